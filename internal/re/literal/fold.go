@@ -1,0 +1,116 @@
+package literal
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/re/hir"
+)
+
+// FoldRune is the member of r's case orbit that stands for all of them: the
+// ASCII lower-case letter where the orbit has one (so that the Kelvin sign
+// becomes k and the long s becomes s), else the smallest code point.
+func FoldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}
+	low := r
+	for c := unicode.SimpleFold(r); c != r; c = unicode.SimpleFold(c) {
+		low = min(low, c)
+	}
+	if 'A' <= low && low <= 'Z' {
+		low += 'a' - 'A'
+	}
+	return low
+}
+
+// FoldString folds every rune of s and leaves invalid UTF-8 as it is.
+func FoldString(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && size <= 1 {
+			b.WriteByte(s[0])
+		} else {
+			b.WriteRune(FoldRune(r))
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// hasCase reports whether folding could merge s with another string.
+func hasCase(s string) bool {
+	for _, r := range s {
+		if unicode.SimpleFold(r) != r {
+			return true
+		}
+	}
+	return false
+}
+
+// classStrings spells a small class out. A class made of whole case orbits
+// becomes one folded string per orbit.
+func classStrings(c *hir.Class) (set Set, loose, ok bool) {
+	n := 0
+	for _, r := range c.Ranges {
+		n += int(r.Hi-r.Lo) + 1
+		if n > maxClass {
+			return nil, false, false
+		}
+	}
+	if c.Bytes {
+		for _, r := range c.Ranges {
+			for b := r.Lo; b <= r.Hi; b++ {
+				set = append(set, Lit{Text: string([]byte{byte(b)})})
+			}
+		}
+		return set, false, true
+	}
+	if set, ok := orbits(c); ok {
+		return set, false, true
+	}
+	for _, r := range c.Ranges {
+		for v := r.Lo; v <= r.Hi; v++ {
+			set = append(set, Lit{Text: string(v)})
+		}
+	}
+	return set, false, true
+}
+
+// orbits writes a class as folded strings when it is made of whole orbits and
+// at least one of them has more than one member.
+func orbits(c *hir.Class) (Set, bool) {
+	var set Set
+	folds := false
+	for _, r := range c.Ranges {
+		for v := r.Lo; v <= r.Hi; v++ {
+			whole := true
+			for o := unicode.SimpleFold(v); o != v; o = unicode.SimpleFold(o) {
+				folds = true
+				whole = whole && contains(c, o)
+			}
+			if !whole {
+				return nil, false
+			}
+			if FoldRune(v) == v {
+				set = append(set, Lit{Text: string(v), Fold: true})
+			}
+		}
+	}
+	return set, folds
+}
+
+func contains(c *hir.Class, r rune) bool {
+	for _, rg := range c.Ranges {
+		if rg.Lo <= r && r <= rg.Hi {
+			return true
+		}
+	}
+	return false
+}

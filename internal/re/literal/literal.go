@@ -1,0 +1,428 @@
+// Package literal finds the text a match can't do without.
+//
+// From a pattern's tree it derives a Need: a formula of literals that every
+// matching text satisfies. It may be too weak, never too strong, so a search
+// that skips texts which fail it misses nothing. When the pattern is nothing
+// but a finite set of strings, it says so, and the matcher needs no automaton.
+package literal
+
+import (
+	"bytes"
+	"strings"
+
+	"quarry/internal/re/hir"
+)
+
+const (
+	// maxCross bounds the strings a product of parts may grow to. 64 is what
+	// one pass of the multi-literal kernel takes.
+	maxCross = 64
+	// maxUnion bounds a plain alternation of strings, which the big-set
+	// matcher takes; beyond it the automaton is the better engine.
+	maxUnion = 4096
+	// maxBytes bounds the text of one set.
+	maxBytes = 256 << 10
+	// maxClass is the largest class that is spelled out. Digits fit; letters
+	// don't: 26 literals in one pass cost more than the rest of a pattern saves.
+	maxClass = 16
+	// maxClauses bounds the formula; a clause past it is dropped, which only
+	// weakens it.
+	maxClauses = 64
+)
+
+// Lit is one string. With Fold set it stands for all its case variants under
+// simple case folding, and Text is written in folded form.
+type Lit struct {
+	Text string
+	Fold bool
+}
+
+// Set means: at least one of these, in order of preference.
+type Set []Lit
+
+// Op is the kind of a Need.
+type Op uint8
+
+const (
+	Any   Op = iota // every text qualifies
+	Never           // no text qualifies
+	OneOf           // the text contains one of Set
+	And             // all Subs hold
+	Or              // one of Subs holds
+)
+
+// Need is the formula. The zero value is Any.
+type Need struct {
+	Op   Op
+	Set  Set     // OneOf
+	Subs []*Need // And, Or: two or more
+}
+
+// Result is what Extract found.
+type Result struct {
+	Need *Need
+
+	// Exact, when not nil, lists everything a match can be, in order of
+	// preference. Loose says that it lists too much (an assertion was dropped
+	// or cases were merged): a hit then has to be verified.
+	Exact Set
+	Loose bool
+}
+
+// Extract derives the literals of a tree.
+func Extract(n *hir.Node) Result {
+	b := &builder{cur: Set{{}}, whole: true}
+	b.visit(n)
+	if b.never {
+		return Result{Need: &Need{Op: Never}}
+	}
+	if b.whole {
+		return Result{Need: oneOf(b.cur), Exact: b.cur, Loose: b.loose}
+	}
+	b.flush()
+	return Result{Need: and(b.clauses)}
+}
+
+// builder walks a sequence from left to right. cur holds every string that
+// can stand between the last gap and here; a gap (something that isn't a
+// small finite set) turns it into a clause and starts anew.
+type builder struct {
+	cur     Set
+	clauses []*Need
+	whole   bool // no gap so far: cur is all of the pattern
+	loose   bool
+	never   bool
+}
+
+func (b *builder) gap() {
+	b.flush()
+	b.whole = false
+}
+
+func (b *builder) flush() {
+	if need := oneOf(b.cur); need.Op != Any {
+		b.add(need)
+	}
+	b.cur = Set{{}}
+}
+
+func (b *builder) add(n *Need) {
+	switch {
+	case n.Op == Never:
+		b.never = true
+	case n.Op != Any && len(b.clauses) < maxClauses:
+		b.clauses = append(b.clauses, n)
+	}
+}
+
+// extend appends one of set to every string of cur. When that grows too
+// large, cur becomes a clause of its own and set starts the next one.
+func (b *builder) extend(set Set, loose bool) {
+	product, mixed, ok := cross(b.cur, set)
+	if !ok {
+		b.gap()
+		product = set
+	}
+	b.cur = product
+	b.loose = b.loose || mixed || loose
+}
+
+func (b *builder) visit(n *hir.Node) {
+	if b.never {
+		return
+	}
+	switch n.Op {
+	case hir.OpEmpty:
+	case hir.OpFail:
+		b.never = true
+	case hir.OpLook:
+		b.loose = true
+	case hir.OpCapture:
+		b.visit(n.Subs[0])
+	case hir.OpConcat:
+		for _, sub := range n.Subs {
+			b.visit(sub)
+		}
+	case hir.OpRepeat:
+		b.repeat(n)
+	default: // literal, class, alternation
+		if set, loose, ok := finite(n); ok {
+			b.extend(set, loose)
+			return
+		}
+		b.gap()
+		if n.Op == hir.OpAlt {
+			b.add(alternatives(n))
+		}
+	}
+}
+
+// repeat handles what finite can't: a match of X{n,} begins with n copies and
+// ends with n copies, so both neighbours get to touch them.
+func (b *builder) repeat(n *hir.Node) {
+	if set, loose, ok := finite(n); ok {
+		b.extend(set, loose)
+		return
+	}
+	sub := n.Subs[0]
+	if n.Min == 0 {
+		b.gap()
+		return
+	}
+	set, loose, ok := finite(sub)
+	if !ok {
+		b.visit(sub)
+		b.gap()
+		return
+	}
+	b.extend(set, loose)
+	for i := 1; i < n.Min && i < maxClass; i++ {
+		b.extend(set, loose)
+	}
+	b.gap()
+	b.cur = set
+}
+
+// alternatives is the need of an alternation that isn't a finite set.
+func alternatives(n *hir.Node) *Need {
+	var subs []*Need
+	for _, alt := range n.Subs {
+		need := Extract(alt).Need
+		switch need.Op {
+		case Any:
+			return need
+		case Never:
+		default:
+			subs = append(subs, need)
+		}
+		if len(subs) > maxClauses {
+			return &Need{}
+		}
+	}
+	return or(subs)
+}
+
+// finite lists the strings a node can match, when they are few. Loose says
+// that the list holds more than that.
+func finite(n *hir.Node) (set Set, loose, ok bool) {
+	switch n.Op {
+	case hir.OpEmpty:
+		return Set{{}}, false, true
+	case hir.OpLook:
+		return Set{{}}, true, true
+	case hir.OpFail:
+		return nil, false, false
+	case hir.OpLiteral:
+		return Set{{Text: string(n.Lit)}}, false, len(n.Lit) <= maxBytes
+	case hir.OpClass:
+		return classStrings(n.Class)
+	case hir.OpCapture:
+		return finite(n.Subs[0])
+	case hir.OpConcat:
+		return finiteConcat(n)
+	case hir.OpAlt:
+		return finiteAlt(n)
+	case hir.OpRepeat:
+		return finiteRepeat(n)
+	}
+	return nil, false, false
+}
+
+func finiteConcat(n *hir.Node) (Set, bool, bool) {
+	out, loose := Set{{}}, false
+	for _, sub := range n.Subs {
+		set, l, ok := finite(sub)
+		if !ok {
+			return nil, false, false
+		}
+		product, mixed, ok := cross(out, set)
+		if !ok {
+			return nil, false, false
+		}
+		out, loose = product, loose || l || mixed
+	}
+	return out, loose, true
+}
+
+func finiteAlt(n *hir.Node) (Set, bool, bool) {
+	var out Set
+	loose, size := false, 0
+	for _, sub := range n.Subs {
+		if sub.Op == hir.OpFail {
+			continue
+		}
+		set, l, ok := finite(sub)
+		if !ok || len(out)+len(set) > maxUnion {
+			return nil, false, false
+		}
+		for _, lit := range set {
+			size += len(lit.Text)
+		}
+		if size > maxBytes {
+			return nil, false, false
+		}
+		out, loose = append(out, set...), loose || l
+	}
+	if len(out) == 0 {
+		return nil, false, false
+	}
+	return out, loose, true
+}
+
+func finiteRepeat(n *hir.Node) (Set, bool, bool) {
+	if n.Max == hir.Unlimited || n.Max > maxCross {
+		return nil, false, false
+	}
+	sub, loose, ok := finite(n.Subs[0])
+	if !ok || hasEmpty(sub) {
+		return nil, false, false
+	}
+	power := Set{{}}
+	var powers []Set // sub^Min … sub^Max
+	for i := 0; ; i++ {
+		if i >= n.Min {
+			powers = append(powers, power)
+		}
+		if i == n.Max {
+			break
+		}
+		product, mixed, ok := cross(power, sub)
+		if !ok {
+			return nil, false, false
+		}
+		power, loose = product, loose || mixed
+	}
+	if len(powers) > 1 && len(sub) > 1 {
+		// aXbX… interleave in preference order; spelling that out isn't worth
+		// it, but the set is right, so any hit is verified.
+		loose = true
+	}
+	if n.Greedy {
+		for i, j := 0, len(powers)-1; i < j; i, j = i+1, j-1 {
+			powers[i], powers[j] = powers[j], powers[i]
+		}
+	}
+	var out Set
+	for _, p := range powers {
+		if len(out)+len(p) > maxCross {
+			return nil, false, false
+		}
+		out = append(out, p...)
+	}
+	return out, loose, true
+}
+
+// cross concatenates every string of x with every one of y. mixed reports
+// that a case-folded string met a cased one and the product had to fold both.
+func cross(x, y Set) (out Set, mixed, ok bool) {
+	if len(x) == 1 && x[0].Text == "" {
+		return y, false, true
+	}
+	if len(y) == 1 && y[0].Text == "" {
+		return x, false, true
+	}
+	if len(x)*len(y) > maxCross {
+		return nil, false, false
+	}
+	size := 0
+	out = make(Set, 0, len(x)*len(y))
+	for _, a := range x {
+		for _, b := range y {
+			lit, m := join(a, b)
+			mixed = mixed || m
+			size += len(lit.Text)
+			out = append(out, lit)
+		}
+	}
+	return out, mixed, size <= maxBytes
+}
+
+func join(a, b Lit) (Lit, bool) {
+	if a.Fold == b.Fold {
+		return Lit{Text: a.Text + b.Text, Fold: a.Fold}, false
+	}
+	plain := &a
+	if a.Fold {
+		plain = &b
+	}
+	mixed := hasCase(plain.Text)
+	if mixed {
+		plain.Text = FoldString(plain.Text)
+	}
+	return Lit{Text: a.Text + b.Text, Fold: true}, mixed
+}
+
+func hasEmpty(s Set) bool {
+	for _, lit := range s {
+		if lit.Text == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func oneOf(s Set) *Need {
+	if hasEmpty(s) {
+		return &Need{}
+	}
+	return &Need{Op: OneOf, Set: s}
+}
+
+func and(subs []*Need) *Need {
+	switch len(subs) {
+	case 0:
+		return &Need{}
+	case 1:
+		return subs[0]
+	}
+	return &Need{Op: And, Subs: subs}
+}
+
+func or(subs []*Need) *Need {
+	switch len(subs) {
+	case 0:
+		return &Need{Op: Never}
+	case 1:
+		return subs[0]
+	}
+	return &Need{Op: Or, Subs: subs}
+}
+
+// Holds reports whether text satisfies the need, the slow and obvious way:
+// the reference for tests and the meaning of the formula.
+func (n *Need) Holds(text []byte) bool {
+	switch n.Op {
+	case Any:
+		return true
+	case Never:
+		return false
+	case OneOf:
+		for _, lit := range n.Set {
+			if lit.in(text) {
+				return true
+			}
+		}
+		return false
+	case And:
+		for _, sub := range n.Subs {
+			if !sub.Holds(text) {
+				return false
+			}
+		}
+		return true
+	default:
+		for _, sub := range n.Subs {
+			if sub.Holds(text) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func (l Lit) in(text []byte) bool {
+	if l.Fold {
+		return strings.Contains(FoldString(string(text)), l.Text)
+	}
+	return bytes.Contains(text, []byte(l.Text))
+}
