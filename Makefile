@@ -1,0 +1,43 @@
+# Targets: check (what a reviewer runs first), test, race, fuzz, bench.
+
+GO ?= go
+STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME ?= 20s
+
+.PHONY: all build check test race fuzz bench cross
+
+all: check test
+
+build:
+	$(GO) build -trimpath -o bin/quarry ./cmd/quarry
+
+check:
+	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "run gofmt -w on these"; exit 1; }
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+	$(GO) test ./internal/arch
+
+test:
+	$(GO) test ./...
+
+race:
+	$(GO) test -race -short ./...
+
+# Every fuzz target of every package, FUZZTIME each.
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; \
+			$(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done
+
+bench:
+	$(GO) run ./bench
+
+cross:
+	@for t in darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/arm64; do \
+		echo "build $$t"; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quarry || exit 1; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
+	done

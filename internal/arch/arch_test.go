@@ -1,0 +1,142 @@
+// Package arch holds the import rules of docs/ARCHITECTURE.md as a test.
+package arch
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// layers lists, for every package of the module, the module packages it may
+// import. A package that is missing here fails the test: a new room is drawn
+// on the plan first. "re/..." stands for every package below it.
+var layers = map[string][]string{
+	"cmd/quarry": {"internal/cli"},
+	"match":      {"internal/re/..."},
+
+	"internal/rootfs":   {"internal/glob"},
+	"internal/glob":     {},
+	"internal/textfile": {},
+	"internal/textedit": {"internal/textfile"},
+
+	"internal/re/hir":         {"internal/re/ucd"},
+	"internal/re/ucd":         {},
+	"internal/re/ucd/gen":     {},
+	"internal/re/vec":         {},
+	"internal/re/syntax":      {"internal/re/hir"},
+	"internal/re/syntax/rust": {"internal/re/hir", "internal/re/syntax", "internal/re/ucd"},
+	"internal/re/syntax/ecma": {"internal/re/hir", "internal/re/syntax", "internal/re/ucd"},
+	"internal/re/backref":     {"internal/re/syntax", "internal/re/syntax/ecma"},
+	"internal/re/nfa":         {"internal/re/hir", "internal/re/ucd"},
+	"internal/re/pike":        {"internal/re/nfa", "internal/re/hir"},
+	"internal/re/backtrack":   {"internal/re/nfa", "internal/re/hir"},
+	"internal/re/dfa":         {"internal/re/nfa", "internal/re/hir", "internal/re/vec"},
+	"internal/re/literal":     {"internal/re/hir", "internal/re/ucd"},
+
+	"internal/ignore": {"internal/glob", "internal/rootfs"},
+	"internal/walk":   {"internal/glob", "internal/ignore", "internal/rootfs"},
+	"internal/vault":  {},
+
+	"internal/cli":  {"internal/glob", "internal/ignore", "internal/rootfs", "internal/walk"},
+	"internal/arch": {},
+}
+
+// opensUserFiles are the only packages that may call os functions that take a
+// path: everything else goes through rootfs, which keeps the sandbox.
+var opensUserFiles = map[string]bool{
+	"internal/rootfs":     true,
+	"internal/cli":        true,
+	"internal/re/ucd/gen": true,
+	"cmd/quarry":          true,
+}
+
+// forbiddenNames are drawers, not rooms.
+var forbiddenNames = []string{"util", "utils", "common", "helpers", "types", "errors", "misc"}
+
+func TestImports(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if n := d.Name(); file != root && (strings.HasPrefix(n, ".") || n == "testdata" || n == "bench") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") && !strings.Contains(file, "arch") {
+			return nil
+		}
+		rel, _ := filepath.Rel(root, filepath.Dir(file))
+		pkg := filepath.ToSlash(rel)
+		seen[pkg] = true
+		checkFile(t, pkg, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range seen {
+		for _, bad := range forbiddenNames {
+			if path.Base(pkg) == bad {
+				t.Errorf("package %s: a package is named for what it holds, not %q", pkg, bad)
+			}
+		}
+	}
+	if !seen["internal/rootfs"] || !seen["internal/cli"] {
+		t.Error("the walk missed packages that must exist")
+	}
+}
+
+func checkFile(t *testing.T, pkg, file string) {
+	t.Helper()
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	allowed, known := layers[pkg]
+	if !known {
+		t.Errorf("package %s is not in the plan: add it to layers and to docs/ARCHITECTURE.md", pkg)
+		return
+	}
+	for _, imp := range f.Imports {
+		target, _ := strconv.Unquote(imp.Path.Value)
+		if target == "quarry" {
+			target = "."
+		} else if rest, ok := strings.CutPrefix(target, "quarry/"); ok {
+			target = rest
+		} else {
+			continue
+		}
+		if !permitted(allowed, target) {
+			t.Errorf("%s: %s may not import %s", fset.Position(imp.Pos()), pkg, target)
+		}
+	}
+	if !opensUserFiles[pkg] {
+		checkNoPathOpening(t, fset, f)
+	}
+}
+
+func permitted(allowed []string, target string) bool {
+	for _, a := range allowed {
+		if a == target {
+			return true
+		}
+		if prefix, ok := strings.CutSuffix(a, "/..."); ok && strings.HasPrefix(target, prefix+"/") {
+			return true
+		}
+	}
+	return false
+}
