@@ -1,0 +1,88 @@
+package vec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+// CountByte counts the bytes of b that equal c. The standard library's is a
+// vector loop already.
+func CountByte(b []byte, c byte) int { return bytes.Count(b, []byte{c}) }
+
+// IndexByte returns the position of the first c in b at or after from, or -1.
+func IndexByte(b []byte, c byte, from int) int {
+	if from < 0 || from > len(b) {
+		return -1
+	}
+	return shift(bytes.IndexByte(b[from:], c), from)
+}
+
+// LastIndexByte returns the position of the last c in b, or -1.
+func LastIndexByte(b []byte, c byte) int { return lastIndexByte(current(), b, c) }
+
+// LineBounds gives the line around position pos of b: b[start:end] is the line
+// without its newline, and end is len(b) or the place of the newline. The
+// newline belongs to the line it ends. pos may be len(b).
+func LineBounds(b []byte, pos int) (start, end int) {
+	start = LastIndexByte(b[:pos], '\n') + 1
+	end = bytes.IndexByte(b[pos:], '\n')
+	if end < 0 {
+		return start, len(b)
+	}
+	return start, pos + end
+}
+
+// IsASCII tells whether every byte of b is below 0x80.
+func IsASCII(b []byte) bool { return indexNonASCII(current(), b) < 0 }
+
+// IndexNonASCII returns the position of the first byte of b that is 0x80 or
+// above, or -1.
+func IndexNonASCII(b []byte) int { return indexNonASCII(current(), b) }
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// zeroBytes marks, by its high bit, each byte of x that is zero. It is exact:
+// no carry leaves a byte, unlike in the shorter x-ones formula.
+func zeroBytes(x uint64) uint64 {
+	return ^(x&^highs + ^uint64(highs) | x) & highs
+}
+
+func lastIndexByteGeneric(b []byte, c byte) int {
+	n := len(b)
+	want := ones * uint64(c)
+	for n >= 8 {
+		if z := zeroBytes(binary.LittleEndian.Uint64(b[n-8:]) ^ want); z != 0 {
+			return n - 1 - bits.LeadingZeros64(z)/8
+		}
+		n -= 8
+	}
+	for n--; n >= 0 && b[n] != c; n-- {
+	}
+	return n
+}
+
+func indexNonASCIIGeneric(b []byte) int {
+	i := 0
+	for ; i+32 <= len(b); i += 32 {
+		w := b[i : i+32]
+		if (binary.LittleEndian.Uint64(w)|binary.LittleEndian.Uint64(w[8:])|
+			binary.LittleEndian.Uint64(w[16:])|binary.LittleEndian.Uint64(w[24:]))&highs != 0 {
+			break
+		}
+	}
+	for ; i+8 <= len(b); i += 8 {
+		if h := binary.LittleEndian.Uint64(b[i:]) & highs; h != 0 {
+			return i + bits.TrailingZeros64(h)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if b[i] >= 0x80 {
+			return i
+		}
+	}
+	return -1
+}

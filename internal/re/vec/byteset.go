@@ -1,0 +1,145 @@
+package vec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+)
+
+// ByteSet searches for the next byte that is in a set, or that is not.
+//
+// A set of one byte goes to bytes.IndexByte, one of two or three to a kernel
+// that compares with each, any other to a kernel that looks bytes up: half a
+// table by the low four bits gives the eight high halves that go with them,
+// as bits, and a second look-up picks the bit. This is exact for all sets.
+type ByteSet struct {
+	in, out half
+	level   level
+}
+
+// half is a set ready to be searched; the layout is known to the assembly.
+type half struct {
+	low   [16]byte // by low nibble: which high nibbles 0 to 7, as bits
+	high  [16]byte // by low nibble: which high nibbles 8 to 15
+	bytes [3]byte  // the members, when few; the last one repeated
+	kind  setKind
+	has   [256]bool
+}
+
+type setKind uint8
+
+const (
+	setEmpty setKind = iota
+	setOne
+	setFew // two or three
+	setMany
+	setAll
+)
+
+// NewByteSet makes the set of the bytes b with set[b].
+func NewByteSet(set *[256]bool) *ByteSet { return newByteSet(set, current()) }
+
+func newByteSet(set *[256]bool, l level) *ByteSet {
+	var not [256]bool
+	for i, in := range set {
+		not[i] = !in
+	}
+	return &ByteSet{in: newHalf(set), out: newHalf(&not), level: l}
+}
+
+func newHalf(set *[256]bool) half {
+	h := half{has: *set}
+	n := 0
+	for b, in := range set {
+		if !in {
+			continue
+		}
+		for i := n; i < 3; i++ {
+			h.bytes[i] = byte(b)
+		}
+		n++
+		if b < 0x80 {
+			h.low[b&15] |= 1 << (b >> 4)
+		} else {
+			h.high[b&15] |= 1 << (b >> 4 & 7)
+		}
+	}
+	switch {
+	case n == 0:
+		h.kind = setEmpty
+	case n == 1:
+		h.kind = setOne
+	case n <= 3:
+		h.kind = setFew
+	case n < 256:
+		h.kind = setMany
+	default:
+		h.kind = setAll
+	}
+	return h
+}
+
+// Has tells whether b is in the set.
+func (s *ByteSet) Has(b byte) bool { return s.in.has[b] }
+
+// Find returns the position of the first byte of hay at or after from that is
+// in the set, or -1.
+func (s *ByteSet) Find(hay []byte, from int) int { return s.in.find(s.level, hay, from) }
+
+// FindNot returns the position of the first byte of hay at or after from that
+// is not in the set, or -1.
+func (s *ByteSet) FindNot(hay []byte, from int) int { return s.out.find(s.level, hay, from) }
+
+func (h *half) find(l level, hay []byte, from int) int {
+	if from < 0 || from >= len(hay) {
+		return -1
+	}
+	switch h.kind {
+	case setEmpty:
+		return -1
+	case setAll:
+		return from
+	case setOne:
+		return shift(bytes.IndexByte(hay[from:], h.bytes[0]), from)
+	}
+	// Eight bytes first: sets like \w or \s end or begin within
+	// a few bytes more often than not, sooner than a call is set up.
+	near := hay[from:min(from+8, len(hay))]
+	for i, b := range near {
+		if h.has[b] {
+			return from + i
+		}
+	}
+	from += len(near)
+	return shift(setFind(l, h, hay[from:]), from)
+}
+
+func setFindGeneric(h *half, b []byte) int {
+	if h.kind == setFew {
+		return fewFindGeneric(h, b)
+	}
+	for i, c := range b {
+		if h.has[c] {
+			return i
+		}
+	}
+	return -1
+}
+
+// fewFindGeneric compares eight bytes at a time with each of the members.
+func fewFindGeneric(h *half, b []byte) int {
+	w0, w1, w2 := ones*uint64(h.bytes[0]), ones*uint64(h.bytes[1]), ones*uint64(h.bytes[2])
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		if z := zeroBytes(x^w0) | zeroBytes(x^w1) | zeroBytes(x^w2); z != 0 {
+			return i + bits.TrailingZeros64(z)/8
+		}
+	}
+	for ; i < len(b); i++ {
+		if h.has[b[i]] {
+			return i
+		}
+	}
+	return -1
+}

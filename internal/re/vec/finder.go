@@ -1,0 +1,249 @@
+package vec
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// Finder searches for one literal.
+//
+// It compares the two rarest bytes of the needle at their offsets, 32 or 64
+// positions at a time, and looks at the rest of the needle only where both
+// agree. Needles of up to 16 bytes are decided inside the kernel by two
+// overlapping words; for longer ones the middle is compared here, and when
+// these comparisons fail for more bytes than the text has, the search goes on
+// with Two-Way, which is linear whatever the text.
+type Finder struct {
+	needle []byte
+	pair   pair
+	level  level
+	linear *twoWay // for needles over 16 bytes
+}
+
+// pair is what the pair kernels read: the layout is known to the assembly.
+type pair struct {
+	off1, off2          uint64 // offsets of the two rare bytes
+	n                   uint64 // needle length, at least 2
+	first, last         uint64 // first and last 8, 4 or 2 bytes, folded
+	firstMask, lastMask uint64 // 0x20 in the place of each letter when folding
+	b1, b2              byte   // the two rare bytes, folded
+	m1, m2              byte   // their masks
+	fold                bool
+}
+
+// NewFinder makes a Finder for needle, which it copies. An empty needle is
+// found everywhere.
+func NewFinder(needle []byte) *Finder { return newFinder(needle, current()) }
+
+func newFinder(needle []byte, l level) *Finder {
+	f := &Finder{needle: bytes.Clone(needle), level: l}
+	if len(needle) > 1 {
+		f.pair = newPair(f.needle, nil)
+	}
+	if len(needle) > 16 {
+		f.linear = newTwoWay(f.needle, nil)
+	}
+	return f
+}
+
+// Needle returns the literal that f searches for; it is not to be changed.
+func (f *Finder) Needle() []byte { return f.needle }
+
+// Find returns the first position at or after from where the needle begins,
+// or -1. A from outside of hay finds nothing, except that an empty needle is
+// found at len(hay).
+func (f *Finder) Find(hay []byte, from int) int {
+	if from < 0 || from > len(hay) {
+		return -1
+	}
+	n := len(f.needle)
+	switch {
+	case n > len(hay)-from:
+		return -1
+	case n == 0:
+		return from
+	case n == 1:
+		return shift(bytes.IndexByte(hay[from:], f.needle[0]), from)
+	case n <= 16:
+		return pairFind(f.level, &f.pair, hay, from, len(hay)-n+1)
+	}
+	return findLong(f.level, &f.pair, f.needle, nil, f.linear, hay, from)
+}
+
+// shift moves the result i of a search in hay[from:] to hay.
+func shift(i, from int) int {
+	if i < 0 {
+		return -1
+	}
+	return i + from
+}
+
+// findLong searches for a needle of more than 16 bytes. The kernel has
+// compared the 8 bytes at either end of what it returns.
+//
+// A failed comparison of the middle counts with the full length. The credit
+// of 8 needles and 4 times the text passed keeps the whole linear, also when
+// the caller comes back after each match: that moves it on by a needle.
+func findLong(l level, k *pair, needle []byte, fold *[256]byte, linear *twoWay, hay []byte, from int) int {
+	n := len(needle)
+	end := len(hay) - n + 1
+	credit := 8 * n
+	for pos := from; pos < end; {
+		i := pairFind(l, k, hay, pos, end)
+		if i < 0 {
+			return -1
+		}
+		if equalFold(hay[i+8:i+n-8], needle[8:n-8], fold) {
+			return i
+		}
+		credit += 4*(i+1-pos) - n
+		pos = i + 1
+		if credit < 0 {
+			return linear.find(hay, pos)
+		}
+	}
+	return -1
+}
+
+// equalFold compares a, mapped by fold when there is one, with b.
+func equalFold(a, b []byte, fold *[256]byte) bool {
+	if fold == nil {
+		return bytes.Equal(a, b)
+	}
+	for i, c := range b {
+		if fold[a[i]] != c {
+			return false
+		}
+	}
+	return true
+}
+
+// commonness ranks b for the choice of rare bytes. The corpus behind byteFreq
+// is English: lead bytes of UTF-8 fill a text in another script, where its
+// continuation bytes spread, and CR ends each line of a Windows file.
+func commonness(b byte) int {
+	if b >= 0xC2 || b == '\r' {
+		return max(150, int(byteFreq[b]))
+	}
+	return int(byteFreq[b])
+}
+
+// foldedCommonness ranks both cases of b together.
+func foldedCommonness(b byte) int {
+	c := commonness(b)
+	if isLower(b) {
+		// The sum of two like terms is one doubling, 8 on this scale.
+		d := commonness(b - 0x20)
+		c = max(c, d, min(c, d)+8)
+	}
+	return c
+}
+
+func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
+
+// newPair chooses the rare bytes of needle, which has at least 2 bytes and is
+// in lower case when fold is given.
+func newPair(needle []byte, fold *[256]byte) pair {
+	rank := commonness
+	if fold != nil {
+		rank = foldedCommonness
+	}
+	i1 := 0
+	for i, b := range needle {
+		if rank(b) < rank(needle[i1]) {
+			i1 = i
+		}
+	}
+	// The second byte differs from the first where it can: in text made of
+	// few bytes the same one twice says less.
+	i2 := -1
+	for i, b := range needle {
+		if i == i1 {
+			continue
+		}
+		same, best := b == needle[i1], i2 >= 0 && needle[i2] == needle[i1]
+		if i2 < 0 || best && !same || same == best && rank(b) < rank(needle[i2]) {
+			i2 = i
+		}
+	}
+	k := pair{
+		off1: uint64(i1), off2: uint64(i2), n: uint64(len(needle)),
+		b1: needle[i1], b2: needle[i2], fold: fold != nil,
+	}
+	mask := make([]byte, len(needle))
+	if fold != nil {
+		for i, b := range needle {
+			if isLower(b) {
+				mask[i] = 0x20
+			}
+		}
+		k.m1, k.m2 = mask[i1], mask[i2]
+	}
+	k.first, k.last = ends(needle)
+	k.firstMask, k.lastMask = ends(mask)
+	return k
+}
+
+// ends loads the first and the last 8, 4 or 2 bytes of b, which overlap
+// unless b is longer than both. Up to 16 bytes they are all of b.
+func ends(b []byte) (first, last uint64) {
+	n := len(b)
+	switch {
+	case n >= 8:
+		return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[n-8:])
+	case n >= 4:
+		return uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[n-4:]))
+	}
+	return uint64(binary.LittleEndian.Uint16(b)), uint64(binary.LittleEndian.Uint16(b[n-2:]))
+}
+
+// verify decides whether the needle is at hay[i:], from its ends alone.
+func (k *pair) verify(hay []byte, i int) bool {
+	first, last := ends(hay[i : i+int(k.n)])
+	return first|k.firstMask == k.first && last|k.lastMask == k.last
+}
+
+// pairFindGeneric is the reference for the kernels: it returns the first
+// position in [from, end) where both rare bytes and both ends agree, or -1.
+//
+// It lets bytes.IndexByte look for the first rare byte, which has a vector
+// loop on most processors. When that stops more often than every 16 bytes or
+// so the plain loop is faster.
+func pairFindGeneric(k *pair, hay []byte, from, end int) int {
+	if k.fold && k.m1 != 0 {
+		return pairLoop(k, hay, from, end)
+	}
+	off := int(k.off1)
+	stops := 0
+	for pos := from; pos < end; {
+		i := bytes.IndexByte(hay[pos+off:end+off], k.b1)
+		if i < 0 {
+			return -1
+		}
+		pos += i
+		if hay[pos+int(k.off2)]|k.m2 == k.b2 && k.verify(hay, pos) {
+			return pos
+		}
+		pos++
+		if stops++; stops > 8+(pos-from)/16 {
+			return pairLoop(k, hay, pos, end)
+		}
+	}
+	return -1
+}
+
+// pairLoop looks at each position on its own.
+func pairLoop(k *pair, hay []byte, from, end int) int {
+	if from >= end {
+		return -1
+	}
+	h1 := hay[from+int(k.off1) : end+int(k.off1)]
+	h2 := hay[from+int(k.off2) : end+int(k.off2)]
+	h2 = h2[:len(h1)]
+	for i, c := range h1 {
+		if c|k.m1 == k.b1 && h2[i]|k.m2 == k.b2 && k.verify(hay, from+i) {
+			return from + i
+		}
+	}
+	return -1
+}

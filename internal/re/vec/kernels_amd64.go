@@ -1,0 +1,89 @@
+package vec
+
+import "golang.org/x/sys/cpu"
+
+func cpuLevel() level {
+	switch {
+	case !cpu.X86.HasAVX2 || !cpu.X86.HasBMI1 || !cpu.X86.HasPOPCNT:
+		return generic
+	case cpu.X86.HasAVX512F && cpu.X86.HasAVX512BW && cpu.X86.HasAVX512VL && cpu.X86.HasBMI2:
+		return avx512
+	}
+	return avx2
+}
+
+// pairFind returns the first position in [from, end) where both rare bytes
+// and both ends of k agree, or -1. The needle fits at every one of them.
+func pairFind(l level, k *pair, hay []byte, from, end int) int {
+	n := end - from
+	switch {
+	case n <= 0:
+		return -1
+	case l == avx512:
+		if k.fold {
+			return shift(pairFoldAVX512(k, &hay[from], n), from)
+		}
+		return shift(pairAVX512(k, &hay[from], n), from)
+	case l == avx2 && n >= 32:
+		if k.fold {
+			return shift(pairFoldAVX2(k, &hay[from], n), from)
+		}
+		return shift(pairAVX2(k, &hay[from], n), from)
+	case l == avx2:
+		return pairLoop(k, hay, from, end)
+	}
+	return pairFindGeneric(k, hay, from, end)
+}
+
+func lastIndexByte(l level, b []byte, c byte) int {
+	if l >= avx2 && len(b) >= 32 {
+		return lastByteAVX2(&b[0], len(b), c)
+	}
+	return lastIndexByteGeneric(b, c)
+}
+
+func indexNonASCII(l level, b []byte) int {
+	if l >= avx2 && len(b) >= 32 {
+		return nonASCIIAVX2(&b[0], len(b))
+	}
+	return indexNonASCIIGeneric(b)
+}
+
+func setFind(l level, h *half, b []byte) int {
+	if l < avx2 || len(b) < 32 {
+		return setFindGeneric(h, b)
+	}
+	if h.kind == setFew {
+		return fewAVX2(h, &b[0], len(b))
+	}
+	return setAVX2(h, &b[0], len(b))
+}
+
+// The pair kernels look at the n positions from p, n ≥ 32 for AVX2 and n ≥ 1
+// for AVX-512, and read k.n-1 bytes past the last of them.
+
+//go:noescape
+func pairAVX2(k *pair, p *byte, n int) int
+
+//go:noescape
+func pairFoldAVX2(k *pair, p *byte, n int) int
+
+//go:noescape
+func pairAVX512(k *pair, p *byte, n int) int
+
+//go:noescape
+func pairFoldAVX512(k *pair, p *byte, n int) int
+
+// The kernels below need n ≥ 32.
+
+//go:noescape
+func lastByteAVX2(p *byte, n int, c byte) int
+
+//go:noescape
+func nonASCIIAVX2(p *byte, n int) int
+
+//go:noescape
+func fewAVX2(h *half, p *byte, n int) int
+
+//go:noescape
+func setAVX2(h *half, p *byte, n int) int

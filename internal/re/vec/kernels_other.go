@@ -1,0 +1,15 @@
+//go:build !amd64
+
+package vec
+
+func cpuLevel() level { return generic }
+
+func pairFind(_ level, k *pair, hay []byte, from, end int) int {
+	return pairFindGeneric(k, hay, from, end)
+}
+
+func lastIndexByte(_ level, b []byte, c byte) int { return lastIndexByteGeneric(b, c) }
+
+func indexNonASCII(_ level, b []byte) int { return indexNonASCIIGeneric(b) }
+
+func setFind(_ level, h *half, b []byte) int { return setFindGeneric(h, b) }
