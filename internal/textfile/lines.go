@@ -1,0 +1,210 @@
+package textfile
+
+import (
+	"bytes"
+	"iter"
+	"sort"
+)
+
+// Ending is how a line ends. The zero value is LF, which is also what text
+// without any line ending is taken to use.
+type Ending uint8
+
+const (
+	// LF is a lone newline.
+	LF Ending = iota
+	// CRLF is a carriage return and a newline, together one ending. A
+	// carriage return on its own ends nothing: it is a character of its line.
+	CRLF
+)
+
+// String returns the bytes of the ending.
+func (e Ending) String() string {
+	if e == CRLF {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// Name returns "lf" or "crlf".
+func (e Ending) Name() string {
+	if e == CRLF {
+		return "crlf"
+	}
+	return "lf"
+}
+
+// Endings counts the line endings of a text.
+type Endings struct {
+	LF, CRLF int
+	first    Ending
+}
+
+// CountEndings looks at all of text: two searches for single bytes where there
+// is no carriage return.
+func CountEndings(text []byte) Endings {
+	var e Endings
+	newlines := bytes.Count(text, []byte{'\n'})
+	for at := 0; ; {
+		i := bytes.IndexByte(text[at:], '\r')
+		if i < 0 {
+			break
+		}
+		if at += i + 1; at < len(text) && text[at] == '\n' {
+			e.CRLF++
+			at++
+		}
+	}
+	e.LF = newlines - e.CRLF
+	if i := bytes.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
+		e.first = CRLF
+	}
+	return e
+}
+
+// Dominant returns the ending most lines have; a tie goes to the first line's.
+func (e Endings) Dominant() Ending {
+	switch {
+	case e.CRLF > e.LF:
+		return CRLF
+	case e.LF > e.CRLF:
+		return LF
+	}
+	return e.first
+}
+
+// Mixed reports whether both endings occur.
+func (e Endings) Mixed() bool { return e.LF > 0 && e.CRLF > 0 }
+
+// String returns "lf", "crlf", "mixed", or "none" for text without an ending.
+func (e Endings) String() string {
+	switch {
+	case e.Mixed():
+		return "mixed"
+	case e.LF+e.CRLF == 0:
+		return "none"
+	}
+	return e.Dominant().Name()
+}
+
+// EndingAt returns the ending new text takes at an offset: that of the line
+// the offset is on, else of the line before, else LF.
+func EndingAt(text []byte, offset int) Ending {
+	if i := bytes.IndexByte(text[offset:], '\n'); i >= 0 {
+		return endingOf(text, offset+i)
+	}
+	return endingOf(text, bytes.LastIndexByte(text[:offset], '\n'))
+}
+
+// EndingBefore returns the ending of the last line that ended before offset,
+// else that of the line the offset is on, else LF.
+func EndingBefore(text []byte, offset int) Ending {
+	if i := bytes.LastIndexByte(text[:offset], '\n'); i >= 0 {
+		return endingOf(text, i)
+	}
+	return EndingAt(text, offset)
+}
+
+func endingOf(text []byte, newline int) Ending {
+	if newline > 0 && text[newline-1] == '\r' {
+		return CRLF
+	}
+	return LF
+}
+
+// Line is where one line lies in the text: [Start, Content) is what it says,
+// [Content, End) its ending, which is empty for a last line without one.
+type Line struct{ Start, Content, End int }
+
+// Lines finds lines by number and numbers by offset. A newline ends a line and
+// does not start one: "a\nb\n" has two lines, the empty text none.
+//
+// It holds one count for each 32 KiB of text and finds the rest by looking
+// there, so 100 MB cost 25 KB and one fast pass, not 8 bytes a line.
+type Lines struct {
+	text   []byte
+	before []int // newlines in front of each block, and at last in all blocks
+	count  int
+}
+
+const lineBlock = 32 << 10
+
+// IndexLines makes the index of text, which must not change any more.
+func IndexLines(text []byte) *Lines {
+	l := &Lines{text: text, before: make([]int, 1, len(text)/lineBlock+2)}
+	for at := 0; at < len(text); at += lineBlock {
+		l.count += bytes.Count(text[at:min(at+lineBlock, len(text))], []byte{'\n'})
+		l.before = append(l.before, l.count)
+	}
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		l.count++
+	}
+	return l
+}
+
+// Count returns the number of lines.
+func (l *Lines) Count() int { return l.count }
+
+// Terminated reports whether the last line has an ending. The empty text has
+// no line that lacks one.
+func (l *Lines) Terminated() bool {
+	return len(l.text) == 0 || l.text[len(l.text)-1] == '\n'
+}
+
+// Line returns where line n lies, counted from 1, and false if there is none.
+func (l *Lines) Line(n int) (Line, bool) {
+	if n < 1 || n > l.count {
+		return Line{}, false
+	}
+	return lineAt(l.text, l.start(n)), true
+}
+
+// start finds the offset behind newline number n-1.
+func (l *Lines) start(n int) int {
+	want := n - 1
+	if want == 0 {
+		return 0
+	}
+	b := sort.SearchInts(l.before, want) - 1
+	at := b * lineBlock
+	for left := want - l.before[b]; left > 0; left-- {
+		at += bytes.IndexByte(l.text[at:], '\n') + 1
+	}
+	return at
+}
+
+func lineAt(text []byte, start int) Line {
+	i := bytes.IndexByte(text[start:], '\n')
+	if i < 0 {
+		return Line{start, len(text), len(text)}
+	}
+	content := start + i
+	if i > 0 && text[content-1] == '\r' {
+		content--
+	}
+	return Line{start, content, start + i + 1}
+}
+
+// From yields line n and all that follow, in one pass over the text.
+func (l *Lines) From(n int) iter.Seq2[int, Line] {
+	return func(yield func(int, Line) bool) {
+		if n < 1 || n > l.count {
+			return
+		}
+		for at, i := l.start(n), n; i <= l.count; i++ {
+			line := lineAt(l.text, at)
+			if !yield(i, line) {
+				return
+			}
+			at = line.End
+		}
+	}
+}
+
+// At returns the number of the line that a byte at offset is on. The end of
+// a text whose last line is ended is on the line that is not there yet.
+func (l *Lines) At(offset int) int {
+	offset = max(0, min(offset, len(l.text)))
+	b := offset / lineBlock
+	return l.before[b] + bytes.Count(l.text[b*lineBlock:offset], []byte{'\n'}) + 1
+}
