@@ -75,6 +75,9 @@ func classStrings(c *hir.Class) (set Set, loose, ok bool) {
 	if set, ok := orbits(c); ok {
 		return set, false, true
 	}
+	if lit, ok := partOfOrbit(c); ok {
+		return Set{lit}, true, true
+	}
 	for _, r := range c.Ranges {
 		for v := r.Lo; v <= r.Hi; v++ {
 			set = append(set, Lit{Text: string(v)})
@@ -104,6 +107,23 @@ func orbits(c *hir.Class) (Set, bool) {
 		}
 	}
 	return set, folds
+}
+
+// partOfOrbit recognises a class like [Kk], which an ASCII or ECMAScript
+// parser makes of a letter whose orbit is larger: one folded string, but one
+// that says more than the class.
+func partOfOrbit(c *hir.Class) (Lit, bool) {
+	first := FoldRune(c.Ranges[0].Lo)
+	n := 0
+	for _, r := range c.Ranges {
+		for v := r.Lo; v <= r.Hi; v++ {
+			if FoldRune(v) != first {
+				return Lit{}, false
+			}
+			n++
+		}
+	}
+	return Lit{Text: string(first), Fold: true}, n > 1
 }
 
 func contains(c *hir.Class, r rune) bool {
