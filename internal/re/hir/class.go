@@ -3,6 +3,8 @@ package hir
 import (
 	"slices"
 	"unicode/utf8"
+
+	"quarry/internal/re/ucd"
 )
 
 // Surrogates are code points but not scalar values: no UTF-8 text holds one.
@@ -18,6 +20,15 @@ func NewClass(ranges ...Range) *Class { return canonical(false, slices.Clone(ran
 
 // NewByteClass is NewClass for a class of single bytes, 0 to 255.
 func NewByteClass(ranges ...Range) *Class { return canonical(true, slices.Clone(ranges)) }
+
+// ScalarClass is the class of a set from Unicode's tables.
+func ScalarClass(set []ucd.Range) *Class {
+	ranges := make([]Range, len(set))
+	for i, r := range set {
+		ranges[i] = Range(r)
+	}
+	return canonical(false, ranges)
+}
 
 // AnyScalar is the class of all scalar values.
 func AnyScalar() *Class { return NewClass(Range{0, utf8.MaxRune}) }
@@ -179,4 +190,17 @@ func (c *Class) FoldASCII() *Class {
 		}
 	}
 	return canonical(c.Bytes, out)
+}
+
+// Fold adds whatever differs from a value of the class only by Unicode's
+// simple case folding. Bytes have only ASCII's cases.
+func (c *Class) Fold() *Class {
+	if c.Bytes {
+		return c.FoldASCII()
+	}
+	var folds []ucd.Range
+	for _, r := range c.Ranges {
+		folds = ucd.AppendFolds(folds, r.Lo, r.Hi)
+	}
+	return c.Union(ScalarClass(folds))
 }

@@ -104,6 +104,20 @@ func TestFoldASCII(t *testing.T) {
 	}
 }
 
+func TestFold(t *testing.T) {
+	for _, c := range []struct{ in, want *Class }{
+		{NewClass(Range{'a', 'z'}), NewClass(Range{'a', 'z'}, Range{'A', 'Z'}, Range{'ſ', 'ſ'}, Range{0x212A, 0x212A})},
+		{NewClass(Range{'σ', 'σ'}), NewClass(Range{'ς', 'σ'}, Range{'Σ', 'Σ'})},
+		{NewClass(Range{'0', '9'}), NewClass(Range{'0', '9'})},
+		{NewByteClass(Range{'k', 'k'}), NewByteClass(Range{'k', 'k'}, Range{'K', 'K'})},
+		{AnyScalar(), AnyScalar()},
+	} {
+		if got := c.in.Fold(); !got.Equal(c.want) || !got.Fold().Equal(got) {
+			t.Errorf("%v.Fold() = %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
 func TestClassQuestions(t *testing.T) {
 	c := NewClass(Range{'a', 'c'}, Range{0x100, 0x100})
 	if c.Len() != 4 || c.IsASCII() || c.IsEmpty() || !c.Contains('b') || c.Contains('d') || !c.Contains(0x100) {

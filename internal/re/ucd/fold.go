@@ -1,0 +1,118 @@
+package ucd
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// mapping is one code point's image.
+type mapping struct{ from, to rune }
+
+func decodePairs(s string) []mapping {
+	var out []mapping
+	next := rune(0)
+	for len(s) > 0 {
+		var gap, by rune
+		gap, s = uvarint(s)
+		by, s = varint(s)
+		from := next + gap
+		out = append(out, mapping{from, from + by})
+		next = from + 1
+	}
+	return out
+}
+
+func find(table []mapping, r rune) (int, bool) {
+	return slices.BinarySearchFunc(table, r, func(m mapping, r rune) int { return cmp.Compare(m.from, r) })
+}
+
+func apply(table []mapping, r rune) rune {
+	if i, ok := find(table, r); ok {
+		return table[i].to
+	}
+	return r
+}
+
+var (
+	folds  = sync.OnceValue(func() []mapping { return decodePairs(tables[foldLo:foldHi]) })
+	uppers = sync.OnceValue(func() []mapping { return decodePairs(tables[upperLo:upperHi]) })
+	longer = sync.OnceValue(func() []Range { return decodeSet(tables[upperLongerLo:upperLongerHi]) })
+)
+
+// orbits maps every character that folds with another to the next such one,
+// upwards and from the last to the first.
+var orbits = sync.OnceValue(func() []mapping {
+	members := map[rune][]rune{} // by what they fold to
+	for _, m := range folds() {
+		members[m.to] = append(members[m.to], m.from)
+	}
+	var out []mapping
+	for to, list := range members {
+		list = append(list, to)
+		slices.Sort(list)
+		for i, r := range list {
+			out = append(out, mapping{r, list[(i+1)%len(list)]})
+		}
+	}
+	slices.SortFunc(out, func(a, b mapping) int { return cmp.Compare(a.from, b.from) })
+	return out
+})
+
+// NextFold is the next larger character that differs from r only by simple
+// case folding, the smallest one when r is the largest, and r when there is
+// no other: NextFold('K') = 'k', NextFold('k') = '\u212A' (Kelvin),
+// NextFold('\u212A') = 'K'.
+func NextFold(r rune) rune { return apply(orbits(), r) }
+
+// AppendFolds appends what any character from lo to hi folds with, that
+// character itself left out.
+func AppendFolds(dst []Range, lo, hi rune) []Range {
+	table := orbits()
+	i, _ := find(table, lo)
+	for ; i < len(table) && table[i].from <= hi; i++ {
+		from := table[i].from
+		for r := table[i].to; r != from; r = NextFold(r) {
+			if n := len(dst); n > 0 && dst[n-1].Hi == r-1 {
+				dst[n-1].Hi = r
+				continue
+			}
+			dst = append(dst, Range{r, r})
+		}
+	}
+	return dst
+}
+
+// SimpleFold is r's image under simple case folding (statuses C and S of
+// CaseFolding.txt), usually the lower case.
+func SimpleFold(r rune) rune { return apply(folds(), r) }
+
+// SimpleUpper is r's simple upper case.
+func SimpleUpper(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'a' <= r && r <= 'z' {
+			r -= 'a' - 'A'
+		}
+		return r
+	}
+	return apply(uppers(), r)
+}
+
+// ECMAUpper is r as ECMAScript's Canonicalize sees it with the flag i and
+// neither u nor v: the upper case, unless that has several characters, or is
+// ASCII while r isn't. Characters outside the BMP are two units there and
+// have no case.
+func ECMAUpper(r rune) rune {
+	if r < utf8.RuneSelf {
+		return SimpleUpper(r)
+	}
+	if r > 0xFFFF {
+		return r
+	}
+	_, many := slices.BinarySearchFunc(longer(), r, func(s Range, r rune) int { return cmp.Compare(s.Lo, r) })
+	if up := SimpleUpper(r); !many && up >= utf8.RuneSelf {
+		return up
+	}
+	return r
+}
