@@ -1,0 +1,117 @@
+package glob
+
+// Filter combines globs as a series of -g flags does in ripgrep: the last one
+// that matches decides, and if any includes, a file must be included by one. A
+// folder that is excluded takes everything below with it. Unlike there, a
+// filter only narrows: it has no say over what is ignored.
+//
+// The nil Filter and one without globs let everything pass. A Filter is
+// immutable and safe for concurrent use.
+type Filter struct {
+	globs    []*Glob
+	includes bool
+}
+
+// NewFilter combines globs in the order they were given.
+func NewFilter(globs ...*Glob) *Filter {
+	f := &Filter{globs: globs}
+	for _, g := range globs {
+		if !g.negated {
+			f.includes = true
+		}
+	}
+	return f
+}
+
+// CompileFilter compiles patterns of one dialect into a Filter.
+func CompileFilter(d Dialect, patterns ...string) (*Filter, error) {
+	globs := make([]*Glob, 0, len(patterns))
+	for _, p := range patterns {
+		g, err := Compile(p, d)
+		if err != nil {
+			return nil, err
+		}
+		globs = append(globs, g)
+	}
+	return NewFilter(globs...), nil
+}
+
+// Match reports whether the file at path passes, and all folders above it.
+func (f *Filter) Match(path string) bool {
+	if f == nil || len(f.globs) == 0 {
+		return true
+	}
+	if !f.onlyIncludes() {
+		for i := range len(path) {
+			if path[i] == '/' && f.excludesDir(path[:i]) {
+				return false
+			}
+		}
+	}
+	return f.MatchFile(path)
+}
+
+// MatchFile is Match for a walk that has asked Descend about the folders above.
+func (f *Filter) MatchFile(path string) bool {
+	if f == nil || len(f.globs) == 0 {
+		return true
+	}
+	for i := len(f.globs) - 1; i >= 0; i-- {
+		if g := f.globs[i]; g.Match(path) {
+			return !g.negated
+		}
+	}
+	return !f.includes
+}
+
+// MatchDir reports whether the folder itself passes, for listings that show
+// folders.
+func (f *Filter) MatchDir(path string) bool {
+	if f == nil || len(f.globs) == 0 {
+		return true
+	}
+	for i := len(f.globs) - 1; i >= 0; i-- {
+		if g := f.globs[i]; g.MatchDir(path) {
+			return !g.negated
+		}
+	}
+	return !f.includes
+}
+
+// Descend reports whether a file below the folder could pass. True may be
+// wrong, false never is.
+func (f *Filter) Descend(dir string) bool {
+	if f == nil || len(f.globs) == 0 || dir == "" {
+		return true
+	}
+	if f.excludesDir(dir) {
+		return false
+	}
+	if !f.includes {
+		return true
+	}
+	for _, g := range f.globs {
+		if !g.negated && g.CouldMatchBelow(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *Filter) excludesDir(dir string) bool {
+	for i := len(f.globs) - 1; i >= 0; i-- {
+		if g := f.globs[i]; g.MatchDir(dir) {
+			return g.negated
+		}
+	}
+	return false
+}
+
+func (f *Filter) onlyIncludes() bool {
+	for _, g := range f.globs {
+		if g.negated {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,234 @@
+// Package glob decides whether a path matches a pattern, in three dialects.
+//
+// A Glob is immutable and safe for concurrent use. Matching never allocates
+// and takes time polynomial in the lengths of pattern and path, whatever the
+// pattern: what could blow up (brace groups, nested negations) is bounded when
+// it is compiled. The pruning questions (CouldMatchBelow, Filter.Descend) may
+// answer true too often, never false wrongly.
+//
+// Paths are relative, slash-separated and clean: no empty, "." or ".." part.
+package glob
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Dialect says how a pattern is read.
+type Dialect uint8
+
+const (
+	// Vault knows *, ** and ? only; everything else is literal, upper and
+	// lower case are equal, and the pattern is anchored at the root. A **
+	// beside other characters of its part crosses slashes too: "**.md".
+	Vault Dialect = iota
+	// Gitignore reads as `rg -g` does: a pattern without a slash matches the
+	// name at any depth, one with a slash is anchored, {a,b} and [a-z] work, a
+	// leading ! makes it an exclusion and a trailing / names a folder and
+	// everything below. Unlike rg, ? and classes match a character, not a byte.
+	Gitignore
+	// Minimatch reads as npm's minimatch with dot: true: braces, classes,
+	// extglob, leading !, ** only as a whole part, and a pattern without a
+	// slash matches only at the top. Unbalanced brackets are errors here, not
+	// literals.
+	Minimatch
+)
+
+func (d Dialect) String() string {
+	switch d {
+	case Vault:
+		return "vault"
+	case Gitignore:
+		return "gitignore"
+	case Minimatch:
+		return "minimatch"
+	}
+	return fmt.Sprintf("dialect %d", uint8(d))
+}
+
+// Limits on what one pattern may ask for. They lie far above real use.
+const (
+	maxPattern    = 64 << 10 // bytes; minimatch's own limit
+	maxExpansions = 10_000   // brace alternatives, multiplied out
+	maxExpanded   = 1 << 20  // bytes of all alternatives together
+	maxDepth      = 64       // nested brace groups
+	maxExtDepth   = 16       // nested extglobs
+	maxNegDepth   = 3        // nested !(…): each level multiplies the work by the length of the name
+)
+
+// Error is a pattern that can't be compiled.
+type Error struct {
+	Pattern string
+	Offset  int    // in bytes, of the character Reason speaks of
+	Reason  string // lower case, without the pattern
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("glob %q: %s at offset %d", e.Pattern, e.Reason, e.Offset)
+}
+
+// Glob is one compiled pattern.
+type Glob struct {
+	pattern string
+	dialect Dialect
+	negated bool // gitignore: this glob excludes
+	invert  bool // minimatch: the answer is turned round
+	rows    []row
+	dirRows []row               // match only folders
+	exact   map[string]struct{} // the paths of many literal rows
+}
+
+// manyExact is the number of literal rows from which a hash beats comparing:
+// below it the lengths differ so often that a scan costs nothing.
+const manyExact = 8
+
+// Compile reads a pattern. The error is an *Error.
+func Compile(pattern string, d Dialect) (*Glob, error) {
+	g := &Glob{pattern: pattern, dialect: d}
+	if len(pattern) > maxPattern {
+		return nil, &Error{pattern[:64] + "…", maxPattern, fmt.Sprintf("pattern is longer than %d bytes", maxPattern)}
+	}
+	if strings.TrimSpace(pattern) == "" {
+		return nil, &Error{pattern, 0, "empty pattern"}
+	}
+	var err error
+	switch d {
+	case Vault:
+		g.rows = []row{newRow(parseVault(pattern))}
+	case Gitignore:
+		err = g.compileGitignore()
+	case Minimatch:
+		err = g.compileMinimatch()
+	default:
+		err = &Error{pattern, 0, "unknown dialect"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	g.hashExact()
+	return g, nil
+}
+
+// hashExact moves literal rows into a map when there are many, as {1..500} makes.
+func (g *Glob) hashExact() {
+	n := 0
+	for i := range g.rows {
+		if g.rows[i].shape == shapeExact {
+			n++
+		}
+	}
+	if n < manyExact {
+		return
+	}
+	g.exact = make(map[string]struct{}, n)
+	rest := g.rows[:0:0]
+	for _, r := range g.rows {
+		if r.shape == shapeExact {
+			g.exact[r.lit] = struct{}{}
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	g.rows = rest
+}
+
+// String returns the pattern as it was given.
+func (g *Glob) String() string { return g.pattern }
+
+// Negated reports whether the glob excludes what it matches: a leading ! in
+// the gitignore dialect. In minimatch's a leading ! turns Match round instead.
+func (g *Glob) Negated() bool { return g.negated }
+
+// Match reports whether the pattern, without its leading ! in the gitignore
+// dialect, matches the file at path.
+func (g *Glob) Match(path string) bool {
+	return path != "" && g.matchRows(g.rows, path) != g.invert
+}
+
+// MatchDir is Match for a folder: in the gitignore dialect "build/" matches
+// the folder build, but no file of that name.
+func (g *Glob) MatchDir(path string) bool {
+	if path == "" {
+		return false
+	}
+	return (g.matchRows(g.rows, path) || g.matchRows(g.dirRows, path)) != g.invert
+}
+
+func (g *Glob) matchRows(rows []row, path string) bool {
+	if g.exact != nil {
+		if _, ok := g.exact[path]; ok {
+			return true
+		}
+	}
+	for i := range rows {
+		if rows[i].match(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// CouldMatchBelow reports whether Match could be true for a path below the
+// folder dir ("" is the root). True may be wrong, false never is.
+func (g *Glob) CouldMatchBelow(dir string) bool {
+	if g.invert || dir == "" {
+		return true
+	}
+	for p := range g.exact {
+		if len(p) > len(dir) && p[len(dir)] == '/' && p[:len(dir)] == dir {
+			return true
+		}
+	}
+	for i := range g.rows {
+		if g.rows[i].couldMatchBelow(dir) {
+			return true
+		}
+	}
+	return false
+}
+
+func (g *Glob) compileGitignore() error {
+	p, base := g.pattern, 0
+	if p[0] == '!' {
+		g.negated = true
+		p, base = p[1:], 1
+	}
+	if p == "" || p == "/" {
+		return &Error{g.pattern, base, "empty pattern"}
+	}
+	dirOnly := false
+	if strings.HasSuffix(p, "/") {
+		if p = strings.TrimRight(p, "/"); p == "" {
+			return &Error{g.pattern, base, "empty pattern"}
+		}
+		dirOnly = true
+	}
+	floating := !strings.Contains(p, "/")
+	if p[0] == '/' {
+		p, base = p[1:], base+1
+	}
+	alts, err := expandGitignore(p)
+	if err != nil {
+		return relocate(err, g.pattern, base)
+	}
+	for _, a := range alts {
+		ops, err := parseWild(a, wildStrict|wildRunes)
+		if err != nil {
+			return relocate(err, g.pattern, base)
+		}
+		if floating {
+			ops = append([]op{{kind: opDirs}}, ops...)
+		}
+		if dirOnly {
+			g.dirRows = append(g.dirRows, newRow(ops))
+			ops = append(ops[:len(ops):len(ops)], op{kind: opSep}, op{kind: opRest})
+		}
+		g.rows = append(g.rows, newRow(ops))
+	}
+	return nil
+}
+
+// relocate makes an error about a piece of the pattern one about the whole.
+func relocate(err *Error, pattern string, base int) *Error {
+	return &Error{pattern, min(err.Offset+base, len(pattern)), err.Reason}
+}

@@ -1,0 +1,338 @@
+package glob
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+type opKind uint8
+
+const (
+	opLit   opKind = iota // these bytes; no slash in them
+	opFold                // these characters in any case
+	opSep                 // one slash
+	opAny                 // one character but a slash
+	opByte                // one byte but a slash, for git's rules
+	opClass               // one character of a class, never a slash
+	opStar                // any run without a slash
+	opDirs                // nothing, or a run that ends in a slash: **/
+	opDirs1               // a run that ends in a slash: git's **\/
+	opDeep                // any run, slashes too
+	opRest                // whatever is left: a trailing **
+	opExt                 // one whole part, by extglob
+	opNever               // nothing: git gives up on such a pattern
+)
+
+type op struct {
+	kind  opKind
+	last  bool   // opDirs: what follows is one part, so only the last can be it
+	lit   string // opLit; opFold, folded
+	class *class
+	ext   []item
+}
+
+// A row is one pattern without alternatives, with a shortcut for the shapes
+// that nearly all patterns have.
+type row struct {
+	shape shape
+	bytes bool // * grows by bytes, as ? and classes take them
+	lit   string
+	end   string
+	ops   []op
+}
+
+type shape uint8
+
+const (
+	shapeOps    shape = iota
+	shapeAll          // **
+	shapeExact        // src/main.go
+	shapeName         // **/name
+	shapeSuffix       // **/*.go
+	shapePrefix       // **/test*
+	shapeUnder        // dir/**, lit is "dir/"
+	shapeBelow        // dir/**/*.go, lit is "dir/", end is ".go"
+	shapeTop          // *.go at the top
+)
+
+// newRow joins literals and finds the shape. Each shape must give what ops
+// gives; TestShapesAgree holds them together.
+func newRow(ops []op) row {
+	ops = joinLits(ops)
+	r := row{ops: ops}
+	is := func(kinds ...opKind) bool {
+		if len(kinds) != len(ops) {
+			return false
+		}
+		for i, k := range kinds {
+			if ops[i].kind != k {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case is(opRest):
+		r.shape = shapeAll
+	case is(opDirs, opLit):
+		r.shape, r.lit = shapeName, ops[1].lit
+	case is(opDirs, opStar, opLit):
+		r.shape, r.lit = shapeSuffix, ops[2].lit
+	case is(opDirs, opLit, opStar):
+		r.shape, r.lit = shapePrefix, ops[1].lit
+	case is(opStar, opLit):
+		r.shape, r.lit = shapeTop, ops[1].lit
+	default:
+		lit, n := literalPrefix(ops)
+		if n == len(ops) {
+			r.shape, r.lit = shapeExact, lit
+		} else if n == len(ops)-1 && n > 0 && ops[n].kind == opRest && ops[n-1].kind == opSep {
+			r.shape, r.lit = shapeUnder, lit
+		} else if n == len(ops)-3 && n > 0 && ops[n].kind == opDirs && ops[n-1].kind == opSep &&
+			ops[n+1].kind == opStar && ops[n+2].kind == opLit {
+			r.shape, r.lit, r.end = shapeBelow, lit, ops[n+2].lit
+		}
+	}
+	for i := len(ops) - 1; i >= 0; i-- {
+		if ops[i].kind == opDirs {
+			ops[i].last = true
+		}
+		if ops[i].kind == opSep || ops[i].kind >= opDirs && ops[i].kind <= opRest {
+			break
+		}
+	}
+	return r
+}
+
+// literalPrefix returns the text of the leading literal and slash ops, and
+// how many they are.
+func literalPrefix(ops []op) (string, int) {
+	var b strings.Builder
+	for i, o := range ops {
+		switch o.kind {
+		case opLit:
+			b.WriteString(o.lit)
+		case opSep:
+			b.WriteByte('/')
+		default:
+			return b.String(), i
+		}
+	}
+	return b.String(), len(ops)
+}
+
+func joinLits(ops []op) []op {
+	out := make([]op, 0, len(ops))
+	for _, o := range ops {
+		if n := len(out); n > 0 && out[n-1].kind == o.kind {
+			switch o.kind {
+			case opLit, opFold:
+				out[n-1].lit += o.lit
+				continue
+			case opStar, opDirs, opDeep:
+				continue
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func (r *row) match(s string) bool {
+	switch r.shape {
+	case shapeAll:
+		return true
+	case shapeExact:
+		return s == r.lit
+	case shapeName:
+		n := len(s) - len(r.lit)
+		return n >= 0 && s[n:] == r.lit && (n == 0 || s[n-1] == '/')
+	case shapeSuffix:
+		return strings.HasSuffix(s, r.lit)
+	case shapePrefix:
+		return strings.HasPrefix(s[strings.LastIndexByte(s, '/')+1:], r.lit)
+	case shapeUnder:
+		return len(s) > len(r.lit) && s[:len(r.lit)] == r.lit
+	case shapeBelow:
+		return len(s) >= len(r.lit)+len(r.end) && s[:len(r.lit)] == r.lit && strings.HasSuffix(s, r.end)
+	case shapeTop:
+		return strings.HasSuffix(s, r.lit) && strings.IndexByte(s, '/') < 0
+	}
+	return r.run(s, false)
+}
+
+func (r *row) couldMatchBelow(dir string) bool {
+	switch r.shape {
+	case shapeAll, shapeName, shapeSuffix, shapePrefix:
+		return true
+	case shapeTop:
+		return false
+	}
+	return r.run(dir, true)
+}
+
+// run matches s against ops. With below set it asks instead whether some
+// longer path, s + "/" + more, could match; then the first op that can cross
+// slashes answers yes.
+//
+// On a mismatch it suffices to lengthen the last * of the part, and when that
+// meets a slash, the last **: what lies before them was matched as far left as
+// possible, which leaves the most for the rest. So time is bounded by
+// parts × len(s) × len(ops) and nothing needs to be remembered.
+func (r *row) run(s string, below bool) bool {
+	ops := r.ops
+	i, j := 0, 0
+	star, starPos := -1, 0
+	deep, deepPos := -1, 0
+	for {
+		ok := false
+		if i == len(ops) {
+			if j == len(s) && !below {
+				return true
+			}
+		} else {
+			o := &ops[i]
+			switch o.kind {
+			case opStar:
+				star, starPos = i, j
+				ok = true
+			case opDirs, opDeep, opDirs1, opRest:
+				if below || o.kind == opRest {
+					return true
+				}
+				p := j
+				if o.kind == opDirs1 {
+					if p = afterSlash(s, j); p < 0 {
+						return false
+					}
+				}
+				if o.last {
+					p += strings.LastIndexByte(s[p:], '/') + 1
+				}
+				deep, deepPos, star, j = i, p, -1, p
+				ok = true
+			case opSep:
+				if j < len(s) && s[j] == '/' {
+					j++
+					star = -1
+					ok = true
+				} else if below && j == len(s) {
+					return true
+				}
+			case opNever:
+				return false
+			default:
+				if n := o.step(s[j:]); n >= 0 {
+					j += n
+					ok = true
+				}
+			}
+		}
+		if ok {
+			i++
+			continue
+		}
+		if star >= 0 && starPos < len(s) && s[starPos] != '/' {
+			if r.bytes {
+				starPos++
+			} else {
+				starPos += width(s[starPos:])
+			}
+			i, j = star+1, starPos
+			continue
+		}
+		if star = -1; deep < 0 || deepPos >= len(s) {
+			return false
+		}
+		if ops[deep].kind == opDeep {
+			deepPos += width(s[deepPos:])
+		} else if deepPos = afterSlash(s, deepPos); deepPos < 0 {
+			return false
+		}
+		i, j = deep+1, deepPos
+	}
+}
+
+// afterSlash returns the position behind the next slash from j on, or -1.
+func afterSlash(s string, j int) int {
+	k := strings.IndexByte(s[j:], '/')
+	if k < 0 {
+		return -1
+	}
+	return j + k + 1
+}
+
+// step matches one op inside a part at the start of s: the bytes it took, or -1.
+func (o *op) step(s string) int {
+	switch o.kind {
+	case opLit:
+		if strings.HasPrefix(s, o.lit) {
+			return len(o.lit)
+		}
+	case opFold:
+		return foldPrefix(s, o.lit)
+	case opAny, opByte:
+		if s != "" && s[0] != '/' {
+			if o.kind == opByte {
+				return 1
+			}
+			return width(s)
+		}
+	case opClass:
+		if s != "" && s[0] != '/' {
+			return o.class.step(s)
+		}
+	case opExt:
+		part := s
+		if k := strings.IndexByte(s, '/'); k >= 0 {
+			part = s[:k]
+		}
+		if matchExt(o.ext, part) {
+			return len(part)
+		}
+	}
+	return -1
+}
+
+// width is the number of bytes of the first character; a byte that is not
+// UTF-8 counts as one.
+func width(s string) int {
+	if s[0] < utf8.RuneSelf {
+		return 1
+	}
+	_, n := utf8.DecodeRuneInString(s)
+	return n
+}
+
+// foldPrefix returns how many bytes of s equal the folded text lit, or -1.
+func foldPrefix(s, lit string) int {
+	j := 0
+	for _, want := range lit {
+		if j == len(s) {
+			return -1
+		}
+		r, n := utf8.DecodeRuneInString(s[j:])
+		if fold(r) != want {
+			return -1
+		}
+		j += n
+	}
+	return j
+}
+
+// fold maps all characters that differ only in case to one of them: the
+// smallest of their orbit.
+func fold(r rune) rune {
+	if r < utf8.RuneSelf {
+		if 'a' <= r && r <= 'z' {
+			return r - ('a' - 'A')
+		}
+		return r
+	}
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	return least
+}

@@ -1,0 +1,197 @@
+package glob
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// parseVault reads the vault dialect, in which nothing can be wrong.
+func parseVault(p string) []op {
+	p = strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
+	var ops []op
+	for i := 0; i < len(p); {
+		switch c := p[i]; c {
+		case '*':
+			n := 1
+			for i+n < len(p) && p[i+n] == '*' {
+				n++
+			}
+			atStart := i == 0 || p[i-1] == '/'
+			i += n
+			switch {
+			case n == 1:
+				ops = append(ops, op{kind: opStar})
+			case i == len(p):
+				ops = append(ops, op{kind: opRest})
+			case atStart && p[i] == '/':
+				ops = append(ops, op{kind: opDirs})
+				i++
+			default:
+				ops = append(ops, op{kind: opDeep})
+			}
+		case '?':
+			ops = append(ops, op{kind: opAny})
+			i++
+		case '/':
+			ops = append(ops, op{kind: opSep})
+			i++
+		default:
+			r, n := utf8.DecodeRuneInString(p[i:])
+			ops = append(ops, op{kind: opFold, lit: string(fold(r))})
+			i += n
+		}
+	}
+	return ops
+}
+
+type wildFlags uint8
+
+const (
+	wildStrict wildFlags = 1 << iota // a malformed pattern is an error; otherwise it matches nothing, as in git
+	wildRunes                        // ? and classes take characters; otherwise bytes
+)
+
+// parseWild reads git's wildmatch with slashes special: * ? [ ] \ and ** as
+// far as slashes or the ends of the pattern bound it.
+func parseWild(p string, f wildFlags) ([]op, *Error) {
+	var ops []op
+	never := func(at int, reason string) ([]op, *Error) {
+		if f&wildStrict != 0 {
+			return nil, &Error{p, at, reason}
+		}
+		return []op{{kind: opNever}}, nil
+	}
+	for i := 0; i < len(p); {
+		switch c := p[i]; c {
+		case '*':
+			o, n := starOp(p, i)
+			ops = append(ops, o)
+			i += n
+		case '?':
+			k := opByte
+			if f&wildRunes != 0 {
+				k = opAny
+			}
+			ops = append(ops, op{kind: k})
+			i++
+		case '[':
+			cl, n, reason := parseGitClass(p[i:], f&wildRunes != 0)
+			if cl == nil {
+				return never(i, reason)
+			}
+			if f&wildStrict != 0 && reason != "" {
+				return nil, &Error{p, i, reason}
+			}
+			ops = append(ops, op{kind: opClass, class: cl})
+			i += n
+		case '/':
+			ops = append(ops, op{kind: opSep})
+			i++
+		case '\\':
+			if i+1 == len(p) {
+				return never(i, `"\" at the end escapes nothing`)
+			}
+			if p[i+1] == '/' {
+				ops = append(ops, op{kind: opSep})
+			} else {
+				ops = append(ops, op{kind: opLit, lit: p[i+1 : i+2]})
+			}
+			i += 2
+		default:
+			ops = append(ops, op{kind: opLit, lit: p[i : i+1]})
+			i++
+		}
+	}
+	return ops, nil
+}
+
+// starOp reads the run of stars at p[i] and says how many bytes it took.
+func starOp(p string, i int) (op, int) {
+	n := 1
+	for i+n < len(p) && p[i+n] == '*' {
+		n++
+	}
+	rest := p[i+n:]
+	switch {
+	case n == 1 || i > 0 && p[i-1] != '/':
+		return op{kind: opStar}, n
+	case rest == "":
+		return op{kind: opRest}, n
+	case rest[0] == '/':
+		return op{kind: opDirs}, n + 1
+	case strings.HasPrefix(rest, `\/`):
+		return op{kind: opDirs1}, n + 2
+	}
+	return op{kind: opStar}, n
+}
+
+// Wild is one pattern of an ignore file, matched as git matches it: by bytes,
+// and a malformed one matches nothing.
+type Wild struct {
+	row row
+}
+
+// WildShape tells apart the patterns that need no matching engine.
+type WildShape uint8
+
+const (
+	WildGeneral WildShape = iota
+	WildLiteral           // equals the text
+	WildSuffix            // ends in the text: *.go
+	WildPrefix            // starts with the text: test*
+	WildNever             // matches nothing
+)
+
+// CompileWild reads a pattern of an ignore file after its !, its leading and
+// its trailing slash are taken off. anchored says that it is matched against a
+// whole path rather than a name.
+//
+// git compares the text before the first special character of an anchored
+// pattern by itself, and what follows counts as a pattern of its own. So in
+// "/foo**/bar" the ** stands at a start and also matches "foobar".
+func CompileWild(pattern string, anchored bool) *Wild {
+	n := 0
+	if anchored {
+		if n = strings.IndexAny(pattern, `*?[\`); n < 0 {
+			n = len(pattern)
+		}
+	}
+	var ops []op
+	for i := 0; i < n; i++ {
+		if pattern[i] == '/' {
+			ops = append(ops, op{kind: opSep})
+		} else {
+			ops = append(ops, op{kind: opLit, lit: pattern[i : i+1]})
+		}
+	}
+	rest, _ := parseWild(pattern[n:], 0)
+	for _, o := range rest {
+		if o.kind == opNever {
+			rest, ops = []op{o}, nil
+			break
+		}
+	}
+	r := newRow(append(ops, rest...))
+	r.bytes = true
+	return &Wild{r}
+}
+
+// Match reports whether the pattern matches the path, or the name if the
+// pattern was compiled for one.
+func (w *Wild) Match(s string) bool { return w.row.match(s) }
+
+// Shape returns a cheaper equal of the pattern, for text without slashes.
+func (w *Wild) Shape() (WildShape, string) {
+	ops := w.row.ops
+	switch {
+	case len(ops) == 1 && ops[0].kind == opLit || w.row.shape == shapeExact:
+		return WildLiteral, w.row.lit
+	case w.row.shape == shapeTop:
+		return WildSuffix, w.row.lit
+	case len(ops) == 2 && ops[0].kind == opLit && ops[1].kind == opStar:
+		return WildPrefix, ops[0].lit
+	case len(ops) == 1 && ops[0].kind == opNever:
+		return WildNever, ""
+	}
+	return WildGeneral, ""
+}
