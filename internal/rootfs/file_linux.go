@@ -1,0 +1,190 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"io"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is an open regular file, for reading. It must be closed.
+type File struct {
+	fd   int
+	info Info
+}
+
+// OpenFile opens the regular file at p. Anything else is NotRegular: a FIFO
+// doesn't block, a device isn't touched.
+func (r *Root) OpenFile(p Path) (*File, error) {
+	if err := r.policy.check("open", p.String(), p, false); err != nil {
+		return nil, err
+	}
+	f := new(File)
+	err := r.openFile(p.s, f)
+	if err == errSwapped {
+		return r.openSwapped(p)
+	}
+	if err != nil {
+		return nil, wrap("open", p.String(), err)
+	}
+	return f, nil
+}
+
+// openSwapped is apart because its closure would make OpenFile allocate.
+func (r *Root) openSwapped(p Path) (*File, error) {
+	f := new(File)
+	if err := r.retry("open", &p, func(rel string) error { return r.openFile(rel, f) }); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (r *Root) openFile(rel string, f *File) error {
+	// A look first: opening a device or a FIFO has effects even without
+	// blocking, such as rewinding a tape or letting a writer go on. The handle
+	// is checked again, so a swap in between costs at most that effect.
+	if err := r.precheck(rel); err != nil {
+		return err
+	}
+	fd, err := r.sys.openRel(rel, flagsFile)
+	if err != nil {
+		return notRegularErr(err)
+	}
+	return f.adopt(fd)
+}
+
+// precheck refuses what certainly isn't a regular file. It follows symlinks in
+// folders, unlike the open after it, and lets everything doubtful pass.
+func (r *Root) precheck(rel string) error {
+	if len(rel) > kernelPath || r.sys.acquire() != nil {
+		return nil
+	}
+	defer r.sys.release()
+	var st unix.Statx_t
+	if statxAt(r.sys.fd, rel, 0, unix.STATX_TYPE, &st) != nil {
+		return nil
+	}
+	switch typeOfMode(uint32(st.Mode)) {
+	case TypeOther, TypeDir:
+		return &Error{Op: "open", Path: rel, Kind: NotRegular}
+	}
+	return nil
+}
+
+// adopt takes over fd if it is a regular file and closes it if not.
+func (f *File) adopt(fd int) error {
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		syscall.Close(fd)
+		return err
+	}
+	if st.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		syscall.Close(fd)
+		return errNotRegular
+	}
+	f.fd, f.info = fd, infoOfStat(&st)
+	return nil
+}
+
+// notRegularErr recognises a socket, which can't be opened at all.
+func notRegularErr(err error) error {
+	if err == unix.ENXIO || err == unix.ENODEV {
+		return errNotRegular
+	}
+	return err
+}
+
+// retry runs open on p until it meets no freshly swapped symlink, resolving and
+// judging p anew each time. p is left as what was opened.
+func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
+	shown := p.String()
+	for range maxSwaps {
+		err := open(p.s)
+		if err != errSwapped {
+			return wrap(op, shown, err)
+		}
+		next, err := r.again(op, *p)
+		if err != nil {
+			return err
+		}
+		*p = next
+	}
+	return &Error{Op: op, Path: shown, Kind: Conflict, Err: errChangedUnder}
+}
+
+// Read reads from the file's position; it returns io.EOF at the end.
+func (f *File) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	n, err := readFD(f.fd, b)
+	if err != nil {
+		return 0, &Error{Op: "read", Path: "file", Kind: IO, Err: err}
+	}
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// ReadAt reads at an offset, as io.ReaderAt asks.
+func (f *File) ReadAt(b []byte, off int64) (int, error) {
+	done := 0
+	for done < len(b) {
+		n, err := preadFD(f.fd, b[done:], off+int64(done))
+		if err != nil {
+			return done, &Error{Op: "read", Path: "file", Kind: IO, Err: err}
+		}
+		if n == 0 {
+			return done, io.EOF
+		}
+		done += n
+	}
+	return done, nil
+}
+
+// Info describes the file as it was when opened, without its birth time.
+func (f *File) Info() Info { return f.info }
+
+// Stat describes the file as it is now.
+func (f *File) Stat() (Info, error) {
+	i, err := infoAt(f.fd, "", unix.AT_EMPTY_PATH)
+	return i, wrap("stat", "file", err)
+}
+
+// Close releases the file. Closing twice is harmless.
+func (f *File) Close() error {
+	if f.fd < 0 {
+		return nil
+	}
+	fd := f.fd
+	f.fd = -1
+	return wrap("close", "file", syscall.Close(fd))
+}
+
+// maxIO is the most the kernel moves in one call.
+const maxIO = 1 << 30
+
+func readFD(fd int, b []byte) (int, error) {
+	b = b[:min(len(b), maxIO)]
+	for {
+		n, err := syscall.Read(fd, b)
+		if err == syscall.EINTR {
+			continue
+		}
+		return n, err
+	}
+}
+
+func preadFD(fd int, b []byte, off int64) (int, error) {
+	b = b[:min(len(b), maxIO)]
+	for {
+		n, err := syscall.Pread(fd, b, off)
+		if err == syscall.EINTR {
+			continue
+		}
+		return n, err
+	}
+}

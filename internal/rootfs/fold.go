@@ -1,0 +1,91 @@
+package rootfs
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxFoldMatches bounds the work of ResolveFold in a tree made of look-alikes.
+const maxFoldMatches = 32
+
+// ResolveFold is Resolve for an existing file whose name the user may have
+// written in another case or Unicode form: the exact path if it exists, else
+// the one that is equal in NFC, else the one that is equal ignoring case too.
+// Several equal ones are Ambiguous, none is NotFound.
+func (r *Root) ResolveFold(user string) (Path, error) {
+	const op = "resolve"
+	p, err := r.resolve(op, user, true)
+	if err != nil && KindOf(err) != NotFolder {
+		return Path{}, err
+	}
+	if err == nil {
+		if _, _, err := r.sys.probe(p.s); err == nil {
+			return p, nil
+		}
+	}
+	rel, err := r.clean(op, user)
+	if err != nil {
+		return Path{}, err
+	}
+	f := folder{root: r, names: strings.Split(rel, "/")}
+	f.walk("", true)
+	matches := f.nfc
+	if len(matches) == 0 {
+		matches = f.folded
+	}
+	switch len(matches) {
+	case 0:
+		return Path{}, &Error{Op: op, Path: user, Kind: NotFound}
+	case 1:
+		return r.resolve(op, matches[0], true)
+	}
+	slices.Sort(matches)
+	return Path{}, &Error{Op: op, Path: user, Kind: Ambiguous, Matches: matches}
+}
+
+// folder collects the existing paths that fold to the wanted names.
+type folder struct {
+	root        *Root
+	names       []string
+	nfc, folded []string
+}
+
+// walk extends prefix, which exists, by the names after it.
+func (f *folder) walk(prefix string, nfc bool) {
+	depth := Path{prefix}.Depth()
+	if depth == len(f.names) {
+		if nfc {
+			f.nfc = append(f.nfc, prefix)
+		} else {
+			f.folded = append(f.folded, prefix)
+		}
+		return
+	}
+	dir, err := f.root.follow("resolve", prefix, prefix, true)
+	if err != nil {
+		return // leads outside or into something denied
+	}
+	d, err := f.root.OpenDir(dir)
+	if err != nil {
+		return
+	}
+	entries, err := d.Read(nil)
+	d.Close()
+	if err != nil {
+		return
+	}
+	want := norm.NFC.String(f.names[depth])
+	for _, e := range entries {
+		if len(f.nfc)+len(f.folded) >= maxFoldMatches {
+			return
+		}
+		have := norm.NFC.String(e.Name)
+		if have == want {
+			f.walk(Path{prefix}.child(e.Name).s, nfc)
+		} else if strings.EqualFold(have, want) {
+			f.walk(Path{prefix}.child(e.Name).s, false)
+		}
+	}
+}

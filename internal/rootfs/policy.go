@@ -1,0 +1,204 @@
+package rootfs
+
+import (
+	"fmt"
+	"strings"
+
+	"quarry/internal/glob"
+)
+
+// Rules are what the server's owner adds to the built-in policy. No tool call
+// can change them.
+type Rules struct {
+	// Deny lists gitignore-style globs of what nobody may touch, with
+	// everything beneath. They match in any case. Deny wins over Allow.
+	Deny []string
+	// Allow lists gitignore-style globs of secret-shaped files that may be
+	// used after all. Protected folders can't be allowed.
+	Allow []string
+	// AllowSecrets lifts the rule on secret-shaped names altogether.
+	AllowSecrets bool
+}
+
+// Verdict is what the policy says about an entry.
+type Verdict uint8
+
+const (
+	Allowed Verdict = iota
+	// Unlisted entries exist for those who name them, but no listing or search
+	// shows them: .trash and our own temporary files.
+	Unlisted
+	// Secret is a file whose name says it holds credentials.
+	Secret
+	// Denied is the owner's decision.
+	Denied
+	// InProtected is a protected folder or something in one.
+	InProtected
+)
+
+// Refused reports whether the entry may not be opened.
+func (v Verdict) Refused() bool { return v >= Secret }
+
+func (v Verdict) String() string {
+	return [...]string{"allowed", "unlisted", "secret", "denied", "protected"}[v]
+}
+
+// Policy decides, by name and path only, what may be touched. It is immutable.
+// A nil Policy allows everything.
+type Policy struct {
+	deny, denyFolded, allow []*glob.Glob
+	allowSecrets            bool
+}
+
+// NewPolicy compiles the owner's rules on top of the built-in ones.
+func NewPolicy(rules Rules) (*Policy, error) {
+	p := &Policy{allowSecrets: rules.AllowSecrets}
+	for _, s := range rules.Deny {
+		g, err := compileRule("deny", s)
+		if err != nil {
+			return nil, err
+		}
+		f, err := compileRule("deny", strings.ToLower(s))
+		if err != nil {
+			return nil, err
+		}
+		p.deny, p.denyFolded = append(p.deny, g), append(p.denyFolded, f)
+	}
+	for _, s := range rules.Allow {
+		g, err := compileRule("allow", s)
+		if err != nil {
+			return nil, err
+		}
+		p.allow = append(p.allow, g)
+	}
+	return p, nil
+}
+
+func compileRule(list, s string) (*glob.Glob, error) {
+	trimmed := strings.TrimSuffix(s, "/") // a rule for a folder covers what is in it anyway
+	if strings.TrimSpace(trimmed) == "" {
+		return nil, fmt.Errorf("%s rule %q is empty", list, s)
+	}
+	if strings.HasPrefix(trimmed, "!") {
+		return nil, fmt.Errorf("%s rule %q: negation is not possible here, use the other list", list, s)
+	}
+	g, err := glob.Compile(trimmed, glob.Gitignore)
+	if err != nil {
+		return nil, fmt.Errorf("%s rule %q: %w", list, s, err)
+	}
+	return g, nil
+}
+
+// Name judges a name alone, without the owner's globs. It does not allocate.
+// Secret applies to files only: the caller knows the type.
+func (p *Policy) Name(name string) Verdict {
+	if p == nil {
+		return Allowed
+	}
+	switch classify(name) {
+	case protectedName:
+		return InProtected
+	case hiddenFromLists:
+		return Unlisted
+	case secretName:
+		if !p.allowSecrets {
+			return Secret
+		}
+	}
+	return Allowed
+}
+
+// Entry judges an entry of a listing of dir, which itself passed. Without
+// owner's globs it does not allocate.
+func (p *Policy) Entry(dir Path, name string, isDir bool) Verdict {
+	v := p.Name(name)
+	if v == InProtected || p == nil {
+		return v
+	}
+	if v == Secret && isDir {
+		v = Allowed
+	}
+	if len(p.deny) == 0 && (v != Secret || len(p.allow) == 0) {
+		return v
+	}
+	full := dir.child(name).s
+	if p.denied(full) {
+		return Denied
+	}
+	if v == Secret && p.allowed(full) {
+		return Allowed
+	}
+	return v
+}
+
+// Path judges a whole path, component by component; the verdict is the worst
+// of them. isDir says whether the last one is, or will be, a folder.
+func (p *Policy) Path(path Path, isDir bool) Verdict {
+	if p == nil {
+		return Allowed
+	}
+	worst := Allowed
+	for start := 0; start < len(path.s); {
+		end := strings.IndexByte(path.s[start:], '/')
+		last := end < 0
+		if last {
+			end = len(path.s)
+		} else {
+			end += start
+		}
+		v := p.Name(path.s[start:end])
+		if v == Secret && (!last || isDir || p.allowed(path.s)) {
+			v = Allowed
+		}
+		if len(p.deny) > 0 && v < Denied && p.denied(path.s[:end]) {
+			v = Denied
+		}
+		worst = max(worst, v)
+		start = end + 1
+	}
+	return worst
+}
+
+func (p *Policy) denied(path string) bool {
+	if len(p.deny) == 0 {
+		return false
+	}
+	folded := strings.ToLower(path)
+	for i := range p.deny {
+		if p.deny[i].Match(path) || p.denyFolded[i].Match(folded) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Policy) allowed(path string) bool {
+	for _, g := range p.allow {
+		if g.Match(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// check turns a refusal of path into an error about shown.
+func (p *Policy) check(op, shown string, path Path, isDir bool) error {
+	v := p.Path(path, isDir)
+	if !v.Refused() {
+		return nil
+	}
+	return p.refusal(op, shown, path, v)
+}
+
+func (p *Policy) refusal(op, shown string, path Path, v Verdict) error {
+	e := &Error{Op: op, Path: shown, Kind: Protected, Verdict: v, Name: path.Base()}
+	if v == InProtected {
+		for name := range strings.SplitSeq(path.s, "/") {
+			if p.Name(name) == InProtected {
+				e.Name = protectedFolder(name)
+				break
+			}
+		}
+	}
+	return e
+}

@@ -1,0 +1,272 @@
+package rootfs
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxLinks is the kernel's own limit on symlinks in one path.
+const maxLinks = 40
+
+var (
+	errLeaves       = errors.New("the path leads out of the root")
+	errLinkLeaves   = errors.New("a symlink leads out of the root")
+	errAbsolute     = errors.New("absolute paths must lie in the root; write it relative to the root")
+	errSwapped      = errors.New("a folder was replaced by a symlink")
+	errChangedUnder = errors.New("the path kept changing while it was opened")
+)
+
+// Resolve turns what a user wrote into a Path, which need not exist.
+//
+// Accepted are relative paths, absolute ones inside the root (in the root's
+// given or real spelling), "/" or "\" between names, a leading "./" or "/" and
+// a trailing "/". A backslash belongs to a name where such a name exists. The
+// text is cleaned first, so ".." never depends on symlinks; then symlinks are
+// followed, and what they lead to must be in the root and allowed. Of a path
+// that doesn't exist yet, the existing folders are followed and the rest is
+// taken as written.
+//
+// A path with a leading "/" that isn't in the root means one relative to the
+// root only if it is a single name or its first folder exists there; otherwise
+// "/etc/new" would quietly become a folder of the workspace.
+func (r *Root) Resolve(user string) (Path, error) { return r.resolve("resolve", user, true) }
+
+// ResolveEntry is Resolve for calls that act on a name rather than on what it
+// leads to, as moving and deleting do: a symlink at the end is not followed.
+func (r *Root) ResolveEntry(user string) (Path, error) { return r.resolve("resolve", user, false) }
+
+// Known makes a Path of a string that came from Path.String, as an index keeps
+// them. It judges the path but follows no symlink and doesn't touch the disk:
+// opening does both.
+func (r *Root) Known(s string) (Path, error) {
+	if s == "." {
+		return Path{}, nil
+	}
+	err := checkRel(s)
+	if err == nil && s == "" {
+		err = errNotClean
+	}
+	if err != nil {
+		return Path{}, &Error{Op: "resolve", Path: s, Kind: InvalidArgument, Err: err}
+	}
+	p := Path{s}
+	if v := r.policy.Path(p, false); v.Refused() && v != Secret {
+		return Path{}, r.policy.refusal("resolve", s, p, v)
+	}
+	return p, nil
+}
+
+func (r *Root) resolve(op, user string, follow bool) (Path, error) {
+	rel, err := r.clean(op, user)
+	if err != nil {
+		return Path{}, err
+	}
+	return r.follow(op, user, rel, follow)
+}
+
+// clean does the textual part: the result is "" or a string checkRel accepts.
+func (r *Root) clean(op, user string) (string, error) {
+	if len(user) > maxPath {
+		return "", &Error{Op: op, Path: user[:64] + "…", Kind: InvalidArgument, Err: errPathLong}
+	}
+	if strings.IndexByte(user, 0) >= 0 {
+		return "", &Error{Op: op, Path: user, Kind: InvalidArgument, Err: errNUL}
+	}
+	if strings.IndexByte(user, '\\') >= 0 {
+		if rel, ok := r.literalBackslash(op, user); ok {
+			return rel, nil
+		}
+		user = strings.ReplaceAll(user, `\`, "/")
+	}
+	return r.cleanSlashes(op, user)
+}
+
+// literalBackslash takes backslashes as part of names if such names exist, or
+// if they are in the folder part and that exists.
+func (r *Root) literalBackslash(op, user string) (string, bool) {
+	if backslashSeparates {
+		return "", false
+	}
+	rel, err := r.cleanSlashes(op, user)
+	if err != nil {
+		return "", false
+	}
+	if _, _, err := r.sys.probe(rel); err == nil {
+		return rel, true
+	}
+	dir, base := path.Split(rel)
+	if strings.Contains(base, `\`) || !strings.Contains(dir, `\`) {
+		return "", false
+	}
+	_, _, err = r.sys.probe(strings.TrimSuffix(dir, "/"))
+	return rel, err == nil
+}
+
+func (r *Root) cleanSlashes(op, user string) (string, error) {
+	fail := func(k Kind, err error) (string, error) {
+		return "", &Error{Op: op, Path: user, Kind: k, Err: err}
+	}
+	rel := user
+	if isAbs(user) {
+		abs := path.Clean(user)
+		if in, ok := r.inside(abs); ok {
+			rel = in
+		} else if strings.HasPrefix(abs, "/") {
+			rel = abs[1:]
+			if first, _, more := strings.Cut(rel, "/"); more {
+				if _, _, err := r.sys.probe(first); err != nil {
+					return fail(OutsideRoot, errAbsolute)
+				}
+			}
+		} else {
+			return fail(OutsideRoot, errAbsolute)
+		}
+	}
+	rel = path.Clean(rel)
+	switch {
+	case rel == ".":
+		return "", nil
+	case rel == "..", strings.HasPrefix(rel, "../"):
+		return fail(OutsideRoot, errLeaves)
+	}
+	if err := checkRel(rel); err != nil {
+		return fail(InvalidArgument, err)
+	}
+	return rel, nil
+}
+
+// inside cuts the root's own path, in either spelling, from a cleaned absolute
+// one.
+func (r *Root) inside(abs string) (string, bool) {
+	for _, root := range [...]string{r.dir, r.real} {
+		root = filepath.ToSlash(root)
+		if pathEqual(abs, root) {
+			return "", true
+		}
+		prefix := strings.TrimSuffix(root, "/") + "/"
+		if len(abs) > len(prefix) && pathEqual(abs[:len(prefix)], prefix) {
+			return abs[len(prefix):], true
+		}
+	}
+	return "", false
+}
+
+// isAbs also knows Windows' drive letters, on every system: "C:/x" is meant
+// absolute wherever it is typed.
+func isAbs(p string) bool {
+	if strings.HasPrefix(p, "/") {
+		return true
+	}
+	return len(p) >= 3 && p[1] == ':' && p[2] == '/' && (p[0]|0x20) >= 'a' && (p[0]|0x20) <= 'z'
+}
+
+// maxSwaps bounds how often a path that is being swapped under us is resolved
+// again; an attacker who wins every time gets an error, not an answer.
+const maxSwaps = 16
+
+// follow resolves the symlinks of a cleaned path and applies the policy to what
+// was written and to where it leads.
+func (r *Root) follow(op, user, rel string, last bool) (Path, error) {
+	written := Path{rel}
+	// Secrets are files, and what this is shows only at the end.
+	if err := r.policy.check(op, user, written, true); err != nil {
+		return Path{}, err
+	}
+	p, t, err := r.locate(op, user, rel, last)
+	if err != nil {
+		return Path{}, err
+	}
+	isDir := t == TypeDir
+	if err := r.policy.check(op, user, written, isDir); err != nil {
+		return Path{}, err
+	}
+	if p != written {
+		if err := r.policy.check(op, user, p, isDir); err != nil {
+			return Path{}, err
+		}
+	}
+	return p, nil
+}
+
+// locate finds where rel leads and what is there; TypeUnknown is nothing.
+func (r *Root) locate(op, user, rel string, last bool) (Path, Type, error) {
+	t, _, err := r.sys.probe(rel)
+	if err == nil && (t != TypeSymlink || !last) {
+		return Path{rel}, t, nil // the usual case: one look
+	}
+	for range maxSwaps {
+		p, t, err := r.walkLinks(op, user, rel, last)
+		if !errors.Is(err, errSwapped) {
+			return p, t, err
+		}
+	}
+	return Path{}, TypeUnknown, &Error{Op: op, Path: user, Kind: Conflict, Err: errChangedUnder}
+}
+
+// walkLinks resolves rel one name at a time. done never contains a symlink, so
+// ".." in a link's target may simply drop its last name.
+func (r *Root) walkLinks(op, user, rel string, last bool) (Path, Type, error) {
+	fail := func(k Kind, err error) (Path, Type, error) {
+		return Path{}, TypeUnknown, &Error{Op: op, Path: user, Kind: k, Err: err}
+	}
+	done, rest, links, missing := "", rel, 0, false
+	found := TypeDir
+	for rest != "" {
+		var name string
+		name, rest, _ = strings.Cut(rest, "/")
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			if done == "" {
+				return fail(OutsideRoot, errLinkLeaves)
+			}
+			done = Path{done}.Dir().s
+			missing, found = false, TypeDir
+			continue
+		}
+		next := Path{done}.child(name).s
+		if missing {
+			done = next
+			continue
+		}
+		t, target, err := r.sys.probe(next)
+		switch {
+		case err != nil && kindOfErrno(err) == NotFound:
+			missing, found = true, TypeUnknown
+			done = next
+			continue
+		case errors.Is(err, errSwapped):
+			return Path{}, TypeUnknown, err
+		case err != nil:
+			return Path{}, TypeUnknown, wrap(op, user, err)
+		}
+		found = t
+		if t != TypeSymlink || rest == "" && !last {
+			done = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return fail(InvalidArgument, errTooManyLinks)
+		}
+		if isAbs(target) || filepath.IsAbs(target) {
+			in, ok := r.inside(path.Clean(filepath.ToSlash(target)))
+			if !ok {
+				return fail(OutsideRoot, errLinkLeaves)
+			}
+			done, target = "", in
+		}
+		rest = strings.TrimSuffix(filepath.ToSlash(target)+"/"+rest, "/")
+	}
+	if err := checkRel(done); err != nil {
+		return fail(InvalidArgument, err)
+	}
+	return Path{done}, found, nil
+}
+
+// again resolves a Path whose folders were swapped since it was made.
+func (r *Root) again(op string, p Path) (Path, error) {
+	return r.follow(op, p.String(), p.s, true)
+}

@@ -1,0 +1,129 @@
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+)
+
+// Options say how a Root is opened. The zero value is safe.
+type Options struct {
+	// Rules of the owner.
+	Rules Rules
+	// AllowAny permits roots that are almost surely a mistake: the top of the
+	// file system and the user's home folder.
+	AllowAny bool
+	// Trusted is for our own state folders: no name in it is protected.
+	Trusted bool
+	// ReadOnly refuses every change.
+	ReadOnly bool
+}
+
+// Root is a folder beneath which paths may be opened.
+type Root struct {
+	dir      string // absolute, as given
+	real     string // absolute, symlinks resolved
+	policy   *Policy
+	readOnly bool
+	closed   atomic.Bool
+	sys      sysRoot
+}
+
+var (
+	errIsTop  = errors.New("the top of the file system as root needs an explicit permission")
+	errIsHome = errors.New("the home folder as root needs an explicit permission")
+	errClosed = errors.New("root is closed")
+	errWrites = errors.New("this root is opened read-only")
+)
+
+// Open opens dir as a root. Its own path may contain symlinks.
+func Open(dir string, opts *Options) (*Root, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	if dir == "" {
+		return nil, errors.New("open root: empty path")
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open root %s: %w", dir, err)
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return nil, fmt.Errorf("open root %s: %w", dir, err)
+	}
+	if !opts.AllowAny {
+		if err := checkRootDir(real); err != nil {
+			return nil, fmt.Errorf("open root %s: %w", dir, err)
+		}
+	}
+	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly}
+	if !opts.Trusted {
+		if r.policy, err = NewPolicy(opts.Rules); err != nil {
+			return nil, fmt.Errorf("open root %s: %w", dir, err)
+		}
+	}
+	if err := r.sys.open(real); err != nil {
+		return nil, fmt.Errorf("open root %s: %w", dir, err)
+	}
+	return r, nil
+}
+
+func checkRootDir(real string) error {
+	if filepath.Dir(real) == real {
+		return errIsTop
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil // no home known, so real isn't it
+	}
+	a, errA := os.Stat(real)
+	b, errB := os.Stat(home)
+	if errA == nil && errB == nil && os.SameFile(a, b) {
+		return errIsHome
+	}
+	return nil
+}
+
+// Dir returns the absolute path of the root as given. It is for the owner's
+// eyes, never for a tool's answer.
+func (r *Root) Dir() string { return r.dir }
+
+// RealDir returns the absolute path of the root, its symlinks resolved.
+func (r *Root) RealDir() string { return r.real }
+
+// Policy returns the policy in force; nil for a trusted root.
+func (r *Root) Policy() *Policy { return r.policy }
+
+// ReadOnly reports whether changes are refused.
+func (r *Root) ReadOnly() bool { return r.readOnly }
+
+// Close releases the root. Files and folders opened from it stay open; further
+// opening fails.
+func (r *Root) Close() error {
+	if r.closed.Swap(true) {
+		return nil
+	}
+	return r.sys.close()
+}
+
+// inject lets a test fail the system call about to be made.
+func (r *Root) inject(c call) error {
+	if r.sys.hook == nil {
+		return nil
+	}
+	return r.sys.hook(c)
+}
+
+// call names a system call for fault injection.
+type call string
+
+// writable refuses changes on a read-only root.
+func (r *Root) writable(op string, p Path) error {
+	if r.readOnly {
+		return &Error{Op: op, Path: p.String(), Kind: ReadOnly, Err: errWrites}
+	}
+	return nil
+}

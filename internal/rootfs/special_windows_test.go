@@ -1,0 +1,6 @@
+package rootfs
+
+import "errors"
+
+func mkfifo(string) error   { return errors.ErrUnsupported }
+func mkdevice(string) error { return errors.ErrUnsupported }
