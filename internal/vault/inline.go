@@ -1,0 +1,335 @@
+package vault
+
+import (
+	"bytes"
+	"unicode"
+	"unicode/utf8"
+)
+
+// inlineScanner finds links, tags and block ids in one paragraph. It goes left
+// to right once; whatever starts first wins, and a construct that doesn't close
+// is text. Every search for a closer is remembered, so a paragraph of openers
+// costs linear time (TestScanIsLinear).
+type inlineScanner struct {
+	p    []byte
+	off  int // of p in the note
+	i    int
+	note *Note
+
+	brackets []bracket
+	inactive int // brackets below this index can't become links: links don't nest
+
+	bang  int           // index of the last unescaped "!", -1 for none
+	ticks map[int][]int // starts of backtick runs by length, ascending
+
+	wikiClose, wikiOpen, newline seeker
+	percent, dollars, commentEnd seeker
+	mathClose                    int // no "$" before this may close a formula
+}
+
+type bracket struct {
+	at    int
+	image bool
+}
+
+// seeker remembers the next occurrence of a string.
+type seeker struct {
+	known bool
+	from  int
+	at    int // len(p) for none
+}
+
+func (s *seeker) next(p []byte, from int, what string) int {
+	if s.known && s.from <= from && from <= s.at {
+		return s.at
+	}
+	s.known, s.from, s.at = true, from, len(p)
+	if from < len(p) {
+		if i := bytes.Index(p[from:], []byte(what)); i >= 0 {
+			s.at = from + i
+		}
+	}
+	return s.at
+}
+
+func (s *inlineScanner) run() {
+	s.bang = -1
+	for s.i < len(s.p) {
+		switch c := s.p[s.i]; c {
+		case '\\':
+			s.i++
+			if s.i < len(s.p) && isPunct(s.p[s.i]) {
+				s.i++
+			}
+		case '`':
+			s.codeSpan()
+		case '%':
+			s.comment()
+		case '$':
+			s.math()
+		case '<':
+			s.angle()
+		case '!':
+			s.bang = s.i
+			s.i++
+		case '[':
+			s.open()
+		case ']':
+			s.close()
+		case '#':
+			s.tag()
+		case '^':
+			s.blockID()
+		case 'h', 'H':
+			s.bareURL()
+		default:
+			s.i++
+		}
+	}
+}
+
+func isPunct(c byte) bool {
+	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
+}
+
+func (s *inlineScanner) codeSpan() {
+	n := countByte(s.p[s.i:], '`')
+	if s.ticks == nil {
+		s.ticks = map[int][]int{}
+		for j := s.i; j < len(s.p); {
+			if s.p[j] != '`' {
+				j++
+				continue
+			}
+			m := countByte(s.p[j:], '`')
+			s.ticks[m] = append(s.ticks[m], j)
+			j += m
+		}
+	}
+	runs := s.ticks[n]
+	for len(runs) > 0 && runs[0] <= s.i {
+		runs = runs[1:]
+	}
+	s.ticks[n] = runs
+	s.i += n
+	if len(runs) > 0 {
+		s.i = runs[0] + n
+	}
+}
+
+func (s *inlineScanner) comment() {
+	if s.i+1 >= len(s.p) || s.p[s.i+1] != '%' {
+		s.i++
+		return
+	}
+	s.i += 2
+	if end := s.percent.next(s.p, s.i, "%%"); end < len(s.p) {
+		s.i = end + 2
+	}
+}
+
+func (s *inlineScanner) math() {
+	if s.i+1 < len(s.p) && s.p[s.i+1] == '$' {
+		s.i += 2
+		if end := s.dollars.next(s.p, s.i, "$$"); end < len(s.p) {
+			s.i = end + 2
+		}
+		return
+	}
+	s.i++
+	if s.i >= len(s.p) || isBlank(s.p[s.i]) {
+		return
+	}
+	if end := s.nextMathClose(s.i); end < len(s.p) {
+		s.i = end + 1
+	}
+}
+
+// nextMathClose finds the next "$" that may end a formula: not after a blank or
+// a backslash, not before a digit (a price).
+func (s *inlineScanner) nextMathClose(from int) int {
+	j := max(from, s.mathClose)
+	for ; j < len(s.p); j++ {
+		if s.p[j] != '$' || j == from || isBlank(s.p[j-1]) || s.p[j-1] == '\\' {
+			continue
+		}
+		if j+1 < len(s.p) && ('0' <= s.p[j+1] && s.p[j+1] <= '9') {
+			continue
+		}
+		break
+	}
+	s.mathClose = j
+	return j
+}
+
+// angle handles <https://…>, HTML comments and tags; attributes are not prose.
+func (s *inlineScanner) angle() {
+	rest := s.p[s.i:]
+	if bytes.HasPrefix(rest, []byte("<!--")) {
+		if end := s.commentEnd.next(s.p, s.i+4, "-->"); end < len(s.p) {
+			s.i = end + 3
+			return
+		}
+	}
+	if n := autolink(rest); n > 0 {
+		s.external(Span{s.i, s.i + n}, Span{s.i + 1, s.i + n - 1})
+		s.i += n
+		return
+	}
+	s.i += max(1, htmlTag(rest))
+}
+
+// autolink returns the length of <scheme:…> at the start of s, 0 for none.
+func autolink(s []byte) int {
+	n := schemeLen(s[1:])
+	if n == 0 {
+		return 0
+	}
+	for i := 1 + n; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '>':
+			return i + 1
+		case c <= ' ' || c == '<':
+			return 0
+		}
+	}
+	return 0
+}
+
+// schemeLen returns the length of a URL scheme with its colon, 0 for none. One
+// letter is a Windows drive, not a scheme.
+func schemeLen(s []byte) int {
+	for i, c := range s {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		switch {
+		case letter:
+		case i > 0 && ('0' <= c && c <= '9' || c == '+' || c == '.' || c == '-'):
+		case c == ':' && i >= 2 && i <= 32:
+			return i + 1
+		default:
+			return 0
+		}
+		if i > 32 {
+			return 0
+		}
+	}
+	return 0
+}
+
+// htmlTag returns the length of the tag at the start of s, 0 if it is none.
+func htmlTag(s []byte) int {
+	i := 1
+	if i < len(s) && s[i] == '/' {
+		i++
+	}
+	name := i
+	for i < len(s) && (isLetter(s[i]) || i > name && (s[i] == '-' || '0' <= s[i] && s[i] <= '9')) {
+		i++
+	}
+	if i == name {
+		return 0
+	}
+	for i < len(s) {
+		switch c := s[i]; {
+		case c == '>':
+			return i + 1
+		case c == '"' || c == '\'':
+			if s[i-1] != '=' {
+				return 0
+			}
+			j := bytes.IndexByte(s[i+1:], c)
+			if j < 0 {
+				return 0
+			}
+			i += j + 2
+		case isBlank(c) || isLetter(c) || '0' <= c && c <= '9' || bytes.IndexByte([]byte("=/:_.-#%?&;,"), c) >= 0:
+			i++
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func (s *inlineScanner) external(whole, path Span) {
+	s.note.Links = append(s.note.Links, Link{Kind: Autolink, External: true,
+		Span: s.shift(whole), PathSpan: s.shift(path), SubpathSpan: s.shift(Span{path.End, path.End}),
+		AliasSpan: s.shift(Span{path.End, path.End}), Path: string(path.In(s.p))})
+}
+
+func (s *inlineScanner) shift(p Span) Span { return Span{p.Start + s.off, p.End + s.off} }
+
+func (s *inlineScanner) bareURL() {
+	rest := s.p[s.i:]
+	if !hasPrefixFold(rest, "http://") && !hasPrefixFold(rest, "https://") ||
+		s.i > 0 && (isLetter(s.p[s.i-1]) || '0' <= s.p[s.i-1] && s.p[s.i-1] <= '9') {
+		s.i++
+		return
+	}
+	n := 7
+	for n < len(rest) && rest[n] > ' ' && bytes.IndexByte([]byte("<>[]()|`\"\\"), rest[n]) < 0 {
+		n++
+	}
+	for n > 7 && bytes.IndexByte([]byte(".,:;!?*_~'"), rest[n-1]) >= 0 {
+		n--
+	}
+	s.external(Span{s.i, s.i + n}, Span{s.i, s.i + n})
+	s.i += n
+}
+
+func (s *inlineScanner) tag() {
+	start := s.i
+	s.i++
+	if start > 0 && !isBlank(s.p[start-1]) && bytes.IndexByte([]byte("([{\"'*~|>,;"), s.p[start-1]) < 0 {
+		return
+	}
+	numeric := true
+	for s.i < len(s.p) {
+		r, n := utf8.DecodeRune(s.p[s.i:])
+		if !isTagRune(r, n) {
+			break
+		}
+		numeric = numeric && '0' <= r && r <= '9'
+		s.i += n
+	}
+	if !numeric {
+		s.note.Tags = append(s.note.Tags, Tag{Name: string(s.p[start+1 : s.i]), Span: s.shift(Span{start, s.i})})
+	}
+}
+
+// isTagRune: letters, digits, "_", "-", "/" and everything beyond ASCII that is
+// neither blank nor general punctuation.
+func isTagRune(r rune, n int) bool {
+	switch {
+	case r == utf8.RuneError && n <= 1:
+		return false
+	case r < utf8.RuneSelf:
+		return isLetter(byte(r)) || '0' <= r && r <= '9' || r == '_' || r == '-' || r == '/'
+	case 0x2000 <= r && r <= 0x206F || 0x2E00 <= r && r <= 0x2E7F:
+		return false
+	}
+	return !unicode.IsSpace(r) && !unicode.IsControl(r)
+}
+
+// blockID takes "^id" at the end of a line, after a blank or alone.
+func (s *inlineScanner) blockID() {
+	start := s.i
+	s.i++
+	if start > 0 && !isBlank(s.p[start-1]) {
+		return
+	}
+	j := s.i
+	for j < len(s.p) && (isLetter(s.p[j]) || '0' <= s.p[j] && s.p[j] <= '9' || s.p[j] == '-') {
+		j++
+	}
+	end := j
+	for end < len(s.p) && (s.p[end] == ' ' || s.p[end] == '\t' || s.p[end] == '\r') {
+		end++
+	}
+	if j > s.i && (end == len(s.p) || s.p[end] == '\n') {
+		s.note.Blocks = append(s.note.Blocks, BlockID{ID: string(s.p[s.i:j]), Span: s.shift(Span{start, j})})
+		s.i = end
+	}
+}

@@ -1,0 +1,382 @@
+package vault
+
+import (
+	"bytes"
+	"html"
+	"strings"
+	"unicode/utf8"
+)
+
+// open handles "[": a wikilink, or the start of a markdown link's text.
+func (s *inlineScanner) open() {
+	if s.i+1 < len(s.p) && s.p[s.i+1] == '[' && s.wiki() {
+		return
+	}
+	s.brackets = append(s.brackets, bracket{at: s.i, image: s.i > 0 && s.bang == s.i-1})
+	s.i++
+}
+
+// wiki takes the wikilink at s.i. The innermost "[[" of a row of them counts.
+func (s *inlineScanner) wiki() bool {
+	from := s.i + 2
+	end := s.wikiClose.next(s.p, from, "]]")
+	if end == len(s.p) || s.newline.next(s.p, s.i, "\n") < end || s.wikiOpen.next(s.p, s.i+1, "[[") < end {
+		return false
+	}
+	l, ok := parseWiki(s.p, from, end)
+	if !ok {
+		return false
+	}
+	start := s.i
+	if s.i > 0 && s.bang == s.i-1 {
+		l.Embed, start = true, s.i-1
+	}
+	l.Span = Span{start, end + 2}
+	l.move(s.off)
+	s.note.Links = append(s.note.Links, l)
+	s.i = end + 2
+	return true
+}
+
+// parseWiki splits the inside of a wikilink, p[from:end].
+func parseWiki(p []byte, from, end int) (Link, bool) {
+	var l Link
+	targetEnd := end
+	l.AliasSpan = Span{end, end}
+	if bar := bytes.IndexByte(p[from:end], '|'); bar >= 0 {
+		targetEnd = from + bar
+		l.AliasSpan = Span{targetEnd + 1, end}
+		if bar > 0 && p[targetEnd-1] == '\\' {
+			targetEnd--
+			l.table = true
+		}
+	}
+	if bytes.ContainsAny(p[from:targetEnd], "[]") {
+		return l, false
+	}
+	a, z := trim(p, from, targetEnd)
+	if a == z {
+		return l, false
+	}
+	pathEnd := z
+	if hash := bytes.IndexByte(p[a:z], '#'); hash >= 0 {
+		pathEnd = a + hash
+	}
+	_, trimmed := trim(p, a, pathEnd)
+	l.PathSpan, l.SubpathSpan = Span{a, trimmed}, Span{pathEnd, z}
+	l.Path, l.Subpath = string(p[a:trimmed]), string(p[pathEnd:z])
+	l.Alias = strings.TrimSpace(string(l.AliasSpan.In(p)))
+	l.External = isExternal(l.Path)
+	return l, true
+}
+
+// move shifts every span.
+func (l *Link) move(by int) {
+	for _, sp := range []*Span{&l.Span, &l.PathSpan, &l.SubpathSpan, &l.AliasSpan} {
+		sp.Start += by
+		sp.End += by
+	}
+}
+
+func isExternal(path string) bool {
+	return schemeLen([]byte(path)) > 0 && strings.IndexByte(path, ' ') < 0 || strings.HasPrefix(path, "//")
+}
+
+// close handles "]": the end of a markdown link's text, or just a bracket.
+func (s *inlineScanner) close() {
+	at := s.i
+	s.i++
+	n := len(s.brackets)
+	if n == 0 {
+		return
+	}
+	b := s.brackets[n-1]
+	s.brackets = s.brackets[:n-1]
+	active := b.image || n-1 >= s.inactive
+	s.inactive = min(s.inactive, n-1)
+	if !active || s.i >= len(s.p) || s.p[s.i] != '(' {
+		return
+	}
+	d, ok := parseInlineDestination(s.p, s.i+1)
+	if !ok {
+		return
+	}
+	start := b.at
+	if b.image {
+		start--
+	} else {
+		s.inactive = n - 1
+	}
+	l := d.link(s.p)
+	l.Kind, l.Embed = Markdown, b.image
+	l.Span, l.AliasSpan = Span{start, d.end}, Span{b.at + 1, at}
+	l.Alias = string(l.AliasSpan.In(s.p))
+	l.move(s.off)
+	s.note.Links = append(s.note.Links, l)
+	s.i = d.end
+}
+
+// definitions takes the [label]: destination lines a paragraph starts with.
+func (s *inlineScanner) definitions() {
+	for {
+		l, end, ok := parseDefinition(s.p, s.i)
+		if !ok {
+			return
+		}
+		l.move(s.off)
+		s.note.Links = append(s.note.Links, l)
+		s.i = end
+	}
+}
+
+func parseDefinition(p []byte, at int) (l Link, end int, ok bool) {
+	for at < len(p) && (p[at] == ' ' || p[at] == '\t') {
+		at++
+	}
+	if at+1 >= len(p) || p[at] != '[' || p[at+1] == '^' {
+		return l, 0, false
+	}
+	i := at + 1
+	for ; i < len(p) && i-at < 1000 && p[i] != ']'; i++ {
+		if p[i] == '[' {
+			return l, 0, false
+		}
+		if p[i] == '\\' {
+			i++
+		}
+	}
+	if i+1 >= len(p) || p[i] != ']' || p[i+1] != ':' || len(bytes.TrimSpace(p[at+1:i])) == 0 {
+		return l, 0, false
+	}
+	d, ok := parseDestination(p, skipBlank(p, i+2))
+	if !ok || d.raw.Len() == 0 && !d.angle {
+		return l, 0, false
+	}
+	if end, ok = definitionEnd(p, d.end); !ok {
+		return l, 0, false
+	}
+	l = d.link(p)
+	l.Kind = Reference
+	l.Span, l.AliasSpan = Span{at, d.end}, Span{at + 1, i}
+	l.Alias = string(l.AliasSpan.In(p))
+	return l, end, true
+}
+
+// definitionEnd finds where a definition ends whose destination ends at i: after
+// a title, which may stand on the next line, and nothing else.
+func definitionEnd(p []byte, i int) (int, bool) {
+	line := i
+	for line < len(p) && (p[line] == ' ' || p[line] == '\t' || p[line] == '\r') {
+		line++
+	}
+	bare := line == len(p) || p[line] == '\n' // without the title
+	t := skipBlank(p, i)
+	if t > i {
+		if e, ok := parseTitle(p, t); ok {
+			for e < len(p) && (p[e] == ' ' || p[e] == '\t' || p[e] == '\r') {
+				e++
+			}
+			if e == len(p) || p[e] == '\n' {
+				return min(e+1, len(p)), true
+			}
+		}
+	}
+	return min(line+1, len(p)), bare
+}
+
+// destination is a link destination as written.
+type destination struct {
+	raw   Span // inside the angle brackets where there are any
+	angle bool
+	end   int
+}
+
+// parseInlineDestination reads what follows "](": destination, title, ")".
+func parseInlineDestination(p []byte, at int) (destination, bool) {
+	d, ok := parseDestination(p, skipBlank(p, at))
+	if !ok {
+		return d, false
+	}
+	i := skipBlank(p, d.end)
+	if i > d.end {
+		if e, ok := parseTitle(p, i); ok {
+			i = skipBlank(p, e)
+		}
+	}
+	if i >= len(p) || p[i] != ')' {
+		return d, false
+	}
+	d.end = i + 1
+	return d, true
+}
+
+// maxParens is CommonMark's bound; it also keeps "[](" repeated linear.
+const maxParens = 32
+
+func parseDestination(p []byte, i int) (destination, bool) {
+	if i < len(p) && p[i] == '<' {
+		for j := i + 1; j < len(p); j++ {
+			switch p[j] {
+			case '>':
+				return destination{raw: Span{i + 1, j}, angle: true, end: j + 1}, true
+			case '<', '\n':
+				return destination{}, false
+			case '\\':
+				if j+1 < len(p) && isPunct(p[j+1]) {
+					j++
+				}
+			}
+		}
+		return destination{}, false
+	}
+	j, depth := i, 0
+	for ; j < len(p); j++ {
+		c := p[j]
+		if c <= ' ' || c == 0x7f {
+			break
+		}
+		if c == '\\' && j+1 < len(p) && isPunct(p[j+1]) {
+			j++
+			continue
+		}
+		if c == '(' {
+			if depth++; depth > maxParens {
+				return destination{}, false
+			}
+		}
+		if c == ')' {
+			if depth == 0 {
+				break
+			}
+			depth--
+		}
+	}
+	return destination{raw: Span{i, j}, end: j}, depth == 0
+}
+
+// parseTitle reads a quoted title and returns where it ends.
+func parseTitle(p []byte, i int) (int, bool) {
+	if i >= len(p) {
+		return 0, false
+	}
+	closer := p[i]
+	switch p[i] {
+	case '"', '\'':
+	case '(':
+		closer = ')'
+	default:
+		return 0, false
+	}
+	for j := i + 1; j < len(p); j++ {
+		switch {
+		case p[j] == closer:
+			return j + 1, true
+		case p[j] == '(' && closer == ')':
+			return 0, false
+		case p[j] == '\\' && j+1 < len(p) && isPunct(p[j+1]):
+			j++
+		}
+	}
+	return 0, false
+}
+
+func skipBlank(p []byte, i int) int {
+	for i < len(p) && isBlank(p[i]) {
+		i++
+	}
+	return i
+}
+
+// link splits the destination into path and subpath and decodes them.
+func (d destination) link(p []byte) Link {
+	raw := d.raw.In(p)
+	pathEnd := d.raw.End
+	if hash := bytes.IndexByte(raw, '#'); hash >= 0 {
+		pathEnd = d.raw.Start + hash
+	}
+	l := Link{angle: d.angle, PathSpan: Span{d.raw.Start, pathEnd}, SubpathSpan: Span{pathEnd, d.raw.End}}
+	l.External = isExternal(string(unescapeMarkdown(raw)))
+	if l.External {
+		l.PathSpan, l.SubpathSpan = d.raw, Span{d.raw.End, d.raw.End}
+		l.Path = string(raw)
+		return l
+	}
+	l.Path = decodeDestination(l.PathSpan.In(p))
+	l.Subpath = decodeDestination(l.SubpathSpan.In(p))
+	return l
+}
+
+// decodeDestination undoes backslash escapes, entities and percent-encoding.
+// What isn't valid encoding, or doesn't give UTF-8, stays as it is.
+func decodeDestination(raw []byte) string {
+	s := unescapeMarkdown(raw)
+	if bytes.IndexByte(s, '%') < 0 {
+		return string(s)
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if hi, lo := unhex(s[i+1]), unhex(s[i+2]); hi >= 0 && lo >= 0 {
+				out = append(out, byte(hi<<4|lo))
+				i += 2
+				continue
+			}
+		}
+		out = append(out, s[i])
+	}
+	if !utf8.Valid(out) && utf8.Valid(s) {
+		return string(s)
+	}
+	return string(out)
+}
+
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return int(c|0x20-'a') + 10
+	}
+	return -1
+}
+
+// unescapeMarkdown undoes \( and &amp;.
+func unescapeMarkdown(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
+		return raw
+	}
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		switch {
+		case raw[i] == '\\' && i+1 < len(raw) && isPunct(raw[i+1]):
+			i++
+		case raw[i] == '&':
+			if e := entityLen(raw[i:]); e > 0 {
+				if text := html.UnescapeString(string(raw[i : i+e])); text[0] != '&' || text == "&" {
+					out = append(out, text...)
+					i += e - 1
+					continue
+				}
+			}
+		}
+		out = append(out, raw[i])
+	}
+	return out
+}
+
+// entityLen returns the length of what has the shape of an entity, 0 for none.
+// 40 bytes hold the longest name there is.
+func entityLen(s []byte) int {
+	for i := 1; i < len(s) && i < 40; i++ {
+		switch c := s[i]; {
+		case c == ';':
+			if i == 1 {
+				return 0
+			}
+			return i + 1
+		case !isLetter(c) && (c < '0' || c > '9') && (c != '#' || i > 1):
+			return 0
+		}
+	}
+	return 0
+}

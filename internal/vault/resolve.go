@@ -1,0 +1,311 @@
+package vault
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// fold maps names that count as equal to one string: composed characters (NFC)
+// and one case. It agrees with strings.EqualFold on NFC text.
+func fold(s string) string {
+	ascii, lower := true, true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		ascii = ascii && c < utf8.RuneSelf
+		lower = lower && (c < 'A' || c > 'Z')
+	}
+	if ascii {
+		if lower {
+			return s
+		}
+		return strings.ToLower(s)
+	}
+	return norm.NFC.String(strings.Map(foldRune, norm.NFC.String(s)))
+}
+
+// foldRune picks the smallest member of a rune's case orbit, in lower case
+// where that is ASCII.
+func foldRune(r rune) rune {
+	low := r
+	for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+		low = min(low, next)
+	}
+	if 'A' <= low && low <= 'Z' {
+		low += 'a' - 'A'
+	}
+	return low
+}
+
+// entry is one file of the index.
+type entry struct {
+	path   string
+	folded string // fold(path)
+	length int    // characters of path, what "shortest" compares
+}
+
+func newEntry(path string) entry {
+	return entry{path: path, folded: fold(path), length: utf8.RuneCountInString(path)}
+}
+
+// compareEntries orders candidates: fewest characters first, then byte order.
+func compareEntries(a, b entry) int {
+	if a.length != b.length {
+		return a.length - b.length
+	}
+	return strings.Compare(a.path, b.path)
+}
+
+// Index finds the file a link means. It is a map from folded base name to the
+// files of that name, so a lookup looks only at namesakes.
+type Index struct {
+	names map[string][]entry  // folded base name → files, in compareEntries order
+	paths map[string][]string // folded path → files, byte order; several only where case alone tells them apart
+	size  int
+}
+
+// NewIndex makes the index of a list of paths.
+func NewIndex(paths []string) *Index {
+	ix := &Index{names: make(map[string][]entry, len(paths)), paths: make(map[string][]string, len(paths))}
+	for _, p := range paths {
+		e := newEntry(p)
+		if slices.Contains(ix.paths[e.folded], p) {
+			continue
+		}
+		name := base(e.folded)
+		ix.names[name] = append(ix.names[name], e)
+		ix.paths[e.folded] = append(ix.paths[e.folded], p)
+		ix.size++
+	}
+	// Sorting once is n log n; inserting in order is n² where a name repeats
+	// 100,000 times (index.md).
+	for _, list := range ix.names {
+		slices.SortFunc(list, compareEntries)
+	}
+	for _, list := range ix.paths {
+		slices.Sort(list)
+	}
+	return ix
+}
+
+// Len is the number of files.
+func (ix *Index) Len() int { return ix.size }
+
+// Has reports whether the path, spelled exactly so, is in the index.
+func (ix *Index) Has(path string) bool { return slices.Contains(ix.paths[fold(path)], path) }
+
+// Add puts a file in; adding one twice is no change.
+func (ix *Index) Add(path string) {
+	e := newEntry(path)
+	if slices.Contains(ix.paths[e.folded], path) {
+		return
+	}
+	name := base(e.folded)
+	at, _ := slices.BinarySearchFunc(ix.names[name], e, compareEntries)
+	ix.names[name] = slices.Insert(ix.names[name], at, e)
+	at, _ = slices.BinarySearch(ix.paths[e.folded], path)
+	ix.paths[e.folded] = slices.Insert(ix.paths[e.folded], at, path)
+	ix.size++
+}
+
+// Remove takes a file out; removing an unknown one is no change.
+func (ix *Index) Remove(path string) {
+	e := newEntry(path)
+	at, ok := slices.BinarySearch(ix.paths[e.folded], path)
+	if !ok {
+		return
+	}
+	ix.paths[e.folded] = slices.Delete(ix.paths[e.folded], at, at+1)
+	if len(ix.paths[e.folded]) == 0 {
+		delete(ix.paths, e.folded)
+	}
+	name := base(e.folded)
+	if at, ok = slices.BinarySearchFunc(ix.names[name], e, compareEntries); ok {
+		ix.names[name] = slices.Delete(ix.names[name], at, at+1)
+	}
+	if len(ix.names[name]) == 0 {
+		delete(ix.names, name)
+	}
+	ix.size--
+}
+
+// Resolve returns the file that the path part of a link in source means.
+//
+// In this order: "" is the source itself; "./" and "../" are exact from the
+// source's folder, a leading "/" exact from the top; else the exact vault path,
+// else the path from the source's own folder, else the file whose path ends in
+// the link, at a folder boundary, with the fewest characters. Names match in
+// any case and any Unicode composition; among equals the spelling of the link
+// wins, then the smaller path in byte order, so the answer never depends on the
+// order files were listed in.
+//
+// ".md" is implied: a link without an extension means the note first and a
+// file without extension second, a link with one means that file first and the
+// note whose name contains a dot second. Aliases in front matter never resolve.
+func (ix *Index) Resolve(source, link string) (string, bool) {
+	return view{base: ix}.resolve(source, link)
+}
+
+// view is an index with some files taken out and others put in: the vault as
+// it will be after a move, without changing the index of the vault as it is.
+type view struct {
+	base  *Index
+	gone  map[string]bool // exact paths of base that are not there
+	added *Index          // nil for none
+}
+
+func (v view) resolve(source, link string) (string, bool) {
+	if link == "" {
+		return source, true
+	}
+	for _, try := range spellings(link) {
+		if p, ok := v.find(source, try); ok {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// spellings returns the file paths a link path may stand for, in order.
+func spellings(link string) [2]string {
+	name := base(link)
+	if dot := strings.LastIndexByte(name, '.'); dot > 0 && isExtension(name[dot+1:]) {
+		return [2]string{link, link + ".md"}
+	}
+	return [2]string{link + ".md", link}
+}
+
+// isExtension: one to ten ASCII letters or digits, with a letter among them, so
+// that "v1.2" and "Dr. Who" are names and "a.mp4" has an extension.
+func isExtension(s string) bool {
+	letter := false
+	for i := 0; i < len(s); i++ {
+		c := s[i] | 0x20
+		switch {
+		case 'a' <= c && c <= 'z':
+			letter = true
+		case '0' > s[i] || s[i] > '9':
+			return false
+		}
+	}
+	return letter && len(s) <= 10
+}
+
+// find resolves a path with its extension.
+func (v view) find(source, link string) (string, bool) {
+	switch {
+	case link[0] == '/':
+		return v.exact(strings.TrimLeft(link, "/"))
+	case isDotted(link):
+		p, ok := cleanRelative(dir(source), link)
+		if !ok {
+			return "", false
+		}
+		return v.exact(p)
+	}
+	if p, ok := v.exact(link); ok {
+		return p, true
+	}
+	if d := dir(source); d != "" {
+		if p, ok := v.exact(d + "/" + link); ok {
+			return p, true
+		}
+	}
+	return v.shortest(link)
+}
+
+// isDotted reports whether the link has dot elements: "./", "../", "a/../b".
+func isDotted(link string) bool {
+	return strings.HasPrefix(link, "./") || strings.HasPrefix(link, "../") ||
+		strings.Contains(link, "/../") || strings.Contains(link, "/./")
+}
+
+// cleanRelative resolves dot elements against a folder; false if it leaves the
+// vault or names a folder.
+func cleanRelative(folder, link string) (string, bool) {
+	var parts []string
+	if folder != "" {
+		parts = strings.Split(folder, "/")
+	}
+	for _, e := range strings.Split(link, "/") {
+		switch e {
+		case "", ".":
+		case "..":
+			if len(parts) == 0 {
+				return "", false
+			}
+			parts = parts[:len(parts)-1]
+		default:
+			parts = append(parts, e)
+		}
+	}
+	p := strings.Join(parts, "/")
+	return p, p != "" && !strings.HasSuffix(link, "/")
+}
+
+// exact finds the file at a vault path: as spelled, else the first in byte
+// order that differs only in case or composition.
+func (v view) exact(path string) (string, bool) {
+	folded := fold(path)
+	best, found := "", false
+	consider := func(p string) {
+		if v.better(path, p, best, found) {
+			best, found = p, true
+		}
+	}
+	for _, p := range v.base.paths[folded] {
+		if !v.gone[p] {
+			consider(p)
+		}
+	}
+	if v.added != nil {
+		for _, p := range v.added.paths[folded] {
+			consider(p)
+		}
+	}
+	return best, found
+}
+
+// better: does p, equal to best but for spelling, come before it?
+func (v view) better(spelled, p, best string, found bool) bool {
+	if !found {
+		return true
+	}
+	if pe, be := strings.HasSuffix(p, spelled), strings.HasSuffix(best, spelled); pe != be {
+		return pe
+	}
+	return p < best
+}
+
+// shortest finds the file with the fewest characters whose path ends in link.
+func (v view) shortest(link string) (string, bool) {
+	folded := fold(link)
+	name := base(folded)
+	tail := ""
+	if name != folded {
+		tail = "/" + folded
+	}
+	var best entry
+	found := false
+	scan := func(list []entry, gone map[string]bool) {
+		for _, e := range list {
+			if found && e.length > best.length {
+				return
+			}
+			if gone[e.path] || (tail != "" && !strings.HasSuffix(e.folded, tail)) {
+				continue
+			}
+			if !found || e.length < best.length || v.better(link, e.path, best.path, true) {
+				best, found = e, true
+			}
+		}
+	}
+	scan(v.base.names[name], v.gone)
+	if v.added != nil {
+		scan(v.added.names[name], nil)
+	}
+	return best.path, found
+}

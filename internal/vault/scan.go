@@ -1,0 +1,150 @@
+package vault
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Kind is how a link is written.
+type Kind uint8
+
+const (
+	// Wiki is [[target#heading|alias]] or its embed.
+	Wiki Kind = iota
+	// Markdown is [text](destination "title") or its image.
+	Markdown
+	// Reference is a definition, [label]: destination "title".
+	Reference
+	// Autolink is <https://…> or a bare URL; always external.
+	Autolink
+	// CanvasFile is the file of a canvas node, an exact vault path.
+	CanvasFile
+)
+
+// quoting says what stands between a link and the bytes of the file.
+type quoting uint8
+
+const (
+	unquoted   quoting = iota
+	yamlPlain          // a plain scalar of the front matter
+	yamlSingle         // 'it''s'
+	yamlDouble         // "a \"b\""
+	jsonString         // a string of a canvas
+)
+
+// Link is one link with the places of its parts. Spans are byte offsets in the
+// scanned text; a part that is missing has an empty span where it would stand.
+// The strings are decoded: percent-encoding, escapes and surrounding space gone.
+type Link struct {
+	Kind     Kind
+	Embed    bool // ![[…]] or ![…](…)
+	External bool // has a scheme, such as https:
+
+	Span        Span // all of it, the ! included
+	PathSpan    Span // the target without subpath; inside < > where they are
+	SubpathSpan Span // "#heading#sub" or "#^block", the # included
+	AliasSpan   Span // what follows | or stands between [ and ]
+
+	Path    string
+	Subpath string
+	Alias   string
+
+	quote quoting
+	angle bool // the destination stands in < >
+	table bool // the alias is set off by \|
+}
+
+// Heading is an ATX or setext heading.
+type Heading struct {
+	Level int // 1 to 6
+	Text  string
+	Span  Span // its lines, without the last line ending
+}
+
+// Tag is an inline #tag, Name without the #.
+type Tag struct {
+	Name string
+	Span Span
+}
+
+// BlockID is the ^id at the end of a block, ID without the ^.
+type BlockID struct {
+	ID   string
+	Span Span
+}
+
+// Note is what a note's text contains, in order of appearance. Code, comments
+// (%%…%% and HTML) and math are passed over.
+type Note struct {
+	FrontMatter FrontMatter
+	Headings    []Heading
+	Links       []Link
+	Tags        []Tag
+	Blocks      []BlockID
+}
+
+// Title is the text of the first level 1 heading, "" for none.
+func (n *Note) Title() string {
+	for _, h := range n.Headings {
+		if h.Level == 1 {
+			return h.Text
+		}
+	}
+	return ""
+}
+
+// Scan reads a note. It accepts any bytes and takes time linear in their number.
+func Scan(text []byte) *Note {
+	n := &Note{FrontMatter: FindFrontMatter(text)}
+	start := n.FrontMatter.Body
+	if n.FrontMatter.Found && bytes.Contains(n.FrontMatter.YAML.In(text), []byte("[[")) {
+		n.Links = frontMatterLinks(text, n.FrontMatter)
+	}
+	n.scanBody(text, start)
+	return n
+}
+
+// scanBody reads the markdown of text from an offset on.
+func (n *Note) scanBody(text []byte, start int) {
+	b := blockScanner{text: text, note: n}
+	b.run(start)
+	// A link ends after the links in its text, but starts before them.
+	slices.SortStableFunc(n.Links, func(a, b Link) int { return a.Span.Start - b.Span.Start })
+	n.dropTagsInLinks()
+}
+
+// ScanLinks returns the links of a note or canvas, told apart by the path's
+// extension; a file of another kind has none. A canvas that is not JSON has
+// none either, as Obsidian can't open it.
+func ScanLinks(path string, text []byte) []Link {
+	switch {
+	case isNote(path):
+		return Scan(text).Links
+	case isCanvas(path):
+		links, err := ScanCanvas(text)
+		if err != nil {
+			return nil
+		}
+		return links
+	}
+	return nil
+}
+
+// dropTagsInLinks: "#a" in [see #a](b) is link text. Both lists are in order.
+func (n *Note) dropTagsInLinks() {
+	if len(n.Tags) == 0 || len(n.Links) == 0 {
+		return
+	}
+	kept := n.Tags[:0]
+	li, reach := 0, 0
+	for _, t := range n.Tags {
+		for li < len(n.Links) && n.Links[li].Span.Start <= t.Span.Start {
+			reach = max(reach, n.Links[li].Span.End)
+			li++
+		}
+		if t.Span.Start >= reach {
+			kept = append(kept, t)
+		}
+	}
+	n.Tags = kept
+}

@@ -1,0 +1,151 @@
+package vault
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Where deleted files go: the values of trashOption.
+const (
+	TrashSystem = "system"
+	TrashLocal  = "local"
+	TrashNone   = "none"
+)
+
+// LinkFormat is how a new link names its target.
+type LinkFormat string
+
+// The values of newLinkFormat.
+const (
+	Shortest LinkFormat = "shortest" // the bare name where it is enough
+	Relative LinkFormat = "relative" // from the linking note's folder
+	Absolute LinkFormat = "absolute" // from the top of the vault
+)
+
+// Settings are the parts of .obsidian/app.json that matter to changes. The zero
+// value is not useful; start from [DefaultSettings] or [ParseSettings].
+type Settings struct {
+	TrashOption          string     // system, local or none
+	AlwaysUpdateLinks    bool       // moves rewrite links without asking
+	NewLinkFormat        LinkFormat // shortest, relative or absolute
+	UseMarkdownLinks     bool       // new links are [a](b.md), not [[b]]
+	AttachmentFolderPath string     // "/" is the top, "./" the note's folder
+	NewFileLocation      string     // root, current or folder
+	NewFileFolderPath    string     // used when NewFileLocation is folder
+	UserIgnoreFilters    []string   // as written
+
+	ignored []func(string) bool
+}
+
+// DefaultSettings is what Obsidian does when app.json says nothing.
+func DefaultSettings() Settings {
+	return Settings{TrashOption: TrashSystem, NewLinkFormat: Shortest, AttachmentFolderPath: "/", NewFileLocation: "root"}
+}
+
+// ParseSettings reads app.json. What is missing, of the wrong type or unknown
+// keeps its default; the error, if any, lists every such value, and the
+// settings are usable all the same. Empty input is no error: a new vault has
+// no app.json.
+//
+// compile turns the inside of a /regex/ ignore filter, JavaScript in Obsidian,
+// into a test; nil means Go's regexp, which refuses look-around.
+func ParseSettings(data []byte, compile func(expr string) (func(path string) bool, error)) (Settings, error) {
+	s := DefaultSettings()
+	data = []byte(strings.TrimPrefix(string(data), bom))
+	if strings.TrimSpace(string(data)) == "" {
+		return s, nil
+	}
+	var raw map[string]json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return s, fmt.Errorf("app.json: %w", err)
+	}
+	var errs []error
+	field := func(key string, into any) {
+		v, ok := raw[key]
+		if !ok || string(v) == "null" {
+			return
+		}
+		if err := json.Unmarshal(v, into); err != nil {
+			errs = append(errs, fmt.Errorf("app.json: %s: %s is not usable, the default stands", key, clip(string(v), 60)))
+		}
+	}
+	oneOf := func(key string, into *string, allowed ...string) {
+		v := *into
+		field(key, &v)
+		for _, a := range allowed {
+			if v == a {
+				*into = v
+				return
+			}
+		}
+		errs = append(errs, fmt.Errorf("app.json: %s: %q is none of %s, the default stands", key, clip(v, 60), strings.Join(allowed, ", ")))
+	}
+	format := string(s.NewLinkFormat)
+	oneOf("trashOption", &s.TrashOption, TrashSystem, TrashLocal, TrashNone)
+	oneOf("newLinkFormat", &format, string(Shortest), string(Relative), string(Absolute))
+	oneOf("newFileLocation", &s.NewFileLocation, "root", "current", "folder")
+	s.NewLinkFormat = LinkFormat(format)
+	field("alwaysUpdateLinks", &s.AlwaysUpdateLinks)
+	field("useMarkdownLinks", &s.UseMarkdownLinks)
+	field("attachmentFolderPath", &s.AttachmentFolderPath)
+	field("newFileFolderPath", &s.NewFileFolderPath)
+	field("userIgnoreFilters", &s.UserIgnoreFilters)
+	if err := s.compileFilters(compile); err != nil {
+		errs = append(errs, err)
+	}
+	return s, errors.Join(errs...)
+}
+
+func (s *Settings) compileFilters(compile func(string) (func(string) bool, error)) error {
+	if compile == nil {
+		compile = func(expr string) (func(string) bool, error) {
+			re, err := regexp.Compile(expr)
+			if err != nil {
+				return nil, err
+			}
+			return re.MatchString, nil
+		}
+	}
+	var errs []error
+	for _, f := range s.UserIgnoreFilters {
+		if len(f) > 2 && f[0] == '/' && f[len(f)-1] == '/' {
+			test, err := compile(f[1 : len(f)-1])
+			if err != nil {
+				errs = append(errs, fmt.Errorf("app.json: userIgnoreFilters: %s: %w", clip(f, 60), err))
+				continue
+			}
+			s.ignored = append(s.ignored, test)
+			continue
+		}
+		prefix := fold(strings.TrimLeft(f, "/"))
+		if prefix == "" {
+			continue // an empty filter would hide the whole vault
+		}
+		s.ignored = append(s.ignored, func(path string) bool { return strings.HasPrefix(fold(path), prefix) })
+	}
+	return errors.Join(errs...)
+}
+
+// Ignored reports whether userIgnoreFilters exclude the path: a filter written
+// /like this/ is a regular expression, any other is the start of the path, in
+// any case ("Archive/" hides a folder, "Archive" also "Archived.md").
+func (s *Settings) Ignored(path string) bool {
+	for _, test := range s.ignored {
+		if test(path) {
+			return true
+		}
+	}
+	return false
+}
+
+// clip shortens foreign text for an error message.
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n]) + "…"
+}

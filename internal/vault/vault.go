@@ -1,0 +1,107 @@
+// Package vault knows everything that is particular to an Obsidian vault: its
+// settings, front matter, headings, tags, links, how a link finds its note,
+// and what has to be rewritten when notes move.
+//
+// It is pure: bytes, strings and a list of paths come in, decisions come out.
+// It never opens a file; whoever calls it reads through the sandbox and hands
+// text over through [Files].
+//
+// Invariant: a [Plan] consists of byte splices, so bytes outside the spans it
+// names never change, and after it is carried out every link that resolved to
+// a file before still resolves to that same file, wherever it lies now. A link
+// for which that can't be had is counted in Plan.Broken, never guessed.
+//
+// Paths are relative to the vault, with "/" separators, as on disk. Text is
+// UTF-8; a leading byte order mark is allowed and counted in the offsets. For a
+// file in another encoding the caller decodes first, plans on the decoded text
+// and maps the spans back (or decodes, splices, encodes): spans always refer to
+// exactly the bytes that were handed in. Bytes that are not UTF-8 do no harm.
+package vault
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Files is what a [Graph] needs to see of a vault.
+type Files interface {
+	// Paths lists every file of the vault, notes and attachments.
+	Paths() []string
+	// Read returns the text of one file as UTF-8.
+	Read(path string) ([]byte, error)
+}
+
+// Span is a half-open range of byte offsets.
+type Span struct{ Start, End int }
+
+// Len is the number of bytes in the span.
+func (s Span) Len() int { return s.End - s.Start }
+
+// In returns the bytes of text the span covers.
+func (s Span) In(text []byte) []byte { return text[s.Start:s.End] }
+
+// Splice replaces the bytes of a span.
+type Splice struct {
+	Span
+	New string
+}
+
+// ApplySplices returns text with the splices carried out. Splices may come in any
+// order; overlapping or out-of-range ones are an error.
+func ApplySplices(text []byte, splices []Splice) ([]byte, error) {
+	sorted := slices.Clone(splices)
+	slices.SortStableFunc(sorted, func(a, b Splice) int { return a.Start - b.Start })
+	size, at := len(text), 0
+	for _, s := range sorted {
+		if s.Start < at || s.End < s.Start || s.End > len(text) {
+			return nil, fmt.Errorf("splice %d-%d overlaps another or leaves the text of %d bytes", s.Start, s.End, len(text))
+		}
+		size += len(s.New) - s.Len()
+		at = s.End
+	}
+	out := make([]byte, 0, size)
+	at = 0
+	for _, s := range sorted {
+		out = append(out, text[at:s.Start]...)
+		out = append(out, s.New...)
+		at = s.End
+	}
+	return append(out, text[at:]...), nil
+}
+
+const bom = "\xef\xbb\xbf"
+
+// isNote reports whether path names a markdown note.
+func isNote(path string) bool { return hasSuffixFold(path, ".md") }
+
+// isCanvas reports whether path names a canvas.
+func isCanvas(path string) bool { return hasSuffixFold(path, ".canvas") }
+
+// HasLinks reports whether a file of this name is one whose links are kept: a
+// note or a canvas.
+func HasLinks(path string) bool { return isNote(path) || isCanvas(path) }
+
+// hasSuffixFold compares an ASCII suffix in any case.
+func hasSuffixFold(s, suffix string) bool {
+	return len(s) >= len(suffix) && strings.EqualFold(s[len(s)-len(suffix):], suffix)
+}
+
+// dir is the folder of a path, "" at the top.
+func dir(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		return path[:i]
+	}
+	return ""
+}
+
+// base is the last element of a path.
+func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// join puts a folder, possibly "", before a path.
+func join(folder, path string) string {
+	if folder == "" {
+		return path
+	}
+	return folder + "/" + path
+}
