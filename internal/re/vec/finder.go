@@ -3,6 +3,7 @@ package vec
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // Finder searches for one literal.
@@ -170,25 +171,34 @@ func newPair(needle []byte, fold *[256]byte) pair {
 		off1: uint64(i1), off2: uint64(i2), n: uint64(len(needle)),
 		b1: needle[i1], b2: needle[i2], fold: fold != nil,
 	}
-	mask := make([]byte, len(needle))
-	if fold != nil {
-		for i, b := range needle {
-			if isLower(b) {
-				mask[i] = 0x20
-			}
-		}
-		k.m1, k.m2 = mask[i1], mask[i2]
-	}
+	mask := foldMask(needle, fold)
+	k.m1, k.m2 = mask[i1], mask[i2]
 	k.first, k.last = ends(needle)
 	k.firstMask, k.lastMask = ends(mask)
 	return k
 }
 
+// foldMask has 0x20 in the place of each letter of needle when there is a
+// fold, and 0 elsewhere. Text or-ed with it equals the needle exactly where it
+// matches: no other byte than the capital becomes the letter.
+func foldMask(needle []byte, fold *[256]byte) []byte {
+	mask := make([]byte, len(needle))
+	for i, b := range needle {
+		if fold != nil && isLower(b) {
+			mask[i] = 0x20
+		}
+	}
+	return mask
+}
+
 // ends loads the first and the last 8, 4 or 2 bytes of b, which overlap
-// unless b is longer than both. Up to 16 bytes they are all of b.
+// unless b is longer than both. Up to 16 bytes they are all of b, which is not
+// empty.
 func ends(b []byte) (first, last uint64) {
 	n := len(b)
 	switch {
+	case n == 1:
+		return uint64(b[0]), uint64(b[0])
 	case n >= 8:
 		return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[n-8:])
 	case n >= 4:
@@ -232,16 +242,28 @@ func pairFindGeneric(k *pair, hay []byte, from, end int) int {
 	return -1
 }
 
-// pairLoop looks at each position on its own.
+// pairLoop compares eight positions at a time, in one register: a byte of
+// x1|x2 is zero only where both rare bytes agree.
 func pairLoop(k *pair, hay []byte, from, end int) int {
 	if from >= end {
 		return -1
 	}
 	h1 := hay[from+int(k.off1) : end+int(k.off1)]
 	h2 := hay[from+int(k.off2) : end+int(k.off2)]
-	h2 = h2[:len(h1)]
-	for i, c := range h1 {
-		if c|k.m1 == k.b1 && h2[i]|k.m2 == k.b2 && k.verify(hay, from+i) {
+	b1, m1 := ones*uint64(k.b1), ones*uint64(k.m1)
+	b2, m2 := ones*uint64(k.b2), ones*uint64(k.m2)
+	i := 0
+	for ; i+8 <= len(h1) && i+8 <= len(h2); i += 8 {
+		x1 := (binary.LittleEndian.Uint64(h1[i:]) | m1) ^ b1
+		x2 := (binary.LittleEndian.Uint64(h2[i:]) | m2) ^ b2
+		for z := zeroBytes(x1 | x2); z != 0; z &= z - 1 {
+			if at := from + i + bits.TrailingZeros64(z)/8; k.verify(hay, at) {
+				return at
+			}
+		}
+	}
+	for ; i < len(h1); i++ {
+		if h1[i]|k.m1 == k.b1 && h2[i]|k.m2 == k.b2 && k.verify(hay, from+i) {
 			return from + i
 		}
 	}

@@ -87,3 +87,43 @@ func fewAVX2(h *half, p *byte, n int) int
 
 //go:noescape
 func setAVX2(h *half, p *byte, n int) int
+
+// teddyStep is the number of positions in a block, where n are left: the
+// widest that fits, or the narrowest.
+func teddyStep(l level, fat bool, n int) int {
+	switch {
+	case l == avx512 && fat && n >= 32:
+		return 32
+	case l == avx512 && !fat && n >= 64:
+		return 64
+	case fat:
+		return 16
+	}
+	return 32
+}
+
+// teddyFind gives the first block of the n ≥ step positions at b that has
+// candidates, or a mask of 0.
+func teddyFind(t *Teddy, b []byte, n, step int, out *[64]byte) (pos int, mask uint64) {
+	switch {
+	case t.fat && step == 32:
+		return teddyFatAVX512(&t.tab, &b[0], n, out)
+	case t.fat:
+		return teddyFatAVX2(&t.tab, &b[0], n, out)
+	case step == 64:
+		return teddyAVX512(&t.tab, &b[0], n, out)
+	}
+	return teddyAVX2(&t.tab, &b[0], n, out)
+}
+
+//go:noescape
+func teddyAVX2(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint64)
+
+//go:noescape
+func teddyFatAVX2(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint64)
+
+//go:noescape
+func teddyAVX512(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint64)
+
+//go:noescape
+func teddyFatAVX512(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint64)

@@ -13,3 +13,9 @@ func lastIndexByte(_ level, b []byte, c byte) int { return lastIndexByteGeneric(
 func indexNonASCII(_ level, b []byte) int { return indexNonASCIIGeneric(b) }
 
 func setFind(_ level, h *half, b []byte) int { return setFindGeneric(h, b) }
+
+// Teddy runs its fallback at the generic level and never comes here.
+
+func teddyStep(level, bool, int) int { return 32 }
+
+func teddyFind(*Teddy, []byte, int, int, *[64]byte) (pos int, mask uint64) { return -1, 0 }

@@ -1,0 +1,178 @@
+package vec
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// The benchmarks run on 300 MB of text: QUARRY_BENCH_TEXT names a file of it,
+// or QUARRY_BENCH_TREE a folder whose text files are put together. With rg on
+// the path, or named by QUARRY_BENCH_RG, each line also has its rate on the
+// same bytes (one thread, no mmap, page cache warm) and the ratio to it:
+//
+//	QUARRY_BENCH_TREE=linux-6.1 go test -run '^$' -bench . -benchtime 5x ./internal/re/vec
+
+const benchSize = 300 << 20
+
+var benchText = sync.OnceValues(func() ([]byte, error) {
+	if path := os.Getenv("QUARRY_BENCH_TEXT"); path != "" {
+		text, err := os.ReadFile(path)
+		return text[:min(len(text), benchSize)], err
+	}
+	root := os.Getenv("QUARRY_BENCH_TREE")
+	if root == "" {
+		return nil, errors.New("set QUARRY_BENCH_TEXT or QUARRY_BENCH_TREE")
+	}
+	text := make([]byte, 0, benchSize)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err == nil && bytes.IndexByte(data, 0) < 0 {
+			text = append(text, data[:min(len(data), benchSize-len(text))]...)
+		}
+		if len(text) == benchSize {
+			return fs.SkipAll
+		}
+		return err
+	})
+	return text, err
+})
+
+func loadText(b *testing.B) []byte {
+	b.Helper()
+	text, err := benchText()
+	if err != nil {
+		b.Skip(err)
+	}
+	return text
+}
+
+// rgRate runs rg over text and gives its best rate of three and the number of
+// matching lines.
+func rgRate(b *testing.B, text []byte, args ...string) (rate float64, lines int) {
+	b.Helper()
+	rg := os.Getenv("QUARRY_BENCH_RG")
+	if rg == "" {
+		rg = "rg"
+	}
+	path := filepath.Join(os.TempDir(), "quarry-vec-bench-"+strconv.Itoa(len(text))+".txt")
+	if st, err := os.Stat(path); err != nil || st.Size() != int64(len(text)) {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	best := time.Hour
+	for range 3 {
+		cmd := exec.Command(rg, append([]string{"--no-config", "-j1", "--no-mmap", "-c", "-a"}, append(args, path)...)...)
+		start := time.Now()
+		out, err := cmd.Output()
+		best = min(best, time.Since(start))
+		if errors.Is(err, exec.ErrNotFound) {
+			return 0, 0
+		}
+		lines, _ = strconv.Atoi(strings.TrimSpace(string(out)))
+	}
+	return float64(len(text)) / best.Seconds() / 1e9, lines
+}
+
+// countLines counts the lines that find has a match in, as rg -c does.
+func countLines(text []byte, find func([]byte, int) int) int {
+	n := 0
+	for pos := 0; pos < len(text); {
+		i := find(text, pos)
+		if i < 0 {
+			break
+		}
+		n++
+		if pos = IndexByte(text, '\n', i) + 1; pos == 0 {
+			break
+		}
+	}
+	return n
+}
+
+// benchLines measures find at counting lines, against rg with args.
+func benchLines(b *testing.B, find func([]byte, int) int, args ...string) {
+	text := loadText(b)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	lines, best := 0, time.Hour
+	for b.Loop() {
+		start := time.Now()
+		lines = countLines(text, find)
+		best = min(best, time.Since(start))
+	}
+	rate := float64(len(text)) / best.Seconds() / 1e9
+	b.ReportMetric(rate, "GB/s")
+	b.ReportMetric(float64(lines), "lines")
+	if len(args) == 0 {
+		return
+	}
+	if theirs, want := rgRate(b, text, args...); theirs > 0 {
+		b.ReportMetric(rate/theirs, "×rg")
+		if lines != want {
+			b.Errorf("%d lines, rg has %d", lines, want)
+		}
+	}
+}
+
+var benchNeedles = []struct{ name, needle string }{
+	{"rare", "PM_RESUME"},
+	{"none", "Zanzibar quux"},
+	{"common", "struct"},
+	{"word", "return"},
+	{"two", "ze"},
+	{"one", "Z"},
+	{"long", "THIS SOFTWARE IS PROVIDED BY"},
+}
+
+func BenchmarkFinder(b *testing.B) {
+	for _, c := range benchNeedles {
+		needle := []byte(c.needle)
+		for _, l := range levels() {
+			b.Run(c.name+"/"+l.String(), func(b *testing.B) {
+				benchLines(b, newFinder(needle, l).Find, "-F", "-e", c.needle)
+			})
+		}
+		b.Run(c.name+"/bytes.Index", func(b *testing.B) {
+			benchLines(b, func(hay []byte, from int) int { return shift(bytes.Index(hay[from:], needle), from) })
+		})
+	}
+}
+
+func BenchmarkFoldFinder(b *testing.B) {
+	for _, c := range benchNeedles {
+		for _, l := range levels() {
+			b.Run(c.name+"/"+l.String(), func(b *testing.B) {
+				benchLines(b, newFoldFinder([]byte(c.needle), l).Find, "-i", "--no-unicode", "-F", "-e", c.needle)
+			})
+		}
+	}
+}
+
+// BenchmarkHot searches 256 KB that stay in the cache.
+func BenchmarkHot(b *testing.B) {
+	for _, c := range benchNeedles {
+		for _, l := range levels() {
+			b.Run(c.name+"/"+l.String(), func(b *testing.B) {
+				text := loadText(b)[64<<20:][:256<<10]
+				find := newFinder([]byte(c.needle), l).Find
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					countLines(text, find)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package vec
+
+import "math"
+
+// group is a bucket of Teddy in the making: the literals in it, and for each
+// byte of the fingerprint which halves of bytes it lets through.
+type group struct {
+	lits      []teddyLit
+	low, high [4]uint16
+	width     int
+	rate      float64 // share of the positions in text that it lets through
+}
+
+// chance is the share of each byte in text.
+var chance = func() (c [256]float64) {
+	for b := range c {
+		c[b] = math.Exp2(float64(commonness(byte(b)))/8 - 26)
+	}
+	return c
+}()
+
+func newGroup(l teddyLit, width int, fold bool) group {
+	g := group{lits: []teddyLit{l}, width: width}
+	for i := range width {
+		b := l.text[l.off+i]
+		g.low[i] |= 1 << (b & 15)
+		g.high[i] |= 1 << (b >> 4)
+		if fold && isLower(b) {
+			g.high[i] |= 1 << ((b - 0x20) >> 4)
+		}
+	}
+	g.rate = g.estimate()
+	return g
+}
+
+// estimate multiplies the chances of the bytes as if they came one by one; the
+// real ones hang together, but equally in all the groups it is to compare.
+func (g *group) estimate() float64 {
+	rate := 1.0
+	for i := range g.width {
+		sum := 0.0
+		for hi := range 16 {
+			if g.high[i]>>hi&1 == 0 {
+				continue
+			}
+			for lo := range 16 {
+				if g.low[i]>>lo&1 != 0 {
+					sum += chance[hi<<4|lo]
+				}
+			}
+		}
+		rate *= sum
+	}
+	return rate
+}
+
+func (g *group) merged(h *group) group {
+	m := group{width: g.width}
+	for i := range m.low {
+		m.low[i] = g.low[i] | h.low[i]
+		m.high[i] = g.high[i] | h.high[i]
+	}
+	m.rate = m.estimate()
+	return m
+}
+
+// mergeGroups joins groups until at most n are left, each time the two that
+// let through the least more.
+func mergeGroups(groups []group, n int) []group {
+	type cost [maxTeddy]float64
+	more := make([]cost, len(groups)) // more[j][i], i < j: what joining i and j adds
+	price := func(i, j int) {
+		m := groups[i].merged(&groups[j])
+		more[j][i] = m.rate - groups[i].rate - groups[j].rate
+	}
+	for j := range groups {
+		for i := range j {
+			price(i, j)
+		}
+	}
+	for len(groups) > n {
+		a, b := 0, 1
+		for j := range groups {
+			for i := range j {
+				if more[j][i] < more[b][a] {
+					a, b = i, j
+				}
+			}
+		}
+		m := groups[a].merged(&groups[b])
+		m.lits = append(groups[a].lits, groups[b].lits...)
+		last := len(groups) - 1
+		groups[a], groups[b] = m, groups[last]
+		groups = groups[:last]
+		for _, x := range []int{a, b} {
+			for i := range groups {
+				if i != x && x < last {
+					price(min(i, x), max(i, x))
+				}
+			}
+		}
+	}
+	return groups
+}

@@ -1,0 +1,127 @@
+package vec
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+)
+
+// literal is one member of a set, ready to be compared.
+type literal struct {
+	text                []byte // in lower case when folding
+	index               int    // in the caller's list
+	first, last         uint64 // as in pair
+	firstMask, lastMask uint64
+	fold                *[256]byte
+}
+
+func newLiteral(text []byte, index int, fold *[256]byte) literal {
+	l := literal{text: text, index: index, fold: fold}
+	if len(text) > 0 {
+		mask := foldMask(text, fold)
+		l.first, l.last = ends(text)
+		l.firstMask, l.lastMask = ends(mask)
+	}
+	return l
+}
+
+// at tells whether the literal, which is not empty, is at hay[s:].
+func (l *literal) at(hay []byte, s int) bool {
+	n := len(l.text)
+	if n > len(hay)-s {
+		return false
+	}
+	window := hay[s : s+n]
+	first, last := ends(window)
+	if first|l.firstMask != l.first || last|l.lastMask != l.last {
+		return false
+	}
+	return n <= 16 || equalFold(window[8:n-8], l.text[8:n-8], l.fold)
+}
+
+// litSet is a set of literals under leftmost-first rules: of those that begin
+// at one place the one of lowest index counts. So a literal which has one of
+// lower index as its beginning is never reported, and is left out.
+type litSet struct {
+	lits           []literal // by index
+	fold           bool
+	minLen, maxLen int
+
+	// Made when first needed: most searches never do.
+	hashOnce sync.Once
+	hash     *hashed
+	autoOnce sync.Once
+	auto     *automaton
+}
+
+func newLitSet(lits [][]byte, fold bool) *litSet {
+	s := &litSet{fold: fold}
+	var table *[256]byte
+	if fold {
+		table = &lower
+	}
+	texts := make([][]byte, len(lits))
+	for i, text := range lits {
+		if texts[i] = bytes.Clone(text); fold {
+			texts[i] = lowered(text)
+		}
+	}
+	s.minLen = math.MaxInt
+	for _, i := range reachable(texts) {
+		s.lits = append(s.lits, newLiteral(texts[i], i, table))
+		s.minLen, s.maxLen = min(s.minLen, len(texts[i])), max(s.maxLen, len(texts[i]))
+	}
+	return s
+}
+
+// reachable gives, in order, the indices of the texts that have no text of
+// lower index as their beginning. In sorted order the beginnings of a text
+// come before it, each the beginning of the next: they are a stack.
+func reachable(texts [][]byte) []int {
+	order := make([]int, len(texts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(bytes.Compare(texts[a], texts[b]), a-b)
+	})
+	var stack, keep []int // indices on the stack fall from bottom to top
+	for _, i := range order {
+		for len(stack) > 0 && !bytes.HasPrefix(texts[i], texts[stack[len(stack)-1]]) {
+			stack = stack[:len(stack)-1]
+		}
+		if len(stack) > 0 && stack[len(stack)-1] < i {
+			continue
+		}
+		stack = append(stack, i)
+		keep = append(keep, i)
+	}
+	slices.Sort(keep)
+	return keep
+}
+
+// credit is what comparisons may cost beyond four times the text passed before
+// the search is left to the automaton. It allows for eight literals as a whole,
+// like findLong.
+func (s *litSet) credit() int { return 8*s.maxLen + 256 }
+
+// cost is what comparing l counts against the credit: what lies beyond its
+// ends is taken to be read in full.
+func (l *literal) cost() int {
+	if len(l.text) > 16 {
+		return len(l.text)
+	}
+	return 1
+}
+
+func (s *litSet) hashed() *hashed {
+	s.hashOnce.Do(func() { s.hash = newHashed(s) })
+	return s.hash
+}
+
+func (s *litSet) automaton() *automaton {
+	s.autoOnce.Do(func() { s.auto = newAutomaton(s) })
+	return s.auto
+}

@@ -1,0 +1,202 @@
+package vec
+
+import (
+	"math/bits"
+)
+
+// Teddy searches for any of up to 64 literals, after the algorithm of that
+// name in Hyperscan.
+//
+// Four bytes of each literal are its fingerprint, and the literals share 8 or
+// 16 buckets. For each byte of the fingerprint two look-ups, by the low and
+// the high half of a byte of text, give the buckets that this byte fits as a
+// set of bits. The buckets in all eight sets of a position are its candidates,
+// 16 to 64 positions at a time.
+//
+// Candidates cost more than the look-ups, so the fingerprint is not simply the
+// beginning of the literal but its rarest four bytes in a row, and literals
+// share a bucket where the mixture lets through the least. Since the place of
+// the fingerprint differs from literal to literal, a match is only known to be
+// leftmost when the text is searched for the distance of these places more.
+type Teddy struct {
+	set     *litSet
+	tab     teddyTab
+	buckets [16][]teddyLit
+	level   level
+	fat     bool // 16 buckets
+	width   int  // bytes of the fingerprint, 1 to 4
+	minOff  int  // of the places of fingerprints in their literals
+	maxOff  int
+}
+
+// teddyTab is what the kernels read; the layout is known to the assembly.
+type teddyTab struct {
+	// off has the place of each byte of the fingerprint; one shorter than
+	// four repeats the last.
+	off [4]uint64
+	// tab has a row for the low and one for the high half of each byte:
+	// four copies of the table of 8 buckets, or two of the first 8 and two of
+	// the second 8.
+	tab [8][64]byte
+}
+
+type teddyLit struct {
+	*literal
+	off int // where its fingerprint begins
+}
+
+// maxTeddy is the number of literals beyond which buckets get too crowded.
+const maxTeddy = 64
+
+// maxFingerprintOff limits how far into a literal its fingerprint may be, and
+// with it the text looked at behind each match.
+const maxFingerprintOff = 24
+
+// NewTeddy makes a Teddy for 1 to 64 literals, none of them empty, and reports
+// whether it could. With fold, the letters of ASCII match both cases; see
+// FoldFinder for what that leaves out.
+func NewTeddy(lits [][]byte, fold bool) (*Teddy, bool) {
+	return newTeddy(newLitSet(lits, fold), current())
+}
+
+func newTeddy(set *litSet, l level) (*Teddy, bool) {
+	if len(set.lits) == 0 || len(set.lits) > maxTeddy || set.minLen == 0 {
+		return nil, false
+	}
+	t := &Teddy{set: set, level: l, width: min(4, set.minLen), minOff: maxFingerprintOff}
+	groups := make([]group, len(set.lits))
+	for i := range set.lits {
+		lit := &set.lits[i]
+		off := rareWindow(lit.text, t.width, set.fold)
+		t.minOff, t.maxOff = min(t.minOff, off), max(t.maxOff, off)
+		groups[i] = newGroup(teddyLit{lit, off}, t.width, set.fold)
+	}
+	t.fat = len(groups) > 8
+	if t.fat {
+		groups = mergeGroups(groups, 16)
+	}
+	for b, g := range groups {
+		t.buckets[b] = g.lits
+		t.fill(b, g)
+	}
+	for i := range t.tab.off {
+		t.tab.off[i] = uint64(min(i, t.width-1))
+	}
+	return t, true
+}
+
+// fill writes bucket b into the tables.
+func (t *Teddy) fill(b int, g group) {
+	from, to := 0, 64
+	if t.fat {
+		from = b / 8 * 32
+		to = from + 32
+	}
+	for i := range 4 {
+		for j := from; j < to; j++ {
+			if g.low[min(i, t.width-1)]>>(j%16)&1 != 0 {
+				t.tab.tab[2*i][j] |= 1 << (b % 8)
+			}
+			if g.high[min(i, t.width-1)]>>(j%16)&1 != 0 {
+				t.tab.tab[2*i+1][j] |= 1 << (b % 8)
+			}
+		}
+	}
+}
+
+// rareWindow gives the place of the rarest width bytes in a row.
+func rareWindow(text []byte, width int, fold bool) int {
+	rank := commonness
+	if fold {
+		rank = foldedCommonness
+	}
+	best, bestSum := 0, 1<<30
+	for off := 0; off+width <= len(text) && off <= maxFingerprintOff; off++ {
+		sum := 0
+		for _, b := range text[off : off+width] {
+			sum += rank(b)
+		}
+		if sum < bestSum {
+			best, bestSum = off, sum
+		}
+	}
+	return best
+}
+
+// Find returns the leftmost position at or after from where a literal begins,
+// and the index of the literal: the lowest of those that begin there. It
+// returns -1, -1 when there is none.
+func (t *Teddy) Find(hay []byte, from int) (pos, lit int) {
+	if from < 0 || from > len(hay)-t.set.minLen {
+		return -1, -1
+	}
+	if t.level < neon || len(hay)-from < 48+t.maxOff {
+		return t.set.hashed().find(hay, from, t.set)
+	}
+	return t.scan(hay, from)
+}
+
+// scan walks over the blocks with candidates. Until a match is found best is
+// the end of the text; after that only what begins at best or before counts.
+func (t *Teddy) scan(hay []byte, from int) (pos, lit int) {
+	var out [64]byte
+	best, bestLit := len(hay), -1
+	credit := t.set.credit()
+	end := len(hay) - t.width + 1 // of the places for fingerprints
+	for p := from + t.minOff; p < end && p-t.maxOff <= best; {
+		// After a match no further than needed; two blocks always fit.
+		at, mask, step := t.candidates(hay, p, min(end, max(best+t.maxOff+1, p+128)), &out)
+		if mask == 0 {
+			break
+		}
+		credit += 4 * (at + step - p)
+		p = at + step
+		for ; mask != 0; mask &= mask - 1 {
+			i := bits.TrailingZeros64(mask)
+			if at+i-t.maxOff > best {
+				break
+			}
+			hits := uint(out[i])
+			if t.fat {
+				hits |= uint(out[i+step]) << 8
+			}
+			for ; hits != 0; hits &= hits - 1 {
+				for _, l := range t.buckets[bits.TrailingZeros(hits)] {
+					s := at + i - l.off
+					if s < from || s > best || s == best && l.index > bestLit {
+						continue
+					}
+					credit -= l.cost()
+					if l.at(hay, s) {
+						best, bestLit = s, l.index
+					}
+				}
+			}
+		}
+		if credit < 0 {
+			return t.set.automaton().find(hay, from, t.set)
+		}
+	}
+	if bestLit < 0 {
+		return -1, -1
+	}
+	return best, bestLit
+}
+
+// candidates gives the next block at or after p with candidates, as a mask of
+// its step positions; out has the buckets of each. p < end, and hay has room
+// for the smallest block.
+func (t *Teddy) candidates(hay []byte, p, end int, out *[64]byte) (at int, mask uint64, step int) {
+	step = teddyStep(t.level, t.fat, end-p)
+	if back := step - (end - p); back > 0 {
+		// Less than a block is left: look at the last whole block and forget
+		// what was seen before.
+		at, mask = teddyFind(t, hay[p-back:], step, step, out)
+		if mask &= ^uint64(0) << back; mask == 0 {
+			return -1, 0, step
+		}
+		return p - back, mask, step
+	}
+	at, mask = teddyFind(t, hay[p:], end-p, step, out)
+	return p + at, mask, step
+}
