@@ -125,8 +125,10 @@ func openBeneath(at int, rel string, flags int) (int, error) {
 			return -1, errSwapped
 		case unix.ENOTDIR:
 			// O_DIRECTORY on a symlink at the end says ENOTDIR.
-			if flags&unix.O_DIRECTORY != 0 && flags&unix.O_PATH == 0 {
-				return -1, notDirOrLink(at, rel)
+			if flags&unix.O_DIRECTORY != 0 {
+				if look, e := openat2(at, rel, flagsLook, resolveFlags); e == nil {
+					return -1, notDirOrLink(look)
+				}
 			}
 		}
 		return -1, err
@@ -134,14 +136,11 @@ func openBeneath(at int, rel string, flags int) (int, error) {
 	return -1, unix.EAGAIN
 }
 
-func notDirOrLink(at int, rel string) error {
-	fd, err := openat2(at, rel, flagsLook, resolveFlags)
-	if err != nil {
-		return unix.ENOTDIR
-	}
-	defer syscall.Close(fd)
+// notDirOrLink says which of the two it was, and closes look.
+func notDirOrLink(look int) error {
+	defer syscall.Close(look)
 	var st syscall.Stat_t
-	if syscall.Fstat(fd, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
+	if syscall.Fstat(look, &st) == nil && st.Mode&syscall.S_IFMT == syscall.S_IFLNK {
 		return errSwapped
 	}
 	return unix.ENOTDIR
@@ -158,6 +157,11 @@ func openByName(at int, rel string, flags int) (int, error) {
 			f = flagsLook
 		}
 		fd, err := openat(dir, name, f, 0)
+		if err == unix.ENOTDIR && f&unix.O_DIRECTORY != 0 {
+			if look, e := openat(dir, name, flagsLook, 0); e == nil {
+				err = notDirOrLink(look)
+			}
+		}
 		if owned {
 			syscall.Close(dir)
 		}

@@ -1,0 +1,177 @@
+package rootfs
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	outsideText   = "SECRET outside the root"
+	protectedText = "SECRET in a protected folder"
+)
+
+// raceTime is how long attackers swap: 20 s, 2 s with -short.
+func raceTime() time.Duration {
+	if testing.Short() {
+		return 2 * time.Second
+	}
+	return 20 * time.Second
+}
+
+// arena is a workspace under attack: dir/f is a file whose folder, and last/f
+// one whose own name, alternate with symlinks that lead outside and into .git.
+type arena struct {
+	t    *testing.T
+	root *Root
+	ws   string
+	stop atomic.Bool
+	wg   sync.WaitGroup
+}
+
+func newArena(t *testing.T) *arena {
+	ws := workspace(t, "dir/f", "last/f", "deep/a/b/f", ".git/f")
+	out := filepath.Dir(ws) + "/out"
+	populate(t, filepath.Dir(ws), "out/f", "out/a/b/f")
+	for _, f := range []string{"/f", "/a/b/f"} {
+		must(t, os.WriteFile(out+f, []byte(outsideText), 0o644))
+	}
+	must(t, os.WriteFile(ws+"/.git/f", []byte(protectedText), 0o644))
+	populate(t, ws, "x1 -> ../out", "x2 -> .git", "last/x3 -> ../../out/f", "last/x4 -> ../.git/f", "x5 -> "+out, "deep/x6 -> ../../out/a")
+	a := &arena{t: t, root: openRoot(t, ws, nil), ws: ws}
+	for i, pairs := range [][][2]string{
+		{{"dir", "x1"}, {"dir", "x2"}, {"dir", "x5"}},
+		{{"last/f", "last/x3"}, {"last/f", "last/x4"}, {"deep/a", "deep/x6"}},
+	} {
+		a.wg.Go(func() {
+			rnd := rand.New(rand.NewPCG(1, uint64(i)))
+			for !a.stop.Load() {
+				pair := pairs[rnd.IntN(len(pairs))]
+				for range 2 { // there and back
+					unix.Renameat2(unix.AT_FDCWD, ws+"/"+pair[0], unix.AT_FDCWD, ws+"/"+pair[1], unix.RENAME_EXCHANGE)
+					for range rnd.IntN(4) {
+						runtime.Gosched()
+					}
+				}
+			}
+		})
+	}
+	return a
+}
+
+func (a *arena) end() { a.stop.Store(true); a.wg.Wait() }
+
+var targets = []string{"dir/f", "last/f", "deep/a/b/f"}
+
+// naive is what people write: resolve, check the prefix, open.
+func (a *arena) naive(name string) string {
+	full, err := filepath.EvalSymlinks(filepath.Join(a.ws, name))
+	if err != nil || !strings.HasPrefix(full, a.ws+"/") || strings.Contains(full, "/.git") {
+		return ""
+	}
+	b, _ := os.ReadFile(full)
+	return string(b)
+}
+
+// sandboxed reads by every way in.
+func (a *arena) sandboxed(name string, seen map[string]int) {
+	take := func(way string, f *File, err error) {
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) {
+				a.t.Errorf("%s: %T %v", way, err, err)
+			}
+			return
+		}
+		defer f.Close()
+		b, err := io.ReadAll(f)
+		if err != nil {
+			a.t.Errorf("%s: %v", way, err)
+		}
+		if strings.Contains(string(b), "SECRET") {
+			a.t.Errorf("%s of %s read %q", way, name, b)
+		}
+		seen[way]++
+	}
+	p, err := a.root.Resolve(name)
+	if err == nil {
+		f, err := a.root.OpenFile(p)
+		take("Resolve", f, err)
+	}
+	known := Path{name}
+	f, err := a.root.OpenFile(known)
+	take("Known", f, err)
+	if p, err := a.root.ResolveFold(strings.ToUpper(name)); err == nil {
+		f, err := a.root.OpenFile(p)
+		take("ResolveFold", f, err)
+	}
+	if d, err := a.root.OpenDir(known.Dir()); err == nil {
+		f, err := d.OpenFile("f")
+		take("Dir", f, err)
+		d.Close()
+	}
+	if i, err := a.root.Stat(known); err == nil && i.Type == TypeFile && (i.Size == int64(len(outsideText)) || i.Size == int64(len(protectedText))) {
+		a.t.Errorf("Stat of %s describes the secret", name)
+	}
+}
+
+// TestSymlinkRace swaps folders, and the last name, for symlinks while files
+// are read. The naive reader must be seen to escape, or the race isn't real.
+func TestSymlinkRace(t *testing.T) {
+	a := newArena(t)
+	escapes, rounds := 0, 0
+	seen := map[string]int{}
+	for end := time.Now().Add(raceTime()); time.Now().Before(end) && !t.Failed(); rounds++ {
+		for _, name := range targets {
+			if strings.Contains(a.naive(name), "SECRET") {
+				escapes++
+			}
+			a.sandboxed(name, seen)
+		}
+	}
+	// On a busy machine the short form may see no escape; look a little longer.
+	for end := time.Now().Add(10 * time.Second); escapes == 0 && time.Now().Before(end); {
+		for _, name := range targets {
+			if strings.Contains(a.naive(name), "SECRET") {
+				escapes++
+			}
+		}
+	}
+	a.end()
+	t.Logf("%d rounds; ours read inside %v, outside 0; the naive reader escaped %d times", rounds, seen, escapes)
+	if escapes == 0 {
+		t.Error("the naive reader never escaped: the race proves nothing")
+	}
+	for _, way := range []string{"Resolve", "Known", "ResolveFold", "Dir"} {
+		if seen[way] == 0 {
+			t.Errorf("%s never succeeded: the race proves nothing", way)
+		}
+	}
+}
+
+// TestSymlinkRaceByName is the same on a kernel without openat2.
+func TestSymlinkRaceByName(t *testing.T) {
+	a := newArena(t)
+	if !forceByName(a.root) {
+		a.end()
+		t.Skip("this build doesn't use openat2")
+	}
+	seen := map[string]int{}
+	for end := time.Now().Add(raceTime() / 10); time.Now().Before(end) && !t.Failed(); {
+		for _, name := range targets {
+			a.sandboxed(name, seen)
+		}
+	}
+	a.end()
+	t.Logf("ours read inside %v, outside 0", seen)
+}
