@@ -1,0 +1,227 @@
+// Package nfa turns a pattern tree into a byte-at-a-time Thompson automaton
+// and says when a zero-width assertion holds.
+//
+// A Prog accepts exactly what its tree does, in order of preference: at a
+// state with several ways on, the earlier one wins. Scalar-value classes are
+// spelled out as UTF-8, so a byte that isn't part of a valid encoding never
+// matches one. A Prog is immutable and shared by all engines; what a search
+// needs beside it is in each engine's Cache.
+package nfa
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"quarry/internal/re/hir"
+)
+
+// ID is the index of a state in Prog.States.
+type ID uint32
+
+// Op says what a state does.
+type Op uint8
+
+const (
+	OpFail    Op = iota // no way on
+	OpMatch             // the pattern has matched
+	OpRange             // one byte in Lo..Hi, then A
+	OpSparse            // one byte by Trans[A:B], sorted and disjoint
+	OpSplit             // A, then B by preference
+	OpUnion             // Alts[A:B] by preference
+	OpLook              // when Look holds, A
+	OpCapture           // remember the position in slot B, then A
+)
+
+// State is 12 bytes; see Op for the meaning of A and B.
+type State struct {
+	Op     Op
+	Look   hir.Look
+	Lo, Hi byte
+	A, B   ID
+}
+
+// Trans is one edge of an OpSparse state.
+type Trans struct {
+	Lo, Hi byte
+	Next   ID
+}
+
+// Prog is a compiled automaton.
+type Prog struct {
+	States []State
+	Trans  []Trans
+	Alts   []ID
+
+	// Start begins a match at the current position. Search begins with a
+	// lazy loop over any byte, so a match may start later on.
+	Start, Search ID
+
+	// Slots is twice the number of groups, the whole match included: slot
+	// 2i is where group i starts and 2i+1 where it ends. Slots 0 and 1 are
+	// not in the automaton; the engines know them.
+	Slots int
+
+	// Looks has bit 1<<look set for each assertion in use.
+	Looks LookSet
+
+	// Reverse reports that the automaton reads the text backwards.
+	Reverse bool
+
+	// UTF8 asks the engines to pass over empty matches that would split a
+	// valid encoded scalar value.
+	UTF8 bool
+
+	// AnchoredStart reports that every match begins at the start of the
+	// text; LineAnchored that every match begins at the start of the text
+	// or after \n. AnchoredEnd is the same for the end of the text.
+	AnchoredStart, LineAnchored, AnchoredEnd bool
+
+	// Classes maps a byte to its equivalence class: no edge and no
+	// assertion tells two bytes of one class apart. NumClasses counts them.
+	Classes    [256]byte
+	NumClasses int
+}
+
+// LookSet is a set of assertions, one bit each.
+type LookSet uint32
+
+// Has reports whether l is in the set.
+func (s LookSet) Has(l hir.Look) bool { return s&(1<<l) != 0 }
+
+// HasAny reports whether the sets have an element in common.
+func (s LookSet) HasAny(t LookSet) bool { return s&t != 0 }
+
+// DefaultSizeLimit is the memory a pattern may take when Options doesn't say.
+const DefaultSizeLimit = 64 << 20
+
+// ErrTooLarge is what Compile's error wraps when a pattern needs more memory
+// than allowed.
+var ErrTooLarge = errors.New("pattern too large")
+
+// Options of Compile; the zero value is ready to use.
+type Options struct {
+	// SizeLimit bounds the bytes the automaton and the scratch of one
+	// search may take together. 0 means DefaultSizeLimit.
+	SizeLimit int
+
+	// NoCaptures leaves the group states out. Slots is then 2.
+	NoCaptures bool
+
+	// Reverse builds the automaton of the reversed language, for finding
+	// where a match starts once its end is known. Implies NoCaptures, and
+	// preference means nothing in it.
+	Reverse bool
+
+	// UTF8 sets Prog.UTF8.
+	UTF8 bool
+
+	// Relax makes the assertions in this set hold everywhere. The result
+	// matches at least where the pattern does.
+	Relax LookSet
+}
+
+// Compile builds the automaton of a tree.
+//
+// Its time and memory are bounded by the size limit whatever the tree says:
+// it stops as soon as the limit is passed.
+func Compile(n *hir.Node, opt Options) (*Prog, error) {
+	if opt.SizeLimit <= 0 {
+		opt.SizeLimit = DefaultSizeLimit
+	}
+	c := newCompiler(n, opt)
+	start := c.compile(n, c.match)
+	if c.err != nil {
+		return nil, fmt.Errorf("%w: it needs more than %d MB once its repetitions are written out", ErrTooLarge, opt.SizeLimit>>20)
+	}
+	c.p.Start = start
+	// Search: an any-byte loop that prefers to start a match.
+	loop := c.reserve()
+	anyByte := c.add(State{Op: OpRange, Lo: 0, Hi: 255, A: loop})
+	c.p.States[loop] = State{Op: OpSplit, A: start, B: anyByte}
+	c.p.Search = loop
+	c.finish(n)
+	return c.p, nil
+}
+
+// Size is the memory the automaton itself takes, in bytes.
+func (p *Prog) Size() int {
+	return 12*len(p.States) + 8*len(p.Trans) + 4*len(p.Alts)
+}
+
+// FirstBytes reports which bytes can begin a match. With nullable set the
+// pattern can match the empty string (or might, depending on assertions) and
+// the set says nothing.
+func (p *Prog) FirstBytes() (set [256]bool, nullable bool) {
+	seen := make([]bool, len(p.States))
+	stack := []ID{p.Start}
+	for len(stack) > 0 {
+		id := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		s := &p.States[id]
+		switch s.Op {
+		case OpMatch:
+			nullable = true
+		case OpRange:
+			for b := int(s.Lo); b <= int(s.Hi); b++ {
+				set[b] = true
+			}
+		case OpSparse:
+			for _, t := range p.Trans[s.A:s.B] {
+				for b := int(t.Lo); b <= int(t.Hi); b++ {
+					set[b] = true
+				}
+			}
+		case OpSplit:
+			stack = append(stack, s.A, s.B)
+		case OpUnion:
+			stack = append(stack, p.Alts[s.A:s.B]...)
+		case OpLook, OpCapture:
+			stack = append(stack, s.A)
+		}
+	}
+	return set, nullable
+}
+
+// Next returns the state that follows an OpSparse state on b.
+func (p *Prog) Next(s *State, b byte) (ID, bool) {
+	for _, t := range p.Trans[s.A:s.B] {
+		if b < t.Lo {
+			return 0, false
+		}
+		if b <= t.Hi {
+			return t.Next, true
+		}
+	}
+	return 0, false
+}
+
+// byteSet collects the places where one equivalence class ends: bit b set
+// means b and b+1 differ.
+type byteSet [4]uint64
+
+func (s *byteSet) cut(lo, hi byte) {
+	if lo > 0 {
+		s[(lo-1)>>6] |= 1 << ((lo - 1) & 63)
+	}
+	s[hi>>6] |= 1 << (hi & 63)
+}
+
+func (s *byteSet) classes(p *Prog) {
+	s[3] &^= 1 << 63 // nothing follows 255
+	class := 0
+	for b := range 256 {
+		p.Classes[b] = byte(class)
+		if s[b>>6]&(1<<(b&63)) != 0 {
+			class++
+		}
+	}
+	p.NumClasses = class + 1
+	if n := bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2]) + bits.OnesCount64(s[3]); n != class {
+		panic("nfa: class count") // can't happen: both count the same bits
+	}
+}

@@ -1,0 +1,257 @@
+// Package pike simulates an automaton exactly, all threads in step, in order
+// of preference.
+//
+// It is the reference of every other engine: its answer is the leftmost match
+// that the pattern prefers, with its groups, for any pattern, assertion and
+// text. Time is at most states times bytes, and a warm Cache allocates
+// nothing. It is slow (tens of MB/s), so it decides what the faster engines
+// leave open.
+package pike
+
+import (
+	"quarry/internal/re/nfa"
+)
+
+// Input is what to search and how.
+type Input struct {
+	// Hay is the text that assertions see. The match lies in
+	// Hay[From:To].
+	Hay      []byte
+	From, To int
+
+	// Anchored requires the match to start at From.
+	Anchored bool
+
+	// Earliest stops at the first position where some match is known to
+	// end, rather than at the end of the preferred one.
+	Earliest bool
+
+	// Done is asked every 4 KiB whether to give up. nil never does.
+	Done func() bool
+}
+
+// pollBytes between two questions to Done: at 10 MB/s, the slowest seen on
+// patterns of hundreds of live threads, that is every 0.4 ms.
+const pollBytes = 4096
+
+// Result is the outcome of a search.
+type Result uint8
+
+const (
+	NoMatch Result = iota
+	Match
+	Cancelled // Done said so; nothing is known
+)
+
+// Cache is the scratch of one search. The zero value is ready; it grows to
+// fit the largest program used with it. One goroutine uses it at a time.
+type Cache struct {
+	cur, next threads
+	stack     []frame
+	row       []int // positions of the thread being followed
+}
+
+// threads is an ordered set of states, each with its row of positions.
+type threads struct {
+	dense  []nfa.ID // in order of preference
+	sparse []uint32 // sparse[id] is id's index in dense, if dense agrees
+	rows   []int    // width positions for each state id
+}
+
+func (t *threads) has(id nfa.ID) bool {
+	i := t.sparse[id]
+	return int(i) < len(t.dense) && t.dense[i] == id
+}
+
+func (t *threads) add(id nfa.ID) {
+	t.sparse[id] = uint32(len(t.dense))
+	t.dense = append(t.dense, id)
+}
+
+// frame is either a state to follow or, with slot >= 0, a position to put
+// back once the states above it on the stack are done.
+type frame struct {
+	id   nfa.ID
+	slot int32
+	old  int
+}
+
+func (t *threads) fit(states, width int) {
+	if len(t.sparse) < states {
+		t.sparse = make([]uint32, states)
+		t.dense = make([]nfa.ID, 0, states)
+	}
+	if len(t.rows) < states*width {
+		t.rows = make([]int, states*width)
+	}
+	t.dense = t.dense[:0]
+}
+
+// Find searches and, on Match, fills slots: the start and end of the match,
+// then of each group, -1 for a group that took no part. slots may be shorter
+// than the program's; with none at all the answer is only whether there is a
+// match.
+func (c *Cache) Find(p *nfa.Prog, in Input, slots []int) Result {
+	if in.From > in.To || in.From < 0 || in.To > len(in.Hay) {
+		return NoMatch
+	}
+	var span [2]int
+	s := slots
+	if len(s) == 0 {
+		in.Earliest = true
+	}
+	if p.UTF8 && len(s) < 2 {
+		s = span[:] // to tell an empty match that must be passed over
+	}
+	for {
+		r := c.find(p, &in, s)
+		if r != Match || !p.UTF8 || s[0] != s[1] || !nfa.SplitsRune(in.Hay, s[0]) {
+			return r
+		}
+		// At most three offsets in a row lie inside a scalar value.
+		if in.Anchored || s[0] >= in.To {
+			return NoMatch
+		}
+		in.From = s[0] + 1
+	}
+}
+
+func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
+	// Slot 1, the end, is known only on a match and has no place in a row:
+	// row[0] is slot 0, row[i] is slot i+1.
+	nslots := min(len(slots), p.Slots) &^ 1
+	width := max(0, nslots-1)
+	for i := range slots {
+		slots[i] = -1
+	}
+	c.cur.fit(len(p.States), width)
+	c.next.fit(len(p.States), width)
+	if len(c.row) < width {
+		c.row = make([]int, width)
+	}
+	row := c.row[:width]
+	found := false
+	if p.AnchoredStart && in.From > 0 {
+		return NoMatch
+	}
+	anchored := in.Anchored || p.AnchoredStart
+	poll := in.From + pollBytes
+	for at := in.From; at <= in.To; at++ {
+		if at >= poll {
+			if in.Done != nil && in.Done() {
+				return Cancelled
+			}
+			poll = at + pollBytes
+		}
+		if !found && (at == in.From || !anchored) {
+			for i := range row {
+				row[i] = -1
+			}
+			if width > 0 {
+				row[0] = at
+			}
+			c.follow(p, &c.cur, p.Start, in.Hay, at, row)
+		} else if len(c.cur.dense) == 0 {
+			break
+		}
+		if c.step(p, in, at, width, slots) {
+			found = true
+			if in.Earliest {
+				break
+			}
+		}
+		c.cur, c.next = c.next, c.cur
+		c.next.dense = c.next.dense[:0]
+	}
+	if found {
+		return Match
+	}
+	return NoMatch
+}
+
+// step moves every thread of cur over the byte at offset at into next. It
+// reports a match that ends at offset at; threads of lower preference are
+// then dropped.
+func (c *Cache) step(p *nfa.Prog, in *Input, at, width int, slots []int) bool {
+	b, more := byte(0), at < in.To
+	if more {
+		b = in.Hay[at]
+	}
+	for _, id := range c.cur.dense {
+		s := &p.States[id]
+		var to nfa.ID
+		switch s.Op {
+		case nfa.OpMatch:
+			row := c.cur.rows[int(id)*width : int(id)*width+width]
+			if width > 0 {
+				slots[0], slots[1] = row[0], at
+				copy(slots[2:], row[1:])
+			}
+			return true
+		case nfa.OpRange:
+			if !more || b < s.Lo || b > s.Hi {
+				continue
+			}
+			to = s.A
+		case nfa.OpSparse:
+			next, ok := p.Next(s, b)
+			if !more || !ok {
+				continue
+			}
+			to = next
+		default:
+			continue
+		}
+		row := c.cur.rows[int(id)*width : int(id)*width+width]
+		c.follow(p, &c.next, to, in.Hay, at+1, row)
+	}
+	return false
+}
+
+// follow adds to set every state that id leads to without reading a byte, in
+// order of preference, with row as their positions. row is unchanged after.
+func (c *Cache) follow(p *nfa.Prog, set *threads, id nfa.ID, hay []byte, at int, row []int) {
+	width := len(row)
+	c.stack = append(c.stack[:0], frame{id: id, slot: -1})
+	for len(c.stack) > 0 {
+		f := c.stack[len(c.stack)-1]
+		c.stack = c.stack[:len(c.stack)-1]
+		if f.slot >= 0 {
+			row[f.slot] = f.old
+			continue
+		}
+		id := f.id
+		for !set.has(id) {
+			set.add(id)
+			s := &p.States[id]
+			switch s.Op {
+			case nfa.OpSplit:
+				c.stack = append(c.stack, frame{id: s.B, slot: -1})
+				id = s.A
+				continue
+			case nfa.OpUnion:
+				alts := p.Alts[s.A:s.B]
+				for i := len(alts) - 1; i > 0; i-- {
+					c.stack = append(c.stack, frame{id: alts[i], slot: -1})
+				}
+				id = alts[0]
+				continue
+			case nfa.OpLook:
+				if nfa.Holds(s.Look, hay, at) {
+					id = s.A
+					continue
+				}
+			case nfa.OpCapture:
+				if i := int(s.B) - 1; i < width {
+					c.stack = append(c.stack, frame{slot: int32(i), old: row[i]})
+					row[i] = at
+				}
+				id = s.A
+				continue
+			case nfa.OpRange, nfa.OpSparse, nfa.OpMatch:
+				copy(set.rows[int(id)*width:], row)
+			}
+			break
+		}
+	}
+}
