@@ -203,7 +203,7 @@ func TestShapesAgree(t *testing.T) {
 				continue
 			}
 			for _, r := range g.rows {
-				slow := row{ops: slices.Clone(r.ops)}
+				slow := row{ops: slices.Clone(r.ops)} // neither shape nor need
 				for i := range slow.ops {
 					slow.ops[i].last = false
 				}

@@ -39,6 +39,7 @@ type row struct {
 	bytes bool // * grows by bytes, as ? and classes take them
 	lit   string
 	end   string
+	need  string // shapeOps: text that every match contains
 	ops   []op
 }
 
@@ -92,6 +93,13 @@ func newRow(ops []op) row {
 		} else if n == len(ops)-3 && n > 0 && ops[n].kind == opDirs && ops[n-1].kind == opSep &&
 			ops[n+1].kind == opStar && ops[n+2].kind == opLit {
 			r.shape, r.lit, r.end = shapeBelow, lit, ops[n+2].lit
+		}
+	}
+	if r.shape == shapeOps && len(ops) > 0 && ops[0].kind != opLit { // a literal start rejects by itself
+		for _, o := range ops {
+			if o.kind == opLit && len(o.lit) > max(len(r.need), 1) {
+				r.need = o.lit
+			}
 		}
 	}
 	for i := len(ops) - 1; i >= 0; i-- {
@@ -158,6 +166,9 @@ func (r *row) match(s string) bool {
 		return len(s) >= len(r.lit)+len(r.end) && s[:len(r.lit)] == r.lit && strings.HasSuffix(s, r.end)
 	case shapeTop:
 		return strings.HasSuffix(s, r.lit) && strings.IndexByte(s, '/') < 0
+	}
+	if r.need != "" && !strings.Contains(s, r.need) {
+		return false
 	}
 	return r.run(s, false)
 }
@@ -238,6 +249,12 @@ func (r *row) run(s string, below bool) bool {
 				starPos++
 			} else {
 				starPos += width(s[starPos:])
+			}
+			if star+1 < len(ops) && ops[star+1].kind == opLit { // hurry to where it can go on
+				c := ops[star+1].lit[0]
+				for starPos < len(s) && s[starPos] != c && s[starPos] != '/' {
+					starPos++
+				}
 			}
 			i, j = star+1, starPos
 			continue

@@ -1,0 +1,181 @@
+package ignore
+
+import (
+	"slices"
+	"strings"
+)
+
+// Decision is what the rules say about a path.
+type Decision struct {
+	Ignored bool
+	Rule    Rule // the rule that decided, zero if none matched
+}
+
+// Rule names a line of an ignore file.
+type Rule struct {
+	Kind    Kind
+	Source  string // as given to Parse, "" if no rule matched
+	Line    int    // from 1
+	Pattern string // as written
+}
+
+// Frame is the rules in force in one folder: its own and those from above. A
+// walk makes one from the parent's with Push when a folder has rule files and
+// passes the parent's on when it has none. The nil Frame ignores nothing.
+type Frame struct {
+	chains [kinds]*link // the deepest rules first
+	used   uint8        // a bit for each kind that has a chain
+}
+
+// A link is one rule file in a chain.
+type link struct {
+	rules *Rules
+	up    *link
+	cut   int    // bytes of a path that lead to the folder of the rules
+	above string // or what to put before it, for a folder above the root
+}
+
+// Set is rules with their place.
+type Set struct {
+	Kind  Kind
+	Rules *Rules
+	// Above is set for rules from a folder above the root: the way from there
+	// to the root, as "sub/project". Such sets must come before the root's own,
+	// the topmost first. Rules of info/exclude and the global file belong to the
+	// top of the repository.
+	Above string
+}
+
+// Push returns the frame of the folder dir, "" for the root, in which the sets
+// lie. With repo set, dir is the top of a git repository of its own, in which
+// .gitignore and info/exclude files from above don't count.
+func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
+	if len(sets) == 0 && !repo {
+		return f
+	}
+	g := &Frame{}
+	if f != nil {
+		*g = *f
+	}
+	if repo {
+		g.chains[Git], g.chains[Exclude] = nil, nil
+		g.used &^= 1<<Git | 1<<Exclude
+	}
+	cut := 0
+	if dir != "" {
+		cut = len(dir) + 1
+	}
+	for _, s := range sets {
+		if s.Kind >= kinds || s.Rules == nil || s.Rules.Len() == 0 {
+			continue
+		}
+		l := &link{rules: s.Rules, up: g.chains[s.Kind], cut: cut}
+		if s.Above != "" {
+			l.above = s.Above + "/"
+		}
+		g.chains[s.Kind] = l
+		g.used |= 1 << s.Kind
+	}
+	return g
+}
+
+// Ignored reports whether the entry at path is ignored. path is relative to the
+// root, its folder is the frame's or lies below it without rules of its own,
+// and no folder on the way is ignored.
+func (f *Frame) Ignored(path string, isDir bool) bool {
+	if f == nil || f.used == 0 {
+		return false
+	}
+	l, i, _ := f.find(path, path[strings.LastIndexByte(path, '/')+1:], isDir)
+	return l != nil && !l.rules.list[i].negated
+}
+
+// Decide is Ignored with the rule that decided.
+func (f *Frame) Decide(path string, isDir bool) Decision {
+	if f == nil {
+		return Decision{}
+	}
+	l, i, k := f.find(path, path[strings.LastIndexByte(path, '/')+1:], isDir)
+	if l == nil {
+		return Decision{}
+	}
+	u := &l.rules.list[i]
+	return Decision{!u.negated, Rule{k, l.rules.source, int(u.line), u.text}}
+}
+
+func (f *Frame) find(path, name string, isDir bool) (*link, int32, Kind) {
+	for k := kinds; k > 0; {
+		k--
+		if f.used&(1<<k) == 0 {
+			continue
+		}
+		for l := f.chains[k]; l != nil; l = l.up {
+			below := ""
+			if l.rules.anchored {
+				if below = path[l.cut:]; l.above != "" {
+					below = l.above + below
+				}
+			}
+			if i := l.rules.match(below, name, isDir); i >= 0 {
+				return l, i, k
+			}
+		}
+	}
+	return nil, 0, 0
+}
+
+// Folder is the rules of one folder, for a Matcher.
+type Folder struct {
+	Dir  string // relative to the root, "" for the root itself
+	Repo bool   // a git repository of its own
+	Sets []Set
+}
+
+// Matcher answers for any path, checking the folders above it first.
+type Matcher struct {
+	frames map[string]*Frame // of the folders with rules of their own
+}
+
+// NewMatcher combines the rules of all folders that have any.
+func NewMatcher(folders []Folder) *Matcher {
+	folders = slices.Clone(folders)
+	slices.SortStableFunc(folders, func(a, b Folder) int { return strings.Compare(a.Dir, b.Dir) })
+	m := &Matcher{frames: make(map[string]*Frame, len(folders))}
+	for _, d := range folders {
+		up, ok := m.frames[d.Dir]
+		if !ok {
+			up = m.above(d.Dir)
+		}
+		m.frames[d.Dir] = up.Push(d.Dir, d.Repo, d.Sets...)
+	}
+	return m
+}
+
+// above returns the frame of the nearest folder above dir that has one.
+func (m *Matcher) above(dir string) *Frame {
+	for dir != "" {
+		dir = dir[:max(strings.LastIndexByte(dir, '/'), 0)]
+		if f, ok := m.frames[dir]; ok {
+			return f
+		}
+	}
+	return nil
+}
+
+// Match decides about path. In an ignored folder the rule that ignores the
+// topmost such folder decides; rule files in it don't count.
+func (m *Matcher) Match(path string, isDir bool) Decision {
+	f := m.frames[""]
+	for i := range len(path) {
+		if path[i] != '/' {
+			continue
+		}
+		if d := f.Decide(path[:i], true); d.Ignored {
+			return d
+		}
+		if own, ok := m.frames[path[:i]]; ok {
+			f = own
+		}
+	}
+	return f.Decide(path, isDir)
+}
