@@ -1,0 +1,76 @@
+package match
+
+import (
+	"quarry/internal/re/literal"
+)
+
+// NeedOp is the kind of a Need.
+type NeedOp uint8
+
+const (
+	NeedAny    NeedOp = iota // nothing is needed
+	NeedNever                // nothing can match
+	NeedOneOf                // one of Texts occurs
+	NeedAll                  // every one of Subs holds
+	NeedEither               // one of Subs holds
+)
+
+// Need is a condition on a text without which the pattern can't match in it.
+// It may be too weak; it is never too strong: a text that fails it has no
+// match. The zero value asks for nothing.
+type Need struct {
+	Op    NeedOp
+	Texts []NeedText
+	Subs  []Need
+}
+
+// NeedText is a string that has to occur. With Fold it may occur in any case,
+// and Text is written as Fold would write it.
+type NeedText struct {
+	Text string
+	Fold bool
+}
+
+// FoldRune returns the rune that stands for r and its case variants: the ASCII
+// lower-case letter where there is one, so that the Kelvin sign becomes k.
+func FoldRune(r rune) rune { return literal.FoldRune(r) }
+
+func publicNeed(n *literal.Need) Need {
+	switch n.Op {
+	case literal.Never:
+		return Need{Op: NeedNever}
+	case literal.OneOf:
+		return Need{Op: NeedOneOf, Texts: publicTexts(n.Set)}
+	case literal.And, literal.Or:
+		op := NeedAll
+		if n.Op == literal.Or {
+			op = NeedEither
+		}
+		subs := make([]Need, len(n.Subs))
+		for i, s := range n.Subs {
+			subs[i] = publicNeed(s)
+		}
+		return Need{Op: op, Subs: subs}
+	}
+	return Need{}
+}
+
+func publicTexts(set literal.Set) []NeedText {
+	texts := make([]NeedText, len(set))
+	for i, lit := range set {
+		texts[i] = NeedText(lit)
+	}
+	return texts
+}
+
+// allOf asks for every string of a set.
+func allOf(set literal.Set) Need {
+	subs := make([]Need, len(set))
+	for i, t := range publicTexts(set) {
+		subs[i] = Need{Op: NeedOneOf, Texts: []NeedText{t}}
+	}
+	if len(subs) == 1 {
+		return subs[0]
+	}
+	return Need{Op: NeedAll, Subs: subs}
+}

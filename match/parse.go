@@ -1,0 +1,213 @@
+package match
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/re/backref"
+	"quarry/internal/re/hir"
+	"quarry/internal/re/syntax"
+	"quarry/internal/re/syntax/ecma"
+	"quarry/internal/re/syntax/rust"
+)
+
+// parseAll parses the expressions and joins them into one tree.
+func parseAll(exprs []string, opts Options) (*source, error) {
+	src := &source{names: []string{""}}
+	fold := foldCase(exprs, opts)
+	var alts []*hir.Node
+	for _, expr := range exprs {
+		parsed, err := parseOne(expr, fold, opts)
+		if err != nil {
+			return nil, wrapError(expr, err)
+		}
+		node := parsed.Root
+		if opts.Mode == Lines {
+			if node, err = hir.LineMode(node); err != nil {
+				return nil, &Error{
+					Pattern: expr,
+					Offset:  lineFeedOffset(expr),
+					Reason:  "the pattern contains a line feed, which no single line can match",
+					Hint:    "Search in multiline mode to match across lines.",
+				}
+			}
+		}
+		alts = append(alts, shiftGroups(node, len(src.names)-1))
+		src.names = append(src.names, parsed.Names[1:]...)
+		src.superset = src.superset || parsed.Superset
+		src.groupsDiffer = src.groupsDiffer || parsed.CapturesDiffer
+	}
+	src.root = hir.Alt(alts...)
+	if opts.WholeLine {
+		src.root = hir.WholeLine(src.root)
+	} else if opts.WholeWord {
+		src.root = hir.WholeWord(src.root, true)
+	}
+	if src.superset || src.groupsDiffer {
+		engine, err := compileBackref(exprs, fold, opts)
+		if err != nil {
+			return nil, wrapError(exprs[0], err)
+		}
+		src.exact = engine
+	}
+	return src, nil
+}
+
+func parseOne(expr string, fold bool, opts Options) (*syntax.Parsed, error) {
+	switch opts.Syntax {
+	case Rust:
+		return rust.Parse(expr, rust.Flags{
+			CaseInsensitive:   fold,
+			MultiLine:         opts.Mode != Text,
+			DotMatchesNewLine: opts.DotAll,
+		})
+	case ECMAScript:
+		return ecma.Parse(expr, ecmaFlags(fold, opts))
+	case Literal:
+		return &syntax.Parsed{Root: literalTree(expr, fold), Names: []string{""}}, nil
+	case Words:
+		words := strings.Fields(expr)
+		if len(words) == 0 {
+			return nil, errors.New("no word to search for")
+		}
+		var alts []*hir.Node
+		for i, w := range words {
+			if !slices.Contains(words[:i], w) {
+				alts = append(alts, literalTree(w, true))
+			}
+		}
+		return &syntax.Parsed{Root: hir.Alt(alts...), Names: []string{""}}, nil
+	}
+	return nil, errors.New("unknown pattern syntax")
+}
+
+func ecmaFlags(fold bool, opts Options) ecma.Flags {
+	var f ecma.Flags
+	if fold {
+		f |= ecma.IgnoreCase
+	}
+	if opts.Mode == Multiline {
+		f |= ecma.Multiline
+	}
+	if opts.DotAll {
+		f |= ecma.DotAll
+	}
+	if opts.Unicode {
+		f |= ecma.Unicode
+	}
+	return f
+}
+
+// compileBackref gives the expressions to the backtracking engine as one.
+func compileBackref(exprs []string, fold bool, opts Options) (*backref.Program, error) {
+	joined := exprs[0]
+	if len(exprs) > 1 {
+		joined = "(?:" + strings.Join(exprs, ")|(?:") + ")"
+	}
+	if opts.WholeLine {
+		joined = "^(?:" + joined + ")$"
+	} else if opts.WholeWord {
+		joined = `(?<!\w)(?:` + joined + `)(?!\w)`
+	}
+	tree, err := ecma.ParseTree(joined, ecmaFlags(fold, opts))
+	if err != nil {
+		return nil, err
+	}
+	return backref.Compile(tree), nil
+}
+
+// literalTree is the tree of a text. Bytes that aren't UTF-8 stand for
+// themselves.
+func literalTree(text string, fold bool) *hir.Node {
+	if !fold {
+		return hir.Literal([]byte(text))
+	}
+	var subs []*hir.Node
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size <= 1 {
+			subs = append(subs, hir.Literal([]byte(text[:1])))
+		} else {
+			subs = append(subs, hir.OneOf(hir.NewClass(hir.Range{Lo: r, Hi: r}).Fold()))
+		}
+		text = text[max(size, 1):]
+	}
+	return hir.Concat(subs...)
+}
+
+// foldCase settles Smart.
+func foldCase(exprs []string, opts Options) bool {
+	if opts.Case != Smart {
+		return opts.Case == Insensitive
+	}
+	for _, expr := range exprs {
+		if hasUpper(expr, opts.Syntax == Rust || opts.Syntax == ECMAScript) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasUpper reports an upper-case letter that stands for itself: \W, \pL,
+// \p{Greek} and \x4B are not.
+func hasUpper(expr string, escapes bool) bool {
+	for i := 0; i < len(expr); {
+		r, size := utf8.DecodeRuneInString(expr[i:])
+		if r == '\\' && escapes {
+			i += escapeLen(expr[i:])
+			continue
+		}
+		if unicode.IsUpper(r) {
+			return true
+		}
+		i += size
+	}
+	return false
+}
+
+// escapeLen is the length of the escape sequence that s begins with.
+func escapeLen(s string) int {
+	if len(s) < 2 {
+		return len(s)
+	}
+	_, size := utf8.DecodeRuneInString(s[1:])
+	end := 1 + size
+	switch s[1] {
+	case 'p', 'P', 'x', 'u', 'U', 'k':
+		if end < len(s) && (s[end] == '{' || s[end] == '<') {
+			if i := strings.IndexAny(s[end:], "}>"); i > 0 {
+				return end + i + 1
+			}
+			return len(s)
+		}
+		return min(len(s), end+map[byte]int{'p': 1, 'P': 1, 'x': 2, 'u': 4, 'U': 8}[s[1]])
+	}
+	return end
+}
+
+// shiftGroups renumbers the groups of a tree that follows others.
+func shiftGroups(n *hir.Node, by int) *hir.Node {
+	if by == 0 || !n.HasCapture() {
+		return n
+	}
+	c := *n
+	if n.Op == hir.OpCapture {
+		c.Cap += by
+	}
+	c.Subs = make([]*hir.Node, len(n.Subs))
+	for i, s := range n.Subs {
+		c.Subs[i] = shiftGroups(s, by)
+	}
+	return &c
+}
+
+// lineFeedOffset finds the line feed of a pattern, written or escaped.
+func lineFeedOffset(expr string) int {
+	if i := strings.Index(expr, "\n"); i >= 0 {
+		return i
+	}
+	return max(0, strings.Index(expr, `\n`))
+}

@@ -1,0 +1,271 @@
+package match
+
+import (
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/re/literal"
+	"quarry/internal/re/nfa"
+	"quarry/internal/re/vec"
+)
+
+// prefilter finds the places a match could be at: every match contains one of
+// its strings. It never passes over a match; what it finds may be none.
+type prefilter struct {
+	finder *vec.Finder
+	fold   *vec.FoldFinder
+	multi  *vec.Multi
+	lens   []int // of multi's strings
+	bytes  *vec.ByteSet
+
+	// oddCase says that the text contains k or s in any case, which the
+	// Kelvin sign and the long s match too; the kernels fold ASCII only, so
+	// a buffer with one of those is searched without the prefilter.
+	oddCase bool
+	// loose says that a hit may not be one of the strings asked for.
+	loose bool
+}
+
+// find returns the first hit at or after from, or -1 as its start.
+func (p *prefilter) find(buf []byte, from int) (start, end int) {
+	switch {
+	case p.finder != nil:
+		i := p.finder.Find(buf, from)
+		return i, i + len(p.finder.Needle())
+	case p.fold != nil:
+		i := p.fold.Find(buf, from)
+		return i, i + len(p.fold.Needle())
+	case p.multi != nil:
+		i, lit := p.multi.Find(buf, from)
+		if i < 0 {
+			return -1, -1
+		}
+		return i, i + p.lens[lit]
+	default:
+		i := p.bytes.Find(buf, from)
+		return i, i + 1
+	}
+}
+
+var kelvin, longS = []byte("\u212a"), []byte("\u017f")
+
+// oddLead are the first bytes of the two.
+var oddLead = vec.NewByteSet(&[256]bool{0xC5: true, 0xE2: true})
+
+// usable reports whether the prefilter is sound on this buffer.
+func (p *prefilter) usable(buf []byte) bool {
+	if !p.oddCase {
+		return true
+	}
+	for i := oddLead.Find(buf, 0); i >= 0; i = oddLead.Find(buf, i+1) {
+		rest := buf[i:]
+		if len(rest) >= 2 && rest[0] == longS[0] && rest[1] == longS[1] {
+			return false
+		}
+		if len(rest) >= 3 && rest[0] == kelvin[0] && rest[1] == kelvin[1] && rest[2] == kelvin[2] {
+			return false
+		}
+	}
+	return true
+}
+
+// newPrefilter builds one for a set, or returns nil when it would be no help.
+func newPrefilter(set literal.Set) *prefilter {
+	if len(set) == 0 {
+		return nil
+	}
+	set, loose := expandFolds(set)
+	if set == nil {
+		return nil
+	}
+	p := &prefilter{loose: loose}
+	fold, plain := 0, 0
+	texts := make([][]byte, len(set))
+	for i, lit := range set {
+		texts[i] = []byte(lit.Text)
+		if lit.Fold {
+			fold++
+			p.oddCase = p.oddCase || hasOddCase(lit.Text)
+		} else if hasCaseASCII(lit.Text) {
+			plain++
+		}
+	}
+	if fold > 0 && plain > 0 {
+		p.loose = true // the kernels fold all of a set or none
+	}
+	switch {
+	case len(set) == 1 && fold == 0:
+		p.finder = vec.NewFinder(texts[0])
+	case len(set) == 1:
+		p.fold = vec.NewFoldFinder(texts[0])
+	default:
+		p.multi = vec.NewMulti(texts, fold > 0)
+		for _, t := range texts {
+			p.lens = append(p.lens, len(t))
+		}
+	}
+	return p
+}
+
+// maxVariants bounds the strings one folded string with non-ASCII letters is
+// spelled out to, and maxStrings all of them together.
+const (
+	maxVariants = 16
+	maxStrings  = 64
+)
+
+// expandFolds spells out the non-ASCII letters of folded strings, since the
+// kernels know ASCII case only. A string with too many of them is cut at the
+// start, and then loose: finding that is only a hint.
+func expandFolds(set literal.Set) (out literal.Set, loose bool) {
+	for _, lit := range set {
+		if !lit.Fold || isASCII(lit.Text) {
+			out = append(out, lit)
+			continue
+		}
+		variants, cut := caseVariants(lit.Text)
+		loose = loose || cut
+		for _, v := range variants {
+			out = append(out, literal.Lit{Text: v, Fold: true})
+		}
+		if len(out) > maxStrings {
+			return nil, false
+		}
+	}
+	return out, loose
+}
+
+func caseVariants(text string) (variants []string, cut bool) {
+	variants = []string{""}
+	for i, r := range text {
+		orbit := []rune{r}
+		if r >= utf8.RuneSelf && r != utf8.RuneError {
+			for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
+				orbit = append(orbit, o)
+			}
+		}
+		if len(variants)*len(orbit) > maxVariants {
+			return variants, true
+		}
+		var next []string
+		for _, v := range variants {
+			for _, o := range orbit {
+				if o == utf8.RuneError {
+					next = append(next, v+text[i:i+1])
+				} else {
+					next = append(next, v+string(o))
+				}
+			}
+		}
+		variants = next
+	}
+	return variants, false
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+func hasCaseASCII(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; 'a' <= c && c <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+func hasOddCase(s string) bool {
+	for i := range len(s) {
+		if c := s[i] | 0x20; c == 'k' || c == 's' {
+			return true
+		}
+	}
+	return false
+}
+
+// bestSet picks, from the clauses of a need, the set whose strings should be
+// rarest, or nil when there is none worth looking for.
+func bestSet(n *literal.Need) literal.Set {
+	set, freq := cheapest(n)
+	// A hit every 24 bytes or so costs more than running the automaton over
+	// everything.
+	if set == nil || freq > 1.0/24 {
+		return nil
+	}
+	return set
+}
+
+func cheapest(n *literal.Need) (literal.Set, float64) {
+	switch n.Op {
+	case literal.OneOf:
+		return n.Set, setFrequency(n.Set)
+	case literal.And:
+		var best literal.Set
+		low := math.Inf(1)
+		for _, sub := range n.Subs {
+			if set, f := cheapest(sub); set != nil && f < low {
+				best, low = set, f
+			}
+		}
+		return best, low
+	case literal.Or:
+		var all literal.Set
+		sum := 0.0
+		for _, sub := range n.Subs {
+			set, f := cheapest(sub)
+			if set == nil || len(all)+len(set) > maxStrings {
+				return nil, math.Inf(1)
+			}
+			all, sum = append(all, set...), sum+f
+		}
+		return all, sum
+	}
+	return nil, math.Inf(1)
+}
+
+// setFrequency guesses how many hits a byte of text has. Letters in a word
+// depend on each other, so each further byte counts half its information.
+func setFrequency(set literal.Set) float64 {
+	sum := 0.0
+	for _, lit := range set {
+		rarest, rest := math.Inf(1), 0.0
+		for i := range len(lit.Text) {
+			bits := 26 - float64(vec.Frequency(lit.Text[i]))/8 // -log2 of its probability
+			if lit.Fold && hasCaseASCII(lit.Text[i:i+1]) {
+				bits = max(0, bits-0.5)
+			}
+			rarest = min(rarest, -bits)
+			rest += bits / 2
+		}
+		rest += rarest / 2 // don't count the rarest twice
+		sum += math.Exp2(rarest - max(0, rest))
+	}
+	// A pass over many strings is slower than over one.
+	return sum * (1 + float64(len(set))/16)
+}
+
+// firstBytes makes a prefilter of the bytes a match can begin with, when they
+// are rare in text: those of \p{Greek} are, those of \w are not.
+func firstBytes(prog *nfa.Prog) *prefilter {
+	set, nullable := prog.FirstBytes()
+	if nullable {
+		return nil
+	}
+	freq := 0.0
+	for b, in := range set {
+		if in {
+			freq += math.Exp2(float64(vec.Frequency(byte(b)))/8 - 26)
+		}
+	}
+	if freq > 1.0/64 {
+		return nil
+	}
+	return &prefilter{bytes: vec.NewByteSet(&set), loose: true}
+}
