@@ -1,0 +1,362 @@
+package scan
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"unicode/utf8"
+
+	"quarry/internal/re/vec"
+	"quarry/internal/textfile"
+)
+
+var errBinary = errors.New("binary file")
+
+// file is the state of one search.
+type file struct {
+	*Scanner
+	req   *Request
+	out   Result
+	arena []byte // text of the reported lines
+
+	base    int64 // offset of the block in hand
+	line    int   // lines before position counted
+	counted int
+	shown   int  // position behind the last reported line
+	owed    int  // lines of context after a match still to report
+	full    bool // MaxLines is reached; only context is still owed
+	done    bool
+}
+
+// hit is a matching line of a block.
+type hit struct {
+	start, end int  // without its line ending
+	lossy      bool // it matches as Windows-1252 only
+}
+
+// blocks searches a file block by block. A block ends with a whole line; the
+// rest, and lines the next block may show as context, move to the front.
+func (f *file) blocks(t *text) error {
+	need := blockSize
+	if 0 < t.size && t.size < blockSize {
+		need = int(t.size) + 1
+	}
+	if cap(f.buf) < need {
+		f.buf = make([]byte, 0, max(need, 64<<10))
+	}
+	buf := f.buf[:0]
+	searched := 0 // how much of the front was searched before
+	defer func() { f.raw = t.raw }()
+	for {
+		var err error
+		buf, err = t.fill(buf)
+		f.out.Bytes = t.read
+		if err == errBinary {
+			f.out.Skip = Binary
+			return nil
+		}
+		last := err == io.EOF
+		if err != nil && !last {
+			return err
+		}
+		end := len(buf)
+		if !last {
+			end = searched + vec.LastIndexByte(buf[searched:], '\n') + 1
+		}
+		if end > searched || last {
+			f.block(buf[:end], searched)
+			if f.done || last {
+				f.buf = buf[:0]
+				return f.m.Err()
+			}
+			drop := f.contextStart(buf[:end])
+			f.rebase(buf, drop)
+			buf = buf[:copy(buf, buf[drop:])]
+			searched = end - drop
+		}
+		if len(buf)-searched > MaxLine {
+			f.out.Skip = TooLarge
+			return nil
+		}
+		if cap(buf)-len(buf) < blockSize/2 {
+			buf = append(make([]byte, 0, min(max(2*cap(buf), blockSize), MaxLine+blockSize)), buf...)
+			f.buf = buf[:0]
+			if cap(buf)-len(buf) < 16 { // context lines fill it
+				f.out.Skip = TooLarge
+				return nil
+			}
+		}
+	}
+}
+
+// rebase moves the state to a block that starts drop bytes later.
+func (f *file) rebase(buf []byte, drop int) {
+	f.countTo(buf, max(drop, f.counted))
+	f.counted -= drop
+	f.shown -= drop
+	f.base += int64(drop)
+}
+
+// contextStart is where the lines begin that the next block may need.
+func (f *file) contextStart(block []byte) int {
+	start := len(block)
+	if f.req.Detail != Lines {
+		return start
+	}
+	for range f.req.Before {
+		if start <= 0 || start <= f.shown {
+			break
+		}
+		start = vec.LastIndexByte(block[:start-1], '\n') + 1
+	}
+	return start
+}
+
+// block reports the matching lines of block[from:].
+func (f *file) block(block []byte, from int) {
+	switch {
+	case f.full:
+	case !f.req.Invert && !f.req.Spans && !f.req.Matches && !f.odd(block[from:]):
+		f.plain(block, from)
+	default:
+		f.general(block, from)
+	}
+	f.settle(block)
+}
+
+// settle ends a block: it shows the context still owed and knows when nothing
+// more is to come.
+func (f *file) settle(block []byte) {
+	f.owe(block, len(block))
+	if f.full && f.owed == 0 {
+		f.done = true
+	}
+}
+
+// plain is the usual case: nothing to count but lines.
+func (f *file) plain(block []byte, from int) {
+	f.m.Lines(block[from:], func(start, end int) bool {
+		f.report(block, hit{start: from + start, end: from + end})
+		return !f.done && !f.full
+	})
+}
+
+// general collects the hits of a block first, since odd lines and inversion
+// change which they are.
+func (f *file) general(block []byte, from int) {
+	part := block[from:]
+	f.hits = f.hits[:0]
+	f.m.Lines(part, func(start, end int) bool {
+		f.hits = append(f.hits, hit{start: from + start, end: from + end})
+		return true
+	})
+	if f.odd(part) {
+		f.oddLines(block, from)
+	}
+	if f.req.Invert {
+		f.others(block, from)
+		return
+	}
+	for _, h := range f.hits {
+		f.report(block, h)
+		if f.done || f.full {
+			return
+		}
+	}
+}
+
+// others reports the lines that aren't hits.
+func (f *file) others(block []byte, from int) {
+	next := 0
+	for at := from; at < len(block) && !f.done && !f.full; {
+		end, after := lineEnd(block, at)
+		if next < len(f.hits) && f.hits[next].start == at {
+			next++
+		} else {
+			f.report(block, hit{start: at, end: end})
+		}
+		at = after
+	}
+}
+
+// odd reports text that isn't UTF-8.
+func (f *file) odd(part []byte) bool {
+	i := vec.IndexNonASCII(part)
+	return i >= 0 && !utf8.Valid(part[i:])
+}
+
+// oddLines looks again at lines that aren't UTF-8: besides byte by byte they
+// are read as Windows-1252, as reading and editing such a file does.
+func (f *file) oddLines(block []byte, from int) {
+	known := len(f.hits)
+	next := 0
+	for at := from; at < len(block); {
+		end, after := lineEnd(block, at)
+		for next < known && f.hits[next].start < at {
+			next++
+		}
+		isHit := next < known && f.hits[next].start == at
+		if line := block[at:end]; !isHit && !utf8.Valid(line) {
+			f.lossy, _ = textfile.Windows1252.AppendDecoded(f.lossy[:0], line, true)
+			if f.m.MatchLine(f.lossy) {
+				f.hits = append(f.hits, hit{start: at, end: end, lossy: true})
+			}
+		}
+		at = after
+	}
+	if len(f.hits) > known {
+		slices.SortFunc(f.hits, func(a, b hit) int { return a.start - b.start })
+	}
+}
+
+// report counts a matching line and, when lines are wanted, shows it with the
+// context before it.
+func (f *file) report(block []byte, h hit) {
+	f.out.Matched++
+	if f.req.Detail == Exists {
+		f.done = true
+		return
+	}
+	if f.req.Detail == Lines {
+		f.owe(block, h.start)
+		f.before(block, h.start)
+		f.show(block, h, true)
+		f.owed = f.req.After
+	} else if f.req.Matches {
+		f.out.Matches += len(f.spans(f.textOf(block, h)))
+	}
+	if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
+		f.full, f.out.Stopped = true, true
+	}
+}
+
+// owe shows the context after the last match, up to position to.
+func (f *file) owe(block []byte, to int) {
+	for f.owed > 0 && f.shown < to {
+		end, _ := lineEnd(block, f.shown)
+		f.show(block, hit{start: f.shown, end: end}, false)
+		f.owed--
+	}
+}
+
+// before shows the context before position at.
+func (f *file) before(block []byte, at int) {
+	start := at
+	for range f.req.Before {
+		if start <= max(f.shown, 0) {
+			break
+		}
+		start = vec.LastIndexByte(block[:start-1], '\n') + 1
+	}
+	for start = max(start, f.shown); start < at; {
+		end, after := lineEnd(block, start)
+		f.show(block, hit{start: start, end: end}, false)
+		start = after
+	}
+}
+
+func (f *file) textOf(block []byte, h hit) []byte {
+	if !h.lossy {
+		return block[h.start:h.end]
+	}
+	f.lossy, _ = textfile.Windows1252.AppendDecoded(f.lossy[:0], block[h.start:h.end], true)
+	return f.lossy
+}
+
+func (f *file) show(block []byte, h hit, isHit bool) {
+	f.countTo(block, h.start)
+	_, after := lineEnd(block, h.start)
+	text := f.textOf(block, h)
+	line := Line{
+		Number: f.line + 1,
+		Offset: f.base + int64(h.start),
+		Ending: ending(block[h.end:after]),
+		Hit:    isHit,
+		Block:  f.out.Matched,
+	}
+	if isHit && !f.req.Invert && (f.req.Spans || f.req.Matches || f.req.MaxText > 0 && len(text) > f.req.MaxText) {
+		line.Spans = f.spans(text)
+		f.out.Matches += len(line.Spans)
+	}
+	f.cut(&line, text)
+	f.out.Lines = append(f.out.Lines, line)
+	f.shown = after
+}
+
+// cut copies the text of a line into the result, at most MaxText bytes of it
+// around the first match.
+func (f *file) cut(line *Line, text []byte) {
+	from, to := 0, len(text)
+	if most := f.req.MaxText; most > 0 && len(text) > most {
+		if len(line.Spans) > 0 {
+			s := line.Spans[0]
+			from = max(0, min(s.Start-most/4, len(text)-most))
+			from = min(from, s.Start)
+		}
+		to = min(len(text), from+most)
+		for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
+			from--
+		}
+		for to < len(text) && to > from && !utf8.RuneStart(text[to]) {
+			to--
+		}
+		line.CutBefore, line.CutAfter = from, len(text)-to
+		line.Spans = shiftSpans(line.Spans, from, to)
+	}
+	n := len(f.arena)
+	f.arena = append(f.arena, text[from:to]...)
+	line.Text = f.arena[n:len(f.arena):len(f.arena)]
+}
+
+func shiftSpans(spans []Span, from, to int) []Span {
+	kept := spans[:0]
+	for _, s := range spans {
+		if s.Start < to && s.End >= from {
+			kept = append(kept, Span{max(s.Start, from) - from, min(s.End, to) - from})
+		}
+	}
+	return kept
+}
+
+// spans lists the matches in one line.
+func (f *file) spans(line []byte) []Span {
+	var spans []Span
+	f.m.EachInLine(line, func(start, end int) bool {
+		spans = append(spans, Span{start, end})
+		return true
+	})
+	return spans
+}
+
+// countTo counts lines up to a position that begins one.
+func (f *file) countTo(block []byte, to int) {
+	if to > f.counted {
+		f.line += vec.CountByte(block[f.counted:to], '\n')
+		f.counted = to
+	}
+}
+
+// lineEnd gives the end of the text of the line that starts at at, and where
+// the next one starts.
+func lineEnd(block []byte, at int) (end, after int) {
+	i := bytes.IndexByte(block[at:], '\n')
+	if i < 0 {
+		return len(block), len(block)
+	}
+	end, after = at+i, at+i+1
+	if end > at && block[end-1] == '\r' {
+		end--
+	}
+	return end, after
+}
+
+func ending(b []byte) string {
+	switch len(b) {
+	case 0:
+		return ""
+	case 1:
+		return "\n"
+	}
+	return "\r\n"
+}

@@ -1,0 +1,159 @@
+package scan
+
+import (
+	"bytes"
+	"io"
+
+	"quarry/internal/re/vec"
+)
+
+// whole reads a file into memory and searches it as one text, which a pattern
+// that may span lines needs.
+func (f *file) whole(t *text) error {
+	defer func() { f.raw = t.raw }()
+	if cap(f.buf) < blockSize {
+		f.buf = make([]byte, 0, blockSize)
+	}
+	buf := f.buf[:0]
+	for {
+		var err error
+		buf, err = t.fill(buf)
+		f.out.Bytes = t.read
+		if err == errBinary {
+			f.out.Skip = Binary
+			return nil
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if len(buf) > MaxLine {
+			f.out.Skip = TooLarge
+			return nil
+		}
+		if cap(buf)-len(buf) < blockSize/2 {
+			buf = append(make([]byte, 0, min(2*cap(buf), MaxLine+blockSize)), buf...)
+			f.buf = buf[:0]
+		}
+	}
+	f.multiline(buf)
+	return f.m.Err()
+}
+
+// multiline reports the lines that matches touch. Matches that share a line
+// are one block.
+func (f *file) multiline(text []byte) {
+	if f.req.Invert {
+		f.untouched(text)
+	} else {
+		f.touched(text)
+	}
+	f.settle(text)
+}
+
+func (f *file) touched(text []byte) {
+	var spans []Span // of the block being gathered, in the text
+	blockEnd := -1
+	f.m.Each(text, func(start, end int) bool {
+		f.out.Matches++
+		if f.req.Detail == Exists {
+			f.out.Matched, f.done = 1, true
+			return false
+		}
+		lineStart, _ := vec.LineBounds(text, start)
+		if len(spans) > 0 && lineStart >= blockEnd {
+			f.flush(text, spans, blockEnd)
+			spans = spans[:0]
+			if f.full {
+				return false
+			}
+		}
+		f.out.Matched++
+		spans = append(spans, Span{start, end})
+		blockEnd = max(blockEnd, blockLimit(text, start, end))
+		return true
+	})
+	if len(spans) > 0 && !f.full && !f.done {
+		f.flush(text, spans, blockEnd)
+	}
+}
+
+// blockLimit is the end of the last line a match touches. A match that ends
+// with a line feed doesn't touch the line after it.
+func blockLimit(text []byte, start, end int) int {
+	if end > start && text[end-1] == '\n' {
+		return end
+	}
+	i := bytes.IndexByte(text[end:], '\n')
+	if i < 0 {
+		return len(text)
+	}
+	return end + i + 1
+}
+
+// flush shows the lines of a block.
+func (f *file) flush(text []byte, spans []Span, limit int) {
+	if f.req.Detail == Lines {
+		start, _ := vec.LineBounds(text, spans[0].Start)
+		f.owe(text, start)
+		f.before(text, start)
+		for at := start; at < limit || at == start; {
+			end, after := lineEnd(text, at)
+			f.showPart(text, at, end, after, spans)
+			if after == at {
+				break
+			}
+			at = after
+		}
+		f.owed = f.req.After
+	}
+	if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
+		f.full, f.out.Stopped = true, true
+	}
+}
+
+// showPart shows one line of a block with its share of the matches.
+func (f *file) showPart(text []byte, at, end, after int, spans []Span) {
+	f.countTo(text, at)
+	line := Line{
+		Number: f.line + 1,
+		Offset: f.base + int64(at),
+		Ending: ending(text[end:after]),
+		Hit:    true,
+		Block:  f.out.Matched,
+	}
+	for _, s := range spans {
+		if s.Start < after && s.End > at || s.Start == s.End && s.Start >= at && s.Start <= end {
+			line.Spans = append(line.Spans, Span{clamp(s.Start, at, end) - at, clamp(s.End, at, end) - at})
+		}
+	}
+	f.cut(&line, text[at:end])
+	f.out.Lines = append(f.out.Lines, line)
+	f.shown = after
+}
+
+func clamp(v, low, high int) int { return min(max(v, low), high) }
+
+// untouched reports the lines no match touches.
+func (f *file) untouched(text []byte) {
+	f.hits = f.hits[:0]
+	f.m.Each(text, func(start, end int) bool {
+		lineStart, _ := vec.LineBounds(text, start)
+		f.hits = append(f.hits, hit{start: lineStart, end: blockLimit(text, start, end)})
+		return true
+	})
+	next, covered := 0, 0
+	for at := 0; at < len(text) && !f.done && !f.full; {
+		end, after := lineEnd(text, at)
+		for next < len(f.hits) && f.hits[next].start <= at {
+			covered = max(covered, f.hits[next].end)
+			next++
+		}
+		if at >= covered {
+			f.report(text, hit{start: at, end: end})
+		}
+		at = after
+	}
+}

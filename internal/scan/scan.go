@@ -1,0 +1,130 @@
+// Package scan finds the matching lines of one file.
+//
+// What it reports is exactly what running the pattern on every line gives,
+// whichever way the file is read: whole, in blocks, decoded. A file of any
+// size is read in bounded memory. A Scanner belongs to one goroutine.
+package scan
+
+import (
+	"io"
+
+	"quarry/match"
+)
+
+const (
+	// blockSize is what one read asks for. Files up to it, nearly all, take a
+	// single read; larger blocks gained nothing on the Linux tree.
+	blockSize = 256 << 10
+
+	// MaxLine is the longest line that is searched, and in multiline mode the
+	// largest file: what has to be in memory at once.
+	MaxLine = 16 << 20
+)
+
+// Detail says how much of an answer is wanted; less is faster.
+type Detail uint8
+
+const (
+	// Lines reports the matching lines with their text.
+	Lines Detail = iota
+	// Count reports only how many there are.
+	Count
+	// Exists stops at the first.
+	Exists
+)
+
+// Request is what to report of a file.
+type Request struct {
+	Detail        Detail
+	Before, After int  // lines of context
+	Invert        bool // lines that don't match
+	Spans         bool // where in each line
+	Matches       bool // count matches, not only lines
+	MaxLines      int  // stop after this many matching lines; 0 is no limit
+	MaxText       int  // cut a longer line around its first match; 0 keeps all
+	Binary        bool // search binary files as text
+}
+
+// Span is a match in Line.Text.
+type Span struct{ Start, End int }
+
+// Line is a reported line.
+type Line struct {
+	Number int   // from 1
+	Offset int64 // of its first byte in the text, after decoding
+	Text   []byte
+	Ending string // "\n", "\r\n", or "" at the end of the file
+	Hit    bool   // it matches; context otherwise
+	Spans  []Span // when asked for
+
+	// CutBefore and CutAfter count the bytes missing from Text.
+	CutBefore, CutAfter int
+
+	// Block numbers the matches of multiline mode: the lines of one match
+	// have the same number.
+	Block int
+}
+
+// Skip says why a file, or the rest of it, was not searched.
+type Skip uint8
+
+const (
+	NotSkipped Skip = iota
+	Binary          // a NUL in the first 64 KiB
+	TooLarge        // a line over MaxLine, or in multiline mode a file
+)
+
+func (s Skip) String() string {
+	return [...]string{"", "binary", "too_large"}[s]
+}
+
+// Result is what was found in a file.
+type Result struct {
+	Lines   []Line
+	Matched int // matching lines; in multiline mode, matches
+	Matches int // matches, when Request.Matches or Spans asked
+	Bytes   int64
+	Skip    Skip
+	Stopped bool // MaxLines was reached and the rest not read
+}
+
+// Scanner searches files one after the other. Its buffers are reused; what a
+// Result refers to is not.
+type Scanner struct {
+	m     *match.Matcher
+	buf   []byte // the block of text in hand
+	raw   []byte // bytes before decoding, of a file that isn't UTF-8
+	hits  []hit
+	lossy []byte // one line decoded
+}
+
+// New returns a Scanner for the pattern of m.
+func New(m *match.Matcher) *Scanner { return &Scanner{m: m} }
+
+// File searches what r gives. size is a hint: the length the file is thought
+// to have.
+func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
+	f := &file{Scanner: s, req: req}
+	var err error
+	if s.m.Pattern().Mode() == match.Lines {
+		err = f.blocks(&text{r: r, size: size, binary: req.Binary, raw: s.raw})
+	} else {
+		err = f.whole(&text{r: r, size: size, binary: req.Binary, raw: s.raw})
+	}
+	if err == nil {
+		err = s.m.Err()
+	}
+	return f.out, err
+}
+
+// Bytes searches text that is in memory already.
+func (s *Scanner) Bytes(text []byte, req *Request) (Result, error) {
+	f := &file{Scanner: s, req: req}
+	if s.m.Pattern().Mode() == match.Lines {
+		f.block(text, 0)
+	} else {
+		f.multiline(text)
+	}
+	f.out.Bytes = int64(len(text))
+	return f.out, s.m.Err()
+}

@@ -1,0 +1,115 @@
+package scan
+
+import (
+	"io"
+
+	"quarry/internal/textfile"
+)
+
+// text reads a file as UTF-8: as it is, without its byte order mark, or
+// decoded from UTF-16. Bytes that aren't UTF-8 pass through; the lines they
+// are in are looked at again (see oddLines).
+type text struct {
+	r      io.Reader
+	size   int64 // as the file system says
+	binary bool  // don't stop at binary content
+
+	read    int64 // bytes so far
+	started bool
+	ended   bool
+	enc     textfile.Encoding
+	raw     []byte // undecoded bytes of a UTF-16 file
+	pending int    // how many of raw are in use
+}
+
+// fill appends text to dst[len(dst):cap(dst)]. At the end of the file it
+// returns io.EOF, with or without text. A binary file is errBinary.
+func (t *text) fill(dst []byte) ([]byte, error) {
+	if t.started && !t.enc.IsUTF8() && t.enc != textfile.Windows1252 {
+		return t.fillDecoded(dst)
+	}
+	room := dst[len(dst):cap(dst)]
+	if !t.started && t.size > 0 && t.size < int64(len(room)) {
+		room = room[:t.size+1] // one byte more shows the end without another read
+	}
+	n, err := t.get(room)
+	if err != nil && err != io.EOF {
+		return dst, err
+	}
+	if t.started {
+		return dst[:len(dst)+n], err
+	}
+	// The first block decides, so it has to be large enough to.
+	for err == nil && n < min(textfile.SniffLen, len(room)) {
+		var more int
+		more, err = t.get(room[n:])
+		n += more
+	}
+	if err != nil && err != io.EOF {
+		return dst, err
+	}
+	return t.start(dst, room[:n], err)
+}
+
+func (t *text) start(dst, first []byte, err error) ([]byte, error) {
+	t.started = true
+	kind := textfile.Sniff(first)
+	if kind.Binary {
+		if !t.binary {
+			return dst, errBinary
+		}
+		kind.Encoding = textfile.UTF8
+	}
+	t.enc = kind.Encoding
+	switch t.enc {
+	case textfile.UTF16LE, textfile.UTF16BE:
+		t.raw = append(t.raw[:0], first[len(t.enc.BOM()):]...)
+		t.pending = len(t.raw)
+		return t.fillDecoded(dst)
+	case textfile.UTF8BOM:
+		n := copy(first, first[len(t.enc.BOM()):])
+		return dst[:len(dst)+n], err
+	}
+	return dst[:len(dst)+len(first)], err
+}
+
+// fillDecoded decodes as much as dst is sure to hold: three bytes for two.
+func (t *text) fillDecoded(dst []byte) ([]byte, error) {
+	room := (cap(dst) - len(dst)) / 3 * 2
+	if room < 8 {
+		return dst, nil
+	}
+	t.raw = t.raw[:t.pending]
+	for len(t.raw) < room && !t.ended {
+		if cap(t.raw) < room {
+			t.raw = append(make([]byte, 0, room), t.raw...)
+		}
+		n, err := t.get(t.raw[len(t.raw):room])
+		if err != nil && err != io.EOF {
+			return dst, err
+		}
+		t.raw = t.raw[:len(t.raw)+n]
+	}
+	part := t.raw[:min(room, len(t.raw))]
+	last := t.ended && len(part) == len(t.raw)
+	dst, used := t.enc.AppendDecoded(dst, part, last)
+	t.pending = copy(t.raw, t.raw[used:])
+	if last {
+		return dst, io.EOF
+	}
+	return dst, nil
+}
+
+// get reads once and notices the end of the file when it can be known.
+func (t *text) get(b []byte) (int, error) {
+	if t.ended {
+		return 0, io.EOF
+	}
+	n, err := t.r.Read(b)
+	t.read += int64(n)
+	if err == nil && n < len(b) && t.read == t.size {
+		err = io.EOF
+	}
+	t.ended = err == io.EOF
+	return n, err
+}
