@@ -1,0 +1,202 @@
+// Package config is the only reader of the environment and of configuration
+// files outside the workspace: git's, and later our own.
+//
+// It returns values; it decides nothing about the workspace.
+package config
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxFile bounds what is read of a configuration file.
+const maxFile = 4 << 20
+
+// Env looks variables up; os.Getenv outside tests.
+type Env func(string) string
+
+// GlobalExcludes returns the user's global git excludes, or nothing when there
+// are none: the file core.excludesFile names, else git/ignore in the user's
+// configuration folder.
+func GlobalExcludes(env Env) []byte {
+	home := env("HOME")
+	if home == "" {
+		home, _ = os.UserHomeDir()
+	}
+	xdg := env("XDG_CONFIG_HOME")
+	if xdg == "" && home != "" {
+		xdg = filepath.Join(home, ".config")
+	}
+	name := ""
+	if xdg != "" {
+		name = filepath.Join(xdg, "git", "ignore")
+	}
+	// Later files win, as in git.
+	for _, conf := range []string{filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")} {
+		if v, ok := excludesFile(readSmall(conf)); ok {
+			name = expandHome(v, home)
+		}
+	}
+	if name == "" || !filepath.IsAbs(name) {
+		return nil
+	}
+	return readSmall(name)
+}
+
+// excludesFile finds core.excludesFile in the text of a git configuration.
+func excludesFile(text []byte) (value string, ok bool) {
+	core := false
+	for line := range bytes.Lines(text) {
+		s := strings.TrimSpace(string(line))
+		switch {
+		case s == "" || s[0] == '#' || s[0] == ';':
+		case s[0] == '[':
+			section, rest, _ := strings.Cut(s[1:], "]")
+			core = strings.EqualFold(strings.TrimSpace(section), "core")
+			if core && strings.TrimSpace(rest) != "" {
+				if v, found := keyValue(rest); found {
+					value, ok = v, true
+				}
+			}
+		case core:
+			if v, found := keyValue(s); found {
+				value, ok = v, true
+			}
+		}
+	}
+	return value, ok
+}
+
+func keyValue(s string) (string, bool) {
+	key, val, found := strings.Cut(s, "=")
+	if !found || !strings.EqualFold(strings.TrimSpace(key), "excludesfile") {
+		return "", false
+	}
+	return unquote(strings.TrimSpace(val)), true
+}
+
+// unquote removes quotes, escapes and a trailing comment from a value.
+func unquote(s string) string {
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		case (c == '#' || c == ';') && !quoted:
+			return strings.TrimSpace(b.String())
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func expandHome(name, home string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(home, rest)
+	}
+	return name
+}
+
+// IgnoreFile is a rule file that lies above a root.
+type IgnoreFile struct {
+	Name  string // .gitignore, .ignore, .rgignore, .rooignore, or info/exclude
+	Above string // the way from its folder to the root, with slashes
+	Data  []byte
+}
+
+// RulesAbove reads the rule files in the folders above root, the topmost
+// first. .gitignore counts only up to the top of the repository that root is
+// in; the others count all the way, as in ripgrep.
+func RulesAbove(root string) []IgnoreFile {
+	var found []IgnoreFile
+	inRepo := !isRepo(root) && repoAbove(root)
+	above := ""
+	for dir := root; ; {
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			break
+		}
+		above = joinSlash(filepath.Base(dir), above)
+		dir = parent
+		var here []IgnoreFile
+		top := isRepo(dir)
+		names := []string{".ignore", ".rgignore", ".rooignore"}
+		if inRepo {
+			names = append(names, ".gitignore")
+		}
+		for _, name := range names {
+			if data := readSmall(filepath.Join(dir, name)); len(data) > 0 {
+				here = append(here, IgnoreFile{Name: name, Above: above, Data: data})
+			}
+		}
+		if inRepo && top {
+			if data := readSmall(filepath.Join(dir, ".git", "info", "exclude")); len(data) > 0 {
+				here = append(here, IgnoreFile{Name: "info/exclude", Above: above, Data: data})
+			}
+			inRepo = false
+		}
+		found = append(here, found...)
+	}
+	return found
+}
+
+func joinSlash(a, b string) string {
+	if b == "" {
+		return a
+	}
+	return a + "/" + b
+}
+
+func isRepo(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+func repoAbove(dir string) bool {
+	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		if isRepo(parent) {
+			return true
+		}
+	}
+	return false
+}
+
+// readSmall reads a regular file of reasonable size, or nothing.
+func readSmall(name string) []byte {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// rootMarkers make a folder a workspace.
+var rootMarkers = []string{".git", ".obsidian", "go.mod", "package.json", "pyproject.toml", "Cargo.toml"}
+
+// FindRoot returns the workspace dir belongs to: the nearest folder at or above
+// it that has a marker, else dir itself.
+func FindRoot(dir string) string {
+	for d := dir; ; {
+		for _, m := range rootMarkers {
+			if _, err := os.Lstat(filepath.Join(d, m)); err == nil {
+				return d
+			}
+		}
+		parent := filepath.Dir(d)
+		if parent == d {
+			return dir
+		}
+		d = parent
+	}
+}
