@@ -176,3 +176,76 @@ func BenchmarkHot(b *testing.B) {
 		}
 	}
 }
+
+// words gives n different words of text, of at least 5 letters, spread over it.
+func words(text []byte, n int) []string {
+	seen := map[string]bool{}
+	var ws []string
+	for pos := 0; len(ws) < n && pos < len(text); pos += len(text) / (4 * n) {
+		for _, f := range bytes.Fields(text[pos:min(pos+200, len(text))])[1:] {
+			w := string(f)
+			if len(w) >= 5 && len(w) < 30 && !seen[w] && strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
+				seen[w] = true
+				ws = append(ws, w)
+				break
+			}
+		}
+	}
+	return ws
+}
+
+func BenchmarkMulti(b *testing.B) {
+	text := loadText(b)
+	for _, c := range []struct {
+		name string
+		lits []string
+		fold bool
+	}{
+		{"alt5", []string{"ERR_SYS", "PME_TURN_OFF", "LINK_REQ_RST", "CFG_BME_EVT", "PM_RESUME"}, false},
+		{"alt4fold", []string{"ERR_SYS", "PME_TURN_OFF", "LINK_REQ_RST", "CFG_BME_EVT"}, true},
+		{"alt5words", []string{"Sherlock", "kmalloc", "mutex_lock", "EXPORT_SYMBOL", "spin_unlock"}, false},
+		{"alt4wordsfold", []string{"kmalloc", "mutex_lock", "EXPORT_SYMBOL", "spin_unlock"}, true},
+		{"short3", []string{"ifx", "qz", "zzz"}, false},
+		{"words8", words(text, 8), false},
+		{"words16", words(text, 16), false},
+		{"words32", words(text, 32), false},
+		{"words64", words(text, 64), false},
+		{"words64fold", words(text, 64), true},
+		{"words200", words(text, 200), false},
+		{"words1000", words(text, 1000), false},
+		{"words5000", words(text, 5000), false},
+	} {
+		lits := make([][]byte, len(c.lits))
+		args := []string{"--no-unicode"}
+		for i, l := range c.lits {
+			lits[i] = []byte(l)
+			args = append(args, "-e", l)
+		}
+		if c.fold {
+			args = append(args, "-i")
+		}
+		for _, l := range levels() {
+			b.Run(c.name+"/"+l.String(), func(b *testing.B) {
+				m := newMulti(lits, c.fold, l)
+				benchLines(b, func(hay []byte, from int) int {
+					pos, _ := m.Find(hay, from)
+					return pos
+				}, args...)
+			})
+		}
+	}
+}
+
+func BenchmarkNewTeddy(b *testing.B) {
+	for _, n := range []int{4, 16, 64} {
+		lits := [][]byte{}
+		for _, w := range words(loadText(b), n) {
+			lits = append(lits, []byte(w))
+		}
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				NewTeddy(lits, true)
+			}
+		})
+	}
+}

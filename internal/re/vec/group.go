@@ -1,6 +1,9 @@
 package vec
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // group is a bucket of Teddy in the making: the literals in it, and for each
 // byte of the fingerprint which halves of bytes it lets through.
@@ -39,14 +42,10 @@ func (g *group) estimate() float64 {
 	rate := 1.0
 	for i := range g.width {
 		sum := 0.0
-		for hi := range 16 {
-			if g.high[i]>>hi&1 == 0 {
-				continue
-			}
-			for lo := range 16 {
-				if g.low[i]>>lo&1 != 0 {
-					sum += chance[hi<<4|lo]
-				}
+		for high := g.high[i]; high != 0; high &= high - 1 {
+			row := chance[bits.TrailingZeros16(high)<<4:][:16]
+			for low := g.low[i]; low != 0; low &= low - 1 {
+				sum += row[bits.TrailingZeros16(low)&15]
 			}
 		}
 		rate *= sum

@@ -1,6 +1,9 @@
 package vec
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // hashed searches for any number of literals in pure Go, after Wu and Manber.
 //
@@ -11,42 +14,40 @@ import "encoding/binary"
 type hashed struct {
 	window int // length, 1 to 32
 	block  uint
-	fold   uint32   // 0x20 in each byte when folding: '@' passes for '`' until compared
-	bits   uint     // log2 of the size of skip
-	skip   []uint8  // by hash of the block
-	keys   uint     // log2 of the number of keys
-	slot   []uint32 // order[slot[k]:slot[k+1]] are the literals of key k
-	order  []uint32 // positions in litSet.lits, ascending in each slot
+	fold   uint32        // 0x20 in each byte when folding: '@' passes for '`' until compared
+	skip   [1 << 15]byte // by hash of the block; this size still fits the first cache
+	keys   uint          // log2 of the number of keys
+	slot   []uint32      // order[slot[k]:slot[k+1]] are the literals of key k
+	order  []uint32      // positions in litSet.lits, ascending in each slot
 }
 
-// maxWindow is as far as the window may move; it fits uint8.
+// maxWindow is as far as the window may move; it fits a byte.
 const maxWindow = 32
 
 func newHashed(s *litSet) *hashed {
-	h := &hashed{window: min(s.minLen, maxWindow), bits: 12, keys: 4}
+	h := &hashed{window: min(s.minLen, maxWindow), keys: 4}
 	if s.fold {
 		h.fold = 0x20202020
 	}
 	// Blocks of three bytes tell more apart, of two let the window go further
-	// by one. 32 KiB for big sets still fit the first cache.
+	// by one.
 	h.block = uint(min(h.window, 2))
 	if len(s.lits) > 32 && h.window > 2 {
-		h.block, h.bits = 3, 15
+		h.block = 3
 	}
 	for 1<<h.keys < 4*len(s.lits) && h.keys < 20 {
 		h.keys++
 	}
-	h.skip = make([]uint8, 1<<h.bits)
 	for i := range h.skip {
-		h.skip[i] = uint8(h.window - int(h.block) + 1)
+		h.skip[i] = byte(h.window - int(h.block) + 1)
 	}
 	h.slot = make([]uint32, 1<<h.keys+1)
 	keyOf := make([]uint32, len(s.lits))
 	for i := range s.lits {
 		text := s.lits[i].text[:h.window]
 		for end := int(h.block); end <= h.window; end++ {
-			p := &h.skip[h.hash(h.load(text, end))]
-			*p = min(*p, uint8(h.window-end))
+			p := &h.skip[hash(h.load(text, end))]
+			*p = min(*p, byte(h.window-end))
 		}
 		keyOf[i] = h.key(h.load(text, h.window), h.head(text))
 		h.slot[keyOf[i]+1]++
@@ -55,7 +56,7 @@ func newHashed(s *litSet) *hashed {
 		h.slot[k+1] += h.slot[k]
 	}
 	h.order = make([]uint32, len(s.lits))
-	next := append([]uint32(nil), h.slot...)
+	next := slices.Clone(h.slot)
 	for i, k := range keyOf {
 		h.order[next[k]] = uint32(i)
 		next[k]++
@@ -63,26 +64,27 @@ func newHashed(s *litSet) *hashed {
 	return h
 }
 
-// load gives the block of b that ends at end.
+// load gives the block of b that ends at end, in the order of a little-endian
+// load, in the high bytes.
 func (h *hashed) load(b []byte, end int) uint32 {
-	v := uint32(b[end-1])
+	v := uint32(b[end-1]) << 24
 	if h.block > 1 {
-		v = v<<8 | uint32(b[end-2])
+		v |= uint32(b[end-2]) << 16
 	}
 	if h.block > 2 {
-		v = v<<8 | uint32(b[end-3])
+		v |= uint32(b[end-3]) << 8
 	}
-	return v | h.fold>>(8*(4-h.block))
+	return (v | h.fold) >> (32 - 8*h.block)
 }
 
-func (h *hashed) hash(v uint32) uint32 { return v * 0x9e3779b1 >> (32 - h.bits) }
+func hash(v uint32) uint32 { return v * 0x9e3779b1 >> (32 - 15) }
 
-// head gives the first bytes of a window, up to four.
+// head gives the first four bytes of a window, of one that has them.
 func (h *hashed) head(b []byte) uint32 {
 	if h.window >= 4 {
 		return binary.LittleEndian.Uint32(b) | h.fold
 	}
-	return 0 // the block is the window or all but one byte of it
+	return 0
 }
 
 func (h *hashed) key(block, head uint32) uint32 {
@@ -92,14 +94,17 @@ func (h *hashed) key(block, head uint32) uint32 {
 // find is Teddy.Find. The set has no empty literal.
 func (h *hashed) find(hay []byte, from int, s *litSet) (pos, lit int) {
 	credit := s.credit() - 4*from
-	for end := from + h.window; end <= len(hay); {
-		v := h.load(hay, end)
-		if skip := h.skip[h.hash(v)]; skip != 0 {
-			end += int(skip)
-			continue
+	for end := from + h.window; end <= len(hay); end++ {
+		if h.window >= 4 {
+			end = h.advance(hay, end)
+		} else {
+			end = h.advanceNarrow(hay, end)
+		}
+		if end > len(hay) {
+			break
 		}
 		start := end - h.window
-		k := h.key(v, h.head(hay[start:]))
+		k := h.key(h.load(hay, end), h.head(hay[start:]))
 		for _, i := range h.order[h.slot[k]:h.slot[k+1]] {
 			l := &s.lits[i]
 			if l.at(hay, start) {
@@ -110,7 +115,39 @@ func (h *hashed) find(hay []byte, from int, s *litSet) (pos, lit int) {
 		if credit+4*start < 0 {
 			return s.automaton().find(hay, start+1, s)
 		}
-		end++
 	}
 	return -1, -1
+}
+
+// advance moves the end of the window on to where it cannot be moved.
+func (h *hashed) advance(hay []byte, end int) int {
+	shift, fold := 32-8*h.block, h.fold
+	for uint(end) <= uint(len(hay)) && end >= 4 {
+		v := (binary.LittleEndian.Uint32(hay[end-4:end]) | fold) >> (shift & 31)
+		skip := h.skip[hash(v)]
+		if skip == 0 {
+			break
+		}
+		end += int(skip)
+	}
+	return end
+}
+
+// advanceNarrow is advance for windows under four bytes. It steps by one: that
+// the next step waits for the skip would cost more than the skip saves.
+func (h *hashed) advanceNarrow(hay []byte, end int) int {
+	if h.block == 2 && end >= 2 {
+		fold := h.fold >> 16
+		text := hay[end-2:]
+		for i := 0; i+2 <= len(text); i++ {
+			if h.skip[hash(uint32(binary.LittleEndian.Uint16(text[i:]))|fold)] == 0 {
+				return end + i
+			}
+		}
+		return len(hay) + 1
+	}
+	for end <= len(hay) && h.skip[hash(h.load(hay, end))] != 0 {
+		end++
+	}
+	return end
 }
