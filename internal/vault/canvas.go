@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -26,7 +25,7 @@ func ScanCanvas(text []byte) ([]Link, error) {
 	for i := range c.links {
 		c.links[i].move(start)
 	}
-	slices.SortStableFunc(c.links, func(a, b Link) int { return a.Span.Start - b.Span.Start })
+	sortLinks(c.links)
 	return c.links, nil
 }
 

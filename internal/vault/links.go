@@ -66,7 +66,7 @@ func parseWiki(p []byte, from, end int) (Link, bool) {
 	l.PathSpan, l.SubpathSpan = Span{a, trimmed}, Span{pathEnd, z}
 	l.Path, l.Subpath = string(p[a:trimmed]), string(p[pathEnd:z])
 	l.Alias = strings.TrimSpace(string(l.AliasSpan.In(p)))
-	l.External = isExternal(l.Path)
+	l.External = strings.Contains(l.Path, "://") && isExternal(l.Path) // "Meeting: x" is a name
 	return l, true
 }
 

@@ -109,8 +109,15 @@ func (n *Note) scanBody(text []byte, start int) {
 	b := blockScanner{text: text, note: n}
 	b.run(start)
 	// A link ends after the links in its text, but starts before them.
-	slices.SortStableFunc(n.Links, func(a, b Link) int { return a.Span.Start - b.Span.Start })
+	sortLinks(n.Links)
 	n.dropTagsInLinks()
+}
+
+func sortLinks(links []Link) {
+	order := func(a, b Link) int { return a.Span.Start - b.Span.Start }
+	if !slices.IsSortedFunc(links, order) {
+		slices.SortStableFunc(links, order)
+	}
 }
 
 // ScanLinks returns the links of a note or canvas, told apart by the path's

@@ -1,0 +1,184 @@
+package vault
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Graph is the files of a vault and what each links to. It exists so that a
+// move looks only at notes it may concern: those that mention the name a file
+// had or gets. It holds no text, about 100 bytes a distinct link.
+//
+// A Graph may be read from several goroutines; a change needs exclusive use.
+type Graph struct {
+	index   *Index
+	sources map[string]*source
+	refs    map[string]map[*source]struct{} // nameKey of a link → who has such a link
+}
+
+type source struct {
+	path    string
+	targets []target
+}
+
+// target is one distinct link path of a source.
+type target struct {
+	path  string
+	exact bool // a canvas node: the vault path and nothing else
+	count int
+}
+
+// NewGraph reads every note and canvas of a vault. A file that can't be read is
+// kept without links, and named in the error; the graph is usable all the same.
+func NewGraph(files Files) (*Graph, error) {
+	paths := files.Paths()
+	g := &Graph{index: NewIndex(paths), sources: make(map[string]*source), refs: make(map[string]map[*source]struct{})}
+	var failed []error
+	for _, p := range paths {
+		if !HasLinks(p) {
+			continue
+		}
+		text, err := files.Read(p)
+		if err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		g.setLinks(p, ScanLinks(p, text))
+	}
+	if len(failed) > 0 {
+		return g, fmt.Errorf("links of %d file(s) are unknown: %w", len(failed), failed[0])
+	}
+	return g, nil
+}
+
+// Len is the number of files.
+func (g *Graph) Len() int { return g.index.Len() }
+
+// Resolve returns the file a link in source means, as [Index.Resolve].
+func (g *Graph) Resolve(source, link string) (string, bool) { return g.index.Resolve(source, link) }
+
+// Set records a file that was made or changed.
+func (g *Graph) Set(path string, text []byte) {
+	g.index.Add(path)
+	g.setLinks(path, ScanLinks(path, text))
+}
+
+// Remove forgets a file that is gone.
+func (g *Graph) Remove(path string) {
+	g.index.Remove(path)
+	g.setLinks(path, nil)
+}
+
+// Backlinks returns the files that link to path, in path order.
+func (g *Graph) Backlinks(path string) []string {
+	var out []string
+	v := view{base: g.index}
+	for s := range g.refs[nameKey(path)] {
+		if slices.ContainsFunc(s.targets, func(t target) bool {
+			p, ok := v.resolveTarget(s.path, t.path, t.exact)
+			return ok && p == path
+		}) {
+			out = append(out, s.path)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// nameKey is what a file and every link that could mean it have in common: the
+// folded name without ".md". A link's two spellings share it too.
+func nameKey(path string) string {
+	name := fold(base(path))
+	for strings.HasSuffix(name, ".md") {
+		name = name[:len(name)-3]
+	}
+	return name
+}
+
+func (g *Graph) setLinks(path string, links []Link) {
+	if s := g.sources[path]; s != nil {
+		for _, t := range s.targets {
+			key := nameKey(t.path)
+			delete(g.refs[key], s)
+			if len(g.refs[key]) == 0 {
+				delete(g.refs, key)
+			}
+		}
+		delete(g.sources, path)
+	}
+	s := &source{path: path}
+	seen := map[target]int{}
+	for _, l := range links {
+		if l.External || l.Path == "" {
+			continue
+		}
+		t := target{path: l.Path, exact: l.Kind == CanvasFile}
+		if at, ok := seen[t]; ok {
+			s.targets[at].count++
+			continue
+		}
+		seen[t] = len(s.targets)
+		t.count = 1
+		t.path = strings.Clone(t.path) // not a piece of the note's text
+		s.targets = append(s.targets, t)
+		key := nameKey(t.path)
+		if g.refs[key] == nil {
+			g.refs[key] = map[*source]struct{}{}
+		}
+		g.refs[key][s] = struct{}{}
+	}
+	if len(s.targets) > 0 {
+		g.sources[path] = s
+	}
+}
+
+// resolveTarget resolves a link, or the file of a canvas node.
+func (v view) resolveTarget(source, link string, exact bool) (string, bool) {
+	if exact {
+		return v.exact(link)
+	}
+	return v.resolve(source, link)
+}
+
+// concerned returns the sources a set of moves may concern, in path order.
+func (g *Graph) concerned(moves []Move) []*source {
+	set := map[*source]struct{}{}
+	for _, m := range moves {
+		maps.Copy(set, g.refs[nameKey(m.From)])
+		maps.Copy(set, g.refs[nameKey(m.To)])
+		if s := g.sources[m.From]; s != nil {
+			set[s] = struct{}{}
+		}
+	}
+	return slices.SortedFunc(maps.Keys(set), func(a, b *source) int { return strings.Compare(a.path, b.path) })
+}
+
+// Apply records that a plan was carried out.
+func (g *Graph) Apply(p *Plan) {
+	moved := make(map[string]*source, len(p.Moves))
+	for _, m := range p.Moves {
+		g.index.Remove(m.From)
+		if s := g.sources[m.From]; s != nil {
+			moved[m.To] = s
+			delete(g.sources, m.From)
+		}
+	}
+	for _, m := range p.Moves {
+		g.index.Add(m.To)
+		s := moved[m.To]
+		switch {
+		case s == nil:
+		case HasLinks(m.To):
+			s.path = m.To
+			g.sources[m.To] = s
+		default: // no longer a note: its links go with it
+			g.sources[m.To] = s
+			g.setLinks(m.To, nil)
+		}
+	}
+	for _, e := range p.Files {
+		g.setLinks(e.To, e.links)
+	}
+}

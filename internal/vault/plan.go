@@ -1,0 +1,281 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Move is one file, or a folder with all it holds, and its new path.
+type Move struct{ From, To string }
+
+// PlanOptions say what a move does to links. The zero value updates none.
+type PlanOptions struct {
+	Update bool       // rewrite links; else only count those that would break
+	Format LinkFormat // newLinkFormat, for a link that can't keep its own form; "" is Shortest
+}
+
+// Plan is what a move entails, all of it one change.
+type Plan struct {
+	Moves   []Move     // file by file, in path order
+	Files   []FileEdit // in path order of From
+	Updated int        // links rewritten
+	Broken  int        // links that resolved before and won't, or to another file
+	// BrokenIn names the files those are in, by their old path.
+	BrokenIn []string
+}
+
+// FileEdit is the rewriting of one file's links. The splices are offsets in the
+// text that Files.Read returned.
+type FileEdit struct {
+	From, To string // the same unless the file itself moves
+	Splices  []Splice
+	Links    int
+
+	links []Link // after the edit
+}
+
+// Refusals of a move.
+var (
+	ErrBadMove = errors.New("not a possible move")
+	ErrExists  = errors.New("destination already exists")
+)
+
+// Plan works out what moving files entails. Each link is resolved in the vault
+// as it is and as it will be; one whose target would change is rewritten, every
+// other stays as it is. files gives the texts of the notes to rewrite, which
+// may be newer than the graph.
+//
+// Plan doesn't change the graph; see [Graph.Apply]. Moving a folder the graph
+// knows no file of is a plan without moves.
+func (g *Graph) Plan(files Files, moves []Move, opts PlanOptions) (*Plan, error) {
+	flat, err := g.expand(moves)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Format == "" {
+		opts.Format = Shortest
+	}
+	pl := planner{opts: opts, before: view{base: g.index}, renamed: make(map[string]string, len(flat))}
+	pl.after = view{base: g.index, gone: make(map[string]bool, len(flat))}
+	added := make([]string, 0, len(flat))
+	for _, m := range flat {
+		pl.renamed[m.From] = m.To
+		pl.after.gone[m.From] = true
+		added = append(added, m.To)
+	}
+	pl.after.added = NewIndex(added)
+	pl.plan.Moves = flat
+	for _, s := range g.concerned(flat) {
+		n := pl.breaking(s)
+		if n == 0 {
+			continue
+		}
+		if !opts.Update {
+			pl.broken(s.path, n)
+			continue
+		}
+		text, err := files.Read(s.path)
+		if err != nil {
+			return nil, fmt.Errorf("links of %s: %w", s.path, err)
+		}
+		pl.edit(s.path, text)
+	}
+	return &pl.plan, nil
+}
+
+// expand turns folder moves into file moves and checks them.
+func (g *Graph) expand(moves []Move) ([]Move, error) {
+	var flat []Move
+	for _, m := range moves {
+		if !isCleanPath(m.From) || !isCleanPath(m.To) {
+			return nil, fmt.Errorf("%w: %q to %q", ErrBadMove, m.From, m.To)
+		}
+		if m.From == m.To {
+			continue
+		}
+		if g.index.Has(m.From) {
+			flat = append(flat, m)
+			continue
+		}
+		if strings.HasPrefix(m.To, m.From+"/") {
+			return nil, fmt.Errorf("%w: %q into itself", ErrBadMove, m.From)
+		}
+		for _, list := range g.index.paths {
+			for _, p := range list {
+				if rest, ok := strings.CutPrefix(p, m.From+"/"); ok {
+					flat = append(flat, Move{p, m.To + "/" + rest})
+				}
+			}
+		}
+	}
+	slices.SortFunc(flat, func(a, b Move) int { return strings.Compare(a.From, b.From) })
+	from, to := make(map[string]bool, len(flat)), make(map[string]bool, len(flat))
+	for _, m := range flat {
+		if from[m.From] || to[m.To] {
+			return nil, fmt.Errorf("%w: %q to %q twice", ErrBadMove, m.From, m.To)
+		}
+		from[m.From], to[m.To] = true, true
+	}
+	for _, m := range flat {
+		if g.index.Has(m.To) && !from[m.To] {
+			return nil, fmt.Errorf("%w: %q", ErrExists, m.To)
+		}
+	}
+	return flat, nil
+}
+
+// isCleanPath: a vault path as the package uses them.
+func isCleanPath(p string) bool {
+	for _, e := range strings.Split(p, "/") {
+		if e == "" || e == "." || e == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+type planner struct {
+	plan          Plan
+	opts          PlanOptions
+	before, after view
+	renamed       map[string]string
+}
+
+// now returns where a file will be.
+func (pl *planner) now(path string) string {
+	if to, ok := pl.renamed[path]; ok {
+		return to
+	}
+	return path
+}
+
+// fate tells what becomes of a link: the file it means before, where that file
+// will be, and whether the link as written still finds it there. ok is false
+// for a link that means no file.
+func (pl *planner) fate(source, link string, exact bool) (old, want string, kept, ok bool) {
+	if link == "" {
+		return "", "", true, false
+	}
+	old, ok = pl.before.resolveTarget(source, link, exact)
+	if !ok {
+		return "", "", true, false
+	}
+	want = pl.now(old)
+	got, found := pl.after.resolveTarget(pl.now(source), link, exact)
+	return old, want, found && got == want, true
+}
+
+// breaking counts the links of a source that would not find their file.
+func (pl *planner) breaking(s *source) int {
+	n := 0
+	for _, t := range s.targets {
+		if _, _, kept, _ := pl.fate(s.path, t.path, t.exact); !kept {
+			n += t.count
+		}
+	}
+	return n
+}
+
+func (pl *planner) broken(path string, n int) {
+	pl.plan.Broken += n
+	pl.plan.BrokenIn = append(pl.plan.BrokenIn, path)
+}
+
+// rewrite is the change of one link.
+type rewrite struct {
+	splices []Splice
+	link    int // index in the file's links
+}
+
+// edit plans the rewriting of one file.
+func (pl *planner) edit(path string, text []byte) {
+	links := ScanLinks(path, text)
+	var todo []rewrite
+	failed := 0
+	for i, l := range links {
+		if l.External {
+			continue
+		}
+		old, want, kept, _ := pl.fate(path, l.Path, l.Kind == CanvasFile)
+		if kept {
+			continue
+		}
+		w := writer{pl: pl, link: l, text: text, source: path, old: old, want: want}
+		if splices := w.write(); splices != nil {
+			todo = append(todo, rewrite{splices, i})
+		} else {
+			failed++
+		}
+	}
+	done, after := pl.verified(path, text, links, todo)
+	if failed += len(todo) - len(done); failed > 0 {
+		pl.broken(path, failed)
+	}
+	if len(done) == 0 {
+		return
+	}
+	e := FileEdit{From: path, To: pl.now(path), Links: len(done), links: after}
+	for _, r := range done {
+		e.Splices = append(e.Splices, r.splices...)
+	}
+	slices.SortFunc(e.Splices, func(a, b Splice) int { return a.Start - b.Start })
+	pl.plan.Updated += len(done)
+	pl.plan.Files = append(pl.plan.Files, e)
+}
+
+// verified reads the text as it would be and keeps the rewrites that do what
+// they should: the same links in the same order, each finding its file. Where
+// all together don't pass, each is tried on top of those that did.
+func (pl *planner) verified(path string, text []byte, links []Link, todo []rewrite) ([]rewrite, []Link) {
+	if after, ok := pl.check(path, text, links, todo); ok {
+		return todo, after
+	}
+	if len(todo) > 200 {
+		return nil, nil // trying one by one takes quadratic time
+	}
+	var done []rewrite
+	var result []Link
+	for _, r := range todo {
+		try := append(slices.Clone(done), r)
+		if after, ok := pl.check(path, text, links, try); ok {
+			done, result = try, after
+		}
+	}
+	return done, result
+}
+
+func (pl *planner) check(path string, text []byte, links []Link, todo []rewrite) ([]Link, bool) {
+	changed := make(map[int]bool, len(todo))
+	var splices []Splice
+	for _, r := range todo {
+		changed[r.link] = true
+		splices = append(splices, r.splices...)
+	}
+	out, err := ApplySplices(text, splices)
+	if err != nil {
+		return nil, false
+	}
+	after := ScanLinks(path, out)
+	if len(after) != len(links) {
+		return nil, false
+	}
+	for i, l := range after {
+		was := links[i]
+		if l.Embed != was.Embed || l.Subpath != was.Subpath || l.External != was.External {
+			return nil, false
+		}
+		if !changed[i] {
+			if l.Path != was.Path || l.Kind != was.Kind {
+				return nil, false
+			}
+			continue
+		}
+		_, want, _, _ := pl.fate(path, was.Path, was.Kind == CanvasFile)
+		if got, ok := pl.after.resolveTarget(pl.now(path), l.Path, l.Kind == CanvasFile); !ok || got != want {
+			return nil, false
+		}
+	}
+	return after, true
+}

@@ -1,0 +1,323 @@
+package vault
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// builder makes a vault whose notes link to each other in every way there is.
+type builder struct {
+	rng   *rand.Rand
+	paths []string
+}
+
+func (b *builder) folder() string {
+	// Few names and nested ones: equal folder names at several depths.
+	f := []string{"", "A", "B", "A/B", "B/A", "Archive", "Archive/A", "Notes ä", "Deep/er/and/deeper", "A b (c)", "Archive/2024/A"}
+	if b.rng.IntN(4) == 0 {
+		return fmt.Sprintf("Area%d/Topic%d", b.rng.IntN(12), b.rng.IntN(8))
+	}
+	return f[b.rng.IntN(len(f))]
+}
+
+func (b *builder) name(i int) string {
+	switch b.rng.IntN(10) {
+	case 0, 1:
+		return []string{"index", "README", "Überblick", "todo", "a.b", "Über 100%", "x (1)", "it's", "v1.2", "pic.png"}[b.rng.IntN(10)]
+	case 2:
+		return fmt.Sprintf("Note %d", b.rng.IntN(400)) // duplicates by chance
+	}
+	return fmt.Sprintf("Note %d", i)
+}
+
+func (b *builder) freePath(i int, taken map[string]bool) string {
+	ext := ".md"
+	switch b.rng.IntN(25) {
+	case 0:
+		ext = ".png"
+	case 1:
+		ext = ".canvas"
+	}
+	for n := 0; ; n++ {
+		name := b.name(i)
+		if n > 3 {
+			name = fmt.Sprintf("%s %d-%d", name, i, n)
+		}
+		if p := join(b.folder(), name+ext); !taken[fold(p)] {
+			taken[fold(p)] = true
+			return p
+		}
+	}
+}
+
+// link writes some link that may mean the file at to.
+func (b *builder) link(from, to string, canvas bool) string {
+	w := writer{pl: &planner{}, source: from, want: to, link: Link{Path: "a/b"}}
+	p := w.path([]form{bare, bare, bare, tail, fromHere, fromTop, fromTop, dotted, rooted}[b.rng.IntN(9)])
+	if isNote(p) && b.rng.IntN(3) > 0 {
+		p = p[:len(p)-3]
+	}
+	if b.rng.IntN(8) == 0 {
+		p = strings.ToUpper(p)
+	}
+	sub := []string{"", "", "#Head", "#A#B", "#^block"}[b.rng.IntN(5)]
+	switch b.rng.IntN(7) {
+	case 0:
+		return "[text](" + encodeDestination(p, false, nil) + sub + ")"
+	case 1:
+		return "![" + stem(to) + "](<" + encodeDestination(p, true, nil) + sub + "> \"t\")"
+	case 2:
+		return "![[" + p + sub + "|100x50]]"
+	case 3:
+		return "[[" + p + sub + "|" + stem(to) + "]]"
+	}
+	return "[[" + p + sub + "]]"
+}
+
+func (b *builder) text(path string) string {
+	pick := func() string { return b.paths[b.rng.IntN(len(b.paths))] }
+	if isCanvas(path) {
+		var nodes []string
+		for range b.rng.IntN(5) {
+			q, _ := jsonString.encode(b.link(path, pick(), true))
+			f, _ := jsonString.encode(pick())
+			nodes = append(nodes, `{"type":"file","file":"`+f+`"}`, `{"type":"text","text":"a\n`+q+`"}`)
+		}
+		return `{"nodes":[` + strings.Join(nodes, ",\n") + `]}`
+	}
+	if !isNote(path) {
+		return "\x89PNG"
+	}
+	var s strings.Builder
+	if b.rng.IntN(3) == 0 {
+		q, _ := yamlDouble.encode(base(pick()))
+		fmt.Fprintf(&s, "---\nup: \"[[%s]]\"\ntags: [a]\n---\n", q)
+	}
+	fmt.Fprintf(&s, "# %s\r\n\n`[[code]]` and\n```\n[[%s]]\n```\n", stem(path), base(pick()))
+	for range b.rng.IntN(8) {
+		fmt.Fprintf(&s, "- see %s and #tag\n", b.link(path, pick(), false))
+	}
+	if b.rng.IntN(4) == 0 {
+		fmt.Fprintf(&s, "\n| a | b |\n|---|---|\n| [[%s\\|x]] | c |\n", stem(pick()))
+	}
+	if b.rng.IntN(6) == 0 {
+		fmt.Fprintf(&s, "\n[ref]: %s \"title\"\n", encodeDestination(pick(), false, nil))
+	}
+	return s.String()
+}
+
+// world is a vault in memory in which every file has an identity that survives
+// moves, and every link the identity it must keep.
+type world struct {
+	files memory
+	id    map[string]int // path → identity
+	path  map[int]string // and back
+	want  map[int][]int  // identity of a source → for each link the identity, -1 for none
+	skel  map[int]string // identity → the text without its links
+}
+
+func newWorld(m memory) *world {
+	w := &world{files: m, id: map[string]int{}, path: map[int]string{}, want: map[int][]int{}, skel: map[int]string{}}
+	for i, p := range m.Paths() {
+		w.id[p], w.path[i] = i, p
+	}
+	ix := NewIndex(m.Paths())
+	for p, i := range w.id {
+		w.want[i], w.skel[i] = w.links(ix, p)
+	}
+	return w
+}
+
+// links resolves the links of a file and returns its text without them.
+func (w *world) links(ix *Index, path string) ([]int, string) {
+	var ids []int
+	var skel strings.Builder
+	text, at := []byte(w.files[path]), 0
+	for _, l := range ScanLinks(path, text) {
+		p, ok := "", false
+		if l.Kind == CanvasFile {
+			p, ok = view{base: ix}.exact(l.Path)
+		} else {
+			p, ok = ix.Resolve(path, l.Path)
+		}
+		id := -1
+		if ok {
+			id = w.id[p]
+		}
+		ids = append(ids, id)
+		skel.Write(text[at:l.Span.Start])
+		fmt.Fprintf(&skel, "·%d%v%s", l.Kind, l.Embed, l.Subpath)
+		at = l.Span.End
+	}
+	skel.Write(text[at:])
+	return ids, skel.String()
+}
+
+// violations counts links that resolved at the start and now don't, or to
+// another file, and files whose bytes outside links changed.
+func (w *world) violations() (links, bytes int) {
+	ix := NewIndex(w.files.Paths())
+	for p, i := range w.id {
+		got, skel := w.links(ix, p)
+		if skel != w.skel[i] {
+			bytes++
+		}
+		for k, want := range w.want[i] {
+			if want >= 0 && (k >= len(got) || got[k] != want) {
+				links++
+			}
+		}
+	}
+	return links, bytes
+}
+
+// carryOut applies a plan in place.
+func (w *world) carryOut(t *testing.T, p *Plan) {
+	for _, e := range p.Files {
+		text, err := ApplySplices([]byte(w.files[e.From]), e.Splices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.files[e.From] = string(text)
+	}
+	type file struct {
+		id   int
+		text string
+	}
+	moved := map[string]file{}
+	for _, m := range p.Moves {
+		moved[m.To] = file{w.id[m.From], w.files[m.From]}
+		delete(w.files, m.From)
+		delete(w.id, m.From)
+	}
+	for to, f := range moved {
+		w.files[to], w.id[to], w.path[f.id] = f.text, f.id, to
+	}
+}
+
+// Every note of a vault of 5,000 is moved once, at random, with folder moves in
+// between. No link that found its file may lose it.
+func TestMoveEveryNote(t *testing.T) {
+	const notes = 5000
+	for _, format := range []LinkFormat{Shortest, Relative, Absolute} {
+		t.Run(string(format), func(t *testing.T) {
+			if format != Shortest && testing.Short() {
+				t.Skip("one format is enough for -short")
+			}
+			b := &builder{rng: rand.New(rand.NewPCG(7, uint64(len(format))))}
+			taken := map[string]bool{}
+			for i := range notes {
+				b.paths = append(b.paths, b.freePath(i, taken))
+			}
+			m := memory{}
+			for _, p := range b.paths {
+				m[p] = b.text(p)
+			}
+			w := newWorld(m)
+			g, err := NewGraph(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			links, resolved := 0, 0
+			for _, ids := range w.want {
+				links += len(ids)
+				for _, id := range ids {
+					if id >= 0 {
+						resolved++
+					}
+				}
+			}
+			var planning, longest time.Duration
+			updated, folders := 0, 0
+			do := func(mv Move) {
+				start := time.Now()
+				plan, err := g.Plan(m, []Move{mv}, PlanOptions{Update: true, Format: format})
+				if err != nil {
+					t.Fatalf("%v: %v", mv, err)
+				}
+				if plan.Broken > 0 {
+					t.Errorf("%v: %d broken in %v", mv, plan.Broken, plan.BrokenIn)
+				}
+				updated += plan.Updated
+				w.carryOut(t, plan)
+				g.Apply(plan)
+				d := time.Since(start)
+				planning += d
+				longest = max(longest, d)
+			}
+			order := b.rng.Perm(notes)
+			for n, id := range order {
+				from := w.path[id]
+				taken := map[string]bool{}
+				to := ""
+				for to == "" || m.has(to) {
+					to = b.freePath(id+n, taken)
+					to = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(to, ".md"), ".png"), ".canvas") + from[strings.LastIndexByte(from, '.'):]
+				}
+				do(Move{from, to})
+				if n%250 == 0 { // a folder, to a new name
+					f := dir(to)
+					if f != "" {
+						do(Move{f, fmt.Sprintf("Moved %d/%s", n, base(f))})
+						folders++
+					}
+					if l, by := w.violations(); l > 0 || by > 0 {
+						t.Fatalf("after %d moves: %d links lost, %d files changed outside links", n+1, l, by)
+					}
+				}
+			}
+			l, by := w.violations()
+			if l > 0 || by > 0 {
+				t.Errorf("%d links lost, %d files changed outside links", l, by)
+			}
+			sameGraph(t, g, m)
+			if resolved < notes || updated < notes/10 {
+				t.Errorf("a weak test: %d resolved, %d updated", resolved, updated)
+			}
+			t.Logf("%d files, %d links (%d resolved), %d folder moves, %d links rewritten; a move took %v on average, %v at most",
+				notes, links, resolved, folders, updated, planning/notes, longest)
+			if planning/notes > 50*time.Millisecond {
+				t.Errorf("a move took %v on average", planning/notes)
+			}
+		})
+	}
+}
+
+func (m memory) has(path string) bool {
+	_, ok := m[path]
+	return ok
+}
+
+func TestApplySplices(t *testing.T) {
+	got, err := ApplySplices([]byte("0123456789"), []Splice{{Span{8, 9}, "x"}, {Span{0, 2}, ""}, {Span{4, 4}, "ab"}})
+	if err != nil || string(got) != "23ab4567x9" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, bad := range [][]Splice{{{Span{0, 2}, ""}, {Span{1, 3}, ""}}, {{Span{5, 11}, ""}}, {{Span{3, 2}, ""}}, {{Span{-1, 2}, ""}}} {
+		if _, err := ApplySplices([]byte("0123456789"), bad); err == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+}
+
+func TestGraphFollowsChanges(t *testing.T) {
+	m := vaultOf("a.md", "[[b]] [[b]]", "b.md", "[[a]]", "A/c.md", "[[../b]]")
+	g, _ := NewGraph(m)
+	if got := g.Backlinks("b.md"); !slices.Equal(got, []string{"A/c.md", "a.md"}) {
+		t.Errorf("backlinks %q", got)
+	}
+	m["a.md"] = "no links"
+	g.Set("a.md", []byte(m["a.md"]))
+	m["d.md"] = "[[c]] ![[b#x]]"
+	g.Set("d.md", []byte(m["d.md"]))
+	delete(m, "A/c.md")
+	g.Remove("A/c.md")
+	sameGraph(t, g, m)
+	if got := g.Backlinks("b.md"); !slices.Equal(got, []string{"d.md"}) {
+		t.Errorf("backlinks %q", got)
+	}
+}
