@@ -1,0 +1,172 @@
+package rust
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"testing"
+
+	"quarry/internal/re/hir"
+	resyntax "quarry/internal/re/syntax"
+)
+
+// FuzzParse checks that whatever comes is parsed to a sound tree or refused
+// with a position in the pattern.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		`a(?i)b|[^c-f&&[:alpha:]--\w]{2,3}?`, `(?x) a # b`, `\b{start-half}\p{sc!=Greek}\x{1F600}`,
+		`(?P<n>a)(?<m>b)`, `(?-u)[\x80-\xFF]\W.`, `((a{3}){3}){3}`, `[[[a]]~~b]`, `a{,2}`, `\`, "\xff", `[]-a]`, `(?mR)^$`,
+	} {
+		f.Add(s, uint16(0))
+		f.Add(s, uint16(0xFFFF))
+	}
+	f.Fuzz(func(t *testing.T, pattern string, bits uint16) {
+		flags := Flags{
+			CaseInsensitive: bits&1 != 0, MultiLine: bits&2 != 0, DotMatchesNewLine: bits&4 != 0, SwapGreed: bits&8 != 0,
+			NoUnicode: bits&16 != 0, CRLF: bits&32 != 0, IgnoreWhitespace: bits&64 != 0, UTF8: bits&128 != 0,
+		}
+		got, err := Parse(pattern, flags)
+		if err != nil {
+			e, ok := err.(*resyntax.Error)
+			if !ok || e.Offset < 0 || e.Length < 0 || e.Offset+e.Length > len(pattern) || e.Reason == "" {
+				t.Fatalf("Parse(%q): %#v", pattern, err)
+			}
+			return
+		}
+		if err := got.Root.Check(); err != nil {
+			t.Fatalf("Parse(%q): %v", pattern, err)
+		}
+		checkGroups(t, pattern, got)
+		line, err := hir.LineMode(got.Root)
+		if err != nil {
+			return
+		}
+		if err := line.Check(); err != nil {
+			t.Fatalf("LineMode of %q: %v", pattern, err)
+		}
+		if strings.Contains(line.String(), `\n`) && !strings.Contains(line.String(), `\\n`) {
+			t.Fatalf("LineMode of %q has a line feed: %v", pattern, line)
+		}
+	})
+}
+
+// checkGroups checks that every group is in the tree once and is named so.
+func checkGroups(t *testing.T, pattern string, got *resyntax.Parsed) {
+	t.Helper()
+	seen := make([]bool, len(got.Names))
+	seen[0] = true
+	var walk func(n *hir.Node)
+	walk = func(n *hir.Node) {
+		if n.Op == hir.OpCapture {
+			if n.Cap >= len(seen) || seen[n.Cap] || n.Name != got.Names[n.Cap] {
+				t.Fatalf("Parse(%q): group %d %q of %q", pattern, n.Cap, n.Name, got.Names)
+			}
+			seen[n.Cap] = true
+		}
+		for _, s := range n.Subs {
+			walk(s)
+		}
+	}
+	walk(got.Root)
+	for i, ok := range seen {
+		if !ok {
+			t.Fatalf("Parse(%q): group %d isn't in the tree", pattern, i)
+		}
+	}
+}
+
+// tokens make patterns of which about half are in order.
+var tokens = strings.Split(`a b k é ☃ . ^ $ | | ( (?: (?i) (?i: (?s) (?-u) (?u) (?x) (?mR) (?U) (?P<n> (?<m> ) ) ) ) * + ? {2} {2,} {2,3} {3,2} {,3} { } `+
+	`[ [^ [a [^a [a-z [[:alpha:] [[:^digit:] ] ] ] ] - -- && ~~ a-z z-a \d \D \s \w \W \b \B \A \z \< \> \b{start} \b{end-half} \b{foo} `+
+	`\x41 \xFF \x{41} \x{110000} \u0041 \u{1F600} \U0001F600 \n \t \. \- \# \/ \y \1 \pL \p{Greek} \P{Lu} \p{sc=Grek} \p{gc!=Nd} \p{foo} # ~ & , : = ! < >`, " ")
+
+func randomPattern(rng *rand.Rand, tokens []string) string {
+	var b strings.Builder
+	for range 1 + rng.IntN(9) {
+		b.WriteString(tokens[rng.IntN(len(tokens))])
+		if rng.IntN(12) == 0 {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// TestAgainstRipgrep compares acceptance with ripgrep 14 or later, which
+// has the parser this one follows. RG names another one than that in PATH,
+// RG_PATTERNS how many patterns to try.
+func TestAgainstRipgrep(t *testing.T) {
+	rg := os.Getenv("RG")
+	if rg == "" {
+		rg, _ = exec.LookPath("rg")
+	}
+	out, err := exec.Command(rg, "--version").Output()
+	if err != nil {
+		t.Skip("ripgrep isn't installed")
+	}
+	version, _, _ := strings.Cut(strings.TrimPrefix(string(out), "ripgrep "), ".")
+	if n, _ := strconv.Atoi(version); n < 14 {
+		t.Skipf("ripgrep is of version %s", version)
+	}
+	count := 400
+	if n, err := strconv.Atoi(os.Getenv("RG_PATTERNS")); err == nil {
+		count = n
+	}
+	rng := rand.New(rand.NewPCG(7, 7))
+	accepted := 0
+	for range count {
+		pattern := randomPattern(rng, tokens)
+		// Multiline mode lets \n through and adds flags of its own.
+		out, err := exec.Command(rg, "--no-config", "-U", "-q", "-e", pattern, os.DevNull).CombinedOutput()
+		exit, isExit := err.(*exec.ExitError)
+		if err != nil && !isExit {
+			t.Fatal(err)
+		}
+		want := err == nil || exit.ExitCode() == 1
+		// ripgrep puts (?:…) around every pattern before it parses.
+		_, gotErr := Parse("(?:"+pattern+")", Flags{})
+		if (gotErr == nil) != want {
+			t.Errorf("Parse(%q): %v, ripgrep: %s", pattern, gotErr, out)
+		}
+		if want {
+			accepted++
+		}
+	}
+	t.Logf("ripgrep accepts %d of %d", accepted, count)
+}
+
+// TestAgainstGo compares acceptance with Go's parser on what both have.
+func TestAgainstGo(t *testing.T) {
+	common := strings.Split(`a b é ☃ . ^ $ | ( (?: (?i) (?s: ) ) * + ? {2} {2,} {2,3} [ab] [^a-z] [[:alpha:]] \d \W \b \A \z \x41 \x{41} \n \. \pL \p{Greek} \P{Lu}`, " ")
+	rng := rand.New(rand.NewPCG(3, 3))
+	accepted := 0
+	for range 20_000 {
+		pattern := randomPattern(rng, common)
+		_, err := syntax.Parse(pattern, syntax.Perl)
+		if e, ok := err.(*syntax.Error); ok && e.Code == syntax.ErrInvalidRepeatOp {
+			continue // a** is fine in Rust
+		}
+		_, gotErr := Parse(pattern, Flags{})
+		if (err == nil) != (gotErr == nil) && !onlyInGo(pattern) {
+			t.Errorf("Parse(%q): %v, Go: %v", pattern, gotErr, err)
+		}
+		if err == nil {
+			accepted++
+		}
+	}
+	if accepted < 2000 {
+		t.Errorf("only %d patterns were in order", accepted)
+	}
+}
+
+// onlyInGo reports (?) or an operator after (?i), errors only in Rust.
+func onlyInGo(pattern string) bool {
+	for _, s := range []string{"(?)", "(?i)*", "(?i)+", "(?i)?", "(?i){"} {
+		if strings.Contains(pattern, s) {
+			return true
+		}
+	}
+	return false
+}
