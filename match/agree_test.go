@@ -1,0 +1,178 @@
+package match
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"quarry/internal/re/literal"
+)
+
+// checkAgree holds the fast paths of a pattern against their definitions on
+// one text.
+func checkAgree(t *testing.T, p *Pattern, text []byte) {
+	t.Helper()
+	if p.opts.Mode == Lines {
+		checkLines(t, p, text)
+	}
+	m := p.NewMatcher()
+	for line := range strings.SplitSeq(string(text), "\n") {
+		if p.opts.Mode == Lines {
+			line = strings.TrimSuffix(line, "\r")
+		}
+		checkSpans(t, p, m, []byte(line))
+	}
+}
+
+func checkLines(t *testing.T, p *Pattern, text []byte) {
+	t.Helper()
+	want := lineList(func(y func(int, int) bool) { p.NewMatcher().eachLine(text, y) })
+	m := p.NewMatcher()
+	for range 2 { // cold and warm
+		if got := lineList(func(y func(int, int) bool) { m.Lines(text, y) }); got != want {
+			t.Fatalf("%q (%s) in %q: lines %s, want %s", p, p.Strategy(), text, got, want)
+		}
+	}
+	if got := lineList(func(y func(int, int) bool) { m.allLines(text, y) }); got != want {
+		t.Fatalf("%q in %q: lines without prefilter %s, want %s", p, text, got, want)
+	}
+	p.NewMatcher().eachLine(text, func(start, end int) bool {
+		if line := text[start:end]; !holds(p.Need(), line) {
+			t.Fatalf("%q matches %q, which lacks its need %+v", p, line, p.Need())
+		}
+		if !m.MatchLine(text[start:end]) {
+			t.Fatalf("%q: MatchLine(%q) is false", p, text[start:end])
+		}
+		return true
+	})
+}
+
+// checkSpans compares the matches in one text with the exact engine's.
+func checkSpans(t *testing.T, p *Pattern, m *Matcher, text []byte) {
+	t.Helper()
+	if p.plan.superset {
+		return
+	}
+	var want strings.Builder
+	for _, groups := range pikeMatches(p, p.plan.prog, text, 0, len(text), false, 0) {
+		fmt.Fprintf(&want, "%d-%d ", groups[0][0], groups[0][1])
+	}
+	if got := lineList(func(y func(int, int) bool) { m.each(text, y) }); got != want.String() {
+		t.Fatalf("%q (%s) in %q: matches %s, want %s", p, p.Strategy(), text, got, want.String())
+	}
+}
+
+// holds evaluates a need the slow way.
+func holds(n Need, text []byte) bool {
+	switch n.Op {
+	case NeedNever:
+		return false
+	case NeedOneOf:
+		var set literal.Set
+		for _, t := range n.Texts {
+			set = append(set, literal.Lit(t))
+		}
+		return (&literal.Need{Op: literal.OneOf, Set: set}).Holds(text)
+	case NeedAll:
+		for _, s := range n.Subs {
+			if !holds(s, text) {
+				return false
+			}
+		}
+	case NeedEither:
+		for _, s := range n.Subs {
+			if holds(s, text) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+func TestFastPathsAgree(t *testing.T) {
+	n := 6000
+	if testing.Short() {
+		n = 1000
+	}
+	for seed := range uint64(n) {
+		g := seeded(seed, false)
+		expr := g.pattern(1 + g.rng.IntN(4))
+		opts := Options{
+			Case:      Case(g.rng.IntN(3)),
+			Mode:      Mode(g.rng.IntN(4) % 3),
+			WholeWord: g.rng.IntN(8) == 0,
+			WholeLine: g.rng.IntN(16) == 0,
+		}
+		p, err := Compile(expr, opts)
+		if err != nil {
+			t.Fatalf("seed %d: %q: %v", seed, expr, err)
+		}
+		for range 4 {
+			checkAgree(t, p, []byte(g.text()))
+		}
+		checkAgree(t, p, []byte(strings.Repeat(g.text()+"\n", 20)))
+	}
+}
+
+// Go's regexp means the same on the syntax both have, without Unicode classes.
+func TestAgainstStandardLibrary(t *testing.T) {
+	n := 6000
+	if testing.Short() {
+		n = 1000
+	}
+	for seed := range uint64(n) {
+		g := seeded(seed+1_000_000, true)
+		expr := g.pattern(1 + g.rng.IntN(4))
+		std, err := regexp.Compile(expr)
+		if err != nil {
+			t.Fatalf("seed %d: %q: %v", seed, expr, err)
+		}
+		p, err := Compile(expr, Options{Mode: Text})
+		if err != nil {
+			t.Fatalf("seed %d: %q: %v", seed, expr, err)
+		}
+		for range 4 {
+			checkStd(t, std, p, g.text())
+		}
+	}
+}
+
+func checkStd(t *testing.T, std *regexp.Regexp, p *Pattern, text string) {
+	t.Helper()
+	var want strings.Builder
+	for _, s := range std.FindAllStringIndex(text, -1) {
+		fmt.Fprintf(&want, "%d-%d ", s[0], s[1])
+	}
+	m := p.NewMatcher()
+	if got := lineList(func(y func(int, int) bool) { m.Each([]byte(text), y) }); got != want.String() {
+		t.Fatalf("%q in %q: %s, the standard library finds %s", p, text, got, want.String())
+	}
+	loc := std.FindStringSubmatchIndex(text)
+	slots, ok := m.Captures([]byte(text), 0, nil)
+	if ok != (loc != nil) || ok && fmt.Sprint(slots) != fmt.Sprint(loc) {
+		t.Fatalf("%q in %q: groups %v, the standard library finds %v", p, text, slots, loc)
+	}
+}
+
+func FuzzAgree(f *testing.F) {
+	f.Add(`\w+\s+foo`, "a  foo\nb\r\n", false)
+	f.Add(`^$`, "\r\n\n", false)
+	f.Add(`(?i)sk|\bfoo\b`, "\u017fk éfoo foo\xff", true)
+	f.Add(`[^a]+$`, "b\r\n", false)
+	f.Fuzz(func(t *testing.T, expr, text string, fold bool) {
+		opts := Options{SizeLimit: 1 << 20}
+		if fold {
+			opts.Case = Insensitive
+		}
+		if len(expr) > 200 || len(text) > 2000 {
+			return
+		}
+		p, err := Compile(expr, opts)
+		if err != nil {
+			return
+		}
+		checkAgree(t, p, []byte(text))
+	})
+}
