@@ -41,10 +41,15 @@ func (d *Dir) Path() Path { return d.path }
 
 // OpenDir opens the folder called name in d.
 func (d *Dir) OpenDir(name string) (*Dir, error) {
-	p, err := d.admit(name, true)
-	if err != nil {
+	if err := d.admitName(name, true); err != nil {
 		return nil, err
 	}
+	return d.openDir(name)
+}
+
+// openDir is OpenDir for names that were judged.
+func (d *Dir) openDir(name string) (*Dir, error) {
+	p := d.path.child(name)
 	fd, err := openat(d.fd, name, flagsDir, 0)
 	if err != nil {
 		return nil, wrap("open", p.s, err)
@@ -59,6 +64,11 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	if err := d.admitName(name, false); err != nil {
 		return nil, err
 	}
+	return d.openFile(name)
+}
+
+// openFile is OpenFile for names that were judged.
+func (d *Dir) openFile(name string) (*File, error) {
 	fd, err := openat(d.fd, name, flagsFile, 0)
 	f := new(File)
 	if err == nil {
@@ -114,13 +124,6 @@ func (d *Dir) admitName(name string, isDir bool) error {
 		return d.root.policy.refusal("open", p.s, p, v)
 	}
 	return nil
-}
-
-func (d *Dir) admit(name string, isDir bool) (Path, error) {
-	if err := d.admitName(name, isDir); err != nil {
-		return Path{}, err
-	}
-	return d.path.child(name), nil
 }
 
 // 64 KiB holds about 1,600 entries; most folders need one call.

@@ -1,0 +1,6 @@
+//go:build !linux || portable
+
+package rootfs
+
+// forceByName has no meaning here.
+func forceByName(*Root) bool { return false }

@@ -1,0 +1,114 @@
+package rootfs
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+)
+
+// Version identifies a file's content: the first 128 bits of its SHA-256, which
+// nobody can make collide on purpose in a way that matters here, in 32 hex
+// digits. The zero Version stands for "not known".
+type Version struct{ sum [16]byte }
+
+// VersionOf returns the version of data.
+func VersionOf(data []byte) Version {
+	full := sha256.Sum256(data)
+	return Version{[16]byte(full[:16])}
+}
+
+// ParseVersion reads what String printed.
+func ParseVersion(s string) (Version, error) {
+	var v Version
+	if len(s) != 32 {
+		return v, errBadVersion
+	}
+	if _, err := hex.Decode(v.sum[:], []byte(s)); err != nil {
+		return Version{}, errBadVersion
+	}
+	return v, nil
+}
+
+var errBadVersion = errors.New("a version is 32 hexadecimal digits")
+
+// String prints the version as 32 hex digits.
+func (v Version) String() string { return hex.EncodeToString(v.sum[:]) }
+
+// IsZero reports whether no version is known.
+func (v Version) IsZero() bool { return v == Version{} }
+
+func versionOfHash(h hash.Hash) Version {
+	var full [sha256.Size]byte
+	return Version{[16]byte(h.Sum(full[:0])[:16])}
+}
+
+var (
+	errGrew     = errors.New("the file is larger than allowed")
+	errUnstable = errors.New("the file kept changing while it was read")
+)
+
+// readTries is how often a file that changes while it is read is read again.
+const readTries = 4
+
+// ReadFile reads the regular file at p whole, at most limit bytes; a limit of 0
+// or less is none. The bytes, the version and the info belong together: a file
+// that changed during the read is read again, and is a Conflict if it never
+// rests.
+func (r *Root) ReadFile(p Path, limit int64) ([]byte, Version, Info, error) {
+	for range readTries {
+		f, err := r.OpenFile(p)
+		if err != nil {
+			return nil, Version{}, Info{}, err
+		}
+		data, err := f.readAll(p.String(), limit)
+		before := f.Info()
+		after, statErr := f.Stat()
+		f.Close()
+		if err != nil {
+			return nil, Version{}, Info{}, err
+		}
+		if statErr != nil {
+			return nil, Version{}, Info{}, statErr
+		}
+		if unchanged(before, after) && after.Size == int64(len(data)) {
+			return data, VersionOf(data), after, nil
+		}
+	}
+	return nil, Version{}, Info{}, &Error{Op: "read", Path: p.String(), Kind: Conflict, Err: errUnstable}
+}
+
+// unchanged compares what a write moves. It can miss a write within one tick of
+// the file system's clock, so a change never rests on it: Replace compares
+// hashes.
+func unchanged(a, b Info) bool {
+	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && (b.ChangeTime.IsZero() || a.ChangeTime.Equal(b.ChangeTime))
+}
+
+// readAll reads from the start to the end, growing with a file that grows.
+func (f *File) readAll(shown string, limit int64) ([]byte, error) {
+	tooLarge := &Error{Op: "read", Path: shown, Kind: TooLarge, Err: errGrew}
+	size := f.Info().Size
+	if limit > 0 && size > limit {
+		return nil, tooLarge
+	}
+	// One byte more than the size lets the last read see the end.
+	data := make([]byte, 0, size+1)
+	for {
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if limit > 0 && int64(len(data)) > limit {
+			return nil, tooLarge
+		}
+		if err == io.EOF {
+			return data, nil
+		}
+		if err != nil {
+			return nil, wrap("read", shown, err)
+		}
+	}
+}
