@@ -1,0 +1,116 @@
+package dfa_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"quarry/internal/re/dfa"
+	"quarry/internal/re/hir"
+	"quarry/internal/re/nfa"
+	"quarry/internal/re/nfa/nfatest"
+	"quarry/internal/re/pike"
+)
+
+func compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
+	t.Helper()
+	p, err := nfa.Compile(n, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// withLooks replaces the assertions in a tree by others, so that all kinds
+// are tried in all places.
+func withLooks(r *rand.Rand, n *hir.Node) *hir.Node {
+	c := *n
+	if n.Op == hir.OpLook {
+		c.Look = hir.Look(1 + r.IntN(hir.NumLook-1))
+	}
+	c.Subs = nil
+	for _, s := range n.Subs {
+		c.Subs = append(c.Subs, withLooks(r, s))
+	}
+	return &c
+}
+
+type randomCase struct {
+	node *hir.Node
+	name string
+	p    *nfa.Prog
+	rev  *nfa.Prog
+}
+
+func randomCases(t testing.TB, seed uint64, n int) []randomCase {
+	r := rand.New(rand.NewPCG(seed, 77))
+	var cs []randomCase
+	for range n {
+		pattern := nfatest.Pattern(r, 4)
+		node, err := nfatest.Parse(pattern)
+		if err != nil {
+			continue
+		}
+		if r.IntN(2) == 0 {
+			node = withLooks(r, node)
+			pattern += fmt.Sprint(" with looks ", looksOf(node))
+		}
+		utf8 := r.IntN(2) == 0
+		cs = append(cs, randomCase{node, pattern,
+			compile(t, node, nfa.Options{UTF8: utf8}), compile(t, node, nfa.Options{Reverse: true, UTF8: utf8})})
+	}
+	return cs
+}
+
+func looksOf(n *hir.Node) []hir.Look {
+	if n.Op == hir.OpLook {
+		return []hir.Look{n.Look}
+	}
+	var all []hir.Look
+	for _, s := range n.Subs {
+		all = append(all, looksOf(s)...)
+	}
+	return all
+}
+
+func TestFinderIsPike(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var vm pike.Cache
+	span := make([]int, 2)
+	gaveUp, all := 0, 0
+	for _, c := range randomCases(t, 1, 2500) {
+		size := 0
+		if r.IntN(4) == 0 {
+			size = 1 // the fewest states there can be
+		}
+		cache := dfa.NewFinder(c.p, c.rev, &dfa.Options{CacheSize: size}).NewCache()
+		for range 6 {
+			hay := []byte(nfatest.Text(r, r.IntN(20), r.IntN(2) == 0))
+			from := r.IntN(len(hay) + 1)
+			if r.IntN(2) == 0 {
+				from = 0
+			}
+			to := from + r.IntN(len(hay)-from+1)
+			if r.IntN(2) == 0 {
+				to = len(hay)
+			}
+			anchored := r.IntN(4) == 0
+			start, end, got := cache.Find(hay, from, to, anchored)
+			is := cache.IsMatch(hay, from, to, anchored)
+			want := vm.Find(c.p, pike.Input{Hay: hay, From: from, To: to, Anchored: anchored}, span)
+			if all++; got == dfa.GaveUp {
+				gaveUp++
+				continue
+			}
+			if (got == dfa.Match) != (want == pike.Match) || got == dfa.Match && (start != span[0] || end != span[1]) {
+				t.Fatalf("%s on %q[%d:%d] anchored %v: dfa %v %d %d, pike %v %v", c.name, hay, from, to, anchored, got, start, end, want, span)
+			}
+			if is != got && is != dfa.GaveUp {
+				t.Fatalf("%s on %q[%d:%d]: IsMatch %v, Find %v", c.name, hay, from, to, is, got)
+			}
+		}
+	}
+	if gaveUp > all/3 {
+		t.Errorf("gave up on %d of %d", gaveUp, all)
+	}
+}

@@ -1,0 +1,33 @@
+// Package dfa runs patterns at one table look-up a byte, building the states
+// of the automaton as the text asks for them.
+//
+// Two machines share the construction. Finder answers where the leftmost
+// match starts and ends, in one forward and one backward run. Lines answers
+// which lines match, every line being a text of its own, in one pass over a
+// buffer of many lines; it may run several parts of the buffer in lock-step.
+//
+// Whatever a machine reports is what package pike would say. Where a byte
+// automaton can't know (a Unicode word test beside a byte over 0x7F, a cache
+// too small for the pattern), Finder says so and Lines asks its caller's
+// Decide. Memory is bounded by the cache size, time by it and the length of
+// the text: a search that keeps refilling its cache is handed over.
+//
+// A Finder or Lines is immutable and shared; a cache belongs to one goroutine.
+package dfa
+
+// DefaultCacheSize bounds the states of one cache, in bytes.
+const DefaultCacheSize = 2 << 20
+
+// Options of the machines; nil and the zero value are the defaults.
+type Options struct {
+	// CacheSize bounds the memory of one cache's states in bytes; 0 means
+	// DefaultCacheSize. A few states are always kept.
+	CacheSize int
+}
+
+func (o *Options) cacheSize() int {
+	if o == nil || o.CacheSize <= 0 {
+		return DefaultCacheSize
+	}
+	return o.CacheSize
+}

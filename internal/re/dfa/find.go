@@ -1,0 +1,230 @@
+package dfa
+
+import (
+	"unsafe"
+
+	"quarry/internal/re/nfa"
+)
+
+// Result is the outcome of a Finder's search.
+type Result uint8
+
+const (
+	NoMatch Result = iota
+	Match
+	// GaveUp: the cache was refilled too often, or a byte over 0x7F stands
+	// where a Unicode assertion would have to be decided. Another engine
+	// has to search from where this one started.
+	GaveUp
+)
+
+// Finder finds spans with two automata: a forward one that knows where the
+// preferred match ends and a reversed one that then finds its start.
+type Finder struct {
+	fwd, rev     *nfa.Prog
+	fcl, rcl     *classes
+	flook, rlook *lookTable
+	cacheSize    int
+}
+
+// NewFinder makes a Finder of two programs of the same pattern, compiled with
+// and without Reverse; captures in the first are ignored.
+func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
+	return &Finder{
+		fwd: fwd, rev: rev,
+		fcl: newClasses(fwd, modeFind), rcl: newClasses(rev, modeReverse),
+		flook: newLookTable(false), rlook: newLookTable(true),
+		cacheSize: opt.cacheSize(),
+	}
+}
+
+// FindCache holds the states a Finder has built. One goroutine uses it at a
+// time.
+type FindCache struct {
+	f   *Finder
+	fwd *machine
+	rev *machine // made when first needed
+}
+
+// NewCache returns an empty cache.
+func (f *Finder) NewCache() *FindCache {
+	return &FindCache{f: f, fwd: newMachine(f.fwd, modeFind, f.flook, f.fcl, f.cacheSize)}
+}
+
+// Find returns the span of the leftmost match in hay[from:to]; assertions see
+// all of hay. It says what pike.Cache.Find would, or GaveUp.
+func (c *FindCache) Find(hay []byte, from, to int, anchored bool) (start, end int, r Result) {
+	for {
+		end, r = c.run(hay, from, to, anchored, false)
+		if r != Match {
+			return -1, -1, r
+		}
+		start = from
+		if !anchored && !c.f.fwd.AnchoredStart {
+			if start, r = c.startOf(hay, from, end); r != Match {
+				return -1, -1, GaveUp
+			}
+		}
+		if start != end || !c.f.fwd.UTF8 || !nfa.SplitsRune(hay, end) {
+			return start, end, Match
+		}
+		if anchored || end >= to {
+			return -1, -1, NoMatch
+		}
+		from = end + 1
+	}
+}
+
+// IsMatch reports whether hay[from:to] has a match.
+func (c *FindCache) IsMatch(hay []byte, from, to int, anchored bool) Result {
+	if c.f.fwd.UTF8 {
+		// An empty match may not count, and only a span tells.
+		_, _, r := c.Find(hay, from, to, anchored)
+		return r
+	}
+	_, r := c.run(hay, from, to, anchored, true)
+	return r
+}
+
+// FindEnd returns the end of the leftmost match or, with earliest, the first
+// offset at which some match ends. It doesn't know the start, so an empty
+// match may split a scalar value.
+func (c *FindCache) FindEnd(hay []byte, from, to int, anchored, earliest bool) (end int, r Result) {
+	return c.run(hay, from, to, anchored, earliest)
+}
+
+func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end int, r Result) {
+	if from < 0 || from > to || to > len(hay) || c.f.fwd.AnchoredStart && from > 0 {
+		return -1, NoMatch
+	}
+	m := c.fwd
+	m.live = m.live[:0]
+	m.thrashed = false
+	before := kindEdge
+	if from > 0 {
+		before = kindOf(hay[from-1])
+	}
+	unsure := m.p.Looks.HasAny(nfa.LooksUnicode)
+	if unsure && before == kindHigh {
+		return -1, GaveUp
+	}
+	s := m.startState(anchored, before)
+	if s == m.special(rowDead) {
+		return -1, NoMatch
+	}
+	last := -1
+	text := hay[:to]
+	base, limit, mark := m.base(), m.limit(), from
+	for i := from; i < len(text); i++ {
+		// s is the id of a row in the table and a column is less than a
+		// row's length, so the entry exists.
+		e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
+		if e >= limit && e&matchBit == 0 {
+			s = e
+			continue
+		}
+		if e == rowUnknown {
+			m.scanned += i - mark
+			mark = i
+			e = m.build(s, text[i])
+			base, limit = m.base(), m.limit()
+			if m.thrashed {
+				return -1, GaveUp
+			}
+		}
+		if e&matchBit != 0 {
+			last = i
+			if earliest {
+				return last, Match
+			}
+			e &^= matchBit
+		}
+		if e == m.special(rowDead) {
+			m.scanned += i - mark
+			return verdict(last)
+		}
+		if e == m.special(rowQuit) {
+			return -1, GaveUp
+		}
+		s = e
+	}
+	m.scanned += to - mark
+	if to < len(hay) {
+		e := m.step(s, hay[to])
+		if e == m.special(rowQuit) {
+			return -1, GaveUp
+		}
+		if e&matchBit != 0 {
+			last = to
+		}
+	} else if m.ends(s) {
+		last = to
+	}
+	return verdict(last)
+}
+
+func verdict(last int) (int, Result) {
+	if last < 0 {
+		return -1, NoMatch
+	}
+	return last, Match
+}
+
+// startOf runs backwards from the end of a match to the leftmost place where
+// a match with this end starts. That is the start of the preferred match: it
+// has the leftmost start of all matches, and this end.
+func (c *FindCache) startOf(hay []byte, from, end int) (start int, r Result) {
+	if c.rev == nil {
+		c.rev = newMachine(c.f.rev, modeReverse, c.f.rlook, c.f.rcl, c.f.cacheSize)
+	}
+	m := c.rev
+	m.live = m.live[:0]
+	m.thrashed = false
+	after := kindEdge
+	if end < len(hay) {
+		after = kindOf(hay[end])
+	}
+	s := m.startState(true, after)
+	last := -1
+	base, limit, mark := m.base(), m.limit(), end
+	for i := end - 1; i >= from; i-- {
+		e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[hay[i]])))
+		if e >= limit && e&matchBit == 0 {
+			s = e
+			continue
+		}
+		if e == rowUnknown {
+			m.scanned += mark - i
+			mark = i
+			e = m.build(s, hay[i])
+			base, limit = m.base(), m.limit()
+			if m.thrashed {
+				return -1, GaveUp
+			}
+		}
+		if e&matchBit != 0 {
+			last = i + 1
+			e &^= matchBit
+		}
+		if e == m.special(rowDead) {
+			return verdict(last)
+		}
+		if e == m.special(rowQuit) {
+			return -1, GaveUp
+		}
+		s = e
+	}
+	m.scanned += mark - from
+	if from > 0 {
+		e := m.step(s, hay[from-1])
+		if e == m.special(rowQuit) {
+			return -1, GaveUp
+		}
+		if e&matchBit != 0 {
+			last = from
+		}
+	} else if m.ends(s) {
+		last = from
+	}
+	return verdict(last)
+}

@@ -1,0 +1,491 @@
+package dfa
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"unsafe"
+
+	"quarry/internal/re/nfa"
+)
+
+type mode uint8
+
+const (
+	modeFind    mode = iota // ends of matches, by preference
+	modeReverse             // starts of matches, all of them
+	modeLines               // whether a line matches
+)
+
+// The first rows of every table stand for what isn't a state. All their
+// entries lead back to themselves, so a loop may look only now and then
+// whether it fell into one; none of these can be left by reading on.
+const (
+	rowUnknown = iota // not built yet
+	rowDead           // no match from here
+	rowQuit           // the machine can't decide
+	rowMatched        // modeLines: this line matches
+	numSpecial
+)
+
+// matchBit on a table entry says that a match ended (modeReverse: started)
+// before the byte that was read. It belongs to the step, not to the state.
+const matchBit = 1
+
+// A row's number times rowBytes is the state's id: the byte offset of the row
+// in the table, so that one step is table[id+4*column].
+//
+// machine is the growing automaton of one cache.
+type machine struct {
+	p     *nfa.Prog
+	mode  mode
+	look  *lookTable
+	start nfa.ID // where unanchored runs begin
+
+	table    []uint32
+	cols     [256]uint8 // byte → column; the identity while wide
+	wide     bool       // a row has an entry for each byte, not for each class
+	shift    uint       // log2 of a row's bytes
+	classes  *classes
+	rows     []row
+	arena    []nfa.ID // the rows' sets
+	ids      map[string]uint32
+	starts   [2][numKinds]uint32 // by anchored and the kind before; 0 is unknown
+	live     []uint32            // states a caller needs across a clear
+	budget   int
+	used     int
+	created  int // states since the last clear
+	scanned  int // bytes since the last clear, kept up by the callers
+	bad      int // clears in a row that came too early
+	thrashed bool
+
+	seen  sparseSet
+	stack []nfa.ID
+	list  []nfa.ID // the set being made
+	roots []nfa.ID // what it was made from, see intern
+	tmp   []nfa.ID
+	key   []byte
+}
+
+// row is one state: a set of automaton states, in order of preference where
+// that matters, and the kind of byte read before it.
+type row struct {
+	off, n uint32 // arena[off:off+n]
+	before kind
+	looks  bool  // the set has unresolved assertions
+	atEnd  uint8 // whether the text may end here: 0 not known, 1 no, 2 yes
+}
+
+// classes is a program's byte classes turned round.
+type classes struct {
+	of      [256]uint8
+	n       int
+	members [][]byte
+}
+
+func newClasses(p *nfa.Prog, mode mode) *classes {
+	c := &classes{of: p.Classes, n: p.NumClasses}
+	if mode == modeLines && c.n < 256 {
+		// \n ends a line and must not share a class.
+		shared := false
+		for b := range 256 {
+			shared = shared || b != '\n' && c.of[b] == c.of['\n']
+		}
+		if shared {
+			c.of['\n'] = uint8(c.n)
+			c.n++
+		}
+	}
+	c.members = make([][]byte, c.n)
+	for b := range 256 {
+		c.members[c.of[b]] = append(c.members[c.of[b]], byte(b))
+	}
+	return c
+}
+
+type sparseSet struct {
+	dense  []nfa.ID
+	sparse []uint32
+}
+
+func (s *sparseSet) add(id nfa.ID) bool {
+	if i := s.sparse[id]; int(i) < len(s.dense) && s.dense[i] == id {
+		return false
+	}
+	s.sparse[id] = uint32(len(s.dense))
+	s.dense = append(s.dense, id)
+	return true
+}
+
+func newMachine(p *nfa.Prog, mode mode, look *lookTable, cl *classes, budget int) *machine {
+	m := &machine{p: p, mode: mode, look: look, classes: cl, budget: budget, wide: true, start: p.Search}
+	if mode == modeReverse || p.AnchoredStart || mode == modeLines && p.LineAnchored {
+		m.start = p.Start
+	}
+	m.seen.sparse = make([]uint32, len(p.States))
+	m.seen.dense = make([]nfa.ID, 0, len(p.States))
+	m.reset()
+	return m
+}
+
+// reset empties the table. Rows are wide as long as they fit the budget: they
+// save the loops a look-up. Once they don't, rows by class hold more states.
+func (m *machine) reset() {
+	if m.wide {
+		m.shift = 10
+		for b := range 256 {
+			m.cols[b] = uint8(b)
+		}
+	} else {
+		m.shift = uint(bits.Len(uint(m.classes.n-1))) + 2
+		m.cols = m.classes.of
+	}
+	m.table = m.table[:0]
+	m.rows = m.rows[:0]
+	m.arena = m.arena[:0]
+	m.ids = make(map[string]uint32)
+	m.starts = [2][numKinds]uint32{}
+	m.used, m.created, m.scanned = 0, 0, 0
+	for r := range numSpecial {
+		m.grow(uint32(r) << m.shift)
+		m.rows = append(m.rows, row{})
+	}
+}
+
+// grow adds a row with every entry set to fill.
+func (m *machine) grow(fill uint32) {
+	n := 1 << (m.shift - 2)
+	m.table = slices.Grow(m.table, n)[:len(m.table)+n]
+	for i := len(m.table) - n; i < len(m.table); i++ {
+		m.table[i] = fill
+	}
+}
+
+func (m *machine) special(r int) uint32 { return uint32(r) << m.shift }
+
+// limit is the least id of a real state.
+func (m *machine) limit() uint32 { return numSpecial << m.shift }
+
+// base is the address of the table, valid until a state is built.
+func (m *machine) base() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(m.table)) }
+
+// peek returns the entry of state id for byte b, which may be unknown.
+func (m *machine) peek(id uint32, b byte) uint32 {
+	return m.table[id>>2+uint32(m.cols[b])]
+}
+
+// step returns the entry of state id for byte b, building it when needed.
+// Building may clear the table: all ids but the result and m.live are then
+// void.
+func (m *machine) step(id uint32, b byte) uint32 {
+	if e := m.peek(id, b); e != rowUnknown {
+		return e
+	}
+	return m.build(id, b)
+}
+
+func (m *machine) set(r *row) []nfa.ID { return m.arena[r.off : r.off+r.n] }
+
+// startState returns where a run begins after a byte of kind before.
+func (m *machine) startState(anchored bool, before kind) uint32 {
+	i, from := 0, m.start
+	if anchored {
+		i, from = 1, m.p.Start
+	}
+	if id := m.starts[i][before]; id != 0 {
+		return id
+	}
+	m.begin()
+	m.roots = append(m.roots, from)
+	m.follow(from, m.look.all[before], m.look.any[before])
+	id := m.intern(before)
+	m.starts[i][before] = id
+	return id
+}
+
+func (m *machine) begin() {
+	m.seen.dense = m.seen.dense[:0]
+	m.list = m.list[:0]
+	m.roots = m.roots[:0]
+}
+
+// follow appends to list the states that id leads to without reading a byte:
+// those that read one, match, or assert what the next byte decides. Assertions
+// in hold are passed, those outside may fail for good. It reports false when
+// the rest of the set can't matter: a match was reached and preference rules.
+func (m *machine) follow(id nfa.ID, hold, may nfa.LookSet) bool {
+	m.stack = append(m.stack[:0], id)
+	for len(m.stack) > 0 {
+		id := m.stack[len(m.stack)-1]
+		m.stack = m.stack[:len(m.stack)-1]
+		for m.seen.add(id) {
+			s := &m.p.States[id]
+			switch s.Op {
+			case nfa.OpSplit:
+				m.stack = append(m.stack, s.B)
+				id = s.A
+				continue
+			case nfa.OpUnion:
+				alts := m.p.Alts[s.A:s.B]
+				for i := len(alts) - 1; i > 0; i-- {
+					m.stack = append(m.stack, alts[i])
+				}
+				id = alts[0]
+				continue
+			case nfa.OpCapture:
+				id = s.A
+				continue
+			case nfa.OpLook:
+				if hold.Has(s.Look) {
+					id = s.A
+					continue
+				}
+				if may.Has(s.Look) {
+					m.list = append(m.list, id)
+				}
+			case nfa.OpRange, nfa.OpSparse:
+				m.list = append(m.list, id)
+			case nfa.OpMatch:
+				m.list = append(m.list, id)
+				if m.mode != modeReverse {
+					return false
+				}
+			}
+			break
+		}
+	}
+	return true
+}
+
+// resolve turns the set of r into one without assertions, knowing the kind of
+// the next byte.
+func (m *machine) resolve(r *row, next kind) []nfa.ID {
+	if !r.looks {
+		return m.set(r)
+	}
+	hold := m.look.holds[r.before][next]
+	m.begin()
+	for _, id := range m.set(r) {
+		if !m.follow(id, hold, 0) {
+			break
+		}
+	}
+	m.tmp = append(m.tmp[:0], m.list...)
+	return m.tmp
+}
+
+// ends reports whether a match ends in state id when the text does. Matched
+// lines have ended already.
+func (m *machine) ends(id uint32) bool {
+	i := id >> m.shift
+	if i < numSpecial {
+		return i == rowMatched
+	}
+	r := &m.rows[i]
+	if r.atEnd == 0 {
+		r.atEnd = 1
+		if m.hasOp(m.resolve(r, kindEdge), nfa.OpMatch) {
+			r.atEnd = 2
+		}
+	}
+	return r.atEnd == 2
+}
+
+// hasOp reports whether set has a state that does op.
+func (m *machine) hasOp(set []nfa.ID, op nfa.Op) bool {
+	for _, id := range set {
+		if m.p.States[id].Op == op {
+			return true
+		}
+	}
+	return false
+}
+
+// build computes the entry of state id for byte b and stores it for every
+// byte of b's class.
+func (m *machine) build(id uint32, b byte) uint32 {
+	e, cleared := m.target(id, b)
+	if cleared {
+		return e // id is gone
+	}
+	at := id >> 2
+	if m.wide {
+		for _, b := range m.classes.members[m.classes.of[b]] {
+			m.table[at+uint32(b)] = e
+		}
+	} else {
+		m.table[at+uint32(m.cols[b])] = e
+	}
+	return e
+}
+
+func (m *machine) target(id uint32, b byte) (entry uint32, cleared bool) {
+	if m.mode == modeLines && b == '\n' {
+		if m.ends(id) {
+			return m.special(rowMatched), false
+		}
+		return m.lineStart()
+	}
+	k := kindOf(b)
+	if m.mode != modeLines && k == kindHigh && m.p.Looks.HasAny(nfa.LooksUnicode) {
+		return m.special(rowQuit), false
+	}
+	from := m.resolve(&m.rows[id>>m.shift], k)
+	matched := uint32(0)
+	if m.hasOp(from, nfa.OpMatch) {
+		if m.mode == modeLines {
+			return m.special(rowMatched), false
+		}
+		matched = matchBit
+	}
+	m.begin()
+	for _, id := range from {
+		s := &m.p.States[id]
+		var to nfa.ID
+		switch s.Op {
+		case nfa.OpRange:
+			if b < s.Lo || b > s.Hi {
+				continue
+			}
+			to = s.A
+		case nfa.OpSparse:
+			next, ok := m.p.Next(s, b)
+			if !ok {
+				continue
+			}
+			to = next
+		default:
+			continue
+		}
+		m.roots = append(m.roots, to)
+		if !m.follow(to, m.look.all[k], m.look.any[k]) {
+			break
+		}
+	}
+	if m.mode == modeLines && m.hasOp(m.list, nfa.OpMatch) {
+		return m.special(rowMatched), false
+	}
+	if len(m.list) == 0 {
+		return m.special(rowDead) | matched, false
+	}
+	if m.full(len(m.list)) {
+		m.clear()
+		cleared = true
+	}
+	return m.intern(k) | matched, cleared
+}
+
+// lineStart is the state at the beginning of a line.
+func (m *machine) lineStart() (id uint32, cleared bool) {
+	if id := m.starts[0][kindEdge]; id != 0 {
+		return id, false
+	}
+	if m.full(1) {
+		m.clear()
+		cleared = true
+	}
+	return m.startState(false, kindEdge), cleared
+}
+
+// intern returns the state of the set just made.
+//
+// A set with open assertions is kept in one of two forms. Where order means
+// nothing, its states are enough: following the open ones later adds the
+// rest. By preference they aren't: what an assertion leads to may have been
+// passed already on a way that comes later, and the order would differ from
+// the exact engine's. So the states it was made from are kept instead, and
+// made into a set again once the next byte is known.
+func (m *machine) intern(before kind) uint32 {
+	if len(m.list) == 0 {
+		return m.special(rowDead)
+	}
+	open := m.hasOp(m.list, nfa.OpLook)
+	set := m.list
+	if m.mode != modeFind {
+		slices.Sort(set) // so fewer states
+	} else if open {
+		set = m.roots
+	}
+	if !open {
+		return m.row(set, kindEdge, false)
+	}
+	// Behind an open assertion there may be any other.
+	return m.row(set, m.look.canonical(before, m.p.Looks), true)
+}
+
+// row returns the state with these parts, adding it when it is new.
+func (m *machine) row(set []nfa.ID, before kind, looks bool) uint32 {
+	m.key = append(m.key[:0], byte(before))
+	if looks {
+		m.key[0] |= 0x80
+	}
+	for _, id := range set {
+		m.key = binary.LittleEndian.AppendUint32(m.key, uint32(id))
+	}
+	if id, ok := m.ids[string(m.key)]; ok {
+		return id
+	}
+	id := uint32(len(m.rows)) << m.shift
+	m.ids[string(m.key)] = id
+	m.rows = append(m.rows, row{off: uint32(len(m.arena)), n: uint32(len(set)), before: before, looks: looks})
+	m.arena = append(m.arena, set...)
+	m.grow(m.special(rowUnknown))
+	m.used += m.cost(len(set))
+	m.created++
+	return id
+}
+
+// cost is the memory of a state: its row, its set and key, and about what the
+// map takes for it.
+func (m *machine) cost(n int) int { return 1<<m.shift + 8*n + 96 }
+
+func (m *machine) full(n int) bool {
+	return m.used+m.cost(n) > m.budget && m.created >= minStates
+}
+
+const (
+	// minStates are kept whatever the budget: with fewer, a clear would
+	// follow each byte.
+	minStates = 16
+
+	// A state costs about as much to build as 10 bytes to simulate, so a
+	// cache that is full after fewer bytes a state isn't worth having.
+	minBytesPerState = 10
+
+	// badClears in a row, and the search is handed over.
+	badClears = 3
+)
+
+// clear drops all states but those in live, which get new ids, and keeps the
+// set being made.
+func (m *machine) clear() {
+	type saved struct {
+		row
+		set []nfa.ID
+	}
+	keep := make([]saved, len(m.live))
+	for i, id := range m.live {
+		if r := id >> m.shift; r >= numSpecial {
+			x := &m.rows[r]
+			keep[i] = saved{*x, slices.Clone(m.set(x))}
+		}
+	}
+	if m.scanned < minBytesPerState*m.created {
+		if m.bad++; m.bad >= badClears {
+			m.thrashed = true
+			m.bad = 0
+		}
+	} else {
+		m.bad = 0
+	}
+	old := m.shift
+	m.wide = false
+	m.reset()
+	for i, id := range m.live {
+		if keep[i].set == nil {
+			m.live[i] = id >> old << m.shift
+			continue
+		}
+		m.live[i] = m.row(keep[i].set, keep[i].before, keep[i].looks)
+	}
+}
