@@ -26,7 +26,8 @@ type source struct {
 // target is one distinct link path of a source.
 type target struct {
 	path  string
-	exact bool // a canvas node: the vault path and nothing else
+	key   string // nameKey(path)
+	exact bool   // a canvas node: the vault path and nothing else
 	count int
 }
 
@@ -100,10 +101,9 @@ func nameKey(path string) string {
 func (g *Graph) setLinks(path string, links []Link) {
 	if s := g.sources[path]; s != nil {
 		for _, t := range s.targets {
-			key := nameKey(t.path)
-			delete(g.refs[key], s)
-			if len(g.refs[key]) == 0 {
-				delete(g.refs, key)
+			delete(g.refs[t.key], s)
+			if len(g.refs[t.key]) == 0 {
+				delete(g.refs, t.key)
 			}
 		}
 		delete(g.sources, path)
@@ -123,11 +123,14 @@ func (g *Graph) setLinks(path string, links []Link) {
 		t.count = 1
 		t.path = strings.Clone(t.path) // not a piece of the note's text
 		s.targets = append(s.targets, t)
-		key := nameKey(t.path)
-		if g.refs[key] == nil {
-			g.refs[key] = map[*source]struct{}{}
+	}
+	for i := range s.targets {
+		t := &s.targets[i]
+		t.key = nameKey(t.path)
+		if g.refs[t.key] == nil {
+			g.refs[t.key] = map[*source]struct{}{}
 		}
-		g.refs[key][s] = struct{}{}
+		g.refs[t.key][s] = struct{}{}
 	}
 	if len(s.targets) > 0 {
 		g.sources[path] = s

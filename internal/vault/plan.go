@@ -59,8 +59,10 @@ func (g *Graph) Plan(files Files, moves []Move, opts PlanOptions) (*Plan, error)
 	}
 	pl := planner{opts: opts, before: view{base: g.index}, renamed: make(map[string]string, len(flat))}
 	pl.after = view{base: g.index, gone: make(map[string]bool, len(flat))}
+	pl.names = make(map[string]bool, 2*len(flat))
 	added := make([]string, 0, len(flat))
 	for _, m := range flat {
+		pl.names[nameKey(m.From)], pl.names[nameKey(m.To)] = true, true
 		pl.renamed[m.From] = m.To
 		pl.after.gone[m.From] = true
 		added = append(added, m.To)
@@ -141,6 +143,7 @@ type planner struct {
 	opts          PlanOptions
 	before, after view
 	renamed       map[string]string
+	names         map[string]bool // nameKeys of the moved files, old and new
 }
 
 // now returns where a file will be.
@@ -170,7 +173,11 @@ func (pl *planner) fate(source, link string, exact bool) (old, want string, kept
 // breaking counts the links of a source that would not find their file.
 func (pl *planner) breaking(s *source) int {
 	n := 0
+	_, moves := pl.renamed[s.path]
 	for _, t := range s.targets {
+		if !moves && !pl.names[t.key] {
+			continue // finds the same files as before
+		}
 		if _, _, kept, _ := pl.fate(s.path, t.path, t.exact); !kept {
 			n += t.count
 		}

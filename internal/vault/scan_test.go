@@ -260,14 +260,14 @@ func TestScanAgainstGoldmark(t *testing.T) {
 }
 
 // Each of these made some scanner quadratic: 256 KiB must take about 16
-// times as long as 16 KiB, not 256 times.
+// times as long as 16 KiB, not 256 times; the slack is for a busy machine.
 func TestScanIsLinear(t *testing.T) {
 	for _, unit := range []string{"[[", "[", "![", "[](", "[](<", "[](a \"", "[](a '", "`", "` `` ``` ", "%%", "$", "$x ", "$$", "<", "<a b=\"", "<!--", "<!-- \n", "[a]: ", "[[a", "]]", "]",
 		"[[a|", "> ", ">", "- ", "%%\n", "$$\n", "```\n", "\\", "#", "# ", "[^1]: ", "<aa:", "http://", "^a ", "\t", "    \n", "a\n", "|-\n", "&", "[](a&", "[a](b)", "!\\[", "*", "1. ", "   > - "} {
 		small, large := strings.Repeat(unit, 16384/len(unit)), strings.Repeat(unit, 262144/len(unit))
 		best := func(s string) time.Duration {
 			d := time.Hour
-			for range 2 {
+			for range 3 {
 				start := time.Now()
 				Scan([]byte(s))
 				d = min(d, time.Since(start))
@@ -275,7 +275,7 @@ func TestScanIsLinear(t *testing.T) {
 			return d
 		}
 		ds, dl := best(small), best(large)
-		if dl > 50*ds+20*time.Millisecond {
+		if dl > 80*ds && dl > 100*time.Millisecond {
 			t.Errorf("%q: 16 KiB took %v, 256 KiB %v", unit, ds, dl)
 		}
 	}

@@ -1,0 +1,175 @@
+package vault
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFindFrontMatter(t *testing.T) {
+	for _, c := range []struct {
+		name, text, yaml, body string
+		found                  bool
+	}{
+		{"plain", "---\na: 1\n---\nbody", "a: 1\n", "body", true},
+		{"dots close", "---\na: 1\n...\nbody", "a: 1\n", "body", true},
+		{"crlf and blanks", "---  \r\na: 1\r\n---\t\r\nbody", "a: 1\r\n", "body", true},
+		{"byte order mark", "\ufeff---\na: 1\n---\n", "a: 1\n", "", true},
+		{"empty", "---\n---\nbody", "", "body", true},
+		{"closes at the end", "---\na: 1\n---", "a: 1\n", "", true},
+		{"not first", "\n---\na: 1\n---\n", "", "\n---\na: 1\n---\n", false},
+		{"unclosed", "---\na: 1\n", "", "---\na: 1\n", false},
+		{"rule", "----\na\n---\n", "", "----\na\n---\n", false},
+		{"alone", "---", "", "---", false},
+		{"nothing", "", "", "", false},
+	} {
+		fm := FindFrontMatter([]byte(c.text))
+		if fm.Found != c.found || string(fm.YAML.In([]byte(c.text))) != c.yaml || c.text[fm.Body:] != c.body {
+			t.Errorf("%s: %+v", c.name, fm)
+		}
+	}
+}
+
+func TestSetProperty(t *testing.T) {
+	for _, c := range []struct {
+		name, text, key string
+		value           any
+		want            string
+	}{
+		{"number", "---\na: 1\nb: 2\n---\nx", "a", 7, "---\na: 7\nb: 2\n---\nx"},
+		{"comment stays", "---\na:   1   # why\nb: 2\n---\n", "a", "new", "---\na:   new   # why\nb: 2\n---\n"},
+		{"quoted", "---\na: \"x # y\" # c\n---\n", "a", 1, "---\na: 1 # c\n---\n"},
+		{"string that looks like a number", "---\na: x\n---\n", "a", "12", "---\na: \"12\"\n---\n"},
+		{"string with a colon", "---\na: x\n---\n", "a", "b: c", "---\na: 'b: c'\n---\n"},
+		{"wikilink", "---\na: x\n---\n", "a", "[[n]]", "---\na: '[[n]]'\n---\n"},
+		{"flow list to flow place", "---\na: [x, \"]\"] # c\nb: 1\n---\n", "a", "z", "---\na: z # c\nb: 1\n---\n"},
+		{"scalar to list", "---\na: x\nb: 1\n---\n", "a", []string{"p", "q"}, "---\na:\n  - p\n  - q\nb: 1\n---\n"},
+		{"list to list", "---\na:\n- x\n- y\n\n# about b\nb: 1\n---\n", "a", []string{"p"}, "---\na:\n  - p\n\n# about b\nb: 1\n---\n"},
+		{"block text", "---\na: |\n  one\n\n  two\nb: 1\n---\n", "a", "z", "---\na: z\nb: 1\n---\n"},
+		{"empty value", "---\na:\nb: 1\n---\n", "a", "z", "---\na: z\nb: 1\n---\n"},
+		{"empty value with comment", "---\na: # c\nb: 1\n---\n", "a", "z", "---\na: z # c\nb: 1\n---\n"},
+		{"true", "---\na: x\n---\n", "a", true, "---\na: true\n---\n"},
+		{"null", "---\na: x\n---\n", "a", nil, "---\na: null\n---\n"},
+		{"mapping", "---\na: {x: 1}\nb: 2\n---\n", "a", map[string]any{"z": 2}, "---\na:\n  z: 2\nb: 2\n---\n"},
+		{"quoted key", "---\n\"a b\": 1\nb: 2\n---\n", "a b", 3, "---\n\"a b\": 3\nb: 2\n---\n"},
+		{"unicode before", "---\né: 1\nü: ö\n---\n", "ü", "ä", "---\né: 1\nü: ä\n---\n"},
+		{"crlf", "---\r\na: 1\r\nb: 2\r\n---\r\nx", "a", []string{"p"}, "---\r\na:\r\n  - p\r\nb: 2\r\n---\r\nx"},
+		{"add", "---\na: 1\n---\nx", "b", "m", "---\na: 1\nb: m\n---\nx"},
+		{"add, crlf", "---\r\na: 1\r\n---\r\n", "b", 2, "---\r\na: 1\r\nb: 2\r\n---\r\n"},
+		{"add to empty", "---\n---\nx", "b", 2, "---\nb: 2\n---\nx"},
+		{"add to a comment", "---\n# c\n---\nx", "b", 2, "---\n# c\nb: 2\n---\nx"},
+		{"new block", "x", "b", 2, "---\nb: 2\n---\nx"},
+		{"new block after a mark", "\ufeffx\r\n", "b", 2, "\ufeff---\r\nb: 2\r\n---\r\nx\r\n"},
+		{"nested key of the same name", "---\no:\n  a: 1\na: 2\n---\n", "a", 3, "---\no:\n  a: 1\na: 3\n---\n"},
+	} {
+		splices, err := SetProperty([]byte(c.text), c.key, c.value)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got, err := ApplySplices([]byte(c.text), splices)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s\n got %q, %v\nwant %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestRemoveProperty(t *testing.T) {
+	for _, c := range []struct{ name, text, key, want string }{
+		{"first", "---\na: 1 # c\nb: 2\n---\nx", "a", "---\nb: 2\n---\nx"},
+		{"last", "---\na: 1\nb: 2\n---\nx", "b", "---\na: 1\n---\nx"},
+		{"list", "---\na:\n  - x\n  - y\n# about b\nb: 2\n---\n", "a", "---\n# about b\nb: 2\n---\n"},
+		{"crlf", "---\r\na: 1\r\nb: 2\r\n---\r\n", "a", "---\r\nb: 2\r\n---\r\n"},
+		{"missing", "---\na: 1\n---\n", "b", "---\na: 1\n---\n"},
+		{"no front matter", "x", "b", "x"},
+	} {
+		splices, err := RemoveProperty([]byte(c.text), c.key)
+		got, err2 := ApplySplices([]byte(c.text), splices)
+		if err != nil || err2 != nil || string(got) != c.want {
+			t.Errorf("%s: got %q, %v, %v, want %q", c.name, got, err, err2, c.want)
+		}
+	}
+}
+
+func TestPropertyRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       error
+	}{
+		{"list", "---\n- x\n---\n", ErrNotMapping},
+		{"flow mapping", "---\n{a: 1, b: 2}\n---\n", ErrNotMapping},
+		{"twice", "---\na: 1\na: 2\n---\n", ErrUnsafeSplice},
+		{"an anchor others use", "---\na: &x 1\nb: *x\n---\n", ErrUnsafeSplice},
+		{"explicit key", "---\n? a\n: 1\n---\n", ErrUnsafeSplice},
+		{"broken", "---\na: [\n---\n", nil},
+	} {
+		_, err := SetProperty([]byte(c.text), "a", 9)
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	if _, err := SetProperty([]byte("x"), "a", func() {}); err == nil {
+		t.Error("no error for a function")
+	}
+	if _, err := SetProperty([]byte("x"), " ", 1); err == nil {
+		t.Error("no error for an empty key")
+	}
+}
+
+func TestReadProperties(t *testing.T) {
+	text := []byte("---\nAliases: [One, Two words]\ntags: a, '#b/c' d\nn: 3\n---\n#body")
+	m, err := Properties(text)
+	if err != nil || m["n"] != 3 || len(m) != 3 {
+		t.Errorf("%v, %v", m, err)
+	}
+	if got := Aliases(text); !slices.Equal(got, []string{"One", "Two words"}) {
+		t.Errorf("aliases %q", got)
+	}
+	if got := FrontMatterTags([]byte("---\ntags:\n  - a\n  - '#b/c'\n  -\n---\n")); !slices.Equal(got, []string{"a", "b/c"}) {
+		t.Errorf("tags %q", got)
+	}
+	if got := FrontMatterTags([]byte("---\ntag: a, b c\n---\n")); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("tags %q", got)
+	}
+	if m, err := Properties([]byte("no front matter")); m != nil || err != nil {
+		t.Errorf("%v, %v", m, err)
+	}
+	if _, err := Properties([]byte("---\na: b: c\n---\n")); err == nil {
+		t.Error("no error for broken YAML")
+	}
+}
+
+func FuzzFrontMatter(f *testing.F) {
+	for _, s := range []string{"a: 1\n", "a: [x, y] # c\nb: |\n  x\n", "a: &x {b: 1}\nc: *x\n", "\"a\": 'x''y'\r\nb:\r\n- 1\r\n", "? a\n: b\n", "a: \"[[x]]\"\n", "é: \u2028[[x]]\n"} {
+		f.Add(s, "a", "new: value\n- x")
+	}
+	f.Fuzz(func(t *testing.T, yml, key, value string) {
+		text := []byte("---\n" + yml + "\n---\nbody [[x]]\n")
+		before, err := Properties(text)
+		splices, serr := SetProperty(text, key, value)
+		for _, l := range Scan(text).Links {
+			_ = l.PathSpan.In(text)
+		}
+		if serr != nil || err != nil {
+			return
+		}
+		out, err := ApplySplices(text, splices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := Properties(out)
+		if err != nil {
+			t.Fatalf("%q became unreadable %q: %v", text, out, err)
+		}
+		if !strings.HasSuffix(string(out), string(text[FindFrontMatter(text).Body:])) {
+			t.Fatalf("the body changed: %q", out)
+		}
+		delete(before, key)
+		delete(after, key)
+		if len(before)+len(after) > 0 && !reflect.DeepEqual(before, after) && !strings.Contains(yml, ".nan") && !strings.Contains(strings.ToLower(yml), ".nan") {
+			t.Fatalf("other keys changed: %q → %q", text, out)
+		}
+	})
+}

@@ -1,0 +1,143 @@
+package vault
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	maxHeadingName = 100 // characters of a heading used as a name
+	maxLineName    = 50  // characters of a first line used as a name
+	// maxNameBytes leaves room for ".md" and a counter in the 255 bytes that
+	// file systems allow; a long title in Chinese has three bytes a character.
+	maxNameBytes = 240
+)
+
+// NoteName returns the vault path of a new note: the path that was asked for,
+// else the title, else the content's first level 1 heading, else its first line
+// of text, else Note-<milliseconds>. Front matter and code blocks are no
+// content. A path keeps its folders; in a name made from text what can't stand
+// in a file name or a link becomes "-" and leading dots go. ".md" is added
+// unless it is there.
+func NoteName(path, title, content string, now time.Time) string {
+	if path = strings.Trim(path, "/"); strings.TrimSpace(path) != "" {
+		return withMD(path)
+	}
+	text := []byte(content)
+	for _, name := range []string{
+		cleanName(title, maxNameBytes),
+		cleanName(Scan(text).Title(), maxHeadingName),
+		cleanName(firstLine(text), maxLineName),
+	} {
+		if name != "" {
+			return withMD(name)
+		}
+	}
+	return fmt.Sprintf("Note-%d.md", now.UnixMilli())
+}
+
+func withMD(name string) string {
+	if isNote(name) {
+		return name
+	}
+	return name + ".md"
+}
+
+// cleanName makes a file name of at most limit characters; "" if nothing that
+// names anything is left.
+func cleanName(s string, limit int) string {
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case strings.ContainsRune(`\/:*?"<>|#^[]`, r):
+			return '-'
+		case unicode.IsSpace(r):
+			return ' '
+		case r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r):
+			return -1
+		}
+		return r
+	}, s)
+	s = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(s), "."))
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit])
+	}
+	for len(s) > maxNameBytes {
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
+	}
+	s = strings.TrimRight(s, " .")
+	if strings.Trim(s, "- ") == "" {
+		return ""
+	}
+	return s
+}
+
+// firstLine returns the first line of prose, without the markers of headings,
+// quotes and lists.
+func firstLine(text []byte) string {
+	var open fence
+	for at := FindFrontMatter(text).Body; at < len(text); {
+		end, next := lineEnd(text, at)
+		line := bytes.TrimSpace(text[at:end])
+		at = next
+		if len(line) == 0 {
+			continue
+		}
+		if open.size > 0 {
+			if countByte(line, open.char) == len(line) && len(line) >= open.size {
+				open = fence{}
+			}
+			continue
+		}
+		if f, ok := openFence(line); ok {
+			open = f
+			continue
+		}
+		if isThematicBreak(line) {
+			continue
+		}
+		if s := stripMarkers(line); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+func stripMarkers(line []byte) string {
+	for {
+		before := len(line)
+		if len(line) > 0 && line[0] == '>' {
+			line = line[1:]
+		} else if n := countByte(line, '#'); n > 0 && n <= 6 && (n == len(line) || isBlank(line[n])) {
+			line = line[n:]
+		} else if len(line) > 1 && listMarker(line, true) == 1 {
+			line = line[1:]
+		}
+		line = bytes.TrimSpace(line)
+		if bytes.HasPrefix(line, []byte("[ ] ")) || bytes.HasPrefix(line, []byte("[x] ")) {
+			line = line[4:]
+		}
+		if len(line) == before || len(line) == 0 {
+			return string(line)
+		}
+	}
+}
+
+// Prepend returns the splice that puts content at the top of a note, after
+// front matter, as lines of its own in the note's line ending.
+func Prepend(text []byte, content string) Splice {
+	fm := FindFrontMatter(text)
+	eol := lineEnding(text)
+	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\n", eol)
+	if content != "" && !strings.HasSuffix(content, "\n") && (fm.Body < len(text) || fm.Found) {
+		content += eol
+	}
+	if fm.Found && text[fm.Body-1] != '\n' && content != "" {
+		content = eol + content
+	}
+	return Splice{Span{fm.Body, fm.Body}, content}
+}
