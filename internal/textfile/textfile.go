@@ -195,6 +195,9 @@ func (d *Detector) validate(p []byte) {
 	d.ncarry = copy(d.carry[:], p[cut:])
 }
 
+// Invalid reports that what was written so far is not UTF-8, whatever follows.
+func (d *Detector) Invalid() bool { return d.invalid }
+
 // Kind returns what the file is if it ends after what was written so far.
 func (d *Detector) Kind() Kind {
 	head := d.head[:min(d.seen, int64(len(d.head)))]

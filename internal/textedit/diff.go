@@ -1,0 +1,335 @@
+package textedit
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"quarry/internal/textfile"
+)
+
+// DiffOptions shapes a unified diff. The zero value and nil give git's form with
+// three lines of context, lines cut at 2,000 bytes and 2,000 lines in all.
+type DiffOptions struct {
+	// Old and New name the file before and after, without a/ and b/. An
+	// empty name stands for a file that is not there (/dev/null). Without
+	// both the diff has no header.
+	Old, New string
+	// Context is the number of unchanged lines around a change; 0 means 3,
+	// less than 0 means none.
+	Context int
+	// MaxLine cuts longer lines, in bytes; 0 means 2,000, less than 0 never.
+	MaxLine int
+	// MaxLines ends the diff after this many lines, with a note that says
+	// how many changed lines are not shown; 0 means 2,000, less than 0 never.
+	MaxLines int
+}
+
+func (o *DiffOptions) filled() DiffOptions {
+	var f DiffOptions
+	if o != nil {
+		f = *o
+	}
+	def := func(v *int, d, none int) {
+		if *v == 0 {
+			*v = d
+		} else if *v < 0 {
+			*v = none
+		}
+	}
+	def(&f.Context, 3, 0)
+	def(&f.MaxLine, 2000, int(^uint(0)>>1))
+	def(&f.MaxLines, 2000, int(^uint(0)>>1))
+	return f
+}
+
+// Diff returns the change as a unified diff, empty if nothing changes. For
+// UTF-8 it is made of the file's own bytes, so that git apply and patch
+// accept it where nothing was cut; other encodings are shown decoded. It costs
+// one pass to number the lines and otherwise what the changed regions need.
+func (c *Change) Diff(o *DiffOptions) string {
+	text, shift := c.doc.Text(), 0
+	lines := c.doc.Lines()
+	if c.doc.Encoding() == textfile.UTF8BOM {
+		// The mark is part of the first line as git sees it.
+		text, shift = c.doc.Raw(), len(c.doc.Encoding().BOM())
+		lines = textfile.IndexLines(text)
+	}
+	w := newDiffWriter(o, lines, text)
+	for i := 0; i < len(c.planned); {
+		first, last := w.linesOf(c.planned[i], shift)
+		j := i + 1
+		for ; j < len(c.planned); j++ {
+			f, l := w.linesOf(c.planned[j], shift)
+			if f > last+1 {
+				break
+			}
+			last = max(last, l)
+		}
+		w.region(first, last, c.planned[i:j], shift)
+		i = j
+	}
+	return w.finish()
+}
+
+// DiffTexts returns the unified diff from one text to another, empty if they
+// are equal.
+func DiffTexts(before, after []byte, o *DiffOptions) string {
+	w := newDiffWriter(o, textfile.IndexLines(before), before)
+	p := commonPrefix(before, after)
+	p = bytes.LastIndexByte(before[:p], '\n') + 1
+	a, b := before[p:], after[p:]
+	s := commonSuffix(a, b)
+	// The suffix begins behind a newline that both have.
+	if i := bytes.IndexByte(a[len(a)-s:], '\n'); s < len(a) || s < len(b) {
+		if i < 0 {
+			s = 0
+		} else {
+			s -= i + 1
+		}
+	}
+	w.compare(w.lines.At(p), a[:len(a)-s], b[:len(b)-s])
+	return w.finish()
+}
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	const step = 4096
+	i := 0
+	for i+step <= n && bytes.Equal(a[i:i+step], b[i:i+step]) {
+		i += step
+	}
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+func commonSuffix(a, b []byte) int {
+	n := min(len(a), len(b))
+	const step = 4096
+	i := 0
+	for i+step <= n && bytes.Equal(a[len(a)-i-step:len(a)-i], b[len(b)-i-step:len(b)-i]) {
+		i += step
+	}
+	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
+		i++
+	}
+	return i
+}
+
+// diffWriter collects changed lines in order and prints them as hunks.
+type diffWriter struct {
+	o      DiffOptions
+	lines  *textfile.Lines
+	text   []byte
+	shift  int // new line number minus old, behind the changes so far
+	out    []diffChange
+	buffer strings.Builder
+	left   int // lines that may still be printed
+	hidden int // changed lines that were not
+}
+
+// diffChange replaces count old lines from line a (1-based) by lines.
+type diffChange struct {
+	a, count int
+	b        int // line of the new text, 1-based
+	lines    [][]byte
+}
+
+func newDiffWriter(o *DiffOptions, lines *textfile.Lines, text []byte) *diffWriter {
+	w := &diffWriter{o: o.filled(), lines: lines, text: text}
+	w.left = w.o.MaxLines
+	return w
+}
+
+// linesOf returns the lines a piece touches. Text added behind the last line
+// of a file that does not end it touches that line.
+func (w *diffWriter) linesOf(p piece, shift int) (first, last int) {
+	return w.lines.At(p.start + shift), w.lines.At(p.end + shift)
+}
+
+// region compares lines first to last with what the pieces make of them.
+func (w *diffWriter) region(first, last int, pieces []piece, shift int) {
+	start, end := len(w.text), len(w.text)
+	if l, ok := w.lines.Line(first); ok {
+		start = l.Start
+	}
+	if l, ok := w.lines.Line(last); ok {
+		end = l.End
+	}
+	var after []byte
+	at := start
+	for _, p := range pieces {
+		after = append(after, w.text[at:p.start+shift]...)
+		after = append(after, p.text...)
+		at = p.end + shift
+	}
+	after = append(after, w.text[at:end]...)
+	w.compare(first, w.text[start:end], after)
+}
+
+// compare adds the changes between two regions of whole lines.
+func (w *diffWriter) compare(first int, before, after []byte) {
+	a, b := splitLines(before), splitLines(after)
+	ids := make(map[string]int, len(a))
+	number := func(lines [][]byte) []int {
+		out := make([]int, len(lines))
+		for i, l := range lines {
+			id, ok := ids[string(l)]
+			if !ok {
+				id = len(ids)
+				ids[string(l)] = id
+			}
+			out[i] = id
+		}
+		return out
+	}
+	for _, c := range compareLines(number(a), number(b)) {
+		w.out = append(w.out, diffChange{a: first + c.a0, count: c.a1 - c.a0, b: first + w.shift + c.b0, lines: b[c.b0:c.b1]})
+	}
+	w.shift += len(b) - len(a)
+}
+
+func splitLines(text []byte) [][]byte {
+	var out [][]byte
+	for len(text) > 0 {
+		n := bytes.IndexByte(text, '\n') + 1
+		if n == 0 {
+			n = len(text)
+		}
+		out = append(out, text[:n])
+		text = text[n:]
+	}
+	return out
+}
+
+func (w *diffWriter) finish() string {
+	if len(w.out) == 0 {
+		return ""
+	}
+	if w.o.Old != "" || w.o.New != "" {
+		fmt.Fprintf(&w.buffer, "--- %s\n+++ %s\n", diffName("a/", w.o.Old), diffName("b/", w.o.New))
+	}
+	for i := 0; i < len(w.out); {
+		j := i + 1
+		for j < len(w.out) && w.out[j].a-(w.out[j-1].a+w.out[j-1].count) <= 2*w.o.Context {
+			j++
+		}
+		w.hunk(w.out[i:j])
+		i = j
+	}
+	if w.hidden > 0 {
+		fmt.Fprintf(&w.buffer, "[diff cut: %d more changed lines]\n", w.hidden)
+	}
+	return w.buffer.String()
+}
+
+func (w *diffWriter) hunk(changes []diffChange) {
+	first, last := changes[0], changes[len(changes)-1]
+	changed := 0
+	for _, c := range changes {
+		changed += c.count + len(c.lines)
+	}
+	if w.left <= 0 {
+		w.hidden += changed
+		return
+	}
+	start := max(1, first.a-w.o.Context)
+	end := min(w.lines.Count()+1, last.a+last.count+w.o.Context) // exclusive
+	oldCount := end - start
+	newCount := oldCount
+	for _, c := range changes {
+		newCount += len(c.lines) - c.count
+	}
+	newStart := first.b - (first.a - start)
+	fmt.Fprintf(&w.buffer, "@@ -%s +%s @@\n", diffRange(start, oldCount), diffRange(newStart, newCount))
+	at := start
+	for _, c := range changes {
+		w.old(' ', at, c.a)
+		w.old('-', c.a, c.a+c.count)
+		for _, l := range c.lines {
+			w.line('+', l)
+		}
+		at = c.a + c.count
+	}
+	w.old(' ', at, end)
+}
+
+// diffRange prints a range as diff does: an empty one names the line before.
+func diffRange(start, count int) string {
+	switch count {
+	case 0:
+		return fmt.Sprintf("%d,0", start-1)
+	case 1:
+		return fmt.Sprint(start)
+	}
+	return fmt.Sprintf("%d,%d", start, count)
+}
+
+// old prints lines [from, to) of the old text.
+func (w *diffWriter) old(mark byte, from, to int) {
+	for n, l := range w.lines.From(from) {
+		if n >= to {
+			return
+		}
+		if w.left <= 0 {
+			if mark != ' ' {
+				w.hidden += to - n
+			}
+			return
+		}
+		w.line(mark, w.text[l.Start:l.End])
+	}
+}
+
+func (w *diffWriter) line(mark byte, l []byte) {
+	if w.left <= 0 {
+		w.hidden++
+		return
+	}
+	w.left--
+	w.buffer.WriteByte(mark)
+	text, ended := bytes.CutSuffix(l, []byte{'\n'})
+	if len(text) > w.o.MaxLine {
+		w.buffer.WriteString(Clip(string(text[:w.o.MaxLine+1]), w.o.MaxLine))
+		fmt.Fprintf(&w.buffer, " [line cut: %d bytes]", len(text))
+	} else {
+		w.buffer.Write(text)
+	}
+	w.buffer.WriteByte('\n')
+	if !ended {
+		w.buffer.WriteString("\\ No newline at end of file\n")
+	}
+}
+
+// diffName prints a name for the header as git does: quoted where it has
+// control characters, quotes or backslashes, and with a tab behind it where
+// it has spaces, which would otherwise end it for patch.
+func diffName(prefix, name string) string {
+	if name == "" {
+		return "/dev/null"
+	}
+	name = prefix + name
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7F || r == '"' || r == '\\' }) {
+		var q strings.Builder
+		q.WriteByte('"')
+		for i := range len(name) {
+			switch b := name[i]; {
+			case b == '"' || b == '\\':
+				q.WriteByte('\\')
+				q.WriteByte(b)
+			case b < ' ' || b == 0x7F:
+				fmt.Fprintf(&q, "\\%03o", b)
+			default:
+				q.WriteByte(b)
+			}
+		}
+		q.WriteByte('"')
+		return q.String()
+	}
+	if strings.Contains(name, " ") {
+		return name + "\t"
+	}
+	return name
+}

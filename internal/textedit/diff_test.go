@@ -1,0 +1,289 @@
+package textedit
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/internal/textfile"
+)
+
+var uncut = &DiffOptions{Old: "f", New: "f", MaxLine: -1, MaxLines: -1}
+
+// applyDiff is a strict patch: every line and count of the diff must fit.
+func applyDiff(t *testing.T, before, diff string) string {
+	t.Helper()
+	src := splitLines([]byte(before))
+	lines := strings.SplitAfter(diff, "\n")
+	lines = lines[:len(lines)-1]
+	if len(lines) > 0 {
+		lines = lines[2:] // header
+	}
+	var out []string
+	at := 0
+	for i := 0; i < len(lines); {
+		var a, ac, b, bc int
+		parseRange := func(s string, start, count *int) {
+			if n, _ := fmt.Sscanf(s, "%d,%d", start, count); n == 1 {
+				*count = 1
+			}
+			if *count > 0 {
+				*start--
+			}
+		}
+		f := strings.Fields(lines[i])
+		if len(f) != 4 || f[0] != "@@" {
+			t.Fatalf("no hunk header: %q in\n%s", lines[i], diff)
+		}
+		parseRange(f[1][1:], &a, &ac)
+		parseRange(f[2][1:], &b, &bc)
+		for ; at < a; at++ {
+			out = append(out, string(src[at]))
+		}
+		if len(out) != b {
+			t.Fatalf("hunk %q: new text is at line %d\n%s", lines[i], len(out), diff)
+		}
+		for i++; i < len(lines) && lines[i][0] != '@'; i++ {
+			l := lines[i][1:]
+			if i+1 < len(lines) && lines[i+1][0] == '\\' {
+				l = strings.TrimSuffix(l, "\n")
+			}
+			switch lines[i][0] {
+			case '\\':
+				continue
+			case '+':
+				out = append(out, l)
+				bc--
+				continue
+			case ' ':
+				out = append(out, l)
+				bc--
+			}
+			if at >= len(src) || string(src[at]) != l {
+				t.Fatalf("line %d does not fit %q\n%s", at+1, l, diff)
+			}
+			at++
+			ac--
+		}
+		if ac != 0 || bc != 0 {
+			t.Fatalf("counts are off by %d and %d\n%s", ac, bc, diff)
+		}
+	}
+	for ; at < len(src); at++ {
+		out = append(out, string(src[at]))
+	}
+	return strings.Join(out, "")
+}
+
+// texts returns the two sides as the diff shows them.
+func texts(t *testing.T, ch *Change) (string, string) {
+	t.Helper()
+	d := ch.Document()
+	if d.Encoding().IsUTF8() {
+		return string(d.Raw()), string(ch.Bytes())
+	}
+	enc := d.Encoding()
+	after, _ := enc.AppendDecoded(nil, ch.Bytes()[len(enc.BOM()):], true)
+	return string(d.Text()), string(after)
+}
+
+func checkDiff(t *testing.T, ch *Change) {
+	t.Helper()
+	before, after := texts(t, ch)
+	diff := ch.Diff(uncut)
+	// Deleting what stands between two lone surrogates makes them a pair; the
+	// diff shows the text as it was before.
+	if !ch.Document().Exact() && !strings.Contains(after, "\uFFFD") {
+		return
+	}
+	if got := applyDiff(t, before, diff); got != after && ch.Document().Exact() {
+		t.Fatalf("diff gives %q, want %q, from %q\n%s", clipped(got), clipped(after), clipped(before), diff)
+	}
+	if got := applyDiff(t, before, DiffTexts([]byte(before), []byte(after), uncut)); got != after {
+		t.Fatalf("DiffTexts gives %q, want %q\n%s", clipped(got), clipped(after), diff)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	ten := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
+	for _, c := range []struct {
+		name, raw string
+		edits     []Edit
+		want      string
+	}{
+		{"a line in the middle", ten, []Edit{Replace{Old: "5", New: "five"}}, "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
+		{"insert at the beginning", ten, []Edit{InsertAfter{0, "0"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n"},
+		{"delete the first", ten, []Edit{DeleteLines{1, 1}}, "@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n"},
+		{"into an empty file", "", []Edit{InsertAfter{0, "x"}}, "@@ -0,0 +1 @@\n+x\n"},
+		{"delete everything", "a\nb", []Edit{DeleteLines{1, 2}}, "@@ -1,2 +0,0 @@\n-a\n-b\n\\ No newline at end of file\n"},
+		{"no final newline", "a\nb", []Edit{InsertAfter{2, "c"}}, "@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n"},
+		{"far apart: two hunks", ten, []Edit{Replace{Old: "1", New: "one"}, Replace{Old: "9", New: "nine"}}, "@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n@@ -6,5 +6,5 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n"},
+		{"close: one hunk", ten, []Edit{Replace{Old: "1", New: "one"}, Replace{Old: "8", New: "eight"}}, "@@ -1,10 +1,10 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n"},
+		{"numbers behind an insertion", ten, []Edit{InsertAfter{1, "x\ny"}, DeleteLines{10, 10}}, "@@ -1,4 +1,6 @@\n 1\n+x\n+y\n 2\n 3\n 4\n@@ -7,4 +9,3 @@\n 7\n 8\n 9\n-10\n"},
+		{"only lines that differ inside one span", "a\nb\nc\n", []Edit{Replace{Old: "a\nb\nc", New: "A\nb\nC"}}, "@@ -1,3 +1,3 @@\n-a\n+A\n b\n-c\n+C\n"},
+		{"nothing", "a\n", []Edit{Span{0, 1, "a"}}, ""},
+		{"utf-16 is shown decoded", "\xFF\xFEa\x00\n\x00", []Edit{Replace{Old: "a", New: "é"}}, "@@ -1 +1 @@\n-a\n+é\n"},
+	} {
+		ch, err := Apply(doc(t, c.raw), c.edits...)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := ch.Diff(nil); got != c.want {
+			t.Errorf("%s:\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestDiffIsCut(t *testing.T) {
+	d := doc(t, strings.Repeat("x", 5000)+"\n"+strings.Repeat("y\n", 5000))
+	ch, err := Apply(d, DeleteLines{1, 5001})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ch.Diff(nil)
+	if len(got) > 12000 || !strings.Contains(got, "x… [line cut: 5000 bytes]\n") || !strings.HasSuffix(got, "[diff cut: 3001 more changed lines]\n") {
+		t.Errorf("%d bytes: %.50q … %q", len(got), got, got[len(got)-60:])
+	}
+}
+
+func TestDiffHeader(t *testing.T) {
+	for _, c := range []struct{ from, to, want string }{
+		{"x.md", "x.md", "--- a/x.md\n+++ b/x.md\n"},
+		{"", "x.md", "--- /dev/null\n+++ b/x.md\n"},
+		{"my note.md", "", "--- a/my note.md\t\n+++ /dev/null\n"},
+		{"a\"b\n", "é", "--- \"a/a\\\"b\\012\"\n+++ b/é\n"},
+	} {
+		got := DiffTexts([]byte("a\n"), []byte("b\n"), &DiffOptions{Old: c.from, New: c.to})
+		if !strings.HasPrefix(got, c.want+"@@") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+func randomLines(rng *rand.Rand, n int) string {
+	var b strings.Builder
+	for range n {
+		b.WriteString([]string{"a\n", "b\n", "c\r\n", "\n", "long line\n"}[rng.IntN(5)])
+	}
+	if rng.IntN(3) == 0 {
+		b.WriteString("end")
+	}
+	return b.String()
+}
+
+// lcs is the textbook table, to see that the script is a shortest one.
+func lcs(a, b [][]byte) int {
+	row := make([]int, len(b)+1)
+	for i := range a {
+		diag := 0
+		for j := range b {
+			next := max(row[j], row[j+1])
+			if bytes.Equal(a[i], b[j]) {
+				next = diag + 1
+			}
+			diag, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
+
+func TestDiffTextsIsMinimal(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 3000 {
+		a, b := randomLines(rng, rng.IntN(30)), randomLines(rng, rng.IntN(30))
+		if rng.IntN(2) == 0 {
+			k := rng.IntN(len(a) + 1)
+			b = a[:k] + b
+		}
+		diff := DiffTexts([]byte(a), []byte(b), uncut)
+		if got := applyDiff(t, a, diff); got != b {
+			t.Fatalf("%q to %q gives %q\n%s", a, b, got, diff)
+		}
+		changed := strings.Count(diff, "\n+") + strings.Count(diff, "\n-") - min(1, len(diff))
+		la, lb := splitLines([]byte(a)), splitLines([]byte(b))
+		if want := len(la) + len(lb) - 2*lcs(la, lb); changed != want {
+			t.Fatalf("%q to %q: %d changed lines, %d would do\n%s", a, b, changed, want, diff)
+		}
+	}
+}
+
+// Two texts that share nothing stay within the budget and are still right.
+func TestDiffTextsGivesUpInTime(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 10))
+	var a, b strings.Builder
+	for range 60000 {
+		fmt.Fprintf(&a, "%d\n", rng.IntN(50000))
+		fmt.Fprintf(&b, "%d\n", rng.IntN(50000))
+	}
+	if got := applyDiff(t, a.String(), DiffTexts([]byte(a.String()), []byte(b.String()), uncut)); got != b.String() {
+		t.Error("the diff does not lead to the new text")
+	}
+}
+
+func FuzzDiffTexts(f *testing.F) {
+	f.Add([]byte("a\nb\n"), []byte("a\r\nb"))
+	f.Add([]byte(""), []byte("\n"))
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		if got := applyDiff(t, string(a), DiffTexts(a, b, uncut)); got != string(b) {
+			t.Fatalf("%q to %q gives %q", a, b, got)
+		}
+	})
+}
+
+// git apply and patch are the judges: one patch over 400 files.
+func TestDiffWithGitApplyAndPatch(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	before, after := map[string]string{}, map[string]string{}
+	var patch strings.Builder
+	for len(before) < 400 {
+		raw := randomLines(rng, rng.IntN(40))
+		if rng.IntN(4) == 0 {
+			raw = "\xEF\xBB\xBF" + randomText(rng, rng.IntN(60))
+		}
+		d, err := textfile.New([]byte(raw))
+		if err != nil {
+			continue
+		}
+		ch, err := Apply(d, randomEdit(rng, refTokens(raw, d.Encoding())), InsertAfter{rng.IntN(d.Lines().Count() + 1), "new\nlines"})
+		if err != nil || ch.Empty() {
+			continue
+		}
+		name := fmt.Sprintf("file %03d.txt", len(before))
+		before[name], after[name] = raw, string(ch.Bytes())
+		diff := ch.Diff(&DiffOptions{Old: name, New: name, MaxLine: -1, MaxLines: -1})
+		patch.WriteString(diff)
+	}
+	for _, tool := range [][]string{{"git", "apply", "--whitespace=nowarn", "-"}, {"patch", "-p1", "--binary", "-s"}} {
+		t.Run(tool[0], func(t *testing.T) {
+			path, err := exec.LookPath(tool[0])
+			if err != nil {
+				t.Skipf("%s is not installed", tool[0])
+			}
+			dir := t.TempDir()
+			for name, text := range before {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command(path, tool[1:]...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+			cmd.Stdin = strings.NewReader(patch.String())
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%.2000s", err, out)
+			}
+			for name, want := range after {
+				got, err := os.ReadFile(filepath.Join(dir, name))
+				if err != nil || string(got) != want {
+					t.Fatalf("%s: %v\ngot  %q\nwant %q\nfrom %q", name, err, got, want, before[name])
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,404 @@
+package textedit
+
+import (
+	"regexp"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/textfile"
+)
+
+// Near is the text of a file that comes closest to a text that is not there.
+// It explains; nothing is ever replaced because of it.
+type Near struct {
+	// First and Last are the lines it lies on, Start and End its span in
+	// the decoded text, Text what stands there.
+	First, Last int
+	Start, End  int
+	Text        string
+	// Similarity is 1 where only white space, case, quotes and the like
+	// differ, and counts changed characters otherwise.
+	Similarity float64
+	// Reason says in a few words how it differs.
+	Reason string
+
+	given string
+	doc   *textfile.Document
+	folds fold
+}
+
+const (
+	// nearWindow is how many folded characters of the wanted text the search
+	// slides over the file; of a longer one its beginning.
+	nearWindow = 4096
+	// nearAlign bounds the exact alignment: 1,024 characters against at
+	// most twice that region are 3 million cells, about 5 ms a candidate.
+	nearAlign = 1024
+	// nearScan bounds the search, at some 100 MB a second.
+	nearScan       = 128 << 20
+	nearCandidates = 5
+)
+
+// Closest finds the span of the document most similar to old, or nil if there
+// is none worth showing. Its time is one pass over the text (at most 128 MB)
+// and a few alignments of bounded size, whatever the texts are.
+func Closest(d *textfile.Document, old string) *Near {
+	given := textfile.LF.Convert(strings.ToValidUTF8(old, "\uFFFD"))
+	if n := misread(d, given); n != nil {
+		return n
+	}
+	text := d.Text()[:min(len(d.Text()), nearScan)]
+	want := skeleton(given, 0, len(given))
+	if len(want.runes) == 0 || len(text) == 0 {
+		return nil
+	}
+	var best *Near
+	bestScore := -1.0
+	for _, c := range candidates(text, want.runes) {
+		start, end, sim := align(text, c, want.runes)
+		if sim > bestScore {
+			bestScore = sim
+			best = &Near{Start: start, End: end, Similarity: sim}
+		}
+	}
+	if best == nil || bestScore < 0.6 || len(want.runes) < 4 && bestScore < 1 {
+		return nil
+	}
+	best.doc, best.given = d, given
+	best.widen(text)
+	best.finish()
+	best.explain()
+	return best
+}
+
+func (n *Near) finish() {
+	lines := n.doc.Lines()
+	n.Text = string(n.doc.Text()[n.Start:n.End])
+	n.First = lines.At(n.Start)
+	n.Last = max(n.First, lines.At(max(n.Start, n.End-1)))
+}
+
+var lineNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]+(?:: ?|[ \t]*\| ?|\t|→)`)
+
+// misread recognizes two frequent slips of a caller: text copied together
+// with the line numbers of a listing, and escapes that were escaped twice.
+// Both are certain: the text without them is in the file.
+func misread(d *textfile.Document, given string) *Near {
+	try := func(s, reason string) *Near {
+		if s == given || s == "" {
+			return nil
+		}
+		start, end, ok := newMatcher(d.Text(), s).next(0)
+		if !ok {
+			return nil
+		}
+		n := &Near{Start: start, End: end, Similarity: 1, Reason: reason, given: given, doc: d}
+		n.finish()
+		return n
+	}
+	body := strings.TrimSuffix(given, "\n")
+	if found := lineNumber.FindAllStringIndex(body, -1); len(found) == strings.Count(body, "\n")+1 {
+		if n := try(lineNumber.ReplaceAllString(given, ""), "you gave line numbers, which are not part of the file"); n != nil {
+			return n
+		}
+	}
+	if strings.Contains(given, `\`) {
+		s := strings.NewReplacer(`\r\n`, "\n", `\n`, "\n", `\t`, "\t", `\"`, `"`, `\\`, `\`).Replace(given)
+		return try(s, `you gave a backslash and a letter (\n, \t, \") where the file has the character itself`)
+	}
+	return nil
+}
+
+// folded is a text reduced to what the search compares: no white space, no
+// invisible characters, one kind of quote and dash, decomposed, one case. off
+// has the place in the text that each character comes from.
+type folded struct {
+	runes []rune
+	off   []int
+}
+
+func skeleton[T string | []byte](text T, start, end int) folded {
+	var f folded
+	var buf []rune
+	for at := start; at < end; {
+		r, n := decode(text[at:end])
+		if !unicode.IsSpace(r) {
+			buf = appendFolded(buf[:0], r, foldRunes)
+			for _, c := range buf {
+				if c != ' ' {
+					f.runes, f.off = append(f.runes, c), append(f.off, at)
+				}
+			}
+		}
+		at += n
+	}
+	return f
+}
+
+func decode[T string | []byte](s T) (rune, int) {
+	if s[0] < utf8.RuneSelf {
+		return rune(s[0]), 1
+	}
+	switch s := any(s).(type) {
+	case string:
+		return utf8.DecodeRuneInString(s)
+	case []byte:
+		return utf8.DecodeRune(s)
+	}
+	return utf8.RuneError, 1
+}
+
+// candidate is a window of the text that shares many short sequences of
+// characters with what is wanted.
+type candidate struct{ start, end, score int }
+
+// grams is a set of sequences of up to four characters, 8 KB as a bitmap of
+// hashes. A false hit only makes a window look a little better than it is.
+type grams struct {
+	bits [1 << 10]uint64
+	mask uint64
+}
+
+func (g *grams) slot(key uint64) (int, uint64) {
+	h := (key & g.mask) * 0x9E3779B97F4A7C15 >> 48
+	return int(h >> 6), 1 << (h & 63)
+}
+
+func (g *grams) has(key uint64) bool { i, b := g.slot(key); return g.bits[i]&b != 0 }
+
+func newGrams(want []rune) *grams {
+	n := 4
+	if len(want) < 12 {
+		n = min(len(want), 2)
+	}
+	g := &grams{mask: 1<<(16*n) - 1}
+	if n == 4 {
+		g.mask = ^uint64(0)
+	}
+	var key uint64
+	for i, r := range want {
+		if key = key<<16 | uint64(r&0xFFFF); i >= n-1 {
+			w, b := g.slot(key)
+			g.bits[w] |= b
+		}
+	}
+	return g
+}
+
+// asciiFold is skeleton for ASCII: 0 is left out.
+var asciiFold = func() (t [utf8.RuneSelf]byte) {
+	for i := range t {
+		if !unicode.IsSpace(rune(i)) {
+			t[i] = byte(appendFolded(nil, rune(i), foldRunes)[0])
+		}
+	}
+	return t
+}()
+
+// slider keeps the hits of the last window of folded characters.
+type slider struct {
+	g     *grams
+	ring  []int // offset of each character in the window, times two, plus hit
+	pos   int
+	score int
+	key   uint64
+	peak  candidate
+	best  []candidate
+	since int // characters since the peak
+}
+
+// candidates slides a window over the text and returns where it shares most.
+func candidates(text []byte, want []rune) []candidate {
+	want = want[:min(len(want), nearWindow)]
+	s := &slider{g: newGrams(want), ring: make([]int, len(want))}
+	var buf []rune
+	for at := 0; at < len(text); {
+		if b := text[at]; b < utf8.RuneSelf {
+			if c := asciiFold[b]; c != 0 {
+				s.push(rune(c), at, at+1)
+			}
+			at++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[at:])
+		if !unicode.IsSpace(r) {
+			buf = appendFolded(buf[:0], r, foldRunes)
+			for _, c := range buf {
+				if c != ' ' {
+					s.push(c, at, at+n)
+				}
+			}
+		}
+		at += n
+	}
+	s.keep()
+	sort.SliceStable(s.best, func(i, j int) bool { return s.best[i].score > s.best[j].score })
+	return s.best
+}
+
+func (s *slider) push(c rune, at, end int) {
+	s.key = s.key<<16 | uint64(c&0xFFFF)
+	s.score -= s.ring[s.pos] & 1
+	hit := 0
+	if s.g.has(s.key) {
+		hit = 1
+		s.score++
+	}
+	s.ring[s.pos] = at<<1 | hit
+	if s.pos++; s.pos == len(s.ring) {
+		s.pos = 0
+	}
+	if s.score > s.peak.score {
+		s.peak = candidate{s.ring[s.pos] >> 1, end, s.score}
+		s.since = 0
+	} else if s.since++; s.since > len(s.ring) {
+		s.keep()
+	}
+}
+
+// keep takes the peak of this stretch among the best few.
+func (s *slider) keep() {
+	s.since = 0
+	p := s.peak
+	s.peak = candidate{}
+	if p.score == 0 {
+		return
+	}
+	if len(s.best) < nearCandidates {
+		s.best = append(s.best, p)
+		return
+	}
+	worst := 0
+	for i := range s.best {
+		if s.best[i].score < s.best[worst].score {
+			worst = i
+		}
+	}
+	if p.score > s.best[worst].score {
+		s.best[worst] = p
+	}
+}
+
+// align finds where in the neighbourhood of a candidate the wanted text begins
+// and ends, and how similar it is there.
+func align(text []byte, c candidate, want []rune) (start, end int, similarity float64) {
+	head, tail := want, want
+	if len(want) > nearAlign {
+		head, tail = want[:nearAlign/2], want[len(want)-nearAlign/2:]
+	}
+	margin := min(len(head), 256) * 2
+	f := skeleton(text, runeFloor(text, c.start-margin), runeFloor(text, c.end+margin))
+	if len(head) < len(want) {
+		n := min(len(f.runes), 3*len(head))
+		f = folded{f.runes[:n], f.off[:n]}
+	}
+	dist, i, j := sellers(head, f.runes)
+	if j <= i {
+		return c.start, c.end, 0
+	}
+	start, end = f.off[i], charEnd(text, f.off[j-1])
+	total := len(head)
+	if len(head) < len(want) {
+		// The end is looked for where the wanted length puts it.
+		guess := min(len(text), start+4*len(want))
+		f = skeleton(text, start, runeFloor(text, guess))
+		lo := max(0, min(len(want)-2*len(tail), len(f.runes)))
+		hi := min(len(want)+len(tail), len(f.runes))
+		d, _, k := sellers(tail, f.runes[lo:hi])
+		if k > 0 {
+			end = charEnd(text, f.off[lo+k-1])
+		}
+		dist, total = dist+d, total+len(tail)
+	}
+	return start, max(start, end), 1 - float64(dist)/float64(total)
+}
+
+func runeFloor(text []byte, off int) int {
+	off = max(0, min(off, len(text)))
+	for off > 0 && off < len(text) && !utf8.RuneStart(text[off]) {
+		off--
+	}
+	return off
+}
+
+func charEnd(text []byte, off int) int {
+	_, n := utf8.DecodeRune(text[off:])
+	return off + n
+}
+
+// sellers finds the part of text with the smallest edit distance to pattern,
+// and returns the distance and the part, the first of several.
+func sellers(pattern, text []rune) (dist, from, to int) {
+	m := len(pattern)
+	d, s := make([]int32, m+1), make([]int32, m+1)
+	for i := range d {
+		d[i] = int32(i)
+	}
+	dist = m
+	for j, c := range text {
+		diagD, diagS := d[0], s[0]
+		d[0], s[0] = 0, int32(j+1)
+		diagS = max(diagS, int32(j))
+		for i := 1; i <= m; i++ {
+			cost, at := diagD, diagS
+			if pattern[i-1] != c {
+				cost++
+			}
+			if v := d[i] + 1; v < cost {
+				cost, at = v, s[i]
+			}
+			if v := d[i-1] + 1; v < cost {
+				cost, at = v, s[i-1]
+			}
+			diagD, diagS = d[i], s[i]
+			d[i], s[i] = cost, at
+		}
+		if int(d[m]) < dist {
+			dist, from, to = int(d[m]), int(s[m]), j+1
+		}
+	}
+	return dist, from, to
+}
+
+// widen takes in the white space around the span that the wanted text also
+// has: up to as many line breaks, and spaces up to there.
+func (n *Near) widen(text []byte) {
+	lead := n.given[:len(n.given)-len(strings.TrimLeftFunc(n.given, unicode.IsSpace))]
+	trail := n.given[len(strings.TrimRightFunc(n.given, unicode.IsSpace)):]
+	if lead != "" {
+		breaks := strings.Count(lead, "\n")
+		for n.Start > 0 {
+			r, w := utf8.DecodeLastRune(text[:n.Start])
+			if !unicode.IsSpace(r) || r == '\n' && breaks == 0 {
+				break
+			}
+			if r == '\n' {
+				breaks--
+			}
+			n.Start -= w
+		}
+	}
+	if trail != "" {
+		breaks := strings.Count(trail, "\n")
+		end := n.End
+		for end < len(text) {
+			r, w := utf8.DecodeRune(text[end:])
+			if !unicode.IsSpace(r) || r == '\n' && breaks == 0 {
+				break
+			}
+			end += w
+			if r == '\n' {
+				if breaks--; breaks == 0 && !strings.HasSuffix(trail, " ") && !strings.HasSuffix(trail, "\t") {
+					break
+				}
+			}
+		}
+		n.End = end
+	}
+	// A \r that belongs to the next line ending is not part of the span.
+	if n.End < len(text) && text[n.End] == '\n' && n.End > n.Start && text[n.End-1] == '\r' {
+		n.End--
+	}
+}

@@ -1,0 +1,474 @@
+package textedit
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"quarry/internal/textfile"
+)
+
+// The reference below knows nothing of splices, marks or line indexes: a file
+// is a row of tokens, each with its raw bytes, and an edit is done on the row.
+
+// token is one character, or one line ending whose key is "\n" in either form.
+type token struct{ key, raw string }
+
+const upper1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008DŽ\u008F\u0090‘’“”•–—˜™š›œ\u009DžŸ"
+
+var upperRunes = []rune(upper1252)
+
+func refRune1252(b byte) rune {
+	if b >= 0x80 && b < 0xA0 {
+		return upperRunes[b-0x80]
+	}
+	return rune(b)
+}
+
+func refTokens(raw string, enc textfile.Encoding) []token {
+	var out []token
+	body := raw[len(enc.BOM()):]
+	for len(body) > 0 {
+		r, n := utf8.RuneError, 1
+		switch enc {
+		case textfile.Windows1252:
+			r = refRune1252(body[0])
+		case textfile.UTF16LE, textfile.UTF16BE:
+			at := func(i int) rune {
+				if enc == textfile.UTF16BE {
+					return rune(body[i])<<8 | rune(body[i+1])
+				}
+				return rune(body[i+1])<<8 | rune(body[i])
+			}
+			if len(body) >= 2 {
+				if r, n = at(0), 2; utf16.IsSurrogate(r) {
+					r = utf8.RuneError
+					if len(body) >= 4 {
+						if p := utf16.DecodeRune(at(0), at(2)); p != utf8.RuneError {
+							r, n = p, 4
+						}
+					}
+				}
+			}
+		default:
+			r, n = utf8.DecodeRuneInString(body)
+		}
+		out = append(out, token{string(r), body[:n]})
+		body = body[n:]
+		if k := len(out); r == '\n' && k > 1 && out[k-2].key == "\r" {
+			out[k-2] = token{"\n", out[k-2].raw + out[k-1].raw}
+			out = out[:k-1]
+		}
+	}
+	return out
+}
+
+// refEncode reports false where the encoding can't hold the text.
+func refEncode(keys []string, enc textfile.Encoding, crlf bool) (string, bool) {
+	var b []byte
+	for _, key := range keys {
+		runes := []rune(key)
+		if key == "\n" && crlf {
+			runes = []rune("\r\n")
+		}
+		for _, r := range runes {
+			switch enc {
+			case textfile.UTF16LE, textfile.UTF16BE:
+				for _, u := range utf16.Encode([]rune{r}) {
+					if enc == textfile.UTF16BE {
+						b = append(b, byte(u>>8), byte(u))
+					} else {
+						b = append(b, byte(u), byte(u>>8))
+					}
+				}
+			case textfile.Windows1252:
+				found := -1
+				for i := range 256 {
+					if refRune1252(byte(i)) == r {
+						found = i
+					}
+				}
+				if found <= 0 {
+					return "", false
+				}
+				b = append(b, byte(found))
+			default:
+				if r == 0 {
+					return "", false
+				}
+				b = utf8.AppendRune(b, r)
+			}
+		}
+	}
+	return string(b), true
+}
+
+// refPiece replaces tokens [from, to) by raw bytes.
+type refPiece struct {
+	from, to           int
+	namedFrom, namedTo int
+	text               []string
+	crlf, glue         bool
+}
+
+type reference struct {
+	enc    textfile.Encoding
+	bom    string
+	tokens []token
+	pieces []refPiece
+}
+
+func (f *reference) isCRLF(i int) bool { return len(f.tokens[i].raw) > f.newline() }
+
+// newline is the size of a plain newline in this encoding.
+func (f *reference) newline() int {
+	if f.enc == textfile.UTF16LE || f.enc == textfile.UTF16BE {
+		return 2
+	}
+	return 1
+}
+
+func (f *reference) endingAt(i int) bool {
+	for j := i; j < len(f.tokens); j++ {
+		if f.tokens[j].key == "\n" {
+			return f.isCRLF(j)
+		}
+	}
+	return f.endingBehind(i)
+}
+
+func (f *reference) endingBehind(i int) bool {
+	for j := i - 1; j >= 0; j-- {
+		if f.tokens[j].key == "\n" {
+			return f.isCRLF(j)
+		}
+	}
+	return false
+}
+
+func (f *reference) lineStarts() []int {
+	var out []int
+	for i := range f.tokens {
+		if i == 0 || f.tokens[i-1].key == "\n" {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func keys(ts []token) []string {
+	out := make([]string, len(ts))
+	for i, t := range ts {
+		out[i] = t.key
+	}
+	return out
+}
+
+func (f *reference) replace(e Replace) bool {
+	old, repl := keys(refTokens(e.Old, textfile.UTF8)), keys(refTokens(e.New, textfile.UTF8))
+	file := keys(f.tokens)
+	pre := 0
+	for pre < min(len(old), len(repl)) && old[pre] == repl[pre] {
+		pre++
+	}
+	suf := 0
+	for suf < min(len(old), len(repl))-pre && old[len(old)-1-suf] == repl[len(repl)-1-suf] {
+		suf++
+	}
+	seen := 0
+	for i := 0; i+len(old) <= len(file); {
+		if !slices.Equal(file[i:i+len(old)], old) {
+			i++
+			continue
+		}
+		if seen++; e.All || seen == max(1, e.Nth) {
+			f.pieces = append(f.pieces, refPiece{
+				from: i + pre, to: i + len(old) - suf, namedFrom: i, namedTo: i + len(old),
+				text: repl[pre : len(repl)-suf],
+			})
+			if p := &f.pieces[len(f.pieces)-1]; slices.Contains(p.text, "\n") {
+				p.crlf = f.endingAt(i)
+			}
+		}
+		i += len(old)
+	}
+	return e.All && seen > 0 || seen >= max(1, e.Nth)
+}
+
+func (f *reference) insert(at int, text string) {
+	ts := refTokens(text, textfile.UTF8)
+	if n := len(ts); n > 0 && ts[n-1].key == "\n" {
+		ts = ts[:n-1]
+	}
+	p := refPiece{from: at, to: at, namedFrom: at, namedTo: at, text: keys(ts)}
+	if p.crlf = f.endingBehind(at); !slices.Contains(keys(f.tokens[:at]), "\n") {
+		p.crlf = f.endingAt(at)
+	}
+	if p.glue = at > 0 && f.tokens[at-1].key != "\n"; p.glue {
+		p.text = append([]string{"\n"}, p.text...)
+	} else {
+		p.text = append(p.text, "\n")
+	}
+	f.pieces = append(f.pieces, p)
+}
+
+// do returns false where the edit must fail.
+func (f *reference) do(e Edit) bool {
+	starts := f.lineStarts()
+	end := func(line int) int {
+		if line == len(starts) {
+			return len(f.tokens)
+		}
+		return starts[line]
+	}
+	switch e := e.(type) {
+	case Replace:
+		if e.Old == "" || slices.Equal(keys(refTokens(e.Old, 0)), keys(refTokens(e.New, 0))) {
+			return false
+		}
+		return f.replace(e)
+	case InsertAfter:
+		if e.Line < 0 || e.Line > len(starts) {
+			return false
+		}
+		at := 0
+		if e.Line > 0 {
+			at = end(e.Line)
+		}
+		f.insert(at, e.Text)
+	case InsertBefore:
+		if e.Line < 1 || e.Line > len(starts) {
+			return false
+		}
+		f.insert(starts[e.Line-1], e.Text)
+	case DeleteLines:
+		if e.First < 1 || e.First > e.Last || e.Last > len(starts) {
+			return false
+		}
+		a, b := starts[e.First-1], end(e.Last)
+		f.pieces = append(f.pieces, refPiece{from: a, to: b, namedFrom: a, namedTo: b})
+	}
+	return true
+}
+
+// result returns the new file, and false where the change must be refused.
+func (f *reference) result() (string, bool) {
+	slices.SortStableFunc(f.pieces, func(a, b refPiece) int {
+		if a.namedFrom != b.namedFrom {
+			return a.namedFrom - b.namedFrom
+		}
+		return a.namedTo - b.namedTo
+	})
+	var b strings.Builder
+	b.WriteString(f.bom)
+	at := 0
+	for i, p := range f.pieces {
+		if i > 0 && p.namedFrom < f.pieces[i-1].namedTo {
+			return "", false
+		}
+		if i > 0 && p.glue {
+			q := f.pieces[i-1]
+			if q.to == len(f.tokens) && q.from < q.to && len(q.text) == 0 && (q.from == 0 || f.tokens[q.from-1].key == "\n") {
+				p.text = p.text[1:]
+			}
+		}
+		raw, ok := refEncode(p.text, f.enc, p.crlf)
+		if n := len(f.tokens); !ok || raw != "" && p.from == n && n > 0 && f.enc != textfile.Windows1252 && !f.enc.IsUTF8() && len(f.tokens[n-1].raw)%2 == 1 {
+			return "", false
+		}
+		for _, t := range f.tokens[at:p.from] {
+			b.WriteString(t.raw)
+		}
+		b.WriteString(raw)
+		at = p.to
+	}
+	for _, t := range f.tokens[at:] {
+		b.WriteString(t.raw)
+	}
+	out := b.String()
+	if f.enc == textfile.Windows1252 && strings.ContainsFunc(out, func(r rune) bool { return r >= 0x80 }) {
+		if k := textfile.Detect([]byte(out)); !k.Binary && k.Encoding != f.enc {
+			return "", false
+		}
+	}
+	return out, true
+}
+
+func randomText(rng *rand.Rand, n int) string {
+	alphabet := []string{"a", "b", "c", "a", "b", "a", "b", " ", "\t", "\n", "\n", "\r\n", "\r", "é", "“", "\u0301", "世", "😀", "\uFFFD", "\u0081"}
+	var b strings.Builder
+	for range n {
+		b.WriteString(alphabet[rng.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
+// randomFile makes a file of one of the kinds that editors get wrong.
+func randomFile(rng *rand.Rand) string {
+	n := rng.IntN(40)
+	text := randomText(rng, n)
+	switch rng.IntN(3) {
+	case 0:
+		text = strings.ReplaceAll(text, "\r\n", "\n")
+	case 1:
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n")
+	}
+	switch kind := rng.IntN(100); {
+	case kind < 30:
+		return text
+	case kind < 40:
+		return "\xEF\xBB\xBF" + text
+	case kind < 65:
+		enc := []textfile.Encoding{textfile.UTF16LE, textfile.UTF16BE}[rng.IntN(2)]
+		body, _ := refEncode(keys(refTokens(text, textfile.UTF8)), enc, rng.IntN(2) == 0)
+		raw := []byte(enc.BOM() + body)
+		for range rng.IntN(3) { // break a few units
+			if len(raw) > 4 {
+				raw[2+rng.IntN(len(raw)-2)] = byte(0xD7 + rng.IntN(10))
+			}
+		}
+		return string(raw[:len(raw)-min(rng.IntN(4)/3, len(raw)-2)])
+	case kind < 97:
+		var b []byte
+		for range n {
+			b = append(b, "ab\n\n\r\n\xE9\x93\x81\xC3\xA9\x80 "[rng.IntN(13)])
+		}
+		return string(b)
+	case kind < 99:
+		return text + strings.Repeat("huge ", 4000) + text
+	}
+	return text + strings.Repeat("filler\r\n", 8192) + "\x00" + text + "\x00"
+}
+
+func randomEdit(rng *rand.Rand, tokens []token) Edit {
+	lines := 0
+	for _, t := range tokens {
+		if t.key == "\n" {
+			lines++
+		}
+	}
+	line := func() int { return rng.IntN(min(lines, 60) + 2) }
+	switch rng.IntN(6) {
+	case 0:
+		return InsertAfter{line(), randomText(rng, rng.IntN(4))}
+	case 1:
+		return InsertBefore{line(), randomText(rng, rng.IntN(4))}
+	case 2:
+		a := line()
+		return DeleteLines{a, a + rng.IntN(3)}
+	}
+	e := Replace{Old: randomText(rng, 1+rng.IntN(2)), New: randomText(rng, rng.IntN(4)), All: rng.IntN(2) == 0}
+	if n := len(tokens); n > 0 && rng.IntN(8) > 0 { // text that is there
+		i := rng.IntN(n)
+		e.Old = strings.Join(keys(tokens[i:min(n, i+1+rng.IntN(5))]), "")
+		if rng.IntN(2) == 0 {
+			e.Old = strings.ReplaceAll(e.Old, "\n", "\r\n")
+		}
+		if rng.IntN(3) == 0 {
+			e.New = e.Old + e.New
+		}
+	}
+	if !e.All && rng.IntN(4) == 0 {
+		e.Nth = 1 + rng.IntN(3)
+	}
+	return e
+}
+
+// Over 10,000 random files and edits, everything outside the spans stays, the
+// result is what the reference makes, the diff applied to the old text gives
+// the new one, and what can't be done is refused.
+func TestRandomEdits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var done, refused int
+	for i := 0; i < 10000; i++ {
+		raw := randomFile(rng)
+		d, err := textfile.New([]byte(raw))
+		if err != nil {
+			i--
+			continue // a NUL made by breaking a unit
+		}
+		ref := &reference{enc: d.Encoding(), bom: d.Encoding().BOM(), tokens: refTokens(raw, d.Encoding())}
+		var edits []Edit
+		for range 1 + rng.IntN(4)/2 {
+			edits = append(edits, randomEdit(rng, ref.tokens))
+		}
+		ok := true
+		for _, e := range edits {
+			ok = ok && ref.do(e)
+		}
+		var want string
+		if ok {
+			want, ok = ref.result()
+		}
+		ch, err := Apply(d, edits...)
+		if ok != (err == nil) {
+			t.Fatalf("file %d %q\nedits %+v\nerror %v, reference says ok = %v", i, clipped(raw), edits, err, ok)
+		}
+		if err != nil {
+			refused++
+			continue
+		}
+		done++
+		if got := string(ch.Bytes()); got != want {
+			t.Fatalf("file %d %q\nedits %+v\ngot  %q\nwant %q", i, clipped(raw), edits, clipped(got), clipped(want))
+		}
+		checkSplices(t, raw, ch)
+		checkDiff(t, ch)
+	}
+	t.Logf("%d changes made, %d refused", done, refused)
+	if done < 5000 || refused < 500 {
+		t.Errorf("%d changes made, %d refused: the files and edits are not what they should be", done, refused)
+	}
+}
+
+func clipped(s string) string { return Clip(s, 400) }
+
+// checkSplices rebuilds the file from the splices alone.
+func checkSplices(t *testing.T, raw string, ch *Change) {
+	t.Helper()
+	var b strings.Builder
+	at := 0
+	for _, s := range ch.Splices() {
+		if s.Start < at || s.End < s.Start || s.End > len(raw) {
+			t.Fatalf("splice %+v behind %d in %d bytes", s, at, len(raw))
+		}
+		b.WriteString(raw[at:s.Start])
+		b.Write(s.New)
+		at = s.End
+	}
+	b.WriteString(raw[at:])
+	var w bytes.Buffer
+	n, err := ch.WriteTo(&w)
+	if err != nil || n != ch.Size() || w.String() != b.String() || !bytes.Equal(ch.Bytes(), w.Bytes()) {
+		t.Fatalf("WriteTo wrote %d of %d bytes, %v; splices, writer and bytes agree: %v %v", n, ch.Size(), err, w.String() == b.String(), bytes.Equal(ch.Bytes(), w.Bytes()))
+	}
+	if string(ch.Document().Raw()) != raw {
+		t.Fatal("the original was modified")
+	}
+}
+
+func TestWriteToReportsErrors(t *testing.T) {
+	ch, err := Apply(doc(t, "abc"), Replace{Old: "b", New: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ch.WriteTo(&full{}); n != 1 || !errors.Is(err, errFull) {
+		t.Errorf("WriteTo = %d, %v", n, err)
+	}
+}
+
+var errFull = errors.New("disk full")
+
+type full struct{ n int }
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.n++; f.n > 1 {
+		return 0, errFull
+	}
+	return len(p), nil
+}

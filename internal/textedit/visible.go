@@ -1,0 +1,131 @@
+package textedit
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	nearLines    = 12  // lines of the closest text that are shown
+	nearLineRune = 200 // characters of each
+)
+
+// Visible returns s with what can't be seen, or mistaken, written out: tabs as
+// →, spaces at the ends of lines as ·, carriage returns as ␍, other spaces,
+// invisible and control characters and combining marks as <U+00A0>, and quotes
+// and dashes that are not ASCII followed by their code. Line breaks stay.
+func Visible(s string) string { return visible(s, false) }
+
+// visible shows the spaces of the indentation as well if indent is set.
+func visible(s string, indent bool) string {
+	var b strings.Builder
+	for i, line := range strings.Split(s, "\n") {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		trail := len(strings.TrimRight(line, " \t\r"))
+		lead := len(line) - len(strings.TrimLeft(line, " \t"))
+		for at, r := range line {
+			if r == ' ' && (at >= trail || indent && at < lead) {
+				b.WriteRune('·')
+				continue
+			}
+			writeVisible(&b, r)
+		}
+	}
+	return b.String()
+}
+
+func writeVisible(b *strings.Builder, r rune) {
+	_, quote := quoteOf(r)
+	switch {
+	case r == '\t':
+		b.WriteRune('→')
+	case r == '\r':
+		b.WriteRune('␍')
+	case r < utf8.RuneSelf && !unicode.IsControl(r):
+		b.WriteRune(r)
+	case isInvisible(r), isOddSpace(r), unicode.IsControl(r), unicode.Is(unicode.Mn, r), r == utf8.RuneError:
+		fmt.Fprintf(b, "<U+%04X>", r)
+	case quote, isDash(r), r == 0x2026:
+		fmt.Fprintf(b, "%c<U+%04X>", r, r)
+	default:
+		b.WriteRune(r)
+	}
+}
+
+// Shown returns the lines of the file that the span lies on, made visible and
+// numbered as read_file numbers them: at most 12 lines of 200 characters.
+// Carriage returns appear only where the text given has line breaks too.
+func (n *Near) Shown() string {
+	var b strings.Builder
+	text := n.doc.Text()
+	indent := n.folds&(foldIndent|foldWhite) != 0
+	for i, line := range n.doc.Lines().From(n.First) {
+		if i > n.Last {
+			break
+		}
+		if i-n.First == nearLines {
+			fmt.Fprintf(&b, "[%d more lines]\n", n.Last-i+1)
+			break
+		}
+		end := line.Content
+		if strings.Contains(n.given, "\n") && line.End-line.Content == 2 {
+			end++ // the \r of \r\n
+		}
+		fmt.Fprintf(&b, "%d: %s\n", i, n.window(string(text[line.Start:end]), line.Start, indent))
+	}
+	return b.String()
+}
+
+// window shows a line, of a long one the part around the span.
+func (n *Near) window(line string, start int, indent bool) string {
+	if len(line) <= nearLineRune {
+		return visible(line, indent)
+	}
+	from := max(0, min(n.Start-start, len(line))-nearLineRune/4)
+	to := min(len(line), from+nearLineRune)
+	cut := strings.ToValidUTF8(line[from:to], "")
+	out := visible(cut, indent && from == 0)
+	if from > 0 {
+		out = "…" + out
+	}
+	if to < len(line) {
+		out += "…"
+	}
+	return out
+}
+
+// Given returns the beginning of what was looked for, made visible likewise.
+func (n *Near) Given() string {
+	lines := strings.Split(strings.TrimSuffix(n.given, "\n"), "\n")
+	more := len(lines) - nearLines
+	if more > 0 {
+		lines = lines[:nearLines]
+	}
+	for i, l := range lines {
+		lines[i] = visible(Clip(l, nearLineRune), n.folds&(foldIndent|foldWhite) != 0)
+	}
+	out := strings.Join(lines, "\n") + "\n"
+	if more > 0 {
+		out += fmt.Sprintf("[%d more lines]\n", more)
+	}
+	return out
+}
+
+// String is the hint as a whole: where, how it differs, what the file has and
+// what was given.
+func (n *Near) String() string {
+	where := fmt.Sprintf("line %d", n.First)
+	if n.Last > n.First {
+		where = fmt.Sprintf("lines %d-%d", n.First, n.Last)
+	}
+	legend := ""
+	shown, given := n.Shown(), n.Given()
+	if strings.ContainsAny(shown+given, "→·␍<") {
+		legend = " (→ tab, · space, ␍ carriage return, <U+…> other)"
+	}
+	return fmt.Sprintf("The closest text is on %s: %s.\nThe file has%s:\n%sYou gave:\n%s", where, n.Reason, legend, shown, given)
+}
