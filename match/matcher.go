@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/backref"
+	"quarry/internal/re/dfa"
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/pike"
 	"quarry/internal/re/vec"
@@ -103,7 +104,7 @@ func (m *Matcher) decide(line []byte) bool {
 		}
 		return ok
 	}
-	if known, ok := m.dfa.line(pl, line); known {
+	if known, ok := m.decideFast(line); known {
 		return ok
 	}
 	return m.find(line, 0, nil)
@@ -142,8 +143,10 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 		start, end = pl.pre.find(text, from)
 		return start, end, start >= 0
 	}
-	if start, end, found, known := m.dfa.span(pl, text, from); known {
-		return start, end, found
+	if !pl.superset {
+		if start, end, r := m.finder().Find(text, from, len(text), false); r != dfa.GaveUp {
+			return start, end, r == dfa.Match
+		}
 	}
 	if !m.find(text, from, m.slots[:]) {
 		return 0, 0, false

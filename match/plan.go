@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"quarry/internal/re/backref"
+	"quarry/internal/re/dfa"
 	"quarry/internal/re/hir"
 	"quarry/internal/re/literal"
 	"quarry/internal/re/nfa"
@@ -15,18 +16,12 @@ type plan struct {
 	// is set.
 	prog *nfa.Prog
 
-	// lines is prog widened so that a table-driven automaton can run it over
-	// many lines: assertions that look at whole characters hold everywhere,
-	// and a line may also end before \r. verify says that it is wider.
-	lines  *nfa.Prog
-	verify bool
+	// lines runs the pattern over many lines. It lets a line end before \r as
+	// well, so a line with a \r has to be verified; with superset all do.
+	lines *dfa.Lines
 
-	// ascii is lines with Unicode's word assertions read as ASCII's, exact on
-	// lines that are ASCII. nil when there are no such assertions.
-	ascii *nfa.Prog
-
-	// reverse finds where a match starts, given its end.
-	reverse *nfa.Prog
+	// find gives spans in one text.
+	find *dfa.Finder
 
 	// pre finds candidates; nil when nothing helps. With whole set a hit is
 	// a match.
@@ -43,27 +38,27 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	compile := func(root *hir.Node, o nfa.Options) *nfa.Prog {
 		o.SizeLimit = opts.SizeLimit
 		o.UTF8 = true
-		prog, e := nfa.Compile(root, o)
-		if e != nil {
-			err = e
+		if err != nil {
+			return nil
 		}
+		var prog *nfa.Prog
+		prog, err = nfa.Compile(root, o)
 		return prog
 	}
 	p.prog = compile(src.root, nfa.Options{})
+	reverse := compile(src.root, nfa.Options{Reverse: true})
+	if err == nil {
+		p.find = dfa.NewFinder(p.prog, reverse, nil)
+	}
 	if err == nil && opts.Mode == Lines {
-		wide := mapLooks(src.root, looseLineEnd)
-		p.lines = compile(wide, nfa.Options{NoCaptures: true, Relax: nfa.LooksUnicode})
-		if looks := nfa.LookSet(src.root.Looks()); looks.HasAny(nfa.LooksUnicode) {
-			p.verify = true
-			if !looks.HasAny(looksJS) {
-				p.ascii = compile(mapLooks(wide, asciiWord), nfa.Options{NoCaptures: true})
-			}
+		wide := compile(mapLooks(src.root, looseLineEnd), nfa.Options{NoCaptures: true})
+		if err == nil {
+			p.lines = dfa.NewLines(wide, nil)
 		}
 	}
 	if err != nil {
 		return nil, tooLarge(err)
 	}
-	p.verify = p.verify || p.superset
 	if found.Exact != nil && !hasEmptyText(found.Exact) {
 		p.pre = newPrefilter(found.Exact)
 		p.whole = p.pre != nil && !found.Loose && !p.pre.loose && !p.superset
@@ -77,8 +72,6 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	}
 	return p, nil
 }
-
-const looksJS = nfa.LookSet(1<<hir.LookStartLineJS | 1<<hir.LookEndLineJS)
 
 func tooLarge(err error) error {
 	e := &Error{Reason: err.Error()}
@@ -121,24 +114,6 @@ func mapLooks(n *hir.Node, to func(hir.Look) hir.Look) *hir.Node {
 func looseLineEnd(l hir.Look) hir.Look {
 	if l == hir.LookEndLine {
 		return hir.LookEndCRLF
-	}
-	return l
-}
-
-func asciiWord(l hir.Look) hir.Look {
-	switch l {
-	case hir.LookWordUnicode:
-		return hir.LookWordASCII
-	case hir.LookNotWordUnicode:
-		return hir.LookNotWordASCII
-	case hir.LookWordStartUnicode:
-		return hir.LookWordStartASCII
-	case hir.LookWordEndUnicode:
-		return hir.LookWordEndASCII
-	case hir.LookWordStartHalfUnicode:
-		return hir.LookWordStartHalfASCII
-	case hir.LookWordEndHalfUnicode:
-		return hir.LookWordEndHalfASCII
 	}
 	return l
 }
