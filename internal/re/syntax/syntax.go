@@ -22,6 +22,11 @@ type Parsed struct {
 	// Superset reports that the pattern uses something outside a regular
 	// language (look-around, a backreference), which Root only widens.
 	Superset bool
+
+	// CapturesDiffer reports that Root has the pattern's matches but not
+	// all of its groups: ECMAScript unsets groups where the other syntaxes
+	// keep them. An exact engine, run at the match, has to give them.
+	CapturesDiffer bool
 }
 
 // Error is a pattern that can't be accepted: where, why, and what to do.

@@ -1,0 +1,62 @@
+// Package backref matches JavaScript patterns exactly, by backtracking: the
+// ones with look-around and backreferences, which no automaton decides, and
+// the groups of the few others whose groups JavaScript unsets where linear
+// engines keep them.
+//
+// It runs the tree of package ecma directly on UTF-8 and follows the
+// matchers of the ECMAScript specification step by step. Its invariant: a
+// match is JavaScript's, or there is an error; time and memory are bounded
+// by a budget of steps that all calls of a query share, so a result doesn't
+// depend on the machine's speed, and a cancelled context ends a call within
+// some microseconds.
+//
+// A general backtracking library was tried first. It bounds each call by
+// wall time, read from a process-wide clock goroutine, can't be cancelled,
+// wants text as runes, and would parse a pattern we have parsed already.
+package backref
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+)
+
+// ErrBudget is a search given up because its steps or its memory were spent.
+var ErrBudget = errors.New("the pattern backtracks too much: step budget spent")
+
+// DefaultSteps lasts for some seconds of one processor.
+const DefaultSteps = 1 << 28
+
+// chunk is what a matcher takes from the budget at a time: about 0.1 ms of
+// work, after which it also looks at its context.
+const chunk = 1 << 13
+
+// Budget is the number of steps a query may still take. It is safe for
+// concurrent use.
+type Budget struct{ left atomic.Int64 }
+
+// NewBudget returns a budget of so many steps.
+func NewBudget(steps int64) *Budget {
+	b := &Budget{}
+	b.left.Store(steps)
+	return b
+}
+
+// Left is the number of steps not yet handed out.
+func (b *Budget) Left() int64 { return max(b.left.Load(), 0) }
+
+// pay takes more steps from the budget.
+func (m *Matcher) pay(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if len(m.stack) > maxFrames {
+		return ErrBudget
+	}
+	need := chunk - m.steps // steps is negative by what was used in advance
+	if m.budget.left.Add(-need) < -need {
+		return ErrBudget
+	}
+	m.steps = chunk
+	return nil
+}

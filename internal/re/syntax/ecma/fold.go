@@ -1,0 +1,104 @@
+package ecma
+
+import (
+	"slices"
+	"sync"
+
+	"quarry/internal/re/hir"
+	"quarry/internal/re/ucd"
+)
+
+// Fold is a way to compare characters.
+type Fold uint8
+
+const (
+	FoldNone   Fold = iota // as they are
+	FoldUpper              // i: by upper case, single characters only
+	FoldSimple             // i with u or v: by Unicode's simple case folding
+)
+
+// Canonical is the character that stands for all that compare equal to r.
+func (f Fold) Canonical(r rune) rune {
+	switch f {
+	case FoldUpper:
+		return ucd.ECMAUpper(r)
+	case FoldSimple:
+		return ucd.SimpleFold(r)
+	}
+	return r
+}
+
+// upperOrbits are the sets of two or more characters of one upper case, in
+// order of their least member, and for each character the set it is in.
+var upperOrbits = sync.OnceValue(func() *orbits {
+	members := map[rune][]rune{}
+	for r := rune(0); r <= 0xFFFF; r++ {
+		if u := ucd.ECMAUpper(r); u != r {
+			members[u] = append(members[u], r)
+		}
+	}
+	o := &orbits{of: map[rune][]rune{}}
+	for u, m := range members {
+		m = append(m, u)
+		slices.Sort(m)
+		o.sets = append(o.sets, m)
+		for _, r := range m {
+			o.of[r] = m
+		}
+	}
+	slices.SortFunc(o.sets, func(a, b []rune) int { return int(a[0] - b[0]) })
+	return o
+})
+
+type orbits struct {
+	sets [][]rune
+	of   map[rune][]rune
+}
+
+// closeOver adds to the set all that compares equal to a member.
+func closeOver(f Fold, c *hir.Class) *hir.Class {
+	var add []hir.Range
+	switch f {
+	case FoldNone:
+		return c
+	case FoldSimple:
+		var folds []ucd.Range
+		for _, r := range c.Ranges {
+			folds = ucd.AppendFolds(folds, r.Lo, r.Hi)
+		}
+		for _, r := range folds {
+			add = append(add, hir.Range(r))
+		}
+	case FoldUpper:
+		add = upperFolds(c)
+	}
+	if len(add) == 0 {
+		return c
+	}
+	return c.Union(hir.NewClass(add...))
+}
+
+// upperFolds goes through the characters of a small set, and through the
+// orbits for a large one.
+func upperFolds(c *hir.Class) (add []hir.Range) {
+	o := upperOrbits()
+	take := func(orbit []rune) {
+		for _, r := range orbit {
+			add = append(add, hir.Range{Lo: r, Hi: r})
+		}
+	}
+	if c.Len() >= len(o.sets) {
+		for _, set := range o.sets {
+			if slices.ContainsFunc(set, c.Contains) {
+				take(set)
+			}
+		}
+		return add
+	}
+	for _, rg := range c.Ranges {
+		for r := rg.Lo; r <= rg.Hi; r++ {
+			take(o.of[r])
+		}
+	}
+	return add
+}

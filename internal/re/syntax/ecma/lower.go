@@ -1,0 +1,174 @@
+package ecma
+
+import (
+	"quarry/internal/re/hir"
+	"quarry/internal/re/syntax"
+)
+
+// Parsed is the tree as every engine takes it. What a regular expression in
+// the strict sense can't say is widened, and Superset set: look-around is
+// empty, a reference may match all its group may.
+//
+// Two rules of JavaScript differ from the other engines'. An iteration after
+// the required ones that takes nothing is refused: where that could change
+// the span, Superset is set. Groups are unset at the start of each iteration
+// and by refused ones: where that could change only them, CapturesDiffer is.
+func (t *Tree) Parsed() *syntax.Parsed {
+	l := &lowering{tree: t, groups: make([]*Node, len(t.Names)), sets: map[*Node]bool{}}
+	l.findGroups(t.Root)
+	root := l.node(t.Root)
+	return &syntax.Parsed{Root: root, Names: t.Names, Superset: l.superset, CapturesDiffer: l.captures}
+}
+
+type lowering struct {
+	tree     *Tree
+	groups   []*Node
+	superset bool
+	captures bool
+
+	// While copying a group for a reference:
+	copying bool
+	fold    Fold
+	weight  int
+
+	// sets is what always knows of repetitions: they nest, and each asks
+	// about all it contains.
+	sets map[*Node]bool
+}
+
+// maxCopy is how many nodes of a group a reference copies. A larger one, and
+// a reference in a copy, becomes "any text": a group of references to
+// groups of references would double with each.
+const maxCopy = 200
+
+func (l *lowering) findGroups(n *Node) {
+	if n.Kind == KindGroup {
+		l.groups[n.Cap] = n
+	}
+	for _, s := range n.Subs {
+		l.findGroups(s)
+	}
+}
+
+func (l *lowering) node(n *Node) *hir.Node {
+	l.weight++
+	switch n.Kind {
+	case KindLiteral:
+		if l.copying && l.fold != FoldNone {
+			return l.foldedLiteral(n.Lit)
+		}
+		return hir.Literal(n.Lit)
+	case KindSet:
+		if l.copying {
+			return hir.OneOf(closeOver(l.fold, n.Set))
+		}
+		return hir.OneOf(n.Set)
+	case KindAssert:
+		return l.assert(n.Assert)
+	case KindLook:
+		l.superset = true
+		return l.look(n)
+	case KindBackref:
+		l.superset = true
+		return l.backref(n)
+	case KindGroup:
+		sub := l.node(n.Subs[0])
+		if l.copying {
+			return sub
+		}
+		return hir.Capture(sub, n.Cap, l.tree.Names[n.Cap])
+	case KindRepeat:
+		if !l.copying {
+			l.checkRepeat(n)
+		}
+		return hir.Repeat(l.node(n.Subs[0]), n.Min, n.Max, n.Greedy)
+	case KindConcat:
+		return hir.Concat(l.nodes(n.Subs)...)
+	case KindAlt:
+		return hir.Alt(l.nodes(n.Subs)...)
+	}
+	return hir.Empty()
+}
+
+func (l *lowering) nodes(subs []*Node) []*hir.Node {
+	out := make([]*hir.Node, len(subs))
+	for i, s := range subs {
+		out[i] = l.node(s)
+	}
+	return out
+}
+
+func (l *lowering) foldedLiteral(lit []byte) *hir.Node {
+	var seq []*hir.Node
+	for _, r := range string(lit) {
+		seq = append(seq, hir.OneOf(closeOver(l.fold, hir.NewClass(hir.Range{Lo: r, Hi: r}))))
+	}
+	l.weight += len(seq)
+	return hir.Concat(seq...)
+}
+
+func (l *lowering) assert(a Assertion) *hir.Node {
+	if l.copying {
+		// The copy stands elsewhere: what held around the group's text
+		// need not hold around this one.
+		return hir.Empty()
+	}
+	switch a {
+	case Start:
+		return hir.Assert(hir.LookStart)
+	case End:
+		return hir.Assert(hir.LookEnd)
+	case StartLine:
+		return hir.Assert(hir.LookStartLineJS)
+	case EndLine:
+		return hir.Assert(hir.LookEndLineJS)
+	case Word:
+		return hir.Assert(hir.LookWordASCII)
+	case NotWord:
+		return hir.Assert(hir.LookNotWordASCII)
+	}
+	l.superset = true // no engine has these word characters
+	return hir.Empty()
+}
+
+// look is empty; its groups stay in the tree, as {0}, for the indices.
+func (l *lowering) look(n *Node) *hir.Node {
+	if l.copying || n.CapLo == n.CapHi {
+		return hir.Empty()
+	}
+	return hir.Repeat(l.node(n.Subs[0]), 0, 0, true)
+}
+
+// backref is a copy of the group, or empty where the group may be unset.
+func (l *lowering) backref(n *Node) *hir.Node {
+	anything := hir.Repeat(hir.OneOf(hir.AnyScalar()), 0, hir.Unlimited, true)
+	if l.copying {
+		return anything
+	}
+	l.copying, l.fold, l.weight = true, n.Fold, 0
+	var alts []*hir.Node
+	for _, g := range n.Groups {
+		alts = append(alts, l.node(l.groups[g].Subs[0]))
+	}
+	l.copying = false
+	if l.weight > maxCopy {
+		return anything
+	}
+	return hir.Repeat(hir.Alt(alts...), 0, 1, true)
+}
+
+// checkRepeat decides whether a repetition means something else to the other
+// engines, which let an iteration that takes nothing end the loop.
+func (l *lowering) checkRepeat(n *Node) {
+	e := n.body
+	optional := n.Max == hir.Unlimited || n.Max > n.Min
+	if e.may && !e.last && optional {
+		l.superset = true
+	}
+	if n.CapLo == n.CapHi {
+		return
+	}
+	if e.may && optional || n.Max != 0 && n.Max != 1 && !l.always(n.Subs[0]) {
+		l.captures = true
+	}
+}

@@ -1,0 +1,118 @@
+package ecma
+
+import "quarry/internal/re/hir"
+
+// Flags are the flags of a JavaScript regular expression that change what it
+// matches. The zero value is a pattern without flags.
+type Flags uint8
+
+const (
+	IgnoreCase  Flags = 1 << iota // i
+	Multiline                     // m: ^ and $ also at line terminators
+	DotAll                        // s: . takes line terminators too
+	Unicode                       // u: strict syntax, \p{…}, \u{…}
+	UnicodeSets                   // v: as u, with set notation in classes
+)
+
+// strict reports whether the grammar without Annex B applies.
+func (f Flags) strict() bool { return f&(Unicode|UnicodeSets) != 0 }
+
+// fold is the case comparison in force under these flags.
+func (f Flags) fold() Fold {
+	switch {
+	case f&IgnoreCase == 0:
+		return FoldNone
+	case f.strict():
+		return FoldSimple
+	}
+	return FoldUpper
+}
+
+// Tree is a parsed pattern with everything JavaScript gives it, for engines
+// that match exactly. Flags are already applied to its nodes. It is immutable.
+type Tree struct {
+	Pattern string
+	Flags   Flags
+	Root    *Node
+
+	// Names has an entry for every group, index 0 being the whole match;
+	// an unnamed group's entry is "". A name may stand more than once, in
+	// alternatives of which only one can take part.
+	Names []string
+}
+
+// Kind says what a Node is.
+type Kind uint8
+
+const (
+	KindEmpty   Kind = iota // matches the empty string
+	KindLiteral             // Lit: these characters, as UTF-8
+	KindSet                 // Set: one character; may be empty, then it fails
+	KindAssert              // Assert: a zero-width assertion on neighbours
+	KindLook                // Subs[0] ahead or, with Behind, behind; Negate
+	KindBackref             // what the one set group of Groups matched, by Fold
+	KindGroup               // Subs[0], remembered as Cap
+	KindRepeat              // Subs[0], Min to Max times; Greedy
+	KindConcat              // Subs in order, two or more
+	KindAlt                 // Subs by preference, two or more
+)
+
+// Assertion is a zero-width assertion on the neighbouring characters.
+type Assertion uint8
+
+const (
+	Start       Assertion = iota // start of text
+	End                          // end of text
+	StartLine                    // start of text or after a line terminator
+	EndLine                      // end of text or before a line terminator
+	Word                         // \b over [0-9A-Za-z_]
+	NotWord                      // \B
+	WordFold                     // \b with i and u or v: also U+017F and U+212A
+	NotWordFold                  // \B likewise
+)
+
+// Node is one vertex of a Tree. Only the fields its Kind names are set.
+type Node struct {
+	Kind   Kind
+	Assert Assertion
+	Fold   Fold // KindBackref
+	Greedy bool // KindRepeat: prefer more
+	Behind bool // KindLook
+	Negate bool // KindLook
+
+	// CapLo and CapHi are the groups inside a KindRepeat or KindLook,
+	// from CapLo up to but without CapHi. Each iteration of a repetition
+	// starts with them unset.
+	CapLo, CapHi int
+
+	Min, Max int // KindRepeat; Max may be hir.Unlimited
+	Cap      int // KindGroup, from 1
+
+	body empties // KindRepeat: how Subs[0] can match the empty string
+
+	Lit    []byte
+	Set    *hir.Class
+	Groups []int // KindBackref, in order; unset ones match the empty string
+	Subs   []*Node
+}
+
+func newConcat(seq []*Node) *Node {
+	switch len(seq) {
+	case 0:
+		return &Node{Kind: KindEmpty}
+	case 1:
+		return seq[0]
+	}
+	return &Node{Kind: KindConcat, Subs: seq}
+}
+
+func newAlt(alts []*Node) *Node {
+	if len(alts) == 1 {
+		return alts[0]
+	}
+	return &Node{Kind: KindAlt, Subs: alts}
+}
+
+// BodyEmpty reports for a KindRepeat whether an iteration can match the empty
+// string, and whether it can match nothing else.
+func (n *Node) BodyEmpty() (may, only bool) { return n.body.may, n.body.only }
