@@ -135,7 +135,7 @@ func (c *rustCase) run(t *testing.T, name string) {
 	}
 	want := c.wantSpans(t)
 	from, to := c.bounds(len(hay))
-	prog := p.plan.prog
+	prog := p.plan.prog()
 	splits := c.UTF8 != nil && !*c.UTF8
 	if splits {
 		// An empty match inside a character is nothing we offer, but the

@@ -12,24 +12,43 @@ type automata struct {
 	lines *dfa.LineCache
 	find  *dfa.FindCache
 	list  []dfa.Line
+
+	noFind bool // find can't be built
 }
 
 // decideFast answers for one line when the automaton can.
 func (m *Matcher) decideFast(line []byte) (known, ok bool) {
-	switch m.finder().IsMatch(line, 0, len(line), false) {
-	case dfa.Match:
-		return true, true
-	case dfa.NoMatch:
-		return true, false
+	// A buffer without a byte has no line, and the automaton would let a line
+	// end at any \r.
+	if len(line) == 0 || bytes.IndexByte(line, '\r') >= 0 {
+		return false, false
 	}
-	return false, false
+	_, ok = m.lineCache().Next(line, 0)
+	return true, ok
 }
 
-func (m *Matcher) finder() *dfa.FindCache {
-	if m.dfa.find == nil {
-		m.dfa.find = m.p.plan.find.NewCache()
+func (m *Matcher) lineCache() *dfa.LineCache {
+	if m.dfa.lines == nil {
+		m.dfa.lines = m.p.plan.lines.NewCache(m.decideByHand)
 	}
-	return m.dfa.find
+	return m.dfa.lines
+}
+
+// findFast gives a span when the automata can.
+func (m *Matcher) findFast(text []byte, from int) (start, end int, found, known bool) {
+	if m.dfa.find == nil {
+		if m.dfa.noFind {
+			return 0, 0, false, false
+		}
+		f := m.p.plan.find()
+		if f == nil {
+			m.dfa.noFind = true
+			return 0, 0, false, false
+		}
+		m.dfa.find = f.NewCache()
+	}
+	start, end, r := m.dfa.find.Find(text, from, len(text), false)
+	return start, end, r == dfa.Match, r != dfa.GaveUp
 }
 
 // segment bounds how much is read between two looks at the context: at the
@@ -38,9 +57,6 @@ const segment = 1 << 20
 
 // allLines looks at every line.
 func (m *Matcher) allLines(buf []byte, yield func(start, end int) bool) {
-	if m.dfa.lines == nil {
-		m.dfa.lines = m.p.plan.lines.NewCache(m.decideByHand)
-	}
 	for base := 0; base < len(buf); {
 		end := len(buf)
 		if end-base > segment {
@@ -62,7 +78,7 @@ func (m *Matcher) allLines(buf []byte, yield func(start, end int) bool) {
 }
 
 func (m *Matcher) segmentLines(part []byte, base int, yield func(start, end int) bool) bool {
-	m.dfa.list = m.dfa.lines.All(m.dfa.list[:0], part)
+	m.dfa.list = m.lineCache().All(m.dfa.list[:0], part)
 	for _, l := range m.dfa.list {
 		start, end := l.Start, l.End
 		line := part[start:end]
@@ -91,8 +107,8 @@ func (m *Matcher) decideByHand(line []byte) bool {
 	if m.err != nil {
 		return false
 	}
-	if n := len(line); n > 0 && line[n-1] == '\r' && m.run(m.p.plan.prog, line[:n-1], 0, nil) {
+	if n := len(line); n > 0 && line[n-1] == '\r' && m.run(m.p.plan.prog(), line[:n-1], 0, nil) {
 		return true
 	}
-	return m.run(m.p.plan.prog, line, 0, nil)
+	return m.run(m.p.plan.prog(), line, 0, nil)
 }

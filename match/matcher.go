@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/backref"
-	"quarry/internal/re/dfa"
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/pike"
 	"quarry/internal/re/vec"
@@ -120,7 +119,7 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 		}
 		return ok
 	}
-	return m.run(pl.prog, text, from, slots)
+	return m.run(pl.prog(), text, from, slots)
 }
 
 func (m *Matcher) run(prog *nfa.Prog, text []byte, from int, slots []int) bool {
@@ -144,8 +143,8 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 		return start, end, start >= 0
 	}
 	if !pl.superset {
-		if start, end, r := m.finder().Find(text, from, len(text), false); r != dfa.GaveUp {
-			return start, end, r == dfa.Match
+		if start, end, found, known := m.findFast(text, from); known {
+			return start, end, found
 		}
 	}
 	if !m.find(text, from, m.slots[:]) {

@@ -2,6 +2,7 @@ package match
 
 import (
 	"errors"
+	"sync"
 
 	"quarry/internal/re/backref"
 	"quarry/internal/re/dfa"
@@ -12,16 +13,19 @@ import (
 
 // plan is how a pattern is searched for. Every part of it is immutable.
 type plan struct {
-	// prog decides: matches, spans and groups are what it says, unless back
-	// is set.
-	prog *nfa.Prog
-
-	// lines runs the pattern over many lines. It lets a line end before \r as
-	// well, so a line with a \r has to be verified; with superset all do.
+	// lines runs the pattern over many lines, in Lines mode. It lets a line
+	// end before \r as well, so a line with a \r has to be verified; with
+	// superset all do.
 	lines *dfa.Lines
 
-	// find gives spans in one text.
-	find *dfa.Finder
+	// prog decides: matches, spans and groups are what it says, unless back
+	// is set. Counting lines seldom needs it, so in Lines mode it is built
+	// when it does: for Unicode classes that takes a millisecond.
+	prog func() *nfa.Prog
+
+	// find gives spans in one text; nil when the reversed automaton is too
+	// large.
+	find func() *dfa.Finder
 
 	// pre finds candidates; nil when nothing helps. With whole set a hit is
 	// a match.
@@ -34,31 +38,39 @@ type plan struct {
 
 func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	p := &plan{back: src.exact, superset: src.superset}
+	limit := opts.SizeLimit
+	if limit <= 0 {
+		limit = nfa.DefaultSizeLimit
+	}
+	var first *nfa.Prog
 	var err error
-	compile := func(root *hir.Node, o nfa.Options) *nfa.Prog {
-		o.SizeLimit = opts.SizeLimit
-		o.UTF8 = true
+	if opts.Mode == Lines {
+		wide := mapLooks(src.root, looseLineEnd)
+		if first, err = nfa.Compile(wide, nfa.Options{NoCaptures: true, UTF8: true, SizeLimit: limit}); err != nil {
+			return nil, tooLarge(err)
+		}
+		p.lines = dfa.NewLines(first, nil)
+		p.prog = sync.OnceValue(func() *nfa.Prog {
+			// The tree fits without groups; they at most double it.
+			prog, err := nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: 4 * limit})
+			if err != nil {
+				panic("match: " + err.Error())
+			}
+			return prog
+		})
+	} else {
+		if first, err = nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: limit}); err != nil {
+			return nil, tooLarge(err)
+		}
+		p.prog = func() *nfa.Prog { return first }
+	}
+	p.find = sync.OnceValue(func() *dfa.Finder {
+		reverse, err := nfa.Compile(src.root, nfa.Options{UTF8: true, Reverse: true, SizeLimit: limit})
 		if err != nil {
 			return nil
 		}
-		var prog *nfa.Prog
-		prog, err = nfa.Compile(root, o)
-		return prog
-	}
-	p.prog = compile(src.root, nfa.Options{})
-	reverse := compile(src.root, nfa.Options{Reverse: true})
-	if err == nil {
-		p.find = dfa.NewFinder(p.prog, reverse, nil)
-	}
-	if err == nil && opts.Mode == Lines {
-		wide := compile(mapLooks(src.root, looseLineEnd), nfa.Options{NoCaptures: true})
-		if err == nil {
-			p.lines = dfa.NewLines(wide, nil)
-		}
-	}
-	if err != nil {
-		return nil, tooLarge(err)
-	}
+		return dfa.NewFinder(p.prog(), reverse, nil)
+	})
 	if found.Exact != nil && !hasEmptyText(found.Exact) {
 		p.pre = newPrefilter(found.Exact)
 		p.whole = p.pre != nil && !found.Loose && !p.pre.loose && !p.superset
@@ -68,7 +80,7 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	}
 	p.pre = newPrefilter(bestSet(found.Need))
 	if p.pre == nil {
-		p.pre = firstBytes(p.prog)
+		p.pre = firstBytes(first)
 	}
 	return p, nil
 }
