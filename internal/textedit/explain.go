@@ -195,7 +195,7 @@ func oneChar(s string) string {
 	_, n := utf8.DecodeRuneInString(s)
 	for n < len(s) {
 		r, w := utf8.DecodeRuneInString(s[n:])
-		if !unicode.Is(unicode.Mn, r) {
+		if !unicode.Is(unicode.Mn, r) && (r < 0x1160 || r > 0x11FF) { // Hangul vowels and tails
 			break
 		}
 		n += w
@@ -213,7 +213,7 @@ func codes(s string) string {
 }
 
 var charNames = map[rune]string{
-	' ': "a space", '\t': "a tab", '\n': "a line break", 0xA0: "a no-break space (U+00A0)",
+	' ': "a space", '\t': "a tab", '\n': "nothing there", 0xA0: "a no-break space (U+00A0)",
 	0x202F: "a narrow no-break space (U+202F)", 0x3000: "an ideographic space (U+3000)",
 	0x200B: "a zero width space (U+200B)", 0x200C: "a zero width non-joiner (U+200C)",
 	0x200D: "a zero width joiner (U+200D)", 0x2060: "a word joiner (U+2060)",

@@ -177,13 +177,13 @@ func TestTurnsBinary(t *testing.T) {
 
 // One huge line with very many matches must not cost a look for its end each.
 func TestManyMatchesInOneLine(t *testing.T) {
-	d := doc(t, strings.Repeat("ab", 500_000))
+	d := doc(t, strings.Repeat("ab", 800_000))
 	began := time.Now()
 	ch, err := Apply(d, Replace{Old: "a", New: "1\n2", All: true})
-	if err != nil || ch.Outcomes[0].Count != 500_000 {
+	if err != nil || ch.Outcomes[0].Count != 800_000 {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
