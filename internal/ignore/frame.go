@@ -79,18 +79,33 @@ func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
 	return g
 }
 
-// Ignored reports whether the entry at path is ignored. path is relative to the
-// root, its folder is the frame's or lies below it without rules of its own,
-// and no folder on the way is ignored.
-func (f *Frame) Ignored(path string, isDir bool) bool {
+// Answer is a Decision without its reasons.
+type Answer uint8
+
+const (
+	NoRule Answer = iota // no rule matches
+	Ignore
+	Keep // a negated rule matches
+)
+
+// Answer decides about the entry at path, whose last part is name, without
+// allocating. path is relative to the root, its folder is the frame's or lies
+// below it without rules of its own, and no folder on the way is ignored.
+func (f *Frame) Answer(path, name string, isDir bool) Answer {
 	if f == nil || f.used == 0 {
-		return false
+		return NoRule
 	}
-	l, i, _ := f.find(path, path[strings.LastIndexByte(path, '/')+1:], isDir)
-	return l != nil && !l.rules.list[i].negated
+	l, i, _ := f.find(path, name, isDir)
+	switch {
+	case l == nil:
+		return NoRule
+	case l.rules.list[i].negated:
+		return Keep
+	}
+	return Ignore
 }
 
-// Decide is Ignored with the rule that decided.
+// Decide is Answer with the rule that decided.
 func (f *Frame) Decide(path string, isDir bool) Decision {
 	if f == nil {
 		return Decision{}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -29,7 +30,7 @@ func randomRepo(rng *rand.Rand, paths int) *repo {
 	name := func() string { return repoNames[rng.IntN(len(repoNames))] }
 	r := &repo{rules: map[string]string{"": randomRules(rng)}, exclude: randomRules(rng), global: randomRules(rng)}
 	all := []string{""}
-	for range 12 {
+	for range 14 {
 		up := all[rng.IntN(len(all))]
 		d := up + name()
 		if up != "" {
@@ -198,12 +199,12 @@ func TestAgainstGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git not found")
 	}
-	repos, perRepo := 260, 800
+	repos, perRepo := 130, 1600
 	if n, err := strconv.Atoi(os.Getenv("QUARRY_IGNORE_REPOS")); err == nil {
-		repos = n // 1,300 repositories are a million cases, about 30 s
+		repos = n // 650 repositories are a million cases
 	}
 	if testing.Short() {
-		repos = 20
+		repos = 10
 	}
 	var mu sync.Mutex
 	cases, ignored, negated := 0, 0, 0
@@ -225,7 +226,7 @@ func TestAgainstGit(t *testing.T) {
 	close(next)
 	wg.Wait()
 	t.Logf("%d cases: %d ignored, %d kept by a negated rule", cases, ignored, negated)
-	if want := 200_000; cases < want && repos >= 260 {
+	if want := 200_000; cases < want && repos >= 130 {
 		t.Errorf("%d cases, want at least %d", cases, want)
 	}
 	if ignored < cases/20 || negated < cases/100 {
@@ -289,12 +290,12 @@ func TestWalkAgreesWithPaths(t *testing.T) {
 				}
 				isDir := slices.Contains(r.dirs, p)
 				checked++
-				if got, want := f.Decide(p, isDir), m.Match(p, isDir); got != want || f.Ignored(p, isDir) != want.Ignored {
+				if got, want := f.Decide(p, isDir), m.Match(p, isDir); got != want || (f.Answer(p, path.Base(p), isDir) == Ignore) != want.Ignored {
 					t.Fatalf("seed %d, %q: walk %+v, path %+v", seed, p, got, want)
 				}
 			}
 			for _, d := range r.dirs {
-				if up := d[:max(strings.LastIndexByte(d, '/'), 0)]; up == dir && !f.Ignored(d, true) {
+				if up := d[:max(strings.LastIndexByte(d, '/'), 0)]; up == dir && f.Answer(d, path.Base(d), true) != Ignore {
 					walk(d, f)
 				}
 			}

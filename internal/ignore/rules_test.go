@@ -79,7 +79,7 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	var none *Frame
-	if none.Ignored("a", true) || none.Decide("a", true) != (Decision{}) || none.Push("x", false) != nil {
+	if none.Answer("a", "a", true) != NoRule || none.Decide("a", true) != (Decision{}) || none.Push("x", false) != nil {
 		t.Error("the nil frame ignores something")
 	}
 }
@@ -153,6 +153,6 @@ func BenchmarkIgnored(b *testing.B) {
 	f := (*Frame)(nil).Push("", false, Set{Kind: Git, Rules: rules}).Push("drivers/gpu", false, Set{Kind: Git, Rules: Parse("", []byte("*.hex\n/gen_*\n"))})
 	b.ReportAllocs()
 	for b.Loop() {
-		f.Ignored("drivers/gpu/drm/amd/display/dc/dml/dcn20/display_mode_vba_20.c", false)
+		f.Answer("drivers/gpu/drm/amd/display/dc/dml/dcn20/display_mode_vba_20.c", "display_mode_vba_20.c", false)
 	}
 }

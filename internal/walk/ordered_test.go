@@ -1,0 +1,251 @@
+package walk
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+func inOrder(t testing.TB, r *rootfs.Root, opts *Options, folders bool) []string {
+	t.Helper()
+	var got []string
+	_, err := Ordered(context.Background(), r, opts, folders, func(it Item) error {
+		p := it.Path
+		if it.Entry.Type == rootfs.TypeDir {
+			p += "/"
+		}
+		got = append(got, p)
+		return nil
+	})
+	must(t, err)
+	return got
+}
+
+func TestOrdered(t *testing.T) {
+	r := openRoot(t, tree(t, "b", "a/x", "a.txt", "a-b", "a/b/c", "ab/d", "a0", "empty/", "Z"), nil)
+	if got, want := strings.Join(inOrder(t, r, nil, true), " "), "Z a-b a.txt a/ a/b/ a/b/c a/x a0 ab/ ab/d b empty/"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if got, want := strings.Join(inOrder(t, r, &Options{Start: start(t, r, "a")}, false), " "), "a/b/c a/x"; got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+// randomTree writes a tree full of rules that git and ripgrep read alike.
+// With repos set, it is a git repository with others inside.
+func randomTree(t testing.TB, rng *rand.Rand, dir string, repos bool) {
+	names := []string{"a", "b", "c", "foo", "bar", "a.o", "b.c", "x.log", ".h", ".hid", "build", "src", "Foo", "a b", "é", "test_x"}
+	rule := func() string {
+		pieces := []string{"a", "b", "*.o", "*.c", "foo", "b*", "build", "src", "[ab]", "?", "*", ".h", ".hid", "x.log", "test_*", "[!a]*.c"}
+		p := pieces[rng.IntN(len(pieces))]
+		switch rng.IntN(8) {
+		case 0:
+			p = "/" + p
+		case 1:
+			p = names[rng.IntN(len(names))] + "/" + p
+		case 2:
+			p = "**/" + p
+		case 3:
+			p += "/**"
+		case 4:
+			p = "a/**/" + p
+		}
+		if rng.IntN(4) == 0 {
+			p += "/"
+		}
+		if rng.IntN(3) == 0 {
+			p = "!" + p
+		}
+		return p
+	}
+	var fill func(path string, depth int)
+	fill = func(path string, depth int) {
+		for _, f := range []string{".gitignore", ".ignore", ".rgignore"} {
+			if rng.IntN(4) > 0 {
+				continue
+			}
+			var text string
+			for range 1 + rng.IntN(4) {
+				text += rule() + "\n"
+			}
+			must(t, os.WriteFile(filepath.Join(path, f), []byte(text), 0o644))
+		}
+		if repos && (depth == 0 || rng.IntN(12) == 0) {
+			must(t, os.MkdirAll(filepath.Join(path, ".git", "info"), 0o755))
+			must(t, os.WriteFile(filepath.Join(path, ".git", "info", "exclude"), []byte(rule()+"\n"+rule()+"\n"), 0o644))
+		}
+		for _, n := range names {
+			full := filepath.Join(path, n)
+			switch k := rng.IntN(10); {
+			case k < 4:
+				must(t, os.WriteFile(full, nil, 0o644))
+			case k < 6 && depth < 3:
+				must(t, os.Mkdir(full, 0o755))
+				fill(full, depth+1)
+			case k == 6 && rng.IntN(4) == 0:
+				must(t, os.Symlink("a", full))
+			}
+		}
+	}
+	fill(dir, 0)
+}
+
+// TestSameAnswer: workers, batches, and order change nothing but the order.
+func TestSameAnswer(t *testing.T) {
+	for seed := range uint64(4) {
+		dir := t.TempDir()
+		randomTree(t, rand.New(rand.NewPCG(seed, 1)), dir, seed%2 == 0)
+		r := openRoot(t, dir, nil)
+		want, report := list(t, r, &Options{Workers: 1})
+		if len(want) < 10 {
+			t.Logf("seed %d: only %d files", seed, len(want))
+		}
+		for _, opts := range []Options{{Workers: 8}, {Workers: 3, Batch: 1}} {
+			got, again := list(t, r, &opts)
+			if !slices.Equal(got, want) || again.Counts != report.Counts || again.Dirs != report.Dirs {
+				t.Errorf("seed %d, %+v: %d files, want %d; counts %v, want %v", seed, opts, len(got), len(want), again.Counts, report.Counts)
+			}
+		}
+		if got := inOrder(t, r, &Options{Workers: 4}, false); !slices.Equal(got, want) {
+			t.Errorf("seed %d: in order %d files, want %d, sorted %v", seed, len(got), len(want), slices.IsSorted(got))
+		}
+	}
+}
+
+func rgFiles(t testing.TB, rg, dir string, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command(rg, append([]string{"--no-config", "--no-ignore-global", "--files", "-0"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "RIPGREP_CONFIG_PATH=")
+	out, err := cmd.Output()
+	if err != nil && cmd.ProcessState.ExitCode() != 1 {
+		t.Fatalf("rg in %s: %v", dir, err)
+	}
+	files := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	if len(out) == 0 {
+		files = nil
+	}
+	slices.Sort(files)
+	return files
+}
+
+func sameAsRg(t *testing.T, rg, dir string, opts Options, args ...string) {
+	t.Helper()
+	// rg knows no protected names, so neither do we here.
+	got, report := list(t, openRoot(t, dir, &rootfs.Options{Trusted: true}), &opts)
+	want := rgFiles(t, rg, dir, args...)
+	if slices.Equal(got, want) {
+		t.Logf("%s %v: %d files", dir, args, len(got))
+		return
+	}
+	t.Errorf("%s %v: %d files, rg lists %d; skipped %+v", dir, args, len(got), len(want), report.Skipped)
+	shown := 0
+	for _, p := range append(slices.Clone(got), want...) {
+		_, a := slices.BinarySearch(got, p)
+		_, b := slices.BinarySearch(want, p)
+		if a != b && shown < 10 {
+			shown++
+			t.Errorf("  %s: listed by us %v, by rg %v", p, a, b)
+		}
+	}
+}
+
+// copyTree copies files but not .git. What vanishes meanwhile is left out: the
+// repository may be in use.
+func copyTree(t testing.TB, from, to string) {
+	t.Helper()
+	must(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if d.Name() == ".git" && d.IsDir() {
+			return fs.SkipDir
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(to, rel)), 0o755))
+		return os.WriteFile(filepath.Join(to, rel), data, 0o644)
+	}))
+}
+
+// dotCoversRgignore: before ripgrep 15, --no-ignore-dot left .rgignore in force.
+func dotCoversRgignore(t testing.TB, rg string) bool {
+	out, err := exec.Command(rg, "--version").Output()
+	must(t, err)
+	var major int
+	_, err = fmt.Sscanf(string(out), "ripgrep %d.", &major)
+	must(t, err)
+	return major >= 15
+}
+
+func TestAgainstRipgrep(t *testing.T) {
+	rg := ripgrep(t)
+	t.Run("random trees", func(t *testing.T) {
+		for seed := range uint64(12) {
+			dir := t.TempDir()
+			randomTree(t, rand.New(rand.NewPCG(seed, 2)), dir, seed%2 == 0)
+			if seed%2 == 1 {
+				// Without a repository around, rg needs telling, and then takes
+				// no notice of repositories inside.
+				sameAsRg(t, rg, dir, Options{}, "--no-require-git")
+				sameAsRg(t, rg, dir, Options{Hidden: true}, "--no-require-git", "--hidden")
+				continue
+			}
+			sameAsRg(t, rg, dir, Options{})
+			sameAsRg(t, rg, dir, Options{Hidden: true}, "--hidden")
+			sameAsRg(t, rg, dir, Options{NoIgnore: true}, "--no-ignore")
+			sameAsRg(t, rg, dir, Options{NoVCS: true}, "--no-ignore-vcs")
+			if dotCoversRgignore(t, rg) {
+				sameAsRg(t, rg, dir, Options{NoDot: true}, "--no-ignore-dot")
+			}
+			sameAsRg(t, rg, dir, Options{MaxDepth: 2}, "--max-depth", "2")
+			for _, sub := range []string{"a", "src", "build"} {
+				if st, err := os.Lstat(filepath.Join(dir, sub)); err != nil || !st.IsDir() {
+					continue
+				}
+				r := openRoot(t, dir, nil)
+				sameAsRg(t, rg, dir, Options{Start: start(t, r, sub)}, sub)
+				sameAsRg(t, rg, dir, Options{Start: start(t, r, sub), NoParents: true}, "--no-ignore-parent", sub)
+			}
+		}
+	})
+	t.Run("the Go source tree", func(t *testing.T) {
+		out, err := exec.Command("go", "env", "GOROOT").Output()
+		if err != nil {
+			t.Skip("no go command")
+		}
+		goroot, err := filepath.EvalSymlinks(strings.TrimSpace(string(out)))
+		must(t, err)
+		sameAsRg(t, rg, goroot, Options{}, "--no-require-git")
+		sameAsRg(t, rg, goroot, Options{Hidden: true}, "--no-require-git", "--hidden")
+	})
+	t.Run("this repository with junk", func(t *testing.T) {
+		if _, err := os.Stat("../../go.mod"); err != nil {
+			t.Skip("not in the repository")
+		}
+		dir := filepath.Join(t.TempDir(), "copy")
+		copyTree(t, "../..", dir)
+		add(t, dir, ".git/info/exclude: /junk/tmp\n", ".gitignore: *.o\nnode_modules/\n/bin\n!keep.o\n.*\n!.github/\n", "a.o", "keep.o", "bin", "internal/bin",
+			"node_modules/x/index.js", "junk/tmp/x", "junk/y", "junk/.gitignore: *\n!y\n", "junk/z", ".github/ci.yml", ".env", "junk/.DS_Store", "link -> internal",
+			"target/a b.o", "target/.ignore: !*.o\n", "target/x.o", "internal/walk/.rgignore: *_test.go\n", "junk/é\n.txt")
+		sameAsRg(t, rg, dir, Options{})
+	})
+}

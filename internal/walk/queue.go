@@ -1,0 +1,191 @@
+package walk
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"quarry/internal/ignore"
+	"quarry/internal/rootfs"
+)
+
+// A task is a folder to visit, or with files set a part of one.
+type task struct {
+	from   *handle     // the folder it lies in, which counts it as a user; nil if path says where it is
+	name   string      // its name there
+	path   rootfs.Path // if from is nil
+	linked bool        // lies below a followed symlink: shown differs from the path
+	shown  string      // only if linked
+	frame  *ignore.Frame
+	files  []rootfs.Entry // a part of a large folder; owned by the task
+	chain  *ancestor      // with FollowLinks
+	depth  int            // below Start
+	owner  int            // the worker that may use from; others open by path
+}
+
+// An ancestor is a folder on the way from Start, to recognise loops.
+type ancestor struct {
+	up       *ancestor
+	dev, ino uint64
+}
+
+// where returns the real path of the task's folder.
+func (t *task) where() rootfs.Path {
+	if t.from == nil {
+		return t.path
+	}
+	p, err := t.from.dir.Path().Child(t.name)
+	if err != nil { // the name came from a listing, so it is one
+		return t.from.dir.Path()
+	}
+	return p
+}
+
+// label returns where the walk found the folder, "" for the root.
+func (t *task) label() string {
+	if t.linked {
+		return t.shown
+	}
+	return plainPath(t.where())
+}
+
+// plainPath is p without the "." for the root.
+func plainPath(p rootfs.Path) string {
+	if p.IsRoot() {
+		return ""
+	}
+	return p.String()
+}
+
+// A handle is an open folder: in use by its visit, and by the tasks that will
+// open its subfolders from it.
+type handle struct {
+	dir  *rootfs.Dir
+	refs atomic.Int32
+}
+
+func (w *walker) release(h *handle) {
+	if h != nil && h.refs.Add(-1) == 0 {
+		h.dir.Close()
+		w.handles.Add(-1)
+	}
+}
+
+// A worker has its own stack of tasks. It takes the newest, so a subtree is
+// finished before the next is begun and few folders wait; when it has none, it
+// takes the oldest of another's, which are likely the largest subtrees.
+type worker struct {
+	*walker
+	id int
+
+	mu    sync.Mutex
+	tasks []task // guarded by mu
+
+	// the worker's own, without a lock
+	entries []rootfs.Entry // a listing
+	files   []rootfs.Entry // what of it is to be visited
+	dirs    []rootfs.Entry // what of it is to be entered
+	subs    []task
+	path    []byte // of the entry being judged
+	visited Visit
+	nFiles  int
+	nDirs   int
+	counts  [reasons]int
+
+	_ [64]byte // keeps neighbours' locks on different cache lines
+}
+
+func (w *worker) loop() {
+	for {
+		t, ok := w.next()
+		if !ok {
+			return
+		}
+		w.work(&t)
+		if w.pending.Add(-1) == 0 {
+			w.halt()
+			return
+		}
+	}
+}
+
+func (w *worker) push(ts []task) {
+	w.pending.Add(int64(len(ts)))
+	w.mu.Lock()
+	w.tasks = append(w.tasks, ts...)
+	w.mu.Unlock()
+	if w.idle.Load() > 0 {
+		w.wake.L.Lock()
+		w.wake.Broadcast()
+		w.wake.L.Unlock()
+	}
+}
+
+func (w *worker) next() (task, bool) {
+	for {
+		if w.stop.Load() {
+			return task{}, false
+		}
+		if t, ok := w.pop(); ok {
+			return t, true
+		}
+		if t, ok := w.steal(); ok {
+			return t, true
+		}
+		// Announce before the last look: whoever pushes after it sees us idle.
+		w.wake.L.Lock()
+		w.idle.Add(1)
+		t, ok := w.steal()
+		if !ok && !w.stop.Load() {
+			w.wake.Wait()
+		}
+		w.idle.Add(-1)
+		w.wake.L.Unlock()
+		if ok {
+			return t, true
+		}
+	}
+}
+
+func (w *worker) pop() (t task, ok bool) {
+	w.mu.Lock()
+	if n := len(w.tasks); n > 0 {
+		t, ok = w.tasks[n-1], true
+		w.tasks[n-1] = task{}
+		w.tasks = w.tasks[:n-1]
+	}
+	w.mu.Unlock()
+	return t, ok
+}
+
+// steal takes the older half of another worker's tasks and returns one.
+func (w *worker) steal() (task, bool) {
+	for i := 1; i < len(w.workers); i++ {
+		other := &w.workers[(w.id+i)%len(w.workers)]
+		other.mu.Lock()
+		n := len(other.tasks)
+		if n == 0 {
+			other.mu.Unlock()
+			continue
+		}
+		k := (n + 1) / 2
+		taken := make([]task, k)
+		copy(taken, other.tasks)
+		rest := copy(other.tasks, other.tasks[k:])
+		clear(other.tasks[rest:])
+		other.tasks = other.tasks[:rest]
+		other.mu.Unlock()
+		w.mu.Lock()
+		w.tasks = append(w.tasks, taken[:k-1]...)
+		w.mu.Unlock()
+		return taken[k-1], true
+	}
+	return task{}, false
+}
+
+// discard closes what a stopped walk left in the queue.
+func (w *worker) discard() {
+	for i := range w.tasks {
+		w.release(w.tasks[i].from)
+	}
+	w.tasks = nil
+}

@@ -1,0 +1,162 @@
+package walk
+
+import (
+	"fmt"
+	"io"
+
+	"quarry/internal/ignore"
+	"quarry/internal/rootfs"
+)
+
+// maxRules bounds an ignore file. The largest in use have some 100 KB.
+const maxRules = 8 << 20
+
+// pushRules adds the ignore files a listing shows to the rules from above.
+func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, entries []rootfs.Entry) *ignore.Frame {
+	if w.opts.NoIgnore {
+		return frame
+	}
+	var sets []ignore.Set
+	repo := false
+	for i := range entries {
+		name := entries[i].Name
+		if name[0] != '.' {
+			continue
+		}
+		if name == ".git" && !w.opts.NoVCS {
+			repo = true
+			if entries[i].Type == rootfs.TypeDir {
+				sets = w.addExclude(sets, dir.Path(), shown)
+			}
+			continue
+		}
+		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) {
+			sets = w.addFile(sets, kind, dir, shown, name)
+		}
+	}
+	return frame.Push(shown, repo, sets...)
+}
+
+func (w *walker) reads(k ignore.Kind) bool {
+	if k == ignore.Git {
+		return !w.opts.NoVCS
+	}
+	return !w.opts.NoDot
+}
+
+func (w *worker) addFile(sets []ignore.Set, kind ignore.Kind, dir *rootfs.Dir, shown, name string) []ignore.Set {
+	data, err := readAll(dir, name)
+	if err != nil {
+		if rootfs.KindOf(err) != rootfs.NotFound {
+			w.skip(join(shown, name), Unreadable, err)
+		}
+		return sets
+	}
+	return append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(join(shown, name), data)})
+}
+
+// addExclude reads the info/exclude of the repository whose top is dir. Most
+// have none, or one of comments only.
+func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []ignore.Set {
+	const name = ".git/info/exclude"
+	data, err := w.root.ReadSystem(dir, name)
+	if err != nil {
+		switch rootfs.KindOf(err) {
+		case rootfs.NotFound, rootfs.NotFolder:
+		default:
+			w.skip(join(shown, name), Unreadable, err)
+		}
+		return sets
+	}
+	return append(sets, ignore.Set{Kind: ignore.Exclude, Rules: ignore.Parse(join(shown, name), data)})
+}
+
+func readAll(dir *rootfs.Dir, name string) ([]byte, error) {
+	f, err := dir.OpenFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	size := f.Info().Size
+	if size > maxRules {
+		return nil, fmt.Errorf("ignore file of %d bytes is too large", size)
+	}
+	buf := make([]byte, size+1) // one more, to meet the end in the first read
+	n := 0
+	for {
+		k, err := f.Read(buf[n:])
+		n += k
+		if err == io.EOF || err == nil && k == 0 {
+			return buf[:n], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n == len(buf) {
+			if n > maxRules {
+				return nil, fmt.Errorf("ignore file of more than %d bytes is too large", maxRules)
+			}
+			buf = append(buf, make([]byte, n)...)
+		}
+	}
+}
+
+// framesAbove gathers the rules that hold in Start from the folders above it.
+func (w *worker) framesAbove() *ignore.Frame {
+	var frame *ignore.Frame
+	if w.opts.NoIgnore {
+		return nil
+	}
+	frame = frame.Push("", false, w.opts.Rules...)
+	if w.opts.NoParents || w.opts.Start.IsRoot() {
+		return frame
+	}
+	start := w.opts.Start.String()
+	for i := range len(start) {
+		end := 0
+		if i > 0 {
+			if start[i] != '/' {
+				continue
+			}
+			end = i
+		}
+		dir, err := w.openAbove(start[:end])
+		if err != nil {
+			w.skip(start[:end], Unreadable, err)
+			continue
+		}
+		frame = w.pushNamed(frame, dir, start[:end])
+		dir.Close()
+	}
+	return frame
+}
+
+func (w *worker) openAbove(path string) (*rootfs.Dir, error) {
+	if path == "" {
+		return w.root.OpenDir(rootfs.Path{})
+	}
+	p, err := w.root.Known(path)
+	if err != nil {
+		return nil, err
+	}
+	return w.root.OpenDir(p)
+}
+
+// pushNamed is pushRules for a folder that is not listed: it tries the names.
+func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *ignore.Frame {
+	var sets []ignore.Set
+	repo := false
+	if !w.opts.NoVCS {
+		// A protected entry that exists is refused, one that doesn't isn't found.
+		info, err := dir.Stat(".git")
+		if repo = err == nil || rootfs.KindOf(err) == rootfs.Protected; repo && (err != nil || info.Type == rootfs.TypeDir) {
+			sets = w.addExclude(sets, dir.Path(), shown)
+		}
+	}
+	for _, name := range [...]string{".gitignore", ".ignore", ".rgignore", ".rooignore"} {
+		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) {
+			sets = w.addFile(sets, kind, dir, shown, name)
+		}
+	}
+	return frame.Push(shown, repo, sets...)
+}

@@ -1,0 +1,251 @@
+package walk
+
+import (
+	"slices"
+	"strings"
+	"unsafe"
+
+	"quarry/internal/ignore"
+	"quarry/internal/rootfs"
+)
+
+// work does one task: open, list, judge the entries, queue the subfolders for
+// all workers, call back.
+func (w *worker) work(t *task) {
+	dir, err := w.open(t)
+	if err != nil {
+		w.lose(t, err)
+		return
+	}
+	shown := plainPath(dir.Path())
+	if t.linked {
+		shown = t.shown
+	}
+	h := &handle{dir: dir}
+	h.refs.Store(1)
+	w.handles.Add(1)
+	defer w.release(h)
+	if t.files != nil { // a part of a folder listed before
+		w.call(h, shown, t.files, nil)
+		return
+	}
+	if w.opts.FollowLinks && !w.enter(t, dir, shown) {
+		return
+	}
+	w.entries, err = dir.Read(w.entries[:0])
+	if err != nil { // what came before the error is still good
+		w.skip(shown, Unreadable, err)
+	}
+	frame := w.pushRules(t.frame, dir, shown, w.entries)
+	w.judge(t, h, shown, frame)
+	for len(w.files) > w.opts.Batch {
+		cut := len(w.files) - w.opts.Batch
+		w.subs = append(w.subs, task{path: dir.Path(), linked: t.linked, shown: shown, files: slices.Clone(w.files[cut:])})
+		w.files = w.files[:cut]
+	}
+	if w.ordered {
+		slices.SortFunc(w.subs, func(a, b task) int { return compareDirs(b.name, a.name) })
+	}
+	w.nDirs++
+	if w.announce != nil {
+		w.announce(shown, w.dirs)
+	}
+	if len(w.subs) > 0 {
+		w.push(w.subs)
+		clear(w.subs)
+	}
+	w.call(h, shown, w.files, w.dirs)
+}
+
+func (w *worker) open(t *task) (*rootfs.Dir, error) {
+	if t.from == nil {
+		return w.root.OpenDir(t.path)
+	}
+	defer w.release(t.from)
+	if t.owner == w.id {
+		return t.from.dir.OpenDir(t.name)
+	}
+	return w.root.OpenDir(t.where())
+}
+
+func (w *worker) call(h *handle, shown string, files, dirs []rootfs.Entry) {
+	w.nFiles += len(files)
+	w.visited = Visit{Path: h.dir.Path(), Shown: shown, Dir: h.dir, Files: files, Dirs: dirs, Worker: w.id}
+	if err := w.visit(&w.visited); err != nil {
+		w.fail(err)
+	}
+}
+
+// enter reports whether the folder is none it lies in.
+func (w *worker) enter(t *task, dir *rootfs.Dir, shown string) bool {
+	info, err := dir.Info()
+	if err != nil {
+		w.lose(t, err)
+		return false
+	}
+	for a := t.chain; a != nil; a = a.up {
+		if a.ino == info.Ino && a.dev == info.Dev && info.Ino != 0 {
+			w.skip(shown, Loop, nil)
+			w.miss(shown)
+			return false
+		}
+	}
+	t.chain = &ancestor{t.chain, info.Dev, info.Ino}
+	return true
+}
+
+// judge sorts the listing into w.files, w.dirs and w.subs, and counts the rest.
+func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
+	w.files, w.dirs, w.subs = w.files[:0], w.dirs[:0], w.subs[:0]
+	dirPath := h.dir.Path()
+	w.path = append(w.path[:0], shown...)
+	if shown != "" {
+		w.path = append(w.path, '/')
+	}
+	base := len(w.path)
+	for i := range w.entries {
+		e := &w.entries[i]
+		typ, target := e.Type, rootfs.Path{}
+		if typ == rootfs.TypeSymlink {
+			if !w.opts.FollowLinks {
+				w.counts[Symlink]++
+				continue
+			}
+			if typ, target = w.follow(dirPath, shown, e.Name); typ == rootfs.TypeUnknown {
+				continue
+			}
+		}
+		if typ != rootfs.TypeDir && typ != rootfs.TypeFile {
+			w.counts[Special]++
+			continue
+		}
+		isDir := typ == rootfs.TypeDir
+		if v := w.policy.Entry(dirPath, e.Name, isDir); v != rootfs.Allowed {
+			w.counts[Protected]++
+			continue
+		}
+		w.path = append(w.path[:base], e.Name...)
+		// The view of the buffer lives until the next entry; nothing below
+		// keeps it. A string for each entry would be a third of the walk's time.
+		path := unsafe.String(unsafe.SliceData(w.path), len(w.path))
+		answer := frame.Answer(path, path[base:], isDir)
+		if answer == ignore.Ignore {
+			w.counts[Ignored]++
+			continue
+		}
+		if e.Name[0] == '.' && !w.opts.Hidden && (answer != ignore.Keep || w.opts.StrictHidden) {
+			w.counts[Hidden]++
+			continue
+		}
+		if !isDir {
+			if w.opts.Filter != nil && !w.opts.Filter.MatchFile(path[w.below:]) {
+				w.counts[Filtered]++
+				continue
+			}
+			w.files = append(w.files, *e)
+			continue
+		}
+		if w.opts.MaxDepth > 0 && t.depth+1 >= w.opts.MaxDepth || w.opts.Filter != nil && !w.opts.Filter.Descend(path[w.below:]) {
+			w.counts[Filtered]++
+			continue
+		}
+		w.dirs = append(w.dirs, *e)
+		sub := task{frame: frame, name: e.Name, chain: t.chain, depth: t.depth + 1, owner: w.id, linked: t.linked}
+		if e.Type == rootfs.TypeSymlink {
+			sub.linked = true
+			sub.path = target
+		} else if w.handles.Load() < w.keep {
+			h.refs.Add(1)
+			sub.from = h
+		} else if p, err := dirPath.Child(e.Name); err == nil {
+			sub.path = p
+		}
+		if sub.linked {
+			sub.shown = strings.Clone(path)
+		}
+		w.subs = append(w.subs, sub)
+	}
+}
+
+// follow says what a symlink leads to. TypeUnknown is counted already.
+func (w *worker) follow(dir rootfs.Path, shown, name string) (rootfs.Type, rootfs.Path) {
+	link, err := dir.Child(name)
+	var target rootfs.Path
+	var info rootfs.Info
+	if err == nil {
+		target, err = w.root.Resolve(link.String())
+	}
+	if err == nil {
+		info, err = w.root.Stat(target)
+	}
+	switch {
+	case err == nil:
+		return info.Type, target
+	case rootfs.KindOf(err) == rootfs.NotFound:
+		w.counts[Symlink]++
+	case rootfs.KindOf(err) == rootfs.Protected:
+		w.counts[Protected]++
+	case rootfs.KindOf(err) == rootfs.OutsideRoot:
+		w.skip(join(shown, name), Outside, nil)
+	default:
+		w.skip(join(shown, name), Unreadable, err)
+	}
+	return rootfs.TypeUnknown, rootfs.Path{}
+}
+
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// lose reports a folder that was listed and can't be visited.
+func (w *worker) lose(t *task, err error) {
+	shown := t.label()
+	switch rootfs.KindOf(err) {
+	case rootfs.NotFound, rootfs.NotFolder, rootfs.Conflict:
+		w.skip(shown, Vanished, err)
+	case rootfs.Protected:
+		w.counts[Protected]++
+	default:
+		w.skip(shown, Unreadable, err)
+	}
+	w.miss(shown)
+}
+
+func (w *worker) miss(shown string) {
+	if w.missed != nil {
+		w.missed(shown)
+	}
+}
+
+// skip counts and records something nobody asked to leave out.
+func (w *worker) skip(shown string, why Reason, err error) {
+	w.counts[why]++
+	if shown == "" {
+		shown = "."
+	}
+	w.walker.mu.Lock()
+	defer w.walker.mu.Unlock()
+	// Keep all until the end, within reason: which are the first in path order
+	// is only known then.
+	if len(w.skipped) < 16*w.opts.MaxSkips {
+		w.skipped = append(w.skipped, Skip{strings.Clone(shown), why, err})
+	}
+}
+
+func (w *walker) report() Report {
+	var r Report
+	for i := range w.workers {
+		k := &w.workers[i]
+		r.Files += k.nFiles
+		r.Dirs += k.nDirs
+		for j, n := range k.counts {
+			r.Counts[j] += n
+		}
+	}
+	slices.SortFunc(w.skipped, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	r.Skipped = w.skipped[:min(len(w.skipped), w.opts.MaxSkips)]
+	return r
+}

@@ -1,0 +1,225 @@
+// Package walk lists the files below a folder, in parallel.
+//
+// Every folder that can be read is visited once; ignored, hidden, protected and
+// filtered ones are pruned before they are opened. Nothing below a folder stops
+// the rest: what can't be read, loops or vanishes is reported and counted, never
+// silently missing. Walk calls back in no order and from several goroutines;
+// Ordered calls back in path order from one.
+package walk
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"quarry/internal/glob"
+	"quarry/internal/ignore"
+	"quarry/internal/rootfs"
+)
+
+// Options say what a walk leaves out. The zero value walks the whole root as a
+// search does by default.
+type Options struct {
+	// Start is the folder to walk. An ignored or hidden one is walked all the
+	// same: naming it asks for it.
+	Start rootfs.Path
+	// Hidden includes entries whose name starts with a dot. Without it they show
+	// only where a negated rule (!.github) says so, as in ripgrep, and with
+	// StrictHidden not even there.
+	Hidden, StrictHidden bool
+	// NoVCS leaves .gitignore and info/exclude files unread, NoDot .ignore,
+	// .rgignore and .rooignore, NoParents those of the folders between the
+	// root and Start. NoIgnore is all of them and drops Rules as well.
+	NoIgnore, NoVCS, NoDot, NoParents bool
+	// Rules apply at the root besides the files found: the global excludes, a
+	// repository around the root, a vault's own. The caller leaves out what the
+	// switches above mean for them.
+	Rules []ignore.Set
+	// Filter narrows by globs on the path below Start. Folders in which no file
+	// could pass are not entered.
+	Filter *glob.Filter
+	// MaxDepth bounds how deep files may lie below Start: 1 is its own files
+	// only. 0 is no bound.
+	MaxDepth int
+	// FollowLinks enters symlinks that lead to places in the root.
+	FollowLinks bool
+	// Workers is the number of goroutines; 0 is one for each processor.
+	Workers int
+	// Batch is the largest number of files in one Visit; 0 is 1,024. Folders
+	// with more are split, so that several workers share them.
+	Batch int
+	// MaxSkips bounds Report.Skipped; 0 is 1,000. Counts stay exact.
+	MaxSkips int
+}
+
+// Visit is one folder, or a part of a large one.
+type Visit struct {
+	// Path is where the folder really is, Shown where the walk found it; they
+	// differ below a followed symlink. Shown is "" for the root.
+	Path  rootfs.Path
+	Shown string
+	// Dir is open until the callback returns, so files can be opened by name.
+	Dir *rootfs.Dir
+	// Files passed all rules. They and their names are valid until the callback
+	// returns; clone what lives longer. A followed symlink to a file has type
+	// TypeSymlink and opens by resolving its path.
+	Files []rootfs.Entry
+	// Dirs are the folders that will be entered, in the folder's first Visit.
+	Dirs []rootfs.Entry
+	// Worker is a number below Options.Workers; no two calls with the same
+	// number run at once, so it can index scratch space.
+	Worker int
+}
+
+// Reason is why an entry was left out.
+type Reason uint8
+
+const (
+	Hidden     Reason = iota // a dot entry
+	Protected                // the policy denies it, or shows it in no listing (.trash)
+	Ignored                  // by an ignore file
+	Filtered                 // by the globs, or deeper than MaxDepth
+	Symlink                  // not followed, or leading nowhere
+	Special                  // a FIFO, socket or device
+	Unreadable               // the system refused, or it is broken
+	Vanished                 // gone, or no longer a folder, when its turn came
+	Loop                     // a symlink to a folder it lies in
+	Outside                  // a symlink out of the root
+	reasons
+)
+
+func (r Reason) String() string {
+	return [...]string{"hidden", "protected", "ignored", "filtered", "symlink", "special", "unreadable", "vanished", "loop", "outside"}[r]
+}
+
+// Skip is an entry that was left out though nobody asked for that.
+type Skip struct {
+	Path   string // relative to the root
+	Reason Reason // Unreadable, Vanished, Loop or Outside
+	Err    error  // may be nil
+}
+
+// Report counts what a walk did.
+type Report struct {
+	Files, Dirs int          // visited
+	Counts      [reasons]int // entries left out, by Reason; a pruned folder counts once
+	Skipped     []Skip       // in path order, at most MaxSkips
+}
+
+// Count returns how many entries were left out for a reason.
+func (r *Report) Count(why Reason) int { return r.Counts[why] }
+
+// Walk visits the folders below opts.Start. An error of visit stops the walk
+// and is returned; so is the context's. An error about Start itself too, but
+// nothing below it ever is.
+func Walk(ctx context.Context, root *rootfs.Root, opts *Options, visit func(*Visit) error) (Report, error) {
+	return newWalker(root, opts, visit).run(ctx)
+}
+
+const (
+	defaultBatch = 1024
+	defaultSkips = 1000
+	// Handles of folders whose subfolders still wait are kept open, because
+	// opening a subfolder from them saves resolving its path again. Beyond this
+	// many the path is good enough.
+	defaultHandles = 256
+)
+
+// walker is the state all workers share.
+type walker struct {
+	opts    Options
+	root    *rootfs.Root
+	policy  *rootfs.Policy
+	visit   func(*Visit) error
+	ordered bool // queue folders in path order
+	// For Ordered; may be nil. announce hears of the folders that will be
+	// entered before any of them is, missed of those that then couldn't be.
+	announce func(shown string, dirs []rootfs.Entry)
+	missed   func(shown string)
+	below    int          // bytes of a shown path that lead to Start, with the slash
+	handles  atomic.Int32 // open now
+	keep     int32        // how many may wait
+
+	workers []worker
+	pending atomic.Int64 // tasks queued or running
+	idle    atomic.Int32 // workers that found nothing to do
+	stop    atomic.Bool
+	wake    sync.Cond // signalled when there is work for an idle worker, or none at all
+
+	mu      sync.Mutex
+	err     error
+	skipped []Skip
+}
+
+func newWalker(root *rootfs.Root, opts *Options, visit func(*Visit) error) *walker {
+	w := &walker{root: root, policy: root.Policy(), visit: visit, keep: defaultHandles}
+	if opts != nil {
+		w.opts = *opts
+	}
+	o := &w.opts
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Batch <= 0 {
+		o.Batch = defaultBatch
+	}
+	if o.MaxSkips <= 0 {
+		o.MaxSkips = defaultSkips
+	}
+	if !o.Start.IsRoot() {
+		w.below = len(o.Start.String()) + 1
+	}
+	w.wake.L = new(sync.Mutex)
+	return w
+}
+
+func (w *walker) run(ctx context.Context) (Report, error) {
+	if err := ctx.Err(); err != nil {
+		return Report{}, err
+	}
+	start, err := w.root.OpenDir(w.opts.Start)
+	if err != nil {
+		return Report{}, err
+	}
+	start.Close()
+	w.workers = make([]worker, w.opts.Workers)
+	for i := range w.workers {
+		w.workers[i].walker, w.workers[i].id = w, i
+	}
+	first := &w.workers[0]
+	w.pending.Store(1)
+	first.tasks = append(first.tasks, task{path: w.opts.Start, frame: first.framesAbove()})
+
+	stopWaiting := context.AfterFunc(ctx, w.halt)
+	defer stopWaiting()
+	var wg sync.WaitGroup
+	for i := range w.workers {
+		wg.Go(w.workers[i].loop)
+	}
+	wg.Wait()
+	for i := range w.workers {
+		w.workers[i].discard()
+	}
+	if w.err == nil {
+		w.err = ctx.Err()
+	}
+	return w.report(), w.err
+}
+
+// halt makes all workers stop after what they are doing.
+func (w *walker) halt() {
+	w.stop.Store(true)
+	w.wake.L.Lock()
+	w.wake.Broadcast()
+	w.wake.L.Unlock()
+}
+
+func (w *walker) fail(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.mu.Unlock()
+	w.halt()
+}
