@@ -151,8 +151,11 @@ func kindOfErrno(err error) Kind {
 	switch {
 	case err == errNotRegular:
 		return NotRegular
-	case err == errSwapped:
+	case errors.Is(err, errSwapped), errors.Is(err, errVersion), errors.Is(err, errMeanwhile),
+		errors.Is(err, errBusy), errors.Is(err, errVerifyCopy):
 		return Conflict
+	case errors.Is(err, errEditOrder):
+		return InvalidArgument
 	case errors.Is(err, fs.ErrNotExist):
 		return NotFound
 	case errors.Is(err, syscall.EROFS):

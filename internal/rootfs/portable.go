@@ -20,7 +20,6 @@ import (
 
 type sysRoot struct {
 	root *os.Root
-	hook func(call) error // tests inject faults here; nil otherwise
 }
 
 func (s *sysRoot) open(dir string) (err error) {

@@ -28,6 +28,7 @@ type Root struct {
 	policy   *Policy
 	readOnly bool
 	closed   atomic.Bool
+	temps    temps
 	sys      sysRoot
 }
 
@@ -108,17 +109,6 @@ func (r *Root) Close() error {
 	}
 	return r.sys.close()
 }
-
-// inject lets a test fail the system call about to be made.
-func (r *Root) inject(c call) error {
-	if r.sys.hook == nil {
-		return nil
-	}
-	return r.sys.hook(c)
-}
-
-// call names a system call for fault injection.
-type call string
 
 // writable refuses changes on a read-only root.
 func (r *Root) writable(op string, p Path) error {

@@ -5,6 +5,7 @@ package rootfs
 import (
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -26,6 +27,9 @@ type sysRoot struct {
 	// sandboxes that forbid openat2.
 	byName bool
 	kind   FSKind
+
+	selfOnce sync.Once
+	self     owner // see Root.owner
 }
 
 const (

@@ -52,11 +52,17 @@ var (
 // readTries is how often a file that changes while it is read is read again.
 const readTries = 4
 
+// maxWhole is the most ReadFile holds in memory if the caller sets no limit.
+const maxWhole = 1 << 30
+
 // ReadFile reads the regular file at p whole, at most limit bytes; a limit of 0
-// or less is none. The bytes, the version and the info belong together: a file
+// or less is 1 GiB. The bytes, the version and the info belong together: a file
 // that changed during the read is read again, and is a Conflict if it never
 // rests.
 func (r *Root) ReadFile(p Path, limit int64) ([]byte, Version, Info, error) {
+	if limit <= 0 {
+		limit = maxWhole
+	}
 	for range readTries {
 		f, err := r.OpenFile(p)
 		if err != nil {
@@ -90,7 +96,7 @@ func unchanged(a, b Info) bool {
 func (f *File) readAll(shown string, limit int64) ([]byte, error) {
 	tooLarge := &Error{Op: "read", Path: shown, Kind: TooLarge, Err: errGrew}
 	size := f.Info().Size
-	if limit > 0 && size > limit {
+	if size > limit {
 		return nil, tooLarge
 	}
 	// One byte more than the size lets the last read see the end.
@@ -101,7 +107,7 @@ func (f *File) readAll(shown string, limit int64) ([]byte, error) {
 		}
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
-		if limit > 0 && int64(len(data)) > limit {
+		if int64(len(data)) > limit {
 			return nil, tooLarge
 		}
 		if err == io.EOF {

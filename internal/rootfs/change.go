@@ -1,0 +1,95 @@
+package rootfs
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// Edit replaces Len bytes at Off by Data.
+type Edit struct {
+	Off, Len int64
+	Data     []byte
+}
+
+// ReplaceOptions refine Replace and Splice. nil is fine.
+type ReplaceOptions struct {
+	// Keep is shown the old file, whole and known to be the expected version,
+	// before it is dropped; a journal copies it there. If Keep fails, the
+	// change is taken back and its error returned. The file is closed by us.
+	Keep func(old *File) error
+}
+
+// Replaced tells what a change of content did.
+type Replaced struct {
+	Old, New Version
+	Info     Info // of the file as it is now
+	// Unchanged is set when the new content equals the old: nothing was written.
+	Unchanged bool
+	// InPlace is set when the same inode was rewritten: it has several names,
+	// or its owner can't be given to a new one, or the system can't exchange.
+	InPlace bool
+}
+
+// CreateOptions refine Create. nil is fine.
+type CreateOptions struct {
+	// Mode gives the permissions; 0 takes 0666 less the process's umask.
+	Mode fs.FileMode
+}
+
+// ConflictError is the cause of a Conflict during a change that left the
+// foreign content under a name of its own.
+type ConflictError struct {
+	Copy string // the name, in the same folder
+}
+
+func (e *ConflictError) Error() string {
+	return "another writer's content was kept as " + Printable(e.Copy)
+}
+
+var (
+	errVersion     = errors.New("the file is not the expected version")
+	errMeanwhile   = errors.New("the file was changed while it was being replaced")
+	errBusy        = errors.New("another program has the file open for writing")
+	errEditOrder   = errors.New("edits must be in order, inside the file, and not overlap")
+	errIsRootDir   = errors.New("the root itself can't be changed")
+	errIntoItself  = errors.New("a folder can't be moved into itself")
+	errVerifyCopy  = errors.New("the copy on the other file system differs from the original")
+	errNotDurable  = errors.New("done, but the folder could not be synced")
+	errBadTempName = errors.New("not the name of a temporary file")
+)
+
+// toEnd, as the length of an edit, stands for everything up to the end.
+const toEnd = -1
+
+// checkEdits verifies the order of edits against the size of the file.
+func checkEdits(edits []Edit, size int64) error {
+	at := int64(0)
+	for i, e := range edits {
+		switch {
+		case e.Len == toEnd && i == len(edits)-1 && e.Off >= at && e.Off <= size:
+		case e.Len < 0, e.Off < at, e.Len > size-e.Off:
+			return errEditOrder
+		}
+		at = e.Off + e.Len
+	}
+	return nil
+}
+
+// editable refuses what no change may touch.
+func (r *Root) editable(op string, p Path, isDir bool) error {
+	if err := r.writable(op, p); err != nil {
+		return err
+	}
+	if p.IsRoot() {
+		return &Error{Op: op, Path: ".", Kind: InvalidArgument, Err: errIsRootDir}
+	}
+	return r.policy.check(op, p.String(), p, isDir)
+}
+
+// Cleaned tells what CleanTemps did.
+type Cleaned struct {
+	Removed  int     // left-overs that were ours to drop
+	Restored []Path  // files whose rewrite in place had been cut short: they hold the old content again
+	Kept     []Path  // foreign content found in a left-over, now under a visible name
+	Errors   []error // folders or files that could not be treated
+}

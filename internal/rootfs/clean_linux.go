@@ -1,0 +1,272 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"context"
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// CleanTemps looks through the folder p and everything beneath for temporary
+// files whose makers are gone, and tidies up after them: what was never
+// finished is dropped, a file torn by a crash gets its old content back, and
+// content that exists nowhere else is kept under a visible name. It stops early
+// if ctx is done.
+func (r *Root) CleanTemps(ctx context.Context, p Path) (Cleaned, error) {
+	var res Cleaned
+	if err := r.writable("clean", p); err != nil {
+		return res, err
+	}
+	d, err := r.OpenDir(p)
+	if err != nil {
+		return res, err
+	}
+	r.cleanDir(ctx, d, &res)
+	return res, ctx.Err()
+}
+
+// cleanDir takes over d.
+func (r *Root) cleanDir(ctx context.Context, d *Dir, res *Cleaned) {
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		res.Errors = append(res.Errors, err)
+	}
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return
+		}
+		switch {
+		case e.Type == TypeDir && r.policy.Entry(d.path, e.Name, true) == Allowed:
+			sub, err := d.openDir(e.Name)
+			if err != nil {
+				if KindOf(err) != NotFound {
+					res.Errors = append(res.Errors, err)
+				}
+				continue
+			}
+			r.cleanDir(ctx, sub, res)
+		case e.Type == TypeFile && IsTemp(e.Name), e.Type == TypeDir && IsTemp(e.Name):
+			if err := r.cleanTemp(d, e, res); err != nil {
+				res.Errors = append(res.Errors, wrap("clean", d.path.child(e.Name).s, err))
+			}
+		}
+	}
+}
+
+func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
+	t, err := parseTempName(e.Name)
+	if err != nil {
+		return nil // someone else's file that happens to be called so
+	}
+	info, err := infoAt(d.fd, e.Name, 0)
+	if err == unix.ENOENT || err == nil && !r.abandoned(t, info) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case t.phase == phaseBackup:
+		return r.recoverBackup(d, e.Name, res)
+	case t.phase == phaseExchange && info.Ino != t.newIno:
+		// Exchanged: this is what was displaced. If it is what had been read,
+		// the new file stands for it.
+		if v, err := r.versionAt(d.fd, e.Name, info.Size); err != nil {
+			return err
+		} else if v != t.version {
+			return r.keepLeftOver(d, e.Name, "recovered", res)
+		}
+	}
+	if info.Type == TypeDir {
+		err = r.removeTree(d.fd, e.Name)
+	} else {
+		err = r.unlink(d.fd, e.Name, 0)
+	}
+	if err == nil {
+		res.Removed++
+	}
+	return err
+}
+
+func (r *Root) versionAt(dir int, name string, size int64) (Version, error) {
+	fd, err := openat(dir, name, flagsFile, 0)
+	if err != nil {
+		return Version{}, err
+	}
+	defer syscall.Close(fd)
+	return r.hashFD(fd, 0, size)
+}
+
+// keepLeftOver makes foreign content visible.
+func (r *Root) keepLeftOver(d *Dir, name, base string, res *Cleaned) error {
+	visible := conflictName(base)
+	if err := r.renameNoReplace(d.fd, name, d.fd, visible); err != nil {
+		return err
+	}
+	res.Kept = append(res.Kept, d.path.child(visible))
+	return r.syncDir(d.fd)
+}
+
+// recoverBackup finishes a rewrite in place whose process died.
+func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
+	bk, err := openat(d.fd, name, flagsFile, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(bk)
+	drop := func() error {
+		if err := r.unlink(d.fd, name, 0); err != nil {
+			return err
+		}
+		res.Removed++
+		return nil
+	}
+	head := make([]byte, backupHeader)
+	if n, err := r.pread(bk, head, 0); err != nil {
+		return err
+	} else if n < backupHeader {
+		return drop() // never finished, so nothing was overwritten
+	}
+	b, ok := decodeBackup(head)
+	if !ok {
+		return drop()
+	}
+	if v, err := r.hashFD(bk, backupHeader, b.oldSize); err != nil || v != b.old {
+		if err == nil || errors.Is(err, errMeanwhile) {
+			return drop() // damaged: not finished before the crash
+		}
+		return err
+	}
+	fd, err := openat(d.fd, b.base, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err == nil {
+		defer syscall.Close(fd)
+		state, err := r.compareBackup(bk, b, fd)
+		switch {
+		case err != nil:
+			return err
+		case state == whole:
+			return drop()
+		case state == torn:
+			if err := r.putBack(bk, b, fd); err != nil {
+				return err
+			}
+			res.Restored = append(res.Restored, d.path.child(b.base))
+			return drop()
+		}
+	} else if err != unix.ENOENT && err != unix.ELOOP {
+		return err
+	}
+	// The name is gone or holds something else: keep what was there before us.
+	if err := r.exportOld(d, bk, b, res); err != nil {
+		return err
+	}
+	return drop()
+}
+
+func (r *Root) exportOld(d *Dir, bk int, b backup, res *Cleaned) error {
+	visible := conflictName(b.base)
+	fd, err := r.create(d.fd, visible, 0o600)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	if _, err := r.copyFD(bk, backupHeader, fd, 0, b.oldSize); err != nil {
+		return err
+	}
+	if err := r.sync(fd); err != nil {
+		return err
+	}
+	res.Kept = append(res.Kept, d.path.child(visible))
+	return r.syncDir(d.fd)
+}
+
+type backupState uint8
+
+const (
+	foreign backupState = iota // neither old, new, nor a mixture
+	whole                      // the old or the new content
+	torn                       // some pages old, some new
+)
+
+// compareBackup tells what became of the file a backup belongs to.
+func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
+	info, err := r.fdInfo(fd)
+	if err != nil {
+		return foreign, err
+	}
+	if info.Ino != b.ino || info.Type != TypeFile {
+		return foreign, nil
+	}
+	for _, c := range [...]struct {
+		size int64
+		v    Version
+	}{{b.oldSize, b.old}, {b.newSize, b.new}} {
+		if info.Size != c.size {
+			continue
+		}
+		if v, err := r.hashFD(fd, 0, c.size); err != nil {
+			return foreign, err
+		} else if v == c.v {
+			return whole, nil
+		}
+	}
+	const page = 4096
+	var have, old, new [page]byte
+	for off := int64(0); off < info.Size; off += page {
+		n, err := r.readFull(fd, have[:], off, info.Size)
+		if err != nil {
+			return foreign, err
+		}
+		nOld, err := r.readFull(bk, old[:], backupHeader+off, backupHeader+b.oldSize)
+		if err != nil {
+			return foreign, err
+		}
+		nNew, err := r.readFull(bk, new[:], backupHeader+b.oldSize+off, backupHeader+b.oldSize+b.newSize)
+		if err != nil {
+			return foreign, err
+		}
+		if !mixed(have[:n], old[:nOld], new[:nNew]) {
+			return foreign, nil
+		}
+	}
+	return torn, nil
+}
+
+// mixed reports whether a page is a start of the new one followed by the rest
+// of the old one; zeros stand for a part the disk never got.
+func mixed(have, old, new []byte) bool {
+	k := 0
+	for k < len(have) && k < len(new) && have[k] == new[k] {
+		k++
+	}
+	for i := k; i < len(have); i++ {
+		if !(i < len(old) && have[i] == old[i]) && have[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// readFull reads up to limit; past it there is nothing.
+func (r *Root) readFull(fd int, b []byte, off, limit int64) (int, error) {
+	if off >= limit {
+		return 0, nil
+	}
+	b = b[:min(int64(len(b)), limit-off)]
+	done := 0
+	for done < len(b) {
+		n, err := r.pread(fd, b[done:], off+int64(done))
+		if err != nil {
+			return 0, err
+		}
+		if n == 0 {
+			break
+		}
+		done += n
+	}
+	return done, nil
+}

@@ -1,0 +1,264 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Create makes a new file at p with the given content, durably. It never
+// overwrites: anything at p is AlreadyExists. The folder must exist.
+func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, error) {
+	const op = "create"
+	if err := r.editable(op, p, false); err != nil {
+		return Version{}, Info{}, err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return Version{}, Info{}, err
+	}
+	defer at.close()
+	info, err := r.createAt(at, data, opts)
+	if err != nil {
+		return Version{}, Info{}, wrap(op, p.String(), err)
+	}
+	return VersionOf(data), info, nil
+}
+
+func (r *Root) createAt(at place, data []byte, opts *CreateOptions) (Info, error) {
+	if _, err := r.infoAt(at.dir, at.name); err == nil {
+		return Info{}, unix.EEXIST
+	} else if err != unix.ENOENT {
+		return Info{}, err
+	}
+	temp := r.temps.next(r.owner(), phaseWrite)
+	defer r.temps.done(temp)
+	name := temp.String()
+	// 0666: the umask and the folder's default access list apply as they do to
+	// every file a program makes.
+	fd, err := r.create(at.dir, name, 0o666)
+	if err != nil {
+		return Info{}, err
+	}
+	err = r.pwriteAll(fd, data, 0)
+	if err == nil && opts != nil && opts.Mode != 0 {
+		err = r.chmod(fd, unixMode(opts.Mode))
+	}
+	if err == nil {
+		err = r.sync(fd)
+	}
+	if e := r.closeWritten(fd); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = r.moveFile(at.dir, name, at.dir, at.name)
+	}
+	if err != nil {
+		r.unlink(at.dir, name, 0)
+		return Info{}, err
+	}
+	if err := r.syncDir(at.dir); err != nil {
+		// Not durable, so it must not be there either.
+		r.unlink(at.dir, at.name, 0)
+		return Info{}, err
+	}
+	return infoAt(at.dir, at.name, 0)
+}
+
+// moveFile gives a file another name and never overwrites, also where the file
+// system has no such rename.
+func (r *Root) moveFile(fromDir int, from string, toDir int, to string) error {
+	err := r.renameNoReplace(fromDir, from, toDir, to)
+	if err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP {
+		return err
+	}
+	if err := r.link(fromDir, from, toDir, to); err != nil {
+		return err
+	}
+	return r.unlink(fromDir, from, 0)
+}
+
+// Mkdir makes the folder p, durably. Its parent must exist.
+func (r *Root) Mkdir(p Path) error {
+	const op = "mkdir"
+	if err := r.editable(op, p, true); err != nil {
+		return err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	if err := r.mkdir(at.dir, at.name, 0o777); err != nil {
+		return wrap(op, p.String(), err)
+	}
+	if err := r.syncDir(at.dir); err != nil {
+		r.unlink(at.dir, at.name, unix.AT_REMOVEDIR)
+		return wrap(op, p.String(), err)
+	}
+	return nil
+}
+
+// MkdirAll makes the folder p and those above it that are missing. It returns
+// the ones it made, outermost first, also when it fails half-way. A folder that
+// exists is fine.
+func (r *Root) MkdirAll(p Path) ([]Path, error) {
+	if err := r.writable("mkdir", p); err != nil {
+		return nil, err
+	}
+	var missing []Path
+	for q := p; !q.IsRoot(); q = q.Dir() {
+		t, _, err := r.sys.probe(q.s)
+		if err == nil && t == TypeDir || err == errSwapped {
+			break
+		}
+		if err == nil {
+			return nil, &Error{Op: "mkdir", Path: q.String(), Kind: AlreadyExists, Err: unix.ENOTDIR}
+		}
+		if err != unix.ENOENT {
+			return nil, wrap("mkdir", q.String(), err)
+		}
+		missing = append(missing, q)
+	}
+	var made []Path
+	for i := len(missing) - 1; i >= 0; i-- {
+		err := r.Mkdir(missing[i])
+		if errors.Is(err, AlreadyExists) {
+			if info, e := r.Stat(missing[i]); e == nil && info.Type == TypeDir {
+				continue // someone else was faster
+			}
+		}
+		if err != nil {
+			return made, err
+		}
+		made = append(made, missing[i])
+	}
+	return made, nil
+}
+
+// Remove deletes the file, symlink or empty folder at p, durably.
+func (r *Root) Remove(p Path) error {
+	const op = "remove"
+	if err := r.writable(op, p); err != nil {
+		return err
+	}
+	at, err := r.removable(op, p)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	err = r.unlink(at.dir, at.name, 0)
+	if err == unix.EISDIR {
+		err = r.unlink(at.dir, at.name, unix.AT_REMOVEDIR)
+	}
+	if err == nil {
+		err = r.syncDir(at.dir)
+	}
+	return wrap(op, p.String(), err)
+}
+
+// removable opens the place of p and judges what is there.
+func (r *Root) removable(op string, p Path) (place, error) {
+	if err := r.editable(op, p, true); err != nil {
+		return place{}, err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return at, err
+	}
+	info, err := r.infoAt(at.dir, at.name)
+	if err == nil {
+		err = r.policy.check(op, p.String(), at.path, info.Type == TypeDir)
+	}
+	if err != nil {
+		at.close()
+		return place{}, wrap(op, p.String(), err)
+	}
+	return at, nil
+}
+
+// RemoveAll deletes p and everything in it. A folder that holds something the
+// policy refuses stays as it is: it is looked through first. Symlinks are
+// deleted, never followed.
+func (r *Root) RemoveAll(p Path) error {
+	const op = "remove"
+	if err := r.writable(op, p); err != nil {
+		return err
+	}
+	at, err := r.removable(op, p)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	info, err := r.infoAt(at.dir, at.name)
+	if err == nil && info.Type == TypeDir {
+		if err := r.vet(at.dir, at.path, at.name); err != nil {
+			return err
+		}
+		err = r.removeTree(at.dir, at.name)
+	} else if err == nil {
+		err = r.unlink(at.dir, at.name, 0)
+	}
+	if err == nil {
+		err = r.syncDir(at.dir)
+	}
+	return wrap(op, p.String(), err)
+}
+
+// vet looks for something refused in the folder called name.
+func (r *Root) vet(dir int, p Path, name string) error {
+	fd, err := openat(dir, name, flagsDir, 0)
+	if err != nil {
+		return wrap("remove", p.String(), err)
+	}
+	d := &Dir{fd: fd, path: p, root: r}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		isDir := e.Type == TypeDir
+		if v := r.policy.Entry(p, e.Name, isDir); v.Refused() {
+			return r.policy.refusal("remove", p.child(e.Name).s, p.child(e.Name), v)
+		}
+		if isDir {
+			if err := r.vet(d.fd, p.child(e.Name), e.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removeTree deletes the folder called name with all it holds, following
+// nothing. What appears while it works is deleted too, or fails the last step.
+func (r *Root) removeTree(dir int, name string) error {
+	fd, err := openat(dir, name, flagsDir, 0)
+	if err != nil {
+		return err
+	}
+	d := &Dir{fd: fd, root: r}
+	entries, err := d.Read(nil)
+	for _, e := range entries {
+		if err != nil {
+			break
+		}
+		if e.Type == TypeDir {
+			err = r.removeTree(fd, e.Name)
+		} else {
+			err = r.unlink(fd, e.Name, 0)
+		}
+		if err == unix.ENOENT {
+			err = nil
+		}
+	}
+	syscall.Close(fd)
+	if err != nil {
+		return err
+	}
+	return r.unlink(dir, name, unix.AT_REMOVEDIR)
+}

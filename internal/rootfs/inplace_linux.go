@@ -1,0 +1,169 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// inPlace rewrites the same inode: first a durable backup, then the content. A
+// failure on the way restores the old content; a crash is repaired by
+// CleanTemps.
+func (c *replacement) inPlace() (Replaced, error) {
+	r, dir := c.r, c.at.dir
+	// One handle for everything: a second one of our own would stand in the
+	// way of the lease.
+	fd, err := r.openName(dir, c.at.name, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY)
+	if err != nil {
+		return Replaced{}, err
+	}
+	info := c.old.info
+	c.old.Close()
+	c.old = new(File)
+	if err := c.old.adopt(fd); err != nil {
+		c.old.fd = -1
+		return Replaced{}, err
+	}
+	if !c.old.info.SameFile(info) {
+		return Replaced{}, errMeanwhile
+	}
+	temp := r.temps.next(r.owner(), phaseBackup)
+	defer r.temps.done(temp)
+	name := temp.String()
+	bk, b, err := c.backUp(name)
+	if err != nil || b.old == b.new {
+		if bk >= 0 {
+			syscall.Close(bk)
+		}
+		r.unlink(dir, name, 0)
+		if err == nil {
+			return Replaced{Old: b.old, New: b.new, Info: c.old.info, Unchanged: true}, nil
+		}
+		return Replaced{}, err
+	}
+	defer syscall.Close(bk)
+	if err := c.overwrite(bk, b); err != nil {
+		return Replaced{}, c.restore(bk, b, name, err)
+	}
+	r.unlink(dir, name, 0)
+	now, err := infoAt(fd, "", unix.AT_EMPTY_PATH)
+	if err != nil {
+		now = c.old.info
+	}
+	return Replaced{Old: b.old, New: b.new, Info: now, InPlace: true}, nil
+}
+
+// backUp writes the backup and makes it durable, name and all.
+func (c *replacement) backUp(name string) (fd int, b backup, err error) {
+	r, size := c.r, c.old.info.Size
+	if err := checkEdits(c.edits, size); err != nil {
+		return -1, b, err
+	}
+	if fd, err = r.create(c.at.dir, name, 0o600); err != nil {
+		return -1, b, err
+	}
+	b = backup{ino: c.old.info.Ino, oldSize: size, base: c.at.name}
+	if b.old, err = r.copyFD(c.old.fd, 0, fd, backupHeader, size); err != nil {
+		return fd, b, err
+	}
+	got, err := r.pour(c.old.fd, fd, backupHeader+size, size, c.edits)
+	switch {
+	case err != nil:
+		return fd, b, err
+	case got.old != b.old:
+		return fd, b, errMeanwhile
+	case !c.expected.IsZero() && got.old != c.expected:
+		return fd, b, errVersion
+	}
+	c.got, b.new, b.newSize = got, got.new, got.newSize
+	if b.old == b.new {
+		return fd, b, nil
+	}
+	// The header makes it valid, so it comes last.
+	if err := r.sync(fd); err != nil {
+		return fd, b, err
+	}
+	if err := r.pwriteAll(fd, b.encode(), 0); err != nil {
+		return fd, b, err
+	}
+	if err := r.sync(fd); err != nil {
+		return fd, b, err
+	}
+	return fd, b, r.syncDir(c.at.dir)
+}
+
+// errUntouched marks a failure before the first byte was overwritten.
+type errUntouched struct{ error }
+
+func (e errUntouched) Unwrap() error { return e.error }
+
+func (c *replacement) overwrite(bk int, b backup) error {
+	r, fd := c.r, c.old.fd
+	// While we hold a write lease nobody else can open the file. It is only
+	// given if nobody has; then the check below is as close as it gets.
+	if r.sys.kind == FSLocal {
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK); err == nil {
+			defer unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
+		}
+	}
+	now, err := r.fdInfo(fd)
+	if err == nil && now.Size != b.oldSize {
+		err = errMeanwhile
+	}
+	if err == nil {
+		var v Version
+		if v, err = r.hashFD(fd, 0, b.oldSize); err == nil && v != b.old {
+			err = errMeanwhile
+		}
+	}
+	if err == nil && c.keep != nil {
+		if _, err = syscall.Seek(fd, 0, 0); err == nil {
+			err = c.keep(c.old)
+		}
+	}
+	if err != nil {
+		return errUntouched{err}
+	}
+	v, err := r.copyFD(bk, backupHeader+b.oldSize, fd, 0, b.newSize)
+	if err != nil {
+		return err
+	}
+	if v != b.new {
+		return unix.EIO
+	}
+	if err := r.truncate(fd, b.newSize); err != nil {
+		return err
+	}
+	return r.sync(fd)
+}
+
+// restore writes the old content back after a failed rewrite. If that fails
+// too, the backup stays for CleanTemps.
+func (c *replacement) restore(bk int, b backup, name string, cause error) error {
+	var untouched errUntouched
+	if errors.As(cause, &untouched) {
+		cause = untouched.error
+	} else if err := c.r.putBack(bk, b, c.old.fd); err != nil {
+		return errors.Join(cause, err)
+	}
+	c.r.unlink(c.at.dir, name, 0)
+	return cause
+}
+
+// putBack writes the old content of a backup into fd.
+func (r *Root) putBack(bk int, b backup, fd int) error {
+	v, err := r.copyFD(bk, backupHeader, fd, 0, b.oldSize)
+	if err != nil {
+		return err
+	}
+	if v != b.old {
+		return unix.EIO
+	}
+	if err := r.truncate(fd, b.oldSize); err != nil {
+		return err
+	}
+	return r.sync(fd)
+}

@@ -1,0 +1,121 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// errUnpreservable says that a new inode can't be made to look like the old
+// one, so the old one has to be rewritten in place.
+var errUnpreservable = errors.New("owner or attributes can't be carried over")
+
+// copyMeta gives to the owner, mode and extended attributes of from, which
+// include its access control list. It comes after the writing, because writing
+// drops set-id bits and capabilities.
+func (r *Root) copyMeta(from int, info Info, to int) error {
+	now, err := r.fdInfo(to)
+	if err != nil {
+		return err
+	}
+	if now.UID != info.UID || now.GID != info.GID {
+		if err := r.chown(to, info.UID, info.GID); err == unix.EPERM || err == unix.EINVAL {
+			return errUnpreservable
+		} else if err != nil {
+			return err
+		}
+	}
+	if err := r.chmod(to, unixMode(info.Mode)); err != nil {
+		return err
+	}
+	return r.copyXattrs(from, to)
+}
+
+func (r *Root) copyXattrs(from, to int) error {
+	want, err := listXattrs(from)
+	if err != nil {
+		return err
+	}
+	have, err := listXattrs(to)
+	if err != nil {
+		return err
+	}
+	for _, name := range have { // such as a list inherited from the folder
+		if !contains(want, name) && ours(name) {
+			if err := unix.Fremovexattr(to, name); err != nil && err != unix.ENODATA {
+				return errUnpreservable
+			}
+		}
+	}
+	for _, name := range want {
+		value, err := getXattr(from, name)
+		if err == unix.ENODATA {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if old, err := getXattr(to, name); err == nil && bytes.Equal(old, value) {
+			continue
+		}
+		switch err := r.setxattr(to, name, value); {
+		case err == nil:
+		case !ours(name) && (err == unix.EPERM || err == unix.ENOTSUP || err == unix.EACCES || err == unix.EINVAL):
+			// A label only the system may set; it has set its own.
+		case err == unix.EPERM || err == unix.ENOTSUP || err == unix.EACCES:
+			return errUnpreservable
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// ours tells attributes that belong to the file's user from the system's.
+func ours(name string) bool {
+	return strings.HasPrefix(name, "user.") || strings.HasPrefix(name, "system.posix_acl_")
+}
+
+func contains(list []string, s string) bool {
+	for _, t := range list {
+		if t == s {
+			return true
+		}
+	}
+	return false
+}
+
+func listXattrs(fd int) ([]string, error) {
+	b, err := growing(func(b []byte) (int, error) { return unix.Flistxattr(fd, b) })
+	if err == unix.ENOTSUP || len(b) == 0 && err == nil {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00"), nil
+}
+
+func getXattr(fd int, name string) ([]byte, error) {
+	return growing(func(b []byte) (int, error) { return unix.Fgetxattr(fd, name, b) })
+}
+
+// growing calls get with larger buffers until the answer fits; the kernel's
+// limit is 64 KiB.
+func growing(get func([]byte) (int, error)) ([]byte, error) {
+	for size := 512; ; size *= 4 {
+		b := make([]byte, size)
+		n, err := get(b)
+		if err == unix.ERANGE && size < 1<<20 {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return b[:n], nil
+	}
+}

@@ -1,0 +1,194 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"crypto/sha256"
+	"hash"
+	"math"
+	"sync"
+)
+
+// 256 KiB a step: the copy stays in the second-level cache between reading,
+// hashing and writing.
+const pourStep = 256 << 10
+
+var pourPool = sync.Pool{New: func() any { return new([pourStep]byte) }}
+
+// poured is what pour learned on the way.
+type poured struct {
+	old, new         Version
+	oldSize, newSize int64
+}
+
+// pouring writes the edited content of one file into another in one pass over
+// the old one, hashing both. Up to the first edit the two are equal, so their
+// hash is computed once and then forks.
+type pouring struct {
+	r       *Root
+	out     int
+	off     int64
+	buf     []byte // small pieces waiting to be written
+	oldHash hash.Hash
+	newHash hash.Hash // nil before the chunk of the first edit
+	edited  bool      // the first edit was put: from here on the new hash is on its own
+	written int64
+	err     error
+}
+
+// pour reads old to its end and writes it, edited, to out at off. An old file
+// that no longer has the given size is a conflict: edits were checked against it.
+func (r *Root) pour(old, out int, off, size int64, edits []Edit) (poured, error) {
+	step := pourPool.Get().(*[pourStep]byte)
+	defer pourPool.Put(step)
+	p := &pouring{r: r, out: out, off: off, oldHash: sha256.New()}
+	fork := int64(math.MaxInt64)
+	if len(edits) > 0 {
+		fork = edits[0].Off
+	}
+	pos, skip, next := int64(0), int64(0), 0 // skip: old bytes before it are dropped
+	for {
+		n, err := r.pread(old, step[:], pos)
+		if err != nil {
+			return poured{}, err
+		}
+		if n == 0 {
+			break
+		}
+		chunk, end := step[:n], pos+int64(n)
+		p.hashOld(chunk, fork-pos)
+		for next < len(edits) && edits[next].Off < end {
+			e := edits[next]
+			p.keep(chunk, pos, max(skip, pos), e.Off)
+			p.put(e.Data)
+			if skip = e.Off + e.Len; e.Len == toEnd {
+				skip = math.MaxInt64
+			}
+			next++
+		}
+		p.keep(chunk, pos, max(skip, pos), end)
+		pos = end
+	}
+	if p.newHash == nil && fork <= pos {
+		p.fork()
+	}
+	for ; next < len(edits); next++ { // at the very end
+		p.put(edits[next].Data)
+	}
+	p.flush()
+	if p.err != nil {
+		return poured{}, p.err
+	}
+	if pos != size {
+		return poured{}, errMeanwhile
+	}
+	res := poured{old: versionOfHash(p.oldHash), oldSize: pos, newSize: p.written}
+	if res.new = res.old; p.newHash != nil {
+		res.new = versionOfHash(p.newHash)
+	}
+	return res, nil
+}
+
+// hashOld feeds the old content; the new hash forks after the first at bytes.
+func (p *pouring) hashOld(chunk []byte, at int64) {
+	if p.newHash == nil && at >= 0 && at < int64(len(chunk)) {
+		p.oldHash.Write(chunk[:at])
+		p.fork()
+		chunk = chunk[at:]
+	}
+	p.oldHash.Write(chunk)
+}
+
+func (p *pouring) fork() {
+	c, err := p.oldHash.(hash.Cloner).Clone()
+	if err != nil {
+		p.err = err
+		return
+	}
+	p.newHash = c
+}
+
+// keep passes on the old bytes [from, to) of a chunk that starts at pos.
+func (p *pouring) keep(chunk []byte, pos, from, to int64) {
+	if from >= to {
+		return
+	}
+	b := chunk[from-pos : to-pos]
+	if p.edited {
+		p.newHash.Write(b)
+	}
+	p.emit(b)
+}
+
+// put adds the new bytes of an edit.
+func (p *pouring) put(b []byte) {
+	p.edited = true
+	if p.newHash == nil {
+		return // the fork failed; p.err says so
+	}
+	p.newHash.Write(b)
+	p.emit(b)
+}
+
+func (p *pouring) emit(b []byte) {
+	p.written += int64(len(b))
+	if len(p.buf)+len(b) < pourStep/4 {
+		p.buf = append(p.buf, b...)
+		return
+	}
+	p.flush()
+	p.write(b)
+}
+
+func (p *pouring) flush() {
+	p.write(p.buf)
+	p.buf = p.buf[:0]
+}
+
+func (p *pouring) write(b []byte) {
+	if p.err == nil {
+		p.err = p.r.pwriteAll(p.out, b, p.off)
+	}
+	p.off += int64(len(b))
+}
+
+// hashFD hashes size bytes of a file from off on; less is a conflict.
+func (r *Root) hashFD(fd int, off, size int64) (Version, error) {
+	step := pourPool.Get().(*[pourStep]byte)
+	defer pourPool.Put(step)
+	h := sha256.New()
+	for done := int64(0); done < size; {
+		n, err := r.pread(fd, step[:min(pourStep, size-done)], off+done)
+		if err != nil {
+			return Version{}, err
+		}
+		if n == 0 {
+			return Version{}, errMeanwhile
+		}
+		h.Write(step[:n])
+		done += int64(n)
+	}
+	return versionOfHash(h), nil
+}
+
+// copyFD copies size bytes between files and hashes them.
+func (r *Root) copyFD(from int, fromOff int64, to int, toOff, size int64) (Version, error) {
+	step := pourPool.Get().(*[pourStep]byte)
+	defer pourPool.Put(step)
+	h := sha256.New()
+	for done := int64(0); done < size; {
+		n, err := r.pread(from, step[:min(pourStep, size-done)], fromOff+done)
+		if err != nil {
+			return Version{}, err
+		}
+		if n == 0 {
+			return Version{}, errMeanwhile
+		}
+		h.Write(step[:n])
+		if err := r.pwriteAll(to, step[:n], toOff+done); err != nil {
+			return Version{}, err
+		}
+		done += int64(n)
+	}
+	return versionOfHash(h), nil
+}

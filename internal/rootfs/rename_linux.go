@@ -1,0 +1,318 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Rename moves the file, symlink or folder at from to to, durably. It never
+// overwrites, except that a name may change its own case or Unicode form. Both
+// paths name entries (ResolveEntry); the folder of to must exist.
+func (r *Root) Rename(from, to Path) error { return r.RenameTo(from, r, to) }
+
+// RenameTo is Rename into another root, as a trash folder may be one. Onto
+// another file system it copies, verifies, syncs and then deletes.
+func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
+	const op = "rename"
+	if err := r.writable(op, from); err != nil {
+		return err
+	}
+	if r == dst && to != from && to.Beneath(from) {
+		return &Error{Op: op, Path: to.String(), Kind: InvalidArgument, Err: errIntoItself}
+	}
+	src, err := r.removable(op, from)
+	if err != nil {
+		return err
+	}
+	defer src.close()
+	info, err := r.infoAt(src.dir, src.name)
+	if err != nil {
+		return wrap(op, from.String(), err)
+	}
+	if err := dst.editable(op, to, info.Type == TypeDir); err != nil {
+		return err
+	}
+	at, err := dst.place(op, to)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	err = r.move(src, at, info)
+	if err == unix.EXDEV {
+		err = r.moveAcross(src, at, info)
+	}
+	shown := to
+	if err == unix.ENOENT {
+		shown = from
+	}
+	return wrap(op, shown.String(), err)
+}
+
+func (r *Root) move(src, dst place, info Info) error {
+	err := r.renameNoReplace(src.dir, src.name, dst.dir, dst.name)
+	switch {
+	case err == unix.EEXIST && r.sameEntry(src, dst, info):
+		err = r.plainRename(src, dst)
+	case err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP:
+	case info.Type == TypeDir:
+		// Without such a rename a look must do; a folder can only replace an
+		// empty one, so nothing is lost even if someone is faster.
+		if _, e := r.infoAt(dst.dir, dst.name); e == nil {
+			return unix.EEXIST
+		}
+		err = r.plainRename(src, dst)
+	default:
+		if err = r.link(src.dir, src.name, dst.dir, dst.name); err == nil {
+			err = r.unlink(src.dir, src.name, 0)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err = r.syncDir(dst.dir); err == nil {
+		err = r.syncDir(src.dir)
+	}
+	if err != nil && r.renameNoReplace(dst.dir, dst.name, src.dir, src.name) == nil {
+		return err // taken back, because it would not have been durable
+	}
+	if err != nil {
+		return errors.Join(errNotDurable, err)
+	}
+	return nil
+}
+
+func (r *Root) plainRename(src, dst place) error {
+	if err := r.inject(callRename); err != nil {
+		return err
+	}
+	return unix.Renameat(src.dir, src.name, dst.dir, dst.name)
+}
+
+// sameEntry reports whether dst is src in another case or Unicode form, on a
+// file system that doesn't tell them apart. Two names of one file, as hard
+// links are, are two entries: both are in the listing.
+func (r *Root) sameEntry(src, dst place, info Info) bool {
+	if src.name == dst.name || !strings.EqualFold(norm.NFC.String(src.name), norm.NFC.String(dst.name)) {
+		return false
+	}
+	there, err := infoAt(dst.dir, dst.name, 0)
+	if err != nil || !there.SameFile(info) {
+		return false
+	}
+	fd, err := openat(dst.dir, ".", flagsDir, 0)
+	if err != nil {
+		return false
+	}
+	d := &Dir{fd: fd, path: dst.path.Dir(), root: r}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if e.Name == dst.name {
+			return false
+		}
+	}
+	return true
+}
+
+// moveAcross moves to another file system: a complete, verified and synced copy
+// under a temporary name gets the new name, and only then the old one goes.
+func (r *Root) moveAcross(src, dst place, info Info) error {
+	temp := r.temps.next(r.owner(), phaseWrite)
+	defer r.temps.done(temp)
+	name := temp.String()
+	discard := func(name string) {
+		if info.Type == TypeDir {
+			r.removeTree(dst.dir, name)
+		} else {
+			r.unlink(dst.dir, name, 0)
+		}
+	}
+	err := r.copyEntry(src.dir, src.name, dst.dir, name)
+	if err == nil {
+		err = r.verifyCopy(src.dir, src.name, dst.dir, name)
+	}
+	if err == nil {
+		err = r.renameNoReplace(dst.dir, name, dst.dir, dst.name)
+	}
+	if err != nil {
+		discard(name)
+		return err
+	}
+	if err := r.syncDir(dst.dir); err != nil {
+		discard(dst.name)
+		return err
+	}
+	if info.Type != TypeDir {
+		if err := r.unlink(src.dir, src.name, 0); err != nil {
+			discard(dst.name)
+			return err
+		}
+	} else if err := r.removeTree(src.dir, src.name); err != nil {
+		return fmt.Errorf("copied, but the original could not be removed: %w", err)
+	}
+	return r.syncDir(src.dir)
+}
+
+// copyEntry copies one entry with all it holds, synced.
+func (r *Root) copyEntry(fromDir int, from string, toDir int, to string) error {
+	info, err := r.infoAt(fromDir, from)
+	if err != nil {
+		return err
+	}
+	switch info.Type {
+	case TypeSymlink:
+		look, err := openat(fromDir, from, flagsLook, 0)
+		if err != nil {
+			return err
+		}
+		defer syscall.Close(look)
+		target, err := readlink(look)
+		if err != nil {
+			return err
+		}
+		return unix.Symlinkat(target, toDir, to)
+	case TypeDir:
+		return r.copyDir(fromDir, from, toDir, to)
+	case TypeFile:
+		return r.copyFile(fromDir, from, toDir, to)
+	}
+	return errNotRegular
+}
+
+func (r *Root) copyFile(fromDir int, from string, toDir int, to string) error {
+	fd, err := openat(fromDir, from, flagsFile, 0)
+	if err != nil {
+		return err
+	}
+	f := new(File)
+	if err := f.adopt(fd); err != nil {
+		return err
+	}
+	defer f.Close()
+	out, err := r.create(toDir, to, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = r.copyFD(fd, 0, out, 0, f.info.Size)
+	if err == nil {
+		err = r.finishCopy(fd, f.info, out)
+	}
+	if e := r.closeWritten(out); err == nil {
+		err = e
+	}
+	return err
+}
+
+// finishCopy carries over what isn't content, and syncs. Attributes the other
+// file system can't hold are not worth refusing the move; neither is an owner
+// we may not set.
+func (r *Root) finishCopy(from int, info Info, to int) error {
+	if err := r.copyMeta(from, info, to); err == errUnpreservable {
+		err = r.chmod(to, unixMode(info.Mode.Perm()))
+		if err != nil {
+			return err
+		}
+	} else if err != nil {
+		return err
+	}
+	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(info.ModTime.UnixNano())}
+	if err := futimens(to, &times); err != nil {
+		return err
+	}
+	return r.sync(to)
+}
+
+func (r *Root) copyDir(fromDir int, from string, toDir int, to string) error {
+	fd, err := openat(fromDir, from, flagsDir, 0)
+	if err != nil {
+		return err
+	}
+	d := &Dir{fd: fd, root: r}
+	defer d.Close()
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	entries, err := d.Read(nil)
+	if err != nil {
+		return err
+	}
+	if err := r.mkdir(toDir, to, 0o700); err != nil {
+		return err
+	}
+	out, err := openat(toDir, to, flagsDir, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(out)
+	for _, e := range entries {
+		if err := r.copyEntry(fd, e.Name, out, e.Name); err != nil {
+			return err
+		}
+	}
+	return r.finishCopy(fd, info, out)
+}
+
+// verifyCopy compares a copy with its original, which may have changed since:
+// names, types, link targets, modification times and content.
+func (r *Root) verifyCopy(fromDir int, from string, toDir int, to string) error {
+	a, errA := r.infoAt(fromDir, from)
+	b, errB := r.infoAt(toDir, to)
+	switch {
+	case errA != nil || errB != nil:
+		return errors.Join(errA, errB)
+	case a.Type != b.Type, a.Type == TypeFile && (a.Size != b.Size || !a.ModTime.Equal(b.ModTime)):
+		return errVerifyCopy
+	case a.Type == TypeFile:
+		v, errV := r.versionAt(fromDir, from, a.Size)
+		w, errW := r.versionAt(toDir, to, b.Size)
+		if err := errors.Join(errV, errW); err != nil {
+			return err
+		}
+		if v != w {
+			return errVerifyCopy
+		}
+	case a.Type == TypeDir:
+		return r.verifyDir(fromDir, from, toDir, to)
+	}
+	return nil
+}
+
+func (r *Root) verifyDir(fromDir int, from string, toDir int, to string) error {
+	fd, err := openat(fromDir, from, flagsDir, 0)
+	if err != nil {
+		return err
+	}
+	d := &Dir{fd: fd, root: r}
+	defer d.Close()
+	out, err := openat(toDir, to, flagsDir, 0)
+	if err != nil {
+		return err
+	}
+	e := &Dir{fd: out, root: r}
+	defer e.Close()
+	want, errA := d.Read(nil)
+	have, errB := e.Read(nil)
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	if len(want) != len(have) {
+		return errVerifyCopy
+	}
+	for _, w := range want {
+		if err := r.verifyCopy(fd, w.Name, out, w.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
