@@ -1,7 +1,7 @@
 package textedit
 
-// edit scripts between two rows of lines, each line a number that is equal
-// where the lines are.
+// This file finds edit scripts between two rows of lines. A line is a number,
+// equal where the lines are.
 
 // lineChange replaces lines [a0, a1) of the old text by [b0, b1) of the new.
 type lineChange struct{ a0, a1, b0, b1 int }
@@ -12,12 +12,60 @@ const myersBudget = 20 << 20
 
 // compareLines returns the changes in order, maximal and not touching. It is
 // Myers' algorithm in linear space: find the middle of a shortest path, then
-// do the same on both sides.
+// do the same on both sides. Lines that only one side has can't be matched, so
+// they are set aside first; a change of every line of 8,192 then costs nothing
+// instead of the whole budget.
 func compareLines(a, b []int) []lineChange {
-	m := &myers{a: a, b: b, budget: myersBudget}
-	m.walk(0, len(a), 0, len(b))
-	slide(m.out, a, b)
-	return joinTouching(m.out)
+	inA, inB := present(a), present(b)
+	fa, ia := shared(a, inB)
+	fb, ib := shared(b, inA)
+	m := &myers{a: fa, b: fb, budget: myersBudget}
+	m.walk(0, len(fa), 0, len(fb))
+	out := spread(m.out, ia, ib, len(a), len(b))
+	slide(out, a, b)
+	return joinTouching(out)
+}
+
+func present(ids []int) map[int]bool {
+	m := make(map[int]bool, len(ids))
+	for _, id := range ids {
+		m[id] = true
+	}
+	return m
+}
+
+// shared returns the lines that the other side has, and where they were.
+func shared(ids []int, other map[int]bool) (kept, at []int) {
+	for i, id := range ids {
+		if other[id] {
+			kept, at = append(kept, id), append(at, i)
+		}
+	}
+	return kept, at
+}
+
+// spread puts the lines set aside back between the ones that were matched.
+func spread(changes []lineChange, ia, ib []int, na, nb int) []lineChange {
+	var out []lineChange
+	a, b := 0, 0 // up to here all is accounted for
+	x, y := 0, 0 // the same among the shared lines
+	match := func(endX int) {
+		for ; x < endX; x, y = x+1, y+1 {
+			if ia[x] > a || ib[y] > b {
+				out = append(out, lineChange{a, ia[x], b, ib[y]})
+			}
+			a, b = ia[x]+1, ib[y]+1
+		}
+	}
+	for _, c := range changes {
+		match(c.a0)
+		x, y = c.a1, c.b1
+	}
+	match(len(ia))
+	if a < na || b < nb {
+		out = append(out, lineChange{a, na, b, nb})
+	}
+	return out
 }
 
 type myers struct {
