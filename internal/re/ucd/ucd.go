@@ -1,7 +1,7 @@
 // Package ucd answers questions about characters from Unicode 16.0: which
 // are in a property, and which differ only in case.
 //
-// The sets are kept as deltas in about 60 KB of read-only data and decoded
+// The sets are kept as deltas in 72 KB of read-only data and decoded
 // when asked for; nothing runs at start-up. Sets are sorted, disjoint, not
 // adjacent and without surrogates, which no UTF-8 text has. What a function
 // returns is shared and must not be changed.
