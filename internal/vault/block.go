@@ -264,8 +264,7 @@ func (b *blockScanner) startLeaf(c cursor, pos, start, end, next, matched int, a
 		return true, 0
 	}
 	if all && b.leaf == paragraph {
-		if level := setextLevel(rest); level > 0 {
-			b.setext(level, end)
+		if level := setextLevel(rest); level > 0 && b.setext(level, end) {
 			return true, 0
 		}
 	}
@@ -394,26 +393,32 @@ func (b *blockScanner) prose(lines []Span, defs bool) {
 }
 
 func (b *blockScanner) inline(lines []Span, defs bool) {
-	first, last := lines[0].Start, lines[len(lines)-1].End
-	p := b.text[first:last]
-	for i := 1; i < len(lines); i++ {
-		if lines[i].Start == lines[i-1].End {
-			continue
-		}
-		// Markers of containers lie between: blank them in a copy.
-		p = bytes.Clone(p)
-		for ; i < len(lines); i++ {
-			gap := p[lines[i-1].End-first : lines[i].Start-first]
-			for j := range gap {
-				gap[j] = ' '
-			}
-		}
-	}
-	s := inlineScanner{p: p, off: first, note: b.note}
+	s := inlineScanner{p: b.joined(lines), off: lines[0].Start, note: b.note}
 	if defs {
 		s.definitions()
 	}
 	s.run()
+}
+
+// joined returns the text from the first line to the last, at the same offsets,
+// with the markers of containers between them blanked in a copy.
+func (b *blockScanner) joined(lines []Span) []byte {
+	first := lines[0].Start
+	p := b.text[first:lines[len(lines)-1].End]
+	copied := false
+	for i := 1; i < len(lines); i++ {
+		if lines[i].Start == lines[i-1].End {
+			continue
+		}
+		if !copied {
+			p, copied = bytes.Clone(p), true
+		}
+		gap := p[lines[i-1].End-first : lines[i].Start-first]
+		for j := range gap {
+			gap[j] = ' '
+		}
+	}
+	return p
 }
 
 func (b *blockScanner) heading(level int, text, whole Span) {
@@ -421,14 +426,22 @@ func (b *blockScanner) heading(level int, text, whole Span) {
 	b.inline([]Span{text}, false)
 }
 
-// setext turns the open paragraph into a heading that ends at end.
-func (b *blockScanner) setext(level, end int) {
-	lines := b.para
-	var words [][]byte
-	for _, l := range lines {
-		words = append(words, bytes.Fields(l.In(b.text))...)
+// setext turns the open paragraph into a heading that ends at end. Definitions
+// are no heading: under them alone the line means something else.
+func (b *blockScanner) setext(level, end int) bool {
+	p, at := b.joined(b.para), 0
+	for {
+		_, next, ok := parseDefinition(p, at)
+		if !ok {
+			break
+		}
+		at = next
 	}
-	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(bytes.Join(words, []byte(" "))),
-		Span: Span{lines[0].Start, end}})
+	text := bytes.Join(bytes.Fields(p[at:]), []byte(" "))
+	if len(text) == 0 {
+		return false
+	}
+	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(text), Span: Span{b.para[0].Start + at, end}})
 	b.closeLeaf()
+	return true
 }

@@ -193,7 +193,8 @@ func (pl *planner) broken(path string, n int) {
 // rewrite is the change of one link.
 type rewrite struct {
 	splices []Splice
-	link    int // index in the file's links
+	other   []Splice // to try where the first do harm; nil for none
+	link    int      // index in the file's links
 }
 
 // edit plans the rewriting of one file.
@@ -210,8 +211,9 @@ func (pl *planner) edit(path string, text []byte) {
 			continue
 		}
 		w := writer{pl: pl, link: l, text: text, source: path, old: old, want: want}
-		if splices := w.write(); splices != nil {
-			todo = append(todo, rewrite{splices, i})
+		if r, ok := w.write(); ok {
+			r.link = i
+			todo = append(todo, r)
 		} else {
 			failed++
 		}
@@ -245,9 +247,15 @@ func (pl *planner) verified(path string, text []byte, links []Link, todo []rewri
 	var done []rewrite
 	var result []Link
 	for _, r := range todo {
-		try := append(slices.Clone(done), r)
-		if after, ok := pl.check(path, text, links, try); ok {
-			done, result = try, after
+		for _, splices := range [][]Splice{r.splices, r.other} {
+			if splices == nil {
+				continue
+			}
+			try := append(slices.Clone(done), rewrite{splices: splices, link: r.link})
+			if after, ok := pl.check(path, text, links, try); ok {
+				done, result = try, after
+				break
+			}
 		}
 	}
 	return done, result

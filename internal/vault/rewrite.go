@@ -113,19 +113,30 @@ func relative(folder, path string) string {
 	return strings.Repeat("../", len(from)-same) + strings.Join(to[same:], "/")
 }
 
-// write returns the splices that make the link find its file; nil if none do.
-func (w *writer) write() []Splice {
+// write finds the change that makes the link find its file, false if none does.
+func (w *writer) write() (rewrite, bool) {
 	for _, f := range w.forms() {
 		for _, p := range w.extensions(w.path(f)) {
 			if got, ok := w.pl.after.resolveTarget(w.pl.now(w.source), p, w.link.Kind == CanvasFile); !ok || got != w.want {
 				continue
 			}
-			if s := w.splices(p); s != nil {
-				return s
+			splices := w.splices(p)
+			if splices == nil {
+				continue
 			}
+			r := rewrite{splices: splices}
+			if w.link.Kind == Wiki && strings.ContainsAny(p, "`$%<\\") {
+				r.other = w.asMarkdown() // may close a formula or comment that was text
+			}
+			return r, true
 		}
 	}
-	return nil
+	if w.link.Kind == Wiki {
+		if s := w.asMarkdown(); s != nil {
+			return rewrite{splices: s}, true
+		}
+	}
+	return rewrite{}, false
 }
 
 // extensions returns the spellings of a path to try: with ".md" where the link
@@ -146,8 +157,8 @@ func (w *writer) splices(p string) []Splice {
 	var raw string
 	switch l.Kind {
 	case Wiki:
-		if !fitsWiki(p, l.table) {
-			return w.asMarkdown()
+		if !fitsWiki(p) {
+			return nil
 		}
 		raw = p
 	case Markdown, Reference:
@@ -167,8 +178,8 @@ func (w *writer) splices(p string) []Splice {
 }
 
 // fitsWiki reports whether a wikilink can hold a path.
-func fitsWiki(p string, table bool) bool {
-	return !strings.ContainsAny(p, "[]|#\n\r") && strings.TrimSpace(p) == p && !(table && strings.HasSuffix(p, "\\")) &&
+func fitsWiki(p string) bool {
+	return !strings.ContainsAny(p, "[]|#\n\r") && strings.Trim(p, " \t") == p && !strings.HasSuffix(p, "\\") &&
 		!strings.Contains(p, "://")
 }
 
@@ -183,7 +194,8 @@ func (w *writer) asMarkdown() []Splice {
 	if shown == "" {
 		shown = stem(w.want)
 	}
-	text := strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]").Replace(shown)
+	// A backslash doesn't keep ` from ending a code span, an entity does.
+	text := strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "&#96;", "$", "&#36;", "%%", "&#37;%").Replace(shown)
 	p := relative(dir(w.pl.now(w.source)), w.want)
 	if w.pl.opts.Format != Relative {
 		p = w.want
