@@ -78,7 +78,7 @@ func TestFinderIsPike(t *testing.T) {
 	var vm pike.Cache
 	span := make([]int, 2)
 	gaveUp, all := 0, 0
-	for _, c := range randomCases(t, 1, 2500) {
+	for _, c := range randomCases(t, 1, 2000) {
 		size := 0
 		if r.IntN(4) == 0 {
 			size = 1 // the fewest states there can be

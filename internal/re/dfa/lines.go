@@ -1,0 +1,233 @@
+package dfa
+
+import (
+	"bytes"
+
+	"quarry/internal/re/nfa"
+)
+
+// Lines finds the lines of a buffer that match. Every line is a text of its
+// own: assertions see nothing outside it, nor its \n.
+//
+// One table serves all lines: the entry for \n decides the end of the line
+// and leads to the beginning of the next, so a buffer is read in one go.
+// Whether a line matches has no preference in it, and a line that matched is
+// done, so these tables are smaller than a Finder's.
+type Lines struct {
+	p         *nfa.Prog
+	cl        *classes
+	look      *lookTable
+	cacheSize int
+
+	// unsure: on a line with bytes over 0x7F a match isn't certain. A
+	// Unicode assertion was taken to hold, or an empty match may split a
+	// scalar value.
+	unsure bool
+}
+
+// NewLines makes the machine of a program; its captures are ignored.
+func NewLines(p *nfa.Prog, opt *Options) *Lines {
+	_, nullable := p.FirstBytes()
+	return &Lines{
+		p: p, cl: newClasses(p, modeLines), look: newLookTable(false), cacheSize: opt.cacheSize(),
+		unsure: p.Looks.HasAny(nfa.LooksUnicode) || p.UTF8 && nullable,
+	}
+}
+
+// Line is the offsets of a line in its buffer, without its \n.
+type Line struct{ Start, End int }
+
+// LineCache holds the states a Lines has built. One goroutine uses it at a
+// time.
+type LineCache struct {
+	l      *Lines
+	m      *machine
+	decide func(line []byte) bool
+	always bool // every line matches
+	// handed counts the bytes still to be decided without the machine
+	// after it gave up; each time it does, the next stretch is longer.
+	handed, stretch int
+	streams         [maxStreams]stream
+	pieces          []piece
+}
+
+// NewCache returns an empty cache. decide says exactly whether a line matches:
+// it is asked when the machine can't know, because a Unicode assertion is in
+// the pattern and the line isn't ASCII, or because the cache was refilled too
+// often. It is given the line without its \n.
+func (l *Lines) NewCache(decide func(line []byte) bool) *LineCache {
+	c := &LineCache{l: l, decide: decide, stretch: minStretch}
+	c.m = newMachine(l.p, modeLines, l.look, l.cl, l.cacheSize)
+	id := c.m.startState(false, kindEdge)
+	c.always = id >= c.m.limit() && c.m.hasOp(c.m.set(&c.m.rows[id>>c.m.shift]), nfa.OpMatch)
+	return c
+}
+
+const (
+	minStretch = 64 << 10
+	maxStretch = 16 << 20
+)
+
+// Next returns the first matching line that starts at or after from, which
+// must be the start of a line.
+func (c *LineCache) Next(hay []byte, from int) (Line, bool) {
+	if from < 0 || from >= len(hay) {
+		return Line{}, false
+	}
+	if c.always {
+		return Line{from, lineEnd(hay, from)}, true
+	}
+	s := &c.streams[0]
+	*s = stream{pos: from, end: len(hay), floor: from}
+	c.m.live = c.m.live[:0]
+	s.state = c.m.startState(false, kindEdge)
+	for s.pos < s.end {
+		if !c.swift() {
+			c.run1(hay, s)
+		}
+		if line, ok := c.advance(hay, s, 0); ok {
+			return line, true
+		}
+	}
+	return Line{}, false
+}
+
+// swift reports that lines die young: the pattern is anchored to the start of
+// the line, so reading eight bytes at a time would mostly be in vain.
+func (c *LineCache) swift() bool { return c.l.p.LineAnchored }
+
+// stream is a place where a machine is reading.
+type stream struct {
+	pos, end int
+	floor    int // no line in question starts before
+	state    uint32
+	out      []Line
+}
+
+// advance reads byte by byte: at most count bytes, or to the stream's end when
+// count is 0. It returns when a line matched, the stream then being at the
+// start of the next one.
+func (c *LineCache) advance(hay []byte, s *stream, count int) (Line, bool) {
+	m := c.m
+	stop := s.end
+	if count > 0 {
+		stop = min(stop, s.pos+count)
+	}
+	for {
+		if c.handed > 0 {
+			if line, ok := c.byHand(hay, s); ok {
+				return line, true
+			}
+			if s.pos >= stop {
+				return Line{}, false
+			}
+		}
+		i, id := s.pos, s.state
+		limit := m.limit()
+		for i < stop {
+			e := m.peek(id, hay[i])
+			if e < limit {
+				break
+			}
+			id = e
+			i++
+		}
+		if i >= stop {
+			m.scanned += i - s.pos
+			s.pos, s.state = i, id
+			if i < len(hay) || i == s.floor || hay[i-1] == '\n' {
+				return Line{}, false
+			}
+			// The last line has no \n.
+			if !m.ends(id) {
+				return Line{}, false
+			}
+			return c.found(hay, s, i)
+		}
+		m.scanned += i - s.pos + 1
+		s.pos, s.state = i, id
+		e := m.step(id, hay[i])
+		switch {
+		case m.thrashed:
+			c.handOver(hay, s)
+		case e == m.special(rowMatched):
+			if line, ok := c.found(hay, s, i); ok {
+				return line, true
+			}
+		case e == m.special(rowDead):
+			c.skip(hay, s, lineEnd(hay[:s.end], i))
+		default:
+			s.pos, s.state = i+1, e
+		}
+	}
+}
+
+// found is a match in the line of offset i. It leaves the stream at the start
+// of the next line.
+func (c *LineCache) found(hay []byte, s *stream, i int) (Line, bool) {
+	line := Line{lineStart(hay, s.floor, i), lineEnd(hay[:s.end], i)}
+	c.skip(hay, s, line.End)
+	if c.l.unsure && !ascii(hay[line.Start:line.End]) && !c.decide(hay[line.Start:line.End]) {
+		return Line{}, false
+	}
+	return line, true
+}
+
+// skip moves the stream behind the line that ends at end.
+func (c *LineCache) skip(hay []byte, s *stream, end int) {
+	s.pos = min(end+1, s.end)
+	s.floor = s.pos
+	s.state = c.m.startState(false, kindEdge)
+}
+
+// handOver puts the stream back to the start of its line, to be decided by
+// hand with some that follow. The longer it goes on, the longer the stretch:
+// at most a few percent of the time goes into refilling caches.
+func (c *LineCache) handOver(hay []byte, s *stream) {
+	c.m.thrashed = false
+	c.handed = c.stretch
+	c.stretch = min(2*c.stretch, maxStretch)
+	s.pos = lineStart(hay, s.floor, s.pos)
+	s.floor = s.pos
+	s.state = c.m.startState(false, kindEdge)
+}
+
+// byHand decides lines without the machine, until one matches or the stretch
+// is over. The stream has to be at the start of a line, otherwise it goes
+// there first.
+func (c *LineCache) byHand(hay []byte, s *stream) (Line, bool) {
+	s.pos = lineStart(hay, s.floor, s.pos)
+	for c.handed > 0 && s.pos < s.end {
+		line := Line{s.pos, lineEnd(hay[:s.end], s.pos)}
+		c.handed -= line.End - line.Start + 1
+		c.skip(hay, s, line.End)
+		if c.decide(hay[line.Start:line.End]) {
+			return line, true
+		}
+	}
+	s.state = c.m.startState(false, kindEdge)
+	return Line{}, false
+}
+
+// lineEnd returns the offset of the \n at or after i, or the end of hay.
+func lineEnd(hay []byte, i int) int {
+	if n := bytes.IndexByte(hay[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(hay)
+}
+
+// lineStart returns the start of the line that holds offset i, which isn't
+// before floor, itself the start of a line. The \n at i belongs to its line.
+func lineStart(hay []byte, floor, i int) int {
+	return floor + bytes.LastIndexByte(hay[floor:i], '\n') + 1
+}
+
+func ascii(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,263 @@
+package dfa
+
+import (
+	"bytes"
+	"unsafe"
+)
+
+// One step of the machine waits for the one before it: about five cycles a
+// byte, with the processor idle between. Reading several parts of the buffer
+// in one loop fills the gaps. A loop looks only once a block whether a stream
+// fell into one of the rows that can't be left; that stream then reads the
+// block again, byte by byte.
+const (
+	maxStreams = 4
+	block      = 8 // bytes
+
+	// Pieces a stream reads one after the other: small enough that the
+	// streams finish together, large enough that setting one up is noise.
+	minPiece = 2 << 10
+	maxPiece = 64 << 10
+)
+
+// piece is a part of the buffer, cut at the start of a line, and where its
+// lines are: streams[stream].out[from:to].
+type piece struct {
+	start, end int
+	stream     int
+	from, to   int
+}
+
+// All appends the matching lines of hay to dst, in order. hay starts at the
+// start of a line; its last line needs no \n.
+func (c *LineCache) All(dst []Line, hay []byte) []Line {
+	m := c.m
+	m.live = m.live[:0]
+	switch {
+	case c.always:
+		for i := 0; i < len(hay); {
+			line := Line{i, lineEnd(hay, i)}
+			dst = append(dst, line)
+			i = line.End + 1
+		}
+		return dst
+	case m.startState(false, kindEdge) == m.special(rowDead):
+		return dst
+	case c.swift() || len(hay) < maxStreams*minPiece:
+		s := &c.streams[0]
+		*s = stream{end: len(hay), state: m.startState(false, kindEdge), out: s.out[:0]}
+		c.finish(hay, s)
+		return append(dst, s.out...)
+	}
+	c.cut(hay)
+	c.lockstep(hay)
+	for _, p := range c.pieces {
+		dst = append(dst, c.streams[p.stream].out[p.from:p.to]...)
+	}
+	return dst
+}
+
+// cut divides hay into pieces.
+func (c *LineCache) cut(hay []byte) {
+	size := min(max(len(hay)/(4*maxStreams), minPiece), maxPiece)
+	c.pieces = c.pieces[:0]
+	for at := 0; at < len(hay); {
+		end := len(hay)
+		if at+size < end {
+			if n := bytes.IndexByte(hay[at+size:], '\n'); n >= 0 {
+				end = at + size + n + 1
+			}
+		}
+		c.pieces = append(c.pieces, piece{start: at, end: end})
+		at = end
+	}
+}
+
+// lockstep reads all pieces.
+func (c *LineCache) lockstep(hay []byte) {
+	next := 0
+	var own [maxStreams]*piece
+	take := func(k int) bool {
+		s := &c.streams[k]
+		if own[k] != nil {
+			own[k].to = len(s.out)
+			own[k] = nil
+		}
+		if next == len(c.pieces) {
+			return false
+		}
+		p := &c.pieces[next]
+		next++
+		p.stream, p.from = k, len(s.out)
+		own[k] = p
+		s.pos, s.end, s.floor = p.start, p.end, p.start
+		s.state = c.m.startState(false, kindEdge)
+		return true
+	}
+	full := true
+	for k := range c.streams {
+		c.streams[k].out = c.streams[k].out[:0]
+		c.streams[k].pos, c.streams[k].end = 0, 0
+		full = take(k) && full
+	}
+	for full {
+		n := c.streams[0].end - c.streams[0].pos
+		for k := 1; k < maxStreams; k++ {
+			n = min(n, c.streams[k].end-c.streams[k].pos)
+		}
+		if n >= block && c.handed <= 0 {
+			for k, fell := range c.run(hay, n/block) {
+				if fell {
+					c.aside(hay, k, block)
+				}
+			}
+			continue
+		}
+		for k := range c.streams {
+			s := &c.streams[k]
+			if c.handed > 0 || s.end-s.pos < block {
+				c.aside(hay, k, 0)
+				full = take(k) && full
+			}
+		}
+	}
+	for k := range c.streams {
+		for own[k] != nil {
+			c.aside(hay, k, 0)
+			take(k)
+		}
+	}
+}
+
+// aside lets one stream read alone, the others' states being kept: count
+// bytes, or all it has when count is 0.
+func (c *LineCache) aside(hay []byte, k, count int) {
+	m := c.m
+	m.live = m.live[:0]
+	for j := range c.streams {
+		m.live = append(m.live, c.streams[j].state)
+	}
+	s := &c.streams[k]
+	if count == 0 {
+		c.finish(hay, s)
+	} else if line, ok := c.advance(hay, s, count); ok {
+		s.out = append(s.out, line)
+	}
+	for j := range c.streams {
+		if j != k {
+			c.streams[j].state = m.live[j]
+		}
+	}
+	m.live = m.live[:0]
+}
+
+// finish reads to the end of the stream.
+func (c *LineCache) finish(hay []byte, s *stream) {
+	for s.pos < s.end {
+		if !c.swift() {
+			c.run1(hay, s)
+		}
+		if line, ok := c.advance(hay, s, 4*block); ok {
+			s.out = append(s.out, line)
+		}
+	}
+}
+
+// run reads up to n blocks with all streams and stops after the first in
+// which some fell into a special row: those are put back to its start.
+func (c *LineCache) run(hay []byte, n int) (fell [maxStreams]bool) {
+	m := c.m
+	st := &c.streams
+	// Interior pointers: every stream has n blocks before its end, so each
+	// address below lies in hay.
+	h0, h1 := unsafe.Pointer(&hay[st[0].pos]), unsafe.Pointer(&hay[st[1].pos])
+	h2, h3 := unsafe.Pointer(&hay[st[2].pos]), unsafe.Pointer(&hay[st[3].pos])
+	s0, s1, s2, s3 := uintptr(st[0].state), uintptr(st[1].state), uintptr(st[2].state), uintptr(st[3].state)
+	var t0, t1, t2, t3 uintptr
+	limit := uintptr(m.limit())
+	i := 0
+	if m.wide {
+		base := m.base()
+		for ; i < n*block; i += block {
+			t0, t1, t2, t3 = s0, s1, s2, s3
+			for j := i; j < i+block; j += 4 {
+				s0, s1, s2, s3 = walk(base, s0, h0, j), walk(base, s1, h1, j), walk(base, s2, h2, j), walk(base, s3, h3, j)
+				s0, s1, s2, s3 = walk(base, s0, h0, j+1), walk(base, s1, h1, j+1), walk(base, s2, h2, j+1), walk(base, s3, h3, j+1)
+				s0, s1, s2, s3 = walk(base, s0, h0, j+2), walk(base, s1, h1, j+2), walk(base, s2, h2, j+2), walk(base, s3, h3, j+2)
+				s0, s1, s2, s3 = walk(base, s0, h0, j+3), walk(base, s1, h1, j+3), walk(base, s2, h2, j+3), walk(base, s3, h3, j+3)
+			}
+			if s0 < limit || s1 < limit || s2 < limit || s3 < limit {
+				break
+			}
+		}
+	} else {
+		base, cols := m.base(), unsafe.Pointer(&m.cols)
+		for ; i < n*block; i += block {
+			t0, t1, t2, t3 = s0, s1, s2, s3
+			for j := i; j < i+block; j += 2 {
+				s0, s1, s2, s3 = walkCols(base, cols, s0, h0, j), walkCols(base, cols, s1, h1, j), walkCols(base, cols, s2, h2, j), walkCols(base, cols, s3, h3, j)
+				s0, s1, s2, s3 = walkCols(base, cols, s0, h0, j+1), walkCols(base, cols, s1, h1, j+1), walkCols(base, cols, s2, h2, j+1), walkCols(base, cols, s3, h3, j+1)
+			}
+			if s0 < limit || s1 < limit || s2 < limit || s3 < limit {
+				break
+			}
+		}
+	}
+	broke := i < n*block
+	m.scanned += maxStreams * i
+	for k, s := range [maxStreams][2]uintptr{{s0, t0}, {s1, t1}, {s2, t2}, {s3, t3}} {
+		st[k].pos += i
+		st[k].state = uint32(s[0])
+		if broke {
+			if fell[k] = s[0] < limit; fell[k] {
+				st[k].state = uint32(s[1])
+			} else {
+				st[k].pos += block
+			}
+		}
+	}
+	return fell
+}
+
+// run1 is run for one stream.
+func (c *LineCache) run1(hay []byte, s *stream) {
+	m := c.m
+	n := (s.end - s.pos) / block
+	if n <= 0 || c.handed > 0 {
+		return
+	}
+	limit, base, cols := uintptr(m.limit()), m.base(), unsafe.Pointer(&m.cols)
+	h := unsafe.Pointer(&hay[s.pos])
+	id := uintptr(s.state)
+	i := 0
+	for ; i < n*block; i += block {
+		t := id
+		for j := i; j < i+block; j += 4 {
+			id = walkCols(base, cols, id, h, j)
+			id = walkCols(base, cols, id, h, j+1)
+			id = walkCols(base, cols, id, h, j+2)
+			id = walkCols(base, cols, id, h, j+3)
+		}
+		if id < limit {
+			id = t
+			break
+		}
+	}
+	m.scanned += i
+	s.pos += i
+	s.state = uint32(id)
+}
+
+// walk is one step in a wide table. The sum of base and column comes first:
+// it doesn't wait for the state.
+func walk(base unsafe.Pointer, id uintptr, h unsafe.Pointer, i int) uintptr {
+	b := *(*byte)(unsafe.Add(h, i))
+	return uintptr(*(*uint32)(unsafe.Add(unsafe.Add(base, 4*uintptr(b)), id)))
+}
+
+// walkCols is one step in a table by class.
+func walkCols(base, cols unsafe.Pointer, id uintptr, h unsafe.Pointer, i int) uintptr {
+	b := *(*byte)(unsafe.Add(h, i))
+	col := *(*byte)(unsafe.Add(cols, b))
+	return uintptr(*(*uint32)(unsafe.Add(unsafe.Add(base, 4*uintptr(col)), id)))
+}
