@@ -4,10 +4,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp/syntax"
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"quarry/internal/re/hir"
 	resyntax "quarry/internal/re/syntax"
@@ -94,10 +96,11 @@ func randomPattern(rng *rand.Rand, tokens []string) string {
 	return b.String()
 }
 
-// TestAgainstRipgrep compares acceptance with ripgrep 14 or later, which
-// has the parser this one follows. RG names another one than that in PATH,
-// RG_PATTERNS how many patterns to try.
-func TestAgainstRipgrep(t *testing.T) {
+// ripgrep is the path of ripgrep 14 or later, which has the parser this one
+// follows, and how many patterns to try. RG names another one than that in
+// PATH, RG_PATTERNS another count.
+func ripgrep(t *testing.T, count int) (string, int) {
+	t.Helper()
 	rg := os.Getenv("RG")
 	if rg == "" {
 		rg, _ = exec.LookPath("rg")
@@ -110,15 +113,20 @@ func TestAgainstRipgrep(t *testing.T) {
 	if n, _ := strconv.Atoi(version); n < 14 {
 		t.Skipf("ripgrep is of version %s", version)
 	}
-	count := 400
 	if n, err := strconv.Atoi(os.Getenv("RG_PATTERNS")); err == nil {
 		count = n
 	}
+	return rg, count
+}
+
+// TestAgainstRipgrep compares which patterns are accepted.
+func TestAgainstRipgrep(t *testing.T) {
+	rg, count := ripgrep(t, 300)
 	rng := rand.New(rand.NewPCG(7, 7))
 	accepted := 0
 	for range count {
 		pattern := randomPattern(rng, tokens)
-		// Multiline mode lets \n through and adds flags of its own.
+		// Multiline mode lets \n through.
 		out, err := exec.Command(rg, "--no-config", "-U", "-q", "-e", pattern, os.DevNull).CombinedOutput()
 		exit, isExit := err.(*exec.ExitError)
 		if err != nil && !isExit {
@@ -135,6 +143,57 @@ func TestAgainstRipgrep(t *testing.T) {
 		}
 	}
 	t.Logf("ripgrep accepts %d of %d", accepted, count)
+}
+
+// TestClassesAgainstRipgrep compares what random classes hold, by a file
+// with a character on each line. Left out is \p{sc!=Latin}: ripgrep 15.0
+// reads it like \p{sc=Latin}, which later versions of its parser corrected.
+func TestClassesAgainstRipgrep(t *testing.T) {
+	rg, count := ripgrep(t, 150)
+	var text strings.Builder
+	var chars []rune
+	for r := rune(1); r < 0x30000; r++ {
+		// All of Latin, Greek, Cyrillic and some of everything.
+		if r != '\n' && r != '\r' && utf8.ValidRune(r) && (r < 0x600 || r%37 == 0 || 0x1E00 <= r && r < 0x2200) {
+			chars = append(chars, r)
+			text.WriteString(string(r) + "\n")
+		}
+	}
+	file := filepath.Join(t.TempDir(), "chars")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	items := strings.Split(`a-z A-Z k s é-ö σ Ω -- && ~~ \d \D \s \S \w \W [:alpha:] [:^lower:] [^ [ ] ] \pL \p{Lu} \P{Ll} \p{Greek} \p{scx=Grek} `+
+		`\p{gc=Nd} \P{sc=Latin} \p{age=5.0} \p{wb=ALetter} \p{Emoji} \p{Alphabetic} \P{XIDC} \x{100}-\x{17F} -`, " ")
+	rng := rand.New(rand.NewPCG(9, 9))
+	for compared := 0; compared < count; {
+		var b strings.Builder
+		b.WriteString([]string{"", "(?i)"}[rng.IntN(2)] + []string{"[", "[^"}[rng.IntN(2)])
+		for range 1 + rng.IntN(6) {
+			b.WriteString(items[rng.IntN(len(items))])
+		}
+		b.WriteString("]")
+		got, err := Parse(b.String(), Flags{})
+		if err != nil || got.Root.Op != hir.OpClass {
+			continue
+		}
+		compared++
+		out, err := exec.Command(rg, "--no-config", "-a", "-N", "-x", "-e", b.String(), file).Output()
+		if exit, ok := err.(*exec.ExitError); err != nil && (!ok || exit.ExitCode() != 1) {
+			t.Fatalf("%q: %v", b.String(), err)
+		}
+		in := map[rune]bool{}
+		for line := range strings.Lines(string(out)) {
+			r, _ := utf8.DecodeRuneInString(line)
+			in[r] = true
+		}
+		for _, r := range chars {
+			if got.Root.Class.Contains(r) != in[r] {
+				t.Errorf("Parse(%q): %U is in: %v, in ripgrep: %v", b.String(), r, !in[r], in[r])
+				break
+			}
+		}
+	}
 }
 
 // TestAgainstGo compares acceptance with Go's parser on what both have.
