@@ -84,9 +84,15 @@ func (s *inlineScanner) run() {
 			s.bareURL()
 		default:
 			s.i++
+			for s.i < len(s.p) && !special[s.p[s.i]] {
+				s.i++
+			}
 		}
 	}
 }
+
+// special marks the bytes run looks at; between them it only skips.
+var special = [256]bool{'\\': true, '`': true, '%': true, '$': true, '<': true, '!': true, '[': true, ']': true, '#': true, '^': true, 'h': true, 'H': true}
 
 func isPunct(c byte) bool {
 	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
@@ -94,6 +100,21 @@ func isPunct(c byte) bool {
 
 func (s *inlineScanner) codeSpan() {
 	n := countByte(s.p[s.i:], '`')
+	// The closer is nearly always the next run; only a paragraph full of runs
+	// of other lengths needs the table.
+	for j, tries := s.i+n, 0; tries < 4 && s.ticks == nil; tries++ {
+		k := bytes.IndexByte(s.p[j:], '`')
+		if k < 0 {
+			s.i += n
+			return
+		}
+		j += k
+		m := countByte(s.p[j:], '`')
+		if j += m; m == n {
+			s.i = j
+			return
+		}
+	}
 	if s.ticks == nil {
 		s.ticks = map[int][]int{}
 		for j := s.i; j < len(s.p); {
