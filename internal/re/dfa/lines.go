@@ -82,19 +82,13 @@ func (c *LineCache) Next(hay []byte, from int) (Line, bool) {
 	c.m.live = c.m.live[:0]
 	s.state = c.m.startState(false, kindEdge)
 	for s.pos < s.end {
-		if !c.swift() {
-			c.run1(hay, s)
-		}
+		c.run1(hay, s)
 		if line, ok := c.advance(hay, s, 0); ok {
 			return line, true
 		}
 	}
 	return Line{}, false
 }
-
-// swift reports that lines die young: the pattern is anchored to the start of
-// the line, so reading eight bytes at a time would mostly be in vain.
-func (c *LineCache) swift() bool { return c.l.p.LineAnchored }
 
 // stream is a place where a machine is reading.
 type stream struct {
@@ -155,7 +149,7 @@ func (c *LineCache) advance(hay []byte, s *stream, count int) (Line, bool) {
 				return line, true
 			}
 		case e == m.special(rowDead):
-			c.skip(hay, s, lineEnd(hay[:s.end], i))
+			c.skip(hay, s, lineEnd(hay[:s.end], i)) // i isn't \n
 		default:
 			s.pos, s.state = i+1, e
 		}

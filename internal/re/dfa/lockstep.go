@@ -1,9 +1,6 @@
 package dfa
 
-import (
-	"bytes"
-	"unsafe"
-)
+import "unsafe"
 
 // One step of the machine waits for the one before it: about five cycles a
 // byte, with the processor idle between. Reading several parts of the buffer
@@ -43,7 +40,7 @@ func (c *LineCache) All(dst []Line, hay []byte) []Line {
 		return dst
 	case m.startState(false, kindEdge) == m.special(rowDead):
 		return dst
-	case c.swift() || len(hay) < maxStreams*minPiece:
+	case len(hay) < maxStreams*minPiece:
 		s := &c.streams[0]
 		*s = stream{end: len(hay), state: m.startState(false, kindEdge), out: s.out[:0]}
 		c.finish(hay, s)
@@ -59,16 +56,20 @@ func (c *LineCache) All(dst []Line, hay []byte) []Line {
 
 // cut divides hay into pieces.
 func (c *LineCache) cut(hay []byte) {
-	size := min(max(len(hay)/(4*maxStreams), minPiece), maxPiece)
+	rounds := min(max(len(hay)/maxStreams/maxPiece, 2), max(len(hay)/maxStreams/minPiece, 1))
+	n := rounds * maxStreams
 	c.pieces = c.pieces[:0]
-	for at := 0; at < len(hay); {
-		end := len(hay)
-		if at+size < end {
-			if n := bytes.IndexByte(hay[at+size:], '\n'); n >= 0 {
-				end = at + size + n + 1
-			}
+	at := 0
+	for i := range n {
+		end := max(at, (i+1)*(len(hay)/n))
+		if i == n-1 {
+			end = len(hay)
+		} else if end > at && hay[end-1] != '\n' {
+			end = min(lineEnd(hay, end)+1, len(hay))
 		}
-		c.pieces = append(c.pieces, piece{start: at, end: end})
+		if end > at {
+			c.pieces = append(c.pieces, piece{start: at, end: end})
+		}
 		at = end
 	}
 }
@@ -154,9 +155,7 @@ func (c *LineCache) aside(hay []byte, k, count int) {
 // finish reads to the end of the stream.
 func (c *LineCache) finish(hay []byte, s *stream) {
 	for s.pos < s.end {
-		if !c.swift() {
-			c.run1(hay, s)
-		}
+		c.run1(hay, s)
 		if line, ok := c.advance(hay, s, 4*block); ok {
 			s.out = append(s.out, line)
 		}
@@ -174,7 +173,7 @@ func (c *LineCache) run(hay []byte, n int) (fell [maxStreams]bool) {
 	h2, h3 := unsafe.Pointer(&hay[st[2].pos]), unsafe.Pointer(&hay[st[3].pos])
 	s0, s1, s2, s3 := uintptr(st[0].state), uintptr(st[1].state), uintptr(st[2].state), uintptr(st[3].state)
 	var t0, t1, t2, t3 uintptr
-	limit := uintptr(m.limit())
+	limit := uintptr(m.special(rowDead)) // dead lines read on
 	i := 0
 	if m.wide {
 		base := m.base()

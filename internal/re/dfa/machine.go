@@ -19,12 +19,13 @@ const (
 
 // The first rows of every table stand for what isn't a state. All their
 // entries lead back to themselves, so a loop may look only now and then
-// whether it fell into one; none of these can be left by reading on.
+// whether it fell into one; none of these can be left by reading on. The one
+// exception: in modeLines, \n leads from rowDead to the next line.
 const (
 	rowUnknown = iota // not built yet
-	rowDead           // no match from here
 	rowQuit           // the machine can't decide
 	rowMatched        // modeLines: this line matches
+	rowDead           // no match from here
 	numSpecial
 )
 
@@ -149,6 +150,9 @@ func (m *machine) reset() {
 	for r := range numSpecial {
 		m.grow(uint32(r) << m.shift)
 		m.rows = append(m.rows, row{})
+	}
+	if m.mode == modeLines {
+		m.table[rowDead<<(m.shift-2)+int(m.cols['\n'])] = m.special(rowUnknown)
 	}
 }
 
