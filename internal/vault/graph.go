@@ -158,7 +158,8 @@ func (g *Graph) concerned(moves []Move) []*source {
 	return slices.SortedFunc(maps.Keys(set), func(a, b *source) int { return strings.Compare(a.path, b.path) })
 }
 
-// Apply records that a plan was carried out.
+// Apply records that a plan was carried out. A file that becomes a note by the
+// new extension is known without its links until [Graph.Set] is called.
 func (g *Graph) Apply(p *Plan) {
 	moved := make(map[string]*source, len(p.Moves))
 	for _, m := range p.Moves {
@@ -182,6 +183,8 @@ func (g *Graph) Apply(p *Plan) {
 		}
 	}
 	for _, e := range p.Files {
-		g.setLinks(e.To, e.links)
+		if HasLinks(e.To) {
+			g.setLinks(e.To, e.links)
+		}
 	}
 }

@@ -128,6 +128,7 @@ func TestMoves(t *testing.T) {
 
 		// Extensions.
 		{"a note becomes a text file", s, vaultOf("x.md", "", "n.md", "[[x]] [t](x.md)"), "x.md > x.txt", vaultOf("n.md", "[[x.txt]] [t](x.txt)")},
+		{"a note with links becomes a text file", s, vaultOf("A/x.md", "[[../n]]", "n.md", ""), "A/x.md > x.txt", vaultOf("x.txt", "[[./n]]")},
 		{"a text file becomes a note", s, vaultOf("x.txt", "", "n.md", "[[x.txt]] [t](x.txt)"), "x.txt > x.md", vaultOf("n.md", "[[x]] [t](x.md)")},
 		{"a picture of a note's name", s, vaultOf("p.png", "", "x.md", "", "n.md", "[[x]]"), "x.md > p.png.md", vaultOf("n.md", "[[p.png.md]]")},
 
