@@ -98,12 +98,18 @@ func parseWild(p string, f wildFlags) ([]op, *Error) {
 			}
 			i += 2
 		default:
-			ops = append(ops, op{kind: opLit, lit: p[i : i+1]})
-			i++
+			j := i + 1
+			for j < len(p) && !special(p[j]) {
+				j++
+			}
+			ops = append(ops, op{kind: opLit, lit: p[i:j]})
+			i = j
 		}
 	}
 	return ops, nil
 }
+
+func special(c byte) bool { return c == '*' || c == '?' || c == '[' || c == '\\' || c == '/' }
 
 // starOp reads the run of stars at p[i] and says how many bytes it took.
 func starOp(p string, i int) (op, int) {
@@ -156,20 +162,10 @@ func CompileWild(pattern string, anchored bool) *Wild {
 			n = len(pattern)
 		}
 	}
-	var ops []op
-	for i := 0; i < n; i++ {
-		if pattern[i] == '/' {
-			ops = append(ops, op{kind: opSep})
-		} else {
-			ops = append(ops, op{kind: opLit, lit: pattern[i : i+1]})
-		}
-	}
+	ops, _ := parseWild(pattern[:n], 0) // nothing in it is special but slashes
 	rest, _ := parseWild(pattern[n:], 0)
-	for _, o := range rest {
-		if o.kind == opNever {
-			rest, ops = []op{o}, nil
-			break
-		}
+	if len(rest) == 1 && rest[0].kind == opNever {
+		ops = nil
 	}
 	r := newRow(append(ops, rest...))
 	r.bytes = true
@@ -179,6 +175,22 @@ func CompileWild(pattern string, anchored bool) *Wild {
 // Match reports whether the pattern matches the path, or the name if the
 // pattern was compiled for one.
 func (w *Wild) Match(s string) bool { return w.row.match(s) }
+
+// Ends returns the first and the last byte of every text the pattern matches,
+// 0 for one that varies.
+func (w *Wild) Ends() (first, last byte) {
+	ops := w.row.ops
+	if len(ops) == 0 {
+		return 0, 0
+	}
+	if o := ops[0]; o.kind == opLit {
+		first = o.lit[0]
+	}
+	if o := ops[len(ops)-1]; o.kind == opLit {
+		last = o.lit[len(o.lit)-1]
+	}
+	return first, last
+}
 
 // Shape returns a cheaper equal of the pattern, for text without slashes.
 func (w *Wild) Shape() (WildShape, string) {

@@ -57,13 +57,16 @@ func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
 	if f != nil {
 		*g = *f
 	}
-	if repo {
-		g.chains[Git], g.chains[Exclude] = nil, nil
-		g.used &^= 1<<Git | 1<<Exclude
-	}
 	cut := 0
 	if dir != "" {
 		cut = len(dir) + 1
+	}
+	if repo {
+		for _, k := range [...]Kind{Git, Exclude} {
+			if g.chains[k] = g.chains[k].own(cut); g.chains[k] == nil {
+				g.used &^= 1 << k
+			}
+		}
 	}
 	for _, s := range sets {
 		if s.Kind >= kinds || s.Rules == nil || s.Rules.Len() == 0 {
@@ -77,6 +80,16 @@ func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
 		g.used |= 1 << s.Kind
 	}
 	return g
+}
+
+// own returns the part of a chain that lies in the folder itself, which cut
+// bytes of a path lead to. Only folders above can be in a chain, so the length
+// tells them apart.
+func (l *link) own(cut int) *link {
+	if l == nil || l.cut != cut || l.above != "" {
+		return nil
+	}
+	return &link{rules: l.rules, up: l.up.own(cut), cut: cut}
 }
 
 // Answer is a Decision without its reasons.

@@ -64,12 +64,51 @@ type Rules struct {
 	list   []rule // in the order of the file
 
 	// Nearly all rules are a plain name or *.ext; a hash finds those. What
-	// remains is tried one by one, last first. All hold indexes into list.
-	names    map[string][]int32 // name, no slash in the rule
-	exts     map[string][]int32 // *.ext with a single dot, by ".ext"
-	paths    map[string][]int32 // /a/b without wildcards, by path
-	general  []int32
+	// remains is tried one by one, last first.
+	names    table // name, no slash in the rule
+	exts     table // *.ext with a single dot, by ".ext"
+	paths    table // /a/b without wildcards, by path
+	general  []candidate
 	anchored bool // some rule looks at the path, not only at the name
+}
+
+// A table finds the rules for a text, last first. Most lookups fail, and the
+// bitmap over length and last bytes settles nearly all of those.
+type table struct {
+	seen  [4]uint64
+	rules map[string][]int32
+}
+
+func slot(s string) uint8 {
+	n := len(s)
+	return s[n-1]*31 + s[n/2]*7 + byte(n)
+}
+
+func (t *table) put(key string, i int) {
+	if t.rules == nil {
+		t.rules = make(map[string][]int32)
+	}
+	t.rules[key] = append(t.rules[key], int32(i))
+	h := slot(key)
+	t.seen[h>>6] |= 1 << (h & 63)
+}
+
+func (t *table) get(s string) []int32 {
+	if t.rules == nil || s == "" {
+		return nil
+	}
+	if h := slot(s); t.seen[h>>6]&(1<<(h&63)) == 0 {
+		return nil
+	}
+	return t.rules[s]
+}
+
+// A candidate is a rule with what rejects it without looking at it: the bytes
+// its text must start and end with, if not 0.
+type candidate struct {
+	index       int32
+	first, last byte
+	path        bool
 }
 
 type rule struct {
@@ -144,11 +183,11 @@ func (r *Rules) add(text string, line int32) {
 		u.dirOnly = true
 		p = p[:len(p)-1]
 	}
-	if p == "" {
-		return
-	}
 	u.path = strings.Contains(p, "/")
 	p = strings.TrimPrefix(p, "/")
+	if p == "" {
+		return // matches nothing
+	}
 	u.wild = glob.CompileWild(p, u.path)
 	u.shape, u.lit = u.wild.Shape()
 	if u.shape == glob.WildNever {
@@ -158,49 +197,52 @@ func (r *Rules) add(text string, line int32) {
 }
 
 func (r *Rules) index() {
-	put := func(m *map[string][]int32, key string, i int) {
-		if *m == nil {
-			*m = make(map[string][]int32)
-		}
-		(*m)[key] = append((*m)[key], int32(i))
-	}
 	for i := len(r.list) - 1; i >= 0; i-- {
 		u := &r.list[i]
 		r.anchored = r.anchored || u.path
 		switch {
 		case u.path && u.shape == glob.WildLiteral:
-			put(&r.paths, u.lit, i)
+			r.paths.put(u.lit, i)
 		case !u.path && u.shape == glob.WildLiteral:
-			put(&r.names, u.lit, i)
+			r.names.put(u.lit, i)
 		case !u.path && u.shape == glob.WildSuffix && strings.LastIndexByte(u.lit, '.') == 0:
-			put(&r.exts, u.lit, i)
+			r.exts.put(u.lit, i)
 		default:
-			r.general = append(r.general, int32(i))
+			first, last := u.wild.Ends()
+			r.general = append(r.general, candidate{int32(i), first, last, u.path})
 		}
 	}
 }
 
 // match returns the index of the last rule that matches, or -1. path is below
-// the folder of the rules and name is its last part.
+// the folder of the rules, or "" if no rule looks at it; name is its last part.
 func (r *Rules) match(path, name string, isDir bool) int32 {
-	best := int32(-1)
-	if r.names != nil {
-		best = r.first(r.names[name], isDir, best)
+	if name == "" || r.anchored && path == "" {
+		return -1
 	}
-	if r.exts != nil {
+	best := r.first(r.names.get(name), isDir, -1)
+	if r.exts.rules != nil {
 		if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-			best = r.first(r.exts[name[dot:]], isDir, best)
+			best = r.first(r.exts.get(name[dot:]), isDir, best)
 		}
 	}
-	if r.paths != nil {
-		best = r.first(r.paths[path], isDir, best)
+	if r.paths.rules != nil {
+		best = r.first(r.paths.get(path), isDir, best)
 	}
-	for _, i := range r.general {
-		if i < best {
+	end := name[len(name)-1]
+	for i := range r.general {
+		c := &r.general[i]
+		if c.index < best {
 			break
 		}
-		if r.list[i].match(path, name, isDir) {
-			return i
+		if c.last != 0 && c.last != end {
+			continue
+		}
+		if c.first != 0 && c.first != name[0] && (!c.path || c.first != path[0]) {
+			continue
+		}
+		if r.list[c.index].match(path, name, isDir) {
+			return c.index
 		}
 	}
 	return best

@@ -89,6 +89,9 @@ func TestKinds(t *testing.T) {
 func TestAboveRoot(t *testing.T) {
 	above := Set{Kind: Git, Above: "work/project", Rules: Parse("../../.gitignore", []byte("/work/project/out\n/src\n*.log\nwork/*/tmp/\n"))}
 	m := NewMatcher([]Folder{{Sets: []Set{above, {Kind: Git, Rules: Parse(".gitignore", []byte("!keep.log\n"))}}}})
+	if d := m.Match("", true); d.Ignored {
+		t.Errorf("the root is ignored by %+v", d)
+	}
 	for path, want := range map[string]bool{"out": true, "src": false, "a/x.log": true, "keep.log": false, "tmp/x": true, "a/tmp/x": false} {
 		if d := m.Match(path, false); d.Ignored != want {
 			t.Errorf("Match(%q) = %+v, want %v", path, d, want)
@@ -114,7 +117,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("\xef\xbb\xbf#\n\\#\n**"), "é/#", false)
 	f.Add([]byte("[[:alpha:][:x]\n***/a\n**\\/b"), "b", true)
 	f.Fuzz(func(t *testing.T, data []byte, path string, isDir bool) {
-		if len(data) > 500 || len(path) > 200 || path == "" || path[0] == '/' {
+		if len(data) > 500 || len(path) > 200 || path == "" || path[0] == '/' || path[len(path)-1] == '/' {
 			return
 		}
 		r := Parse("f", data)

@@ -147,6 +147,39 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// TestRepositories: rules from outside a repository don't count inside, but the
+// caller's info/exclude for its top does, as when .git is a worktree's file.
+func TestRepositories(t *testing.T) {
+	rules := func(k ignore.Kind, above, text string) ignore.Set {
+		return ignore.Set{Kind: k, Above: above, Rules: ignore.Parse(k.String(), []byte(text))}
+	}
+	opts := &Options{Rules: []ignore.Set{rules(ignore.Git, "ws", "*.md\n"), rules(ignore.Exclude, "", "*.tmp\n"), rules(ignore.Global, "", "*.bak\n")}}
+	files := []string{"a.md", "a.tmp", "a.bak", "a.c", "in/a.md", "in/a.tmp", "in/a.bak", "in/a.c", "in/a.x", ".gitignore: *.c\n"}
+	for _, c := range []struct {
+		name, want string
+		more       []string
+	}{
+		{"no repository", "in/a.x", nil},
+		{"at the top", "a.md in/a.md in/a.x", []string{".git: gitdir: elsewhere"}},
+		{"inside", "in/a.c in/a.md in/a.tmp", []string{"in/.git/info/exclude: *.x\n"}},
+	} {
+		r := openRoot(t, tree(t, append(c.more, files...)...), nil)
+		for _, start := range []rootfs.Path{{}, start(t, r, "in")} {
+			opts.Start = start
+			got, _ := list(t, r, opts)
+			var want []string
+			for _, p := range strings.Fields(c.want) {
+				if start.IsRoot() || strings.HasPrefix(p, "in/") {
+					want = append(want, p)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s, from %s: got %q, want %q", c.name, start, got, want)
+			}
+		}
+	}
+}
+
 func TestStartErrors(t *testing.T) {
 	r := openRoot(t, tree(t, "a.go"), nil)
 	visit := func(*Visit) error { t.Error("visited something"); return nil }
