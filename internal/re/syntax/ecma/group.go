@@ -77,6 +77,10 @@ func (p *parser) capture(start int, name string) *Node {
 // declare notes a named group. Two of one name have to stand in different
 // alternatives of one disjunction, so that at most one takes part.
 func (p *parser) declare(start, i int, name string) {
+	if len(p.where[name]) == maxSameName {
+		p.fail(start, 1, "Too many captures", "Use (?:…) where the text of a group isn't needed.")
+		return
+	}
 	for _, g := range p.where[name] {
 		if !apart(g.path, p.path) {
 			p.fail(start, len("(?<")+len(name), "Duplicate capture group name", "Only groups in different alternatives may share a name.")

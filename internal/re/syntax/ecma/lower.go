@@ -14,7 +14,7 @@ import (
 // the span, Superset is set. Groups are unset at the start of each iteration
 // and by refused ones: where that could change only them, CapturesDiffer is.
 func (t *Tree) Parsed() *syntax.Parsed {
-	l := &lowering{tree: t, groups: make([]*Node, len(t.Names)), sets: map[*Node]bool{}}
+	l := &lowering{tree: t, groups: make([]*Node, len(t.Names)), sets: map[*Node]bool{}, copies: map[copyKey]*hir.Node{}}
 	l.findGroups(t.Root)
 	root := l.node(t.Root)
 	return &syntax.Parsed{Root: root, Names: t.Names, Superset: l.superset, CapturesDiffer: l.captures}
@@ -30,6 +30,7 @@ type lowering struct {
 	copying bool
 	fold    Fold
 	weight  int
+	copies  map[copyKey]*hir.Node
 
 	// sets is what always knows of repetitions: they nest, and each asks
 	// about all it contains.
@@ -51,7 +52,9 @@ func (l *lowering) findGroups(n *Node) {
 }
 
 func (l *lowering) node(n *Node) *hir.Node {
-	l.weight++
+	if l.weight++; l.copying && l.weight > maxCopy {
+		return hir.Empty() // the copy is thrown away
+	}
 	switch n.Kind {
 	case KindLiteral:
 		if l.copying && l.fold != FoldNone {
@@ -141,20 +144,39 @@ func (l *lowering) look(n *Node) *hir.Node {
 
 // backref is a copy of the group, or empty where the group may be unset.
 func (l *lowering) backref(n *Node) *hir.Node {
-	anything := hir.Repeat(hir.OneOf(hir.AnyScalar()), 0, hir.Unlimited, true)
 	if l.copying {
-		return anything
+		return anyText()
 	}
-	l.copying, l.fold, l.weight = true, n.Fold, 0
-	var alts []*hir.Node
-	for _, g := range n.Groups {
-		alts = append(alts, l.node(l.groups[g].Subs[0]))
-	}
-	l.copying = false
-	if l.weight > maxCopy {
-		return anything
+	alts := make([]*hir.Node, len(n.Groups))
+	for i, g := range n.Groups {
+		alts[i] = l.copy(copyKey{g, n.Fold})
 	}
 	return hir.Repeat(hir.Alt(alts...), 0, 1, true)
+}
+
+type copyKey struct {
+	group int
+	fold  Fold
+}
+
+func anyText() *hir.Node {
+	return hir.Repeat(hir.OneOf(hir.AnyScalar()), 0, hir.Unlimited, true)
+}
+
+// copy is what compares equal to a text the group can match. Copies are kept:
+// there may be as many references as there are characters.
+func (l *lowering) copy(key copyKey) *hir.Node {
+	if n := l.copies[key]; n != nil {
+		return n
+	}
+	l.copying, l.fold, l.weight = true, key.fold, 0
+	n := l.node(l.groups[key.group].Subs[0])
+	l.copying = false
+	if l.weight > maxCopy {
+		n = anyText()
+	}
+	l.copies[key] = n
+	return n
 }
 
 // checkRepeat decides whether a repetition means something else to the other

@@ -20,6 +20,10 @@ const (
 
 	// maxGroups is V8's limit.
 	maxGroups = 1<<16 - 1
+
+	// maxSameName bounds the groups of one name, each of which is compared
+	// with all before it.
+	maxSameName = 1000
 )
 
 // Parse parses a pattern as JavaScript's RegExp does under the flags. The

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/internal/re/hir"
 	"quarry/internal/re/syntax"
@@ -88,6 +89,8 @@ func TestErrors(t *testing.T) {
 		{"a\xff", "", 1, "Invalid UTF-8 in pattern"},
 		{strings.Repeat("(", 2000), "", 1000, "Regular expression too large"},
 		{strings.Repeat("[", 2000), "v", 1000, "Regular expression too large"},
+		{strings.Repeat("(?<n>a)|", 1001), "", 8000, "Too many captures"},
+		{strings.Repeat("(a)", 1<<16), "", 3 * (1<<16 - 1), "Too many captures"},
 		{strings.Repeat("a*", 300_000), "", -2, "Regular expression too large"},
 	} {
 		_, err := Parse(c.pattern, flagsOf(c.flags))
@@ -255,6 +258,10 @@ func TestLongPatterns(t *testing.T) {
 		{"strings", `[\q{` + strings.Repeat("ab|cd|", 1<<15) + "}]", "v"},
 		{"alternates", strings.Repeat("foo|bar|", 10_000), ""},
 		{"references", "(a)" + strings.Repeat(`(\1\2\3)`, 2000), ""},
+		{"references to a large group", "(" + strings.Repeat("a?", 20_000) + ")" + strings.Repeat(`\1`, 20_000), ""},
+		{"subtractions", `[\p{L}` + strings.Repeat("--a--b", 10_000) + "]", "iv"},
+		{"folded", strings.Repeat("Straße", 20_000), "i"},
+		{"names", strings.Repeat("(?<n>a)|", 1_000), ""},
 		{"nested", strings.Repeat("(?:", 900) + "a" + strings.Repeat(")*", 900), ""},
 	} {
 		if _, err := Parse(c.pattern, flagsOf(c.flags)); err != nil {
@@ -269,7 +276,11 @@ func FuzzParse(f *testing.F) {
 		f.Add(s, uint8(UnicodeSets))
 	}
 	f.Fuzz(func(t *testing.T, pattern string, flags uint8) {
+		begin := time.Now()
 		p, err := Parse(pattern, Flags(flags&31))
+		if d := time.Since(begin); d > 2*time.Second {
+			t.Errorf("%d bytes took %v", len(pattern), d)
+		}
 		var e *syntax.Error
 		switch {
 		case err == nil && p.Root == nil:
