@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+const archive = "/usr/src/linux-source-6.1.tar.xz"
+
+// prepare finds or unpacks the tree and finds ripgrep.
+func (b *bench) prepare() error {
+	if b.rg == "" {
+		path, err := exec.LookPath("rg")
+		if err != nil {
+			return errors.New("ripgrep is not installed (rg, or -rg PATH)")
+		}
+		b.rg = path
+	}
+	if err := os.MkdirAll(b.work, 0o755); err != nil {
+		return err
+	}
+	if b.tree != "" {
+		return nil
+	}
+	b.tree = filepath.Join(b.work, "linux-source-6.1")
+	if _, err := os.Stat(b.tree); err == nil {
+		return nil
+	}
+	if _, err := os.Stat(archive); err != nil {
+		return errors.New("no corpus: install Debian's linux-source-6.1, or give a tree with -tree")
+	}
+	if err := exec.Command("tar", "-xf", archive, "-C", b.work).Run(); err != nil {
+		return err
+	}
+	return allowEverything(filepath.Join(b.tree, ".gitignore"))
+}
+
+// allowEverything drops the rule of Debian's package that ignores all files.
+func allowEverything(name string) error {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, []byte(strings.Replace("\n"+string(data), "\n/*\n", "\n", 1)), 0o644)
+}
+
+// textSize is how much source text the matching table uses.
+const textSize = 300 << 20
+
+// text returns a file of that much source text, in path order.
+func (b *bench) text() (string, error) {
+	name := filepath.Join(b.work, "text")
+	if info, err := os.Stat(name); err == nil && info.Size() >= textSize-(8<<20) {
+		return name, nil
+	}
+	out, err := os.Create(name)
+	if err != nil {
+		return "", err
+	}
+	defer out.Close()
+	size := int64(0)
+	err = filepath.WalkDir(b.tree, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		ext := filepath.Ext(path)
+		if ext != ".c" && ext != ".h" && ext != ".rst" {
+			return nil
+		}
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		n, err := io.Copy(out, in)
+		if size += n; size >= textSize {
+			return filepath.SkipAll
+		}
+		return err
+	})
+	return name, err
+}

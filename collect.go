@@ -1,0 +1,212 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/scan"
+	"quarry/match"
+)
+
+// errEnough ends a search whose limits are reached.
+var errEnough = errors.New("limits reached")
+
+// collector takes outcomes in path order, applies offset and limits, and hands
+// files on.
+type collector struct {
+	q     *Query
+	yield func(*File) error
+	sum   Summary
+	held  []File // files that wait for their order
+	given struct{ files, lines, bytes int }
+	full  bool // no more text, only counting
+}
+
+func newCollector(q *Query, yield func(*File) error) *collector {
+	return &collector{q: q, yield: yield, sum: Summary{Exact: true, SkippedCount: map[Reason]int{}}}
+}
+
+func (s *Summary) stop(why Stop) {
+	if s.Stopped == "" {
+		s.Stopped = why
+	}
+	s.Exact = false
+}
+
+func (c *collector) add(path string, f *found) error {
+	if f.err != nil {
+		if err := c.failed(path, f.err); err != nil {
+			return err
+		}
+	}
+	if f.res.Skip != scan.NotSkipped {
+		c.skip(path, Reason(f.res.Skip.String()), "")
+	}
+	if c.q.Without {
+		if f.res.Matched > 0 || f.err != nil || f.res.Skip != scan.NotSkipped {
+			return nil
+		}
+	} else if f.res.Matched == 0 {
+		return nil
+	}
+	return c.matched(path, f)
+}
+
+// failed sorts an error out: one that ends the search, or one file skipped.
+func (c *collector) failed(path string, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget) {
+		return err
+	}
+	switch rootfs.KindOf(err) {
+	case rootfs.NotFound:
+		return nil // it vanished: there is nothing to search
+	case rootfs.NotRegular, rootfs.NotFolder:
+		c.skip(path, NotRegular, err.Error())
+	case rootfs.Protected, rootfs.OutsideRoot:
+		c.skip(path, Protected, err.Error())
+	default:
+		c.skip(path, Unreadable, err.Error())
+	}
+	return nil
+}
+
+func (c *collector) skip(path string, why Reason, detail string) {
+	c.sum.SkippedCount[why]++
+	c.sum.addSkip(Skip{Path: path, Reason: why, Detail: detail})
+}
+
+func (c *collector) matched(path string, f *found) error {
+	c.sum.FilesMatched++
+	c.sum.LinesMatched += f.res.Matched
+	c.sum.Matches += f.res.Matches
+	if c.full {
+		return c.counted()
+	}
+	file := File{
+		Path: path, Lines: f.res.Lines, Matched: f.res.Matched, Matches: f.res.Matches,
+		Bytes: f.res.Bytes, ModTime: f.info.ModTime,
+	}
+	if c.q.Order != ByPath {
+		c.held = append(c.held, file)
+		return nil
+	}
+	return c.give(&file)
+}
+
+// counted ends a search that has counted as far as it was asked to.
+func (c *collector) counted() error {
+	if c.sum.LinesMatched > c.q.Limits.CountTo {
+		c.sum.Exact = false
+		return errEnough
+	}
+	return nil
+}
+
+// give hands a file on, cut to what offset and limits leave of it.
+func (c *collector) give(f *File) error {
+	if !c.skipOffset(f) {
+		return nil
+	}
+	lim := &c.q.Limits
+	if lim.Files > 0 && c.given.files >= lim.Files {
+		return c.fill(StopFiles)
+	}
+	if lim.Lines > 0 && c.given.lines+f.Matched > lim.Lines {
+		cutLines(f, lim.Lines-c.given.lines)
+		if err := c.fill(StopLines); err != nil && f.Matched == 0 {
+			return err
+		}
+	}
+	if lim.Bytes > 0 && c.given.bytes+textBytes(f) > lim.Bytes && c.given.files > 0 {
+		return c.fill(StopBytes)
+	}
+	if f.Matched == 0 && !c.q.Without {
+		return nil
+	}
+	c.given.files++
+	c.given.lines += f.Matched
+	c.given.bytes += textBytes(f)
+	if err := c.yield(f); err != nil {
+		return err
+	}
+	if c.full {
+		return c.counted()
+	}
+	return nil
+}
+
+// fill notes that a limit cut the answer. Counting may go on.
+func (c *collector) fill(why Stop) error {
+	if c.sum.Stopped == "" {
+		c.sum.Stopped = why
+	}
+	c.full = true
+	return c.counted()
+}
+
+// skipOffset drops what the offset leaves out and reports whether anything is
+// left of the file.
+func (c *collector) skipOffset(f *File) bool {
+	if c.q.Offset <= 0 {
+		return true
+	}
+	if c.q.Detail == Files {
+		c.q.Offset--
+		return false
+	}
+	if f.Matched <= c.q.Offset {
+		c.q.Offset -= f.Matched
+		return false
+	}
+	dropLines(f, c.q.Offset)
+	c.q.Offset = 0
+	return true
+}
+
+// cutLines keeps the first n matching lines of a file and their context.
+func cutLines(f *File, n int) {
+	f.Matched = max(n, 0)
+	for i := range f.Lines {
+		if !f.Lines[i].Hit {
+			continue
+		}
+		if n--; n < 0 {
+			f.Lines = f.Lines[:i]
+			return
+		}
+	}
+}
+
+// dropLines drops the first n matching lines of a file and their context.
+func dropLines(f *File, n int) {
+	f.Matched -= n
+	for i := range f.Lines {
+		if !f.Lines[i].Hit {
+			continue
+		}
+		if n--; n < 0 {
+			f.Lines = f.Lines[i:]
+			return
+		}
+	}
+}
+
+func textBytes(f *File) int {
+	n := len(f.Path)
+	for i := range f.Lines {
+		n += len(f.Lines[i].Text) + 8 // a line number and its ending
+	}
+	return n
+}
+
+// finish hands on what waited for its order.
+func (c *collector) finish() error {
+	byOrder(c.held, c.q.Order)
+	for i := range c.held {
+		if err := c.give(&c.held[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,208 @@
+package quarry
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// FindQuery is a search for paths.
+type FindQuery struct {
+	Scope
+	Kind   EntryKind
+	Order  Order
+	Stat   bool // give size and times; implied by an order that needs them
+	Limit  int  // entries to give; 0 is all
+	Offset int
+}
+
+// EntryKind is a kind of entry.
+type EntryKind uint8
+
+const (
+	OnlyFiles EntryKind = iota
+	OnlyFolders
+	FilesAndFolders
+)
+
+// Entry is a path that was found.
+type Entry struct {
+	Path    string
+	Folder  bool
+	Size    int64     // when asked for
+	ModTime time.Time // when asked for
+}
+
+// FindResult is the answer to a FindQuery.
+type FindResult struct {
+	Entries []Entry
+	Total   int // before Limit and Offset; always exact
+	Summary
+}
+
+// Find lists the paths that pass a scope.
+func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
+	started := time.Now()
+	f, err := w.filter(&q.Scope)
+	if err != nil {
+		return nil, err
+	}
+	q.Stat = q.Stat || q.Order == ByModTime || q.Order == BySize
+	run := &findRun{ws: w, q: &q, filter: f, found: make([][]Entry, w.workers)}
+	run.out.Exact = true
+	run.out.SkippedCount = map[Reason]int{}
+	paths := q.Paths
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		if err := run.path(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	r := &run.out
+	sortEntries(r.Entries, q.Order)
+	r.Total = len(r.Entries)
+	r.Entries = r.Entries[min(max(q.Offset, 0), len(r.Entries)):]
+	if q.Limit > 0 && len(r.Entries) > q.Limit {
+		r.Entries = r.Entries[:q.Limit]
+		r.Stopped = StopFiles
+	}
+	r.Stats.Elapsed = time.Since(started)
+	return r, nil
+}
+
+// findRun is one path search under way.
+type findRun struct {
+	ws     *Workspace
+	q      *FindQuery
+	filter *filter
+	below  int       // bytes of a path that lie above the searched folder
+	found  [][]Entry // by worker
+	out    FindResult
+}
+
+func (r *findRun) path(ctx context.Context, path string) error {
+	start, isFile, err := r.ws.start(path)
+	if err != nil {
+		return err
+	}
+	if isFile {
+		return r.single(start)
+	}
+	opts := r.filter.opts
+	opts.Start = start
+	if r.q.Kind != OnlyFiles {
+		// A glob on a folder's own name says nothing about what is in it, and
+		// a folder at the depth limit is listed, though not entered.
+		opts.Filter = nil
+		if opts.MaxDepth > 0 {
+			opts.MaxDepth++
+		}
+	}
+	r.below = 0
+	if !start.IsRoot() {
+		r.below = len(start.String()) + 1
+	}
+	report, err := walk.Walk(ctx, r.ws.root, &opts, r.visit)
+	if err != nil {
+		return err
+	}
+	r.out.addReport(&report)
+	for i, part := range r.found {
+		r.out.Entries = append(r.out.Entries, part...)
+		r.found[i] = nil
+	}
+	return nil
+}
+
+func (r *findRun) single(p rootfs.Path) error {
+	if r.q.Kind == OnlyFolders {
+		return nil
+	}
+	info, err := r.ws.root.Stat(p)
+	if err != nil {
+		return err
+	}
+	r.out.Stats.Considered++
+	r.out.Entries = append(r.out.Entries, Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime})
+	return nil
+}
+
+func (r *findRun) visit(v *walk.Visit) error {
+	prefix := v.Shown
+	if prefix != "" {
+		prefix += "/"
+	}
+	if r.tooDeep(v.Shown) {
+		return nil
+	}
+	list := r.found[v.Worker]
+	if r.q.Kind != OnlyFolders {
+		for i := range v.Files {
+			list = r.add(list, v, &v.Files[i], prefix, false)
+		}
+	}
+	if r.q.Kind != OnlyFiles {
+		for i := range v.Dirs {
+			list = r.add(list, v, &v.Dirs[i], prefix, true)
+		}
+	}
+	r.found[v.Worker] = list
+	return nil
+}
+
+// tooDeep reports a folder whose entries lie below the depth limit.
+func (r *findRun) tooDeep(shown string) bool {
+	if r.q.MaxDepth == 0 || len(shown) < r.below {
+		return false
+	}
+	return strings.Count(shown[r.below:], "/")+2 > r.q.MaxDepth
+}
+
+func (r *findRun) add(list []Entry, v *walk.Visit, e *rootfs.Entry, prefix string, folder bool) []Entry {
+	if r.filter.types != nil && !folder && !r.filter.types.MatchFile(e.Name) {
+		return list
+	}
+	path := prefix + e.Name
+	if r.q.Kind != OnlyFiles && r.filter.opts.Filter != nil {
+		if folder && !r.filter.opts.Filter.MatchDir(path[r.below:]) || !folder && !r.filter.opts.Filter.MatchFile(path[r.below:]) {
+			return list
+		}
+	}
+	entry := Entry{Path: path, Folder: folder}
+	if r.q.Stat {
+		info, err := v.Dir.Stat(e.Name)
+		if err != nil {
+			if rootfs.KindOf(err) == rootfs.NotFound {
+				return list // it vanished
+			}
+		} else {
+			entry.Size, entry.ModTime = info.Size, info.ModTime
+		}
+	}
+	return append(list, entry)
+}
+
+func sortEntries(list []Entry, order Order) {
+	slices.SortFunc(list, func(a, b Entry) int {
+		switch order {
+		case ByModTime:
+			if c := b.ModTime.Compare(a.ModTime); c != 0 {
+				return c
+			}
+		case BySize:
+			if a.Size != b.Size {
+				if a.Size > b.Size {
+					return -1
+				}
+				return 1
+			}
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+}

@@ -1,0 +1,106 @@
+// Package cli is the command line: it parses arguments, calls the library and
+// writes what comes back.
+//
+// Exit codes are ripgrep's everywhere: 0 when something was found or done, 1
+// when nothing was, 2 for an error. Nothing below this package prints.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitFound = 0
+	exitNone  = 1
+	exitError = 2
+)
+
+// Streams are the program's standard streams, passed in so that tests can
+// hold them.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// errNone ends a command that worked and found nothing: exit code 1, no text.
+var errNone = errors.New("nothing found")
+
+// errReported ends a command whose errors were shown already: exit code 2.
+var errReported = errors.New("some paths could not be used")
+
+// Run runs one command line and returns the process's exit code.
+func Run(ctx context.Context, args []string, s Streams) int {
+	root := newRoot(s)
+	root.SetArgs(args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return exitFound
+	case errors.Is(err, errNone):
+		return exitNone
+	case isClosedPipe(err):
+		// The reader (head, a pager) has what it wanted.
+		return exitFound
+	}
+	if !errors.Is(err, errReported) {
+		fmt.Fprintf(s.Err, "quarry: %v\n", err)
+	}
+	return exitError
+}
+
+func newRoot(s Streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "quarry",
+		Short: "Search a workspace and change files in it",
+		Long: `Quarry searches a workspace and changes files in it: for people at a shell,
+for AI agents over MCP, and for Go programs as a library.`,
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmd.Help()
+		},
+	}
+	root.SetVersionTemplate("quarry {{.Version}}\n")
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetHelpCommand(&cobra.Command{
+		Use:   "help [command]",
+		Short: "Show help for a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			target, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return err
+			}
+			return target.Help()
+		},
+	})
+	root.AddCommand(newSearch(s), newFind(s))
+	return root
+}
+
+// stamped is set by release builds: -ldflags "-X quarry/internal/cli.stamped=v1.2.3".
+var stamped string
+
+// version is the stamped release, else what the Go tool recorded in the
+// binary, else "devel".
+func version() string {
+	if stamped != "" {
+		return stamped
+	}
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}

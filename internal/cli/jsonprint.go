@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"quarry"
+)
+
+// jsonPrinter writes ripgrep's JSON Lines, one message a line, so that what
+// reads ripgrep's reads ours.
+type jsonPrinter struct {
+	w     *bufio.Writer
+	enc   *json.Encoder
+	total jsonStats
+}
+
+func newJSONPrinter(w io.Writer) *jsonPrinter {
+	b := bufio.NewWriterSize(w, 64<<10)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return &jsonPrinter{w: b, enc: enc}
+}
+
+type jsonMessage struct {
+	Type string `json:"type"`
+	Data any    `json:"data"`
+}
+
+// jsonText is text, or base64 when it isn't UTF-8.
+type jsonText struct {
+	Text  *string `json:"text,omitempty"`
+	Bytes *string `json:"bytes,omitempty"`
+}
+
+func textOrBytes(b []byte) jsonText {
+	if utf8.Valid(b) {
+		s := string(b)
+		return jsonText{Text: &s}
+	}
+	s := base64.StdEncoding.EncodeToString(b)
+	return jsonText{Bytes: &s}
+}
+
+type jsonLine struct {
+	Path       jsonText   `json:"path"`
+	Lines      jsonText   `json:"lines"`
+	LineNumber *int       `json:"line_number"`
+	Offset     int64      `json:"absolute_offset"`
+	Submatches []jsonSpan `json:"submatches"`
+}
+
+type jsonSpan struct {
+	Match jsonText `json:"match"`
+	Start int      `json:"start"`
+	End   int      `json:"end"`
+}
+
+type jsonStats struct {
+	Elapsed       jsonDuration `json:"elapsed"`
+	Searches      int          `json:"searches"`
+	WithMatch     int          `json:"searches_with_match"`
+	BytesSearched int64        `json:"bytes_searched"`
+	BytesPrinted  int64        `json:"bytes_printed"`
+	MatchedLines  int          `json:"matched_lines"`
+	Matches       int          `json:"matches"`
+}
+
+type jsonDuration struct {
+	Secs  int64  `json:"secs"`
+	Nanos int64  `json:"nanos"`
+	Human string `json:"human"`
+}
+
+func duration(d time.Duration) jsonDuration {
+	return jsonDuration{int64(d / time.Second), int64(d % time.Second), fmt.Sprintf("%.6fs", d.Seconds())}
+}
+
+func (p *jsonPrinter) message(kind string, data any) error {
+	return p.enc.Encode(jsonMessage{kind, data})
+}
+
+// file writes a file's messages. Lines of one multiline match are one message.
+func (p *jsonPrinter) file(path string, f *quarry.File) error {
+	name := textOrBytes([]byte(path))
+	if err := p.message("begin", map[string]any{"path": name}); err != nil {
+		return err
+	}
+	for i := 0; i < len(f.Lines); {
+		j := i + 1
+		for j < len(f.Lines) && f.Lines[i].Hit && f.Lines[j].Hit && f.Lines[i].Block == f.Lines[j].Block {
+			j++
+		}
+		if err := p.lines(name, f.Lines[i:j]); err != nil {
+			return err
+		}
+		i = j
+	}
+	stats := jsonStats{
+		Elapsed: duration(0), Searches: 1, WithMatch: 1,
+		BytesSearched: f.Bytes, MatchedLines: f.Matched, Matches: f.Matches,
+	}
+	p.total.BytesSearched += f.Bytes
+	p.total.MatchedLines += f.Matched
+	p.total.Matches += f.Matches
+	return p.message("end", map[string]any{"path": name, "binary_offset": nil, "stats": stats})
+}
+
+func (p *jsonPrinter) lines(path jsonText, lines []quarry.Line) error {
+	first := &lines[0]
+	var text []byte
+	spans := []jsonSpan{}
+	for i := range lines {
+		l := &lines[i]
+		at := len(text)
+		text = append(append(text, l.Text...), l.Ending...)
+		for _, s := range l.Spans {
+			if !l.Hit {
+				break
+			}
+			spans = append(spans, jsonSpan{textOrBytes(l.Text[s.Start:s.End]), at + s.Start, at + s.End})
+		}
+	}
+	kind := "context"
+	if first.Hit {
+		kind = "match"
+	}
+	return p.message(kind, jsonLine{path, textOrBytes(text), &first.Number, first.Offset, spans})
+}
+
+// summary writes the closing message.
+func (p *jsonPrinter) summary(s *quarry.Summary) error {
+	p.total.Searches = s.Stats.Searched
+	p.total.WithMatch = s.FilesMatched
+	p.total.Elapsed = duration(s.Stats.Elapsed)
+	err := p.message("summary", map[string]any{
+		"elapsed_total": duration(s.Stats.Elapsed),
+		"stats":         p.total,
+	})
+	if err != nil {
+		return err
+	}
+	return p.w.Flush()
+}

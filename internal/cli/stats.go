@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"quarry"
+	"quarry/match"
+)
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// addSummary adds the summary of one path to the total.
+func addSummary(total, s *quarry.Summary) {
+	total.FilesMatched += s.FilesMatched
+	total.LinesMatched += s.LinesMatched
+	total.Matches += s.Matches
+	total.Skipped = append(total.Skipped, s.Skipped...)
+	for why, n := range s.SkippedCount {
+		total.SkippedCount[why] += n
+	}
+	if s.Stopped != "" {
+		total.Stopped = s.Stopped
+	}
+	total.Stats.Considered += s.Stats.Considered
+	total.Stats.Searched += s.Stats.Searched
+	total.Stats.Bytes += s.Stats.Bytes
+	total.Stats.Elapsed += s.Stats.Elapsed
+	total.Stats.Strategy = s.Stats.Strategy
+}
+
+// writeStats tells how a search went.
+func writeStats(w io.Writer, s *quarry.Summary, p *match.Pattern) {
+	fmt.Fprintf(w, "\n%d matching lines\n", s.LinesMatched)
+	fmt.Fprintf(w, "%d files with matches\n", s.FilesMatched)
+	fmt.Fprintf(w, "%d files searched of %d considered\n", s.Stats.Searched, s.Stats.Considered)
+	fmt.Fprintf(w, "%d bytes searched\n", s.Stats.Bytes)
+	var reasons []string
+	for why, n := range s.SkippedCount {
+		reasons = append(reasons, fmt.Sprintf("%s %d", why, n))
+	}
+	slices.Sort(reasons)
+	fmt.Fprintf(w, "skipped: %s\n", orNone(strings.Join(reasons, ", ")))
+	if s.Stopped != "" {
+		fmt.Fprintf(w, "stopped by the limit on %s\n", s.Stopped)
+	}
+	fmt.Fprintf(w, "strategy: %s\n", p.Strategy())
+	fmt.Fprintf(w, "%.6f seconds\n", s.Stats.Elapsed.Seconds())
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return s
+}

@@ -1,0 +1,197 @@
+// Package quarry searches a workspace and changes files in it.
+//
+// A Workspace is one folder. Its methods are safe for concurrent use, and
+// nothing outside the folder is read or written, whatever a path says and
+// whatever is swapped underneath. What an answer leaves out it says.
+package quarry
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+
+	"quarry/internal/glob"
+	"quarry/internal/ignore"
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// Options of Open; the zero value is a workspace as an agent should see it.
+type Options struct {
+	// Allow and Deny are the owner's globs on top of the built-in policy.
+	Allow, Deny []string
+	// Trusted lifts the policy: every file of the folder may be used. It is
+	// for a person searching their own files.
+	Trusted bool
+	// AllowAny permits the home folder and the top of the file system.
+	AllowAny bool
+	// ReadOnly refuses every change.
+	ReadOnly bool
+
+	// GlobalIgnore is the text of the user's global git excludes.
+	GlobalIgnore []byte
+	// IgnoreAbove are rule files in the folders above, the topmost first.
+	IgnoreAbove []IgnoreFile
+
+	Workers int          // 0 is one for each processor
+	Logger  *slog.Logger // nil is silent
+}
+
+// IgnoreFile is a rule file that lies above the workspace.
+type IgnoreFile struct {
+	Name  string // .gitignore, .ignore, .rgignore, .rooignore or info/exclude
+	Above string // the way from its folder to the workspace, as "sub/project"
+	Data  []byte
+}
+
+// Workspace is a folder to search and change.
+type Workspace struct {
+	root    *rootfs.Root
+	workers int
+	log     *slog.Logger
+	rules   []ignore.Set // from outside the folder
+}
+
+// Open opens a folder as a workspace.
+func Open(dir string, opts *Options) (*Workspace, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	root, err := rootfs.Open(dir, &rootfs.Options{
+		Rules:    rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny},
+		AllowAny: opts.AllowAny,
+		Trusted:  opts.Trusted,
+		ReadOnly: opts.ReadOnly,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger}
+	if w.workers <= 0 {
+		w.workers = runtime.GOMAXPROCS(0)
+	}
+	if w.log == nil {
+		w.log = slog.New(slog.DiscardHandler)
+	}
+	if w.rules, err = outsideRules(opts); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Close releases the workspace. Calls under way end with an error.
+func (w *Workspace) Close() error { return w.root.Close() }
+
+// Dir is the folder's absolute path, for its owner's eyes.
+func (w *Workspace) Dir() string { return w.root.RealDir() }
+
+func outsideRules(opts *Options) ([]ignore.Set, error) {
+	var sets []ignore.Set
+	if len(opts.GlobalIgnore) > 0 {
+		sets = append(sets, ignore.Set{Kind: ignore.Global, Rules: ignore.Parse("global excludes", opts.GlobalIgnore)})
+	}
+	for _, f := range opts.IgnoreAbove {
+		kind, ok := ignore.FileKind(f.Name)
+		if !ok {
+			if f.Name != "info/exclude" {
+				return nil, fmt.Errorf("open workspace: %q is no ignore file", f.Name)
+			}
+			kind = ignore.Exclude
+		}
+		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(f.Name, f.Data), Above: f.Above})
+	}
+	return sets, nil
+}
+
+// filter is a Scope ready to walk with.
+type filter struct {
+	opts  walk.Options
+	types *glob.Filter
+}
+
+// start resolves one path of a scope: a folder to walk, or a file.
+func (w *Workspace) start(path string) (p rootfs.Path, isFile bool, err error) {
+	if path == "" {
+		path = "."
+	}
+	if p, err = w.root.ResolveFold(path); err != nil {
+		return p, false, err
+	}
+	info, err := w.root.Stat(p)
+	if err != nil {
+		return p, false, err
+	}
+	return p, info.Type != rootfs.TypeDir, nil
+}
+
+func (w *Workspace) filter(s *Scope) (*filter, error) {
+	f := &filter{opts: walk.Options{
+		Hidden:   s.Hidden,
+		NoIgnore: s.Ignored,
+		Rules:    w.rules,
+		MaxDepth: s.MaxDepth,
+		Workers:  w.workers,
+	}}
+	for _, pattern := range s.Extra {
+		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)],
+			ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("query", []byte(pattern))})
+	}
+	var err error
+	if len(s.Globs) > 0 {
+		if f.opts.Filter, err = glob.CompileFilter(s.Dialect.internal(), s.Globs...); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.Types) > 0 {
+		if f.types, err = glob.CompileFilter(glob.Gitignore, s.Types...); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (d Dialect) internal() glob.Dialect {
+	switch d {
+	case Vault:
+		return glob.Vault
+	case Minimatch:
+		return glob.Minimatch
+	}
+	return glob.Gitignore
+}
+
+// skips turns a walk's report into ours.
+func (s *Summary) addReport(r *walk.Report) {
+	s.Stats.Considered += r.Files
+	for why, reason := range map[walk.Reason]Reason{
+		walk.Hidden: Hidden, walk.Protected: Protected, walk.Ignored: Ignored, walk.Filtered: Filtered,
+		walk.Special: NotRegular, walk.Unreadable: Unreadable, walk.Vanished: Unreadable,
+		walk.Loop: Loop, walk.Symlink: Symlink, walk.Outside: Outside,
+	} {
+		if n := r.Count(why); n > 0 {
+			s.SkippedCount[reason] += n
+		}
+	}
+	for _, k := range r.Skipped {
+		skip := Skip{Path: k.Path, Reason: Unreadable, Detail: k.Reason.String()}
+		if k.Err != nil {
+			skip.Detail = k.Err.Error()
+		}
+		if k.Reason == walk.Loop {
+			skip.Reason = Loop
+		} else if k.Reason == walk.Outside {
+			skip.Reason = Outside
+		}
+		s.addSkip(skip)
+	}
+}
+
+// maxSkips bounds the list of skips; the counts are exact.
+const maxSkips = 1000
+
+func (s *Summary) addSkip(k Skip) {
+	if len(s.Skipped) < maxSkips {
+		s.Skipped = append(s.Skipped, k)
+	}
+}

@@ -1,0 +1,99 @@
+package quarry
+
+import (
+	"time"
+
+	"quarry/match"
+)
+
+// Query is a search for text. The zero value with a pattern searches every
+// text file of the workspace, case-sensitively, line by line, in Rust's syntax.
+type Query struct {
+	// Pattern is what to search for; Patterns are further ones, any of which
+	// may match.
+	Pattern  string
+	Patterns []string
+	Match    match.Options
+
+	Scope
+
+	Before, After int  // lines of context
+	Invert        bool // lines that don't match
+	Without       bool // files that have no match; with Detail Files
+	Detail        Detail
+	Spans         bool // where in each line the matches are
+	CountMatches  bool // count matches beside lines
+	Binary        bool // search binary files as text
+
+	Order  Order
+	Limits Limits
+	Offset int // leave out this many matching lines (files with Detail Files) first
+}
+
+// Scope says which files a query is about.
+type Scope struct {
+	// Paths are files or folders; none means the root. A path that is ignored
+	// is searched all the same when it is named here.
+	Paths []string
+
+	// Globs filter files by name. One with a leading ! excludes; the last
+	// that matches decides, and with any that doesn't exclude, a file has to
+	// match one.
+	Globs   []string
+	Dialect Dialect
+
+	// Types is a second list of such globs, always in the Gitignore dialect; a
+	// file has to pass both.
+	Types []string
+
+	Hidden  bool // with entries whose name begins with a dot
+	Ignored bool // with what ignore files leave out
+
+	// Extra are further ignore rules, one gitignore pattern each.
+	Extra []string
+
+	MaxDepth int // 0 is no limit; 1 is the named folder alone
+}
+
+// Dialect is a dialect of globs.
+type Dialect uint8
+
+const (
+	Gitignore Dialect = iota // a name at any depth, or a path from the searched folder
+	Vault                    // *, ** and ? from the root, in any case
+	Minimatch                // as npm's minimatch with dot files, from the root
+)
+
+// Detail says how much of the answer is wanted; less is faster.
+type Detail uint8
+
+const (
+	Lines  Detail = iota // matching lines with their text
+	Counts               // how many a file has
+	Files                // which files have one
+)
+
+// Order is the order of the answer.
+type Order uint8
+
+const (
+	ByPath      Order = iota // byte order of the paths
+	ByRelevance              // best first
+	ByModTime                // newest first
+	BySize                   // largest first; path searches only
+)
+
+// Limits bound an answer; 0 is no limit. What they cut off is said in
+// Result.Stopped.
+type Limits struct {
+	Files      int           // files with a match
+	Lines      int           // matching lines
+	LinesAFile int           // matching lines of one file
+	Bytes      int           // text of the answer
+	LineBytes  int           // text of one line; it is cut around its first match
+	Time       time.Duration // for the whole search
+
+	// CountTo lets counting go on, without text, once Files, Lines or Bytes
+	// is reached, up to this many matching lines.
+	CountTo int
+}

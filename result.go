@@ -1,0 +1,95 @@
+package quarry
+
+import (
+	"time"
+
+	"quarry/internal/scan"
+)
+
+// Result is the answer to a Query.
+type Result struct {
+	Files []File
+	Summary
+}
+
+// File is a file with matches. With Detail Counts and Files it has no lines.
+type File struct {
+	Path    string
+	Lines   []Line
+	Matched int   // matching lines; in multiline mode, matches
+	Matches int   // matches, when counted
+	Bytes   int64 // searched
+	Score   float64
+	ModTime time.Time // when the order asked for it
+}
+
+// Line is a line of an answer: a match or its context.
+type Line = scan.Line
+
+// Span is a match in a line's text.
+type Span = scan.Span
+
+// Summary is what a search tells beside what it found.
+type Summary struct {
+	FilesMatched int
+	LinesMatched int
+	Matches      int // when counted
+
+	// Exact says that the three are totals. If not, they are what was counted
+	// before Stopped: lower bounds.
+	Exact bool
+
+	// Stopped says which limit ended the answer; "" when it is complete.
+	Stopped Stop
+
+	// Skipped lists what was not searched and why; SkippedCount has all of it
+	// by reason, the list may be cut.
+	Skipped      []Skip
+	SkippedCount map[Reason]int
+
+	Stats Stats
+}
+
+// Stop is the limit that ended an answer.
+type Stop string
+
+const (
+	StopFiles  Stop = "files"
+	StopLines  Stop = "lines"
+	StopBytes  Stop = "bytes"
+	StopTime   Stop = "time"
+	StopBudget Stop = "budget" // a backtracking pattern took too many steps
+)
+
+// Reason says why something was not searched.
+type Reason string
+
+const (
+	Binary     Reason = "binary"
+	Unreadable Reason = "unreadable"
+	TooLarge   Reason = "too_large"
+	Protected  Reason = "protected"
+	Ignored    Reason = "ignored"
+	Hidden     Reason = "hidden"
+	Filtered   Reason = "filtered" // by a glob
+	NotRegular Reason = "not_regular"
+	Loop       Reason = "loop"
+	Symlink    Reason = "symlink" // not followed
+	Outside    Reason = "outside_root"
+)
+
+// Skip is one path that was not searched.
+type Skip struct {
+	Path   string
+	Reason Reason
+	Detail string
+}
+
+// Stats tell how an answer came about.
+type Stats struct {
+	Considered int // files that passed the filters
+	Searched   int // of which read
+	Bytes      int64
+	Strategy   string // of the pattern
+	Elapsed    time.Duration
+}

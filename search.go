@@ -1,0 +1,251 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/scan"
+	"quarry/internal/walk"
+	"quarry/match"
+)
+
+// Search answers a query.
+func (w *Workspace) Search(ctx context.Context, q Query) (*Result, error) {
+	r := &Result{}
+	sum, err := w.SearchEach(ctx, q, func(f *File) error {
+		r.Files = append(r.Files, *f)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Summary = *sum
+	return r, nil
+}
+
+// SearchEach answers a query file by file, in the query's order, as soon as
+// files are known. An error of yield ends the search and is returned. The
+// summary is there even when a limit ended the answer.
+func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) error) (*Summary, error) {
+	started := time.Now()
+	pattern, err := match.CompileAny(q.patterns(), q.Match)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := w.filter(&q.Scope)
+	if err != nil {
+		return nil, err
+	}
+	search, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if q.Limits.Time > 0 {
+		search, cancel = context.WithTimeout(search, q.Limits.Time)
+		defer cancel()
+	}
+	run := &searchRun{
+		ws: w, q: &q, ctx: search, filter: filter,
+		request:  q.request(),
+		matching: pattern.NewSearch(search),
+		scanners: make([]worker, w.workers),
+		collect:  newCollector(&q, yield),
+	}
+	err = run.all()
+	sum := &run.collect.sum
+	sum.Stats.Strategy = pattern.Strategy()
+	sum.Stats.Elapsed = time.Since(started)
+	switch {
+	case err == nil || errors.Is(err, errEnough):
+	case errors.Is(err, match.ErrBudget):
+		sum.stop(StopBudget)
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		sum.stop(StopTime)
+	default:
+		return nil, err
+	}
+	return sum, nil
+}
+
+func (q *Query) patterns() []string {
+	if q.Pattern == "" && len(q.Patterns) > 0 {
+		return q.Patterns
+	}
+	return append([]string{q.Pattern}, q.Patterns...)
+}
+
+// request is what the scanner is asked of every file.
+func (q *Query) request() scan.Request {
+	r := scan.Request{
+		Before: q.Before, After: q.After, Invert: q.Invert,
+		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary,
+		MaxLines: q.Limits.LinesAFile, MaxText: q.Limits.LineBytes,
+	}
+	switch q.Detail {
+	case Counts:
+		r.Detail = scan.Count
+	case Files:
+		r.Detail = scan.Exists
+	}
+	return r
+}
+
+// searchRun is one search under way.
+type searchRun struct {
+	ws       *Workspace
+	q        *Query
+	ctx      context.Context
+	filter   *filter
+	request  scan.Request
+	matching *match.Search
+	scanners []worker
+	collect  *collector
+}
+
+// worker is what one goroutine of a search has to itself.
+type worker struct {
+	scanner  *scan.Scanner
+	searched int
+	filtered int
+	bytes    int64
+	spare    *found // the outcome of a file that left no trace, to be used again
+	_        [64]byte
+}
+
+// found is the outcome of one file.
+type found struct {
+	res  scan.Result
+	info rootfs.Info
+	err  error
+}
+
+// all searches the query's paths one after the other.
+func (r *searchRun) all() error {
+	paths := r.q.Paths
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		if err := r.path(path); err != nil {
+			return err
+		}
+	}
+	return r.collect.finish()
+}
+
+func (r *searchRun) path(path string) error {
+	start, isFile, err := r.ws.start(path)
+	if err != nil {
+		return err
+	}
+	if isFile {
+		return r.single(start)
+	}
+	opts := r.filter.opts
+	opts.Start = start
+	report, err := walk.Each(r.ctx, r.ws.root, &opts, r.work, r.collect.add)
+	sum := &r.collect.sum
+	sum.addReport(&report)
+	for i := range r.scanners {
+		k := &r.scanners[i]
+		sum.Stats.Searched += k.searched
+		sum.Stats.Bytes += k.bytes
+		if k.filtered > 0 {
+			sum.SkippedCount[Filtered] += k.filtered
+			sum.Stats.Considered -= k.filtered
+		}
+		k.searched, k.bytes, k.filtered = 0, 0, 0
+	}
+	return err
+}
+
+// single searches a file that was named: no filter applies to it.
+func (r *searchRun) single(p rootfs.Path) error {
+	f, err := r.ws.root.OpenFile(p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := &r.collect.sum
+	sum.Stats.Considered++
+	out := &found{}
+	r.scan(&r.scanners[0], f, out)
+	sum.Stats.Searched++
+	sum.Stats.Bytes += out.res.Bytes
+	return r.collect.add(p.String(), out)
+}
+
+// work searches one file of a walk. Most have no match and leave no trace.
+func (r *searchRun) work(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
+	if r.ctx.Err() != nil {
+		return nil, false
+	}
+	k := &r.scanners[v.Worker]
+	if r.filter.types != nil && !r.filter.types.MatchFile(e.Name) {
+		k.filtered++
+		return nil, false
+	}
+	f, err := openEntry(r.ws.root, v, e)
+	if err != nil {
+		return &found{err: err}, true
+	}
+	out := k.spare
+	if out == nil {
+		out = &found{}
+	}
+	k.spare = nil
+	r.scan(k, f, out)
+	f.Close()
+	k.searched++
+	k.bytes += out.res.Bytes
+	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.Without {
+		*out = found{}
+		k.spare = out
+		return nil, false
+	}
+	return out, true
+}
+
+func openEntry(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (*rootfs.File, error) {
+	if e.Type != rootfs.TypeSymlink {
+		return v.Dir.OpenFile(e.Name)
+	}
+	p, err := v.Path.Child(e.Name)
+	if err != nil {
+		return nil, err
+	}
+	if p, err = root.Resolve(p.String()); err != nil {
+		return nil, err
+	}
+	return root.OpenFile(p)
+}
+
+func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
+	if k.scanner == nil {
+		k.scanner = scan.New(r.matching.NewMatcher())
+	}
+	out.info = f.Info()
+	out.res, out.err = k.scanner.File(f, out.info.Size, &r.request)
+}
+
+// byOrder sorts files as the query asks, path order being the tie-break.
+func byOrder(files []File, order Order) {
+	slices.SortStableFunc(files, func(a, b File) int {
+		switch order {
+		case ByModTime:
+			if c := b.ModTime.Compare(a.ModTime); c != 0 {
+				return c
+			}
+		case ByRelevance:
+			if a.Score != b.Score {
+				if a.Score > b.Score {
+					return -1
+				}
+				return 1
+			}
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+}
