@@ -83,6 +83,9 @@ func TestVectors(t *testing.T) {
 		{"[\\w&&\\d]+", "v", "ab12", "2-4"},
 		{"[\\q{abc|d|}x]", "v", "abc", "0-3"},
 		{"[\\q{abc|d|}x]", "v", "z", "0-0"},
+		{"[A--a]", "iv", "aA", "none"}, // folded before the operation
+		{"[A&&a]", "iv", "bA", "1-2"},
+		{"[^a--b]", "iv", "Aab", "2-3"},
 		{"[^[a-z]--b]", "v", "ab", "1-2"},
 		{"ß", "i", "ẞ", "none"},
 		{"ß", "iu", "ẞ", "0-3"},
