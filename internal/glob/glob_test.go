@@ -53,6 +53,7 @@ func TestMatch(t *testing.T) {
 		{"gitignore: case counts", Gitignore, "Makefile", []string{"Makefile"}, []string{"makefile"}},
 		{"gitignore: dot files match", Gitignore, "*", []string{".env", "a/.b"}, nil},
 		{"gitignore: ** within a name stays in one folder", Gitignore, "/a**b", []string{"ab", "axb"}, []string{"a/b"}},
+		{"gitignore: ** at the end of a name too", Gitignore, "a**/b", []string{"a/b", "ax/b"}, []string{"a/x/b", "ab"}},
 		{"gitignore: folder and below", Gitignore, "build/", []string{"build/x", "a/build/x/y"}, []string{"build", "buildx/a"}},
 		{"gitignore: ! is kept apart", Gitignore, "!*.go", []string{"a.go"}, []string{"a.c"}},
 		{"gitignore: escaped !", Gitignore, `\!a`, []string{"!a"}, []string{"a"}},

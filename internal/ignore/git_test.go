@@ -89,7 +89,7 @@ func randomRule(rng *rand.Rand) string {
 			return []string{"[ab]", "[!a]", "[^b]", "[a-c]", "[]a]", "[a-]", "[[:alpha:]]", "[[:digit:][:space:]]", "[![:upper:]]", "[\\]a]", "[a\\-c]",
 				"[[:nope:]]", "[a", "[", "[z-a]", "[a/b]", "[[:alpha]", "[!-a]", "[a-\\c]", "[[]", "[é]", "[.-z]", "[^/]"}[rng.IntN(23)]
 		case 5:
-			return []string{"\\*", "\\a", "\\[", "\\\\", "\\ ", "\\!", "\\#", "\\/", "***", "a**", "**b", "#", "!", ".*", "*.b"}[rng.IntN(15)]
+			return []string{"\\*", "\\a", "\\[", "\\\\", "\\ ", "\\!", "\\#", "\\/", "***", "a**", "**b", "#", "!", ".*", "*.b", "[ab]**", "?**", "\\a**", "*b**", "**?"}[rng.IntN(20)]
 		default:
 			return repoNames[rng.IntN(len(repoNames))]
 		}

@@ -22,6 +22,7 @@ func TestMatch(t *testing.T) {
 		{"trailing /**", "abc/**\n", []string{"abc/x", "abc/x/y"}, []string{"abc", "abc/"}},
 		{"inner /**/", "a/**/b\n", []string{"a/b", "a/x/b", "a/x/y/b"}, []string{"ab", "a/bx"}},
 		{"** beside a character is *", "a**b/c\n", []string{"axb/c"}, []string{"x/ab/c"}},
+		{"** behind a class is *", "[ab]**/c\n", []string{"ax/c", "b/c"}, []string{"a/x/c", "ac"}},
 		{"** right behind plain text", "/foo**/bar\n", []string{"foobar", "foox/bar", "foo/bar"}, []string{"fo/bar"}},
 		{"trailing spaces are cut", "foo  \nbar\\ \n", []string{"foo", "bar "}, []string{"foo  ", "bar"}},
 		{"tabs are not", "foo\t\n", []string{"foo\t"}, []string{"foo"}},
