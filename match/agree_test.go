@@ -34,7 +34,7 @@ func checkLines(t *testing.T, p *Pattern, text []byte) {
 			t.Fatalf("%q (%s) in %q: lines %s, want %s", p, p.Strategy(), text, got, want)
 		}
 	}
-	if got := lineList(func(y func(int, int) bool) { m.allLines(text, y) }); got != want {
+	if got := lineList(func(y func(int, int) bool) { m.allLines(text, 0, y) }); got != want {
 		t.Fatalf("%q in %q: lines without prefilter %s, want %s", p, text, got, want)
 	}
 	p.NewMatcher().eachLine(text, func(start, end int) bool {

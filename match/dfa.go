@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"quarry/internal/re/dfa"
-	"quarry/internal/re/vec"
 )
 
 // automata are a Matcher's table-driven engines, built when first used.
@@ -51,33 +50,8 @@ func (m *Matcher) findFast(text []byte, from int) (start, end int, found, known 
 	return start, end, r == dfa.Match, r != dfa.GaveUp
 }
 
-// segment bounds how much is read between two looks at the context: at the
-// slowest 30 MB/s of an automaton that refills its cache all the time, 35 ms.
-const segment = 1 << 20
-
-// allLines looks at every line.
-func (m *Matcher) allLines(buf []byte, yield func(start, end int) bool) {
-	for base := 0; base < len(buf); {
-		end := len(buf)
-		if end-base > segment {
-			if i := vec.LastIndexByte(buf[base:base+segment], '\n'); i >= 0 {
-				end = base + i + 1
-			} else if i := bytes.IndexByte(buf[base+segment:], '\n'); i >= 0 {
-				end = base + segment + i + 1
-			}
-		}
-		if !m.segmentLines(buf[base:end], base, yield) {
-			return
-		}
-		base = end
-		if err := m.ctx.Err(); err != nil {
-			m.fail(err)
-			return
-		}
-	}
-}
-
-func (m *Matcher) segmentLines(part []byte, base int, yield func(start, end int) bool) bool {
+// allLines looks at every line of part.
+func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) bool) bool {
 	m.dfa.list = m.lineCache().All(m.dfa.list[:0], part)
 	for _, l := range m.dfa.list {
 		start, end := l.Start, l.End

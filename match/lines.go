@@ -10,45 +10,73 @@ import (
 // its text starts and ends, its line ending excluded; the last line need not
 // have one. The pattern's mode is Lines.
 func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
-	pl := m.p.plan
-	switch {
-	case m.err != nil || len(buf) == 0:
-	case pl.pre != nil && pl.pre.usable(buf):
-		m.candidateLines(buf, yield)
-	default:
-		m.allLines(buf, yield)
+	for base := 0; base < len(buf) && m.err == nil; {
+		end := segmentEnd(buf, base)
+		if !m.segment(buf[base:end], base, yield) {
+			return
+		}
+		base = end
+		if err := m.ctx.Err(); err != nil {
+			m.fail(err)
+		}
 	}
 }
 
+// segmentSize is how much is searched between two looks at the context: at the
+// slowest 30 MB/s of an automaton that refills its cache all the time, 35 ms.
+const segmentSize = 1 << 20
+
+// segmentEnd cuts buf[base:] after a line.
+func segmentEnd(buf []byte, base int) int {
+	if len(buf)-base <= segmentSize {
+		return len(buf)
+	}
+	if i := vec.LastIndexByte(buf[base:base+segmentSize], '\n'); i >= 0 {
+		return base + i + 1
+	}
+	if i := bytes.IndexByte(buf[base+segmentSize:], '\n'); i >= 0 {
+		return base + segmentSize + i + 1
+	}
+	return len(buf)
+}
+
+// segment visits the matching lines of part, which starts at base. It reports
+// whether to go on.
+func (m *Matcher) segment(part []byte, base int, yield func(start, end int) bool) bool {
+	if pre := m.p.plan.pre; pre != nil && pre.usable(part) {
+		return m.candidateLines(part, base, yield)
+	}
+	return m.allLines(part, base, yield)
+}
+
 // candidateLines looks only at lines the prefilter finds.
-func (m *Matcher) candidateLines(buf []byte, yield func(start, end int) bool) {
+func (m *Matcher) candidateLines(buf []byte, base int, yield func(start, end int) bool) bool {
 	pl := m.p.plan
 	for pos := 0; pos < len(buf); {
 		hit, hitEnd := pl.pre.find(buf, pos)
 		if hit < 0 {
-			return
+			break
 		}
 		start := pos + vec.LastIndexByte(buf[pos:hit], '\n') + 1
 		end, next := textEndAfter(buf, start, hitEnd)
 		pos = next
 		if pl.whole {
-			if hitEnd > end {
-				// The hit takes in the \r of the line's ending. Another one
-				// in the line may not.
-				if !m.MatchLine(buf[start:end]) {
-					continue
-				}
+			// A hit may take in the \r of the line's ending. Another one in
+			// the line may not.
+			if hitEnd > end && !m.MatchLine(buf[start:end]) {
+				continue
 			}
 		} else if !m.decide(buf[start:end]) {
 			if m.err != nil {
-				return
+				return false
 			}
 			continue
 		}
-		if !yield(start, end) {
-			return
+		if !yield(base+start, base+end) {
+			return false
 		}
 	}
+	return true
 }
 
 // textEndAfter is textEnd for a line known to reach past position at.

@@ -37,11 +37,15 @@ type Search struct {
 	budget *backref.Budget
 }
 
+// maxSteps is the budget of a backtracking search: a second or two of one
+// processor.
+const maxSteps = 1 << 26
+
 // NewSearch begins a search that ends early when ctx does.
 func (p *Pattern) NewSearch(ctx context.Context) *Search {
 	s := &Search{p: p, ctx: ctx}
 	if p.plan.back != nil {
-		s.budget = backref.NewBudget(backref.DefaultSteps)
+		s.budget = backref.NewBudget(maxSteps)
 	}
 	return s
 }
@@ -96,14 +100,7 @@ func (m *Matcher) MatchLine(line []byte) bool {
 // decide is MatchLine without prefilter.
 func (m *Matcher) decide(line []byte) bool {
 	pl := m.p.plan
-	if pl.superset {
-		ok, err := m.back.Find(m.ctx, line, 0, nil)
-		if err != nil {
-			m.fail(err)
-		}
-		return ok
-	}
-	if known, ok := m.decideFast(line); known {
+	if known, ok := m.decideFast(line); known && !(ok && pl.superset) {
 		return ok
 	}
 	return m.find(line, 0, nil)
