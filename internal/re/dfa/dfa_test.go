@@ -21,20 +21,6 @@ func compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
 	return p
 }
 
-// withLooks replaces the assertions in a tree by others, so that all kinds
-// are tried in all places.
-func withLooks(r *rand.Rand, n *hir.Node) *hir.Node {
-	c := *n
-	if n.Op == hir.OpLook {
-		c.Look = hir.Look(1 + r.IntN(hir.NumLook-1))
-	}
-	c.Subs = nil
-	for _, s := range n.Subs {
-		c.Subs = append(c.Subs, withLooks(r, s))
-	}
-	return &c
-}
-
 type randomCase struct {
 	node *hir.Node
 	name string
@@ -52,7 +38,7 @@ func randomCases(t testing.TB, seed uint64, n int) []randomCase {
 			continue
 		}
 		if r.IntN(2) == 0 {
-			node = withLooks(r, node)
+			node = nfatest.WithLooks(r, node)
 			pattern += fmt.Sprint(" with looks ", looksOf(node))
 		}
 		utf8 := r.IntN(2) == 0

@@ -27,10 +27,9 @@ type Lines struct {
 
 // NewLines makes the machine of a program; its captures are ignored.
 func NewLines(p *nfa.Prog, opt *Options) *Lines {
-	_, nullable := p.FirstBytes()
 	return &Lines{
 		p: p, cl: newClasses(p, modeLines), look: newLookTable(false), cacheSize: opt.cacheSize(),
-		unsure: p.Looks.HasAny(nfa.LooksUnicode) || p.UTF8 && nullable,
+		unsure: p.Looks.HasAny(nfa.LooksUnicode) || p.UTF8 && p.Nullable,
 	}
 }
 

@@ -291,6 +291,7 @@ func (c *compiler) finish(n *hir.Node) {
 		cuts.cut('a', 'z')
 	}
 	cuts.classes(p)
+	p.firstBytes()
 	p.AnchoredStart = begins(n, 1<<hir.LookStart)
 	p.LineAnchored = begins(n, 1<<hir.LookStart|1<<hir.LookStartLine)
 	p.AnchoredEnd = ends(n, 1<<hir.LookEnd)

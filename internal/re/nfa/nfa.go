@@ -77,6 +77,11 @@ type Prog struct {
 	// or after \n. AnchoredEnd is the same for the end of the text.
 	AnchoredStart, LineAnchored, AnchoredEnd bool
 
+	// First says which bytes can begin a match that isn't empty. With
+	// Nullable set the empty string may match, if assertions allow.
+	First    [256]bool
+	Nullable bool
+
 	// Classes maps a byte to its equivalence class: no edge and no
 	// assertion tells two bytes of one class apart. NumClasses counts them.
 	Classes    [256]byte
@@ -149,11 +154,9 @@ func (p *Prog) Size() int {
 	return 12*len(p.States) + 8*len(p.Trans) + 4*len(p.Alts)
 }
 
-// FirstBytes reports which bytes can begin a match. With nullable set the
-// pattern can match the empty string (or might, depending on assertions) and
-// the set says nothing.
-func (p *Prog) FirstBytes() (set [256]bool, nullable bool) {
-	seen := make([]bool, len(p.States))
+// firstBytes fills in First and Nullable.
+func (p *Prog) firstBytes() {
+	seen := make(map[ID]bool)
 	stack := []ID{p.Start}
 	for len(stack) > 0 {
 		id := stack[len(stack)-1]
@@ -165,16 +168,12 @@ func (p *Prog) FirstBytes() (set [256]bool, nullable bool) {
 		s := &p.States[id]
 		switch s.Op {
 		case OpMatch:
-			nullable = true
+			p.Nullable = true
 		case OpRange:
-			for b := int(s.Lo); b <= int(s.Hi); b++ {
-				set[b] = true
-			}
+			p.mayStart(s.Lo, s.Hi)
 		case OpSparse:
 			for _, t := range p.Trans[s.A:s.B] {
-				for b := int(t.Lo); b <= int(t.Hi); b++ {
-					set[b] = true
-				}
+				p.mayStart(t.Lo, t.Hi)
 			}
 		case OpSplit:
 			stack = append(stack, s.A, s.B)
@@ -184,7 +183,12 @@ func (p *Prog) FirstBytes() (set [256]bool, nullable bool) {
 			stack = append(stack, s.A)
 		}
 	}
-	return set, nullable
+}
+
+func (p *Prog) mayStart(lo, hi byte) {
+	for b := int(lo); b <= int(hi); b++ {
+		p.First[b] = true
+	}
 }
 
 // Next returns the state that follows an OpSparse state on b.

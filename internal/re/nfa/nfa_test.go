@@ -150,15 +150,14 @@ func TestFirstBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, nullable := p.FirstBytes()
 	var got []byte
-	for b, in := range set {
+	for b, in := range p.First {
 		if in {
 			got = append(got, byte(b))
 		}
 	}
-	if string(got) != "fxy\xc3" || nullable {
-		t.Errorf("first bytes %q, nullable %v", got, nullable)
+	if string(got) != "fxy\xc3" || p.Nullable {
+		t.Errorf("first bytes %q, nullable %v", got, p.Nullable)
 	}
 }
 

@@ -143,6 +143,12 @@ func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
 			}
 			poll = at + pollBytes
 		}
+		if len(c.cur.dense) == 0 && !found && !anchored && !p.Nullable {
+			// No thread is alive: go where the next can start.
+			for at < in.To && at < poll && !p.First[in.Hay[at]] {
+				at++
+			}
+		}
 		if !found && (at == in.From || !anchored) {
 			for i := range row {
 				row[i] = -1

@@ -157,6 +157,20 @@ func Pattern(r *rand.Rand, depth int) string {
 	return atoms[r.IntN(len(atoms))]
 }
 
+// WithLooks replaces the assertions in a tree by random others, so that all
+// kinds are tried in all places.
+func WithLooks(r *rand.Rand, n *hir.Node) *hir.Node {
+	c := *n
+	if n.Op == hir.OpLook {
+		c.Look = hir.Look(1 + r.IntN(hir.NumLook-1))
+	}
+	c.Subs = nil
+	for _, s := range n.Subs {
+		c.Subs = append(c.Subs, WithLooks(r, s))
+	}
+	return &c
+}
+
 var atoms = []string{
 	"a", "b", "c", "ab", "aab", "", "a", "b", "é", "☃", ".", "(?s:.)", "[ab]", "[^a]", `\w`, `\W`, `\s`,
 	`[a-cé☃]`, "^", "$", "(?m:^)", "(?m:$)", `\b`, `\B`, `\n`, "(?i:ak)", `\pL`, `[\x{80}-\x{10FFFF}]`, " ", "𝛃",
