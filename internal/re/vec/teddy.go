@@ -189,13 +189,9 @@ func (t *Teddy) scan(hay []byte, from int) (pos, lit int) {
 func (t *Teddy) candidates(hay []byte, p, end int, out *[64]byte) (at int, mask uint64, step int) {
 	step = teddyStep(t.level, t.fat, end-p)
 	if back := step - (end - p); back > 0 {
-		// Less than a block is left: look at the last whole block and forget
-		// what was seen before.
-		at, mask = teddyFind(t, hay[p-back:], step, step, out)
-		if mask &= ^uint64(0) << back; mask == 0 {
-			return -1, 0, step
-		}
-		return p - back, mask, step
+		// Less than a block is left: look at the last whole block. What is seen
+		// twice is compared twice, with the same result.
+		p -= back
 	}
 	at, mask = teddyFind(t, hay[p:], end-p, step, out)
 	return p + at, mask, step
