@@ -241,3 +241,10 @@ func futimens(fd int, times *[2]unix.Timespec) error {
 	}
 	return nil
 }
+
+// again opens the folder a second time, for someone who closes it by himself.
+func (at place) again() (place, error) {
+	fd, err := openat(at.dir, ".", flagsDir, 0)
+	at.dir = fd
+	return at, err
+}

@@ -54,7 +54,6 @@ var (
 	errIsRootDir   = errors.New("the root itself can't be changed")
 	errIntoItself  = errors.New("a folder can't be moved into itself")
 	errVerifyCopy  = errors.New("the copy on the other file system differs from the original")
-	errNotDurable  = errors.New("done, but the folder could not be synced")
 	errBadTempName = errors.New("not the name of a temporary file")
 )
 

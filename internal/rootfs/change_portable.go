@@ -225,6 +225,9 @@ func syncFolder(dir *os.Root) error {
 	return errors.Join(err, f.Close())
 }
 
+// drain has nothing to wait for here.
+func (r *Root) drain(bool) {}
+
 // in runs f in the folder of p.
 func (r *Root) in(op string, p Path, f func(dir *os.Root, base string) error) error {
 	return r.retry(op, &p, func(rel string) error {

@@ -14,6 +14,7 @@ import (
 // CleanTemps.
 func (c *replacement) inPlace() (Replaced, error) {
 	r, dir := c.r, c.at.dir
+	defer lockDir(dir)()
 	// One handle for everything: a second one of our own would stand in the
 	// way of the lease.
 	fd, err := r.openName(dir, c.at.name, unix.O_RDWR|unix.O_NONBLOCK|unix.O_NOCTTY)

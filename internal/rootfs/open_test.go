@@ -143,7 +143,7 @@ func TestOddFilesDontBlock(t *testing.T) {
 func TestDir(t *testing.T) {
 	dir := workspace(t, "top.md", "sub/x", "sub/deep/y", "link -> sub", ".git/config", ".env", "inv\xffalid")
 	var want []string
-	for i := range 5000 {
+	for i := range 2500 {
 		name := fmt.Sprintf("%05d-%s", i, strings.Repeat("n", i%100))
 		want = append(want, name)
 		populate(t, dir, "many/"+name)
@@ -194,7 +194,7 @@ func TestDir(t *testing.T) {
 	}
 	slices.Sort(names)
 	if !slices.Equal(names, want) {
-		t.Errorf("listing of 5000 differs: %d entries", len(names))
+		t.Errorf("listing differs: %d entries", len(names))
 	}
 
 	for _, c := range []struct {
@@ -276,5 +276,5 @@ func TestDeeperThanTheKernelsPath(t *testing.T) {
 		t.Errorf("read %q", got)
 	}
 	must(t, os.Chdir(dir))
-	must(t, os.RemoveAll(dir))
+	must(t, r.RemoveAll(Path{name}))
 }

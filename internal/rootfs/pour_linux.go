@@ -152,6 +152,11 @@ func (p *pouring) write(b []byte) {
 	p.off += int64(len(b))
 }
 
+func versionOfHash(h hash.Hash) Version {
+	var full [sha256.Size]byte
+	return Version{[16]byte(h.Sum(full[:0])[:16])}
+}
+
 // hashFD hashes size bytes of a file from off on; less is a conflict.
 func (r *Root) hashFD(fd int, off, size int64) (Version, error) {
 	step := pourPool.Get().(*[pourStep]byte)

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
+var errNotDurable = errors.New("done, but the folder could not be synced")
+
 // Rename moves the file, symlink or folder at from to to, durably. It never
 // overwrites, except that a name may change its own case or Unicode form. Both
 // paths name entries (ResolveEntry); the folder of to must exist.

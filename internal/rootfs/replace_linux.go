@@ -59,9 +59,13 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 	if err != nil {
 		return Replaced{}, err
 	}
-	defer c.at.close()
-	defer func() { c.old.Close() }()
 	res, err := c.run()
+	if err == nil && c.leased && !res.Unchanged && !res.InPlace {
+		r.watchLate(c.old, c.at, res.Old)
+		return res, nil
+	}
+	c.old.Close()
+	c.at.close()
 	if err != nil {
 		return Replaced{}, wrap("replace", c.at.path.String(), err)
 	}
@@ -130,6 +134,11 @@ func (c *replacement) exchanged() (Replaced, error) {
 		}
 		return Replaced{}, err
 	}
+	defer lockDir(dir)()
+	if err := c.ready(); err != nil {
+		r.unlink(dir, name, 0)
+		return Replaced{}, err
+	}
 	// From here on the name tells what may be dropped.
 	c.temp.phase, c.temp.newIno, c.temp.version = phaseExchange, info.Ino, c.got.old
 	marked := c.temp.String()
@@ -157,6 +166,24 @@ func (c *replacement) exchanged() (Replaced, error) {
 		info = now
 	}
 	return Replaced{Old: c.got.old, New: c.got.new, Info: info}, nil
+}
+
+// lockDir keeps several of us, in whatever process, from exchanging in one
+// folder at the same time: two who take back what they did could otherwise
+// leave the wrong version in place. It is no protection against others, so it
+// doesn't wait forever for a lock some other program holds on the folder.
+func lockDir(dir int) (unlock func()) {
+	for wait := 50 * time.Microsecond; wait < time.Second; wait += wait / 4 {
+		err := syscall.Flock(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { syscall.Flock(dir, syscall.LOCK_UN) }
+		}
+		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			break
+		}
+		time.Sleep(wait)
+	}
+	return func() {}
 }
 
 // write makes the new file under a temporary name, complete and synced.
@@ -193,8 +220,32 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 	return r.fdInfo(fd)
 }
 
-// settle makes sure, after the exchange, that what we displaced is what we
-// read, hands it to Keep, and makes the exchange durable.
+// ready makes sure, before the exchange, that the name stands for the file we
+// read, that its content is what we read, and that nobody can write to it while
+// we hold the lease. A conflict found here costs nobody anything; one found
+// after the exchange has to be taken back.
+func (c *replacement) ready() error {
+	now, err := c.r.infoAt(c.at.dir, c.at.name)
+	switch {
+	case err == unix.ENOENT:
+		return errMeanwhile
+	case err != nil:
+		return err
+	case !now.SameFile(c.old.info):
+		return errMeanwhile
+	case c.leased && c.old.leaseHeld():
+		return nil // since before we read it
+	case c.leased:
+		return errMeanwhile // someone asked for the file while we worked on it
+	}
+	if err := c.waitForWriters(); err != nil {
+		return err
+	}
+	return c.r.holds(c.old.fd, c.got.oldSize, c.got.old)
+}
+
+// settle makes sure, after the exchange, that what we displaced is still what
+// we read, hands it to Keep, and makes the exchange durable.
 func (c *replacement) settle(name string) error {
 	r := c.r
 	displaced, err := r.infoAt(c.at.dir, name)
@@ -204,8 +255,10 @@ func (c *replacement) settle(name string) error {
 	if !displaced.SameFile(c.old.info) {
 		return errMeanwhile
 	}
-	if err := c.undisturbed(displaced); err != nil {
-		return err
+	if !c.leased {
+		if err := r.holds(c.old.fd, c.got.oldSize, c.got.old); err != nil {
+			return err
+		}
 	}
 	if c.keep != nil {
 		if _, err := syscall.Seek(c.old.fd, 0, 0); err != nil {
@@ -220,67 +273,50 @@ func (c *replacement) settle(name string) error {
 	}
 	// Someone who looked the name up before the exchange may be waiting to open
 	// what is about to lose its last name.
-	if c.leased && !c.leaseHeld() {
+	if c.leased && !c.old.leaseHeld() {
 		return errMeanwhile
 	}
 	return nil
 }
 
-// undisturbed verifies that the displaced inode still holds what we read, and
-// that nobody is in a position to write to it any more.
-func (c *replacement) undisturbed(displaced Info) error {
-	if c.leased && c.leaseHeld() {
-		return nil
-	}
-	if err := c.waitForWriters(); err != nil {
-		return err
-	}
-	if displaced.Size != c.got.oldSize {
-		return errMeanwhile
-	}
-	v, err := c.r.hashFD(c.old.fd, 0, c.got.oldSize)
+// holds verifies that a file has exactly this content.
+func (r *Root) holds(fd int, size int64, want Version) error {
+	info, err := r.fdInfo(fd)
 	if err != nil {
 		return err
 	}
-	if now, err := c.r.fdInfo(c.old.fd); err != nil || now.Size != c.got.oldSize {
-		return errors.Join(errMeanwhile, err)
+	if info.Size != size {
+		return errMeanwhile
 	}
-	if v != c.got.old {
+	v, err := r.hashFD(fd, 0, size)
+	if err != nil {
+		return err
+	}
+	if v != want {
 		return errMeanwhile
 	}
 	return nil
 }
 
-// lease asks the kernel to be told before anyone opens the old file for
-// writing. EAGAIN means that someone has it open already.
+// lease takes the file's lease where it means something.
 func (c *replacement) lease() error {
 	if c.r.sys.kind != FSLocal {
 		return unix.ENOTSUP // NFS answers EAGAIN without a delegation
 	}
-	_, err := unix.FcntlInt(uintptr(c.old.fd), unix.F_SETLEASE, unix.F_RDLCK)
-	return err
+	return c.old.lease()
 }
 
 func (c *replacement) unlease() {
 	if c.leased {
-		unix.FcntlInt(uintptr(c.old.fd), unix.F_SETLEASE, unix.F_UNLCK)
+		c.old.unlease()
 		c.leased = false
 	}
-}
-
-// leaseHeld reports whether nobody has asked for the file since.
-func (c *replacement) leaseHeld() bool {
-	t, err := unix.FcntlInt(uintptr(c.old.fd), unix.F_GETLEASE, 0)
-	return err == nil && t == unix.F_RDLCK
 }
 
 // waitForWriters takes the lease, waiting a moment for programs that have the
 // old file open for writing: what they write would go to an inode without a
 // name. Where leases don't exist it does nothing.
 func (c *replacement) waitForWriters() error {
-	if c.leased {
-		return errMeanwhile // someone asked for the file while we worked on it
-	}
 	for wait := time.Millisecond; wait < 100*time.Millisecond; wait *= 2 {
 		err := c.lease()
 		if err != unix.EAGAIN {
@@ -309,9 +345,7 @@ func (c *replacement) takeBack(name string, ours Info, cause error) error {
 	back, err := r.infoAt(dir, name)
 	switch {
 	case err == nil && back.SameFile(ours):
-		r.unlink(dir, name, 0)
-		r.syncDir(dir)
-		return cause
+		return c.retract(name, cause)
 	case err == nil:
 		// A third version came after ours: it is the newest, so it gets the
 		// name, and the one it would have overwritten is kept beside it.
@@ -320,6 +354,33 @@ func (c *replacement) takeBack(name string, ours Info, cause error) error {
 		}
 	}
 	return c.keepCopy(name, cause)
+}
+
+// retract drops our new file after it was taken back, unless someone has used
+// the moment it had the name to write to it.
+func (c *replacement) retract(name string, cause error) error {
+	r, dir := c.r, c.at.dir
+	fd, err := openat(dir, name, flagsFile, 0)
+	f := new(File)
+	if err == nil {
+		err = f.adopt(fd)
+	}
+	if err != nil {
+		return c.keepCopy(name, errors.Join(cause, err))
+	}
+	mine := &replacement{r: r, at: c.at, old: f}
+	if mine.waitForWriters() != nil || r.holds(fd, c.got.newSize, c.got.new) != nil {
+		f.Close()
+		return c.keepCopy(name, cause)
+	}
+	r.unlink(dir, name, 0)
+	r.syncDir(dir)
+	if at, err := c.at.again(); err == nil && mine.leased {
+		r.watchLate(f, at, c.got.new)
+	} else {
+		f.Close()
+	}
+	return cause
 }
 
 // keepCopy gives a temporary name that holds foreign content a visible one.

@@ -19,6 +19,10 @@ type Options struct {
 	Trusted bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
+	// Rescued, if set, is told of a conflict copy that was made after Replace
+	// had returned: another program had the old file in its hands and wrote to
+	// it late. It is called from a goroutine of the Root.
+	Rescued func(copy Path)
 }
 
 // Root is a folder beneath which paths may be opened.
@@ -27,6 +31,7 @@ type Root struct {
 	real     string // absolute, symlinks resolved
 	policy   *Policy
 	readOnly bool
+	rescued  func(Path)
 	closed   atomic.Bool
 	temps    temps
 	sys      sysRoot
@@ -60,7 +65,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 			return nil, fmt.Errorf("open root %s: %w", dir, err)
 		}
 	}
-	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly}
+	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly, rescued: opts.Rescued}
 	if !opts.Trusted {
 		if r.policy, err = NewPolicy(opts.Rules); err != nil {
 			return nil, fmt.Errorf("open root %s: %w", dir, err)
@@ -107,6 +112,7 @@ func (r *Root) Close() error {
 	if r.closed.Swap(true) {
 		return nil
 	}
+	r.drain(true)
 	return r.sys.close()
 }
 

@@ -30,6 +30,8 @@ type sysRoot struct {
 
 	selfOnce sync.Once
 	self     owner // see Root.owner
+
+	linger linger
 }
 
 const (

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"hash"
 	"io"
 )
 
@@ -38,11 +37,6 @@ func (v Version) String() string { return hex.EncodeToString(v.sum[:]) }
 
 // IsZero reports whether no version is known.
 func (v Version) IsZero() bool { return v == Version{} }
-
-func versionOfHash(h hash.Hash) Version {
-	var full [sha256.Size]byte
-	return Version{[16]byte(h.Sum(full[:0])[:16])}
-}
 
 var (
 	errGrew     = errors.New("the file is larger than allowed")
