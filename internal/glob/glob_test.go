@@ -3,6 +3,7 @@ package glob
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestMatch(t *testing.T) {
@@ -24,6 +26,7 @@ func TestMatch(t *testing.T) {
 		{"vault: any case", Vault, "projects/**", []string{"Projects/a.md", "PROJECTS/x/y"}, []string{"Projects", "Projectsx/a"}},
 		{"vault: Unicode case", Vault, "ÜBER/Σ*.md", []string{"über/σa.md", "Über/ςa.md"}, []string{"uber/σ.md"}},
 		{"vault: the Kelvin sign is a k", Vault, "k*", []string{"\u212Aelvin", "Kelvin"}, nil},
+		{"vault: a star before a folded letter", Vault, "*st*Σ.md", []string{"xxSTσ.md", "a\u017Ft\u03C2.MD", "sst-sTΣ.md"}, []string{"xs/tσ.md", "xts.md"}},
 		{"vault: ? is one character", Vault, "?.md", []string{"é.md", "a.md"}, []string{"/.md", "ab.md", "x/a.md"}},
 		{"vault: all else is literal", Vault, "[a]{b,c}!(x).md", []string{"[a]{b,c}!(x).md"}, []string{"ab.md"}},
 		{"vault: backslash is literal", Vault, `a\*`, []string{`a\x`}, []string{"a*"}},
@@ -223,6 +226,71 @@ func TestShapesAgree(t *testing.T) {
 			t.Errorf("shape %d never came up", s)
 		}
 	}
+}
+
+// TestVaultHurry: skipping ahead behind a star changes nothing.
+func TestVaultHurry(t *testing.T) {
+	rng := rand.New(rand.NewPCG(6, 6))
+	atoms := []string{"*", "*", "?", "a", "K", "s", "é", "b", ".", "\u212A", "\u017F", "/", "**/", "É"}
+	pick := func(n int) string {
+		var s string
+		for range 1 + rng.IntN(n) {
+			s += atoms[rng.IntN(len(atoms))]
+		}
+		return s
+	}
+	matched := 0
+	for range 60000 {
+		p, path := strings.Trim(pick(6), "/"), strings.NewReplacer("*", "x", "?", "y").Replace(pick(8))
+		rest := "/" + p
+		for strings.Contains(rest, "/**/") {
+			rest = strings.Replace(rest, "/**/", "/", 1)
+		}
+		g, err := Compile(p, Vault)
+		if err != nil || strings.Contains(rest, "**") || !fs.ValidPath(strings.ToValidUTF8(path, "")) || strings.Contains(path, "..") {
+			continue // not what slowVault defines
+		}
+		want := slowVault(p, path)
+		if g.Match(path) != want {
+			t.Fatalf("Match(%q, %q) = %v, want %v", p, path, !want, want)
+		}
+		if want {
+			matched++
+		}
+	}
+	if matched < 1000 {
+		t.Errorf("only %d matches", matched)
+	}
+}
+
+// slowVault tries everything; it is the definition.
+func slowVault(p, s string) bool {
+	switch {
+	case p == "":
+		return s == ""
+	case strings.HasPrefix(p, "**/"):
+		for i := range len(s) {
+			if s[i] == '/' && slowVault(p[3:], s[i+1:]) {
+				return true
+			}
+		}
+		return slowVault(p[3:], s)
+	case p[0] == '*':
+		for i := 0; ; {
+			if slowVault(p[1:], s[i:]) {
+				return true
+			}
+			if i == len(s) || s[i] == '/' {
+				return false
+			}
+			i += width(s[i:])
+		}
+	case s == "":
+		return false
+	}
+	a, n := utf8.DecodeRuneInString(p)
+	b, m := utf8.DecodeRuneInString(s)
+	return (a == '?' && b != '/' || a != '?' && strings.EqualFold(string(a), string(b))) && slowVault(p[n:], s[m:])
 }
 
 // TestAgainstRipgrep compares the gitignore dialect, and filters, with rg -g,

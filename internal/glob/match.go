@@ -250,11 +250,8 @@ func (r *row) run(s string, below bool) bool {
 			} else {
 				starPos += width(s[starPos:])
 			}
-			if star+1 < len(ops) && ops[star+1].kind == opLit { // hurry to where it can go on
-				c := ops[star+1].lit[0]
-				for starPos < len(s) && s[starPos] != c && s[starPos] != '/' {
-					starPos++
-				}
+			if star+1 < len(ops) {
+				starPos = ops[star+1].hurry(s, starPos)
 			}
 			i, j = star+1, starPos
 			continue
@@ -269,6 +266,30 @@ func (r *row) run(s string, below bool) bool {
 		}
 		i, j = deep+1, deepPos
 	}
+}
+
+// hurry moves p on to where the op behind a star could match, at most to the
+// next slash. Stopping too early only costs time.
+func (o *op) hurry(s string, p int) int {
+	switch o.kind {
+	case opLit:
+		for c := o.lit[0]; p < len(s) && s[p] != c && s[p] != '/'; {
+			p++
+		}
+	case opFold:
+		c := o.lit[0] // folded: an upper case letter stands for both
+		if c >= utf8.RuneSelf || c == 'K' || c == 'S' {
+			return p // folds with characters of several bytes
+		}
+		lower := c
+		if 'A' <= c && c <= 'Z' {
+			lower = c + ('a' - 'A')
+		}
+		for p < len(s) && s[p] != c && s[p] != lower && s[p] != '/' {
+			p++
+		}
+	}
+	return p
 }
 
 // afterSlash returns the position behind the next slash from j on, or -1.
