@@ -132,22 +132,6 @@ func prepared(t *testing.T, c change) string {
 	return dir
 }
 
-// memoryDir is a folder in memory where there is one: thousands of syncs take
-// half a minute on a disk. QUARRY_TEST_DIR names another place to test on.
-func memoryDir(t *testing.T) string {
-	t.Helper()
-	parent := os.Getenv("QUARRY_TEST_DIR")
-	if parent == "" {
-		parent = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(parent, "quarry")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func oneFault(t *testing.T, c change, n int, fault error) bool {
 	dir := prepared(t, c)
 	defer os.RemoveAll(dir)

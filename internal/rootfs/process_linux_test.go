@@ -162,6 +162,7 @@ func tidy(t *testing.T, dir string) Cleaned {
 // TestKill kills a process at random moments of its changes. What it
 // acknowledged must be there, nothing may be torn, and nothing left over.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	rounds := 40
 	if *long {
 		rounds = 10_000
@@ -301,6 +302,7 @@ func addCarelessly(dir, id string) error {
 // TestLostUpdate lets processes make conditional edits beside a careless
 // writer. Every acknowledged line must be in its file, once.
 func TestLostUpdate(t *testing.T) {
+	t.Parallel()
 	processes, edits := 4, 100
 	if *long {
 		processes, edits = 8, 2000
