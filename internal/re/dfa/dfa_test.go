@@ -59,10 +59,29 @@ func looksOf(n *hir.Node) []hir.Look {
 	return all
 }
 
-func TestFinderIsPike(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 6))
+// checkFind compares one search with the Pike VM's and reports whether the
+// finder gave up.
+func checkFind(t *testing.T, name string, cache *dfa.FindCache, p *nfa.Prog, hay []byte, from, to int, anchored bool) bool {
+	t.Helper()
 	var vm pike.Cache
 	span := make([]int, 2)
+	start, end, got := cache.Find(hay, from, to, anchored)
+	is := cache.IsMatch(hay, from, to, anchored)
+	want := vm.Find(p, pike.Input{Hay: hay, From: from, To: to, Anchored: anchored}, span)
+	if got == dfa.GaveUp {
+		return true
+	}
+	if (got == dfa.Match) != (want == pike.Match) || got == dfa.Match && (start != span[0] || end != span[1]) {
+		t.Fatalf("%s on %q[%d:%d] anchored %v: dfa %v %d %d, pike %v %v", name, hay, from, to, anchored, got, start, end, want, span)
+	}
+	if is != got && is != dfa.GaveUp {
+		t.Fatalf("%s on %q[%d:%d]: IsMatch %v, Find %v", name, hay, from, to, is, got)
+	}
+	return false
+}
+
+func TestFinderIsPike(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
 	gaveUp, all := 0, 0
 	for _, c := range randomCases(t, 1, 2000) {
 		size := 0
@@ -80,19 +99,8 @@ func TestFinderIsPike(t *testing.T) {
 			if r.IntN(2) == 0 {
 				to = len(hay)
 			}
-			anchored := r.IntN(4) == 0
-			start, end, got := cache.Find(hay, from, to, anchored)
-			is := cache.IsMatch(hay, from, to, anchored)
-			want := vm.Find(c.p, pike.Input{Hay: hay, From: from, To: to, Anchored: anchored}, span)
-			if all++; got == dfa.GaveUp {
+			if all++; checkFind(t, c.name, cache, c.p, hay, from, to, r.IntN(4) == 0) {
 				gaveUp++
-				continue
-			}
-			if (got == dfa.Match) != (want == pike.Match) || got == dfa.Match && (start != span[0] || end != span[1]) {
-				t.Fatalf("%s on %q[%d:%d] anchored %v: dfa %v %d %d, pike %v %v", c.name, hay, from, to, anchored, got, start, end, want, span)
-			}
-			if is != got && is != dfa.GaveUp {
-				t.Fatalf("%s on %q[%d:%d]: IsMatch %v, Find %v", c.name, hay, from, to, is, got)
 			}
 		}
 	}

@@ -74,10 +74,14 @@ func (c *compiler) add(s State) ID {
 // reserve adds a state to be filled in later: the head of a loop.
 func (c *compiler) reserve() ID { return c.add(State{Op: OpFail}) }
 
+// visitBytes is charged for each visit of a node: at most four million visits
+// within the default limit.
+const visitBytes = 16
+
 func (c *compiler) compile(n *hir.Node, next ID) ID {
 	// The charge per visit bounds repetitions of what adds no state, as in
 	// (?:(?:){1000}){1000}.
-	if c.charge(1); c.err != nil {
+	if c.charge(visitBytes); c.err != nil {
 		return next
 	}
 	switch n.Op {
@@ -143,19 +147,40 @@ func (c *compiler) concat(subs []*hir.Node, next ID) ID {
 func (c *compiler) alt(subs []*hir.Node, next ID) ID {
 	var ways []ID
 	for i := 0; i < len(subs) && c.err == nil; {
-		run := i
-		for run < len(subs) && (subs[run].Op == hir.OpLiteral || subs[run].Op == hir.OpEmpty) {
-			run++
-		}
-		if run-i >= 3 {
-			ways = append(ways, c.literals(subs[i:run], next))
-			i = run
+		if n, id := c.shared(subs[i:], next); n > 0 {
+			ways = append(ways, id)
+			i += n
 			continue
 		}
 		ways = append(ways, c.compile(subs[i], next))
 		i++
 	}
 	return c.union(ways)
+}
+
+// minShared alternatives in a row are worth a trie.
+const minShared = 3
+
+// shared compiles the first n alternatives into a trie, if they allow it.
+func (c *compiler) shared(subs []*hir.Node, next ID) (n int, id ID) {
+	for n < len(subs) && (subs[n].Op == hir.OpLiteral || subs[n].Op == hir.OpEmpty) {
+		n++
+	}
+	if n >= minShared {
+		return n, c.literals(subs[:n], next)
+	}
+	var seqs [][][]hir.Range
+	for _, s := range subs {
+		seq, ok := sequence(s, nil)
+		if !ok {
+			break
+		}
+		seqs = append(seqs, seq)
+	}
+	if len(seqs) < minShared {
+		return 0, 0
+	}
+	return len(seqs), c.sequences(seqs, next)
 }
 
 // union is a choice between ways in order.

@@ -4,6 +4,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/re/ucd"
 )
 
 // Sets of assertions that engines treat alike.
@@ -102,7 +103,7 @@ func wordBefore(hay []byte, at int) (word, valid bool) {
 	if r == utf8.RuneError && n == 1 {
 		return false, false
 	}
-	return isWord(r), true
+	return ucd.IsWord(r), true
 }
 
 func wordAfter(hay []byte, at int) (word, valid bool) {
@@ -116,7 +117,7 @@ func wordAfter(hay []byte, at int) (word, valid bool) {
 	if r == utf8.RuneError && n == 1 {
 		return false, false
 	}
-	return isWord(r), true
+	return ucd.IsWord(r), true
 }
 
 func wordByteBefore(hay []byte, at int) bool { return at > 0 && IsWordByte(hay[at-1]) }

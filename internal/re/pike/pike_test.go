@@ -280,3 +280,32 @@ func TestCatastrophic(t *testing.T) {
 		}
 	}
 }
+
+// Alternatives of words without case share their prefixes and keep their
+// order.
+func TestFoldedAlternatives(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	words := []string{"a", "ab", "abk", "abc", "kK", "ſs", "b", "[a-c]", "é", "[é☃]k", "", "ba", "[^a]b"}
+	for range 3000 {
+		// Put together here: Go's parser would share prefixes itself.
+		alt := &hir.Node{Op: hir.OpAlt}
+		var alts []string
+		for range 3 + r.IntN(5) {
+			w := words[r.IntN(len(words))]
+			alts = append(alts, w)
+			alt.Subs = append(alt.Subs, nfatest.MustParse("(?i:"+w+")"))
+		}
+		tail := []string{"", "b", "$", "k?a"}[r.IntN(4)]
+		pattern := "(?i:" + strings.Join(alts, "|") + ")" + tail
+		std := regexp.MustCompile(pattern)
+		node := &hir.Node{Op: hir.OpConcat, Subs: []*hir.Node{alt, nfatest.MustParse(tail)}}
+		p := compile(t, node, nfa.Options{UTF8: true})
+		for range 4 {
+			hay := nfatest.Text(r, r.IntN(8), false)
+			want := std.FindStringIndex(hay)
+			if got := find(p, hay, 0); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Fatalf("%q on %q = %v, stdlib %v", pattern, hay, got, want)
+			}
+		}
+	}
+}
