@@ -30,7 +30,7 @@ const (
 	generic
 	neon
 	avx2
-	avx512 // AVX-512 F, BW and VL beside AVX2
+	avx512 // AVX-512 F and BW beside AVX2
 )
 
 // active caches detect. It is written once with one possible value, so that
