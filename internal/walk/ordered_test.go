@@ -249,3 +249,60 @@ func TestAgainstRipgrep(t *testing.T) {
 		sameAsRg(t, rg, dir, Options{})
 	})
 }
+
+// TestEach: results come in path order, also from a folder several workers share.
+func TestEach(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 300 {
+		add(t, dir, fmt.Sprintf("big/f%03d", i))
+	}
+	add(t, dir, "a", "big.txt", "big/sub/x", "z/y/x")
+	r := openRoot(t, dir, nil)
+	want, _ := list(t, r, nil)
+	for _, opts := range []Options{{Workers: 1}, {Workers: 4, Batch: 7}, {Workers: 2, Batch: 1}} {
+		var got []string
+		report, err := Each(context.Background(), r, &opts, func(v *Visit, e *rootfs.Entry) (string, bool) {
+			info, err := v.Dir.Stat(e.Name)
+			return fmt.Sprint(v.Shown, " ", info.Type), err == nil && e.Name != "f007"
+		}, func(path, result string) error {
+			if dir := plainPath(start(t, r, path).Dir()); result != dir+" file" {
+				t.Errorf("%s: result %q", path, result)
+			}
+			got = append(got, path)
+			return nil
+		})
+		must(t, err)
+		if report.Files != len(want) {
+			t.Errorf("%+v: %d files, want %d", opts, report.Files, len(want))
+		}
+		i := slices.Index(want, "big/f007")
+		if !slices.Equal(got, slices.Delete(slices.Clone(want), i, i+1)) {
+			t.Errorf("%+v: %d results, sorted %v, want %d", opts, len(got), slices.IsSorted(got), len(want)-1)
+		}
+	}
+}
+
+// TestEachLosesParts: a large folder that goes away while it is worked on costs
+// its remaining parts and nothing else.
+func TestEachLosesParts(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 50 {
+		add(t, dir, fmt.Sprintf("big/f%02d", i))
+	}
+	add(t, dir, "z")
+	r := openRoot(t, dir, nil)
+	var got []string
+	report, err := Each(context.Background(), r, &Options{Workers: 1, Batch: 10}, func(v *Visit, e *rootfs.Entry) (int, bool) {
+		if v.Shown == "big" {
+			os.RemoveAll(filepath.Join(dir, "big"))
+		}
+		return 0, true
+	}, func(path string, _ int) error {
+		got = append(got, path)
+		return nil
+	})
+	must(t, err)
+	if len(got) != 11 || got[10] != "z" || report.Count(Vanished) != 4 {
+		t.Errorf("got %q, skipped %+v", got, report.Skipped)
+	}
+}

@@ -17,6 +17,7 @@ type task struct {
 	shown  string      // only if linked
 	frame  *ignore.Frame
 	files  []rootfs.Entry // a part of a large folder; owned by the task
+	parts  int            // how many there are
 	chain  *ancestor      // with FollowLinks
 	depth  int            // below Start
 	owner  int            // the worker that may use from; others open by path

@@ -26,7 +26,7 @@ func (w *worker) work(t *task) {
 	w.handles.Add(1)
 	defer w.release(h)
 	if t.files != nil { // a part of a folder listed before
-		w.call(h, shown, t.files, nil)
+		w.call(h, shown, t.parts, t.files, nil)
 		return
 	}
 	if w.opts.FollowLinks && !w.enter(t, dir, shown) {
@@ -38,23 +38,34 @@ func (w *worker) work(t *task) {
 	}
 	frame := w.pushRules(t.frame, dir, shown, w.entries)
 	w.judge(t, h, shown, frame)
-	for len(w.files) > w.opts.Batch {
-		cut := len(w.files) - w.opts.Batch
-		w.subs = append(w.subs, task{path: dir.Path(), linked: t.linked, shown: shown, files: slices.Clone(w.files[cut:])})
-		w.files = w.files[:cut]
-	}
-	if w.ordered {
-		slices.SortFunc(w.subs, func(a, b task) int { return compareDirs(b.name, a.name) })
-	}
 	w.nDirs++
 	if w.announce != nil {
 		w.announce(shown, w.dirs)
 	}
+	parts := w.split(t, dir.Path(), shown)
 	if len(w.subs) > 0 {
 		w.push(w.subs)
 		clear(w.subs)
 	}
-	w.call(h, shown, w.files, w.dirs)
+	w.call(h, shown, parts, w.files[:min(len(w.files), w.opts.Batch)], w.dirs)
+}
+
+// split makes tasks of the files beyond the first batch, which any worker may
+// take, and returns the number of parts. They come behind the subfolders in the
+// stack, so before them in time: the folder is finished first.
+func (w *worker) split(t *task, path rootfs.Path, shown string) int {
+	if w.ordered {
+		slices.SortFunc(w.subs, func(a, b task) int { return compareDirs(b.name, a.name) })
+	}
+	parts := max(1, (len(w.files)+w.opts.Batch-1)/w.opts.Batch)
+	if parts == 1 {
+		return 1
+	}
+	rest := slices.Clone(w.files[w.opts.Batch:])
+	for batch := range slices.Chunk(rest, w.opts.Batch) {
+		w.subs = append(w.subs, task{path: path, linked: t.linked, shown: shown, files: batch, parts: parts})
+	}
+	return parts
 }
 
 func (w *worker) open(t *task) (*rootfs.Dir, error) {
@@ -68,9 +79,9 @@ func (w *worker) open(t *task) (*rootfs.Dir, error) {
 	return w.root.OpenDir(t.where())
 }
 
-func (w *worker) call(h *handle, shown string, files, dirs []rootfs.Entry) {
+func (w *worker) call(h *handle, shown string, parts int, files, dirs []rootfs.Entry) {
 	w.nFiles += len(files)
-	w.visited = Visit{Path: h.dir.Path(), Shown: shown, Dir: h.dir, Files: files, Dirs: dirs, Worker: w.id}
+	w.visited = Visit{Path: h.dir.Path(), Shown: shown, Dir: h.dir, Files: files, Dirs: dirs, Parts: parts, Worker: w.id}
 	if err := w.visit(&w.visited); err != nil {
 		w.fail(err)
 	}
@@ -86,7 +97,7 @@ func (w *worker) enter(t *task, dir *rootfs.Dir, shown string) bool {
 	for a := t.chain; a != nil; a = a.up {
 		if a.ino == info.Ino && a.dev == info.Dev && info.Ino != 0 {
 			w.skip(shown, Loop, nil)
-			w.miss(shown)
+			w.miss(shown, 1)
 			return false
 		}
 	}
@@ -211,12 +222,12 @@ func (w *worker) lose(t *task, err error) {
 	default:
 		w.skip(shown, Unreadable, err)
 	}
-	w.miss(shown)
+	w.miss(shown, max(1, t.parts))
 }
 
-func (w *worker) miss(shown string) {
+func (w *worker) miss(shown string, parts int) {
 	if w.missed != nil {
-		w.missed(shown)
+		w.missed(shown, parts)
 	}
 }
 

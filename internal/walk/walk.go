@@ -67,6 +67,8 @@ type Visit struct {
 	Files []rootfs.Entry
 	// Dirs are the folders that will be entered, in the folder's first Visit.
 	Dirs []rootfs.Entry
+	// Parts is how many visits make up the folder.
+	Parts int
 	// Worker is a number below Options.Workers; no two calls with the same
 	// number run at once, so it can index scratch space.
 	Worker int
@@ -134,9 +136,10 @@ type walker struct {
 	visit   func(*Visit) error
 	ordered bool // queue folders in path order
 	// For Ordered; may be nil. announce hears of the folders that will be
-	// entered before any of them is, missed of those that then couldn't be.
+	// entered before any of them is, missed of those, or parts of them, that then
+	// couldn't be.
 	announce func(shown string, dirs []rootfs.Entry)
-	missed   func(shown string)
+	missed   func(shown string, parts int)
 	below    int          // bytes of a shown path that lead to Start, with the slash
 	handles  atomic.Int32 // open now
 	keep     int32        // how many may wait

@@ -1,0 +1,192 @@
+package walk
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/internal/rootfs"
+)
+
+// sequence puts what parallel workers find into path order. Every folder that
+// will be entered is announced by its parent, so the reader knows which folder
+// to wait for next.
+type sequence[T any] struct {
+	work func(v *Visit, e *rootfs.Entry) (T, bool)
+
+	mu      sync.Mutex
+	folders map[string]*folder[T] // announced and not yet passed on, by shown path
+}
+
+// folder is a folder whose entries are or will be known.
+type folder[T any] struct {
+	ready chan struct{} // closed when the fields below are final
+	path  rootfs.Path
+	items []outcome[T] // files with a result and folders, sorted; none if it couldn't be read
+
+	mu   sync.Mutex
+	seen int // parts done; a large folder comes in several
+}
+
+type outcome[T any] struct {
+	entry  rootfs.Entry
+	result T
+}
+
+// errStopped says that the walk ended early; its own error tells why.
+var errStopped = errors.New("walk stopped")
+
+// run walks and passes on what is found, in order, on the calling goroutine.
+func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
+	pass func(path string, dir rootfs.Path, o *outcome[T]) error) (Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.folders = map[string]*folder[T]{}
+	w := newWalker(root, opts, s.visit)
+	w.ordered, w.announce, w.missed = true, s.announce, s.miss
+	shown := plainPath(w.opts.Start)
+	top := s.expect(shown)
+
+	var report Report
+	var walkErr error
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		report, walkErr = w.run(ctx)
+	}()
+	err := s.read(finished, shown, top, pass)
+	if err != nil {
+		cancel()
+	}
+	<-finished
+	if err == nil || err == errStopped {
+		err = walkErr
+	}
+	return report, err
+}
+
+func (s *sequence[T]) expect(shown string) *folder[T] {
+	f := &folder[T]{ready: make(chan struct{})}
+	s.mu.Lock()
+	s.folders[shown] = f
+	s.mu.Unlock()
+	return f
+}
+
+func (s *sequence[T]) announce(shown string, dirs []rootfs.Entry) {
+	for _, d := range dirs {
+		s.expect(join(shown, d.Name))
+	}
+}
+
+func (s *sequence[T]) folder(shown string) *folder[T] {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.folders[shown]
+}
+
+func (s *sequence[T]) miss(shown string, parts int) {
+	if f := s.folder(shown); f != nil {
+		f.add(parts, nil)
+	}
+}
+
+func (s *sequence[T]) visit(v *Visit) error {
+	items := make([]outcome[T], 0, len(v.Dirs))
+	for _, d := range v.Dirs {
+		d.Type = rootfs.TypeDir // also a symlink that is followed
+		items = append(items, outcome[T]{entry: d})
+	}
+	for i := range v.Files {
+		if r, ok := s.work(v, &v.Files[i]); ok {
+			items = append(items, outcome[T]{v.Files[i], r})
+		}
+	}
+	f := s.folder(v.Shown)
+	f.mu.Lock()
+	f.path = v.Path
+	f.mu.Unlock()
+	f.add(v.Parts, items)
+	return nil
+}
+
+// add takes in one of the parts of the folder; with the last it is ready.
+func (f *folder[T]) add(parts int, items []outcome[T]) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.items = append(f.items, items...)
+	if f.seen++; f.seen == parts {
+		slices.SortFunc(f.items, func(a, b outcome[T]) int { return compareEntries(a.entry, b.entry) })
+		close(f.ready)
+	}
+}
+
+// read passes on what is below f, depth first. It keeps its own stack: a tree
+// may be deeper than a goroutine's.
+func (s *sequence[T]) read(finished <-chan struct{}, shown string, f *folder[T], pass func(string, rootfs.Path, *outcome[T]) error) error {
+	type level struct {
+		shown string
+		f     *folder[T]
+		next  int
+	}
+	stack := []level{{shown, f, 0}}
+	for len(stack) > 0 {
+		l := &stack[len(stack)-1]
+		if l.next == 0 {
+			select {
+			case <-l.f.ready:
+			case <-finished:
+				select {
+				case <-l.f.ready:
+				default:
+					return errStopped
+				}
+			}
+		}
+		if l.next == len(l.f.items) {
+			s.mu.Lock()
+			delete(s.folders, l.shown)
+			s.mu.Unlock()
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		o := &l.f.items[l.next]
+		l.next++
+		path := join(l.shown, o.entry.Name)
+		if err := pass(path, l.f.path, o); err != nil {
+			return err
+		}
+		if o.entry.Type == rootfs.TypeDir {
+			stack = append(stack, level{path, s.folder(path), 0})
+		}
+	}
+	return nil
+}
+
+// compareEntries orders as full paths are: a folder as if its name ended in the
+// slash that its entries' paths have there.
+func compareEntries(a, b rootfs.Entry) int {
+	x, y := a.Name, b.Name
+	n := min(len(x), len(y))
+	if c := strings.Compare(x[:n], y[:n]); c != 0 {
+		return c
+	}
+	return after(x, n, a.Type) - after(y, n, b.Type)
+}
+
+func compareDirs(a, b string) int {
+	return compareEntries(rootfs.Entry{Name: a, Type: rootfs.TypeDir}, rootfs.Entry{Name: b, Type: rootfs.TypeDir})
+}
+
+// after is the byte of an entry's path at position n, -1 behind its end.
+func after(name string, n int, t rootfs.Type) int {
+	switch {
+	case n < len(name):
+		return int(name[n])
+	case t == rootfs.TypeDir:
+		return '/'
+	}
+	return -1
+}
