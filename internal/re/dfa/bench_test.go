@@ -93,3 +93,54 @@ func BenchmarkLines(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSpans finds every span of the first 30 MB, line by line as a
+// caller does after Lines, and in one text.
+func BenchmarkSpans(b *testing.B) {
+	text := benchText()
+	if text == nil {
+		b.Skip("QUARRY_BENCH_TREE names no source tree")
+	}
+	text = text[:bytes.LastIndexByte(text[:30<<20], '\n')]
+	for _, pattern := range []string{`\w+_lock\b`, unicodeWord + `+\(`, `[A-Z]+_SUSPEND`} {
+		node := nfatest.MustParse(pattern)
+		fwd := compile(b, node, nfa.Options{NoCaptures: true})
+		cache := dfa.NewFinder(fwd, compile(b, node, nfa.Options{Reverse: true}), nil).NewCache()
+		all := func(hay []byte) (n int) {
+			for at := 0; at <= len(hay); n++ {
+				_, end, r := cache.Find(hay, at, len(hay), false)
+				if r != dfa.Match {
+					break
+				}
+				at = end
+			}
+			return n
+		}
+		for _, byLine := range []bool{true, false} {
+			b.Run(map[bool]string{true: "lines/", false: "text/"}[byLine]+pattern, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				count := 0
+				best := time.Duration(math.MaxInt64)
+				for b.Loop() {
+					count = 0
+					start := cpuTime()
+					if byLine {
+						for rest := text; len(rest) > 0; {
+							line := rest
+							if n := bytes.IndexByte(rest, '\n'); n >= 0 {
+								line = rest[:n]
+							}
+							count += all(line)
+							rest = rest[min(len(line)+1, len(rest)):]
+						}
+					} else {
+						count = all(text)
+					}
+					best = min(best, cpuTime()-start)
+				}
+				b.ReportMetric(float64(len(text))/best.Seconds()/1e9, "GB/cpu-s")
+				b.ReportMetric(float64(count), "spans")
+			})
+		}
+	}
+}

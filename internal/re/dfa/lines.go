@@ -89,6 +89,16 @@ func (c *LineCache) Next(hay []byte, from int) (Line, bool) {
 	return Line{}, false
 }
 
+// Match reports whether a single line matches, given without its \n. It is
+// for lines that something else has found to be worth a look.
+func (c *LineCache) Match(line []byte) bool {
+	if len(line) == 0 {
+		return c.always || c.m.ends(c.m.startState(false, kindEdge))
+	}
+	_, ok := c.Next(line, 0)
+	return ok
+}
+
 // stream is a place where a machine is reading.
 type stream struct {
 	pos, end int

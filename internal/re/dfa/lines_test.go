@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"quarry/internal/re/dfa"
@@ -67,6 +69,11 @@ func TestLinesAreThePikeVMsLines(t *testing.T) {
 			}
 			got = append(got, line)
 			at = line.End + 1
+		}
+		if n < 100 {
+			if one := naive(hay, cache.Match); fmt.Sprint(one) != fmt.Sprint(want) {
+				t.Fatalf("%s on %q: Match gives %v, want %v", c.name, hay, one, want)
+			}
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%s on %.200q: Next gives %v, want %v", c.name, hay, head(got), head(want))
@@ -140,5 +147,53 @@ func TestThrashing(t *testing.T) {
 	}
 	if asked < 1000 {
 		t.Errorf("decided %d lines of 4,900 by hand: the machine didn't give up", asked)
+	}
+}
+
+// Caches share a machine but nothing that changes; the race detector watches.
+func TestSharedByWorkers(t *testing.T) {
+	node := nfatest.MustParse(`\b[a-cé]+\b.*(?:ab|k)$`)
+	p := compile(t, node, nfa.Options{})
+	lines := dfa.NewLines(p, nil)
+	finder := dfa.NewFinder(p, compile(t, node, nfa.Options{Reverse: true}), nil)
+	hay := []byte(nfatest.Text(rand.New(rand.NewPCG(2, 2)), 20000, true))
+	want := naive(hay, exact(p))
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			cache, spans := lines.NewCache(exact(p)), finder.NewCache()
+			got := cache.All(nil, hay)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d lines, want %d", len(got), len(want))
+			}
+			for _, l := range got {
+				if _, _, r := spans.Find(hay[l.Start:l.End], 0, l.End-l.Start, false); r != dfa.Match {
+					t.Errorf("no span in %q", hay[l.Start:l.End])
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestWarmCacheAllocatesNothing(t *testing.T) {
+	node := nfatest.MustParse(`\pL+\s\w*b$`)
+	p := compile(t, node, nfa.Options{})
+	cache := dfa.NewLines(p, nil).NewCache(exact(p))
+	spans := dfa.NewFinder(p, compile(t, node, nfa.Options{Reverse: true}), nil).NewCache()
+	hay := []byte(nfatest.Text(rand.New(rand.NewPCG(2, 2)), 20000, false))
+	var lines []dfa.Line
+	run := func() {
+		lines = cache.All(lines[:0], hay)
+		for _, l := range lines {
+			spans.Find(hay, l.Start, l.End, false)
+		}
+	}
+	run()
+	if len(lines) == 0 {
+		t.Fatal("no line matches")
+	}
+	if n := testing.AllocsPerRun(10, run); n != 0 {
+		t.Errorf("%v allocations a buffer, want none", n)
 	}
 }

@@ -161,6 +161,21 @@ func TestFirstBytes(t *testing.T) {
 	}
 }
 
+// Relax makes chosen assertions hold everywhere and leaves the others.
+func TestRelax(t *testing.T) {
+	look := func(l hir.Look) *hir.Node { return &hir.Node{Op: hir.OpLook, Look: l} }
+	n := &hir.Node{Op: hir.OpConcat, Subs: []*hir.Node{
+		look(hir.LookStart), look(hir.LookWordUnicode), {Op: hir.OpLiteral, Lit: []byte("a")}, look(hir.LookWordASCII),
+	}}
+	p, err := nfa.Compile(n, nfa.Options{Relax: nfa.LooksUnicode})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := nfa.LookSet(1<<hir.LookStart | 1<<hir.LookWordASCII); p.Looks != want {
+		t.Errorf("assertions %b, want %b", p.Looks, want)
+	}
+}
+
 func TestSizeLimit(t *testing.T) {
 	n := nfatest.MustParse(`\pL{200}`)
 	if _, err := nfa.Compile(n, nfa.Options{SizeLimit: 1 << 16}); !errors.Is(err, nfa.ErrTooLarge) {
