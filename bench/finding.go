@@ -1,4 +1,96 @@
 package main
 
-func (b *bench) finding() error   { return nil }
-func (b *bench) searching() error { return nil }
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// build makes the program as users run it.
+func (b *bench) build() (string, error) {
+	name, err := filepath.Abs(filepath.Join(b.work, "quarry"))
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-trimpath", "-o", name, "./cmd/quarry")
+	cmd.Stderr = os.Stderr
+	return name, cmd.Run()
+}
+
+// run is the cost of one process.
+type cost struct {
+	wall, cpu time.Duration
+	memory    int64 // peak, KB
+}
+
+// measure runs a command in the tree and gives its best wall time, least
+// processor time and largest memory. Both peers alternate, so that a noisy
+// moment hits both.
+func (b *bench) compare(ours, theirs []string) (q, r cost, err error) {
+	q.wall, r.wall = 1<<62, 1<<62
+	q.cpu, r.cpu = 1<<62, 1<<62
+	for range b.rounds {
+		for _, side := range []struct {
+			args []string
+			best *cost
+		}{{ours, &q}, {theirs, &r}} {
+			c, err := b.once(side.args)
+			if err != nil {
+				return q, r, err
+			}
+			side.best.wall = min(side.best.wall, c.wall)
+			side.best.cpu = min(side.best.cpu, c.cpu)
+			side.best.memory = max(side.best.memory, c.memory)
+		}
+	}
+	return q, r, nil
+}
+
+func (b *bench) once(args []string) (cost, error) {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Dir = b.tree
+	start := time.Now()
+	err := cmd.Run()
+	c := cost{wall: time.Since(start)}
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() > 1) {
+		return c, fmt.Errorf("%v: %w", args, err)
+	}
+	c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if ru, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		c.memory = int64(ru.Maxrss)
+	}
+	return c, nil
+}
+
+func (b *bench) header(title string) {
+	fmt.Printf("\n%s\n%-44s %9s %9s %7s %7s %8s %8s\n", title, "", "quarry", "ripgrep", "wall", "cpu", "quarry", "ripgrep")
+}
+
+func row(name string, q, r cost) {
+	fmt.Printf("%-44s %6d ms %6d ms %6.2fx %6.2fx %5d MB %5d MB\n", name,
+		q.wall.Milliseconds(), r.wall.Milliseconds(),
+		q.wall.Seconds()/r.wall.Seconds(), q.cpu.Seconds()/r.cpu.Seconds(), q.memory>>10, r.memory>>10)
+}
+
+// finding compares listings.
+func (b *bench) finding() error {
+	exe, err := b.build()
+	if err != nil {
+		return err
+	}
+	b.header("find: list all files, one process each (ratio below 1: quarry is faster)")
+	q, r, err := b.compare([]string{exe, "find"}, []string{b.rg, "--no-config", "--no-require-git", "--files"})
+	if err != nil {
+		return err
+	}
+	row("find", q, r)
+	q, r, err = b.compare([]string{exe, "--help"}, []string{b.rg, "--no-config", "--version"})
+	if err != nil {
+		return err
+	}
+	row("start-up", q, r)
+	return nil
+}

@@ -254,10 +254,10 @@ func setFrequency(set literal.Set) float64 {
 // firstBytes makes a prefilter of the bytes a match can begin with, when they
 // are rare in text: those of \p{Greek} are, those of \w are not.
 func firstBytes(prog *nfa.Prog) *prefilter {
-	set, nullable := prog.FirstBytes()
-	if nullable {
+	if prog.Nullable {
 		return nil
 	}
+	set := prog.First
 	freq := 0.0
 	for b, in := range set {
 		if in {
