@@ -158,8 +158,8 @@ func (r *findRun) visit(v *walk.Visit) error {
 
 // tooDeep reports a folder whose entries lie below the depth limit.
 func (r *findRun) tooDeep(shown string) bool {
-	if r.q.MaxDepth == 0 || len(shown) < r.below {
-		return false
+	if r.q.MaxDepth == 0 || len(shown) <= r.below {
+		return false // the searched folder itself
 	}
 	return strings.Count(shown[r.below:], "/")+2 > r.q.MaxDepth
 }

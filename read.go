@@ -1,0 +1,141 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/textfile"
+)
+
+// Info describes a file or folder.
+type Info struct {
+	Path    string
+	Folder  bool
+	Size    int64
+	ModTime time.Time
+	// Created is the birth time, zero where the file system has none.
+	Created time.Time
+}
+
+// Stat describes what a path names. A path that exists in another case only is
+// found, when it is the only one.
+func (w *Workspace) Stat(_ context.Context, path string) (*Info, error) {
+	p, err := w.root.ResolveFold(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := w.root.Stat(p)
+	if err != nil {
+		return nil, err
+	}
+	return &Info{
+		Path: p.String(), Folder: info.Type == rootfs.TypeDir,
+		Size: info.Size, ModTime: info.ModTime, Created: info.BirthTime,
+	}, nil
+}
+
+// ReadOptions say which part of a file to read; nil is all of it.
+type ReadOptions struct {
+	Start, End int // lines, from 1, both included; 0 is the first and the last
+	MaxLines   int // 0 is no limit
+	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is given
+}
+
+// Text is a part of a text file, decoded.
+type Text struct {
+	Path     string
+	Lines    []string // without line endings
+	First    int      // number of the first line
+	Total    int      // lines in the file
+	Version  string   // of the whole file's content
+	Encoding string   // utf-8, utf-8-bom, utf-16le, utf-16be or windows-1252
+	Ending   string   // lf, crlf, mixed or none
+	// Cut says that MaxLines or MaxBytes ended the text before what was asked
+	// for; CutLine that the last line is not whole.
+	Cut, CutLine bool
+}
+
+// ErrNotText is a binary file where text is needed.
+var ErrNotText = errors.New("not a text file")
+
+// ErrRange is a range of lines that no file can have.
+var ErrRange = errors.New("invalid range of lines")
+
+// maxRead is the largest file that is read into memory.
+const maxRead = 1 << 30
+
+// Read returns lines of a text file.
+func (w *Workspace) Read(_ context.Context, path string, opts *ReadOptions) (*Text, error) {
+	if opts == nil {
+		opts = &ReadOptions{}
+	}
+	if opts.Start < 0 || opts.End < 0 || opts.End > 0 && opts.Start > opts.End {
+		return nil, fmt.Errorf("%w: %d to %d", ErrRange, opts.Start, opts.End)
+	}
+	p, err := w.root.ResolveFold(path)
+	if err != nil {
+		return nil, err
+	}
+	data, version, _, err := w.root.ReadFile(p, maxRead)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := textfile.New(data)
+	var binary *textfile.BinaryError
+	if errors.As(err, &binary) {
+		return nil, fmt.Errorf("%w: %s: %w", ErrNotText, p, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	t := &Text{
+		Path: p.String(), Total: doc.Lines().Count(), Version: version.String(),
+		Encoding: doc.Encoding().String(), Ending: textfile.CountEndings(doc.Text()).String(),
+	}
+	t.fill(doc, opts)
+	return t, nil
+}
+
+// fill takes the lines asked for.
+func (t *Text) fill(doc *textfile.Document, opts *ReadOptions) {
+	t.First = max(opts.Start, 1)
+	last := t.Total
+	if opts.End > 0 {
+		last = min(last, opts.End)
+	}
+	size := 0
+	for n, line := range doc.Lines().From(t.First) {
+		if n > last {
+			break
+		}
+		if opts.MaxLines > 0 && len(t.Lines) == opts.MaxLines {
+			t.Cut = true
+			break
+		}
+		text := string(doc.Text()[line.Start:line.Content])
+		if opts.MaxBytes > 0 && size+len(text)+1 > opts.MaxBytes {
+			t.Cut = true
+			if len(t.Lines) == 0 {
+				t.Lines = append(t.Lines, cutText(text, opts.MaxBytes))
+				t.CutLine = true
+			}
+			break
+		}
+		size += len(text) + 1
+		t.Lines = append(t.Lines, text)
+	}
+}
+
+// cutText cuts between characters.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && s[most]&0xC0 == 0x80 {
+		most--
+	}
+	return s[:most]
+}

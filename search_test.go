@@ -1,0 +1,293 @@
+package quarry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+	"quarry/match"
+)
+
+// workspace makes a folder from a map of files and opens it.
+func workspace(t testing.TB, files map[string]string, opts *quarry.Options) *quarry.Workspace {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := quarry.Open(dir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	return ws
+}
+
+// lines writes a result as path:number:text.
+func lines(r *quarry.Result) []string {
+	var out []string
+	for _, f := range r.Files {
+		for _, l := range f.Lines {
+			sep := "-"
+			if l.Hit {
+				sep = ":"
+			}
+			out = append(out, fmt.Sprintf("%s%s%d%s%s", f.Path, sep, l.Number, sep, l.Text))
+		}
+	}
+	return out
+}
+
+func search(t *testing.T, ws *quarry.Workspace, q quarry.Query) *quarry.Result {
+	t.Helper()
+	r, err := ws.Search(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+var sample = map[string]string{
+	"a.go":           "package a\n\nfunc foo() {}\nfunc bar() {}\n",
+	"a/b.go":         "foo\n",
+	"a-b.txt":        "foo\n",
+	"docs/x.md":      "one\nfoo two\nthree\n",
+	".hidden":        "foo\n",
+	"build/out.txt":  "foo\n",
+	".gitignore":     "/build/\n",
+	"bin":            "foo\x00\n",
+	".git/config":    "foo\n",
+	".env":           "foo=1\n",
+	"crlf.txt":       "foo\r\nbar\r\n",
+	"vendor/v/v.go":  "foo\nfoo\nfoo\n",
+	"empty":          "",
+	".obsidian/a.md": "foo\n",
+}
+
+func TestSearchOrderAndScope(t *testing.T) {
+	ws := workspace(t, sample, nil)
+	for _, c := range []struct {
+		name string
+		q    quarry.Query
+		want []string
+	}{
+		{"by path, a folder sorting as its slash", quarry.Query{Pattern: "^foo$"},
+			[]string{"a-b.txt:1:foo", "a/b.go:1:foo", "crlf.txt:1:foo", "vendor/v/v.go:1:foo", "vendor/v/v.go:2:foo", "vendor/v/v.go:3:foo"}},
+		{"a folder", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Paths: []string{"docs"}}}, []string{"docs/x.md:2:foo two"}},
+		{"a file", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Paths: []string{"a.go"}}}, []string{"a.go:3:func foo() {}"}},
+		{"a folder in another case", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Paths: []string{"DOCS"}}}, []string{"docs/x.md:2:foo two"}},
+		{"an ignored folder that is named", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Paths: []string{"build"}}}, []string{"build/out.txt:1:foo"}},
+		{"a glob", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Globs: []string{"*.go", "!vendor/**"}}}, []string{"a.go:3:func foo() {}", "a/b.go:1:foo"}},
+		{"types and globs", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Globs: []string{"a*"}, Types: []string{"*.txt"}}}, []string{"a-b.txt:1:foo"}},
+		{"hidden, but never protected or secret", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Hidden: true, Globs: []string{".*"}}}, []string{".hidden:1:foo"}},
+		{"ignored", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Ignored: true, Globs: []string{"out.txt"}}}, []string{"build/out.txt:1:foo"}},
+		{"context", quarry.Query{Pattern: "two", Before: 1, After: 1}, []string{"docs/x.md-1-one", "docs/x.md:2:foo two", "docs/x.md-3-three"}},
+		{"CRLF isn't text", quarry.Query{Pattern: "bar$", Scope: quarry.Scope{Paths: []string{"crlf.txt"}}}, []string{"crlf.txt:2:bar"}},
+		{"inverted", quarry.Query{Pattern: "func", Invert: true, Scope: quarry.Scope{Paths: []string{"a.go"}}}, []string{"a.go:1:package a", "a.go:2:"}},
+		{"several patterns", quarry.Query{Patterns: []string{"three", "bar\\("}}, []string{"a.go:4:func bar() {}", "docs/x.md:3:three"}},
+	} {
+		if diff := cmp.Diff(c.want, lines(search(t, ws, c.q))); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestSearchLimits(t *testing.T) {
+	ws := workspace(t, sample, nil)
+	for _, c := range []struct {
+		name    string
+		q       quarry.Query
+		want    []string
+		stopped quarry.Stop
+		total   int
+		exact   bool
+	}{
+		{"lines", quarry.Query{Limits: quarry.Limits{Lines: 3}},
+			[]string{"a-b.txt:1:foo", "a.go:3:func foo() {}", "a/b.go:1:foo"}, quarry.StopLines, 0, false},
+		{"lines, counting on", quarry.Query{Limits: quarry.Limits{Lines: 3, CountTo: 1000}},
+			[]string{"a-b.txt:1:foo", "a.go:3:func foo() {}", "a/b.go:1:foo"}, quarry.StopLines, 8, true},
+		{"files", quarry.Query{Limits: quarry.Limits{Files: 1, CountTo: 1000}}, []string{"a-b.txt:1:foo"}, quarry.StopFiles, 8, true},
+		{"within a file", quarry.Query{Limits: quarry.Limits{Lines: 7, CountTo: 1000}, Offset: 5}, []string{"vendor/v/v.go:1:foo", "vendor/v/v.go:2:foo", "vendor/v/v.go:3:foo"}, "", 8, true},
+		{"offset", quarry.Query{Offset: 6}, []string{"vendor/v/v.go:2:foo", "vendor/v/v.go:3:foo"}, "", 8, true},
+		{"a file's lines", quarry.Query{Limits: quarry.Limits{LinesAFile: 1}, Scope: quarry.Scope{Paths: []string{"vendor"}}}, []string{"vendor/v/v.go:1:foo"}, "", 1, true},
+	} {
+		c.q.Pattern = "foo"
+		r := search(t, ws, c.q)
+		if diff := cmp.Diff(c.want, lines(r)); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
+		if r.Stopped != c.stopped || r.Exact != c.exact || c.exact && r.LinesMatched != c.total {
+			t.Errorf("%s: stopped %q, exact %v, %d lines; want %q %v %d", c.name, r.Stopped, r.Exact, r.LinesMatched, c.stopped, c.exact, c.total)
+		}
+	}
+}
+
+func TestSearchSaysWhatItSkips(t *testing.T) {
+	ws := workspace(t, sample, nil)
+	r := search(t, ws, quarry.Query{Pattern: "zzz"})
+	if len(r.Files) != 0 || !r.Exact || r.Stopped != "" {
+		t.Errorf("zero answer: %+v", r)
+	}
+	want := map[quarry.Reason]int{quarry.Binary: 1, quarry.Hidden: 2, quarry.Ignored: 1, quarry.Protected: 3}
+	if diff := cmp.Diff(want, r.SkippedCount); diff != "" {
+		t.Error(diff)
+	}
+	if len(r.Skipped) != 1 || r.Skipped[0].Path != "bin" {
+		t.Errorf("skipped %v", r.Skipped)
+	}
+}
+
+func TestSearchDetails(t *testing.T) {
+	ws := workspace(t, sample, nil)
+	r := search(t, ws, quarry.Query{Pattern: "o", Detail: quarry.Counts, CountMatches: true, Scope: quarry.Scope{Paths: []string{"docs"}}})
+	if f := r.Files[0]; f.Matched != 2 || f.Matches != 4 || f.Lines != nil {
+		t.Errorf("counts: %+v", f)
+	}
+	r = search(t, ws, quarry.Query{Pattern: "foo", Detail: quarry.Files, Without: true})
+	if len(r.Files) != 1 || r.Files[0].Path != "empty" {
+		t.Errorf("files without match: %+v", r.Files)
+	}
+	r = search(t, ws, quarry.Query{Pattern: "(f)oo", Spans: true, Scope: quarry.Scope{Paths: []string{"a.go"}}})
+	if diff := cmp.Diff([]quarry.Span{{Start: 5, End: 8}}, r.Files[0].Lines[0].Spans); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSearchErrors(t *testing.T) {
+	ws := workspace(t, sample, nil)
+	for _, c := range []struct {
+		name string
+		q    quarry.Query
+	}{
+		{"a bad pattern", quarry.Query{Pattern: "("}},
+		{"a bad glob", quarry.Query{Pattern: "x", Scope: quarry.Scope{Globs: []string{"[a"}}}},
+		{"no such path", quarry.Query{Pattern: "x", Scope: quarry.Scope{Paths: []string{"nope"}}}},
+		{"outside", quarry.Query{Pattern: "x", Scope: quarry.Scope{Paths: []string{"../"}}}},
+		{"protected", quarry.Query{Pattern: "x", Scope: quarry.Scope{Paths: []string{".git"}}}},
+	} {
+		if r, err := ws.Search(context.Background(), c.q); err == nil {
+			t.Errorf("%s: no error, %+v", c.name, r)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := ws.Search(ctx, quarry.Query{Pattern: "foo"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestSearchDeterministic(t *testing.T) {
+	files := map[string]string{}
+	for i := range 400 {
+		files[fmt.Sprintf("d%d/e%d/f%d.txt", i%7, i%13, i)] = strings.Repeat("x\n", i%5) + "needle\n"
+	}
+	one := workspace(t, files, &quarry.Options{Workers: 1})
+	q := quarry.Query{Pattern: "needle", Limits: quarry.Limits{Lines: 123}}
+	want := lines(search(t, one, q))
+	for range 20 {
+		many, err := quarry.Open(one.Dir(), &quarry.Options{Workers: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, lines(search(t, many, q))); diff != "" {
+			t.Fatal(diff)
+		}
+		many.Close()
+	}
+}
+
+func TestSearchTime(t *testing.T) {
+	files := map[string]string{}
+	for i := range 50 {
+		files[fmt.Sprintf("f%d", i)] = strings.Repeat("abcdefghijklmnopqrst", 20_000)
+	}
+	ws := workspace(t, files, nil)
+	r := search(t, ws, quarry.Query{Pattern: "[a-q][^u-z]{13}x", Limits: quarry.Limits{Time: time.Millisecond}})
+	if r.Stopped != quarry.StopTime || r.Exact {
+		t.Errorf("stopped %q exact %v", r.Stopped, r.Exact)
+	}
+	q := quarry.Query{Pattern: `(a*)*(?=c)\1b`, Match: match.Options{Syntax: match.ECMAScript}}
+	ws = workspace(t, map[string]string{"x": strings.Repeat("a", 5000) + "b\n"}, nil)
+	if r = search(t, ws, q); r.Stopped != quarry.StopBudget || r.Exact {
+		t.Errorf("stopped %q exact %v", r.Stopped, r.Exact)
+	}
+}
+
+func TestFind(t *testing.T) {
+	ws := workspace(t, sample, nil)
+	for _, c := range []struct {
+		name string
+		q    quarry.FindQuery
+		want string
+	}{
+		{"files", quarry.FindQuery{}, "a-b.txt a.go a/b.go bin crlf.txt docs/x.md empty vendor/v/v.go"},
+		{"a name at any depth", quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"*.go"}}}, "a.go a/b.go vendor/v/v.go"},
+		{"minimatch, only at the top", quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"*.go"}, Dialect: quarry.Minimatch}}, "a.go"},
+		{"vault, any case", quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"DOCS/*"}, Dialect: quarry.Vault}}, "docs/x.md"},
+		{"folders", quarry.FindQuery{Kind: quarry.OnlyFolders}, "a docs vendor vendor/v"},
+		{"both, one deep", quarry.FindQuery{Kind: quarry.FilesAndFolders, Scope: quarry.Scope{MaxDepth: 1}}, "a a-b.txt a.go bin crlf.txt docs empty vendor"},
+		{"largest first", quarry.FindQuery{Order: quarry.BySize, Limit: 2}, "a.go docs/x.md"},
+		{"offset", quarry.FindQuery{Offset: 6}, "empty vendor/v/v.go"},
+		{"below a folder", quarry.FindQuery{Scope: quarry.Scope{Paths: []string{"vendor"}, Globs: []string{"v/*"}}}, "vendor/v/v.go"},
+	} {
+		r, err := ws.Find(context.Background(), c.q)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		var got []string
+		for _, e := range r.Entries {
+			got = append(got, e.Path)
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %s, want %s", c.name, s, c.want)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	ws := workspace(t, map[string]string{
+		"a.txt": "one\r\ntwo\r\nthree\r\n", "long": strings.Repeat("é", 100) + "\n", "bin": "\x89PNG\r\n\x1a\n\x00", "latin": "caf\xe9\n",
+	}, nil)
+	ctx := context.Background()
+	r, err := ws.Read(ctx, "A.TXT", &quarry.ReadOptions{Start: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"two", "three"}, r.Lines); diff != "" || r.Path != "a.txt" || r.Total != 3 || r.First != 2 || r.Ending != "crlf" || r.Version == "" {
+		t.Errorf("%s\n%+v", diff, r)
+	}
+	if r, err = ws.Read(ctx, "a.txt", &quarry.ReadOptions{MaxLines: 1}); err != nil || !r.Cut || len(r.Lines) != 1 {
+		t.Errorf("%+v %v", r, err)
+	}
+	if r, err = ws.Read(ctx, "long", &quarry.ReadOptions{MaxBytes: 11}); err != nil || !r.CutLine || r.Lines[0] != "ééééé" {
+		t.Errorf("%+v %v", r, err)
+	}
+	if r, err = ws.Read(ctx, "latin", nil); err != nil || r.Lines[0] != "café" || r.Encoding != "windows-1252" {
+		t.Errorf("%+v %v", r, err)
+	}
+	if _, err = ws.Read(ctx, "bin", nil); !errors.Is(err, quarry.ErrNotText) || !strings.Contains(err.Error(), "PNG") {
+		t.Errorf("binary: %v", err)
+	}
+	if _, err = ws.Read(ctx, "a.txt", &quarry.ReadOptions{Start: 3, End: 2}); !errors.Is(err, quarry.ErrRange) {
+		t.Errorf("range: %v", err)
+	}
+	info, err := ws.Stat(ctx, "a.txt")
+	if err != nil || info.Size != 17 || info.Folder {
+		t.Errorf("%+v %v", info, err)
+	}
+}
