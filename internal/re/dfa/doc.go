@@ -15,19 +15,26 @@
 // A Finder or Lines is immutable and shared; a cache belongs to one goroutine.
 package dfa
 
-// DefaultCacheSize bounds the states of one cache, in bytes.
-const DefaultCacheSize = 2 << 20
+import "quarry/internal/re/nfa"
 
 // Options of the machines; nil and the zero value are the defaults.
 type Options struct {
 	// CacheSize bounds the memory of one cache's states in bytes; 0 means
-	// DefaultCacheSize. A few states are always kept.
+	// 256 bytes for each state of the program, at least MinCacheSize and
+	// at most MaxCacheSize. A few states are always kept.
 	CacheSize int
 }
 
-func (o *Options) cacheSize() int {
+// The default size of a cache lies between these. 10,000 words without case
+// ran at 0.19 GB/s in 2 MB and at 0.67 in 16; a hundred words need neither.
+const (
+	MinCacheSize = 2 << 20
+	MaxCacheSize = 16 << 20
+)
+
+func (o *Options) cacheSize(p *nfa.Prog) int {
 	if o == nil || o.CacheSize <= 0 {
-		return DefaultCacheSize
+		return min(max(256*len(p.States), MinCacheSize), MaxCacheSize)
 	}
 	return o.CacheSize
 }

@@ -34,7 +34,7 @@ func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
 		fwd: fwd, rev: rev,
 		fcl: newClasses(fwd, modeFind), rcl: newClasses(rev, modeReverse),
 		flook: newLookTable(false), rlook: newLookTable(true),
-		cacheSize: opt.cacheSize(),
+		cacheSize: opt.cacheSize(fwd),
 	}
 }
 

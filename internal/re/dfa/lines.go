@@ -28,7 +28,7 @@ type Lines struct {
 // NewLines makes the machine of a program; its captures are ignored.
 func NewLines(p *nfa.Prog, opt *Options) *Lines {
 	return &Lines{
-		p: p, cl: newClasses(p, modeLines), look: newLookTable(false), cacheSize: opt.cacheSize(),
+		p: p, cl: newClasses(p, modeLines), look: newLookTable(false), cacheSize: opt.cacheSize(p),
 		unsure: p.Looks.HasAny(nfa.LooksUnicode) || p.UTF8 && p.Nullable,
 	}
 }
@@ -44,10 +44,11 @@ type LineCache struct {
 	decide func(line []byte) bool
 	always bool // every line matches
 	// handed counts the bytes still to be decided without the machine
-	// after it gave up; each time it does, the next stretch is longer.
-	handed, stretch int
-	streams         [maxStreams]stream
-	pieces          []piece
+	// after it gave up; each time it does, the next stretch is longer,
+	// unless it read a lot since the last time (at lastRead).
+	handed, stretch, lastRead int
+	streams                   [maxStreams]stream
+	pieces                    []piece
 }
 
 // NewCache returns an empty cache. decide says exactly whether a line matches:
@@ -188,6 +189,10 @@ func (c *LineCache) skip(hay []byte, s *stream, end int) {
 // at most a few percent of the time goes into refilling caches.
 func (c *LineCache) handOver(hay []byte, s *stream) {
 	c.m.thrashed = false
+	if c.m.read-c.lastRead > c.stretch {
+		c.stretch = minStretch
+	}
+	c.lastRead = c.m.read
 	c.handed = c.stretch
 	c.stretch = min(2*c.stretch, maxStretch)
 	s.pos = lineStart(hay, s.floor, s.pos)

@@ -57,6 +57,7 @@ type machine struct {
 	used     int
 	created  int // states since the last clear
 	scanned  int // bytes since the last clear, kept up by the callers
+	read     int // bytes before the last clear
 	bad      int // clears in a row that came too early
 	thrashed bool
 
@@ -146,6 +147,7 @@ func (m *machine) reset() {
 	m.arena = m.arena[:0]
 	m.ids = make(map[string]uint32)
 	m.starts = [2][numKinds]uint32{}
+	m.read += m.scanned
 	m.used, m.created, m.scanned = 0, 0, 0
 	for r := range numSpecial {
 		m.grow(uint32(r) << m.shift)
