@@ -166,6 +166,12 @@ func oneFault(t *testing.T, c change, n int, fault error) bool {
 	case err != nil && hit == "":
 		t.Errorf("%s: no fault was injected", what)
 	}
+	switch hit {
+	case callWrite, callCreate, callTruncate, callSync, callSyncDir, callClose:
+		if err == nil && fault != errShort {
+			t.Errorf("%s: false success", what)
+		}
+	}
 	var own *Error
 	if err != nil && !errors.As(err, &own) {
 		t.Errorf("%s: a %T", what, err)

@@ -12,7 +12,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var errNotDurable = errors.New("done, but the folder could not be synced")
+var (
+	errNotDurable  = errors.New("done, but the folder could not be synced")
+	errOtherDevice = errors.New("another file system")
+)
 
 // Rename moves the file, symlink or folder at from to to, durably. It never
 // overwrites, except that a name may change its own case or Unicode form. Both
@@ -47,7 +50,7 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 	}
 	defer at.close()
 	err = r.move(src, at, info)
-	if err == unix.EXDEV {
+	if err == errOtherDevice {
 		err = r.moveAcross(src, at, info)
 	}
 	shown := to
@@ -60,6 +63,8 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 func (r *Root) move(src, dst place, info Info) error {
 	err := r.renameNoReplace(src.dir, src.name, dst.dir, dst.name)
 	switch {
+	case err == unix.EXDEV:
+		return errOtherDevice
 	case err == unix.EEXIST && r.sameEntry(src, dst, info):
 		err = r.plainRename(src, dst)
 	case err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP:

@@ -1,0 +1,46 @@
+//go:build unix
+
+package rootfs
+
+import (
+	"os"
+	"syscall"
+)
+
+func lockFile(f *os.File, exclusive, wait bool) (bool, error) {
+	how := syscall.LOCK_SH
+	if exclusive {
+		how = syscall.LOCK_EX
+	}
+	if !wait {
+		how |= syscall.LOCK_NB
+	}
+	for {
+		err := flock(f, how)
+		switch {
+		case err == nil:
+			return true, nil
+		case err == syscall.EINTR:
+		case err == syscall.EWOULDBLOCK && !wait:
+			return false, nil
+		default:
+			return false, err
+		}
+	}
+}
+
+func unlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+
+// flock goes through the file's own guard, so that closing it meanwhile can't
+// lock whatever gets its number next.
+func flock(f *os.File, how int) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var got error
+	if err := raw.Control(func(fd uintptr) { got = syscall.Flock(int(fd), how) }); err != nil {
+		return err
+	}
+	return got
+}

@@ -1,0 +1,101 @@
+package rootfs
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// Log is a file of our own state that grows at its end and can be locked. It
+// exists in trusted roots only. Its methods may be called concurrently.
+type Log struct {
+	f    *os.File
+	path string
+}
+
+var errNotTrusted = errors.New("a log can only be kept in one of our own state folders")
+
+// OpenLog opens the log at p, for reading and appending. With create it is made
+// if it is missing, with mode 0600, and its name is durable.
+func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
+	const op = "open"
+	if r.policy != nil {
+		return nil, &Error{Op: op, Path: p.String(), Kind: InvalidArgument, Err: errNotTrusted}
+	}
+	if create {
+		if err := r.editable(op, p, false); err != nil {
+			return nil, err
+		}
+	}
+	f, err := r.openLog(p, create)
+	if err != nil {
+		return nil, wrap(op, p.String(), err)
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = errNotRegular
+	}
+	if err != nil {
+		f.Close()
+		return nil, wrap(op, p.String(), err)
+	}
+	return &Log{f: f, path: p.String()}, nil
+}
+
+// Size returns the present length.
+func (l *Log) Size() (int64, error) {
+	st, err := l.f.Stat()
+	if err != nil {
+		return 0, wrap("stat", l.path, err)
+	}
+	return st.Size(), nil
+}
+
+// ReadAt reads at an offset, as io.ReaderAt asks.
+func (l *Log) ReadAt(b []byte, off int64) (int, error) {
+	n, err := l.f.ReadAt(b, off)
+	if err == io.EOF {
+		return n, err
+	}
+	return n, wrap("read", l.path, err)
+}
+
+// Append writes b at the end, which the caller has locked and knows to be at
+// size; what a failed write left behind is cut off again.
+func (l *Log) Append(b []byte, size int64) error {
+	_, err := l.f.Write(b)
+	if err == nil {
+		return nil
+	}
+	return wrap("append", l.path, errors.Join(err, l.f.Truncate(size)))
+}
+
+// Truncate cuts the log to size.
+func (l *Log) Truncate(size int64) error { return wrap("truncate", l.path, l.f.Truncate(size)) }
+
+// Sync makes what was appended durable.
+func (l *Log) Sync() error { return wrap("sync", l.path, l.f.Sync()) }
+
+// Lock waits for the lock on the file, shared or exclusive. Locks belong to
+// this Log and go with it, also when the process dies.
+func (l *Log) Lock(exclusive bool) error {
+	_, err := lockFile(l.f, exclusive, true)
+	return wrap("lock", l.path, err)
+}
+
+// TryLock takes the lock unless someone else has it.
+func (l *Log) TryLock(exclusive bool) (bool, error) {
+	ok, err := lockFile(l.f, exclusive, false)
+	return ok, wrap("lock", l.path, err)
+}
+
+// Unlock gives the lock back.
+func (l *Log) Unlock() error { return wrap("unlock", l.path, unlockFile(l.f)) }
+
+// Close releases the log and its lock. Closing twice is harmless.
+func (l *Log) Close() error {
+	if err := l.f.Close(); !errors.Is(err, os.ErrClosed) {
+		return wrap("close", l.path, err)
+	}
+	return nil
+}

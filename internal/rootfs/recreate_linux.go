@@ -1,0 +1,180 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"io/fs"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Writer receives the content of a file that CreateFunc makes.
+type Writer struct {
+	r   *Root
+	fd  int
+	off int64
+}
+
+// Write appends b.
+func (w *Writer) Write(b []byte) (int, error) {
+	if err := w.r.pwriteAll(w.fd, b, w.off); err != nil {
+		return 0, wrap("write", "file", err)
+	}
+	w.off += int64(len(b))
+	return len(b), nil
+}
+
+// Clone makes the file share the content of f as it is now, if the file system
+// can do that without copying; nothing must have been written before.
+func (w *Writer) Clone(f *File) bool {
+	if w.off != 0 || unix.IoctlFileClone(w.fd, f.fd) != nil {
+		return false
+	}
+	if info, err := infoAt(w.fd, "", unix.AT_EMPTY_PATH); err == nil {
+		w.off = info.Size
+	}
+	return true
+}
+
+// ReadAt reads what was written.
+func (w *Writer) ReadAt(b []byte, off int64) (int, error) {
+	return (&File{fd: w.fd}).ReadAt(b, off)
+}
+
+// SetModTime gives the file another time of last change; it is done last.
+func (w *Writer) SetModTime(t time.Time) error { return wrap("utime", "file", setModTime(w.fd, t)) }
+
+func setModTime(fd int, t time.Time) error {
+	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}
+	return futimens(fd, &times)
+}
+
+// CreateFunc is Create for content that isn't held in memory: fill writes it.
+// The file appears under its name only when fill has succeeded and everything
+// is durable.
+func (r *Root) CreateFunc(p Path, opts *CreateOptions, fill func(*Writer) error) (Info, error) {
+	const op = "create"
+	if err := r.editable(op, p, false); err != nil {
+		return Info{}, err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return Info{}, err
+	}
+	defer at.close()
+	info, err := r.createFunc(at, opts, fill)
+	return info, wrap(op, p.String(), err)
+}
+
+func (r *Root) createFunc(at place, opts *CreateOptions, fill func(*Writer) error) (Info, error) {
+	if _, err := r.infoAt(at.dir, at.name); err == nil {
+		return Info{}, unix.EEXIST
+	} else if err != unix.ENOENT {
+		return Info{}, err
+	}
+	temp := r.temps.next(r.owner(), phaseWrite)
+	defer r.temps.done(temp)
+	name := temp.String()
+	fd, err := r.create(at.dir, name, 0o666)
+	if err != nil {
+		return Info{}, err
+	}
+	if opts != nil && opts.Mode != 0 {
+		err = r.chmod(fd, unixMode(opts.Mode))
+	}
+	if err == nil {
+		err = fill(&Writer{r: r, fd: fd})
+	}
+	if err == nil {
+		err = r.sync(fd)
+	}
+	if e := r.closeWritten(fd); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = r.moveFile(at.dir, name, at.dir, at.name)
+	}
+	if err != nil {
+		r.unlink(at.dir, name, 0)
+		return Info{}, err
+	}
+	if err := r.syncDir(at.dir); err != nil {
+		r.unlink(at.dir, at.name, 0)
+		return Info{}, err
+	}
+	return infoAt(at.dir, at.name, 0)
+}
+
+// Symlink makes a symlink at p that says target, durably. It never overwrites.
+// What target leads to is judged when the link is followed, as always.
+func (r *Root) Symlink(target string, p Path) error {
+	const op = "symlink"
+	if err := r.editable(op, p, false); err != nil {
+		return err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	if err = unix.Symlinkat(target, at.dir, at.name); err == nil {
+		err = r.syncDir(at.dir)
+	}
+	return wrap(op, p.String(), err)
+}
+
+// MkdirPrivate is Mkdir with mode 0700, whatever the umask.
+func (r *Root) MkdirPrivate(p Path) error {
+	const op = "mkdir"
+	if err := r.editable(op, p, true); err != nil {
+		return err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	if err = r.mkdir(at.dir, at.name, 0o700); err == nil {
+		err = r.syncDir(at.dir)
+	}
+	return wrap(op, p.String(), err)
+}
+
+// SetMeta gives the file or folder at p its permissions and time of last
+// change, as they were recorded. It follows no symlink.
+func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {
+	const op = "chmod"
+	if err := r.editable(op, p, true); err != nil {
+		return err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	fd, err := r.openName(at.dir, at.name, flagsFile)
+	if err != nil {
+		return wrap(op, p.String(), err)
+	}
+	info, err := r.fdInfo(fd)
+	if err == nil && info.Type != TypeFile && info.Type != TypeDir {
+		err = errNotRegular
+	}
+	if err == nil {
+		err = r.policy.check(op, p.String(), at.path, info.Type == TypeDir)
+	}
+	if err == nil {
+		err = r.chmod(fd, unixMode(mode))
+	}
+	if err == nil {
+		err = setModTime(fd, mtime)
+	}
+	if err == nil {
+		err = r.syncDir(fd)
+	}
+	if e := r.closeWritten(fd); err == nil {
+		err = e
+	}
+	return wrap(op, p.String(), err)
+}
