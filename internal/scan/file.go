@@ -27,6 +27,7 @@ type file struct {
 	owed    int  // lines of context after a match still to report
 	full    bool // MaxLines is reached; only context is still owed
 	done    bool
+	blockNo int // blocks of multiline mode so far
 }
 
 // hit is a matching line of a block.
@@ -275,9 +276,12 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 		Hit:    isHit,
 		Block:  f.out.Matched,
 	}
-	if isHit && !f.req.Invert && (f.req.Spans || f.req.Matches || f.req.MaxText > 0 && len(text) > f.req.MaxText) {
+	switch {
+	case isHit && !f.req.Invert && (f.req.Spans || f.req.Matches || f.req.MaxText > 0 && len(text) > f.req.MaxText):
 		line.Spans = f.spans(text)
 		f.out.Matches += len(line.Spans)
+	case !isHit && f.req.Invert && f.req.Spans:
+		line.Spans = f.spans(text)
 	}
 	f.cut(&line, text)
 	f.out.Lines = append(f.out.Lines, line)

@@ -42,8 +42,8 @@ func (f *file) whole(t *text) error {
 	return f.m.Err()
 }
 
-// multiline reports the lines that matches touch. Matches that share a line
-// are one block.
+// multiline reports the lines that matches touch. Matches whose lines overlap
+// or adjoin are one block.
 func (f *file) multiline(text []byte) {
 	if f.req.Invert {
 		f.untouched(text)
@@ -57,25 +57,28 @@ func (f *file) touched(text []byte) {
 	var spans []Span // of the block being gathered, in the text
 	blockEnd := -1
 	f.m.Each(text, func(start, end int) bool {
+		lineStart, _ := vec.LineBounds(text, start)
+		if lineStart == len(text) && start > 0 {
+			return true // a newline ends a line; it does not start one
+		}
 		f.out.Matches++
 		if f.req.Detail == Exists {
 			f.out.Matched, f.done = 1, true
 			return false
 		}
-		lineStart, _ := vec.LineBounds(text, start)
-		if len(spans) > 0 && lineStart >= blockEnd {
+		if len(spans) > 0 && lineStart > blockEnd {
 			f.flush(text, spans, blockEnd)
 			spans = spans[:0]
-			if f.full {
-				return false
-			}
 		}
 		f.out.Matched++
 		spans = append(spans, Span{start, end})
 		blockEnd = max(blockEnd, blockLimit(text, start, end))
-		return true
+		if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
+			f.full, f.out.Stopped = true, true
+		}
+		return !f.full
 	})
-	if len(spans) > 0 && !f.full && !f.done {
+	if len(spans) > 0 {
 		f.flush(text, spans, blockEnd)
 	}
 }
@@ -95,43 +98,53 @@ func blockLimit(text []byte, start, end int) int {
 
 // flush shows the lines of a block.
 func (f *file) flush(text []byte, spans []Span, limit int) {
-	if f.req.Detail == Lines {
-		start, _ := vec.LineBounds(text, spans[0].Start)
-		f.owe(text, start)
-		f.before(text, start)
-		for at := start; at < limit || at == start; {
-			end, after := lineEnd(text, at)
-			f.showPart(text, at, end, after, spans)
-			if after == at {
-				break
-			}
-			at = after
+	if f.req.Detail != Lines {
+		return
+	}
+	f.blockNo++
+	start, _ := vec.LineBounds(text, spans[0].Start)
+	f.owe(text, start)
+	f.before(text, start)
+	for at := start; at < limit || at == start; {
+		end, after := lineEnd(text, at)
+		spans = f.showPart(text, at, end, after, spans)
+		if after == at {
+			break
 		}
-		f.owed = f.req.After
+		at = after
 	}
-	if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
-		f.full, f.out.Stopped = true, true
-	}
+	f.owed = f.req.After
 }
 
-// showPart shows one line of a block with its share of the matches.
-func (f *file) showPart(text []byte, at, end, after int, spans []Span) {
+// showPart shows one line of a block with its share of the matches, and
+// returns those that reach the lines after it.
+func (f *file) showPart(text []byte, at, end, after int, spans []Span) []Span {
 	f.countTo(text, at)
 	line := Line{
 		Number: f.line + 1,
 		Offset: f.base + int64(at),
 		Ending: ending(text[end:after]),
 		Hit:    true,
-		Block:  f.out.Matched,
+		Block:  f.blockNo,
 	}
 	for _, s := range spans {
-		if s.Start < after && s.End > at || s.Start == s.End && s.Start >= at && s.Start <= end {
-			line.Spans = append(line.Spans, Span{clamp(s.Start, at, end) - at, clamp(s.End, at, end) - at})
+		if s.Start >= after && s.Start > at {
+			break
+		}
+		if part := (Span{clamp(s.Start, at, end) - at, clamp(s.End, at, end) - at}); part.Start < part.End || s.Start == s.End {
+			line.Spans = append(line.Spans, part) // not where only the line's ending matches
+		}
+		if s.Start >= at {
+			line.Whole = append(line.Whole, Span{s.Start - at, s.End - at})
 		}
 	}
 	f.cut(&line, text[at:end])
 	f.out.Lines = append(f.out.Lines, line)
 	f.shown = after
+	for len(spans) > 0 && spans[0].End <= after {
+		spans = spans[1:]
+	}
+	return spans
 }
 
 func clamp(v, low, high int) int { return min(max(v, low), high) }

@@ -40,7 +40,7 @@ type Request struct {
 	Invert        bool // lines that don't match
 	Spans         bool // where in each line
 	Matches       bool // count matches, not only lines
-	MaxLines      int  // stop after this many matching lines; 0 is no limit
+	MaxLines      int  // stop after this many matching lines, in multiline mode matches; 0 is no limit
 	MaxText       int  // cut a longer line around its first match; 0 keeps all
 	Binary        bool // search binary files as text
 }
@@ -55,13 +55,18 @@ type Line struct {
 	Text   []byte
 	Ending string // "\n", "\r\n", or "" at the end of the file
 	Hit    bool   // it matches; context otherwise
-	Spans  []Span // when asked for
+	Spans  []Span // when asked for; inverted, those of the context
+
+	// Whole are, in multiline mode, the matches that begin in this line, as
+	// offsets from its first byte. They may end in a later line of the block:
+	// its text is the lines' Text and Ending one after the other.
+	Whole []Span
 
 	// CutBefore and CutAfter count the bytes missing from Text.
 	CutBefore, CutAfter int
 
-	// Block numbers the matches of multiline mode: the lines of one match
-	// have the same number.
+	// Block numbers the blocks of multiline mode: adjoining lines that matches
+	// touch. By lines every matching line is one.
 	Block int
 }
 

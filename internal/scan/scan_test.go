@@ -84,7 +84,7 @@ func isUTF8(s string) bool { return strings.ToValidUTF8(s, "") == s }
 func plainResult(r Result) Result {
 	r.Bytes, r.Matches = 0, 0
 	for i := range r.Lines {
-		r.Lines[i].Block, r.Lines[i].Spans = 0, nil
+		r.Lines[i].Block, r.Lines[i].Spans, r.Lines[i].Whole = 0, nil, nil
 	}
 	return r
 }
@@ -262,5 +262,42 @@ func TestMultiline(t *testing.T) {
 	want := []string{"2 b true [{0 1}]", "3 c true [{0 1}]", "4 d false []", "5 e e true [{0 1} {2 3}]"}
 	if diff := cmp.Diff(want, got); diff != "" || r.Matched != 3 {
 		t.Errorf("matched %d\n%s", r.Matched, diff)
+	}
+}
+
+// A block is what ripgrep prints as one match: lines that matches touch, and
+// that adjoin. The line a match begins in carries all of it.
+func TestMultilineBlocks(t *testing.T) {
+	text := "foo foo\nbar\nfoo\n\nbaz foo\nx\ny\nz\nfoo foo\n"
+	for _, c := range []struct {
+		name, pattern string
+		req           Request
+		want          []string
+	}{
+		{"matches over lines, adjoining lines joined", `o\s+[fb]`, Request{Spans: true}, []string{
+			"block 1 line 1 spans [{2 5} {6 7}] whole [{2 5} {6 9}]",
+			"block 1 line 2 spans [{0 1}] whole []",
+			"block 1 line 3 spans [{2 3}] whole [{2 6}]",
+			"block 1 line 4 spans [] whole []",
+			"block 1 line 5 spans [{0 1}] whole []",
+			"block 2 line 9 spans [{2 5}] whole [{2 5}]",
+		}},
+		{"a limit counts matches", `o\s+[fb]`, Request{Spans: true, MaxLines: 1}, []string{
+			"block 1 line 1 spans [{2 5}] whole [{2 5}]",
+		}},
+		{"the end of the text is no line", `\z`, Request{Spans: true}, nil},
+	} {
+		p := match.MustCompile(c.pattern, match.Options{Mode: match.Multiline})
+		r, err := New(p.NewMatcher()).Bytes([]byte(text), &c.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range r.Lines {
+			got = append(got, fmt.Sprintf("block %d line %d spans %v whole %v", l.Block, l.Number, l.Spans, l.Whole))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
 	}
 }
