@@ -1,0 +1,191 @@
+package quarry
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/vault"
+	"quarry/match"
+)
+
+// NotesQuery is a search for notes that have all words of a query.
+type NotesQuery struct {
+	Query string // words; each has to occur, in any case, also inside another word
+	Scope
+	Limit      int // notes to give; 0 is 10
+	Content    bool
+	MaxContent int // characters of content; 0 is 10,000
+}
+
+// Note is a note that was found.
+type Note struct {
+	Path       string
+	Excerpts   []string // text around the first matches
+	Content    string   // when asked for
+	ContentCut bool
+	Matches    int
+}
+
+// NotesResult is the answer to a NotesQuery, best first.
+type NotesResult struct {
+	Notes []Note
+	Total int
+	Summary
+}
+
+const (
+	// excerptReach is how many characters an excerpt shows on either side.
+	excerptReach = 100
+	maxExcerpts  = 3
+)
+
+// SearchNotes finds notes that have all words. First come those with more of
+// the words in their title or headings, then those with more matches, then
+// those where the first match is earlier, then path order.
+func (w *Workspace) SearchNotes(ctx context.Context, q NotesQuery) (*NotesResult, error) {
+	started := time.Now()
+	words := strings.Fields(q.Query)
+	if len(words) == 0 {
+		return nil, ErrNoWords
+	}
+	pattern, err := match.Compile(q.Query, match.Options{Syntax: match.Words, Mode: match.Text})
+	if err != nil {
+		return nil, err
+	}
+	singles := make([]*match.Pattern, len(words))
+	for i, word := range words {
+		if singles[i], err = match.Compile(word, match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text}); err != nil {
+			return nil, err
+		}
+	}
+	if q.Limit <= 0 {
+		q.Limit = 10
+	}
+	if q.MaxContent <= 0 {
+		q.MaxContent = 10_000
+	}
+	s := noteSearch{q: &q, words: singles}
+	out := &NotesResult{}
+	var found []scoredNote
+	err = eachText(ctx, w, &q.Scope, &out.Summary, pattern, s.note, func(path string, n *scoredNote) {
+		n.note.Path = path
+		found = append(found, *n)
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(found, func(a, b scoredNote) int {
+		return cmp.Or(cmp.Compare(b.inHeadings, a.inHeadings), cmp.Compare(b.note.Matches, a.note.Matches), cmp.Compare(a.first, b.first))
+	})
+	out.Total, out.FilesMatched = len(found), len(found)
+	if len(found) > q.Limit {
+		found, out.Stopped = found[:q.Limit], StopFiles
+	}
+	for _, n := range found {
+		out.Notes = append(out.Notes, n.note)
+	}
+	out.Stats.Elapsed = time.Since(started)
+	return out, nil
+}
+
+type scoredNote struct {
+	note       Note
+	inHeadings int // distinct words in the title or a heading
+	first      int // offset of the first match
+}
+
+type noteSearch struct {
+	q     *NotesQuery
+	words []*match.Pattern
+}
+
+// note rates the text of one file, or returns nil when a word is missing.
+func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *scoredNote {
+	for _, word := range s.words {
+		if _, _, ok := word.NewMatcher().Find(text, 0); !ok {
+			return nil
+		}
+	}
+	n := &scoredNote{first: -1}
+	var near []Span
+	m.Each(text, func(start, end int) bool {
+		if n.first < 0 {
+			n.first = start
+		}
+		n.note.Matches++
+		if len(near) < maxExcerpts {
+			near = append(near, Span{Start: start, End: end})
+		}
+		return true
+	})
+	n.inHeadings = s.headingWords(path, text)
+	n.note.Excerpts = excerpts(text, near)
+	if s.q.Content {
+		n.note.Content, n.note.ContentCut = firstCharacters(string(text), s.q.MaxContent)
+	}
+	return n
+}
+
+func (s *noteSearch) headingWords(path string, text []byte) int {
+	title := path[strings.LastIndexByte(path, '/')+1:]
+	title = strings.TrimSuffix(title, ".md")
+	for _, h := range vault.Scan(text).Headings {
+		title += "\n" + h.Text
+	}
+	n := 0
+	for _, word := range s.words {
+		if _, _, ok := word.NewMatcher().Find([]byte(title), 0); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// excerpts shows the text around matches on one line each; windows that touch
+// are one.
+func excerpts(text []byte, near []Span) []string {
+	var out []string
+	for i := 0; i < len(near); i++ {
+		from, to := back(text, near[i].Start, excerptReach), forward(text, near[i].End, excerptReach)
+		for i+1 < len(near) && near[i+1].Start <= to {
+			i++
+			to = forward(text, near[i].End, excerptReach)
+		}
+		s := strings.Join(strings.Fields(string(text[from:to])), " ")
+		if from > 0 {
+			s = "..." + s
+		}
+		if to < len(text) {
+			s += "..."
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// back moves n characters towards the start of text.
+func back(text []byte, at, n int) int {
+	for ; n > 0 && at > 0; n-- {
+		_, size := utf8.DecodeLastRune(text[:at])
+		at -= size
+	}
+	return at
+}
+
+// forward moves n characters towards its end.
+func forward(text []byte, at, n int) int {
+	for ; n > 0 && at < len(text); n-- {
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return at
+}
+
+func firstCharacters(s string, n int) (string, bool) {
+	end := forward([]byte(s), 0, n)
+	return s[:end], end < len(s)
+}

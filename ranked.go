@@ -1,0 +1,249 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/rank"
+	"quarry/internal/rootfs"
+	"quarry/internal/textfile"
+	"quarry/internal/walk"
+	"quarry/match"
+)
+
+// CodeQuery is a ranked search for code and prose by words.
+type CodeQuery struct {
+	Query string // words; identifiers are taken apart
+	Scope
+	Limit int // chunks to give; 0 is 10
+}
+
+// Chunk is a piece of a file that answers a ranked search.
+type Chunk struct {
+	Path               string
+	StartLine, EndLine int
+	Text               string
+	Score              float64
+}
+
+// CodeResult is the answer to a CodeQuery, best first.
+type CodeResult struct {
+	Chunks []Chunk
+	Total  int // chunks that have any of the words
+	Summary
+}
+
+// ErrNoWords is a query without a word in it.
+var ErrNoWords = errors.New("no word to search for")
+
+// maxRanked is the largest file a ranked search looks at; larger ones are data.
+const maxRanked = 8 << 20
+
+// chunksAFile keeps one file from filling an answer.
+const chunksAFile = 3
+
+// SearchCode ranks pieces of files by how well they answer a query of words.
+func (w *Workspace) SearchCode(ctx context.Context, q CodeQuery) (*CodeResult, error) {
+	started := time.Now()
+	words, err := rank.NewQuery(q.Query)
+	if err != nil {
+		return nil, ErrNoWords
+	}
+	if q.Limit <= 0 {
+		q.Limit = 10
+	}
+	type ranked struct {
+		path string
+		file *rank.File
+	}
+	var files []ranked
+	out := &CodeResult{}
+	corpus := rank.Corpus{}
+	err = eachText(ctx, w, &q.Scope, &out.Summary, words.Pattern(), words.File,
+		func(path string, f *rank.File) {
+			corpus.Add(f)
+			out.Total += len(f.Chunks)
+			files = append(files, ranked{path, f})
+		})
+	if err != nil {
+		return nil, err
+	}
+	corpus.Files = out.Stats.Searched
+	for _, r := range files {
+		var mine []Chunk
+		for i := range r.file.Chunks {
+			k := &r.file.Chunks[i]
+			mine = append(mine, Chunk{Path: r.path, StartLine: k.First, EndLine: k.Last, Score: corpus.Score(r.file, k)})
+		}
+		sortChunks(mine)
+		out.Chunks = append(out.Chunks, mine[:min(len(mine), chunksAFile)]...)
+	}
+	sortChunks(out.Chunks)
+	out.FilesMatched = len(files)
+	if len(out.Chunks) > q.Limit {
+		out.Chunks = out.Chunks[:q.Limit]
+		out.Stopped = StopLines
+	}
+	for i := range out.Chunks {
+		if err := w.fillChunk(ctx, &out.Chunks[i]); err != nil {
+			return nil, err
+		}
+	}
+	out.Chunks = slices.DeleteFunc(out.Chunks, func(c Chunk) bool { return c.Text == "" })
+	out.Stats.Elapsed = time.Since(started)
+	return out, nil
+}
+
+func sortChunks(list []Chunk) {
+	slices.SortFunc(list, func(a, b Chunk) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		if c := strings.Compare(a.Path, b.Path); c != 0 {
+			return c
+		}
+		return a.StartLine - b.StartLine
+	})
+}
+
+// fillChunk reads a chunk's text. A file that changed or went away since it was
+// ranked leaves it empty.
+func (w *Workspace) fillChunk(ctx context.Context, c *Chunk) error {
+	t, err := w.Read(ctx, c.Path, &ReadOptions{Start: c.StartLine, End: c.EndLine})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return nil
+	}
+	c.Text = strings.Join(t.Lines, "\n")
+	return nil
+}
+
+// eachText runs work on the decoded text of every file in scope that has a
+// match of pattern, in parallel, and hands on what isn't nil in path order.
+func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summary, pattern *match.Pattern,
+	work func(m *match.Matcher, path string, text []byte) *T, deliver func(path string, r *T)) error {
+	f, err := w.filter(scope)
+	if err != nil {
+		return err
+	}
+	sum.Exact = true
+	sum.SkippedCount = map[Reason]int{}
+	type outcome struct {
+		r    *T
+		skip Reason
+	}
+	matching := pattern.NewSearch(ctx)
+	readers := make([]textReader, w.workers)
+	each := func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
+		k := &readers[v.Worker]
+		if f.types != nil && !f.types.MatchFile(e.Name) {
+			return outcome{}, false
+		}
+		if k.m == nil {
+			k.m = matching.NewMatcher()
+		}
+		text, skip := k.read(w.root, v, e)
+		if skip != "" {
+			return outcome{skip: skip}, skip != gone
+		}
+		k.searched++
+		path := e.Name
+		if v.Shown != "" {
+			path = v.Shown + "/" + e.Name
+		}
+		r := work(k.m, path, text)
+		return outcome{r: r}, r != nil
+	}
+	paths := scope.Paths
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		start, isFile, err := w.start(path)
+		if err != nil {
+			return err
+		}
+		opts := f.opts
+		opts.Start = start
+		work := each
+		if isFile { // the file alone, by walking its folder
+			opts = walk.Options{Start: start.Dir(), MaxDepth: 1, Hidden: true, NoIgnore: true, Workers: w.workers}
+			work = func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
+				if e.Name != start.Base() {
+					return outcome{}, false
+				}
+				return each(v, e)
+			}
+		}
+		report, err := walk.Each(ctx, w.root, &opts, work, func(path string, o outcome) error {
+			if o.skip != "" {
+				sum.SkippedCount[o.skip]++
+				sum.addSkip(Skip{Path: path, Reason: o.skip})
+				return nil
+			}
+			deliver(path, o.r)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		sum.addReport(&report)
+	}
+	for i := range readers {
+		sum.Stats.Searched += readers[i].searched
+	}
+	return nil
+}
+
+// textReader reads whole files, one after the other.
+type textReader struct {
+	m        *match.Matcher
+	buf      []byte
+	searched int
+	_        [64]byte
+}
+
+// gone is a file that vanished, which nobody needs to hear of.
+const gone Reason = "vanished"
+
+func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (text []byte, skip Reason) {
+	f, err := openEntry(root, v, e)
+	if err != nil {
+		if rootfs.KindOf(err) == rootfs.NotFound {
+			return nil, gone
+		}
+		return nil, Unreadable
+	}
+	defer f.Close()
+	size := f.Info().Size
+	if size > maxRanked {
+		return nil, TooLarge
+	}
+	if int64(cap(k.buf)) < size+1 {
+		k.buf = make([]byte, size+1)
+	}
+	n, err := io.ReadFull(f, k.buf[:size+1])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, Unreadable
+	}
+	raw := k.buf[:n]
+	kind := textfile.Detect(raw)
+	if kind.Binary {
+		return nil, Binary
+	}
+	raw = raw[len(kind.Encoding.BOM()):]
+	if kind.Encoding.IsUTF8() {
+		return raw, ""
+	}
+	text, _ = kind.Encoding.AppendDecoded(nil, raw, true)
+	return text, ""
+}
