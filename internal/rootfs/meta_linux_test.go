@@ -5,6 +5,7 @@ package rootfs
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"os"
 	"syscall"
@@ -155,6 +156,9 @@ func TestRenameAcrossFileSystems(t *testing.T) {
 	b, _ := dst.Stat(Path{})
 	if a.Dev == b.Dev {
 		t.Skip("/dev/shm is the same file system")
+	}
+	if err := r.RenameInto(Path{"one"}, dst, Path{"one"}); !errors.Is(err, unix.EXDEV) {
+		t.Errorf("RenameInto: %v, want EXDEV", err)
 	}
 	before, _ := os.Stat(dir + "/tree/a/f")
 	must(t, r.RenameTo(Path{"tree"}, dst, Path{"moved"}))

@@ -13,8 +13,9 @@ import (
 )
 
 var (
-	errNotDurable  = errors.New("done, but the folder could not be synced")
-	errOtherDevice = errors.New("another file system")
+	errNotDurable = errors.New("done, but the folder could not be synced")
+	// errOtherDevice is EXDEV from the rename itself and from nothing after it.
+	errOtherDevice = fmt.Errorf("another file system: %w", unix.EXDEV)
 )
 
 // Rename moves the file, symlink or folder at from to to, durably. It never
