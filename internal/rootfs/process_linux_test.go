@@ -163,7 +163,10 @@ func tidy(t *testing.T, dir string) Cleaned {
 // acknowledged must be there, nothing may be torn, and nothing left over.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	rounds := 40
+	rounds := 300
+	if testing.Short() {
+		rounds = 40
+	}
 	if *long {
 		rounds = 10_000
 	}
@@ -303,7 +306,10 @@ func addCarelessly(dir, id string) error {
 // writer. Every acknowledged line must be in its file, once.
 func TestLostUpdate(t *testing.T) {
 	t.Parallel()
-	processes, edits := 4, 100
+	processes, edits := 8, 200
+	if testing.Short() {
+		processes, edits = 4, 100
+	}
 	if *long {
 		processes, edits = 8, 2000
 	}
