@@ -4,9 +4,10 @@
 //
 // Every search is exact: it gives the first position at or after from, as the
 // plain loop over all positions would, never a candidate. No kernel reads a
-// byte outside of the slice it was given, none allocates, and all of them
-// take time linear in the text. Finder, FoldFinder, Teddy, Multi and ByteSet
-// are immutable after construction and safe for concurrent use.
+// byte outside of the slice it was given, none allocates (a set makes a table
+// once, when it first needs it), and all of them take time linear in the text.
+// Finder, FoldFinder, Teddy, Multi and ByteSet are immutable after construction
+// and safe for concurrent use.
 //
 // The kernels exist in assembly for amd64 (AVX2, and AVX-512 where it is
 // faster) and arm64 (NEON), and in pure Go for the rest. Which of them run is
