@@ -25,13 +25,32 @@ type Finder struct {
 	fcl, rcl     *classes
 	flook, rlook *lookTable
 	cacheSize    int
+
+	// skip: without assertions, a run that is back where it started stays
+	// there until a byte that can begin a match, and such bytes are rare
+	// enough to look for them first.
+	skip bool
+}
+
+// rareFirst reports whether a match begins with a byte that is rare in most
+// texts, so that it is worth to look for one. Of small letters and spaces a
+// few: more stand too close to each other.
+func rareFirst(p *nfa.Prog) bool {
+	common := 0
+	for b, in := range p.First {
+		if in && (b == ' ' || b == '\t' || b >= 'a' && b <= 'z') {
+			common++
+		}
+	}
+	return common <= 3
 }
 
 // NewFinder makes a Finder of two programs of the same pattern, compiled with
 // and without Reverse; captures in the first are ignored.
 func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
 	return &Finder{
-		fwd: fwd, rev: rev,
+		skip: rareFirst(fwd) && fwd.Looks == 0 && !fwd.Nullable,
+		fwd:  fwd, rev: rev,
 		fcl: newClasses(fwd, modeFind), rcl: newClasses(rev, modeReverse),
 		flook: newLookTable(false), rlook: newLookTable(true),
 		cacheSize: opt.cacheSize(fwd),
@@ -114,19 +133,30 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 	}
 	last := -1
 	text := hay[:to]
+	home := ^uint32(0) // the state to skip from, none
+	i := from
+	if c.f.skip && !anchored {
+		home = s
+		i = c.f.next(text, i)
+	}
 	base, limit, mark := m.base(), m.limit(), from
-	for i := from; i < len(text); i++ {
+	for ; i < len(text); i++ {
 		// s is the id of a row in the table and a column is less than a
 		// row's length, so the entry exists.
 		e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
 		if e >= limit && e&matchBit == 0 {
-			s = e
+			if s = e; s == home {
+				i = c.f.next(text, i+1) - 1
+			}
 			continue
 		}
 		if e == rowUnknown {
 			m.scanned += i - mark
 			mark = i
 			e = m.build(s, text[i])
+			if home != ^uint32(0) {
+				home = m.startState(false, before)
+			}
 			base, limit = m.base(), m.limit()
 			if m.thrashed {
 				return -1, GaveUp
@@ -161,6 +191,14 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 		last = to
 	}
 	return verdict(last)
+}
+
+// next returns the offset of the first byte from i on that can begin a match.
+func (f *Finder) next(text []byte, i int) int {
+	for i < len(text) && !f.fwd.First[text[i]] {
+		i++
+	}
+	return i
 }
 
 func verdict(last int) (int, Result) {

@@ -149,11 +149,6 @@ func Compile(n *hir.Node, opt Options) (*Prog, error) {
 	return c.p, nil
 }
 
-// Size is the memory the automaton itself takes, in bytes.
-func (p *Prog) Size() int {
-	return 12*len(p.States) + 8*len(p.Trans) + 4*len(p.Alts)
-}
-
 // firstBytes fills in First and Nullable.
 func (p *Prog) firstBytes() {
 	seen := make(map[ID]bool)
