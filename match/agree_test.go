@@ -34,6 +34,9 @@ func checkLines(t *testing.T, p *Pattern, text []byte) {
 			t.Fatalf("%q (%s) in %q: lines %s, want %s", p, p.Strategy(), text, got, want)
 		}
 	}
+	if got, n := m.CountLines(text), strings.Count(want, " "); got != n {
+		t.Fatalf("%q in %q: CountLines %d, want %d", p, text, got, n)
+	}
 	if got := lineList(func(y func(int, int) bool) { m.allLines(text, 0, y) }); got != want {
 		t.Fatalf("%q in %q: lines without prefilter %s, want %s", p, text, got, want)
 	}

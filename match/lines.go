@@ -22,6 +22,27 @@ func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
 	}
 }
 
+// CountLines counts the lines of buf that match. It is Lines for callers that
+// don't need to know where they are.
+func (m *Matcher) CountLines(buf []byte) int {
+	n := 0
+	pre := m.p.plan.pre
+	for base := 0; base < len(buf) && m.err == nil; {
+		end := segmentEnd(buf, base)
+		part := buf[base:end]
+		if m.p.plan.whole && !pre.hasCR && pre.usable(part) {
+			n += pre.countLines(part)
+		} else {
+			m.segment(part, base, func(int, int) bool { n++; return true })
+		}
+		base = end
+		if err := m.ctx.Err(); err != nil {
+			m.fail(err)
+		}
+	}
+	return n
+}
+
 // segmentSize is how much is searched between two looks at the context: at the
 // slowest 30 MB/s of an automaton that refills its cache all the time, 35 ms.
 const segmentSize = 1 << 20

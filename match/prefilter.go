@@ -1,7 +1,9 @@
 package match
 
 import (
+	"bytes"
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,6 +25,9 @@ type prefilter struct {
 	// Kelvin sign and the long s match too; the kernels fold ASCII only, so
 	// a buffer with one of those is searched without the prefilter.
 	oddCase bool
+	// hasCR says that a string contains \r, so that a hit may reach into a line
+	// ending.
+	hasCR bool
 	// loose says that a hit may not be one of the strings asked for.
 	loose bool
 }
@@ -46,6 +51,24 @@ func (p *prefilter) find(buf []byte, from int) (start, end int) {
 		i := p.bytes.Find(buf, from)
 		return i, i + 1
 	}
+}
+
+// countLines counts the lines with a hit.
+func (p *prefilter) countLines(buf []byte) int {
+	n := 0
+	for pos := 0; pos < len(buf); {
+		hit, end := p.find(buf, pos)
+		if hit < 0 {
+			break
+		}
+		n++
+		i := bytes.IndexByte(buf[end:], '\n')
+		if i < 0 {
+			break
+		}
+		pos = end + i + 1
+	}
+	return n
 }
 
 var kelvin, longS = []byte("\u212a"), []byte("\u017f")
@@ -84,6 +107,7 @@ func newPrefilter(set literal.Set) *prefilter {
 	texts := make([][]byte, len(set))
 	for i, lit := range set {
 		texts[i] = []byte(lit.Text)
+		p.hasCR = p.hasCR || strings.Contains(lit.Text, "\r")
 		if lit.Fold {
 			fold++
 			p.oddCase = p.oddCase || hasOddCase(lit.Text)

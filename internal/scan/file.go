@@ -137,6 +137,10 @@ func (f *file) settle(block []byte) {
 
 // plain is the usual case: nothing to count but lines.
 func (f *file) plain(block []byte, from int) {
+	if f.req.Detail == Count && f.req.MaxLines == 0 {
+		f.out.Matched += f.m.CountLines(block[from:])
+		return
+	}
 	f.m.Lines(block[from:], func(start, end int) bool {
 		f.report(block, hit{start: from + start, end: from + end})
 		return !f.done && !f.full
