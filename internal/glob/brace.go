@@ -426,7 +426,7 @@ func decimal(s string) (int, bool) {
 		}
 	}
 	n, err := strconv.Atoi(s)
-	return n, err == nil && n > -1<<52 && n < 1<<52
+	return n, err == nil && int64(n) > -1<<52 && int64(n) < 1<<52
 }
 
 func (e *shellBraces) sequence(q sequence) ([][]rune, *Error) {
