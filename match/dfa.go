@@ -17,13 +17,10 @@ type automata struct {
 
 // decideFast answers for one line when the automaton can.
 func (m *Matcher) decideFast(line []byte) (known, ok bool) {
-	// A buffer without a byte has no line, and the automaton would let a line
-	// end at any \r.
-	if len(line) == 0 || bytes.IndexByte(line, '\r') >= 0 {
-		return false, false
+	if bytes.IndexByte(line, '\r') >= 0 {
+		return false, false // the automaton would let the line end there
 	}
-	_, ok = m.lineCache().Next(line, 0)
-	return true, ok
+	return true, m.lineCache().Match(line)
 }
 
 func (m *Matcher) lineCache() *dfa.LineCache {
@@ -81,8 +78,8 @@ func (m *Matcher) decideByHand(line []byte) bool {
 	if m.err != nil {
 		return false
 	}
-	if n := len(line); n > 0 && line[n-1] == '\r' && m.run(m.p.plan.prog(), line[:n-1], 0, nil) {
+	if n := len(line); n > 0 && line[n-1] == '\r' && m.run(line[:n-1], 0, nil) {
 		return true
 	}
-	return m.run(m.p.plan.prog(), line, 0, nil)
+	return m.run(line, 0, nil)
 }

@@ -116,14 +116,3 @@ func textEndAfter(buf []byte, start, at int) (end, next int) {
 	}
 	return end, next
 }
-
-// eachLine is the definition: the exact engine on every line.
-func (m *Matcher) eachLine(buf []byte, yield func(start, end int) bool) {
-	for pos := 0; pos < len(buf) && m.err == nil; {
-		end, next := textEnd(buf, pos)
-		if m.find(buf[pos:end], 0, nil) && !yield(pos, end) {
-			return
-		}
-		pos = next
-	}
-}

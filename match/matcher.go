@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/backref"
-	"quarry/internal/re/nfa"
+	"quarry/internal/re/backtrack"
 	"quarry/internal/re/pike"
 	"quarry/internal/re/vec"
 )
@@ -15,12 +15,13 @@ import (
 // Matcher searches for a Pattern. It holds scratch space: one goroutine uses
 // it at a time. Positions are offsets in the buffer given.
 type Matcher struct {
-	p    *Pattern
-	ctx  context.Context
-	err  error
-	pike pike.Cache
-	back *backref.Matcher
-	dfa  automata
+	p     *Pattern
+	ctx   context.Context
+	err   error
+	pike  pike.Cache
+	short backtrack.Cache
+	back  *backref.Matcher
+	dfa   automata
 
 	slots [2]int
 }
@@ -116,11 +117,22 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 		}
 		return ok
 	}
-	return m.run(pl.prog(), text, from, slots)
+	return m.run(text, from, slots)
 }
 
-func (m *Matcher) run(prog *nfa.Prog, text []byte, from int, slots []int) bool {
-	r := m.pike.Find(prog, pike.Input{Hay: text, From: from, To: len(text), Done: m.stopped}, slots)
+// run decides with the engine that fits the text.
+func (m *Matcher) run(text []byte, from int, slots []int) bool {
+	if e := m.p.plan.short(); e.Fits(len(text) - from) {
+		if match, ok := m.short.Find(e, text, from, len(text), false, slots); ok {
+			return match
+		}
+	}
+	return m.runExact(text, from, slots)
+}
+
+// runExact decides with the engine that is the reference of all others.
+func (m *Matcher) runExact(text []byte, from int, slots []int) bool {
+	r := m.pike.Find(m.p.plan.prog(), pike.Input{Hay: text, From: from, To: len(text), Done: m.stopped}, slots)
 	if r == pike.Cancelled {
 		m.fail(m.ctx.Err())
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"quarry/internal/re/backref"
+	"quarry/internal/re/backtrack"
 	"quarry/internal/re/dfa"
 	"quarry/internal/re/hir"
 	"quarry/internal/re/literal"
@@ -22,6 +23,10 @@ type plan struct {
 	// is set. Counting lines seldom needs it, so in Lines mode it is built
 	// when it does: for Unicode classes that takes a millisecond.
 	prog func() *nfa.Prog
+
+	// short runs prog on short texts, with groups, faster than the general
+	// engine.
+	short func() *backtrack.Engine
 
 	// find gives spans in one text; nil when the reversed automaton is too
 	// large.
@@ -64,6 +69,7 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		}
 		p.prog = func() *nfa.Prog { return first }
 	}
+	p.short = sync.OnceValue(func() *backtrack.Engine { return backtrack.New(p.prog()) })
 	p.find = sync.OnceValue(func() *dfa.Finder {
 		reverse, err := nfa.Compile(src.root, nfa.Options{UTF8: true, Reverse: true, SizeLimit: limit})
 		if err != nil {

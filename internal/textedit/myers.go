@@ -1,5 +1,7 @@
 package textedit
 
+import "math"
+
 // This file finds edit scripts between two rows of lines. A line is a number,
 // equal where the lines are.
 
@@ -140,7 +142,7 @@ func (m *myers) middle(a0, a1, b0, b1 int) (int, int, bool) {
 }
 
 // outside marks a diagonal that no path inside the box reaches.
-const outside = -1 << 40
+const outside = math.MinInt / 4
 
 // furthest returns how far diagonal i can be reached with d edits, before its
 // snake, given how far its neighbours came with d-1.
