@@ -28,6 +28,7 @@ var layers = map[string][]string{
 	"internal/glob":     {},
 	"internal/textfile": {},
 	"internal/textedit": {"internal/textfile"},
+	"internal/trigram":  {"match", "internal/textfile"},
 
 	"internal/re/hir":         {"internal/re/ucd"},
 	"internal/re/ucd":         {},

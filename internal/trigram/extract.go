@@ -1,0 +1,145 @@
+package trigram
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf8"
+
+	"quarry/internal/textfile"
+)
+
+// Extractor gathers the grams of one text after the other. It belongs to one
+// goroutine.
+type Extractor struct {
+	seen  [Grams / 64]uint64 // 256 KiB: it stays in a second-level cache
+	grams []Gram             // those whose bit is set in seen, broken ones too
+	lossy []byte             // a line decoded
+}
+
+// Add takes in a piece of a text that consists of whole lines, the last one
+// perhaps without its end. The text is UTF-8 as a scan sees it: decoded, without
+// a byte order mark. A line that isn't valid counts twice, as a scan looks at
+// it twice: with its valid parts, and read as Windows-1252.
+func (x *Extractor) Add(text []byte) {
+	if x.addAll(text) {
+		return
+	}
+	for len(text) > 0 {
+		end := bytes.IndexByte(text, '\n') + 1
+		if end == 0 {
+			end = len(text)
+		}
+		line := text[:end]
+		text = text[end:]
+		if !utf8.Valid(line) {
+			x.lossy, _ = textfile.Windows1252.AppendDecoded(x.lossy[:0], line, true)
+			x.addAll(x.lossy)
+		}
+	}
+}
+
+// step is how much text is gone through at once, so that the list of grams has
+// room for what it may bring: a quarter of a megabyte.
+const step = 64 << 10
+
+// addAll reports whether all of text is valid.
+func (x *Extractor) addAll(text []byte) bool {
+	key, valid := uint32(0), true
+	for len(text) > 0 {
+		part := text
+		if len(part) > step {
+			part = text[:step-partialRune(text[:step])]
+		}
+		var ok bool
+		key, ok = x.add(key, part)
+		valid = valid && ok
+		text = text[len(part):]
+	}
+	return valid
+}
+
+// partialRune is how many bytes at the end may be the start of a character.
+func partialRune(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// add is the loop that building an index waits for. Grams with a break in them
+// are noted like others and sorted out later: to tell them apart at each byte
+// would take longer.
+func (x *Extractor) add(key uint32, text []byte) (uint32, bool) {
+	const high = 0x8080808080808080
+	seen := &x.seen
+	n := len(x.grams)
+	if need := n + len(text) + 8; cap(x.grams) < need {
+		x.grams = append(make([]Gram, 0, need+need/2), x.grams...)
+	}
+	grams := x.grams[:cap(x.grams)]
+	valid := true
+	for i := 0; i < len(text); {
+		if i+8 <= len(text) {
+			if w := binary.LittleEndian.Uint64(text[i:]); w&high == 0 {
+				for range 8 {
+					key = (key<<classBits | uint32(ascii[uint8(w)])) & keyMask
+					w >>= 8
+					if v, bit := seen[key>>6], uint64(1)<<(key&63); v&bit == 0 {
+						seen[key>>6] = v | bit
+						grams[n] = Gram(key)
+						n++
+					}
+				}
+				i += 8
+				continue
+			}
+		}
+		c, size := classAt(text[i:])
+		if c == classBreak && text[i] != '\n' {
+			valid = false
+		}
+		i += size
+		key = (key<<classBits | uint32(c)) & keyMask
+		if v, bit := seen[key>>6], uint64(1)<<(key&63); v&bit == 0 {
+			seen[key>>6] = v | bit
+			grams[n] = Gram(key)
+			n++
+		}
+	}
+	x.grams = grams[:n]
+	return key, valid
+}
+
+// classAt gives the class of the first character of text and its length; a
+// byte that isn't UTF-8 is a break.
+func classAt(text []byte) (c uint8, size int) {
+	if b := text[0]; b < utf8.RuneSelf {
+		return ascii[b], 1
+	}
+	r, size := utf8.DecodeRune(text)
+	if r == utf8.RuneError && size == 1 {
+		return classBreak, 1
+	}
+	return class(r), size
+}
+
+// Take appends the grams of what was added to dst, each once and in no order,
+// and makes the Extractor ready for the next text.
+func (x *Extractor) Take(dst []Gram) []Gram {
+	for _, g := range x.grams {
+		x.seen[g>>6] = 0
+		if !g.broken() {
+			dst = append(dst, g)
+		}
+	}
+	x.grams = x.grams[:0]
+	return dst
+}
+
+// Distinct is how many grams were added so far, a few broken ones included.
+func (x *Extractor) Distinct() int { return len(x.grams) }

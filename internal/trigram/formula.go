@@ -1,0 +1,166 @@
+package trigram
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"quarry/match"
+)
+
+// Op is the kind of a Formula.
+type Op uint8
+
+const (
+	Any    Op = iota // nothing is asked
+	Never            // nothing can satisfy it
+	All              // every one of Grams and Subs
+	Either           // one of Subs
+)
+
+// Formula is a condition on the grams of a text. The zero value asks nothing.
+type Formula struct {
+	Op    Op
+	Grams []Gram // with All; sorted, each once
+	Subs  []Formula
+}
+
+// From translates what a pattern needs into grams.
+func From(n match.Need) Formula {
+	switch n.Op {
+	case match.NeedNever:
+		return Formula{Op: Never}
+	case match.NeedOneOf:
+		subs := make([]Formula, len(n.Texts))
+		for i, t := range n.Texts {
+			subs[i] = literal(t.Text)
+		}
+		return either(subs)
+	case match.NeedAll:
+		return all(translate(n.Subs))
+	case match.NeedEither:
+		return either(translate(n.Subs))
+	}
+	return Formula{}
+}
+
+func translate(needs []match.Need) []Formula {
+	subs := make([]Formula, len(needs))
+	for i, n := range needs {
+		subs[i] = From(n)
+	}
+	return subs
+}
+
+// literal asks for the grams every text with s in it has. Whether s was meant
+// with its case makes no difference: grams have none.
+func literal(s string) Formula {
+	var grams []Gram
+	key := uint32(0)
+	for b := []byte(s); len(b) > 0; {
+		// Bytes that aren't UTF-8 here may be part of a character in the
+		// text, or not be there at all in one read as Windows-1252; a break
+		// asks for nothing.
+		c, size := classAt(b)
+		if string(b[:size]) == "\uFFFD" {
+			// An engine that works on characters reads bytes that aren't
+			// UTF-8 as this one.
+			c = classBreak
+		}
+		b = b[size:]
+		key = (key<<classBits | uint32(c)) & keyMask
+		if g := Gram(key); !g.broken() {
+			grams = append(grams, g)
+		}
+	}
+	if len(grams) == 0 {
+		return Formula{}
+	}
+	slices.Sort(grams)
+	return Formula{Op: All, Grams: slices.Compact(grams)}
+}
+
+// all joins conditions that hold together: grams of nested ones move up.
+func all(subs []Formula) Formula {
+	out := Formula{Op: All}
+	for _, s := range subs {
+		switch s.Op {
+		case Never:
+			return Formula{Op: Never}
+		case All:
+			out.Grams = append(out.Grams, s.Grams...)
+			out.Subs = append(out.Subs, s.Subs...)
+		case Either:
+			out.Subs = append(out.Subs, s)
+		}
+	}
+	slices.Sort(out.Grams)
+	out.Grams = slices.Compact(out.Grams)
+	switch {
+	case len(out.Grams) == 0 && len(out.Subs) == 0:
+		return Formula{}
+	case len(out.Grams) == 0 && len(out.Subs) == 1:
+		return out.Subs[0]
+	}
+	return out
+}
+
+// either joins alternatives. One that asks nothing makes the whole ask nothing.
+func either(subs []Formula) Formula {
+	out := Formula{Op: Either}
+	known := map[string]bool{} // alternatives that differ only in case are one
+	for _, s := range subs {
+		switch s.Op {
+		case Any:
+			return Formula{}
+		case All:
+			if len(s.Subs) == 0 {
+				name := nameOf(s.Grams)
+				if known[name] {
+					continue
+				}
+				known[name] = true
+			}
+			out.Subs = append(out.Subs, s)
+		case Either:
+			out.Subs = append(out.Subs, s.Subs...)
+		}
+	}
+	switch len(out.Subs) {
+	case 0:
+		return Formula{Op: Never}
+	case 1:
+		return out.Subs[0]
+	}
+	return out
+}
+
+func nameOf(grams []Gram) string {
+	name := make([]byte, 0, 4*len(grams))
+	for _, g := range grams {
+		name = binary.LittleEndian.AppendUint32(name, uint32(g))
+	}
+	return string(name)
+}
+
+// Holds reports whether a text with the grams for which has is true satisfies
+// the formula: its meaning, and the reference for the planner.
+func (f Formula) Holds(has func(Gram) bool) bool {
+	switch f.Op {
+	case Never:
+		return false
+	case All:
+		for _, g := range f.Grams {
+			if !has(g) {
+				return false
+			}
+		}
+		for _, s := range f.Subs {
+			if !s.Holds(has) {
+				return false
+			}
+		}
+	case Either:
+		return slices.ContainsFunc(f.Subs, func(s Formula) bool { return s.Holds(has) })
+	}
+	return true
+}

@@ -1,0 +1,281 @@
+package trigram
+
+import (
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/scan"
+	"quarry/match"
+)
+
+func gramsOf(x *Extractor, text string) map[Gram]bool {
+	x.Add([]byte(text))
+	set := map[Gram]bool{}
+	for _, g := range x.Take(nil) {
+		set[g] = true
+	}
+	return set
+}
+
+func TestGramsFoldAndBreak(t *testing.T) {
+	for _, c := range []struct {
+		name, literal, text string
+		want                bool
+	}{
+		{"same", "needle", "a needle here", true},
+		{"another case", "NEEDLE", "a nEeDlE here", true},
+		{"Kelvin sign meets k", "kelvin", "\u212Aelvin", true},
+		{"long s meets s", "süss", "ſüſſ", true},
+		{"Greek sigmas meet", "ΟΔΟΣ", "οδος", true},
+		{"supplementary case", "𐐀𐐁𐐂", "𐐨𐐩𐐪", true},
+		{"absent", "needle", "nee dle", false},
+		{"not over a line end", "abcd", "ab\ncd", false},
+		{"a literal over lines asks for its lines", "abc\ndef", "def\nabc", true},
+		{"too short to ask", "ab", "", true},
+		{"bytes that aren't text ask for nothing", "a\xFFb", "", true},
+		{"but their neighbours do", "a\xFFbcd", "a\xFFbxd", false},
+		{"the rest of a character asks for nothing", "\x84\xAAab", "\u212Aab", true},
+		{"the start of a character asks for nothing", "ab\xE2\x84", "ab\u212A", true},
+		{"Windows-1252", "naïve", "na\xEFve\n", true},
+		{"Windows-1252, its own characters", "“naïve”", "\x93na\xEFve\x94", true},
+		{"valid parts of an odd line", "naïve", "naïve \xEF", true},
+		{"tab is no space", "a\tb", "a b", false},
+	} {
+		f := literal(c.literal)
+		set := gramsOf(new(Extractor), c.text)
+		if got := f.Holds(func(g Gram) bool { return set[g] }); got != c.want {
+			t.Errorf("%s: %q in %q = %v, want %v", c.name, c.literal, c.text, got, c.want)
+		}
+	}
+}
+
+// Every character and its case variants share a class, and none but the line
+// feed is a break.
+func TestClassesFollowFolding(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if !utf8.ValidRune(r) {
+			continue
+		}
+		c := class(r)
+		if folded := class(match.FoldRune(r)); folded != c {
+			t.Fatalf("class of %U is %d, of its fold %d", r, c, folded)
+		}
+		if (c == classBreak) != (r == '\n') || c > classMask {
+			t.Fatalf("class of %U is %d", r, c)
+		}
+	}
+}
+
+// The fast loop against the definition: the classes of each line, three by
+// three.
+func TestExtractAgreesWithDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	x := new(Extractor)
+	for range 400 {
+		text := randomText(r, 1+r.IntN(400))
+		if r.IntN(40) == 0 { // longer than a step
+			text = strings.Repeat(text+"é", 1+step/len(text))
+		}
+		if !utf8.ValidString(text) {
+			text = strings.ToValidUTF8(text, "?")
+		}
+		want := map[Gram]bool{}
+		for _, line := range strings.Split(text, "\n") {
+			var classes []uint8
+			for _, c := range line {
+				classes = append(classes, class(c))
+			}
+			for i := 0; i+3 <= len(classes); i++ {
+				want[Gram(classes[i])<<14|Gram(classes[i+1])<<7|Gram(classes[i+2])] = true
+			}
+		}
+		got := gramsOf(x, text)
+		if len(got) != len(want) {
+			t.Fatalf("%q: %d grams, want %d", text, len(got), len(want))
+		}
+		for g := range want {
+			if !got[g] {
+				t.Fatalf("%q: gram %x is missing", text, g)
+			}
+		}
+	}
+	if slices.ContainsFunc(x.seen[:], func(w uint64) bool { return w != 0 }) {
+		t.Error("Take left bits behind")
+	}
+}
+
+var pieces = []string{
+	"mutex_lock", "Kelvin", "\u212A", "ſ", "straße", "STRASSE", "Σ", "σ", "ς", "naïve", "na\xEFve", "\x93quote\x94",
+	"日本語", "привет", "ПРИВЕТ", "\xFF\xFE", "\xE2\x84", "\n", "\r\n", "\t", " ", "0x1F", "foo(bar)", "a", "b", "I", "ı", "İ", "ǅ", "é", "\x00", "\uFFFD",
+}
+
+func randomText(r *rand.Rand, n int) string {
+	var b strings.Builder
+	for b.Len() < n {
+		b.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// randomPattern takes a part of the text and loosens it, so that it often
+// matches.
+func randomPattern(r *rand.Rand, text string) string {
+	runes := []rune(text)
+	from := r.IntN(len(runes))
+	part := runes[from:min(len(runes), from+1+r.IntN(12))]
+	var b strings.Builder
+	for _, c := range part {
+		s := regexp.QuoteMeta(string(c))
+		switch r.IntN(12) {
+		case 0:
+			s = "."
+		case 1:
+			s = "(?:" + s + "|xyz)"
+		case 2:
+			s += "?"
+		case 3:
+			s += "+"
+		case 4:
+			s = `\w*` + s
+		case 5:
+			s = regexp.QuoteMeta(string(unicode.SimpleFold(c)))
+		case 6:
+			if c != '\n' && c != utf8.RuneError {
+				s = "[" + s + "q]"
+			}
+		case 7:
+			s = "(" + s + ")"
+		}
+		b.WriteString(s)
+	}
+	p := b.String()
+	if r.IntN(6) == 0 {
+		p += "|" + regexp.QuoteMeta(pieces[r.IntN(len(pieces))])
+	}
+	if r.IntN(8) == 0 {
+		p = `\b` + p
+	}
+	return strings.ToValidUTF8(p, "")
+}
+
+// soundness is the invariant of the package: a text that matches has the grams.
+func soundness(t *testing.T, x *Extractor, text, expr string, opts match.Options) (matched, asked bool) {
+	t.Helper()
+	p, err := match.Compile(expr, opts)
+	if err != nil {
+		return false, false
+	}
+	res, err := scan.New(p.NewMatcher()).Bytes([]byte(text), &scan.Request{Detail: scan.Exists})
+	if err != nil || res.Matched == 0 {
+		return false, false
+	}
+	f := From(p.Need())
+	set := gramsOf(x, text)
+	if !f.Holds(func(g Gram) bool { return set[g] }) {
+		t.Errorf("%q matches %q with %+v, but its formula does not hold: %+v", expr, text, opts, f)
+	}
+	return true, f.Op != Any
+}
+
+func TestMatchingTextsHaveTheGrams(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	x := new(Extractor)
+	matched, asked := 0, 0
+	for range 8000 {
+		text := randomText(r, 1+r.IntN(120))
+		opts := match.Options{
+			Syntax:    []match.Syntax{match.Rust, match.Rust, match.ECMAScript, match.Literal}[r.IntN(4)],
+			Case:      match.Case(r.IntN(3)),
+			Mode:      match.Mode(r.IntN(3)),
+			WholeWord: r.IntN(8) == 0,
+			DotAll:    r.IntN(4) == 0,
+			Unicode:   r.IntN(2) == 0,
+		}
+		expr := randomPattern(r, text)
+		if opts.Syntax == match.Literal {
+			at := r.IntN(len(text))
+			expr = text[at:min(len(text), at+1+r.IntN(10))]
+		} else if opts.Syntax == match.Rust && r.IntN(6) == 0 {
+			expr = "(?-u)" + expr
+		}
+		m, a := soundness(t, x, text, expr, opts)
+		if m {
+			matched++
+		}
+		if a {
+			asked++
+		}
+	}
+	if matched < 2000 || asked < 700 {
+		t.Errorf("only %d patterns matched and %d of them asked for grams: the test shows nothing", matched, asked)
+	}
+}
+
+func FuzzMatchingTextsHaveTheGrams(f *testing.F) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for range 50 {
+		text := randomText(r, 60)
+		f.Add(text, randomPattern(r, text), uint8(r.IntN(256)))
+	}
+	x := new(Extractor)
+	f.Fuzz(func(t *testing.T, text, expr string, how uint8) {
+		soundness(t, x, text, expr, match.Options{
+			Syntax: match.Syntax(how % 3), Case: match.Case(how / 3 % 3), Mode: match.Mode(how / 9 % 3), Unicode: how&128 != 0,
+		})
+	})
+}
+
+func TestFormulasOfPatterns(t *testing.T) {
+	for _, c := range []struct {
+		expr  string
+		op    Op
+		grams int
+	}{
+		{"mutex_lock", All, 8},
+		{"(?i)MUTEX", All, 3},
+		{"ab", Any, 0},
+		{"a.c", Any, 0},
+		{"abc|x", Any, 0},
+		{"foo.*bar", All, 2},
+		{"foobar|quux", Either, 0},
+	} {
+		f := From(match.MustCompile(c.expr, match.Options{}).Need())
+		if f.Op != c.op || len(f.Grams) != c.grams {
+			t.Errorf("formula of %q: op %d with %d grams, want %d with %d", c.expr, f.Op, len(f.Grams), c.op, c.grams)
+		}
+	}
+}
+
+// BenchmarkExtract runs over the Go sources that came with the toolchain.
+func BenchmarkExtract(b *testing.B) {
+	var texts [][]byte
+	total := 0
+	for _, dir := range []string{"net/http", "go/types", "runtime", "crypto/tls", "cmd/compile/internal/ssa"} {
+		entries, err := os.ReadDir(runtime.GOROOT() + "/src/" + dir)
+		if err != nil {
+			b.Skip("no Go sources: ", err)
+		}
+		for _, e := range entries {
+			if text, err := os.ReadFile(runtime.GOROOT() + "/src/" + dir + "/" + e.Name()); err == nil {
+				texts = append(texts, text)
+				total += len(text)
+			}
+		}
+	}
+	x := new(Extractor)
+	var grams []Gram
+	b.SetBytes(int64(total))
+	for b.Loop() {
+		for _, text := range texts {
+			x.Add(text)
+			grams = x.Take(grams[:0])
+		}
+	}
+}
