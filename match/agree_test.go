@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"quarry/internal/re/literal"
 )
@@ -177,5 +178,25 @@ func FuzzAgree(f *testing.F) {
 			return
 		}
 		checkAgree(t, p, []byte(text))
+	})
+}
+
+func FuzzStandardLibrary(f *testing.F) {
+	for seed := range uint64(8) {
+		f.Add(seed, "foo ab\nbar FOO\n")
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, text string) {
+		if len(text) > 2000 || !utf8.ValidString(text) {
+			return
+		}
+		g := seeded(seed, true)
+		expr := g.pattern(1 + g.rng.IntN(5))
+		p, err := Compile(expr, Options{Mode: Text})
+		if err != nil {
+			t.Fatalf("%q: %v", expr, err)
+		}
+		std := regexp.MustCompile(expr)
+		checkStd(t, std, p, text)
+		checkStd(t, std, p, g.text())
 	})
 }
