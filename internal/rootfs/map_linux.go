@@ -1,0 +1,18 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapFile maps the whole of f, which is not empty.
+func mapFile(f *File, size int) (data []byte, unmap func() error, err error) {
+	data, err = syscall.Mmap(f.fd, 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return syscall.Munmap(data) }, nil
+}

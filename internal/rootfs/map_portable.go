@@ -1,0 +1,14 @@
+//go:build !linux || portable
+
+package rootfs
+
+import "io"
+
+// mapFile reads f into memory: what is mapped can't be deleted on Windows.
+func mapFile(f *File, size int) (data []byte, unmap func() error, err error) {
+	data = make([]byte, size)
+	if n, err := f.ReadAt(data, 0); err != nil && (err != io.EOF || n < size) {
+		return nil, nil, err
+	}
+	return data, func() error { return nil }, nil
+}
