@@ -67,7 +67,7 @@ func (f *file) blocks(t *text) error {
 		}
 		if end > searched || last {
 			f.block(buf[:end], searched)
-			if f.done || last {
+			if f.done || last || f.m.Err() != nil {
 				f.buf = buf[:0]
 				return f.m.Err()
 			}
