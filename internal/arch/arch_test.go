@@ -51,6 +51,9 @@ var layers = map[string][]string{
 	"internal/scan":   {"match", "internal/re/vec", "internal/textfile"},
 	"internal/vault":  {},
 
+	"internal/journal": {"internal/rootfs"},
+	"internal/trash":   {"internal/rootfs"},
+
 	"internal/config": {},
 	"internal/cli":    {".", "match", "internal/config"},
 	"internal/arch":   {},

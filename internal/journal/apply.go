@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"quarry/internal/rootfs"
+)
+
+var (
+	errNoPlan    = errors.New("only the operations of an undo can be applied")
+	errTrashWork = errors.New("the trash carries this out")
+	errStepRange = errors.New("no such operation")
+)
+
+// maxReplace is the most an undo holds in memory for one file.
+const maxReplace = 1 << 30
+
+// Apply carries out the i-th operation of an undo, except Trash and Restore,
+// which the trash does. It never overwrites, and removes only what is the
+// version it must find; folders only when they are empty.
+func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
+	switch {
+	case tx.plan == nil:
+		return errNoPlan
+	case i < 0 || i >= len(tx.plan.Change.Ops):
+		return errStepRange
+	}
+	op := tx.plan.Change.Ops[i]
+	switch op.Kind {
+	case Create:
+		return tx.recreate(ctx, ws, op)
+	case Replace:
+		data, err := tx.plan.src.read(tx.plan.target[i], op.New, maxReplace)
+		if err != nil {
+			return err
+		}
+		_, err = ws.Replace(op.Path, data, op.Old, nil)
+		return err
+	case Rename:
+		return ws.Rename(op.Path, op.To)
+	case Remove:
+		return removeNodes(ctx, ws, op)
+	}
+	return errTrashWork
+}
+
+// recreate makes a removed tree again. Folders get their mode and time last,
+// when nothing more is put into them.
+func (tx *Tx) recreate(ctx context.Context, ws *rootfs.Root, op Op) error {
+	for _, n := range op.Nodes {
+		if err := checkCtx(ctx); err != nil {
+			return err
+		}
+		p, err := join(op.Path, n.Rel)
+		if err != nil {
+			return err
+		}
+		switch n.Type {
+		case rootfs.TypeDir:
+			err = ws.Mkdir(p)
+		case rootfs.TypeSymlink:
+			err = ws.Symlink(n.Target, p)
+		case rootfs.TypeFile:
+			err = tx.recreateFile(ws, p, n)
+		default:
+			err = fmt.Errorf("%s: %w", rootfs.Printable(p.String()), rootfs.NotRegular)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range slices.Backward(op.Nodes) {
+		if n.Type != rootfs.TypeDir || n.ModTime.IsZero() {
+			continue
+		}
+		p, err := join(op.Path, n.Rel)
+		if err != nil {
+			return err
+		}
+		if err := ws.SetMeta(p, n.Mode, n.ModTime); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) recreateFile(ws *rootfs.Root, p rootfs.Path, n Node) error {
+	in, err := tx.plan.src.open(n.at, n.Version)
+	if err != nil {
+		return err
+	}
+	_, err = ws.CreateFunc(p, &rootfs.CreateOptions{Mode: n.Mode}, func(w *rootfs.Writer) error {
+		if _, err := io.Copy(w, in); err != nil {
+			return err
+		}
+		if n.ModTime.IsZero() {
+			return nil
+		}
+		return w.SetModTime(n.ModTime)
+	})
+	return err
+}
+
+// removeNodes removes what a change made, from the inside out.
+func removeNodes(ctx context.Context, ws *rootfs.Root, op Op) error {
+	for _, n := range slices.Backward(op.Nodes) {
+		if err := checkCtx(ctx); err != nil {
+			return err
+		}
+		p, err := join(op.Path, n.Rel)
+		if err != nil {
+			return err
+		}
+		have, err := look(ws, p)
+		if err != nil {
+			return err
+		}
+		if !cellOf(n).accepts(have) {
+			return conflict(p)
+		}
+		if err := ws.Remove(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,304 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry/internal/rootfs"
+)
+
+// Tx is a change under way.
+type Tx struct {
+	j     *Journal
+	entry *Entry
+	plan  *Plan // of an undo
+	over  bool
+}
+
+// ID returns the entry's id.
+func (tx *Tx) ID() ID { return tx.entry.ID }
+
+// Entry returns what was recorded.
+func (tx *Tx) Entry() Entry { return *tx.entry }
+
+var (
+	errNoOps    = errors.New("a change needs at least one operation")
+	errNoPath   = errors.New("an operation needs a path")
+	errNoOld    = errors.New("a replacement needs the old version")
+	errNoNodes  = errors.New("a creation needs the new version or nodes")
+	errBadNodes = errors.New("nodes must be ordered, the top first")
+	errOver     = errors.New("the change is over")
+)
+
+// Begin records a change before it is made. It reads from ws the old content
+// that the change does not bring along, and returns when everything needed to
+// take the change back is durable. A file that is no longer the Old version is
+// a rootfs.Conflict. The caller then carries out the operations in order, and
+// ends with Commit or Abort.
+func (j *Journal) Begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, error) {
+	tx, err := j.begin(ctx, ws, c)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	return tx, nil
+}
+
+func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, error) {
+	if len(c.Ops) == 0 {
+		return nil, errNoOps
+	}
+	k := &keeper{ctx: ctx, j: j, ws: ws, en: &Entry{Change: c}, inline: map[rootfs.Version][]byte{}}
+	k.en.Ops = append([]Op(nil), c.Ops...)
+	if err := k.survey(); err != nil {
+		return nil, err
+	}
+	if err := j.beOwner(); err != nil {
+		return nil, err
+	}
+	if err := k.collect(); err != nil {
+		k.discard()
+		return nil, err
+	}
+	seg, end, err := k.write()
+	if err != nil {
+		k.discard()
+		return nil, err
+	}
+	if err := j.sync(seg, end); err != nil {
+		// Whether it is on disk nobody knows; it must not look like a change.
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		return nil, errors.Join(err, j.abandon(k.en.ID))
+	}
+	tx := &Tx{j: j, entry: k.en}
+	j.mu.Lock()
+	j.running[k.en.ID] = tx
+	j.mu.Unlock()
+	return tx, nil
+}
+
+// check refuses operations that could not be taken back as they stand.
+func (op *Op) check() error {
+	switch {
+	case op.Kind < Create || op.Kind > Restore:
+		return fmt.Errorf("unknown kind of operation %d", op.Kind)
+	case op.Path.IsRoot(), op.Kind == Rename && op.To.IsRoot():
+		return errNoPath
+	case op.Kind == Replace && op.Old.IsZero() && op.OldData == nil:
+		return errNoOld
+	case op.Kind == Create && len(op.Nodes) == 0 && op.New.IsZero() && op.NewData == nil:
+		return errNoNodes
+	}
+	for i, n := range op.Nodes {
+		if (n.Rel == "") != (i == 0) || strings.HasPrefix(n.Rel, "/") {
+			return errBadNodes
+		}
+	}
+	return nil
+}
+
+// beOwner makes the file by whose lock others see that we live.
+func (j *Journal) beOwner() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.ownerF != nil {
+		return nil
+	}
+	return j.locked(true, func() error {
+		for _, dir := range [...]string{"owners", "packs"} {
+			p, err := j.known(dir)
+			if err != nil {
+				return err
+			}
+			if err := j.root.MkdirPrivate(p); err != nil && !errors.Is(err, rootfs.AlreadyExists) {
+				return err
+			}
+		}
+		if err := j.tidy(); err != nil {
+			return err
+		}
+		token := randomToken()
+		p, err := j.known("owners/" + token)
+		if err != nil {
+			return err
+		}
+		f, err := j.root.OpenLog(p, true)
+		if err != nil {
+			return err
+		}
+		if err := f.Lock(true); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		j.owner, j.ownerF = token, f
+		return nil
+	})
+}
+
+// write puts the entry into the log. It returns the segment and how far it has
+// to be synced.
+func (k *keeper) write() (seg *segment, end int64, err error) {
+	j := k.j
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	err = j.locked(true, func() error {
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		if err := j.rotate(); err != nil {
+			return err
+		}
+		seg = j.tail
+		if err := k.namePack(seg.num); err != nil {
+			return err
+		}
+		now := j.opts.Now()
+		k.en.ID, k.en.Time, k.en.owner, k.en.seg = nextID(now, seg.last), now, j.owner, seg.num
+		before := seg.end
+		if err := seg.appendAll(j.root, func(at int64) []byte { return k.records(seg, at) }); err != nil {
+			return err
+		}
+		if n := len(seg.entries); n == 0 || seg.entries[n-1].ID != k.en.ID {
+			return fmt.Errorf("%w: it can't be read back", ErrDamaged)
+		}
+		k.en.Status = Pending
+		end = seg.end
+		if j.total >= 0 {
+			j.total += end - before + k.packed
+		}
+		return nil
+	})
+	return seg, end, err
+}
+
+// records builds the blobs, diffs and the intent of the entry.
+func (k *keeper) records(seg *segment, at int64) []byte {
+	var b []byte
+	put := func(t recType, body []byte) int64 {
+		start := at + int64(len(b))
+		b = appendRecord(b, seg.m, at+int64(len(b)), t, body)
+		return start
+	}
+	place := func(r *ref, v rootfs.Version) {
+		if r.place != inSegment {
+			return
+		}
+		have, ok := seg.blobs[v]
+		if !ok {
+			if have, ok = k.placed[v]; !ok {
+				body, head, c := encodeBlob(v, k.inline[v])
+				start := put(recBlob, body)
+				have = ref{inSegment, c, start + headLen + int64(head), int64(len(body) - head), int64(len(k.inline[v]))}
+				k.placed[v] = have
+			}
+		}
+		*r = have
+	}
+	k.placed = map[rootfs.Version]ref{}
+	for i := range k.en.Ops {
+		op := &k.en.Ops[i]
+		place(&op.old, op.Old)
+		for n := range op.Nodes {
+			place(&op.Nodes[n].at, op.Nodes[n].Version)
+		}
+		if edits := k.diffs[i]; edits != nil {
+			if body := encodeDiff(k.en.ID, i, edits); body != nil {
+				put(recDiff, body)
+				op.hasDiff = true
+			}
+		}
+	}
+	put(recIntent, encodeIntent(k.en))
+	return b
+}
+
+// sync makes the segment durable up to end. Who comes while another syncs
+// waits, and usually finds its part done: one sync serves a group.
+func (j *Journal) sync(seg *segment, end int64) error {
+	j.syncMu.Lock()
+	defer j.syncMu.Unlock()
+	if j.synced[seg] >= end {
+		return nil
+	}
+	upTo, err := seg.log.Size() // appended so far, by anyone
+	if err != nil {
+		return err
+	}
+	if err := seg.log.Sync(); err != nil {
+		return err
+	}
+	j.synced[seg] = max(upTo, end)
+	return nil
+}
+
+// Commit records that all operations were carried out. Results tell what was
+// not known before.
+func (tx *Tx) Commit(results ...Result) error { return tx.CommitPart(len(tx.entry.Ops), results...) }
+
+// CommitPart is Commit for a change that stopped after its first done
+// operations and stays as it is.
+func (tx *Tx) CommitPart(done int, results ...Result) error {
+	if done <= 0 {
+		return tx.Abort()
+	}
+	return tx.end(func(j *Journal) error {
+		return j.settle(commit{tx.entry.ID, min(done, len(tx.entry.Ops)), results})
+	})
+}
+
+// Abort records that nothing was changed, or that all of it was taken back.
+func (tx *Tx) Abort() error {
+	return tx.end(func(j *Journal) error { return j.abandon(tx.entry.ID) })
+}
+
+func (tx *Tx) end(f func(*Journal) error) error {
+	j := tx.j
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if tx.over {
+		return errOver
+	}
+	if err := f(j); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	tx.over = true
+	delete(j.running, tx.entry.ID)
+	return nil
+}
+
+// settle appends a commit, and applies the caps. Only results are worth a sync:
+// everything else the disk can tell again.
+func (j *Journal) settle(c commit) error {
+	return j.locked(true, func() error {
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		if j.tail == nil {
+			return ErrNotFound
+		}
+		if err := j.tail.append(j.root, recCommit, c.encode()); err != nil {
+			return err
+		}
+		if len(c.results) > 0 {
+			if err := j.sync(j.tail, j.tail.end); err != nil {
+				return err
+			}
+		}
+		return j.enforce()
+	})
+}
+
+func (j *Journal) abandon(id ID) error {
+	return j.locked(true, func() error {
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		if j.tail == nil {
+			return ErrNotFound
+		}
+		var e encoder
+		e.str(string(id))
+		return j.tail.append(j.root, recAbort, e.b)
+	})
+}

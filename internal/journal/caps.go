@@ -1,0 +1,264 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// usage is what the journal takes on disk.
+type usage struct {
+	found []segmentFile
+	size  map[uint32]int64    // of a segment with its packs
+	packs map[uint32][]string // names
+	total int64
+}
+
+func (j *Journal) measure() (usage, error) {
+	found, err := j.listSegments()
+	if err != nil {
+		return usage{}, err
+	}
+	u := usage{found: found, size: map[uint32]int64{}, packs: map[uint32][]string{}}
+	for _, f := range found {
+		p, err := j.known(segmentName(f.num, f.m))
+		if err != nil {
+			return u, err
+		}
+		info, err := j.root.Stat(p)
+		if err != nil {
+			return u, err
+		}
+		u.size[f.num] += info.Size
+		u.total += info.Size
+	}
+	err = j.eachPack(func(name string, info rootfs.Info) error {
+		if num, ok := packSegment(name); ok {
+			u.size[num] += info.Size
+			u.packs[num] = append(u.packs[num], name)
+		}
+		u.total += info.Size
+		return nil
+	})
+	return u, err
+}
+
+func packSegment(name string) (uint32, bool) {
+	digits, _, ok := strings.Cut(name, "-")
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(n), ok && err == nil && len(digits) >= 8
+}
+
+func (j *Journal) eachPack(f func(name string, info rootfs.Info) error) error {
+	return j.eachIn("packs", f)
+}
+
+func (j *Journal) eachIn(folder string, f func(name string, info rootfs.Info) error) error {
+	p, err := j.known(folder)
+	if err != nil {
+		return err
+	}
+	d, err := j.root.OpenDir(p)
+	if errors.Is(err, rootfs.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := d.Stat(e.Name)
+		if errors.Is(err, rootfs.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(strings.Clone(e.Name), info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enforce drops the oldest segments that are over the caps. The lock is held
+// exclusively and the tail is up to date.
+func (j *Journal) enforce() error {
+	if j.total >= 0 && j.total <= j.opts.MaxBytes && j.measured == j.tail {
+		return nil
+	}
+	u, err := j.measure()
+	if err != nil {
+		return err
+	}
+	j.total, j.measured = u.total, j.tail
+	limit, err := j.dropLimit(u.found)
+	if err != nil {
+		return err
+	}
+	var drop []segmentFile
+	gone := j.tail.dropped
+	oldest := j.opts.Now().Add(-j.opts.MaxAge)
+	for _, f := range u.found {
+		if f.num >= limit {
+			break
+		}
+		s, err := j.load(f)
+		if err != nil {
+			return err
+		}
+		newest := time.Time{}
+		if n := len(s.entries); n > 0 {
+			newest = s.entries[n-1].Time
+		}
+		if u.total <= j.opts.MaxBytes && !newest.Before(oldest) {
+			break
+		}
+		for _, e := range s.entries {
+			if !j.abortedAnywhere(s, e.ID) {
+				gone.count++
+				gone.newest = e.Time
+			}
+		}
+		drop = append(drop, f)
+		u.total -= u.size[f.num]
+	}
+	return j.drop(drop, gone, u)
+}
+
+// abortedAnywhere looks for the end of an entry where it nearly always is.
+func (j *Journal) abortedAnywhere(s *segment, id ID) bool {
+	if s.aborts[id] {
+		return true
+	}
+	next := j.segs[s.num+1]
+	return next != nil && next.aborts[id]
+}
+
+// dropLimit is the number of the first segment that must stay: it holds the
+// newest entry, or one that is under way.
+func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
+	limit := j.tail.num
+	for i := len(found) - 1; i >= 0; i-- {
+		s, err := j.load(found[i])
+		if err != nil {
+			return 0, err
+		}
+		limit = min(limit, s.num)
+		if len(s.entries) > 0 {
+			break
+		}
+	}
+	open, err := j.openEntries()
+	for _, o := range open {
+		limit = min(limit, o.seg)
+	}
+	return limit, err
+}
+
+// drop says what will be gone, durably, and removes it: the segment first, so
+// that no entry is left without its packs.
+func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
+	if len(files) == 0 {
+		return nil
+	}
+	if err := j.tail.append(j.root, recDrop, gone.encode()); err != nil {
+		return err
+	}
+	if err := j.sync(j.tail, j.tail.end); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if s := j.segs[f.num]; s != nil {
+			s.log.Close()
+			delete(j.segs, f.num)
+		}
+		if err := j.remove(segmentName(f.num, f.m)); err != nil {
+			return err
+		}
+		for _, name := range u.packs[f.num] {
+			if err := j.remove("packs/" + name); err != nil {
+				return err
+			}
+		}
+	}
+	j.total = u.total
+	return nil
+}
+
+func (j *Journal) remove(rel string) error {
+	p, err := j.known(rel)
+	if err == nil {
+		err = j.root.Remove(p)
+	}
+	if errors.Is(err, rootfs.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// tidy removes what dead processes left: packs that never got an entry, packs
+// of dropped segments, and the files that showed that they lived.
+func (j *Journal) tidy() error {
+	found, err := j.listSegments()
+	if err != nil {
+		return err
+	}
+	if p, err := j.known("packs"); err == nil {
+		if _, err := j.root.CleanTemps(context.Background(), p); err != nil {
+			return err
+		}
+	}
+	err = j.eachPack(func(name string, _ rootfs.Info) error {
+		if num, ok := packSegment(name); ok {
+			if len(found) > 0 && num >= found[0].num {
+				return nil
+			}
+			return j.remove("packs/" + name)
+		}
+		rest, ours := strings.CutPrefix(name, "tmp-")
+		owner, _, _ := strings.Cut(rest, "-")
+		if alive, err := j.alive(owner); !ours || alive || err != nil {
+			return err
+		}
+		return j.remove("packs/" + name)
+	})
+	if err != nil {
+		return err
+	}
+	return j.eachIn("owners", func(name string, _ rootfs.Info) error {
+		if alive, err := j.alive(name); alive || err != nil {
+			return err
+		}
+		return j.remove("owners/" + name)
+	})
+}
+
+// alive reports whether the process with this token still runs: it holds the
+// lock on its file.
+func (j *Journal) alive(owner string) (bool, error) {
+	if owner == j.owner && owner != "" {
+		return true, nil
+	}
+	p, err := j.known("owners/" + owner)
+	if err != nil {
+		return false, nil // not a name we give
+	}
+	f, err := j.root.OpenLog(p, false)
+	if errors.Is(err, rootfs.NotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	free, err := f.TryLock(true)
+	return !free, errors.Join(err, f.Close())
+}

@@ -1,0 +1,228 @@
+package journal
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"sync"
+
+	"quarry/internal/rootfs"
+)
+
+// maxInline is the largest content that goes into the log itself, where it
+// costs no sync of its own; it is also the largest that is compressed.
+const maxInline = 1 << 20
+
+type codec uint8
+
+const (
+	plain codec = iota
+	deflated
+)
+
+// minDeflate is where compressing starts to pay; below, the head costs more.
+const minDeflate = 256
+
+var deflaters = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(io.Discard, flate.BestSpeed) // fails for unknown levels only
+	return w
+}}
+
+// squeeze returns data as it is stored. BestSpeed takes source text to a third
+// at about the cost of hashing it; what doesn't shrink by an eighth stays plain.
+func squeeze(data []byte) ([]byte, codec) {
+	if len(data) < minDeflate {
+		return data, plain
+	}
+	var b bytes.Buffer
+	w := deflaters.Get().(*flate.Writer)
+	defer deflaters.Put(w)
+	w.Reset(&b)
+	if _, err := w.Write(data); err != nil || w.Close() != nil || b.Len() > len(data)-len(data)/8 {
+		return data, plain
+	}
+	return b.Bytes(), deflated
+}
+
+// source reads what one entry keeps. It holds the files open, so the caps can't
+// take them away.
+type source struct {
+	seg  *rootfs.Log
+	pack *rootfs.File
+}
+
+func (s *source) close() error {
+	var errs []error
+	if s.seg != nil {
+		errs = append(errs, s.seg.Close())
+	}
+	if s.pack != nil {
+		errs = append(errs, s.pack.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// open returns a reader of the content at r that fails at its end, with
+// ErrDamaged, if it was not the content of version want.
+func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
+	var at io.ReaderAt
+	switch {
+	case r.place == inSegment && s.seg != nil:
+		at = s.seg
+	case r.place == inPack && s.pack != nil:
+		at = s.pack
+	case r.place == nowhere:
+		return nil, ErrNotKept
+	default:
+		return nil, fmt.Errorf("%w: a file of kept contents is missing", ErrDamaged)
+	}
+	var in io.Reader = io.NewSectionReader(at, r.off, r.stored)
+	if r.codec == deflated {
+		in = flate.NewReader(in)
+	}
+	return &verifying{in: in, h: sha256.New(), left: r.size, want: want}, nil
+}
+
+// read returns a whole content, verified.
+func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
+	if r.size > limit {
+		return nil, &TooLargeError{r.size, limit}
+	}
+	in, err := s.open(r, want)
+	if err != nil {
+		return nil, err
+	}
+	// A damaged size must not ask for memory: what grows is what is read.
+	var b bytes.Buffer
+	b.Grow(int(min(r.size, maxInline)))
+	if _, err := io.Copy(&b, in); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+type verifying struct {
+	in   io.Reader
+	h    hash.Hash
+	left int64
+	want rootfs.Version
+	err  error
+}
+
+func (v *verifying) Read(b []byte) (int, error) {
+	if v.err != nil {
+		return 0, v.err
+	}
+	if v.left == 0 {
+		v.err = io.EOF
+		if versionOf(v.h) != v.want {
+			v.err = fmt.Errorf("%w: kept content does not have its hash", ErrDamaged)
+		}
+		return 0, v.err
+	}
+	n, err := v.in.Read(b[:min(int64(len(b)), v.left)])
+	v.h.Write(b[:n])
+	v.left -= int64(n)
+	if err != nil && (v.left > 0 || err != io.EOF) {
+		v.err = fmt.Errorf("%w: %w", ErrDamaged, err)
+		return n, v.err
+	}
+	return n, nil
+}
+
+func versionOf(h hash.Hash) rootfs.Version {
+	var sum [sha256.Size]byte
+	v, _ := rootfs.ParseVersion(hex.EncodeToString(h.Sum(sum[:0])[:16])) // 32 digits by construction
+	return v
+}
+
+// encodeDiff turns edits of the old content into a body, or nil if keeping them
+// would cost more than maxInline.
+func encodeDiff(id ID, op int, edits []rootfs.Edit) []byte {
+	size := 0
+	for _, e := range edits {
+		size += len(e.Data)
+	}
+	if size > maxInline {
+		return nil
+	}
+	var in encoder
+	in.num(uint64(len(edits)))
+	for _, e := range edits {
+		in.num(uint64(e.Off))
+		in.num(uint64(e.Len))
+		in.bytes(e.Data)
+	}
+	stored, c := squeeze(in.b)
+	var e encoder
+	e.str(string(id))
+	e.num(uint64(op))
+	e.num(uint64(c))
+	e.num(uint64(len(in.b)))
+	e.bytes(stored)
+	return e.b
+}
+
+// diffHead reads which operation a diff belongs to.
+func diffHead(b []byte) (ID, int, error) {
+	d := &decoder{b: b}
+	id, op := d.id(), int(min(d.num(), maxRecord))
+	return id, op, d.err
+}
+
+// decodeDiff applies a diff to the old content.
+func decodeDiff(b, old []byte) ([]byte, error) {
+	d := &decoder{b: b}
+	d.id()
+	d.num()
+	c, size, stored := codec(d.num()), d.num(), d.bytes()
+	if err := d.end(); err != nil {
+		return nil, err
+	}
+	if size > 2*maxInline+headLen || c > deflated {
+		return nil, errBody
+	}
+	if c == deflated {
+		plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(stored)), int64(size)+1))
+		if err != nil {
+			return nil, errBody
+		}
+		stored = plain
+	}
+	if uint64(len(stored)) != size {
+		return nil, errBody
+	}
+	d = &decoder{b: stored}
+	var out []byte
+	at := uint64(0)
+	for range d.count() {
+		off, n, data := d.num(), d.num(), d.bytes()
+		if d.err != nil || off < at || off > uint64(len(old)) || n > uint64(len(old))-off {
+			return nil, errBody
+		}
+		out = append(append(out, old[at:off]...), data...)
+		at = off + n
+	}
+	if err := d.end(); err != nil {
+		return nil, err
+	}
+	return append(out, old[at:]...), nil
+}
+
+// span is the one edit that leads from old to new.
+func span(old, new []byte) []rootfs.Edit {
+	p, limit := 0, min(len(old), len(new))
+	for p < limit && old[p] == new[p] {
+		p++
+	}
+	s := 0
+	for s < limit-p && old[len(old)-1-s] == new[len(new)-1-s] {
+		s++
+	}
+	return []rootfs.Edit{{Off: int64(p), Len: int64(len(old) - p - s), Data: new[p : len(new)-s]}}
+}

@@ -1,0 +1,408 @@
+package journal
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// Bodies are sequences of unsigned varints, and of strings with their length
+// before them. Paths and names are bytes, not text.
+
+type encoder struct{ b []byte }
+
+func (e *encoder) num(n uint64) { e.b = binary.AppendUvarint(e.b, n) }
+func (e *encoder) str(s string) { e.num(uint64(len(s))); e.b = append(e.b, s...) }
+func (e *encoder) bytes(p []byte) {
+	e.num(uint64(len(p)))
+	e.b = append(e.b, p...)
+}
+func (e *encoder) bool(v bool) {
+	if v {
+		e.num(1)
+	} else {
+		e.num(0)
+	}
+}
+
+func (e *encoder) time(t time.Time) {
+	n := int64(0)
+	if !t.IsZero() {
+		n = t.UnixNano()
+	}
+	e.b = binary.AppendVarint(e.b, n)
+}
+
+func (e *encoder) version(v rootfs.Version) {
+	raw, _ := hex.DecodeString(v.String())
+	e.b = append(e.b, raw...)
+}
+
+func (e *encoder) path(p rootfs.Path) {
+	if p.IsRoot() {
+		e.str("")
+		return
+	}
+	e.str(p.String())
+}
+
+var errBody = errors.New("malformed record")
+
+// decoder reads what an encoder wrote. After the first mistake everything it
+// returns is zero and err is set.
+type decoder struct {
+	b    []byte
+	err  error
+	root *rootfs.Root // makes paths
+}
+
+func (d *decoder) fail() { d.b, d.err = nil, errBody }
+
+func (d *decoder) num() uint64 {
+	n, size := binary.Uvarint(d.b)
+	if size <= 0 {
+		d.fail()
+		return 0
+	}
+	d.b = d.b[size:]
+	return n
+}
+
+func (d *decoder) take(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.fail()
+		return nil
+	}
+	p := d.b[:n:n]
+	d.b = d.b[n:]
+	return p
+}
+
+// count reads a length of things that take at least one byte each, so that a
+// damaged number can't ask for memory that isn't there.
+func (d *decoder) count() int {
+	n := d.num()
+	if n > uint64(len(d.b)) {
+		d.fail()
+		return 0
+	}
+	return int(n)
+}
+
+func (d *decoder) bytes() []byte { return d.take(d.num()) }
+func (d *decoder) str() string   { return string(d.bytes()) }
+
+func (d *decoder) bool() bool {
+	n := d.num()
+	if n > 1 {
+		d.fail()
+	}
+	return n == 1
+}
+
+func (d *decoder) time() time.Time {
+	n, size := binary.Varint(d.b)
+	if size <= 0 {
+		d.fail()
+		return time.Time{}
+	}
+	d.b = d.b[size:]
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n)
+}
+
+func (d *decoder) version() rootfs.Version {
+	raw := d.take(16)
+	if raw == nil {
+		return rootfs.Version{}
+	}
+	v, err := rootfs.ParseVersion(hex.EncodeToString(raw))
+	if err != nil {
+		d.fail()
+	}
+	return v
+}
+
+func (d *decoder) path() rootfs.Path {
+	s := d.str()
+	if s == "" || d.err != nil {
+		return rootfs.Path{}
+	}
+	p, err := d.root.Known(s)
+	if err != nil || p.IsRoot() {
+		d.fail()
+	}
+	return p
+}
+
+func (d *decoder) id() ID {
+	id := ID(d.str())
+	if id != "" {
+		if _, ok := id.number(); !ok {
+			d.fail()
+		}
+	}
+	return id
+}
+
+// end reports a mistake, or bytes left over.
+func (d *decoder) end() error {
+	if d.err == nil && len(d.b) > 0 {
+		d.fail()
+	}
+	return d.err
+}
+
+// ref says where a content is kept.
+type ref struct {
+	place  place
+	codec  codec
+	off    int64 // of the stored bytes, in the segment or the pack
+	stored int64
+	size   int64
+}
+
+type place uint8
+
+const (
+	nowhere place = iota
+	inSegment
+	inPack
+)
+
+func (e *encoder) ref(r ref) {
+	e.num(uint64(r.place))
+	if r.place == nowhere {
+		return
+	}
+	e.num(uint64(r.codec))
+	e.num(uint64(r.off))
+	e.num(uint64(r.stored))
+	e.num(uint64(r.size))
+}
+
+func (d *decoder) ref() ref {
+	r := ref{place: place(d.num())}
+	switch r.place {
+	case nowhere:
+		return r
+	case inSegment, inPack:
+	default:
+		d.fail()
+		return ref{}
+	}
+	c, off, stored, size := d.num(), d.num(), d.num(), d.num()
+	if c > uint64(deflated) || off > 1<<62 || stored > 1<<62 || size > 1<<62 {
+		d.fail()
+		return ref{}
+	}
+	r.codec, r.off, r.stored, r.size = codec(c), int64(off), int64(stored), int64(size)
+	return r
+}
+
+const permMask = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+func (e *encoder) node(n Node) {
+	e.str(n.Rel)
+	e.num(uint64(n.Type))
+	e.num(uint64(n.Mode & permMask))
+	e.time(n.ModTime)
+	e.str(n.Target)
+	e.version(n.Version)
+	e.num(uint64(n.Size))
+	e.ref(n.at)
+}
+
+func (d *decoder) node() Node {
+	n := Node{Rel: d.str(), Type: rootfs.Type(d.num()), Mode: fs.FileMode(d.num()) & permMask, ModTime: d.time(),
+		Target: d.str(), Version: d.version(), Size: int64(d.num()), at: d.ref()}
+	if n.Type > rootfs.TypeOther || n.Size < 0 || n.Rel != "" && !d.validRel(n.Rel) {
+		d.fail()
+		return Node{}
+	}
+	return n
+}
+
+// validRel keeps a damaged or forged name from leading elsewhere.
+func (d *decoder) validRel(rel string) bool {
+	p, err := d.root.Known(rel)
+	return err == nil && !p.IsRoot() && !strings.HasPrefix(rel, "/")
+}
+
+func (e *encoder) op(op *Op) {
+	e.num(uint64(op.Kind))
+	e.path(op.Path)
+	e.path(op.To)
+	e.version(op.Old)
+	e.version(op.New)
+	e.num(uint64(op.Mode & permMask))
+	e.str(op.Where)
+	e.str(op.Lost)
+	e.ref(op.old)
+	e.bool(op.hasDiff)
+	e.num(uint64(len(op.Nodes)))
+	for _, n := range op.Nodes {
+		e.node(n)
+	}
+}
+
+func (d *decoder) op() Op {
+	op := Op{Kind: Kind(d.num()), Path: d.path(), To: d.path(), Old: d.version(), New: d.version(),
+		Mode: fs.FileMode(d.num()) & permMask, Where: d.str(), Lost: d.str(), old: d.ref(), hasDiff: d.bool()}
+	if op.Kind < Create || op.Kind > Restore {
+		d.fail()
+	}
+	for range d.count() {
+		op.Nodes = append(op.Nodes, d.node())
+		if d.err != nil {
+			return Op{}
+		}
+	}
+	return op
+}
+
+func encodeIntent(en *Entry) []byte {
+	var e encoder
+	e.str(string(en.ID))
+	e.time(en.Time)
+	e.str(en.owner)
+	e.str(en.pack)
+	e.str(en.Tool)
+	e.str(en.Summary)
+	e.str(string(en.Undoes))
+	e.num(uint64(len(en.Ops)))
+	for i := range en.Ops {
+		e.op(&en.Ops[i])
+	}
+	return e.b
+}
+
+func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
+	d := &decoder{b: b, root: root}
+	en := &Entry{ID: d.id(), Time: d.time(), owner: d.str(), pack: d.str(), Status: Pending}
+	en.Tool, en.Summary, en.Undoes = d.str(), d.str(), d.id()
+	for range d.count() {
+		en.Ops = append(en.Ops, d.op())
+		if d.err != nil {
+			return nil, d.err
+		}
+	}
+	for _, name := range [...]string{en.owner, en.pack} {
+		if name != "" && (!d.validRel(name) || strings.Contains(name, "/")) {
+			d.fail()
+		}
+	}
+	if en.ID == "" {
+		d.fail()
+	}
+	return en, d.end()
+}
+
+// Result is what only carrying out an operation could tell.
+type Result struct {
+	Op    int
+	New   rootfs.Version // zero: as recorded
+	Where string         // empty: as recorded
+}
+
+type commit struct {
+	id      ID
+	done    int // the operations carried out
+	results []Result
+}
+
+func (c commit) encode() []byte {
+	var e encoder
+	e.str(string(c.id))
+	e.num(uint64(c.done))
+	e.num(uint64(len(c.results)))
+	for _, r := range c.results {
+		e.num(uint64(r.Op))
+		e.version(r.New)
+		e.str(r.Where)
+	}
+	return e.b
+}
+
+func decodeCommit(b []byte) (commit, error) {
+	d := &decoder{b: b}
+	c := commit{id: d.id(), done: int(min(d.num(), maxRecord))}
+	for range d.count() {
+		c.results = append(c.results, Result{int(min(d.num(), maxRecord)), d.version(), d.str()})
+		if d.err != nil {
+			break
+		}
+	}
+	return c, d.end()
+}
+
+// dropped is what the caps took, counted over the journal's life.
+type dropped struct {
+	count  uint64
+	newest time.Time
+}
+
+func (x dropped) encode() []byte {
+	var e encoder
+	e.num(x.count)
+	e.time(x.newest)
+	return e.b
+}
+
+func decodeDropped(b []byte) (dropped, error) {
+	d := &decoder{b: b}
+	x := dropped{d.num(), d.time()}
+	return x, d.end()
+}
+
+// start carries over what a reader of this segment alone has to know.
+type start struct {
+	format  uint64
+	last    ID // the newest entry before
+	dropped dropped
+	open    []openEntry
+}
+
+// openEntry is an entry of an earlier segment that was under way.
+type openEntry struct {
+	id  ID
+	seg uint32
+}
+
+const format = 1
+
+func (s start) encode() []byte {
+	var e encoder
+	e.num(format)
+	e.str(string(s.last))
+	e.num(s.dropped.count)
+	e.time(s.dropped.newest)
+	e.num(uint64(len(s.open)))
+	for _, o := range s.open {
+		e.str(string(o.id))
+		e.num(uint64(o.seg))
+	}
+	return e.b
+}
+
+func decodeStart(b []byte) (start, error) {
+	d := &decoder{b: b}
+	s := start{format: d.num(), last: d.id(), dropped: dropped{d.num(), d.time()}}
+	for range d.count() {
+		s.open = append(s.open, openEntry{d.id(), uint32(d.num())})
+		if d.err != nil {
+			break
+		}
+	}
+	if s.format != format {
+		d.fail()
+	}
+	return s, d.end()
+}

@@ -1,0 +1,253 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"quarry/internal/rootfs"
+)
+
+// cell is what is, or should be, at one path.
+type cell struct {
+	typ     rootfs.Type    // TypeUnknown: nothing, or with any set, anything
+	any     bool           // something, whatever it is
+	version rootfs.Version // of a file; zero: any content
+	target  string         // of a symlink
+}
+
+var (
+	absent  = cell{}
+	present = cell{any: true}
+)
+
+func cellOf(n Node) cell { return cell{typ: n.Type, version: n.Version, target: n.Target} }
+
+// accepts reports whether what is found is what c expects.
+func (c cell) accepts(found cell) bool {
+	switch {
+	case c.any:
+		return found.typ != rootfs.TypeUnknown
+	case c.typ != found.typ:
+		return false
+	case c.typ == rootfs.TypeFile:
+		return c.version.IsZero() || c.version == found.version
+	case c.typ == rootfs.TypeSymlink:
+		return c.target == found.target
+	}
+	return true
+}
+
+// top is what an operation moves, as far as it was noted.
+func (op *Op) top() cell {
+	if len(op.Nodes) > 0 {
+		return cellOf(op.Nodes[0])
+	}
+	return present
+}
+
+// expectation follows a sequence of operations over the paths they name: what
+// must be there before, and what is there after each.
+type expectation struct {
+	first map[rootfs.Path]cell // before the first operation
+	cells map[rootfs.Path]cell // after the steps so far
+	moves [][2]rootfs.Path     // renames so far
+	// changed is told every path whose cell is set or forgotten.
+	changed func(p rootfs.Path)
+}
+
+// expect works out what must be on disk before ops.
+func expect(ops []Op) (*expectation, error) {
+	x := &expectation{first: map[rootfs.Path]cell{}, cells: map[rootfs.Path]cell{}}
+	for i := range ops {
+		if err := x.require(&ops[i]); err != nil {
+			return nil, err
+		}
+		if err := x.step(&ops[i]); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// replay starts over, with x.first known.
+func (x *expectation) replay() *expectation {
+	y := &expectation{first: x.first, cells: map[rootfs.Path]cell{}}
+	for p, c := range x.first {
+		y.cells[p] = c
+	}
+	return y
+}
+
+// require notes what op needs to find, unless an earlier step decides it.
+func (x *expectation) require(op *Op) error {
+	need := func(p rootfs.Path, c cell) error {
+		if _, ok := x.cells[p]; ok {
+			return nil
+		}
+		x.cells[p] = c
+		o, err := x.origin(p)
+		if err != nil {
+			return err
+		}
+		if _, ok := x.first[o]; !ok {
+			x.first[o] = c
+		}
+		return nil
+	}
+	switch op.Kind {
+	case Create, Restore:
+		return need(op.Path, absent)
+	case Replace:
+		return need(op.Path, cell{typ: rootfs.TypeFile, version: op.Old})
+	case Rename:
+		return errors.Join(need(op.Path, op.top()), need(op.To, absent))
+	case Trash:
+		return need(op.Path, op.top())
+	case Remove:
+		for _, n := range op.Nodes {
+			p, err := join(op.Path, n.Rel)
+			if err != nil {
+				return err
+			}
+			if err := need(p, cellOf(n)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// origin is where what is at p now was before the first step.
+func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
+	for _, m := range slices.Backward(x.moves) {
+		if p.Beneath(m[1]) {
+			var err error
+			if p, err = rebase(p, m[1], m[0]); err != nil {
+				return p, err
+			}
+		}
+	}
+	return p, nil
+}
+
+func rebase(p, from, to rootfs.Path) (rootfs.Path, error) {
+	if p == from {
+		return to, nil
+	}
+	return join(to, strings.TrimPrefix(p.String(), from.String()+"/"))
+}
+
+// step carries out op on the cells.
+func (x *expectation) step(op *Op) error {
+	switch op.Kind {
+	case Create:
+		for _, n := range op.Nodes {
+			p, err := join(op.Path, n.Rel)
+			if err != nil {
+				return err
+			}
+			x.set(p, cellOf(n))
+		}
+	case Restore:
+		x.set(op.Path, op.top())
+	case Replace:
+		x.set(op.Path, cell{typ: rootfs.TypeFile, version: op.New})
+	case Remove, Trash:
+		x.forgetBeneath(op.Path)
+		x.set(op.Path, absent)
+	case Rename:
+		return x.move(op)
+	}
+	return nil
+}
+
+func (x *expectation) move(op *Op) error {
+	moved := map[rootfs.Path]cell{}
+	for p, c := range x.cells {
+		if p.Beneath(op.Path) {
+			q, err := rebase(p, op.Path, op.To)
+			if err != nil {
+				return err
+			}
+			moved[q] = c
+		}
+	}
+	x.forgetBeneath(op.Path)
+	x.set(op.Path, absent)
+	for p, c := range moved {
+		x.set(p, c)
+	}
+	x.moves = append(x.moves, [2]rootfs.Path{op.Path, op.To})
+	return nil
+}
+
+func (x *expectation) set(p rootfs.Path, c cell) {
+	x.cells[p] = c
+	if x.changed != nil {
+		x.changed(p)
+	}
+}
+
+func (x *expectation) forgetBeneath(dir rootfs.Path) {
+	for p := range x.cells {
+		if p != dir && p.Beneath(dir) {
+			delete(x.cells, p)
+			if x.changed != nil {
+				x.changed(p)
+			}
+		}
+	}
+}
+
+// disk looks at the workspace, once for each path.
+type disk struct {
+	ws   *rootfs.Root
+	seen map[rootfs.Path]cell
+	errs []error
+}
+
+func (d *disk) at(p rootfs.Path) cell {
+	if c, ok := d.seen[p]; ok {
+		return c
+	}
+	c, err := look(d.ws, p)
+	if err != nil {
+		d.errs = append(d.errs, err)
+	}
+	d.seen[p] = c
+	return c
+}
+
+func look(ws *rootfs.Root, p rootfs.Path) (cell, error) {
+	info, err := ws.Stat(p)
+	if k := rootfs.KindOf(err); err != nil && (k == rootfs.NotFound || k == rootfs.NotFolder) {
+		return absent, nil
+	}
+	if err != nil {
+		return absent, err
+	}
+	c := cell{typ: info.Type}
+	switch info.Type {
+	case rootfs.TypeFile:
+		c.version, err = hashFile(ws, p)
+	case rootfs.TypeSymlink:
+		c.target, err = ws.Readlink(p)
+	}
+	return c, err
+}
+
+func hashFile(ws *rootfs.Root, p rootfs.Path) (rootfs.Version, error) {
+	f, err := ws.OpenFile(p)
+	if err != nil {
+		return rootfs.Version{}, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return rootfs.Version{}, err
+	}
+	return versionOf(h), nil
+}

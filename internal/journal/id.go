@@ -1,0 +1,56 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// ID names an entry: eight letters and digits, in the order of time. The first
+// six count seconds since 2024, the last two entries within one.
+type ID string
+
+// idDigits has no i, l, o, u, so that an id can be read out and typed; its
+// order is that of the bytes.
+const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
+
+const idLen = 8
+
+var idEpoch = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// nextID returns the id of an entry made now, greater than last.
+func nextID(now time.Time, last ID) ID {
+	n := uint64(max(now.Unix()-idEpoch.Unix(), 0)) << 10
+	if l, ok := last.number(); ok && n <= l {
+		n = l + 1
+	}
+	var b [idLen]byte
+	for i := idLen - 1; i >= 0; i-- {
+		b[i] = idDigits[n&31]
+		n >>= 5
+	}
+	return ID(b[:])
+}
+
+func (id ID) number() (n uint64, ok bool) {
+	if len(id) != idLen {
+		return 0, false
+	}
+	for i := range idLen {
+		d := strings.IndexByte(idDigits, id[i])
+		if d < 0 {
+			return 0, false
+		}
+		n = n<<5 | uint64(d)
+	}
+	return n, true
+}
+
+// ParseID reads an id as people write it: any case, o for 0, i and l for 1.
+func ParseID(s string) (ID, error) {
+	id := ID(strings.NewReplacer("o", "0", "i", "1", "l", "1").Replace(strings.ToLower(strings.TrimSpace(s))))
+	if _, ok := id.number(); !ok {
+		return "", fmt.Errorf("%q is not the id of a change: %d letters and digits", s, idLen)
+	}
+	return id, nil
+}

@@ -1,0 +1,320 @@
+// Package journal is the undo log: every change of one file or many is one
+// entry that holds what is needed to take it back.
+//
+// The invariant: Begin returns only when the intent and all old content are
+// durable, and only then may files be touched. So a crash at any point leaves
+// either no entry or one whose old content is whole; Pending finds the ones
+// that were cut short and tells from the disk how far they came. A record is
+// accepted by length and checksum, content by its hash: damage makes an entry
+// unusable, never wrong.
+//
+// # On disk
+//
+// The state folder, mode 0700 and outside the workspace, holds
+//
+//	lock            locked while a process appends
+//	NNNNNNNN-M.seg  log segments; M is the random marker its records start with
+//	packs/NNNNNNNN-… contents over 1 MiB, and those of large trees
+//	owners/…        one locked file for each process with changes under way
+//
+// A segment stands for itself: the contents its entries need are in it or in
+// packs of its number, deduplicated by hash. So the cap on size and age drops
+// whole segments, oldest first, with one unlink each and no counting of
+// references, and opening a journal reads one segment of at most about 4 MiB.
+//
+// The commit record is not synced: if a power cut takes it, the disk still
+// shows the new versions, which the intent names, and Pending says the change
+// is complete. That leaves one sync for an edit besides the file's own.
+//
+// New content is kept as the edits that lead from the old to the new, up to
+// 1 MiB: a typical edit then costs its own size, and a diff can be shown after
+// the file has moved on. Taking back an undo needs no more, because the undo
+// kept what it replaced.
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// Options limit a journal. The zero value gives the defaults.
+type Options struct {
+	// MaxBytes caps what the journal keeps; 0 is 256 MB.
+	MaxBytes int64
+	// MaxAge drops older entries, a day or so late; 0 is 30 days.
+	MaxAge time.Duration
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+const (
+	defaultMaxBytes = 256 << 20
+	defaultMaxAge   = 30 * 24 * time.Hour
+	// maxSegment is where a new segment starts: it bounds what opening reads.
+	maxSegment = 4 << 20
+	// segmentSpan is how long a segment is added to; it is the precision of MaxAge.
+	segmentSpan = 24 * time.Hour
+)
+
+// Kind is what an operation does.
+type Kind uint8
+
+const (
+	Create  Kind = iota + 1 // a file, symlink, folder or tree that was not there
+	Replace                 // the content of a file
+	Rename                  // from Path to To
+	Remove                  // for good; Nodes and their content are kept
+	Trash                   // into a trash, where it can be found as Where
+	Restore                 // back from a trash
+)
+
+func (k Kind) String() string {
+	if k < Create || k > Restore {
+		return "unknown"
+	}
+	return [...]string{"", "create", "replace", "rename", "remove", "trash", "restore"}[k]
+}
+
+// Node is one entry of what a Create makes or a Remove takes away.
+type Node struct {
+	Rel     string // beneath the operation's Path, with slashes; "" is Path itself
+	Type    rootfs.Type
+	Mode    fs.FileMode
+	ModTime time.Time      // zero: not known
+	Target  string         // of a symlink
+	Version rootfs.Version // of a file
+	Size    int64
+
+	at ref // where its content is kept
+}
+
+// Op is one step of a change.
+type Op struct {
+	Kind Kind
+	Path rootfs.Path // of a Rename, the old name
+	To   rootfs.Path // of a Rename, the new name
+
+	// Old and New are the versions before and after. Replace needs Old; a New
+	// that is not known yet is given to Commit. Create of a file has New.
+	Old, New rootfs.Version
+	// Mode is, after Begin, the permissions of a replaced file.
+	Mode fs.FileMode
+	// Nodes say what a Create makes, the top first. Begin fills in those of a
+	// Remove unless they are given; then they must be what it finds. For Rename
+	// and Trash one Node may tell what is moved.
+	Nodes []Node
+	// Where is the trash's name for what Path was; see Result.
+	Where string
+
+	// OldData is the old content of a Replace if the caller has it; Begin
+	// reads the file otherwise.
+	OldData []byte
+	// NewData is the new content of a Replace or of a created file, for diffs;
+	// Edits may give it instead as changes of the old one.
+	NewData []byte
+	Edits   []rootfs.Edit
+
+	// Lost says why the old content is not kept, as when it is too large. The
+	// entry then can't be taken back.
+	Lost string
+
+	old     ref
+	hasDiff bool
+}
+
+// Change is what Begin records.
+type Change struct {
+	Tool    string
+	Summary string // one line
+	Ops     []Op
+	Undoes  ID // the entry this one takes back
+}
+
+// Status is what became of an entry.
+type Status uint8
+
+const (
+	Committed Status = iota
+	Pending          // under way, or cut short
+	Damaged          // its record can't be read
+)
+
+func (s Status) String() string {
+	return [...]string{"committed", "pending", "damaged"}[min(s, Damaged)]
+}
+
+// Entry is one recorded change.
+type Entry struct {
+	ID   ID
+	Time time.Time
+	Change
+	Status   Status
+	UndoneBy ID // the entry that took this one back
+
+	owner string
+	pack  string
+	seg   uint32
+}
+
+// Paths lists what the entry touches, each once, in order.
+func (e Entry) Paths() []rootfs.Path {
+	var paths []rootfs.Path
+	seen := map[rootfs.Path]bool{}
+	for _, op := range e.Ops {
+		for _, p := range [...]rootfs.Path{op.Path, op.To} {
+			if !p.IsRoot() && !seen[p] {
+				seen[p] = true
+				paths = append(paths, p)
+			}
+		}
+	}
+	return paths
+}
+
+var (
+	// ErrNotFound is for an id the journal doesn't have, or no longer.
+	ErrNotFound = errors.New("no such change")
+	// ErrDamaged is for records and contents that fail their checks.
+	ErrDamaged = errors.New("the journal's record is damaged")
+	// ErrNotKept is for content that was never kept.
+	ErrNotKept = errors.New("content was not kept")
+	errClosed  = errors.New("journal is closed")
+)
+
+// TooLargeError refuses to keep more than half of what the journal may hold.
+// The caller may record the change with Op.Lost set, or leave it.
+type TooLargeError struct{ Size, Limit int64 }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("old content of %d bytes is more than the journal keeps for one change (%d)", e.Size, e.Limit)
+}
+
+// Journal is an open undo log. It is safe for concurrent use, also by several
+// processes on one folder.
+type Journal struct {
+	root *rootfs.Root
+	opts Options
+
+	mu       sync.Mutex // guards all below, and the lock file
+	lock     *rootfs.Log
+	segs     map[uint32]*segment // loaded ones
+	tail     *segment            // the newest; nil before the first
+	total    int64               // bytes kept, about; -1 before the first look
+	measured *segment            // the tail when total was last looked up
+	owner    string              // our token, once we have begun a change
+	ownerF   *rootfs.Log
+	packs    int        // packs written, for their names
+	running  map[ID]*Tx // begun here
+	closed   bool
+
+	syncMu sync.Mutex
+	synced map[*segment]int64 // guarded by syncMu: durable up to there
+}
+
+// Open opens the journal in dir, a root opened Trusted. An empty folder is an
+// empty journal; nothing is written before the first Begin. The root stays the
+// caller's to close, after the journal.
+func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
+	j := &Journal{root: dir, segs: map[uint32]*segment{}, running: map[ID]*Tx{}, total: -1, synced: map[*segment]int64{}}
+	if opts != nil {
+		j.opts = *opts
+	}
+	if j.opts.MaxBytes <= 0 {
+		j.opts.MaxBytes = defaultMaxBytes
+	}
+	if j.opts.MaxAge <= 0 {
+		j.opts.MaxAge = defaultMaxAge
+	}
+	if j.opts.Now == nil {
+		j.opts.Now = time.Now
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.refresh(); err != nil {
+		return nil, fmt.Errorf("open journal: %w", err)
+	}
+	return j, nil
+}
+
+// Close releases the journal. Changes still under way count as cut short.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	var errs []error
+	for _, s := range j.segs {
+		errs = append(errs, s.log.Close())
+	}
+	if j.ownerF != nil {
+		if len(j.running) == 0 {
+			if p, err := j.known("owners/" + j.owner); err == nil {
+				errs = append(errs, j.root.Remove(p))
+			}
+		}
+		errs = append(errs, j.ownerF.Close())
+	}
+	if j.lock != nil {
+		errs = append(errs, j.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// known makes a path of our own folder.
+func (j *Journal) known(rel string) (rootfs.Path, error) { return j.root.Known(rel) }
+
+// locked runs f with the lock file held, so that no other process appends.
+func (j *Journal) locked(exclusive bool, f func() error) (err error) {
+	if j.closed {
+		return errClosed
+	}
+	if j.lock == nil {
+		p, err := j.known("lock")
+		if err != nil {
+			return err
+		}
+		j.lock, err = j.root.OpenLog(p, exclusive)
+		if errors.Is(err, rootfs.NotFound) && !exclusive {
+			return f() // nobody has written yet
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := j.lock.Lock(exclusive); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.lock.Unlock()) }()
+	return f()
+}
+
+// refresh learns what other processes have appended. mu is held.
+func (j *Journal) refresh() error {
+	return j.locked(false, j.catchUp)
+}
+
+// Dropped tells how many entries the caps have taken so far and when the newest
+// of them was made.
+func (j *Journal) Dropped() (count int, newest time.Time, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.refresh(); err != nil || j.tail == nil {
+		return 0, time.Time{}, err
+	}
+	d := j.tail.dropped
+	if d.count == 0 {
+		return 0, time.Time{}, nil
+	}
+	return int(d.count), d.newest, nil
+}
+
+// checkCtx is asked per file and per megabyte.
+func checkCtx(ctx context.Context) error { return context.Cause(ctx) }

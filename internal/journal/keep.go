@@ -1,0 +1,448 @@
+package journal
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"quarry/internal/rootfs"
+)
+
+// keeper gathers what an entry has to keep.
+type keeper struct {
+	ctx    context.Context
+	j      *Journal
+	ws     *rootfs.Root
+	en     *Entry
+	large  bool // contents go to a pack
+	size   int64
+	inline map[rootfs.Version][]byte
+	placed map[rootfs.Version]ref
+	diffs  map[int][]rootfs.Edit
+	// moves are the renames among the operations so far: what one names by its
+	// new name is on disk by the old one yet.
+	moves expectation
+
+	packPath rootfs.Path // under its first name, zero if there is none
+	packed   int64
+}
+
+func randomToken() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// survey checks the operations and finds out how much there is to keep, before
+// anything is written.
+func (k *keeper) survey() error {
+	for i := range k.en.Ops {
+		op := &k.en.Ops[i]
+		if err := op.check(); err != nil {
+			return fmt.Errorf("operation %d: %w", i, err)
+		}
+		if err := k.surveyOp(op); err != nil {
+			return err
+		}
+		k.passed(op)
+	}
+	k.moves = expectation{}
+	if limit := k.j.opts.MaxBytes / 2; k.size > limit {
+		return &TooLargeError{k.size, limit}
+	}
+	k.large = k.size > maxInline
+	return nil
+}
+
+func (k *keeper) passed(op *Op) {
+	if op.Kind == Rename {
+		k.moves.moves = append(k.moves.moves, [2]rootfs.Path{op.Path, op.To})
+	}
+}
+
+func (k *keeper) surveyOp(op *Op) error {
+	at, err := k.moves.origin(op.Path)
+	if err != nil {
+		return err
+	}
+	switch op.Kind {
+	case Replace:
+		if op.OldData != nil {
+			v := rootfs.VersionOf(op.OldData)
+			if !op.Old.IsZero() && op.Old != v {
+				return conflict(op.Path)
+			}
+			op.Old = v
+		}
+		if op.NewData != nil && op.New.IsZero() {
+			op.New = rootfs.VersionOf(op.NewData)
+		}
+		info, err := k.ws.Stat(at)
+		if err != nil && op.OldData != nil && errors.Is(err, rootfs.NotFound) {
+			// An earlier operation of this change makes the file.
+			info, err = rootfs.Info{Size: int64(len(op.OldData))}, nil
+		}
+		if err != nil {
+			return err
+		}
+		op.Mode = info.Mode
+		if op.Lost == "" {
+			k.size += info.Size
+		}
+	case Create:
+		op.Nodes = append([]Node(nil), op.Nodes...)
+		if len(op.Nodes) == 0 {
+			if op.NewData != nil {
+				op.New = rootfs.VersionOf(op.NewData)
+			}
+			op.Nodes = []Node{{Type: rootfs.TypeFile, Version: op.New, Size: int64(len(op.NewData))}}
+		} else if op.New.IsZero() {
+			op.New = op.Nodes[0].Version
+		}
+		for i := range op.Nodes {
+			op.Nodes[i].at = ref{} // where an undo finds it is the other entry's matter
+		}
+	case Remove:
+		op.Nodes = append([]Node(nil), op.Nodes...)
+		if len(op.Nodes) == 0 {
+			if op.Nodes, err = Scan(k.ctx, k.ws, at); err != nil {
+				return err
+			}
+		}
+		if op.Lost == "" {
+			for i := range op.Nodes {
+				k.size += op.Nodes[i].Size
+			}
+		}
+	}
+	return nil
+}
+
+// Scan lists what is at p and beneath, the top first, without versions.
+func Scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path) ([]Node, error) {
+	info, err := ws.Stat(p)
+	if err != nil {
+		return nil, err
+	}
+	var nodes []Node
+	err = scan(ctx, ws, p, "", info, &nodes)
+	return nodes, err
+}
+
+func scan(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, info rootfs.Info, nodes *[]Node) error {
+	if err := checkCtx(ctx); err != nil {
+		return err
+	}
+	n := Node{Rel: rel, Type: info.Type, Mode: info.Mode, ModTime: info.ModTime}
+	switch info.Type {
+	case rootfs.TypeFile:
+		n.Size = info.Size
+	case rootfs.TypeSymlink:
+		target, err := ws.Readlink(p)
+		if err != nil {
+			return err
+		}
+		n.Target = target
+	case rootfs.TypeDir:
+		*nodes = append(*nodes, n)
+		return scanDir(ctx, ws, p, rel, nodes)
+	default:
+		return fmt.Errorf("%s: %w: it can't be kept", rootfs.Printable(p.String()), rootfs.NotRegular)
+	}
+	*nodes = append(*nodes, n)
+	return nil
+}
+
+func scanDir(ctx context.Context, ws *rootfs.Root, p rootfs.Path, rel string, nodes *[]Node) error {
+	d, err := ws.OpenDir(p)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		child, err := p.Child(e.Name)
+		if err != nil {
+			return err
+		}
+		info, err := d.Stat(e.Name)
+		if err != nil {
+			return err
+		}
+		name := e.Name
+		if rel != "" {
+			name = rel + "/" + e.Name
+		}
+		if err := scan(ctx, ws, child, name, info, nodes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func conflict(p rootfs.Path) error {
+	return &rootfs.Error{Op: "keep", Path: p.String(), Kind: rootfs.Conflict}
+}
+
+// collect reads the contents to keep, into memory or into a pack.
+func (k *keeper) collect() error {
+	k.diffs = map[int][]rootfs.Edit{}
+	if !k.large {
+		return k.each(nil)
+	}
+	token := randomToken()
+	p, err := k.j.known("packs/tmp-" + k.j.owner + "-" + token)
+	if err != nil {
+		return err
+	}
+	_, err = k.j.root.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
+		pw := &packWriter{w: w, seen: map[rootfs.Version]ref{}}
+		if err := k.each(pw); err != nil {
+			return err
+		}
+		k.packed = pw.off
+		return nil
+	})
+	if err == nil {
+		k.packPath = p
+	}
+	return err
+}
+
+// each keeps the contents of all operations; pack is nil for the log itself.
+func (k *keeper) each(pack *packWriter) error {
+	for i := range k.en.Ops {
+		op := &k.en.Ops[i]
+		var err error
+		switch op.Kind {
+		case Replace:
+			err = k.keepOld(op, pack)
+		case Remove:
+			err = k.keepNodes(op, pack)
+		}
+		if err != nil {
+			return err
+		}
+		k.noteDiff(i, op)
+		k.passed(op)
+		op.OldData, op.NewData, op.Edits = nil, nil, nil
+	}
+	return nil
+}
+
+func (k *keeper) keepOld(op *Op, pack *packWriter) error {
+	if op.Lost != "" {
+		return nil
+	}
+	v := op.Old
+	at, err := k.keep(op.Path, op.OldData, &v, pack)
+	op.old, op.Old = at, v
+	return err
+}
+
+func (k *keeper) keepNodes(op *Op, pack *packWriter) error {
+	if op.Lost != "" {
+		return nil
+	}
+	for i := range op.Nodes {
+		n := &op.Nodes[i]
+		if n.Type != rootfs.TypeFile {
+			continue
+		}
+		if err := checkCtx(k.ctx); err != nil {
+			return err
+		}
+		p, err := join(op.Path, n.Rel)
+		if err != nil {
+			return err
+		}
+		if n.at, err = k.keep(p, nil, &n.Version, pack); err != nil {
+			return err
+		}
+		n.Size = n.at.size
+		if i == 0 {
+			op.Old = n.Version
+		}
+	}
+	return nil
+}
+
+// noteDiff remembers how the new content comes from the old one.
+func (k *keeper) noteDiff(i int, op *Op) {
+	switch {
+	case op.Kind != Replace && op.Kind != Create:
+	case op.Edits != nil:
+		k.diffs[i] = op.Edits
+	case op.NewData == nil:
+	case op.Kind == Create:
+		k.diffs[i] = []rootfs.Edit{{Data: op.NewData}}
+	default:
+		old := op.OldData
+		if old == nil {
+			old = k.inline[op.Old]
+		}
+		if old != nil || op.old.size == 0 {
+			k.diffs[i] = span(old, op.NewData)
+		}
+	}
+}
+
+// keep stores one content, which must be of version *want unless that is zero;
+// then it becomes known.
+func (k *keeper) keep(p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter) (ref, error) {
+	p, err := k.moves.origin(p)
+	if err != nil {
+		return ref{}, err
+	}
+	if data == nil && pack != nil {
+		f, err := k.ws.OpenFile(p)
+		if err != nil {
+			return ref{}, err
+		}
+		defer f.Close()
+		if f.Info().Size > maxInline {
+			return pack.stream(k.ctx, f, p, want)
+		}
+	}
+	if data == nil {
+		var v rootfs.Version
+		if data, v, _, err = k.ws.ReadFile(p, k.j.opts.MaxBytes/2); err != nil {
+			return ref{}, err
+		}
+		if !want.IsZero() && *want != v {
+			return ref{}, conflict(p)
+		}
+		*want = v
+	}
+	if pack != nil {
+		return pack.put(data, *want)
+	}
+	if len(data) > maxInline { // it grew since the survey
+		return ref{}, conflict(p)
+	}
+	k.inline[*want] = data
+	return ref{place: inSegment, size: int64(len(data))}, nil
+}
+
+// namePack gives the pack the name of its segment, which from then on decides
+// when it goes. The lock is held.
+func (k *keeper) namePack(seg uint32) error {
+	if k.packPath.IsRoot() {
+		return nil
+	}
+	name := fmt.Sprintf("%08d-%s", seg, strings.TrimPrefix(k.packPath.Base(), "tmp-"))
+	p, err := k.j.known("packs/" + name)
+	if err != nil {
+		return err
+	}
+	if err := k.j.root.Rename(k.packPath, p); err != nil {
+		return err
+	}
+	k.packPath, k.en.pack = p, name
+	return nil
+}
+
+// discard takes away the pack of an entry that did not come about.
+func (k *keeper) discard() {
+	if !k.packPath.IsRoot() {
+		k.j.root.Remove(k.packPath) // if it stays, tidy finds it
+	}
+}
+
+// packWriter fills one pack.
+type packWriter struct {
+	w    *rootfs.Writer
+	off  int64
+	seen map[rootfs.Version]ref
+}
+
+func (pw *packWriter) put(data []byte, v rootfs.Version) (ref, error) {
+	if r, ok := pw.seen[v]; ok {
+		return r, nil
+	}
+	stored, c := data, plain
+	if len(data) <= maxInline {
+		stored, c = squeeze(data)
+	}
+	if _, err := pw.w.Write(stored); err != nil {
+		return ref{}, err
+	}
+	r := ref{inPack, c, pw.off, int64(len(stored)), int64(len(data))}
+	pw.off += r.stored
+	pw.seen[v] = r
+	return r, nil
+}
+
+// stream copies a large file in steps, or shares it where the file system can;
+// then only the copy, which nobody else can change, is read.
+func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path, want *rootfs.Version) (ref, error) {
+	r := ref{inPack, plain, pw.off, 0, 0}
+	h := sha256.New()
+	buf := make([]byte, 1<<20)
+	if pw.off == 0 && pw.w.Clone(f) {
+		for {
+			n, err := pw.w.ReadAt(buf, r.size)
+			h.Write(buf[:n])
+			r.size += int64(n)
+			if err != nil && !errors.Is(err, io.EOF) {
+				return ref{}, err
+			}
+			if err != nil {
+				break
+			}
+		}
+	} else {
+		for {
+			if err := checkCtx(ctx); err != nil {
+				return ref{}, err
+			}
+			n, err := f.Read(buf)
+			// Hashing takes as long as writing: do both at once.
+			hashed := make(chan struct{})
+			go func() { h.Write(buf[:n]); close(hashed) }()
+			_, werr := pw.w.Write(buf[:n])
+			<-hashed
+			if werr != nil {
+				return ref{}, werr
+			}
+			r.size += int64(n)
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				return ref{}, err
+			}
+		}
+	}
+	r.stored = r.size
+	pw.off += r.size
+	v := versionOf(h)
+	if !want.IsZero() && *want != v {
+		return ref{}, conflict(p)
+	}
+	*want = v
+	pw.seen[v] = r
+	return r, nil
+}
+
+// join appends a relative path from a listing.
+func join(p rootfs.Path, rel string) (rootfs.Path, error) {
+	for name := range strings.SplitSeq(rel, "/") {
+		if rel == "" {
+			break
+		}
+		var err error
+		if p, err = p.Child(name); err != nil {
+			return rootfs.Path{}, err
+		}
+	}
+	return p, nil
+}

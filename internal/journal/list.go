@@ -1,0 +1,302 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"quarry/internal/rootfs"
+)
+
+// List returns the newest entries, newest first; a limit of 0 or less is all.
+// Changes that came to nothing are not among them.
+func (j *Journal) List(limit int) ([]Entry, error) {
+	var list []Entry
+	err := j.each(func(e Entry) bool {
+		list = append(list, e)
+		return limit <= 0 || len(list) < limit
+	})
+	return list, err
+}
+
+// Get returns one entry.
+func (j *Journal) Get(id ID) (Entry, error) {
+	return j.find(func(e Entry) bool { return e.ID == id }, string(id))
+}
+
+// Latest returns the change an undo without an id takes back: the newest that
+// is done, not taken back yet, and not an undo itself.
+func (j *Journal) Latest() (Entry, error) {
+	return j.find(func(e Entry) bool {
+		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == ""
+	}, "nothing left to undo")
+}
+
+func (j *Journal) find(match func(Entry) bool, what string) (Entry, error) {
+	var got *Entry
+	err := j.each(func(e Entry) bool {
+		if match(e) {
+			got = &e
+		}
+		return got == nil
+	})
+	if err == nil && got == nil {
+		err = fmt.Errorf("%w: %s", ErrNotFound, what)
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return *got, nil
+}
+
+// Damage tells how many records of the journal can't be read.
+func (j *Journal) Damage() (int, error) {
+	n := 0
+	err := j.eachSegment(func(s *segment) (bool, error) {
+		n += s.damaged
+		return true, nil
+	})
+	return n, err
+}
+
+// eachSegment visits the segments, newest first, while no other process can
+// drop any. f must not call back.
+func (j *Journal) eachSegment(f func(*segment) (bool, error)) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.locked(false, func() error { return j.visit(f) })
+}
+
+func (j *Journal) visit(f func(*segment) (bool, error)) error {
+	if err := j.catchUp(); err != nil {
+		return err
+	}
+	found, err := j.listSegments()
+	if err != nil {
+		return err
+	}
+	for _, file := range slices.Backward(found) {
+		s, err := j.load(file)
+		if errors.Is(err, rootfs.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if more, err := f(s); !more || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each visits the entries, newest first. What ends or undoes an entry is newer
+// than the entry, so one pass knows all.
+func (j *Journal) each(f func(Entry) bool) error {
+	commits, aborts, undone := map[ID]commit{}, map[ID]bool{}, map[ID]ID{}
+	return j.eachSegment(func(s *segment) (bool, error) {
+		for id, c := range s.commits {
+			commits[id] = c
+		}
+		for id := range s.aborts {
+			aborts[id] = true
+		}
+		for _, e := range slices.Backward(s.withDamaged()) {
+			if aborts[e.ID] {
+				continue
+			}
+			out := *e
+			if c, ok := commits[e.ID]; ok && e.Status == Pending {
+				out.commit(c)
+			}
+			out.UndoneBy = undone[e.ID]
+			if out.Status == Committed && out.Undoes != "" && out.UndoneBy == "" {
+				undone[out.Undoes] = out.ID
+			}
+			if !f(out) {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// withDamaged adds entries whose end is here though their beginning, which was
+// here too, can't be read.
+func (s *segment) withDamaged() []*Entry {
+	known := map[ID]bool{}
+	for _, e := range s.entries {
+		known[e.ID] = true
+	}
+	list := s.entries
+	for id := range s.commits {
+		if !known[id] && s.hasStart && id > s.start.last {
+			list = append(list[:len(list):len(list)], &Entry{ID: id, Status: Damaged, seg: s.num})
+		}
+	}
+	slices.SortFunc(list, func(a, b *Entry) int {
+		switch {
+		case a.ID < b.ID:
+			return -1
+		case a.ID > b.ID:
+			return 1
+		}
+		return 0
+	})
+	return list
+}
+
+// commit makes e what was really done.
+func (e *Entry) commit(c commit) {
+	e.Status = Committed
+	e.Ops = slices.Clone(e.Ops[:min(c.done, len(e.Ops))])
+	for _, r := range c.results {
+		if r.Op < 0 || r.Op >= len(e.Ops) {
+			continue
+		}
+		op := &e.Ops[r.Op]
+		if !r.New.IsZero() {
+			op.New = r.New
+			if op.Kind == Create && len(op.Nodes) == 1 {
+				op.Nodes = slices.Clone(op.Nodes)
+				op.Nodes[0].Version = r.New
+			}
+		}
+		if r.Where != "" {
+			op.Where = r.Where
+		}
+	}
+}
+
+// openEntries lists the entries without an end, in the tail and carried over
+// from before. The lock is held.
+func (j *Journal) openEntries() ([]openEntry, error) {
+	var open []openEntry
+	ended := map[ID]bool{}
+	err := j.visit(func(s *segment) (bool, error) {
+		for id := range s.commits {
+			ended[id] = true
+		}
+		for id := range s.aborts {
+			ended[id] = true
+		}
+		for _, e := range s.entries {
+			open = append(open, openEntry{e.ID, s.num})
+		}
+		if s.hasStart {
+			open = append(open, s.start.open...)
+		}
+		return !s.hasStart, nil
+	})
+	open = slices.DeleteFunc(open, func(o openEntry) bool { return ended[o.id] })
+	slices.SortFunc(open, func(a, b openEntry) int {
+		if a.id < b.id {
+			return -1
+		}
+		return 1
+	})
+	return open, err
+}
+
+// source opens the files that hold what e keeps.
+func (j *Journal) source(e Entry) (*source, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	src := &source{}
+	s := j.segs[e.seg]
+	if s == nil {
+		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID)
+	}
+	p, err := j.known(segmentName(s.num, s.m))
+	if err != nil {
+		return nil, err
+	}
+	if src.seg, err = j.root.OpenLog(p, false); err != nil {
+		return nil, err
+	}
+	if e.pack != "" {
+		p, err := j.known("packs/" + e.pack)
+		if err == nil {
+			src.pack, err = j.root.OpenFile(p)
+		}
+		if err != nil && !errors.Is(err, rootfs.NotFound) {
+			return nil, errors.Join(err, src.close())
+		}
+	}
+	return src, nil
+}
+
+// Before returns the content the i-th operation of an entry found: of a Replace
+// or of a removed file. A created file had none.
+func (j *Journal) Before(e Entry, i int) ([]byte, error) {
+	if i < 0 || i >= len(e.Ops) {
+		return nil, ErrNotFound
+	}
+	op := e.Ops[i]
+	at := op.old
+	switch {
+	case op.Kind == Create:
+		return nil, nil
+	case op.Kind == Remove && len(op.Nodes) > 0 && op.Nodes[0].Type == rootfs.TypeFile:
+		at = op.Nodes[0].at
+	case op.Kind != Replace:
+		return nil, ErrNotKept
+	}
+	src, err := j.source(e)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	return src.read(at, op.Old, j.opts.MaxBytes)
+}
+
+// After returns the content the i-th operation of an entry left: of a Replace or
+// a created file. It is ErrNotKept if it was too large to keep; the file on disk
+// may still have it, as its version tells.
+func (j *Journal) After(e Entry, i int) ([]byte, error) {
+	if i < 0 || i >= len(e.Ops) {
+		return nil, ErrNotFound
+	}
+	op := e.Ops[i]
+	if op.Kind == Remove {
+		return nil, nil
+	}
+	if !op.hasDiff {
+		return nil, ErrNotKept
+	}
+	old, err := j.Before(e, i)
+	if err != nil {
+		return nil, err
+	}
+	body, err := j.diff(e, i)
+	if err != nil {
+		return nil, err
+	}
+	data, err := decodeDiff(body, old)
+	if err != nil || !op.New.IsZero() && rootfs.VersionOf(data) != op.New {
+		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, rootfs.Printable(op.Path.String()))
+	}
+	return data, nil
+}
+
+func (j *Journal) diff(e Entry, i int) ([]byte, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := j.segs[e.seg]
+	if s == nil {
+		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID)
+	}
+	at, ok := s.diffs[diffKey{e.ID, i}]
+	if !ok {
+		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
+	}
+	buf := make([]byte, min(s.end-at, headLen+2*maxInline+1024))
+	if _, err := s.log.ReadAt(buf, at); err != nil {
+		return nil, err
+	}
+	r, ok := (&frames{m: s.m, base: at, data: buf}).next()
+	if !ok || r.body == nil || r.typ != recDiff || r.at != at {
+		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
+	}
+	return r.body, nil
+}

@@ -1,0 +1,239 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"quarry/internal/rootfs"
+)
+
+// Plan is how to take a change back: its Change holds the inverse operations in
+// order, each with the version it must find. The caller checks it, begins it
+// with Undo, carries the operations out, with Tx.Apply where it can, and
+// commits. A Plan holds files open: Close it.
+type Plan struct {
+	Of     Entry
+	Change Change
+
+	j      *Journal
+	src    *source
+	target []ref // of the content a Replace brings back
+}
+
+var (
+	// ErrUndone is for a change that was taken back already.
+	ErrUndone = errors.New("the change was taken back already")
+	// ErrUnfinished is for a change that is under way or was cut short.
+	ErrUnfinished = errors.New("the change is not finished")
+)
+
+// Plan makes the plan to take back the entry called id, and makes sure that all
+// content it needs can be read.
+func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
+	e, err := j.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case e.Status == Damaged:
+		return nil, fmt.Errorf("undo %s: %w", id, ErrDamaged)
+	case e.Status == Pending:
+		return nil, fmt.Errorf("undo %s: %w", id, ErrUnfinished)
+	case e.UndoneBy != "":
+		return nil, fmt.Errorf("undo %s: %w by %s", id, ErrUndone, e.UndoneBy)
+	}
+	p, err := j.planOf(ctx, e)
+	if err != nil {
+		return nil, fmt.Errorf("undo %s: %w", id, err)
+	}
+	p.Change.Summary = "undo " + string(id) + ": " + e.Summary
+	return p, nil
+}
+
+// planOf inverts e.Ops.
+func (j *Journal) planOf(ctx context.Context, e Entry) (*Plan, error) {
+	p := &Plan{Of: e, j: j, Change: Change{Tool: "undo", Undoes: e.ID}}
+	for _, op := range slices.Backward(e.Ops) {
+		inv, target, err := op.inverse()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", rootfs.Printable(op.Path.String()), err)
+		}
+		p.Change.Ops = append(p.Change.Ops, inv)
+		p.target = append(p.target, target)
+	}
+	var err error
+	if p.src, err = j.source(e); err != nil {
+		return nil, err
+	}
+	if err := p.verify(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+var errNewUnknown = errors.New("what the change led to was not recorded")
+
+func (op Op) inverse() (inv Op, target ref, err error) {
+	if op.Lost != "" && (op.Kind == Replace || op.Kind == Remove) {
+		return Op{}, ref{}, fmt.Errorf("%w: %s", ErrNotKept, op.Lost)
+	}
+	inv = Op{Path: op.Path, Old: op.New, New: op.Old, Nodes: op.Nodes, Where: op.Where}
+	switch op.Kind {
+	case Create:
+		inv.Kind, inv.New = Remove, rootfs.Version{}
+		for _, n := range op.Nodes {
+			if n.Type == rootfs.TypeFile && n.Version.IsZero() {
+				return Op{}, ref{}, errNewUnknown
+			}
+		}
+	case Replace:
+		if op.New.IsZero() {
+			return Op{}, ref{}, errNewUnknown
+		}
+		inv.Kind, target = Replace, op.old
+	case Rename:
+		inv.Kind, inv.Path, inv.To = Rename, op.To, op.Path
+	case Remove:
+		inv.Kind = Create
+	case Trash:
+		inv.Kind = Restore
+	case Restore:
+		inv.Kind = Trash
+	}
+	return inv, target, nil
+}
+
+// verify reads every content once.
+func (p *Plan) verify(ctx context.Context) error {
+	check := func(path rootfs.Path, r ref, v rootfs.Version) error {
+		if err := checkCtx(ctx); err != nil {
+			return err
+		}
+		in, err := p.src.open(r, v)
+		if err == nil {
+			_, err = io.Copy(io.Discard, in)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", rootfs.Printable(path.String()), err)
+		}
+		return nil
+	}
+	for i, op := range p.Change.Ops {
+		if op.Kind == Replace {
+			if err := check(op.Path, p.target[i], op.New); err != nil {
+				return err
+			}
+		}
+		if op.Kind != Create {
+			continue
+		}
+		for _, n := range op.Nodes {
+			if n.Type != rootfs.TypeFile {
+				continue
+			}
+			if err := check(op.Path, n.at, n.Version); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close releases the plan's files.
+func (p *Plan) Close() error { return p.src.close() }
+
+// Conflict is a path that isn't what the plan needs.
+type Conflict struct {
+	Path   rootfs.Path
+	Reason string
+}
+
+// Check compares the workspace with what the plan must find, changing nothing.
+// No conflicts means it can go ahead.
+func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
+	x, err := expect(p.Change.Ops)
+	if err != nil {
+		return nil, err
+	}
+	d := &disk{ws: ws, seen: map[rootfs.Path]cell{}}
+	var found []Conflict
+	for path, want := range x.first {
+		if have := d.at(path); !want.accepts(have) {
+			found = append(found, Conflict{path, explain(want, have)})
+		}
+	}
+	for _, op := range p.Change.Ops {
+		if op.Kind != Remove {
+			continue
+		}
+		extra, err := x.extra(ws, op)
+		if err != nil {
+			d.errs = append(d.errs, err)
+		}
+		found = append(found, extra...)
+	}
+	slices.SortFunc(found, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
+	return found, errors.Join(d.errs...)
+}
+
+func explain(want, have cell) string {
+	switch {
+	case have == absent:
+		return "no longer exists"
+	case want == absent:
+		return "something is there again"
+	case have.typ == rootfs.TypeFile && want.typ == rootfs.TypeFile:
+		return "changed since"
+	}
+	return "is something else now (" + have.typ.String() + ")"
+}
+
+// extra finds entries in folders about to be removed that the change did not
+// make.
+func (x *expectation) extra(ws *rootfs.Root, op Op) ([]Conflict, error) {
+	var found []Conflict
+	for _, n := range op.Nodes {
+		if n.Type != rootfs.TypeDir {
+			continue
+		}
+		dir, err := join(op.Path, n.Rel)
+		if err == nil {
+			dir, err = x.origin(dir)
+		}
+		if err != nil {
+			return nil, err
+		}
+		h, err := ws.OpenDir(dir)
+		if err != nil {
+			continue // reported as missing or different
+		}
+		entries, err := h.Read(nil)
+		h.Close()
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			child, err := dir.Child(e.Name)
+			if err != nil {
+				return nil, err
+			}
+			if c, known := x.first[child]; !known || c == absent {
+				found = append(found, Conflict{child, "was added since"})
+			}
+		}
+	}
+	return found, nil
+}
+
+// Undo begins the plan's change. Tx.Apply carries out its operations.
+func (j *Journal) Undo(ctx context.Context, ws *rootfs.Root, p *Plan) (*Tx, error) {
+	tx, err := j.Begin(ctx, ws, p.Change)
+	if err != nil {
+		return nil, err
+	}
+	tx.plan = p
+	return tx, nil
+}

@@ -1,0 +1,148 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// A record is
+//
+//	marker 8 | type 1 | zero 3 | length 4 | crc of body 4 | crc of head and offset 4 | body
+//
+// with numbers in little endian and CRC-32C. The marker is random, one for each
+// segment, and known only to who can read this folder: content that a user
+// stores can't pass for a record, wherever a torn write left it. The offset in
+// the checksum does the same for a record in the wrong place.
+const (
+	headLen   = 24
+	maxRecord = 64 << 20
+)
+
+type recType uint8
+
+const (
+	recStart  recType = iota + 1 // first in a segment
+	recBlob                      // one content
+	recDiff                      // the way from old to new content
+	recIntent                    // what will be done
+	recCommit                    // it was done
+	recAbort                     // it was not done
+	recDrop                      // older segments went
+)
+
+type marker [8]byte
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// appendRecord appends a record that will start at offset at of its segment.
+func appendRecord(b []byte, m marker, at int64, t recType, body []byte) []byte {
+	start := len(b)
+	b = append(b, m[:]...)
+	b = append(b, byte(t), 0, 0, 0)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(body, castagnoli))
+	b = binary.LittleEndian.AppendUint32(b, headSum(b[start:start+20], at))
+	return append(b, body...)
+}
+
+func headSum(head []byte, at int64) uint32 {
+	var off [8]byte
+	binary.LittleEndian.PutUint64(off[:], uint64(at))
+	return crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, off[:])
+}
+
+// record is a decoded frame; body is nil if its checksum fails.
+type record struct {
+	at   int64 // of the frame
+	typ  recType
+	body []byte
+}
+
+// frames splits data, which starts at offset base of a segment, into records.
+type frames struct {
+	m    marker
+	base int64
+	data []byte
+	pos  int
+	// damaged counts records that were there and can't be read.
+	damaged int
+	// torn is set when the end of data is the beginning of a record, as a
+	// crash leaves it.
+	torn bool
+}
+
+// next returns the next record whose head is right.
+func (f *frames) next() (record, bool) {
+	for {
+		rest := f.data[f.pos:]
+		if len(rest) == 0 {
+			return record{}, false
+		}
+		if r, n, ok := f.parse(); ok {
+			f.pos += n
+			if r.body == nil {
+				f.damaged++
+			}
+			return r, true
+		}
+		if f.torn {
+			return record{}, false
+		}
+		// Not a head: go on where the marker stands next.
+		f.damaged++
+		i := f.resync(1)
+		if i < 0 {
+			f.pos = len(f.data)
+			return record{}, false
+		}
+		f.pos += i
+	}
+}
+
+// resync finds the next valid head, at least from bytes ahead.
+func (f *frames) resync(from int) int {
+	rest := f.data[f.pos:]
+	for from < len(rest) {
+		i := bytes.Index(rest[from:], f.m[:])
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if h := rest[from:]; len(h) >= headLen && headSum(h[:20], f.base+int64(f.pos+from)) == binary.LittleEndian.Uint32(h[20:]) {
+			return from
+		}
+		from++
+	}
+	return -1
+}
+
+func (f *frames) parse() (record, int, bool) {
+	rest := f.data[f.pos:]
+	at := f.base + int64(f.pos)
+	if len(rest) < headLen {
+		f.torn = true
+		return record{}, 0, false
+	}
+	if !bytes.Equal(rest[:8], f.m[:]) || headSum(rest[:20], at) != binary.LittleEndian.Uint32(rest[20:]) {
+		// A file grown by a crash whose data never came is all zeros.
+		f.torn = len(bytes.TrimLeft(rest, "\x00")) == 0
+		return record{}, 0, false
+	}
+	n := binary.LittleEndian.Uint32(rest[12:])
+	if n > maxRecord {
+		return record{}, 0, false
+	}
+	if uint64(len(rest)-headLen) < uint64(n) {
+		if f.resync(headLen) < 0 {
+			f.torn = true
+		}
+		return record{}, 0, false
+	}
+	r := record{at: at, typ: recType(rest[8])}
+	body := rest[headLen : headLen+int(n) : headLen+int(n)]
+	if crc32.Checksum(body, castagnoli) == binary.LittleEndian.Uint32(rest[16:]) {
+		r.body = body
+	}
+	return r, headLen + int(n), true
+}

@@ -1,0 +1,291 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry/internal/rootfs"
+)
+
+// State is what is found at a path of a change that was cut short.
+type State uint8
+
+const (
+	Foreign State = iota // neither what was before nor what was to be
+	Old                  // as before the change
+	New                  // as after the change
+	Between              // as after some operations, before others
+)
+
+func (s State) String() string {
+	return [...]string{"foreign", "old", "new", "between"}[min(s, Between)]
+}
+
+// PathState is the state of one path.
+type PathState struct {
+	Path  rootfs.Path
+	State State
+}
+
+// Unfinished is a change whose process died before it ended it.
+type Unfinished struct {
+	Entry
+	// Done is how many of the operations, from the first on, are on disk; -1 if
+	// the disk shows no such moment, because someone changed it since.
+	Done int
+	// Partly is set when operation number Done, a tree, was begun.
+	Partly bool
+	Paths  []PathState
+}
+
+// Unfinished finds the changes that were cut short, oldest first, and looks in
+// ws how far each came. The caller finishes them or takes them back (Rollback),
+// and then tells with Settle. Those of processes that still run are not shown.
+func (j *Journal) Unfinished(ws *rootfs.Root) ([]Unfinished, error) {
+	entries, err := j.orphans()
+	if err != nil {
+		return nil, err
+	}
+	var list []Unfinished
+	for _, e := range entries {
+		u, err := resolve(ws, e)
+		if err != nil {
+			return nil, fmt.Errorf("unfinished change %s: %w", e.ID, err)
+		}
+		list = append(list, u)
+	}
+	return list, nil
+}
+
+// orphans are the open entries whose owners are gone.
+func (j *Journal) orphans() ([]Entry, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var list []Entry
+	err := j.locked(false, func() error {
+		open, err := j.openEntries()
+		if err != nil {
+			return err
+		}
+		found, err := j.listSegments()
+		if err != nil {
+			return err
+		}
+		for _, o := range open {
+			e, err := j.entryIn(found, o)
+			if err != nil {
+				return err
+			}
+			if e == nil || j.running[e.ID] != nil {
+				continue
+			}
+			if e.owner != j.owner || j.owner == "" {
+				if alive, err := j.alive(e.owner); alive || err != nil {
+					if err != nil {
+						return err
+					}
+					continue
+				}
+			}
+			list = append(list, *e)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func (j *Journal) entryIn(found []segmentFile, o openEntry) (*Entry, error) {
+	for _, f := range found {
+		if f.num != o.seg {
+			continue
+		}
+		s, err := j.load(f)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range s.entries {
+			if e.ID == o.id {
+				return e, nil
+			}
+		}
+	}
+	return nil, nil // dropped, or its record is damaged
+}
+
+// resolve finds the moment between the operations of e that the disk shows, the
+// latest if several look the same.
+func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
+	u := Unfinished{Entry: e, Done: -1}
+	x, err := expect(e.Ops)
+	if err != nil {
+		return u, err
+	}
+	d := &disk{ws: ws, seen: map[rootfs.Path]cell{}}
+	end := x.cells
+	y := x.replay()
+	wrong := map[rootfs.Path]bool{}
+	y.changed = func(p rootfs.Path) {
+		delete(wrong, p)
+		if c, ok := y.cells[p]; ok && !c.accepts(d.at(p)) {
+			wrong[p] = true
+		}
+	}
+	for p := range y.cells {
+		y.changed(p)
+	}
+	for k := 0; ; k++ {
+		if len(wrong) == 0 {
+			u.Done, u.Partly = k, false
+		} else if k < len(e.Ops) && len(e.Ops[k].Nodes) > 1 && partly(e.Ops[k], wrong, d) {
+			u.Done, u.Partly = k, true
+		}
+		if k == len(e.Ops) {
+			break
+		}
+		if err := y.step(&e.Ops[k]); err != nil {
+			return u, err
+		}
+	}
+	u.Paths = states(e, x.first, end, d, u.Done)
+	return u, errors.Join(d.errs...)
+}
+
+// partly reports whether everything that is wrong before op is a part of op that
+// is done already.
+func partly(op Op, wrong map[rootfs.Path]bool, d *disk) bool {
+	if op.Kind != Create && op.Kind != Remove {
+		return false
+	}
+	after := map[rootfs.Path]cell{}
+	for _, n := range op.Nodes {
+		p, err := join(op.Path, n.Rel)
+		if err != nil {
+			return false
+		}
+		after[p] = absent
+		if op.Kind == Create {
+			after[p] = cellOf(n)
+		}
+	}
+	for p := range wrong {
+		if c, ok := after[p]; !ok || !c.accepts(d.at(p)) {
+			return false
+		}
+	}
+	if op.Kind == Create {
+		for p, c := range after {
+			if have := d.at(p); have != absent && !c.accepts(have) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []PathState {
+	var list []PathState
+	for _, p := range e.Paths() {
+		have := d.at(p)
+		before, inFirst := first[p]
+		for q := p; !inFirst && !q.IsRoot(); q = q.Dir() {
+			c, ok := first[q]
+			inFirst = ok && c == absent // so there was nothing beneath it
+		}
+		after, inLast := last[p]
+		s := Foreign
+		switch {
+		case inLast && after.accepts(have):
+			s = New
+		case inFirst && before.accepts(have):
+			s = Old
+		case done >= 0:
+			s = Between
+		}
+		list = append(list, PathState{p, s})
+	}
+	return list
+}
+
+// Rollback plans how to take back what an unfinished change did. There is no new
+// entry for that: Plan.Check, Plan.TakeBack, then Settle with 0. Operations of
+// the trash are the caller's to take back, from Plan.Change.
+func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (*Plan, error) {
+	if u.Done < 0 {
+		return nil, fmt.Errorf("roll back %s: %w", u.ID, rootfs.Conflict)
+	}
+	e := u.Entry
+	e.Ops = append([]Op(nil), e.Ops[:u.Done]...)
+	if u.Partly {
+		parts, err := partsDone(ws, u.Entry.Ops[u.Done])
+		if err != nil {
+			return nil, err
+		}
+		e.Ops = append(e.Ops, parts...)
+	}
+	p, err := j.planOf(ctx, e)
+	if err != nil {
+		return nil, fmt.Errorf("roll back %s: %w", u.ID, err)
+	}
+	return p, nil
+}
+
+// partsDone splits off what is done of an operation on a tree: one operation for
+// each whole subtree. Nodes come parents first.
+func partsDone(ws *rootfs.Root, op Op) ([]Op, error) {
+	var parts []Op
+	root := ""
+	for _, n := range op.Nodes {
+		p, err := join(op.Path, n.Rel)
+		if err != nil {
+			return nil, err
+		}
+		have, err := look(ws, p)
+		if err != nil {
+			return nil, err
+		}
+		if (have == absent) != (op.Kind == Remove) {
+			continue
+		}
+		if inner, ok := strings.CutPrefix(n.Rel, root+"/"); ok && len(parts) > 0 && root != "" {
+			n.Rel = inner
+		} else if len(parts) == 0 || root != "" {
+			root = n.Rel
+			part := op
+			part.Path, part.Nodes, n.Rel = p, nil, ""
+			parts = append(parts, part)
+		}
+		last := &parts[len(parts)-1]
+		last.Nodes = append(last.Nodes, n)
+	}
+	return parts, nil
+}
+
+// TakeBack carries out the operations of a Rollback.
+func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root) error {
+	tx := &Tx{j: p.j, plan: p, over: true}
+	for i := range p.Change.Ops {
+		if err := tx.Apply(ctx, ws, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle ends an unfinished change: done operations stay and can be taken back
+// later; 0 is none.
+func (j *Journal) Settle(id ID, done int, results ...Result) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var err error
+	if done > 0 {
+		err = j.settle(commit{id, done, results})
+	} else {
+		err = j.abandon(id)
+	}
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
+}

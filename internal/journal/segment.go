@@ -1,0 +1,348 @@
+package journal
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"quarry/internal/rootfs"
+)
+
+// segment is one file of the log, as far as it has been read.
+type segment struct {
+	num    uint32
+	m      marker
+	log    *rootfs.Log
+	end    int64 // read up to here
+	torn   bool  // what follows end is the rest of a crash
+	weight int64 // with the packs of its entries
+
+	hasStart bool
+	start    start
+	dropped  dropped
+	last     ID // the newest seen, or carried over
+	entries  []*Entry
+	blobs    map[rootfs.Version]ref
+	diffs    map[diffKey]int64 // offset of the frame
+	commits  map[ID]commit
+	aborts   map[ID]bool
+	damaged  int
+}
+
+type diffKey struct {
+	id ID
+	op int
+}
+
+func segmentName(num uint32, m marker) string { return fmt.Sprintf("%08d-%x.seg", num, m[:]) }
+
+func parseSegmentName(name string) (num uint32, m marker, ok bool) {
+	stem, found := strings.CutSuffix(name, ".seg")
+	digits, mark, split := strings.Cut(stem, "-")
+	if !found || !split || len(digits) < 8 || len(mark) != 2*len(m) {
+		return 0, m, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil {
+		return 0, m, false
+	}
+	if _, err := hex.Decode(m[:], []byte(mark)); err != nil {
+		return 0, m, false
+	}
+	return uint32(n), m, segmentName(uint32(n), m) == name
+}
+
+// segmentFile is a segment seen in the listing.
+type segmentFile struct {
+	num uint32
+	m   marker
+}
+
+// listSegments returns the segments there are, oldest first.
+func (j *Journal) listSegments() ([]segmentFile, error) {
+	d, err := j.root.OpenDir(rootfs.Path{})
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return nil, err
+	}
+	var found []segmentFile
+	for _, e := range entries {
+		if num, m, ok := parseSegmentName(e.Name); ok {
+			found = append(found, segmentFile{num, m})
+		}
+	}
+	slices.SortFunc(found, func(a, b segmentFile) int { return int(int64(a.num) - int64(b.num)) })
+	return found, nil
+}
+
+// load reads a segment, or what was appended to it since.
+func (j *Journal) load(f segmentFile) (*segment, error) {
+	s := j.segs[f.num]
+	if s == nil {
+		p, err := j.known(segmentName(f.num, f.m))
+		if err != nil {
+			return nil, err
+		}
+		log, err := j.root.OpenLog(p, false)
+		if err != nil {
+			return nil, err
+		}
+		s = newSegment(f.num, f.m, log)
+	}
+	if err := s.read(j.root); err != nil {
+		if j.segs[f.num] == nil {
+			s.log.Close()
+		}
+		return nil, err
+	}
+	j.segs[f.num] = s
+	return s, nil
+}
+
+func newSegment(num uint32, m marker, log *rootfs.Log) *segment {
+	return &segment{num: num, m: m, log: log, blobs: map[rootfs.Version]ref{}, diffs: map[diffKey]int64{},
+		commits: map[ID]commit{}, aborts: map[ID]bool{}}
+}
+
+// read takes in what follows end.
+func (s *segment) read(root *rootfs.Root) error {
+	size, err := s.log.Size()
+	if err != nil {
+		return err
+	}
+	if size <= s.end {
+		s.torn = false
+		return nil
+	}
+	data := make([]byte, size-s.end)
+	if n, err := s.log.ReadAt(data, s.end); err != nil {
+		return err
+	} else if n < len(data) {
+		data = data[:n]
+	}
+	f := &frames{m: s.m, base: s.end, data: data}
+	for {
+		r, ok := f.next()
+		if !ok {
+			break
+		}
+		if r.body != nil && s.take(root, r) != nil {
+			s.damaged++
+		}
+	}
+	s.damaged += f.damaged
+	s.torn = f.torn
+	s.weight += int64(f.pos)
+	s.end += int64(f.pos)
+	return nil
+}
+
+// take adds one record to what is known.
+func (s *segment) take(root *rootfs.Root, r record) error {
+	switch r.typ {
+	case recStart:
+		st, err := decodeStart(r.body)
+		if err != nil {
+			return err
+		}
+		s.hasStart, s.start, s.dropped = true, st, st.dropped
+		s.last = max(s.last, st.last)
+	case recBlob:
+		v, at, err := decodeBlob(r)
+		if err != nil {
+			return err
+		}
+		s.blobs[v] = at
+	case recDiff:
+		id, op, err := diffHead(r.body)
+		if err != nil {
+			return err
+		}
+		s.diffs[diffKey{id, op}] = r.at
+	case recIntent:
+		en, err := decodeIntent(root, r.body)
+		if err != nil {
+			return err
+		}
+		en.seg = s.num
+		s.weight += en.packed()
+		s.entries = append(s.entries, en)
+		s.last = max(s.last, en.ID)
+	case recCommit:
+		c, err := decodeCommit(r.body)
+		if err != nil {
+			return err
+		}
+		s.commits[c.id] = c
+	case recAbort:
+		d := &decoder{b: r.body}
+		id := d.id()
+		if err := d.end(); err != nil {
+			return err
+		}
+		s.aborts[id] = true
+	case recDrop:
+		x, err := decodeDropped(r.body)
+		if err != nil {
+			return err
+		}
+		s.dropped = x
+	default:
+		return errBody
+	}
+	return nil
+}
+
+// packed is the size of the pack the entry refers to.
+func (e *Entry) packed() int64 {
+	end := int64(0)
+	for _, op := range e.Ops {
+		if op.old.place == inPack {
+			end = max(end, op.old.off+op.old.stored)
+		}
+		for _, n := range op.Nodes {
+			if n.at.place == inPack {
+				end = max(end, n.at.off+n.at.stored)
+			}
+		}
+	}
+	return end
+}
+
+// A blob's body is version 16, codec 1, size, then the stored bytes.
+func encodeBlob(v rootfs.Version, data []byte) (body []byte, head int, c codec) {
+	stored, c := squeeze(data)
+	var e encoder
+	e.version(v)
+	e.num(uint64(c))
+	e.num(uint64(len(data)))
+	head = len(e.b)
+	return append(e.b, stored...), head, c
+}
+
+func decodeBlob(r record) (rootfs.Version, ref, error) {
+	d := &decoder{b: r.body}
+	v, c, size := d.version(), d.num(), d.num()
+	if d.err != nil || c > uint64(deflated) || size > maxInline {
+		return v, ref{}, errBody
+	}
+	head := len(r.body) - len(d.b)
+	return v, ref{inSegment, codec(c), r.at + headLen + int64(head), int64(len(d.b)), int64(size)}, nil
+}
+
+// catchUp brings the tail up to date. The lock is held, shared at least.
+func (j *Journal) catchUp() error {
+	found, err := j.listSegments()
+	if err != nil {
+		return err
+	}
+	j.forget(found)
+	j.tail = nil
+	if len(found) > 0 {
+		j.tail, err = j.load(found[len(found)-1])
+	}
+	return err
+}
+
+// forget closes segments that others have dropped.
+func (j *Journal) forget(found []segmentFile) {
+	for num, s := range j.segs {
+		if !slices.ContainsFunc(found, func(f segmentFile) bool { return f.num == num }) {
+			s.log.Close()
+			delete(j.segs, num)
+			j.syncMu.Lock()
+			delete(j.synced, s)
+			j.syncMu.Unlock()
+		}
+	}
+}
+
+// rotate starts a new segment if the tail is full, old, or missing. The lock is
+// held exclusively.
+func (j *Journal) rotate() error {
+	t := j.tail
+	if t != nil && t.hasStart && t.weight < j.segmentSize() &&
+		(len(t.entries) == 0 || j.opts.Now().Sub(t.entries[0].Time) < segmentSpan) {
+		return nil
+	}
+	st := start{}
+	num := uint32(1)
+	if t != nil {
+		num = t.num + 1
+		open, err := j.openEntries()
+		if err != nil {
+			return err
+		}
+		st = start{last: t.last, dropped: t.dropped, open: open}
+		if !t.hasStart {
+			// Made by a process that died at once: its facts are one further back.
+			if prev, err := j.before(t.num); err != nil {
+				return err
+			} else if prev != nil {
+				st.last, st.dropped = max(st.last, prev.last), prev.dropped
+			}
+		}
+	}
+	var m marker
+	rand.Read(m[:])
+	p, err := j.known(segmentName(num, m))
+	if err != nil {
+		return err
+	}
+	log, err := j.root.OpenLog(p, true)
+	if err != nil {
+		return err
+	}
+	s := newSegment(num, m, log)
+	if err := s.append(j.root, recStart, st.encode()); err != nil {
+		return errors.Join(err, log.Close(), j.root.Remove(p))
+	}
+	j.segs[num], j.tail = s, s
+	return nil
+}
+
+// segmentSize keeps a small journal in several segments too: dropping one must
+// not be dropping all.
+func (j *Journal) segmentSize() int64 { return max(min(maxSegment, j.opts.MaxBytes/16), 4<<10) }
+
+// before loads the segment before num, if there is one.
+func (j *Journal) before(num uint32) (*segment, error) {
+	found, err := j.listSegments()
+	if err != nil {
+		return nil, err
+	}
+	for i := len(found) - 1; i >= 0; i-- {
+		if found[i].num < num {
+			return j.load(found[i])
+		}
+	}
+	return nil, nil
+}
+
+// append writes one record at the end.
+func (s *segment) append(root *rootfs.Root, t recType, body []byte) error {
+	return s.appendAll(root, func(at int64) []byte { return appendRecord(nil, s.m, at, t, body) })
+}
+
+// appendAll writes the records that make builds for the offset it is given, in
+// one write. The lock is held exclusively, and the segment is up to date.
+func (s *segment) appendAll(root *rootfs.Root, make func(at int64) []byte) error {
+	if s.torn {
+		if err := s.log.Truncate(s.end); err != nil {
+			return err
+		}
+		s.torn = false
+	}
+	if err := s.log.Append(make(s.end), s.end); err != nil {
+		return err
+	}
+	return s.read(root)
+}
