@@ -47,6 +47,7 @@ var layers = map[string][]string{
 
 	"internal/ignore": {"internal/glob", "internal/rootfs"},
 	"internal/walk":   {"internal/glob", "internal/ignore", "internal/rootfs"},
+	"internal/owner":  {"internal/rootfs"},
 	"internal/rank":   {"match"},
 	"internal/scan":   {"match", "internal/re/vec", "internal/textfile"},
 	"internal/vault":  {},
@@ -65,6 +66,7 @@ var opensUserFiles = map[string]bool{
 	"internal/rootfs":     true,
 	"internal/cli":        true,
 	"internal/config":     true,
+	"internal/owner":      true, // its own socket
 	"internal/re/ucd/gen": true,
 	"cmd/quarry":          true,
 }

@@ -1,0 +1,294 @@
+// Package owner lets several processes work on one root as if they were one:
+// the first owns it and answers, the others ask.
+//
+// The invariant: at most one process holds the Lease of a state folder, and a
+// lease ends with its process, however that ends. Only processes of the same
+// user are answered, and an answer is whole or an error: a connection that
+// breaks in the middle never looks like the end.
+package owner
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// lockName is the file whose lock is the lease.
+const lockName = "owner.lock"
+
+// Lease says that this process owns a state folder.
+type Lease struct{ lock *rootfs.Log }
+
+// Claim tries to become the owner of a state folder, a root opened Trusted.
+// It returns nil when another process is.
+func Claim(state *rootfs.Root) (*Lease, error) {
+	p, err := state.Known(lockName)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := state.OpenLog(p, true)
+	if err != nil {
+		return nil, err
+	}
+	got, err := lock.TryLock(true)
+	if err != nil || !got {
+		lock.Close()
+		return nil, err
+	}
+	return &Lease{lock}, nil
+}
+
+// Release gives the folder up.
+func (l *Lease) Release() error { return l.lock.Close() }
+
+// Frames are a length, a kind and that many bytes. A request is one frame; an
+// answer is any number of data frames and a last one.
+type frameKind byte
+
+const (
+	frameRequest frameKind = 'q'
+	frameData    frameKind = 'd'
+	frameEnd     frameKind = 'e'
+	frameError   frameKind = 'x'
+)
+
+// maxFrame bounds what either side accepts: no query or file's matches come
+// near it.
+const maxFrame = 64 << 20
+
+func writeFrame(w io.Writer, kind frameKind, data []byte) error {
+	if len(data) > maxFrame {
+		return fmt.Errorf("message of %d bytes is too large", len(data))
+	}
+	head := make([]byte, 5, 5+min(len(data), 4096))
+	binary.LittleEndian.PutUint32(head, uint32(len(data)))
+	head[4] = byte(kind)
+	if len(data) <= 4096 { // one system call for what is small
+		_, err := w.Write(append(head, data...))
+		return err
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	_, err := w.Write(data)
+	return err
+}
+
+func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return 0, buf, err
+	}
+	n := int(binary.LittleEndian.Uint32(head[:]))
+	if n > maxFrame {
+		return 0, buf, fmt.Errorf("message of %d bytes is too large", n)
+	}
+	if cap(buf) < n {
+		buf = make([]byte, n)
+	}
+	buf = buf[:n]
+	if _, err := io.ReadFull(r, buf); err != nil {
+		return 0, buf, noEOF(err)
+	}
+	return frameKind(head[4]), buf, nil
+}
+
+// noEOF keeps a cut message from looking like the end.
+func noEOF(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// Handler answers a request: it sends any number of messages and returns. An
+// error is passed to the client in words. The context ends when the client
+// goes away.
+type Handler func(ctx context.Context, request []byte, send func([]byte) error) error
+
+// Server answers other processes.
+type Server struct {
+	listener *net.UnixListener
+	handle   Handler
+	active   atomic.Int64
+	last     atomic.Int64 // unix nanoseconds of the last request's end
+	conns    sync.WaitGroup
+}
+
+// Listen starts to accept requests at a socket in folder, which has to be ours
+// alone. The lease has to be held: a socket left by an owner that died is
+// replaced.
+func (l *Lease) Listen(socket string, handle Handler) (*Server, error) {
+	dir := filepath.Dir(socket)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := private(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{listener: listener, handle: handle}
+	s.last.Store(time.Now().UnixNano())
+	return s, nil
+}
+
+// Serve answers until ctx ends, then waits for requests under way.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { s.listener.Close() })
+	defer stop()
+	for {
+		conn, err := s.listener.AcceptUnix()
+		if err != nil {
+			cancel()
+			s.conns.Wait()
+			if errors.Is(err, net.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		s.conns.Go(func() { s.answer(ctx, conn) })
+	}
+}
+
+// Idle is how long nobody has asked anything.
+func (s *Server) Idle() time.Duration {
+	if s.active.Load() > 0 {
+		return 0
+	}
+	return time.Duration(time.Now().UnixNano() - s.last.Load())
+}
+
+// Close stops accepting; Serve then ends.
+func (s *Server) Close() error { return s.listener.Close() }
+
+// answer serves one connection: request after request until the client hangs
+// up.
+func (s *Server) answer(ctx context.Context, conn *net.UnixConn) {
+	defer conn.Close()
+	if samePeer(conn) != nil {
+		return // another user: not even an error
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	requests := make(chan []byte)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() { // sees the client go away while an answer is made
+		defer cancel()
+		defer close(requests)
+		for {
+			kind, data, err := readFrame(conn, nil)
+			if err != nil || kind != frameRequest {
+				return
+			}
+			select {
+			case requests <- data:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	for req := range requests {
+		s.active.Add(1)
+		err := s.handle(ctx, req, func(b []byte) error { return writeFrame(conn, frameData, b) })
+		s.active.Add(-1)
+		s.last.Store(time.Now().UnixNano())
+		if err != nil {
+			err = writeFrame(conn, frameError, []byte(err.Error()))
+		} else {
+			err = writeFrame(conn, frameEnd, nil)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// ErrNoOwner is returned when nobody answers at a socket.
+var ErrNoOwner = errors.New("no owner answers")
+
+// RemoteError is an error of the owner's handler.
+type RemoteError struct{ Message string }
+
+func (e *RemoteError) Error() string { return e.Message }
+
+// Client asks an owner. It serves one request at a time.
+type Client struct {
+	conn *net.UnixConn
+	buf  []byte
+}
+
+// Dial connects to the owner at a socket. A socket that is missing, stale, or
+// another user's is ErrNoOwner.
+func Dial(socket string) (*Client, error) {
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoOwner, err)
+	}
+	if err := samePeer(conn); err != nil {
+		conn.Close()
+		return nil, fmt.Errorf("%w: %w", ErrNoOwner, err)
+	}
+	return &Client{conn: conn}, nil
+}
+
+// Ask sends a request and passes the messages of the answer to receive, which
+// must not keep them. When receive fails or ctx ends, the connection is closed
+// and the owner stops working on it.
+func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) error) error {
+	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
+	defer stop()
+	if err := writeFrame(c.conn, frameRequest, request); err != nil {
+		return c.broken(ctx, err)
+	}
+	for {
+		kind, data, err := readFrame(c.conn, c.buf)
+		c.buf = data
+		if err != nil {
+			return c.broken(ctx, noEOF(err))
+		}
+		switch kind {
+		case frameEnd:
+			return nil
+		case frameError:
+			return &RemoteError{string(data)}
+		case frameData:
+			if err := receive(data); err != nil {
+				c.conn.Close()
+				return err
+			}
+		default:
+			return c.broken(ctx, fmt.Errorf("unexpected message %q", kind))
+		}
+	}
+}
+
+// broken closes the connection and tells why it can't be used any more.
+func (c *Client) broken(ctx context.Context, err error) error {
+	c.conn.Close()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: %w", ErrNoOwner, err)
+}
+
+// Close hangs up.
+func (c *Client) Close() error { return c.conn.Close() }

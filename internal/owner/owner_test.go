@@ -1,0 +1,239 @@
+package owner
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("OWNER_TEST_CHILD"); dir != "" {
+		child(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// child claims the folder, says so, and waits to be killed.
+func child(dir string) {
+	lease, err := Claim(state(nil, dir))
+	if err != nil || lease == nil {
+		fmt.Println("no")
+		os.Exit(1)
+	}
+	fmt.Println("yes")
+	io.Copy(io.Discard, os.Stdin)
+}
+
+func state(t testing.TB, dir string) *rootfs.Root {
+	r, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		panic(err)
+	}
+	if t != nil {
+		t.Cleanup(func() { r.Close() })
+	}
+	return r
+}
+
+func needLinux(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes share only on Linux")
+	}
+}
+
+func TestOneLease(t *testing.T) {
+	root := state(t, t.TempDir())
+	a, err := Claim(root)
+	if err != nil || a == nil {
+		t.Fatal(a, err)
+	}
+	if b, err := Claim(root); err != nil || b != nil {
+		t.Errorf("second claim: %v %v", b, err)
+	}
+	a.Release()
+	if b, err := Claim(root); err != nil || b == nil {
+		t.Errorf("claim after release: %v %v", b, err)
+	}
+}
+
+func TestLeaseEndsWithItsProcess(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "OWNER_TEST_CHILD="+dir)
+	in, _ := cmd.StdinPipe()
+	defer in.Close()
+	out, _ := cmd.StdoutPipe()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 4)
+	if _, err := io.ReadFull(out, line); err != nil || string(line) != "yes\n" {
+		t.Fatalf("child said %q, %v", line, err)
+	}
+	if l, err := Claim(state(t, dir)); err != nil || l != nil {
+		t.Errorf("claim beside a living owner: %v %v", l, err)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if l, err := Claim(state(t, dir)); err != nil || l == nil {
+		t.Errorf("claim after its death: %v %v", l, err)
+	}
+}
+
+// serve starts an owner in this process.
+func serve(t *testing.T, handle Handler) (socket string, server *Server) {
+	t.Helper()
+	needLinux(t)
+	dir := t.TempDir()
+	lease, err := Claim(state(t, dir))
+	if err != nil || lease == nil {
+		t.Fatal(lease, err)
+	}
+	socket = filepath.Join(dir, "s", "sock")
+	if server, err = lease.Listen(socket, handle); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return socket, server
+}
+
+func TestAsk(t *testing.T) {
+	socket, _ := serve(t, func(_ context.Context, req []byte, send func([]byte) error) error {
+		if string(req) == "fail" {
+			return errors.New("cannot")
+		}
+		for i := range 3 {
+			if err := send(bytes.Repeat(req, i*3000)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			c, err := Dial(socket)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer c.Close()
+			for range 20 {
+				var sizes []int
+				err := c.Ask(context.Background(), []byte("ab"), func(b []byte) error { sizes = append(sizes, len(b)); return nil })
+				if err != nil || fmt.Sprint(sizes) != "[0 6000 12000]" {
+					t.Errorf("%v %v", sizes, err)
+				}
+			}
+			var remote *RemoteError
+			if err := c.Ask(context.Background(), []byte("fail"), nil); !errors.As(err, &remote) || remote.Message != "cannot" {
+				t.Errorf("remote error: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestClientGoesAway(t *testing.T) {
+	ended := make(chan error, 1)
+	socket, _ := serve(t, func(ctx context.Context, _ []byte, send func([]byte) error) error {
+		send([]byte("one"))
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return ctx.Err()
+	})
+	c, err := Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("enough")
+	if err := c.Ask(context.Background(), nil, func([]byte) error { return stop }); err != stop {
+		t.Errorf("err %v", err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the owner didn't notice")
+	}
+}
+
+// An owner that dies in the middle of an answer is an error, never an end.
+func TestCutAnswer(t *testing.T) {
+	needLinux(t)
+	socket := filepath.Join(t.TempDir(), "sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	var whole bytes.Buffer
+	writeFrame(&whole, frameData, []byte("hello"))
+	writeFrame(&whole, frameEnd, nil)
+	for cut := range whole.Len() {
+		go func() {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			readFrame(conn, nil)
+			conn.Write(whole.Bytes()[:cut])
+			conn.Close()
+		}()
+		c, err := Dial(socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Ask(context.Background(), []byte("x"), func([]byte) error { return nil }); !errors.Is(err, ErrNoOwner) {
+			t.Errorf("cut after %d bytes: %v", cut, err)
+		}
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Dial(filepath.Join(dir, "none")); !errors.Is(err, ErrNoOwner) {
+		t.Errorf("no socket: %v", err)
+	}
+	needLinux(t)
+	lease, _ := Claim(state(t, dir))
+	open := filepath.Join(dir, "open")
+	os.Mkdir(open, 0o755)
+	if _, err := lease.Listen(filepath.Join(open, "sock"), nil); err == nil || !strings.Contains(err.Error(), "0700") {
+		t.Errorf("a folder others can enter: %v", err)
+	}
+}
+
+func FuzzFrame(f *testing.F) {
+	var b bytes.Buffer
+	writeFrame(&b, frameData, []byte("hello"))
+	f.Add(b.Bytes())
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 'd'})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if kind, body, err := readFrame(bytes.NewReader(data), nil); err == nil {
+			var again bytes.Buffer
+			if err := writeFrame(&again, kind, body); err != nil || !bytes.HasPrefix(data, again.Bytes()) {
+				t.Errorf("%q reads as %c %q", data, kind, body)
+			}
+		}
+	})
+}
