@@ -47,6 +47,7 @@ var layers = map[string][]string{
 
 	"internal/ignore": {"internal/glob", "internal/rootfs"},
 	"internal/walk":   {"internal/glob", "internal/ignore", "internal/rootfs"},
+	"internal/watch":  {"internal/rootfs"},
 	"internal/owner":  {"internal/rootfs"},
 	"internal/rank":   {"match"},
 	"internal/scan":   {"match", "internal/re/vec", "internal/textfile"},

@@ -1,0 +1,56 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// AddWatch puts the folder itself under an inotify watch and returns the watch
+// descriptor. inotify takes paths only; the path used is the handle's entry in
+// /proc, so what is watched is the folder that was opened beneath the root,
+// whatever stands at its path by now.
+func (d *Dir) AddWatch(inotify int, mask uint32) (int32, error) {
+	wd, err := unix.InotifyAddWatch(inotify, handlePath(d.fd), mask|unix.IN_ONLYDIR)
+	return int32(wd), wrap("watch", d.path.String(), err)
+}
+
+// AddWatch puts the open file under an inotify watch, by its inode: changes
+// through any of its names are seen.
+func (f *File) AddWatch(inotify int, mask uint32) (int32, error) {
+	wd, err := unix.InotifyAddWatch(inotify, handlePath(f.fd), mask)
+	return int32(wd), wrap("watch", "file", err)
+}
+
+// FSKind tells how far the events of the folder's file system can be trusted;
+// it differs from the root's below a mount point.
+func (d *Dir) FSKind() FSKind { return fsKind(d.fd) }
+
+// OpenSystem opens a folder on the way to a file that ReadSystem reads, to
+// watch it: rel is ".git", ".git/info" or ".obsidian", in folder dir. No symlink
+// is followed in rel.
+func (r *Root) OpenSystem(dir Path, rel string) (*Dir, error) {
+	leads := func(file string) bool { return strings.HasPrefix(file, rel+"/") }
+	if !slices.ContainsFunc(systemFiles, leads) {
+		return nil, &Error{Op: "open", Path: dir.child(rel).s, Kind: Protected, Verdict: InProtected, Name: rel}
+	}
+	d, err := r.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.SplitSeq(rel, "/") {
+		sub, err := d.openDir(name)
+		d.Close()
+		if err != nil {
+			return nil, err
+		}
+		d = sub
+	}
+	return d, nil
+}
+
+func handlePath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }

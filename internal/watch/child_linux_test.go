@@ -1,0 +1,438 @@
+//go:build linux && !portable
+
+package watch
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// changer makes random changes in dir/root, with dir/out as the world outside.
+// Each change returns the places it touched, relative to the root; only their
+// trees need to be looked at.
+type changer struct {
+	dir string
+	rnd *rand.Rand
+	n   int
+	fd  *os.File // a file kept open across changes
+	fdp string
+}
+
+// serveChanges is the child: it makes one change a line read from stdin, and
+// answers with what was touched.
+func serveChanges(dir string, seed uint64, in io.Reader, out io.Writer) error {
+	c := &changer{dir: dir, rnd: rand.New(rand.NewPCG(seed, 1))}
+	kinds := c.kinds()
+	asks := bufio.NewScanner(in)
+	for asks.Scan() {
+		kind := kinds[c.rnd.IntN(len(kinds))]
+		c.n++
+		touched := kind.do()
+		line := kind.name
+		for _, p := range touched {
+			line += "\t" + strconv.Quote(p)
+		}
+		if _, err := io.WriteString(out, line+"\n"); err != nil {
+			return err
+		}
+	}
+	return asks.Err()
+}
+
+type changeKind struct {
+	name string
+	do   func() []string
+}
+
+func (c *changer) kinds() []changeKind {
+	return []changeKind{
+		{"write", c.write}, {"append", c.appendTo}, {"truncate", c.truncate}, {"rewrite, kept mtime", c.keepMtime},
+		{"atomic save", c.save}, {"rename over", c.renameOver}, {"exchange files", c.exchange}, {"delete", c.remove},
+		{"delete and recreate", c.recreate}, {"chmod", c.chmod}, {"times", c.times}, {"xattr", c.xattr},
+		{"hard link", c.link}, {"symlink", c.symlink}, {"map", c.memoryMap}, {"copy range", c.copyRange}, {"allocate", c.allocate},
+		{"kept handle", c.keptHandle}, {"move file in", c.fileIn}, {"move file out", c.fileOut},
+		{"mkdir -p", c.deep}, {"chmod folder", c.chmodDir}, {"move folder", c.moveDir}, {"swap folders", c.swapDirs},
+		{"move folder out", c.dirOut}, {"move folder in", c.dirIn}, {"delete folder and recreate", c.recreateDir},
+		{"folder becomes file", c.dirToFile}, {"folder becomes symlink", c.dirToLink}, {"folder over empty folder", c.dirOverEmpty},
+		{"checkout", c.checkout}, {"threads", c.threads}, {"moved while written", c.moveAndWrite},
+	}
+}
+
+func (c *changer) root(p string) string { return filepath.Join(c.dir, "root", p) }
+func (c *changer) out(p string) string  { return filepath.Join(c.dir, "out", p) }
+func (c *changer) text() []byte {
+	return fmt.Appendf(nil, "%d %s", c.n, strings.Repeat("x", c.rnd.IntN(300)))
+}
+
+// folder is one of 40 in three levels, which may or may not exist; folders move
+// among these names all the time.
+func (c *changer) folder() string {
+	p := "d" + strconv.Itoa(c.rnd.IntN(4))
+	for range c.rnd.IntN(3) {
+		p += "/e" + strconv.Itoa(c.rnd.IntN(3))
+	}
+	return p
+}
+
+func (c *changer) existing() string {
+	p := c.folder()
+	os.MkdirAll(c.root(p), 0o755)
+	if st, err := os.Lstat(c.root(p)); err != nil || !st.IsDir() { // a file or a symlink on the way
+		top, _, _ := strings.Cut(p, "/")
+		os.RemoveAll(c.root(top))
+		os.MkdirAll(c.root(p), 0o755)
+	}
+	return p
+}
+
+func (c *changer) name() string { return "f" + strconv.Itoa(c.rnd.IntN(8)) }
+
+// file returns a regular file that exists, and the topmost folder in which it
+// may have been made on the way.
+func (c *changer) file() string {
+	p := c.existing() + "/" + c.name()
+	if st, err := os.Lstat(c.root(p)); err != nil || !st.Mode().IsRegular() {
+		os.RemoveAll(c.root(p))
+		os.WriteFile(c.root(p), c.text(), 0o644)
+	}
+	return p
+}
+
+// tops are the first names of paths: where existing and file may have changed
+// things besides the change itself.
+func tops(paths ...string) []string {
+	for i, p := range paths {
+		paths[i], _, _ = strings.Cut(p, "/")
+	}
+	return paths
+}
+
+func (c *changer) write() []string {
+	p := c.file()
+	os.WriteFile(c.root(p), c.text(), 0o644)
+	return tops(p)
+}
+
+func (c *changer) appendTo() []string {
+	p := c.file()
+	if f, err := os.OpenFile(c.root(p), os.O_APPEND|os.O_WRONLY, 0); err == nil {
+		f.Write(c.text())
+		f.Close()
+	}
+	return tops(p)
+}
+
+func (c *changer) truncate() []string {
+	p := c.file()
+	os.Truncate(c.root(p), int64(c.rnd.IntN(50)))
+	return tops(p)
+}
+
+// keepMtime changes a byte and sets the old time again: only ctime moves.
+func (c *changer) keepMtime() []string {
+	p := c.file()
+	st, err := os.Stat(c.root(p))
+	if err != nil {
+		return nil
+	}
+	if f, err := os.OpenFile(c.root(p), os.O_WRONLY, 0); err == nil {
+		f.WriteAt([]byte{byte('a' + c.n%26)}, 0)
+		f.Close()
+	}
+	os.Chtimes(c.root(p), st.ModTime(), st.ModTime())
+	return tops(p)
+}
+
+func (c *changer) save() []string {
+	p := c.file()
+	tmp := c.root(p + ".tmp")
+	os.WriteFile(tmp, c.text(), 0o644)
+	os.Rename(tmp, c.root(p))
+	return tops(p)
+}
+
+func (c *changer) renameOver() []string {
+	p, q := c.file(), c.file()
+	os.Rename(c.root(p), c.root(q))
+	return tops(p, q)
+}
+
+func (c *changer) exchange() []string {
+	p, q := c.file(), c.file()
+	unix.Renameat2(unix.AT_FDCWD, c.root(p), unix.AT_FDCWD, c.root(q), unix.RENAME_EXCHANGE)
+	return tops(p, q)
+}
+
+func (c *changer) remove() []string {
+	p := c.file()
+	os.Remove(c.root(p))
+	return tops(p)
+}
+
+func (c *changer) recreate() []string {
+	p := c.file()
+	os.Remove(c.root(p))
+	os.WriteFile(c.root(p), c.text(), 0o600)
+	return tops(p)
+}
+
+func (c *changer) chmod() []string {
+	p := c.file()
+	os.Chmod(c.root(p), os.FileMode(0o600+c.rnd.IntN(64)))
+	return tops(p)
+}
+
+func (c *changer) times() []string {
+	p := c.file()
+	t := time.Unix(int64(c.rnd.IntN(1e9)), 0)
+	if c.rnd.IntN(2) == 0 {
+		os.Chtimes(c.root(p), time.Time{}, t) // mtime only
+	} else {
+		os.Chtimes(c.root(p), t, t)
+	}
+	return tops(p)
+}
+
+func (c *changer) xattr() []string {
+	p := c.file()
+	unix.Setxattr(c.root(p), "user.x", c.text()[:3], 0)
+	return tops(p)
+}
+
+// link makes a second name and writes through one of them.
+func (c *changer) link() []string {
+	p, q := c.file(), c.existing()+"/"+c.name()
+	os.RemoveAll(c.root(q))
+	os.Link(c.root(p), c.root(q))
+	if c.rnd.IntN(2) == 0 {
+		os.WriteFile(c.root(q), c.text(), 0o644)
+	}
+	return tops(p, q)
+}
+
+func (c *changer) symlink() []string {
+	p := c.existing() + "/" + c.name()
+	os.RemoveAll(c.root(p))
+	os.Symlink([]string{"nowhere", "..", "f1", c.out("")}[c.rnd.IntN(4)], c.root(p))
+	return tops(p)
+}
+
+// memoryMap writes through a map; the promise begins when it is unmapped.
+func (c *changer) memoryMap() []string {
+	p := c.file()
+	f, err := os.OpenFile(c.root(p), os.O_RDWR, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	f.Truncate(4096)
+	m, err := syscall.Mmap(int(f.Fd()), 0, 4096, syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err == nil {
+		copy(m, c.text())
+		syscall.Munmap(m)
+	}
+	return tops(p)
+}
+
+func (c *changer) copyRange() []string {
+	p, q := c.file(), c.file()
+	from, err1 := os.Open(c.root(p))
+	to, err2 := os.OpenFile(c.root(q), os.O_WRONLY, 0)
+	if err1 == nil && err2 == nil {
+		unix.CopyFileRange(int(from.Fd()), nil, int(to.Fd()), nil, 100, 0)
+	}
+	from.Close()
+	to.Close()
+	return tops(p, q)
+}
+
+func (c *changer) allocate() []string {
+	p := c.file()
+	if f, err := os.OpenFile(c.root(p), os.O_WRONLY, 0); err == nil {
+		unix.Fallocate(int(f.Fd()), 0, 0, int64(500+c.rnd.IntN(500)))
+		f.Close()
+	}
+	return tops(p)
+}
+
+// keptHandle writes through a handle opened some changes ago: its file or a
+// folder above it may have moved, or be gone.
+func (c *changer) keptHandle() []string {
+	all := []string{"d0", "d1", "d2", "d3"} // it may be anywhere
+	if c.fd != nil {
+		c.fd.Write(c.text())
+		if c.rnd.IntN(3) > 0 {
+			return all
+		}
+		c.fd.Close()
+	}
+	p := c.file()
+	c.fd, _ = os.OpenFile(c.root(p), os.O_APPEND|os.O_WRONLY, 0)
+	return all
+}
+
+func (c *changer) fileIn() []string {
+	p, name := c.existing(), c.name()
+	os.WriteFile(c.out("f"), c.text(), 0o644)
+	os.RemoveAll(c.root(p + "/" + name))
+	os.Rename(c.out("f"), c.root(p+"/"+name))
+	return tops(p)
+}
+
+func (c *changer) fileOut() []string {
+	p := c.file()
+	os.Rename(c.root(p), c.out("g"))
+	return tops(p)
+}
+
+// deep makes folders and files faster than anyone can add watches.
+func (c *changer) deep() []string {
+	p := c.existing()
+	q := p
+	for range 1 + c.rnd.IntN(6) {
+		q += "/n" + strconv.Itoa(c.rnd.IntN(2))
+		if os.Mkdir(c.root(q), 0o755) != nil && c.rnd.IntN(2) == 0 {
+			os.RemoveAll(c.root(q))
+			os.Mkdir(c.root(q), 0o755)
+		}
+		os.WriteFile(c.root(q+"/"+c.name()), c.text(), 0o644)
+	}
+	return tops(p)
+}
+
+func (c *changer) chmodDir() []string {
+	p := c.existing()
+	os.Chmod(c.root(p), os.FileMode(0o700+c.rnd.IntN(64)))
+	return tops(p)
+}
+
+func (c *changer) moveDir() []string {
+	p, q := c.existing(), c.folder()
+	os.RemoveAll(c.root(q))
+	os.Rename(c.root(p), c.root(q))
+	return tops(p, q)
+}
+
+func (c *changer) swapDirs() []string {
+	p, q := c.existing(), c.existing()
+	if c.rnd.IntN(2) == 0 {
+		unix.Renameat2(unix.AT_FDCWD, c.root(p), unix.AT_FDCWD, c.root(q), unix.RENAME_EXCHANGE)
+	} else if os.Rename(c.root(p), c.root("swap")) == nil {
+		os.Rename(c.root(q), c.root(p))
+		os.Rename(c.root("swap"), c.root(q))
+	}
+	return append(tops(p, q), "swap")
+}
+
+func (c *changer) dirOut() []string {
+	p := c.existing()
+	dst := c.out("o" + strconv.Itoa(c.rnd.IntN(3)))
+	os.RemoveAll(dst)
+	os.Rename(c.root(p), dst)
+	if c.rnd.IntN(2) == 0 { // and write to what is out there
+		os.WriteFile(dst+"/f1", c.text(), 0o644)
+	}
+	return tops(p)
+}
+
+func (c *changer) dirIn() []string {
+	src, p := c.out("o"+strconv.Itoa(c.rnd.IntN(3))), c.folder()
+	os.MkdirAll(src+"/e1/e2", 0o755)
+	os.WriteFile(src+"/e1/f2", c.text(), 0o644)
+	os.RemoveAll(c.root(p))
+	os.Rename(src, c.root(p))
+	return tops(p)
+}
+
+func (c *changer) recreateDir() []string {
+	p := c.existing()
+	os.RemoveAll(c.root(p))
+	os.Mkdir(c.root(p), 0o755)
+	os.WriteFile(c.root(p+"/f1"), c.text(), 0o644)
+	return tops(p)
+}
+
+func (c *changer) dirToFile() []string {
+	p := c.existing()
+	os.RemoveAll(c.root(p))
+	os.WriteFile(c.root(p), c.text(), 0o644)
+	return tops(p)
+}
+
+func (c *changer) dirToLink() []string {
+	p, q := c.existing(), c.existing()
+	os.RemoveAll(c.root(p))
+	os.Symlink(c.root(q), c.root(p))
+	return tops(p, q)
+}
+
+func (c *changer) dirOverEmpty() []string {
+	p, q := c.existing(), c.existing()
+	os.RemoveAll(c.root(q))
+	os.Mkdir(c.root(q), 0o755)
+	os.Rename(c.root(p), c.root(q))
+	return tops(p, q)
+}
+
+// checkout replaces many files and some folders, as git does: unlink, create.
+func (c *changer) checkout() []string {
+	for range 10 + c.rnd.IntN(30) {
+		p := c.file()
+		os.Remove(c.root(p))
+		if c.rnd.IntN(4) > 0 {
+			os.WriteFile(c.root(p), c.text(), 0o644)
+		} else {
+			os.Remove(filepath.Dir(c.root(p))) // if empty
+		}
+	}
+	return []string{"d0", "d1", "d2", "d3"}
+}
+
+// threads makes changes of many kinds at the same time.
+func (c *changer) threads() []string {
+	var wg sync.WaitGroup
+	for i := range 6 {
+		sub := &changer{dir: c.dir, n: c.n, rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), uint64(i)))}
+		wg.Go(func() {
+			some := []func() []string{sub.write, sub.save, sub.deep, sub.moveDir, sub.recreateDir, sub.swapDirs,
+				sub.link, sub.remove, sub.dirOut, sub.dirIn, sub.dirToFile, sub.chmodDir}
+			for range 4 {
+				some[sub.rnd.IntN(len(some))]()
+			}
+		})
+	}
+	wg.Wait()
+	return []string{"d0", "d1", "d2", "d3", "swap"}
+}
+
+// moveAndWrite renames a folder again and again, writing in it under each name.
+func (c *changer) moveAndWrite() []string {
+	p := c.existing()
+	top, _, _ := strings.Cut(p, "/")
+	at := c.root(p)
+	for i := range 5 {
+		next := c.root(fmt.Sprintf("%s/m%d", top, i))
+		if strings.HasPrefix(next, at+"/") {
+			break
+		}
+		os.RemoveAll(next)
+		if os.Rename(at, next) != nil {
+			break
+		}
+		at = next
+		os.MkdirAll(at+"/e"+strconv.Itoa(i), 0o755)
+		os.WriteFile(at+"/e"+strconv.Itoa(i)+"/f1", c.text(), 0o644)
+	}
+	return []string{top}
+}

@@ -1,0 +1,347 @@
+//go:build linux && !portable
+
+package watch
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs"
+)
+
+var changesFlag = flag.Int("changes", 20_000, "acknowledged changes of the freshness test; the long form is 1000000")
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("WATCH_CHILD"); dir != "" {
+		seed, _ := strconv.ParseUint(os.Getenv("WATCH_SEED"), 10, 64)
+		if err := serveChanges(dir, seed, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	flag.Parse()
+	os.Exit(m.Run())
+}
+
+// stamp is what can be known about a file. ctime shows that a change of any
+// kind was reported.
+type stamp struct {
+	mode  uint32
+	size  int64
+	mtime syscall.Timespec
+	ctime syscall.Timespec
+	ino   uint64
+	nlink uint64
+	sum   [sha256.Size]byte
+}
+
+// mirror is what a user of the package knows: it looks at the disk only where it
+// is told to, so it goes stale when it is not told.
+type mirror struct {
+	t     *testing.T
+	dir   string // of the root
+	fd    int    // the same, open
+	root  *rootfs.Root
+	w     *Watcher
+	known map[string]stamp
+	inos  map[uint64]map[string]bool // paths of files with several links
+	again []string                   // to be watched by inode, then read
+}
+
+func newMirror(t *testing.T, dir string, opts *Options) *mirror {
+	t.Helper()
+	root, err := rootfs.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(context.Background(), root, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close(); root.Close(); unix.Close(fd) })
+	return &mirror{t: t, dir: dir, fd: fd, root: root, w: w, known: map[string]stamp{}, inos: map[uint64]map[string]bool{}}
+}
+
+// stampOf looks at a path without following a symlink anywhere in it. Folders
+// have no stamp but their permissions.
+func (m *mirror) stampOf(rel string) (stamp, bool) {
+	fd, err := unix.Openat2(m.fd, rel, &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_NOFOLLOW | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_BENEATH})
+	if err != nil {
+		return stamp{}, false
+	}
+	defer unix.Close(fd)
+	var st syscall.Stat_t
+	if err := syscall.Fstat(fd, &st); err != nil {
+		return stamp{}, false
+	}
+	if st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		return stamp{mode: st.Mode}, true
+	}
+	s := stamp{mode: st.Mode, size: st.Size, mtime: st.Mtim, ctime: st.Ctim, ino: st.Ino, nlink: uint64(st.Nlink)}
+	switch st.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		data, err := os.ReadFile("/proc/self/fd/" + strconv.Itoa(fd))
+		if err != nil {
+			return stamp{}, false
+		}
+		s.sum = sha256.Sum256(data)
+	case syscall.S_IFLNK:
+		var buf [4096]byte
+		n, _ := unix.Readlinkat(fd, "", buf[:])
+		s.sum = sha256.Sum256(buf[:max(n, 0)])
+	}
+	return s, true
+}
+
+// look brings one path up to date, with the other names of its file.
+func (m *mirror) look(rel string) {
+	old, had := m.known[rel]
+	now, is := m.stampOf(rel)
+	if had && old.ino != 0 {
+		if delete(m.inos[old.ino], rel); len(m.inos[old.ino]) == 0 {
+			delete(m.inos, old.ino)
+		}
+	}
+	delete(m.known, rel)
+	if is {
+		m.known[rel] = now
+		if now.ino != 0 {
+			if m.inos[now.ino] == nil {
+				m.inos[now.ino] = map[string]bool{}
+			}
+			m.inos[now.ino][rel] = true
+			if now.nlink > 1 && now.mode&syscall.S_IFMT == syscall.S_IFREG {
+				m.again = append(m.again, rel)
+			}
+		}
+	}
+	if had && old != now {
+		m.lookOthers(old.ino)
+	}
+	if is && old != now && old.ino != now.ino {
+		m.lookOthers(now.ino)
+	}
+}
+
+func (m *mirror) lookOthers(ino uint64) {
+	for other := range m.inos[ino] {
+		if s, is := m.stampOf(other); !is || s != m.known[other] {
+			m.look(other)
+		}
+	}
+}
+
+// sweep brings everything at and below rel up to date; "." is the root.
+func (m *mirror) sweep(rel string) {
+	for p := range m.known {
+		if within(p, rel) {
+			if _, is := m.stampOf(p); !is {
+				m.look(p)
+			}
+		}
+	}
+	for _, p := range m.disk(rel) {
+		m.look(p)
+	}
+}
+
+func within(p, dir string) bool {
+	return dir == "." || p == dir || strings.HasPrefix(p, dir+"/")
+}
+
+func (m *mirror) disk(rel string) []string {
+	var all []string
+	filepath.WalkDir(filepath.Join(m.dir, rel), func(p string, d os.DirEntry, err error) error {
+		if r, e := filepath.Rel(m.dir, p); e == nil && err == nil && r != "." {
+			all = append(all, r)
+		}
+		return nil
+	})
+	return all
+}
+
+// barrier does what a search does first. It returns all changes.
+func (m *mirror) barrier() Changes {
+	m.t.Helper()
+	var all Changes
+	apply := func(c *Changes) {
+		for _, f := range c.Files {
+			m.look(f.Path.String())
+		}
+		for _, d := range c.Trees {
+			m.sweep(d.String())
+		}
+		if c.Passed {
+			m.sweep(".")
+		}
+		all.Files = append(all.Files, c.Files...)
+		all.Trees = append(all.Trees, c.Trees...)
+		all.Lost = all.Lost || c.Lost
+	}
+	unwatched, err := m.w.Barrier(context.Background(), apply)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	for _, p := range unwatched {
+		m.sweep(p.String())
+	}
+	for len(m.again) > 0 { // watch first, read after
+		again := m.again
+		m.again = nil
+		for _, rel := range again {
+			if p, err := m.root.Known(rel); err == nil {
+				m.w.WatchInode(p)
+			}
+			if s, is := m.stampOf(rel); !is || s != m.known[rel] {
+				m.look(rel)
+			}
+		}
+	}
+	return all
+}
+
+// stale lists where the mirror differs from the disk at and below rel.
+func (m *mirror) stale(rel string) []string {
+	var bad []string
+	seen := map[string]bool{}
+	check := func(p string) {
+		seen[p] = true
+		now, is := m.stampOf(p)
+		if was, had := m.known[p]; had != is || was != now {
+			bad = append(bad, fmt.Sprintf("%s: known %v %+v, is %v %+v", p, had, was, is, now))
+		}
+	}
+	for _, p := range m.disk(rel) {
+		check(p)
+	}
+	for p := range m.known {
+		if within(p, rel) && !seen[p] {
+			check(p)
+		}
+	}
+	slices.Sort(bad)
+	return bad
+}
+
+// child is another process that makes changes when asked.
+type child struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startChild(t *testing.T, dir string, seed uint64) *child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "WATCH_CHILD="+dir, "WATCH_SEED="+strconv.FormatUint(seed, 10), "GOMAXPROCS=2")
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &child{t, cmd, in, bufio.NewReader(out)}
+}
+
+// change returns when the child has made a change: its kind and the places.
+func (c *child) change() (kind string, places []string) {
+	c.t.Helper()
+	io.WriteString(c.in, "\n")
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+	for _, f := range fields[1:] {
+		p, err := strconv.Unquote(f)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		places = append(places, p)
+	}
+	return fields[0], places
+}
+
+func workspace(t *testing.T) (dir, root string) {
+	t.Helper()
+	dir = t.TempDir()
+	root = filepath.Join(dir, "root")
+	for _, d := range []string{root, filepath.Join(dir, "out")} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, root
+}
+
+// Another process makes a change and says so; then a barrier must report it.
+func TestAcknowledgedChangesAreReported(t *testing.T) {
+	total := *changesFlag
+	if testing.Short() {
+		total /= 10
+	}
+	for _, c := range []struct {
+		name  string
+		opts  Options
+		share int // of the changes, in tenths
+	}{
+		{"drained in the background", Options{}, 5},
+		{"drained by barriers only", Options{idle: true}, 2},
+		{"10 watches", Options{MaxWatches: 10}, 2},
+		{"8 pending paths", Options{MaxPending: 8}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const seed = 7
+			dir, root := workspace(t)
+			m := newMirror(t, root, &c.opts)
+			m.barrier()
+			other := startChild(t, dir, seed)
+			for i := range total * c.share / 10 {
+				kind, places := other.change()
+				got := m.barrier()
+				if i%200 == 199 {
+					places = []string{"."}
+				}
+				for _, p := range slices.Compact(places) {
+					if bad := m.stale(p); len(bad) > 0 {
+						t.Fatalf("seed %d, change %d, %q: reported %+v, but stale:\n%s", seed, i, kind, got, strings.Join(bad, "\n"))
+					}
+				}
+			}
+			t.Logf("%d changes, %+v", total*c.share/10, m.w.Status())
+		})
+	}
+}

@@ -1,0 +1,325 @@
+//go:build linux && !portable
+
+package watch
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs"
+)
+
+const (
+	// dirMask is what a watched folder tells about its entries. Left out are
+	// IN_DELETE_SELF and IN_MOVE_SELF: the watch on the folder above tells the
+	// same by name, and IN_IGNORED follows a deletion in any case, so they would
+	// only fill the queue. IN_EXCL_UNLINK is left out because it goes by the
+	// state of a directory cache entry, which some file systems drop for files
+	// that still exist; an event too many does no harm. IN_MASK_CREATE would
+	// refuse a folder that is watched already; we want its descriptor instead,
+	// which says where it was before.
+	dirMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
+		unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
+
+	// fileMask is for single files. A rename is told by the folders.
+	fileMask = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
+
+	// 64 KiB holds 2,000 events of usual names. An event needs 16 bytes and up
+	// to 256 for its name.
+	eventBuf = 64 << 10
+)
+
+// system is the inotify side of a Watcher, guarded by its lock.
+type system struct {
+	file *os.File // the inotify handle; nil if there is none
+	fd   int
+	done sync.WaitGroup
+
+	top   *node
+	wds   map[int32]*node     // folders by watch descriptor
+	limbo map[*node]struct{}  // watched, out of the tree, perhaps about to come back
+	marks []*node             // whose marked is set
+	aside map[*node]error     // unwatched, and why
+	roots []rootfs.Path       // of aside; nil if it must be made again
+	files map[int32][]place   // WatchInode: names by watch descriptor
+	flown map[uint32]struct{} // cookies of files that must land where they can be looked at, see note
+
+	check map[place]bool // to be verified, from events; true for all below as well
+	stack []task         // to be verified, from listings
+
+	events, lost uint64
+	queued       int32 // the kernel writes the queue's length here
+	buf          []byte
+	path         []byte // scratch
+	entries      []rootfs.Entry
+}
+
+func (w *Watcher) start(ctx context.Context) error {
+	s := &w.system
+	s.wds, s.files = map[int32]*node{}, map[int32][]place{}
+	s.limbo, s.aside = map[*node]struct{}{}, map[*node]error{}
+	s.check, s.flown = map[place]bool{}, map[uint32]struct{}{}
+	s.top = &node{wd: noWatch, marked: true}
+	s.marks = append(s.marks, s.top)
+	if w.root.FSKind() != rootfs.FSLocal {
+		s.aside[s.top] = ErrForeign
+		return nil
+	}
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil { // too many instances: sweeping still gives right answers
+		s.aside[s.top] = err
+		return nil
+	}
+	s.fd, s.file = fd, os.NewFile(uintptr(fd), "inotify")
+	s.buf = make([]byte, eventBuf)
+	w.mu.Lock()
+	w.rescan(rootfs.Path{})
+	err = w.settle(ctx)
+	w.mu.Unlock()
+	if err != nil || w.opts.idle {
+		return err
+	}
+	conn, err := s.file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	s.done.Go(func() { conn.Read(w.background) }) // ends when the handle is closed
+	return nil
+}
+
+func (w *Watcher) stop() error {
+	s := &w.system
+	if s.file == nil {
+		return nil
+	}
+	err := s.file.Close()
+	s.done.Wait()
+	return err
+}
+
+// background empties the kernel's queue, which holds 16,384 events by default,
+// whenever something is in it. It returns false to be called again at the next
+// event.
+func (w *Watcher) background(uintptr) bool {
+	for {
+		w.mu.Lock()
+		if w.closed {
+			w.mu.Unlock()
+			return true
+		}
+		n := w.system.length()
+		if n > 0 {
+			w.drain(context.Background())
+			w.signal()
+		}
+		w.mu.Unlock() // let barriers in
+		if n == 0 {
+			return false
+		}
+	}
+}
+
+// length is the number of bytes in the kernel's queue.
+func (s *system) length() int {
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), unix.TIOCINQ, uintptr(unsafe.Pointer(&s.queued)))
+	if e != 0 {
+		return 1 // never; reading will tell
+	}
+	return int(s.queued)
+}
+
+// drain reads the events that are in the queue now and brings the tree of
+// watches up to date. What is queued meanwhile came later than the call.
+func (w *Watcher) drain(ctx context.Context) error {
+	s := &w.system
+	if s.file == nil {
+		return nil
+	}
+	for left := s.length(); left > 0; {
+		n, err := unix.Read(s.fd, s.buf)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			if err != unix.EAGAIN {
+				w.overflow() // never seen; whatever it is, trust nothing
+			}
+			break
+		}
+		left -= n
+		w.parse(s.buf[:n])
+	}
+	if len(s.flown) > 0 {
+		clear(s.flown)
+		w.pending.passed = true
+	}
+	return w.settle(ctx)
+}
+
+// parse reads a block of inotify_event records: wd 4, mask 4, cookie 4, length
+// 4, name padded with NUL.
+func (w *Watcher) parse(block []byte) {
+	for len(block) >= unix.SizeofInotifyEvent {
+		wd := int32(binary.NativeEndian.Uint32(block))
+		mask := binary.NativeEndian.Uint32(block[4:])
+		cookie := binary.NativeEndian.Uint32(block[8:])
+		size := int(binary.NativeEndian.Uint32(block[12:])) + unix.SizeofInotifyEvent
+		if size > len(block) {
+			w.overflow() // not from this kernel
+			return
+		}
+		name := block[unix.SizeofInotifyEvent:size]
+		if i := bytes.IndexByte(name, 0); i >= 0 {
+			name = name[:i]
+		}
+		block = block[size:]
+		w.system.events++
+		w.event(wd, mask, cookie, name)
+	}
+}
+
+func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
+	s := &w.system
+	if mask&unix.IN_Q_OVERFLOW != 0 {
+		w.overflow()
+		return
+	}
+	n := s.wds[wd]
+	switch {
+	case n == nil:
+		w.fileEvent(wd, mask)
+	case mask&unix.IN_IGNORED != 0:
+		w.ignored(n)
+	case len(name) == 0:
+		// The folder itself; but for the root, the one above tells it too.
+		if n == s.top && mask&unix.IN_ATTRIB != 0 {
+			w.mark(n)
+		}
+	case n.system != ordinary:
+		w.systemEvent(n, mask, name)
+	case mask&unix.IN_ISDIR != 0:
+		w.folderEvent(n, name)
+	default:
+		w.note(n, name, mask, cookie)
+	}
+}
+
+// overflow means that anything may have happened: watch anew what is there now,
+// and report the root.
+func (w *Watcher) overflow() {
+	w.system.lost++
+	w.pending.lost = true
+	w.mark(w.system.top)
+	w.rescan(rootfs.Path{})
+}
+
+// ignored is told when the kernel gave a watch up: the folder was deleted or its
+// file system unmounted.
+func (w *Watcher) ignored(n *node) {
+	s := &w.system
+	delete(s.wds, n.wd)
+	n.wd = noWatch
+	if n == s.top {
+		w.mark(n)
+		w.rescan(rootfs.Path{})
+		return
+	}
+	if n.parent != nil {
+		w.mark(n)
+		s.later(place{n.parent, n.name}, true)
+	}
+}
+
+// folderEvent is any event about a folder: made, deleted, moved, or its
+// permissions changed. What it is now is looked up when the queue is read.
+func (w *Watcher) folderEvent(n *node, name []byte) {
+	s := &w.system
+	if kid := n.kids[string(name)]; kid != nil && kid.system == ordinary {
+		w.mark(kid)
+		s.later(place{n, kid.name}, false)
+		return
+	}
+	at := place{n, string(name)}
+	s.later(at, false)
+	if s.reported(n) {
+		return
+	}
+	s.path = append(n.append(s.path[:0]), name...)
+	if w.admit(at) {
+		w.pending.tree(s.path)
+	} else {
+		w.add(n, Created|Removed)
+	}
+}
+
+// note records an event about something that is not a folder.
+func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
+	s := &w.system
+	if mask&unix.IN_MOVED_TO != 0 {
+		delete(s.flown, cookie)
+	}
+	if rootfs.IsTemp(unsafe.String(unsafe.SliceData(name), len(name))) || s.reported(n) {
+		return
+	}
+	op := opOf(mask)
+	s.path = append(n.append(s.path[:0]), name...)
+	had := w.add(n, op)
+	if op&(Created|Removed) == 0 {
+		return
+	}
+	if had&Created != 0 && had&Written != 0 {
+		if mask&unix.IN_MOVED_FROM != 0 {
+			s.flown[cookie] = struct{}{}
+		} else {
+			w.pending.passed = true
+		}
+	}
+	if n.inodes != nil {
+		w.forgetInode(place{n, string(name)})
+	}
+}
+
+// add records the path in s.path, of an entry of n.
+func (w *Watcher) add(n *node, op Op) Op {
+	had, ok := w.pending.file(w.system.path, op)
+	if !ok {
+		w.mark(n)
+	}
+	return had
+}
+
+func opOf(mask uint32) Op {
+	var op Op
+	if mask&(unix.IN_CREATE|unix.IN_MOVED_TO) != 0 {
+		op |= Created
+	}
+	if mask&unix.IN_MODIFY != 0 {
+		op |= Written
+	}
+	if mask&unix.IN_CLOSE_WRITE != 0 {
+		op |= Closed
+	}
+	if mask&unix.IN_ATTRIB != 0 {
+		op |= Changed
+	}
+	if mask&(unix.IN_DELETE|unix.IN_MOVED_FROM) != 0 {
+		op |= Removed
+	}
+	return op
+}
+
+func (w *Watcher) status() Status {
+	s := &w.system
+	st := Status{Watches: len(s.wds) + len(s.files), Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost}
+	for _, err := range s.aside {
+		st.Reason = err
+		break
+	}
+	return st
+}

@@ -1,0 +1,103 @@
+package watch
+
+import (
+	"slices"
+
+	"quarry/internal/rootfs"
+)
+
+// maxTrees bounds the trees kept between two barriers; beyond it the root is
+// reported. Sweeping a thousand scattered trees costs about what sweeping all
+// does.
+const maxTrees = 1024
+
+// pending collects changed paths until a barrier takes them. Its memory is
+// bounded: names fold into their folders, folders into the root. Paths are
+// strings here, "" for the root, built by the caller in scratch space: a path
+// that is already in costs no allocation.
+type pending struct {
+	max          int
+	files        map[string]Op
+	trees        map[string]struct{}
+	lost, passed bool // see Changes
+}
+
+func (p *pending) init(maxFiles int) {
+	p.max = maxFiles
+	p.files = map[string]Op{}
+	p.trees = map[string]struct{}{}
+}
+
+func (p *pending) empty() bool { return len(p.files) == 0 && len(p.trees) == 0 && !p.passed }
+
+// file adds a path and returns what was known to have happened to it before.
+// False means that there is no room: its folder must be added as a tree.
+func (p *pending) file(path []byte, op Op) (had Op, ok bool) {
+	had, ok = p.files[string(path)]
+	if !ok && len(p.files) >= p.max {
+		return 0, false
+	}
+	if had|op != had || !ok {
+		p.files[string(path)] = had | op
+	}
+	return had, true
+}
+
+// tree adds a folder with everything in it.
+func (p *pending) tree(path []byte) {
+	if _, ok := p.trees[string(path)]; ok {
+		return
+	}
+	if len(p.trees) >= maxTrees {
+		p.all()
+		return
+	}
+	p.trees[string(path)] = struct{}{}
+}
+
+// all adds the root.
+func (p *pending) all() {
+	clear(p.files)
+	clear(p.trees)
+	p.trees[""] = struct{}{}
+}
+
+// take empties the set. make turns strings into paths.
+func (p *pending) take(make func(string) rootfs.Path) Changes {
+	c := Changes{Lost: p.lost, Passed: p.passed}
+	for s := range p.trees {
+		c.Trees = append(c.Trees, make(s))
+	}
+	c.Trees = outermost(c.Trees)
+	for s, op := range p.files {
+		if !p.covered(s) {
+			c.Files = append(c.Files, File{make(s), op})
+		}
+	}
+	slices.SortFunc(c.Files, func(a, b File) int { return comparePaths(a.Path, b.Path) })
+	p.lost, p.passed = false, false
+	if len(p.files)+len(p.trees) > 1024 { // a map never shrinks
+		p.init(p.max)
+	} else {
+		clear(p.files)
+		clear(p.trees)
+	}
+	return c
+}
+
+// covered reports whether s lies in one of the trees.
+func (p *pending) covered(s string) bool {
+	if len(p.trees) == 0 {
+		return false
+	}
+	for i := len(s); ; i-- {
+		if i == len(s) || i == 0 || s[i] == '/' {
+			if _, ok := p.trees[s[:i]]; ok {
+				return true
+			}
+		}
+		if i == 0 {
+			return false
+		}
+	}
+}

@@ -1,0 +1,28 @@
+//go:build !linux || portable
+
+package watch
+
+import (
+	"context"
+
+	"quarry/internal/rootfs"
+)
+
+// Without inotify nothing vouches for a barrier: FSEvents and
+// ReadDirectoryChangesW tell of a change some time after it. So the root is one
+// unwatched tree, and answers rest on sweeps.
+type system struct{ roots []rootfs.Path }
+
+func (w *Watcher) start(ctx context.Context) error {
+	w.system.roots = []rootfs.Path{{}}
+	return ctx.Err()
+}
+
+func (w *Watcher) stop() error                  { return nil }
+func (w *Watcher) drain(context.Context) error  { return nil }
+func (w *Watcher) settle(context.Context) error { return nil }
+func (w *Watcher) rescan(rootfs.Path)           {}
+func (w *Watcher) unmark()                      {}
+func (w *Watcher) watchInode(rootfs.Path) bool  { return false }
+func (w *Watcher) unwatched() []rootfs.Path     { return w.system.roots }
+func (w *Watcher) status() Status               { return Status{Unwatched: 1, Reason: ErrForeign} }

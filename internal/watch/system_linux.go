@@ -1,0 +1,86 @@
+//go:build linux && !portable
+
+package watch
+
+import (
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs"
+)
+
+// The policy closes .git and .obsidian to everybody, but two files in them steer
+// which files belong to a search. Their folders are watched for these files
+// only; nothing else in them is ever reported.
+type systemKind uint8
+
+const (
+	ordinary systemKind = iota
+	gitFolder
+	gitInfo
+	obsidianFolder
+)
+
+// file is the steering file, relative to the folder.
+func (k systemKind) file() string {
+	return [...]string{"", "info/exclude", "exclude", "app.json"}[k]
+}
+
+// mask of .git asks for names only: git writes there all the time.
+func (k systemKind) mask() uint32 {
+	if k == gitFolder {
+		return unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO
+	}
+	return dirMask
+}
+
+// systemFolder says whether a place is in a protected folder, or is one, and
+// which: ordinary means that it is of no interest. A root without policy has no
+// protected folders.
+func systemFolder(at place, policy *rootfs.Policy) (systemKind, bool) {
+	if policy == nil || at.parent == nil {
+		return ordinary, false
+	}
+	switch at.parent.system {
+	case gitFolder:
+		if at.name == "info" {
+			return gitInfo, true
+		}
+		return ordinary, true
+	case gitInfo, obsidianFolder:
+		return ordinary, true
+	}
+	switch at.name {
+	case ".git":
+		return gitFolder, true
+	case ".obsidian":
+		return obsidianFolder, true
+	}
+	return ordinary, false
+}
+
+func (w *Watcher) openSystem(at place, kind systemKind) (*rootfs.Dir, error) {
+	in, rel := at.parent, at.name
+	if kind == gitInfo {
+		in, rel = in.parent, ".git/info"
+	}
+	p := w.pathOf(place{in.parent, in.name})
+	return w.root.OpenSystem(p, rel)
+}
+
+// systemEvent looks for news of the steering file.
+func (w *Watcher) systemEvent(n *node, mask uint32, name []byte) {
+	s := &w.system
+	if n.system == gitFolder {
+		if string(name) != "info" {
+			return
+		}
+		s.later(place{n, "info"}, false)
+	} else if string(name) != n.system.file() {
+		return
+	}
+	if s.reported(n) {
+		return
+	}
+	s.path = append(n.append(s.path[:0]), n.system.file()...)
+	w.add(n, opOf(mask))
+}

@@ -1,0 +1,475 @@
+//go:build linux && !portable
+
+package watch
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs"
+)
+
+// node is a folder: a watched one, or the top of a tree that can't be watched.
+type node struct {
+	parent *node // nil for the top, and out of the tree
+	name   string
+	kids   map[string]*node
+	inodes map[string]int32 // files watched by WatchInode
+	dev    uint64
+	wd     int32
+	marked bool // reported as a tree, so what happens below needs no report
+	system systemKind
+}
+
+const noWatch = -1
+
+// place is where a node is or should be; the zero place is the top's.
+type place struct {
+	parent *node
+	name   string
+}
+
+// task is a place to compare with the disk.
+type task struct {
+	place
+	deep bool // and everything below it
+	// again is set for a place whose folder turned up elsewhere: usually it was
+	// moved and nothing is here any more.
+	again bool
+}
+
+// append writes the path of what is in n: with a slash at the end unless it is
+// the top.
+func (n *node) append(buf []byte) []byte {
+	if n.parent == nil {
+		return buf
+	}
+	buf = append(n.parent.append(buf), n.name...)
+	return append(buf, '/')
+}
+
+func (w *Watcher) pathOf(at place) rootfs.Path {
+	if at.parent == nil {
+		return rootfs.Path{}
+	}
+	s := &w.system
+	s.path = append(at.parent.append(s.path[:0]), at.name...)
+	return w.path(string(s.path))
+}
+
+func (s *system) attached(n *node) bool {
+	for n.parent != nil {
+		n = n.parent
+	}
+	return n == s.top
+}
+
+// reported says that a barrier will name a tree n lies in, or that n is out of
+// the tree: then it will be named when it comes back.
+func (s *system) reported(n *node) bool {
+	for ; n.parent != nil; n = n.parent {
+		if n.marked {
+			return true
+		}
+	}
+	return n != s.top || n.marked
+}
+
+// mark reports n with all that is in it.
+func (w *Watcher) mark(n *node) {
+	s := &w.system
+	if s.reported(n) {
+		return
+	}
+	s.path = n.append(s.path[:0])
+	if n.system != ordinary {
+		s.path = append(s.path, n.system.file()...)
+		w.add(n.parent, Created|Removed)
+		return
+	}
+	n.marked = true
+	s.marks = append(s.marks, n)
+	w.pending.tree(s.path[:max(0, len(s.path)-1)])
+}
+
+// unmark is called when the marks were reported.
+func (w *Watcher) unmark() {
+	s := &w.system
+	for _, n := range s.marks {
+		n.marked = false
+	}
+	clear(s.marks)
+	s.marks = s.marks[:0]
+}
+
+func (s *system) later(at place, deep bool) { s.check[at] = s.check[at] || deep }
+
+// rescan has everything below dir compared with the disk.
+func (w *Watcher) rescan(dir rootfs.Path) {
+	s := &w.system
+	if s.file == nil {
+		return
+	}
+	at := place{}
+	if !dir.IsRoot() {
+		n := s.top
+		for name := range strings.SplitSeq(dir.String(), "/") {
+			if n == nil {
+				break // what contains it isn't known either; look there
+			}
+			at = place{n, name}
+			n = n.kids[name]
+		}
+	}
+	s.later(at, true)
+}
+
+// settle compares the places in question with the disk until none is left.
+//
+// Events only say where to look, so the order in which places are looked at
+// doesn't matter: a folder is recognised by its watch descriptor wherever it
+// turns up, and a folder that comes to a new place is listed with all below it,
+// after it is watched. Whatever changes after that is another event.
+func (w *Watcher) settle(ctx context.Context) error {
+	s := &w.system
+	for round := 0; ; round++ {
+		if round%64 == 63 && ctx.Err() != nil {
+			return ctx.Err() // the rest waits for the next call
+		}
+		if n := len(s.stack); n > 0 {
+			t := s.stack[n-1]
+			s.stack = s.stack[:n-1]
+			w.verify(t)
+			continue
+		}
+		if len(s.check) > 0 {
+			for at, deep := range s.check {
+				s.stack = append(s.stack, task{place: at, deep: deep})
+			}
+			clear(s.check)
+		} else if len(s.limbo) == 0 {
+			return nil
+		} else {
+			w.release()
+		}
+	}
+}
+
+// release gives up what left the tree and did not come back, and tries to watch
+// as many folders in its stead of those that found no room.
+func (w *Watcher) release() {
+	s := &w.system
+	freed := 0
+	for n := range s.limbo {
+		freed += w.drop(n)
+	}
+	clear(s.limbo)
+	for n, why := range s.aside {
+		if freed == 0 {
+			break
+		}
+		if why == ErrLimit && n != s.top {
+			s.later(place{n.parent, n.name}, true)
+			freed--
+		}
+	}
+}
+
+// admit says whether a folder at a place is watched, by name only.
+func (w *Watcher) admit(at place) bool {
+	if at.parent == nil {
+		return true
+	}
+	if kind, ok := systemFolder(at, w.root.Policy()); ok {
+		return kind != ordinary
+	}
+	dir := w.pathOf(place{at.parent.parent, at.parent.name})
+	if w.root.Policy().Entry(dir, at.name, true) != rootfs.Allowed {
+		return false
+	}
+	return w.opts.Admit == nil || w.opts.Admit(dir, at.name)
+}
+
+// verify makes the tree right at one place.
+func (w *Watcher) verify(t task) {
+	s := &w.system
+	if t.parent != nil && !s.attached(t.parent) {
+		return // listed when it comes back
+	}
+	if !w.admit(t.place) {
+		w.detach(s.at(t.place))
+		return
+	}
+	d, err := w.open(t.place)
+	if err != nil {
+		w.absent(t.place, err)
+		return
+	}
+	defer d.Close()
+	info, err := d.Info()
+	if err != nil {
+		w.forgo(t.place, err)
+		return
+	}
+	if (t.parent == nil || info.Dev != t.parent.dev) && d.FSKind() != rootfs.FSLocal {
+		w.forgo(t.place, ErrForeign)
+		return
+	}
+	n, fresh, err := w.watch(t, d)
+	if err != nil {
+		w.forgo(t.place, err)
+		return
+	}
+	n.dev = info.Dev
+	if fresh {
+		w.mark(n)
+	}
+	if fresh || t.deep {
+		w.list(n, d)
+	}
+}
+
+func (s *system) at(p place) *node {
+	if p.parent == nil {
+		return s.top
+	}
+	return p.parent.kids[p.name]
+}
+
+// open opens the folder at a place, never what a symlink there leads to.
+func (w *Watcher) open(at place) (*rootfs.Dir, error) {
+	if kind, ok := systemFolder(at, w.root.Policy()); ok {
+		return w.openSystem(at, kind)
+	}
+	p := w.pathOf(at)
+	d, err := w.root.OpenDir(p)
+	if err == nil && d.Path() != p {
+		d.Close()
+		return nil, &rootfs.Error{Op: "watch", Path: p.String(), Kind: rootfs.NotFolder}
+	}
+	return d, err
+}
+
+// absent handles a folder that can't be opened. If it is gone, or nobody may
+// read it, there is nothing to watch, and an event will tell when that changes.
+// Otherwise, as when out of handles, it exists and its changes are not seen.
+func (w *Watcher) absent(at place, err error) {
+	if rootfs.KindOf(err) == rootfs.IO || at.parent == nil {
+		w.forgo(at, err)
+		return
+	}
+	w.detach(w.system.at(at))
+}
+
+// watch puts the open folder under watch and its node in place. fresh says that
+// the node was not there before.
+func (w *Watcher) watch(t task, d *rootfs.Dir) (n *node, fresh bool, err error) {
+	s := &w.system
+	kind, _ := systemFolder(t.place, w.root.Policy())
+	wd, err := d.AddWatch(s.fd, kind.mask())
+	if errors.Is(err, unix.ENOSPC) {
+		return nil, false, ErrLimit
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	n, old := s.wds[wd], s.at(t.place)
+	switch {
+	case n == nil && w.full():
+		unix.InotifyRmWatch(s.fd, uint32(wd))
+		return nil, false, ErrLimit
+	case t.parent == nil: // the top keeps its node
+		if n != nil && n != old {
+			return nil, false, ErrTwice
+		}
+		if fresh = n == nil; fresh {
+			w.unwatchNode(old)
+			old.wd, s.wds[wd] = wd, old
+		}
+		w.cover(old)
+		return old, fresh, nil
+	case n == nil:
+		n = &node{wd: wd}
+		s.wds[wd] = n
+	case n == old:
+		w.cover(n)
+		return n, false, nil
+	case contains(n, t.parent), t.again && s.attached(n):
+		return nil, false, ErrTwice
+	case s.attached(n):
+		s.stack = append(s.stack, task{place: place{n.parent, n.name}, again: true})
+	}
+	w.detach(n)
+	w.attach(n, t.place)
+	n.system = kind
+	w.cover(n)
+	return n, true, nil
+}
+
+func (w *Watcher) full() bool {
+	s := &w.system
+	return w.opts.MaxWatches > 0 && len(s.wds)+len(s.files) >= w.opts.MaxWatches
+}
+
+// contains reports whether m is n or lies in it.
+func contains(n, m *node) bool {
+	for ; m != nil; m = m.parent {
+		if m == n {
+			return true
+		}
+	}
+	return false
+}
+
+// attach puts a loose node in a place, from where it drives another.
+func (w *Watcher) attach(n *node, at place) {
+	s := &w.system
+	if old := at.parent.kids[at.name]; old != nil {
+		w.detach(old)
+	}
+	delete(s.limbo, n)
+	n.parent, n.name, n.marked = at.parent, at.name, false
+	if at.parent.kids == nil {
+		at.parent.kids = map[string]*node{}
+	}
+	at.parent.kids[at.name] = n
+	s.roots = nil
+}
+
+// detach takes a node out of the tree. It keeps its watches until the queue is
+// read, because a rename shows as a removal and an appearance.
+func (w *Watcher) detach(n *node) {
+	s := &w.system
+	if n == nil || n.parent == nil {
+		return
+	}
+	w.mark(n)
+	delete(n.parent.kids, n.name)
+	n.parent = nil
+	s.limbo[n] = struct{}{}
+	s.roots = nil
+}
+
+// drop gives up the watches of a detached node and of all in it, and returns the
+// number of nodes.
+func (w *Watcher) drop(n *node) int {
+	count := 1
+	for _, kid := range n.kids {
+		count += w.drop(kid)
+	}
+	w.unwatchNode(n)
+	for name := range n.inodes {
+		w.forgetInode(place{n, name})
+	}
+	w.cover(n)
+	return count
+}
+
+func (w *Watcher) unwatchNode(n *node) {
+	s := &w.system
+	if n.wd == noWatch {
+		return
+	}
+	delete(s.wds, n.wd)
+	unix.InotifyRmWatch(s.fd, uint32(n.wd)) // fails if the kernel was faster
+	n.wd = noWatch
+}
+
+// list compares what is in n with the disk. The watch was added before, so what
+// appears from now on is told by an event.
+func (w *Watcher) list(n *node, d *rootfs.Dir) {
+	s := &w.system
+	if n.system != ordinary {
+		if n.system == gitFolder {
+			s.stack = append(s.stack, task{place: place{n, "info"}, deep: true})
+		}
+		return
+	}
+	var err error
+	s.entries, err = d.Read(s.entries[:0])
+	if err != nil {
+		w.setAside(n, err) // there may be folders nobody knows of
+	}
+	first := len(s.stack)
+	for i := range s.entries {
+		e := &s.entries[i]
+		if e.Type != rootfs.TypeDir {
+			continue
+		}
+		name := e.Name
+		if kid := n.kids[name]; kid != nil {
+			name = kid.name
+		} else {
+			name = strings.Clone(name) // the listing's names share memory
+		}
+		s.stack = append(s.stack, task{place: place{n, name}, deep: true})
+	}
+	if len(n.kids) == 0 {
+		return
+	}
+	seen := make(map[string]bool, len(s.stack)-first)
+	for _, t := range s.stack[first:] {
+		seen[t.name] = true
+	}
+	for name, kid := range n.kids {
+		if !seen[name] {
+			w.detach(kid)
+		}
+	}
+}
+
+// forgo puts a leaf in a place whose changes will not be seen: the caller must
+// sweep it.
+func (w *Watcher) forgo(at place, why error) {
+	s := &w.system
+	n := s.at(at)
+	if at.parent == nil {
+		for _, kid := range n.kids {
+			w.detach(kid)
+		}
+		w.unwatchNode(n)
+		w.setAside(n, why)
+		return
+	}
+	if n == nil || n.wd != noWatch || len(n.kids) > 0 {
+		n = &node{wd: noWatch}
+		n.system, _ = systemFolder(at, w.root.Policy())
+		w.attach(n, at)
+		w.mark(n)
+	}
+	w.setAside(n, why)
+}
+
+func (w *Watcher) setAside(n *node, why error) {
+	w.system.aside[n] = why
+	w.system.roots = nil
+}
+
+// cover is the reverse of setAside.
+func (w *Watcher) cover(n *node) {
+	s := &w.system
+	if _, ok := s.aside[n]; ok {
+		delete(s.aside, n)
+		s.roots = nil
+	}
+}
+
+// unwatched returns the trees that must be swept.
+func (w *Watcher) unwatched() []rootfs.Path {
+	s := &w.system
+	if len(s.aside) == 0 {
+		return nil
+	}
+	if s.roots == nil {
+		for n := range s.aside {
+			if s.attached(n) {
+				s.roots = append(s.roots, w.pathOf(place{n.parent, n.name}))
+			}
+		}
+		s.roots = outermost(s.roots)
+	}
+	return s.roots
+}

@@ -1,0 +1,310 @@
+// Package watch tells which paths below a root may have changed.
+//
+// The invariant: on a local Linux file system, every create, write, truncate,
+// rename, delete and attribute change below the root whose system call returned
+// before [Watcher.Barrier] was called has been handed to an apply function, in
+// this call of Barrier or in another that has finished applying, by the time
+// Barrier returns. A change is handed over as a path, as a tree around it, or
+// by Barrier's result naming a part of the root that is not watched. What is
+// reported may be more than what changed, never less.
+//
+// It works because inotify queues an event inside the system call that makes
+// the change: reading the queue up to its length at the time of the call is a
+// complete barrier, and no timer is involved. Folders are told apart by watch
+// descriptor, that is by inode, never by name, so a folder keeps its watch when
+// it or one above it is renamed.
+//
+// No event exists, and nothing is reported, for stores through a shared memory
+// map until its file is closed and unmapped, for mounting over a folder below
+// the root, and for writes through a second name of a file unless
+// [Watcher.WatchInode] was asked to watch the file itself.
+package watch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/internal/rootfs"
+)
+
+// Options say what is watched. The zero value watches every folder the policy
+// of the root allows.
+type Options struct {
+	// Admit decides whether the folder called name in dir belongs to what is
+	// watched; nil admits all. It is called with the watcher's lock held, so it
+	// must not call the watcher. When its answers change, ask for a rescan.
+	Admit func(dir rootfs.Path, name string) bool
+	// MaxWatches bounds the number of kernel watches; 0 leaves it to the
+	// system's own limit. Folders beyond either are reported as unwatched.
+	MaxWatches int
+	// MaxPending bounds the number of changed paths kept between two barriers;
+	// 0 is 16,384. Beyond it whole folders are reported.
+	MaxPending int
+
+	idle bool // tests: nobody drains between barriers
+}
+
+// Op is a set of things that happened to a path.
+type Op uint8
+
+const (
+	Created Op = 1 << iota // the name appeared, or took the place of another
+	Written                // content or size
+	Closed                 // closed by a writer, who may have changed it through a memory map
+	Changed                // permissions, owner, times, extended attributes, number of links
+	Removed                // the name is gone, or was for a moment
+)
+
+// File is a path whose file may have changed, appeared or gone. Symlinks and
+// special files count as files here; folders nobody admitted are told the same
+// way.
+type File struct {
+	Path rootfs.Path
+	Op   Op
+}
+
+// Changes are what happened since the last time, each path once, in path order.
+type Changes struct {
+	Files []File
+	// Trees are folders that appeared, went, or may differ in any way below:
+	// list them again and compare. None lies in another, and no file in them is
+	// in Files. The first Changes of a Watcher name the root.
+	Trees []rootfs.Path
+	// Lost says that events were lost and Trees therefore names the root.
+	Lost bool
+	// Passed says that a name appeared, was written to and went, all between
+	// two barriers, so that nobody could see what it was: usually a temporary
+	// file, possibly a second name of a file below the root, which then changed
+	// without an event of its own. A caller who cares about such files compares
+	// the stamps of all.
+	Passed bool
+
+	rescan []rootfs.Path
+}
+
+// Rescan asks, from within an apply function, that Admit be asked again about
+// every folder below dir before the barrier returns: newly admitted folders are
+// watched and reported to a further call of apply.
+func (c *Changes) Rescan(dir rootfs.Path) { c.rescan = append(c.rescan, dir) }
+
+// Status describes a Watcher for people and receipts.
+type Status struct {
+	Watches   int    // kernel watches in use
+	Unwatched int    // trees to be swept before each answer
+	Events    uint64 // read so far
+	Lost      uint64 // how many times the kernel's queue overflowed
+	// Reason says why something is unwatched, nil if nothing is.
+	Reason error
+}
+
+// ErrClosed is returned by the calls of a closed Watcher.
+var ErrClosed = errors.New("watcher is closed")
+
+// Reasons why a tree is not watched.
+var (
+	ErrLimit   = errors.New("out of watches")
+	ErrForeign = errors.New("a network or unknown file system: its events can't be trusted")
+	ErrTwice   = errors.New("the folder is mounted in two places")
+)
+
+// Watcher watches the folders below a root. It is safe for concurrent use.
+type Watcher struct {
+	root *rootfs.Root
+	opts Options
+	wake chan struct{}
+
+	mu      sync.Mutex // guards everything below, and the order of apply calls
+	closed  bool
+	pending pending
+	system  system
+}
+
+// Open starts to watch the folders below root. It returns when all that exist
+// are watched or known to be unwatched; it fails only if ctx ends. The caller
+// keeps root open until after Close.
+func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, error) {
+	w := &Watcher{root: root, wake: make(chan struct{}, 1)}
+	if opts != nil {
+		w.opts = *opts
+	}
+	if w.opts.MaxPending <= 0 {
+		w.opts.MaxPending = 16 << 10
+	}
+	w.pending.init(w.opts.MaxPending)
+	w.pending.all()
+	if err := w.start(ctx); err != nil {
+		w.stop()
+		return nil, err
+	}
+	return w, nil
+}
+
+// Barrier hands every change whose system call returned before the call to
+// apply, and returns the trees below the root that are not watched: before
+// relying on what it knows about them, the caller sweeps them.
+//
+// apply is called as often as there is something new, usually once or not at
+// all, never twice at a time, with the watcher's lock held: it must not call the
+// watcher. So when Barrier returns, what had happened before is applied, no
+// matter to which of several concurrent callers it was handed. After an error,
+// what was not handed over is kept for the next barrier.
+//
+// The result is shared and must not be modified. A barrier with nothing to
+// report is one system call.
+func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.Path, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, ErrClosed
+	}
+	if err := w.drain(ctx); err != nil {
+		return nil, err
+	}
+	for !w.pending.empty() {
+		if err := w.hand(ctx, apply); err != nil {
+			return nil, err
+		}
+	}
+	return w.unwatched(), nil
+}
+
+// hand gives the pending changes to apply. Should that panic, they are not
+// forgotten: all is pending then.
+func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
+	c := w.take()
+	applied := false
+	defer func() {
+		if !applied {
+			w.pending.all()
+		}
+	}()
+	apply(&c)
+	applied = true
+	for _, dir := range c.rescan {
+		w.rescan(dir)
+	}
+	return w.settle(ctx)
+}
+
+// take empties the pending set.
+func (w *Watcher) take() Changes {
+	w.unmark()
+	return w.pending.take(w.path)
+}
+
+// Rescan asks Admit again about every folder below dir, and tries again to
+// watch what could not be watched. Folders that come in by it are reported by
+// the next barrier.
+func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	w.rescan(dir)
+	return w.settle(ctx)
+}
+
+// WatchInode watches the file at p itself, in addition to its folder, so that a
+// change through any of its names, even one outside the root, reports p. It is
+// meant for files with several links. False means that it can't be, and that
+// the caller has to look at the file before each answer. Unwatching is
+// automatic when p goes.
+func (w *Watcher) WatchInode(p rootfs.Path) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.closed && w.watchInode(p)
+}
+
+// Pending returns a channel that receives a value after changes were noticed
+// between barriers, for those who want to work ahead. It is a hint: only a
+// barrier tells what changed.
+func (w *Watcher) Pending() <-chan struct{} { return w.wake }
+
+// Status returns figures.
+func (w *Watcher) Status() Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.status()
+}
+
+// Close stops watching and waits for the background goroutine. Closing twice is
+// harmless.
+func (w *Watcher) Close() error {
+	w.mu.Lock()
+	was := w.closed
+	w.closed = true
+	w.mu.Unlock()
+	if was {
+		return nil
+	}
+	return w.stop()
+}
+
+// signal tells Pending's reader, if there is anything to tell.
+func (w *Watcher) signal() {
+	if w.pending.empty() {
+		return
+	}
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// path makes a Path of a string we put together from names the kernel told.
+// Known refuses what the policy protects; that must be reported as well, since
+// ".git" appearing changes which ignore rules count.
+func (w *Watcher) path(s string) rootfs.Path {
+	if s == "" {
+		return rootfs.Path{}
+	}
+	if p, err := w.root.Known(s); err == nil {
+		return p
+	}
+	var p rootfs.Path
+	for name := range strings.SplitSeq(s, "/") {
+		next, err := p.Child(name)
+		if err != nil {
+			return p // not a name a folder can hold: report the folder
+		}
+		p = next
+	}
+	return p
+}
+
+// comparePaths sorts a folder directly before what is in it, so that covered
+// paths follow what covers them.
+func comparePaths(a, b rootfs.Path) int {
+	x, y := a.String(), b.String()
+	n := min(len(x), len(y))
+	for i := range n {
+		if x[i] == y[i] {
+			continue
+		}
+		switch {
+		case x[i] == '/':
+			return -1
+		case y[i] == '/':
+			return 1
+		}
+		return int(x[i]) - int(y[i])
+	}
+	return len(x) - len(y)
+}
+
+// outermost sorts trees and drops those that lie in another.
+func outermost(trees []rootfs.Path) []rootfs.Path {
+	slices.SortFunc(trees, comparePaths)
+	kept := trees[:0]
+	for _, t := range trees {
+		if len(kept) > 0 && t.Beneath(kept[len(kept)-1]) {
+			continue
+		}
+		kept = append(kept, t)
+	}
+	return kept
+}
