@@ -1,0 +1,180 @@
+package quarry
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+	"time"
+)
+
+// Files travel between an owner and the processes that ask it in this form:
+// every number a varint, every text its length and its bytes, in the order of
+// the struct's fields.
+
+var errWire = errors.New("damaged message from the index's owner")
+
+func appendFile(b []byte, f *File) []byte {
+	b = appendText(b, f.Path)
+	b = binary.AppendVarint(b, int64(f.Matched))
+	b = binary.AppendVarint(b, int64(f.Matches))
+	b = binary.AppendVarint(b, f.Bytes)
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.Score))
+	b = appendTime(b, f.ModTime)
+	b = binary.AppendUvarint(b, uint64(len(f.Lines)))
+	for i := range f.Lines {
+		b = appendLine(b, &f.Lines[i])
+	}
+	return b
+}
+
+func appendLine(b []byte, l *Line) []byte {
+	hit := byte(0)
+	if l.Hit {
+		hit = 1
+	}
+	b = append(b, hit)
+	b = binary.AppendVarint(b, int64(l.Number))
+	b = binary.AppendVarint(b, l.Offset)
+	b = appendText(b, string(l.Text))
+	b = appendText(b, l.Ending)
+	b = appendSpans(b, l.Spans)
+	b = appendSpans(b, l.Whole)
+	b = binary.AppendVarint(b, int64(l.CutBefore))
+	b = binary.AppendVarint(b, int64(l.CutAfter))
+	return binary.AppendVarint(b, int64(l.Block))
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, 0)
+	}
+	return binary.AppendVarint(append(b, 1), t.UnixNano())
+}
+
+func appendSpans(b []byte, spans []Span) []byte {
+	b = binary.AppendUvarint(b, uint64(len(spans)))
+	for _, s := range spans {
+		b = binary.AppendVarint(b, int64(s.Start))
+		b = binary.AppendVarint(b, int64(s.End))
+	}
+	return b
+}
+
+// wireReader takes such a message apart. After an error everything is zero.
+type wireReader struct {
+	b   []byte
+	err error
+}
+
+func decodeFile(b []byte) (File, error) {
+	r := &wireReader{b: b}
+	f := File{
+		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(),
+		Score: r.float(), ModTime: r.time(),
+	}
+	n := r.count(8) // the least a line takes
+	if n > 0 {
+		f.Lines = make([]Line, n)
+		for i := range f.Lines {
+			r.line(&f.Lines[i])
+		}
+	}
+	if r.err == nil && len(r.b) > 0 {
+		r.err = errWire
+	}
+	return f, r.err
+}
+
+func (r *wireReader) line(l *Line) {
+	l.Hit = r.byte() == 1
+	l.Number, l.Offset = r.int(), r.varint()
+	l.Text = []byte(r.text())
+	l.Ending = r.text()
+	l.Spans, l.Whole = r.spans(), r.spans()
+	l.CutBefore, l.CutAfter, l.Block = r.int(), r.int(), r.int()
+}
+
+func (r *wireReader) fail() {
+	if r.err == nil {
+		r.err = errWire
+	}
+	r.b = nil
+}
+
+func (r *wireReader) byte() byte {
+	if len(r.b) == 0 {
+		r.fail()
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *wireReader) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.fail()
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *wireReader) int() int { return int(r.varint()) }
+
+// count reads how many items follow, each of which takes at least size bytes:
+// a damaged number can't make us reserve more than the message holds.
+func (r *wireReader) count(size int) int {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 || v > uint64(len(r.b)/size) {
+		r.fail()
+		return 0
+	}
+	r.b = r.b[n:]
+	return int(v)
+}
+
+func (r *wireReader) text() string {
+	n := r.count(1)
+	if n > len(r.b) {
+		r.fail()
+		return ""
+	}
+	s := string(r.b[:n])
+	r.b = r.b[n:]
+	return s
+}
+
+func (r *wireReader) float() float64 {
+	if len(r.b) < 8 {
+		r.fail()
+		return 0
+	}
+	v := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
+	r.b = r.b[8:]
+	return v
+}
+
+func (r *wireReader) time() time.Time {
+	if r.byte() != 1 {
+		return time.Time{}
+	}
+	return time.Unix(0, r.varint())
+}
+
+func (r *wireReader) spans() []Span {
+	n := r.count(2)
+	if n == 0 {
+		return nil
+	}
+	spans := make([]Span, n)
+	for i := range spans {
+		spans[i] = Span{Start: r.int(), End: r.int()}
+	}
+	return spans
+}

@@ -1,0 +1,63 @@
+package quarry
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// wireSample has every field set, so that one that is forgotten shows.
+func wireSample(t *testing.T) File {
+	line := Line{
+		Number: 3, Offset: 1 << 40, Text: []byte("héllo\xff"), Ending: "\r\n", Hit: true,
+		Spans: []Span{{1, 2}, {3, 3}}, Whole: []Span{{0, 9}}, CutBefore: 4, CutAfter: 5, Block: 6,
+	}
+	f := File{
+		Path: "a\nb/\xff", Lines: []Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3,
+		Score: 1.5, ModTime: time.Unix(0, 1234567890123456789),
+	}
+	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Fatalf("the sample leaves %s.%s empty", v.Type(), v.Type().Field(i).Name)
+			}
+		}
+	}
+	return f
+}
+
+func TestWire(t *testing.T) {
+	f := wireSample(t)
+	b := appendFile(nil, &f)
+	got, err := decodeFile(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, got); diff != "" {
+		t.Error(diff)
+	}
+	for cut := range len(b) {
+		if _, err := decodeFile(b[:cut]); err == nil {
+			t.Errorf("a message cut after %d bytes is accepted", cut)
+		}
+	}
+}
+
+func FuzzWire(f *testing.F) {
+	f.Add(appendFile(nil, &File{Path: "x", Lines: []Line{{Text: []byte("y")}}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		file, err := decodeFile(b)
+		if err != nil {
+			return
+		}
+		again, err := decodeFile(appendFile(nil, &file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(file, again); diff != "" && file.Score == file.Score {
+			t.Error(diff)
+		}
+	})
+}
