@@ -6,9 +6,12 @@
 package quarry
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
+	"time"
 
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
@@ -27,6 +30,16 @@ type Options struct {
 	AllowAny bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
+
+	// StateDir is the folder, outside the workspace and private to its user,
+	// that keeps what is needed to take changes back. It must exist. Without
+	// it nothing can be changed.
+	StateDir string
+	// KeepBytes and KeepAge bound the journal; 0 is 256 MB and 30 days.
+	KeepBytes int64
+	KeepAge   time.Duration
+	// Trash is where deleted things go; TrashDefault follows the vault.
+	Trash TrashKind
 
 	// GlobalIgnore is the text of the user's global git excludes.
 	GlobalIgnore []byte
@@ -50,6 +63,8 @@ type Workspace struct {
 	workers int
 	log     *slog.Logger
 	rules   []ignore.Set // from outside the folder
+	trash   TrashKind
+	state   *state // nil: nothing can be changed
 }
 
 // Open opens a folder as a workspace.
@@ -66,7 +81,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger}
+	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger, trash: opts.Trash}
 	if w.workers <= 0 {
 		w.workers = runtime.GOMAXPROCS(0)
 	}
@@ -77,11 +92,25 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		root.Close()
 		return nil, err
 	}
+	if opts.StateDir != "" {
+		if err := w.openChanges(opts); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
+	}
 	return w, nil
 }
 
+// openChanges makes the workspace changeable, and settles what earlier
+// processes left half-way.
+func (w *Workspace) openChanges(opts *Options) (err error) {
+	if w.state, err = openState(opts.StateDir, opts); err != nil || opts.ReadOnly {
+		return err
+	}
+	return w.recoverChanges(context.Background())
+}
+
 // Close releases the workspace. Calls under way end with an error.
-func (w *Workspace) Close() error { return w.root.Close() }
+func (w *Workspace) Close() error { return errors.Join(w.state.close(), w.root.Close()) }
 
 // Dir is the folder's absolute path, for its owner's eyes.
 func (w *Workspace) Dir() string { return w.root.RealDir() }

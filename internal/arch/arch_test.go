@@ -19,8 +19,8 @@ import (
 var layers = map[string][]string{
 	"cmd/quarry": {"internal/cli"},
 	".": {
-		"match", "internal/glob", "internal/ignore", "internal/rank", "internal/rootfs", "internal/scan",
-		"internal/textfile", "internal/vault", "internal/walk",
+		"match", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
+		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
 	},
 	"match": {"internal/re/..."},
 

@@ -1,0 +1,201 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// step is one operation of a change: what the journal records, how it is
+// carried out, and how it is taken back should a later one fail.
+type step struct {
+	op   journal.Op
+	do   func(*journal.Tx) error
+	back func() error
+	// result, if set, tells after do what the journal could not know before.
+	result func() journal.Result
+	// shared is set for a folder made on the way to a file: that another
+	// process made it first is no failure of the change, only of the plan.
+	shared bool
+}
+
+// errReplan says that the plan no longer fits the disk and can be made again.
+var errReplan = errors.New("the folder was made by someone else meanwhile")
+
+// maxPlans is how often a change is planned anew.
+const maxPlans = 8
+
+// PartialError is a change of several files that failed half-way and could not
+// be taken back whole: what remains of it is an entry of the journal.
+type PartialError struct {
+	ID    string // the entry; Undo takes back what it did
+	Cause error  // why the change failed
+	Stuck error  // why it could not be taken back
+}
+
+func (e *PartialError) Error() string {
+	return fmt.Sprintf("%v; a part of the change could not be taken back: %v", e.Cause, e.Stuck)
+}
+
+// Unwrap gives the cause.
+func (e *PartialError) Unwrap() error { return e.Cause }
+
+// carryOut makes a change: it is recorded with all that is needed to take it
+// back, then its steps are done in order. If one fails, those before it are
+// taken back. c gets the id, and warnings.
+func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error {
+	record := journal.Change{Tool: c.Tool, Summary: c.Summary, Ops: make([]journal.Op, len(steps))}
+	for i := range steps {
+		record.Ops[i] = steps[i].op
+	}
+	tx, err := w.begin(ctx, c, record)
+	if err != nil {
+		return err
+	}
+	var results []journal.Result
+	for i := range steps {
+		if err := steps[i].do(tx); err != nil {
+			return w.takeBack(tx, steps[:i], &steps[i], err)
+		}
+		if steps[i].result != nil {
+			r := steps[i].result()
+			r.Op = i
+			results = append(results, r)
+		}
+	}
+	c.ID, c.Time = string(tx.ID()), tx.Entry().Time
+	if err := tx.Commit(results...); err != nil {
+		// The files are changed and that is durable, and so is what takes it
+		// back. The next start will see that nothing is missing.
+		w.log.Warn("change not closed in the journal", "id", c.ID, "err", err)
+		c.Warnings = append(c.Warnings, "the change is done, but the journal could not be completed: "+err.Error())
+	}
+	return nil
+}
+
+// settled is a change that was made, or none.
+func settled(c *Change, err error) (*Change, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// begin records the change. Old content that is too large to keep makes the
+// change one that can't be taken back, and it says so.
+func (w *Workspace) begin(ctx context.Context, c *Change, record journal.Change) (*journal.Tx, error) {
+	tx, err := w.state.journal.Begin(ctx, w.root, record)
+	var large *journal.TooLargeError
+	if !errors.As(err, &large) {
+		return tx, err
+	}
+	c.NoUndo = large.Error()
+	record.Ops = slices.Clone(record.Ops)
+	for i := range record.Ops {
+		if k := record.Ops[i].Kind; k == journal.Replace || k == journal.Remove {
+			record.Ops[i].Lost = c.NoUndo
+		}
+	}
+	return w.state.journal.Begin(ctx, w.root, record)
+}
+
+// takeBack undoes the steps that were done, the last first.
+func (w *Workspace) takeBack(tx *journal.Tx, done []step, failed *step, cause error) error {
+	var stuck *PartialError
+	if errors.As(cause, &stuck) {
+		stuck.ID = string(tx.ID())
+		return errors.Join(stuck, tx.CommitPart(len(done)+1))
+	}
+	for i := len(done) - 1; i >= 0; i-- {
+		if err := done[i].back(); err != nil {
+			w.log.Error("change not taken back", "id", tx.ID(), "cause", cause, "err", err)
+			return &PartialError{ID: string(tx.ID()), Cause: cause, Stuck: errors.Join(err, tx.CommitPart(i+1))}
+		}
+	}
+	if err := tx.Abort(); err != nil {
+		return errors.Join(cause, err)
+	}
+	if failed.shared && errors.Is(cause, rootfs.AlreadyExists) {
+		return errReplan
+	}
+	return cause
+}
+
+// folderSteps make the folder p and those above it that are missing.
+func (w *Workspace) folderSteps(p rootfs.Path, shared bool) ([]step, error) {
+	missing, err := w.missing(p)
+	if err != nil {
+		return nil, err
+	}
+	steps := make([]step, 0, len(missing)+1)
+	for _, dir := range missing {
+		steps = append(steps, step{
+			op:     journal.Op{Kind: journal.Create, Path: dir, Nodes: []journal.Node{{Type: rootfs.TypeDir}}},
+			do:     func(*journal.Tx) error { return w.root.Mkdir(dir) },
+			back:   func() error { return w.root.Remove(dir) },
+			shared: shared,
+		})
+	}
+	return steps, nil
+}
+
+// missing lists the folders that have to be made for p to be one, outermost
+// first.
+func (w *Workspace) missing(p rootfs.Path) ([]rootfs.Path, error) {
+	var list []rootfs.Path
+	for ; !p.IsRoot(); p = p.Dir() {
+		info, err := w.root.Stat(p)
+		if err == nil {
+			if info.Type == rootfs.TypeDir {
+				break
+			}
+			return nil, &rootfs.Error{Op: "mkdir", Path: p.String(), Kind: rootfs.NotFolder}
+		}
+		// A file on the way is found where the loop reaches it.
+		if k := rootfs.KindOf(err); k != rootfs.NotFound && k != rootfs.NotFolder {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	slices.Reverse(list)
+	return list, nil
+}
+
+// createStep makes a new file.
+func (w *Workspace) createStep(p rootfs.Path, data []byte) step {
+	if data == nil {
+		data = []byte{} // nil says to the journal that it is not told
+	}
+	return step{
+		op: journal.Op{Kind: journal.Create, Path: p, NewData: data},
+		do: func(*journal.Tx) error {
+			_, _, err := w.root.Create(p, data, nil)
+			return err
+		},
+		back: func() error { return w.root.Remove(p) },
+	}
+}
+
+// names returns paths as they are printed.
+func names(paths []rootfs.Path) []string {
+	var out []string
+	for _, p := range paths {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// madeFolders lists the folders that steps make.
+func madeFolders(steps []step) []string {
+	var out []string
+	for _, s := range steps {
+		if s.shared {
+			out = append(out, s.op.Path.String())
+		}
+	}
+	return out
+}

@@ -1,0 +1,412 @@
+package quarry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+)
+
+var ctx = context.Background()
+
+// changeable opens a workspace of these files that can be changed.
+func changeable(t testing.TB, files map[string]string, opts *quarry.Options) *quarry.Workspace {
+	t.Helper()
+	if opts == nil {
+		opts = &quarry.Options{}
+	}
+	if opts.StateDir == "" {
+		opts.StateDir = t.TempDir()
+	}
+	if opts.Trash == "" {
+		opts.Trash = quarry.TrashLocal
+	}
+	return workspace(t, files, opts)
+}
+
+func put(t testing.TB, ws *quarry.Workspace, name, text string) {
+	t.Helper()
+	full := filepath.Join(ws.Dir(), filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func content(t testing.TB, ws *quarry.Workspace, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(ws.Dir(), filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// must fails the test when a change failed.
+func must(t testing.TB) func(*quarry.Change, error) *quarry.Change {
+	return func(c *quarry.Change, err error) *quarry.Change {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+}
+
+// snapshot describes everything in a folder: content, mode, link targets. The
+// trash is left out: it is where deleted things go.
+func snapshot(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == dir {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		if rel == ".trash" {
+			return filepath.SkipDir
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		text := info.Mode().String()
+		switch {
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, _ := os.Readlink(p)
+			text += " -> " + target
+		case info.Mode().IsRegular():
+			data, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			text += " " + string(data)
+		}
+		all[filepath.ToSlash(rel)] = text
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestEdit(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		edits      []quarry.Edit
+		want       string
+		outcome    quarry.EditOutcome
+	}{
+		{"the first occurrence", "[ ] a\n[ ] b\n[ ] c\n", []quarry.Edit{quarry.Replace{Old: "[ ]", New: "[x]"}}, "[x] a\n[ ] b\n[ ] c\n",
+			quarry.EditOutcome{Kind: "replace", Count: 1, Line: 1, Remaining: 2, RemainingLines: []int{2, 3}}},
+		{"all", "a a\na", []quarry.Edit{quarry.Replace{Old: "a", New: "$&", All: true}}, "$& $&\n$&",
+			quarry.EditOutcome{Kind: "replace", Count: 3, Line: 1}},
+		{"insert into CRLF", "a\r\nb\r\n", []quarry.Edit{quarry.InsertAfter{Line: 1, Text: "x\ny"}}, "a\r\nx\r\ny\r\nb\r\n",
+			quarry.EditOutcome{Kind: "insert", Count: 2, Line: 1}},
+		{"delete lines", "1\n2\n3\n4\n", []quarry.Edit{quarry.DeleteLines{First: 2, Last: 3}}, "1\n4\n",
+			quarry.EditOutcome{Kind: "delete", Count: 2, Line: 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ws := changeable(t, map[string]string{"f.txt": c.text}, nil)
+			before := must(t)(ws.Edit(ctx, "f.txt", c.edits, &quarry.ChangeOptions{DryRun: true}))
+			if got := content(t, ws, "f.txt"); got != c.text {
+				t.Fatalf("a dry run wrote %q", got)
+			}
+			done := must(t)(ws.Edit(ctx, "f.txt", c.edits, nil))
+			if got := content(t, ws, "f.txt"); got != c.want {
+				t.Errorf("file is %q, want %q", got, c.want)
+			}
+			if diff := cmp.Diff(c.outcome, done.Edits[0]); diff != "" {
+				t.Error(diff)
+			}
+			if before.Version != done.Version || before.Diff != done.Diff || done.ID == "" || before.ID != "" {
+				t.Errorf("dry run %+v, change %+v", before, done)
+			}
+			must(t)(ws.Undo(ctx, "", nil))
+			if got := content(t, ws, "f.txt"); got != c.text {
+				t.Errorf("undo gave %q, want %q", got, c.text)
+			}
+		})
+	}
+}
+
+func TestEditRefusals(t *testing.T) {
+	files := map[string]string{
+		"f.txt": "one\ntwo\n", "bin": "a\x00b", "latin.txt": "caf\xe9\n", ".obsidian/app.json": "{}", "d/x": "",
+	}
+	for _, c := range []struct {
+		name, path string
+		edit       quarry.Edit
+		opts       *quarry.ChangeOptions
+		code       quarry.Code
+	}{
+		{"text that is not there", "f.txt", quarry.Replace{Old: "three", New: "x"}, nil, quarry.NotFound},
+		{"a line that is not there", "f.txt", quarry.DeleteLines{First: 3, Last: 3}, nil, quarry.InvalidArgument},
+		{"no text to replace", "f.txt", quarry.Replace{New: "x"}, nil, quarry.InvalidArgument},
+		{"a stale version", "f.txt", quarry.Replace{Old: "one", New: "x"},
+			&quarry.ChangeOptions{ExpectedVersion: strings.Repeat("0", 31) + "1"}, quarry.Conflict},
+		{"a version that is none", "f.txt", quarry.Replace{Old: "one", New: "x"},
+			&quarry.ChangeOptions{ExpectedVersion: "1"}, quarry.InvalidArgument},
+		{"a binary file", "bin", quarry.Replace{Old: "a", New: "x"}, nil, quarry.NotText},
+		{"text the encoding can't hold", "latin.txt", quarry.Replace{Old: "caf", New: "日"}, nil, quarry.InvalidArgument},
+		{"a file that is not there", "none.txt", quarry.Replace{Old: "a", New: "x"}, nil, quarry.NotFound},
+		{"another case", "F.txt", quarry.Replace{Old: "one", New: "x"}, nil, quarry.NotFound},
+		{"a protected folder", ".obsidian/app.json", quarry.Replace{Old: "{", New: "["}, nil, quarry.ProtectedPath},
+		{"outside", "../f.txt", quarry.Replace{Old: "one", New: "x"}, nil, quarry.OutsideRoot},
+		{"a folder", "d", quarry.Replace{Old: "one", New: "x"}, nil, quarry.InvalidArgument},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ws := changeable(t, files, nil)
+			before := snapshot(t, ws.Dir())
+			_, err := ws.Edit(ctx, c.path, []quarry.Edit{c.edit}, c.opts)
+			if got := quarry.CodeOf(err); err == nil || got != c.code {
+				t.Errorf("error %v, code %s, want %s", err, got, c.code)
+			}
+			if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
+				t.Error(diff)
+			}
+			if log, err := ws.Changes(ctx, 0); err != nil || len(log.Changes) != 0 {
+				t.Errorf("journal has %+v, %v", log, err)
+			}
+		})
+	}
+}
+
+func TestWrite(t *testing.T) {
+	ws := changeable(t, map[string]string{"old.txt": "before\n"}, nil)
+	if err := os.Chmod(filepath.Join(ws.Dir(), "old.txt"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	first := snapshot(t, ws.Dir())
+	c := must(t)(ws.Write(ctx, "a/b/new.txt", []byte("x\r\n"), nil))
+	if !c.Created || cmp.Diff(c.Folders, []string{"a", "a/b"}) != "" || c.Size != 3 {
+		t.Errorf("created %+v", c)
+	}
+	must(t)(ws.Write(ctx, "old.txt", []byte("after"), &quarry.ChangeOptions{ExpectedVersion: version(t, ws, "old.txt")}))
+	if got := snapshot(t, ws.Dir())["old.txt"]; got != "-rw-r----- after" {
+		t.Errorf("overwritten: %s", got)
+	}
+	same := must(t)(ws.Write(ctx, "old.txt", []byte("after"), nil))
+	if !same.Unchanged || same.ID != "" {
+		t.Errorf("writing the same: %+v", same)
+	}
+	if _, err := ws.Write(ctx, "gone.txt", nil, &quarry.ChangeOptions{ExpectedVersion: c.Version}); quarry.CodeOf(err) != quarry.Conflict {
+		t.Errorf("expected version of a missing file: %v", err)
+	}
+	if _, err := ws.Write(ctx, "old.txt/x", nil, nil); quarry.CodeOf(err) != quarry.InvalidArgument {
+		t.Errorf("a file as folder: %v", err)
+	}
+	undoAll(t, ws)
+	if diff := cmp.Diff(first, snapshot(t, ws.Dir())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func version(t testing.TB, ws *quarry.Workspace, path string) string {
+	t.Helper()
+	text, err := ws.Read(ctx, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text.Version
+}
+
+// undoAll takes back every change, the last first.
+func undoAll(t testing.TB, ws *quarry.Workspace) int {
+	t.Helper()
+	for n := 0; ; n++ {
+		_, err := ws.Undo(ctx, "", nil)
+		if quarry.CodeOf(err) == quarry.NotFound && err != nil {
+			return n
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMkdir(t *testing.T) {
+	ws := changeable(t, map[string]string{"f": ""}, nil)
+	must(t)(ws.Mkdir(ctx, "a/b/", nil))
+	if c := must(t)(ws.Mkdir(ctx, "a/b", nil)); !c.Unchanged {
+		t.Errorf("an existing folder: %+v", c)
+	}
+	for path, code := range map[string]quarry.Code{"f": quarry.InvalidArgument, ".": quarry.InvalidArgument, ".git/x": quarry.ProtectedPath, "f/x": quarry.InvalidArgument} {
+		if _, err := ws.Mkdir(ctx, path, nil); quarry.CodeOf(err) != code {
+			t.Errorf("Mkdir(%q): %v", path, err)
+		}
+	}
+	put(t, ws, "a/b/foreign", "x")
+	if _, err := ws.Undo(ctx, "", nil); quarry.CodeOf(err) != quarry.Conflict || !strings.Contains(err.Error(), "a/b/foreign") {
+		t.Errorf("undo of a folder in use: %v", err)
+	}
+	if err := os.Remove(filepath.Join(ws.Dir(), "a/b/foreign")); err != nil {
+		t.Fatal(err)
+	}
+	must(t)(ws.Undo(ctx, "", nil))
+	if diff := cmp.Diff(map[string]string{"f": "-rw-r--r-- "}, snapshot(t, ws.Dir())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A folder made on the way to a file stays when it is used for more.
+func TestUndoKeepsFoldersInUse(t *testing.T) {
+	ws := changeable(t, nil, nil)
+	must(t)(ws.Write(ctx, "a/b/x", []byte("x"), nil))
+	put(t, ws, "a/y", "y")
+	must(t)(ws.Undo(ctx, "", nil))
+	if diff := cmp.Diff(map[string]string{"a": "drwxr-xr-x", "a/y": "-rw-r--r-- y"}, snapshot(t, ws.Dir())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestUndoRefusesForeignChange(t *testing.T) {
+	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
+	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{quarry.Replace{Old: "one", New: "two"}}, nil))
+	put(t, ws, "f.txt", "foreign\n")
+	before := snapshot(t, ws.Dir())
+	_, err := ws.Undo(ctx, c.ID, nil)
+	var conflict *quarry.UndoConflictError
+	if !errors.As(err, &conflict) || conflict.Paths[0].Path != "f.txt" || quarry.CodeOf(err) != quarry.Conflict {
+		t.Errorf("undo: %v", err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An undo is a change: taking it back makes the first change again.
+func TestRedo(t *testing.T) {
+	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
+	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{quarry.Replace{Old: "one", New: "two"}}, nil))
+	u := must(t)(ws.Undo(ctx, c.ID, nil))
+	if _, err := ws.Undo(ctx, c.ID, nil); quarry.CodeOf(err) != quarry.Conflict {
+		t.Errorf("a second undo: %v", err)
+	}
+	must(t)(ws.Undo(ctx, u.ID, nil))
+	if got := content(t, ws, "f.txt"); got != "two\n" {
+		t.Errorf("redo gave %q", got)
+	}
+	must(t)(ws.Undo(ctx, c.ID, nil))
+	if got := content(t, ws, "f.txt"); got != "one\n" {
+		t.Errorf("undo after redo gave %q", got)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	ws := changeable(t, map[string]string{
+		"n.md": "---\ntags: a\n---\nbody\n", "open.md": "last", "crlf.md": "a\r\n",
+	}, nil)
+	c := must(t)(ws.CreateNote(ctx, quarry.NewNote{Content: "# Meeting: plan\n"}, nil))
+	if c.Paths[0] != "Meeting- plan.md" {
+		t.Errorf("named %q", c.Paths[0])
+	}
+	if _, err := ws.CreateNote(ctx, quarry.NewNote{Path: "n"}, nil); quarry.CodeOf(err) != quarry.AlreadyExists {
+		t.Errorf("a note that exists: %v", err)
+	}
+	for _, c := range []struct {
+		path string
+		edit quarry.NoteEdit
+		want string
+	}{
+		{"n.md", quarry.NoteEdit{Operation: quarry.NotePrepend, Content: "top"}, "---\ntags: a\n---\ntop\nbody\n"},
+		{"n.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "end"}, "---\ntags: a\n---\ntop\nbody\nend\n"},
+		{"n.md", quarry.NoteEdit{Operation: quarry.NoteReplace, Search: "body", Content: "text"}, "---\ntags: a\n---\ntop\ntext\nend\n"},
+		{"open.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "more"}, "last\nmore"},
+		{"open.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "\n\n## x"}, "last\nmore\n\n## x"},
+		{"crlf.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "b\nc"}, "a\r\nb\r\nc\r\n"},
+	} {
+		must(t)(ws.ModifyNote(ctx, c.path, c.edit, nil))
+		if got := content(t, ws, c.path); got != c.want {
+			t.Errorf("%s %s: %q, want %q", c.edit.Operation, c.path, got, c.want)
+		}
+	}
+	for _, e := range []quarry.NoteEdit{{Operation: "shred"}, {Operation: quarry.NoteReplace}} {
+		if _, err := ws.ModifyNote(ctx, "n.md", e, nil); quarry.CodeOf(err) != quarry.InvalidArgument {
+			t.Errorf("%+v: %v", e, err)
+		}
+	}
+}
+
+func TestReadOnlyAndNoState(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		opts quarry.Options
+	}{{"read-only", quarry.Options{ReadOnly: true, StateDir: t.TempDir()}}, {"no state folder", quarry.Options{}}} {
+		t.Run(c.name, func(t *testing.T) {
+			ws := workspace(t, map[string]string{"f": "a\n"}, &c.opts)
+			_, edit := ws.Edit(ctx, "f", []quarry.Edit{quarry.Replace{Old: "a", New: "b"}}, nil)
+			_, write := ws.Write(ctx, "g", nil, nil)
+			_, mkdir := ws.Mkdir(ctx, "d", nil)
+			_, remove := ws.Delete(ctx, "f", nil)
+			_, undo := ws.Undo(ctx, "", nil)
+			for i, err := range []error{edit, write, mkdir, remove, undo} {
+				if quarry.CodeOf(err) != quarry.ReadOnly {
+					t.Errorf("call %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
+
+func TestDiff(t *testing.T) {
+	ws := changeable(t, map[string]string{"f.txt": "one\ntwo\n"}, nil)
+	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{quarry.Replace{Old: "two", New: "2"}}, nil))
+	must(t)(ws.Write(ctx, "f.txt", []byte("later\n"), nil))
+	const want = "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
+	d := must(t)(ws.Diff(ctx, c.ID))
+	if c.Diff != want || d.Diff != want {
+		t.Errorf("diff of the change:\n%s\nof the journal:\n%s", c.Diff, d.Diff)
+	}
+	if _, err := ws.Diff(ctx, "zzzzzzzz"); quarry.CodeOf(err) != quarry.NotFound {
+		t.Errorf("an unknown id: %v", err)
+	}
+	if _, err := ws.Diff(ctx, "?"); quarry.CodeOf(err) != quarry.InvalidArgument {
+		t.Errorf("no id: %v", err)
+	}
+	log, err := ws.Changes(ctx, 1)
+	if err != nil || len(log.Changes) != 1 || log.Changes[0].Summary != "overwrote f.txt (6 bytes)" {
+		t.Errorf("log %+v, %v", log, err)
+	}
+}
+
+// Calls of one process on one file wait for each other; none is lost.
+func TestConcurrentEdits(t *testing.T) {
+	ws := changeable(t, map[string]string{"n.md": ""}, nil)
+	const workers, each = 8, 10
+	fail := make(chan error, workers)
+	for i := range workers {
+		go func() {
+			for k := range each {
+				if _, err := ws.ModifyNote(ctx, "n.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: fmt.Sprintf("%d %d\n", i, k)}, nil); err != nil {
+					fail <- err
+					return
+				}
+				if _, err := ws.Write(ctx, fmt.Sprintf("d%d/e/%d", k, i), nil, nil); err != nil {
+					fail <- err
+					return
+				}
+			}
+			fail <- nil
+		}()
+	}
+	for range workers {
+		if err := <-fail; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Count(content(t, ws, "n.md"), "\n"); got != workers*each {
+		t.Errorf("%d lines, want %d", got, workers*each)
+	}
+}

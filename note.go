@@ -1,0 +1,93 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/textfile"
+	"quarry/internal/vault"
+)
+
+// NewNote is a note to be made.
+type NewNote struct {
+	Content string
+	// Path is where, with or without ".md". Without it the note is called by
+	// its Title, else by the first heading or line of Content, at the top of
+	// the workspace.
+	Path, Title string
+}
+
+// CreateNote makes a note and the folders on the way. It never overwrites.
+func (w *Workspace) CreateNote(ctx context.Context, n NewNote, opts *ChangeOptions) (*Change, error) {
+	o := opts.get()
+	path := vault.NoteName(n.Path, n.Title, n.Content, time.Now())
+	return w.write(ctx, path, []byte(n.Content), o.tool("note"), o, true)
+}
+
+// NoteOperation is a way to modify a note.
+type NoteOperation string
+
+const (
+	NoteAppend  NoteOperation = "append"  // lines at the end
+	NotePrepend NoteOperation = "prepend" // lines at the top, behind front matter
+	NoteReplace NoteOperation = "replace" // the first occurrence of a text
+)
+
+var (
+	// ErrNoteOperation is for an operation there is not.
+	ErrNoteOperation = errors.New("the operation is append, prepend or replace")
+	// ErrNoSearch is for a replacement that doesn't say of what.
+	ErrNoSearch = errors.New("replace needs the text to search for")
+)
+
+// NoteEdit says how to modify a note.
+type NoteEdit struct {
+	Operation NoteOperation
+	Content   string
+	Search    string // for NoteReplace
+}
+
+// ModifyNote adds lines to a note or replaces a text in it.
+func (w *Workspace) ModifyNote(ctx context.Context, path string, e NoteEdit, opts *ChangeOptions) (*Change, error) {
+	o := opts.get()
+	if e.Operation == NoteReplace && e.Search == "" {
+		return nil, fmt.Errorf("modify %s: %w", rootfs.Printable(path), ErrNoSearch)
+	}
+	label := ""
+	if e.Operation != NoteReplace {
+		label = string(e.Operation)
+	}
+	return w.modify(ctx, path, o.tool("note"), label, o, func(doc *textfile.Document) ([]Edit, error) {
+		switch e.Operation {
+		case NoteAppend:
+			return []Edit{appendEdit(doc, e.Content)}, nil
+		case NotePrepend:
+			s := vault.Prepend(doc.Text(), e.Content)
+			return []Edit{span{Start: s.Start, End: s.End, Text: s.New}}, nil
+		case NoteReplace:
+			return []Edit{Replace{Old: e.Search, New: e.Content}}, nil
+		}
+		return nil, fmt.Errorf("modify %s: %w", rootfs.Printable(path), ErrNoteOperation)
+	})
+}
+
+// appendEdit puts content on lines of its own at the end. Content that begins
+// with a line break needs none in front, and the note keeps its way of ending:
+// with a line break, or without.
+func appendEdit(doc *textfile.Document, content string) Edit {
+	end := len(doc.Text())
+	closed := doc.Lines().Terminated()
+	if end > 0 && content != "" {
+		if !closed && !strings.HasPrefix(content, "\n") && !strings.HasPrefix(content, "\r\n") {
+			content = "\n" + content
+		}
+		if closed && !strings.HasSuffix(content, "\n") {
+			content += "\n"
+		}
+	}
+	return span{Start: end, End: end, Text: content}
+}

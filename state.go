@@ -1,0 +1,216 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// state is what a workspace that can be changed keeps outside the folder.
+type state struct {
+	root    *rootfs.Root
+	journal *journal.Journal
+	locks   pathLocks
+}
+
+// ErrNoState is for a change of a workspace that was opened without a state
+// folder.
+var ErrNoState = errors.New("the workspace was opened without a state folder, so nothing can be changed")
+
+func openState(dir string, opts *Options) (*state, error) {
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		return nil, fmt.Errorf("open state folder: %w", err)
+	}
+	j, err := journal.Open(root, &journal.Options{MaxBytes: opts.KeepBytes, MaxAge: opts.KeepAge})
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return &state{root: root, journal: j}, nil
+}
+
+func (s *state) close() error {
+	if s == nil {
+		return nil
+	}
+	return errors.Join(s.journal.Close(), s.root.Close())
+}
+
+// changeable says why nothing can be changed, if so.
+func (w *Workspace) changeable(op string) error {
+	if w.root.ReadOnly() {
+		return &rootfs.Error{Op: op, Path: ".", Kind: rootfs.ReadOnly, Err: errOwner}
+	}
+	if w.state == nil {
+		return ErrNoState
+	}
+	return nil
+}
+
+var errOwner = errors.New("the workspace is open for reading only")
+
+// recoverChanges settles the changes that dead processes left half-way: one
+// that came to its end is entered as done, any other is taken back. What
+// someone has changed since is left as it is.
+//
+// A workspace without such changes costs one look at the journal. Otherwise
+// the folders they touched are first cleared of temporary files, which may
+// give back a file its old content.
+func (w *Workspace) recoverChanges(ctx context.Context) error {
+	cut, err := w.state.journal.Unfinished(w.root)
+	if err != nil || len(cut) == 0 {
+		return err
+	}
+	w.cleanAround(ctx, cut)
+	if cut, err = w.state.journal.Unfinished(w.root); err != nil {
+		return err
+	}
+	// The newest first: a later change may rest on an earlier one.
+	for i := len(cut) - 1; i >= 0; i-- {
+		if err := w.settle(ctx, cut[i]); err != nil {
+			return fmt.Errorf("unfinished change %s: %w", cut[i].ID, err)
+		}
+	}
+	return nil
+}
+
+// cleanAround removes left-over temporary files in the folders of changes.
+func (w *Workspace) cleanAround(ctx context.Context, cut []journal.Unfinished) {
+	dirs := map[rootfs.Path]bool{}
+	for _, u := range cut {
+		for _, p := range u.Entry.Paths() {
+			dirs[p.Dir()] = true
+		}
+	}
+	for dir := range dirs {
+		if beneathAny(dirs, dir) {
+			continue // cleaned with the folder above
+		}
+		res, err := w.root.CleanTemps(ctx, dir)
+		if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
+			w.log.Warn("temporary files not cleaned", "folder", dir.String(), "err", err)
+		}
+		for _, p := range res.Kept {
+			w.log.Warn("content another program wrote during a crash was kept", "path", p.String())
+		}
+	}
+}
+
+// beneathAny reports whether a folder above dir is in the set.
+func beneathAny(dirs map[rootfs.Path]bool, dir rootfs.Path) bool {
+	for !dir.IsRoot() {
+		dir = dir.Dir()
+		if dirs[dir] {
+			return true
+		}
+	}
+	return false
+}
+
+// settle ends one change that was cut short.
+func (w *Workspace) settle(ctx context.Context, u journal.Unfinished) error {
+	j := w.state.journal
+	switch {
+	case u.Done == len(u.Ops):
+		results, err := w.findTrashed(u)
+		if err != nil {
+			return err
+		}
+		w.log.Info("change was complete", "id", u.ID)
+		return j.Settle(u.ID, len(u.Ops), results...)
+	case u.Done == 0 && !u.Partly:
+		return j.Settle(u.ID, 0)
+	case u.Done < 0:
+		// Someone went on from there. The entry stays, with all it kept;
+		// whether it can be taken back, Undo will find out.
+		w.log.Warn("files of an unfinished change were changed since", "id", u.ID)
+		return j.Settle(u.ID, len(u.Ops))
+	}
+	plan, err := j.Rollback(ctx, w.root, u)
+	if err != nil {
+		return err
+	}
+	defer plan.Close()
+	if err := plan.TakeBack(ctx, w.root); err != nil {
+		return err
+	}
+	w.log.Info("unfinished change taken back", "id", u.ID)
+	return j.Settle(u.ID, 0)
+}
+
+// Cleaned tells what Clean found.
+type Cleaned struct {
+	Removed  int      // left-over temporary files
+	Restored []string // files that got their old content back
+	Kept     []string // content of other programs, now under a visible name
+}
+
+// Clean looks through the whole workspace for temporary files that dead
+// processes left and settles their changes. Open does as much for the folders
+// that the journal names; this finds the rest.
+func (w *Workspace) Clean(ctx context.Context) (*Cleaned, error) {
+	if err := w.changeable("clean"); err != nil {
+		return nil, err
+	}
+	res, err := w.root.CleanTemps(ctx, rootfs.Path{})
+	out := &Cleaned{Removed: res.Removed, Restored: names(res.Restored), Kept: names(res.Kept)}
+	if err == nil {
+		err = errors.Join(res.Errors...)
+	}
+	if err == nil {
+		err = w.recoverChanges(ctx)
+	}
+	return out, err
+}
+
+// ChangeLog is what the journal has.
+type ChangeLog struct {
+	Changes []Change `json:"changes"` // newest first
+	// Dropped counts older changes that the caps on size and age took, and
+	// DroppedTo is when the newest of them was made.
+	Dropped   int       `json:"dropped,omitempty"`
+	DroppedTo time.Time `json:"dropped_to,omitzero"`
+	// Damaged counts records that can't be read.
+	Damaged int `json:"damaged,omitempty"`
+}
+
+// Changes lists the newest changes, newest first; a limit of 0 is all.
+func (w *Workspace) Changes(_ context.Context, limit int) (*ChangeLog, error) {
+	if w.state == nil {
+		return nil, ErrNoState
+	}
+	entries, err := w.state.journal.List(limit)
+	if err != nil {
+		return nil, err
+	}
+	log := &ChangeLog{Changes: []Change{}}
+	for _, e := range entries {
+		log.Changes = append(log.Changes, changeOf(e))
+	}
+	if log.Dropped, log.DroppedTo, err = w.state.journal.Dropped(); err != nil {
+		return nil, err
+	}
+	log.Damaged, err = w.state.journal.Damage()
+	return log, err
+}
+
+// changeOf is an entry of the journal as a Change, without its diff.
+func changeOf(e journal.Entry) Change {
+	c := Change{
+		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Summary: e.Summary, Paths: names(e.Paths()),
+		Undoes: string(e.Undoes), UndoneBy: string(e.UndoneBy), Pending: e.Status == journal.Pending,
+	}
+	if e.Status == journal.Damaged {
+		c.Summary, c.NoUndo = "the journal's record of this change is damaged", journal.ErrDamaged.Error()
+	}
+	for _, op := range e.Ops {
+		if op.Lost != "" {
+			c.NoUndo = op.Lost
+		}
+	}
+	return c
+}

@@ -1,0 +1,294 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+)
+
+// PathConflict is a path that isn't what a change left.
+type PathConflict struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// UndoConflictError refuses to take a change back because files have changed
+// since. Nothing was changed. It is a conflict for errors.Is and CodeOf.
+type UndoConflictError struct {
+	ID    string
+	Paths []PathConflict
+}
+
+func (e *UndoConflictError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "change %s can't be taken back", e.ID)
+	for i, p := range e.Paths {
+		if i == 5 {
+			fmt.Fprintf(&b, "; and %d more", len(e.Paths)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s %s %s", []string{":", ";"}[min(i, 1)], rootfs.Printable(p.Path), p.Reason)
+	}
+	return b.String()
+}
+
+// Is makes it a conflict.
+func (e *UndoConflictError) Is(target error) bool { return target == rootfs.Conflict }
+
+// Undo takes back the change called id, all of it, or the last one that was not
+// taken back yet when id is "". It refuses when any file is not what the change
+// left, and then changes nothing. An undo is a change itself: Undo with its id
+// makes the first change again.
+func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*Change, error) {
+	o := opts.get()
+	if err := w.changeable("undo"); err != nil {
+		return nil, err
+	}
+	entry, err := w.entry(id)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := w.state.locks.lock(ctx, entry.Paths()...)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	plan, err := w.state.journal.Plan(ctx, entry.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer plan.Close()
+	if err := w.fitPlan(plan); err != nil {
+		return nil, err
+	}
+	c := &Change{
+		Tool: o.tool("undo"), Paths: names(plan.Of.Paths()), DryRun: o.DryRun,
+		Undoes: string(entry.ID), Summary: plan.Change.Summary,
+	}
+	if c.Diff, err = w.entryDiff(plan.Of, true, &textedit.DiffOptions{MaxLines: 400, MaxLine: 500}); err != nil {
+		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
+	}
+	if ops := plan.Change.Ops; len(ops) == 1 && ops[0].Kind == journal.Replace {
+		c.Version = ops[0].New.String()
+	}
+	if o.DryRun {
+		return c, nil
+	}
+	plan.Change.Tool = c.Tool
+	if err := w.undo(ctx, c, plan); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// entry finds the change an id names, or the last one.
+func (w *Workspace) entry(id string) (journal.Entry, error) {
+	if id == "" {
+		return w.state.journal.Latest()
+	}
+	known, err := journal.ParseID(id)
+	if err != nil {
+		return journal.Entry{}, fmt.Errorf("%w: %w", ErrBadID, err)
+	}
+	return w.state.journal.Get(known)
+}
+
+// ErrBadID is for text that can't be the id of a change.
+var ErrBadID = errors.New("not the id of a change")
+
+// fitPlan compares the plan with the disk. Folders that were made only on the
+// way to a file and are used for something else by now stay.
+func (w *Workspace) fitPlan(plan *journal.Plan) error {
+	for {
+		found, err := plan.Check(w.root)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return nil
+		}
+		cut, ok := inUse(plan, found)
+		if !ok {
+			e := &UndoConflictError{ID: string(plan.Of.ID)}
+			for _, f := range found {
+				e.Paths = append(e.Paths, PathConflict{f.Path.String(), f.Reason})
+			}
+			return e
+		}
+		plan.Change.Ops = plan.Change.Ops[:cut]
+	}
+}
+
+// inUse finds the first folder the plan would remove last that others have put
+// something into. It is not ok if anything else is in the way.
+func inUse(plan *journal.Plan, found []journal.Conflict) (cut int, ok bool) {
+	ops := plan.Change.Ops
+	tail := len(ops)
+	for tail > 0 && ops[tail-1].Kind == journal.Remove && len(ops[tail-1].Nodes) == 1 && ops[tail-1].Nodes[0].Type == rootfs.TypeDir {
+		tail--
+	}
+	if tail == 0 {
+		return 0, false // making folders was all the change did
+	}
+	cut = len(ops)
+	for _, f := range found {
+		at := slices.IndexFunc(ops[tail:], func(op journal.Op) bool { return f.Path != op.Path && f.Path.Dir() == op.Path })
+		if at < 0 || f.Reason != addedSince {
+			return 0, false
+		}
+		cut = min(cut, tail+at)
+	}
+	return cut, cut < len(ops)
+}
+
+// addedSince is how the journal calls an entry of a folder the change made.
+const addedSince = "was added since"
+
+// undo carries the plan out.
+func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) error {
+	tx, err := w.state.journal.Undo(ctx, w.root, plan)
+	if err != nil {
+		return err
+	}
+	var results []journal.Result
+	for i, op := range plan.Change.Ops {
+		var err error
+		switch op.Kind {
+		case journal.Trash, journal.Restore:
+			var where string
+			if where, err = w.applyTrash(ctx, op); where != "" {
+				results = append(results, journal.Result{Op: i, Where: where})
+			}
+		default:
+			err = tx.Apply(ctx, w.root, i)
+		}
+		if err != nil {
+			return w.rollBack(ctx, tx, i, err)
+		}
+	}
+	c.ID, c.Time = string(tx.ID()), tx.Entry().Time
+	if err := tx.Commit(results...); err != nil {
+		c.Warnings = append(c.Warnings, "the change is taken back, but the journal could not be completed: "+err.Error())
+	}
+	return nil
+}
+
+// rollBack takes back the first done operations of a change, and the part that
+// was done of the next.
+func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, cause error) error {
+	ctx = context.WithoutCancel(ctx)
+	e := tx.Entry()
+	u := journal.Unfinished{Entry: e, Done: done}
+	u.Partly = len(e.Ops[done].Nodes) > 1
+	plan, err := w.state.journal.Rollback(ctx, w.root, u)
+	if err == nil {
+		err = plan.TakeBack(ctx, w.root)
+		plan.Close()
+	}
+	if err == nil {
+		return errors.Join(cause, tx.Abort())
+	}
+	w.log.Error("change not taken back", "id", e.ID, "cause", cause, "err", err)
+	return &PartialError{ID: string(e.ID), Cause: cause, Stuck: errors.Join(err, tx.CommitPart(max(done, 1)))}
+}
+
+// Diff shows a change as a unified diff. It works from what the journal kept,
+// so it doesn't matter what became of the files.
+func (w *Workspace) Diff(_ context.Context, id string) (*Change, error) {
+	if w.state == nil {
+		return nil, ErrNoState
+	}
+	e, err := w.entry(id)
+	if err != nil {
+		return nil, err
+	}
+	c := changeOf(e)
+	if c.Diff, err = w.entryDiff(e, false, &textedit.DiffOptions{}); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// entryDiff joins the diffs of an entry's operations; reverse is the way back.
+func (w *Workspace) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOptions) (string, error) {
+	var b strings.Builder
+	for i, op := range e.Ops {
+		from, to := op.Path.String(), op.Path.String()
+		switch op.Kind {
+		case journal.Rename:
+			from, to = op.Path.String(), op.To.String()
+			if reverse {
+				from, to = to, from
+			}
+			fmt.Fprintf(&b, "rename from %s\nrename to %s\n", rootfs.Printable(from), rootfs.Printable(to))
+			continue
+		case journal.Trash, journal.Restore:
+			word := "moved to trash"
+			if (op.Kind == journal.Restore) != reverse {
+				word = "restored from trash"
+			}
+			fmt.Fprintf(&b, "%s: %s\n", word, rootfs.Printable(from))
+			continue
+		}
+		text, err := w.opDiff(e, i, reverse, *opts)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
+	}
+	return b.String(), nil
+}
+
+// opDiff is the diff of an operation on contents.
+func (w *Workspace) opDiff(e journal.Entry, i int, reverse bool, opts textedit.DiffOptions) (string, error) {
+	op := e.Ops[i]
+	name := op.Path.String()
+	if op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile {
+		word := "new"
+		if (op.Kind == journal.Remove) != reverse {
+			word = "deleted"
+		}
+		return fmt.Sprintf("%s %s: %s\n", word, op.Nodes[0].Type, rootfs.Printable(name)), nil
+	}
+	old, err := w.state.journal.Before(e, i)
+	if err == nil {
+		var data []byte
+		if data, err = w.after(e, i); err == nil {
+			before, after := name, name
+			if op.Kind == journal.Create {
+				before = ""
+			} else if op.Kind == journal.Remove {
+				after = ""
+			}
+			if reverse {
+				before, after, old, data = after, before, data, old
+			}
+			opts.Old, opts.New = before, after
+			return diffOf(before, after, old, data, &opts), nil
+		}
+	}
+	if errors.Is(err, journal.ErrNotKept) {
+		return fmt.Sprintf("content not kept: %s\n", rootfs.Printable(name)), nil
+	}
+	return "", err
+}
+
+// after returns what an operation left, from the file itself if the journal
+// did not keep it and it is still so.
+func (w *Workspace) after(e journal.Entry, i int) ([]byte, error) {
+	data, err := w.state.journal.After(e, i)
+	if !errors.Is(err, journal.ErrNotKept) {
+		return data, err
+	}
+	now, version, _, readErr := w.root.ReadFile(e.Ops[i].Path, maxRead)
+	if readErr != nil || version != e.Ops[i].New {
+		return nil, err
+	}
+	return now, nil
+}
