@@ -3,6 +3,7 @@ package quarry
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,32 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 		return nil, err
 	}
 	return sum, nil
+}
+
+// SearchText answers a query about one text that lies in no workspace, such as
+// standard input. The scope has no say; the file's path is "".
+func SearchText(ctx context.Context, r io.Reader, q Query, yield func(*File) error) (*Summary, error) {
+	started := time.Now()
+	pattern, err := match.CompileAny(q.patterns(), q.Match)
+	if err != nil {
+		return nil, err
+	}
+	c := newCollector(&q, yield)
+	request := q.request()
+	out := &found{}
+	out.res, out.err = scan.New(pattern.NewSearch(ctx).NewMatcher()).File(r, 0, &request)
+	if err = c.add("", out); err == nil {
+		err = c.finish()
+	}
+	c.sum.Stats = Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
+	switch {
+	case err == nil || errors.Is(err, errEnough):
+	case errors.Is(err, match.ErrBudget):
+		c.sum.stop(StopBudget)
+	default:
+		return nil, err
+	}
+	return &c.sum, nil
 }
 
 func (q *Query) patterns() []string {

@@ -27,6 +27,11 @@ const (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+
+	// Terminal says whether Out and Err are a terminal; nil asks them.
+	Terminal *bool
+	// Getenv looks variables up; nil is os.Getenv.
+	Getenv func(string) string
 }
 
 // errNone ends a command that worked and found nothing: exit code 1, no text.
@@ -53,7 +58,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 		return exitFound
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintf(s.Err, "quarry: %v\n", err)
+		fmt.Fprintf(s.Err, "quarry: %s\n", message(err))
 	}
 	return exitError
 }
@@ -85,6 +90,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 			return target.Help()
 		},
 	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newSearch(s), newFind(s))
 	return root
 }

@@ -122,7 +122,14 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	if err := f.write(s, &t, res); err != nil {
 		return err
 	}
-	reportSkips(s.Err, &res.Summary)
+	failed = nil
+	for _, k := range res.Skipped {
+		failed = errReported
+		fmt.Fprintf(s.Err, "quarry: %v\n", skipError(&t, k))
+	}
+	if failed != nil {
+		return failed
+	}
 	if len(res.Entries) == 0 {
 		return errNone
 	}
@@ -141,7 +148,7 @@ func (f *findFlags) write(s Streams, t *target, res *quarry.FindResult) error {
 	w := bufio.NewWriterSize(s.Out, 64<<10)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	escape := isTerminal(s.Out) && !f.nul
+	escape := s.outTerminal() && !f.nul
 	end := byte('\n')
 	if f.nul {
 		end = 0

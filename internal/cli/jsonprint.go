@@ -18,13 +18,17 @@ type jsonPrinter struct {
 	w     *bufio.Writer
 	enc   *json.Encoder
 	total jsonStats
+
+	multiline bool
+	numbers   bool      // null without them
+	replace   *replacer // nil without --replace
 }
 
-func newJSONPrinter(w io.Writer) *jsonPrinter {
+func newJSONPrinter(w io.Writer, multiline, numbers bool, r *replacer) *jsonPrinter {
 	b := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
-	return &jsonPrinter{w: b, enc: enc}
+	return &jsonPrinter{w: b, enc: enc, multiline: multiline, numbers: numbers, replace: r}
 }
 
 type jsonMessage struct {
@@ -57,8 +61,11 @@ type jsonLine struct {
 
 type jsonSpan struct {
 	Match jsonText `json:"match"`
-	Start int      `json:"start"`
-	End   int      `json:"end"`
+	// Replacement is what --replace makes of the match.
+	Replacement *jsonText `json:"replacement,omitempty"`
+
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 type jsonStats struct {
@@ -85,52 +92,63 @@ func (p *jsonPrinter) message(kind string, data any) error {
 	return p.enc.Encode(jsonMessage{kind, data})
 }
 
-// file writes a file's messages. Lines of one multiline match are one message.
+// file writes a file's messages. Lines of one multiline block are one message.
 func (p *jsonPrinter) file(path string, f *quarry.File) error {
 	name := textOrBytes([]byte(path))
 	if err := p.message("begin", map[string]any{"path": name}); err != nil {
 		return err
 	}
-	for i := 0; i < len(f.Lines); {
-		j := i + 1
-		for j < len(f.Lines) && f.Lines[i].Hit && f.Lines[j].Hit && f.Lines[i].Block == f.Lines[j].Block {
-			j++
-		}
-		if err := p.lines(name, f.Lines[i:j]); err != nil {
+	for _, lines := range blocksOf(f.Lines, p.multiline) {
+		if err := p.lines(name, lines); err != nil {
 			return err
 		}
-		i = j
 	}
+	return p.message("end", map[string]any{"path": name, "binary_offset": nil, "stats": p.count(f)})
+}
+
+// count adds a file to the totals and gives its own. A multiline match counts
+// all the lines it touches.
+func (p *jsonPrinter) count(f *quarry.File) jsonStats {
 	stats := jsonStats{
 		Elapsed: duration(0), Searches: 1, WithMatch: 1,
-		BytesSearched: f.Bytes, MatchedLines: f.Matched, Matches: f.Matches,
+		BytesSearched: f.Bytes, Matches: f.Matches,
 	}
-	p.total.BytesSearched += f.Bytes
-	p.total.MatchedLines += f.Matched
-	p.total.Matches += f.Matches
-	return p.message("end", map[string]any{"path": name, "binary_offset": nil, "stats": stats})
+	for i := range f.Lines {
+		if f.Lines[i].Hit {
+			stats.MatchedLines++
+		}
+	}
+	p.total.BytesSearched += stats.BytesSearched
+	p.total.MatchedLines += stats.MatchedLines
+	p.total.Matches += stats.Matches
+	return stats
 }
 
 func (p *jsonPrinter) lines(path jsonText, lines []quarry.Line) error {
 	first := &lines[0]
-	var text []byte
-	spans := []jsonSpan{}
-	for i := range lines {
-		l := &lines[i]
-		at := len(text)
-		text = append(append(text, l.Text...), l.Ending...)
-		for _, s := range l.Spans {
-			if !l.Hit {
-				break
-			}
-			spans = append(spans, jsonSpan{textOrBytes(l.Text[s.Start:s.End]), at + s.Start, at + s.End})
+	text, found := joined(lines)
+	subject := text
+	if !p.multiline {
+		subject = first.Text
+	}
+	spans := make([]jsonSpan, 0, len(found))
+	for _, s := range found {
+		span := jsonSpan{Match: textOrBytes(text[s.Start:s.End]), Start: s.Start, End: s.End}
+		if p.replace != nil {
+			r := textOrBytes(p.replace.one(nil, subject, s))
+			span.Replacement = &r
 		}
+		spans = append(spans, span)
 	}
 	kind := "context"
 	if first.Hit {
 		kind = "match"
 	}
-	return p.message(kind, jsonLine{path, textOrBytes(text), &first.Number, first.Offset, spans})
+	number := &first.Number
+	if !p.numbers {
+		number = nil
+	}
+	return p.message(kind, jsonLine{path, textOrBytes(text), number, first.Offset, spans})
 }
 
 // summary writes the closing message.

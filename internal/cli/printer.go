@@ -5,10 +5,8 @@ import (
 	"bytes"
 	"io"
 	"strconv"
-	"unicode/utf8"
 
 	"quarry"
-	"quarry/match"
 )
 
 // style is how matching lines are written; ripgrep's, so that people and
@@ -20,7 +18,6 @@ type style struct {
 	column      bool
 	byteOffset  bool
 	onlyMatches bool
-	replace     *string
 	maxColumns  int
 	nul         bool // NUL after a path instead of : or a line feed
 	trim        bool
@@ -28,45 +25,46 @@ type style struct {
 	escape      bool // control characters shown escaped: a terminal
 	context     bool // separate groups that aren't adjacent
 	vimgrep     bool
+	multiline   bool // matches may span lines
+	spans       bool // matches were asked for, not only lines
 }
 
-// Colours are ripgrep's: magenta paths, green line numbers, bold red matches.
+// Colours are ripgrep's: magenta paths, green line numbers, bold red matches,
+// and columns and offsets plain.
 const (
 	cPath  = "\x1b[0m\x1b[35m"
 	cLine  = "\x1b[0m\x1b[32m"
+	cPlain = "\x1b[0m"
 	cMatch = "\x1b[0m\x1b[1m\x1b[31m"
 	cReset = "\x1b[0m"
 )
 
 // printer writes files with matches.
 type printer struct {
-	w     *bufio.Writer
-	style style
-	m     *match.Matcher // for replacements
-	files int
-	row   []byte
-	slots []int
-	err   error
+	w       *bufio.Writer
+	style   style
+	replace *replacer // nil shows matches as they are
+	files   int
+	row     []byte
 }
 
-func newPrinter(w io.Writer, s style, m *match.Matcher) *printer {
-	return &printer{w: bufio.NewWriterSize(w, 64<<10), style: s, m: m}
+func newPrinter(w io.Writer, s style, r *replacer) *printer {
+	return &printer{w: bufio.NewWriterSize(w, 64<<10), style: s, replace: r}
 }
 
-func (p *printer) put(s string)      { p.row = append(p.row, s...) }
-func (p *printer) putBytes(b []byte) { p.row = append(p.row, b...) }
+func (p *printer) put(s string) { p.row = append(p.row, s...) }
 
-func (p *printer) coloured(code string, write func()) {
+func (p *printer) coloured(code string, b []byte) {
 	if !p.style.colour {
-		write()
+		p.text(b)
 		return
 	}
 	p.put(code)
-	write()
+	p.text(b)
 	p.put(cReset)
 }
 
-// flushRow sends a finished row on.
+// flushRow sends finished rows on.
 func (p *printer) flushRow() error {
 	_, err := p.w.Write(p.row)
 	p.row = p.row[:0]
@@ -81,40 +79,54 @@ func (p *printer) text(b []byte) {
 		p.row = appendEscaped(p.row, b)
 		return
 	}
-	p.putBytes(b)
+	p.row = append(p.row, b...)
 }
 
-func (p *printer) pathRow(path string, end byte) error {
-	p.coloured(cPath, func() { p.text([]byte(path)) })
+// pathRow writes a path on a line of its own.
+func (p *printer) pathRow(path string) error {
+	p.coloured(cPath, []byte(path))
+	end := byte('\n')
+	if p.style.nul {
+		end = 0
+	}
 	p.row = append(p.row, end)
 	return p.flushRow()
 }
 
+// shownBlock is what is written at once: a line, or in multiline mode the
+// adjoining lines that matches touch, with replacements in place.
+type shownBlock struct {
+	path   string
+	hit    bool
+	number int           // of the first line
+	offset int64         // of the first byte
+	text   []byte        // with line endings
+	spans  []quarry.Span // in text
+	found  int           // matches before replacement
+}
+
 // file writes the lines of a file.
 func (p *printer) file(path string, f *quarry.File) error {
-	if p.style.heading && p.style.path {
+	if p.style.heading {
 		if p.files > 0 {
 			p.row = append(p.row, '\n')
 		}
-		end := byte('\n')
-		if p.style.nul {
-			end = 0
-		}
-		if err := p.pathRow(path, end); err != nil {
-			return err
+		if p.style.path {
+			if err := p.pathRow(path); err != nil {
+				return err
+			}
 		}
 	} else if p.files > 0 && p.style.context {
 		p.put("--\n")
 	}
 	p.files++
 	last := 0
-	for i := range f.Lines {
-		l := &f.Lines[i]
-		if p.style.context && last > 0 && l.Number > last+1 {
+	for _, lines := range blocksOf(f.Lines, p.style.multiline) {
+		if p.style.context && last > 0 && lines[0].Number > last+1 {
 			p.put("--\n")
 		}
-		last = l.Number
-		p.line(path, l)
+		last = lines[len(lines)-1].Number
+		p.block(p.show(path, lines))
 		if err := p.flushRow(); err != nil {
 			return err
 		}
@@ -122,222 +134,226 @@ func (p *printer) file(path string, f *quarry.File) error {
 	return nil
 }
 
-func (p *printer) line(path string, l *quarry.Line) {
-	if l.Hit && (p.style.onlyMatches || p.style.vimgrep) {
-		p.eachMatch(path, l)
-		return
-	}
-	if p.style.onlyMatches {
-		return // context has no match to show
-	}
-	p.prefix(path, l, spanStart(l, 0), l.Offset)
-	p.lineText(l)
-	p.row = append(p.row, '\n')
-}
-
-func (p *printer) eachMatch(path string, l *quarry.Line) {
-	for i, s := range l.Spans {
-		p.prefix(path, l, s.Start, l.Offset+int64(s.Start))
-		if p.style.vimgrep {
-			p.lineText(l)
-		} else if p.style.replace != nil {
-			p.replacement(l.Text, s)
-		} else {
-			p.coloured(cMatch, func() { p.text(l.Text[s.Start:s.End]) })
+// blocksOf groups the lines that belong together in multiline mode.
+func blocksOf(lines []quarry.Line, multiline bool) [][]quarry.Line {
+	var blocks [][]quarry.Line
+	for i := 0; i < len(lines); {
+		j := i + 1
+		for multiline && j < len(lines) && lines[i].Hit && lines[j].Hit &&
+			lines[i].Block == lines[j].Block && lines[j].Number == lines[j-1].Number+1 {
+			j++
 		}
-		p.row = append(p.row, '\n')
-		_ = i
+		blocks = append(blocks, lines[i:j])
+		i = j
+	}
+	return blocks
+}
+
+// joined gives the text of a block and the matches in it.
+func joined(lines []quarry.Line) (text []byte, spans []quarry.Span) {
+	if len(lines) == 1 && lines[0].Whole == nil {
+		return append(append(text, lines[0].Text...), lines[0].Ending...), lines[0].Spans
+	}
+	for i := range lines {
+		at := len(text)
+		text = append(append(text, lines[i].Text...), lines[i].Ending...)
+		for _, s := range lines[i].Whole {
+			spans = append(spans, quarry.Span{Start: at + s.Start, End: at + s.End})
+		}
+	}
+	return text, spans
+}
+
+func (p *printer) show(path string, lines []quarry.Line) *shownBlock {
+	b := &shownBlock{path: path, hit: lines[0].Hit, number: lines[0].Number, offset: lines[0].Offset}
+	b.text, b.spans = joined(lines)
+	if !p.style.spans {
+		b.spans = nil
+	}
+	b.found = len(b.spans)
+	if p.replace != nil && b.found > 0 {
+		// By lines the pattern sees a line without its ending.
+		end := len(b.text)
+		if !p.style.multiline {
+			end = len(lines[0].Text)
+		}
+		ending := b.text[end:]
+		b.text, b.spans = p.replace.all(b.text[:end], b.spans)
+		b.text = append(b.text, ending...)
+	}
+	return b
+}
+
+func (p *printer) block(b *shownBlock) {
+	switch several := p.style.multiline && b.hit; {
+	case p.style.onlyMatches && b.found > 0 && several:
+		p.partsByLine(b)
+	case p.style.onlyMatches && b.found > 0:
+		for _, s := range b.spans {
+			p.prefix(b, b.number, s.Start, b.offset+int64(s.Start))
+			p.lineText(b, s.Start, s.End, []quarry.Span{s})
+		}
+	case p.style.vimgrep && b.found > 0:
+		p.linePerMatch(b, several)
+	default:
+		p.allLines(b, several)
 	}
 }
 
-func spanStart(l *quarry.Line, i int) int {
-	if i < len(l.Spans) {
-		return l.Spans[i].Start
+// allLines writes a block line by line. A line of it without a column of its
+// own has that of the block's first match.
+func (p *printer) allLines(b *shownBlock, several bool) {
+	column := -1
+	if b.found > 0 {
+		column = b.spans[0].Start
 	}
-	return 0
+	for start, n := 0, 0; start < len(b.text) || n == 0; n++ {
+		end := b.lineEnd(start, several)
+		p.prefix(b, b.number+n, column, b.offset+int64(start))
+		p.lineText(b, start, end, b.spans)
+		start = end
+	}
 }
 
-// prefix writes path, line number and column, each followed by : on a matching
-// line and - on context.
-func (p *printer) prefix(path string, l *quarry.Line, column int, offset int64) {
+// partsByLine writes only what matches, a match over several lines as its
+// part of each.
+func (p *printer) partsByLine(b *shownBlock) {
+	next := 0
+	for start, n := 0, 0; start < len(b.text); n++ {
+		end := b.lineEnd(start, true)
+		at, stop := start, contentEnd(b.text, start, end)
+		if p.style.trim {
+			at += leadingSpace(b.text[at:stop])
+		}
+		for at < stop {
+			for next < len(b.spans) && b.spans[next].End <= at {
+				next++
+			}
+			if next == len(b.spans) || b.spans[next].Start >= stop {
+				break
+			}
+			s := b.spans[next]
+			at = max(at, s.Start)
+			part := quarry.Span{Start: at, End: min(stop, s.End)}
+			p.prefix(b, b.number+n, s.Start, b.offset+int64(s.Start))
+			p.rangeText(b, part.Start, part.End, []quarry.Span{part})
+			at = part.End
+		}
+		start = end
+	}
+}
+
+// linePerMatch writes a line for every match: the one it begins in.
+func (p *printer) linePerMatch(b *shownBlock, several bool) {
+	start, end, n := 0, b.lineEnd(0, several), 0
+	for _, s := range b.spans {
+		for s.Start >= end && end < len(b.text) {
+			start, end, n = end, b.lineEnd(end, several), n+1
+		}
+		at := b.offset + int64(start)
+		if !several {
+			at += int64(s.Start)
+		}
+		p.prefix(b, b.number+n, s.Start-start, at)
+		p.lineText(b, start, end, []quarry.Span{s})
+	}
+}
+
+// lineEnd is where the line that starts at start ends, its ending included. A
+// block that is one line is not split, whatever a replacement put into it.
+func (b *shownBlock) lineEnd(start int, several bool) int {
+	if several {
+		if i := bytes.IndexByte(b.text[start:], '\n'); i >= 0 {
+			return start + i + 1
+		}
+	}
+	return len(b.text)
+}
+
+// contentEnd is the end of a line without its line ending.
+func contentEnd(text []byte, start, end int) int {
+	if end > start && text[end-1] == '\n' {
+		end--
+		if end > start && text[end-1] == '\r' {
+			end--
+		}
+	}
+	return end
+}
+
+func leadingSpace(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t\n\v\f\r")) }
+
+// prefix writes path, line number, column and offset, each followed by : on a
+// matching line and - on context. A column below 0 is not known.
+func (p *printer) prefix(b *shownBlock, number, column int, offset int64) {
 	sep := byte('-')
-	if l.Hit {
+	if b.hit {
 		sep = ':'
 	}
 	if p.style.path && !p.style.heading {
-		p.coloured(cPath, func() { p.text([]byte(path)) })
+		p.coloured(cPath, []byte(b.path))
 		if p.style.nul {
 			p.row = append(p.row, 0)
 		} else {
 			p.row = append(p.row, sep)
 		}
 	}
-	number := func(n int64) {
-		p.coloured(cLine, func() { p.row = strconv.AppendInt(p.row, n, 10) })
+	var digits [20]byte
+	write := func(code string, n int64) {
+		p.coloured(code, strconv.AppendInt(digits[:0], n, 10))
 		p.row = append(p.row, sep)
 	}
 	if p.style.lineNumber {
-		number(int64(l.Number))
+		write(cLine, int64(number))
 	}
-	if p.style.column && l.Hit {
-		number(int64(column) + 1)
+	if p.style.column && column >= 0 {
+		write(cPlain, int64(column)+1)
 	}
 	if p.style.byteOffset {
-		number(offset)
+		write(cPlain, offset)
 	}
 }
 
-// lineText writes a line's text with its matches marked or replaced.
-func (p *printer) lineText(l *quarry.Line) {
-	text := l.Text
+// lineText writes text[start:end] of a block with its matches marked.
+func (p *printer) lineText(b *shownBlock, start, end int, spans []quarry.Span) {
 	if p.style.trim {
-		text = bytes.TrimLeft(text, " \t")
+		start += leadingSpace(b.text[start:end])
 	}
-	if p.style.maxColumns > 0 && len(text) > p.style.maxColumns {
-		p.omitted(l)
-		return
-	}
-	shift := len(l.Text) - len(text)
-	at := 0
-	for _, s := range l.Spans {
-		start, end := max(s.Start-shift, at), max(s.End-shift, at)
-		if !l.Hit || start > len(text) {
-			break
-		}
-		p.text(text[at:start])
-		if p.style.replace != nil {
-			p.coloured(cMatch, func() { p.replacement(l.Text, s) })
-		} else if end > start {
-			p.coloured(cMatch, func() { p.text(text[start:end]) })
-		}
-		at = end
-	}
-	p.text(text[at:])
+	p.rangeText(b, start, end, spans)
 }
 
-func (p *printer) omitted(l *quarry.Line) {
+// rangeText is lineText without trimming.
+func (p *printer) rangeText(b *shownBlock, start, end int, spans []quarry.Span) {
+	if p.style.maxColumns > 0 && end-start > p.style.maxColumns {
+		p.omitted(b)
+		return
+	}
+	end = contentEnd(b.text, start, end)
+	at := start
+	for i := 0; i < len(spans) && p.style.colour; i++ {
+		from, to := max(spans[i].Start, at), min(spans[i].End, end)
+		// Matches that touch are marked as one.
+		for i+1 < len(spans) && spans[i+1].Start == to {
+			i++
+			to = min(spans[i].End, end)
+		}
+		if from < to {
+			p.text(b.text[at:from])
+			p.coloured(cMatch, b.text[from:to])
+			at = to
+		}
+	}
+	p.text(b.text[at:end])
+	p.row = append(p.row, '\n')
+}
+
+func (p *printer) omitted(b *shownBlock) {
 	switch {
-	case !l.Hit:
-		p.put("[Omitted long context line]")
-	case len(l.Spans) > 0:
-		p.put("[Omitted long line with " + strconv.Itoa(len(l.Spans)) + " matches]")
+	case b.found > 0 && !p.style.onlyMatches:
+		p.put("[Omitted long line with " + strconv.Itoa(b.found) + " matches]\n")
+	case b.hit:
+		p.put("[Omitted long matching line]\n")
 	default:
-		p.put("[Omitted long matching line]")
+		p.put("[Omitted long context line]\n")
 	}
-}
-
-// replacement writes what a match is replaced by: $1, ${1}, $name, ${name}
-// stand for groups, $$ for a dollar sign.
-func (p *printer) replacement(text []byte, s quarry.Span) {
-	slots, ok := p.m.Captures(text, s.Start, p.slots)
-	if !ok {
-		p.text(text[s.Start:s.End])
-		return
-	}
-	p.slots = slots
-	tmpl := *p.style.replace
-	for len(tmpl) > 0 {
-		i := indexDollar(tmpl)
-		p.text([]byte(tmpl[:i]))
-		tmpl = tmpl[i:]
-		if tmpl == "" {
-			return
-		}
-		if len(tmpl) > 1 && tmpl[1] == '$' {
-			p.put("$")
-			tmpl = tmpl[2:]
-			continue
-		}
-		name, size := groupName(tmpl)
-		if size == 0 {
-			p.put("$")
-			tmpl = tmpl[1:]
-			continue
-		}
-		if g := p.group(name); g >= 0 && slots[2*g] >= 0 {
-			p.text(text[slots[2*g]:slots[2*g+1]])
-		}
-		tmpl = tmpl[size:]
-	}
-}
-
-func indexDollar(s string) int {
-	for i := range len(s) {
-		if s[i] == '$' {
-			return i
-		}
-	}
-	return len(s)
-}
-
-// groupName reads $name or ${name} at the start of s.
-func groupName(s string) (name string, size int) {
-	if len(s) > 1 && s[1] == '{' {
-		for i := 2; i < len(s); i++ {
-			if s[i] == '}' {
-				return s[2:i], i + 1
-			}
-		}
-		return "", 0
-	}
-	i := 1
-	for i < len(s) && (s[i] == '_' || '0' <= s[i] && s[i] <= '9' || 'a' <= s[i]|0x20 && s[i]|0x20 <= 'z') {
-		i++
-	}
-	if i == 1 {
-		return "", 0
-	}
-	return s[1:i], i
-}
-
-func (p *printer) group(name string) int {
-	names := p.m.Pattern().GroupNames()
-	if n, err := strconv.Atoi(name); err == nil {
-		if n < len(names) {
-			return n
-		}
-		return -1
-	}
-	for i, have := range names {
-		if have == name && i > 0 {
-			return i
-		}
-	}
-	return -1
-}
-
-// appendEscaped writes text so that it can't move the cursor or hide what
-// follows: control, bidirectional and invisible characters become escapes.
-func appendEscaped(dst, b []byte) []byte {
-	for len(b) > 0 {
-		r, size := utf8.DecodeRune(b)
-		switch {
-		case r == '\t':
-			dst = append(dst, '\t')
-		case r == utf8.RuneError && size <= 1:
-			dst = append(dst, `\x`...)
-			dst = append(dst, hexDigits[b[0]>>4], hexDigits[b[0]&15])
-		case r < 0x20 || r == 0x7f:
-			dst = append(dst, `\x`...)
-			dst = append(dst, hexDigits[r>>4], hexDigits[r&15])
-		case isTricky(r):
-			dst = append(dst, `\u{`...)
-			dst = strconv.AppendInt(dst, int64(r), 16)
-			dst = append(dst, '}')
-		default:
-			dst = append(dst, b[:size]...)
-		}
-		b = b[max(size, 1):]
-	}
-	return dst
-}
-
-const hexDigits = "0123456789abcdef"
-
-// isTricky reports characters that change how text around them is shown: C1
-// controls, bidirectional marks and tags.
-func isTricky(r rune) bool {
-	return 0x80 <= r && r < 0xa0 ||
-		r == 0x61c || 0x200e <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e ||
-		0x2066 <= r && r <= 0x2069 || 0xe0000 <= r && r <= 0xe007f || r == 0xfeff
 }

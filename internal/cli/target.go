@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +18,7 @@ type target struct {
 	given  string // as typed; "" when nothing was
 	path   string // in the workspace
 	isFile bool
+	stdin  bool // the path - of a search
 }
 
 // workspaces opens each root once.
@@ -83,6 +83,10 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 
 func (w *workspaces) target(root, given string) (target, error) {
 	t := target{given: given}
+	if given == "-" {
+		t.isFile, t.stdin = true, true
+		return t, nil
+	}
 	real, err := realPath(filepath.FromSlash(orDot(given)))
 	if err != nil {
 		return t, clearPathError(given, err)
@@ -131,6 +135,7 @@ func below(root, path string) (string, bool) {
 }
 
 func clearPathError(given string, err error) error {
+	given = string(appendEscaped(nil, []byte(given)))
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: no such file or folder", given)
 	}
@@ -144,6 +149,9 @@ func clearPathError(given string, err error) error {
 // shown is how a path of the workspace is printed: as ripgrep does, with the
 // path given in front.
 func (t *target) shown(path string) string {
+	if t.stdin {
+		return "<stdin>"
+	}
 	if t.isFile {
 		return t.given
 	}
@@ -160,15 +168,34 @@ func (t *target) shown(path string) string {
 // arg names the target in messages.
 func (t *target) arg() string { return orDot(t.given) }
 
-// reportSkips says on stderr what could not be read.
-func reportSkips(w io.Writer, s *quarry.Summary) {
+// reportSkips says on stderr what could not be searched, and that a file
+// somebody named is binary.
+func (r *searching) reportSkips(t *target, s *quarry.Summary) {
 	for _, k := range s.Skipped {
-		if k.Reason == quarry.Unreadable || k.Reason == quarry.Loop || k.Reason == quarry.TooLarge {
-			detail := k.Detail
-			if detail == "" {
-				detail = string(k.Reason)
+		switch k.Reason {
+		case quarry.Unreadable, quarry.Loop, quarry.TooLarge:
+			r.complain(skipError(t, k))
+		case quarry.NotRegular:
+			if t.isFile {
+				r.complain(skipError(t, k))
 			}
-			fmt.Fprintf(w, "quarry: %s: %s\n", appendEscaped(nil, []byte(k.Path)), detail)
+		case quarry.Binary:
+			if t.isFile && !r.f.noMessages && !r.f.quiet {
+				fmt.Fprintf(r.s.Err, "quarry: %s: binary file, not searched; -a searches it as text\n", shownName(t, k))
+			}
 		}
 	}
+}
+
+func shownName(t *target, k quarry.Skip) []byte { return appendEscaped(nil, []byte(t.shown(k.Path))) }
+
+func skipError(t *target, k quarry.Skip) error {
+	detail := k.Detail
+	switch {
+	case k.Reason == quarry.TooLarge:
+		detail = "too_large: a line, or with -U the file, is over 16 MB; the rest of it was not searched"
+	case detail == "":
+		detail = string(k.Reason)
+	}
+	return fmt.Errorf("%s: %s", shownName(t, k), detail)
 }

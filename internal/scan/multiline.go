@@ -58,7 +58,7 @@ func (f *file) touched(text []byte) {
 	blockEnd := -1
 	f.m.Each(text, func(start, end int) bool {
 		lineStart, _ := vec.LineBounds(text, start)
-		if lineStart == len(text) && start > 0 {
+		if lineStart == len(text) {
 			return true // a newline ends a line; it does not start one
 		}
 		f.out.Matches++
@@ -141,7 +141,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []Span) []Span {
 	f.cut(&line, text[at:end])
 	f.out.Lines = append(f.out.Lines, line)
 	f.shown = after
-	for len(spans) > 0 && spans[0].End <= after {
+	for len(spans) > 0 && spans[0].Start < after && spans[0].End <= after {
 		spans = spans[1:]
 	}
 	return spans

@@ -270,11 +270,11 @@ func TestMultiline(t *testing.T) {
 func TestMultilineBlocks(t *testing.T) {
 	text := "foo foo\nbar\nfoo\n\nbaz foo\nx\ny\nz\nfoo foo\n"
 	for _, c := range []struct {
-		name, pattern string
-		req           Request
-		want          []string
+		name, pattern, text string
+		req                 Request
+		want                []string
 	}{
-		{"matches over lines, adjoining lines joined", `o\s+[fb]`, Request{Spans: true}, []string{
+		{"matches over lines, adjoining lines joined", `o\s+[fb]`, text, Request{Spans: true}, []string{
 			"block 1 line 1 spans [{2 5} {6 7}] whole [{2 5} {6 9}]",
 			"block 1 line 2 spans [{0 1}] whole []",
 			"block 1 line 3 spans [{2 3}] whole [{2 6}]",
@@ -282,13 +282,18 @@ func TestMultilineBlocks(t *testing.T) {
 			"block 1 line 5 spans [{0 1}] whole []",
 			"block 2 line 9 spans [{2 5}] whole [{2 5}]",
 		}},
-		{"a limit counts matches", `o\s+[fb]`, Request{Spans: true, MaxLines: 1}, []string{
+		{"a limit counts matches", `o\s+[fb]`, text, Request{Spans: true, MaxLines: 1}, []string{
 			"block 1 line 1 spans [{2 5}] whole [{2 5}]",
 		}},
-		{"the end of the text is no line", `\z`, Request{Spans: true}, nil},
+		{"empty matches at both sides of a line feed", "x*", "a\nb\n", Request{Spans: true}, []string{
+			"block 1 line 1 spans [{0 0} {1 1}] whole [{0 0} {1 1}]",
+			"block 1 line 2 spans [{0 0} {1 1}] whole [{0 0} {1 1}]",
+		}},
+		{"an empty text has no line", "x*", "", Request{Spans: true}, nil},
+		{"the end of the text is no line", `\z`, text, Request{Spans: true}, nil},
 	} {
 		p := match.MustCompile(c.pattern, match.Options{Mode: match.Multiline})
-		r, err := New(p.NewMatcher()).Bytes([]byte(text), &c.req)
+		r, err := New(p.NewMatcher()).Bytes([]byte(c.text), &c.req)
 		if err != nil {
 			t.Fatal(err)
 		}

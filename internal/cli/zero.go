@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"quarry"
+	"quarry/match"
+)
+
+// zeroTime bounds each look at what a wider search would have found.
+const zeroTime = time.Second
+
+// explainZero tells a person why nothing was found: where was searched, what
+// narrowed it, and which wider search would find something.
+func (r *searching) explainZero() {
+	if r.f.quiet || r.f.mode != "" && r.f.mode != "files-with-matches" && r.f.mode != "count" && r.f.mode != "count-matches" ||
+		!r.s.errTerminal() || !r.s.outTerminal() {
+		return
+	}
+	var where []string
+	for i := range r.targets {
+		where = append(where, string(appendEscaped(nil, []byte(r.targets[i].arg()))))
+	}
+	n := r.total.Stats.Searched
+	fmt.Fprintf(r.s.Err, "quarry: no match in %s (%d %s searched)\n", strings.Join(where, ", "), n, plural(n, "file", "files"))
+	for _, note := range r.zeroNotes() {
+		fmt.Fprintf(r.s.Err, "  %s\n", note)
+	}
+}
+
+func (r *searching) zeroNotes() []string {
+	var notes []string
+	note := func(n int, format string, args ...any) {
+		if n > 0 {
+			notes = append(notes, fmt.Sprintf(format, args...))
+		}
+	}
+	if filters := r.f.filters(); filters != "" {
+		n := r.wider(func(q *quarry.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
+		notes = append(notes, "searched were only files that pass "+string(appendEscaped(nil, []byte(filters))))
+		note(n, "%d other %s: leave the filter out to see them", n, plural(n, "file matches", "files match"))
+	}
+	if !r.q.Ignored || !r.q.Hidden {
+		n := r.wider(func(q *quarry.Query) { q.Ignored, q.Hidden = true, true })
+		note(n, "%d hidden or ignored %s: -uu shows them", n, plural(n, "file matches", "files match"))
+	}
+	if n := r.total.SkippedCount[quarry.Binary]; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d binary %s left out: -a searches them", n, plural(n, "file was", "files were")))
+	}
+	if r.q.Match.Case != match.Insensitive {
+		n := r.wider(func(q *quarry.Query) { q.Match.Case = match.Insensitive })
+		note(n, "%d %s in other letter case: -i shows them", n, plural(n, "file matches", "files match"))
+	}
+	if r.q.Match.Syntax != match.Literal && strings.ContainsAny(strings.Join(r.q.Patterns, ""), `\.+*?()|[]{}^$`) {
+		n := r.wider(func(q *quarry.Query) { q.Match.Syntax = match.Literal })
+		note(n, "%d %s the pattern as plain text: -F shows them", n, plural(n, "file has", "files have"))
+	}
+	return notes
+}
+
+// wider counts the files a changed query finds, as far as a second goes.
+func (r *searching) wider(change func(*quarry.Query)) int {
+	q := r.q
+	q.Detail, q.Without, q.Spans, q.CountMatches = quarry.Files, false, false, false
+	q.Limits.Time = zeroTime
+	change(&q)
+	n := 0
+	for _, t := range r.targets {
+		if t.stdin {
+			continue // it can be read only once
+		}
+		q.Paths = []string{t.path}
+		if sum, err := t.ws.SearchEach(r.ctx, q, func(*quarry.File) error { return nil }); err == nil {
+			n += sum.FilesMatched
+		}
+	}
+	return n
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
