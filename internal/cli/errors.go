@@ -25,6 +25,12 @@ func message(err error) string {
 	fmt.Fprintf(&b, "\n    %s\n    %s%s", line, strings.Repeat(" ", column), strings.Repeat("^", width))
 	if e.Hint != "" {
 		fmt.Fprintf(&b, "\n%s", e.Hint)
+		if strings.Contains(e.Hint, "JavaScript") {
+			b.WriteString("\nHere: quarry search --syntax javascript")
+		}
+		if strings.Contains(e.Hint, "multiline") {
+			b.WriteString("\nHere: quarry search -U")
+		}
 	}
 	return b.String()
 }
