@@ -1,0 +1,242 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Args are the arguments of a call, checked and with defaults filled in.
+type Args struct {
+	values map[string]any
+	given  map[string]bool
+}
+
+// Given reports whether the caller set a parameter, rather than its default.
+func (a Args) Given(name string) bool { return a.given[name] }
+
+// String returns a String parameter, "" when it isn't set.
+func (a Args) String(name string) string { s, _ := a.values[name].(string); return s }
+
+// Int returns an Integer parameter, 0 when it isn't set.
+func (a Args) Int(name string) int { n, _ := a.values[name].(int); return n }
+
+// Bool returns a Boolean parameter, false when it isn't set.
+func (a Args) Bool(name string) bool { b, _ := a.values[name].(bool); return b }
+
+// Strings returns a Strings parameter, nil when it isn't set.
+func (a Args) Strings(name string) []string { s, _ := a.values[name].([]string); return s }
+
+// Object returns an Object parameter and whether it is set.
+func (a Args) Object(name string) (Args, bool) { o, ok := a.values[name].(Args); return o, ok }
+
+// decode reads JSON arguments: leniently, since models write "10" for 10, but
+// without guessing, since a key that means nothing is a mistake to hear of.
+func (t *Tool) decode(raw json.RawMessage) (Args, error) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		raw = json.RawMessage("{}")
+	}
+	// Some clients send the object as a string.
+	if raw[0] == '"' {
+		var inner string
+		if json.Unmarshal(raw, &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
+			raw = json.RawMessage(inner)
+		}
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return Args{}, &Error{Code: InvalidArgument, Message: "the arguments are not a JSON object: " + err.Error()}
+	}
+	return decodeObject(t.Params, object, "")
+}
+
+func decodeObject(params []Param, object map[string]json.RawMessage, prefix string) (Args, error) {
+	if err := checkKeys(params, object, prefix); err != nil {
+		return Args{}, err
+	}
+	a := Args{values: map[string]any{}, given: map[string]bool{}}
+	for i := range params {
+		p := &params[i]
+		raw := bytes.TrimSpace(object[p.Name])
+		if len(raw) == 0 || string(raw) == "null" {
+			if p.Required {
+				return Args{}, p.missing(prefix)
+			}
+			if p.Default != nil {
+				a.values[p.Name] = p.Default
+			}
+			continue
+		}
+		v, err := p.value(raw, prefix)
+		if err != nil {
+			return Args{}, err
+		}
+		a.values[p.Name], a.given[p.Name] = v, true
+	}
+	return a, nil
+}
+
+// checkKeys refuses a key no parameter has.
+func checkKeys(params []Param, object map[string]json.RawMessage, prefix string) error {
+	var names, unknown []string
+	for _, p := range params {
+		names = append(names, p.Name)
+	}
+	for key := range object {
+		if !slices.Contains(names, key) {
+			unknown = append(unknown, key)
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	slices.Sort(unknown)
+	e := &Error{Code: InvalidArgument, Message: fmt.Sprintf("unknown parameter %q", prefix+unknown[0])}
+	e.Hint = "Known parameters: " + strings.Join(names, ", ") + "."
+	if len(names) == 0 {
+		e.Hint = "It takes no parameters."
+	}
+	if near := nearest(unknown[0], names); near != "" {
+		e.Message += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return e
+}
+
+func (p *Param) missing(prefix string) error {
+	msg := p.Missing
+	if msg == "" {
+		kind := article(kindNames[p.Kind])
+		if p.Kind == String && !p.AllowEmpty {
+			kind = "a non-empty string"
+		}
+		msg = fmt.Sprintf("%s%s is required and must be %s.", prefix, p.Name, kind)
+	}
+	return &Error{Code: InvalidArgument, Message: msg}
+}
+
+func (p *Param) wrong(prefix string, raw []byte) error {
+	if p.Required && p.Missing != "" {
+		return p.missing(prefix)
+	}
+	return Errorf(InvalidArgument, "%s%s must be %s, not %s", prefix, p.Name, article(kindNames[p.Kind]), shorten(raw))
+}
+
+func article(kind string) string {
+	if strings.IndexByte("aeio", kind[0]) >= 0 {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+func shorten(raw []byte) string {
+	const most = 60
+	if len(raw) <= most {
+		return string(raw)
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(raw[cut]) {
+		cut--
+	}
+	return string(raw[:cut]) + "…"
+}
+
+// value reads one argument.
+func (p *Param) value(raw []byte, prefix string) (any, error) {
+	switch p.Kind {
+	case String:
+		return p.stringValue(raw, prefix)
+	case Integer:
+		return p.integerValue(raw, prefix)
+	case Boolean:
+		return p.booleanValue(raw, prefix)
+	case Strings:
+		return p.stringsValue(raw, prefix)
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return nil, p.wrong(prefix, raw)
+	}
+	return decodeObject(p.Fields, object, prefix+p.Name+".")
+}
+
+func (p *Param) stringValue(raw []byte, prefix string) (any, error) {
+	var s string
+	switch raw[0] {
+	case '"':
+		if json.Unmarshal(raw, &s) != nil {
+			return nil, p.wrong(prefix, raw)
+		}
+	case '{', '[', 't', 'f':
+		return nil, p.wrong(prefix, raw)
+	default: // a number where its text is meant
+		s = string(raw)
+	}
+	if s == "" && p.Required && !p.AllowEmpty {
+		return nil, p.missing(prefix)
+	}
+	n := utf8.RuneCountInString(s)
+	if p.Max != nil && n > *p.Max {
+		return nil, Errorf(InvalidArgument, "%s%s must be at most %d characters, not %d", prefix, p.Name, *p.Max, n)
+	}
+	if p.Min != nil && n < *p.Min {
+		return nil, Errorf(InvalidArgument, "%s%s must be at least %d characters, not %d", prefix, p.Name, *p.Min, n)
+	}
+	if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
+		return nil, Errorf(InvalidArgument, "%s%s must be one of %s, not %q", prefix, p.Name, strings.Join(p.Enum, ", "), s)
+	}
+	return s, nil
+}
+
+func (p *Param) integerValue(raw []byte, prefix string) (any, error) {
+	text := strings.TrimSpace(strings.Trim(string(raw), `"`))
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return nil, p.wrong(prefix, raw)
+	}
+	n := int(max(min(f, math.MaxInt32), math.MinInt32)) // nothing here counts further
+	if p.Min != nil && n < *p.Min {
+		if !p.Clamp {
+			return nil, Errorf(InvalidArgument, "%s%s must be at least %d, not %s", prefix, p.Name, *p.Min, text)
+		}
+		n = *p.Min
+	}
+	if p.Max != nil && n > *p.Max {
+		if !p.Clamp {
+			return nil, Errorf(InvalidArgument, "%s%s must be at most %d, not %s", prefix, p.Name, *p.Max, text)
+		}
+		n = *p.Max
+	}
+	return n, nil
+}
+
+func (p *Param) booleanValue(raw []byte, prefix string) (any, error) {
+	switch strings.ToLower(strings.Trim(string(raw), `" `)) {
+	case "true", "1", "yes":
+		return true, nil
+	case "false", "0", "no":
+		return false, nil
+	}
+	return nil, p.wrong(prefix, raw)
+}
+
+// stringsValue also takes a lone string, and a list written as a string.
+func (p *Param) stringsValue(raw []byte, prefix string) (any, error) {
+	var list []string
+	if json.Unmarshal(raw, &list) == nil {
+		return list, nil
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		if t := strings.TrimSpace(s); strings.HasPrefix(t, "[") && json.Unmarshal([]byte(t), &list) == nil {
+			return list, nil
+		}
+		return []string{s}, nil
+	}
+	return nil, p.wrong(prefix, raw)
+}

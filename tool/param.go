@@ -1,0 +1,176 @@
+package tool
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// Kind is the type of a parameter.
+type Kind uint8
+
+const (
+	String Kind = iota
+	Integer
+	Boolean
+	Strings // a list of strings
+	Object  // with Fields
+)
+
+var kindNames = [...]string{"string", "integer", "boolean", "array", "object"}
+
+// Param is one parameter of a tool. Its schema, its check and its text in the
+// documentation all come from here.
+type Param struct {
+	Name        string
+	Description string
+	Kind        Kind
+	Required    bool
+	Default     any      // a string, int or bool; nil for none
+	Enum        []string // of a String
+	Min, Max    *int     // of an Integer; of a String, its length in characters
+	Fields      []Param  // of an Object
+
+	// AllowEmpty lets a required String be "".
+	AllowEmpty bool
+	// Clamp brings an Integer outside Min and Max to the nearest of them
+	// instead of refusing it.
+	Clamp bool
+	// Missing is the message when a required parameter isn't there or has the
+	// wrong type; "" writes one.
+	Missing string
+}
+
+// Limit returns a pointer for Min and Max.
+func Limit(n int) *int { return &n }
+
+// InputSchema is the JSON schema of the tool's arguments.
+func (t *Tool) InputSchema() json.RawMessage {
+	b, err := json.Marshal(objectSchema(t.Params))
+	if err != nil {
+		panic("tool: " + err.Error()) // only values of our own are in it
+	}
+	return b
+}
+
+// schema is the part of JSON schema that tools need, in the order it prints.
+type schema struct {
+	Type        string     `json:"type"`
+	Description string     `json:"description,omitempty"`
+	Properties  properties `json:"properties,omitempty"`
+	Required    []string   `json:"required,omitempty"`
+	Additional  *bool      `json:"additionalProperties,omitempty"`
+	Items       *schema    `json:"items,omitempty"`
+	Enum        []string   `json:"enum,omitempty"`
+	Default     any        `json:"default,omitempty"`
+	Minimum     *int       `json:"minimum,omitempty"`
+	Maximum     *int       `json:"maximum,omitempty"`
+	MinLength   *int       `json:"minLength,omitempty"`
+	MaxLength   *int       `json:"maxLength,omitempty"`
+}
+
+// properties keeps the order of the parameters, which models read.
+type properties []property
+
+type property struct {
+	name string
+	s    schema
+}
+
+func (p properties) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i, prop := range p {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		key, err := json.Marshal(prop.name)
+		if err != nil {
+			return nil, err
+		}
+		val, err := json.Marshal(prop.s)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, key...), ':'), val...)
+	}
+	return append(b, '}'), nil
+}
+
+func objectSchema(params []Param) schema {
+	no := false
+	s := schema{Type: "object", Additional: &no, Properties: properties{}}
+	for _, p := range params {
+		s.Properties = append(s.Properties, property{p.Name, p.schema()})
+		if p.Required {
+			s.Required = append(s.Required, p.Name)
+		}
+	}
+	return s
+}
+
+func (p *Param) schema() schema {
+	var s schema
+	if p.Kind == Object {
+		s = objectSchema(p.Fields)
+	}
+	s.Type = kindNames[p.Kind]
+	s.Description = p.Description
+	s.Default = p.Default
+	switch p.Kind {
+	case Strings:
+		s.Items = &schema{Type: "string"}
+	case Integer:
+		s.Minimum, s.Maximum = p.Min, p.Max
+		if p.Clamp {
+			s.Minimum, s.Maximum = nil, nil // any number is accepted
+		}
+	case String:
+		s.Enum = p.Enum
+		s.MinLength, s.MaxLength = p.Min, p.Max
+	}
+	return s
+}
+
+// nearest returns the name that a misspelt one most likely means, or "".
+func nearest(name string, names []string) string {
+	best, least := "", max(2, len(name)/3)+1
+	for _, n := range names {
+		if d := distance(name, n); d < least {
+			best, least = n, d
+		}
+	}
+	return best
+}
+
+// distance is the number of insertions, deletions and replacements between two
+// short words. Case, hyphens and underscores don't count.
+func distance(a, b string) int {
+	x, y := plain(a), plain(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(y); j++ {
+			cost := diagonal
+			if x[i-1] != y[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(y)]
+}
+
+func plain(s string) []byte {
+	b := []byte(s)
+	b = slices.DeleteFunc(b, func(c byte) bool { return c == '_' || c == '-' })
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return b[:min(len(b), 64)]
+}

@@ -1,0 +1,204 @@
+// Package tool describes tools that a language model can call, and calls them.
+//
+// There is no transport in it. A Tool has a name, a description and a schema;
+// it takes JSON arguments, read leniently and checked once, and gives a Result.
+// A program that talks to a model passes [Tool.Definition] on and hands the
+// model's calls to [Registry.Call]; the MCP server does the same.
+//
+// A Tool and a Registry are immutable once made and safe for concurrent use.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+)
+
+// Tool is something a model can ask for.
+type Tool struct {
+	Name        string
+	Title       string // for people
+	Description string // for models: what it does, when to use it
+	Params      []Param
+
+	// OutputSchema is the JSON schema of Result.Structured, nil when there is
+	// none. An error's structure is not part of it.
+	OutputSchema json.RawMessage
+
+	Hints Hints
+
+	// Run does the work. An *Error becomes an error result with its code;
+	// any other error one with the code IO_ERROR.
+	Run func(ctx context.Context, args Args) (*Result, error)
+}
+
+// Hints tell a client what calling a tool may do. They must be true.
+type Hints struct {
+	ReadOnly    bool // changes nothing
+	Destructive bool // may overwrite or remove something
+	Idempotent  bool // calling again with the same arguments adds nothing
+}
+
+// Result is the answer to a call.
+type Result struct {
+	// Text is the whole answer as the model reads it.
+	Text string
+	// Structured is the same answer as a value that marshals to JSON, or nil.
+	Structured any
+	// IsError says that the call failed; Text then begins with "Error: ".
+	IsError bool
+}
+
+// Code says what kind of error a call ended with.
+type Code string
+
+const (
+	InvalidArgument Code = "INVALID_ARGUMENT"
+	InvalidPattern  Code = "INVALID_PATTERN"
+	NotFound        Code = "NOT_FOUND"
+	AmbiguousPath   Code = "AMBIGUOUS_PATH"
+	ProtectedPath   Code = "PROTECTED_PATH"
+	OutsideRoot     Code = "OUTSIDE_ROOT"
+	AlreadyExists   Code = "ALREADY_EXISTS"
+	Conflict        Code = "CONFLICT"
+	NotText         Code = "NOT_TEXT"
+	TooLarge        Code = "TOO_LARGE"
+	ReadOnly        Code = "READ_ONLY"
+	IndexNotFound   Code = "INDEX_NOT_FOUND"
+	Timeout         Code = "TIMEOUT"
+	IOError         Code = "IO_ERROR"
+)
+
+// Error is an error that a model can act on.
+type Error struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`        // what went wrong
+	Hint    string `json:"hint,omitempty"` // the next step
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Errorf makes an Error without a hint.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// errorResult words an error for the model.
+func errorResult(err error) *Result {
+	var e *Error
+	switch {
+	case errors.As(err, &e):
+	case errors.Is(err, context.DeadlineExceeded):
+		e = &Error{Code: Timeout, Message: "the call took too long", Hint: "Narrow the path or the pattern and try again."}
+	case errors.Is(err, context.Canceled):
+		e = &Error{Code: Timeout, Message: "the call was cancelled"}
+	default:
+		e = &Error{Code: IOError, Message: err.Error()}
+	}
+	text := "Error: " + e.Message
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	return &Result{Text: text, Structured: map[string]*Error{"error": e}, IsError: true}
+}
+
+// Execute calls the tool with JSON arguments. Whatever they are, and whatever
+// Run does, the result is a Result: a bad argument, an error and a panic are
+// error results.
+func (t *Tool) Execute(ctx context.Context, raw json.RawMessage) *Result {
+	return t.execute(ctx, raw, nil)
+}
+
+func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(string, any, []byte)) (res *Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			if panicked != nil {
+				panicked(t.Name, p, debug.Stack())
+			}
+			res = errorResult(&Error{
+				Code: IOError, Message: fmt.Sprintf("%s failed unexpectedly: %v", t.Name, p),
+				Hint: "This is a bug in quarry. Other calls are not affected.",
+			})
+		}
+	}()
+	args, err := t.decode(raw)
+	if err != nil {
+		return errorResult(err)
+	}
+	res, runErr := t.Run(ctx, args)
+	if runErr != nil {
+		return errorResult(runErr)
+	}
+	if res == nil {
+		res = &Result{}
+	}
+	return res
+}
+
+// Definition is a tool as model APIs take it.
+type Definition struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"`
+}
+
+// Definition returns what a model has to know to call the tool.
+func (t *Tool) Definition() Definition {
+	return Definition{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema()}
+}
+
+// Registry is a set of tools with distinct names, in a fixed order.
+type Registry struct {
+	// Panicked, when set before the first call, hears of a tool's panic with
+	// its stack, for a log. The caller of the tool gets an error result.
+	Panicked func(tool string, value any, stack []byte)
+
+	tools  []*Tool
+	byName map[string]*Tool
+}
+
+// NewRegistry makes a registry. It refuses two tools of one name and tools
+// without a name or a Run.
+func NewRegistry(tools ...*Tool) (*Registry, error) {
+	r := &Registry{byName: make(map[string]*Tool, len(tools))}
+	for _, t := range tools {
+		if t.Name == "" || t.Run == nil {
+			return nil, fmt.Errorf("tool %q has no name or does nothing", t.Name)
+		}
+		if r.byName[t.Name] != nil {
+			return nil, fmt.Errorf("two tools are called %s", t.Name)
+		}
+		r.byName[t.Name] = t
+		r.tools = append(r.tools, t)
+	}
+	return r, nil
+}
+
+// Tools lists the tools.
+func (r *Registry) Tools() []*Tool { return slices.Clone(r.tools) }
+
+// Lookup returns the tool of a name, or nil.
+func (r *Registry) Lookup(name string) *Tool { return r.byName[name] }
+
+// ErrUnknown is the error of a call to a tool that doesn't exist, the one
+// failure that is the caller's and not the model's.
+var ErrUnknown = errors.New("unknown tool")
+
+// Call calls a tool by name.
+func (r *Registry) Call(ctx context.Context, name string, args json.RawMessage) (*Result, error) {
+	t := r.byName[name]
+	if t == nil {
+		names := make([]string, len(r.tools))
+		for i, t := range r.tools {
+			names[i] = t.Name
+		}
+		if near := nearest(name, names); near != "" {
+			return nil, fmt.Errorf("%w %q; did you mean %s?", ErrUnknown, name, near)
+		}
+		return nil, fmt.Errorf("%w %q", ErrUnknown, name)
+	}
+	return t.execute(ctx, args, r.Panicked), nil
+}
