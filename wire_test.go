@@ -12,7 +12,7 @@ import (
 func wireSample(t *testing.T) File {
 	line := Line{
 		Number: 3, Offset: 1 << 40, Text: []byte("héllo\xff"), Ending: "\r\n", Hit: true,
-		Spans: []Span{{1, 2}, {3, 3}}, Whole: []Span{{0, 9}}, CutBefore: 4, CutAfter: 5, Block: 6,
+		Spans: []Span{{Start: 1, End: 2}, {Start: 3, End: 3}}, Whole: []Span{{Start: 0, End: 9}}, CutBefore: 4, CutAfter: 5, Block: 6,
 	}
 	f := File{
 		Path: "a\nb/\xff", Lines: []Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3,

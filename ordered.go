@@ -1,0 +1,140 @@
+package quarry
+
+import (
+	"context"
+	"sync"
+)
+
+const (
+	// claimSize is how many items a worker takes at a time: enough to make the
+	// lock cheap, few enough to share the work evenly.
+	claimSize = 8
+	// aheadLimit is how far workers run ahead of what was delivered, so that
+	// an answer that needs only the first few doesn't do all of the work.
+	aheadLimit = 256
+	// inlineLimit is up to which number of items one goroutine is faster than
+	// starting several.
+	inlineLimit = 4
+)
+
+// inOrder does work on items 0 to n-1 in parallel and delivers the results in
+// that order, from the calling goroutine; items for which work reports false
+// have none. An error of deliver stops it and is returned, as the context's is.
+func inOrder[T any](ctx context.Context, n, workers int, work func(worker, i int) (T, bool), deliver func(i int, r T) error) error {
+	if n <= inlineLimit || workers <= 1 {
+		for i := range n {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if r, ok := work(0, i); ok {
+				if err := deliver(i, r); err != nil {
+					return err
+				}
+			}
+		}
+		return ctx.Err()
+	}
+	q := &orderedQueue[T]{n: n, slots: make([]orderedSlot[T], min(n, aheadLimit)+claimSize*workers)}
+	q.changed.L = &q.mu
+	stop := context.AfterFunc(ctx, q.halt)
+	defer stop()
+	var wg sync.WaitGroup
+	for k := range min(workers, n) {
+		wg.Go(func() { q.run(k, work) })
+	}
+	err := q.deliver(deliver)
+	q.halt()
+	wg.Wait()
+	if err == nil {
+		err = ctx.Err()
+	}
+	return err
+}
+
+// orderedQueue is a ring of results between the workers and the deliverer.
+type orderedQueue[T any] struct {
+	n     int
+	slots []orderedSlot[T] // item i is in slot i modulo their number
+
+	mu      sync.Mutex
+	changed sync.Cond
+	next    int // first item nobody has claimed
+	given   int // items delivered
+	stopped bool
+}
+
+type orderedSlot[T any] struct {
+	r        T
+	has, end bool
+}
+
+func (q *orderedQueue[T]) halt() {
+	q.mu.Lock()
+	q.stopped = true
+	q.changed.Broadcast()
+	q.mu.Unlock()
+}
+
+// claim takes a few items; none when there are none left.
+func (q *orderedQueue[T]) claim() (from, to int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.stopped && q.next < q.n && q.next >= q.given+aheadLimit {
+		q.changed.Wait()
+	}
+	if q.stopped || q.next >= q.n {
+		return 0, 0
+	}
+	from = q.next
+	q.next = min(q.n, from+claimSize)
+	return from, q.next
+}
+
+func (q *orderedQueue[T]) run(worker int, work func(worker, i int) (T, bool)) {
+	for {
+		from, to := q.claim()
+		if from == to {
+			return
+		}
+		for i := from; i < to; i++ {
+			r, has := work(worker, i)
+			q.mu.Lock()
+			stopped := q.stopped
+			q.slots[i%len(q.slots)] = orderedSlot[T]{r, has, true}
+			if i == q.given || i == to-1 {
+				q.changed.Broadcast()
+			}
+			q.mu.Unlock()
+			if stopped {
+				return
+			}
+		}
+	}
+}
+
+func (q *orderedQueue[T]) deliver(deliver func(i int, r T) error) error {
+	for i := range q.n {
+		q.mu.Lock()
+		slot := &q.slots[i%len(q.slots)]
+		for !slot.end && !q.stopped {
+			q.changed.Wait()
+		}
+		if !slot.end {
+			q.mu.Unlock()
+			return nil
+		}
+		s := *slot
+		*slot = orderedSlot[T]{}
+		q.given = i + 1
+		if q.next >= q.given+aheadLimit-1 { // somebody may wait for room
+			q.changed.Broadcast()
+		}
+		q.mu.Unlock()
+		if s.has {
+			if err := deliver(i, s.r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
