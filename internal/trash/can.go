@@ -1,0 +1,328 @@
+package trash
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"quarry/internal/rootfs"
+)
+
+// can is one trash folder: a folder of things and one of records, in a root.
+type can struct {
+	root  *rootfs.Root
+	files rootfs.Path
+	info  rootfs.Path
+	// plain has no records: macOS.
+	plain bool
+	// hashed records are found by a hash of the name, because in a workspace
+	// the policy judges names; others by the name itself.
+	hashed bool
+	// base is what relative paths in records start from.
+	base string
+	// shown is the folder of things, as ids begin.
+	shown string
+	// mayCopy lets put and restore cross file systems.
+	mayCopy bool
+}
+
+func (c *can) close(b *Bin) {
+	if c.root != b.ws {
+		c.root.Close()
+	}
+}
+
+func isOtherDevice(err error) bool { return errors.Is(err, syscall.EXDEV) }
+
+// file and record say where a thing called name and its record are.
+func (c *can) file(name string) (rootfs.Path, error) { return c.files.Child(name) }
+
+func (c *can) record(name string) (rootfs.Path, error) {
+	if c.hashed {
+		sum := sha256.Sum256([]byte(name))
+		name = hex.EncodeToString(sum[:12])
+	}
+	return c.info.Child(name + infoSuffix)
+}
+
+// maxTries bounds the search for a free name; after half of them the names are
+// unlikely ones.
+const maxTries = 2000
+
+// put moves the entry at p of b's workspace into the can.
+func (c *can) put(b *Bin, p rootfs.Path, info rootfs.Info) (Item, error) {
+	rec := record{path: b.recorded(c, p), deleted: b.opts.Now()}
+	for n := range maxTries {
+		name := c.candidate(p.Base(), n)
+		err := c.putAs(b, p, name, rec)
+		switch {
+		case err == nil:
+			return Item{ID: c.shown + "/" + name, Name: name, Original: b.original(c, rec.path), Path: p, Inside: true,
+				Deleted: rec.deleted.Truncate(time.Second), Info: info}, nil
+		case !errors.Is(err, rootfs.AlreadyExists):
+			return Item{}, err
+		}
+	}
+	return Item{}, fmt.Errorf("no free name for %s: %w", rootfs.Printable(p.Base()), rootfs.AlreadyExists)
+}
+
+// putAs tries one name. The record comes first: it reserves the name among all
+// programs, and without it nobody would know where the thing came from.
+func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
+	to, err := c.file(name)
+	if err != nil {
+		return err
+	}
+	if _, err := c.root.Stat(to); err == nil {
+		return rootfs.AlreadyExists
+	} else if !errors.Is(err, rootfs.NotFound) {
+		return err
+	}
+	if c.plain {
+		return c.move(b.ws, p, c.root, to)
+	}
+	at, err := c.record(name)
+	if err != nil {
+		return err
+	}
+	_, _, err = c.root.Create(at, rec.encode(), &rootfs.CreateOptions{Mode: 0o600})
+	if errors.Is(err, rootfs.AlreadyExists) && c.stale(b, at) {
+		if err := c.root.Remove(at); err != nil && !errors.Is(err, rootfs.NotFound) {
+			return err
+		}
+		_, _, err = c.root.Create(at, rec.encode(), &rootfs.CreateOptions{Mode: 0o600})
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.move(b.ws, p, c.root, to); err != nil {
+		return errors.Join(err, c.root.Remove(at))
+	}
+	return nil
+}
+
+// staleAfter is far longer than the moment between a record and its thing.
+const staleAfter = 10 * time.Minute
+
+// stale reports whether a record of our own kind stands for nothing any more,
+// as when someone emptied .trash by hand. putAs has seen that the thing is gone.
+func (c *can) stale(b *Bin, at rootfs.Path) bool {
+	if !c.hashed {
+		return false
+	}
+	info, err := c.root.Stat(at)
+	return err == nil && b.opts.Now().Sub(info.ModTime) > staleAfter
+}
+
+// move renames, and copies only where that is allowed.
+func (c *can) move(src *rootfs.Root, from rootfs.Path, dst *rootfs.Root, to rootfs.Path) error {
+	if src == dst {
+		return src.Rename(from, to)
+	}
+	err := src.RenameInto(from, dst, to)
+	if c.mayCopy && isOtherDevice(err) {
+		err = src.RenameTo(from, dst, to)
+	}
+	return err
+}
+
+// candidate is the n-th name to try: "W.md", "W 1.md", "W 2.md". A name must
+// leave room for the suffix of its record.
+func (c *can) candidate(base string, n int) string {
+	ext := path.Ext(base)
+	stem := strings.TrimSuffix(base, ext)
+	if stem == "" || len(ext) > 32 {
+		stem, ext = base, ""
+	}
+	tail := ext
+	if n > 0 {
+		tail = " " + strconv.Itoa(n) + ext
+	}
+	limit := 255
+	if !c.hashed && !c.plain {
+		limit -= len(infoSuffix)
+	}
+	if len(stem)+len(tail) > limit {
+		stem = stem[:limit-len(tail)]
+		for len(stem) > 0 && !utf8.ValidString(stem) && utf8.ValidString(base) {
+			stem = stem[:len(stem)-1]
+		}
+	}
+	return stem + tail
+}
+
+// recorded is what the record of p says.
+func (b *Bin) recorded(c *can, p rootfs.Path) string {
+	if c.hashed {
+		return p.String()
+	}
+	abs := path.Join(filepath.ToSlash(b.ws.RealDir()), p.String())
+	if c.base == "" {
+		return abs
+	}
+	if rel, ok := strings.CutPrefix(abs, strings.TrimSuffix(c.base, "/")+"/"); ok {
+		return rel
+	}
+	return abs
+}
+
+// original turns a recorded path into what Item.Original holds.
+func (b *Bin) original(c *can, recorded string) string {
+	if c.hashed || path.IsAbs(recorded) || c.base == "" {
+		return recorded
+	}
+	return path.Join(c.base, recorded)
+}
+
+// locate tells whether an original path is a place in the workspace.
+func (b *Bin) locate(c *can, original string) (rootfs.Path, bool) {
+	rel, ok := original, c.hashed
+	if !c.hashed {
+		for _, root := range [...]string{b.ws.RealDir(), b.ws.Dir()} {
+			if r, in := strings.CutPrefix(original, strings.TrimSuffix(filepath.ToSlash(root), "/")+"/"); in {
+				rel, ok = r, true
+				break
+			}
+		}
+	}
+	if !ok || rel == "" || rel == "." {
+		return rootfs.Path{}, false
+	}
+	p, err := b.ws.Known(rel)
+	return p, err == nil && !p.IsRoot()
+}
+
+// item describes the thing called name.
+func (c *can) item(b *Bin, name string) (Item, error) {
+	item := Item{ID: c.shown + "/" + name, Name: strings.Clone(name)}
+	at, err := c.file(name)
+	if err == nil {
+		item.Info, err = c.root.Stat(at)
+	}
+	if errors.Is(err, rootfs.NotFound) {
+		err = ErrNotFound
+	}
+	if err != nil || c.plain {
+		return item, err
+	}
+	rec, err := c.readRecord(name)
+	if errors.Is(err, rootfs.NotFound) {
+		// Obsidian's own deletions have none.
+		item.Inside = false
+		return item, nil
+	}
+	if err != nil {
+		return item, err
+	}
+	item.Deleted, item.Original = rec.deleted, b.original(c, rec.path)
+	item.Path, item.Inside = b.locate(c, item.Original)
+	return item, nil
+}
+
+func (c *can) readRecord(name string) (record, error) {
+	at, err := c.record(name)
+	if err != nil {
+		return record{}, err
+	}
+	data, _, _, err := c.root.ReadFile(at, maxInfo)
+	if err != nil {
+		return record{}, err
+	}
+	rec, err := parseRecord(data)
+	if err != nil {
+		return record{}, fmt.Errorf("record of %s: %w", rootfs.Printable(name), err)
+	}
+	return rec, nil
+}
+
+// list describes everything in the can.
+func (c *can) list(b *Bin) (items []Item, skipped []error) {
+	d, err := c.root.OpenDir(c.files)
+	if err != nil {
+		return nil, []error{err}
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		skipped = append(skipped, err)
+	}
+	for _, e := range entries {
+		if rootfs.IsTemp(e.Name) || c.hashed && e.Name == c.info.Base() || c.plain && e.Name == ".DS_Store" {
+			continue
+		}
+		item, err := c.item(b, e.Name)
+		if errors.Is(err, ErrNotFound) {
+			continue // gone meanwhile
+		}
+		if err != nil {
+			skipped = append(skipped, err)
+			continue
+		}
+		items = append(items, item)
+	}
+	return items, skipped
+}
+
+// restore moves the thing called name to a place in the workspace.
+func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
+	from, err := c.file(name)
+	if err != nil {
+		return err
+	}
+	if _, err := c.root.Stat(from); errors.Is(err, rootfs.NotFound) {
+		return ErrNotFound
+	} else if err != nil {
+		return err
+	}
+	made, err := b.ws.MkdirAll(to.Dir())
+	if err == nil {
+		err = c.move(c.root, from, b.ws, to)
+		if isOtherDevice(err) { // it came here by copying
+			err = c.root.RenameTo(from, b.ws, to)
+		}
+	}
+	if err != nil {
+		for i := len(made) - 1; i >= 0; i-- {
+			b.ws.Remove(made[i]) // best effort: empty folders do no harm
+		}
+		return err
+	}
+	return c.forget(name)
+}
+
+// forget removes the record, after the thing.
+func (c *can) forget(name string) error {
+	if c.plain {
+		return nil
+	}
+	at, err := c.record(name)
+	if err == nil {
+		err = c.root.Remove(at)
+	}
+	if errors.Is(err, rootfs.NotFound) {
+		return nil
+	}
+	return err
+}
+
+func (c *can) delete(name string) error {
+	at, err := c.file(name)
+	if err == nil {
+		err = c.root.RemoveAll(at)
+	}
+	if errors.Is(err, rootfs.NotFound) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	return c.forget(name)
+}

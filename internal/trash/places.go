@@ -1,0 +1,129 @@
+package trash
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+
+	"quarry/internal/rootfs"
+)
+
+const (
+	localName   = ".trash"
+	localRecord = ".quarry"
+)
+
+// destinations yields the trash folders for p, best first, made if missing.
+// Each is the caller's to close.
+func (b *Bin) destinations(p rootfs.Path) iter.Seq2[*can, error] {
+	if b.local {
+		return func(yield func(*can, error) bool) { yield(b.localCan(true)) }
+	}
+	return b.systemDestinations(p)
+}
+
+// existing yields the trash folders there are. Each is the caller's to close.
+func (b *Bin) existing() iter.Seq2[*can, error] {
+	return func(yield func(*can, error) bool) {
+		all := b.systemExisting
+		if b.local {
+			all = func(yield func(*can, error) bool) { yield(b.localCan(false)) }
+		}
+		for c, err := range all {
+			if errors.Is(err, rootfs.NotFound) {
+				continue
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// localCan opens .trash. A symlink of that name is not one: it could lead to
+// the user's notes.
+func (b *Bin) localCan(create bool) (*can, error) {
+	files, err := b.ws.Known(localName)
+	if err != nil {
+		return nil, err
+	}
+	info, err := files.Child(localRecord)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range [...]rootfs.Path{files, info} {
+		if create {
+			if err := b.ws.Mkdir(p); err != nil && !errors.Is(err, rootfs.AlreadyExists) {
+				return nil, err
+			}
+		}
+		if err := mustBeDir(b.ws, p); err != nil && (create || p == files || !errors.Is(err, rootfs.NotFound)) {
+			return nil, err
+		}
+	}
+	return &can{root: b.ws, files: files, info: info, hashed: true, shown: localName}, nil
+}
+
+var errNotAFolder = errors.New("is not a folder and can't be used as a trash")
+
+func mustBeDir(root *rootfs.Root, p rootfs.Path) error {
+	info, err := root.Stat(p)
+	if err != nil {
+		return err
+	}
+	if info.Type != rootfs.TypeDir {
+		return fmt.Errorf("%s %w", rootfs.Printable(p.String()), errNotAFolder)
+	}
+	return nil
+}
+
+func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// openDir opens one of the folders a trash is in, outside the workspace.
+func openDir(dir string) (*rootfs.Root, error) {
+	r, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		return nil, fmt.Errorf("trash: %w", err)
+	}
+	return r, nil
+}
+
+// makeDir opens dir, making it and what is missing above it with mode 0700.
+func makeDir(dir string) (*rootfs.Root, error) {
+	var missing []string
+	for at := dir; ; at = filepath.Dir(at) {
+		r, err := openDir(at)
+		if err == nil && len(missing) == 0 {
+			return r, nil
+		}
+		if err == nil {
+			err = makeBeneath(r, missing)
+			r.Close()
+			if err != nil {
+				return nil, err
+			}
+			return openDir(dir)
+		}
+		if !isNotExist(err) || at == filepath.Dir(at) {
+			return nil, err
+		}
+		missing = append(missing, filepath.Base(at))
+	}
+}
+
+// makeBeneath makes folder in folder; names come innermost first.
+func makeBeneath(r *rootfs.Root, names []string) error {
+	var p rootfs.Path
+	for i := len(names) - 1; i >= 0; i-- {
+		var err error
+		if p, err = p.Child(names[i]); err != nil {
+			return err
+		}
+		if err := r.MkdirPrivate(p); err != nil && !errors.Is(err, rootfs.AlreadyExists) {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+//go:build unix && !darwin
+
+package trash
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"path/filepath"
+	"strconv"
+
+	"quarry/internal/rootfs"
+)
+
+const systemSupported = true
+
+// systemDestinations follows the specification: the home trash for what is on
+// its volume, else .Trash/$uid of the volume, else .Trash-$uid there, and at
+// last, if allowed, a copy to the home trash.
+func (b *Bin) systemDestinations(p rootfs.Path) iter.Seq2[*can, error] {
+	return func(yield func(*can, error) bool) {
+		top, err := rootfs.TopDir(filepath.Join(b.ws.RealDir(), p.Dir().String()))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		home, homeErr := b.homeCan(true)
+		if homeErr == nil {
+			at, err := rootfs.TopDir(home.root.RealDir())
+			if err != nil || at != top {
+				home.close(b)
+				home = nil
+			}
+		}
+		if (home != nil || homeErr != nil) && !yield(home, homeErr) {
+			return
+		}
+		for _, open := range [...]func(string, bool) (*can, error){b.sharedCan, b.ownCan} {
+			c, err := open(top, true)
+			if errors.Is(err, rootfs.NotFound) {
+				continue
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+		if home == nil && homeErr == nil && b.opts.CopyHome {
+			home, err := b.homeCan(true)
+			if err == nil {
+				home.mayCopy = true
+			}
+			yield(home, err)
+		}
+	}
+}
+
+// systemExisting yields the home trash and those of the workspace's volumes.
+func (b *Bin) systemExisting(yield func(*can, error) bool) {
+	if b.opts.DataDir != "" && !yield(b.homeCan(false)) {
+		return
+	}
+	top, err := rootfs.TopDir(b.ws.RealDir())
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	inside, err := rootfs.MountsBeneath(b.ws.RealDir())
+	if err != nil && !yield(nil, err) {
+		return
+	}
+	for _, volume := range append([]string{top}, inside...) {
+		if !yield(b.sharedCan(volume, false)) || !yield(b.ownCan(volume, false)) {
+			return
+		}
+	}
+}
+
+var errNoHome = errors.New("no home trash is set up")
+
+func (b *Bin) homeCan(create bool) (*can, error) {
+	if b.opts.DataDir == "" {
+		return nil, errNoHome
+	}
+	dir := filepath.Join(b.opts.DataDir, "Trash")
+	open := openDir
+	if create {
+		open = makeDir
+	}
+	root, err := open(dir)
+	if isNotExist(err) {
+		return nil, rootfs.NotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.finish(root, "", create)
+}
+
+// sharedCan is .Trash/$uid, if the volume's owner has made a .Trash that is
+// safe to use: a real folder, not a symlink, with the sticky bit, so that users
+// can't take each other's folders away.
+func (b *Bin) sharedCan(top string, create bool) (*can, error) {
+	return b.volumeCan(top, create, func(root *rootfs.Root) (rootfs.Path, error) {
+		p, err := root.Known(".Trash")
+		if err != nil {
+			return p, err
+		}
+		info, err := root.Stat(p)
+		if err != nil {
+			return p, err
+		}
+		if info.Type != rootfs.TypeDir || info.Mode&fs.ModeSticky == 0 {
+			return p, rootfs.NotFound // the specification says to go on without it
+		}
+		return p.Child(strconv.Itoa(b.opts.UID))
+	})
+}
+
+// ownCan is .Trash-$uid.
+func (b *Bin) ownCan(top string, create bool) (*can, error) {
+	return b.volumeCan(top, create, func(root *rootfs.Root) (rootfs.Path, error) {
+		return root.Known(".Trash-" + strconv.Itoa(b.opts.UID))
+	})
+}
+
+var errUnsafe = errors.New("belongs to someone else or can be changed by others, and is not used as a trash")
+
+func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootfs.Path, error)) (*can, error) {
+	volume, err := openDir(top)
+	if err != nil {
+		return nil, err
+	}
+	defer volume.Close()
+	p, err := where(volume)
+	if err != nil {
+		return nil, err
+	}
+	info, err := volume.Stat(p)
+	if errors.Is(err, rootfs.NotFound) && create {
+		if err = volume.MkdirPrivate(p); err == nil || errors.Is(err, rootfs.AlreadyExists) {
+			info, err = volume.Stat(p)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	shown := filepath.Join(top, p.String())
+	if info.Type != rootfs.TypeDir || int(info.UID) != b.opts.UID || info.Mode.Perm()&0o022 != 0 {
+		return nil, fmt.Errorf("%s %w", rootfs.Printable(shown), errUnsafe)
+	}
+	root, err := openDir(shown)
+	if err != nil {
+		return nil, err
+	}
+	// What was looked at and what was opened must be one folder.
+	if err := sameDir(root, info); err != nil {
+		root.Close()
+		return nil, fmt.Errorf("%s %w", rootfs.Printable(shown), err)
+	}
+	return b.finish(root, top, create)
+}
+
+func sameDir(root *rootfs.Root, want rootfs.Info) error {
+	d, err := root.OpenDir(rootfs.Path{})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	have, err := d.Info()
+	if err == nil && !have.SameFile(want) {
+		err = errUnsafe
+	}
+	return err
+}
+
+// finish makes sure of the two folders in a trash.
+func (b *Bin) finish(root *rootfs.Root, base string, create bool) (*can, error) {
+	c := &can{root: root, base: base, shown: filepath.Join(root.RealDir(), "files")}
+	for name, p := range map[string]*rootfs.Path{"files": &c.files, "info": &c.info} {
+		var err error
+		if *p, err = root.Known(name); err == nil && create {
+			if err = root.MkdirPrivate(*p); errors.Is(err, rootfs.AlreadyExists) {
+				err = nil
+			}
+		}
+		if err == nil {
+			err = mustBeDir(root, *p)
+		}
+		if err != nil {
+			root.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,297 @@
+// Package trash moves what is deleted to where people can find it again: the
+// desktop's trash (FreeDesktop's specification 1.0), or the vault's own .trash
+// folder. Deleting for good is rootfs.RemoveAll.
+//
+// The invariant: what Put is given is at every moment in its place, or in the
+// trash with a record of where it came from; nothing is overwritten in either
+// direction. Entries move by one rename between open folders, so a symlink
+// swapped in is trashed itself, never what it leads to, and nothing is copied
+// unless the caller allows it.
+//
+// # The vault's .trash
+//
+// Things lie in .trash under their own names, as Obsidian puts them there. The
+// records are in .trash/.quarry, one file for each in the format of the
+// desktop's trash: Obsidian shows nothing in hidden folders, a record written
+// first reserves the name among processes, and the records go where the vault
+// goes, which a state folder on one machine could not.
+package trash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// Options of a trash. The zero value has no home trash.
+type Options struct {
+	// DataDir holds the home trash: $XDG_DATA_HOME, whose Trash it is; on macOS
+	// the home folder, whose .Trash it is.
+	DataDir string
+	// UID is whose trash to use on other volumes; 0 is the process's user.
+	UID int
+	// CopyHome allows to copy to the home trash what lies on a volume that
+	// can't have a trash of its own. The original is deleted when the copy is
+	// verified.
+	CopyHome bool
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Bin is the trash of one workspace. It is safe for concurrent use, also by
+// several processes and other programs.
+type Bin struct {
+	ws    *rootfs.Root
+	opts  Options
+	local bool
+}
+
+// Item is one thing in a trash.
+type Item struct {
+	// ID says where it is; Find takes it back. For the system's trash it is the
+	// absolute path, for a local one the path in the workspace.
+	ID string
+	// Name is what it is called in the trash.
+	Name string
+	// Original is where it was, as recorded: absolute, or relative to the
+	// workspace in a local trash; "" if there is no record.
+	Original string
+	// Path is Original as a place in this workspace, if Inside is set.
+	Path    rootfs.Path
+	Inside  bool
+	Deleted time.Time // zero: not known
+	Info    rootfs.Info
+}
+
+var (
+	// ErrNoTrash is for a volume on which no trash can be.
+	ErrNoTrash = errors.New("this volume has no trash and none can be made; use --trash local")
+	// ErrUnsupported is for systems whose trash we don't speak to.
+	ErrUnsupported = errors.New("the system trash is not supported here; use --trash local")
+	// ErrNotFound is for an item that is not, or no longer, in the trash.
+	ErrNotFound = errors.New("not in the trash")
+	// ErrNoOriginal is for an item that has no place in this workspace to go
+	// back to.
+	ErrNoOriginal = errors.New("it is not known where in this workspace it was; name a destination")
+	errRoot       = errors.New("the workspace itself can't be trashed")
+	errInTrash    = errors.New("it is in the trash already; delete it for good")
+)
+
+// System returns the desktop's trash for what is in ws.
+func System(ws *rootfs.Root, opts *Options) (*Bin, error) {
+	if !systemSupported {
+		return nil, ErrUnsupported
+	}
+	return newBin(ws, opts, false), nil
+}
+
+// Local returns the folder .trash of ws as a trash.
+func Local(ws *rootfs.Root, opts *Options) *Bin { return newBin(ws, opts, true) }
+
+func newBin(ws *rootfs.Root, opts *Options, local bool) *Bin {
+	b := &Bin{ws: ws, local: local}
+	if opts != nil {
+		b.opts = *opts
+	}
+	if b.opts.UID == 0 {
+		b.opts.UID = os.Getuid()
+	}
+	if b.opts.Now == nil {
+		b.opts.Now = time.Now
+	}
+	return b
+}
+
+// Put moves the file, symlink or folder at p, which names an entry, into the
+// trash. A folder that holds something the policy refuses stays.
+func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
+	if p.IsRoot() {
+		return Item{}, errRoot
+	}
+	if bin, err := b.ws.Known(localName); err == nil && p.Beneath(bin) {
+		return Item{}, &rootfs.Error{Op: "trash", Path: p.String(), Kind: rootfs.InvalidArgument, Err: errInTrash}
+	}
+	info, err := b.ws.Stat(p)
+	if err != nil {
+		return Item{}, err
+	}
+	if info.Type == rootfs.TypeDir {
+		if err := b.vet(ctx, p); err != nil {
+			return Item{}, err
+		}
+	}
+	item, err := b.put(p, info)
+	if err != nil {
+		return Item{}, fmt.Errorf("trash %s: %w", rootfs.Printable(p.String()), err)
+	}
+	return item, nil
+}
+
+// vet looks for something in folder p that nobody may touch, as RemoveAll does.
+func (b *Bin) vet(ctx context.Context, p rootfs.Path) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	d, err := b.ws.OpenDir(p)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		isDir := e.Type == rootfs.TypeDir
+		child, err := p.Child(e.Name)
+		if err != nil {
+			return err
+		}
+		if v := b.ws.Policy().Entry(p, e.Name, isDir); v.Refused() {
+			return &rootfs.Error{Op: "trash", Path: child.String(), Kind: rootfs.Protected, Verdict: v, Name: e.Name}
+		}
+		if isDir {
+			if err := b.vet(ctx, child); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {
+	var tried []error
+	for c, err := range b.destinations(p) {
+		if err != nil {
+			tried = append(tried, err)
+			continue
+		}
+		item, err := c.put(b, p, info)
+		c.close(b)
+		if err == nil {
+			return item, nil
+		}
+		if !isOtherDevice(err) {
+			return Item{}, err
+		}
+	}
+	err := ErrNoTrash
+	for _, t := range tried {
+		err = fmt.Errorf("%w (%w)", err, t)
+	}
+	return Item{}, err
+}
+
+// List returns what is in the trash, newest first, and what could not be read.
+// A system trash also shows what other programs deleted elsewhere: Inside tells
+// them apart.
+func (b *Bin) List() (items []Item, skipped []error, err error) {
+	for c, err := range b.existing() {
+		if err != nil {
+			skipped = append(skipped, err)
+			continue
+		}
+		found, problems := c.list(b)
+		items, skipped = append(items, found...), append(skipped, problems...)
+		c.close(b)
+	}
+	slices.SortStableFunc(items, func(x, y Item) int {
+		if n := y.Deleted.Compare(x.Deleted); n != 0 {
+			return n
+		}
+		return strings.Compare(x.ID, y.ID)
+	})
+	return items, skipped, nil
+}
+
+// Find returns the item with this id.
+func (b *Bin) Find(id string) (Item, error) {
+	item, err := Item{}, fmt.Errorf("%s: %w", rootfs.Printable(id), ErrNotFound)
+	b.in(id, func(c *can, name string) { item, err = c.item(b, name) })
+	return item, err
+}
+
+// in runs f with the trash folder that holds id, if there is one.
+func (b *Bin) in(id string, f func(c *can, name string)) bool {
+	for c, err := range b.existing() {
+		if err != nil {
+			continue
+		}
+		name, ok := strings.CutPrefix(id, c.shown+"/")
+		ok = ok && name != "" && !strings.Contains(name, "/")
+		if ok {
+			f(c, name)
+		}
+		c.close(b)
+		if ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Restore moves an item back to where it was, or to another path if to is not
+// the root. It never overwrites, and makes the folders that are missing.
+func (b *Bin) Restore(item Item, to rootfs.Path) (rootfs.Path, error) {
+	if to.IsRoot() {
+		if !item.Inside {
+			return to, fmt.Errorf("restore %s: %w", rootfs.Printable(item.Name), ErrNoOriginal)
+		}
+		to = item.Path
+	}
+	err := ErrNotFound
+	b.in(item.ID, func(c *can, name string) { err = c.restore(b, name, to) })
+	if err != nil {
+		return to, fmt.Errorf("restore %s: %w", rootfs.Printable(item.Name), err)
+	}
+	return to, nil
+}
+
+// EmptyOptions say what Empty deletes. The zero value is all that came from
+// this workspace.
+type EmptyOptions struct {
+	// Before spares what was deleted later, or nobody knows when; zero spares
+	// nothing.
+	Before time.Time
+	// Everything includes what was deleted elsewhere.
+	Everything bool
+}
+
+// Empty deletes items for good and returns those it deleted, with what failed.
+func (b *Bin) Empty(ctx context.Context, opts EmptyOptions) (gone []Item, err error) {
+	items, skipped, err := b.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range items {
+		if err := context.Cause(ctx); err != nil {
+			return gone, errors.Join(append(skipped, err)...)
+		}
+		// All of a local trash came from the workspace, also what has no record.
+		if !item.Inside && !b.local && !opts.Everything || !opts.Before.IsZero() && (item.Deleted.IsZero() || !item.Deleted.Before(opts.Before)) {
+			continue
+		}
+		if err := b.Delete(item); err != nil {
+			skipped = append(skipped, err)
+			continue
+		}
+		gone = append(gone, item)
+	}
+	return gone, errors.Join(skipped...)
+}
+
+// Delete deletes one item for good.
+func (b *Bin) Delete(item Item) error {
+	err := ErrNotFound
+	b.in(item.ID, func(c *can, name string) { err = c.delete(name) })
+	if err != nil {
+		return fmt.Errorf("delete %s: %w", rootfs.Printable(item.Name), err)
+	}
+	return nil
+}
