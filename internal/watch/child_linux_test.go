@@ -37,6 +37,9 @@ func serveChanges(dir string, seed uint64, in io.Reader, out io.Writer) error {
 	asks := bufio.NewScanner(in)
 	for asks.Scan() {
 		kind := kinds[c.rnd.IntN(len(kinds))]
+		if kind.heavy && c.rnd.IntN(8) > 0 {
+			kind = kinds[c.rnd.IntN(20)]
+		}
 		c.n++
 		touched := kind.do()
 		line := kind.name
@@ -51,21 +54,22 @@ func serveChanges(dir string, seed uint64, in io.Reader, out io.Writer) error {
 }
 
 type changeKind struct {
-	name string
-	do   func() []string
+	name  string
+	do    func() []string
+	heavy bool // many changes at once, so it comes less often
 }
 
 func (c *changer) kinds() []changeKind {
 	return []changeKind{
-		{"write", c.write}, {"append", c.appendTo}, {"truncate", c.truncate}, {"rewrite, kept mtime", c.keepMtime},
-		{"atomic save", c.save}, {"rename over", c.renameOver}, {"exchange files", c.exchange}, {"delete", c.remove},
-		{"delete and recreate", c.recreate}, {"chmod", c.chmod}, {"times", c.times}, {"xattr", c.xattr},
-		{"hard link", c.link}, {"symlink", c.symlink}, {"map", c.memoryMap}, {"copy range", c.copyRange}, {"allocate", c.allocate},
-		{"kept handle", c.keptHandle}, {"move file in", c.fileIn}, {"move file out", c.fileOut},
-		{"mkdir -p", c.deep}, {"chmod folder", c.chmodDir}, {"move folder", c.moveDir}, {"swap folders", c.swapDirs},
-		{"move folder out", c.dirOut}, {"move folder in", c.dirIn}, {"delete folder and recreate", c.recreateDir},
-		{"folder becomes file", c.dirToFile}, {"folder becomes symlink", c.dirToLink}, {"folder over empty folder", c.dirOverEmpty},
-		{"checkout", c.checkout}, {"threads", c.threads}, {"moved while written", c.moveAndWrite},
+		{"write", c.write, false}, {"append", c.appendTo, false}, {"truncate", c.truncate, false}, {"rewrite, kept mtime", c.keepMtime, false},
+		{"atomic save", c.save, false}, {"rename over", c.renameOver, false}, {"exchange files", c.exchange, false}, {"delete", c.remove, false},
+		{"delete and recreate", c.recreate, false}, {"chmod", c.chmod, false}, {"times", c.times, false}, {"xattr", c.xattr, false},
+		{"hard link", c.link, false}, {"symlink", c.symlink, false}, {"map", c.memoryMap, false}, {"copy range", c.copyRange, false}, {"allocate", c.allocate, false},
+		{"kept handle", c.keptHandle, false}, {"move file in", c.fileIn, false}, {"move file out", c.fileOut, false},
+		{"mkdir -p", c.deep, false}, {"chmod folder", c.chmodDir, false}, {"move folder", c.moveDir, false}, {"swap folders", c.swapDirs, false},
+		{"move folder out", c.dirOut, false}, {"move folder in", c.dirIn, false}, {"delete folder and recreate", c.recreateDir, false},
+		{"folder becomes file", c.dirToFile, false}, {"folder becomes symlink", c.dirToLink, false}, {"folder over empty folder", c.dirOverEmpty, false},
+		{"checkout", c.checkout, true}, {"threads", c.threads, true}, {"moved while written", c.moveAndWrite, true},
 	}
 }
 

@@ -250,8 +250,10 @@ func (w *Watcher) folderEvent(n *node, name []byte) {
 	if s.reported(n) {
 		return
 	}
+	_, protected := systemFolder(at, w.root.Policy())
+	inside := !protected && w.admit(at) // uses s.path, too
 	s.path = append(n.append(s.path[:0]), name...)
-	if w.admit(at) {
+	if inside {
 		w.pending.tree(s.path)
 	} else {
 		w.add(n, Created|Removed)
@@ -264,34 +266,30 @@ func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 	if mask&unix.IN_MOVED_TO != 0 {
 		delete(s.flown, cookie)
 	}
+	op := opOf(mask)
+	if op&(Created|Removed) != 0 && n.inodes != nil {
+		w.forgetInode(place{n, string(name)})
+	}
 	if rootfs.IsTemp(unsafe.String(unsafe.SliceData(name), len(name))) || s.reported(n) {
 		return
 	}
-	op := opOf(mask)
 	s.path = append(n.append(s.path[:0]), name...)
-	had := w.add(n, op)
-	if op&(Created|Removed) == 0 {
-		return
-	}
-	if had&Created != 0 && had&Written != 0 {
-		if mask&unix.IN_MOVED_FROM != 0 {
-			s.flown[cookie] = struct{}{}
-		} else {
-			w.pending.passed = true
-		}
-	}
-	if n.inodes != nil {
-		w.forgetInode(place{n, string(name)})
+	switch passed := w.add(n, op); {
+	case !passed:
+	case mask&unix.IN_MOVED_FROM != 0:
+		s.flown[cookie] = struct{}{}
+	default:
+		w.pending.passed = true
 	}
 }
 
 // add records the path in s.path, of an entry of n.
-func (w *Watcher) add(n *node, op Op) Op {
-	had, ok := w.pending.file(w.system.path, op)
+func (w *Watcher) add(n *node, op Op) (passed bool) {
+	passed, ok := w.pending.file(w.system.path, op)
 	if !ok {
 		w.mark(n)
 	}
-	return had
+	return passed
 }
 
 func opOf(mask uint32) Op {

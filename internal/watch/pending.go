@@ -30,17 +30,34 @@ func (p *pending) init(maxFiles int) {
 
 func (p *pending) empty() bool { return len(p.files) == 0 && len(p.trees) == 0 && !p.passed }
 
-// file adds a path and returns what was known to have happened to it before.
-// False means that there is no room: its folder must be added as a tree.
-func (p *pending) file(path []byte, op Op) (had Op, ok bool) {
-	had, ok = p.files[string(path)]
+// Private bits of an Op: the name appeared since the last barrier, and was
+// written to after that. They start anew when the name goes.
+const (
+	born    Op = 1 << 6
+	tainted Op = 1 << 7
+)
+
+// file adds a path. passed says that a name went, or was taken over, that had
+// appeared and been written to since the last barrier. ok is false if there is
+// no room: the folder must be added as a tree.
+func (p *pending) file(path []byte, op Op) (passed, ok bool) {
+	had, ok := p.files[string(path)]
 	if !ok && len(p.files) >= p.max {
-		return 0, false
+		return false, false
 	}
-	if had|op != had || !ok {
-		p.files[string(path)] = had | op
+	now := had | op
+	switch {
+	case op&Created != 0:
+		now = now&^tainted | born
+	case op&Removed != 0:
+		now &^= born | tainted
+	case op&Written != 0 && had&born != 0:
+		now |= tainted
 	}
-	return had, true
+	if now != had || !ok {
+		p.files[string(path)] = now
+	}
+	return had&tainted != 0 && op&(Created|Removed) != 0, true
 }
 
 // tree adds a folder with everything in it.
@@ -71,7 +88,7 @@ func (p *pending) take(make func(string) rootfs.Path) Changes {
 	c.Trees = outermost(c.Trees)
 	for s, op := range p.files {
 		if !p.covered(s) {
-			c.Files = append(c.Files, File{make(s), op})
+			c.Files = append(c.Files, File{make(s), op &^ (born | tainted)})
 		}
 	}
 	slices.SortFunc(c.Files, func(a, b File) int { return comparePaths(a.Path, b.Path) })
