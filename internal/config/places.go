@@ -1,0 +1,77 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNoHome is returned when no folder of the user's can be found.
+var ErrNoHome = errors.New("no home folder is known: set HOME, or the XDG folders")
+
+// CacheDir is where indexes live: what can always be made again.
+func CacheDir(env Env) (string, error) { return xdg(env, "XDG_CACHE_HOME", ".cache") }
+
+// StateDir is where journals live: what must not be lost.
+func StateDir(env Env) (string, error) { return xdg(env, "XDG_STATE_HOME", ".local/state") }
+
+// DataDir is the user's data folder, where the desktop keeps its trash.
+func DataDir(env Env) (string, error) {
+	dir, err := xdg(env, "XDG_DATA_HOME", ".local/share")
+	return strings.TrimSuffix(dir, string(filepath.Separator)+"quarry"), err
+}
+
+// RuntimeDir is where sockets live. A socket's path has to be short, so this is
+// the system's folder for it where there is one.
+func RuntimeDir(env Env) (string, error) {
+	if dir := env("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			return filepath.Join(dir, "quarry"), nil
+		}
+	}
+	cache, err := CacheDir(env)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(cache, "run"), nil
+}
+
+func xdg(env Env, name, fallback string) (string, error) {
+	if dir := env(name); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "quarry"), nil
+	}
+	home := env("HOME")
+	if home == "" {
+		var err error
+		if home, err = os.UserHomeDir(); err != nil {
+			return "", ErrNoHome
+		}
+	}
+	if !filepath.IsAbs(home) {
+		return "", ErrNoHome
+	}
+	return filepath.Join(home, filepath.FromSlash(fallback), "quarry"), nil
+}
+
+// RootID is the name a workspace has in these folders: the last name of its
+// path, for people, and a hash of the whole path and of what else makes two
+// uses of it different.
+func RootID(realDir string, more ...string) string {
+	h := sha256.New()
+	h.Write([]byte(realDir))
+	for _, m := range more {
+		h.Write([]byte{0})
+		h.Write([]byte(m))
+	}
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, filepath.Base(realDir))
+	name = strings.TrimLeft(name[:min(len(name), 24)], ".")
+	return name + "-" + hex.EncodeToString(h.Sum(nil)[:8])
+}
