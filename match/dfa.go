@@ -26,12 +26,13 @@ func (m *Matcher) decideFast(line []byte) (known, ok bool) {
 func (m *Matcher) lineCache() *dfa.LineCache {
 	if m.dfa.lines == nil {
 		m.dfa.lines = m.p.plan.lines.NewCache(m.decideByHand)
+		m.dfa.lines.Stop = m.cancelled
 	}
 	return m.dfa.lines
 }
 
 // findFast gives a span when the automata can.
-func (m *Matcher) findFast(text []byte, from int) (start, end int, found, known bool) {
+func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, known bool) {
 	if m.dfa.find == nil {
 		if m.dfa.noFind {
 			return 0, 0, false, false
@@ -42,9 +43,18 @@ func (m *Matcher) findFast(text []byte, from int) (start, end int, found, known 
 			return 0, 0, false, false
 		}
 		m.dfa.find = f.NewCache()
+		m.dfa.find.Stop = m.cancelled
 	}
-	start, end, r := m.dfa.find.Find(text, from, len(text), false)
+	start, end, r := m.dfa.find.Find(text, from, to, false)
 	return start, end, r == dfa.Match, r != dfa.GaveUp
+}
+
+// cancelled asks the context on behalf of an automaton.
+func (m *Matcher) cancelled() bool {
+	if err := m.ctx.Err(); err != nil {
+		m.fail(err)
+	}
+	return m.err != nil
 }
 
 // allLines looks at every line of part.
@@ -64,7 +74,7 @@ func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) boo
 				continue
 			}
 		}
-		if !yield(base+start, base+end) {
+		if !yield(base+start, base+end) || m.err != nil {
 			return false
 		}
 	}
@@ -78,8 +88,8 @@ func (m *Matcher) decideByHand(line []byte) bool {
 	if m.err != nil {
 		return false
 	}
-	if n := len(line); n > 0 && line[n-1] == '\r' && m.run(line[:n-1], 0, nil) {
+	if n := len(line); n > 0 && line[n-1] == '\r' && m.run(line[:n-1], 0, n-1, false, nil) {
 		return true
 	}
-	return m.run(line, 0, nil)
+	return m.run(line, 0, len(line), false, nil)
 }

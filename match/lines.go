@@ -11,7 +11,7 @@ import (
 // have one. The pattern's mode is Lines.
 func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
 	for base := 0; base < len(buf) && m.err == nil; {
-		end := segmentEnd(buf, base)
+		end := segmentEnd(buf, base, segmentSize)
 		if !m.segment(buf[base:end], base, yield) {
 			return
 		}
@@ -28,7 +28,7 @@ func (m *Matcher) CountLines(buf []byte) int {
 	n := 0
 	pre := m.p.plan.pre
 	for base := 0; base < len(buf) && m.err == nil; {
-		end := segmentEnd(buf, base)
+		end := segmentEnd(buf, base, segmentSize)
 		part := buf[base:end]
 		if m.p.plan.whole && !pre.hasCR && pre.usable(part) {
 			n += pre.countLines(part)
@@ -47,16 +47,17 @@ func (m *Matcher) CountLines(buf []byte) int {
 // slowest 30 MB/s of an automaton that refills its cache all the time, 35 ms.
 const segmentSize = 1 << 20
 
-// segmentEnd cuts buf[base:] after a line.
-func segmentEnd(buf []byte, base int) int {
-	if len(buf)-base <= segmentSize {
+// segmentEnd cuts buf[base:] after a line, after size bytes or the line that
+// is longer.
+func segmentEnd(buf []byte, base, size int) int {
+	if len(buf)-base <= size {
 		return len(buf)
 	}
-	if i := vec.LastIndexByte(buf[base:base+segmentSize], '\n'); i >= 0 {
+	if i := vec.LastIndexByte(buf[base:base+size], '\n'); i >= 0 {
 		return base + i + 1
 	}
-	if i := bytes.IndexByte(buf[base+segmentSize:], '\n'); i >= 0 {
-		return base + segmentSize + i + 1
+	if i := bytes.IndexByte(buf[base+size:], '\n'); i >= 0 {
+		return base + size + i + 1
 	}
 	return len(buf)
 }
@@ -93,7 +94,7 @@ func (m *Matcher) candidateLines(buf []byte, base int, yield func(start, end int
 			}
 			continue
 		}
-		if !yield(base+start, base+end) {
+		if !yield(base+start, base+end) || m.err != nil {
 			return false
 		}
 	}

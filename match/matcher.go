@@ -24,6 +24,7 @@ type Matcher struct {
 	dfa   automata
 
 	slots [2]int
+	work  int // bytes and matches since the context was looked at, see spend
 }
 
 // NewMatcher returns a Matcher. Matchers of one search that should share the
@@ -80,6 +81,25 @@ func (m *Matcher) fail(err error) {
 	}
 }
 
+// pollBytes of work lie between two looks at the context: at 10 MB/s, slow
+// even for an engine that simulates, 26 ms. A match counts as matchWork of
+// them, since to begin anew costs as much.
+const (
+	pollBytes = 256 << 10
+	matchWork = 128
+)
+
+// spend counts work and reports whether the search goes on.
+func (m *Matcher) spend(n int) bool {
+	if m.work += n; m.work >= pollBytes {
+		m.work = 0
+		if err := m.ctx.Err(); err != nil {
+			m.fail(err)
+		}
+	}
+	return m.err == nil
+}
+
 // MatchLine reports whether the pattern matches in one line, given without its
 // line ending. The pattern's mode is Lines.
 func (m *Matcher) MatchLine(line []byte) bool {
@@ -117,22 +137,27 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 		}
 		return ok
 	}
-	return m.run(text, from, slots)
+	return m.run(text, from, len(text), false, slots)
 }
 
-// run decides with the engine that fits the text.
-func (m *Matcher) run(text []byte, from int, slots []int) bool {
-	if e := m.p.plan.short(); e.Fits(len(text) - from) {
-		if match, ok := m.short.Find(e, text, from, len(text), false, slots); ok {
+// run decides with the engine that fits the text. Assertions see all of text,
+// the match lies in text[from:to], and anchored it starts at from.
+func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) bool {
+	if !m.spend(to - from) {
+		return false
+	}
+	if e := m.p.plan.short(); e.Fits(to - from) {
+		if match, ok := m.short.Find(e, text, from, to, anchored, slots); ok {
 			return match
 		}
 	}
-	return m.runExact(text, from, slots)
+	return m.runExact(text, from, to, anchored, slots)
 }
 
 // runExact decides with the engine that is the reference of all others.
-func (m *Matcher) runExact(text []byte, from int, slots []int) bool {
-	r := m.pike.Find(m.p.plan.prog(), pike.Input{Hay: text, From: from, To: len(text), Done: m.stopped}, slots)
+func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int) bool {
+	in := pike.Input{Hay: text, From: from, To: to, Anchored: anchored, Done: m.stopped}
+	r := m.pike.Find(m.p.plan.prog(), in, slots)
 	if r == pike.Cancelled {
 		m.fail(m.ctx.Err())
 	}
@@ -144,22 +169,57 @@ func (m *Matcher) stopped() bool { return m.ctx.Err() != nil }
 // span finds the first match in a text at or after from.
 func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 	pl := m.p.plan
-	if m.err != nil || from > len(text) {
+	if from < 0 || from > len(text) || !m.spend(matchWork) {
 		return 0, 0, false
 	}
-	if pl.whole && pl.pre.usable(text[from:]) {
-		start, end = pl.pre.find(text, from)
-		return start, end, start >= 0
-	}
-	if !pl.superset {
-		if start, end, found, known := m.findFast(text, from); known {
-			return start, end, found
+	if pl.whole {
+		if start, end, known := pl.pre.first(text, from); known {
+			return start, end, start >= 0
 		}
 	}
-	if !m.find(text, from, m.slots[:]) {
-		return 0, 0, false
+	if m.p.opts.Mode == Lines || pl.pre == nil {
+		return m.spanIn(text, from, len(text))
 	}
-	return m.slots[0], m.slots[1], true
+	// Most texts have no match. In a text of many lines, look only at those
+	// with a hit when no match reaches from one into the next.
+	for from <= len(text) {
+		hit, hitEnd := pl.pre.find(text, from)
+		if hit < 0 && pl.pre.usable(text[from:]) {
+			return 0, 0, false
+		}
+		if hit < 0 || pl.crosses || pl.superset || !pl.pre.usable(text[from:hitEnd]) {
+			return m.spanIn(text, from, len(text))
+		}
+		from += vec.LastIndexByte(text[from:hit], '\n') + 1
+		i := bytes.IndexByte(text[hit:min(len(text), hit+longLine)], '\n')
+		if i < 0 {
+			return m.spanIn(text, from, len(text))
+		}
+		to := hit + i
+		if start, end, ok = m.spanIn(text, from, to); ok || m.err != nil {
+			return start, end, ok
+		}
+		from = to + 1
+	}
+	return 0, 0, false
+}
+
+// longLine isn't looked through for its end: that would be done again for each
+// match in it.
+const longLine = 4 << 10
+
+// spanIn finds the first match in text[from:to].
+func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
+	if m.p.plan.superset {
+		// The engine knows no bound; a match beyond it is a match.
+		ok = m.find(text, from, m.slots[:])
+		return m.slots[0], m.slots[1], ok
+	}
+	if start, end, found, known := m.findFast(text, from, to); known {
+		return start, end, found
+	}
+	ok = m.run(text, from, to, false, m.slots[:])
+	return m.slots[0], m.slots[1], ok
 }
 
 // each visits the matches of one text that don't overlap, from left to right.
@@ -172,8 +232,7 @@ func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 			return
 		}
 		if start == end {
-			_, size := utf8.DecodeRune(text[end:])
-			from = end + max(size, 1)
+			from = end + m.afterEmpty(text[end:])
 			if end == last {
 				continue
 			}
@@ -185,6 +244,17 @@ func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 			return
 		}
 	}
+}
+
+// afterEmpty is how far behind an empty match the next may start. A match
+// that isn't empty may begin inside a scalar value, as (?-u:\xBF) does; only
+// ECMAScript knows no such thing.
+func (m *Matcher) afterEmpty(rest []byte) int {
+	if !m.p.plan.superset {
+		return 1
+	}
+	_, size := utf8.DecodeRune(rest)
+	return max(size, 1)
 }
 
 // EachInLine visits the matches in one line, given without its line ending.
@@ -225,15 +295,23 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	} else if from > lineEnd {
 		lineStart = next
 	}
-	m.Lines(buf[lineStart:], func(s, e int) bool {
-		s, e = s+lineStart, e+lineStart
-		if start, end, ok = m.span(buf[s:e], 0); ok {
-			start, end = start+s, end+s
-		}
-		return false
-	})
+	// A few lines first, then more: callers that walk a buffer by Find
+	// would otherwise search the same megabyte for each match.
+	for size := minFind; lineStart < len(buf) && !ok && m.err == nil; size = min(4*size, segmentSize) {
+		part := buf[lineStart:segmentEnd(buf, lineStart, size)]
+		m.Lines(part, func(s, e int) bool {
+			if start, end, ok = m.span(part[s:e], 0); ok {
+				start, end = lineStart+s+start, lineStart+s+end
+			}
+			return false
+		})
+		lineStart += len(part)
+	}
 	return start, end, ok
 }
+
+// minFind is what Find looks at first.
+const minFind = 4 << 10
 
 // Captures finds the first match in text at or after from and returns the
 // spans of its groups: group i is slots[2*i] to slots[2*i+1], -1 when it took
@@ -248,7 +326,7 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 	if m.err != nil || from < 0 || from > len(text) {
 		return nil, false
 	}
-	if !m.find(text, from, slots) {
+	if !m.groups(text, from, slots) {
 		return nil, false
 	}
 	if m.back != nil && !m.p.plan.superset {
@@ -258,6 +336,19 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 		}
 	}
 	return slots, true
+}
+
+// shortText is what the engines that know groups search themselves. In longer
+// texts the faster ones find the match first.
+const shortText = 256
+
+// groups finds the first match and its groups.
+func (m *Matcher) groups(text []byte, from int, slots []int) bool {
+	if m.p.plan.superset || len(text)-from <= shortText {
+		return m.find(text, from, slots)
+	}
+	start, end, ok := m.span(text, from)
+	return ok && m.run(text, start, end, true, slots)
 }
 
 // textEnd gives the end of the text of the line that starts at start and the

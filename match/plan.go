@@ -1,7 +1,9 @@
 package match
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"sync"
 
 	"quarry/internal/re/backref"
@@ -37,12 +39,15 @@ type plan struct {
 	pre   *prefilter
 	whole bool
 
+	// crosses says that a match may reach over a line feed.
+	crosses bool
+
 	back     *backref.Program
 	superset bool // back decides matches too, not only groups
 }
 
 func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
-	p := &plan{back: src.exact, superset: src.superset}
+	p := &plan{back: src.exact, superset: src.superset, crosses: takesLineFeed(src.root)}
 	limit := opts.SizeLimit
 	if limit <= 0 {
 		limit = nfa.DefaultSizeLimit
@@ -106,6 +111,17 @@ func hasEmptyText(set literal.Set) bool {
 		}
 	}
 	return false
+}
+
+// takesLineFeed reports whether a part of n matches a line feed.
+func takesLineFeed(n *hir.Node) bool {
+	switch n.Op {
+	case hir.OpLiteral:
+		return bytes.IndexByte(n.Lit, '\n') >= 0
+	case hir.OpClass:
+		return n.Class.Contains('\n')
+	}
+	return slices.ContainsFunc(n.Subs, takesLineFeed)
 }
 
 // mapLooks returns the tree with its assertions replaced.

@@ -28,6 +28,8 @@ type prefilter struct {
 	// hasCR says that a string contains \r, so that a hit may reach into a line
 	// ending.
 	hasCR bool
+	// longest is the length of the longest string.
+	longest int
 	// loose says that a hit may not be one of the strings asked for.
 	loose bool
 }
@@ -51,6 +53,21 @@ func (p *prefilter) find(buf []byte, from int) (start, end int) {
 		i := p.bytes.Find(buf, from)
 		return i, i + 1
 	}
+}
+
+// first is find where a hit is a match: it knows that no match comes before
+// the hit, unless one of the odd letters might begin or be part of one.
+func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
+	start, end = p.find(buf, from)
+	if !p.oddCase {
+		return start, end, true
+	}
+	seen := buf[from:]
+	if start >= 0 {
+		// Before its first odd letter a match is as long as its string.
+		seen = buf[from:min(len(buf), start+p.longest+len(kelvin))]
+	}
+	return start, end, p.usable(seen)
 }
 
 // countLines counts the lines with a hit.
@@ -107,6 +124,7 @@ func newPrefilter(set literal.Set) *prefilter {
 	texts := make([][]byte, len(set))
 	for i, lit := range set {
 		texts[i] = []byte(lit.Text)
+		p.longest = max(p.longest, len(lit.Text))
 		p.hasCR = p.hasCR || strings.Contains(lit.Text, "\r")
 		if lit.Fold {
 			fold++

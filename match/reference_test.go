@@ -15,5 +15,5 @@ func (m *Matcher) findExact(line []byte) bool {
 	if m.p.plan.superset {
 		return m.find(line, 0, nil)
 	}
-	return m.runExact(line, 0, nil)
+	return m.runExact(line, 0, len(line), false, nil)
 }

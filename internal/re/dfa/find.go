@@ -16,7 +16,12 @@ const (
 	// where a Unicode assertion would have to be decided. Another engine
 	// has to search from where this one started.
 	GaveUp
+	// Stopped: Stop said so; nothing is known.
+	Stopped
 )
+
+// pollBytes are read between two questions to Stop: well under a millisecond.
+const pollBytes = 256 << 10
 
 // Finder finds spans with two automata: a forward one that knows where the
 // preferred match ends and a reversed one that then finds its start.
@@ -60,6 +65,9 @@ func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
 // FindCache holds the states a Finder has built. One goroutine uses it at a
 // time.
 type FindCache struct {
+	// Stop is asked every 256 KiB whether to stop. nil never does.
+	Stop func() bool
+
 	f   *Finder
 	fwd *machine
 	rev *machine // made when first needed
@@ -81,7 +89,7 @@ func (c *FindCache) Find(hay []byte, from, to int, anchored bool) (start, end in
 		start = from
 		if !anchored && !c.f.fwd.AnchoredStart {
 			if start, r = c.startOf(hay, from, end); r != Match {
-				return -1, -1, GaveUp
+				return -1, -1, max(r, GaveUp)
 			}
 		}
 		if start != end || !c.f.fwd.UTF8 || !nfa.SplitsRune(hay, end) {
@@ -132,51 +140,57 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 		return -1, NoMatch
 	}
 	last := -1
-	text := hay[:to]
 	home := ^uint32(0) // the state to skip from, none
-	i := from
 	if c.f.skip && !anchored {
 		home = s
-		i = c.f.next(text, i)
 	}
 	base, limit, mark := m.base(), m.limit(), from
-	for ; i < len(text); i++ {
-		// s is the id of a row in the table and a column is less than a
-		// row's length, so the entry exists.
-		e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
-		if e >= limit && e&matchBit == 0 {
-			if s = e; s == home {
-				i = c.f.next(text, i+1) - 1
-			}
-			continue
+	for i := from; i < to; {
+		if i > from && c.Stop != nil && c.Stop() {
+			return -1, Stopped
 		}
-		if e == rowUnknown {
-			m.scanned += i - mark
-			mark = i
-			e = m.build(s, text[i])
-			if home != ^uint32(0) {
-				home = m.startState(false, before)
+		text := hay[:min(to, i+pollBytes)]
+		if s == home {
+			i = c.f.next(text, i)
+		}
+		for ; i < len(text); i++ {
+			// s is the id of a row in the table and a column is less than a
+			// row's length, so the entry exists.
+			e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
+			if e >= limit && e&matchBit == 0 {
+				if s = e; s == home {
+					i = c.f.next(text, i+1) - 1
+				}
+				continue
 			}
-			base, limit = m.base(), m.limit()
-			if m.thrashed {
+			if e == rowUnknown {
+				m.scanned += i - mark
+				mark = i
+				e = m.build(s, text[i])
+				if home != ^uint32(0) {
+					home = m.startState(false, before)
+				}
+				base, limit = m.base(), m.limit()
+				if m.thrashed {
+					return -1, GaveUp
+				}
+			}
+			if e&matchBit != 0 {
+				last = i
+				if earliest {
+					return last, Match
+				}
+				e &^= matchBit
+			}
+			if e == m.special(rowDead) {
+				m.scanned += i - mark
+				return verdict(last)
+			}
+			if e == m.special(rowQuit) {
 				return -1, GaveUp
 			}
+			s = e
 		}
-		if e&matchBit != 0 {
-			last = i
-			if earliest {
-				return last, Match
-			}
-			e &^= matchBit
-		}
-		if e == m.special(rowDead) {
-			m.scanned += i - mark
-			return verdict(last)
-		}
-		if e == m.special(rowQuit) {
-			return -1, GaveUp
-		}
-		s = e
 	}
 	m.scanned += to - mark
 	if to < len(hay) {
@@ -225,7 +239,13 @@ func (c *FindCache) startOf(hay []byte, from, end int) (start int, r Result) {
 	s := m.startState(true, after)
 	last := -1
 	base, limit, mark := m.base(), m.limit(), end
-	for i := end - 1; i >= from; i-- {
+	for i, poll := end-1, end-pollBytes; i >= from; i-- {
+		if i < poll {
+			if c.Stop != nil && c.Stop() {
+				return -1, Stopped
+			}
+			poll = i - pollBytes
+		}
 		e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[hay[i]])))
 		if e >= limit && e&matchBit == 0 {
 			s = e

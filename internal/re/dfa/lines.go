@@ -39,6 +39,10 @@ type Line struct{ Start, End int }
 // LineCache holds the states a Lines has built. One goroutine uses it at a
 // time.
 type LineCache struct {
+	// Stop is asked every 256 KiB whether to stop, nil never does. What is
+	// left of the buffer is then passed over.
+	Stop func() bool
+
 	l      *Lines
 	m      *machine
 	decide func(line []byte) bool
@@ -47,6 +51,7 @@ type LineCache struct {
 	// after it gave up; each time it does, the next stretch is longer,
 	// unless it read a lot since the last time (at lastRead).
 	handed, stretch, lastRead int
+	sincePoll                 int // bytes read since Stop was asked
 	streams                   [maxStreams]stream
 	pieces                    []piece
 }
@@ -83,12 +88,24 @@ func (c *LineCache) Next(hay []byte, from int) (Line, bool) {
 	s.state = c.m.startState(false, kindEdge)
 	for s.pos < s.end {
 		c.run1(hay, s)
-		if line, ok := c.advance(hay, s, 0); ok {
+		if line, ok := c.advance(hay, s, 4*block); ok {
 			return line, true
 		}
 	}
 	return Line{}, false
 }
+
+// stopped counts bytes read and reports whether to stop.
+func (c *LineCache) stopped(read int) bool {
+	if c.sincePoll += read; c.sincePoll < pollBytes {
+		return false
+	}
+	c.sincePoll = 0
+	return c.Stop != nil && c.Stop()
+}
+
+// abandon passes over what is left of a stream.
+func (s *stream) abandon() { s.pos, s.floor = s.end, s.end }
 
 // Match reports whether a single line matches, given without its \n. It is
 // for lines that something else has found to be worth a look.

@@ -109,9 +109,16 @@ func (c *LineCache) lockstep(hay []byte) {
 			n = min(n, c.streams[k].end-c.streams[k].pos)
 		}
 		if n >= block && c.handed <= 0 {
-			for k, fell := range c.run(hay, n/block) {
+			n, before := min(n/block, pollBytes/maxStreams/block), c.streams[0].pos
+			for k, fell := range c.run(hay, n) {
 				if fell {
 					c.aside(hay, k, block)
+				}
+			}
+			if c.stopped(maxStreams * (c.streams[0].pos - before)) {
+				next = len(c.pieces)
+				for k := range c.streams {
+					c.streams[k].abandon()
 				}
 			}
 			continue
@@ -223,7 +230,7 @@ func (c *LineCache) run(hay []byte, n int) (fell [maxStreams]bool) {
 // run1 is run for one stream.
 func (c *LineCache) run1(hay []byte, s *stream) {
 	m := c.m
-	n := (s.end - s.pos) / block
+	n := min(s.end-s.pos, pollBytes) / block
 	if n <= 0 || c.handed > 0 {
 		return
 	}
@@ -247,6 +254,9 @@ func (c *LineCache) run1(hay []byte, s *stream) {
 	m.scanned += i
 	s.pos += i
 	s.state = uint32(id)
+	if c.stopped(i) {
+		s.abandon()
+	}
 }
 
 // walk is one step in a wide table. The sum of base and column comes first:

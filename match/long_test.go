@@ -1,0 +1,137 @@
+package match
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A long line or text with many matches takes time in proportion to it. Before
+// each of these had its test, a megabyte of one line took five seconds.
+func TestManyMatchesInOneText(t *testing.T) {
+	text := bytes.Repeat([]byte("as x "), 1<<20/5)
+	for _, expr := range []string{"(?i)s", "(?i)as|x", "(?i)\u017f", "s", `\bas\b`, "[as]", "x*", `\w+`} {
+		for _, mode := range []Mode{Lines, Multiline, Text} {
+			start, n := time.Now(), 0
+			MustCompile(expr, Options{Mode: mode}).NewMatcher().Each(text, func(int, int) bool { n++; return true })
+			if d := time.Since(start); n < 200_000 || d > 2*time.Second {
+				t.Errorf("%q in mode %d: %d matches in %v", expr, mode, n, d)
+			}
+		}
+	}
+}
+
+// Walking a buffer by Find is no slower than a few times Each.
+func TestFindByFind(t *testing.T) {
+	text := bytes.Repeat([]byte("one two three\nfour\n"), 1<<20/19)
+	for _, expr := range []string{`t\w+o`, "two", `[a-z]{5}$`} {
+		m := MustCompile(expr, Options{}).NewMatcher()
+		want := lineList(func(yield func(int, int) bool) { m.Each(text, yield) })
+		start := time.Now()
+		got := lineList(func(yield func(int, int) bool) {
+			for from := 0; ; {
+				s, e, ok := m.Find(text, from)
+				if !ok || !yield(s, e) {
+					return
+				}
+				from = e
+			}
+		})
+		if got != want {
+			t.Errorf("%q: Find and Each differ", expr)
+		}
+		if d := time.Since(start); d > 2*time.Second {
+			t.Errorf("%q: %d matches by Find took %v", expr, strings.Count(got, " "), d)
+		}
+	}
+}
+
+// A search ends soon after its context, in every mode and engine, and says so.
+func TestCancelSoon(t *testing.T) {
+	oneLine := bytes.Repeat([]byte("hello world это текст "), 8<<20/28)
+	lines := bytes.Clone(oneLine)
+	for i := 80; i < len(lines); i += 80 {
+		lines[i] = '\n'
+	}
+	for _, c := range []struct {
+		expr   string
+		syntax Syntax
+	}{
+		{"o", Rust}, {"hel+o", Rust}, {"[a-z]+ [0-9]", Rust}, {`\b`, Rust}, {`\w{5}\s+\w{5}\s+\w{5}x`, Rust},
+		{`[a-q][^u-z]{13}[0-9]`, Rust}, {`(?:\w+\s+){50}Z`, Rust}, {`(?=\w)\w+ (?=z)`, ECMAScript}, {`(?=h)hellox`, ECMAScript},
+	} {
+		for _, mode := range []Mode{Lines, Multiline, Text} {
+			for name, text := range map[string][]byte{"one line": oneLine, "lines": lines} {
+				p := MustCompile(c.expr, Options{Mode: mode, Syntax: c.syntax})
+				ctx, cancel := context.WithCancel(context.Background())
+				m := p.NewSearch(ctx).NewMatcher()
+				m.Find([]byte("warm up"), 0)
+				// A context that ends after the first look at it: no clock.
+				cancel()
+				start, n := time.Now(), 0
+				m.Each(text, func(int, int) bool { n++; return true })
+				if d := time.Since(start); d > 50*time.Millisecond {
+					t.Errorf("%q, mode %d, %s: went on for %v and %d matches", c.expr, mode, name, d, n)
+				}
+				if m.Err() == nil && n > 0 {
+					t.Errorf("%q, mode %d, %s: %d matches and no error", c.expr, mode, name, n)
+				}
+			}
+		}
+	}
+}
+
+// Spans and groups in a long text are those that the exact engine gives, also
+// where a prefilter or the automaton goes first.
+func TestLongTextAgrees(t *testing.T) {
+	for seed := range uint64(400) {
+		g := seeded(seed, false)
+		expr := g.pattern(3)
+		var text []byte
+		for len(text) < 600 {
+			text = append(text, g.text()...)
+		}
+		for _, mode := range []Mode{Multiline, Text} {
+			p, err := Compile(expr, Options{Mode: mode})
+			if err != nil {
+				continue
+			}
+			m, exact := p.NewMatcher(), p.NewMatcher()
+			for from := 0; from <= len(text); from += 1 + g.rng.IntN(100) {
+				want := make([]int, 2*p.Groups())
+				ok := exact.runExact(text, from, len(text), false, want)
+				got, found := m.Captures(text, from, nil)
+				s, e, _ := m.Find(text, from)
+				if ok != found || ok && (fmt.Sprint(got) != fmt.Sprint(want) || s != want[0] || e != want[1]) {
+					t.Fatalf("%q, mode %d, from %d in %q: groups %v, span %d-%d, want %v", expr, mode, from, text, got, s, e, want)
+				}
+			}
+		}
+	}
+}
+
+func TestFindOutsideText(t *testing.T) {
+	for _, expr := range []string{"a", "a+", "(?i)s", "[ab]c|d"} {
+		for _, mode := range []Mode{Lines, Multiline, Text} {
+			m := MustCompile(expr, Options{Mode: mode}).NewMatcher()
+			for _, from := range []int{-1, 4} {
+				if s, e, ok := m.Find([]byte("aaa"), from); ok || s != 0 || e != 0 {
+					t.Errorf("Find(%q, %d) in mode %d = %d, %d, %v", expr, from, mode, s, e, ok)
+				}
+			}
+		}
+	}
+}
+
+// What isn't empty may begin inside an encoded character when the pattern
+// speaks of bytes, also after an empty match.
+func TestMatchInsideCharacter(t *testing.T) {
+	m := MustCompile("(?-u:[^a])\U00010400|", Options{}).NewMatcher()
+	got := lineList(func(yield func(int, int) bool) { m.Each([]byte("\u039c\U00010400"), yield) })
+	if want := "0-0 1-6 "; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
