@@ -311,7 +311,7 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 }
 
 // minFind is what Find looks at first.
-const minFind = 4 << 10
+const minFind = 512
 
 // Captures finds the first match in text at or after from and returns the
 // spans of its groups: group i is slots[2*i] to slots[2*i+1], -1 when it took
