@@ -137,6 +137,7 @@ type worker struct {
 	searched int
 	filtered int
 	bytes    int64
+	limited  io.LimitedReader
 	spare    *found // the outcome of a file that left no trace, to be used again
 	_        [64]byte
 }
@@ -254,7 +255,14 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
 		k.scanner = scan.New(r.matching.NewMatcher())
 	}
 	out.info = f.Info()
-	out.res, out.err = k.scanner.File(f, out.info.Size, &r.request)
+	var text io.Reader = f
+	if size := out.info.Size; size > 0 {
+		// The file as it was when it was opened: one that grows as fast as it
+		// is read would never end. Files of /proc say 0 and end by themselves.
+		k.limited = io.LimitedReader{R: f, N: size}
+		text = &k.limited
+	}
+	out.res, out.err = k.scanner.File(text, out.info.Size, &r.request)
 }
 
 // byOrder sorts files as the query asks, path order being the tie-break.

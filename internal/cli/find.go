@@ -14,22 +14,23 @@ import (
 )
 
 type findFlags struct {
-	globs    []string
-	hidden   bool
-	noIgnore bool
-	kind     string
-	sort     string
-	nul      bool
-	json     bool
-	maxDepth int
-	limit    int
-	root     string
+	globs        []string
+	hidden       bool
+	noIgnore     bool
+	unrestricted int
+	kind         string
+	sort         string
+	nul          bool
+	json         bool
+	maxDepth     int
+	limit        int
+	root         string
 }
 
 func newFind(s Streams) *cobra.Command {
 	var f findFlags
 	cmd := &cobra.Command{
-		Use:   "find [GLOB] [PATH]",
+		Use:   "find [GLOB] [PATH...]",
 		Short: "List files by name",
 		Long: `List the files below a folder, without hidden and ignored ones, or those a glob
 matches. A glob without a slash matches names at any depth; one with a slash
@@ -41,28 +42,37 @@ Exit code 0 when something was found, 1 when nothing was, 2 for an error.`,
   quarry find '*.go'                Go files
   quarry find 'src/**/*_test.*' -t file --sort mtime
   quarry find -g '*.md' -g '!README.md' docs`,
-		Args: cobra.MaximumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return runFind(cmd, s, &f, args) },
+		DisableFlagsInUseLine: true,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return runFind(cmd, s, &f, args) },
 	}
-	fl := cmd.Flags()
-	fl.SortFlags = false
-	fl.StringArrayVarP(&f.globs, "glob", "g", nil, "list only what this glob matches; ! excludes; may be given several times")
-	fl.BoolVar(&f.hidden, "hidden", false, "list hidden files and folders too")
-	fl.BoolVar(&f.noIgnore, "no-ignore", false, "list what ignore files leave out too")
-	fl.StringVarP(&f.kind, "type", "t", "file", "file, dir or any")
-	fl.StringVar(&f.sort, "sort", "path", "path, mtime (newest first) or size (largest first)")
-	fl.IntVarP(&f.maxDepth, "max-depth", "d", 0, "go at most this many folders deep")
-	fl.IntVar(&f.limit, "limit", 0, "list at most this many")
-	fl.BoolVarP(&f.nul, "null", "0", false, "end each path with a NUL")
-	fl.BoolVar(&f.json, "json", false, "write one JSON object a line")
-	fl.StringVar(&f.root, "root", "", "workspace folder (default: found from here)")
+	setGroups(cmd, f.groups())
 	return cmd
+}
+
+func (f *findFlags) groups() []flagGroup {
+	what, how := newFlagSet(), newFlagSet()
+	what.StringArrayVarP(&f.globs, "glob", "g", nil, "only what this `glob` matches; ! excludes;\nmay be given several times")
+	what.StringVarP(&f.kind, "type", "t", "file", "`kind`: file (the default), dir or any")
+	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
+	what.BoolVar(&f.noIgnore, "no-ignore", false, "what ignore files leave out too")
+	what.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden")
+	what.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
+	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
+	how.StringVar(&f.sort, "sort", "path", "`order`: path (the default), mtime (newest first) or\nsize (largest first)")
+	how.IntVar(&f.limit, "limit", 0, "at most `n` paths")
+	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
+	how.BoolVar(&f.json, "json", false, "one JSON object a line")
+	return []flagGroup{{"What to list", what}, {"How to show it", how}}
 }
 
 func (f *findFlags) query(globs []string) (quarry.FindQuery, error) {
 	q := quarry.FindQuery{Limit: f.limit}
 	q.Globs = append(globs, f.globs...)
-	q.Hidden, q.Ignored, q.MaxDepth = f.hidden, f.noIgnore, f.maxDepth
+	q.Hidden, q.Ignored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
+	q.MaxDepth = f.maxDepth
+	if f.maxDepth < 0 || f.limit < 0 {
+		return q, errors.New("--max-depth and --limit can't be negative")
+	}
 	q.Stat = f.json
 	switch f.kind {
 	case "file", "f":
@@ -71,66 +81,79 @@ func (f *findFlags) query(globs []string) (quarry.FindQuery, error) {
 	case "any":
 		q.Kind = quarry.FilesAndFolders
 	default:
-		return q, fmt.Errorf("unknown type %q: file, dir or any", f.kind)
+		return q, fmt.Errorf("--type %q: file, dir or any", f.kind)
 	}
 	switch f.sort {
 	case "path":
-	case "mtime", "modified":
+	case "mtime":
 		q.Order = quarry.ByModTime
 	case "size":
 		q.Order = quarry.BySize
 	default:
-		return q, fmt.Errorf("unknown order %q: path, mtime or size", f.sort)
+		return q, fmt.Errorf("--sort %q: path, mtime or size", f.sort)
 	}
 	return q, nil
 }
 
 // splitFindArgs tells a glob from a path: a lone argument without glob
-// characters that names something is a path.
-func splitFindArgs(args []string) (globs, paths []string) {
-	switch len(args) {
-	case 1:
-		if !strings.ContainsAny(args[0], `*?[{!`) && exists(args[0]) {
-			return nil, args
-		}
-		return args, nil
-	case 2:
-		return args[:1], args[1:]
+// characters that names something, ends in a slash or stands beside -g is a
+// path.
+func splitFindArgs(args []string, haveGlob bool) (globs, paths []string) {
+	if len(args) == 0 {
+		return nil, nil
 	}
-	return nil, nil
+	if first := args[0]; len(args) == 1 && !strings.ContainsAny(first, `*?[{!`) &&
+		(haveGlob || exists(first) || strings.HasSuffix(first, "/")) {
+		return nil, args
+	}
+	return args[:1], args[1:]
 }
 
 func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
-	globs, paths := splitFindArgs(args)
+	globs, paths := splitFindArgs(args, len(f.globs) > 0)
 	q, err := f.query(globs)
 	if err != nil {
 		return err
 	}
+	failed := false
+	complain := func(err error) {
+		failed = true
+		fmt.Fprintf(s.Err, "quarry: %v\n", err)
+	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
-	var failed error
-	targets, err := ws.find(f.root, paths, func(err error) { failed = err })
-	if err != nil || failed != nil {
-		return errors.Join(err, failed)
-	}
-	t := targets[0]
-	q.Paths = []string{t.path}
-	res, err := t.ws.Find(cmd.Context(), q)
+	targets, err := ws.find(f.root, paths, complain)
 	if err != nil {
 		return err
 	}
-	if err := f.write(s, &t, res); err != nil {
+	found := 0
+	w := bufio.NewWriterSize(s.Out, 64<<10)
+	for i := range targets {
+		t := &targets[i]
+		if t.stdin {
+			complain(errors.New("-: there are no files to list in stdin"))
+			continue
+		}
+		q.Paths = []string{t.path}
+		res, err := t.ws.Find(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		found += len(res.Entries)
+		if err := f.write(w, s.outTerminal(), t, res); err != nil {
+			return err
+		}
+		for _, k := range res.Skipped {
+			complain(skipError(t, k))
+		}
+	}
+	if err := w.Flush(); err != nil {
 		return err
 	}
-	failed = nil
-	for _, k := range res.Skipped {
-		failed = errReported
-		fmt.Fprintf(s.Err, "quarry: %v\n", skipError(&t, k))
-	}
-	if failed != nil {
-		return failed
-	}
-	if len(res.Entries) == 0 {
+	switch {
+	case failed:
+		return errReported
+	case found == 0:
 		return errNone
 	}
 	return nil
@@ -144,11 +167,10 @@ type jsonEntry struct {
 	Modified string   `json:"modified,omitempty"`
 }
 
-func (f *findFlags) write(s Streams, t *target, res *quarry.FindResult) error {
-	w := bufio.NewWriterSize(s.Out, 64<<10)
+func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *quarry.FindResult) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	escape := s.outTerminal() && !f.nul
+	escape := tty && !f.nul
 	end := byte('\n')
 	if f.nul {
 		end = 0
@@ -181,5 +203,5 @@ func (f *findFlags) write(s Streams, t *target, res *quarry.FindResult) error {
 			return err
 		}
 	}
-	return w.Flush()
+	return nil
 }

@@ -184,7 +184,7 @@ func (f *searchFlags) addOther(fl *pflag.FlagSet) {
 }
 
 // quietDefaults are flags whose help names the default already.
-var quietDefaults = []string{"syntax", "color", "sort", "unrestricted"}
+var quietDefaults = []string{"syntax", "color", "sort", "type", "unrestricted"}
 
 // setGroups gives a command its flags and a help text that shows the groups.
 func setGroups(cmd *cobra.Command, groups []flagGroup) {
@@ -200,7 +200,7 @@ func setGroups(cmd *cobra.Command, groups []flagGroup) {
 		}
 		for _, name := range quietDefaults {
 			if fl := c.Flags().Lookup(name); fl != nil {
-				fl.DefValue = fl.Value.String()[:0]
+				fl.DefValue = map[string]string{"count": "0"}[fl.Value.Type()]
 			}
 		}
 		for _, g := range groups {

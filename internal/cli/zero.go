@@ -23,7 +23,7 @@ func (r *searching) explainZero() {
 	for i := range r.targets {
 		where = append(where, string(appendEscaped(nil, []byte(r.targets[i].arg()))))
 	}
-	n := r.total.Stats.Searched
+	n := r.total.Stats.Searched - r.total.SkippedCount[quarry.Binary]
 	fmt.Fprintf(r.s.Err, "quarry: no match in %s (%d %s searched)\n", strings.Join(where, ", "), n, plural(n, "file", "files"))
 	for _, note := range r.zeroNotes() {
 		fmt.Fprintf(r.s.Err, "  %s\n", note)
@@ -40,22 +40,22 @@ func (r *searching) zeroNotes() []string {
 	if filters := r.f.filters(); filters != "" {
 		n := r.wider(func(q *quarry.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
 		notes = append(notes, "searched were only files that pass "+string(appendEscaped(nil, []byte(filters))))
-		note(n, "%d other %s: leave the filter out to see them", n, plural(n, "file matches", "files match"))
+		note(n, "%d other %s: leave the filter out to see %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if !r.q.Ignored || !r.q.Hidden {
 		n := r.wider(func(q *quarry.Query) { q.Ignored, q.Hidden = true, true })
-		note(n, "%d hidden or ignored %s: -uu shows them", n, plural(n, "file matches", "files match"))
+		note(n, "%d hidden or ignored %s: -uu shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if n := r.total.SkippedCount[quarry.Binary]; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d binary %s left out: -a searches them", n, plural(n, "file was", "files were")))
+		notes = append(notes, fmt.Sprintf("%d binary %s", n, plural(n, "file was left out: -a searches it", "files were left out: -a searches them")))
 	}
 	if r.q.Match.Case != match.Insensitive {
 		n := r.wider(func(q *quarry.Query) { q.Match.Case = match.Insensitive })
-		note(n, "%d %s in other letter case: -i shows them", n, plural(n, "file matches", "files match"))
+		note(n, "%d %s in other letter case: -i shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if r.q.Match.Syntax != match.Literal && strings.ContainsAny(strings.Join(r.q.Patterns, ""), `\.+*?()|[]{}^$`) {
 		n := r.wider(func(q *quarry.Query) { q.Match.Syntax = match.Literal })
-		note(n, "%d %s the pattern as plain text: -F shows them", n, plural(n, "file has", "files have"))
+		note(n, "%d %s the pattern as plain text: -F shows %s", n, plural(n, "file has", "files have"), plural(n, "it", "them"))
 	}
 	return notes
 }

@@ -1,0 +1,193 @@
+//go:build unix
+
+package cli
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// Files that are no ordinary text: nothing hangs or crashes, the rest is
+// searched, and what was left out is told with its reason.
+func TestOddFiles(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeTree(t, dir, map[string]string{"a.txt": "foo\n", "z.txt": "foo\n"})
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(syscall.Mkfifo("fifo", 0o666))
+	must(os.Symlink(".", "self"))
+	must(os.Symlink("ring2", "ring1"))
+	must(os.Symlink("ring1", "ring2"))
+	socket, err := net.Listen("unix", "sock")
+	must(err)
+	defer socket.Close()
+	must(os.WriteFile("sparse", nil, 0o666))
+	must(os.Truncate("sparse", 10<<30))
+
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		out  string
+		errs string // what stderr has
+	}{
+		{"beside ordinary files", []string{"-l", "foo"}, exitFound, "a.txt\nz.txt\n", ""},
+		{"in the statistics", []string{"--stats", "-c", "foo"}, exitFound, "skipped: binary 1, not_regular 2, symlink 3", ""},
+		{"a FIFO that is named", []string{"foo", "fifo", "a.txt"}, exitError, "a.txt:1:foo\n", "fifo: "},
+		{"a socket that is named", []string{"foo", "sock", "a.txt"}, exitError, "a.txt:1:foo\n", "sock: "},
+		{"a symlink to itself", []string{"foo", "ring1", "a.txt"}, exitError, "a.txt:1:foo\n", "ring1: "},
+		{"through a loop", []string{"-l", "foo", "self/self"}, exitFound, "self/self/a.txt\nself/self/z.txt\n", ""},
+		{"10 GB of nothing", []string{"foo", "sparse"}, exitNone, "", "sparse: binary file"},
+	} {
+		got := runQuarry("", append([]string{"search"}, c.args...)...)
+		if got.code != c.code || !strings.Contains(got.out, c.out) || !strings.Contains(got.err, c.errs) || c.errs == "" && got.err != "" {
+			t.Errorf("%s: exit code %d, want %d\n%s%s", c.name, got.code, c.code, got.out, got.err)
+		}
+	}
+}
+
+// A line of 5 GB is given up in bounded memory, and the answer says so.
+func TestHugeLine(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	text := "foo\n" + strings.Repeat("filler\n", 10_000)
+	if err := os.WriteFile("huge", []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate("huge", 5<<30); err != nil {
+		t.Skip(err)
+	}
+	for _, args := range [][]string{{"foo"}, {"-U", `foo\n`}, {"-v", "-c", "zzz"}, {"-C3", "foo"}} {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		got := runQuarry("", append([]string{"search"}, args...)...)
+		runtime.ReadMemStats(&after)
+		if got.code != exitError || !strings.Contains(got.err, "huge: too_large") {
+			t.Errorf("%q: exit code %d, stderr %q", args, got.code, got.err)
+		}
+		if more := int64(after.Sys) - int64(before.Sys); more > 64<<20 {
+			t.Errorf("%q took %d MB", args, more>>20)
+		}
+	}
+}
+
+// A file that grows as fast as it is read, or shrinks, ends all the same.
+func TestChangingFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	line := []byte(strings.Repeat("foo bar\n", 8<<10))
+	for _, shrink := range []bool{false, true} {
+		f, err := os.Create("log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 64 {
+			if _, err := f.Write(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done := make(chan struct{})
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			size := int64(64 * len(line))
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if shrink {
+					size = max(size/2, 1)
+					f.Truncate(size)
+				} else if size < 1<<30 {
+					f.Write(line)
+					size += int64(len(line))
+				}
+			}
+		})
+		got := runQuarry("", "search", "-c", "bar", "log")
+		close(done)
+		writer.Wait()
+		f.Close()
+		if got.code == exitError || got.err != "" {
+			t.Errorf("shrinking %v: exit code %d, %s", shrink, got.code, got.err)
+		}
+	}
+}
+
+// As an ordinary user, a file that can't be read is told and the rest
+// searched: exit code 2, as in ripgrep.
+func TestUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	for d := dir; d != filepath.Dir(d) && strings.HasPrefix(d, os.TempDir()+"/"); d = filepath.Dir(d) {
+		if err := os.Chmod(d, 0o755); err != nil {
+			t.Skip(err)
+		}
+	}
+	writeTree(t, dir, map[string]string{"tree/a.txt": "foo\n", "tree/closed.txt": "foo\n", "tree/locked/b.txt": "foo\n", "tree/z.txt": "foo\n"})
+	for name, mode := range map[string]os.FileMode{"tree": 0o755, "tree/closed.txt": 0, "tree/locked": 0} {
+		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer os.Chmod(filepath.Join(dir, "tree/locked"), 0o755)
+	program := filepath.Join(dir, "quarry")
+	copyProgram(t, program)
+	cmd := exec.Command(program, "search", "-l", "foo")
+	cmd.Dir = filepath.Join(dir, "tree")
+	cmd.Env = []string{"HOME=" + dir}
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Skipf("can't run as another user: %v", err)
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitError || out.String() != "a.txt\nz.txt\n" {
+		t.Errorf("exit code %d\n%s", code, out.String())
+	}
+	for _, name := range []string{"closed.txt: ", "locked: "} {
+		if !strings.Contains(errs.String(), name) {
+			t.Errorf("stderr lacks %q:\n%s", name, errs.String())
+		}
+	}
+}
+
+// copyProgram copies this test binary: under the name quarry it is the program.
+func copyProgram(t *testing.T, to string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(exe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestFindRipgrep compares the files listed with those of rg --files, on the
+// trees of the comparison and on Go's own source. The order is checked by
+// itself: ours is that of the bytes of the paths.
+func TestFindRipgrep(t *testing.T) {
+	rg, _ := ripgrep(t)
+	trees := makeTrees(t)
+	trees["go"] = filepath.Join(runtime.GOROOT(), "src")
+	for seed := range uint64(150) {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		tree := pick(rng, "plain", "ignored", "ignored", "names")
+		var flags []string
+		if seed%30 == 0 {
+			tree = "go"
+		}
+		if rng.IntN(2) == 0 {
+			flags = append(flags, pick(rng, "--hidden", "--no-ignore", "-u", "-uu"))
+		}
+		if rng.IntN(2) == 0 {
+			flags = append(flags, "-g", pick(rng, "!*.go", "!sub", "!sub/**", "!*.{txt,md}", "!/a*"))
+		} else if tree != "ignored" && rng.IntN(2) == 0 { // a glob brings nothing back
+			flags = append(flags, "-g", pick(rng, "*.go", "sub/*", "*_test.go", "[a-c]*", "**/deep/**"))
+		}
+		if rng.IntN(5) == 0 {
+			flags = append(flags, "--max-depth", pick(rng, "1", "2"))
+		}
+		t.Chdir(trees[tree])
+		want := runRipgrep(t, rg, trees[tree], append([]string{"--files", "-0"}, flags...))
+		got := runQuarry("", append([]string{"find", "-0"}, flags...)...)
+		list := func(out string) []string { return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") }
+		wantList, gotList := list(want.out), list(got.out)
+		if !slices.IsSorted(gotList) {
+			t.Errorf("seed %d: find %q is not in the order of the paths", seed, flags)
+		}
+		slices.Sort(wantList)
+		if diff := cmp.Diff(wantList, gotList); diff != "" || (got.code == exitFound) != (want.out != "") {
+			t.Errorf("seed %d: find %q in %s: exit code %d\n%s", seed, flags, tree, got.code, diff)
+		}
+	}
+}

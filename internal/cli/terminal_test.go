@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// onTerminal runs a command line as if a person sat before it.
+func onTerminal(env map[string]string, args ...string) outcome {
+	var out, errs bytes.Buffer
+	yes := true
+	code := Run(context.Background(), args, Streams{
+		In: strings.NewReader(""), Out: &out, Err: &errs,
+		Terminal: &yes, Getenv: func(name string) string { return env[name] },
+	})
+	return outcome{out.String(), code, errs.String()}
+}
+
+func TestTerminal(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeTree(t, dir, map[string]string{"a.txt": "foo bar\n", "b.txt": "x foo\ny\n"})
+	plain := map[string]string{"NO_COLOR": "1"}
+	for _, c := range []struct {
+		name string
+		env  map[string]string
+		args []string
+		want string
+	}{
+		{"headings and colour", nil, []string{"search", "foo"},
+			"\x1b[0m\x1b[35ma.txt\x1b[0m\n\x1b[0m\x1b[32m1\x1b[0m:\x1b[0m\x1b[1m\x1b[31mfoo\x1b[0m bar\n\n" +
+				"\x1b[0m\x1b[35mb.txt\x1b[0m\n\x1b[0m\x1b[32m1\x1b[0m:x \x1b[0m\x1b[1m\x1b[31mfoo\x1b[0m\n"},
+		{"NO_COLOR", plain, []string{"search", "foo"}, "a.txt\n1:foo bar\n\nb.txt\n1:x foo\n"},
+		{"a dumb terminal", map[string]string{"TERM": "dumb"}, []string{"search", "foo", "a.txt"}, "1:foo bar\n"},
+		{"no heading", plain, []string{"search", "--no-heading", "foo"}, "a.txt:1:foo bar\nb.txt:1:x foo\n"},
+		{"colour although", plain, []string{"search", "--color=always", "-N", "foo", "a.txt"}, "\x1b[0m\x1b[1m\x1b[31mfoo\x1b[0m bar\n"},
+	} {
+		if diff := cmp.Diff(c.want, onTerminal(c.env, c.args...).out); diff != "" {
+			t.Errorf("%s:\n%s", c.name, diff)
+		}
+	}
+}
+
+// Names and text can't move the cursor, forge a line or turn text round on a
+// terminal; in a pipe they are what they are.
+func TestHostileNamesAndText(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("such names can't exist")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	name := "a\nb.txt:1:forged\x1b[2J\u202etxt"
+	writeTree(t, dir, map[string]string{name: "foo \x1b]0;title\a \u2066bar\r over\n"})
+	const shownName = `a\x0ab.txt:1:forged\x1b[2J\u{202e}txt`
+	const shownText = `foo \x1b]0;title\x07 \u{2066}bar\x0d over`
+	plain := map[string]string{"NO_COLOR": "1"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"search", "foo"}, shownName + "\n1:" + shownText + "\n"},
+		{[]string{"search", "--no-heading", "foo"}, shownName + ":1:" + shownText + "\n"},
+		{[]string{"search", "-l", "foo"}, shownName + "\n"},
+		{[]string{"search", "-c", "foo"}, shownName + ":1\n"},
+		{[]string{"search", "-o", "-I", "-N", "--no-heading", "foo .*t"}, `foo \x1b]0;tit` + "\n"},
+		{[]string{"find"}, shownName + "\n"},
+	} {
+		if diff := cmp.Diff(c.want, onTerminal(plain, c.args...).out); diff != "" {
+			t.Errorf("%q:\n%s", c.args, diff)
+		}
+	}
+	if got := runQuarry("", "search", "-l", "foo"); got.out != name+"\n" {
+		t.Errorf("in a pipe: %q", got.out)
+	}
+	if got := onTerminal(plain, "search", "foo", "no\x1b[2Jne"); !strings.Contains(got.err, `no\x1b[2Jne: no such file`) {
+		t.Errorf("a message: %q", got.err)
+	}
+}
+
+// Zero explains itself to a person, and says nothing in a pipe.
+func TestZeroExplained(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeTree(t, dir, map[string]string{
+		".gitignore": "*.log\n", "a.txt": "Alpha a.b(c)\n", "b.go": "beta\n", "c.log": "gamma\n", ".d": "gamma\n", "bin": "x\x00y", "sub/e.txt": "e\n",
+	})
+	for _, c := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"ignored and hidden", []string{"gamma"}, "quarry: no match in . (3 files searched)\n  2 hidden or ignored files match: -uu shows them\n  1 binary file was left out: -a searches it\n"},
+		{"a filter", []string{"-t", "go", "Alpha", "."}, "quarry: no match in . (1 file searched)\n  searched were only files that pass -t go\n  1 other file matches: leave the filter out to see it\n"},
+		{"letter case", []string{"alpha", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  1 file matches in other letter case: -i shows it\n"},
+		{"plain text", []string{"a.b(c)", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  1 file has the pattern as plain text: -F shows it\n"},
+		{"nothing more to say", []string{"zzz", "sub"}, "quarry: no match in sub (1 file searched)\n"},
+		{"not with -q", []string{"-q", "zzz"}, ""},
+		{"not in JSON", []string{"--json", "zzz"}, ""},
+	} {
+		got := onTerminal(nil, append([]string{"search"}, c.args...)...)
+		if diff := cmp.Diff(c.want, got.err); diff != "" || got.code != exitNone {
+			t.Errorf("%s: exit code %d\n%s", c.name, got.code, diff)
+		}
+		if got := runQuarry("", append([]string{"search"}, c.args...)...); got.err != "" {
+			t.Errorf("%s, in a pipe: %q", c.name, got.err)
+		}
+	}
+}
+
+// The help texts fit a terminal of 80 columns and name every flag once.
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"search", "--help"}, {"find", "--help"}, {"help", "search"}} {
+		got := runQuarry("", args...)
+		if got.code != 0 || got.err != "" {
+			t.Errorf("%q: exit code %d, %s", args, got.code, got.err)
+		}
+		for line := range strings.Lines(got.out) {
+			if len([]rune(line)) > 81 {
+				t.Errorf("%q: too long: %q", args, line)
+			}
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if got := runQuarry("", "completion", shell); got.code != 0 || !strings.Contains(got.out, "quarry") {
+			t.Errorf("completion %s: exit code %d, %d bytes", shell, got.code, len(got.out))
+		}
+	}
+	if got := runQuarry("", "__complete", "search", "--mult"); !strings.Contains(got.out, "--multiline-dotall") {
+		t.Errorf("completing --mult: %q", got.out)
+	}
+}

@@ -1,0 +1,43 @@
+package quarry
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quarry/match"
+)
+
+// A file is searched as it was when it was opened: one that grows as fast as
+// it is read would never end.
+func TestGrowingFile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "log")
+	if err := os.WriteFile(name, []byte("foo\nfoo\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	w, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	p, _, err := w.start("log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := w.root.OpenFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.WriteFile(name, []byte("foo\nfoo\nfoo\nfoo\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	q := &Query{Detail: Counts}
+	run := &searchRun{q: q, request: q.request(), matching: match.MustCompile("foo", match.Options{}).NewSearch(t.Context())}
+	var out found
+	run.scan(&worker{}, f, &out)
+	if out.err != nil || out.res.Matched != 2 {
+		t.Errorf("%d lines, %v; want the 2 that were there", out.res.Matched, out.err)
+	}
+}
