@@ -141,5 +141,10 @@ func (x *Extractor) Take(dst []Gram) []Gram {
 	return dst
 }
 
-// Distinct is how many grams were added so far, a few broken ones included.
-func (x *Extractor) Distinct() int { return len(x.grams) }
+// Reset forgets what was added.
+func (x *Extractor) Reset() {
+	for _, g := range x.grams {
+		x.seen[g>>6] = 0
+	}
+	x.grams = x.grams[:0]
+}

@@ -1,0 +1,155 @@
+package index
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"quarry/internal/trigram"
+)
+
+// assembly makes a segment of runs.
+type assembly struct {
+	runs    []run
+	workers int
+	docs    int
+	// number maps jobs to documents where some jobs have none; nil if all do.
+	number []int32
+}
+
+// runCursor reads the grams of one part of a run.
+type runCursor struct {
+	base uint32 // first job
+	data []byte
+	gram int64
+	n    int // postings of gram
+}
+
+func (c *runCursor) next() bool {
+	if len(c.data) == 0 {
+		return false
+	}
+	delta, k := binary.Uvarint(c.data)
+	n, m := binary.Uvarint(c.data[k:])
+	c.data = c.data[k+m:]
+	c.gram += int64(delta)
+	c.n = int(n)
+	return true
+}
+
+// take appends the jobs that have the gram.
+func (c *runCursor) take(ids []uint32) []uint32 {
+	data, id := c.data, c.base
+	at := 0
+	for range c.n {
+		gap := uint32(data[at])
+		at++
+		if gap >= 0x80 {
+			gap = gap&0x7F | uint32(data[at])<<7
+			at++
+		}
+		id += gap
+		ids = append(ids, id)
+		id++
+	}
+	c.data = data[at:]
+	return ids
+}
+
+// part merges the runs' lists of the grams of one part.
+func (a *assembly) part(i int, out *part) {
+	out.keys, out.entries, out.data = out.keys[:0], out.entries[:0], out.data[:0]
+	var cursors []*runCursor
+	for j := range a.runs {
+		r := &a.runs[j]
+		c := &runCursor{base: uint32(r.first), data: r.data[r.marks[i]:r.marks[i+1]], gram: int64(i)<<partShift - 1}
+		if c.next() {
+			cursors = append(cursors, c)
+		}
+	}
+	var ids []uint32
+	for len(cursors) > 0 {
+		g := cursors[0].gram
+		for _, c := range cursors[1:] {
+			g = min(g, c.gram)
+		}
+		ids = ids[:0]
+		live := cursors[:0]
+		for _, c := range cursors {
+			if c.gram == g {
+				ids = c.take(ids)
+				if !c.next() {
+					continue
+				}
+			}
+			live = append(live, c)
+		}
+		cursors = live
+		if a.number != nil {
+			ids = a.renumber(ids)
+		}
+		if len(ids) > 0 {
+			out.add(trigram.Gram(g), ids, a.docs)
+		}
+	}
+}
+
+func (a *assembly) renumber(ids []uint32) []uint32 {
+	kept := ids[:0]
+	for _, id := range ids {
+		if n := a.number[id]; n >= 0 {
+			kept = append(kept, uint32(n))
+		}
+	}
+	return kept
+}
+
+// write writes all lists in order, a few parts at a time in parallel.
+func (a *assembly) write(w *segmentWriter) error {
+	return inParts(a.workers, a.part, w.lists)
+}
+
+// inParts makes parts on several goroutines and passes them on in order.
+func inParts(workers int, fill func(i int, p *part), pass func(*part) error) error {
+	wave := make([]part, max(1, workers))
+	for from := 0; from < parts; from += len(wave) {
+		n := min(len(wave), parts-from)
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() { fill(from+i, &wave[i]) })
+		}
+		wg.Wait()
+		for i := range n {
+			if err := pass(&wave[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// create writes the segment of the first n jobs of a build.
+func (b *build) create(w *segmentWriter, n int) error {
+	docs := &docWriter{}
+	a := &assembly{runs: b.runs, workers: b.workers}
+	missing := false
+	number := make([]int32, n)
+	for i := range n {
+		out := &b.outcomes[i]
+		if out.state != indexed {
+			number[i] = -1
+			missing = true
+			continue
+		}
+		number[i] = int32(docs.n)
+		docs.add([]byte(b.jobs[i].path), out.stamp, out.flags)
+	}
+	if missing {
+		a.number = number
+	}
+	a.docs = docs.n
+	if err := a.write(w); err != nil {
+		return err
+	}
+	_, err := w.finish(docs, uint64(b.bytes.Load()))
+	return err
+}

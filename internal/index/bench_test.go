@@ -1,0 +1,147 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/match"
+)
+
+// TestBuildFigures builds the index of QUARRY_BENCH_TREE and prints what the
+// targets are about.
+func TestBuildFigures(t *testing.T) {
+	tree := os.Getenv("QUARRY_BENCH_TREE")
+	if tree == "" {
+		t.Skip("set QUARRY_BENCH_TREE to a large folder")
+	}
+	root, err := rootfs.Open(tree, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	stateDir := t.TempDir()
+	state := openState(t, stateDir)
+	ctx := context.Background()
+
+	peak, stop := watchHeap()
+	start := time.Now()
+	ix, err := Open(root, state, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ix.Sweep(ctx, rootfs.Path{}); err != nil {
+		t.Fatal(err)
+	}
+	listed := time.Since(start)
+	if err := ix.Flush(ctx); err != nil {
+		t.Fatal(err)
+	}
+	built := time.Since(start)
+	stop()
+	st := ix.Status()
+	fmt.Printf("build: %.2f s (listing %.2f s), %d files, %d MB of text, peak heap %d MB, rss high %s\n",
+		built.Seconds(), listed.Seconds(), st.Documents, st.Text>>20, peak.Load()>>20, highWater())
+	fmt.Printf("disk: %.1f MB in %d segments, %.2f %% of the text; still dirty %d\n",
+		float64(st.Bytes)/1e6, st.Segments, 100*float64(st.Bytes)/float64(st.Text), st.Dirty)
+	h := ix.segs[0].seg
+	fmt.Printf("sections: postings %d, grams %d, entries %d, restarts %d, paths %d, stamps %d KB\n", len(h.postings)>>10, len(h.grams.keys)>>10,
+		len(h.grams.entries)>>10, len(h.docs.restarts)>>10, len(h.docs.paths)>>10, len(h.docs.stamps)>>10)
+	ix.Close()
+
+	start = time.Now()
+	if ix, err = Open(root, state, nil); err != nil {
+		t.Fatal(err)
+	}
+	opened := time.Since(start)
+	snap, err := ix.Fresh(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Printf("restart: open %.0f ms, with sweep %.0f ms; dirty %d\n",
+		opened.Seconds()*1e3, time.Since(start).Seconds()*1e3, ix.Status().Dirty)
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("serving: heap %d MB\n", m.HeapAlloc>>20)
+	for _, q := range []struct {
+		expr string
+		c    match.Case
+	}{
+		{"EXPORT_SYMBOL_NOT_THERE", 0}, {"PM_RESUME_FOO|hrtimer_nanosleep_restart", 0}, {"mutex_lock", 0}, {"mutex_lock", match.Insensitive},
+		{"return", 0}, {"[A-Z]+_SUSPEND", 0}, {`\w{5}\s+\w{5}\s+\w{5}`, 0}, {"err_.*goto", 0}, {"ERR_PTR|IS_ERR|PTR_ERR", 0}, {"linux/.*\\.h", 0},
+	} {
+		p := match.MustCompile(q.expr, match.Options{Case: q.c})
+		best := time.Hour
+		var c *Candidates
+		for range 7 {
+			at := time.Now()
+			if c, err = snap.Candidates(Ask{Need: p.Need()}); err != nil {
+				t.Fatal(err)
+			}
+			best = min(best, time.Since(at))
+		}
+		at := time.Now()
+		n := 0
+		c.Each(func(*Doc) bool { n++; return true })
+		fmt.Printf("lookup %-45q %7.3f ms, listing %6.2f ms, %d: %v\n", q.expr, best.Seconds()*1e3, time.Since(at).Seconds()*1e3, n, c.Plan)
+	}
+	snap.Close()
+	if err := ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watchHeap samples the heap in use.
+func watchHeap() (*atomic.Uint64, func()) {
+	peak := new(atomic.Uint64)
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			peak.Store(max(peak.Load(), m.HeapInuse+m.StackInuse))
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return peak, func() { close(done); <-stopped }
+}
+
+// highWater is the largest resident size the process ever had.
+func highWater() string {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return "unknown"
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kb, _ := strconv.Atoi(strings.Fields(rest)[0])
+			return fmt.Sprintf("%d MB", kb>>10)
+		}
+	}
+	return "unknown"
+}
+
+func openState(t testing.TB, dir string) *rootfs.Root {
+	t.Helper()
+	state, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { state.Close() })
+	return state
+}

@@ -1,0 +1,56 @@
+package index
+
+import "math/bits"
+
+// bitset marks documents of one segment. Copies share memory until one of them
+// is written to, which is up to its owner: see held.
+type bitset []uint64
+
+func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
+
+func (b bitset) has(id int) bool { return b[id/64]>>(id%64)&1 == 1 }
+func (b bitset) set(id int)      { b[id/64] |= 1 << (id % 64) }
+func (b bitset) clear(id int)    { b[id/64] &^= 1 << (id % 64) }
+
+func (b bitset) count() int {
+	n := 0
+	for _, w := range b {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// held is a segment as the index uses it. Its fields are guarded by Index.mu.
+type held struct {
+	seg *segment
+	// dead documents are gone or have a successor in a later segment; the
+	// manifest remembers them. mask has them and those that are dirty.
+	dead, mask bitset
+	shared     bool // a snapshot has mask: copy it before writing
+}
+
+func newHeld(s *segment, dead bitset) *held {
+	if dead == nil {
+		dead = newBitset(s.docs.n)
+	}
+	return &held{seg: s, dead: dead, mask: append(bitset(nil), dead...)}
+}
+
+func (h *held) own() {
+	if h.shared {
+		h.mask = append(bitset(nil), h.mask...)
+		h.shared = false
+	}
+}
+
+func (h *held) hide(id int) { h.own(); h.mask.set(id) }
+
+func (h *held) kill(id int) { h.hide(id); h.dead.set(id) }
+
+// unhide takes a document back in use.
+func (h *held) unhide(id int) {
+	if !h.dead.has(id) {
+		h.own()
+		h.mask.clear(id)
+	}
+}

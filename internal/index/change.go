@@ -1,0 +1,340 @@
+package index
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/internal/glob"
+	"quarry/internal/ignore"
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// change is a file that is not, or no longer, what the segments say.
+type change struct {
+	seq uint64 // of the last time it changed
+	// member says that the file belonged to the index when it was last looked
+	// at; pending that it has to be looked at again. Until then it keeps its
+	// standing: a file that was there is a candidate.
+	member, pending bool
+	hidden          bool
+	in              *held // the segment that has the file's last document, or nil
+	id              int
+}
+
+// MarkDirty says that files may have changed, appeared or gone: the next Fresh
+// takes it into account. Whoever changes a file tells the index right after.
+func (ix *Index) MarkDirty(paths ...rootfs.Path) { ix.apply(Changes{Files: paths}) }
+
+// MarkTree says the same of all that lies in a folder.
+func (ix *Index) MarkTree(dirs ...rootfs.Path) { ix.apply(Changes{Trees: dirs}) }
+
+func (ix *Index) apply(c Changes) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	for _, p := range c.Files {
+		if p.IsRoot() {
+			ix.trees[""] = true
+			continue
+		}
+		ix.mark(p.String()).pending = true
+		// Rules that change decide anew over all that lies beside and below.
+		base := p.Base()
+		if _, rules := ignore.FileKind(base); rules || base == ".git" {
+			ix.trees[plain(p.Dir())] = true
+		}
+	}
+	for _, p := range c.Trees {
+		ix.trees[plain(p)] = true
+	}
+}
+
+func plain(p rootfs.Path) string {
+	if p.IsRoot() {
+		return ""
+	}
+	return p.String()
+}
+
+// mark makes a file dirty. ix.mu is held.
+func (ix *Index) mark(path string) *change {
+	c := ix.dirty[path]
+	if c == nil {
+		c = &change{}
+		if c.in, c.id = ix.find(path); c.in != nil {
+			c.in.hide(c.id)
+			c.member, c.hidden = true, ix.hiddenDoc(c)
+		}
+		ix.dirty[path] = c
+	}
+	ix.seq++
+	c.seq = ix.seq
+	ix.changed()
+	return c
+}
+
+// markListed makes a file dirty that a walk has listed. ix.mu is held.
+func (ix *Index) markListed(path string, hidden bool) {
+	c := ix.mark(path)
+	c.member, c.pending, c.hidden = true, false, hidden
+}
+
+// changed is called after every change of what a snapshot would show.
+func (ix *Index) changed() {
+	ix.forgetSnapshot()
+	select {
+	case ix.wake <- struct{}{}:
+	default:
+	}
+}
+
+// find returns where the document of a path is. ix.mu is held.
+func (ix *Index) find(path string) (*held, int) {
+	for i := len(ix.segs) - 1; i >= 0; i-- {
+		h := ix.segs[i]
+		id := -1
+		err := guard(func() error {
+			id = h.seg.docs.find([]byte(path))
+			return nil
+		})
+		if err != nil {
+			ix.damage(h, err)
+			continue
+		}
+		if id >= 0 && !h.dead.has(id) {
+			return h, id
+		}
+	}
+	return nil, 0
+}
+
+// damage drops a segment that can't be read any more. Which files it had is not
+// known for sure, so the next Fresh sweeps. ix.mu is held.
+func (ix *Index) damage(h *held, err error) {
+	i := slices.Index(ix.segs, h)
+	if i < 0 {
+		return
+	}
+	ix.log.Warn("index: dropping a damaged segment", "segment", h.seg.name, "err", err)
+	ix.segs = slices.Delete(slices.Clone(ix.segs), i, i+1)
+	for _, c := range ix.dirty {
+		if c.in == h {
+			c.in = nil
+		}
+	}
+	ix.swept = false
+	ix.forgetSnapshot()
+	h.seg.release()
+}
+
+// settle ends a change: there is no such file any more, or it doesn't belong.
+// ix.mu is held.
+func (ix *Index) settle(path string, c *change) {
+	if c.in != nil {
+		c.in.kill(c.id)
+	}
+	delete(ix.dirty, path)
+	ix.forgetSnapshot()
+}
+
+// resolve finds out which marked files exist and belong to the index. Folders
+// among them are returned, to be swept.
+func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
+	type open struct {
+		path string
+		seq  uint64
+	}
+	var todo []open
+	ix.mu.Lock()
+	for path, c := range ix.dirty {
+		if c.pending {
+			todo = append(todo, open{path, c.seq})
+		}
+	}
+	ix.mu.Unlock()
+	var unknown []string
+	for _, o := range todo {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		kind := ix.kindOf(o.path)
+		ix.mu.Lock()
+		if c := ix.dirty[o.path]; c != nil && c.seq == o.seq {
+			switch {
+			case kind == rootfs.TypeFile && c.in != nil:
+				c.pending = false
+			case kind == rootfs.TypeFile:
+				unknown = append(unknown, o.path)
+			default:
+				ix.settle(o.path, c)
+				if ix.hasBelow(o.path) || kind == rootfs.TypeDir {
+					folders = append(folders, o.path)
+				}
+			}
+		}
+		ix.mu.Unlock()
+	}
+	return folders, ix.judge(ctx, unknown)
+}
+
+func (ix *Index) hiddenDoc(c *change) (hidden bool) {
+	err := guard(func() error {
+		hidden = Flags(c.in.seg.docs.flags[c.id])&Hidden != 0
+		return nil
+	})
+	if err != nil {
+		ix.damage(c.in, err)
+	}
+	return hidden
+}
+
+// kindOf says what is at a path. What can't be looked at counts as a file: a
+// search will try to open it and say why it can't.
+func (ix *Index) kindOf(path string) rootfs.Type {
+	p, err := ix.root.Known(path)
+	if err != nil {
+		return rootfs.TypeUnknown
+	}
+	info, err := ix.root.Stat(p)
+	if err == nil {
+		return info.Type
+	}
+	switch rootfs.KindOf(err) {
+	case rootfs.IO, rootfs.Permission, rootfs.Conflict:
+		return rootfs.TypeFile
+	}
+	return rootfs.TypeUnknown
+}
+
+// hasBelow reports whether the index has files below a path. ix.mu is held.
+func (ix *Index) hasBelow(dir string) bool {
+	for _, h := range ix.segs {
+		some := false
+		err := guard(func() error {
+			lo, hi := h.seg.docs.folder(dir)
+			for id := lo; id < hi && !some; id++ {
+				some = !h.dead.has(id)
+			}
+			return nil
+		})
+		if some || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// maxGlobs is how many folders a walk is narrowed to; beyond it looking at all
+// is cheaper than asking for each.
+const maxGlobs = 64
+
+// judge decides whether files nobody knew belong to the index: those that a
+// walk lists do.
+func (ix *Index) judge(ctx context.Context, paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	var globs []string
+	seen := map[string]bool{}
+	for _, p := range paths {
+		dir, _ := path.Split(p)
+		if !seen[dir] {
+			seen[dir] = true
+			globs = append(globs, "/"+escape(dir)+"*")
+		}
+	}
+	listed := map[string]bool{}
+	if err := ix.list(ctx, globs, func(path string, hidden bool) { listed[path] = hidden }); err != nil {
+		return err
+	}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	for _, p := range paths {
+		c := ix.dirty[p]
+		if c == nil || !c.pending {
+			continue
+		}
+		if hidden, ok := listed[p]; ok {
+			c.member, c.pending, c.hidden = true, false, hidden
+			ix.forgetSnapshot()
+		} else {
+			ix.settle(p, c)
+		}
+	}
+	return nil
+}
+
+// list walks what matches one of the globs and tells which files belong and
+// which of them are hidden.
+func (ix *Index) list(ctx context.Context, globs []string, found func(path string, hidden bool)) error {
+	opts, err := ix.walkOptions(globs)
+	if err != nil {
+		return err
+	}
+	var dotted []string
+	_, err = walk.Ordered(ctx, ix.root, &opts, false, func(it walk.Item) error {
+		if isDotted(it.Path) {
+			dotted = append(dotted, it.Path)
+		} else {
+			found(it.Path, false)
+		}
+		return nil
+	})
+	if err != nil || len(dotted) == 0 {
+		return err
+	}
+	shown, err := ix.shown(ctx, opts)
+	for _, p := range dotted {
+		found(p, !shown[p])
+	}
+	return err
+}
+
+// shown lists the dotted files that a walk shows without being asked for hidden
+// ones, since a negated rule says so.
+func (ix *Index) shown(ctx context.Context, opts walk.Options) (map[string]bool, error) {
+	opts.Hidden = false
+	shown := map[string]bool{}
+	_, err := walk.Ordered(ctx, ix.root, &opts, false, func(it walk.Item) error {
+		if isDotted(it.Path) {
+			shown[it.Path] = true
+		}
+		return nil
+	})
+	return shown, err
+}
+
+// walkOptions are those of a walk that lists all the index covers, or of it
+// what matches globs.
+func (ix *Index) walkOptions(globs []string) (walk.Options, error) {
+	o := ix.opts.Walk
+	o.Start, o.Hidden, o.StrictHidden, o.MaxDepth, o.FollowLinks = rootfs.Path{}, true, false, 0, false
+	o.Filter, o.Workers = nil, ix.opts.Workers
+	if len(globs) == 0 || len(globs) > maxGlobs {
+		return o, nil
+	}
+	var err error
+	o.Filter, err = glob.CompileFilter(glob.Gitignore, globs...)
+	return o, err
+}
+
+func isDotted(path string) bool {
+	return path[0] == '.' || strings.Contains(path, "/.")
+}
+
+// escape makes a glob that stands for a path.
+func escape(path string) string {
+	if !strings.ContainsAny(path, `\*?[]{}!# `) {
+		return path
+	}
+	var b strings.Builder
+	for i := range len(path) {
+		if strings.IndexByte(`\*?[]{}!# `, path[i]) >= 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(path[i])
+	}
+	return b.String()
+}

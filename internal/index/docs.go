@@ -1,0 +1,166 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// restartEvery is how many paths share a beginning before one is written in
+// full: 16 make the table a quarter of the paths' length, and finding a path
+// decodes 8 on average.
+const restartEvery = 16
+
+// docWriter makes the document table: paths in byte order, so that a folder is
+// a range of numbers.
+type docWriter struct {
+	n        int
+	last     []byte
+	paths    []byte
+	restarts []byte
+	stamps   []byte
+	flags    []byte
+}
+
+func (w *docWriter) add(path []byte, s Stamp, f Flags) {
+	shared := 0
+	if w.n%restartEvery == 0 {
+		w.restarts = binary.LittleEndian.AppendUint32(w.restarts, uint32(len(w.paths)))
+	} else {
+		for shared < len(path) && shared < len(w.last) && path[shared] == w.last[shared] {
+			shared++
+		}
+	}
+	w.paths = binary.AppendUvarint(w.paths, uint64(shared))
+	w.paths = binary.AppendUvarint(w.paths, uint64(len(path)-shared))
+	w.paths = append(w.paths, path[shared:]...)
+	w.last = append(w.last[:0], path...)
+	w.stamps = appendStamp(w.stamps, s)
+	w.flags = append(w.flags, byte(f))
+	w.n++
+}
+
+// docTable reads it. Its methods may panic on bytes docWriter didn't write;
+// callers run under guard.
+type docTable struct {
+	n        int
+	paths    []byte
+	restarts []byte
+	stamps   []byte
+	flags    []byte
+}
+
+func (t *docTable) check() error {
+	blocks := (t.n + restartEvery - 1) / restartEvery
+	if len(t.restarts) != 4*blocks || len(t.stamps) != t.n*stampSize || len(t.flags) != t.n {
+		return damaged("document table")
+	}
+	return nil
+}
+
+func (t *docTable) stamp(id int) Stamp { return readStamp(t.stamps[id*stampSize:]) }
+
+// pathReader decodes paths one after the other.
+type pathReader struct {
+	t    *docTable
+	at   int // offset of the next path
+	id   int // number of the next path
+	path []byte
+}
+
+// seek makes id the next path.
+func (r *pathReader) seek(id int) {
+	if id >= r.id && id/restartEvery == r.id/restartEvery && r.id%restartEvery != 0 {
+		for r.id < id { // on the way already
+			r.next()
+		}
+		return
+	}
+	block := id / restartEvery
+	r.at = int(binary.LittleEndian.Uint32(r.t.restarts[4*block:]))
+	r.id = block * restartEvery
+	r.path = r.path[:0]
+	for r.id < id {
+		r.next()
+	}
+}
+
+// next decodes the next path, which is valid until the call after.
+func (r *pathReader) next() []byte {
+	shared := r.uvarint()
+	n := r.uvarint()
+	r.path = append(r.path[:shared], r.t.paths[r.at:r.at+n]...)
+	r.at += n
+	r.id++
+	return r.path
+}
+
+func (r *pathReader) uvarint() int {
+	b := r.t.paths[r.at]
+	if b < 0x80 {
+		r.at++
+		return int(b)
+	}
+	v, n := binary.Uvarint(r.t.paths[r.at:])
+	if n <= 0 || v > 1<<30 {
+		panic("index: bad path length")
+	}
+	r.at += n
+	return int(v)
+}
+
+// first returns the path at a restart, in place.
+func (t *docTable) first(block int) []byte {
+	r := pathReader{t: t, at: int(binary.LittleEndian.Uint32(t.restarts[4*block:]))}
+	r.uvarint()
+	n := r.uvarint()
+	return t.paths[r.at : r.at+n]
+}
+
+// lowerBound returns the number of the first document whose path is not before
+// the given one.
+func (t *docTable) lowerBound(path []byte) int {
+	blocks := len(t.restarts) / 4
+	lo, hi := 0, blocks // first(block) is before path for all below lo
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if bytes.Compare(t.first(mid), path) < 0 {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return 0
+	}
+	r := pathReader{t: t}
+	id := (lo - 1) * restartEvery
+	r.seek(id)
+	for ; id < min(lo*restartEvery, t.n); id++ {
+		if bytes.Compare(r.next(), path) >= 0 {
+			break
+		}
+	}
+	return id
+}
+
+// find returns the number of a path, or -1.
+func (t *docTable) find(path []byte) int {
+	id := t.lowerBound(path)
+	if id == t.n {
+		return -1
+	}
+	r := pathReader{t: t}
+	r.seek(id)
+	if !bytes.Equal(r.next(), path) {
+		return -1
+	}
+	return id
+}
+
+// folder returns the range of documents below a folder, "" being the root.
+func (t *docTable) folder(dir string) (lo, hi int) {
+	if dir == "" {
+		return 0, t.n
+	}
+	return t.lowerBound(append([]byte(dir), '/')), t.lowerBound(append([]byte(dir), '/'+1))
+}

@@ -1,0 +1,230 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Flush reads the dirty files and puts them into new segments. Files that
+// change meanwhile stay dirty. On an index that is empty after a sweep, this is
+// what builds it.
+func (ix *Index) Flush(ctx context.Context) error {
+	if ix.opts.ReadOnly {
+		return ErrReadOnly
+	}
+	ix.writing.Lock()
+	defer ix.writing.Unlock()
+	jobs := ix.takeJobs()
+	for len(jobs) > 0 {
+		n, err := ix.flushSome(ctx, jobs)
+		if err != nil {
+			return err
+		}
+		jobs = jobs[n:]
+	}
+	return nil
+}
+
+// takeJobs lists the dirty files in path order.
+func (ix *Index) takeJobs() []job {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	jobs := make([]job, 0, len(ix.dirty))
+	for path, c := range ix.dirty {
+		if c.member {
+			jobs = append(jobs, job{path, c.hidden, c.seq})
+		}
+	}
+	slices.SortFunc(jobs, func(a, b job) int { return cmp.Compare(a.path, b.path) })
+	return jobs
+}
+
+// flushSome makes one segment of the first jobs and returns how many it took.
+func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
+	b := &build{
+		root: ix.root, workers: ix.opts.Workers, budget: runBudget, progress: ix.opts.Progress,
+		jobs: jobs[:min(len(jobs), maxDocs)],
+	}
+	b.outcomes = make([]outcome, len(b.jobs))
+	n, err := b.read(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var seg *segment
+	if slices.ContainsFunc(b.outcomes[:n], func(o outcome) bool { return o.state == indexed }) {
+		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error { return b.create(w, n) })
+		if err != nil {
+			return 0, err
+		}
+	}
+	b.runs = nil
+	if err := ix.commit(seg, b.jobs[:n], b.outcomes[:n]); err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+func (ix *Index) newName() string {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.names++
+	return numbered(segmentPrefix, ix.names)
+}
+
+// commit puts a segment in force: on disk first, then in memory.
+func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
+	var fresh *held
+	if seg != nil {
+		fresh = newHeld(seg, nil)
+	}
+	// Documents that the new ones replace.
+	var old []place
+	ix.mu.Lock()
+	for i := range jobs {
+		if outcomes[i].state == indexed || outcomes[i].state == gone {
+			if c := ix.dirty[jobs[i].path]; c != nil && c.in != nil {
+				old = append(old, place{c.in, c.id, jobs[i].path})
+			}
+		}
+	}
+	ix.mu.Unlock()
+	if err := ix.writeManifest(func(h *held) *held { return h }, fresh, old); err != nil {
+		if seg != nil {
+			seg.release()
+		}
+		return err
+	}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	for _, p := range old {
+		p.in.kill(p.id)
+	}
+	if fresh != nil {
+		ix.segs = append(slices.Clone(ix.segs), fresh)
+	}
+	id := 0
+	for i := range jobs {
+		out := outcomes[i]
+		mine := -1
+		if out.state == indexed {
+			mine = id
+			id++
+		}
+		if out.state != unstable {
+			ix.settleJob(&jobs[i], fresh, mine)
+		}
+	}
+	ix.forgetSnapshot()
+	return nil
+}
+
+// settleJob ends the change that a job was for, unless there was another one
+// meanwhile. ix.mu is held.
+func (ix *Index) settleJob(j *job, fresh *held, id int) {
+	c := ix.dirty[j.path]
+	if c == nil { // found to be gone while it was read
+		if id >= 0 {
+			fresh.kill(id)
+		}
+		return
+	}
+	if id < 0 {
+		c.in = nil
+	} else {
+		c.in, c.id = fresh, id
+	}
+	if c.seq == j.seq && c.member && !c.pending {
+		delete(ix.dirty, j.path)
+	} else if id >= 0 {
+		fresh.hide(id)
+	}
+}
+
+// writeManifest makes the next manifest durable: of every segment that keep
+// gives, with more documents dead, and a new one.
+func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place) error {
+	ix.mu.Lock()
+	m := &manifest{number: ix.number + 1}
+	for _, h := range ix.segs {
+		if h = keep(h); h == nil {
+			continue
+		}
+		bits := slices.Clone(h.dead)
+		for _, p := range dead {
+			if p.in == h {
+				bits.set(p.id)
+			}
+		}
+		m.segs = append(m.segs, manifestSegment{h.seg.name, h.seg.size, h.seg.sum, bits})
+	}
+	if fresh != nil {
+		m.segs = append(m.segs, manifestSegment{fresh.seg.name, fresh.seg.size, fresh.seg.sum, fresh.dead})
+	}
+	last := ix.number
+	ix.number++
+	ix.mu.Unlock()
+	p, err := ix.state.Known(numbered(manifestPrefix, m.number))
+	if err != nil {
+		return err
+	}
+	if _, _, err := ix.state.Create(p, m.encode(), nil); err != nil {
+		return fmt.Errorf("write manifest: %w", err)
+	}
+	if last > 0 {
+		if err := remove(ix.state, numbered(manifestPrefix, last)); err != nil {
+			ix.log.Warn("index: can't remove the old manifest", "err", err)
+		}
+	}
+	return nil
+}
+
+const (
+	// A flush is due when so many files are dirty, or when nothing has changed
+	// for a while. Reading a few dirty files in each search costs less than a
+	// flush: it syncs two files to disk.
+	flushAt   = 256
+	flushIdle = 3 * time.Second
+)
+
+// Maintain flushes and merges in the background until ctx ends.
+func (ix *Index) Maintain(ctx context.Context) error {
+	idle := time.NewTimer(flushIdle)
+	defer idle.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ix.wake:
+			idle.Reset(flushIdle)
+			if ix.Status().Dirty < flushAt {
+				continue
+			}
+		case <-idle.C:
+		}
+		if ix.Status().Dirty == 0 {
+			continue
+		}
+		if err := ix.Flush(ctx); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			ix.log.Warn("index: flush failed", "err", err)
+			idle.Reset(flushIdle)
+			continue
+		}
+		if err := ix.Merge(ctx); err != nil && ctx.Err() == nil {
+			ix.log.Warn("index: merge failed", "err", err)
+		}
+	}
+}

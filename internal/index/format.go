@@ -1,0 +1,124 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"unicode"
+)
+
+// The layout of a segment; docs/FORMAT.md tells it in words.
+const (
+	segmentMagic  = "QRYSEG\x00\x01"
+	footerMagic   = "QRYEND\x00\x01"
+	formatVersion = 1
+
+	// maxDocs bounds the documents of a segment: their number has 24 bits in a
+	// gram's entry.
+	maxDocs = 1<<24 - 1
+)
+
+// Sections of a segment, in the order of the footer's table.
+const (
+	secPostings = iota
+	secGrams
+	secEntries
+	secRestarts
+	secPaths
+	secStamps
+	secFlags
+	sections
+)
+
+const (
+	sectionEntry = 24
+	footerSize   = 32 + sections*sectionEntry + 16
+	postingsPad  = 8 // behind the postings, so that reads of eight bytes stay inside
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrDamaged is the reason why a segment or manifest is not used.
+var ErrDamaged = errors.New("index file is damaged")
+
+func damaged(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+}
+
+// alphabetVersion changes when the same text would get other grams.
+const alphabetVersion = 1
+
+// fingerprint stands for everything grams depend on: an index made with other
+// case tables would miss files without anything looking wrong.
+func fingerprint() uint32 {
+	return crc32.Checksum(fmt.Appendf(nil, "grams %d, unicode %s", alphabetVersion, unicode.Version), castagnoli)
+}
+
+type section struct {
+	off, size uint64
+	sum       uint32
+}
+
+// footer is the end of a segment and the key to the rest.
+type footer struct {
+	docs, grams uint32
+	text        uint64 // bytes of the files read
+	table       [sections]section
+}
+
+// append writes the footer; its last sum stands for the whole segment, since it
+// covers the sums of all sections.
+func (f *footer) append(dst []byte) (out []byte, sum uint32) {
+	start := len(dst)
+	dst = binary.LittleEndian.AppendUint32(dst, formatVersion)
+	dst = binary.LittleEndian.AppendUint32(dst, fingerprint())
+	dst = binary.LittleEndian.AppendUint32(dst, f.docs)
+	dst = binary.LittleEndian.AppendUint32(dst, f.grams)
+	dst = binary.LittleEndian.AppendUint64(dst, f.text)
+	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	for _, s := range f.table {
+		dst = binary.LittleEndian.AppendUint64(dst, s.off)
+		dst = binary.LittleEndian.AppendUint64(dst, s.size)
+		dst = binary.LittleEndian.AppendUint32(dst, s.sum)
+		dst = binary.LittleEndian.AppendUint32(dst, 0)
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	sum = crc32.Checksum(dst[start:], castagnoli)
+	dst = binary.LittleEndian.AppendUint32(dst, sum)
+	return append(dst, footerMagic...), sum
+}
+
+// parseFooter reads the footer of a segment and checks it against the size.
+func parseFooter(data []byte) (f footer, sum uint32, err error) {
+	if len(data) < len(segmentMagic)+footerSize || string(data[:len(segmentMagic)]) != segmentMagic {
+		return f, 0, damaged("no segment")
+	}
+	b := data[len(data)-footerSize:]
+	if string(b[footerSize-8:]) != footerMagic {
+		return f, 0, damaged("no footer")
+	}
+	sum = binary.LittleEndian.Uint32(b[footerSize-12:])
+	if crc32.Checksum(b[:footerSize-12], castagnoli) != sum {
+		return f, 0, damaged("footer checksum")
+	}
+	if v := binary.LittleEndian.Uint32(b); v != formatVersion {
+		return f, 0, damaged("version %d", v)
+	}
+	if binary.LittleEndian.Uint32(b[4:]) != fingerprint() {
+		return f, 0, damaged("made with other character tables")
+	}
+	f.docs = binary.LittleEndian.Uint32(b[8:])
+	f.grams = binary.LittleEndian.Uint32(b[12:])
+	f.text = binary.LittleEndian.Uint64(b[16:])
+	limit := uint64(len(data) - footerSize)
+	for i := range f.table {
+		e := b[32+i*sectionEntry:]
+		s := section{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint32(e[16:])}
+		if s.off > limit || s.size > limit-s.off {
+			return f, 0, damaged("section %d outside of the file", i)
+		}
+		f.table[i] = s
+	}
+	return f, sum, nil
+}

@@ -1,0 +1,228 @@
+// Package index answers one question: which files could match?
+//
+// A Snapshot's Candidates never leave out a file whose text satisfies the need
+// at the moment Fresh was called; they may add files that don't. The index is a
+// cache of the tree: what is damaged, unknown or changed is read again, never
+// trusted. An Index is safe for concurrent use, a Snapshot is immutable.
+//
+// It covers the regular files a walk with Options.Walk lists, hidden ones
+// included: ignored files are not in it, nor what lies behind symlinks, and
+// nothing the policy denies. A changed file is only dirty: it is a candidate for
+// every search until it has been read again, so nobody waits for indexing.
+package index
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"slices"
+	"sync"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// Options of Open; nil is fine.
+type Options struct {
+	// Walk has the ignore rules that decide which files belong. Start, Hidden,
+	// Filter, MaxDepth and FollowLinks are the index's own business.
+	Walk walk.Options
+	// Source tells of changes. Without one, Fresh compares the stamps of all
+	// files each time.
+	Source Source
+	// ReadOnly leaves the folder of the index to another process: nothing is
+	// written, changed files stay dirty.
+	ReadOnly bool
+	// Workers is the number of goroutines; 0 is one for each processor.
+	Workers int
+	// Progress, if set, hears of files read during a flush, from any goroutine.
+	Progress func(files int, bytes int64)
+	Logger   *slog.Logger // nil is silent
+}
+
+// Changes are paths below the root that may not be what they were.
+type Changes struct {
+	Files []rootfs.Path
+	Trees []rootfs.Path // folders to be listed and compared, with all below
+}
+
+// Source is where changes come from.
+type Source interface {
+	// Barrier hands to apply every change whose system call returned before
+	// Barrier was called, unless an earlier call did, and returns trees it
+	// can't speak for. apply must not call the Source.
+	Barrier(ctx context.Context, apply func(Changes)) (sweep []rootfs.Path, err error)
+}
+
+// ErrOwned is returned by Open when another process writes this index.
+var ErrOwned = errors.New("index is in use by another process")
+
+// ErrReadOnly is returned by calls that write.
+var ErrReadOnly = errors.New("index is opened for reading only")
+
+// Index is the index of one root.
+type Index struct {
+	root  *rootfs.Root
+	state *rootfs.Root
+	opts  Options
+	log   *slog.Logger
+	lock  *rootfs.Log
+
+	freshening sync.Mutex // one barrier, sweep or resolution at a time
+	writing    sync.Mutex // one flush or merge at a time
+	wake       chan struct{}
+
+	mu     sync.Mutex
+	segs   []*held            // oldest first
+	dirty  map[string]*change // by path
+	trees  map[string]bool    // folders to be swept
+	seq    uint64             // of the last change
+	swept  bool               // the tree was compared since Open
+	number uint64             // of the manifest
+	names  uint64             // segments made so far
+	snap   *snapshot          // of the present state, nil after a change
+	closed bool
+}
+
+// Open opens the index of root in the folder state, a trusted root that belongs
+// to this index alone. It never fails for what lies there: an index that is
+// damaged, or of another version, is dropped and made anew. Nothing is compared
+// with the tree until Fresh or Sweep.
+func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
+	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, wake: make(chan struct{}, 1)}
+	if opts != nil {
+		ix.opts = *opts
+	}
+	if ix.opts.Workers <= 0 {
+		ix.opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	if ix.log = ix.opts.Logger; ix.log == nil {
+		ix.log = slog.New(slog.DiscardHandler)
+	}
+	if !ix.opts.ReadOnly {
+		if err := ix.own(); err != nil {
+			return nil, err
+		}
+	}
+	found, err := listStored(state)
+	if err != nil {
+		ix.disown()
+		return nil, err
+	}
+	var problems []error
+	ix.number, ix.segs, problems = load(state, found)
+	for _, err := range problems {
+		ix.log.Warn("index: rebuilding what is damaged", "err", err)
+	}
+	inForce := ix.number
+	if len(found.manifests) > 0 {
+		ix.number = found.manifests[0]
+	}
+	for _, n := range found.segments {
+		ix.names = max(ix.names, n)
+	}
+	if !ix.opts.ReadOnly {
+		ix.tidy(found, inForce)
+	}
+	return ix, nil
+}
+
+// own takes the lock that makes this process the only writer.
+func (ix *Index) own() error {
+	p, err := ix.state.Known(lockName)
+	if err != nil {
+		return err
+	}
+	lock, err := ix.state.OpenLog(p, true)
+	if err != nil {
+		return err
+	}
+	ok, err := lock.TryLock(true)
+	if err == nil && !ok {
+		err = ErrOwned
+	}
+	if err != nil {
+		lock.Close()
+		return err
+	}
+	ix.lock = lock
+	return nil
+}
+
+func (ix *Index) disown() {
+	if ix.lock != nil {
+		ix.lock.Close()
+	}
+}
+
+// tidy removes what a crash or an older state left behind.
+func (ix *Index) tidy(found stored, inForce uint64) {
+	var old []string
+	for _, n := range found.manifests {
+		if n != inForce {
+			old = append(old, numbered(manifestPrefix, n))
+		}
+	}
+	for _, n := range found.segments {
+		name := numbered(segmentPrefix, n)
+		if !slices.ContainsFunc(ix.segs, func(h *held) bool { return h.seg.name == name }) {
+			old = append(old, name)
+		}
+	}
+	if err := remove(ix.state, old...); err != nil {
+		ix.log.Warn("index: can't remove old files", "err", err)
+	}
+	if _, err := ix.state.CleanTemps(context.Background(), rootfs.Path{}); err != nil {
+		ix.log.Warn("index: can't remove temporary files", "err", err)
+	}
+}
+
+// Close gives up the index. Snapshots stay usable until they are closed.
+func (ix *Index) Close() error {
+	ix.writing.Lock()
+	defer ix.writing.Unlock()
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.closed {
+		return nil
+	}
+	ix.closed = true
+	ix.forgetSnapshot()
+	for _, h := range ix.segs {
+		h.seg.release()
+	}
+	ix.segs = nil
+	ix.disown()
+	return nil
+}
+
+var errClosed = errors.New("index is closed")
+
+// Status describes an Index for people and receipts.
+type Status struct {
+	Segments  int
+	Documents int   // files known, dirty ones included
+	Dirty     int   // files to be read again
+	Bytes     int64 // on disk
+	Text      int64 // bytes of text indexed
+	Swept     bool  // it was compared with the tree
+}
+
+// Status returns figures.
+func (ix *Index) Status() Status {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	st := Status{Segments: len(ix.segs), Dirty: len(ix.dirty), Swept: ix.swept}
+	for _, h := range ix.segs {
+		st.Documents += h.seg.docs.n - h.dead.count()
+		st.Bytes += h.seg.size
+		st.Text += int64(h.seg.text)
+	}
+	for _, c := range ix.dirty {
+		if c.in == nil {
+			st.Documents++
+		}
+	}
+	return st
+}

@@ -1,0 +1,292 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"math/bits"
+	"slices"
+
+	"quarry/internal/trigram"
+)
+
+// tierSize is how many segments of about a size may stand side by side, and by
+// how much sizes differ: a search looks into each, so there should be few; each
+// document is copied once for every tier it climbs.
+const tierSize = 4
+
+// Merge joins small segments of a size into one and rewrites those that are
+// mostly dead. It does nothing when there is nothing to gain.
+func (ix *Index) Merge(ctx context.Context) error {
+	if ix.opts.ReadOnly {
+		return ErrReadOnly
+	}
+	ix.writing.Lock()
+	defer ix.writing.Unlock()
+	for {
+		picked := ix.pick()
+		if len(picked) == 0 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := ix.join(ctx, picked); err != nil {
+			return err
+		}
+	}
+}
+
+func tier(docs int) int { return (bits.Len(uint(docs)) + 1) / 2 }
+
+// pick chooses segments to be joined.
+func (ix *Index) pick() []*held {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	tiers := map[int][]*held{}
+	for _, h := range ix.segs {
+		live := h.seg.docs.n - h.dead.count()
+		if live*2 < h.seg.docs.n {
+			return []*held{h}
+		}
+		t := tier(live)
+		tiers[t] = append(tiers[t], h)
+		if len(tiers[t]) > tierSize {
+			return tiers[t]
+		}
+	}
+	return nil
+}
+
+// joining is a merge under way.
+type joining struct {
+	ctx    context.Context
+	from   []*held
+	dead   []bitset  // of each, as it was at the start
+	number [][]int32 // of each, the new number of its documents; -1 if dead
+	docs   docWriter
+	text   uint64
+}
+
+// join replaces segments by one with their live documents.
+func (ix *Index) join(ctx context.Context, from []*held) error {
+	j := &joining{ctx: ctx, from: from}
+	ix.mu.Lock()
+	for _, h := range from {
+		j.dead = append(j.dead, slices.Clone(h.dead))
+		h.seg.retain()
+	}
+	ix.mu.Unlock()
+	defer func() {
+		for _, h := range from {
+			h.seg.release()
+		}
+	}()
+	var seg *segment
+	err := guard(j.table)
+	if err == nil && j.docs.n > 0 {
+		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error {
+			return guard(func() error { return j.write(w, ix.opts.Workers) })
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return ix.replace(j, seg)
+}
+
+// table merges the document tables.
+func (j *joining) table() error {
+	type cursor struct {
+		i      int
+		id, n  int
+		reader pathReader
+		path   []byte
+	}
+	var cursors []*cursor
+	step := func(c *cursor) bool {
+		for c.id++; c.id < c.n; c.id++ {
+			c.path = c.reader.next()
+			if !j.dead[c.i].has(c.id) {
+				return true
+			}
+		}
+		return false
+	}
+	for i, h := range j.from {
+		t := &h.seg.docs
+		j.text += h.seg.text
+		numbers := make([]int32, t.n)
+		for k := range numbers {
+			numbers[k] = -1
+		}
+		j.number = append(j.number, numbers)
+		c := &cursor{i: i, id: -1, n: t.n, reader: pathReader{t: t}}
+		if t.n > 0 {
+			c.reader.seek(0)
+		}
+		if step(c) {
+			cursors = append(cursors, c)
+		}
+	}
+	for len(cursors) > 0 {
+		best := 0
+		for k, c := range cursors {
+			if bytes.Compare(c.path, cursors[best].path) < 0 {
+				best = k
+			}
+		}
+		c := cursors[best]
+		t := &j.from[c.i].seg.docs
+		j.number[c.i][c.id] = int32(j.docs.n)
+		j.docs.add(c.path, t.stamp(c.id), Flags(t.flags[c.id]))
+		if !step(c) {
+			cursors = slices.Delete(cursors, best, best+1)
+		}
+	}
+	return nil
+}
+
+// write merges the lists.
+func (j *joining) write(w *segmentWriter, workers int) error {
+	keys := make([][]trigram.Gram, len(j.from))
+	for i, h := range j.from {
+		keys[i] = h.seg.grams.all(nil)
+	}
+	errs := make([]error, parts)
+	err := inParts(workers, func(i int, out *part) {
+		errs[i] = guard(func() error { return j.part(keys, i, out) })
+	}, func(p *part) error {
+		if err := j.ctx.Err(); err != nil {
+			return err
+		}
+		return w.lists(p)
+	})
+	for _, e := range errs {
+		if e != nil {
+			return e
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.finish(&j.docs, j.text)
+	return err
+}
+
+func (j *joining) part(keys [][]trigram.Gram, i int, out *part) error {
+	out.keys, out.entries, out.data = out.keys[:0], out.entries[:0], out.data[:0]
+	at, end := make([]int, len(keys)), make([]int, len(keys))
+	for k := range keys {
+		at[k], _ = slices.BinarySearch(keys[k], trigram.Gram(i)<<partShift)
+		end[k], _ = slices.BinarySearch(keys[k], trigram.Gram(i+1)<<partShift)
+	}
+	var ids, one, all []uint32
+	for {
+		g, some := trigram.Gram(trigram.Grams), false
+		for k := range keys {
+			if at[k] < end[k] {
+				g, some = min(g, keys[k][at[k]]), true
+			}
+		}
+		if !some {
+			return nil
+		}
+		all = all[:0]
+		for k := range keys {
+			if at[k] == end[k] || keys[k][at[k]] != g {
+				continue
+			}
+			seg := j.from[k].seg
+			var err error
+			if ids, err = seg.listAt(at[k]).Append(ids[:0], 0, uint32(seg.docs.n)); err != nil {
+				return err
+			}
+			at[k]++
+			one = one[:0]
+			for _, id := range ids {
+				if n := j.number[k][id]; n >= 0 {
+					one = append(one, uint32(n))
+				}
+			}
+			all = trigram.Union(nil, all, one)
+		}
+		if len(all) > 0 {
+			out.add(g, all, j.docs.n)
+		}
+	}
+}
+
+// replace puts the joined segment in force.
+func (ix *Index) replace(j *joining, seg *segment) error {
+	var fresh *held
+	ix.mu.Lock()
+	if seg != nil {
+		dead := newBitset(seg.docs.n)
+		j.carry(func(h *held, id, n int) {
+			if h.dead.has(id) {
+				dead.set(n)
+			}
+		})
+		fresh = newHeld(seg, dead)
+	}
+	ix.mu.Unlock()
+	keep := func(h *held) *held {
+		if slices.Contains(j.from, h) {
+			return nil
+		}
+		return h
+	}
+	if err := ix.writeManifest(keep, fresh, nil); err != nil {
+		if seg != nil {
+			seg.release()
+		}
+		return err
+	}
+	ix.mu.Lock()
+	j.carry(func(h *held, id, n int) { // what happened since
+		if h.dead.has(id) {
+			fresh.kill(n)
+		} else if h.mask.has(id) {
+			fresh.hide(n)
+		}
+	})
+	for _, c := range ix.dirty {
+		if k := slices.Index(j.from, c.in); c.in != nil && k >= 0 {
+			n := j.number[k][c.id]
+			if c.in = nil; n >= 0 {
+				c.in, c.id = fresh, int(n)
+			}
+		}
+	}
+	var left []*held
+	var names []string
+	for _, h := range ix.segs {
+		if keep(h) != nil {
+			left = append(left, h)
+			continue
+		}
+		names = append(names, h.seg.name)
+		h.seg.release()
+	}
+	if fresh != nil {
+		left = append(left, fresh)
+	}
+	ix.segs = left
+	ix.forgetSnapshot()
+	ix.mu.Unlock()
+	if err := remove(ix.state, names...); err != nil {
+		ix.log.Warn("index: can't remove old segments", "err", err)
+	}
+	return nil
+}
+
+// carry visits the documents that moved.
+func (j *joining) carry(visit func(h *held, id, n int)) {
+	for k, h := range j.from {
+		for id, n := range j.number[k] {
+			if n >= 0 {
+				visit(h, id, int(n))
+			}
+		}
+	}
+}

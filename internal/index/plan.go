@@ -1,0 +1,308 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/trigram"
+	"quarry/match"
+)
+
+// Ask is a question to a snapshot.
+type Ask struct {
+	Need match.Need
+	// Under is the folder in question; the zero Path is all.
+	Under rootfs.Path
+	// Hidden includes hidden files.
+	Hidden bool
+	// Also makes files with one of these flags candidates whatever they hold:
+	// Binary when binary files are searched or have to be told, Large in
+	// multiline mode and with context.
+	Also Flags
+}
+
+// Plan tells how a question was answered.
+type Plan struct {
+	Documents  int // in the folder, dirty ones not included
+	Candidates int // of them; at most, as hidden and outdated ones are left out later
+	Dirty      int // files that are candidates since they changed
+	Grams      int // the need has
+	Lists      int // read
+	// Useless says that the need asks nothing that grams can tell: every file
+	// is a candidate.
+	Useless bool
+}
+
+// Candidates are the files that could match.
+type Candidates struct {
+	Plan Plan
+
+	snap   *snapshot
+	hidden bool
+	views  []viewCandidates
+	dirty  []dirtyDoc
+}
+
+type viewCandidates struct {
+	v   *view
+	in  span
+	ids []uint32
+	all bool
+}
+
+// Candidates answers a question. An error means that the index can't: get a
+// fresh snapshot, or search without.
+func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
+	f := trigram.From(a.Need)
+	c := &Candidates{snap: s.snapshot, hidden: a.Hidden}
+	c.Plan.Grams = countGrams(&f)
+	c.Plan.Useless = true
+	dir := plain(a.Under)
+	for _, v := range s.views {
+		vc := viewCandidates{v: v}
+		err := guard(func() error {
+			lo, hi := v.seg.docs.folder(dir)
+			vc.in = span{lo, max(lo, hi)}
+			e := evaluation{seg: v.seg, lo: uint32(lo), hi: uint32(vc.in.hi)}
+			ids, all, err := e.eval(&f, nil, true)
+			c.Plan.Lists += e.lists
+			if err != nil {
+				return err
+			}
+			if vc.all = all; !all {
+				vc.ids = v.seg.with(ids, a.Also, vc.in)
+			}
+			return nil
+		})
+		if err != nil {
+			v.damage.Store(&err)
+			s.ix.dropDamaged(s.snapshot)
+			return nil, err
+		}
+		c.Plan.Documents += vc.in.hi - vc.in.lo
+		if vc.all {
+			c.Plan.Candidates += vc.in.hi - vc.in.lo
+		} else {
+			c.Plan.Candidates += len(vc.ids)
+			c.Plan.Useless = false
+		}
+		c.views = append(c.views, vc)
+	}
+	c.dirty = dirtyBelow(s.dirty, dir)
+	c.Plan.Dirty = len(c.dirty)
+	return c, nil
+}
+
+// with adds the documents that are candidates for what they are.
+func (s *segment) with(ids []uint32, also Flags, in span) []uint32 {
+	add := func(more []uint32) {
+		lo, _ := slices.BinarySearch(more, uint32(in.lo))
+		hi, _ := slices.BinarySearch(more, uint32(in.hi))
+		if lo < hi {
+			ids = trigram.Union(make([]uint32, 0, len(ids)+hi-lo), ids, more[lo:hi])
+		}
+	}
+	add(s.always)
+	if also&Binary != 0 {
+		add(s.binary)
+	}
+	if also&Large != 0 {
+		add(s.large)
+	}
+	return ids
+}
+
+func dirtyBelow(all []dirtyDoc, dir string) []dirtyDoc {
+	if dir == "" {
+		return all
+	}
+	at := func(path string) int {
+		i, _ := slices.BinarySearchFunc(all, path, func(d dirtyDoc, p string) int { return cmp.Compare(d.path, p) })
+		return i
+	}
+	lo := at(dir + "/")
+	return all[lo:max(lo, at(dir+string(rune('/'+1))))]
+}
+
+func (c *Candidates) merge(every bool) *merge {
+	m := &merge{dirty: c.dirty}
+	for i := range c.views {
+		v := &c.views[i]
+		m.streams = append(m.streams, &stream{v: v.v, spans: []span{v.in}, ids: v.ids, every: every || v.all, all: v.all})
+	}
+	return m
+}
+
+// Each passes the candidates in path order, until yield returns false. An error
+// means that some are missing.
+func (c *Candidates) Each(yield func(d *Doc) bool) error {
+	return c.pass(c.merge(false), func(d *Doc, _ bool) bool { return yield(d) })
+}
+
+// Files passes every file of the folder, in path order, and tells whether it is
+// a candidate: those that are not surely don't match.
+func (c *Candidates) Files(yield func(d *Doc, mayMatch bool) bool) error {
+	return c.pass(c.merge(true), yield)
+}
+
+func (c *Candidates) pass(m *merge, yield func(*Doc, bool) bool) error {
+	for m.next() {
+		if m.doc.Flags&Hidden != 0 && !c.hidden {
+			continue
+		}
+		if !yield(&m.doc, m.mayMatch) {
+			return nil
+		}
+	}
+	if m.err != nil {
+		c.snap.ix.dropDamaged(c.snap)
+	}
+	return m.err
+}
+
+func countGrams(f *trigram.Formula) int {
+	n := len(f.Grams)
+	for i := range f.Subs {
+		n += countGrams(&f.Subs[i])
+	}
+	return n
+}
+
+// evaluation finds the documents of one segment that satisfy a formula.
+type evaluation struct {
+	seg    *segment
+	lo, hi uint32
+	lists  int
+}
+
+// Lists with more than nine tenths of all documents are not worth reading: they
+// take the longest and leave nearly everything.
+func (e *evaluation) nearlyAll(n int) bool { return n*10 > e.seg.docs.n*9 }
+
+const (
+	// With so few candidates left after so many lists, reading the files costs
+	// less than reading more lists: 5 to 20 µs a file, 2 µs a list.
+	fewLeft    = 4
+	enoughRead = 8
+)
+
+// term is a part of a conjunction, with how many documents it leaves at most.
+type term struct {
+	most int
+	list trigram.List
+	sub  *trigram.Formula // if it is not a gram
+}
+
+// eval returns which of the documents in cur, or of all in [lo, hi), satisfy f.
+// It may change cur.
+func (e *evaluation) eval(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
+	switch f.Op {
+	case trigram.Never:
+		return nil, false, nil
+	case trigram.All:
+		return e.every(f, cur, all)
+	case trigram.Either:
+		return e.some(f, cur, all)
+	}
+	return cur, all, nil
+}
+
+// every is a conjunction: the smallest list first.
+func (e *evaluation) every(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
+	terms := make([]term, 0, len(f.Grams)+len(f.Subs))
+	for _, g := range f.Grams {
+		l := e.seg.list(g)
+		if l.Len() == 0 {
+			return nil, false, nil
+		}
+		terms = append(terms, term{most: l.Len(), list: l})
+	}
+	for i := range f.Subs {
+		terms = append(terms, term{most: e.most(&f.Subs[i]), sub: &f.Subs[i]})
+	}
+	slices.SortStableFunc(terms, func(a, b term) int { return cmp.Compare(a.most, b.most) })
+	for i, t := range terms {
+		if e.nearlyAll(t.most) || !all && (len(cur) == 0 || i >= enoughRead && len(cur) <= fewLeft) {
+			break
+		}
+		var err error
+		switch {
+		case t.sub != nil:
+			cur, all, err = e.eval(t.sub, cur, all)
+		case all:
+			e.lists++
+			cur, err = t.list.Append(make([]uint32, 0, min(t.most, int(e.hi-e.lo))), e.lo, e.hi)
+			all = false
+		default:
+			e.lists++
+			cur, err = t.list.Filter(cur)
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	return cur, all, nil
+}
+
+// some is a disjunction.
+func (e *evaluation) some(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
+	if e.nearlyAll(e.most(f)) {
+		return cur, all, nil
+	}
+	var got, spare []uint32
+	for i := range f.Subs {
+		ids, whole, err := e.eval(&f.Subs[i], slices.Clone(cur), all)
+		if err != nil || whole {
+			return cur, all, err
+		}
+		if len(got) == 0 {
+			got = ids
+			continue
+		}
+		spare = trigram.Union(spare[:0], got, ids)
+		got, spare = spare, got
+		if !all && len(got) == len(cur) {
+			break
+		}
+	}
+	return got, false, nil
+}
+
+// most bounds how many documents satisfy a formula.
+func (e *evaluation) most(f *trigram.Formula) int {
+	most := e.seg.docs.n
+	switch f.Op {
+	case trigram.Never:
+		return 0
+	case trigram.All:
+		for _, g := range f.Grams {
+			most = min(most, e.seg.count(g))
+		}
+		for i := range f.Subs {
+			most = min(most, e.most(&f.Subs[i]))
+		}
+	case trigram.Either:
+		sum := 0
+		for i := range f.Subs {
+			sum += e.most(&f.Subs[i])
+		}
+		most = min(most, sum)
+	}
+	return most
+}
+
+// String tells a plan in one line, for statistics.
+func (p Plan) String() string {
+	var b strings.Builder
+	if p.Useless {
+		b.WriteString("no help from the index: ")
+	}
+	b.WriteString(plural(p.Candidates, "candidate") + " of " + plural(p.Documents, "file"))
+	b.WriteString(", " + plural(p.Lists, "list") + " read for " + plural(p.Grams, "gram"))
+	if p.Dirty > 0 {
+		b.WriteString(", " + plural(p.Dirty, "changed file"))
+	}
+	return b.String()
+}

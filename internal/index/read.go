@@ -1,0 +1,284 @@
+package index
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/scan"
+	"quarry/internal/textfile"
+	"quarry/internal/trigram"
+)
+
+const (
+	readSize = 256 << 10
+	// A scan gives up on lines, and in multiline mode on texts, of MaxLine, give
+	// or take a block. Half of it is surely below.
+	longLine  = scan.MaxLine / 2
+	largeText = scan.MaxLine / 2
+)
+
+// outcome is what became of one file.
+type outcome struct {
+	state outcomeState
+	flags Flags
+	stamp Stamp
+}
+
+type outcomeState uint8
+
+const (
+	notRead  outcomeState = iota // not reached
+	indexed                      // it has a document
+	gone                         // there is no such file
+	unstable                     // it changed while it was read
+)
+
+// reader reads files and gathers their grams. One goroutine uses it.
+type reader struct {
+	root  *rootfs.Root
+	grams *trigram.Extractor
+	buf   []byte // text
+	raw   []byte // of UTF-16
+	bytes int64  // read so far
+
+	dir     *rootfs.Dir // the folder of the last file
+	dirName string
+}
+
+func newReader(root *rootfs.Root) *reader {
+	return &reader{root: root, grams: new(trigram.Extractor), buf: make([]byte, 0, readSize)}
+}
+
+func (r *reader) close() {
+	if r.dir != nil {
+		r.dir.Close()
+		r.dir = nil
+	}
+}
+
+// file reads the file at path. Its grams are in r.grams unless the outcome says
+// that they don't count. An entry is valid if the stamps before and after agree.
+func (r *reader) file(path string) outcome {
+	for range 3 {
+		out, again := r.try(path)
+		if !again {
+			return out
+		}
+	}
+	r.grams.Reset()
+	return outcome{state: unstable}
+}
+
+func (r *reader) try(path string) (out outcome, again bool) {
+	f, err := r.open(path)
+	if err != nil {
+		switch rootfs.KindOf(err) {
+		case rootfs.NotFound, rootfs.NotRegular, rootfs.NotFolder, rootfs.Protected, rootfs.OutsideRoot, rootfs.InvalidArgument:
+			return outcome{state: gone}, false
+		}
+		return r.unreadable(path), false
+	}
+	defer f.Close()
+	info := f.Info()
+	before := stampOf(&info)
+	now := time.Now()
+	flags, err := r.text(f, info.Size)
+	if err != nil || flags&(Binary|AlwaysScan) != 0 {
+		r.grams.Reset()
+	}
+	if err != nil {
+		return outcome{indexed, AlwaysScan, before}, false
+	}
+	info, err = f.Stat()
+	if err != nil || stampOf(&info) != before {
+		r.grams.Reset()
+		return outcome{}, true
+	}
+	if before.racy(now) {
+		flags |= racyFlag
+	}
+	return outcome{indexed, flags, before}, false
+}
+
+// unreadable makes an entry for a file that can't be opened: a search tries it
+// and says so.
+func (r *reader) unreadable(path string) outcome {
+	out := outcome{state: indexed, flags: AlwaysScan | racyFlag}
+	if p, err := r.root.Known(path); err == nil {
+		if info, err := r.root.Stat(p); err == nil {
+			out.stamp = stampOf(&info)
+		}
+	}
+	return out
+}
+
+// open keeps the folder open for the next file, which is mostly in it too.
+func (r *reader) open(path string) (*rootfs.File, error) {
+	dir, name := "", path
+	for i := len(path) - 1; i >= 0; i-- {
+		if path[i] == '/' {
+			dir, name = path[:i], path[i+1:]
+			break
+		}
+	}
+	if r.dir == nil || r.dirName != dir {
+		r.close()
+		p := rootfs.Path{}
+		if dir != "" {
+			var err error
+			if p, err = r.root.Known(dir); err != nil {
+				return nil, err
+			}
+		}
+		d, err := r.root.OpenDir(p)
+		if err != nil {
+			return nil, err
+		}
+		r.dir, r.dirName = d, dir
+	}
+	return r.dir.OpenFile(name)
+}
+
+var errLongLine = errors.New("line too long")
+
+// text reads a file as a scan does: the first block tells what it is, UTF-16 is
+// decoded, everything else taken as it comes.
+func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
+	src := &source{f: f, size: size}
+	defer func() { r.bytes += src.read }()
+	buf, err := r.first(src)
+	if err != nil {
+		return 0, err
+	}
+	kind := textfile.Sniff(buf)
+	if kind.Binary {
+		return Binary, nil
+	}
+	var total int64
+	switch kind.Encoding {
+	case textfile.UTF16LE, textfile.UTF16BE:
+		total, err = r.decoded(src, buf, kind.Encoding)
+	default:
+		if kind.Encoding == textfile.UTF8BOM {
+			buf = buf[:copy(buf, buf[len(kind.Encoding.BOM()):])]
+		}
+		total, err = r.plain(src, buf)
+	}
+	if err == errLongLine {
+		return AlwaysScan | Large, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if total >= largeText {
+		return Large, nil
+	}
+	return 0, nil
+}
+
+// first reads enough to tell what the file is.
+func (r *reader) first(src *source) ([]byte, error) {
+	buf := r.buf[:0]
+	for !src.ended && len(buf) < textfile.SniffLen {
+		var err error
+		if buf, err = src.fill(buf); err != nil {
+			return nil, err
+		}
+	}
+	return buf, nil
+}
+
+func (r *reader) plain(src *source, buf []byte) (total int64, err error) {
+	for {
+		total += int64(len(buf))
+		if buf, err = r.lines(buf, src.ended); err != nil || src.ended {
+			return total, err
+		}
+		total -= int64(len(buf))
+		if buf, err = src.fill(buf); err != nil {
+			return total, err
+		}
+	}
+}
+
+// lines takes in the whole lines of buf and returns the rest, at the front of a
+// buffer that has room.
+func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
+	end := len(buf)
+	if !last {
+		end = bytes.LastIndexByte(buf, '\n') + 1
+	}
+	if len(buf)-end > longLine || last && longest(buf) > longLine {
+		return nil, errLongLine
+	}
+	r.grams.Add(buf[:end])
+	buf = buf[:copy(buf, buf[end:])]
+	if cap(buf)-len(buf) < readSize/2 {
+		buf = append(make([]byte, 0, 2*cap(buf)), buf...)
+	}
+	if cap(buf) <= 4*readSize { // keep what is worth keeping
+		r.buf = buf[:0]
+	}
+	return buf, nil
+}
+
+// longest is the length of the longest line, asked only when it may be too long.
+func longest(buf []byte) int {
+	if len(buf) <= longLine {
+		return 0
+	}
+	most := 0
+	for len(buf) > 0 {
+		i := bytes.IndexByte(buf, '\n')
+		if i < 0 {
+			i = len(buf) - 1
+		}
+		most = max(most, i+1)
+		buf = buf[i+1:]
+	}
+	return most
+}
+
+func (r *reader) decoded(src *source, first []byte, enc textfile.Encoding) (total int64, err error) {
+	raw := append(r.raw[:0], first[len(enc.BOM()):]...)
+	buf := r.buf[:0]
+	for {
+		had := len(buf)
+		var used int
+		buf, used = enc.AppendDecoded(buf, raw, src.ended)
+		total += int64(len(buf) - had)
+		raw = raw[:copy(raw, raw[used:])]
+		r.raw = raw[:0]
+		if buf, err = r.lines(buf, src.ended); err != nil || src.ended {
+			return total, err
+		}
+		if cap(raw)-len(raw) < readSize/2 {
+			raw = append(make([]byte, 0, readSize), raw...)
+		}
+		if raw, err = src.fill(raw); err != nil {
+			return total, err
+		}
+	}
+}
+
+// source reads a file and knows when it has ended without asking once more.
+type source struct {
+	f     *rootfs.File
+	size  int64
+	read  int64
+	ended bool
+}
+
+func (s *source) fill(buf []byte) ([]byte, error) {
+	room := buf[len(buf):cap(buf)]
+	n, err := s.f.Read(room)
+	s.read += int64(n)
+	if err == io.EOF || err == nil && n < len(room) && s.read == s.size {
+		s.ended = true
+		err = nil
+	}
+	return buf[:len(buf)+n], err
+}

@@ -1,0 +1,82 @@
+package index
+
+import (
+	"encoding/binary"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// Stamp is what tells two states of a file apart without reading it. Stamps are
+// compared for inequality only: a rewrite can keep size and times of content,
+// but the time of change moves.
+type Stamp struct {
+	Ino   uint64
+	Size  int64
+	MTime int64 // nanoseconds since 1970, 0 if unknown
+	CTime int64
+}
+
+func stampOf(info *rootfs.Info) Stamp {
+	return Stamp{info.Ino, info.Size, nanos(info.ModTime), nanos(info.ChangeTime)}
+}
+
+func nanos(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixNano()
+}
+
+const stampSize = 32
+
+func appendStamp(dst []byte, s Stamp) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, s.Ino)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Size))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.MTime))
+	return binary.LittleEndian.AppendUint64(dst, uint64(s.CTime))
+}
+
+func readStamp(b []byte) Stamp {
+	_ = b[stampSize-1]
+	return Stamp{
+		binary.LittleEndian.Uint64(b),
+		int64(binary.LittleEndian.Uint64(b[8:])),
+		int64(binary.LittleEndian.Uint64(b[16:])),
+		int64(binary.LittleEndian.Uint64(b[24:])),
+	}
+}
+
+// racyWindow is how close to being read a file's last change may lie before a
+// second change could leave the same stamp: FAT counts in two seconds, which is
+// the coarsest clock in use.
+const racyWindow = 2 * time.Second
+
+// racy reports whether the file may have changed again, after now, without its
+// stamp showing it. A time in the future is not to be trusted either.
+func (s Stamp) racy(now time.Time) bool {
+	t := s.CTime
+	if t == 0 {
+		t = s.MTime
+	}
+	return t >= now.Add(-racyWindow).UnixNano()
+}
+
+// Flags say what a file is to a search.
+type Flags uint8
+
+const (
+	// Binary files have no grams: they are searched only when asked for.
+	Binary Flags = 1 << iota
+	// AlwaysScan is for what grams can't speak for: a line longer than a scan
+	// takes, a file that could not be read.
+	AlwaysScan
+	// Large texts may be more than a scan takes at once in multiline mode, or
+	// with context. They have grams.
+	Large
+	// Hidden files are listed only when hidden ones are asked for.
+	Hidden
+	// racyFlag marks a file that changed just before it was read: the next
+	// sweep reads it again.
+	racyFlag
+)

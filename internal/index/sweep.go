@@ -1,0 +1,240 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// Sweep compares what the index knows about a folder with the files there, by
+// their stamps, and marks every difference: the answer to lost events, to file
+// systems without any, and to what happened while nobody watched. The zero Path
+// is the whole tree.
+func (ix *Index) Sweep(ctx context.Context, dir rootfs.Path) error {
+	ix.freshening.Lock()
+	defer ix.freshening.Unlock()
+	return ix.sweep(ctx, []string{plain(dir)})
+}
+
+// sweep compares some folders. ix.freshening is held.
+func (ix *Index) sweep(ctx context.Context, dirs []string) error {
+	dirs = outermost(dirs)
+	if len(dirs) > maxGlobs {
+		dirs = []string{""}
+	}
+	var globs []string
+	if dirs[0] != "" {
+		for _, d := range dirs {
+			globs = append(globs, "/"+escape(d)+"/**")
+		}
+	}
+	opts, err := ix.walkOptions(globs)
+	if err != nil {
+		return err
+	}
+	s := &sweeping{ix: ix, dirs: dirs}
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.end()
+	if err := s.run(ctx, opts); err != nil {
+		return err
+	}
+	if dirs[0] == "" {
+		ix.mu.Lock()
+		ix.swept = true
+		ix.mu.Unlock()
+	}
+	return nil
+}
+
+// outermost drops folders that lie in others, and sorts the rest in the order
+// of what lies in them.
+func outermost(dirs []string) []string {
+	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(below(a), below(b)) })
+	kept := dirs[:0]
+	for _, d := range dirs {
+		if len(kept) == 0 || !strings.HasPrefix(below(d), below(kept[len(kept)-1])) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
+
+func below(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return dir + "/"
+}
+
+// place is where a document is.
+type place struct {
+	in *held
+	id int
+	at string
+}
+
+// sweeping joins two sorted sequences: the files a walk lists and the documents
+// of all segments.
+type sweeping struct {
+	ix   *Index
+	dirs []string
+	snap *snapshot
+	docs *merge // documents not yet passed
+
+	added   []string        // new to the index
+	stale   []string        // changed
+	dead    []place         // not listed any more, or listed in a later segment
+	dotted  map[string]bool // listed with a dot, to be asked about: the document's flag
+	compare bool
+}
+
+func (s *sweeping) begin() error {
+	ix := s.ix
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	if ix.closed {
+		return errClosed
+	}
+	// Dirty documents take part, so the masks are those of dead ones only.
+	s.snap = &snapshot{ix: ix}
+	for _, h := range ix.segs {
+		h.seg.retain()
+		s.snap.views = append(s.snap.views, &view{seg: h.seg, held: h, mask: append(bitset(nil), h.dead...)})
+	}
+	s.snap.refs.Store(1)
+	s.compare = len(ix.segs) > 0
+	s.docs = s.snap.documents(s.dirs)
+	s.dotted = map[string]bool{}
+	return nil
+}
+
+func (s *sweeping) end() { s.snap.release() }
+
+func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
+	work := func(v *walk.Visit, e *rootfs.Entry) (Stamp, bool) {
+		if !s.compare {
+			return Stamp{}, true
+		}
+		info, err := v.Dir.Stat(e.Name)
+		if err != nil || info.Type != rootfs.TypeFile {
+			// It can't be told: let someone look at it.
+			return Stamp{}, rootfs.KindOf(err) != rootfs.NotFound
+		}
+		return stampOf(&info), true
+	}
+	_, err := walk.Each(ctx, s.ix.root, &opts, work, s.file)
+	if err != nil {
+		return err
+	}
+	for s.docs.next() {
+		s.dead = append(s.dead, s.docs.place())
+	}
+	if err := s.docs.err; err != nil {
+		s.ix.dropDamaged(s.snap)
+		return err
+	}
+	var shown map[string]bool
+	if len(s.dotted) > 0 {
+		if shown, err = s.ix.shown(ctx, opts); err != nil {
+			return err
+		}
+	}
+	s.finish(shown)
+	return nil
+}
+
+// file meets a listed file with the documents before and at its path.
+func (s *sweeping) file(path string, stamp Stamp) error {
+	for {
+		if !s.docs.peek() {
+			if s.docs.err != nil {
+				s.ix.dropDamaged(s.snap)
+				return s.docs.err
+			}
+			break
+		}
+		d := &s.docs.doc
+		c := strings.Compare(string(d.path), path)
+		if c > 0 {
+			break
+		}
+		s.docs.skip()
+		if c == 0 {
+			if d.Stamp != stamp || d.Flags&racyFlag != 0 {
+				s.stale = append(s.stale, path)
+			}
+			if isDotted(path) {
+				s.dotted[path] = d.Flags&Hidden != 0
+			}
+			return nil
+		}
+		s.dead = append(s.dead, s.docs.place())
+	}
+	s.added = append(s.added, path)
+	if isDotted(path) {
+		s.dotted[path] = false
+	}
+	return nil
+}
+
+// finish marks what was found.
+func (s *sweeping) finish(shown map[string]bool) {
+	ix := s.ix
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	isHidden := func(path string) bool { return isDotted(path) && !shown[path] }
+	for _, path := range s.added {
+		if c := ix.dirty[path]; c == nil || !c.member || c.hidden != isHidden(path) {
+			ix.markListed(path, isHidden(path))
+		}
+	}
+	for _, path := range s.stale {
+		ix.markListed(path, isHidden(path))
+	}
+	for path, was := range s.dotted {
+		if now := isHidden(path); now != was {
+			ix.markListed(path, now)
+		}
+	}
+	for _, p := range s.dead {
+		p.in.kill(p.id)
+		ix.forgetSnapshot()
+		if c := ix.dirty[p.at]; c != nil && c.in == p.in && c.id == p.id {
+			c.in, c.member, c.pending = nil, false, true // it may have come back
+		}
+	}
+	s.doubt()
+}
+
+// doubt asks anew about files that were found to belong, are in no segment yet
+// and weren't listed this time. ix.mu is held.
+func (s *sweeping) doubt() {
+	listed := map[string]bool{}
+	for _, path := range s.added {
+		listed[path] = true
+	}
+	for path, c := range s.ix.dirty {
+		if c.member && c.in == nil && !listed[path] && slices.ContainsFunc(s.dirs, func(d string) bool {
+			return strings.HasPrefix(path, below(d))
+		}) {
+			c.member, c.pending = false, true
+			s.ix.forgetSnapshot()
+		}
+	}
+}
+
+// dropDamaged lets go of the segments of a snapshot that can't be read.
+func (ix *Index) dropDamaged(s *snapshot) {
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	for _, v := range s.views {
+		if err := v.damage.Load(); err != nil {
+			ix.damage(v.held, *err)
+		}
+	}
+}

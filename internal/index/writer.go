@@ -1,0 +1,181 @@
+package index
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/trigram"
+)
+
+// segmentWriter writes a segment from front to back: lists in the order of
+// their grams, then the tables.
+type segmentWriter struct {
+	w    io.Writer
+	off  uint64
+	foot footer
+
+	keys    []trigram.Gram
+	entries []uint64
+	sum     uint32 // of the postings so far
+	start   uint64
+}
+
+func newSegmentWriter(w io.Writer) (*segmentWriter, error) {
+	s := &segmentWriter{w: w}
+	if err := s.put([]byte(segmentMagic)); err != nil {
+		return nil, err
+	}
+	s.start = s.off
+	return s, nil
+}
+
+func (s *segmentWriter) put(b []byte) error {
+	n, err := s.w.Write(b)
+	s.off += uint64(n)
+	return err
+}
+
+// part is a stretch of lists, encoded one behind the other.
+type part struct {
+	keys    []trigram.Gram
+	entries []uint64 // offsets relative to data
+	data    []byte
+}
+
+// add encodes the list of the next gram.
+func (p *part) add(g trigram.Gram, ids []uint32, docs int) {
+	p.keys = append(p.keys, g)
+	if len(ids) == 1 {
+		p.entries = append(p.entries, makeEntry(1, uint64(ids[0])))
+		return
+	}
+	p.entries = append(p.entries, makeEntry(len(ids), uint64(len(p.data))))
+	p.data = trigram.AppendList(p.data, ids, docs)
+}
+
+// lists writes the lists of a part.
+func (s *segmentWriter) lists(p *part) error {
+	base := s.off - s.start
+	for _, e := range p.entries {
+		n, at := splitEntry(e)
+		if n > 1 {
+			at += base
+		}
+		s.entries = append(s.entries, makeEntry(n, at))
+	}
+	s.keys = append(s.keys, p.keys...)
+	s.sum = crc32.Update(s.sum, castagnoli, p.data)
+	return s.put(p.data)
+}
+
+// finish writes the tables and the footer and returns the segment's sum.
+func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
+	if len(d.paths) > 1<<32-1 || d.n > maxDocs {
+		return 0, fmt.Errorf("segment of %d documents is too large", d.n)
+	}
+	var pad [postingsPad]byte
+	s.sum = crc32.Update(s.sum, castagnoli, pad[:])
+	if err := s.put(pad[:]); err != nil {
+		return 0, err
+	}
+	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(len(s.keys)), text
+	s.foot.table[secPostings] = section{s.start, s.off - s.start, s.sum}
+	entries := make([]byte, 0, 8*len(s.entries))
+	for _, e := range s.entries {
+		entries = binary.LittleEndian.AppendUint64(entries, e)
+	}
+	for _, sec := range []struct {
+		id   int
+		data []byte
+	}{
+		{secGrams, gramKeys(s.keys)}, {secEntries, entries}, {secRestarts, d.restarts},
+		{secPaths, d.paths}, {secStamps, d.stamps}, {secFlags, d.flags},
+	} {
+		if err := s.put(pad[:(8-s.off%8)%8]); err != nil {
+			return 0, err
+		}
+		s.foot.table[sec.id] = section{s.off, uint64(len(sec.data)), crc32.Checksum(sec.data, castagnoli)}
+		if err := s.put(sec.data); err != nil {
+			return 0, err
+		}
+	}
+	foot, sum := s.foot.append(nil)
+	return sum, s.put(foot)
+}
+
+// gramKeys makes the table gramTable reads.
+func gramKeys(keys []trigram.Gram) []byte {
+	if len(keys) < bitmapFrom {
+		out := make([]byte, 0, 4*len(keys))
+		for _, g := range keys {
+			out = binary.LittleEndian.AppendUint32(out, uint32(g))
+		}
+		return out
+	}
+	out := make([]byte, bitmapSize+ranksSize)
+	for _, g := range keys {
+		out[g/8] |= 1 << (g % 8)
+	}
+	block, ranks := -1, out[bitmapSize:]
+	for rank, g := range keys {
+		for b := int(g / rankEvery); block < b; {
+			block++
+			binary.LittleEndian.PutUint32(ranks[4*block:], uint32(rank))
+		}
+	}
+	for block++; block < trigram.Grams/rankEvery; block++ {
+		binary.LittleEndian.PutUint32(ranks[4*block:], uint32(len(keys)))
+	}
+	return out
+}
+
+// createSegment writes a segment under a name of its own and opens it.
+func createSegment(state *rootfs.Root, name string, fill func(w *segmentWriter) error) (*segment, error) {
+	p, err := state.Known(name)
+	if err != nil {
+		return nil, err
+	}
+	_, err = state.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
+		buf := &buffered{w: w}
+		s, err := newSegmentWriter(buf)
+		if err != nil {
+			return err
+		}
+		if err := fill(s); err != nil {
+			return err
+		}
+		return buf.flush()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("write segment: %w", err)
+	}
+	return openSegment(state, name)
+}
+
+// buffered gathers small writes.
+type buffered struct {
+	w   io.Writer
+	buf []byte
+}
+
+func (b *buffered) Write(p []byte) (int, error) {
+	if len(b.buf)+len(p) > 1<<20 {
+		if err := b.flush(); err != nil {
+			return 0, err
+		}
+		if len(p) > 1<<19 {
+			return b.w.Write(p)
+		}
+	}
+	b.buf = append(b.buf, p...)
+	return len(p), nil
+}
+
+func (b *buffered) flush() error {
+	_, err := b.w.Write(b.buf)
+	b.buf = b.buf[:0]
+	return err
+}
