@@ -49,7 +49,7 @@ func parseAll(exprs []string, opts Options) (*source, error) {
 	if src.superset || src.groupsDiffer {
 		engine, err := compileBackref(exprs, fold, opts)
 		if err != nil {
-			return nil, wrapError(exprs[0], err)
+			return nil, err
 		}
 		src.exact = engine
 	}
@@ -103,20 +103,21 @@ func ecmaFlags(fold bool, opts Options) ecma.Flags {
 
 // compileBackref gives the expressions to the backtracking engine as one.
 func compileBackref(exprs []string, fold bool, opts Options) (*backref.Program, error) {
-	joined := exprs[0]
-	if len(exprs) > 1 {
-		joined = "(?:" + strings.Join(exprs, ")|(?:") + ")"
+	trees := make([]*ecma.Tree, len(exprs))
+	for i, expr := range exprs {
+		tree, err := ecma.ParseTree(expr, ecmaFlags(fold, opts))
+		if err != nil {
+			return nil, wrapError(expr, err)
+		}
+		trees[i] = tree
 	}
+	around := ecma.Anything
 	if opts.WholeLine {
-		joined = "^(?:" + joined + ")$"
+		around = ecma.WholeLine
 	} else if opts.WholeWord {
-		joined = `(?<!\w)(?:` + joined + `)(?!\w)`
+		around = ecma.WholeWord
 	}
-	tree, err := ecma.ParseTree(joined, ecmaFlags(fold, opts))
-	if err != nil {
-		return nil, err
-	}
-	return backref.Compile(tree), nil
+	return backref.Compile(ecma.Join(trees, around)), nil
 }
 
 // literalTree is the tree of a text. Bytes that aren't UTF-8 stand for

@@ -61,7 +61,8 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		}
 		p.lines = dfa.NewLines(first, nil)
 		p.prog = sync.OnceValue(func() *nfa.Prog {
-			// The tree fits without groups; they at most double it.
+			// The tree fitted, groups included. What is shared among
+			// alternatives may differ, so some room is left.
 			prog, err := nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: 4 * limit})
 			if err != nil {
 				panic("match: " + err.Error())

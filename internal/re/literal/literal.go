@@ -9,6 +9,7 @@ package literal
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/internal/re/hir"
 )
@@ -328,7 +329,10 @@ func cross(x, y Set) (out Set, mixed, ok bool) {
 	out = make(Set, 0, len(x)*len(y))
 	for _, a := range x {
 		for _, b := range y {
-			lit, m := join(a, b)
+			lit, m, ok := join(a, b)
+			if !ok {
+				return nil, false, false
+			}
 			mixed = mixed || m
 			size += len(lit.Text)
 			out = append(out, lit)
@@ -337,19 +341,25 @@ func cross(x, y Set) (out Set, mixed, ok bool) {
 	return out, mixed, size <= maxBytes
 }
 
-func join(a, b Lit) (Lit, bool) {
-	if a.Fold == b.Fold {
-		return Lit{Text: a.Text + b.Text, Fold: a.Fold}, false
+// join concatenates two strings. It can't when the result would be folded and
+// a part isn't UTF-8: folding a text may change such bytes, when together
+// with their neighbours they are a letter.
+func join(a, b Lit) (lit Lit, mixed, ok bool) {
+	if !a.Fold && !b.Fold {
+		return Lit{Text: a.Text + b.Text}, false, true
 	}
-	plain := &a
-	if a.Fold {
-		plain = &b
+	for _, l := range []*Lit{&a, &b} {
+		if l.Fold {
+			continue
+		}
+		if !utf8.ValidString(l.Text) {
+			return Lit{}, false, false
+		}
+		if hasCase(l.Text) {
+			l.Text, mixed = FoldString(l.Text), true
+		}
 	}
-	mixed := hasCase(plain.Text)
-	if mixed {
-		plain.Text = FoldString(plain.Text)
-	}
-	return Lit{Text: a.Text + b.Text, Fold: true}, mixed
+	return Lit{Text: a.Text + b.Text, Fold: true}, mixed, true
 }
 
 func hasEmpty(s Set) bool {

@@ -126,6 +126,7 @@ func (c *compiler) literal(lit []byte, next ID) ID {
 
 func (c *compiler) capture(n *hir.Node, next ID) ID {
 	if c.opt.NoCaptures {
+		c.charge(2 * c.perState) // as if, see newCompiler
 		return c.compile(n.Subs[0], next)
 	}
 	end := c.add(State{Op: OpCapture, A: next, B: ID(2*n.Cap + 1)})

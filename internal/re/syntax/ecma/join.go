@@ -1,0 +1,70 @@
+package ecma
+
+import (
+	"slices"
+
+	"quarry/internal/re/hir"
+	"quarry/internal/re/ucd"
+)
+
+// Around says what has to surround a match, beside the pattern itself.
+type Around uint8
+
+const (
+	Anything  Around = iota
+	WholeWord        // no Unicode word character next to it
+	WholeLine        // \n or an end of the text next to it
+)
+
+// Join makes one tree that matches what one of the trees does, the earlier
+// one by preference. Groups are numbered through, each reference staying with
+// the groups of its own pattern.
+func Join(trees []*Tree, around Around) *Tree {
+	out := &Tree{Flags: trees[0].Flags, Names: []string{""}}
+	alts := make([]*Node, len(trees))
+	for i, t := range trees {
+		alts[i] = shift(t.Root, len(out.Names)-1)
+		out.Names = append(out.Names, t.Names[1:]...)
+	}
+	out.Root = newAlt(alts)
+	var next *hir.Class
+	switch around {
+	case WholeWord:
+		next = hir.ScalarClass(ucd.Word()).Negate()
+	case WholeLine:
+		next = hir.NewClass(hir.Range{Lo: '\n', Hi: '\n'})
+	default:
+		return out
+	}
+	out.Root = newConcat([]*Node{edge(Start, next), out.Root, edge(End, next)})
+	annotate(out.Root)
+	return out
+}
+
+// edge matches the empty string at one end of the text and beside a
+// character of the set.
+func edge(end Assertion, set *hir.Class) *Node {
+	beside := &Node{Kind: KindLook, Behind: end == Start, Subs: []*Node{{Kind: KindSet, Set: set}}}
+	return newAlt([]*Node{{Kind: KindAssert, Assert: end}, beside})
+}
+
+// shift is a copy of the tree with its groups renumbered.
+func shift(n *Node, by int) *Node {
+	if by == 0 {
+		return n
+	}
+	c := *n
+	if n.Kind == KindGroup {
+		c.Cap += by
+	}
+	c.CapLo, c.CapHi = n.CapLo+by, n.CapHi+by
+	c.Groups = slices.Clone(n.Groups)
+	for i := range c.Groups {
+		c.Groups[i] += by
+	}
+	c.Subs = make([]*Node, len(n.Subs))
+	for i, s := range n.Subs {
+		c.Subs[i] = shift(s, by)
+	}
+	return &c
+}
