@@ -10,6 +10,8 @@ import (
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
+	"quarry/internal/trash"
+	"quarry/internal/vault"
 	"quarry/match"
 )
 
@@ -44,7 +46,8 @@ func CodeOf(err error) Code {
 		return InvalidPattern
 	case errors.Is(err, ErrNoState):
 		return ReadOnly
-	case isEditError[*TextNotFoundError](err), isEditError[*OccurrenceError](err), errors.Is(err, journal.ErrNotFound):
+	case isEditError[*TextNotFoundError](err), isEditError[*OccurrenceError](err), errors.Is(err, journal.ErrNotFound),
+		errors.Is(err, ErrNotTrashed), errors.Is(err, trash.ErrNotFound):
 		return NotFound
 	case errors.Is(err, journal.ErrUndone), errors.Is(err, journal.ErrUnfinished), errors.Is(err, rootfs.Conflict):
 		return Conflict
@@ -68,6 +71,7 @@ func invalid(err error) bool {
 	for _, known := range []error{
 		ErrRange, ErrNoEdits, ErrNoWords, ErrTrashKind, ErrBadID, ErrNoSearch, ErrNoteOperation,
 		textedit.ErrEmptyOld, textedit.ErrSame, textedit.ErrHalfUnit, journal.ErrNotKept,
+		trash.ErrNoTrash, trash.ErrUnsupported, trash.ErrNoOriginal, vault.ErrBadMove,
 	} {
 		if errors.Is(err, known) {
 			return true
@@ -99,6 +103,8 @@ func HintOf(err error) string {
 		return "look at what changed since, or undo the later changes first"
 	case errors.As(err, &version), errors.As(err, &ours):
 		return "read the file again and make the change on its present content"
+	case errors.Is(err, rootfs.AlreadyExists):
+		return "nothing is ever overwritten; choose another name, or delete what is there"
 	case errors.Is(err, textedit.ErrSame):
 		return "the file has this text already, or the edit says the same twice"
 	case errors.Is(err, ErrNoState):

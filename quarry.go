@@ -40,6 +40,10 @@ type Options struct {
 	KeepAge   time.Duration
 	// Trash is where deleted things go; TrashDefault follows the vault.
 	Trash TrashKind
+	// TrashDir holds the system's trash of the user's own volume: the data
+	// folder of the desktop ($XDG_DATA_HOME), on macOS the home folder. Without
+	// it only other volumes have a trash.
+	TrashDir string
 
 	// GlobalIgnore is the text of the user's global git excludes.
 	GlobalIgnore []byte
@@ -59,12 +63,13 @@ type IgnoreFile struct {
 
 // Workspace is a folder to search and change.
 type Workspace struct {
-	root    *rootfs.Root
-	workers int
-	log     *slog.Logger
-	rules   []ignore.Set // from outside the folder
-	trash   TrashKind
-	state   *state // nil: nothing can be changed
+	root     *rootfs.Root
+	workers  int
+	log      *slog.Logger
+	rules    []ignore.Set // from outside the folder
+	trash    TrashKind
+	trashDir string
+	state    *state // nil: nothing can be changed
 }
 
 // Open opens a folder as a workspace.
@@ -81,7 +86,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger, trash: opts.Trash}
+	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger, trash: opts.Trash, trashDir: opts.TrashDir}
 	if w.workers <= 0 {
 		w.workers = runtime.GOMAXPROCS(0)
 	}

@@ -105,6 +105,9 @@ var ErrBadID = errors.New("not the id of a change")
 // fitPlan compares the plan with the disk. Folders that were made only on the
 // way to a file and are used for something else by now stay.
 func (w *Workspace) fitPlan(plan *journal.Plan) error {
+	if gone := w.missingInTrash(plan.Change.Ops); len(gone) > 0 {
+		return &UndoConflictError{ID: string(plan.Of.ID), Paths: gone}
+	}
 	for {
 		found, err := plan.Check(w.root)
 		if err != nil {

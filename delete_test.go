@@ -1,0 +1,151 @@
+package quarry_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+)
+
+func TestDelete(t *testing.T) {
+	for _, kind := range []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone} {
+		t.Run(string(kind), func(t *testing.T) {
+			data := t.TempDir()
+			ws := changeable(t, map[string]string{
+				"a.md": "a", "d/x.md": "x", "d/e/run.sh": "y", "keep": "",
+			}, &quarry.Options{Trash: kind, TrashDir: data})
+			dir := ws.Dir()
+			if err := os.Chmod(filepath.Join(dir, "d/e/run.sh"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(filepath.Join(dir, "d/e"), 0o750); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink("../a.md", filepath.Join(dir, "d/link")); err != nil {
+				t.Fatal(err)
+			}
+			before := snapshot(t, dir)
+			dry := must(t)(ws.Delete(ctx, "d", &quarry.DeleteOptions{ChangeOptions: quarry.ChangeOptions{DryRun: true}}))
+			if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" || dry.ID != "" || dry.Trash.Kind != kind {
+				t.Errorf("dry run %+v: %s", dry, diff)
+			}
+			for _, p := range []string{"d/link", "d", "a.md"} {
+				c := must(t)(ws.Delete(ctx, p, nil))
+				if (c.Trash.Where == "") != (kind == quarry.TrashNone) {
+					t.Errorf("%s: %+v", p, c.Trash)
+				}
+			}
+			if diff := cmp.Diff(map[string]string{"keep": "-rw-r--r-- "}, snapshot(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+			if n := undoAll(t, ws); n != 3 {
+				t.Errorf("%d changes undone", n)
+			}
+			if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDeleteRefusals(t *testing.T) {
+	ws := changeable(t, map[string]string{"a": "a", "d/.env": "secret", "d/x": "", ".obsidian/app.json": "{}"}, nil)
+	before := snapshot(t, ws.Dir())
+	for _, kind := range []quarry.TrashKind{quarry.TrashLocal, quarry.TrashNone} {
+		for path, code := range map[string]quarry.Code{
+			"none": quarry.NotFound, ".": quarry.InvalidArgument, ".obsidian": quarry.ProtectedPath,
+			"../x": quarry.OutsideRoot, "d": quarry.ProtectedPath, "d/.env": quarry.ProtectedPath,
+		} {
+			if _, err := ws.Delete(ctx, path, &quarry.DeleteOptions{Trash: kind}); quarry.CodeOf(err) != code {
+				t.Errorf("Delete(%q, %s): %v", path, kind, err)
+			}
+		}
+	}
+	if _, err := ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: "shredder"}); quarry.CodeOf(err) != quarry.InvalidArgument {
+		t.Errorf("an unknown trash: %v", err)
+	}
+	stale := quarry.ChangeOptions{ExpectedVersion: strings.Repeat("1", 32)}
+	if _, err := ws.Delete(ctx, "a", &quarry.DeleteOptions{ChangeOptions: stale}); quarry.CodeOf(err) != quarry.Conflict {
+		t.Errorf("a stale version: %v", err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A vault's trashOption decides unless the workspace or the call does.
+func TestDeleteFollowsTheVault(t *testing.T) {
+	for option, want := range map[string]quarry.TrashKind{
+		`{"trashOption": "local"}`: quarry.TrashLocal, `{"trashOption": "none"}`: quarry.TrashNone, `{}`: quarry.TrashSystem,
+	} {
+		files := map[string]string{"a": "", ".obsidian/app.json": option}
+		ws := workspace(t, files, &quarry.Options{StateDir: t.TempDir(), TrashDir: t.TempDir()})
+		if c := must(t)(ws.Delete(ctx, "a", nil)); c.Trash.Kind != want {
+			t.Errorf("%s: deleted to %q", option, c.Trash.Kind)
+		}
+	}
+}
+
+func TestTrash(t *testing.T) {
+	ws := changeable(t, map[string]string{"W.md": "1", "d/x": "x"}, nil)
+	must(t)(ws.Delete(ctx, "W.md", nil))
+	put(t, ws, "W.md", "2")
+	second := must(t)(ws.Delete(ctx, "W.md", nil))
+	if second.Trash.Where != ".trash/W 1.md" {
+		t.Errorf("trashed as %q", second.Trash.Where)
+	}
+	items, problems, err := ws.Trashed(ctx)
+	if err != nil || len(problems) != 0 || len(items) != 2 {
+		t.Fatalf("%+v, %v, %v", items, problems, err)
+	}
+	c := must(t)(ws.RestoreTrashed(ctx, ".trash/W.md", "new/folder/W.md", nil))
+	if got := content(t, ws, "new/folder/W.md"); got != "1" || len(c.Folders) != 2 {
+		t.Errorf("restored %q, %+v", got, c)
+	}
+	must(t)(ws.Undo(ctx, "", nil)) // back into the trash
+	must(t)(ws.RestoreTrashed(ctx, "W.md", "", nil))
+	if got := content(t, ws, "W.md"); got != "2" {
+		t.Errorf("restored %q by its path", got)
+	}
+	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); quarry.CodeOf(err) != quarry.AlreadyExists {
+		t.Errorf("restoring over a file: %v", err)
+	}
+	if n, err := ws.EmptyTrash(ctx, time.Time{}); n != 1 || err != nil {
+		t.Errorf("emptied %d, %v", n, err)
+	}
+	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); quarry.CodeOf(err) != quarry.NotFound {
+		t.Errorf("restoring what is gone: %v", err)
+	}
+	// The deletion can't be taken back any more, and that is said before
+	// anything is done.
+	must(t)(ws.Delete(ctx, "d", nil))
+	if _, err := ws.EmptyTrash(ctx, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ws.Undo(ctx, "", nil); quarry.CodeOf(err) != quarry.Conflict {
+		t.Errorf("undo of a deletion whose trash was emptied: %v", err)
+	}
+}
+
+// Debian's trash-cli sees what we delete, and we see what it restores.
+func TestSystemTrashForOthers(t *testing.T) {
+	list, err := exec.LookPath("trash-list")
+	if err != nil {
+		t.Skip("trash-cli is not installed")
+	}
+	data := t.TempDir()
+	ws := changeable(t, map[string]string{"ä b.md": "text"}, &quarry.Options{Trash: quarry.TrashSystem, TrashDir: data})
+	must(t)(ws.Delete(ctx, "ä b.md", nil))
+	cmd := exec.Command(list)
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+data, "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), filepath.Join(ws.Dir(), "ä b.md")) {
+		t.Errorf("trash-list: %v\n%s", err, out)
+	}
+}

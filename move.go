@@ -1,0 +1,208 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/vault"
+)
+
+// LinkUpdate says what a move in a vault does to links.
+type LinkUpdate uint8
+
+const (
+	LinksDefault LinkUpdate = iota // as the vault's alwaysUpdateLinks says
+	LinksUpdate                    // rewrite those that would point elsewhere
+	LinksLeave                     // count those that break
+)
+
+// MoveOptions say how to move; nil is fine.
+type MoveOptions struct {
+	ChangeOptions // ExpectedVersion is that of the file moved
+	Links         LinkUpdate
+	// Note adds ".md" to names that don't have it.
+	Note bool
+}
+
+// MovePathError says which of the two paths of a move is wrong.
+type MovePathError struct {
+	Source bool
+	Path   string
+	Err    error
+}
+
+func (e *MovePathError) Error() string {
+	if e.Source {
+		return fmt.Sprintf("source: %v", e.Err)
+	}
+	return fmt.Sprintf("destination: %v", e.Err)
+}
+
+// Unwrap gives the error about the path.
+func (e *MovePathError) Unwrap() error { return e.Err }
+
+var errIntoItself = errors.New("a folder can't be moved into itself")
+
+// Move moves or renames a file, a symlink, or a folder with everything in it.
+// It never overwrites, makes the folders that are missing, and may change no
+// more than the case of a name. In a vault, links that would point elsewhere
+// are rewritten in the same change, or counted.
+func (w *Workspace) Move(ctx context.Context, from, to string, opts *MoveOptions) (*Change, error) {
+	if opts == nil {
+		opts = &MoveOptions{}
+	}
+	if err := w.changeable("move"); err != nil {
+		return nil, err
+	}
+	if opts.Note {
+		from = vault.NoteName(from, "", "", time.Time{})
+		to = vault.NoteName(to, "", "", time.Time{})
+	}
+	src, err := w.root.ResolveEntry(from)
+	if err != nil {
+		return nil, &MovePathError{true, from, err}
+	}
+	dst, err := w.root.ResolveEntry(to)
+	if err != nil {
+		return nil, &MovePathError{false, to, err}
+	}
+	if src.IsRoot() || dst.IsRoot() {
+		err := &rootfs.Error{Op: "move", Path: ".", Kind: rootfs.InvalidArgument, Err: errRootFolder}
+		return nil, &MovePathError{src.IsRoot(), ".", err}
+	}
+	settings, err := w.vault()
+	if err != nil {
+		return nil, err
+	}
+	m := &move{ws: w, opts: opts, from: src, to: dst, settings: settings}
+	return m.run(ctx)
+}
+
+// move is one move under way.
+type move struct {
+	ws       *Workspace
+	opts     *MoveOptions
+	from, to rootfs.Path
+	settings *vault.Settings // nil outside a vault
+}
+
+func (m *move) run(ctx context.Context) (*Change, error) {
+	for range maxPlans {
+		c := &Change{Tool: m.opts.tool("move"), Paths: []string{m.from.String(), m.to.String()}, DryRun: m.opts.DryRun}
+		err := m.once(ctx, c)
+		if !errors.Is(err, errReplan) {
+			return settled(c, err)
+		}
+	}
+	return nil, &rootfs.Error{Op: "move", Path: m.to.String(), Kind: rootfs.Conflict, Err: errReplan}
+}
+
+func (m *move) once(ctx context.Context, c *Change) error {
+	unlock, err := m.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	info, err := m.check(c)
+	if err != nil || c.Unchanged {
+		return err
+	}
+	var steps []step
+	if m.settings != nil {
+		update := m.settings.AlwaysUpdateLinks
+		if m.opts.Links != LinksDefault {
+			update = m.opts.Links == LinksUpdate
+		}
+		if steps, err = m.ws.linkPlan(ctx, c, m.from, m.to, update, m.settings.NewLinkFormat); err != nil {
+			return err
+		}
+	}
+	c.Diff = fmt.Sprintf("rename from %s\nrename to %s\n", rootfs.Printable(m.from.String()), rootfs.Printable(m.to.String())) + c.Diff
+	folders, err := m.ws.folderSteps(m.to.Dir(), true)
+	if err != nil {
+		return &MovePathError{false, m.to.String(), err}
+	}
+	c.Folders = madeFolders(folders)
+	c.Summary = m.summary(c)
+	if m.opts.DryRun {
+		return nil
+	}
+	steps = append(append(steps, folders...), m.step(info))
+	return m.ws.carryOut(ctx, c, steps)
+}
+
+// lock takes the two paths and the folders that have to be made; in a vault
+// everything, because any note may have to be rewritten.
+func (m *move) lock(ctx context.Context) (func(), error) {
+	if m.settings != nil {
+		return m.ws.state.locks.lock(ctx, rootfs.Path{})
+	}
+	top := m.to
+	if missing, err := m.ws.missing(m.to.Dir()); err == nil && len(missing) > 0 {
+		top = missing[0]
+	}
+	return m.ws.state.locks.lock(ctx, m.from, top)
+}
+
+// check refuses what can't be moved.
+func (m *move) check(c *Change) (rootfs.Info, error) {
+	root := m.ws.root
+	info, err := root.Stat(m.from)
+	if err != nil {
+		return info, &MovePathError{true, m.from.String(), err}
+	}
+	if m.opts.ExpectedVersion != "" {
+		if err := m.ws.checkDeletable(m.from, info, m.opts.ExpectedVersion); err != nil {
+			return info, &MovePathError{true, m.from.String(), err}
+		}
+	}
+	if m.from == m.to {
+		c.Unchanged = true
+		c.Summary = "moved " + rootfs.Printable(m.from.String()) + " to itself"
+		return info, nil
+	}
+	if m.to.Beneath(m.from) {
+		err := &rootfs.Error{Op: "move", Path: m.to.String(), Kind: rootfs.InvalidArgument, Err: errIntoItself}
+		return info, &MovePathError{false, m.to.String(), err}
+	}
+	there, err := root.Stat(m.to)
+	if err == nil && !(there.SameFile(info) && sameName(m.from, m.to)) {
+		return info, &MovePathError{false, m.to.String(), &rootfs.Error{Op: "move", Path: m.to.String(), Kind: rootfs.AlreadyExists}}
+	}
+	return info, nil
+}
+
+// sameName reports paths that a file system may not tell apart.
+func sameName(a, b rootfs.Path) bool {
+	return strings.EqualFold(norm.NFC.String(a.String()), norm.NFC.String(b.String()))
+}
+
+func (m *move) step(info rootfs.Info) step {
+	root := m.ws.root
+	return step{
+		op:   journal.Op{Kind: journal.Rename, Path: m.from, To: m.to, Nodes: []journal.Node{{Type: info.Type}}},
+		do:   func(*journal.Tx) error { return root.Rename(m.from, m.to) },
+		back: func() error { return root.Rename(m.to, m.from) },
+	}
+}
+
+func (m *move) summary(c *Change) string {
+	s := fmt.Sprintf("moved %s to %s", rootfs.Printable(m.from.String()), rootfs.Printable(m.to.String()))
+	if c.Links == nil {
+		return s
+	}
+	if c.Links.Updated > 0 {
+		s += fmt.Sprintf(", updated %s in %s", count(c.Links.Updated, "link"), count(len(c.Links.Files), "file"))
+	}
+	if c.Links.Broken > 0 {
+		s += fmt.Sprintf(", %s broken", count(c.Links.Broken, "link"))
+	}
+	return s
+}

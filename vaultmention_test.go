@@ -1,0 +1,156 @@
+package quarry
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"quarry/internal/vault"
+)
+
+// Reading only the notes that mention a name gives the plan that reading all
+// of them gives.
+func TestMentionsFindEveryLink(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	names := []string{
+		"Note", "note 1", "NOTE-2", "a&b", "Käse", "Ka\u0308se", "café", "cafe\u0301 x", "日本", "x (y)", "50% off", "a,b;c",
+		"Kelvin", "Sass", "v1.2", "pic", "fj ord", "it's", "z", "very long name with many words in it", "q_r~s", "\xff\xfebad",
+	}
+	exts := []string{".md", ".md", ".md", ".canvas", ".png"}
+	dir := t.TempDir()
+	var paths []string
+	for i, n := range names {
+		paths = append(paths, fmt.Sprintf("f%d/%s%s", i%4, n, exts[rng.IntN(len(exts))]))
+	}
+	write := func(path, text string) {
+		full := filepath.Join(dir, path)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".obsidian"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range paths {
+		var b strings.Builder
+		for range 3 {
+			b.WriteString(spelled(rng, paths[rng.IntN(len(paths))]) + "\n")
+		}
+		if strings.HasSuffix(p, ".canvas") {
+			b.Reset()
+			fmt.Fprintf(&b, `{"nodes":[{"id":"1","type":"file","file":%s}]}`, jsonEscaped(paths[(i+3)%len(paths)]))
+		}
+		write(p, b.String())
+	}
+	ws, err := Open(dir, &Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	updated, skipped := 0, 0
+	for i, p := range paths {
+		for _, to := range []string{fmt.Sprintf("moved/%d.md", i), "f9/" + filepath.Base(paths[(i+1)%len(paths)]), "f" + fmt.Sprint(i%4+1) + "/" + filepath.Base(p)} {
+			fast, n := planned(t, ws, p, to, true)
+			slow, all := planned(t, ws, p, to, false)
+			if diff := cmp.Diff(slow, fast, cmpopts.IgnoreUnexported(vault.FileEdit{})); diff != "" {
+				t.Errorf("moving %q to %q: %s", p, to, diff)
+			}
+			if slow != nil {
+				updated += slow.Updated
+			}
+			skipped += all - n
+		}
+	}
+	if updated == 0 || skipped == 0 {
+		t.Errorf("%d links updated, %d notes not read: the test shows nothing", updated, skipped)
+	}
+}
+
+func planned(t *testing.T, ws *Workspace, from, to string, fast bool) (*vault.Plan, int) {
+	t.Helper()
+	ctx := context.Background()
+	src, err := ws.root.ResolveEntry(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dst, err := ws.root.ResolveEntry(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names *mention
+	if fast {
+		names = ws.mentions(ctx, src, dst)
+	}
+	files, err := ws.readVault(ctx, src, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := vault.NewGraph(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(files.texts)
+	files.texts = nil
+	plan, err := graph.Plan(files, []vault.Move{{From: from, To: to}}, vault.PlanOptions{Update: true})
+	if err != nil {
+		return nil, n // the destination is taken
+	}
+	return plan, n
+}
+
+// spelled writes a link to path in one of many ways.
+func spelled(rng *rand.Rand, path string) string {
+	base := strings.TrimSuffix(path[strings.IndexByte(path, '/')+1:], ".md")
+	switch rng.IntN(8) {
+	case 0:
+		return "[[" + path + "]]"
+	case 1:
+		return "[[" + strings.ToUpper(base) + "|alias]]"
+	case 2:
+		return "![[" + strings.ReplaceAll(strings.ReplaceAll(base, "K", "\u212a"), "s", "\u017f") + "]]"
+	case 3:
+		return "[t](/" + (&url.URL{Path: path}).EscapedPath() + ")"
+	case 4:
+		var b strings.Builder
+		for i := range len(path) {
+			fmt.Fprintf(&b, "%%%02X", path[i])
+		}
+		return "[t](/" + b.String() + ")"
+	case 5:
+		var b strings.Builder
+		for _, r := range "/" + path {
+			if r == 'o' || r == ' ' {
+				fmt.Fprintf(&b, "&#%d;", r)
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		return "[t](<" + b.String() + ">)"
+	case 6:
+		return "[t](</" + strings.NewReplacer("(", `\(`, ")", `\)`, "&", "&amp;", "-", `\-`, "fj", "&fjlig;").Replace(path) + ">)"
+	}
+	return "| [[" + base + `\|x]] |` + "\n|---|"
+}
+
+func jsonEscaped(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if i%2 == 0 && r < 0x10000 && r != '\ufffd' {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
+}
