@@ -285,7 +285,10 @@ func (j *Journal) settle(c commit) error {
 				return err
 			}
 		}
-		return j.enforce()
+		// The change is recorded; that old ones stay a while longer is no reason
+		// to say otherwise. Dropped reports it.
+		j.capErr = j.enforce()
+		return nil
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"quarry/internal/rootfs"
 )
 
 // BenchmarkEdit compares a durable edit of a 4 KB file with and without its
@@ -34,14 +36,16 @@ func BenchmarkEdit(b *testing.B) {
 }
 
 // BenchmarkLargeEdit is a change of a 100 MB file: a plain read and rewrite, the
-// same with a sync, the replacement alone, and with its entry.
+// same with a sync, our change of one byte, and that with its entry.
 func BenchmarkLargeEdit(b *testing.B) {
 	const size = 100 << 20
-	for _, how := range []string{"plain", "plain+sync", "replace", "journal+replace"} {
+	for _, how := range []string{"plain", "plain+sync", "splice", "journal+splice"} {
 		b.Run(how, func(b *testing.B) {
 			w := newBench(b, &Options{MaxBytes: 1 << 30})
 			name := filepath.Join(w.dir, "a")
 			w.put("a", strings.Repeat("0123456789abcde\n", size/16))
+			_, version, _, err := w.ws.ReadFile(w.path("a"), 0)
+			w.must(err)
 			b.SetBytes(size)
 			n := byte(0)
 			for b.Loop() {
@@ -60,15 +64,18 @@ func BenchmarkLargeEdit(b *testing.B) {
 					w.must(f.Close())
 					continue
 				}
-				op := w.replace("a", "")
-				op.NewData = append([]byte(nil), op.OldData...)
-				op.NewData[size/2] = n
-				op.OldData = nil
-				if how == "replace" {
-					w.must(do(w.ws, op))
-				} else {
-					w.change("edit", op)
+				edits := []rootfs.Edit{{Off: size / 2, Len: 1, Data: []byte{n}}}
+				if how == "journal+splice" {
+					tx := w.begin("edit", Op{Kind: Replace, Path: w.path("a"), Old: version, Edits: edits})
+					got, err := w.ws.Splice(w.path("a"), edits, version, nil)
+					w.must(err)
+					w.must(tx.Commit(Result{Op: 0, New: got.New}))
+					version = got.New
+					continue
 				}
+				got, err := w.ws.Splice(w.path("a"), edits, version, nil)
+				w.must(err)
+				version = got.New
 			}
 		})
 	}

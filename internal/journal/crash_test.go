@@ -3,6 +3,8 @@ package journal
 import (
 	"bufio"
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"quarry/internal/rootfs"
@@ -30,6 +33,12 @@ func TestMain(m *testing.M) {
 	case "worker":
 		worker()
 	default:
+		flag.Parse()
+		// Neither a kill nor our own damage needs a disk, and memory syncs at
+		// once. Benchmarks do need one.
+		if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && flag.Lookup("test.bench").Value.String() == "" {
+			os.Setenv("TMPDIR", "/dev/shm")
+		}
 		os.Exit(m.Run())
 	}
 }
@@ -261,10 +270,6 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if testing.Short() {
 		rounds = 40
 	}
-	// A kill leaves the kernel's memory alone, so memory will do for a disk.
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		t.Setenv("TMPDIR", "/dev/shm")
-	}
 	b := newBench(t, &Options{MaxBytes: 1 << 30})
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 6 {
@@ -361,6 +366,131 @@ func TestSeveralProcesses(t *testing.T) {
 	}
 	if owners, _ := filepath.Glob(filepath.Join(b.state, "owners", "*")); len(owners) > 1 {
 		t.Errorf("owners left: %v", owners)
+	}
+}
+
+// Changes of one process at the same time share syncs and stay apart.
+func TestConcurrentChanges(t *testing.T) {
+	b := newBench(t, &Options{MaxBytes: 2 << 20})
+	const workers, each = 8, 25
+	for i := range workers {
+		b.put(fmt.Sprint("f", i), "")
+	}
+	before := tree(t, b.dir, false)
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			p := b.path(fmt.Sprint("f", i))
+			old := []byte{}
+			for n := range each {
+				op := Op{Kind: Replace, Path: p, OldData: old, NewData: []byte(strings.Repeat(fmt.Sprint(i, n), n+1))}
+				op.Old = rootfs.VersionOf(old)
+				tx, err := b.j.Begin(context.Background(), b.ws, Change{Ops: []Op{op}})
+				if err == nil {
+					err = errors.Join(do(b.ws, op), tx.Commit())
+				}
+				if err != nil {
+					errs[i] = err
+					return
+				}
+				old = op.NewData
+			}
+		}()
+	}
+	wg.Wait()
+	b.must(errors.Join(errs...))
+	list, err := b.j.List(0)
+	b.must(err)
+	if len(list) != workers*each {
+		t.Fatalf("%d entries", len(list))
+	}
+	for _, e := range list {
+		if _, err := b.undo(e.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := tree(t, b.dir, false); got != before {
+		t.Errorf("after undoing all:\n%s\nwant:\n%s", got, before)
+	}
+}
+
+const envFull = "QUARRY_JOURNAL_TEST_FULL"
+
+// TestFullDisk runs TestOnFullDisk where a file system of 400 KB is mounted.
+func TestFullDisk(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	top := t.TempDir()
+	var out []byte
+	for _, how := range []string{"-m", "-rm"} {
+		const mount = `mount -t tmpfs -o size=400k tmpfs "$0"`
+		if out, err = exec.Command("unshare", how, "sh", "-c", mount, top).CombinedOutput(); err != nil {
+			continue
+		}
+		cmd := exec.Command("unshare", how, "sh", "-c", mount+` && exec "$@"`, top, exe, "-test.run=^TestOnFullDisk$", "-test.v")
+		cmd.Env = append(os.Environ(), envFull+"="+top)
+		out, err = cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil {
+			t.Errorf("on a full disk: %v", err)
+		}
+		return
+	}
+	t.Skipf("no file system can be mounted here: %v %s", err, out)
+}
+
+// A journal whose disk is full refuses changes, keeps what it has, and goes on
+// when there is room again.
+func TestOnFullDisk(t *testing.T) {
+	top := os.Getenv(envFull)
+	if top == "" {
+		t.Skip("runs as a part of TestFullDisk")
+	}
+	b := &bench{t: t, dir: t.TempDir(), state: top}
+	b.open(nil)
+	r := rand.New(rand.NewPCG(7, 8))
+	b.put("a", noise(r, 9000))
+	ballast := filepath.Join(top, "ballast")
+	done, refused := 0, 0
+	for round := range 60 {
+		os.WriteFile(ballast, make([]byte, r.IntN(120<<10)), 0o600) // as much of it as fits
+		op := b.replace("a", noise(r, 9000))
+		tx, err := b.j.Begin(context.Background(), b.ws, Change{Ops: []Op{op}})
+		if err != nil {
+			refused++
+		} else {
+			b.must(do(b.ws, op))
+			if err := tx.Commit(); err != nil {
+				b.must(os.Remove(ballast))
+				b.must(tx.Commit())
+			}
+			done++
+		}
+		os.Remove(ballast)
+		list, err := b.j.List(0)
+		b.must(err)
+		if len(list) != done {
+			t.Fatalf("round %d: %d entries, want %d", round, len(list), done)
+		}
+	}
+	list, err := b.j.List(0)
+	b.must(err)
+	for _, e := range list {
+		p, err := b.j.Plan(context.Background(), e.ID)
+		b.must(err)
+		b.must(p.Close())
+	}
+	if n, err := b.j.Damage(); n != 0 || err != nil {
+		t.Errorf("damage %d, %v", n, err)
+	}
+	t.Logf("%d changes, %d refused", done, refused)
+	if done == 0 || refused == 0 {
+		t.Error("the disk was never full, or always")
 	}
 }
 

@@ -206,6 +206,7 @@ type Journal struct {
 	segs     map[uint32]*segment // loaded ones
 	tail     *segment            // the newest; nil before the first
 	total    int64               // bytes kept, about; -1 before the first look
+	capErr   error               // of the last time the caps were applied
 	measured *segment            // the tail when total was last looked up
 	owner    string              // our token, once we have begun a change
 	ownerF   *rootfs.Log
@@ -302,7 +303,7 @@ func (j *Journal) refresh() error {
 }
 
 // Dropped tells how many entries the caps have taken so far and when the newest
-// of them was made.
+// of them was made. It fails if the caps could not be applied lately.
 func (j *Journal) Dropped() (count int, newest time.Time, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -310,10 +311,7 @@ func (j *Journal) Dropped() (count int, newest time.Time, err error) {
 		return 0, time.Time{}, err
 	}
 	d := j.tail.dropped
-	if d.count == 0 {
-		return 0, time.Time{}, nil
-	}
-	return int(d.count), d.newest, nil
+	return int(d.count), d.newest, j.capErr
 }
 
 // checkCtx is asked per file and per megabyte.

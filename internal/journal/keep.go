@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"strings"
 
@@ -243,7 +244,7 @@ func (k *keeper) keepOld(op *Op, pack *packWriter) error {
 		return nil
 	}
 	v := op.Old
-	at, err := k.keep(op.Path, op.OldData, &v, pack)
+	at, err := k.keep(op.Path, op.OldData, &v, pack, !v.IsZero())
 	op.old, op.Old = at, v
 	return err
 }
@@ -264,7 +265,7 @@ func (k *keeper) keepNodes(op *Op, pack *packWriter) error {
 		if err != nil {
 			return err
 		}
-		if n.at, err = k.keep(p, nil, &n.Version, pack); err != nil {
+		if n.at, err = k.keep(p, nil, &n.Version, pack, false); err != nil {
 			return err
 		}
 		n.Size = n.at.size
@@ -296,8 +297,11 @@ func (k *keeper) noteDiff(i int, op *Op) {
 }
 
 // keep stores one content, which must be of version *want unless that is zero;
-// then it becomes known.
-func (k *keeper) keep(p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter) (ref, error) {
+// then it becomes known. A replacement is compared with *want once more when it
+// is made, so of a large file it is enough that it rested while it was copied:
+// hashing 100 MB costs as much as copying and syncing it. Content is verified
+// before it is used, in any case.
+func (k *keeper) keep(p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter, replaced bool) (ref, error) {
 	p, err := k.moves.origin(p)
 	if err != nil {
 		return ref{}, err
@@ -309,6 +313,9 @@ func (k *keeper) keep(p rootfs.Path, data []byte, want *rootfs.Version, pack *pa
 		}
 		defer f.Close()
 		if f.Info().Size > maxInline {
+			if replaced {
+				return pack.copy(k.ctx, f, p, *want)
+			}
 			return pack.stream(k.ctx, f, p, want)
 		}
 	}
@@ -381,55 +388,77 @@ func (pw *packWriter) put(data []byte, v rootfs.Version) (ref, error) {
 	return r, nil
 }
 
-// stream copies a large file in steps, or shares it where the file system can;
-// then only the copy, which nobody else can change, is read.
-func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path, want *rootfs.Version) (ref, error) {
-	r := ref{inPack, plain, pw.off, 0, 0}
-	h := sha256.New()
-	buf := make([]byte, 1<<20)
-	if pw.off == 0 && pw.w.Clone(f) {
-		for {
-			n, err := pw.w.ReadAt(buf, r.size)
-			h.Write(buf[:n])
-			r.size += int64(n)
-			if err != nil && !errors.Is(err, io.EOF) {
-				return ref{}, err
-			}
-			if err != nil {
-				break
-			}
-		}
-	} else {
-		for {
-			if err := checkCtx(ctx); err != nil {
-				return ref{}, err
-			}
-			n, err := f.Read(buf)
-			// Hashing takes as long as writing: do both at once.
-			hashed := make(chan struct{})
-			go func() { h.Write(buf[:n]); close(hashed) }()
-			_, werr := pw.w.Write(buf[:n])
-			<-hashed
-			if werr != nil {
-				return ref{}, werr
-			}
-			r.size += int64(n)
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				return ref{}, err
-			}
-		}
+// copy takes a large file as it is, or shares it where the file system can.
+func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v rootfs.Version) (ref, error) {
+	r, err := pw.pour(ctx, f, nil)
+	if err != nil {
+		return ref{}, err
 	}
-	r.stored = r.size
-	pw.off += r.size
+	now, err := f.Stat()
+	if err != nil {
+		return ref{}, err
+	}
+	if was := f.Info(); now.Size != r.size || !now.ModTime.Equal(was.ModTime) || !now.ChangeTime.Equal(was.ChangeTime) {
+		return ref{}, conflict(p)
+	}
+	pw.seen[v] = r
+	return r, nil
+}
+
+// stream is copy with a hash of what was copied.
+func (pw *packWriter) stream(ctx context.Context, f *rootfs.File, p rootfs.Path, want *rootfs.Version) (ref, error) {
+	h := sha256.New()
+	r, err := pw.pour(ctx, f, h)
+	if err != nil {
+		return ref{}, err
+	}
 	v := versionOf(h)
 	if !want.IsZero() && *want != v {
 		return ref{}, conflict(p)
 	}
 	*want = v
 	pw.seen[v] = r
+	return r, nil
+}
+
+// pour copies f to the end of the pack, in steps, through h unless it is nil.
+func (pw *packWriter) pour(ctx context.Context, f *rootfs.File, h hash.Hash) (ref, error) {
+	r := ref{inPack, plain, pw.off, 0, 0}
+	var in io.Reader = f
+	var out io.Writer = pw.w
+	if pw.off == 0 && pw.w.Clone(f) {
+		// Only the copy, which nobody else can change, is read.
+		in, out = io.NewSectionReader(pw.w, 0, 1<<62), io.Discard
+	}
+	buf := make([]byte, 1<<20)
+	for {
+		if err := checkCtx(ctx); err != nil {
+			return ref{}, err
+		}
+		n, err := in.Read(buf)
+		// Hashing takes as long as writing: do both at once.
+		hashed := make(chan struct{})
+		go func() {
+			if h != nil {
+				h.Write(buf[:n])
+			}
+			close(hashed)
+		}()
+		_, werr := out.Write(buf[:n])
+		<-hashed
+		if werr != nil {
+			return ref{}, werr
+		}
+		r.size += int64(n)
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return ref{}, err
+		}
+	}
+	r.stored = r.size
+	pw.off += r.size
 	return r, nil
 }
 
