@@ -45,7 +45,8 @@ const (
 	Sensitive Case = iota
 	// Insensitive doesn't, by Unicode's simple case folding.
 	Insensitive
-	// Smart is Insensitive for a pattern without an upper-case letter.
+	// Smart is Insensitive when characters of the pattern stand for
+	// themselves and none of them is upper case: foo, but not Foo or \p{Lu}.
 	Smart
 )
 

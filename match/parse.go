@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"quarry/internal/re/backref"
@@ -137,56 +136,6 @@ func literalTree(text string, fold bool) *hir.Node {
 		text = text[max(size, 1):]
 	}
 	return hir.Concat(subs...)
-}
-
-// foldCase settles Smart.
-func foldCase(exprs []string, opts Options) bool {
-	if opts.Case != Smart {
-		return opts.Case == Insensitive
-	}
-	for _, expr := range exprs {
-		if hasUpper(expr, opts.Syntax == Rust || opts.Syntax == ECMAScript) {
-			return false
-		}
-	}
-	return true
-}
-
-// hasUpper reports an upper-case letter that stands for itself: \W, \pL,
-// \p{Greek} and \x4B are not.
-func hasUpper(expr string, escapes bool) bool {
-	for i := 0; i < len(expr); {
-		r, size := utf8.DecodeRuneInString(expr[i:])
-		if r == '\\' && escapes {
-			i += escapeLen(expr[i:])
-			continue
-		}
-		if unicode.IsUpper(r) {
-			return true
-		}
-		i += size
-	}
-	return false
-}
-
-// escapeLen is the length of the escape sequence that s begins with.
-func escapeLen(s string) int {
-	if len(s) < 2 {
-		return len(s)
-	}
-	_, size := utf8.DecodeRuneInString(s[1:])
-	end := 1 + size
-	switch s[1] {
-	case 'p', 'P', 'x', 'u', 'U', 'k':
-		if end < len(s) && (s[end] == '{' || s[end] == '<') {
-			if i := strings.IndexAny(s[end:], "}>"); i > 0 {
-				return end + i + 1
-			}
-			return len(s)
-		}
-		return min(len(s), end+map[byte]int{'p': 1, 'P': 1, 'x': 2, 'u': 4, 'U': 8}[s[1]])
-	}
-	return end
 }
 
 // shiftGroups renumbers the groups of a tree that follows others.
