@@ -98,7 +98,7 @@ func (p *jsonPrinter) file(path string, f *quarry.File) error {
 	if err := p.message("begin", map[string]any{"path": name}); err != nil {
 		return err
 	}
-	for _, lines := range blocksOf(f.Lines, p.multiline) {
+	for lines := range blocksOf(f.Lines, p.multiline) {
 		if err := p.lines(name, lines); err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (p *jsonPrinter) count(f *quarry.File) jsonStats {
 
 func (p *jsonPrinter) lines(path jsonText, lines []quarry.Line) error {
 	first := &lines[0]
-	text, found := joined(lines)
+	text, found := joined(nil, lines)
 	subject := text
 	if !p.multiline {
 		subject = first.Text

@@ -39,7 +39,7 @@ func (o countOutput) file(path string, f *quarry.File) error {
 		n = f.Matches
 	}
 	if o.style.path {
-		o.coloured(cPath, []byte(path))
+		o.name(path)
 		if o.style.nul {
 			o.row = append(o.row, 0)
 		} else {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"iter"
 	"strconv"
 
 	"quarry"
@@ -46,6 +47,7 @@ type printer struct {
 	replace *replacer // nil shows matches as they are
 	files   int
 	row     []byte
+	shown   shownBlock // the block in hand, its buffers used again
 }
 
 func newPrinter(w io.Writer, s style, r *replacer) *printer {
@@ -62,6 +64,15 @@ func (p *printer) coloured(code string, b []byte) {
 	p.put(code)
 	p.text(b)
 	p.put(cReset)
+}
+
+// name writes a path, which most of the time needs no care.
+func (p *printer) name(path string) {
+	if p.style.colour || p.style.escape {
+		p.coloured(cPath, []byte(path))
+		return
+	}
+	p.put(path)
 }
 
 // flushRow sends finished rows on.
@@ -84,7 +95,7 @@ func (p *printer) text(b []byte) {
 
 // pathRow writes a path on a line of its own.
 func (p *printer) pathRow(path string) error {
-	p.coloured(cPath, []byte(path))
+	p.name(path)
 	end := byte('\n')
 	if p.style.nul {
 		end = 0
@@ -121,7 +132,7 @@ func (p *printer) file(path string, f *quarry.File) error {
 	}
 	p.files++
 	last := 0
-	for _, lines := range blocksOf(f.Lines, p.style.multiline) {
+	for lines := range blocksOf(f.Lines, p.style.multiline) {
 		if p.style.context && last > 0 && lines[0].Number > last+1 {
 			p.put("--\n")
 		}
@@ -135,38 +146,41 @@ func (p *printer) file(path string, f *quarry.File) error {
 }
 
 // blocksOf groups the lines that belong together in multiline mode.
-func blocksOf(lines []quarry.Line, multiline bool) [][]quarry.Line {
-	var blocks [][]quarry.Line
-	for i := 0; i < len(lines); {
-		j := i + 1
-		for multiline && j < len(lines) && lines[i].Hit && lines[j].Hit &&
-			lines[i].Block == lines[j].Block && lines[j].Number == lines[j-1].Number+1 {
-			j++
+func blocksOf(lines []quarry.Line, multiline bool) iter.Seq[[]quarry.Line] {
+	return func(yield func([]quarry.Line) bool) {
+		for i := 0; i < len(lines); {
+			j := i + 1
+			for multiline && j < len(lines) && lines[i].Hit && lines[j].Hit &&
+				lines[i].Block == lines[j].Block && lines[j].Number == lines[j-1].Number+1 {
+				j++
+			}
+			if !yield(lines[i:j]) {
+				return
+			}
+			i = j
 		}
-		blocks = append(blocks, lines[i:j])
-		i = j
 	}
-	return blocks
 }
 
-// joined gives the text of a block and the matches in it.
-func joined(lines []quarry.Line) (text []byte, spans []quarry.Span) {
+// joined appends the text of a block to dst and gives the matches in it.
+func joined(dst []byte, lines []quarry.Line) (text []byte, spans []quarry.Span) {
 	if len(lines) == 1 && lines[0].Whole == nil {
-		return append(append(text, lines[0].Text...), lines[0].Ending...), lines[0].Spans
+		return append(append(dst, lines[0].Text...), lines[0].Ending...), lines[0].Spans
 	}
 	for i := range lines {
-		at := len(text)
-		text = append(append(text, lines[i].Text...), lines[i].Ending...)
+		at := len(dst)
+		dst = append(append(dst, lines[i].Text...), lines[i].Ending...)
 		for _, s := range lines[i].Whole {
 			spans = append(spans, quarry.Span{Start: at + s.Start, End: at + s.End})
 		}
 	}
-	return text, spans
+	return dst, spans
 }
 
 func (p *printer) show(path string, lines []quarry.Line) *shownBlock {
-	b := &shownBlock{path: path, hit: lines[0].Hit, number: lines[0].Number, offset: lines[0].Offset}
-	b.text, b.spans = joined(lines)
+	b := &p.shown
+	b.path, b.hit, b.number, b.offset = path, lines[0].Hit, lines[0].Number, lines[0].Offset
+	b.text, b.spans = joined(b.text[:0], lines)
 	if !p.style.spans {
 		b.spans = nil
 	}
@@ -178,7 +192,7 @@ func (p *printer) show(path string, lines []quarry.Line) *shownBlock {
 			end = len(lines[0].Text)
 		}
 		ending := b.text[end:]
-		b.text, b.spans = p.replace.all(b.text[:end], b.spans)
+		b.text, b.spans = p.replace.all(b.text[:end:end], b.spans)
 		b.text = append(b.text, ending...)
 	}
 	return b
@@ -189,9 +203,9 @@ func (p *printer) block(b *shownBlock) {
 	case p.style.onlyMatches && b.found > 0 && several:
 		p.partsByLine(b)
 	case p.style.onlyMatches && b.found > 0:
-		for _, s := range b.spans {
+		for i, s := range b.spans {
 			p.prefix(b, b.number, s.Start, b.offset+int64(s.Start))
-			p.lineText(b, s.Start, s.End, []quarry.Span{s})
+			p.lineText(b, s.Start, s.End, b.spans[i:i+1])
 		}
 	case p.style.vimgrep && b.found > 0:
 		p.linePerMatch(b, several)
@@ -291,27 +305,33 @@ func (p *printer) prefix(b *shownBlock, number, column int, offset int64) {
 		sep = ':'
 	}
 	if p.style.path && !p.style.heading {
-		p.coloured(cPath, []byte(b.path))
+		p.name(b.path)
 		if p.style.nul {
 			p.row = append(p.row, 0)
 		} else {
 			p.row = append(p.row, sep)
 		}
 	}
-	var digits [20]byte
-	write := func(code string, n int64) {
-		p.coloured(code, strconv.AppendInt(digits[:0], n, 10))
-		p.row = append(p.row, sep)
-	}
 	if p.style.lineNumber {
-		write(cLine, int64(number))
+		p.field(cLine, int64(number), sep)
 	}
 	if p.style.column && column >= 0 {
-		write(cPlain, int64(column)+1)
+		p.field(cPlain, int64(column)+1, sep)
 	}
 	if p.style.byteOffset {
-		write(cPlain, offset)
+		p.field(cPlain, offset, sep)
 	}
+}
+
+func (p *printer) field(code string, n int64, sep byte) {
+	if p.style.colour {
+		p.put(code)
+	}
+	p.row = strconv.AppendInt(p.row, n, 10)
+	if p.style.colour {
+		p.put(cReset)
+	}
+	p.row = append(p.row, sep)
 }
 
 // lineText writes text[start:end] of a block with its matches marked.

@@ -63,7 +63,7 @@ var differences = []difference{
 	{"\\r\\n is one line ending", "rg gets --crlf, and the \\r it shows is taken away", nil},
 	{"order by the bytes of the path", "rg gets --sort path, which orders by the parts; no name here tells the two apart", nil},
 	{"ignore files count outside git repositories", "rg gets --no-require-git", nil},
-	{"binary files are skipped", "the trees have none", nil},
+	{"binary files are skipped", "the one in the trees has its NUL before its match", nil},
 	{"lines that are not UTF-8 are also read as Windows-1252", "the patterns for that tree don't tell", nil},
 	{"line numbers also in a pipe", "every case has -n or -N", nil},
 	{"\\A and \\z by lines", "no pattern has them", nil},
@@ -179,6 +179,9 @@ func TestRipgrep(t *testing.T) {
 		}
 		compared++
 		dir := trees[c.tree]
+		for i, p := range c.paths {
+			c.paths[i] = strings.Replace(p, "TREE", dir, 1)
+		}
 		t.Chdir(dir)
 		args := c.args()
 		rgArgs := args
@@ -281,7 +284,7 @@ func randomCase(rng *rand.Rand) rgCase {
 	maybe(5, pick(rng, "-m1", "-m2"))
 	randomOutput(rng, &c, maybe)
 	c.paths = pick(rng, []string{}, []string{}, []string{}, []string{"."}, []string{"./"}, []string{"sub"}, []string{"./sub/"},
-		[]string{"a.txt"}, []string{"./a.txt"}, []string{"a.txt", "sub"}, []string{"sub", "a.txt", "missing"}, []string{"missing"}, []string{"../" + c.tree + "/sub"})
+		[]string{"a.txt"}, []string{"./a.txt"}, []string{"a.txt", "sub"}, []string{"sub", "a.txt", "missing"}, []string{"missing"}, []string{"../" + c.tree + "/sub"}, []string{"TREE/sub"}, []string{"TREE/a.txt"}, []string{"TREE/", "sub"})
 	return c
 }
 
@@ -290,6 +293,10 @@ func randomOutput(rng *rand.Rand, c *rgCase, maybe func(int, ...string)) {
 		maybe(1, pick(rng, "-c", "-l", "--count-matches", "--files-without-match", "-q", "--json"))
 		maybe(4, "-0")
 		maybe(4, pick(rng, "-H", "-I"))
+		if c.has("--json") {
+			maybe(4, "-r", "<$0>")
+			maybe(3, "-C1")
+		}
 		return
 	}
 	maybe(3, "-"+pick(rng, "A", "B", "C")+pick(rng, "0", "1", "2"))

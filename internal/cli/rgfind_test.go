@@ -2,11 +2,13 @@ package cli
 
 import (
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -47,6 +49,33 @@ func TestFindRipgrep(t *testing.T) {
 		slices.Sort(wantList)
 		if diff := cmp.Diff(wantList, gotList); diff != "" || (got.code == exitFound) != (want.out != "") {
 			t.Errorf("seed %d: find %q in %s: exit code %d\n%s", seed, flags, tree, got.code, diff)
+		}
+	}
+}
+
+// The orders of ripgrep: the oldest first, and all of them reversed.
+func TestSortRipgrep(t *testing.T) {
+	rg, version := ripgrep(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i, name := range []string{"c", "a", "sub/d", "b"} {
+		writeTree(t, dir, map[string]string{name: "foo\nfoo\n"})
+		when := start.Add(time.Duration(i) * time.Hour)
+		if err := os.Chtimes(filepath.Join(dir, name), when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, flags := range [][]string{{"--sort", "modified"}, {"--sortr", "modified"}, {"--sortr", "path"}, {"--sort=path"}} {
+		if version < 14 && flags[1%len(flags)] == "modified" {
+			continue // it ordered folder by folder
+		}
+		for _, mode := range []string{"-n", "-c", "-l", "-C1"} {
+			args := append(slices.Clone(flags), mode, "-n", "foo")
+			want, got := runRipgrep(t, rg, dir, args), runQuarry("", append([]string{"search"}, args...)...)
+			if diff := cmp.Diff(want.out, got.out); diff != "" {
+				t.Errorf("%q:\n%s%s", args, diff, got.err)
+			}
 		}
 	}
 }

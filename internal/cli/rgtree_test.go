@@ -82,7 +82,7 @@ func rgTrees() map[string]map[string]string {
 			"latin.txt": "caf\xe9 foo\nbar\n", "sub/utf8.txt": "grün foo\n",
 		},
 		"names": {
-			"a.txt": "foo\nbar\n", "sp ace.txt": "foo\n", "sub/ü.txt": "foo bar\n", "sub/-dash.txt": "foo\n", "sub/a.txt": "bar\n",
+			"bin.dat": "\x00\x01foo\nbar\n", "a.txt": "foo\nbar\n", "sp ace.txt": "foo\n", "sub/ü.txt": "foo bar\n", "sub/-dash.txt": "foo\n", "sub/a.txt": "bar\n",
 		},
 	}
 }
