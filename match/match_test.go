@@ -66,6 +66,8 @@ func TestFeatures(t *testing.T) {
 		{"whole lines", "foo|foob", "foob\nxfoo\n", "foob", Options{WholeLine: true}},
 		{"any case", "straße", "STRAßE", "STRAßE", fold},
 		{"Kelvin and long s", "sky", "\u017f\u212ay", "\u017f\u212ay", fold},
+		{"the replacement character has no case", "x|\ufffd", "a\ufffdb", "\ufffd", Options{Case: Insensitive}},
+		{"the replacement character in a word", "é\ufffd", "\xff É\ufffdb", "É\ufffd", Options{Case: Insensitive}},
 		{"smart case folds", "foo", "FOO", "FOO", Options{Case: Smart}},
 		{"smart case keeps", "Foo", "FOO Foo", "Foo", Options{Case: Smart}},
 		{"smart case ignores escapes", `\Wfoo\p{Lu}`, " FOOX", " FOOX", Options{Case: Smart}},

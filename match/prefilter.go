@@ -180,11 +180,14 @@ func expandFolds(set literal.Set) (out literal.Set, loose bool) {
 
 func caseVariants(text string) (variants []string, cut bool) {
 	variants = []string{""}
-	for i, r := range text {
-		orbit := []rune{r}
-		if r >= utf8.RuneSelf && r != utf8.RuneError {
+	for len(text) > 0 {
+		// What isn't UTF-8 is RuneError of size 1 and stands for itself, as
+		// does U+FFFD.
+		r, size := utf8.DecodeRuneInString(text)
+		orbit := []string{text[:size]}
+		if r >= utf8.RuneSelf {
 			for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
-				orbit = append(orbit, o)
+				orbit = append(orbit, string(o))
 			}
 		}
 		if len(variants)*len(orbit) > maxVariants {
@@ -193,14 +196,10 @@ func caseVariants(text string) (variants []string, cut bool) {
 		var next []string
 		for _, v := range variants {
 			for _, o := range orbit {
-				if o == utf8.RuneError {
-					next = append(next, v+text[i:i+1])
-				} else {
-					next = append(next, v+string(o))
-				}
+				next = append(next, v+o)
 			}
 		}
-		variants = next
+		variants, text = next, text[size:]
 	}
 	return variants, false
 }
