@@ -271,6 +271,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		rounds = 40
 	}
 	b := newBench(t, &Options{MaxBytes: 1 << 30})
+	if b.ws.FSKind() == rootfs.FSUnknown {
+		t.Skip("here rootfs clears away the temporary files of dead processes only after an hour")
+	}
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range 6 {
 		b.put(fmt.Sprint("f", i), randomText(r))
