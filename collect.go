@@ -19,7 +19,7 @@ type collector struct {
 	yield func(*File) error
 	sum   Summary
 	held  []File // files that wait for their order
-	given struct{ files, lines, bytes int }
+	given struct{ files, lines, blocks, bytes int }
 	full  bool // no more text, only counting
 }
 
@@ -80,6 +80,9 @@ func (c *collector) matched(path string, f *found) error {
 	c.sum.FilesMatched++
 	c.sum.LinesMatched += f.res.Matched
 	c.sum.Matches += f.res.Matches
+	if c.q.Limits.Blocks > 0 {
+		c.sum.Blocks += countBlocks(f.res.Lines, c.q.blockGap())
+	}
 	if c.full {
 		return c.counted()
 	}
@@ -96,7 +99,11 @@ func (c *collector) matched(path string, f *found) error {
 
 // counted ends a search that has counted as far as it was asked to.
 func (c *collector) counted() error {
-	if c.sum.LinesMatched > c.q.Limits.CountTo {
+	n := c.sum.LinesMatched
+	if c.q.Limits.Blocks > 0 {
+		n = c.sum.Blocks
+	}
+	if n > c.q.Limits.CountTo {
 		c.sum.Exact = false
 		return errEnough
 	}
@@ -117,6 +124,16 @@ func (c *collector) give(f *File) error {
 		if err := c.fill(StopLines); err != nil && f.Matched == 0 {
 			return err
 		}
+	}
+	if lim.Blocks > 0 {
+		gap := c.q.blockGap()
+		if room := lim.Blocks - c.given.blocks; countBlocks(f.Lines, gap) > room {
+			cutBlocks(f, room, gap, c.q.After)
+			if err := c.fill(StopBlocks); err != nil && f.Matched == 0 {
+				return err
+			}
+		}
+		c.given.blocks += countBlocks(f.Lines, gap)
 	}
 	if lim.Bytes > 0 && c.given.bytes+textBytes(f) > lim.Bytes && c.given.files > 0 {
 		return c.fill(StopBytes)
@@ -154,6 +171,16 @@ func (c *collector) skipOffset(f *File) bool {
 	if c.q.Detail == Files {
 		c.q.Offset--
 		return false
+	}
+	if c.q.Limits.Blocks > 0 {
+		gap := c.q.blockGap()
+		if n := countBlocks(f.Lines, gap); n <= c.q.Offset {
+			c.q.Offset -= n
+			return false
+		}
+		dropBlocks(f, c.q.Offset, gap, c.q.Before)
+		c.q.Offset = 0
+		return true
 	}
 	if f.Matched <= c.q.Offset {
 		c.q.Offset -= f.Matched

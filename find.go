@@ -165,7 +165,7 @@ func (r *findRun) tooDeep(shown string) bool {
 }
 
 func (r *findRun) add(list []Entry, v *walk.Visit, e *rootfs.Entry, prefix string, folder bool) []Entry {
-	if r.filter.types != nil && !folder && !r.filter.types.MatchFile(e.Name) {
+	if r.filter.vaultIgnores(v.Shown, e.Name) || folder && r.filter.vaultIgnores(v.Shown, e.Name+"/") || r.filter.types != nil && !folder && !r.filter.types.MatchFile(e.Name) {
 		return list
 	}
 	path := prefix + e.Name

@@ -16,6 +16,7 @@ import (
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
+	"quarry/internal/vault"
 	"quarry/internal/walk"
 )
 
@@ -142,6 +143,22 @@ func outsideRules(opts *Options) ([]ignore.Set, error) {
 type filter struct {
 	opts  walk.Options
 	types *glob.Filter
+	vault *vault.Settings // for its userIgnoreFilters; nil when they don't count
+}
+
+// leavesOut reports a file of a walk that the types or the vault exclude.
+func (f *filter) leavesOut(folder, name string) bool {
+	return f.types != nil && !f.types.MatchFile(name) || f.vaultIgnores(folder, name)
+}
+
+func (f *filter) vaultIgnores(folder, name string) bool {
+	if f.vault == nil {
+		return false
+	}
+	if folder != "" {
+		name = folder + "/" + name
+	}
+	return f.vault.Ignored(name)
 }
 
 // start resolves one path of a scope: a folder to walk, or a file.
@@ -161,17 +178,26 @@ func (w *Workspace) start(path string) (p rootfs.Path, isFile bool, err error) {
 
 func (w *Workspace) filter(s *Scope) (*filter, error) {
 	f := &filter{opts: walk.Options{
-		Hidden:   s.Hidden,
-		NoIgnore: s.Ignored,
-		Rules:    w.rules,
-		MaxDepth: s.MaxDepth,
-		Workers:  w.workers,
+		Hidden:       s.Hidden,
+		StrictHidden: s.StrictHidden,
+		NoIgnore:     s.Ignored,
+		Rules:        w.rules,
+		MaxDepth:     s.MaxDepth,
+		Workers:      w.workers,
 	}}
 	for _, pattern := range s.Extra {
 		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)],
 			ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("query", []byte(pattern))})
 	}
 	var err error
+	if s.VaultRules {
+		if f.vault, err = w.vault(); err != nil {
+			return nil, err
+		}
+		if f.vault != nil && len(f.vault.UserIgnoreFilters) == 0 {
+			f.vault = nil
+		}
+	}
 	if len(s.Globs) > 0 {
 		if f.opts.Filter, err = glob.CompileFilter(s.Dialect.internal(), s.Globs...); err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ type Query struct {
 
 	Order  Order
 	Limits Limits
-	Offset int // leave out this many matching lines (files with Detail Files) first
+	Offset int // leave out this many matching lines first (files with Detail Files, blocks if those are limited)
 }
 
 // Scope says which files a query is about.
@@ -48,6 +48,12 @@ type Scope struct {
 
 	Hidden  bool // with entries whose name begins with a dot
 	Ignored bool // with what ignore files leave out
+
+	// StrictHidden leaves hidden entries out even where a rule as !.github asks
+	// for them.
+	StrictHidden bool
+	// VaultRules leaves out what userIgnoreFilters of an Obsidian vault name.
+	VaultRules bool
 
 	// Extra are further ignore rules, one gitignore pattern each.
 	Extra []string
@@ -88,12 +94,14 @@ const (
 type Limits struct {
 	Files      int           // files with a match
 	Lines      int           // matching lines
+	Blocks     int           // of matching lines whose context touches or overlaps
 	LinesAFile int           // matching lines of one file
 	Bytes      int           // text of the answer
 	LineBytes  int           // text of one line; it is cut around its first match
 	Time       time.Duration // for the whole search
 
-	// CountTo lets counting go on, without text, once Files, Lines or Bytes
-	// is reached, up to this many matching lines.
+	// CountTo lets counting go on, without text, once Files, Lines, Blocks or
+	// Bytes is reached, up to this many matching lines, or blocks if those are
+	// limited.
 	CountTo int
 }

@@ -145,7 +145,7 @@ func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summa
 	readers := make([]textReader, w.workers)
 	each := func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
 		k := &readers[v.Worker]
-		if f.types != nil && !f.types.MatchFile(e.Name) {
+		if f.leavesOut(v.Shown, e.Name) {
 			return outcome{}, false
 		}
 		if k.m == nil {

@@ -33,9 +33,10 @@ type Span = scan.Span
 type Summary struct {
 	FilesMatched int
 	LinesMatched int
+	Blocks       int // when limited
 	Matches      int // when counted
 
-	// Exact says that the three are totals. If not, they are what was counted
+	// Exact says that these are totals. If not, they are what was counted
 	// before Stopped: lower bounds.
 	Exact bool
 
@@ -56,6 +57,7 @@ type Stop string
 const (
 	StopFiles  Stop = "files"
 	StopLines  Stop = "lines"
+	StopBlocks Stop = "blocks"
 	StopBytes  Stop = "bytes"
 	StopTime   Stop = "time"
 	StopBudget Stop = "budget" // a backtracking pattern took too many steps

@@ -211,7 +211,7 @@ func (r *searchRun) work(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 		return nil, false
 	}
 	k := &r.scanners[v.Worker]
-	if r.filter.types != nil && !r.filter.types.MatchFile(e.Name) {
+	if r.filter.leavesOut(v.Shown, e.Name) {
 		k.filtered++
 		return nil, false
 	}

@@ -1,0 +1,85 @@
+package quarry
+
+// A block is a run of matching lines whose context lines touch or overlap, with
+// that context: what an answer shows in one piece. With one line of context on
+// either side, lines whose numbers differ by 3 or less share one.
+
+// blockGap is the largest difference of line numbers within a block.
+func (q *Query) blockGap() int { return q.Before + q.After + 1 }
+
+// blockStarts visits the index of the first matching line of every block, as
+// long as yield wants more.
+func blockStarts(lines []Line, gap int, yield func(i int) bool) {
+	last := 0
+	for i := range lines {
+		if !lines[i].Hit {
+			continue
+		}
+		if n := lines[i].Number; last == 0 || n-last > gap {
+			if !yield(i) {
+				return
+			}
+		}
+		last = lines[i].Number
+	}
+}
+
+func countBlocks(lines []Line, gap int) int {
+	n := 0
+	blockStarts(lines, gap, func(int) bool { n++; return true })
+	return n
+}
+
+// blockStart is the index of the first matching line of block n, counted from
+// 0; the number of lines when there are fewer.
+func blockStart(lines []Line, n, gap int) int {
+	at := len(lines)
+	blockStarts(lines, gap, func(i int) bool {
+		if n == 0 {
+			at = i
+		}
+		n--
+		return n >= 0
+	})
+	return at
+}
+
+// cutBlocks keeps the first n blocks of a file.
+func cutBlocks(f *File, n, gap, after int) {
+	end := blockStart(f.Lines, max(n, 0), gap)
+	last := 0 // number of the last matching line kept
+	for i := end - 1; i >= 0 && last == 0; i-- {
+		if f.Lines[i].Hit {
+			last = f.Lines[i].Number
+		}
+	}
+	// What is left behind it is the context of the next block.
+	for end > 0 && f.Lines[end-1].Number > last+after {
+		end--
+	}
+	f.Lines = f.Lines[:end]
+	f.Matched = hits(f.Lines)
+}
+
+// dropBlocks drops the first n blocks of a file.
+func dropBlocks(f *File, n, gap, before int) {
+	start := blockStart(f.Lines, n, gap)
+	if start < len(f.Lines) {
+		first := f.Lines[start].Number
+		for start > 0 && f.Lines[start-1].Number >= first-before {
+			start--
+		}
+	}
+	f.Lines = f.Lines[start:]
+	f.Matched = hits(f.Lines)
+}
+
+func hits(lines []Line) int {
+	n := 0
+	for i := range lines {
+		if lines[i].Hit {
+			n++
+		}
+	}
+	return n
+}
