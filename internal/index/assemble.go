@@ -2,6 +2,7 @@ package index
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"sync"
 
 	"quarry/internal/trigram"
@@ -39,6 +40,15 @@ func (c *runCursor) next() bool {
 // take appends the jobs that have the gram.
 func (c *runCursor) take(ids []uint32) []uint32 {
 	data, id := c.data, c.base
+	if c.n > denseFrom {
+		for at := 0; at < denseBytes; at += 8 {
+			for w := binary.LittleEndian.Uint64(data[at:]); w != 0; w &= w - 1 {
+				ids = append(ids, id+uint32(8*at+bits.TrailingZeros64(w)))
+			}
+		}
+		c.data = data[denseBytes:]
+		return ids
+	}
 	at := 0
 	for range c.n {
 		gap := uint32(data[at])
@@ -61,7 +71,8 @@ func (a *assembly) part(i int, out *part) {
 	var cursors []*runCursor
 	for j := range a.runs {
 		r := &a.runs[j]
-		c := &runCursor{base: uint32(r.first), data: r.data[r.marks[i]:r.marks[i+1]], gram: int64(i)<<partShift - 1}
+		c := &runCursor{base: uint32(r.first), data: r.parts[i], gram: int64(i) << partShift}
+		r.parts[i] = nil // it is not needed again
 		if c.next() {
 			cursors = append(cursors, c)
 		}

@@ -32,6 +32,7 @@ func TestBuildFigures(t *testing.T) {
 	ctx := context.Background()
 
 	peak, stop := watchHeap()
+	cpu := cpuTime()
 	start := time.Now()
 	ix, err := Open(root, state, nil)
 	if err != nil {
@@ -45,10 +46,11 @@ func TestBuildFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	built := time.Since(start)
+	cpu = cpuTime() - cpu
 	stop()
 	st := ix.Status()
-	fmt.Printf("build: %.2f s (listing %.2f s), %d files, %d MB of text, peak heap %d MB, rss high %s\n",
-		built.Seconds(), listed.Seconds(), st.Documents, st.Text>>20, peak.Load()>>20, highWater())
+	fmt.Printf("build: %.2f s (listing %.2f s), %.2f s of processor time, %d files, %d MB of text, peak heap %d MB, rss high %s\n",
+		built.Seconds(), listed.Seconds(), cpu.Seconds(), st.Documents, st.Text>>20, peak.Load()>>20, highWater())
 	fmt.Printf("disk: %.1f MB in %d segments, %.2f %% of the text; still dirty %d\n",
 		float64(st.Bytes)/1e6, st.Segments, 100*float64(st.Bytes)/float64(st.Text), st.Dirty)
 	h := ix.segs[0].seg
@@ -119,6 +121,19 @@ func watchHeap() (*atomic.Uint64, func()) {
 		}
 	}()
 	return peak, func() { close(done); <-stopped }
+}
+
+// cpuTime is what all threads have used so far, 0 where it isn't known.
+func cpuTime() time.Duration {
+	b, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(b), ") ")
+	f := strings.Fields(rest)
+	user, _ := strconv.Atoi(f[11])
+	system, _ := strconv.Atoi(f[12])
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
 // highWater is the largest resident size the process ever had.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/trigram"
@@ -20,6 +21,7 @@ type build struct {
 	root    *rootfs.Root
 	workers int
 	budget  int64 // bytes of runs that end a segment
+	racy    time.Duration
 
 	jobs     []job
 	outcomes []outcome
@@ -43,17 +45,22 @@ const (
 	// stretch is how many documents a worker takes at a time.
 	stretch   = 1024
 	localBits = 10
-	// maxPostings is how many a run may have: 16 MB before sorting.
-	maxPostings = 4 << 20
-	// runBudget ends a segment. The Linux tree needs 115 MB.
-	runBudget = 160 << 20
+	// maxPostings is how many a run may have: 8 MB before sorting, and as much
+	// while that is done.
+	maxPostings = 2 << 20
+	// Above denseFrom a run has a bitmap for a gram, which brought the runs of
+	// the Linux tree from 115 to 65 MB.
+	denseFrom  = stretch / 8
+	denseBytes = stretch / 8
+	// runBudget ends a segment.
+	runBudget = 120 << 20
 )
 
-// run is the grams of consecutive jobs.
+// run is the grams of consecutive jobs, those of each part by themselves, so
+// that they can be let go one by one.
 type run struct {
 	first int // job
-	data  []byte
-	marks [parts + 1]int // where the grams of each part begin in data
+	parts [parts][]byte
 }
 
 // Lists are made in parts, by the highest bits of the gram, to share the work.
@@ -69,7 +76,10 @@ func (b *build) read(ctx context.Context) (int, error) {
 	workers := max(1, min(b.workers, (len(b.jobs)+15)/16))
 	for range workers {
 		wg.Go(func() {
-			w := &buildWorker{build: b, reader: newReader(b.root)}
+			w := &buildWorker{build: b, reader: newReader(b.root, b.racy)}
+			if len(b.jobs) >= stretch { // room for all there can be, at once
+				w.postings, w.spare = make([]uint32, 0, maxPostings), make([]uint32, maxPostings)
+			}
 			defer w.close()
 			for ctx.Err() == nil && b.held.Load() < b.budget {
 				from := int(b.next.Add(stretch)) - stretch
@@ -126,43 +136,61 @@ func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 func (w *buildWorker) flush(first int) {
 	r := run{first: first}
 	w.sort()
-	w.encoded = w.encoded[:0]
-	part := 0
-	last := int64(-1)
+	held := 0
 	for i := 0; i < len(w.postings); {
-		g := w.postings[i] >> localBits
-		for ; part <= int(g>>partShift); part++ {
-			r.marks[part] = len(w.encoded)
-			last = int64(part)<<partShift - 1
+		part := w.postings[i] >> (localBits + partShift)
+		end := i
+		for end < len(w.postings) && w.postings[end]>>(localBits+partShift) == part {
+			end++
 		}
-		n := 1
-		for i+n < len(w.postings) && w.postings[i+n]>>localBits == g {
-			n++
-		}
-		w.encoded = binary.AppendUvarint(w.encoded, uint64(int64(g)-last))
-		w.encoded = binary.AppendUvarint(w.encoded, uint64(n))
-		last = int64(g)
-		next := uint32(0)
-		for _, p := range w.postings[i : i+n] {
-			id := p & (1<<localBits - 1)
-			gap := id - next
-			for ; gap >= 0x80; gap >>= 7 {
-				w.encoded = append(w.encoded, byte(gap)|0x80)
-			}
-			w.encoded = append(w.encoded, byte(gap))
-			next = id + 1
-		}
-		i += n
+		w.encoded = encodeRun(w.encoded[:0], w.postings[i:end])
+		r.parts[part] = slices.Clone(w.encoded)
+		held += len(w.encoded)
+		i = end
 	}
-	for ; part <= parts; part++ {
-		r.marks[part] = len(w.encoded)
-	}
-	r.data = slices.Clone(w.encoded)
 	w.postings = w.postings[:0]
-	w.held.Add(int64(len(r.data)))
+	w.held.Add(int64(held))
 	w.mu.Lock()
 	w.runs = append(w.runs, r)
 	w.mu.Unlock()
+}
+
+// encodeRun writes for each gram how far it is from the one before, how many
+// jobs have it, and which: as gaps, or as a bitmap if they are many.
+func encodeRun(dst []byte, postings []uint32) []byte {
+	const local = 1<<localBits - 1
+	last := postings[0] >> (localBits + partShift) << partShift
+	for i := 0; i < len(postings); {
+		g := postings[i] >> localBits
+		n := 1
+		for i+n < len(postings) && postings[i+n]>>localBits == g {
+			n++
+		}
+		dst = binary.AppendUvarint(dst, uint64(g-last))
+		dst = binary.AppendUvarint(dst, uint64(n))
+		last = g
+		ids := postings[i : i+n]
+		i += n
+		if n > denseFrom {
+			at := len(dst)
+			dst = append(dst, make([]byte, denseBytes)...)
+			for _, p := range ids {
+				dst[at+int(p&local>>3)] |= 1 << (p & 7)
+			}
+			continue
+		}
+		next := uint32(0)
+		for _, p := range ids {
+			gap := p&local - next
+			if gap >= 0x80 {
+				dst = append(dst, byte(gap)|0x80)
+				gap >>= 7
+			}
+			dst = append(dst, byte(gap))
+			next = p&local + 1
+		}
+	}
+	return dst
 }
 
 // sort orders the postings by gram. Those of one gram are in order already, so

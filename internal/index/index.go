@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
@@ -39,6 +40,9 @@ type Options struct {
 	// Progress, if set, hears of files read during a flush, from any goroutine.
 	Progress func(files int, bytes int64)
 	Logger   *slog.Logger // nil is silent
+
+	budget int64         // for tests: runBudget
+	racy   time.Duration // for tests: racyWindow
 }
 
 // Changes are paths below the root that may not be what they were.
@@ -96,6 +100,12 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 	}
 	if ix.opts.Workers <= 0 {
 		ix.opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	if ix.opts.budget <= 0 {
+		ix.opts.budget = runBudget
+	}
+	if ix.opts.racy <= 0 {
+		ix.opts.racy = racyWindow
 	}
 	if ix.log = ix.opts.Logger; ix.log == nil {
 		ix.log = slog.New(slog.DiscardHandler)

@@ -43,13 +43,14 @@ type reader struct {
 	buf   []byte // text
 	raw   []byte // of UTF-16
 	bytes int64  // read so far
+	racy  time.Duration
 
 	dir     *rootfs.Dir // the folder of the last file
 	dirName string
 }
 
-func newReader(root *rootfs.Root) *reader {
-	return &reader{root: root, grams: new(trigram.Extractor), buf: make([]byte, 0, readSize)}
+func newReader(root *rootfs.Root, racy time.Duration) *reader {
+	return &reader{root: root, racy: racy, grams: new(trigram.Extractor), buf: make([]byte, 0, readSize)}
 }
 
 func (r *reader) close() {
@@ -97,7 +98,7 @@ func (r *reader) try(path string) (out outcome, again bool) {
 		r.grams.Reset()
 		return outcome{}, true
 	}
-	if before.racy(now) {
+	if before.racy(now, r.racy) {
 		flags |= racyFlag
 	}
 	return outcome{indexed, flags, before}, false

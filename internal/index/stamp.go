@@ -54,12 +54,12 @@ const racyWindow = 2 * time.Second
 
 // racy reports whether the file may have changed again, after now, without its
 // stamp showing it. A time in the future is not to be trusted either.
-func (s Stamp) racy(now time.Time) bool {
+func (s Stamp) racy(now time.Time, window time.Duration) bool {
 	t := s.CTime
 	if t == 0 {
 		t = s.MTime
 	}
-	return t >= now.Add(-racyWindow).UnixNano()
+	return t >= now.Add(-window).UnixNano()
 }
 
 // Flags say what a file is to a search.

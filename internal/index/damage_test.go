@@ -1,0 +1,290 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/match"
+)
+
+// manyFiles is a world with an index of several segments, some documents dead.
+func manyFiles(t *testing.T) *world {
+	w := newWorld(t, 7, true)
+	for i := range 40 {
+		w.write(fmt.Sprintf("d%d/f%d", i%5, i), w.text())
+	}
+	w.open()
+	w.refresh()
+	for round := range 3 {
+		for i := range 6 {
+			w.write(fmt.Sprintf("d%d/f%d", i%5, i+round), w.text())
+		}
+		w.refresh()
+	}
+	if st := w.ix.Status(); st.Segments < 3 {
+		t.Fatalf("only %d segments", st.Segments)
+	}
+	return w
+}
+
+func (w *world) stored() map[string][]byte {
+	w.t.Helper()
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(w.stateDir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(w.stateDir, e.Name())); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return files
+}
+
+func (w *world) restore(files map[string][]byte) {
+	w.t.Helper()
+	for name := range w.stored() {
+		if _, ok := files[name]; !ok {
+			os.Remove(filepath.Join(w.stateDir, name))
+		}
+	}
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(w.stateDir, name), data, 0o600); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// mutate damages stored files in one of the ways disks, crashes and people do.
+func mutate(r *rand.Rand, files, older map[string][]byte) (string, map[string][]byte) {
+	files = maps.Clone(files)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(files)), func(n string) bool { return n == lockName })
+	name := names[r.IntN(len(names))]
+	data := slices.Clone(files[name])
+	how := ""
+	switch r.IntN(9) {
+	case 0, 1, 2:
+		how = "flipped bits"
+		for range 1 + r.IntN(3) {
+			data[r.IntN(len(data))] ^= 1 << r.IntN(8)
+		}
+	case 3:
+		how = "truncated"
+		data = data[:r.IntN(len(data))]
+	case 4:
+		how = "a stretch of zeros"
+		at := r.IntN(len(data))
+		clear(data[at:min(len(data), at+1+r.IntN(5000))])
+	case 5:
+		how = "swapped with another"
+		other := names[r.IntN(len(names))]
+		files[name], files[other] = files[other], files[name]
+		return name + " " + how, files
+	case 6:
+		how = "missing"
+		delete(files, name)
+		return name + " " + how, files
+	case 7:
+		how = "from another version"
+		if i := strings.Index(string(data), "\x01\x00\x00\x00"); i >= 0 {
+			data[i]++
+		}
+	case 8:
+		how = "all as it once was, with what came later beside it"
+		for n, d := range older {
+			if n == lockName || strings.HasPrefix(n, manifestPrefix) || r.IntN(2) == 0 {
+				files[n] = d
+			}
+		}
+		return how, files
+	}
+	files[name] = data
+	return name + " " + how, files
+}
+
+// Whatever happens to the files on disk: no panic, the files a walk lists, and
+// no match missing. What is damaged is read again.
+func TestDamage(t *testing.T) {
+	w := manyFiles(t)
+	w.calm()
+	older := w.stored()
+	for i := range 5 {
+		w.write(fmt.Sprintf("d%d/late", i), w.text())
+		w.write(fmt.Sprintf("d%d/f%d", i%5, i), "alpha needle\n")
+	}
+	w.calm()
+	if err := w.ix.Merge(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.candidates("zzz_not_there", Ask{Hidden: true}); len(got) > 2 {
+		t.Fatalf("an index in order has %d candidates for what is nowhere: the test would show nothing", len(got))
+	}
+	w.ix.Close()
+	files := w.stored()
+	listed := w.listed(true)
+	r := rand.New(rand.NewPCG(9, 9))
+	mutations := 2000
+	if testing.Short() {
+		mutations = 200
+	}
+	var compiled []*match.Pattern
+	var matching []map[string]bool
+	for _, expr := range patterns {
+		p := match.MustCompile(expr, match.Options{})
+		compiled = append(compiled, p)
+		matching = append(matching, w.matching(p, listed))
+	}
+	for i := range mutations {
+		how, broken := mutate(r, files, older)
+		w.restore(broken)
+		w.open()
+		k := r.IntN(len(compiled))
+		w.complete(how, compiled[k], matching[k], listed)
+		if i%20 == 0 { // and what is written now is good
+			w.refresh()
+			w.complete(how+", refreshed", compiled[k], matching[k], listed)
+			w.reopen()
+			w.complete(how+", reopened", compiled[k], matching[k], listed)
+		}
+		w.ix.Close()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// matching lists the files a scan finds.
+func (w *world) matching(p *match.Pattern, listed []string) map[string]bool {
+	w.t.Helper()
+	found := map[string]bool{}
+	for _, name := range listed {
+		if w.scan(p, name, false) {
+			found[name] = true
+		}
+	}
+	return found
+}
+
+func (w *world) complete(how string, p *match.Pattern, matching map[string]bool, listed []string) {
+	w.t.Helper()
+	snap, err := w.ix.Fresh(context.Background())
+	if err != nil {
+		w.t.Fatalf("%s: %v", how, err)
+	}
+	defer snap.Close()
+	c, err := snap.Candidates(Ask{Need: p.Need(), Hidden: true})
+	if err != nil {
+		w.t.Fatalf("%s: %v", how, err)
+	}
+	var files []string
+	missed := maps.Clone(matching)
+	err = c.Files(func(d *Doc, may bool) bool {
+		files = append(files, d.Path())
+		if may {
+			delete(missed, d.Path())
+		}
+		return true
+	})
+	if err != nil {
+		w.t.Fatalf("%s: %v", how, err)
+	}
+	if !slices.Equal(files, listed) {
+		w.t.Fatalf("%s: %s", how, differences(files, listed))
+	}
+	if len(missed) > 0 {
+		w.t.Fatalf("%s: %q misses %q", how, p, slices.Sorted(maps.Keys(missed)))
+	}
+}
+
+// Damage that checksums don't show, as nobody makes it by accident: still no
+// panic and no endless loop.
+func TestForgedSegments(t *testing.T) {
+	w := manyFiles(t)
+	w.ix.Close()
+	files := w.stored()
+	r := rand.New(rand.NewPCG(4, 4))
+	var names []string
+	for name := range files {
+		if strings.HasPrefix(name, segmentPrefix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	need := match.MustCompile("needle|mutex_lock", match.Options{}).Need()
+	opened := 0
+	for range 600 {
+		name := names[r.IntN(len(names))]
+		data := slices.Clone(files[name])
+		for range 1 + r.IntN(4) {
+			data[len(segmentMagic)+r.IntN(len(data)-len(segmentMagic))] = byte(r.Uint32())
+		}
+		forge(data)
+		w.restore(map[string][]byte{name: data})
+		seg, err := openSegment(w.state, name)
+		if err != nil {
+			continue
+		}
+		opened++
+		h := newHeld(seg, nil)
+		s := &Snapshot{snapshot: &snapshot{ix: &Index{log: w.ix.log}, views: []*view{{seg: seg, held: h, mask: h.mask}}}}
+		s.refs.Store(1)
+		if c, err := s.Candidates(Ask{Need: need}); err == nil {
+			c.Each(func(*Doc) bool { return true })
+			c.Files(func(*Doc, bool) bool { return true })
+		}
+		s.Lookup("d1/f1")
+		s.Close()
+	}
+	if opened < 50 {
+		t.Errorf("only %d forged segments were opened: the test shows little", opened)
+	}
+}
+
+// forge makes all sums right.
+func forge(data []byte) {
+	foot := data[len(data)-footerSize:]
+	for i := range sections {
+		e := foot[32+i*sectionEntry:]
+		off, size := binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:])
+		if end := off + size; end >= off && end <= uint64(len(data)-footerSize) {
+			binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(data[off:end], castagnoli))
+		}
+	}
+	binary.LittleEndian.PutUint32(foot[footerSize-12:], crc32.Checksum(foot[:footerSize-12], castagnoli))
+}
+
+func FuzzManifest(f *testing.F) {
+	m := &manifest{number: 7, segs: []manifestSegment{{"segment-0000000000000001", 100, 5, bitset{1, 2}}}}
+	f.Add(m.encode())
+	f.Add([]byte(manifestMagic))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		decodeManifest(data)
+		if len(data) > 4 { // past the checksum, too
+			body := data[:len(data)-4]
+			decodeManifest(binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli)))
+		}
+	})
+}
+
+func TestManifestRoundTrip(t *testing.T) {
+	m := &manifest{number: 7, segs: []manifestSegment{
+		{"segment-0000000000000001", 100, 5, bitset{1, 1 << 63}}, {"segment-00000000000000ff", 1 << 40, 6, bitset{}},
+	}}
+	got, err := decodeManifest(m.encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(m) {
+		t.Errorf("got %+v, want %+v", got, m)
+	}
+}

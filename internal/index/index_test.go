@@ -1,0 +1,245 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/rootfs"
+	"quarry/match"
+)
+
+// A tree that changes at random, its index flushed, merged and reopened at
+// random: at every moment the candidates hold what a scan finds, and the files
+// are those a walk lists.
+func TestIndexFollowsTheTree(t *testing.T) {
+	for _, silent := range []bool{false, true} {
+		for seed := range uint64(6) {
+			t.Run(fmt.Sprintf("silent=%v/%d", silent, seed), func(t *testing.T) {
+				w := newWorld(t, seed, silent)
+				for range 30 {
+					w.change()
+				}
+				w.open()
+				ctx := context.Background()
+				for range 60 {
+					for range w.r.IntN(4) {
+						w.change()
+					}
+					w.check()
+					switch w.r.IntN(8) {
+					case 0, 1, 2:
+						if err := w.ix.Flush(ctx); err != nil {
+							t.Fatal(err)
+						}
+						w.check()
+					case 3:
+						if err := w.ix.Merge(ctx); err != nil {
+							t.Fatal(err)
+						}
+						w.check()
+					case 4:
+						w.reopen()
+					}
+				}
+			})
+		}
+	}
+}
+
+func built(t *testing.T, files map[string]string) *world {
+	t.Helper()
+	w := newWorld(t, 1, true)
+	for name, text := range files {
+		w.write(name, text)
+	}
+	w.open()
+	w.refresh()
+	return w
+}
+
+// refresh brings the index up to date: nothing is dirty after it.
+func (w *world) refresh() {
+	w.t.Helper()
+	if err := w.ix.Sweep(context.Background(), rootfs.Path{}); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.ix.Flush(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	if st := w.ix.Status(); st.Dirty != 0 {
+		w.t.Fatalf("%d files are dirty after a flush", st.Dirty)
+	}
+}
+
+// calm flushes until nothing is even suspected to have changed.
+func (w *world) calm() {
+	w.t.Helper()
+	for {
+		if err := w.ix.Sweep(context.Background(), rootfs.Path{}); err != nil {
+			w.t.Fatal(err)
+		}
+		if w.ix.Status().Dirty == 0 {
+			return
+		}
+		if err := w.ix.Flush(context.Background()); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// candidates asks the present state, without a sweep.
+func (w *world) candidates(expr string, a Ask) []string {
+	w.t.Helper()
+	snap, err := w.ix.Snapshot()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer snap.Close()
+	a.Need = match.MustCompile(expr, match.Options{}).Need()
+	c, err := snap.Candidates(a)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var got []string
+	if err := c.Each(func(d *Doc) bool { got = append(got, d.Path()); return true }); err != nil {
+		w.t.Fatal(err)
+	}
+	return got
+}
+
+func TestCandidates(t *testing.T) {
+	filler := strings.Repeat("nothing to see here\n", 20)
+	w := built(t, map[string]string{
+		"a/one.go": "func needle() {}\n" + filler, "a/two.go": "func haystack() {}\n" + filler, "b.go": "NEEDLE\n" + filler,
+		".dot": "needle\n" + filler, "bin": "needle\x00" + filler, "utf16": utf16Text("x needle\n", binary.LittleEndian, "\xFF\xFE"),
+		"long": "needle" + strings.Repeat("y", longLine+10), "other1": filler, "other2": filler, "other3": filler,
+	})
+	for _, c := range []struct {
+		name, expr string
+		ask        Ask
+		want       []string
+	}{
+		{"a rare word, in any case and encoding", "needle", Ask{}, []string{"a/one.go", "b.go", "long", "utf16"}},
+		{"absent: only what grams can't speak for", "not_there", Ask{}, []string{"long"}},
+		{"hidden when asked for", "needle", Ask{Hidden: true}, []string{".dot", "a/one.go", "b.go", "long", "utf16"}},
+		{"binary when asked for", "not_there", Ask{Also: Binary}, []string{"bin", "long"}},
+		{"below a folder", "func", Ask{Under: w.path("a")}, []string{"a/one.go", "a/two.go"}},
+		{"below a folder, one", "haystack", Ask{Under: w.path("a")}, []string{"a/two.go"}},
+		{"both words", "func.*needle", Ask{}, []string{"a/one.go", "long"}},
+		{"one of two words", "needle|haystack", Ask{Under: w.path("a")}, []string{"a/one.go", "a/two.go"}},
+	} {
+		if got := w.candidates(c.expr, c.ask); !slices.Equal(got, c.want) {
+			t.Errorf("%s: candidates of %q = %q, want %q", c.name, c.expr, got, c.want)
+		}
+	}
+}
+
+// A file that changed is a candidate for everything until it is flushed.
+func TestDirtyFilesAreCandidates(t *testing.T) {
+	filler := strings.Repeat("nothing to see here\n", 20)
+	w := built(t, map[string]string{"a": "alpha\n" + filler, "b": "beta\n" + filler, "c": filler, "d": filler})
+	w.write("b", "gamma\n"+filler)
+	w.write("new", "gamma\n"+filler)
+	os.Remove(filepath.Join(w.dir, "c"))
+	if err := w.ix.Sweep(context.Background(), rootfs.Path{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.candidates("zzz_not_there", Ask{}); !slices.Equal(got, []string{"a", "b", "d", "new"}) &&
+		!slices.Equal(got, []string{"b", "new"}) { // files just written are racy
+		t.Errorf("dirty candidates = %q", got)
+	}
+	w.refresh()
+	if got := w.candidates("gamma", Ask{}); !slices.Equal(got, []string{"b", "new"}) {
+		t.Errorf("candidates after the flush = %q, want b and new", got)
+	}
+	if got := w.candidates("beta", Ask{}); got != nil {
+		t.Errorf("the old text of b is still found: %q", got)
+	}
+}
+
+// A rewrite that keeps size and time of content is seen by the time of change.
+func TestSweepSeesARewriteThatKeepsSizeAndTime(t *testing.T) {
+	w := built(t, map[string]string{"a": "alpha\n"})
+	info, err := os.Stat(filepath.Join(w.dir, "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("a", "gamma\n")
+	os.Chtimes(filepath.Join(w.dir, "a"), info.ModTime(), info.ModTime())
+	snap, err := w.ix.Fresh(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	if d, ok := snap.Lookup("a"); !ok || !d.Dirty {
+		t.Errorf("Lookup(a) = %+v, %v; want it dirty", d, ok)
+	}
+}
+
+func TestSnapshotOutlivesChanges(t *testing.T) {
+	w := built(t, map[string]string{"a": "alpha needle\n", "b": "beta needle\n"})
+	snap, err := w.ix.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	for i := range 12 { // enough for merges
+		w.write(fmt.Sprintf("n%d", i), "needle\n")
+		os.Remove(filepath.Join(w.dir, "a"))
+		w.refresh()
+	}
+	if err := w.ix.Merge(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if st := w.ix.Status(); st.Segments > 2*tierSize || st.Documents != 13 {
+		t.Errorf("after merging: %+v", st)
+	}
+	if err := w.ix.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := snap.Candidates(Ask{Need: match.MustCompile("needle", match.Options{}).Need()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := c.Each(func(d *Doc) bool { got = append(got, d.Path()); return true }); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("the old snapshot has %q, want a and b", got)
+	}
+	if _, err := w.ix.Fresh(context.Background()); !errors.Is(err, errClosed) {
+		t.Errorf("Fresh of a closed index: %v", err)
+	}
+}
+
+func TestOneWriter(t *testing.T) {
+	w := built(t, map[string]string{"a": "alpha\n"})
+	if _, err := Open(w.root, w.state, nil); !errors.Is(err, ErrOwned) {
+		t.Errorf("a second Open: %v, want ErrOwned", err)
+	}
+	reader, err := Open(w.root, w.state, &Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	w.write("b", "beta\n")
+	snap, err := reader.Fresh(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	if d, ok := snap.Lookup("b"); !ok || !d.Dirty {
+		t.Errorf("a reader knows %+v, %v of a new file", d, ok)
+	}
+	if err := reader.Flush(context.Background()); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("Flush of a reader: %v", err)
+	}
+}

@@ -1,0 +1,381 @@
+package index
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/scan"
+	"quarry/internal/walk"
+	"quarry/match"
+)
+
+// world is a tree that changes and its index. It is the index's Source too: it
+// knows what it did.
+type world struct {
+	t        *testing.T
+	r        *rand.Rand
+	dir      string
+	stateDir string
+	root     *rootfs.Root
+	state    *rootfs.Root
+	ix       *Index
+	silent   bool // changes are not told: the index has to sweep
+	pending  Changes
+}
+
+func newWorld(t *testing.T, seed uint64, silent bool) *world {
+	t.Helper()
+	w := &world{t: t, r: rand.New(rand.NewPCG(seed, 1)), dir: t.TempDir(), stateDir: memoryDir(t), silent: silent}
+	var err error
+	if w.root, err = rootfs.Open(w.dir, &rootfs.Options{AllowAny: true}); err != nil {
+		t.Fatal(err)
+	}
+	w.state = openState(t, w.stateDir)
+	t.Cleanup(func() {
+		if w.ix != nil {
+			w.ix.Close()
+		}
+		w.root.Close()
+	})
+	return w
+}
+
+// memoryDir is a folder on a file system that needs no disk, where there is
+// one: the tests sync thousands of files.
+func memoryDir(t testing.TB) string {
+	dir, err := os.MkdirTemp("/dev/shm", "quarry-index-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	// The clock of Linux file systems ticks every 10 ms at the slowest.
+	opts := &Options{Workers: 1 + w.r.IntN(3), racy: 25 * time.Millisecond}
+	if w.r.IntN(3) == 0 {
+		opts.budget = 20 << 10 // many segments
+	}
+	if !w.silent {
+		opts.Source = w
+	}
+	var err error
+	if w.ix, err = Open(w.root, w.state, opts); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) reopen() {
+	w.t.Helper()
+	if err := w.ix.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.open()
+}
+
+// Barrier makes a world a Source.
+func (w *world) Barrier(_ context.Context, apply func(Changes)) ([]rootfs.Path, error) {
+	c := w.pending
+	w.pending = Changes{}
+	apply(c)
+	return nil, nil
+}
+
+func (w *world) path(name string) rootfs.Path {
+	if name == "" {
+		return rootfs.Path{}
+	}
+	p, err := w.root.Known(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+func (w *world) tellFile(name string) {
+	w.pending.Files = append(w.pending.Files, w.path(name))
+}
+
+func (w *world) tellTree(name string) {
+	w.pending.Trees = append(w.pending.Trees, w.path(name))
+}
+
+func (w *world) write(name string, text string) {
+	w.t.Helper()
+	full := filepath.Join(w.dir, name)
+	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if info, err := os.Lstat(full); err == nil && !info.Mode().IsRegular() {
+		os.Remove(full) // writing through a symlink would change another file
+	}
+	// A folder that is new is told as a tree, by its topmost new part; it does
+	// no harm to tell one that is not.
+	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	if d := filepath.ToSlash(filepath.Dir(name)); d != "." && w.r.IntN(4) == 0 {
+		w.tellTree(d)
+	}
+	w.tellFile(name)
+}
+
+var words = []string{
+	"alpha", "beta", "gamma", "Delta", "EPSILON", "mutex_lock", "mutex_unlock", "needle", "Straße", "naïve", "日本語", "привет",
+	"\u212Aelvin", "kelvin", "ſtrange", "return", "0xdeadbeef", "\t\t", "  ", "(int)", "->next", "\xE9t\xE9", "caf\xE9", "\x93q\x94", "x",
+}
+
+func (w *world) text() string {
+	var b strings.Builder
+	for range w.r.IntN(30) {
+		for range w.r.IntN(8) {
+			b.WriteString(words[w.r.IntN(len(words))])
+			b.WriteString([]string{" ", "", "_", ";"}[w.r.IntN(4)])
+		}
+		b.WriteString([]string{"\n", "\r\n", "\n\n"}[w.r.IntN(3)])
+	}
+	s := b.String()
+	switch w.r.IntN(16) {
+	case 0:
+		return "\xEF\xBB\xBF" + s
+	case 1:
+		return utf16Text(s, binary.LittleEndian, "\xFF\xFE")
+	case 2:
+		return utf16Text(s, binary.BigEndian, "\xFE\xFF")
+	case 3:
+		return s + "\x00" + s // binary
+	case 4: // a NUL behind what decides is text
+		return s + strings.Repeat("filler line\n", 6000) + "\x00 late needle\n" + s
+	case 5:
+		return strings.Repeat("a long line of text ", 20000) + s
+	}
+	return s
+}
+
+func utf16Text(s string, order binary.AppendByteOrder, bom string) string {
+	b := []byte(bom)
+	for _, u := range utf16.Encode([]rune(strings.ToValidUTF8(s, "?"))) {
+		b = order.AppendUint16(b, u)
+	}
+	return string(b)
+}
+
+var names = []string{"a", "b", "c.go", "d.txt", "Makefile", ".hidden", ".config", "with space", "brack[et]", "star*", "ünï", "x!y", "#hash", "e"}
+
+func (w *world) name() string {
+	parts := make([]string, 1+w.r.IntN(3))
+	for i := range parts {
+		parts[i] = names[w.r.IntN(len(names))]
+		if i < len(parts)-1 {
+			parts[i] += "d"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// files lists every entry below the root but folders, as the file system has it.
+func (w *world) all(folders bool) []string {
+	var out []string
+	filepath.WalkDir(w.dir, func(p string, d os.DirEntry, err error) error {
+		if err == nil && p != w.dir && d.IsDir() == folders {
+			rel, _ := filepath.Rel(w.dir, p)
+			out = append(out, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	return out
+}
+
+func (w *world) pick(list []string) string { return list[w.r.IntN(len(list))] }
+
+// change does one thing to the tree, as some other program would.
+func (w *world) change() {
+	w.t.Helper()
+	files, folders := w.all(false), w.all(true)
+	full := func(name string) string { return filepath.Join(w.dir, name) }
+	switch k := w.r.IntN(13); {
+	case k < 5 || len(files) < 5:
+		w.write(w.name(), w.text())
+	case k == 5:
+		f := w.pick(files)
+		os.Remove(full(f))
+		w.tellFile(f)
+	case k == 6: // rewrite with the same size and time
+		f := w.pick(files)
+		info, err := os.Lstat(full(f))
+		if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			return
+		}
+		text := []byte(strings.Repeat("needle gamma ", int(info.Size())/12+1))[:info.Size()]
+		os.WriteFile(full(f), text, 0o644)
+		os.Chtimes(full(f), info.ModTime(), info.ModTime())
+		w.tellFile(f)
+	case k == 7:
+		from, to := w.pick(files), w.name()
+		os.MkdirAll(filepath.Dir(full(to)), 0o755)
+		if os.Rename(full(from), full(to)) == nil {
+			w.tellFile(from)
+		}
+		if d := filepath.ToSlash(filepath.Dir(to)); d != "." {
+			w.tellTree(d)
+		} else {
+			w.tellFile(to)
+		}
+	case k == 8 && len(folders) > 0:
+		from, to := w.pick(folders), w.name()+"moved"
+		os.MkdirAll(filepath.Dir(full(to)), 0o755)
+		if os.Rename(full(from), full(to)) == nil {
+			w.tellTree(from)
+			w.tellTree(to)
+		}
+	case k == 9 && len(folders) > 0:
+		d := w.pick(folders)
+		os.RemoveAll(full(d))
+		w.tellTree(d)
+	case k == 10:
+		w.write([]string{".gitignore", "ad/.ignore", "bd/.gitignore", ".rgignore"}[w.r.IntN(4)],
+			[]string{"*.go\n", "!.hidden\n", "ad/\n", "", "!.configd\n*.txt\n", "/b\n"}[w.r.IntN(6)])
+	case k == 11: // a file becomes a symlink or the other way round
+		f := w.pick(files)
+		os.Remove(full(f))
+		os.Symlink(filepath.Base(w.pick(files)), full(f))
+		w.tellFile(f)
+	case k == 12:
+		f, err := os.OpenFile(full(w.pick(files)), os.O_WRONLY|os.O_APPEND, 0)
+		if err == nil {
+			f.WriteString("appended needle\n")
+			f.Close()
+			rel, _ := filepath.Rel(w.dir, f.Name())
+			w.tellFile(filepath.ToSlash(rel))
+			if target, err := filepath.EvalSymlinks(f.Name()); err == nil {
+				real, _ := filepath.EvalSymlinks(w.dir)
+				if rel, err := filepath.Rel(real, target); err == nil {
+					w.tellFile(filepath.ToSlash(rel))
+				}
+			}
+		}
+	}
+}
+
+// listed is what a plain walk shows.
+func (w *world) listed(hidden bool) []string {
+	w.t.Helper()
+	var out []string
+	_, err := walk.Ordered(context.Background(), w.root, &walk.Options{Hidden: hidden}, false, func(it walk.Item) error {
+		out = append(out, it.Path)
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+var patterns = []string{
+	"needle", "mutex_(un)?lock", "alpha.*beta", "(?i)straße", "(?i)STRASSE|KELVIN", "na.ve", "é", "café", "日本", "ПРИВЕТ", `\w+_lock`, "ret", "xx",
+	"->next;", "0x[a-f]+", "late needle", "“q”", "gamma|delta", "appended", `\(int\)\s+alpha`, "zzz_not_there", "long line of text",
+}
+
+// check compares the index with a scan of every file.
+func (w *world) check() {
+	w.t.Helper()
+	snap, err := w.ix.Fresh(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer snap.Close()
+	hidden := w.r.IntN(2) == 0
+	listed := w.listed(hidden)
+	expr := patterns[w.r.IntN(len(patterns))]
+	p, err := match.Compile(expr, match.Options{Case: match.Case(w.r.IntN(2)), Mode: match.Mode(w.r.IntN(2))})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	under := rootfs.Path{}
+	if folders := w.all(true); w.r.IntN(3) == 0 && len(folders) > 0 {
+		under = w.path(w.pick(folders))
+		listed = slices.DeleteFunc(listed, func(f string) bool { return !strings.HasPrefix(f, under.String()+"/") })
+	}
+	binary := w.r.IntN(3) == 0
+	ask := Ask{Need: p.Need(), Under: under, Hidden: hidden}
+	if binary {
+		ask.Also = Binary
+	}
+	c, err := snap.Candidates(ask)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.compare(c, p, listed, binary)
+}
+
+func (w *world) compare(c *Candidates, p *match.Pattern, listed []string, binary bool) {
+	w.t.Helper()
+	var got, files []string
+	if err := c.Each(func(d *Doc) bool { got = append(got, d.Path()); return true }); err != nil {
+		w.t.Fatal(err)
+	}
+	var marked []string
+	err := c.Files(func(d *Doc, may bool) bool {
+		files = append(files, d.Path())
+		if may {
+			marked = append(marked, d.Path())
+		}
+		return true
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if !slices.Equal(files, listed) {
+		w.t.Fatalf("the index has %d files, a walk lists %d: %s", len(files), len(listed), differences(files, listed))
+	}
+	if !slices.Equal(got, marked) {
+		w.t.Fatalf("Each and Files disagree: %s", differences(got, marked))
+	}
+	for _, name := range listed {
+		if _, ok := slices.BinarySearch(got, name); !ok && w.scan(p, name, binary) {
+			w.t.Fatalf("%q matches %s, which is no candidate; %v", p, name, c.Plan)
+		}
+	}
+}
+
+// scan reports whether a scan of the file finds a match.
+func (w *world) scan(p *match.Pattern, name string, binary bool) bool {
+	w.t.Helper()
+	f, err := w.root.OpenFile(w.path(name))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	res, err := scan.New(p.NewMatcher()).File(f, f.Info().Size, &scan.Request{Detail: scan.Exists, Binary: binary})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return res.Matched > 0
+}
+
+func differences(a, b []string) string {
+	var out []string
+	for _, s := range a {
+		if !slices.Contains(b, s) {
+			out = append(out, "+"+s)
+		}
+	}
+	for _, s := range b {
+		if !slices.Contains(a, s) {
+			out = append(out, "-"+s)
+		}
+	}
+	return fmt.Sprintf("%q", out[:min(len(out), 10)])
+}
