@@ -21,6 +21,7 @@ import (
 	"quarry/internal/re/pike"
 	"quarry/internal/re/syntax"
 	"quarry/internal/re/syntax/ecma"
+	"quarry/internal/re/syntax/ecma/ecmatest"
 )
 
 type question struct {
@@ -58,7 +59,7 @@ func TestNode(t *testing.T) {
 	if err != nil {
 		t.Skip("node isn't installed")
 	}
-	g := &generator{Rand: rand.New(rand.NewPCG(1, 2))}
+	g := &ecmatest.Generator{Rand: rand.New(rand.NewPCG(1, 2))}
 	n := 9_000
 	if testing.Short() {
 		n = 1_000
@@ -67,9 +68,9 @@ func TestNode(t *testing.T) {
 	var input bytes.Buffer
 	enc := json.NewEncoder(&input)
 	for range n {
-		q := question{P: g.pattern(), F: g.flags}
+		q := question{P: g.Pattern(), F: g.Flags}
 		for range 3 {
-			q.T = append(q.T, g.text())
+			q.T = append(q.T, g.Text())
 		}
 		if explodes(q) {
 			continue

@@ -1,4 +1,6 @@
-package backref_test
+// Package ecmatest writes random JavaScript patterns, and texts they may match,
+// for tests that compare with node. The same seed gives the same patterns.
+package ecmatest
 
 import (
 	"fmt"
@@ -6,21 +8,23 @@ import (
 	"strings"
 )
 
-// generator writes random patterns and texts they may match.
-type generator struct {
+// Generator writes random patterns and texts they may match.
+type Generator struct {
 	*rand.Rand
-	flags  string
+	// Flags of the last pattern: some of i, m, s, u and v.
+	Flags  string
 	groups int
 	names  []string
 }
 
-func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
+func (g *Generator) pick(list ...string) string { return list[g.IntN(len(list))] }
 
-func (g *generator) strict() bool { return strings.ContainsAny(g.flags, "uv") }
+func (g *Generator) strict() bool { return strings.ContainsAny(g.Flags, "uv") }
 
-func (g *generator) pattern() string {
+// Pattern returns the next pattern, valid or not, and sets Flags.
+func (g *Generator) Pattern() string {
 	g.groups, g.names = 0, nil
-	g.flags = g.pick("", "", "", "i", "m", "s", "u", "iu", "v", "iv", "im", "su")
+	g.Flags = g.pick("", "", "", "i", "m", "s", "u", "iu", "v", "iv", "im", "su")
 	if g.IntN(6) == 0 {
 		return g.noise()
 	}
@@ -28,7 +32,7 @@ func (g *generator) pattern() string {
 }
 
 // noise is tokens in any order, most often not a valid pattern.
-func (g *generator) noise() string {
+func (g *Generator) noise() string {
 	var b strings.Builder
 	for range 1 + g.IntN(8) {
 		b.WriteString(g.pick("a", "b", "-", "^", "$", `\`, ".", "*", "+", "?", "(", ")", "[", "]", "{", "}", "|", "/", ",",
@@ -39,7 +43,7 @@ func (g *generator) noise() string {
 	return b.String()
 }
 
-func (g *generator) alternatives(depth int) string {
+func (g *Generator) alternatives(depth int) string {
 	n := 1
 	if g.IntN(3) == 0 {
 		n += 1 + g.IntN(2)
@@ -55,7 +59,7 @@ func (g *generator) alternatives(depth int) string {
 	return strings.Join(alts, "|")
 }
 
-func (g *generator) term(depth int) string {
+func (g *Generator) term(depth int) string {
 	switch n := g.IntN(20); {
 	case n == 0:
 		return g.pick("^", "$", `\b`, `\B`)
@@ -73,7 +77,7 @@ func (g *generator) term(depth int) string {
 	return g.char() + g.quantifier()
 }
 
-func (g *generator) group(depth int) string {
+func (g *Generator) group(depth int) string {
 	switch g.IntN(5) {
 	case 0, 1:
 		return "(?:" + g.alternatives(depth-1) + ")"
@@ -87,7 +91,7 @@ func (g *generator) group(depth int) string {
 	return "(" + g.alternatives(depth-1) + ")"
 }
 
-func (g *generator) quantifier() string {
+func (g *Generator) quantifier() string {
 	if g.IntN(5) < 3 {
 		return ""
 	}
@@ -98,7 +102,7 @@ func (g *generator) quantifier() string {
 	return q
 }
 
-func (g *generator) char() string {
+func (g *Generator) char() string {
 	switch g.IntN(12) {
 	case 0:
 		return g.pick(".", `\d`, `\w`, `\s`, `\D`, `\W`, `\S`)
@@ -115,13 +119,13 @@ func (g *generator) char() string {
 	return g.pick("a", "b", "A", "B", "1", "_", " ", "-", "c")
 }
 
-func (g *generator) class(depth int) string {
+func (g *Generator) class(depth int) string {
 	var b strings.Builder
 	b.WriteString("[")
 	if g.IntN(4) == 0 {
 		b.WriteString("^")
 	}
-	if strings.Contains(g.flags, "v") {
+	if strings.Contains(g.Flags, "v") {
 		g.setContents(&b, depth)
 	} else {
 		for range g.IntN(4) {
@@ -150,7 +154,7 @@ func (g *generator) class(depth int) string {
 	return b.String()
 }
 
-func (g *generator) setContents(b *strings.Builder, depth int) {
+func (g *Generator) setContents(b *strings.Builder, depth int) {
 	op := g.pick("", "", "&&", "--")
 	for i := range 1 + g.IntN(3) {
 		if i > 0 {
@@ -173,7 +177,9 @@ func (g *generator) setContents(b *strings.Builder, depth int) {
 	}
 }
 
-func (g *generator) text() string {
+// Text returns a text of up to ten characters. Those beyond U+FFFF stand in it
+// only under u and v.
+func (g *Generator) Text() string {
 	var b strings.Builder
 	for range g.IntN(10) {
 		switch g.IntN(6) {
