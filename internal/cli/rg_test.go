@@ -105,9 +105,10 @@ var faults = []difference{
 	{"smart case and named groups", "ripgrep looks at the letters a pattern matches only", func(c *rgCase, _ int) bool {
 		return c.has("-S") && slices.Contains(c.patterns, "(?P<name>b.)r")
 	}},
-	{"ripgrep 13", "mended since: replacements and counts with -U, -A and -B beside -C, -w, a group's name used twice, long lines that end in \\r\\n", func(c *rgCase, version int) bool {
+	{"ripgrep 13", "mended since: replacements and counts with -U, -A and -B beside -C, -w, a group's name used twice, the length of replaced lines and of those that end in \\r\\n, the exit code of --files-without-match", func(c *rgCase, version int) bool {
 		return version < 14 && (c.has("-U") && c.has("-r", "-v", "-m1", "-m2") ||
-			c.contexts() > 1 || c.has("-w") || len(c.patterns) > 1 && slices.Contains(c.patterns, "(?P<name>b.)r") || c.tree == "crlf" && c.has("--max-columns") || c.has("--json") && c.has("-r"))
+			c.contexts() > 1 || c.has("-w") || len(c.patterns) > 1 && slices.Contains(c.patterns, "(?P<name>b.)r") || c.has("--max-columns") && (c.tree == "crlf" || c.has("-r")) ||
+			c.has("--files-without-match") || c.has("--json") && c.has("-r"))
 	}},
 }
 
