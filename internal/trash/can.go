@@ -103,10 +103,14 @@ func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 	if err != nil {
 		return err
 	}
-	if err := c.move(b.ws, p, c.root, to); err != nil {
-		return errors.Join(err, c.root.Remove(at))
+	err = c.move(b.ws, p, c.root, to)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if _, moved := c.root.Stat(to); moved == nil {
+		return err // it moved, though maybe not durably: the record must stay
+	}
+	return errors.Join(err, c.root.Remove(at))
 }
 
 // staleAfter is far longer than the moment between a record and its thing.

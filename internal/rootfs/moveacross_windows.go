@@ -1,5 +1,3 @@
-//go:build (!linux && !darwin) || (linux && portable)
-
 package rootfs
 
 import (

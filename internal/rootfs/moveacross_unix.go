@@ -1,0 +1,30 @@
+//go:build (unix && !linux && !darwin) || (linux && portable)
+
+package rootfs
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// renameBetween moves a name between open folders. It does not overwrite what a
+// look before finds; there is no call that does both at once.
+func renameBetween(src *os.Root, name string, dst *os.Root, base string) error {
+	if _, err := dst.Lstat(base); err == nil {
+		return syscall.EEXIST
+	}
+	from, err := src.Open(".")
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := dst.Open(".")
+	if err != nil {
+		return err
+	}
+	err = unix.Renameat(int(from.Fd()), name, int(to.Fd()), base)
+	return errors.Join(err, to.Close())
+}

@@ -1,0 +1,182 @@
+package trash
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+// The names under which the test binary is its own victim.
+const (
+	envRole = "QUARRY_TRASH_TEST_ROLE"
+	envDirs = "QUARRY_TRASH_TEST_DIRS"
+	envSeed = "QUARRY_TRASH_TEST_SEED"
+)
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(envRole) {
+	case "victim":
+		victim()
+	case "putter":
+		putter()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// exitOnError stands in for a test in a child process.
+type exitOnError struct{ testing.TB }
+
+func (exitOnError) Helper()        {}
+func (exitOnError) Cleanup(func()) {}
+func (exitOnError) Fatal(args ...any) {
+	fmt.Fprintln(os.Stderr, args...)
+	os.Exit(3)
+}
+
+func childDesk() (*desk, int) {
+	dirs := strings.Split(os.Getenv(envDirs), "\n")
+	seed, _ := strconv.Atoi(os.Getenv(envSeed))
+	return newDesk(exitOnError{}, dirs[0], dirs[1] == "", Options{DataDir: dirs[1]}), seed
+}
+
+// victim trashes and restores until it is killed.
+func victim() {
+	d, seed := childDesk()
+	r := rand.New(rand.NewPCG(uint64(seed), 1))
+	for {
+		os.Stdout.Write([]byte{'.'})
+		if items := d.list(); len(items) > 0 && r.IntN(2) == 0 {
+			_, err := d.bin.Restore(items[r.IntN(len(items))], rootfs.Path{})
+			d.must(err)
+			continue
+		}
+		dir := fmt.Sprint("d", r.IntN(3))
+		if _, err := os.Lstat(filepath.Join(d.dir, dir, "same")); err == nil {
+			d.put(dir + "/same")
+		}
+	}
+}
+
+// putter trashes its own files, all of one name.
+func putter() {
+	d, seed := childDesk()
+	for i := range 20 {
+		d.put(fmt.Sprintf("p%d/%d/same.md", seed, i))
+	}
+}
+
+func (d *desk) child(role string, seed int) *exec.Cmd {
+	d.t.Helper()
+	exe, err := os.Executable()
+	d.must(err)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), envRole+"="+role, envSeed+"="+strconv.Itoa(seed), envDirs+"="+d.dir+"\n"+d.data)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// Whenever a process dies, each thing is in its place or in the trash with its
+// record, whole and once.
+func TestKilledAtAnyMoment(t *testing.T) {
+	rounds := 60
+	if testing.Short() {
+		rounds = 20
+	}
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		t.Setenv("TMPDIR", "/dev/shm") // a kill needs no disk
+	}
+	kinds(t, func(t *testing.T, d *desk) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for i := range 3 {
+			d.write(fmt.Sprintf("d%d/same/file", i), fmt.Sprint(i))
+		}
+		for round := range rounds {
+			cmd := d.child("victim", round)
+			out, err := cmd.StdoutPipe()
+			d.must(err)
+			d.must(cmd.Start())
+			if _, err := io.CopyN(io.Discard, bufio.NewReaderSize(out, 16), int64(1+r.IntN(20))); err != nil {
+				t.Fatal("the child failed: ", err)
+			}
+			for range r.IntN(40) {
+				os.Stat(d.dir)
+			}
+			cmd.Process.Kill()
+			cmd.Wait()
+			where := map[string]int{}
+			for i := range 3 {
+				name := fmt.Sprintf("d%d/same", i)
+				if d.read(name+"/file") == fmt.Sprint(i) {
+					where[name]++
+				}
+			}
+			for _, item := range d.list() {
+				if !item.Inside {
+					t.Fatalf("round %d: %s lost its record", round, item.ID)
+				}
+				where[item.Path.String()]++
+			}
+			if len(where) != 3 || where["d0/same"]*where["d1/same"]*where["d2/same"] != 1 {
+				t.Fatalf("round %d: %v", round, where)
+			}
+		}
+		for _, item := range d.list() {
+			if _, err := d.bin.Restore(item, rootfs.Path{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 3 {
+			if got := d.read(fmt.Sprintf("d%d/same/file", i)); got != fmt.Sprint(i) {
+				t.Errorf("d%d: %q", i, got)
+			}
+		}
+	})
+}
+
+func TestProcessesTrashOneName(t *testing.T) {
+	kinds(t, func(t *testing.T, d *desk) {
+		const workers = 3
+		var cmds []*exec.Cmd
+		for w := range workers {
+			for i := range 20 {
+				d.write(fmt.Sprintf("p%d/%d/same.md", w, i), fmt.Sprint(w, i))
+			}
+		}
+		for w := range workers {
+			cmd := d.child("putter", w)
+			d.must(cmd.Start())
+			cmds = append(cmds, cmd)
+		}
+		for _, cmd := range cmds {
+			d.must(cmd.Wait())
+		}
+		if n := len(d.list()); n != workers*20 {
+			t.Fatalf("%d items, want %d", n, workers*20)
+		}
+		for _, item := range d.list() {
+			_, err := d.bin.Restore(item, rootfs.Path{})
+			d.must(err)
+		}
+		for w := range workers {
+			for i := range 20 {
+				if got := d.read(fmt.Sprintf("p%d/%d/same.md", w, i)); got != fmt.Sprint(w, i) {
+					t.Errorf("p%d/%d holds %q", w, i, got)
+				}
+			}
+		}
+		if gone, err := d.bin.Empty(context.Background(), EmptyOptions{}); len(gone) != 0 || err != nil {
+			t.Errorf("left: %v, %v", gone, err)
+		}
+	})
+}
