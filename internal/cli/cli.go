@@ -72,7 +72,9 @@ for AI agents over MCP, and for Go programs as a library.`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          knownCommand,
+		// cobra leaves this at 0 where it doesn't check arguments itself.
+		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cmd.Help()
 		},
@@ -93,6 +95,18 @@ for AI agents over MCP, and for Go programs as a library.`,
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newSearch(s), newFind(s))
 	return root
+}
+
+// knownCommand refuses an argument that is no command and suggests the nearest.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	err := fmt.Errorf("unknown command %q", args[0])
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("%w\n  did you mean quarry %s?", err, near[0])
+	}
+	return fmt.Errorf("%w\n  quarry help lists the commands", err)
 }
 
 // stamped is set by release builds: -ldflags "-X quarry/internal/cli.stamped=v1.2.3".

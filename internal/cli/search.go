@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -149,6 +150,8 @@ func (r *searching) target(t *target) error {
 	switch {
 	case errors.Is(err, errStop) || err != nil && (isClosedPipe(err) || r.ctx.Err() != nil):
 		return err
+	case err != nil && badQuery(err):
+		return err
 	case err != nil:
 		r.complain(clearPathError(t.arg(), err))
 		return nil
@@ -156,6 +159,13 @@ func (r *searching) target(t *target) error {
 	r.reportSkips(t, sum)
 	addSummary(&r.total, sum)
 	return nil
+}
+
+// badQuery tells trouble with what was asked, such as a glob that can't be
+// read, from trouble with a path.
+func badQuery(err error) bool {
+	var pattern *match.Error
+	return errors.As(err, &pattern) || strings.HasPrefix(err.Error(), "glob ")
 }
 
 // giveHeld writes what waited for its order: by path or by time, the oldest
