@@ -210,7 +210,6 @@ type Journal struct {
 	measured *segment            // the tail when total was last looked up
 	owner    string              // our token, once we have begun a change
 	ownerF   *rootfs.Log
-	packs    int        // packs written, for their names
 	running  map[ID]*Tx // begun here
 	closed   bool
 
