@@ -23,6 +23,7 @@ var layers = map[string][]string{
 		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
 	},
 	"match": {"internal/re/..."},
+	"tool":  {},
 
 	"internal/rootfs":   {"internal/glob"},
 	"internal/glob":     {},
@@ -56,8 +57,10 @@ var layers = map[string][]string{
 	"internal/journal": {"internal/rootfs"},
 	"internal/trash":   {"internal/rootfs"},
 
+	"internal/mcpserver": {"tool"},
+
 	"internal/config": {},
-	"internal/cli":    {".", "match", "internal/config"},
+	"internal/cli":    {".", "match", "tool", "internal/config", "internal/mcpserver"},
 	"internal/arch":   {},
 }
 

@@ -1,0 +1,294 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"mime"
+	"net/url"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/tool"
+)
+
+// listPage is how many files one page of resources/list has.
+const listPage = 500
+
+// maxCompletions is the protocol's limit.
+const maxCompletions = 100
+
+// Root is a folder whose files are resources.
+type Root struct {
+	Name  string // "" when there is only one
+	Dir   string // its absolute path: a file's address is file://Dir/path
+	Files Files
+}
+
+// Files are the files of a root, as its owner lets them be seen. Paths are
+// relative, with slashes; what is refused is a *tool.Error.
+type Files interface {
+	// Read returns a file's content.
+	Read(ctx context.Context, path string) (*Content, error)
+	// List gives the files that come after a path in byte order, n at most.
+	List(ctx context.Context, after string, n int) ([]string, error)
+	// Complete gives the files and folders, with a slash, whose paths begin
+	// with prefix, n at most, and whether there are more.
+	Complete(ctx context.Context, prefix string, n int) (paths []string, more bool, err error)
+}
+
+// Content is what a file holds: text, or Blob when it isn't text.
+type Content struct {
+	Text string
+	Blob []byte
+}
+
+// files are the resources of a server.
+type files struct {
+	roots []fileRoot
+}
+
+type fileRoot struct {
+	Root
+	uriPath  string // decoded, without a slash at the end
+	template string // of its files' addresses
+}
+
+func newFiles(roots []Root) (*files, error) {
+	f := &files{}
+	for _, r := range roots {
+		if !filepath.IsAbs(r.Dir) || r.Files == nil {
+			return nil, fmt.Errorf("root %q: %q is not an absolute path, or has no files", r.Name, r.Dir)
+		}
+		p := filepath.ToSlash(r.Dir)
+		if !strings.HasPrefix(p, "/") {
+			p = "/" + p // C:/work
+		}
+		p = strings.TrimSuffix(p, "/")
+		f.roots = append(f.roots, fileRoot{r, p, fileURI(p) + "/{+path}"})
+	}
+	return f, nil
+}
+
+// fileURI writes an address so that only characters of a URI template's
+// literals are in it.
+func fileURI(p string) string {
+	u := url.URL{Scheme: "file", Path: p}
+	return strings.NewReplacer("!", "%21", "'", "%27", "(", "%28", ")", "%29", "*", "%2A").Replace(u.String())
+}
+
+func (f *files) templates() []*mcp.ResourceTemplate {
+	var list []*mcp.ResourceTemplate
+	for _, r := range f.roots {
+		name, what := "files", "A file of the workspace"
+		if r.Name != "" {
+			name, what = "files of "+r.Name, "A file of the root "+r.Name
+		}
+		list = append(list, &mcp.ResourceTemplate{
+			Name: name, Title: what, URITemplate: r.template,
+			Description: what + ", by its path from the root.",
+		})
+	}
+	return list
+}
+
+// handle answers resources/list, whose items the SDK wants to know beforehand,
+// and brings the address of resources/read into the form the templates have.
+func (f *files) handle(ctx context.Context, req mcp.Request) (res mcp.Result, handled bool, err error) {
+	if len(f.roots) == 0 {
+		return nil, false, nil
+	}
+	switch req := req.(type) {
+	case *mcp.ListResourcesRequest:
+		res, err := f.list(ctx, req)
+		return res, true, err
+	case *mcp.ReadResourceRequest:
+		if r, rel, ok := f.locate(req.Params.URI); ok {
+			req.Params.URI = fileURI(r.uriPath + "/" + rel)
+		}
+	}
+	return nil, false, nil
+}
+
+// locate finds the root and the path that an address means.
+func (f *files) locate(uri string) (root *fileRoot, rel string, ok bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
+		return nil, "", false
+	}
+	for i := range f.roots {
+		r := &f.roots[i]
+		n := len(r.uriPath)
+		if len(u.Path) <= n || u.Path[n] != '/' || !samePath(u.Path[:n], r.uriPath) {
+			continue
+		}
+		if root == nil || n > len(root.uriPath) {
+			root, rel = r, u.Path[n+1:]
+		}
+	}
+	return root, rel, root != nil
+}
+
+func samePath(a, b string) bool {
+	if runtime.GOOS == "windows" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}
+
+// read is the handler of every template.
+func (f *files) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	uri := req.Params.URI
+	root, rel, ok := f.locate(uri)
+	if !ok {
+		return nil, mcp.ResourceNotFoundError(uri)
+	}
+	content, err := root.Files.Read(ctx, rel)
+	if err != nil {
+		return nil, resourceError(uri, err)
+	}
+	c := &mcp.ResourceContents{URI: uri, MIMEType: mimeType(rel, content), Text: content.Text, Blob: content.Blob}
+	if c.Text == "" && c.Blob == nil {
+		c.Blob = []byte{} // an empty file; without text and blob the answer would be invalid
+	}
+	return &mcp.ReadResourceResult{
+		Contents: []*mcp.ResourceContents{c}, Cacheable: mcp.Cacheable{CacheScope: "private"},
+	}, nil
+}
+
+func resourceError(uri string, err error) error {
+	var e *tool.Error
+	if !errors.As(err, &e) {
+		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
+	}
+	if e.Code == tool.NotFound {
+		return mcp.ResourceNotFoundError(uri)
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Message}
+}
+
+// mimeType is by the name, as far as it agrees with the content.
+func mimeType(name string, c *Content) string {
+	if c != nil && c.Blob != nil {
+		if t := mime.TypeByExtension(path.Ext(name)); t != "" && !strings.HasPrefix(t, "text/") {
+			return t
+		}
+		return "application/octet-stream"
+	}
+	switch strings.ToLower(path.Ext(name)) {
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".json":
+		return "application/json"
+	case ".html", ".htm":
+		return "text/html"
+	}
+	return "text/plain"
+}
+
+// list gives one page of the files of all roots. The cursor is where the last
+// page ended, so that files made or removed in between move nothing.
+func (f *files) list(ctx context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
+	first, after := 0, ""
+	if req.Params != nil && req.Params.Cursor != "" {
+		var ok bool
+		if first, after, ok = readCursor(req.Params.Cursor); !ok || first >= len(f.roots) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "invalid cursor"}
+		}
+	}
+	res := &mcp.ListResourcesResult{Resources: []*mcp.Resource{}, Cacheable: mcp.Cacheable{CacheScope: "private"}}
+	for i := first; i < len(f.roots); i++ {
+		r := &f.roots[i]
+		want := listPage - len(res.Resources)
+		paths, err := r.Files.List(ctx, after, want)
+		if err != nil {
+			return nil, resourceError(r.template, err)
+		}
+		for _, p := range paths {
+			res.Resources = append(res.Resources, &mcp.Resource{
+				Name: path.Join(r.Name, p), URI: fileURI(r.uriPath + "/" + p), MIMEType: mimeType(p, nil),
+			})
+		}
+		if len(paths) >= want {
+			res.NextCursor = writeCursor(i, paths[len(paths)-1])
+			break
+		}
+		after = ""
+	}
+	return res, nil
+}
+
+func writeCursor(root int, after string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(root) + ":" + after))
+}
+
+func readCursor(cursor string) (root int, after string, ok bool) {
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		return 0, "", false
+	}
+	number, after, found := strings.Cut(string(b), ":")
+	root, err = strconv.Atoi(number)
+	return root, after, found && err == nil && root >= 0
+}
+
+// complete completes a path: of a template, or of a prompt's argument.
+func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+	res := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
+	if req.Params.Argument.Name != "path" {
+		return res, nil
+	}
+	prefix := req.Params.Argument.Value
+	paths, more, err := s.files.complete(ctx, req.Params.Ref, prefix)
+	if err != nil {
+		s.log.Debug("completion failed", "prefix", prefix, "error", err)
+		return res, nil // nothing to offer is no failure of the client's
+	}
+	if len(paths) > maxCompletions {
+		paths, more = paths[:maxCompletions], true
+	}
+	res.Completion.Values = append(res.Completion.Values, paths...)
+	res.Completion.HasMore = more
+	return res, nil
+}
+
+func (f *files) complete(ctx context.Context, ref *mcp.CompleteReference, prefix string) (paths []string, more bool, err error) {
+	for i := range f.roots {
+		r := &f.roots[i]
+		if ref.Type == "ref/resource" {
+			if ref.URI == r.template {
+				return r.Files.Complete(ctx, prefix, maxCompletions)
+			}
+			continue
+		}
+		// A prompt's path begins with the name of the root when there are several.
+		inner, outer := prefix, ""
+		if r.Name != "" {
+			outer = r.Name + "/"
+			rest, inside := strings.CutPrefix(prefix, outer)
+			if !inside {
+				if strings.HasPrefix(outer, prefix) {
+					paths = append(paths, outer)
+				}
+				continue
+			}
+			inner = rest
+		}
+		found, some, err := r.Files.Complete(ctx, inner, maxCompletions)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, p := range found {
+			paths = append(paths, outer+p)
+		}
+		more = more || some
+	}
+	return paths, more, nil
+}

@@ -1,0 +1,265 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A line that is no message is answered, and the session goes on.
+func TestGarbageLines(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	for _, c := range []struct {
+		name, line string
+		code       int
+		id         string
+	}{
+		{"not JSON", `hello`, -32700, "null"},
+		{"half an object", `{"jsonrpc":"2.0","id":1,`, -32700, "null"},
+		{"NUL bytes", "\x00\x00\x00", -32700, "null"},
+		{"not UTF-8", "\xff\xfe{}", -32700, "null"},
+		{"a number", `42`, -32600, "null"},
+		{"an empty object", `{}`, -32600, "null"},
+		{"a wrong version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, -32600, "5"},
+		{"a wrong method", `{"jsonrpc":"2.0","id":"x","method":7}`, -32600, `"x"`},
+		{"an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, -32600, "null"},
+		{"two on a line", `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}`, -32700, "null"},
+		{"an empty batch", `[]`, -32600, "null"},
+		{"a broken batch", `[{"jsonrpc"`, -32700, "null"},
+		{"deep nesting", strings.Repeat("[", 100_000), -32700, "null"},
+		{"deep nesting in an object", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}}`, -32700, "null"},
+		{"wrong params", `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":[1,2]}`, -32602, "9"},
+	} {
+		p.write(c.line)
+		m := p.read()
+		if m.Error == nil || m.Error.Code != c.code || string(m.ID) != c.id {
+			t.Errorf("%s: id %s, %+v, want id %s, code %d", c.name, m.ID, m.Error, c.id, c.code)
+		}
+	}
+	p.write("", "   ", "\r")
+	if m := p.ask(77, "ping", ""); m.Error != nil {
+		t.Errorf("ping after garbage: %+v", m.Error)
+	}
+}
+
+// A line over the limit costs no memory beyond it.
+func TestHugeLine(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	go func() {
+		_, _ = io.WriteString(p.w, `{"jsonrpc":"2.0","id":1,"method":"ping","params":"`)
+		chunk := strings.Repeat("x", 1<<20)
+		for range 100 {
+			_, _ = io.WriteString(p.w, chunk)
+		}
+		_, _ = io.WriteString(p.w, "\"}\n")
+	}()
+	if m := p.read(); m.Error == nil || m.Error.Message != "a message is over 16 MB" {
+		t.Errorf("100 MB answer %+v", m.Error)
+	}
+	runtime.GC()
+	var mem runtime.MemStats
+	runtime.ReadMemStats(&mem)
+	if mem.HeapAlloc > 64<<20 {
+		t.Errorf("%d MB are in use after a line of 100 MB", mem.HeapAlloc>>20)
+	}
+	if m := p.ask(2, "ping", ""); m.Error != nil {
+		t.Errorf("ping after it: %+v", m.Error)
+	}
+}
+
+func TestReadLine(t *testing.T) {
+	long := strings.Repeat("y", maxMessage+1)
+	r := bufio.NewReaderSize(strings.NewReader("one\n"+long+"\ntwo\r\nlast"), 4096)
+	for _, want := range []struct {
+		text string
+		err  error
+	}{{"one\n", nil}, {"", errLong}, {"two\r\n", nil}, {"last", nil}, {"", io.EOF}} {
+		text, err := readLine(r)
+		if string(text) != want.text || err != want.err {
+			t.Errorf("readLine = %.20q, %v; want %q, %v", text, err, want.text, want.err)
+		}
+	}
+	if _, err := readLine(bufio.NewReader(strings.NewReader(long))); err != io.EOF {
+		t.Errorf("a long line without an end: %v", err)
+	}
+}
+
+// Old clients send several requests in an array and get one array back.
+func TestBatch(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	p.write("[" + call(1, "ping", "") + `,{"jsonrpc":"2.0","method":"notifications/initialized"},` + call(2, "tools/call", `{"name":"echo","arguments":{"text":"x"}}`) + "]")
+	line, err := p.r.ReadBytes('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answers []message
+	if err := json.Unmarshal(line, &answers); err != nil || len(answers) != 2 {
+		t.Fatalf("a batch answers %s: %v", line, err)
+	}
+}
+
+// Two calls with one id can't be told apart: the second is refused. A flood is
+// refused beyond the limit, and the rest of the session still works.
+func TestTooManyCalls(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	p.write(call(1, "tools/call", `{"name":"wait"}`), call(1, "ping", ""))
+	if m := p.read(); m.Error == nil || !strings.Contains(m.Error.Message, "under way") {
+		t.Errorf("the second call with an id answers %+v", m.Error)
+	}
+	for id := 2; id <= maxCalls; id++ {
+		p.write(call(id, "tools/call", `{"name":"wait"}`))
+	}
+	p.write(call(5000, "tools/call", `{"name":"wait"}`))
+	if m := p.read(); string(m.ID) != "5000" || m.Error == nil || m.Error.Code != codeBusy {
+		t.Errorf("call %d answers %s %+v", maxCalls+1, m.ID, m.Error)
+	}
+	p.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
+	if m := p.read(); string(m.ID) != "3" {
+		t.Errorf("after cancelling 3, %s ended", m.ID)
+	}
+	if m := p.ask(6000, "ping", ""); m.Error != nil {
+		t.Errorf("ping: %+v", m.Error)
+	}
+}
+
+// fuzzLine makes a request that is more or less wrong.
+func fuzzLine(rnd *rand.Rand) []byte {
+	methods := []string{"initialize", "ping", "tools/list", "tools/call", "resources/list", "resources/read", "resources/templates/list",
+		"prompts/list", "prompts/get", "completion/complete", "server/discover", "logging/setLevel", "resources/subscribe",
+		"subscriptions/listen", "notifications/cancelled", "notifications/initialized", "notifications/progress", "", "x/y"}
+	line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, fuzzValue(rnd, 0), methods[rnd.IntN(len(methods))], fuzzParams(rnd))
+	b := []byte(line)
+	switch rnd.IntN(5) {
+	case 0: // change bytes
+		for range 1 + rnd.IntN(4) {
+			b[rnd.IntN(len(b))] = byte(rnd.IntN(256))
+		}
+	case 1: // cut
+		b = b[:rnd.IntN(len(b))]
+	case 2: // repeat a part: duplicate keys
+		i := rnd.IntN(len(b))
+		b = append(b[:i:i], append(bytes.Clone(b[i:]), b[i:]...)...)
+	}
+	return bytes.ReplaceAll(b, []byte("\n"), []byte(" "))
+}
+
+func fuzzParams(rnd *rand.Rand) string {
+	keys := []string{"name", "arguments", "uri", "cursor", "ref", "argument", "_meta", "requestId", "level", "notifications", "protocolVersion", "text", "context"}
+	names := []string{`"echo"`, `"count"`, `"boom"`, `"put"`, `"search_files"`, `"investigate"`, `"file:///ws/a"`, `{"type":"ref/prompt","name":"investigate"}`,
+		`{"type":"ref/resource","uri":"file:///ws/{+path}"}`, `{"name":"path","value":"a"}`, `{"progressToken":1}`,
+		`{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`, `{"toolsListChanged":true}`}
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range rnd.IntN(5) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		value := fuzzValue(rnd, 0)
+		if rnd.IntN(2) == 0 {
+			value = names[rnd.IntN(len(names))]
+		}
+		fmt.Fprintf(&b, "%q:%s", keys[rnd.IntN(len(keys))], value)
+	}
+	return b.String() + "}"
+}
+
+func fuzzValue(rnd *rand.Rand, depth int) string {
+	switch n := rnd.IntN(10); {
+	case n == 0:
+		return "null"
+	case n == 1:
+		return "1e400"
+	case n == 2 && depth < 4:
+		return "[" + fuzzValue(rnd, depth+1) + "," + fuzzValue(rnd, depth+1) + "]"
+	case n == 3 && depth < 4:
+		return `{"a":` + fuzzValue(rnd, depth+1) + "}"
+	case n == 4:
+		return `"\ud800"`
+	case n == 5:
+		return `"` + strings.Repeat("é", rnd.IntN(200)) + `"`
+	case n == 6:
+		return "-0.0"
+	}
+	return fmt.Sprint(rnd.IntN(1 << 30))
+}
+
+// 10,000 requests that are more or less wrong: the server answers a sound one
+// after them, and holds no memory for them.
+func TestFuzzedRequests(t *testing.T) {
+	s := newTestServer(t, &Options{Roots: []Root{{Dir: "/ws", Files: mapFiles{"a": "x"}}}})
+	p := serve(t, s)
+	p.initialize()
+	answers := make(chan int)
+	go func() { // the answers have to be taken away
+		n := 0
+		for {
+			line, err := p.r.ReadBytes('\n')
+			n++
+			if err != nil || bytes.Contains(line, []byte(`"id":"last"`)) {
+				answers <- n
+				return
+			}
+		}
+	}()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	heap := heapInUse()
+	for range 10_000 {
+		p.write(string(fuzzLine(rnd)))
+	}
+	p.write(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
+	select {
+	case n := <-answers:
+		t.Logf("10,000 requests, %d answers", n)
+	case <-time.After(30 * time.Second):
+		t.Fatal("no answer after 10,000 fuzzed requests")
+	}
+	select {
+	case err := <-p.ended:
+		t.Fatalf("the session ended: %v", err)
+	default:
+	}
+	if grown := heapInUse() - heap; grown > 32<<20 {
+		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+}
+
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// Whatever a client writes, the server neither falls nor hangs.
+func FuzzStdio(f *testing.F) {
+	f.Add([]byte(call(1, "ping", "")))
+	f.Add([]byte(call(1, "initialize", initParams) + "\n" + call(2, "tools/call", `{"name":"echo","arguments":{"text":"x"}}`)))
+	f.Add([]byte("[" + call(1, "ping", "") + "]\n[]\n{}\nnull\n\x00"))
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 20 {
+		f.Add(fuzzLine(rnd))
+	}
+	s := newTestServer(f, &Options{Grace: time.Millisecond, Roots: []Root{{Dir: "/ws", Files: mapFiles{"a": "x"}}}})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		done := make(chan error, 1)
+		go func() { done <- s.ServeStdio(context.Background(), bytes.NewReader(data), io.Discard) }()
+		select {
+		case <-done:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the server hangs")
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package mcpserver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/tool"
+)
+
+// progressEvery is the least time between two reports of one call: a person
+// can't read faster, and a search passes thousands of files in it.
+const progressEvery = 50 * time.Millisecond
+
+// progress sends the reports of one call.
+type progress struct {
+	send func(done, total int64, message string)
+
+	mu   sync.Mutex
+	last time.Time // guarded by mu
+	done int64     // guarded by mu: the protocol wants it to grow
+	some bool      // guarded by mu: a report was sent
+	over bool      // guarded by mu
+}
+
+// withProgress gives a call that asked for it a place to report to, until the
+// returned function is called.
+func withProgress(ctx context.Context, req *mcp.CallToolRequest) (context.Context, func()) {
+	token := req.Params.GetProgressToken()
+	if token == nil {
+		return ctx, func() {}
+	}
+	p := &progress{send: func(done, total int64, message string) {
+		// A client that is gone is noticed by the answer, not here.
+		_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+			ProgressToken: token, Progress: float64(done), Total: float64(total), Message: message,
+		})
+	}}
+	return tool.WithProgress(ctx, p.report), p.end
+}
+
+// report thins the reports out. The last one, with nothing left to do, always
+// goes through.
+func (p *progress) report(done, total int64, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || p.some && (done <= p.done || done != total && time.Since(p.last) < progressEvery) {
+		return
+	}
+	p.some, p.done, p.last = true, done, time.Now()
+	p.send(done, total, message)
+}
+
+// end drops the reports of a goroutine that outlives the call: after the
+// answer they would be a protocol error.
+func (p *progress) end() {
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+}

@@ -1,0 +1,235 @@
+// Package mcpserver speaks the Model Context Protocol for a tool.Registry, over
+// stdio and over HTTP. It is the only importer of the MCP SDK.
+//
+// It knows tools, files and prompts through small interfaces and never sees a
+// workspace. Nothing a client sends ends the process: a garbage line, a huge
+// one, an unknown method and a panicking handler are all answers, and the next
+// request is served.
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/tool"
+)
+
+// maxMessage bounds one message, a line of stdio or a body of HTTP. A file
+// that write_file is given travels in one; the SDK's own limit for a line is
+// the same.
+const maxMessage = 16 << 20
+
+// maxCalls bounds the calls a server works on at once. More are refused with
+// an error, not queued: a client that floods hears of it, and memory stays flat.
+const maxCalls = 512
+
+// Options of New; nil and the zero value are a server with tools only.
+type Options struct {
+	Version string // of the program
+	// Instructions tell a model which tool is for what, and the policy.
+	Instructions string
+	// Roots are the folders whose files are resources, with file:// addresses.
+	Roots []Root
+	// Logger hears of what goes wrong; nil is silent.
+	Logger *slog.Logger
+	// Grace is how long calls under way may take to end once the server is
+	// told to stop; 0 is two seconds.
+	Grace time.Duration
+}
+
+// Server serves one set of tools to any number of clients.
+type Server struct {
+	tools *tool.Registry
+	files *files
+	sdk   *mcp.Server
+	log   *slog.Logger
+	grace time.Duration
+}
+
+// New makes a server of the tools of a registry.
+func New(tools *tool.Registry, opts *Options) (*Server, error) { return newServer(tools, opts, nil) }
+
+// newServer lets the conformance test change what the SDK is told.
+func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptions)) (*Server, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.grace == 0 {
+		s.grace = 2 * time.Second
+	}
+	var err error
+	if s.files, err = newFiles(opts.Roots); err != nil {
+		return nil, err
+	}
+	settings := &mcp.ServerOptions{
+		Instructions:      opts.Instructions,
+		Logger:            slog.New(atLeast{s.log.Handler(), slog.LevelWarn}),
+		CompletionHandler: s.complete,
+		// Nothing a server offers changes while it runs, and it doesn't log to
+		// its client, so neither is promised.
+		Capabilities: &mcp.ServerCapabilities{
+			Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Completions: &mcp.CompletionCapabilities{},
+		},
+	}
+	if len(opts.Roots) > 0 {
+		settings.Capabilities.Resources = &mcp.ResourceCapabilities{}
+	}
+	if change != nil {
+		change(settings)
+	}
+	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "quarry", Title: "Quarry", Version: opts.Version}, settings)
+	s.sdk.AddReceivingMiddleware(s.guard)
+	for _, t := range tools.Tools() {
+		definition, err := toolDefinition(t)
+		if err != nil {
+			return nil, err
+		}
+		s.sdk.AddTool(definition, s.call)
+	}
+	for _, p := range promptsFor(tools) {
+		s.sdk.AddPrompt(p.definition(), p.get)
+	}
+	for _, t := range s.files.templates() {
+		s.sdk.AddResourceTemplate(t, s.files.read)
+	}
+	return s, nil
+}
+
+// toolDefinition is a tool as the protocol describes it.
+func toolDefinition(t *tool.Tool) (*mcp.Tool, error) {
+	no, destructive := false, t.Hints.Destructive
+	d := &mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
+		Annotations: &mcp.ToolAnnotations{
+			Title: t.Title, ReadOnlyHint: t.Hints.ReadOnly, DestructiveHint: &destructive,
+			IdempotentHint: t.Hints.Idempotent, OpenWorldHint: &no,
+		},
+	}
+	if t.OutputSchema != nil {
+		schema, err := orError(t.OutputSchema)
+		if err != nil {
+			return nil, fmt.Errorf("output schema of %s: %w", t.Name, err)
+		}
+		d.OutputSchema = schema
+	}
+	return d, nil
+}
+
+// errorSchema is the schema of an error's structure.
+const errorSchema = `{"type":"object","properties":{"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},"required":["code","message"]}},"required":["error"]}`
+
+// orError makes a schema that an error result satisfies too. Clients differ:
+// the TypeScript SDK checks the structure of error results like any other, so
+// the schema has to allow it. What the schema defines moves to the top, where
+// its references look for it.
+func orError(schema json.RawMessage) (json.RawMessage, error) {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(schema, &parts); err != nil {
+		return nil, err
+	}
+	whole := map[string]json.RawMessage{"type": json.RawMessage(`"object"`)}
+	hoisted := false
+	for _, key := range []string{"$schema", "$defs", "definitions"} {
+		if v, ok := parts[key]; ok {
+			whole[key] = v
+			delete(parts, key)
+			hoisted = true
+		}
+	}
+	if hoisted {
+		rest, err := json.Marshal(parts)
+		if err != nil {
+			return nil, err
+		}
+		schema = rest
+	}
+	either, err := json.Marshal([]json.RawMessage{schema, json.RawMessage(errorSchema)})
+	if err != nil {
+		return nil, err
+	}
+	whole["anyOf"] = either
+	return json.Marshal(whole)
+}
+
+// call runs a tool.
+func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	ctx, done := withProgress(ctx, req)
+	defer done()
+	res, err := s.tools.Call(ctx, req.Params.Name, req.Params.Arguments)
+	if err != nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
+	}
+	out := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Text}}, IsError: res.IsError}
+	if res.Structured != nil {
+		data, err := json.Marshal(res.Structured)
+		if err != nil {
+			return nil, fmt.Errorf("result of %s: %w", req.Params.Name, err)
+		}
+		out.StructuredContent = json.RawMessage(data)
+	}
+	return out, nil
+}
+
+// guard stands before every handler: it turns a panic into an error, answers
+// what the SDK has no hook for, and says what an unknown tool may have meant.
+func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.log.Error("a handler panicked", "method", method, "panic", p, "stack", string(debug.Stack()))
+				res, err = nil, &jsonrpc.Error{
+					Code: jsonrpc.CodeInternalError, Message: method + " failed unexpectedly; other calls are not affected",
+				}
+			}
+		}()
+		if res, handled, err := s.files.handle(ctx, req); handled {
+			return res, err
+		}
+		res, err = next(ctx, method, req)
+		return res, s.clearer(err, req)
+	}
+}
+
+// clearer names the tool that an unknown one most likely means.
+func (s *Server) clearer(err error, req mcp.Request) error {
+	var wire *jsonrpc.Error
+	if call, ok := req.(*mcp.CallToolRequest); ok && errors.As(err, &wire) && strings.HasPrefix(wire.Message, "unknown tool") {
+		if s.tools.Lookup(call.Params.Name) == nil {
+			_, unknown := s.tools.Call(context.Background(), call.Params.Name, nil)
+			return &jsonrpc.Error{Code: wire.Code, Message: unknown.Error(), Data: wire.Data}
+		}
+	}
+	return err
+}
+
+// atLeast is a log handler that leaves out what is less important: the SDK
+// writes a line for every connection.
+type atLeast struct {
+	slog.Handler
+	level slog.Level
+}
+
+func (h atLeast) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= h.level && h.Handler.Enabled(ctx, level)
+}
+
+func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return atLeast{h.Handler.WithAttrs(attrs), h.level}
+}
+
+func (h atLeast) WithGroup(name string) slog.Handler {
+	return atLeast{h.Handler.WithGroup(name), h.level}
+}

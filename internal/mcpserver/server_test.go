@@ -1,0 +1,362 @@
+package mcpserver
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A tool arrives with its exact schema, its title and honest annotations.
+func TestToolsList(t *testing.T) {
+	p := serve(t, newTestServer(t, &Options{Version: "v9", Instructions: "Search first."}))
+	hello := p.initialize()
+	for _, want := range []string{`"protocolVersion":"2025-11-25"`, `"name":"quarry"`, `"version":"v9"`, `"instructions":"Search first."`, `"tools":{}`} {
+		if !strings.Contains(string(hello.Result), want) {
+			t.Errorf("initialize answers %s, want %s in it", hello.Result, want)
+		}
+	}
+	for _, no := range []string{"logging", "listChanged", "subscribe", `"resources"`} {
+		if strings.Contains(string(hello.Result), no) {
+			t.Errorf("initialize promises %s: %s", no, hello.Result)
+		}
+	}
+	var list struct {
+		Tools []struct {
+			Name, Title  string
+			InputSchema  json.RawMessage
+			OutputSchema json.RawMessage
+			Annotations  json.RawMessage
+		}
+	}
+	m := p.ask(1, "tools/list", "")
+	if err := json.Unmarshal(m.Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) != 6 {
+		t.Fatalf("%d tools, want 6", len(list.Tools))
+	}
+	for _, tl := range list.Tools {
+		want := stock(t).Lookup(tl.Name)
+		if string(tl.InputSchema) != string(want.InputSchema()) {
+			t.Errorf("%s: input schema %s, want %s", tl.Name, tl.InputSchema, want.InputSchema())
+		}
+		hints := fmt.Sprintf(`{"destructiveHint":%v,"idempotentHint":%v,"openWorldHint":false,"readOnlyHint":%v`,
+			want.Hints.Destructive, want.Hints.Idempotent, want.Hints.ReadOnly)
+		if !strings.HasPrefix(string(tl.Annotations), hints) {
+			t.Errorf("%s: annotations %s, want %s", tl.Name, tl.Annotations, hints)
+		}
+		if (tl.OutputSchema != nil) != (want.OutputSchema != nil) || tl.Title != want.Title {
+			t.Errorf("%s: output schema %s, title %q", tl.Name, tl.OutputSchema, tl.Title)
+		}
+	}
+}
+
+// Text and structure of results, error results, panics, unknown tools.
+func TestCall(t *testing.T) {
+	log, lines := newLogger()
+	p := serve(t, newTestServer(t, &Options{Logger: log}))
+	p.initialize()
+	for i, c := range []struct{ name, params, want string }{
+		{"text and structure", `{"name":"echo","arguments":{"text":"a b"}}`,
+			`{"content":[{"type":"text","text":"a b"}],"structuredContent":{"length":3,"text":"a b"}}`},
+		{"an error is a result", `{"name":"echo","arguments":{"text":"fail"}}`,
+			`{"content":[{"type":"text","text":"Error: nothing is called fail\nTry another text."}],"structuredContent":{"error":{"code":"NOT_FOUND","message":"nothing is called fail","hint":"Try another text."}},"isError":true}`},
+		{"so is a bad argument", `{"name":"echo","arguments":{"txt":"x"}}`,
+			`{"content":[{"type":"text","text":"Error: unknown parameter \"txt\"; did you mean \"text\"?\nKnown parameters: text."}],"structuredContent":{"error":{"code":"INVALID_ARGUMENT","message":"unknown parameter \"txt\"; did you mean \"text\"?","hint":"Known parameters: text."}},"isError":true}`},
+		{"no arguments at all", `{"name":"put"}`,
+			`{"content":[{"type":"text","text":"Error: key is required and must be a non-empty string."}],"structuredContent":{"error":{"code":"INVALID_ARGUMENT","message":"key is required and must be a non-empty string."}},"isError":true}`},
+		{"a panic too", `{"name":"boom"}`,
+			`{"content":[{"type":"text","text":"Error: boom failed unexpectedly: on purpose\nThis is a bug in quarry. Other calls are not affected."}],"structuredContent":{"error":{"code":"IO_ERROR","message":"boom failed unexpectedly: on purpose","hint":"This is a bug in quarry. Other calls are not affected."}},"isError":true}`},
+	} {
+		m := p.ask(i+1, "tools/call", c.params)
+		if string(m.Result) != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, m.Result, c.want)
+		}
+	}
+	m := p.ask(99, "tools/call", `{"name":"search_file"}`)
+	if m.Error == nil || m.Error.Code != -32602 || m.Error.Message != `unknown tool "search_file"; did you mean search_files?` {
+		t.Errorf("an unknown tool answers %+v", m.Error)
+	}
+	if m = p.ask(100, "nothing/here", ""); m.Error == nil || m.Error.Code != -32601 {
+		t.Errorf("an unknown method answers %+v", m.Error)
+	}
+	if m = p.ask(101, "ping", ""); m.Error != nil {
+		t.Errorf("ping after all this: %+v", m.Error)
+	}
+	if s := lines.String(); s != "" {
+		t.Errorf("logged %s", s)
+	}
+}
+
+// The newest protocol needs no handshake, and lives beside the old one.
+func TestStatelessStdio(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	m := p.ask(1, "server/discover", "{"+meta+"}")
+	if !strings.Contains(string(m.Result), `"2026-07-28"`) || !strings.Contains(string(m.Result), `"2025-11-25"`) {
+		t.Errorf("server/discover answers %s, %+v", m.Result, m.Error)
+	}
+	m = p.ask(2, "tools/call", `{"name":"echo","arguments":{"text":"x"},`+meta+`}`)
+	if !strings.Contains(string(m.Result), `"text":"x"`) {
+		t.Errorf("tools/call answers %s, %+v", m.Result, m.Error)
+	}
+}
+
+// A call ends within 50 ms of its cancellation, and others go on meanwhile.
+func TestCancel(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	p.write(call(7, "tools/call", `{"name":"wait"}`))
+	if m := p.ask(8, "ping", ""); m.Error != nil {
+		t.Fatalf("ping beside a long call: %+v", m.Error)
+	}
+	started := time.Now()
+	p.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`)
+	m := p.read()
+	if took := time.Since(started); took > 50*time.Millisecond {
+		t.Errorf("the call ended %v after its cancellation", took)
+	}
+	if string(m.ID) != "7" || !strings.Contains(string(m.Result), "cancelled") {
+		t.Errorf("got %s %s", m.ID, m.Result)
+	}
+}
+
+// Progress goes to those who ask for it, growing, thinned out, before the answer.
+func TestProgress(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	p.write(call(1, "tools/call", `{"name":"count","arguments":{"to":100000},"_meta":{"progressToken":"tok"}}`))
+	last, n := 0.0, 0
+	for {
+		m := p.read()
+		if m.Method == "" {
+			break
+		}
+		var note struct {
+			ProgressToken   string
+			Progress, Total float64
+			Message         string
+		}
+		if err := json.Unmarshal(m.Params, &note); err != nil {
+			t.Fatal(err)
+		}
+		if m.Method != "notifications/progress" || note.ProgressToken != "tok" || note.Progress <= last || note.Total != 100000 {
+			t.Errorf("%s %s after %v", m.Method, m.Params, last)
+		}
+		last, n = note.Progress, n+1
+	}
+	if last != 100000 || n < 2 || n > 100 {
+		t.Errorf("%d reports, the last %v; want a few, the last 100000", n, last)
+	}
+	p.write(call(2, "tools/call", `{"name":"count"}`))
+	if m := p.read(); m.Method != "" {
+		t.Errorf("nobody asked for progress, but here is %s", m.Params)
+	}
+}
+
+// Reports of a goroutine that outlives its call go nowhere.
+func TestProgressEnds(t *testing.T) {
+	n := 0
+	p := &progress{send: func(int64, int64, string) { n++ }}
+	p.report(1, 0, "")
+	p.end()
+	p.report(5, 5, "")
+	if n != 1 {
+		t.Errorf("%d reports were sent, want 1", n)
+	}
+}
+
+// A prompt is offered only where its tools are.
+func TestPrompts(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	list := p.ask(1, "prompts/list", "")
+	if !strings.Contains(string(list.Result), `"investigate"`) || strings.Contains(string(list.Result), "review_changes") {
+		t.Errorf("prompts/list answers %s", list.Result)
+	}
+	m := p.ask(2, "prompts/get", `{"name":"investigate","arguments":{"question":"Where is the parser?","path":"src"}}`)
+	for _, want := range []string{"Where is the parser?", "Look only in src.", "search_files finds"} {
+		if !strings.Contains(string(m.Result), want) {
+			t.Errorf("prompts/get answers %s, want %q in it", m.Result, want)
+		}
+	}
+	if m = p.ask(3, "prompts/get", `{"name":"investigate"}`); m.Error == nil || m.Error.Code != -32602 {
+		t.Errorf("a missing argument answers %s", m.Result)
+	}
+}
+
+// Shutting down: the end of input and a signal both let calls be answered.
+func TestShutdown(t *testing.T) {
+	t.Run("end of input", func(t *testing.T) {
+		p := serve(t, newTestServer(t, nil))
+		go func() {
+			p.write(call(0, "initialize", initParams), initialized, call(1, "tools/call", `{"name":"echo","arguments":{"text":"x"}}`))
+			p.w.Close()
+		}()
+		for _, id := range []string{"0", "1"} {
+			if m := p.read(); string(m.ID) != id || m.Error != nil {
+				t.Errorf("got %s %+v, want the answer to %s", m.ID, m.Error, id)
+			}
+		}
+		waitEnd(t, p, nil)
+	})
+	t.Run("signal", func(t *testing.T) {
+		p := serve(t, newTestServer(t, nil))
+		p.initialize()
+		p.stop()
+		waitEnd(t, p, nil)
+	})
+	t.Run("a call that waits is cancelled after the grace", func(t *testing.T) {
+		p := serve(t, newTestServer(t, &Options{Grace: 20 * time.Millisecond}))
+		p.initialize()
+		p.write(call(1, "tools/call", `{"name":"wait"}`))
+		p.ask(2, "ping", "")
+		p.stop()
+		waitEnd(t, p, nil)
+	})
+}
+
+func waitEnd(t *testing.T, p *peer, want error) {
+	t.Helper()
+	select {
+	case err := <-p.ended:
+		if err != want {
+			t.Errorf("the server ended with %v, want %v", err, want)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the server did not end")
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := New(stock(t), &Options{Roots: []Root{{Dir: "relative", Files: mapFiles{}}}}); err == nil {
+		t.Error("a root with a relative folder was accepted")
+	}
+	reg := stock(t)
+	reg.Lookup("echo").OutputSchema = json.RawMessage(`[`)
+	if _, err := New(reg, nil); err == nil {
+		t.Error("a broken output schema was accepted")
+	}
+}
+
+var _ Files = mapFiles{}
+
+func TestFiles(t *testing.T) {
+	files := mapFiles{"README.md": "# Hi\n", "src/a b.go": "package a\n", "src/ü.txt": "ü", "bin": "\x00\x01", "empty": ""}
+	p := serve(t, newTestServer(t, &Options{Roots: []Root{{Dir: "/work space/{x}", Files: files}}}))
+	if m := p.initialize(); !strings.Contains(string(m.Result), `"resources":{}`) {
+		t.Errorf("initialize answers %s", m.Result)
+	}
+	const base = "file:///work%20space/%7Bx%7D"
+	m := p.ask(1, "resources/templates/list", "")
+	if !strings.Contains(string(m.Result), `"uriTemplate":"`+base+`/{+path}"`) {
+		t.Errorf("templates: %s", m.Result)
+	}
+	m = p.ask(2, "resources/list", "")
+	if !strings.Contains(string(m.Result), base+"/src/a%20b.go") || strings.Contains(string(m.Result), "nextCursor") {
+		t.Errorf("list: %s", m.Result)
+	}
+	for i, c := range []struct{ name, uri, want string }{
+		{"text", base + "/README.md", `"mimeType":"text/markdown","text":"# Hi\n"`},
+		{"escaped", base + "/src/a%20b.go", `"mimeType":"text/plain","text":"package a\n"`},
+		{"not escaped", "file:///work space/{x}/src/ü.txt", `"text":"ü"`},
+		{"with a host", "file://localhost/work%20space/%7Bx%7D/README.md", `"text":"# Hi\n"`},
+		{"binary", base + "/bin", `"blob":"AAE="`},
+		{"empty", base + "/empty", `"blob":""`},
+		{"missing", base + "/nope", `Resource not found`},
+		{"refused", base + "/.git/config", `protected system folder`},
+		{"another folder", "file:///etc/passwd", `Resource not found`},
+		{"a neighbour", "file:///work%20space/%7Bx%7D-evil/README.md", `Resource not found`},
+		{"the folder itself", base, `Resource not found`},
+		{"another scheme", "http://localhost/README.md", `Resource not found`},
+		{"not an address", "%zz", `Resource not found`},
+	} {
+		params, _ := json.Marshal(map[string]string{"uri": c.uri})
+		m := p.ask(10+i, "resources/read", string(params))
+		got := string(m.Result)
+		if m.Error != nil {
+			got = m.Error.Message
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s answers %s, want %s", c.name, c.uri, got, c.want)
+		}
+	}
+}
+
+// Pages follow each other without gap or overlap, across roots.
+func TestFilePages(t *testing.T) {
+	one, two := mapFiles{}, mapFiles{}
+	for i := range 700 {
+		one[fmt.Sprintf("f%04d", i)], two[fmt.Sprintf("g%04d", i)] = "x", "y"
+	}
+	s := newTestServer(t, &Options{Roots: []Root{{"one", "/one", one}, {"two", "/two", two}}})
+	p := serve(t, s)
+	p.initialize()
+	seen, cursor, id := map[string]bool{}, "", 1
+	for {
+		var page struct {
+			Resources  []struct{ URI, Name string }
+			NextCursor string
+		}
+		m := p.ask(id, "resources/list", `{"cursor":"`+cursor+`"}`)
+		if err := json.Unmarshal(m.Result, &page); err != nil {
+			t.Fatal(err, m.Error)
+		}
+		for _, r := range page.Resources {
+			if seen[r.URI] {
+				t.Errorf("%s came twice", r.URI)
+			}
+			seen[r.URI] = true
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+		id++
+	}
+	if len(seen) != 1400 || id != 3 {
+		t.Errorf("%d files in %d pages, want 1400 in 3", len(seen), id)
+	}
+	for _, bad := range []string{"!", "OTphYmM", "LTE6"} {
+		if m := p.ask(50, "resources/list", `{"cursor":"`+bad+`"}`); m.Error == nil || m.Error.Code != -32602 {
+			t.Errorf("cursor %q answers %s", bad, m.Result)
+		}
+	}
+}
+
+func TestCompletePaths(t *testing.T) {
+	src := mapFiles{"src/a.go": "", "src/b.go": "", "README.md": ""}
+	many := mapFiles{}
+	for i := range 150 {
+		many[fmt.Sprintf("f%03d", i)] = ""
+	}
+	p := serve(t, newTestServer(t, &Options{Roots: []Root{{"app", "/app", src}, {"api", "/api", many}}}))
+	p.initialize()
+	for i, c := range []struct{ name, ref, arg, value, want string }{
+		{"of a template", `{"type":"ref/resource","uri":"file:///app/{+path}"}`, "path", "src/", `{"values":["src/a.go","src/b.go"]}`},
+		{"of a prompt: the roots", `{"type":"ref/prompt","name":"investigate"}`, "path", "a", `["app/","api/"]`},
+		{"of a prompt: below one", `{"type":"ref/prompt","name":"investigate"}`, "path", "app/R", `["app/README.md"]`},
+		{"another argument", `{"type":"ref/prompt","name":"investigate"}`, "question", "a", `{"values":[]}`},
+		{"a panic", `{"type":"ref/resource","uri":"file:///app/{+path}"}`, "path", "panic", `failed unexpectedly`},
+	} {
+		m := p.ask(i+1, "completion/complete", fmt.Sprintf(`{"ref":%s,"argument":{"name":%q,"value":%q}}`, c.ref, c.arg, c.value))
+		got := string(m.Result)
+		if m.Error != nil {
+			got = m.Error.Message
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+	var full struct {
+		Completion struct {
+			Values  []string
+			HasMore bool
+		}
+	}
+	m := p.ask(50, "completion/complete", `{"ref":{"type":"ref/resource","uri":"file:///api/{+path}"},"argument":{"name":"path","value":"f"}}`)
+	if err := json.Unmarshal(m.Result, &full); err != nil || len(full.Completion.Values) != 100 || !full.Completion.HasMore {
+		t.Errorf("%d paths, more %v, %v; want 100 and more", len(full.Completion.Values), full.Completion.HasMore, err)
+	}
+}

@@ -1,0 +1,321 @@
+package mcpserver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// ServeStdio serves one client that writes messages to in and reads them from
+// out, one a line, until in ends or ctx is done. Calls under way are then given
+// the grace period to end and be answered.
+//
+// A read from in can't be interrupted: the goroutine that waits in it lives on
+// until in ends.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	conn := newLineConn(in, out, s.grace)
+	session, err := s.sdk.Connect(context.WithoutCancel(ctx), lineTransport{conn}, nil)
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- session.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	conn.endInput()
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(2 * s.grace):
+		return errors.New("a call under way did not end in time")
+	}
+}
+
+// lineTransport hands the SDK a connection that exists already.
+type lineTransport struct{ conn *lineConn }
+
+func (t lineTransport) Connect(context.Context) (mcp.Connection, error) { return t.conn, nil }
+
+// lineConn is a connection of one message a line. The SDK's own ends the
+// session at the first line that isn't one, and forgets the calls under way
+// when its input ends.
+type lineConn struct {
+	lines <-chan line
+	grace time.Duration
+	queue []jsonrpc.Message // rest of a batch; only Read touches it
+
+	stop, closed         chan struct{} // no more input wanted; the connection is over
+	stopOnce, closedOnce sync.Once
+	answered             chan struct{} // has room for one: a call ended
+
+	mu    sync.Mutex
+	out   io.Writer             // guarded by mu
+	calls map[jsonrpc.ID]*batch // guarded by mu: calls under way, and their batch if any
+}
+
+// line is one line of input: its text, or why there is none.
+type line struct {
+	text []byte
+	err  error
+}
+
+// errLong is a line over the limit. Its text was thrown away as it came.
+var errLong = fmt.Errorf("a message is over %d MB", maxMessage>>20)
+
+// batch collects the answers to requests that came as an array, as protocol
+// versions before 2025-06-18 allow.
+type batch struct {
+	open    int
+	answers []json.RawMessage
+}
+
+func newLineConn(in io.Reader, out io.Writer, grace time.Duration) *lineConn {
+	lines := make(chan line)
+	c := &lineConn{
+		lines: lines, grace: grace, out: out, calls: map[jsonrpc.ID]*batch{},
+		stop: make(chan struct{}), closed: make(chan struct{}), answered: make(chan struct{}, 1),
+	}
+	go c.readLines(in, lines)
+	return c
+}
+
+// readLines reads ahead by one line, so that Read can give up waiting.
+func (c *lineConn) readLines(in io.Reader, lines chan<- line) {
+	r := bufio.NewReaderSize(in, 64<<10)
+	for {
+		text, err := readLine(r)
+		select {
+		case lines <- line{text, err}:
+		case <-c.closed:
+			return
+		}
+		if err != nil && err != errLong {
+			return
+		}
+	}
+}
+
+// readLine reads a line of up to maxMessage bytes. A longer one is skipped
+// without being kept.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var text []byte
+	long := false
+	for {
+		part, err := r.ReadSlice('\n')
+		if long = long || len(text)+len(part) > maxMessage; long {
+			text = nil
+		} else {
+			text = append(text, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+		case long && err == nil:
+			return nil, errLong
+		case err == io.EOF && len(bytes.TrimSpace(text)) > 0:
+			return text, nil // the end shows at the next read
+		default:
+			return text, err
+		}
+	}
+}
+
+// Read returns the next message. What isn't one is answered here and skipped.
+func (c *lineConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	for {
+		if len(c.queue) > 0 {
+			msg := c.queue[0]
+			c.queue = c.queue[1:]
+			return msg, nil
+		}
+		select {
+		case l := <-c.lines:
+			switch {
+			case l.err == errLong:
+				c.refuse(nil, jsonrpc.CodeInvalidRequest, l.err.Error())
+			case l.err != nil:
+				c.drain()
+				return nil, l.err
+			default:
+				c.accept(l.text)
+			}
+		case <-c.stop:
+			c.drain()
+			return nil, io.EOF
+		case <-c.closed:
+			return nil, io.EOF
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// accept puts the messages of a line on the queue.
+func (c *lineConn) accept(text []byte) {
+	text = bytes.TrimSpace(text)
+	if len(text) == 0 {
+		return
+	}
+	if text[0] != '[' {
+		c.acceptOne(text, nil)
+		return
+	}
+	var parts []json.RawMessage
+	if err := json.Unmarshal(text, &parts); err != nil {
+		c.refuse(nil, jsonrpc.CodeParseError, "not JSON: "+err.Error())
+		return
+	}
+	if len(parts) == 0 || len(parts) > maxCalls {
+		c.refuse(nil, jsonrpc.CodeInvalidRequest, fmt.Sprintf("a batch has 1 to %d messages, not %d", maxCalls, len(parts)))
+		return
+	}
+	b := &batch{}
+	for _, part := range parts {
+		c.acceptOne(part, b)
+	}
+}
+
+func (c *lineConn) acceptOne(text []byte, b *batch) {
+	if !json.Valid(text) { // the SDK's decoder stops at the end of the first value
+		c.refuse(nil, jsonrpc.CodeParseError, "the line is not JSON")
+		return
+	}
+	msg, err := jsonrpc.DecodeMessage(text)
+	if err != nil {
+		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, err.Error())
+		return
+	}
+	req, ok := msg.(*jsonrpc.Request)
+	if !ok || !req.IsCall() {
+		c.queue = append(c.queue, msg)
+		return
+	}
+	c.mu.Lock()
+	_, twice := c.calls[req.ID]
+	full := len(c.calls) >= maxCalls
+	if !twice && !full {
+		c.calls[req.ID] = b
+		if b != nil {
+			b.open++
+		}
+	}
+	c.mu.Unlock()
+	switch {
+	case twice:
+		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, "a call with this id is under way")
+	case full:
+		c.refuse(idOf(text), codeBusy, fmt.Sprintf("%d calls are under way; wait for some to end", maxCalls))
+	default:
+		c.queue = append(c.queue, msg)
+	}
+}
+
+// codeBusy is of the range JSON-RPC leaves to servers.
+const codeBusy = -32000
+
+// idOf finds the id of a message that is otherwise wrong.
+func idOf(text []byte) json.RawMessage {
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(text, &m) != nil || len(m.ID) == 0 || len(m.ID) > 1000 || m.ID[0] == '{' || m.ID[0] == '[' {
+		return nil
+	}
+	return m.ID
+}
+
+// refuse answers a message that the SDK shall not see.
+func (c *lineConn) refuse(id json.RawMessage, code int, why string) {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	const most = 300 // an error quotes what it is about
+	if len(why) > most {
+		why = why[:most] + "…"
+	}
+	data, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why},
+	})
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = c.out.Write(append(data, '\n')) // the next answer will notice
+}
+
+// Write writes a message as one line.
+func (c *lineConn) Write(_ context.Context, msg jsonrpc.Message) error {
+	data, err := jsonrpc.EncodeMessage(msg)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if resp, ok := msg.(*jsonrpc.Response); ok {
+		b := c.calls[resp.ID]
+		delete(c.calls, resp.ID)
+		defer c.noteAnswered()
+		if b != nil {
+			b.answers = append(b.answers, data)
+			if b.open--; b.open > 0 {
+				return nil
+			}
+			if data, err = json.Marshal(b.answers); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = c.out.Write(append(data, '\n'))
+	return err
+}
+
+func (c *lineConn) noteAnswered() {
+	select {
+	case c.answered <- struct{}{}:
+	default:
+	}
+}
+
+// drain waits until the calls under way are answered, or the grace is over.
+func (c *lineConn) drain() {
+	over := time.After(c.grace)
+	for {
+		c.mu.Lock()
+		open := len(c.calls)
+		c.mu.Unlock()
+		if open == 0 {
+			return
+		}
+		select {
+		case <-c.answered:
+		case <-over:
+			return
+		case <-c.closed:
+			return
+		}
+	}
+}
+
+// endInput makes Read behave as if the input had ended.
+func (c *lineConn) endInput() { c.stopOnce.Do(func() { close(c.stop) }) }
+
+// Close ends the connection. The streams stay open: they are the caller's.
+func (c *lineConn) Close() error {
+	c.closedOnce.Do(func() { close(c.closed) })
+	return nil
+}
+
+// SessionID is empty: a stream is one session.
+func (c *lineConn) SessionID() string { return "" }

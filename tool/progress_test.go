@@ -1,0 +1,25 @@
+package tool_test
+
+import (
+	"context"
+	"testing"
+
+	"quarry/tool"
+)
+
+// A tool reports without asking whether anybody listens.
+func TestProgress(t *testing.T) {
+	tool.ProgressOf(context.Background())(1, 2, "into the void")
+	tool.ProgressOf(tool.WithProgress(context.Background(), nil))(1, 2, "into the void")
+
+	var got []int64
+	ctx := tool.WithProgress(context.Background(), func(done, total int64, _ string) { got = append(got, done, total) })
+	counting := &tool.Tool{Name: "count", Run: func(ctx context.Context, _ tool.Args) (*tool.Result, error) {
+		tool.ProgressOf(ctx)(3, 7, "counting")
+		return &tool.Result{Text: "done"}, nil
+	}}
+	counting.Execute(ctx, nil)
+	if len(got) != 2 || got[0] != 3 || got[1] != 7 {
+		t.Errorf("reported %v, want [3 7]", got)
+	}
+}
