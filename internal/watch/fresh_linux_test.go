@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if job := os.Getenv("WATCH_NAMESPACE"); job != "" {
+		if err := inNamespace(job, os.Getenv("WATCH_DIR")); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	flag.Parse()
 	os.Exit(m.Run())
 }

@@ -125,6 +125,17 @@ func (w *Watcher) background(uintptr) bool {
 	}
 }
 
+// signal tells Pending's reader, if there is anything to tell.
+func (w *Watcher) signal() {
+	if w.pending.empty() {
+		return
+	}
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
 // length is the number of bytes in the kernel's queue.
 func (s *system) length() int {
 	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(s.fd), unix.TIOCINQ, uintptr(unsafe.Pointer(&s.queued)))

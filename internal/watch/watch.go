@@ -244,17 +244,6 @@ func (w *Watcher) Close() error {
 	return w.stop()
 }
 
-// signal tells Pending's reader, if there is anything to tell.
-func (w *Watcher) signal() {
-	if w.pending.empty() {
-		return
-	}
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
 // path makes a Path of a string we put together from names the kernel told.
 // Known refuses what the policy protects; that must be reported as well, since
 // ".git" appearing changes which ignore rules count.
