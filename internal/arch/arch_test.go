@@ -21,6 +21,9 @@ var layers = map[string][]string{
 	".": {
 		"match", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
 		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
+		"internal/index",
+		"internal/owner",
+		"internal/watch",
 	},
 	"match": {"internal/re/..."},
 	"tool":  {},
@@ -49,10 +52,14 @@ var layers = map[string][]string{
 	"internal/ignore": {"internal/glob", "internal/rootfs"},
 	"internal/walk":   {"internal/glob", "internal/ignore", "internal/rootfs"},
 	"internal/watch":  {"internal/rootfs"},
-	"internal/owner":  {"internal/rootfs"},
-	"internal/rank":   {"match"},
-	"internal/scan":   {"match", "internal/re/vec", "internal/textfile"},
-	"internal/vault":  {},
+	"internal/index": {
+		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/scan", "internal/textfile", "internal/trigram",
+		"internal/walk",
+	},
+	"internal/owner": {"internal/rootfs"},
+	"internal/rank":  {"match"},
+	"internal/scan":  {"match", "internal/re/vec", "internal/textfile"},
+	"internal/vault": {},
 
 	"internal/journal": {"internal/rootfs"},
 	"internal/trash":   {"internal/rootfs"},
