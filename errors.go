@@ -34,6 +34,10 @@ const (
 	IOError         Code = "IO_ERROR"
 )
 
+// PathError is what is wrong with a path: every refusal of the sandbox and of
+// the file system is one.
+type PathError = rootfs.Error
+
 // CodeOf returns the code of an error of this package.
 func CodeOf(err error) Code {
 	var pattern *match.Error

@@ -67,7 +67,8 @@ var layers = map[string][]string{
 	"internal/mcpserver": {"tool"},
 
 	"internal/config": {},
-	"internal/cli":    {".", "match", "tool", "internal/config", "internal/mcpserver"},
+	"internal/cli":    {".", "match", "tool", "internal/config", "internal/mcpserver", "internal/render"},
+	"internal/render": {"."},
 	"internal/arch":   {},
 }
 

@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"quarry"
+	"quarry/internal/config"
+	"quarry/internal/render"
+)
+
+// changer is what the commands that change files have in common.
+type changer struct {
+	s       Streams
+	root    string
+	json    bool
+	dryRun  bool
+	diff    bool
+	version string
+	trash   string
+
+	ws *quarry.Workspace
+}
+
+// flags adds the flags every such command has.
+func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
+	fl.SortFlags = false
+	fl.BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
+	fl.BoolVar(&c.diff, "diff", false, "show the change as a diff")
+	if versioned {
+		fl.StringVar(&c.version, "expected-version", "", "refuse unless the file is this version, as quarry read shows it")
+	}
+	c.commonFlags(fl)
+}
+
+func (c *changer) commonFlags(fl *pflag.FlagSet) {
+	fl.SortFlags = false
+	fl.BoolVar(&c.json, "json", false, "write the result as JSON")
+	fl.StringVar(&c.root, "root", "", "workspace folder (default: found from here)")
+}
+
+func (c *changer) options() quarry.ChangeOptions {
+	return quarry.ChangeOptions{ExpectedVersion: c.version, DryRun: c.dryRun}
+}
+
+// openFor opens the workspace that a path lies in and returns the path in it.
+// The path need not exist; a symlink at its end is not followed.
+func (c *changer) openFor(given string) (string, error) {
+	real, err := realEntry(given)
+	if err != nil {
+		return "", clearPathError(given, err)
+	}
+	root, err := c.findRoot()
+	if err != nil {
+		return "", err
+	}
+	rel, inside := below(root, real)
+	if !inside {
+		if c.root != "" {
+			return "", fmt.Errorf("%s is not in the workspace %s", given, c.root)
+		}
+		root = config.FindRoot(existingDir(filepath.Dir(real)))
+		rel, _ = below(root, real)
+	}
+	return filepath.ToSlash(rel), c.openAt(root)
+}
+
+// open opens the workspace of the current folder, or the one asked for.
+func (c *changer) open() error {
+	root, err := c.findRoot()
+	if err != nil {
+		return err
+	}
+	return c.openAt(root)
+}
+
+func (c *changer) findRoot() (string, error) {
+	if c.root != "" {
+		return realPath(c.root)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	return realPath(config.FindRoot(here))
+}
+
+func (c *changer) openAt(root string) error {
+	state, err := c.stateDir(root)
+	if err != nil {
+		return err
+	}
+	c.ws, err = quarry.Open(root, &quarry.Options{
+		Trusted: true, AllowAny: true,
+		StateDir: state, TrashDir: c.trashDir(), Trash: quarry.TrashKind(c.trash),
+	})
+	return err
+}
+
+// stateDir makes the folder that keeps the journal of a workspace, private to
+// the user: it holds what files said before.
+func (c *changer) stateDir(root string) (string, error) {
+	base, err := config.StateDir(c.s.getenv())
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(base, config.RootID(root), "journal")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// trashDir is what holds the user's own trash; "" when it is not known.
+func (c *changer) trashDir() string {
+	if runtime.GOOS == "darwin" {
+		return c.s.getenv()("HOME")
+	}
+	dir, err := config.DataDir(c.s.getenv())
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// also is the path of another file in the workspace that is open.
+func (c *changer) also(given string) (string, error) {
+	real, err := realEntry(given)
+	if err != nil {
+		return "", clearPathError(given, err)
+	}
+	rel, inside := below(c.ws.Dir(), real)
+	if !inside {
+		return "", fmt.Errorf("%s is not in the workspace %s", given, c.ws.Dir())
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// realEntry is the absolute path of an entry that may not exist yet: symlinks
+// above it are resolved, itself it is not followed.
+func realEntry(given string) (string, error) {
+	abs, err := filepath.Abs(filepath.FromSlash(given))
+	if err != nil {
+		return "", err
+	}
+	dir, base := filepath.Split(abs)
+	dir = filepath.Clean(dir)
+	exists := existingDir(dir)
+	real, err := filepath.EvalSymlinks(exists)
+	if err != nil {
+		return "", err
+	}
+	rest, err := filepath.Rel(exists, dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(real, rest, base), nil
+}
+
+// existingDir is the nearest folder at or above dir that exists.
+func existingDir(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+// run wraps a command: it closes the workspace and words errors.
+func (c *changer) run(action render.Action, path string, err error) error {
+	if c.ws != nil {
+		err = errors.Join(err, c.ws.Close())
+	}
+	if err == nil || errors.Is(err, errNone) {
+		return err
+	}
+	text, hint := render.Error(action, path, err), quarry.HintOf(err)
+	if c.json {
+		problem := map[string]string{"code": string(quarry.CodeOf(err)), "message": text}
+		if hint != "" {
+			problem["hint"] = hint
+		}
+		if err := c.encode(map[string]any{"error": problem}); err != nil {
+			return err
+		}
+		return errReported
+	}
+	if hint != "" {
+		text += "\n" + hint
+	}
+	return errors.New(text)
+}
+
+// report writes what a change did: sentences, and its diff where asked for.
+func (c *changer) report(ch *quarry.Change, sentences ...string) error {
+	if c.json {
+		return c.encode(ch)
+	}
+	var b strings.Builder
+	if ch.DryRun && !ch.Unchanged {
+		b.WriteString("Dry run, nothing was changed. ")
+	}
+	for _, s := range sentences {
+		if s != "" {
+			b.WriteString(s + "\n")
+		}
+	}
+	if ch.NoUndo != "" {
+		fmt.Fprintf(&b, "This can't be undone: %s.\n", ch.NoUndo)
+	}
+	for _, w := range ch.Warnings {
+		fmt.Fprintf(&b, "Note: %s.\n", w)
+	}
+	if c.diff || ch.DryRun {
+		b.WriteString(ch.Diff)
+	}
+	return c.print(b.String())
+}
+
+// print writes text; on a terminal so that it can't steer it.
+func (c *changer) print(text string) error {
+	if c.s.outTerminal() {
+		var safe []byte
+		for line := range strings.Lines(text) {
+			body, ended := strings.CutSuffix(line, "\n")
+			safe = appendEscaped(safe, []byte(body))
+			if ended {
+				safe = append(safe, '\n')
+			}
+		}
+		text = string(safe)
+	}
+	_, err := io.WriteString(c.s.Out, text)
+	return err
+}
+
+func (c *changer) encode(v any) error {
+	enc := json.NewEncoder(c.s.Out)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// text is the value of a flag, or standard input for "-".
+func (c *changer) text(value string) (string, error) {
+	if value != "-" {
+		return value, nil
+	}
+	data, err := io.ReadAll(c.s.In)
+	return string(data), err
+}
+
+// command fills in what all commands share.
+func command(use, short, long, example string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args, RunE: run}
+}

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry"
+	"quarry/internal/render"
+)
+
+type editFlags struct {
+	changer
+	old, new, content string
+	all               bool
+	nth               int
+	after, before     int
+	lines             string
+}
+
+func newEdit(s Streams) *cobra.Command {
+	f := &editFlags{changer: changer{s: s}}
+	cmd := command("edit PATH", "Change parts of a file",
+		`Replace text in a file, or insert and delete lines. Everything else keeps its
+bytes: encoding, line endings, mode. Of several occurrences the first is
+replaced unless --all or --nth say otherwise. The change can be taken back with
+quarry undo.
+
+A text given as - is read from standard input, without its last line break for
+--old and --new.`,
+		`  quarry edit todo.md --old '[ ]' --new '[x]'
+  quarry edit main.go --old 2025 --new 2026 --all
+  quarry edit log.md --insert-after 0 --content '# Log'
+  quarry edit notes.md --delete 5-10 --dry-run`,
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return runEdit(cmd, f, args[0]) })
+	fl := cmd.Flags()
+	fl.StringVar(&f.old, "old", "", "text to replace")
+	fl.StringVar(&f.new, "new", "", "text to put there; without it the old text is removed")
+	fl.BoolVar(&f.all, "all", false, "replace every occurrence")
+	fl.IntVar(&f.nth, "nth", 0, "replace this occurrence, counted from 1")
+	fl.IntVar(&f.after, "insert-after", 0, "insert --content behind this line; 0 is the top")
+	fl.IntVar(&f.before, "insert-before", 0, "insert --content in front of this line")
+	fl.StringVar(&f.lines, "delete", "", "delete lines, as 5-10 or 5")
+	fl.StringVar(&f.content, "content", "", "lines to insert")
+	f.flags(fl, true)
+	return cmd
+}
+
+func runEdit(cmd *cobra.Command, f *editFlags, given string) error {
+	edit, err := f.edit(cmd)
+	if err != nil {
+		return err
+	}
+	path, err := f.openFor(given)
+	if err != nil {
+		return err
+	}
+	o := f.options()
+	c, err := f.ws.Edit(cmd.Context(), path, []quarry.Edit{edit}, &o)
+	if err == nil {
+		err = f.report(c, render.Edited(c), render.Remaining(c))
+	}
+	return f.run(render.Editing, path, err)
+}
+
+var (
+	errMixed = errors.New("cannot mix search/replace with line operations: give one of --old, --insert-after, --insert-before and --delete")
+	errNoOp  = errors.New("nothing to do: give one of --old, --insert-after, --insert-before and --delete")
+)
+
+// edit makes the edit of the flags.
+func (f *editFlags) edit(cmd *cobra.Command) (quarry.Edit, error) {
+	given := cmd.Flags().Changed
+	n := 0
+	for _, name := range []string{"old", "insert-after", "insert-before", "delete"} {
+		if given(name) {
+			n++
+		}
+	}
+	switch {
+	case n > 1, !given("old") && (given("new") || f.all || given("nth")) && n > 0:
+		return nil, errMixed
+	case n == 0:
+		return nil, errNoOp
+	case f.all && given("nth"):
+		return nil, errors.New("give --all or --nth, not both")
+	case given("nth") && f.nth < 1:
+		return nil, fmt.Errorf("--nth counts from 1, not %d", f.nth)
+	case f.old == "-" && f.new == "-", given("content") && (given("old") || given("delete")):
+		return nil, errMixed
+	}
+	content, err := f.text(f.content)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case given("delete"):
+		first, last, err := lineRange(f.lines)
+		return quarry.DeleteLines{First: first, Last: last}, err
+	case !given("old") && !given("content"):
+		return nil, errors.New("an insertion needs --content")
+	case given("insert-after"):
+		return quarry.InsertAfter{Line: f.after, Text: content}, nil
+	case given("insert-before"):
+		return quarry.InsertBefore{Line: f.before, Text: content}, nil
+	}
+	return f.replacement()
+}
+
+func (f *editFlags) replacement() (quarry.Edit, error) {
+	r := quarry.Replace{All: f.all, Nth: f.nth}
+	for _, t := range []struct {
+		from string
+		to   *string
+	}{{f.old, &r.Old}, {f.new, &r.New}} {
+		text, err := f.text(t.from)
+		if err != nil {
+			return nil, err
+		}
+		if t.from == "-" {
+			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+		}
+		*t.to = text
+	}
+	return r, nil
+}
+
+// lineRange reads "5", "5-10" or "5-".
+func lineRange(s string) (first, last int, err error) {
+	a, b, isRange := strings.Cut(s, "-")
+	if first, err = strconv.Atoi(a); err == nil {
+		last = first
+		if isRange {
+			last = 0
+			if b != "" {
+				last, err = strconv.Atoi(b)
+			}
+		}
+	}
+	if err != nil || first < 1 || last < 0 || last > 0 && last < first {
+		return 0, 0, fmt.Errorf("%q is no range of lines: write 5, 5-10", s)
+	}
+	return first, last, nil
+}
+
+func newWrite(s Streams) *cobra.Command {
+	c := &changer{s: s}
+	content := "-"
+	cmd := command("write PATH", "Write a file, new or over the old one",
+		`Write content from standard input, or from --content, to a file, byte for byte.
+A file that exists keeps its mode; folders that are missing are made.`,
+		`  generate | quarry write out/report.md
+  quarry write note.txt --content 'one line'`,
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+			text, err := c.text(content)
+			if err != nil {
+				return err
+			}
+			path, err := c.openFor(args[0])
+			if err != nil {
+				return err
+			}
+			o := c.options()
+			ch, err := c.ws.Write(cmd.Context(), path, []byte(text), &o)
+			if err == nil {
+				err = c.report(ch, render.Written(ch))
+			}
+			return c.run(render.Writing, path, err)
+		})
+	cmd.Flags().StringVar(&content, "content", "-", "the content; - is standard input")
+	c.flags(cmd.Flags(), true)
+	return cmd
+}
+
+func newMkdir(s Streams) *cobra.Command {
+	c := &changer{s: s}
+	cmd := command("mkdir PATH", "Make a folder, and those above it",
+		"Make a folder and the folders above it that are missing.", "",
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+			path, err := c.openFor(args[0])
+			if err != nil {
+				return err
+			}
+			o := c.options()
+			ch, err := c.ws.Mkdir(cmd.Context(), path, &o)
+			if err == nil {
+				err = c.report(ch, render.MadeFolder(ch))
+			}
+			return c.run(render.MakeDir, path, err)
+		})
+	c.flags(cmd.Flags(), false)
+	return cmd
+}

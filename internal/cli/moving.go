@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry"
+	"quarry/internal/render"
+)
+
+func newMv(s Streams) *cobra.Command {
+	c := &changer{s: s}
+	links := ""
+	cmd := command("mv SOURCE DESTINATION", "Move or rename a file or folder",
+		`Move a file or folder with all it holds. Nothing is ever overwritten; folders
+that are missing are made. A destination that is a folder takes the source in.
+
+In an Obsidian vault, links to what is moved are updated in the same change if
+the vault says so (alwaysUpdateLinks) or --links update does.`,
+		`  quarry mv old.md new.md
+  quarry mv Inbox/Plan.md Archive/2026/Plan.md --links update`,
+		cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error { return runMv(cmd, c, links, args[0], args[1]) })
+	cmd.Flags().StringVar(&links, "links", "", "update or leave the links of a vault (default: as its settings say)")
+	c.flags(cmd.Flags(), true)
+	return cmd
+}
+
+func runMv(cmd *cobra.Command, c *changer, links, source, destination string) error {
+	opts := &quarry.MoveOptions{ChangeOptions: c.options()}
+	switch links {
+	case "":
+	case "update":
+		opts.Links = quarry.LinksUpdate
+	case "leave":
+		opts.Links = quarry.LinksLeave
+	default:
+		return fmt.Errorf("--links is update or leave, not %q", links)
+	}
+	from, err := c.openFor(source)
+	if err != nil {
+		return err
+	}
+	to, err := c.also(destination)
+	if err == nil {
+		if into(c.ws.Dir(), destination, from, to) {
+			to = path.Join(to, path.Base(from))
+		}
+		var ch *quarry.Change
+		if ch, err = c.ws.Move(cmd.Context(), from, to, opts); err == nil {
+			err = c.report(ch, render.Moved(ch), render.Links(ch))
+		}
+	}
+	return c.run(render.Moving, from, err)
+}
+
+// into reports a destination that is a folder to move into: it exists and is
+// not the source itself under another case, or is written with a slash.
+func into(root, given, from, to string) bool {
+	if strings.HasSuffix(given, "/") || strings.HasSuffix(given, string(filepath.Separator)) {
+		return true
+	}
+	there, err := os.Stat(filepath.Join(root, filepath.FromSlash(to)))
+	if err != nil || !there.IsDir() {
+		return false
+	}
+	source, err := os.Stat(filepath.Join(root, filepath.FromSlash(from)))
+	return err != nil || !os.SameFile(source, there)
+}
+
+func newRm(s Streams) *cobra.Command {
+	c := &changer{s: s}
+	cmd := command("rm PATH", "Delete a file or folder, to the trash",
+		`Delete a file, or a folder with all it holds. It goes to the system's trash, or
+where the vault's settings say; --trash local is the folder .trash of the
+workspace, --trash none deletes for good. quarry undo brings back any of them.`,
+		`  quarry rm old.md
+  quarry rm build --trash none`,
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+			path, err := c.openFor(args[0])
+			if err != nil {
+				return err
+			}
+			ch, err := c.ws.Delete(cmd.Context(), path, &quarry.DeleteOptions{ChangeOptions: c.options()})
+			if err == nil {
+				err = c.report(ch, render.Deleted(ch))
+			}
+			return c.run(render.Deleting, path, err)
+		})
+	cmd.Flags().StringVar(&c.trash, "trash", "", "system, local or none")
+	c.flags(cmd.Flags(), true)
+	return cmd
+}
+
+func newNote(s Streams) *cobra.Command {
+	note := command("note", "Make and add to notes", "Make notes and add text to them.", "", cobra.NoArgs,
+		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
+	note.AddCommand(newNoteNew(s), newNoteAdd(s, quarry.NoteAppend, "Add text at the end of a note"),
+		newNoteAdd(s, quarry.NotePrepend, "Add text at the top of a note, behind its front matter"))
+	return note
+}
+
+func newNoteNew(s Streams) *cobra.Command {
+	c := &changer{s: s}
+	content, title := "-", ""
+	cmd := command("new [PATH]", "Make a note",
+		`Make a note from standard input, or from --content. Without a path it is called
+by --title, else by its first heading or line, at the top of the workspace. A
+note that exists is never overwritten.`,
+		`  quarry note new Meetings/Plan --content '# Plan'
+  echo '# An idea' | quarry note new`,
+		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+			text, err := c.text(content)
+			if err != nil {
+				return err
+			}
+			n := quarry.NewNote{Content: text, Title: title}
+			if len(args) == 1 {
+				n.Path, err = c.openFor(args[0])
+			} else {
+				err = c.open()
+			}
+			if err != nil {
+				return err
+			}
+			o := c.options()
+			ch, err := c.ws.CreateNote(cmd.Context(), n, &o)
+			if err == nil {
+				err = c.report(ch, render.CreatedNote(ch))
+			}
+			return c.run(render.Noting, n.Path, err)
+		})
+	cmd.Flags().StringVar(&content, "content", "-", "the note's text; - is standard input")
+	cmd.Flags().StringVar(&title, "title", "", "the note's name, if no path is given")
+	c.flags(cmd.Flags(), false)
+	return cmd
+}
+
+func newNoteAdd(s Streams, op quarry.NoteOperation, short string) *cobra.Command {
+	c := &changer{s: s}
+	content := "-"
+	cmd := command(string(op)+" PATH", short, short+", from standard input or from --content.", "",
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+			text, err := c.text(content)
+			if err != nil {
+				return err
+			}
+			path, err := c.openFor(args[0])
+			if err != nil {
+				return err
+			}
+			o := c.options()
+			ch, err := c.ws.ModifyNote(cmd.Context(), path, quarry.NoteEdit{Operation: op, Content: text}, &o)
+			if err == nil {
+				err = c.report(ch, render.Edited(ch))
+			}
+			return c.run(render.Editing, path, err)
+		})
+	cmd.Flags().StringVar(&content, "content", "-", "the text; - is standard input")
+	c.flags(cmd.Flags(), true)
+	return cmd
+}

@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry"
+	"quarry/internal/render"
+)
+
+type readFlags struct {
+	changer
+	plain bool
+}
+
+func newRead(s Streams) *cobra.Command {
+	f := &readFlags{changer: changer{s: s}}
+	cmd := command("read PATH[:A-B]", "Show a text file, or lines of it",
+		`Show a text file with line numbers, or lines A to B of it. UTF-8, UTF-16 and
+Windows-1252 are read; a binary file is refused. The last line tells how many
+lines there are and the file's version, which --expected-version of the changing
+commands takes.`,
+		`  quarry read main.go
+  quarry read main.go:10-20
+  quarry read main.go:10- --plain`,
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return runRead(cmd, f, args[0]) })
+	cmd.Flags().BoolVarP(&f.plain, "plain", "p", false, "only the text")
+	f.commonFlags(cmd.Flags())
+	return cmd
+}
+
+// splitRange tells a path from the lines behind it. A file that is really
+// called so wins.
+func splitRange(arg string) (path string, opts quarry.ReadOptions, err error) {
+	at := strings.LastIndexByte(arg, ':')
+	if _, statErr := os.Lstat(arg); at < 0 || statErr == nil || at == len(arg)-1 || arg[at+1] < '0' || arg[at+1] > '9' {
+		return arg, opts, nil
+	}
+	opts.Start, opts.End, err = lineRange(arg[at+1:])
+	return arg[:at], opts, err
+}
+
+func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
+	given, opts, err := splitRange(arg)
+	if err != nil {
+		return err
+	}
+	ws := &workspaces{open: map[string]*quarry.Workspace{}}
+	defer ws.close()
+	var failed error
+	targets, err := ws.find(f.root, []string{given}, func(err error) { failed = err })
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return f.run(render.Reading, given, err)
+	}
+	text, err := targets[0].ws.Read(cmd.Context(), targets[0].path, &opts)
+	if err == nil {
+		err = f.show(text, &opts)
+	}
+	return f.run(render.Reading, given, err)
+}
+
+// jsonLines is the answer of quarry read --json.
+type jsonLines struct {
+	Path     string   `json:"path"`
+	First    int      `json:"first_line"`
+	Lines    []string `json:"lines"`
+	Total    int      `json:"total_lines"`
+	Version  string   `json:"version"`
+	Encoding string   `json:"encoding"`
+	Ending   string   `json:"line_ending"`
+}
+
+func (f *readFlags) show(t *quarry.Text, opts *quarry.ReadOptions) error {
+	if f.json {
+		lines := t.Lines
+		if lines == nil {
+			lines = []string{}
+		}
+		return f.encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending})
+	}
+	if opts.Start > t.Total && opts.Start > 1 {
+		return &quarry.LineError{Line: opts.Start, Count: t.Total}
+	}
+	var b strings.Builder
+	for i, line := range t.Lines {
+		if !f.plain {
+			fmt.Fprintf(&b, "%d: ", t.First+i)
+		}
+		b.WriteString(line + "\n")
+	}
+	if !f.plain {
+		last := t.First + len(t.Lines) - 1
+		fmt.Fprintf(&b, "\n[Showing lines %d-%d of %d total, version %s]\n", min(t.First, last), last, t.Total, t.Version)
+	}
+	return f.print(b.String())
+}

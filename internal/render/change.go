@@ -1,0 +1,176 @@
+// Package render puts the results of the library into words: the sentences
+// that tools answer with and that the command line prints.
+//
+// It is pure: a value comes in, text goes out, and names in the text can't
+// forge a line or steer a terminal.
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"quarry"
+)
+
+// Quote puts a name in quotes; one that holds control characters, or can't be
+// shown as it is, with escapes.
+func Quote(name string) string {
+	q := strconv.QuoteToGraphic(name)
+	if len(q) == len(name)+2 {
+		return q
+	}
+	if strings.Trim(q, `"`) != "" && onlyQuotes(name, q) {
+		return `"` + name + `"`
+	}
+	return q
+}
+
+// onlyQuotes reports whether quoting changed nothing but quotes and
+// backslashes, which need no escape to be read.
+func onlyQuotes(name, quoted string) bool {
+	plain := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name)
+	return quoted == `"`+plain+`"`
+}
+
+// Plain is Quote without the quotes where none are needed.
+func Plain(name string) string {
+	if q := Quote(name); q == `"`+name+`"` {
+		return name
+	} else {
+		return q
+	}
+}
+
+// Size writes a number of bytes: 156 bytes, 2.3 KB, 1.0 MB.
+func Size(n int64) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+}
+
+// Count writes a number of things: 1 line, 3 lines.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Edited is the answer of edit_file, and of modify_note.
+func Edited(c *quarry.Change) string {
+	name := Quote(c.Paths[0])
+	if len(c.Edits) != 1 {
+		return fmt.Sprintf("Made %s in %s.", Count(len(c.Edits), "edit"), name)
+	}
+	e := c.Edits[0]
+	switch e.Kind {
+	case "insert":
+		if e.Before {
+			return fmt.Sprintf("Inserted %s before line %d in %s.", Count(e.Count, "line"), e.Line+1, name)
+		}
+		return fmt.Sprintf("Inserted %s after line %d in %s.", Count(e.Count, "line"), e.Line, name)
+	case "delete":
+		if e.Count == 1 {
+			return fmt.Sprintf("Deleted line %d (1 line) in %s.", e.Line, name)
+		}
+		return fmt.Sprintf("Deleted lines %d-%d (%d lines) in %s.", e.Line, e.Line+e.Count-1, e.Count, name)
+	case string(quarry.NoteAppend):
+		return fmt.Sprintf("Appended to %s.", name)
+	case string(quarry.NotePrepend):
+		return fmt.Sprintf("Prepended to %s.", name)
+	}
+	return fmt.Sprintf("Replaced %s in %s.", Count(e.Count, "occurrence"), name)
+}
+
+// Remaining says which occurrences an edit left alone; "" when none.
+func Remaining(c *quarry.Change) string {
+	if len(c.Edits) != 1 || c.Edits[0].Remaining == 0 {
+		return ""
+	}
+	e := c.Edits[0]
+	word := "lines"
+	if len(e.RemainingLines) == 1 {
+		word = "line"
+	}
+	list := make([]string, len(e.RemainingLines))
+	for i, n := range e.RemainingLines {
+		list[i] = strconv.Itoa(n)
+	}
+	verb := "remain"
+	if e.Remaining == 1 {
+		verb = "remains"
+	}
+	return fmt.Sprintf("%s %s, on %s %s.", Count(e.Remaining, "other occurrence"), verb, word, strings.Join(list, ", "))
+}
+
+// Written is the answer of write_file.
+func Written(c *quarry.Change) string {
+	verb := "Overwrote"
+	if c.Created {
+		verb = "Created"
+	}
+	return fmt.Sprintf("%s file %s (%s).", verb, Quote(c.Paths[0]), Size(c.Size))
+}
+
+// MadeFolder is the answer of create_folder.
+func MadeFolder(c *quarry.Change) string {
+	if c.Unchanged {
+		return fmt.Sprintf("Folder %s already exists.", Quote(c.Paths[0]))
+	}
+	return fmt.Sprintf("Created folder %s.", Quote(c.Paths[0]))
+}
+
+// Moved is the answer of move_file and organize_note.
+func Moved(c *quarry.Change) string {
+	if c.Unchanged {
+		return fmt.Sprintf("No changes made: source and destination are the same path (%s).", Quote(c.Paths[0]))
+	}
+	return fmt.Sprintf("Moved %s to %s.", Quote(c.Paths[0]), Quote(c.Paths[1]))
+}
+
+// Links says what a move did to links; "" when nothing.
+func Links(c *quarry.Change) string {
+	if c.Links == nil {
+		return ""
+	}
+	var parts []string
+	if l := c.Links; l.Updated > 0 {
+		parts = append(parts, fmt.Sprintf("Updated %s in %s.", Count(l.Updated, "link"), Count(len(l.Files), "file")))
+	}
+	if l := c.Links; l.Broken > 0 {
+		verb := "point"
+		if l.Broken == 1 {
+			verb = "points"
+		}
+		parts = append(parts, fmt.Sprintf("%s in %s no longer %s to the file.", Count(l.Broken, "link"), Count(len(l.BrokenIn), "file"), verb))
+	}
+	return strings.Join(parts, " ")
+}
+
+// Deleted is the answer of delete_file.
+func Deleted(c *quarry.Change) string {
+	name := Plain(c.Paths[0])
+	if c.Trash != nil && c.Trash.Kind == quarry.TrashNone {
+		return fmt.Sprintf("Deleted '%s' permanently.", name)
+	}
+	return fmt.Sprintf("Deleted '%s' to trash.", name)
+}
+
+// CreatedNote is the answer of create_note.
+func CreatedNote(c *quarry.Change) string {
+	return fmt.Sprintf("Successfully created note at %s.", Quote(c.Paths[0]))
+}
+
+// Undone is the answer of undo_change.
+func Undone(c *quarry.Change) string {
+	return fmt.Sprintf("Took back change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
+}

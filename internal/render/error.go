@@ -1,0 +1,112 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry"
+)
+
+// Action is what was asked for, as far as the words of an error depend on it.
+type Action string
+
+const (
+	Reading  Action = "read"
+	Editing  Action = "edit"
+	Writing  Action = "write"
+	MakeDir  Action = "mkdir"
+	Moving   Action = "move"
+	Deleting Action = "delete"
+	Noting   Action = "note"
+	Asking   Action = "info"
+	Undoing  Action = "undo"
+)
+
+// Error puts an error in the words of the tools, without the leading "Error: "
+// and without the hint, which is quarry.HintOf.
+func Error(action Action, path string, err error) string {
+	var missing *quarry.TextNotFoundError
+	var line *quarry.LineError
+	var move *quarry.MovePathError
+	var file *quarry.PathError
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Sprintf("Text '%s' not found in %s", strings.ToValidUTF8(missing.Old, "\ufffd"), Plain(path))
+	case errors.As(err, &line):
+		return line.Error()
+	case errors.As(err, &move):
+		return movePath(move)
+	case errors.As(err, &file):
+		return pathError(action, path, file)
+	}
+	return sentence(err.Error())
+}
+
+func movePath(e *quarry.MovePathError) string {
+	switch code := quarry.CodeOf(e); {
+	case code == quarry.NotFound && e.Source:
+		return "Source not found: " + Quote(e.Path)
+	case code == quarry.AlreadyExists:
+		return "Destination already exists: " + Quote(e.Path)
+	}
+	var file *quarry.PathError
+	if errors.As(e.Err, &file) {
+		return pathError(Moving, e.Path, file)
+	}
+	return sentence(e.Error())
+}
+
+func pathError(action Action, path string, e *quarry.PathError) string {
+	switch quarry.CodeOf(e) {
+	case quarry.NotFound:
+		switch action {
+		case Deleting:
+			return "File or folder not found: " + Quote(path)
+		case Asking:
+			return "Path not found: " + Quote(path)
+		}
+		return "File not found: " + Quote(path)
+	case quarry.ProtectedPath:
+		return denied(e)
+	case quarry.AlreadyExists:
+		if action == Noting {
+			return fmt.Sprintf("A note already exists at %s. Use modify_note to update it.", Quote(e.Path))
+		}
+		return "Already exists: " + Quote(e.Path)
+	case quarry.OutsideRoot:
+		return "Access denied: " + Quote(path) + " is outside the workspace"
+	case quarry.Conflict:
+		return fmt.Sprintf("%s was changed by someone else; nothing was changed: %s", Quote(e.Path), cause(e))
+	}
+	return sentence(e.Error())
+}
+
+func cause(e *quarry.PathError) string {
+	if e.Err == nil {
+		return "it is not what was read"
+	}
+	return e.Err.Error()
+}
+
+// denied words a refusal of the policy.
+func denied(e *quarry.PathError) string {
+	if strings.HasSuffix(e.Name, "/") {
+		return fmt.Sprintf("Access denied: Cannot access files in '%s' directory (protected system folder)", e.Name)
+	}
+	return fmt.Sprintf("Access denied: '%s' may not be accessed (%s)", Plain(e.Name), e.Verdict)
+}
+
+// sentence starts a message with a capital, unless it starts with a name.
+func sentence(s string) string {
+	word, _, _ := strings.Cut(s, " ")
+	for _, r := range word {
+		if r < 'a' || r > 'z' {
+			return s
+		}
+	}
+	if word == "" {
+		return s
+	}
+	return string(s[0]-'a'+'A') + s[1:]
+}

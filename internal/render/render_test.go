@@ -1,0 +1,70 @@
+package render_test
+
+import (
+	"errors"
+	"testing"
+
+	"quarry"
+	"quarry/internal/render"
+)
+
+func TestChanges(t *testing.T) {
+	edit := func(e quarry.EditOutcome) *quarry.Change {
+		return &quarry.Change{Paths: []string{"notes/log.md"}, Edits: []quarry.EditOutcome{e}}
+	}
+	for _, c := range []struct{ got, want string }{
+		{render.Edited(edit(quarry.EditOutcome{Kind: "replace", Count: 1})), `Replaced 1 occurrence in "notes/log.md".`},
+		{render.Edited(edit(quarry.EditOutcome{Kind: "replace", Count: 3})), `Replaced 3 occurrences in "notes/log.md".`},
+		{render.Edited(edit(quarry.EditOutcome{Kind: "insert", Count: 5, Line: 42})), `Inserted 5 lines after line 42 in "notes/log.md".`},
+		{render.Edited(edit(quarry.EditOutcome{Kind: "insert", Count: 1, Line: 9, Before: true})), `Inserted 1 line before line 10 in "notes/log.md".`},
+		{render.Edited(edit(quarry.EditOutcome{Kind: "delete", Count: 6, Line: 5})), `Deleted lines 5-10 (6 lines) in "notes/log.md".`},
+		{render.Edited(edit(quarry.EditOutcome{Kind: "delete", Count: 1, Line: 5})), `Deleted line 5 (1 line) in "notes/log.md".`},
+		{render.Remaining(edit(quarry.EditOutcome{Remaining: 1, RemainingLines: []int{4}})), "1 other occurrence remains, on line 4."},
+		{render.Remaining(edit(quarry.EditOutcome{})), ""},
+		{render.Written(&quarry.Change{Paths: []string{"a"}, Created: true, Size: 156}), `Created file "a" (156 bytes).`},
+		{render.Written(&quarry.Change{Paths: []string{"notes/draft.md"}, Size: 2355}), `Overwrote file "notes/draft.md" (2.3 KB).`},
+		{render.Deleted(&quarry.Change{Paths: []string{"a b"}, Trash: &quarry.TrashReport{Kind: quarry.TrashLocal}}), "Deleted 'a b' to trash."},
+		{render.Deleted(&quarry.Change{Paths: []string{"x"}, Trash: &quarry.TrashReport{Kind: quarry.TrashNone}}), "Deleted 'x' permanently."},
+		{render.Links(&quarry.Change{Links: &quarry.LinkReport{Updated: 2, Files: []string{"a"}, Broken: 1, BrokenIn: []string{"b"}}}),
+			"Updated 2 links in 1 file. 1 link in 1 file no longer points to the file."},
+	} {
+		if c.got != c.want {
+			t.Errorf("got  %s\nwant %s", c.got, c.want)
+		}
+	}
+}
+
+// A name can't forge a line or steer a terminal.
+func TestQuote(t *testing.T) {
+	for in, want := range map[string]string{
+		"a b.md":    `"a b.md"`,
+		`say "x"`:   `"say "x""`,
+		"a\nError":  `"a\nError"`,
+		"\x1b[2J":   `"\x1b[2J"`,
+		"\xff":      `"\xff"`,
+		"a\u202eb":  `"a\u202eb"`,
+		"日本 Käse.md": `"日本 Käse.md"`,
+	} {
+		if got := render.Quote(in); got != want {
+			t.Errorf("Quote(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, c := range []struct {
+		action render.Action
+		err    error
+		want   string
+	}{
+		{render.Editing, &quarry.TextNotFoundError{Old: "foo"}, "Text 'foo' not found in notes.md"},
+		{render.Editing, &quarry.LineError{Line: 50, Count: 30}, "Line 50 does not exist in file with 30 lines."},
+		{render.Moving, &quarry.MovePathError{Source: true, Path: "a", Err: errors.New("odd")}, "source: odd"},
+		{render.Undoing, errors.New("it failed"), "It failed"},
+		{render.Undoing, errors.New("a.txt: it failed"), "a.txt: it failed"},
+	} {
+		if got := render.Error(c.action, "notes.md", c.err); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
