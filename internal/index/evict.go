@@ -1,0 +1,135 @@
+package index
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// Stored is the index of one root among others.
+type Stored struct {
+	Name  string // of its folder
+	Bytes int64
+	Used  time.Time // when it was last opened
+}
+
+// MarkUsed notes that the index in the folder dir is in use, for Evict. home is
+// the trusted root in which all indexes have their folders.
+func MarkUsed(home *rootfs.Root, dir rootfs.Path, now time.Time) error {
+	p, err := dir.Child(lockName)
+	if err != nil {
+		return err
+	}
+	return home.SetMeta(p, 0o600, now)
+}
+
+// List tells which indexes there are, the one used longest ago first.
+func List(home *rootfs.Root) ([]Stored, error) {
+	dir, err := home.OpenDir(rootfs.Path{})
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.Read(nil)
+	if err != nil {
+		return nil, err
+	}
+	var all []Stored
+	var errs []error
+	for _, e := range entries {
+		if e.Type != rootfs.TypeDir {
+			continue
+		}
+		s, err := measure(dir, e.Name)
+		if err != nil {
+			if rootfs.KindOf(err) != rootfs.NotFound {
+				errs = append(errs, err)
+			}
+			continue
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Stored) int {
+		return cmp.Or(a.Used.Compare(b.Used), cmp.Compare(a.Name, b.Name))
+	})
+	return all, errors.Join(errs...)
+}
+
+func measure(home *rootfs.Dir, name string) (Stored, error) {
+	s := Stored{Name: name}
+	dir, err := home.OpenDir(name)
+	if err != nil {
+		return s, err
+	}
+	defer dir.Close()
+	entries, err := dir.Read(nil)
+	if err != nil {
+		return s, err
+	}
+	for _, e := range entries {
+		info, err := dir.Stat(e.Name)
+		if err != nil {
+			continue // removed meanwhile
+		}
+		s.Bytes += info.Size
+		if e.Name == lockName {
+			s.Used = info.ModTime
+		}
+	}
+	return s, nil
+}
+
+// Evict deletes the indexes used longest ago until all together have no more
+// than most bytes, and returns what it deleted. Indexes in use by a process, and
+// the one called keep, stay.
+func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
+	all, err := List(home)
+	var total int64
+	for _, s := range all {
+		total += s.Bytes
+	}
+	var gone []Stored
+	errs := []error{err}
+	for _, s := range all {
+		if total <= most {
+			break
+		}
+		if s.Name == keep {
+			continue
+		}
+		ok, err := deleteUnused(home, s.Name)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if ok {
+			total -= s.Bytes
+			gone = append(gone, s)
+		}
+	}
+	return gone, errors.Join(errs...)
+}
+
+// deleteUnused deletes an index folder unless a process has its lock.
+func deleteUnused(home *rootfs.Root, name string) (bool, error) {
+	dir, err := rootfs.Path{}.Child(name)
+	if err != nil {
+		return false, err
+	}
+	p, err := dir.Child(lockName)
+	if err != nil {
+		return false, err
+	}
+	lock, err := home.OpenLog(p, true)
+	if err != nil {
+		return false, err
+	}
+	// Held until the folder is gone; who opens the index then makes a new one.
+	defer lock.Close()
+	if ok, err := lock.TryLock(true); !ok || err != nil {
+		return false, err
+	}
+	return true, home.RemoveAll(dir)
+}
