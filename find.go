@@ -2,6 +2,7 @@ package quarry
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -47,6 +48,9 @@ type FindResult struct {
 // Find lists the paths that pass a scope.
 func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
 	started := time.Now()
+	if r, err := w.askFind(ctx, &q); !errors.Is(err, errNoIndex) {
+		return r, err
+	}
 	f, err := w.filter(&q.Scope)
 	if err != nil {
 		return nil, err
@@ -108,6 +112,10 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	if !start.IsRoot() {
 		r.below = len(start.String()) + 1
 	}
+	if err := r.indexed(ctx, start); !errors.Is(err, errNoIndex) {
+		return err
+	}
+	r.out.Stats.Plan = "scan"
 	report, err := walk.Walk(ctx, r.ws.root, &opts, r.visit)
 	if err != nil {
 		return err

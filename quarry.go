@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/glob"
@@ -51,6 +53,9 @@ type Options struct {
 	// IgnoreAbove are rule files in the folders above, the topmost first.
 	IgnoreAbove []IgnoreFile
 
+	// Index lets the workspace use an index; nil always scans.
+	Index *IndexOptions
+
 	Workers int          // 0 is one for each processor
 	Logger  *slog.Logger // nil is silent
 }
@@ -64,13 +69,17 @@ type IgnoreFile struct {
 
 // Workspace is a folder to search and change.
 type Workspace struct {
-	root     *rootfs.Root
-	workers  int
-	log      *slog.Logger
-	rules    []ignore.Set // from outside the folder
-	trash    TrashKind
-	trashDir string
-	state    *state // nil: nothing can be changed
+	keeper    atomic.Pointer[keeper] // of the index, when this process is its owner
+	indexOpts *IndexOptions          // nil without an index
+	takeOver  sync.Mutex             // one attempt at a time
+	closed    bool                   // guarded by takeOver
+	root      *rootfs.Root
+	workers   int
+	log       *slog.Logger
+	rules     []ignore.Set // from outside the folder
+	trash     TrashKind
+	trashDir  string
+	state     *state // nil: nothing can be changed
 }
 
 // Open opens a folder as a workspace.
@@ -103,7 +112,38 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 			return nil, errors.Join(err, w.Close())
 		}
 	}
+	if opts.Index != nil {
+		if err := w.openIndex(*opts.Index); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
+	}
 	return w, nil
+}
+
+// openIndex becomes the keeper of the index, or a client of who is.
+func (w *Workspace) openIndex(opts IndexOptions) error {
+	w.indexOpts = &opts
+	if opts.Ask {
+		return nil
+	}
+	return w.becomeKeeper()
+}
+
+// becomeKeeper takes the index over unless another process has it.
+func (w *Workspace) becomeKeeper() error {
+	w.takeOver.Lock()
+	defer w.takeOver.Unlock()
+	if w.keeper.Load() != nil || w.closed {
+		return nil
+	}
+	k, err := w.keepIndex(*w.indexOpts)
+	if errors.Is(err, errOwned) {
+		return nil
+	}
+	if err == nil {
+		w.keeper.Store(k)
+	}
+	return err
 }
 
 // openChanges makes the workspace changeable, and settles what earlier
@@ -116,7 +156,17 @@ func (w *Workspace) openChanges(opts *Options) (err error) {
 }
 
 // Close releases the workspace. Calls under way end with an error.
-func (w *Workspace) Close() error { return errors.Join(w.state.close(), w.root.Close()) }
+func (w *Workspace) Close() error {
+	w.takeOver.Lock()
+	w.closed = true
+	k := w.keeper.Load()
+	w.takeOver.Unlock()
+	var err error
+	if k != nil {
+		err = k.close()
+	}
+	return errors.Join(err, w.state.close(), w.root.Close())
+}
 
 // Dir is the folder's absolute path, for its owner's eyes.
 func (w *Workspace) Dir() string { return w.root.RealDir() }

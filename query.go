@@ -59,6 +59,8 @@ type Scope struct {
 	Extra []string
 
 	MaxDepth int // 0 is no limit; 1 is the named folder alone
+
+	NoIndex bool // read every file, whatever an index knows
 }
 
 // Dialect is a dialect of globs.

@@ -93,5 +93,7 @@ type Stats struct {
 	Searched   int // of which read
 	Bytes      int64
 	Strategy   string // of the pattern
+	Plan       string // scan, or what the index said
+	Remote     bool   // another process answered
 	Elapsed    time.Duration
 }

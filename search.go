@@ -37,6 +37,9 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 	if err != nil {
 		return nil, err
 	}
+	if sum, err := w.askSearch(ctx, &q, yield); !errors.Is(err, errNoIndex) {
+		return sum, err
+	}
 	filter, err := w.filter(&q.Scope)
 	if err != nil {
 		return nil, err
@@ -48,7 +51,7 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 		defer cancel()
 	}
 	run := &searchRun{
-		ws: w, q: &q, ctx: search, filter: filter,
+		ws: w, q: &q, ctx: search, filter: filter, pattern: pattern,
 		request:  q.request(),
 		matching: pattern.NewSearch(search),
 		scanners: make([]worker, w.workers),
@@ -125,6 +128,7 @@ type searchRun struct {
 	q        *Query
 	ctx      context.Context
 	filter   *filter
+	pattern  *match.Pattern
 	request  scan.Request
 	matching *match.Search
 	scanners []worker
@@ -171,11 +175,21 @@ func (r *searchRun) path(path string) error {
 	if isFile {
 		return r.single(start)
 	}
+	if err := r.indexed(start); !errors.Is(err, errNoIndex) {
+		return err
+	}
 	opts := r.filter.opts
 	opts.Start = start
 	report, err := walk.Each(r.ctx, r.ws.root, &opts, r.work, r.collect.add)
+	r.collect.sum.Stats.Plan = "scan"
+	r.collect.sum.addReport(&report)
+	r.gatherStats()
+	return err
+}
+
+// gatherStats adds up what the workers counted.
+func (r *searchRun) gatherStats() {
 	sum := &r.collect.sum
-	sum.addReport(&report)
 	for i := range r.scanners {
 		k := &r.scanners[i]
 		sum.Stats.Searched += k.searched
@@ -186,7 +200,6 @@ func (r *searchRun) path(path string) error {
 		}
 		k.searched, k.bytes, k.filtered = 0, 0, 0
 	}
-	return err
 }
 
 // single searches a file that was named: no filter applies to it.
@@ -219,13 +232,18 @@ func (r *searchRun) work(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 	if err != nil {
 		return &found{err: err}, true
 	}
+	defer f.Close()
+	return r.search(k, f)
+}
+
+// search searches an open file and reports whether there is anything to tell.
+func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
 	out := k.spare
 	if out == nil {
 		out = &found{}
 	}
 	k.spare = nil
 	r.scan(k, f, out)
-	f.Close()
 	k.searched++
 	k.bytes += out.res.Bytes
 	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.Without {

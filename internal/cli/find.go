@@ -17,6 +17,7 @@ type findFlags struct {
 	globs        []string
 	hidden       bool
 	noIgnore     bool
+	noIndex      bool
 	unrestricted int
 	kind         string
 	sort         string
@@ -56,6 +57,7 @@ func (f *findFlags) groups() []flagGroup {
 	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	what.BoolVar(&f.noIgnore, "no-ignore", false, "what ignore files leave out too")
 	what.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden")
+	what.BoolVar(&f.noIndex, "no-index", false, "list the folders, even if an index could tell")
 	what.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	how.StringVar(&f.sort, "sort", "path", "`order`: path (the default), mtime (newest first) or\nsize (largest first)")
@@ -69,7 +71,7 @@ func (f *findFlags) query(globs []string) (quarry.FindQuery, error) {
 	q := quarry.FindQuery{Limit: f.limit}
 	q.Globs = append(globs, f.globs...)
 	q.Hidden, q.Ignored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
-	q.MaxDepth = f.maxDepth
+	q.MaxDepth, q.NoIndex = f.maxDepth, f.noIndex
 	if f.maxDepth < 0 || f.limit < 0 {
 		return q, errors.New("--max-depth and --limit can't be negative")
 	}

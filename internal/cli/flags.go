@@ -37,6 +37,7 @@ type searchFlags struct {
 	sort, sortr    string
 	hidden         bool
 	noIgnore       bool
+	noIndex        bool
 	unrestricted   int
 	text           bool
 	maxColumns     int
@@ -133,6 +134,7 @@ func (f *searchFlags) addScope(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	fl.BoolVar(&f.noIgnore, "no-ignore", false, "what ignore files leave out too")
 	fl.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden,\n-uuu also --text")
+	fl.BoolVar(&f.noIndex, "no-index", false, "read every file, even if an index could tell")
 	fl.BoolVarP(&f.text, "text", "a", false, "binary files too, as if they were text")
 	fl.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
 	fl.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")

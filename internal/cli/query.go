@@ -36,6 +36,7 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q quarry.Query, pat
 	q.Globs = f.globs
 	q.Hidden = f.hidden || f.unrestricted >= 2
 	q.Ignored = f.noIgnore || f.unrestricted >= 1
+	q.NoIndex = f.noIndex
 	q.Binary = f.text || f.unrestricted >= 3
 	q.MaxDepth = f.maxDepth
 	q.Invert = f.invert

@@ -33,6 +33,7 @@ func addSummary(total, s *quarry.Summary) {
 	total.Stats.Bytes += s.Stats.Bytes
 	total.Stats.Elapsed += s.Stats.Elapsed
 	total.Stats.Strategy = s.Stats.Strategy
+	total.Stats.Plan, total.Stats.Remote = s.Stats.Plan, s.Stats.Remote
 }
 
 // writeStats tells how a search went.
@@ -51,6 +52,11 @@ func writeStats(w io.Writer, s *quarry.Summary, p *match.Pattern) {
 		fmt.Fprintf(w, "stopped by the limit on %s\n", s.Stopped)
 	}
 	fmt.Fprintf(w, "strategy: %s\n", p.Strategy())
+	who := ""
+	if s.Stats.Remote {
+		who = ", answered by the process that keeps the index"
+	}
+	fmt.Fprintf(w, "plan: %s%s\n", s.Stats.Plan, who)
 	fmt.Fprintf(w, "%.6f seconds\n", s.Stats.Elapsed.Seconds())
 }
 

@@ -31,13 +31,8 @@ func (w *workspaces) get(root string) (*quarry.Workspace, error) {
 	if ws := w.open[root]; ws != nil {
 		return ws, nil
 	}
-	opts := &quarry.Options{
-		Trusted: true, AllowAny: true, Workers: w.workers,
-		GlobalIgnore: config.GlobalExcludes(os.Getenv),
-	}
-	for _, f := range config.RulesAbove(root) {
-		opts.IgnoreAbove = append(opts.IgnoreAbove, quarry.IgnoreFile(f))
-	}
+	opts := personal(root, w.workers)
+	asking(root, opts)
 	ws, err := quarry.Open(root, opts)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,266 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"quarry/internal/ignore"
+	"quarry/internal/index"
+	"quarry/internal/owner"
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+	"quarry/internal/watch"
+)
+
+// IndexOptions say where the index of a workspace lives and who keeps it.
+type IndexOptions struct {
+	// Dir is the folder of this index, private to its user and outside the
+	// workspace. Workspaces that see different files of the same folder (other
+	// policy, other rules) need folders of their own.
+	Dir string
+	// Socket is where the process that keeps the index answers others; ""
+	// shares with nobody.
+	Socket string
+	// Ask only uses an index that another process keeps. It is for short-lived
+	// programs: without one, they scan.
+	Ask bool
+	// MaxWatches bounds the folders watched; 0 leaves it to the system.
+	MaxWatches int
+	// Progress hears of files read while the index is built.
+	Progress func(files int, bytes int64)
+}
+
+// keeper is the index of a workspace in the process that owns it.
+type keeper struct {
+	ws     *Workspace
+	opts   IndexOptions
+	state  *rootfs.Root
+	lease  *owner.Lease
+	ix     *index.Index
+	ready  atomic.Bool
+	built  chan struct{} // closed when the first build is over
+	failed atomic.Pointer[error]
+	server *owner.Server
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+
+	judge *walk.Judge // decides which folders are watched
+
+	mu      sync.Mutex
+	watcher *watch.Watcher
+}
+
+// errOwned says that another process keeps the index.
+var errOwned = errors.New("another process keeps the index")
+
+// keepIndex makes this process the owner of the workspace's index. Searches
+// scan until it is ready.
+func (w *Workspace) keepIndex(opts IndexOptions) (*keeper, error) {
+	state, err := rootfs.Open(opts.Dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		return nil, fmt.Errorf("open the index's folder: %w", err)
+	}
+	k := &keeper{ws: w, opts: opts, state: state, built: make(chan struct{})}
+	if k.lease, err = owner.Claim(state); err != nil || k.lease == nil {
+		state.Close()
+		if err == nil {
+			err = errOwned
+		}
+		return nil, err
+	}
+	walking := w.indexWalk()
+	k.judge = walk.NewJudge(w.root, &walking)
+	k.ix, err = index.Open(w.root, state, &index.Options{
+		Walk: walking, Source: k, Workers: w.workers, Progress: opts.Progress, Logger: w.log,
+	})
+	if err != nil {
+		k.lease.Release()
+		state.Close()
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	k.stop = cancel
+	k.done.Go(func() { k.run(ctx) })
+	if opts.Socket != "" {
+		if k.server, err = k.lease.Listen(opts.Socket, w.answer); err != nil {
+			w.log.Warn("index: not shared with other processes", "err", err)
+		} else {
+			k.done.Go(func() {
+				if err := k.server.Serve(ctx); err != nil {
+					w.log.Warn("index: stopped answering other processes", "err", err)
+				}
+			})
+		}
+	}
+	return k, nil
+}
+
+// run watches, builds, and then keeps the index up to date until ctx ends.
+func (k *keeper) run(ctx context.Context) {
+	err := k.start(ctx)
+	if err != nil && ctx.Err() == nil {
+		k.failed.Store(&err)
+		k.ws.log.Warn("index: not usable, searches scan", "err", err)
+	}
+	close(k.built)
+	if err != nil {
+		return
+	}
+	k.ready.Store(true)
+	if err := k.ix.Maintain(ctx); err != nil && ctx.Err() == nil {
+		k.ws.log.Warn("index: no longer maintained", "err", err)
+	}
+}
+
+func (k *keeper) start(ctx context.Context) error {
+	watcher, err := watch.Open(ctx, k.ws.root, &watch.Options{Admit: k.judge.Enters, MaxWatches: k.opts.MaxWatches})
+	if err != nil {
+		return err
+	}
+	k.mu.Lock()
+	k.watcher = watcher
+	k.mu.Unlock()
+	snap, err := k.ix.Fresh(ctx)
+	if err != nil {
+		return err
+	}
+	snap.Close()
+	// With few changes since the last time, searches can begin now and the
+	// rest is read on the side.
+	if st := k.ix.Status(); st.Dirty > 1000+st.Documents/10 {
+		return k.ix.Flush(ctx)
+	}
+	return nil
+}
+
+// Barrier hands changes from the watcher to the index.
+func (k *keeper) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootfs.Path, error) {
+	k.mu.Lock()
+	watcher := k.watcher
+	k.mu.Unlock()
+	if watcher == nil { // before watching began: everything has to be compared
+		return []rootfs.Path{{}}, nil
+	}
+	return watcher.Barrier(ctx, func(c *watch.Changes) {
+		var out index.Changes
+		out.Trees = c.Trees
+		for _, f := range c.Files {
+			out.Files = append(out.Files, f.Path)
+			if _, is := ignore.FileKind(f.Path.Base()); is || f.Path.Base() == ".git" {
+				k.judge.Forget()
+				c.Rescan(f.Path.Dir())
+			}
+		}
+		if c.Passed {
+			out.Trees = append(out.Trees, rootfs.Path{})
+		}
+		apply(out)
+	})
+}
+
+// indexWalk is the walk that decides what belongs to the index: what a search
+// sees, and hidden files, but never a repository's own folder.
+func (w *Workspace) indexWalk() walk.Options {
+	rules := append(slices.Clone(w.rules), ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("index", []byte(".git\n"))})
+	return walk.Options{Rules: rules, Hidden: true, Workers: w.workers}
+}
+
+func (k *keeper) close() error {
+	k.stop()
+	k.mu.Lock()
+	watcher := k.watcher
+	k.mu.Unlock()
+	k.done.Wait()
+	var errs []error
+	if watcher != nil {
+		errs = append(errs, watcher.Close())
+	}
+	errs = append(errs, k.ix.Close(), k.lease.Release(), k.state.Close())
+	return errors.Join(errs...)
+}
+
+// touched tells the index of a change this process has made.
+func (k *keeper) touched(paths []rootfs.Path) { k.ix.MarkDirty(paths...) }
+
+// IndexStatus describes the index of a workspace.
+type IndexStatus struct {
+	State     string // ready, indexing, not_found, failed
+	Remote    bool   // another process keeps it
+	Files     int
+	TextBytes int64 // of the files indexed
+	DiskBytes int64
+	Pending   int    // files to be read again
+	Watches   int    // folders watched
+	Unwatched int    // parts of the tree that are compared before each answer
+	Freshness string // event or sweep
+	Updated   time.Time
+	Error     string
+}
+
+// IndexStatus tells how the index is doing.
+func (w *Workspace) IndexStatus(ctx context.Context) (*IndexStatus, error) {
+	if k := w.keeper.Load(); k != nil {
+		return k.status(), nil
+	}
+	if st, err := w.askStatus(ctx); err == nil {
+		return st, nil
+	}
+	return &IndexStatus{State: "not_found"}, nil
+}
+
+func (k *keeper) status() *IndexStatus {
+	st := k.ix.Status()
+	out := &IndexStatus{
+		State: "indexing", Files: st.Documents, TextBytes: st.Text, DiskBytes: st.Bytes, Pending: st.Dirty, Freshness: "sweep",
+	}
+	k.mu.Lock()
+	watcher := k.watcher
+	k.mu.Unlock()
+	if watcher != nil {
+		ws := watcher.Status()
+		out.Watches, out.Unwatched = ws.Watches, ws.Unwatched
+		if ws.Unwatched == 0 {
+			out.Freshness = "event"
+		}
+	}
+	if err := k.failed.Load(); err != nil {
+		out.State, out.Error = "failed", (*err).Error()
+	} else if k.ready.Load() {
+		out.State = "ready"
+	}
+	return out
+}
+
+// ErrNotKeeper is for what only the process that keeps the index can do.
+var ErrNotKeeper = errors.New("this process keeps no index of the workspace; another one may")
+
+// WaitIndex waits until the index is built. It fails when that isn't possible.
+func (w *Workspace) WaitIndex(ctx context.Context) error {
+	k := w.keeper.Load()
+	if k == nil {
+		return ErrNotKeeper
+	}
+	select {
+	case <-k.built:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := k.failed.Load(); err != nil {
+		return *err
+	}
+	return k.ix.Flush(ctx)
+}
+
+// IndexIdle is how long no other process has asked anything.
+func (w *Workspace) IndexIdle() time.Duration {
+	k := w.keeper.Load()
+	if k == nil || k.server == nil {
+		return 0
+	}
+	return k.server.Idle()
+}

@@ -1,0 +1,265 @@
+package quarry_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+	"quarry/match"
+)
+
+// indexedPair opens a folder twice: with an index that is built, and without.
+func indexedPair(t *testing.T, dir string, workers int) (with, without *quarry.Workspace) {
+	t.Helper()
+	with, err := quarry.Open(dir, &quarry.Options{Workers: workers, Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { with.Close() })
+	if err := with.WaitIndex(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if without, err = quarry.Open(dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { without.Close() })
+	return with, without
+}
+
+// answer is what two ways of searching have to agree on.
+func answer(t *testing.T, ws *quarry.Workspace, q quarry.Query) string {
+	t.Helper()
+	r, err := ws.Search(context.Background(), q)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	for _, f := range r.Files {
+		fmt.Fprintf(&b, "%s %d %d\n", f.Path, f.Matched, f.Matches)
+		for _, l := range f.Lines {
+			fmt.Fprintf(&b, "  %d %v %q %v\n", l.Number, l.Hit, l.Text, l.Spans)
+		}
+	}
+	fmt.Fprintf(&b, "%d %d %v %s %d", r.FilesMatched, r.LinesMatched, r.Exact, r.Stopped, r.SkippedCount[quarry.Binary])
+	return b.String()
+}
+
+// mutator changes a tree at random, as other programs would.
+type mutator struct {
+	rng *rand.Rand
+	dir string
+}
+
+var treeNames = []string{"a", "b", "c.txt", "d.go", ".hidden", "build", "sub", "x.md", "node_modules", "e.bin"}
+
+func (m *mutator) path() string {
+	p := m.dir
+	for range 1 + m.rng.IntN(3) {
+		p = filepath.Join(p, treeNames[m.rng.IntN(len(treeNames))])
+	}
+	return p
+}
+
+func (m *mutator) text() string {
+	words := []string{"alpha", "beta", "Gamma", "needle", "foo_bar", "\u017fky", "x", "\xe9", "mutex_lock", "é", "\r"}
+	var b strings.Builder
+	for range m.rng.IntN(8) {
+		for range m.rng.IntN(4) {
+			b.WriteString(words[m.rng.IntN(len(words))] + " ")
+		}
+		b.WriteString("\n")
+	}
+	switch m.rng.IntN(12) {
+	case 0:
+		return "\x00" + b.String()
+	case 1:
+		return strings.Repeat("filler line\n", 8000) + b.String()
+	}
+	return b.String()
+}
+
+func (m *mutator) step() {
+	p := m.path()
+	switch m.rng.IntN(12) {
+	case 0:
+		os.RemoveAll(p)
+	case 1:
+		os.Rename(p, m.path())
+	case 2:
+		os.MkdirAll(p, 0o755)
+	case 3:
+		rules := []string{"build/\n", "*.txt\n", "!c.txt\nsub\n", "node_modules\n", "", "/a\n"}
+		os.WriteFile(filepath.Join(filepath.Dir(p), ".gitignore"), []byte(rules[m.rng.IntN(len(rules))]), 0o644)
+	case 4: // a rewrite that keeps size and time
+		if data, err := os.ReadFile(p); err == nil && len(data) > 0 {
+			info, _ := os.Stat(p)
+			data[m.rng.IntN(len(data))] ^= 1
+			os.WriteFile(p, data, 0o644)
+			os.Chtimes(p, info.ModTime(), info.ModTime())
+		}
+	case 5:
+		if f, err := os.OpenFile(p, os.O_APPEND|os.O_WRONLY, 0); err == nil {
+			f.WriteString(m.text())
+			f.Close()
+		}
+	default:
+		os.MkdirAll(filepath.Dir(p), 0o755)
+		os.WriteFile(p, []byte(m.text()), 0o644)
+	}
+}
+
+func (m *mutator) query() quarry.Query {
+	patterns := []string{"needle", "alpha|beta", `\bfoo_\w+`, "gamma", "mutex_lock", "^x", "é", `\w+ \w+ needle`, "zzz", "sky", "a.*a", "", "filler", "\\r"}
+	q := quarry.Query{Pattern: patterns[m.rng.IntN(len(patterns))]}
+	q.Match.Case = match.Case(m.rng.IntN(3))
+	q.Hidden = m.rng.IntN(4) == 0
+	q.Ignored = m.rng.IntN(12) == 0
+	q.Detail = quarry.Detail(m.rng.IntN(3))
+	q.Without = q.Detail == quarry.Files && m.rng.IntN(2) == 0
+	q.Invert = m.rng.IntN(12) == 0
+	q.Spans = q.Detail == quarry.Lines && m.rng.IntN(2) == 0
+	q.Before, q.After = m.rng.IntN(2), m.rng.IntN(2)
+	if m.rng.IntN(3) == 0 {
+		q.Globs = [][]string{{"*.txt"}, {"!sub"}, {"a/**"}, {"*.{go,md}"}}[m.rng.IntN(4)]
+	}
+	if m.rng.IntN(4) == 0 {
+		q.Paths = []string{[]string{"a", "sub", ".hidden", "build", "a/b"}[m.rng.IntN(5)]}
+	}
+	if m.rng.IntN(4) == 0 {
+		q.Limits.Lines = 1 + m.rng.IntN(5)
+		q.Limits.CountTo = m.rng.IntN(2) * 100
+	}
+	if m.rng.IntN(10) == 0 {
+		q.Match.Mode = match.Multiline
+	}
+	return q
+}
+
+// The promise: with the index and without, the same call gives the same
+// answer, while other programs change the tree.
+func TestIndexEqualsScan(t *testing.T) {
+	trees, steps, queries := 12, 60, 12
+	if testing.Short() {
+		trees, steps = 3, 25
+	}
+	asked := 0
+	for seed := range uint64(trees) {
+		dir := t.TempDir()
+		m := &mutator{rng: rand.New(rand.NewPCG(seed, 99)), dir: dir}
+		for range 40 {
+			m.step()
+		}
+		with, without := indexedPair(t, dir, 1+int(seed%8))
+		for i := range steps {
+			for range 1 + m.rng.IntN(4) {
+				m.step()
+			}
+			for range queries {
+				q := m.query()
+				got, want := answer(t, with, q), answer(t, without, q)
+				asked++
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Fatalf("seed %d, step %d, %+v:\n%s", seed, i, q, diff)
+				}
+			}
+			checkFind(t, with, without, m)
+		}
+		with.Close()
+	}
+	t.Logf("%d queries", asked)
+}
+
+func checkFind(t *testing.T, with, without *quarry.Workspace, m *mutator) {
+	t.Helper()
+	q := quarry.FindQuery{}
+	q.Hidden = m.rng.IntN(2) == 0
+	if m.rng.IntN(2) == 0 {
+		q.Globs = []string{"*.txt"}
+	}
+	a, err := with.Find(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := without.Find(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(b.Entries, a.Entries); diff != "" {
+		t.Fatalf("find %+v:\n%s", q, diff)
+	}
+}
+
+func TestIndexIsUsed(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 50 {
+		os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), []byte(fmt.Sprintf("line %d\nword%d\n", i, i)), 0o644)
+	}
+	with, _ := indexedPair(t, dir, 2)
+	r, err := with.Search(context.Background(), quarry.Query{Pattern: "word33"})
+	if err != nil || len(r.Files) != 1 || r.Stats.Searched > 3 || !strings.HasPrefix(r.Stats.Plan, "index:") {
+		t.Errorf("%+v %v", r, err)
+	}
+	r, err = with.Search(context.Background(), quarry.Query{Pattern: "word33", Scope: quarry.Scope{NoIndex: true}})
+	if err != nil || len(r.Files) != 1 || r.Stats.Plan != "scan" || r.Stats.Searched != 50 {
+		t.Errorf("%+v %v", r.Stats, err)
+	}
+	st, err := with.IndexStatus(context.Background())
+	if err != nil || st.State != "ready" || st.Files != 50 {
+		t.Errorf("%+v %v", st, err)
+	}
+}
+
+// A second process asks the first, and takes over when it ends.
+func TestIndexIsShared(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	os.WriteFile(filepath.Join(dir, "a.txt"), []byte("needle\n"), 0o644)
+	place := &quarry.IndexOptions{Dir: state, Socket: filepath.Join(t.TempDir(), "s", "sock")}
+	first, err := quarry.Open(dir, &quarry.Options{Index: place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.WaitIndex(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	second, err := quarry.Open(dir, &quarry.Options{Index: place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	q := quarry.Query{Pattern: "needle", Spans: true}
+	r, err := second.Search(context.Background(), q)
+	if err != nil || !r.Stats.Remote || len(r.Files) != 1 || len(r.Files[0].Lines[0].Spans) != 1 {
+		t.Fatalf("%+v %v", r, err)
+	}
+	os.WriteFile(filepath.Join(dir, "b.txt"), []byte("needle\n"), 0o644)
+	if got, want := answer(t, second, q), answer(t, first, q); got != want || !strings.Contains(got, "b.txt") {
+		t.Errorf("second:\n%s\nfirst:\n%s", got, want)
+	}
+	paths, err := second.Find(context.Background(), quarry.FindQuery{})
+	if err != nil || !paths.Stats.Remote || len(paths.Entries) != 2 {
+		t.Errorf("%+v %v", paths, err)
+	}
+	if _, err := second.Search(context.Background(), quarry.Query{Pattern: "("}); err == nil {
+		t.Error("a bad pattern is no error")
+	}
+	if _, err := second.Search(context.Background(), quarry.Query{Pattern: "x", Scope: quarry.Scope{Paths: []string{"nope"}}}); err == nil {
+		t.Error("a missing path is no error")
+	}
+	first.Close()
+	if r, err = second.Search(context.Background(), q); err != nil || len(r.Files) != 2 {
+		t.Fatalf("after the owner ended: %+v %v", r, err)
+	}
+	if err := second.WaitIndex(context.Background()); err != nil {
+		t.Errorf("the second didn't take over: %v", err)
+	}
+	if st, _ := second.IndexStatus(context.Background()); st.State != "ready" || st.Remote {
+		t.Errorf("%+v", st)
+	}
+}

@@ -1,0 +1,259 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry/internal/index"
+	"quarry/internal/rootfs"
+	"quarry/internal/scan"
+	"quarry/match"
+)
+
+// Candidates are searched in parts, so that an answer that needs only the first
+// few doesn't gather all: the first part is small, later ones larger.
+const (
+	firstPart = 64
+	maxPart   = 4096
+)
+
+// errNoIndex says that a query has to be answered by scanning.
+var errNoIndex = errors.New("the index can't answer this")
+
+// indexable reports whether the index speaks for what a query asks of a folder.
+func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
+	if k := w.keeper.Load(); k == nil || !k.ready.Load() || s.NoIndex || s.Ignored || s.StrictHidden || s.VaultRules || len(s.Extra) > 0 {
+		return false
+	}
+	// The files of a repository's own folder are not indexed; only a trusted
+	// workspace may see them at all.
+	if s.Hidden && w.root.Policy() == nil {
+		return false
+	}
+	// A hidden folder that is named is searched as if it weren't.
+	return start.IsRoot() || !strings.HasPrefix(start.String(), ".") && !strings.Contains(start.String(), "/.")
+}
+
+// covers reports whether the files of a folder are in the index: an ignored
+// folder is searched when it is named, but not indexed.
+func (k *keeper) covers(dir rootfs.Path) bool {
+	for ; !dir.IsRoot(); dir = dir.Dir() {
+		if !k.judge.Enters(dir.Dir(), dir.Base()) {
+			return false
+		}
+	}
+	return true
+}
+
+// indexed searches a folder by the index. It returns errNoIndex when that isn't
+// possible, before anything was delivered.
+func (r *searchRun) indexed(start rootfs.Path) error {
+	if r.q.Invert || !r.ws.indexable(&r.q.Scope, start) {
+		return errNoIndex
+	}
+	snap, err := r.ws.keeper.Load().ix.Fresh(r.ctx)
+	if err != nil {
+		return noIndex(r.ctx, err)
+	}
+	defer snap.Close()
+	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.Hidden, Also: index.Binary}
+	if r.q.Match.Mode != match.Lines || r.q.Before+r.q.After > 0 {
+		ask.Also |= index.Large
+	}
+	if !r.ws.keeper.Load().covers(start) {
+		return errNoIndex
+	}
+	c, err := snap.Candidates(ask)
+	if err != nil {
+		return noIndex(r.ctx, err)
+	}
+	p := &indexPass{run: r, under: start, below: belowLength(start)}
+	r.collect.sum.Stats.Plan = planText(&c.Plan)
+	if r.q.Without {
+		err = c.Files(p.file)
+	} else {
+		err = c.Each(func(d *index.Doc) bool { return p.file(d, true) })
+	}
+	if err == nil && p.err == nil {
+		p.flush()
+	}
+	if p.err != nil {
+		return p.err
+	}
+	if err != nil { // damage in the middle: what was delivered can't be taken back
+		if p.delivered {
+			return err
+		}
+		return noIndex(r.ctx, err)
+	}
+	sum := &r.collect.sum
+	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
+	r.gatherStats()
+	return nil
+}
+
+// noIndex is the answer to an error of the index: scan instead, unless the
+// search itself has ended.
+func noIndex(ctx context.Context, _ error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return errNoIndex
+}
+
+func belowLength(start rootfs.Path) int {
+	if start.IsRoot() {
+		return 0
+	}
+	return len(start.String()) + 1
+}
+
+// indexPass goes over the candidates of one folder.
+type indexPass struct {
+	run       *searchRun
+	under     rootfs.Path
+	below     int
+	part      []candidate
+	size      int // of the next part
+	delivered bool
+	err       error
+
+	lastDir string
+	lastIn  bool
+}
+
+type candidate struct {
+	path  string
+	known *found // the outcome, when it needs no reading
+}
+
+// file takes one file of the index and reports whether to go on.
+func (p *indexPass) file(d *index.Doc, mayMatch bool) bool {
+	r := p.run
+	path := d.PathBytes()
+	if !p.admits(path) {
+		return true
+	}
+	c := candidate{path: string(path)}
+	switch {
+	case d.Flags&index.Binary != 0 && !d.Dirty && !r.q.Binary:
+		c.known = &found{res: scan.Result{Skip: scan.Binary}}
+	case !mayMatch:
+		c.known = &found{}
+	}
+	p.part = append(p.part, c)
+	if len(p.part) >= max(p.size, firstPart) {
+		p.size = min(2*max(p.size, firstPart), maxPart)
+		return p.flush()
+	}
+	return true
+}
+
+// admits applies the query's filters to a path, as a walk would have on its way
+// there.
+func (p *indexPass) admits(path []byte) bool {
+	f := p.run.filter
+	rel := string(path[p.below:])
+	slash := strings.LastIndexByte(rel, '/')
+	if f.opts.MaxDepth > 0 && strings.Count(rel, "/") >= f.opts.MaxDepth {
+		return false
+	}
+	if f.types != nil && !f.types.MatchFile(rel[slash+1:]) {
+		return false
+	}
+	if f.opts.Filter == nil {
+		return true
+	}
+	return f.opts.Filter.MatchFile(rel) && (slash < 0 || p.enters(rel[:slash]))
+}
+
+// enters reports whether a walk with the query's globs gets into a folder. The
+// files of one come one after the other, so the last answer is kept.
+func (p *indexPass) enters(dir string) bool {
+	if p.lastDir == dir {
+		return p.lastIn
+	}
+	in := true
+	for i := 0; i <= len(dir) && in; i++ {
+		if i == len(dir) || dir[i] == '/' {
+			in = p.run.filter.opts.Filter.Descend(dir[:i])
+		}
+	}
+	p.lastDir, p.lastIn = dir, in
+	return in
+}
+
+// flush searches the candidates gathered so far.
+func (p *indexPass) flush() bool {
+	r := p.run
+	p.err = inOrder(r.ctx, len(p.part), r.ws.workers, func(worker, i int) (*found, bool) {
+		c := &p.part[i]
+		if c.known != nil {
+			return c.known, true
+		}
+		return r.candidate(&r.scanners[worker], c.path)
+	}, func(i int, f *found) error {
+		p.delivered = true
+		return r.collect.add(p.part[i].path, f)
+	})
+	p.part = p.part[:0]
+	return p.err == nil
+}
+
+// candidate searches one file by its path.
+func (r *searchRun) candidate(k *worker, path string) (*found, bool) {
+	p, err := r.ws.root.Known(path)
+	if err != nil {
+		return &found{err: err}, true
+	}
+	f, err := r.ws.root.OpenFile(p)
+	if err != nil {
+		return &found{err: err}, true
+	}
+	defer f.Close()
+	return r.search(k, f)
+}
+
+// findIndexed lists files by the index, or returns errNoIndex.
+func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
+	if r.q.Kind != OnlyFiles || r.q.Stat || !r.ws.indexable(&r.q.Scope, start) {
+		return errNoIndex
+	}
+	snap, err := r.ws.keeper.Load().ix.Fresh(ctx)
+	if err != nil {
+		return noIndex(ctx, err)
+	}
+	defer snap.Close()
+	if !r.ws.keeper.Load().covers(start) {
+		return errNoIndex
+	}
+	c, err := snap.Candidates(index.Ask{Under: start, Hidden: r.q.Hidden})
+	if err != nil {
+		return noIndex(ctx, err)
+	}
+	pass := &indexPass{run: &searchRun{filter: r.filter}, below: r.below}
+	var list []Entry
+	err = c.Files(func(d *index.Doc, _ bool) bool {
+		if pass.admits(d.PathBytes()) {
+			list = append(list, Entry{Path: d.Path()})
+		}
+		return ctx.Err() == nil
+	})
+	if err != nil {
+		return noIndex(ctx, err)
+	}
+	r.out.Entries = append(r.out.Entries, list...)
+	r.out.Stats.Considered += len(list)
+	r.out.Stats.Plan = planText(&c.Plan)
+	return ctx.Err()
+}
+
+// planText tells in words how the index answered.
+func planText(p *index.Plan) string {
+	if p.Useless {
+		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Dirty)
+	}
+	return fmt.Sprintf("index: %d of %d files by %d of %d grams, %d changed", p.Candidates, p.Documents, p.Lists, p.Grams, p.Dirty)
+}

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"quarry"
+	"quarry/internal/config"
+)
+
+// personal is how a person's own commands open a folder: everything in it may
+// be searched, by the rules git and ripgrep would use.
+func personal(root string, workers int) *quarry.Options {
+	opts := &quarry.Options{
+		Trusted: true, AllowAny: true, Workers: workers,
+		GlobalIgnore: config.GlobalExcludes(os.Getenv),
+	}
+	for _, f := range config.RulesAbove(root) {
+		opts.IgnoreAbove = append(opts.IgnoreAbove, quarry.IgnoreFile(f))
+	}
+	return opts
+}
+
+// indexPlace says where the index of a folder lives when it is opened with
+// these options. Uses that see different files have different indexes.
+func indexPlace(root string, opts *quarry.Options) (*quarry.IndexOptions, error) {
+	cache, err := config.CacheDir(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := config.RuntimeDir(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	id := config.RootID(root, fingerprint(opts))
+	return &quarry.IndexOptions{
+		Dir:    filepath.Join(cache, "index", id),
+		Socket: filepath.Join(runtime, id+".sock"),
+	}, nil
+}
+
+// fingerprint tells options apart that make a workspace see other files.
+func fingerprint(o *quarry.Options) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%v %q %q %q", o.Trusted, o.Allow, o.Deny, o.GlobalIgnore)
+	for _, f := range o.IgnoreAbove {
+		fmt.Fprintf(h, " %q %q %q", f.Name, f.Above, f.Data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// asking lets a short command use the index of a process that keeps one.
+func asking(root string, opts *quarry.Options) {
+	if place, err := indexPlace(root, opts); err == nil {
+		place.Ask = true
+		opts.Index = place
+	}
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"quarry"
+	"quarry/match"
+)
+
+const literalSyntax = match.Literal
+
+func newServe(s Streams) *cobra.Command {
+	var f indexFlags
+	var idle time.Duration
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Keep the index of a workspace up to date and answer searches from it",
+		Long: `Keep the index of a workspace up to date and answer quarry search and quarry find
+from it, until nobody has asked anything for the time --idle says.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c.Context(), s, idle) },
+	}
+	cmd.Flags().StringVar(&f.root, "root", "", "workspace folder (default: found from here)")
+	cmd.Flags().DurationVar(&idle, "idle", time.Hour, "end after this time without a question; 0 stays")
+	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	cmd.Flags().BoolVar(&f.force, "force", false, "serve even the home folder or /")
+	return cmd
+}
+
+func (f *indexFlags) serve(ctx context.Context, s Streams, idle time.Duration) error {
+	ws, err := f.keep(s)
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	err = ws.WaitIndex(ctx)
+	if errors.Is(err, quarry.ErrNotKeeper) {
+		return errors.New("another process serves this workspace already")
+	}
+	if err != nil {
+		return err
+	}
+	if !f.quiet {
+		if s.errTerminal() {
+			fmt.Fprint(s.Err, "\r\x1b[K")
+		}
+		fmt.Fprintf(s.Err, "quarry: serving %s\n", ws.Dir())
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			if idle > 0 && ws.IndexIdle() > idle {
+				return nil
+			}
+		}
+	}
+}
