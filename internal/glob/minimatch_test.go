@@ -159,7 +159,7 @@ func npmFolder() string {
 	if _, err := exec.LookPath("node"); err != nil {
 		return ""
 	}
-	dirs := []string{os.Getenv("QUARRY_NPM"), "/opt/npm/node_modules", "/usr/local/lib/node_modules", "/usr/lib/node_modules", "node_modules"}
+	dirs := []string{os.Getenv("QUARRY_NPM"), "/usr/local/lib/node_modules", "/usr/lib/node_modules", "node_modules"}
 	for _, d := range dirs {
 		if d == "" {
 			continue
