@@ -158,9 +158,7 @@ func (f *files) read(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.Re
 	if c.Text == "" && c.Blob == nil {
 		c.Blob = []byte{} // an empty file; without text and blob the answer would be invalid
 	}
-	return &mcp.ReadResourceResult{
-		Contents: []*mcp.ResourceContents{c}, Cacheable: mcp.Cacheable{CacheScope: "private"},
-	}, nil
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
 }
 
 func resourceError(uri string, err error) error {

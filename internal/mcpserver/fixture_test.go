@@ -248,3 +248,14 @@ func newLogger() (*slog.Logger, *logger) {
 	l := &logger{}
 	return slog.New(slog.NewTextHandler(l, nil)), l
 }
+
+type runFunc = func(context.Context, tool.Args) (*tool.Result, error)
+
+// wrap tells when a call starts and when it ends.
+func wrap(run runFunc, started chan<- struct{}, ended chan<- time.Time) runFunc {
+	return func(ctx context.Context, a tool.Args) (*tool.Result, error) {
+		started <- struct{}{}
+		defer func() { ended <- time.Now() }()
+		return run(ctx, a)
+	}
+}

@@ -78,6 +78,8 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 		Instructions:      opts.Instructions,
 		Logger:            slog.New(atLeast{s.log.Handler(), slog.LevelWarn}),
 		CompletionHandler: s.complete,
+		// What a server says depends on its owner's policy: no shared cache.
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 		// Nothing a server offers changes while it runs, and it doesn't log to
 		// its client, so neither is promised.
 		Capabilities: &mcp.ServerCapabilities{

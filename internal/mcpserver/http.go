@@ -1,0 +1,237 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Path is where the server answers.
+const Path = "/mcp"
+
+// minToken is the least length of a token: 16 characters of base64 are 96 bits.
+const minToken = 16
+
+// HTTPOptions of Handler and Serve.
+type HTTPOptions struct {
+	// Token is what a client has to show as bearer token. It is required, also
+	// on this machine: other users and web pages reach the port too.
+	Token string
+	// Hosts are further names the server may be addressed by.
+	Hosts []string
+	// Origins are further web pages that may use it, as https://example.org.
+	Origins []string
+	// Remote says that the server is meant to be reached from other machines;
+	// it may then be addressed by any IP address.
+	Remote bool
+}
+
+const (
+	// maxSessions bounds the sessions of clients before 2026-07-28. The oldest
+	// goes when there is one more: many clients never say goodbye.
+	maxSessions = 1000
+	// sessionIdle ends a session nobody used for so long.
+	sessionIdle = 24 * time.Hour
+	// bodyTime is how long a body may take to arrive.
+	bodyTime = 30 * time.Second
+)
+
+// Handler serves the protocol over streamable HTTP at Path.
+//
+// Clients of two eras share the port. Up to 2025-11-25 they have sessions,
+// which carry cancellation; from 2026-07-28 each request stands alone, and the
+// end of its connection is its cancellation. The SDK serves the second only in
+// stateless mode, and the first without cancellation there, so there is a
+// handler for each and the request tells which one it wants.
+func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) {
+	if len(opts.Token) < minToken {
+		return nil, fmt.Errorf("the token has %d characters; it needs %d or more", len(opts.Token), minToken)
+	}
+	get := func(*http.Request) *mcp.Server { return s.sdk }
+	logger := slog.New(atLeast{s.log.Handler(), slog.LevelError})
+	h := &handler{
+		server: s, gate: newGate(opts), slots: make(chan struct{}, maxCalls),
+		sessions: mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
+			Logger: logger, SessionTimeout: sessionIdle, MaxRequestBodyBytes: maxMessage, DisableLocalhostProtection: true,
+		}),
+		stateless: mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
+			Logger: logger, Stateless: true, PropagateRequestCancellation: true, MaxRequestBodyBytes: maxMessage, DisableLocalhostProtection: true,
+		}),
+	}
+	return h, nil
+}
+
+// handler is what Handler returns. Its gate checks Host and Origin more
+// strictly than the SDK's own protection, which is therefore off.
+type handler struct {
+	server              *Server
+	gate                *gate
+	slots               chan struct{} // requests under way
+	sessions, stateless http.Handler
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if status, why := h.gate.refusal(r); status != 0 {
+		if status == http.StatusUnauthorized {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="quarry"`)
+		}
+		http.Error(w, why, status)
+		return
+	}
+	if r.Method != http.MethodPost {
+		// The new era has only POST; its handler says so.
+		if newEra(r.Header, nil) {
+			h.stateless.ServeHTTP(w, r)
+		} else {
+			h.sessions.ServeHTTP(w, r)
+		}
+		return
+	}
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, fmt.Sprintf("%d requests are under way", maxCalls), http.StatusServiceUnavailable)
+		return
+	}
+	h.post(w, r)
+}
+
+func (h *handler) post(w http.ResponseWriter, r *http.Request) {
+	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
+		http.Error(w, "the content type has to be application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	body, status, err := readBody(w, r)
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	if !json.Valid(body) {
+		// The SDK's decoder stops at the end of the first value.
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON"}}`)
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if newEra(r.Header, body) {
+		h.stateless.ServeHTTP(w, r)
+		return
+	}
+	if r.Header.Get("Mcp-Session-Id") == "" {
+		h.server.makeRoom()
+	}
+	h.sessions.ServeHTTP(w, r)
+}
+
+// readBody reads a body of up to maxMessage bytes, and not for ever.
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // not every connection has one
+	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
+	_ = control.SetReadDeadline(time.Time{})
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, http.StatusRequestEntityTooLarge, errLong
+	case err != nil:
+		return nil, http.StatusBadRequest, errors.New("the body could not be read")
+	case len(body) == 0:
+		return nil, http.StatusBadRequest, errors.New("the body is empty")
+	}
+	return body, 0, nil
+}
+
+// firstStateless is the protocol version that began the new era.
+const firstStateless = "2026-07-28"
+
+// newEra tells a request of protocol 2026-07-28 or later by its header, by the
+// version in its body, or by the method that only the new era has.
+func newEra(header http.Header, body []byte) bool {
+	if header.Get("Mcp-Protocol-Version") >= firstStateless {
+		return true
+	}
+	const key = "io.modelcontextprotocol/protocolVersion"
+	if !bytes.Contains(body, []byte(key)) && !bytes.Contains(body, []byte("server/discover")) {
+		return false // spares a second reading of most bodies
+	}
+	var m struct {
+		Method string
+		Params struct {
+			Meta map[string]json.RawMessage `json:"_meta"`
+		}
+	}
+	if json.Unmarshal(body, &m) != nil {
+		return false
+	}
+	return m.Method == "server/discover" || m.Params.Meta[key] != nil
+}
+
+// makeRoom ends the oldest session when there are too many.
+func (s *Server) makeRoom() {
+	var oldest *mcp.ServerSession
+	n := 0
+	for session := range s.sdk.Sessions() {
+		if session.ID() == "" {
+			continue // of the new era, over with its request
+		}
+		if n++; oldest == nil {
+			oldest = session
+		}
+	}
+	if n >= maxSessions {
+		go oldest.Close() // waits for its calls
+	}
+}
+
+// Serve serves HTTP on a listener until ctx is done. Calls under way then have
+// the grace period to end.
+func (s *Server) Serve(ctx context.Context, ln net.Listener, opts *HTTPOptions) error {
+	h, err := s.Handler(opts)
+	if err != nil {
+		return err
+	}
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(ln) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
+	defer cancel()
+	go s.closeSessions()
+	if err := srv.Shutdown(grace); err != nil {
+		_ = srv.Close()
+	}
+	<-failed
+	return nil
+}
+
+// closeSessions ends every session once its calls have: the streams that
+// clients keep open would hold up the shutdown.
+func (s *Server) closeSessions() {
+	var wait sync.WaitGroup
+	for session := range s.sdk.Sessions() {
+		wait.Go(func() { _ = session.Close() })
+	}
+	wait.Wait()
+}

@@ -1,0 +1,525 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const testToken = "0123456789abcdef0123456789abcdef"
+
+func testHandler(t testing.TB, s *Server, opts HTTPOptions) http.Handler {
+	t.Helper()
+	opts.Token = testToken
+	h, err := s.Handler(&opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func post(h http.Handler, body string, header map[string]string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "http://localhost:7777"+Path, strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	for k, v := range header {
+		switch {
+		case k == "Host":
+			r.Host = v
+		case v == "-":
+			r.Header.Del(k)
+		default:
+			r.Header.Set(k, v)
+		}
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// Host × Origin × bind × token: a request passes when each of them is right,
+// and else gets the status of the first that is wrong.
+func TestHTTPMatrix(t *testing.T) {
+	type value struct {
+		value             string
+		ok, okWhenRemote  bool
+		okWithOwnersNames bool
+	}
+	hosts := []value{
+		{"localhost", true, true, true},
+		{"localhost:7777", true, true, true},
+		{"LOCALHOST:80", true, true, true},
+		{"127.0.0.1:7777", true, true, true},
+		{"127.8.8.8", true, true, true},
+		{"[::1]:7777", true, true, true},
+		{"[::1]", true, true, true},
+		{"[::ffff:127.0.0.1]", true, true, true},
+		{"192.168.1.7:7777", false, true, false},
+		{"[2001:db8::1]:7777", false, true, false},
+		{"0.0.0.0:7777", false, true, false},
+		{"quarry.example:7777", false, false, true},
+		{"evil.example", false, false, false},
+		{"localhost.evil.example", false, false, false},
+		{"127.0.0.1.evil.example:7777", false, false, false},
+		{"evil.example:localhost", false, false, false},
+		{"localhost@evil.example", false, false, false},
+		{"[::1%25eth0]:7777", false, false, false},
+		{"", false, false, false},
+	}
+	origins := []value{
+		{"-", true, true, true}, // no header: not a browser
+		{"http://localhost:3000", true, true, true},
+		{"https://127.0.0.1", true, true, true},
+		{"http://[::1]:9", true, true, true},
+		{"https://app.example", false, false, true},
+		{"HTTPS://APP.EXAMPLE", false, false, true},
+		{"null", false, false, false},
+		{"http://evil.example", false, false, false},
+		{"https://app.example.evil.example", false, false, false},
+		{"http://localhost.evil.example", false, false, false},
+		{"http://localhost@evil.example", false, false, false},
+		{"file://", false, false, false},
+		{"chrome-extension://abcdef", false, false, false},
+		{"http://192.168.1.9", false, false, false},
+		{"localhost", false, false, false},
+		{"", false, false, false},
+	}
+	tokens := []value{
+		{"Bearer " + testToken, true, true, true},
+		{"bearer " + testToken, true, true, true},
+		{"-", false, false, false},
+		{"Bearer ", false, false, false},
+		{"Bearer " + testToken[:31], false, false, false},
+		{"Bearer " + testToken + "x", false, false, false},
+		{"Basic " + testToken, false, false, false},
+		{testToken, false, false, false},
+	}
+	s := newTestServer(t, nil)
+	pick := func(v value, bind string) bool {
+		switch bind {
+		case "remote":
+			return v.okWhenRemote
+		case "owner's names":
+			return v.okWithOwnersNames
+		}
+		return v.ok
+	}
+	n, passed := 0, 0
+	for bind, opts := range map[string]HTTPOptions{
+		"loopback": {}, "remote": {Remote: true},
+		"owner's names": {Hosts: []string{"Quarry.Example"}, Origins: []string{"https://app.example/"}},
+	} {
+		h := testHandler(t, s, opts)
+		for _, host := range hosts {
+			for _, origin := range origins {
+				for _, token := range tokens {
+					want := http.StatusOK
+					switch {
+					case !pick(host, bind) || !pick(origin, bind):
+						want = http.StatusForbidden
+					case !pick(token, bind):
+						want = http.StatusUnauthorized
+					}
+					w := post(h, call(1, "server/discover", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`),
+						map[string]string{"Host": host.value, "Origin": origin.value, "Authorization": token.value, "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "server/discover"})
+					if w.Code != want {
+						t.Errorf("%s: Host %q, Origin %q, %q: %d %s, want %d", bind, host.value, origin.value, token.value, w.Code, w.Body, want)
+					}
+					n++
+					if w.Code == http.StatusOK {
+						passed++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d requests, %d let in", n, passed)
+}
+
+// What else is wrong with a request.
+func TestHTTPRefusals(t *testing.T) {
+	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
+	hello := call(1, "initialize", initParams)
+	for _, c := range []struct {
+		name   string
+		body   string
+		header map[string]string
+		want   int
+	}{
+		{"a form", hello, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, 415},
+		{"plain text, which needs no preflight", hello, map[string]string{"Content-Type": "text/plain"}, 415},
+		{"no content type", hello, map[string]string{"Content-Type": "-"}, 415},
+		{"with a charset", hello, map[string]string{"Content-Type": "application/json; charset=utf-8"}, 200},
+		{"not accepting streams", hello, map[string]string{"Accept": "application/json"}, 400},
+		{"an empty body", "", nil, 400},
+		{"not JSON", "{", nil, 400},
+		{"two values", hello + hello, nil, 400},
+		{"too large", `"` + strings.Repeat("x", maxMessage) + `"`, nil, 413},
+		{"an unknown old version", hello, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}, 400},
+		{"an unknown session", call(1, "ping", ""), map[string]string{"Mcp-Session-Id": "nobody"}, 404},
+		{"from another site, says the browser", hello, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+	} {
+		if w := post(h, c.body, c.header); w.Code != c.want {
+			t.Errorf("%s: %d %s, want %d", c.name, w.Code, w.Body, c.want)
+		}
+	}
+	r := httptest.NewRequest(http.MethodPost, "http://localhost/other", strings.NewReader(hello))
+	w := httptest.NewRecorder()
+	if h.ServeHTTP(w, r); w.Code != http.StatusNotFound {
+		t.Errorf("another path: %d", w.Code)
+	}
+	for _, method := range []string{"GET", "DELETE", "PUT", "OPTIONS", "PATCH"} {
+		r := httptest.NewRequest(method, "http://localhost"+Path, nil)
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != http.StatusUnauthorized || w.Header().Get("Www-Authenticate") == "" {
+			t.Errorf("%s without a token: %d", method, w.Code)
+		}
+		if w.Header().Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s invites other sites", method)
+		}
+	}
+	for _, token := range []string{"", "short"} {
+		if _, err := newTestServer(t, nil).Handler(&HTTPOptions{Token: token}); err == nil {
+			t.Errorf("the token %q was accepted", token)
+		}
+	}
+}
+
+// Requests of both eras, told apart by header and by body.
+func TestEras(t *testing.T) {
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	for _, c := range []struct {
+		name, header, body string
+		want               bool
+	}{
+		{"an old handshake", "", call(1, "initialize", initParams), false},
+		{"an old header", "2025-11-25", call(1, "tools/list", ""), false},
+		{"a new header", "2026-07-28", call(1, "tools/list", ""), true},
+		{"a newer one", "2027-01-01", call(1, "tools/list", ""), true},
+		{"a new body", "", call(1, "tools/list", "{"+meta+"}"), true},
+		{"a new body under an old header", "2025-11-25", call(1, "tools/list", "{"+meta+"}"), true},
+		{"discovery", "", call(1, "server/discover", ""), true},
+		{"an old call about the key", "2025-11-25", call(1, "tools/call", `{"name":"echo","arguments":{"text":"io.modelcontextprotocol/protocolVersion"}}`), false},
+		{"an old call about discovery", "2025-11-25", call(1, "tools/call", `{"name":"echo","arguments":{"method":"server/discover"}}`), false},
+		{"an array", "", `["server/discover"]`, false},
+	} {
+		header := http.Header{}
+		header.Set("Mcp-Protocol-Version", c.header)
+		if got := newEra(header, []byte(c.body)); got != c.want {
+			t.Errorf("%s: newEra = %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// listen starts a server on a port of its own.
+func listen(t testing.TB, s *Server, address string) (url string, stop func() error) {
+	t.Helper()
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skipf("no %s here: %v", address, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, ln, &HTTPOptions{Token: testToken}) }()
+	var once sync.Once
+	var last error
+	stop = func() error {
+		once.Do(func() { cancel(); last = <-ended })
+		return last
+	}
+	t.Cleanup(func() { _ = stop() })
+	return "http://" + ln.Addr().String() + Path, stop
+}
+
+type bearer struct{ next http.RoundTripper }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	return b.next.RoundTrip(r)
+}
+
+// connect is the SDK's own client.
+func connect(t testing.TB, url, version string, opts *mcp.ClientOptions) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, opts)
+	session, err := client.Connect(context.Background(), &mcp.StreamableClientTransport{
+		Endpoint: url, HTTPClient: &http.Client{Transport: bearer{&http.Transport{}}},
+	}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session
+}
+
+func TestSDKClientOverHTTP(t *testing.T) {
+	for _, c := range []struct{ address, version string }{
+		{"127.0.0.1:0", "2026-07-28"}, {"[::1]:0", "2026-07-28"},
+		{"127.0.0.1:0", "2025-11-25"}, {"[::1]:0", "2025-06-18"}, {"127.0.0.1:0", "2025-03-26"},
+	} {
+		t.Run(c.version+" "+c.address, func(t *testing.T) {
+			url, stop := listen(t, newTestServer(t, nil), c.address)
+			notes := make(chan float64, 100)
+			version := c.version
+			c := connect(t, url, version, &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+				notes <- r.Params.Progress
+			}})
+			if got := c.InitializeResult().ProtocolVersion; got != version {
+				t.Errorf("negotiated %s, want %s", got, version)
+			}
+			res, err := c.CallTool(context.Background(), &mcp.CallToolParams{
+				Name: "count", Arguments: map[string]any{"to": 2}, Meta: mcp.Meta{"progressToken": "p"},
+			})
+			if err != nil || res.IsError {
+				t.Fatal(res, err)
+			}
+			if p := <-notes; p != 1 {
+				t.Errorf("first progress %v, want 1", p)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := stop(); err != nil {
+				t.Errorf("shutdown: %v", err)
+			}
+		})
+	}
+}
+
+// raw sends a request on a real connection and returns the response.
+func raw(ctx context.Context, url, body string, header map[string]string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	for k, v := range header {
+		r.Header.Set(k, v)
+	}
+	return http.DefaultClient.Do(r)
+}
+
+// answer reads the one answer of a response, in a stream or not.
+func answer(resp *http.Response) (m message, err error) {
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return m, err
+	}
+	data := text
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "data: "); ok {
+			data = []byte(rest)
+		}
+	}
+	return m, json.Unmarshal(data, &m)
+}
+
+// Both eras cancel within 50 ms: the old one by a message, the new one by
+// hanging up.
+func TestHTTPCancel(t *testing.T) {
+	ended := make(chan time.Time, 1)
+	reg := stock(t)
+	wait := reg.Lookup("wait").Run
+	started := make(chan struct{}, 1)
+	reg.Lookup("wait").Run = wrap(wait, started, ended)
+	s, err := New(reg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, _ := listen(t, s, "127.0.0.1:0")
+
+	t.Run("2025-11-25", func(t *testing.T) {
+		resp, err := raw(context.Background(), url, call(1, "initialize", initParams), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		header := map[string]string{"Mcp-Session-Id": resp.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version": "2025-11-25"}
+		if m, err := answer(resp); err != nil || m.Error != nil || header["Mcp-Session-Id"] == "" {
+			t.Fatal(m, err)
+		}
+		go func() {
+			if resp, err := raw(context.Background(), url, call(2, "tools/call", `{"name":"wait"}`), header); err == nil {
+				resp.Body.Close()
+			}
+		}()
+		<-started
+		sent := time.Now()
+		resp, err = raw(context.Background(), url, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, header)
+		if err != nil || resp.StatusCode != http.StatusAccepted {
+			t.Fatal(resp, err)
+		}
+		resp.Body.Close()
+		within50(t, sent, ended)
+	})
+	t.Run("2026-07-28", func(t *testing.T) {
+		ctx, hangUp := context.WithCancel(context.Background())
+		body := call(1, "tools/call", `{"name":"wait","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`)
+		go func() {
+			resp, err := raw(ctx, url, body, map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "wait"})
+			if err == nil {
+				_, _ = io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			}
+		}()
+		<-started
+		sent := time.Now()
+		hangUp()
+		within50(t, sent, ended)
+	})
+}
+
+func within50(t *testing.T, sent time.Time, ended <-chan time.Time) {
+	t.Helper()
+	select {
+	case at := <-ended:
+		if took := at.Sub(sent); took > 50*time.Millisecond {
+			t.Errorf("the call ended after %v", took)
+		}
+	case <-time.After(5 * time.Second):
+		t.Error("the call was not cancelled")
+	}
+}
+
+// 100 clients at once, reading and writing: no error, and memory stays flat.
+func TestHundredClients(t *testing.T) {
+	clients, rounds := 100, 4 // 100 × 4 × 3 calls
+	if testing.Short() {
+		clients = 20
+	}
+	url, stop := listen(t, newTestServer(t, nil), "127.0.0.1:0")
+	sessions := make([]*mcp.ClientSession, clients)
+	for i := range sessions {
+		sessions[i] = connect(t, url, []string{"2025-11-25", "2026-07-28"}[i%2], nil)
+	}
+	run := func() {
+		var wait sync.WaitGroup
+		for i, c := range sessions {
+			wait.Go(func() {
+				for j := range rounds {
+					if err := mixedCall(c, i, j); err != nil {
+						t.Errorf("client %d, call %d: %v", i, j, err)
+						return
+					}
+				}
+			})
+		}
+		wait.Wait()
+	}
+	run()
+	before, routines := heapInUse(), runtime.NumGoroutine()
+	began := time.Now()
+	run()
+	took := time.Since(began)
+	run()
+	after := heapInUse()
+	t.Logf("%d clients × %d calls in %v (%.2f ms a call); heap %d KB, then %d KB; goroutines %d, then %d", clients, rounds, took,
+		took.Seconds()*1000/float64(clients*rounds), before>>10, after>>10, routines, runtime.NumGoroutine())
+	if after > before+before/4+4<<20 {
+		t.Errorf("the heap grew from %d KB to %d KB", before>>10, after>>10)
+	}
+	for _, c := range sessions {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+func mixedCall(c *mcp.ClientSession, i, j int) error {
+	name, args, want := "search_files", map[string]any{}, "  1 | a line"
+	switch j % 4 {
+	case 1:
+		want = fmt.Sprintf("value %d of %d", j, i)
+		name, args = "put", map[string]any{"key": fmt.Sprint(i), "value": want}
+	case 2:
+		want = fmt.Sprintf("text %d %d", i, j)
+		name, args = "echo", map[string]any{"text": want}
+	case 3:
+		list, err := c.ListTools(context.Background(), nil)
+		if err == nil && len(list.Tools) != 6 {
+			err = fmt.Errorf("%d tools", len(list.Tools))
+		}
+		return err
+	}
+	res, err := c.CallTool(context.Background(), &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		return err
+	}
+	if text := res.Content[0].(*mcp.TextContent).Text; res.IsError || !strings.HasPrefix(text, want) {
+		return fmt.Errorf("%s answers %.60q, want %q", name, text, want)
+	}
+	return nil
+}
+
+// The oldest session goes when there are too many; the new one works.
+func TestSessionLimit(t *testing.T) {
+	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
+	var first string
+	for i := range maxSessions + 5 {
+		w := post(h, call(1, "initialize", initParams), nil)
+		id := w.Header().Get("Mcp-Session-Id")
+		if w.Code != 200 || id == "" {
+			t.Fatalf("session %d: %d %s", i, w.Code, w.Body)
+		}
+		if i == 0 {
+			first = id
+		}
+	}
+	for range 100 { // the closing is in the background
+		if w := post(h, call(2, "ping", ""), map[string]string{"Mcp-Session-Id": first}); w.Code == http.StatusNotFound {
+			return
+		}
+		runtime.Gosched()
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the oldest session is still there")
+}
+
+// A stream that a client keeps open does not hold up the shutdown.
+func TestHTTPShutdown(t *testing.T) {
+	s := newTestServer(t, nil)
+	url, stop := listen(t, s, "127.0.0.1:0")
+	resp, err := raw(context.Background(), url, call(1, "initialize", initParams), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := resp.Header.Get("Mcp-Session-Id")
+	resp.Body.Close()
+	r, _ := http.NewRequest(http.MethodGet, url, nil)
+	r.Header.Set("Accept", "text/event-stream")
+	r.Header.Set("Authorization", "Bearer "+testToken)
+	r.Header.Set("Mcp-Session-Id", id)
+	stream, err := http.DefaultClient.Do(r)
+	if err != nil || stream.StatusCode != 200 {
+		t.Fatal(stream, err)
+	}
+	if _, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > s.grace/2 {
+		t.Errorf("the shutdown took %v", took)
+	}
+	stream.Body.Close()
+}
