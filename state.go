@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"quarry/internal/journal"
@@ -65,14 +66,29 @@ func (w *Workspace) recoverChanges(ctx context.Context) error {
 	if err != nil || len(cut) == 0 {
 		return err
 	}
+	// One process at a time: two would take the same steps back.
+	p, err := w.state.root.Known("recovery")
+	if err != nil {
+		return err
+	}
+	lock, err := w.state.root.OpenLog(p, true)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := lock.Lock(true); err != nil {
+		return err
+	}
 	w.cleanAround(ctx, cut)
 	if cut, err = w.state.journal.Unfinished(w.root); err != nil {
 		return err
 	}
 	// The newest first: a later change may rest on an earlier one.
-	for i := len(cut) - 1; i >= 0; i-- {
-		if err := w.settle(ctx, cut[i]); err != nil {
-			return fmt.Errorf("unfinished change %s: %w", cut[i].ID, err)
+	for _, u := range slices.Backward(cut) {
+		if err := w.settle(ctx, u); err != nil {
+			// It stays as it is, listed as pending, and is tried again at the
+			// next start: a full disk must not keep everyone out.
+			w.log.Error("unfinished change not settled", "id", u.ID, "err", err)
 		}
 	}
 	return nil
@@ -85,18 +101,34 @@ func (w *Workspace) cleanAround(ctx context.Context, cut []journal.Unfinished) {
 		for _, p := range u.Entry.Paths() {
 			dirs[p.Dir()] = true
 		}
+		for _, op := range u.Ops {
+			if (op.Kind == journal.Trash || op.Kind == journal.Restore) && kindOf(op.Where) == TrashLocal {
+				w.cleanTrash(ctx)
+			}
+		}
 	}
 	for dir := range dirs {
 		if beneathAny(dirs, dir) {
 			continue // cleaned with the folder above
 		}
-		res, err := w.root.CleanTemps(ctx, dir)
-		if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
-			w.log.Warn("temporary files not cleaned", "folder", dir.String(), "err", err)
-		}
-		for _, p := range res.Kept {
-			w.log.Warn("content another program wrote during a crash was kept", "path", p.String())
-		}
+		w.cleanFolder(ctx, dir)
+	}
+}
+
+// cleanTrash cleans the workspace's own trash, which no walk enters.
+func (w *Workspace) cleanTrash(ctx context.Context) {
+	if p, err := w.root.Known(".trash"); err == nil {
+		w.cleanFolder(ctx, p)
+	}
+}
+
+func (w *Workspace) cleanFolder(ctx context.Context, dir rootfs.Path) {
+	res, err := w.root.CleanTemps(ctx, dir)
+	if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
+		w.log.Warn("temporary files not cleaned", "folder", dir.String(), "err", err)
+	}
+	for _, p := range res.Kept {
+		w.log.Warn("content another program wrote during a crash was kept", "path", p.String())
 	}
 }
 
@@ -161,6 +193,7 @@ func (w *Workspace) Clean(ctx context.Context) (*Cleaned, error) {
 	if err == nil {
 		err = errors.Join(res.Errors...)
 	}
+	w.cleanTrash(ctx)
 	if err == nil {
 		err = w.recoverChanges(ctx)
 	}

@@ -37,12 +37,12 @@ func TestChanges(t *testing.T) {
 // A name can't forge a line or steer a terminal.
 func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{
-		"a b.md":    `"a b.md"`,
-		`say "x"`:   `"say "x""`,
-		"a\nError":  `"a\nError"`,
-		"\x1b[2J":   `"\x1b[2J"`,
-		"\xff":      `"\xff"`,
-		"a\u202eb":  `"a\u202eb"`,
+		"a b.md":     `"a b.md"`,
+		`say "x"`:    `"say "x""`,
+		"a\nError":   `"a\nError"`,
+		"\x1b[2J":    `"\x1b[2J"`,
+		"\xff":       `"\xff"`,
+		"a\u202eb":   `"a\u202eb"`,
 		"日本 Käse.md": `"日本 Käse.md"`,
 	} {
 		if got := render.Quote(in); got != want {

@@ -1,0 +1,208 @@
+package quarry_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+)
+
+// child runs a test of this binary in a process of its own.
+func child(t testing.TB, test string, env ...string) *exec.Cmd {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^"+test+"$", "-test.timeout=10m")
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// fastDir is a folder where syncing costs nothing: what a killed process leaves
+// does not depend on the disk.
+func fastDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "quarry-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// TestActorChild is the process that is killed: it makes random changes and
+// tells of each that was acknowledged.
+func TestActorChild(t *testing.T) {
+	base := os.Getenv("QUARRY_ACTOR")
+	if base == "" {
+		t.Skip("runs as a child of TestKill")
+	}
+	seed, _ := strconv.ParseUint(os.Getenv("QUARRY_SEED"), 10, 64)
+	ws, err := quarry.Open(filepath.Join(base, "ws"), killOptions(base, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &actor{ws, rand.New(rand.NewPCG(seed, 9))}
+	fmt.Println("ready")
+	for {
+		if c, err := a.act(t); err == nil && c.ID != "" {
+			fmt.Println("done", c.ID)
+		}
+	}
+}
+
+func killOptions(base string, log *slog.Logger) *quarry.Options {
+	return &quarry.Options{
+		StateDir: filepath.Join(base, "state"), TrashDir: filepath.Join(base, "data"), Trash: quarry.TrashLocal, Logger: log,
+	}
+}
+
+// A process that is killed at any moment leaves files that are old or new, a
+// journal that takes all of it back, and nothing else.
+func TestKill(t *testing.T) {
+	rounds, workers := pick(150, 10_000), 2
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	total, settled := 0, map[string]int{}
+	for w := range workers {
+		wait.Go(func() {
+			for r := range rounds / workers {
+				n, outcome := killRound(t, uint64(r*workers+w))
+				mu.Lock()
+				total += n
+				for what, k := range outcome {
+					settled[what] += k
+				}
+				mu.Unlock()
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	t.Logf("%d kills, %d acknowledged changes, settled at the next start: %v", rounds, total, settled)
+}
+
+func killRound(t *testing.T, seed uint64) (acknowledged int, outcome map[string]int) {
+	base := fastDir(t)
+	defer os.RemoveAll(base)
+	dir := filepath.Join(base, "ws")
+	for _, d := range []string{"ws", "state", "data"} {
+		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
+			t.Error(err)
+			return
+		}
+	}
+	fillActorVault(t, dir)
+	before := snapshot(t, dir)
+	cmd := child(t, "TestActorChild", "QUARRY_ACTOR="+base, fmt.Sprintf("QUARRY_SEED=%d", seed))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if err := cmd.Start(); err != nil {
+		t.Error(err)
+		return
+	}
+	ids := killAfter(cmd, out, rand.New(rand.NewPCG(seed, 3)))
+
+	var log bytes.Buffer
+	ws, err := quarry.Open(dir, killOptions(base, slog.New(slog.NewTextHandler(&log, nil))))
+	if err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+		return
+	}
+	defer ws.Close()
+	checkAfterKill(t, ws, seed, ids)
+	undoAll(t, ws)
+	if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" {
+		t.Errorf("seed %d, after undoing all: %s\n%s", seed, diff, log.String())
+	}
+	outcome = map[string]int{}
+	for _, what := range []string{"change was complete", "unfinished change taken back", "were changed since"} {
+		outcome[what] = strings.Count(log.String(), what)
+	}
+	return len(ids), outcome
+}
+
+// killAfter lets the child work for a random moment and kills it. It returns
+// what was acknowledged.
+func killAfter(cmd *exec.Cmd, out io.Reader, rng *rand.Rand) (ids []string) {
+	lines := bufio.NewScanner(out)
+	wanted := rng.IntN(12)
+	for lines.Scan() {
+		if id, ok := strings.CutPrefix(lines.Text(), "done "); ok {
+			ids = append(ids, id)
+		}
+		if len(ids) >= wanted {
+			break
+		}
+	}
+	time.Sleep(time.Duration(rng.IntN(2500)) * time.Microsecond) // the moment is what is random here
+	cmd.Process.Kill()
+	for lines.Scan() {
+		if id, ok := strings.CutPrefix(lines.Text(), "done "); ok {
+			ids = append(ids, id)
+		}
+	}
+	cmd.Wait()
+	return ids
+}
+
+func checkAfterKill(t *testing.T, ws *quarry.Workspace, seed uint64, ids []string) {
+	log, err := ws.Changes(ctx, 0)
+	if err != nil || log.Damaged != 0 {
+		t.Errorf("seed %d: journal %+v, %v", seed, log, err)
+		return
+	}
+	known := map[string]bool{}
+	for _, c := range log.Changes {
+		known[c.ID] = true
+		if c.Pending {
+			t.Errorf("seed %d: change %s is still pending", seed, c.ID)
+		}
+	}
+	for _, id := range ids {
+		if !known[id] {
+			t.Errorf("seed %d: change %s was acknowledged and is gone", seed, id)
+		}
+	}
+	filepath.WalkDir(ws.Dir(), func(p string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), ".quarry-tmp-") {
+			t.Errorf("seed %d: %s is left over", seed, p)
+		}
+		return nil
+	})
+}
+
+// fillActorVault is actorVault without opening it.
+func fillActorVault(t testing.TB, dir string) {
+	for name, text := range actorFiles() {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package quarry_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"quarry"
+)
+
+// slower is for tests of speed: on a machine that others use too they tell,
+// and with PERF=1, alone on a machine, they judge.
+func slower(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("PERF") == "1" {
+		t.Errorf(format, args...)
+	} else {
+		t.Logf(format, args...)
+	}
+}
+
+// best is the shortest of n runs.
+func best(n int, f func(i int)) time.Duration {
+	least := time.Hour
+	for i := range n {
+		start := time.Now()
+		f(i)
+		least = min(least, time.Since(start))
+	}
+	return least
+}
+
+// A small edit in a large file costs at most three times what reading it and
+// writing it back durably costs.
+func TestLargeEditSpeed(t *testing.T) {
+	if testing.Short() || os.Getenv("PERF") == "" && !stress {
+		t.Skip("writes a gigabyte; PERF=1 runs it")
+	}
+	line := []byte("The quick brown fox jumps over the lazy dog; 0123456789 and so on and on.\n")
+	data := append(bytes.Repeat(line, 100<<20/len(line)), "the end\n"...)
+	ws := changeable(t, nil, nil)
+	file := filepath.Join(ws.Dir(), "big.txt")
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plain := best(3, func(int) { rewrite(t, file) })
+	edit := best(3, func(i int) {
+		from, to := "end", "End"
+		if i%2 == 1 {
+			from, to = to, from
+		}
+		must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.Replace{Old: "the " + from, New: "the " + to}}, nil))
+	})
+	ratio := float64(edit) / float64(plain)
+	t.Logf("1 byte in 100 MB: %v, plain read and rewrite %v: %.1f times", edit, plain, ratio)
+	if ratio > 3 {
+		slower(t, "more than 3 times a plain rewrite")
+	}
+}
+
+// rewrite reads a file and writes it back, durably.
+func rewrite(t *testing.T, file string) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(file + ".new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSmallEditSpeed(t *testing.T) {
+	edits := 1000
+	if testing.Short() {
+		edits = 100
+	}
+	ws := changeable(t, map[string]string{"n.md": "count 0\n" + string(bytes.Repeat([]byte("some text\n"), 400))}, nil)
+	start := time.Now()
+	for i := range edits {
+		edit := quarry.Replace{Old: fmt.Sprintf("count %d\n", i), New: fmt.Sprintf("count %d\n", i+1)}
+		must(t)(ws.Edit(ctx, "n.md", []quarry.Edit{edit}, nil))
+	}
+	took := time.Since(start)
+	t.Logf("%d durable edits: %v", edits, took)
+	if took > time.Duration(edits)*10*time.Millisecond {
+		slower(t, "more than 10 ms an edit")
+	}
+}
+
+// Moving a note of a large vault, with reading the whole vault for links.
+func TestVaultMoveSpeed(t *testing.T) {
+	ws := bigVault(t, 5000)
+	links, from := 0, "folder 3/sub 3/Note 3.md"
+	least := best(5, func(i int) {
+		to := fmt.Sprintf("moved/Renamed %d.md", i)
+		c := must(t)(ws.Move(ctx, from, to, nil))
+		links += c.Links.Updated
+		from = to
+	})
+	t.Logf("moving a note in a vault of 5,000: %v, %d links a move", least, links/5)
+	if links == 0 {
+		t.Error("no link was updated")
+	}
+	if least > 200*time.Millisecond {
+		slower(t, "more than 200 ms")
+	}
+}

@@ -1,0 +1,190 @@
+package quarry_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+)
+
+// stress is set for the long form of the tests: STRESS=long go test -timeout 10h.
+var stress = os.Getenv("STRESS") == "long"
+
+// pick returns the short or the long count.
+func pick(short, long int) int {
+	if stress {
+		return long
+	}
+	return short
+}
+
+// actor makes random changes in a vault.
+type actor struct {
+	ws  *quarry.Workspace
+	rng *rand.Rand
+}
+
+var actorNames = []string{"Note", "plan", "Käse", "x y", "run.sh", "data.txt", "Deep", "pic.png"}
+
+func (a *actor) name() string {
+	n := actorNames[a.rng.IntN(len(actorNames))]
+	if a.rng.IntN(3) == 0 {
+		n = fmt.Sprint(a.rng.IntN(9)) + n
+	}
+	if !strings.Contains(n, ".") && a.rng.IntN(4) > 0 {
+		n += ".md"
+	}
+	return n
+}
+
+// fresh is a path that may or may not exist.
+func (a *actor) fresh() string {
+	p := a.name()
+	for a.rng.IntN(2) == 0 {
+		p = fmt.Sprintf("dir %d/%s", a.rng.IntN(4), p)
+	}
+	return p
+}
+
+// entries lists what there is, without hidden things.
+func (a *actor) entries(t testing.TB, folders bool) []string {
+	t.Helper()
+	kind := quarry.OnlyFiles
+	if folders {
+		kind = quarry.FilesAndFolders
+	}
+	r, err := a.ws.Find(ctx, quarry.FindQuery{Kind: kind, Scope: quarry.Scope{Ignored: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range r.Entries {
+		out = append(out, e.Path)
+	}
+	return out
+}
+
+func (a *actor) one(list []string) string {
+	if len(list) == 0 {
+		return "nothing.md"
+	}
+	return list[a.rng.IntN(len(list))]
+}
+
+// text is random, with links to some of the files.
+func (a *actor) text(files []string) string {
+	var b strings.Builder
+	end := []string{"\n", "\r\n"}[a.rng.IntN(2)]
+	for range a.rng.IntN(6) {
+		switch a.rng.IntN(4) {
+		case 0:
+			b.WriteString("[[" + strings.TrimSuffix(path.Base(a.one(files)), ".md") + "]]" + end)
+		case 1:
+			b.WriteString("see [t](</" + a.one(files) + ">)" + end)
+		case 2:
+			b.WriteString("some words " + fmt.Sprint(a.rng.IntN(100)) + end)
+		default:
+			b.WriteString(end)
+		}
+	}
+	return b.String()
+}
+
+// act makes one change, which may fail for good reasons.
+func (a *actor) act(t testing.TB) (*quarry.Change, error) {
+	files := a.entries(t, false)
+	switch a.rng.IntN(12) {
+	case 0, 1:
+		edit := []quarry.Edit{
+			quarry.Replace{Old: "some", New: a.text(files) + "x", All: a.rng.IntN(2) == 0},
+			quarry.InsertAfter{Line: a.rng.IntN(3), Text: a.text(files) + "y"},
+			quarry.DeleteLines{First: 1, Last: 1 + a.rng.IntN(2)},
+		}[a.rng.IntN(3)]
+		return a.ws.Edit(ctx, a.one(files), []quarry.Edit{edit}, nil)
+	case 2:
+		return a.ws.Write(ctx, a.one(files), []byte(a.text(files)), nil)
+	case 3, 4:
+		return a.ws.Write(ctx, a.fresh(), []byte(a.text(files)), nil)
+	case 5:
+		return a.ws.Mkdir(ctx, path.Join(path.Dir(a.fresh()), "new "+fmt.Sprint(a.rng.IntN(5))), nil)
+	case 6, 7:
+		return a.ws.Move(ctx, a.one(a.entries(t, true)), a.fresh(), nil)
+	case 8, 9:
+		kind := []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone}[a.rng.IntN(3)]
+		return a.ws.Delete(ctx, a.one(a.entries(t, true)), &quarry.DeleteOptions{Trash: kind})
+	case 10:
+		return a.ws.CreateNote(ctx, quarry.NewNote{Content: "# " + a.name() + "\n" + a.text(files)}, nil)
+	}
+	op := []quarry.NoteOperation{quarry.NoteAppend, quarry.NotePrepend}[a.rng.IntN(2)]
+	return a.ws.ModifyNote(ctx, a.one(files), quarry.NoteEdit{Operation: op, Content: a.text(files) + "z"}, nil)
+}
+
+// actorFiles are the vault it starts with.
+func actorFiles() map[string]string {
+	files := map[string]string{".obsidian/app.json": `{"alwaysUpdateLinks": true}`, "dir 0/wide.md": utf16le("über [[Note]] some\r\n")}
+	for i, n := range actorNames {
+		files[fmt.Sprintf("dir %d/%s", i%4, n)] = "some text\n[[Note]] and [[plan]]\n"
+	}
+	files["Note.md"] = "caf\xe9 [[Deep]] some [p](<dir 2/x y>)\r\n"
+	return files
+}
+
+func actorVault(t testing.TB, opts *quarry.Options) *quarry.Workspace {
+	ws := changeable(t, actorFiles(), opts)
+	if err := os.Chmod(filepath.Join(ws.Dir(), "dir 0/run.sh"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return ws
+}
+
+// Random changes, taken back one by one, give every tree there was before. A
+// change that fails changes nothing.
+func TestUndoRandomSequences(t *testing.T) {
+	for seed := range pick(3, 200) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			ws := actorVault(t, &quarry.Options{TrashDir: t.TempDir()})
+			a := &actor{ws, rand.New(rand.NewPCG(uint64(seed), 5))}
+			type moment struct {
+				id, what string
+				before   map[string]string
+			}
+			var past []moment
+			kinds := map[string]int{}
+			now := snapshot(t, ws.Dir())
+			for tries := 0; len(past) < 200 && tries < 2000; tries++ {
+				c, err := a.act(t)
+				next := snapshot(t, ws.Dir())
+				if err != nil || c.ID == "" {
+					if diff := cmp.Diff(now, next); diff != "" {
+						t.Fatalf("%v and yet: %s", err, diff)
+					}
+					continue
+				}
+				past = append(past, moment{c.ID, c.Summary, now})
+				kinds[c.Tool]++
+				now = next
+			}
+			t.Logf("%d changes: %v", len(past), kinds)
+			for _, m := range slices.Backward(past) {
+				if _, err := ws.Undo(ctx, m.id, nil); err != nil {
+					t.Fatalf("undo of %s: %v", m.what, err)
+				}
+				if diff := cmp.Diff(m.before, snapshot(t, ws.Dir())); diff != "" {
+					t.Fatalf("undo of %s: %s", m.what, diff)
+				}
+			}
+			if len(past) < 200 || len(kinds) < 6 {
+				t.Errorf("only %d changes of %d kinds", len(past), len(kinds))
+			}
+		})
+	}
+}
