@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/walk"
 	"quarry/match"
 )
 
@@ -159,4 +160,61 @@ func openState(t testing.TB, dir string) *rootfs.Root {
 	}
 	t.Cleanup(func() { state.Close() })
 	return state
+}
+
+// BenchmarkSweep compares all stamps of QUARRY_BENCH_TREE, beside a walk that
+// only lists it.
+func BenchmarkSweep(b *testing.B) {
+	tree := os.Getenv("QUARRY_BENCH_TREE")
+	if tree == "" {
+		b.Skip("set QUARRY_BENCH_TREE to a large folder")
+	}
+	root, err := rootfs.Open(tree, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer root.Close()
+	ctx := context.Background()
+	ix, err := Open(root, openState(b, memoryDir(b)), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ix.Close()
+	if err := ix.Sweep(ctx, rootfs.Path{}); err != nil {
+		b.Fatal(err)
+	}
+	if err := ix.Flush(ctx); err != nil {
+		b.Fatal(err)
+	}
+	b.Run("walk", func(b *testing.B) {
+		for b.Loop() {
+			walk.Ordered(ctx, root, &walk.Options{Hidden: true}, false, func(walk.Item) error { return nil })
+		}
+	})
+	b.Run("sweep", func(b *testing.B) {
+		for b.Loop() {
+			if err := ix.Sweep(ctx, rootfs.Path{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("files", func(b *testing.B) {
+		snap, err := ix.Snapshot()
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer snap.Close()
+		c, err := snap.Candidates(Ask{Hidden: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		n := 0
+		for b.Loop() {
+			n = 0
+			if err := c.Each(func(*Doc) bool { n++; return true }); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/file")
+	})
 }

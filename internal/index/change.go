@@ -39,7 +39,7 @@ func (ix *Index) apply(c Changes) {
 			ix.trees[""] = true
 			continue
 		}
-		ix.mark(p.String()).pending = true
+		ix.suspect(p.String(), ix.mark(p.String()))
 		// Rules that change decide anew over all that lies beside and below.
 		base := p.Base()
 		if _, rules := ignore.FileKind(base); rules || base == ".git" {
@@ -73,6 +73,12 @@ func (ix *Index) mark(path string) *change {
 	c.seq = ix.seq
 	ix.changed()
 	return c
+}
+
+// suspect asks for a change to be looked at. ix.mu is held.
+func (ix *Index) suspect(path string, c *change) {
+	c.pending = true
+	ix.pending[path] = true
 }
 
 // markListed makes a file dirty that a walk has listed. ix.mu is held.
@@ -148,12 +154,22 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 	}
 	var todo []open
 	ix.mu.Lock()
-	for path, c := range ix.dirty {
-		if c.pending {
+	for path := range ix.pending {
+		if c := ix.dirty[path]; c != nil && c.pending {
 			todo = append(todo, open{path, c.seq})
 		}
 	}
+	clear(ix.pending)
 	ix.mu.Unlock()
+	defer func() {
+		if err != nil { // what was not done is still to do
+			ix.mu.Lock()
+			for _, o := range todo {
+				ix.pending[o.path] = true
+			}
+			ix.mu.Unlock()
+		}
+	}()
 	var unknown []string
 	for _, o := range todo {
 		if err := ctx.Err(); err != nil {
@@ -194,18 +210,17 @@ func (ix *Index) hiddenDoc(c *change) (hidden bool) {
 // search will try to open it and say why it can't.
 func (ix *Index) kindOf(path string) rootfs.Type {
 	p, err := ix.root.Known(path)
-	if err != nil {
-		return rootfs.TypeUnknown
-	}
-	info, err := ix.root.Stat(p)
 	if err == nil {
-		return info.Type
+		var info rootfs.Info
+		if info, err = ix.root.Stat(p); err == nil {
+			return info.Type
+		}
 	}
 	switch rootfs.KindOf(err) {
-	case rootfs.IO, rootfs.Permission, rootfs.Conflict:
-		return rootfs.TypeFile
+	case rootfs.NotFound, rootfs.NotFolder, rootfs.Protected, rootfs.OutsideRoot:
+		return rootfs.TypeUnknown
 	}
-	return rootfs.TypeUnknown
+	return rootfs.TypeFile
 }
 
 // hasBelow reports whether the index has files below a path. ix.mu is held.

@@ -77,16 +77,17 @@ type Index struct {
 	writing    sync.Mutex // one flush or merge at a time
 	wake       chan struct{}
 
-	mu     sync.Mutex
-	segs   []*held            // oldest first
-	dirty  map[string]*change // by path
-	trees  map[string]bool    // folders to be swept
-	seq    uint64             // of the last change
-	swept  bool               // the tree was compared since Open
-	number uint64             // of the manifest
-	names  uint64             // segments made so far
-	snap   *snapshot          // of the present state, nil after a change
-	closed bool
+	mu      sync.Mutex
+	segs    []*held            // oldest first
+	dirty   map[string]*change // by path
+	trees   map[string]bool    // folders to be swept
+	pending map[string]bool    // changes to be looked at
+	seq     uint64             // of the last change
+	swept   bool               // the tree was compared since Open
+	number  uint64             // of the manifest
+	names   uint64             // segments made so far
+	snap    *snapshot          // of the present state, nil after a change
+	closed  bool
 }
 
 // Open opens the index of root in the folder state, a trusted root that belongs
@@ -94,7 +95,7 @@ type Index struct {
 // damaged, or of another version, is dropped and made anew. Nothing is compared
 // with the tree until Fresh or Sweep.
 func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
-	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, wake: make(chan struct{}, 1)}
+	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, wake: make(chan struct{}, 1)}
 	if opts != nil {
 		ix.opts = *opts
 	}

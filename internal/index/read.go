@@ -77,7 +77,7 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	f, err := r.open(path)
 	if err != nil {
 		switch rootfs.KindOf(err) {
-		case rootfs.NotFound, rootfs.NotRegular, rootfs.NotFolder, rootfs.Protected, rootfs.OutsideRoot, rootfs.InvalidArgument:
+		case rootfs.NotFound, rootfs.NotRegular, rootfs.NotFolder, rootfs.Protected, rootfs.OutsideRoot:
 			return outcome{state: gone}, false
 		}
 		return r.unreadable(path), false
@@ -97,6 +97,9 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	if err != nil || stampOf(&info) != before {
 		r.grams.Reset()
 		return outcome{}, true
+	}
+	if info.Nlink > 1 {
+		flags |= Linked
 	}
 	if before.racy(now, r.racy) {
 		flags |= racyFlag

@@ -182,6 +182,21 @@ func (s *Snapshot) Lookup(path string) (Doc, bool) {
 	return Doc{}, false
 }
 
+// WithFlags passes the documents that have one of some flags, in path order.
+// Dirty files are not among them.
+func (s *Snapshot) WithFlags(flags Flags, yield func(d *Doc) bool) error {
+	m := s.documents([]string{""})
+	for m.next() {
+		if m.doc.Flags&flags != 0 && !yield(&m.doc) {
+			return nil
+		}
+	}
+	if m.err != nil {
+		s.ix.dropDamaged(s.snapshot)
+	}
+	return m.err
+}
+
 // Doc is a file in a snapshot.
 type Doc struct {
 	path []byte
@@ -218,38 +233,39 @@ type stream struct {
 	all   bool     // all are candidates
 
 	reader pathReader
-	buf    []byte
+	buf    []byte // paths of the page
+	stamps []byte // their stamps
 	page   []pageDoc
 	pos    int
 }
 
+// pageDoc is small, as a listing may pass a million of them.
 type pageDoc struct {
-	start, end int
-	id         int
-	doc        Doc
+	start, end int32 // in buf
+	id         int32
+	flags      Flags
 	mayMatch   bool
+}
+
+// path returns the path of the document at pos.
+func (s *stream) path() []byte {
+	p := &s.page[s.pos]
+	return s.buf[p.start:p.end]
 }
 
 const pageSize = 128
 
-// head returns the next document, nil at the end.
-func (s *stream) head() (*pageDoc, error) {
+// more reports whether there is a document at pos, and reads a page if need be.
+func (s *stream) more() (bool, error) {
 	if s.pos < len(s.page) {
-		return &s.page[s.pos], nil
+		return true, nil
 	}
-	s.page, s.buf, s.pos = s.page[:0], s.buf[:0], 0
+	s.page, s.buf, s.stamps, s.pos = s.page[:0], s.buf[:0], s.stamps[:0], 0
 	if err := guard(s.fill); err != nil {
 		s.v.damage.Store(&err)
-		return nil, err
+		return false, err
 	}
-	if len(s.page) == 0 {
-		return nil, nil
-	}
-	for i := range s.page {
-		p := &s.page[i]
-		p.doc.path = s.buf[p.start:p.end]
-	}
-	return &s.page[0], nil
+	return len(s.page) > 0, nil
 }
 
 func (s *stream) fill() error {
@@ -287,7 +303,8 @@ func (s *stream) add(id int) {
 		s.ids = s.ids[1:]
 	}
 	may := s.all || !s.every || len(s.ids) > 0 && int(s.ids[0]) == id
-	s.page = append(s.page, pageDoc{start, len(s.buf), id, Doc{Stamp: t.stamp(id), Flags: Flags(t.flags[id])}, may})
+	s.stamps = append(s.stamps, t.stamps[id*stampSize:(id+1)*stampSize]...)
+	s.page = append(s.page, pageDoc{int32(start), int32(len(s.buf)), int32(id), Flags(t.flags[id]), may})
 }
 
 // merge passes over several streams and the dirty files in path order. Of equal
@@ -309,32 +326,34 @@ func (m *merge) peek() bool {
 	if m.ready || m.err != nil {
 		return m.err == nil
 	}
-	var best *pageDoc
+	var best []byte
 	m.from = nil
 	for i := len(m.streams) - 1; i >= 0; i-- {
 		s := m.streams[i]
-		h, err := s.head()
+		ok, err := s.more()
 		if err != nil {
 			m.err = err
 			return false
 		}
-		if h == nil {
+		if !ok {
 			m.streams = slices.Delete(m.streams, i, i+1)
 			continue
 		}
-		if best == nil || bytes.Compare(h.doc.path, best.doc.path) < 0 {
-			best, m.from = h, s
+		if path := s.path(); m.from == nil || bytes.Compare(path, best) < 0 {
+			best, m.from = path, s
 		}
 	}
-	if len(m.dirty) > 0 && (best == nil || cmp.Compare(m.dirty[0].path, string(best.doc.path)) <= 0) {
+	if len(m.dirty) > 0 && (m.from == nil || m.dirty[0].path <= string(best)) {
 		m.doc, m.from, m.mayMatch = m.dirty[0].doc(), nil, true
 		m.ready = true
 		return true
 	}
-	if best == nil {
+	if m.from == nil {
 		return false
 	}
-	m.doc, m.id, m.mayMatch = best.doc, best.id, best.mayMatch
+	p := &m.from.page[m.from.pos]
+	m.doc = Doc{path: best, Stamp: readStamp(m.from.stamps[m.from.pos*stampSize:]), Flags: p.flags}
+	m.id, m.mayMatch = int(p.id), p.mayMatch
 	m.ready = true
 	return true
 }

@@ -79,4 +79,7 @@ const (
 	// racyFlag marks a file that changed just before it was read: the next
 	// sweep reads it again.
 	racyFlag
+	// Linked files have several names. A write through one of them makes no
+	// event for the others.
+	Linked
 )

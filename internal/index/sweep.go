@@ -205,7 +205,8 @@ func (s *sweeping) finish(shown map[string]bool) {
 		p.in.kill(p.id)
 		ix.forgetSnapshot()
 		if c := ix.dirty[p.at]; c != nil && c.in == p.in && c.id == p.id {
-			c.in, c.member, c.pending = nil, false, true // it may have come back
+			c.in, c.member = nil, false
+			ix.suspect(p.at, c) // it may have come back
 		}
 	}
 	s.doubt()
@@ -222,7 +223,8 @@ func (s *sweeping) doubt() {
 		if c.member && c.in == nil && !listed[path] && slices.ContainsFunc(s.dirs, func(d string) bool {
 			return strings.HasPrefix(path, below(d))
 		}) {
-			c.member, c.pending = false, true
+			c.member = false
+			s.ix.suspect(path, c)
 			s.ix.forgetSnapshot()
 		}
 	}

@@ -1,0 +1,163 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"quarry/internal/trigram"
+)
+
+// Verified counts what Verify looked at.
+type Verified struct {
+	Files   int   // compared with their documents
+	Bytes   int64 // read
+	Changed int   // files that are dirty or changed meanwhile: nothing is claimed of them
+	Faults  int
+}
+
+// Verify reads every file again and compares it with what the index says: the
+// files a walk lists, what each is, and that each has all its grams. Whatever
+// differs is told to fault and would have made a search miss something; it
+// should never be called.
+func (ix *Index) Verify(ctx context.Context, fault func(path, what string)) (Verified, error) {
+	var v Verified
+	snap, err := ix.Fresh(ctx)
+	if err != nil {
+		return v, err
+	}
+	defer snap.Close()
+	tell := func(path, what string) {
+		v.Faults++
+		fault(path, what)
+	}
+	if err := ix.verifyListing(ctx, snap, tell); err != nil {
+		return v, err
+	}
+	v.Changed = len(snap.dirty)
+	r := newReader(ix.root, ix.opts.racy)
+	defer r.close()
+	for _, view := range snap.views {
+		c := &checker{ctx: ctx, view: view, reader: r, result: &v, fault: tell}
+		if err := guard(c.all); err != nil {
+			return v, err
+		}
+	}
+	v.Bytes = r.bytes
+	return v, nil
+}
+
+func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(path, what string)) error {
+	known := map[string]bool{} // path to hidden
+	c, err := snap.Candidates(Ask{Hidden: true})
+	if err != nil {
+		return err
+	}
+	err = c.Each(func(d *Doc) bool {
+		known[d.Path()] = d.Flags&Hidden != 0
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	var problems []job // files that differ, if nobody has changed them since
+	err = ix.list(ctx, nil, func(path string, hidden bool) {
+		if was, ok := known[path]; !ok || was != hidden {
+			problems = append(problems, job{path: path, hidden: hidden})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range problems {
+		if now, err := ix.Fresh(ctx); err == nil {
+			d, ok := now.Lookup(p.path)
+			now.Close()
+			if ok && (d.Flags&Hidden != 0) == p.hidden {
+				continue
+			}
+		}
+		fault(p.path, "a walk lists it, the index doesn't, or with another visibility")
+	}
+	return nil
+}
+
+// checker compares the documents of one view with their files.
+type checker struct {
+	ctx    context.Context
+	view   *view
+	reader *reader
+	result *Verified
+	fault  func(path, what string)
+
+	names    map[uint32]string
+	postings []uint64 // gram<<32 | document
+	grams    []trigram.Gram
+}
+
+func (c *checker) all() error {
+	docs := &c.view.seg.docs
+	paths := pathReader{t: docs}
+	for lo := 0; lo < docs.n; lo += stretch {
+		hi := min(lo+stretch, docs.n)
+		c.names = map[uint32]string{}
+		c.postings = c.postings[:0]
+		for id := lo; id < hi; id++ {
+			if err := c.ctx.Err(); err != nil {
+				return err
+			}
+			paths.seek(id)
+			if path := string(paths.next()); !c.view.mask.has(id) {
+				c.file(id, path)
+			}
+		}
+		if err := c.lists(uint32(lo), uint32(hi)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) file(id int, path string) {
+	docs := &c.view.seg.docs
+	out := c.reader.file(path)
+	c.grams = c.reader.grams.Take(c.grams[:0])
+	if out.state != indexed || out.stamp != docs.stamp(id) {
+		c.result.Changed++
+		return
+	}
+	c.result.Files++
+	const kind = Binary | AlwaysScan | Large
+	if had := Flags(docs.flags[id]); had&kind != out.flags&kind {
+		c.fault(path, fmt.Sprintf("flags are %b, want %b", had&kind, out.flags&kind))
+	}
+	c.names[uint32(id)] = path
+	for _, g := range c.grams {
+		c.postings = append(c.postings, uint64(g)<<32|uint64(id))
+	}
+}
+
+// lists looks for documents [lo, hi) that are missing in the list of a gram
+// they have.
+func (c *checker) lists(lo, hi uint32) error {
+	slices.Sort(c.postings)
+	var have []uint32
+	missing := map[uint32]int{}
+	for i := 0; i < len(c.postings); {
+		g := trigram.Gram(c.postings[i] >> 32)
+		var err error
+		if have, err = c.view.seg.list(g).Append(have[:0], lo, hi); err != nil {
+			return err
+		}
+		for ; i < len(c.postings) && trigram.Gram(c.postings[i]>>32) == g; i++ {
+			id := uint32(c.postings[i])
+			if _, ok := slices.BinarySearch(have, id); !ok {
+				missing[id]++
+			}
+		}
+	}
+	for id, n := range missing {
+		c.fault(c.names[id], fmt.Sprintf("%s of the file are not in the index", plural(n, "gram")))
+	}
+	return nil
+}
