@@ -26,7 +26,6 @@ type changer struct {
 	rnd *rand.Rand
 	n   int
 	fd  *os.File // a file kept open across changes
-	fdp string
 }
 
 // serveChanges is the child: it makes one change a line read from stdin, and

@@ -334,6 +334,10 @@ func TestOverflow(t *testing.T) {
 		if bad := m.stale("."); len(bad) > 0 {
 			t.Fatalf("run %d: stale after overflow: %v", run, bad)
 		}
+		// d, e/f, g/h/i and up to three new folders with one in them.
+		if got, want := m.w.Status().Watches, 7+2*min(run+1, 3); got != want {
+			t.Fatalf("run %d: %d watches, want %d", run, got, want)
+		}
 		for _, p := range []string{"e", "g", fmt.Sprintf("new%d/x", run)} {
 			makeEntries(t, root, p+"/late")
 			if got := shown(m.barrier()); got != p+"/late" {
