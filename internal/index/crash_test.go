@@ -75,7 +75,7 @@ func TestKill(t *testing.T) {
 	for range 40 {
 		w.write(w.name(), w.text())
 	}
-	kills := 40
+	kills := 40 * long()
 	if testing.Short() {
 		kills = 5
 	}

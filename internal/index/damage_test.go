@@ -133,7 +133,7 @@ func TestDamage(t *testing.T) {
 	files := w.stored()
 	listed := w.listed(true)
 	r := rand.New(rand.NewPCG(9, 9))
-	mutations := 2000
+	mutations := 2000 * long()
 	if testing.Short() {
 		mutations = 200
 	}

@@ -100,9 +100,7 @@ func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
 	}
 	ix.mu.Unlock()
 	if err := ix.writeManifest(func(h *held) *held { return h }, fresh, old); err != nil {
-		if seg != nil {
-			seg.release()
-		}
+		ix.discard(seg)
 		return err
 	}
 	ix.mu.Lock()
@@ -151,6 +149,17 @@ func (ix *Index) settleJob(j *job, fresh *held, id int) {
 	}
 }
 
+// discard gives up a segment that no manifest names.
+func (ix *Index) discard(seg *segment) {
+	if seg == nil {
+		return
+	}
+	seg.release()
+	if err := remove(ix.state, seg.name); err != nil {
+		ix.log.Warn("index: can't remove an unused segment", "err", err)
+	}
+}
+
 // writeManifest makes the next manifest durable: of every segment that keep
 // gives, with more documents dead, and a new one.
 func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place) error {
@@ -171,8 +180,8 @@ func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place
 	if fresh != nil {
 		m.segs = append(m.segs, manifestSegment{fresh.seg.name, fresh.seg.size, fresh.seg.sum, fresh.dead})
 	}
-	last := ix.number
-	ix.number++
+	last := ix.inForce
+	ix.number++ // also if it fails: no number is used twice
 	ix.mu.Unlock()
 	p, err := ix.state.Known(numbered(manifestPrefix, m.number))
 	if err != nil {
@@ -181,6 +190,9 @@ func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place
 	if _, _, err := ix.state.Create(p, m.encode(), nil); err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
+	ix.mu.Lock()
+	ix.inForce = m.number
+	ix.mu.Unlock()
 	if last > 0 {
 		if err := remove(ix.state, numbered(manifestPrefix, last)); err != nil {
 			ix.log.Warn("index: can't remove the old manifest", "err", err)

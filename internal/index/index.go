@@ -84,7 +84,8 @@ type Index struct {
 	pending map[string]bool    // changes to be looked at
 	seq     uint64             // of the last change
 	swept   bool               // the tree was compared since Open
-	number  uint64             // of the manifest
+	number  uint64             // of the last manifest written or found
+	inForce uint64             // of the manifest that names segs
 	names   uint64             // segments made so far
 	snap    *snapshot          // of the present state, nil after a change
 	closed  bool
@@ -122,11 +123,10 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 		return nil, err
 	}
 	var problems []error
-	ix.number, ix.segs, problems = load(state, found)
+	ix.inForce, ix.segs, problems = load(state, found)
 	for _, err := range problems {
 		ix.log.Warn("index: rebuilding what is damaged", "err", err)
 	}
-	inForce := ix.number
 	if len(found.manifests) > 0 {
 		ix.number = found.manifests[0]
 	}
@@ -134,7 +134,7 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 		ix.names = max(ix.names, n)
 	}
 	if !ix.opts.ReadOnly {
-		ix.tidy(found, inForce)
+		ix.tidy(found)
 	}
 	return ix, nil
 }
@@ -168,10 +168,10 @@ func (ix *Index) disown() {
 }
 
 // tidy removes what a crash or an older state left behind.
-func (ix *Index) tidy(found stored, inForce uint64) {
+func (ix *Index) tidy(found stored) {
 	var old []string
 	for _, n := range found.manifests {
-		if n != inForce {
+		if n != ix.inForce {
 			old = append(old, numbered(manifestPrefix, n))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ import (
 // are those a walk lists.
 func TestIndexFollowsTheTree(t *testing.T) {
 	for _, silent := range []bool{false, true} {
-		for seed := range uint64(4) {
+		for seed := range uint64(4 * long()) {
 			t.Run(fmt.Sprintf("silent=%v/%d", silent, seed), func(t *testing.T) {
 				w := newWorld(t, seed, silent)
 				for range 30 {
@@ -51,6 +52,12 @@ func TestIndexFollowsTheTree(t *testing.T) {
 			})
 		}
 	}
+}
+
+// long is how many times as long the random tests run: QUARRY_LONG, or 1.
+func long() int {
+	n, _ := strconv.Atoi(os.Getenv("QUARRY_LONG"))
+	return max(1, n)
 }
 
 func built(t *testing.T, files map[string]string) *world {

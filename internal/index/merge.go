@@ -237,9 +237,7 @@ func (ix *Index) replace(j *joining, seg *segment) error {
 		return h
 	}
 	if err := ix.writeManifest(keep, fresh, nil); err != nil {
-		if seg != nil {
-			seg.release()
-		}
+		ix.discard(seg)
 		return err
 	}
 	ix.mu.Lock()
