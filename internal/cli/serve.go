@@ -19,7 +19,7 @@ func newServe(s Streams) *cobra.Command {
 	var idle time.Duration
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Keep the index of a workspace up to date and answer searches from it",
+		Short: "Keep an index up to date and answer searches from it",
 		Long: `Keep the index of a workspace up to date and answer quarry search and quarry find
 from it, until nobody has asked anything for the time --idle says.`,
 		Args: cobra.NoArgs,
