@@ -27,6 +27,7 @@ func TestInNamespace(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "WATCH_NAMESPACE="+job, "WATCH_DIR="+root)
 			cmd.SysProcAttr = &syscall.SysProcAttr{
+				Pdeathsig:   syscall.SIGKILL, // a test that times out leaves no child
 				Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID,
 				UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
 				GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
