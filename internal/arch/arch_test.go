@@ -67,10 +67,11 @@ var layers = map[string][]string{
 
 	"internal/mcpserver": {"tool"},
 
-	"internal/config": {},
-	"internal/cli":    {".", "match", "tool", "internal/config", "internal/mcpserver", "internal/render"},
-	"internal/render": {"."},
-	"internal/arch":   {},
+	"internal/config":  {},
+	"internal/cli":     {".", "match", "tool", "internal/config", "internal/mcpserver", "internal/render", "internal/profile"},
+	"internal/render":  {"."},
+	"internal/profile": {".", "match", "tool", "internal/render"},
+	"internal/arch":    {},
 }
 
 // opensUserFiles are the only packages that may call os functions that take a

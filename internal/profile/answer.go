@@ -1,0 +1,138 @@
+package profile
+
+import (
+	"context"
+	"encoding/json"
+
+	"quarry"
+	"quarry/internal/render"
+)
+
+// The structured answers: one schema for quarry call --json, the Go API and
+// MCP. Texts that the answer's own text shows are not repeated, unless the
+// caller asked for format json.
+
+// receipt is what every search knows beside what it found.
+type receipt struct {
+	// Complete says that nothing was left out: no limit, no failure.
+	Complete bool `json:"complete"`
+	// Limit is the limit that ended the answer.
+	Limit string `json:"limit,omitempty"`
+	// Considered and Searched count files, Skipped those that were not
+	// searched, by reason. They are there when the whole scope was looked at.
+	Considered int                   `json:"considered,omitempty"`
+	Searched   int                   `json:"searched,omitempty"`
+	Skipped    map[quarry.Reason]int `json:"skipped,omitempty"`
+	// Freshness says how the answer knows of changes: event, sweep or remote.
+	Freshness string `json:"freshness"`
+}
+
+// sumUp makes the receipt of a search. cut is the limit that the answer's text
+// set.
+func (c *call) sumUp(ctx context.Context, s *quarry.Summary, cut string) receipt {
+	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
+	if cut != "" {
+		r.Limit = cut
+	}
+	if s.Stopped == "" {
+		r.Considered, r.Searched, r.Skipped = s.Stats.Considered, s.Stats.Searched, s.SkippedCount
+		if len(r.Skipped) == 0 {
+			r.Skipped = nil
+		}
+	}
+	if r.Skipped[quarry.Unreadable] > 0 || r.Skipped[quarry.TooLarge] > 0 {
+		r.Complete = false
+	}
+	return r
+}
+
+// freshness says how an answer knows of changes. Without an index every file
+// was read for it.
+func (c *call) freshness(ctx context.Context, s *quarry.Stats) string {
+	if s.Remote {
+		return "remote"
+	}
+	if s.Plan == "" || s.Plan == "scan" {
+		return "sweep"
+	}
+	if st, err := c.ws.IndexStatus(ctx); err == nil && st.Freshness != "" {
+		return st.Freshness
+	}
+	return "sweep"
+}
+
+// foundPath is a path in an answer. One that can't be printed as it is comes
+// escaped, and as base64, which every tool accepts as a path.
+type foundPath struct {
+	Path   string `json:"path"`
+	Base64 string `json:"path_base64,omitempty"`
+}
+
+func pathOf(path string) foundPath { return foundPath{render.Name(path), render.EncodedName(path)} }
+
+// searchAnswer is a text search.
+type searchAnswer struct {
+	Files []foundFile `json:"files"`
+	// Total counts results: blocks, files or lines, as the text does. It is a
+	// lower bound unless Exact.
+	Total      int     `json:"total"`
+	Exact      bool    `json:"exact"`
+	Shown      int     `json:"shown"`
+	NextOffset int     `json:"next_offset,omitempty"`
+	Receipt    receipt `json:"receipt"`
+}
+
+type foundFile struct {
+	foundPath
+	Matched int         `json:"matched"` // lines that match and are shown
+	Lines   []foundLine `json:"lines"`
+}
+
+type foundLine struct {
+	Line  int      `json:"line"`
+	Spans [][2]int `json:"spans,omitempty"` // bytes of the line's text
+	Text  *string  `json:"text,omitempty"`
+	// Context is a line that doesn't match.
+	Context bool `json:"context,omitempty"`
+	// CutBefore and CutAfter count bytes missing from the text.
+	CutBefore int `json:"cut_before,omitempty"`
+	CutAfter  int `json:"cut_after,omitempty"`
+}
+
+// newSearchAnswer makes the structured answer of what is shown. With texts the
+// lines carry theirs, and context is there too.
+func newSearchAnswer(shown *render.Shown, total render.Total, texts bool) *searchAnswer {
+	a := &searchAnswer{Files: []foundFile{}, Total: total.N, Exact: !total.More, Shown: shown.Results}
+	for i := range shown.Files {
+		f := &shown.Files[i]
+		out := foundFile{foundPath: pathOf(f.Path), Matched: f.Matched, Lines: []foundLine{}}
+		for j := range f.Lines {
+			l := &f.Lines[j]
+			if !l.Hit && !texts {
+				continue
+			}
+			line := foundLine{Line: l.Number, Context: !l.Hit}
+			for _, s := range l.Spans {
+				line.Spans = append(line.Spans, [2]int{s.Start + l.CutBefore, s.End + l.CutBefore})
+			}
+			if texts {
+				text := string(l.Text)
+				line.Text, line.CutBefore, line.CutAfter = &text, l.CutBefore, l.CutAfter
+			}
+			out.Lines = append(out.Lines, line)
+		}
+		a.Files = append(a.Files, out)
+	}
+	return a
+}
+
+// Output schemas. They name what callers rely on and leave the rest open.
+const (
+	receiptSchema = `{"type":"object","properties":{"complete":{"type":"boolean"},"limit":{"type":"string"},"considered":{"type":"integer"},"searched":{"type":"integer"},"skipped":{"type":"object"},"freshness":{"enum":["event","sweep","remote"]}},"required":["complete","freshness"]}`
+
+	searchSchema = `{"type":"object","properties":{"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"matched":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"spans":{"type":"array"},"text":{"type":"string"},"context":{"type":"boolean"}},"required":["line"]}}},"required":["path","matched","lines"]}},"total":{"type":"integer"},"exact":{"type":"boolean"},"shown":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["files","total","exact","shown","receipt"]}`
+
+	changeSchema = `{"type":"object","properties":{"id":{"type":"string"},"tool":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}},"summary":{"type":"string"},"diff":{"type":"string"},"version":{"type":"string"},"dry_run":{"type":"boolean"},"unchanged":{"type":"boolean"}},"required":["tool","paths","summary"]}`
+)
+
+func schema(s string) json.RawMessage { return json.RawMessage(s) }

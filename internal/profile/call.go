@@ -1,0 +1,139 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/tool"
+)
+
+// env is what the tools of one profile share.
+type env struct {
+	ws    *quarry.Workspace
+	o     Options
+	names []string // of the tools there are
+}
+
+// union reports the profile quarry, which has all parameters and receipts.
+func (e *env) union() bool { return e.o.Profile == "quarry" }
+
+func (e *env) is(profile string) bool { return e.o.Profile == profile }
+
+// limits are those of an answer's text. Some room is kept for what follows the
+// body: the line that says what was left out, and the receipt.
+func (e *env) limits() render.Limits {
+	return render.Limits{Budget: max(e.o.Budget-receiptRoom, 0)}
+}
+
+const receiptRoom = 1 << 10
+
+// call is one call of a tool.
+type call struct {
+	*env
+	tool.Args
+	tool *tool.Tool
+}
+
+// answer is what a tool has to say.
+type answer struct {
+	text    []byte
+	receipt []string // parts of the line in brackets, for the profile quarry
+	data    any      // the structured result
+}
+
+// make makes a tool of its description and the function that answers.
+func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer, error)) *tool.Tool {
+	out := &t
+	out.Run = func(ctx context.Context, args tool.Args) (*tool.Result, error) {
+		if e.ws == nil {
+			return nil, errors.New("the tools were made without a workspace")
+		}
+		c := &call{env: e, Args: args, tool: out}
+		a, err := run(ctx, c)
+		if err != nil {
+			return e.failed(c.problem(err))
+		}
+		return c.result(a)
+	}
+	return out
+}
+
+// failed is an error as a result. The strict profiles print what is documented;
+// the next step is in the structured result. Roo documents no errors, so there
+// the next step is told.
+func (e *env) failed(err error) (*tool.Result, error) {
+	var known *tool.Error
+	if !errors.As(err, &known) || e.union() || e.is("roo") {
+		return nil, err
+	}
+	text := "Error: " + known.Message
+	if e.is("smcp") {
+		text = "Error: " + string(known.Code) + ": " + known.Message
+	}
+	return &tool.Result{Text: text, Structured: map[string]*tool.Error{"error": known}, IsError: true}, nil
+}
+
+// result puts text and receipt together.
+func (c *call) result(a *answer) (*tool.Result, error) {
+	if c.String("format") == "json" {
+		text, err := marshal(a.data, "")
+		return &tool.Result{Text: string(text), Structured: a.data}, err
+	}
+	text := a.text
+	if c.union() && len(a.receipt) > 0 {
+		text = append(text, "\n["...)
+		text = append(text, strings.Join(a.receipt, "; ")...)
+		text = append(text, ']')
+	}
+	return &tool.Result{Text: strings.ToValidUTF8(string(text), "\uFFFD"), Structured: a.data}, nil
+}
+
+// marshal writes JSON for reading: <, > and & stay as they are.
+func marshal(v any, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// path is a path argument, decoded if it is one that was given as base64.
+func (c *call) path(name string) string { return render.ParseName(c.String(name)) }
+
+// next is the call that continues this one, for the receipt: its name and
+// arguments, with the offset.
+func (c *call) next(offset int) string {
+	args := make([]string, 0, 8)
+	for i := range c.tool.Params {
+		p := &c.tool.Params[i]
+		if !c.Given(p.Name) || p.Name == "offset" {
+			continue
+		}
+		var v any
+		switch p.Kind {
+		case tool.Integer:
+			v = c.Int(p.Name)
+		case tool.Boolean:
+			v = c.Bool(p.Name)
+		case tool.Strings:
+			v = c.Strings(p.Name)
+		default:
+			v = c.String(p.Name)
+		}
+		if text, err := marshal(v, ""); err == nil {
+			args = append(args, `"`+p.Name+`":`+string(text))
+		}
+	}
+	if offset > 0 {
+		args = append(args, `"offset":`+itoa(offset))
+	}
+	return c.tool.Name + " {" + strings.Join(args, ",") + "}"
+}

@@ -1,0 +1,306 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/tool"
+)
+
+// changing are the options of a change.
+func (c *call) changing() *quarry.ChangeOptions {
+	return &quarry.ChangeOptions{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Tool: c.tool.Name}
+}
+
+// changed is the answer to a change: the dialect's sentence, and in a dry run
+// what would change.
+func (c *call) changed(change *quarry.Change, sentence string) *answer {
+	a := &answer{text: []byte(sentence), data: changeData(change)}
+	if change.DryRun {
+		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
+		if change.Diff != "" {
+			a.text = append(a.text, '\n')
+			a.text = append(a.text, strings.TrimSuffix(change.Diff, "\n")...)
+		}
+	}
+	if change.ID != "" {
+		a.receipt = append(a.receipt, "change "+change.ID)
+	}
+	if change.Unchanged {
+		a.receipt = append(a.receipt, "nothing had to be changed")
+	}
+	if change.Version != "" && !change.DryRun {
+		a.receipt = append(a.receipt, "version "+change.Version)
+	}
+	if s := strings.TrimSuffix(render.Links(change), "."); s != "" {
+		a.receipt = append(a.receipt, strings.ToLower(s[:1])+s[1:])
+	}
+	if change.NoUndo != "" {
+		a.receipt = append(a.receipt, "can't be undone: "+change.NoUndo)
+	}
+	a.receipt = append(a.receipt, change.Warnings...)
+	return a
+}
+
+// changeData is a change as structured data. Its diff is there when the text
+// doesn't have it, so that nothing long is said twice.
+func changeData(change *quarry.Change) *quarry.Change {
+	data := *change
+	data.Paths = names(change.Paths)
+	if data.DryRun {
+		data.Diff = ""
+	}
+	return &data
+}
+
+func editFile(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "edit_file", Title: "Edit a file",
+		Description: "Change part of a text file: either old_text and new_text (literal), or one line operation. " +
+			"Every other byte stays. To replace a whole file use write_file.",
+		Params: join([]tool.Param{
+			required("path", "The file"),
+			str("old_text", "Text to find, exactly as in the file"),
+			str("new_text", "Text to put in its place"),
+			boolean("replace_all", "Replace every occurrence, not only the first"),
+			integer("insert_after_line", "Insert content behind this line; 0 is the beginning", 0),
+			integer("insert_before_line", "Insert content in front of this line", 1),
+			{Name: "delete_lines", Kind: tool.Object, Description: "Lines to delete, both included", Fields: []tool.Param{
+				need(integer("start", "", 1)), need(integer("end", "", 1)),
+			}},
+			str("content", "Lines to insert"),
+		}, e.optional(paramVersion, paramDryRun)),
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
+	}, edit)
+}
+
+func edit(ctx context.Context, c *call) (*answer, error) {
+	path, err := c.givenPath("path")
+	if err != nil {
+		return nil, err
+	}
+	one, err := c.oneEdit()
+	if err != nil {
+		return nil, err
+	}
+	change, err := c.ws.Edit(ctx, path, []quarry.Edit{one}, c.changing())
+	if err != nil {
+		return nil, editError(err, path, c.String("old_text"))
+	}
+	a := c.changed(change, render.Edited(change))
+	c.remaining(a, change)
+	return a, nil
+}
+
+// oneEdit reads the edit that is asked for.
+func (c *call) oneEdit() (quarry.Edit, error) {
+	replacing := c.Given("old_text") || c.Given("new_text") || c.Given("replace_all")
+	deleting, hasDelete := c.Object("delete_lines")
+	ops := 0
+	for _, given := range []bool{c.Given("insert_after_line"), c.Given("insert_before_line"), hasDelete} {
+		if given {
+			ops++
+		}
+	}
+	switch {
+	case replacing && (ops > 0 || c.Given("content")):
+		return nil, invalid("Cannot mix search/replace parameters with line-based parameters.")
+	case ops > 1:
+		return nil, invalid("Only one line operation can be specified at a time (insert_after_line, insert_before_line or delete_lines).")
+	case replacing && c.String("old_text") == "":
+		return nil, invalid("old_text is required and must be a non-empty string.")
+	case replacing && !c.Given("new_text"):
+		return nil, invalid("new_text is required and must be a string.")
+	case replacing:
+		return quarry.Replace{Old: c.String("old_text"), New: c.String("new_text"), All: c.Bool("replace_all")}, nil
+	case hasDelete:
+		first, last := deleting.Int("start"), deleting.Int("end")
+		if last < first {
+			return nil, invalid("delete_lines.end (%d) must be greater than or equal to delete_lines.start (%d).", last, first)
+		}
+		return quarry.DeleteLines{First: first, Last: last}, nil
+	case ops == 1 && !c.Given("content"):
+		return nil, invalid("content is required for insert operations.")
+	case c.Given("insert_after_line"):
+		return quarry.InsertAfter{Line: c.Int("insert_after_line"), Text: c.String("content")}, nil
+	case c.Given("insert_before_line"):
+		return quarry.InsertBefore{Line: c.Int("insert_before_line"), Text: c.String("content")}, nil
+	}
+	return nil, invalid("Give old_text and new_text, or one line operation: insert_after_line, insert_before_line or delete_lines.")
+}
+
+// editError words what an edit fails with.
+func editError(err error, path, old string) error {
+	var line *quarry.LineError
+	switch {
+	case isTextMissing(err):
+		return textMissing(err, old, path)
+	case errors.As(err, &line):
+		return &tool.Error{Code: tool.InvalidArgument, Message: line.Error(), Hint: "Read the file again: lines are counted from 1."}
+	case quarry.CodeOf(err) == quarry.NotFound:
+		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(path), Hint: "Paths of changes are exact. To make a new file use write_file."}
+	}
+	return err
+}
+
+// textMissing says that a text isn't in a file; the hint shows the text that
+// comes closest.
+func textMissing(err error, old, path string) error {
+	return &tool.Error{
+		Code:    tool.NotFound,
+		Message: fmt.Sprintf("Text '%s' not found in %s", clip(old, 200), render.Name(path)),
+		Hint:    sentence(quarry.HintOf(err)),
+	}
+}
+
+// remaining says, in quarry, that the text occurs elsewhere too.
+func (c *call) remaining(a *answer, change *quarry.Change) {
+	if s := render.Remaining(change); s != "" && c.union() {
+		a.text = append(append(a.text, '\n'), s...)
+	}
+}
+
+func writeFile(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "write_file", Title: "Write a file",
+		Description:  "Create a file with this content, or overwrite one. Folders are made as needed. For small changes use edit_file.",
+		Params:       join([]tool.Param{required("path", "The file"), text("content", "The whole content")}, e.optional(paramVersion, paramDryRun)),
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true, Idempotent: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		path, err := c.givenPath("path")
+		if err != nil {
+			return nil, err
+		}
+		change, err := c.ws.Write(ctx, path, []byte(c.String("content")), c.changing())
+		if err != nil {
+			return nil, c.writeError(err, path)
+		}
+		return c.changed(change, render.Written(change)), nil
+	})
+}
+
+// writeError words what the document calls a failure to write; what has words
+// of its own keeps them.
+func (c *call) writeError(err error, path string) error {
+	var known *tool.Error
+	if !errors.As(c.problem(err), &known) {
+		return err
+	}
+	switch known.Code {
+	case tool.IOError, tool.InvalidArgument, tool.TooLarge, tool.NotFound:
+		e := *known
+		e.Message = "Failed to write file " + quoted(path) + ": " + strings.TrimPrefix(e.Message, quoted(path)+": ")
+		return &e
+	}
+	return err
+}
+
+func createFolder(e *env) *tool.Tool {
+	path := text("path", "The folder")
+	return e.make(tool.Tool{
+		Name: "create_folder", Title: "Create a folder",
+		Description:  "Create a folder and those above it. write_file and create_note make folders by themselves.",
+		Params:       []tool.Param{path},
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		path := c.path("path")
+		if strings.Trim(path, `/\. `) == "" && !strings.Contains(path, "..") {
+			return nil, invalid("path cannot be empty or root.")
+		}
+		if !strings.HasPrefix(path, c.ws.Dir()) {
+			path = strings.TrimLeft(path, "/") // a leading slash is the top of the vault
+		}
+		change, err := c.ws.Mkdir(ctx, path, c.changing())
+		if err != nil {
+			return nil, err
+		}
+		return c.changed(change, render.MadeFolder(change)), nil
+	})
+}
+
+var paramLinks = boolean("update_links", "Rewrite links to it; default as the vault's settings say")
+
+func moveFile(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "move_file", Title: "Move or rename",
+		Description: "Move or rename a file or folder. Never overwrites.",
+		Params: join([]tool.Param{
+			required("source", "File or folder"), required("destination", "Its new path"),
+		}, e.optional(paramLinks, paramDryRun)),
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		return c.move(ctx, false)
+	})
+}
+
+func (c *call) move(ctx context.Context, note bool) (*answer, error) {
+	from, err := c.givenPath("source")
+	if err != nil {
+		return nil, err
+	}
+	to, err := c.givenPath("destination")
+	if err != nil {
+		return nil, err
+	}
+	opts := &quarry.MoveOptions{ChangeOptions: *c.changing(), Note: note}
+	if c.Given("update_links") {
+		opts.Links = quarry.LinksLeave
+		if c.Bool("update_links") {
+			opts.Links = quarry.LinksUpdate
+		}
+	}
+	change, err := c.ws.Move(ctx, from, to, opts)
+	if err != nil {
+		return nil, c.moveError(err, note)
+	}
+	if note && !change.Unchanged {
+		return c.changed(change, "Successfully moved note from "+quoted(change.Paths[0])+" to "+quoted(change.Paths[1])+"."), nil
+	}
+	return c.changed(change, render.Moved(change)), nil
+}
+
+// moveError names the path that is wrong.
+func (c *call) moveError(err error, note bool) error {
+	var which *quarry.MovePathError
+	if !errors.As(err, &which) {
+		return err
+	}
+	path := quoted(which.Path)
+	switch code := quarry.CodeOf(err); {
+	case code == quarry.NotFound && which.Source && note:
+		return &tool.Error{Code: tool.NotFound, Message: "Note not found at " + path, Hint: "Find notes with search_notes."}
+	case code == quarry.NotFound && which.Source:
+		return &tool.Error{Code: tool.NotFound, Message: "Source not found: " + path, Hint: c.lookAround()}
+	case code == quarry.AlreadyExists && note:
+		return &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + path + ". Nothing is overwritten.", Hint: sentence(quarry.HintOf(err))}
+	case code == quarry.AlreadyExists:
+		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: sentence(quarry.HintOf(err))}
+	}
+	return err
+}
+
+func deleteFile(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "delete_file", Title: "Delete a file or folder",
+		Description:  "Delete a file, or a folder with everything in it: to the trash, unless the settings say otherwise.",
+		Params:       join([]tool.Param{required("path", "File or folder")}, e.optional(paramVersion, paramDryRun)),
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		path, err := c.givenPath("path")
+		if err != nil {
+			return nil, err
+		}
+		change, err := c.ws.Delete(ctx, path, &quarry.DeleteOptions{ChangeOptions: *c.changing()})
+		if err != nil {
+			if quarry.CodeOf(err) == quarry.NotFound {
+				return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(path), Hint: "Paths of changes are exact. " + c.lookAround()}
+			}
+			return nil, err
+		}
+		return c.changed(change, render.Deleted(change)), nil
+	})
+}

@@ -1,0 +1,161 @@
+package profile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/match"
+	"quarry/tool"
+)
+
+const (
+	vaultFiles    = 10
+	vaultContext  = 2
+	vaultExcerpts = 5
+	maxFiles      = 1000
+)
+
+func vaultSearchFiles(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name:  "search_files",
+		Title: "Search files",
+		Description: "Search file contents with a regular expression (JavaScript syntax). " +
+			"Returns the files with most matches first, with lines around each match. For plain words use search_notes.",
+		Params: []tool.Param{
+			need(str("pattern", "Regular expression, JavaScript syntax, case-sensitive")),
+			str("file_pattern", "Glob of the files to search, e.g. **/*.md, Projects/**; markdown files if omitted"),
+			{Name: "context_lines", Kind: tool.Integer, Default: vaultContext, Min: tool.Limit(0), Description: "Lines before and after a match"},
+			{Name: "max_results", Kind: tool.Integer, Default: vaultFiles, Min: tool.Limit(1), Description: "Most files to return"},
+		},
+		OutputSchema: schema(searchSchema), Hints: readOnly,
+	}, searchExcerpts)
+}
+
+// vaultScope shows what Obsidian shows.
+func (e *env) vaultScope(s *quarry.Scope) {
+	if e.is("vault") {
+		s.VaultRules, s.StrictHidden = true, true
+		s.Dialect = quarry.Vault
+	}
+}
+
+// searchExcerpts answers in the vault's form. Which files come first depends on
+// all of them, so it counts first and then reads the few it shows.
+func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
+	q := c.query(c.String("pattern"), c.String("file_pattern"))
+	q.Match.Syntax = match.ECMAScript
+	c.vaultScope(&q.Scope)
+	if c.is("vault") && len(q.Globs) == 0 {
+		q.Globs = []string{"**/*.md"}
+	}
+	offset := q.Offset
+	q.Offset = 0
+	limit := c.either("max_results", vaultFiles, maxFiles)
+	ranked, sum, err := c.mostMatches(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	total := render.Total{N: len(ranked)}
+	if total.N == 0 {
+		data := newSearchAnswer(&render.Shown{}, total, false)
+		data.Receipt = c.sumUp(ctx, sum, "")
+		return &answer{
+			text: []byte("No files found matching the pattern."), data: data,
+			receipt: c.zeroIfUnion(ctx, q, sum, "file_pattern"),
+		}, nil
+	}
+	page := ranked[min(offset, len(ranked)):]
+	page = page[:min(limit, len(page))]
+	files, err := c.read(ctx, q, page)
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Appendf(nil, "Found %s matching file(s):", total)
+	text, shown := render.Excerpts(text, files, vaultExcerpts, c.limits())
+	cut := ""
+	if offset+shown.Results < total.N {
+		text = fmt.Appendf(text, "\n\nShowing %s of %s matching files. Use a more specific pattern or a larger max_results.", showing(offset, shown.Results), total)
+		cut = "files"
+	}
+	data := newSearchAnswer(&shown, total, c.String("format") == "json")
+	a := &answer{text: text, data: data, receipt: c.page("files", offset, shown.Results, total)}
+	if n := hidden(files, &shown); n > 0 {
+		a.receipt = append(a.receipt, render.Plural(n, "matching line", "matching lines")+" of these files not shown")
+		cut = "excerpts"
+	}
+	if shown.CutPath != "" {
+		cut = "bytes"
+	}
+	data.Receipt = c.sumUp(ctx, sum, cut)
+	if offset+shown.Results < total.N {
+		data.NextOffset = offset + shown.Results
+	}
+	c.finishSearch(a, sum, &shown)
+	return a, nil
+}
+
+func showing(offset, n int) string {
+	if offset == 0 {
+		return "the first " + itoa(n)
+	}
+	return first(offset, n)
+}
+
+// hidden counts the matching lines of the files shown that are not.
+func hidden(files []quarry.File, shown *render.Shown) int {
+	n := 0
+	for i := range shown.Files {
+		n += files[i].Matched - shown.Files[i].Matched
+	}
+	return n
+}
+
+// counted is a file and how many lines of it match.
+type counted struct {
+	path    string
+	matched int
+}
+
+// mostMatches lists the files that match, those with more matches first.
+func (c *call) mostMatches(ctx context.Context, q quarry.Query) ([]counted, *quarry.Summary, error) {
+	q.Detail, q.Spans = quarry.Counts, false
+	var files []counted
+	sum, err := c.ws.SearchEach(ctx, q, func(f *quarry.File) error {
+		files = append(files, counted{f.Path, f.Matched})
+		return nil
+	})
+	if err == nil {
+		err = spent(sum)
+	}
+	slices.SortStableFunc(files, func(a, b counted) int { return cmp.Compare(b.matched, a.matched) })
+	return files, sum, err
+}
+
+// read searches the files of a page again, now with their lines. One that is
+// gone meanwhile, or doesn't match any more, is left out.
+func (c *call) read(ctx context.Context, q quarry.Query, page []counted) ([]quarry.File, error) {
+	q.Before = c.either("context_lines", vaultContext, maxContext)
+	q.After = q.Before
+	// A line takes ten bytes of the answer at least.
+	q.Limits.LinesAFile = c.o.Budget/10 + 1
+	var files []quarry.File
+	for _, f := range page {
+		q.Paths = []string{f.path}
+		r, err := c.run(ctx, q)
+		if err != nil && quarry.CodeOf(err) == quarry.NotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, found := range r.Files {
+			found.Matched = max(found.Matched, f.matched)
+			files = append(files, found)
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,74 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+
+	"quarry/internal/render"
+	"quarry/match"
+	"quarry/tool"
+)
+
+// fileMatches is where file_search stops.
+const fileMatches = 50
+
+func fileSearch(e *env) *tool.Tool {
+	about := "Search the text of all files for a plain string. Use this for text in READMEs, configurations and any other files."
+	if e.union() {
+		about = "Search the text of files for a plain string, in any case by default. The quickest way to find a name or phrase."
+	}
+	return e.make(tool.Tool{
+		Name: "file_search", Title: "Search project content", Description: about,
+		Params: join([]tool.Param{
+			need(str("query", "Text to search for")),
+			str("path", "Folder or file to search; default the whole workspace"),
+			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: "Match in any letter case"},
+			str("include", "Glob of the files to search, e.g. *.md"),
+		}, e.optional(integer("max_results", "Most matches; default 50", 1), paramHidden, paramIgnored, paramOffset, paramCount, paramFormat)),
+		OutputSchema: schema(searchSchema), Hints: readOnly,
+	}, searchMatches)
+}
+
+// searchMatches answers with a list of matching lines.
+func searchMatches(ctx context.Context, c *call) (*answer, error) {
+	query := c.String("query")
+	limit := c.either("max_results", fileMatches, maxFiles)
+	q := c.query(query, c.String("include"))
+	q.Match.Syntax = match.Literal
+	q.Limits.Lines, q.Limits.CountTo = limit, c.countTo(limit)
+	offset := q.Offset
+	r, err := c.run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	total := render.Total{N: r.LinesMatched}
+	if !r.Exact {
+		total = render.Total{N: min(r.LinesMatched, q.Limits.CountTo), More: true}
+	}
+	name := `"` + render.Name(query) + `"`
+	if total.N == 0 {
+		data := newSearchAnswer(&render.Shown{}, total, false)
+		data.Receipt = c.sumUp(ctx, &r.Summary, "")
+		return &answer{
+			text: []byte("No matches found for " + name + "."), data: data,
+			receipt: c.zeroIfUnion(ctx, q, &r.Summary, "include"),
+		}, nil
+	}
+	text := fmt.Appendf(nil, "Found %s %s for %s:\n", total, plural(total, "match", "matches"), name)
+	text, shown := render.Matches(text, r.Files, c.limits())
+	a := &answer{}
+	more := offset+shown.Results < total.N || total.More
+	cut := ""
+	if more {
+		text = fmt.Appendf(text, "\n\nShowing %s of %s matches. Narrow the query, path or include.", showing(offset, shown.Results), total)
+		cut = "results"
+	}
+	data := newSearchAnswer(&shown, total, c.String("format") == "json")
+	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
+	if more {
+		data.NextOffset = offset + shown.Results
+	}
+	a.text, a.data, a.receipt = text, data, c.page("matches", offset, shown.Results, total)
+	c.finishSearch(a, &r.Summary, &shown)
+	return a, nil
+}

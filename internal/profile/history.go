@@ -1,0 +1,100 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/tool"
+)
+
+const logSchema = `{"type":"object","properties":{"changes":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"time":{"type":"string"},"tool":{"type":"string"},"paths":{"type":"array"},"summary":{"type":"string"},"undone_by":{"type":"string"},"undoes":{"type":"string"},"no_undo":{"type":"string"}},"required":["id","tool","paths","summary"]}},"dropped":{"type":"integer"}},"required":["changes"]}`
+
+func listChanges(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "list_changes", Title: "List changes",
+		Description:  "List the last changes made here, newest first, with the ids that undo_change takes.",
+		Params:       []tool.Param{{Name: "limit", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(100), Description: "Most changes"}},
+		OutputSchema: schema(logSchema), Hints: readOnly,
+	}, changes)
+}
+
+func changes(ctx context.Context, c *call) (*answer, error) {
+	log, err := c.ws.Changes(ctx, c.Int("limit")+1)
+	if err != nil {
+		return nil, err
+	}
+	more := len(log.Changes) > c.Int("limit")
+	if more {
+		log.Changes = log.Changes[:c.Int("limit")]
+	}
+	data := &quarry.ChangeLog{Changes: []quarry.Change{}, Dropped: log.Dropped, DroppedTo: log.DroppedTo, Damaged: log.Damaged}
+	a := &answer{data: data}
+	if len(log.Changes) == 0 {
+		a.text = []byte("No changes have been made.")
+	} else {
+		a.text = fmt.Appendf(nil, "Last %s:\n", render.Plural(len(log.Changes), "change", "changes"))
+	}
+	for i := range log.Changes {
+		change := &log.Changes[i]
+		a.text = append(a.text, '\n')
+		a.text = append(a.text, change.ID...)
+		a.text = append(a.text, "  "...)
+		a.text = change.Time.In(c.o.Zone).AppendFormat(a.text, time.DateTime)
+		a.text = fmt.Appendf(a.text, "  %s  %s", change.Tool, change.Summary)
+		switch {
+		case change.UndoneBy != "":
+			a.text = append(a.text, "  (undone)"...)
+		case change.Pending:
+			a.text = append(a.text, "  (unfinished)"...)
+		case change.NoUndo != "":
+			a.text = append(a.text, "  (can't be undone: "+change.NoUndo+")"...)
+		}
+		data.Changes = append(data.Changes, *changeData(change))
+	}
+	if more {
+		a.receipt = append(a.receipt, "older ones not shown: give a larger limit")
+	}
+	if log.Dropped > 0 {
+		a.receipt = append(a.receipt, render.Plural(log.Dropped, "older change", "older changes")+" no longer kept")
+	}
+	if log.Damaged > 0 {
+		a.receipt = append(a.receipt, render.Plural(log.Damaged, "record", "records")+" can't be read")
+	}
+	return a, nil
+}
+
+func undoChange(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "undo_change", Title: "Undo a change",
+		Description:  "Take back a change, all of it; the last one if no id is given. Refuses if a file has changed since. An undo can be undone.",
+		Params:       []tool.Param{str("id", "From list_changes"), paramDryRun},
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		change, err := c.ws.Undo(ctx, c.String("id"), c.changing())
+		if err != nil {
+			return nil, c.undoError(err)
+		}
+		return c.changed(change, render.Undone(change)), nil
+	})
+}
+
+func (c *call) undoError(err error) error {
+	var conflict *quarry.UndoConflictError
+	hint := sentence(quarry.HintOf(err))
+	switch code := quarry.CodeOf(err); {
+	case errors.As(err, &conflict):
+		return &tool.Error{Code: tool.Conflict, Message: conflict.Error(), Hint: hint}
+	case code == quarry.NotFound:
+		if c.String("id") == "" {
+			return &tool.Error{Code: tool.NotFound, Message: "There is no change to undo"}
+		}
+		return &tool.Error{Code: tool.NotFound, Message: fmt.Sprintf("There is no change %q", c.String("id")), Hint: "List them with list_changes."}
+	case errors.Is(err, quarry.ErrBadID):
+		return &tool.Error{Code: tool.InvalidArgument, Message: fmt.Sprintf("%q is not the id of a change", c.String("id")), Hint: "List them with list_changes."}
+	}
+	return err
+}

@@ -1,0 +1,199 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/tool"
+)
+
+// notesAnswer is the answer of search_notes.
+type notesAnswer struct {
+	Results []foundNote `json:"results"`
+	Total   int         `json:"total"`
+	Receipt receipt     `json:"receipt"`
+}
+
+type foundNote struct {
+	foundPath
+	Excerpt string  `json:"excerpt"`
+	Content *string `json:"content,omitempty"`
+}
+
+const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["results","total","receipt"]}`
+
+func searchNotes(e *env) *tool.Tool {
+	query := need(str("query", "Words; a note must have all of them"))
+	query.Missing = "query is required and must be a non-empty string."
+	return e.make(tool.Tool{
+		Name: "search_notes", Title: "Search notes",
+		Description: "Find markdown notes that have all the words, in any case, best first. For patterns use search_files.",
+		Params: join([]tool.Param{
+			query, boolean("read_content", "Return the notes' text instead of excerpts"),
+		}, e.optional(paramFormat)),
+		OutputSchema: schema(notesSchema), Hints: readOnly,
+	}, findNotes)
+}
+
+func findNotes(ctx context.Context, c *call) (*answer, error) {
+	content := c.Bool("read_content")
+	q := quarry.NotesQuery{Query: c.String("query"), Content: content}
+	c.vaultScope(&q.Scope)
+	q.Dialect, q.Globs = quarry.Vault, []string{"**/*.md"}
+	r, err := c.ws.SearchNotes(ctx, q)
+	if errors.Is(err, quarry.ErrNoWords) {
+		return nil, invalid("query is required and must be a non-empty string.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	data := &notesAnswer{Results: []foundNote{}, Total: r.Total}
+	if r.Total == 0 {
+		data.Receipt = c.sumUp(ctx, &r.Summary, "")
+		return &answer{text: []byte("No notes found matching your search query."), data: data, receipt: c.zeroNotes(ctx, q)}, nil
+	}
+	text := fmt.Appendf(nil, "Found %d matching note(s):", r.Total)
+	text, fit, short := render.Notes(text, r.Notes, content, c.limits())
+	for _, n := range r.Notes[:fit] {
+		out := foundNote{foundPath: pathOf(n.Path), Excerpt: strings.Join(n.Excerpts, " ")}
+		if content && (!c.union() || c.String("format") == "json") {
+			out.Content = &n.Content
+		}
+		data.Results = append(data.Results, out)
+	}
+	a := &answer{data: data}
+	cut := ""
+	if fit < r.Total {
+		text = fmt.Appendf(text, "\n\nShowing the best %d of %d notes. Use more words to narrow the search.", fit, r.Total)
+		cut = "notes"
+		a.receipt = append(a.receipt, fmt.Sprintf("the best %d of %d notes", fit, r.Total))
+	} else {
+		a.receipt = append(a.receipt, "all notes shown")
+	}
+	if short > 0 {
+		text = fmt.Appendf(text, "\n\n%s shown as excerpts for want of room. Use read_file for the text.", render.Plural(short, "note is", "notes are"))
+		cut = "bytes"
+	}
+	if s := skipped(&r.Summary); s != "" {
+		a.receipt = append(a.receipt, s)
+	}
+	r.Stopped = ""
+	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
+	a.text = text
+	return a, nil
+}
+
+// zeroNotes says which of the words notes do have.
+func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery) []string {
+	if !c.union() {
+		return nil
+	}
+	parts := []string{"searched the text of all .md files, without hidden and ignored ones"}
+	words := strings.Fields(q.Query)
+	if len(words) < 2 || len(words) > 8 {
+		return parts
+	}
+	for _, word := range words {
+		one := q
+		one.Query, one.Content, one.Limit = word, false, 1
+		if r, err := c.ws.SearchNotes(ctx, one); err == nil {
+			parts = append(parts, fmt.Sprintf("%q: %s", word, render.Plural(r.Total, "note", "notes")))
+		}
+	}
+	return parts
+}
+
+func createNote(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "create_note", Title: "Create a note",
+		Description: "Create a markdown note; never overwrites. Without a path its name comes from title, the first heading or the first line.",
+		Params: join([]tool.Param{
+			text("content", "Text of the note"),
+			str("path", "Where, .md is added"),
+			str("title", "Name, if there is no path"),
+		}, e.optional(paramDryRun)),
+		OutputSchema: schema(changeSchema),
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		change, err := c.ws.CreateNote(ctx, quarry.NewNote{Content: c.String("content"), Path: c.path("path"), Title: c.String("title")}, c.changing())
+		if err != nil {
+			var path *quarry.PathError
+			if quarry.CodeOf(err) == quarry.AlreadyExists && errors.As(err, &path) {
+				return nil, &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + quoted(path.Path) + ". Use modify_note to update it."}
+			}
+			return nil, err
+		}
+		return c.changed(change, render.CreatedNote(change)), nil
+	})
+}
+
+func modifyNote(e *env) *tool.Tool {
+	operation := need(str("operation", "append: at the end; prepend: at the top, behind front matter; replace: the first occurrence of search"))
+	operation.Enum = []string{"append", "prepend", "replace"}
+	return e.make(tool.Tool{
+		Name: "modify_note", Title: "Modify a note",
+		Description: "Add text at the end or the top of a note, or replace a text in it.",
+		Params: join([]tool.Param{
+			required("path", "The note"), operation,
+			text("content", "Text to add, or to put in place of search"),
+			str("search", "Text to find, for replace"),
+		}, e.optional(paramVersion, paramDryRun)),
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
+	}, reviseNote)
+}
+
+func reviseNote(ctx context.Context, c *call) (*answer, error) {
+	path, err := c.givenPath("path")
+	if err != nil {
+		return nil, err
+	}
+	op := quarry.NoteOperation(c.String("operation"))
+	if op == quarry.NoteReplace && c.String("search") == "" {
+		return nil, invalid("search is required for replace operations.")
+	}
+	edit := quarry.NoteEdit{Operation: op, Content: c.String("content"), Search: c.String("search")}
+	change, err := c.ws.ModifyNote(ctx, path, edit, c.changing())
+	if err != nil && quarry.CodeOf(err) == quarry.NotFound && !isTextMissing(err) && !strings.HasSuffix(strings.ToLower(path), ".md") {
+		change, err = c.ws.ModifyNote(ctx, path+".md", edit, c.changing())
+	}
+	if err != nil {
+		return nil, c.noteError(err, path, c.String("search"))
+	}
+	did := map[quarry.NoteOperation]string{
+		quarry.NoteAppend: "appended content to", quarry.NotePrepend: "prepended content to", quarry.NoteReplace: "replaced content in",
+	}[op]
+	a := c.changed(change, "Successfully "+did+" "+quoted(change.Paths[0])+".")
+	c.remaining(a, change)
+	return a, nil
+}
+
+func isTextMissing(err error) bool {
+	var missing *quarry.TextNotFoundError
+	return errors.As(err, &missing)
+}
+
+func (c *call) noteError(err error, path, search string) error {
+	if isTextMissing(err) {
+		return textMissing(err, search, path)
+	}
+	if quarry.CodeOf(err) == quarry.NotFound {
+		return &tool.Error{Code: tool.NotFound, Message: "Note not found at " + quoted(path), Hint: "Find notes with search_notes, or make one with create_note."}
+	}
+	return err
+}
+
+func organizeNote(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "organize_note", Title: "Move a note",
+		Description: "Rename or move a note; .md is added where it is missing. Never overwrites.",
+		Params: join([]tool.Param{
+			required("source", "The note"), required("destination", "Its new path"),
+		}, e.optional(paramLinks, paramDryRun)),
+		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		return c.move(ctx, true)
+	})
+}

@@ -1,0 +1,74 @@
+package profile
+
+import (
+	"strings"
+
+	"quarry/tool"
+)
+
+// Parameters that several tools share. Descriptions are read by models at every
+// turn, so they are short.
+
+func str(name, about string) tool.Param {
+	return tool.Param{Name: name, Kind: tool.String, Description: about}
+}
+
+func need(p tool.Param) tool.Param { p.Required = true; return p }
+
+func boolean(name, about string) tool.Param {
+	return tool.Param{Name: name, Kind: tool.Boolean, Description: about}
+}
+
+func integer(name, about string, low int) tool.Param {
+	return tool.Param{Name: name, Kind: tool.Integer, Description: about, Min: tool.Limit(low)}
+}
+
+// optional are parameters only the profile quarry has.
+func (e *env) optional(params ...tool.Param) []tool.Param {
+	if !e.union() {
+		return nil
+	}
+	return params
+}
+
+func join(lists ...[]tool.Param) []tool.Param {
+	var all []tool.Param
+	for _, l := range lists {
+		all = append(all, l...)
+	}
+	return all
+}
+
+var (
+	paramHidden  = boolean("include_hidden", "Also dot files")
+	paramIgnored = boolean("include_ignored", "Also what .gitignore and the like leave out")
+	paramOffset  = integer("offset", "Skip this many results", 0)
+	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"capped", "exact"}, Description: "exact: count all results"}
+	paramFormat  = tool.Param{Name: "format", Kind: tool.String, Enum: []string{"text", "json"}, Description: "json: the structured result with all text"}
+	paramVersion = str("expected_version", "Refuse if the file isn't this version any more")
+	paramDryRun  = boolean("dry_run", "Only show what would change")
+)
+
+// required is a path that has to be there, in the words of the vault's tools.
+func required(name, about string) tool.Param {
+	p := need(str(name, about))
+	p.Missing = name + " is required and must be a non-empty string."
+	return p
+}
+
+// text is a required text that may be empty.
+func text(name, about string) tool.Param {
+	p := need(str(name, about))
+	p.AllowEmpty = true
+	p.Missing = name + " is required and must be a string."
+	return p
+}
+
+// givenPath returns a path argument that must not be blank.
+func (c *call) givenPath(name string) (string, error) {
+	p := c.path(name)
+	if strings.TrimSpace(p) == "" {
+		return "", invalid("%s is required and must be a non-empty string.", name)
+	}
+	return p, nil
+}

@@ -1,0 +1,333 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/tool"
+)
+
+// pathsAnswer is the answer of search_by_path.
+type pathsAnswer struct {
+	Matches []string `json:"matches"`
+	Total   int      `json:"totalMatches"`
+}
+
+const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"}},"required":["matches","totalMatches"]}`
+
+func searchByPath(e *env) *tool.Tool {
+	about := "Find files by name or glob pattern."
+	pattern := tool.Param{
+		Name: "pattern", Kind: tool.String, Required: true, AllowEmpty: true, Max: tool.Limit(200),
+		Description: "Glob pattern, e.g. **/auth*.ts, src/**/*.md",
+	}
+	limit := tool.Param{
+		Name: "limit", Kind: tool.Integer, Default: 20, Min: tool.Limit(1), Max: tool.Limit(100),
+		Description: "Most paths to return",
+	}
+	if e.union() {
+		about = "Find files by name, at any depth: auth*.ts, src/**/*.md, *.{js,ts}. For what is in a folder use list_files."
+		pattern.Description = "Glob; with a slash it starts at the top"
+	}
+	return e.make(tool.Tool{
+		Name: "search_by_path", Title: "Find files by path", Description: about,
+		Params:       join([]tool.Param{pattern, limit}, e.optional(paramHidden, paramIgnored, paramOffset)),
+		OutputSchema: schema(pathsSchema), Hints: readOnly,
+	}, findPaths)
+}
+
+func findPaths(ctx context.Context, c *call) (*answer, error) {
+	pattern := c.String("pattern")
+	if err := checkGlob(pattern); err != nil {
+		return nil, err
+	}
+	q := quarry.FindQuery{
+		Scope: quarry.Scope{Globs: []string{pattern}, Dialect: quarry.Minimatch, Hidden: true},
+		Limit: c.Int("limit"), Offset: c.Int("offset"),
+	}
+	if c.union() {
+		q.Dialect, q.Hidden, q.Ignored = quarry.Gitignore, c.Bool("include_hidden"), c.Bool("include_ignored")
+	}
+	if c.o.NoIndex && !c.union() {
+		// The pattern is checked first, so that a bad one is heard of.
+		check := q
+		check.MaxDepth, check.Limit = 1, 1
+		if _, err := c.ws.Find(ctx, check); err != nil {
+			return nil, badGlob(err, pattern)
+		}
+		return nil, &tool.Error{Code: tool.IndexNotFound, Message: "there is no index of this workspace", Hint: "Switch the index on, or use another profile: it is not needed there."}
+	}
+	r, err := c.ws.Find(ctx, q)
+	if err != nil {
+		return nil, badGlob(err, pattern)
+	}
+	data := &pathsAnswer{Matches: []string{}, Total: r.Total}
+	size := 0
+	for _, e := range r.Entries {
+		name := e.Path
+		if encoded := render.EncodedName(name); encoded != "" {
+			name = encoded
+		}
+		if size += len(name) + 8; size > c.limits().Budget && len(data.Matches) > 0 {
+			break
+		}
+		data.Matches = append(data.Matches, name)
+	}
+	text, err := marshal(data, "  ")
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{text: text, data: data}
+	if data.Total == 0 {
+		a.receipt = c.zeroPaths(ctx, q)
+		return a, nil
+	}
+	a.receipt = c.page("paths", q.Offset, len(data.Matches), render.Total{N: data.Total})
+	return a, nil
+}
+
+// zeroPaths explains an empty answer.
+func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery) []string {
+	if !c.union() {
+		return nil
+	}
+	scope := quarry.Query{Scope: q.Scope}
+	scope.Globs = nil
+	parts := []string{"searched " + c.scope(&scope, "")}
+	look := func(what string, change func(*quarry.FindQuery)) {
+		wide := q
+		wide.Limit, wide.Offset = 1, 0
+		change(&wide)
+		if r, err := c.ws.Find(ctx, wide); err == nil && r.Total > 0 {
+			parts = append(parts, what+" "+render.Plural(r.Total, "file matches", "files match"))
+		}
+	}
+	if !q.Hidden || !q.Ignored {
+		look("with include_hidden and include_ignored", func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
+	}
+	look("in any letter case", func(q *quarry.FindQuery) {
+		q.Dialect = quarry.Vault
+		if !strings.Contains(q.Globs[0], "/") {
+			q.Globs = []string{"**/" + q.Globs[0]}
+		}
+	})
+	if !strings.ContainsAny(q.Globs[0], "*?[{") {
+		look("as a part of a path", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**" + q.Globs[0] + "**"} })
+	}
+	return parts
+}
+
+// checkGlob refuses what no dialect should take for a glob.
+func checkGlob(pattern string) error {
+	bad := func(reason string) error {
+		return &tool.Error{Code: tool.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reason), Hint: "Examples: *.ts, **/auth*.ts, src/**/*.md"}
+	}
+	if pattern == "" {
+		return bad("it is empty")
+	}
+	if strings.TrimSpace(pattern) == "" {
+		return bad("it is blank")
+	}
+	braces, class := 0, false
+	for i := 0; i < len(pattern); i++ {
+		switch ch := pattern[i]; {
+		case ch == '\\':
+			i++
+		case class:
+			class = ch != ']'
+		case ch == '[':
+			class = true
+			// A ] right behind the opening is a member of the class.
+			if i+1 < len(pattern) && (pattern[i+1] == '!' || pattern[i+1] == '^') {
+				i++
+			}
+			if i+1 < len(pattern) && pattern[i+1] == ']' {
+				i++
+			}
+		case ch == '{':
+			braces++
+		case ch == '}':
+			if braces--; braces < 0 {
+				return bad("unbalanced }")
+			}
+		}
+	}
+	if class {
+		return bad("unbalanced [")
+	}
+	if braces > 0 {
+		return bad("unbalanced {")
+	}
+	return nil
+}
+
+// badGlob words the library's refusal of a glob as checkGlob does.
+func badGlob(err error, pattern string) error {
+	if quarry.CodeOf(err) != quarry.InvalidPattern {
+		return err
+	}
+	return &tool.Error{Code: tool.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reasonOf(err))}
+}
+
+// listAnswer is the answer of list_files.
+type listAnswer struct {
+	Entries    []listEntry `json:"entries"`
+	Total      int         `json:"total"`
+	NextOffset int         `json:"next_offset,omitempty"`
+	Receipt    receipt     `json:"receipt"`
+}
+
+type listEntry struct {
+	foundPath
+	Folder   bool      `json:"folder,omitempty"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified"`
+}
+
+const listSchema = `{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"modified":{"type":"string"}},"required":["path"]}},"total":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["entries","total","receipt"]}`
+
+const maxEntries = 1000
+
+func listFiles(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "list_files", Title: "List files and folders",
+		Description: "List files and folders that match a glob, newest first. Use it to see what is in a folder.",
+		Params: join([]tool.Param{
+			{Name: "pattern", Kind: tool.String, Default: "*", Description: "Glob below path: * its children, ** everything, **/*.md"},
+			str("path", "Folder to list; default the top"),
+			{Name: "max_results", Kind: tool.Integer, Default: 100, Min: tool.Limit(1), Description: "Most entries, up to 1000"},
+		}, e.optional(paramHidden, paramIgnored, paramOffset, paramFormat)),
+		OutputSchema: schema(listSchema), Hints: readOnly,
+	}, list)
+}
+
+func list(ctx context.Context, c *call) (*answer, error) {
+	pattern, path := c.String("pattern"), c.path("path")
+	if pattern == "" {
+		pattern = "*"
+	}
+	base := "."
+	if strings.Trim(path, "/. ") != "" {
+		info, err := c.ws.Stat(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if !info.Folder {
+			return nil, &tool.Error{Code: tool.InvalidArgument, Message: "Path is not a folder: " + quoted(path), Hint: "Use get_file_info or read_file for a file."}
+		}
+		base = info.Path
+	}
+	q := quarry.FindQuery{
+		Scope: quarry.Scope{Paths: []string{base}, Globs: []string{pattern}, Hidden: c.Bool("include_hidden"), Ignored: c.Bool("include_ignored")},
+		Kind:  quarry.FilesAndFolders, Order: quarry.ByModTime, Limit: min(c.Int("max_results"), maxEntries), Offset: c.Int("offset"),
+	}
+	c.vaultScope(&q.Scope)
+	if c.union() && !strings.Contains(pattern, "/") && !strings.Contains(pattern, "**") {
+		q.MaxDepth = 1 // a name alone means the folder's own entries, as in the vault
+	}
+	r, err := c.ws.Find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	data := &listAnswer{Entries: []listEntry{}, Total: r.Total}
+	if r.Total == 0 {
+		where := "vault root"
+		if base != "." {
+			where = quoted(base)
+		} else if c.union() {
+			where = "the top folder"
+		}
+		data.Receipt = c.sumUp(ctx, &r.Summary, "")
+		a := &answer{text: []byte("No files or folders match the pattern " + quoted(pattern) + " in " + where + "."), data: data}
+		if c.union() {
+			a.receipt = c.zeroList(ctx, q)
+		}
+		return a, nil
+	}
+	text := fmt.Appendf(nil, "Found %d item(s):\n", r.Total)
+	text, n := render.Entries(text, r.Entries, c.o.Zone, c.limits())
+	cut := ""
+	if q.Offset+n < r.Total {
+		text = fmt.Appendf(text, "\n\nShowing %s of %d items. Use a narrower pattern or a larger max_results.", showing(q.Offset, n), r.Total)
+		cut, data.NextOffset = "entries", q.Offset+n
+	}
+	for _, e := range r.Entries[:n] {
+		if e.Folder {
+			e.Size = 0 // what a folder takes says nothing
+		}
+		data.Entries = append(data.Entries, listEntry{pathOf(e.Path), e.Folder, e.Size, e.ModTime.UTC()})
+	}
+	r.Stopped = ""
+	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
+	return &answer{text: text, data: data, receipt: c.page("items", q.Offset, n, render.Total{N: r.Total})}, nil
+}
+
+// zeroList explains an empty listing.
+func (c *call) zeroList(ctx context.Context, q quarry.FindQuery) []string {
+	scope := quarry.Query{Scope: q.Scope}
+	scope.Globs = nil
+	parts := []string{"looked in " + c.scope(&scope, "")}
+	if q.MaxDepth == 1 && len(q.Paths) > 0 && q.Paths[0] == "." {
+		parts[0] = strings.Replace(parts[0], "the whole workspace", "the top folder alone", 1)
+	}
+	look := func(what string, change func(*quarry.FindQuery)) {
+		wide := q
+		wide.Limit, wide.Offset = 1, 0
+		change(&wide)
+		if r, err := c.ws.Find(ctx, wide); err == nil && r.Total > 0 {
+			parts = append(parts, what+" "+render.Plural(r.Total, "item matches", "items match"))
+		}
+	}
+	if !q.Hidden || !q.Ignored {
+		look("with include_hidden and include_ignored", func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
+	}
+	if q.MaxDepth == 1 {
+		look("at any depth (**/"+render.Name(q.Globs[0])+")", func(q *quarry.FindQuery) { q.MaxDepth = 0 })
+	}
+	return parts
+}
+
+// infoAnswer is the answer of get_file_info.
+type infoAnswer struct {
+	foundPath
+	Folder   bool      `json:"folder"`
+	Size     int64     `json:"size"`
+	Created  time.Time `json:"created,omitzero"`
+	Modified time.Time `json:"modified"`
+}
+
+const infoSchema = `{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"created":{"type":"string"},"modified":{"type":"string"}},"required":["path","folder","size","modified"]}`
+
+func getFileInfo(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "get_file_info", Title: "Describe a file or folder",
+		Description:  "Size and dates of a file or folder, without reading it.",
+		Params:       []tool.Param{required("path", "File or folder")},
+		OutputSchema: schema(infoSchema), Hints: readOnly,
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		path, err := c.givenPath("path")
+		if err != nil {
+			return nil, err
+		}
+		info, err := c.ws.Stat(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if info.Folder {
+			info.Size = 0
+		}
+		data := &infoAnswer{pathOf(info.Path), info.Folder, info.Size, utc(info.Created), info.ModTime.UTC()}
+		return &answer{text: render.Info(nil, info, c.o.Zone), data: data}, nil
+	})
+}
+
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC()
+}

@@ -1,0 +1,183 @@
+package profile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/match"
+	"quarry/tool"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// quoted is a path in a message.
+func quoted(path string) string { return render.Quote(path) }
+
+// problem words an error of the library. One that a tool has worded already
+// passes.
+func (c *call) problem(err error) error {
+	var worded *tool.Error
+	if errors.As(err, &worded) {
+		return err
+	}
+	code := quarry.CodeOf(err)
+	e := &tool.Error{Code: tool.Code(code), Message: err.Error(), Hint: sentence(quarry.HintOf(err))}
+	var path *quarry.PathError
+	var pattern *match.Error
+	var glob *quarry.GlobError
+	var binary *quarry.BinaryError
+	switch {
+	case errors.As(err, &pattern):
+		c.badPattern(e, pattern)
+	case errors.As(err, &glob):
+		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", glob.Pattern, glob.Reason, characters(glob.Pattern, glob.Offset)+1)
+	case errors.As(err, &binary):
+		e.Message = "Cannot read a binary file as text: it is " + binary.Type + ", " + render.Size(binary.Size)
+	case errors.As(err, &path):
+		c.badPath(e, path, code)
+	case code == quarry.Timeout:
+		return err // the tool package words it
+	case errors.Unwrap(err) != nil:
+		e.Message = capital(errors.Unwrap(err).Error()) // without "edit a.txt: "
+	default:
+		e.Message = capital(e.Message)
+	}
+	if e.Code == tool.NotFound && e.Hint == "" {
+		e.Hint = c.lookAround()
+	}
+	return e
+}
+
+// sentence makes a hint of the library one.
+func sentence(s string) string {
+	if s = strings.TrimRight(s, "\n"); s == "" || strings.Contains(s, "\n") {
+		return s
+	}
+	if s = capital(s); !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// capital makes the first letter one.
+func capital(s string) string {
+	r, size := utf8.DecodeRuneInString(s)
+	if size == 0 {
+		return s
+	}
+	return string(unicode.ToUpper(r)) + s[size:]
+}
+
+// lookAround says how to find a path, with the tools there are.
+func (e *env) lookAround() string {
+	switch {
+	case e.has("search_by_path"):
+		return "Find the path with search_by_path or list_files."
+	case e.has("list_files"):
+		return "Find the path with list_files."
+	}
+	return ""
+}
+
+func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
+
+func (c *call) badPath(e *tool.Error, path *quarry.PathError, code quarry.Code) {
+	name := quoted(path.Path)
+	switch code {
+	case quarry.ProtectedPath:
+		e.Message = render.Error(render.Reading, path.Path, path)
+	case quarry.OutsideRoot:
+		e.Message = "Access denied: " + name + " is outside the workspace"
+		e.Hint = "Write the path relative to the top of the workspace."
+	case quarry.AmbiguousPath:
+		e.Message = "Several paths match " + name + ": " + strings.Join(names(path.Matches), ", ")
+		e.Hint = "Write the path exactly as it is."
+	case quarry.NotFound:
+		e.Message = "Path not found: " + name
+	case quarry.AlreadyExists:
+		e.Message = "Already exists: " + name
+	case quarry.Conflict:
+		e.Message = name + " was changed meanwhile"
+		var version *quarry.VersionError
+		if errors.As(path, &version) {
+			e.Message = name + " is not the expected version: " + version.Error()
+		}
+	case quarry.ReadOnly:
+		e.Message = "The workspace is open for reading only"
+		e.Hint = ""
+	case quarry.IOError:
+		e.Message = name + ": " + path.Kind.Error()
+		if path.Err != nil && path.Err.Error() != path.Kind.Error() {
+			e.Message += ": " + path.Err.Error()
+		}
+	default:
+		e.Message = name + ": " + path.Kind.Error()
+		if path.Err != nil && path.Kind.Error() == "invalid path" {
+			e.Message = capital(path.Err.Error())
+		}
+	}
+}
+
+func names(paths []string) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = render.Name(p)
+	}
+	return out
+}
+
+// characters counts those before a byte offset.
+func characters(s string, offset int) int {
+	return utf8.RuneCountInString(s[:min(max(offset, 0), len(s))])
+}
+
+// badPattern words a regular expression that can't be compiled.
+func (c *call) badPattern(e *tool.Error, p *match.Error) {
+	pattern := p.Pattern
+	e.Message = fmt.Sprintf("Invalid regex pattern \"%s\": %s", clip(render.Name(pattern), 200), p.Reason)
+	if c.is("vault") {
+		e.Hint = p.Hint
+		return
+	}
+	e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
+	e.Hint = p.Hint
+	switch {
+	case strings.Contains(p.Hint, "JavaScript") && c.union():
+		e.Hint += " Pass it as pattern instead of regex."
+	case looksLikeGlob(pattern):
+		e.Hint = "This looks like a glob. Use file_pattern to choose the files that are searched, or search_by_path to find files by name."
+	}
+}
+
+// looksLikeGlob reports what people write to name files: *.ts, src/**/*.go.
+func looksLikeGlob(s string) bool {
+	return strings.HasPrefix(s, "*") || strings.Contains(s, "**") ||
+		strings.ContainsAny(s, "*?") && strings.Contains(s, "/") && !strings.ContainsAny(s, `\()|^$+`)
+}
+
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
+}
+
+func invalid(format string, args ...any) error {
+	return tool.Errorf(tool.InvalidArgument, format, args...)
+}
+
+// reasonOf is what is wrong with a pattern, without the pattern.
+func reasonOf(err error) string {
+	var glob *quarry.GlobError
+	if errors.As(err, &glob) {
+		return glob.Reason
+	}
+	return err.Error()
+}

@@ -1,0 +1,102 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/tool"
+)
+
+// What read_file shows at most.
+const (
+	readLines = 2000
+	readBytes = 100 << 10
+)
+
+// readAnswer is the answer of read_file.
+type readAnswer struct {
+	foundPath
+	Start    int      `json:"start_line"`
+	End      int      `json:"end_line"`
+	Total    int      `json:"total_lines"`
+	Cut      bool     `json:"truncated,omitempty"`
+	Version  string   `json:"version"`
+	Encoding string   `json:"encoding"`
+	Ending   string   `json:"line_ending"`
+	Lines    []string `json:"lines,omitempty"`
+}
+
+const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array"}},"required":["path","start_line","end_line","total_lines","version","encoding","line_ending"]}`
+
+func readFile(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "read_file", Title: "Read a file",
+		Description: "Read a text file, or some of its lines, with line numbers. Shows at most 2000 lines or 100 KB at a time.",
+		Params: join([]tool.Param{
+			required("path", "The file"),
+			integer("start_line", "First line, from 1", 1),
+			integer("end_line", "Last line", 1),
+		}, e.optional(paramFormat)),
+		OutputSchema: schema(readSchema), Hints: readOnly,
+	}, read)
+}
+
+func read(ctx context.Context, c *call) (*answer, error) {
+	path, err := c.givenPath("path")
+	if err != nil {
+		return nil, err
+	}
+	start, end := c.Int("start_line"), c.Int("end_line")
+	if end > 0 && start > end {
+		return nil, invalid("end_line (%d) must be greater than or equal to start_line (%d).", end, start)
+	}
+	t, err := c.ws.Read(ctx, path, &quarry.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: readBytes})
+	if err != nil {
+		if quarry.CodeOf(err) == quarry.NotFound {
+			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(path), Hint: c.lookAround()}
+		}
+		if info, statErr := c.ws.Stat(ctx, path); statErr == nil && info.Folder {
+			return nil, &tool.Error{Code: tool.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: "Use list_files to see what is in it."}
+		}
+		return nil, err
+	}
+	if start > max(t.Total, 1) {
+		return nil, &tool.Error{Code: tool.InvalidArgument, Message: (&quarry.LineError{Line: start, Count: t.Total}).Error()}
+	}
+	data := &readAnswer{
+		foundPath: pathOf(t.Path), Start: t.First, End: t.First + len(t.Lines) - 1, Total: t.Total, Cut: t.Cut,
+		Version: t.Version, Encoding: t.Encoding, Ending: t.Ending,
+	}
+	if c.String("format") == "json" {
+		data.Lines = t.Lines
+	}
+	a := &answer{text: render.Lines(nil, t, start, end), data: data}
+	a.receipt = []string{"version " + t.Version}
+	if t.Encoding != "utf-8" {
+		a.receipt = append(a.receipt, t.Encoding)
+	}
+	if t.Ending == "crlf" || t.Ending == "mixed" {
+		a.receipt = append(a.receipt, "line endings "+t.Ending)
+	}
+	switch {
+	case t.CutLine:
+		a.receipt = append(a.receipt, fmt.Sprintf("line %d is longer than what is shown", t.First))
+	case t.Cut:
+		a.receipt = append(a.receipt, fmt.Sprintf("next: read_file {\"path\":%s,\"start_line\":%d}", jsonText(t.Path), data.End+1))
+	}
+	return a, nil
+}
+
+// jsonText is a path as an argument.
+func jsonText(path string) string {
+	if encoded := render.EncodedName(path); encoded != "" {
+		path = encoded
+	}
+	b, err := marshal(path, "")
+	if err != nil {
+		return `""`
+	}
+	return string(b)
+}

@@ -1,0 +1,218 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/match"
+	"quarry/tool"
+)
+
+const (
+	rooBlocks  = 300
+	rooContext = 1
+	// countFactor is how far results are counted beyond the cap.
+	countFactor = 20
+	// longLine is what is kept of a line, in bytes: more than any text shows,
+	// around the match.
+	longLine = 4 << 10
+)
+
+var readOnly = tool.Hints{ReadOnly: true, Idempotent: true}
+
+func rooSearchFiles(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name:  "search_files",
+		Title: "Search files",
+		Description: "Search the text of files below a folder with a regular expression (Rust syntax). " +
+			"Shows each match with one line before and after it.",
+		Params: []tool.Param{
+			{Name: "path", Kind: tool.String, Default: ".", Description: "Folder or file to search, relative to the workspace"},
+			need(str("regex", "Regular expression, Rust syntax")),
+			str("file_pattern", "Glob of the files to search, e.g. *.ts"),
+		},
+		OutputSchema: schema(searchSchema), Hints: readOnly,
+	}, searchBlocks)
+}
+
+func unionSearchFiles(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name:  "search_files",
+		Title: "Search files",
+		Description: "Search the text of files with a regular expression. Give regex (Rust syntax; blocks in path order) " +
+			"or pattern (JavaScript syntax, with look-around; the files with most matches first). " +
+			"For plain text use file_search, for words in any order search_code.",
+		Params: []tool.Param{
+			str("regex", "Rust syntax"),
+			str("pattern", "JavaScript syntax; instead of regex"),
+			str("path", "Folder or file to search"),
+			str("file_pattern", "Glob of the files to search: *.ts, src/**, !*_test.go"),
+			integer("context_lines", "Lines around a match; regex 1, pattern 2", 0),
+			integer("max_results", "Most blocks (regex, 300) or files (pattern, 10)", 1),
+			boolean("ignore_case", ""),
+			paramHidden, paramIgnored, paramOffset, paramCount, paramFormat,
+		},
+		OutputSchema: schema(searchSchema), Hints: readOnly,
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		switch regex, pattern := c.String("regex") != "", c.String("pattern") != ""; {
+		case regex && pattern:
+			return nil, &tool.Error{
+				Code: tool.InvalidArgument, Message: "regex and pattern can't be used together.",
+				Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
+			}
+		case pattern:
+			return searchExcerpts(ctx, c)
+		case regex:
+			return searchBlocks(ctx, c)
+		}
+		return nil, &tool.Error{
+			Code: tool.InvalidArgument, Message: "regex or pattern is required and must be a non-empty string.",
+			Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
+		}
+	})
+}
+
+// query is what the text searches share.
+func (c *call) query(pattern, glob string) quarry.Query {
+	q := quarry.Query{
+		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
+		Scope: quarry.Scope{
+			Paths: []string{c.path("path")}, Hidden: c.Bool("include_hidden"), Ignored: c.Bool("include_ignored"),
+		},
+		Limits: quarry.Limits{LineBytes: longLine},
+	}
+	if glob != "" {
+		q.Globs = []string{glob}
+	}
+	if c.Bool("ignore_case") {
+		q.Match.Case = match.Insensitive
+	}
+	return q
+}
+
+// countTo is how far results are counted: beyond what this page shows.
+func (c *call) countTo(limit int) int {
+	if c.String("count") == "exact" {
+		return math.MaxInt
+	}
+	if offset := c.Int("offset"); offset+limit > limit*countFactor {
+		return offset + limit*countFactor
+	}
+	return limit * countFactor
+}
+
+// either is an argument or its default.
+func (c *call) either(name string, otherwise, most int) int {
+	if !c.Given(name) {
+		return otherwise
+	}
+	return min(c.Int(name), most)
+}
+
+const (
+	maxContext = 50
+	maxBlocks  = 5000
+)
+
+// run searches. A pattern that gives up on a text is an error: what it found
+// until then may be anything.
+func (c *call) run(ctx context.Context, q quarry.Query) (*quarry.Result, error) {
+	r, err := c.ws.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range r.Files {
+		lines := r.Files[i].Lines
+		for j := range lines {
+			lines[j] = quarry.Decoded(lines[j])
+		}
+	}
+	return r, spent(&r.Summary)
+}
+
+func spent(s *quarry.Summary) error {
+	if s.Stopped != quarry.StopBudget {
+		return nil
+	}
+	return &tool.Error{Code: tool.InvalidPattern, Message: match.ErrBudget.Error(), Hint: "Use a pattern without nested repetitions, or narrow the path."}
+}
+
+// searchBlocks answers in Roo's form.
+func searchBlocks(ctx context.Context, c *call) (*answer, error) {
+	limit := c.either("max_results", rooBlocks, maxBlocks)
+	q := c.query(c.String("regex"), c.String("file_pattern"))
+	q.Before = c.either("context_lines", rooContext, maxContext)
+	q.After = q.Before
+	q.Limits.Blocks, q.Limits.CountTo = limit, c.countTo(limit)
+	offset := q.Offset
+	r, err := c.run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	total := render.Total{N: r.Blocks}
+	if !r.Exact {
+		total = render.Total{N: min(r.Blocks, q.Limits.CountTo), More: true}
+	}
+	text := fmt.Appendf(nil, "Found %s %s.", total, plural(total, "result", "results"))
+	text, shown := render.Blocks(text, r.Files, q.Before+q.After+1, c.limits())
+	cut := ""
+	if offset == 0 && (shown.Results < total.N || total.More) || offset > 0 && offset+shown.Results < total.N {
+		text = fmt.Appendf(text, "\n# Showing %s of %s results. Use a more specific search or path if necessary.", first(offset, shown.Results), total)
+		cut = "results"
+	}
+	a := &answer{text: text}
+	if shown.CutPath != "" {
+		cut = "bytes"
+		a.text = fmt.Appendf(a.text, "\n# The last result is cut before line %d of %s. Use a more specific search or path if necessary.", shown.CutLine, render.Name(shown.CutPath))
+	}
+	data := newSearchAnswer(&shown, total, c.String("format") == "json")
+	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
+	a.data = data
+	if total.N == 0 {
+		a.receipt = c.zeroIfUnion(ctx, q, &r.Summary, "file_pattern")
+		return a, nil
+	}
+	a.receipt = c.page("results", offset, shown.Results, total)
+	if offset+shown.Results < total.N || total.More {
+		data.NextOffset = offset + shown.Results
+	}
+	c.finishSearch(a, &r.Summary, &shown)
+	return a, nil
+}
+
+// finishSearch adds to a receipt what was cut and what was not searched.
+func (c *call) finishSearch(a *answer, s *quarry.Summary, shown *render.Shown) {
+	if shown.CutPath != "" {
+		a.receipt = append(a.receipt, fmt.Sprintf("the last result goes on: read_file {\"path\":%q,\"start_line\":%d}", shown.CutPath, shown.CutLine))
+	}
+	if s.Stopped == "" {
+		if skip := skipped(s); skip != "" {
+			a.receipt = append(a.receipt, skip)
+		}
+	}
+}
+
+func (c *call) zeroIfUnion(ctx context.Context, q quarry.Query, s *quarry.Summary, filter string) []string {
+	if !c.union() {
+		return nil
+	}
+	return c.zero(ctx, q, s, filter)
+}
+
+// first words a range of results: the first n, or which.
+func first(offset, n int) string {
+	if offset == 0 {
+		return "first " + itoa(n)
+	}
+	return fmt.Sprintf("%d-%d", offset+1, offset+n)
+}
+
+func plural(t render.Total, one, many string) string {
+	if t.N == 1 && !t.More {
+		return one
+	}
+	return many
+}

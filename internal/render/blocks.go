@@ -1,0 +1,146 @@
+package render
+
+import (
+	"strconv"
+
+	"quarry"
+)
+
+// Shown tells what of a search an answer has room for.
+type Shown struct {
+	// Files are those shown, with the lines shown.
+	Files []quarry.File
+	// Results counts the blocks, files or lines shown, whichever the text is
+	// made of.
+	Results int
+	// CutPath and CutLine are set if the last result is not whole: where it
+	// goes on.
+	CutPath string
+	CutLine int
+}
+
+// Limits bound a text.
+type Limits struct {
+	Budget int // bytes of the whole text; 0 is no bound
+	Line   int // characters of one line
+}
+
+func (l Limits) full(n int) bool { return l.Budget > 0 && n > l.Budget }
+
+// blockLine is the longest line of a block, by default.
+const blockLine = 500
+
+// Blocks appends matches in Roo's form: files with "# path", blocks of numbered
+// lines between "----". gap is the largest difference of line numbers within a
+// block.
+func Blocks(dst []byte, files []quarry.File, gap int, lim Limits) ([]byte, Shown) {
+	var shown Shown
+	if lim.Line == 0 {
+		lim.Line = blockLine
+	}
+	for i := range files {
+		f := &files[i]
+		at := 0
+		for at < len(f.Lines) {
+			mark, end := len(dst), blockEnd(f.Lines, at, gap)
+			if at == 0 {
+				dst = append(dst, "\n\n# "...)
+				dst = AppendName(dst, f.Path)
+			}
+			var fit int
+			dst, fit = appendBlock(dst, f.Lines[at:end], lim)
+			if fit < end-at && shown.Results > 0 {
+				// It comes whole in the next answer.
+				return dst[:mark], shown
+			}
+			shown.add(f, at, at+fit)
+			shown.Results++
+			dst = append(dst, "\n----"...)
+			if fit < end-at {
+				shown.CutPath, shown.CutLine = f.Path, f.Lines[at+fit].Number
+				return dst, shown
+			}
+			at = end
+		}
+	}
+	return dst, shown
+}
+
+// add notes that lines from to to of f are shown.
+func (s *Shown) add(f *quarry.File, from, to int) {
+	if n := len(s.Files); n > 0 && s.Files[n-1].Path == f.Path {
+		last := &s.Files[n-1]
+		last.Lines = f.Lines[:to]
+		last.Matched = hits(last.Lines)
+		return
+	}
+	part := *f
+	part.Lines = f.Lines[from:to]
+	part.Matched = hits(part.Lines)
+	s.Files = append(s.Files, part)
+}
+
+func hits(lines []quarry.Line) int {
+	n := 0
+	for i := range lines {
+		if lines[i].Hit {
+			n++
+		}
+	}
+	return n
+}
+
+// blockEnd is where the block that begins at line at ends.
+func blockEnd(lines []quarry.Line, at, gap int) int {
+	last := 0
+	for i := at; i < len(lines); i++ {
+		l := &lines[i]
+		if i > at && l.Number != lines[i-1].Number+1 {
+			return i // lines are missing, so the contexts don't touch
+		}
+		if !l.Hit {
+			continue
+		}
+		if last > 0 && l.Number-last > gap {
+			return i
+		}
+		last = l.Number
+	}
+	return len(lines)
+}
+
+// appendBlock appends the lines of a block, as many as fit, and says how many
+// those are.
+func appendBlock(dst []byte, lines []quarry.Line, lim Limits) ([]byte, int) {
+	for i := range lines {
+		mark := len(dst)
+		dst = appendBlockLine(dst, &lines[i], lim.Line)
+		if lim.full(len(dst)) {
+			return dst[:mark], i
+		}
+	}
+	return dst, len(lines)
+}
+
+func appendBlockLine(dst []byte, l *quarry.Line, most int) []byte {
+	dst = append(dst, '\n')
+	digits := strconv.Itoa(l.Number)
+	for range 3 - len(digits) {
+		dst = append(dst, ' ')
+	}
+	dst = append(dst, digits...)
+	dst = append(dst, " |"...)
+	w := cut(l, trimRight(l.Text), most)
+	if len(w.text) == 0 {
+		return dst
+	}
+	dst = append(dst, ' ')
+	if w.before {
+		dst = append(dst, "... "...)
+	}
+	dst = append(dst, w.text...)
+	if w.before || w.after {
+		dst = append(dst, " [truncated...]"...)
+	}
+	return dst
+}

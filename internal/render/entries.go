@@ -1,0 +1,81 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"quarry"
+)
+
+// Entries appends a listing, one line each, and says how many fit.
+func Entries(dst []byte, list []quarry.Entry, zone *time.Location, lim Limits) ([]byte, int) {
+	for i := range list {
+		mark := len(dst)
+		e := &list[i]
+		if e.Folder {
+			dst = append(dst, "\n[folder] "...)
+			dst = append(AppendName(dst, e.Path), '/')
+		} else {
+			dst = append(dst, "\n[file] "...)
+			dst = AppendName(dst, e.Path)
+			dst = append(dst, " (modified: "...)
+			dst = e.ModTime.In(zone).AppendFormat(dst, time.DateOnly)
+			dst = append(dst, ')')
+		}
+		if lim.full(len(dst)) {
+			return dst[:mark], i
+		}
+	}
+	return dst, len(list)
+}
+
+// Info describes a file or folder.
+func Info(dst []byte, i *quarry.Info, zone *time.Location) []byte {
+	if i.Folder {
+		dst = append(dst, "Folder: "...)
+		dst = append(AppendName(dst, i.Path), "/\nType: folder"...)
+	} else {
+		dst = append(dst, "File: "...)
+		dst = append(AppendName(dst, i.Path), "\nType: file\nSize: "...)
+		dst = append(dst, SizeExact(i.Size)...)
+	}
+	created := i.Created
+	if created.IsZero() {
+		created = i.ModTime // the oldest moment that is known
+	}
+	dst = append(dst, "\nCreated: "...)
+	dst = created.In(zone).AppendFormat(dst, time.DateTime)
+	dst = append(dst, "\nModified: "...)
+	return i.ModTime.In(zone).AppendFormat(dst, time.DateTime)
+}
+
+// Lines appends numbered lines and, behind a blank line, which they are. asked
+// is the last line asked for, 0 for the end of the file.
+func Lines(dst []byte, t *quarry.Text, start, asked int) []byte {
+	for i, text := range t.Lines {
+		dst = strconv.AppendInt(dst, int64(t.First+i), 10)
+		dst = append(dst, ':')
+		if text != "" {
+			dst = append(dst, ' ')
+			dst = append(dst, text...)
+		}
+		dst = append(dst, '\n')
+	}
+	last := t.First + len(t.Lines) - 1
+	switch {
+	case len(t.Lines) == 0:
+		return append(dst, "[Showing lines 0-0 of 0 total]"...)
+	case !t.Cut:
+		return fmt.Appendf(dst, "\n[Showing lines %d-%d of %d total]", t.First, last, t.Total)
+	}
+	dst = fmt.Appendf(dst, "\n[... truncated, showing lines %d-%d", t.First, last)
+	if start > 0 || asked > 0 {
+		to := t.Total
+		if asked > 0 {
+			to = min(asked, t.Total)
+		}
+		dst = fmt.Appendf(dst, " of requested range %d-%d", t.First, to)
+	}
+	return fmt.Appendf(dst, ", total lines in file: %d]", t.Total)
+}

@@ -1,0 +1,120 @@
+package render
+
+import (
+	"bytes"
+	"strconv"
+	"unicode"
+
+	"quarry"
+)
+
+// Excerpts appends matches in the vault's form: files with "## path", excerpts
+// of numbered lines with ">" at those that match. A file shows at most most
+// excerpts; lines that adjoin are one.
+func Excerpts(dst []byte, files []quarry.File, most int, lim Limits) ([]byte, Shown) {
+	var shown Shown
+	if lim.Line == 0 {
+		lim.Line = blockLine
+	}
+	for i := range files {
+		f := &files[i]
+		mark := len(dst)
+		dst = append(dst, "\n\n## "...)
+		dst = AppendName(dst, f.Path)
+		at := 0
+		for n := 0; n < most && at < len(f.Lines); n++ {
+			if n > 0 {
+				dst = append(dst, '\n')
+			}
+			end := runEnd(f.Lines, at)
+			for ; at < end; at++ {
+				size := len(dst)
+				dst = appendExcerptLine(dst, &f.Lines[at], lim.Line)
+				if !lim.full(len(dst)) {
+					continue
+				}
+				if shown.Results > 0 {
+					return dst[:mark], shown
+				}
+				shown.add(f, 0, at)
+				shown.Results++
+				shown.CutPath, shown.CutLine = f.Path, f.Lines[at].Number
+				return dst[:size], shown
+			}
+		}
+		shown.add(f, 0, at)
+		shown.Results++
+	}
+	return dst, shown
+}
+
+// runEnd is where the lines end that follow each other from at.
+func runEnd(lines []quarry.Line, at int) int {
+	for at++; at < len(lines) && lines[at].Number == lines[at-1].Number+1; at++ {
+	}
+	return at
+}
+
+func appendExcerptLine(dst []byte, l *quarry.Line, most int) []byte {
+	dst = append(dst, "\nLine "...)
+	dst = strconv.AppendInt(dst, int64(l.Number), 10)
+	if l.Hit {
+		dst = append(dst, ": > "...)
+	} else {
+		dst = append(dst, ":   "...)
+	}
+	return appendWindow(dst, cut(l, l.Text, most))
+}
+
+// appendWindow appends a part of a line with dots where something is missing.
+func appendWindow(dst []byte, w window) []byte {
+	if w.before {
+		dst = append(dst, "..."...)
+	}
+	dst = append(dst, w.text...)
+	if w.after {
+		dst = append(dst, "..."...)
+	}
+	return dst
+}
+
+// matchLine is the longest text of a match in a list.
+const matchLine = 200
+
+// Matches appends matching lines as a list: - `path:12`: text.
+func Matches(dst []byte, files []quarry.File, lim Limits) ([]byte, Shown) {
+	var shown Shown
+	if lim.Line == 0 {
+		lim.Line = matchLine
+	}
+	for i := range files {
+		f := &files[i]
+		for j := range f.Lines {
+			mark := len(dst)
+			dst = append(dst, "\n- `"...)
+			dst = AppendName(dst, f.Path)
+			dst = append(dst, ':')
+			dst = strconv.AppendInt(dst, int64(f.Lines[j].Number), 10)
+			dst = append(dst, "`: "...)
+			dst = appendWindow(dst, cut(trimmed(&f.Lines[j]), bytes.TrimSpace(f.Lines[j].Text), lim.Line))
+			if lim.full(len(dst)) {
+				return dst[:mark], shown
+			}
+			shown.add(f, 0, j+1)
+			shown.Results++
+		}
+	}
+	return dst, shown
+}
+
+// trimmed is a line whose spans fit its text without the space in front.
+func trimmed(l *quarry.Line) *quarry.Line {
+	n := len(l.Text) - len(bytes.TrimLeftFunc(l.Text, unicode.IsSpace))
+	if n == 0 || len(l.Spans) == 0 {
+		return l
+	}
+	t := *l
+	s := l.Spans[0]
+	t.Spans = []quarry.Span{{Start: max(s.Start-n, 0), End: max(s.End-n, 0)}}
+	return &t
+}

@@ -1,0 +1,89 @@
+package render
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// AppendName appends a path so that it can't forge a line or steer a terminal:
+// control and bidirectional characters and bytes that aren't UTF-8 become
+// escapes.
+func AppendName(dst []byte, path string) []byte {
+	if plainName(path) {
+		return append(dst, path...)
+	}
+	for len(path) > 0 {
+		r, size := utf8.DecodeRuneInString(path)
+		switch {
+		case r == utf8.RuneError && size <= 1, r < 0x20, r == 0x7f:
+			dst = append(dst, '\\', 'x', hexDigits[path[0]>>4], hexDigits[path[0]&15])
+		case tricky(r):
+			dst = append(dst, `\u{`...)
+			dst = strconv.AppendInt(dst, int64(r), 16)
+			dst = append(dst, '}')
+		default:
+			dst = append(dst, path[:size]...)
+		}
+		path = path[size:]
+	}
+	return dst
+}
+
+const hexDigits = "0123456789abcdef"
+
+// Name is AppendName as a string.
+func Name(path string) string {
+	if plainName(path) {
+		return path
+	}
+	return string(AppendName(nil, path))
+}
+
+func plainName(path string) bool {
+	for i, r := range path {
+		if r == utf8.RuneError {
+			if _, size := utf8.DecodeRuneInString(path[i:]); size <= 1 {
+				return false
+			}
+		}
+		if r < 0x20 || r == 0x7f || tricky(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// tricky reports characters that change how text around them is shown: C1
+// controls, line separators, bidirectional marks, tags and the byte order mark.
+func tricky(r rune) bool {
+	return 0x80 <= r && r < 0xa0 ||
+		r == 0x61c || 0x200e <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202e ||
+		0x2066 <= r && r <= 0x2069 || 0xe0000 <= r && r <= 0xe007f || r == 0xfeff
+}
+
+// base64Prefix marks a path that is given as base64.
+const base64Prefix = "base64:"
+
+// EncodedName returns the path as base64 if its printed form is not the path
+// itself, and "" if it is. ParseName reads it back.
+func EncodedName(path string) string {
+	if plainName(path) {
+		return ""
+	}
+	return base64Prefix + base64.StdEncoding.EncodeToString([]byte(path))
+}
+
+// ParseName reads a path that EncodedName wrote; any other it returns as it is.
+func ParseName(s string) string {
+	rest, ok := strings.CutPrefix(s, base64Prefix)
+	if !ok {
+		return s
+	}
+	b, err := base64.StdEncoding.DecodeString(rest)
+	if err != nil || plainName(string(b)) {
+		return s // a file may be called so
+	}
+	return string(b)
+}
