@@ -56,6 +56,7 @@ func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error
 	if err != nil {
 		return err
 	}
+	defer w.touched(record.Ops)
 	var results []journal.Result
 	for i := range steps {
 		if err := steps[i].do(tx); err != nil {
@@ -75,6 +76,26 @@ func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error
 		c.Warnings = append(c.Warnings, "the change is done, but the journal could not be completed: "+err.Error())
 	}
 	return nil
+}
+
+// touched tells the index what this process has changed, or may have. Events
+// would tell it too, where the file system has them.
+func (w *Workspace) touched(ops []journal.Op) {
+	k := w.keeper.Load()
+	if k == nil || !k.ready.Load() {
+		return
+	}
+	for _, op := range ops {
+		paths := []rootfs.Path{op.Path}
+		if op.Kind == journal.Rename {
+			paths = append(paths, op.To)
+		}
+		if len(op.Nodes) > 0 && op.Nodes[0].Type == rootfs.TypeDir {
+			k.ix.MarkTree(paths...)
+		} else {
+			k.ix.MarkDirty(paths...)
+		}
+	}
 }
 
 // settled is a change that was made, or none.

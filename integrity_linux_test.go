@@ -80,7 +80,7 @@ func TestByteIntegrity(t *testing.T) {
 	}
 	defer ws.Close()
 	names := []string{"utf-8", "utf-8-bom", "utf-16le", "utf-16be", "windows-1252"}
-	for i := range pick(1000, 10_000) {
+	for i := range pick(500, 10_000) {
 		rng := rand.New(rand.NewPCG(uint64(i), 11))
 		enc := names[rng.IntN(len(names))]
 		latin := enc == "windows-1252"

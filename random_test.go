@@ -188,3 +188,36 @@ func TestUndoRandomSequences(t *testing.T) {
 		})
 	}
 }
+
+// A search with an index sees each change of its own process at once, also
+// moves of folders, deletions and undos.
+func TestIndexSeesOwnChanges(t *testing.T) {
+	ws := actorVault(t, &quarry.Options{TrashDir: t.TempDir(), Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	if err := ws.WaitIndex(ctx); err != nil {
+		t.Fatal(err)
+	}
+	plain, err := quarry.Open(ws.Dir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	a := &actor{ws, rand.New(rand.NewPCG(4, 4))}
+	check := func(what string) {
+		t.Helper()
+		q := quarry.Query{Pattern: "some|Note|xyz"}
+		if diff := cmp.Diff(answer(t, plain, q), answer(t, ws, q)); diff != "" {
+			t.Fatalf("after %s: %s", what, diff)
+		}
+	}
+	for made := 0; made < pick(60, 2000); {
+		c, err := a.act(t)
+		if err != nil || c.ID == "" {
+			continue
+		}
+		made++
+		check(c.Summary)
+		if made%4 == 0 {
+			check(must(t)(ws.Undo(ctx, "", nil)).Summary)
+		}
+	}
+}

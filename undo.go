@@ -159,6 +159,7 @@ func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) err
 	if err != nil {
 		return err
 	}
+	defer w.touched(plan.Change.Ops)
 	var results []journal.Result
 	for i, op := range plan.Change.Ops {
 		var err error
