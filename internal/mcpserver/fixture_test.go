@@ -20,6 +20,14 @@ import (
 // stock is a set of tools with every behaviour a server has to carry.
 func stock(t testing.TB) *tool.Registry {
 	t.Helper()
+	reg, err := stockTools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reg
+}
+
+func stockTools() (*tool.Registry, error) {
 	schema := json.RawMessage(`{"type":"object","$defs":{"n":{"type":"integer"}},"properties":{"text":{"type":"string"},"length":{"$ref":"#/$defs/n"}},"required":["text","length"],"additionalProperties":false}`)
 	echo := func(_ context.Context, a tool.Args) (*tool.Result, error) {
 		s := a.String("text")
@@ -32,7 +40,7 @@ func stock(t testing.TB) *tool.Registry {
 		mu    sync.Mutex
 		notes = map[string]string{}
 	)
-	reg, err := tool.NewRegistry(
+	return tool.NewRegistry(
 		&tool.Tool{
 			Name: "echo", Title: "Echo", Description: "Gives a text back.", OutputSchema: schema, Hints: tool.Hints{ReadOnly: true, Idempotent: true},
 			Params: []tool.Param{{Name: "text", Kind: tool.String, Required: true, Description: "The text."}}, Run: echo,
@@ -48,11 +56,14 @@ func stock(t testing.TB) *tool.Registry {
 			Run: func(ctx context.Context, _ tool.Args) (*tool.Result, error) { <-ctx.Done(); return nil, ctx.Err() },
 		},
 		&tool.Tool{
-			Name: "count", Description: "Reports progress.", Params: []tool.Param{{Name: "to", Kind: tool.Integer, Default: 3}},
+			Name: "count", Description: "Reports progress.", Params: []tool.Param{{Name: "to", Kind: tool.Integer, Default: 3}, {Name: "pause", Kind: tool.Boolean}},
 			Run: func(ctx context.Context, a tool.Args) (*tool.Result, error) {
 				report, n := tool.ProgressOf(ctx), int64(a.Int("to"))
 				for i := range n {
 					report(i+1, n, fmt.Sprintf("file %d", i+1))
+				}
+				if a.Bool("pause") { // the TypeScript client drops reports that arrive together with the answer
+					time.Sleep(50 * time.Millisecond)
 				}
 				return &tool.Result{Text: "counted"}, nil
 			},
@@ -72,10 +83,6 @@ func stock(t testing.TB) *tool.Registry {
 			},
 		},
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return reg
 }
 
 // mapFiles are files in memory.
