@@ -77,18 +77,19 @@ type Index struct {
 	writing    sync.Mutex // one flush or merge at a time
 	wake       chan struct{}
 
-	mu      sync.Mutex
-	segs    []*held            // oldest first
-	dirty   map[string]*change // by path
-	trees   map[string]bool    // folders to be swept
-	pending map[string]bool    // changes to be looked at
-	seq     uint64             // of the last change
-	swept   bool               // the tree was compared since Open
-	number  uint64             // of the last manifest written or found
-	inForce uint64             // of the manifest that names segs
-	names   uint64             // segments made so far
-	snap    *snapshot          // of the present state, nil after a change
-	closed  bool
+	mu         sync.Mutex
+	segs       []*held              // oldest first
+	dirty      map[string]*change   // by path
+	trees      map[string]bool      // folders to be swept
+	pending    map[string]bool      // changes to be looked at
+	unreadable map[string]walk.Skip // folders no walk could look into
+	seq        uint64               // of the last change
+	swept      bool                 // the tree was compared since Open
+	number     uint64               // of the last manifest written or found
+	inForce    uint64               // of the manifest that names segs
+	names      uint64               // segments made so far
+	snap       *snapshot            // of the present state, nil after a change
+	closed     bool
 }
 
 // Open opens the index of root in the folder state, a trusted root that belongs
@@ -96,7 +97,7 @@ type Index struct {
 // damaged, or of another version, is dropped and made anew. Nothing is compared
 // with the tree until Fresh or Sweep.
 func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
-	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, wake: make(chan struct{}, 1)}
+	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, unreadable: map[string]walk.Skip{}, wake: make(chan struct{}, 1)}
 	if opts != nil {
 		ix.opts = *opts
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -279,5 +280,45 @@ func TestVerify(t *testing.T) {
 	}
 	if faults["zz"] != 2 {
 		t.Errorf("faults of zz: %d, want its flags and its grams", faults["zz"])
+	}
+}
+
+// A folder that can't be read is told, and found again when it can.
+func TestUnreadableFolder(t *testing.T) {
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("permissions don't stop this user")
+	}
+	w := newWorld(t, 1, false)
+	w.write("a", "needle\n")
+	w.write("shut/b", "needle\n")
+	dir := filepath.Join(w.dir, "shut")
+	if err := os.Chmod(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o755)
+	w.open()
+	w.pending = Changes{}
+	for _, c := range []struct {
+		mode    os.FileMode
+		skipped int
+		files   []string
+	}{{0, 1, []string{"a"}}, {0o755, 0, []string{"a", "shut/b"}}, {0, 1, []string{"a"}}} {
+		if err := os.Chmod(dir, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if c.skipped > 0 {
+			w.tellTree("shut")
+		}
+		snap, err := w.ix.Fresh(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(snap.Skipped()); got != c.skipped {
+			t.Errorf("mode %o: %d skipped, want %d", c.mode, got, c.skipped)
+		}
+		if got := w.candidates("needle", Ask{}); !slices.Equal(got, c.files) {
+			t.Errorf("mode %o: candidates %q, want %q", c.mode, got, c.files)
+		}
+		snap.Close()
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/walk"
 )
 
 // Fresh returns the state of the tree as it was when the call arrived, or
@@ -37,6 +38,12 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 	ix.mu.Lock()
 	if !ix.swept || ix.opts.Source == nil {
 		dirs = append(dirs, "")
+	}
+	for path := range ix.unreadable {
+		if path == "." {
+			path = ""
+		}
+		dirs = append(dirs, path)
 	}
 	taken := ix.trees
 	ix.trees = map[string]bool{}
@@ -105,6 +112,10 @@ func (ix *Index) newSnapshot() *snapshot {
 		h.shared = true
 		s.views = append(s.views, &view{seg: h.seg, held: h, mask: h.mask})
 	}
+	for _, skip := range ix.unreadable {
+		s.skipped = append(s.skipped, skip)
+	}
+	slices.SortFunc(s.skipped, func(a, b walk.Skip) int { return cmp.Compare(a.Path, b.Path) })
 	for path, c := range ix.dirty {
 		if c.member {
 			s.dirty = append(s.dirty, dirtyDoc{path, c.hidden})
@@ -129,10 +140,11 @@ func (s *Snapshot) Close() {
 
 // snapshot is what several Snapshots share.
 type snapshot struct {
-	ix    *Index
-	views []*view    // oldest first
-	dirty []dirtyDoc // sorted
-	refs  atomic.Int32
+	ix      *Index
+	views   []*view    // oldest first
+	dirty   []dirtyDoc // sorted
+	skipped []walk.Skip
+	refs    atomic.Int32
 }
 
 type view struct {
@@ -154,6 +166,10 @@ func (s *snapshot) release() {
 		}
 	}
 }
+
+// Skipped lists the folders that could not be read, in path order: what lies in
+// them is not in the snapshot.
+func (s *Snapshot) Skipped() []walk.Skip { return s.skipped }
 
 // Lookup returns what the snapshot knows about a file.
 func (s *Snapshot) Lookup(path string) (Doc, bool) {

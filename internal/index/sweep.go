@@ -43,10 +43,10 @@ func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	if err := s.run(ctx, opts); err != nil {
 		return err
 	}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
 	if dirs[0] == "" {
-		ix.mu.Lock()
-		ix.swept = true
-		ix.mu.Unlock()
+		ix.swept = !s.cut
 	}
 	return nil
 }
@@ -91,6 +91,8 @@ type sweeping struct {
 	dead    []place         // not listed any more, or listed in a later segment
 	dotted  map[string]bool // listed with a dot, to be asked about: the document's flag
 	compare bool
+	skipped []walk.Skip // what the walk couldn't look into
+	cut     bool        // and more than it lists
 }
 
 func (s *sweeping) begin() error {
@@ -127,10 +129,12 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 		}
 		return stampOf(&info), true
 	}
-	_, err := walk.Each(ctx, s.ix.root, &opts, work, s.file)
+	report, err := walk.Each(ctx, s.ix.root, &opts, work, s.file)
 	if err != nil {
 		return err
 	}
+	s.skipped = report.Skipped
+	s.cut = len(report.Skipped) < report.Count(walk.Unreadable)+report.Count(walk.Vanished)
 	for s.docs.next() {
 		s.dead = append(s.dead, s.docs.place())
 	}
@@ -210,6 +214,29 @@ func (s *sweeping) finish(shown map[string]bool) {
 		}
 	}
 	s.doubt()
+	s.remember()
+}
+
+// remember notes the folders that could not be read: they are swept again each
+// time, since becoming readable need not make an event here. ix.mu is held.
+func (s *sweeping) remember() {
+	ix := s.ix
+	for path := range ix.unreadable {
+		if s.covers(path) {
+			delete(ix.unreadable, path)
+			ix.forgetSnapshot()
+		}
+	}
+	for _, skip := range s.skipped {
+		if skip.Reason == walk.Unreadable {
+			ix.unreadable[skip.Path] = skip
+			ix.forgetSnapshot()
+		}
+	}
+}
+
+func (s *sweeping) covers(path string) bool {
+	return slices.ContainsFunc(s.dirs, func(d string) bool { return d == path || strings.HasPrefix(path, below(d)) })
 }
 
 // doubt asks anew about files that were found to belong, are in no segment yet
@@ -220,9 +247,7 @@ func (s *sweeping) doubt() {
 		listed[path] = true
 	}
 	for path, c := range s.ix.dirty {
-		if c.member && c.in == nil && !listed[path] && slices.ContainsFunc(s.dirs, func(d string) bool {
-			return strings.HasPrefix(path, below(d))
-		}) {
+		if c.member && c.in == nil && !listed[path] && s.covers(path) {
 			c.member = false
 			s.ix.suspect(path, c)
 			s.ix.forgetSnapshot()
