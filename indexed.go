@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,17 +152,34 @@ func (k *keeper) Barrier(ctx context.Context, apply func(index.Changes)) ([]root
 		out.Trees = c.Trees
 		for _, f := range c.Files {
 			out.Files = append(out.Files, f.Path)
-			if _, is := ignore.FileKind(f.Path.Base()); is || f.Path.Base() == ".git" {
+			if dir, is := rulesFor(f.Path); is {
 				k.judge.Forget()
-				c.Rescan(f.Path.Dir())
+				c.Rescan(dir)
+				out.Trees = append(out.Trees, dir)
 			}
 		}
+		// A name that came, was written to and went may have been a second name
+		// of any file.
 		if c.Passed {
 			out.Trees = append(out.Trees, rootfs.Path{})
 		}
 		apply(out)
 	})
 }
+
+// rulesFor tells for which folder a file holds ignore rules, if it does. A .git
+// that comes or goes begins or ends a repository, whose rules stand alone.
+func rulesFor(p rootfs.Path) (dir rootfs.Path, is bool) {
+	if _, is := ignore.FileKind(p.Base()); is || p.Base() == ".git" {
+		return p.Dir(), true
+	}
+	if s := p.String(); s == excludeFile || strings.HasSuffix(s, "/"+excludeFile) {
+		return p.Dir().Dir().Dir(), true
+	}
+	return rootfs.Path{}, false
+}
+
+const excludeFile = ".git/info/exclude"
 
 // indexWalk is the walk that decides what belongs to the index: what a search
 // sees, and hidden files, but never a repository's own folder.
@@ -183,9 +201,6 @@ func (k *keeper) close() error {
 	errs = append(errs, k.ix.Close(), k.lease.Release(), k.state.Close())
 	return errors.Join(errs...)
 }
-
-// touched tells the index of a change this process has made.
-func (k *keeper) touched(paths []rootfs.Path) { k.ix.MarkDirty(paths...) }
 
 // IndexStatus describes the index of a workspace.
 type IndexStatus struct {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -145,9 +146,13 @@ func (m *mutator) query() quarry.Query {
 // The promise: with the index and without, the same call gives the same
 // answer, while other programs change the tree.
 func TestIndexEqualsScan(t *testing.T) {
-	trees, steps, queries := 12, 60, 12
+	// 20,000 queries; QUARRY_LONG multiplies the trees.
+	trees, steps, queries := 20, 20, 50
 	if testing.Short() {
-		trees, steps = 3, 25
+		trees = 3
+	}
+	if n, err := strconv.Atoi(os.Getenv("QUARRY_LONG")); err == nil {
+		trees *= n
 	}
 	asked := 0
 	for seed := range uint64(trees) {
@@ -261,5 +266,36 @@ func TestIndexIsShared(t *testing.T) {
 	}
 	if st, _ := second.IndexStatus(context.Background()); st.State != "ready" || st.Remote {
 		t.Errorf("%+v", st)
+	}
+}
+
+// What a repository's own exclude file says counts at once, also when it
+// changes after the index was built.
+func TestIndexFollowsExclude(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		full := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".git/info/exclude", "# nothing\n")
+	write("out/a.txt", "needle\n")
+	write("b.txt", "needle\n")
+	with, without := indexedPair(t, dir, 2)
+	q := quarry.Query{Pattern: "needle"}
+	for _, rules := range []string{"out\n", "*.txt\n", "# nothing\n", "/b.txt\n"} {
+		write(".git/info/exclude", rules)
+		if got, want := answer(t, with, q), answer(t, without, q); got != want {
+			t.Errorf("rules %q: by index\n%s\nby scan\n%s", rules, got, want)
+		}
+		write("out/c"+fmt.Sprint(len(rules)), "needle\n")
+		if got, want := answer(t, with, q), answer(t, without, q); got != want {
+			t.Errorf("a new file under rules %q: by index\n%s\nby scan\n%s", rules, got, want)
+		}
 	}
 }
