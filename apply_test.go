@@ -1,0 +1,215 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+)
+
+// changing opens a workspace with one file for tests of what is underneath.
+func changing(t *testing.T, files map[string]string) *Workspace {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		full := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open(dir, &Options{StateDir: t.TempDir(), Trash: TrashNone})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+func resolved(t *testing.T, w *Workspace, path string) rootfs.Path {
+	t.Helper()
+	p, err := w.root.Resolve(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// replaceStep edits a file as a step of a larger change.
+func replaceStep(t *testing.T, w *Workspace, path, old, new string) step {
+	t.Helper()
+	p := resolved(t, w, path)
+	data, version, _, err := w.root.ReadFile(p, maxRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := document(p, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edited, err := textedit.Apply(doc, Replace{Old: old, New: new})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.spliceStep(p, version, data, edited)
+}
+
+func text(t *testing.T, w *Workspace, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.Dir(), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+var errTest = errors.New("the disk is on fire")
+
+// failing is a step that does something else first.
+func failing(t *testing.T, w *Workspace, first func()) step {
+	return step{
+		op: journal.Op{Kind: journal.Create, Path: resolved(t, w, "never"), NewData: []byte("x")},
+		do: func(*journal.Tx) error { first(); return errTest },
+	}
+}
+
+// When a step fails, those before it are taken back and nothing is recorded.
+func TestFailureTakesBackTheRest(t *testing.T) {
+	ctx := context.Background()
+	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
+	folders, err := w.folderSteps(resolved(t, w, "x/y"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := append([]step{replaceStep(t, w, "a.md", "one", "two"), replaceStep(t, w, "b.md", "one", "two")}, folders...)
+	steps = append(steps, w.createStep(resolved(t, w, "x/y/new"), []byte("n")), failing(t, w, func() {}))
+	if err := w.carryOut(ctx, &Change{Tool: "test"}, steps); !errors.Is(err, errTest) {
+		t.Fatalf("error %v", err)
+	}
+	if text(t, w, "a.md") != "one\n" || text(t, w, "b.md") != "one\n" {
+		t.Error("an edit was not taken back")
+	}
+	if entries, _ := os.ReadDir(w.Dir()); len(entries) != 2 {
+		t.Errorf("%d entries are left", len(entries))
+	}
+	if log, err := w.Changes(ctx, 0); err != nil || len(log.Changes) != 0 {
+		t.Errorf("the journal has %+v, %v", log, err)
+	}
+}
+
+// What can't be taken back is an entry of its own, and an error that says so.
+func TestFailureThatCantBeTakenBack(t *testing.T) {
+	ctx := context.Background()
+	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
+	steps := []step{
+		replaceStep(t, w, "a.md", "one", "two"), replaceStep(t, w, "b.md", "one", "two"),
+		failing(t, w, func() { os.WriteFile(filepath.Join(w.Dir(), "a.md"), []byte("foreign\n"), 0o644) }),
+	}
+	err := w.carryOut(ctx, &Change{Tool: "test"}, steps)
+	var partial *PartialError
+	if !errors.As(err, &partial) || !errors.Is(err, errTest) {
+		t.Fatalf("error %v", err)
+	}
+	if text(t, w, "a.md") != "foreign\n" || text(t, w, "b.md") != "one\n" {
+		t.Errorf("a is %q, b is %q", text(t, w, "a.md"), text(t, w, "b.md"))
+	}
+	log, err := w.Changes(ctx, 0)
+	if err != nil || len(log.Changes) != 1 || log.Changes[0].ID != partial.ID || len(log.Changes[0].Paths) != 1 {
+		t.Fatalf("the journal has %+v, %v", log, err)
+	}
+	// The entry brings back what the file was, once the foreign content is out
+	// of the way.
+	if err := os.WriteFile(filepath.Join(w.Dir(), "a.md"), []byte("two\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Undo(ctx, partial.ID, nil); err != nil || text(t, w, "a.md") != "one\n" {
+		t.Errorf("undo: %v, a is %q", err, text(t, w, "a.md"))
+	}
+}
+
+// A deletion that fails half-way makes again what was gone.
+func TestDeletionThatFailsHalfWay(t *testing.T) {
+	ctx := context.Background()
+	w := changing(t, map[string]string{"d/a": "1", "d/e/b": "2", "d/e/c": "3"})
+	p := resolved(t, w, "d")
+	s := w.removeStep(ctx, p)
+	s.do = func(tx *journal.Tx) error {
+		if err := w.root.RemoveAll(resolved(t, w, "d/e")); err != nil {
+			t.Fatal(err)
+		}
+		return w.bringBack(ctx, tx, errTest)
+	}
+	if err := w.carryOut(ctx, &Change{Tool: "test"}, []step{s}); !errors.Is(err, errTest) {
+		t.Fatalf("error %v", err)
+	}
+	for name, want := range map[string]string{"d/a": "1", "d/e/b": "2", "d/e/c": "3"} {
+		if got := text(t, w, name); got != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
+// A folder that another process makes first is no reason to fail.
+func TestFolderMadeMeanwhile(t *testing.T) {
+	ctx := context.Background()
+	w := changing(t, map[string]string{"a": ""})
+	folders, err := w.folderSteps(resolved(t, w, "x"), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(w.Dir(), "x"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	steps := append(folders, w.createStep(resolved(t, w, "x/f"), nil))
+	if err := w.carryOut(ctx, &Change{Tool: "test"}, steps); !errors.Is(err, errReplan) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPathLocks(t *testing.T) {
+	w := changing(t, nil)
+	p := func(s string) rootfs.Path { return resolved(t, w, s) }
+	var l pathLocks
+	ctx := context.Background()
+	held, err := l.lock(ctx, p("a/b"), p("c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	free := func(paths ...rootfs.Path) bool {
+		short, cancel := context.WithTimeout(ctx, 5*time.Millisecond)
+		defer cancel()
+		unlock, err := l.lock(short, paths...)
+		if err == nil {
+			unlock()
+		}
+		return err == nil
+	}
+	for _, c := range []struct {
+		name  string
+		paths []rootfs.Path
+		want  bool
+	}{
+		{"the same", []rootfs.Path{p("c")}, false},
+		{"beneath", []rootfs.Path{p("a/b/x")}, false},
+		{"above", []rootfs.Path{p("a")}, false},
+		{"everything", []rootfs.Path{{}}, false},
+		{"one of two", []rootfs.Path{p("z"), p("c/d")}, false},
+		{"beside", []rootfs.Path{p("a/bb"), p("cc")}, true},
+	} {
+		if got := free(c.paths...); got != c.want {
+			t.Errorf("%s: free %v, want %v", c.name, got, c.want)
+		}
+	}
+	held()
+	if !free(p("a"), p("c")) {
+		t.Error("still locked")
+	}
+}
