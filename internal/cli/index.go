@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -68,6 +69,9 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 		return nil, err
 	}
 	opts.Index.Progress = f.progress(s)
+	// Building makes garbage fast: at 50 % the Linux tree peaks at 250 MB, mapped
+	// files included, instead of 300 MB, for a tenth more processor time.
+	debug.SetGCPercent(50)
 	return quarry.Open(root, opts)
 }
 
