@@ -1,0 +1,248 @@
+package profile_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"quarry/internal/profile"
+	"quarry/tool"
+)
+
+// All that a client reads of the default profile, schemas and hints included,
+// stays under 6,000 tokens of four characters.
+func TestDefinitionsAreShort(t *testing.T) {
+	all, err := json.Marshal(profile.Definitions(tools(t, nil, profile.Options{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tokens := len(all) / 4; tokens >= 6000 {
+		t.Errorf("the definitions take %d tokens", tokens)
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	for name, want := range map[string]string{
+		"quarry": "search_files file_search search_by_path search_code search_notes list_files get_file_info read_file edit_file write_file " +
+			"create_folder move_file delete_file create_note modify_note organize_note list_changes undo_change get_index_status",
+		"vault": "create_note modify_note search_notes search_files list_files get_file_info organize_note read_file edit_file write_file " +
+			"create_folder delete_file move_file",
+		"roo": "search_files", "godoctor": "file_search", "smcp": "search_by_path get_index_status search_code",
+	} {
+		if got := toolNames(tools(t, nil, profile.Options{Profile: name})); got != want {
+			t.Errorf("%s has %s", name, got)
+		}
+	}
+	if got := toolNames(tools(t, nil, profile.Options{Profile: "vault", ReadOnly: true})); got != "search_notes search_files list_files get_file_info read_file" {
+		t.Errorf("read-only: %s", got)
+	}
+	if got := toolNames(tools(t, nil, profile.Options{Tools: []string{"read_file", "file_search"}})); got != "file_search read_file" {
+		t.Errorf("narrowed: %s", got)
+	}
+	for _, bad := range []profile.Options{{Profile: "emacs"}, {Tools: []string{"nope"}}} {
+		if _, err := profile.New(nil, &bad); err == nil {
+			t.Errorf("%+v was taken", bad)
+		}
+	}
+}
+
+func toolNames(r *tool.Registry) string {
+	var names []string
+	for _, t := range r.Tools() {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// Every tool has a title and a sentence, its hints agree with its name, and a
+// parameter that only says its name needs no description.
+func TestDefinitionsAreComplete(t *testing.T) {
+	changing := regexp.MustCompile(`^(edit|write|create|move|delete|modify|organize|undo)_`)
+	for _, name := range profile.Names() {
+		for _, tl := range tools(t, nil, profile.Options{Profile: name}).Tools() {
+			if tl.Title == "" || !strings.HasSuffix(tl.Description, ".") && !strings.Contains(tl.Description, ". ") {
+				t.Errorf("%s/%s: title %q, description %q", name, tl.Name, tl.Title, tl.Description)
+			}
+			if changing.MatchString(tl.Name) == tl.Hints.ReadOnly {
+				t.Errorf("%s/%s: read-only is %v", name, tl.Name, tl.Hints.ReadOnly)
+			}
+			if tl.Hints.ReadOnly && tl.Hints.Destructive {
+				t.Errorf("%s/%s destroys nothing", name, tl.Name)
+			}
+			if !json.Valid(tl.InputSchema()) || !json.Valid(tl.OutputSchema) {
+				t.Errorf("%s/%s: schemas", name, tl.Name)
+			}
+		}
+	}
+}
+
+// docs/PROFILES.md is written from the definitions; go test -update rewrites it.
+func TestDocs(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("# Profiles and tools\n\nGenerated from the tool definitions by `go test ./internal/profile -update`; don't edit.\n")
+	b.WriteString("\nA profile is a set of tools and a way of wording. `quarry mcp --profile P` serves one, `quarry tools --profile P`\n" +
+		"lists it, `quarry call TOOL JSON --profile P` calls it. `--tools a,b` narrows it, `--read-only` removes what changes files.\n\n" +
+		"| profile | tools | |\n|---|---|---|\n")
+	for _, name := range profile.Names() {
+		n := len(tools(t, nil, profile.Options{Profile: name}).Tools())
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %d | %s |\n", name, name, n, profile.About(name))
+	}
+	for _, name := range profile.Names() {
+		fmt.Fprintf(&b, "\n## %s\n", name)
+		for _, tl := range tools(t, nil, profile.Options{Profile: name}).Tools() {
+			writeTool(&b, tl)
+		}
+	}
+	compare(t, filepath.Join("..", "..", "docs", "PROFILES.md"), b.Bytes())
+}
+
+// plain keeps globs from being read as markdown.
+var plain = strings.NewReplacer("|", `\|`, "*", `\*`, "_", `\_`, "<", "&lt;")
+
+func writeTool(b *bytes.Buffer, tl *tool.Tool) {
+	fmt.Fprintf(b, "\n### `%s`\n\n%s", tl.Name, plain.Replace(tl.Description))
+	switch {
+	case tl.Hints.ReadOnly:
+		b.WriteString(" *Changes nothing.*\n")
+	case tl.Hints.Destructive:
+		b.WriteString(" *Changes files.*\n")
+	default:
+		b.WriteString(" *Adds files.*\n")
+	}
+	if len(tl.Params) == 0 {
+		return
+	}
+	b.WriteString("\n| parameter | type | |\n|---|---|---|\n")
+	writeParams(b, "", tl.Params)
+}
+
+func writeParams(b *bytes.Buffer, prefix string, params []tool.Param) {
+	for _, p := range params {
+		kind := [...]string{"text", "integer", "boolean", "list", "object"}[p.Kind]
+		if len(p.Enum) > 0 {
+			kind = "`" + strings.Join(p.Enum, "`, `") + "`"
+		}
+		about := []string{}
+		if p.Required {
+			about = append(about, "required")
+		}
+		if p.Description != "" {
+			about = append(about, plain.Replace(p.Description))
+		}
+		if p.Default != nil {
+			about = append(about, fmt.Sprintf("default `%v`", p.Default))
+		}
+		switch {
+		case p.Min != nil && p.Max != nil:
+			about = append(about, fmt.Sprintf("%d to %d%s", *p.Min, *p.Max, unit(p)))
+		case p.Max != nil:
+			about = append(about, fmt.Sprintf("at most %d%s", *p.Max, unit(p)))
+		}
+		fmt.Fprintf(b, "| `%s%s` | %s | %s |\n", prefix, p.Name, kind, strings.Join(about, "; "))
+		writeParams(b, p.Name+".", p.Fields)
+	}
+}
+
+func unit(p tool.Param) string {
+	if p.Kind == tool.String {
+		return " characters"
+	}
+	return ""
+}
+
+// Structured results are what the output schemas promise.
+func TestStructuredResults(t *testing.T) {
+	for file, scenes := range goldens() {
+		name, toolName, _ := strings.Cut(file, "/")
+		for _, s := range scenes {
+			s.opts.Profile = name
+			reg := tools(t, s.make().make(t), s.opts)
+			for _, st := range s.steps {
+				if st.tool == "" {
+					st.tool = toolName
+				}
+				r := call(t, reg, st.tool, st.args)
+				data, err := json.Marshal(r.Structured)
+				if err != nil {
+					t.Fatal(err)
+				}
+				schema := reg.Lookup(st.tool).OutputSchema
+				if r.IsError {
+					schema = json.RawMessage(`{"type":"object","properties":{"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},"required":["code","message"]}},"required":["error"]}`)
+				}
+				for _, problem := range violations(schema, data) {
+					t.Errorf("%s: %s: %s", file, st.name, problem)
+				}
+			}
+		}
+	}
+}
+
+// violations checks a value against the part of JSON schema that is used here.
+func violations(schema, value json.RawMessage) []string {
+	var s struct {
+		Type       string                     `json:"type"`
+		Enum       []any                      `json:"enum"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+		Items      json.RawMessage            `json:"items"`
+	}
+	var v any
+	if json.Unmarshal(schema, &s) != nil || json.Unmarshal(value, &v) != nil {
+		return []string{"not JSON"}
+	}
+	var found []string
+	is := map[string]bool{"": true}
+	switch v := v.(type) {
+	case map[string]any:
+		is["object"] = true
+		var fields map[string]json.RawMessage
+		json.Unmarshal(value, &fields)
+		for _, name := range s.Required {
+			if fields[name] == nil {
+				found = append(found, name+" is missing")
+			}
+		}
+		for name, sub := range s.Properties {
+			if fields[name] != nil {
+				for _, p := range violations(sub, fields[name]) {
+					found = append(found, name+": "+p)
+				}
+			}
+		}
+	case []any:
+		is["array"] = true
+		var items []json.RawMessage
+		json.Unmarshal(value, &items)
+		for i, item := range items {
+			if s.Items != nil {
+				for _, p := range violations(s.Items, item) {
+					found = append(found, fmt.Sprintf("[%d]: %s", i, p))
+				}
+			}
+		}
+	case string:
+		is["string"] = true
+	case bool:
+		is["boolean"] = true
+	case float64:
+		is["number"], is["integer"] = true, v == float64(int64(v))
+	}
+	if !is[s.Type] {
+		found = append(found, fmt.Sprintf("%s is not a %s", value, s.Type))
+	}
+	if len(s.Enum) > 0 {
+		ok := false
+		for _, e := range s.Enum {
+			ok = ok || e == v
+		}
+		if !ok {
+			found = append(found, fmt.Sprintf("%v is none of %v", v, s.Enum))
+		}
+	}
+	return found
+}
