@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -286,5 +287,53 @@ func TestManifestRoundTrip(t *testing.T) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(m) {
 		t.Errorf("got %+v, want %+v", got, m)
+	}
+}
+
+// A segment cut off under our feet is no reason to die: where files are mapped,
+// reading it is a fault.
+func TestTruncatedWhileInUse(t *testing.T) {
+	w := manyFiles(t)
+	w.calm()
+	listed := w.listed(true)
+	p := match.MustCompile("needle", match.Options{})
+	matching := w.matching(p, listed)
+	for round := range 3 {
+		entries, err := os.ReadDir(w.stateDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if strings.HasPrefix(e.Name(), segmentPrefix) {
+				if err := os.Truncate(filepath.Join(w.stateDir, e.Name()), 0); err != nil {
+					t.Skip("can't truncate: ", err)
+				}
+			}
+		}
+		snap, err := w.ix.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := snap.Candidates(Ask{Need: p.Need(), Hidden: true})
+		if err == nil {
+			err = c.Each(func(*Doc) bool { return true })
+		}
+		if err != nil && !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+		snap.Close()
+		if round == 1 {
+			w.ix.mu.Lock()
+			segs := w.ix.segs
+			w.ix.mu.Unlock()
+			if len(segs) > 0 {
+				if err := w.ix.join(context.Background(), segs); !errors.Is(err, ErrDamaged) {
+					t.Errorf("joining what is damaged: %v", err)
+				}
+			}
+		}
+		w.complete(fmt.Sprint("round ", round), p, matching, listed)
+		w.refresh()
+		w.complete(fmt.Sprint("round ", round, ", refreshed"), p, matching, listed)
 	}
 }

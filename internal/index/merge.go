@@ -89,9 +89,22 @@ func (ix *Index) join(ctx context.Context, from []*held) error {
 		})
 	}
 	if err != nil {
+		ix.recheck(from)
 		return err
 	}
 	return ix.replace(j, seg)
+}
+
+// recheck drops those of some segments that are damaged, after something went
+// wrong with one of them.
+func (ix *Index) recheck(segs []*held) {
+	for _, h := range segs {
+		if err := guard(func() error { return new(segment).parse(h.seg.mapping.Bytes()) }); err != nil {
+			ix.mu.Lock()
+			ix.damage(h, err)
+			ix.mu.Unlock()
+		}
+	}
 }
 
 // table merges the document tables.
@@ -180,7 +193,7 @@ func (j *joining) part(keys [][]trigram.Gram, i int, out *part) error {
 		at[k], _ = slices.BinarySearch(keys[k], trigram.Gram(i)<<partShift)
 		end[k], _ = slices.BinarySearch(keys[k], trigram.Gram(i+1)<<partShift)
 	}
-	var ids, one, all []uint32
+	var ids, one, all, spare []uint32
 	for {
 		g, some := trigram.Gram(trigram.Grams), false
 		for k := range keys {
@@ -208,7 +221,8 @@ func (j *joining) part(keys [][]trigram.Gram, i int, out *part) error {
 					one = append(one, uint32(n))
 				}
 			}
-			all = trigram.Union(nil, all, one)
+			spare = trigram.Union(spare[:0], all, one)
+			all, spare = spare, all
 		}
 		if len(all) > 0 {
 			out.add(g, all, j.docs.n)

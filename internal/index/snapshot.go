@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync/atomic"
 
@@ -23,10 +24,18 @@ func (ix *Index) Fresh(ctx context.Context) (*Snapshot, error) {
 			return nil, err
 		}
 	}
-	if err := ix.catchUp(ctx, unwatched); err != nil {
-		return nil, err
+	for {
+		segments := ix.Status().Segments
+		err := ix.catchUp(ctx, unwatched)
+		if err == nil {
+			return ix.Snapshot()
+		}
+		// A segment that turns out to be damaged is dropped; without it, its
+		// files are new.
+		if !errors.Is(err, ErrDamaged) || ix.Status().Segments >= segments {
+			return nil, err
+		}
 	}
-	return ix.Snapshot()
 }
 
 // catchUp sweeps what has to be and resolves what was marked.
