@@ -17,7 +17,7 @@ type automata struct {
 
 // decideFast answers for one line when the automaton can.
 func (m *Matcher) decideFast(line []byte) (known, ok bool) {
-	if bytes.IndexByte(line, '\r') >= 0 {
+	if m.p.plan.looseEnd && bytes.IndexByte(line, '\r') >= 0 {
 		return false, false // the automaton would let the line end there
 	}
 	return true, m.lineCache().Match(line)

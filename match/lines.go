@@ -74,7 +74,11 @@ func (m *Matcher) segment(part []byte, base int, yield func(start, end int) bool
 // candidateLines looks only at lines the prefilter finds.
 func (m *Matcher) candidateLines(buf []byte, base int, yield func(start, end int) bool) bool {
 	pl := m.p.plan
+	misses := 0
 	for pos := 0; pos < len(buf); {
+		if misses*missBytes > pos+minMisses*missBytes {
+			return m.allLines(buf[pos:], base+pos, yield)
+		}
 		hit, hitEnd := pl.pre.find(buf, pos)
 		if hit < 0 {
 			break
@@ -88,10 +92,11 @@ func (m *Matcher) candidateLines(buf []byte, base int, yield func(start, end int
 			if hitEnd > end && !m.MatchLine(buf[start:end]) {
 				continue
 			}
-		} else if !m.decide(buf[start:end]) {
+		} else if !m.decide(buf[pl.from(start, hit):end]) {
 			if m.err != nil {
 				return false
 			}
+			misses++
 			continue
 		}
 		if !yield(base+start, base+end) || m.err != nil {
@@ -99,6 +104,22 @@ func (m *Matcher) candidateLines(buf []byte, base int, yield func(start, end int
 		}
 	}
 	return true
+}
+
+// A hit that is no match costs about as much as missBytes read by the
+// automaton, so with more of them the rest of the segment is left to it.
+const (
+	missBytes = 160
+	minMisses = 32
+)
+
+// from is where the search in a line begins that starts at start and has its
+// first hit at hit.
+func (p *plan) from(start, hit int) int {
+	if p.fromHit {
+		return hit
+	}
+	return start
 }
 
 // textEndAfter is textEnd for a line known to reach past position at.

@@ -39,6 +39,14 @@ type plan struct {
 	pre   *prefilter
 	whole bool
 
+	// fromHit says that a match in a line begins at a hit, and needs to know
+	// nothing of what comes before.
+	fromHit bool
+
+	// looseEnd says that lines lets a line end before \r: only then a \r
+	// inside of it matters.
+	looseEnd bool
+
 	// crosses says that a match may reach over a line feed.
 	crosses bool
 
@@ -60,6 +68,7 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 			return nil, tooLarge(err)
 		}
 		p.lines = dfa.NewLines(first, nil)
+		p.looseEnd = first.Looks.Has(hir.LookEndCRLF)
 		p.prog = sync.OnceValue(func() *nfa.Prog {
 			// The tree fitted, groups included. What is shared among
 			// alternatives may differ, so some room is left.
@@ -81,7 +90,7 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		if err != nil {
 			return nil
 		}
-		return dfa.NewFinder(p.prog(), reverse, nil)
+		return dfa.NewFinder(p.prog(), reverse, &dfa.Options{Next: nextStart(found.Prefix, opts.Mode)})
 	})
 	if found.Exact != nil && !hasEmptyText(found.Exact) {
 		p.pre = newPrefilter(found.Exact)
@@ -90,11 +99,31 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 			return p, nil
 		}
 	}
-	p.pre = newPrefilter(bestSet(found.Need))
+	set := bestSet(found.Need)
+	p.pre = newPrefilter(set)
+	p.fromHit = p.pre != nil && first.Looks&^looksAhead == 0 && !p.superset && sameSet(set, found.Prefix)
 	if p.pre == nil {
 		p.pre = firstBytes(first)
 	}
 	return p, nil
+}
+
+// nextStart finds where the next match could begin, from what all begin with.
+// It is nil where that is no help, as in single lines.
+func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
+	if mode == Lines || len(prefix) == 0 || hasEmptyText(prefix) || setFrequency(prefix) > commonHits {
+		return nil
+	}
+	pre := newPrefilter(prefix)
+	if pre == nil || pre.oddCase {
+		return nil
+	}
+	return func(text []byte, from int) int {
+		if hit, _ := pre.find(text, from); hit >= 0 {
+			return hit
+		}
+		return len(text)
+	}
 }
 
 func tooLarge(err error) error {
@@ -103,6 +132,15 @@ func tooLarge(err error) error {
 		e.Hint = "Use smaller repetition counts, or (?-u) where Unicode classes aren't needed."
 	}
 	return e
+}
+
+// looksAhead are the assertions that ask nothing about what comes before.
+const looksAhead nfa.LookSet = 1<<hir.LookEnd | 1<<hir.LookEndLine | 1<<hir.LookEndCRLF |
+	1<<hir.LookWordEndHalfASCII | 1<<hir.LookWordEndHalfUnicode
+
+// sameSet reports whether both are one slice.
+func sameSet(x, y literal.Set) bool {
+	return len(x) > 0 && len(x) == len(y) && &x[0] == &y[0]
 }
 
 func hasEmptyText(set literal.Set) bool {

@@ -235,13 +235,15 @@ func hasOddCase(s string) bool {
 // rarest, or nil when there is none worth looking for.
 func bestSet(n *literal.Need) literal.Set {
 	set, freq := cheapest(n)
-	// A hit every 24 bytes or so costs more than running the automaton over
-	// everything.
-	if set == nil || freq > 1.0/24 {
+	if set == nil || freq > commonHits {
 		return nil
 	}
 	return set
 }
+
+// commonHits: one every 24 bytes or so costs more than running the automaton
+// over everything.
+const commonHits = 1.0 / 24
 
 func cheapest(n *literal.Need) (literal.Set, float64) {
 	switch n.Op {

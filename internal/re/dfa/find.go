@@ -29,12 +29,15 @@ type Finder struct {
 	fwd, rev     *nfa.Prog
 	fcl, rcl     *classes
 	flook, rlook *lookTable
-	cacheSize    int
+	cacheSize    sizes
 
 	// skip: without assertions, a run that is back where it started stays
 	// there until a byte that can begin a match, and such bytes are rare
 	// enough to look for them first.
 	skip bool
+	next func(text []byte, from int) int
+	// literal: next is the caller's and not the search for a first byte.
+	literal bool
 }
 
 // rareFirst reports whether a match begins with a byte that is rare in most
@@ -53,13 +56,18 @@ func rareFirst(p *nfa.Prog) bool {
 // NewFinder makes a Finder of two programs of the same pattern, compiled with
 // and without Reverse; captures in the first are ignored.
 func NewFinder(fwd, rev *nfa.Prog, opt *Options) *Finder {
-	return &Finder{
+	f := &Finder{
 		skip: rareFirst(fwd) && fwd.Looks == 0 && !fwd.Nullable,
 		fwd:  fwd, rev: rev,
 		fcl: newClasses(fwd, modeFind), rcl: newClasses(rev, modeReverse),
 		flook: newLookTable(false), rlook: newLookTable(true),
 		cacheSize: opt.cacheSize(fwd),
 	}
+	f.next = f.nextFirst
+	if opt != nil && opt.Next != nil && fwd.Looks == 0 && !fwd.Nullable {
+		f.skip, f.next, f.literal = true, opt.Next, true
+	}
+	return f
 }
 
 // FindCache holds the states a Finder has built. One goroutine uses it at a
@@ -150,8 +158,12 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 			return -1, Stopped
 		}
 		text := hay[:min(to, i+pollBytes)]
+		ahead := text // as far as next may look without asking Stop
+		if c.f.literal {
+			ahead = hay[:to] // many times faster, and the text's end could cut one
+		}
 		if s == home {
-			i = c.f.next(text, i)
+			i = c.f.next(ahead, i)
 		}
 		for ; i < len(text); i++ {
 			// s is the id of a row in the table and a column is less than a
@@ -159,7 +171,7 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 			e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
 			if e >= limit && e&matchBit == 0 {
 				if s = e; s == home {
-					i = c.f.next(text, i+1) - 1
+					i = c.f.next(ahead, i+1) - 1
 				}
 				continue
 			}
@@ -207,8 +219,9 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 	return verdict(last)
 }
 
-// next returns the offset of the first byte from i on that can begin a match.
-func (f *Finder) next(text []byte, i int) int {
+// nextFirst returns the offset of the first byte from i on that can begin a
+// match.
+func (f *Finder) nextFirst(text []byte, i int) int {
 	for i < len(text) && !f.fwd.First[text[i]] {
 		i++
 	}

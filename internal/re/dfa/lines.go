@@ -2,6 +2,7 @@ package dfa
 
 import (
 	"bytes"
+	"unsafe"
 
 	"quarry/internal/re/nfa"
 )
@@ -17,7 +18,7 @@ type Lines struct {
 	p         *nfa.Prog
 	cl        *classes
 	look      *lookTable
-	cacheSize int
+	cacheSize sizes
 
 	// unsure: on a line with bytes over 0x7F a match isn't certain. A
 	// Unicode assertion was taken to hold, or an empty match may split a
@@ -108,13 +109,59 @@ func (c *LineCache) stopped(read int) bool {
 func (s *stream) abandon() { s.pos, s.floor = s.end, s.end }
 
 // Match reports whether a single line matches, given without its \n. It is
-// for lines that something else has found to be worth a look.
+// for lines that something else has found to be worth a look, so it is short
+// of everything that only many lines need.
 func (c *LineCache) Match(line []byte) bool {
-	if len(line) == 0 {
-		return c.always || c.m.ends(c.m.startState(false, kindEdge))
+	if c.always {
+		return true
 	}
-	_, ok := c.Next(line, 0)
-	return ok
+	if c.handed > 0 {
+		c.handed -= len(line) + 1
+		return c.decide(line)
+	}
+	m := c.m
+	m.live = m.live[:0]
+	id := m.startState(false, kindEdge)
+	for i := 0; ; {
+		at := i
+		text := line[:min(len(line), i+pollBytes)]
+		base, limit := m.base(), m.limit()
+		for ; i < len(text); i++ {
+			// id is a row's offset in the table, as in FindCache.run.
+			e := *(*uint32)(unsafe.Add(base, uintptr(id)+4*uintptr(m.cols[text[i]])))
+			if e < limit {
+				break
+			}
+			id = e
+		}
+		m.scanned += i - at
+		if i == len(line) {
+			return m.ends(id) && c.sure(line)
+		}
+		if c.stopped(i - at) {
+			return false
+		}
+		if i == len(text) {
+			continue
+		}
+		e := m.step(id, line[i])
+		switch {
+		case m.thrashed:
+			c.giveUp()
+			return c.decide(line)
+		case e == m.special(rowMatched):
+			return c.sure(line)
+		case e < m.limit():
+			return false // dead
+		}
+		id = e
+		i++
+	}
+}
+
+// sure asks about a line the machine takes for a match.
+func (c *LineCache) sure(line []byte) bool {
+	return !c.l.unsure || ascii(line) || c.decide(line)
 }
 
 // stream is a place where a machine is reading.
@@ -188,10 +235,7 @@ func (c *LineCache) advance(hay []byte, s *stream, count int) (Line, bool) {
 func (c *LineCache) found(hay []byte, s *stream, i int) (Line, bool) {
 	line := Line{lineStart(hay, s.floor, i), lineEnd(hay[:s.end], i)}
 	c.skip(hay, s, line.End)
-	if c.l.unsure && !ascii(hay[line.Start:line.End]) && !c.decide(hay[line.Start:line.End]) {
-		return Line{}, false
-	}
-	return line, true
+	return line, c.sure(hay[line.Start:line.End])
 }
 
 // skip moves the stream behind the line that ends at end.
@@ -201,10 +245,10 @@ func (c *LineCache) skip(hay []byte, s *stream, end int) {
 	s.state = c.m.startState(false, kindEdge)
 }
 
-// handOver puts the stream back to the start of its line, to be decided by
-// hand with some that follow. The longer it goes on, the longer the stretch:
-// at most a few percent of the time goes into refilling caches.
-func (c *LineCache) handOver(hay []byte, s *stream) {
+// giveUp leaves a stretch of text to be decided by hand. The longer it goes
+// on, the longer the stretch: at most a few percent of the time goes into
+// refilling caches.
+func (c *LineCache) giveUp() {
 	c.m.thrashed = false
 	if c.m.read-c.lastRead > c.stretch {
 		c.stretch = minStretch
@@ -212,6 +256,12 @@ func (c *LineCache) handOver(hay []byte, s *stream) {
 	c.lastRead = c.m.read
 	c.handed = c.stretch
 	c.stretch = min(2*c.stretch, maxStretch)
+}
+
+// handOver puts the stream back to the start of its line, to be decided by
+// hand with some that follow.
+func (c *LineCache) handOver(hay []byte, s *stream) {
+	c.giveUp()
 	s.pos = lineStart(hay, s.floor, s.pos)
 	s.floor = s.pos
 	s.state = c.m.startState(false, kindEdge)

@@ -53,7 +53,7 @@ type machine struct {
 	ids      map[string]uint32
 	starts   [2][numKinds]uint32 // by anchored and the kind before; 0 is unknown
 	live     []uint32            // states a caller needs across a clear
-	budget   int
+	budget   sizes
 	used     int
 	created  int // states since the last clear
 	scanned  int // bytes since the last clear, kept up by the callers
@@ -119,7 +119,7 @@ func (s *sparseSet) add(id nfa.ID) bool {
 	return true
 }
 
-func newMachine(p *nfa.Prog, mode mode, look *lookTable, cl *classes, budget int) *machine {
+func newMachine(p *nfa.Prog, mode mode, look *lookTable, cl *classes, budget sizes) *machine {
 	m := &machine{p: p, mode: mode, look: look, classes: cl, budget: budget, wide: true, start: p.Search}
 	if mode == modeReverse || p.AnchoredStart || mode == modeLines && p.LineAnchored {
 		m.start = p.Start
@@ -446,7 +446,11 @@ func (m *machine) row(set []nfa.ID, before kind, looks bool) uint32 {
 func (m *machine) cost(n int) int { return 1<<m.shift + 8*n + 96 }
 
 func (m *machine) full(n int) bool {
-	return m.used+m.cost(n) > m.budget && m.created >= minStates
+	limit := m.budget.compact
+	if m.wide {
+		limit = m.budget.wide
+	}
+	return m.used+m.cost(n) > limit && m.created >= minStates
 }
 
 const (

@@ -68,6 +68,10 @@ type Result struct {
 	// or cases were merged): a hit then has to be verified.
 	Exact Set
 	Loose bool
+
+	// Prefix, when not nil, lists what every match begins with, assertions
+	// aside. Unless it has an empty string it is a clause of Need.
+	Prefix Set
 }
 
 // Extract derives the literals of a tree.
@@ -78,10 +82,10 @@ func Extract(n *hir.Node) Result {
 		return Result{Need: &Need{Op: Never}}
 	}
 	if b.whole {
-		return Result{Need: oneOf(b.cur), Exact: b.cur, Loose: b.loose}
+		return Result{Need: oneOf(b.cur), Exact: b.cur, Loose: b.loose, Prefix: b.cur}
 	}
 	b.flush()
-	return Result{Need: and(b.clauses)}
+	return Result{Need: and(b.clauses), Prefix: b.prefix}
 }
 
 // builder walks a sequence from left to right. cur holds every string that
@@ -90,12 +94,16 @@ func Extract(n *hir.Node) Result {
 type builder struct {
 	cur     Set
 	clauses []*Need
+	prefix  Set  // cur at the first gap, unless it may be empty
 	whole   bool // no gap so far: cur is all of the pattern
 	loose   bool
 	never   bool
 }
 
 func (b *builder) gap() {
+	if b.whole && !hasEmpty(b.cur) {
+		b.prefix = b.cur
+	}
 	b.flush()
 	b.whole = false
 }
