@@ -112,6 +112,9 @@ func (c *call) path(name string) string { return render.ParseName(c.String(name)
 // arguments, with the offset.
 func (c *call) next(offset int) string {
 	args := make([]string, 0, 8)
+	if root := c.String("root"); root != "" { // a server of several roots
+		args = append(args, `"root":`+jsonText(root))
+	}
 	for i := range c.tool.Params {
 		p := &c.tool.Params[i]
 		if !c.Given(p.Name) || p.Name == "offset" {

@@ -1,0 +1,173 @@
+package profile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry"
+	"quarry/internal/profile"
+	"quarry/tool"
+)
+
+// searches are calls that must give the same bytes however they are answered.
+var searches = []struct{ tool, args string }{
+	{"search_files", `{"regex":"TODO"}`},
+	{"search_files", `{"regex":"TODO","file_pattern":"*.py"}`},
+	{"search_files", `{"regex":"zebra"}`},
+	{"search_files", `{"regex":"generated"}`},
+	{"search_files", `{"pattern":"TODO"}`},
+	{"search_files", `{"regex":"TODO","path":"src","include_hidden":true}`},
+	{"file_search", `{"query":"todo"}`},
+	{"file_search", `{"query":"TODO","max_results":2}`},
+	{"search_by_path", `{"pattern":"*.md"}`},
+	{"search_by_path", `{"pattern":"zebra"}`},
+	{"list_files", `{"pattern":"**"}`},
+	{"search_notes", `{"query":"todo"}`},
+	{"search_code", `{"query":"calculate total"}`},
+}
+
+// The same call on the same files gives the same text: with one worker and with
+// many, with an index and without.
+func TestSameBytes(t *testing.T) {
+	base := code().make(t)
+	open := func(change func(*quarry.Options)) *quarry.Workspace {
+		opts := &quarry.Options{}
+		change(opts)
+		ws, err := quarry.Open(base.Dir(), opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { ws.Close() })
+		return ws
+	}
+	want := tools(t, open(func(o *quarry.Options) { o.Workers = 1 }), profile.Options{})
+	indexed := open(func(o *quarry.Options) { o.Index = &quarry.IndexOptions{Dir: t.TempDir()} })
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := indexed.WaitIndex(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for name, ws := range map[string]*quarry.Workspace{"8 workers": open(func(o *quarry.Options) { o.Workers = 8 }), "an index": indexed} {
+		got := tools(t, ws, profile.Options{})
+		for _, c := range searches {
+			w, g := call(t, want, c.tool, c.args).Text, call(t, got, c.tool, c.args).Text
+			if w != g {
+				t.Errorf("%s, %s %s:\n%s\nwant\n%s", name, c.tool, c.args, g, w)
+			}
+		}
+	}
+	var st struct {
+		Status, ProjectPath, StorageSize, Freshness, LastUpdated string
+		TotalFiles, IndexedBytes, PendingFiles                   *int
+		WatcherActive                                            *bool
+	}
+	text := call(t, tools(t, indexed, profile.Options{Profile: "smcp"}), "get_index_status", `{}`).Text
+	if err := json.Unmarshal([]byte(text), &st); err != nil {
+		t.Fatal(err)
+	}
+	if st.Status != "ready" || st.ProjectPath != base.Dir() || st.TotalFiles == nil || *st.TotalFiles < 10 || st.IndexedBytes == nil ||
+		st.PendingFiles == nil || st.WatcherActive == nil || st.StorageSize == "" || st.Freshness != "event" && st.Freshness != "sweep" {
+		t.Errorf("status %s", text)
+	}
+}
+
+// A name that can't be printed is given as base64 and taken back as such.
+func TestOddNames(t *testing.T) {
+	for _, name := range []string{"a\x01b.txt", "\u202egnp.txt", "bad\xff.txt", "new\nline.txt"} {
+		ws := fixture{files: map[string]string{"dir/" + name: "needle\n"}, opts: quarry.Options{Trash: quarry.TrashLocal}}.make(t)
+		reg := tools(t, ws, profile.Options{})
+		r := call(t, reg, "file_search", `{"query":"needle"}`)
+		var a struct {
+			Files []struct {
+				Path   string `json:"path"`
+				Base64 string `json:"path_base64"`
+			}
+		}
+		data, _ := json.Marshal(r.Structured)
+		if err := json.Unmarshal(data, &a); err != nil || len(a.Files) != 1 {
+			t.Fatalf("%q: %s", name, data)
+		}
+		f := a.Files[0]
+		if strings.ContainsAny(r.Text, "\x01\u202e\xff") || !strings.HasPrefix(f.Base64, "base64:") || !strings.Contains(r.Text, "`"+f.Path+":1`") {
+			t.Errorf("%q: %q, %+v", name, r.Text, f)
+		}
+		args := fmt.Sprintf(`{"path":%q}`, f.Base64)
+		for _, tl := range []string{"read_file", "get_file_info", "delete_file"} {
+			if r := call(t, reg, tl, args); r.IsError {
+				t.Errorf("%q: %s %s: %s", name, tl, args, r.Text)
+			}
+		}
+		if _, err := os.Lstat(filepath.Join(ws.Dir(), "dir", name)); err == nil {
+			t.Errorf("%q is still there", name)
+		}
+	}
+}
+
+// Whatever the arguments are, a tool answers, within its budget, and nothing
+// outside the workspace is read or written.
+func FuzzTools(f *testing.F) {
+	for i, c := range searches {
+		f.Add(uint8(i), c.args)
+	}
+	f.Add(uint8(3), `{"path":"../outside/secret.txt"}`)
+	f.Add(uint8(7), `{"path":"link/secret.txt","content":"x"}`)
+	f.Add(uint8(8), `{"path":"src/a.py","old_text":"TODO","new_text":"..","replace_all":true}`)
+	f.Add(uint8(9), `{"source":"src","destination":"../outside/x"}`)
+	f.Add(uint8(10), `{"path":"base64:Li4v","delete_lines":{"start":1,"end":-1}}`)
+	f.Add(uint8(11), `{"regex":"(((((","offset":-1,"max_results":1e9}`)
+	f.Add(uint8(12), `{"pattern":"[[[{{{","limit":"99999999999999999999"}`)
+	f.Fuzz(func(t *testing.T, which uint8, args string) {
+		ws := code().make(t)
+		outside := filepath.Join(filepath.Dir(ws.Dir()), "outside")
+		if err := os.MkdirAll(outside, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		secret := filepath.Join(outside, "secret.txt")
+		if err := os.WriteFile(secret, []byte("SECRETWORD\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, filepath.Join(ws.Dir(), "link")); err != nil {
+			t.Skip(err)
+		}
+		reg := everyTool(t, ws)
+		tl := reg[int(which)%len(reg)]
+		r := tl.Execute(t.Context(), json.RawMessage(args))
+		if strings.Contains(r.Text, "unexpectedly") {
+			t.Errorf("%s %s panicked: %s", tl.Name, args, r.Text)
+		}
+		if strings.Contains(r.Text, "SECRETWORD") && !strings.Contains(args, "SECRETWORD") {
+			t.Errorf("%s %s reads outside: %s", tl.Name, args, r.Text)
+		}
+		if r.IsError != strings.HasPrefix(r.Text, "Error: ") {
+			t.Errorf("%s %s: IsError is %v: %s", tl.Name, args, r.IsError, r.Text)
+		}
+		if tl.Name != "read_file" && len(r.Text) > 64<<10 {
+			t.Errorf("%s %s: %d bytes", tl.Name, args, len(r.Text))
+		}
+		if _, err := json.Marshal(r.Structured); err != nil {
+			t.Errorf("%s %s: %v", tl.Name, args, err)
+		}
+		left, err := os.ReadDir(outside)
+		if err != nil || len(left) != 1 {
+			t.Errorf("%s %s changed what is outside: %v %v", tl.Name, args, left, err)
+		}
+		if text, err := os.ReadFile(secret); err != nil || string(text) != "SECRETWORD\n" {
+			t.Errorf("%s %s changed the file outside: %q %v", tl.Name, args, text, err)
+		}
+	})
+}
+
+// everyTool is every tool of every profile.
+func everyTool(t testing.TB, ws *quarry.Workspace) []*tool.Tool {
+	var all []*tool.Tool
+	for _, name := range profile.Names() {
+		all = append(all, tools(t, ws, profile.Options{Profile: name}).Tools()...)
+	}
+	return all
+}
