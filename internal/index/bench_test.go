@@ -97,6 +97,14 @@ func TestBuildFigures(t *testing.T) {
 		fmt.Printf("lookup %-45q %7.3f ms, listing %6.2f ms, %d: %v\n", q.expr, best.Seconds()*1e3, time.Since(at).Seconds()*1e3, n, c.Plan)
 	}
 	snap.Close()
+	if os.Getenv("QUARRY_VERIFY") != "" {
+		start = time.Now()
+		v, err := ix.Verify(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Printf("verify: %.1f s, %+v\n", time.Since(start).Seconds(), v)
+	}
 	if err := ix.Close(); err != nil {
 		t.Fatal(err)
 	}

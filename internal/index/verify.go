@@ -2,8 +2,11 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"quarry/internal/trigram"
 )
@@ -27,7 +30,10 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string)) (Ver
 		return v, err
 	}
 	defer snap.Close()
+	var mu sync.Mutex // guards v and fault
 	tell := func(path, what string) {
+		mu.Lock()
+		defer mu.Unlock()
 		v.Faults++
 		fault(path, what)
 	}
@@ -35,15 +41,27 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string)) (Ver
 		return v, err
 	}
 	v.Changed = len(snap.dirty)
-	r := newReader(ix.root, ix.opts.racy)
-	defer r.close()
 	for _, view := range snap.views {
-		c := &checker{ctx: ctx, view: view, reader: r, result: &v, fault: tell}
-		if err := guard(c.all); err != nil {
+		var next atomic.Int64 // first document nobody has taken
+		errs := make([]error, ix.opts.Workers)
+		var wg sync.WaitGroup
+		for i := range errs {
+			wg.Go(func() {
+				c := &checker{view: view, reader: newReader(ix.root, ix.opts.racy), fault: tell}
+				defer c.reader.close()
+				errs[i] = guard(func() error { return c.run(ctx, &next) })
+				mu.Lock()
+				defer mu.Unlock()
+				v.Files += c.files
+				v.Changed += c.changed
+				v.Bytes += c.reader.bytes
+			})
+		}
+		wg.Wait()
+		if err := errors.Join(errs...); err != nil {
 			return v, err
 		}
 	}
-	v.Bytes = r.bytes
 	return v, nil
 }
 
@@ -82,28 +100,32 @@ func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(p
 	return nil
 }
 
-// checker compares the documents of one view with their files.
+// checker compares documents of one view with their files, on one goroutine.
 type checker struct {
-	ctx    context.Context
 	view   *view
 	reader *reader
-	result *Verified
 	fault  func(path, what string)
 
-	names    map[uint32]string
-	postings []uint64 // gram<<32 | document
-	grams    []trigram.Gram
+	files, changed int
+	names          map[uint32]string
+	postings       []uint64 // gram<<32 | document
+	grams          []trigram.Gram
 }
 
-func (c *checker) all() error {
+// run takes stretches of documents until there are none.
+func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 	docs := &c.view.seg.docs
 	paths := pathReader{t: docs}
-	for lo := 0; lo < docs.n; lo += stretch {
+	for {
+		lo := int(next.Add(stretch)) - stretch
+		if lo >= docs.n {
+			return nil
+		}
 		hi := min(lo+stretch, docs.n)
 		c.names = map[uint32]string{}
 		c.postings = c.postings[:0]
 		for id := lo; id < hi; id++ {
-			if err := c.ctx.Err(); err != nil {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
 			paths.seek(id)
@@ -115,7 +137,6 @@ func (c *checker) all() error {
 			return err
 		}
 	}
-	return nil
 }
 
 func (c *checker) file(id int, path string) {
@@ -123,10 +144,10 @@ func (c *checker) file(id int, path string) {
 	out := c.reader.file(path)
 	c.grams = c.reader.grams.Take(c.grams[:0])
 	if out.state != indexed || out.stamp != docs.stamp(id) {
-		c.result.Changed++
+		c.changed++
 		return
 	}
-	c.result.Files++
+	c.files++
 	const kind = Binary | AlwaysScan | Large
 	if had := Flags(docs.flags[id]); had&kind != out.flags&kind {
 		c.fault(path, fmt.Sprintf("flags are %b, want %b", had&kind, out.flags&kind))
