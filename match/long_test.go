@@ -67,7 +67,7 @@ func TestCancelSoon(t *testing.T) {
 			for name, text := range map[string][]byte{"one line": oneLine, "lines": lines} {
 				p := MustCompile(c.expr, Options{Mode: mode, Syntax: c.syntax})
 				best := time.Hour
-				for range 3 { // a busy machine may make one of them wait
+				for try := 0; try < 3 || try < 40 && best > pollLimit; try++ { // a busy machine may make some wait
 					ctx, cancel := context.WithCancel(context.Background())
 					m := p.NewSearch(ctx).NewMatcher()
 					m.Find([]byte("warm up"), 0)
@@ -79,7 +79,7 @@ func TestCancelSoon(t *testing.T) {
 						t.Errorf("%q, mode %d, %s: %d matches and no error", c.expr, mode, name, n)
 					}
 				}
-				if best > 50*time.Millisecond {
+				if best > pollLimit {
 					t.Errorf("%q, mode %d, %s: went on for %v", c.expr, mode, name, best)
 				}
 			}

@@ -227,3 +227,15 @@ func TestCancel(t *testing.T) {
 		}
 	}
 }
+
+// An ordinary look-around pays its way on any amount of text.
+func TestBudgetGrowsWithText(t *testing.T) {
+	text := strings.Repeat("static int value = compute(first, second);\n", 400_000)
+	for _, expr := range []string{`\w+(?!\w)\s*=`, `(?=.*int)(?=.*static).*`} {
+		m := MustCompile(expr, Options{Syntax: ECMAScript}).NewMatcher()
+		n := m.CountLines([]byte(text))
+		if m.Err() != nil || n != 400_000 {
+			t.Errorf("%s: %d lines, %v", expr, n, m.Err())
+		}
+	}
+}

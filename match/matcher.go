@@ -15,13 +15,14 @@ import (
 // Matcher searches for a Pattern. It holds scratch space: one goroutine uses
 // it at a time. Positions are offsets in the buffer given.
 type Matcher struct {
-	p     *Pattern
-	ctx   context.Context
-	err   error
-	pike  pike.Cache
-	short backtrack.Cache
-	back  *backref.Matcher
-	dfa   automata
+	p      *Pattern
+	ctx    context.Context
+	err    error
+	pike   pike.Cache
+	short  backtrack.Cache
+	back   *backref.Matcher
+	budget *backref.Budget // of the search; nil without back
+	dfa    automata
 
 	slots [2]int
 	work  int // bytes and matches since the context was looked at, see spend
@@ -39,9 +40,13 @@ type Search struct {
 	budget *backref.Budget
 }
 
-// maxSteps is the budget of a backtracking search: a second or two of one
-// processor.
-const maxSteps = 1 << 26
+// A backtracking search may take a second or two of one processor, and in
+// addition what an honest pattern takes for a byte it looks at: \w+(?!\w)\s*= on
+// C takes 4 steps, a pattern that explodes thousands.
+const (
+	maxSteps   = 1 << 26
+	stepsAByte = 32
+)
 
 // NewSearch begins a search that ends early when ctx does.
 func (p *Pattern) NewSearch(ctx context.Context) *Search {
@@ -54,7 +59,7 @@ func (p *Pattern) NewSearch(ctx context.Context) *Search {
 
 // NewMatcher returns a Matcher for one goroutine of the search.
 func (s *Search) NewMatcher() *Matcher {
-	m := &Matcher{p: s.p, ctx: s.ctx}
+	m := &Matcher{p: s.p, ctx: s.ctx, budget: s.budget}
 	if s.p.plan.back != nil {
 		m.back = s.p.plan.back.NewMatcher(s.budget)
 	}
@@ -131,6 +136,9 @@ func (m *Matcher) decide(line []byte) bool {
 func (m *Matcher) find(text []byte, from int, slots []int) bool {
 	pl := m.p.plan
 	if pl.superset {
+		if from == 0 {
+			m.budget.Grant(stepsAByte * int64(len(text)))
+		}
 		ok, err := m.back.Find(m.ctx, text, from, slots)
 		if err != nil {
 			m.fail(err)

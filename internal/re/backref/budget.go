@@ -45,6 +45,9 @@ func NewBudget(steps int64) *Budget {
 // Left is the number of steps not yet handed out.
 func (b *Budget) Left() int64 { return max(b.left.Load(), 0) }
 
+// Grant adds steps, as for text that wasn't known when the budget was made.
+func (b *Budget) Grant(steps int64) { b.left.Add(steps) }
+
 // pay takes more steps from the budget.
 func (m *Matcher) pay(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
