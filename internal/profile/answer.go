@@ -23,9 +23,22 @@ type receipt struct {
 	Considered int                   `json:"considered,omitempty"`
 	Searched   int                   `json:"searched,omitempty"`
 	Skipped    map[quarry.Reason]int `json:"skipped,omitempty"`
+	// Failed names files that should have been searched and could not be: the
+	// first of them.
+	Failed []failedPath `json:"failed,omitempty"`
 	// Freshness says how the answer knows of changes: event, sweep or remote.
 	Freshness string `json:"freshness"`
 }
+
+// failedPath is a file that was not searched though nobody left it out.
+type failedPath struct {
+	foundPath
+	Reason quarry.Reason `json:"reason"`
+	Detail string        `json:"detail,omitempty"`
+}
+
+// maxFailed is how many of them are named.
+const maxFailed = 20
 
 // sumUp makes the receipt of a search. cut is the limit that the answer's text
 // set.
@@ -38,6 +51,11 @@ func (c *call) sumUp(ctx context.Context, s *quarry.Summary, cut string) receipt
 		r.Considered, r.Searched, r.Skipped = s.Stats.Considered, s.Stats.Searched, s.SkippedCount
 		if len(r.Skipped) == 0 {
 			r.Skipped = nil
+		}
+	}
+	for _, k := range s.Skipped {
+		if (k.Reason == quarry.Unreadable || k.Reason == quarry.TooLarge) && len(r.Failed) < maxFailed {
+			r.Failed = append(r.Failed, failedPath{pathOf(k.Path), k.Reason, k.Detail})
 		}
 	}
 	if r.Skipped[quarry.Unreadable] > 0 || r.Skipped[quarry.TooLarge] > 0 {

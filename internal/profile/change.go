@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 
 	"quarry"
@@ -200,21 +201,20 @@ func (c *call) writeError(err error, path string) error {
 }
 
 func createFolder(e *env) *tool.Tool {
-	path := text("path", "The folder")
 	return e.make(tool.Tool{
 		Name: "create_folder", Title: "Create a folder",
 		Description:  "Create a folder and those above it. write_file and create_note make folders by themselves.",
-		Params:       []tool.Param{path},
+		Params:       []tool.Param{text("path", "The folder")},
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		path := c.path("path")
-		if strings.Trim(path, `/\. `) == "" && !strings.Contains(path, "..") {
+		folder := c.path("path")
+		if !strings.HasPrefix(folder, c.ws.Dir()) {
+			folder = strings.TrimLeft(folder, "/") // a leading slash is the top of the vault
+		}
+		if strings.TrimSpace(folder) == "" || path.Clean(strings.ReplaceAll(folder, `\`, "/")) == "." {
 			return nil, invalid("path cannot be empty or root.")
 		}
-		if !strings.HasPrefix(path, c.ws.Dir()) {
-			path = strings.TrimLeft(path, "/") // a leading slash is the top of the vault
-		}
-		change, err := c.ws.Mkdir(ctx, path, c.changing())
+		change, err := c.ws.Mkdir(ctx, folder, c.changing())
 		if err != nil {
 			return nil, err
 		}

@@ -41,6 +41,7 @@ func searchGoldens() map[string][]scene {
 				step{name: "an ignored folder that is named", args: `{"path":"build","regex":"TODO"}`},
 				step{name: "path in another case", args: `{"path":"SRC/CRLF.txt","regex":"TODO"}`},
 				step{name: "error: regex", args: `{"path":".","regex":"(foo"}`},
+				step{name: "error: a line feed", args: `{"path":".","regex":"a\\nb"}`},
 				step{name: "error: a glob", args: `{"path":".","regex":"*.ts"}`},
 				step{name: "error: look-around", args: `{"path":".","regex":"foo(?=bar)"}`},
 				step{name: "error: no regex", args: `{"path":"."}`},
@@ -80,6 +81,7 @@ func searchGoldens() map[string][]scene {
 				step{name: "long lines", args: `{"query":"needle"}`},
 				step{name: "zero", args: `{"query":"nowhere"}`, data: true},
 				step{name: "error: empty query", args: `{"query":""}`},
+				step{name: "error: several lines", args: `{"query":"a\nb"}`},
 				step{name: "error: path", args: `{"query":"x","path":"nope"}`},
 			)},
 			{make: func() fixture { return many(4, 78) }, steps: steps(
@@ -204,6 +206,7 @@ func listGoldens() map[string][]scene {
 		step{tool: "list_files", name: "error: no such folder", args: `{"path":"nope"}`},
 		step{tool: "list_files", name: "error: a file", args: `{"path":"Tasks.md"}`},
 		step{tool: "list_files", name: "error: protected", args: `{"path":".obsidian"}`},
+		step{tool: "list_files", name: "error: outside", args: `{"path":".."}`},
 		step{tool: "list_files", name: "error: limit", args: `{"max_results":0}`},
 	)
 	infoCases := steps(
@@ -295,6 +298,8 @@ func changeGoldens() map[string][]scene {
 		step{name: "error: no path", args: `{}`},
 		step{name: "error: empty", args: `{"path":""}`},
 		step{name: "error: root", args: `{"path":"/"}`},
+		step{name: "error: root, by a way round", args: `{"path":"./x/.."}`},
+		step{name: "error: outside", args: `{"path":".."}`},
 		step{name: "error: protected", args: `{"path":".obsidian/x"}`},
 		step{name: "error: a file", args: `{"path":"win.txt"}`},
 	)

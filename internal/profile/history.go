@@ -24,6 +24,9 @@ func listChanges(e *env) *tool.Tool {
 
 func changes(ctx context.Context, c *call) (*answer, error) {
 	log, err := c.ws.Changes(ctx, c.Int("limit")+1)
+	if errors.Is(err, quarry.ErrNoState) { // open for reading only
+		log, err = &quarry.ChangeLog{}, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,12 @@ import (
 type pathsAnswer struct {
 	Matches []string `json:"matches"`
 	Total   int      `json:"totalMatches"`
+	// In the profile quarry:
+	NextOffset int      `json:"next_offset,omitempty"`
+	Receipt    *receipt `json:"receipt,omitempty"`
 }
 
-const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"}},"required":["matches","totalMatches"]}`
+const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":{"type":"object"}},"required":["matches","totalMatches"]}`
 
 func searchByPath(e *env) *tool.Tool {
 	about := "Find files by name or glob pattern."
@@ -82,6 +85,15 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{text: text, data: data}
+	if c.union() {
+		cut := ""
+		if next := q.Offset + len(data.Matches); next < data.Total {
+			cut, data.NextOffset = "paths", next
+		}
+		r.Stopped = ""
+		sum := c.sumUp(ctx, &r.Summary, cut)
+		data.Receipt = &sum
+	}
 	if data.Total == 0 {
 		a.receipt = c.zeroPaths(ctx, q)
 		return a, nil
@@ -211,7 +223,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		pattern = "*"
 	}
 	base := "."
-	if strings.Trim(path, "/. ") != "" {
+	if strings.TrimSpace(path) != "" {
 		info, err := c.ws.Stat(ctx, path)
 		if err != nil {
 			return nil, err

@@ -140,15 +140,18 @@ func characters(s string, offset int) int {
 
 // badPattern words a regular expression that can't be compiled.
 func (c *call) badPattern(e *tool.Error, p *match.Error) {
-	pattern := p.Pattern
-	e.Message = fmt.Sprintf("Invalid regex pattern \"%s\": %s", clip(render.Name(pattern), 200), p.Reason)
-	if c.is("vault") {
-		e.Hint = p.Hint
-		return
+	pattern, what := p.Pattern, "regex pattern"
+	if c.tool.Name == "file_search" {
+		what = "query"
 	}
-	e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
+	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
+	if !c.is("vault") {
+		e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
+	}
 	switch {
+	case strings.Contains(p.Hint, "multiline"): // no tool has that mode
+		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
 	case strings.Contains(p.Hint, "JavaScript") && c.union():
 		e.Hint += " Pass it as pattern instead of regex."
 	case looksLikeGlob(pattern):

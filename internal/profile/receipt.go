@@ -41,17 +41,20 @@ func (c *call) page(what string, offset, shown int, total render.Total) []string
 	return parts
 }
 
-// zeroFiles is how many files a wider look counts, and zeroTime how long it may
-// take: it is a courtesy.
+// zeroFiles is how many files a wider look counts, and zeroTime how long all
+// looks together may take: they are a courtesy. A look that doesn't end in time
+// says nothing.
 const (
 	zeroFiles = 10
-	zeroTime  = 3 * time.Second
+	zeroTime  = 1500 * time.Millisecond
 )
 
 // zero explains an answer without matches: where was searched and under which
 // filters, and which wider search would find something.
 func (c *call) zero(ctx context.Context, q quarry.Query, sum *quarry.Summary, filter string) []string {
 	parts := []string{"searched " + c.scope(&q, filter)}
+	ctx, cancel := context.WithTimeout(ctx, zeroTime)
+	defer cancel()
 	look := func(what string, change func(*quarry.Query)) {
 		if n := c.wider(ctx, q, change); n != "" {
 			parts = append(parts, what+" "+n)
@@ -103,7 +106,7 @@ func (c *call) scope(q *quarry.Query, filter string) string {
 // wider says how many files a changed query finds, "" for none.
 func (c *call) wider(ctx context.Context, q quarry.Query, change func(*quarry.Query)) string {
 	q.Detail, q.Spans, q.Before, q.After, q.Offset = quarry.Files, false, 0, 0, 0
-	q.Limits = quarry.Limits{Files: zeroFiles, Time: zeroTime}
+	q.Limits = quarry.Limits{Files: zeroFiles}
 	change(&q)
 	sum, err := c.ws.SearchEach(ctx, q, func(*quarry.File) error { return nil })
 	switch {

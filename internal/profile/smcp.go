@@ -18,6 +18,7 @@ type codeAnswer struct {
 	Results []codeChunk `json:"results"`
 	Total   int         `json:"totalResults"`
 	Time    *int64      `json:"searchTimeMs,omitempty"`
+	Receipt *receipt    `json:"receipt,omitempty"` // in the profile quarry
 }
 
 type codeChunk struct {
@@ -28,7 +29,7 @@ type codeChunk struct {
 	End   int     `json:"endLine"`
 }
 
-const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"}},"required":["results","totalResults"]}`
+const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},"receipt":{"type":"object"}},"required":["results","totalResults"]}`
 
 func searchCode(e *env) *tool.Tool {
 	return e.make(tool.Tool{
@@ -79,8 +80,17 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	a := &answer{text: text, data: data}
-	if c.union() && c.String("format") != "json" {
-		a.data = data.withoutText()
+	if c.union() {
+		cut := ""
+		if len(data.Results) < data.Total {
+			cut = "results"
+		}
+		r.Stopped = ""
+		sum := c.sumUp(ctx, &r.Summary, cut)
+		data.Receipt = &sum
+		if c.String("format") != "json" {
+			a.data = data.withoutText()
+		}
 	}
 	switch {
 	case data.Total == 0:

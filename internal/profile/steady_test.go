@@ -122,21 +122,25 @@ func FuzzTools(f *testing.F) {
 	f.Add(uint8(10), `{"path":"base64:Li4v","delete_lines":{"start":1,"end":-1}}`)
 	f.Add(uint8(11), `{"regex":"(((((","offset":-1,"max_results":1e9}`)
 	f.Add(uint8(12), `{"pattern":"[[[{{{","limit":"99999999999999999999"}`)
+	// One workspace for all calls; it is made anew after a call that may have
+	// changed it.
+	ws := code().make(f)
+	outside := filepath.Join(filepath.Dir(ws.Dir()), "outside")
+	secret := filepath.Join(outside, "secret.txt")
+	if err := os.MkdirAll(outside, 0o755); err != nil {
+		f.Fatal(err)
+	}
+	if err := os.WriteFile(secret, []byte("SECRETWORD\n"), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	reg := everyTool(f, ws)
+	fresh := false
 	f.Fuzz(func(t *testing.T, which uint8, args string) {
-		ws := code().make(t)
-		outside := filepath.Join(filepath.Dir(ws.Dir()), "outside")
-		if err := os.MkdirAll(outside, 0o755); err != nil {
-			t.Fatal(err)
+		if !fresh {
+			restore(t, ws.Dir(), outside)
 		}
-		secret := filepath.Join(outside, "secret.txt")
-		if err := os.WriteFile(secret, []byte("SECRETWORD\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(outside, filepath.Join(ws.Dir(), "link")); err != nil {
-			t.Skip(err)
-		}
-		reg := everyTool(t, ws)
 		tl := reg[int(which)%len(reg)]
+		fresh = tl.Hints.ReadOnly
 		r := tl.Execute(t.Context(), json.RawMessage(args))
 		if strings.Contains(r.Text, "unexpectedly") {
 			t.Errorf("%s %s panicked: %s", tl.Name, args, r.Text)
@@ -161,6 +165,32 @@ func FuzzTools(f *testing.F) {
 			t.Errorf("%s %s changed the file outside: %q %v", tl.Name, args, text, err)
 		}
 	})
+}
+
+// restore gives a workspace of code the files it had.
+func restore(t testing.TB, dir, outside string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range code().files {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
+		t.Skip(err)
+	}
 }
 
 // everyTool is every tool of every profile.
