@@ -76,7 +76,7 @@ func TestLostUpdate(t *testing.T) {
 			outs <- string(out)
 		}()
 	}
-	stop, careless := make(chan struct{}), make(chan []string)
+	stop, careless := make(chan struct{}), make(chan []string, 1)
 	go appendCarelessly(dir, stop, careless)
 	var want []string
 	conflicts := 0
@@ -120,10 +120,12 @@ func TestLostUpdate(t *testing.T) {
 		len(want), procs, conflicts, len(written), len(files)-3)
 }
 
-// appendCarelessly is a program that opens, appends and closes.
+// appendCarelessly is a program that opens, appends and closes. It ends after
+// some hundred lines: one that goes on for ever would leave slow editors no
+// moment in which a file rests.
 func appendCarelessly(dir string, stop <-chan struct{}, done chan<- []string) {
 	var written []string
-	for i := 0; ; i++ {
+	for i := range pick(400, 20_000) {
 		select {
 		case <-stop:
 			done <- written
@@ -141,6 +143,7 @@ func appendCarelessly(dir string, stop <-chan struct{}, done chan<- []string) {
 		}
 		time.Sleep(300 * time.Microsecond) // at its own pace
 	}
+	done <- written
 }
 
 // On a full disk a change is made or it is not, and says so.

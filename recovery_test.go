@@ -1,0 +1,70 @@
+package quarry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"quarry/internal/journal"
+)
+
+// A change that was cut short is settled when the workspace is opened again.
+func TestRecovery(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		done    int    // steps carried out before the process died
+		foreign string // what someone wrote to b.md since
+		a, b    string // what the files are afterwards
+		entries int
+	}{
+		{"before the first step", 0, "", "one\n", "one\n", 0},
+		{"between the steps", 1, "", "one\n", "one\n", 0},
+		{"after the last step", 2, "", "two\n", "two\n", 1},
+		{"someone went on", 1, "foreign\n", "two\n", "foreign\n", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := context.Background()
+			w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
+			dir, state := w.Dir(), w.state.root.RealDir()
+			steps := []step{replaceStep(t, w, "a.md", "one", "two"), replaceStep(t, w, "b.md", "one", "two")}
+			tx, err := w.state.journal.Begin(ctx, w.root, journal.Change{Tool: "test", Ops: []journal.Op{steps[0].op, steps[1].op}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range steps[:c.done] {
+				if err := s.do(tx); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil { // without an end of the change
+				t.Fatal(err)
+			}
+			if c.foreign != "" {
+				if err := os.WriteFile(filepath.Join(dir, "b.md"), []byte(c.foreign), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			again, err := Open(dir, &Options{StateDir: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			if a, b := text(t, again, "a.md"), text(t, again, "b.md"); a != c.a || b != c.b {
+				t.Errorf("a is %q, b is %q", a, b)
+			}
+			log, err := again.Changes(ctx, 0)
+			if err != nil || len(log.Changes) != c.entries {
+				t.Fatalf("the journal has %+v, %v", log, err)
+			}
+			if c.entries > 0 && log.Changes[0].Pending {
+				t.Error("the change is still pending")
+			}
+			if c.foreign != "" {
+				if _, err := again.Undo(ctx, "", nil); CodeOf(err) != Conflict {
+					t.Errorf("undo: %v", err)
+				}
+			}
+		})
+	}
+}
