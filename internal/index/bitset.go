@@ -10,7 +10,6 @@ func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 
 func (b bitset) has(id int) bool { return b[id/64]>>(id%64)&1 == 1 }
 func (b bitset) set(id int)      { b[id/64] |= 1 << (id % 64) }
-func (b bitset) clear(id int)    { b[id/64] &^= 1 << (id % 64) }
 
 func (b bitset) count() int {
 	n := 0
@@ -46,11 +45,3 @@ func (h *held) own() {
 func (h *held) hide(id int) { h.own(); h.mask.set(id) }
 
 func (h *held) kill(id int) { h.hide(id); h.dead.set(id) }
-
-// unhide takes a document back in use.
-func (h *held) unhide(id int) {
-	if !h.dead.has(id) {
-		h.own()
-		h.mask.clear(id)
-	}
-}

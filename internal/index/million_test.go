@@ -37,7 +37,7 @@ func TestMillion(t *testing.T) {
 	for i := range n {
 		b.jobs[i].path = fmt.Sprintf("dir%04d/sub%02d/file%03d.txt", i>>12, i>>6&63, i&63)
 		b.outcomes[i] = outcome{state: indexed, stamp: Stamp{Ino: uint64(i), Size: 300}}
-		x.Add(fmt.Appendf(nil, "common words of file %d\nand value %x of this one\n", i, i*2654435761))
+		x.Add(fmt.Appendf(nil, "common words of file %d\nand value %x of this one\n", i, uint64(i)*2654435761))
 		for _, g := range x.Take(nil) {
 			w.postings = append(w.postings, uint32(g)<<localBits|uint32(i%stretch))
 		}

@@ -73,7 +73,7 @@ func (s *segmentWriter) lists(p *part) error {
 
 // finish writes the tables and the footer and returns the segment's sum.
 func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
-	if len(d.paths) > 1<<32-1 || d.n > maxDocs {
+	if uint64(len(d.paths)) > 1<<32-1 || d.n > maxDocs {
 		return 0, fmt.Errorf("segment of %d documents is too large", d.n)
 	}
 	var pad [postingsPad]byte
