@@ -223,10 +223,9 @@ func (w *Workspace) Diff(_ context.Context, id string) (*Change, error) {
 func (w *Workspace) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOptions) (string, error) {
 	var b strings.Builder
 	for i, op := range e.Ops {
-		from, to := op.Path.String(), op.Path.String()
 		switch op.Kind {
 		case journal.Rename:
-			from, to = op.Path.String(), op.To.String()
+			from, to := op.Path.String(), op.To.String()
 			if reverse {
 				from, to = to, from
 			}
@@ -237,7 +236,7 @@ func (w *Workspace) entryDiff(e journal.Entry, reverse bool, opts *textedit.Diff
 			if (op.Kind == journal.Restore) != reverse {
 				word = "restored from trash"
 			}
-			fmt.Fprintf(&b, "%s: %s\n", word, rootfs.Printable(from))
+			fmt.Fprintf(&b, "%s: %s\n", word, rootfs.Printable(op.Path.String()))
 			continue
 		}
 		text, err := w.opDiff(e, i, reverse, *opts)

@@ -193,7 +193,7 @@ func (c *changer) run(action render.Action, path string, err error) error {
 		return errReported
 	}
 	if hint != "" {
-		text += "\n" + hint
+		text += "\n" + strings.TrimRight(hint, "\n")
 	}
 	return errors.New(text)
 }
