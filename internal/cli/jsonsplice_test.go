@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// One value is set; every other byte stays.
+func TestSetMember(t *testing.T) {
+	entry := map[string]any{"command": "q"}
+	for _, c := range []struct{ name, before, after string }{
+		{"no file", "", "{\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}\n"},
+		{"an empty object", "{}", "{\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}"},
+		{"beside others", "{\n  \"servers\": {\n    \"a\": 1\n  }\n}\n",
+			"{\n  \"servers\": {\n    \"a\": 1,\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}\n"},
+		{"replacing", "{\"servers\": {\"quarry\": {\"old\": [1, 2]}, \"b\": 2}}", "{\"servers\": {\"quarry\": {\n      \"command\": \"q\"\n    }, \"b\": 2}}"},
+		{"with tabs", "{\n\t\"x\": 1,\n\t\"servers\": {\n\t\t\"a\": 1\n\t}\n}",
+			"{\n\t\"x\": 1,\n\t\"servers\": {\n\t\t\"a\": 1,\n\t\t\"quarry\": {\n\t\t\t\"command\": \"q\"\n\t\t}\n\t}\n}"},
+		{"a remark behind the last member", "{\n  \"servers\": {\n    \"a\": 1 // mine, {\n    /* the end */\n  }\n}",
+			"{\n  \"servers\": {\n    \"a\": 1, // mine, {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n    /* the end */\n  }\n}"},
+		{"a trailing comma", "{\n  \"servers\": {\n    \"a\": 1,\n  },\n}",
+			"{\n  \"servers\": {\n    \"a\": 1,\n    \"quarry\": {\n      \"command\": \"q\"\n    },\n  },\n}"},
+		{"only a comment", "{\n  // nothing yet\n}\n",
+			"{\n  // nothing yet\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}\n"},
+		{"on one line", `{"a":1}`, "{\"a\":1,\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}"},
+		{"Windows line endings", "{\r\n  \"servers\": {\r\n    \"a\": 1\r\n  }\r\n}\r\n",
+			"{\r\n  \"servers\": {\r\n    \"a\": 1,\r\n    \"quarry\": {\r\n      \"command\": \"q\"\r\n    }\r\n  }\r\n}\r\n"},
+		{"a byte order mark", "\xef\xbb\xbf{}", "\xef\xbb\xbf{\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}"},
+		{"numbers keep their digits", "{\"n\": 12345678901234567890.10}", "{\"n\": 12345678901234567890.10,\n  \"servers\": {\n    \"quarry\": {\n      \"command\": \"q\"\n    }\n  }\n}"},
+	} {
+		got, err := setMember([]byte(c.before), []string{"servers", "quarry"}, entry)
+		if err != nil || string(got) != c.after {
+			t.Errorf("%s: %v\n got %q\nwant %q", c.name, err, got, c.after)
+		}
+	}
+}
+
+// What can't be understood, or has two meanings, is refused.
+func TestSetMemberRefuses(t *testing.T) {
+	for name, text := range map[string]string{
+		"cut off": `{"servers": {`, "a list": `[]`, "a word": `hello`, "two values": `{} {}`, "servers is a list": `{"servers": []}`,
+		"servers twice": `{"servers": {}, "servers": {}}`, "a name twice in it": `{"servers": {"quarry": 1, "quarry": 2}}`,
+		"an endless comment": `{ /* `, "single quotes": `{'a': 1}`, "no comma": `{"a": 1 "b": 2}`, "a bare name": `{a: 1}`,
+		"too deep": strings.Repeat(`{"a":`, 500), "an escape that is none": `{"a": "\q"}`, "a line in a string": "{\"a\": \"x\ny\"}",
+	} {
+		if got, err := setMember([]byte(text), []string{"servers", "quarry"}, 1); err == nil {
+			t.Errorf("%s: %q became %q", name, text, got)
+		}
+	}
+}
+
+// Whatever the text, the result differs from it in the one value only, or
+// there is none.
+func FuzzSetMember(f *testing.F) {
+	for _, s := range []string{"", "{}", `{"servers":{"a":1,},}`, "{\n\t// x\n\t\"servers\": {} /* y */ // z\n}", `{"a":[1,{"b":null}],"servers":{"quarry":2}}`, "{\"a\":1/**/}", "{\"a\":1//\n}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := setMember(text, []string{"servers", "quarry"}, "new")
+		if err != nil {
+			return
+		}
+		after, err := parseCommented(got)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", text, got, err)
+		}
+		m := after.member("servers").value.member("quarry")
+		if m == nil || m.value.plain != "new" {
+			t.Fatalf("%q became %q", text, got)
+		}
+		again, err := setMember(got, []string{"servers", "quarry"}, "new")
+		if err != nil || !bytes.Equal(again, got) {
+			t.Fatalf("%q, then %q: %v", got, again, err)
+		}
+		// On plain JSON the parser agrees with the standard one.
+		var plain any
+		dec := json.NewDecoder(bytes.NewReader(got))
+		dec.UseNumber()
+		if json.Valid(got) && dec.Decode(&plain) == nil && !reflect.DeepEqual(plain, after.plain) {
+			t.Fatalf("%q: %v, but %v by encoding/json", got, after.plain, plain)
+		}
+	})
+}

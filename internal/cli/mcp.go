@@ -1,0 +1,275 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry/internal/mcpserver"
+	"quarry/tool"
+)
+
+// mcpFlags are the flags of quarry mcp.
+type mcpFlags struct {
+	roots       []string
+	profile     string
+	tools       []string
+	readOnly    bool
+	trash       string
+	allow, deny []string
+	force       bool
+	noIndex     bool
+
+	http        string
+	tokenFile   string
+	allowRemote bool
+	hosts       []string
+	origins     []string
+	verbose     bool
+}
+
+// toolset is what a server offers.
+type toolset struct {
+	tools        *tool.Registry
+	instructions string
+	roots        []mcpserver.Root
+	close        func() error
+}
+
+// opener makes the toolset of a server; tests have one of their own.
+type opener func(s Streams, f *mcpFlags, log *slog.Logger) (*toolset, error)
+
+func newMCP(s Streams, open opener) *cobra.Command {
+	var f mcpFlags
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the tools to an AI agent over MCP",
+		Long: `Serve the tools over the Model Context Protocol: on stdin and stdout, or with
+--http on a port of this machine. The folder is the one quarry finds from here,
+or --root. Several folders get names, and each call then says which one it is
+about.
+
+What the agent may do is decided here and can't be changed by a call: with
+--read-only there are no tools that change files; --deny hides files, --allow
+shows secret-looking ones that are hidden otherwise.
+
+Over HTTP every request needs a bearer token: the one in --token-file, else one
+that is made up and shown at the start.`,
+		Example: `  quarry mcp                                   this workspace, on stdin and stdout
+  quarry mcp --root ~/notes --profile vault    an Obsidian vault
+  quarry mcp --root app=~/app --root api=~/api --read-only
+  quarry mcp --http 127.0.0.1:7777 --token-file ~/.quarry-token
+  quarry mcp install --client claude-code      show how to connect a client`,
+		Args:                  cobra.NoArgs,
+		DisableFlagsInUseLine: true,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s, open) },
+	}
+	setGroups(cmd, f.groups())
+	cmd.AddCommand(newInstall(s))
+	return cmd
+}
+
+func (f *mcpFlags) groups() []flagGroup {
+	list := f.serverGroups()
+	web := newFlagSet()
+	web.StringVar(&f.http, "http", "", "serve HTTP at this `address`; a lone port is one of\nthis machine")
+	web.StringVar(&f.tokenFile, "token-file", "", "the token is in this `file`")
+	web.BoolVar(&f.allowRemote, "allow-remote", false, "the address may be one that other machines reach")
+	web.StringArrayVar(&f.hosts, "allow-host", nil, "further `name` this server is reached by")
+	web.StringArrayVar(&f.origins, "allow-origin", nil, "web `page` that may use this server")
+	return append(list, flagGroup{"Serving HTTP", web})
+}
+
+// serverGroups are the flags that say what is served; quarry mcp install has
+// them too.
+func (f *mcpFlags) serverGroups() []flagGroup {
+	what, may, other := newFlagSet(), newFlagSet(), newFlagSet()
+	what.StringArrayVar(&f.roots, "root", nil, "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
+	what.StringVar(&f.profile, "profile", "", "tools and wording: quarry (the default), vault, roo,\ngodoctor or smcp")
+	what.StringSliceVar(&f.tools, "tools", nil, "only these tools, as `a,b,c`")
+	may.BoolVar(&f.readOnly, "read-only", false, "no tools that change files")
+	may.StringVar(&f.trash, "trash", "", "deleted things go to: system, local (.trash) or none;\nelse as the vault says")
+	may.StringArrayVar(&f.allow, "allow", nil, "show files this `glob` matches that look like secrets")
+	may.StringArrayVar(&f.deny, "deny", nil, "hide files this `glob` matches")
+	may.BoolVar(&f.force, "force", false, "serve even the home folder or /")
+	other.BoolVar(&f.noIndex, "no-index", false, "read the files for each search")
+	other.BoolVarP(&f.verbose, "verbose", "v", false, "log more, to stderr")
+	return []flagGroup{{"What is served", what}, {"What it may do", may}, {"Other", other}}
+}
+
+func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
+	web, listener, err := f.listen(s)
+	if err != nil {
+		return err
+	}
+	if listener != nil {
+		defer listener.Close()
+	}
+	level := slog.LevelWarn
+	if f.verbose {
+		level = slog.LevelInfo
+	}
+	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
+	set, err := open(s, f, log)
+	if err != nil {
+		return err
+	}
+	server, err := mcpserver.New(set.tools, &mcpserver.Options{
+		Version: version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
+	})
+	if err == nil {
+		if listener != nil {
+			fmt.Fprintf(s.Err, "quarry: listening on http://%s%s\n", listener.Addr(), mcpserver.Path)
+			err = server.Serve(ctx, listener, web)
+		} else {
+			if s.isTerminal(s.Out) {
+				fmt.Fprintln(s.Err, "quarry: speaking MCP on stdin and stdout; quarry mcp install shows how to connect a client")
+			}
+			err = server.ServeStdio(ctx, s.In, s.Out)
+		}
+	}
+	return errors.Join(err, set.close())
+}
+
+// listen checks the flags of HTTP and opens the port; all are nil for stdio.
+func (f *mcpFlags) listen(s Streams) (*mcpserver.HTTPOptions, net.Listener, error) {
+	if f.http == "" {
+		if f.tokenFile != "" || f.allowRemote || len(f.hosts)+len(f.origins) > 0 {
+			return nil, nil, errors.New("--token-file, --allow-remote, --allow-host and --allow-origin are for --http")
+		}
+		return nil, nil, nil
+	}
+	address, remote, err := httpAddress(f.http)
+	if err != nil {
+		return nil, nil, err
+	}
+	if remote && !f.allowRemote {
+		return nil, nil, fmt.Errorf("--http %s can be reached from other machines: add --allow-remote if that is meant", f.http)
+	}
+	token, err := f.token(s)
+	if err != nil {
+		return nil, nil, err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &mcpserver.HTTPOptions{Token: token, Hosts: f.hosts, Origins: f.origins, Remote: remote}, listener, nil
+}
+
+// httpAddress completes an address. Without a host it is this machine: Go's
+// own reading, every network, is not what a person means here.
+func httpAddress(given string) (address string, remote bool, err error) {
+	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
+		given = ":" + given
+	}
+	host, port, err := net.SplitHostPort(given)
+	if err != nil {
+		return "", false, fmt.Errorf("--http %s: an address is host:port, as 127.0.0.1:7777", given)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return "", false, fmt.Errorf("--http %s: %q is no port", given, port)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	ip, err := netip.ParseAddr(host)
+	remote = !strings.EqualFold(host, "localhost") && (err != nil || !ip.Unmap().IsLoopback())
+	return net.JoinHostPort(host, port), remote, nil
+}
+
+// token reads the token, or makes one up and says so.
+func (f *mcpFlags) token(s Streams) (string, error) {
+	if f.tokenFile == "" {
+		var b [32]byte
+		if _, err := rand.Read(b[:]); err != nil {
+			return "", err
+		}
+		token := base64.RawURLEncoding.EncodeToString(b[:])
+		fmt.Fprintf(s.Err, "quarry: no --token-file, so this run has a token of its own; clients have to send\n  Authorization: Bearer %s\n", token)
+		return token, nil
+	}
+	info, err := os.Stat(f.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	const most = 4096
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return "", fmt.Errorf("--token-file %s is not a small file", f.tokenFile)
+	}
+	data, err := os.ReadFile(f.tokenFile)
+	if err != nil {
+		return "", fmt.Errorf("--token-file: %w", err)
+	}
+	token := strings.TrimSpace(string(data))
+	if len(token) < 16 || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("--token-file %s: a token is one word of 16 characters or more", f.tokenFile)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		fmt.Fprintf(s.Err, "quarry: others can read %s: chmod 600 it\n", f.tokenFile)
+	}
+	return token, nil
+}
+
+// namedRoot is a folder to serve.
+type namedRoot struct{ name, dir string }
+
+// parseRoots reads --root values. With several, each has a name of its own.
+func parseRoots(values []string) ([]namedRoot, error) {
+	var list []namedRoot
+	names, dirs := map[string]string{}, map[string]string{}
+	for _, v := range values {
+		if v == "" {
+			return nil, errors.New("--root is empty")
+		}
+		name, dir := "", v
+		if before, after, found := strings.Cut(v, "="); found && !exists(v) {
+			if !isRootName(before) {
+				return nil, fmt.Errorf("--root %s: a name has letters, digits, - and _ only", v)
+			}
+			name, dir = before, after
+		}
+		real, err := realPath(dir)
+		if err != nil {
+			return nil, fmt.Errorf("--root %w", clearPathError(dir, err))
+		}
+		if info, err := os.Stat(real); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--root %s: not a folder", dir)
+		}
+		if name == "" && len(values) > 1 {
+			if name = filepath.Base(real); !isRootName(name) {
+				return nil, fmt.Errorf("--root %s: with several roots, name it: name=%s", v, v)
+			}
+		}
+		if other, twice := dirs[real]; twice {
+			return nil, fmt.Errorf("--root %s is the same folder as %s", v, other)
+		}
+		if other, twice := names[name]; twice {
+			return nil, fmt.Errorf("--root %s and %s are both called %s: name them apart, as name=folder", other, v, name)
+		}
+		dirs[real], names[name] = v, v
+		list = append(list, namedRoot{name, real})
+	}
+	return list, nil
+}
+
+func isRootName(s string) bool {
+	for _, r := range s {
+		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return false
+		}
+	}
+	return s != "" && s[0] != '-'
+}

@@ -1,0 +1,401 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func TestHTTPAddress(t *testing.T) {
+	for _, c := range []struct {
+		given, want string
+		remote      bool
+	}{
+		{"7777", "127.0.0.1:7777", false},
+		{":7777", "127.0.0.1:7777", false},
+		{"127.0.0.1:0", "127.0.0.1:0", false},
+		{"localhost:80", "localhost:80", false},
+		{"[::1]:80", "[::1]:80", false},
+		{"0.0.0.0:80", "0.0.0.0:80", true},
+		{"[::]:80", "[::]:80", true},
+		{"192.168.1.5:80", "192.168.1.5:80", true},
+		{"example.org:80", "example.org:80", true},
+	} {
+		got, remote, err := httpAddress(c.given)
+		if err != nil || got != c.want || remote != c.remote {
+			t.Errorf("httpAddress(%q) = %q, %v, %v; want %q, %v", c.given, got, remote, err, c.want, c.remote)
+		}
+	}
+	for _, bad := range []string{"", "localhost", "127.0.0.1", "1.2.3.4:http", ":70000", "::1:80"} {
+		if got, _, err := httpAddress(bad); err == nil {
+			t.Errorf("httpAddress(%q) = %q", bad, got)
+		}
+	}
+}
+
+func TestParseRoots(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"app", "other/app", "a=b", "with space"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, c := range []struct {
+		name   string
+		values []string
+		want   string // names, or a part of the error
+		fails  bool
+	}{
+		{"one", []string{"app"}, "", false},
+		{"one with a name", []string{"x=app"}, "x", false},
+		{"several are called after their folders", []string{"app", "b=other"}, "app b", false},
+		{"a folder with an equals sign", []string{"a=b"}, "", false},
+		{"two of one name", []string{"app", "other/app"}, "both called app", true},
+		{"one twice", []string{"x=app", "y=./app"}, "same folder", true},
+		{"a folder without a usable name", []string{"app", "with space"}, "name it", true},
+		{"a bad name", []string{"x y=app"}, "letters, digits", true},
+		{"no folder", []string{"nope"}, "no such file", true},
+		{"a file", []string{"file"}, "not a folder", true},
+		{"nothing", []string{""}, "empty", true},
+	} {
+		roots, err := parseRoots(c.values)
+		if c.fails {
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, %v; want %q", c.name, roots, err, c.want)
+			}
+			continue
+		}
+		var names []string
+		for _, r := range roots {
+			names = append(names, r.name)
+		}
+		if got := strings.Join(names, " "); err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestTokenFile(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		text  string
+		mode  os.FileMode
+		want  string
+		warns bool
+	}{
+		"good":      {"  0123456789abcdef\n", 0o600, "0123456789abcdef", false},
+		"readable":  {"0123456789abcdef", 0o644, "0123456789abcdef", true},
+		"short":     {"secret", 0o600, "", false},
+		"two words": {"0123456789abcdef 0123456789", 0o600, "", false},
+		"large":     {strings.Repeat("x", 5000), 0o600, "", false},
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(c.text), c.mode); err != nil {
+			t.Fatal(err)
+		}
+		var errs bytes.Buffer
+		got, err := (&mcpFlags{tokenFile: file}).token(Streams{Err: &errs})
+		if got != c.want || (err == nil) != (c.want != "") || (errs.Len() > 0) != c.warns {
+			t.Errorf("%s: %q, %v, %q", name, got, err, errs.String())
+		}
+	}
+	var errs bytes.Buffer
+	a, err := (&mcpFlags{}).token(Streams{Err: &errs})
+	b, _ := (&mcpFlags{}).token(Streams{Err: io.Discard})
+	if err != nil || len(a) != 43 || a == b || !strings.Contains(errs.String(), a) {
+		t.Errorf("a token made up: %q and %q, %v, %q", a, b, err, errs.String())
+	}
+}
+
+// program starts the command as a process of its own.
+func program(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "quarry")
+	if err := os.Symlink(self, link); err != nil {
+		t.Skip(err)
+	}
+	home := t.TempDir()
+	cmd := exec.Command(link, args...)
+	cmd.Dir = dir
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	return cmd
+}
+
+func sampleWorkspace(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.txt": "one\nneedle\n", "sub/b.txt": "two\n", ".git/config": "secret", ".env": "KEY=1"} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const helloLine = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+func rpc(id int, method, params string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
+}
+
+// answers runs a session on stdin and gives the answers by id.
+func answers(t *testing.T, cmd *exec.Cmd, lines ...string) map[string]string {
+	t.Helper()
+	cmd.Stdin = strings.NewReader(strings.Join(append([]string{helloLine}, lines...), "\n") + "\n")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil || errs.Len() > 0 {
+		t.Errorf("%v, stderr %q", err, errs.String())
+	}
+	got := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		var m struct{ ID json.RawMessage }
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("stdout has %q", line)
+		}
+		got[string(m.ID)] = line
+	}
+	return got
+}
+
+// The real program on stdin and stdout: tools, resources, policy.
+func TestMCPStdio(t *testing.T) {
+	dir := sampleWorkspace(t)
+	real, _ := filepath.EvalSymlinks(dir)
+	got := answers(t, program(t, dir, "mcp"),
+		rpc(1, "tools/call", `{"name":"search_files","arguments":{"regex":"needle"}}`),
+		rpc(2, "tools/call", `{"name":"read_file","arguments":{"path":".env"}}`),
+		rpc(3, "resources/read", `{"uri":"file://`+real+`/sub/b.txt"}`),
+		rpc(4, "resources/read", `{"uri":"file://`+real+`/.git/config"}`),
+		rpc(5, "resources/read", `{"uri":"file:///etc/passwd"}`),
+		rpc(6, "completion/complete", `{"ref":{"type":"ref/prompt","name":"investigate"},"argument":{"name":"path","value":"s"}}`),
+		rpc(7, "resources/list", `{}`),
+		rpc(8, "tools/list", `{}`),
+		"garbage",
+	)
+	for id, want := range map[string]string{
+		"0": "Every change can be undone", "1": "needle", "2": `"isError":true`, "3": `"text":"two\n"`, "4": `"error"`, "5": "Resource not found",
+		"6": `["sub/"]`, "7": "a.txt", "8": `"edit_file"`, "null": "-32700",
+	} {
+		if !strings.Contains(got[id], want) {
+			t.Errorf("%s: %s, want %q", id, got[id], want)
+		}
+	}
+	if strings.Contains(got["7"], ".env") || strings.Contains(got["4"], "secret") {
+		t.Errorf("hidden files show: %s %s", got["7"], got["4"])
+	}
+}
+
+// Flags narrow what the agent can do.
+func TestMCPFlags(t *testing.T) {
+	one, two := sampleWorkspace(t), sampleWorkspace(t)
+	got := answers(t, program(t, one, "mcp", "--read-only", "--no-index", "--root", "x="+one, "--root", "y="+two),
+		rpc(1, "tools/list", `{}`),
+		rpc(2, "tools/call", `{"name":"read_file","arguments":{"root":"y","path":"a.txt"}}`),
+		rpc(3, "tools/call", `{"name":"read_file","arguments":{"path":"a.txt"}}`))
+	if strings.Contains(got["1"], "edit_file") || !strings.Contains(got["1"], `"enum":["x","y"]`) {
+		t.Errorf("tools: %s", got["1"])
+	}
+	if !strings.Contains(got["0"], "the roots x, y") || !strings.Contains(got["0"], "Nothing can be changed") {
+		t.Errorf("instructions: %s", got["0"])
+	}
+	if !strings.Contains(got["2"], "needle") || !strings.Contains(got["3"], "root is required") {
+		t.Errorf("calls: %s %s", got["2"], got["3"])
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--http", "0.0.0.0:0"}, "--allow-remote"},
+		{[]string{"--token-file", "x"}, "are for --http"},
+		{[]string{"--http", "nonsense"}, "host:port"},
+		{[]string{"--http", "0", "--token-file", "nope"}, "no such file"},
+		{[]string{"--profile", "nope"}, "no profile"},
+		{[]string{"--tools", "nope"}, "no tool"},
+		{[]string{"--trash", "bin"}, "system, local or none"},
+		{[]string{"--root", "/"}, "root"},
+		{[]string{"--root", "nope"}, "no such file"},
+		{[]string{"--profile", "roo", "--root", one, "--root", "y=" + two}, "one root"},
+		{[]string{"argument"}, "unknown command"},
+	} {
+		out, err := program(t, one, append([]string{"mcp"}, c.args...)...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), c.want) {
+			t.Errorf("%v: %v, %s; want %q", c.args, err, out, c.want)
+		}
+	}
+}
+
+// Over HTTP with a token made up at the start, until a signal ends it.
+func TestMCPHTTP(t *testing.T) {
+	cmd := program(t, sampleWorkspace(t), "mcp", "--http", "127.0.0.1:0")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	var url, token string
+	r := bufio.NewReader(stderr)
+	for url == "" {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := regexp.MustCompile(`Bearer (\S+)`).FindStringSubmatch(line); m != nil {
+			token = m[1]
+		}
+		if m := regexp.MustCompile(`listening on (\S+)`).FindStringSubmatch(line); m != nil {
+			url = m[1]
+		}
+	}
+	for header, want := range map[string]int{"Bearer " + token: 200, "Bearer wrong": 401, "": 401} {
+		req, _ := http.NewRequest("POST", url, strings.NewReader(helloLine))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Accept", "application/json, text/event-stream")
+		req.Header.Set("Authorization", header)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("Authorization %q: %d, want %d", header, resp.StatusCode, want)
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Error("a signal did not end the server")
+	}
+}
+
+// From the start of the process to the answer to tools/list, at its best.
+func TestMCPStartTime(t *testing.T) {
+	dir, best := sampleWorkspace(t), time.Hour
+	for range 10 {
+		cmd := program(t, dir, "mcp")
+		in, _ := cmd.StdinPipe()
+		out, _ := cmd.StdoutPipe()
+		began := time.Now()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(in, "%s\n%s\n", helloLine, rpc(1, "tools/list", "{}"))
+		for r := bufio.NewReader(out); ; {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(line, `"id":1`) {
+				break
+			}
+		}
+		best = min(best, time.Since(began))
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if t.Logf("best of 10: %v", best); best > 50*time.Millisecond {
+		t.Errorf("the first tools/list came after %v at best", best)
+	}
+}
+
+// What a client is told to start gets the flags given to install.
+func TestServerArgs(t *testing.T) {
+	var f installFlags
+	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, g := range f.serverGroups() {
+		fl.AddFlagSet(g.flags)
+	}
+	if err := fl.Parse([]string{"--profile", "vault", "--tools", "a,b", "--read-only", "--deny", "x,y", "--deny", "z", "--no-index=false"}); err != nil {
+		t.Fatal(err)
+	}
+	want := "--profile vault --tools a,b --read-only --deny x,y --deny z"
+	if got := strings.Join(serverArgs(fl), " "); got != want {
+		t.Errorf("serverArgs = %q, want %q", got, want)
+	}
+}
+
+func TestUserPlaces(t *testing.T) {
+	env := map[string]string{"HOME": "/h", "USERPROFILE": "/u", "APPDATA": "/r"}
+	for _, c := range []struct{ goos, client, want string }{
+		{"linux", "claude-code", "/h/.claude.json"},
+		{"linux", "claude-desktop", "/h/.config/Claude/claude_desktop_config.json"},
+		{"darwin", "claude-desktop", "/h/Library/Application Support/Claude/claude_desktop_config.json"},
+		{"windows", "claude-desktop", "/r/Claude/claude_desktop_config.json"},
+		{"linux", "cursor", "/h/.cursor/mcp.json"},
+		{"windows", "cursor", "/u/.cursor/mcp.json"},
+		{"linux", "vscode", "/h/.config/Code/User/mcp.json"},
+		{"darwin", "vscode", "/h/Library/Application Support/Code/User/mcp.json"},
+		{"windows", "vscode", "/r/Code/User/mcp.json"},
+		{"linux", "zed", "/h/.config/zed/settings.json"},
+		{"darwin", "zed", "/h/.config/zed/settings.json"},
+		{"windows", "zed", "/r/Zed/settings.json"},
+	} {
+		p, err := userPlaces(c.goos, func(k string) string { return env[k] })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range mcpClients {
+			if mcpClients[i].name == c.client {
+				if got := filepath.ToSlash(mcpClients[i].user(p)); got != c.want {
+					t.Errorf("%s on %s: %s, want %s", c.client, c.goos, got, c.want)
+				}
+			}
+		}
+	}
+	if _, err := userPlaces("linux", func(string) string { return "" }); err == nil {
+		t.Error("without a home folder there is a place")
+	}
+}
+
+// A file that changed since it was read is not overwritten.
+func TestWriteSettingsRace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "s.json")
+	if err := os.WriteFile(file, []byte("theirs"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writeSettings(file, []byte("what we read"), []byte("ours"), time.Now()); err == nil {
+		t.Error("their change was overwritten")
+	}
+	if data, _ := os.ReadFile(file); string(data) != "theirs" {
+		t.Errorf("the file holds %q", data)
+	}
+	left, _ := filepath.Glob(file + ".quarry-*")
+	if len(left) > 0 {
+		t.Errorf("left over: %v", left)
+	}
+}
