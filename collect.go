@@ -81,7 +81,11 @@ func (c *collector) matched(path string, f *found) error {
 	c.sum.LinesMatched += f.res.Matched
 	c.sum.Matches += f.res.Matches
 	if c.q.Limits.Blocks > 0 {
-		c.sum.Blocks += countBlocks(f.res.Lines, c.q.blockGap())
+		n := f.res.Blocks
+		if n == 0 { // in multiline mode
+			n = countBlocks(f.res.Lines, c.q.blockGap())
+		}
+		c.sum.Blocks += n
 	}
 	if c.full {
 		return c.counted()

@@ -97,6 +97,7 @@ type Limits struct {
 	Files      int           // files with a match
 	Lines      int           // matching lines
 	Blocks     int           // of matching lines whose context touches or overlaps
+	BlockLines int           // lines of one block; the rest of it is left out
 	LinesAFile int           // matching lines of one file
 	Bytes      int           // text of the answer
 	LineBytes  int           // text of one line; it is cut around its first match

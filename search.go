@@ -113,6 +113,13 @@ func (q *Query) request() scan.Request {
 		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary,
 		MaxLines: q.Limits.LinesAFile, MaxText: q.Limits.LineBytes,
 	}
+	if q.Limits.Lines > 0 {
+		r.KeepHits = q.Offset + q.Limits.Lines + 1
+	}
+	if q.Limits.Blocks > 0 {
+		// One more than can be given shows that there are more.
+		r.Gap, r.KeepBlocks, r.BlockLines = q.blockGap(), q.Offset+q.Limits.Blocks+1, q.Limits.BlockLines
+	}
 	switch q.Detail {
 	case Counts:
 		r.Detail = scan.Count

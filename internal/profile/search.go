@@ -19,6 +19,8 @@ const (
 	// longLine is what is kept of a line, in bytes: more than any text shows,
 	// around the match.
 	longLine = 4 << 10
+	// shortLine is the least that a line takes of an answer: "  1 |".
+	shortLine = 6
 )
 
 var readOnly = tool.Hints{ReadOnly: true, Idempotent: true}
@@ -147,6 +149,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	q.Before = c.either("context_lines", rooContext, maxContext)
 	q.After = q.Before
 	q.Limits.Blocks, q.Limits.CountTo = limit, c.countTo(limit)
+	q.Limits.BlockLines = c.o.Budget/shortLine + 1
 	offset := q.Offset
 	r, err := c.run(ctx, q)
 	if err != nil {

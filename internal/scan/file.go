@@ -28,6 +28,9 @@ type file struct {
 	full    bool // MaxLines is reached; only context is still owed
 	done    bool
 	blockNo int // blocks of multiline mode so far
+
+	lastHit    int // number of the last matching line, when blocks are made
+	blockStart int // lines reported before the block in hand
 }
 
 // hit is a matching line of a block.
@@ -223,7 +226,13 @@ func (f *file) report(block []byte, h hit) {
 		f.done = true
 		return
 	}
-	if f.req.Detail == Lines {
+	if f.req.Gap > 0 {
+		f.enterBlock(block, h.start)
+	}
+	if f.beyond() {
+		f.owed = 0
+		f.countTo(block, h.start)
+	} else if f.req.Detail == Lines {
 		f.owe(block, h.start)
 		f.before(block, h.start)
 		f.show(block, h, true)
@@ -234,6 +243,25 @@ func (f *file) report(block []byte, h hit) {
 	if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
 		f.full, f.out.Stopped = true, true
 	}
+}
+
+// enterBlock notes in which block the matching line at a position is.
+func (f *file) enterBlock(block []byte, at int) {
+	// Context in front of the line may still be shown, so it is not yet passed.
+	n := f.line + 1 + vec.CountByte(block[min(f.counted, at):at], '\n')
+	if f.lastHit == 0 || n-f.lastHit > f.req.Gap {
+		f.owe(block, at) // the context of the block before, which is over
+		f.out.Blocks++
+		f.blockStart = len(f.out.Lines)
+	}
+	f.lastHit = n
+}
+
+// beyond reports that the line in hand is only counted.
+func (f *file) beyond() bool {
+	r := f.req
+	return r.KeepHits > 0 && f.out.Matched > r.KeepHits || r.Gap > 0 && (r.KeepBlocks > 0 && f.out.Blocks > r.KeepBlocks ||
+		r.BlockLines > 0 && len(f.out.Lines)-f.blockStart >= r.BlockLines)
 }
 
 // owe shows the context after the last match, up to position to.

@@ -43,6 +43,18 @@ type Request struct {
 	MaxLines      int  // stop after this many matching lines, in multiline mode matches; 0 is no limit
 	MaxText       int  // cut a longer line around its first match; 0 keeps all
 	Binary        bool // search binary files as text
+
+	// KeepHits is how many matching lines are reported; further ones are only
+	// counted. 0 is no bound.
+	KeepHits int
+
+	// Gap, when not 0, makes blocks of matching lines: those whose numbers
+	// differ by no more share one. By lines, not in multiline mode.
+	Gap int
+	// KeepBlocks and BlockLines bound what is reported of them, so that a file
+	// that matches everywhere doesn't fill the memory: the first blocks, and
+	// the first lines of each. What is beyond is only counted. 0 is no bound.
+	KeepBlocks, BlockLines int
 }
 
 // Span is a match in Line.Text.
@@ -88,6 +100,7 @@ type Result struct {
 	Lines   []Line
 	Matched int // matching lines; in multiline mode, matches
 	Matches int // matches, when Request.Matches or Spans asked
+	Blocks  int // when Request.Gap asked
 	Bytes   int64
 	Skip    Skip
 	Stopped bool // MaxLines was reached and the rest not read
