@@ -105,6 +105,8 @@ func (m *mutator) step() {
 			os.WriteFile(p, data, 0o644)
 			os.Chtimes(p, info.ModTime(), info.ModTime())
 		}
+	case 6:
+		os.Link(p, m.path())
 	case 5:
 		if f, err := os.OpenFile(p, os.O_APPEND|os.O_WRONLY, 0); err == nil {
 			f.WriteString(m.text())
@@ -298,4 +300,47 @@ func TestIndexFollowsExclude(t *testing.T) {
 			t.Errorf("a new file under rules %q: by index\n%s\nby scan\n%s", rules, got, want)
 		}
 	}
+}
+
+// A write through a second name changes the first one's content without an
+// event for it, also when the second name came after the index was built.
+func TestIndexFollowsHardLinks(t *testing.T) {
+	dir := t.TempDir()
+	full := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"a.txt", "c.txt"} {
+		if err := os.WriteFile(full(name), []byte("plain\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(full("c.txt"), full("d.txt")); err != nil {
+		t.Skip("no hard links here")
+	}
+	with, without := indexedPair(t, dir, 2)
+	q := quarry.Query{Pattern: "needle"}
+	check := func(step string) {
+		t.Helper()
+		if got, want := answer(t, with, q), answer(t, without, q); got != want {
+			t.Errorf("%s: by index\n%s\nby scan\n%s", step, got, want)
+		}
+	}
+	add := func(name string) {
+		t.Helper()
+		f, err := os.OpenFile(full(name), os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.WriteString("needle\n")
+		f.Close()
+	}
+	check("before")
+	add("d.txt")
+	check("a write through an old second name")
+	if err := os.Link(full("a.txt"), full("b.txt")); err != nil {
+		t.Fatal(err)
+	}
+	check("a new second name")
+	add("b.txt")
+	check("a write through the new second name")
+	os.Remove(full("b.txt"))
+	check("the second name is gone")
 }

@@ -9,6 +9,7 @@ import (
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
+	"quarry/internal/walk"
 	"quarry/match"
 )
 
@@ -90,6 +91,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	sum := &r.collect.sum
 	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
+	sum.addFolders(snap.Skipped(), start)
 	r.gatherStats()
 	return nil
 }
@@ -138,7 +140,7 @@ func (p *indexPass) file(d *index.Doc, mayMatch bool) bool {
 	}
 	c := candidate{path: string(path)}
 	switch {
-	case d.Flags&index.Binary != 0 && !d.Dirty && !r.q.Binary:
+	case d.Flags&(index.Binary|index.Linked) == index.Binary && !d.Dirty && !r.q.Binary:
 		c.known = &found{res: scan.Result{Skip: scan.Binary}}
 	case !mayMatch:
 		c.known = &found{}
@@ -244,10 +246,22 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if err != nil {
 		return noIndex(ctx, err)
 	}
+	r.out.addFolders(snap.Skipped(), start)
 	r.out.Entries = append(r.out.Entries, list...)
 	r.out.Stats.Considered += len(list)
 	r.out.Stats.Plan = planText(&c.Plan)
 	return ctx.Err()
+}
+
+// addFolders reports the folders below start that the index couldn't read.
+func (s *Summary) addFolders(skips []walk.Skip, start rootfs.Path) {
+	for _, k := range skips {
+		if !start.IsRoot() && k.Path != start.String() && !strings.HasPrefix(k.Path, start.String()+"/") {
+			continue
+		}
+		s.SkippedCount[Unreadable]++
+		s.addSkip(walkSkip(&k))
+	}
 }
 
 // planText tells in words how the index answered.

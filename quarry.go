@@ -283,18 +283,23 @@ func (s *Summary) addReport(r *walk.Report) {
 			s.SkippedCount[reason] += n
 		}
 	}
-	for _, k := range r.Skipped {
-		skip := Skip{Path: k.Path, Reason: Unreadable, Detail: k.Reason.String()}
-		if k.Err != nil {
-			skip.Detail = k.Err.Error()
-		}
-		if k.Reason == walk.Loop {
-			skip.Reason = Loop
-		} else if k.Reason == walk.Outside {
-			skip.Reason = Outside
-		}
-		s.addSkip(skip)
+	for i := range r.Skipped {
+		s.addSkip(walkSkip(&r.Skipped[i]))
 	}
+}
+
+func walkSkip(k *walk.Skip) Skip {
+	skip := Skip{Path: k.Path, Reason: Unreadable, Detail: k.Reason.String()}
+	if k.Err != nil {
+		skip.Detail = k.Err.Error()
+	}
+	switch k.Reason {
+	case walk.Loop:
+		skip.Reason = Loop
+	case walk.Outside:
+		skip.Reason = Outside
+	}
+	return skip
 }
 
 // maxSkips bounds the list of skips; the counts are exact.

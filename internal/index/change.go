@@ -171,11 +171,12 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 		}
 	}()
 	var unknown []string
+	linked := inodes{}
 	for _, o := range todo {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		kind := ix.kindOf(o.path)
+		kind := ix.kindOf(o.path, linked)
 		ix.mu.Lock()
 		if c := ix.dirty[o.path]; c != nil && c.seq == o.seq {
 			switch {
@@ -192,6 +193,9 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 		}
 		ix.mu.Unlock()
 	}
+	ix.mu.Lock()
+	ix.markLinked(linked)
+	ix.mu.Unlock()
 	return folders, ix.judge(ctx, unknown)
 }
 
@@ -207,12 +211,16 @@ func (ix *Index) hiddenDoc(c *change) (hidden bool) {
 }
 
 // kindOf says what is at a path. What can't be looked at counts as a file: a
-// search will try to open it and say why it can't.
-func (ix *Index) kindOf(path string) rootfs.Type {
+// search will try to open it and say why it can't. A file with several names is
+// noted.
+func (ix *Index) kindOf(path string, linked inodes) rootfs.Type {
 	p, err := ix.root.Known(path)
 	if err == nil {
 		var info rootfs.Info
 		if info, err = ix.root.Stat(p); err == nil {
+			if info.Type == rootfs.TypeFile && info.Nlink > 1 {
+				linked[info.Ino] = true
+			}
 			return info.Type
 		}
 	}

@@ -99,7 +99,7 @@ func (r *reader) try(path string) (out outcome, again bool) {
 		return outcome{}, true
 	}
 	if info.Nlink > 1 {
-		flags |= Linked
+		flags |= Linked | AlwaysScan
 	}
 	if before.racy(now, r.racy) {
 		flags |= racyFlag

@@ -80,6 +80,6 @@ const (
 	// sweep reads it again.
 	racyFlag
 	// Linked files have several names. A write through one of them makes no
-	// event for the others.
+	// event for the others, so they are always searched.
 	Linked
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
@@ -91,6 +92,8 @@ type sweeping struct {
 	dead    []place         // not listed any more, or listed in a later segment
 	dotted  map[string]bool // listed with a dot, to be asked about: the document's flag
 	compare bool
+	linkMu  sync.Mutex
+	linked  inodes      // guarded by linkMu
 	skipped []walk.Skip // what the walk couldn't look into
 	cut     bool        // and more than it lists
 }
@@ -111,7 +114,7 @@ func (s *sweeping) begin() error {
 	s.snap.refs.Store(1)
 	s.compare = len(ix.segs) > 0
 	s.docs = s.snap.documents(s.dirs)
-	s.dotted = map[string]bool{}
+	s.dotted, s.linked = map[string]bool{}, inodes{}
 	return nil
 }
 
@@ -126,6 +129,11 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 		if err != nil || info.Type != rootfs.TypeFile {
 			// It can't be told: let someone look at it.
 			return Stamp{}, rootfs.KindOf(err) != rootfs.NotFound
+		}
+		if info.Nlink > 1 {
+			s.linkMu.Lock()
+			s.linked[info.Ino] = true
+			s.linkMu.Unlock()
 		}
 		return stampOf(&info), true
 	}
@@ -213,6 +221,7 @@ func (s *sweeping) finish(shown map[string]bool) {
 			ix.suspect(p.at, c) // it may have come back
 		}
 	}
+	ix.markLinked(s.linked)
 	s.doubt()
 	s.remember()
 }

@@ -1,0 +1,42 @@
+package index
+
+// inodes are files that have several names. A write through one name makes no
+// event for the others, and a name may have come after its file was indexed.
+type inodes map[uint64]bool
+
+// markLinked makes the files dirty that turn out to have further names, until
+// they are read again: from then on they are Linked and always searched. ix.mu
+// is held.
+func (ix *Index) markLinked(linked inodes) {
+	if len(linked) == 0 {
+		return
+	}
+	type named struct {
+		path   string
+		hidden bool
+	}
+	var found []named
+	for _, h := range ix.segs {
+		err := guard(func() error {
+			t := &h.seg.docs
+			reader := pathReader{t: t}
+			for id := range t.n {
+				f := Flags(t.flags[id])
+				if f&Linked == 0 && !h.dead.has(id) && linked[t.stamp(id).Ino] {
+					reader.seek(id)
+					found = append(found, named{string(reader.next()), f&Hidden != 0})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			ix.damage(h, err)
+			return // the next Fresh sweeps, and comes here again
+		}
+	}
+	for _, n := range found {
+		if ix.dirty[n.path] == nil {
+			ix.markListed(n.path, n.hidden)
+		}
+	}
+}
