@@ -48,6 +48,9 @@ func BenchmarkCall20KB(b *testing.B) {
 // The overhead of a call with a 20 KB answer over stdio stays under a
 // millisecond, at its best of many: the machine may be busy with other things.
 func TestCallOverhead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a measurement; the race detector's runs are short")
+	}
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
 	best := time.Hour

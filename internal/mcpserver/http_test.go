@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -353,46 +354,57 @@ func TestHTTPCancel(t *testing.T) {
 		if m, err := answer(resp); err != nil || m.Error != nil || header["Mcp-Session-Id"] == "" {
 			t.Fatal(m, err)
 		}
-		go func() {
-			if resp, err := raw(context.Background(), url, call(2, "tools/call", `{"name":"wait"}`), header); err == nil {
+		within50(t, started, ended, func(i int) (cancel func()) {
+			go func() {
+				if resp, err := raw(context.Background(), url, call(2+i, "tools/call", `{"name":"wait"}`), header); err == nil {
+					resp.Body.Close()
+				}
+			}()
+			return func() {
+				resp, err := raw(context.Background(), url, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, 2+i), header)
+				if err != nil || resp.StatusCode != http.StatusAccepted {
+					t.Error(resp, err)
+					return
+				}
 				resp.Body.Close()
 			}
-		}()
-		<-started
-		sent := time.Now()
-		resp, err = raw(context.Background(), url, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`, header)
-		if err != nil || resp.StatusCode != http.StatusAccepted {
-			t.Fatal(resp, err)
-		}
-		resp.Body.Close()
-		within50(t, sent, ended)
+		})
 	})
 	t.Run("2026-07-28", func(t *testing.T) {
-		ctx, hangUp := context.WithCancel(context.Background())
 		body := call(1, "tools/call", `{"name":"wait","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`)
-		go func() {
-			resp, err := raw(ctx, url, body, map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "wait"})
-			if err == nil {
-				_, _ = io.Copy(io.Discard, resp.Body)
-				resp.Body.Close()
-			}
-		}()
-		<-started
-		sent := time.Now()
-		hangUp()
-		within50(t, sent, ended)
+		within50(t, started, ended, func(int) (cancel func()) {
+			ctx, hangUp := context.WithCancel(context.Background())
+			go func() {
+				resp, err := raw(ctx, url, body, map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "wait"})
+				if err == nil {
+					_, _ = io.Copy(io.Discard, resp.Body)
+					resp.Body.Close()
+				}
+			}()
+			return hangUp
+		})
 	})
 }
 
-func within50(t *testing.T, sent time.Time, ended <-chan time.Time) {
+// within50 starts and cancels a call five times; the best counts, since the
+// machine may be busy.
+func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, start func(i int) (cancel func())) {
 	t.Helper()
-	select {
-	case at := <-ended:
-		if took := at.Sub(sent); took > 50*time.Millisecond {
-			t.Errorf("the call ended after %v", took)
+	best := time.Hour
+	for i := range 5 {
+		cancel := start(i)
+		<-started
+		sent := time.Now()
+		cancel()
+		select {
+		case at := <-ended:
+			best = min(best, at.Sub(sent))
+		case <-time.After(5 * time.Second):
+			t.Fatal("the call was not cancelled")
 		}
-	case <-time.After(5 * time.Second):
-		t.Error("the call was not cancelled")
+	}
+	if best > 50*time.Millisecond {
+		t.Errorf("the call ended %v after its cancellation at best", best)
 	}
 }
 
@@ -522,4 +534,33 @@ func TestHTTPShutdown(t *testing.T) {
 		t.Errorf("the shutdown took %v", took)
 	}
 	stream.Body.Close()
+}
+
+// 3,000 requests that are more or less wrong, over HTTP: a sound one is
+// answered after them.
+func TestFuzzedHTTP(t *testing.T) {
+	h := testHandler(t, newTestServer(t, &Options{Roots: []Root{{Dir: "/ws", Files: mapFiles{"a": "x"}}}}), HTTPOptions{})
+	rnd := rand.New(rand.NewPCG(5, 6))
+	session := post(h, call(1, "initialize", initParams), nil).Header().Get("Mcp-Session-Id")
+	versions := []string{"", "2025-03-26", "2025-11-25", "2026-07-28", "2099-01-01", "x"}
+	statuses := map[int]int{}
+	for range 3000 {
+		header := map[string]string{"Mcp-Protocol-Version": versions[rnd.IntN(len(versions))]}
+		if rnd.IntN(2) == 0 {
+			header["Mcp-Session-Id"] = session
+		}
+		if rnd.IntN(4) == 0 {
+			header["Mcp-Method"], header["Mcp-Name"] = "tools/call", "echo"
+		}
+		w := post(h, string(fuzzLine(rnd)), header)
+		statuses[w.Code]++
+		if w.Code >= 500 {
+			t.Errorf("%d: %s", w.Code, w.Body)
+		}
+	}
+	t.Logf("statuses %v", statuses)
+	w := post(h, call(7777, "tools/call", `{"name":"echo","arguments":{"text":"still here"}}`), map[string]string{"Mcp-Session-Id": session})
+	if w.Code != 200 || !strings.Contains(w.Body.String(), "still here") {
+		t.Errorf("after them: %d %s", w.Code, w.Body)
+	}
 }
