@@ -25,6 +25,7 @@ type agent struct {
 	noIndex  bool
 	allow    []string
 	deny     []string
+	force    bool
 }
 
 // toolFlags choose the tools.
@@ -40,6 +41,7 @@ func (a *agent) policyFlags(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&a.allow, "allow", nil, "let the tools use files that match a glob though they look like secrets")
 	fl.StringArrayVar(&a.deny, "deny", nil, "keep the tools from files that match a glob")
 	fl.StringVar(&a.trash, "trash", "", "where deleted files go: system, local or none (default: as the vault says)")
+	fl.BoolVar(&a.force, "force", false, "use even the home folder or /")
 	fl.BoolVar(&a.noIndex, "no-index", false, "use no index; search_by_path of the profile smcp says so")
 }
 
@@ -55,7 +57,7 @@ func (a *agent) openAgent() error {
 		return err
 	}
 	opts := personal(root, 0)
-	opts.Trusted, opts.AllowAny = false, false
+	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
 	opts.TrashDir, opts.Trash = a.trashDir(), quarry.TrashKind(a.trash)
 	if opts.StateDir, err = a.stateDir(root); err != nil {

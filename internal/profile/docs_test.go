@@ -86,6 +86,14 @@ func TestDocs(t *testing.T) {
 	b.WriteString("# Profiles and tools\n\nGenerated from the tool definitions by `go test ./internal/profile -update`; don't edit.\n")
 	b.WriteString("\nA profile is a set of tools and a way of wording. `quarry mcp --profile P` serves one, `quarry tools --profile P`\n" +
 		"lists it, `quarry call TOOL JSON --profile P` calls it. `--tools a,b` narrows it, `--read-only` removes what changes files.\n\n" +
+		"The strict profiles (all but `quarry`) print what their documents say and nothing more. `quarry` prints the same and then\n" +
+		"one line in square brackets: what is left out and the call that continues, the version of a file, the id of a change, or\n" +
+		"why nothing was found. The same call on the same files gives the same text.\n\n" +
+		"- Beside its text every answer has a structured form. It repeats no long text unless `format` is `json`.\n" +
+		"- An error is an answer too: `Error: …`, and `{\"error\": {\"code\", \"message\", \"hint\"}}`.\n" +
+		"- Arguments are read leniently: `\"10\"` is 10, `\"true\"` is true, `null` is absent. An unknown one is an error.\n" +
+		"- Paths are relative to the workspace. One that can't be printed comes as `base64:…`, which every tool takes back.\n" +
+		"- An answer has at most 60 KB of text (`read_file` 100 KB). Totals are exact up to 20 times the limit, then `6000+`.\n\n" +
 		"| profile | tools | |\n|---|---|---|\n")
 	for _, name := range profile.Names() {
 		n := len(tools(t, nil, profile.Options{Profile: name}).Tools())
@@ -158,6 +166,7 @@ func unit(p tool.Param) string {
 func TestStructuredResults(t *testing.T) {
 	for file, scenes := range goldens() {
 		name, toolName, _ := strings.Cut(file, "/")
+		toolName, _, _ = strings.Cut(toolName, "@") // a second file of a tool
 		for _, s := range scenes {
 			s.opts.Profile = name
 			reg := tools(t, s.make().make(t), s.opts)

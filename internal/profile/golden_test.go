@@ -38,6 +38,7 @@ func TestGolden(t *testing.T) {
 		t.Run(file, func(t *testing.T) {
 			var got bytes.Buffer
 			name, toolName, _ := strings.Cut(file, "/")
+			toolName, _, _ = strings.Cut(toolName, "@") // a second file of a tool
 			for _, s := range scenes {
 				s.opts.Profile = name
 				reg := tools(t, s.make().make(t), s.opts)

@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 
 	"quarry"
@@ -13,7 +14,7 @@ func steps(s ...step) []step { return s }
 // goldens lists, for every file profile/tool, what is called.
 func goldens() map[string][]scene {
 	all := map[string][]scene{}
-	for _, part := range []map[string][]scene{searchGoldens(), listGoldens(), changeGoldens()} {
+	for _, part := range []map[string][]scene{searchGoldens(), listGoldens(), changeGoldens(), linuxGoldens()} {
 		for name, scenes := range part {
 			all[name] = scenes
 		}
@@ -21,12 +22,32 @@ func goldens() map[string][]scene {
 	return all
 }
 
-func searchGoldens() map[string][]scene {
-	oneBlock := func() fixture {
-		return fixture{files: map[string]string{"all.txt": strings.Repeat("match\n", 5000)}}
+// linuxGoldens need names that other systems refuse, or can't tell apart.
+func linuxGoldens() map[string][]scene {
+	if runtime.GOOS != "linux" {
+		return nil
 	}
 	odd := func() fixture {
 		return fixture{files: map[string]string{"a\x01b\u202e.txt": "odd\n", "bad\xff.txt": "odd\n"}}
+	}
+	cases := func() fixture { return fixture{files: map[string]string{"Readme.md": "a\n", "README.md": "b\n"}} }
+	ambiguous := []scene{{make: cases, steps: steps(
+		step{name: "exact", args: `{"path":"Readme.md"}`},
+		step{name: "error: ambiguous", args: `{"path":"readme.md"}`},
+	)}}
+	return map[string][]scene{
+		"roo/search_files@odd":     {{make: odd, steps: steps(step{name: "odd names", args: `{"regex":"odd"}`, data: true})}},
+		"quarry/list_files@odd":    {{make: odd, steps: steps(step{name: "odd names", args: `{}`, data: true})}},
+		"smcp/search_by_path@odd":  {{make: odd, steps: steps(step{name: "odd names", args: `{"pattern":"*"}`})}},
+		"vault/read_file@case":     ambiguous,
+		"quarry/read_file@case":    ambiguous,
+		"vault/get_file_info@case": {{make: cases, steps: steps(step{name: "error: ambiguous", args: `{"path":"readme.MD"}`})}},
+	}
+}
+
+func searchGoldens() map[string][]scene {
+	oneBlock := func() fixture {
+		return fixture{files: map[string]string{"all.txt": strings.Repeat("match\n", 5000)}}
 	}
 	return map[string][]scene{
 		"roo/search_files": {
@@ -57,7 +78,6 @@ func searchGoldens() map[string][]scene {
 			{make: oneBlock, opts: profile.Options{Budget: 1300}, steps: steps(
 				step{name: "one block larger than the budget", args: `{"regex":"match"}`},
 			)},
-			{make: odd, steps: steps(step{name: "odd names", args: `{"regex":"odd"}`, data: true})},
 		},
 		"vault/search_files": {
 			{make: vault, steps: steps(
@@ -107,7 +127,6 @@ func searchGoldens() map[string][]scene {
 				step{name: "error: no index", args: `{"pattern":"*.md"}`},
 				step{name: "error: the pattern is checked first", args: `{"pattern":"[a"}`},
 			)},
-			{make: odd, steps: steps(step{name: "odd names", args: `{"pattern":"*"}`})},
 		},
 		"smcp/get_index_status": {{make: code, steps: steps(step{name: "no index", args: `{}`, data: true})}},
 		"smcp/search_code": {
@@ -183,7 +202,7 @@ func listGoldens() map[string][]scene {
 		}
 		return fixture{files: map[string]string{
 			"doc.md": "# Document Title\n\nFirst paragraph content...\nMore content here...\n", "long.txt": b.String(),
-			"empty": "", "one.txt": strings.Repeat("x", 200<<10), "pic.png": "\x89PNG\r\n\x1a\n\x00\x00", "Readme.md": "a\n", "README.md": "b\n",
+			"empty": "", "one.txt": strings.Repeat("x", 200<<10), "pic.png": "\x89PNG\r\n\x1a\n\x00\x00",
 			"win.txt": "a\r\nb\r\n", ".obsidian/app.json": "{}", "latin.txt": "caf\xe9\n",
 		}}
 	}
@@ -227,7 +246,6 @@ func listGoldens() map[string][]scene {
 		step{tool: "read_file", name: "error: a line that isn't there", args: `{"path":"doc.md","start_line":50}`},
 		step{tool: "read_file", name: "error: range", args: `{"path":"doc.md","start_line":3,"end_line":2}`},
 		step{tool: "read_file", name: "error: binary", args: `{"path":"pic.png"}`},
-		step{tool: "read_file", name: "error: ambiguous", args: `{"path":"readme.md"}`},
 		step{tool: "read_file", name: "error: protected", args: `{"path":".obsidian/app.json"}`},
 		step{tool: "read_file", name: "error: a folder", args: `{"path":"."}`},
 		step{tool: "read_file", name: "error: blank path", args: `{"path":" "}`},

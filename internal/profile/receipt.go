@@ -63,7 +63,8 @@ func (c *call) zero(ctx context.Context, q quarry.Query, sum *quarry.Summary, fi
 	if len(q.Globs) > 0 {
 		look("without "+filter, func(q *quarry.Query) { q.Globs = nil })
 	}
-	if !q.Ignored || !q.Hidden {
+	left := sum.SkippedCount[quarry.Hidden] + sum.SkippedCount[quarry.Ignored]
+	if (!q.Ignored || !q.Hidden) && (left > 0 || sum.Stats.Plan != "scan") { // an index doesn't count them
 		look("with include_hidden and include_ignored", func(q *quarry.Query) { q.Hidden, q.Ignored = true, true })
 	}
 	if q.Match.Case == match.Sensitive {

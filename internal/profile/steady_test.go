@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -77,8 +78,25 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
+// A file that could not be searched is named, and the answer is not complete.
+func TestFailedFiles(t *testing.T) {
+	ws := fixture{files: map[string]string{"one-line.txt": "TODO" + strings.Repeat("x", 17<<20), "a.txt": "TODO\n"}}.make(t)
+	r := call(t, tools(t, ws, profile.Options{}), "search_files", `{"regex":"zebra"}`)
+	data, err := json.Marshal(r.Structured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(r.Text, "; not searched: 1 too large]") || !strings.Contains(string(data), `"failed":[{"path":"one-line.txt","reason":"too_large"}]`) ||
+		!strings.Contains(string(data), `"complete":false`) {
+		t.Errorf("%s\n%s", r.Text, data)
+	}
+}
+
 // A name that can't be printed is given as base64 and taken back as such.
 func TestOddNames(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems refuse such names")
+	}
 	for _, name := range []string{"a\x01b.txt", "\u202egnp.txt", "bad\xff.txt", "new\nline.txt"} {
 		ws := fixture{files: map[string]string{"dir/" + name: "needle\n"}, opts: quarry.Options{Trash: quarry.TrashLocal}}.make(t)
 		reg := tools(t, ws, profile.Options{})
