@@ -146,11 +146,11 @@ func newSearchAnswer(shown *render.Shown, total render.Total, texts bool) *searc
 
 // Output schemas. They name what callers rely on and leave the rest open.
 const (
-	receiptSchema = `{"type":"object","properties":{"complete":{"type":"boolean"},"limit":{"type":"string"},"considered":{"type":"integer"},"searched":{"type":"integer"},"skipped":{"type":"object"},"freshness":{"enum":["event","sweep","remote"]}},"required":["complete","freshness"]}`
+	receiptSchema = `{"type":"object"}`
 
-	searchSchema = `{"type":"object","properties":{"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"matched":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"spans":{"type":"array"},"text":{"type":"string"},"context":{"type":"boolean"}},"required":["line"]}}},"required":["path","matched","lines"]}},"total":{"type":"integer"},"exact":{"type":"boolean"},"shown":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["files","total","exact","shown","receipt"]}`
+	searchSchema = `{"type":"object","properties":{"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"matched":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"spans":{"type":"array"},"text":{"type":"string"}},"required":["line"]}}},"required":["path","matched","lines"]}},"total":{"type":"integer"},"exact":{"type":"boolean"},"shown":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["files","total","exact","shown","receipt"]}`
 
-	changeSchema = `{"type":"object","properties":{"id":{"type":"string"},"tool":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}},"summary":{"type":"string"},"diff":{"type":"string"},"version":{"type":"string"},"dry_run":{"type":"boolean"},"unchanged":{"type":"boolean"}},"required":["tool","paths","summary"]}`
+	changeSchema = `{"type":"object","properties":{"id":{"type":"string"},"paths":{"type":"array"},"summary":{"type":"string"},"version":{"type":"string"}},"required":["paths","summary"]}`
 )
 
 func schema(s string) json.RawMessage { return json.RawMessage(s) }

@@ -64,7 +64,7 @@ func editFile(e *env) *tool.Tool {
 		Description: "Change part of a text file: either old_text and new_text (literal), or one line operation. " +
 			"Every other byte stays. To replace a whole file use write_file.",
 		Params: join([]tool.Param{
-			required("path", "The file"),
+			required("path", ""),
 			str("old_text", "Text to find, exactly as in the file"),
 			str("new_text", "Text to put in its place"),
 			boolean("replace_all", "Replace every occurrence, not only the first"),
@@ -169,7 +169,7 @@ func writeFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "write_file", Title: "Write a file",
 		Description:  "Create a file with this content, or overwrite one. Folders are made as needed. For small changes use edit_file.",
-		Params:       join([]tool.Param{required("path", "The file"), text("content", "The whole content")}, e.optional(paramVersion, paramDryRun)),
+		Params:       join([]tool.Param{required("path", ""), text("content", "")}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true, Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		path, err := c.givenPath("path")
@@ -204,7 +204,7 @@ func createFolder(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "create_folder", Title: "Create a folder",
 		Description:  "Create a folder and those above it. write_file and create_note make folders by themselves.",
-		Params:       []tool.Param{text("path", "The folder")},
+		Params:       []tool.Param{text("path", "")},
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		folder := c.path("path")
@@ -229,7 +229,7 @@ func moveFile(e *env) *tool.Tool {
 		Name: "move_file", Title: "Move or rename",
 		Description: "Move or rename a file or folder. Never overwrites.",
 		Params: join([]tool.Param{
-			required("source", "File or folder"), required("destination", "Its new path"),
+			required("source", ""), required("destination", "Its new path"),
 		}, e.optional(paramLinks, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
@@ -287,7 +287,7 @@ func deleteFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "delete_file", Title: "Delete a file or folder",
 		Description:  "Delete a file, or a folder with everything in it: to the trash, unless the settings say otherwise.",
-		Params:       join([]tool.Param{required("path", "File or folder")}, e.optional(paramVersion, paramDryRun)),
+		Params:       join([]tool.Param{required("path", "")}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		path, err := c.givenPath("path")

@@ -14,13 +14,16 @@ import (
 )
 
 // All that a client reads of the default profile, schemas and hints included,
-// stays under 6,000 tokens of four characters.
+// stays under 6,000 tokens of four characters. The MCP server adds an error's
+// form to each output schema.
 func TestDefinitionsAreShort(t *testing.T) {
-	all, err := json.Marshal(profile.Definitions(tools(t, nil, profile.Options{})))
+	const errorForm = 210
+	list := profile.Definitions(tools(t, nil, profile.Options{}))
+	all, err := json.Marshal(list)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tokens := len(all) / 4; tokens >= 6000 {
+	if tokens := (len(all) + len(list)*errorForm) / 4; tokens >= 6000 {
 		t.Errorf("the definitions take %d tokens", tokens)
 	}
 }

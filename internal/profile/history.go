@@ -11,7 +11,7 @@ import (
 	"quarry/tool"
 )
 
-const logSchema = `{"type":"object","properties":{"changes":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"time":{"type":"string"},"tool":{"type":"string"},"paths":{"type":"array"},"summary":{"type":"string"},"undone_by":{"type":"string"},"undoes":{"type":"string"},"no_undo":{"type":"string"}},"required":["id","tool","paths","summary"]}},"dropped":{"type":"integer"}},"required":["changes"]}`
+const logSchema = `{"type":"object","properties":{"changes":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"tool":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}},"summary":{"type":"string"}},"required":["id","paths","summary"]}}},"required":["changes"]}`
 
 func listChanges(e *env) *tool.Tool {
 	return e.make(tool.Tool{

@@ -24,7 +24,7 @@ type foundNote struct {
 	Content *string `json:"content,omitempty"`
 }
 
-const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["results","total","receipt"]}`
+const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["results","total","receipt"]}`
 
 func searchNotes(e *env) *tool.Tool {
 	query := need(str("query", "Words; a note must have all of them"))
@@ -112,7 +112,7 @@ func createNote(e *env) *tool.Tool {
 		Name: "create_note", Title: "Create a note",
 		Description: "Create a markdown note; never overwrites. Without a path its name comes from title, the first heading or the first line.",
 		Params: join([]tool.Param{
-			text("content", "Text of the note"),
+			text("content", ""),
 			str("path", "Where, .md is added"),
 			str("title", "Name, if there is no path"),
 		}, e.optional(paramDryRun)),
@@ -137,7 +137,7 @@ func modifyNote(e *env) *tool.Tool {
 		Name: "modify_note", Title: "Modify a note",
 		Description: "Add text at the end or the top of a note, or replace a text in it.",
 		Params: join([]tool.Param{
-			required("path", "The note"), operation,
+			required("path", ""), operation,
 			text("content", "Text to add, or to put in place of search"),
 			str("search", "Text to find, for replace"),
 		}, e.optional(paramVersion, paramDryRun)),
@@ -190,7 +190,7 @@ func organizeNote(e *env) *tool.Tool {
 		Name: "organize_note", Title: "Move a note",
 		Description: "Rename or move a note; .md is added where it is missing. Never overwrites.",
 		Params: join([]tool.Param{
-			required("source", "The note"), required("destination", "Its new path"),
+			required("source", ""), required("destination", "Its new path"),
 		}, e.optional(paramLinks, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {

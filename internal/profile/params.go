@@ -41,10 +41,10 @@ func join(lists ...[]tool.Param) []tool.Param {
 
 var (
 	paramHidden  = boolean("include_hidden", "Also dot files")
-	paramIgnored = boolean("include_ignored", "Also what .gitignore and the like leave out")
+	paramIgnored = boolean("include_ignored", "Also files that .gitignore excludes")
 	paramOffset  = integer("offset", "Skip this many results", 0)
 	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"capped", "exact"}, Description: "exact: count all results"}
-	paramFormat  = tool.Param{Name: "format", Kind: tool.String, Enum: []string{"text", "json"}, Description: "json: the structured result with all text"}
+	paramFormat  = tool.Param{Name: "format", Kind: tool.String, Enum: []string{"text", "json"}, Description: "json: structured, with all text"}
 	paramVersion = str("expected_version", "Refuse if the file isn't this version any more")
 	paramDryRun  = boolean("dry_run", "Only show what would change")
 )

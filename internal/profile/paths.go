@@ -20,7 +20,7 @@ type pathsAnswer struct {
 	Receipt    *receipt `json:"receipt,omitempty"`
 }
 
-const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":{"type":"object"}},"required":["matches","totalMatches"]}`
+const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"next_offset":{"type":"integer"}},"required":["matches","totalMatches"]}`
 
 func searchByPath(e *env) *tool.Tool {
 	about := "Find files by name or glob pattern."
@@ -200,7 +200,7 @@ type listEntry struct {
 	Modified time.Time `json:"modified"`
 }
 
-const listSchema = `{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"modified":{"type":"string"}},"required":["path"]}},"total":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["entries","total","receipt"]}`
+const listSchema = `{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"modified":{"type":"string"}},"required":["path"]}},"total":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["entries","total","receipt"]}`
 
 const maxEntries = 1000
 
@@ -212,7 +212,7 @@ func listFiles(e *env) *tool.Tool {
 			{Name: "pattern", Kind: tool.String, Default: "*", Description: "Glob below path: * its children, ** everything, **/*.md"},
 			str("path", "Folder to list; default the top"),
 			{Name: "max_results", Kind: tool.Integer, Default: 100, Min: tool.Limit(1), Description: "Most entries, up to 1000"},
-		}, e.optional(paramHidden, paramIgnored, paramOffset, paramFormat)),
+		}, e.optional(paramHidden, paramIgnored, paramOffset)),
 		OutputSchema: schema(listSchema), Hints: readOnly,
 	}, list)
 }
@@ -312,13 +312,13 @@ type infoAnswer struct {
 	Modified time.Time `json:"modified"`
 }
 
-const infoSchema = `{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"created":{"type":"string"},"modified":{"type":"string"}},"required":["path","folder","size","modified"]}`
+const infoSchema = `{"type":"object","properties":{"path":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"created":{"type":"string"},"modified":{"type":"string"}},"required":["path","folder","size","modified"]}`
 
 func getFileInfo(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "get_file_info", Title: "Describe a file or folder",
 		Description:  "Size and dates of a file or folder, without reading it.",
-		Params:       []tool.Param{required("path", "File or folder")},
+		Params:       []tool.Param{required("path", "")},
 		OutputSchema: schema(infoSchema), Hints: readOnly,
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		path, err := c.givenPath("path")

@@ -28,14 +28,14 @@ type readAnswer struct {
 	Lines    []string `json:"lines,omitempty"`
 }
 
-const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"path_base64":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array"}},"required":["path","start_line","end_line","total_lines","version","encoding","line_ending"]}`
+const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}}},"required":["path","start_line","end_line","total_lines","version"]}`
 
 func readFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "read_file", Title: "Read a file",
 		Description: "Read a text file, or some of its lines, with line numbers. Shows at most 2000 lines or 100 KB at a time.",
 		Params: join([]tool.Param{
-			required("path", "The file"),
+			required("path", ""),
 			integer("start_line", "First line, from 1", 1),
 			integer("end_line", "Last line", 1),
 		}, e.optional(paramFormat)),

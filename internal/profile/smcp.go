@@ -29,7 +29,7 @@ type codeChunk struct {
 	End   int     `json:"endLine"`
 }
 
-const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},"receipt":{"type":"object"}},"required":["results","totalResults"]}`
+const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"}},"required":["results","totalResults"]}`
 
 func searchCode(e *env) *tool.Tool {
 	return e.make(tool.Tool{
@@ -149,7 +149,7 @@ type statusAnswer struct {
 	Error       string     `json:"error,omitempty"`
 }
 
-const statusSchema = `{"type":"object","properties":{"status":{"enum":["ready","indexing","not_found","failed"]},"projectPath":{"type":"string"},"totalFiles":{"type":"integer"},"indexedBytes":{"type":"integer"},"lastUpdated":{"type":"string"},"storageSize":{"type":"string"},"watcherActive":{"type":"boolean"},"freshness":{"type":"string"},"pendingFiles":{"type":"integer"},"indexingProgress":{"type":"integer"}},"required":["status"]}`
+const statusSchema = `{"type":"object","properties":{"status":{"enum":["ready","indexing","not_found","failed"]},"totalFiles":{"type":"integer"},"pendingFiles":{"type":"integer"},"freshness":{"type":"string"}},"required":["status"]}`
 
 func getIndexStatus(e *env) *tool.Tool {
 	return e.make(tool.Tool{
