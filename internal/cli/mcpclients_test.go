@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,16 +50,7 @@ var everyTool = []struct{ name, args string }{
 // schemas, calls every tool over stdio and over HTTP. The script is the one of
 // internal/mcpserver; QUARRY_NPM names the folder with its packages.
 func TestTypeScriptClient(t *testing.T) {
-	npm := os.Getenv("QUARRY_NPM")
-	if _, err := os.Stat(filepath.Join(npm, "@modelcontextprotocol", "sdk")); npm == "" || err != nil {
-		t.Skip("@modelcontextprotocol/sdk is not below QUARRY_NPM")
-	}
-	node := filepath.Join(npm, "node-"+runtime.GOOS+"-"+strings.Replace(runtime.GOARCH, "amd64", "x64", 1), "bin", "node")
-	if _, err := os.Stat(node); err != nil {
-		if node, err = exec.LookPath("node"); err != nil {
-			t.Skip("node is not installed")
-		}
-	}
+	node, _ := npmProgram(t, "sdk", "package.json")
 	t.Run("stdio", func(t *testing.T) {
 		dir := sampleWorkspace(t)
 		cmd := program(t, dir, "mcp", "--trash", "local")
@@ -82,6 +74,82 @@ func TestTypeScriptClient(t *testing.T) {
 		defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 		drive(t, node, httpTarget(t, bufio.NewReader(stderr)))
 	})
+}
+
+// npmProgram finds node and a file of a package below QUARRY_NPM, or skips.
+func npmProgram(t *testing.T, name string, parts ...string) (node, file string) {
+	t.Helper()
+	npm := os.Getenv("QUARRY_NPM")
+	file = filepath.Join(append([]string{npm, "@modelcontextprotocol", name}, parts...)...)
+	if _, err := os.Stat(file); npm == "" || err != nil {
+		t.Skipf("@modelcontextprotocol/%s is not below QUARRY_NPM", name)
+	}
+	node = filepath.Join(npm, "node-"+runtime.GOOS+"-"+strings.Replace(runtime.GOARCH, "amd64", "x64", 1), "bin", "node")
+	if _, err := os.Stat(node); err != nil {
+		if node, err = exec.LookPath("node"); err != nil {
+			t.Skip("node is not installed")
+		}
+	}
+	return node, file
+}
+
+// The inspector's command line makes the same calls, a process for each, which
+// takes a while: make conformance runs it. --strict has it judge the schemas.
+func TestTypeScriptClientInspector(t *testing.T) {
+	if os.Getenv("QUARRY_CONFORMANCE") == "" {
+		t.Skip("QUARRY_CONFORMANCE is not set; make conformance sets it")
+	}
+	node, inspector := npmProgram(t, "inspector", "clients", "launcher", "build", "index.js")
+	server := program(t, sampleWorkspace(t), "mcp", "--trash", "local", "--http", "0")
+	stderr, err := server.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Process.Kill(); _ = server.Wait() }()
+	var web struct{ URL, Token string }
+	if err := json.Unmarshal([]byte(httpTarget(t, bufio.NewReader(stderr))), &web); err != nil {
+		t.Fatal(err)
+	}
+	dir := sampleWorkspace(t)
+	local := program(t, dir)
+	for name, target := range map[string][]string{
+		"stdio": {local.Path, "mcp", "--root", dir, "--trash", "local"},
+		"http":  {"--cli", web.URL, "--transport", "http", "--header", "Authorization: Bearer " + web.Token},
+	} {
+		run := func(args ...string) string {
+			if name == "stdio" { // the server's own flags come last
+				args = slices.Concat([]string{inspector, "--cli", "-e", local.Env[0]}, args, []string{"--"}, target)
+			} else {
+				args = slices.Concat([]string{inspector}, target, args)
+			}
+			cmd := exec.Command(node, args...)
+			cmd.Env = append(os.Environ(), local.Env[0])
+			out, err := cmd.CombinedOutput()
+			if err != nil && !strings.Contains(string(out), `"isError": true`) { // those have an exit code of their own
+				t.Errorf("%s %q: %v\n%.2000s", name, args[1:], err, out)
+			}
+			return string(out)
+		}
+		if out := run("--method", "tools/list", "--strict"); !strings.Contains(out, `"undo_change"`) {
+			t.Errorf("%s: tools/list gives %.500s", name, out)
+		}
+		for _, c := range everyTool {
+			var values map[string]any
+			if err := json.Unmarshal([]byte(c.args), &values); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"--method", "tools/call", "--tool-name", c.name}
+			for key, v := range values {
+				args = append(args, "--tool-arg", fmt.Sprintf("%s=%v", key, v))
+			}
+			if out := run(args...); !strings.Contains(out, `"content"`) {
+				t.Errorf("%s: %s %s gives %.300s", name, c.name, c.args, out)
+			}
+		}
+	}
 }
 
 // httpTarget reads where a server listens, and its token.
