@@ -112,7 +112,7 @@ func TestOddNames(t *testing.T) {
 			t.Fatalf("%q: %s", name, data)
 		}
 		f := a.Files[0]
-		if strings.ContainsAny(r.Text, "\x01\u202e\xff") || !strings.HasPrefix(f.Base64, "base64:") || !strings.Contains(r.Text, "`"+f.Path+":1`") {
+		if (strings.ContainsAny(r.Text, "\x01\u202e") || strings.Contains(r.Text, "\xff")) || !strings.HasPrefix(f.Base64, "base64:") || !strings.Contains(r.Text, "`"+f.Path+":1`") {
 			t.Errorf("%q: %q, %+v", name, r.Text, f)
 		}
 		args := fmt.Sprintf(`{"path":%q}`, f.Base64)
