@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -35,10 +36,11 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string)) (Ver
 		return v, err
 	}
 	v.Changed = len(snap.dirty)
-	r := newReader(ix.root, ix.opts.racy)
+	taken := &takenBlocks{}
+	r := newReader(ix.root, ix.opts.racy, taken)
 	defer r.close()
 	for _, view := range snap.views {
-		c := &checker{ctx: ctx, view: view, reader: r, result: &v, fault: tell}
+		c := &checker{ctx: ctx, view: view, reader: r, taken: taken, result: &v, fault: tell}
 		if err := guard(c.all); err != nil {
 			return v, err
 		}
@@ -87,13 +89,18 @@ type checker struct {
 	ctx    context.Context
 	view   *view
 	reader *reader
+	taken  *takenBlocks
 	result *Verified
 	fault  func(path, what string)
 
-	names    map[uint32]string
-	postings []uint64 // gram<<32 | document
-	grams    []trigram.Gram
+	names    map[uint32]string // of documents
+	postings []uint64          // gram<<32 | block
 }
+
+// takenBlocks keeps the blocks of a file.
+type takenBlocks struct{ grams [][]trigram.Gram }
+
+func (t *takenBlocks) block(grams *trigram.Extractor) { t.grams = append(t.grams, grams.Take(nil)) }
 
 func (c *checker) all() error {
 	docs := &c.view.seg.docs
@@ -111,7 +118,7 @@ func (c *checker) all() error {
 				c.file(id, path)
 			}
 		}
-		if err := c.lists(uint32(lo), uint32(hi)); err != nil {
+		if err := c.lists(lo, hi); err != nil {
 			return err
 		}
 	}
@@ -120,8 +127,8 @@ func (c *checker) all() error {
 
 func (c *checker) file(id int, path string) {
 	docs := &c.view.seg.docs
+	c.taken.grams = c.taken.grams[:0]
 	out := c.reader.file(path)
-	c.grams = c.reader.grams.Take(c.grams[:0])
 	if out.state != indexed || out.stamp != docs.stamp(id) {
 		c.result.Changed++
 		return
@@ -131,22 +138,32 @@ func (c *checker) file(id int, path string) {
 	if had := Flags(docs.flags[id]); had&kind != out.flags&kind {
 		c.fault(path, fmt.Sprintf("flags are %b, want %b", had&kind, out.flags&kind))
 	}
+	blocks := &c.view.seg.blocks
+	_, dropped, starts := out.blocks()
+	if !bytes.Equal(starts, blocks.startsOf(id)) {
+		c.fault(path, "its blocks start elsewhere")
+		return
+	}
 	c.names[uint32(id)] = path
-	for _, g := range c.grams {
-		c.postings = append(c.postings, uint64(g)<<32|uint64(id))
+	for i, grams := range c.taken.grams[dropped:] {
+		for _, g := range grams {
+			c.postings = append(c.postings, uint64(g)<<32|uint64(blocks.first(id)+i))
+		}
 	}
 }
 
 // lists looks for documents [lo, hi) that are missing in the list of a gram
 // they have.
-func (c *checker) lists(lo, hi uint32) error {
+func (c *checker) lists(lo, hi int) error {
 	slices.Sort(c.postings)
+	blocks := &c.view.seg.blocks
+	first, end := uint32(blocks.first(lo)), uint32(blocks.first(hi))
 	var have []uint32
 	missing := map[uint32]int{}
 	for i := 0; i < len(c.postings); {
 		g := trigram.Gram(c.postings[i] >> 32)
 		var err error
-		if have, err = c.view.seg.list(g).Append(have[:0], lo, hi); err != nil {
+		if have, err = c.view.seg.list(g).Append(have[:0], first, end); err != nil {
 			return err
 		}
 		for ; i < len(c.postings) && trigram.Gram(c.postings[i]>>32) == g; i++ {
@@ -157,7 +174,8 @@ func (c *checker) lists(lo, hi uint32) error {
 		}
 	}
 	for id, n := range missing {
-		c.fault(c.names[id], fmt.Sprintf("%s of the file are not in the index", plural(n, "gram")))
+		name := c.names[blocks.documents(nil, []uint32{id})[0]]
+		c.fault(name, fmt.Sprintf("%s of the file are not in the index", plural(n, "gram")))
 	}
 	return nil
 }
