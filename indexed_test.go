@@ -82,6 +82,31 @@ func (m *mutator) text() string {
 		return "\x00" + b.String()
 	case 1:
 		return strings.Repeat("filler line\n", 8000) + b.String()
+	case 2:
+		if m.rng.IntN(3) == 0 {
+			return m.large(words)
+		}
+	}
+	return b.String()
+}
+
+// large has many blocks in the index and a few words far apart.
+func (m *mutator) large(words []string) string {
+	var b strings.Builder
+	if m.rng.IntN(3) == 0 {
+		b.WriteString("\xEF\xBB\xBF")
+	}
+	ending := []string{"\n", "\r\n"}[m.rng.IntN(2)]
+	size := 100<<10 + m.rng.IntN(300<<10)
+	for b.Len() < size {
+		b.WriteString(strings.Repeat(strings.Repeat("row upon row ", 20)+ending, m.rng.IntN(400)))
+		switch m.rng.IntN(8) {
+		case 0:
+			b.WriteString(strings.Repeat("wide ", m.rng.IntN(10000)))
+		case 1:
+			b.WriteString("\xe9t\xe9 ")
+		}
+		b.WriteString(words[m.rng.IntN(len(words))] + " " + words[m.rng.IntN(len(words))] + ending)
 	}
 	return b.String()
 }
@@ -122,6 +147,9 @@ func (m *mutator) query() quarry.Query {
 	patterns := []string{"needle", "alpha|beta", `\bfoo_\w+`, "gamma", "mutex_lock", "^x", "é", `\w+ \w+ needle`, "zzz", "sky", "a.*a", "", "filler", "\\r"}
 	q := quarry.Query{Pattern: patterns[m.rng.IntN(len(patterns))]}
 	q.Match.Case = match.Case(m.rng.IntN(3))
+	if m.rng.IntN(15) == 0 {
+		q.Pattern, q.Match.Syntax = "needle alpha", match.Words
+	}
 	q.Hidden = m.rng.IntN(4) == 0
 	q.Ignored = m.rng.IntN(12) == 0
 	q.Detail = quarry.Detail(m.rng.IntN(3))
@@ -200,6 +228,47 @@ func checkFind(t *testing.T, with, without *quarry.Workspace, m *mutator) {
 	}
 	if diff := cmp.Diff(b.Entries, a.Entries); diff != "" {
 		t.Fatalf("find %+v:\n%s", q, diff)
+	}
+}
+
+// Of a large file only the blocks are read that could match, unless one does;
+// the answer is the scan's either way.
+func TestLargeFilesAreReadInPart(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&b, "row %d of a large file\n", i)
+		switch i {
+		case 5000:
+			b.WriteString("only here: Zanzibar\n")
+		case 15000:
+			b.WriteString("barely: Zanzi, zibar, anz\n") // all grams of zanzibar but one
+		}
+	}
+	size := int64(b.Len())
+	os.WriteFile(filepath.Join(dir, "large.txt"), []byte(b.String()), 0o644)
+	with, without := indexedPair(t, dir, 1)
+	for _, c := range []struct {
+		name    string
+		query   quarry.Query
+		partial bool
+	}{
+		{"another case than the one there", quarry.Query{Pattern: "zanzibar"}, true},
+		{"files without", quarry.Query{Pattern: "zanzibar", Detail: quarry.Files, Without: true}, true},
+		{"a match", quarry.Query{Pattern: "Zanzibar", Before: 1, After: 1}, false},
+		{"counted", quarry.Query{Pattern: "Zanz", Detail: quarry.Counts}, false},
+		{"in every block", quarry.Query{Pattern: "row 5 "}, false},
+	} {
+		if got, want := answer(t, with, c.query), answer(t, without, c.query); got != want {
+			t.Errorf("%s: by index\n%s\nby scan\n%s", c.name, got, want)
+		}
+		r, err := with.Search(context.Background(), c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if partial := r.Stats.Bytes < size/4; partial != c.partial || r.Stats.Searched != 1 {
+			t.Errorf("%s: %d of %d bytes read in %d files", c.name, r.Stats.Bytes, size, r.Stats.Searched)
+		}
 	}
 }
 

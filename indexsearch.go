@@ -51,7 +51,8 @@ func (k *keeper) covers(dir rootfs.Path) bool {
 // indexed searches a folder by the index. It returns errNoIndex when that isn't
 // possible, before anything was delivered.
 func (r *searchRun) indexed(start rootfs.Path) error {
-	if r.q.Invert || !r.ws.indexable(&r.q.Scope, start) {
+	// A line matches with one of several words, while their need asks for all.
+	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.ws.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
 	snap, err := r.ws.keeper.Load().ix.Fresh(r.ctx)
@@ -63,6 +64,8 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	if r.q.Match.Mode != match.Lines || r.q.Before+r.q.After > 0 {
 		ask.Also |= index.Large
 	}
+	// Words need not be in one line, only the pattern's match is.
+	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words
 	if !r.ws.keeper.Load().covers(start) {
 		return errNoIndex
 	}
@@ -129,6 +132,10 @@ type indexPass struct {
 type candidate struct {
 	path  string
 	known *found // the outcome, when it needs no reading
+	// parts are all that could hold a match, if the file still has the stamp;
+	// nil if the whole file could.
+	parts []index.Part
+	stamp index.Stamp
 }
 
 // file takes one file of the index and reports whether to go on.
@@ -144,6 +151,8 @@ func (p *indexPass) file(d *index.Doc, mayMatch bool) bool {
 		c.known = &found{res: scan.Result{Skip: scan.Binary}}
 	case !mayMatch:
 		c.known = &found{}
+	case partial(d):
+		c.parts, c.stamp = d.Parts, d.Stamp
 	}
 	p.part = append(p.part, c)
 	if len(p.part) >= max(p.size, firstPart) {
@@ -195,7 +204,7 @@ func (p *indexPass) flush() bool {
 		if c.known != nil {
 			return c.known, true
 		}
-		return r.candidate(&r.scanners[worker], c.path)
+		return r.candidate(&r.scanners[worker], c)
 	}, func(i int, f *found) error {
 		p.delivered = true
 		return r.collect.add(p.part[i].path, f)
@@ -205,8 +214,8 @@ func (p *indexPass) flush() bool {
 }
 
 // candidate searches one file by its path.
-func (r *searchRun) candidate(k *worker, path string) (*found, bool) {
-	p, err := r.ws.root.Known(path)
+func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
+	p, err := r.ws.root.Known(c.path)
 	if err != nil {
 		return &found{err: err}, true
 	}
@@ -215,6 +224,10 @@ func (r *searchRun) candidate(k *worker, path string) (*found, bool) {
 		return &found{err: err}, true
 	}
 	defer f.Close()
+	if c.parts != nil && r.excluded(k, f, c) {
+		k.searched++
+		return &found{info: f.Info()}, r.q.Without
+	}
 	return r.search(k, f)
 }
 
@@ -269,5 +282,9 @@ func planText(p *index.Plan) string {
 	if p.Useless {
 		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Dirty)
 	}
-	return fmt.Sprintf("index: %d of %d files by %d of %d grams, %d changed", p.Candidates, p.Documents, p.Lists, p.Grams, p.Dirty)
+	blocks := ""
+	if p.Blocks > 0 {
+		blocks = fmt.Sprintf(" in %d blocks", p.Blocks)
+	}
+	return fmt.Sprintf("index: %d of %d files%s by %d of %d grams, %d changed", p.Candidates, p.Documents, blocks, p.Lists, p.Grams, p.Dirty)
 }

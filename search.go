@@ -149,6 +149,7 @@ type worker struct {
 	filtered int
 	bytes    int64
 	limited  io.LimitedReader
+	part     []byte // of a large file
 	spare    *found // the outcome of a file that left no trace, to be used again
 	_        [64]byte
 }
@@ -275,10 +276,14 @@ func openEntry(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (*rootfs.File,
 	return root.OpenFile(p)
 }
 
-func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
+func (r *searchRun) scanner(k *worker) *scan.Scanner {
 	if k.scanner == nil {
 		k.scanner = scan.New(r.matching.NewMatcher())
 	}
+	return k.scanner
+}
+
+func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
 	out.info = f.Info()
 	var text io.Reader = f
 	if size := out.info.Size; size > 0 {
@@ -287,7 +292,7 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
 		k.limited = io.LimitedReader{R: f, N: size}
 		text = &k.limited
 	}
-	out.res, out.err = k.scanner.File(text, out.info.Size, &r.request)
+	out.res, out.err = r.scanner(k).File(text, out.info.Size, &r.request)
 }
 
 // byOrder sorts files as the query asks, path order being the tie-break.

@@ -3,6 +3,7 @@ package index
 import (
 	"encoding/binary"
 	"math/bits"
+	"runtime/debug"
 	"sync"
 
 	"quarry/internal/trigram"
@@ -12,14 +13,16 @@ import (
 type assembly struct {
 	runs    []run
 	workers int
-	docs    int
-	// number maps jobs to documents where some jobs have none; nil if all do.
+	blocks  int   // of the segment
+	base    []int // of each job, how many blocks were made before it
+	// number maps the blocks that were made to those of the segment where some
+	// don't count; nil if all do.
 	number []int32
 }
 
 // runCursor reads the grams of one part of a run.
 type runCursor struct {
-	base uint32 // first job
+	base uint32 // first block
 	data []byte
 	gram int64
 	n    int // postings of gram
@@ -37,7 +40,7 @@ func (c *runCursor) next() bool {
 	return true
 }
 
-// take appends the jobs that have the gram.
+// take appends the blocks that have the gram.
 func (c *runCursor) take(ids []uint32) []uint32 {
 	data, id := c.data, c.base
 	if c.n > denseFrom {
@@ -71,7 +74,7 @@ func (a *assembly) part(i int, out *part) {
 	var cursors []*runCursor
 	for j := range a.runs {
 		r := &a.runs[j]
-		c := &runCursor{base: uint32(r.first), data: r.parts[i], gram: int64(i) << partShift}
+		c := &runCursor{base: uint32(a.base[r.job] + r.skip), data: r.parts[i], gram: int64(i) << partShift}
 		r.parts[i] = nil // it is not needed again
 		if c.next() {
 			cursors = append(cursors, c)
@@ -99,7 +102,7 @@ func (a *assembly) part(i int, out *part) {
 			ids = a.renumber(ids)
 		}
 		if len(ids) > 0 {
-			out.add(trigram.Gram(g), ids, a.docs)
+			out.add(trigram.Gram(g), ids, a.blocks)
 		}
 	}
 }
@@ -138,26 +141,50 @@ func inParts(workers int, fill func(i int, p *part), pass func(*part) error) err
 	return nil
 }
 
+// runsWorthFreeing is how many bytes of runs make it worth a collection to give
+// their memory back.
+const runsWorthFreeing = 32 << 20
+
+// finish writes the segment and lets go of the runs. Opening the segment maps all
+// of it, which would come on top of what the runs had: 90 MB for the Linux tree.
+func (b *build) finish(w *segmentWriter, n int) error {
+	err := b.create(w, n)
+	b.runs = nil
+	if b.held.Load() >= runsWorthFreeing {
+		debug.FreeOSMemory()
+	}
+	return err
+}
+
 // create writes the segment of the first n jobs of a build.
 func (b *build) create(w *segmentWriter, n int) error {
 	docs := &docWriter{}
-	a := &assembly{runs: b.runs, workers: b.workers}
-	missing := false
-	number := make([]int32, n)
+	a := &assembly{runs: b.runs, workers: b.workers, base: make([]int, n)}
+	made, kept := 0, 0
 	for i := range n {
 		out := &b.outcomes[i]
-		if out.state != indexed {
-			number[i] = -1
-			missing = true
-			continue
+		a.base[i] = made
+		count, dropped, starts := out.blocks()
+		made, kept = made+dropped+count, kept+count
+		if out.state == indexed {
+			docs.add([]byte(b.jobs[i].path), out.stamp, out.flags, starts)
 		}
-		number[i] = int32(docs.n)
-		docs.add([]byte(b.jobs[i].path), out.stamp, out.flags)
 	}
-	if missing {
-		a.number = number
+	if kept < made {
+		a.number = make([]int32, 0, made)
+		next := int32(0)
+		for i := range n {
+			count, dropped, _ := b.outcomes[i].blocks()
+			for range dropped {
+				a.number = append(a.number, -1)
+			}
+			for range count {
+				a.number = append(a.number, next)
+				next++
+			}
+		}
 	}
-	a.docs = docs.n
+	a.blocks = docs.blocks.n
 	if err := a.write(w); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -13,8 +14,8 @@ import (
 )
 
 // A build reads files and makes segments of them. Workers take stretches of
-// the sorted list of paths; of each stretch they keep a run: for every gram its
-// documents. Runs cover ranges of documents that don't overlap, so the list of a
+// the sorted list of paths; of each stretch they keep runs: for every gram its
+// blocks. Runs cover ranges of blocks that don't overlap, so the list of a
 // gram is the lists of all runs one behind the other, and nothing is ever looked
 // up at random.
 type build struct {
@@ -28,6 +29,7 @@ type build struct {
 	next     atomic.Int64 // first job no worker has taken
 	held     atomic.Int64 // bytes of runs
 	bytes    atomic.Int64 // read
+	made     atomic.Int64 // blocks
 	progress func(files int, bytes int64)
 
 	mu   sync.Mutex
@@ -42,24 +44,28 @@ type job struct {
 }
 
 const (
-	// stretch is how many documents a worker takes at a time.
+	// stretch is how many documents a worker takes at a time, and how many
+	// blocks a run has at most.
 	stretch   = 1024
 	localBits = 10
-	// maxPostings is how many a run may have: 8 MB before sorting, and as much
+	// maxPostings is how many a run may have: 4 MB before sorting, and as much
 	// while that is done.
-	maxPostings = 2 << 20
+	maxPostings = 1 << 20
 	// Above denseFrom a run has a bitmap for a gram, which brought the runs of
 	// the Linux tree from 115 to 65 MB.
 	denseFrom  = stretch / 8
 	denseBytes = stretch / 8
-	// runBudget ends a segment.
-	runBudget = 120 << 20
+	// runBudget ends a segment, and so does a number of blocks that leaves room
+	// for what workers have in hand.
+	runBudget   = 120 << 20
+	blockBudget = maxDocs / 4
 )
 
-// run is the grams of consecutive jobs, those of each part by themselves, so
+// run is the grams of consecutive blocks, those of each part by themselves, so
 // that they can be let go one by one.
 type run struct {
-	first int // job
+	job   int // that the first block belongs to
+	skip  int // how many blocks it had before
 	parts [parts][]byte
 }
 
@@ -76,12 +82,13 @@ func (b *build) read(ctx context.Context) (int, error) {
 	workers := max(1, min(b.workers, (len(b.jobs)+15)/16))
 	for range workers {
 		wg.Go(func() {
-			w := &buildWorker{build: b, reader: newReader(b.root, b.racy)}
+			w := &buildWorker{build: b}
+			w.reader = newReader(b.root, b.racy, w)
 			if len(b.jobs) >= stretch { // room for all there can be, at once
 				w.postings, w.spare = make([]uint32, 0, maxPostings), make([]uint32, maxPostings)
 			}
 			defer w.close()
-			for ctx.Err() == nil && b.held.Load() < b.budget {
+			for ctx.Err() == nil && b.held.Load() < b.budget && b.made.Load() < blockBudget {
 				from := int(b.next.Add(stretch)) - stretch
 				if from >= len(b.jobs) {
 					return
@@ -91,7 +98,7 @@ func (b *build) read(ctx context.Context) (int, error) {
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(b.runs, func(x, y run) int { return x.first - y.first })
+	slices.SortFunc(b.runs, func(x, y run) int { return cmp.Or(x.job-y.job, x.skip-y.skip) })
 	return min(int(b.next.Load()), len(b.jobs)), ctx.Err()
 }
 
@@ -100,41 +107,55 @@ type buildWorker struct {
 	*build
 	*reader
 	grams    []trigram.Gram
-	postings []uint32 // gram<<localBits | job within the stretch
+	postings []uint32 // gram<<localBits | block within the run
 	spare    []uint32
 	encoded  []byte
+
+	job   int // in hand
+	run   run // in hand, without its grams
+	local int // its blocks
 }
 
 func (w *buildWorker) stretch(ctx context.Context, from, to int) {
-	first := from // of the run in hand
-	w.postings = w.postings[:0]
 	for i := from; i < to && ctx.Err() == nil; i++ {
-		j := &w.jobs[i]
 		before := w.reader.bytes
-		out := w.reader.file(j.path)
-		if j.hidden {
+		w.job = i
+		out := w.reader.file(w.jobs[i].path)
+		if w.jobs[i].hidden {
 			out.flags |= Hidden
 		}
 		w.outcomes[i] = out
-		w.grams = w.reader.grams.Take(w.grams[:0])
-		if len(w.postings)+len(w.grams) > maxPostings && len(w.postings) > 0 {
-			w.flush(first)
-			first = i
-		}
-		for _, g := range w.grams {
-			w.postings = append(w.postings, uint32(g)<<localBits|uint32(i-first))
-		}
 		w.build.bytes.Add(w.reader.bytes - before)
 	}
-	w.flush(first)
+	w.flush()
 	if w.progress != nil {
 		w.progress(to-from, w.build.bytes.Load())
 	}
 }
 
-// flush makes a run of the postings in hand.
-func (w *buildWorker) flush(first int) {
-	r := run{first: first}
+// block puts the next block of the job in hand into the run in hand.
+func (w *buildWorker) block(grams *trigram.Extractor) {
+	w.grams = grams.Take(w.grams[:0])
+	if w.local == stretch || len(w.postings)+len(w.grams) > maxPostings {
+		w.flush()
+	}
+	if w.local == 0 {
+		w.run = run{job: w.job, skip: w.reader.made}
+	}
+	for _, g := range w.grams {
+		w.postings = append(w.postings, uint32(g)<<localBits|uint32(w.local))
+	}
+	w.local++
+	w.build.made.Add(1)
+}
+
+// flush ends the run in hand.
+func (w *buildWorker) flush() {
+	if w.local == 0 {
+		return
+	}
+	r := w.run
+	w.local = 0
 	w.sort()
 	held := 0
 	for i := 0; i < len(w.postings); {
@@ -156,7 +177,7 @@ func (w *buildWorker) flush(first int) {
 }
 
 // encodeRun writes for each gram how far it is from the one before, how many
-// jobs have it, and which: as gaps, or as a bitmap if they are many.
+// blocks have it, and which: as gaps, or as a bitmap if they are many.
 func encodeRun(dst []byte, postings []uint32) []byte {
 	const local = 1<<localBits - 1
 	last := postings[0] >> (localBits + partShift) << partShift

@@ -23,6 +23,9 @@ func manyFiles(t *testing.T) *world {
 	for i := range 40 {
 		w.write(fmt.Sprintf("d%d/f%d", i%5, i), w.text())
 	}
+	for i := range 3 {
+		w.write(fmt.Sprintf("d%d/large", i), w.largeText(200<<10))
+	}
 	w.open()
 	w.refresh()
 	for round := range 3 {
@@ -97,7 +100,7 @@ func mutate(r *rand.Rand, files, older map[string][]byte) (string, map[string][]
 		return name + " " + how, files
 	case 7:
 		how = "from another version"
-		if i := strings.Index(string(data), "\x01\x00\x00\x00"); i >= 0 {
+		if i := strings.Index(string(data), "\x02\x00\x00\x00"); i >= 0 {
 			data[i]++
 		}
 	case 8:
@@ -183,7 +186,7 @@ func (w *world) complete(how string, p *match.Pattern, matching map[string]bool,
 		w.t.Fatalf("%s: %v", how, err)
 	}
 	defer snap.Close()
-	c, err := snap.Candidates(Ask{Need: p.Need(), Hidden: true})
+	c, err := snap.Candidates(Ask{Need: p.Need(), Hidden: true, ByLine: true})
 	if err != nil {
 		w.t.Fatalf("%s: %v", how, err)
 	}
@@ -239,9 +242,11 @@ func TestForgedSegments(t *testing.T) {
 		h := newHeld(seg, nil)
 		s := &Snapshot{snapshot: &snapshot{ix: &Index{log: w.ix.log}, views: []*view{{seg: seg, held: h, mask: h.mask}}}}
 		s.refs.Store(1)
-		if c, err := s.Candidates(Ask{Need: need}); err == nil {
-			c.Each(func(*Doc) bool { return true })
-			c.Files(func(*Doc, bool) bool { return true })
+		for _, byLine := range []bool{false, true} {
+			if c, err := s.Candidates(Ask{Need: need, ByLine: byLine}); err == nil {
+				c.Each(func(*Doc) bool { return true })
+				c.Files(func(*Doc, bool) bool { return true })
+			}
 		}
 		s.Lookup("d1/f1")
 		s.Close()

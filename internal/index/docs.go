@@ -19,9 +19,12 @@ type docWriter struct {
 	restarts []byte
 	stamps   []byte
 	flags    []byte
+	blocks   blockWriter
 }
 
-func (w *docWriter) add(path []byte, s Stamp, f Flags) {
+// add takes in the next document; starts are those of its blocks but the first,
+// as a blockTable has them.
+func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte) {
 	shared := 0
 	if w.n%restartEvery == 0 {
 		w.restarts = binary.LittleEndian.AppendUint32(w.restarts, uint32(len(w.paths)))
@@ -36,6 +39,7 @@ func (w *docWriter) add(path []byte, s Stamp, f Flags) {
 	w.last = append(w.last[:0], path...)
 	w.stamps = appendStamp(w.stamps, s)
 	w.flags = append(w.flags, byte(f))
+	w.blocks.add(w.n, starts)
 	w.n++
 }
 

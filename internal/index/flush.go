@@ -63,12 +63,11 @@ func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
 	}
 	var seg *segment
 	if slices.ContainsFunc(b.outcomes[:n], func(o outcome) bool { return o.state == indexed }) {
-		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error { return b.create(w, n) })
+		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error { return b.finish(w, n) })
 		if err != nil {
 			return 0, err
 		}
 	}
-	b.runs = nil
 	if err := ix.commit(seg, b.jobs[:n], b.outcomes[:n]); err != nil {
 		return 0, err
 	}

@@ -12,10 +12,10 @@ import (
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
-	formatVersion = 1
+	formatVersion = 2
 
-	// maxDocs bounds the documents of a segment: their number has 24 bits in a
-	// gram's entry.
+	// maxDocs bounds the blocks of a segment, and so its documents: their
+	// number has 24 bits in a gram's entry.
 	maxDocs = 1<<24 - 1
 )
 
@@ -28,6 +28,7 @@ const (
 	secPaths
 	secStamps
 	secFlags
+	secBlocks
 	sections
 )
 
@@ -64,6 +65,7 @@ type section struct {
 type footer struct {
 	docs, grams uint32
 	text        uint64 // bytes of the files read
+	blocks      uint32
 	table       [sections]section
 }
 
@@ -76,7 +78,8 @@ func (f *footer) append(dst []byte) (out []byte, sum uint32) {
 	dst = binary.LittleEndian.AppendUint32(dst, f.docs)
 	dst = binary.LittleEndian.AppendUint32(dst, f.grams)
 	dst = binary.LittleEndian.AppendUint64(dst, f.text)
-	dst = binary.LittleEndian.AppendUint64(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, f.blocks)
+	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	for _, s := range f.table {
 		dst = binary.LittleEndian.AppendUint64(dst, s.off)
 		dst = binary.LittleEndian.AppendUint64(dst, s.size)
@@ -111,6 +114,7 @@ func parseFooter(data []byte) (f footer, sum uint32, err error) {
 	f.docs = binary.LittleEndian.Uint32(b[8:])
 	f.grams = binary.LittleEndian.Uint32(b[12:])
 	f.text = binary.LittleEndian.Uint64(b[16:])
+	f.blocks = binary.LittleEndian.Uint32(b[24:])
 	limit := uint64(len(data) - footerSize)
 	for i := range f.table {
 		e := b[32+i*sectionEntry:]

@@ -5,6 +5,10 @@
 // cache of the tree: what is damaged, unknown or changed is read again, never
 // trusted. An Index is safe for concurrent use, a Snapshot is immutable.
 //
+// Grams are kept by block, a stretch of whole lines of a file, so of a large file
+// a search line by line learns which parts could match: no line outside of
+// Doc.Parts does, as long as the file has the document's stamp.
+//
 // It covers the regular files a walk with Options.Walk lists, hidden ones
 // included: ignored files are not in it, nor what lies behind symlinks, and
 // nothing the policy denies. A changed file is only dirty: it is a candidate for

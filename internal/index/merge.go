@@ -49,6 +49,9 @@ func (ix *Index) pick() []*held {
 			return []*held{h}
 		}
 		t := tier(live)
+		if h.seg.blocks.n > maxDocs/(2*tierSize) {
+			continue // joined, they might be more than a segment can have
+		}
 		tiers[t] = append(tiers[t], h)
 		if len(tiers[t]) > tierSize {
 			return tiers[t]
@@ -63,6 +66,7 @@ type joining struct {
 	from   []*held
 	dead   []bitset  // of each, as it was at the start
 	number [][]int32 // of each, the new number of its documents; -1 if dead
+	blocks [][]int32 // and of its blocks
 	docs   docWriter
 	text   uint64
 }
@@ -128,11 +132,8 @@ func (j *joining) table() error {
 	for i, h := range j.from {
 		t := &h.seg.docs
 		j.text += h.seg.text
-		numbers := make([]int32, t.n)
-		for k := range numbers {
-			numbers[k] = -1
-		}
-		j.number = append(j.number, numbers)
+		j.number = append(j.number, unnumbered(t.n))
+		j.blocks = append(j.blocks, unnumbered(h.seg.blocks.n))
 		c := &cursor{i: i, id: -1, n: t.n, reader: pathReader{t: t}}
 		if t.n > 0 {
 			c.reader.seek(0)
@@ -151,12 +152,26 @@ func (j *joining) table() error {
 		c := cursors[best]
 		t := &j.from[c.i].seg.docs
 		j.number[c.i][c.id] = int32(j.docs.n)
-		j.docs.add(c.path, t.stamp(c.id), Flags(t.flags[c.id]))
+		blocks := &j.from[c.i].seg.blocks
+		starts := blocks.startsOf(c.id)
+		first := blocks.first(c.id)
+		for k := range len(starts)/8 + 1 {
+			j.blocks[c.i][first+k] = int32(j.docs.blocks.n + k)
+		}
+		j.docs.add(c.path, t.stamp(c.id), Flags(t.flags[c.id]), starts)
 		if !step(c) {
 			cursors = slices.Delete(cursors, best, best+1)
 		}
 	}
 	return nil
+}
+
+func unnumbered(n int) []int32 {
+	numbers := make([]int32, n)
+	for i := range numbers {
+		numbers[i] = -1
+	}
+	return numbers
 }
 
 // write merges the lists.
@@ -211,13 +226,13 @@ func (j *joining) part(keys [][]trigram.Gram, i int, out *part) error {
 			}
 			seg := j.from[k].seg
 			var err error
-			if ids, err = seg.listAt(at[k]).Append(ids[:0], 0, uint32(seg.docs.n)); err != nil {
+			if ids, err = seg.listAt(at[k]).Append(ids[:0], 0, uint32(seg.blocks.n)); err != nil {
 				return err
 			}
 			at[k]++
 			one = one[:0]
 			for _, id := range ids {
-				if n := j.number[k][id]; n >= 0 {
+				if n := j.blocks[k][id]; n >= 0 {
 					one = append(one, uint32(n))
 				}
 			}
@@ -225,7 +240,7 @@ func (j *joining) part(keys [][]trigram.Gram, i int, out *part) error {
 			all, spare = spare, all
 		}
 		if len(all) > 0 {
-			out.add(g, all, j.docs.n)
+			out.add(g, all, j.docs.blocks.n)
 		}
 	}
 }

@@ -21,6 +21,11 @@ type Ask struct {
 	// Binary when binary files are searched or have to be told, Large in
 	// multiline mode and with context.
 	Also Flags
+	// ByLine says that whatever satisfies the need does so within one line, as
+	// in a search line by line. Then grams have to come together in one block of
+	// a file, and Doc.Parts tells which blocks do. Otherwise they may come from
+	// anywhere in it.
+	ByLine bool
 }
 
 // Plan tells how a question was answered.
@@ -28,6 +33,7 @@ type Plan struct {
 	Documents  int // in the folder, dirty ones not included
 	Candidates int // of them; at most, as hidden and outdated ones are left out later
 	Dirty      int // files that are candidates since they changed
+	Blocks     int // that are candidates, with Ask.ByLine
 	Grams      int // the need has
 	Lists      int // read
 	// Useless says that the need asks nothing that grams can tell: every file
@@ -41,6 +47,7 @@ type Candidates struct {
 
 	snap   *snapshot
 	hidden bool
+	whole  Flags // files with one of these are candidates as a whole
 	views  []viewCandidates
 	dirty  []dirtyDoc
 }
@@ -48,15 +55,17 @@ type Candidates struct {
 type viewCandidates struct {
 	v   *view
 	in  span
-	ids []uint32
+	ids []uint32 // documents
 	all bool
+	// blocks are those that are candidates; nil without Ask.ByLine.
+	blocks []uint32
 }
 
 // Candidates answers a question. An error means that the index can't: get a
 // fresh snapshot, or search without.
 func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 	f := trigram.From(a.Need)
-	c := &Candidates{snap: s.snapshot, hidden: a.Hidden}
+	c := &Candidates{snap: s.snapshot, hidden: a.Hidden, whole: a.Also}
 	c.Plan.Grams = countGrams(&f)
 	c.Plan.Useless = true
 	dir := plain(a.Under)
@@ -65,16 +74,7 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 		err := guard(func() error {
 			lo, hi := v.seg.docs.folder(dir)
 			vc.in = span{lo, max(lo, hi)}
-			e := evaluation{seg: v.seg, lo: uint32(lo), hi: uint32(vc.in.hi)}
-			ids, all, err := e.eval(&f, nil, true)
-			c.Plan.Lists += e.lists
-			if err != nil {
-				return err
-			}
-			if vc.all = all; !all {
-				vc.ids = v.seg.with(ids, a.Also, vc.in)
-			}
-			return nil
+			return vc.find(&f, &a, &c.Plan)
 		})
 		if err != nil {
 			v.damage.Store(&err)
@@ -86,6 +86,7 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 			c.Plan.Candidates += vc.in.hi - vc.in.lo
 		} else {
 			c.Plan.Candidates += len(vc.ids)
+			c.Plan.Blocks += len(vc.blocks)
 			c.Plan.Useless = false
 		}
 		c.views = append(c.views, vc)
@@ -93,6 +94,26 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 	c.dirty = dirtyBelow(s.dirty, dir)
 	c.Plan.Dirty = len(c.dirty)
 	return c, nil
+}
+
+// find evaluates the formula.
+func (vc *viewCandidates) find(f *trigram.Formula, a *Ask, plan *Plan) error {
+	seg := vc.v.seg
+	e := evaluation{seg: seg, byDocument: !a.ByLine, lo: uint32(seg.blocks.first(vc.in.lo)), hi: uint32(seg.blocks.first(vc.in.hi))}
+	ids, all, err := e.eval(f, nil, true)
+	plan.Lists += e.lists
+	if err != nil {
+		return err
+	}
+	if vc.all = all; all {
+		return nil
+	}
+	if a.ByLine {
+		vc.blocks = ids
+		ids = seg.blocks.documents(make([]uint32, 0, len(ids)), ids)
+	}
+	vc.ids = seg.with(ids, a.Also, vc.in)
+	return nil
 }
 
 // with adds the documents that are candidates for what they are.
@@ -130,7 +151,7 @@ func (c *Candidates) merge(every bool) *merge {
 	m := &merge{dirty: c.dirty}
 	for i := range c.views {
 		v := &c.views[i]
-		m.streams = append(m.streams, &stream{v: v.v, spans: []span{v.in}, ids: v.ids, every: every || v.all, all: v.all})
+		m.streams = append(m.streams, &stream{v: v.v, spans: []span{v.in}, ids: v.ids, every: every || v.all, all: v.all, blocks: v.blocks, whole: c.whole})
 	}
 	return m
 }
@@ -170,16 +191,38 @@ func countGrams(f *trigram.Formula) int {
 	return n
 }
 
-// evaluation finds the documents of one segment that satisfy a formula.
+// evaluation finds the blocks of one segment that satisfy a formula, or the
+// documents whose blocks together do.
 type evaluation struct {
-	seg    *segment
-	lo, hi uint32
-	lists  int
+	seg        *segment
+	byDocument bool
+	lo, hi     uint32 // blocks
+	lists      int
 }
 
-// Lists with more than nine tenths of all documents are not worth reading: they
+// Lists with more than nine tenths of all blocks are not worth reading: they
 // take the longest and leave nearly everything.
-func (e *evaluation) nearlyAll(n int) bool { return n*10 > e.seg.docs.n*9 }
+func (e *evaluation) nearlyAll(n int) bool { return n*10 > e.seg.blocks.n*9 }
+
+// read returns the blocks or documents of a list.
+func (e *evaluation) read(l trigram.List) ([]uint32, error) {
+	e.lists++
+	ids, err := l.Append(make([]uint32, 0, min(l.Len(), int(e.hi-e.lo))), e.lo, e.hi)
+	if err == nil && e.byDocument {
+		ids = e.seg.blocks.documents(ids[:0], ids)
+	}
+	return ids, err
+}
+
+// filter keeps those of cur that are in the list.
+func (e *evaluation) filter(l trigram.List, cur []uint32) ([]uint32, error) {
+	if !e.byDocument {
+		e.lists++
+		return l.Filter(cur)
+	}
+	ids, err := e.read(l)
+	return trigram.Intersect(cur[:0], cur, ids), err
+}
 
 const (
 	// With so few candidates left after so many lists, reading the files costs
@@ -188,15 +231,15 @@ const (
 	enoughRead = 8
 )
 
-// term is a part of a conjunction, with how many documents it leaves at most.
+// term is a part of a conjunction, with how many blocks it leaves at most.
 type term struct {
 	most int
 	list trigram.List
 	sub  *trigram.Formula // if it is not a gram
 }
 
-// eval returns which of the documents in cur, or of all in [lo, hi), satisfy f.
-// It may change cur.
+// eval returns which of the blocks or documents in cur, or of all in [lo, hi),
+// satisfy f. It may change cur.
 func (e *evaluation) eval(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
 	switch f.Op {
 	case trigram.Never:
@@ -232,12 +275,10 @@ func (e *evaluation) every(f *trigram.Formula, cur []uint32, all bool) ([]uint32
 		case t.sub != nil:
 			cur, all, err = e.eval(t.sub, cur, all)
 		case all:
-			e.lists++
-			cur, err = t.list.Append(make([]uint32, 0, min(t.most, int(e.hi-e.lo))), e.lo, e.hi)
+			cur, err = e.read(t.list)
 			all = false
 		default:
-			e.lists++
-			cur, err = t.list.Filter(cur)
+			cur, err = e.filter(t.list, cur)
 		}
 		if err != nil {
 			return nil, false, err
@@ -270,9 +311,9 @@ func (e *evaluation) some(f *trigram.Formula, cur []uint32, all bool) ([]uint32,
 	return got, false, nil
 }
 
-// most bounds how many documents satisfy a formula.
+// most bounds how many blocks satisfy a formula.
 func (e *evaluation) most(f *trigram.Formula) int {
-	most := e.seg.docs.n
+	most := e.seg.blocks.n
 	switch f.Op {
 	case trigram.Never:
 		return 0

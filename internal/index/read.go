@@ -2,8 +2,11 @@ package index
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"quarry/internal/rootfs"
@@ -25,6 +28,28 @@ type outcome struct {
 	state outcomeState
 	flags Flags
 	stamp Stamp
+	// layout is nil if the file has one block and was read once: nearly all.
+	layout *layout
+}
+
+// layout tells the blocks of a file.
+type layout struct {
+	// dropped blocks were made before those that count, by readings that came
+	// to nothing.
+	dropped int
+	starts  []byte // of the others but the first, as a blockTable has them
+}
+
+// blocks returns how many blocks of a file count, how many were dropped before
+// them, and where they start.
+func (o *outcome) blocks() (count, dropped int, starts []byte) {
+	if o.state == indexed {
+		count = 1
+	}
+	if o.layout != nil {
+		dropped, starts = o.layout.dropped, o.layout.starts
+	}
+	return count + len(starts)/8, dropped, starts
 }
 
 type outcomeState uint8
@@ -36,21 +61,38 @@ const (
 	unstable                     // it changed while it was read
 )
 
-// reader reads files and gathers their grams. One goroutine uses it.
+// blockSink takes what a reader reads.
+type blockSink interface {
+	// block takes the grams of the next block.
+	block(grams *trigram.Extractor)
+}
+
+// reader reads files and hands on the grams of their blocks. One goroutine uses
+// it.
 type reader struct {
 	root  *rootfs.Root
+	sink  blockSink
 	grams *trigram.Extractor
 	buf   []byte // text
 	raw   []byte // of UTF-16
 	bytes int64  // read so far
 	racy  time.Duration
 
+	// The block in hand, of the file in hand.
+	length  int64 // blocks are to have
+	limit   int64 // where no block may start any more: the size of the file
+	size    int64 // so far
+	offset  int64 // behind it
+	made    int   // blocks before, also of readings that came to nothing
+	dropped int   // of them, the latter
+	starts  []byte
+
 	dir     *rootfs.Dir // the folder of the last file
 	dirName string
 }
 
-func newReader(root *rootfs.Root, racy time.Duration) *reader {
-	return &reader{root: root, racy: racy, grams: new(trigram.Extractor), buf: make([]byte, 0, readSize)}
+func newReader(root *rootfs.Root, racy time.Duration, sink blockSink) *reader {
+	return &reader{root: root, racy: racy, sink: sink, grams: new(trigram.Extractor), buf: make([]byte, 0, readSize)}
 }
 
 func (r *reader) close() {
@@ -60,17 +102,66 @@ func (r *reader) close() {
 	}
 }
 
-// file reads the file at path. Its grams are in r.grams unless the outcome says
-// that they don't count. An entry is valid if the stamps before and after agree.
+// file reads the file at path and hands on its blocks; the outcome says which of
+// them count. An entry is valid if the stamps before and after agree.
 func (r *reader) file(path string) outcome {
-	for range 3 {
-		out, again := r.try(path)
-		if !again {
-			return out
+	r.made, r.dropped = 0, 0
+	out := outcome{}
+	again := true
+	for tries := 0; again && tries < 3; tries++ {
+		r.begin()
+		out, again = r.try(path)
+	}
+	if again {
+		out = outcome{state: unstable}
+	}
+	if out.state != indexed || out.flags&(Binary|AlwaysScan) != 0 {
+		r.begin()
+	}
+	if out.state == indexed && r.made == r.dropped {
+		r.endBlock() // without grams
+	}
+	if r.dropped > 0 || len(r.starts) > 0 {
+		out.layout = &layout{r.dropped, slices.Clone(r.starts)}
+	}
+	return out
+}
+
+// begin forgets what was read of the file before.
+func (r *reader) begin() {
+	r.grams.Reset()
+	r.dropped, r.starts = r.made, r.starts[:0]
+	r.size, r.offset, r.length = 0, 0, math.MaxInt64
+}
+
+// endBlock hands on the block in hand.
+func (r *reader) endBlock() {
+	if r.made > r.dropped {
+		r.starts = binary.LittleEndian.AppendUint64(r.starts, uint64(r.offset-r.size))
+	}
+	r.sink.block(r.grams)
+	r.made++
+	r.size = 0
+}
+
+// add takes in whole lines, and ends blocks where they are long enough.
+func (r *reader) add(text []byte) {
+	for len(text) > 0 {
+		n := len(text)
+		if r.size+int64(n) > r.length && r.offset < r.limit {
+			from := max(0, int(r.length-r.size)-1)
+			if i := bytes.IndexByte(text[from:], '\n'); i >= 0 {
+				n = from + i + 1
+			}
+		}
+		r.grams.Add(text[:n])
+		r.size += int64(n)
+		r.offset += int64(n)
+		text = text[n:]
+		if r.size >= r.length && r.offset < r.limit {
+			r.endBlock()
 		}
 	}
-	r.grams.Reset()
-	return outcome{state: unstable}
 }
 
 func (r *reader) try(path string) (out outcome, again bool) {
@@ -87,15 +178,11 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	before := stampOf(&info)
 	now := time.Now()
 	flags, err := r.text(f, info.Size)
-	if err != nil || flags&(Binary|AlwaysScan) != 0 {
-		r.grams.Reset()
-	}
 	if err != nil {
-		return outcome{indexed, AlwaysScan, before}, false
+		return outcome{state: indexed, flags: AlwaysScan, stamp: before}, false
 	}
 	info, err = f.Stat()
 	if err != nil || stampOf(&info) != before {
-		r.grams.Reset()
 		return outcome{}, true
 	}
 	if info.Nlink > 1 {
@@ -104,7 +191,7 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	if before.racy(now, r.racy) {
 		flags |= racyFlag
 	}
-	return outcome{indexed, flags, before}, false
+	return outcome{state: indexed, flags: flags, stamp: before}, false
 }
 
 // unreadable makes an entry for a file that can't be opened: a search tries it
@@ -166,8 +253,13 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	case textfile.UTF16LE, textfile.UTF16BE:
 		total, err = r.decoded(src, buf, kind.Encoding)
 	default:
+		// The bytes of the text are those of the file, so blocks of it can be
+		// read by themselves.
+		r.length, r.limit = blockLength(size), size
 		if kind.Encoding == textfile.UTF8BOM {
-			buf = buf[:copy(buf, buf[len(kind.Encoding.BOM()):])]
+			bom := len(kind.Encoding.BOM())
+			buf = buf[:copy(buf, buf[bom:])]
+			r.offset = int64(bom)
 		}
 		total, err = r.plain(src, buf)
 	}
@@ -176,6 +268,9 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	}
 	if err != nil {
 		return 0, err
+	}
+	if r.size > 0 {
+		r.endBlock()
 	}
 	if total >= largeText {
 		return Large, nil
@@ -218,7 +313,7 @@ func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	if len(buf)-end > longLine || last && longest(buf) > longLine {
 		return nil, errLongLine
 	}
-	r.grams.Add(buf[:end])
+	r.add(buf[:end])
 	buf = buf[:copy(buf, buf[end:])]
 	if cap(buf)-len(buf) < readSize/2 {
 		buf = append(make([]byte, 0, 2*cap(buf)), buf...)

@@ -21,6 +21,7 @@ type segment struct {
 	text uint64
 
 	docs     docTable
+	blocks   blockTable
 	grams    gramTable
 	postings []byte
 
@@ -86,6 +87,12 @@ func (s *segment) parse(data []byte) error {
 	if err := s.grams.check(); err != nil {
 		return err
 	}
+	if s.blocks, err = openBlocks(part[secBlocks], int(f.blocks), int(f.docs)); err != nil {
+		return err
+	}
+	if err := s.blocks.check(&s.docs); err != nil {
+		return err
+	}
 	for id, flags := range s.docs.flags {
 		if Flags(flags)&AlwaysScan != 0 {
 			s.always = append(s.always, uint32(id))
@@ -108,8 +115,8 @@ func (s *segment) release() {
 	}
 }
 
-// list returns the documents that have a gram. The number of a single one is
-// in the entry itself, which buf then encodes.
+// list returns the blocks that have a gram. The number of a single one is in the
+// entry itself, which is then encoded.
 func (s *segment) list(g trigram.Gram) trigram.List {
 	i := s.grams.find(g)
 	if i < 0 {
@@ -121,12 +128,12 @@ func (s *segment) list(g trigram.Gram) trigram.List {
 func (s *segment) listAt(i int) trigram.List {
 	n, where := splitEntry(binary.LittleEndian.Uint64(s.grams.entries[8*i:]))
 	if n == 1 {
-		return trigram.OpenList(trigram.AppendList(nil, []uint32{uint32(where)}, s.docs.n), 1, s.docs.n)
+		return trigram.OpenList(trigram.AppendList(nil, []uint32{uint32(where)}, s.blocks.n), 1, s.blocks.n)
 	}
-	return trigram.OpenList(s.postings[where:], n, s.docs.n)
+	return trigram.OpenList(s.postings[where:], n, s.blocks.n)
 }
 
-// count returns how many documents have a gram.
+// count returns how many blocks have a gram.
 func (s *segment) count(g trigram.Gram) int {
 	i := s.grams.find(g)
 	if i < 0 {
@@ -136,8 +143,8 @@ func (s *segment) count(g trigram.Gram) int {
 	return n
 }
 
-// An entry has the number of documents in its low 24 bits and above them where
-// the list is, or for one document its number.
+// An entry has the number of blocks in its low 24 bits and above them where the
+// list is, or for one block its number.
 const countBits = 24
 
 func makeEntry(n int, where uint64) uint64   { return where<<countBits | uint64(n) }

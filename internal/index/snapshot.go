@@ -227,6 +227,10 @@ type Doc struct {
 	path []byte
 	Stamp
 	Flags
+	// Parts are the only stretches of the file, as it was when it had the
+	// stamp, that could hold a match; each consists of whole lines. nil means
+	// all of it. They are found if Ask.ByLine was set.
+	Parts []Part
 	// Dirty files have no stamp and nothing is known of their content.
 	Dirty bool
 }
@@ -256,6 +260,10 @@ type stream struct {
 	ids   []uint32 // of the candidates
 	every bool     // visit all of spans; mayMatch tells candidates apart
 	all   bool     // all are candidates
+	// blocks are the candidates by block, if they were asked for; documents
+	// with a flag of whole are candidates for what they are.
+	blocks []uint32
+	whole  Flags
 
 	reader pathReader
 	buf    []byte // paths of the page
@@ -270,6 +278,7 @@ type pageDoc struct {
 	id         int32
 	flags      Flags
 	mayMatch   bool
+	parts      []Part
 }
 
 // path returns the path of the document at pos.
@@ -329,7 +338,11 @@ func (s *stream) add(id int) {
 	}
 	may := s.all || !s.every || len(s.ids) > 0 && int(s.ids[0]) == id
 	s.stamps = append(s.stamps, t.stamps[id*stampSize:(id+1)*stampSize]...)
-	s.page = append(s.page, pageDoc{int32(start), int32(len(s.buf)), int32(id), Flags(t.flags[id]), may})
+	doc := pageDoc{start: int32(start), end: int32(len(s.buf)), id: int32(id), flags: Flags(t.flags[id]), mayMatch: may}
+	if may && s.blocks != nil && doc.flags&(s.whole|AlwaysScan) == 0 {
+		doc.parts = s.v.seg.blocks.parts(id, t.stamp(id).Size, s.blocks)
+	}
+	s.page = append(s.page, doc)
 }
 
 // merge passes over several streams and the dirty files in path order. Of equal
@@ -377,7 +390,7 @@ func (m *merge) peek() bool {
 		return false
 	}
 	p := &m.from.page[m.from.pos]
-	m.doc = Doc{path: best, Stamp: readStamp(m.from.stamps[m.from.pos*stampSize:]), Flags: p.flags}
+	m.doc = Doc{path: best, Stamp: readStamp(m.from.stamps[m.from.pos*stampSize:]), Flags: p.flags, Parts: p.parts}
 	m.id, m.mayMatch = int(p.id), p.mayMatch
 	m.ready = true
 	return true

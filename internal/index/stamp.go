@@ -28,6 +28,9 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
+// Of reports whether a file still has the stamp.
+func (s Stamp) Of(info *rootfs.Info) bool { return s == stampOf(info) }
+
 const stampSize = 32
 
 func appendStamp(dst []byte, s Stamp) []byte {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,8 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string)) (Ver
 		var wg sync.WaitGroup
 		for i := range errs {
 			wg.Go(func() {
-				c := &checker{view: view, reader: newReader(ix.root, ix.opts.racy), fault: tell}
+				taken := &takenBlocks{}
+				c := &checker{view: view, reader: newReader(ix.root, ix.opts.racy, taken), taken: taken, fault: tell}
 				defer c.reader.close()
 				errs[i] = guard(func() error { return c.run(ctx, &next) })
 				mu.Lock()
@@ -104,13 +106,18 @@ func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(p
 type checker struct {
 	view   *view
 	reader *reader
+	taken  *takenBlocks
 	fault  func(path, what string)
 
 	files, changed int
-	names          map[uint32]string
-	postings       []uint64 // gram<<32 | document
-	grams          []trigram.Gram
+	names          map[uint32]string // of documents
+	postings       []uint64          // gram<<32 | block
 }
+
+// takenBlocks keeps the blocks of a file.
+type takenBlocks struct{ grams [][]trigram.Gram }
+
+func (t *takenBlocks) block(grams *trigram.Extractor) { t.grams = append(t.grams, grams.Take(nil)) }
 
 // run takes stretches of documents until there are none.
 func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
@@ -133,7 +140,7 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 				c.file(id, path)
 			}
 		}
-		if err := c.lists(uint32(lo), uint32(hi)); err != nil {
+		if err := c.lists(lo, hi); err != nil {
 			return err
 		}
 	}
@@ -141,8 +148,8 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 
 func (c *checker) file(id int, path string) {
 	docs := &c.view.seg.docs
+	c.taken.grams = c.taken.grams[:0]
 	out := c.reader.file(path)
-	c.grams = c.reader.grams.Take(c.grams[:0])
 	if out.state != indexed || out.stamp != docs.stamp(id) {
 		c.changed++
 		return
@@ -152,22 +159,32 @@ func (c *checker) file(id int, path string) {
 	if had := Flags(docs.flags[id]); had&kind != out.flags&kind {
 		c.fault(path, fmt.Sprintf("flags are %b, want %b", had&kind, out.flags&kind))
 	}
+	blocks := &c.view.seg.blocks
+	_, dropped, starts := out.blocks()
+	if !bytes.Equal(starts, blocks.startsOf(id)) {
+		c.fault(path, "its blocks start elsewhere")
+		return
+	}
 	c.names[uint32(id)] = path
-	for _, g := range c.grams {
-		c.postings = append(c.postings, uint64(g)<<32|uint64(id))
+	for i, grams := range c.taken.grams[dropped:] {
+		for _, g := range grams {
+			c.postings = append(c.postings, uint64(g)<<32|uint64(blocks.first(id)+i))
+		}
 	}
 }
 
 // lists looks for documents [lo, hi) that are missing in the list of a gram
 // they have.
-func (c *checker) lists(lo, hi uint32) error {
+func (c *checker) lists(lo, hi int) error {
 	slices.Sort(c.postings)
+	blocks := &c.view.seg.blocks
+	first, end := uint32(blocks.first(lo)), uint32(blocks.first(hi))
 	var have []uint32
 	missing := map[uint32]int{}
 	for i := 0; i < len(c.postings); {
 		g := trigram.Gram(c.postings[i] >> 32)
 		var err error
-		if have, err = c.view.seg.list(g).Append(have[:0], lo, hi); err != nil {
+		if have, err = c.view.seg.list(g).Append(have[:0], first, end); err != nil {
 			return err
 		}
 		for ; i < len(c.postings) && trigram.Gram(c.postings[i]>>32) == g; i++ {
@@ -178,7 +195,8 @@ func (c *checker) lists(lo, hi uint32) error {
 		}
 	}
 	for id, n := range missing {
-		c.fault(c.names[id], fmt.Sprintf("%s of the file are not in the index", plural(n, "gram")))
+		name := c.names[blocks.documents(nil, []uint32{id})[0]]
+		c.fault(name, fmt.Sprintf("%s of the file are not in the index", plural(n, "gram")))
 	}
 	return nil
 }

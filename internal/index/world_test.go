@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -160,8 +161,31 @@ func (w *world) text() string {
 		return s + strings.Repeat("filler line\n", 6000) + "\x00 late needle\n" + s
 	case 5:
 		return strings.Repeat("a long line of text ", 20000) + s
+	case 6:
+		if w.r.IntN(4) == 0 {
+			return w.largeText(80<<10 + w.r.IntN(300<<10))
+		}
 	}
 	return s
+}
+
+// largeText has several blocks, and few of the words in each.
+func (w *world) largeText(size int) string {
+	var b strings.Builder
+	if w.r.IntN(3) == 0 {
+		b.WriteString("\xEF\xBB\xBF")
+	}
+	for b.Len() < size {
+		b.WriteString(strings.Repeat(fmt.Sprintf("row %d of many\n", w.r.IntN(1000)), w.r.IntN(4000)))
+		switch w.r.IntN(12) {
+		case 0:
+			b.WriteString(strings.Repeat("wide ", w.r.IntN(30000))) // a line of several blocks
+		case 1:
+			b.WriteString("\r\n\xE9\r\n")
+		}
+		b.WriteString(words[w.r.IntN(len(words))] + " " + words[w.r.IntN(len(words))] + "\n")
+	}
+	return b.String()
 }
 
 func utf16Text(s string, order binary.AppendByteOrder, bom string) string {
@@ -309,7 +333,7 @@ func (w *world) check() {
 		listed = slices.DeleteFunc(listed, func(f string) bool { return !strings.HasPrefix(f, under.String()+"/") })
 	}
 	binary := w.r.IntN(3) == 0
-	ask := Ask{Need: p.Need(), Under: under, Hidden: hidden}
+	ask := Ask{Need: p.Need(), Under: under, Hidden: hidden, ByLine: p.Mode() == match.Lines && w.r.IntN(4) > 0}
 	if binary {
 		ask.Also = Binary
 	}
@@ -323,7 +347,14 @@ func (w *world) check() {
 func (w *world) compare(c *Candidates, p *match.Pattern, listed []string, binary bool) {
 	w.t.Helper()
 	var got, files []string
-	if err := c.Each(func(d *Doc) bool { got = append(got, d.Path()); return true }); err != nil {
+	parts := map[string][]Part{}
+	if err := c.Each(func(d *Doc) bool {
+		got = append(got, d.Path())
+		if d.Parts != nil {
+			parts[d.Path()] = d.Parts
+		}
+		return true
+	}); err != nil {
 		w.t.Fatal(err)
 	}
 	var marked []string
@@ -347,6 +378,34 @@ func (w *world) compare(c *Candidates, p *match.Pattern, listed []string, binary
 		if _, ok := slices.BinarySearch(got, name); !ok && w.scan(p, name, binary) {
 			w.t.Fatalf("%q matches %s, which is no candidate; %v", p, name, c.Plan)
 		}
+	}
+	for name, list := range parts {
+		w.compareParts(p, name, list)
+	}
+}
+
+// compareParts checks that no line outside of the parts matches.
+func (w *world) compareParts(p *match.Pattern, name string, parts []Part) {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var rest []byte
+	at := int64(0)
+	for _, part := range append(slices.Clone(parts), Part{Off: int64(len(data))}) {
+		for _, edge := range []int64{part.Off, part.Off + part.Len} {
+			if edge > 0 && edge < int64(len(data)) && data[edge-1] != '\n' {
+				w.t.Fatalf("%s: a part ends at %d, within a line", name, edge)
+			}
+		}
+		rest = append(rest, data[at:part.Off]...)
+		at = part.Off + part.Len
+	}
+	rest = bytes.TrimPrefix(rest, []byte("\xEF\xBB\xBF"))
+	res, err := scan.New(p.NewMatcher()).Bytes(rest, &scan.Request{Detail: scan.Exists})
+	if err != nil || res.Matched > 0 {
+		w.t.Fatalf("%q matches %s outside of %v (%v)", p, name, parts, err)
 	}
 }
 

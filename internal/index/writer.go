@@ -46,14 +46,14 @@ type part struct {
 }
 
 // add encodes the list of the next gram.
-func (p *part) add(g trigram.Gram, ids []uint32, docs int) {
+func (p *part) add(g trigram.Gram, ids []uint32, blocks int) {
 	p.keys = append(p.keys, g)
 	if len(ids) == 1 {
 		p.entries = append(p.entries, makeEntry(1, uint64(ids[0])))
 		return
 	}
 	p.entries = append(p.entries, makeEntry(len(ids), uint64(len(p.data))))
-	p.data = trigram.AppendList(p.data, ids, docs)
+	p.data = trigram.AppendList(p.data, ids, blocks)
 }
 
 // lists writes the lists of a part.
@@ -73,8 +73,8 @@ func (s *segmentWriter) lists(p *part) error {
 
 // finish writes the tables and the footer and returns the segment's sum.
 func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
-	if uint64(len(d.paths)) > 1<<32-1 || d.n > maxDocs {
-		return 0, fmt.Errorf("segment of %d documents is too large", d.n)
+	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
+		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
 	}
 	var pad [postingsPad]byte
 	s.sum = crc32.Update(s.sum, castagnoli, pad[:])
@@ -82,6 +82,7 @@ func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
 		return 0, err
 	}
 	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(len(s.keys)), text
+	s.foot.blocks = uint32(d.blocks.n)
 	s.foot.table[secPostings] = section{s.start, s.off - s.start, s.sum}
 	entries := make([]byte, 0, 8*len(s.entries))
 	for _, e := range s.entries {
@@ -93,6 +94,7 @@ func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
 	}{
 		{secGrams, gramKeys(s.keys)}, {secEntries, entries}, {secRestarts, d.restarts},
 		{secPaths, d.paths}, {secStamps, d.stamps}, {secFlags, d.flags},
+		{secBlocks, append(d.blocks.entries, d.blocks.starts...)},
 	} {
 		if err := s.put(pad[:(8-s.off%8)%8]); err != nil {
 			return 0, err

@@ -337,7 +337,7 @@ func (l List) Filter(ids []uint32) ([]uint32, error) {
 	if err != nil {
 		return ids, err
 	}
-	return intersect(ids[:0], ids, mine), nil
+	return Intersect(ids[:0], ids, mine), nil
 }
 
 func (l List) filterBits(ids []uint32) []uint32 {
@@ -378,14 +378,14 @@ func (l List) filterBlocks(ids []uint32) ([]uint32, error) {
 		for n < len(ids) && ids[n] <= b.last {
 			n++
 		}
-		kept = intersect(kept, ids[:n], mine)
+		kept = Intersect(kept, ids[:n], mine)
 		ids = ids[n:]
 	}
 	return kept, nil
 }
 
-// intersect appends what a and b share to dst, which may be the front of a.
-func intersect(dst, a, b []uint32) []uint32 {
+// Intersect appends what a and b share to dst, which may be the front of a.
+func Intersect(dst, a, b []uint32) []uint32 {
 	for len(a) > 0 && len(b) > 0 {
 		switch {
 		case a[0] < b[0]:

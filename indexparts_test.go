@@ -1,0 +1,72 @@
+package quarry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/internal/index"
+	"quarry/internal/rootfs"
+	"quarry/match"
+)
+
+// What the index says about parts counts only for the file it has read.
+func TestPartsOfAnotherFile(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Repeat("nothing\n", 10000) + "needle\n"
+	if err := os.WriteFile(filepath.Join(dir, "f"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	pattern := match.MustCompile("needle", match.Options{})
+	r := &searchRun{ws: ws, q: &Query{Pattern: "needle"}, ctx: context.Background(), pattern: pattern, matching: pattern.NewSearch(context.Background())}
+	p, err := ws.root.Known("f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := ws.root.OpenFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	now := stampFor(f)
+	stamp := func(change func(s *index.Stamp)) index.Stamp {
+		s := now
+		change(&s)
+		return s
+	}
+	first, last := index.Part{Off: 0, Len: 800}, index.Part{Off: 79200, Len: int64(len(text)) - 79200}
+	for _, c := range []struct {
+		name     string
+		stamp    index.Stamp
+		parts    []index.Part
+		excluded bool
+	}{
+		{"a part without a match", now, []index.Part{first}, true},
+		{"a part with one", now, []index.Part{first, last}, false},
+		{"another file", stamp(func(s *index.Stamp) { s.Ino++ }), []index.Part{first}, false},
+		{"another size", stamp(func(s *index.Stamp) { s.Size-- }), []index.Part{first}, false},
+		{"written since", stamp(func(s *index.Stamp) { s.MTime-- }), []index.Part{first}, false},
+		{"changed since", stamp(func(s *index.Stamp) { s.CTime-- }), []index.Part{first}, false},
+		{"a part beyond the end", now, []index.Part{{Off: int64(len(text)) - 3, Len: 10}}, false},
+	} {
+		if got := r.excluded(&worker{}, f, &candidate{path: "f", parts: c.parts, stamp: c.stamp}); got != c.excluded {
+			t.Errorf("%s: excluded = %v, want %v", c.name, got, c.excluded)
+		}
+	}
+	file, _ := r.candidate(&worker{}, &candidate{path: "f", parts: []index.Part{first}, stamp: stamp(func(s *index.Stamp) { s.CTime-- })})
+	if file == nil || file.res.Matched != 1 {
+		t.Errorf("a file that changed: %+v, want its match", file)
+	}
+}
+
+func stampFor(f *rootfs.File) index.Stamp {
+	info := f.Info()
+	return index.Stamp{Ino: info.Ino, Size: info.Size, MTime: info.ModTime.UnixNano(), CTime: info.ChangeTime.UnixNano()}
+}

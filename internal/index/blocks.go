@@ -1,0 +1,210 @@
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+)
+
+// Grams are kept by block, not by file: a large file has nearly every gram
+// somewhere, so as a whole it would be a candidate for everything. A text is cut
+// at line ends into blocks of about blockTarget; one of less than splitFrom is
+// one block. A line is never cut: a block grows with it. Blocks are numbered in
+// the order of their documents, so a folder is a range of blocks too.
+//
+// On the Linux tree, with blocks of 16, 32 and 64 KiB the index takes 7.2, 6.2
+// and 5.7 % of the text (5.3 with files only), and a word that is nowhere but
+// whose grams are common has 45, 95 and 160 candidates (215).
+const (
+	blockTarget = 16 << 10
+	splitFrom   = blockTarget + blockTarget/2
+	// A text has at most maxBlocks, give or take long lines: in a larger one the
+	// blocks are.
+	maxBlocks = 4096
+)
+
+// blockLength is how long the blocks of a text are to be. They share its bytes
+// evenly, as a last block of a few lines would cost as much as any.
+func blockLength(size int64) int64 {
+	if size < splitFrom {
+		return math.MaxInt64
+	}
+	n := min((size+blockTarget/2)/blockTarget, maxBlocks)
+	return (size + n - 1) / n
+}
+
+// blockTable maps documents to blocks. Most documents have one, so only the
+// others have an entry: the document's number and how many blocks beyond the
+// first the documents before it have. The starts of those blocks follow, in
+// bytes of the file; a first block starts at 0.
+type blockTable struct {
+	n       int // blocks
+	docs    int
+	entries []byte // eight bytes each
+	starts  []byte // eight bytes each
+}
+
+// openBlocks takes a section apart. The starts have no count of their own: there
+// is one for each block that is not a document's first.
+func openBlocks(data []byte, blocks, docs int) (blockTable, error) {
+	extra := blocks - docs
+	if extra < 0 || blocks > maxDocs || len(data)%8 != 0 || extra > len(data)/8 {
+		return blockTable{}, damaged("block table")
+	}
+	at := len(data) - 8*extra
+	return blockTable{n: blocks, docs: docs, entries: data[:at], starts: data[at:]}, nil
+}
+
+// check proves that no use of the table can go wrong: entries in order, and the
+// starts of each document increasing and within it.
+func (t *blockTable) check(d *docTable) error {
+	if d.n != t.docs || (t.split() == 0) != (len(t.starts) == 0) {
+		return damaged("block table")
+	}
+	last := -1
+	for i := range t.split() {
+		doc, before := t.entry(i)
+		from, to := t.extra(i)
+		if doc <= last || doc >= d.n || i == 0 && before != 0 || from >= to || to > len(t.starts)/8 {
+			return damaged("block table")
+		}
+		last = doc
+		start, size := int64(0), d.stamp(doc).Size
+		for ; from < to; from++ {
+			next := int64(binary.LittleEndian.Uint64(t.starts[8*from:]))
+			if next <= start || next >= size {
+				return damaged("block table")
+			}
+			start = next
+		}
+	}
+	return nil
+}
+
+// split is how many documents have several blocks.
+func (t *blockTable) split() int { return len(t.entries) / 8 }
+
+func (t *blockTable) entry(i int) (doc, before int) {
+	e := t.entries[8*i:]
+	return int(binary.LittleEndian.Uint32(e)), int(binary.LittleEndian.Uint32(e[4:]))
+}
+
+// extra is which starts belong to the i-th document that has some.
+func (t *blockTable) extra(i int) (from, to int) {
+	_, from = t.entry(i)
+	to = t.n - t.docs
+	if i+1 < t.split() {
+		_, to = t.entry(i + 1)
+	}
+	return from, to
+}
+
+// find returns the first entry whose document is not before doc.
+func (t *blockTable) find(doc int) int {
+	return sort.Search(t.split(), func(i int) bool { d, _ := t.entry(i); return d >= doc })
+}
+
+// first returns the number of a document's first block; for the number of
+// documents, that of all blocks.
+func (t *blockTable) first(doc int) int {
+	if i := t.find(doc); i < t.split() {
+		_, before := t.entry(i)
+		return doc + before
+	}
+	return doc + t.n - t.docs
+}
+
+// startsOf returns where the blocks of a document begin, without the first; none
+// if it has only one.
+func (t *blockTable) startsOf(doc int) []byte {
+	i := t.find(doc)
+	if i == t.split() {
+		return nil
+	}
+	if d, _ := t.entry(i); d != doc {
+		return nil
+	}
+	from, to := t.extra(i)
+	return t.starts[8*from : 8*to]
+}
+
+// documents maps blocks, which are increasing, to their documents, each once. It
+// appends to dst, which may be blocks[:0].
+func (t *blockTable) documents(dst, blocks []uint32) []uint32 {
+	// In hand is the i-th document with several blocks, from first to last;
+	// before are the blocks beyond the first of all documents before it.
+	i, doc, before, first, last := -1, 0, 0, 0, -1
+	base := len(dst)
+	for _, b := range blocks {
+		for int(b) > last {
+			if i++; i < t.split() {
+				doc, before = t.entry(i)
+				_, to := t.extra(i)
+				first, last = doc+before, doc+to
+			} else {
+				before, first, last = t.n-t.docs, math.MaxInt, math.MaxInt
+			}
+		}
+		d := uint32(int(b) - before)
+		if int(b) >= first {
+			d = uint32(doc)
+		}
+		if n := len(dst); n == base || dst[n-1] != d {
+			dst = append(dst, d)
+		}
+	}
+	return dst
+}
+
+// Part is a stretch of a file.
+type Part struct{ Off, Len int64 }
+
+// parts returns the stretches of a document that are among blocks, or nil if
+// it has only one block, or all or none are.
+func (t *blockTable) parts(doc int, size int64, blocks []uint32) []Part {
+	starts := t.startsOf(doc)
+	count := len(starts)/8 + 1
+	if count == 1 {
+		return nil
+	}
+	first := t.first(doc)
+	lo := sort.Search(len(blocks), func(i int) bool { return int(blocks[i]) >= first })
+	hi := lo + sort.Search(len(blocks)-lo, func(i int) bool { return int(blocks[lo+i]) >= first+count })
+	if hi-lo == count || hi == lo {
+		return nil
+	}
+	edge := func(i int) int64 {
+		switch i {
+		case 0:
+			return 0
+		case count:
+			return size
+		}
+		return int64(binary.LittleEndian.Uint64(starts[8*(i-1):]))
+	}
+	out := make([]Part, 0, hi-lo)
+	for _, b := range blocks[lo:hi] {
+		at := edge(int(b) - first)
+		out = append(out, Part{at, edge(int(b)-first+1) - at})
+	}
+	return out
+}
+
+// blockWriter makes the table.
+type blockWriter struct {
+	n       int // blocks so far
+	extra   int
+	entries []byte
+	starts  []byte
+}
+
+// add takes in the next document. starts are as startsOf gives them.
+func (w *blockWriter) add(doc int, starts []byte) {
+	if len(starts) > 0 {
+		w.entries = binary.LittleEndian.AppendUint32(w.entries, uint32(doc))
+		w.entries = binary.LittleEndian.AppendUint32(w.entries, uint32(w.extra))
+		w.starts = append(w.starts, starts...)
+		w.extra += len(starts) / 8
+	}
+	w.n += 1 + len(starts)/8
+}
