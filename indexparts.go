@@ -49,10 +49,10 @@ func (r *searchRun) unmatched(k *worker, f *rootfs.File, p index.Part) bool {
 	if int64(cap(k.part)) < p.Len {
 		k.part = make([]byte, p.Len)
 	}
-	n, err := f.ReadAt(k.part[:p.Len], p.Off)
+	n, _ := f.ReadAt(k.part[:p.Len], p.Off)
 	k.bytes += int64(n)
 	if int64(n) < p.Len {
-		return false // whatever err is, a scan will tell
+		return false // a scan will tell why
 	}
 	text := k.part[:n]
 	if p.Off == 0 {
