@@ -146,6 +146,15 @@ func lineRange(s string) (first, last int, err error) {
 	return first, last, nil
 }
 
+// pathAndDash takes a path, and a dash for standard input by those who are used
+// to writing one.
+func pathAndDash(cmd *cobra.Command, args []string) error {
+	if len(args) == 2 && args[1] == "-" {
+		args = args[:1]
+	}
+	return cobra.ExactArgs(1)(cmd, args)
+}
+
 func newWrite(s Streams) *cobra.Command {
 	c := &changer{s: s}
 	content := "-"
@@ -154,7 +163,7 @@ func newWrite(s Streams) *cobra.Command {
 A file that exists keeps its mode; folders that are missing are made.`,
 		`  generate | quarry write out/report.md
   quarry write note.txt --content 'one line'`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		pathAndDash, func(cmd *cobra.Command, args []string) error {
 			text, err := c.text(content)
 			if err != nil {
 				return err
