@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -59,9 +58,7 @@ func (b *bench) once(args []string) (cost, error) {
 		return c, fmt.Errorf("%v: %w", args, err)
 	}
 	c.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if ru, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		c.memory = int64(ru.Maxrss)
-	}
+	c.memory = peakKB(cmd.ProcessState)
 	return c, nil
 }
 

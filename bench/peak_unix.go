@@ -1,0 +1,21 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// peakKB is the most memory a process had.
+func peakKB(p *os.ProcessState) int64 {
+	ru, ok := p.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0
+	}
+	if runtime.GOOS == "darwin" { // bytes there
+		return int64(ru.Maxrss) >> 10
+	}
+	return int64(ru.Maxrss)
+}
