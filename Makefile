@@ -38,7 +38,7 @@ fuzz:
 QUARRY_NPM ?= $(CURDIR)/.oracles/node_modules
 
 conformance:
-	QUARRY_CONFORMANCE=1 QUARRY_NPM=$(QUARRY_NPM) $(GO) test -count=1 -timeout 3m -v -run 'TestConformance|TestClients|TestTypeScriptClient' ./internal/mcpserver ./internal/cli
+	QUARRY_CONFORMANCE=1 QUARRY_NPM=$(QUARRY_NPM) $(GO) test -count=1 -timeout 8m -v -run 'TestConformance|TestClients|TestTypeScriptClient' ./internal/mcpserver ./internal/cli
 
 conformance-install:
 	mkdir -p $(dir $(QUARRY_NPM)) && cd $(dir $(QUARRY_NPM)) && npm install --no-audit --no-fund --silent \
