@@ -121,7 +121,7 @@ func (c *call) oneEdit() (quarry.Edit, error) {
 	case hasDelete:
 		first, last := deleting.Int("start"), deleting.Int("end")
 		if last < first {
-			return nil, invalid("delete_lines.end (%d) must be greater than or equal to delete_lines.start (%d).", last, first)
+			return nil, invalid("The lines to delete end at %d, before they start at %d.", last, first)
 		}
 		return quarry.DeleteLines{First: first, Last: last}, nil
 	case ops == 1 && !c.Given("content"):
@@ -272,7 +272,7 @@ func (c *call) moveError(err error, note bool) error {
 	path := quoted(which.Path)
 	switch code := quarry.CodeOf(err); {
 	case code == quarry.NotFound && which.Source && note:
-		return &tool.Error{Code: tool.NotFound, Message: "Note not found at " + path, Hint: "Find notes with search_notes."}
+		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + path, Hint: "Find notes with search_notes."}
 	case code == quarry.NotFound && which.Source:
 		return &tool.Error{Code: tool.NotFound, Message: "Source not found: " + path, Hint: c.lookAround()}
 	case code == quarry.AlreadyExists && note:

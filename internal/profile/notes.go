@@ -152,7 +152,7 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	}
 	op := quarry.NoteOperation(c.String("operation"))
 	if op == quarry.NoteReplace && c.String("search") == "" {
-		return nil, invalid("search is required for replace operations.")
+		return nil, invalid("To replace text, give the text to find as search.")
 	}
 	edit := quarry.NoteEdit{Operation: op, Content: c.String("content"), Search: c.String("search")}
 	change, err := c.ws.ModifyNote(ctx, path, edit, c.changing())
@@ -180,7 +180,7 @@ func (c *call) noteError(err error, path, search string) error {
 		return textMissing(err, search, path)
 	}
 	if quarry.CodeOf(err) == quarry.NotFound {
-		return &tool.Error{Code: tool.NotFound, Message: "Note not found at " + quoted(path), Hint: "Find notes with search_notes, or make one with create_note."}
+		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + quoted(path), Hint: "Find notes with search_notes, or make one with create_note."}
 	}
 	return err
 }

@@ -50,7 +50,7 @@ func read(ctx context.Context, c *call) (*answer, error) {
 	}
 	start, end := c.Int("start_line"), c.Int("end_line")
 	if end > 0 && start > end {
-		return nil, invalid("end_line (%d) must be greater than or equal to start_line (%d).", end, start)
+		return nil, invalid("The lines asked for end at %d, before they start at %d.", end, start)
 	}
 	t, err := c.ws.Read(ctx, path, &quarry.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: readBytes})
 	if err != nil {
