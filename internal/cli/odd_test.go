@@ -123,7 +123,10 @@ func TestChangingFile(t *testing.T) {
 		close(done)
 		writer.Wait()
 		f.Close()
-		if got.code == exitError || got.err != "" {
+		// A read that meets a truncation may see bytes the kernel has zeroed
+		// already, and then says so.
+		zeroed := shrink && got.code == exitNone && strings.Contains(got.err, "binary file, not searched")
+		if got.code == exitError || got.err != "" && !zeroed {
 			t.Errorf("shrinking %v: exit code %d, %s", shrink, got.code, got.err)
 		}
 	}
