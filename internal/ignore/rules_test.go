@@ -88,7 +88,7 @@ func TestKinds(t *testing.T) {
 // TestAboveRoot: rules from the repository around the workspace apply to paths
 // as seen from there.
 func TestAboveRoot(t *testing.T) {
-	above := Set{Kind: Git, Above: "work/project", Rules: Parse("../../.gitignore", []byte("/work/project/out\n/src\n*.log\nwork/*/tmp/\n"))}
+	above := Set{Kind: Git, Above: "top/project", Rules: Parse("../../.gitignore", []byte("/top/project/out\n/src\n*.log\ntop/*/tmp/\n"))}
 	m := NewMatcher([]Folder{{Sets: []Set{above, {Kind: Git, Rules: Parse(".gitignore", []byte("!keep.log\n"))}}}})
 	if d := m.Match("", true); d.Ignored {
 		t.Errorf("the root is ignored by %+v", d)
