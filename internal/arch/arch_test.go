@@ -72,6 +72,8 @@ var layers = map[string][]string{
 	"internal/render":  {"."},
 	"internal/profile": {".", "match", "tool", "internal/render"},
 	"internal/arch":    {},
+
+	"internal/stress": {},
 }
 
 // opensUserFiles are the only packages that may call os functions that take a

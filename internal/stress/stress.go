@@ -1,0 +1,186 @@
+// Package stress says how hard the tests of docs/RELIABILITY.md try, and tells
+// what they tried.
+//
+// A regime is one promise under one kind of attack. Its test asks for cases
+// until they run out; each case is made from its seed alone, so that a failing
+// one can be had again. The environment decides how many there are:
+//
+//	STRESS=           the short form, part of go test ./...
+//	STRESS=long       the regime's full count
+//	STRESS=20m        the full count, or as many as fit that time
+//	STRESS_SEED=17    the case of seed 17 and no other
+//
+// The short form always takes the same seeds, a long one starts from a seed of
+// its own, which it prints. Only tests import this package.
+package stress
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Run is a regime at work. Its methods are safe for concurrent use.
+type Run struct {
+	t      testing.TB
+	regime string
+	began  time.Time
+	ends   time.Time // zero: the count alone decides
+	first  uint64
+	count  uint64
+
+	taken    atomic.Uint64 // cases handed out
+	tried    atomic.Int64  // what was tried in them, when it is more
+	violated atomic.Int64
+}
+
+// setting is what the environment asks for.
+type setting struct {
+	long   bool
+	budget time.Duration // 0: none
+	seed   uint64
+	single bool
+}
+
+func read(getenv func(string) string) (s setting, err error) {
+	switch v := getenv("STRESS"); v {
+	case "", "short":
+	case "long":
+		s.long = true
+	default:
+		s.long = true
+		if s.budget, err = time.ParseDuration(v); err != nil || s.budget <= 0 {
+			return s, fmt.Errorf("STRESS=%s: want nothing, long, or a time such as 20m", v)
+		}
+	}
+	if v := getenv("STRESS_SEED"); v != "" {
+		s.single = true
+		if s.seed, err = strconv.ParseUint(v, 10, 64); err != nil {
+			return s, fmt.Errorf("STRESS_SEED=%s: want the number a failing case printed", v)
+		}
+	}
+	return s, nil
+}
+
+func mustRead(t testing.TB) setting {
+	t.Helper()
+	s, err := read(os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Long reports whether the long form was asked for.
+func Long() bool {
+	s, err := read(os.Getenv)
+	return err == nil && s.long
+}
+
+// Start begins a regime of so many cases. With -short there is one case for
+// eight of the short form.
+func Start(t testing.TB, regime string, short, long int) *Run {
+	t.Helper()
+	s := mustRead(t)
+	n := short
+	switch {
+	case s.long:
+		n = long
+	case testing.Short():
+		n = max(1, short/8)
+	}
+	return start(t, regime, s, uint64(n), s.budget)
+}
+
+// StartFor begins a regime that lasts so long: its cases never run out. Without
+// a time in STRESS the long form is sixty times the short one.
+func StartFor(t testing.TB, regime string, short time.Duration) *Run {
+	t.Helper()
+	s := mustRead(t)
+	d := short
+	switch {
+	case s.budget > 0:
+		d = s.budget
+	case s.long:
+		d = 60 * short
+	case testing.Short():
+		d = short / 8
+	}
+	return start(t, regime, s, 1<<62, d)
+}
+
+func start(t testing.TB, regime string, s setting, count uint64, budget time.Duration) *Run {
+	r := &Run{t: t, regime: regime, began: time.Now(), first: 1, count: count}
+	if budget > 0 {
+		r.ends = r.began.Add(budget)
+	}
+	switch {
+	case s.single:
+		r.first, r.count = s.seed, 1
+	case s.long:
+		r.first = uint64(r.began.Unix()) << 20 // no two runs share seeds
+	}
+	t.Cleanup(r.report)
+	return r
+}
+
+// Cases gives the seeds of cases, until they or the time run out or the test
+// has failed. Several goroutines may range over them at once; each case is
+// given to one.
+func (r *Run) Cases() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for !r.t.Failed() {
+			if !r.ends.IsZero() && time.Now().After(r.ends) && r.taken.Load() > 0 {
+				return
+			}
+			n := r.taken.Add(1) - 1
+			if n >= r.count {
+				r.taken.Add(^uint64(0))
+				return
+			}
+			if !yield(r.first + n) {
+				return
+			}
+		}
+	}
+}
+
+// Rand is the source of a case's randomness.
+func Rand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x5eed)) }
+
+// Left is the time a regime still has; ok is false when only the count ends it.
+func (r *Run) Left() (d time.Duration, ok bool) {
+	if r.ends.IsZero() {
+		return 0, false
+	}
+	return time.Until(r.ends), true
+}
+
+// Tried counts things tried within cases, for a regime whose case is more than
+// one of them.
+func (r *Run) Tried(n int) { r.tried.Add(int64(n)) }
+
+// Violation reports a broken promise of the case with this seed.
+func (r *Run) Violation(seed uint64, format string, args ...any) {
+	r.t.Helper()
+	r.violated.Add(1)
+	r.t.Errorf("%s, STRESS_SEED=%d: %s", r.regime, seed, fmt.Sprintf(format, args...))
+}
+
+// report prints the line that internal/stress/run collects.
+func (r *Run) report() {
+	tried := r.tried.Load()
+	if tried == 0 {
+		tried = int64(r.taken.Load())
+	}
+	violated := r.violated.Load()
+	if violated == 0 && r.t.Failed() {
+		violated = 1
+	}
+	r.t.Logf("stress: %q tried %d, violated %d, seeds from %d, took %.1fs", r.regime, tried, violated, r.first, time.Since(r.began).Seconds())
+}

@@ -1,0 +1,72 @@
+package stress
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestSettings(t *testing.T) {
+	for _, c := range []struct {
+		stress, seed string
+		want         setting
+		fails        bool
+	}{
+		{"", "", setting{}, false},
+		{"long", "", setting{long: true}, false},
+		{"20m", "", setting{long: true, budget: 20 * time.Minute}, false},
+		{"", "17", setting{seed: 17, single: true}, false},
+		{"forever", "", setting{}, true},
+		{"-3s", "", setting{}, true},
+		{"", "x", setting{}, true},
+	} {
+		env := map[string]string{"STRESS": c.stress, "STRESS_SEED": c.seed}
+		got, err := read(func(name string) string { return env[name] })
+		if (err != nil) != c.fails || err == nil && got != c.want {
+			t.Errorf("STRESS=%s STRESS_SEED=%s: %+v, %v", c.stress, c.seed, got, err)
+		}
+	}
+}
+
+// Workers share the cases: each is given once, and no more than there are.
+func TestCasesAreShared(t *testing.T) {
+	t.Setenv("STRESS", "")
+	t.Setenv("STRESS_SEED", "")
+	r := start(t, "shared", setting{}, 100, 0)
+	var mu sync.Mutex
+	seen := map[uint64]int{}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for seed := range r.Cases() {
+				mu.Lock()
+				seen[seed]++
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	if len(seen) != 100 || seen[1] != 1 || seen[100] != 1 || r.taken.Load() != 100 {
+		t.Errorf("%d cases, %d taken", len(seen), r.taken.Load())
+	}
+}
+
+// A single seed is one case, a spent budget at least one.
+func TestCasesEnd(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		run  *Run
+		want []uint64
+	}{
+		{"one seed", start(t, "one seed", setting{single: true, seed: 17}, 100, 0), []uint64{17}},
+		{"no time left", start(t, "no time left", setting{}, 100, time.Nanosecond), []uint64{1}},
+	} {
+		var got []uint64
+		for seed := range c.run.Cases() {
+			got = append(got, seed)
+		}
+		if len(got) != len(c.want) || got[0] != c.want[0] {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
