@@ -114,6 +114,11 @@ func (m *move) once(ctx context.Context, c *Change) error {
 	if err != nil || c.Unchanged {
 		return err
 	}
+	if info.Type == rootfs.TypeDir && m.ws.root.Policy().ByPlace() {
+		if err := m.ws.staysClosed(ctx, m.from, m.to); err != nil {
+			return &MovePathError{true, m.from.String(), err}
+		}
+	}
 	var steps []step
 	if m.settings != nil {
 		update := m.settings.AlwaysUpdateLinks

@@ -159,6 +159,10 @@ func (p *Policy) Path(path Path, isDir bool) Verdict {
 	return worst
 }
 
+// ByPlace reports whether the verdict on an entry may depend on the folder it
+// is in, which only the owner's globs do.
+func (p *Policy) ByPlace() bool { return p != nil && len(p.deny)+len(p.allow) > 0 }
+
 func (p *Policy) denied(path string) bool {
 	if len(p.deny) == 0 {
 		return false
