@@ -37,7 +37,10 @@ func indexedPair(t *testing.T, dir string, workers int) (with, without *quarry.W
 // answer is what two ways of searching have to agree on.
 func answer(t *testing.T, ws *quarry.Workspace, q quarry.Query) string {
 	t.Helper()
-	r, err := ws.Search(context.Background(), q)
+	return answerText(ws.Search(context.Background(), q))
+}
+
+func answerText(r *quarry.Result, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}

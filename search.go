@@ -37,7 +37,8 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 	if err != nil {
 		return nil, err
 	}
-	if sum, err := w.askSearch(ctx, &q, yield); !errors.Is(err, errNoIndex) {
+	sum, yield, err := w.askSearch(ctx, &q, yield)
+	if !errors.Is(err, errNoIndex) {
 		return sum, err
 	}
 	filter, err := w.filter(&q.Scope)
@@ -58,7 +59,7 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 		collect:  newCollector(&q, yield),
 	}
 	err = run.all()
-	sum := &run.collect.sum
+	sum = &run.collect.sum
 	sum.Stats.Strategy = pattern.Strategy()
 	sum.Stats.Elapsed = time.Since(started)
 	switch {

@@ -11,8 +11,8 @@ import (
 )
 
 // A process that doesn't keep the index sends its whole query to the one that
-// does. If anything goes wrong before the first file has come, it scans; after
-// that the error is the caller's, since what was delivered can't be taken back.
+// does. If anything goes wrong, it answers by itself, and of files that came
+// before it gives no second time (see handed).
 
 // shareVersion changes with the form of the messages: two programs of different
 // versions don't understand each other, and scan.
@@ -101,56 +101,88 @@ func (w *Workspace) ask(ctx context.Context, req request, receive func(kind byte
 	if err := gob.NewEncoder(&b).Encode(req); err != nil {
 		return errNoIndex
 	}
-	got := false
+	var refused bool
 	var own error // of receive
 	err = c.Ask(ctx, b.Bytes(), func(m []byte) error {
-		if len(m) == 0 || m[0] == msgNone {
-			own = errNoIndex
-			return own
+		if refused = len(m) == 0 || m[0] == msgNone; refused {
+			return errNoIndex
 		}
-		got = true
 		own = receive(m[0], m[1:])
 		return own
 	})
 	switch {
 	case own != nil:
 		return own
-	case err == nil, ctx.Err() != nil:
+	case err == nil || ctx.Err() != nil:
 		return err
-	case !got:
-		return errNoIndex // a remote error comes up again, typed, when we scan
 	}
-	return err
+	return errNoIndex // an error of the owner's comes up again, typed, when we search
+}
+
+// handed passes files on and remembers which, so that a search whose owner died
+// half-way can be made again without giving a file twice.
+type handed struct {
+	yield func(*File) error
+	paths []string
+	err   error // of yield
+}
+
+func (h *handed) file(f *File) error {
+	h.paths = append(h.paths, f.Path)
+	h.err = h.yield(f)
+	return h.err
+}
+
+// rest passes on what file hasn't. A query may name a file several times.
+func (h *handed) rest() func(*File) error {
+	if len(h.paths) == 0 {
+		return h.yield
+	}
+	had := map[string]int{}
+	for _, p := range h.paths {
+		had[p]++
+	}
+	return func(f *File) error {
+		if had[f.Path] > 0 {
+			had[f.Path]--
+			return nil
+		}
+		return h.yield(f)
+	}
 }
 
 // askSearch lets the owner search. Relevance and times are its business too.
-func (w *Workspace) askSearch(ctx context.Context, q *Query, yield func(*File) error) (*Summary, error) {
+// With errNoIndex the search is still to be made, and what it finds is for
+// rest: the files of an owner that died don't come twice.
+func (w *Workspace) askSearch(ctx context.Context, q *Query, yield func(*File) error) (sum *Summary, rest func(*File) error, err error) {
 	if q.NoIndex || q.Ignored || q.Invert {
-		return nil, errNoIndex
+		return nil, yield, errNoIndex
 	}
-	var sum *Summary
-	err := w.ask(ctx, request{Search: q}, func(kind byte, body []byte) error {
+	to := &handed{yield: yield}
+	err = w.ask(ctx, request{Search: q}, func(kind byte, body []byte) error {
 		switch kind {
 		case msgFile:
 			f, err := decodeFile(body)
 			if err != nil {
 				return err
 			}
-			return yield(&f)
+			return to.file(&f)
 		case msgSummary:
 			sum = &Summary{}
 			return gob.NewDecoder(bytes.NewReader(body)).Decode(sum)
 		}
 		return errWire
 	})
-	if err != nil {
-		return nil, err
+	switch {
+	case to.err != nil:
+		return nil, nil, to.err
+	case err == nil && sum != nil:
+		sum.Stats.Remote = true
+		return sum, nil, nil
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, err
 	}
-	if sum == nil {
-		return nil, errWire
-	}
-	sum.Stats.Remote = true
-	return sum, nil
+	return nil, to.rest(), errNoIndex
 }
 
 func (w *Workspace) askFind(ctx context.Context, q *FindQuery) (*FindResult, error) {
@@ -165,11 +197,11 @@ func (w *Workspace) askFind(ctx context.Context, q *FindQuery) (*FindResult, err
 		r = &FindResult{}
 		return gob.NewDecoder(bytes.NewReader(body)).Decode(r)
 	})
-	if err != nil {
+	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	if r == nil {
-		return nil, errWire
+	if err != nil || r == nil {
+		return nil, errNoIndex
 	}
 	r.Stats.Remote = true
 	return r, nil

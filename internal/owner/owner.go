@@ -60,6 +60,17 @@ const (
 	frameData    frameKind = 'd'
 	frameEnd     frameKind = 'e'
 	frameError   frameKind = 'x'
+	frameAlive   frameKind = 'a' // the owner is at work
+)
+
+// While it works on an answer, an owner says so every aliveEvery; a client that
+// hears nothing for patience takes it for gone. A process that was suspended, as
+// quarry serve by ^Z, still has its socket: without this its clients would wait
+// for ever. The factor leaves room for a machine that is busy; a mistake costs a
+// scan.
+const (
+	aliveEvery = 250 * time.Millisecond
+	patience   = 3 * time.Second
 )
 
 // maxFrame bounds what either side accepts: no query or file's matches come
@@ -207,19 +218,48 @@ func (s *Server) answer(ctx context.Context, conn *net.UnixConn) {
 		}
 	}()
 	for req := range requests {
-		s.active.Add(1)
-		err := s.handle(ctx, req, func(b []byte) error { return writeFrame(conn, frameData, b) })
-		s.active.Add(-1)
-		s.last.Store(time.Now().UnixNano())
-		if err != nil {
-			err = writeFrame(conn, frameError, []byte(err.Error()))
-		} else {
-			err = writeFrame(conn, frameEnd, nil)
-		}
-		if err != nil {
+		if s.one(ctx, conn, req) != nil {
 			return
 		}
 	}
+}
+
+// one answers one request.
+func (s *Server) one(ctx context.Context, conn *net.UnixConn, req []byte) error {
+	s.active.Add(1)
+	defer func() {
+		s.last.Store(time.Now().UnixNano())
+		s.active.Add(-1)
+	}()
+	var mu sync.Mutex // one frame at a time
+	write := func(kind frameKind, b []byte) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return writeFrame(conn, kind, b)
+	}
+	over := make(chan struct{})
+	var beat sync.WaitGroup
+	beat.Go(func() {
+		tick := time.NewTicker(aliveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-tick.C:
+				if write(frameAlive, nil) != nil {
+					return
+				}
+			}
+		}
+	})
+	err := s.handle(ctx, req, func(b []byte) error { return write(frameData, b) })
+	close(over)
+	beat.Wait()
+	if err != nil {
+		return write(frameError, []byte(err.Error()))
+	}
+	return write(frameEnd, nil)
 }
 
 // ErrNoOwner is returned when nobody answers at a socket.
@@ -232,40 +272,46 @@ func (e *RemoteError) Error() string { return e.Message }
 
 // Client asks an owner. It serves one request at a time.
 type Client struct {
-	conn *net.UnixConn
-	buf  []byte
+	conn     *net.UnixConn
+	buf      []byte
+	patience time.Duration
 }
 
 // Dial connects to the owner at a socket. A socket that is missing, stale, or
 // another user's is ErrNoOwner.
 func Dial(socket string) (*Client, error) {
-	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+	dialer := net.Dialer{Timeout: patience} // a suspended owner's queue may be full
+	c, err := dialer.Dial("unix", socket)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoOwner, err)
 	}
+	conn := c.(*net.UnixConn)
 	if err := samePeer(conn); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNoOwner, err)
 	}
-	return &Client{conn: conn}, nil
+	return &Client{conn: conn, patience: patience}, nil
 }
 
 // Ask sends a request and passes the messages of the answer to receive, which
 // must not keep them. When receive fails or ctx ends, the connection is closed
-// and the owner stops working on it.
+// and the owner stops working on it. An owner that shows no life is ErrNoOwner.
 func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) error) error {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
+	c.conn.SetDeadline(time.Now().Add(c.patience))
 	if err := writeFrame(c.conn, frameRequest, request); err != nil {
 		return c.broken(ctx, err)
 	}
 	for {
+		c.conn.SetDeadline(time.Now().Add(c.patience))
 		kind, data, err := readFrame(c.conn, c.buf)
 		c.buf = data
 		if err != nil {
 			return c.broken(ctx, noEOF(err))
 		}
 		switch kind {
+		case frameAlive:
 		case frameEnd:
 			return nil
 		case frameError:

@@ -237,3 +237,61 @@ func FuzzFrame(f *testing.F) {
 		}
 	})
 }
+
+// An owner that was suspended has its socket still and takes connections, but
+// says nothing.
+func TestSuspendedOwnerIsNone(t *testing.T) {
+	needLinux(t)
+	socket := filepath.Join(t.TempDir(), "sock")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.patience = aliveEvery
+	err = c.Ask(context.Background(), []byte("anything"), func([]byte) error { return nil })
+	if !errors.Is(err, ErrNoOwner) {
+		t.Errorf("a silent owner: %v, want ErrNoOwner", err)
+	}
+}
+
+// One that takes its time says so.
+func TestBusyOwnerShowsLife(t *testing.T) {
+	done := make(chan struct{})
+	socket, _ := serve(t, func(ctx context.Context, req []byte, send func([]byte) error) error {
+		<-done
+		return send([]byte("late"))
+	})
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := writeFrame(conn, frameRequest, []byte("q")); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if kind, _, err := readFrame(conn, nil); kind != frameAlive || err != nil {
+			t.Fatalf("%q %v", kind, err)
+		}
+	}
+	close(done)
+	for {
+		kind, data, err := readFrame(conn, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kind == frameAlive {
+			continue
+		}
+		if kind != frameData || string(data) != "late" {
+			t.Errorf("%q %q", kind, data)
+		}
+		break
+	}
+}
