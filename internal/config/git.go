@@ -1,5 +1,5 @@
 // Package config is the only reader of the environment and of configuration
-// files outside the workspace: git's, and later our own.
+// files outside the workspace: git's and our own, quarry.toml.
 //
 // It returns values; it decides nothing about the workspace.
 package config

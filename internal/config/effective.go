@@ -1,0 +1,135 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Source tells where a value comes from; a later one wins.
+type Source string
+
+const (
+	FromDefault     Source = "default"
+	FromFile        Source = "file"
+	FromRoot        Source = "root section"
+	FromEnvironment Source = "environment"
+)
+
+// Setting is a key with what it is set to, and by what.
+type Setting struct {
+	Key
+	Value
+	Source Source
+	Where  string // file and line, or the variable
+}
+
+// Shown is the value as quarry.toml would have it; "" when nothing sets it.
+func (s *Setting) Shown() string {
+	if s.Source == FromDefault {
+		return ""
+	}
+	return s.Value.format(s.Kind)
+}
+
+// FormatDefault writes a flag's default as quarry.toml would have it.
+func (k *Key) FormatDefault(text string) string {
+	switch {
+	case k.Kind == List:
+		return "[]"
+	case k.Kind == Size && k.Default != "":
+		return fmt.Sprintf("%q", k.Default)
+	}
+	return Value{Text: text}.format(k.Kind)
+}
+
+// Effective tells what every key is set to for a folder: by the environment,
+// else by the section of the folder or of one above it, else by the file.
+func (f *File) Effective(env Env, dir string) ([]Setting, error) {
+	var list []Setting
+	for _, k := range Keys() {
+		s, err := f.effective(env, dir, k)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// Get is Effective for one key.
+func (f *File) Get(env Env, dir, path string) (Setting, error) {
+	k, ok := Lookup(path)
+	if !ok {
+		return Setting{}, fmt.Errorf("there is no key %s", path)
+	}
+	return f.effective(env, dir, k)
+}
+
+func (f *File) effective(env Env, dir string, k Key) (Setting, error) {
+	s := Setting{Key: k, Source: FromDefault}
+	if text := env(k.Variable()); text != "" {
+		v, err := k.parseText(text)
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", k.Variable(), err)
+		}
+		s.Value, s.Source, s.Where = v, FromEnvironment, k.Variable()
+		return s, nil
+	}
+	for i := range f.roots {
+		if v, ok := f.roots[i].values[k.Path()]; ok && f.roots[i].holds(dir) {
+			s.Value, s.Source, s.Where = v.Value, FromRoot, fmt.Sprintf("%s:%d", f.Name, v.line)
+			return s, nil
+		}
+	}
+	if v, ok := f.global[k.Path()]; ok {
+		s.Value, s.Source, s.Where = v.Value, FromFile, fmt.Sprintf("%s:%d", f.Name, v.line)
+	}
+	return s, nil
+}
+
+func (r *rootSection) holds(dir string) bool {
+	rel, err := filepath.Rel(r.dir, dir)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// RootSection is the section of a folder in the file.
+type RootSection struct {
+	Shown, Dir string
+	Line       int
+}
+
+// Roots lists the sections of folders, those that hold dir; "" is all.
+func (f *File) Roots(dir string) []RootSection {
+	var list []RootSection
+	for i := range f.roots {
+		if r := &f.roots[i]; dir == "" || r.holds(dir) {
+			list = append(list, RootSection{r.shown, r.dir, r.line})
+		}
+	}
+	return list
+}
+
+// otherVariables are ours and set no key.
+var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD"}
+
+// Variable is an environment variable that looks like one of ours.
+type Variable struct{ Name, Near string }
+
+// UnknownVariables finds variables in environ, as os.Environ gives it, that
+// start as ours do and mean nothing: most likely a key is written wrong.
+func UnknownVariables(environ []string) []Variable {
+	known := slices.Clone(otherVariables)
+	for _, k := range Keys() {
+		known = append(known, k.Variable())
+	}
+	var list []Variable
+	for _, kv := range environ {
+		name, _, _ := strings.Cut(kv, "=")
+		if strings.HasPrefix(name, "QUARRY_") && !slices.Contains(known, name) {
+			list = append(list, Variable{name, Nearest(name, known)})
+		}
+	}
+	return list
+}

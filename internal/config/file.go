@@ -1,0 +1,427 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
+)
+
+// FileName is what the configuration file is called.
+const FileName = "quarry.toml"
+
+// File is a configuration file that was read and found right.
+type File struct {
+	Name   string // "" when there is none
+	global map[string]placed
+	roots  []rootSection
+}
+
+// placed is a value and its line.
+type placed struct {
+	Value
+	line int
+}
+
+// rootSection holds what counts in one folder and below.
+type rootSection struct {
+	shown  string // as it is written
+	dir    string // absolute, symlinks resolved where they can be
+	line   int
+	values map[string]placed
+}
+
+// FileError is what is wrong with a configuration file, and where.
+type FileError struct {
+	File    string
+	Line    int
+	Key     string // as written, with its section; "" for a mistake of syntax
+	Problem string
+	// Near is what Key, or the part Wrong of it, was probably meant to be.
+	Wrong, Near string
+}
+
+func (e *FileError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:%d: ", e.File, e.Line)
+	if e.Key != "" {
+		b.WriteString(e.Key + ": ")
+	}
+	b.WriteString(e.Problem)
+	if e.Near != "" {
+		fmt.Fprintf(&b, "\n  did you mean %s?", e.Near)
+	}
+	return b.String()
+}
+
+// FilePath is where the configuration file is: at QUARRY_CONFIG, else in the
+// user's configuration folder. given tells that the variable names it.
+func FilePath(env Env) (name string, given bool, err error) {
+	if name := env("QUARRY_CONFIG"); name != "" {
+		name, err := filepath.Abs(expandHome(name, homeDir(env)))
+		return name, true, err
+	}
+	dir := env("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		if dir, err = systemConfigDir(env); err != nil {
+			return "", false, err
+		}
+	}
+	return filepath.Join(dir, "quarry", FileName), false, nil
+}
+
+func systemConfigDir(env Env) (string, error) {
+	if dir := env("APPDATA"); runtime.GOOS == "windows" && filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home := homeDir(env)
+	if home == "" {
+		return "", ErrNoHome
+	}
+	switch runtime.GOOS {
+	case "windows":
+		return filepath.Join(home, "AppData", "Roaming"), nil
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support"), nil
+	}
+	return filepath.Join(home, ".config"), nil
+}
+
+func homeDir(env Env) string {
+	if home := env("HOME"); filepath.IsAbs(home) {
+		return home
+	}
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		return ""
+	}
+	return home
+}
+
+// Load reads the configuration file. One that is not there is empty, unless
+// QUARRY_CONFIG names it; one with a mistake is a *FileError.
+func Load(env Env) (*File, error) {
+	name, given, err := FilePath(env)
+	if errors.Is(err, ErrNoHome) {
+		return &File{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && !given:
+		return &File{}, nil
+	case err != nil && given:
+		return nil, fmt.Errorf("QUARRY_CONFIG: %w", err)
+	case err != nil:
+		return nil, err
+	case name == os.DevNull:
+		return &File{}, nil
+	case !info.Mode().IsRegular() || info.Size() > maxFile:
+		return nil, fmt.Errorf("%s is no configuration file", name)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name, data, homeDir(env))
+}
+
+// Parse reads the text of a configuration file; name is how errors call it,
+// home stands for ~.
+func Parse(name string, data []byte, home string) (*File, error) {
+	f := &File{Name: name, global: map[string]placed{}}
+	// A byte order mark, as some editors of Windows put it, is no text.
+	r := &reader{file: f, home: home, headers: map[string]int{}, keys: map[string]Key{}}
+	for _, k := range Keys() {
+		r.keys[k.Path()] = k
+	}
+	r.p.Reset(bytes.Clone(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))
+	for r.p.NextExpression() {
+		if err := r.expression(r.p.Expression()); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.p.Error(); err != nil {
+		return nil, r.syntaxError(err)
+	}
+	// The deepest folder is asked first.
+	slices.SortStableFunc(f.roots, func(a, b rootSection) int { return len(b.dir) - len(a.dir) })
+	return f, nil
+}
+
+// reader turns the expressions of a file into values.
+type reader struct {
+	file    *File
+	p       unstable.Parser
+	home    string
+	table   []string       // the header in force
+	headers map[string]int // lines of the headers
+	keys    map[string]Key
+}
+
+func (r *reader) line(n *unstable.Node) int {
+	if n == nil || n.Raw.Length == 0 {
+		return 1
+	}
+	return r.p.Shape(n.Raw).Start.Line
+}
+
+func (r *reader) fail(line int, key []string, wrong, near, format string, args ...any) error {
+	return &FileError{File: r.file.Name, Line: line, Key: joinKey(key), Problem: fmt.Sprintf(format, args...), Wrong: wrong, Near: near}
+}
+
+// joinKey writes a key as the file would.
+func joinKey(parts []string) string {
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		out[i] = p
+		if p == "" || strings.ContainsFunc(p, func(c rune) bool {
+			return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
+		}) {
+			out[i] = fmt.Sprintf("%q", p)
+		}
+	}
+	return strings.Join(out, ".")
+}
+
+func (r *reader) syntaxError(err error) error {
+	line := 1
+	var pe *unstable.ParserError
+	if errors.As(err, &pe) {
+		at := min(int(r.p.Range(pe.Highlight[:0]).Offset), len(r.p.Data()))
+		line += bytes.Count(r.p.Data()[:at], []byte("\n"))
+		return r.fail(line, nil, "", "", "%s", pe.Message)
+	}
+	return r.fail(line, nil, "", "", "%v", err)
+}
+
+func keyParts(it unstable.Iterator) (parts []string, first *unstable.Node) {
+	for it.Next() {
+		if first == nil {
+			first = it.Node()
+		}
+		parts = append(parts, string(it.Node().Data))
+	}
+	return parts, first
+}
+
+func (r *reader) expression(n *unstable.Node) error {
+	switch n.Kind {
+	case unstable.Table, unstable.ArrayTable:
+		parts, first := keyParts(n.Key())
+		line := r.line(first)
+		if n.Kind == unstable.ArrayTable {
+			return r.fail(line, parts, "", "", "a section has single brackets here")
+		}
+		name := joinKey(parts)
+		if before, twice := r.headers[name]; twice {
+			return r.fail(line, parts, "", "", "the section is there already, on line %d", before)
+		}
+		r.headers[name] = line
+		r.table = parts
+		return r.header(parts, line)
+	case unstable.KeyValue:
+		return r.pair(r.table, n)
+	}
+	return nil
+}
+
+// header checks the name of a section.
+func (r *reader) header(parts []string, line int) error {
+	rest := parts
+	if parts[0] == "root" {
+		if len(parts) < 2 {
+			return r.fail(line, parts, "", "", `the section of a folder is [root."/path/of/it"]`)
+		}
+		if _, err := r.root(parts[1], line, parts); err != nil {
+			return err
+		}
+		rest = parts[2:]
+	}
+	switch {
+	case len(rest) == 0:
+		return nil
+	case !slices.Contains(Sections(), rest[0]):
+		return r.unknown(line, parts, rest[0], append(Sections(), "root"), "there is no such section")
+	case len(rest) > 1:
+		return r.fail(line, parts, "", "", "a section has no sections of its own")
+	}
+	return nil
+}
+
+func (r *reader) unknown(line int, parts []string, wrong string, known []string, problem string) error {
+	return r.fail(line, parts, wrong, Nearest(wrong, known), "%s", problem)
+}
+
+// pair places the value of a key. An inline table is a section by another
+// spelling.
+func (r *reader) pair(above []string, n *unstable.Node) error {
+	parts, first := keyParts(n.Key())
+	line := r.line(first)
+	parts = append(slices.Clone(above), parts...)
+	if v := n.Value(); v.Kind == unstable.InlineTable {
+		it := v.Children()
+		for it.Next() {
+			if err := r.pair(parts, it.Node()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	values, inRoot := r.file.global, false
+	rest := parts
+	if parts[0] == "root" && len(parts) > 1 {
+		section, err := r.root(parts[1], line, parts)
+		if err != nil {
+			return err
+		}
+		values, rest, inRoot = section.values, parts[2:], true
+	}
+	key, err := r.known(line, parts, rest, inRoot)
+	if err != nil {
+		return err
+	}
+	if before, twice := values[key.Path()]; twice {
+		return r.fail(line, parts, "", "", "it is set already, on line %d", before.line)
+	}
+	v, err := r.value(&key, n.Value())
+	if err != nil {
+		return r.fail(line, parts, "", "", "%v", err)
+	}
+	values[key.Path()] = placed{v, line}
+	return nil
+}
+
+// known finds the key that rest, the part behind a root, names.
+func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error) {
+	if len(rest) == 0 {
+		return Key{}, r.fail(line, parts, "", "", "a section needs keys, as search.hidden = true")
+	}
+	if !slices.Contains(Sections(), rest[0]) {
+		if len(rest) == 1 {
+			if near := sectionOf(rest[0]); near != "" {
+				return Key{}, r.fail(line, parts, rest[0], near+"."+rest[0], "a key needs its section")
+			}
+		}
+		return Key{}, r.unknown(line, parts, rest[0], append(Sections(), "root"), "there is no such section")
+	}
+	if len(rest) == 1 {
+		return Key{}, r.fail(line, parts, "", "", "this is a section: write %s.KEY = …, or [%s] and its keys below", rest[0], rest[0])
+	}
+	key, ok := r.keys[strings.Join(rest, ".")]
+	if !ok || len(rest) != 2 {
+		var names []string
+		for _, k := range Keys() {
+			if k.Section == rest[0] {
+				names = append(names, k.Name)
+			}
+		}
+		return Key{}, r.unknown(line, parts, strings.Join(rest[1:], "."), names, "there is no such key")
+	}
+	if inRoot && key.Everywhere {
+		return Key{}, r.fail(line, parts, "", "", "this can't be set for one folder: put it into [%s] at the top", key.Section)
+	}
+	return key, nil
+}
+
+// sectionOf finds the section a bare key belongs to.
+func sectionOf(name string) string {
+	for _, k := range Keys() {
+		if k.Name == name {
+			return k.Section
+		}
+	}
+	return ""
+}
+
+// root finds or makes the section of a folder.
+func (r *reader) root(shown string, line int, parts []string) (*rootSection, error) {
+	for i := range r.file.roots {
+		if r.file.roots[i].shown == shown {
+			return &r.file.roots[i], nil
+		}
+	}
+	dir := shown
+	if dir == "~" {
+		dir = r.home
+	}
+	dir = expandHome(filepath.FromSlash(dir), r.home)
+	if !filepath.IsAbs(dir) {
+		return nil, r.fail(line, parts, "", "", "the folder of a section has to be absolute, or start with ~/")
+	}
+	dir = filepath.Clean(dir)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for _, s := range r.file.roots {
+		if s.dir == dir {
+			return nil, r.fail(line, parts, "", "", "this is the folder of line %d", s.line)
+		}
+	}
+	r.file.roots = append(r.file.roots, rootSection{shown: shown, dir: dir, line: line, values: map[string]placed{}})
+	return &r.file.roots[len(r.file.roots)-1], nil
+}
+
+// kindNames call what stands in a file.
+var kindNames = map[unstable.Kind]string{
+	unstable.Bool: "true or false", unstable.Integer: "a number", unstable.Float: "a number with a point", unstable.String: "a text",
+	unstable.Array: "a list",
+}
+
+// value reads a value as its key wants it.
+func (r *reader) value(k *Key, n *unstable.Node) (Value, error) {
+	text := string(n.Data)
+	switch n.Kind {
+	case unstable.Bool:
+		if k.Kind == Bool {
+			return Value{Text: text}, nil
+		}
+	case unstable.Integer:
+		if text = strings.ReplaceAll(text, "_", ""); k.Kind == Int || k.Kind == Size || k.Kind == Duration && text == "0" {
+			return k.parseText(text)
+		}
+	case unstable.String:
+		if k.Kind == List {
+			return Value{List: []string{text}}, nil
+		}
+		if k.Kind != Bool && k.Kind != Int {
+			return k.parseText(text)
+		}
+	case unstable.Array:
+		if k.Kind == List {
+			return listValue(n)
+		}
+	}
+	found := kindNames[n.Kind]
+	if found == "" {
+		found = "a date"
+	}
+	want := "a " + k.Kind.String()
+	if k.Kind == Bool {
+		want = k.Kind.String()
+	}
+	return Value{}, fmt.Errorf("this is %s, it has to be %s", found, want)
+}
+
+func listValue(n *unstable.Node) (Value, error) {
+	v := Value{List: []string{}}
+	it := n.Children()
+	for it.Next() {
+		switch it.Node().Kind {
+		case unstable.Comment:
+		case unstable.String:
+			v.List = append(v.List, string(it.Node().Data))
+		default:
+			return v, errors.New("every item of the list has to be a text in quotes")
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,181 @@
+package config
+
+import "strings"
+
+// Kind is what a key holds.
+type Kind uint8
+
+const (
+	Bool     Kind = iota
+	Int           // zero or more
+	Text          // one of Choices, if there are any
+	List          // texts; a single one need not be in brackets
+	Duration      // a text as "1h30m", "30d"
+	Size          // a text as "256MB", or a number of bytes
+)
+
+func (k Kind) String() string {
+	return [...]string{"true or false", "number", "text", "list of texts", "time, as \"90s\", \"1h\" or \"30d\"", "size, as \"256MB\""}[k]
+}
+
+// Key is one setting of quarry.toml. A key of a command has the name, the
+// meaning and the default of the command's flag; Text and Default are for keys
+// that no flag has.
+type Key struct {
+	Section, Name string
+	Kind          Kind
+	Choices       []string
+	Commands      []string // whose flag --Name this is, without "quarry"
+	Group         string   // keys of one group exclude each other, as their flags do
+	With          string   // the key counts only beside this flag
+	Everywhere    bool     // it makes no sense in the section of a root
+	Text, Default string
+}
+
+// Path is the key with its section, as "search.hidden".
+func (k *Key) Path() string { return k.Section + "." + k.Name }
+
+// Variable is the environment variable that sets the key.
+func (k *Key) Variable() string {
+	return "QUARRY_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Path()))
+}
+
+var (
+	changing = []string{"edit", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
+	indexing = []string{"serve", "index build", "index status", "index verify", "index delete"}
+	agents   = []string{"mcp", "call", "tools"}
+	trashes  = []string{"system", "local", "none"}
+)
+
+// Keys are all keys, in the order they are shown: the only place that defines
+// one. Flags that are left out ask for one answer (a pattern, a mode, --json)
+// or for something that should be said each time (--yes, --http).
+func Keys() []Key {
+	search, find := []string{"search"}, []string{"find"}
+	return []Key{
+		{Section: "search", Name: "syntax", Kind: Text, Choices: []string{"rust", "javascript", "literal"}, Commands: search},
+		{Section: "search", Name: "ignore-case", Commands: search, Group: "case"},
+		{Section: "search", Name: "smart-case", Commands: search, Group: "case"},
+		{Section: "search", Name: "case-sensitive", Commands: search, Group: "case"},
+		{Section: "search", Name: "multiline", Commands: search},
+		{Section: "search", Name: "multiline-dotall", Commands: search},
+		{Section: "search", Name: "glob", Kind: List, Commands: search},
+		{Section: "search", Name: "type", Kind: List, Commands: search},
+		{Section: "search", Name: "type-not", Kind: List, Commands: search},
+		{Section: "search", Name: "hidden", Commands: search},
+		{Section: "search", Name: "no-ignore", Commands: search},
+		{Section: "search", Name: "no-index", Commands: search},
+		{Section: "search", Name: "text", Commands: search},
+		{Section: "search", Name: "max-depth", Kind: Int, Commands: search},
+		{Section: "search", Name: "after-context", Kind: Int, Commands: search, Group: "context"},
+		{Section: "search", Name: "before-context", Kind: Int, Commands: search, Group: "context"},
+		{Section: "search", Name: "context", Kind: Int, Commands: search, Group: "context"},
+		{Section: "search", Name: "max-count", Kind: Int, Commands: search},
+		{Section: "search", Name: "stats", Commands: search},
+		{Section: "search", Name: "line-number", Commands: search, Group: "number"},
+		{Section: "search", Name: "no-line-number", Commands: search, Group: "number"},
+		{Section: "search", Name: "column", Commands: search},
+		{Section: "search", Name: "with-filename", Commands: search, Group: "name"},
+		{Section: "search", Name: "no-filename", Commands: search, Group: "name"},
+		{Section: "search", Name: "heading", Commands: search, Group: "heading"},
+		{Section: "search", Name: "no-heading", Commands: search, Group: "heading"},
+		{Section: "search", Name: "color", Kind: Text, Choices: []string{"auto", "always", "never"}, Commands: search},
+		{Section: "search", Name: "sort", Kind: Text, Choices: []string{"path", "modified", "none"}, Commands: search, Group: "sort"},
+		{Section: "search", Name: "sortr", Kind: Text, Choices: []string{"path", "modified", "none"}, Commands: search, Group: "sort"},
+		{Section: "search", Name: "max-columns", Kind: Int, Commands: search},
+		{Section: "search", Name: "trim", Commands: search},
+		{Section: "search", Name: "no-messages", Commands: search},
+		{Section: "search", Name: "threads", Kind: Int, Commands: search},
+		{Section: "search", Name: "timeout", Kind: Duration, Commands: search},
+
+		{Section: "find", Name: "glob", Kind: List, Commands: find},
+		{Section: "find", Name: "type", Kind: Text, Choices: []string{"file", "dir", "any"}, Commands: find},
+		{Section: "find", Name: "hidden", Commands: find},
+		{Section: "find", Name: "no-ignore", Commands: find},
+		{Section: "find", Name: "no-index", Commands: find},
+		{Section: "find", Name: "max-depth", Kind: Int, Commands: find},
+		{Section: "find", Name: "sort", Kind: Text, Choices: []string{"path", "mtime", "size"}, Commands: find},
+		{Section: "find", Name: "limit", Kind: Int, Commands: find},
+
+		{Section: "change", Name: "diff", Commands: changing},
+		{Section: "change", Name: "links", Kind: Text, Choices: []string{"update", "leave"}, Commands: []string{"mv"}},
+		{Section: "change", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"rm"}},
+		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}},
+
+		{Section: "index", Name: "idle", Kind: Duration, Commands: []string{"serve"}},
+		{Section: "index", Name: "quiet", Commands: indexing},
+		{Section: "index", Name: "force", Commands: indexing},
+
+		{Section: "mcp", Name: "root", Kind: List, Commands: []string{"mcp"}, Everywhere: true},
+		{Section: "mcp", Name: "profile", Kind: Text, Choices: []string{"quarry", "vault", "roo", "godoctor", "smcp"}, Commands: agents},
+		{Section: "mcp", Name: "tools", Kind: List, Commands: agents},
+		{Section: "mcp", Name: "read-only", Commands: agents},
+		{Section: "mcp", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "allow", Kind: List, Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "deny", Kind: List, Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "force", Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "no-index", Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "verbose", Commands: []string{"mcp"}},
+		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http"},
+		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http"},
+		{Section: "mcp", Name: "allow-origin", Kind: List, Commands: []string{"mcp"}, With: "http"},
+
+		{Section: "journal", Name: "keep-size", Kind: Size, Default: "256MB",
+			Text: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},
+		{Section: "journal", Name: "keep-age", Kind: Duration, Default: "30d",
+			Text: "how long changes can be taken back"},
+	}
+}
+
+// Lookup finds a key by its path.
+func Lookup(path string) (Key, bool) {
+	for _, k := range Keys() {
+		if k.Path() == path {
+			return k, true
+		}
+	}
+	return Key{}, false
+}
+
+// Sections lists the sections in order.
+func Sections() []string {
+	var list []string
+	for _, k := range Keys() {
+		if len(list) == 0 || list[len(list)-1] != k.Section {
+			list = append(list, k.Section)
+		}
+	}
+	return list
+}
+
+// Nearest returns the candidate that is most like name, or "" when none is.
+func Nearest(name string, candidates []string) string {
+	best, least := "", len(name)/3+2
+	for _, c := range candidates {
+		if d := distance(name, c); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, drop or change to get b from a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Value is what a key is set to.
+type Value struct {
+	Text string   // as the flag of the same name takes it
+	List []string // of a List
+}
+
+// String is the value as it would stand in quarry.toml.
+func (v Value) format(k Kind) string {
+	switch k {
+	case Text:
+		return strconv.Quote(v.Text)
+	case Duration:
+		return strconv.Quote(shortDuration(v.Text))
+	case Size:
+		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
+			return strconv.Quote(SizeText(n))
+		}
+	case List:
+		quoted := make([]string, len(v.List))
+		for i, s := range v.List {
+			quoted[i] = strconv.Quote(s)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	}
+	return v.Text
+}
+
+// shortDuration leaves out the zero parts that Go writes: 1h for 1h0m0s.
+func shortDuration(s string) string {
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 48*time.Hour && d%(24*time.Hour) == 0 {
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return s
+}
+
+// parseText reads the value of a key written as one text: in the environment,
+// or as a string of the file.
+func (k *Key) parseText(s string) (Value, error) {
+	switch k.Kind {
+	case Bool:
+		switch strings.ToLower(s) {
+		case "true", "1", "yes", "on":
+			return Value{Text: "true"}, nil
+		case "false", "0", "no", "off":
+			return Value{Text: "false"}, nil
+		}
+		return Value{}, fmt.Errorf("%q is neither true nor false", s)
+	case Int:
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 {
+			return Value{}, fmt.Errorf("%q is no number from 0 up", s)
+		}
+		return Value{Text: strconv.Itoa(n)}, nil
+	case List:
+		return Value{List: splitList(s)}, nil
+	case Duration:
+		d, err := ParseDuration(s)
+		return Value{Text: d.String()}, err
+	case Size:
+		n, err := ParseSize(s)
+		return Value{Text: strconv.FormatInt(n, 10)}, err
+	}
+	return Value{Text: s}, k.choose(s)
+}
+
+// choose checks a text that has to be one of several.
+func (k *Key) choose(s string) error {
+	if len(k.Choices) == 0 {
+		return nil
+	}
+	for _, c := range k.Choices {
+		if s == c {
+			return nil
+		}
+	}
+	err := fmt.Errorf("%q is none of %s", s, strings.Join(k.Choices, ", "))
+	if near := Nearest(s, k.Choices); near != "" {
+		err = fmt.Errorf("%w: did you mean %q?", err, near)
+	}
+	return err
+}
+
+// splitList cuts at commas, but not at those of a glob's {a,b}.
+func splitList(s string) []string {
+	var list []string
+	depth, start := 0, 0
+	for i := 0; i <= len(s); i++ {
+		switch {
+		case i == len(s) || s[i] == ',' && depth == 0:
+			if item := strings.TrimSpace(s[start:i]); item != "" {
+				list = append(list, item)
+			}
+			start = i + 1
+		case s[i] == '{':
+			depth++
+		case s[i] == '}' && depth > 0:
+			depth--
+		}
+	}
+	return list
+}
+
+// ParseDuration is time.ParseDuration with days.
+func ParseDuration(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		n, err := strconv.Atoi(days)
+		if err == nil && n >= 0 && n <= 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return 0, fmt.Errorf("%q is no time: write 90s, 1h or 30d", s)
+	}
+	return d, nil
+}
+
+var errSize = errors.New("write a size as 512KB, 256MB or 2GB")
+
+// ParseSize reads a number of bytes, or one with KB, MB or GB, by 1024.
+func ParseSize(s string) (int64, error) {
+	number, unit := strings.TrimSpace(s), int64(1)
+	for i, suffix := range []string{"KB", "MB", "GB"} {
+		if rest, ok := strings.CutSuffix(strings.ToUpper(number), suffix); ok {
+			number, unit = strings.TrimSpace(rest), 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/unit {
+		return 0, fmt.Errorf("%q is no size: %w", s, errSize)
+	}
+	return n * unit, nil
+}
+
+// SizeText is a size as ParseSize reads it.
+func SizeText(n int64) string {
+	for i, suffix := range []string{"GB", "MB", "KB"} {
+		unit := int64(1) << (10 * (3 - i))
+		if n >= unit && n%unit == 0 {
+			return fmt.Sprintf("%d%s", n/unit, suffix)
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
