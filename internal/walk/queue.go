@@ -41,6 +41,14 @@ func (t *task) where() rootfs.Path {
 	return p
 }
 
+// at reports whether p is the task's folder. It does not allocate.
+func (t *task) at(p rootfs.Path) bool {
+	if t.from == nil {
+		return p == t.path
+	}
+	return p.Dir() == t.from.dir.Path() && p.Base() == t.name
+}
+
 // label returns where the walk found the folder, "" for the root.
 func (t *task) label() string {
 	if t.linked {

@@ -35,8 +35,9 @@ type outcome[T any] struct {
 	result T
 }
 
-// errStopped says that the walk ended early; its own error tells why.
-var errStopped = errors.New("walk stopped")
+// errStopped says that the walk ended early; its own error tells why. If it has
+// none, a folder was announced and never came, and the answer is not complete.
+var errStopped = errors.New("walk stopped before every folder was visited")
 
 // run walks and passes on what is found, in order, on the calling goroutine.
 func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
@@ -61,7 +62,7 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 		cancel()
 	}
 	<-finished
-	if err == nil || err == errStopped {
+	if walkErr != nil && (err == nil || err == errStopped) {
 		err = walkErr
 	}
 	return report, err
@@ -119,6 +120,7 @@ func (f *folder[T]) add(parts int, items []outcome[T]) {
 	f.items = append(f.items, items...)
 	if f.seen++; f.seen == parts {
 		slices.SortFunc(f.items, func(a, b outcome[T]) int { return compareEntries(a.entry, b.entry) })
+		f.items = slices.CompactFunc(f.items, func(a, b outcome[T]) bool { return a.entry.Name == b.entry.Name && a.entry.Type == b.entry.Type })
 		close(f.ready)
 	}
 }

@@ -17,9 +17,16 @@ func (w *worker) work(t *task) {
 		w.lose(t, err)
 		return
 	}
-	shown := plainPath(dir.Path())
-	if t.linked {
-		shown = t.shown
+	shown := t.shown
+	if !t.linked {
+		if !t.at(dir.Path()) {
+			// Its name is a symlink by now, and rootfs went where that leads.
+			// Another visit has that folder, under its own name.
+			dir.Close()
+			w.lose(t, &rootfs.Error{Op: "open", Path: t.label(), Kind: rootfs.NotFolder})
+			return
+		}
+		shown = plainPath(dir.Path())
 	}
 	h := &handle{dir: dir}
 	h.refs.Store(1)
@@ -39,6 +46,9 @@ func (w *worker) work(t *task) {
 	frame := w.pushRules(t.frame, dir, shown, w.entries)
 	w.judge(t, h, shown, frame)
 	w.nDirs++
+	if w.ordered {
+		w.once()
+	}
 	if w.announce != nil {
 		w.announce(shown, w.dirs)
 	}
@@ -50,13 +60,34 @@ func (w *worker) work(t *task) {
 	w.call(h, shown, parts, w.files[:min(len(w.files), w.opts.Batch)], w.dirs)
 }
 
+// once sorts the subfolders for the stack and drops those that the listing has
+// twice: a folder is announced once and visited once.
+func (w *worker) once() {
+	slices.SortFunc(w.subs, func(a, b task) int { return compareDirs(b.name, a.name) })
+	same := false
+	for i := 1; i < len(w.subs); i++ {
+		same = same || w.subs[i].name == w.subs[i-1].name
+	}
+	if !same {
+		return
+	}
+	kept := w.subs[:1]
+	for _, t := range w.subs[1:] {
+		if t.name == kept[len(kept)-1].name {
+			w.release(t.from)
+			continue
+		}
+		kept = append(kept, t)
+	}
+	w.subs = kept
+	slices.SortFunc(w.dirs, func(a, b rootfs.Entry) int { return compareDirs(a.Name, b.Name) })
+	w.dirs = slices.CompactFunc(w.dirs, func(a, b rootfs.Entry) bool { return a.Name == b.Name })
+}
+
 // split makes tasks of the files beyond the first batch, which any worker may
 // take, and returns the number of parts. They come behind the subfolders in the
 // stack, so before them in time: the folder is finished first.
 func (w *worker) split(t *task, path rootfs.Path, shown string) int {
-	if w.ordered {
-		slices.SortFunc(w.subs, func(a, b task) int { return compareDirs(b.name, a.name) })
-	}
 	parts := max(1, (len(w.files)+w.opts.Batch-1)/w.opts.Batch)
 	if parts == 1 {
 		return 1

@@ -1,0 +1,315 @@
+package stress_test
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"quarry"
+	"quarry/internal/profile"
+	"quarry/tool"
+)
+
+// secret marks every text that no tool may show or change.
+const secret = "SECRET-7f3a"
+
+// A fortress is a workspace with things around and in it that are closed: the
+// folders beside it, protected folders, files that look like secrets. It holds
+// symlinks to all of them.
+type fortress struct {
+	t     testing.TB
+	base  string // holds ws, ws-evil and outside
+	dir   string // the workspace
+	ws    *quarry.Workspace
+	tools []*tool.Tool // of every profile
+
+	around map[string]string // what must stay: everything but the open files
+	texts  []string          // of the closed files
+}
+
+// Open are the files that tools may use; closed ones must stay as they are.
+var (
+	openFiles = map[string]string{
+		"a.txt": "inside one\n", "notes/b.md": "inside two\n[[a]]\n", "notes/deep/c.txt": "inside three\n",
+		"caf\u00e9.md": "inside nfc\n", "cafe\u0301 2.md": "inside nfd\n", `back\slash.txt`: "inside four\n",
+		"percent%2e%2e.txt": "inside five\n",
+	}
+	closedFiles = []string{
+		".git/config", ".git/hooks/x", ".obsidian/app.json", ".smarthole/x", "notes/.git/config", ".env", "keys/id_rsa", "keys/server.pem",
+		"../outside/f", "../outside/deep/g.md", "../ws-evil/f",
+	}
+	links = map[string]string{
+		"to-outside": "../outside", "to-evil": "../ws-evil", "to-parent": "..", "to-git": ".git", "to-file": "../outside/f", "to-env": ".env",
+		"notes/up": "../..", "absolute": "/etc", "loop": "loop", "chain": "notes/up/outside", "new-outside": "../outside/not-yet",
+		"new-git": ".git/not-yet", "to-self": ".", "fine": "notes",
+	}
+)
+
+// closedText is what a closed file holds, each something else.
+func closedText(name string) string { return `{"` + secret + `": "` + name + `"}` }
+
+// fastDir is a folder in memory where there is one.
+func fastDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "quarry-stress-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func put(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newFortress(t testing.TB, opts quarry.Options) *fortress {
+	t.Helper()
+	f := &fortress{t: t, base: fastDir(t)}
+	f.dir = filepath.Join(f.base, "ws")
+	if err := os.Mkdir(f.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	f.refill()
+	opts.StateDir, opts.TrashDir = fastDir(t), fastDir(t)
+	ws, err := quarry.Open(f.dir, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.ws = ws
+	t.Cleanup(func() { ws.Close() })
+	for _, name := range profile.Names() {
+		reg, err := profile.New(ws, &profile.Options{Profile: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.tools = append(f.tools, reg.Tools()...)
+	}
+	f.around = f.closed()
+	f.texts = slices.Collect(maps.Values(f.around))
+	return f
+}
+
+// refill brings back the files and the links, and takes away what tools have
+// made.
+func (f *fortress) refill() {
+	f.t.Helper()
+	keep := map[string]bool{"ws": true}
+	for _, name := range closedFiles {
+		for p := filepath.Join("ws", filepath.FromSlash(name)); p != "."; p = filepath.Dir(p) {
+			keep[p] = true
+		}
+	}
+	filepath.WalkDir(f.dir, func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(f.base, p)
+		if err == nil && (!keep[rel] || d.Type()&fs.ModeSymlink != 0) {
+			os.RemoveAll(p)
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		}
+		return nil
+	})
+	for _, name := range closedFiles {
+		put(f.t, filepath.Join(f.dir, filepath.FromSlash(name)), closedText(name))
+	}
+	for name, text := range openFiles {
+		put(f.t, filepath.Join(f.dir, filepath.FromSlash(name)), text)
+	}
+	for name, target := range links {
+		if err := os.Symlink(target, filepath.Join(f.dir, filepath.FromSlash(name))); err != nil {
+			f.t.Fatal(err)
+		}
+	}
+}
+
+// closed is what is around the workspace and in its closed folders, and every
+// name in the workspace that would be a closed one.
+func (f *fortress) closed() map[string]string {
+	got := map[string]string{}
+	filepath.WalkDir(f.base, func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(f.base, p)
+		rel = filepath.ToSlash(rel)
+		inside, in := strings.CutPrefix(rel, "ws/")
+		switch {
+		case len(p) > 3000 && in:
+			return fs.SkipDir // deeper than a path can say: only openat gets there
+		case err != nil:
+			got[rel] = err.Error()
+		case in && !isClosed(inside, d.IsDir()):
+		case d.Type().IsRegular():
+			b, err := os.ReadFile(p)
+			got[rel] = string(b)
+			if err != nil {
+				got[rel] = err.Error()
+			}
+		case !in && rel != "ws" && rel != ".":
+			got[rel] = d.Type().String()
+		}
+		return nil
+	})
+	return got
+}
+
+// isClosed says what the policy closes, by other means than the policy: Unicode
+// compatibility forms, lower case, without what can't be seen.
+func isClosed(rel string, isDir bool) bool {
+	names := strings.Split(rel, "/")
+	for i, name := range names {
+		folded := strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Cf, r) || 0xfe00 <= r && r <= 0xfe0f {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, norm.NFKC.String(name))
+		if i := strings.IndexByte(folded, ':'); i > 0 {
+			folded = folded[:i]
+		}
+		switch strings.TrimRight(folded, ". ") {
+		case ".git", ".obsidian", ".smarthole", "git~1":
+			return true
+		case ".env", "id_rsa", "server.pem": // only files are secrets
+			if i == len(names)-1 && !isDir {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// breach says what a call has shown or changed that it may not; "" is nothing.
+func (f *fortress) breach(res *tool.Result, args string) string {
+	shown := res.Text
+	if b, err := json.Marshal(res.Structured); err == nil {
+		shown += string(b)
+	}
+	if strings.Contains(shown, secret) && !strings.Contains(args, secret) {
+		return "showed what is closed: " + res.Text
+	}
+	if strings.Contains(res.Text, "failed unexpectedly") {
+		return "panicked: " + res.Text
+	}
+	return ""
+}
+
+// disturbed says what is different around the workspace. What is closed may
+// move with its folder, as long as it is closed at the new place, too.
+func (f *fortress) disturbed() string {
+	now := f.closed()
+	if maps.Equal(now, f.around) {
+		return ""
+	}
+	var diff []string
+	texts := map[string]bool{}
+	for name, text := range now {
+		texts[text] = true
+		was, there := f.around[name]
+		if there && was == text || !there && strings.HasPrefix(name, "ws/") && slices.Contains(f.texts, text) {
+			continue
+		}
+		diff = append(diff, "now "+name+" holds "+text)
+	}
+	for name, text := range f.around {
+		if _, ok := now[name]; !ok && (!strings.HasPrefix(name, "ws/") || !texts[text]) {
+			diff = append(diff, name+" is gone")
+		}
+	}
+	slices.Sort(diff)
+	return strings.Join(diff, "; ")
+}
+
+// pathShaped are the parameters that name files.
+var pathShaped = map[string]bool{
+	"path": true, "source": true, "destination": true, "title": true, "file_pattern": true, "include": true, "pattern": true, "search": true,
+}
+
+// callsWith are the calls of a tool that put a path wherever one can stand.
+func callsWith(tl *tool.Tool, path string) []string {
+	base := map[string]any{}
+	has := map[string]bool{}
+	for _, p := range tl.Params {
+		has[p.Name] = true
+	}
+	fill := func(name string, v any) {
+		if has[name] {
+			base[name] = v
+		}
+	}
+	fill("include_hidden", true)
+	fill("include_ignored", true)
+	fill("query", "inside "+secret[:6])
+	fill("regex", "inside|SEC[R]ET")
+	fill("content", "written")
+	fill("operation", "append")
+	fill("path", "a.txt")
+	fill("source", "a.txt")
+	fill("destination", "made/new.txt")
+	if tl.Name == "search_by_path" || !has["regex"] {
+		fill("pattern", "**")
+	}
+	var calls []string
+	add := func(change map[string]any) {
+		args := maps.Clone(base)
+		maps.Copy(args, change)
+		b, err := json.Marshal(args)
+		if err == nil {
+			calls = append(calls, string(b))
+		}
+	}
+	for _, p := range tl.Params {
+		if !pathShaped[p.Name] {
+			continue
+		}
+		switch {
+		case tl.Name == "edit_file":
+			delete(base, "content")
+			add(map[string]any{p.Name: path, "old_text": "inside", "new_text": "changed"})
+			add(map[string]any{p.Name: path, "insert_after_line": 0, "content": "put\n"})
+			add(map[string]any{p.Name: path, "delete_lines": map[string]any{"start": 1, "end": 1}})
+		case p.Name == "pattern" && has["regex"]:
+			// a JavaScript pattern, not a path
+		default:
+			add(map[string]any{p.Name: path})
+		}
+	}
+	return calls
+}
+
+// attack makes every call of every tool on a path and says how many there were
+// and what went wrong.
+func (f *fortress) attack(path string) (calls int, breach string) {
+	for _, tl := range f.tools {
+		for _, args := range callsWith(tl, path) {
+			calls++
+			res := tl.Execute(context.Background(), json.RawMessage(args))
+			if what := f.breach(res, args); what != "" {
+				return calls, tl.Name + " " + args + " " + what
+			}
+			if tl.Hints.ReadOnly {
+				continue
+			}
+			if what := f.disturbed(); what != "" {
+				return calls, tl.Name + " " + args + " answered " + res.Text + " and changed what is closed: " + what
+			}
+			if !res.IsError {
+				f.refill()
+			}
+		}
+	}
+	return calls, ""
+}

@@ -1,0 +1,63 @@
+package walk
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+// A folder that becomes a symlink between its listing and its turn is gone for
+// this walk; the folders around it are not, and nothing is listed twice.
+func TestFolderBecomesLink(t *testing.T) {
+	for _, target := range []string{"a", "b/deep", "z", "."} {
+		for _, workers := range []int{1, 4} {
+			dir := tree(t, "0", "a/x", "b/deep/y", "m/gone", "z/last")
+			r := openRoot(t, dir, nil)
+			opts := &Options{Workers: workers}
+			var got []string
+			// The top's files are worked on before any folder is opened.
+			report, err := Each(context.Background(), r, opts, func(v *Visit, e *rootfs.Entry) (string, bool) {
+				if e.Name == "0" {
+					must(t, os.Rename(filepath.Join(dir, "m"), filepath.Join(filepath.Dir(dir), "m-"+filepath.Base(dir))))
+					must(t, os.Symlink(target, filepath.Join(dir, "m")))
+				}
+				return e.Name, true
+			}, func(path, _ string) error {
+				got = append(got, path)
+				return nil
+			})
+			must(t, err)
+			want := []string{"0", "a/x", "b/deep/y", "z/last"}
+			if workers > 1 && slices.Contains(got, "m/gone") {
+				continue // another worker was faster
+			}
+			if !slices.Equal(got, want) || report.Count(Vanished) != 1 {
+				t.Errorf("link to %s, %d workers: %s; %v %v", target, workers, strings.Join(got, " "), report.Counts, report.Skipped)
+			}
+		}
+	}
+}
+
+// A listing that names an entry twice, as some file systems do while names are
+// exchanged, gives it once.
+func TestListedTwice(t *testing.T) {
+	w := &worker{walker: &walker{ordered: true}}
+	w.dirs = []rootfs.Entry{{Name: "b", Type: rootfs.TypeDir}, {Name: "a", Type: rootfs.TypeDir}, {Name: "b", Type: rootfs.TypeDir}}
+	h := &handle{}
+	h.refs.Store(4)
+	w.subs = []task{{name: "b", from: h}, {name: "a", from: h}, {name: "b", from: h}}
+	w.once()
+	if len(w.dirs) != 2 || len(w.subs) != 2 || h.refs.Load() != 3 {
+		t.Errorf("%d folders, %d tasks, %d users of the handle", len(w.dirs), len(w.subs), h.refs.Load())
+	}
+	f := &folder[int]{ready: make(chan struct{})}
+	f.add(1, []outcome[int]{{rootfs.Entry{Name: "x"}, 1}, {rootfs.Entry{Name: "y"}, 2}, {rootfs.Entry{Name: "x"}, 3}})
+	if len(f.items) != 2 {
+		t.Errorf("%d items", len(f.items))
+	}
+}
