@@ -227,22 +227,14 @@ func (c *changer) report(ch *quarry.Change, sentences ...string) error {
 // print writes text; on a terminal so that it can't steer it.
 func (c *changer) print(text string) error {
 	if c.s.outTerminal() {
-		var safe []byte
-		for line := range strings.Lines(text) {
-			body, ended := strings.CutSuffix(line, "\n")
-			safe = appendEscaped(safe, []byte(body))
-			if ended {
-				safe = append(safe, '\n')
-			}
-		}
-		text = string(safe)
+		text = escapeLines(text)
 	}
 	_, err := io.WriteString(c.s.Out, text)
 	return err
 }
 
 func (c *changer) encode(v any) error {
-	enc := json.NewEncoder(c.s.Out)
+	enc := json.NewEncoder(jsonTo(c.s.Out, c.s.outTerminal()))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

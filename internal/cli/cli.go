@@ -58,7 +58,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 		return exitFound
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintf(s.Err, "quarry: %s\n", message(err))
+		fmt.Fprintf(s.Err, "quarry: %s\n", escapeLines(message(err)))
 	}
 	return exitError
 }

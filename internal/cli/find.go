@@ -120,7 +120,7 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	failed := false
 	complain := func(err error) {
 		failed = true
-		fmt.Fprintf(s.Err, "quarry: %v\n", err)
+		fmt.Fprintf(s.Err, "quarry: %s\n", escapeLines(err.Error()))
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
@@ -170,7 +170,7 @@ type jsonEntry struct {
 }
 
 func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *quarry.FindResult) error {
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(jsonTo(w, tty))
 	enc.SetEscapeHTML(false)
 	escape := tty && !f.nul
 	end := byte('\n')

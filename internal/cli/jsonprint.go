@@ -24,9 +24,9 @@ type jsonPrinter struct {
 	replace   *replacer // nil without --replace
 }
 
-func newJSONPrinter(w io.Writer, multiline, numbers bool, r *replacer) *jsonPrinter {
+func newJSONPrinter(w io.Writer, tty, multiline, numbers bool, r *replacer) *jsonPrinter {
 	b := bufio.NewWriterSize(w, 64<<10)
-	enc := json.NewEncoder(b)
+	enc := json.NewEncoder(jsonTo(b, tty))
 	enc.SetEscapeHTML(false)
 	return &jsonPrinter{w: b, enc: enc, multiline: multiline, numbers: numbers, replace: r}
 }

@@ -92,7 +92,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 func (r *searching) complain(err error) {
 	r.failed = true
 	if !r.f.noMessages {
-		fmt.Fprintf(r.s.Err, "quarry: %v\n", err)
+		fmt.Fprintf(r.s.Err, "quarry: %s\n", escapeLines(err.Error()))
 	}
 }
 
@@ -200,7 +200,7 @@ func (r *searching) output(paths int) fileOutput {
 		rep = &replacer{template: f.replace, m: r.pattern.NewMatcher()}
 	}
 	if f.mode == "json" {
-		return jsonOutput{newJSONPrinter(r.s.Out, multiline, f.number != "no-line-number", rep), f.quiet}
+		return jsonOutput{newJSONPrinter(r.s.Out, tty, multiline, f.number != "no-line-number", rep), f.quiet}
 	}
 	single := paths == 1 && len(r.targets) == 1 && r.targets[0].isFile && !f.vimgrep
 	before, after := f.contextLines()
