@@ -24,6 +24,7 @@ var layers = map[string][]string{
 		"internal/index",
 		"internal/owner",
 		"internal/watch",
+		"internal/zoekt",
 	},
 	"match": {"internal/re/..."},
 	"tool":  {},
@@ -65,12 +66,17 @@ var layers = map[string][]string{
 	"internal/journal": {"internal/rootfs"},
 	"internal/trash":   {"internal/rootfs"},
 
+	"internal/zoekt":           {"internal/zoekt/wire"},
+	"internal/zoekt/wire":      {},
+	"internal/zoekt/zoekttest": {"internal/zoekt/wire"},
+
 	"internal/mcpserver": {"tool"},
 
 	"internal/config":  {},
-	"internal/cli":     {".", "match", "tool", "internal/config", "internal/mcpserver", "internal/render", "internal/profile"},
+	"internal/cli":     {".", "match", "tool", "internal/config", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile"},
 	"internal/render":  {"."},
-	"internal/profile": {".", "match", "tool", "internal/render"},
+	"internal/roots":   {".", "internal/glob"},
+	"internal/profile": {".", "match", "tool", "internal/render", "internal/roots"},
 	"internal/arch":    {},
 
 	"internal/stress": {},
