@@ -2,23 +2,29 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"quarry"
+	"quarry/internal/config"
 	"quarry/internal/profile"
 	"quarry/internal/render"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
-// agent is how a workspace is opened for an agent: inside the sandbox, under
-// the policy, with the tools of a profile.
+// agent is how folders are opened for an agent, by one call or by a server:
+// inside the sandbox, under the policy, with the tools of a profile.
 type agent struct {
-	changer
+	changer  // the streams, and where the undo log and the trash are
+	roots    []string
 	profile  string
 	tools    []string
 	readOnly bool
@@ -30,44 +36,93 @@ type agent struct {
 
 // toolFlags choose the tools.
 func (a *agent) toolFlags(fl *pflag.FlagSet) {
-	fl.SortFlags = false
-	fl.StringVar(&a.profile, "profile", profile.Names()[0], "set of tools: "+strings.Join(profile.Names(), ", "))
-	fl.StringSliceVar(&a.tools, "tools", nil, "only these tools of the profile")
+	fl.StringVar(&a.profile, "profile", "", "tools and wording: quarry (the default), vault, roo,\ngodoctor or smcp")
+	fl.StringSliceVar(&a.tools, "tools", nil, "only these tools, as `a,b,c`")
 	fl.BoolVar(&a.readOnly, "read-only", false, "no tools that change files")
 }
 
-// policyFlags say what the tools may touch.
-func (a *agent) policyFlags(fl *pflag.FlagSet) {
-	fl.StringArrayVar(&a.allow, "allow", nil, "let the tools use files that match a glob though they look like secrets")
-	fl.StringArrayVar(&a.deny, "deny", nil, "keep the tools from files that match a glob")
-	fl.StringVar(&a.trash, "trash", "", "where deleted files go: system, local or none (default: as the vault says)")
-	fl.BoolVar(&a.force, "force", false, "use even the home folder or /")
-	fl.BoolVar(&a.noIndex, "no-index", false, "use no index; search_by_path of the profile smcp says so")
+// groups are the flags that say what an agent gets: of quarry call, quarry mcp
+// and quarry mcp install.
+func (a *agent) groups() []flagGroup {
+	what, may := newFlagSet(), newFlagSet()
+	what.StringArrayVar(&a.roots, "root", nil, "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
+	a.toolFlags(what)
+	may.StringVar(&a.trash, "trash", "", "deleted things go to: system, local (.trash) or none;\nelse as the vault says")
+	may.StringArrayVar(&a.allow, "allow", nil, "show files this `glob` matches that look like secrets")
+	may.StringArrayVar(&a.deny, "deny", nil, "hide files this `glob` matches")
+	may.BoolVar(&a.force, "force", false, "serve even the home folder or /")
+	may.BoolVar(&a.noIndex, "no-index", false, "use no index: read the files for each search")
+	return []flagGroup{{"What is served", what}, {"What it may do", may}}
 }
 
 // registry makes the tools; without a workspace they can only be described.
-func (a *agent) registry(ws *quarry.Workspace) (*tool.Registry, error) {
-	return profile.New(ws, &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex})
+func (a *agent) registry(set *roots.Set) (*tool.Registry, error) {
+	return profile.ForRoots(set, &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex})
 }
 
-// openAgent opens the workspace as an agent sees it.
-func (a *agent) openAgent() error {
-	root, err := a.findRoot()
-	if err != nil {
-		return err
+// open opens the roots as an agent may use them. keep says that the process
+// stays and keeps the index; one that doesn't asks the process that does.
+func (a *agent) open(keep bool, log *slog.Logger) (_ *roots.Set, err error) {
+	switch quarry.TrashKind(a.trash) {
+	case "", quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone:
+	default:
+		return nil, fmt.Errorf("--trash %q: system, local or none", a.trash)
 	}
+	values := a.roots
+	if len(values) == 0 {
+		here, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		values = []string{config.FindRoot(here)}
+	}
+	named, err := parseRoots(values)
+	if err != nil {
+		return nil, err
+	}
+	var list []roots.Root
+	defer func() {
+		for _, r := range list {
+			if err != nil {
+				err = errors.Join(err, r.Close())
+			}
+		}
+	}()
+	for _, r := range named {
+		ws, err := a.openOne(r.dir, keep, log)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, roots.Root{Name: r.name, Workspace: ws})
+	}
+	return roots.New(list...)
+}
+
+func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Workspace, error) {
 	opts := personal(root, 0)
 	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
-	opts.TrashDir, opts.Trash = a.trashDir(), quarry.TrashKind(a.trash)
+	opts.TrashDir, opts.Trash, opts.Logger = a.trashDir(), quarry.TrashKind(a.trash), log
+	var err error
 	if opts.StateDir, err = a.stateDir(root); err != nil {
-		return err
+		if !a.readOnly {
+			return nil, fmt.Errorf("no place for the undo log: %w; --read-only needs none", err)
+		}
+		opts.StateDir = "" // list_changes has nothing to show then
 	}
 	if !a.noIndex {
-		asking(root, opts)
+		place, err := indexPlace(root, opts)
+		if err == nil && keep {
+			err = os.MkdirAll(place.Dir, 0o700)
+		}
+		if err != nil {
+			log.Warn("no place for an index: searches read the files", "error", err)
+		} else {
+			place.Ask = !keep
+			opts.Index = place
+		}
 	}
-	a.ws, err = quarry.Open(root, opts)
-	return err
+	return quarry.Open(root, opts)
 }
 
 func newTools(s Streams) *cobra.Command {
@@ -88,6 +143,7 @@ or embedded in a Go program.`,
 			}
 			return a.print(toolList(r))
 		})
+	cmd.Flags().SortFlags = false
 	a.toolFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&a.json, "json", false, "write the definitions as JSON")
 	return cmd
@@ -122,15 +178,12 @@ error. "-" reads the arguments from standard input.`,
   quarry call read_file '{"path": "README.md"}' --json
   quarry call search_files '{"pattern": "TODO"}' --profile vault`,
 		cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args []string) error {
-			err := a.call(cmd, args)
-			if a.ws != nil {
-				a.ws.Close()
-			}
-			return err
+			return a.call(cmd, args)
 		})
-	a.toolFlags(cmd.Flags())
-	a.policyFlags(cmd.Flags())
-	a.commonFlags(cmd.Flags())
+	cmd.DisableFlagsInUseLine = true
+	out := newFlagSet()
+	out.BoolVar(&a.json, "json", false, "write the result as JSON")
+	setGroups(cmd, append(a.groups(), flagGroup{"Other", out}))
 	return cmd
 }
 
@@ -146,10 +199,12 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		}
 		raw = data
 	}
-	if err := a.openAgent(); err != nil {
-		return fmt.Errorf("%s", render.Error(render.Reading, a.root, err))
+	set, err := a.open(false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return fmt.Errorf("%s", render.Error(render.Reading, strings.Join(a.roots, ", "), err))
 	}
-	r, err := a.registry(a.ws)
+	defer set.Close()
+	r, err := a.registry(set)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -23,15 +22,7 @@ import (
 
 // mcpFlags are the flags of quarry mcp.
 type mcpFlags struct {
-	roots       []string
-	profile     string
-	tools       []string
-	readOnly    bool
-	trash       string
-	allow, deny []string
-	force       bool
-	noIndex     bool
-
+	agent
 	http        string
 	tokenFile   string
 	allowRemote bool
@@ -49,17 +40,17 @@ type toolset struct {
 }
 
 // opener makes the toolset of a server; tests have one of their own.
-type opener func(s Streams, f *mcpFlags, log *slog.Logger) (*toolset, error)
+type opener func(f *mcpFlags, log *slog.Logger) (*toolset, error)
 
 func newMCP(s Streams, open opener) *cobra.Command {
-	var f mcpFlags
+	f := mcpFlags{agent: agent{changer: changer{s: s}}}
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the tools to an AI agent over MCP",
 		Long: `Serve the tools over the Model Context Protocol: on stdin and stdout, or with
 --http on a port of this machine. The folder is the one quarry finds from here,
-or --root. Several folders get names, and each call then says which one it is
-about.
+or --root. Several folders get names, and every path then begins with one:
+app/src/main.go.
 
 What the agent may do is decided here and can't be changed by a call: with
 --read-only there are no tools that change files; --deny hides files, --allow
@@ -95,18 +86,9 @@ func (f *mcpFlags) groups() []flagGroup {
 // serverGroups are the flags that say what is served; quarry mcp install has
 // them too.
 func (f *mcpFlags) serverGroups() []flagGroup {
-	what, may, other := newFlagSet(), newFlagSet(), newFlagSet()
-	what.StringArrayVar(&f.roots, "root", nil, "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
-	what.StringVar(&f.profile, "profile", "", "tools and wording: quarry (the default), vault, roo,\ngodoctor or smcp")
-	what.StringSliceVar(&f.tools, "tools", nil, "only these tools, as `a,b,c`")
-	may.BoolVar(&f.readOnly, "read-only", false, "no tools that change files")
-	may.StringVar(&f.trash, "trash", "", "deleted things go to: system, local (.trash) or none;\nelse as the vault says")
-	may.StringArrayVar(&f.allow, "allow", nil, "show files this `glob` matches that look like secrets")
-	may.StringArrayVar(&f.deny, "deny", nil, "hide files this `glob` matches")
-	may.BoolVar(&f.force, "force", false, "serve even the home folder or /")
-	other.BoolVar(&f.noIndex, "no-index", false, "read the files for each search")
+	other := newFlagSet()
 	other.BoolVarP(&f.verbose, "verbose", "v", false, "log more, to stderr")
-	return []flagGroup{{"What is served", what}, {"What it may do", may}, {"Other", other}}
+	return append(f.agent.groups(), flagGroup{"Other", other})
 }
 
 func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
@@ -122,7 +104,7 @@ func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
 		level = slog.LevelInfo
 	}
 	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
-	set, err := open(s, f, log)
+	set, err := open(f, log)
 	if err != nil {
 		return err
 	}
@@ -221,55 +203,4 @@ func (f *mcpFlags) token(s Streams) (string, error) {
 		fmt.Fprintf(s.Err, "quarry: others can read %s: chmod 600 it\n", f.tokenFile)
 	}
 	return token, nil
-}
-
-// namedRoot is a folder to serve.
-type namedRoot struct{ name, dir string }
-
-// parseRoots reads --root values. With several, each has a name of its own.
-func parseRoots(values []string) ([]namedRoot, error) {
-	var list []namedRoot
-	names, dirs := map[string]string{}, map[string]string{}
-	for _, v := range values {
-		if v == "" {
-			return nil, errors.New("--root is empty")
-		}
-		name, dir := "", v
-		if before, after, found := strings.Cut(v, "="); found && !exists(v) {
-			if !isRootName(before) {
-				return nil, fmt.Errorf("--root %s: a name has letters, digits, - and _ only", v)
-			}
-			name, dir = before, after
-		}
-		real, err := realPath(dir)
-		if err != nil {
-			return nil, fmt.Errorf("--root %w", clearPathError(dir, err))
-		}
-		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--root %s: not a folder", dir)
-		}
-		if name == "" && len(values) > 1 {
-			if name = filepath.Base(real); !isRootName(name) {
-				return nil, fmt.Errorf("--root %s: with several roots, name it: name=%s", v, v)
-			}
-		}
-		if other, twice := dirs[real]; twice {
-			return nil, fmt.Errorf("--root %s is the same folder as %s", v, other)
-		}
-		if other, twice := names[name]; twice {
-			return nil, fmt.Errorf("--root %s and %s are both called %s: name them apart, as name=folder", other, v, name)
-		}
-		dirs[real], names[name] = v, v
-		list = append(list, namedRoot{name, real})
-	}
-	return list, nil
-}
-
-func isRootName(s string) bool {
-	for _, r := range s {
-		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return false
-		}
-	}
-	return s != "" && s[0] != '-'
 }

@@ -216,16 +216,24 @@ func TestMCPFlags(t *testing.T) {
 	one, two := sampleWorkspace(t), sampleWorkspace(t)
 	got := answers(t, program(t, one, "mcp", "--read-only", "--no-index", "--root", "x="+one, "--root", "y="+two),
 		rpc(1, "tools/list", `{}`),
-		rpc(2, "tools/call", `{"name":"read_file","arguments":{"root":"y","path":"a.txt"}}`),
-		rpc(3, "tools/call", `{"name":"read_file","arguments":{"path":"a.txt"}}`))
-	if strings.Contains(got["1"], "edit_file") || !strings.Contains(got["1"], `"enum":["x","y"]`) {
+		rpc(2, "tools/call", `{"name":"read_file","arguments":{"path":"y/a.txt"}}`),
+		rpc(3, "tools/call", `{"name":"read_file","arguments":{"path":"a.txt"}}`),
+		rpc(4, "tools/call", `{"name":"search_files","arguments":{"regex":"needle"}}`),
+		rpc(5, "completion/complete", `{"ref":{"type":"ref/prompt","name":"investigate"},"argument":{"name":"path","value":"y/s"}}`),
+		rpc(6, "completion/complete", `{"ref":{"type":"ref/prompt","name":"investigate"},"argument":{"name":"path","value":""}}`))
+	if strings.Contains(got["1"], "edit_file") || strings.Contains(got["1"], `"root"`) {
 		t.Errorf("tools: %s", got["1"])
 	}
 	if !strings.Contains(got["0"], "the roots x, y") || !strings.Contains(got["0"], "Nothing can be changed") {
 		t.Errorf("instructions: %s", got["0"])
 	}
-	if !strings.Contains(got["2"], "needle") || !strings.Contains(got["3"], "root is required") {
-		t.Errorf("calls: %s %s", got["2"], got["3"])
+	for id, want := range map[string]string{
+		"2": "needle", "3": "Maybe x/a.txt or y/a.txt is meant", "4": `# x/a.txt\n  1 | one\n  2 | needle\n----\n\n# y/a.txt`,
+		"5": `["y/sub/"]`, "6": `["x/","y/"]`,
+	} {
+		if !strings.Contains(got[id], want) {
+			t.Errorf("call %s: %s, want %q", id, got[id], want)
+		}
 	}
 	for _, c := range []struct {
 		args []string

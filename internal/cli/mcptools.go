@@ -5,129 +5,32 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 
 	"quarry"
-	"quarry/internal/config"
 	"quarry/internal/mcpserver"
-	"quarry/internal/profile"
 	"quarry/tool"
 )
 
 // openTools opens the workspaces of a server and makes their tools.
-func openTools(s Streams, f *mcpFlags, log *slog.Logger) (_ *toolset, err error) {
-	switch quarry.TrashKind(f.trash) {
-	case "", quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone:
-	default:
-		return nil, fmt.Errorf("--trash %q: system, local or none", f.trash)
-	}
-	values := f.roots
-	if len(values) == 0 {
-		here, err := os.Getwd()
-		if err != nil {
-			return nil, err
-		}
-		values = []string{config.FindRoot(here)}
-	}
-	roots, err := parseRoots(values)
+func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
+	open, err := f.open(true, log)
 	if err != nil {
 		return nil, err
 	}
-	if f.profile != "" && f.profile != "quarry" && len(roots) > 1 {
-		return nil, fmt.Errorf("the profile %s has one root: its tools have no way to name another", f.profile)
-	}
-	set := &toolset{}
-	var open []*quarry.Workspace
-	set.close = func() error {
-		var errs []error
-		for _, ws := range open {
-			errs = append(errs, ws.Close())
-		}
-		return errors.Join(errs...)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, set.close())
-		}
-	}()
-	var parts []*tool.Registry
-	for _, r := range roots {
-		ws, err := f.openRoot(s, r.dir, log)
-		if err != nil {
-			return nil, err
-		}
-		open = append(open, ws)
-		reg, err := profile.New(ws, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly, NoIndex: f.noIndex})
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, reg)
-		set.roots = append(set.roots, mcpserver.Root{Name: r.name, Dir: ws.Dir(), Files: &wsFiles{ws}})
-	}
-	if set.tools, err = joinRoots(roots, parts); err != nil {
-		return nil, err
+	set := &toolset{close: open.Close}
+	if set.tools, err = f.registry(open); err != nil {
+		return nil, errors.Join(err, open.Close())
 	}
 	set.tools.Panicked = func(name string, value any, stack []byte) {
 		log.Error("a tool panicked", "tool", name, "panic", value, "stack", string(stack))
 	}
-	set.instructions = f.instructions(roots, set.tools)
+	for _, r := range open.Roots() {
+		set.roots = append(set.roots, mcpserver.Root{Name: r.Name, Dir: r.Dir(), Files: &wsFiles{r.Workspace}})
+	}
+	set.instructions = f.instructions(open.Names(), set.tools)
 	return set, nil
-}
-
-// openRoot opens a folder as an agent may use it.
-func (f *mcpFlags) openRoot(s Streams, root string, log *slog.Logger) (*quarry.Workspace, error) {
-	rules := personal(root, 0)
-	opts := &quarry.Options{
-		Allow: f.allow, Deny: f.deny, AllowAny: f.force, ReadOnly: f.readOnly,
-		GlobalIgnore: rules.GlobalIgnore, IgnoreAbove: rules.IgnoreAbove, Trash: quarry.TrashKind(f.trash), Logger: log,
-	}
-	if !f.readOnly {
-		c := &changer{s: s}
-		state, err := c.stateDir(root)
-		if err != nil {
-			return nil, fmt.Errorf("no place for the undo log: %w; --read-only needs none", err)
-		}
-		opts.StateDir, opts.TrashDir = state, c.trashDir()
-	}
-	if !f.noIndex {
-		place, err := indexPlace(root, opts)
-		if err == nil {
-			err = os.MkdirAll(place.Dir, 0o700)
-		}
-		if err != nil {
-			log.Warn("no place for an index: searches read the files", "error", err)
-		} else {
-			opts.Index = place
-		}
-	}
-	return quarry.Open(root, opts)
-}
-
-// joinRoots makes one set of tools of those of several roots: each gets a
-// parameter that names the root the call is about.
-func joinRoots(roots []namedRoot, parts []*tool.Registry) (*tool.Registry, error) {
-	if len(parts) == 1 {
-		return parts[0], nil
-	}
-	var names []string
-	for _, r := range roots {
-		names = append(names, r.name)
-	}
-	var joined []*tool.Tool
-	for _, first := range parts[0].Tools() {
-		t := *first
-		t.Params = append([]tool.Param{{
-			Name: "root", Kind: tool.String, Required: true, Enum: names, Description: "Which root; paths are relative to it.",
-		}}, first.Params...)
-		t.Run = func(ctx context.Context, args tool.Args) (*tool.Result, error) {
-			i := slices.Index(names, args.String("root"))
-			return parts[i].Lookup(t.Name).Run(ctx, args)
-		}
-		joined = append(joined, &t)
-	}
-	return tool.NewRegistry(joined...)
 }
 
 // uses say which tool is for what, in the order a model should read them.
@@ -146,14 +49,11 @@ var uses = []struct{ tool, use string }{
 }
 
 // instructions tell the model which tool is for what, and what it may do.
-func (f *mcpFlags) instructions(roots []namedRoot, tools *tool.Registry) string {
+func (f *mcpFlags) instructions(names []string, tools *tool.Registry) string {
 	var b strings.Builder
-	if len(roots) > 1 {
-		var names []string
-		for _, r := range roots {
-			names = append(names, r.name)
-		}
-		fmt.Fprintf(&b, "Files of the roots %s; paths are relative to the root. Use:\n", strings.Join(names, ", "))
+	if len(names) > 0 {
+		fmt.Fprintf(&b, "Files of the roots %s; every path begins with the name of one, as %s/README.md. "+
+			"Without a path, all are searched. Use:\n", strings.Join(names, ", "), names[0])
 	} else {
 		b.WriteString("Files of the workspace; paths are relative to it. Use:\n")
 	}

@@ -73,10 +73,16 @@ func (c *call) freshness(ctx context.Context, s *quarry.Stats) string {
 	if s.Plan == "" || s.Plan == "scan" {
 		return "sweep"
 	}
-	if st, err := c.ws.IndexStatus(ctx); err == nil && st.Freshness != "" {
-		return st.Freshness
+	list, err := c.ws.IndexStatus(ctx)
+	if err != nil {
+		return "sweep"
 	}
-	return "sweep"
+	for _, st := range list {
+		if st.Freshness != "event" {
+			return "sweep"
+		}
+	}
+	return "event"
 }
 
 // foundPath is a path in an answer. One that can't be printed as it is comes

@@ -7,14 +7,14 @@ import (
 	"errors"
 	"strings"
 
-	"quarry"
 	"quarry/internal/render"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
 // env is what the tools of one profile share.
 type env struct {
-	ws    *quarry.Workspace
+	ws    *roots.Set
 	o     Options
 	names []string // of the tools there are
 }
@@ -112,9 +112,6 @@ func (c *call) path(name string) string { return render.ParseName(c.String(name)
 // arguments, with the offset.
 func (c *call) next(offset int) string {
 	args := make([]string, 0, 8)
-	if root := c.String("root"); root != "" { // a server of several roots
-		args = append(args, `"root":`+jsonText(root))
-	}
 	for i := range c.tool.Params {
 		p := &c.tool.Params[i]
 		if !c.Given(p.Name) || p.Name == "offset" {

@@ -188,7 +188,7 @@ func writeFile(e *env) *tool.Tool {
 // of its own keeps them.
 func (c *call) writeError(err error, path string) error {
 	var known *tool.Error
-	if !errors.As(c.problem(err), &known) {
+	if !errors.As(c.problem(err), &known) || rootProblem(err) != nil {
 		return err
 	}
 	switch known.Code {
@@ -208,7 +208,7 @@ func createFolder(e *env) *tool.Tool {
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		folder := c.path("path")
-		if !strings.HasPrefix(folder, c.ws.Dir()) {
+		if !c.ws.Holds(folder) {
 			folder = strings.TrimLeft(folder, "/") // a leading slash is the top of the vault
 		}
 		if strings.TrimSpace(folder) == "" || path.Clean(strings.ReplaceAll(folder, `\`, "/")) == "." {

@@ -12,6 +12,7 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -47,6 +48,7 @@ func (f fixture) make(t testing.TB) *quarry.Workspace {
 			folders[d] = true
 		}
 	}
+	folders[dir] = true
 	for d := range folders {
 		touch(t, d, day.AddDate(-1, 0, 0))
 	}
@@ -73,8 +75,13 @@ func touch(t testing.TB, name string, when time.Time) {
 // tools makes a profile's tools for a workspace.
 func tools(t testing.TB, ws *quarry.Workspace, o profile.Options) *tool.Registry {
 	t.Helper()
+	return toolsOf(t, roots.One(ws), o)
+}
+
+func toolsOf(t testing.TB, set *roots.Set, o profile.Options) *tool.Registry {
+	t.Helper()
 	o.Zone = time.UTC
-	r, err := profile.New(ws, &o)
+	r, err := profile.ForRoots(set, &o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/profile"
+	"quarry/internal/roots"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and docs/PROFILES.md")
@@ -27,6 +28,7 @@ type step struct {
 
 type scene struct {
 	make  func() fixture
+	roots []string // if any, each is called so and made by make
 	opts  profile.Options
 	steps []step
 }
@@ -41,7 +43,7 @@ func TestGolden(t *testing.T) {
 			toolName, _, _ = strings.Cut(toolName, "@") // a second file of a tool
 			for _, s := range scenes {
 				s.opts.Profile = name
-				reg := tools(t, s.make().make(t), s.opts)
+				reg := toolsOf(t, s.set(t), s.opts)
 				for _, st := range s.steps {
 					if st.tool == "" {
 						st.tool = toolName
@@ -55,6 +57,22 @@ func TestGolden(t *testing.T) {
 			compare(t, filepath.Join("testdata", filepath.FromSlash(file)+".golden"), steady(got.Bytes()))
 		})
 	}
+}
+
+// set makes the workspace of a scene.
+func (s *scene) set(t *testing.T) *roots.Set {
+	if len(s.roots) == 0 {
+		return roots.One(s.make().make(t))
+	}
+	var list []roots.Root
+	for _, name := range s.roots {
+		list = append(list, roots.Root{Name: name, Workspace: s.make().make(t)})
+	}
+	set, err := roots.New(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }
 
 func runStep(t *testing.T, b *bytes.Buffer, known bool, st step, do func() (string, any, bool)) {
@@ -81,11 +99,11 @@ func runStep(t *testing.T, b *bytes.Buffer, known bool, st step, do func() (stri
 
 // What differs from run to run is replaced.
 var unsteady = []struct{ re, with string }{
-	{`change [0-9a-z]{8}\b`, "change ID"},
-	{`"id":"[0-9a-z]{8}"`, `"id":"ID"`},
-	{`"(undoes|undone_by)":"[0-9a-z]{8}"`, `"$1":"ID"`},
-	{`(?m)^[0-9a-z]{8}  20\d\d-\d\d-\d\d \d\d:\d\d:\d\d`, "ID  TIME"},
-	{`undo [0-9a-z]{8}:`, "undo ID:"},
+	{`change ((?:app|api)/)?[0-9a-z]{8}\b`, "change ${1}ID"},
+	{`"id":"((?:app|api)/)?[0-9a-z]{8}"`, `"id":"${1}ID"`},
+	{`"(undoes|undone_by)":"((?:app|api)/)?[0-9a-z]{8}"`, `"$1":"${2}ID"`},
+	{`(?m)^((?:app|api)/)?[0-9a-z]{8}  20\d\d-\d\d-\d\d \d\d:\d\d:\d\d`, "${1}ID  TIME"},
+	{`undo ((?:app|api)/)?[0-9a-z]{8}:`, "undo ${1}ID:"},
 	{`"time":"[^"]*"`, `"time":"TIME"`},
 	{`Created: 20\d\d-.*`, "Created: TIME"},
 	{`"created":"[^"]*"`, `"created":"TIME"`},

@@ -8,6 +8,7 @@ import (
 
 	"quarry"
 	"quarry/internal/render"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -87,11 +88,12 @@ func undoChange(e *env) *tool.Tool {
 
 func (c *call) undoError(err error) error {
 	var conflict *quarry.UndoConflictError
+	var root *roots.NameError
 	hint := sentence(quarry.HintOf(err))
 	switch code := quarry.CodeOf(err); {
 	case errors.As(err, &conflict):
 		return &tool.Error{Code: tool.Conflict, Message: conflict.Error(), Hint: hint}
-	case code == quarry.NotFound:
+	case code == quarry.NotFound, errors.As(err, &root):
 		if c.String("id") == "" {
 			return &tool.Error{Code: tool.NotFound, Message: "There is no change to undo"}
 		}

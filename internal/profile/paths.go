@@ -285,6 +285,7 @@ func (c *call) zeroList(ctx context.Context, q quarry.FindQuery) []string {
 	parts := []string{"looked in " + c.scope(&scope, "")}
 	if q.MaxDepth == 1 && len(q.Paths) > 0 && q.Paths[0] == "." {
 		parts[0] = strings.Replace(parts[0], "the whole workspace", "the top folder alone", 1)
+		parts[0] = strings.Replace(parts[0], "the roots ", "the names of the roots ", 1)
 	}
 	look := func(what string, change func(*quarry.FindQuery)) {
 		wide := q

@@ -11,6 +11,7 @@ import (
 
 	"quarry"
 	"quarry/internal/render"
+	"quarry/internal/roots"
 	"quarry/match"
 	"quarry/tool"
 )
@@ -26,6 +27,9 @@ func (c *call) problem(err error) error {
 	var worded *tool.Error
 	if errors.As(err, &worded) {
 		return err
+	}
+	if e := rootProblem(err); e != nil {
+		return e
 	}
 	code := quarry.CodeOf(err)
 	e := &tool.Error{Code: tool.Code(code), Message: err.Error(), Hint: sentence(quarry.HintOf(err))}
@@ -53,6 +57,38 @@ func (c *call) problem(err error) error {
 		e.Hint = c.lookAround()
 	}
 	return e
+}
+
+// rootProblem words what can be wrong only where there are several roots; nil
+// for other errors.
+func rootProblem(err error) error {
+	var name *roots.NameError
+	var between *roots.BetweenError
+	var several *roots.SeveralError
+	switch {
+	case errors.As(err, &name):
+		list := strings.Join(name.Names, ", ")
+		if strings.Trim(name.Path, `./\`) == "" {
+			return &tool.Error{Code: tool.InvalidArgument, Message: "The path has to name a root: " + list, Hint: "Write " + name.Names[0] + "/…"}
+		}
+		if strings.HasPrefix(name.Path, "..") || strings.HasPrefix(name.Path, "/") && len(name.Near) == 0 {
+			return &tool.Error{Code: tool.OutsideRoot, Message: "Access denied: " + quoted(name.Path) + " is outside the roots " + list, Hint: "Write " + name.Names[0] + "/…"}
+		}
+		e := &tool.Error{Code: tool.NotFound, Message: quoted(name.Path) + " begins with no root's name. The roots: " + list}
+		e.Hint = "Write " + name.Names[0] + "/… for a path in " + name.Names[0] + "."
+		if len(name.Near) > 0 {
+			e.Hint = "Maybe " + strings.Join(names(name.Near), " or ") + " is meant."
+		}
+		return e
+	case errors.As(err, &between):
+		return &tool.Error{
+			Code: tool.InvalidArgument, Message: quoted(between.From) + " and " + quoted(between.To) + " are in different roots; a move stays within one",
+			Hint: "Write the file there with write_file, then delete it here with delete_file.",
+		}
+	case errors.As(err, &several):
+		return &tool.Error{Code: tool.InvalidArgument, Message: "Several roots have a change of this id", Hint: "Give one of " + strings.Join(several.IDs, ", ") + "."}
+	}
+	return nil
 }
 
 // sentence makes a hint of the library one.

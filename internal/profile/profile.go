@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -83,9 +84,18 @@ func About(name string) string {
 	return ""
 }
 
-// New makes the tools of a profile for a workspace. Without a workspace (nil)
-// they can be described but not called.
+// New makes the tools of a profile for a workspace. Without one (nil) they can
+// be described but not called.
 func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
+	if ws == nil {
+		return ForRoots(nil, opts)
+	}
+	return ForRoots(roots.One(ws), opts)
+}
+
+// ForRoots is New for a workspace of one root or several. The strict profiles
+// take a single one: their documents know no other, and print its paths bare.
+func ForRoots(ws *roots.Set, opts *Options) (*tool.Registry, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
@@ -102,6 +112,9 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	i := slices.Index(Names(), e.o.Profile)
 	if i < 0 {
 		return nil, fmt.Errorf("there is no profile %q: %s", e.o.Profile, strings.Join(Names(), ", "))
+	}
+	if ws != nil && len(ws.Names()) > 0 && !e.union() {
+		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", e.o.Profile)
 	}
 	var tools []*tool.Tool
 	for _, m := range profiles[i].tools {

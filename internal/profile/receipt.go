@@ -87,6 +87,9 @@ func (c *call) zero(ctx context.Context, q quarry.Query, sum *quarry.Summary, fi
 // scope words where a search looked.
 func (c *call) scope(q *quarry.Query, filter string) string {
 	where := "the whole workspace"
+	if names := c.ws.Names(); len(names) > 0 {
+		where = "the roots " + strings.Join(names, ", ")
+	}
 	if len(q.Paths) > 0 && q.Paths[0] != "" && q.Paths[0] != "." {
 		where = quoted(q.Paths[0])
 	}

@@ -10,6 +10,7 @@ import (
 
 	"quarry"
 	"quarry/internal/render"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -136,7 +137,8 @@ func codeResult(k *quarry.Chunk, compact bool) codeChunk {
 
 // statusAnswer is the answer of get_index_status.
 type statusAnswer struct {
-	Status      string     `json:"status"` // ready, indexing, not_found or failed
+	Root        string     `json:"root,omitempty"` // its name, if there are several
+	Status      string     `json:"status"`         // ready, indexing, not_found or failed
 	ProjectPath string     `json:"projectPath,omitempty"`
 	TotalFiles  *int       `json:"totalFiles,omitempty"`
 	Bytes       *int64     `json:"indexedBytes,omitempty"`
@@ -160,18 +162,47 @@ func getIndexStatus(e *env) *tool.Tool {
 }
 
 func indexStatus(ctx context.Context, c *call) (*answer, error) {
-	data := &statusAnswer{Status: "not_found"}
-	st, err := c.ws.IndexStatus(ctx)
+	list, err := c.ws.IndexStatus(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if c.o.NoIndex || st.State == data.Status {
-		text, err := marshal(data, "")
-		return &answer{text: text, data: data}, err
+	var data any = c.rootStatus(&list[0])
+	indent := "  "
+	switch {
+	case len(list) > 1:
+		all := &rootsStatus{}
+		for i := range list {
+			st := c.rootStatus(&list[i])
+			st.Root = list[i].Name
+			all.Roots = append(all.Roots, st)
+			if slices.Index(worstFirst, st.Status) < slices.Index(worstFirst, all.Status) || i == 0 {
+				all.Status = st.Status
+			}
+		}
+		data = all
+	case data.(*statusAnswer).Status == "not_found":
+		indent = ""
+	}
+	text, err := marshal(data, indent)
+	return &answer{text: text, data: data}, err
+}
+
+// rootsStatus is the answer for several roots: the worst of them, and each.
+type rootsStatus struct {
+	Status string          `json:"status"`
+	Roots  []*statusAnswer `json:"roots"`
+}
+
+var worstFirst = []string{"failed", "not_found", "indexing", "ready"}
+
+// rootStatus describes the index of one root.
+func (c *call) rootStatus(st *roots.Status) *statusAnswer {
+	if c.o.NoIndex || st.State == "not_found" {
+		return &statusAnswer{Status: "not_found"}
 	}
 	watching := st.Watches > 0
-	*data = statusAnswer{
-		Status: st.State, ProjectPath: c.ws.Dir(), TotalFiles: &st.Files, Bytes: &st.TextBytes,
+	data := &statusAnswer{
+		Status: st.State, ProjectPath: st.Dir, TotalFiles: &st.Files, Bytes: &st.TextBytes,
 		StorageSize: storageSize(st.DiskBytes), Watcher: &watching, Freshness: st.Freshness, Pending: &st.Pending, Error: st.Error,
 	}
 	if st.Remote {
@@ -185,8 +216,7 @@ func indexStatus(ctx context.Context, c *call) (*answer, error) {
 		percent := 100 * st.Files / (st.Files + st.Pending)
 		data.Progress = &percent
 	}
-	text, err := marshal(data, "  ")
-	return &answer{text: text, data: data}, err
+	return data
 }
 
 // storageSize is a size on disk as in "45MB".

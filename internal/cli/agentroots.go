@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// namedRoot is a folder to serve.
+type namedRoot struct{ name, dir string }
+
+// parseRoots reads --root values. With several, each has a name of its own.
+func parseRoots(values []string) ([]namedRoot, error) {
+	var list []namedRoot
+	names, dirs := map[string]string{}, map[string]string{}
+	for _, v := range values {
+		if v == "" {
+			return nil, errors.New("--root is empty")
+		}
+		name, dir := "", v
+		if before, after, found := strings.Cut(v, "="); found && !exists(v) {
+			if !isRootName(before) {
+				return nil, fmt.Errorf("--root %s: a name has letters, digits, - and _ only", v)
+			}
+			name, dir = before, after
+		}
+		real, err := realPath(dir)
+		if err != nil {
+			return nil, fmt.Errorf("--root %w", clearPathError(dir, err))
+		}
+		if info, err := os.Stat(real); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("--root %s: not a folder", dir)
+		}
+		if name == "" && len(values) > 1 {
+			if name = filepath.Base(real); !isRootName(name) {
+				return nil, fmt.Errorf("--root %s: with several roots, name it: name=%s", v, v)
+			}
+		}
+		if other, twice := dirs[real]; twice {
+			return nil, fmt.Errorf("--root %s is the same folder as %s", v, other)
+		}
+		if other, twice := names[name]; twice {
+			return nil, fmt.Errorf("--root %s and %s are both called %s: name them apart, as name=folder", other, v, name)
+		}
+		dirs[real], names[name] = v, v
+		list = append(list, namedRoot{name, real})
+	}
+	return list, nil
+}
+
+func isRootName(s string) bool {
+	for _, r := range s {
+		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return false
+		}
+	}
+	return s != "" && s[0] != '-'
+}

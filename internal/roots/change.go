@@ -1,0 +1,302 @@
+package roots
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"quarry"
+)
+
+// changed puts the root's name into what a change says of paths and ids.
+func (r *Root) changed(c *quarry.Change, err error) (*quarry.Change, error) {
+	if err != nil {
+		return nil, r.located(err)
+	}
+	if r.Name != "" {
+		r.rename(c)
+	}
+	return c, nil
+}
+
+func (r *Root) rename(c *quarry.Change) {
+	c.Summary = r.summary(c.Summary, c.Paths)
+	c.Paths, c.Folders = r.joinAll(c.Paths), r.joinAll(c.Folders)
+	if rest, ok := strings.CutPrefix(c.Summary, "undo "+c.Undoes+":"); ok && c.Undoes != "" {
+		c.Summary = "undo " + r.join(c.Undoes) + ":" + rest
+	}
+	for _, id := range []*string{&c.ID, &c.Undoes, &c.UndoneBy} {
+		if *id != "" {
+			*id = r.join(*id)
+		}
+	}
+	if c.Links != nil {
+		links := *c.Links
+		links.Files, links.BrokenIn = r.joinAll(links.Files), r.joinAll(links.BrokenIn)
+		c.Links = &links
+	}
+	c.Diff = r.diff(c.Diff)
+}
+
+// summary puts the name in front of the paths in a sentence of the library, as
+// far as they stand in it as words.
+func (r *Root) summary(s string, paths []string) string {
+	at := 0
+	for _, p := range paths {
+		i := strings.Index(" "+s[at:], " "+p)
+		if i < 0 {
+			continue
+		}
+		i += at
+		if end := i + len(p); end < len(s) && !strings.ContainsAny(s[end:end+1], " :,") {
+			continue
+		}
+		s = s[:i] + r.join(p) + s[i+len(p):]
+		at = i + len(r.join(p))
+	}
+	return s
+}
+
+// diffHeads are the lines of a diff that name a path.
+var diffHeads = []string{
+	"--- a/", "+++ b/", "rename from ", "rename to ", "moved to trash: ", "restored from trash: ", "content not kept: ",
+	"new folder: ", "deleted folder: ", "new symlink: ", "deleted symlink: ",
+}
+
+// diff puts the name into the headings of a diff. Lines of its hunks are text
+// of files, whatever they look like.
+func (r *Root) diff(text string) string {
+	if text == "" {
+		return ""
+	}
+	var b strings.Builder
+	old, new := 0, 0 // lines of the hunk that are still to come
+	for line := range strings.Lines(text) {
+		switch {
+		case (old > 0 || new > 0) && line[0] == '-':
+			old--
+		case (old > 0 || new > 0) && line[0] == '+':
+			new--
+		case (old > 0 || new > 0) && line[0] == ' ':
+			old, new = old-1, new-1
+		case strings.HasPrefix(line, "@@ "):
+			old, new = hunkSize(line)
+		default:
+			for _, head := range diffHeads {
+				if rest, ok := strings.CutPrefix(line, head); ok {
+					line = head + r.join(rest)
+					break
+				}
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// hunkSize reads how many lines a hunk has on either side.
+func hunkSize(head string) (old, new int) {
+	fields := strings.Fields(head)
+	if len(fields) < 3 {
+		return 0, 0
+	}
+	size := func(s string) int {
+		_, n, found := strings.Cut(s, ",")
+		if !found {
+			return 1
+		}
+		count, err := strconv.Atoi(n)
+		if err != nil {
+			return 0
+		}
+		return count
+	}
+	return size(fields[1]), size(fields[2])
+}
+
+// Edit changes parts of a file.
+func (s *Set) Edit(ctx context.Context, p string, edits []quarry.Edit, opts *quarry.ChangeOptions) (*quarry.Change, error) {
+	r, rest, err := s.inRoot(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.changed(r.Workspace.Edit(ctx, rest, edits, opts))
+}
+
+// Write makes a file or overwrites one.
+func (s *Set) Write(ctx context.Context, p string, content []byte, opts *quarry.ChangeOptions) (*quarry.Change, error) {
+	r, rest, err := s.inRoot(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.changed(r.Workspace.Write(ctx, rest, content, opts))
+}
+
+// Mkdir makes a folder.
+func (s *Set) Mkdir(ctx context.Context, p string, opts *quarry.ChangeOptions) (*quarry.Change, error) {
+	r, rest, err := s.inRoot(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.changed(r.Workspace.Mkdir(ctx, rest, opts))
+}
+
+// Delete deletes a file or folder.
+func (s *Set) Delete(ctx context.Context, p string, opts *quarry.DeleteOptions) (*quarry.Change, error) {
+	r, rest, err := s.inRoot(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.changed(r.Workspace.Delete(ctx, rest, opts))
+}
+
+// CreateNote makes a note. A path that is only the name of a root says where,
+// and leaves the note's name to its title or text.
+func (s *Set) CreateNote(ctx context.Context, n quarry.NewNote, opts *quarry.ChangeOptions) (*quarry.Change, error) {
+	r, rest, err := s.inRoot(n.Path)
+	if err != nil {
+		return nil, err
+	}
+	n.Path = rest
+	return r.changed(r.Workspace.CreateNote(ctx, n, opts))
+}
+
+// ModifyNote adds lines to a note or replaces a text in it.
+func (s *Set) ModifyNote(ctx context.Context, p string, e quarry.NoteEdit, opts *quarry.ChangeOptions) (*quarry.Change, error) {
+	r, rest, err := s.inRoot(p)
+	if err != nil {
+		return nil, err
+	}
+	return r.changed(r.Workspace.ModifyNote(ctx, rest, e, opts))
+}
+
+// BetweenError refuses to move something from one root to another: it would be
+// two changes in two journals, and no undo could take back both as one.
+type BetweenError struct{ From, To string }
+
+func (e *BetweenError) Error() string {
+	return fmt.Sprintf("%s and %s are in different roots; a move stays in one", e.From, e.To)
+}
+
+// Move moves or renames within one root.
+func (s *Set) Move(ctx context.Context, from, to string, opts *quarry.MoveOptions) (*quarry.Change, error) {
+	r, source, err := s.inRoot(from)
+	if err != nil {
+		return nil, err
+	}
+	other, destination, err := s.inRoot(to)
+	if err != nil {
+		return nil, err
+	}
+	if r != other {
+		return nil, &BetweenError{from, to}
+	}
+	return r.changed(r.Workspace.Move(ctx, source, destination, opts))
+}
+
+// Changes lists the newest changes of all roots, newest first; a limit of 0 is
+// all.
+func (s *Set) Changes(ctx context.Context, limit int) (*quarry.ChangeLog, error) {
+	out := &quarry.ChangeLog{Changes: []quarry.Change{}}
+	for i := range s.roots {
+		r := &s.roots[i]
+		log, err := r.Workspace.Changes(ctx, limit)
+		if err != nil {
+			return nil, r.located(err)
+		}
+		if len(s.roots) == 1 {
+			return log, nil
+		}
+		for j := range log.Changes {
+			r.rename(&log.Changes[j])
+		}
+		out.Changes = append(out.Changes, log.Changes...)
+		out.Dropped += log.Dropped
+		out.Damaged += log.Damaged
+		if log.DroppedTo.After(out.DroppedTo) {
+			out.DroppedTo = log.DroppedTo
+		}
+	}
+	slices.SortStableFunc(out.Changes, func(a, b quarry.Change) int { return b.Time.Compare(a.Time) })
+	if limit > 0 && len(out.Changes) > limit {
+		out.Changes = out.Changes[:limit]
+	}
+	return out, nil
+}
+
+// Undo takes back a change: name/id, or the last one of all roots when id is
+// "". An id alone will do where only one root has it.
+func (s *Set) Undo(ctx context.Context, id string, opts *quarry.ChangeOptions) (*quarry.Change, error) {
+	r := &s.roots[0]
+	if s.several() {
+		var err error
+		if r, id, err = s.change(ctx, id); err != nil {
+			return nil, err
+		}
+	}
+	return r.changed(r.Workspace.Undo(ctx, id, opts))
+}
+
+// SeveralError is an id that changes of several roots have.
+type SeveralError struct{ IDs []string }
+
+func (e *SeveralError) Error() string {
+	return "several roots have a change of this id: " + strings.Join(e.IDs, ", ")
+}
+
+// change finds the root of a change and its id there.
+func (s *Set) change(ctx context.Context, id string) (*Root, string, error) {
+	if id == "" {
+		return s.latest(ctx)
+	}
+	if name, rest, found := strings.Cut(id, "/"); found {
+		r := s.called(name)
+		if r == nil {
+			return nil, "", &NameError{Path: id, Names: s.Names()}
+		}
+		return r, rest, nil
+	}
+	var have []*Root
+	var failed error
+	for i := range s.roots {
+		_, err := s.roots[i].Diff(ctx, id)
+		switch {
+		case err == nil:
+			have = append(have, &s.roots[i])
+		case failed == nil || quarry.CodeOf(err) != quarry.NotFound:
+			failed = err
+		}
+	}
+	switch len(have) {
+	case 0:
+		return nil, "", failed
+	case 1:
+		return have[0], id, nil
+	}
+	e := &SeveralError{}
+	for _, r := range have {
+		e.IDs = append(e.IDs, r.join(id))
+	}
+	return nil, "", e
+}
+
+// latest finds the last change that no undo has taken back.
+func (s *Set) latest(ctx context.Context) (*Root, string, error) {
+	for _, limit := range []int{100, 0} { // nearly always among the last
+		log, err := s.Changes(ctx, limit)
+		if err != nil {
+			return nil, "", err
+		}
+		for i := range log.Changes {
+			c := &log.Changes[i]
+			if c.Undoes == "" && c.UndoneBy == "" && !c.Pending {
+				name, id, _ := strings.Cut(c.ID, "/")
+				return s.called(name), id, nil
+			}
+		}
+	}
+	// No root has one: any of them says so in its own words.
+	return &s.roots[0], "", nil
+}

@@ -1,0 +1,219 @@
+package roots
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry"
+	"quarry/internal/glob"
+)
+
+// Find lists paths. From the top the roots themselves are folders of the answer.
+func (s *Set) Find(ctx context.Context, q quarry.FindQuery) (*quarry.FindResult, error) {
+	targets, err := s.targets(&q.Scope, q.Kind != quarry.OnlyFiles)
+	if err != nil {
+		return nil, err
+	}
+	tops, err := s.topEntries(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) == 1 && len(tops) == 0 {
+		return targets[0].find(ctx, q)
+	}
+	started := time.Now()
+	out := &quarry.FindResult{Entries: tops, Total: len(tops)}
+	out.Exact, out.SkippedCount = true, map[quarry.Reason]int{}
+	part := q
+	part.Offset = 0
+	if q.Limit > 0 {
+		part.Limit = q.Offset + q.Limit
+	}
+	for i := range targets {
+		r, err := targets[i].find(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		out.Entries = append(out.Entries, r.Entries...)
+		out.Total += r.Total
+		add(&out.Summary, &r.Summary)
+	}
+	s.sort(out.Entries, q.Order)
+	out.Entries = out.Entries[min(max(q.Offset, 0), len(out.Entries)):]
+	out.Stopped = ""
+	if q.Limit > 0 && q.Offset+q.Limit < out.Total {
+		out.Entries = out.Entries[:min(q.Limit, len(out.Entries))]
+		out.Stopped = quarry.StopFiles
+	}
+	out.Stats.Elapsed = time.Since(started)
+	return out, nil
+}
+
+func (t *target) find(ctx context.Context, q quarry.FindQuery) (*quarry.FindResult, error) {
+	t.narrow(&q.Scope)
+	r, err := t.root.Workspace.Find(ctx, q)
+	if err != nil {
+		return nil, t.root.located(err)
+	}
+	if t.root.Name == "" {
+		return r, nil
+	}
+	for i := range r.Entries {
+		r.Entries[i].Path = t.root.join(r.Entries[i].Path)
+	}
+	for i := range r.Skipped {
+		r.Skipped[i].Path = t.root.join(r.Skipped[i].Path)
+	}
+	return r, nil
+}
+
+// topEntries are the roots that a search from the top lists.
+func (s *Set) topEntries(ctx context.Context, q *quarry.FindQuery) ([]quarry.Entry, error) {
+	if !s.several() || q.Kind == quarry.OnlyFiles {
+		return nil, nil
+	}
+	atTop := len(q.Paths) == 0
+	for _, p := range q.Paths {
+		if r, _, err := s.locate(p); err == nil && r == nil {
+			atTop = true
+		}
+	}
+	if !atTop {
+		return nil, nil
+	}
+	filter, err := glob.CompileFilter(dialect(q.Dialect), q.Globs...)
+	if err != nil {
+		return nil, err
+	}
+	var list []quarry.Entry
+	for i := range s.roots {
+		r := &s.roots[i]
+		if !filter.MatchDir(r.Name) {
+			continue
+		}
+		info, err := r.Workspace.Stat(ctx, ".")
+		if err != nil {
+			return nil, r.located(err)
+		}
+		list = append(list, quarry.Entry{Path: r.Name, Folder: true, ModTime: info.ModTime})
+	}
+	return list, nil
+}
+
+// sort orders entries as the query asks; ties are in the order of the roots,
+// then of the paths.
+func (s *Set) sort(list []quarry.Entry, order quarry.Order) {
+	slices.SortStableFunc(list, func(a, b quarry.Entry) int {
+		c := 0
+		switch order {
+		case quarry.ByModTime:
+			c = b.ModTime.Compare(a.ModTime)
+		case quarry.BySize:
+			c = cmp.Compare(b.Size, a.Size)
+		}
+		return cmp.Or(c, cmp.Compare(s.rank(a.Path), s.rank(b.Path)), strings.Compare(a.Path, b.Path))
+	})
+}
+
+// rank is the place of a path's root.
+func (s *Set) rank(p string) int {
+	name, _, _ := strings.Cut(p, "/")
+	return slices.IndexFunc(s.roots, func(r Root) bool { return r.Name == name })
+}
+
+// SearchCode ranks pieces of files. Each root weighs its words by itself: one
+// that is rare in a root counts for more there.
+func (s *Set) SearchCode(ctx context.Context, q quarry.CodeQuery) (*quarry.CodeResult, error) {
+	targets, err := s.targets(&q.Scope, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &quarry.CodeResult{}
+	out.Exact, out.SkippedCount = true, map[quarry.Reason]int{}
+	for i := range targets {
+		t, part := &targets[i], q
+		t.narrow(&part.Scope)
+		r, err := t.root.Workspace.SearchCode(ctx, part)
+		if err != nil {
+			return nil, t.root.located(err)
+		}
+		for j := range r.Chunks {
+			r.Chunks[j].Path = t.root.join(r.Chunks[j].Path)
+		}
+		if len(targets) == 1 {
+			return r, nil
+		}
+		out.Chunks = append(out.Chunks, r.Chunks...)
+		out.Total += r.Total
+		add(&out.Summary, &r.Summary)
+		out.Stats.Elapsed += r.Stats.Elapsed
+	}
+	slices.SortStableFunc(out.Chunks, func(a, b quarry.Chunk) int { return cmp.Compare(b.Score, a.Score) })
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	if len(out.Chunks) > limit {
+		out.Chunks, out.Stopped = out.Chunks[:limit], quarry.StopLines
+	}
+	return out, nil
+}
+
+// SearchNotes finds notes that have all words. The notes of a root keep their
+// order; between roots the one with more matches comes first.
+func (s *Set) SearchNotes(ctx context.Context, q quarry.NotesQuery) (*quarry.NotesResult, error) {
+	targets, err := s.targets(&q.Scope, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &quarry.NotesResult{}
+	out.Exact, out.SkippedCount = true, map[quarry.Reason]int{}
+	var parts [][]quarry.Note
+	for i := range targets {
+		t, part := &targets[i], q
+		t.narrow(&part.Scope)
+		r, err := t.root.Workspace.SearchNotes(ctx, part)
+		if err != nil {
+			return nil, t.root.located(err)
+		}
+		for j := range r.Notes {
+			r.Notes[j].Path = t.root.join(r.Notes[j].Path)
+		}
+		if len(targets) == 1 {
+			return r, nil
+		}
+		parts = append(parts, r.Notes)
+		out.Total += r.Total
+		add(&out.Summary, &r.Summary)
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	out.Notes = mergeNotes(parts, limit)
+	if len(out.Notes) < out.Total {
+		out.Stopped = quarry.StopFiles
+	}
+	return out, nil
+}
+
+func mergeNotes(parts [][]quarry.Note, limit int) []quarry.Note {
+	var out []quarry.Note
+	for len(out) < limit {
+		best := -1
+		for i := range parts {
+			if len(parts[i]) > 0 && (best < 0 || parts[i][0].Matches > parts[best][0].Matches) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		out = append(out, parts[best][0])
+		parts[best] = parts[best][1:]
+	}
+	return out
+}
