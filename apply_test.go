@@ -47,7 +47,7 @@ func resolved(t *testing.T, w *Workspace, path string) rootfs.Path {
 func replaceStep(t *testing.T, w *Workspace, path, old, new string) step {
 	t.Helper()
 	p := resolved(t, w, path)
-	data, version, _, err := w.root.ReadFile(p, maxRead)
+	data, _, err := w.root.ReadContent(p, maxRead)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func replaceStep(t *testing.T, w *Workspace, path, old, new string) step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.spliceStep(p, version, data, edited)
+	return w.spliceStep(p, rootfs.SumOf(data), data, edited, "")
 }
 
 func text(t *testing.T, w *Workspace, path string) string {

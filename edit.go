@@ -2,11 +2,8 @@ package quarry
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"iter"
 
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
@@ -44,44 +41,58 @@ func (w *Workspace) modify(ctx context.Context, path, tool, label string, o Chan
 		return nil, err
 	}
 	defer unlock()
-	data, version, _, err := w.root.ReadFile(p, maxRead)
+	data, _, err := w.root.ReadContent(p, maxRead)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkVersion(p, version, o.ExpectedVersion); err != nil {
-		return nil, err
+	sum := rootfs.SumOf(data)
+	edits, edited, err := planEdits(p, data, plan)
+	// That the file is another one explains why an edit can't be made.
+	if o.ExpectedVersion != "" {
+		if err := checkVersion(p, sum.Version(), o.ExpectedVersion); err != nil {
+			return nil, err
+		}
 	}
-	doc, err := document(p, data)
 	if err != nil {
 		return nil, err
-	}
-	edits, err := plan(doc)
-	if err != nil {
-		return nil, err
-	}
-	edited, err := textedit.Apply(doc, edits...)
-	if err != nil {
-		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(p.String()), err)
 	}
 	c := &Change{Tool: tool, Paths: []string{p.String()}, DryRun: o.DryRun, Edits: outcomes(edits, edited.Outcomes)}
 	if label != "" {
 		c.Edits[0].Kind = label
 	}
 	c.Summary = editSummary(c)
-	c.Version, c.Size, c.Unchanged = version.String(), edited.Size(), edited.Empty()
+	c.Size, c.Unchanged = edited.Size(), edited.Empty()
 	c.Diff = edited.Diff(diffOptions(p.String(), p.String()))
 	if edited.TurnsBinary {
 		c.Warnings = append(c.Warnings, "the file will count as binary: the edit moves a NUL into its first 64 KiB")
 	}
 	if c.Unchanged {
+		c.Version = sum.Version().String()
 		return c, nil
 	}
-	s := w.spliceStep(p, version, data, edited)
+	s := w.spliceStep(p, sum, data, edited, c.Diff)
 	c.Version = s.op.New.String()
 	if o.DryRun {
 		return c, nil
 	}
 	return settled(c, w.carryOut(ctx, c, []step{s}))
+}
+
+// planEdits reads the file as text and works the edits out.
+func planEdits(p rootfs.Path, data []byte, plan func(*textfile.Document) ([]Edit, error)) ([]Edit, *textedit.Change, error) {
+	doc, err := document(p, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	edits, err := plan(doc)
+	if err != nil {
+		return nil, nil, err
+	}
+	edited, err := textedit.Apply(doc, edits...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("edit %s: %w", rootfs.Printable(p.String()), err)
+	}
+	return edits, edited, nil
 }
 
 // document reads a file's bytes as text.
@@ -123,18 +134,19 @@ func (e *VersionError) Error() string {
 }
 
 // spliceStep gives the file at p the content of an edit, provided it is still
-// the version that was read.
-func (w *Workspace) spliceStep(p rootfs.Path, version rootfs.Version, old []byte, edited *textedit.Change) step {
+// the version that was read. shown is the edit as a diff.
+func (w *Workspace) spliceStep(p rootfs.Path, sum *rootfs.Sum, old []byte, edited *textedit.Change, shown string) step {
 	splices := edited.Splices()
 	edits := make([]rootfs.Edit, len(splices))
 	for i, s := range splices {
 		edits[i] = rootfs.Edit{Off: int64(s.Start), Len: int64(s.End - s.Start), Data: s.New}
 	}
-	next := versionOf(edited.Pieces())
+	next := sum.Edited(edits)
+	version := sum.Version()
 	return step{
-		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, Edits: edits},
+		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, Edits: edits, Shown: shown},
 		do: func(*journal.Tx) error {
-			_, err := w.root.Splice(p, edits, version, nil)
+			_, err := w.root.Splice(p, edits, version, &rootfs.ReplaceOptions{Old: old, Want: next})
 			return err
 		},
 		back: func() error {
@@ -142,19 +154,6 @@ func (w *Workspace) spliceStep(p rootfs.Path, version rootfs.Version, old []byte
 			return err
 		},
 	}
-}
-
-// versionOf hashes content that is given in pieces.
-func versionOf(pieces iter.Seq[[]byte]) rootfs.Version {
-	h := sha256.New()
-	for b := range pieces {
-		h.Write(b)
-	}
-	v, err := rootfs.ParseVersion(hex.EncodeToString(h.Sum(nil)[:16]))
-	if err != nil {
-		panic(err) // 16 bytes are always 32 digits
-	}
-	return v
 }
 
 func outcomes(edits []Edit, done []textedit.Outcome) []EditOutcome {

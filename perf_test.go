@@ -40,24 +40,28 @@ func TestLargeEditSpeed(t *testing.T) {
 		t.Skip("writes a gigabyte; PERF=1 runs it")
 	}
 	line := []byte("The quick brown fox jumps over the lazy dog; 0123456789 and so on and on.\n")
-	data := append(bytes.Repeat(line, 100<<20/len(line)), "the end\n"...)
+	data := append([]byte("the start\n"), bytes.Repeat(line, 100<<20/len(line))...)
+	data = append(data, "the end\n"...)
 	ws := changeable(t, nil, nil)
 	file := filepath.Join(ws.Dir(), "big.txt")
 	if err := os.WriteFile(file, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	plain := best(3, func(int) { rewrite(t, file) })
-	edit := best(3, func(i int) {
-		from, to := "end", "End"
-		if i%2 == 1 {
+	for _, word := range []string{"end", "start"} {
+		plain, edit := time.Hour, time.Hour
+		from, to := "the "+word, "The "+word
+		for range 5 { // in turns: what else the machine does hits both
+			plain = min(plain, best(1, func(int) { rewrite(t, file) }))
+			edit = min(edit, best(1, func(int) {
+				must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.Replace{Old: from, New: to}}, nil))
+			}))
 			from, to = to, from
 		}
-		must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.Replace{Old: "the " + from, New: "the " + to}}, nil))
-	})
-	ratio := float64(edit) / float64(plain)
-	t.Logf("1 byte in 100 MB: %v, plain read and rewrite %v: %.1f times", edit, plain, ratio)
-	if ratio > 3 {
-		slower(t, "more than 3 times a plain rewrite")
+		ratio := float64(edit) / float64(plain)
+		t.Logf("1 byte at the %s of 100 MB: %v, plain read and rewrite %v: %.1f times", word, edit, plain, ratio)
+		if ratio > 3 {
+			slower(t, "more than 3 times a plain rewrite")
+		}
 	}
 }
 

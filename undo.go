@@ -259,39 +259,52 @@ func (w *Workspace) opDiff(e journal.Entry, i int, reverse bool, opts textedit.D
 		}
 		return fmt.Sprintf("%s %s: %s\n", word, op.Nodes[0].Type, rootfs.Printable(name)), nil
 	}
-	old, err := w.state.journal.Before(e, i)
+	old, data, err := w.contents(e, i)
 	if err == nil {
-		var data []byte
-		if data, err = w.after(e, i); err == nil {
-			before, after := name, name
-			if op.Kind == journal.Create {
-				before = ""
-			} else if op.Kind == journal.Remove {
-				after = ""
-			}
-			if reverse {
-				before, after, old, data = after, before, data, old
-			}
-			opts.Old, opts.New = before, after
-			return diffOf(before, after, old, data, &opts), nil
+		before, after := name, name
+		if op.Kind == journal.Create {
+			before = ""
+		} else if op.Kind == journal.Remove {
+			after = ""
+		}
+		if reverse {
+			before, after, old, data = after, before, data, old
+		}
+		opts.Old, opts.New = before, after
+		return diffOf(before, after, old, data, &opts), nil
+	}
+	if !errors.Is(err, journal.ErrNotKept) {
+		return "", err
+	}
+	if !reverse {
+		if shown, err := w.state.journal.Shown(e, i); shown != "" || err != nil {
+			return shown, err
 		}
 	}
-	if errors.Is(err, journal.ErrNotKept) {
-		return fmt.Sprintf("content not kept: %s\n", rootfs.Printable(name)), nil
-	}
-	return "", err
+	return fmt.Sprintf("content not kept: %s\n", rootfs.Printable(name)), nil
 }
 
-// after returns what an operation left, from the file itself if the journal
-// did not keep it and it is still so.
-func (w *Workspace) after(e journal.Entry, i int) ([]byte, error) {
-	data, err := w.state.journal.After(e, i)
+// contents returns what an operation found and what it left. Where the journal
+// kept less, the file itself may still be one of them.
+func (w *Workspace) contents(e journal.Entry, i int) (old, data []byte, err error) {
+	j, op := w.state.journal, e.Ops[i]
+	old, errOld := j.Before(e, i)
+	if errOld == nil {
+		if data, err = j.After(e, i); err == nil {
+			return old, data, nil
+		}
+	} else {
+		err = errOld
+	}
 	if !errors.Is(err, journal.ErrNotKept) {
-		return data, err
+		return nil, nil, err
 	}
-	now, version, _, readErr := w.root.ReadFile(e.Ops[i].Path, maxRead)
-	if readErr != nil || version != e.Ops[i].New {
-		return nil, err
+	now, version, _, readErr := w.root.ReadFile(op.Path, maxRead)
+	if readErr != nil {
+		return nil, nil, err
 	}
-	return now, nil
+	if errOld == nil && version == op.New {
+		return old, now, nil
+	}
+	return j.Around(e, i, now, version)
 }

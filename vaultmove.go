@@ -54,10 +54,10 @@ type vaultFiles struct {
 }
 
 type vaultDoc struct {
-	path    rootfs.Path
-	data    []byte
-	version rootfs.Version
-	doc     *textfile.Document
+	path rootfs.Path
+	data []byte
+	sum  *rootfs.Sum
+	doc  *textfile.Document
 }
 
 // maxNote is the largest note whose links are looked at.
@@ -75,7 +75,7 @@ func (f *vaultFiles) Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, version, _, err := f.ws.root.ReadFile(p, maxNote)
+	data, _, err := f.ws.root.ReadContent(p, maxNote)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (f *vaultFiles) Read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.read[path] = &vaultDoc{p, data, version, doc}
+	f.read[path] = &vaultDoc{p, data, rootfs.SumOf(data), doc}
 	return doc.Text(), nil
 }
 
@@ -214,5 +214,6 @@ func (w *Workspace) relinkStep(d *vaultDoc, e vault.FileEdit) (step, string, err
 	if err != nil {
 		return step{}, "", err
 	}
-	return w.spliceStep(d.path, d.version, d.data, edited), edited.Diff(diffOptions(e.From, e.To)), nil
+	diff := edited.Diff(diffOptions(e.From, e.To))
+	return w.spliceStep(d.path, d.sum, d.data, edited, diff), diff, nil
 }

@@ -111,7 +111,7 @@ func (w *Workspace) overwrite(ctx context.Context, c *Change, p rootfs.Path, old
 		return nil
 	}
 	return w.carryOut(ctx, c, []step{{
-		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, NewData: content},
+		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, NewData: content, Shown: c.Diff},
 		do: func(*journal.Tx) error {
 			_, err := w.root.Replace(p, content, version, nil)
 			return err

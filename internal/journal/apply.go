@@ -34,6 +34,13 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	case Create:
 		return tx.recreate(ctx, ws, op)
 	case Replace:
+		if back := tx.plan.back[i]; back != nil {
+			_, err := ws.Splice(op.Path, back, op.Old, &rootfs.ReplaceOptions{Want: op.New})
+			if errors.Is(err, rootfs.InvalidArgument) {
+				return fmt.Errorf("%w: %w", ErrDamaged, err)
+			}
+			return err
+		}
 		data, err := tx.plan.src.read(tx.plan.target[i], op.New, maxReplace)
 		if err != nil {
 			return err

@@ -199,6 +199,10 @@ func (k *keeper) records(seg *segment, at int64) []byte {
 	for i := range k.en.Ops {
 		op := &k.en.Ops[i]
 		place(&op.old, op.Old)
+		if op.old.place == asEdits {
+			body := encodeBack(op.Shown, k.backs[i])
+			op.old.off, op.old.stored = put(recBack, body), int64(len(body))
+		}
 		for n := range op.Nodes {
 			place(&op.Nodes[n].at, op.Nodes[n].Version)
 		}

@@ -76,7 +76,7 @@ func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 		at = s.seg
 	case r.place == inPack && s.pack != nil:
 		at = s.pack
-	case r.place == nowhere:
+	case r.place == nowhere, r.place == asEdits:
 		return nil, ErrNotKept
 	default:
 		return nil, fmt.Errorf("%w: a file of kept contents is missing", ErrDamaged)
@@ -151,20 +151,10 @@ func encodeDiff(id ID, op int, edits []rootfs.Edit) []byte {
 	if size > maxInline {
 		return nil
 	}
-	var in encoder
-	in.num(uint64(len(edits)))
-	for _, e := range edits {
-		in.num(uint64(e.Off))
-		in.num(uint64(e.Len))
-		in.bytes(e.Data)
-	}
-	stored, c := squeeze(in.b)
 	var e encoder
 	e.str(string(id))
 	e.num(uint64(op))
-	e.num(uint64(c))
-	e.num(uint64(len(in.b)))
-	e.bytes(stored)
+	e.edits(edits)
 	return e.b
 }
 
@@ -180,36 +170,28 @@ func decodeDiff(b, old []byte) ([]byte, error) {
 	d := &decoder{b: b}
 	d.id()
 	d.num()
-	c, size, stored := codec(d.num()), d.num(), d.bytes()
+	edits := d.edits()
 	if err := d.end(); err != nil {
 		return nil, err
 	}
-	if size > 2*maxInline+headLen || c > deflated {
-		return nil, errBody
-	}
-	if c == deflated {
-		plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(stored)), int64(size)+1))
-		if err != nil {
+	return splice(old, edits)
+}
+
+// splice applies edits that may be damaged.
+func splice(old []byte, edits []rootfs.Edit) ([]byte, error) {
+	size, at := int64(len(old)), int64(0)
+	for _, e := range edits {
+		if e.Off < at || e.Off > int64(len(old)) || e.Len > int64(len(old))-e.Off {
 			return nil, errBody
 		}
-		stored = plain
+		at = e.Off + e.Len
+		size += int64(len(e.Data)) - e.Len
 	}
-	if uint64(len(stored)) != size {
-		return nil, errBody
-	}
-	d = &decoder{b: stored}
-	var out []byte
-	at := uint64(0)
-	for range d.count() {
-		off, n, data := d.num(), d.num(), d.bytes()
-		if d.err != nil || off < at || off > uint64(len(old)) || n > uint64(len(old))-off {
-			return nil, errBody
-		}
-		out = append(append(out, old[at:off]...), data...)
-		at = off + n
-	}
-	if err := d.end(); err != nil {
-		return nil, err
+	out := make([]byte, 0, size)
+	at = 0
+	for _, e := range edits {
+		out = append(append(out, old[at:e.Off]...), e.Data...)
+		at = e.Off + e.Len
 	}
 	return append(out, old[at:]...), nil
 }

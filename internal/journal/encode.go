@@ -1,9 +1,12 @@
 package journal
 
 import (
+	"bytes"
+	"compress/flate"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 	"time"
@@ -175,6 +178,7 @@ const (
 	nowhere place = iota
 	inSegment
 	inPack
+	asEdits // of the content that came after it: a back record
 )
 
 func (e *encoder) ref(r ref) {
@@ -193,7 +197,7 @@ func (d *decoder) ref() ref {
 	switch r.place {
 	case nowhere:
 		return r
-	case inSegment, inPack:
+	case inSegment, inPack, asEdits:
 	default:
 		d.fail()
 		return ref{}
@@ -234,6 +238,56 @@ func (d *decoder) node() Node {
 func (d *decoder) validRel(rel string) bool {
 	p, err := d.root.Known(rel)
 	return err == nil && !p.IsRoot() && !strings.HasPrefix(rel, "/")
+}
+
+// edits are a compressed list: codec, size, stored bytes.
+func (e *encoder) edits(edits []rootfs.Edit) {
+	var in encoder
+	in.num(uint64(len(edits)))
+	for _, x := range edits {
+		in.num(uint64(x.Off))
+		in.num(uint64(x.Len))
+		in.bytes(x.Data)
+	}
+	stored, c := squeeze(in.b)
+	e.num(uint64(c))
+	e.num(uint64(len(in.b)))
+	e.bytes(stored)
+}
+
+func (d *decoder) edits() []rootfs.Edit {
+	c, size, stored := codec(d.num()), d.num(), d.bytes()
+	if d.err != nil || size > 2*maxInline+headLen || c > deflated {
+		d.fail()
+		return nil
+	}
+	if c == deflated {
+		plain, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(stored)), int64(size)+1))
+		if err != nil {
+			d.fail()
+			return nil
+		}
+		stored = plain
+	}
+	if uint64(len(stored)) != size {
+		d.fail()
+		return nil
+	}
+	in := &decoder{b: stored}
+	var list []rootfs.Edit
+	for range in.count() {
+		off, n, data := in.num(), in.num(), in.bytes()
+		if in.err != nil || off > 1<<62 || n > 1<<62 {
+			d.fail()
+			return nil
+		}
+		list = append(list, rootfs.Edit{Off: int64(off), Len: int64(n), Data: data})
+	}
+	if in.end() != nil {
+		d.fail()
+		return nil
+	}
+	return list
 }
 
 func (e *encoder) op(op *Op) {
@@ -376,7 +430,9 @@ type openEntry struct {
 	seg uint32
 }
 
-const format = 1
+// format 2 has back records. Segments of format 1 are read as they are, and a
+// new one is started.
+const format = 2
 
 func (s start) encode() []byte {
 	var e encoder
@@ -401,7 +457,7 @@ func decodeStart(b []byte) (start, error) {
 			break
 		}
 	}
-	if s.format != format {
+	if s.format < 1 || s.format > format {
 		d.fail()
 	}
 	return s, d.end()

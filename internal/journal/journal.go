@@ -14,7 +14,8 @@
 //
 //	lock            locked while a process appends
 //	NNNNNNNN-M.seg  log segments; M is the random marker its records start with
-//	packs/NNNNNNNN-… contents over 1 MiB, and those of large trees
+//	packs/NNNNNNNN-… contents over 1 MiB, and those of large trees; but of a
+//	                large file that was edited only what the edits overwrote
 //	owners/…        one locked file for each process with changes under way
 //
 // A segment stands for itself: the contents its entries need are in it or in
@@ -119,6 +120,10 @@ type Op struct {
 	// Edits may give it instead as changes of the old one.
 	NewData []byte
 	Edits   []rootfs.Edit
+	// Shown is a diff of the change. It is kept where the contents are not: of
+	// a large file the journal keeps only what Edits overwrite, and can show a
+	// diff of its own only while the file is still there.
+	Shown string
 
 	// Lost says why the old content is not kept, as when it is too large. The
 	// entry then can't be taken back.

@@ -25,6 +25,7 @@ type keeper struct {
 	inline map[rootfs.Version][]byte
 	placed map[rootfs.Version]ref
 	diffs  map[int][]rootfs.Edit
+	backs  map[int][]rootfs.Edit // of operations kept as edits
 	// moves are the renames among the operations so far: what one names by its
 	// new name is on disk by the old one yet.
 	moves expectation
@@ -73,7 +74,9 @@ func (k *keeper) surveyOp(op *Op) error {
 	}
 	switch op.Kind {
 	case Replace:
-		if op.OldData != nil {
+		// Of large ones the caller's word is enough: what is kept is compared
+		// with its version before it is used.
+		if op.OldData != nil && (op.Old.IsZero() || len(op.OldData) <= maxInline) {
 			v := rootfs.VersionOf(op.OldData)
 			if !op.Old.IsZero() && op.Old != v {
 				return conflict(op.Path)
@@ -92,7 +95,12 @@ func (k *keeper) surveyOp(op *Op) error {
 			return err
 		}
 		op.Mode = info.Mode
-		if op.Lost == "" {
+		if op.OldData != nil {
+			info.Size = int64(len(op.OldData))
+		}
+		if cost, ok := op.editsOnly(info.Size); ok {
+			k.size += cost
+		} else if op.Lost == "" {
 			k.size += info.Size
 		}
 	case Create:
@@ -195,7 +203,7 @@ func conflict(p rootfs.Path) error {
 
 // collect reads the contents to keep, into memory or into a pack.
 func (k *keeper) collect() error {
-	k.diffs = map[int][]rootfs.Edit{}
+	k.diffs, k.backs = map[int][]rootfs.Edit{}, map[int][]rootfs.Edit{}
 	if !k.large {
 		return k.each(nil)
 	}
@@ -225,7 +233,7 @@ func (k *keeper) each(pack *packWriter) error {
 		var err error
 		switch op.Kind {
 		case Replace:
-			err = k.keepOld(op, pack)
+			err = k.keepOld(i, op, pack)
 		case Remove:
 			err = k.keepNodes(op, pack)
 		}
@@ -239,9 +247,12 @@ func (k *keeper) each(pack *packWriter) error {
 	return nil
 }
 
-func (k *keeper) keepOld(op *Op, pack *packWriter) error {
-	if op.Lost != "" {
+func (k *keeper) keepOld(i int, op *Op, pack *packWriter) error {
+	switch {
+	case op.Lost != "":
 		return nil
+	case op.old.place == asEdits:
+		return k.keepBack(i, op)
 	}
 	v := op.Old
 	at, err := k.keep(op.Path, op.OldData, &v, pack, !v.IsZero())
@@ -394,12 +405,8 @@ func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v
 	if err != nil {
 		return ref{}, err
 	}
-	now, err := f.Stat()
-	if err != nil {
+	if err := rested(f, p, r.size); err != nil {
 		return ref{}, err
-	}
-	if was := f.Info(); now.Size != r.size || !now.ModTime.Equal(was.ModTime) || !now.ChangeTime.Equal(was.ChangeTime) {
-		return ref{}, conflict(p)
 	}
 	pw.seen[v] = r
 	return r, nil

@@ -239,7 +239,7 @@ func (j *Journal) Before(e Entry, i int) ([]byte, error) {
 		return nil, nil
 	case op.Kind == Remove && len(op.Nodes) > 0 && op.Nodes[0].Type == rootfs.TypeFile:
 		at = op.Nodes[0].at
-	case op.Kind != Replace:
+	case op.Kind != Replace, op.old.place == asEdits:
 		return nil, ErrNotKept
 	}
 	src, err := j.source(e)
@@ -281,22 +281,32 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 
 func (j *Journal) diff(e Entry, i int) ([]byte, error) {
 	j.mu.Lock()
+	at, ok := int64(0), false
+	if s := j.segs[e.seg]; s != nil {
+		at, ok = s.diffs[diffKey{e.ID, i}]
+	}
+	j.mu.Unlock()
+	if !ok {
+		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
+	}
+	return j.body(e, at, 2*maxInline+1024, recDiff)
+}
+
+// body reads one record of the segment of e, of at most size bytes.
+func (j *Journal) body(e Entry, at, size int64, want recType) ([]byte, error) {
+	j.mu.Lock()
 	defer j.mu.Unlock()
 	s := j.segs[e.seg]
 	if s == nil {
 		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID)
 	}
-	at, ok := s.diffs[diffKey{e.ID, i}]
-	if !ok {
-		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
-	}
-	buf := make([]byte, min(s.end-at, headLen+2*maxInline+1024))
+	buf := make([]byte, max(0, min(s.end-at, headLen+min(size, maxRecord))))
 	if _, err := s.log.ReadAt(buf, at); err != nil {
 		return nil, err
 	}
 	r, ok := (&frames{m: s.m, base: at, data: buf}).next()
-	if !ok || r.body == nil || r.typ != recDiff || r.at != at {
-		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
+	if !ok || r.body == nil || r.typ != want || r.at != at {
+		return nil, fmt.Errorf("%w: a content of %s", ErrDamaged, e.ID)
 	}
 	return r.body, nil
 }

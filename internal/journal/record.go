@@ -29,6 +29,7 @@ const (
 	recCommit                    // it was done
 	recAbort                     // it was not done
 	recDrop                      // older segments went
+	recBack                      // the way from new to old content
 )
 
 type marker [8]byte

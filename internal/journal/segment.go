@@ -195,6 +195,7 @@ func (s *segment) take(root *rootfs.Root, r record) error {
 			return err
 		}
 		s.dropped = x
+	case recBack: // its operation knows where it is
 	default:
 		return errBody
 	}
@@ -269,7 +270,7 @@ func (j *Journal) forget(found []segmentFile) {
 // held exclusively.
 func (j *Journal) rotate() error {
 	t := j.tail
-	if t != nil && t.hasStart && t.weight < j.segmentSize() &&
+	if t != nil && t.hasStart && t.start.format == format && t.weight < j.segmentSize() &&
 		(len(t.entries) == 0 || j.opts.Now().Sub(t.entries[0].Time) < segmentSpan) {
 		return nil
 	}

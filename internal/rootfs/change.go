@@ -17,6 +17,14 @@ type ReplaceOptions struct {
 	// before it is dropped; a journal copies it there. If Keep fails, the
 	// change is taken back and its error returned. The file is closed by us.
 	Keep func(old *File) error
+	// Want, unless it is zero, is the version the new content must have; if it
+	// has not, nothing is changed and the error is InvalidArgument. It is for
+	// edits that were stored somewhere.
+	Want Version
+	// Old is the content of the expected version, if the caller has it in
+	// memory. With it and Want the file is compared instead of hashed, and Want
+	// is believed: hashing 100 MB takes as long as writing it.
+	Old []byte
 }
 
 // Replaced tells what a change of content did.
@@ -50,6 +58,7 @@ var (
 	errVersion     = errors.New("the file is not the expected version")
 	errMeanwhile   = errors.New("the file was changed while it was being replaced")
 	errBusy        = errors.New("another program has the file open for writing")
+	errWant        = errors.New("the edits do not lead to the version they should")
 	errEditOrder   = errors.New("edits must be in order, inside the file, and not overlap")
 	errIsRootDir   = errors.New("the root itself can't be changed")
 	errIntoItself  = errors.New("a folder can't be moved into itself")

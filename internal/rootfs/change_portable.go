@@ -51,7 +51,7 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 			return err
 		}
 		defer dir.Close()
-		res, err = r.replaceIn(dir, base, edits, expected, opts.Keep)
+		res, err = r.replaceIn(dir, base, edits, expected, opts)
 		return err
 	})
 	if err != nil {
@@ -60,7 +60,7 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 	return res, nil
 }
 
-func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Version, keep func(*File) error) (Replaced, error) {
+func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	old, err := openRegular(dir, base)
 	if err != nil {
 		return Replaced{}, err
@@ -77,6 +77,9 @@ func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Versi
 	res := Replaced{Old: VersionOf(before), New: VersionOf(after), Info: old.Info()}
 	if !expected.IsZero() && res.Old != expected {
 		return Replaced{}, errVersion
+	}
+	if !opts.Want.IsZero() && res.New != opts.Want {
+		return Replaced{}, errWant
 	}
 	if res.Old == res.New {
 		res.Unchanged = true
@@ -95,13 +98,13 @@ func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Versi
 		return err
 	}
 	show := func() error {
-		if keep == nil {
+		if opts.Keep == nil {
 			return nil
 		}
 		if _, err := old.f.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		return keep(old)
+		return opts.Keep(old)
 	}
 	if res.InPlace = old.info.Nlink > 1; res.InPlace {
 		err = r.rewriteIn(dir, base, before, after, old.info, same, show)

@@ -154,7 +154,7 @@ func kindOfErrno(err error) Kind {
 	case errors.Is(err, errSwapped), errors.Is(err, errVersion), errors.Is(err, errMeanwhile),
 		errors.Is(err, errBusy), errors.Is(err, errVerifyCopy):
 		return Conflict
-	case errors.Is(err, errEditOrder):
+	case errors.Is(err, errEditOrder), errors.Is(err, errWant):
 		return InvalidArgument
 	case errors.Is(err, fs.ErrNotExist):
 		return NotFound

@@ -70,7 +70,7 @@ func (c *replacement) backUp(name string) (fd int, b backup, err error) {
 	if b.old, err = r.copyFD(c.old.fd, 0, fd, backupHeader, size); err != nil {
 		return fd, b, err
 	}
-	got, err := r.pour(c.old.fd, fd, backupHeader+size, size, c.edits)
+	got, err := r.pour(c.old.fd, fd, backupHeader+size, size, c.edits, nil)
 	switch {
 	case err != nil:
 		return fd, b, err
@@ -78,6 +78,8 @@ func (c *replacement) backUp(name string) (fd int, b backup, err error) {
 		return fd, b, errMeanwhile
 	case !c.expected.IsZero() && got.old != c.expected:
 		return fd, b, errVersion
+	case !c.want.IsZero() && got.new != c.want:
+		return fd, b, errWant
 	}
 	c.got, b.new, b.newSize = got, got.new, got.newSize
 	if b.old == b.new {

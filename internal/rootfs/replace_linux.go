@@ -42,6 +42,8 @@ type replacement struct {
 	edits    []Edit
 	expected Version
 	keep     func(*File) error
+	want     Version
+	known    *knownContent
 	temp     tempName
 	leased   bool // a lease on old has been held since before it was read
 	got      poured
@@ -53,7 +55,10 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 	}
 	c := &replacement{r: r, edits: edits, expected: expected}
 	if opts != nil {
-		c.keep = opts.Keep
+		c.keep, c.want = opts.Keep, opts.Want
+		if opts.Old != nil && !expected.IsZero() && !opts.Want.IsZero() {
+			c.known = &knownContent{opts.Old, expected, opts.Want}
+		}
 	}
 	err := r.retry("replace", &p, func(rel string) error { return c.open(Path{rel}) })
 	if err != nil {
@@ -202,11 +207,14 @@ func (c *replacement) write(name string) (Info, error) {
 
 func (c *replacement) fill(fd int) (info Info, err error) {
 	r, old := c.r, c.old
-	if c.got, err = r.pour(old.fd, fd, 0, old.info.Size, c.edits); err != nil {
+	if c.got, err = r.pour(old.fd, fd, 0, old.info.Size, c.edits, c.known); err != nil {
 		return Info{}, err
 	}
 	if !c.expected.IsZero() && c.got.old != c.expected {
 		return Info{}, errVersion
+	}
+	if !c.want.IsZero() && c.got.new != c.want {
+		return Info{}, errWant
 	}
 	if c.got.new == c.got.old {
 		return Info{}, nil

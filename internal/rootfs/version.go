@@ -54,29 +54,39 @@ const maxWhole = 1 << 30
 // that changed during the read is read again, and is a Conflict if it never
 // rests.
 func (r *Root) ReadFile(p Path, limit int64) ([]byte, Version, Info, error) {
+	data, info, err := r.ReadContent(p, limit)
+	if err != nil {
+		return nil, Version{}, Info{}, err
+	}
+	return data, VersionOf(data), info, nil
+}
+
+// ReadContent is ReadFile without the version, for callers that hash the
+// content themselves; see SumOf.
+func (r *Root) ReadContent(p Path, limit int64) ([]byte, Info, error) {
 	if limit <= 0 {
 		limit = maxWhole
 	}
 	for range readTries {
 		f, err := r.OpenFile(p)
 		if err != nil {
-			return nil, Version{}, Info{}, err
+			return nil, Info{}, err
 		}
 		data, err := f.readAll(p.String(), limit)
 		before := f.Info()
 		after, statErr := f.Stat()
 		f.Close()
 		if err != nil {
-			return nil, Version{}, Info{}, err
+			return nil, Info{}, err
 		}
 		if statErr != nil {
-			return nil, Version{}, Info{}, statErr
+			return nil, Info{}, statErr
 		}
 		if unchanged(before, after) && after.Size == int64(len(data)) {
-			return data, VersionOf(data), after, nil
+			return data, after, nil
 		}
 	}
-	return nil, Version{}, Info{}, &Error{Op: "read", Path: p.String(), Kind: Conflict, Err: errUnstable}
+	return nil, Info{}, &Error{Op: "read", Path: p.String(), Kind: Conflict, Err: errUnstable}
 }
 
 // unchanged compares what a write moves. It can miss a write within one tick of

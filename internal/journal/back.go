@@ -1,0 +1,185 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"quarry/internal/rootfs"
+)
+
+// A large file that a few edits change is not kept whole: the entry holds the
+// bytes the edits take away, as edits of the new content that lead back to the
+// old one. Taking back rests on the new content in any case, because it is
+// refused unless the file has it, and a crash leaves the old or the new file
+// whole; so nothing is lost by keeping less. For an edit of 1 byte in 100 MB
+// the journal wrote and synced 100 MB; so it writes about 1 KB.
+//
+// The body of a back record is the diff to show, then the edits as in a diff
+// record.
+
+// maxShown bounds the diff kept with an entry; callers cut theirs far shorter.
+const maxShown = 256 << 10
+
+// small reports whether the old content of a replacement by edits is kept as
+// edits. Contents up to maxInline are kept whole: that costs no more, and needs
+// no file to come back.
+func small(edits []rootfs.Edit, size int64) bool {
+	if len(edits) == 0 || size <= maxInline {
+		return false
+	}
+	cost, at := int64(0), int64(0)
+	for _, e := range edits {
+		if e.Len < 0 || e.Off < at || e.Len > size-e.Off {
+			return false // rootfs will refuse them
+		}
+		at = e.Off + e.Len
+		cost += e.Len + int64(len(e.Data)) + 2*10
+	}
+	return cost <= maxInline/2
+}
+
+// editsOnly decides whether op is kept as edits, and what that takes.
+func (op *Op) editsOnly(size int64) (cost int64, ok bool) {
+	if op.Lost != "" {
+		return 0, false
+	}
+	if op.Edits == nil && op.OldData != nil && op.NewData != nil && size > maxInline {
+		if s := span(op.OldData, op.NewData); small(s, size) {
+			op.Edits = s
+		}
+	}
+	if !small(op.Edits, size) {
+		return 0, false
+	}
+	for _, e := range op.Edits {
+		cost += e.Len + int64(len(e.Data))
+	}
+	op.old = ref{place: asEdits, size: size}
+	return cost, true
+}
+
+// keepBack notes the way back of a replacement, reading what is overwritten from
+// the file if the caller does not have it. As of every large file it is enough
+// that it rested meanwhile: what comes of the edits is compared with the version
+// before it is put in place.
+func (k *keeper) keepBack(i int, op *Op) (err error) {
+	if op.OldData != nil {
+		k.backs[i], err = reverse(op.Edits, bytes.NewReader(op.OldData))
+		return err
+	}
+	p, err := k.moves.origin(op.Path)
+	if err != nil {
+		return err
+	}
+	f, err := k.ws.OpenFile(p)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if k.backs[i], err = reverse(op.Edits, f); errors.Is(err, io.EOF) {
+		return conflict(p)
+	} else if err != nil {
+		return err
+	}
+	return rested(f, p, op.old.size)
+}
+
+// reverse returns the edits that take edits of old back.
+func reverse(edits []rootfs.Edit, old io.ReaderAt) ([]rootfs.Edit, error) {
+	back := make([]rootfs.Edit, len(edits))
+	shift := int64(0)
+	for i, e := range edits {
+		data := make([]byte, e.Len)
+		if n, err := old.ReadAt(data, e.Off); n < len(data) {
+			return nil, err
+		}
+		back[i] = rootfs.Edit{Off: e.Off + shift, Len: int64(len(e.Data)), Data: data}
+		shift += int64(len(e.Data)) - e.Len
+	}
+	return back, nil
+}
+
+// rested is a conflict if f was changed since it was opened.
+func rested(f *rootfs.File, p rootfs.Path, size int64) error {
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if was := f.Info(); now.Size != size || !now.ModTime.Equal(was.ModTime) || !now.ChangeTime.Equal(was.ChangeTime) {
+		return conflict(p)
+	}
+	return nil
+}
+
+func encodeBack(shown string, edits []rootfs.Edit) []byte {
+	if len(shown) > maxShown {
+		shown = ""
+	}
+	var e encoder
+	e.str(shown)
+	e.edits(edits)
+	return e.b
+}
+
+// back reads the way back of an operation that is kept as edits.
+func (j *Journal) back(e Entry, i int) (shown string, edits []rootfs.Edit, err error) {
+	at := e.Ops[i].old
+	body, err := j.body(e, at.off, at.stored, recBack)
+	if err != nil {
+		return "", nil, err
+	}
+	d := &decoder{b: body}
+	shown, edits = d.str(), d.edits()
+	if d.end() != nil {
+		return "", nil, fmt.Errorf("%w: the old content of %s", ErrDamaged, e.ID)
+	}
+	return shown, edits, nil
+}
+
+// Shown returns the diff that was kept with the i-th operation of an entry
+// because its contents were not; "" if there is none.
+func (j *Journal) Shown(e Entry, i int) (string, error) {
+	if i < 0 || i >= len(e.Ops) || e.Ops[i].old.place != asEdits {
+		return "", nil
+	}
+	shown, _, err := j.back(e, i)
+	return shown, err
+}
+
+// Around returns the contents before and after the i-th operation of an entry,
+// worked out from now, which is one of them. It is ErrNotKept if now is neither.
+func (j *Journal) Around(e Entry, i int, now []byte, version rootfs.Version) (before, after []byte, err error) {
+	if i < 0 || i >= len(e.Ops) {
+		return nil, nil, ErrNotFound
+	}
+	op := e.Ops[i]
+	if op.old.place != asEdits || version != op.Old && version != op.New {
+		return nil, nil, ErrNotKept
+	}
+	_, back, err := j.back(e, i)
+	if err != nil {
+		return nil, nil, err
+	}
+	if version == op.New {
+		before, err = splice(now, back)
+		return before, now, verified(before, op.Old, e, err)
+	}
+	if !op.hasDiff {
+		return nil, nil, ErrNotKept
+	}
+	body, err := j.diff(e, i)
+	if err != nil {
+		return nil, nil, err
+	}
+	after, err = decodeDiff(body, now)
+	return now, after, verified(after, op.New, e, err)
+}
+
+func verified(data []byte, want rootfs.Version, e Entry, err error) error {
+	if err != nil || rootfs.VersionOf(data) != want {
+		return fmt.Errorf("%w: a content of %s", ErrDamaged, e.ID)
+	}
+	return nil
+}

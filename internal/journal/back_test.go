@@ -1,0 +1,200 @@
+package journal
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+// largeEdit is an edit of a file of 3 MB that can't be compressed, as the
+// workspace gives it.
+func (b *bench) largeEdit(name string, edits ...rootfs.Edit) Op {
+	b.t.Helper()
+	data, version, _, err := b.ws.ReadFile(b.path(name), 0)
+	b.must(err)
+	return Op{Kind: Replace, Path: b.path(name), Old: version, New: rootfs.SumOf(data).Edited(edits), OldData: data,
+		Edits: edits, Shown: "the diff\n"}
+}
+
+func (b *bench) putLarge(name string) string {
+	data := make([]byte, 3<<20)
+	rand.NewChaCha8([32]byte{1}).Read(data)
+	b.put(name, string(data))
+	return string(data)
+}
+
+func (b *bench) content(name string) string {
+	b.t.Helper()
+	data, err := os.ReadFile(filepath.Join(b.dir, name))
+	b.must(err)
+	return string(data)
+}
+
+func (b *bench) splice(op Op) {
+	b.t.Helper()
+	_, err := b.ws.Splice(op.Path, op.Edits, op.Old, &rootfs.ReplaceOptions{Want: op.New})
+	b.must(err)
+}
+
+// Of a large file only what an edit overwrites is kept, and that is enough to
+// take it back, to make it again, and to show it.
+func TestLargeEditKeepsItsSpans(t *testing.T) {
+	b := newBench(t, nil)
+	old := b.putLarge("f")
+	op := b.largeEdit("f", rootfs.Edit{Off: 0, Len: 2, Data: []byte("first")}, rootfs.Edit{Off: 1 << 20, Len: 0, Data: []byte("second")},
+		rootfs.Edit{Off: int64(len(old)) - 3, Len: 3, Data: nil})
+	tx := b.begin("edit", op)
+	b.splice(op)
+	b.must(tx.Commit())
+	want := "first" + old[2:1<<20] + "second" + old[1<<20:len(old)-3]
+	if b.content("f") != want {
+		t.Fatal("the edit went wrong")
+	}
+	if n := diskUse(t, b.state); n > 10<<10 {
+		t.Errorf("the journal takes %d bytes", n)
+	}
+	for _, now := range []string{want, old} {
+		e, err := b.j.Get(tx.ID())
+		b.must(err)
+		before, after, err := b.j.Around(e, 0, []byte(now), rootfs.VersionOf([]byte(now)))
+		if err != nil || string(before) != old || string(after) != want {
+			t.Errorf("Around: %v", err)
+		}
+		if shown, err := b.j.Shown(e, 0); shown != "the diff\n" || err != nil {
+			t.Errorf("Shown = %q, %v", shown, err)
+		}
+		if _, err := b.j.Before(e, 0); !errors.Is(err, ErrNotKept) {
+			t.Errorf("Before: %v", err)
+		}
+	}
+	undo, err := b.undo(tx.ID())
+	b.must(err)
+	if b.content("f") != old {
+		t.Error("undo does not give back the old content")
+	}
+	_, err = b.undo(undo)
+	b.must(err)
+	if b.content("f") != want {
+		t.Error("the undo of the undo does not give the new content")
+	}
+	if n := diskUse(t, b.state); n > 20<<10 {
+		t.Errorf("with the undos the journal takes %d bytes", n)
+	}
+}
+
+// Writing a large file anew with a small difference is such an edit too; with a
+// large difference its content is kept.
+func TestLargeWriteKeepsTheDifference(t *testing.T) {
+	b := newBench(t, nil)
+	old := b.putLarge("f")
+	id := b.change("write", b.replace("f", old[:1000]+"x"+old[1001:]))
+	if n := diskUse(t, b.state); n > 10<<10 {
+		t.Errorf("the journal takes %d bytes", n)
+	}
+	id2 := b.change("write", b.replace("f", strings.ToUpper(old)))
+	if n := diskUse(t, b.state); n < 3<<20 {
+		t.Errorf("the journal takes %d bytes, less than the content", n)
+	}
+	for _, id := range []ID{id2, id} {
+		_, err := b.undo(id)
+		b.must(err)
+	}
+	if b.content("f") != old {
+		t.Error("undo does not give back the old content")
+	}
+}
+
+// A change of two large files that died between them is taken back.
+func TestLargeEditCutShort(t *testing.T) {
+	b := newBench(t, nil)
+	old := b.putLarge("f")
+	b.putLarge("g")
+	edit := rootfs.Edit{Off: 7, Len: 1, Data: []byte("xyz")}
+	ops := []Op{b.largeEdit("f", edit), b.largeEdit("g", edit)}
+	b.begin("edit", ops...)
+	b.splice(ops[0])
+	b.must(b.j.Close())
+	b.open(nil)
+	list, err := b.j.Unfinished(b.ws)
+	b.must(err)
+	if len(list) != 1 || list[0].Done != 1 {
+		t.Fatalf("unfinished: %+v", list)
+	}
+	p, err := b.j.Rollback(context.Background(), b.ws, list[0])
+	b.must(err)
+	defer p.Close()
+	b.must(p.TakeBack(context.Background(), b.ws))
+	if b.content("f") != old || b.content("g") != old {
+		t.Error("not taken back")
+	}
+}
+
+// A damaged way back changes nothing.
+func TestDamagedBack(t *testing.T) {
+	b := newBench(t, nil)
+	old := b.putLarge("f")
+	op := b.largeEdit("f", rootfs.Edit{Off: 100, Len: 4, Data: []byte("NEWS")})
+	tx := b.begin("edit", op)
+	b.splice(op)
+	b.must(tx.Commit())
+	now := b.content("f")
+	b.must(b.j.Close())
+	seg := b.lastSegment()
+	data, err := os.ReadFile(seg)
+	b.must(err)
+	at := bytes.Index(data, []byte(old[100:104]))
+	if at < 0 {
+		t.Fatal("the old bytes are not in the segment")
+	}
+	data[at] ^= 1
+	b.must(os.WriteFile(seg, data, 0o600))
+	b.open(nil)
+	if _, err := b.undo(tx.ID()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("undo: %v", err)
+	}
+	if b.content("f") != now {
+		t.Error("the file was changed")
+	}
+}
+
+// A journal written before there were back records is read, and added to in a
+// segment of its own.
+func TestFormat1(t *testing.T) {
+	b := newBench(t, nil)
+	b.put("f", "one")
+	first := b.change("first", b.replace("f", "two"))
+	b.must(b.j.Close())
+	seg := b.lastSegment()
+	data, err := os.ReadFile(seg)
+	b.must(err)
+	_, m, _ := parseSegmentName(filepath.Base(seg))
+	r, ok := (&frames{m: m, data: data}).next()
+	if !ok || r.typ != recStart || r.body[0] != format {
+		t.Fatal("no start record")
+	}
+	r.body[0] = 1
+	head := appendRecord(nil, m, 0, recStart, r.body)
+	b.must(os.WriteFile(seg, append(head, data[len(head):]...), 0o600))
+	b.open(nil)
+	second := b.change("second", b.replace("f", "three"))
+	if b.lastSegment() == seg {
+		t.Error("the segment of format 1 was added to")
+	}
+	if n, err := b.j.Damage(); n != 0 || err != nil {
+		t.Errorf("damage %d, %v", n, err)
+	}
+	for _, id := range []ID{second, first} {
+		_, err := b.undo(id)
+		b.must(err)
+	}
+	if b.content("f") != "one" {
+		t.Errorf("f holds %q", b.content("f"))
+	}
+}

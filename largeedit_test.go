@@ -1,0 +1,63 @@
+package quarry_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry"
+)
+
+// Of a large file the journal keeps what an edit overwrote. The change can be
+// shown whatever became of the file, and taken back and made again.
+func TestLargeFileDiffAndUndo(t *testing.T) {
+	text := strings.Repeat("some line of text\n", 150_000) + "the end\n"
+	ws := changeable(t, map[string]string{"big.txt": text}, &quarry.Options{KeepBytes: 1 << 20})
+	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.Replace{Old: "the end", New: "The End"}}, nil))
+	if c.NoUndo != "" {
+		t.Errorf("it can't be undone: %s", c.NoUndo)
+	}
+	want := "@@ -149998,4 +149998,4 @@\n some line of text\n some line of text\n some line of text\n-the end\n+The End\n"
+	shows := func(when string) {
+		t.Helper()
+		d := must(t)(ws.Diff(ctx, c.ID))
+		if !strings.Contains(d.Diff, want) {
+			t.Errorf("%s the diff is %q", when, d.Diff)
+		}
+	}
+	shows("at once")
+	later := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.InsertAfter{Line: 0, Text: "top"}}, nil))
+	shows("after another edit")
+	must(t)(ws.Undo(ctx, later.ID, nil))
+	undo := must(t)(ws.Undo(ctx, c.ID, nil))
+	if !strings.Contains(undo.Diff, "-The End\n+the end\n") {
+		t.Errorf("the undo shows %q", undo.Diff)
+	}
+	shows("when undone")
+	if content(t, ws, "big.txt") != text {
+		t.Error("undo does not give back the old content")
+	}
+	must(t)(ws.Undo(ctx, undo.ID, nil))
+	if !strings.HasSuffix(content(t, ws, "big.txt"), "The End\n") {
+		t.Error("the undo of the undo does not make the change again")
+	}
+}
+
+// A large file with several names is rewritten in place, and comes back so too.
+func TestLargeFileWithTwoNames(t *testing.T) {
+	text := bytes.Repeat([]byte("0123456789abcde\n"), 100_000)
+	ws := changeable(t, map[string]string{"big.txt": string(text)}, nil)
+	if err := os.Link(filepath.Join(ws.Dir(), "big.txt"), filepath.Join(ws.Dir(), "twin.txt")); err != nil {
+		t.Skip(err)
+	}
+	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.DeleteLines{First: 2, Last: 3}}, nil))
+	if got := content(t, ws, "twin.txt"); len(got) != len(text)-32 {
+		t.Errorf("the other name has %d bytes", len(got))
+	}
+	must(t)(ws.Undo(ctx, c.ID, nil))
+	if content(t, ws, "twin.txt") != string(text) {
+		t.Error("undo does not give back the old content")
+	}
+}
