@@ -35,18 +35,6 @@ func child(t testing.TB, test string, env ...string) *exec.Cmd {
 	return cmd
 }
 
-// fastDir is a folder where syncing costs nothing: what a killed process leaves
-// does not depend on the disk.
-func fastDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "quarry-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // TestActorChild is the process that is killed: it makes random changes and
 // tells of each that was acknowledged.
 func TestActorChild(t *testing.T) {

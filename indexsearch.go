@@ -25,7 +25,7 @@ var errNoIndex = errors.New("the index can't answer this")
 
 // indexable reports whether the index speaks for what a query asks of a folder.
 func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
-	if k := w.keeper.Load(); k == nil || !k.ready.Load() || s.NoIndex || s.Ignored || s.StrictHidden || s.VaultRules || len(s.Extra) > 0 {
+	if k := w.keeper.Load(); k == nil || !k.ready.Load() || s.NoIndex || s.Ignored || len(s.Extra) > 0 {
 		return false
 	}
 	// The files of a repository's own folder are not indexed; only a trusted
@@ -172,6 +172,14 @@ func (p *indexPass) admits(path []byte) bool {
 		return false
 	}
 	if f.types != nil && !f.types.MatchFile(rel[slash+1:]) {
+		return false
+	}
+	// The index tells which files show only when hidden ones are asked for. Of
+	// those that a rule brings back, a strict query wants none either.
+	if f.opts.StrictHidden && !f.opts.Hidden && (rel[0] == '.' || strings.Contains(rel, "/.")) {
+		return false
+	}
+	if f.vault != nil && f.vault.Ignored(string(path)) {
 		return false
 	}
 	if f.opts.Filter == nil {

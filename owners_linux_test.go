@@ -3,9 +3,7 @@ package quarry_test
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	regime "quarry/internal/stress"
 )
 
 // told is what a process of TestOwnersKilled says after a question.
@@ -195,7 +194,7 @@ func TestOwnersKilled(t *testing.T) {
 		}
 	}
 	r := &ownersRun{t: t, base: base, answers: map[string]int{}}
-	r.m = &mutator{rng: rand.New(rand.NewPCG(6, 50)), dir: filepath.Join(base, "ws")}
+	r.m = &mutator{rng: regime.Rand(0), dir: filepath.Join(base, "ws")}
 	for range 100 {
 		r.m.step()
 	}
@@ -212,7 +211,9 @@ func TestOwnersKilled(t *testing.T) {
 			p.kill()
 		}
 	}()
-	for kills := range pick(50, 2000) {
+	run := regime.Start(t, "processes: owner killed", 50, 2000)
+	for seed := range run.Cases() {
+		r.m.rng = regime.Rand(seed)
 		for range r.m.rng.IntN(4) {
 			r.m.step()
 			r.check("after a change", -1)
@@ -225,12 +226,12 @@ func TestOwnersKilled(t *testing.T) {
 			}
 		}
 		r.m.step()
-		r.check(fmt.Sprintf("kill %d", kills), owner)
+		r.check("killed", owner)
 		r.procs[owner] = startOwner(t, base)
 	}
 	r.check("at the end", -1)
 	if r.answers["asked"] == 0 || r.answers["owned"] == 0 {
 		t.Errorf("the index was hardly used: %v", r.answers)
 	}
-	t.Logf("%d kills, answers: %v", pick(50, 2000), r.answers)
+	t.Logf("answers: %v", r.answers)
 }

@@ -322,3 +322,54 @@ func TestUnreadableFolder(t *testing.T) {
 		snap.Close()
 	}
 }
+
+// A dirty file that a rule shows, and then doesn't any more, is hidden like its
+// old document, and must be so at once.
+func TestRulesChangeWhileAFileIsDirty(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".note", "text\n")
+	root, err := rootfs.Open(dir, &rootfs.Options{AllowAny: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	ctx := context.Background()
+	ix, err := Open(root, openState(t, memoryDir(t)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ix.Close()
+	shown := func() (shown bool) {
+		t.Helper()
+		snap, err := ix.Fresh(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer snap.Close()
+		d, ok := snap.Lookup(".note")
+		if !ok {
+			t.Fatal("the file is not in the index")
+		}
+		return d.Flags&Hidden == 0
+	}
+	if shown() {
+		t.Error("shown without a rule")
+	}
+	if err := ix.Flush(ctx); err != nil { // its document says hidden
+		t.Fatal(err)
+	}
+	write(".gitignore", "!.note\n")
+	if !shown() {
+		t.Error("hidden, though a rule shows it")
+	}
+	write(".gitignore", "\n")
+	if shown() {
+		t.Error("still shown after the rule went")
+	}
+}

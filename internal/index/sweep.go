@@ -209,6 +209,11 @@ func (s *sweeping) finish(shown map[string]bool) {
 		ix.markListed(path, isHidden(path))
 	}
 	for path, was := range s.dotted {
+		// A dirty file is shown or hidden by what was found when it was marked,
+		// not by its old document.
+		if c := ix.dirty[path]; c != nil && c.member {
+			was = c.hidden
+		}
 		if now := isHidden(path); now != was {
 			ix.markListed(path, now)
 		}

@@ -33,6 +33,9 @@ const (
 	// 64 KiB holds 2,000 events of usual names. An event needs 16 bytes and up
 	// to 256 for its name.
 	eventBuf = 64 << 10
+
+	// maxFlown bounds the renames whose second half is awaited.
+	maxFlown = 1024
 )
 
 // system is the inotify side of a Watcher, guarded by its lock.
@@ -166,11 +169,20 @@ func (w *Watcher) drain(ctx context.Context) error {
 		left -= n
 		w.parse(s.buf[:n])
 	}
-	if len(s.flown) > 0 {
+	if len(s.flown) > maxFlown {
+		w.landed()
+	}
+	return w.settle(ctx)
+}
+
+// landed is called by a barrier, when both halves of every rename that counts
+// are read: what did not come down in the tree has left it. Draining may have
+// read the first half only.
+func (w *Watcher) landed() {
+	if s := &w.system; len(s.flown) > 0 {
 		clear(s.flown)
 		w.pending.passed = true
 	}
-	return w.settle(ctx)
 }
 
 // parse reads a block of inotify_event records: wd 4, mask 4, cookie 4, length

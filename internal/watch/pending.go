@@ -102,19 +102,18 @@ func (p *pending) take(make func(string) rootfs.Path) Changes {
 	return c
 }
 
-// covered reports whether s lies in one of the trees.
+// covered reports whether s lies in one of the trees. A tree's own path doesn't:
+// where a folder was there may be a file now, and the other way round.
 func (p *pending) covered(s string) bool {
 	if len(p.trees) == 0 {
 		return false
 	}
-	for i := len(s); ; i-- {
-		if i == len(s) || i == 0 || s[i] == '/' {
+	for i := len(s) - 1; i >= 0; i-- {
+		if i == 0 || s[i] == '/' {
 			if _, ok := p.trees[s[:i]]; ok {
 				return true
 			}
 		}
-		if i == 0 {
-			return false
-		}
 	}
+	return false
 }

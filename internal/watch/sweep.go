@@ -21,6 +21,7 @@ func (w *Watcher) start(ctx context.Context) error {
 func (w *Watcher) stop() error                  { return nil }
 func (w *Watcher) drain(context.Context) error  { return nil }
 func (w *Watcher) settle(context.Context) error { return nil }
+func (w *Watcher) landed()                      {}
 func (w *Watcher) rescan(rootfs.Path)           {}
 func (w *Watcher) unmark()                      {}
 func (w *Watcher) watchInode(rootfs.Path) bool  { return false }

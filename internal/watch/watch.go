@@ -71,7 +71,8 @@ type Changes struct {
 	Files []File
 	// Trees are folders that appeared, went, or may differ in any way below:
 	// list them again and compare. None lies in another, and no file in them is
-	// in Files. The first Changes of a Watcher name the root.
+	// in Files; one at a tree's own path is, since a file may have taken a
+	// folder's place. The first Changes of a Watcher name the root.
 	Trees []rootfs.Path
 	// Lost says that events were lost and Trees therefore names the root.
 	Lost bool
@@ -163,6 +164,7 @@ func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.P
 	if err := w.drain(ctx); err != nil {
 		return nil, err
 	}
+	w.landed()
 	for !w.pending.empty() {
 		if err := w.hand(ctx, apply); err != nil {
 			return nil, err

@@ -99,6 +99,18 @@ func TestReports(t *testing.T) {
 		{"a folder goes", []string{"d/e/a", "d/b"}, func(in func(string) string) error {
 			return os.RemoveAll(in("d/e"))
 		}, "d/e/"},
+		{"a file takes a folder's place", []string{"d/e/a"}, func(in func(string) string) error {
+			if err := os.RemoveAll(in("d/e")); err != nil {
+				return err
+			}
+			return os.WriteFile(in("d/e"), nil, 0o644)
+		}, "d/e d/e/"},
+		{"a folder takes a file's place", []string{"d/e"}, func(in func(string) string) error {
+			if err := os.Remove(in("d/e")); err != nil {
+				return err
+			}
+			return os.Mkdir(in("d/e"), 0o755)
+		}, "d/e d/e/"},
 		{"our own temporary files are not told", []string{"d/a"}, func(in func(string) string) error {
 			tmp := in("d/.quarry-tmp-w-1")
 			if err := os.WriteFile(tmp, nil, 0o644); err != nil {
