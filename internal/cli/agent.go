@@ -103,14 +103,18 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
 	opts.TrashDir, opts.Trash, opts.Logger = a.trashDir(), quarry.TrashKind(a.trash), log
-	var err error
+	a.s.sectionOf(root, opts)
+	err := a.s.journal(root, opts)
+	if err != nil {
+		return nil, err
+	}
 	if opts.StateDir, err = a.stateDir(root); err != nil {
-		if !a.readOnly {
+		if !opts.ReadOnly {
 			return nil, fmt.Errorf("no place for the undo log: %w; --read-only needs none", err)
 		}
 		opts.StateDir = "" // list_changes has nothing to show then
 	}
-	if !a.noIndex {
+	if without, _ := a.s.forRoot(root, "mcp.no-index"); !a.noIndex && without.Text != "true" {
 		place, err := indexPlace(root, opts)
 		if err == nil && keep {
 			err = os.MkdirAll(place.Dir, 0o700)

@@ -99,10 +99,14 @@ func (c *changer) openAt(root string) error {
 	if err != nil {
 		return err
 	}
-	c.ws, err = quarry.Open(root, &quarry.Options{
+	opts := &quarry.Options{
 		Trusted: true, AllowAny: true,
 		StateDir: state, TrashDir: c.trashDir(), Trash: quarry.TrashKind(c.trash),
-	})
+	}
+	if err := c.s.journal(root, opts); err != nil {
+		return err
+	}
+	c.ws, err = quarry.Open(root, opts)
 	return err
 }
 

@@ -32,6 +32,8 @@ type Streams struct {
 	Terminal *bool
 	// Getenv looks variables up; nil is os.Getenv.
 	Getenv func(string) string
+
+	conf *settings // of this run
 }
 
 // errNone ends a command that worked and found nothing: exit code 1, no text.
@@ -42,6 +44,7 @@ var errReported = errors.New("some paths could not be used")
 
 // Run runs one command line and returns the process's exit code.
 func Run(ctx context.Context, args []string, s Streams) int {
+	s.conf = &settings{}
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -70,11 +73,10 @@ func newRoot(s Streams) *cobra.Command {
 		Short: "Search a workspace and change files in it",
 		Long: `Quarry searches a workspace and changes files in it: for people at a shell,
 for AI agents over MCP, and for Go programs as a library.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args:          knownCommand,
-		// cobra leaves this at 0 where it doesn't check arguments itself.
-		SuggestionsMinimumDistance: 2,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              knownCommand,
+		PersistentPreRunE: s.configure,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if showVersion {
 				_, err := fmt.Fprintf(s.Out, "quarry %s\n", version())
@@ -86,37 +88,20 @@ for AI agents over MCP, and for Go programs as a library.`,
 	// cobra's own flag needs a template, and a program with templates keeps
 	// every method of every type: 16.3 MB instead of 13.6.
 	root.Flags().BoolVar(&showVersion, "version", false, "show the version")
-	root.CompletionOptions.HiddenDefaultCmd = false
-	root.SetHelpCommand(&cobra.Command{
-		Use:   "help [command]",
-		Short: "Show help for a command",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			target, _, err := cmd.Root().Find(args)
-			if err != nil {
-				return err
-			}
-			return target.Help()
-		},
-	})
+	if s.conf != nil {
+		root.PersistentFlags().BoolVar(&s.conf.off, "no-config", false, "leave quarry.toml out")
+	}
+	root.SetHelpCommand(newHelp(s))
+	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newSearch(s), newFind(s), newIndex(s), newServe(s))
 	root.AddCommand(newRead(s), newEdit(s), newWrite(s), newMkdir(s), newMv(s), newRm(s), newNote(s))
 	root.AddCommand(newLog(s), newUndo(s), newDiff(s), newTrash(s))
 	root.AddCommand(newTools(s), newCall(s))
 	root.AddCommand(newMCP(s, openTools))
+	root.AddCommand(newConfig(s), newCompletion(s), newMan(s))
+	finish(root)
 	return root
-}
-
-// knownCommand refuses an argument that is no command and suggests the nearest.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	err := fmt.Errorf("unknown command %q", args[0])
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return fmt.Errorf("%w\n  did you mean quarry %s?", err, near[0])
-	}
-	return fmt.Errorf("%w\n  quarry help lists the commands", err)
 }
 
 // stamped is set by release builds: -ldflags "-X quarry/internal/cli.stamped=v1.2.3".

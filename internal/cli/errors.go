@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"quarry/internal/config"
 	"quarry/match"
 )
 
@@ -70,13 +71,33 @@ var elsewhere = map[string]string{
 	"follow":     "symlinks are not followed; name the link as a path",
 }
 
-// flagError adds the nearest flag to the complaint about an unknown one.
+// flagError says what is wrong with a flag and what to write instead.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
-		return err
+	var invalid *pflag.InvalidValueError
+	var missing *pflag.ValueRequiredError
+	switch {
+	case errors.As(err, &unknown):
+		return unknownFlag(cmd, unknown)
+	case errors.As(err, &invalid):
+		return invalidValue(cmd, invalid.GetFlag(), invalid.GetValue(), errors.Unwrap(invalid))
+	case errors.As(err, &missing):
+		fl := missing.GetFlag()
+		what, _ := pflag.UnquoteUsage(fl)
+		return fmt.Errorf("--%s needs a value: --%s %s", fl.Name, fl.Name, strings.ToUpper(what))
 	}
+	return fmt.Errorf("%w\n  %s --help lists the flags", err, cmd.CommandPath())
+}
+
+func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name := unknown.GetSpecifiedName()
+	err := fmt.Errorf("unknown flag --%s of %s", name, cmd.CommandPath())
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		err = fmt.Errorf("unknown flag -%s of %s", name, cmd.CommandPath())
+		if len(short) > 1 {
+			err = fmt.Errorf("%w, in -%s", err, short)
+		}
+	}
 	if hint, ok := elsewhere[name]; ok && cmd.Name() == "search" {
 		return fmt.Errorf("%w\n  %s", err, hint)
 	}
@@ -88,33 +109,99 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w\n  %s --help lists the flags", err, cmd.CommandPath())
 }
 
-func nearestFlag(cmd *cobra.Command, name string) string {
-	best, least := "", len(name)/3+2
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := distance(name, f.Name); d < least && !f.Hidden {
-			best, least = f.Name, d
-		}
-	})
-	return best
+// wanted says what values of a type look like.
+var wanted = map[string]string{
+	"int": "a number", "count": "a number", "bool": "true or false", "duration": "a time, as 90s, 5m or 1h", "days": "a time, as 90s, 1h or 30d",
 }
 
-// distance counts the letters to insert, drop or change to get b from a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+func invalidValue(cmd *cobra.Command, fl *pflag.Flag, value string, why error) error {
+	want, ok := wanted[fl.Value.Type()]
+	if !ok {
+		return fmt.Errorf("--%s %q: %w\n  %s --help tells more", fl.Name, value, why, cmd.CommandPath())
 	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
+	return fmt.Errorf("--%s %q: it takes %s", fl.Name, value, want)
+}
+
+func nearestFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return config.Nearest(name, names)
+}
+
+// clearArgs makes a check of arguments say what is missing or too much, and
+// how the command is used.
+func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if cmd.HasSubCommands() && cmd.HasParent() && len(args) > 0 && !cmd.Runnable() {
+			return knownCommand(cmd, args)
+		}
+		if check == nil {
+			return nil
+		}
+		err := check(cmd, args)
+		if err == nil || !isCobraCount(err) {
+			return err
+		}
+		if cmd.HasSubCommands() {
+			return knownCommand(cmd, args)
+		}
+		var need, may int
+		for _, word := range argumentWords(cmd) {
+			if may++; !strings.HasPrefix(word, "[") {
+				need++
 			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+			if len(args) < need {
+				return fmt.Errorf("%s is missing\n  usage: %s", word, cmd.UseLine())
+			}
+		}
+		return tooMany(cmd, args[min(may, len(args)-1)])
+	}
+}
+
+// argumentWords are the arguments that a command's usage names, without flags.
+func argumentWords(cmd *cobra.Command) []string {
+	words := strings.Fields(cmd.Use)[1:]
+	for i, w := range words {
+		if strings.HasPrefix(w, "-") {
+			return words[:i]
 		}
 	}
-	return row[len(b)]
+	return words
+}
+
+// isCobraCount tells the words of cobra's own checks from ours.
+func isCobraCount(err error) bool {
+	return strings.Contains(err.Error(), "arg(s), ") || strings.HasPrefix(err.Error(), "unknown command ") && !strings.Contains(err.Error(), "\n")
+}
+
+func tooMany(cmd *cobra.Command, arg string) error {
+	return fmt.Errorf("unexpected argument %q\n  usage: %s", arg, cmd.UseLine())
+}
+
+// knownCommand refuses an argument that is no command and suggests the nearest.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	err := fmt.Errorf("unknown command %q", args[0])
+	if near := config.Nearest(args[0], names); near != "" {
+		return fmt.Errorf("%w\n  did you mean %s %s?", err, cmd.CommandPath(), near)
+	}
+	if cmd.HasParent() {
+		return fmt.Errorf("%w of %s: %s", err, cmd.CommandPath(), strings.Join(names, ", "))
+	}
+	if exists(args[0]) || strings.ContainsAny(args[0], " *.") {
+		return fmt.Errorf("%w\n  to look for a text: quarry search %s; quarry help lists the commands", err, shellQuote(args[0]))
+	}
+	return fmt.Errorf("%w\n  quarry help lists the commands", err)
 }

@@ -2,11 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"quarry/internal/config"
 )
 
 // searchFlags are the flags of quarry search; their names are ripgrep's, and
@@ -177,9 +178,9 @@ func (f *searchFlags) addStyle(fl *pflag.FlagSet) {
 func (f *searchFlags) addOther(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.noMessages, "no-messages", false, "don't report what could not be read")
 	fl.IntVarP(&f.workers, "threads", "j", 0, "use `n` threads; 0 is one for each processor")
-	fl.DurationVar(&f.timeout, "timeout", 0, "give up after this `time`, with what was found")
+	addDuration(fl, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
 	// Written for ripgrep and true here anyway: command lines that have them work.
-	for _, name := range []string{"no-config", "no-require-git", "crlf"} {
+	for _, name := range []string{"no-require-git", "crlf"} {
 		fl.Bool(name, false, "")
 		fl.Lookup(name).Hidden = true
 	}
@@ -194,21 +195,22 @@ func setGroups(cmd *cobra.Command, groups []flagGroup) {
 		cmd.Flags().AddFlagSet(g.flags)
 	}
 	cmd.Flags().SortFlags = false
-	cmd.SetUsageFunc(func(c *cobra.Command) error {
-		var b strings.Builder
-		fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
-		if c.Example != "" {
-			fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
-		}
-		for _, name := range quietDefaults {
-			if fl := c.Flags().Lookup(name); fl != nil {
-				fl.DefValue = map[string]string{"count": "0"}[fl.Value.Type()]
-			}
-		}
-		for _, g := range groups {
-			fmt.Fprintf(&b, "\n%s:\n%s", g.title, g.flags.FlagUsages())
-		}
-		_, err := fmt.Fprint(c.OutOrStdout(), b.String())
-		return err
-	})
+	cmd.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, groups) })
+}
+
+// days is a time that may be given in days.
+type days time.Duration
+
+func (d *days) String() string { return time.Duration(*d).String() }
+func (d *days) Type() string   { return "days" }
+
+func (d *days) Set(s string) error {
+	v, err := config.ParseDuration(s)
+	*d = days(v)
+	return err
+}
+
+func addDuration(fl *pflag.FlagSet, to *time.Duration, name string, value time.Duration, usage string) {
+	*to = value
+	fl.Var((*days)(to), name, usage)
 }

@@ -230,7 +230,7 @@ into the system's trash stays. This can't be undone.`, "", cobra.NoArgs,
 			}
 			return c.run(render.Deleting, "", err)
 		})
-	cmd.Flags().DurationVar(&older, "older-than", 0, "only what was deleted longer ago than this, as 720h")
+	addDuration(cmd.Flags(), &older, "older-than", 0, "only what was deleted longer ago than this `time`, as 30d")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
 	c.commonFlags(cmd.Flags())
 	return cmd

@@ -249,7 +249,7 @@ func TestMCPFlags(t *testing.T) {
 		{[]string{"--root", "/"}, "root"},
 		{[]string{"--root", "nope"}, "no such file"},
 		{[]string{"--profile", "roo", "--root", one, "--root", "y=" + two}, "one root"},
-		{[]string{"argument"}, "unknown command"},
+		{[]string{"argument"}, "argument: no such file or folder"},
 	} {
 		out, err := program(t, one, append([]string{"mcp"}, c.args...)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), c.want) {

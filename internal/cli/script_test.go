@@ -12,6 +12,8 @@ import (
 // The scripts of testdata/script run the program as a shell would; they are
 // the documentation of its commands that can't be wrong.
 func TestMain(m *testing.M) {
+	// The configuration of whoever runs the tests is none of their business.
+	os.Setenv("QUARRY_CONFIG", os.DevNull)
 	testscript.Main(m, map[string]func(){
 		"quarry": func() {
 			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))

@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Kind is what a key holds.
 type Kind uint8
@@ -19,21 +22,36 @@ func (k Kind) String() string {
 }
 
 // Key is one setting of quarry.toml. A key of a command has the name, the
-// meaning and the default of the command's flag; Text and Default are for keys
+// meaning and the default of the command's flag; About and Default are for keys
 // that no flag has.
 type Key struct {
-	Section, Name string
-	Kind          Kind
-	Choices       []string
-	Commands      []string // whose flag --Name this is, without "quarry"
-	Group         string   // keys of one group exclude each other, as their flags do
-	With          string   // the key counts only beside this flag
-	Everywhere    bool     // it makes no sense in the section of a root
-	Text, Default string
+	Section, Name  string
+	Kind           Kind
+	Choices        []string
+	Commands       []string // whose flag --Name this is, without "quarry"
+	Group          string   // keys of one group exclude each other, as their flags do
+	With           string   // the key counts only beside this flag
+	Everywhere     bool     // it makes no sense in the section of a root
+	About, Default string
+	Example        string // a value one might set; "" is true, or another choice
 }
 
 // Path is the key with its section, as "search.hidden".
 func (k *Key) Path() string { return k.Section + "." + k.Name }
+
+// Sample is a value one might set, as the file has it, that differs from the
+// default def.
+func (k *Key) Sample(def string) string {
+	if k.Example != "" {
+		return k.Example
+	}
+	for _, c := range k.Choices {
+		if c != def {
+			return strconv.Quote(c)
+		}
+	}
+	return "true"
+}
 
 // Variable is the environment variable that sets the key.
 func (k *Key) Variable() string {
@@ -59,18 +77,18 @@ func Keys() []Key {
 		{Section: "search", Name: "case-sensitive", Commands: search, Group: "case"},
 		{Section: "search", Name: "multiline", Commands: search},
 		{Section: "search", Name: "multiline-dotall", Commands: search},
-		{Section: "search", Name: "glob", Kind: List, Commands: search},
-		{Section: "search", Name: "type", Kind: List, Commands: search},
-		{Section: "search", Name: "type-not", Kind: List, Commands: search},
+		{Section: "search", Name: "glob", Kind: List, Commands: search, Example: `["!vendor/**"]`},
+		{Section: "search", Name: "type", Kind: List, Commands: search, Example: `["go", "markdown"]`},
+		{Section: "search", Name: "type-not", Kind: List, Commands: search, Example: `["lock"]`},
 		{Section: "search", Name: "hidden", Commands: search},
 		{Section: "search", Name: "no-ignore", Commands: search},
 		{Section: "search", Name: "no-index", Commands: search},
 		{Section: "search", Name: "text", Commands: search},
-		{Section: "search", Name: "max-depth", Kind: Int, Commands: search},
-		{Section: "search", Name: "after-context", Kind: Int, Commands: search, Group: "context"},
-		{Section: "search", Name: "before-context", Kind: Int, Commands: search, Group: "context"},
-		{Section: "search", Name: "context", Kind: Int, Commands: search, Group: "context"},
-		{Section: "search", Name: "max-count", Kind: Int, Commands: search},
+		{Section: "search", Name: "max-depth", Kind: Int, Commands: search, Example: `3`},
+		{Section: "search", Name: "after-context", Kind: Int, Commands: search, Group: "context", Example: `3`},
+		{Section: "search", Name: "before-context", Kind: Int, Commands: search, Group: "context", Example: `3`},
+		{Section: "search", Name: "context", Kind: Int, Commands: search, Group: "context", Example: `2`},
+		{Section: "search", Name: "max-count", Kind: Int, Commands: search, Example: `100`},
 		{Section: "search", Name: "stats", Commands: search},
 		{Section: "search", Name: "line-number", Commands: search, Group: "number"},
 		{Section: "search", Name: "no-line-number", Commands: search, Group: "number"},
@@ -82,48 +100,48 @@ func Keys() []Key {
 		{Section: "search", Name: "color", Kind: Text, Choices: []string{"auto", "always", "never"}, Commands: search},
 		{Section: "search", Name: "sort", Kind: Text, Choices: []string{"path", "modified", "none"}, Commands: search, Group: "sort"},
 		{Section: "search", Name: "sortr", Kind: Text, Choices: []string{"path", "modified", "none"}, Commands: search, Group: "sort"},
-		{Section: "search", Name: "max-columns", Kind: Int, Commands: search},
+		{Section: "search", Name: "max-columns", Kind: Int, Commands: search, Example: `300`},
 		{Section: "search", Name: "trim", Commands: search},
 		{Section: "search", Name: "no-messages", Commands: search},
-		{Section: "search", Name: "threads", Kind: Int, Commands: search},
-		{Section: "search", Name: "timeout", Kind: Duration, Commands: search},
+		{Section: "search", Name: "threads", Kind: Int, Commands: search, Example: `4`},
+		{Section: "search", Name: "timeout", Kind: Duration, Commands: search, Example: `"10s"`},
 
-		{Section: "find", Name: "glob", Kind: List, Commands: find},
+		{Section: "find", Name: "glob", Kind: List, Commands: find, Example: `["!vendor/**"]`},
 		{Section: "find", Name: "type", Kind: Text, Choices: []string{"file", "dir", "any"}, Commands: find},
 		{Section: "find", Name: "hidden", Commands: find},
 		{Section: "find", Name: "no-ignore", Commands: find},
 		{Section: "find", Name: "no-index", Commands: find},
-		{Section: "find", Name: "max-depth", Kind: Int, Commands: find},
+		{Section: "find", Name: "max-depth", Kind: Int, Commands: find, Example: `3`},
 		{Section: "find", Name: "sort", Kind: Text, Choices: []string{"path", "mtime", "size"}, Commands: find},
-		{Section: "find", Name: "limit", Kind: Int, Commands: find},
+		{Section: "find", Name: "limit", Kind: Int, Commands: find, Example: `1000`},
 
 		{Section: "change", Name: "diff", Commands: changing},
 		{Section: "change", Name: "links", Kind: Text, Choices: []string{"update", "leave"}, Commands: []string{"mv"}},
 		{Section: "change", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"rm"}},
-		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}},
+		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}, Example: `50`},
 
-		{Section: "index", Name: "idle", Kind: Duration, Commands: []string{"serve"}},
+		{Section: "index", Name: "idle", Kind: Duration, Commands: []string{"serve"}, Example: `"8h"`},
 		{Section: "index", Name: "quiet", Commands: indexing},
 		{Section: "index", Name: "force", Commands: indexing},
 
-		{Section: "mcp", Name: "root", Kind: List, Commands: []string{"mcp"}, Everywhere: true},
+		{Section: "mcp", Name: "root", Kind: List, Commands: []string{"mcp"}, Everywhere: true, Example: `["~/notes"]`},
 		{Section: "mcp", Name: "profile", Kind: Text, Choices: []string{"quarry", "vault", "roo", "godoctor", "smcp"}, Commands: agents},
-		{Section: "mcp", Name: "tools", Kind: List, Commands: agents},
+		{Section: "mcp", Name: "tools", Kind: List, Commands: agents, Example: `["search_files", "read_file"]`},
 		{Section: "mcp", Name: "read-only", Commands: agents},
 		{Section: "mcp", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"mcp", "call"}},
-		{Section: "mcp", Name: "allow", Kind: List, Commands: []string{"mcp", "call"}},
-		{Section: "mcp", Name: "deny", Kind: List, Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "allow", Kind: List, Commands: []string{"mcp", "call"}, Example: `[".env.example"]`},
+		{Section: "mcp", Name: "deny", Kind: List, Commands: []string{"mcp", "call"}, Example: `["private/**"]`},
 		{Section: "mcp", Name: "force", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "no-index", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "verbose", Commands: []string{"mcp"}},
-		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http"},
-		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http"},
-		{Section: "mcp", Name: "allow-origin", Kind: List, Commands: []string{"mcp"}, With: "http"},
+		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http", Example: `"~/.quarry-token"`},
+		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["quarry.example.com"]`},
+		{Section: "mcp", Name: "allow-origin", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["https://example.com"]`},
 
-		{Section: "journal", Name: "keep-size", Kind: Size, Default: "256MB",
-			Text: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},
-		{Section: "journal", Name: "keep-age", Kind: Duration, Default: "30d",
-			Text: "how long changes can be taken back"},
+		{Section: "journal", Name: "keep-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
+			About: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},
+		{Section: "journal", Name: "keep-age", Kind: Duration, Default: "30d", Example: `"90d"`,
+			About: "how long changes can be taken back"},
 	}
 }
 

@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry/internal/config"
+	"quarry/internal/profile"
+)
+
+// topic is a help text that belongs to no single command.
+type topic struct {
+	name, short string
+	text        func(top *cobra.Command) string
+}
+
+func topics() []topic {
+	return []topic{
+		{"syntax", "Patterns: Rust's, JavaScript's and plain text", func(*cobra.Command) string { return syntaxHelp() }},
+		{"globs", "Which files a glob matches", func(*cobra.Command) string { return globHelp() }},
+		{"profiles", "The sets of tools agents can get", func(*cobra.Command) string { return profileHelp() }},
+		{"config", "The keys of quarry.toml", configHelp},
+	}
+}
+
+func newHelp(s Streams) *cobra.Command {
+	cmd := command("help [COMMAND or TOPIC]", "Show help for a command or a topic",
+		"Show help for a command, as --help does, or for a topic.", "", nil,
+		func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				for _, t := range topics() {
+					// config is a command too: its own help is with --help.
+					if t.name == args[0] {
+						_, err := io.WriteString(s.Out, t.text(cmd.Root()))
+						return err
+					}
+				}
+			}
+			target := cmd.Root()
+			for i, word := range args {
+				var next *cobra.Command
+				for _, sub := range target.Commands() {
+					if sub.Name() == word {
+						next = sub
+					}
+				}
+				if next == nil {
+					return unknownHelp(target, args[i])
+				}
+				target = next
+			}
+			return target.Help()
+		})
+	return cmd
+}
+
+func unknownHelp(in *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range in.Commands() {
+		names = append(names, sub.Name())
+	}
+	if !in.HasParent() {
+		for _, t := range topics() {
+			names = append(names, t.name)
+		}
+	}
+	if near := config.Nearest(word, names); near != "" {
+		return fmt.Errorf("there is no help for %q\n  did you mean quarry help %s?", word, strings.TrimSpace(commandName(in)+" "+near))
+	}
+	return fmt.Errorf("there is no help for %q\n  quarry help lists commands and topics", word)
+}
+
+// sample is a pattern with a text it matches and one it doesn't.
+type sample struct{ pattern, yes, no, about string }
+
+// syntaxes are the languages of patterns; the test runs every sample.
+var syntaxes = []struct {
+	title   string
+	flags   []string
+	about   string
+	samples []sample
+}{
+	{"Rust's, the default", nil,
+		"As in ripgrep. Time grows with the text only: there is no look-around and there are no backreferences.",
+		[]sample{
+			{`foo.*bar`, "foo and bar", "bar, then foo", "any characters between"},
+			{`\bget\w+\(`, "x.getName()", "forget(", `a word that starts with "get"`},
+			{`^\s*(func|type) `, "  func main() {", "a func here", "one of two, at the start"},
+			{`[A-Z]{2,}_ID`, "USER_ID", "U_ID", "two capitals or more"},
+			{`(?i)todo`, "// ToDo", "done", "either case, as -i does"},
+			{`\p{Greek}`, "α-test", "a-test", "a letter of a script"},
+			{`a\.b`, "a.b", "axb", `a backslash takes the meaning away`},
+		}},
+	{"JavaScript's", []string{"--syntax", "javascript"},
+		"As in RegExp, with look-around and backreferences. Such a pattern may take long; it is stopped before it takes for ever.",
+		[]sample{
+			{`(?<=price: )\d+`, "price: 10", "cost: 10", "digits behind a text"},
+			{`foo(?!bar)`, "foobaz", "foobar", "not followed by"},
+			{`(["']).*?\1`, `say "hi"`, `say "hi'`, "what group 1 matched, again"},
+			{`(?<y>\d{4})-\k<y>`, "2026-2026", "2025-2026", "by name"},
+		}},
+	{"Plain text", []string{"-F"},
+		"No character has a meaning. --syntax literal is the same.",
+		[]sample{
+			{`a.b(c)[0]`, "x = a.b(c)[0];", "axb(c)[0]", "just the text"},
+		}},
+}
+
+func syntaxHelp() string {
+	var b strings.Builder
+	b.WriteString("A pattern is run on each line by itself; ^ and $ are its ends. With -U it may\nspan lines. -i, -S and -w mean the same in every syntax.\n")
+	for _, s := range syntaxes {
+		title := s.title
+		if len(s.flags) > 0 {
+			title += ": quarry search " + strings.Join(s.flags, " ")
+		}
+		fmt.Fprintf(&b, "\n%s\n%s\n  %-20s %-18s %-16s %s\n", title, wrapped(s.about, "  ", helpWidth), "pattern", "matches", "doesn't match", "")
+		for _, e := range s.samples {
+			fmt.Fprintf(&b, "  %-20s %-18s %-16s %s\n", e.pattern, e.yes, e.no, e.about)
+		}
+	}
+	b.WriteString(`
+In a shell, put patterns in single quotes. A pattern that starts with a dash
+comes behind -e: quarry search -e --flag
+
+Tools for agents: the parameter regex is Rust's, pattern is JavaScript's.
+`)
+	return trimLines(b.String())
+}
+
+// trimLines drops the spaces that columns leave at the ends of lines.
+func trimLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(l, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// globs are samples for globHelp; the test lists files with every one.
+var globs = []sample{
+	{"*.go", "cmd/main.go", "main.go.txt", "names, at any depth"},
+	{"src/*.go", "src/a.go", "src/x/a.go", "a slash: from the top"},
+	{"/*.md", "README.md", "docs/x.md", "at the top only"},
+	{"src/**", "src/x/a.go", "lib/src/a.go", "all below src"},
+	{"**/test/*.go", "a/b/test/x.go", "a/test/b/x.go", "in any folder test"},
+	{"*.{ts,tsx}", "a.tsx", "a.js", "one of several"},
+	{"[a-c]?.txt", "b7.txt", "d7.txt", "a class; ? is one character"},
+	{"build/", "x/build/o.bin", "build.sh", "a folder and what it holds"},
+}
+
+func globHelp() string {
+	var b strings.Builder
+	b.WriteString(`A glob names files for quarry find and for -g. It is read as git and ripgrep read
+it; upper and lower case count.
+
+  glob           matches         doesn't match
+`)
+	for _, g := range globs {
+		fmt.Fprintf(&b, "  %-14s %-15s %-15s %s\n", g.pattern, g.yes, g.no, g.about)
+	}
+	b.WriteString(`
+A leading ! excludes: quarry find -g '*.go' -g '!*_test.go'. Of several globs the
+last that matches a file decides; without one that includes, all files are in.
+With a PATH, a glob with a slash starts there.
+
+A glob narrows: hidden and ignored files stay out unless -. or -u ask for them.
+Put globs in single quotes, or the shell expands them.
+
+Tools of the profiles vault and smcp have their own documents' globs:
+vault knows *, ** and ? only, from the top, in any case; smcp's are minimatch's.
+`)
+	return trimLines(b.String())
+}
+
+func profileHelp() string {
+	var b strings.Builder
+	b.WriteString("A profile is the set of tools an agent gets, and how they word answers:\nquarry mcp --profile NAME, quarry tools --profile NAME.\n")
+	for _, name := range profile.Names() {
+		a := &agent{profile: name}
+		var tools []string
+		if r, err := a.registry(nil); err == nil {
+			for _, t := range r.Tools() {
+				tools = append(tools, t.Name)
+			}
+		}
+		title := name
+		if name == profile.Names()[0] {
+			title += " (the default)"
+		}
+		fmt.Fprintf(&b, "\n%s: %s\n%s", title, profile.About(name), wrapped(strings.Join(tools, ", "), "  ", helpWidth))
+	}
+	b.WriteString(`
+--tools a,b narrows a profile, --read-only leaves out what changes files. The key
+mcp.profile of quarry.toml sets one for a folder:
+
+  [root."~/notes".mcp]
+  profile = "vault"
+
+docs/PROFILES.md describes every tool.
+`)
+	return b.String()
+}
+
+func configHelp(top *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString(`quarry.toml stands in the user's configuration folder; quarry config path says
+where, quarry config init writes one. A key has the name of a flag and stands in
+the section of its command; [root."/path"] holds keys for one folder:
+
+  [search]
+  hidden = true
+
+  [root."~/notes".mcp]
+  profile = "vault"
+
+A flag goes before the environment (QUARRY_SEARCH_HIDDEN), that before the
+section of a folder, that before the rest of the file. quarry config KEY explains
+a key.
+`)
+	for _, section := range config.Sections() {
+		fmt.Fprintf(&b, "\n[%s] %s\n", section, sectionTexts[section])
+		for _, k := range config.Keys() {
+			if k.Section == section {
+				text := wrapped(keyText(top, &k), strings.Repeat(" ", 21), helpWidth)
+				fmt.Fprintf(&b, "  %-18s %s", k.Name, strings.TrimLeft(text, " "))
+			}
+		}
+	}
+	return b.String()
+}

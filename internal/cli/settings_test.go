@@ -1,0 +1,338 @@
+package cli
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"quarry/internal/config"
+	"quarry/internal/profile"
+)
+
+var update = flag.Bool("update", false, "rewrite the generated documents")
+
+// tree is the command tree as a user meets it.
+func tree() *cobra.Command { return newRoot(Streams{conf: &settings{}}) }
+
+// withoutKey are flags that quarry.toml can't set, by command ("" is any), and
+// why.
+var withoutKey = map[string]string{
+	"help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
+	"no-config": "is about the file", "version": "asks for one answer", "dry-run": "is about one change",
+	"expected-version": "is about one file", "yes": "has to be said each time", "all": "asks for one answer",
+
+	"search regexp": "the pattern", "search file": "the pattern", "search fixed-strings": "search.syntax sets it",
+	"search word-regexp": "changes what a pattern means", "search line-regexp": "changes what a pattern means",
+	"search invert-match": "changes what a pattern means", "search type-list": "asks for one answer",
+	"search unrestricted": "hidden, no-ignore and text set it", "search files-with-matches": "a mode", "search files-without-match": "a mode",
+	"search count": "a mode", "search count-matches": "a mode", "search only-matching": "a mode", "search replace": "a mode",
+	"search quiet": "a mode", "search vimgrep": "a mode", "search byte-offset": "a mode", "search null": "a mode",
+	"find unrestricted": "hidden and no-ignore set it", "find null": "a mode", "read plain": "a mode",
+
+	"edit old": "the edit", "edit new": "the edit", "edit nth": "the edit", "edit insert-after": "the edit",
+	"edit insert-before": "the edit", "edit delete": "the edit", "edit content": "the edit", "write content": "the content",
+	"note new content": "the content", "note new title": "the content", "note append content": "the content",
+	"note prepend content": "the content", "trash empty older-than": "is about one deletion",
+
+	"mcp http": "clients that start the server speak on stdin", "mcp allow-remote": "has to be said each time",
+	"mcp install client": "asks for one answer", "mcp install scope": "asks for one answer", "mcp install name": "asks for one answer",
+	"mcp install config": "asks for one answer", "mcp install command": "asks for one answer", "mcp install write": "has to be said each time",
+	"doctor clean": "has to be said each time", "doctor fix": "has to be said each time",
+}
+
+// Every key is a flag of each of its commands, of the same kind; every flag has
+// a key or a reason not to have one.
+func TestKeysAndFlags(t *testing.T) {
+	top := tree()
+	have := map[string]bool{}
+	for _, k := range config.Keys() {
+		for _, name := range k.Commands {
+			cmd, rest, err := top.Find(strings.Fields(name))
+			if err != nil || len(rest) > 0 {
+				t.Errorf("%s: there is no command %s", k.Path(), name)
+				continue
+			}
+			cmd.InheritedFlags() // merges those of the commands above
+			fl := cmd.Flags().Lookup(k.Name)
+			if fl == nil {
+				fl = cmd.InheritedFlags().Lookup(k.Name)
+			}
+			if fl == nil {
+				t.Errorf("%s: quarry %s has no flag --%s", k.Path(), name, k.Name)
+				continue
+			}
+			have[name+" "+k.Name] = true
+			want := map[config.Kind][]string{
+				config.Bool: {"bool"}, config.Int: {"int"}, config.Text: {"string"}, config.Duration: {"days", "duration"},
+				config.List: {"stringArray", "stringSlice"},
+			}[k.Kind]
+			if !slices.Contains(want, fl.Value.Type()) {
+				t.Errorf("%s: the flag of %s is a %s", k.Path(), name, fl.Value.Type())
+			}
+			for _, c := range k.Choices {
+				if err := fl.Value.Set(c); err != nil {
+					t.Errorf("%s: quarry %s --%s %s: %v", k.Path(), name, k.Name, c, err)
+				}
+			}
+		}
+	}
+	eachCommand(top, func(cmd *cobra.Command) {
+		name := commandName(cmd)
+		cmd.InheritedFlags()
+		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
+			installed := name == "mcp install" && have["mcp "+fl.Name]
+			if !fl.Hidden && cmd.Runnable() && !have[name+" "+fl.Name] && !installed && withoutKey[fl.Name] == "" && withoutKey[name+" "+fl.Name] == "" {
+				t.Errorf("quarry %s --%s has no key, and withoutKey has no reason", name, fl.Name)
+			}
+		})
+	})
+	k, _ := config.Lookup("mcp.profile")
+	if diff := cmp.Diff(profile.Names(), k.Choices); diff != "" {
+		t.Errorf("profiles:\n%s", diff)
+	}
+}
+
+// Help names the keys, within 80 columns.
+func TestHelpNamesKeys(t *testing.T) {
+	for _, k := range config.Keys() {
+		for _, name := range k.Commands {
+			got := runQuarry("", append(strings.Fields(name), "--help")...)
+			_, keys, found := strings.Cut(got.out, "Keys of quarry.toml, in ["+k.Section+"]:\n")
+			if words := strings.Fields(strings.ReplaceAll(keys, ",", " ")); !found || !slices.Contains(words, k.Name) {
+				t.Errorf("quarry %s --help doesn't name %s", name, k.Path())
+			}
+		}
+	}
+}
+
+func TestConfigDoc(t *testing.T) {
+	want := configDoc(tree())
+	const name = "../../docs/CONFIG.md"
+	if *update {
+		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, strings.ReplaceAll(string(got), "\r\n", "\n")); diff != "" {
+		t.Errorf("docs/CONFIG.md is old: go test ./internal/cli -run TestConfigDoc -update\n%s", diff)
+	}
+}
+
+// The example file sets nothing, and every line of it can be set.
+func TestConfigExample(t *testing.T) {
+	text := configExample(tree())
+	f, err := config.Parse("f", []byte(text), "/home/u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := func(string) string { return "" }
+	list, err := f.Effective(none, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if s.Source != config.FromDefault {
+			t.Errorf("%s is set", s.Path())
+		}
+	}
+	text = regexp.MustCompile(`(?m)^#([a-z\[])`).ReplaceAllString(text, "$1")
+	if f, err = config.Parse("f", []byte(text), "/home/u"); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if list, err = f.Effective(none, "/home/u/notes"); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if s.Source == config.FromDefault {
+			t.Errorf("%s is not in the example", s.Path())
+		}
+	}
+}
+
+// configured makes a folder with files, a configuration, and goes there.
+func configured(t *testing.T, text string) (dir, file string) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(dir, "conf", "quarry.toml")
+	writeTree(t, dir, map[string]string{
+		"conf/quarry.toml": text, "w/go.mod": "", "w/a.txt": "one\nFoo\nthree\n", "w/.h": "foo\n", "w/sub/b.txt": "foo\n", "v/go.mod": "", "v/.h": "foo\n",
+	})
+	t.Setenv("QUARRY_CONFIG", file)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Chdir(filepath.Join(dir, "w"))
+	return dir, file
+}
+
+func TestConfigured(t *testing.T) {
+	configured(t, `
+[search]
+smart-case = true
+hidden = true
+context = 1
+glob = ["!sub/**"]
+[find]
+hidden = true
+`)
+	const all = ".h:1:foo\n--\na.txt-1-one\na.txt:2:Foo\na.txt-3-three\n"
+	for _, c := range []struct {
+		name string
+		args []string
+		env  [2]string
+		want string
+	}{
+		{"the file", []string{"search", "foo"}, [2]string{}, all},
+		{"a flag goes before", []string{"search", "foo", "--hidden=false", "-C0"}, [2]string{}, "a.txt:2:Foo\n"},
+		{"a flag of the same group too", []string{"search", "foo", "-s", "-A0"}, [2]string{}, ".h:1:foo\n"},
+		{"a list is replaced", []string{"search", "foo", "-l", "-g", "*.txt"}, [2]string{}, "a.txt\nsub/b.txt\n"},
+		{"the environment goes before", []string{"search", "-l", "foo"}, [2]string{"QUARRY_SEARCH_HIDDEN", "false"}, "a.txt\n"},
+		{"a flag goes before that", []string{"search", "-l", "foo", "--hidden"}, [2]string{"QUARRY_SEARCH_HIDDEN", "false"}, ".h\na.txt\n"},
+		{"without the file", []string{"search", "foo", "--no-config"}, [2]string{}, "sub/b.txt:1:foo\n"},
+		{"find", []string{"find", "-d1"}, [2]string{}, ".h\na.txt\ngo.mod\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.env[0] != "" {
+				t.Setenv(c.env[0], c.env[1])
+			}
+			if got := runQuarry("", c.args...); got.out != c.want || got.err != "" {
+				t.Errorf("%q: %s%s\nwant %s", c.args, got.out, got.err, c.want)
+			}
+		})
+	}
+}
+
+// The section of a folder counts there, whatever folder one is in, and a value
+// of it goes before one of the same group in the rest of the file.
+func TestConfiguredForRoot(t *testing.T) {
+	dir, file := configured(t, "")
+	text := "[search]\nignore-case = true\n[root.'" + filepath.ToSlash(dir) + "/v']\nsearch.hidden = true\nsearch.case-sensitive = true\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	v := filepath.Join(dir, "v")
+	for _, c := range []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"search", "-l", "FOO"}, "a.txt\nsub/b.txt\n", 0},
+		{[]string{"search", "-l", "FOO", "../v"}, "", 1},
+		{[]string{"search", "-l", "foo", "../v"}, "../v/.h\n", 0},
+		{[]string{"search", "-l", "foo", "../v", "--hidden=false"}, "", 1},
+	} {
+		if got := runQuarry("", c.args...); got.out != c.want || got.code != c.code {
+			t.Errorf("%q: code %d %s%s", c.args, got.code, got.out, got.err)
+		}
+	}
+	got := runQuarry("", "config", "--root", v)
+	want := "file  " + file + "\nroot  " + v + `
+
+search.ignore-case     true  quarry.toml:2
+search.case-sensitive  true  quarry.toml:5, section of this folder
+search.hidden          true  quarry.toml:4, section of this folder
+
+`
+	if !strings.HasPrefix(got.out, want) {
+		t.Errorf("quarry config: %s%s\nwant %s", got.out, got.err, want)
+	}
+	var out struct{ Settings []jsonSetting }
+	if err := json.Unmarshal([]byte(runQuarry("", "config", "--json").out), &out); err != nil || len(out.Settings) != len(config.Keys()) {
+		t.Errorf("--json: %d settings, %v", len(out.Settings), err)
+	}
+}
+
+// Of a server with several roots each has what its section says, and a flag
+// goes before all of them.
+func TestConfiguredRoots(t *testing.T) {
+	dir, file := configured(t, "")
+	text := "mcp.deny = ['*.md']\n[root.'" + filepath.ToSlash(dir) + "/v'.mcp]\nread-only = true\ndeny = ['go.*']\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	roots := []string{"--root", filepath.Join(dir, "w"), "--root", filepath.Join(dir, "v")}
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"write_file", `{"path": "w/new.txt", "content": "x"}`}, 0},
+		{[]string{"write_file", `{"path": "v/new.txt", "content": "x"}`}, 1},
+		{[]string{"read_file", `{"path": "w/go.mod"}`}, 0},
+		{[]string{"read_file", `{"path": "v/go.mod"}`}, 1},
+		{[]string{"read_file", `{"path": "v/go.mod"}`, "--deny", "*.x"}, 0},
+	} {
+		if got := runQuarry("", append(append([]string{"call"}, c.args...), roots...)...); got.code != c.code {
+			t.Errorf("%q: code %d, %s%s", c.args, got.code, got.out, got.err)
+		}
+	}
+}
+
+// A broken file keeps every command from starting but those that help.
+func TestBrokenConfig(t *testing.T) {
+	_, file := configured(t, "[search]\nhiden = true\n")
+	eachCommand(tree(), func(cmd *cobra.Command) {
+		name := commandName(cmd)
+		if !cmd.Runnable() || cmd.HasSubCommands() || slices.Contains(works, name) || name == "serve" || name == "mcp" {
+			return
+		}
+		args := strings.Fields(name)
+		for _, word := range argumentWords(cmd) {
+			if !strings.HasPrefix(word, "[") {
+				args = append(args, "x")
+			}
+		}
+		if got := runQuarry("", args...); got.code != exitError || !strings.Contains(got.err, file+":2: search.hiden: there is no such key\n  did you mean hidden?") {
+			t.Errorf("%q: code %d, %q", args, got.code, got.err)
+		}
+	})
+	for _, args := range [][]string{{"help"}, {"help", "config"}, {"config", "path"}, {"search", "--help"}, {"completion", "bash"}, {"search", "--no-config", "foo"}} {
+		if got := runQuarry("", args...); got.code != 0 || got.err != "" {
+			t.Errorf("%q: code %d, %q", args, got.code, got.err)
+		}
+	}
+	if got := runQuarry("", "config"); got.code != exitError || !strings.Contains(got.err, file+":2:") {
+		t.Errorf("quarry config: %d %q", got.code, got.err)
+	}
+}
+
+func TestConfigCommand(t *testing.T) {
+	home := t.TempDir()
+	name := filepath.Join(home, "deep", "quarry.toml")
+	t.Setenv("QUARRY_CONFIG", name)
+	if got := runQuarry("", "config", "path"); got.out != name+"\n" {
+		t.Errorf("path: %q", got.out)
+	}
+	if got := runQuarry("", "config", "init"); got.code != 0 {
+		t.Errorf("init: %q", got.err)
+	}
+	if got := runQuarry("", "config", "init"); got.code != exitError || !strings.Contains(got.err, "exists already") {
+		t.Errorf("init again: %q", got.err)
+	}
+	got := runQuarry("", "config", "search.context")
+	for _, want := range []string{"now       0, the default", "takes     number", "flag      quarry search --context", "variable  QUARRY_SEARCH_CONTEXT", "[search]\n          context = 2"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("no %q in\n%s", want, got.out)
+		}
+	}
+	for _, c := range []struct{ arg, want string }{
+		{"hidden", "did you mean search.hidden?"}, {"search.hiden", "did you mean search.hidden?"}, {"xyz", "quarry config --all"},
+	} {
+		if got := runQuarry("", "config", c.arg); got.code != exitError || !strings.Contains(got.err, c.want) {
+			t.Errorf("config %s: %q", c.arg, got.err)
+		}
+	}
+}

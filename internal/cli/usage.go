@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"quarry/internal/config"
+)
+
+// helpWidth is how wide help texts are: they fit the narrowest terminal people
+// use, and longer lines are harder to read anyway.
+const helpWidth = 80
+
+// chapters are the commands in the order a person meets them. A command that
+// is missing here is listed at the end.
+var chapters = []struct {
+	title    string
+	commands []string
+}{
+	{"Search", []string{"search", "find", "read"}},
+	{"Change", []string{"edit", "write", "mkdir", "mv", "rm", "note"}},
+	{"Look back", []string{"log", "diff", "undo", "trash"}},
+	{"Agents", []string{"mcp", "tools", "call"}},
+	{"Speed", []string{"index", "serve"}},
+	{"Set up", []string{"config", "doctor", "completion", "man", "help"}},
+}
+
+// folders lists the commands that take the workspace's folder as an argument,
+// and how many of them.
+var folders = map[string]int{
+	"serve": 1, "index build": 1, "index status": 1, "index verify": 1, "index delete": 1,
+	"log": 1, "trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,
+}
+
+// finish gives all commands what they have in common: help texts of one form,
+// folders as arguments, errors that say what to do, completion.
+func finish(root *cobra.Command) {
+	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
+	eachCommand(root, func(cmd *cobra.Command) {
+		cmd.DisableFlagsInUseLine = true
+		if most, ok := folders[commandName(cmd)]; ok {
+			cmd.Args = folderArgument(most)
+			cmd.Use += map[bool]string{true: " [DIR]", false: " [DIR...]"}[most == 1]
+		}
+		cmd.Args = clearArgs(cmd.Args)
+	})
+	addCompletions(root)
+}
+
+// eachCommand visits a command and all below it.
+func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, sub := range cmd.Commands() {
+		eachCommand(sub, visit)
+	}
+}
+
+// writeUsage is the part of help below the description. groups are the
+// command's flags with titles, nil shows them as one.
+func writeUsage(c *cobra.Command, groups []flagGroup) error {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if c.Runnable() && c.HasParent() {
+		fmt.Fprintf(&b, "  %s\n", c.UseLine())
+	}
+	if c.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "  %s COMMAND\n", c.CommandPath())
+	}
+	if c.Example != "" {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
+	}
+	writeCommands(&b, c)
+	for _, name := range quietDefaults {
+		if fl := c.Flags().Lookup(name); fl != nil {
+			fl.DefValue = map[string]string{"count": "0"}[fl.Value.Type()]
+		}
+	}
+	if groups == nil {
+		flags := newFlagSet()
+		c.Flags().VisitAll(func(fl *pflag.Flag) {
+			if !c.HasParent() || fl.Name != "no-config" && fl.Name != "help" {
+				flags.AddFlag(fl)
+			}
+		})
+		groups = []flagGroup{{"Flags", flags}}
+	}
+	for _, g := range groups {
+		if text := g.flags.FlagUsagesWrapped(helpWidth); text != "" {
+			fmt.Fprintf(&b, "\n%s:\n%s", g.title, text)
+		}
+	}
+	writeKeys(&b, c)
+	_, err := io.WriteString(c.OutOrStdout(), b.String())
+	return err
+}
+
+func writeCommands(b *strings.Builder, c *cobra.Command) {
+	if !c.HasAvailableSubCommands() {
+		return
+	}
+	if c.HasParent() {
+		b.WriteString("\nCommands:\n")
+		for _, sub := range c.Commands() {
+			if sub.IsAvailableCommand() {
+				fmt.Fprintf(b, "  %-13s %s\n", sub.Name(), sub.Short)
+			}
+		}
+		return
+	}
+	left := map[string]*cobra.Command{}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() || sub.Name() == "help" {
+			left[sub.Name()] = sub
+		}
+	}
+	for _, ch := range chapters {
+		fmt.Fprintf(b, "\n%s:\n", ch.title)
+		for _, name := range ch.commands {
+			if sub := left[name]; sub != nil {
+				fmt.Fprintf(b, "  %-13s %s\n", name, sub.Short)
+				delete(left, name)
+			}
+		}
+	}
+	if len(left) > 0 {
+		b.WriteString("\nOther:\n")
+		for _, sub := range c.Commands() {
+			if left[sub.Name()] != nil {
+				fmt.Fprintf(b, "  %-13s %s\n", sub.Name(), sub.Short)
+			}
+		}
+	}
+	b.WriteString("\nTopics:\n")
+	for _, t := range topics() {
+		fmt.Fprintf(b, "  %-13s %s\n", "help "+t.name, t.short)
+	}
+}
+
+// keysOf are the keys of quarry.toml that set a flag of the command.
+func keysOf(c *cobra.Command) []config.Key {
+	return slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return !slices.Contains(k.Commands, commandName(c)) })
+}
+
+// writeKeys says which flags quarry.toml can set.
+func writeKeys(b *strings.Builder, c *cobra.Command) {
+	keys := keysOf(c)
+	if len(keys) == 0 {
+		return
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Name
+	}
+	fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", keys[0].Section, wrapped(strings.Join(names, ", "), "  ", helpWidth))
+}
+
+// wrapped breaks a text between words into indented lines.
+func wrapped(text, indent string, width int) string {
+	var b strings.Builder
+	line := indent
+	for _, word := range strings.Fields(text) {
+		switch {
+		case len(line) == len(indent):
+			line += word
+		case len([]rune(line))+1+len([]rune(word)) > width:
+			b.WriteString(line + "\n")
+			line = indent + word
+		default:
+			line += " " + word
+		}
+	}
+	return b.String() + line + "\n"
+}
