@@ -2,7 +2,6 @@ package index
 
 import (
 	"encoding/binary"
-	"math/bits"
 	"runtime/debug"
 	"sync"
 
@@ -43,13 +42,15 @@ func (c *runCursor) next() bool {
 // take appends the blocks that have the gram.
 func (c *runCursor) take(ids []uint32) []uint32 {
 	data, id := c.data, c.base
-	if c.n > denseFrom {
-		for at := 0; at < denseBytes; at += 8 {
-			for w := binary.LittleEndian.Uint64(data[at:]); w != 0; w &= w - 1 {
-				ids = append(ids, id+uint32(8*at+bits.TrailingZeros64(w)))
-			}
+	if c.n > fewInRun {
+		size, k := binary.Uvarint(data)
+		at := len(ids)
+		// The list was made a moment ago in this process: it is sound.
+		ids, _ = trigram.OpenList(data[k:], c.n, stretch).Append(ids, 0, stretch)
+		for i := range ids[at:] {
+			ids[at+i] += id
 		}
-		c.data = data[denseBytes:]
+		c.data = data[k+int(size):]
 		return ids
 	}
 	at := 0
@@ -70,7 +71,7 @@ func (c *runCursor) take(ids []uint32) []uint32 {
 
 // part merges the runs' lists of the grams of one part.
 func (a *assembly) part(i int, out *part) {
-	out.keys, out.entries, out.data = out.keys[:0], out.entries[:0], out.data[:0]
+	out.reset()
 	var cursors []*runCursor
 	for j := range a.runs {
 		r := &a.runs[j]

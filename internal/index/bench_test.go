@@ -55,7 +55,7 @@ func TestBuildFigures(t *testing.T) {
 	fmt.Printf("disk: %.1f MB in %d segments, %.2f %% of the text; still dirty %d\n",
 		float64(st.Bytes)/1e6, st.Segments, 100*float64(st.Bytes)/float64(st.Text), st.Dirty)
 	h := ix.segs[0].seg
-	fmt.Printf("sections: postings %d, grams %d, entries %d, restarts %d, paths %d, stamps %d, blocks %d KB; %d documents, %d blocks\n", len(h.postings)>>10, len(h.grams.keys)>>10,
+	fmt.Printf("sections: postings %d, grams %d, entries %d, restarts %d, paths %d, stamps %d, blocks %d KB; %d documents, %d blocks\n", len(h.postings)>>10, len(h.grams.heads)>>10,
 		len(h.grams.entries)>>10, len(h.docs.restarts)>>10, len(h.docs.paths)>>10, len(h.docs.stamps)>>10,
 		(len(h.blocks.entries)+len(h.blocks.starts))>>10, h.docs.n, h.blocks.n)
 	ix.Close()

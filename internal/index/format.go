@@ -12,10 +12,9 @@ import (
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
-	formatVersion = 2
+	formatVersion = 3
 
-	// maxDocs bounds the blocks of a segment, and so its documents: their
-	// number has 24 bits in a gram's entry.
+	// maxDocs bounds the blocks of a segment, and so its documents.
 	maxDocs = 1<<24 - 1
 )
 
@@ -48,7 +47,7 @@ func damaged(format string, args ...any) error {
 }
 
 // alphabetVersion changes when the same text would get other grams.
-const alphabetVersion = 1
+const alphabetVersion = 2
 
 // fingerprint stands for everything grams depend on: an index made with other
 // case tables would miss files without anything looking wrong.

@@ -134,9 +134,11 @@ func TestCandidates(t *testing.T) {
 		ask        Ask
 		want       []string
 	}{
-		{"a rare word, in any case and encoding", "needle", Ask{}, []string{"a/one.go", "b.go", "long", "utf16"}},
+		{"a rare word, in any case and encoding", "(?i)needle", Ask{}, []string{"a/one.go", "b.go", "long", "utf16"}},
+		{"with its case", "needle", Ask{}, []string{"a/one.go", "long", "utf16"}},
+		{"with its case, capitals", "NEEDLE", Ask{}, []string{"b.go", "long"}},
 		{"absent: only what grams can't speak for", "not_there", Ask{}, []string{"long"}},
-		{"hidden when asked for", "needle", Ask{Hidden: true}, []string{".dot", "a/one.go", "b.go", "long", "utf16"}},
+		{"hidden when asked for", "needle", Ask{Hidden: true}, []string{".dot", "a/one.go", "long", "utf16"}},
 		{"binary when asked for", "not_there", Ask{Also: Binary}, []string{"bin", "long"}},
 		{"below a folder", "func", Ask{Under: w.path("a")}, []string{"a/one.go", "a/two.go"}},
 		{"below a folder, one", "haystack", Ask{Under: w.path("a")}, []string{"a/two.go"}},

@@ -176,13 +176,9 @@ func unnumbered(n int) []int32 {
 
 // write merges the lists.
 func (j *joining) write(w *segmentWriter, workers int) error {
-	keys := make([][]trigram.Gram, len(j.from))
-	for i, h := range j.from {
-		keys[i] = h.seg.grams.all(nil)
-	}
 	errs := make([]error, parts)
 	err := inParts(workers, func(i int, out *part) {
-		errs[i] = guard(func() error { return j.part(keys, i, out) })
+		errs[i] = guard(func() error { return j.part(i, out) })
 	}, func(p *part) error {
 		if err := j.ctx.Err(); err != nil {
 			return err
@@ -201,35 +197,40 @@ func (j *joining) write(w *segmentWriter, workers int) error {
 	return err
 }
 
-func (j *joining) part(keys [][]trigram.Gram, i int, out *part) error {
-	out.keys, out.entries, out.data = out.keys[:0], out.entries[:0], out.data[:0]
-	at, end := make([]int, len(keys)), make([]int, len(keys))
-	for k := range keys {
-		at[k], _ = slices.BinarySearch(keys[k], trigram.Gram(i)<<partShift)
-		end[k], _ = slices.BinarySearch(keys[k], trigram.Gram(i+1)<<partShift)
+func (j *joining) part(i int, out *part) error {
+	out.reset()
+	lo, hi := trigram.Gram(i)<<partShift, trigram.Gram(i+1)<<partShift
+	cursors := make([]gramCursor, len(j.from))
+	live := make([]bool, len(j.from))
+	for k, h := range j.from {
+		cursors[k] = h.seg.grams.from(lo)
+		for live[k] = cursors[k].next(); live[k] && cursors[k].gram < lo; {
+			live[k] = cursors[k].next()
+		}
 	}
 	var ids, one, all, spare []uint32
 	for {
-		g, some := trigram.Gram(trigram.Grams), false
-		for k := range keys {
-			if at[k] < end[k] {
-				g, some = min(g, keys[k][at[k]]), true
+		g := hi
+		for k := range cursors {
+			if live[k] {
+				g = min(g, cursors[k].gram)
 			}
 		}
-		if !some {
+		if g == hi {
 			return nil
 		}
 		all = all[:0]
-		for k := range keys {
-			if at[k] == end[k] || keys[k][at[k]] != g {
+		for k := range cursors {
+			c := &cursors[k]
+			if !live[k] || c.gram != g {
 				continue
 			}
 			seg := j.from[k].seg
 			var err error
-			if ids, err = seg.listAt(at[k]).Append(ids[:0], 0, uint32(seg.blocks.n)); err != nil {
+			if ids, err = seg.listOf(&c.gramEntry).Append(ids[:0], 0, uint32(seg.blocks.n)); err != nil {
 				return err
 			}
-			at[k]++
+			live[k] = c.next()
 			one = one[:0]
 			for _, id := range ids {
 				if n := j.blocks[k][id]; n >= 0 {

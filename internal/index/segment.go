@@ -1,10 +1,8 @@
 package index
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"math/bits"
 	"runtime/debug"
 	"sync/atomic"
 
@@ -80,11 +78,11 @@ func (s *segment) parse(data []byte) error {
 	s.sum, s.text = sum, f.text
 	s.postings = part[secPostings]
 	s.docs = docTable{int(f.docs), part[secPaths], part[secRestarts], part[secStamps], part[secFlags]}
-	s.grams = gramTable{n: int(f.grams), keys: part[secGrams], entries: part[secEntries]}
+	s.grams = gramTable{n: int(f.grams), heads: part[secGrams], entries: part[secEntries]}
 	if err := s.docs.check(); err != nil {
 		return err
 	}
-	if err := s.grams.check(); err != nil {
+	if err := s.grams.check(int(f.blocks), len(s.postings)); err != nil {
 		return err
 	}
 	if s.blocks, err = openBlocks(part[secBlocks], int(f.blocks), int(f.docs)); err != nil {
@@ -115,110 +113,21 @@ func (s *segment) release() {
 	}
 }
 
-// list returns the blocks that have a gram. The number of a single one is in the
-// entry itself, which is then encoded.
+// list returns the blocks that have a gram.
 func (s *segment) list(g trigram.Gram) trigram.List {
-	i := s.grams.find(g)
-	if i < 0 {
-		return trigram.List{}
-	}
-	return s.listAt(i)
+	e := s.grams.find(g)
+	return s.listOf(&e)
 }
 
-func (s *segment) listAt(i int) trigram.List {
-	n, where := splitEntry(binary.LittleEndian.Uint64(s.grams.entries[8*i:]))
-	if n == 1 {
-		return trigram.OpenList(trigram.AppendList(nil, []uint32{uint32(where)}, s.blocks.n), 1, s.blocks.n)
+func (s *segment) listOf(e *gramEntry) trigram.List {
+	switch e.n {
+	case 0:
+		return trigram.List{}
+	case 1:
+		return trigram.OpenList(trigram.AppendList(nil, []uint32{uint32(e.where)}, s.blocks.n), 1, s.blocks.n)
 	}
-	return trigram.OpenList(s.postings[where:], n, s.blocks.n)
+	return trigram.OpenList(s.postings[e.where:], e.n, s.blocks.n)
 }
 
 // count returns how many blocks have a gram.
-func (s *segment) count(g trigram.Gram) int {
-	i := s.grams.find(g)
-	if i < 0 {
-		return 0
-	}
-	n, _ := splitEntry(binary.LittleEndian.Uint64(s.grams.entries[8*i:]))
-	return n
-}
-
-// An entry has the number of blocks in its low 24 bits and above them where the
-// list is, or for one block its number.
-const countBits = 24
-
-func makeEntry(n int, where uint64) uint64   { return where<<countBits | uint64(n) }
-func splitEntry(e uint64) (n int, at uint64) { return int(e & (1<<countBits - 1)), e >> countBits }
-
-// gramTable finds a gram's entry: with many grams, by a bitmap of all there
-// could be and the number of ones before every 512th; with few, by their sorted
-// keys.
-type gramTable struct {
-	n       int
-	keys    []byte
-	entries []byte
-}
-
-const (
-	bitmapSize = trigram.Grams / 8
-	rankEvery  = 512
-	ranksSize  = trigram.Grams / rankEvery * 4
-	// With fewer grams than this the sorted keys are smaller.
-	bitmapFrom = (bitmapSize + ranksSize) / 4
-)
-
-func (t *gramTable) check() error {
-	want := 4 * t.n
-	if t.n >= bitmapFrom {
-		want = bitmapSize + ranksSize
-	}
-	if len(t.keys) != want || len(t.entries) != 8*t.n {
-		return damaged("gram table")
-	}
-	return nil
-}
-
-func (t *gramTable) find(g trigram.Gram) int {
-	if t.n < bitmapFrom {
-		lo, hi := 0, t.n
-		for lo < hi {
-			mid := (lo + hi) / 2
-			if binary.LittleEndian.Uint32(t.keys[4*mid:]) < uint32(g) {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		if lo < t.n && binary.LittleEndian.Uint32(t.keys[4*lo:]) == uint32(g) {
-			return lo
-		}
-		return -1
-	}
-	if t.keys[g/8]>>(g%8)&1 == 0 {
-		return -1
-	}
-	block := int(g / rankEvery)
-	rank := int(binary.LittleEndian.Uint32(t.keys[bitmapSize+4*block:]))
-	at := block * rankEvery / 8
-	for ; at+8 <= int(g/64)*8; at += 8 {
-		rank += bits.OnesCount64(binary.LittleEndian.Uint64(t.keys[at:]))
-	}
-	w := binary.LittleEndian.Uint64(t.keys[at:])
-	return rank + bits.OnesCount64(w&(1<<(g%64)-1))
-}
-
-// all lists the grams in order.
-func (t *gramTable) all(dst []trigram.Gram) []trigram.Gram {
-	if t.n < bitmapFrom {
-		for i := range t.n {
-			dst = append(dst, trigram.Gram(binary.LittleEndian.Uint32(t.keys[4*i:])))
-		}
-		return dst
-	}
-	for at := 0; at < bitmapSize; at += 8 {
-		for w := binary.LittleEndian.Uint64(t.keys[at:]); w != 0; w &= w - 1 {
-			dst = append(dst, trigram.Gram(8*at+bits.TrailingZeros64(w)))
-		}
-	}
-	return dst
-}
+func (s *segment) count(g trigram.Gram) int { return s.grams.find(g).n }

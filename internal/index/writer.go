@@ -1,7 +1,6 @@
 package index
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -17,10 +16,9 @@ type segmentWriter struct {
 	off  uint64
 	foot footer
 
-	keys    []trigram.Gram
-	entries []uint64
-	sum     uint32 // of the postings so far
-	start   uint64
+	grams gramWriter
+	sum   uint32 // of the postings so far
+	start uint64
 }
 
 func newSegmentWriter(w io.Writer) (*segmentWriter, error) {
@@ -40,33 +38,35 @@ func (s *segmentWriter) put(b []byte) error {
 
 // part is a stretch of lists, encoded one behind the other.
 type part struct {
-	keys    []trigram.Gram
-	entries []uint64 // offsets relative to data
+	entries []partEntry
 	data    []byte
 }
 
+// partEntry is a gram's, as gramWriter takes it.
+type partEntry struct {
+	gram  trigram.Gram
+	n     int
+	value uint64
+}
+
+func (p *part) reset() { p.entries, p.data = p.entries[:0], p.data[:0] }
+
 // add encodes the list of the next gram.
 func (p *part) add(g trigram.Gram, ids []uint32, blocks int) {
-	p.keys = append(p.keys, g)
 	if len(ids) == 1 {
-		p.entries = append(p.entries, makeEntry(1, uint64(ids[0])))
+		p.entries = append(p.entries, partEntry{g, 1, uint64(ids[0])})
 		return
 	}
-	p.entries = append(p.entries, makeEntry(len(ids), uint64(len(p.data))))
+	at := len(p.data)
 	p.data = trigram.AppendList(p.data, ids, blocks)
+	p.entries = append(p.entries, partEntry{g, len(ids), uint64(len(p.data) - at)})
 }
 
 // lists writes the lists of a part.
 func (s *segmentWriter) lists(p *part) error {
-	base := s.off - s.start
 	for _, e := range p.entries {
-		n, at := splitEntry(e)
-		if n > 1 {
-			at += base
-		}
-		s.entries = append(s.entries, makeEntry(n, at))
+		s.grams.add(e.gram, e.n, e.value)
 	}
-	s.keys = append(s.keys, p.keys...)
 	s.sum = crc32.Update(s.sum, castagnoli, p.data)
 	return s.put(p.data)
 }
@@ -81,18 +81,14 @@ func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
 	if err := s.put(pad[:]); err != nil {
 		return 0, err
 	}
-	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(len(s.keys)), text
+	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(s.grams.n), text
 	s.foot.blocks = uint32(d.blocks.n)
 	s.foot.table[secPostings] = section{s.start, s.off - s.start, s.sum}
-	entries := make([]byte, 0, 8*len(s.entries))
-	for _, e := range s.entries {
-		entries = binary.LittleEndian.AppendUint64(entries, e)
-	}
 	for _, sec := range []struct {
 		id   int
 		data []byte
 	}{
-		{secGrams, gramKeys(s.keys)}, {secEntries, entries}, {secRestarts, d.restarts},
+		{secGrams, s.grams.heads}, {secEntries, s.grams.entries}, {secRestarts, d.restarts},
 		{secPaths, d.paths}, {secStamps, d.stamps}, {secFlags, d.flags},
 		{secBlocks, append(d.blocks.entries, d.blocks.starts...)},
 	} {
@@ -106,32 +102,6 @@ func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
 	}
 	foot, sum := s.foot.append(nil)
 	return sum, s.put(foot)
-}
-
-// gramKeys makes the table gramTable reads.
-func gramKeys(keys []trigram.Gram) []byte {
-	if len(keys) < bitmapFrom {
-		out := make([]byte, 0, 4*len(keys))
-		for _, g := range keys {
-			out = binary.LittleEndian.AppendUint32(out, uint32(g))
-		}
-		return out
-	}
-	out := make([]byte, bitmapSize+ranksSize)
-	for _, g := range keys {
-		out[g/8] |= 1 << (g % 8)
-	}
-	block, ranks := -1, out[bitmapSize:]
-	for rank, g := range keys {
-		for b := int(g / rankEvery); block < b; {
-			block++
-			binary.LittleEndian.PutUint32(ranks[4*block:], uint32(rank))
-		}
-	}
-	for block++; block < trigram.Grams/rankEvery; block++ {
-		binary.LittleEndian.PutUint32(ranks[4*block:], uint32(len(keys)))
-	}
-	return out
 }
 
 // createSegment writes a segment under a name of its own and opens it.

@@ -11,7 +11,7 @@ import (
 // Extractor gathers the grams of one text after the other. It belongs to one
 // goroutine.
 type Extractor struct {
-	seen  [Grams / 64]uint64 // 256 KiB: it stays in a second-level cache
+	seen  [Grams / 64]uint64 // 512 KiB: it stays in a second-level cache
 	grams []Gram             // those whose bit is set in seen, broken ones too
 	lossy []byte             // a line decoded
 }
@@ -44,14 +44,14 @@ const step = 64 << 10
 
 // addAll reports whether all of text is valid.
 func (x *Extractor) addAll(text []byte) bool {
-	key, valid := uint32(0), true
+	last, valid := window{}, true
 	for len(text) > 0 {
 		part := text
 		if len(part) > step {
 			part = text[:step-partialRune(text[:step])]
 		}
 		var ok bool
-		key, ok = x.add(key, part)
+		last, ok = x.add(last, part)
 		valid = valid && ok
 		text = text[len(part):]
 	}
@@ -74,7 +74,7 @@ func partialRune(b []byte) int {
 // add is the loop that building an index waits for. Grams with a break in them
 // are noted like others and sorted out later: to tell them apart at each byte
 // would take longer.
-func (x *Extractor) add(key uint32, text []byte) (uint32, bool) {
+func (x *Extractor) add(win window, text []byte) (window, bool) {
 	const high = 0x8080808080808080
 	seen := &x.seen
 	n := len(x.grams)
@@ -87,11 +87,12 @@ func (x *Extractor) add(key uint32, text []byte) (uint32, bool) {
 		if i+8 <= len(text) {
 			if w := binary.LittleEndian.Uint64(text[i:]); w&high == 0 {
 				for range 8 {
-					key = (key<<classBits | uint32(ascii[uint8(w)])) & keyMask
+					win.push(ascii[uint8(w)])
 					w >>= 8
-					if v, bit := seen[key>>6], uint64(1)<<(key&63); v&bit == 0 {
-						seen[key>>6] = v | bit
-						grams[n] = Gram(key)
+					g := win.gram()
+					if v, bit := seen[g>>6], uint64(1)<<(g&63); v&bit == 0 {
+						seen[g>>6] = v | bit
+						grams[n] = g
 						n++
 					}
 				}
@@ -99,25 +100,26 @@ func (x *Extractor) add(key uint32, text []byte) (uint32, bool) {
 				continue
 			}
 		}
-		c, size := classAt(text[i:])
+		c, size := codeAt(text[i:])
 		if c == classBreak && text[i] != '\n' {
 			valid = false
 		}
 		i += size
-		key = (key<<classBits | uint32(c)) & keyMask
-		if v, bit := seen[key>>6], uint64(1)<<(key&63); v&bit == 0 {
-			seen[key>>6] = v | bit
-			grams[n] = Gram(key)
+		win.push(c)
+		g := win.gram()
+		if v, bit := seen[g>>6], uint64(1)<<(g&63); v&bit == 0 {
+			seen[g>>6] = v | bit
+			grams[n] = g
 			n++
 		}
 	}
 	x.grams = grams[:n]
-	return key, valid
+	return win, valid
 }
 
-// classAt gives the class of the first character of text and its length; a
-// byte that isn't UTF-8 is a break.
-func classAt(text []byte) (c uint8, size int) {
+// codeAt gives the code of the first character of text and its length; a byte
+// that isn't UTF-8 is a break.
+func codeAt(text []byte) (c uint8, size int) {
 	if b := text[0]; b < utf8.RuneSelf {
 		return ascii[b], 1
 	}

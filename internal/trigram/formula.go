@@ -32,7 +32,7 @@ func From(n match.Need) Formula {
 	case match.NeedOneOf:
 		subs := make([]Formula, len(n.Texts))
 		for i, t := range n.Texts {
-			subs[i] = literal(t.Text)
+			subs[i] = literal(t.Text, t.Fold)
 		}
 		return either(subs)
 	case match.NeedAll:
@@ -51,32 +51,48 @@ func translate(needs []match.Need) []Formula {
 	return subs
 }
 
-// literal asks for the grams every text with s in it has. Whether s was meant
-// with its case makes no difference: grams have none.
-func literal(s string) Formula {
+// literal asks for the grams every text with s in it has. If s may stand there
+// in any case, a gram with letters has to be there with capitals or without.
+func literal(s string, fold bool) Formula {
 	var grams []Gram
-	key := uint32(0)
+	win := window{}
 	for b := []byte(s); len(b) > 0; {
 		// Bytes that aren't UTF-8 here may be part of a character in the
 		// text, or not be there at all in one read as Windows-1252; a break
 		// asks for nothing.
-		c, size := classAt(b)
+		c, size := codeAt(b)
 		if string(b[:size]) == "\uFFFD" {
 			// An engine that works on characters reads bytes that aren't
 			// UTF-8 as this one.
 			c = classBreak
 		}
 		b = b[size:]
-		key = (key<<classBits | uint32(c)) & keyMask
-		if g := Gram(key); !g.broken() {
+		win.push(c)
+		if g := win.gram(); !g.broken() {
+			if fold {
+				g &^= capital
+			}
 			grams = append(grams, g)
 		}
 	}
-	if len(grams) == 0 {
-		return Formula{}
-	}
 	slices.Sort(grams)
-	return Formula{Op: All, Grams: slices.Compact(grams)}
+	out := Formula{Op: All}
+	for _, g := range slices.Compact(grams) {
+		if fold && g.hasLetter() {
+			out.Subs = append(out.Subs, anyCase(g))
+		} else {
+			out.Grams = append(out.Grams, g)
+		}
+	}
+	return all([]Formula{out})
+}
+
+// anyCase asks for a gram, given without capitals, with them or without.
+func anyCase(g Gram) Formula {
+	return Formula{Op: Either, Subs: []Formula{
+		{Op: All, Grams: []Gram{g}},
+		{Op: All, Grams: []Gram{g | capital}},
+	}}
 }
 
 // all joins conditions that hold together: grams of nested ones move up.

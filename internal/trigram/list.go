@@ -10,20 +10,19 @@ import (
 // A posting list is a set of document numbers in one of three forms, whichever
 // is smallest. docs/FORMAT.md has the bytes.
 //
-// Gaps are Rice-coded, in blocks of 128 with a parameter each: on the Linux tree
-// that takes 4.7 % of the text, where packing the gaps of a block with one width
-// takes 6.3 % (one large gap widens all) and a byte or more for each 8.5 %.
-// Decoding takes 4 ns a number.
+// Gaps are Rice-coded, in blocks of 128 with a code each: see block.go. The lists
+// of the Linux tree take 4.7 bits a number, where packing the gaps of a block with
+// one width would take 6.3 (one large gap widens all) and a byte or more for each
+// 8.5. Decoding takes 4 ns a number.
 const (
-	blockLen = 128
+	formBlocks = 0x40 // else below: one block, and its code
+	formWide   = 0x41 // blocks that span more than two bytes can tell
+	formBitmap = 0x42
 
-	formBlocks = 0x40 // else below 32: one block, and its parameter
-	formBitmap = 0x41
-
-	maxParam  = 31
-	skipEntry = 6 // last number of a block, its parameter and length
-	lenBits   = 11
-	maxLen    = 1<<lenBits - 1
+	narrowSkip = 4 // span of a block in two bytes, its code and length in two
+	wideSkip   = 6
+	lenBits    = 10
+	maxLen     = 1<<lenBits - 1
 )
 
 // ErrCorrupt is found in lists that AppendList didn't write.
@@ -33,9 +32,9 @@ var ErrCorrupt = errors.New("corrupt posting list")
 func AppendList(dst []byte, ids []uint32, docs int) []byte {
 	start := len(dst)
 	if len(ids) <= blockLen {
-		k := param(ids, 0)
-		dst = append(dst, byte(k))
-		dst = appendRice(dst, ids, 0, k)
+		c := choose(ids, 0)
+		dst = append(dst, byte(c))
+		dst = c.append(dst, ids, 0)
 	} else {
 		dst = appendBlocks(dst, ids)
 	}
@@ -59,125 +58,35 @@ func appendBitmap(dst []byte, ids []uint32, size int) []byte {
 
 func appendBlocks(dst []byte, ids []uint32) []byte {
 	blocks := (len(ids) + blockLen - 1) / blockLen
-	dst = append(dst, formBlocks)
+	form, entry := byte(formBlocks), narrowSkip
+	for i, next := blockLen, uint32(0); i-blockLen < len(ids); i += blockLen {
+		last := ids[min(i, len(ids))-1]
+		if last-next > 0xFFFF {
+			form, entry = formWide, wideSkip
+			break
+		}
+		next = last + 1
+	}
+	dst = append(dst, form)
 	skips := len(dst)
-	dst = slices.Grow(dst, blocks*skipEntry)[:skips+blocks*skipEntry]
+	dst = slices.Grow(dst, blocks*entry)[:skips+blocks*entry]
 	next := uint32(0)
 	for i := range blocks {
 		block := ids[i*blockLen : min((i+1)*blockLen, len(ids))]
-		k := param(block, next)
+		c := choose(block, next)
 		from := len(dst)
-		dst = appendRice(dst, block, next, k)
+		dst = c.append(dst, block, next)
 		last := block[len(block)-1]
-		entry := dst[skips+i*skipEntry:]
-		binary.LittleEndian.PutUint32(entry, last)
-		binary.LittleEndian.PutUint16(entry[4:], uint16(k<<lenBits|(len(dst)-from)))
+		skip := dst[skips+i*entry:]
+		if form == formWide {
+			binary.LittleEndian.PutUint32(skip, last-next)
+		} else {
+			binary.LittleEndian.PutUint16(skip, uint16(last-next))
+		}
+		binary.LittleEndian.PutUint16(skip[entry-2:], uint16(int(c)<<lenBits|(len(dst)-from)))
 		next = last + 1
 	}
 	return dst
-}
-
-// param chooses the parameter with the shortest code: near the logarithm of
-// the mean gap. next is the smallest number the first one could be. A code is
-// at most 128 times 32 bits long plus 128, which fits into an entry's length.
-func param(ids []uint32, next uint32) int {
-	if len(ids) == 0 {
-		return 0
-	}
-	mean := (ids[len(ids)-1] + 1 - next) / uint32(len(ids))
-	best, bestCost := 0, uint64(1)<<62
-	middle := bits.Len32(mean)
-	for k := max(0, middle-2); k <= min(maxParam, middle); k++ {
-		cost := uint64(0)
-		from := next
-		for _, id := range ids {
-			cost += uint64((id - from) >> k)
-			from = id + 1
-		}
-		if cost += uint64(k * len(ids)); cost < bestCost {
-			best, bestCost = k, cost
-		}
-	}
-	return best
-}
-
-// appendRice writes the low k bits of every gap, then what is above them, q, as
-// q zeros and a one. Apart, both can be read fast: see decodeRice.
-func appendRice(dst []byte, ids []uint32, first uint32, k int) []byte {
-	acc, n := uint64(0), 0 // bits not written yet
-	low := uint32(1)<<k - 1
-	next := first
-	for _, id := range ids {
-		acc |= uint64((id-next)&low) << n
-		next = id + 1
-		for n += k; n >= 8; n -= 8 {
-			dst = append(dst, byte(acc))
-			acc >>= 8
-		}
-	}
-	if n > 0 {
-		dst = append(dst, byte(acc))
-	}
-	acc, n, next = 0, 0, first
-	for _, id := range ids {
-		for n += int((id - next) >> k); n >= 8; n -= 8 {
-			dst = append(dst, byte(acc))
-			acc = 0
-		}
-		next = id + 1
-		acc |= 1 << n
-		if n++; n == 8 {
-			dst = append(dst, byte(acc))
-			acc, n = 0, 0
-		}
-	}
-	if n > 0 {
-		dst = append(dst, byte(acc))
-	}
-	return dst
-}
-
-// padded is more than the longest code and a read of eight bytes behind it.
-const padded = 1024
-
-// decodeRice appends n numbers, at most a block, to dst. src may be longer than
-// the code. What it returns without an error is increasing, whatever the bytes.
-//
-// The i-th one of the upper part is at position p after p-i zeros, so a number
-// is the first, plus (p-i)<<k, plus i, plus the low parts so far: no number
-// waits for the code of the one before.
-func decodeRice(dst []uint32, src []byte, first uint32, k, n int) ([]uint32, error) {
-	lowLen := (n*k + 7) / 8
-	if lowLen > len(src) {
-		return dst, ErrCorrupt
-	}
-	if len(src) < padded {
-		var pad [padded + 8]byte
-		copy(pad[:], src)
-		src = pad[:]
-	}
-	mask := uint64(1)<<k - 1
-	sum := uint64(first)
-	value := sum
-	at, i := 0, 0 // bits of the lower part read, numbers read
-	for base := 0; i < n; base += 64 {
-		from := lowLen + base/8
-		if from+8 > len(src) {
-			return dst, ErrCorrupt
-		}
-		for w := binary.LittleEndian.Uint64(src[from:]); w != 0 && i < n; w &= w - 1 {
-			zeros := base + bits.TrailingZeros64(w) - i
-			sum += binary.LittleEndian.Uint64(src[at>>3:]) >> (at & 7) & mask
-			at += k
-			value = sum + uint64(zeros)<<k + uint64(i)
-			dst = append(dst, uint32(value))
-			i++
-		}
-	}
-	if value >= 1<<32 {
-		return dst, ErrCorrupt
-	}
-	return dst, nil
 }
 
 // List is an encoded posting list.
@@ -206,9 +115,9 @@ func (l List) Append(dst []uint32, lo, hi uint32) ([]uint32, error) {
 	start := len(dst)
 	var err error
 	switch {
-	case form <= maxParam && l.n <= blockLen:
-		dst, err = decodeRice(dst, rest, 0, int(form), l.n)
-	case form == formBlocks:
+	case form < formBlocks && l.n <= blockLen:
+		dst, err = code(form).decode(dst, rest, 0, l.n)
+	case form == formBlocks || form == formWide:
 		dst, err = l.appendBlocks(dst, lo, hi)
 	case form == formBitmap && len(rest) >= (l.docs+7)/8:
 		return appendBits(dst, rest[:(l.docs+7)/8], lo, min(hi, uint32(l.docs))), nil
@@ -250,22 +159,26 @@ func appendBits(dst []uint32, bitmap []byte, lo, hi uint32) []uint32 {
 type blocks struct {
 	list   *List
 	skips  []byte
+	entry  int // bytes of a skip
 	data   []byte
 	i      int
 	next   uint32 // smallest number the block could start with
 	last   uint32
-	k      int
+	code   code
 	length int
 }
 
 func (l *List) blocks() (blocks, error) {
 	count := (l.n + blockLen - 1) / blockLen
+	entry := narrowSkip
+	if l.data[0] == formWide {
+		entry = wideSkip
+	}
 	rest := l.data[1:]
-	if len(rest) < count*skipEntry {
+	if len(rest) < count*entry {
 		return blocks{}, ErrCorrupt
 	}
-	b := blocks{list: l, skips: rest[:count*skipEntry], data: rest[count*skipEntry:], i: -1}
-	return b, nil
+	return blocks{list: l, entry: entry, skips: rest[:count*entry], data: rest[count*entry:], i: -1}, nil
 }
 
 // advance goes to the next block; at the end it reports false.
@@ -278,13 +191,18 @@ func (b *blocks) advance() (bool, error) {
 	if len(b.skips) == 0 {
 		return false, nil
 	}
-	b.last = binary.LittleEndian.Uint32(b.skips)
-	v := int(binary.LittleEndian.Uint16(b.skips[4:]))
-	b.k, b.length = v>>lenBits, v&maxLen
-	b.skips = b.skips[skipEntry:]
-	if b.last < b.next || int(b.last) >= b.list.docs || b.length > len(b.data) {
+	span := uint64(binary.LittleEndian.Uint16(b.skips))
+	if b.entry == wideSkip {
+		span = uint64(binary.LittleEndian.Uint32(b.skips))
+	}
+	v := int(binary.LittleEndian.Uint16(b.skips[b.entry-2:]))
+	b.code, b.length = code(v>>lenBits), v&maxLen
+	b.skips = b.skips[b.entry:]
+	last := uint64(b.next) + span
+	if last >= uint64(b.list.docs) || b.length > len(b.data) {
 		return false, ErrCorrupt
 	}
+	b.last = uint32(last)
 	return true, nil
 }
 
@@ -292,7 +210,7 @@ func (b *blocks) advance() (bool, error) {
 func (b *blocks) read(dst []uint32) ([]uint32, error) {
 	n := min(blockLen, b.list.n-b.i*blockLen)
 	// Behind the block is the next one, so most reads can take eight bytes.
-	dst, err := decodeRice(dst, b.data, b.next, b.k, n)
+	dst, err := b.code.decode(dst, b.data, b.next, n)
 	if err == nil && dst[len(dst)-1] != b.last {
 		err = ErrCorrupt
 	}
@@ -328,7 +246,7 @@ func (l List) Filter(ids []uint32) ([]uint32, error) {
 		switch form := l.data[0]; {
 		case form == formBitmap && len(l.data) > (l.docs+7)/8:
 			return l.filterBits(ids), nil
-		case form == formBlocks:
+		case form == formBlocks || form == formWide:
 			return l.filterBlocks(ids)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // sets of every shape: tiny, sparse, clustered, dense, everything.
 func sets(r *rand.Rand) (docs int, ids []uint32) {
-	docs = 1 + r.IntN([]int{10, 300, 5000, 100000}[r.IntN(4)])
+	docs = 1 + r.IntN([]int{10, 300, 5000, 100000, 10, 300, 5000, 100000, 500000}[r.IntN(9)])
 	density := []float64{0.0005, 0.01, 0.2, 0.7, 0.99, 1}[r.IntN(6)]
 	in := r.Float64() < density
 	for id := range docs {
@@ -33,12 +33,16 @@ func TestListRoundTrip(t *testing.T) {
 			continue
 		}
 		data := AppendList([]byte("before"), ids, docs)[6:]
-		switch {
-		case data[0] <= maxParam:
+		switch form := data[0]; {
+		case form <= maxParam:
 			forms["one block"]++
-		case data[0] == formBlocks:
+		case form < formBlocks:
+			forms["one block with runs"]++
+		case form == formBlocks:
 			forms["blocks"]++
-		case data[0] == formBitmap:
+		case form == formWide:
+			forms["wide blocks"]++
+		case form == formBitmap:
 			forms["bitmap"]++
 		}
 		for _, tail := range []string{"", "what follows in the file"} {
@@ -63,8 +67,8 @@ func TestListRoundTrip(t *testing.T) {
 			}
 		}
 	}
-	if len(forms) != 3 {
-		t.Errorf("forms met: %v, want all three", forms)
+	if len(forms) != 5 {
+		t.Errorf("forms met: %v, want all five", forms)
 	}
 }
 

@@ -3,8 +3,9 @@
 //
 // The invariant: if a pattern matches a text, its formula holds for the text's
 // grams. Texts and literals go through the same function, which folds every
-// character as match.FoldRune does and maps it to one of 127 classes, so one
-// index serves all case modes. What that function can't tell for sure about a
+// character as match.FoldRune does and maps it to one of 127 classes; whether
+// there are capitals among three is one bit beside them, so one index serves all
+// case modes and a search that minds case profits from it. What that function can't tell for sure about a
 // literal, a line feed or bytes that may belong to a longer character, is not
 // asked for: a formula may be too weak, never too strong.
 package trigram

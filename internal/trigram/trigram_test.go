@@ -27,28 +27,33 @@ func gramsOf(x *Extractor, text string) map[Gram]bool {
 func TestGramsFoldAndBreak(t *testing.T) {
 	for _, c := range []struct {
 		name, literal, text string
-		want                bool
+		fold, want          bool
 	}{
-		{"same", "needle", "a needle here", true},
-		{"another case", "NEEDLE", "a nEeDlE here", true},
-		{"Kelvin sign meets k", "kelvin", "\u212Aelvin", true},
-		{"long s meets s", "süss", "ſüſſ", true},
-		{"Greek sigmas meet", "ΟΔΟΣ", "οδος", true},
-		{"supplementary case", "𐐀𐐁𐐂", "𐐨𐐩𐐪", true},
-		{"absent", "needle", "nee dle", false},
-		{"not over a line end", "abcd", "ab\ncd", false},
-		{"a literal over lines asks for its lines", "abc\ndef", "def\nabc", true},
-		{"too short to ask", "ab", "", true},
-		{"bytes that aren't text ask for nothing", "a\xFFb", "", true},
-		{"but their neighbours do", "a\xFFbcd", "a\xFFbxd", false},
-		{"the rest of a character asks for nothing", "\x84\xAAab", "\u212Aab", true},
-		{"the start of a character asks for nothing", "ab\xE2\x84", "ab\u212A", true},
-		{"Windows-1252", "naïve", "na\xEFve\n", true},
-		{"Windows-1252, its own characters", "“naïve”", "\x93na\xEFve\x94", true},
-		{"valid parts of an odd line", "naïve", "naïve \xEF", true},
-		{"tab is no space", "a\tb", "a b", false},
+		{"same", "needle", "a needle here", false, true},
+		{"another case", "NEEDLE", "a nEeDlE here", true, true},
+		{"its case is minded", "NEEDLE", "a needle here", false, false},
+		{"one capital is enough to tell", "neeDle", "needle", false, false},
+		{"which one is a capital is not kept", "abC", "Abc", false, true},
+		{"any case of a constant", "pm_resume", "PM_RESUME", true, true},
+		{"any case, no letters", "123", "x123", true, true},
+		{"Kelvin sign meets k", "kelvin", "\u212Aelvin", true, true},
+		{"long s meets s", "süss", "ſüſſ", true, true},
+		{"Greek sigmas meet", "ΟΔΟΣ", "οδος", true, true},
+		{"supplementary case", "𐐀𐐁𐐂", "𐐨𐐩𐐪", true, true},
+		{"absent", "needle", "nee dle", false, false},
+		{"not over a line end", "abcd", "ab\ncd", false, false},
+		{"a literal over lines asks for its lines", "abc\ndef", "def\nabc", false, true},
+		{"too short to ask", "ab", "", false, true},
+		{"bytes that aren't text ask for nothing", "a\xFFb", "", false, true},
+		{"but their neighbours do", "a\xFFbcd", "a\xFFbxd", false, false},
+		{"the rest of a character asks for nothing", "\x84\xAAab", "\u212Aab", false, true},
+		{"the start of a character asks for nothing", "ab\xE2\x84", "ab\u212A", false, true},
+		{"Windows-1252", "naïve", "na\xEFve\n", false, true},
+		{"Windows-1252, its own characters", "“naïve”", "\x93na\xEFve\x94", false, true},
+		{"valid parts of an odd line", "naïve", "naïve \xEF", false, true},
+		{"tab is no space", "a\tb", "a b", false, false},
 	} {
-		f := literal(c.literal)
+		f := literal(c.literal, c.fold)
 		set := gramsOf(new(Extractor), c.text)
 		if got := f.Holds(func(g Gram) bool { return set[g] }); got != c.want {
 			t.Errorf("%s: %q in %q = %v, want %v", c.name, c.literal, c.text, got, c.want)
@@ -89,11 +94,17 @@ func TestExtractAgreesWithDefinition(t *testing.T) {
 		want := map[Gram]bool{}
 		for _, line := range strings.Split(text, "\n") {
 			var classes []uint8
+			var capitals []bool
 			for _, c := range line {
 				classes = append(classes, class(c))
+				capitals = append(capitals, 'A' <= c && c <= 'Z')
 			}
 			for i := 0; i+3 <= len(classes); i++ {
-				want[Gram(classes[i])<<14|Gram(classes[i+1])<<7|Gram(classes[i+2])] = true
+				g := Gram(classes[i])<<15 | Gram(classes[i+1])<<8 | Gram(classes[i+2])<<1
+				if slices.Contains(capitals[i:i+3], true) {
+					g |= capital
+				}
+				want[g] = true
 			}
 		}
 		got := gramsOf(x, text)
@@ -237,18 +248,22 @@ func TestFormulasOfPatterns(t *testing.T) {
 		expr  string
 		op    Op
 		grams int
+		subs  int
 	}{
-		{"mutex_lock", All, 8},
-		{"(?i)MUTEX", All, 3},
-		{"ab", Any, 0},
-		{"a.c", Any, 0},
-		{"abc|x", Any, 0},
-		{"foo.*bar", All, 2},
-		{"foobar|quux", Either, 0},
+		{"mutex_lock", All, 8, 0},
+		{"(?i)MUTEX", All, 0, 3},
+		{"(?i)x_1_2", All, 2, 1},
+		{"(?i)aaaaaa", Either, 0, 2},
+		{"ab", Any, 0, 0},
+		{"a.c", Any, 0, 0},
+		{"abc|x", Any, 0, 0},
+		{"foo.*bar", All, 2, 0},
+		{"foobar|quux", Either, 0, 2},
 	} {
 		f := From(match.MustCompile(c.expr, match.Options{}).Need())
-		if f.Op != c.op || len(f.Grams) != c.grams {
-			t.Errorf("formula of %q: op %d with %d grams, want %d with %d", c.expr, f.Op, len(f.Grams), c.op, c.grams)
+		if f.Op != c.op || len(f.Grams) != c.grams || len(f.Subs) != c.subs {
+			t.Errorf("formula of %q: op %d with %d grams and %d parts, want %d with %d and %d",
+				c.expr, f.Op, len(f.Grams), len(f.Subs), c.op, c.grams, c.subs)
 		}
 	}
 }
