@@ -23,6 +23,10 @@ const (
 	maxUnion = 4096
 	// maxBytes bounds the text of one set.
 	maxBytes = 256 << 10
+	// maxJoined bounds a string put together from parts. Each part copies what
+	// is there, so a megabyte of letters without case took minutes; a search
+	// gains nothing from so long a literal.
+	maxJoined = 2 << 10
 	// maxClass is the largest class that is spelled out. Digits fit; letters
 	// don't: 26 literals in one pass cost more than the rest of a pattern saves.
 	maxClass = 16
@@ -353,6 +357,9 @@ func cross(x, y Set) (out Set, mixed, ok bool) {
 // a part isn't UTF-8: folding a text may change such bytes, when together
 // with their neighbours they are a letter.
 func join(a, b Lit) (lit Lit, mixed, ok bool) {
+	if len(a.Text)+len(b.Text) > maxJoined {
+		return Lit{}, false, false
+	}
 	if !a.Fold && !b.Fold {
 		return Lit{Text: a.Text + b.Text}, false, true
 	}

@@ -3,6 +3,7 @@ package literal
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"quarry/internal/re/hir"
 )
@@ -126,6 +127,20 @@ func TestProductsStayBounded(t *testing.T) {
 	}
 	if got := Extract(hir.Alt(many...)); got.Exact != nil {
 		t.Errorf("kept %d alternatives", len(got.Exact))
+	}
+}
+
+// A megabyte without case is a class for each letter: the need stays small and
+// is found at once.
+func TestLongFoldedStaysBounded(t *testing.T) {
+	text := strings.Repeat("abcdefghij", 100_000)
+	start := time.Now()
+	got := Extract(fold(text))
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if got.Exact != nil || !got.Need.Holds([]byte(strings.ToUpper(text))) || got.Need.Holds([]byte(text[:1000])) {
+		t.Errorf("exact %d, need of %d clauses", len(got.Exact), len(got.Need.Subs))
 	}
 }
 
