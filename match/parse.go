@@ -126,12 +126,17 @@ func literalTree(text string, fold bool) *hir.Node {
 		return hir.Literal([]byte(text))
 	}
 	var subs []*hir.Node
+	letters := map[rune]*hir.Node{} // trees are never changed, so one serves all places
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
-		if r == utf8.RuneError && size <= 1 {
+		switch {
+		case r == utf8.RuneError && size <= 1:
 			subs = append(subs, hir.Literal([]byte(text[:1])))
-		} else {
-			subs = append(subs, hir.OneOf(hir.NewClass(hir.Range{Lo: r, Hi: r}).Fold()))
+		case letters[r] != nil:
+			subs = append(subs, letters[r])
+		default:
+			letters[r] = hir.OneOf(hir.NewClass(hir.Range{Lo: r, Hi: r}).Fold())
+			subs = append(subs, letters[r])
 		}
 		text = text[max(size, 1):]
 	}

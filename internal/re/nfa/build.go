@@ -17,6 +17,7 @@ type compiler struct {
 	used     int // bytes charged so far
 	err      error
 	classes  map[*hir.Class]*classAuto
+	small    map[[smallClass]hir.Range]*classAuto // by content: a letter without case recurs
 }
 
 var errStop = errors.New("limit passed")
@@ -26,6 +27,7 @@ func newCompiler(n *hir.Node, opt Options) *compiler {
 		p:       &Prog{Slots: 2, Reverse: opt.Reverse, UTF8: opt.UTF8},
 		opt:     opt,
 		classes: map[*hir.Class]*classAuto{},
+		small:   map[[smallClass]hir.Range]*classAuto{},
 	}
 	if opt.Reverse {
 		c.opt.NoCaptures = true

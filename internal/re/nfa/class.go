@@ -26,14 +26,7 @@ func (c *compiler) class(cl *hir.Class, next ID) ID {
 	if cl.Bytes {
 		return c.byteClass(cl, next)
 	}
-	auto := c.classes[cl]
-	if auto == nil {
-		auto = newClassAuto(cl)
-		if c.opt.Reverse {
-			auto = auto.reversed()
-		}
-		c.classes[cl] = auto
-	}
+	auto := c.automaton(cl)
 	ids := make([]ID, len(auto.nodes))
 	var trans []Trans
 	for i, node := range auto.nodes {
@@ -58,6 +51,39 @@ func (c *compiler) class(cl *hir.Class, next ID) ID {
 		ways[i] = ids[e]
 	}
 	return c.union(ways)
+}
+
+// smallClass is the number of ranges up to which equal classes share an
+// automaton. A megabyte of letters without case has 26 such classes and not a
+// million, which took 700 MB.
+const smallClass = 4
+
+func (c *compiler) automaton(cl *hir.Class) *classAuto {
+	var key [smallClass]hir.Range
+	var auto *classAuto
+	small := 0 < len(cl.Ranges) && len(cl.Ranges) <= smallClass
+	if small {
+		n := copy(key[:], cl.Ranges)
+		for ; n < smallClass; n++ { // a range said twice is none more
+			key[n] = key[n-1]
+		}
+		auto = c.small[key]
+	} else {
+		auto = c.classes[cl]
+	}
+	if auto != nil {
+		return auto
+	}
+	auto = newClassAuto(cl)
+	if c.opt.Reverse {
+		auto = auto.reversed()
+	}
+	if small {
+		c.small[key] = auto
+	} else {
+		c.classes[cl] = auto
+	}
+	return auto
 }
 
 func (c *compiler) byteClass(cl *hir.Class, next ID) ID {
