@@ -81,6 +81,9 @@ func tools(t testing.TB, ws *quarry.Workspace, o profile.Options) *tool.Registry
 func toolsOf(t testing.TB, set *roots.Set, o profile.Options) *tool.Registry {
 	t.Helper()
 	o.Zone = time.UTC
+	if o.WiderTime == 0 {
+		o.WiderTime = time.Minute // however busy the machine is
+	}
 	r, err := profile.ForRoots(set, &o)
 	if err != nil {
 		t.Fatal(err)

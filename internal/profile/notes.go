@@ -87,26 +87,6 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// zeroNotes says which of the words notes do have.
-func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery) []string {
-	if !c.union() {
-		return nil
-	}
-	parts := []string{"searched the text of all .md files, without hidden and ignored ones"}
-	words := strings.Fields(q.Query)
-	if len(words) < 2 || len(words) > 8 {
-		return parts
-	}
-	for _, word := range words {
-		one := q
-		one.Query, one.Content, one.Limit = word, false, 1
-		if r, err := c.ws.SearchNotes(ctx, one); err == nil {
-			parts = append(parts, fmt.Sprintf("%q: %s", word, render.Plural(r.Total, "note", "notes")))
-		}
-	}
-	return parts
-}
-
 func createNote(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "create_note", Title: "Create a note",

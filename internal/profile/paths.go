@@ -102,37 +102,6 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-// zeroPaths explains an empty answer.
-func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery) []string {
-	if !c.union() {
-		return nil
-	}
-	scope := quarry.Query{Scope: q.Scope}
-	scope.Globs = nil
-	parts := []string{"searched " + c.scope(&scope, "")}
-	look := func(what string, change func(*quarry.FindQuery)) {
-		wide := q
-		wide.Limit, wide.Offset = 1, 0
-		change(&wide)
-		if r, err := c.ws.Find(ctx, wide); err == nil && r.Total > 0 {
-			parts = append(parts, what+" "+render.Plural(r.Total, "file matches", "files match"))
-		}
-	}
-	if !q.Hidden || !q.Ignored {
-		look("with include_hidden and include_ignored", func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
-	}
-	look("in any letter case", func(q *quarry.FindQuery) {
-		q.Dialect = quarry.Vault
-		if !strings.Contains(q.Globs[0], "/") {
-			q.Globs = []string{"**/" + q.Globs[0]}
-		}
-	})
-	if !strings.ContainsAny(q.Globs[0], "*?[{") {
-		look("as a part of a path", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**" + q.Globs[0] + "**"} })
-	}
-	return parts
-}
-
 // checkGlob refuses what no dialect should take for a glob.
 func checkGlob(pattern string) error {
 	bad := func(reason string) error {
@@ -276,32 +245,6 @@ func list(ctx context.Context, c *call) (*answer, error) {
 	r.Stopped = ""
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	return &answer{text: text, data: data, receipt: c.page("items", q.Offset, n, render.Total{N: r.Total})}, nil
-}
-
-// zeroList explains an empty listing.
-func (c *call) zeroList(ctx context.Context, q quarry.FindQuery) []string {
-	scope := quarry.Query{Scope: q.Scope}
-	scope.Globs = nil
-	parts := []string{"looked in " + c.scope(&scope, "")}
-	if q.MaxDepth == 1 && len(q.Paths) > 0 && q.Paths[0] == "." {
-		parts[0] = strings.Replace(parts[0], "the whole workspace", "the top folder alone", 1)
-		parts[0] = strings.Replace(parts[0], "the roots ", "the names of the roots ", 1)
-	}
-	look := func(what string, change func(*quarry.FindQuery)) {
-		wide := q
-		wide.Limit, wide.Offset = 1, 0
-		change(&wide)
-		if r, err := c.ws.Find(ctx, wide); err == nil && r.Total > 0 {
-			parts = append(parts, what+" "+render.Plural(r.Total, "item matches", "items match"))
-		}
-	}
-	if !q.Hidden || !q.Ignored {
-		look("with include_hidden and include_ignored", func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
-	}
-	if q.MaxDepth == 1 {
-		look("at any depth (**/"+render.Name(q.Globs[0])+")", func(q *quarry.FindQuery) { q.MaxDepth = 0 })
-	}
-	return parts
 }
 
 // infoAnswer is the answer of get_file_info.

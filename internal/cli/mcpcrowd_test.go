@@ -1,0 +1,318 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quarry/internal/stress"
+)
+
+// webServer is the real program serving HTTP.
+type webServer struct {
+	url, token string
+	pid        int
+}
+
+func startHTTP(t *testing.T, dir string, args ...string) *webServer {
+	t.Helper()
+	cmd := program(t, dir, append([]string{"mcp", "--http", "0"}, args...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	s := &webServer{pid: cmd.Process.Pid}
+	for r := bufio.NewReader(stderr); s.url == ""; {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := regexp.MustCompile(`Bearer (\S+)`).FindStringSubmatch(line); m != nil {
+			s.token = m[1]
+		}
+		if m := regexp.MustCompile(`listening on (\S+)`).FindStringSubmatch(line); m != nil {
+			s.url = m[1]
+		}
+	}
+	return s
+}
+
+// webClient is one client: of the era with sessions, or of the one without.
+type webClient struct {
+	server  *webServer
+	http    *http.Client
+	session string
+	id      int
+}
+
+const newEraMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+
+func (s *webServer) client(sessions bool) (*webClient, error) {
+	c := &webClient{server: s, http: &http.Client{Transport: &http.Transport{}}}
+	if !sessions {
+		return c, nil
+	}
+	_, header, err := c.post(helloLine, nil)
+	if err == nil {
+		c.session = header.Get("Mcp-Session-Id")
+		_, _, err = c.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, map[string]string{"Mcp-Session-Id": c.session})
+	}
+	return c, err
+}
+
+func (c *webClient) post(body string, headers map[string]string) ([]byte, http.Header, error) {
+	req, err := http.NewRequest("POST", c.server.url, strings.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Authorization", "Bearer "+c.server.token)
+	for k, v := range headers {
+		req.Header.Set(k, v)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode >= 300 {
+		err = fmt.Errorf("status %d: %s", resp.StatusCode, data)
+	}
+	for line := range bytes.Lines(data) { // an answer may come as an event
+		if rest, ok := bytes.CutPrefix(line, []byte("data: {")); ok {
+			data = append([]byte("{"), rest...)
+		}
+	}
+	return data, resp.Header, err
+}
+
+type toolAnswer struct {
+	Content           []struct{ Text string }
+	StructuredContent struct {
+		Version string
+		Error   struct{ Code, Message string }
+	}
+	IsError bool
+}
+
+// call calls a tool.
+func (c *webClient) call(name string, args map[string]any) (*toolAnswer, error) {
+	c.id++
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return nil, err
+	}
+	params := fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, raw)
+	headers := map[string]string{"Mcp-Session-Id": c.session, "Mcp-Protocol-Version": "2025-11-25"}
+	if c.session == "" {
+		params = fmt.Sprintf(`{"name":%q,"arguments":%s,%s}`, name, raw, newEraMeta)
+		headers = map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name}
+	}
+	data, _, err := c.post(rpc(c.id, "tools/call", params), headers)
+	if err != nil {
+		return nil, err
+	}
+	var m struct {
+		Result *toolAnswer
+		Error  json.RawMessage
+	}
+	if err := json.Unmarshal(data, &m); err != nil || m.Result == nil || len(m.Result.Content) == 0 {
+		return nil, fmt.Errorf("%s answers %.300s (%v)", name, data, err)
+	}
+	return m.Result, nil
+}
+
+// 100 clients of both eras over HTTP, reading, searching and editing with the
+// real tools on a real workspace. Every edit of the shared counters is there at
+// the end: a stale one is refused and made again. Nothing else fails, and the
+// server's memory stays flat.
+func TestCrowd(t *testing.T) {
+	dir := t.TempDir()
+	const counters = 5
+	for i := range counters {
+		writeFile(t, filepath.Join(dir, fmt.Sprintf("counter%d.txt", i)), "count: 0\n")
+	}
+	for i := range 200 {
+		writeFile(t, filepath.Join(dir, "src", fmt.Sprintf("f%03d.txt", i)), strings.Repeat(fmt.Sprintf("line of file %d with a needle%d\n", i, i%7), 20))
+	}
+	clients, rounds := 100, 1
+	if stress.Long() {
+		rounds = 40
+	}
+	if testing.Short() {
+		clients = 20
+	}
+	server := startHTTP(t, dir, "--trash", "none")
+	var added [counters]atomic.Int64
+	var conflicts, calls atomic.Int64
+	list := make([]*webClient, clients)
+	for i := range list {
+		var err error
+		if list[i], err = server.client(i%2 == 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round := func(n int) {
+		var wait sync.WaitGroup
+		for i, c := range list {
+			wait.Go(func() {
+				w := &crowdWorker{c: c, name: fmt.Sprintf("own/client%d.txt", i), round: n, rnd: rand.New(rand.NewPCG(uint64(i), uint64(n))), calls: &calls}
+				if err := w.all(&added, &conflicts); err != nil {
+					t.Errorf("client %d, round %d: %v", i, n, err)
+				}
+			})
+		}
+		wait.Wait()
+	}
+	round(0)
+	before := residentKB(server.pid)
+	began, first := time.Now(), calls.Load()
+	for n := range rounds {
+		round(n + 1)
+	}
+	took := time.Since(began)
+	after := residentKB(server.pid)
+	for i := range counters {
+		data, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("counter%d.txt", i)))
+		if want := fmt.Sprintf("count: %d\n", added[i].Load()); err != nil || string(data) != want {
+			t.Errorf("counter %d holds %q, %v; want %q", i, data, err, want)
+		}
+	}
+	for i := range list {
+		data, err := os.ReadFile(filepath.Join(dir, "own", fmt.Sprintf("client%d.txt", i)))
+		if got := strings.Count(string(data), "\n"); err != nil || got != rounds+1 {
+			t.Errorf("the file of client %d has %d lines, %v; want %d", i, got, err, rounds+1)
+		}
+	}
+	t.Logf("%d clients, %d calls in %d rounds, %v a call; %d conflicts; memory %d KB, then %d KB",
+		clients, calls.Load(), rounds+1, (took / time.Duration(max(calls.Load()-first, 1))).Round(time.Microsecond), conflicts.Load(), before, after)
+	if after > before+before/2+32<<10 {
+		t.Errorf("the server's memory grew from %d KB to %d KB", before, after)
+	}
+}
+
+// crowdWorker is what one client does in one round.
+type crowdWorker struct {
+	c     *webClient
+	name  string // a file of its own
+	round int
+	rnd   *rand.Rand
+	calls *atomic.Int64
+}
+
+func (w *crowdWorker) must(name string, args map[string]any, want string) error {
+	w.calls.Add(1)
+	a, err := w.c.call(name, args)
+	if err != nil {
+		return err
+	}
+	if a.IsError || !strings.Contains(a.Content[0].Text, want) {
+		return fmt.Errorf("%s %v: %.300s; want %q", name, args, a.Content[0].Text, want)
+	}
+	return nil
+}
+
+func (w *crowdWorker) all(added *[5]atomic.Int64, conflicts *atomic.Int64) error {
+	n := w.rnd.IntN(200)
+	file := fmt.Sprintf("src/f%03d.txt", n)
+	if err := w.must("read_file", map[string]any{"path": file}, fmt.Sprintf("line of file %d ", n)); err != nil {
+		return err
+	}
+	if err := w.must("search_files", map[string]any{"regex": fmt.Sprintf("file %d with", n)}, "# "+file); err != nil {
+		return err
+	}
+	if err := w.must("search_by_path", map[string]any{"pattern": filepath.Base(file)}, file); err != nil {
+		return err
+	}
+	// A file of its own grows by a line each round.
+	line := fmt.Sprintf("round %d", w.round)
+	if w.round == 0 {
+		if err := w.must("write_file", map[string]any{"path": w.name, "content": line + "\n"}, "Created"); err != nil {
+			return err
+		}
+	} else if err := w.must("edit_file", map[string]any{"path": w.name, "insert_after_line": w.round, "content": line}, "Inserted 1 line"); err != nil {
+		return err
+	}
+	return w.count(w.rnd.IntN(5), added, conflicts)
+}
+
+var countText = regexp.MustCompile(`count: (\d+)`)
+
+// count adds one to a counter that all share.
+func (w *crowdWorker) count(i int, added *[5]atomic.Int64, conflicts *atomic.Int64) error {
+	path := fmt.Sprintf("counter%d.txt", i)
+	for range 10_000 {
+		w.calls.Add(2)
+		read, err := w.c.call("read_file", map[string]any{"path": path})
+		if err != nil {
+			return err
+		}
+		m := countText.FindStringSubmatch(read.Content[0].Text)
+		if read.IsError || m == nil {
+			return fmt.Errorf("read %s: %s", path, read.Content[0].Text)
+		}
+		n, _ := strconv.Atoi(m[1])
+		done, err := w.c.call("edit_file", map[string]any{
+			"path": path, "old_text": m[0], "new_text": fmt.Sprintf("count: %d", n+1), "expected_version": read.StructuredContent.Version,
+		})
+		if err != nil {
+			return err
+		}
+		if !done.IsError {
+			added[i].Add(1)
+			return nil
+		}
+		if code := done.StructuredContent.Error.Code; code != "CONFLICT" {
+			return fmt.Errorf("edit %s: %s %s", path, code, done.Content[0].Text)
+		}
+		conflicts.Add(1)
+	}
+	return fmt.Errorf("%s could never be changed", path)
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// residentKB is the memory of a process, 0 where it isn't known.
+func residentKB(pid int) int {
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	m := regexp.MustCompile(`VmRSS:\s+(\d+)`).FindSubmatch(data)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(string(m[1]))
+	return n
+}

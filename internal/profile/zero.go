@@ -1,0 +1,199 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/match"
+)
+
+// An empty answer in quarry explains itself: where was looked and under which
+// filters, and which wider search would find something. The looks are a
+// courtesy, so they take little time: those that an index answers come first,
+// and one that doesn't end in time is named as such.
+
+const (
+	// zeroFiles is how many files a wider look counts.
+	zeroFiles = 10
+	// zeroTime is how long all looks of one answer may take. With an index each
+	// takes a few milliseconds; reading ignored files is what it cuts off.
+	zeroTime = 120 * time.Millisecond
+)
+
+// looking is the wider looks of one empty answer.
+type looking struct {
+	c     *call
+	until time.Time
+	found []string
+	cut   []string // looks that did not end
+}
+
+func (c *call) look() *looking { return &looking{c: c, until: time.Now().Add(c.o.WiderTime)} }
+
+// parts are what the looks have to say.
+func (l *looking) parts() []string {
+	if len(l.cut) == 0 {
+		return l.found
+	}
+	return append(l.found, "not looked to the end: "+strings.Join(l.cut, ", "))
+}
+
+// search looks for files that match a changed query and says how many, up to
+// zeroFiles and one more.
+func (l *looking) search(ctx context.Context, what string, q quarry.Query, least int, change func(*quarry.Query)) int {
+	q.Detail, q.Spans, q.Before, q.After, q.Offset = quarry.Files, false, 0, 0, 0
+	q.Limits = quarry.Limits{Files: zeroFiles, Time: time.Until(l.until)}
+	change(&q)
+	if q.Limits.Time <= 0 {
+		l.cut = append(l.cut, what)
+		return 0
+	}
+	sum, err := l.c.ws.SearchEach(ctx, q, func(*quarry.File) error { return nil })
+	if err != nil {
+		return 0
+	}
+	n, plus := min(sum.FilesMatched, zeroFiles), ""
+	if sum.FilesMatched > zeroFiles || sum.Stopped == quarry.StopTime {
+		plus = "+"
+	}
+	switch {
+	case n > least && n == 1 && plus == "":
+		l.found = append(l.found, what+" 1 file matches")
+	case n > least:
+		l.found = append(l.found, fmt.Sprintf("%s %d%s files match", what, n, plus))
+	case sum.Stopped == quarry.StopTime:
+		l.cut = append(l.cut, what)
+	}
+	return n
+}
+
+// find is the same for paths.
+func (l *looking) find(ctx context.Context, what, one, many string, q quarry.FindQuery, change func(*quarry.FindQuery)) {
+	q.Limit, q.Offset = 1, 0
+	change(&q)
+	ctx, cancel := context.WithDeadline(ctx, l.until)
+	defer cancel()
+	r, err := l.c.ws.Find(ctx, q)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		l.cut = append(l.cut, what)
+	case err == nil && r.Total > 0:
+		l.found = append(l.found, what+" "+render.Plural(r.Total, one, many))
+	}
+}
+
+const (
+	withHidden = "with include_hidden"
+	withBoth   = "with include_hidden and include_ignored"
+)
+
+// zero explains a text search without matches.
+func (c *call) zero(ctx context.Context, q quarry.Query, sum *quarry.Summary, filter string) []string {
+	l := c.look()
+	if len(q.Globs) > 0 {
+		l.search(ctx, "without "+filter, q, 0, func(q *quarry.Query) { q.Globs = nil })
+	}
+	if q.Match.Case == match.Sensitive {
+		l.search(ctx, "in another letter case", q, 0, func(q *quarry.Query) { q.Match.Case = match.Insensitive })
+	}
+	if q.Match.Syntax != match.Literal && strings.ContainsAny(q.Pattern, `\.+*?()|[]{}^$`) {
+		l.search(ctx, "as plain text", q, 0, func(q *quarry.Query) { q.Match.Syntax = match.Literal })
+	}
+	nothing := len(l.found) == 0
+	hidden := 0
+	known := sum.Stats.Plan == "scan" // an index doesn't count what it leaves out
+	if !q.Hidden && (!known || sum.SkippedCount[quarry.Hidden] > 0) {
+		hidden = l.search(ctx, withHidden, q, 0, func(q *quarry.Query) { q.Hidden = true })
+	}
+	if !q.Ignored && (!known || sum.SkippedCount[quarry.Ignored] > 0) {
+		l.search(ctx, withBoth, q, hidden, func(q *quarry.Query) { q.Hidden, q.Ignored = true, true })
+	}
+	if nothing && len(l.found) == 0 && len(q.Globs) > 0 {
+		l.search(ctx, "without "+filter+", "+withBoth, q, 0, func(q *quarry.Query) { q.Globs, q.Hidden, q.Ignored = nil, true, true })
+	}
+	parts := append([]string{"searched " + c.scope(&q, filter)}, l.parts()...)
+	if s := skipped(sum); s != "" {
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+// zeroPaths explains a path search without matches.
+func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery) []string {
+	if !c.union() {
+		return nil
+	}
+	scope := quarry.Query{Scope: q.Scope}
+	scope.Globs = nil
+	l := c.look()
+	look := func(what string, change func(*quarry.FindQuery)) {
+		l.find(ctx, what, "file matches", "files match", q, change)
+	}
+	look("in any letter case", func(q *quarry.FindQuery) {
+		q.Dialect = quarry.Vault
+		if !strings.Contains(q.Globs[0], "/") {
+			q.Globs = []string{"**/" + q.Globs[0]}
+		}
+	})
+	if !strings.ContainsAny(q.Globs[0], "*?[{") {
+		look("as a part of a path", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**" + q.Globs[0] + "**"} })
+	}
+	if !q.Hidden || !q.Ignored {
+		look(withBoth, func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
+	}
+	return append([]string{"searched " + c.scope(&scope, "")}, l.parts()...)
+}
+
+// zeroList explains an empty listing.
+func (c *call) zeroList(ctx context.Context, q quarry.FindQuery) []string {
+	scope := quarry.Query{Scope: q.Scope}
+	scope.Globs = nil
+	where := "looked in " + c.scope(&scope, "")
+	if q.MaxDepth == 1 && len(q.Paths) > 0 && q.Paths[0] == "." {
+		where = strings.Replace(where, "the whole workspace", "the top folder alone", 1)
+		where = strings.Replace(where, "the roots ", "the names of the roots ", 1)
+	}
+	l := c.look()
+	look := func(what string, change func(*quarry.FindQuery)) {
+		l.find(ctx, what, "item matches", "items match", q, change)
+	}
+	if !q.Hidden || !q.Ignored {
+		look(withBoth, func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
+	}
+	if q.MaxDepth == 1 {
+		look("at any depth (**/"+render.Name(q.Globs[0])+")", func(q *quarry.FindQuery) { q.MaxDepth = 0 })
+	}
+	return append([]string{where}, l.parts()...)
+}
+
+// zeroNotes says which of the words notes do have.
+func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery) []string {
+	if !c.union() {
+		return nil
+	}
+	parts := []string{"searched the text of all .md files, without hidden and ignored ones"}
+	words := strings.Fields(q.Query)
+	if len(words) < 2 || len(words) > 8 {
+		return parts
+	}
+	l := c.look()
+	ctx, cancel := context.WithDeadline(ctx, l.until)
+	defer cancel()
+	for _, word := range words {
+		one := q
+		one.Query, one.Content, one.Limit = word, false, 1
+		r, err := c.ws.SearchNotes(ctx, one)
+		switch {
+		case err == nil:
+			l.found = append(l.found, fmt.Sprintf("%q: %s", word, render.Plural(r.Total, "note", "notes")))
+		case errors.Is(err, context.DeadlineExceeded):
+			l.cut = append(l.cut, fmt.Sprintf("%q", word))
+		}
+	}
+	return append(parts, l.parts()...)
+}
