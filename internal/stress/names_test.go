@@ -208,7 +208,7 @@ func TestHostileNamesInToolTexts(t *testing.T) {
 			tools.open()
 			defer func() { tools.ws.Close() }()
 			for seed := range run.Cases() {
-				c := calls[int(seed-1)%len(calls)]
+				c := calls[int((seed-1)%uint64(len(calls)))]
 				text := tools.call(c)
 				if what := unsafeOn(text); what != "" && tools.text != hostileText {
 					run.Violation(seed, "%s %s %s: %s in %q", c.profile, c.tool, c.args, what, text)

@@ -124,7 +124,7 @@ func TestPaths(t *testing.T) {
 	run := stress.Start(t, "paths: corpus × every tool", len(pathCorpus(f.dir)), len(pathCorpus(f.dir)))
 	corpus := pathCorpus(f.dir)
 	for seed := range run.Cases() {
-		path := corpus[int(seed-1)%len(corpus)]
+		path := corpus[int((seed-1)%uint64(len(corpus)))]
 		calls, breach := f.attack(path)
 		run.Tried(calls)
 		if breach != "" {

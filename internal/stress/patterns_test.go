@@ -1,0 +1,203 @@
+package stress_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"quarry"
+	"quarry/internal/stress"
+	"quarry/match"
+)
+
+// Bounds of one search, whatever its pattern: the slowest of the corpus takes
+// about 2 s and 60 MB on two cores.
+const (
+	patternTime   = 15 * time.Second
+	patternMemory = 256 << 20
+)
+
+// catastrophes make other engines hang or swell.
+func catastrophes() []string {
+	words := make([]string, 10_000)
+	for i := range words {
+		words[i] = fmt.Sprintf("w%dx", i*7)
+	}
+	return []string{
+		"(a+)+$", "(a*)*$", "(a|a)*$", "(a|aa)+$", "(x+x+)+y", "(.*)*=", "((a+)+)+b", "^(([a-z])+.)+[A-Z]([a-z])+$", "(a?){64}a{64}",
+		"([a-zA-Z0-9])(([-.]|[_]+)?([a-zA-Z0-9]+))*(@){1}[a-z0-9]+[.]{1}(([a-z]{2,3})|([a-z]{2,3}[.]{1}[a-z]{2,3}))$",
+		"[a-q][^u-z]{13}x", "(?:(?:(?:(?:a{10}){10}){10}){10})", "(x{1000}){1000}", "a{0,1000}{0,1000}", "a{2147483647}", `\w{500}\s\w{500}`, `\pL{200}\PL{200}`,
+		strings.Repeat(".*", 50) + "z", strings.Repeat("(", 10_000), strings.Repeat("(", 500) + "a" + strings.Repeat(")*", 500), strings.Repeat("[", 5000),
+		strings.Repeat("a?", 1000) + strings.Repeat("a", 1000), strings.Repeat("(a|b|ab)*", 200) + "c", strings.Repeat("abcdefghij", 100_000),
+		strings.Join(words, "|"), "(?i)" + strings.Join(words, "|"), "(?i)(ſ|k|K|ß)+$", strings.Repeat("é*", 1000), `(?s).{1,1000}.{1,1000}x`, `\b\b\b\b\b(\w+\b)+!`,
+		strings.Repeat("(?:", 200) + strings.Repeat("|)", 200), "[" + strings.Repeat("a-z", 20_000) + "]", `(\d+)*\d+\d+\d+!`, "(a|b)*a(a|b){20}$",
+	}
+}
+
+// slowInJavaScript need look-around or references: an engine that can go back.
+var slowInJavaScript = []string{
+	`(a+)+(?=b)!`, `(?=(a+))\1+!`, `(a*)*\1!`, `(?<=(a+)+)b!`, `(?!(a+)+$)z`, `^(?:(a+)\1?)+!`, `(?<x>a|aa)+\k<x>!`, `(?=(?=(?=(?=(a+)+b))))`, `(.*)(.*)(.*)\1\2\3!`,
+	`(?<!` + strings.Repeat("a*", 50) + `)!`, `((a)|(aa))*\2\3!`, `(?:(?=(a+))a)+!`, `(a|b|ab)*(?=c)\1!`,
+}
+
+// hurtful texts are what those patterns are slow on.
+func hurtfulTree(t *testing.T) string {
+	dir := fastDir(t)
+	a := strings.Repeat("a", 20_000)
+	for name, text := range map[string]string{
+		"a.txt": a + "b\n" + a + "!\n", "x.txt": strings.Repeat("x", 20_000) + "\n", "letters.txt": strings.Repeat("abcdefghijklmnopqrst", 5000) + "\n",
+		"lines.txt": strings.Repeat(strings.Repeat("a", 30)+"!\n", 5000), "words.txt": strings.Repeat("w70x w71x ſKk ß ", 5000) + "\n", "unicode.txt": strings.Repeat("é", 50_000) + "\n",
+		"digits.txt": strings.Repeat("1", 20_000) + "\n", "empty.txt": "", "mail.txt": strings.Repeat("a", 5000) + "@" + strings.Repeat("b.", 3000) + "\n",
+	} {
+		put(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
+
+// grown runs f and returns how much memory it had beyond what there was.
+func grown(f func()) int64 {
+	debug.FreeOSMemory()
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var peak atomic.Uint64
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			var now runtime.MemStats
+			runtime.ReadMemStats(&now)
+			peak.Store(max(peak.Load(), now.HeapInuse+now.StackInuse))
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	f()
+	close(done)
+	<-ended
+	return int64(peak.Load()) - int64(before.HeapInuse+before.StackInuse)
+}
+
+// Every catastrophic pattern, in every syntax and mode, by scan and by index,
+// answers or is refused within its bounds.
+func TestPatternsAsAttack(t *testing.T) {
+	dir := hurtfulTree(t)
+	plain, err := quarry.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	indexed, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: fastDir(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer indexed.Close()
+	if err := indexed.WaitIndex(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	type attack struct {
+		ws *quarry.Workspace
+		q  quarry.Query
+	}
+	// The short form is the scan in both syntaxes, each pattern in the one it
+	// is worst in; the rest comes behind.
+	var attacks, more []attack
+	for i, pattern := range append(catastrophes(), slowInJavaScript...) {
+		for _, o := range []match.Options{
+			{Syntax: match.Rust}, {Syntax: match.ECMAScript}, {Syntax: match.Rust, Mode: match.Multiline, Case: match.Insensitive}, {Syntax: match.Words},
+		} {
+			a := attack{plain, quarry.Query{Pattern: pattern, Match: o, Spans: o.Mode == match.Lines}}
+			if o == (match.Options{Syntax: match.Syntax(i % 2)}) || i >= len(catastrophes()) && o.Syntax == match.ECMAScript {
+				attacks = append(attacks, a)
+			} else {
+				more = append(more, a)
+			}
+			if o.Mode == match.Lines {
+				more = append(more, attack{indexed, quarry.Query{Pattern: pattern, Match: o, Detail: quarry.Counts}})
+			}
+		}
+	}
+	short := len(attacks)
+	attacks = append(attacks, more...)
+	run := stress.Start(t, "patterns as attack", short, len(attacks))
+	slowest, largest := time.Duration(0), int64(0)
+	for seed := range run.Cases() {
+		a := attacks[int((seed-1)%uint64(len(attacks)))]
+		began := time.Now()
+		var answer string
+		more := grown(func() {
+			r, err := a.ws.Search(context.Background(), a.q)
+			answer = fmt.Sprint(err)
+			if err == nil {
+				answer = fmt.Sprint(r.LinesMatched, " lines, skipped ", r.SkippedCount)
+			}
+		})
+		took := time.Since(began)
+		slowest, largest = max(slowest, took), max(largest, more)
+		if took > patternTime || more > patternMemory {
+			run.Violation(seed, "%.60q %v: %v and %d MB, then %.200s", a.q.Pattern, a.q.Match, took, more>>20, answer)
+		}
+		if took > time.Second {
+			t.Logf("%.60q %v: %v, %.200s", a.q.Pattern, a.q.Match, took, answer)
+		}
+	}
+	t.Logf("at most %v and %d MB", slowest, largest>>20)
+}
+
+// Globs and ignore rules as attack: in every dialect, as a filter, a listing
+// and a rule file.
+func TestGlobsAsAttack(t *testing.T) {
+	dir := fastDir(t)
+	deep := strings.Repeat("a/", 60)
+	for _, name := range []string{deep + strings.Repeat("a", 200), strings.Repeat("ab", 120), "x/" + strings.Repeat("a", 250), "b.md"} {
+		put(t, filepath.Join(dir, name), "text\n")
+	}
+	globs := []string{
+		strings.Repeat("*a", 100) + "b", strings.Repeat("**/", 100) + "b", strings.Repeat("a*", 120), strings.Repeat("{a,b}", 20), strings.Repeat("{a,b,", 200),
+		strings.Repeat("{", 5000), strings.Repeat("[", 5000), strings.Repeat("?", 5000), "{" + strings.Repeat("a,", 20_000) + "b}", strings.Repeat("{1..9}", 12), "{1..999999999}",
+		strings.Repeat("@(a|b)", 50), strings.Repeat("*(a|aa)", 30) + "b", strings.Repeat("+(a|*)", 20) + "c", strings.Repeat("!(a)", 30), strings.Repeat("**", 500), strings.Repeat("[a-z]*", 80) + "!",
+		strings.Repeat("{a,b}{a,b}/", 40), strings.Repeat(`\`, 4001), strings.Repeat("!", 2000) + "a", "{" + strings.Repeat("{a,b},", 500) + "}",
+	}
+	type attack struct {
+		name string
+		call func(*quarry.Workspace) error
+	}
+	var attacks []attack
+	for _, g := range globs {
+		for _, d := range []quarry.Dialect{quarry.Gitignore, quarry.Vault, quarry.Minimatch} {
+			attacks = append(attacks, attack{fmt.Sprintf("%.40q in dialect %v", g, d), func(ws *quarry.Workspace) error {
+				_, err := ws.Find(context.Background(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{g}, Dialect: d}})
+				return err
+			}})
+		}
+		attacks = append(attacks, attack{fmt.Sprintf("%.40q as a rule", g), func(ws *quarry.Workspace) error {
+			_, err := ws.Find(context.Background(), quarry.FindQuery{Scope: quarry.Scope{Extra: []string{g}}})
+			return err
+		}})
+	}
+	ws, err := quarry.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	run := stress.Start(t, "globs as attack", len(attacks), len(attacks))
+	for seed := range run.Cases() {
+		a := attacks[int((seed-1)%uint64(len(attacks)))]
+		began := time.Now()
+		var err error
+		more := grown(func() { err = a.call(ws) })
+		if took := time.Since(began); took > patternTime/3 || more > patternMemory {
+			run.Violation(seed, "%s: %v and %d MB, then %.200v", a.name, took, more>>20, err)
+		}
+	}
+}
