@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
+	"reflect"
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -45,25 +48,91 @@ func BenchmarkCall20KB(b *testing.B) {
 	})
 }
 
-// The overhead of a call with a 20 KB answer over stdio stays under a
-// millisecond, at its best of many: the machine may be busy with other things.
+// The overhead of a call with a 20 KB answer stays under a millisecond, over
+// stdio and over HTTP, at its best of many: the machine may be busy with other
+// things.
 func TestCallOverhead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a measurement; the race detector's runs are short")
 	}
-	p := serve(t, newTestServer(t, nil))
+	s := newTestServer(t, nil)
+	p := serve(t, s)
 	p.initialize()
-	best := time.Hour
-	for range 300 {
-		began := time.Now()
-		p.write(call(1, "tools/call", `{"name":"search_files"}`))
-		line, err := p.r.ReadSlice('\n')
-		best = min(best, time.Since(began))
-		if err != nil || !json.Valid(line) || len(line) < 20_000 {
-			t.Fatalf("%d bytes, %v", len(line), err)
+	url, _ := listen(t, s, "127.0.0.1:0")
+	over := func(body string, header map[string]string) func() int {
+		return func() int {
+			resp, err := raw(context.Background(), url, body, header)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			text, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != http.StatusOK {
+				t.Fatalf("%d %.100s, %v", resp.StatusCode, text, err)
+			}
+			return len(text)
 		}
 	}
-	if t.Logf("best of 300: %v", best); best > time.Millisecond {
-		t.Errorf("a call with a 20 KB answer takes %v at best", best)
+	hello, err := raw(context.Background(), url, call(1, "initialize", initParams), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello.Body.Close()
+	session := map[string]string{"Mcp-Session-Id": hello.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version": "2025-11-25"}
+	stateless := map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "search_files"}
+	const meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	for _, c := range []struct {
+		name string
+		call func() (size int)
+	}{
+		{"stdio", func() int {
+			p.write(call(1, "tools/call", `{"name":"search_files"}`))
+			line, err := p.r.ReadSlice('\n')
+			if err != nil || !json.Valid(line) {
+				t.Fatalf("%.100s, %v", line, err)
+			}
+			return len(line)
+		}},
+		{"HTTP, 2025-11-25", over(call(1, "tools/call", `{"name":"search_files"}`), session)},
+		{"HTTP, 2026-07-28", over(call(1, "tools/call", `{"name":"search_files"`+meta+`}`), stateless)},
+	} {
+		best := time.Hour
+		for range 400 {
+			began := time.Now()
+			size := c.call()
+			best = min(best, time.Since(began))
+			if size < 20_000 {
+				t.Fatalf("%s: %d bytes", c.name, size)
+			}
+		}
+		if t.Logf("%s: best of 400: %v", c.name, best); best > time.Millisecond {
+			t.Errorf("%s: a call with a 20 KB answer takes %v at best", c.name, best)
+		}
+	}
+}
+
+// What encode writes is what the SDK's encoder writes.
+func TestEncode(t *testing.T) {
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"result":{"a":"x<y>&\u2028"}}`,
+		`{"jsonrpc":"2.0","id":"an \"id\" <","result":{}}`,
+		`{"jsonrpc":"2.0","id":-5,"result":[1,2,"\u00e9"]}`,
+		`{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"no"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"a":1}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"ping"}`,
+	} {
+		msg, err := jsonrpc.DecodeMessage([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := jsonrpc.EncodeMessage(msg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := encode(msg)
+		var a, b any
+		if err != nil || json.Unmarshal(got, &a) != nil || json.Unmarshal(want, &b) != nil || !reflect.DeepEqual(a, b) {
+			t.Errorf("encode(%s) = %s, %v; want %s", line, got, err, want)
+		}
 	}
 }
