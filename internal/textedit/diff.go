@@ -135,7 +135,16 @@ type diffChange struct {
 	a, count int
 	b        int // line of the new text, 1-based
 	lines    [][]byte
+	unsplit  int // new lines behind those, which nobody will be shown
 }
+
+// added is the number of new lines.
+func (c *diffChange) added() int { return len(c.lines) + c.unsplit }
+
+// maxCompared is the most lines, old and new, that are compared one by one;
+// more become one change. Comparing 4 million took 500 MB, for a diff of which
+// 2,000 are shown.
+const maxCompared = 1 << 18
 
 func newDiffWriter(o *DiffOptions, lines *textfile.Lines, text []byte) *diffWriter {
 	w := &diffWriter{o: o.filled(), lines: lines, text: text}
@@ -171,7 +180,13 @@ func (w *diffWriter) region(first, last int, pieces []piece, shift int) {
 
 // compare adds the changes between two regions of whole lines.
 func (w *diffWriter) compare(first int, before, after []byte) {
-	a, b := splitLines(before), splitLines(after)
+	if na, nb := countLines(before), countLines(after); na+nb > maxCompared {
+		shown := splitLines(after, w.o.MaxLines)
+		w.out = append(w.out, diffChange{a: first, count: na, b: first + w.shift, lines: shown, unsplit: nb - len(shown)})
+		w.shift += nb - na
+		return
+	}
+	a, b := splitLines(before, maxCompared), splitLines(after, maxCompared)
 	ids := make(map[string]int, len(a))
 	number := func(lines [][]byte) []int {
 		out := make([]int, len(lines))
@@ -191,9 +206,18 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 	w.shift += len(b) - len(a)
 }
 
-func splitLines(text []byte) [][]byte {
-	var out [][]byte
-	for len(text) > 0 {
+func countLines(text []byte) int {
+	n := bytes.Count(text, []byte{'\n'})
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// splitLines gives the first lines, at most so many.
+func splitLines(text []byte, most int) [][]byte {
+	out := make([][]byte, 0, min(most, countLines(text)))
+	for len(text) > 0 && len(out) < most {
 		n := bytes.IndexByte(text, '\n') + 1
 		if n == 0 {
 			n = len(text)
@@ -229,7 +253,7 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	first, last := changes[0], changes[len(changes)-1]
 	changed := 0
 	for _, c := range changes {
-		changed += c.count + len(c.lines)
+		changed += c.count + c.added()
 	}
 	if w.left <= 0 {
 		w.hidden += changed
@@ -240,7 +264,7 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	oldCount := end - start
 	newCount := oldCount
 	for _, c := range changes {
-		newCount += len(c.lines) - c.count
+		newCount += c.added() - c.count
 	}
 	newStart := first.b - (first.a - start)
 	fmt.Fprintf(&w.buffer, "@@ -%s +%s @@\n", diffRange(start, oldCount), diffRange(newStart, newCount))
@@ -251,6 +275,7 @@ func (w *diffWriter) hunk(changes []diffChange) {
 		for _, l := range c.lines {
 			w.line('+', l)
 		}
+		w.hidden += c.unsplit
 		at = c.a + c.count
 	}
 	w.old(' ', at, end)

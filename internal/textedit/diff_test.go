@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ var uncut = &DiffOptions{Old: "f", New: "f", MaxLine: -1, MaxLines: -1}
 // applyDiff is a strict patch: every line and count of the diff must fit.
 func applyDiff(t *testing.T, before, diff string) string {
 	t.Helper()
-	src := splitLines([]byte(before))
+	src := splitLines([]byte(before), maxCompared)
 	lines := strings.SplitAfter(diff, "\n")
 	lines = lines[:len(lines)-1]
 	if len(lines) > 0 {
@@ -206,7 +207,7 @@ func TestDiffTextsIsMinimal(t *testing.T) {
 			t.Fatalf("%q to %q gives %q\n%s", a, b, got, diff)
 		}
 		changed := strings.Count(diff, "\n+") + strings.Count(diff, "\n-") - min(1, len(diff))
-		la, lb := splitLines([]byte(a)), splitLines([]byte(b))
+		la, lb := splitLines([]byte(a), maxCompared), splitLines([]byte(b), maxCompared)
 		if want := len(la) + len(lb) - 2*lcs(la, lb); changed != want {
 			t.Fatalf("%q to %q: %d changed lines, %d would do\n%s", a, b, changed, want, diff)
 		}
@@ -285,5 +286,24 @@ func TestDiffWithGitApplyAndPatch(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Millions of changed lines are one change, counted right and not compared.
+func TestDiffOfMillions(t *testing.T) {
+	before := bytes.Repeat([]byte("\n"), 4<<20)
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	got := DiffTexts(before, []byte("a\nb"), &DiffOptions{MaxLines: 10})
+	runtime.ReadMemStats(&end)
+	if used := end.TotalAlloc - start.TotalAlloc; used > 64<<20 {
+		t.Errorf("took %d MB", used>>20)
+	}
+	if !strings.HasPrefix(got, "@@ -1,4194304 +1,2 @@\n-\n") || !strings.HasSuffix(got, "[diff cut: 4194296 more changed lines]\n") {
+		t.Errorf("%.60q … %.60q", got, got[max(0, len(got)-60):])
+	}
+	grown := DiffTexts([]byte("x\n"), append([]byte("x\n"), before...), &DiffOptions{MaxLines: 10})
+	if !strings.HasPrefix(grown, "@@ -1 +1,4194305 @@\n x\n+\n") || !strings.HasSuffix(grown, "[diff cut: 4194295 more changed lines]\n") {
+		t.Errorf("%.60q … %.60q", grown, grown[max(0, len(grown)-60):])
 	}
 }
