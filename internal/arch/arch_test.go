@@ -73,7 +73,8 @@ var layers = map[string][]string{
 	"internal/mcpserver": {"tool"},
 
 	"internal/config":  {},
-	"internal/cli":     {".", "match", "tool", "internal/config", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile"},
+	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
+	"internal/cli":     {".", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile"},
 	"internal/render":  {"."},
 	"internal/roots":   {".", "internal/glob"},
 	"internal/profile": {".", "match", "tool", "internal/render", "internal/roots"},

@@ -99,7 +99,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 	root.AddCommand(newLog(s), newUndo(s), newDiff(s), newTrash(s))
 	root.AddCommand(newTools(s), newCall(s))
 	root.AddCommand(newMCP(s, openTools))
-	root.AddCommand(newConfig(s), newCompletion(s), newMan(s))
+	root.AddCommand(newConfig(s), newDoctor(s), newCompletion(s), newMan(s))
 	finish(root)
 	return root
 }

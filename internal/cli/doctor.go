@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry"
+	"quarry/internal/config"
+	"quarry/internal/doctor"
+	"quarry/internal/render"
+)
+
+// finding is something that is not as it should be, and what to do.
+type finding struct {
+	ID   string   `json:"id"`
+	Note bool     `json:"note,omitempty"` // good to know, nothing to repair
+	What string   `json:"what"`
+	Why  string   `json:"why"`
+	Fix  string   `json:"fix,omitempty"` // in words
+	Run  []string `json:"run,omitempty"` // for a POSIX shell
+}
+
+// examining is one run of quarry doctor.
+type examining struct {
+	changer
+	clean bool
+	proc  string // where the kernel's limits are
+
+	ctx      context.Context
+	dir      string // the workspace
+	findings []finding
+}
+
+// check is one thing to look at.
+type check struct {
+	name string
+	run  func(*examining) error
+}
+
+// checks in the order of a first day: what keeps commands from starting comes
+// first.
+func checks() []check {
+	return []check{
+		{"configuration file", (*examining).checkConfig},
+		{"environment", (*examining).checkEnvironment},
+		{"workspace", (*examining).checkRoot},
+		{"files in it", (*examining).checkTree},
+		{"ignore rules", (*examining).checkIgnore},
+		{"folders of Quarry", (*examining).checkPlaces},
+		{"undo log", (*examining).checkJournal},
+		{"trash", (*examining).checkTrash},
+		{"index", (*examining).checkIndexes},
+		{"watch limits", (*examining).checkLimits},
+		{"clients", (*examining).checkClients},
+	}
+}
+
+func newDoctor(s Streams) *cobra.Command {
+	x := &examining{changer: changer{s: s}}
+	cmd := command("doctor", "Find what is wrong, and how to repair it",
+		`Look at the workspace and at what Quarry keeps about it: configuration,
+permissions, file system, watch limits, index, undo log, trash, and the settings
+of clients that start quarry mcp. Each finding says why it matters and how to
+repair it. Nothing is changed, unless --clean asks for it.
+
+Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
+		`  quarry doctor
+  quarry doctor ~/notes --json
+  quarry doctor --clean    remove what crashed processes left behind`,
+		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+			x.ctx = cmd.Context()
+			return x.examine()
+		})
+	x.commonFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&x.clean, "clean", false, "remove temporary files of processes that are gone, and settle\nthe changes they left half-way")
+	cmd.Flags().StringVar(&x.proc, "proc", "/proc", "")
+	cmd.Flags().Lookup("proc").Hidden = true
+	return cmd
+}
+
+func (x *examining) examine() error {
+	var err error
+	if x.dir, err = x.findRoot(); err != nil {
+		return clearPathError(orDot(x.root), err)
+	}
+	if x.clean {
+		return x.cleanUp()
+	}
+	for _, c := range checks() {
+		if err := c.run(x); err != nil {
+			if x.ctx.Err() != nil {
+				return err
+			}
+			x.find(finding{ID: "check", What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err), Why: "What can't be looked at may be broken."})
+		}
+	}
+	return x.show()
+}
+
+func (x *examining) find(f finding) { x.findings = append(x.findings, f) }
+
+func (x *examining) show() error {
+	problems := 0
+	for _, f := range x.findings {
+		if !f.Note {
+			problems++
+		}
+	}
+	if x.json {
+		names := make([]string, len(checks()))
+		for i, c := range checks() {
+			names[i] = c.name
+		}
+		if x.findings == nil {
+			x.findings = []finding{}
+		}
+		if err := writeJSON(x.s.Out, map[string]any{"root": x.dir, "checks": names, "findings": x.findings}); err != nil {
+			return err
+		}
+	} else if err := x.print(x.text(problems)); err != nil {
+		return err
+	}
+	if problems > 0 {
+		return errNone
+	}
+	return nil
+}
+
+func (x *examining) text(problems int) string {
+	var b strings.Builder
+	for _, f := range x.findings {
+		head := "Problem: "
+		if f.Note {
+			head = "Note: "
+		}
+		b.WriteString(strings.TrimLeft(wrapped(head+f.What, "", helpWidth), " "))
+		b.WriteString(wrapped(f.Why, "  ", helpWidth))
+		if f.Fix != "" {
+			b.WriteString(wrapped("Fix: "+f.Fix, "  ", helpWidth))
+		}
+		for _, r := range f.Run {
+			b.WriteString("    " + r + "\n")
+		}
+		b.WriteByte('\n')
+	}
+	if problems == 0 {
+		names := make([]string, len(checks()))
+		for i, c := range checks() {
+			names[i] = c.name
+		}
+		fmt.Fprintf(&b, "All is well with %s.\n%s", x.dir, wrapped("Looked at: "+strings.Join(names, ", ")+".", "", helpWidth))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s in %s.\n", render.Count(problems, "problem"), x.dir)
+	return b.String()
+}
+
+// cleanUp removes what processes that are gone have left.
+func (x *examining) cleanUp() error {
+	err := x.openAt(x.dir)
+	if err != nil {
+		return x.run(render.Writing, x.dir, err)
+	}
+	done, err := x.ws.Clean(x.ctx)
+	if err == nil {
+		if x.json {
+			err = x.encode(done)
+		} else {
+			err = x.print(fmt.Sprintf("Removed %s, gave %s their old content, kept %s of others under a visible name.\n",
+				render.Count(done.Removed, "temporary file"), render.Count(len(done.Restored), "file"), render.Count(len(done.Kept), "file")))
+		}
+	}
+	return x.changer.run(render.Writing, x.dir, err)
+}
+
+// places says where what Quarry keeps about the workspace lies.
+func (x *examining) places() (doctor.Places, error) {
+	p := doctor.Places{Root: x.dir}
+	base, err := config.StateDir(x.s.getenv())
+	if err != nil {
+		return p, err
+	}
+	p.Journal = filepath.Join(base, config.RootID(x.dir), "journal")
+	opts := &quarry.Options{}
+	if err := x.s.journal(x.dir, opts); err == nil {
+		p.KeepBytes = opts.KeepBytes
+	}
+	own, agents := personal(x.dir, 0), personal(x.dir, 0)
+	agents.Trusted, agents.AllowAny = false, false
+	for _, o := range []*quarry.Options{own, agents} {
+		at, err := indexPlace(x.dir, o)
+		if err != nil {
+			return p, err
+		}
+		p.Indexes = append(p.Indexes, doctor.Index{Dir: at.Dir, Socket: at.Socket})
+	}
+	return p, nil
+}
+
+// rootFlag names the workspace for a command that repairs something.
+func (x *examining) rootFlag() string { return " --root " + shellQuote(x.dir) }
+
+// missing reports a file that isn't there, which often is just fine.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

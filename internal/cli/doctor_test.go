@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// patient is a user with a home, a workspace and the program in the path.
+type patient struct {
+	t         *testing.T
+	home, dir string
+	env       []string
+}
+
+func newPatient(t *testing.T) *patient {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("advice is for a POSIX shell")
+	}
+	// A short name: the path of a socket has to be.
+	top, err := os.MkdirTemp("", "qd")
+	if err == nil {
+		t.Cleanup(func() { os.RemoveAll(top) })
+		top, err = filepath.EvalSymlinks(top)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &patient{t: t, home: filepath.Join(top, "home"), dir: filepath.Join(top, "work")}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(top, "bin")
+	writeTree(t, top, map[string]string{
+		"work/go.mod": "module x\n", "work/a.txt": "one\n", "home/.config/keep": "",
+		"proc/sys/fs/inotify/max_user_watches": "8192\n", "proc/sys/fs/inotify/max_queued_events": "16384\n",
+		// sudo and sysctl of a machine that has this proc.
+		"bin/sudo":   "#!/bin/sh\nexec \"$@\"\n",
+		"bin/sysctl": "#!/bin/sh\nk=${2%%=*}; echo ${2#*=} > " + top + "/proc/sys/$(echo $k | tr . /)\n",
+	})
+	for _, name := range []string{"sudo", "sysctl"} {
+		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The test binary called quarry is quarry: see TestMain.
+	if err := os.Symlink(self, filepath.Join(bin, "quarry")); err != nil {
+		t.Fatal(err)
+	}
+	run := filepath.Join(top, "r")
+	if err := os.Mkdir(run, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.env = []string{"HOME=" + p.home, "PATH=" + bin + ":" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + run, "TMPDIR=" + top}
+	return p
+}
+
+// sh runs a command line as the patient would.
+func (p *patient) sh(script string, env ...string) (string, int) {
+	p.t.Helper()
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir, cmd.Env = p.dir, append(p.env[:len(p.env):len(p.env)], env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil && cmd.ProcessState == nil {
+		p.t.Fatal(err)
+	}
+	return string(out), cmd.ProcessState.ExitCode()
+}
+
+func (p *patient) must(script string) string {
+	p.t.Helper()
+	out, code := p.sh(script)
+	if code != 0 {
+		p.t.Fatalf("%s: exit code %d\n%s", script, code, out)
+	}
+	return out
+}
+
+const doctorCommand = "quarry doctor --json --proc $TMPDIR/proc"
+
+// findings runs the doctor.
+func (p *patient) findings(env ...string) []finding {
+	p.t.Helper()
+	out, code := p.sh(doctorCommand, env...)
+	var res struct{ Findings []finding }
+	if err := json.Unmarshal([]byte(out), &res); err != nil {
+		p.t.Fatalf("exit code %d: %v\n%s", code, err, out)
+	}
+	problems := 0
+	for _, f := range res.Findings {
+		if !f.Note {
+			problems++
+		}
+		if f.What == "" || f.Why == "" {
+			p.t.Errorf("%s says too little: %+v", f.ID, f)
+		}
+	}
+	if want := min(problems, 1); code != want {
+		p.t.Errorf("exit code %d with %d problems", code, problems)
+	}
+	return res.Findings
+}
+
+func (p *patient) write(name, text string) {
+	p.t.Helper()
+	writeTree(p.t, filepath.Dir(p.home), map[string]string{name: text})
+}
+
+// Each planted problem is found, as the only one, and its advice repairs it.
+func TestDoctor(t *testing.T) {
+	for _, c := range []struct {
+		name, id string
+		plant    func(p *patient)
+		env      string // a variable that is the problem
+	}{
+		{"a key that doesn't exist", "config-broken", func(p *patient) {
+			p.write("home/.config/quarry/quarry.toml", "# hiden files\n[search]\nhiden = true\n")
+		}, ""},
+		{"a value of the wrong type", "config-broken", func(p *patient) {
+			p.write("home/.config/quarry/quarry.toml", "[search]\nhidden = true\ncontext = \"two\"\n")
+		}, ""},
+		{"a misspelt variable", "variable-unknown", func(*patient) {}, "QUARRY_SEARCH_HIDEN=true"},
+		{"a variable with a wrong value", "variable-broken", func(*patient) {}, "QUARRY_SEARCH_CONTEXT=two"},
+		{"a client that starts a program that is gone", "client-command", func(p *patient) {
+			p.must("quarry mcp install --client claude-code --command /gone/quarry --profile vault --write")
+		}, ""},
+		{"a client that serves a folder that is gone", "client-root", func(p *patient) {
+			p.must("mkdir old && quarry mcp install --client claude-desktop --root old --read-only --write && rmdir old")
+		}, ""},
+		{"a client's entry with a flag of the past", "client-flags", func(p *patient) {
+			p.must(`quarry mcp install --client cursor --scope project --write && sed -i 's/"mcp"/"mcp", "--fast"/' .cursor/mcp.json`)
+		}, ""},
+		{"a client's settings cut off", "client-broken", func(p *patient) {
+			p.write("home/.cursor/mcp.json", "{\"mcpServers\": {}}\n")
+			p.must("quarry mcp install --client cursor --write && echo '{' > ~/.cursor/mcp.json")
+		}, ""},
+		{"a damaged index", "index-damaged", func(p *patient) {
+			p.must(`quarry index build -q && for f in $(find ~/.cache/quarry/index -name 'seg*'); do printf 'xxxx' | dd of=$f bs=1 seek=20 conv=notrunc 2>/dev/null; done`)
+		}, ""},
+		{"a socket nobody listens at", "socket-stale", func(p *patient) { p.staleSocket() }, ""},
+		{"a change cut short", "journal-unfinished", func(p *patient) { p.cutChange() }, ""},
+		{"a temporary file of a process of the last boot", "temporary-files", func(p *patient) {
+			p.must("mkdir sub && : > sub/.quarry-tmp-w-deadbeef-00000001-4711-99-00112233445566778899aabb")
+		}, ""},
+		{"state that others can read", "place-open", func(p *patient) {
+			p.must("quarry write b.txt --content x && chmod 755 ~/.local/state/quarry")
+		}, ""},
+		{"a trash that is a file", "trash", func(p *patient) { p.write("home/.local/share/Trash", "x") }, ""},
+		{"a rule that hides everything", "all-ignored", func(p *patient) { p.write("work/.gitignore", "# all\n*\n") }, ""},
+		{"too few watches", "inotify-user-watches", func(p *patient) {
+			p.must("mkdir -p d/1 d/2 d/3")
+			p.write("proc/sys/fs/inotify/max_user_watches", "3\n")
+		}, ""},
+		{"too short a queue", "inotify-queued-events", func(p *patient) { p.write("proc/sys/fs/inotify/max_queued_events", "16\n") }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPatient(t)
+			var env []string
+			if c.env != "" {
+				env = append(env, c.env)
+			} else if got := p.findings(); len(got) > 0 {
+				t.Fatalf("before: %+v", got)
+			}
+			c.plant(p)
+			got := p.findings(env...)
+			if len(got) != 1 || got[0].ID != c.id {
+				t.Fatalf("found %+v, want one %s", got, c.id)
+			}
+			if len(got[0].Run) == 0 {
+				t.Fatalf("no command to repair it: %+v", got[0])
+			}
+			script := strings.Join(got[0].Run, " && ")
+			if c.env != "" { // a variable lives in the shell
+				script += " && " + doctorCommand
+			}
+			out, code := p.sh(script, env...)
+			if code != 0 {
+				t.Fatalf("%s: exit code %d\n%s", script, code, out)
+			}
+			if c.env == "" {
+				if left := p.findings(); len(left) > 0 {
+					t.Errorf("after %s: %+v\n%s", script, left, out)
+				}
+			}
+			p.must("quarry search one")
+		})
+	}
+}
+
+// staleSocket leaves a socket where the process that kept the index had it.
+func (p *patient) staleSocket() {
+	p.t.Helper()
+	p.must("quarry index build -q")
+	dirs, err := filepath.Glob(filepath.Join(p.home, ".cache/quarry/index/*"))
+	if err != nil || len(dirs) != 1 {
+		p.t.Fatal(dirs, err)
+	}
+	run := filepath.Join(filepath.Dir(p.home), "r", "quarry")
+	if err := os.MkdirAll(run, 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(run, filepath.Base(dirs[0])+".sock"), Net: "unix"})
+	if err != nil {
+		p.t.Skip(err) // the folder's name is too long here
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+}
+
+// cutChange makes a journal whose last change has no end, as a crash leaves it:
+// the record of the end is cut off, and no process owns the entry.
+func (p *patient) cutChange() {
+	p.t.Helper()
+	p.must("quarry write b.txt --content before && quarry write b.txt --content after")
+	segments, err := filepath.Glob(filepath.Join(p.home, ".local/state/quarry/*/journal/*.seg"))
+	if err != nil || len(segments) != 1 {
+		p.t.Fatal(segments, err)
+	}
+	whole, err := os.ReadFile(segments[0])
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	// The shortest cut that leaves a change open is right behind its intent.
+	for n := len(whole) - 1; n > 0; n-- {
+		if err := os.WriteFile(segments[0], whole[:n], 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+		if out := p.must("quarry doctor --json --proc /none || true"); strings.Contains(out, "journal-unfinished") && !strings.Contains(out, "journal-damaged") {
+			return
+		}
+		if len(whole)-n > 400 {
+			p.t.Fatal("no cut leaves an unfinished change")
+		}
+	}
+}
+
+func TestDoctorText(t *testing.T) {
+	p := newPatient(t)
+	out := p.must("quarry doctor --proc $TMPDIR/proc")
+	want := "All is well with " + p.dir + ".\n"
+	if !strings.HasPrefix(out, want) {
+		t.Errorf("%s, want %s", out, want)
+	}
+	p.write("work/.ignore", "*\n")
+	out, code := p.sh("quarry doctor .")
+	wantText := `Problem: Ignore rules hide every file of ` + p.dir
+	if code != 1 || !strings.HasPrefix(strings.Join(strings.Fields(out), " "), wantText) {
+		t.Errorf("exit code %d\n%s", code, cmp.Diff(wantText, out))
+	}
+	if _, code := p.sh("quarry doctor nowhere"); code != exitError {
+		t.Errorf("of a folder that isn't there: exit code %d", code)
+	}
+}

@@ -1,0 +1,394 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry"
+	"quarry/internal/config"
+	"quarry/internal/doctor"
+	"quarry/internal/render"
+)
+
+func (x *examining) checkRoot() error {
+	home, _ := os.UserHomeDir()
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
+	if x.dir == filepath.Dir(x.dir) || x.dir == home {
+		x.find(finding{
+			ID: "root-too-large", What: x.dir + " is no single project: it is the home folder or the top of the file system.",
+			Why: "Searches read far more than you mean, and agents could reach everything; quarry mcp and quarry index refuse it without --force.",
+			Fix: "Name a folder in it, as an argument or with --root. A folder with .git or one of the usual project files is found by itself.",
+		})
+	}
+	if !canWrite(x.dir) {
+		x.find(finding{
+			ID: "root-read-only", What: x.dir + " can't be written to.",
+			Why: "Every change will be refused.",
+			Fix: "Give yourself the right to write, or serve it with --read-only.",
+			Run: []string{"chmod u+w " + shellQuote(x.dir)},
+		})
+	}
+	return nil
+}
+
+// checkTree goes through all folders once.
+func (x *examining) checkTree() error {
+	p, err := x.places()
+	if err != nil {
+		return err
+	}
+	t, err := doctor.ExamineTree(x.ctx, p)
+	if err != nil {
+		return err
+	}
+	if kind := t.FileSystem.String(); kind == "network" || kind == "unknown" {
+		x.find(finding{
+			ID: "root-file-system", Note: true, What: fmt.Sprintf("%s is on a file system whose events can't be trusted (%s).", x.dir, kind),
+			Why: "Others may change files without this machine noticing, so an index compares all time stamps before each answer. Answers stay right, and get slower.",
+			Fix: "For speed, work on a local copy.",
+		})
+	}
+	if n := t.UnreadableCount; n > 0 {
+		f := finding{
+			ID: "unreadable", What: fmt.Sprintf("%s can't be read: %s.", render.Count(n, "folder"), strings.Join(t.Unreadable[:min(n, 3)], ", ")),
+			Why: "What lies in them is in no answer; searches say so and end with exit code 2.",
+			Fix: "Give yourself the right to read them, or leave them out with an ignore file.",
+		}
+		for _, name := range t.Unreadable[:min(len(t.Unreadable), 5)] {
+			f.Run = append(f.Run, "chmod u+rx "+shellQuote(filepath.Join(x.dir, filepath.FromSlash(name))))
+		}
+		x.find(f)
+	}
+	if n := t.TempsCount; n > 0 {
+		x.find(finding{
+			ID: "temporary-files", What: fmt.Sprintf("%s of processes that are gone: %s.", render.Count(n, "temporary file"), strings.Join(t.Temps[:min(n, 3)], ", ")),
+			Why: "They take space, and one may hold the old content of a file whose change was cut short.",
+			Fix: "Settle and remove them.",
+			Run: []string{"quarry doctor --clean" + x.rootFlag()},
+		})
+	}
+	return nil
+}
+
+// checkIgnore finds rules that leave nothing of the workspace.
+func (x *examining) checkIgnore() error {
+	ws, err := quarry.Open(x.dir, personal(x.dir, 0))
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	shown, err := ws.Find(x.ctx, quarry.FindQuery{Limit: 1})
+	if err != nil || len(shown.Entries) > 0 {
+		return err
+	}
+	all, err := ws.Find(x.ctx, quarry.FindQuery{Scope: quarry.Scope{Ignored: true}, Limit: 1})
+	if err != nil || len(all.Entries) == 0 {
+		return err
+	}
+	top, _, isFolder := strings.Cut(all.Entries[0].Path, "/")
+	f := finding{
+		ID: "all-ignored", What: "Ignore rules hide every file of " + x.dir + ".",
+		Why: "Searches and agents find nothing unless they ask for ignored files (-u).",
+		Fix: "Remove the rule.",
+	}
+	if file, line, ok := doctor.Hiding(x.ruleFiles(), top, isFolder); ok {
+		f.What += fmt.Sprintf(" The rule is line %d of %s.", line, file)
+		if filepath.IsAbs(file) {
+			f.Run = []string{fmt.Sprintf("quarry edit %s --delete %d", shellQuote(file), line)}
+		}
+	}
+	x.find(f)
+	return nil
+}
+
+// ruleFiles are the ignore files that count at the top of the workspace.
+func (x *examining) ruleFiles() []doctor.RuleFile {
+	var list []doctor.RuleFile
+	if data := config.GlobalExcludes(x.s.getenv()); len(data) > 0 {
+		list = append(list, doctor.RuleFile{Name: "your global git excludes (git config core.excludesFile)", Source: data})
+	}
+	for _, f := range config.RulesAbove(x.dir) {
+		dir := x.dir
+		for range strings.Count(f.Above, "/") + 1 {
+			dir = filepath.Dir(dir)
+		}
+		name := filepath.Join(dir, f.Name)
+		if f.Name == "info/exclude" {
+			name = filepath.Join(dir, ".git", "info", "exclude")
+		}
+		list = append(list, doctor.RuleFile{Name: name, Kind: f.Name, Above: f.Above, Source: f.Data})
+	}
+	for _, name := range []string{".git/info/exclude", ".gitignore", ".ignore", ".rgignore", ".rooignore"} {
+		file := filepath.Join(x.dir, filepath.FromSlash(name))
+		if data, err := os.ReadFile(file); err == nil {
+			kind := path.Base(name)
+			if kind == "exclude" {
+				kind = "info/exclude"
+			}
+			list = append(list, doctor.RuleFile{Name: file, Kind: kind, Source: data})
+		}
+	}
+	return list
+}
+
+// checkPlaces looks at the folders that hold what Quarry keeps.
+func (x *examining) checkPlaces() error {
+	state, err := config.StateDir(x.s.getenv())
+	if err != nil {
+		return err
+	}
+	cache, err := config.CacheDir(x.s.getenv())
+	if err != nil {
+		return err
+	}
+	for _, p := range []struct{ dir, holds, variable string }{
+		{state, "what changes need to be taken back", "XDG_STATE_HOME"}, {cache, "indexes", "XDG_CACHE_HOME"},
+	} {
+		x.checkPlace(p.dir, p.holds, p.variable)
+	}
+	return nil
+}
+
+func (x *examining) checkPlace(dir, holds, variable string) {
+	info, err := os.Stat(dir)
+	if missing(err) {
+		if above := existingDir(dir); !canWrite(above) {
+			x.find(finding{
+				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
+				Why: "It holds " + holds + "; without it files can't be changed, or searches have no index.",
+				Fix: "Make " + above + " writable, or set " + variable + " to a folder of yours.",
+				Run: []string{"chmod u+w " + shellQuote(above)},
+			})
+		}
+		return
+	}
+	switch {
+	case err != nil || !info.IsDir():
+		x.find(finding{
+			ID: "place-no-folder", What: dir + " is no folder.",
+			Why: "It has to hold " + holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
+			Run: []string{fmt.Sprintf("mv %s %s", shellQuote(dir), shellQuote(dir+".old"))},
+		})
+	case !canWrite(dir):
+		x.find(finding{
+			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + holds + ".",
+			Fix: "Make it writable.", Run: []string{"chmod u+w " + shellQuote(dir)},
+		})
+	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
+		x.find(finding{
+			ID: "place-open", What: fmt.Sprintf("%s is open to other users (mode %04o).", dir, info.Mode().Perm()),
+			Why: "It holds " + holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + shellQuote(dir)},
+		})
+	}
+}
+
+func (x *examining) checkJournal() error {
+	p, err := x.places()
+	if err != nil {
+		return err
+	}
+	if !exists(p.Journal) {
+		return nil // nothing was changed so far
+	}
+	aside := []string{fmt.Sprintf("mv %s %s", shellQuote(p.Journal), shellQuote(p.Journal+".damaged-"+time.Now().Format("20060102-150405")))}
+	j, err := doctor.ExamineJournal(p)
+	if err != nil {
+		x.find(finding{
+			ID: "journal", What: fmt.Sprintf("The undo log %s can't be read: %v.", p.Journal, err),
+			Why: "Nothing can be changed as long as it is so.", Fix: "Move it aside; changes up to now can't be taken back then.", Run: aside,
+		})
+		return nil
+	}
+	if n := len(j.Unfinished); n > 0 {
+		x.find(finding{
+			ID: "journal-unfinished", What: fmt.Sprintf("%s left half-way by a process that ended: %s.", render.Count(n, "change"), strings.Join(j.Unfinished[:min(n, 5)], ", ")),
+			Why: "Files may be half-way between two states. The next command that opens the workspace takes such a change back or completes it.",
+			Fix: "Do it now.", Run: []string{"quarry doctor --clean" + x.rootFlag()},
+		})
+	}
+	if j.Damaged > 0 {
+		x.find(finding{
+			ID: "journal-damaged", What: fmt.Sprintf("%s of the undo log can't be read.", render.Count(j.Damaged, "record")),
+			Why: "Those changes can't be taken back; the others can.", Fix: "To have a clean log again, move this one aside; nothing before can be taken back then.", Run: aside,
+		})
+	}
+	if j.FileSystem.String() == "network" {
+		x.find(finding{
+			ID: "journal-file-system", What: p.Journal + " is on a network file system.",
+			Why: "Locks and crashes there don't behave as on a disk, and an undo log relies on both.",
+			Fix: "Set XDG_STATE_HOME to a folder on a local disk.",
+		})
+	}
+	limit := p.KeepBytes
+	if limit == 0 {
+		limit = 256 << 20
+	}
+	// A segment over the cap is normal: whole ones are dropped.
+	if j.Bytes > limit+limit/4+8<<20 {
+		x.find(finding{
+			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", sizeText(j.Bytes), sizeText(limit)),
+			Why: "The next change drops the oldest entries.",
+		})
+	}
+	return nil
+}
+
+// checkTrash looks whether the system's trash could take something.
+func (x *examining) checkTrash() error {
+	dir := x.trashDir()
+	if dir == "" {
+		return nil
+	}
+	bin := filepath.Join(dir, "Trash")
+	if file, err := x.s.file(); err == nil {
+		if set, err := file.Get(x.s.getenv(), x.dir, "change.trash"); err == nil && set.Source != config.FromDefault && set.Text != "system" {
+			return nil // deleted things go elsewhere
+		}
+	}
+	for _, part := range []string{bin, filepath.Join(bin, "files"), filepath.Join(bin, "info")} {
+		info, err := os.Lstat(part)
+		if missing(err) {
+			if above := existingDir(part); !canWrite(above) {
+				x.noTrash(part, above+" is not writable", "chmod u+w "+shellQuote(above))
+				return nil
+			}
+			continue
+		}
+		if err != nil || !info.IsDir() {
+			x.noTrash(part, "it is no folder", fmt.Sprintf("mv %s %s", shellQuote(part), shellQuote(part+".old")))
+			return nil
+		}
+		if !canWrite(part) {
+			x.noTrash(part, "it is not writable", "chmod u+w "+shellQuote(part))
+			return nil
+		}
+	}
+	return nil
+}
+
+func (x *examining) noTrash(part, why, run string) {
+	x.find(finding{
+		ID: "trash", What: fmt.Sprintf("The system's trash can't be used: %s: %s.", part, why),
+		Why: "Deleting a file fails. (quarry undo could bring it back all the same.)",
+		Fix: "Repair it, or set change.trash to \"local\" in quarry.toml.", Run: []string{run},
+	})
+}
+
+func (x *examining) checkIndexes() error {
+	p, err := x.places()
+	if err != nil {
+		return err
+	}
+	for i, at := range p.Indexes {
+		// Systems take 104 to 108 bytes for the path of a socket.
+		if len(at.Socket) > 103 && i == 0 {
+			x.find(finding{
+				ID: "socket-path", What: fmt.Sprintf("%s is too long for the path of a socket.", at.Socket),
+				Why: "A process that keeps an index can't be asked by others, so quarry search reads the files although quarry serve runs.",
+				Fix: "Point XDG_RUNTIME_DIR at a short folder of yours, also where your shell sets variables.",
+				Run: []string{`export XDG_RUNTIME_DIR=/tmp/run-$(id -u); mkdir -p -m 700 "$XDG_RUNTIME_DIR"`},
+			})
+		}
+		s, err := doctor.ExamineIndex(p, at)
+		if err != nil {
+			x.find(finding{
+				ID: "index", What: fmt.Sprintf("The index %s can't be opened: %v.", at.Dir, err),
+				Why: "Searches read the files instead.", Fix: "Delete it.", Run: []string{"rm -rf " + shellQuote(at.Dir)},
+			})
+			continue
+		}
+		if len(s.Damage) > 0 {
+			repair := "quarry index build" + x.rootFlag()
+			if i > 0 { // of agents: their servers build it
+				repair = "rm -rf " + shellQuote(at.Dir)
+			}
+			x.find(finding{
+				ID: "index-damaged", What: fmt.Sprintf("The index has parts that can't be used: %s.", strings.Join(s.Damage, "; ")),
+				Why: "What they covered is read from the files, so answers are right, and slower.", Fix: "Make them anew.", Run: []string{repair},
+			})
+		}
+		if s.Silent {
+			x.find(finding{
+				ID: "index-silent", What: "A process holds the index and doesn't answer.",
+				Why: "Searches read the files, and no other process can take the index over.",
+				Fix: "End that process: it may be suspended (^Z) or of another version.",
+				Run: []string{"fuser -k " + shellQuote(filepath.Join(at.Dir, "owner.lock"))},
+			})
+		} else if !s.Answers && exists(at.Socket) {
+			x.find(finding{
+				ID: "socket-stale", What: "A process that kept the index is gone and left its socket: " + at.Socket + ".",
+				Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + shellQuote(at.Socket)},
+			})
+		}
+	}
+	return nil
+}
+
+// checkLimits compares Linux's limits on watches with what the workspace needs.
+func (x *examining) checkLimits() error {
+	limit := func(name string) (int, bool) {
+		data, err := os.ReadFile(filepath.Join(x.proc, "sys", "fs", "inotify", name))
+		if err != nil {
+			return 0, false // another system
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(string(data)))
+		return n, err == nil
+	}
+	watches, ok := limit("max_user_watches")
+	if !ok {
+		return nil
+	}
+	ws, err := quarry.Open(x.dir, personal(x.dir, 0))
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	folders, err := ws.Find(x.ctx, quarry.FindQuery{Kind: quarry.OnlyFolders, Scope: quarry.Scope{Hidden: true}})
+	if err != nil {
+		return err
+	}
+	if need := len(folders.Entries) + 1; need > watches {
+		x.find(limitFinding("max_user_watches", watches, max(524288, 2*need),
+			fmt.Sprintf("The workspace has %d folders, and the system lets you watch %d.", need, watches),
+			"Parts of the tree can't be watched: an index compares them before each answer, which is slower."))
+	}
+	if queue, ok := limit("max_queued_events"); ok && queue < 4096 {
+		x.find(limitFinding("max_queued_events", queue, 16384, fmt.Sprintf("The system keeps only %d events that nobody has read.", queue),
+			"A git checkout makes more; each time they overflow, an index compares the whole tree."))
+	}
+	if most, ok := limit("max_user_instances"); ok && inotifyInstances(x.proc) >= most-1 {
+		x.find(limitFinding("max_user_instances", most, max(512, 2*most), fmt.Sprintf("All %d watchers the system allows you are in use.", most),
+			"quarry serve and quarry mcp can't watch the workspace, and compare it before each answer."))
+	}
+	return nil
+}
+
+func limitFinding(name string, now, want int, what, why string) finding {
+	return finding{
+		ID: "inotify-" + strings.ReplaceAll(strings.TrimPrefix(name, "max_"), "_", "-"), What: what, Why: why,
+		Fix: fmt.Sprintf("Raise fs.inotify.%s from %d; a line in /etc/sysctl.d keeps it.", name, now),
+		Run: []string{fmt.Sprintf("sudo sysctl -w fs.inotify.%s=%d", name, want)},
+	}
+}
+
+// inotifyInstances counts the watchers of this user's processes.
+func inotifyInstances(proc string) int {
+	files, err := filepath.Glob(filepath.Join(proc, "[0-9]*", "fd", "*"))
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, f := range files {
+		if to, err := os.Readlink(f); err == nil && to == "anon_inode:inotify" {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"quarry/internal/config"
+)
+
+// checkConfig reads quarry.toml as every command does.
+func (x *examining) checkConfig() error {
+	file, err := x.s.file()
+	var wrong *config.FileError
+	if errors.As(err, &wrong) {
+		f := finding{
+			ID: "config-broken", What: "The configuration file has a mistake: " + strings.ReplaceAll(wrong.Error(), "\n  ", "; "),
+			Why: "Commands refuse to start, because it is not known what you want.",
+			Fix: "Correct the line; quarry help config lists the keys.",
+			Run: []string{repairConfig(wrong)},
+		}
+		if f.Run[0] == "" {
+			f.Run = nil
+		}
+		x.find(f)
+		return nil
+	}
+	if err != nil {
+		x.find(finding{ID: "config-unreadable", What: fmt.Sprintf("The configuration file can't be read: %v.", err),
+			Why: "Commands refuse to start.", Fix: "Make it readable, or leave it out with QUARRY_CONFIG=" + os.DevNull + "."})
+		return nil
+	}
+	for _, r := range file.Roots("") {
+		if !exists(r.Dir) {
+			x.find(finding{ID: "config-root", Note: true, What: fmt.Sprintf("%s:%d is for %s, which doesn't exist.", file.Name, r.Line, r.Dir),
+				Why: "What the section says counts nowhere.", Fix: "Correct the path, or remove the section."})
+		}
+	}
+	_, err = file.Effective(x.s.getenv(), x.dir)
+	if err != nil {
+		name, _, _ := strings.Cut(err.Error(), ":")
+		x.find(finding{ID: "variable-broken", What: "A variable has a wrong value: " + err.Error() + ".",
+			Why: "Commands that use it refuse to start.", Fix: "Correct or remove it, also where your shell sets it.", Run: []string{"unset " + name}})
+	}
+	return nil
+}
+
+// repairConfig is the command that corrects a mistake: with the word that was
+// probably meant, else without the line.
+func repairConfig(e *config.FileError) string {
+	data, err := os.ReadFile(e.File)
+	if err != nil {
+		return ""
+	}
+	edit := "quarry --no-config edit " + shellQuote(e.File)
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if e.Line > len(lines) {
+		return ""
+	}
+	if e.Near != "" && e.Wrong != "" && bytes.Contains(lines[e.Line-1], []byte(e.Wrong)) {
+		before := bytes.Count(bytes.Join(lines[:e.Line-1], nil), []byte(e.Wrong))
+		return fmt.Sprintf("%s --old %s --new %s --nth %d", edit, shellQuote(e.Wrong), shellQuote(e.Near), before+1)
+	}
+	if e.Key == "" || bytes.HasPrefix(bytes.TrimSpace(lines[e.Line-1]), []byte("[")) {
+		return "" // what belongs to it would then stand elsewhere
+	}
+	return fmt.Sprintf("%s --delete %d", edit, e.Line)
+}
+
+func (x *examining) checkEnvironment() error {
+	for _, v := range config.UnknownVariables(os.Environ()) {
+		f := finding{ID: "variable-unknown", What: v.Name + " is set, and nothing reads it.", Why: "It starts as our variables do: what you meant to set is not set.",
+			Fix: "Remove it, also where your shell sets it.", Run: []string{"unset " + v.Name}}
+		if v.Near != "" {
+			f.Fix = "Call it " + v.Near + ", also where your shell sets it."
+			f.Run = []string{fmt.Sprintf(`export %s="$%s"; unset %s`, v.Near, v.Name, v.Name)}
+		}
+		x.find(f)
+	}
+	return nil
+}
+
+// checkClients reads the settings of every client that could start us.
+func (x *examining) checkClients() error {
+	p, err := userPlaces(runtime.GOOS, x.s.getenv())
+	if err != nil {
+		return err
+	}
+	for i := range mcpClients {
+		c := &mcpClients[i]
+		x.checkClient(c, "user", c.user(p))
+		if c.project != "" {
+			x.checkClient(c, "project", filepath.Join(x.dir, filepath.FromSlash(c.project)))
+		}
+	}
+	return nil
+}
+
+func (x *examining) checkClient(c *mcpClient, scope, file string) {
+	text, err := readSettings(file)
+	if err != nil || len(bytes.TrimSpace(text)) == 0 {
+		return
+	}
+	top, err := parseCommented(text)
+	if err != nil {
+		x.brokenSettings(c, file, err)
+		return
+	}
+	servers := top.member(c.key)
+	if servers == nil {
+		return
+	}
+	for _, m := range servers.value.members {
+		entry, ok := m.value.plain.(map[string]any)
+		if !ok {
+			continue
+		}
+		command, _ := entry["command"].(string)
+		var args []string
+		list, _ := entry["args"].([]any)
+		for _, a := range list {
+			s, _ := a.(string)
+			args = append(args, s)
+		}
+		ours := m.name == "quarry" || strings.HasPrefix(strings.TrimSuffix(filepath.Base(command), ".exe"), "quarry")
+		if ours && slices.Contains(args, "mcp") {
+			x.checkEntry(c, scope, file, m.name, command, args)
+		}
+	}
+}
+
+// brokenSettings offers the copy that quarry mcp install left, if there is one.
+func (x *examining) brokenSettings(c *mcpClient, file string, err error) {
+	f := finding{ID: "client-broken", What: fmt.Sprintf("The settings of %s can't be read: %s, %v.", c.title, file, err),
+		Why: "The client starts no server, or ignores all its settings.", Fix: "Correct the line by hand."}
+	copies, _ := filepath.Glob(file + ".backup-*")
+	slices.Sort(copies)
+	for _, old := range slices.Backward(copies) {
+		text, err := readSettings(old)
+		if err != nil {
+			continue
+		}
+		if _, err := parseCommented(text); err == nil {
+			f.Fix = "Correct the line by hand, or go back to the copy made when Quarry was connected; the broken file is kept."
+			f.Run = []string{fmt.Sprintf("mv %s %s && cp -p %s %s", shellQuote(file), shellQuote(file+".broken"), shellQuote(old), shellQuote(file))}
+			break
+		}
+	}
+	x.find(f)
+}
+
+// checkEntry looks at one entry of a client that starts us.
+func (x *examining) checkEntry(c *mcpClient, scope, file, name, command string, args []string) {
+	where := fmt.Sprintf("%s, entry %q of %s", c.title, name, file)
+	install := func(roots []string, rest []string) []string {
+		words := []string{"quarry", "mcp", "install", "--client", c.name, "--scope", scope, "--name", name, "--config", file}
+		for _, r := range roots {
+			if !strings.Contains(r, "${") { // install enters the client's own word
+				words = append(words, "--root", r)
+			}
+		}
+		words = append(append(words, rest...), "--write")
+		for i, w := range words {
+			words[i] = shellQuote(w)
+		}
+		return []string{strings.Join(words, " ")}
+	}
+	roots, rest := splitRoots(args)
+	var gone, there []string
+	for _, r := range roots {
+		dir := r
+		if _, after, named := strings.Cut(r, "="); named && !exists(r) {
+			dir = after
+		}
+		if strings.Contains(dir, "${") || exists(dir) {
+			there = append(there, r)
+		} else {
+			gone = append(gone, dir)
+		}
+	}
+	if len(gone) > 0 && len(there) == 0 {
+		there = []string{x.dir}
+	}
+	if _, err := exec.LookPath(command); err != nil {
+		x.find(finding{ID: "client-command", What: fmt.Sprintf("%s starts %s, which is no program here.", where, command),
+			Why: "The client can't start the server.", Fix: "Enter this program.", Run: install(there, rest)})
+		return
+	}
+	if len(gone) > 0 {
+		x.find(finding{ID: "client-root", What: fmt.Sprintf("%s serves %s, which doesn't exist.", where, strings.Join(gone, ", ")),
+			Why: "The server ends as soon as it is started.", Fix: "Enter a folder that exists; the command below takes " + strings.Join(there, ", ") + ".", Run: install(there, rest)})
+		return
+	}
+	cmd, _, err := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, conf: &settings{}}).Find([]string{"mcp"})
+	if err == nil {
+		err = cmd.ParseFlags(rest)
+	}
+	if err != nil {
+		x.find(finding{ID: "client-flags", What: fmt.Sprintf("%s has flags quarry mcp doesn't know: %v.", where, err),
+			Why: "The server ends as soon as it is started.", Fix: "Enter it again without them.", Run: install(there, nil)})
+	}
+}
+
+// splitRoots takes the roots out of the arguments of an entry.
+func splitRoots(args []string) (roots, rest []string) {
+	for i := 0; i < len(args); i++ {
+		switch value, joined := strings.CutPrefix(args[i], "--root="); {
+		case joined:
+			roots = append(roots, value)
+		case args[i] == "--root" && i+1 < len(args):
+			i++
+			roots = append(roots, args[i])
+		case args[i] != "mcp" || len(rest) > 0:
+			rest = append(rest, args[i])
+		}
+	}
+	return roots, rest
+}
