@@ -9,16 +9,20 @@ import (
 	"quarry/internal/textfile"
 )
 
-// The index tells of a large file which parts of it could hold a match. Most
-// often none does, and reading those parts shows it. If one does, the whole file
-// is searched as any other is, so that line numbers, context and counts come from
-// one place.
+// The index tells of a large file which parts of it could hold a match. To count
+// lines, or to know that there is one, those parts are enough. For everything
+// else most often none of them matches, and reading them shows it; if one does,
+// the whole file is searched as any other is, so that line numbers and context
+// come from one place.
 
-// partial reports whether looking at parts first is worth it: they are at most
-// half of the file.
-func partial(d *index.Doc) bool {
+// partial reports whether looking at parts first is worth it: they are all that
+// is needed, or at most half of the file.
+func (r *searchRun) partial(d *index.Doc) bool {
 	if d.Parts == nil || d.Dirty {
 		return false
+	}
+	if r.countsOnly() {
+		return true
 	}
 	sum := int64(0)
 	for _, p := range d.Parts {
@@ -27,37 +31,56 @@ func partial(d *index.Doc) bool {
 	return sum <= d.Size/2
 }
 
-// excluded reports that no part of an open file that could hold a match has one.
-// That is known only of the file the index has read: of one that has another
-// stamp, before or after, nothing is said.
-func (r *searchRun) excluded(k *worker, f *rootfs.File, c *candidate) bool {
+// countsOnly reports that an answer needs no more of a file than how many lines
+// match.
+func (r *searchRun) countsOnly() bool {
+	return r.request.Detail != scan.Lines && r.request.Gap == 0
+}
+
+// byParts searches the parts of an open file that could hold a match. It reports
+// false if they can't tell: the file isn't the one the index has read, by its
+// stamp before or after, or a line matches whose number is wanted.
+func (r *searchRun) byParts(k *worker, f *rootfs.File, c *candidate) (res scan.Result, ok bool) {
 	info := f.Info()
 	if !c.stamp.Of(&info) {
-		return false
+		return res, false
+	}
+	req := scan.Request{Detail: scan.Exists}
+	if r.countsOnly() {
+		req = r.request
 	}
 	for _, p := range c.parts {
-		if !r.unmatched(k, f, p) {
-			return false
+		got, ok := r.part(k, f, p, &req)
+		if !ok || got.Matched > 0 && !r.countsOnly() {
+			return res, false
+		}
+		res.Matched += got.Matched
+		res.Matches += got.Matches
+		res.Bytes += got.Bytes
+		if res.Stopped = got.Stopped; got.Stopped || req.Detail == scan.Exists && got.Matched > 0 {
+			break
+		}
+		if req.MaxLines > 0 {
+			req.MaxLines -= got.Matched
 		}
 	}
 	info, err := f.Stat()
-	return err == nil && c.stamp.Of(&info)
+	return res, err == nil && c.stamp.Of(&info)
 }
 
-// unmatched reports that a part was read and no line of it matches.
-func (r *searchRun) unmatched(k *worker, f *rootfs.File, p index.Part) bool {
+// part reads and searches one part.
+func (r *searchRun) part(k *worker, f *rootfs.File, p index.Part, req *scan.Request) (scan.Result, bool) {
 	if int64(cap(k.part)) < p.Len {
 		k.part = make([]byte, p.Len)
 	}
 	n, _ := f.ReadAt(k.part[:p.Len], p.Off)
-	k.bytes += int64(n)
 	if int64(n) < p.Len {
-		return false // a scan will tell why
+		return scan.Result{}, false // a scan will tell why
 	}
 	text := k.part[:n]
 	if p.Off == 0 {
 		text = bytes.TrimPrefix(text, []byte(textfile.UTF8BOM.BOM()))
 	}
-	res, err := r.scanner(k).Bytes(text, &scan.Request{Detail: scan.Exists})
-	return err == nil && res.Matched == 0
+	res, err := r.scanner(k).Bytes(text, req)
+	return res, err == nil
 }

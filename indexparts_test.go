@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
+	"quarry/internal/scan"
 	"quarry/match"
 )
 
@@ -43,23 +44,36 @@ func TestPartsOfAnotherFile(t *testing.T) {
 	}
 	first, last := index.Part{Off: 0, Len: 800}, index.Part{Off: 79200, Len: int64(len(text)) - 79200}
 	for _, c := range []struct {
-		name     string
-		stamp    index.Stamp
-		parts    []index.Part
-		excluded bool
+		name  string
+		stamp index.Stamp
+		parts []index.Part
+		told  bool // the parts can tell, whether lines or their number is wanted
+		count bool // they can tell the number
 	}{
-		{"a part without a match", now, []index.Part{first}, true},
-		{"a part with one", now, []index.Part{first, last}, false},
-		{"another file", stamp(func(s *index.Stamp) { s.Ino++ }), []index.Part{first}, false},
-		{"another size", stamp(func(s *index.Stamp) { s.Size-- }), []index.Part{first}, false},
-		{"written since", stamp(func(s *index.Stamp) { s.MTime-- }), []index.Part{first}, false},
-		{"changed since", stamp(func(s *index.Stamp) { s.CTime-- }), []index.Part{first}, false},
-		{"a part beyond the end", now, []index.Part{{Off: int64(len(text)) - 3, Len: 10}}, false},
+		{"a part without a match", now, []index.Part{first}, true, true},
+		{"a part with one", now, []index.Part{first, last}, false, true},
+		{"another file", stamp(func(s *index.Stamp) { s.Ino++ }), []index.Part{first}, false, false},
+		{"another size", stamp(func(s *index.Stamp) { s.Size-- }), []index.Part{first}, false, false},
+		{"written since", stamp(func(s *index.Stamp) { s.MTime-- }), []index.Part{first}, false, false},
+		{"changed since", stamp(func(s *index.Stamp) { s.CTime-- }), []index.Part{first}, false, false},
+		{"a part beyond the end", now, []index.Part{{Off: int64(len(text)) - 3, Len: 10}}, false, false},
 	} {
-		if got := r.excluded(&worker{}, f, &candidate{path: "f", parts: c.parts, stamp: c.stamp}); got != c.excluded {
-			t.Errorf("%s: excluded = %v, want %v", c.name, got, c.excluded)
+		for _, detail := range []scan.Detail{scan.Lines, scan.Count, scan.Exists} {
+			r.request.Detail = detail
+			want := c.told
+			if detail != scan.Lines {
+				want = c.count
+			}
+			res, ok := r.byParts(&worker{}, f, &candidate{path: "f", parts: c.parts, stamp: c.stamp})
+			if ok != want {
+				t.Errorf("%s: parts tell %v of detail %v, want %v", c.name, ok, detail, want)
+			}
+			if hits := len(c.parts) - 1; ok && res.Matched != hits {
+				t.Errorf("%s: %d lines match, want %d", c.name, res.Matched, hits)
+			}
 		}
 	}
+	r.request.Detail = scan.Lines
 	file, _ := r.candidate(&worker{}, &candidate{path: "f", parts: []index.Part{first}, stamp: stamp(func(s *index.Stamp) { s.CTime-- })})
 	if file == nil || file.res.Matched != 1 {
 		t.Errorf("a file that changed: %+v, want its match", file)

@@ -151,7 +151,7 @@ func (p *indexPass) file(d *index.Doc, mayMatch bool) bool {
 		c.known = &found{res: scan.Result{Skip: scan.Binary}}
 	case !mayMatch:
 		c.known = &found{}
-	case partial(d):
+	case r.partial(d):
 		c.parts, c.stamp = d.Parts, d.Stamp
 	}
 	p.part = append(p.part, c)
@@ -232,9 +232,12 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 		return &found{err: err}, true
 	}
 	defer f.Close()
-	if c.parts != nil && r.excluded(k, f, c) {
-		k.searched++
-		return &found{info: f.Info()}, r.q.Without
+	if c.parts != nil {
+		if res, ok := r.byParts(k, f, c); ok {
+			k.searched++
+			k.bytes += res.Bytes
+			return &found{res: res, info: f.Info()}, (res.Matched == 0) == r.q.Without
+		}
 	}
 	return r.search(k, f)
 }

@@ -50,7 +50,7 @@ func (b *bench) compare(ours, theirs []string) (q, r cost, err error) {
 
 func (b *bench) once(args []string) (cost, error) {
 	cmd := exec.Command(args[0], args[1:]...)
-	cmd.Dir = b.tree
+	cmd.Dir, cmd.Env = b.tree, b.env
 	start := time.Now()
 	err := cmd.Run()
 	c := cost{wall: time.Since(start)}

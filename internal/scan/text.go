@@ -53,7 +53,7 @@ func (t *text) fill(dst []byte) ([]byte, error) {
 
 func (t *text) start(dst, first []byte, err error) ([]byte, error) {
 	t.started = true
-	kind := textfile.Sniff(first)
+	kind := textfile.SniffForm(first)
 	if kind.Binary {
 		if !t.binary {
 			return dst, errBinary

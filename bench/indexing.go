@@ -1,0 +1,273 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"quarry"
+	"quarry/match"
+)
+
+// indexCases are the questions of the index table. Ours must be that many times
+// faster than ripgrep counting all matching lines.
+var indexCases = []struct {
+	name    string
+	pattern string
+	fold    bool
+	first   int // lines wanted; 0 counts all
+	target  float64
+}{
+	{"PM_RESUME, all lines", "PM_RESUME", false, 1 << 20, 100},
+	{"PM_RESUME, count", "PM_RESUME", false, 0, 100},
+	{"zzyzxqq, count", "zzyzxqq", false, 0, 100},
+	{"-i linus, count", "linus", true, 0, 0},
+	{"mutex_lock, first 100", "mutex_lock", false, 100, 40},
+	{"mutex_lock, count", "mutex_lock", false, 0, 8},
+	{"[A-Z]+_SUSPEND, count", "[A-Z]+_SUSPEND", false, 0, 0},
+	{`\w+\s+PM_RESUME, count`, `\w+\s+PM_RESUME`, false, 0, 0},
+	{`\w{5}\s+\w{5}\s+\w{5}, first 100`, `\w{5}\s+\w{5}\s+\w{5}`, false, 100, 20},
+	{`\w{5}\s+\w{5}\s+\w{5}, count`, `\w{5}\s+\w{5}\s+\w{5}`, false, 0, 1},
+	{`^\s*static\s+(inline\s+)?int\s+\w+\(, first 100`, `^\s*static\s+(inline\s+)?int\s+\w+\(`, false, 100, 20},
+	{`^\s*static\s+(inline\s+)?int\s+\w+\(, count`, `^\s*static\s+(inline\s+)?int\s+\w+\(`, false, 0, 1},
+}
+
+// indexing measures the targets of the index: its making, a restart, and
+// answers in the process that keeps it and through its socket.
+func (b *bench) indexing() error {
+	exe, err := b.build()
+	if err != nil {
+		return err
+	}
+	cache, err := filepath.Abs(filepath.Join(b.work, "cache"))
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(cache); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return err
+	}
+	b.env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "XDG_STATE_HOME="+cache, "XDG_RUNTIME_DIR="+cache)
+	defer func() { b.env = nil }()
+	if err := b.indexBuild(exe, cache); err != nil {
+		return err
+	}
+	restart, err := b.restart(cache)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-48s %8.0f ms   (asked: 300)\n", "restart to the first indexed answer", restart.Seconds()*1000)
+	return b.answers(exe, cache)
+}
+
+// indexBuild runs quarry index build in a process of its own.
+func (b *bench) indexBuild(exe, cache string) error {
+	fmt.Printf("\nindex: making and opening it\n")
+	c, err := b.once([]string{exe, "index", "build", "--quiet"})
+	if err != nil {
+		return err
+	}
+	size, err := treeSize(cache)
+	if err != nil {
+		return err
+	}
+	text, err := treeSize(b.tree)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-48s %8.1f s    (asked: 12)\n", "build", c.wall.Seconds())
+	fmt.Printf("%-48s %8d MB   (asked: 250)\n", "peak memory of it, mapped files included", c.memory>>10)
+	fmt.Printf("%-48s %8.2f %%    (asked: 8)\n", "size, of all bytes in the tree", 100*float64(size)/float64(text))
+	return nil
+}
+
+func treeSize(dir string) (size int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	return size, err
+}
+
+// open opens the tree with the index below cache: to keep it, or to ask the
+// process that does.
+func (b *bench) open(cache string, ask bool) (*quarry.Workspace, error) {
+	dirs, err := filepath.Glob(filepath.Join(cache, "quarry", "index", "*"))
+	if err != nil || len(dirs) != 1 {
+		return nil, fmt.Errorf("%d indexes below %s: %w", len(dirs), cache, err)
+	}
+	index := &quarry.IndexOptions{Dir: dirs[0], Ask: ask}
+	if ask {
+		index.Socket = filepath.Join(cache, "quarry", filepath.Base(dirs[0])+".sock")
+	}
+	return quarry.Open(b.tree, &quarry.Options{Trusted: true, Index: index})
+}
+
+// restart measures from opening a workspace to an answer by its index.
+func (b *bench) restart(cache string) (time.Duration, error) {
+	best := time.Duration(1 << 62)
+	for range b.rounds {
+		start := time.Now()
+		ws, err := b.open(cache, false)
+		if err != nil {
+			return 0, err
+		}
+		err = ws.WaitIndex(context.Background())
+		var sum *quarry.Summary
+		if err == nil {
+			sum, err = ws.SearchEach(context.Background(), quarry.Query{Pattern: "PM_RESUME", Detail: quarry.Counts}, ignoreFile)
+		}
+		took := time.Since(start)
+		if err == nil && !strings.HasPrefix(sum.Stats.Plan, "index") {
+			err = fmt.Errorf("answered by %s", sum.Stats.Plan)
+		}
+		if err = errors.Join(err, ws.Close()); err != nil {
+			return 0, err
+		}
+		best = min(best, took)
+	}
+	return best, nil
+}
+
+func ignoreFile(*quarry.File) error { return nil }
+
+// answers compares what is asked of a warm index with ripgrep: in the process
+// that keeps it, through the socket of one that does, and from a process
+// started for the question.
+func (b *bench) answers(exe, cache string) error {
+	type times struct{ library, socket, process, rg time.Duration }
+	measured := make([]times, len(indexCases))
+	err := b.serving(exe, cache, func(ws *quarry.Workspace) error {
+		for i, c := range indexCases {
+			theirs := []string{b.rg, "--no-config", "--no-require-git", "-c", c.pattern}
+			ours := []string{exe, "search", "-c", c.pattern}
+			if c.fold {
+				theirs, ours = append(theirs, "-i"), append(ours, "-i")
+			}
+			process, rg, err := b.compare(ours, theirs)
+			if err != nil {
+				return err
+			}
+			if measured[i].rg = rg.wall; c.first == 0 {
+				measured[i].process = process.wall
+			}
+			if measured[i].socket, err = b.asked(ws, c.pattern, c.fold, c.first); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	ws, err := b.open(cache, false)
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	if err := ws.WaitIndex(context.Background()); err != nil {
+		return err
+	}
+	fmt.Printf("\nindex: answers, and how many times faster than rg -c\n%-48s %9s %19s %19s %19s\n", "", "ripgrep", "library", "socket", "process")
+	for i, c := range indexCases {
+		m := &measured[i]
+		if m.library, err = b.asked(ws, c.pattern, c.fold, c.first); err != nil {
+			return err
+		}
+		fmt.Printf("%-48s %6d ms", c.name, m.rg.Milliseconds())
+		for _, t := range []time.Duration{m.library, m.socket, m.process} {
+			if t == 0 {
+				fmt.Printf(" %19s", "")
+				continue
+			}
+			fmt.Printf(" %8.1f ms %6.1fx", t.Seconds()*1000, m.rg.Seconds()/t.Seconds())
+		}
+		if c.target > 0 {
+			fmt.Printf("  (asked: %.0f)", c.target)
+		}
+		fmt.Println()
+	}
+	return b.pathSearch(ws)
+}
+
+// serving runs quarry serve and f with a workspace that asks it.
+func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) error {
+	cmd := exec.Command(exe, "serve", "--quiet")
+	cmd.Dir, cmd.Env, cmd.Stderr = b.tree, b.env, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer func() {
+		cmd.Process.Signal(os.Interrupt)
+		cmd.Wait()
+	}()
+	ws, err := b.open(cache, true)
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	for range 1000 {
+		if st, err := ws.IndexStatus(context.Background()); err == nil && st.Remote && st.State == "ready" {
+			return f(ws)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return errors.New("quarry serve doesn't get ready")
+}
+
+// asked is the best time of a query in this process. Many rounds take little:
+// what is measured is a few milliseconds, and the machine is noisy.
+func (b *bench) asked(ws *quarry.Workspace, pattern string, fold bool, first int) (time.Duration, error) {
+	q := quarry.Query{Pattern: pattern, Detail: quarry.Counts}
+	if fold {
+		q.Match.Case = match.Insensitive
+	}
+	if first > 0 {
+		q.Detail, q.Limits.Lines = quarry.Lines, first
+	}
+	best := time.Duration(1 << 62)
+	for start, i := time.Now(), 0; i < b.rounds || time.Since(start) < time.Second; i++ {
+		from := time.Now()
+		sum, err := ws.SearchEach(context.Background(), q, ignoreFile)
+		if err != nil {
+			return 0, err
+		}
+		best = min(best, time.Since(from))
+		if !strings.HasPrefix(sum.Stats.Plan, "index") {
+			return 0, fmt.Errorf("%s was answered by %s", pattern, sum.Stats.Plan)
+		}
+	}
+	return best, nil
+}
+
+// pathSearch measures a listing by glob, and the memory of serving.
+func (b *bench) pathSearch(ws *quarry.Workspace) error {
+	best := time.Duration(1 << 62)
+	for range 10 * b.rounds {
+		from := time.Now()
+		if _, err := ws.Find(context.Background(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"**/*mutex*.c"}}}); err != nil {
+			return err
+		}
+		best = min(best, time.Since(from))
+	}
+	fmt.Printf("%-48s %20.1f ms   (asked: 3)\n", "path search, **/*mutex*.c", best.Seconds()*1000)
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	fmt.Printf("%-48s %20d MB   (asked: 64)\n", "heap when serving", m.HeapInuse>>20)
+	return nil
+}
