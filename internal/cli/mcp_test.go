@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -255,6 +256,45 @@ func TestMCPFlags(t *testing.T) {
 		if err == nil || !strings.Contains(string(out), c.want) {
 			t.Errorf("%v: %v, %s; want %q", c.args, err, out, c.want)
 		}
+	}
+}
+
+// The files of several roots as resources: text as text, a picture as base64,
+// paths that complete in each root.
+func TestMCPResources(t *testing.T) {
+	one, two := sampleWorkspace(t), sampleWorkspace(t)
+	picture := "\x89PNG\r\n\x1a\n\x00\x00\x00"
+	writeFile(t, filepath.Join(two, "pic.png"), picture)
+	writeFile(t, filepath.Join(two, "large.bin"), picture+strings.Repeat("x", maxResource))
+	writeFile(t, filepath.Join(two, "wide.txt"), "\xff\xfeh\x00i\x00")
+	real, err := filepath.EvalSymlinks(two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "file://" + filepath.ToSlash(real)
+	complete := func(value string) string {
+		return fmt.Sprintf(`{"ref":{"type":"ref/resource","uri":"%s/{+path}"},"argument":{"name":"path","value":%q}}`, base, value)
+	}
+	got := answers(t, program(t, one, "mcp", "--no-index", "--root", "x="+one, "--root", "y="+two),
+		rpc(1, "resources/list", `{}`),
+		rpc(2, "resources/templates/list", `{}`),
+		rpc(3, "resources/read", `{"uri":"`+base+`/pic.png"}`),
+		rpc(4, "resources/read", `{"uri":"`+base+`/large.bin"}`),
+		rpc(5, "resources/read", `{"uri":"`+base+`/wide.txt"}`),
+		rpc(6, "completion/complete", complete("")),
+		rpc(7, "completion/complete", complete("sub/")),
+		rpc(8, "resources/read", `{"uri":"`+base+`/.env"}`),
+	)
+	for id, want := range map[string]string{
+		"1": `"name":"y/pic.png"`, "2": `"name":"files of y"`, "3": `"blob":"` + base64.StdEncoding.EncodeToString([]byte(picture)) + `"`,
+		"4": "large.bin is over 4 MB and not text", "5": `"text":"hi\n"`, "6": `"pic.png"`, "7": `["sub/b.txt"]`, "8": `"error"`,
+	} {
+		if !strings.Contains(got[id], want) {
+			t.Errorf("%s: %s, want %q", id, got[id], want)
+		}
+	}
+	if !strings.Contains(got["3"], `"mimeType":"image/png"`) || strings.Contains(got["8"], "KEY=1") {
+		t.Errorf("%s %s", got["3"], got["8"])
 	}
 }
 

@@ -27,6 +27,9 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 		log.Error("a tool panicked", "tool", name, "panic", value, "stack", string(stack))
 	}
 	for _, r := range open.Roots() {
+		if r.Dir() == "" {
+			continue // its files have no address here
+		}
 		set.roots = append(set.roots, mcpserver.Root{Name: r.Name, Dir: r.Dir(), Files: &wsFiles{r.Workspace}})
 	}
 	set.instructions = f.instructions(open.Names(), set.tools)
@@ -81,16 +84,27 @@ func (f *mcpFlags) instructions(names []string, tools *tool.Registry) string {
 // wsFiles are the files of a workspace as resources.
 type wsFiles struct{ ws *quarry.Workspace }
 
-// maxResource is the largest file that is given whole.
+// maxResource is the largest file that is given whole: what a client can put
+// before a model, and in base64 still well below the largest message.
 const maxResource = 4 << 20
 
+// Read gives text as text, whatever its encoding, and anything else as it is.
 func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, error) {
 	t, err := w.ws.Read(ctx, path, &quarry.ReadOptions{MaxBytes: maxResource})
-	if err != nil {
-		return nil, &tool.Error{Code: tool.Code(quarry.CodeOf(err)), Message: err.Error()}
+	if errors.Is(err, quarry.ErrNotText) {
+		var data []byte
+		if data, err = w.ws.ReadBytes(ctx, path, maxResource); err == nil {
+			return &mcpserver.Content{Blob: data}, nil
+		}
 	}
-	if t.Cut {
+	code := quarry.CodeOf(err)
+	switch {
+	case err == nil && t.Cut:
 		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB; read_file gives parts of it", t.Path, maxResource>>20)
+	case code == quarry.FileTooLarge && err != nil:
+		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB and not text", path, maxResource>>20)
+	case err != nil:
+		return nil, &tool.Error{Code: tool.Code(code), Message: err.Error()}
 	}
 	if len(t.Lines) == 0 {
 		return &mcpserver.Content{}, nil

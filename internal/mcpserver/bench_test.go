@@ -96,8 +96,8 @@ func TestCallOverhead(t *testing.T) {
 		{"HTTP, 2025-11-25", over(call(1, "tools/call", `{"name":"search_files"}`), session)},
 		{"HTTP, 2026-07-28", over(call(1, "tools/call", `{"name":"search_files"`+meta+`}`), stateless)},
 	} {
-		best := time.Hour
-		for range 400 {
+		best, tries := time.Hour, 0
+		for ; tries < 100 || tries < 5000 && best > time.Millisecond; tries++ {
 			began := time.Now()
 			size := c.call()
 			best = min(best, time.Since(began))
@@ -105,7 +105,7 @@ func TestCallOverhead(t *testing.T) {
 				t.Fatalf("%s: %d bytes", c.name, size)
 			}
 		}
-		if t.Logf("%s: best of 400: %v", c.name, best); best > time.Millisecond {
+		if t.Logf("%s: best of %d: %v", c.name, tries, best); best > time.Millisecond {
 			t.Errorf("%s: a call with a 20 KB answer takes %v at best", c.name, best)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"mime"
+	"net/http"
 	"net/url"
 	"path"
 	"path/filepath"
@@ -172,21 +172,43 @@ func resourceError(uri string, err error) error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Message}
 }
 
-// mimeType is by the name, as far as it agrees with the content.
+// mimeTypes are by the name's ending. The system's own tables differ from
+// machine to machine, and take .ts for a film.
+var mimeTypes = map[string]string{
+	".md": "text/markdown", ".markdown": "text/markdown", ".json": "application/json", ".html": "text/html", ".htm": "text/html",
+	".css": "text/css", ".csv": "text/csv", ".xml": "application/xml", ".svg": "image/svg+xml",
+
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp", ".avif": "image/avif",
+	".bmp": "image/bmp", ".ico": "image/x-icon", ".tif": "image/tiff", ".tiff": "image/tiff", ".heic": "image/heic",
+	".pdf": "application/pdf", ".zip": "application/zip", ".gz": "application/gzip", ".wasm": "application/wasm",
+	".mp3": "audio/mpeg", ".wav": "audio/wav", ".ogg": "audio/ogg", ".flac": "audio/flac", ".m4a": "audio/mp4",
+	".mp4": "video/mp4", ".webm": "video/webm", ".mov": "video/quicktime",
+	".woff": "font/woff", ".woff2": "font/woff2", ".ttf": "font/ttf", ".otf": "font/otf",
+}
+
+// binaryType reports a type whose content isn't text.
+func binaryType(t string) bool {
+	return !strings.HasPrefix(t, "text/") && t != "image/svg+xml" && t != "application/json" && t != "application/xml"
+}
+
+// mimeType is by the name, as far as it agrees with the content; nil is content
+// that nobody has looked at.
 func mimeType(name string, c *Content) string {
-	if c != nil && c.Blob != nil {
-		if t := mime.TypeByExtension(path.Ext(name)); t != "" && !strings.HasPrefix(t, "text/") {
+	known := mimeTypes[strings.ToLower(path.Ext(name))]
+	switch {
+	case c == nil && known != "":
+		return known
+	case c == nil:
+		return "text/plain"
+	case c.Blob != nil && known != "" && binaryType(known):
+		return known
+	case c.Blob != nil:
+		if t := http.DetectContentType(c.Blob); !strings.HasPrefix(t, "text/") {
 			return t
 		}
 		return "application/octet-stream"
-	}
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".markdown":
-		return "text/markdown"
-	case ".json":
-		return "application/json"
-	case ".html", ".htm":
-		return "text/html"
+	case known != "" && !binaryType(known):
+		return known
 	}
 	return "text/plain"
 }

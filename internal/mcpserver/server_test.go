@@ -290,6 +290,34 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// A type is by the name, unless the content says otherwise.
+func TestMIMETypes(t *testing.T) {
+	png := "\x89PNG\r\n\x1a\n\x00\x00"
+	for _, c := range []struct {
+		name string
+		c    *Content
+		want string
+	}{
+		{"a.png", nil, "image/png"},
+		{"a.PNG", &Content{Blob: []byte(png)}, "image/png"},
+		{"picture", &Content{Blob: []byte(png)}, "image/png"},
+		{"a.md", &Content{Blob: []byte(png)}, "image/png"},
+		{"a.pdf", &Content{Blob: []byte("%PDF-1.7\x00")}, "application/pdf"},
+		{"paper", &Content{Blob: []byte("%PDF-1.7\x00")}, "application/pdf"},
+		{"a.dat", &Content{Blob: []byte{0, 1, 2}}, "application/octet-stream"},
+		{"a.ts", nil, "text/plain"},
+		{"a.ts", &Content{Text: "let x"}, "text/plain"},
+		{"a.png", &Content{Text: "not a picture"}, "text/plain"},
+		{"a.svg", &Content{Text: "<svg/>"}, "image/svg+xml"},
+		{"a.json", &Content{Text: "{}"}, "application/json"},
+		{"Makefile", nil, "text/plain"},
+	} {
+		if got := mimeType(c.name, c.c); got != c.want {
+			t.Errorf("mimeType(%q, %+v) = %s, want %s", c.name, c.c, got, c.want)
+		}
+	}
+}
+
 // Pages follow each other without gap or overlap, across roots.
 func TestFilePages(t *testing.T) {
 	one, two := mapFiles{}, mapFiles{}

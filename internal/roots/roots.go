@@ -160,7 +160,7 @@ func (s *Set) absolute(given string) (found *Root, rest string, ok bool) {
 	for i := range s.roots {
 		r := &s.roots[i]
 		dir := strings.TrimSuffix(strings.ReplaceAll(r.Dir(), `\`, "/"), "/")
-		if len(p) < len(dir) || !samePath(p[:len(dir)], dir) || len(p) > len(dir) && p[len(dir)] != '/' {
+		if dir == "" || len(p) < len(dir) || !samePath(p[:len(dir)], dir) || len(p) > len(dir) && p[len(dir)] != '/' {
 			continue
 		}
 		if found == nil || len(p)-len(dir) < len(rest)+1 {
