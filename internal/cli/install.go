@@ -18,61 +18,6 @@ import (
 	"quarry/internal/config"
 )
 
-// mcpClient is a program that uses MCP servers, and how its settings name them.
-type mcpClient struct {
-	name, title string
-	key         string // the object that lists servers
-	typed       bool   // an entry says that it is of type stdio
-	project     string // settings of a project, below its folder; "" without
-	byProject   bool   // the default scope is the project
-	// folder stands for the project in arguments; "" when a server is started
-	// in the project's folder, "-" when a client has no project.
-	folder string
-	user   func(p places) string
-}
-
-// places are the folders of a user.
-type places struct{ goos, home, config, appData string }
-
-// settings is the folder where desktop programs keep theirs.
-func (p places) settings() string {
-	switch p.goos {
-	case "darwin":
-		return filepath.Join(p.home, "Library", "Application Support")
-	case "windows":
-		return p.appData
-	}
-	return p.config
-}
-
-var mcpClients = []mcpClient{
-	{
-		name: "claude-code", title: "Claude Code", key: "mcpServers", typed: true, project: ".mcp.json", byProject: true,
-		user: func(p places) string { return filepath.Join(p.home, ".claude.json") },
-	},
-	{
-		name: "claude-desktop", title: "Claude Desktop", key: "mcpServers", folder: "-",
-		user: func(p places) string { return filepath.Join(p.settings(), "Claude", "claude_desktop_config.json") },
-	},
-	{
-		name: "cursor", title: "Cursor", key: "mcpServers", project: ".cursor/mcp.json", folder: "${workspaceFolder}",
-		user: func(p places) string { return filepath.Join(p.home, ".cursor", "mcp.json") },
-	},
-	{
-		name: "vscode", title: "VS Code", key: "servers", typed: true, project: ".vscode/mcp.json", byProject: true, folder: "${workspaceFolder}",
-		user: func(p places) string { return filepath.Join(p.settings(), "Code", "User", "mcp.json") },
-	},
-	{
-		name: "zed", title: "Zed", key: "context_servers", project: ".zed/settings.json", folder: "-",
-		user: func(p places) string {
-			if p.goos == "windows" {
-				return filepath.Join(p.appData, "Zed", "settings.json")
-			}
-			return filepath.Join(p.config, "zed", "settings.json")
-		},
-	},
-}
-
 type installFlags struct {
 	mcpFlags
 	client  string
@@ -111,14 +56,6 @@ The flags of quarry mcp given here become the server's.`,
 	return cmd
 }
 
-func clientNames() []string {
-	var names []string
-	for _, c := range mcpClients {
-		names = append(names, c.name)
-	}
-	return names
-}
-
 func (f *installFlags) run(s Streams, flags *pflag.FlagSet) error {
 	i := slices.Index(clientNames(), f.client)
 	if i < 0 {
@@ -143,7 +80,7 @@ func (f *installFlags) run(s Streams, flags *pflag.FlagSet) error {
 	if err != nil {
 		return err
 	}
-	changed, err := setMember(old, []string{c.key, f.name}, entry)
+	changed, err := c.set(old, f.name, entry)
 	if err != nil {
 		return fmt.Errorf("%s is left as it is: %w\nPut this into it by hand:\n%s", file, err, strings.TrimSpace(entryText(c, f.name, entry)))
 	}
@@ -192,23 +129,6 @@ func (f *installFlags) settingsFile(s Streams, c *mcpClient) (string, error) {
 	return "", fmt.Errorf("--scope %q: user or project", f.scope)
 }
 
-func userPlaces(goos string, env func(string) string) (places, error) {
-	p := places{goos: goos, home: env("HOME"), config: env("XDG_CONFIG_HOME"), appData: env("APPDATA")}
-	if goos == "windows" {
-		p.home = env("USERPROFILE")
-		if p.appData == "" {
-			p.appData = filepath.Join(p.home, "AppData", "Roaming")
-		}
-	}
-	if p.home == "" {
-		return p, config.ErrNoHome
-	}
-	if p.config == "" || goos == "darwin" {
-		p.config = filepath.Join(p.home, ".config")
-	}
-	return p, nil
-}
-
 // serverEntry is how clients describe a server they start. The order is the
 // one people write.
 type serverEntry struct {
@@ -241,10 +161,12 @@ func (f *installFlags) entry(c *mcpClient, flags *pflag.FlagSet) (*serverEntry, 
 		e.Args = append(e.Args, "--root", value)
 	}
 	if len(roots) == 0 {
-		switch c.folder {
-		case "":
-		case "-":
+		switch {
+		case c.folder == "":
+		case c.folder == "-":
 			return nil, fmt.Errorf("%s starts servers in no folder of yours: say which one with --root", c.title)
+		case c.userRoot && f.scope == "user":
+			return nil, fmt.Errorf("%s shares one server among the windows of a user: say which folder it serves with --root, or use --scope project", c.title)
 		default:
 			e.Args = append(e.Args, "--root", c.folder)
 		}
@@ -284,7 +206,7 @@ func serverArgs(flags *pflag.FlagSet) []string {
 
 // entryText is the entry alone, in the object it goes into.
 func entryText(c *mcpClient, name string, e *serverEntry) string {
-	text, err := setMember(nil, []string{c.key, name}, e)
+	text, err := c.set(nil, name, e)
 	if err != nil {
 		return err.Error() + "\n"
 	}

@@ -412,6 +412,10 @@ func TestUserPlaces(t *testing.T) {
 		{"linux", "zed", "/h/.config/zed/settings.json"},
 		{"darwin", "zed", "/h/.config/zed/settings.json"},
 		{"windows", "zed", "/r/Zed/settings.json"},
+		{"linux", "windsurf", "/h/.codeium/windsurf/mcp_config.json"},
+		{"windows", "windsurf", "/u/.codeium/windsurf/mcp_config.json"},
+		{"darwin", "codex", "/h/.codex/config.toml"},
+		{"windows", "gemini", "/u/.gemini/settings.json"},
 	} {
 		p, err := userPlaces(c.goos, func(k string) string { return env[k] })
 		if err != nil {
