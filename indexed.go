@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -27,28 +28,36 @@ type IndexOptions struct {
 	// Socket is where the process that keeps the index answers others; ""
 	// shares with nobody.
 	Socket string
+	// Home is the folder in which the indexes of all workspaces lie, Dir among
+	// them. With it, Dir is made when it is missing, and the indexes used
+	// longest ago are deleted when all together have more than MaxBytes; those
+	// that a process keeps stay.
+	Home string
+	// MaxBytes bounds all indexes in Home together; 0 is 10 GB.
+	MaxBytes int64
 	// Ask only uses an index that another process keeps. It is for short-lived
 	// programs: without one, they scan.
 	Ask bool
 	// MaxWatches bounds the folders watched; 0 leaves it to the system.
 	MaxWatches int
-	// Progress hears of files read while the index is built.
-	Progress func(files int, bytes int64)
+	// Progress hears how a build goes, from any goroutine.
+	Progress func(Progress)
 }
 
 // keeper is the index of a workspace in the process that owns it.
 type keeper struct {
-	ws     *Workspace
-	opts   IndexOptions
-	state  *rootfs.Root
-	lease  *owner.Lease
-	ix     *index.Index
-	ready  atomic.Bool
-	built  chan struct{} // closed when the first build is over
-	failed atomic.Pointer[error]
-	server *owner.Server
-	stop   context.CancelFunc
-	done   sync.WaitGroup
+	ws      *Workspace
+	opts    IndexOptions
+	state   *rootfs.Root
+	lease   *owner.Lease
+	ix      *index.Index
+	ready   atomic.Bool
+	built   chan struct{} // closed when the first build is over
+	reading reading
+	failed  atomic.Pointer[error]
+	server  *owner.Server
+	stop    context.CancelFunc
+	done    sync.WaitGroup
 
 	judge *walk.Judge // decides which folders are watched
 
@@ -62,7 +71,25 @@ var errOwned = errors.New("another process keeps the index")
 // keepIndex makes this process the owner of the workspace's index. Searches
 // scan until it is ready.
 func (w *Workspace) keepIndex(opts IndexOptions) (*keeper, error) {
-	state, err := rootfs.Open(opts.Dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	for tries := 0; ; tries++ {
+		k, err := w.claimIndex(opts)
+		if err == nil && opts.inPlace(k.state) {
+			k.serve()
+			return k, nil
+		}
+		if err == nil { // the folder was deleted while we took it
+			k.release()
+			err = errEvicted
+		}
+		if errors.Is(err, errOwned) || tries == 3 {
+			return nil, err
+		}
+	}
+}
+
+// claimIndex takes and opens the index.
+func (w *Workspace) claimIndex(opts IndexOptions) (*keeper, error) {
+	state, err := opts.openDir()
 	if err != nil {
 		return nil, fmt.Errorf("open the index's folder: %w", err)
 	}
@@ -77,28 +104,35 @@ func (w *Workspace) keepIndex(opts IndexOptions) (*keeper, error) {
 	walking := w.indexWalk()
 	k.judge = walk.NewJudge(w.root, &walking)
 	k.ix, err = index.Open(w.root, state, &index.Options{
-		Walk: walking, Source: k, Workers: w.workers, Progress: opts.Progress, Logger: w.log,
+		Walk: walking, Source: k, Workers: w.workers, Progress: k.progress, Logger: w.log,
 	})
 	if err != nil {
 		k.lease.Release()
 		state.Close()
 		return nil, err
 	}
+	return k, nil
+}
+
+// serve starts what the owner does in the background.
+func (k *keeper) serve() {
+	w := k.ws
 	ctx, cancel := context.WithCancel(context.Background())
 	k.stop = cancel
 	k.done.Go(func() { k.run(ctx) })
-	if opts.Socket != "" {
-		if k.server, err = k.lease.Listen(opts.Socket, w.answer); err != nil {
-			w.log.Warn("index: not shared with other processes", "err", err)
-		} else {
-			k.done.Go(func() {
-				if err := k.server.Serve(ctx); err != nil {
-					w.log.Warn("index: stopped answering other processes", "err", err)
-				}
-			})
-		}
+	if k.opts.Socket == "" {
+		return
 	}
-	return k, nil
+	var err error
+	if k.server, err = k.lease.Listen(k.opts.Socket, w.answer); err != nil {
+		w.log.Warn("index: not shared with other processes", "err", err)
+		return
+	}
+	k.done.Go(func() {
+		if err := k.server.Serve(ctx); err != nil {
+			w.log.Warn("index: stopped answering other processes", "err", err)
+		}
+	})
 }
 
 // run watches, builds, and then keeps the index up to date until ctx ends.
@@ -108,11 +142,14 @@ func (k *keeper) run(ctx context.Context) {
 		k.failed.Store(&err)
 		k.ws.log.Warn("index: not usable, searches scan", "err", err)
 	}
+	if err == nil {
+		k.ready.Store(true)
+	}
 	close(k.built)
 	if err != nil {
 		return
 	}
-	k.ready.Store(true)
+	k.evict()
 	if err := k.ix.Maintain(ctx); err != nil && ctx.Err() == nil {
 		k.ws.log.Warn("index: no longer maintained", "err", err)
 	}
@@ -134,6 +171,7 @@ func (k *keeper) start(ctx context.Context) error {
 	// With few changes since the last time, searches can begin now and the
 	// rest is read on the side.
 	if st := k.ix.Status(); st.Dirty > 1000+st.Documents/10 {
+		k.reading.total.Store(int64(st.Dirty))
 		return k.ix.Flush(ctx)
 	}
 	return nil
@@ -160,9 +198,7 @@ func (k *keeper) Barrier(ctx context.Context, apply func(index.Changes)) ([]root
 		}
 		// A name that came, was written to and went may have been a second name
 		// of any file.
-		if c.Passed {
-			out.Trees = append(out.Trees, rootfs.Path{})
-		}
+		out.Stamps = c.Passed
 		apply(out)
 	})
 }
@@ -198,14 +234,21 @@ func (k *keeper) close() error {
 	if watcher != nil {
 		errs = append(errs, watcher.Close())
 	}
-	errs = append(errs, k.ix.Close(), k.lease.Release(), k.state.Close())
-	return errors.Join(errs...)
+	k.markUsed()
+	return errors.Join(append(errs, k.release())...)
+}
+
+// release gives the index up.
+func (k *keeper) release() error {
+	return errors.Join(k.ix.Close(), k.lease.Release(), k.state.Close())
 }
 
 // IndexStatus describes the index of a workspace.
 type IndexStatus struct {
 	State     string // ready, indexing, not_found, failed
 	Remote    bool   // another process keeps it
+	PID       int    // the process that keeps it
+	Dir       string // where it is
 	Files     int
 	TextBytes int64 // of the files indexed
 	DiskBytes int64
@@ -213,11 +256,21 @@ type IndexStatus struct {
 	Watches   int    // folders watched
 	Unwatched int    // parts of the tree that are compared before each answer
 	Freshness string // event or sweep
-	Updated   time.Time
-	Error     string
+	// Updated is when the whole tree was last compared with the index. Sweeps
+	// counts comparisons of any part of it, Restamps those of the times and
+	// sizes of known files alone.
+	Updated          time.Time
+	Sweeps, Restamps uint64
+	// AllBytes is what all indexes in the folder around take, MaxBytes what
+	// they may; 0 is unknown.
+	AllBytes, MaxBytes int64
+	// Building tells how far a build is; zero when none is under way.
+	Building Progress
+	Error    string
 }
 
-// IndexStatus tells how the index is doing.
+// IndexStatus tells how the index is doing. Without a process that keeps it the
+// state is not_found; DiskBytes then tells what an earlier one has left.
 func (w *Workspace) IndexStatus(ctx context.Context) (*IndexStatus, error) {
 	if k := w.keeper.Load(); k != nil {
 		return k.status(), nil
@@ -225,13 +278,20 @@ func (w *Workspace) IndexStatus(ctx context.Context) (*IndexStatus, error) {
 	if st, err := w.askStatus(ctx); err == nil {
 		return st, nil
 	}
-	return &IndexStatus{State: "not_found"}, nil
+	st := &IndexStatus{State: "not_found"}
+	if w.indexOpts != nil {
+		st.Dir = w.indexOpts.Dir
+		w.indexOpts.usage(st)
+	}
+	return st, nil
 }
 
 func (k *keeper) status() *IndexStatus {
 	st := k.ix.Status()
 	out := &IndexStatus{
-		State: "indexing", Files: st.Documents, TextBytes: st.Text, DiskBytes: st.Bytes, Pending: st.Dirty, Freshness: "sweep",
+		State: "indexing", PID: os.Getpid(), Dir: k.opts.Dir,
+		Files: st.Documents, TextBytes: st.Text, DiskBytes: st.Bytes, Pending: st.Dirty,
+		Freshness: "sweep", Updated: st.SweptAt, Sweeps: st.Sweeps, Restamps: st.Restamps,
 	}
 	k.mu.Lock()
 	watcher := k.watcher
@@ -247,28 +307,11 @@ func (k *keeper) status() *IndexStatus {
 		out.State, out.Error = "failed", (*err).Error()
 	} else if k.ready.Load() {
 		out.State = "ready"
+	} else {
+		out.Building = k.reading.now()
 	}
+	k.opts.usage(out)
 	return out
-}
-
-// ErrNotKeeper is for what only the process that keeps the index can do.
-var ErrNotKeeper = errors.New("this process keeps no index of the workspace; another one may")
-
-// WaitIndex waits until the index is built. It fails when that isn't possible.
-func (w *Workspace) WaitIndex(ctx context.Context) error {
-	k := w.keeper.Load()
-	if k == nil {
-		return ErrNotKeeper
-	}
-	select {
-	case <-k.built:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if err := k.failed.Load(); err != nil {
-		return *err
-	}
-	return k.ix.Flush(ctx)
 }
 
 // IndexIdle is how long no other process has asked anything.

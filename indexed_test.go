@@ -345,8 +345,8 @@ func compareFind(with, without *quarry.Workspace, m *mutator) error {
 	return nil
 }
 
-// Of a large file only the blocks are read that could match, unless one does;
-// the answer is the scan's either way.
+// Of a large file only the blocks are read that could match, unless one does and
+// its lines are wanted; the answer is the scan's either way.
 func TestLargeFilesAreReadInPart(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
@@ -356,7 +356,7 @@ func TestLargeFilesAreReadInPart(t *testing.T) {
 		case 5000:
 			b.WriteString("only here: Zanzibar\n")
 		case 15000:
-			b.WriteString("barely: Zanzi, zibar, anz\n") // all grams of zanzibar but one
+			b.WriteString("barely: zanz anzi nzib ziba ibar\n") // all grams of zanzibar
 		}
 	}
 	size := int64(b.Len())
@@ -367,10 +367,10 @@ func TestLargeFilesAreReadInPart(t *testing.T) {
 		query   quarry.Query
 		partial bool
 	}{
-		{"another case than the one there", quarry.Query{Pattern: "zanzibar"}, true},
+		{"its grams are there", quarry.Query{Pattern: "zanzibar"}, true},
 		{"files without", quarry.Query{Pattern: "zanzibar", Detail: quarry.Files, Without: true}, true},
 		{"a match", quarry.Query{Pattern: "Zanzibar", Before: 1, After: 1}, false},
-		{"counted", quarry.Query{Pattern: "Zanz", Detail: quarry.Counts}, false},
+		{"counted", quarry.Query{Pattern: "Zanz", Detail: quarry.Counts}, true},
 		{"in every block", quarry.Query{Pattern: "row 5 "}, false},
 	} {
 		if got, want := answer(t, with, c.query), answer(t, without, c.query); got != want {

@@ -116,6 +116,9 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 	}
 	if without, _ := a.s.forRoot(root, "mcp.no-index"); !a.noIndex && without.Text != "true" {
 		place, err := indexPlace(root, opts)
+		if err == nil {
+			err = a.s.indexCap(root, place)
+		}
 		if err == nil && keep {
 			err = os.MkdirAll(place.Dir, 0o700)
 		}

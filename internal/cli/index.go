@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -56,9 +55,17 @@ func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
 	return root, opts, err
 }
 
+// open is place with what the configuration says.
+func (f *indexFlags) open(s Streams) (root string, opts *quarry.Options, err error) {
+	if root, opts, err = f.place(); err == nil {
+		err = s.indexCap(root, opts.Index)
+	}
+	return root, opts, err
+}
+
 // keep opens the workspace as the keeper of its index.
 func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
-	root, opts, err := f.place()
+	root, opts, err := f.open(s)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +75,7 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 	if err := os.MkdirAll(opts.Index.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	opts.Index.Progress = f.progress(s)
+	opts.Index.Progress = f.progress(s, "indexing")
 	// Building makes garbage fast: at 25 % the Linux tree peaks at 230 MB, mapped
 	// files included, at 50 % at 280 MB. Most of the heap has no pointers, so
 	// collecting costs little.
@@ -76,21 +83,38 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 	return quarry.Open(root, opts)
 }
 
-// progress shows how a build goes, on a terminal.
-func (f *indexFlags) progress(s Streams) func(files int, bytes int64) {
+// progress shows how the reading of files goes, on a terminal.
+func (f *indexFlags) progress(s Streams, doing string) func(quarry.Progress) {
 	if f.quiet || !s.errTerminal() {
 		return nil
 	}
 	started := time.Now()
-	var files, size, last atomic.Int64
-	return func(n int, b int64) {
-		done, bytes := files.Add(int64(n)), size.Add(b)
+	var last atomic.Int64
+	return func(p quarry.Progress) {
 		now := time.Now().UnixMilli()
 		if prev := last.Load(); now-prev < 100 || !last.CompareAndSwap(prev, now) {
 			return
 		}
-		seconds := max(time.Since(started).Seconds(), 0.001)
-		fmt.Fprintf(s.Err, "\r\x1b[Kindexing: %d files, %s, %s/s", done, sizeText(bytes), sizeText(int64(float64(bytes)/seconds)))
+		fmt.Fprint(s.Err, progressLine(doing, p, time.Since(started)))
+	}
+}
+
+// progressLine draws a bar when it is known how much there is to do.
+func progressLine(doing string, p quarry.Progress, took time.Duration) string {
+	speed := int64(float64(p.Bytes) / max(took.Seconds(), 0.001))
+	line := fmt.Sprintf("%d files, %s, %s/s", p.Files, sizeText(p.Bytes), sizeText(speed))
+	if p.Total > 0 {
+		const width = 24
+		done := min(width*p.Files/p.Total, width)
+		line = fmt.Sprintf("[%s%s] %3d%%  %s", strings.Repeat("#", done), strings.Repeat(" ", width-done), min(100*p.Files/p.Total, 100), line)
+	}
+	return "\r\x1b[K" + doing + " " + line
+}
+
+// endProgress clears the line.
+func (f *indexFlags) endProgress(s Streams) {
+	if s.errTerminal() && !f.quiet {
+		fmt.Fprint(s.Err, "\r\x1b[K")
 	}
 }
 
@@ -141,9 +165,7 @@ func (f *indexFlags) build(ctx context.Context, s Streams) error {
 	}
 	defer ws.Close()
 	err = ws.WaitIndex(ctx)
-	if s.errTerminal() && !f.quiet {
-		fmt.Fprint(s.Err, "\r\x1b[K")
-	}
+	f.endProgress(s)
 	if errors.Is(err, quarry.ErrNotKeeper) {
 		fmt.Fprintln(s.Err, "quarry: another process keeps the index up to date")
 		return f.status(ctx, s)
@@ -171,11 +193,10 @@ func writeJSON(w io.Writer, v any) error {
 
 // status asks the process that keeps the index, else looks at what is on disk.
 func (f *indexFlags) status(ctx context.Context, s Streams) error {
-	root, opts, err := f.place()
+	root, opts, err := f.open(s)
 	if err != nil {
 		return err
 	}
-	dir := opts.Index.Dir
 	opts.Index.Ask = true
 	ws, err := quarry.Open(root, opts)
 	if err != nil {
@@ -186,49 +207,62 @@ func (f *indexFlags) status(ctx context.Context, s Streams) error {
 	if err != nil {
 		return err
 	}
-	if st.State == "not_found" {
-		if size := folderSize(dir); size > 0 {
-			st.State, st.DiskBytes = "idle", size
-		}
+	if st.State == "not_found" && st.DiskBytes > 0 {
+		st.State = "idle"
 	}
 	if f.json {
 		return writeJSON(s.Out, st)
 	}
-	switch st.State {
-	case "not_found":
-		fmt.Fprintln(s.Out, "No index. Build one with quarry index build.")
+	writeStatus(s.Out, root, st, time.Now())
+	if st.State == "not_found" || st.State == "failed" {
 		return errNone
-	case "idle":
-		fmt.Fprintf(s.Out, "An index of %s is on disk; no process keeps it up to date. Start one with quarry serve.\n", sizeText(st.DiskBytes))
-		return nil
-	case "failed":
-		return fmt.Errorf("the index failed: %s", st.Error)
 	}
-	fmt.Fprintf(s.Out, "%s: %d files, %s of text, %s on disk; %d to be read again\n", st.State, st.Files, sizeText(st.TextBytes), sizeText(st.DiskBytes), st.Pending)
-	fmt.Fprintf(s.Out, "%d folders watched", st.Watches)
-	if st.Unwatched > 0 {
-		fmt.Fprintf(s.Out, ", %d parts of the tree compared before each answer", st.Unwatched)
-	}
-	fmt.Fprintln(s.Out)
 	return nil
 }
 
-func folderSize(dir string) int64 {
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		return 0
+// writeStatus shows a status to a person.
+func writeStatus(w io.Writer, root string, st *quarry.IndexStatus, now time.Time) {
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(w, "%-10s%s\n", name, appendEscaped(nil, fmt.Appendf(nil, format, args...)))
 	}
-	var size int64
-	for _, e := range list {
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			size += info.Size()
+	row("workspace", "%s", root)
+	switch st.State {
+	case "not_found":
+		row("state", "no index; quarry index build makes one, quarry serve keeps it up to date")
+	case "idle":
+		row("state", "idle: on disk, but no process keeps it up to date; quarry serve does")
+	case "failed":
+		row("state", "failed: %s", st.Error)
+	case "indexing":
+		row("state", "indexing: %d of %d files, %s; searches read the files meanwhile", st.Building.Files, st.Building.Total, sizeText(st.Building.Bytes))
+	default:
+		row("state", "%s, kept by process %d", st.State, st.PID)
+	}
+	row("place", "%s", st.Dir)
+	if st.DiskBytes > 0 {
+		share := ""
+		if st.TextBytes > 0 {
+			share = fmt.Sprintf(", %.1f %% of the text", 100*float64(st.DiskBytes)/float64(st.TextBytes))
 		}
+		row("size", "%s%s", sizeText(st.DiskBytes), share)
 	}
-	return size
+	if st.State == "ready" || st.State == "indexing" {
+		row("files", "%d with %s of text; %d to be read again", st.Files, sizeText(st.TextBytes), st.Pending)
+		unwatched := ""
+		if st.Unwatched > 0 {
+			unwatched = fmt.Sprintf("; %d parts of the tree are compared before each answer", st.Unwatched)
+		}
+		row("watches", "%d folders%s", st.Watches, unwatched)
+	}
+	if !st.Updated.IsZero() {
+		row("compared", "with the whole tree %s ago; sweeps so far: %d", now.Sub(st.Updated).Round(time.Second), st.Sweeps)
+	}
+	if st.MaxBytes > 0 {
+		row("all", "indexes take %s of %s (index.max-size)", sizeText(st.AllBytes), sizeText(st.MaxBytes))
+	}
 }
 
-// verify compares what the index says with the files: the list of paths, and
-// searches for words taken from them.
+// verify compares the index with the files and with what scans find.
 func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 	ws, err := f.keep(s)
 	if err != nil {
@@ -238,119 +272,52 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 	if err := ws.WaitIndex(ctx); err != nil && !errors.Is(err, quarry.ErrNotKeeper) {
 		return err
 	}
-	if s.errTerminal() && !f.quiet {
-		fmt.Fprint(s.Err, "\r\x1b[K")
-	}
-	indexed, err := ws.Find(ctx, quarry.FindQuery{})
+	f.endProgress(s)
+	started := time.Now()
+	v, err := ws.VerifyIndex(ctx, func(path, what string) {
+		f.endProgress(s)
+		fmt.Fprintf(s.Err, "quarry: %s: %s\n", appendEscaped(nil, []byte(path)), appendEscaped(nil, []byte(what)))
+	}, f.progress(s, "verifying"))
+	f.endProgress(s)
 	if err != nil {
 		return err
 	}
-	scanned, err := ws.Find(ctx, quarry.FindQuery{Scope: quarry.Scope{NoIndex: true}})
-	if err != nil {
-		return err
-	}
-	differences := diffPaths(s.Err, indexed.Entries, scanned.Entries)
-	words, err := sampleWords(ctx, ws, scanned.Entries)
-	if err != nil {
-		return err
-	}
-	for _, word := range words {
-		n, err := compareSearch(ctx, s.Err, ws, word)
-		if err != nil {
+	if f.json {
+		if err := writeJSON(s.Out, v); err != nil {
 			return err
 		}
-		differences += n
 	}
-	if differences > 0 {
-		return fmt.Errorf("%d differences: delete the index with quarry index delete, and please report this", differences)
+	if v.Faults > 0 {
+		return fmt.Errorf("%d differences: delete the index with quarry index delete, and please report this", v.Faults)
 	}
-	fmt.Fprintf(s.Out, "%d files and %d searches: the index and a full scan agree.\n", len(scanned.Entries), len(words))
+	if f.json {
+		return nil
+	}
+	if v.Remote {
+		fmt.Fprintln(s.Out, "Another process keeps the index: its answers are compared, its files are not read.")
+	} else {
+		fmt.Fprintf(s.Out, "%d files, %s, read again: the index has all of them.\n", v.Files, sizeText(v.Bytes))
+	}
+	fmt.Fprintf(s.Out, "%d paths and %d searches: the index and a full scan agree; %.1f s.\n", v.Listed, v.Searches, time.Since(started).Seconds())
 	return nil
 }
 
-func diffPaths(w io.Writer, a, b []quarry.Entry) int {
-	have := map[string]bool{}
-	for _, e := range a {
-		have[e.Path] = true
-	}
-	n := 0
-	for _, e := range b {
-		if !have[e.Path] {
-			n++
-			fmt.Fprintf(w, "quarry: %s is missing in the index\n", appendEscaped(nil, []byte(e.Path)))
-		}
-		delete(have, e.Path)
-	}
-	for path := range have {
-		n++
-		fmt.Fprintf(w, "quarry: %s is in the index but not there\n", appendEscaped(nil, []byte(path)))
-	}
-	return n
-}
-
-// sampleWords takes words from files spread over the tree.
-func sampleWords(ctx context.Context, ws *quarry.Workspace, files []quarry.Entry) ([]string, error) {
-	const most = 40
-	var words []string
-	step := max(1, len(files)/most)
-	for i := 0; i < len(files) && len(words) < most; i += step {
-		t, err := ws.Read(ctx, files[i].Path, &quarry.ReadOptions{MaxLines: 200})
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			continue
-		}
-		longest := ""
-		for _, line := range t.Lines {
-			for _, w := range strings.FieldsFunc(line, func(r rune) bool {
-				return r < 0x80 && r != '_' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a')
-			}) {
-				if len(w) > len(longest) && len(w) < 40 {
-					longest = w
-				}
-			}
-		}
-		if longest != "" && !slices.Contains(words, longest) {
-			words = append(words, longest)
-		}
-	}
-	return words, nil
-}
-
-func compareSearch(ctx context.Context, w io.Writer, ws *quarry.Workspace, word string) (int, error) {
-	var lists [2]map[string]int
-	for i := range lists {
-		lists[i] = map[string]int{}
-		q := quarry.Query{Pattern: word, Detail: quarry.Counts, Scope: quarry.Scope{NoIndex: i == 1}}
-		q.Match.Syntax = literalSyntax
-		if _, err := ws.SearchEach(ctx, q, func(f *quarry.File) error { lists[i][f.Path] = f.Matched; return nil }); err != nil {
-			return 0, err
-		}
-	}
-	n := 0
-	for path, count := range lists[1] {
-		if lists[0][path] != count {
-			n++
-			fmt.Fprintf(w, "quarry: %q in %s: %d lines by index, %d by scan\n", word, appendEscaped(nil, []byte(path)), lists[0][path], count)
-		}
-		delete(lists[0], path)
-	}
-	return n + len(lists[0]), nil
-}
-
 func (f *indexFlags) delete(s Streams) error {
-	_, opts, err := f.place()
+	_, opts, err := f.open(s)
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(opts.Index.Dir); err != nil {
+	ok, err := quarry.DeleteIndex(opts.Index)
+	if errors.Is(err, quarry.ErrIndexInUse) {
+		return errors.New("a process keeps this index; end it first (quarry index status tells which)")
+	}
+	if err != nil {
+		return err
+	}
+	if !ok {
 		fmt.Fprintln(s.Out, "No index.")
 		return errNone
 	}
-	if err := os.RemoveAll(opts.Index.Dir); err != nil {
-		return err
-	}
-	fmt.Fprintln(s.Out, "Deleted the index. A process that keeps it goes on with what it has until it ends.")
+	fmt.Fprintln(s.Out, "Deleted the index.")
 	return nil
 }

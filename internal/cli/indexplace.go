@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"quarry"
 	"quarry/internal/config"
@@ -36,10 +37,25 @@ func indexPlace(root string, opts *quarry.Options) (*quarry.IndexOptions, error)
 		return nil, err
 	}
 	id := config.RootID(root, fingerprint(opts))
+	home := filepath.Join(cache, "index")
 	return &quarry.IndexOptions{
-		Dir:    filepath.Join(cache, "index", id),
+		Home:   home,
+		Dir:    filepath.Join(home, id),
 		Socket: filepath.Join(runtime, id+".sock"),
 	}, nil
+}
+
+// indexCap sets how much all indexes together may take.
+func (s Streams) indexCap(root string, place *quarry.IndexOptions) error {
+	file, err := s.file()
+	if err != nil {
+		return err
+	}
+	size, err := file.Get(s.getenv(), root, "index.max-size")
+	if err == nil && size.Source != config.FromDefault {
+		place.MaxBytes, err = strconv.ParseInt(size.Text, 10, 64)
+	}
+	return err
 }
 
 // fingerprint tells options apart that make a workspace see other files.

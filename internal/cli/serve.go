@@ -9,10 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
-	"quarry/match"
 )
-
-const literalSyntax = match.Literal
 
 func newServe(s Streams) *cobra.Command {
 	var f indexFlags
@@ -46,9 +43,7 @@ func (f *indexFlags) serve(ctx context.Context, s Streams, idle time.Duration) e
 		return err
 	}
 	if !f.quiet {
-		if s.errTerminal() {
-			fmt.Fprint(s.Err, "\r\x1b[K")
-		}
+		f.endProgress(s)
 		fmt.Fprintf(s.Err, "quarry: serving %s\n", ws.Dir())
 	}
 	tick := time.NewTicker(time.Second)

@@ -123,6 +123,8 @@ func Keys() []Key {
 		{Section: "index", Name: "idle", Kind: Duration, Commands: []string{"serve"}, Example: `"8h"`},
 		{Section: "index", Name: "quiet", Commands: indexing},
 		{Section: "index", Name: "force", Commands: indexing},
+		{Section: "index", Name: "max-size", Kind: Size, Default: "10GB", Example: `"2GB"`,
+			About: "how much all indexes together may take; those used longest ago are deleted first"},
 
 		{Section: "mcp", Name: "root", Kind: List, Commands: []string{"mcp"}, Everywhere: true, Example: `["~/notes"]`},
 		{Section: "mcp", Name: "profile", Kind: Text, Choices: []string{"quarry", "vault", "roo", "godoctor", "smcp"}, Commands: agents},

@@ -100,7 +100,7 @@ func TestBuildFigures(t *testing.T) {
 	snap.Close()
 	if os.Getenv("QUARRY_VERIFY") != "" {
 		start = time.Now()
-		v, err := ix.Verify(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) })
+		v, err := ix.Verify(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

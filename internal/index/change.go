@@ -49,6 +49,7 @@ func (ix *Index) apply(c Changes) {
 	for _, p := range c.Trees {
 		ix.trees[plain(p)] = true
 	}
+	ix.unsure = ix.unsure || c.Stamps
 }
 
 func plain(p rootfs.Path) string {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"quarry/internal/rootfs"
@@ -45,7 +46,7 @@ func List(home *rootfs.Root) ([]Stored, error) {
 		}
 		s, err := measure(dir, e.Name)
 		if err != nil {
-			if rootfs.KindOf(err) != rootfs.NotFound {
+			if rootfs.KindOf(err) != rootfs.NotFound && err != errNotIndex {
 				errs = append(errs, err)
 			}
 			continue
@@ -57,6 +58,9 @@ func List(home *rootfs.Root) ([]Stored, error) {
 	})
 	return all, errors.Join(errs...)
 }
+
+// errNotIndex is for a folder that holds something else: it is left alone.
+var errNotIndex = errors.New("not an index")
 
 func measure(home *rootfs.Dir, name string) (Stored, error) {
 	s := Stored{Name: name}
@@ -70,6 +74,9 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 		return s, err
 	}
 	for _, e := range entries {
+		if !ours(e.Name) {
+			return s, errNotIndex
+		}
 		info, err := dir.Stat(e.Name)
 		if err != nil {
 			continue // removed meanwhile
@@ -82,9 +89,14 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 	return s, nil
 }
 
+// ours reports whether a name is one of those in an index's folder.
+func ours(name string) bool {
+	return name == lockName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
+}
+
 // Evict deletes the indexes used longest ago until all together have no more
 // than most bytes, and returns what it deleted. Indexes in use by a process, and
-// the one called keep, stay.
+// the one called keep, stay, and so does any folder that is no index.
 func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	all, err := List(home)
 	var total int64
@@ -94,13 +106,14 @@ func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	var gone []Stored
 	errs := []error{err}
 	for _, s := range all {
-		if total <= most {
-			break
-		}
-		if s.Name == keep {
+		if total <= most && !strings.HasPrefix(s.Name, goingPrefix) {
 			continue
 		}
-		ok, err := deleteUnused(home, s.Name)
+		dir, err := rootfs.Path{}.Child(s.Name)
+		if err != nil || s.Name == keep {
+			continue
+		}
+		ok, err := Delete(home, dir)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -112,12 +125,15 @@ func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	return gone, errors.Join(errs...)
 }
 
-// deleteUnused deletes an index folder unless a process has its lock.
-func deleteUnused(home *rootfs.Root, name string) (bool, error) {
-	dir, err := rootfs.Path{}.Child(name)
-	if err != nil {
-		return false, err
-	}
+// goingPrefix begins the name of a folder that is being deleted, or was when
+// the process that did it died.
+const goingPrefix = "deleted-"
+
+// Delete deletes the index in a folder of home, and reports whether it did: not
+// if a process has its lock. The folder goes under another name first, so that
+// nobody finds half of it; who has opened it just before must look whether it
+// still is where it was, once the index is open.
+func Delete(home *rootfs.Root, dir rootfs.Path) (bool, error) {
 	p, err := dir.Child(lockName)
 	if err != nil {
 		return false, err
@@ -126,10 +142,22 @@ func deleteUnused(home *rootfs.Root, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// Held until the folder is gone; who opens the index then makes a new one.
 	defer lock.Close()
 	if ok, err := lock.TryLock(true); !ok || err != nil {
 		return false, err
+	}
+	if !strings.HasPrefix(dir.String(), goingPrefix) {
+		going, err := rootfs.Path{}.Child(goingPrefix + dir.String())
+		if err != nil {
+			return false, err
+		}
+		if err := home.RemoveAll(going); err != nil && rootfs.KindOf(err) != rootfs.NotFound {
+			return false, err
+		}
+		if err := home.Rename(dir, going); err != nil {
+			return false, err
+		}
+		dir = going
 	}
 	return true, home.RemoveAll(dir)
 }

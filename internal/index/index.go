@@ -41,7 +41,8 @@ type Options struct {
 	ReadOnly bool
 	// Workers is the number of goroutines; 0 is one for each processor.
 	Workers int
-	// Progress, if set, hears of files read during a flush, from any goroutine.
+	// Progress, if set, hears of a flush, from any goroutine: how many more
+	// files were read, and how many bytes so far.
 	Progress func(files int, bytes int64)
 	Logger   *slog.Logger // nil is silent
 
@@ -53,6 +54,9 @@ type Options struct {
 type Changes struct {
 	Files []rootfs.Path
 	Trees []rootfs.Path // folders to be listed and compared, with all below
+	// Stamps says that any file the index knows may have been written to, and
+	// that nobody can tell which. None has appeared or gone.
+	Stamps bool
 }
 
 // Source is where changes come from.
@@ -85,14 +89,18 @@ type Index struct {
 	segs       []*held              // oldest first
 	dirty      map[string]*change   // by path
 	trees      map[string]bool      // folders to be swept
+	unsure     bool                 // stamps are to be compared
 	pending    map[string]bool      // changes to be looked at
 	unreadable map[string]walk.Skip // folders no walk could look into
 	seq        uint64               // of the last change
 	swept      bool                 // the tree was compared since Open
-	number     uint64               // of the last manifest written or found
-	inForce    uint64               // of the manifest that names segs
-	names      uint64               // segments made so far
-	snap       *snapshot            // of the present state, nil after a change
+	sweptAt    time.Time            // when the whole tree last was
+	sweeps     uint64               // of any part
+	restamps   uint64
+	number     uint64    // of the last manifest written or found
+	inForce    uint64    // of the manifest that names segs
+	names      uint64    // segments made so far
+	snap       *snapshot // of the present state, nil after a change
 	closed     bool
 }
 
@@ -223,13 +231,17 @@ type Status struct {
 	Bytes     int64 // on disk
 	Text      int64 // bytes of text indexed
 	Swept     bool  // it was compared with the tree
+	// Sweeps counts how often folders were listed and compared, Restamps how
+	// often stamps alone were; SweptAt is when the whole tree was swept last.
+	Sweeps, Restamps uint64
+	SweptAt          time.Time
 }
 
 // Status returns figures.
 func (ix *Index) Status() Status {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	st := Status{Segments: len(ix.segs), Dirty: len(ix.dirty), Swept: ix.swept}
+	st := Status{Segments: len(ix.segs), Dirty: len(ix.dirty), Swept: ix.swept, Sweeps: ix.sweeps, Restamps: ix.restamps, SweptAt: ix.sweptAt}
 	for _, h := range ix.segs {
 		st.Documents += h.seg.docs.n - h.dead.count()
 		st.Bytes += h.seg.size

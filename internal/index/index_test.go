@@ -260,7 +260,7 @@ func TestVerify(t *testing.T) {
 	w := manyFiles(t)
 	w.calm()
 	none := func(path, what string) { t.Errorf("%s: %s", path, what) }
-	v, err := w.ix.Verify(context.Background(), none)
+	v, err := w.ix.Verify(context.Background(), none, nil)
 	if err != nil || v.Files != len(w.listed(true)) || v.Changed != 0 {
 		t.Fatalf("Verify: %+v, %v", v, err)
 	}
@@ -277,7 +277,7 @@ func TestVerify(t *testing.T) {
 	h.seg.docs.flags[id] ^= byte(Large)
 	w.ix.forgetSnapshot()
 	faults := map[string]int{}
-	if _, err := w.ix.Verify(context.Background(), func(path, _ string) { faults[path]++ }); err != nil {
+	if _, err := w.ix.Verify(context.Background(), func(path, _ string) { faults[path]++ }, nil); err != nil {
 		t.Fatal(err)
 	}
 	if faults["zz"] != 2 {

@@ -54,18 +54,25 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 		}
 		dirs = append(dirs, path)
 	}
-	taken := ix.trees
-	ix.trees = map[string]bool{}
+	taken, unsure := ix.trees, ix.unsure
+	ix.trees, ix.unsure = map[string]bool{}, false
 	ix.mu.Unlock()
 	for d := range taken {
 		dirs = append(dirs, d)
 	}
-	err := ix.settleAll(ctx, dirs)
+	var err error
+	if unsure && !slices.Contains(dirs, "") { // a sweep of all compares stamps, too
+		err = ix.restamp(ctx)
+	}
+	if err == nil {
+		err = ix.settleAll(ctx, dirs)
+	}
 	if err != nil { // what was not done is still to do
 		ix.mu.Lock()
 		for d := range taken {
 			ix.trees[d] = true
 		}
+		ix.unsure = ix.unsure || unsure
 		ix.mu.Unlock()
 	}
 	return err

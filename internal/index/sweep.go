@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
@@ -46,8 +47,9 @@ func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	}
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
+	ix.sweeps++
 	if dirs[0] == "" {
-		ix.swept = !s.cut
+		ix.swept, ix.sweptAt = !s.cut, time.Now()
 	}
 	return nil
 }

@@ -23,8 +23,9 @@ type Verified struct {
 // Verify reads every file again and compares it with what the index says: the
 // files a walk lists, what each is, and that each has all its grams. Whatever
 // differs is told to fault and would have made a search miss something; it
-// should never be called.
-func (ix *Index) Verify(ctx context.Context, fault func(path, what string)) (Verified, error) {
+// should never be called. progress, if set, hears of files that were read, from
+// any goroutine.
+func (ix *Index) Verify(ctx context.Context, fault func(path, what string), progress func(files int, bytes int64)) (Verified, error) {
 	var v Verified
 	snap, err := ix.Fresh(ctx)
 	if err != nil {
@@ -49,7 +50,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string)) (Ver
 		for i := range errs {
 			wg.Go(func() {
 				taken := &takenBlocks{}
-				c := &checker{view: view, reader: newReader(ix.root, ix.opts.racy, taken), taken: taken, fault: tell}
+				c := &checker{view: view, reader: newReader(ix.root, ix.opts.racy, taken), taken: taken, fault: tell, progress: progress}
 				defer c.reader.close()
 				errs[i] = guard(func() error { return c.run(ctx, &next) })
 				mu.Lock()
@@ -109,6 +110,7 @@ type checker struct {
 	taken  *takenBlocks
 	fault  func(path, what string)
 
+	progress       func(files int, bytes int64)
 	files, changed int
 	names          map[uint32]string // of documents
 	postings       []uint64          // gram<<32 | block
@@ -129,6 +131,7 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 			return nil
 		}
 		hi := min(lo+stretch, docs.n)
+		read := c.reader.bytes
 		c.names = map[uint32]string{}
 		c.postings = c.postings[:0]
 		for id := lo; id < hi; id++ {
@@ -142,6 +145,9 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 		}
 		if err := c.lists(lo, hi); err != nil {
 			return err
+		}
+		if c.progress != nil {
+			c.progress(hi-lo, c.reader.bytes-read)
 		}
 	}
 }

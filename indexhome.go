@@ -1,0 +1,174 @@
+package quarry
+
+import (
+	"errors"
+	"path/filepath"
+	"time"
+
+	"quarry/internal/index"
+	"quarry/internal/owner"
+	"quarry/internal/rootfs"
+)
+
+// maxIndexBytes is what all indexes of a user may take together: that of Linux
+// 6.1 has 94 MB, so it is a hundred large trees.
+const maxIndexBytes = 10 << 30
+
+// errEvicted says that the folder of an index was deleted while it was opened.
+var errEvicted = errors.New("the index was deleted meanwhile")
+
+func (o *IndexOptions) maxBytes() int64 {
+	if o.MaxBytes > 0 {
+		return o.MaxBytes
+	}
+	return maxIndexBytes
+}
+
+func openTrusted(dir string) (*rootfs.Root, error) {
+	return rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+}
+
+// openDir opens the index's folder, and makes it if it belongs to a home.
+func (o *IndexOptions) openDir() (*rootfs.Root, error) {
+	state, err := openTrusted(o.Dir)
+	if err == nil || o.Home == "" {
+		return state, err
+	}
+	home, name, err := o.openHome()
+	if err != nil {
+		return nil, err
+	}
+	defer home.Close()
+	if err := home.Mkdir(name); err != nil && rootfs.KindOf(err) != rootfs.AlreadyExists {
+		return nil, err
+	}
+	return openTrusted(o.Dir)
+}
+
+// openHome opens the folder of all indexes and gives the path of this one in it.
+func (o *IndexOptions) openHome() (*rootfs.Root, rootfs.Path, error) {
+	home, err := openTrusted(o.Home)
+	if err != nil {
+		return nil, rootfs.Path{}, err
+	}
+	name, err := home.Known(filepath.Base(o.Dir))
+	if err == nil && filepath.Dir(o.Dir) != filepath.Clean(o.Home) {
+		err = errors.New("the index's folder is not in the folder of all indexes")
+	}
+	if err != nil {
+		home.Close()
+	}
+	return home, name, err
+}
+
+// inPlace reports whether an open folder is still the one at Dir: one that is
+// being deleted could be opened just before it went.
+func (o *IndexOptions) inPlace(state *rootfs.Root) bool {
+	now, err := openTrusted(o.Dir)
+	if err != nil {
+		return false
+	}
+	defer now.Close()
+	return sameFolder(state, now)
+}
+
+func sameFolder(a, b *rootfs.Root) bool {
+	x, errA := folderInfo(a)
+	y, errB := folderInfo(b)
+	return errA == nil && errB == nil && x.Dev == y.Dev && x.Ino == y.Ino
+}
+
+func folderInfo(r *rootfs.Root) (rootfs.Info, error) {
+	d, err := r.OpenDir(rootfs.Path{})
+	if err != nil {
+		return rootfs.Info{}, err
+	}
+	defer d.Close()
+	return d.Info()
+}
+
+// markUsed notes when the index was in use last.
+func (k *keeper) markUsed() {
+	if k.opts.Home == "" {
+		return
+	}
+	home, name, err := k.opts.openHome()
+	if err == nil {
+		err = errors.Join(index.MarkUsed(home, name, time.Now()), home.Close())
+	}
+	if err != nil {
+		k.ws.log.Warn("index: can't note that it is in use", "err", err)
+	}
+}
+
+// evict makes room when all indexes together have become too large.
+func (k *keeper) evict() {
+	if k.opts.Home == "" {
+		return
+	}
+	k.markUsed()
+	home, name, err := k.opts.openHome()
+	if err != nil {
+		k.ws.log.Warn("index: other indexes can't be looked at", "err", err)
+		return
+	}
+	defer home.Close()
+	gone, err := index.Evict(home, k.opts.maxBytes(), name.String())
+	if err != nil {
+		k.ws.log.Warn("index: can't make room", "err", err)
+	}
+	for _, s := range gone {
+		k.ws.log.Info("index: deleted one that was not used for long", "name", s.Name, "bytes", s.Bytes, "used", s.Used)
+	}
+}
+
+// usage adds what all indexes take.
+func (o *IndexOptions) usage(st *IndexStatus) {
+	if o.Home == "" {
+		return
+	}
+	home, name, err := o.openHome()
+	if err != nil {
+		return
+	}
+	defer home.Close()
+	st.MaxBytes = o.maxBytes()
+	all, _ := index.List(home)
+	for _, s := range all {
+		st.AllBytes += s.Bytes
+		if s.Name == name.String() && st.DiskBytes == 0 {
+			st.DiskBytes = s.Bytes
+		}
+	}
+}
+
+// ErrIndexInUse is returned for an index that a process keeps.
+var ErrIndexInUse = errors.New("a process keeps this index")
+
+// DeleteIndex deletes an index that no process keeps, and reports whether there
+// was one. Home has to be set.
+func DeleteIndex(opts *IndexOptions) (bool, error) {
+	home, name, err := opts.openHome()
+	if err != nil {
+		return false, err
+	}
+	defer home.Close()
+	state, err := openTrusted(opts.Dir)
+	if err != nil {
+		return false, nil
+	}
+	defer state.Close()
+	lease, err := owner.Claim(state)
+	if err != nil {
+		return false, err
+	}
+	if lease == nil {
+		return false, ErrIndexInUse
+	}
+	defer lease.Release()
+	ok, err := index.Delete(home, name)
+	if err == nil && !ok {
+		err = ErrIndexInUse
+	}
+	return ok, err
+}

@@ -1,0 +1,207 @@
+package quarry
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"quarry/match"
+)
+
+// Verification is what VerifyIndex compared.
+type Verification struct {
+	Files    int   // read and compared with what the index has of them
+	Bytes    int64 // read
+	Changed  int   // files that changed meanwhile: nothing is claimed of them
+	Listed   int   // paths listed by the index and by a walk
+	Searches int   // made by the index and by a scan
+	Faults   int   // differences; always 0, or there is a bug
+	Remote   bool  // another process keeps the index: only its answers were compared
+}
+
+// VerifyIndex compares the index with the files: every file is read again and
+// must have in the index all that a search would look for, the list of paths
+// must be a walk's, and searches for words of the files must find what a scan
+// finds. Every difference is told to fault. progress may be nil.
+func (w *Workspace) VerifyIndex(ctx context.Context, fault func(path, what string), progress func(Progress)) (*Verification, error) {
+	v := &verifying{ws: w, fault: fault}
+	if err := w.FollowIndex(ctx, func(Progress) {}); err != nil {
+		return nil, err
+	}
+	v.out.Remote = w.keeper.Load() == nil
+	if k := w.keeper.Load(); k != nil {
+		if err := v.grams(ctx, k, progress); err != nil {
+			return nil, err
+		}
+	}
+	if err := v.answers(ctx); err != nil {
+		return nil, err
+	}
+	return &v.out, nil
+}
+
+type verifying struct {
+	ws    *Workspace
+	fault func(path, what string)
+	out   Verification
+}
+
+func (v *verifying) tell(path, format string, args ...any) {
+	v.out.Faults++
+	v.fault(path, fmt.Sprintf(format, args...))
+}
+
+// grams reads every file.
+func (v *verifying) grams(ctx context.Context, k *keeper, progress func(Progress)) error {
+	if err := k.ix.Flush(ctx); err != nil {
+		return err
+	}
+	total := k.ix.Status().Documents
+	var files, size atomic.Int64
+	step := func(n int, b int64) {
+		p := Progress{Files: int(files.Add(int64(n))), Total: total, Bytes: size.Add(b)}
+		if progress != nil {
+			progress(p)
+		}
+	}
+	res, err := k.ix.Verify(ctx, func(path, what string) { v.tell(path, "%s", what) }, step)
+	v.out.Files, v.out.Bytes, v.out.Changed = res.Files, res.Bytes, res.Changed
+	return err
+}
+
+// answers compares answers by index with answers by scan. Files that change
+// meanwhile may differ, so a difference counts if it is there again.
+func (v *verifying) answers(ctx context.Context) error {
+	entries, err := v.paths(ctx)
+	if err != nil {
+		return err
+	}
+	v.out.Listed = len(entries)
+	words, err := v.sample(ctx, entries)
+	if err != nil {
+		return err
+	}
+	for _, word := range words {
+		if err := v.search(ctx, word); err != nil {
+			return err
+		}
+		v.out.Searches++
+	}
+	return nil
+}
+
+// twice gives the differences of two answers, if they are there in two tries.
+func twice(compare func() (map[string]string, error)) (map[string]string, error) {
+	first, err := compare()
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	again, err := compare()
+	for path := range first {
+		if _, still := again[path]; !still {
+			delete(first, path)
+		}
+	}
+	return first, err
+}
+
+func (v *verifying) paths(ctx context.Context) (scanned []Entry, err error) {
+	differ, err := twice(func() (map[string]string, error) {
+		indexed, err := v.ws.Find(ctx, FindQuery{})
+		if err != nil {
+			return nil, err
+		}
+		list, err := v.ws.Find(ctx, FindQuery{Scope: Scope{NoIndex: true}})
+		if err != nil {
+			return nil, err
+		}
+		scanned = list.Entries
+		out := map[string]string{}
+		for _, e := range indexed.Entries {
+			out[e.Path] = "is in the index, but a walk doesn't list it"
+		}
+		for _, e := range scanned {
+			if _, ok := out[e.Path]; ok {
+				delete(out, e.Path)
+			} else {
+				out[e.Path] = "is missing in the index"
+			}
+		}
+		return out, nil
+	})
+	for path, what := range differ {
+		v.tell(path, "%s", what)
+	}
+	return scanned, err
+}
+
+// sample takes words from files spread over the tree.
+func (v *verifying) sample(ctx context.Context, files []Entry) ([]string, error) {
+	const most = 16 // a scan of Linux takes half a second
+	var words []string
+	step := max(1, len(files)/most)
+	for i := 0; i < len(files) && len(words) < most; i += step {
+		t, err := v.ws.Read(ctx, files[i].Path, &ReadOptions{MaxLines: 200})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			continue
+		}
+		if w := longestWord(t.Lines); w != "" && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	return words, nil
+}
+
+func longestWord(lines []string) string {
+	longest := ""
+	for _, line := range lines {
+		for _, w := range strings.FieldsFunc(line, func(r rune) bool {
+			return r < 0x80 && r != '_' && (r < '0' || r > 'z' || r > '9' && r < 'A' || r > 'Z' && r < 'a')
+		}) {
+			if len(w) > len(longest) && len(w) < 40 {
+				longest = w
+			}
+		}
+	}
+	return longest
+}
+
+func (v *verifying) search(ctx context.Context, word string) error {
+	differ, err := twice(func() (map[string]string, error) {
+		indexed, err := v.count(ctx, word, false)
+		if err != nil {
+			return nil, err
+		}
+		scanned, err := v.count(ctx, word, true)
+		out := map[string]string{}
+		for path, n := range scanned {
+			if indexed[path] != n {
+				out[path] = fmt.Sprintf("%q is in %d lines by the index, in %d by a scan", word, indexed[path], n)
+			}
+			delete(indexed, path)
+		}
+		for path, n := range indexed {
+			out[path] = fmt.Sprintf("%q is in %d lines by the index, in none by a scan", word, n)
+		}
+		return out, err
+	})
+	for path, what := range differ {
+		v.tell(path, "%s", what)
+	}
+	return err
+}
+
+func (v *verifying) count(ctx context.Context, word string, scan bool) (map[string]int, error) {
+	lines := map[string]int{}
+	q := Query{Pattern: word, Match: match.Options{Syntax: match.Literal}, Detail: Counts, Scope: Scope{NoIndex: scan}}
+	_, err := v.ws.SearchEach(ctx, q, func(f *File) error {
+		lines[f.Path] = f.Matched
+		return nil
+	})
+	return lines, err
+}

@@ -1,0 +1,139 @@
+package index
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"quarry/internal/rootfs"
+)
+
+// restamp compares the stamps of the files the index knows with those on disk,
+// and marks what differs. It is less than a sweep: no folder is listed and no
+// rule is asked, so it finds changed files, not new ones. On Linux 6.1 it takes
+// half of a sweep's time.
+func (ix *Index) restamp(ctx context.Context) error {
+	snap, err := ix.Snapshot()
+	if err != nil {
+		return err
+	}
+	defer snap.Close()
+	var stale []string
+	for _, v := range snap.views {
+		found, err := ix.restampView(ctx, v)
+		if err != nil {
+			ix.dropDamaged(snap.snapshot)
+			return err
+		}
+		stale = append(stale, found...)
+	}
+	ix.mu.Lock()
+	defer ix.mu.Unlock()
+	ix.restamps++
+	for _, path := range stale {
+		ix.suspect(path, ix.mark(path))
+	}
+	return nil
+}
+
+// restampView does so for the documents of one segment, on all processors.
+func (ix *Index) restampView(ctx context.Context, v *view) ([]string, error) {
+	var next atomic.Int64 // first document nobody has taken
+	workers := make([]restamper, ix.opts.Workers)
+	errs := make([]error, len(workers))
+	var wg sync.WaitGroup
+	for i := range workers {
+		wg.Go(func() {
+			w := &workers[i]
+			*w = restamper{root: ix.root, view: v, paths: pathReader{t: &v.seg.docs}}
+			defer w.leave()
+			errs[i] = guard(func() error { return w.run(ctx, &next) })
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		if errors.Is(err, ErrDamaged) {
+			v.damage.Store(&err)
+		}
+		return nil, err
+	}
+	var stale []string
+	for i := range workers {
+		stale = append(stale, workers[i].stale...)
+	}
+	return stale, nil
+}
+
+// restamper looks at documents, on one goroutine. Those of a folder follow each
+// other, so it keeps the last one open.
+type restamper struct {
+	root  *rootfs.Root
+	view  *view
+	paths pathReader
+	name  []byte // of the folder
+	dir   *rootfs.Dir
+	stale []string
+}
+
+func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
+	docs := &w.view.seg.docs
+	for {
+		lo := int(next.Add(stretch)) - stretch
+		if lo >= docs.n {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		w.paths.seek(lo)
+		for id := lo; id < min(lo+stretch, docs.n); id++ {
+			path := w.paths.next()
+			if !w.view.mask.has(id) && !w.same(path, docs.stamp(id)) {
+				w.stale = append(w.stale, string(path))
+			}
+		}
+	}
+}
+
+// same reports whether the file at a path has a stamp.
+func (w *restamper) same(path []byte, stamp Stamp) bool {
+	slash := bytes.LastIndexByte(path, '/')
+	if !w.enter(path[:max(slash, 0)]) {
+		return false
+	}
+	info, err := w.dir.Stat(string(path[slash+1:]))
+	return err == nil && info.Type == rootfs.TypeFile && stamp.Of(&info)
+}
+
+func (w *restamper) enter(name []byte) bool {
+	if w.dir != nil && bytes.Equal(name, w.name) {
+		return true
+	}
+	w.leave()
+	var p rootfs.Path
+	if len(name) > 0 {
+		var err error
+		if p, err = w.root.Known(string(name)); err != nil {
+			return false
+		}
+	}
+	dir, err := w.root.OpenDir(p)
+	if err != nil {
+		return false
+	}
+	if dir.Path() != p { // a symlink is in its place
+		dir.Close()
+		return false
+	}
+	w.dir, w.name = dir, append(w.name[:0], name...)
+	return true
+}
+
+func (w *restamper) leave() {
+	if w.dir != nil {
+		w.dir.Close()
+		w.dir = nil
+	}
+}
