@@ -26,8 +26,11 @@ var layers = map[string][]string{
 		"internal/watch",
 		"internal/zoekt",
 	},
-	"match": {"internal/re/..."},
-	"tool":  {},
+	"match":   {"internal/re/..."},
+	"tool":    {},
+	"toolset": {".", "tool", "internal/profile"},
+
+	"examples/agent": {".", "tool", "toolset"}, // as a program outside would: nothing internal
 
 	"internal/rootfs":   {"internal/glob"},
 	"internal/glob":     {},
@@ -92,6 +95,7 @@ var opensUserFiles = map[string]bool{
 	"internal/owner":      true, // its own socket
 	"internal/re/ucd/gen": true,
 	"cmd/quarry":          true,
+	"examples/agent":      true, // its demonstration folder
 }
 
 // forbiddenNames are drawers, not rooms.
