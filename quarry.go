@@ -58,6 +58,8 @@ type Options struct {
 
 	Workers int          // 0 is one for each processor
 	Logger  *slog.Logger // nil is silent
+
+	layer *rootfs.Layer // for tests
 }
 
 // IgnoreFile is a rule file that lies above the workspace.
@@ -88,6 +90,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		opts = &Options{}
 	}
 	root, err := rootfs.Open(dir, &rootfs.Options{
+		Layer:    opts.layer,
 		Rules:    rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny},
 		AllowAny: opts.AllowAny,
 		Trusted:  opts.Trusted,

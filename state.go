@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/trash"
 )
 
 // state is what a workspace that can be changed keeps outside the folder.
@@ -23,7 +24,7 @@ type state struct {
 var ErrNoState = errors.New("the workspace was opened without a state folder, so nothing can be changed")
 
 func openState(dir string, opts *Options) (*state, error) {
-	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: opts.layer})
 	if err != nil {
 		return nil, fmt.Errorf("open state folder: %w", err)
 	}
@@ -60,10 +61,16 @@ var errOwner = errors.New("the workspace is open for reading only")
 //
 // A workspace without such changes costs one look at the journal. Otherwise
 // the folders they touched are first cleared of temporary files, which may
-// give back a file its old content.
+// give back a file its old content. So are those of the last changes before the
+// machine was started again: what was removed last may be there again.
 func (w *Workspace) recoverChanges(ctx context.Context) error {
-	cut, err := w.state.journal.Unfinished(w.root)
-	if err != nil || len(cut) == 0 {
+	j := w.state.journal
+	cut, err := j.Unfinished(w.root)
+	if err != nil {
+		return err
+	}
+	last, err := j.Restarted()
+	if err != nil || len(cut)+len(last) == 0 {
 		return err
 	}
 	// One process at a time: two would take the same steps back.
@@ -79,8 +86,11 @@ func (w *Workspace) recoverChanges(ctx context.Context) error {
 	if err := lock.Lock(true); err != nil {
 		return err
 	}
-	w.cleanAround(ctx, cut)
-	if cut, err = w.state.journal.Unfinished(w.root); err != nil {
+	for _, u := range cut {
+		last = append(last, u.Entry)
+	}
+	w.cleanAround(ctx, last)
+	if cut, err = j.Unfinished(w.root); err != nil {
 		return err
 	}
 	// The newest first: a later change may rest on an earlier one.
@@ -91,56 +101,58 @@ func (w *Workspace) recoverChanges(ctx context.Context) error {
 			w.log.Error("unfinished change not settled", "id", u.ID, "err", err)
 		}
 	}
-	return nil
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return j.Tidied()
 }
 
 // cleanAround removes left-over temporary files in the folders of changes.
-func (w *Workspace) cleanAround(ctx context.Context, cut []journal.Unfinished) {
-	dirs := map[rootfs.Path]bool{}
-	for _, u := range cut {
-		for _, p := range u.Entry.Paths() {
-			dirs[p.Dir()] = true
+func (w *Workspace) cleanAround(ctx context.Context, changes []journal.Entry) {
+	dirs, trashes := map[rootfs.Path]bool{}, map[TrashKind]bool{}
+	for _, e := range changes {
+		for _, dir := range e.Folders() {
+			dirs[dir] = true
 		}
-		for _, op := range u.Ops {
-			if (op.Kind == journal.Trash || op.Kind == journal.Restore) && kindOf(op.Where) == TrashLocal {
-				w.cleanTrash(ctx)
+		for _, op := range e.Ops {
+			if op.Kind == journal.Trash || op.Kind == journal.Restore {
+				trashes[kindOf(op.Where)] = true
 			}
 		}
 	}
 	for dir := range dirs {
-		if beneathAny(dirs, dir) {
-			continue // cleaned with the folder above
-		}
-		w.cleanFolder(ctx, dir)
+		res, err := w.root.CleanFolder(ctx, dir)
+		w.logCleaned(dir.String(), res, err)
+	}
+	for kind := range trashes {
+		w.cleanTrash(ctx, kind)
 	}
 }
 
-// cleanTrash cleans the workspace's own trash, which no walk enters.
-func (w *Workspace) cleanTrash(ctx context.Context) {
-	if p, err := w.root.Known(".trash"); err == nil {
-		w.cleanFolder(ctx, p)
+// cleanTrash removes what a process that died in the middle of a deletion left
+// in a trash.
+func (w *Workspace) cleanTrash(ctx context.Context, kind TrashKind) {
+	bin, err := w.bin(kind)
+	if err == nil {
+		var res rootfs.Cleaned
+		res, err = bin.Clean(ctx)
+		w.logCleaned("trash", res, nil)
+	}
+	if err != nil && !errors.Is(err, trash.ErrUnsupported) {
+		w.log.Warn("temporary files not cleaned", "folder", "trash", "err", err)
 	}
 }
 
-func (w *Workspace) cleanFolder(ctx context.Context, dir rootfs.Path) {
-	res, err := w.root.CleanTemps(ctx, dir)
-	if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
-		w.log.Warn("temporary files not cleaned", "folder", dir.String(), "err", err)
+func (w *Workspace) logCleaned(dir string, res rootfs.Cleaned, err error) {
+	if err != nil && rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder {
+		w.log.Warn("temporary files not cleaned", "folder", dir, "err", err)
+	}
+	for _, err := range res.Errors {
+		w.log.Warn("temporary files not cleaned", "folder", dir, "err", err)
 	}
 	for _, p := range res.Kept {
 		w.log.Warn("content another program wrote during a crash was kept", "path", p.String())
 	}
-}
-
-// beneathAny reports whether a folder above dir is in the set.
-func beneathAny(dirs map[rootfs.Path]bool, dir rootfs.Path) bool {
-	for !dir.IsRoot() {
-		dir = dir.Dir()
-		if dirs[dir] {
-			return true
-		}
-	}
-	return false
 }
 
 // settle ends one change that was cut short.
@@ -193,7 +205,8 @@ func (w *Workspace) Clean(ctx context.Context) (*Cleaned, error) {
 	if err == nil {
 		err = errors.Join(res.Errors...)
 	}
-	w.cleanTrash(ctx)
+	w.cleanTrash(ctx, TrashLocal)
+	w.cleanTrash(ctx, TrashSystem)
 	if err == nil {
 		err = w.recoverChanges(ctx)
 	}

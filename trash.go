@@ -38,7 +38,7 @@ func (w *Workspace) trashKind(asked TrashKind) (TrashKind, error) {
 // bin opens a trash.
 func (w *Workspace) bin(kind TrashKind) (*trash.Bin, error) {
 	// What lies on a volume without a trash is better copied than kept.
-	opts := &trash.Options{DataDir: w.trashDir, CopyHome: true}
+	opts := &trash.Options{DataDir: w.trashDir, CopyHome: true, Layer: w.root.Layer()}
 	if kind == TrashLocal {
 		return trash.Local(w.root, opts), nil
 	}

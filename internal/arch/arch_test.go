@@ -84,12 +84,15 @@ var layers = map[string][]string{
 	"internal/arch":    {},
 
 	"internal/stress": {},
+
+	"internal/powercut": {"internal/rootfs"}, // for tests
 }
 
 // opensUserFiles are the only packages that may call os functions that take a
 // path: everything else goes through rootfs, which keeps the sandbox.
 var opensUserFiles = map[string]bool{
 	"internal/rootfs":     true,
+	"internal/powercut":   true,
 	"internal/cli":        true,
 	"internal/config":     true,
 	"internal/owner":      true, // its own socket

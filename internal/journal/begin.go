@@ -119,6 +119,9 @@ func (j *Journal) beOwner() error {
 		if err := j.tidy(); err != nil {
 			return err
 		}
+		if err := j.markBoot(); err != nil {
+			return err
+		}
 		token := randomToken()
 		p, err := j.known("owners/" + token)
 		if err != nil {

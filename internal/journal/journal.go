@@ -17,6 +17,7 @@
 //	packs/NNNNNNNN-… contents over 1 MiB, and those of large trees; but of a
 //	                large file that was edited only what the edits overwrote
 //	owners/…        one locked file for each process with changes under way
+//	boot-B          says that changes were made in boot B of the machine
 //
 // A segment stands for itself: the contents its entries need are in it or in
 // packs of its number, deduplicated by hash. So the cap on size and age drops

@@ -82,7 +82,7 @@ func (f *frames) next() (record, bool) {
 		}
 		if r, n, ok := f.parse(); ok {
 			f.pos += n
-			if r.body == nil {
+			if r.body == nil && !neverCame(rest[:n]) {
 				f.damaged++
 			}
 			return r, true
@@ -91,11 +91,14 @@ func (f *frames) next() (record, bool) {
 			return record{}, false
 		}
 		// Not a head: go on where the marker stands next.
-		f.damaged++
 		i := f.resync(1)
 		if i < 0 {
+			f.damaged++
 			f.pos = len(f.data)
 			return record{}, false
+		}
+		if !neverCame(rest[:i]) {
+			f.damaged++
 		}
 		f.pos += i
 	}
@@ -126,8 +129,7 @@ func (f *frames) parse() (record, int, bool) {
 		return record{}, 0, false
 	}
 	if !bytes.Equal(rest[:8], f.m[:]) || headSum(rest[:20], at) != binary.LittleEndian.Uint32(rest[20:]) {
-		// A file grown by a crash whose data never came is all zeros.
-		f.torn = len(bytes.TrimLeft(rest, "\x00")) == 0
+		f.torn = f.unfinished()
 		return record{}, 0, false
 	}
 	n := binary.LittleEndian.Uint32(rest[12:])
@@ -144,6 +146,21 @@ func (f *frames) parse() (record, int, bool) {
 	body := rest[headLen : headLen+int(n) : headLen+int(n)]
 	if crc32.Checksum(body, castagnoli) == binary.LittleEndian.Uint32(rest[16:]) {
 		r.body = body
+	} else if f.torn = f.unfinished(); f.torn {
+		return record{}, 0, false
 	}
 	return r, headLen + int(n), true
+}
+
+// unfinished reports whether the rest is what a crash left of the last write.
+func (f *frames) unfinished() bool {
+	rest := f.data[f.pos:]
+	return neverCame(rest) && f.resync(1) < 0
+}
+
+// neverCame reports whether b, which can't be read, is the place of a record
+// that the power cut took: the file had grown, and from somewhere on its data,
+// which is zeros then, had not come. No record ends with two zeros.
+func neverCame(b []byte) bool {
+	return bytes.HasSuffix(b, []byte{0, 0}) || len(bytes.Trim(b, "\x00")) == 0
 }

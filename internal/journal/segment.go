@@ -303,7 +303,13 @@ func (j *Journal) rotate() error {
 		return err
 	}
 	s := newSegment(num, m, log)
-	if err := s.append(j.root, recStart, st.encode()); err != nil {
+	// Synced by itself, once for each segment: what follows makes no sense
+	// without it.
+	err = s.append(j.root, recStart, st.encode())
+	if err == nil {
+		err = log.Sync()
+	}
+	if err != nil {
 		return errors.Join(err, log.Close(), j.root.Remove(p))
 	}
 	j.segs[num], j.tail = s, s

@@ -3,8 +3,8 @@
 package rootfs
 
 import (
-	"errors"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -41,17 +41,49 @@ const (
 	callUnlink   call = "unlink"
 	callMkdir    call = "mkdir"
 	callStat     call = "stat"
+	callSymlink  call = "symlink"
+	callTimes    call = "utimens"
+	callList     call = "list"
 )
 
-// errShort, injected into a write, makes it write half.
-var errShort = errors.New("short write")
+// told passes on what was done, if someone listens.
+func (r *Root) told(e func() Event) {
+	if r.sys.after != nil {
+		r.sys.after(e())
+	}
+}
+
+// inoOf is for a listener: the number of an open file or folder.
+func inoOf(fd int) uint64 {
+	info, err := infoAt(fd, "", unix.AT_EMPTY_PATH)
+	if err != nil {
+		return 0
+	}
+	return info.Ino
+}
+
+// ino is the number of a file as it may stand in a temporary name.
+func (r *Root) ino(info Info) uint64 {
+	if r.sys.ino != nil {
+		return r.sys.ino(info.Ino)
+	}
+	return info.Ino
+}
 
 // create makes a new file; it never opens an existing one.
 func (r *Root) create(dir int, name string, mode uint32) (int, error) {
 	if err := r.inject(callCreate); err != nil {
 		return -1, err
 	}
-	return openat(dir, name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+	return r.createWith(dir, name, unix.O_RDWR, mode)
+}
+
+func (r *Root) createWith(dir int, name string, flags int, mode uint32) (int, error) {
+	fd, err := openat(dir, name, flags|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, mode)
+	if err == nil {
+		r.told(func() Event { return r.made("create", dir, name) })
+	}
+	return fd, err
 }
 
 func (r *Root) openName(dir int, name string, flags int) (int, error) {
@@ -72,7 +104,7 @@ func (r *Root) pread(fd int, b []byte, off int64) (int, error) {
 func (r *Root) pwriteAll(fd int, b []byte, off int64) error {
 	for len(b) > 0 {
 		part := b[:min(len(b), maxIO)]
-		if err := r.inject(callWrite); err == errShort {
+		if err := r.inject(callWrite); err == ErrShort {
 			part = part[:(len(part)+1)/2]
 		} else if err != nil {
 			return err
@@ -87,6 +119,7 @@ func (r *Root) pwriteAll(fd int, b []byte, off int64) error {
 		if n == 0 {
 			return unix.EIO
 		}
+		r.told(func() Event { return Event{Call: "write", File: inoOf(fd), Off: off, Data: part[:n]} })
 		b, off = b[n:], off+int64(n)
 	}
 	return nil
@@ -96,14 +129,22 @@ func (r *Root) truncate(fd int, size int64) error {
 	if err := r.inject(callTruncate); err != nil {
 		return err
 	}
-	return ignoringEINTR(func() error { return syscall.Ftruncate(fd, size) })
+	err := ignoringEINTR(func() error { return syscall.Ftruncate(fd, size) })
+	if err == nil {
+		r.told(func() Event { return Event{Call: "truncate", File: inoOf(fd), Size: size} })
+	}
+	return err
 }
 
 func (r *Root) sync(fd int) error {
 	if err := r.inject(callSync); err != nil {
 		return err
 	}
-	return ignoringEINTR(func() error { return syscall.Fsync(fd) })
+	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
+	if err == nil {
+		r.told(func() Event { return Event{Call: "fsync", File: inoOf(fd)} })
+	}
+	return err
 }
 
 // syncDir makes the names in a folder durable. Some file systems can't sync a
@@ -113,6 +154,9 @@ func (r *Root) syncDir(fd int) error {
 		return err
 	}
 	err := ignoringEINTR(func() error { return syscall.Fsync(fd) })
+	if err == nil {
+		r.told(func() Event { return Event{Call: "fsyncdir", File: inoOf(fd)} })
+	}
 	if err == unix.EINVAL || err == unix.ENOTSUP {
 		return nil
 	}
@@ -132,7 +176,11 @@ func (r *Root) exchange(dir int, a, b string) error {
 	if err := r.inject(callExchange); err != nil {
 		return err
 	}
-	return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+	err := unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+	if err == nil {
+		r.told(func() Event { return Event{Call: "exchange", Dir: inoOf(dir), Name: a, ToDir: inoOf(dir), ToName: b} })
+	}
+	return err
 }
 
 // renameNoReplace moves a name and never overwrites.
@@ -140,28 +188,79 @@ func (r *Root) renameNoReplace(fromDir int, from string, toDir int, to string) e
 	if err := r.inject(callRename); err != nil {
 		return err
 	}
-	return unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE)
+	err := unix.Renameat2(fromDir, from, toDir, to, unix.RENAME_NOREPLACE)
+	if err == nil {
+		r.told(func() Event {
+			return Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
+		})
+	}
+	return err
 }
 
 func (r *Root) link(fromDir int, from string, toDir int, to string) error {
 	if err := r.inject(callLink); err != nil {
 		return err
 	}
-	return unix.Linkat(fromDir, from, toDir, to, 0)
+	err := unix.Linkat(fromDir, from, toDir, to, 0)
+	if err == nil {
+		r.told(func() Event {
+			return Event{Call: "link", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
+		})
+	}
+	return err
 }
 
 func (r *Root) unlink(dir int, name string, flags int) error {
 	if err := r.inject(callUnlink); err != nil {
 		return err
 	}
-	return unix.Unlinkat(dir, name, flags)
+	err := unix.Unlinkat(dir, name, flags)
+	if err == nil {
+		r.told(func() Event { return Event{Call: "unlink", Dir: inoOf(dir), Name: name} })
+	}
+	return err
 }
 
 func (r *Root) mkdir(dir int, name string, mode uint32) error {
 	if err := r.inject(callMkdir); err != nil {
 		return err
 	}
-	return unix.Mkdirat(dir, name, mode)
+	err := unix.Mkdirat(dir, name, mode)
+	if err == nil {
+		r.told(func() Event { return r.made("mkdir", dir, name) })
+	}
+	return err
+}
+
+func (r *Root) symlink(target string, dir int, name string) error {
+	if err := r.inject(callSymlink); err != nil {
+		return err
+	}
+	err := unix.Symlinkat(target, dir, name)
+	if err == nil {
+		r.told(func() Event { e := r.made("symlink", dir, name); e.Target = target; return e })
+	}
+	return err
+}
+
+// made describes an entry that was just made.
+func (r *Root) made(call string, dir int, name string) Event {
+	info, _ := infoAt(dir, name, 0) // only for a listener, who sees zero
+	return Event{Call: call, Dir: inoOf(dir), Name: name, File: info.Ino, Mode: info.Mode}
+}
+
+// rename replaces what is at to, if it is a file.
+func (r *Root) rename(fromDir int, from string, toDir int, to string) error {
+	if err := r.inject(callRename); err != nil {
+		return err
+	}
+	err := unix.Renameat(fromDir, from, toDir, to)
+	if err == nil {
+		r.told(func() Event {
+			return Event{Call: "rename", Dir: inoOf(fromDir), Name: from, ToDir: inoOf(toDir), ToName: to}
+		})
+	}
+	return err
 }
 
 func (r *Root) chown(fd int, uid, gid uint32) error {
@@ -175,7 +274,11 @@ func (r *Root) chmod(fd int, mode uint32) error {
 	if err := r.inject(callChmod); err != nil {
 		return err
 	}
-	return syscall.Fchmod(fd, mode)
+	err := syscall.Fchmod(fd, mode)
+	if err == nil {
+		r.told(func() Event { return Event{Call: "chmod", File: inoOf(fd), Mode: modeOf(mode)} })
+	}
+	return err
 }
 
 func (r *Root) setxattr(fd int, name string, value []byte) error {
@@ -232,9 +335,13 @@ func (r *Root) place(op string, p Path) (place, error) {
 
 func (at place) close() { syscall.Close(at.dir) }
 
-// futimens sets the times of an open file. x/sys has no such call; the kernel
-// takes a nil path for the handle itself.
-func futimens(fd int, times *[2]unix.Timespec) error {
+// setModTime sets the time of last change of an open file. x/sys has no such
+// call; the kernel takes a nil path for the handle itself.
+func (r *Root) setModTime(fd int, t time.Time) error {
+	if err := r.inject(callTimes); err != nil {
+		return err
+	}
+	times := &[2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}
 	_, _, e := syscall.Syscall6(unix.SYS_UTIMENSAT, uintptr(fd), 0, uintptr(unsafe.Pointer(times)), 0, 0, 0)
 	if e != 0 {
 		return e

@@ -4,7 +4,6 @@ package rootfs
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -311,42 +310,6 @@ func (r *Root) Mkdir(p Path) error {
 	})
 }
 
-// MkdirAll makes the folder p and those above it that are missing. It returns
-// the ones it made, outermost first, also when it fails half-way.
-func (r *Root) MkdirAll(p Path) ([]Path, error) {
-	if err := r.writable("mkdir", p); err != nil {
-		return nil, err
-	}
-	var missing []Path
-	for q := p; !q.IsRoot(); q = q.Dir() {
-		t, _, err := r.sys.probe(q.s)
-		if err == nil && t == TypeDir || err == errSwapped {
-			break
-		}
-		if err == nil {
-			return nil, &Error{Op: "mkdir", Path: q.String(), Kind: AlreadyExists, Err: syscall.ENOTDIR}
-		}
-		if kindOfErrno(err) != NotFound {
-			return nil, wrap("mkdir", q.String(), err)
-		}
-		missing = append(missing, q)
-	}
-	var made []Path
-	for i := len(missing) - 1; i >= 0; i-- {
-		err := r.Mkdir(missing[i])
-		if errors.Is(err, AlreadyExists) {
-			if info, e := r.Stat(missing[i]); e == nil && info.Type == TypeDir {
-				continue // someone else was faster
-			}
-		}
-		if err != nil {
-			return made, err
-		}
-		made = append(made, missing[i])
-	}
-	return made, nil
-}
-
 // Remove deletes the file, symlink or empty folder at p.
 func (r *Root) Remove(p Path) error {
 	return r.remove(p, func(dir *os.Root, base string, _ bool) error { return dir.Remove(base) })
@@ -569,54 +532,13 @@ func copyDir(src *os.Root, from string, dst *os.Root, to string, st os.FileInfo)
 }
 
 // owner identifies this process, as well as it can be done everywhere.
-func (r *Root) owner() owner { return owner{boot: "00000000", space: "00000000", pid: os.Getpid()} }
+func (r *Root) owner() owner { return owner{boot: noBoot, space: "00000000", pid: os.Getpid()} }
 
-// doubtfulAge is how old a temporary file of another process must be.
-const doubtfulAge = time.Hour
-
-// CleanTemps looks through the folder p and everything beneath for temporary
-// files that are left over: our own, and others' older than an hour. The backup
-// of a file that was being rewritten in place becomes visible if the file holds
-// neither its old nor its new content.
-func (r *Root) CleanTemps(ctx context.Context, p Path) (Cleaned, error) {
-	var res Cleaned
-	if err := r.writable("clean", p); err != nil {
-		return res, err
-	}
-	d, err := r.OpenDir(p)
-	if err != nil {
-		return res, err
-	}
-	r.cleanDir(ctx, d, &res)
-	return res, ctx.Err()
-}
-
-// cleanDir takes over d.
-func (r *Root) cleanDir(ctx context.Context, d *Dir, res *Cleaned) {
-	defer d.Close()
-	entries, err := d.Read(nil)
-	if err != nil {
-		res.Errors = append(res.Errors, err)
-	}
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return
-		}
-		if e.Type == TypeDir && r.policy.Entry(d.path, e.Name, true) == Allowed {
-			if sub, err := d.openDir(e.Name); err == nil {
-				r.cleanDir(ctx, sub, res)
-			} else if KindOf(err) != NotFound {
-				res.Errors = append(res.Errors, err)
-			}
-		} else if IsTemp(e.Name) {
-			if err := r.cleanTemp(d, e.Name, res); err != nil {
-				res.Errors = append(res.Errors, wrap("clean", d.path.child(e.Name).s, err))
-			}
-		}
-	}
-}
-
-func (r *Root) cleanTemp(d *Dir, name string, res *Cleaned) error {
+// cleanTemp drops what our own process left, and others' files older than an
+// hour. The backup of a file that was being rewritten in place becomes visible
+// if the file holds neither its old nor its new content.
+func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
+	name := e.Name
 	t, err := parseTempName(name)
 	if err != nil {
 		return nil // someone else's file that happens to be called so

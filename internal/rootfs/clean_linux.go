@@ -3,60 +3,15 @@
 package rootfs
 
 import (
-	"context"
 	"errors"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// CleanTemps looks through the folder p and everything beneath for temporary
-// files whose makers are gone, and tidies up after them: what was never
-// finished is dropped, a file torn by a crash gets its old content back, and
-// content that exists nowhere else is kept under a visible name. It stops early
-// if ctx is done.
-func (r *Root) CleanTemps(ctx context.Context, p Path) (Cleaned, error) {
-	var res Cleaned
-	if err := r.writable("clean", p); err != nil {
-		return res, err
-	}
-	d, err := r.OpenDir(p)
-	if err != nil {
-		return res, err
-	}
-	r.cleanDir(ctx, d, &res)
-	return res, ctx.Err()
-}
-
-// cleanDir takes over d.
-func (r *Root) cleanDir(ctx context.Context, d *Dir, res *Cleaned) {
-	defer d.Close()
-	entries, err := d.Read(nil)
-	if err != nil {
-		res.Errors = append(res.Errors, err)
-	}
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			return
-		}
-		switch {
-		case e.Type == TypeDir && r.policy.Entry(d.path, e.Name, true) == Allowed:
-			sub, err := d.openDir(e.Name)
-			if err != nil {
-				if KindOf(err) != NotFound {
-					res.Errors = append(res.Errors, err)
-				}
-				continue
-			}
-			r.cleanDir(ctx, sub, res)
-		case e.Type == TypeFile && IsTemp(e.Name), e.Type == TypeDir && IsTemp(e.Name):
-			if err := r.cleanTemp(d, e, res); err != nil {
-				res.Errors = append(res.Errors, wrap("clean", d.path.child(e.Name).s, err))
-			}
-		}
-	}
-}
-
+// cleanTemp tidies up after one temporary file: what was never finished is
+// dropped, a file torn by a crash gets its old content back, and content that
+// exists nowhere else is kept under a visible name.
 func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	t, err := parseTempName(e.Name)
 	if err != nil {
@@ -72,7 +27,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	switch {
 	case t.phase == phaseBackup:
 		return r.recoverBackup(d, e.Name, res)
-	case t.phase == phaseExchange && info.Ino != t.newIno:
+	case t.phase == phaseExchange && r.ino(info) != t.newIno:
 		// Exchanged: this is what was displaced. If it is what had been read,
 		// the new file stands for it.
 		if v, err := r.versionAt(d.fd, e.Name, info.Size); err != nil {
@@ -198,7 +153,7 @@ func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
 	if err != nil {
 		return foreign, err
 	}
-	if info.Ino != b.ino || info.Type != TypeFile {
+	if r.ino(info) != b.ino || info.Type != TypeFile {
 		return foreign, nil
 	}
 	for _, c := range [...]struct {

@@ -27,7 +27,7 @@ func TestDeathAtEveryCall(t *testing.T) {
 			r.sys.hook = func(c call) error {
 				switch seen++; {
 				case seen == n+1 && c == callWrite:
-					return errShort
+					return ErrShort
 				case seen > n:
 					return unix.EIO
 				}

@@ -3,70 +3,10 @@
 package rootfs
 
 import (
-	"errors"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
-
-// Create makes a new file at p with the given content, durably. It never
-// overwrites: anything at p is AlreadyExists. The folder must exist.
-func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, error) {
-	const op = "create"
-	if err := r.editable(op, p, false); err != nil {
-		return Version{}, Info{}, err
-	}
-	at, err := r.place(op, p)
-	if err != nil {
-		return Version{}, Info{}, err
-	}
-	defer at.close()
-	info, err := r.createAt(at, data, opts)
-	if err != nil {
-		return Version{}, Info{}, wrap(op, p.String(), err)
-	}
-	return VersionOf(data), info, nil
-}
-
-func (r *Root) createAt(at place, data []byte, opts *CreateOptions) (Info, error) {
-	if _, err := r.infoAt(at.dir, at.name); err == nil {
-		return Info{}, unix.EEXIST
-	} else if err != unix.ENOENT {
-		return Info{}, err
-	}
-	temp := r.temps.next(r.owner(), phaseWrite)
-	defer r.temps.done(temp)
-	name := temp.String()
-	// 0666: the umask and the folder's default access list apply as they do to
-	// every file a program makes.
-	fd, err := r.create(at.dir, name, 0o666)
-	if err != nil {
-		return Info{}, err
-	}
-	err = r.pwriteAll(fd, data, 0)
-	if err == nil && opts != nil && opts.Mode != 0 {
-		err = r.chmod(fd, unixMode(opts.Mode))
-	}
-	if err == nil {
-		err = r.sync(fd)
-	}
-	if e := r.closeWritten(fd); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = r.moveFile(at.dir, name, at.dir, at.name)
-	}
-	if err != nil {
-		r.unlink(at.dir, name, 0)
-		return Info{}, err
-	}
-	if err := r.syncDir(at.dir); err != nil {
-		// Not durable, so it must not be there either.
-		r.unlink(at.dir, at.name, 0)
-		return Info{}, err
-	}
-	return infoAt(at.dir, at.name, 0)
-}
 
 // moveFile gives a file another name and never overwrites, also where the file
 // system has no such rename.
@@ -100,43 +40,6 @@ func (r *Root) Mkdir(p Path) error {
 		return wrap(op, p.String(), err)
 	}
 	return nil
-}
-
-// MkdirAll makes the folder p and those above it that are missing. It returns
-// the ones it made, outermost first, also when it fails half-way. A folder that
-// exists is fine.
-func (r *Root) MkdirAll(p Path) ([]Path, error) {
-	if err := r.writable("mkdir", p); err != nil {
-		return nil, err
-	}
-	var missing []Path
-	for q := p; !q.IsRoot(); q = q.Dir() {
-		t, _, err := r.sys.probe(q.s)
-		if err == nil && t == TypeDir || err == errSwapped {
-			break
-		}
-		if err == nil {
-			return nil, &Error{Op: "mkdir", Path: q.String(), Kind: AlreadyExists, Err: unix.ENOTDIR}
-		}
-		if err != unix.ENOENT {
-			return nil, wrap("mkdir", q.String(), err)
-		}
-		missing = append(missing, q)
-	}
-	var made []Path
-	for i := len(missing) - 1; i >= 0; i-- {
-		err := r.Mkdir(missing[i])
-		if errors.Is(err, AlreadyExists) {
-			if info, e := r.Stat(missing[i]); e == nil && info.Type == TypeDir {
-				continue // someone else was faster
-			}
-		}
-		if err != nil {
-			return made, err
-		}
-		made = append(made, missing[i])
-	}
-	return made, nil
 }
 
 // Remove deletes the file, symlink or empty folder at p, durably.

@@ -83,7 +83,7 @@ func changes() []change {
 	}
 }
 
-var faults = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, unix.EDQUOT, errShort}
+var faults = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, unix.EDQUOT, ErrShort}
 
 // TestNthFault fails each system call of each change once, in every way. The
 // file must be the old one or the new one, success must mean the new one, an
@@ -142,7 +142,7 @@ func oneFault(t *testing.T, c change, n int, fault error) bool {
 	seen, hit := 0, call("")
 	r.sys.hook = func(c call) error {
 		seen++
-		if seen != n+1 || fault == errShort && c != callWrite {
+		if seen != n+1 || fault == ErrShort && c != callWrite {
 			return nil
 		}
 		hit = c
@@ -168,7 +168,7 @@ func oneFault(t *testing.T, c change, n int, fault error) bool {
 	}
 	switch hit {
 	case callWrite, callCreate, callTruncate, callSync, callSyncDir, callClose:
-		if err == nil && fault != errShort {
+		if err == nil && fault != ErrShort {
 			t.Errorf("%s: false success", what)
 		}
 	}

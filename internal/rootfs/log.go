@@ -11,6 +11,7 @@ import (
 type Log struct {
 	f    *os.File
 	path string
+	root *Root
 }
 
 var errNotTrusted = errors.New("a log can only be kept in one of our own state folders")
@@ -39,7 +40,7 @@ func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
 		f.Close()
 		return nil, wrap(op, p.String(), err)
 	}
-	return &Log{f: f, path: p.String()}, nil
+	return &Log{f: f, path: p.String(), root: r}, nil
 }
 
 // Size returns the present length.
@@ -63,18 +64,20 @@ func (l *Log) ReadAt(b []byte, off int64) (int, error) {
 // Append writes b at the end, which the caller has locked and knows to be at
 // size; what a failed write left behind is cut off again.
 func (l *Log) Append(b []byte, size int64) error {
-	_, err := l.f.Write(b)
+	err := l.root.appendLog(l.f, b, size)
 	if err == nil {
 		return nil
 	}
-	return wrap("append", l.path, errors.Join(err, l.f.Truncate(size)))
+	return wrap("append", l.path, errors.Join(err, l.root.truncateLog(l.f, size)))
 }
 
 // Truncate cuts the log to size.
-func (l *Log) Truncate(size int64) error { return wrap("truncate", l.path, l.f.Truncate(size)) }
+func (l *Log) Truncate(size int64) error {
+	return wrap("truncate", l.path, l.root.truncateLog(l.f, size))
+}
 
 // Sync makes what was appended durable.
-func (l *Log) Sync() error { return wrap("sync", l.path, l.f.Sync()) }
+func (l *Log) Sync() error { return wrap("sync", l.path, l.root.syncLog(l.f)) }
 
 // Lock waits for the lock on the file, shared or exclusive. Locks belong to
 // this Log and go with it, also when the process dies.

@@ -23,7 +23,9 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 			}
 			return os.NewFile(uintptr(fd), p.String()), nil
 		}
-		fd, err = openat(at.dir, at.name, flags|unix.O_CREAT|unix.O_EXCL, 0o600)
+		if err = r.inject(callCreate); err == nil {
+			fd, err = r.createWith(at.dir, at.name, flags, 0o600)
+		}
 		if err == unix.EEXIST {
 			continue // someone was faster: open theirs
 		}
@@ -37,4 +39,31 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 		}
 		return f, nil
 	}
+}
+
+// appendLog writes b at the end, which is at size.
+func (r *Root) appendLog(f *os.File, b []byte, size int64) error {
+	// pwrite appends too, whatever the offset, to a file opened so.
+	return withFD(f, func(fd int) error { return r.pwriteAll(fd, b, size) })
+}
+
+func (r *Root) truncateLog(f *os.File, size int64) error {
+	return withFD(f, func(fd int) error { return r.truncate(fd, size) })
+}
+
+func (r *Root) syncLog(f *os.File) error {
+	return withFD(f, func(fd int) error { return r.sync(fd) })
+}
+
+// withFD runs do with a handle that nobody can close meanwhile.
+func withFD(f *os.File, do func(fd int) error) error {
+	c, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var done error
+	if err := c.Control(func(fd uintptr) { done = do(int(fd)) }); err != nil {
+		return err
+	}
+	return done
 }

@@ -19,3 +19,12 @@ func (r *Root) openLog(p Path, create bool) (f *os.File, err error) {
 	})
 	return f, err
 }
+
+func (r *Root) appendLog(f *os.File, b []byte, _ int64) error {
+	_, err := f.Write(b)
+	return err
+}
+
+func (r *Root) truncateLog(f *os.File, size int64) error { return f.Truncate(size) }
+
+func (r *Root) syncLog(f *os.File) error { return f.Sync() }

@@ -15,12 +15,15 @@ import (
 // owner returns the identity of this process, looked up once.
 func (r *Root) owner() owner {
 	r.sys.selfOnce.Do(func() {
-		o := owner{boot: "00000000", space: "00000000", pid: os.Getpid()}
+		o := owner{boot: noBoot, space: "00000000", pid: os.Getpid()}
 		if b, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
 			o.boot = short(b)
 		}
 		if s, err := os.Readlink("/proc/self/ns/pid"); err == nil {
 			o.space = short([]byte(s))
+		}
+		if r.sys.boot != "" {
+			o.boot = r.sys.boot
 		}
 		o.start, _ = startTime("self")
 		r.sys.self = o
@@ -53,9 +56,6 @@ func startTime(pid string) (uint64, error) {
 }
 
 var errNoStart = errors.New("no such process")
-
-// doubtfulAge is how old a temporary file of a process we can't see must be.
-const doubtfulAge = time.Hour
 
 // abandoned reports whether the maker of a temporary file is gone.
 func (r *Root) abandoned(n tempName, info Info) bool {

@@ -27,6 +27,9 @@ func (s *sysRoot) open(dir string) (err error) {
 	return err
 }
 
+// listen is Linux only.
+func (s *sysRoot) listen(*Layer) {}
+
 func (s *sysRoot) close() error { return s.root.Close() }
 
 // FSKind is not known here.

@@ -43,11 +43,18 @@ func (w *Writer) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // SetModTime gives the file another time of last change; it is done last.
-func (w *Writer) SetModTime(t time.Time) error { return wrap("utime", "file", setModTime(w.fd, t)) }
+func (w *Writer) SetModTime(t time.Time) error { return wrap("utime", "file", w.r.setModTime(w.fd, t)) }
 
-func setModTime(fd int, t time.Time) error {
-	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(t.UnixNano())}
-	return futimens(fd, &times)
+// Create makes a new file at p with the given content, durably. It never
+// overwrites: anything at p is AlreadyExists. The folder must exist.
+func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, error) {
+	info, err := r.CreateFunc(p, opts, func(w *Writer) error {
+		return w.r.pwriteAll(w.fd, data, 0)
+	})
+	if err != nil {
+		return Version{}, Info{}, err
+	}
+	return VersionOf(data), info, nil
 }
 
 // CreateFunc is Create for content that isn't held in memory: fill writes it.
@@ -76,15 +83,15 @@ func (r *Root) createFunc(at place, opts *CreateOptions, fill func(*Writer) erro
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
 	name := temp.String()
+	// 0666: the umask and the folder's default access list apply as they do to
+	// every file a program makes.
 	fd, err := r.create(at.dir, name, 0o666)
 	if err != nil {
 		return Info{}, err
 	}
-	if opts != nil && opts.Mode != 0 {
-		err = r.chmod(fd, unixMode(opts.Mode))
-	}
-	if err == nil {
-		err = fill(&Writer{r: r, fd: fd})
+	err = fill(&Writer{r: r, fd: fd})
+	if err == nil && opts != nil && opts.Mode != 0 {
+		err = r.chmod(fd, unixMode(opts.Mode)) // last: writing drops set-id bits
 	}
 	if err == nil {
 		err = r.sync(fd)
@@ -100,6 +107,7 @@ func (r *Root) createFunc(at place, opts *CreateOptions, fill func(*Writer) erro
 		return Info{}, err
 	}
 	if err := r.syncDir(at.dir); err != nil {
+		// Not durable, so it must not be there either.
 		r.unlink(at.dir, at.name, 0)
 		return Info{}, err
 	}
@@ -118,7 +126,7 @@ func (r *Root) Symlink(target string, p Path) error {
 		return err
 	}
 	defer at.close()
-	if err = unix.Symlinkat(target, at.dir, at.name); err == nil {
+	if err = r.symlink(target, at.dir, at.name); err == nil {
 		err = r.syncDir(at.dir)
 	}
 	return wrap(op, p.String(), err)
@@ -168,7 +176,7 @@ func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {
 		err = r.chmod(fd, unixMode(mode))
 	}
 	if err == nil {
-		err = setModTime(fd, mtime)
+		err = r.setModTime(fd, mtime)
 	}
 	if err == nil {
 		err = r.syncDir(fd)

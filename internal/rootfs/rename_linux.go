@@ -67,7 +67,7 @@ func (r *Root) move(src, dst place, info Info) error {
 	case err == unix.EXDEV:
 		return errOtherDevice
 	case err == unix.EEXIST && r.sameEntry(src, dst, info):
-		err = r.plainRename(src, dst)
+		err = r.rename(src.dir, src.name, dst.dir, dst.name)
 	case err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP:
 	case info.Type == TypeDir:
 		// Without such a rename a look must do; a folder can only replace an
@@ -75,7 +75,7 @@ func (r *Root) move(src, dst place, info Info) error {
 		if _, e := r.infoAt(dst.dir, dst.name); e == nil {
 			return unix.EEXIST
 		}
-		err = r.plainRename(src, dst)
+		err = r.rename(src.dir, src.name, dst.dir, dst.name)
 	default:
 		if err = r.link(src.dir, src.name, dst.dir, dst.name); err == nil {
 			err = r.unlink(src.dir, src.name, 0)
@@ -94,13 +94,6 @@ func (r *Root) move(src, dst place, info Info) error {
 		return errors.Join(errNotDurable, err)
 	}
 	return nil
-}
-
-func (r *Root) plainRename(src, dst place) error {
-	if err := r.inject(callRename); err != nil {
-		return err
-	}
-	return unix.Renameat(src.dir, src.name, dst.dir, dst.name)
 }
 
 // sameEntry reports whether dst is src in another case or Unicode form, on a
@@ -188,7 +181,7 @@ func (r *Root) copyEntry(fromDir int, from string, toDir int, to string) error {
 		if err != nil {
 			return err
 		}
-		return unix.Symlinkat(target, toDir, to)
+		return r.symlink(target, toDir, to)
 	case TypeDir:
 		return r.copyDir(fromDir, from, toDir, to)
 	case TypeFile:
@@ -233,8 +226,7 @@ func (r *Root) finishCopy(from int, info Info, to int) error {
 	} else if err != nil {
 		return err
 	}
-	times := [2]unix.Timespec{{Nsec: unix.UTIME_OMIT}, unix.NsecToTimespec(info.ModTime.UnixNano())}
-	if err := futimens(to, &times); err != nil {
+	if err := r.setModTime(to, info.ModTime); err != nil {
 		return err
 	}
 	return r.sync(to)

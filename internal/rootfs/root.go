@@ -23,6 +23,8 @@ type Options struct {
 	// had returned: another program had the old file in its hands and wrote to
 	// it late. It is called from a goroutine of the Root.
 	Rescued func(copy Path)
+	// Layer is for tests.
+	Layer *Layer
 }
 
 // Root is a folder beneath which paths may be opened.
@@ -34,6 +36,7 @@ type Root struct {
 	rescued  func(Path)
 	closed   atomic.Bool
 	temps    temps
+	layer    *Layer // nil but in tests
 	sys      sysRoot
 }
 
@@ -74,6 +77,9 @@ func Open(dir string, opts *Options) (*Root, error) {
 	if err := r.sys.open(real); err != nil {
 		return nil, fmt.Errorf("open root %s: %w", dir, err)
 	}
+	if r.layer = opts.Layer; r.layer != nil {
+		r.sys.listen(opts.Layer)
+	}
 	return r, nil
 }
 
@@ -102,6 +108,9 @@ func (r *Root) RealDir() string { return r.real }
 
 // Policy returns the policy in force; nil for a trusted root.
 func (r *Root) Policy() *Policy { return r.policy }
+
+// Layer returns what the root was opened with, for a root beside it.
+func (r *Root) Layer() *Layer { return r.layer }
 
 // ReadOnly reports whether changes are refused.
 func (r *Root) ReadOnly() bool { return r.readOnly }

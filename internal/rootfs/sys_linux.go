@@ -21,8 +21,12 @@ func pathEqual(a, b string) bool { return a == b }
 // sysRoot is a root as Linux sees it: an open folder.
 type sysRoot struct {
 	fd   int
-	refs atomic.Int32     // users of fd, plus one while open: closing must not free a number in use
-	hook func(call) error // tests inject faults here; nil otherwise
+	refs atomic.Int32 // users of fd, plus one while open: closing must not free a number in use
+	// A test listens here; see Layer. All are nil otherwise.
+	hook  func(call) error
+	after func(Event)
+	ino   func(uint64) uint64
+	boot  string
 	// byName walks name by name with openat, for kernels before 5.6 and
 	// sandboxes that forbid openat2.
 	byName bool
@@ -63,6 +67,13 @@ func (s *sysRoot) open(dir string) error {
 	}
 	s.kind = fsKind(fd)
 	return nil
+}
+
+func (s *sysRoot) listen(l *Layer) {
+	if l.Before != nil {
+		s.hook = func(c call) error { return l.Before(string(c)) }
+	}
+	s.after, s.ino, s.boot = l.After, l.Ino, l.Boot
 }
 
 func (s *sysRoot) close() error { s.release(); return nil }

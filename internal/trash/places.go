@@ -82,8 +82,8 @@ func mustBeDir(root *rootfs.Root, p rootfs.Path) error {
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // openDir opens one of the folders a trash is in, outside the workspace.
-func openDir(dir string) (*rootfs.Root, error) {
-	r, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+func (b *Bin) openDir(dir string) (*rootfs.Root, error) {
+	r, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: b.opts.Layer})
 	if err != nil {
 		return nil, fmt.Errorf("trash: %w", err)
 	}
@@ -91,10 +91,10 @@ func openDir(dir string) (*rootfs.Root, error) {
 }
 
 // makeDir opens dir, making it and what is missing above it with mode 0700.
-func makeDir(dir string) (*rootfs.Root, error) {
+func (b *Bin) makeDir(dir string) (*rootfs.Root, error) {
 	var missing []string
 	for at := dir; ; at = filepath.Dir(at) {
-		r, err := openDir(at)
+		r, err := b.openDir(at)
 		if err == nil && len(missing) == 0 {
 			return r, nil
 		}
@@ -104,7 +104,7 @@ func makeDir(dir string) (*rootfs.Root, error) {
 			if err != nil {
 				return nil, err
 			}
-			return openDir(dir)
+			return b.openDir(dir)
 		}
 		if !isNotExist(err) || at == filepath.Dir(at) {
 			return nil, err

@@ -35,9 +35,9 @@ func (b *Bin) homeCan(create bool) (*can, error) {
 		return nil, errNoHome
 	}
 	dir := filepath.Join(b.opts.DataDir, ".Trash")
-	open := openDir
+	open := b.openDir
 	if create {
-		open = makeDir
+		open = b.makeDir
 	}
 	root, err := open(dir)
 	if isNotExist(err) {

@@ -83,9 +83,9 @@ func (b *Bin) homeCan(create bool) (*can, error) {
 		return nil, errNoHome
 	}
 	dir := filepath.Join(b.opts.DataDir, "Trash")
-	open := openDir
+	open := b.openDir
 	if create {
-		open = makeDir
+		open = b.makeDir
 	}
 	root, err := open(dir)
 	if isNotExist(err) {
@@ -127,7 +127,7 @@ func (b *Bin) ownCan(top string, create bool) (*can, error) {
 var errUnsafe = errors.New("belongs to someone else or can be changed by others, and is not used as a trash")
 
 func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootfs.Path, error)) (*can, error) {
-	volume, err := openDir(top)
+	volume, err := b.openDir(top)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (b *Bin) volumeCan(top string, create bool, where func(*rootfs.Root) (rootf
 	if info.Type != rootfs.TypeDir || int(info.UID) != b.opts.UID || info.Mode.Perm()&0o022 != 0 {
 		return nil, fmt.Errorf("%s %w", rootfs.Printable(shown), errUnsafe)
 	}
-	root, err := openDir(shown)
+	root, err := b.openDir(shown)
 	if err != nil {
 		return nil, err
 	}

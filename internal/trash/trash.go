@@ -42,6 +42,8 @@ type Options struct {
 	CopyHome bool
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// Layer is for tests.
+	Layer *rootfs.Layer
 }
 
 // Bin is the trash of one workspace. It is safe for concurrent use, also by

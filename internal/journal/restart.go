@@ -1,0 +1,111 @@
+package journal
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// A temporary file that was removed is there again when the power fails before
+// the folder reaches the disk; syncing it would cost every edit a second sync.
+// So the state folder has a file boot-B for the boot B of the machine in which
+// changes were made. One of another boot says that there was a restart since,
+// and that the folders of the last changes want a look.
+const bootPrefix = "boot-"
+
+// recently is how long before the newest change others may have left something:
+// far longer than any file system holds back what is not synced.
+const recently = time.Hour
+
+// markBoot notes that changes are made in this boot. The lock is held.
+func (j *Journal) markBoot() error {
+	boot := j.root.Boot()
+	if boot == "" {
+		return nil
+	}
+	p, err := j.known(bootPrefix + boot)
+	if err != nil {
+		return err
+	}
+	f, err := j.root.OpenLog(p, true)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// otherBoots lists the files of other boots.
+func (j *Journal) otherBoots() ([]string, error) {
+	d, err := j.root.OpenDir(rootfs.Path{})
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	var found []string
+	for _, e := range entries {
+		if boot, ok := strings.CutPrefix(e.Name, bootPrefix); ok && boot != j.root.Boot() {
+			found = append(found, e.Name)
+		}
+	}
+	return found, err
+}
+
+// Restarted returns the last changes before the machine was started again, with
+// those that came to nothing, if it was since changes were made here. The caller
+// looks for left-overs around them and then calls Tidied.
+func (j *Journal) Restarted() ([]Entry, error) {
+	boots, err := j.otherBoots()
+	if err != nil || len(boots) == 0 {
+		return nil, err
+	}
+	var list []Entry
+	err = j.eachSegment(func(s *segment) (bool, error) {
+		for _, e := range slices.Backward(s.entries) {
+			if len(list) > 0 && list[0].Time.Sub(e.Time) > recently {
+				return false, nil
+			}
+			list = append(list, *e)
+		}
+		return true, nil
+	})
+	return list, err
+}
+
+// Tidied says that what Restarted returned was looked after.
+func (j *Journal) Tidied() error {
+	boots, err := j.otherBoots()
+	for _, name := range boots {
+		if e := j.remove(name); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// Folders lists the folders in which the entry's operations may have left
+// temporary files, each once.
+func (e Entry) Folders() []rootfs.Path {
+	var dirs []rootfs.Path
+	seen := map[rootfs.Path]bool{}
+	add := func(p rootfs.Path) {
+		if !seen[p] {
+			seen[p] = true
+			dirs = append(dirs, p)
+		}
+	}
+	for _, op := range e.Ops {
+		add(op.Path.Dir())
+		if op.Kind == Rename {
+			add(op.To.Dir())
+		}
+		for _, n := range op.Nodes {
+			if p, err := join(op.Path, n.Rel); err == nil && n.Type == rootfs.TypeDir && (op.Kind == Create || op.Kind == Remove) {
+				add(p)
+			}
+		}
+	}
+	return dirs
+}

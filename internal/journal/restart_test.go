@@ -1,0 +1,51 @@
+package journal
+
+import (
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+// After the machine was started again the folders of the last changes are named
+// once, until they were looked after.
+func TestRestarted(t *testing.T) {
+	b := newBench(t, nil)
+	if b.st.Boot() == "" {
+		t.Skip("the system does not tell its boots apart")
+	}
+	boot := func(name string) {
+		b.must(b.j.Close())
+		st, err := rootfs.Open(b.state, &rootfs.Options{Trusted: true, Layer: &rootfs.Layer{Boot: name}})
+		b.must(err)
+		b.st = st
+		b.j, err = Open(st, nil)
+		b.must(err)
+		j := b.j
+		t.Cleanup(func() { j.Close(); st.Close() })
+	}
+	restarted := func() int {
+		list, err := b.j.Restarted()
+		b.must(err)
+		return len(list)
+	}
+	boot("00000001")
+	b.put("f", "one")
+	b.change("first", b.replace("f", "two"))
+	if n := restarted(); n != 0 {
+		t.Errorf("in the same boot: %d changes", n)
+	}
+	boot("00000001")
+	if n := restarted(); n != 0 {
+		t.Errorf("in the same boot, another process: %d changes", n)
+	}
+	boot("00000002")
+	list, err := b.j.Restarted()
+	b.must(err)
+	if len(list) != 1 || len(list[0].Folders()) != 1 || !list[0].Folders()[0].IsRoot() {
+		t.Errorf("in the next boot: %+v", list)
+	}
+	b.must(b.j.Tidied())
+	if n := restarted(); n != 0 {
+		t.Errorf("looked after: %d changes", n)
+	}
+}

@@ -1,0 +1,43 @@
+package rootfs
+
+import (
+	"errors"
+	"syscall"
+)
+
+// MkdirAll makes the folder p and those above it that are missing. It returns
+// the ones it made, outermost first, also when it fails half-way. A folder that
+// exists is fine.
+func (r *Root) MkdirAll(p Path) ([]Path, error) {
+	if err := r.writable("mkdir", p); err != nil {
+		return nil, err
+	}
+	var missing []Path
+	for q := p; !q.IsRoot(); q = q.Dir() {
+		t, _, err := r.sys.probe(q.s)
+		if err == nil && t == TypeDir || err == errSwapped {
+			break
+		}
+		if err == nil {
+			return nil, &Error{Op: "mkdir", Path: q.String(), Kind: AlreadyExists, Err: syscall.ENOTDIR}
+		}
+		if kindOfErrno(err) != NotFound {
+			return nil, wrap("mkdir", q.String(), err)
+		}
+		missing = append(missing, q)
+	}
+	var made []Path
+	for i := len(missing) - 1; i >= 0; i-- {
+		err := r.Mkdir(missing[i])
+		if errors.Is(err, AlreadyExists) {
+			if info, e := r.Stat(missing[i]); e == nil && info.Type == TypeDir {
+				continue // someone else was faster
+			}
+		}
+		if err != nil {
+			return made, err
+		}
+		made = append(made, missing[i])
+	}
+	return made, nil
+}

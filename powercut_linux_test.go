@@ -1,0 +1,367 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"quarry/internal/journal"
+	"quarry/internal/powercut"
+	"quarry/internal/rootfs"
+)
+
+// A trial is a small vault in memory, with the folders for its journal and the
+// desktop's trash.
+type trial struct {
+	base string
+	ws   *Workspace
+}
+
+func (tr trial) dir() string { return filepath.Join(tr.base, "ws") }
+
+func (tr trial) options(layer *rootfs.Layer) *Options {
+	return &Options{StateDir: filepath.Join(tr.base, "state"), TrashDir: filepath.Join(tr.base, "data"), Trash: TrashLocal, layer: layer}
+}
+
+// trialFiles is what is there at first: notes with links, files with two names,
+// things to delete.
+var trialFiles = map[string]string{
+	".obsidian/app.json": `{"alwaysUpdateLinks": true}`,
+	"note.md":            "# note\nsee [[other]]\n",
+	"other.md":           "back to [[note]] and [[note#note]]\n",
+	"twin.md":            "a file with two names\n",
+	"trash/1.txt":        "one\n",
+	"trash/2.txt":        "two\n",
+	"trash/3.txt":        "three\n",
+	"gone/1/a.txt":       "a\n",
+	"gone/1/in/b.txt":    "b\n",
+	"gone/2/a.txt":       "a\n",
+	"gone/3/a.txt":       "a\n",
+}
+
+func newTrial(t testing.TB) trial {
+	base, err := os.MkdirTemp("/dev/shm", "quarry-trial-")
+	if err != nil {
+		base = t.TempDir()
+	}
+	tr := trial{base: base}
+	for _, dir := range []string{"ws", "state", "data"} {
+		check(t, os.Mkdir(filepath.Join(base, dir), 0o755))
+	}
+	for name, text := range trialFiles {
+		full := filepath.Join(tr.dir(), name)
+		check(t, os.MkdirAll(filepath.Dir(full), 0o755))
+		check(t, os.WriteFile(full, []byte(text), 0o644))
+	}
+	check(t, os.Link(filepath.Join(tr.dir(), "twin.md"), filepath.Join(tr.dir(), "twin2.md")))
+	return tr
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// act is one change; n tells the first, second and third apart.
+type act struct {
+	name string
+	do   func(w *Workspace, n int) (*Change, error)
+}
+
+func acts() []act {
+	bg := context.Background()
+	return []act{
+		{"edit", func(w *Workspace, n int) (*Change, error) {
+			return w.Edit(bg, w.noteName(), []Edit{InsertAfter{Line: 1, Text: fmt.Sprint("line ", n)}}, nil)
+		}},
+		{"write", func(w *Workspace, n int) (*Change, error) {
+			return w.Write(bg, w.noteName(), fmt.Appendf(nil, "written %d [[other]]\n", n), nil)
+		}},
+		{"create in new folders", func(w *Workspace, n int) (*Change, error) {
+			return w.Write(bg, fmt.Sprintf("new %d/deep/file.md", n), []byte("new\n"), nil)
+		}},
+		{"move a note with its links", func(w *Workspace, n int) (*Change, error) {
+			return w.Move(bg, w.noteName(), fmt.Sprintf("moved %d/n%d.md", n, n), nil)
+		}},
+		{"delete to a trash", func(w *Workspace, n int) (*Change, error) {
+			kind := []TrashKind{TrashLocal, TrashSystem, TrashLocal}[n%3]
+			return w.Delete(bg, fmt.Sprintf("trash/%d.txt", n%3+1), &DeleteOptions{Trash: kind})
+		}},
+		{"delete for good", func(w *Workspace, n int) (*Change, error) {
+			return w.Delete(bg, fmt.Sprintf("gone/%d", n%3+1), &DeleteOptions{Trash: TrashNone})
+		}},
+		{"edit a file with two names", func(w *Workspace, n int) (*Change, error) {
+			return w.Edit(bg, "twin.md", []Edit{InsertAfter{Line: 1, Text: fmt.Sprint("line ", n)}}, nil)
+		}},
+		{"undo", func(w *Workspace, n int) (*Change, error) { return w.Undo(bg, "", nil) }},
+	}
+}
+
+// noteName is where the note is now: moves take it elsewhere.
+func (w *Workspace) noteName() string {
+	for _, name := range []string{"note.md", "moved 0/n0.md", "moved 1/n1.md", "moved 2/n2.md"} {
+		if p, err := w.root.Known(name); err == nil {
+			if _, err := w.root.Stat(p); err == nil {
+				return name
+			}
+		}
+	}
+	return "note.md"
+}
+
+// shape is a tree in words: names, types, contents and modes, without trashes.
+func shape(t testing.TB, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	check(t, filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, p)
+		if err == nil && rel == ".trash" {
+			err = fs.SkipDir
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "%s %v", rel, d.Type())
+		if d.Type().IsRegular() {
+			data, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, " %v %q", info.Mode(), data)
+		}
+		b.WriteByte('\n')
+		return nil
+	}))
+	return b.String()
+}
+
+// recording is a sequence of changes on a recorded disk.
+type recording struct {
+	base   string
+	disk   *powercut.Disk
+	names  []string
+	marks  []int    // the moment each change was acknowledged; the first is the start
+	shapes []string // the tree then
+	ids    []string // "" for one that was refused
+}
+
+func record(t testing.TB, seq []act) *recording {
+	tr := newTrial(t)
+	defer os.RemoveAll(tr.base)
+	disk, err := powercut.New(tr.dir(), filepath.Join(tr.base, "state"), filepath.Join(tr.base, "data"))
+	check(t, err)
+	w, err := Open(tr.dir(), tr.options(disk.Layer()))
+	check(t, err)
+	r := &recording{base: tr.base, disk: disk, marks: []int{0}, shapes: []string{shape(t, tr.dir())}, ids: []string{""}}
+	for n, a := range seq {
+		c, err := a.do(w, n)
+		id := ""
+		if err == nil {
+			id = c.ID
+		}
+		r.names = append(r.names, a.name)
+		r.ids, r.marks, r.shapes = append(r.ids, id), append(r.marks, disk.Now()), append(r.shapes, shape(t, tr.dir()))
+	}
+	check(t, w.Close())
+	check(t, disk.Err())
+	return r
+}
+
+// powerOn writes a disk out, opens the workspace as the next process would, and
+// says what is wrong. done is how many changes had been acknowledged.
+func (r *recording) powerOn(t testing.TB, s *powercut.State, done int, undo bool) error {
+	// In the same place: records in the desktop's trash have absolute paths.
+	base := r.base
+	check(t, os.Mkdir(base, 0o755))
+	defer os.RemoveAll(base)
+	check(t, s.WriteTo(base))
+	tr := trial{base: base}
+	w, err := Open(tr.dir(), tr.options(&rootfs.Layer{Ino: s.Ino}))
+	if err != nil {
+		return fmt.Errorf("does not open: %w", err)
+	}
+	defer w.Close()
+	now := shape(t, tr.dir())
+	if now != r.shapes[done] && (done+1 == len(r.shapes) || now != r.shapes[done+1]) {
+		return fmt.Errorf("the tree is neither old nor new:\n%s\nold:\n%s\nnew:\n%s", now, r.shapes[done], r.shapes[min(done+1, len(r.shapes)-1)])
+	}
+	log, err := w.Changes(context.Background(), 0)
+	if err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	// log.Damaged may count records that were under way: sectors of them can
+	// come out of order. None of them may be needed.
+	known := map[string]bool{}
+	for _, c := range log.Changes {
+		known[c.ID] = true
+		if c.Pending || c.NoUndo != "" {
+			return fmt.Errorf("change %s is pending or damaged: %+v", c.ID, c)
+		}
+	}
+	for i, id := range r.ids[:done+1] {
+		if id != "" && !known[id] {
+			return fmt.Errorf("change %d was acknowledged and is gone", i)
+		}
+	}
+	if err := noTemps(base); err != nil {
+		return err
+	}
+	if !undo {
+		return nil
+	}
+	for {
+		_, err := w.Undo(context.Background(), "", nil)
+		if errors.Is(err, journal.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("undo: %w", err)
+		}
+	}
+	if now := shape(t, tr.dir()); now != r.shapes[0] {
+		return fmt.Errorf("undone:\n%s\nat first:\n%s", now, r.shapes[0])
+	}
+	return noTemps(base)
+}
+
+// noTemps finds temporary files.
+func noTemps(base string) error {
+	return filepath.WalkDir(base, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && rootfs.IsTemp(d.Name()) {
+			return fmt.Errorf("left over: %s", strings.TrimPrefix(p, base))
+		}
+		return err
+	})
+}
+
+// cutter checks disks, each once.
+type cutter struct {
+	t      testing.TB
+	states atomic.Int64
+	mu     sync.Mutex
+	failed bool
+}
+
+// at cuts the power before event number at.
+func (c *cutter) at(r *recording, at int, fate powercut.Fate, seen map[[32]byte]bool) bool {
+	s := r.disk.Cut(at, fate)
+	sum := s.Sum()
+	done := 0
+	for done+1 < len(r.marks) && r.marks[done+1] <= at {
+		done++
+	}
+	sum[0] ^= byte(done)
+	if seen[sum] {
+		return true
+	}
+	seen[sum] = true
+	n := c.states.Add(1)
+	err := r.powerOn(c.t, s, done, n%4 == 0)
+	if err == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.failed {
+		c.failed = true
+		c.t.Errorf("%s, power cut before event %d (%v), %d acknowledged: %v\nevents:\n%s\nthe disk:\n%s",
+			strings.Join(r.names, "; "), at, fate, done, err, r.disk.Story(r.marks[max(0, done-1)], at), s)
+	}
+	return false
+}
+
+// parallel runs f for 0 to n-1 on all processors, until one says stop.
+func parallel(n int, f func(i int) bool) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for {
+				i := int(next.Add(1) - 1)
+				if i >= n || !f(i) {
+					next.Store(int64(n))
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// The power fails at every moment of every sequence of up to three changes.
+// What was acknowledged is there afterwards, the change under way is there
+// whole or not at all, everything can be undone, and nothing is left over.
+func TestPowerCut(t *testing.T) {
+	all, fates := acts(), powercut.Fates()
+	var seqs [][]act
+	for _, a := range all {
+		seqs = append(seqs, []act{a})
+		for _, b := range all {
+			seqs = append(seqs, []act{a, b})
+			for _, c := range all {
+				seqs = append(seqs, []act{a, b, c})
+			}
+		}
+	}
+	c := &cutter{t: t}
+	parallel(len(seqs), func(i int) bool {
+		r := record(t, seqs[i])
+		if r.ids[len(seqs[i])] == "" {
+			return true // refused, such as an undo of nothing
+		}
+		seen := map[[32]byte]bool{}
+		for at := r.marks[len(seqs[i])-1] + 1; at <= r.disk.Now(); at++ {
+			// Alone a change meets every fate at every moment; after others
+			// the plain one, and the rest in turn.
+			for k, fate := range fates {
+				if len(seqs[i]) == 1 || k == 0 || (at+i)%len(fates) == k {
+					if !c.at(r, at, fate, seen) {
+						return false
+					}
+				}
+			}
+		}
+		return !t.Failed()
+	})
+	t.Logf("%d sequences, %d disks", len(seqs), c.states.Load())
+}
+
+// The long form: random sequences, random fates.
+func TestPowerCutRandom(t *testing.T) {
+	want := int64(1000)
+	if os.Getenv("STRESS") == "long" {
+		want = 100_000
+	}
+	c := &cutter{t: t}
+	parallel(1<<30, func(i int) bool {
+		rng := rand.New(rand.NewPCG(uint64(i), 11))
+		var seq []act
+		for range 1 + rng.IntN(6) {
+			seq = append(seq, acts()[rng.IntN(len(acts()))])
+		}
+		r := record(t, seq)
+		seen := map[[32]byte]bool{}
+		for range 40 {
+			if !c.at(r, rng.IntN(r.disk.Now()+1), powercut.Random(rng), seen) {
+				return false
+			}
+		}
+		return c.states.Load() < want && !t.Failed()
+	})
+	t.Logf("%d disks", c.states.Load())
+}
