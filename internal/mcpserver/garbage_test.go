@@ -141,6 +141,17 @@ func fuzzLine(rnd *rand.Rand) []byte {
 		"subscriptions/listen", "notifications/cancelled", "notifications/initialized", "notifications/progress", "", "x/y"}
 	line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, fuzzValue(rnd, 0), methods[rnd.IntN(len(methods))], fuzzParams(rnd))
 	b := []byte(line)
+	switch rnd.IntN(250) {
+	case 0: // deep nesting, above and below what the decoder takes
+		n := 1 << (4 + rnd.IntN(12))
+		return []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":` + strings.Repeat(`[`, n) + strings.Repeat(`]`, n) + `}}}`)
+	case 1: // a long line
+		return []byte(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"` + strings.Repeat("x", rnd.IntN(1<<18)) + `"}}}`)
+	case 2: // one key twice, at each level
+		return []byte(`{"jsonrpc":"2.0","id":3,"id":4,"method":"ping","method":"tools/call","params":{"name":"boom","name":"echo","arguments":{},"arguments":{"text":"a","text":"b"}}}`)
+	case 3: // a long batch
+		return []byte("[" + strings.Repeat(line+",", rnd.IntN(600)) + line + "]")
+	}
 	switch rnd.IntN(5) {
 	case 0: // change bytes
 		for range 1 + rnd.IntN(4) {
@@ -232,6 +243,77 @@ func TestFuzzedRequests(t *testing.T) {
 	}
 	if grown := heapInUse() - heap; grown > 32<<20 {
 		t.Errorf("the heap grew by %d MB", grown>>20)
+	}
+}
+
+// Calls that are cancelled at any moment: before they begin, while they run,
+// after their answer, twice, or under an id nobody has. Every call is answered
+// once or was cancelled, and nothing is left behind.
+func TestCancelRaces(t *testing.T) {
+	p := serve(t, newTestServer(t, nil))
+	p.initialize()
+	answered := map[string]int{}
+	done := make(chan error, 1)
+	go func() {
+		for {
+			line, err := p.r.ReadBytes('\n')
+			var m message
+			if err == nil {
+				err = json.Unmarshal(line, &m)
+			}
+			if err != nil || string(m.ID) == `"last"` {
+				done <- err
+				return
+			}
+			answered[string(m.ID)]++
+		}
+	}()
+	rnd := rand.New(rand.NewPCG(5, 6))
+	names := []string{`{"name":"wait"}`, `{"name":"echo","arguments":{"text":"x"}}`, `{"name":"search_files"}`}
+	var open []int
+	cancel := func(id int) {
+		p.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, id))
+	}
+	for id := 1; id <= 3000; id++ {
+		which := rnd.IntN(len(names))
+		if rnd.IntN(20) == 0 {
+			cancel(id) // before it begins
+		}
+		p.write(call(id, "tools/call", names[which]))
+		if which == 0 {
+			open = append(open, id)
+		}
+		for len(open) > 100 || len(open) > 0 && rnd.IntN(2) == 0 {
+			i := rnd.IntN(len(open))
+			cancel(open[i])
+			if rnd.IntN(4) == 0 {
+				cancel(open[i])
+			}
+			open = append(open[:i], open[i+1:]...)
+		}
+		if rnd.IntN(10) == 0 {
+			cancel(rnd.IntN(4000))
+		}
+	}
+	for _, id := range open {
+		cancel(id)
+	}
+	p.write(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("no answer after the cancellations")
+	}
+	for id, n := range answered {
+		if n > 1 {
+			t.Errorf("call %s was answered %d times", id, n)
+		}
+	}
+	if m := p.ask(9000, "tools/call", `{"name":"echo","arguments":{"text":"still here"}}`); m.Error != nil {
+		t.Errorf("a call after them: %+v", m.Error)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -140,6 +141,11 @@ func FuzzTools(f *testing.F) {
 	f.Add(uint8(10), `{"path":"base64:Li4v","delete_lines":{"start":1,"end":-1}}`)
 	f.Add(uint8(11), `{"regex":"(((((","offset":-1,"max_results":1e9}`)
 	f.Add(uint8(12), `{"pattern":"[[[{{{","limit":"99999999999999999999"}`)
+	for i := range uint8(19) { // of several roots
+		f.Add(37+i, `{"path":"src/src/a.py","regex":"TODO","query":"TODO","pattern":"src/**"}`)
+		f.Add(37+i, `{"path":"src/../../outside/secret.txt","source":"src/link","destination":"other/x"}`)
+		f.Add(37+i, `{"regex":"T","file_pattern":"{src,other}/**/{a,b}*","offset":1,"max_results":1}`)
+	}
 	// One workspace for all calls; it is made anew after a call that may have
 	// changed it.
 	ws := code().make(f)
@@ -211,11 +217,16 @@ func restore(t testing.TB, dir, outside string) {
 	}
 }
 
-// everyTool is every tool of every profile.
+// everyTool is every tool of every profile, and those of several roots.
 func everyTool(t testing.TB, ws *quarry.Workspace) []*tool.Tool {
 	var all []*tool.Tool
 	for _, name := range profile.Names() {
 		all = append(all, tools(t, ws, profile.Options{Profile: name}).Tools()...)
 	}
-	return all
+	other := fixture{files: map[string]string{"src/a.py": "TODO\n", "notes/n.md": "[[a]]\n"}, opts: quarry.Options{ReadOnly: true}}.make(t)
+	set, err := roots.New(roots.Root{Name: "src", Workspace: ws}, roots.Root{Name: "other", Workspace: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(all, toolsOf(t, set, profile.Options{}).Tools()...)
 }
