@@ -2,12 +2,16 @@ package quarry_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,10 +27,12 @@ type told struct {
 	Plan   string
 	Remote bool
 	Keeper bool // it says that it owns the index
+	Status quarry.IndexStatus
 }
 
 func ownerOptions(base string) *quarry.Options {
-	return &quarry.Options{Workers: 2, Index: &quarry.IndexOptions{Dir: filepath.Join(base, "index"), Socket: filepath.Join(base, "run", "sock")}}
+	watches, _ := strconv.Atoi(os.Getenv("QUARRY_WATCHES"))
+	return &quarry.Options{Workers: 2, Index: &quarry.IndexOptions{Dir: filepath.Join(base, "index"), Socket: filepath.Join(base, "run", "sock"), MaxWatches: watches}}
 }
 
 // TestOwnerChild is one of the processes that share an index: it answers
@@ -42,6 +48,11 @@ func TestOwnerChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
+	if os.Getenv("QUARRY_WAIT") != "" {
+		if err := ws.WaitIndex(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
 		var q *quarry.Query
@@ -60,7 +71,7 @@ func TestOwnerChild(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Keeper = !st.Remote && st.State != "not_found"
+		r.Keeper, r.Status = !st.Remote && st.State != "not_found", *st
 		if err := out.Encode(&r); err != nil {
 			return
 		}
@@ -75,9 +86,9 @@ type ownerProc struct {
 	end io.Closer
 }
 
-func startOwner(t *testing.T, base string) *ownerProc {
+func startOwner(t *testing.T, base string, env ...string) *ownerProc {
 	t.Helper()
-	cmd := child(t, "TestOwnerChild", "QUARRY_OWNERS="+base, "GOMAXPROCS=2")
+	cmd := child(t, "TestOwnerChild", append(env, "QUARRY_OWNERS="+base, "GOMAXPROCS=2")...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -167,6 +178,11 @@ func (r *ownersRun) check(what string, dying int) {
 	if dying >= 0 && r.m.rng.IntN(3) == 0 {
 		q = quarry.Query{Pattern: "."} // a long answer, to be cut in the middle
 	}
+	r.compare(q, what, dying)
+}
+
+func (r *ownersRun) compare(q quarry.Query, what string, dying int) {
+	r.t.Helper()
 	want := answer(r.t, r.scan, q)
 	for i, a := range r.everybody(&q, dying) {
 		if i == dying {
@@ -234,4 +250,99 @@ func TestOwnersKilled(t *testing.T) {
 		t.Errorf("the index was hardly used: %v", r.answers)
 	}
 	t.Logf("answers: %v", r.answers)
+}
+
+// A process that keeps an index is stopped while more happens than the kernel's
+// queue holds, or has fewer watches than there are folders, exactly 100: it
+// looks at the tree again, and its answers are the scan's.
+func TestOwnerMissesEvents(t *testing.T) {
+	data, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
+	if err != nil {
+		t.Skip(err)
+	}
+	queue, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil || queue > 1<<18 {
+		t.Skipf("a queue of %q events takes too long to fill", data)
+	}
+	for _, c := range []struct {
+		name    string
+		watches int
+		events  int
+	}{
+		{"overflow", 0, queue + 20},
+		{"overflow, 100 watches", 100, queue + 20},
+		{"100 watches", 100, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			base := fastDir(t)
+			dir := filepath.Join(base, "ws")
+			for i := range 150 {
+				if err := os.MkdirAll(filepath.Join(dir, fmt.Sprintf("deep/d%d/e", i)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := &ownersRun{t: t, answers: map[string]int{}, m: &mutator{rng: regime.Rand(0), dir: dir}}
+			for range 60 {
+				r.m.step()
+			}
+			os.Mkdir(filepath.Join(base, "index"), 0o700)
+			if r.scan, err = quarry.Open(dir, nil); err != nil {
+				t.Fatal(err)
+			}
+			defer r.scan.Close()
+			r.procs = []*ownerProc{startOwner(t, base, fmt.Sprintf("QUARRY_WATCHES=%d", c.watches), "QUARRY_WAIT=1")}
+			defer r.procs[0].kill()
+			run := regime.Start(t, "overflow: "+c.name, 7, 67)
+			for seed := range run.Cases() {
+				r.m.rng = regime.Rand(seed)
+				before := r.everybody(nil, -1)[0].Status
+				r.burst(c.events)
+				r.compare(quarry.Query{Pattern: "needle|alpha"}, "after the burst", -1)
+				r.check("after the burst", -1)
+				after := r.everybody(nil, -1)[0].Status
+				if after.Sweeps == before.Sweeps {
+					t.Fatalf("nothing was swept: %+v", after)
+				}
+				if c.watches > 0 && (after.Watches != 100 || after.Unwatched == 0) {
+					t.Fatalf("%d watches, %d parts without", after.Watches, after.Unwatched)
+				}
+			}
+			if r.answers["owned"] == 0 {
+				t.Errorf("the index was not used: %v", r.answers)
+			}
+		})
+	}
+}
+
+// burst makes changes and so many events while the process is stopped.
+func (r *ownersRun) burst(events int) {
+	r.t.Helper()
+	pid := r.procs[0].cmd.Process
+	if err := pid.Signal(syscall.SIGSTOP); err != nil {
+		r.t.Fatal(err)
+	}
+	defer pid.Signal(syscall.SIGCONT)
+	for stat := []byte(nil); !bytes.Contains(stat, []byte(") T ")); { // it stops when all its threads have
+		var err error
+		if stat, err = os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid.Pid)); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	a, b := filepath.Join(r.m.dir, "burst1"), filepath.Join(r.m.dir, "burst2")
+	for _, f := range []string{a, b} {
+		if err := os.WriteFile(f, []byte("needle\n"), 0o644); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	for i := range events / 2 { // two names in turn, or the kernel merges them
+		os.Truncate(a, int64(i%7))
+		os.Truncate(b, int64(i%7))
+	}
+	for range 3 + r.m.rng.IntN(6) { // of these it hears nothing
+		r.m.step()
+	}
+	deep := filepath.Join(r.m.dir, fmt.Sprintf("deep/d%d/e/f", r.m.rng.IntN(150)))
+	if err := os.WriteFile(deep, []byte(r.m.text()), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
 }

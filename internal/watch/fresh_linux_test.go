@@ -5,7 +5,6 @@ package watch
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -20,9 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
-
-var changesFlag = flag.Int("changes", 20_000, "acknowledged changes of the freshness test; the long form is 1000000")
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("WATCH_CHILD"); dir != "" {
@@ -40,7 +38,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	flag.Parse()
 	os.Exit(m.Run())
 }
 
@@ -330,40 +327,48 @@ func fastDir(t *testing.T) string {
 
 // Another process makes a change and says so; then a barrier must report it.
 func TestAcknowledgedChangesAreReported(t *testing.T) {
-	total := *changesFlag
-	if testing.Short() {
-		total /= 10
-	}
 	for _, c := range []struct {
-		name  string
-		opts  Options
-		share int // of the changes, in tenths
+		name    string
+		opts    Options
+		share   int // of the changes, in tenths
+		folders int // made before
 	}{
-		{"drained in the background", Options{}, 6},
-		{"drained by barriers only", Options{idle: true}, 2},
-		{"10 watches", Options{MaxWatches: 10}, 1},
-		{"8 pending paths", Options{MaxPending: 8}, 1},
+		{"drained in the background", Options{}, 5, 0},
+		{"drained by barriers only", Options{idle: true}, 2, 0},
+		{"10 watches", Options{MaxWatches: 10}, 1, 0},
+		{"100 watches", Options{MaxWatches: 100}, 1, 120},
+		{"8 pending paths", Options{MaxPending: 8}, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			const seed = 7
 			t.Parallel()
 			dir, root := workspaceIn(t, fastDir(t))
+			for i := range c.folders {
+				makeEntries(t, root, fmt.Sprintf("many/%d/", i))
+			}
 			m := newMirror(t, root, &c.opts)
 			m.barrier()
-			other := startChild(t, dir, seed)
-			for i := range total * c.share / 10 {
+			run := stress.Start(t, "freshness: "+c.name, 2_000*c.share, 100_000*c.share)
+			var other *child
+			for seed := range run.Cases() {
+				if other == nil {
+					other = startChild(t, dir, seed)
+				}
 				kind, places := other.change()
 				got := m.barrier()
-				if i%200 == 199 {
+				if seed%200 == 199 {
 					places = []string{"."}
 				}
 				for _, p := range slices.Compact(places) {
 					if bad := m.stale(p); len(bad) > 0 {
-						t.Fatalf("seed %d, change %d, %q: reported %+v, but stale:\n%s", seed, i, kind, got, strings.Join(bad, "\n"))
+						t.Fatalf("seed %d, %q: reported %+v, but stale:\n%s", seed, kind, got, strings.Join(bad, "\n"))
 					}
 				}
 			}
-			t.Logf("%d changes, %+v", total*c.share/10, m.w.Status())
+			st := m.w.Status()
+			t.Logf("%+v", st)
+			if c.folders > 0 && (st.Watches != c.opts.MaxWatches || st.Unwatched == 0) {
+				t.Errorf("%+v, want all of %d watches in use", st, c.opts.MaxWatches)
+			}
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // make builds entries: "d/" is a folder, "a -> b" a symlink, anything else a
@@ -328,11 +329,10 @@ func TestOverflow(t *testing.T) {
 			os.Truncate(in("d/b"), 1)
 		}
 	}
-	runs := 20
-	if testing.Short() {
-		runs = 2
-	}
-	for run := range runs {
+	runs := 0
+	for range stress.Start(t, "overflow of the queue", 20, 200).Cases() {
+		run := runs
+		runs++
 		fill()
 		os.Rename(in("e"), in("t")) // none of these is told
 		os.Rename(in("g"), in("e"))
