@@ -14,6 +14,13 @@ func WithProgress(ctx context.Context, p Progress) context.Context {
 	return context.WithValue(ctx, progressKey{}, p)
 }
 
+// HasProgress reports whether anybody hears how far a call is, for work that is
+// done only to tell.
+func HasProgress(ctx context.Context) bool {
+	p, ok := ctx.Value(progressKey{}).(Progress)
+	return ok && p != nil
+}
+
 // ProgressOf returns where to report how far a call is. It is never nil; when
 // nobody listens, it does nothing.
 func ProgressOf(ctx context.Context) Progress {

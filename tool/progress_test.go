@@ -7,6 +7,15 @@ import (
 	"quarry/tool"
 )
 
+func TestHasProgress(t *testing.T) {
+	if tool.HasProgress(context.Background()) || tool.HasProgress(tool.WithProgress(context.Background(), nil)) {
+		t.Error("nobody listens, and HasProgress says so")
+	}
+	if !tool.HasProgress(tool.WithProgress(context.Background(), func(int64, int64, string) {})) {
+		t.Error("a listener is not seen")
+	}
+}
+
 // A tool reports without asking whether anybody listens.
 func TestProgress(t *testing.T) {
 	tool.ProgressOf(context.Background())(1, 2, "into the void")

@@ -54,6 +54,7 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 			return nil, errors.New("the tools were made without a workspace")
 		}
 		c := &call{env: e, Args: args, tool: out}
+		defer e.tellBuilding(ctx)()
 		a, err := run(ctx, c)
 		if err != nil {
 			return e.failed(c.problem(err))

@@ -212,8 +212,8 @@ func (c *call) rootStatus(st *roots.Status) *statusAnswer {
 		updated := st.Updated.UTC().Truncate(time.Millisecond)
 		data.LastUpdated = &updated
 	}
-	if st.State == "indexing" && st.Files+st.Pending > 0 {
-		percent := 100 * st.Files / (st.Files + st.Pending)
+	if built := st.Building; st.State == "indexing" && built.Total > 0 {
+		percent := 100 * min(built.Files, built.Total) / built.Total
 		data.Progress = &percent
 	}
 	return data

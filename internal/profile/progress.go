@@ -1,0 +1,62 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"quarry/tool"
+)
+
+// tellEvery is how often a call that takes long tells how the index is doing.
+const tellEvery = 100 * time.Millisecond
+
+// tellBuilding reports, to a caller who listens, how far the index is while a
+// call has to do without it. The function returned ends that.
+func (e *env) tellBuilding(ctx context.Context) (end func()) {
+	if !tool.HasProgress(ctx) || e.o.NoIndex {
+		return func() {}
+	}
+	if !e.tellOnce(ctx) { // nothing is built, and what is built stays so
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		tick := time.NewTicker(tellEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if !e.tellOnce(ctx) {
+					return
+				}
+			}
+		}
+	})
+	return func() { cancel(); wait.Wait() }
+}
+
+// tellOnce reports whether an index is being built, and how far it is.
+func (e *env) tellOnce(ctx context.Context) (building bool) {
+	list, err := e.ws.IndexStatus(ctx)
+	if err != nil {
+		return false
+	}
+	var files, total int
+	for _, st := range list {
+		if st.State == "indexing" {
+			building = true
+			files += st.Building.Files
+			total += st.Building.Total
+		}
+	}
+	if total > 0 {
+		text := fmt.Sprintf("the index is being built: %d of %d files; until then each search reads the files", files, total)
+		tool.ProgressOf(ctx)(int64(files), int64(total), text)
+	}
+	return building
+}
