@@ -21,6 +21,8 @@ type collector struct {
 	held  []File // files that wait for their order
 	given struct{ files, lines, blocks, bytes int }
 	full  bool // no more text, only counting
+
+	prefix string // of the paths that come in: the repository of a checkout
 }
 
 func newCollector(q *Query, yield func(*File) error) *collector {
@@ -35,6 +37,7 @@ func (s *Summary) stop(why Stop) {
 }
 
 func (c *collector) add(path string, f *found) error {
+	path = c.prefix + path
 	if f.err != nil {
 		if err := c.failed(path, f.err); err != nil {
 			return err
@@ -57,6 +60,12 @@ func (c *collector) add(path string, f *found) error {
 func (c *collector) failed(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget) {
 		return err
+	}
+	var absent *absentError
+	if errors.As(err, &absent) {
+		c.skip(path, absent.why, absent.detail)
+		c.sum.Exact = false
+		return nil
 	}
 	switch rootfs.KindOf(err) {
 	case rootfs.NotFound:

@@ -24,6 +24,9 @@ var ErrTrashKind = errors.New("trash is system, local or none")
 // trash, unless the options, the workspace's or the vault's settings say
 // otherwise.
 func (w *Workspace) Delete(ctx context.Context, path string, opts *DeleteOptions) (*Change, error) {
+	if w.elsewhere != nil {
+		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) { return ws.Delete(ctx, rel, opts) })
+	}
 	if opts == nil {
 		opts = &DeleteOptions{}
 	}

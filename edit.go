@@ -29,6 +29,11 @@ var ErrNoEdits = errors.New("there is nothing to do: no edit was given")
 // modify is Edit for edits that are worked out from the text. label, when not
 // "", is what the one edit is called.
 func (w *Workspace) modify(ctx context.Context, path, tool, label string, o ChangeOptions, plan func(*textfile.Document) ([]Edit, error)) (*Change, error) {
+	if w.elsewhere != nil {
+		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) {
+			return ws.modify(ctx, rel, tool, label, o, plan)
+		})
+	}
 	if err := w.changeable("edit"); err != nil {
 		return nil, err
 	}

@@ -94,6 +94,8 @@ func HintOf(err error) string {
 	var undo *UndoConflictError
 	var partial *PartialError
 	switch {
+	case errors.Is(err, ErrRemoteOnly):
+		return "files on servers can be read and searched; to change one, work in a checkout of its repository"
 	case errors.As(err, &missing):
 		if missing.Near != nil {
 			return missing.Near.String()

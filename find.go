@@ -47,6 +47,9 @@ type FindResult struct {
 
 // Find lists the paths that pass a scope.
 func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
+	if w.elsewhere != nil {
+		return w.elsewhere.Find(ctx, q)
+	}
 	started := time.Now()
 	if r, err := w.askFind(ctx, &q); !errors.Is(err, errNoIndex) {
 		return r, err
@@ -68,7 +71,13 @@ func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) 
 			return nil, err
 		}
 	}
-	r := &run.out
+	run.out.page(&q)
+	run.out.Stats.Elapsed = time.Since(started)
+	return &run.out, nil
+}
+
+// page orders the entries and cuts them to what was asked for.
+func (r *FindResult) page(q *FindQuery) {
 	sortEntries(r.Entries, q.Order)
 	r.Total = len(r.Entries)
 	r.Entries = r.Entries[min(max(q.Offset, 0), len(r.Entries)):]
@@ -76,8 +85,6 @@ func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) 
 		r.Entries = r.Entries[:q.Limit]
 		r.Stopped = StopFiles
 	}
-	r.Stats.Elapsed = time.Since(started)
-	return r, nil
 }
 
 // findRun is one path search under way.

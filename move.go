@@ -55,6 +55,9 @@ var errIntoItself = errors.New("a folder can't be moved into itself")
 // more than the case of a name. In a vault, links that would point elsewhere
 // are rewritten in the same change, or counted.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *MoveOptions) (*Change, error) {
+	if w.elsewhere != nil {
+		return w.inOneCheckout(from, to, func(ws *Workspace, from, to string) (*Change, error) { return ws.Move(ctx, from, to, opts) })
+	}
 	if opts == nil {
 		opts = &MoveOptions{}
 	}

@@ -82,6 +82,8 @@ type Workspace struct {
 	trash     TrashKind
 	trashDir  string
 	state     *state // nil: nothing can be changed
+
+	elsewhere *remote // answers instead of a folder; see OpenRemote
 }
 
 // Open opens a folder as a workspace.
@@ -160,6 +162,9 @@ func (w *Workspace) openChanges(opts *Options) (err error) {
 
 // Close releases the workspace. Calls under way end with an error.
 func (w *Workspace) Close() error {
+	if w.elsewhere != nil {
+		return w.elsewhere.Close()
+	}
 	w.takeOver.Lock()
 	w.closed = true
 	k := w.keeper.Load()
@@ -171,8 +176,14 @@ func (w *Workspace) Close() error {
 	return errors.Join(err, w.state.close(), w.root.Close())
 }
 
-// Dir is the folder's absolute path, for its owner's eyes.
-func (w *Workspace) Dir() string { return w.root.RealDir() }
+// Dir is the folder's absolute path, for its owner's eyes; "" if the files are
+// on servers.
+func (w *Workspace) Dir() string {
+	if w.elsewhere != nil {
+		return ""
+	}
+	return w.root.RealDir()
+}
 
 func outsideRules(opts *Options) ([]ignore.Set, error) {
 	var sets []ignore.Set

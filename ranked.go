@@ -131,6 +131,9 @@ func (w *Workspace) fillChunk(ctx context.Context, c *Chunk) error {
 // match of pattern, in parallel, and hands on what isn't nil in path order.
 func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summary, pattern *match.Pattern,
 	work func(m *match.Matcher, path string, text []byte) *T, deliver func(path string, r *T)) error {
+	if w.elsewhere != nil {
+		return eachRemoteText(ctx, w.elsewhere, scope, sum, pattern, work, deliver)
+	}
 	f, err := w.filter(scope)
 	if err != nil {
 		return err
@@ -235,15 +238,22 @@ func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (te
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, Unreadable
 	}
-	raw := k.buf[:n]
+	if text, ok := decoded(k.buf[:n]); ok {
+		return text, ""
+	}
+	return nil, Binary
+}
+
+// decoded is a content as text, if it is one.
+func decoded(raw []byte) ([]byte, bool) {
 	kind := textfile.Detect(raw)
 	if kind.Binary {
-		return nil, Binary
+		return nil, false
 	}
 	raw = raw[len(kind.Encoding.BOM()):]
 	if kind.Encoding.IsUTF8() {
-		return raw, ""
+		return raw, true
 	}
-	text, _ = kind.Encoding.AppendDecoded(nil, raw, true)
-	return text, ""
+	text, _ := kind.Encoding.AppendDecoded(nil, raw, true)
+	return text, true
 }

@@ -22,7 +22,10 @@ type Info struct {
 
 // Stat describes what a path names. A path that exists in another case only is
 // found, when it is the only one.
-func (w *Workspace) Stat(_ context.Context, path string) (*Info, error) {
+func (w *Workspace) Stat(ctx context.Context, path string) (*Info, error) {
+	if w.elsewhere != nil {
+		return w.elsewhere.Stat(ctx, path)
+	}
 	p, err := w.root.ResolveFold(path)
 	if err != nil {
 		return nil, err
@@ -42,6 +45,17 @@ type ReadOptions struct {
 	Start, End int // lines, from 1, both included; 0 is the first and the last
 	MaxLines   int // 0 is no limit
 	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is given
+}
+
+// checked are the options, or what is wrong with them.
+func (o *ReadOptions) checked() (*ReadOptions, error) {
+	if o == nil {
+		return &ReadOptions{}, nil
+	}
+	if o.Start < 0 || o.End < 0 || o.End > 0 && o.Start > o.End {
+		return nil, fmt.Errorf("%w: %d to %d", ErrRange, o.Start, o.End)
+	}
+	return o, nil
 }
 
 // Text is a part of a text file, decoded.
@@ -68,12 +82,13 @@ var ErrRange = errors.New("invalid range of lines")
 const maxRead = 1 << 30
 
 // Read returns lines of a text file.
-func (w *Workspace) Read(_ context.Context, path string, opts *ReadOptions) (*Text, error) {
-	if opts == nil {
-		opts = &ReadOptions{}
+func (w *Workspace) Read(ctx context.Context, path string, opts *ReadOptions) (*Text, error) {
+	if w.elsewhere != nil {
+		return w.elsewhere.Read(ctx, path, opts)
 	}
-	if opts.Start < 0 || opts.End < 0 || opts.End > 0 && opts.Start > opts.End {
-		return nil, fmt.Errorf("%w: %d to %d", ErrRange, opts.Start, opts.End)
+	opts, err := opts.checked()
+	if err != nil {
+		return nil, err
 	}
 	p, err := w.root.ResolveFold(path)
 	if err != nil {
@@ -83,16 +98,21 @@ func (w *Workspace) Read(_ context.Context, path string, opts *ReadOptions) (*Te
 	if err != nil {
 		return nil, err
 	}
+	return readText(p.String(), data, version, opts)
+}
+
+// readText takes lines out of a file's content.
+func readText(path string, data []byte, version rootfs.Version, opts *ReadOptions) (*Text, error) {
 	doc, err := textfile.New(data)
 	var binary *textfile.BinaryError
 	if errors.As(err, &binary) {
-		return nil, fmt.Errorf("%w: %s: %w", ErrNotText, p, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrNotText, rootfs.Printable(path), err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	t := &Text{
-		Path: p.String(), Total: doc.Lines().Count(), Version: version.String(),
+		Path: path, Total: doc.Lines().Count(), Version: version.String(),
 		Encoding: doc.Encoding().String(), Ending: textfile.CountEndings(doc.Text()).String(),
 	}
 	t.fill(doc, opts)

@@ -95,5 +95,8 @@ type Stats struct {
 	Strategy   string // of the pattern
 	Plan       string // scan, or what the index said
 	Remote     bool   // another process answered
-	Elapsed    time.Duration
+	// Commits are the commits of the repositories on servers in which something
+	// was found, by their name: the first hundred.
+	Commits map[string]string
+	Elapsed time.Duration
 }

@@ -32,6 +32,9 @@ func (w *Workspace) Search(ctx context.Context, q Query) (*Result, error) {
 // files are known. An error of yield ends the search and is returned. The
 // summary is there even when a limit ended the answer.
 func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) error) (*Summary, error) {
+	if w.elsewhere != nil {
+		return w.elsewhere.SearchEach(ctx, q, yield)
+	}
 	started := time.Now()
 	pattern, err := match.CompileAny(q.patterns(), q.Match)
 	if err != nil {

@@ -208,6 +208,9 @@ func (w *Workspace) askFind(ctx context.Context, q *FindQuery) (*FindResult, err
 }
 
 func (w *Workspace) askStatus(ctx context.Context) (*IndexStatus, error) {
+	if w.elsewhere != nil {
+		return w.elsewhere.IndexStatus(ctx)
+	}
 	st := &IndexStatus{}
 	err := w.ask(ctx, request{Status: true}, func(kind byte, body []byte) error {
 		if kind != msgStatus {

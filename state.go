@@ -44,6 +44,9 @@ func (s *state) close() error {
 
 // changeable says why nothing can be changed, if so.
 func (w *Workspace) changeable(op string) error {
+	if w.elsewhere != nil {
+		return &rootfs.Error{Op: op, Path: ".", Kind: rootfs.ReadOnly, Err: ErrRemoteOnly}
+	}
 	if w.root.ReadOnly() {
 		return &rootfs.Error{Op: op, Path: ".", Kind: rootfs.ReadOnly, Err: errOwner}
 	}
@@ -225,7 +228,10 @@ type ChangeLog struct {
 }
 
 // Changes lists the newest changes, newest first; a limit of 0 is all.
-func (w *Workspace) Changes(_ context.Context, limit int) (*ChangeLog, error) {
+func (w *Workspace) Changes(ctx context.Context, limit int) (*ChangeLog, error) {
+	if w.elsewhere != nil {
+		return w.elsewhere.changes(ctx, limit)
+	}
 	if w.state == nil {
 		return nil, ErrNoState
 	}

@@ -150,6 +150,9 @@ type TrashItem struct {
 // Trashed lists what was deleted from this workspace and is in a trash, newest
 // first in each. Problems are trashes and records that can't be read.
 func (w *Workspace) Trashed(context.Context) (items []TrashItem, problems []string, err error) {
+	if w.elsewhere != nil {
+		return nil, nil, w.changeable("list trash")
+	}
 	for _, kind := range []TrashKind{TrashSystem, TrashLocal} {
 		bin, err := w.bin(kind)
 		if errors.Is(err, trash.ErrUnsupported) {

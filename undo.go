@@ -46,6 +46,9 @@ func (e *UndoConflictError) Is(target error) bool { return target == rootfs.Conf
 // left, and then changes nothing. An undo is a change itself: Undo with its id
 // makes the first change again.
 func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*Change, error) {
+	if w.elsewhere != nil {
+		return w.byID(ctx, id, func(ws *Workspace, id string) (*Change, error) { return ws.Undo(ctx, id, opts) })
+	}
 	o := opts.get()
 	if err := w.changeable("undo"); err != nil {
 		return nil, err
@@ -204,7 +207,10 @@ func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, caus
 
 // Diff shows a change as a unified diff. It works from what the journal kept,
 // so it doesn't matter what became of the files.
-func (w *Workspace) Diff(_ context.Context, id string) (*Change, error) {
+func (w *Workspace) Diff(ctx context.Context, id string) (*Change, error) {
+	if w.elsewhere != nil {
+		return w.byID(ctx, id, func(ws *Workspace, id string) (*Change, error) { return ws.Diff(ctx, id) })
+	}
 	if w.state == nil {
 		return nil, ErrNoState
 	}

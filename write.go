@@ -21,6 +21,11 @@ func (w *Workspace) Write(ctx context.Context, path string, content []byte, opts
 
 // write is Write; with onlyNew it never overwrites.
 func (w *Workspace) write(ctx context.Context, path string, content []byte, tool string, o ChangeOptions, onlyNew bool) (*Change, error) {
+	if w.elsewhere != nil {
+		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) {
+			return ws.write(ctx, rel, content, tool, o, onlyNew)
+		})
+	}
 	if err := w.changeable("write"); err != nil {
 		return nil, err
 	}
@@ -126,6 +131,9 @@ func (w *Workspace) overwrite(ctx context.Context, c *Change, p rootfs.Path, old
 // Mkdir makes a folder and those above it that are missing. One that exists is
 // no change.
 func (w *Workspace) Mkdir(ctx context.Context, path string, opts *ChangeOptions) (*Change, error) {
+	if w.elsewhere != nil {
+		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) { return ws.Mkdir(ctx, rel, opts) })
+	}
 	o := opts.get()
 	if err := w.changeable("mkdir"); err != nil {
 		return nil, err

@@ -34,6 +34,9 @@ const (
 	opNamesOnly
 )
 
+// Trivial reports the query that holds for every document.
+func (q Query) Trivial() bool { return q.op == opAll }
+
 // None holds for no document.
 func None() Query { return Query{op: opNone} }
 

@@ -1,0 +1,142 @@
+package quarry_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry"
+)
+
+// openCheckout serves the world with alpha checked out in its folder.
+func (w *remoteWorld) openCheckout(t *testing.T, opts *quarry.Options) *quarry.Workspace {
+	t.Helper()
+	ws, err := quarry.Open(filepath.Join(w.dir, "alpha"), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.open(t, quarry.RemoteOptions{Checkouts: []quarry.Checkout{{Repo: "alpha", Workspace: ws}}})
+}
+
+// TestRemoteDirtyCheckout: what is changed, made and deleted in a checkout is
+// right in every answer, whatever the server has indexed.
+func TestRemoteDirtyCheckout(t *testing.T) {
+	for _, x := range worlds {
+		t.Run(x.name, func(t *testing.T) {
+			w := x.make(t)
+			remote, local := w.openCheckout(t, nil), w.local(t)
+			quarry.RestStamps(remote, time.Millisecond)
+			dir := filepath.Join(w.dir, "alpha")
+			rng := rand.New(rand.NewPCG(5, 6))
+			for i, dirty := range []func(){
+				func() {}, // as it was indexed
+				func() { putFile(t, filepath.Join(dir, "src/f00.go"), "alpha was edited\nkilo beta\n") },
+				func() { putFile(t, filepath.Join(dir, "src/new/added.go"), "func alpha() { return } // session\n") },
+				func() { os.Remove(filepath.Join(dir, "src/f01.md")) },
+				func() { os.RemoveAll(filepath.Join(dir, "src/pkg1")) },
+				func() { putFile(t, filepath.Join(dir, ".gitignore"), "*.ts\n") },
+				func() { os.Rename(filepath.Join(dir, "crlf.txt"), filepath.Join(dir, "renamed.txt")) },
+				func() { putFile(t, filepath.Join(dir, "latin1.txt"), "alpha\xe9 task\n") },
+			} {
+				dirty()
+				for range 25 {
+					q := randomQuery(rng)
+					want, wantErr := local.Search(t.Context(), q)
+					got, err := remote.Search(t.Context(), q)
+					if (err != nil) != (wantErr != nil) || err != nil && quarry.CodeOf(err) != quarry.CodeOf(wantErr) {
+						t.Fatalf("after change %d %+v: error %v, want %v", i, q, err, wantErr)
+					}
+					if err != nil {
+						continue
+					}
+					if diff := diffResults(want, got); diff != "" {
+						t.Fatalf("after change %d a query differs from a scan (-scan +remote):\n%+v\n%s", i, q, diff)
+					}
+				}
+				if want, got := found(t, local, "**"), found(t, remote, "**"); want != got {
+					t.Fatalf("after change %d the paths differ:\n%s\nwant\n%s", i, got, want)
+				}
+			}
+			r := search(t, remote, quarry.Query{Pattern: "was edited"})
+			if len(r.Files) != 1 || r.Files[0].Path != "alpha/src/f00.go" || !r.Stats.Remote || r.Stats.Commits["alpha"] != w.commits["alpha"] {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func found(t *testing.T, ws *quarry.Workspace, glob string) string {
+	t.Helper()
+	r, err := ws.Find(t.Context(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{glob}, Hidden: true}, Kind: quarry.FilesAndFolders})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, e := range r.Entries {
+		paths = append(paths, e.Path)
+	}
+	return strings.Join(paths, "\n")
+}
+
+// TestRemoteCheckoutReads less than it has: what the server says can't match,
+// and is unchanged, is not read again.
+func TestRemoteCheckoutReads(t *testing.T) {
+	w := fakeWorld(t)
+	remote := w.openCheckout(t, nil)
+	dir := filepath.Join(w.dir, "alpha")
+	quarry.RestStamps(remote, 0)
+	q := quarry.Query{Pattern: "added here", Scope: quarry.Scope{Paths: []string{"alpha"}}}
+	search(t, remote, q) // compares all files
+	putFile(t, filepath.Join(dir, "new.txt"), "added here\n")
+	r := search(t, remote, q)
+	if r.FilesMatched != 1 || r.Stats.Searched > 3 {
+		t.Errorf("%d files of %d were read", r.Stats.Searched, r.Stats.Considered)
+	}
+}
+
+// TestRemoteChangesCheckout: a checkout can be changed by the paths it has
+// among the others, and the change taken back.
+func TestRemoteChangesCheckout(t *testing.T) {
+	w := fakeWorld(t)
+	remote := w.openCheckout(t, &quarry.Options{StateDir: t.TempDir()})
+	ctx := context.Background()
+	c, err := remote.Write(ctx, "alpha/made/x.txt", []byte("made by a test\n"), nil)
+	if err != nil || c.Paths[0] != "alpha/made/x.txt" || !strings.HasPrefix(c.ID, "alpha:") {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	edited, err := remote.Edit(ctx, "alpha/made/x.txt", []quarry.Edit{quarry.Replace{Old: "a test", New: "hand"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := search(t, remote, quarry.Query{Pattern: "made by hand"}); len(r.Files) != 1 || r.Files[0].Path != "alpha/made/x.txt" {
+		t.Errorf("%+v", r.Files)
+	}
+	log, err := remote.Changes(ctx, 10)
+	if err != nil || len(log.Changes) != 2 || log.Changes[0].ID != edited.ID {
+		t.Errorf("%+v, %v", log, err)
+	}
+	if d, err := remote.Diff(ctx, edited.ID); err != nil || !strings.Contains(d.Diff, "+made by hand") {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := remote.Undo(ctx, "", nil); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := remote.Read(ctx, "alpha/made/x.txt", nil); err != nil || text.Lines[0] != "made by a test" || text.Path != "alpha/made/x.txt" {
+		t.Errorf("%+v, %v", text, err)
+	}
+	if _, err := remote.Move(ctx, "alpha/made/x.txt", "alpha/made/y.txt", nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := remote.Move(ctx, "alpha/made/y.txt", "beta-x/y.txt", nil); quarry.CodeOf(err) != quarry.ReadOnly {
+		t.Errorf("a move to a server: %v", err)
+	}
+	for _, id := range []string{"x", "beta-x:1", "alpha:", ":"} {
+		if _, err := remote.Undo(ctx, id, nil); err == nil {
+			t.Errorf("undo %q", id)
+		}
+	}
+}

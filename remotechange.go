@@ -1,0 +1,143 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/internal/rootfs"
+)
+
+// Changes are made in a checkout's folder and kept in its own journal. What is
+// on servers alone is never changed.
+
+// inCheckout makes a change in the checkout a path lies in.
+func (w *Workspace) inCheckout(path string, change func(ws *Workspace, rel string) (*Change, error)) (*Change, error) {
+	c, rel, err := w.elsewhere.checkoutFor(path)
+	if err != nil {
+		return nil, err
+	}
+	out, err := change(c.ws, rel)
+	return c.changed(out), c.located(err)
+}
+
+// checkoutFor finds the checkout that a path to be changed lies in.
+func (r *remote) checkoutFor(given string) (*checkout, string, error) {
+	p, err := cleanRemote(given)
+	if err != nil {
+		return nil, "", err
+	}
+	c, rel := r.checkoutOf(p)
+	if c == nil {
+		return nil, "", &rootfs.Error{Op: "change", Path: given, Kind: rootfs.ReadOnly, Err: ErrRemoteOnly}
+	}
+	if rel == "" {
+		return nil, "", &rootfs.Error{Op: "change", Path: given, Kind: rootfs.InvalidArgument, Err: errCheckoutTop}
+	}
+	return c, rel, nil
+}
+
+var errCheckoutTop = errors.New("the checkout of a repository itself can't be changed")
+
+// inOneCheckout is for a change that concerns two paths.
+func (w *Workspace) inOneCheckout(from, to string, change func(ws *Workspace, from, to string) (*Change, error)) (*Change, error) {
+	c, old, err := w.elsewhere.checkoutFor(from)
+	if err != nil {
+		return nil, err
+	}
+	d, rel, err := w.elsewhere.checkoutFor(to)
+	if err != nil {
+		return nil, err
+	}
+	if c != d {
+		return nil, &rootfs.Error{Op: "move", Path: to, Kind: rootfs.InvalidArgument, Err: errTwoCheckouts}
+	}
+	out, err := change(c.ws, old, rel)
+	return c.changed(out), c.located(err)
+}
+
+var errTwoCheckouts = errors.New("nothing is moved from one repository to another; write the new file and delete the old one")
+
+// changed puts the repository's name into what a change says of paths, and into
+// its id: journals of two checkouts may use the same.
+func (c *checkout) changed(out *Change) *Change {
+	if out == nil {
+		return nil
+	}
+	all := func(list []string) []string {
+		named := make([]string, len(list))
+		for i, p := range list {
+			named[i] = c.path(p)
+		}
+		return named
+	}
+	copied := *out
+	copied.Paths = all(out.Paths)
+	if len(out.Folders) > 0 {
+		copied.Folders = all(out.Folders)
+	}
+	if out.Links != nil {
+		links := *out.Links
+		links.Files, links.BrokenIn = all(links.Files), all(links.BrokenIn)
+		copied.Links = &links
+	}
+	for _, id := range []*string{&copied.ID, &copied.Undoes, &copied.UndoneBy} {
+		if *id != "" {
+			*id = c.repo + ":" + *id
+		}
+	}
+	return &copied
+}
+
+// byID makes a change that is named by the id of an earlier one; "" is the
+// newest of all checkouts that was not taken back.
+func (w *Workspace) byID(ctx context.Context, id string, change func(ws *Workspace, id string) (*Change, error)) (*Change, error) {
+	if id == "" {
+		log, err := w.elsewhere.changes(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range log.Changes {
+			if c.UndoneBy == "" && c.Undoes == "" && !c.Pending {
+				id = c.ID
+				break
+			}
+		}
+	}
+	i := strings.LastIndexByte(id, ':')
+	c, _ := w.elsewhere.checkoutOf(id[:max(i, 0)])
+	if c == nil || c.repo != id[:max(i, 0)] || i == len(id)-1 {
+		return nil, fmt.Errorf("%w: %q; an id here is REPOSITORY:ID", ErrBadID, id)
+	}
+	out, err := change(c.ws, id[i+1:])
+	return c.changed(out), c.located(err)
+}
+
+// changes joins the journals of the checkouts, newest first.
+func (r *remote) changes(ctx context.Context, limit int) (*ChangeLog, error) {
+	out := &ChangeLog{Changes: []Change{}}
+	if len(r.checkouts) == 0 {
+		return nil, ErrRemoteOnly
+	}
+	for _, c := range r.checkouts {
+		log, err := c.ws.Changes(ctx, limit)
+		if err != nil {
+			return nil, err
+		}
+		for i := range log.Changes {
+			out.Changes = append(out.Changes, *c.changed(&log.Changes[i]))
+		}
+		out.Dropped += log.Dropped
+		out.Damaged += log.Damaged
+		if log.DroppedTo.After(out.DroppedTo) {
+			out.DroppedTo = log.DroppedTo
+		}
+	}
+	slices.SortStableFunc(out.Changes, func(a, b Change) int { return b.Time.Compare(a.Time) })
+	if limit > 0 && len(out.Changes) > limit {
+		out.Changes = out.Changes[:limit]
+	}
+	return out, nil
+}
