@@ -40,7 +40,10 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 	if len(log.Changes) == 0 {
 		a.text = []byte("No changes have been made.")
 	} else {
-		a.text = fmt.Appendf(nil, "Last %s:\n", render.Plural(len(log.Changes), "change", "changes"))
+		a.text = []byte("The last change:\n")
+		if n := len(log.Changes); n > 1 {
+			a.text = fmt.Appendf(nil, "The last %d changes:\n", n)
+		}
 	}
 	for i := range log.Changes {
 		change := &log.Changes[i]

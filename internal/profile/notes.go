@@ -137,7 +137,9 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	edit := quarry.NoteEdit{Operation: op, Content: c.String("content"), Search: c.String("search")}
 	change, err := c.ws.ModifyNote(ctx, path, edit, c.changing())
 	if err != nil && quarry.CodeOf(err) == quarry.NotFound && !isTextMissing(err) && !strings.HasSuffix(strings.ToLower(path), ".md") {
-		change, err = c.ws.ModifyNote(ctx, path+".md", edit, c.changing())
+		if change, err = c.ws.ModifyNote(ctx, path+".md", edit, c.changing()); err != nil && quarry.CodeOf(err) != quarry.NotFound || isTextMissing(err) {
+			path += ".md" // that is the note it is about
+		}
 	}
 	if err != nil {
 		return nil, c.noteError(err, path, c.String("search"))

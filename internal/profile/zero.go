@@ -18,8 +18,9 @@ import (
 // and one that doesn't end in time is named as such.
 
 const (
-	// zeroFiles is how many files a wider look counts.
-	zeroFiles = 10
+	// zeroFiles is how many files a wider look counts, and zeroNames how many it
+	// names: few enough to spare the call that would list them.
+	zeroFiles, zeroNames = 10, 3
 	// zeroTime is how long all looks of one answer may take. With an index each
 	// takes a few milliseconds; reading ignored files is what it cuts off.
 	zeroTime = 120 * time.Millisecond
@@ -53,7 +54,11 @@ func (l *looking) search(ctx context.Context, what string, q quarry.Query, least
 		l.cut = append(l.cut, what)
 		return 0
 	}
-	sum, err := l.c.ws.SearchEach(ctx, q, func(*quarry.File) error { return nil })
+	var found []string
+	sum, err := l.c.ws.SearchEach(ctx, q, func(f *quarry.File) error {
+		found = append(found, f.Path)
+		return nil
+	})
 	if err != nil {
 		return 0
 	}
@@ -63,9 +68,9 @@ func (l *looking) search(ctx context.Context, what string, q quarry.Query, least
 	}
 	switch {
 	case n > least && n == 1 && plus == "":
-		l.found = append(l.found, what+" 1 file matches")
+		l.found = append(l.found, what+" 1 file matches"+few(found, n))
 	case n > least:
-		l.found = append(l.found, fmt.Sprintf("%s %d%s files match", what, n, plus))
+		l.found = append(l.found, fmt.Sprintf("%s %d%s files match%s", what, n, plus, few(found, n)))
 	case sum.Stopped == quarry.StopTime:
 		l.cut = append(l.cut, what)
 	}
@@ -74,7 +79,7 @@ func (l *looking) search(ctx context.Context, what string, q quarry.Query, least
 
 // find is the same for paths.
 func (l *looking) find(ctx context.Context, what, one, many string, q quarry.FindQuery, change func(*quarry.FindQuery)) {
-	q.Limit, q.Offset = 1, 0
+	q.Limit, q.Offset = zeroNames, 0
 	change(&q)
 	ctx, cancel := context.WithDeadline(ctx, l.until)
 	defer cancel()
@@ -83,8 +88,20 @@ func (l *looking) find(ctx context.Context, what, one, many string, q quarry.Fin
 	case errors.Is(err, context.DeadlineExceeded):
 		l.cut = append(l.cut, what)
 	case err == nil && r.Total > 0:
-		l.found = append(l.found, what+" "+render.Plural(r.Total, one, many))
+		var found []string
+		for _, e := range r.Entries {
+			found = append(found, e.Path)
+		}
+		l.found = append(l.found, what+" "+render.Plural(r.Total, one, many)+few(found, r.Total))
 	}
+}
+
+// few names what was found, if it is all and not much.
+func few(found []string, total int) string {
+	if total > zeroNames || len(found) < total {
+		return ""
+	}
+	return " (" + strings.Join(names(found), ", ") + ")"
 }
 
 const (
@@ -140,7 +157,7 @@ func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery) []string {
 			q.Globs = []string{"**/" + q.Globs[0]}
 		}
 	})
-	if !strings.ContainsAny(q.Globs[0], "*?[{") {
+	if len(l.found) == 0 && !strings.ContainsAny(q.Globs[0], "*?[{") {
 		look("as a part of a path", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**" + q.Globs[0] + "**"} })
 	}
 	if !q.Hidden || !q.Ignored {

@@ -28,3 +28,16 @@ func TestZeroWithoutTime(t *testing.T) {
 		}
 	}
 }
+
+// A note that was found with .md added is called so in the error.
+func TestNoteErrorNamesTheNote(t *testing.T) {
+	ws := vault().make(t)
+	r := call(t, tools(t, ws, profile.Options{}), "modify_note", `{"path":"Tasks","operation":"replace","search":"nonesuch","content":"x"}`)
+	if !r.IsError || !strings.Contains(r.Text, "Text 'nonesuch' not found in Tasks.md") {
+		t.Error(r.Text)
+	}
+	r = call(t, tools(t, ws, profile.Options{}), "modify_note", `{"path":"Nowhere","operation":"append","content":"x"}`)
+	if !r.IsError || !strings.Contains(r.Text, `There is no note at "Nowhere"`) {
+		t.Error(r.Text)
+	}
+}
