@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unsafe"
 
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
@@ -125,8 +127,9 @@ type indexPass struct {
 	delivered bool
 	err       error
 
-	lastDir string
-	lastIn  bool
+	lastDir   []byte // the folder asked about last
+	lastIn    bool
+	some, all bool // admits was asked; it admits all
 }
 
 type candidate struct {
@@ -166,7 +169,15 @@ func (p *indexPass) file(d *index.Doc, mayMatch bool) bool {
 // there.
 func (p *indexPass) admits(path []byte) bool {
 	f := p.run.filter
-	rel := string(path[p.below:])
+	if !p.some {
+		p.some, p.all = true, f.types == nil && f.opts.Filter == nil && f.opts.MaxDepth == 0 && f.vault == nil && (f.opts.Hidden || !f.opts.StrictHidden)
+	}
+	if p.all {
+		return true
+	}
+	// A view of the path, which nothing below keeps: a string for each of a
+	// million paths would take longer than the rest.
+	rel := unsafe.String(unsafe.SliceData(path), len(path))[p.below:]
 	slash := strings.LastIndexByte(rel, '/')
 	if f.opts.MaxDepth > 0 && strings.Count(rel, "/") >= f.opts.MaxDepth {
 		return false
@@ -191,7 +202,7 @@ func (p *indexPass) admits(path []byte) bool {
 // enters reports whether a walk with the query's globs gets into a folder. The
 // files of one come one after the other, so the last answer is kept.
 func (p *indexPass) enters(dir string) bool {
-	if p.lastDir == dir {
+	if p.lastDir != nil && string(p.lastDir) == dir {
 		return p.lastIn
 	}
 	in := true
@@ -200,7 +211,7 @@ func (p *indexPass) enters(dir string) bool {
 			in = p.run.filter.opts.Filter.Descend(dir[:i])
 		}
 	}
-	p.lastDir, p.lastIn = dir, in
+	p.lastDir, p.lastIn = append(p.lastDir[:0], dir...), in
 	return in
 }
 
@@ -259,19 +270,17 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if err != nil {
 		return noIndex(ctx, err)
 	}
-	pass := &indexPass{run: &searchRun{filter: r.filter}, below: r.below}
-	var list []Entry
-	err = c.Files(func(d *index.Doc, _ bool) bool {
-		if pass.admits(d.PathBytes()) {
-			list = append(list, Entry{Path: d.Path()})
-		}
-		return ctx.Err() == nil
+	list, err := snap.Paths(ctx, start, r.q.Hidden, func() func([]byte) bool {
+		return (&indexPass{run: &searchRun{filter: r.filter}, below: r.below}).admits
 	})
 	if err != nil {
 		return noIndex(ctx, err)
 	}
+	r.out.Entries = slices.Grow(r.out.Entries, len(list))
+	for _, path := range list {
+		r.out.Entries = append(r.out.Entries, Entry{Path: path})
+	}
 	r.out.addFolders(snap.Skipped(), start)
-	r.out.Entries = append(r.out.Entries, list...)
 	r.out.Stats.Considered += len(list)
 	r.out.Stats.Plan = planText(&c.Plan)
 	return ctx.Err()

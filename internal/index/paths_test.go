@@ -1,0 +1,71 @@
+package index
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+// Paths gives what Files gives, with several segments, dirty files and folders.
+func TestPathsEqualFiles(t *testing.T) {
+	ctx := context.Background()
+	for seed := range uint64(4) {
+		w := newWorld(t, 300+seed, false)
+		for range 60 {
+			w.change()
+		}
+		w.open()
+		for round := range 12 {
+			for range w.r.IntN(6) {
+				w.change()
+			}
+			snap, err := w.ix.Fresh(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, dir := range []string{"", "a", "sub", "a/b"} {
+				for _, hidden := range []bool{false, true} {
+					comparePaths(t, snap, dir, hidden)
+				}
+			}
+			snap.Close()
+			if round%3 == 0 {
+				if err := w.ix.Flush(ctx); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func comparePaths(t *testing.T, snap *Snapshot, dir string, hidden bool) {
+	t.Helper()
+	var under rootfs.Path
+	if dir != "" {
+		var err error
+		if under, err = snap.ix.root.Known(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	passes := func(p []byte) bool { return !strings.Contains(string(p), "x") }
+	c, err := snap.Candidates(Ask{Under: under, Hidden: hidden})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	if err := c.Files(func(d *Doc, _ bool) bool {
+		if passes(d.PathBytes()) {
+			want = append(want, d.Path())
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := snap.Paths(context.Background(), under, hidden, func() func([]byte) bool { return passes })
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("below %q, hidden %v: %q, want %q; %v", dir, hidden, got, want, err)
+	}
+}
