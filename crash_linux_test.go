@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	regime "quarry/internal/stress"
 )
 
 // child runs a test of this binary in a process of its own.
@@ -65,28 +66,25 @@ func killOptions(base string, log *slog.Logger) *quarry.Options {
 // A process that is killed at any moment leaves files that are old or new, a
 // journal that takes all of it back, and nothing else.
 func TestKill(t *testing.T) {
-	rounds, workers := pick(150, 10_000), 2
+	run := regime.Start(t, "kill -9 of a workspace", 150, 10_000)
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	total, settled := 0, map[string]int{}
-	for w := range workers {
+	for range 2 {
 		wait.Go(func() {
-			for r := range rounds / workers {
-				n, outcome := killRound(t, uint64(r*workers+w))
+			for seed := range run.Cases() {
+				n, outcome := killRound(t, seed)
 				mu.Lock()
 				total += n
 				for what, k := range outcome {
 					settled[what] += k
 				}
 				mu.Unlock()
-				if t.Failed() {
-					return
-				}
 			}
 		})
 	}
 	wait.Wait()
-	t.Logf("%d kills, %d acknowledged changes, settled at the next start: %v", rounds, total, settled)
+	t.Logf("%d acknowledged changes, settled at the next start: %v", total, settled)
 }
 
 func killRound(t *testing.T, seed uint64) (acknowledged int, outcome map[string]int) {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry"
+	regime "quarry/internal/stress"
 )
 
 // encodings write text independently of the code under test.
@@ -80,8 +81,8 @@ func TestByteIntegrity(t *testing.T) {
 	}
 	defer ws.Close()
 	names := []string{"utf-8", "utf-8-bom", "utf-16le", "utf-16be", "windows-1252"}
-	for i := range pick(500, 10_000) {
-		rng := rand.New(rand.NewPCG(uint64(i), 11))
+	for seed := range regime.Start(t, "bytes outside an edit", 500, 10_000).Cases() {
+		rng, i := regime.Rand(seed), int(seed)
 		enc := names[rng.IntN(len(names))]
 		latin := enc == "windows-1252"
 		front := noise(rng, latin, false)

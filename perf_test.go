@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry"
+	regime "quarry/internal/stress"
 )
 
 // slower is for tests of speed: on a machine that others use too they tell,
@@ -36,7 +37,7 @@ func best(n int, f func(i int)) time.Duration {
 // A small edit in a large file costs at most three times what reading it and
 // writing it back durably costs.
 func TestLargeEditSpeed(t *testing.T) {
-	if testing.Short() || os.Getenv("PERF") == "" && !stress {
+	if testing.Short() || os.Getenv("PERF") == "" && !regime.Long() {
 		t.Skip("writes a gigabyte; PERF=1 runs it")
 	}
 	line := []byte("The quick brown fox jumps over the lazy dog; 0123456789 and so on and on.\n")

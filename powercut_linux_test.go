@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"quarry/internal/journal"
 	"quarry/internal/powercut"
 	"quarry/internal/rootfs"
+	regime "quarry/internal/stress"
 )
 
 // A trial is a small vault in memory, with the folders for its journal and the
@@ -307,6 +307,7 @@ func parallel(n int, f func(i int) bool) {
 // What was acknowledged is there afterwards, the change under way is there
 // whole or not at all, everything can be undone, and nothing is left over.
 func TestPowerCut(t *testing.T) {
+	run := regime.Start(t, "power loss: every sequence of three", 1, 1)
 	all, fates := acts(), powercut.Fates()
 	var seqs [][]act
 	for _, a := range all {
@@ -338,18 +339,16 @@ func TestPowerCut(t *testing.T) {
 		}
 		return !t.Failed()
 	})
+	run.Tried(int(c.states.Load()))
 	t.Logf("%d sequences, %d disks", len(seqs), c.states.Load())
 }
 
 // The long form: random sequences, random fates.
 func TestPowerCutRandom(t *testing.T) {
-	want := int64(1000)
-	if os.Getenv("STRESS") == "long" {
-		want = 100_000
-	}
+	run := regime.Start(t, "power loss: random sequences", 30, 5_000) // about 40 disks each
 	c := &cutter{t: t}
-	parallel(1<<30, func(i int) bool {
-		rng := rand.New(rand.NewPCG(uint64(i), 11))
+	one := func(seed uint64) bool {
+		rng := regime.Rand(seed)
 		var seq []act
 		for range 1 + rng.IntN(6) {
 			seq = append(seq, acts()[rng.IntN(len(acts()))])
@@ -361,7 +360,18 @@ func TestPowerCutRandom(t *testing.T) {
 				return false
 			}
 		}
-		return c.states.Load() < want && !t.Failed()
-	})
-	t.Logf("%d disks", c.states.Load())
+		return !t.Failed()
+	}
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for seed := range run.Cases() {
+				if !one(seed) {
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	run.Tried(int(c.states.Load()))
 }

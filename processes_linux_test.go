@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry"
+	regime "quarry/internal/stress"
 )
 
 // TestEditorChild is one of the processes that edit the same files.
@@ -64,6 +65,7 @@ func TestLostUpdate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	run := regime.Start(t, "lost update: workspaces", 1, 1)
 	outs := make(chan string)
 	procs := pick(3, 8)
 	for i := range procs {
@@ -116,6 +118,7 @@ func TestLostUpdate(t *testing.T) {
 	if lost > 0 || len(want) != procs*pick(200, 2000) {
 		t.Errorf("%d of %d lines are lost", lost, len(want)+len(written))
 	}
+	run.Tried(len(want) + len(written))
 	t.Logf("%d acknowledged edits of %d processes with %d conflicts, beside %d careless appends; %d conflict copies",
 		len(want), procs, conflicts, len(written), len(files)-3)
 }

@@ -13,14 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	regime "quarry/internal/stress"
 )
 
-// stress is set for the long form of the tests: STRESS=long go test -timeout 10h.
-var stress = os.Getenv("STRESS") == "long"
-
-// pick returns the short or the long count.
+// pick returns the short or the long count, for what is no regime of its own.
 func pick(short, long int) int {
-	if stress {
+	if regime.Long() {
 		return long
 	}
 	return short
@@ -148,9 +146,8 @@ func actorVault(t testing.TB, opts *quarry.Options) *quarry.Workspace {
 // Random changes, taken back one by one, give every tree there was before. A
 // change that fails changes nothing.
 func TestUndoRandomSequences(t *testing.T) {
-	for seed := range pick(3, 200) {
+	for seed := range regime.Start(t, "undo: 200 random changes", 3, 200).Cases() {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
 			ws := actorVault(t, &quarry.Options{TrashDir: t.TempDir()})
 			a := &actor{ws, rand.New(rand.NewPCG(uint64(seed), 5))}
 			type moment struct {
@@ -209,14 +206,15 @@ func TestIndexSeesOwnChanges(t *testing.T) {
 			t.Fatalf("after %s: %s", what, diff)
 		}
 	}
-	for made := 0; made < pick(60, 2000); {
+	run := regime.Start(t, "index sees own changes", 60, 2000)
+	for seed := range run.Cases() {
+		a.rng = regime.Rand(seed)
 		c, err := a.act(t)
-		if err != nil || c.ID == "" {
-			continue
+		for err != nil || c.ID == "" {
+			c, err = a.act(t)
 		}
-		made++
 		check(c.Summary)
-		if made%4 == 0 {
+		if seed%4 == 0 {
 			check(must(t)(ws.Undo(ctx, "", nil)).Summary)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/stress"
 	"quarry/match"
 )
 
@@ -136,11 +137,6 @@ func TestDamage(t *testing.T) {
 	w.ix.Close()
 	files := w.stored()
 	listed := w.listed(true)
-	r := rand.New(rand.NewPCG(9, 9))
-	mutations := 2000 * long()
-	if testing.Short() {
-		mutations = 200
-	}
 	var compiled []*match.Pattern
 	var matching []map[string]bool
 	for _, expr := range patterns {
@@ -148,13 +144,14 @@ func TestDamage(t *testing.T) {
 		compiled = append(compiled, p)
 		matching = append(matching, w.matching(p, listed))
 	}
-	for i := range mutations {
+	for seed := range stress.Start(t, "index damage", 2_000, 100_000).Cases() {
+		r := stress.Rand(seed)
 		how, broken := mutate(r, files, older)
 		w.restore(broken)
 		w.open()
 		k := r.IntN(len(compiled))
 		w.complete(how, compiled[k], matching[k], listed)
-		if i%20 == 0 { // and what is written now is good
+		if seed%20 == 0 { // and what is written now is good
 			w.refresh()
 			w.complete(how+", refreshed", compiled[k], matching[k], listed)
 			w.reopen()

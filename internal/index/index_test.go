@@ -9,11 +9,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 	"quarry/match"
 )
 
@@ -22,7 +22,8 @@ import (
 // are those a walk lists.
 func TestIndexFollowsTheTree(t *testing.T) {
 	for _, silent := range []bool{false, true} {
-		for seed := range uint64(4 * long()) {
+		run := stress.Start(t, fmt.Sprintf("index follows the tree, silent=%v", silent), 4, 400)
+		for seed := range run.Cases() {
 			t.Run(fmt.Sprintf("silent=%v/%d", silent, seed), func(t *testing.T) {
 				w := newWorld(t, seed, silent)
 				for range 30 {
@@ -53,12 +54,6 @@ func TestIndexFollowsTheTree(t *testing.T) {
 			})
 		}
 	}
-}
-
-// long is how many times as long the random tests run: QUARRY_LONG, or 1.
-func long() int {
-	n, _ := strconv.Atoi(os.Getenv("QUARRY_LONG"))
-	return max(1, n)
 }
 
 func built(t *testing.T, files map[string]string) *world {

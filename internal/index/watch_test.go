@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 	"quarry/internal/watch"
 )
 
@@ -24,7 +25,7 @@ func (w watched) Barrier(ctx context.Context, apply func(Changes)) ([]rootfs.Pat
 
 // The same as TestIndexFollowsTheTree, told by the kernel.
 func TestIndexFollowsTheKernel(t *testing.T) {
-	for seed := range uint64(3 * long()) {
+	for seed := range stress.Start(t, "index follows the kernel", 3, 300).Cases() {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newWorld(t, 100+seed, false)
 			for range 30 {

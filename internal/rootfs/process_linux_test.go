@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -20,9 +19,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-var long = flag.Bool("long", false, "run the long form of the process tests")
+	"quarry/internal/stress"
+)
 
 // The test binary is also the child: "edit" works until it is killed, "token"
 // and "careless" add tokens to files.
@@ -34,7 +33,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	flag.Parse()
 	os.Exit(m.Run())
 }
 
@@ -163,19 +161,12 @@ func tidy(t *testing.T, dir string) Cleaned {
 // acknowledged must be there, nothing may be torn, and nothing left over.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	rounds := 300
-	if testing.Short() {
-		rounds = 40
-	}
-	if *long {
-		rounds = 10_000
-	}
 	for _, c := range []struct {
 		name, job string
 		links     bool
 	}{{"replace", "edit", false}, {"in place", "edit", true}, {"create, rename, remove", "create", false}} {
 		t.Run(c.name, func(t *testing.T) {
-			rnd := rand.New(rand.NewPCG(7, uint64(len(c.name))))
+			run := stress.Start(t, "kill -9: "+c.name, 300, 10_000)
 			dir := memoryDir(t)
 			f := dir + "/f"
 			must(t, os.WriteFile(f, numbered(0), 0o644))
@@ -183,8 +174,8 @@ func TestKill(t *testing.T) {
 				must(t, os.Link(f, dir+"/g"))
 			}
 			acks, restored, removed := 0, 0, 0
-			for range rounds {
-				last := killed(t, c.job, dir, rnd)
+			for seed := range run.Cases() {
+				last := killed(t, c.job, dir, stress.Rand(seed))
 				acks += last
 				if !c.links && c.job == "edit" {
 					if _, err := numberOf([]byte(content(t, f))); err != nil {
@@ -208,7 +199,7 @@ func TestKill(t *testing.T) {
 					t.Fatal("the two names differ")
 				}
 			}
-			t.Logf("%d kills, %d left-overs removed, %d files restored", rounds, removed, restored)
+			t.Logf("%d left-overs removed, %d files restored", removed, restored)
 		})
 	}
 }
@@ -310,9 +301,10 @@ func TestLostUpdate(t *testing.T) {
 	if testing.Short() {
 		processes, edits = 4, 100
 	}
-	if *long {
+	if stress.Long() {
 		processes, edits = 8, 2000
 	}
+	run := stress.Start(t, "lost update: files", 1, 1)
 	dir := memoryDir(t)
 	for i := range tokenFiles {
 		must(t, os.WriteFile(fmt.Sprintf("%s/f%d", dir, i), nil, 0o644))
@@ -366,5 +358,6 @@ func TestLostUpdate(t *testing.T) {
 		t.Errorf("%d acknowledged, %d found, want %d", len(acked), len(found), want)
 	}
 	tidy(t, dir)
+	run.Tried(len(acked))
 	t.Logf("%d processes and a careless writer, %d edits, %d of the careless writer's in conflict copies, %d lost", processes, len(acked), rescued, lost)
 }

@@ -15,20 +15,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/stress"
 )
 
 const (
 	outsideText   = "SECRET outside the root"
 	protectedText = "SECRET in a protected folder"
 )
-
-// raceTime is how long attackers swap: 20 s, 2 s with -short.
-func raceTime() time.Duration {
-	if testing.Short() {
-		return 2 * time.Second
-	}
-	return 20 * time.Second
-}
 
 // arena is a workspace under attack: dir/f is a file whose folder, and last/f
 // one whose own name, alternate with symlinks that lead outside and into .git.
@@ -150,7 +144,8 @@ func TestSymlinkRace(t *testing.T) {
 	a := newArena(t)
 	escapes, rounds := 0, 0
 	seen := map[string]int{}
-	for end := time.Now().Add(raceTime()); time.Now().Before(end) && !t.Failed(); rounds++ {
+	for range stress.StartFor(t, "symlink race: reading", 20*time.Second).Cases() {
+		rounds++
 		for _, name := range targets {
 			if strings.Contains(a.naive(name), "SECRET") {
 				escapes++
@@ -187,7 +182,7 @@ func TestSymlinkRaceByName(t *testing.T) {
 		t.Skip("this build doesn't use openat2")
 	}
 	seen := map[string]int{}
-	for end := time.Now().Add(raceTime() / 10); time.Now().Before(end) && !t.Failed(); {
+	for range stress.StartFor(t, "symlink race: without openat2", 2*time.Second).Cases() {
 		for _, name := range targets {
 			a.sandboxed(name, seen)
 		}
@@ -231,7 +226,8 @@ func TestSymlinkRaceOfChanges(t *testing.T) {
 		}
 	}
 	rounds := 0
-	for end := time.Now().Add(raceTime() / 4); time.Now().Before(end) && !t.Failed(); rounds++ {
+	for range stress.StartFor(t, "symlink race: changing", 5*time.Second).Cases() {
+		rounds++
 		for _, name := range targets {
 			p := Path{name}
 			sibling := p.Dir().child("made")

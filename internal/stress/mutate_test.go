@@ -1,0 +1,166 @@
+package stress_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A mutation switches one safety mechanism off: the old text, which must be
+// there exactly once, becomes the new one, and the named test must fail.
+type mutation struct {
+	mechanism, file, old, new string
+	pkg, test                 string // the guard: a package and a test of it
+}
+
+var mutations = []mutation{
+	{"exchange verify", "internal/rootfs/replace_linux.go",
+		"	if !displaced.SameFile(c.old.info) {\n		return errMeanwhile\n	}\n	if !c.leased {", "	_ = displaced\n	if false {",
+		"./internal/rootfs", "TestForeignWriterAtEveryCall"},
+	{"folder sync", "internal/rootfs/replace_linux.go",
+		"	if err := r.syncDir(c.at.dir); err != nil {\n		return err\n	}\n	// Someone", "	// Someone",
+		".", "TestPowerCut"},
+	{"policy on the resolved path", "internal/rootfs/resolve.go",
+		"		if err := r.policy.check(op, user, p, isDir); err != nil {\n			return Path{}, err\n		}\n	}\n	return p, nil", "	}\n	return p, nil",
+		"./internal/rootfs", "TestResolve"},
+	{"overflow sweep", "internal/watch/inotify_linux.go",
+		"	w.pending.lost = true\n	w.mark(w.system.top)\n	w.rescan(rootfs.Path{})\n", "	_ = rootfs.Path{}\n",
+		"./internal/watch", "TestOverflow"},
+	{"ctime in stamps", "internal/index/stamp.go",
+		"nanos(info.ModTime), nanos(info.ChangeTime)}", "nanos(info.ModTime), 0}",
+		"./internal/index", "TestSweepSeesARewriteThatKeepsSizeAndTime"},
+	{"need: what may be absent isn't needed", "internal/re/literal/literal.go",
+		"	if n.Min == 0 {\n		b.gap()\n		return\n	}\n", "",
+		"./internal/re/literal", "Test"},
+	{"need: letters of either case", "internal/re/literal/literal.go",
+		"			l.Text, mixed = FoldString(l.Text), true\n", "			mixed = true\n",
+		"./internal/re/literal", "Test"},
+	{"undo conflict", "internal/journal/expect.go",
+		"		return c.version.IsZero() || c.version == found.version\n", "		return true\n",
+		".", "TestUndoRefusesForeignChange"},
+	{"Origin check", "internal/mcpserver/gate.go", "	case !g.allowedOrigin(r):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
+	{"Host check", "internal/mcpserver/gate.go", "	case !g.allowedHost(r.Host):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
+	{"token check", "internal/mcpserver/gate.go", "	case !g.allowedToken(r.Header.Values(\"Authorization\")):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
+	{"temp clean-up", "state.go", "	w.cleanAround(ctx, last)\n", "	_ = last\n", ".", "TestKill"},
+	{"a folder that became a link is not walked", "internal/walk/queue.go",
+		"		return p == t.path\n	}\n	return p.Dir() == t.from.dir.Path() && p.Base() == t.name\n", "		return true\n	}\n	return true\n",
+		"./internal/walk", "TestFolderBecomesLink"},
+	{"a move opens nothing", "move.go", "info.Type == rootfs.TypeDir && m.ws.root.Policy().ByPlace()", "false", ".", "TestMoveKeepsClosed"},
+	{"escapes on a terminal", "internal/cli/escape.go", "		case r < 0x20 || r == 0x7f:\n", "		case r < 0:\n", "./internal/stress", "TestHostileNamesOnTerminal"},
+}
+
+// Every mutation still fits the source, and its guard exists. MUTATE=1 (make
+// mutate) also applies each to a copy of the tree and sees its guard fail.
+func TestMutations(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range mutations {
+		source, err := os.ReadFile(filepath.Join(root, m.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(source, []byte(m.old)); n != 1 {
+			t.Errorf("%s: %s has the text to change %d times, want once: the mechanism moved, so move the mutation\n%s", m.mechanism, m.file, n, m.old)
+		}
+		if !hasTest(t, filepath.Join(root, m.pkg), m.test) {
+			t.Errorf("%s: there is no test %s in %s", m.mechanism, m.test, m.pkg)
+		}
+	}
+	if os.Getenv("MUTATE") == "" || t.Failed() {
+		return
+	}
+	copied := copyTree(t, root)
+	for _, m := range mutations {
+		t.Run(m.mechanism, func(t *testing.T) { m.kill(t, copied) })
+	}
+}
+
+func hasTest(t *testing.T, dir, name string) bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\nfunc "+name) {
+			return true
+		}
+	}
+	return false
+}
+
+// copyTree copies what git knows, and what it would.
+func copyTree(t *testing.T, root string) string {
+	t.Helper()
+	cmd := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("needs a git checkout: %v", err)
+	}
+	dir := t.TempDir()
+	for name := range strings.SplitSeq(strings.TrimRight(string(out), "\x00"), "\x00") {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			continue // deleted, or a link
+		}
+		put(t, filepath.Join(dir, name), string(data))
+	}
+	return dir
+}
+
+// kill applies the mutation, runs its guard, and takes it back.
+func (m *mutation) kill(t *testing.T, dir string) {
+	file := filepath.Join(dir, m.file)
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := m.guard(dir); err != nil {
+		t.Fatalf("%s fails without the mutation:\n%.3000s", m.test, out)
+	}
+	put(t, file, strings.Replace(string(source), m.old, m.new, 1))
+	defer put(t, file, string(source))
+	began := time.Now()
+	out, err := m.guard(dir)
+	switch {
+	case err == nil:
+		t.Errorf("%s is off and %s passes: write a test", m.mechanism, m.test)
+	case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
+		t.Errorf("the mutated source doesn't compile:\n%.3000s", out)
+	default:
+		t.Logf("%s off: %s %s fails after %.1fs: %s", m.mechanism, m.pkg, m.test, time.Since(began).Seconds(), firstFailure(out))
+	}
+}
+
+func (m *mutation) guard(dir string) (string, error) {
+	pattern := "^" + m.test + "$"
+	if m.test == "Test" {
+		pattern = "."
+	}
+	cmd := exec.Command("go", "test", "-count=1", "-timeout=5m", "-run", pattern, m.pkg)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "MUTATE=", "STRESS=", "STRESS_SEED=")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func firstFailure(out string) string {
+	for line := range strings.Lines(out) {
+		if s := strings.TrimSpace(line); strings.Contains(s, "_test.go:") {
+			return fmt.Sprintf("%.160s", s)
+		}
+	}
+	return fmt.Sprintf("%.160s", strings.TrimSpace(out))
+}
