@@ -22,15 +22,11 @@ const (
 	classBits = 7
 	classMask = 1<<classBits - 1
 
-	keyBits = 3 * classBits
-	keyMask = 1<<keyBits - 1
-
 	// GramBits is how many bits a Gram has, Grams one more than the largest.
-	GramBits = keyBits + 1
+	GramBits = 3*classBits + 1
 	Grams    = 1 << GramBits
 
-	capital    = 1    // in a Gram
-	capitalBit = 0x80 // in a code: a class that knows its case
+	capital = 1 // in a Gram
 )
 
 // The alphabet. Every printable ASCII character has a class of its own, letters
@@ -49,10 +45,10 @@ const (
 	otherClasses = 1<<classBits - classOther
 )
 
-// ascii maps bytes below 0x80 to their codes; the upper half is never looked up.
-var ascii = asciiCodes()
+// ascii maps bytes below 0x80 to their classes; the upper half is never looked up.
+var ascii = asciiClasses()
 
-func asciiCodes() (t [256]uint8) {
+func asciiClasses() (t [256]uint8) {
 	next := uint8(classFirst)
 	for b := range utf8.RuneSelf {
 		switch {
@@ -71,7 +67,7 @@ func asciiCodes() (t [256]uint8) {
 		}
 	}
 	for b := 'A'; b <= 'Z'; b++ {
-		t[b] = t[match.FoldRune(b)] | capitalBit
+		t[b] = t[match.FoldRune(b)]
 	}
 	return t
 }
@@ -79,7 +75,7 @@ func asciiCodes() (t [256]uint8) {
 // class gives the class of any character, the same for all case variants.
 func class(r rune) uint8 {
 	if r < utf8.RuneSelf {
-		return ascii[byte(r)] & classMask
+		return ascii[byte(r)]
 	}
 	if r < 1<<16 {
 		return basic()[uint16(r)]
@@ -89,7 +85,7 @@ func class(r rune) uint8 {
 
 func foldedClass(r rune) uint8 {
 	if r = match.FoldRune(r); r < utf8.RuneSelf {
-		return ascii[byte(r)] & classMask
+		return ascii[byte(r)]
 	}
 	return classOther + uint8(r%otherClasses)
 }
@@ -104,16 +100,34 @@ var basic = sync.OnceValue(func() *[1 << 16]uint8 {
 	return t
 })
 
-// window holds the last three characters of a text: their classes, and a bit
-// for each that is a capital.
-type window struct{ key, capitals uint32 }
+// A window holds the last three characters of a text: in the lower half their
+// classes, where a Gram has them, in the upper half a bit for each that is a
+// capital. Both halves move by classBits, so that one shift moves all.
+type window uint64
 
-func (w *window) push(code uint8) {
-	w.key = (w.key<<classBits | uint32(code&classMask)) & keyMask
-	w.capitals = (w.capitals<<1 | uint32(code>>7)) & 7
+const (
+	capitalBit = 1 << 32 // of the last character
+	windowMask = Grams - 2 | capitalBit | capitalBit<<classBits | capitalBit<<(2*classBits)
+)
+
+// push takes in a character by its code, the window it makes alone.
+func (w window) push(code window) window { return (w<<classBits | code) & windowMask }
+
+// gram is without a branch: capitals come when they like.
+func (w window) gram() Gram {
+	capitals := uint32(w >> 32) // below 1<<15
+	return Gram(uint32(w) | (capitals+1<<15-1)>>15)
 }
 
-func (w *window) gram() Gram { return Gram(w.key<<1 | (w.capitals+7)>>3) }
+// asciiCode is the codes of bytes below 0x80.
+var asciiCode = func() (t [256]window) {
+	for b := range utf8.RuneSelf {
+		if t[b] = window(ascii[b]) << 1; 'A' <= b && b <= 'Z' {
+			t[b] |= capitalBit
+		}
+	}
+	return t
+}()
 
 // broken reports a gram that spans a line end or something that isn't text.
 func (g Gram) broken() bool {

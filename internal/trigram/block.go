@@ -3,6 +3,7 @@ package trigram
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 const (
@@ -21,62 +22,55 @@ const (
 	paramMask = maxParam
 )
 
-// choose returns the code that makes a block shortest. next is the smallest
-// number the first one could be.
-func choose(ids []uint32, next uint32) code {
-	if len(ids) == 0 {
-		return 0
-	}
-	follow := 0
-	for from, i := next, 0; i < len(ids); i++ {
-		if ids[i] == from {
-			follow++
-		}
-		from = ids[i] + 1
-	}
-	k, cost := param(ids, next)
-	// Marking costs a bit for each number and saves k+1 for each marked.
-	if follow*(k+1) <= len(ids)/2 {
-		return code(k)
-	}
-	var buf [blockLen]uint32
-	rest := leaps(buf[:0], ids, next)
-	if kr, costRest := param(rest, 0); costRest+8*((len(ids)+7)/8) < cost {
-		return code(kr) | runsBit
-	}
-	return code(k)
-}
-
-// leaps gives the numbers that don't follow the one before directly, as a
-// list of their own whose gaps are one smaller than theirs.
-func leaps(dst, ids []uint32, next uint32) []uint32 {
-	sum := uint32(0)
-	for _, id := range ids {
-		if id != next {
-			sum += id - next - 1
-			dst = append(dst, sum+uint32(len(dst)))
+// appendBlock encodes a block with the code that makes it shortest. next is the
+// smallest number the first one could be.
+func appendBlock(dst []byte, ids []uint32, next uint32) ([]byte, code) {
+	var buf, rest [blockLen]uint32
+	gaps := buf[:len(ids)]
+	var leaps [2]uint64 // a bit for each number that doesn't follow the one before
+	n := 0
+	for i, id := range ids {
+		gap := id - next
+		gaps[i] = gap
+		if gap != 0 {
+			leaps[i>>6] |= 1 << (i & 63)
+			rest[n] = gap - 1
+			n++
 		}
 		next = id + 1
 	}
-	return dst
+	k, length := param(gaps)
+	// Marking costs a bit for each number and saves k+1 for each that follows.
+	if follow := len(ids) - n; follow*(k+1) > len(ids)/2 {
+		marks := (len(ids) + 7) / 8
+		if kr, short := param(rest[:n]); short+8*marks < length {
+			var b [16]byte
+			binary.LittleEndian.PutUint64(b[:], leaps[0])
+			binary.LittleEndian.PutUint64(b[8:], leaps[1])
+			dst = append(dst, b[:marks]...)
+			return appendRice(dst, rest[:n], kr, short), code(kr) | runsBit
+		}
+	}
+	return appendRice(dst, gaps, k, length), code(k)
 }
 
 // param chooses the parameter with the shortest code, near the logarithm of
 // the mean gap, and gives its length in bits. That is at most 128 times 37, so
 // the bytes of a block fit into the length of a skip.
-func param(ids []uint32, next uint32) (k, length int) {
-	if len(ids) == 0 {
+func param(gaps []uint32) (k, length int) {
+	if len(gaps) == 0 {
 		return 0, 0
 	}
-	mean := (ids[len(ids)-1] + 1 - next) / uint32(len(ids))
-	k = max(0, bits.Len32(mean)-2)
-	var a, b, c uint64 // above k, k+1 and k+2 bits
-	for _, id := range ids {
-		q := uint64(id-next) >> k
-		a, b, c = a+q, b+q>>1, c+q>>2
-		next = id + 1
+	sum, n := uint64(0), uint64(len(gaps))
+	for _, gap := range gaps {
+		sum += uint64(gap)
 	}
-	n := uint64(len(ids))
+	k = max(0, bits.Len64((sum+n)/n)-2)
+	var a, b, c uint64 // above k, k+1 and k+2 bits
+	for _, gap := range gaps {
+		q := uint64(gap) >> k
+		a, b, c = a+q, b+q>>1, c+q>>2
+	}
 	a, b, c = a+uint64(k+1)*n, b+uint64(k+2)*n, c+uint64(k+3)*n
 	switch {
 	case a <= b && a <= c || k == maxParam:
@@ -85,24 +79,6 @@ func param(ids []uint32, next uint32) (k, length int) {
 		return k + 1, int(b)
 	}
 	return k + 2, int(c)
-}
-
-func (c code) append(dst []byte, ids []uint32, next uint32) []byte {
-	k := int(c & paramMask)
-	if c&runsBit == 0 {
-		return appendRice(dst, ids, next, k)
-	}
-	var buf [blockLen]uint32
-	rest := leaps(buf[:0], ids, next)
-	at := len(dst)
-	dst = append(dst, make([]byte, (len(ids)+7)/8)...)
-	for i, id := range ids {
-		if id != next {
-			dst[at+i/8] |= 1 << (i % 8) // a leap
-		}
-		next = id + 1
-	}
-	return appendRice(dst, rest, 0, k)
 }
 
 // decode appends n numbers, at most a block, to dst. src may be longer than the
@@ -146,39 +122,33 @@ func (c code) decode(dst []uint32, src []byte, next uint32, n int) ([]uint32, er
 }
 
 // appendRice writes the low k bits of every gap, then what is above them, q, as
-// q zeros and a one. Apart, both can be read fast: see decodeRice.
-func appendRice(dst []byte, ids []uint32, first uint32, k int) []byte {
-	acc, n := uint64(0), 0 // bits not written yet
+// q zeros and a one: length bits in all. Apart, both can be read fast: see
+// decodeRice.
+func appendRice(dst []byte, gaps []uint32, k, length int) []byte {
+	lowLen := (len(gaps)*k + 7) / 8
+	size := lowLen + (length-len(gaps)*k+7)/8
+	at := len(dst)
+	dst = slices.Grow(dst, size+8)[:at+size+8] // writes are of eight bytes
+	clear(dst[at:])
+	acc, n, to := uint64(0), 0, at // bits not written yet
 	low := uint32(1)<<k - 1
-	next := first
-	for _, id := range ids {
-		acc |= uint64((id-next)&low) << n
-		next = id + 1
-		for n += k; n >= 8; n -= 8 {
-			dst = append(dst, byte(acc))
-			acc >>= 8
+	for _, gap := range gaps {
+		acc |= uint64(gap&low) << n
+		if n += k; n >= 32 {
+			binary.LittleEndian.PutUint32(dst[to:], uint32(acc))
+			acc >>= 32
+			n -= 32
+			to += 4
 		}
 	}
-	if n > 0 {
-		dst = append(dst, byte(acc))
+	binary.LittleEndian.PutUint64(dst[to:], acc)
+	bit := (at + lowLen) * 8
+	for _, gap := range gaps {
+		bit += int(gap >> k)
+		dst[bit>>3] |= 1 << (bit & 7)
+		bit++
 	}
-	acc, n, next = 0, 0, first
-	for _, id := range ids {
-		for n += int((id - next) >> k); n >= 8; n -= 8 {
-			dst = append(dst, byte(acc))
-			acc = 0
-		}
-		next = id + 1
-		acc |= 1 << n
-		if n++; n == 8 {
-			dst = append(dst, byte(acc))
-			acc, n = 0, 0
-		}
-	}
-	if n > 0 {
-		dst = append(dst, byte(acc))
-	}
-	return dst
+	return dst[:at+size]
 }
 
 // padded is more than the longest code and a read of eight bytes behind it.

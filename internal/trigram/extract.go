@@ -44,7 +44,7 @@ const step = 64 << 10
 
 // addAll reports whether all of text is valid.
 func (x *Extractor) addAll(text []byte) bool {
-	last, valid := window{}, true
+	last, valid := window(0), true
 	for len(text) > 0 {
 		part := text
 		if len(part) > step {
@@ -87,7 +87,7 @@ func (x *Extractor) add(win window, text []byte) (window, bool) {
 		if i+8 <= len(text) {
 			if w := binary.LittleEndian.Uint64(text[i:]); w&high == 0 {
 				for range 8 {
-					win.push(ascii[uint8(w)])
+					win = win.push(asciiCode[uint8(w)])
 					w >>= 8
 					g := win.gram()
 					if v, bit := seen[g>>6], uint64(1)<<(g&63); v&bit == 0 {
@@ -105,7 +105,7 @@ func (x *Extractor) add(win window, text []byte) (window, bool) {
 			valid = false
 		}
 		i += size
-		win.push(c)
+		win = win.push(c)
 		g := win.gram()
 		if v, bit := seen[g>>6], uint64(1)<<(g&63); v&bit == 0 {
 			seen[g>>6] = v | bit
@@ -119,15 +119,15 @@ func (x *Extractor) add(win window, text []byte) (window, bool) {
 
 // codeAt gives the code of the first character of text and its length; a byte
 // that isn't UTF-8 is a break.
-func codeAt(text []byte) (c uint8, size int) {
+func codeAt(text []byte) (c window, size int) {
 	if b := text[0]; b < utf8.RuneSelf {
-		return ascii[b], 1
+		return asciiCode[b], 1
 	}
 	r, size := utf8.DecodeRune(text)
 	if r == utf8.RuneError && size == 1 {
 		return classBreak, 1
 	}
-	return class(r), size
+	return window(class(r)) << 1, size
 }
 
 // Take appends the grams of what was added to dst, each once and in no order,

@@ -55,7 +55,7 @@ func translate(needs []match.Need) []Formula {
 // in any case, a gram with letters has to be there with capitals or without.
 func literal(s string, fold bool) Formula {
 	var grams []Gram
-	win := window{}
+	win := window(0)
 	for b := []byte(s); len(b) > 0; {
 		// Bytes that aren't UTF-8 here may be part of a character in the
 		// text, or not be there at all in one read as Windows-1252; a break
@@ -67,7 +67,7 @@ func literal(s string, fold bool) Formula {
 			c = classBreak
 		}
 		b = b[size:]
-		win.push(c)
+		win = win.push(c)
 		if g := win.gram(); !g.broken() {
 			if fold {
 				g &^= capital

@@ -32,9 +32,9 @@ var ErrCorrupt = errors.New("corrupt posting list")
 func AppendList(dst []byte, ids []uint32, docs int) []byte {
 	start := len(dst)
 	if len(ids) <= blockLen {
-		c := choose(ids, 0)
-		dst = append(dst, byte(c))
-		dst = c.append(dst, ids, 0)
+		var c code
+		dst, c = appendBlock(append(dst, 0), ids, 0)
+		dst[start] = byte(c)
 	} else {
 		dst = appendBlocks(dst, ids)
 	}
@@ -73,9 +73,9 @@ func appendBlocks(dst []byte, ids []uint32) []byte {
 	next := uint32(0)
 	for i := range blocks {
 		block := ids[i*blockLen : min((i+1)*blockLen, len(ids))]
-		c := choose(block, next)
 		from := len(dst)
-		dst = c.append(dst, block, next)
+		var c code
+		dst, c = appendBlock(dst, block, next)
 		last := block[len(block)-1]
 		skip := dst[skips+i*entry:]
 		if form == formWide {
