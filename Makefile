@@ -1,4 +1,4 @@
-# Targets: check (what a reviewer runs first), test, race, fuzz, bench, conformance.
+# Targets: check (what a reviewer runs first), test, race, fuzz, bench, conformance, man.
 
 GO ?= go
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -54,3 +54,10 @@ cross:
 		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) build -o /dev/null ./cmd/quarry || exit 1; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
 	done
+
+# The manual pages, from the command tree; the folder is MANDIR.
+MANDIR ?= man
+
+.PHONY: man
+man:
+	$(GO) run ./cmd/quarry man $(MANDIR)

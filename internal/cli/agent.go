@@ -135,8 +135,8 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 func newTools(s Streams) *cobra.Command {
 	a := &agent{changer: changer{s: s}}
 	cmd := command("tools", "List the tools agents get",
-		`List the tools of a profile as an agent sees them: over MCP, through quarry call,
-or embedded in a Go program.`,
+		`List the tools of a profile as an agent sees them: over MCP, through quarry
+call, or embedded in a Go program.`,
 		`  quarry tools
   quarry tools --profile vault
   quarry tools --json`,

@@ -27,6 +27,7 @@ type changer struct {
 	diff    bool
 	version string
 	trash   string
+	quiet   bool
 
 	ws *quarry.Workspace
 }
@@ -50,6 +51,11 @@ func (c *changer) commonFlags(fl *pflag.FlagSet) {
 
 func (c *changer) options() quarry.ChangeOptions {
 	return quarry.ChangeOptions{ExpectedVersion: c.version, DryRun: c.dryRun}
+}
+
+// patientFlags are for changes that may take a while.
+func (c *changer) patientFlags(fl *pflag.FlagSet) {
+	fl.BoolVarP(&c.quiet, "quiet", "q", false, "show no progress")
 }
 
 // openFor opens the workspace that a path lies in and returns the path in it.

@@ -100,6 +100,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 	root.AddCommand(newTools(s), newCall(s))
 	root.AddCommand(newMCP(s, openTools))
 	root.AddCommand(newConfig(s), newDoctor(s), newCompletion(s), newMan(s))
+	root.InitDefaultHelpCmd()
 	finish(root)
 	return root
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,7 +51,7 @@ before the rest of the file.`,
 				return err
 			}),
 		command("init", "Write a commented file to start from",
-			"Write a quarry.toml that has every key in a comment, with its default. A file that exists stays as it is.", "",
+			"Write a quarry.toml that has every key in a comment. A file that exists stays\nas it is.", "",
 			cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return initConfig(s, cmd.Root()) }),
 	)
 	return cmd
@@ -168,8 +169,7 @@ func settingValue(top *cobra.Command, set *config.Setting) any {
 	case config.Bool:
 		return text == "true"
 	case config.Int:
-		var n int
-		fmt.Sscan(text, &n)
+		n, _ := strconv.Atoi(text) // checked when it was read
 		return n
 	case config.List:
 		if set.List == nil {

@@ -141,7 +141,10 @@ func TestDoctor(t *testing.T) {
 		}, ""},
 		{"a client's settings cut off", "client-broken", func(p *patient) {
 			p.write("home/.cursor/mcp.json", "{\"mcpServers\": {}}\n")
-			p.must("quarry mcp install --client cursor --write && echo '{' > ~/.cursor/mcp.json")
+			p.must("quarry mcp install --client cursor --scope user --root . --write && echo '{' > ~/.cursor/mcp.json")
+		}, ""},
+		{"a client in TOML that serves a folder that is gone", "client-root", func(p *patient) {
+			p.must("mkdir old && quarry mcp install --client codex --root old --write && rmdir old")
 		}, ""},
 		{"a damaged index", "index-damaged", func(p *patient) {
 			p.must(`quarry index build -q && for f in $(find ~/.cache/quarry/index -name 'seg*'); do printf 'xxxx' | dd of=$f bs=1 seek=20 conv=notrunc 2>/dev/null; done`)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,17 +109,13 @@ func (x *examining) checkClient(c *mcpClient, scope, file string) {
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
-	top, err := parseCommented(text)
+	servers, err := c.servers(text)
 	if err != nil {
 		x.brokenSettings(c, file, err)
 		return
 	}
-	servers := top.member(c.key)
-	if servers == nil {
-		return
-	}
-	for _, m := range servers.value.members {
-		entry, ok := m.value.plain.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(servers)) {
+		entry, ok := servers[name].(map[string]any)
 		if !ok {
 			continue
 		}
@@ -129,11 +126,30 @@ func (x *examining) checkClient(c *mcpClient, scope, file string) {
 			s, _ := a.(string)
 			args = append(args, s)
 		}
-		ours := m.name == "quarry" || strings.HasPrefix(strings.TrimSuffix(filepath.Base(command), ".exe"), "quarry")
+		ours := name == "quarry" || strings.HasPrefix(strings.TrimSuffix(filepath.Base(command), ".exe"), "quarry")
 		if ours && slices.Contains(args, "mcp") {
-			x.checkEntry(c, scope, file, m.name, command, args)
+			x.checkEntry(c, scope, file, name, command, args)
 		}
 	}
+}
+
+// servers reads the entries of a client's settings.
+func (c *mcpClient) servers(text []byte) (map[string]any, error) {
+	var all map[string]any
+	if c.toml {
+		var err error
+		if all, err = readTOML(text); err != nil {
+			return nil, err
+		}
+	} else {
+		top, err := parseCommented(text)
+		if err != nil {
+			return nil, err
+		}
+		all, _ = top.plain.(map[string]any)
+	}
+	list, _ := all[c.key].(map[string]any)
+	return list, nil
 }
 
 // brokenSettings offers the copy that quarry mcp install left, if there is one.
@@ -147,7 +163,7 @@ func (x *examining) brokenSettings(c *mcpClient, file string, err error) {
 		if err != nil {
 			continue
 		}
-		if _, err := parseCommented(text); err == nil {
+		if _, err := c.servers(text); err == nil {
 			f.Fix = "Correct the line by hand, or go back to the copy made when Quarry was connected; the broken file is kept."
 			f.Run = []string{fmt.Sprintf("mv %s %s && cp -p %s %s", shellQuote(file), shellQuote(file+".broken"), shellQuote(old), shellQuote(file))}
 			break

@@ -92,11 +92,8 @@ func flagError(cmd *cobra.Command, err error) error {
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name := unknown.GetSpecifiedName()
 	err := fmt.Errorf("unknown flag --%s of %s", name, cmd.CommandPath())
-	if short := unknown.GetSpecifiedShortnames(); short != "" {
+	if unknown.GetSpecifiedShortnames() != "" {
 		err = fmt.Errorf("unknown flag -%s of %s", name, cmd.CommandPath())
-		if len(short) > 1 {
-			err = fmt.Errorf("%w, in -%s", err, short)
-		}
 	}
 	if hint, ok := elsewhere[name]; ok && cmd.Name() == "search" {
 		return fmt.Errorf("%w\n  %s", err, hint)
@@ -136,7 +133,7 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 // how the command is used.
 func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if cmd.HasSubCommands() && cmd.HasParent() && len(args) > 0 && !cmd.Runnable() {
+		if isGroup(cmd) {
 			return knownCommand(cmd, args)
 		}
 		if check == nil {
@@ -145,9 +142,6 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		err := check(cmd, args)
 		if err == nil || !isCobraCount(err) {
 			return err
-		}
-		if cmd.HasSubCommands() {
-			return knownCommand(cmd, args)
 		}
 		var need, may int
 		for _, word := range argumentWords(cmd) {
@@ -182,19 +176,27 @@ func tooMany(cmd *cobra.Command, arg string) error {
 	return fmt.Errorf("unexpected argument %q\n  usage: %s", arg, cmd.UseLine())
 }
 
-// knownCommand refuses an argument that is no command and suggests the nearest.
-func knownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
+func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {
 			names = append(names, sub.Name())
 		}
 	}
+	return names
+}
+
+// near is the command below cmd that a word was probably meant to be.
+func near(cmd *cobra.Command, word string) string { return config.Nearest(word, commandNames(cmd)) }
+
+// knownCommand refuses an argument that is no command and suggests the nearest.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	names := commandNames(cmd)
 	err := fmt.Errorf("unknown command %q", args[0])
-	if near := config.Nearest(args[0], names); near != "" {
+	if near := near(cmd, args[0]); near != "" {
 		return fmt.Errorf("%w\n  did you mean %s %s?", err, cmd.CommandPath(), near)
 	}
 	if cmd.HasParent() {

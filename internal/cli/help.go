@@ -87,19 +87,19 @@ var syntaxes = []struct {
 		"As in ripgrep. Time grows with the text only: there is no look-around and there are no backreferences.",
 		[]sample{
 			{`foo.*bar`, "foo and bar", "bar, then foo", "any characters between"},
-			{`\bget\w+\(`, "x.getName()", "forget(", `a word that starts with "get"`},
+			{`\bget\w+\(`, "x.getName()", "forget(", "a word that starts so"},
 			{`^\s*(func|type) `, "  func main() {", "a func here", "one of two, at the start"},
 			{`[A-Z]{2,}_ID`, "USER_ID", "U_ID", "two capitals or more"},
 			{`(?i)todo`, "// ToDo", "done", "either case, as -i does"},
 			{`\p{Greek}`, "α-test", "a-test", "a letter of a script"},
-			{`a\.b`, "a.b", "axb", `a backslash takes the meaning away`},
+			{`a\.b`, "a.b", "axb", `\ takes the meaning away`},
 		}},
 	{"JavaScript's", []string{"--syntax", "javascript"},
 		"As in RegExp, with look-around and backreferences. Such a pattern may take long; it is stopped before it takes for ever.",
 		[]sample{
 			{`(?<=price: )\d+`, "price: 10", "cost: 10", "digits behind a text"},
 			{`foo(?!bar)`, "foobaz", "foobar", "not followed by"},
-			{`(["']).*?\1`, `say "hi"`, `say "hi'`, "what group 1 matched, again"},
+			{`(["']).*?\1`, `say "hi"`, `say "hi'`, "group 1's text again"},
 			{`(?<y>\d{4})-\k<y>`, "2026-2026", "2025-2026", "by name"},
 		}},
 	{"Plain text", []string{"-F"},
@@ -117,9 +117,9 @@ func syntaxHelp() string {
 		if len(s.flags) > 0 {
 			title += ": quarry search " + strings.Join(s.flags, " ")
 		}
-		fmt.Fprintf(&b, "\n%s\n%s\n  %-20s %-18s %-16s %s\n", title, wrapped(s.about, "  ", helpWidth), "pattern", "matches", "doesn't match", "")
+		fmt.Fprintf(&b, "\n%s\n%s\n  %-18s %-16s %-15s %s\n", title, wrapped(s.about, "  ", helpWidth), "pattern", "matches", "doesn't match", "")
 		for _, e := range s.samples {
-			fmt.Fprintf(&b, "  %-20s %-18s %-16s %s\n", e.pattern, e.yes, e.no, e.about)
+			fmt.Fprintf(&b, "  %-18s %-16s %-15s %s\n", e.pattern, e.yes, e.no, e.about)
 		}
 	}
 	b.WriteString(`
@@ -154,8 +154,8 @@ var globs = []sample{
 
 func globHelp() string {
 	var b strings.Builder
-	b.WriteString(`A glob names files for quarry find and for -g. It is read as git and ripgrep read
-it; upper and lower case count.
+	b.WriteString(`A glob names files for quarry find and for -g. It is read as git and ripgrep
+read it; upper and lower case count.
 
   glob           matches         doesn't match
 `)
@@ -163,9 +163,10 @@ it; upper and lower case count.
 		fmt.Fprintf(&b, "  %-14s %-15s %-15s %s\n", g.pattern, g.yes, g.no, g.about)
 	}
 	b.WriteString(`
-A leading ! excludes: quarry find -g '*.go' -g '!*_test.go'. Of several globs the
-last that matches a file decides; without one that includes, all files are in.
-With a PATH, a glob with a slash starts there.
+A leading ! excludes: quarry find -g '*.go' -g '!*_test.go'. Of several globs
+the last that matches a file decides; without one that includes, all files are
+in. With a PATH, a glob with a slash starts there. quarry find build/ lists a
+folder: a name that is there, or ends in a slash, is no glob without -g.
 
 A glob narrows: hidden and ignored files stay out unless -. or -u ask for them.
 Put globs in single quotes, or the shell expands them.
@@ -194,8 +195,8 @@ func profileHelp() string {
 		fmt.Fprintf(&b, "\n%s: %s\n%s", title, profile.About(name), wrapped(strings.Join(tools, ", "), "  ", helpWidth))
 	}
 	b.WriteString(`
---tools a,b narrows a profile, --read-only leaves out what changes files. The key
-mcp.profile of quarry.toml sets one for a folder:
+--tools a,b narrows a profile, --read-only leaves out what changes files. The
+key mcp.profile of quarry.toml sets one for a folder:
 
   [root."~/notes".mcp]
   profile = "vault"
@@ -218,8 +219,8 @@ the section of its command; [root."/path"] holds keys for one folder:
   profile = "vault"
 
 A flag goes before the environment (QUARRY_SEARCH_HIDDEN), that before the
-section of a folder, that before the rest of the file. quarry config KEY explains
-a key.
+section of a folder, that before the rest of the file. quarry config KEY
+explains a key.
 `)
 	for _, section := range config.Sections() {
 		fmt.Fprintf(&b, "\n[%s] %s\n", section, sectionTexts[section])

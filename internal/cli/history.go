@@ -81,7 +81,9 @@ An undo is a change too: undo its id to have the first change again.`, "",
 			}
 			id := strings.Join(args, "")
 			o := c.options()
+			p := newProgress(s, c.quiet, "taking back")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
+			p.end()
 			if id == "" && quarry.CodeOf(err) == quarry.NotFound && !c.json {
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = errNone
@@ -90,6 +92,7 @@ An undo is a change too: undo its id to have the first change again.`, "",
 			}
 			return c.run(render.Undoing, id, err)
 		})
+	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), false)
 	return cmd
 }

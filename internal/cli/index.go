@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +31,7 @@ func refuseHuge(root string, force bool) error {
 }
 
 type indexFlags struct {
+	bar   *progress
 	root  string
 	json  bool
 	quiet bool
@@ -80,43 +79,24 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 	// files included, at 50 % at 280 MB. Most of the heap has no pointers, so
 	// collecting costs little.
 	debug.SetGCPercent(25)
-	return quarry.Open(root, opts)
+	ws, err := quarry.Open(root, opts)
+	if err != nil {
+		f.endProgress()
+	}
+	return ws, err
 }
 
-// progress shows how the reading of files goes, on a terminal.
+// progress shows how the reading of files goes, on a terminal, until
+// endProgress.
 func (f *indexFlags) progress(s Streams, doing string) func(quarry.Progress) {
-	if f.quiet || !s.errTerminal() {
+	f.endProgress()
+	if f.bar = newProgress(s, f.quiet, doing); f.bar == nil {
 		return nil
 	}
-	started := time.Now()
-	var last atomic.Int64
-	return func(p quarry.Progress) {
-		now := time.Now().UnixMilli()
-		if prev := last.Load(); now-prev < 100 || !last.CompareAndSwap(prev, now) {
-			return
-		}
-		fmt.Fprint(s.Err, progressLine(doing, p, time.Since(started)))
-	}
+	return func(p quarry.Progress) { f.bar.set(p.Files, p.Total, "files", p.Bytes) }
 }
 
-// progressLine draws a bar when it is known how much there is to do.
-func progressLine(doing string, p quarry.Progress, took time.Duration) string {
-	speed := int64(float64(p.Bytes) / max(took.Seconds(), 0.001))
-	line := fmt.Sprintf("%d files, %s, %s/s", p.Files, sizeText(p.Bytes), sizeText(speed))
-	if p.Total > 0 {
-		const width = 24
-		done := min(width*p.Files/p.Total, width)
-		line = fmt.Sprintf("[%s%s] %3d%%  %s", strings.Repeat("#", done), strings.Repeat(" ", width-done), min(100*p.Files/p.Total, 100), line)
-	}
-	return "\r\x1b[K" + doing + " " + line
-}
-
-// endProgress clears the line.
-func (f *indexFlags) endProgress(s Streams) {
-	if s.errTerminal() && !f.quiet {
-		fmt.Fprint(s.Err, "\r\x1b[K")
-	}
-}
+func (f *indexFlags) endProgress() { f.bar.end() }
 
 func sizeText(n int64) string {
 	switch {
@@ -165,7 +145,7 @@ func (f *indexFlags) build(ctx context.Context, s Streams) error {
 	}
 	defer ws.Close()
 	err = ws.WaitIndex(ctx)
-	f.endProgress(s)
+	f.endProgress()
 	if errors.Is(err, quarry.ErrNotKeeper) {
 		fmt.Fprintln(s.Err, "quarry: another process keeps the index up to date")
 		return f.status(ctx, s)
@@ -272,13 +252,13 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 	if err := ws.WaitIndex(ctx); err != nil && !errors.Is(err, quarry.ErrNotKeeper) {
 		return err
 	}
-	f.endProgress(s)
+	f.endProgress()
 	started := time.Now()
 	v, err := ws.VerifyIndex(ctx, func(path, what string) {
-		f.endProgress(s)
+		f.endProgress()
 		fmt.Fprintf(s.Err, "quarry: %s: %s\n", appendEscaped(nil, []byte(path)), appendEscaped(nil, []byte(what)))
 	}, f.progress(s, "verifying"))
-	f.endProgress(s)
+	f.endProgress()
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ of the file is kept beside it. A file that can't be understood is left alone.
 
 The flags of quarry mcp given here become the server's.`,
 		Example: `  quarry mcp install --client claude-code
-  quarry mcp install --client claude-desktop --root ~/notes --profile vault --write
+  quarry mcp install --client claude-desktop --root ~/notes --write
   quarry mcp install --client vscode --read-only --write`,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,

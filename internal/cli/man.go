@@ -63,7 +63,7 @@ func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Command
 func commandPage(cmd *cobra.Command) string {
 	m := newRoff(pageName(cmd), 1, strings.ToLower(cmd.Short[:1])+cmd.Short[1:])
 	m.section("SYNOPSIS")
-	if cmd.Runnable() && cmd.HasParent() {
+	if cmd.Runnable() && !isGroup(cmd) {
 		m.line(".B " + roffText(cmd.CommandPath()) + `\fR ` + roffText(strings.TrimPrefix(cmd.UseLine(), cmd.CommandPath())))
 	}
 	if cmd.HasAvailableSubCommands() {

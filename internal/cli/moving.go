@@ -26,6 +26,7 @@ the vault says so (alwaysUpdateLinks) or --links update does.`,
   quarry mv Inbox/Plan.md Archive/2026/Plan.md --links update`,
 		cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error { return runMv(cmd, c, links, args[0], args[1]) })
 	cmd.Flags().StringVar(&links, "links", "", "update or leave the links of a vault (default: as its settings say)")
+	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), true)
 	return cmd
 }
@@ -51,7 +52,10 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 			to = path.Join(to, path.Base(from))
 		}
 		var ch *quarry.Change
-		if ch, err = c.ws.Move(cmd.Context(), from, to, opts); err == nil {
+		p := newProgress(c.s, c.quiet, "moving "+from)
+		ch, err = c.ws.Move(cmd.Context(), from, to, opts)
+		p.end()
+		if err == nil {
 			err = c.report(ch, render.Moved(ch), render.Links(ch))
 		}
 	}
@@ -85,13 +89,16 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 			if err != nil {
 				return err
 			}
+			p := newProgress(s, c.quiet, "deleting "+path)
 			ch, err := c.ws.Delete(cmd.Context(), path, &quarry.DeleteOptions{ChangeOptions: c.options()})
+			p.end()
 			if err == nil {
 				err = c.report(ch, render.Deleted(ch))
 			}
 			return c.run(render.Deleting, path, err)
 		})
 	cmd.Flags().StringVar(&c.trash, "trash", "", "system, local or none")
+	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), true)
 	return cmd
 }
@@ -143,7 +150,7 @@ note that exists is never overwritten.`,
 func newNoteAdd(s Streams, op quarry.NoteOperation, short string) *cobra.Command {
 	c := &changer{s: s}
 	content := "-"
-	cmd := command(string(op)+" PATH", short, short+", from standard input or from --content.", "",
+	cmd := command(string(op)+" PATH", short, short+":\nfrom standard input, or from --content.", "",
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 			text, err := c.text(content)
 			if err != nil {

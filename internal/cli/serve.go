@@ -17,13 +17,13 @@ func newServe(s Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Keep an index up to date and answer searches from it",
-		Long: `Keep the index of a workspace up to date and answer quarry search and quarry find
-from it, until nobody has asked anything for the time --idle says.`,
+		Long: `Keep the index of a workspace up to date and answer quarry search and quarry
+find from it, until nobody has asked anything for the time --idle says.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c.Context(), s, idle) },
 	}
 	cmd.Flags().StringVar(&f.root, "root", "", "workspace folder (default: found from here)")
-	cmd.Flags().DurationVar(&idle, "idle", time.Hour, "end after this time without a question; 0 stays")
+	addDuration(cmd.Flags(), &idle, "idle", time.Hour, "end after this time without a question; 0 stays")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	cmd.Flags().BoolVar(&f.force, "force", false, "serve even the home folder or /")
 	return cmd
@@ -36,6 +36,7 @@ func (f *indexFlags) serve(ctx context.Context, s Streams, idle time.Duration) e
 	}
 	defer ws.Close()
 	err = ws.WaitIndex(ctx)
+	f.endProgress()
 	if errors.Is(err, quarry.ErrNotKeeper) {
 		return errors.New("another process serves this workspace already")
 	}
@@ -43,7 +44,6 @@ func (f *indexFlags) serve(ctx context.Context, s Streams, idle time.Duration) e
 		return err
 	}
 	if !f.quiet {
-		f.endProgress(s)
 		fmt.Fprintf(s.Err, "quarry: serving %s\n", ws.Dir())
 	}
 	tick := time.NewTicker(time.Second)

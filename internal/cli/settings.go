@@ -249,6 +249,9 @@ func folderArgument(most int) cobra.PositionalArgs {
 			if _, after, named := strings.Cut(dir, "="); err != nil && named && most > 1 && exists(after) {
 				err = nil
 			}
+			if err != nil && cmd.HasSubCommands() && near(cmd, dir) != "" {
+				return fmt.Errorf("%w\n  did you mean %s %s?", clearPathError(dir, err), cmd.CommandPath(), near(cmd, dir))
+			}
 			if err != nil {
 				return clearPathError(dir, err)
 			}

@@ -43,6 +43,10 @@ func finish(root *cobra.Command) {
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	eachCommand(root, func(cmd *cobra.Command) {
 		cmd.DisableFlagsInUseLine = true
+		if cmd.HasSubCommands() && !cmd.Runnable() {
+			// Otherwise cobra shows help for any argument, as if nothing was wrong.
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
 		if most, ok := folders[commandName(cmd)]; ok {
 			cmd.Args = folderArgument(most)
 			cmd.Use += map[bool]string{true: " [DIR]", false: " [DIR...]"}[most == 1]
@@ -50,6 +54,11 @@ func finish(root *cobra.Command) {
 		cmd.Args = clearArgs(cmd.Args)
 	})
 	addCompletions(root)
+}
+
+// groups are commands that only hold others.
+func isGroup(cmd *cobra.Command) bool {
+	return !cmd.HasParent() || slices.Contains([]string{"index", "trash", "note"}, commandName(cmd))
 }
 
 // eachCommand visits a command and all below it.
@@ -65,7 +74,7 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 func writeUsage(c *cobra.Command, groups []flagGroup) error {
 	var b strings.Builder
 	b.WriteString("Usage:\n")
-	if c.Runnable() && c.HasParent() {
+	if c.Runnable() && c.HasParent() && !isGroup(c) {
 		fmt.Fprintf(&b, "  %s\n", c.UseLine())
 	}
 	if c.HasAvailableSubCommands() {

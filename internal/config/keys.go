@@ -118,6 +118,7 @@ func Keys() []Key {
 		{Section: "change", Name: "diff", Commands: changing},
 		{Section: "change", Name: "links", Kind: Text, Choices: []string{"update", "leave"}, Commands: []string{"mv"}},
 		{Section: "change", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"rm"}},
+		{Section: "change", Name: "quiet", Commands: []string{"mv", "rm", "undo"}},
 		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}, Example: `50`},
 
 		{Section: "index", Name: "idle", Kind: Duration, Commands: []string{"serve"}, Example: `"8h"`},

@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// The samples of quarry help syntax match what they say and don't match the
+// other text.
+func TestSyntaxSamples(t *testing.T) {
+	for _, syn := range syntaxes {
+		for _, e := range syn.samples {
+			args := append(append([]string{"search"}, syn.flags...), "-q", "-e", e.pattern, "-")
+			if got := runQuarry(e.yes+"\n", args...); got.code != exitFound {
+				t.Errorf("%s: %q doesn't match %q: %s", syn.title, e.pattern, e.yes, got.err)
+			}
+			if got := runQuarry(e.no+"\n", args...); got.code != exitNone {
+				t.Errorf("%s: %q matches %q: %s", syn.title, e.pattern, e.no, got.err)
+			}
+		}
+	}
+}
+
+// The globs of quarry help globs list the file they should and not the other.
+func TestGlobSamples(t *testing.T) {
+	for _, g := range globs {
+		dir := t.TempDir()
+		t.Chdir(dir)
+		writeTree(t, dir, map[string]string{g.yes: "", g.no: ""})
+		got := runQuarry("", "find", "-g", g.pattern)
+		if got.out != g.yes+"\n" {
+			t.Errorf("%s lists %q, want %s and not %s", g.pattern, got.out, g.yes, g.no)
+		}
+		if got := runQuarry("", "search", "--files-without-match", "-g", g.pattern, "x"); got.out != g.yes+"\n" {
+			t.Errorf("-g %s searches %q, want %s", g.pattern, got.out, g.yes)
+		}
+	}
+}
+
+// Every help text fits 80 columns.
+func TestHelpWidth(t *testing.T) {
+	var all [][]string
+	eachCommand(tree(), func(cmd *cobra.Command) {
+		if name := commandName(cmd); name != "help" {
+			all = append(all, append(strings.Fields(name), "--help"))
+		}
+	})
+	for _, tp := range topics() {
+		all = append(all, []string{"help", tp.name})
+	}
+	for _, args := range all {
+		got := runQuarry("", args...)
+		if got.code != 0 || got.err != "" {
+			t.Errorf("%q: exit code %d, %s", args, got.code, got.err)
+		}
+		for line := range strings.Lines(got.out) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpWidth {
+				t.Errorf("%q: %d columns: %s", args, n, line)
+			}
+			if strings.TrimRight(line, " \n") != strings.TrimRight(line, "\n") {
+				t.Errorf("%q: spaces at the end of %q", args, line)
+			}
+		}
+	}
+}
+
+// Wrong input is refused with exit code 2 and words that help.
+func TestWrongUsage(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeTree(t, dir, map[string]string{"go.mod": "", "a.txt": "x\n"})
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, ".state"))
+	for _, c := range []struct{ line, want string }{
+		{"serch x", "unknown command \"serch\"\n  did you mean quarry search?"},
+		{"a.txt", "quarry search a.txt"},
+		{"xyzzy", "quarry help lists the commands"},
+		{"search", "no pattern given: quarry search PATTERN"},
+		{"search --hiden x", "unknown flag --hiden of quarry search\n  did you mean --hidden?"},
+		{"search -Q x", "unknown flag -Q of quarry search\n  quarry search --help lists the flags"},
+		{"search -iQ x", "unknown flag -Q of quarry search"},
+		{"mcp instal", "did you mean quarry mcp install?"},
+		{"search -A x y", `--after-context "x": it takes a number`},
+		{"search --after-context", "--after-context needs a value: --after-context N"},
+		{"search --hidden=maybe x", `--hidden "maybe": it takes true or false`},
+		{"search --timeout soon x", `--timeout "soon": it takes a time, as 90s, 1h or 30d`},
+		{"search --files", "quarry find lists files"},
+		{"search --sort size x", `--sort "size": path, modified or none`},
+		{"search x nowhere", "nowhere: no such file or folder"},
+		{"find -t link", `--type "link": file, dir or any`},
+		{"find --max-depth -1", "can't be negative"},
+		{"read", "PATH[:A-B] is missing\n  usage: quarry read PATH[:A-B]"},
+		{"read a.txt b.txt", "unexpected argument \"b.txt\"\n  usage: quarry read"},
+		{"read nowhere", "nowhere"},
+		{"edit", "PATH is missing\n  usage: quarry edit PATH"},
+		{"edit a.txt", "give one of --old"},
+		{"mv a.txt", "DESTINATION is missing\n  usage: quarry mv SOURCE DESTINATION"},
+		{"mv a b c", "unexpected argument \"c\""},
+		{"rm", "PATH is missing"},
+		{"diff", "ID is missing\n  usage: quarry diff ID"},
+		{"diff zzz", "zzz"},
+		{"undo a b", "unexpected argument \"b\""},
+		{"log nowhere", "nowhere: no such file or folder"},
+		{"log a.txt", "a.txt: not a folder"},
+		{"log --limit many", `--limit "many": it takes a number`},
+		{"log . .", "unexpected argument \".\""},
+		{"log . --root .", "given twice"},
+		{"serve nowhere", "nowhere: no such file or folder"},
+		{"serve --idle soon", `--idle "soon": it takes a time`},
+		{"index biuld", "unknown command \"biuld\"\n  did you mean quarry index build?"},
+		{"index xyzzy", "unknown command \"xyzzy\" of quarry index: build, delete, status, verify"},
+		{"index status nowhere", "nowhere: no such file or folder"},
+		{"trash xyzzy", "of quarry trash: empty, list, restore"},
+		{"trash empty", "--yes"},
+		{"note xyzzy", "of quarry note: "},
+		{"mcp nowhere", "nowhere: no such file or folder"},
+		{"mcp install", "--client"},
+		{"mcp install x", "unexpected argument \"x\""},
+		{"mcp --profile odd", "odd"},
+		{"call", "TOOL is missing\n  usage: quarry call TOOL [JSON]"},
+		{"call nothing {}", "nothing"},
+		{"tools x", "unexpected argument \"x\""},
+		{"config x y", "unexpected argument \"y\""},
+		{"config path x", "unexpected argument \"x\""},
+		{"doctor nowhere", "nowhere: no such file or folder"},
+		{"completion", "SHELL is missing\n  usage: quarry completion SHELL"},
+		{"completion tcsh", "bash, zsh, fish, powershell"},
+		{"man", "DIR is missing"},
+		{"help serch", "there is no help for \"serch\"\n  did you mean quarry help search?"},
+		{"help index biuld", "did you mean quarry help index build?"},
+	} {
+		got := runQuarry("", strings.Fields(c.line)...)
+		if got.code != exitError || !strings.Contains(got.err, c.want) {
+			t.Errorf("quarry %s: exit code %d\n%s\nwant %s", c.line, got.code, got.err, c.want)
+		}
+		for _, ugly := range []string{"arg(s)", "strconv", "invalid argument", "pflag", "<nil>"} {
+			if strings.Contains(got.err, ugly) {
+				t.Errorf("quarry %s: %s", c.line, got.err)
+			}
+		}
+	}
+}
+
+// Folders are taken as arguments where people would write one.
+func TestFolderArguments(t *testing.T) {
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"w/go.mod": "", "w/a.txt": "x\n"})
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	for _, c := range []struct {
+		line string
+		code int
+		want string
+	}{
+		{"index status w", 1, ""},
+		{"index build w -q", 0, "2 files"},
+		{"write w/b.txt --content x --root w", 0, ""},
+		{"log w", 0, "b.txt"},
+		{"log .", 1, ""},
+		{"trash list w", 1, ""},
+	} {
+		if got := runQuarry("", strings.Fields(c.line)...); got.code != c.code || !strings.Contains(got.out, c.want) {
+			t.Errorf("quarry %s: exit code %d, %s%s", c.line, got.code, got.out, got.err)
+		}
+	}
+}
+
+func TestCompletions(t *testing.T) {
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"go.mod": "", "sub/x": ""})
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	runQuarry("", "write", "a.txt", "--content", "x")
+	id := strings.Fields(runQuarry("", "log").out)[0]
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"search", "-t", "mark"}, "markdown"},
+		{[]string{"search", "--syntax", ""}, "javascript"},
+		{[]string{"search", "--color", ""}, "always"},
+		{[]string{"find", "--sort", ""}, "mtime"},
+		{[]string{"mcp", "--profile", ""}, "vault"},
+		{[]string{"mcp", "--tools", "search_files,read"}, "search_files,read_file"},
+		{[]string{"tools", "--profile", "v"}, "vault"},
+		{[]string{"mcp", "install", "--client", "cl"}, "claude-code"},
+		{[]string{"call", "sea"}, "search_files"},
+		{[]string{"call", "--profile", "roo", ""}, "search_files"},
+		{[]string{"undo", ""}, id},
+		{[]string{"diff", ""}, id},
+		{[]string{"config", "search.h"}, "search.hidden"},
+		{[]string{"help", "syn"}, "syntax"},
+		{[]string{"rm", "--trash", ""}, "local"},
+		{[]string{"completion", ""}, "powershell"},
+		{[]string{"ind"}, "index"},
+	} {
+		got := runQuarry("", append([]string{"__complete"}, c.args...)...)
+		words := strings.FieldsFunc(got.out, func(r rune) bool { return r == '\n' || r == '\t' })
+		if !slices.Contains(words, c.want) {
+			t.Errorf("%q: no %s in %q", c.args, c.want, got.out)
+		}
+	}
+}
+
+// The manual has a page for every command, and a manual reader has no complaint.
+func TestMan(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man")
+	if got := runQuarry("", "man", dir); got.code != 0 {
+		t.Fatal(got.err)
+	}
+	eachCommand(tree(), func(cmd *cobra.Command) {
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if cmd.Name() == "help" || cmd.Hidden {
+			return
+		}
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, k := range keysOf(cmd) {
+			if !strings.Contains(string(text), roffText(k.Path())) {
+				t.Errorf("%s doesn't name %s", name, k.Path())
+			}
+		}
+	})
+	for _, name := range []string{"quarry.toml.5", "quarry-syntax.7", "quarry-globs.7", "quarry-profiles.7"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	reader, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("groff is missing: the pages were not read")
+	}
+	pages, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, p := range pages {
+		out, err := exec.Command(reader, "-man", "-Tutf8", "-ww", "-z", p).CombinedOutput()
+		if err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", p, err, out)
+		}
+	}
+}

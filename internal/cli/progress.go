@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// progress shows on one line of a terminal how far long work has come: a bar,
+// how fast it goes and how long it will take. It uses no colour, so it is as
+// readable on any background. nil is silent, as in a pipe and with --quiet.
+type progress struct {
+	s       Streams
+	doing   string
+	started time.Time
+	tick    chan struct{} // closed to stop the clock
+	clock   sync.WaitGroup
+
+	mu      sync.Mutex
+	shown   time.Time // when the line was last drawn
+	drawn   bool
+	ended   bool
+	current amount
+}
+
+// amount is how much is done.
+type amount struct {
+	done, total int // total is 0 when nobody knows
+	unit        string
+	bytes       int64
+}
+
+// redraw is the least time between two lines, patience how long work may take
+// before anything is shown: what is over at once needs no line.
+const (
+	redraw   = 100 * time.Millisecond
+	patience = 400 * time.Millisecond
+)
+
+// newProgress starts to show work, unless quiet is set or nobody looks.
+func newProgress(s Streams, quiet bool, doing string) *progress {
+	if quiet || !s.errTerminal() || s.getenv()("TERM") == "dumb" {
+		return nil
+	}
+	p := &progress{s: s, doing: string(appendEscaped(nil, []byte(doing))), started: time.Now(), tick: make(chan struct{})}
+	p.clock.Go(func() {
+		t := time.NewTicker(redraw)
+		defer t.Stop()
+		for {
+			select {
+			case <-p.tick:
+				return
+			case now := <-t.C:
+				p.draw(now)
+			}
+		}
+	})
+	return p
+}
+
+// set says how much is done. It may be called often, and from anywhere.
+func (p *progress) set(done, total int, unit string, bytes int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	p.current = amount{done, total, unit, bytes}
+	p.mu.Unlock()
+}
+
+func (p *progress) draw(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended || now.Sub(p.started) < patience || now.Sub(p.shown) < redraw {
+		return
+	}
+	p.shown, p.drawn = now, true
+	fmt.Fprintf(p.s.Err, "\r\x1b[K%s", progressLine(p.doing, p.current, now.Sub(p.started), p.s.errWidth()))
+}
+
+// end removes the line; what is said next starts where it stood.
+func (p *progress) end() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	ended := p.ended
+	p.ended = true
+	if p.drawn && !ended {
+		fmt.Fprint(p.s.Err, "\r\x1b[K")
+	}
+	p.mu.Unlock()
+	if !ended {
+		close(p.tick)
+	}
+	p.clock.Wait()
+}
+
+// progressLine fits what there is to say into a width: the bar gets what is
+// left, and the least important goes first where it is narrow. The last column
+// stays free, or terminals would wrap.
+func progressLine(doing string, a amount, took time.Duration, width int) string {
+	width--
+	var parts []string
+	if a.total > 0 {
+		share := min(float64(a.done)/float64(a.total), 1)
+		parts = append(parts, fmt.Sprintf("%3d%%", int(100*share)), fmt.Sprintf("%d of %d %s", a.done, a.total, a.unit))
+		if a.bytes > 0 {
+			parts = append(parts, rate(a.bytes, took))
+		}
+		if share > 0 && took > time.Second {
+			left := time.Duration(float64(took) * (1 - share) / share)
+			parts = append(parts, timeText(left)+" left")
+		}
+	} else {
+		if a.done > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", a.done, a.unit))
+		}
+		if a.bytes > 0 {
+			parts = append(parts, rate(a.bytes, took))
+		}
+		parts = append(parts, timeText(took))
+	}
+	text := doing
+	room := width - len([]rune(doing)) - 1
+	for i, part := range parts {
+		if len(part)+2 > room {
+			if i == 0 {
+				return cutText(doing, width)
+			}
+			break
+		}
+		text += "  " + part
+		room -= len(part) + 2
+	}
+	const most, least = 40, 8
+	if a.total == 0 || room < least+3 {
+		return cutText(text, width)
+	}
+	size := min(room-3, most)
+	full := min(size*a.done/a.total, size)
+	bar := "[" + strings.Repeat("#", full) + strings.Repeat(".", size-full) + "]"
+	return doing + "  " + bar + strings.TrimPrefix(text, doing)
+}
+
+func cutText(s string, width int) string {
+	if r := []rune(s); len(r) > width {
+		return string(r[:max(width, 0)])
+	}
+	return s
+}
+
+func rate(bytes int64, took time.Duration) string {
+	return sizeText(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
+}
+
+// timeText is a time for people: 45 s, 3 min 20 s, 2 h 5 min.
+func timeText(d time.Duration) string {
+	s := int(d.Round(time.Second).Seconds())
+	switch {
+	case s < 60:
+		return fmt.Sprintf("%d s", s)
+	case s < 3600:
+		return fmt.Sprintf("%d min %d s", s/60, s%60)
+	}
+	return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
+}
+
+// errWidth is how wide the terminal of messages is.
+func (s Streams) errWidth() int {
+	if f, ok := s.Err.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	if w, err := strconv.Atoi(s.getenv()("COLUMNS")); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
