@@ -2,9 +2,10 @@
 
 GO ?= go
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 20s
 
-.PHONY: all build check test race fuzz bench cross conformance conformance-install
+.PHONY: all build check test race fuzz stress soak mutate vuln bench cross conformance conformance-install
 
 all: check test
 
@@ -31,6 +32,29 @@ fuzz:
 			$(GO) test $$pkg -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 		done; \
 	done
+
+# The regimes of docs/RELIABILITY.md, one after another, with what each tried:
+# "make stress" the short forms, "make stress STRESS=20m" at most 20 minutes
+# each, STRESS=long all of it. ONLY narrows, WRITE=-write fills the document.
+STRESS ?=
+ONLY ?=
+WRITE ?=
+
+stress:
+	STRESS=$(STRESS) $(GO) run ./internal/stress/run -only '$(ONLY)' $(WRITE)
+
+# The real program under load: memory, handles, goroutines and watches over time.
+SOAK ?= 20m
+
+soak:
+	STRESS=$(SOAK) $(GO) test -count=1 -v -timeout 100h -run '^TestSoak$$' ./internal/stress
+
+# Safety mechanisms switched off one by one, in a copy: each time a test must fail.
+mutate:
+	MUTATE=1 $(GO) test -count=1 -v -timeout 2h -run '^TestMutations$$' ./internal/stress
+
+vuln:
+	$(GOVULNCHECK) ./...
 
 # The official MCP suite and the TypeScript clients, against this server. They
 # need Node 22; below QUARRY_NPM (a folder node_modules) are the packages that

@@ -83,7 +83,8 @@ var layers = map[string][]string{
 	"internal/profile": {".", "match", "tool", "internal/render", "internal/roots"},
 	"internal/arch":    {},
 
-	"internal/stress": {},
+	"internal/stress":     {},
+	"internal/stress/run": {},
 
 	"internal/powercut": {"internal/rootfs"}, // for tests
 }
@@ -97,6 +98,7 @@ var opensUserFiles = map[string]bool{
 	"internal/config":     true,
 	"internal/owner":      true, // its own socket
 	"internal/re/ucd/gen": true,
+	"internal/stress/run": true, // the table of docs/RELIABILITY.md
 	"cmd/quarry":          true,
 	"examples/agent":      true, // its demonstration folder
 }

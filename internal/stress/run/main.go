@@ -1,0 +1,243 @@
+// Command run carries out the regimes of docs/RELIABILITY.md one after another
+// and prints what each tried.
+//
+//	go run ./internal/stress/run                  short forms
+//	STRESS=20m go run ./internal/stress/run       the long count, or 20 minutes each
+//	STRESS=long go run ./internal/stress/run      the long count, however long
+//	… -only 'race|paths' -write                   some; and into docs/RELIABILITY.md
+//
+// It only starts go test; every regime can be had with the line it prints.
+package main
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// A regime is one row of the table: tests that report through internal/stress,
+// or a fuzz target.
+type regime struct {
+	name string
+	pkg  string
+	test string // a pattern for -run
+	fuzz string // or a target for -fuzz
+}
+
+var regimes = []regime{
+	{name: "index = scan", pkg: ".", test: "TestIndexEqualsScan|TestIndexSeesOwnChanges"},
+	{name: "index = scan, below the workspace", pkg: "./internal/index", test: "TestIndexFollowsTheTree|TestIndexFollowsTheKernel"},
+	{name: "gram soundness", pkg: "./internal/trigram", test: "TestMatchingTextsHaveTheGrams"},
+	{name: "freshness, overflow", pkg: "./internal/watch", test: "TestFresh|TestOverflow|TestMaxWatches"},
+	{name: "overflow, watch limit of 100", pkg: ".", test: "TestOwnerMissesEvents"},
+	{name: "kill −9: files", pkg: "./internal/rootfs", test: "TestKill"},
+	{name: "kill −9: workspace", pkg: ".", test: "TestKill|TestUndoRandomSequences|TestByteIntegrity"},
+	{name: "kill −9: index", pkg: "./internal/index", test: "TestKill"},
+	{name: "power loss", pkg: ".", test: "TestPowerCut|TestPowerCutRandom"},
+	{name: "nth fault", pkg: "./internal/rootfs", test: "TestNthFault|TestForeignWriterAtEveryCall"},
+	{name: "symlink race: files", pkg: "./internal/rootfs", test: "TestSymlinkRace|TestSymlinkRaceByName|TestSymlinkRaceOfChanges"},
+	{name: "symlink race: every tool", pkg: "./internal/stress", test: "TestSymlinkRaceOfEveryTool"},
+	{name: "paths: every tool", pkg: "./internal/stress", test: "TestPaths|TestRandomPaths"},
+	{name: "paths: fuzzed", pkg: "./internal/stress", fuzz: "FuzzPaths"},
+	{name: "names and text as attack", pkg: "./internal/stress", test: "TestHostileNames"},
+	{name: "patterns as attack", pkg: "./internal/stress", test: "TestPatternsAsAttack|TestGlobsAsAttack"},
+	{name: "odd files", pkg: "./internal/stress", test: "TestOddFiles"},
+	{name: "lost update: files", pkg: "./internal/rootfs", test: "TestLostUpdate"},
+	{name: "lost update: workspace", pkg: ".", test: "TestLostUpdate"},
+	{name: "processes", pkg: ".", test: "TestOwnersKilled"},
+	{name: "index damage", pkg: "./internal/index", test: "TestDamage"},
+	{name: "protocol", pkg: "./internal/mcpserver", fuzz: "FuzzStdio"},
+	{name: "protocol: arguments", pkg: "./internal/profile", fuzz: "FuzzTools"},
+	{name: "HTTP", pkg: "./internal/mcpserver", test: "TestHTTPMatrix|TestHTTPRefusals"},
+	{name: "soak", pkg: "./internal/stress", test: "TestSoak"},
+}
+
+// result is what one report of a regime says.
+type result struct {
+	regime, what           string
+	tried, violated, seeds string
+	took                   float64
+	command                string
+}
+
+func main() {
+	only := flag.String("only", "", "regimes whose name matches this expression")
+	write := flag.Bool("write", false, "put the table into docs/RELIABILITY.md")
+	list := flag.Bool("list", false, "print the commands and run nothing")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer cancel()
+	if err := run(ctx, *only, *write, *list); err != nil {
+		fmt.Fprintln(os.Stderr, "stress:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, only string, write, list bool) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	form := os.Getenv("STRESS")
+	var results []result
+	broken := 0
+	for _, r := range regimes {
+		if !wanted.MatchString(r.name) || ctx.Err() != nil {
+			continue
+		}
+		args := r.args(form)
+		fmt.Printf("== %s: STRESS=%s go %s\n", r.name, form, quoted(args))
+		if list {
+			continue
+		}
+		got, err := r.carryOut(ctx, args)
+		if err != nil {
+			broken++
+			fmt.Printf("FAILED: %v\n", err)
+		}
+		results = append(results, got...)
+	}
+	if list {
+		return nil
+	}
+	table := tableOf(results, form)
+	fmt.Print("\n", table)
+	if write {
+		if err := intoDocs("docs/RELIABILITY.md", table); err != nil {
+			return err
+		}
+	}
+	if broken > 0 {
+		return fmt.Errorf("%d regimes failed", broken)
+	}
+	return nil
+}
+
+func quoted(args []string) string {
+	var out []string
+	for _, a := range args {
+		if strings.ContainsAny(a, "|^$ ") {
+			a = "'" + a + "'"
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, " ")
+}
+
+// args are those of the go command.
+func (r *regime) args(form string) []string {
+	limit := "30m"
+	if d, err := time.ParseDuration(form); err == nil {
+		limit = (6*d + 30*time.Minute).String() // a package may hold several, and one may be slow to stop
+	} else if form == "long" {
+		limit = "72h"
+	}
+	if r.fuzz == "" {
+		return []string{"test", "-count=1", "-v", "-timeout=" + limit, "-run=^(" + r.test + ")", r.pkg}
+	}
+	fuzzTime := "10s"
+	if form == "long" {
+		fuzzTime = "24h"
+	} else if form != "" && form != "short" {
+		fuzzTime = form
+	}
+	return []string{"test", "-timeout=" + limit, "-run=^$", "-fuzz=^" + r.fuzz + "$", "-fuzztime=" + fuzzTime, r.pkg}
+}
+
+var (
+	reportLine = regexp.MustCompile(`stress: "(.*)" tried (\d+), violated (\d+), seeds from (\d+), took ([\d.]+)s`)
+	fuzzLine   = regexp.MustCompile(`fuzz: elapsed: .*execs: (\d+)`)
+)
+
+// carryOut runs the command, shows the reports and what fails, and collects.
+func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	cmd.Stderr = cmd.Stdout
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	results, execs, tail := r.read(out)
+	err = cmd.Wait()
+	took := time.Since(began).Seconds()
+	violated := "0"
+	if err != nil {
+		violated = "1"
+		fmt.Println(strings.Join(tail, "\n"))
+	}
+	command := "go " + quoted(args)
+	if len(results) == 0 { // a fuzz target, or a test of fixed cases
+		what := r.fuzz
+		if what == "" {
+			what, execs = r.test, "all"
+		}
+		results = append(results, result{what: what, tried: execs, violated: violated, took: took})
+	}
+	for i := range results {
+		results[i].regime, results[i].command = r.name, command
+	}
+	return results, err
+}
+
+// read gives the reports, the last count of a fuzz target, and the last lines.
+func (r *regime) read(out io.Reader) (results []result, execs string, tail []string) {
+	execs = "0"
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		line := lines.Text()
+		if m := reportLine.FindStringSubmatch(line); m != nil {
+			var took float64
+			fmt.Sscan(m[5], &took)
+			results = append(results, result{what: m[1], tried: m[2], violated: m[3], seeds: m[4], took: took})
+			fmt.Println("  " + line[strings.Index(line, "stress:"):])
+		} else if m := fuzzLine.FindStringSubmatch(line); m != nil {
+			execs = m[1]
+			continue
+		}
+		if tail = append(tail, line); len(tail) > 60 {
+			tail = tail[1:]
+		}
+	}
+	return results, execs, tail
+}
+
+func tableOf(results []result, form string) string {
+	var b strings.Builder
+	if form == "" {
+		form = "short"
+	}
+	fmt.Fprintf(&b, "STRESS=%s, %s\n\n| regime | part | tried | violated | time | seeds from |\n|---|---|---|---|---|---|\n", form, time.Now().UTC().Format(time.DateOnly))
+	for _, r := range results {
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f s | %s |\n", r.regime, strings.ReplaceAll(r.what, "|", ", "), r.tried, r.violated, r.took, r.seeds)
+	}
+	return b.String()
+}
+
+// intoDocs replaces what stands between the two marks.
+func intoDocs(file, table string) error {
+	const begin, end = "<!-- figures: begin -->\n", "<!-- figures: end -->"
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	head, rest, ok := strings.Cut(string(data), begin)
+	_, tail, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		return fmt.Errorf("%s has no %s", file, strings.TrimSpace(begin))
+	}
+	return os.WriteFile(file, []byte(head+begin+"\n"+table+"\n"+end+tail), 0o644)
+}
