@@ -182,9 +182,30 @@ func (k *keeper) run(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	k.done.Go(func() { k.sweepNowAndThen(ctx) })
 	k.evict()
 	if err := k.ix.Maintain(ctx); err != nil && ctx.Err() == nil {
 		k.ws.log.Warn("index: no longer maintained", "err", err)
+	}
+}
+
+// sweepEvery is how often the whole tree is compared, for what makes no event:
+// stores through a shared memory map, writes through a name outside the root. A
+// search that comes meanwhile waits for it, 150 ms on Linux 6.1.
+const sweepEvery = 15 * time.Minute
+
+func (k *keeper) sweepNowAndThen(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := k.ix.Sweep(ctx, rootfs.Path{}); err != nil && ctx.Err() == nil {
+				k.ws.log.Warn("index: sweep failed", "err", err)
+			}
+		}
 	}
 }
 
