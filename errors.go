@@ -48,7 +48,7 @@ func CodeOf(err error) Code {
 		return NotText
 	case errors.As(err, &pattern), errors.As(err, &globbing), errors.Is(err, match.ErrBudget):
 		return InvalidPattern
-	case errors.Is(err, ErrNoState):
+	case errors.Is(err, ErrNoState), errors.Is(err, ErrRemoteOnly):
 		return ReadOnly
 	case isEditError[*TextNotFoundError](err), isEditError[*OccurrenceError](err), errors.Is(err, journal.ErrNotFound),
 		errors.Is(err, ErrNotTrashed), errors.Is(err, trash.ErrNotFound):

@@ -31,7 +31,7 @@ func (r *remote) checkoutFor(given string) (*checkout, string, error) {
 	}
 	c, rel := r.checkoutOf(p)
 	if c == nil {
-		return nil, "", &rootfs.Error{Op: "change", Path: given, Kind: rootfs.ReadOnly, Err: ErrRemoteOnly}
+		return nil, "", fmt.Errorf("change %s: %w", rootfs.Printable(given), ErrRemoteOnly)
 	}
 	if rel == "" {
 		return nil, "", &rootfs.Error{Op: "change", Path: given, Kind: rootfs.InvalidArgument, Err: errCheckoutTop}

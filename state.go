@@ -45,7 +45,7 @@ func (s *state) close() error {
 // changeable says why nothing can be changed, if so.
 func (w *Workspace) changeable(op string) error {
 	if w.elsewhere != nil {
-		return &rootfs.Error{Op: op, Path: ".", Kind: rootfs.ReadOnly, Err: ErrRemoteOnly}
+		return fmt.Errorf("%s: %w", op, ErrRemoteOnly)
 	}
 	if w.root.ReadOnly() {
 		return &rootfs.Error{Op: op, Path: ".", Kind: rootfs.ReadOnly, Err: errOwner}

@@ -32,6 +32,7 @@ type agent struct {
 	allow    []string
 	deny     []string
 	force    bool
+	backendFlags
 }
 
 // toolFlags choose the tools.
@@ -46,6 +47,7 @@ func (a *agent) toolFlags(fl *pflag.FlagSet) {
 func (a *agent) groups() []flagGroup {
 	what, may := newFlagSet(), newFlagSet()
 	what.StringArrayVar(&a.roots, "root", nil, "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
+	a.backendFlags.add(what)
 	a.toolFlags(what)
 	may.StringVar(&a.trash, "trash", "", "deleted things go to: system, local (.trash) or none;\nelse as the vault says")
 	may.StringArrayVar(&a.allow, "allow", nil, "show files this `glob` matches that look like secrets")
@@ -67,6 +69,13 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *roots.Set, err error) {
 	case "", quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone:
 	default:
 		return nil, fmt.Errorf("--trash %q: system, local or none", a.trash)
+	}
+	if a.set() || len(a.checkouts) > 0 {
+		ws, err := a.openBackend(keep, log)
+		if err != nil {
+			return nil, err
+		}
+		return roots.One(ws), nil
 	}
 	values := a.roots
 	if len(values) == 0 {

@@ -26,6 +26,7 @@ type findFlags struct {
 	maxDepth     int
 	limit        int
 	root         string
+	backendFlags
 }
 
 func newFind(s Streams) *cobra.Command {
@@ -60,6 +61,7 @@ func (f *findFlags) groups() []flagGroup {
 	what.BoolVar(&f.noIndex, "no-index", false, "list the folders, even if an index could tell")
 	what.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
+	f.backendFlags.add(what)
 	how.StringVar(&f.sort, "sort", "path", "`order`: path (the default), mtime (newest first) or\nsize (largest first)")
 	how.IntVar(&f.limit, "limit", 0, "at most `n` paths")
 	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
@@ -124,7 +126,7 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
-	targets, err := ws.find(f.root, paths, complain)
+	targets, err := f.targets(cmd.Context(), ws, f.root, paths, complain)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ type searchFlags struct {
 	workers        int
 	root           string
 	timeout        time.Duration
+	backendFlags
 
 	given map[string]bool // flags on the command line
 }
@@ -139,6 +140,7 @@ func (f *searchFlags) addScope(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.text, "text", "a", false, "binary files too, as if they were text")
 	fl.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
 	fl.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
+	f.backendFlags.add(fl)
 }
 
 func (f *searchFlags) addModes(fl *pflag.FlagSet) {

@@ -14,6 +14,7 @@ import (
 type readFlags struct {
 	changer
 	plain bool
+	backendFlags
 }
 
 func newRead(s Streams) *cobra.Command {
@@ -29,6 +30,7 @@ commands takes.`,
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return runRead(cmd, f, args[0]) })
 	cmd.Flags().BoolVarP(&f.plain, "plain", "p", false, "only the text")
 	f.commonFlags(cmd.Flags())
+	f.backendFlags.add(cmd.Flags())
 	return cmd
 }
 
@@ -51,7 +53,7 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
 	var failed error
-	targets, err := ws.find(f.root, []string{given}, func(err error) { failed = err })
+	targets, err := f.targets(cmd.Context(), ws, f.root, []string{given}, func(err error) { failed = err })
 	if err == nil {
 		err = failed
 	}

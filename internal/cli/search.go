@@ -80,7 +80,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers}
 	defer ws.close()
-	if r.targets, err = ws.find(f.root, paths, r.complain); err != nil {
+	if r.targets, err = f.targets(r.ctx, ws, f.root, paths, r.complain); err != nil {
 		return err
 	}
 	r.total.SkippedCount = map[quarry.Reason]int{}

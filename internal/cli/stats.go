@@ -53,7 +53,7 @@ func writeStats(w io.Writer, s *quarry.Summary, p *match.Pattern) {
 	}
 	fmt.Fprintf(w, "strategy: %s\n", p.Strategy())
 	who := ""
-	if s.Stats.Remote {
+	if s.Stats.Remote && !strings.HasPrefix(s.Stats.Plan, "zoekt") {
 		who = ", answered by the process that keeps the index"
 	}
 	fmt.Fprintf(w, "plan: %s%s\n", s.Stats.Plan, who)

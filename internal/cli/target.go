@@ -187,7 +187,9 @@ func shownName(t *target, k quarry.Skip) []byte { return appendEscaped(nil, []by
 func skipError(t *target, k quarry.Skip) error {
 	detail := k.Detail
 	switch {
-	case k.Reason == quarry.TooLarge:
+	case strings.HasPrefix(detail, "server "):
+		return errors.New(detail) // about a server, not a file
+	case k.Reason == quarry.TooLarge && detail == "":
 		detail = "too_large: a line, or with -U the file, is over 16 MB; the rest of it was not searched"
 	case detail == "":
 		detail = string(k.Reason)

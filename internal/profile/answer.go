@@ -28,6 +28,8 @@ type receipt struct {
 	Failed []failedPath `json:"failed,omitempty"`
 	// Freshness says how the answer knows of changes: event, sweep or remote.
 	Freshness string `json:"freshness"`
+	// Commits are those of the repositories on servers that have results.
+	Commits map[string]string `json:"commits,omitempty"`
 }
 
 // failedPath is a file that was not searched though nobody left it out.
@@ -44,6 +46,7 @@ const maxFailed = 20
 // set.
 func (c *call) sumUp(ctx context.Context, s *quarry.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
+	r.Commits, c.remote = s.Stats.Commits, remoteParts(s)
 	if cut != "" {
 		r.Limit = cut
 	}

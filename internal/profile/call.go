@@ -36,7 +36,9 @@ const receiptRoom = 1 << 10
 type call struct {
 	*env
 	tool.Args
-	tool *tool.Tool
+	tool   *tool.Tool
+	remote []string // what the receipt says of servers
+	last   bool     // no call gives more of the answer
 }
 
 // answer is what a tool has to say.
@@ -88,7 +90,7 @@ func (c *call) result(a *answer) (*tool.Result, error) {
 	text := a.text
 	if c.union() && len(a.receipt) > 0 {
 		text = append(text, "\n["...)
-		text = append(text, strings.Join(a.receipt, "; ")...)
+		text = append(text, strings.Join(append(a.receipt, c.remote...), "; ")...)
 		text = append(text, ']')
 	}
 	return &tool.Result{Text: strings.ToValidUTF8(string(text), "\uFFFD"), Structured: a.data}, nil

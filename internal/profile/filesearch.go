@@ -57,7 +57,8 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	text := fmt.Appendf(nil, "Found %s %s for %s:\n", total, plural(total, "match", "matches"), name)
 	text, shown := render.Matches(text, r.Files, c.limits())
 	a := &answer{}
-	more := offset+shown.Results < total.N || total.More
+	c.last = r.Stopped == ""
+	more := offset+shown.Results < total.N || total.More && !c.last
 	cut := ""
 	if more {
 		text = fmt.Appendf(text, "\n\nShowing %s of %s matches. Narrow the query, path or include.", showing(offset, shown.Results), total)

@@ -32,7 +32,7 @@ func (c *call) page(what string, offset, shown int, total render.Total) []string
 		return []string{fmt.Sprintf("offset %d is past the last of %s %s", offset, total, what)}
 	}
 	parts := []string{fmt.Sprintf("%s %d-%d of %s", what, offset+1, offset+shown, total)}
-	if offset+shown < total.N || total.More {
+	if offset+shown < total.N || total.More && !c.last {
 		parts = append(parts, "next: "+c.next(offset+shown))
 	}
 	return parts

@@ -162,7 +162,8 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	text := fmt.Appendf(nil, "Found %s %s.", total, plural(total, "result", "results"))
 	text, shown := render.Blocks(text, r.Files, q.Before+q.After+1, c.limits())
 	cut := ""
-	if offset == 0 && (shown.Results < total.N || total.More) || offset > 0 && offset+shown.Results < total.N {
+	c.last = r.Stopped == "" // what is missing is no page: a server didn't answer
+	if offset == 0 && (shown.Results < total.N || total.More && !c.last) || offset > 0 && offset+shown.Results < total.N {
 		text = fmt.Appendf(text, "\n# Showing %s of %s results. Use a more specific search or path if necessary.", first(offset, shown.Results), total)
 		cut = "results"
 	}
@@ -179,7 +180,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 		return a, nil
 	}
 	a.receipt = c.page("results", offset, shown.Results, total)
-	if offset+shown.Results < total.N || total.More {
+	if offset+shown.Results < total.N || total.More && !c.last {
 		data.NextOffset = offset + shown.Results
 	}
 	c.finishSearch(a, &r.Summary, &shown)

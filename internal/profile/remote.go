@@ -1,0 +1,36 @@
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"quarry"
+)
+
+// shownCommits is how many repositories a receipt names with their commit.
+const shownCommits = 3
+
+// remoteParts says what a receipt tells of servers: of which commits the answer
+// is, and who is missing from it.
+func remoteParts(s *quarry.Summary) []string {
+	var parts, named []string
+	for _, repo := range slices.Sorted(maps.Keys(s.Stats.Commits)) {
+		if len(named) == shownCommits {
+			named = append(named, fmt.Sprintf("%d more", len(s.Stats.Commits)-shownCommits))
+			break
+		}
+		commit := s.Stats.Commits[repo]
+		named = append(named, repo+" at "+commit[:min(len(commit), 12)])
+	}
+	if len(named) > 0 {
+		parts = append(parts, "remote: "+strings.Join(named, ", "))
+	}
+	for _, k := range s.Skipped {
+		if strings.HasPrefix(k.Detail, "server ") && len(parts) < 2*shownCommits {
+			parts = append(parts, "incomplete: "+k.Detail)
+		}
+	}
+	return parts
+}
