@@ -36,7 +36,7 @@ var regimes = []regime{
 	{name: "index = scan", pkg: ".", test: "TestIndexEqualsScan|TestIndexSeesOwnChanges"},
 	{name: "index = scan, below the workspace", pkg: "./internal/index", test: "TestIndexFollowsTheTree|TestIndexFollowsTheKernel"},
 	{name: "gram soundness", pkg: "./internal/trigram", test: "TestMatchingTextsHaveTheGrams"},
-	{name: "freshness, overflow", pkg: "./internal/watch", test: "TestFresh|TestOverflow|TestMaxWatches"},
+	{name: "freshness, overflow", pkg: "./internal/watch", test: "TestAcknowledgedChangesAreReported|TestOverflow|TestMaxWatches"},
 	{name: "overflow, watch limit of 100", pkg: ".", test: "TestOwnerMissesEvents"},
 	{name: "kill −9: files", pkg: "./internal/rootfs", test: "TestKill"},
 	{name: "kill −9: workspace", pkg: ".", test: "TestKill|TestUndoRandomSequences|TestByteIntegrity"},
@@ -56,6 +56,7 @@ var regimes = []regime{
 	{name: "index damage", pkg: "./internal/index", test: "TestDamage"},
 	{name: "protocol", pkg: "./internal/mcpserver", fuzz: "FuzzStdio"},
 	{name: "protocol: arguments", pkg: "./internal/profile", fuzz: "FuzzTools"},
+	{name: "protocol: a hundred clients", pkg: "./internal/cli", test: "TestCrowd"},
 	{name: "HTTP", pkg: "./internal/mcpserver", test: "TestHTTPMatrix|TestHTTPRefusals"},
 	{name: "soak", pkg: "./internal/stress", test: "TestSoak"},
 }

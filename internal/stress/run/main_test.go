@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every regime names tests that exist: a renamed one would run nothing and
+// look well.
+func TestRegimesExist(t *testing.T) {
+	for _, r := range regimes {
+		files, err := filepath.Glob(filepath.Join("../../..", r.pkg, "*_test.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: no tests in %s: %v", r.name, r.pkg, err)
+		}
+		var all strings.Builder
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(text)
+		}
+		names := strings.Split(r.test, "|")
+		if r.fuzz != "" {
+			names = []string{r.fuzz}
+		}
+		for _, name := range names {
+			if !strings.Contains(all.String(), "\nfunc "+name) {
+				t.Errorf("%s: there is no %s in %s", r.name, name, r.pkg)
+			}
+		}
+	}
+}
+
+func TestReports(t *testing.T) {
+	r := &regime{name: "x"}
+	results, execs, _ := r.read(strings.NewReader("    a.go:1: stress: \"a: b\" tried 20, violated 1, seeds from 7, took 3.5s\n" +
+		"fuzz: elapsed: 3s, execs: 100 (33/sec), new interesting: 1 (total: 2)\nfuzz: elapsed: 6s, execs: 250 (50/sec), new interesting: 1 (total: 2)\n"))
+	if len(results) != 1 || results[0] != (result{what: "a: b", tried: "20", violated: "1", seeds: "7", took: 3.5}) || execs != "250" {
+		t.Errorf("%+v, %s", results, execs)
+	}
+}
+
+func TestIntoDocs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "d.md")
+	if err := os.WriteFile(file, []byte("a\n<!-- figures: begin -->\nold\n<!-- figures: end -->\nb\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := intoDocs(file, "new\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(file); string(got) != "a\n<!-- figures: begin -->\n\nnew\n\n<!-- figures: end -->\nb\n" {
+		t.Errorf("%q", got)
+	}
+	if err := intoDocs("../../../README.md", "x"); err == nil {
+		t.Error("a file without marks was changed")
+	}
+}
