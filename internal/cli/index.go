@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,16 +75,27 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 	if err := os.MkdirAll(opts.Index.Dir, 0o700); err != nil {
 		return nil, err
 	}
-	opts.Index.Progress = f.progress(s, "indexing")
-	// Building makes garbage fast: at 25 % the Linux tree peaks at 230 MB, mapped
-	// files included, at 50 % at 280 MB. Most of the heap has no pointers, so
-	// collecting costs little.
-	debug.SetGCPercent(25)
+	opts.Index.Progress = thrifty(f.progress(s, "indexing"))
 	ws, err := quarry.Open(root, opts)
 	if err != nil {
 		f.endProgress()
 	}
 	return ws, err
+}
+
+// thrifty collects garbage more often once files are read for an index.
+// Building makes garbage fast: at 25 % the Linux tree peaks at 230 MB, mapped
+// files included, at 50 % at 280 MB. Most of that heap has no pointers, so
+// collecting costs little. A restart reads few files and has a small heap, of
+// which a quarter is soon full: there it took a fifth of the time.
+func thrifty(show func(quarry.Progress)) func(quarry.Progress) {
+	var once sync.Once
+	return func(p quarry.Progress) {
+		once.Do(func() { debug.SetGCPercent(25) })
+		if show != nil {
+			show(p)
+		}
+	}
 }
 
 // progress shows how the reading of files goes, on a terminal, until
