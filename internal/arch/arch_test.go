@@ -32,6 +32,8 @@ var layers = map[string][]string{
 
 	"examples/agent": {".", "tool", "toolset"}, // as a program outside would: nothing internal
 
+	"packaging/bundle": {},
+
 	"internal/rootfs":   {"internal/glob"},
 	"internal/glob":     {},
 	"internal/textfile": {},
@@ -101,6 +103,7 @@ var opensUserFiles = map[string]bool{
 	"internal/stress/run": true, // the table of docs/RELIABILITY.md
 	"cmd/quarry":          true,
 	"examples/agent":      true, // its demonstration folder
+	"packaging/bundle":    true, // what it ships
 }
 
 // forbiddenNames are drawers, not rooms.

@@ -34,7 +34,7 @@ func parseRoots(values []string) ([]namedRoot, error) {
 			return nil, fmt.Errorf("--root %s: not a folder", dir)
 		}
 		if name == "" && len(values) > 1 {
-			if name = filepath.Base(real); !isRootName(name) {
+			if name = nameOf(filepath.Base(real)); name == "" {
 				return nil, fmt.Errorf("--root %s: with several roots, name it: name=%s", v, v)
 			}
 		}
@@ -51,10 +51,15 @@ func parseRoots(values []string) ([]namedRoot, error) {
 }
 
 func isRootName(s string) bool {
-	for _, r := range s {
-		if r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return false
-		}
-	}
-	return s != "" && s[0] != '-'
+	return s != "" && s[0] != '-' && !strings.ContainsFunc(s, notInName)
+}
+
+func notInName(r rune) bool {
+	return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// nameOf makes a name of a folder's: My Notes becomes My-Notes. Desktop clients
+// let people choose folders but not name them.
+func nameOf(folder string) string {
+	return strings.TrimLeft(strings.Join(strings.FieldsFunc(folder, notInName), "-"), "-")
 }

@@ -48,7 +48,7 @@ func TestHTTPAddress(t *testing.T) {
 
 func TestParseRoots(t *testing.T) {
 	dir := t.TempDir()
-	for _, d := range []string{"app", "other/app", "a=b", "with space"} {
+	for _, d := range []string{"app", "other/app", "a=b", "with space", "日本"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,8 @@ func TestParseRoots(t *testing.T) {
 		{"a folder with an equals sign", []string{"a=b"}, "", false},
 		{"two of one name", []string{"app", "other/app"}, "both called app", true},
 		{"one twice", []string{"x=app", "y=./app"}, "same folder", true},
-		{"a folder without a usable name", []string{"app", "with space"}, "name it", true},
+		{"a folder's name made to fit", []string{"app", "with space"}, "app with-space", false},
+		{"a folder without a usable name", []string{"app", "日本"}, "name it", true},
 		{"a bad name", []string{"x y=app"}, "letters, digits", true},
 		{"no folder", []string{"nope"}, "no such file", true},
 		{"a file", []string{"file"}, "not a folder", true},

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+type entry struct {
+	name string
+	data []byte
+	mode fs.FileMode
+}
+
+// pack makes a zip file that depends on nothing but its entries: no times, no
+// owners.
+func pack(entries []entry) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, e := range entries {
+		h := &zip.FileHeader{Name: e.name, Method: zip.Deflate, Modified: time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)}
+		h.SetMode(e.mode)
+		w, err := z.CreateHeader(h)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(e.data); err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// universal joins two programs for macOS into one: a header in big endian that
+// says where each begins, and the programs at multiples of 16 KiB, the page
+// size of arm64.
+func universal(amd64, arm64 []byte) []byte {
+	const (
+		magic                = 0xcafebabe
+		page                 = 1 << 14
+		cpuAMD64, subAMD64   = 0x01000007, 3
+		cpuARM64, subARM64   = 0x0100000c, 0
+		alignment            = 14 // of page, as a power of two
+		header, headerOfEach = 8, 20
+	)
+	round := func(n int) int { return (n + page - 1) / page * page }
+	first := round(header + 2*headerOfEach)
+	second := first + round(len(amd64))
+	b := make([]byte, second+len(arm64))
+	copy(b[first:], amd64)
+	copy(b[second:], arm64)
+	for i, n := range []int{
+		magic, 2,
+		cpuAMD64, subAMD64, first, len(amd64), alignment,
+		cpuARM64, subARM64, second, len(arm64), alignment,
+	} {
+		binary.BigEndian.PutUint32(b[4*i:], uint32(n))
+	}
+	return b
+}
+
+// unreleased is the version that the committed manifests have.
+const unreleased = "0.0.0"
+
+// setVersion puts the version into the manifest of the bundle.
+func setVersion(manifest []byte, version string) ([]byte, error) {
+	const field = `"version": "` + unreleased + `"`
+	if bytes.Count(manifest, []byte(field)) != 1 {
+		return nil, errors.New("manifest.json has not one version " + unreleased)
+	}
+	return bytes.Replace(manifest, []byte(field), []byte(`"version": "`+version+`"`), 1), nil
+}
+
+// serverJSON fills the template: the account, the version, and the sum by which
+// clients know the bundle.
+func serverJSON(template []byte, o options, bundle []byte) ([]byte, error) {
+	text := strings.NewReplacer("OWNER", o.owner, unreleased, o.version).Replace(string(template))
+	var server map[string]any
+	if err := json.Unmarshal([]byte(text), &server); err != nil {
+		return nil, fmt.Errorf("server.json: %w", err)
+	}
+	packages, _ := server["packages"].([]any)
+	sum := sha256.Sum256(bundle)
+	found := false
+	for _, p := range packages {
+		if p, ok := p.(map[string]any); ok && p["registryType"] == "mcpb" {
+			p["fileSha256"], found = hex.EncodeToString(sum[:]), true
+		}
+	}
+	if !found {
+		return nil, errors.New("server.json: no package of type mcpb")
+	}
+	out, err := json.MarshalIndent(server, "", "  ")
+	return append(out, '\n'), err
+}
