@@ -36,7 +36,7 @@ var mutations = []mutation{
 		"./internal/index", "TestRewriteThatKeepsAllButChangeTime"},
 	{"need: what may be absent isn't needed", "internal/re/literal/literal.go",
 		"	if n.Min == 0 {\n		b.gap()\n		return\n	}\n", "",
-		"./internal/re/literal", "TestExtract"},
+		"./internal/re/literal", "TestHolds"},
 	{"need: letters of either case", "internal/re/literal/literal.go",
 		"			l.Text, mixed = FoldString(l.Text), true\n", "			mixed = true\n",
 		"./internal/re/literal", "TestExtract"},

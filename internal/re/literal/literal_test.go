@@ -157,6 +157,7 @@ func TestHolds(t *testing.T) {
 		{Extract(fold("mask")).Need, "ma\u017f\u212a", true},
 		{Extract(fold("linux")).Need, "lin ux", false},
 		{Extract(hir.Concat(lit("foo"), star(class("az")), lit("bar"))).Need, "bar foo", true},
+		{Extract(hir.Concat(lit("foo"), star(lit("xyz")), lit("bar"))).Need, "foobar", true},
 		{Extract(hir.Concat(lit("foo"), star(class("az")), lit("bar"))).Need, "foo", false},
 	} {
 		if got := c.need.Holds([]byte(c.text)); got != c.want {
