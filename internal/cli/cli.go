@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -44,7 +45,7 @@ var errReported = errors.New("some paths could not be used")
 
 // Run runs one command line and returns the process's exit code.
 func Run(ctx context.Context, args []string, s Streams) int {
-	s.conf = &settings{}
+	s.conf = &settings{completing: len(args) > 0 && strings.HasPrefix(args[0], "__complete")}
 	root := newRoot(s)
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -102,6 +103,9 @@ for AI agents over MCP, and for Go programs as a library.`,
 	root.AddCommand(newConfig(s), newDoctor(s), newCompletion(s), newMan(s))
 	root.InitDefaultHelpCmd()
 	finish(root)
+	if s.conf != nil && s.conf.completing {
+		addCompletions(root) // takes 1 ms: only when a shell asks
+	}
 	return root
 }
 

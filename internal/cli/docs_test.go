@@ -313,7 +313,9 @@ func TestDocCommands(t *testing.T) {
 	top := tree()
 	anyFlag := map[string]bool{"--help": true}
 	eachCommand(top, func(cmd *cobra.Command) {
-		cmd.Flags().VisitAll(func(fl *pflag.Flag) { anyFlag["--"+fl.Name] = true })
+		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
+			flags.VisitAll(func(fl *pflag.Flag) { anyFlag["--"+fl.Name] = true })
+		}
 	})
 	checked := 0
 	check := func(where string, words []string) {

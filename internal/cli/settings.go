@@ -19,9 +19,10 @@ import (
 
 // settings are what quarry.toml says in this run.
 type settings struct {
-	off   bool // --no-config
-	file  *config.File
-	given map[string]bool // flags of the command line
+	off        bool // --no-config
+	completing bool // a shell asks for words
+	file       *config.File
+	given      map[string]bool // flags of the command line
 }
 
 // works names commands that have to work with a broken configuration file: to

@@ -38,7 +38,7 @@ var folders = map[string]int{
 }
 
 // finish gives all commands what they have in common: help texts of one form,
-// folders as arguments, errors that say what to do, completion.
+// folders as arguments, errors that say what to do.
 func finish(root *cobra.Command) {
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	eachCommand(root, func(cmd *cobra.Command) {
@@ -53,7 +53,6 @@ func finish(root *cobra.Command) {
 		}
 		cmd.Args = clearArgs(cmd.Args)
 	})
-	addCompletions(root)
 }
 
 // groups are commands that only hold others.
