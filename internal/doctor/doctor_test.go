@@ -1,0 +1,76 @@
+package doctor
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/rootfs"
+)
+
+// Looking finds what processes of another boot left, and changes nothing.
+func TestExamineTree(t *testing.T) {
+	dir := t.TempDir()
+	const left = "sub/.quarry-tmp-w-deadbeef-00000001-4711-99-00112233445566778899aabb"
+	for _, name := range []string{"a.txt", ".git/HEAD", "sub/deep/b.txt", left, "sub/.quarry-tmp-odd"} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		got, err := ExamineTree(context.Background(), Places{Root: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := &Tree{FileSystem: got.FileSystem, Folders: 4}
+		if got.FileSystem == rootfs.FSLocal { // elsewhere only its age tells
+			want.Temps, want.TempsCount = []string{left}, 1
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := ExamineTree(ctx, Places{Root: dir}); err == nil {
+		t.Error("a context that ended is not heeded")
+	}
+}
+
+func TestExamineIndexWithoutOne(t *testing.T) {
+	dir := t.TempDir()
+	got, err := ExamineIndex(Places{Root: dir}, Index{Dir: filepath.Join(dir, "none"), Socket: filepath.Join(dir, "none.sock")})
+	if err != nil || got.Answers || got.Silent || len(got.Damage) > 0 {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+func TestHiding(t *testing.T) {
+	files := []RuleFile{
+		{Name: "global", Source: []byte("g\n")},
+		{Name: "above", Kind: ".gitignore", Above: "w", Source: []byte("# c\nw/up\n")},
+		{Name: "exclude", Kind: "info/exclude", Source: []byte("ex\n")},
+		{Name: "own", Kind: ".gitignore", Source: []byte("*.log\n\nbuild/\n!g\n")},
+	}
+	for _, c := range []struct {
+		name   string
+		folder bool
+		file   string
+		line   int
+	}{
+		{"x.log", false, "own", 1}, {"build", true, "own", 3}, {"build", false, "", 0}, {"g", false, "", 0},
+		{"ex", false, "exclude", 1}, {"up", false, "above", 2}, {"a.txt", false, "", 0},
+	} {
+		file, line, ok := Hiding(files, c.name, c.folder)
+		if ok != (c.file != "") || ok && (file != c.file || line != c.line) {
+			t.Errorf("%s: %s:%d %v, want %s:%d", c.name, file, line, ok, c.file, c.line)
+		}
+	}
+}
