@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -202,7 +203,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		return fmt.Errorf("%w of %s: %s", err, cmd.CommandPath(), strings.Join(names, ", "))
 	}
-	if exists(args[0]) || strings.ContainsAny(args[0], " *.") {
+	if (exists(args[0]) || strings.ContainsAny(args[0], " *.")) && !strings.ContainsFunc(args[0], unicode.IsControl) {
 		return fmt.Errorf("%w\n  to look for a text: quarry search %s; quarry help lists the commands", err, shellQuote(args[0]))
 	}
 	return fmt.Errorf("%w\n  quarry help lists the commands", err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -94,24 +95,51 @@ func TestHostileNamesOnTerminal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("such names can't exist")
 	}
-	for _, args := range terminalCommands() {
-		dir := hostileTree(t, hostileText)
-		t.Chdir(dir)
-		home := fastDir(t)
-		env := map[string]string{"NO_COLOR": "1", "HOME": home, "XDG_STATE_HOME": home + "/state", "XDG_DATA_HOME": home + "/data", "XDG_CACHE_HOME": home + "/cache"}
-		t.Setenv("HOME", home)
+	dir, home := hostileTree(t, hostileText), fastDir(t)
+	t.Chdir(dir)
+	t.Setenv("HOME", home)
+	env := map[string]string{"NO_COLOR": "1", "HOME": home, "XDG_STATE_HOME": home + "/state", "XDG_DATA_HOME": home + "/data", "XDG_CACHE_HOME": home + "/cache"}
+	commands := terminalCommands()
+	run := stress.Start(t, "names and text as attack: terminal", len(commands), len(commands))
+	for seed := range run.Cases() {
+		args := commands[int((seed-1)%uint64(len(commands)))]
 		var all strings.Builder
 		for command := range strings.SplitSeq(strings.Join(args, "\x00"), "\x00;\x00") {
-			out := runOn(env, strings.Split(command, "\x00"))
-			all.WriteString(out)
+			all.WriteString(runOn(env, strings.Split(command, "\x00")))
 		}
 		// A text's own lines are shown as lines of it only behind its number or
 		// name; a diff shows them behind a plus or minus.
 		if what := unsafeOn(all.String()); what != "" {
-			t.Errorf("%q prints %s:\n%q", args, what, all.String())
+			run.Violation(seed, "%q prints %s:\n%q", args, what, all.String())
 		}
 		if forgedIn(all.String()) {
-			t.Errorf("%q prints a forged line:\n%s", args, all.String())
+			run.Violation(seed, "%q prints a forged line:\n%s", args, all.String())
+		}
+		refillHostile(t, dir)
+	}
+}
+
+// refillHostile makes a hostile tree again what it was, as far as commands may
+// have changed it.
+func refillHostile(t testing.TB, dir string) {
+	t.Helper()
+	want := map[string]bool{}
+	for _, name := range hostileNames {
+		top, _, _ := strings.Cut(name, "/")
+		want[top] = true
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if b, err := os.ReadFile(full); err != nil || string(b) != hostileText {
+			os.RemoveAll(full)
+			put(t, full, hostileText)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !want[e.Name()] {
+			os.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
 }
