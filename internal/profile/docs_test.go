@@ -95,7 +95,7 @@ func TestDocs(t *testing.T) {
 		"- Beside its text every answer has a structured form. It repeats no long text unless `format` is `json`.\n" +
 		"- An error is an answer too: `Error: …`, and `{\"error\": {\"code\", \"message\", \"hint\"}}`.\n" +
 		"- Arguments are read leniently: `\"10\"` is 10, `\"true\"` is true, `null` is absent. An unknown one is an error.\n" +
-		"- Paths are relative to the workspace. One that can't be printed comes as `base64:…`, which every tool takes back.\n" +
+		"- Paths are relative to the workspace; where a server has several roots, they begin with the name of one. One that can't be printed comes as `base64:…`, which every tool takes back.\n" +
 		"- An answer has at most 60 KB of text (`read_file` 100 KB). Totals are exact up to 20 times the limit, then `6000+`.\n\n" +
 		"| profile | tools | |\n|---|---|---|\n")
 	for _, name := range profile.Names() {
