@@ -33,6 +33,7 @@ var layers = map[string][]string{
 	"examples/agent": {".", "tool", "toolset"}, // as a program outside would: nothing internal
 
 	"packaging/bundle": {},
+	"docs/picture":     {},
 
 	"internal/rootfs":   {"internal/glob"},
 	"internal/glob":     {},
@@ -104,6 +105,7 @@ var opensUserFiles = map[string]bool{
 	"cmd/quarry":          true,
 	"examples/agent":      true, // its demonstration folder
 	"packaging/bundle":    true, // what it ships
+	"docs/picture":        true, // its demonstration folder and the picture
 }
 
 // forbiddenNames are drawers, not rooms.
