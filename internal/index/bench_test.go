@@ -172,7 +172,7 @@ func openState(t testing.TB, dir string) *rootfs.Root {
 }
 
 // BenchmarkSweep compares all stamps of QUARRY_BENCH_TREE, beside a walk that
-// only lists it.
+// only lists it, a comparison of stamps alone, and passes over all paths.
 func BenchmarkSweep(b *testing.B) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" {
@@ -203,6 +203,28 @@ func BenchmarkSweep(b *testing.B) {
 	b.Run("sweep", func(b *testing.B) {
 		for b.Loop() {
 			if err := ix.Sweep(ctx, rootfs.Path{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("restamp", func(b *testing.B) {
+		for b.Loop() {
+			if err := ix.restamp(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("paths", func(b *testing.B) {
+		snap, err := ix.Snapshot()
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer snap.Close()
+		for b.Loop() {
+			list, err := snap.Paths(ctx, rootfs.Path{}, true, func() func([]byte) bool {
+				return func(p []byte) bool { return len(p)%64 == 0 }
+			})
+			if err != nil || len(list) == 0 {
 				b.Fatal(err)
 			}
 		}
