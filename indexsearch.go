@@ -63,8 +63,13 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	defer snap.Close()
 	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.Hidden, Also: index.Binary}
-	if r.q.Match.Mode != match.Lines || r.q.Before+r.q.After > 0 {
+	// What a scan would give up on must not be left out in silence: in multiline
+	// mode a large text, otherwise one whose lines of context don't fit.
+	switch {
+	case r.q.Match.Mode != match.Lines || r.q.Before > scan.MaxLine/index.WideLine-3:
 		ask.Also |= index.Large
+	case r.q.Before > 0:
+		ask.Also |= index.Wide
 	}
 	// Words need not be in one line, only the pattern's match is.
 	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words

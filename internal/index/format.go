@@ -12,7 +12,7 @@ import (
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
-	formatVersion = 3
+	formatVersion = 4
 
 	// maxDocs bounds the blocks of a segment, and so its documents.
 	maxDocs = 1<<24 - 1

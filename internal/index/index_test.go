@@ -117,6 +117,30 @@ func (w *world) candidates(expr string, a Ask) []string {
 	return got
 }
 
+// A large text is a candidate in multiline mode, one with a wide line also where
+// context is wanted: a scan might not take them, and has to say so.
+func TestLargeAndWideTexts(t *testing.T) {
+	short := strings.Repeat("nothing to see here\n", largeText/20+1)
+	line := strings.Repeat("x", WideLine)
+	w := built(t, map[string]string{
+		"large": short, "wide": short + line + "x\n", "wide at its end": short + line + "x",
+		"not quite": short + line + "\n", "small": line + "xx\n", "needle": "needle\n",
+		"utf16": utf16Text(short+line+"x\n", binary.LittleEndian, "\xFF\xFE"),
+	})
+	for _, c := range []struct {
+		also Flags
+		want []string
+	}{
+		{0, []string{"needle"}},
+		{Wide, []string{"needle", "utf16", "wide", "wide at its end"}},
+		{Large, []string{"large", "needle", "not quite", "utf16", "wide", "wide at its end"}},
+	} {
+		if got := w.candidates("needle", Ask{Also: c.also}); !slices.Equal(got, c.want) {
+			t.Errorf("candidates with flags %b: %q, want %q", c.also, got, c.want)
+		}
+	}
+}
+
 func TestCandidates(t *testing.T) {
 	filler := strings.Repeat("nothing to see here\n", 20)
 	w := built(t, map[string]string{

@@ -19,7 +19,7 @@ type Ask struct {
 	Hidden bool
 	// Also makes files with one of these flags candidates whatever they hold:
 	// Binary when binary files are searched or have to be told, Large in
-	// multiline mode and with context.
+	// multiline mode, Wide with lines of context.
 	Also Flags
 	// ByLine says that whatever satisfies the need does so within one line, as
 	// in a search line by line. Then grams have to come together in one block of
@@ -131,6 +131,9 @@ func (s *segment) with(ids []uint32, also Flags, in span) []uint32 {
 	}
 	if also&Large != 0 {
 		add(s.large)
+	}
+	if also&Wide != 0 {
+		add(s.wide)
 	}
 	return ids
 }

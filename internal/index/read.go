@@ -21,6 +21,9 @@ const (
 	// or take a block. Half of it is surely below.
 	longLine  = scan.MaxLine / 2
 	largeText = scan.MaxLine / 2
+
+	// WideLine is the longest line of a large text that isn't Wide.
+	WideLine = 64 << 10
 )
 
 // outcome is what became of one file.
@@ -86,6 +89,7 @@ type reader struct {
 	made    int   // blocks before, also of readings that came to nothing
 	dropped int   // of them, the latter
 	starts  []byte
+	wide    bool // the file in hand has a line of more than WideLine
 
 	dir     *rootfs.Dir // the folder of the last file
 	dirName string
@@ -131,7 +135,7 @@ func (r *reader) file(path string) outcome {
 func (r *reader) begin() {
 	r.grams.Reset()
 	r.dropped, r.starts = r.made, r.starts[:0]
-	r.size, r.offset, r.length = 0, 0, math.MaxInt64
+	r.size, r.offset, r.length, r.wide = 0, 0, math.MaxInt64, false
 }
 
 // endBlock hands on the block in hand.
@@ -264,13 +268,16 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 		total, err = r.plain(src, buf)
 	}
 	if err == errLongLine {
-		return AlwaysScan | Large, nil
+		return AlwaysScan | Large | Wide, nil
 	}
 	if err != nil {
 		return 0, err
 	}
 	if r.size > 0 {
 		r.endBlock()
+	}
+	if total >= largeText && r.wide {
+		return Large | Wide, nil
 	}
 	if total >= largeText {
 		return Large, nil
@@ -313,6 +320,7 @@ func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	if len(buf)-end > longLine || last && longest(buf) > longLine {
 		return nil, errLongLine
 	}
+	r.wide = r.wide || wide(buf[:end])
 	r.add(buf[:end])
 	buf = buf[:copy(buf, buf[end:])]
 	if cap(buf)-len(buf) < readSize/2 {
@@ -322,6 +330,19 @@ func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 		r.buf = buf[:0]
 	}
 	return buf, nil
+}
+
+// wide reports a line of more than WideLine; it looks at a few lines of each
+// stretch of that length.
+func wide(buf []byte) bool {
+	for len(buf) > WideLine {
+		i := bytes.LastIndexByte(buf[:WideLine+1], '\n')
+		if i < 0 {
+			return true
+		}
+		buf = buf[i+1:]
+	}
+	return false
 }
 
 // longest is the length of the longest line, asked only when it may be too long.

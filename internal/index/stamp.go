@@ -74,8 +74,8 @@ const (
 	// AlwaysScan is for what grams can't speak for: a line longer than a scan
 	// takes, a file that could not be read.
 	AlwaysScan
-	// Large texts may be more than a scan takes at once in multiline mode, or
-	// with context. They have grams.
+	// Large texts may be more than a scan takes at once in multiline mode. They
+	// have grams.
 	Large
 	// Hidden files are listed only when hidden ones are asked for.
 	Hidden
@@ -85,4 +85,7 @@ const (
 	// Linked files have several names. A write through one of them makes no
 	// event for the others, so they are always searched.
 	Linked
+	// Wide texts are large and have a line of more than WideLine: a few lines of
+	// context may be more than a scan takes at once.
+	Wide
 )

@@ -161,7 +161,7 @@ func (c *checker) file(id int, path string) {
 		return
 	}
 	c.files++
-	const kind = Binary | AlwaysScan | Large
+	const kind = Binary | AlwaysScan | Large | Wide
 	if had := Flags(docs.flags[id]); had&kind != out.flags&kind {
 		c.fault(path, fmt.Sprintf("flags are %b, want %b", had&kind, out.flags&kind))
 	}
