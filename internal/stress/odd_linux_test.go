@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	oddTime   = 30 * time.Second // a call, on a busy machine; the slowest takes about 2 s
+	oddTime   = time.Minute // a call, on a busy machine; the slowest takes about 2 s
 	oddMemory = 64 << 20
 )
 
