@@ -198,6 +198,12 @@ func TestManifestStarts(t *testing.T) {
 	}
 }
 
+// hello is what a client says first, and the question for the tools.
+const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+`
+
 // listTools starts the server with arguments and asks for its tools; they come
 // in the order of their names.
 func listTools(t *testing.T, args []string) []string {
@@ -218,10 +224,7 @@ func listTools(t *testing.T, args []string) []string {
 		in.Close()
 		ended <- code
 	}()
-	go io.WriteString(client, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"tools/list"}
-`)
+	go io.WriteString(client, hello)
 	var names []string
 	lines := bufio.NewScanner(server)
 	lines.Buffer(nil, 1<<20)

@@ -31,6 +31,7 @@ var layers = map[string][]string{
 	"toolset": {".", "tool", "internal/profile"},
 
 	"examples/agent": {".", "tool", "toolset"}, // as a program outside would: nothing internal
+	"examples/todo":  {"."},
 
 	"packaging/bundle": {},
 	"docs/picture":     {},

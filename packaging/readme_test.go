@@ -1,0 +1,132 @@
+package packaging_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/toolset"
+)
+
+func readme(t *testing.T) string {
+	t.Helper()
+	return string(read(t, "../README.md"))
+}
+
+// block is the code block below a heading.
+func block(t *testing.T, heading, language string) string {
+	t.Helper()
+	_, text, found := strings.Cut(readme(t), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("README.md has no heading %s", heading)
+	}
+	_, text, found = strings.Cut(text, "\n```"+language+"\n")
+	text, _, closed := strings.Cut(text, "```\n")
+	if !found || !closed {
+		t.Fatalf("README.md has no code below %s", heading)
+	}
+	return text
+}
+
+// The tables name every tool and every profile, and none that isn't there.
+func TestReadmeTools(t *testing.T) {
+	_, text, _ := strings.Cut(readme(t), "\n## Tools\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	var named []string
+	for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(text, -1) {
+		named = append(named, m[1])
+	}
+	known := toolset.Profiles()
+	for _, e := range tools(t) {
+		known = append(known, e.Name)
+	}
+	vault, err := toolset.New(nil, &toolset.Options{Profile: "vault"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, count := range []string{fmt.Sprintf("all %d tools", len(tools(t))), fmt.Sprintf("the %d tools of an Obsidian vault", len(vault.Tools()))} {
+		if !strings.Contains(text, count) {
+			t.Errorf("README.md doesn't say %q", count)
+		}
+	}
+	for _, n := range known {
+		if !slices.Contains(named, n) {
+			t.Errorf("README.md doesn't name %s", n)
+		}
+	}
+	for _, n := range named {
+		if !slices.Contains(known, n) {
+			t.Errorf("README.md names %s, which there is not", n)
+		}
+	}
+}
+
+func TestReadmeProgram(t *testing.T) {
+	if got, want := block(t, "In Go", "go"), string(read(t, "../examples/todo/main.go")); got != want {
+		t.Errorf("the program in README.md is not examples/todo/main.go:\n%s", got)
+	}
+}
+
+// The two commands, with nothing on the path but Go, in a copy of the source
+// that is not a git repository. What they connect answers.
+func TestReadmeStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the program")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are for a Unix shell")
+	}
+	dir, home, bin := copySource(t, "quarry"), t.TempDir(), t.TempDir()
+	program, err := exec.LookPath("go")
+	if err != nil {
+		t.Skip("no go on the path")
+	}
+	if err := os.Symlink(program, filepath.Join(bin, "go")); err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"PATH=" + bin, "HOME=" + home, "GOPROXY=off"}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		env = append(env, name+"="+strings.TrimSpace(output(t, dir, "go", "env", name)))
+	}
+	for line := range strings.Lines(block(t, "Start", "")) {
+		words := strings.Fields(line)
+		if words[0] == "go" {
+			words[0] = filepath.Join(bin, "go")
+		}
+		cmd := exec.Command(words[0], words[1:]...)
+		if !filepath.IsAbs(words[0]) {
+			cmd.Path = filepath.Join(dir, words[0])
+		}
+		cmd.Dir, cmd.Env = dir, env
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", line, err, out)
+		}
+		t.Logf("$ %s%s", line, out)
+	}
+	var config struct {
+		Servers map[string]struct {
+			Command string
+			Args    []string
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(read(t, filepath.Join(dir, ".mcp.json")), &config); err != nil {
+		t.Fatal(err)
+	}
+	server := config.Servers["quarry"]
+	cmd := exec.Command(server.Command, server.Args...)
+	cmd.Dir, cmd.Env = home, env
+	cmd.Stdin = strings.NewReader(hello)
+	out, err := cmd.Output()
+	if err != nil || !bytes.Contains(out, []byte(`"search_files"`)) {
+		t.Errorf("%v: %v\n%s", cmd.Args, err, out)
+	}
+}
