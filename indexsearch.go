@@ -183,11 +183,10 @@ func (p *indexPass) admits(path []byte) bool {
 	// A view of the path, which nothing below keeps: a string for each of a
 	// million paths would take longer than the rest.
 	rel := unsafe.String(unsafe.SliceData(path), len(path))[p.below:]
-	slash := strings.LastIndexByte(rel, '/')
 	if f.opts.MaxDepth > 0 && strings.Count(rel, "/") >= f.opts.MaxDepth {
 		return false
 	}
-	if f.types != nil && !f.types.MatchFile(rel[slash+1:]) {
+	if f.types != nil && !f.types.MatchFile(rel[strings.LastIndexByte(rel, '/')+1:]) {
 		return false
 	}
 	// The index tells which files show only when hidden ones are asked for. Of
@@ -201,7 +200,11 @@ func (p *indexPass) admits(path []byte) bool {
 	if f.opts.Filter == nil {
 		return true
 	}
-	return f.opts.Filter.MatchFile(rel) && (slash < 0 || p.enters(rel[:slash]))
+	if !f.opts.Filter.MatchFile(rel) {
+		return false
+	}
+	slash := strings.LastIndexByte(rel, '/')
+	return slash < 0 || p.enters(rel[:slash])
 }
 
 // enters reports whether a walk with the query's globs gets into a folder. The
