@@ -126,13 +126,16 @@ func (o ChangeOptions) tool(name string) string {
 type (
 	// Edit is a Replace, InsertAfter, InsertBefore or DeleteLines.
 	Edit = textedit.Edit
-	// Replace replaces literal text: the first occurrence, the Nth, or all.
+	// Replace replaces the literal text Old by New: its first occurrence, the
+	// Nth (from 1), or All of them. A line ending in Old matches \n and \r\n,
+	// one in New becomes the file's.
 	Replace = textedit.Replace
-	// InsertAfter puts lines behind a line; 0 is the beginning of the file.
+	// InsertAfter puts Text on lines of its own behind a Line; 0 is the
+	// beginning of the file.
 	InsertAfter = textedit.InsertAfter
-	// InsertBefore puts lines in front of a line.
+	// InsertBefore puts Text on lines of its own in front of a Line.
 	InsertBefore = textedit.InsertBefore
-	// DeleteLines deletes lines, the first and the last included.
+	// DeleteLines deletes the lines First to Last, both included.
 	DeleteLines = textedit.DeleteLines
 	// span is a place that the package found itself.
 	span = textedit.Span
@@ -140,15 +143,17 @@ type (
 
 // What an edit may fail with, beside errors about the file.
 type (
-	// TextNotFoundError says that the text to replace is not there, and what
-	// comes closest.
+	// TextNotFoundError says that the text Old is not there; Near is what comes
+	// closest, nil if nothing does.
 	TextNotFoundError = textedit.NotFoundError
-	// OccurrenceError says that there are fewer occurrences than asked for.
+	// OccurrenceError says that occurrence Want was asked for and there are
+	// only Have.
 	OccurrenceError = textedit.OccurrenceError
-	// LineError names a line that is not there.
+	// LineError names a Line that is not there, in a file of Count lines.
 	LineError = textedit.LineError
-	// OverlapError names two edits that want the same text.
+	// OverlapError names two edits, First and Second from 0, that want the same
+	// text, at a Line.
 	OverlapError = textedit.OverlapError
-	// EditError says which of several edits failed.
+	// EditError says which of several edits failed: its Index, from 0, and Err.
 	EditError = textedit.EditError
 )

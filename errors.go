@@ -35,7 +35,9 @@ const (
 )
 
 // PathError is what is wrong with a path: every refusal of the sandbox and of
-// the file system is one.
+// the file system is one. Path is as the caller wrote it, or relative to the
+// workspace; Matches are the entries an ambiguous one may mean. CodeOf says
+// what kind it is.
 type PathError = rootfs.Error
 
 // CodeOf returns the code of an error of this package.

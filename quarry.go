@@ -3,6 +3,22 @@
 // A Workspace is one folder. Its methods are safe for concurrent use, and
 // nothing outside the folder is read or written, whatever a path says and
 // whatever is swapped underneath. What an answer leaves out it says.
+//
+// Searching needs no more than a folder:
+//
+//	ws, err := quarry.Open(dir, nil)
+//	res, err := ws.Search(ctx, quarry.Query{Pattern: `\bTODO\b`})
+//
+// Changing needs Options.StateDir, where the old contents are kept, so that
+// every change is an entry of a journal and Undo takes it back as a whole. A
+// change that names the version it read (ChangeOptions.ExpectedVersion) is
+// refused when somebody else was faster.
+//
+// Paths are relative to the folder and have slashes. An error has a code,
+// CodeOf, and often a next step, HintOf.
+//
+// Package match has the patterns, package toolset gives the same methods to a
+// model as tools.
 package quarry
 
 import (

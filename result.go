@@ -23,10 +23,14 @@ type File struct {
 	ModTime time.Time // when the order asked for it
 }
 
-// Line is a line of an answer: a match or its context.
+// Line is a line of an answer: a match (Hit) or its context. Number counts from
+// 1, Text is without the line Ending, and Spans, when asked for, are where the
+// matches are in it. CutBefore and CutAfter count the bytes that Limits.LineBytes
+// took from Text. In multiline mode, lines of one Block belong together, and Whole
+// are the matches that begin here, which may end in a later line.
 type Line = scan.Line
 
-// Span is a match in a line's text.
+// Span is a match in a line's text: Text[Start:End].
 type Span = scan.Span
 
 // Summary is what a search tells beside what it found.
