@@ -32,7 +32,7 @@ const maxPlans = 8
 // PartialError is a change of several files that failed half-way and could not
 // be taken back whole: what remains of it is an entry of the journal.
 type PartialError struct {
-	ID    string // the entry; Undo takes back what it did
+	ID    string // the entry; Undo takes back what it did, or the next start, of a tree that is there in part
 	Cause error  // why the change failed
 	Stuck error  // why it could not be taken back
 }
@@ -127,14 +127,12 @@ func (w *Workspace) begin(ctx context.Context, c *Change, record journal.Change)
 // takeBack undoes the steps that were done, the last first.
 func (w *Workspace) takeBack(tx *journal.Tx, done []step, failed *step, cause error) error {
 	var stuck *PartialError
-	if errors.As(cause, &stuck) {
-		stuck.ID = string(tx.ID())
-		return errors.Join(stuck, tx.CommitPart(len(done)+1))
+	if errors.As(cause, &stuck) { // a tree that was deleted in part
+		return w.endPartly(tx, stuck.Cause, stuck.Stuck)
 	}
 	for i := len(done) - 1; i >= 0; i-- {
 		if err := done[i].back(); err != nil {
-			w.log.Error("change not taken back", "id", tx.ID(), "cause", cause, "err", err)
-			return &PartialError{ID: string(tx.ID()), Cause: cause, Stuck: errors.Join(err, tx.CommitPart(i+1))}
+			return w.endPartly(tx, cause, err)
 		}
 	}
 	if err := tx.Abort(); err != nil {

@@ -109,7 +109,7 @@ func (w *Workspace) bringBack(ctx context.Context, tx *journal.Tx, cause error) 
 	ctx = context.WithoutCancel(ctx)
 	plan, err := w.state.journal.Rollback(ctx, w.root, journal.Unfinished{Entry: tx.Entry(), Partly: true})
 	if err == nil {
-		err = plan.TakeBack(ctx, w.root)
+		err = plan.TakeBack(ctx, w.root, w.takeBackTrash)
 		plan.Close()
 	}
 	if err != nil {

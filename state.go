@@ -182,7 +182,7 @@ func (w *Workspace) settle(ctx context.Context, u journal.Unfinished) error {
 		return err
 	}
 	defer plan.Close()
-	if err := plan.TakeBack(ctx, w.root); err != nil {
+	if err := plan.TakeBack(ctx, w.root, w.takeBackTrash); err != nil {
 		return err
 	}
 	w.log.Info("unfinished change taken back", "id", u.ID)

@@ -92,6 +92,12 @@ func (w *Workspace) applyTrash(ctx context.Context, op journal.Op) (where string
 	return "", err
 }
 
+// takeBackTrash carries out an operation that takes another one back.
+func (w *Workspace) takeBackTrash(ctx context.Context, op journal.Op) error {
+	_, err := w.applyTrash(ctx, op)
+	return err
+}
+
 // missingInTrash finds what a plan wants from a trash and is not there.
 func (w *Workspace) missingInTrash(ops []journal.Op) []PathConflict {
 	var found []PathConflict

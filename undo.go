@@ -186,23 +186,46 @@ func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) err
 	return nil
 }
 
-// rollBack takes back the first done operations of a change, and the part that
-// was done of the next.
+// rollBack takes back what an undo has done of its operations: the first done
+// ones, and what is there of the next.
 func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, cause error) error {
 	ctx = context.WithoutCancel(ctx)
+	// An operation that failed may be there all the same, only not durably, or
+	// in part; so the disk is asked.
+	u, err := w.state.journal.Progress(w.root, tx.Entry())
+	if err == nil && u.Done < 0 { // someone goes on already
+		u.Done, u.Partly = done, false
+	}
+	if err == nil && (u.Done > 0 || u.Partly) {
+		var plan *journal.Plan
+		if plan, err = w.state.journal.Rollback(ctx, w.root, u); err == nil {
+			err = plan.TakeBack(ctx, w.root, w.takeBackTrash)
+			plan.Close()
+		}
+	}
+	if err != nil {
+		return w.endPartly(tx, cause, err)
+	}
+	return errors.Join(cause, tx.Abort())
+}
+
+// endPartly ends a change that failed and could not be taken back, as what the
+// disk shows of it. If it shows a tree in part, or can't be asked, the entry
+// stays without an end, and the next start looks after it.
+func (w *Workspace) endPartly(tx *journal.Tx, cause, stuck error) error {
 	e := tx.Entry()
-	u := journal.Unfinished{Entry: e, Done: done}
-	u.Partly = len(e.Ops[done].Nodes) > 1
-	plan, err := w.state.journal.Rollback(ctx, w.root, u)
-	if err == nil {
-		err = plan.TakeBack(ctx, w.root)
-		plan.Close()
+	w.log.Error("change not taken back", "id", e.ID, "cause", cause, "err", stuck)
+	u, err := w.state.journal.Progress(w.root, e)
+	switch {
+	case err != nil || u.Partly:
+	case u.Done == 0:
+		return errors.Join(cause, tx.Abort()) // it was, only not durably
+	case u.Done < 0: // someone goes on already
+		err = tx.Commit()
+	default:
+		err = tx.CommitPart(u.Done)
 	}
-	if err == nil {
-		return errors.Join(cause, tx.Abort())
-	}
-	w.log.Error("change not taken back", "id", e.ID, "cause", cause, "err", err)
-	return &PartialError{ID: string(e.ID), Cause: cause, Stuck: errors.Join(err, tx.CommitPart(max(done, 1)))}
+	return &PartialError{ID: string(e.ID), Cause: cause, Stuck: errors.Join(stuck, err)}
 }
 
 // Diff shows a change as a unified diff. It works from what the journal kept,

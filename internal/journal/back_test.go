@@ -130,7 +130,7 @@ func TestLargeEditCutShort(t *testing.T) {
 	p, err := b.j.Rollback(context.Background(), b.ws, list[0])
 	b.must(err)
 	defer p.Close()
-	b.must(p.TakeBack(context.Background(), b.ws))
+	b.must(p.TakeBack(context.Background(), b.ws, nil))
 	if b.content("f") != old || b.content("g") != old {
 		t.Error("not taken back")
 	}

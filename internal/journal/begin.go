@@ -149,6 +149,9 @@ func (k *keeper) write() (seg *segment, end int64, err error) {
 		if err := j.catchUp(); err != nil {
 			return err
 		}
+		if err := j.appendLate(); err != nil {
+			return err
+		}
 		if err := j.rotate(); err != nil {
 			return err
 		}
@@ -266,27 +269,24 @@ func (tx *Tx) end(f func(*Journal) error) error {
 	if tx.over {
 		return errOver
 	}
+	tx.over = true
+	delete(j.running, tx.entry.ID)
 	if err := f(j); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	tx.over = true
-	delete(j.running, tx.entry.ID)
 	return nil
+}
+
+// ending is a record that ends an entry.
+type ending struct {
+	typ  recType
+	body []byte
 }
 
 // settle appends a commit, and applies the caps. Only results are worth a sync:
 // everything else the disk can tell again.
 func (j *Journal) settle(c commit) error {
-	return j.locked(true, func() error {
-		if err := j.catchUp(); err != nil {
-			return err
-		}
-		if j.tail == nil {
-			return ErrNotFound
-		}
-		if err := j.tail.append(j.root, recCommit, c.encode()); err != nil {
-			return err
-		}
+	return j.finish(ending{recCommit, c.encode()}, func() error {
 		if len(c.results) > 0 {
 			if err := j.sync(j.tail, j.tail.end); err != nil {
 				return err
@@ -300,15 +300,38 @@ func (j *Journal) settle(c commit) error {
 }
 
 func (j *Journal) abandon(id ID) error {
+	var e encoder
+	e.str(string(id))
+	return j.finish(ending{recAbort, e.b}, func() error { return nil })
+}
+
+// finish appends the end of an entry. One that can't be appended is kept for the
+// next occasion: a change that was taken back and made again must not look as
+// if it had been made twice.
+func (j *Journal) finish(end ending, then func() error) error {
+	j.late = append(j.late, end)
 	return j.locked(true, func() error {
 		if err := j.catchUp(); err != nil {
 			return err
 		}
+		if err := j.appendLate(); err != nil {
+			return err
+		}
+		return then()
+	})
+}
+
+// appendLate appends the ends that are not in the log yet. The lock is held and
+// the tail is up to date.
+func (j *Journal) appendLate() error {
+	for len(j.late) > 0 {
 		if j.tail == nil {
 			return ErrNotFound
 		}
-		var e encoder
-		e.str(string(id))
-		return j.tail.append(j.root, recAbort, e.b)
-	})
+		if err := j.tail.append(j.root, j.late[0].typ, j.late[0].body); err != nil {
+			return err
+		}
+		j.late = j.late[1:]
+	}
+	return nil
 }

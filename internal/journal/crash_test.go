@@ -253,7 +253,7 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 			if len(conflicts) > 0 {
 				b.t.Fatalf("rollback of %s: %v", u.ID, conflicts)
 			}
-			b.must(p.TakeBack(context.Background(), b.ws))
+			b.must(p.TakeBack(context.Background(), b.ws, nil))
 			b.must(p.Close())
 			b.must(b.j.Settle(u.ID, 0))
 		default:
@@ -575,7 +575,7 @@ func TestStatesOfAnUnfinishedChange(t *testing.T) {
 			}
 			b.must(err)
 			defer p.Close()
-			b.must(p.TakeBack(context.Background(), b.ws))
+			b.must(p.TakeBack(context.Background(), b.ws, nil))
 			b.must(b.j.Settle(u.ID, 0))
 			if now := tree(t, b.dir, false); now != before {
 				t.Errorf("rolled back:\n%s\nwant:\n%s", now, before)

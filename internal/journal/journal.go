@@ -217,6 +217,7 @@ type Journal struct {
 	owner    string              // our token, once we have begun a change
 	ownerF   *rootfs.Log
 	running  map[ID]*Tx // begun here
+	late     []ending   // of entries, not in the log yet
 	closed   bool
 
 	syncMu sync.Mutex
@@ -255,8 +256,11 @@ func (j *Journal) Close() error {
 	if j.closed {
 		return nil
 	}
-	j.closed = true
 	var errs []error
+	if len(j.late) > 0 {
+		errs = append(errs, j.locked(true, func() error { return errors.Join(j.catchUp(), j.appendLate()) }))
+	}
+	j.closed = true
 	for _, s := range j.segs {
 		errs = append(errs, s.log.Close())
 	}

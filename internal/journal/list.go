@@ -95,6 +95,13 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 func (j *Journal) each(f func(Entry) bool) error {
 	commits, aborts, undone := map[ID]commit{}, map[ID]bool{}, map[ID]ID{}
 	return j.eachSegment(func(s *segment) (bool, error) {
+		for _, l := range j.late { // ours; the log will have them soon
+			if l.typ == recAbort {
+				aborts[(&decoder{b: l.body}).id()] = true
+			} else if c, err := decodeCommit(l.body); err == nil {
+				commits[c.id] = c
+			}
+		}
 		for id, c := range s.commits {
 			commits[id] = c
 		}

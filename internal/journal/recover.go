@@ -114,6 +114,11 @@ func (j *Journal) entryIn(found []segmentFile, o openEntry) (*Entry, error) {
 	return nil, nil // dropped, or its record is damaged
 }
 
+// Progress looks how far the operations of an entry came, as Unfinished does for
+// those of dead processes: of a removal that could not be synced nobody else can
+// tell.
+func (j *Journal) Progress(ws *rootfs.Root, e Entry) (Unfinished, error) { return resolve(ws, e) }
+
 // resolve finds the moment between the operations of e that the disk shows, the
 // latest if several look the same.
 func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
@@ -210,7 +215,7 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 
 // Rollback plans how to take back what an unfinished change did. There is no new
 // entry for that: Plan.Check, Plan.TakeBack, then Settle with 0. Operations of
-// the trash are the caller's to take back, from Plan.Change.
+// the trash are carried out by who gives TakeBack the means.
 func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (*Plan, error) {
 	if u.Done < 0 {
 		return nil, fmt.Errorf("roll back %s: %w", u.ID, rootfs.Conflict)
@@ -262,12 +267,49 @@ func partsDone(ws *rootfs.Root, op Op) ([]Op, error) {
 	return parts, nil
 }
 
-// TakeBack carries out the operations of a Rollback.
-func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root) error {
+// TakeBackError tells how far a TakeBack came.
+type TakeBackError struct {
+	Done []Op // operations carried out, which took something back
+	Left []Op // and those that were not, the first of which failed
+	Err  error
+}
+
+func (e *TakeBackError) Error() string {
+	return fmt.Sprintf("%v; taken back: %s; not taken back: %s", e.Err, opList(e.Done), opList(e.Left))
+}
+
+// Unwrap gives the cause.
+func (e *TakeBackError) Unwrap() error { return e.Err }
+
+// opList names the files of operations, up to a few.
+func opList(ops []Op) string {
+	if len(ops) == 0 {
+		return "nothing"
+	}
+	var names []string
+	for i, op := range ops {
+		if i == 5 {
+			names = append(names, fmt.Sprintf("and %d more", len(ops)-i))
+			break
+		}
+		names = append(names, rootfs.Printable(op.Path.String()))
+	}
+	return strings.Join(names, ", ")
+}
+
+// TakeBack carries out the operations of a Rollback. trash does those of the
+// trash; it is nil if there are none. An error is a TakeBackError.
+func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context.Context, Op) error) error {
 	tx := &Tx{j: p.j, plan: p, over: true}
-	for i := range p.Change.Ops {
-		if err := tx.Apply(ctx, ws, i); err != nil {
-			return err
+	for i, op := range p.Change.Ops {
+		var err error
+		if trash != nil && (op.Kind == Trash || op.Kind == Restore) {
+			err = trash(ctx, op)
+		} else {
+			err = tx.Apply(ctx, ws, i)
+		}
+		if err != nil {
+			return &TakeBackError{Done: p.Change.Ops[:i], Left: p.Change.Ops[i:], Err: err}
 		}
 	}
 	return nil

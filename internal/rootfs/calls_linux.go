@@ -349,6 +349,14 @@ func (r *Root) setModTime(fd int, t time.Time) error {
 	return nil
 }
 
+// drop removes a temporary file. Should that fail, it is tried again when the
+// root is closed.
+func (r *Root) drop(at place, name string) {
+	if err := r.unlink(at.dir, name, 0); err != nil && err != unix.ENOENT {
+		r.temps.leave(at.path.Dir())
+	}
+}
+
 // again opens the folder a second time, for someone who closes it by himself.
 func (at place) again() (place, error) {
 	fd, err := openat(at.dir, ".", flagsDir, 0)

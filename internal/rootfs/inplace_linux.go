@@ -39,7 +39,7 @@ func (c *replacement) inPlace() (Replaced, error) {
 		if bk >= 0 {
 			syscall.Close(bk)
 		}
-		r.unlink(dir, name, 0)
+		r.drop(c.at, name)
 		if err == nil {
 			return Replaced{Old: b.old, New: b.new, Info: c.old.info, Unchanged: true}, nil
 		}
@@ -49,7 +49,7 @@ func (c *replacement) inPlace() (Replaced, error) {
 	if err := c.overwrite(bk, b); err != nil {
 		return Replaced{}, c.restore(bk, b, name, err)
 	}
-	r.unlink(dir, name, 0)
+	r.drop(c.at, name)
 	now, err := infoAt(fd, "", unix.AT_EMPTY_PATH)
 	if err != nil {
 		now = c.old.info
@@ -144,15 +144,16 @@ func (c *replacement) overwrite(bk int, b backup) error {
 }
 
 // restore writes the old content back after a failed rewrite. If that fails
-// too, the backup stays for CleanTemps.
+// too, the backup stays for CleanTemps, which Close calls.
 func (c *replacement) restore(bk int, b backup, name string, cause error) error {
 	var untouched errUntouched
 	if errors.As(cause, &untouched) {
 		cause = untouched.error
 	} else if err := c.r.putBack(bk, b, c.old.fd); err != nil {
+		c.r.temps.leave(c.at.path.Dir())
 		return errors.Join(cause, err)
 	}
-	c.r.unlink(c.at.dir, name, 0)
+	c.r.drop(c.at, name)
 	return cause
 }
 

@@ -114,6 +114,19 @@ func (r *Root) drain(hurry bool) {
 	}
 }
 
+// letGo gives up the displaced files that are still watched, for their space,
+// and reports whether there were any.
+func (r *Root) letGo() bool {
+	l := &r.sys.linger
+	l.mu.Lock()
+	any := len(l.late) > 0
+	l.mu.Unlock()
+	if any {
+		r.drain(true)
+	}
+	return any
+}
+
 // finishLate lets a displaced file go, after saving what a late writer left.
 func (r *Root) finishLate(d displaced) {
 	defer d.at.close()

@@ -48,9 +48,11 @@ func (w *Writer) SetModTime(t time.Time) error { return wrap("utime", "file", w.
 // Create makes a new file at p with the given content, durably. It never
 // overwrites: anything at p is AlreadyExists. The folder must exist.
 func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, error) {
-	info, err := r.CreateFunc(p, opts, func(w *Writer) error {
-		return w.r.pwriteAll(w.fd, data, 0)
-	})
+	fill := func(w *Writer) error { return w.r.pwriteAll(w.fd, data, 0) }
+	info, err := r.CreateFunc(p, opts, fill)
+	if noSpace(err) && r.letGo() {
+		info, err = r.CreateFunc(p, opts, fill)
+	}
 	if err != nil {
 		return Version{}, Info{}, err
 	}
@@ -103,7 +105,7 @@ func (r *Root) createFunc(at place, opts *CreateOptions, fill func(*Writer) erro
 		err = r.moveFile(at.dir, name, at.dir, at.name)
 	}
 	if err != nil {
-		r.unlink(at.dir, name, 0)
+		r.drop(at, name)
 		return Info{}, err
 	}
 	if err := r.syncDir(at.dir); err != nil {

@@ -53,6 +53,17 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 	if err := r.editable("replace", p, false); err != nil {
 		return Replaced{}, err
 	}
+	res, err := r.replaceOnce(p, edits, expected, opts)
+	if noSpace(err) && r.letGo() {
+		res, err = r.replaceOnce(p, edits, expected, opts)
+	}
+	return res, err
+}
+
+// noSpace reports an error that more room would have prevented.
+func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
+func (r *Root) replaceOnce(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	c := &replacement{r: r, edits: edits, expected: expected}
 	if opts != nil {
 		c.keep, c.want = opts.Keep, opts.Want
@@ -133,7 +144,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 	name := c.temp.String()
 	info, err := c.write(name)
 	if err != nil || c.got.new == c.got.old {
-		r.unlink(dir, name, 0)
+		r.drop(c.at, name)
 		if err == nil {
 			return Replaced{Old: c.got.old, New: c.got.new, Info: c.old.Info(), Unchanged: true}, nil
 		}
@@ -141,7 +152,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 	}
 	defer lockDir(dir)()
 	if err := c.ready(); err != nil {
-		r.unlink(dir, name, 0)
+		r.drop(c.at, name)
 		return Replaced{}, err
 	}
 	// From here on the name tells what may be dropped.
@@ -153,7 +164,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 		err = r.exchange(dir, name, c.at.name)
 	}
 	if err != nil {
-		r.unlink(dir, name, 0)
+		r.drop(c.at, name)
 		switch err {
 		case unix.ENOENT: // deleted by someone
 			return Replaced{}, errMeanwhile
@@ -166,7 +177,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 		return Replaced{}, c.takeBack(name, info, err)
 	}
 	// The new content is durable under its name; a left-over is only untidy.
-	r.unlink(dir, name, 0)
+	r.drop(c.at, name)
 	if now, err := infoAt(dir, c.at.name, 0); err == nil && now.Ino == info.Ino {
 		info = now
 	}
@@ -381,7 +392,7 @@ func (c *replacement) retract(name string, cause error) error {
 		f.Close()
 		return c.keepCopy(name, cause)
 	}
-	r.unlink(dir, name, 0)
+	r.drop(c.at, name)
 	r.syncDir(dir)
 	if at, err := c.at.again(); err == nil && mine.leased {
 		r.watchLate(f, at, c.got.new)

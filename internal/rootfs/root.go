@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -122,6 +123,9 @@ func (r *Root) Close() error {
 		return nil
 	}
 	r.drain(true)
+	for dir := range r.temps.takeLeft() {
+		r.CleanFolder(context.Background(), dir) // the last try; CleanTemps finds what stays
+	}
 	return r.sys.close()
 }
 

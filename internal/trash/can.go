@@ -294,12 +294,19 @@ func (c *can) restore(b *Bin, name string, to rootfs.Path) error {
 		}
 	}
 	if err != nil {
+		if _, gone := c.root.Stat(from); errors.Is(gone, rootfs.NotFound) {
+			// It moved, though maybe not durably. Its record is still here, so
+			// it goes back under the same name, by which others know it.
+			err = errors.Join(err, c.move(b.ws, to, c.root, from))
+		}
 		for i := len(made) - 1; i >= 0; i-- {
 			b.ws.Remove(made[i]) // best effort: empty folders do no harm
 		}
 		return err
 	}
-	return c.forget(name)
+	// It is back. A record that stays stands for nothing; Clean removes it.
+	c.forget(name)
+	return nil
 }
 
 // forget removes the record, after the thing.

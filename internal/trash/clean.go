@@ -3,6 +3,7 @@ package trash
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"quarry/internal/rootfs"
 )
@@ -30,7 +31,55 @@ func (b *Bin) Clean(ctx context.Context) (rootfs.Cleaned, error) {
 			all.Restored, all.Kept = append(all.Restored, res.Restored...), append(all.Kept, res.Kept...)
 			all.Errors = append(all.Errors, res.Errors...)
 		}
+		if c.hashed {
+			all.Removed += c.dropStale(b)
+		}
 		c.close(b)
 	}
 	return all, errors.Join(failed...)
+}
+
+// dropStale removes the records of the workspace's own trash that stand for
+// nothing, as after a restoration that could not remove its record, or when
+// someone emptied .trash by hand. Nobody else writes there.
+func (c *can) dropStale(b *Bin) (removed int) {
+	things, err := c.names(c.files)
+	if err != nil {
+		return 0
+	}
+	used := map[string]bool{}
+	for _, name := range things {
+		if at, err := c.record(name); err == nil {
+			used[at.Base()] = true
+		}
+	}
+	records, err := c.names(c.info)
+	if err != nil {
+		return 0
+	}
+	for _, name := range records {
+		at, err := c.info.Child(name)
+		if err != nil || used[name] || !strings.HasSuffix(name, infoSuffix) || !c.stale(b, at) {
+			continue
+		}
+		if c.root.Remove(at) == nil {
+			removed++
+		}
+	}
+	return removed
+}
+
+// names lists a folder.
+func (c *can) names(dir rootfs.Path) ([]string, error) {
+	d, err := c.root.OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.Clone(e.Name))
+	}
+	return names, err
 }

@@ -1,0 +1,284 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// fault fails one system call of a change, in any of its roots: the workspace,
+// the journal's, the trash's.
+type fault struct {
+	at  int // the number of the call
+	err error
+}
+
+var faultKinds = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, rootfs.ErrShort}
+
+// breaker is a layer that counts calls and fails some.
+type breaker struct {
+	mu     sync.Mutex
+	on     bool
+	seen   int
+	faults []fault
+	hit    []string // the calls that failed
+}
+
+func (b *breaker) layer() *rootfs.Layer { return &rootfs.Layer{Before: b.before} }
+
+func (b *breaker) before(call string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.on {
+		return nil
+	}
+	n := b.seen
+	b.seen++
+	for _, f := range b.faults {
+		if f.at == n && possible(call, f.err) {
+			b.hit = append(b.hit, call)
+			return f.err
+		}
+	}
+	return nil
+}
+
+// possible keeps to what a system may say.
+func possible(call string, err error) bool {
+	switch err {
+	case rootfs.ErrShort:
+		return call == "write"
+	case unix.EXDEV:
+		return call == "rename" || call == "link"
+	}
+	return true
+}
+
+func (b *breaker) turn(on bool) {
+	b.mu.Lock()
+	b.on = on
+	b.mu.Unlock()
+}
+
+// faulty is a change with what comes before it.
+type faulty struct {
+	act
+	before []int // acts
+}
+
+// faultyActs are all kinds of changes, and the undo of each.
+func faultyActs() []faulty {
+	var list []faulty
+	all := acts()
+	undo := len(all) - 1
+	for i, a := range all[:undo] {
+		list = append(list, faulty{act: a})
+		list = append(list, faulty{act{"undo of " + a.name, all[undo].do}, []int{i}})
+	}
+	list = append(list, faulty{act{"delete to the desktop's trash", func(w *Workspace, _ int) (*Change, error) {
+		return w.Delete(context.Background(), "trash/1.txt", &DeleteOptions{Trash: TrashSystem})
+	}}, nil})
+	list = append(list, faulty{act{"redo", func(w *Workspace, _ int) (*Change, error) {
+		log, err := w.Changes(context.Background(), 1)
+		if err != nil {
+			return nil, err
+		}
+		return w.Undo(context.Background(), log.Changes[0].ID, nil)
+	}}, []int{3, undo}})
+	return list
+}
+
+// tree is shape without conflict copies: when a change can't be taken back
+// properly either, what may be someone's content is kept beside the file. One
+// fault makes none, as the tests of rootfs show.
+func tree(t testing.TB, dir string) string {
+	var b strings.Builder
+	for line := range strings.Lines(shape(t, dir)) {
+		if !strings.Contains(line, ".conflict-") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// run makes the change with faults, and says what is wrong afterwards. With
+// none, want is filled in.
+func (f faulty) run(t testing.TB, faults []fault, want *outcome) (b *breaker, problem error) {
+	tr := newTrial(t)
+	defer os.RemoveAll(tr.base)
+	b = &breaker{faults: faults}
+	w, err := Open(tr.dir(), tr.options(b.layer()))
+	check(t, err)
+	defer w.Close()
+	first := tree(t, tr.dir())
+	for n, i := range f.before {
+		_, err := acts()[i].do(w, n)
+		check(t, err)
+	}
+	old := tree(t, tr.dir())
+	b.turn(true)
+	c, err := f.do(w, 0)
+	b.turn(false)
+	now := tree(t, tr.dir())
+	if len(faults) == 0 {
+		check(t, err)
+		*want = outcome{now, b.seen}
+		return b, nil
+	}
+	var partial *PartialError
+	stuck := errors.As(err, &partial)
+	switch {
+	case err == nil && now != want.shape:
+		return b, fmt.Errorf("success, and not the new tree:\n%s", now)
+	case err == nil && len(c.Warnings) == 0 && durable(b.hit, faults) && !strings.Contains(f.name, "trash"): // if one fails there are others; a record may stay
+		return b, errors.New("false success: a sync or a write failed")
+	case stuck && len(faults) == 1:
+		return b, fmt.Errorf("not taken back: %w", err)
+	case err != nil && !stuck && now != old:
+		return b, fmt.Errorf("error %w, and not the old tree:\n%s", err, now)
+	}
+	if err != nil && !stuck {
+		if _, again := f.do(w, 0); again != nil {
+			return b, fmt.Errorf("the answer was %w; the second try: %w", err, again)
+		}
+		if now := tree(t, tr.dir()); now != want.shape {
+			return b, fmt.Errorf("the second try gives\n%s", now)
+		}
+	}
+	check(t, w.Close())
+	if problem := f.after(t, tr, first, partial); problem != nil {
+		return b, fmt.Errorf("the answer was %v; then %w", err, problem)
+	}
+	return b, nil
+}
+
+type outcome struct {
+	shape string
+	calls int
+}
+
+// durable tells whether one of the calls was there for durability.
+func durable(calls []string, faults []fault) bool {
+	for _, f := range faults {
+		if f.err == unix.ENOSPC {
+			return false // tried again after making room
+		}
+	}
+	for _, c := range calls {
+		if c == "fsync" || c == "fsyncdir" || c == "close" || c == "truncate" {
+			return true
+		}
+	}
+	return false
+}
+
+// after opens the workspace again: all can be undone, nothing is left over.
+func (f faulty) after(t testing.TB, tr trial, first string, partial *PartialError) error {
+	w, err := Open(tr.dir(), tr.options(nil))
+	if err != nil {
+		return fmt.Errorf("does not open: %w", err)
+	}
+	defer w.Close()
+	if err := noTemps(tr.base); err != nil {
+		return err
+	}
+	if partial != nil { // what remains of it is an entry, unless the start took it back
+		if _, err := w.Undo(context.Background(), partial.ID, nil); err != nil && !errors.Is(err, journal.ErrNotFound) {
+			return fmt.Errorf("undo of a part: %w", err)
+		}
+	}
+	for {
+		_, err := w.Undo(context.Background(), "", nil)
+		if errors.Is(err, journal.ErrNotFound) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("undo: %w", err)
+		}
+	}
+	if now := tree(t, tr.dir()); now != first {
+		return fmt.Errorf("undone:\n%s\nat first:\n%s", now, first)
+	}
+	return nil
+}
+
+func handles(t testing.TB) int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	check(t, err)
+	return len(entries)
+}
+
+// Every system call of every change fails once, in every way. The tree is then
+// the old one or the new one as the answer says, a second try works, all can be
+// undone, and no handle and no temporary file is left.
+func TestNthFault(t *testing.T) {
+	total := 0
+	t.Cleanup(func() { // the volume's trash, where the one of the desktop fails
+		trash := fmt.Sprintf("/dev/shm/.Trash-%d", os.Getuid())
+		os.Remove(trash + "/files")
+		os.Remove(trash + "/info")
+		os.Remove(trash) // only if they are empty
+	})
+	for _, f := range faultyActs() {
+		t.Run(f.name, func(t *testing.T) {
+			var want outcome
+			_, err := f.run(t, nil, &want)
+			check(t, err)
+			for n := range want.calls {
+				for _, kind := range faultKinds {
+					open := handles(t)
+					b, err := f.run(t, []fault{{n, kind}}, &want)
+					if err != nil {
+						t.Fatalf("call %d of %d (%s) fails with %v: %v", n, want.calls, strings.Join(b.hit, ", "), kind, err)
+					}
+					if now := handles(t); now != open {
+						t.Fatalf("call %d (%s) fails with %v: %d handles leaked", n, strings.Join(b.hit, ", "), kind, now-open)
+					}
+					total++
+				}
+			}
+		})
+	}
+	t.Logf("%d single faults", total)
+}
+
+// Two calls fail. What could not be taken back says so, and can be undone.
+func TestTwoFaults(t *testing.T) {
+	pairs := 300
+	if os.Getenv("STRESS") == "long" {
+		pairs = 50_000
+	}
+	list := faultyActs()
+	wants := make([]outcome, len(list))
+	for i, f := range list {
+		_, err := f.run(t, nil, &wants[i])
+		check(t, err)
+	}
+	var mu sync.Mutex
+	parallel(pairs, func(i int) bool {
+		rng := rand.New(rand.NewPCG(uint64(i), 5))
+		k := rng.IntN(len(list))
+		faults := []fault{
+			{rng.IntN(wants[k].calls), faultKinds[rng.IntN(len(faultKinds))]},
+			{rng.IntN(wants[k].calls + 10), faultKinds[rng.IntN(len(faultKinds))]},
+		}
+		b, err := list[k].run(t, faults, &wants[k])
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			t.Errorf("%s, pair %d, %v (%s): %v", list[k].name, i, faults, strings.Join(b.hit, ", "), err)
+		}
+		return !t.Failed()
+	})
+	t.Logf("%d pairs of faults", pairs)
+}
