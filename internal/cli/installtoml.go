@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
+	"quarry/internal/config"
 )
 
 // setTable puts a server's table, [key.name], into TOML text: in place of the
@@ -59,12 +58,10 @@ func setTable(text []byte, key, name string, e *serverEntry) ([]byte, error) {
 }
 
 func readTOML(text []byte) (map[string]any, error) {
-	all := map[string]any{}
-	err := toml.Unmarshal(text, &all)
-	var bad *toml.DecodeError
+	all, err := config.Tree(text)
+	var bad *config.FileError
 	if errors.As(err, &bad) {
-		line, _ := bad.Position()
-		return nil, fmt.Errorf("line %d: %s", line, strings.TrimPrefix(bad.Error(), "toml: "))
+		return nil, fmt.Errorf("line %d: %s", bad.Line, strings.TrimPrefix(bad.Error(), fmt.Sprintf(":%d: ", bad.Line)))
 	}
 	return all, err
 }
@@ -105,11 +102,6 @@ func sameBeside(a, b map[string]any, key, name string) bool {
 	return reflect.DeepEqual(without(a), without(b))
 }
 
-var (
-	tableHead = regexp.MustCompile(`^[ \t]*\[`)
-	bareKey   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
-)
-
 // findTable gives the bytes of a table: its heading and the lines up to the
 // next, without blank lines and comments that belong to that.
 func findTable(text []byte, key, name string) (start, end int, found bool) {
@@ -122,7 +114,7 @@ func findTable(text []byte, key, name string) (start, end int, found bool) {
 		case !found && heads[compact]:
 			start, found = at, true
 			last = at + len(line)
-		case found && tableHead.Match(line) && !strings.HasPrefix(compact, "[\""):
+		case found && bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) && !strings.HasPrefix(compact, "[\""):
 			return start, last, true
 		case found && compact != "":
 			last = at + len(line)
@@ -134,7 +126,7 @@ func findTable(text []byte, key, name string) (start, end int, found bool) {
 
 // tableText is an entry as a table.
 func tableText(key, name string, e *serverEntry) string {
-	if !bareKey.MatchString(name) {
+	if !config.BareKey(name) {
 		name = quoteTOML(name)
 	}
 	var args []string

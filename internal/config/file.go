@@ -150,7 +150,8 @@ func Parse(name string, data []byte, home string) (*File, error) {
 		}
 	}
 	if err := r.p.Error(); err != nil {
-		return nil, r.syntaxError(err)
+		line, problem := syntaxProblem(&r.p, err)
+		return nil, r.fail(line, nil, "", "", "%s", problem)
 	}
 	// The deepest folder is asked first.
 	slices.SortStableFunc(f.roots, func(a, b rootSection) int { return len(b.dir) - len(a.dir) })
@@ -167,57 +168,15 @@ type reader struct {
 	keys    map[string]Key
 }
 
-func (r *reader) line(n *unstable.Node) int {
-	if n == nil || n.Raw.Length == 0 {
-		return 1
-	}
-	return r.p.Shape(n.Raw).Start.Line
-}
-
 func (r *reader) fail(line int, key []string, wrong, near, format string, args ...any) error {
 	return &FileError{File: r.file.Name, Line: line, Key: joinKey(key), Problem: fmt.Sprintf(format, args...), Wrong: wrong, Near: near}
-}
-
-// joinKey writes a key as the file would.
-func joinKey(parts []string) string {
-	out := make([]string, len(parts))
-	for i, p := range parts {
-		out[i] = p
-		if p == "" || strings.ContainsFunc(p, func(c rune) bool {
-			return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
-		}) {
-			out[i] = fmt.Sprintf("%q", p)
-		}
-	}
-	return strings.Join(out, ".")
-}
-
-func (r *reader) syntaxError(err error) error {
-	line := 1
-	var pe *unstable.ParserError
-	if errors.As(err, &pe) {
-		at := min(int(r.p.Range(pe.Highlight[:0]).Offset), len(r.p.Data()))
-		line += bytes.Count(r.p.Data()[:at], []byte("\n"))
-		return r.fail(line, nil, "", "", "%s", pe.Message)
-	}
-	return r.fail(line, nil, "", "", "%v", err)
-}
-
-func keyParts(it unstable.Iterator) (parts []string, first *unstable.Node) {
-	for it.Next() {
-		if first == nil {
-			first = it.Node()
-		}
-		parts = append(parts, string(it.Node().Data))
-	}
-	return parts, first
 }
 
 func (r *reader) expression(n *unstable.Node) error {
 	switch n.Kind {
 	case unstable.Table, unstable.ArrayTable:
 		parts, first := keyParts(n.Key())
-		line := r.line(first)
+		line := lineOf(&r.p, first)
 		if n.Kind == unstable.ArrayTable {
 			return r.fail(line, parts, "", "", "a section has single brackets here")
 		}
@@ -265,7 +224,7 @@ func (r *reader) unknown(line int, parts []string, wrong string, known []string,
 // spelling.
 func (r *reader) pair(above []string, n *unstable.Node) error {
 	parts, first := keyParts(n.Key())
-	line := r.line(first)
+	line := lineOf(&r.p, first)
 	parts = append(slices.Clone(above), parts...)
 	if v := n.Value(); v.Kind == unstable.InlineTable {
 		it := v.Children()

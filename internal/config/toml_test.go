@@ -1,0 +1,125 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
+)
+
+var treeTexts = []string{
+	"",
+	"a = 1\nb = 1_000\nc = 2.5\nd = true\ne = 1979-05-27T07:32:00Z\nf = [1, 'x', [ ], { y = 2 }]\n",
+	"a.b.c = 'x'\na.b.d = \"\"\"two\nlines\"\"\"\n",
+	"[a]\nx = 'é\\n'\n[a.b]\ny = \"\\u00e9\"\n[c.d.e]\n[c]\nz = 1\n",
+	"[[p]]\nn = 1\n[[p]]\n[p.q]\nn = 2\n[[p.r]]\n[[p.r]]\n",
+	"x = { a.b = 1, a.c = 2 }\n",
+	"'a b' = 1\n\"a.b\" = 2\n\"\" = 3\n",
+	"[fruit]\napple.color = 'red'\n[fruit.apple.texture]\nsmooth = true\n",
+	"list = [ # one\n  'a', # two\n  'b',\n]\n",
+	// Two of a kind.
+	"a = 1\na = 2\n",
+	"[a]\n[a]\n",
+	"[a]\n[[a]]\n",
+	"[[a]]\n[a]\n",
+	"a = {}\n[a.b]\n",
+	"a = [{}]\n[[a]]\n",
+	"a = [{}]\n[a.b]\n",
+	"a = 1\n[a.b]\n",
+	"a = {b = 1}\na.c = 2\n",
+	"[a.b]\n[a]\nb.c = 1\n",
+	"[a.b.c]\n[a]\nb.d = 1\n",
+	"[a]\nb.c = 1\n[a.b]\n",
+	"x = { a = 1, a = 2 }\n",
+	// No TOML.
+	"a = \n", "[a\n", "a = [1\n", "a = 'x\n", "= 1\n", "a\n", "a = \"\\q\"\n",
+}
+
+// leaves makes the two readers' trees comparable: texts, lists and tables by
+// what they are, the rest by what it is about.
+func leaves(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for k, e := range v {
+			out[k] = leaves(e)
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, e := range v {
+			out = append(out, leaves(e))
+		}
+		return out
+	case string:
+		return v
+	case Raw, int64, float64, bool, time.Time, toml.LocalDate, toml.LocalDateTime, toml.LocalTime:
+		return "a leaf"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+// Tree reads what go-toml's decoder reads, and refuses what that refuses.
+func TestTree(t *testing.T) {
+	for _, text := range treeTexts {
+		want := map[string]any{}
+		wantErr := toml.Unmarshal([]byte(text), &want)
+		got, err := Tree([]byte(text))
+		if (err == nil) != (wantErr == nil) {
+			t.Errorf("Tree(%q): %v, the decoder says %v", text, err, wantErr)
+			continue
+		}
+		if err != nil {
+			bad, _ := errors.AsType[*FileError](err)
+			if bad == nil || bad.Line < 1 {
+				t.Errorf("Tree(%q): %v names no line", text, err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(leaves(want), leaves(got)); diff != "" {
+			t.Errorf("Tree(%q) (-decoder +tree):\n%s", text, diff)
+		}
+	}
+}
+
+// Editors of Windows begin a file with a byte order mark.
+func TestTreeByteOrderMark(t *testing.T) {
+	got, err := Tree([]byte("\xef\xbb\xbfa = 'x'\n"))
+	if diff := cmp.Diff(map[string]any{"a": "x"}, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
+func TestTreeNamesTheLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"a = 1\n\n[b]\nc = 1\nc = 2\n": ":5: c: it is set already",
+		"[b]\n\n[b]\n":                 ":3: b: it is set already",
+	} {
+		if _, err := Tree([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("Tree(%q): %v, want %s", text, err, want)
+		}
+	}
+}
+
+// What go-toml's decoder reads, Tree reads in the same way; nothing panics.
+func FuzzTree(f *testing.F) {
+	for _, s := range treeTexts {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		got, err := Tree(text)
+		want := map[string]any{}
+		if toml.Unmarshal(text, &want) != nil {
+			return
+		}
+		if err != nil {
+			t.Fatalf("Tree(%q): %v", text, err)
+		}
+		if diff := cmp.Diff(leaves(want), leaves(got)); diff != "" {
+			t.Errorf("Tree(%q) (-decoder +tree):\n%s", text, diff)
+		}
+	})
+}
