@@ -19,26 +19,38 @@ import (
 	"quarry/internal/stress"
 )
 
-// swaps are pairs of names in a fortress that attackers exchange: a folder or a
-// file against a symlink that leads out or to something closed.
-var swaps = [][2]string{
-	{"notes", "to-outside"}, {"notes", "to-git"}, {"notes", "to-parent"}, {"notes/deep", "notes/up"},
-	{"a.txt", "to-file"}, {"a.txt", "to-env"}, {"fine", "to-outside"}, {"fine", "to-git"},
+// swaps are pairs of names in one folder of a fortress that attackers exchange:
+// a folder or a file against a symlink that leads out or to something closed.
+var swaps = []struct{ dir, a, b string }{
+	{".", "notes", "to-outside"}, {".", "notes", "to-git"}, {".", "notes", "to-parent"}, {"notes", "deep", "up"},
+	{".", "a.txt", "to-file"}, {".", "a.txt", "to-env"}, {".", "fine", "to-outside"}, {".", "fine", "to-git"},
 }
 
 // attackers exchange names until they are stopped. They always go there and
-// back, so that the fortress is as it was, unless a tool came between.
+// back, so that the fortress is as it was, unless a tool came between. They
+// hold the folders open: by name, one attacker would follow the other's links
+// and change what is outside himself.
 func (f *fortress) attackers(seed uint64) (stop func()) {
+	fds := map[string]int{}
+	for _, s := range swaps {
+		if _, ok := fds[s.dir]; ok {
+			continue
+		}
+		fd, err := unix.Open(filepath.Join(f.dir, s.dir), unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		fds[s.dir] = fd
+	}
 	var done atomic.Bool
 	var wait sync.WaitGroup
 	for i := range 2 {
 		wait.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, uint64(i)))
 			for !done.Load() {
-				pair := swaps[rng.IntN(len(swaps))]
-				a, b := filepath.Join(f.dir, pair[0]), filepath.Join(f.dir, pair[1])
+				s := swaps[rng.IntN(len(swaps))]
 				for range 2 {
-					unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
+					unix.Renameat2(fds[s.dir], s.a, fds[s.dir], s.b, unix.RENAME_EXCHANGE)
 					for range rng.IntN(6) {
 						runtime.Gosched()
 					}
@@ -46,7 +58,13 @@ func (f *fortress) attackers(seed uint64) (stop func()) {
 			}
 		})
 	}
-	return func() { done.Store(true); wait.Wait() }
+	return func() {
+		done.Store(true)
+		wait.Wait()
+		for _, fd := range fds {
+			unix.Close(fd)
+		}
+	}
 }
 
 // naive is what people write: resolve, check the prefix, open.
