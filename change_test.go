@@ -271,6 +271,47 @@ func TestUndoKeepsFoldersInUse(t *testing.T) {
 	}
 }
 
+// A folder that was removed since is made again, and goes when the undo is
+// taken back.
+func TestUndoMakesFoldersAgain(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(*quarry.Workspace) (*quarry.Change, error)
+	}{
+		{"move", func(w *quarry.Workspace) (*quarry.Change, error) { return w.Move(ctx, "a/b/f", "f", nil) }},
+		{"trash", func(w *quarry.Workspace) (*quarry.Change, error) {
+			return w.Delete(ctx, "a/b/f", &quarry.DeleteOptions{Trash: quarry.TrashLocal})
+		}},
+		{"permanent", func(w *quarry.Workspace) (*quarry.Change, error) {
+			return w.Delete(ctx, "a/b/f", &quarry.DeleteOptions{Trash: quarry.TrashNone})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ws := changeable(t, map[string]string{"a/b/f": "text\n"}, nil)
+			ch := must(t)(c.do(ws))
+			if err := os.RemoveAll(filepath.Join(ws.Dir(), "a")); err != nil {
+				t.Fatal(err)
+			}
+			put(t, ws, "a", "a file")
+			var conflict *quarry.UndoConflictError
+			if _, err := ws.Undo(ctx, ch.ID, nil); !errors.As(err, &conflict) || conflict.Paths[0].Path != "a" {
+				t.Fatalf("with a file in the way: %v", err)
+			}
+			if err := os.Remove(filepath.Join(ws.Dir(), "a")); err != nil {
+				t.Fatal(err)
+			}
+			undo := must(t)(ws.Undo(ctx, "", nil))
+			if got := content(t, ws, "a/b/f"); got != "text\n" {
+				t.Fatalf("the file is %q", got)
+			}
+			must(t)(ws.Undo(ctx, undo.ID, nil))
+			if _, err := os.Lstat(filepath.Join(ws.Dir(), "a")); err == nil {
+				t.Error("the folder the undo made is left")
+			}
+		})
+	}
+}
+
 func TestUndoRefusesForeignChange(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
 	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{quarry.Replace{Old: "one", New: "two"}}, nil))

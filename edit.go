@@ -117,13 +117,16 @@ func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 	}
 	want, err := rootfs.ParseVersion(expected)
 	if err != nil {
-		return &rootfs.Error{Op: "edit", Path: p.String(), Kind: rootfs.InvalidArgument, Err: fmt.Errorf("expected version: %w", err)}
+		return fmt.Errorf("%w: %w", ErrBadVersion, err)
 	}
 	if want != have {
 		return &rootfs.Error{Op: "edit", Path: p.String(), Kind: rootfs.Conflict, Err: &VersionError{Have: have.String(), Want: expected}}
 	}
 	return nil
 }
+
+// ErrBadVersion is for text that can't be the version of a file.
+var ErrBadVersion = errors.New("expected version")
 
 // VersionError is the cause of a conflict with an expected version.
 type VersionError struct {

@@ -75,7 +75,7 @@ func isEditError[E error](err error) bool {
 // invalid reports errors about the call itself.
 func invalid(err error) bool {
 	for _, known := range []error{
-		ErrRange, ErrNoEdits, ErrNoWords, ErrTrashKind, ErrBadID, ErrNoSearch, ErrNoteOperation,
+		ErrRange, ErrNoEdits, ErrNoWords, ErrTrashKind, ErrBadID, ErrBadVersion, ErrNoSearch, ErrNoteOperation,
 		textedit.ErrEmptyOld, textedit.ErrSame, textedit.ErrHalfUnit, journal.ErrNotKept,
 		trash.ErrNoTrash, trash.ErrUnsupported, trash.ErrNoOriginal, vault.ErrBadMove,
 	} {

@@ -78,7 +78,7 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
 	}
 	if ops := plan.Change.Ops; len(ops) == 1 && ops[0].Kind == journal.Replace {
-		c.Version = ops[0].New.String()
+		c.Version, ops[0].Shown = ops[0].New.String(), c.Diff
 	}
 	if o.DryRun {
 		return c, nil
@@ -106,17 +106,22 @@ func (w *Workspace) entry(id string) (journal.Entry, error) {
 var ErrBadID = errors.New("not the id of a change")
 
 // fitPlan compares the plan with the disk. Folders that were made only on the
-// way to a file and are used for something else by now stay.
+// way to a file and are used for something else by now stay; those that were
+// removed since are made again.
 func (w *Workspace) fitPlan(plan *journal.Plan) error {
 	if gone := w.missingInTrash(plan.Change.Ops); len(gone) > 0 {
 		return &UndoConflictError{ID: string(plan.Of.ID), Paths: gone}
+	}
+	inTheWay, err := plan.MakeFolders(w.root)
+	if err != nil {
+		return err
 	}
 	for {
 		found, err := plan.Check(w.root)
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
+		if found = append(found, inTheWay...); len(found) == 0 {
 			return nil
 		}
 		cut, ok := inUse(plan, found)

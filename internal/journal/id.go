@@ -46,6 +46,13 @@ func (id ID) number() (n uint64, ok bool) {
 	return n, true
 }
 
+// time is about when the entry was made: to the second, unless a thousand were
+// made in one.
+func (id ID) time() time.Time {
+	n, _ := id.number()
+	return idEpoch.Add(time.Duration(n>>10) * time.Second)
+}
+
 // ParseID reads an id as people write it: any case, o for 0, i and l for 1.
 func ParseID(s string) (ID, error) {
 	id := ID(strings.NewReplacer("o", "0", "i", "1", "l", "1").Replace(strings.ToLower(strings.TrimSpace(s))))

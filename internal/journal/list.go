@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"quarry/internal/rootfs"
 )
@@ -138,7 +139,7 @@ func (s *segment) withDamaged() []*Entry {
 	list := s.entries
 	for id := range s.commits {
 		if !known[id] && s.hasStart && id > s.start.last {
-			list = append(list[:len(list):len(list)], &Entry{ID: id, Status: Damaged, seg: s.num})
+			list = append(list[:len(list):len(list)], &Entry{ID: id, Time: id.time(), Status: Damaged, seg: s.num})
 		}
 	}
 	slices.SortFunc(list, func(a, b *Entry) int {
@@ -196,12 +197,7 @@ func (j *Journal) openEntries() ([]openEntry, error) {
 		return !s.hasStart, nil
 	})
 	open = slices.DeleteFunc(open, func(o openEntry) bool { return ended[o.id] })
-	slices.SortFunc(open, func(a, b openEntry) int {
-		if a.id < b.id {
-			return -1
-		}
-		return 1
-	})
+	sort.Slice(open, func(i, j int) bool { return open[i].id < open[j].id })
 	return open, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 
 	"quarry/internal/rootfs"
 )
@@ -181,7 +182,7 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 		}
 		found = append(found, extra...)
 	}
-	slices.SortFunc(found, func(a, b Conflict) int { return a.Path.Compare(b.Path) })
+	sort.Slice(found, func(i, j int) bool { return found[i].Path.Compare(found[j].Path) < 0 })
 	return found, errors.Join(d.errs...)
 }
 
@@ -190,7 +191,7 @@ func explain(want, have cell) string {
 	case have == absent:
 		return "no longer exists"
 	case want == absent:
-		return "something is there again"
+		return "is taken by something else now"
 	case have.typ == rootfs.TypeFile && want.typ == rootfs.TypeFile:
 		return "changed since"
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -79,7 +80,7 @@ func (j *Journal) listSegments() ([]segmentFile, error) {
 			found = append(found, segmentFile{num, m})
 		}
 	}
-	slices.SortFunc(found, func(a, b segmentFile) int { return int(int64(a.num) - int64(b.num)) })
+	sort.Slice(found, func(i, j int) bool { return found[i].num < found[j].num })
 	return found, nil
 }
 

@@ -84,6 +84,12 @@ func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Versi
 		res.Unchanged = true
 		return res, nil
 	}
+	// A rename needs no leave to write to the file it replaces.
+	if f, err := dir.OpenFile(base, os.O_WRONLY, 0); err != nil {
+		return Replaced{}, err
+	} else if err := f.Close(); err != nil {
+		return Replaced{}, err
+	}
 	same := func() error {
 		now, err := openRegular(dir, base)
 		if err != nil {

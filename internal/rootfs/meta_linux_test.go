@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -84,6 +85,35 @@ func TestReplaceKeepsMetadata(t *testing.T) {
 		if st, _ := os.Stat(f); st.Mode() != 0o640 {
 			t.Errorf("mode %v", st.Mode())
 		}
+	}
+}
+
+// A file its owner made read-only stays as it is, though the folder would allow
+// another file in its place.
+func TestReplaceRefusesReadOnlyFiles(t *testing.T) {
+	dir := workspace(t, "f")
+	must(t, os.Chmod(dir+"/f", 0o444))
+	want, err := os.ReadFile(dir + "/f")
+	must(t, err)
+	r := openRoot(t, dir, nil)
+	asOwner := func(f func()) { f() }
+	if os.Geteuid() == 0 { // whom nothing is refused
+		must(t, os.Chown(dir, 1234, -1))
+		must(t, os.Chown(dir+"/f", 1234, -1))
+		asOwner = func(f func()) {
+			runtime.LockOSThread() // the identity is the thread's
+			defer runtime.UnlockOSThread()
+			syscall.Setfsuid(1234)
+			defer syscall.Setfsuid(0)
+			f()
+		}
+	}
+	asOwner(func() { _, err = r.Replace(Path{"f"}, []byte("other"), Version{}, nil) })
+	if !errors.Is(err, Permission) {
+		t.Errorf("Replace: %v", err)
+	}
+	if got, err := os.ReadFile(dir + "/f"); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the file is %q, %v", got, err)
 	}
 }
 

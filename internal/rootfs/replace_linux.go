@@ -17,7 +17,7 @@ import (
 // expected version is never lost: it stays, and Replace fails with Conflict.
 //
 // Mode, owner and extended attributes stay. A file with several names keeps
-// them all.
+// them all. One that may not be written to is refused.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	return r.replace(p, []Edit{{Off: 0, Len: toEnd, Data: data}}, expected, opts)
 }
@@ -120,6 +120,11 @@ const largeFile = 1 << 20
 func (c *replacement) run() (Replaced, error) {
 	info := c.old.Info()
 	if err := checkEdits(c.edits, info.Size); err != nil {
+		return Replaced{}, err
+	}
+	// A new inode needs no leave to write to the old one. Who took that leave
+	// away meant the content, not the inode.
+	if err := unix.Faccessat(c.at.dir, c.at.name, unix.W_OK, unix.AT_EACCESS); err != nil && err != unix.ENOENT {
 		return Replaced{}, err
 	}
 	if info.Nlink > 1 {

@@ -18,11 +18,12 @@
 package trash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -130,9 +131,19 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 	}
 	item, err := b.put(p, info)
 	if err != nil {
-		return Item{}, fmt.Errorf("trash %s: %w", rootfs.Printable(p.String()), err)
+		return Item{}, refused(p, err)
 	}
 	return item, nil
+}
+
+// refused names what was to be deleted. The rename that failed names a place in
+// the trash, which nobody asked for.
+func refused(p rootfs.Path, err error) error {
+	var e *rootfs.Error
+	if errors.As(err, &e) && e.Op == "rename" && e.Err != nil {
+		return &rootfs.Error{Op: "trash", Path: p.String(), Kind: e.Kind, Err: e.Err}
+	}
+	return fmt.Errorf("trash %s: %w", rootfs.Printable(p.String()), err)
 }
 
 // vet looks for something in folder p that nobody may touch, as RemoveAll does.
@@ -203,11 +214,9 @@ func (b *Bin) List() (items []Item, skipped []error, err error) {
 		items, skipped = append(items, found...), append(skipped, problems...)
 		c.close(b)
 	}
-	slices.SortStableFunc(items, func(x, y Item) int {
-		if n := y.Deleted.Compare(x.Deleted); n != 0 {
-			return n
-		}
-		return strings.Compare(x.ID, y.ID)
+	sort.SliceStable(items, func(i, j int) bool {
+		x, y := &items[i], &items[j]
+		return cmp.Or(y.Deleted.Compare(x.Deleted), strings.Compare(x.ID, y.ID)) < 0
 	})
 	return items, skipped, nil
 }

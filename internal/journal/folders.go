@@ -1,0 +1,67 @@
+package journal
+
+import "quarry/internal/rootfs"
+
+// MakeFolders puts in front of the plan what makes the folders its operations
+// put something into and that are gone: a move is taken back though the folder
+// it left was removed since. They belong to the undo, so undoing that removes
+// them again. A path where something else is by now is a conflict.
+func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
+	x, err := expect(p.Change.Ops)
+	if err != nil {
+		return nil, err
+	}
+	x = x.replay()
+	var found []Conflict
+	var ops []Op
+	seen := map[rootfs.Path]bool{}
+	for i := range p.Change.Ops {
+		op := &p.Change.Ops[i]
+		for _, dir := range op.parents() {
+			if _, known := x.cells[dir]; known {
+				continue // an earlier operation decides
+			}
+			at, err := x.origin(dir)
+			if err != nil {
+				return nil, err
+			}
+			if seen[at] {
+				continue
+			}
+			seen[at] = true
+			have, err := look(ws, at)
+			switch {
+			case err != nil:
+				return nil, err
+			case have == absent:
+				ops = append(ops, Op{Kind: Create, Path: at, Nodes: []Node{{Type: rootfs.TypeDir}}})
+			case have.typ != rootfs.TypeDir:
+				found = append(found, Conflict{at, explain(cell{typ: rootfs.TypeDir}, have)})
+			}
+		}
+		if err := x.step(op); err != nil {
+			return nil, err
+		}
+	}
+	p.Change.Ops = append(ops, p.Change.Ops...)
+	p.target = append(make([]ref, len(ops)), p.target...)
+	p.back = append(make([][]rootfs.Edit, len(ops)), p.back...)
+	return found, nil
+}
+
+// parents lists the folders above what op puts somewhere, outermost first.
+func (op *Op) parents() []rootfs.Path {
+	p := op.Path
+	switch op.Kind {
+	case Create, Restore:
+	case Rename:
+		p = op.To
+	default:
+		return nil
+	}
+	var list []rootfs.Path
+	for p = p.Dir(); !p.IsRoot(); p = p.Dir() {
+		list = append([]rootfs.Path{p}, list...)
+	}
+	return list
+}
