@@ -3,7 +3,7 @@ package quarry
 import (
 	"cmp"
 	"context"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -78,8 +78,9 @@ func (w *Workspace) SearchNotes(ctx context.Context, q NotesQuery) (*NotesResult
 	if err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(found, func(a, b scoredNote) int {
-		return cmp.Or(cmp.Compare(b.inHeadings, a.inHeadings), cmp.Compare(b.note.Matches, a.note.Matches), cmp.Compare(a.first, b.first))
+	sort.SliceStable(found, func(i, j int) bool {
+		a, b := &found[i], &found[j]
+		return cmp.Or(cmp.Compare(b.inHeadings, a.inHeadings), cmp.Compare(b.note.Matches, a.note.Matches), cmp.Compare(a.first, b.first)) < 0
 	})
 	out.Total, out.FilesMatched = len(found), len(found)
 	if len(found) > q.Limit {

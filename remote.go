@@ -11,6 +11,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -173,7 +174,7 @@ func (r *remote) askList(ctx context.Context) (*listing, error) {
 		clean, err := cleanRemote(p.Name)
 		return err != nil || clean != p.Name || clean == ""
 	})
-	slices.SortFunc(l.repos, func(a, b zoekt.Repo) int { return comparePaths(a.Name, b.Name) })
+	sort.Slice(l.repos, func(i, j int) bool { return comparePaths(l.repos[i].Name, l.repos[j].Name) < 0 })
 	if len(l.failures) == r.client.Servers() {
 		var errs []error
 		for _, f := range l.failures {

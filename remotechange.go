@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 
 	"quarry/internal/rootfs"
@@ -135,7 +135,7 @@ func (r *remote) changes(ctx context.Context, limit int) (*ChangeLog, error) {
 			out.DroppedTo = log.DroppedTo
 		}
 	}
-	slices.SortStableFunc(out.Changes, func(a, b Change) int { return b.Time.Compare(a.Time) })
+	sort.SliceStable(out.Changes, func(i, j int) bool { return out.Changes[i].Time.After(out.Changes[j].Time) })
 	if limit > 0 && len(out.Changes) > limit {
 		out.Changes = out.Changes[:limit]
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -172,12 +173,9 @@ func badQuery(err error) bool {
 // first, and the other way round with --sortr.
 func (r *searching) giveHeld() error {
 	by, reversed := r.f.order()
-	slices.SortStableFunc(r.held, func(a, b heldFile) int {
-		if by == "modified" {
-			return a.file.ModTime.Compare(b.file.ModTime)
-		}
-		return 0
-	})
+	if by == "modified" {
+		sort.SliceStable(r.held, func(i, j int) bool { return r.held[i].file.ModTime.Before(r.held[j].file.ModTime) })
+	}
 	if reversed {
 		slices.Reverse(r.held)
 	}

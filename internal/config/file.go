@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
@@ -154,7 +155,7 @@ func Parse(name string, data []byte, home string) (*File, error) {
 		return nil, r.fail(line, nil, "", "", "%s", problem)
 	}
 	// The deepest folder is asked first.
-	slices.SortStableFunc(f.roots, func(a, b rootSection) int { return len(b.dir) - len(a.dir) })
+	sort.SliceStable(f.roots, func(i, j int) bool { return len(f.roots[i].dir) > len(f.roots[j].dir) })
 	return f, nil
 }
 

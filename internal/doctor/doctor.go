@@ -10,7 +10,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"slices"
+	"sort"
 
 	"quarry/internal/ignore"
 	"quarry/internal/index"
@@ -257,7 +257,7 @@ func Hiding(files []RuleFile, name string, folder bool) (file string, line int, 
 		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(f.Name, f.Source), Above: f.Above})
 	}
 	// Those from above come first.
-	slices.SortStableFunc(sets, func(a, b ignore.Set) int { return len(b.Above) - len(a.Above) })
+	sort.SliceStable(sets, func(i, j int) bool { return len(sets[i].Above) > len(sets[j].Above) })
 	d := ignore.NewMatcher([]ignore.Folder{{Repo: false, Sets: sets}}).Match(name, folder)
 	return d.Rule.Source, d.Rule.Line, d.Ignored
 }

@@ -3,7 +3,7 @@ package index
 import (
 	"cmp"
 	"errors"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -53,8 +53,8 @@ func List(home *rootfs.Root) ([]Stored, error) {
 		}
 		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b Stored) int {
-		return cmp.Or(a.Used.Compare(b.Used), cmp.Compare(a.Name, b.Name))
+	sort.Slice(all, func(i, j int) bool {
+		return cmp.Or(all[i].Used.Compare(all[j].Used), cmp.Compare(all[i].Name, all[j].Name)) < 0
 	})
 	return all, errors.Join(errs...)
 }

@@ -3,7 +3,7 @@ package roots
 import (
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -219,7 +219,7 @@ func (s *Set) Changes(ctx context.Context, limit int) (*quarry.ChangeLog, error)
 			out.DroppedTo = log.DroppedTo
 		}
 	}
-	slices.SortStableFunc(out.Changes, func(a, b quarry.Change) int { return b.Time.Compare(a.Time) })
+	sort.SliceStable(out.Changes, func(i, j int) bool { return out.Changes[i].Time.After(out.Changes[j].Time) })
 	if limit > 0 && len(out.Changes) > limit {
 		out.Changes = out.Changes[:limit]
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -106,7 +107,7 @@ func (s *Set) topEntries(ctx context.Context, q *quarry.FindQuery) ([]quarry.Ent
 // sort orders entries as the query asks; ties are in the order of the roots,
 // then of the paths.
 func (s *Set) sort(list []quarry.Entry, order quarry.Order) {
-	slices.SortStableFunc(list, func(a, b quarry.Entry) int {
+	slices.SortFunc(list, func(a, b quarry.Entry) int {
 		c := 0
 		switch order {
 		case quarry.ByModTime:
@@ -151,7 +152,7 @@ func (s *Set) SearchCode(ctx context.Context, q quarry.CodeQuery) (*quarry.CodeR
 		add(&out.Summary, &r.Summary)
 		out.Stats.Elapsed += r.Stats.Elapsed
 	}
-	slices.SortStableFunc(out.Chunks, func(a, b quarry.Chunk) int { return cmp.Compare(b.Score, a.Score) })
+	sort.SliceStable(out.Chunks, func(i, j int) bool { return out.Chunks[i].Score > out.Chunks[j].Score })
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 10

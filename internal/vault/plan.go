@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -112,7 +113,7 @@ func (g *Graph) expand(moves []Move) ([]Move, error) {
 			}
 		}
 	}
-	slices.SortFunc(flat, func(a, b Move) int { return strings.Compare(a.From, b.From) })
+	sort.Slice(flat, func(i, j int) bool { return flat[i].From < flat[j].From })
 	from, to := make(map[string]bool, len(flat)), make(map[string]bool, len(flat))
 	for _, m := range flat {
 		if from[m.From] || to[m.To] {
@@ -229,7 +230,7 @@ func (pl *planner) edit(path string, text []byte) {
 	for _, r := range done {
 		e.Splices = append(e.Splices, r.splices...)
 	}
-	slices.SortFunc(e.Splices, func(a, b Splice) int { return a.Start - b.Start })
+	slices.SortStableFunc(e.Splices, func(a, b Splice) int { return a.Start - b.Start })
 	pl.plan.Updated += len(done)
 	pl.plan.Files = append(pl.plan.Files, e)
 }

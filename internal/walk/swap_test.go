@@ -57,7 +57,7 @@ func TestListedTwice(t *testing.T) {
 	}
 	f := &folder[int]{ready: make(chan struct{})}
 	f.add(1, []outcome[int]{{rootfs.Entry{Name: "x"}, 1}, {rootfs.Entry{Name: "y"}, 2}, {rootfs.Entry{Name: "x"}, 3}})
-	if len(f.items) != 2 {
-		t.Errorf("%d items", len(f.items))
+	if len(f.order) != 2 {
+		t.Errorf("%d items", len(f.order))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -184,8 +185,9 @@ func (c *Client) List(ctx context.Context) ([]Repo, []Failure) {
 		}
 		repos = append(repos, lists[i]...)
 	}
-	slices.SortStableFunc(repos, func(a, b Repo) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), b.Indexed.Compare(a.Indexed))
+	sort.SliceStable(repos, func(i, j int) bool {
+		a, b := &repos[i], &repos[j]
+		return cmp.Or(strings.Compare(a.Name, b.Name), b.Indexed.Compare(a.Indexed)) < 0
 	})
 	return slices.CompactFunc(repos, func(a, b Repo) bool { return a.Name == b.Name }), failures
 }
