@@ -228,17 +228,25 @@ func (c *changer) report(ch *quarry.Change, sentences ...string) error {
 	for _, w := range ch.Warnings {
 		fmt.Fprintf(&b, "Note: %s.\n", w)
 	}
+	text := c.safe(b.String())
 	if c.diff || ch.DryRun {
-		b.WriteString(ch.Diff)
+		text += c.s.paint().diff(c.safe(ch.Diff))
 	}
-	return c.print(b.String())
+	return c.write(text)
 }
 
-// print writes text; on a terminal so that it can't steer it.
-func (c *changer) print(text string) error {
+// safe is text that can't steer a terminal.
+func (c *changer) safe(text string) string {
 	if c.s.outTerminal() {
-		text = escapeLines(text)
+		return escapeLines(text)
 	}
+	return text
+}
+
+// print writes text that isn't safe yet.
+func (c *changer) print(text string) error { return c.write(c.safe(text)) }
+
+func (c *changer) write(text string) error {
 	_, err := io.WriteString(c.s.Out, text)
 	return err
 }

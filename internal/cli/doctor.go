@@ -123,7 +123,7 @@ func (x *examining) show() error {
 		if err := writeJSON(x.s.Out, map[string]any{"root": x.dir, "checks": names, "findings": x.findings}); err != nil {
 			return err
 		}
-	} else if err := x.print(x.text(problems)); err != nil {
+	} else if err := x.write(x.text(problems)); err != nil {
 		return err
 	}
 	if problems > 0 {
@@ -134,18 +134,24 @@ func (x *examining) show() error {
 
 func (x *examining) text(problems int) string {
 	var b strings.Builder
+	paint := x.s.paint()
+	// part writes a text whose first word is coloured.
+	part := func(code, word, text, indent string) {
+		text = x.safe(wrapped(word+" "+text, indent, helpWidth))
+		b.WriteString(indent + paint.in(code, word) + strings.TrimPrefix(text, indent+word))
+	}
 	for _, f := range x.findings {
-		head := "Problem: "
 		if f.Note {
-			head = "Note: "
+			part(cBold, "Note:", f.What, "")
+		} else {
+			part(cAlert, "Problem:", f.What, "")
 		}
-		b.WriteString(strings.TrimLeft(wrapped(head+f.What, "", helpWidth), " "))
-		b.WriteString(wrapped(f.Why, "  ", helpWidth))
+		b.WriteString(x.safe(wrapped(f.Why, "  ", helpWidth)))
 		if f.Fix != "" {
-			b.WriteString(wrapped("Fix: "+f.Fix, "  ", helpWidth))
+			part(cBold, "Fix:", f.Fix, "  ")
 		}
 		for _, r := range f.Run {
-			b.WriteString("    " + r + "\n")
+			b.WriteString("    " + paint.in(cGood, x.safe(r)) + "\n")
 		}
 		b.WriteByte('\n')
 	}
@@ -154,10 +160,10 @@ func (x *examining) text(problems int) string {
 		for i, c := range checks() {
 			names[i] = c.name
 		}
-		fmt.Fprintf(&b, "All is well with %s.\n%s", x.dir, wrapped("Looked at: "+strings.Join(names, ", ")+".", "", helpWidth))
+		fmt.Fprintf(&b, "%s with %s.\n%s", paint.in(cGood, "All is well"), x.safe(x.dir), wrapped("Looked at: "+strings.Join(names, ", ")+".", "", helpWidth))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s in %s.\n", render.Count(problems, "problem"), x.dir)
+	fmt.Fprintf(&b, "%s in %s.\n", paint.in(cAlert, render.Count(problems, "problem")), x.safe(x.dir))
 	return b.String()
 }
 

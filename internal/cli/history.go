@@ -38,8 +38,10 @@ func (c *changer) showLog(log *quarry.ChangeLog) error {
 		return c.encode(log)
 	}
 	var b strings.Builder
+	paint := c.s.paint()
 	for _, ch := range log.Changes {
-		fmt.Fprintf(&b, "%s  %s  %s%s\n", ch.ID, ch.Time.Local().Format(time.DateTime), ch.Summary, fate(&ch))
+		rest := fmt.Sprintf("  %s  %s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, fate(&ch))
+		b.WriteString(paint.in(cGood, c.safe(ch.ID)) + c.safe(rest) + "\n")
 	}
 	if log.Dropped > 0 {
 		fmt.Fprintf(&b, "%s up to %s no longer kept\n", render.Count(log.Dropped, "older change"), log.DroppedTo.Local().Format(time.DateTime))
@@ -47,7 +49,7 @@ func (c *changer) showLog(log *quarry.ChangeLog) error {
 	if log.Damaged > 0 {
 		fmt.Fprintf(&b, "%s of the journal can't be read\n", render.Count(log.Damaged, "record"))
 	}
-	if err := c.print(b.String()); err != nil {
+	if err := c.write(b.String()); err != nil {
 		return err
 	}
 	if len(log.Changes) == 0 {
@@ -110,7 +112,7 @@ func newDiff(s Streams) *cobra.Command {
 				if c.json {
 					err = c.encode(ch)
 				} else {
-					err = c.print(ch.Diff)
+					err = c.write(s.paint().diff(c.safe(ch.Diff)))
 				}
 			}
 			return c.run(render.Undoing, args[0], err)

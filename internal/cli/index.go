@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -214,10 +215,13 @@ func (f *indexFlags) status(ctx context.Context, s Streams) error {
 
 // writeStatus shows a status to a person.
 func writeStatus(w io.Writer, root string, st *quarry.IndexStatus, now time.Time) {
+	const indent = "          "
+	line := func(name, text string) { fmt.Fprintf(w, "%-10s%s\n", name, appendEscaped(nil, []byte(text))) }
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "%-10s%s\n", name, appendEscaped(nil, fmt.Appendf(nil, format, args...)))
+		text := wrapped(string(appendEscaped(nil, fmt.Appendf(nil, format, args...))), indent, helpWidth)
+		fmt.Fprintf(w, "%-10s%s", name, strings.TrimPrefix(text, indent))
 	}
-	row("workspace", "%s", root)
+	line("workspace", root)
 	switch st.State {
 	case "not_found":
 		row("state", "no index; quarry index build makes one, quarry serve keeps it up to date")
@@ -230,7 +234,7 @@ func writeStatus(w io.Writer, root string, st *quarry.IndexStatus, now time.Time
 	default:
 		row("state", "%s, kept by process %d", st.State, st.PID)
 	}
-	row("place", "%s", st.Dir)
+	line("place", st.Dir)
 	if st.DiskBytes > 0 {
 		share := ""
 		if st.TextBytes > 0 {

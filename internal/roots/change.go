@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sort"
-	"strconv"
 	"strings"
 
 	"quarry"
@@ -72,18 +71,8 @@ func (r *Root) diff(text string) string {
 		return ""
 	}
 	var b strings.Builder
-	old, new := 0, 0 // lines of the hunk that are still to come
-	for line := range strings.Lines(text) {
-		switch {
-		case (old > 0 || new > 0) && line[0] == '-':
-			old--
-		case (old > 0 || new > 0) && line[0] == '+':
-			new--
-		case (old > 0 || new > 0) && line[0] == ' ':
-			old, new = old-1, new-1
-		case strings.HasPrefix(line, "@@ "):
-			old, new = hunkSize(line)
-		default:
+	for part, line := range DiffLines(text) {
+		if part == DiffName {
 			for _, head := range diffHeads {
 				if rest, ok := strings.CutPrefix(line, head); ok {
 					line = head + r.join(rest)
@@ -94,26 +83,6 @@ func (r *Root) diff(text string) string {
 		b.WriteString(line)
 	}
 	return b.String()
-}
-
-// hunkSize reads how many lines a hunk has on either side.
-func hunkSize(head string) (old, new int) {
-	fields := strings.Fields(head)
-	if len(fields) < 3 {
-		return 0, 0
-	}
-	size := func(s string) int {
-		_, n, found := strings.Cut(s, ",")
-		if !found {
-			return 1
-		}
-		count, err := strconv.Atoi(n)
-		if err != nil {
-			return 0
-		}
-		return count
-	}
-	return size(fields[1]), size(fields[2])
 }
 
 // Edit changes parts of a file.
