@@ -69,35 +69,52 @@ func (w *Workspace) filesIn(ctx context.Context, dir rootfs.Path) ([]string, err
 
 // spellings is a pattern for every way to write a name in a link: its runs of
 // ASCII letters and digits in any case, with some characters between them
-// where the name has others, for those may be percent-encoded, escaped or
-// composed differently. It is not ok for a name with too little to go by.
+// where the name has others, for those may be percent-encoded, escaped or an
+// entity. Where it has one beyond ASCII, which may be composed in several ways
+// and take 30 characters, the pattern ends; of the parts between, the one with
+// the most letters counts. It is not ok for a name with too little to go by.
 func spellings(name string) (string, bool) {
 	for vault.HasLinks(name) && strings.EqualFold(path.Ext(name), ".md") {
 		name = name[:len(name)-3]
 	}
+	best, most := "", 0
 	var b strings.Builder
 	letters, gap := 0, 0
+	end := func() {
+		if letters > most {
+			best, most = b.String(), letters
+		}
+		b.Reset()
+		letters, gap = 0, 0
+	}
 	for name != "" {
 		r, size := utf8.DecodeRuneInString(name)
 		name = name[size:]
-		plain := '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		// A mark behind a letter may become one with it.
-		if !plain || name != "" && name[0] >= utf8.RuneSelf {
+		switch {
+		case r >= utf8.RuneSelf, name != "" && name[0] >= utf8.RuneSelf:
+			end() // a mark behind a letter may become one with it
+			continue
+		case '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z':
+		default:
 			gap++
 			continue
 		}
-		if gap > 0 && letters > 0 {
-			if gap > 4 {
-				break // the rest adds little
-			}
-			b.WriteString([...]string{"", ".{1,12}", ".{1,24}", ".{1,36}", ".{1,48}"}[gap])
+		if gap >= len(gaps) {
+			end()
+		} else if letters > 0 {
+			b.WriteString(gaps[gap])
 		}
 		gap = 0
 		b.WriteRune(r)
 		letters++
 	}
-	return b.String(), letters >= 2
+	end()
+	return best, most >= 2
 }
+
+// gaps match so many ASCII characters: the longest spelling of one is the 18 of
+// &DiacriticalGrave;.
+var gaps = [...]string{"", ".{1,18}", ".{1,36}", ".{1,54}"}
 
 // in reports whether a text may have such a link.
 func (m *mention) in(matcher *match.Matcher, text []byte) bool {

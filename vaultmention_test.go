@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/text/unicode/norm"
 
 	"quarry/internal/vault"
 )
@@ -23,6 +24,7 @@ func TestMentionsFindEveryLink(t *testing.T) {
 	names := []string{
 		"Note", "note 1", "NOTE-2", "a&b", "Käse", "Ka\u0308se", "café", "cafe\u0301 x", "日本", "x (y)", "50% off", "a,b;c",
 		"Kelvin", "Sass", "v1.2", "pic", "fj ord", "it's", "z", "very long name with many words in it", "q_r~s", "\xff\xfebad",
+		"ab한cd", "Tiếng Việt", "to`do",
 	}
 	exts := []string{".md", ".md", ".md", ".canvas", ".png"}
 	dir := t.TempDir()
@@ -52,6 +54,9 @@ func TestMentionsFindEveryLink(t *testing.T) {
 			fmt.Fprintf(&b, `{"nodes":[{"id":"1","type":"file","file":%s}]}`, jsonEscaped(paths[(i+3)%len(paths)]))
 		}
 		write(p, b.String())
+	}
+	for i := range 300 { // one link each, so that nothing else makes it a mention
+		write(fmt.Sprintf("links/%d.md", i), spelled(rng, paths[i%len(paths)])+"\n")
 	}
 	ws, err := Open(dir, &Options{StateDir: t.TempDir()})
 	if err != nil {
@@ -112,7 +117,7 @@ func planned(t *testing.T, ws *Workspace, from, to string, fast bool) (*vault.Pl
 // spelled writes a link to path in one of many ways.
 func spelled(rng *rand.Rand, path string) string {
 	base := strings.TrimSuffix(path[strings.IndexByte(path, '/')+1:], ".md")
-	switch rng.IntN(8) {
+	switch rng.IntN(10) {
 	case 0:
 		return "[[" + path + "]]"
 	case 1:
@@ -139,6 +144,10 @@ func spelled(rng *rand.Rand, path string) string {
 		return "[t](<" + b.String() + ">)"
 	case 6:
 		return "[t](</" + strings.NewReplacer("(", `\(`, ")", `\)`, "&", "&amp;", "-", `\-`, "fj", "&fjlig;").Replace(path) + ">)"
+	case 7:
+		return "[t](/" + (&url.URL{Path: norm.NFD.String(path)}).EscapedPath() + ")"
+	case 8:
+		return "[t](</" + strings.NewReplacer("`", "&DiacriticalGrave;", "_", "&UnderBar;", "&", "&amp;").Replace(path) + ">)"
 	}
 	return "| [[" + base + `\|x]] |` + "\n|---|"
 }

@@ -291,7 +291,7 @@ func skipBlank(p []byte, i int) int {
 func (d destination) link(p []byte) Link {
 	raw := d.raw.In(p)
 	pathEnd := d.raw.End
-	if hash := bytes.IndexByte(raw, '#'); hash >= 0 {
+	if hash := fragmentStart(raw); hash >= 0 {
 		pathEnd = d.raw.Start + hash
 	}
 	l := Link{angle: d.angle, PathSpan: Span{d.raw.Start, pathEnd}, SubpathSpan: Span{pathEnd, d.raw.End}}
@@ -362,6 +362,17 @@ func unescapeMarkdown(raw []byte) []byte {
 		out = append(out, raw[i])
 	}
 	return out
+}
+
+// fragmentStart returns where the subpath of a destination begins, -1 for none.
+// The # of &#32; is part of a character.
+func fragmentStart(raw []byte) int {
+	for i, c := range raw {
+		if c == '#' && (i == 0 || raw[i-1] != '&' || entityLen(raw[i-1:]) == 0) {
+			return i
+		}
+	}
+	return -1
 }
 
 // entityLen returns the length of what has the shape of an entity, 0 for none.

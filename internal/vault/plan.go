@@ -168,7 +168,11 @@ func (pl *planner) fate(source, link string, exact bool) (old, want string, kept
 	}
 	want = pl.now(old)
 	got, found := pl.after.resolveTarget(pl.now(source), link, exact)
-	return old, want, found && got == want, true
+	kept = found && got == want
+	if exact && link == old {
+		kept = link == want // a canvas names its files to the letter
+	}
+	return old, want, kept, true
 }
 
 // breaking counts the links of a source that would not find their file.

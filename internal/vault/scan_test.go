@@ -62,6 +62,7 @@ func TestScanLinks(t *testing.T) {
 		{"unbalanced", "[t](a(b.md", ""},
 		{"space is no destination", "[t](my note.md)", ""},
 		{"entity", "[t](a&amp;b.md)", "md:a&b.md|t"},
+		{"number of a character", "[t](a&#32;&#x62;.md#h)", "md:a b.md#h|t"},
 		{"link in link text", "[a [b](c.md) d](e.md)", "md:c.md|b"},
 		{"picture in link", "[![a](p.png)](n.md)", "md:n.md|![a](p.png) !md:p.png|a"},
 		{"wikilink in link text", "[a [[b]]](c.md)", "md:c.md|a [[b]] wiki:b"},

@@ -314,7 +314,14 @@ func frontMatterLinks(text []byte, fm FrontMatter) []Link {
 
 func scalarLinks(yml []byte, cur *yamlCursor, n *yaml.Node) []Link {
 	at, ok := cur.seek(n.Line, n.Column)
-	if !ok || at >= len(yml) {
+	if !ok {
+		return nil
+	}
+	// An anchor or a tag stands in front of the value, on its line.
+	for at < len(yml) && (yml[at] == '&' || yml[at] == '!') {
+		at += len(yml[at:]) - len(bytes.TrimLeft(bytes.TrimLeftFunc(yml[at:], func(r rune) bool { return r > ' ' }), " \t"))
+	}
+	if at >= len(yml) {
 		return nil
 	}
 	var d decoded
