@@ -109,15 +109,20 @@ func newFortress(t testing.TB, opts quarry.Options) *fortress {
 // made.
 func (f *fortress) refill() {
 	f.t.Helper()
-	keep := map[string]bool{"ws": true}
+	keep := map[string]fs.FileMode{"ws": fs.ModeDir} // what stays, if it is of this type
 	for _, name := range closedFiles {
-		for p := filepath.Join("ws", filepath.FromSlash(name)); p != "."; p = filepath.Dir(p) {
-			keep[p] = true
+		p := filepath.Join("ws", filepath.FromSlash(name))
+		keep[p] = 0
+		for p = filepath.Dir(p); p != "."; p = filepath.Dir(p) {
+			keep[p] = fs.ModeDir
 		}
 	}
 	filepath.WalkDir(f.dir, func(p string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(f.base, p)
-		if err == nil && (!keep[rel] || d.Type()&fs.ModeSymlink != 0) {
+		if err != nil {
+			return nil
+		}
+		if typ, ok := keep[rel]; !ok || d.Type() != typ {
 			os.RemoveAll(p)
 			if d.IsDir() {
 				return fs.SkipDir
