@@ -27,7 +27,15 @@ type Note struct {
 	Excerpts   []string // text around the first matches
 	Content    string   // when asked for
 	ContentCut bool
+	InHeadings int // how many of the words are in the title or a heading
 	Matches    int
+	First      int // where the first match begins, in bytes of the text
+}
+
+// Compare orders notes, best first: more of the words in the title or headings,
+// then more matches, then an earlier one. Equal notes stay in path order.
+func (n *Note) Compare(other *Note) int {
+	return cmp.Or(cmp.Compare(other.InHeadings, n.InHeadings), cmp.Compare(other.Matches, n.Matches), cmp.Compare(n.First, other.First))
 }
 
 // NotesResult is the answer to a NotesQuery, best first.
@@ -43,9 +51,7 @@ const (
 	maxExcerpts  = 3
 )
 
-// SearchNotes finds notes that have all words. First come those with more of
-// the words in their title or headings, then those with more matches, then
-// those where the first match is earlier, then path order.
+// SearchNotes finds notes that have all words, in the order of [Note.Compare].
 func (w *Workspace) SearchNotes(ctx context.Context, q NotesQuery) (*NotesResult, error) {
 	started := time.Now()
 	words := strings.Fields(q.Query)
@@ -70,33 +76,20 @@ func (w *Workspace) SearchNotes(ctx context.Context, q NotesQuery) (*NotesResult
 	}
 	s := noteSearch{q: &q, words: singles}
 	out := &NotesResult{}
-	var found []scoredNote
-	err = eachText(ctx, w, &q.Scope, &out.Summary, pattern, s.note, func(path string, n *scoredNote) {
-		n.note.Path = path
-		found = append(found, *n)
+	err = eachText(ctx, w, &q.Scope, &out.Summary, pattern, s.note, func(path string, n *Note) {
+		n.Path = path
+		out.Notes = append(out.Notes, *n)
 	})
 	if err != nil {
 		return nil, err
 	}
-	sort.SliceStable(found, func(i, j int) bool {
-		a, b := &found[i], &found[j]
-		return cmp.Or(cmp.Compare(b.inHeadings, a.inHeadings), cmp.Compare(b.note.Matches, a.note.Matches), cmp.Compare(a.first, b.first)) < 0
-	})
-	out.Total, out.FilesMatched = len(found), len(found)
-	if len(found) > q.Limit {
-		found, out.Stopped = found[:q.Limit], StopFiles
-	}
-	for _, n := range found {
-		out.Notes = append(out.Notes, n.note)
+	sort.SliceStable(out.Notes, func(i, j int) bool { return out.Notes[i].Compare(&out.Notes[j]) < 0 })
+	out.Total, out.FilesMatched = len(out.Notes), len(out.Notes)
+	if out.Total > q.Limit {
+		out.Notes, out.Stopped = append([]Note(nil), out.Notes[:q.Limit]...), StopFiles // the rest may be large
 	}
 	out.Stats.Elapsed = time.Since(started)
 	return out, nil
-}
-
-type scoredNote struct {
-	note       Note
-	inHeadings int // distinct words in the title or a heading
-	first      int // offset of the first match
 }
 
 type noteSearch struct {
@@ -105,28 +98,28 @@ type noteSearch struct {
 }
 
 // note rates the text of one file, or returns nil when a word is missing.
-func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *scoredNote {
+func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *Note {
 	for _, word := range s.words {
 		if _, _, ok := word.NewMatcher().Find(text, 0); !ok {
 			return nil
 		}
 	}
-	n := &scoredNote{first: -1}
+	n := &Note{First: -1}
 	var near []Span
 	m.Each(text, func(start, end int) bool {
-		if n.first < 0 {
-			n.first = start
+		if n.First < 0 {
+			n.First = start
 		}
-		n.note.Matches++
+		n.Matches++
 		if len(near) < maxExcerpts {
 			near = append(near, Span{Start: start, End: end})
 		}
 		return true
 	})
-	n.inHeadings = s.headingWords(path, text)
-	n.note.Excerpts = excerpts(text, near)
+	n.InHeadings = s.headingWords(path, text)
+	n.Excerpts = excerpts(text, near)
 	if s.q.Content {
-		n.note.Content, n.note.ContentCut = firstCharacters(string(text), s.q.MaxContent)
+		n.Content, n.ContentCut = firstCharacters(string(text), s.q.MaxContent)
 	}
 	return n
 }

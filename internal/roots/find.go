@@ -163,8 +163,8 @@ func (s *Set) SearchCode(ctx context.Context, q quarry.CodeQuery) (*quarry.CodeR
 	return out, nil
 }
 
-// SearchNotes finds notes that have all words. The notes of a root keep their
-// order; between roots the one with more matches comes first.
+// SearchNotes finds notes that have all words, best first whichever root they
+// are in.
 func (s *Set) SearchNotes(ctx context.Context, q quarry.NotesQuery) (*quarry.NotesResult, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
@@ -206,7 +206,7 @@ func mergeNotes(parts [][]quarry.Note, limit int) []quarry.Note {
 	for len(out) < limit {
 		best := -1
 		for i := range parts {
-			if len(parts[i]) > 0 && (best < 0 || parts[i][0].Matches > parts[best][0].Matches) {
+			if len(parts[i]) > 0 && (best < 0 || parts[i][0].Compare(&parts[best][0]) < 0) {
 				best = i
 			}
 		}

@@ -375,6 +375,34 @@ func TestBareID(t *testing.T) {
 	t.Skip("no two changes got the same id")
 }
 
+// Notes of several roots come in the order they would have in one: words in
+// headings first, then matches, then the earliest.
+func TestNotesRankAsInOneRoot(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 11))
+	files := map[string]string{}
+	for i := range 40 {
+		text := strings.Repeat("filler ", rnd.IntN(4))
+		if rnd.IntN(3) == 0 {
+			text += "\n# " + []string{"apple", "pear", "apple pear", "plum"}[rnd.IntN(4)] + "\n"
+		}
+		text += strings.Repeat("apple pear ", 1+rnd.IntN(3))
+		files[fmt.Sprintf("%s/n%02d.md", []string{"api", "app"}[rnd.IntN(2)], i)] = text
+	}
+	set, one, _ := pair(t, files)
+	q := quarry.NotesQuery{Query: "apple pear", Limit: 25, Scope: quarry.Scope{Dialect: quarry.Vault, Globs: []string{"**/*.md"}}}
+	got, err := set.SearchNotes(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := one.SearchNotes(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want.Notes, got.Notes); diff != "" || got.Total != want.Total {
+		t.Errorf("total %d, want %d; notes:\n%s", got.Total, want.Total, diff)
+	}
+}
+
 func TestRanked(t *testing.T) {
 	set, _, _ := pair(t, map[string]string{
 		"api/a.md": "apple pear\n", "api/b.go": "func apple() {}\n", "app/c.md": "apple apple pear\n", "app/d.md": "nothing\n", "app/e.md": "apple\n",
