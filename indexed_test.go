@@ -267,6 +267,14 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	}
 	defer without.Close()
 	options := &quarry.Options{Workers: []int{1, 8, 2, 4}[seed%4], Index: &quarry.IndexOptions{Dir: state}}
+	// The third build waits for the first search, or a fast one would be done
+	// before anything is searched meanwhile.
+	var searched chan struct{}
+	options.Index.Progress = func(quarry.Progress) {
+		if searched != nil {
+			<-searched
+		}
+	}
 	var with *quarry.Workspace
 	counts := map[string]int{}
 	stage := ""
@@ -279,6 +287,7 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 			if i == 10 { // anew: this one is searched while it is built
 				os.RemoveAll(state)
 				os.Mkdir(state, 0o700)
+				searched = make(chan struct{})
 			}
 			for range m.rng.IntN(5) {
 				m.step()
@@ -296,9 +305,12 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 		for range 1 + m.rng.IntN(4) {
 			m.step()
 		}
-		for range 50 {
+		for n := range 50 {
 			q := m.query()
 			r, err := with.Search(ctx, q)
+			if i == 10 && n == 0 {
+				close(searched)
+			}
 			if got, want := answerText(r, err), answer(t, without, q); got != want {
 				return counts, fmt.Errorf("step %d%s, %+v:\n%s", i, stage, q, cmp.Diff(want, got))
 			}
