@@ -51,9 +51,28 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
-		return Args{}, &Error{Code: InvalidArgument, Message: "the arguments are not a JSON object: " + err.Error()}
+		why := ", but " + shorten(raw)
+		if !json.Valid(raw) {
+			why = ": " + err.Error()
+		}
+		return Args{}, &Error{Code: InvalidArgument, Message: "the arguments are not a JSON object" + why, Hint: t.knownParams()}
 	}
 	return decodeObject(t.Params, object, "")
+}
+
+func (t *Tool) knownParams() string {
+	var names []string
+	for _, p := range t.Params {
+		names = append(names, p.Name)
+	}
+	return listParams(names)
+}
+
+func listParams(names []string) string {
+	if len(names) == 0 {
+		return "It takes no parameters."
+	}
+	return "Known parameters: " + strings.Join(names, ", ") + "."
 }
 
 func decodeObject(params []Param, object map[string]json.RawMessage, prefix string) (Args, error) {
@@ -64,7 +83,7 @@ func decodeObject(params []Param, object map[string]json.RawMessage, prefix stri
 	for i := range params {
 		p := &params[i]
 		raw := bytes.TrimSpace(object[p.Name])
-		if len(raw) == 0 || string(raw) == "null" {
+		if len(raw) == 0 || string(raw) == "null" || string(raw) == `""` && p.emptyIsAbsent() {
 			if p.Required {
 				return Args{}, p.missing(prefix)
 			}
@@ -80,6 +99,18 @@ func decodeObject(params []Param, object map[string]json.RawMessage, prefix stri
 		a.values[p.Name], a.given[p.Name] = v, true
 	}
 	return a, nil
+}
+
+// emptyIsAbsent reports a parameter that "" can only mean to leave out: models
+// that fill in every parameter write it for numbers and choices.
+func (p *Param) emptyIsAbsent() bool {
+	switch p.Kind {
+	case Integer, Boolean, Object:
+		return !p.Required
+	case String:
+		return !p.Required && len(p.Enum) > 0
+	}
+	return false
 }
 
 // checkKeys refuses a key no parameter has.
@@ -98,10 +129,7 @@ func checkKeys(params []Param, object map[string]json.RawMessage, prefix string)
 	}
 	slices.Sort(unknown)
 	e := &Error{Code: InvalidArgument, Message: fmt.Sprintf("unknown parameter %q", prefix+unknown[0])}
-	e.Hint = "Known parameters: " + strings.Join(names, ", ") + "."
-	if len(names) == 0 {
-		e.Hint = "It takes no parameters."
-	}
+	e.Hint = listParams(names)
 	if near := nearest(unknown[0], names); near != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", near)
 	}
@@ -158,8 +186,13 @@ func (p *Param) value(raw []byte, prefix string) (any, error) {
 	case Strings:
 		return p.stringsValue(raw, prefix)
 	}
+	inner := raw
+	var s string
+	if json.Unmarshal(raw, &s) == nil { // the object as a string, which some clients send
+		inner = []byte(s)
+	}
 	var object map[string]json.RawMessage
-	if json.Unmarshal(raw, &object) != nil {
+	if json.Unmarshal(inner, &object) != nil || object == nil {
 		return nil, p.wrong(prefix, raw)
 	}
 	return decodeObject(p.Fields, object, prefix+p.Name+".")
@@ -187,7 +220,12 @@ func (p *Param) stringValue(raw []byte, prefix string) (any, error) {
 	if p.Min != nil && n < *p.Min {
 		return nil, Errorf(InvalidArgument, "%s%s must be at least %d characters, not %d", prefix, p.Name, *p.Min, n)
 	}
-	if len(p.Enum) > 0 && !slices.Contains(p.Enum, s) {
+	if len(p.Enum) > 0 {
+		for _, known := range p.Enum {
+			if strings.EqualFold(known, s) {
+				return known, nil
+			}
+		}
 		return nil, Errorf(InvalidArgument, "%s%s must be one of %s, not %q", prefix, p.Name, strings.Join(p.Enum, ", "), s)
 	}
 	return s, nil

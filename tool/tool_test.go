@@ -48,6 +48,9 @@ func TestArguments(t *testing.T) {
 		{"a number for a string", `{"path":7}`, `"7" 10 0 true [] ""`},
 		{"the object as text", `"{\"path\":\"a\"}"`, `"a" 10 0 true [] ""`},
 		{"an object", `{"path":"a","delete_lines":{"start":"5","end":10}}`, `"a" 10 0 true [] "" 5-10`},
+		{"an object as text", `{"path":"a","delete_lines":"{\"start\":5,\"end\":10}"}`, `"a" 10 0 true [] "" 5-10`},
+		{"a choice in another case", `{"path":"a","mode":"Slow"}`, `"a" 10 0 true [] "slow"`},
+		{"empty is absent", `{"path":"a","mode":"","top_k":"","ignore_case":"","delete_lines":""}`, `"a" 10 0 true [] ""`},
 
 		{"missing", `{}`, "Error: path is required and must be a non-empty string."},
 		{"no arguments at all", ``, "Error: path is required and must be a non-empty string."},
@@ -63,7 +66,7 @@ func TestArguments(t *testing.T) {
 		{"too large", `{"path":"a","top_k":1e9}`, `Error: top_k must be at most 50, not 1e9`},
 		{"not one of", `{"path":"a","mode":"medium"}`, `Error: mode must be one of fast, slow, not "medium"`},
 		{"a list for a string", `{"path":["a"]}`, `Error: path must be a string, not ["a"]`},
-		{"not an object", `[1]`, `Error: the arguments are not a JSON object: json: cannot unmarshal array into Go value of type map[string]json.RawMessage`},
+		{"not an object", `[1]`, "Error: the arguments are not a JSON object, but [1]\nKnown parameters: path, max_results, top_k, ignore_case, globs, mode, delete_lines."},
 	} {
 		got := sampleTool().Execute(context.Background(), json.RawMessage(c.args))
 		if diff := cmp.Diff(c.want, got.Text); diff != "" {
