@@ -192,6 +192,14 @@ func (c *changer) run(action render.Action, path string, err error) error {
 		return err
 	}
 	text, hint := render.Error(action, path, err), quarry.HintOf(err)
+	if action == render.Undoing && path != "" {
+		switch {
+		case errors.Is(err, quarry.ErrBadID):
+			text, hint = fmt.Sprintf("%q is not the id of a change", path), "  quarry log lists them"
+		case quarry.CodeOf(err) == quarry.NotFound && hint == "":
+			hint = "  quarry log lists the changes that are kept"
+		}
+	}
 	if c.json {
 		problem := map[string]string{"code": string(quarry.CodeOf(err)), "message": text}
 		if hint != "" {
@@ -233,6 +241,15 @@ func (c *changer) report(ch *quarry.Change, sentences ...string) error {
 		text += c.s.paint().diff(c.safe(ch.Diff))
 	}
 	return c.write(text)
+}
+
+// nothing tells a person that there is nothing to show; a pipe gets the exit
+// code alone.
+func (s Streams) nothing(text string) error {
+	if s.outTerminal() && s.errTerminal() {
+		fmt.Fprintln(s.Err, "quarry: "+text)
+	}
+	return errNone
 }
 
 // safe is text that can't steer a terminal.

@@ -157,10 +157,20 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	switch {
 	case failed:
 		return errReported
-	case found == 0:
+	case found == 0 && f.json:
 		return errNone
+	case found == 0:
+		return s.nothing(f.noFiles())
 	}
 	return nil
+}
+
+// noFiles says what would list more.
+func (f *findFlags) noFiles() string {
+	if f.unrestricted >= 2 || f.hidden && (f.noIgnore || f.unrestricted == 1) {
+		return "no file found"
+	}
+	return "no file found\n  -u lists ignored files too, -uu also hidden ones"
 }
 
 // jsonEntry is a path of quarry find --json.

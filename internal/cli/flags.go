@@ -31,6 +31,7 @@ type searchFlags struct {
 	after, before  int
 	context        int
 	maxCount       int
+	limit          int
 	multiline      bool
 	dotAll         bool
 	nul            bool
@@ -155,6 +156,7 @@ func (f *searchFlags) addModes(fl *pflag.FlagSet) {
 	fl.IntVarP(&f.before, "before-context", "B", 0, "`n` lines before each match")
 	fl.IntVarP(&f.context, "context", "C", 0, "`n` lines before and after")
 	fl.IntVarP(&f.maxCount, "max-count", "m", 0, "at most `n` matching lines of each file")
+	fl.IntVar(&f.limit, "limit", 0, "at most `n` matching lines in all; with -l or -c\nat most n files")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "nothing; the exit code tells")
 	fl.BoolVar(&f.vimgrep, "vimgrep", false, "each match on a line, with line and column")
 	fl.BoolVar(&f.stats, "stats", false, "how the search went, after the matches")

@@ -53,7 +53,7 @@ func (c *changer) showLog(log *quarry.ChangeLog) error {
 		return err
 	}
 	if len(log.Changes) == 0 {
-		return errNone
+		return c.s.nothing("no changes: nothing was changed here with quarry so far")
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (c *changer) showTrash(items []quarry.TrashItem, problems []string) error {
 		fmt.Fprintf(c.s.Err, "quarry: %s\n", p)
 	}
 	if len(items) == 0 {
-		return errNone
+		return c.s.nothing("the trash has nothing of this workspace")
 	}
 	return nil
 }

@@ -224,13 +224,13 @@ func writeStatus(w io.Writer, root string, st *quarry.IndexStatus, now time.Time
 	line("workspace", root)
 	switch st.State {
 	case "not_found":
-		row("state", "no index; quarry index build makes one, quarry serve keeps it up to date")
+		row("state", "no index; quarry index build makes one, quarry serve keeps it fresh")
 	case "idle":
 		row("state", "idle: on disk, but no process keeps it up to date; quarry serve does")
 	case "failed":
 		row("state", "failed: %s", st.Error)
 	case "indexing":
-		row("state", "indexing: %d of %d files, %s; searches read the files meanwhile", st.Building.Files, st.Building.Total, sizeText(st.Building.Bytes))
+		row("state", "indexing: %d of %d files, %s; until then searches read the files", st.Building.Files, st.Building.Total, sizeText(st.Building.Bytes))
 	default:
 		row("state", "%s, kept by process %d", st.State, st.PID)
 	}

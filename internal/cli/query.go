@@ -106,7 +106,7 @@ func (f *searchFlags) check() error {
 		value int
 	}{
 		{"after-context", f.after}, {"before-context", f.before}, {"context", f.context},
-		{"max-count", f.maxCount}, {"max-columns", f.maxColumns}, {"max-depth", f.maxDepth}, {"threads", f.workers},
+		{"max-count", f.maxCount}, {"limit", f.limit}, {"max-columns", f.maxColumns}, {"max-depth", f.maxDepth}, {"threads", f.workers},
 	} {
 		if n.value < 0 {
 			return fmt.Errorf("--%s %d: the number can't be negative", n.flag, n.value)
@@ -123,6 +123,10 @@ func (f *searchFlags) check() error {
 		return fmt.Errorf("--sort %s: files can be ordered by path or modified; reading them changes or does not know the rest", by)
 	default:
 		return fmt.Errorf("--sort %q: path, modified or none", by)
+	}
+	if by, reversed := f.order(); f.limit > 0 && (by == "modified") != reversed {
+		return errors.New("--limit cuts what is found in the order of paths, or with --sortr modified the newest files first\n" +
+			"  --limit 0 lifts it")
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry"
+	"quarry/internal/render"
 	"quarry/match"
 )
 
@@ -50,6 +51,7 @@ type searching struct {
 	out     fileOutput
 	total   quarry.Summary
 	held    []heldFile // files that wait to be reversed
+	given   int        // lines, or files where those are shown, that count for --limit
 	failed  bool       // something could not be searched
 }
 
@@ -84,6 +86,9 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	if r.targets, err = f.targets(r.ctx, ws, f.root, paths, r.complain); err != nil {
 		return err
 	}
+	if f.limit > 0 && q.Order != quarry.ByPath && len(r.targets) > 1 {
+		return errors.New("--limit with --sortr modified takes one path")
+	}
 	r.total.SkippedCount = map[quarry.Reason]int{}
 	r.out = r.output(max(len(paths), 1))
 	return r.run()
@@ -99,6 +104,9 @@ func (r *searching) complain(err error) {
 
 func (r *searching) run() error {
 	for i := range r.targets {
+		if !r.room() {
+			break
+		}
 		err := r.target(&r.targets[i])
 		if errors.Is(err, errStop) {
 			return nil
@@ -116,6 +124,9 @@ func (r *searching) run() error {
 	if r.f.stats && r.f.mode != "json" {
 		writeStats(r.s.Out, &r.total, r.pattern)
 	}
+	if (r.total.Stopped == quarry.StopLines || r.total.Stopped == quarry.StopFiles) && !r.f.noMessages {
+		fmt.Fprintf(r.s.Err, "quarry: stopped at %s, as --limit says\n", render.Count(r.given, strings.TrimSuffix(string(r.total.Stopped), "s")))
+	}
 	found := r.total.FilesMatched > 0
 	switch {
 	case r.failed && !(r.f.quiet && found):
@@ -127,11 +138,33 @@ func (r *searching) run() error {
 	return nil
 }
 
+// room leaves the next path what --limit still allows, and reports whether that
+// is anything.
+func (r *searching) room() bool {
+	if r.f.limit == 0 {
+		return true
+	}
+	limit, why := &r.q.Limits.Lines, quarry.StopLines
+	if r.q.Detail != quarry.Lines {
+		limit, why = &r.q.Limits.Files, quarry.StopFiles
+	}
+	if *limit = r.f.limit - r.given; *limit > 0 {
+		return true
+	}
+	r.total.Stopped = why
+	return false
+}
+
 // target searches one path. Trouble with it is reported and not the end.
 func (r *searching) target(t *target) error {
 	give := func(file *quarry.File) error {
 		if r.f.quiet && r.f.mode != "json" {
 			return errStop
+		}
+		if r.q.Detail == quarry.Lines {
+			r.given += file.Matched
+		} else {
+			r.given++
 		}
 		path := t.shown(file.Path)
 		if _, reversed := r.f.order(); reversed || r.q.Order != quarry.ByPath {

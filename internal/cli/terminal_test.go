@@ -112,6 +112,41 @@ func TestZeroExplained(t *testing.T) {
 	}
 }
 
+// An empty answer says to a person that it is one, and what to do next; a pipe
+// gets the exit code alone.
+func TestNothingToShow(t *testing.T) {
+	dir, home := t.TempDir(), t.TempDir()
+	t.Chdir(dir)
+	writeTree(t, dir, map[string]string{"go.mod": "module x\n", ".hidden": "x\n"})
+	env := map[string]string{"HOME": home, "XDG_STATE_HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"log"}, "quarry: no changes: nothing was changed here with quarry so far\n"},
+		{[]string{"trash", "list"}, "quarry: the trash has nothing of this workspace\n"},
+		{[]string{"undo"}, "quarry: there is nothing to undo\n"},
+		{[]string{"find", "*.md"}, "quarry: no file found\n  -u lists ignored files too, -uu also hidden ones\n"},
+		{[]string{"find", "-uu", "*.md"}, "quarry: no file found\n"},
+		{[]string{"find", "--json", "*.md"}, ""},
+	} {
+		got := onTerminal(env, c.args...)
+		if got.code != exitNone || got.out != "" || got.err != c.want {
+			t.Errorf("%q: exit code %d, %q, %q, want %q", c.args, got.code, got.out, got.err, c.want)
+		}
+	}
+	for _, c := range []struct{ id, want string }{
+		{"nope", "quarry: \"nope\" is not the id of a change\n  quarry log lists them\n"},
+		{"2pentt01", "quarry: No such change: 2pentt01\n  quarry log lists the changes that are kept\n"},
+	} {
+		for _, command := range []string{"diff", "undo"} {
+			if got := onTerminal(env, command, c.id); got.code != exitError || got.err != c.want {
+				t.Errorf("%s %s: exit code %d, %q, want %q", command, c.id, got.code, got.err, c.want)
+			}
+		}
+	}
+}
+
 // The help texts fit a terminal of 80 columns and name every flag once.
 func TestHelp(t *testing.T) {
 	for _, args := range [][]string{{"help"}, {"search", "--help"}, {"find", "--help"}, {"help", "search"}} {

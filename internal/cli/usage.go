@@ -147,6 +147,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command) {
 	for _, t := range topics() {
 		fmt.Fprintf(b, "  %-13s %s\n", "help "+t.name, t.short)
 	}
+	b.WriteString("\nquarry help COMMAND shows examples and flags.\n")
 }
 
 // keysOf are the keys of quarry.toml that set a flag of the command.

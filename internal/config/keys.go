@@ -89,6 +89,7 @@ func Keys() []Key {
 		{Section: "search", Name: "before-context", Kind: Int, Commands: search, Group: "context", Example: `3`},
 		{Section: "search", Name: "context", Kind: Int, Commands: search, Group: "context", Example: `2`},
 		{Section: "search", Name: "max-count", Kind: Int, Commands: search, Example: `100`},
+		{Section: "search", Name: "limit", Kind: Int, Commands: search, Example: `1000`},
 		{Section: "search", Name: "stats", Commands: search},
 		{Section: "search", Name: "line-number", Commands: search, Group: "number"},
 		{Section: "search", Name: "no-line-number", Commands: search, Group: "number"},
