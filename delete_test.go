@@ -1,6 +1,7 @@
 package quarry_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,7 +56,7 @@ func TestDelete(t *testing.T) {
 }
 
 func TestDeleteRefusals(t *testing.T) {
-	ws := changeable(t, map[string]string{"a": "a", "d/.env": "secret", "d/x": "", ".obsidian/app.json": "{}"}, nil)
+	ws := changeable(t, map[string]string{"a": "a", "d/.env": "secret", "d/x": "", "e/.git/config": "", ".obsidian/app.json": "{}"}, nil)
 	before := snapshot(t, ws.Dir())
 	for _, kind := range []quarry.TrashKind{quarry.TrashLocal, quarry.TrashNone} {
 		for path, code := range map[string]quarry.Code{
@@ -65,6 +66,11 @@ func TestDeleteRefusals(t *testing.T) {
 			if _, err := ws.Delete(ctx, path, &quarry.DeleteOptions{Trash: kind}); quarry.CodeOf(err) != code {
 				t.Errorf("Delete(%q, %s): %v", path, kind, err)
 			}
+		}
+		// The same words, whoever looks the folder through.
+		var refusal *quarry.PathError
+		if _, err := ws.Delete(ctx, "e", &quarry.DeleteOptions{Trash: kind}); !errors.As(err, &refusal) || refusal.Name != ".git/" {
+			t.Errorf("Delete of a repository, %s: %v", kind, err)
 		}
 	}
 	if _, err := ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: "shredder"}); quarry.CodeOf(err) != quarry.InvalidArgument {

@@ -4,6 +4,7 @@ package rootfs
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -327,7 +328,13 @@ func (r *Root) Remove(p Path) error {
 func (r *Root) RemoveAll(p Path) error {
 	return r.remove(p, func(dir *os.Root, base string, isDir bool) error {
 		if isDir {
-			if err := r.vet(dir, base, p); err != nil {
+			d, err := (&Dir{h: dir, path: p.Dir(), root: r}).openDir(base)
+			if err != nil {
+				return err
+			}
+			err = d.Vet(context.Background(), "remove")
+			d.Close()
+			if err != nil {
 				return err
 			}
 		}
@@ -352,32 +359,6 @@ func (r *Root) remove(p Path, f func(dir *os.Root, base string, isDir bool) erro
 		}
 		return syncFolder(dir)
 	})
-}
-
-// vet looks for something refused in the folder called name.
-func (r *Root) vet(dir *os.Root, name string, p Path) error {
-	h, err := enter(dir, name)
-	if err != nil {
-		return err
-	}
-	d := &Dir{h: h, path: p, root: r}
-	defer d.Close()
-	entries, err := d.Read(nil)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		isDir := e.Type == TypeDir
-		if v := r.policy.Entry(p, e.Name, isDir); v.Refused() {
-			return r.policy.refusal("remove", p.child(e.Name).s, p.child(e.Name), v)
-		}
-		if isDir {
-			if err := r.vet(h, e.Name, p.child(e.Name)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Rename moves the file, symlink or folder at from to to. It never overwrites

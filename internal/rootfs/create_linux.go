@@ -3,6 +3,7 @@
 package rootfs
 
 import (
+	"context"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -98,7 +99,7 @@ func (r *Root) RemoveAll(p Path) error {
 	defer at.close()
 	info, err := r.infoAt(at.dir, at.name)
 	if err == nil && info.Type == TypeDir {
-		if err := r.vet(at.dir, at.path, at.name); err != nil {
+		if err := r.vet(at); err != nil {
 			return err
 		}
 		err = r.removeTree(at.dir, at.name)
@@ -111,30 +112,13 @@ func (r *Root) RemoveAll(p Path) error {
 	return wrap(op, p.String(), err)
 }
 
-// vet looks for something refused in the folder called name.
-func (r *Root) vet(dir int, p Path, name string) error {
-	fd, err := openat(dir, name, flagsDir, 0)
-	if err != nil {
-		return wrap("remove", p.String(), err)
-	}
-	d := &Dir{fd: fd, path: p, root: r}
-	defer d.Close()
-	entries, err := d.Read(nil)
+func (r *Root) vet(at place) error {
+	d, err := (&Dir{fd: at.dir, path: at.path.Dir(), root: r}).openDir(at.name)
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		isDir := e.Type == TypeDir
-		if v := r.policy.Entry(p, e.Name, isDir); v.Refused() {
-			return r.policy.refusal("remove", p.child(e.Name).s, p.child(e.Name), v)
-		}
-		if isDir {
-			if err := r.vet(d.fd, p.child(e.Name), e.Name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	defer d.Close()
+	return d.Vet(context.Background(), "remove")
 }
 
 // removeTree deletes the folder called name with all it holds, following

@@ -36,17 +36,6 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	return &Dir{fd: fd, path: p, root: r}, nil
 }
 
-// Path returns where the folder was when it was opened.
-func (d *Dir) Path() Path { return d.path }
-
-// OpenDir opens the folder called name in d.
-func (d *Dir) OpenDir(name string) (*Dir, error) {
-	if err := d.admitName(name, true); err != nil {
-		return nil, err
-	}
-	return d.openDir(name)
-}
-
 // openDir is OpenDir for names that were judged.
 func (d *Dir) openDir(name string) (*Dir, error) {
 	p := d.path.child(name)
@@ -55,16 +44,6 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 		return nil, wrap("open", p.s, err)
 	}
 	return &Dir{fd: fd, path: p, root: d.root}, nil
-}
-
-// OpenFile opens the regular file called name in d. The caller has seen in a
-// listing that it is one; should it have become something else since, it is
-// NotRegular and did not block.
-func (d *Dir) OpenFile(name string) (*File, error) {
-	if err := d.admitName(name, false); err != nil {
-		return nil, err
-	}
-	return d.openFile(name)
 }
 
 // openFile is OpenFile for names that were judged.

@@ -96,24 +96,6 @@ func notRegularErr(err error) error {
 	return err
 }
 
-// retry runs open on p until it meets no freshly swapped symlink, resolving and
-// judging p anew each time. p is left as what was opened.
-func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
-	shown := p.String()
-	for range maxSwaps {
-		err := open(p.s)
-		if err != errSwapped {
-			return wrap(op, shown, err)
-		}
-		next, err := r.again(op, *p)
-		if err != nil {
-			return err
-		}
-		*p = next
-	}
-	return &Error{Op: op, Path: shown, Kind: Conflict, Err: errChangedUnder}
-}
-
 // Read reads from the file's position; it returns io.EOF at the end.
 func (f *File) Read(b []byte) (int, error) {
 	if len(b) == 0 {

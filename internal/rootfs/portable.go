@@ -218,24 +218,6 @@ func openRegular(dir *os.Root, name string) (*File, error) {
 	return &File{f: f, info: infoOfFile(got)}, nil
 }
 
-// retry runs open on p until it meets no freshly swapped symlink, resolving and
-// judging p anew each time. p is left as what was opened.
-func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
-	shown := p.String()
-	for range maxSwaps {
-		err := open(p.s)
-		if err != errSwapped {
-			return wrap(op, shown, err)
-		}
-		next, err := r.again(op, *p)
-		if err != nil {
-			return err
-		}
-		*p = next
-	}
-	return &Error{Op: op, Path: shown, Kind: Conflict, Err: errChangedUnder}
-}
-
 // Read reads from the file's position; it returns io.EOF at the end.
 func (f *File) Read(b []byte) (int, error) {
 	n, err := f.f.Read(b)
@@ -299,17 +281,6 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	return &Dir{h: h, path: p, root: r}, nil
 }
 
-// Path returns where the folder was when it was opened.
-func (d *Dir) Path() Path { return d.path }
-
-// OpenDir opens the folder called name in d.
-func (d *Dir) OpenDir(name string) (*Dir, error) {
-	if err := d.admitName(name, true); err != nil {
-		return nil, err
-	}
-	return d.openDir(name)
-}
-
 // openDir is OpenDir for names that were judged.
 func (d *Dir) openDir(name string) (*Dir, error) {
 	h, err := enter(d.h, name)
@@ -320,14 +291,6 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 		return nil, wrap("open", d.path.child(name).s, err)
 	}
 	return &Dir{h: h, path: d.path.child(name), root: d.root}, nil
-}
-
-// OpenFile opens the regular file called name in d.
-func (d *Dir) OpenFile(name string) (*File, error) {
-	if err := d.admitName(name, false); err != nil {
-		return nil, err
-	}
-	return d.openFile(name)
 }
 
 // openFile is OpenFile for names that were judged.
@@ -426,18 +389,6 @@ func (r *Root) Stat(p Path) (Info, error) {
 		return Info{}, err
 	}
 	return info, nil
-}
-
-// Readlink returns the target of the symlink at p, as written in it.
-func (r *Root) Readlink(p Path) (string, error) {
-	if err := r.policy.check("readlink", p.String(), p, false); err != nil {
-		return "", err
-	}
-	t, target, err := r.sys.probe(p.s)
-	if err == nil && t != TypeSymlink {
-		err = syscall.EINVAL
-	}
-	return target, wrap("readlink", p.String(), err)
 }
 
 const backslashSeparates = filepath.Separator == '\\'

@@ -122,15 +122,3 @@ func (r *Root) Stat(p Path) (Info, error) {
 	}
 	return info, nil
 }
-
-// Readlink returns the target of the symlink at p, as written in it.
-func (r *Root) Readlink(p Path) (string, error) {
-	if err := r.policy.check("readlink", p.String(), p, false); err != nil {
-		return "", err
-	}
-	t, target, err := r.sys.probe(p.s)
-	if err == nil && t != TypeSymlink {
-		err = unix.EINVAL
-	}
-	return target, wrap("readlink", p.String(), err)
-}

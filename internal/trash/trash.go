@@ -125,7 +125,13 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 		return Item{}, err
 	}
 	if info.Type == rootfs.TypeDir {
-		if err := b.vet(ctx, p); err != nil {
+		d, err := b.ws.OpenDir(p)
+		if err != nil {
+			return Item{}, err
+		}
+		err = d.Vet(ctx, "trash")
+		d.Close()
+		if err != nil {
 			return Item{}, err
 		}
 	}
@@ -144,38 +150,6 @@ func refused(p rootfs.Path, err error) error {
 		return &rootfs.Error{Op: "trash", Path: p.String(), Kind: e.Kind, Err: e.Err}
 	}
 	return fmt.Errorf("trash %s: %w", rootfs.Printable(p.String()), err)
-}
-
-// vet looks for something in folder p that nobody may touch, as RemoveAll does.
-func (b *Bin) vet(ctx context.Context, p rootfs.Path) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	d, err := b.ws.OpenDir(p)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	entries, err := d.Read(nil)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		isDir := e.Type == rootfs.TypeDir
-		child, err := p.Child(e.Name)
-		if err != nil {
-			return err
-		}
-		if v := b.ws.Policy().Entry(p, e.Name, isDir); v.Refused() {
-			return &rootfs.Error{Op: "trash", Path: child.String(), Kind: rootfs.Protected, Verdict: v, Name: e.Name}
-		}
-		if isDir {
-			if err := b.vet(ctx, child); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {

@@ -1,0 +1,89 @@
+package rootfs
+
+import (
+	"context"
+	"syscall"
+)
+
+// retry runs open on p until it meets no freshly swapped symlink, resolving and
+// judging p anew each time. p is left as what was opened.
+func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
+	shown := p.String()
+	for range maxSwaps {
+		err := open(p.s)
+		if err != errSwapped {
+			return wrap(op, shown, err)
+		}
+		next, err := r.again(op, *p)
+		if err != nil {
+			return err
+		}
+		*p = next
+	}
+	return &Error{Op: op, Path: shown, Kind: Conflict, Err: errChangedUnder}
+}
+
+// Readlink returns the target of the symlink at p, as written in it.
+func (r *Root) Readlink(p Path) (string, error) {
+	if err := r.policy.check("readlink", p.String(), p, false); err != nil {
+		return "", err
+	}
+	t, target, err := r.sys.probe(p.s)
+	if err == nil && t != TypeSymlink {
+		err = syscall.EINVAL
+	}
+	return target, wrap("readlink", p.String(), err)
+}
+
+// Path returns where the folder was when it was opened.
+func (d *Dir) Path() Path { return d.path }
+
+// OpenDir opens the folder called name in d.
+func (d *Dir) OpenDir(name string) (*Dir, error) {
+	if err := d.admitName(name, true); err != nil {
+		return nil, err
+	}
+	return d.openDir(name)
+}
+
+// OpenFile opens the regular file called name in d. The caller has seen in a
+// listing that it is one; should it have become something else since, it is
+// NotRegular and did not block.
+func (d *Dir) OpenFile(name string) (*File, error) {
+	if err := d.admitName(name, false); err != nil {
+		return nil, err
+	}
+	return d.openFile(name)
+}
+
+// Vet looks for something in the folder, at any depth, that the policy refuses.
+// It is asked before a tree is deleted as a whole.
+func (d *Dir) Vet(ctx context.Context, op string) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	entries, err := d.Read(nil)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		isDir := e.Type == TypeDir
+		if v := d.root.policy.Entry(d.path, e.Name, isDir); v.Refused() {
+			p := d.path.child(e.Name)
+			return d.root.policy.refusal(op, p.s, p, v)
+		}
+		if !isDir {
+			continue
+		}
+		sub, err := d.openDir(e.Name)
+		if err != nil {
+			return err
+		}
+		err = sub.Vet(ctx, op)
+		sub.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
