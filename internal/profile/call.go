@@ -59,7 +59,7 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 		defer e.tellBuilding(ctx)()
 		a, err := run(ctx, c)
 		if err != nil {
-			return e.failed(c.problem(err))
+			return e.failed(c.problem(ctx, err))
 		}
 		return c.result(a)
 	}
@@ -110,6 +110,41 @@ func marshal(v any, indent string) ([]byte, error) {
 
 // path is a path argument, decoded if it is one that was given as base64.
 func (c *call) path(name string) string { return render.ParseName(c.String(name)) }
+
+// newPath is the path of something that may not exist yet. A slash in front of a
+// single name is the top of the workspace; before more names it could as well
+// be a place on the machine, which only the sandbox can tell.
+func (c *call) newPath(name string) (string, error) {
+	p, err := c.givenPath(name)
+	if rest, ok := strings.CutPrefix(p, "/"); ok && !strings.ContainsAny(rest, `/\`) {
+		if _, inside := c.ws.Inside(p); !inside && rest != "" {
+			p = rest
+		}
+	}
+	return p, err
+}
+
+// glob is a glob argument. In quarry ./ in front of it is the searched folder,
+// and an absolute one inside the root is taken from there.
+func (c *call) glob(name, base string) string {
+	g := c.String(name)
+	if !c.union() {
+		return g
+	}
+	g, not := strings.CutPrefix(g, "!")
+	rest, here := strings.CutPrefix(g, "./")
+	if here {
+		g = "/" + strings.TrimLeft(rest, "/")
+	} else if base = strings.Trim(base, "./"); base == "" {
+		if rel, inside := c.ws.Inside(g); inside {
+			g = "/" + rel
+		}
+	}
+	if not {
+		g = "!" + g
+	}
+	return g
+}
 
 // next is the call that continues this one, for the receipt: its name and
 // arguments, with the offset.

@@ -90,7 +90,7 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 	}
 	change, err := c.ws.Edit(ctx, path, []quarry.Edit{one}, c.changing())
 	if err != nil {
-		return nil, editError(err, path, c.String("old_text"))
+		return nil, c.editError(ctx, err, path)
 	}
 	a := c.changed(change, render.Edited(change))
 	c.remaining(a, change)
@@ -99,7 +99,7 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 
 // oneEdit reads the edit that is asked for.
 func (c *call) oneEdit() (quarry.Edit, error) {
-	replacing := c.Given("old_text") || c.Given("new_text") || c.Given("replace_all")
+	replacing := c.Given("old_text") || c.Given("new_text") || c.Bool("replace_all")
 	deleting, hasDelete := c.Object("delete_lines")
 	ops := 0
 	for _, given := range []bool{c.Given("insert_after_line"), c.Given("insert_before_line"), hasDelete} {
@@ -118,6 +118,11 @@ func (c *call) oneEdit() (quarry.Edit, error) {
 		return nil, invalid("new_text is required and must be a string.")
 	case replacing:
 		return quarry.Replace{Old: c.String("old_text"), New: c.String("new_text"), All: c.Bool("replace_all")}, nil
+	case hasDelete && c.String("content") != "":
+		return nil, &tool.Error{
+			Code: tool.InvalidArgument, Message: "delete_lines takes no content.",
+			Hint: "To replace lines, give their text as old_text and the new one as new_text.",
+		}
 	case hasDelete:
 		first, last := deleting.Int("start"), deleting.Int("end")
 		if last < first {
@@ -135,15 +140,21 @@ func (c *call) oneEdit() (quarry.Edit, error) {
 }
 
 // editError words what an edit fails with.
-func editError(err error, path, old string) error {
+func (c *call) editError(ctx context.Context, err error, path string) error {
 	var line *quarry.LineError
 	switch {
 	case isTextMissing(err):
-		return textMissing(err, old, path)
+		return textMissing(err, c.String("old_text"), path)
 	case errors.As(err, &line):
 		return &tool.Error{Code: tool.InvalidArgument, Message: line.Error(), Hint: "Read the file again: lines are counted from 1."}
 	case quarry.CodeOf(err) == quarry.NotFound:
-		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(path), Hint: "Paths of changes are exact. To make a new file use write_file."}
+		hint := c.missing(ctx, path)
+		if hint == c.lookAround() {
+			hint = "Paths of changes are exact. To make a new file use write_file."
+		}
+		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: hint}
+	case quarry.CodeOf(err) == quarry.InvalidArgument && c.isFolder(ctx, path):
+		return c.folderError(path)
 	}
 	return err
 }
@@ -172,13 +183,13 @@ func writeFile(e *env) *tool.Tool {
 		Params:       join([]tool.Param{required("path", ""), text("content", "")}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true, Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		path, err := c.givenPath("path")
+		path, err := c.newPath("path")
 		if err != nil {
 			return nil, err
 		}
 		change, err := c.ws.Write(ctx, path, []byte(c.String("content")), c.changing())
 		if err != nil {
-			return nil, c.writeError(err, path)
+			return nil, c.writeError(ctx, err, path)
 		}
 		return c.changed(change, render.Written(change)), nil
 	})
@@ -186,18 +197,32 @@ func writeFile(e *env) *tool.Tool {
 
 // writeError words what the document calls a failure to write; what has words
 // of its own keeps them.
-func (c *call) writeError(err error, path string) error {
+func (c *call) writeError(ctx context.Context, err error, path string) error {
 	var known *tool.Error
-	if !errors.As(c.problem(err), &known) || rootProblem(err) != nil {
+	if !errors.As(c.problem(ctx, err), &known) || rootProblem(err) != nil {
 		return err
 	}
 	switch known.Code {
 	case tool.IOError, tool.InvalidArgument, tool.TooLarge, tool.NotFound:
 		e := *known
-		e.Message = "Failed to write file " + quoted(path) + ": " + strings.TrimPrefix(e.Message, quoted(path)+": ")
+		why := strings.TrimPrefix(e.Message, quoted(path)+": ")
+		if c.isFolder(ctx, path) {
+			why = "it is a folder"
+		}
+		e.Message = "Failed to write file " + quoted(clip(path, maxShown)) + ": " + why
 		return &e
 	}
 	return err
+}
+
+// folderError refuses a folder where a file is needed.
+func (c *call) folderError(path string) error {
+	return &tool.Error{Code: tool.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: "Use list_files to see what is in it."}
+}
+
+func (c *call) isFolder(ctx context.Context, path string) bool {
+	info, err := c.ws.Stat(ctx, path)
+	return err == nil && info.Folder
 }
 
 func createFolder(e *env) *tool.Tool {
@@ -208,8 +233,10 @@ func createFolder(e *env) *tool.Tool {
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		folder := c.path("path")
-		if !c.ws.Holds(folder) {
-			folder = strings.TrimLeft(folder, "/") // a leading slash is the top of the vault
+		if rel, inside := c.ws.Inside(folder); inside {
+			folder = rel
+		} else {
+			folder = strings.TrimLeft(folder, `/\`) // a leading slash is the top of the vault
 		}
 		if strings.TrimSpace(folder) == "" || path.Clean(strings.ReplaceAll(folder, `\`, "/")) == "." {
 			return nil, invalid("path cannot be empty or root.")
@@ -242,7 +269,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.givenPath("destination")
+	to, err := c.newPath("destination")
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +282,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	}
 	change, err := c.ws.Move(ctx, from, to, opts)
 	if err != nil {
-		return nil, c.moveError(err, note)
+		return nil, c.moveError(ctx, err, from, note)
 	}
 	if note && !change.Unchanged {
 		return c.changed(change, "Successfully moved note from "+quoted(change.Paths[0])+" to "+quoted(change.Paths[1])+"."), nil
@@ -264,7 +291,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 }
 
 // moveError names the path that is wrong.
-func (c *call) moveError(err error, note bool) error {
+func (c *call) moveError(ctx context.Context, err error, from string, note bool) error {
 	var which *quarry.MovePathError
 	if !errors.As(err, &which) {
 		return err
@@ -274,14 +301,20 @@ func (c *call) moveError(err error, note bool) error {
 	case code == quarry.NotFound && which.Source && note:
 		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + path, Hint: "Find notes with search_notes."}
 	case code == quarry.NotFound && which.Source:
-		return &tool.Error{Code: tool.NotFound, Message: "Source not found: " + path, Hint: c.lookAround()}
+		return &tool.Error{Code: tool.NotFound, Message: "Source not found: " + path, Hint: c.missing(ctx, from)}
 	case code == quarry.AlreadyExists && note:
-		return &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + path + ". Nothing is overwritten.", Hint: sentence(quarry.HintOf(err))}
+		return &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + path + ". Nothing is overwritten.", Hint: "Choose another name, or delete what is there."}
+	case code == quarry.AlreadyExists && c.isFolder(ctx, which.Path):
+		into := quoted(which.Path + "/" + baseName(from))
+		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: "It is a folder. To move into it, give " + into + "."}
 	case code == quarry.AlreadyExists:
 		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: sentence(quarry.HintOf(err))}
 	}
 	return err
 }
+
+// baseName is the last name of a path, however its names are parted.
+func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
 
 func deleteFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
@@ -297,7 +330,7 @@ func deleteFile(e *env) *tool.Tool {
 		change, err := c.ws.Delete(ctx, path, &quarry.DeleteOptions{ChangeOptions: *c.changing()})
 		if err != nil {
 			if quarry.CodeOf(err) == quarry.NotFound {
-				return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(path), Hint: "Paths of changes are exact. " + c.lookAround()}
+				return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
 			}
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func (e *env) vaultScope(s *quarry.Scope) {
 // searchExcerpts answers in the vault's form. Which files come first depends on
 // all of them, so it counts first and then reads the few it shows.
 func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
-	q := c.query(c.String("pattern"), c.String("file_pattern"))
+	q := c.query(c.String("pattern"), c.glob("file_pattern", c.path("path")))
 	q.Match.Syntax = match.ECMAScript
 	c.vaultScope(&q.Scope)
 	if c.is("vault") && len(q.Globs) == 0 {

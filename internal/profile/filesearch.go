@@ -33,7 +33,7 @@ func fileSearch(e *env) *tool.Tool {
 func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	query := c.String("query")
 	limit := c.either("max_results", fileMatches, maxFiles)
-	q := c.query(query, c.String("include"))
+	q := c.query(query, c.glob("include", c.path("path")))
 	q.Match.Syntax = match.Literal
 	q.Limits.Lines, q.Limits.CountTo = limit, c.countTo(limit)
 	offset := q.Offset

@@ -287,6 +287,7 @@ func changeGoldens() map[string][]scene {
 		step{name: "error: delete past the end", args: `{"path":"notes/todo.md","delete_lines":{"start":1,"end":50}}`},
 		step{name: "error: mixed", args: `{"path":"notes/todo.md","old_text":"a","new_text":"b","insert_after_line":1}`},
 		step{name: "error: two operations", args: `{"path":"notes/todo.md","insert_before_line":1,"insert_after_line":1,"content":"x"}`},
+		step{name: "error: a deletion with content", args: `{"path":"notes/todo.md","delete_lines":{"start":1,"end":1},"content":"x"}`},
 		step{name: "error: nothing to do", args: `{"path":"notes/todo.md"}`},
 		step{name: "error: no content", args: `{"path":"notes/todo.md","insert_after_line":1}`},
 		step{name: "error: no new_text", args: `{"path":"notes/todo.md","old_text":"a"}`},

@@ -21,6 +21,8 @@ func rootsGoldens() map[string][]scene {
 			step{name: "error: a root there is not", args: `{"regex":"TODO","path":"web/src"}`},
 			step{name: "error: a glob without a root", args: `{"regex":"TODO","file_pattern":"src/*.py"}`},
 			step{name: "error: outside", args: `{"regex":"TODO","path":"../x"}`},
+			step{name: "error: outside, through a root", args: `{"regex":"TODO","path":"app/../../x"}`},
+			step{name: "error: outside, the folder above", args: `{"regex":"TODO","path":".."}`},
 		)}},
 		"quarry/list_files@roots": {{make: code, roots: two, steps: steps(
 			step{name: "the top has the roots", args: `{}`, data: true},

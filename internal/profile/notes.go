@@ -98,7 +98,11 @@ func createNote(e *env) *tool.Tool {
 		}, e.optional(paramDryRun)),
 		OutputSchema: schema(changeSchema),
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		change, err := c.ws.CreateNote(ctx, quarry.NewNote{Content: c.String("content"), Path: c.path("path"), Title: c.String("title")}, c.changing())
+		note := quarry.NewNote{Content: c.String("content"), Path: c.path("path"), Title: c.String("title")}
+		if p, err := c.newPath("path"); err == nil {
+			note.Path = p
+		}
+		change, err := c.ws.CreateNote(ctx, note, c.changing())
 		if err != nil {
 			var path *quarry.PathError
 			if quarry.CodeOf(err) == quarry.AlreadyExists && errors.As(err, &path) {

@@ -49,7 +49,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	q := quarry.FindQuery{
-		Scope: quarry.Scope{Globs: []string{pattern}, Dialect: quarry.Minimatch, Hidden: true},
+		Scope: quarry.Scope{Globs: []string{c.glob("pattern", "")}, Dialect: quarry.Minimatch, Hidden: true},
 		Limit: c.Int("limit"), Offset: c.Int("offset"),
 	}
 	if c.union() {
@@ -188,6 +188,9 @@ func listFiles(e *env) *tool.Tool {
 
 func list(ctx context.Context, c *call) (*answer, error) {
 	pattern, path := c.String("pattern"), c.path("path")
+	if c.union() {
+		pattern = strings.TrimPrefix(pattern, "./")
+	}
 	if pattern == "" {
 		pattern = "*"
 	}

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,7 +24,7 @@ func quoted(path string) string { return render.Quote(path) }
 
 // problem words an error of the library. One that a tool has worded already
 // passes.
-func (c *call) problem(err error) error {
+func (c *call) problem(ctx context.Context, err error) error {
 	var worded *tool.Error
 	if errors.As(err, &worded) {
 		return err
@@ -54,7 +55,7 @@ func (c *call) problem(err error) error {
 		e.Message = capital(e.Message)
 	}
 	if e.Code == tool.NotFound && e.Hint == "" {
-		e.Hint = c.lookAround()
+		e.Hint = c.missing(ctx, c.path("path"))
 	}
 	return e
 }
@@ -68,10 +69,10 @@ func rootProblem(err error) error {
 	switch {
 	case errors.As(err, &name):
 		list := strings.Join(name.Names, ", ")
-		if strings.Trim(name.Path, `./\`) == "" {
+		if strings.Trim(name.Path, `./\`) == "" && !name.Outside {
 			return &tool.Error{Code: tool.InvalidArgument, Message: "The path has to name a root: " + list, Hint: "Write " + name.Names[0] + "/…"}
 		}
-		if strings.HasPrefix(name.Path, "..") || strings.HasPrefix(name.Path, "/") && len(name.Near) == 0 {
+		if name.Outside || strings.HasPrefix(name.Path, "/") && len(name.Near) == 0 {
 			return &tool.Error{Code: tool.OutsideRoot, Message: "Access denied: " + quoted(name.Path) + " is outside the roots " + list, Hint: "Write " + name.Names[0] + "/…"}
 		}
 		e := &tool.Error{Code: tool.NotFound, Message: quoted(name.Path) + " begins with no root's name. The roots: " + list}
@@ -124,8 +125,12 @@ func (e *env) lookAround() string {
 
 func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
 
+// maxShown is what an error shows of a path, in characters: enough for real
+// ones.
+const maxShown = 1000
+
 func (c *call) badPath(e *tool.Error, path *quarry.PathError, code quarry.Code) {
-	name := quoted(path.Path)
+	name := quoted(clip(path.Path, maxShown))
 	switch code {
 	case quarry.ProtectedPath:
 		e.Message = render.Error(render.Reading, path.Path, path)

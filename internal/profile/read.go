@@ -55,10 +55,10 @@ func read(ctx context.Context, c *call) (*answer, error) {
 	t, err := c.ws.Read(ctx, path, &quarry.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: readBytes})
 	if err != nil {
 		if quarry.CodeOf(err) == quarry.NotFound {
-			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(path), Hint: c.lookAround()}
+			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
 		}
-		if info, statErr := c.ws.Stat(ctx, path); statErr == nil && info.Folder {
-			return nil, &tool.Error{Code: tool.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: "Use list_files to see what is in it."}
+		if c.isFolder(ctx, path) {
+			return nil, c.folderError(path)
 		}
 		return nil, err
 	}
@@ -84,7 +84,11 @@ func read(ctx context.Context, c *call) (*answer, error) {
 	case t.CutLine:
 		a.receipt = append(a.receipt, fmt.Sprintf("line %d is longer than what is shown", t.First))
 	case t.Cut:
-		a.receipt = append(a.receipt, fmt.Sprintf("next: read_file {\"path\":%s,\"start_line\":%d}", jsonText(t.Path), data.End+1))
+		rest := ""
+		if end > 0 {
+			rest = fmt.Sprintf(",\"end_line\":%d", end)
+		}
+		a.receipt = append(a.receipt, fmt.Sprintf("next: read_file {\"path\":%s,\"start_line\":%d%s}", jsonText(t.Path), data.End+1, rest))
 	}
 	return a, nil
 }

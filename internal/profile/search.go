@@ -145,7 +145,7 @@ func spent(s *quarry.Summary) error {
 // searchBlocks answers in Roo's form.
 func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", rooBlocks, maxBlocks)
-	q := c.query(c.String("regex"), c.String("file_pattern"))
+	q := c.query(c.String("regex"), c.glob("file_pattern", c.path("path")))
 	q.Before = c.either("context_lines", rooContext, maxContext)
 	q.After = q.Before
 	q.Limits.Blocks, q.Limits.CountTo = limit, c.countTo(limit)

@@ -179,6 +179,9 @@ func (c *call) zeroList(ctx context.Context, q quarry.FindQuery) []string {
 	look := func(what string, change func(*quarry.FindQuery)) {
 		l.find(ctx, what, "item matches", "items match", q, change)
 	}
+	if strings.ToLower(q.Globs[0]) != strings.ToUpper(q.Globs[0]) {
+		look("in any letter case", func(q *quarry.FindQuery) { q.Dialect = quarry.Vault })
+	}
 	if !q.Hidden || !q.Ignored {
 		look(withBoth, func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
 	}

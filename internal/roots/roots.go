@@ -127,7 +127,7 @@ func (s *Set) locate(given string) (*Root, string, error) {
 		// A name may end the way into another root: app/../api/x.
 		p = path.Clean(strings.ReplaceAll(p, `\`, "/"))
 		if p == ".." || strings.HasPrefix(p, "../") {
-			return nil, "", s.unknown(given, "")
+			return nil, "", &NameError{Path: given, Names: s.Names(), Outside: true}
 		}
 	}
 	for {
@@ -170,10 +170,14 @@ func (s *Set) absolute(given string) (found *Root, rest string, ok bool) {
 	return found, rest, found != nil
 }
 
-// Holds reports an absolute path that lies in a root.
-func (s *Set) Holds(p string) bool {
-	_, _, ok := s.absolute(p)
-	return ok
+// Inside is the path that an absolute one in a root means, with the root's name
+// if there are several.
+func (s *Set) Inside(p string) (string, bool) {
+	r, rest, ok := s.absolute(p)
+	if !ok {
+		return "", false
+	}
+	return r.join(rest), true
 }
 
 func samePath(a, b string) bool {
@@ -197,6 +201,8 @@ type NameError struct {
 	Path  string
 	Names []string // of the roots there are
 	Near  []string // paths that exist and may be meant
+
+	Outside bool // it leads out of all roots
 }
 
 func (e *NameError) Error() string {
