@@ -2,6 +2,8 @@ package quarry_test
 
 import (
 	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,5 +61,62 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 	must(t)(ws.Undo(ctx, c.ID, nil))
 	if content(t, ws, "twin.txt") != string(text) {
 		t.Error("undo does not give back the old content")
+	}
+}
+
+// Many edits of a large file, more than the journal keeps: what it still has is
+// taken back one by one, after a restart too, and each time the file is what it
+// was.
+func TestLargeEditsBeyondTheCap(t *testing.T) {
+	const edits = 20
+	dir, state := t.TempDir(), t.TempDir()
+	open := func() *quarry.Workspace {
+		ws, err := quarry.Open(dir, &quarry.Options{StateDir: state, KeepBytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { ws.Close() })
+		return ws
+	}
+	ws := open()
+	var b strings.Builder
+	for rng := rand.New(rand.NewPCG(1, 1)); b.Len() < 6<<20; {
+		fmt.Fprintf(&b, "%016x\n", rng.Uint64()) // what can't be compressed well
+	}
+	text := b.String()
+	put(t, ws, "big", text)
+	states := []string{text}
+	for i := range edits {
+		if i == edits/2 {
+			ws.Close()
+			ws = open()
+		}
+		first := 1 + i*1000
+		must(t)(ws.Edit(ctx, "big", []quarry.Edit{
+			quarry.DeleteLines{First: first, Last: first + 5999},
+			quarry.InsertAfter{Line: first + 6100, Text: fmt.Sprint("edit ", i)},
+		}, nil))
+		states = append(states, content(t, ws, "big"))
+	}
+	log, err := ws.Changes(ctx, 0)
+	if err != nil || log.Dropped == 0 || len(log.Changes)+log.Dropped != edits {
+		t.Fatalf("%d changes, %d dropped, %v", len(log.Changes), log.Dropped, err)
+	}
+	ws.Close()
+	ws = open()
+	undone := 0
+	for range log.Changes {
+		if _, err := ws.Undo(ctx, "", nil); quarry.CodeOf(err) == quarry.NotFound {
+			break // the undo itself takes room, and the oldest went for it
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		undone++
+		if content(t, ws, "big") != states[edits-undone] {
+			t.Fatalf("undo %d led elsewhere", undone)
+		}
+	}
+	if undone < 3 {
+		t.Errorf("only %d of %d were taken back", undone, len(log.Changes))
 	}
 }

@@ -142,14 +142,17 @@ func (b *Bin) Put(ctx context.Context, p rootfs.Path) (Item, error) {
 	return item, nil
 }
 
-// refused names what was to be deleted. The rename that failed names a place in
-// the trash, which nobody asked for.
+// refused names what was to be deleted. What failed is something in the trash,
+// which nobody asked for.
 func refused(p rootfs.Path, err error) error {
 	var e *rootfs.Error
-	if errors.As(err, &e) && e.Op == "rename" && e.Err != nil {
-		return &rootfs.Error{Op: "trash", Path: p.String(), Kind: e.Kind, Err: e.Err}
+	if !errors.As(err, &e) || e.Kind != rootfs.IO && e.Kind != rootfs.Permission && e.Kind != rootfs.ReadOnly {
+		return fmt.Errorf("trash %s: %w", rootfs.Printable(p.String()), err)
 	}
-	return fmt.Errorf("trash %s: %w", rootfs.Printable(p.String()), err)
+	if e.Op == "rename" && e.Err != nil {
+		err = e.Err // the rename was from p
+	}
+	return &rootfs.Error{Op: "trash", Path: p.String(), Kind: e.Kind, Err: err}
 }
 
 func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {

@@ -248,6 +248,28 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// An error names what was to be deleted, not a place in the trash.
+func TestRefusalNamesTheFile(t *testing.T) {
+	d := newDesk(t, t.TempDir(), true, Options{})
+	d.write("a", "")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{&rootfs.Error{Op: "rename", Path: "files/a", Kind: rootfs.Permission, Err: errors.New("immutable")}, "trash a: permission denied: immutable"},
+		{&rootfs.Error{Op: "create", Path: "info/a", Kind: rootfs.ReadOnly}, "trash a: read-only: create info/a: read-only"},
+		{ErrNoTrash, "trash a: " + ErrNoTrash.Error()},
+	} {
+		err := refused(d.path("a"), c.err)
+		if err.Error() != c.want {
+			t.Errorf("%q, want %q", err, c.want)
+		}
+		if rootfs.KindOf(err) != rootfs.KindOf(c.err) {
+			t.Errorf("%v is another kind than %v", err, c.err)
+		}
+	}
+}
+
 func TestEmpty(t *testing.T) {
 	kinds(t, func(t *testing.T, d *desk) {
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
