@@ -128,11 +128,11 @@ func (w *Workspace) begin(ctx context.Context, c *Change, record journal.Change)
 func (w *Workspace) takeBack(tx *journal.Tx, done []step, failed *step, cause error) error {
 	var stuck *PartialError
 	if errors.As(cause, &stuck) { // a tree that was deleted in part
-		return w.endPartly(tx, stuck.Cause, stuck.Stuck)
+		return w.endPartly(tx, len(tx.Entry().Ops), stuck.Cause, stuck.Stuck)
 	}
 	for i := len(done) - 1; i >= 0; i-- {
 		if err := done[i].back(); err != nil {
-			return w.endPartly(tx, cause, err)
+			return w.endPartly(tx, i+1, cause, err)
 		}
 	}
 	if err := tx.Abort(); err != nil {

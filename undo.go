@@ -209,15 +209,17 @@ func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, caus
 		}
 	}
 	if err != nil {
-		return w.endPartly(tx, cause, err)
+		return w.endPartly(tx, len(tx.Entry().Ops), cause, err)
 	}
 	return errors.Join(cause, tx.Abort())
 }
 
 // endPartly ends a change that failed and could not be taken back, as what the
 // disk shows of it. If it shows a tree in part, or can't be asked, the entry
-// stays without an end, and the next start looks after it.
-func (w *Workspace) endPartly(tx *journal.Tx, cause, stuck error) error {
+// stays without an end, and the next start looks after it. If someone has changed
+// the files since, the disk shows nothing, and the first left operations count:
+// those that were not taken back as far as the caller knows.
+func (w *Workspace) endPartly(tx *journal.Tx, left int, cause, stuck error) error {
 	e := tx.Entry()
 	w.log.Error("change not taken back", "id", e.ID, "cause", cause, "err", stuck)
 	u, err := w.state.journal.Progress(w.root, e)
@@ -225,8 +227,8 @@ func (w *Workspace) endPartly(tx *journal.Tx, cause, stuck error) error {
 	case err != nil || u.Partly:
 	case u.Done == 0:
 		return errors.Join(cause, tx.Abort()) // it was, only not durably
-	case u.Done < 0: // someone goes on already
-		err = tx.Commit()
+	case u.Done < 0:
+		err = tx.CommitPart(left)
 	default:
 		err = tx.CommitPart(u.Done)
 	}
