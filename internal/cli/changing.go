@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,7 +125,10 @@ func (c *changer) stateDir(root string) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(base, config.RootID(root), "journal")
-	return dir, os.MkdirAll(dir, 0o700)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("%w\n  what a change needs to be taken back is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
+	}
+	return dir, nil
 }
 
 // trashDir is what holds the user's own trash; "" when it is not known.
@@ -275,11 +279,12 @@ func (c *changer) encode(v any) error {
 }
 
 // text is the value of a flag, or standard input for "-".
-func (c *changer) text(value string) (string, error) {
+func (c *changer) text(ctx context.Context, value string) (string, error) {
 	if value != "-" {
 		return value, nil
 	}
-	data, err := io.ReadAll(c.s.In)
+	c.s.askText()
+	data, err := io.ReadAll(inputOf(ctx, c.s.In))
 	return string(data), err
 }
 

@@ -2,7 +2,8 @@
 // writes what comes back.
 //
 // Exit codes are ripgrep's everywhere: 0 when something was found or done, 1
-// when nothing was, 2 for an error. Nothing below this package prints.
+// when nothing was, 2 for an error; 130, as shells have it, when it was
+// interrupted. Nothing below this package prints.
 package cli
 
 import (
@@ -21,6 +22,8 @@ const (
 	exitFound = 0
 	exitNone  = 1
 	exitError = 2
+
+	exitInterrupted = 130
 )
 
 // Streams are the program's standard streams, passed in so that tests can
@@ -60,6 +63,9 @@ func Run(ctx context.Context, args []string, s Streams) int {
 	case isClosedPipe(err):
 		// The reader (head, a pager) has what it wanted.
 		return exitFound
+	case ctx.Err() != nil:
+		fmt.Fprintln(s.Err, "quarry: interrupted")
+		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
 		fmt.Fprintf(s.Err, "quarry: %s\n", escapeLines(message(err)))

@@ -114,8 +114,11 @@ func (f *configFlags) show(s Streams, top *cobra.Command) error {
 	c := changer{s: s}
 	var b strings.Builder
 	if file.Name == "" {
-		name, _, _ := config.FilePath(s.getenv())
-		fmt.Fprintf(&b, "file  none; quarry config init writes %s\n", name)
+		if name, _, err := config.FilePath(s.getenv()); err != nil {
+			fmt.Fprintf(&b, "file  none: %v\n", err)
+		} else {
+			fmt.Fprintf(&b, "file  none; quarry config init writes %s\n", name)
+		}
 	} else {
 		fmt.Fprintf(&b, "file  %s\n", file.Name)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -97,10 +98,27 @@ func (x *examining) examine() error {
 			if x.ctx.Err() != nil {
 				return err
 			}
+			if errors.Is(err, config.ErrNoHome) {
+				x.homeless()
+				continue
+			}
 			x.find(finding{ID: "check", What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err), Why: "What can't be looked at may be broken."})
 		}
 	}
 	return x.show()
+}
+
+// homeless says once what several checks find.
+func (x *examining) homeless() {
+	if slices.ContainsFunc(x.findings, func(f finding) bool { return f.ID == "no-home" }) {
+		return
+	}
+	x.find(finding{
+		ID: "no-home", What: "No home folder is known.",
+		Why: "Settings, indexes and what changes need to be taken back are kept in it: files can't be changed, and searches have no index.",
+		Fix: "Set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME and XDG_DATA_HOME.",
+		Run: []string{`export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`},
+	})
 }
 
 func (x *examining) find(f finding) { x.findings = append(x.findings, f) }

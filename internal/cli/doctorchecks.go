@@ -148,22 +148,27 @@ func (x *examining) checkPlaces() error {
 	if err != nil {
 		return err
 	}
-	for _, p := range []struct{ dir, holds, variable string }{
-		{state, "what changes need to be taken back", "XDG_STATE_HOME"}, {cache, "indexes", "XDG_CACHE_HOME"},
+	for _, p := range []place{
+		{state, "what changes need to be taken back", "files can't be changed", "XDG_STATE_HOME"},
+		{cache, "indexes", "searches have no index", "XDG_CACHE_HOME"},
 	} {
-		x.checkPlace(p.dir, p.holds, p.variable)
+		x.checkPlace(&p)
 	}
 	return nil
 }
 
-func (x *examining) checkPlace(dir, holds, variable string) {
+// place is a folder of Quarry's.
+type place struct{ dir, holds, without, variable string }
+
+func (x *examining) checkPlace(p *place) {
+	dir := p.dir
 	info, err := os.Stat(dir)
 	if missing(err) {
 		if above := existingDir(dir); !canWrite(above) {
 			x.find(finding{
 				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
-				Why: "It holds " + holds + "; without it files can't be changed, or searches have no index.",
-				Fix: "Make " + above + " writable, or set " + variable + " to a folder of yours.",
+				Why: "It holds " + p.holds + "; without it " + p.without + ".",
+				Fix: "Make " + above + " writable, or set " + p.variable + " to a folder of yours.",
 				Run: []string{"chmod u+w " + shellQuote(above)},
 			})
 		}
@@ -173,18 +178,18 @@ func (x *examining) checkPlace(dir, holds, variable string) {
 	case err != nil || !info.IsDir():
 		x.find(finding{
 			ID: "place-no-folder", What: dir + " is no folder.",
-			Why: "It has to hold " + holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
+			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
 			Run: []string{fmt.Sprintf("mv %s %s", shellQuote(dir), shellQuote(dir+".old"))},
 		})
 	case !canWrite(dir):
 		x.find(finding{
-			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + holds + ".",
+			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + p.holds + ".",
 			Fix: "Make it writable.", Run: []string{"chmod u+w " + shellQuote(dir)},
 		})
 	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
 		x.find(finding{
 			ID: "place-open", What: fmt.Sprintf("%s is open to other users (mode %04o).", dir, info.Mode().Perm()),
-			Why: "It holds " + holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + shellQuote(dir)},
+			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + shellQuote(dir)},
 		})
 	}
 }

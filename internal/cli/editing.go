@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -92,7 +93,7 @@ func (f *editFlags) edit(cmd *cobra.Command) (quarry.Edit, error) {
 	case f.old == "-" && f.new == "-", given("content") && (given("old") || given("delete")):
 		return nil, errMixed
 	}
-	content, err := f.text(f.content)
+	content, err := f.text(cmd.Context(), f.content)
 	if err != nil {
 		return nil, err
 	}
@@ -107,16 +108,16 @@ func (f *editFlags) edit(cmd *cobra.Command) (quarry.Edit, error) {
 	case given("insert-before"):
 		return quarry.InsertBefore{Line: f.before, Text: content}, nil
 	}
-	return f.replacement()
+	return f.replacement(cmd.Context())
 }
 
-func (f *editFlags) replacement() (quarry.Edit, error) {
+func (f *editFlags) replacement(ctx context.Context) (quarry.Edit, error) {
 	r := quarry.Replace{All: f.all, Nth: f.nth}
 	for _, t := range []struct {
 		from string
 		to   *string
 	}{{f.old, &r.Old}, {f.new, &r.New}} {
-		text, err := f.text(t.from)
+		text, err := f.text(ctx, t.from)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +165,7 @@ A file that exists keeps its mode; folders that are missing are made.`,
 		`  generate | quarry write out/report.md
   quarry write note.txt --content 'one line'`,
 		pathAndDash, func(cmd *cobra.Command, args []string) error {
-			text, err := c.text(content)
+			text, err := c.text(cmd.Context(), content)
 			if err != nil {
 				return err
 			}

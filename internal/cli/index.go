@@ -74,7 +74,7 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(opts.Index.Dir, 0o700); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w\n  indexes are kept there: make it writable, or set XDG_CACHE_HOME to a folder of yours", err)
 	}
 	opts.Index.Progress = thrifty(f.progress(s, "indexing"))
 	ws, err := quarry.Open(root, opts)

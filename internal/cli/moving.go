@@ -121,7 +121,7 @@ note that exists is never overwritten.`,
 		`  quarry note new Meetings/Plan --content '# Plan'
   echo '# An idea' | quarry note new`,
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-			text, err := c.text(content)
+			text, err := c.text(cmd.Context(), content)
 			if err != nil {
 				return err
 			}
@@ -152,7 +152,7 @@ func newNoteAdd(s Streams, op quarry.NoteOperation, short string) *cobra.Command
 	content := "-"
 	cmd := command(string(op)+" PATH", short, short+":\nfrom standard input, or from --content.", "",
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-			text, err := c.text(content)
+			text, err := c.text(cmd.Context(), content)
 			if err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	}
 	f.given = map[string]bool{}
 	cmd.Flags().Visit(func(fl *pflag.Flag) { f.given[fl.Name] = true })
-	q, paths, err := f.query(args, s.In)
+	q, paths, err := f.query(args, inputOf(cmd.Context(), s.In))
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (r *searching) target(t *target) error {
 	var sum *quarry.Summary
 	var err error
 	if t.stdin {
-		sum, err = quarry.SearchText(r.ctx, r.s.In, r.q, give)
+		sum, err = quarry.SearchText(r.ctx, inputOf(r.ctx, r.s.In), r.q, give)
 	} else {
 		r.q.Paths = []string{t.path}
 		sum, err = t.ws.SearchEach(r.ctx, r.q, give)

@@ -194,5 +194,7 @@ func skipError(t *target, k quarry.Skip) error {
 	case detail == "":
 		detail = string(k.Reason)
 	}
+	// A folder's trouble names it once more, and what was tried.
+	detail = strings.TrimPrefix(detail, "open "+k.Path+": ")
 	return fmt.Errorf("%s: %s", shownName(t, k), detail)
 }
