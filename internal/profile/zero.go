@@ -44,37 +44,54 @@ func (l *looking) parts() []string {
 	return append(l.found, "not looked to the end: "+strings.Join(l.cut, ", "))
 }
 
-// search looks for files that match a changed query and says how many, up to
-// zeroFiles and one more.
-func (l *looking) search(ctx context.Context, what string, q quarry.Query, least int, change func(*quarry.Query)) int {
+// seen is what a look saw: the files that match, up to zeroFiles, and whether
+// it would have seen more, or doesn't know because its time was over.
+type seen struct {
+	files     []string
+	more, cut bool
+}
+
+// search looks for files that match a changed query and says how many.
+func (l *looking) search(ctx context.Context, what string, q quarry.Query, change func(*quarry.Query)) seen {
+	change(&q)
+	s := l.ask(ctx, q)
+	l.say(what, s)
+	return s
+}
+
+// ask looks for files that match a query.
+func (l *looking) ask(ctx context.Context, q quarry.Query) (s seen) {
 	q.Detail, q.Spans, q.Before, q.After, q.Offset = quarry.Files, false, 0, 0, 0
 	q.Limits = quarry.Limits{Files: zeroFiles, Time: time.Until(l.until)}
-	change(&q)
 	if q.Limits.Time <= 0 {
-		l.cut = append(l.cut, what)
-		return 0
+		return seen{cut: true}
 	}
-	var found []string
 	sum, err := l.c.ws.SearchEach(ctx, q, func(f *quarry.File) error {
-		found = append(found, f.Path)
+		s.files = append(s.files, f.Path)
 		return nil
 	})
 	if err != nil {
-		return 0
+		return seen{} // such a search can't be made
 	}
-	n, plus := min(sum.FilesMatched, zeroFiles), ""
-	if sum.FilesMatched > zeroFiles || sum.Stopped == quarry.StopTime {
+	s.cut = sum.Stopped == quarry.StopTime
+	s.more = sum.FilesMatched > zeroFiles || s.cut
+	return s
+}
+
+// say words what a look saw.
+func (l *looking) say(what string, s seen) {
+	n, plus := min(len(s.files), zeroFiles), ""
+	if s.more || len(s.files) > zeroFiles {
 		plus = "+"
 	}
 	switch {
-	case n > least && n == 1 && plus == "":
-		l.found = append(l.found, what+" 1 file matches"+few(found, n))
-	case n > least:
-		l.found = append(l.found, fmt.Sprintf("%s %d%s files match%s", what, n, plus, few(found, n)))
-	case sum.Stopped == quarry.StopTime:
+	case n == 1 && plus == "":
+		l.found = append(l.found, what+" 1 file matches"+few(s.files, n))
+	case n > 0:
+		l.found = append(l.found, fmt.Sprintf("%s %d%s files match%s", what, n, plus, few(s.files, n)))
+	case s.cut:
 		l.cut = append(l.cut, what)
 	}
-	return n
 }
 
 // find is the same for paths.
@@ -113,25 +130,27 @@ const (
 func (c *call) zero(ctx context.Context, q quarry.Query, sum *quarry.Summary, filter string) []string {
 	l := c.look()
 	if len(q.Globs) > 0 {
-		l.search(ctx, "without "+filter, q, 0, func(q *quarry.Query) { q.Globs = nil })
+		l.search(ctx, "without "+filter, q, func(q *quarry.Query) { q.Globs = nil })
 	}
 	if q.Match.Case == match.Sensitive {
-		l.search(ctx, "in another letter case", q, 0, func(q *quarry.Query) { q.Match.Case = match.Insensitive })
+		l.search(ctx, "in another letter case", q, func(q *quarry.Query) { q.Match.Case = match.Insensitive })
 	}
 	if q.Match.Syntax != match.Literal && strings.ContainsAny(q.Pattern, `\.+*?()|[]{}^$`) {
-		l.search(ctx, "as plain text", q, 0, func(q *quarry.Query) { q.Match.Syntax = match.Literal })
+		l.search(ctx, "as plain text", q, func(q *quarry.Query) { q.Match.Syntax = match.Literal })
 	}
 	nothing := len(l.found) == 0
-	hidden := 0
+	var hidden seen
 	known := sum.Stats.Plan == "scan" // an index doesn't count what it leaves out
 	if !q.Hidden && (!known || sum.SkippedCount[quarry.Hidden] > 0) {
-		hidden = l.search(ctx, withHidden, q, 0, func(q *quarry.Query) { q.Hidden = true })
+		hidden = l.search(ctx, withHidden, q, func(q *quarry.Query) { q.Hidden = true })
 	}
 	if !q.Ignored && (!known || sum.SkippedCount[quarry.Ignored] > 0) {
-		l.search(ctx, withBoth, q, hidden, func(q *quarry.Query) { q.Hidden, q.Ignored = true, true })
+		l.ignored(ctx, withBoth, q, hidden)
 	}
-	if nothing && len(l.found) == 0 && len(q.Globs) > 0 {
-		l.search(ctx, "without "+filter+", "+withBoth, q, 0, func(q *quarry.Query) { q.Globs, q.Hidden, q.Ignored = nil, true, true })
+	if nothing && len(l.found) == 0 && len(q.Globs) > 0 && !q.Ignored {
+		all := q
+		all.Globs, all.Hidden = nil, true
+		l.ignored(ctx, "without "+filter+", "+withBoth, all, l.ask(ctx, all))
 	}
 	parts := append([]string{"searched " + c.scope(&q, filter)}, l.parts()...)
 	if s := skipped(sum); s != "" {

@@ -1,10 +1,12 @@
 package profile_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"quarry"
 	"quarry/internal/profile"
 )
 
@@ -39,5 +41,75 @@ func TestNoteErrorNamesTheNote(t *testing.T) {
 	r = call(t, tools(t, ws, profile.Options{}), "modify_note", `{"path":"Nowhere","operation":"append","content":"x"}`)
 	if !r.IsError || !strings.Contains(r.Text, `There is no note at "Nowhere"`) {
 		t.Error(r.Text)
+	}
+}
+
+// What an empty answer says of ignored files is what a search with them finds,
+// wherever they lie and whatever is asked.
+func TestZeroKnowsIgnoredFiles(t *testing.T) {
+	ws := fixture{files: map[string]string{
+		".gitignore":         "build/\n*.o\n.cache/\n",
+		"build/a/out.js":     "needle\n",
+		"build/b/out.c":      "needle\n",
+		"src/main.c":         "other\n",
+		"src/main.o":         "needle\n",
+		"src/gen/x.o":        "needle\n",
+		"products/all.o":     "needle\n",
+		"products/sub/one.o": "other\n",
+		"docs/build/page.md": "needle\n",
+		".github/ci.yml":     "needle\n",
+		".github/ci.o":       "needle\n",
+		".cache/x.md":        "needle\n",
+		"README.md":          "other\n",
+	}}.make(t)
+	r := tools(t, ws, profile.Options{})
+	for _, path := range []string{"", ".", "src", "SRC", "src/gen", "products", "docs", "build", "README.md", ".github"} {
+		for _, glob := range []string{"", "*.o", "*.c", "*.md", "src/**", "!*.o"} {
+			for _, pattern := range []string{"needle", "nowhere"} {
+				q := quarry.Query{Pattern: pattern, Scope: quarry.Scope{Paths: []string{path}}}
+				if glob != "" {
+					q.Globs = []string{glob}
+				}
+				narrow, err := ws.Search(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if narrow.FilesMatched > 0 {
+					continue
+				}
+				q.Hidden = true
+				hidden, err := ws.Search(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.Ignored = true
+				wide, err := ws.Search(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := ""
+				if n := wide.FilesMatched; n > hidden.FilesMatched {
+					want = fmt.Sprintf("; with include_hidden and include_ignored %d file", n)
+				}
+				args := fmt.Sprintf(`{"regex":%q,"path":%q,"file_pattern":%q}`, pattern, path, glob)
+				text := call(t, r, "search_files", args).Text
+				if want == "" && strings.Contains(text, "; with include_hidden and include_ignored") || !strings.Contains(text, want) {
+					t.Errorf("%s: %s; want %q", args, text, want)
+				}
+			}
+		}
+	}
+}
+
+// A folder of ignored files is one place to look, however many it has.
+func TestZeroLooksIntoLargeFolders(t *testing.T) {
+	f := fixture{files: map[string]string{".gitignore": "build/\n*.tmp\n", "src/a.txt": "x\n", "src/a.tmp": "x\n"}}
+	for i := range 1500 {
+		f.files[fmt.Sprintf("build/d%02d/f%d.txt", i%20, i)] = "x\n"
+	}
+	f.files["build/d19/zz.txt"] = "needle\n"
+	text := call(t, tools(t, f.make(t), profile.Options{}), "file_search", `{"query":"needle"}`).Text
+	if !strings.Contains(text, "with include_hidden and include_ignored 1 file matches (build/d19/zz.txt)") {
+		t.Error(text)
 	}
 }
