@@ -145,7 +145,10 @@ func (c *webClient) call(name string, args map[string]any) (*toolAnswer, error) 
 // 100 clients of both eras over HTTP, reading, searching and editing with the
 // real tools on a real workspace. Every edit of the shared counters is there at
 // the end: a stale one is refused and made again. Nothing else fails, and the
-// server's memory stays flat.
+// server's memory stays flat but for the undo log, whose entries stay loaded:
+// of the heap after 60 rounds of changes alone, 13.1 of 15.1 MB were those,
+// 0.8 KB each, and no session, request or answer was among the rest; 60 rounds
+// of reads and searches alone left 1 MB, as at the start.
 func TestCrowd(t *testing.T) {
 	dir := t.TempDir()
 	const counters = 5
