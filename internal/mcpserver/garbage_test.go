@@ -32,6 +32,8 @@ func TestGarbageLines(t *testing.T) {
 		{"a wrong version", `{"jsonrpc":"1.0","id":5,"method":"ping"}`, -32600, "5"},
 		{"a wrong method", `{"jsonrpc":"2.0","id":"x","method":7}`, -32600, `"x"`},
 		{"an id that is an object", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, -32600, "null"},
+		{"an id with a fraction", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, -32600, "1.5"},
+		{"an id no float holds", `{"jsonrpc":"2.0","id":1e300,"method":"ping"}`, -32600, "1e300"},
 		{"two on a line", `{"jsonrpc":"2.0","id":1,"method":"ping"}{"jsonrpc":"2.0","id":2,"method":"ping"}`, -32700, "null"},
 		{"an empty batch", `[]`, -32600, "null"},
 		{"a broken batch", `[{"jsonrpc"`, -32700, "null"},

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -201,6 +203,10 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		c.queue = append(c.queue, msg)
 		return
 	}
+	if !exactID(idOf(text)) {
+		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, "the id is not a whole number that can be given back")
+		return
+	}
 	c.mu.Lock()
 	_, twice := c.calls[req.ID]
 	full := len(c.calls) >= maxCalls
@@ -233,6 +239,13 @@ func idOf(text []byte) json.RawMessage {
 		return nil
 	}
 	return m.ID
+}
+
+// exactID reports an id that an answer can carry. The SDK keeps numbers as
+// integers made of floats: 1.5 would be answered as 1, the call of another.
+func exactID(id json.RawMessage) bool {
+	f, err := strconv.ParseFloat(string(id), 64)
+	return err != nil || f == math.Trunc(f) && math.Abs(f) <= 1<<53
 }
 
 // refuse answers a message that the SDK shall not see.
