@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,5 +154,51 @@ func TestSystemTrashForOthers(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), filepath.Join(ws.Dir(), "ä b.md")) {
 		t.Errorf("trash-list: %v\n%s", err, out)
+	}
+}
+
+// A symlink is moved, deleted and restored as itself, and all of it is taken
+// back and made again.
+func TestUndoOfSymlinks(t *testing.T) {
+	for name, do := range map[string]func(*quarry.Workspace) (*quarry.Change, error){
+		"move": func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Move(ctx, "link", "d/other", nil) },
+		"local": func(ws *quarry.Workspace) (*quarry.Change, error) {
+			return ws.Delete(ctx, "link", &quarry.DeleteOptions{Trash: quarry.TrashLocal})
+		},
+		"none": func(ws *quarry.Workspace) (*quarry.Change, error) {
+			return ws.Delete(ctx, "link", &quarry.DeleteOptions{Trash: quarry.TrashNone})
+		},
+		"restore": func(ws *quarry.Workspace) (*quarry.Change, error) {
+			if _, err := ws.Delete(ctx, "link", &quarry.DeleteOptions{Trash: quarry.TrashLocal}); err != nil {
+				return nil, err
+			}
+			return ws.RestoreTrashed(ctx, "link", "again", nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ws := changeable(t, map[string]string{"a": "text"}, nil)
+			if err := os.Symlink("a", filepath.Join(ws.Dir(), "link")); err != nil {
+				t.Skip(err)
+			}
+			links := func() (out []string) {
+				for _, name := range []string{"link", "d/other", "again"} {
+					if target, err := os.Readlink(filepath.Join(ws.Dir(), name)); err == nil {
+						out = append(out, name+" to "+target)
+					}
+				}
+				return out
+			}
+			before := links()
+			c := must(t)(do(ws))
+			after := links()
+			undo := must(t)(ws.Undo(ctx, c.ID, nil))
+			if name != "restore" && !slices.Equal(links(), before) {
+				t.Errorf("taken back, there is %q", links())
+			}
+			must(t)(ws.Undo(ctx, undo.ID, nil))
+			if !slices.Equal(links(), after) {
+				t.Errorf("made again, there is %q, not %q", links(), after)
+			}
+		})
 	}
 }

@@ -66,6 +66,11 @@ func (a *actor) entries(t testing.TB, folders bool) []string {
 	var out []string
 	for _, e := range r.Entries {
 		out = append(out, e.Path)
+		if link := path.Join(path.Dir(e.Path), "link"); folders && !slices.Contains(out, link) {
+			if _, err := os.Readlink(filepath.Join(a.ws.Dir(), link)); err == nil {
+				out = append(out, link) // a symlink, which no search lists
+			}
+		}
 	}
 	return out
 }
@@ -139,6 +144,11 @@ func actorVault(t testing.TB, opts *quarry.Options) *quarry.Workspace {
 	ws := changeable(t, actorFiles(), opts)
 	if err := os.Chmod(filepath.Join(ws.Dir(), "dir 0/run.sh"), 0o755); err != nil {
 		t.Fatal(err)
+	}
+	for _, dir := range []string{".", "dir 1", "dir 3"} {
+		if err := os.Symlink("Note.md", filepath.Join(ws.Dir(), dir, "link")); err != nil {
+			t.Log(err) // not every system has them
+		}
 	}
 	return ws
 }

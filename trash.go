@@ -151,6 +151,7 @@ type TrashItem struct {
 	Size     int64     `json:"size"`
 	Deleted  time.Time `json:"deleted,omitzero"`
 	original rootfs.Path
+	typ      rootfs.Type
 }
 
 // Trashed lists what was deleted from this workspace and is in a trash, newest
@@ -178,7 +179,7 @@ func (w *Workspace) Trashed(context.Context) (items []TrashItem, problems []stri
 			if !it.Inside && kind == TrashSystem {
 				continue // someone else's
 			}
-			item := TrashItem{ID: it.ID, Kind: kind, Folder: it.Info.Type == rootfs.TypeDir, Size: it.Info.Size, Deleted: it.Deleted}
+			item := TrashItem{ID: it.ID, Kind: kind, Folder: it.Info.Type == rootfs.TypeDir, Size: it.Info.Size, Deleted: it.Deleted, typ: it.Info.Type}
 			if it.Inside {
 				item.Path, item.original = it.Path.String(), it.Path
 			}
@@ -225,11 +226,7 @@ func (w *Workspace) restoreOnce(ctx context.Context, c *Change, p rootfs.Path, i
 		return err
 	}
 	c.Folders = madeFolders(steps)
-	typ := rootfs.TypeFile
-	if item.Folder {
-		typ = rootfs.TypeDir
-	}
-	op := journal.Op{Kind: journal.Restore, Path: p, Where: item.ID, Nodes: []journal.Node{{Type: typ}}}
+	op := journal.Op{Kind: journal.Restore, Path: p, Where: item.ID, Nodes: []journal.Node{{Type: item.typ}}}
 	return w.carryOut(ctx, c, append(steps, step{op: op, do: func(*journal.Tx) error {
 		_, err := w.applyTrash(ctx, op)
 		return err

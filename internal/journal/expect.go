@@ -15,7 +15,7 @@ type cell struct {
 	typ     rootfs.Type    // TypeUnknown: nothing, or with any set, anything
 	any     bool           // something, whatever it is
 	version rootfs.Version // of a file; zero: any content
-	target  string         // of a symlink
+	target  string         // of a symlink; "": any
 }
 
 var (
@@ -35,7 +35,7 @@ func (c cell) accepts(found cell) bool {
 	case c.typ == rootfs.TypeFile:
 		return c.version.IsZero() || c.version == found.version
 	case c.typ == rootfs.TypeSymlink:
-		return c.target == found.target
+		return c.target == "" || c.target == found.target
 	}
 	return true
 }
