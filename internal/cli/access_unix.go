@@ -7,3 +7,14 @@ import "golang.org/x/sys/unix"
 // canWrite reports whether the system would let this process change a folder:
 // by its mode, its owner, and whether the volume is mounted for reading only.
 func canWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
+
+// roomOn is how many bytes a user may still write where a folder lies, and
+// which volume that is.
+func roomOn(dir string) (bytes int64, volume uint64, ok bool) {
+	var s unix.Statfs_t
+	var at unix.Stat_t
+	if unix.Statfs(dir, &s) != nil || unix.Stat(dir, &at) != nil {
+		return 0, 0, false
+	}
+	return int64(s.Bavail) * int64(s.Bsize), uint64(at.Dev), true
+}

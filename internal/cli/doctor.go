@@ -32,6 +32,7 @@ type examining struct {
 	changer
 	clean bool
 	proc  string // where the kernel's limits are
+	least int64  // bytes that should be free
 
 	ctx      context.Context
 	dir      string // the workspace
@@ -54,6 +55,7 @@ func checks() []check {
 		{"files in it", (*examining).checkTree},
 		{"ignore rules", (*examining).checkIgnore},
 		{"folders of Quarry", (*examining).checkPlaces},
+		{"free space", (*examining).checkRoom},
 		{"undo log", (*examining).checkJournal},
 		{"trash", (*examining).checkTrash},
 		{"index", (*examining).checkIndexes},
@@ -81,7 +83,10 @@ Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
 	x.commonFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&x.clean, "clean", false, "remove temporary files of processes that are gone, and settle\nthe changes they left half-way")
 	cmd.Flags().StringVar(&x.proc, "proc", "/proc", "")
-	cmd.Flags().Lookup("proc").Hidden = true
+	cmd.Flags().Int64Var(&x.least, "least-free", 256<<20, "")
+	for _, name := range []string{"proc", "least-free"} {
+		cmd.Flags().Lookup(name).Hidden = true
+	}
 	return cmd
 }
 

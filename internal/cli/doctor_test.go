@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -18,6 +21,8 @@ type patient struct {
 	t         *testing.T
 	home, dir string
 	env       []string
+	nobody    bool            // commands run as a user whom permissions stop
+	ended     <-chan struct{} // closed when a process the advice ends is gone; nil if there is none
 }
 
 func newPatient(t *testing.T) *patient {
@@ -69,6 +74,9 @@ func (p *patient) sh(script string, env ...string) (string, int) {
 	p.t.Helper()
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir, cmd.Env = p.dir, append(p.env[:len(p.env):len(p.env)], env...)
+	if p.nobody {
+		asNobody(cmd)
+	}
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {
 		p.t.Fatal(err)
@@ -85,7 +93,7 @@ func (p *patient) must(script string) string {
 	return out
 }
 
-const doctorCommand = "quarry doctor --json --proc $TMPDIR/proc"
+const doctorCommand = "quarry doctor --json --least-free 0 --proc $TMPDIR/proc"
 
 // findings runs the doctor.
 func (p *patient) findings(env ...string) []finding {
@@ -163,11 +171,25 @@ func TestDoctor(t *testing.T) {
 			p.must("mkdir -p d/1 d/2 d/3")
 			p.write("proc/sys/fs/inotify/max_user_watches", "3\n")
 		}, ""},
+		{"indexes over their limit", "index-cap", func(p *patient) {
+			p.must("mkdir -p ../other && touch ../other/go.mod && echo two > ../other/b.txt && quarry index build -q --root ../other && quarry index build -q")
+			p.write("home/.config/quarry/quarry.toml", "[index]\nmax-size = 10\n")
+		}, ""},
+		{"a process that holds the index and is suspended", "index-silent", func(p *patient) { p.suspended() }, ""},
+		{"a folder nobody may read", "unreadable", func(p *patient) { p.must("mkdir secret && chmod 000 secret") }, ""},
+		{"a workspace that can't be written to", "root-read-only", func(p *patient) { p.must("chmod 555 .") }, ""},
+		{"a state folder that can't be made", "place-missing", func(p *patient) {
+			p.must("mkdir -p -m 700 ~/.cache/quarry && mkdir -p -m 700 ~/.local/share && mkdir ~/.local/state && chmod 555 ~/.local/state")
+		}, ""},
+		{"a cache that can't be written to", "place-read-only", func(p *patient) { p.must("mkdir -p -m 700 ~/.cache/quarry && chmod 500 ~/.cache/quarry") }, ""},
 		{"too short a queue", "inotify-queued-events", func(p *patient) { p.write("proc/sys/fs/inotify/max_queued_events", "16\n") }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPatient(t)
+			if os.Getuid() == 0 && slices.Contains([]string{"unreadable", "root-read-only", "place-missing", "place-read-only"}, c.id) {
+				p.becomeNobody() // nothing stops root
+			}
 			var env []string
 			if c.env != "" {
 				env = append(env, c.env)
@@ -190,6 +212,13 @@ func TestDoctor(t *testing.T) {
 			if code != 0 {
 				t.Fatalf("%s: exit code %d\n%s", script, code, out)
 			}
+			if p.ended != nil { // killed, but perhaps not gone yet
+				select {
+				case <-p.ended:
+				case <-time.After(10 * time.Second):
+					t.Fatalf("after %s the process is still there\n%s", script, out)
+				}
+			}
 			if c.env == "" {
 				if left := p.findings(); len(left) > 0 {
 					t.Errorf("after %s: %+v\n%s", script, left, out)
@@ -198,6 +227,53 @@ func TestDoctor(t *testing.T) {
 			p.must("quarry search one")
 		})
 	}
+}
+
+// becomeNobody gives all the patient has to a user without rights.
+func (p *patient) becomeNobody() {
+	p.t.Helper()
+	top := filepath.Dir(p.home)
+	program, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	// Where tests are compiled others may not look.
+	own := filepath.Join(top, "bin", "quarry")
+	if err := os.Remove(own); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.Link(program, own); err != nil {
+		p.t.Skip("needs the program where others may start it: ", err)
+	}
+	if out, err := exec.Command("find", top, "-not", "-type", "l", "-not", "-path", own, "-exec", "chown", "65534", "{}", "+").CombinedOutput(); err != nil {
+		p.t.Skipf("can't become another user: %v %s", err, out)
+	}
+	p.nobody = true
+}
+
+// suspended leaves a process that keeps the index and was stopped.
+func (p *patient) suspended() {
+	p.t.Helper()
+	if _, err := exec.LookPath("fuser"); err != nil {
+		p.t.Skip("the advice needs fuser")
+	}
+	serve := exec.Command(filepath.Join(filepath.Dir(p.home), "bin", "quarry"), "serve")
+	serve.Dir, serve.Env = p.dir, p.env
+	if err := serve.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		serve.Wait()
+		close(ended)
+	}()
+	p.ended = ended
+	p.t.Cleanup(func() {
+		serve.Process.Kill()
+		<-ended
+	})
+	p.must("until quarry index status | grep -q 'state *ready'; do sleep 0.02; done")
+	p.must("kill -STOP " + strconv.Itoa(serve.Process.Pid))
 }
 
 // staleSocket leaves a socket where the process that kept the index had it.
@@ -247,9 +323,28 @@ func (p *patient) cutChange() {
 	}
 }
 
+// A disk that is nearly full is a problem for the workspace, and for what is
+// kept if that is elsewhere.
+func TestDoctorRoom(t *testing.T) {
+	p := newPatient(t)
+	out, code := p.sh("quarry doctor --proc $TMPDIR/proc --least-free 9000000000000000000")
+	if n := strings.Count(out, "Problem: "); code != 1 || n < 1 || n > 3 || !strings.HasPrefix(out, "Problem: The disk of "+p.dir+" has only") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+// Without a home several checks can't look; that is said once.
+func TestDoctorNoHome(t *testing.T) {
+	p := newPatient(t)
+	got := p.findings("HOME=")
+	if len(got) != 1 || got[0].ID != "no-home" {
+		t.Errorf("found %+v, want one no-home", got)
+	}
+}
+
 func TestDoctorText(t *testing.T) {
 	p := newPatient(t)
-	out := p.must("quarry doctor --proc $TMPDIR/proc")
+	out := p.must("quarry doctor --least-free 0 --proc $TMPDIR/proc")
 	want := "All is well with " + p.dir + ".\n"
 	if !strings.HasPrefix(out, want) {
 		t.Errorf("%s, want %s", out, want)

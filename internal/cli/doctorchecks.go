@@ -291,6 +291,11 @@ func (x *examining) checkIndexes() error {
 	if err != nil {
 		return err
 	}
+	if len(p.Indexes) > 0 {
+		if err := x.checkStored(filepath.Dir(p.Indexes[0].Dir)); err != nil {
+			return err
+		}
+	}
 	for i, at := range p.Indexes {
 		// Systems take 104 to 108 bytes for the path of a socket.
 		if len(at.Socket) > 103 && i == 0 {
@@ -301,7 +306,7 @@ func (x *examining) checkIndexes() error {
 				Run: []string{`export XDG_RUNTIME_DIR=/tmp/run-$(id -u); mkdir -p -m 700 "$XDG_RUNTIME_DIR"`},
 			})
 		}
-		s, err := doctor.ExamineIndex(p, at)
+		s, err := doctor.ExamineIndex(x.ctx, p, at)
 		if err != nil {
 			x.find(finding{
 				ID: "index", What: fmt.Sprintf("The index %s can't be opened: %v.", at.Dir, err),
@@ -324,7 +329,7 @@ func (x *examining) checkIndexes() error {
 				ID: "index-silent", What: "A process holds the index and doesn't answer.",
 				Why: "Searches read the files, and no other process can take the index over.",
 				Fix: "End that process: it may be suspended (^Z) or of another version.",
-				Run: []string{"fuser -k " + shellQuote(filepath.Join(at.Dir, "owner.lock"))},
+				Run: []string{"fuser -k " + shellQuote(filepath.Join(at.Dir, "owner.lock")), "rm -f " + shellQuote(at.Socket)},
 			})
 		} else if !s.Answers && exists(at.Socket) {
 			x.find(finding{

@@ -180,10 +180,13 @@ func sizeOf(root *rootfs.Root, p rootfs.Path) int64 {
 }
 
 // ExamineIndex looks at one index. An index that isn't there is fine.
-func ExamineIndex(p Places, at Index) (*IndexState, error) {
+func ExamineIndex(ctx context.Context, p Places, at Index) (*IndexState, error) {
 	s := &IndexState{Index: at}
 	if client, err := owner.Dial(at.Socket); err == nil {
-		s.Answers = true
+		// The system connects for a suspended process too. No request has no
+		// bytes, so a live one answers with an error.
+		err := client.Ask(ctx, nil, func([]byte) error { return nil })
+		s.Answers = !errors.Is(err, owner.ErrNoOwner)
 		client.Close()
 	}
 	state, err := rootfs.Open(at.Dir, &rootfs.Options{Trusted: true, AllowAny: true})
@@ -195,12 +198,8 @@ func ExamineIndex(p Places, at Index) (*IndexState, error) {
 	}
 	defer state.Close()
 	if !s.Answers {
-		lease, err := owner.Claim(state)
-		if err != nil {
+		if s.Silent, err = held(state); err != nil {
 			return nil, err
-		}
-		if s.Silent = lease == nil; lease != nil {
-			lease.Release()
 		}
 	}
 	ws, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 )
 
@@ -46,7 +47,7 @@ func TestExamineTree(t *testing.T) {
 
 func TestExamineIndexWithoutOne(t *testing.T) {
 	dir := t.TempDir()
-	got, err := ExamineIndex(Places{Root: dir}, Index{Dir: filepath.Join(dir, "none"), Socket: filepath.Join(dir, "none.sock")})
+	got, err := ExamineIndex(context.Background(), Places{Root: dir}, Index{Dir: filepath.Join(dir, "none"), Socket: filepath.Join(dir, "none.sock")})
 	if err != nil || got.Answers || got.Silent || len(got.Damage) > 0 {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -72,5 +73,48 @@ func TestHiding(t *testing.T) {
 		if ok != (c.file != "") || ok && (file != c.file || line != c.line) {
 			t.Errorf("%s: %s:%d %v, want %s:%d", c.name, file, line, ok, c.file, c.line)
 		}
+	}
+}
+
+// All indexes of a user are listed, whoever keeps them.
+func TestExamineStored(t *testing.T) {
+	home := t.TempDir()
+	if got, err := ExamineStored(filepath.Join(home, "none")); err != nil || got != nil {
+		t.Errorf("without any: %v, %v", got, err)
+	}
+	for _, name := range []string{"kept", "left", "other"} {
+		if err := os.Mkdir(filepath.Join(home, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"kept", "left"} {
+		state, err := rootfs.Open(filepath.Join(home, name), &rootfs.Options{Trusted: true, AllowAny: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer state.Close()
+		lease, err := owner.Claim(state)
+		if err != nil || lease == nil {
+			t.Fatal(lease, err)
+		}
+		if name == "kept" {
+			defer lease.Release()
+		} else {
+			lease.Release()
+		}
+	}
+	got, err := ExamineStored(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(home, "other")); err != nil || len(left) > 0 {
+		t.Errorf("looking made %v, %v", left, err)
+	}
+	kept := map[string]bool{}
+	for _, s := range got {
+		kept[filepath.Base(s.Dir)] = s.Kept
+	}
+	if diff := cmp.Diff(map[string]bool{"kept": true, "left": false, "other": false}, kept); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+
+	"quarry/internal/config"
+	"quarry/internal/doctor"
+)
+
+// checkRoom looks at what is free on the volumes of the workspace and of what
+// Quarry keeps, each volume once.
+func (x *examining) checkRoom() error {
+	state, err := config.StateDir(x.s.getenv())
+	if err != nil {
+		return err
+	}
+	cache, err := config.CacheDir(x.s.getenv())
+	if err != nil {
+		return err
+	}
+	seen := map[uint64]bool{}
+	for _, p := range []struct{ dir, why string }{
+		{x.dir, "A change writes the new file beside the old one, and is refused when there is no room."},
+		{existingDir(state), "Before a file is changed, what it said is kept there; without room every change is refused."},
+		{existingDir(cache), "An index can't be made or brought up to date, so searches read the files."},
+	} {
+		free, volume, ok := roomOn(p.dir)
+		if !ok || seen[volume] || free >= x.least {
+			continue
+		}
+		seen[volume] = true
+		x.find(finding{
+			ID: "disk-full", What: fmt.Sprintf("The disk of %s has only %s left.", p.dir, sizeText(free)), Why: p.why,
+			Fix: "Make room. Of what Quarry keeps, indexes can go (quarry index delete), and what is in the trash (quarry trash empty).",
+		})
+	}
+	return nil
+}
+
+// checkStored compares what all indexes take with what they may.
+func (x *examining) checkStored(home string) error {
+	file, err := x.s.file()
+	if err != nil {
+		return nil // the configuration is broken, and that was said
+	}
+	const name = "index.max-size"
+	limit, err := file.Get(x.s.getenv(), x.dir, name)
+	if err != nil {
+		return nil // so was that
+	}
+	if limit.Source == config.FromDefault {
+		for _, k := range config.Keys() {
+			if k.Path() == name {
+				limit.Text = k.Default
+			}
+		}
+	}
+	most, err := config.ParseSize(limit.Text)
+	if err != nil || most == 0 {
+		return err
+	}
+	all, err := doctor.ExamineStored(home)
+	if err != nil {
+		return err
+	}
+	var total int64
+	for _, s := range all {
+		total += s.Bytes
+	}
+	if total <= most {
+		return nil
+	}
+	f := finding{
+		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, sizeText(total), sizeText(most)),
+		Why: "The next one that is built deletes those used longest ago, and one that is larger by itself never lasts.",
+		Fix: "Allow more with index.max-size in quarry.toml, or delete what you no longer search; used longest ago:",
+	}
+	for _, s := range all {
+		if total > most && !s.Kept {
+			f.Run = append(f.Run, "rm -rf "+shellQuote(s.Dir))
+			total -= s.Bytes
+		}
+	}
+	x.find(f)
+	return nil
+}
