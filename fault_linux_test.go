@@ -218,17 +218,21 @@ func handles(t testing.TB) int {
 	return len(entries)
 }
 
+// dropVolumeTrash removes the trash of the volume, which is made where the one of
+// the desktop fails, if it is empty.
+func dropVolumeTrash() {
+	trash := fmt.Sprintf("/dev/shm/.Trash-%d", os.Getuid())
+	for _, dir := range []string{trash + "/files", trash + "/info", trash} {
+		os.Remove(dir)
+	}
+}
+
 // Every system call of every change fails once, in every way. The tree is then
 // the old one or the new one as the answer says, a second try works, all can be
 // undone, and no handle and no temporary file is left.
 func TestNthFault(t *testing.T) {
 	total := 0
-	t.Cleanup(func() { // the volume's trash, where the one of the desktop fails
-		trash := fmt.Sprintf("/dev/shm/.Trash-%d", os.Getuid())
-		os.Remove(trash + "/files")
-		os.Remove(trash + "/info")
-		os.Remove(trash) // only if they are empty
-	})
+	t.Cleanup(dropVolumeTrash)
 	for _, f := range faultyActs() {
 		t.Run(f.name, func(t *testing.T) {
 			var want outcome
@@ -254,6 +258,7 @@ func TestNthFault(t *testing.T) {
 
 // Two calls fail. What could not be taken back says so, and can be undone.
 func TestTwoFaults(t *testing.T) {
+	t.Cleanup(dropVolumeTrash)
 	pairs := 300
 	if os.Getenv("STRESS") == "long" {
 		pairs = 50_000
