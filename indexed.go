@@ -60,6 +60,7 @@ type keeper struct {
 	done    sync.WaitGroup
 
 	judge *walk.Judge // decides which folders are watched
+	begun bool        // the watcher has told something; only Barrier's apply uses it
 
 	watching chan watching // what start takes
 
@@ -242,6 +243,15 @@ func (k *keeper) Barrier(ctx context.Context, apply func(index.Changes)) ([]root
 	return watcher.Barrier(ctx, func(c *watch.Changes) {
 		var out index.Changes
 		out.Trees = c.Trees
+		// A tree may have other rules than before: of the files in it nothing is
+		// told by itself. The first one is the root, whose rules nobody has read.
+		if k.begun && len(c.Trees) > 0 {
+			k.judge.Forget()
+			for _, dir := range c.Trees {
+				c.Rescan(dir)
+			}
+		}
+		k.begun = true
 		for _, f := range c.Files {
 			out.Files = append(out.Files, f.Path)
 			if dir, is := rulesFor(f.Path); is {

@@ -2,6 +2,7 @@ package quarry_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -538,4 +539,46 @@ func TestIndexFollowsHardLinks(t *testing.T) {
 	check("a write through the new second name")
 	os.Remove(full("b.txt"))
 	check("the second name is gone")
+}
+
+// A folder that comes in by a rename brings rules nobody heard of by
+// themselves: a folder they ignore is searched when it is named, and one they
+// no longer ignore is watched.
+func TestRulesThatComeWithAFolder(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	put := func(full, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(filepath.Join(dir, "p/x/f"), "needle\n")
+	put(filepath.Join(outside, "p/x/f"), "needle\n")
+	put(filepath.Join(outside, "p/.gitignore"), "x/\n")
+	with, without := indexedPair(t, dir, 2)
+	compare := func(when string) {
+		t.Helper()
+		for _, paths := range [][]string{nil, {"p"}, {"p/x"}} {
+			q := quarry.Query{Pattern: "needle", Scope: quarry.Scope{Paths: paths}}
+			if got, want := answer(t, with, q), answer(t, without, q); got != want {
+				t.Errorf("%s, in %q: by index\n%s\nby scan\n%s", when, paths, got, want)
+			}
+		}
+	}
+	swap := func() {
+		t.Helper()
+		in, out, aside := filepath.Join(dir, "p"), filepath.Join(outside, "p"), filepath.Join(outside, "aside")
+		if err := errors.Join(os.Rename(in, aside), os.Rename(out, in), os.Rename(aside, out)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compare("as built")
+	swap()
+	compare("with rules")
+	put(filepath.Join(dir, "p/x/g"), "needle\n")
+	compare("a file in the ignored folder")
+	swap()
+	compare("without them")
+	put(filepath.Join(dir, "p/x/h"), "needle\n")
+	compare("a file in the folder that is ignored no more")
 }

@@ -40,10 +40,16 @@ func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
 }
 
 // covers reports whether the files of a folder are in the index: an ignored
-// folder is searched when it is named, but not indexed.
+// folder is searched when it is named, but not indexed. The rules above it are
+// read anew: those the watcher goes by may be older where it gets no events.
 func (k *keeper) covers(dir rootfs.Path) bool {
+	if dir.IsRoot() {
+		return true
+	}
+	walking := k.ws.indexWalk()
+	judge := walk.NewJudge(k.ws.root, &walking)
 	for ; !dir.IsRoot(); dir = dir.Dir() {
-		if !k.judge.Enters(dir.Dir(), dir.Base()) {
+		if !judge.Enters(dir.Dir(), dir.Base()) {
 			return false
 		}
 	}
