@@ -1,10 +1,12 @@
 package quarry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -99,17 +101,9 @@ func (w *Workspace) SearchCode(ctx context.Context, q CodeQuery) (*CodeResult, e
 }
 
 func sortChunks(list []Chunk) {
-	slices.SortFunc(list, func(a, b Chunk) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		if c := strings.Compare(a.Path, b.Path); c != 0 {
-			return c
-		}
-		return a.StartLine - b.StartLine
+	sort.Slice(list, func(i, j int) bool {
+		a, b := &list[i], &list[j]
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path), a.StartLine-b.StartLine) < 0
 	})
 }
 

@@ -2,6 +2,7 @@ package quarry
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"quarry/internal/zoekt"
@@ -33,7 +34,7 @@ func (r *remote) parts(l *listing, at *place) []part {
 			list = append(list, part{checkout: c})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b part) int { return comparePaths(a.name(), b.name()) })
+	sort.SliceStable(list, func(i, j int) bool { return comparePaths(list[i].name(), list[j].name()) < 0 })
 	return joinParts(list)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 	"time"
@@ -243,7 +244,7 @@ func (r *remoteRun) candidates(repos []*zoekt.Repo, scope *remoteScope, at *plac
 			files = r.judged(files, p, facts, named[p.Name], scope, at)
 		}
 	}
-	slices.SortFunc(files, func(a, b remoteFile) int { return strings.Compare(a.path, b.path) })
+	sort.Slice(files, func(i, j int) bool { return files[i].path < files[j].path })
 	return files, nil
 }
 

@@ -1,10 +1,11 @@
 package quarry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -301,20 +302,15 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
 
 // byOrder sorts files as the query asks, path order being the tie-break.
 func byOrder(files []File, order Order) {
-	slices.SortStableFunc(files, func(a, b File) int {
+	sort.SliceStable(files, func(i, j int) bool {
+		a, b := &files[i], &files[j]
+		c := 0
 		switch order {
 		case ByModTime:
-			if c := b.ModTime.Compare(a.ModTime); c != 0 {
-				return c
-			}
+			c = b.ModTime.Compare(a.ModTime)
 		case ByRelevance:
-			if a.Score != b.Score {
-				if a.Score > b.Score {
-					return -1
-				}
-				return 1
-			}
+			c = cmp.Compare(b.Score, a.Score)
 		}
-		return strings.Compare(a.Path, b.Path)
+		return cmp.Or(c, strings.Compare(a.Path, b.Path)) < 0
 	})
 }

@@ -2,6 +2,7 @@ package ignore
 
 import (
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -167,7 +168,7 @@ type Matcher struct {
 // NewMatcher combines the rules of all folders that have any.
 func NewMatcher(folders []Folder) *Matcher {
 	folders = slices.Clone(folders)
-	slices.SortStableFunc(folders, func(a, b Folder) int { return strings.Compare(a.Dir, b.Dir) })
+	sort.SliceStable(folders, func(i, j int) bool { return folders[i].Dir < folders[j].Dir })
 	m := &Matcher{frames: make(map[string]*Frame, len(folders))}
 	for _, d := range folders {
 		up, ok := m.frames[d.Dir]

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -98,7 +99,7 @@ func (b *build) read(ctx context.Context) (int, error) {
 		})
 	}
 	wg.Wait()
-	slices.SortFunc(b.runs, func(x, y run) int { return cmp.Or(x.job-y.job, x.skip-y.skip) })
+	sort.Slice(b.runs, func(i, j int) bool { return cmp.Or(b.runs[i].job-b.runs[j].job, b.runs[i].skip-b.runs[j].skip) < 0 })
 	return min(int(b.next.Load()), len(b.jobs)), ctx.Err()
 }
 

@@ -1,10 +1,10 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"time"
 )
@@ -46,7 +46,7 @@ func (ix *Index) takeJobs() []job {
 			jobs = append(jobs, job{path, c.hidden, c.seq})
 		}
 	}
-	slices.SortFunc(jobs, func(a, b job) int { return cmp.Compare(a.path, b.path) })
+	sort.Slice(jobs, func(i, j int) bool { return jobs[i].path < jobs[j].path })
 	return jobs
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sort"
 	"sync/atomic"
 
 	"quarry/internal/rootfs"
@@ -131,7 +132,7 @@ func (ix *Index) newSnapshot() *snapshot {
 	for _, skip := range ix.unreadable {
 		s.skipped = append(s.skipped, skip)
 	}
-	slices.SortFunc(s.skipped, func(a, b walk.Skip) int { return cmp.Compare(a.Path, b.Path) })
+	sort.Slice(s.skipped, func(i, j int) bool { return s.skipped[i].Path < s.skipped[j].Path })
 	for path, c := range ix.dirty {
 		if c.member {
 			s.dirty = append(s.dirty, dirtyDoc{path, c.hidden})

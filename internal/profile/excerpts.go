@@ -1,10 +1,9 @@
 package profile
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
+	"sort"
 
 	"quarry"
 	"quarry/internal/render"
@@ -131,7 +130,7 @@ func (c *call) mostMatches(ctx context.Context, q quarry.Query) ([]counted, *qua
 	if err == nil {
 		err = spent(sum)
 	}
-	slices.SortStableFunc(files, func(a, b counted) int { return cmp.Compare(b.matched, a.matched) })
+	sort.SliceStable(files, func(i, j int) bool { return files[i].matched > files[j].matched })
 	return files, sum, err
 }
 

@@ -13,7 +13,7 @@ import (
 	"cmp"
 	"io"
 	"iter"
-	"slices"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -121,8 +121,9 @@ func Apply(d *textfile.Document, edits ...Edit) (*Change, error) {
 			return nil, wrap(edits, i, err)
 		}
 	}
-	slices.SortStableFunc(p.pieces, func(a, b piece) int {
-		return cmp.Or(cmp.Compare(a.namedStart, b.namedStart), cmp.Compare(a.namedEnd, b.namedEnd))
+	sort.SliceStable(p.pieces, func(i, j int) bool {
+		a, b := &p.pieces[i], &p.pieces[j]
+		return cmp.Or(cmp.Compare(a.namedStart, b.namedStart), cmp.Compare(a.namedEnd, b.namedEnd)) < 0
 	})
 	if err := p.checkOverlap(); err != nil {
 		return nil, err

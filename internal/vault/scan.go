@@ -2,7 +2,7 @@ package vault
 
 import (
 	"bytes"
-	"slices"
+	"sort"
 )
 
 // Kind is how a link is written.
@@ -114,9 +114,9 @@ func (n *Note) scanBody(text []byte, start int) {
 }
 
 func sortLinks(links []Link) {
-	order := func(a, b Link) int { return a.Span.Start - b.Span.Start }
-	if !slices.IsSortedFunc(links, order) {
-		slices.SortStableFunc(links, order)
+	before := func(i, j int) bool { return links[i].Span.Start < links[j].Span.Start }
+	if !sort.SliceIsSorted(links, before) {
+		sort.SliceStable(links, before)
 	}
 }
 

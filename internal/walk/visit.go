@@ -2,6 +2,7 @@ package walk
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"unsafe"
 
@@ -287,7 +288,7 @@ func (w *walker) report() Report {
 			r.Counts[j] += n
 		}
 	}
-	slices.SortFunc(w.skipped, func(a, b Skip) int { return strings.Compare(a.Path, b.Path) })
+	sort.Slice(w.skipped, func(i, j int) bool { return w.skipped[i].Path < w.skipped[j].Path })
 	r.Skipped = w.skipped[:min(len(w.skipped), w.opts.MaxSkips)]
 	return r
 }

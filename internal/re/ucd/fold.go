@@ -3,6 +3,7 @@ package ucd
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"sync"
 	"unicode/utf8"
 )
@@ -56,7 +57,7 @@ var orbits = sync.OnceValue(func() []mapping {
 			out = append(out, mapping{r, list[(i+1)%len(list)]})
 		}
 	}
-	slices.SortFunc(out, func(a, b mapping) int { return cmp.Compare(a.from, b.from) })
+	sort.Slice(out, func(i, j int) bool { return out[i].from < out[j].from })
 	return out
 })
 

@@ -2,6 +2,7 @@ package ecma
 
 import (
 	"slices"
+	"sort"
 	"sync"
 
 	"quarry/internal/re/hir"
@@ -46,7 +47,7 @@ var upperOrbits = sync.OnceValue(func() *orbits {
 			o.of[r] = m
 		}
 	}
-	slices.SortFunc(o.sets, func(a, b []rune) int { return int(a[0] - b[0]) })
+	sort.Slice(o.sets, func(i, j int) bool { return o.sets[i][0] < o.sets[j][0] })
 	return o
 })
 
