@@ -2,8 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,15 +13,29 @@ import (
 // The scripts of testdata/script run the program as a shell would; they are
 // the documentation of its commands that can't be wrong.
 func TestMain(m *testing.M) {
-	// The configuration of whoever runs the tests is none of their business.
-	if filepath.Base(os.Args[0]) != "quarry" {
-		os.Setenv("QUARRY_CONFIG", os.DevNull)
-	}
-	testscript.Main(m, map[string]func(){
+	testscript.Main(guests{m}, map[string]func(){
 		"quarry": func() {
 			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 		},
 	})
+}
+
+// guests are tests that neither read the configuration of whoever runs them nor
+// leave indexes and undo logs in their folders.
+type guests struct{ m *testing.M }
+
+func (g guests) Run() int {
+	dir, err := os.MkdirTemp("", "qt")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	os.Setenv("QUARRY_CONFIG", os.DevNull)
+	for _, name := range []string{"XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"} {
+		os.Setenv(name, dir)
+	}
+	return g.m.Run()
 }
 
 func TestScripts(t *testing.T) {
