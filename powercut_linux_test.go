@@ -21,10 +21,7 @@ import (
 
 // A trial is a small vault in memory, with the folders for its journal and the
 // desktop's trash.
-type trial struct {
-	base string
-	ws   *Workspace
-}
+type trial struct{ base string }
 
 func (tr trial) dir() string { return filepath.Join(tr.base, "ws") }
 
