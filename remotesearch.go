@@ -3,7 +3,6 @@ package quarry
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -61,12 +60,8 @@ func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) erro
 	if err != nil {
 		return nil, err
 	}
-	search, cancel := context.WithCancel(ctx)
+	search, cancel := q.within(ctx)
 	defer cancel()
-	if q.Limits.Time > 0 {
-		search, cancel = context.WithTimeout(search, q.Limits.Time)
-		defer cancel()
-	}
 	run := &remoteRun{
 		r: r, q: &q, ctx: search, filter: f, pattern: pattern,
 		request: q.request(), matching: pattern.NewSearch(search), scanners: make([]*scan.Scanner, r.workers),
@@ -85,16 +80,7 @@ func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) erro
 	sum.Stats.Strategy, sum.Stats.Remote = pattern.Strategy(), true
 	sum.Stats.Plan = fmt.Sprintf("zoekt: %d candidates, %d servers", run.asked, r.client.Servers())
 	sum.Stats.Elapsed = time.Since(started)
-	switch {
-	case err == nil || errors.Is(err, errEnough):
-	case errors.Is(err, match.ErrBudget):
-		sum.stop(StopBudget)
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		sum.stop(StopTime)
-	default:
-		return nil, err
-	}
-	return sum, nil
+	return sum.ended(ctx, err)
 }
 
 // filter makes a scope ready; a vault's settings don't reach to servers.

@@ -49,12 +49,8 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 	if err != nil {
 		return nil, err
 	}
-	search, cancel := context.WithCancel(ctx)
+	search, cancel := q.within(ctx)
 	defer cancel()
-	if q.Limits.Time > 0 {
-		search, cancel = context.WithTimeout(search, q.Limits.Time)
-		defer cancel()
-	}
 	run := &searchRun{
 		ws: w, q: &q, ctx: search, filter: filter, pattern: pattern,
 		request:  q.request(),
@@ -66,16 +62,30 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 	sum = &run.collect.sum
 	sum.Stats.Strategy = pattern.Strategy()
 	sum.Stats.Elapsed = time.Since(started)
+	return sum.ended(ctx, err)
+}
+
+// within bounds the time of a search.
+func (q *Query) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if q.Limits.Time > 0 {
+		return context.WithTimeout(ctx, q.Limits.Time)
+	}
+	return context.WithCancel(ctx)
+}
+
+// ended tells by the error that ended a search, whose caller has ctx, which limit
+// was reached; any other error is the search's.
+func (s *Summary) ended(ctx context.Context, err error) (*Summary, error) {
 	switch {
 	case err == nil || errors.Is(err, errEnough):
 	case errors.Is(err, match.ErrBudget):
-		sum.stop(StopBudget)
+		s.stop(StopBudget)
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		sum.stop(StopTime)
+		s.stop(StopTime)
 	default:
 		return nil, err
 	}
-	return sum, nil
+	return s, nil
 }
 
 // SearchText answers a query about one text that lies in no workspace, such as
@@ -94,14 +104,7 @@ func SearchText(ctx context.Context, r io.Reader, q Query, yield func(*File) err
 		err = c.finish()
 	}
 	c.sum.Stats = Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
-	switch {
-	case err == nil || errors.Is(err, errEnough):
-	case errors.Is(err, match.ErrBudget):
-		c.sum.stop(StopBudget)
-	default:
-		return nil, err
-	}
-	return &c.sum, nil
+	return c.sum.ended(ctx, err)
 }
 
 func (q *Query) patterns() []string {
