@@ -6,6 +6,9 @@
 //	STRESS=long go run ./internal/stress/run      the long count, however long
 //	… -only 'race|paths' -write                   some; and into docs/RELIABILITY.md
 //
+// -write replaces the rows of the regimes that were run and leaves the others,
+// so that a table of long forms can be put together over several days.
+//
 // It only starts go test; every regime can be had with the line it prints.
 package main
 
@@ -112,10 +115,10 @@ func run(ctx context.Context, only string, write, list bool) error {
 	if list {
 		return nil
 	}
-	table := tableOf(results, form)
-	fmt.Print("\n", table)
+	rows := rowsOf(results, form, time.Now())
+	fmt.Print("\n", tableHead, strings.Join(rows, ""))
 	if write {
-		if err := intoDocs("docs/RELIABILITY.md", table); err != nil {
+		if err := intoDocs("docs/RELIABILITY.md", rows); err != nil {
 			return err
 		}
 	}
@@ -219,29 +222,57 @@ func (r *regime) read(out io.Reader) (results []result, execs string, tail []str
 	return results, execs, tail
 }
 
-func tableOf(results []result, form string) string {
-	var b strings.Builder
+const tableHead = "| regime | part | tried | violated | time | STRESS, day | seeds from |\n|---|---|---|---|---|---|---|\n"
+
+func rowsOf(results []result, form string, now time.Time) []string {
 	if form == "" {
 		form = "short"
 	}
-	fmt.Fprintf(&b, "STRESS=%s, %s\n\n| regime | part | tried | violated | time | seeds from |\n|---|---|---|---|---|---|\n", form, time.Now().UTC().Format(time.DateOnly))
+	var rows []string
 	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f s | %s |\n", r.regime, strings.ReplaceAll(r.what, "|", ", "), r.tried, r.violated, r.took, r.seeds)
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %.0f s | %s, %s | %s |\n", r.regime, strings.ReplaceAll(r.what, "|", ", "),
+			r.tried, r.violated, r.took, form, now.UTC().Format(time.DateOnly), r.seeds))
 	}
-	return b.String()
+	return rows
 }
 
-// intoDocs replaces what stands between the two marks.
-func intoDocs(file, table string) error {
+// merged are the rows of an earlier table with the regimes of the new rows
+// replaced, in the order of the list above; rows of regimes that are no longer
+// in it go.
+func merged(earlier, rows []string) []string {
+	of := func(row string) string { // "| regime | ..."
+		cells := strings.SplitN(row, "|", 3)
+		return strings.TrimSpace(cells[min(1, len(cells)-1)])
+	}
+	byRegime := map[string][]string{}
+	for _, row := range earlier {
+		byRegime[of(row)] = append(byRegime[of(row)], row)
+	}
+	for _, row := range rows {
+		delete(byRegime, of(row))
+	}
+	for _, row := range rows {
+		byRegime[of(row)] = append(byRegime[of(row)], row)
+	}
+	var all []string
+	for _, r := range regimes {
+		all = append(all, byRegime[r.name]...)
+	}
+	return all
+}
+
+// intoDocs merges the rows into the table that stands between the two marks.
+func intoDocs(file string, rows []string) error {
 	const begin, end = "<!-- figures: begin -->\n", "<!-- figures: end -->"
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
 	head, rest, ok := strings.Cut(string(data), begin)
-	_, tail, ok2 := strings.Cut(rest, end)
+	table, tail, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
 		return fmt.Errorf("%s has no %s", file, strings.TrimSpace(begin))
 	}
-	return os.WriteFile(file, []byte(head+begin+"\n"+table+"\n"+end+tail), 0o644)
+	all := strings.Join(merged(strings.SplitAfter(table, "\n"), rows), "")
+	return os.WriteFile(file, []byte(head+begin+"\n"+tableHead+all+"\n"+end+tail), 0o644)
 }

@@ -46,16 +46,19 @@ func TestReports(t *testing.T) {
 
 func TestIntoDocs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "d.md")
-	if err := os.WriteFile(file, []byte("a\n<!-- figures: begin -->\nold\n<!-- figures: end -->\nb\n"), 0o644); err != nil {
+	old := "| gram soundness | a | old |\n| soak | a | old |\n| no such regime | a | old |\n"
+	if err := os.WriteFile(file, []byte("a\n<!-- figures: begin -->\n"+tableHead+old+"<!-- figures: end -->\nb\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := intoDocs(file, "new\n"); err != nil {
+	if err := intoDocs(file, []string{"| soak | b | new |\n", "| soak | c | new |\n", "| HTTP | d | new |\n"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := os.ReadFile(file); string(got) != "a\n<!-- figures: begin -->\n\nnew\n\n<!-- figures: end -->\nb\n" {
-		t.Errorf("%q", got)
+	want := "a\n<!-- figures: begin -->\n\n" + tableHead +
+		"| gram soundness | a | old |\n| HTTP | d | new |\n| soak | b | new |\n| soak | c | new |\n\n<!-- figures: end -->\nb\n"
+	if got, _ := os.ReadFile(file); string(got) != want {
+		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if err := intoDocs("../../../README.md", "x"); err == nil {
+	if err := intoDocs("../../../README.md", nil); err == nil {
 		t.Error("a file without marks was changed")
 	}
 }
