@@ -66,16 +66,16 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 		k.discard()
 		return nil, err
 	}
-	if err := j.sync(seg, end); err != nil {
+	err = j.sync(seg, end)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	seg.syncing--
+	if err != nil {
 		// Whether it is on disk nobody knows; it must not look like a change.
-		j.mu.Lock()
-		defer j.mu.Unlock()
 		return nil, errors.Join(err, j.abandon(k.en.ID))
 	}
 	tx := &Tx{j: j, entry: k.en}
-	j.mu.Lock()
 	j.running[k.en.ID] = tx
-	j.mu.Unlock()
 	return tx, nil
 }
 
@@ -139,8 +139,8 @@ func (j *Journal) beOwner() error {
 	})
 }
 
-// write puts the entry into the log. It returns the segment and how far it has
-// to be synced.
+// write puts the entry into the log. It returns the segment, counted as
+// syncing, and how far it has to be synced.
 func (k *keeper) write() (seg *segment, end int64, err error) {
 	j := k.j
 	j.mu.Lock()
@@ -169,6 +169,7 @@ func (k *keeper) write() (seg *segment, end int64, err error) {
 			return fmt.Errorf("%w: it can't be read back", ErrDamaged)
 		}
 		k.en.Status = Pending
+		seg.syncing++
 		end = seg.end
 		if j.total >= 0 {
 			j.total += end - before + k.packed

@@ -107,7 +107,7 @@ func (j *Journal) enforce() error {
 	var drop []segmentFile
 	gone := j.tail.dropped
 	oldest := j.opts.Now().Add(-j.opts.MaxAge)
-	for _, f := range u.found {
+	for i, f := range u.found {
 		if f.num >= limit {
 			break
 		}
@@ -122,8 +122,12 @@ func (j *Journal) enforce() error {
 		if u.total <= j.opts.MaxBytes && !newest.Before(oldest) {
 			break
 		}
+		next, err := j.load(u.found[i+1]) // there is one: the tail stays
+		if err != nil {
+			return err
+		}
 		for _, e := range s.entries {
-			if !j.abortedAnywhere(s, e.ID) {
+			if !s.aborts[e.ID] && !next.aborts[e.ID] { // where the end of an entry nearly always is
 				gone.count++
 				gone.newest = e.Time
 			}
@@ -132,15 +136,6 @@ func (j *Journal) enforce() error {
 		u.total -= u.size[f.num]
 	}
 	return j.drop(drop, gone, u)
-}
-
-// abortedAnywhere looks for the end of an entry where it nearly always is.
-func (j *Journal) abortedAnywhere(s *segment, id ID) bool {
-	if s.aborts[id] {
-		return true
-	}
-	next := j.segs[s.num+1]
-	return next != nil && next.aborts[id]
 }
 
 // dropLimit is the number of the first segment that must stay: it holds the
@@ -178,8 +173,7 @@ func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 	}
 	for _, f := range files {
 		if s := j.segs[f.num]; s != nil {
-			s.log.Close()
-			delete(j.segs, f.num)
+			j.unload(s)
 		}
 		if err := j.remove(segmentName(f.num, f.m)); err != nil {
 			return err

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // The names under which the test binary is its own victim.
@@ -266,15 +267,20 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 // A process killed at any moment leaves a journal from which everything can be
 // taken back.
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := 200
-	if testing.Short() {
-		rounds = 40
+	const kills = 100 // of one journal
+	run := stress.Start(t, "kill -9 of a journal", 2, 100)
+	for seed := range run.Cases() {
+		killAndUndo(t, seed, kills)
+		run.Tried(kills)
 	}
+}
+
+func killAndUndo(t *testing.T, seed uint64, kills int) {
 	b := newBench(t, &Options{MaxBytes: 1 << 30})
 	if b.ws.FSKind() == rootfs.FSUnknown {
 		t.Skip("here rootfs clears away the temporary files of dead processes only after an hour")
 	}
-	r := rand.New(rand.NewPCG(3, 4))
+	r := stress.Rand(seed)
 	for i := range 6 {
 		b.put(fmt.Sprint("f", i), randomText(r))
 	}
@@ -282,8 +288,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	b.put("d/y", "y")
 	before := tree(t, b.dir, false)
 	counts := map[string]int{}
-	for round := range rounds {
-		cmd := child(t, b, "victim", round)
+	for range kills {
+		cmd := child(t, b, "victim", r.Int())
 		out, err := cmd.StdoutPipe()
 		b.must(err)
 		b.must(cmd.Start())
@@ -301,20 +307,20 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	b.must(err)
 	for _, e := range list {
 		if e.Status != Committed {
-			t.Fatalf("entry %s is %v", e.ID, e.Status)
+			t.Fatalf("seed %d: entry %s is %v", seed, e.ID, e.Status)
 		}
 		if _, err := b.undo(e.ID); err != nil {
-			t.Fatal(err)
+			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
 	if got := tree(t, b.dir, false); got != before {
-		t.Errorf("after undoing all:\n%s\nwant:\n%s", got, before)
+		t.Errorf("seed %d: after undoing all:\n%s\nwant:\n%s", seed, got, before)
 	}
 	left, _ := filepath.Glob(filepath.Join(b.state, "packs", "tmp-*"))
 	owners, _ := filepath.Glob(filepath.Join(b.state, "owners", "*"))
-	t.Logf("%d kills, %d changes undone, recovered: %v; %d packs and %d owners left over", rounds, len(list), counts, len(left), len(owners))
+	t.Logf("seed %d: %d changes undone, recovered: %v; %d packs and %d owners left over", seed, len(list), counts, len(left), len(owners))
 	if len(left) > 1 || len(owners) > 2 {
-		t.Errorf("left over: %v %v", left, owners)
+		t.Errorf("seed %d: left over: %v %v", seed, left, owners)
 	}
 }
 

@@ -209,7 +209,8 @@ type Journal struct {
 
 	mu       sync.Mutex // guards all below, and the lock file
 	lock     *rootfs.Log
-	segs     map[uint32]*segment // loaded ones
+	segs     map[uint32]*segment // loaded ones, a few
+	uses     uint64              // of segments, so far
 	tail     *segment            // the newest; nil before the first
 	total    int64               // bytes kept, about; -1 before the first look
 	capErr   error               // of the last time the caps were applied

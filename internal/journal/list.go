@@ -206,9 +206,9 @@ func (j *Journal) source(e Entry) (*source, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	src := &source{}
-	s := j.segs[e.seg]
-	if s == nil {
-		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID)
+	s, err := j.segmentOf(e)
+	if err != nil {
+		return nil, err
 	}
 	p, err := j.known(segmentName(s.num, s.m))
 	if err != nil {
@@ -285,10 +285,14 @@ func (j *Journal) After(e Entry, i int) ([]byte, error) {
 func (j *Journal) diff(e Entry, i int) ([]byte, error) {
 	j.mu.Lock()
 	at, ok := int64(0), false
-	if s := j.segs[e.seg]; s != nil {
+	s, err := j.segmentOf(e)
+	if err == nil {
 		at, ok = s.diffs[diffKey{e.ID, i}]
 	}
 	j.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	if !ok {
 		return nil, fmt.Errorf("%w: the new content of %s", ErrDamaged, e.ID)
 	}
@@ -299,9 +303,9 @@ func (j *Journal) diff(e Entry, i int) ([]byte, error) {
 func (j *Journal) body(e Entry, at, size int64, want recType) ([]byte, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s := j.segs[e.seg]
-	if s == nil {
-		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID)
+	s, err := j.segmentOf(e)
+	if err != nil {
+		return nil, err
 	}
 	buf := make([]byte, max(0, min(s.end-at, headLen+min(size, maxRecord))))
 	if _, err := s.log.ReadAt(buf, at); err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -32,6 +31,9 @@ type segment struct {
 	commits  map[ID]commit
 	aborts   map[ID]bool
 	damaged  int
+
+	used    uint64 // when it was asked for last; see Journal.load
+	syncing int    // how many will still sync it
 }
 
 type diffKey struct {
@@ -82,30 +84,6 @@ func (j *Journal) listSegments() ([]segmentFile, error) {
 	}
 	sort.Slice(found, func(i, j int) bool { return found[i].num < found[j].num })
 	return found, nil
-}
-
-// load reads a segment, or what was appended to it since.
-func (j *Journal) load(f segmentFile) (*segment, error) {
-	s := j.segs[f.num]
-	if s == nil {
-		p, err := j.known(segmentName(f.num, f.m))
-		if err != nil {
-			return nil, err
-		}
-		log, err := j.root.OpenLog(p, false)
-		if err != nil {
-			return nil, err
-		}
-		s = newSegment(f.num, f.m, log)
-	}
-	if err := s.read(j.root); err != nil {
-		if j.segs[f.num] == nil {
-			s.log.Close()
-		}
-		return nil, err
-	}
-	j.segs[f.num] = s
-	return s, nil
 }
 
 func newSegment(num uint32, m marker, log *rootfs.Log) *segment {
@@ -254,19 +232,6 @@ func (j *Journal) catchUp() error {
 	return err
 }
 
-// forget closes segments that others have dropped.
-func (j *Journal) forget(found []segmentFile) {
-	for num, s := range j.segs {
-		if !slices.ContainsFunc(found, func(f segmentFile) bool { return f.num == num }) {
-			s.log.Close()
-			delete(j.segs, num)
-			j.syncMu.Lock()
-			delete(j.synced, s)
-			j.syncMu.Unlock()
-		}
-	}
-}
-
 // rotate starts a new segment if the tail is full, old, or missing. The lock is
 // held exclusively.
 func (j *Journal) rotate() error {
@@ -313,7 +278,8 @@ func (j *Journal) rotate() error {
 	if err != nil {
 		return errors.Join(err, log.Close(), j.root.Remove(p))
 	}
-	j.segs[num], j.tail = s, s
+	j.keep(s)
+	j.tail = s
 	return nil
 }
 

@@ -8,12 +8,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // The names under which the test binary is its own victim.
@@ -89,59 +91,69 @@ func (d *desk) child(role string, seed int) *exec.Cmd {
 // Whenever a process dies, each thing is in its place or in the trash with its
 // record, whole and once.
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 20
-	}
+	const kills = 60 // of one trash
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		t.Setenv("TMPDIR", "/dev/shm") // a kill needs no disk
 	}
 	kinds(t, func(t *testing.T, d *desk) {
-		r := rand.New(rand.NewPCG(1, 2))
+		run := stress.Start(t, "kill -9 of a trash: "+path.Base(t.Name()), 1, 170)
 		for i := range 3 {
 			d.write(fmt.Sprintf("d%d/same/file", i), fmt.Sprint(i))
 		}
-		for round := range rounds {
-			cmd := d.child("victim", round)
-			out, err := cmd.StdoutPipe()
-			d.must(err)
-			d.must(cmd.Start())
-			if _, err := io.CopyN(io.Discard, bufio.NewReaderSize(out, 16), int64(1+r.IntN(20))); err != nil {
-				t.Fatal("the child failed: ", err)
-			}
-			for range r.IntN(40) {
-				os.Stat(d.dir)
-			}
-			cmd.Process.Kill()
-			cmd.Wait()
-			where := map[string]int{}
-			for i := range 3 {
-				name := fmt.Sprintf("d%d/same", i)
-				if d.read(name+"/file") == fmt.Sprint(i) {
-					where[name]++
-				}
-			}
-			for _, item := range d.list() {
-				if !item.Inside {
-					t.Fatalf("round %d: %s lost its record", round, item.ID)
-				}
-				where[item.Path.String()]++
-			}
-			if len(where) != 3 || where["d0/same"]*where["d1/same"]*where["d2/same"] != 1 {
-				t.Fatalf("round %d: %v", round, where)
-			}
-		}
-		for _, item := range d.list() {
-			if _, err := d.bin.Restore(item, rootfs.Path{}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for i := range 3 {
-			if got := d.read(fmt.Sprintf("d%d/same/file", i)); got != fmt.Sprint(i) {
-				t.Errorf("d%d: %q", i, got)
+		for seed := range run.Cases() {
+			d.killAndRestore(stress.Rand(seed), kills)
+			run.Tried(kills)
+			if t.Failed() {
+				t.Logf("STRESS_SEED=%d", seed)
 			}
 		}
 	})
+}
+
+// killAndRestore kills processes that trash and restore three folders. None of
+// them is ever lost or there twice.
+func (d *desk) killAndRestore(r *rand.Rand, kills int) {
+	t := d.t
+	for round := range kills {
+		cmd := d.child("victim", r.Int())
+		out, err := cmd.StdoutPipe()
+		d.must(err)
+		d.must(cmd.Start())
+		if _, err := io.CopyN(io.Discard, bufio.NewReaderSize(out, 16), int64(1+r.IntN(20))); err != nil {
+			t.Fatal("the child failed: ", err)
+		}
+		for range r.IntN(40) {
+			os.Stat(d.dir)
+		}
+		cmd.Process.Kill()
+		cmd.Wait()
+		where := map[string]int{}
+		for i := range 3 {
+			name := fmt.Sprintf("d%d/same", i)
+			if d.read(name+"/file") == fmt.Sprint(i) {
+				where[name]++
+			}
+		}
+		for _, item := range d.list() {
+			if !item.Inside {
+				t.Fatalf("round %d: %s lost its record", round, item.ID)
+			}
+			where[item.Path.String()]++
+		}
+		if len(where) != 3 || where["d0/same"]*where["d1/same"]*where["d2/same"] != 1 {
+			t.Fatalf("round %d: %v", round, where)
+		}
+	}
+	for _, item := range d.list() {
+		if _, err := d.bin.Restore(item, rootfs.Path{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		if got := d.read(fmt.Sprintf("d%d/same/file", i)); got != fmt.Sprint(i) {
+			t.Errorf("d%d: %q", i, got)
+		}
+	}
 }
 
 func TestProcessesTrashOneName(t *testing.T) {

@@ -1,0 +1,102 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"quarry/internal/rootfs"
+)
+
+// maxLoaded is how many segments stay in memory: the newest, which nearly every
+// question is about, and the one that was read last. The entries of 4 MiB of
+// small edits take about 13 MB, and a full journal has 64 such segments.
+const maxLoaded = 2
+
+// load reads a segment, or what was appended to it since. The one it returns
+// may be closed by the next load.
+func (j *Journal) load(f segmentFile) (*segment, error) {
+	s := j.segs[f.num]
+	if s == nil {
+		p, err := j.known(segmentName(f.num, f.m))
+		if err != nil {
+			return nil, err
+		}
+		log, err := j.root.OpenLog(p, false)
+		if err != nil {
+			return nil, err
+		}
+		s = newSegment(f.num, f.m, log)
+	}
+	if err := s.read(j.root); err != nil {
+		if j.segs[f.num] == nil {
+			s.log.Close()
+		}
+		return nil, err
+	}
+	j.keep(s)
+	return s, nil
+}
+
+// keep notes that a segment is loaded and in use, and closes those nobody asked
+// for in the longest time: never the tail, nor one that is still to be synced.
+func (j *Journal) keep(s *segment) {
+	j.uses++
+	s.used = j.uses
+	j.segs[s.num] = s
+	for len(j.segs) > maxLoaded {
+		var idle *segment
+		for _, o := range j.segs {
+			if o != s && o != j.tail && o.syncing == 0 && (idle == nil || o.used < idle.used) {
+				idle = o
+			}
+		}
+		if idle == nil {
+			return
+		}
+		j.unload(idle)
+	}
+}
+
+func (j *Journal) unload(s *segment) {
+	s.log.Close() // what was appended is written; a sync is never owed here
+	delete(j.segs, s.num)
+	j.syncMu.Lock()
+	delete(j.synced, s)
+	j.syncMu.Unlock()
+}
+
+// forget closes segments that others have dropped.
+func (j *Journal) forget(found []segmentFile) {
+	for num, s := range j.segs {
+		if !slices.ContainsFunc(found, func(f segmentFile) bool { return f.num == num }) {
+			j.unload(s)
+		}
+	}
+}
+
+// segmentOf returns the segment with the contents of e. mu is held, the lock
+// file is not.
+func (j *Journal) segmentOf(e Entry) (*segment, error) {
+	if s := j.segs[e.seg]; s != nil {
+		j.keep(s)
+		return s, nil
+	}
+	var s *segment
+	err := j.locked(false, func() error {
+		found, err := j.listSegments()
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(found, func(f segmentFile) bool { return f.num == e.seg })
+		if i < 0 {
+			return rootfs.NotFound
+		}
+		s, err = j.load(found[i])
+		return err
+	})
+	if errors.Is(err, rootfs.NotFound) {
+		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID)
+	}
+	return s, err
+}
