@@ -541,6 +541,38 @@ func TestIndexFollowsHardLinks(t *testing.T) {
 	check("the second name is gone")
 }
 
+// A file that is kept open by a name that is gone goes on to be written to under
+// its other name, which makes no event for that one.
+func TestIndexFollowsHandlesWithoutName(t *testing.T) {
+	dir := t.TempDir()
+	full := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(full("a.txt"), []byte("plain\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	handle, err := os.OpenFile(full("a.txt"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer handle.Close()
+	with, without := indexedPair(t, dir, 2)
+	check := func(step string) {
+		t.Helper()
+		if got, want := answer(t, with, quarry.Query{Pattern: "needle"}), answer(t, without, quarry.Query{Pattern: "needle"}); got != want {
+			t.Errorf("%s: by index\n%s\nby scan\n%s", step, got, want)
+		}
+	}
+	if err := os.Link(full("a.txt"), full("b.txt")); err != nil {
+		t.Skip("no hard links here")
+	}
+	os.Remove(full("a.txt"))
+	check("one name for another")
+	if err := with.WaitIndex(t.Context()); err != nil { // reads it as a file with one name
+		t.Fatal(err)
+	}
+	handle.WriteString("needle\n")
+	check("a write through the name that is gone")
+}
+
 // A folder that comes in by a rename brings rules nobody heard of by
 // themselves: a folder they ignore is searched when it is named, and one they
 // no longer ignore is watched.

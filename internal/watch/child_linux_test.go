@@ -26,18 +26,23 @@ type changer struct {
 	rnd *rand.Rand
 	n   int
 	fd  *os.File // a file kept open across changes
+	in  uint64   // the folder in which it was opened
+
+	// watched says that every folder is: then a write is told even if its name
+	// is not there any more. See the package comment for where that ends.
+	watched bool
 }
 
 // serveChanges is the child: it makes one change a line read from stdin, and
 // answers with what was touched.
-func serveChanges(dir string, seed uint64, in io.Reader, out io.Writer) error {
-	c := &changer{dir: dir, rnd: rand.New(rand.NewPCG(seed, 1))}
+func serveChanges(dir string, seed uint64, watched bool, in io.Reader, out io.Writer) error {
+	c := &changer{dir: dir, rnd: rand.New(rand.NewPCG(seed, 1)), watched: watched}
 	kinds := c.kinds()
 	asks := bufio.NewScanner(in)
 	for asks.Scan() {
 		kind := kinds[c.rnd.IntN(len(kinds))]
 		if kind.heavy && c.rnd.IntN(8) > 0 {
-			kind = kinds[c.rnd.IntN(20)]
+			kind = kinds[c.rnd.IntN(21)]
 		}
 		c.n++
 		touched := kind.do()
@@ -64,7 +69,7 @@ func (c *changer) kinds() []changeKind {
 		{"atomic save", c.save, false}, {"rename over", c.renameOver, false}, {"exchange files", c.exchange, false}, {"delete", c.remove, false},
 		{"delete and recreate", c.recreate, false}, {"chmod", c.chmod, false}, {"times", c.times, false}, {"xattr", c.xattr, false},
 		{"hard link", c.link, false}, {"symlink", c.symlink, false}, {"map", c.memoryMap, false}, {"copy range", c.copyRange, false}, {"allocate", c.allocate, false},
-		{"kept handle", c.keptHandle, false}, {"move file in", c.fileIn, false}, {"move file out", c.fileOut, false},
+		{"kept handle", c.keptHandle, false}, {"second name for a moment", c.passingLink, false}, {"move file in", c.fileIn, false}, {"move file out", c.fileOut, false},
 		{"mkdir -p", c.deep, false}, {"chmod folder", c.chmodDir, false}, {"move folder", c.moveDir, false}, {"swap folders", c.swapDirs, false},
 		{"move folder out", c.dirOut, false}, {"move folder in", c.dirIn, false}, {"delete folder and recreate", c.recreateDir, false},
 		{"folder becomes file", c.dirToFile, false}, {"folder becomes symlink", c.dirToLink, false}, {"folder over empty folder", c.dirOverEmpty, false},
@@ -274,15 +279,57 @@ func (c *changer) allocate() []string {
 func (c *changer) keptHandle() []string {
 	all := []string{"d0", "d1", "d2", "d3"} // it may be anywhere
 	if c.fd != nil {
-		c.fd.Write(c.text())
-		if c.rnd.IntN(3) > 0 {
-			return all
+		if !c.untold() {
+			c.fd.Write(c.text())
+			if c.rnd.IntN(3) > 0 {
+				return all
+			}
 		}
 		c.fd.Close()
 	}
 	p := c.file()
 	c.fd, _ = os.OpenFile(c.root(p), os.O_APPEND|os.O_WRONLY, 0)
+	c.in = inodeOf(filepath.Dir(c.root(p)))
 	return all
+}
+
+// untold says that no event can tell which file a write through the kept handle
+// changes: it has another name, and the one it was opened by is another file's,
+// or went together with its folder.
+func (c *changer) untold() bool {
+	var st syscall.Stat_t
+	if syscall.Fstat(int(c.fd.Fd()), &st) != nil || st.Nlink == 0 {
+		return false
+	}
+	name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", c.fd.Fd()))
+	name, gone := strings.CutSuffix(name, " (deleted)")
+	if err != nil || !gone {
+		return err != nil
+	}
+	return !c.watched || inodeOf(name) != 0 || inodeOf(filepath.Dir(name)) != c.in
+}
+
+func inodeOf(path string) uint64 {
+	var st syscall.Stat_t
+	if syscall.Lstat(path, &st) != nil {
+		return 0
+	}
+	return st.Ino
+}
+
+// passingLink writes through a second name and takes it away again, in a folder
+// that was there before.
+func (c *changer) passingLink() []string {
+	folder := c.folder()
+	if st, err := os.Lstat(c.root(folder)); err != nil || !st.IsDir() || !c.watched {
+		return c.appendTo()
+	}
+	p, q := c.file(), folder+"/l"
+	if os.Link(c.root(p), c.root(q)) == nil {
+		os.WriteFile(c.root(q), c.text(), 0o644)
+		os.Remove(c.root(q))
+	}
+	return tops(p, q)
 }
 
 func (c *changer) fileIn() []string {
@@ -402,14 +449,15 @@ func (c *changer) checkout() []string {
 	return []string{"d0", "d1", "d2", "d3"}
 }
 
-// threads makes changes of many kinds at the same time.
+// threads makes changes of many kinds at the same time, but no links: a second
+// name could come and go in a folder that was just made.
 func (c *changer) threads() []string {
 	var wg sync.WaitGroup
 	for i := range 6 {
 		sub := &changer{dir: c.dir, n: c.n, rnd: rand.New(rand.NewPCG(c.rnd.Uint64(), uint64(i)))}
 		wg.Go(func() {
 			some := []func() []string{sub.write, sub.save, sub.deep, sub.moveDir, sub.recreateDir, sub.swapDirs,
-				sub.link, sub.remove, sub.dirOut, sub.dirIn, sub.dirToFile, sub.chmodDir}
+				sub.remove, sub.dirOut, sub.dirIn, sub.dirToFile, sub.chmodDir}
 			for range 4 {
 				some[sub.rnd.IntN(len(some))]()
 			}

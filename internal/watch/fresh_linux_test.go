@@ -25,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("WATCH_CHILD"); dir != "" {
 		seed, _ := strconv.ParseUint(os.Getenv("WATCH_SEED"), 10, 64)
-		if err := serveChanges(dir, seed, os.Stdin, os.Stdout); err != nil {
+		if err := serveChanges(dir, seed, os.Getenv("WATCH_ALL") == "true", os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -55,15 +55,14 @@ type stamp struct {
 // mirror is what a user of the package knows: it looks at the disk only where it
 // is told to, so it goes stale when it is not told.
 type mirror struct {
-	t     *testing.T
-	dir   string // of the root
-	fd    int    // the same, open
-	root  *rootfs.Root
-	w     *Watcher
-	known map[string]stamp
-	inos  map[uint64]map[string]bool // paths of files with several links
-	again []string                   // to be watched by inode, then read
-	blind map[string]bool            // could not be
+	t       *testing.T
+	dir     string // of the root
+	fd      int    // the same, open
+	root    *rootfs.Root
+	w       *Watcher
+	known   map[string]stamp
+	inos    map[uint64]map[string]bool // paths by inode
+	several map[string]bool            // files that had several names when last looked at
 }
 
 func newMirror(t *testing.T, dir string, opts *Options) *mirror {
@@ -81,7 +80,7 @@ func newMirror(t *testing.T, dir string, opts *Options) *mirror {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close(); root.Close(); unix.Close(fd) })
-	return &mirror{t: t, dir: dir, fd: fd, root: root, w: w, known: map[string]stamp{}, inos: map[uint64]map[string]bool{}, blind: map[string]bool{}}
+	return &mirror{t: t, dir: dir, fd: fd, root: root, w: w, known: map[string]stamp{}, inos: map[uint64]map[string]bool{}, several: map[string]bool{}}
 }
 
 // stampOf looks at a path without following a symlink anywhere in it. Folders
@@ -113,7 +112,7 @@ func (m *mirror) look(rel string) {
 		}
 	}
 	delete(m.known, rel)
-	delete(m.blind, rel)
+	delete(m.several, rel)
 	if is {
 		m.known[rel] = now
 		if now.ino != 0 {
@@ -122,7 +121,7 @@ func (m *mirror) look(rel string) {
 			}
 			m.inos[now.ino][rel] = true
 			if now.nlink > 1 && now.mode&syscall.S_IFMT == syscall.S_IFREG {
-				m.again = append(m.again, rel)
+				m.several[rel] = true
 			}
 		}
 	}
@@ -196,23 +195,9 @@ func (m *mirror) barrier() Changes {
 	for _, p := range unwatched {
 		m.sweep(p.String())
 	}
-	for rel := range m.blind {
-		m.look(rel)
-	}
-	for len(m.again) > 0 { // watch first, read after
-		again := m.again
-		m.again = nil
-		for _, rel := range again {
-			p, err := m.root.Known(rel)
-			if err != nil {
-				m.t.Fatal(err)
-			}
-			if delete(m.blind, rel); !m.w.WatchInode(p) {
-				m.blind[rel] = true
-			}
-			if s, is := m.stampOf(rel); !is || s != m.known[rel] {
-				m.look(rel)
-			}
+	for rel := range m.several {
+		if s, is := m.stampOf(rel); !is || s != m.known[rel] {
+			m.look(rel)
 		}
 	}
 	return all
@@ -249,10 +234,11 @@ type child struct {
 	out *bufio.Reader
 }
 
-func startChild(t *testing.T, dir string, seed uint64) *child {
+// startChild starts one; watched says that all folders are.
+func startChild(t *testing.T, dir string, seed uint64, watched bool) *child {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "WATCH_CHILD="+dir, "WATCH_SEED="+strconv.FormatUint(seed, 10), "GOMAXPROCS=2")
+	cmd.Env = append(os.Environ(), "WATCH_CHILD="+dir, "WATCH_SEED="+strconv.FormatUint(seed, 10), "WATCH_ALL="+strconv.FormatBool(watched), "GOMAXPROCS=2")
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -351,7 +337,7 @@ func TestAcknowledgedChangesAreReported(t *testing.T) {
 			var other *child
 			for seed := range run.Cases() {
 				if other == nil {
-					other = startChild(t, dir, seed)
+					other = startChild(t, dir, seed, c.opts.MaxWatches == 0)
 				}
 				kind, places := other.change()
 				got := m.barrier()

@@ -27,9 +27,6 @@ const (
 	dirMask = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO |
 		unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
 
-	// fileMask is for single files. A rename is told by the folders.
-	fileMask = unix.IN_MODIFY | unix.IN_CLOSE_WRITE | unix.IN_ATTRIB
-
 	// 64 KiB holds 2,000 events of usual names. An event needs 16 bytes and up
 	// to 256 for its name.
 	eventBuf = 64 << 10
@@ -50,7 +47,6 @@ type system struct {
 	marks []*node             // whose marked is set
 	aside map[*node]error     // unwatched, and why
 	roots []rootfs.Path       // of aside; nil if it must be made again
-	files map[int32][]place   // WatchInode: names by watch descriptor
 	flown map[uint32]struct{} // cookies of files that must land where they can be looked at, see note
 
 	check map[place]bool // to be verified, from events; true for all below as well
@@ -65,7 +61,7 @@ type system struct {
 
 func (w *Watcher) start(ctx context.Context) error {
 	s := &w.system
-	s.wds, s.files = map[int32]*node{}, map[int32][]place{}
+	s.wds = map[int32]*node{}
 	s.limbo, s.aside = map[*node]struct{}{}, map[*node]error{}
 	s.check, s.flown = map[place]bool{}, map[uint32]struct{}{}
 	s.top = &node{wd: noWatch, marked: true}
@@ -215,8 +211,7 @@ func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
 	}
 	n := s.wds[wd]
 	switch {
-	case n == nil:
-		w.fileEvent(wd, mask)
+	case n == nil: // we gave the watch up
 	case mask&unix.IN_IGNORED != 0:
 		w.ignored(n)
 	case len(name) == 0:
@@ -289,15 +284,18 @@ func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 	if mask&unix.IN_MOVED_TO != 0 {
 		delete(s.flown, cookie)
 	}
-	op := opOf(mask)
-	if op&(Created|Removed) != 0 && n.inodes != nil {
-		w.forgetInode(place{n, string(name)})
-	}
-	if rootfs.IsTemp(unsafe.String(unsafe.SliceData(name), len(name))) || s.reported(n) {
+	if rootfs.IsTemp(unsafe.String(unsafe.SliceData(name), len(name))) {
 		return
 	}
-	s.path = append(n.append(s.path[:0]), name...)
-	switch passed := w.add(n, op); {
+	op := opOf(mask)
+	var passed bool
+	if s.reported(n) {
+		passed = w.pending.unlisted(op)
+	} else {
+		s.path = append(n.append(s.path[:0]), name...)
+		passed = w.add(n, op)
+	}
+	switch {
 	case !passed:
 	case mask&unix.IN_MOVED_FROM != 0:
 		s.flown[cookie] = struct{}{}
@@ -320,6 +318,9 @@ func opOf(mask uint32) Op {
 	if mask&(unix.IN_CREATE|unix.IN_MOVED_TO) != 0 {
 		op |= Created
 	}
+	if mask&unix.IN_MOVED_TO != 0 {
+		op |= over
+	}
 	if mask&unix.IN_MODIFY != 0 {
 		op |= Written
 	}
@@ -337,7 +338,7 @@ func opOf(mask uint32) Op {
 
 func (w *Watcher) status() Status {
 	s := &w.system
-	st := Status{Watches: len(s.wds) + len(s.files), Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost}
+	st := Status{Watches: len(s.wds), Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost}
 	for _, err := range s.aside {
 		st.Reason = err
 		break

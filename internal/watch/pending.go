@@ -20,6 +20,7 @@ type pending struct {
 	files        map[string]Op
 	trees        map[string]struct{}
 	lost, passed bool // see Changes
+	blurred      bool // a name was written to that is not in files
 }
 
 func (p *pending) init(maxFiles int) {
@@ -30,34 +31,51 @@ func (p *pending) init(maxFiles int) {
 
 func (p *pending) empty() bool { return len(p.files) == 0 && len(p.trees) == 0 && !p.passed }
 
-// Private bits of an Op: the name appeared since the last barrier, and was
-// written to after that. They start anew when the name goes.
+// Private bits of an Op: the name was given to another file in one step; it
+// went; it appeared since the last barrier; and was written to after that. The
+// last three start anew when the name comes or goes.
 const (
-	born    Op = 1 << 6
-	tainted Op = 1 << 7
+	over Op = 1 << (8 + iota)
+	gone
+	born
+	tainted
+	public Op = over - 1
 )
 
 // file adds a path. passed says that a name went, or was taken over, that had
-// appeared and been written to since the last barrier. ok is false if there is
-// no room: the folder must be added as a tree.
+// appeared and been written to since the last barrier, or that one was written
+// to after it went. ok is false if there is no room: the folder must be added as
+// a tree.
 func (p *pending) file(path []byte, op Op) (passed, ok bool) {
 	had, ok := p.files[string(path)]
 	if !ok && len(p.files) >= p.max {
-		return false, false
+		return p.unlisted(op), false
 	}
 	now := had | op
 	switch {
 	case op&Created != 0:
-		now = now&^tainted | born
+		now = now&^(tainted|gone) | born
 	case op&Removed != 0:
-		now &^= born | tainted
+		now = now&^(tainted|born) | gone
 	case op&Written != 0 && had&born != 0:
 		now |= tainted
 	}
 	if now != had || !ok {
 		p.files[string(path)] = now
 	}
-	return had&tainted != 0 && op&(Created|Removed) != 0, true
+	return had&tainted != 0 && op&(Created|Removed) != 0 || had&gone != 0 && op&touched != 0, true
+}
+
+// touched is what happens to a file through an open handle.
+const touched = Written | Closed | Changed
+
+// unlisted is file for a name that the tree around it stands for, or that finds
+// no room. Which of them were written to is not kept, so any that goes after one
+// was written to may be that one.
+func (p *pending) unlisted(op Op) (passed bool) {
+	passed = p.blurred && op&(over|Removed) != 0
+	p.blurred = p.blurred || op&Written != 0
+	return passed
 }
 
 // tree adds a folder with everything in it.
@@ -88,11 +106,11 @@ func (p *pending) take(make func(string) rootfs.Path) Changes {
 	c.Trees = outermost(c.Trees)
 	for s, op := range p.files {
 		if !p.covered(s) {
-			c.Files = append(c.Files, File{make(s), op &^ (born | tainted)})
+			c.Files = append(c.Files, File{make(s), op & public})
 		}
 	}
 	slices.SortFunc(c.Files, func(a, b File) int { return comparePaths(a.Path, b.Path) })
-	p.lost, p.passed = false, false
+	p.lost, p.passed, p.blurred = false, false, false
 	if len(p.files)+len(p.trees) > 1024 { // a map never shrinks
 		p.init(p.max)
 	} else {

@@ -24,6 +24,5 @@ func (w *Watcher) settle(context.Context) error { return nil }
 func (w *Watcher) landed()                      {}
 func (w *Watcher) rescan(rootfs.Path)           {}
 func (w *Watcher) unmark()                      {}
-func (w *Watcher) watchInode(rootfs.Path) bool  { return false }
 func (w *Watcher) unwatched() []rootfs.Path     { return w.system.roots }
 func (w *Watcher) status() Status               { return Status{Unwatched: 1, Reason: ErrForeign} }

@@ -17,7 +17,6 @@ type node struct {
 	parent *node // nil for the top, and out of the tree
 	name   string
 	kids   map[string]*node
-	inodes map[string]int32 // files watched by WatchInode
 	dev    uint64
 	wd     int32
 	marked bool // reported as a tree, so what happens below needs no report
@@ -218,16 +217,17 @@ func (w *Watcher) verify(t task) {
 		w.forgo(t.place, ErrForeign)
 		return
 	}
+	_, blind := s.aside[s.at(t.place)]
 	n, fresh, err := w.watch(t, d)
 	if err != nil {
 		w.forgo(t.place, err)
 		return
 	}
 	n.dev = info.Dev
-	if fresh {
+	if fresh || blind {
 		w.mark(n)
 	}
-	if fresh || t.deep {
+	if fresh || blind || t.deep {
 		w.list(n, d)
 	}
 }
@@ -311,7 +311,7 @@ func (w *Watcher) watch(t task, d *rootfs.Dir) (n *node, fresh bool, err error) 
 
 func (w *Watcher) full() bool {
 	s := &w.system
-	return w.opts.MaxWatches > 0 && len(s.wds)+len(s.files) >= w.opts.MaxWatches
+	return w.opts.MaxWatches > 0 && len(s.wds) >= w.opts.MaxWatches
 }
 
 // contains reports whether m is n or lies in it.
@@ -361,9 +361,6 @@ func (w *Watcher) drop(n *node) int {
 		count += w.drop(kid)
 	}
 	w.unwatchNode(n)
-	for name := range n.inodes {
-		w.forgetInode(place{n, name})
-	}
 	w.cover(n)
 	return count
 }

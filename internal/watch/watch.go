@@ -15,9 +15,13 @@
 // it or one above it is renamed.
 //
 // No event exists, and nothing is reported, for stores through a shared memory
-// map until its file is closed and unmapped, for mounting over a folder below
-// the root, and for writes through a second name of a file unless
-// [Watcher.WatchInode] was asked to watch the file itself.
+// map until its file is closed and unmapped, and for mounting over a folder below
+// the root. A file with several names is reported by the name that was used: who
+// knows files by name looks at those before each answer. A name may also be gone
+// by then, or have been another file's when a handle was opened through it;
+// [Changes].Passed tells of such writes as far as there are events for them: not
+// of a name in a folder that is not watched or was just made, nor of a write
+// through a handle whose name is another file's by now.
 package watch
 
 import (
@@ -48,7 +52,7 @@ type Options struct {
 }
 
 // Op is a set of things that happened to a path.
-type Op uint8
+type Op uint16
 
 const (
 	Created Op = 1 << iota // the name appeared, or took the place of another
@@ -76,11 +80,11 @@ type Changes struct {
 	Trees []rootfs.Path
 	// Lost says that events were lost and Trees therefore names the root.
 	Lost bool
-	// Passed says that a name appeared, was written to and went, all between
-	// two barriers, so that nobody could see what it was: usually a temporary
-	// file, possibly a second name of a file below the root, which then changed
-	// without an event of its own. A caller who cares about such files compares
-	// the stamps of all.
+	// Passed says that a file was written to of which nobody can say any more
+	// which it was: its name appeared, was written to and went between two
+	// barriers, or a handle was used whose name is gone. Usually it was a
+	// temporary file, possibly one that has another name below the root. A
+	// caller who cares about such files compares the stamps of all.
 	Passed bool
 
 	rescan []rootfs.Path
@@ -177,6 +181,7 @@ func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.P
 // forgotten: all is pending then.
 func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 	c := w.take()
+	c.Passed = c.Passed || w.nameless(c.Files)
 	applied := false
 	defer func() {
 		if !applied {
@@ -189,6 +194,19 @@ func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 		w.rescan(dir)
 	}
 	return w.settle(ctx)
+}
+
+// nameless reports whether a file was written to through a name that is not
+// there, and wasn't when it was written to.
+func (w *Watcher) nameless(files []File) bool {
+	for _, f := range files {
+		if f.Op&touched != 0 && f.Op&(Created|Removed) == 0 {
+			if _, err := w.root.Stat(f.Path); rootfs.KindOf(err) == rootfs.NotFound {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // take empties the pending set.
@@ -208,17 +226,6 @@ func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
 	}
 	w.rescan(dir)
 	return w.settle(ctx)
-}
-
-// WatchInode watches the file at p itself, in addition to its folder, so that a
-// change through any of its names, even one outside the root, reports p. It is
-// meant for files with several links. False means that it can't be, and that
-// the caller has to look at the file before each answer. Unwatching is
-// automatic when p goes.
-func (w *Watcher) WatchInode(p rootfs.Path) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return !w.closed && w.watchInode(p)
 }
 
 // Pending returns a channel that receives a value after changes were noticed
