@@ -47,6 +47,7 @@ var regimes = []regime{
 	{name: "kill −9: journal", pkg: "./internal/journal", test: "TestKill"},
 	{name: "kill −9: trash", pkg: "./internal/trash", test: "TestKill"},
 	{name: "power loss", pkg: ".", test: "TestPowerCut|TestPowerCutRandom"},
+	{name: "power loss: index", pkg: "./internal/index", test: "TestPowerCut"},
 	{name: "nth fault", pkg: "./internal/rootfs", test: "TestNthFault|TestForeignWriterAtEveryCall"},
 	{name: "nth fault: workspace, one and two", pkg: ".", test: "TestNthFault|TestTwoFaults"},
 	{name: "symlink race: files", pkg: "./internal/rootfs", test: "TestSymlinkRace|TestSymlinkRaceByName|TestSymlinkRaceOfChanges"},
