@@ -49,6 +49,7 @@ var regimes = []regime{
 	{name: "power loss", pkg: ".", test: "TestPowerCut|TestPowerCutRandom"},
 	{name: "power loss: index", pkg: "./internal/index", test: "TestPowerCut"},
 	{name: "nth fault", pkg: "./internal/rootfs", test: "TestNthFault|TestForeignWriterAtEveryCall"},
+	{name: "nth fault: index", pkg: "./internal/index", test: "TestNthFault"},
 	{name: "nth fault: workspace, one and two", pkg: ".", test: "TestNthFault|TestTwoFaults"},
 	{name: "symlink race: files", pkg: "./internal/rootfs", test: "TestSymlinkRace|TestSymlinkRaceByName|TestSymlinkRaceOfChanges"},
 	{name: "symlink race: every tool", pkg: "./internal/stress", test: "TestSymlinkRaceOfEveryTool"},

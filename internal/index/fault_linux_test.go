@@ -1,0 +1,120 @@
+//go:build linux && !portable
+
+package index
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/stress"
+)
+
+// Each system call that changes the index's folder fails once, in each way a
+// system may let it fail, while the index is built, flushed and merged. It goes
+// on to answer right, also when it is opened again, the next flush does what
+// the failed one could not, and nothing is left over.
+func TestNthFault(t *testing.T) {
+	run := stress.Start(t, "nth fault: index", 1, 1)
+	for range run.Cases() {
+		for _, err := range []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, rootfs.ErrShort} {
+			for at := 0; ; at++ {
+				if !failAt(t, at, err) {
+					if at < 5 { // there are 8 writes, and about 90 calls
+						t.Errorf("%v: only %d calls", err, at)
+					}
+					break
+				}
+				run.Tried(1)
+				if t.Failed() {
+					t.Fatalf("call %d fails with %v", at, err)
+				}
+			}
+		}
+	}
+}
+
+// failAt lets call number at fail. It reports whether there was one.
+func failAt(t *testing.T, at int, fault error) (hit bool) {
+	w := newWorld(t, 7, true)
+	defer w.root.Close()
+	var mu sync.Mutex
+	calls, on := 0, true
+	layer := &rootfs.Layer{Before: func(call string) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if !on || fault == rootfs.ErrShort && call != "write" {
+			return nil
+		}
+		if calls++; calls-1 == at {
+			hit = true
+			return fault
+		}
+		return nil
+	}}
+	var err error
+	w.state, err = rootfs.Open(w.stateDir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: layer})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.state.Close()
+	for _, name := range []string{"a", "b/c", "b/d"} {
+		w.write(name, "needle and "+name)
+	}
+	opts := &Options{Workers: 1}
+	if w.ix, err = Open(w.root, w.state, opts); err != nil { // such as a lock file that can't be made
+		if hit {
+			return true
+		}
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for _, name := range []string{"a", "e"} {
+		if err := w.ix.Sweep(ctx, rootfs.Path{}); err != nil {
+			t.Error(err) // it writes nothing
+		}
+		w.check()
+		failed := w.ix.Flush(ctx) // says so or not: an old file that could not be removed is no reason
+		if failed != nil && !hit {
+			t.Error(failed)
+		}
+		w.check()
+		w.write(name, "another needle")
+	}
+	w.ix.Sweep(ctx, rootfs.Path{})
+	w.ix.Flush(ctx)
+	w.ix.Merge(ctx)
+	mu.Lock()
+	on = false
+	mu.Unlock()
+	w.refresh()
+	w.check()
+	if err := w.ix.Merge(ctx); err != nil {
+		t.Error(err)
+	}
+	w.reopen()
+	w.check()
+	if n := w.ix.Status().Documents; n != 4 {
+		t.Errorf("%d documents, want 4", n)
+	}
+	if err := w.ix.Close(); err != nil {
+		t.Error(err)
+	}
+	entries, err := os.ReadDir(w.stateDir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if len(names) > 3 { // the lock, a manifest, a segment
+		t.Errorf("left over: %s", strings.Join(names, " "))
+	}
+	return hit
+}
