@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +14,7 @@ import (
 
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	regime "quarry/internal/stress"
 )
 
 // fault fails one system call of a change, in any of its roots: the workspace,
@@ -231,7 +232,7 @@ func dropVolumeTrash() {
 // the old one or the new one as the answer says, a second try works, all can be
 // undone, and no handle and no temporary file is left.
 func TestNthFault(t *testing.T) {
-	total := 0
+	run := regime.Start(t, "nth fault: every call of every change", 1, 1)
 	t.Cleanup(dropVolumeTrash)
 	for _, f := range faultyActs() {
 		t.Run(f.name, func(t *testing.T) {
@@ -248,42 +249,38 @@ func TestNthFault(t *testing.T) {
 					if now := handles(t); now != open {
 						t.Fatalf("call %d (%s) fails with %v: %d handles leaked", n, strings.Join(b.hit, ", "), kind, now-open)
 					}
-					total++
+					run.Tried(1)
 				}
 			}
 		})
 	}
-	t.Logf("%d single faults", total)
 }
 
 // Two calls fail. What could not be taken back says so, and can be undone.
 func TestTwoFaults(t *testing.T) {
+	run := regime.Start(t, "nth fault: pairs", 300, 50_000)
 	t.Cleanup(dropVolumeTrash)
-	pairs := 300
-	if os.Getenv("STRESS") == "long" {
-		pairs = 50_000
-	}
 	list := faultyActs()
 	wants := make([]outcome, len(list))
 	for i, f := range list {
 		_, err := f.run(t, nil, &wants[i])
 		check(t, err)
 	}
-	var mu sync.Mutex
-	parallel(pairs, func(i int) bool {
-		rng := rand.New(rand.NewPCG(uint64(i), 5))
-		k := rng.IntN(len(list))
-		faults := []fault{
-			{rng.IntN(wants[k].calls), faultKinds[rng.IntN(len(faultKinds))]},
-			{rng.IntN(wants[k].calls + 10), faultKinds[rng.IntN(len(faultKinds))]},
-		}
-		b, err := list[k].run(t, faults, &wants[k])
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			t.Errorf("%s, pair %d, %v (%s): %v", list[k].name, i, faults, strings.Join(b.hit, ", "), err)
-		}
-		return !t.Failed()
-	})
-	t.Logf("%d pairs of faults", pairs)
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for seed := range run.Cases() {
+				rng := regime.Rand(seed)
+				k := rng.IntN(len(list))
+				faults := []fault{
+					{rng.IntN(wants[k].calls), faultKinds[rng.IntN(len(faultKinds))]},
+					{rng.IntN(wants[k].calls + 10), faultKinds[rng.IntN(len(faultKinds))]},
+				}
+				if b, err := list[k].run(t, faults, &wants[k]); err != nil {
+					run.Violation(seed, "%s, %v (%s): %v", list[k].name, faults, strings.Join(b.hit, ", "), err)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }

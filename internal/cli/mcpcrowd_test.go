@@ -158,10 +158,8 @@ func TestCrowd(t *testing.T) {
 	for i := range 200 {
 		writeFile(t, filepath.Join(dir, "src", fmt.Sprintf("f%03d.txt", i)), strings.Repeat(fmt.Sprintf("line of file %d with a needle%d\n", i, i%7), 20))
 	}
-	clients, rounds := 100, 1
-	if stress.Long() {
-		rounds = 40
-	}
+	run := stress.Start(t, "protocol: a hundred clients", 1, 40)
+	clients, rounds := 100, 0
 	if testing.Short() {
 		clients = 20
 	}
@@ -190,9 +188,11 @@ func TestCrowd(t *testing.T) {
 	round(0)
 	before := residentKB(server.pid)
 	began, first := time.Now(), calls.Load()
-	for n := range rounds {
-		round(n + 1)
+	for range run.Cases() {
+		rounds++
+		round(rounds)
 	}
+	run.Tried(int(calls.Load() - first))
 	took := time.Since(began)
 	after := residentKB(server.pid)
 	for i := range counters {

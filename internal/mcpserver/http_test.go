@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"quarry/internal/stress"
 )
 
 const testToken = "0123456789abcdef0123456789abcdef"
@@ -54,6 +56,7 @@ func post(h http.Handler, body string, header map[string]string) *httptest.Respo
 // Host × Origin × bind × token: a request passes when each of them is right,
 // and else gets the status of the first that is wrong.
 func TestHTTPMatrix(t *testing.T) {
+	run := stress.Start(t, "HTTP: Host × Origin × bind × token", 1, 1)
 	type value struct {
 		value             string
 		ok, okWhenRemote  bool
@@ -118,7 +121,7 @@ func TestHTTPMatrix(t *testing.T) {
 		}
 		return v.ok
 	}
-	n, passed := 0, 0
+	passed := 0
 	for bind, opts := range map[string]HTTPOptions{
 		"loopback": {}, "remote": {Remote: true},
 		"owner's names": {Hosts: []string{"Quarry.Example"}, Origins: []string{"https://app.example/"}},
@@ -139,7 +142,7 @@ func TestHTTPMatrix(t *testing.T) {
 					if w.Code != want {
 						t.Errorf("%s: Host %q, Origin %q, %q: %d %s, want %d", bind, host.value, origin.value, token.value, w.Code, w.Body, want)
 					}
-					n++
+					run.Tried(1)
 					if w.Code == http.StatusOK {
 						passed++
 					}
@@ -147,7 +150,7 @@ func TestHTTPMatrix(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d requests, %d let in", n, passed)
+	t.Logf("%d were let in", passed)
 }
 
 // What else is wrong with a request.

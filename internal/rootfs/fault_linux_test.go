@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/stress"
 )
 
 // change is an operation under test: on a workspace made of entries, do runs,
@@ -89,13 +91,13 @@ var faults = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE
 // file must be the old one or the new one, success must mean the new one, an
 // error the old one, and nothing may be left over.
 func TestNthFault(t *testing.T) {
-	total := 0
+	run := stress.Start(t, "nth fault: every call of rootfs", 1, 1)
 	for _, c := range changes() {
 		t.Run(c.name, func(t *testing.T) {
 			calls := countCalls(t, c)
 			for n := range calls {
 				for _, fault := range faults {
-					total++
+					run.Tried(1)
 					if !oneFault(t, c, n, fault) {
 						return
 					}
@@ -103,7 +105,6 @@ func TestNthFault(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d single faults", total)
 }
 
 func countCalls(t *testing.T, c change) int {
@@ -251,6 +252,7 @@ func foreigners() []foreigner {
 // TestForeignWriterAtEveryCall lets another program change the file before each
 // system call of a replacement. Whatever it wrote must still be there.
 func TestForeignWriterAtEveryCall(t *testing.T) {
+	run := stress.Start(t, "lost update: a foreign writer at every call", 1, 1)
 	conflicts, successes := 0, 0
 	for _, c := range []struct {
 		name, old string
@@ -265,6 +267,7 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 					must(t, os.Link(f, dir+"/g"))
 				}
 				r := openRoot(t, dir, nil)
+				run.Tried(1)
 				seen, came := 0, false
 				acted := make(chan bool, 1)
 				at := call("")
