@@ -17,7 +17,7 @@ type NewNote struct {
 	Content string
 	// Path is where, with or without ".md". Without it the note is called by
 	// its Title, else by the first heading or line of Content, at the top of
-	// the workspace.
+	// the workspace; or in the folder that Path is, if it ends in "/".
 	Path, Title string
 }
 

@@ -12,8 +12,11 @@ import (
 
 // Info describes a file or folder.
 type Info struct {
-	Path    string
-	Folder  bool
+	Path   string
+	Folder bool
+	// Special is set for what is neither a file nor a folder: a pipe, a socket
+	// or a device. It is never opened.
+	Special bool
 	Size    int64
 	ModTime time.Time
 	// Created is the birth time, zero where the file system has none.
@@ -35,7 +38,7 @@ func (w *Workspace) Stat(ctx context.Context, path string) (*Info, error) {
 		return nil, err
 	}
 	return &Info{
-		Path: p.String(), Folder: info.Type == rootfs.TypeDir,
+		Path: p.String(), Folder: info.Type == rootfs.TypeDir, Special: info.Type == rootfs.TypeOther,
 		Size: info.Size, ModTime: info.ModTime, Created: info.BirthTime,
 	}, nil
 }

@@ -209,7 +209,7 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		raw = json.RawMessage(args[1])
 	}
 	if string(raw) == "-" {
-		data, err := io.ReadAll(a.s.In)
+		data, err := io.ReadAll(inputOf(cmd.Context(), a.s.In))
 		if err != nil {
 			return err
 		}
@@ -228,6 +228,9 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		raw = withTexts(r.Lookup(args[0]), raw)
 	}
 	res, err := r.Call(cmd.Context(), args[0], raw)
+	if errors.Is(err, tool.ErrUnknown) && !strings.HasSuffix(err.Error(), "?") {
+		return fmt.Errorf("%w; quarry tools lists those of a profile", err)
+	}
 	if err != nil {
 		return err
 	}

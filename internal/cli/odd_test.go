@@ -57,6 +57,11 @@ func TestOddFiles(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d\n%s%s", c.name, got.code, c.code, got.out, got.err)
 		}
 	}
+	for name, want := range map[string]string{"fifo": "Type: special", "sock": "Type: special", "a.txt": "Type: file"} {
+		if got := runQuarry("", "call", "get_file_info", `{"path":"`+name+`"}`); !strings.Contains(got.out, want) {
+			t.Errorf("%s: %s%s, want %s", name, got.out, got.err, want)
+		}
+	}
 }
 
 // A line of 5 GB is given up in bounded memory, and the answer says so.

@@ -32,10 +32,14 @@ func Entries(dst []byte, list []quarry.Entry, zone *time.Location, lim Limits) (
 
 // Info describes a file or folder.
 func Info(dst []byte, i *quarry.Info, zone *time.Location) []byte {
-	if i.Folder {
+	switch {
+	case i.Folder:
 		dst = append(dst, "Folder: "...)
 		dst = append(AppendName(dst, i.Path), "/\nType: folder"...)
-	} else {
+	case i.Special:
+		dst = append(dst, "File: "...)
+		dst = append(AppendName(dst, i.Path), "\nType: special (a pipe, socket or device; it can't be read)"...)
+	default:
 		dst = append(dst, "File: "...)
 		dst = append(AppendName(dst, i.Path), "\nType: file\nSize: "...)
 		dst = append(dst, SizeExact(i.Size)...)

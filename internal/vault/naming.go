@@ -22,11 +22,22 @@ const (
 // of text, else Note-<milliseconds>. Front matter and code blocks are no
 // content. A path keeps its folders; in a name made from text what can't stand
 // in a file name or a link becomes "-" and leading dots go. ".md" is added
-// unless it is there.
+// unless it is there. A path that ends in "/" names the folder alone.
 func NoteName(path, title, content string, now time.Time) string {
-	if path = strings.Trim(path, "/"); strings.TrimSpace(path) != "" {
+	isFolder := strings.HasSuffix(path, "/")
+	path = strings.Trim(path, "/")
+	switch {
+	case strings.TrimSpace(path) == "":
+	case isFolder && !isNote(path):
+		return path + "/" + nameFor(title, content, now)
+	default:
 		return withMD(path)
 	}
+	return nameFor(title, content, now)
+}
+
+// nameFor is the name of a note that was given none.
+func nameFor(title, content string, now time.Time) string {
 	text := []byte(content)
 	for _, name := range []string{
 		cleanName(title, maxNameBytes),

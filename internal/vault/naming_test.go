@@ -11,6 +11,9 @@ func TestNoteName(t *testing.T) {
 	for _, c := range []struct{ name, path, title, content, want string }{
 		{"path", "A/b", "T", "# H", "A/b.md"},
 		{"path with extension", "/A/b.MD/", "", "", "A/b.MD"},
+		{"folder", "A/b/", "T/U", "# H", "A/b/T-U.md"},
+		{"folder and heading", "A/", "", "# H", "A/H.md"},
+		{"only slashes", "/", "", "# H", "H.md"},
 		{"title", "", "My title", "# H", "My title.md"},
 		{"title with extension", "", "x.md", "", "x.md"},
 		{"forbidden characters", "", `a\b/c:d*e?f"g<h>i|j#k^l[m]n`, "", "a-b-c-d-e-f-g-h-i-j-k-l-m-n.md"},
