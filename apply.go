@@ -130,6 +130,9 @@ func (w *Workspace) takeBack(tx *journal.Tx, done []step, failed *step, cause er
 	if errors.As(cause, &stuck) { // a tree that was deleted in part
 		return w.endPartly(tx, len(tx.Entry().Ops), stuck.Cause, stuck.Stuck)
 	}
+	if err := w.thereAnyway(tx, len(done), cause); err != nil {
+		return w.endPartly(tx, 0, cause, err)
+	}
 	for i := len(done) - 1; i >= 0; i-- {
 		if err := done[i].back(); err != nil {
 			return w.endPartly(tx, i+1, cause, err)
@@ -142,6 +145,24 @@ func (w *Workspace) takeBack(tx *journal.Tx, done []step, failed *step, cause er
 		return errReplan
 	}
 	return cause
+}
+
+// thereAnyway returns an error if the step behind the first done ones may be on
+// the disk though the system let it fail: because it could not be taken back, or
+// because the disk can't tell. Then those before it stay, too: what is there must
+// be the beginning of the change.
+func (w *Workspace) thereAnyway(tx *journal.Tx, done int, cause error) error {
+	switch rootfs.KindOf(cause) {
+	case rootfs.IO, rootfs.ReadOnly, rootfs.Permission:
+	default:
+		return nil // it was refused
+	}
+	u, err := w.state.journal.Progress(w.root, tx.Entry())
+	var torn *rootfs.StuckError
+	if err == nil && (u.Done > done || u.Partly || u.Done < 0 && errors.As(cause, &torn)) {
+		return cause
+	}
+	return err
 }
 
 // folderSteps make the folder p and those above it that are missing.

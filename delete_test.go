@@ -141,6 +141,53 @@ func TestTrash(t *testing.T) {
 }
 
 // Debian's trash-cli sees what we delete, and we see what it restores.
+// Names in a trash are given again when something has left it. An undo brings
+// back what its change deleted, or nothing.
+func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
+	for _, kind := range []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal} {
+		t.Run(string(kind), func(t *testing.T) {
+			ws := changeable(t, map[string]string{"a.md": "first", "b/a.md": "second"}, &quarry.Options{Trash: kind, TrashDir: t.TempDir()})
+			text := func(p string) string {
+				data, _ := os.ReadFile(filepath.Join(ws.Dir(), p))
+				return string(data)
+			}
+			first := must(t)(ws.Delete(ctx, "a.md", nil))
+			back := must(t)(ws.Undo(ctx, "", nil))
+			second := must(t)(ws.Delete(ctx, "b/a.md", nil))
+			again := must(t)(ws.Undo(ctx, back.ID, nil)) // deleted once more, the name in the trash is taken
+			if first.Trash.Where != second.Trash.Where || text("a.md") != "" {
+				t.Fatalf("%+v, %+v, %+v", first.Trash, second.Trash, again)
+			}
+			must(t)(ws.Undo(ctx, first.ID, nil))
+			if got := text("a.md"); got != "first" {
+				t.Errorf("a.md is %q", got)
+			}
+			must(t)(ws.Undo(ctx, second.ID, nil))
+			if got := text("b/a.md"); got != "second" {
+				t.Errorf("b/a.md is %q", got)
+			}
+
+			third := must(t)(ws.Delete(ctx, "a.md", nil))
+			if n, err := ws.EmptyTrash(ctx, time.Time{}); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+			must(t)(ws.Write(ctx, "a.md", []byte("another"), nil))
+			fourth := must(t)(ws.Delete(ctx, "a.md", nil))
+			if fourth.Trash.Where != third.Trash.Where {
+				t.Fatalf("the name was not given again: %s, %s", third.Trash.Where, fourth.Trash.Where)
+			}
+			var conflict *quarry.UndoConflictError
+			if _, err := ws.Undo(ctx, third.ID, nil); !errors.As(err, &conflict) || text("a.md") != "" {
+				t.Errorf("%v, and a.md is %q", err, text("a.md"))
+			}
+			must(t)(ws.Undo(ctx, fourth.ID, nil))
+			if got := text("a.md"); got != "another" {
+				t.Errorf("a.md is %q", got)
+			}
+		})
+	}
+}
+
 func TestSystemTrashForOthers(t *testing.T) {
 	list, err := exec.LookPath("trash-list")
 	if err != nil {

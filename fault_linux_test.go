@@ -20,8 +20,9 @@ import (
 // fault fails one system call of a change, in any of its roots: the workspace,
 // the journal's, the trash's.
 type fault struct {
-	at  int // the number of the call
-	err error
+	at      int // the number of the call
+	err     error
+	forever bool // all that follow fail, too
 }
 
 var faultKinds = []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, unix.EXDEV, rootfs.ErrShort}
@@ -35,7 +36,13 @@ type breaker struct {
 	hit    []string // the calls that failed
 }
 
-func (b *breaker) layer() *rootfs.Layer { return &rootfs.Layer{Before: b.before} }
+func (b *breaker) layer() *rootfs.Layer {
+	l := &rootfs.Layer{Before: b.before}
+	if len(b.faults) > 0 && b.faults[0].forever {
+		l.Boot = "0badb007" // the machine is started again before anyone looks
+	}
+	return l
+}
 
 func (b *breaker) before(call string) error {
 	b.mu.Lock()
@@ -46,7 +53,7 @@ func (b *breaker) before(call string) error {
 	n := b.seen
 	b.seen++
 	for _, f := range b.faults {
-		if f.at == n && possible(call, f.err) {
+		if (f.at == n || f.forever && f.at < n) && possible(call, f.err) {
 			b.hit = append(b.hit, call)
 			return f.err
 		}
@@ -143,12 +150,12 @@ func (f faulty) run(t testing.TB, faults []fault, want *outcome) (b *breaker, pr
 		return b, fmt.Errorf("success, and not the new tree:\n%s", now)
 	case err == nil && len(c.Warnings) == 0 && durable(b.hit, faults) && !strings.Contains(f.name, "trash"): // if one fails there are others; a record may stay
 		return b, errors.New("false success: a sync or a write failed")
-	case stuck && len(faults) == 1:
+	case stuck && len(faults) == 1 && !faults[0].forever:
 		return b, fmt.Errorf("not taken back: %w", err)
 	case err != nil && !stuck && now != old:
 		return b, fmt.Errorf("error %w, and not the old tree:\n%s", err, now)
 	}
-	if err != nil && !stuck {
+	if err != nil && !stuck && !faults[0].forever {
 		if _, again := f.do(w, 0); again != nil {
 			return b, fmt.Errorf("the answer was %w; the second try: %w", err, again)
 		}
@@ -242,7 +249,7 @@ func TestNthFault(t *testing.T) {
 			for n := range want.calls {
 				for _, kind := range faultKinds {
 					open := handles(t)
-					b, err := f.run(t, []fault{{n, kind}}, &want)
+					b, err := f.run(t, []fault{{at: n, err: kind}}, &want)
 					if err != nil {
 						t.Fatalf("call %d of %d (%s) fails with %v: %v", n, want.calls, strings.Join(b.hit, ", "), kind, err)
 					}
@@ -273,8 +280,8 @@ func TestTwoFaults(t *testing.T) {
 				rng := regime.Rand(seed)
 				k := rng.IntN(len(list))
 				faults := []fault{
-					{rng.IntN(wants[k].calls), faultKinds[rng.IntN(len(faultKinds))]},
-					{rng.IntN(wants[k].calls + 10), faultKinds[rng.IntN(len(faultKinds))]},
+					{at: rng.IntN(wants[k].calls), err: faultKinds[rng.IntN(len(faultKinds))]},
+					{at: rng.IntN(wants[k].calls + 10), err: faultKinds[rng.IntN(len(faultKinds))]},
 				}
 				if b, err := list[k].run(t, faults, &wants[k]); err != nil {
 					run.Violation(seed, "%s, %v (%s): %v", list[k].name, faults, strings.Join(b.hit, ", "), err)
@@ -283,4 +290,27 @@ func TestTwoFaults(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// From some call on all fail, as when a file system goes read-only or the disk
+// dies. The answer says how it is as far as that can be known, and when the disk
+// is back, all of it can be undone.
+func TestDiskDies(t *testing.T) {
+	run := regime.Start(t, "nth fault: all calls from one on", 1, 1)
+	t.Cleanup(dropVolumeTrash)
+	for _, f := range faultyActs() {
+		t.Run(f.name, func(t *testing.T) {
+			var want outcome
+			_, err := f.run(t, nil, &want)
+			check(t, err)
+			for n := range want.calls {
+				for _, kind := range []error{unix.EIO, unix.EROFS, unix.ENOSPC} {
+					if b, err := f.run(t, []fault{{n, kind, true}}, &want); err != nil {
+						t.Fatalf("from call %d of %d on (%s) all fail with %v: %v", n, want.calls, b.hit[0], kind, err)
+					}
+					run.Tried(1)
+				}
+			}
+		})
+	}
 }

@@ -57,7 +57,7 @@ func kindOf(where string) TrashKind {
 // trashStep moves p to the trash.
 func (w *Workspace) trashStep(ctx context.Context, p rootfs.Path, info rootfs.Info, kind TrashKind, report *TrashReport) step {
 	return step{
-		op: journal.Op{Kind: journal.Trash, Path: p, Where: string(kind), Nodes: []journal.Node{{Type: info.Type}}},
+		op: journal.Op{Kind: journal.Trash, Path: p, Where: string(kind), Nodes: []journal.Node{trashed(info)}},
 		do: func(*journal.Tx) (err error) {
 			report.Where, err = w.toTrash(ctx, p, kind)
 			return err
@@ -75,17 +75,49 @@ func (w *Workspace) toTrash(ctx context.Context, p rootfs.Path, kind TrashKind) 
 	return item.ID, err
 }
 
-// applyTrash carries out an operation of an undo. It returns the new name in
-// the trash, if there is one.
-func (w *Workspace) applyTrash(ctx context.Context, op journal.Op) (where string, err error) {
+// trashed is what the journal notes of a thing to recognize it in the trash. A
+// folder's time is no mark of it: a copy on another volume has its own.
+func trashed(info rootfs.Info) journal.Node {
+	n := journal.Node{Type: info.Type}
+	if info.Type == rootfs.TypeFile {
+		n.Size, n.ModTime = info.Size, info.ModTime
+	}
+	return n
+}
+
+// inTrash finds what an operation is to bring back. Names in a trash are given
+// anew when something left it: one that was deleted before since, from elsewhere
+// or with another size or time is not it.
+func (w *Workspace) inTrash(op journal.Op, since time.Time) (*trash.Bin, trash.Item, error) {
+	bin, err := w.bin(kindOf(op.Where))
+	if err != nil {
+		return nil, trash.Item{}, err
+	}
+	item, err := bin.Find(op.Where)
+	if err != nil {
+		return nil, item, err
+	}
+	ours := item.Original == "" || // Finder's trash has no records
+		item.Inside && item.Path == op.Path && (item.Deleted.IsZero() || !item.Deleted.Before(since.Truncate(time.Second)))
+	for _, n := range op.Nodes {
+		ours = ours && item.Info.Type == n.Type
+		if !n.ModTime.IsZero() {
+			ours = ours && item.Info.Size == n.Size && item.Info.ModTime.Equal(n.ModTime)
+		}
+	}
+	if !ours {
+		return nil, item, fmt.Errorf("%s: %w", rootfs.Printable(op.Path.String()), trash.ErrNotFound)
+	}
+	return bin, item, nil
+}
+
+// applyTrash carries out an operation of an undo of a change made at the time
+// since. It returns the new name in the trash, if there is one.
+func (w *Workspace) applyTrash(ctx context.Context, op journal.Op, since time.Time) (where string, err error) {
 	if op.Kind == journal.Trash {
 		return w.toTrash(ctx, op.Path, kindOf(op.Where))
 	}
-	bin, err := w.bin(kindOf(op.Where))
-	if err != nil {
-		return "", err
-	}
-	item, err := bin.Find(op.Where)
+	bin, item, err := w.inTrash(op, since)
 	if err == nil {
 		_, err = bin.Restore(item, op.Path)
 	}
@@ -94,22 +126,18 @@ func (w *Workspace) applyTrash(ctx context.Context, op journal.Op) (where string
 
 // takeBackTrash carries out an operation that takes another one back.
 func (w *Workspace) takeBackTrash(ctx context.Context, op journal.Op) error {
-	_, err := w.applyTrash(ctx, op)
+	_, err := w.applyTrash(ctx, op, time.Time{})
 	return err
 }
 
 // missingInTrash finds what a plan wants from a trash and is not there.
-func (w *Workspace) missingInTrash(ops []journal.Op) []PathConflict {
+func (w *Workspace) missingInTrash(plan *journal.Plan) []PathConflict {
 	var found []PathConflict
-	for _, op := range ops {
+	for _, op := range plan.Change.Ops {
 		if op.Kind != journal.Restore {
 			continue
 		}
-		bin, err := w.bin(kindOf(op.Where))
-		if err == nil {
-			_, err = bin.Find(op.Where)
-		}
-		if err != nil {
+		if _, _, err := w.inTrash(op, plan.Of.Time); err != nil {
 			found = append(found, PathConflict{op.Path.String(), "is not in the trash any more"})
 		}
 	}
@@ -228,7 +256,14 @@ func (w *Workspace) restoreOnce(ctx context.Context, c *Change, p rootfs.Path, i
 	c.Folders = madeFolders(steps)
 	op := journal.Op{Kind: journal.Restore, Path: p, Where: item.ID, Nodes: []journal.Node{{Type: item.typ}}}
 	return w.carryOut(ctx, c, append(steps, step{op: op, do: func(*journal.Tx) error {
-		_, err := w.applyTrash(ctx, op)
+		bin, err := w.bin(item.Kind)
+		if err != nil {
+			return err
+		}
+		found, err := bin.Find(item.ID)
+		if err == nil {
+			_, err = bin.Restore(found, p)
+		}
 		return err
 	}}))
 }

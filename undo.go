@@ -109,7 +109,7 @@ var ErrBadID = errors.New("not the id of a change")
 // way to a file and are used for something else by now stay; those that were
 // removed since are made again.
 func (w *Workspace) fitPlan(plan *journal.Plan) error {
-	if gone := w.missingInTrash(plan.Change.Ops); len(gone) > 0 {
+	if gone := w.missingInTrash(plan); len(gone) > 0 {
 		return &UndoConflictError{ID: string(plan.Of.ID), Paths: gone}
 	}
 	inTheWay, err := plan.MakeFolders(w.root)
@@ -174,7 +174,7 @@ func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) err
 		switch op.Kind {
 		case journal.Trash, journal.Restore:
 			var where string
-			if where, err = w.applyTrash(ctx, op); where != "" {
+			if where, err = w.applyTrash(ctx, op, plan.Of.Time); where != "" {
 				results = append(results, journal.Result{Op: i, Where: where})
 			}
 		default:
@@ -218,19 +218,24 @@ func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, caus
 // disk shows of it. If it shows a tree in part, or can't be asked, the entry
 // stays without an end, and the next start looks after it. If someone has changed
 // the files since, the disk shows nothing, and the first left operations count:
-// those that were not taken back as far as the caller knows.
+// those that were not taken back as far as the caller knows; 0 is that it was
+// not someone, but a part of the change, and the next start will mend it.
 func (w *Workspace) endPartly(tx *journal.Tx, left int, cause, stuck error) error {
 	e := tx.Entry()
 	w.log.Error("change not taken back", "id", e.ID, "cause", cause, "err", stuck)
 	u, err := w.state.journal.Progress(w.root, e)
+	var names []journal.Result
+	if err == nil {
+		names, err = w.findTrashed(u)
+	}
 	switch {
-	case err != nil || u.Partly:
+	case err != nil || u.Partly || u.Done < 0 && left == 0:
 	case u.Done == 0:
 		return errors.Join(cause, tx.Abort()) // it was, only not durably
 	case u.Done < 0:
-		err = tx.CommitPart(left)
+		err = tx.CommitPart(left, names...)
 	default:
-		err = tx.CommitPart(u.Done)
+		err = tx.CommitPart(u.Done, names...)
 	}
 	return &PartialError{ID: string(e.ID), Cause: cause, Stuck: errors.Join(stuck, err)}
 }

@@ -47,12 +47,53 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	case e.UndoneBy != "":
 		return nil, fmt.Errorf("undo %s: %w by %s", id, ErrUndone, e.UndoneBy)
 	}
+	if err := j.redone(&e); err != nil {
+		return nil, fmt.Errorf("undo %s: %w", id, err)
+	}
 	p, err := j.planOf(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("undo %s: %w", id, err)
 	}
 	p.Change.Summary = "undo " + string(id) + ": " + e.Summary
 	return p, nil
+}
+
+// redone makes e say where in the trash things are now: after it was taken back
+// and that was taken back, they went there once more, maybe under another name.
+func (j *Journal) redone(e *Entry) error {
+	if !slices.ContainsFunc(e.Ops, func(op Op) bool { return op.Kind == Trash }) {
+		return nil
+	}
+	var later []Entry // newest first
+	err := j.each(func(x Entry) bool {
+		if x.Undoes != "" && x.Status == Committed {
+			later = append(later, x)
+		}
+		return x.ID != e.ID
+	})
+	does, undoes := map[ID]bool{e.ID: true}, map[ID]bool{}
+	for _, x := range slices.Backward(later) {
+		switch {
+		case does[x.Undoes]:
+			undoes[x.ID] = true
+		case undoes[x.Undoes]:
+			does[x.ID] = true
+			e.Ops = slices.Clone(e.Ops)
+			for i := range e.Ops {
+				e.Ops[i].movedBy(x.Ops)
+			}
+		}
+	}
+	return err
+}
+
+// movedBy takes over where a later change has put the same thing.
+func (op *Op) movedBy(ops []Op) {
+	for _, o := range ops {
+		if op.Kind == Trash && o.Kind == Trash && o.Path == op.Path {
+			op.Where, op.Nodes = o.Where, o.Nodes
+		}
+	}
 }
 
 // planOf inverts e.Ops.
@@ -108,7 +149,10 @@ func (op Op) inverse() (inv Op, target ref, err error) {
 	case Trash:
 		inv.Kind = Restore
 	case Restore:
-		inv.Kind = Trash
+		inv.Kind, inv.Nodes = Trash, nil
+		for _, n := range op.Nodes { // it may have been edited since
+			inv.Nodes = append(inv.Nodes, Node{Rel: n.Rel, Type: n.Type})
+		}
 	}
 	return inv, target, nil
 }

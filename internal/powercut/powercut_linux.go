@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"quarry/internal/rootfs"
 )
@@ -21,6 +22,7 @@ type node struct {
 	mode   fs.FileMode
 	target string
 	data   []byte         // when the recording began
+	time   time.Time      // of data
 	names  map[string]int // of a folder, when the recording began
 }
 
@@ -102,6 +104,7 @@ func (d *Disk) take(path string, info fs.FileInfo) (int, error) {
 		if n.data, err = os.ReadFile(path); err != nil {
 			return 0, err
 		}
+		n.time = info.ModTime()
 	}
 	return n.id, nil
 }

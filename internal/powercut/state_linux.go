@@ -1,6 +1,7 @@
 package powercut
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -187,7 +188,7 @@ func (s *State) Sum() [32]byte {
 }
 
 // WriteTo writes the disk out: each recorded folder becomes one of the same base
-// name in dir, with the times of now.
+// name in dir. What was written since has the time of now.
 func (s *State) WriteTo(dir string) error {
 	s.written = map[uint64]uint64{}
 	made := map[int]string{}
@@ -222,6 +223,9 @@ func (s *State) write(path string, id int, made map[int]string) error {
 	default:
 		if err = os.WriteFile(path, s.data[id], 0o600); err == nil {
 			err = os.Chmod(path, s.mode[id])
+		}
+		if err == nil && !n.time.IsZero() && bytes.Equal(s.data[id], n.data) {
+			err = os.Chtimes(path, n.time, n.time)
 		}
 	}
 	if err != nil {

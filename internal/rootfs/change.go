@@ -54,6 +54,19 @@ func (e *ConflictError) Error() string {
 	return "another writer's content was kept as " + Printable(e.Copy)
 }
 
+// StuckError is part of the error of a replacement that failed and could not be
+// taken back either: the file may have its new content, or in place a part of
+// it. What it had before is in a temporary file that CleanTemps takes care of,
+// or in a ConflictError's copy.
+type StuckError struct {
+	Err error // why it could not be taken back
+}
+
+func (e *StuckError) Error() string { return "it could not be taken back: " + e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *StuckError) Unwrap() error { return e.Err }
+
 var (
 	errVersion     = errors.New("the file is not the expected version")
 	errMeanwhile   = errors.New("the file was changed while it was being replaced")

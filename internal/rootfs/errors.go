@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -134,17 +135,27 @@ func wrap(op, path string, err error) error {
 }
 
 // bare strips *fs.PathError and its like: they carry paths that are not for
-// the user's eyes.
+// the user's eyes. What a failed change left behind stays.
 func bare(err error) error {
+	out := err
 	var n syscall.Errno
-	if errors.As(err, &n) {
-		return n
-	}
 	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
+	if errors.As(err, &n) {
+		out = n
+	} else if errors.As(err, &pe) {
+		out = pe.Err
+	} else {
+		return err
 	}
-	return err
+	var stuck *StuckError
+	if errors.As(err, &stuck) {
+		out = fmt.Errorf("%w; %w", out, stuck)
+	}
+	var beside *ConflictError
+	if errors.As(err, &beside) {
+		out = fmt.Errorf("%w; %w", out, beside)
+	}
+	return out
 }
 
 func kindOfErrno(err error) Kind {

@@ -144,17 +144,26 @@ func (c *replacement) overwrite(bk int, b backup) error {
 }
 
 // restore writes the old content back after a failed rewrite. If that fails
-// too, the backup stays for CleanTemps, which Close calls.
+// too, twice, the backup stays for CleanTemps, which Close calls.
 func (c *replacement) restore(bk int, b backup, name string, cause error) error {
 	var untouched errUntouched
 	if errors.As(cause, &untouched) {
 		cause = untouched.error
-	} else if err := c.r.putBack(bk, b, c.old.fd); err != nil {
+	} else if err := twice(func() error { return c.r.putBack(bk, b, c.old.fd) }); err != nil {
 		c.r.temps.leave(c.at.path.Dir())
-		return errors.Join(cause, err)
+		return errors.Join(cause, &StuckError{err})
 	}
 	c.r.drop(c.at, name)
 	return cause
+}
+
+// twice tries again what undoes a change: a fault that passes must not decide
+// over someone's file.
+func twice(f func() error) error {
+	if f() == nil {
+		return nil
+	}
+	return f()
 }
 
 // putBack writes the old content of a backup into fd.

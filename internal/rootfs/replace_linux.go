@@ -357,11 +357,11 @@ func (c *replacement) waitForWriters() error {
 // the file's name or as a conflict copy.
 func (c *replacement) takeBack(name string, ours Info, cause error) error {
 	r, dir := c.r, c.at.dir
-	err := r.exchange(dir, name, c.at.name)
+	err := twice(func() error { return r.exchange(dir, name, c.at.name) })
 	if err != nil {
 		// The name is gone, or the system fails: put back what we can.
-		if err := r.renameNoReplace(dir, name, dir, c.at.name); err != nil {
-			return c.keepCopy(name, cause)
+		if r.renameNoReplace(dir, name, dir, c.at.name) != nil {
+			return c.keepCopy(name, errors.Join(cause, &StuckError{err}))
 		}
 		r.syncDir(dir)
 		return cause
@@ -412,6 +412,7 @@ func (c *replacement) keepCopy(name string, cause error) error {
 	r, dir := c.r, c.at.dir
 	copyName := conflictName(c.at.name)
 	if err := r.renameNoReplace(dir, name, dir, copyName); err != nil {
+		r.temps.leave(c.at.path.Dir()) // CleanTemps tries again
 		return errors.Join(cause, err)
 	}
 	r.syncDir(dir)

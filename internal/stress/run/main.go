@@ -50,7 +50,7 @@ var regimes = []regime{
 	{name: "power loss: index", pkg: "./internal/index", test: "TestPowerCut"},
 	{name: "nth fault", pkg: "./internal/rootfs", test: "TestNthFault|TestForeignWriterAtEveryCall"},
 	{name: "nth fault: index", pkg: "./internal/index", test: "TestNthFault"},
-	{name: "nth fault: workspace, one and two", pkg: ".", test: "TestNthFault|TestTwoFaults"},
+	{name: "nth fault: workspace, one and two", pkg: ".", test: "TestNthFault|TestTwoFaults|TestDiskDies"},
 	{name: "symlink race: files", pkg: "./internal/rootfs", test: "TestSymlinkRace|TestSymlinkRaceByName|TestSymlinkRaceOfChanges"},
 	{name: "symlink race: every tool", pkg: "./internal/stress", test: "TestSymlinkRaceOfEveryTool"},
 	{name: "paths: every tool", pkg: "./internal/stress", test: "TestPaths|TestRandomPaths"},
