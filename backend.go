@@ -3,6 +3,8 @@ package quarry
 import (
 	"context"
 	"errors"
+
+	"quarry/internal/repos"
 )
 
 // backend is who answers for the files of a workspace: the seam between what
@@ -26,4 +28,4 @@ var (
 var ErrRemoteOnly = errors.New("the repository is on a server and not checked out here, so nothing in it can be changed")
 
 // ErrServers is for a question that no server could answer.
-var ErrServers = errors.New("no server answered")
+var ErrServers = repos.ErrServers

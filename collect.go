@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/match"
@@ -61,9 +62,9 @@ func (c *collector) failed(path string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget) {
 		return err
 	}
-	var absent *absentError
+	var absent *repos.Absence
 	if errors.As(err, &absent) {
-		c.skip(path, absent.why, absent.detail)
+		c.skip(path, absentReason(absent), absent.Error())
 		c.sum.Exact = false
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 )
 
@@ -25,11 +26,12 @@ func (w *Workspace) inCheckout(path string, change func(ws *Workspace, rel strin
 
 // checkoutFor finds the checkout that a path to be changed lies in.
 func (r *remote) checkoutFor(given string) (*checkout, string, error) {
-	p, err := cleanRemote(given)
+	p, err := repos.Clean(given)
 	if err != nil {
 		return nil, "", err
 	}
-	c, rel := r.checkoutOf(p)
+	repo, rel := r.tree.CheckoutOf(p)
+	c := r.checkout(repo)
 	if c == nil {
 		return nil, "", fmt.Errorf("change %s: %w", rootfs.Printable(given), ErrRemoteOnly)
 	}
@@ -107,8 +109,8 @@ func (w *Workspace) byID(ctx context.Context, id string, change func(ws *Workspa
 		}
 	}
 	i := strings.LastIndexByte(id, ':')
-	c, _ := w.elsewhere.checkoutOf(id[:max(i, 0)])
-	if c == nil || c.repo != id[:max(i, 0)] || i == len(id)-1 {
+	c := w.elsewhere.checkout(id[:max(i, 0)])
+	if c == nil || i == len(id)-1 {
 		return nil, fmt.Errorf("%w: %q; an id here is REPOSITORY:ID", ErrBadID, id)
 	}
 	out, err := change(c.ws, id[i+1:])

@@ -4,36 +4,37 @@ import (
 	"context"
 	"strings"
 
+	"quarry/internal/repos"
 	"quarry/internal/scan"
-	"quarry/internal/zoekt"
 	"quarry/match"
 )
 
 // eachRemoteText is eachText for files on servers and in checkouts.
 func eachRemoteText[T any](ctx context.Context, r *remote, scope *Scope, sum *Summary, pattern *match.Pattern,
 	work func(m *match.Matcher, path string, text []byte) *T, deliver func(path string, r *T)) error {
-	f, err := r.filter(scope)
+	want, err := r.want(scope)
 	if err != nil {
 		return err
 	}
+	want.Need = pattern.Need()
+	if pattern.Mode() == match.Lines {
+		want.Need = anyWord(want.Need) // a file with one of the words counts
+	}
 	run := &remoteRun{
-		r: r, q: &Query{Scope: *scope}, ctx: ctx, filter: f, pattern: pattern, need: needQuery(pattern.Need()),
-		matching: pattern.NewSearch(ctx), collect: newCollector(&Query{}, nil), down: map[int]bool{},
+		r: r, q: &Query{Scope: *scope}, ctx: ctx, want: want, pattern: pattern,
+		matching: pattern.NewSearch(ctx), collect: newCollector(&Query{}, nil),
 		// Whether words are in two bytes matters to nobody.
 		tiny: func() bool { return false },
 	}
-	if pattern.Mode() == match.Lines {
-		run.need = needQuery(anyWord(pattern.Need())) // a file with one of the words counts
-	}
 	t := &remoteTexts[T]{remoteRun: run, work: work, deliver: deliver, matchers: make([]*match.Matcher, r.workers)}
-	err = run.places(func(at *place) error {
+	err = run.places(func(at *repos.Place) error {
 		switch {
-		case at.isFile && at.checkout != nil:
-			return t.local(at.checkout, newRemoteScope(f, r.policy, ""), at)
-		case at.isFile:
-			return t.texts([]remoteFile{{path: at.path, repo: at.repo, rel: at.rel}})
+		case at.IsFile && at.Checkout != "":
+			return t.local(r.checkout(at.Checkout), nil, at)
+		case at.IsFile:
+			return t.texts([]repos.File{at.File()})
 		}
-		return run.below(at, f, t.local, t.part)
+		return run.below(at, &run.want, t.local, t.part)
 	})
 	*sum = run.collect.sum
 	sum.Stats.Remote = true
@@ -51,24 +52,22 @@ type remoteTexts[T any] struct {
 	matchers []*match.Matcher
 }
 
-func (t *remoteTexts[T]) part(repos []*zoekt.Repo, scope *remoteScope, at *place) error {
-	files, err := t.candidates(repos, scope, at)
+func (t *remoteTexts[T]) part(part *repos.Part, judge *repos.Judge) error {
+	files, err := t.candidates(part, judge)
 	if err != nil {
 		return err
 	}
-	for _, p := range repos {
-		t.collect.sum.Stats.Considered += p.Files
-	}
+	t.collect.sum.Stats.Considered += part.Files()
 	return t.texts(files)
 }
 
 // texts works on files of servers.
-func (t *remoteTexts[T]) texts(files []remoteFile) error {
-	return t.fetched(files, func(b *batch) error {
-		return inOrder(t.ctx, len(b.files), t.r.workers, func(worker, i int) (*T, bool) {
-			doc := b.contents[b.files[i].path]
+func (t *remoteTexts[T]) texts(files []repos.File) error {
+	return t.fetched(files, func(b *repos.Batch) error {
+		return inOrder(t.ctx, len(b.Files), t.r.workers, func(worker, i int) (*T, bool) {
+			doc := b.Doc(i)
 			if doc == nil || len(doc.Content) > maxRanked {
-				return nil, b.files[i].known != nil
+				return nil, b.Files[i].Absent != nil
 			}
 			if t.matchers[worker] == nil {
 				t.matchers[worker] = t.matching.NewMatcher()
@@ -77,25 +76,25 @@ func (t *remoteTexts[T]) texts(files []remoteFile) error {
 			if !ok {
 				return nil, false
 			}
-			r := t.work(t.matchers[worker], b.files[i].path, text)
+			r := t.work(t.matchers[worker], b.Files[i].Path, text)
 			return r, r != nil
 		}, func(i int, r *T) error {
 			if r != nil {
-				t.collect.sum.Stats.from(b.files[i].repo.Name, b.contents[b.files[i].path])
-				t.deliver(b.files[i].path, r)
-			} else if known := b.files[i].known; known.res.Skip != scan.NotSkipped || known.err != nil {
-				return t.collect.add(b.files[i].path, known)
+				t.collect.sum.Stats.from(b.Files[i].Repo.Name, b.Doc(i).Commit)
+				t.deliver(b.Files[i].Path, r)
+			} else if known := t.outcome(b.Files[i].Absent); known.res.Skip != scan.NotSkipped || known.err != nil {
+				return t.collect.add(b.Files[i].Path, known)
 			}
 			return nil
 		})
 	})
 }
 
-// local works on the files of a checkout.
-func (t *remoteTexts[T]) local(c *checkout, scope *remoteScope, at *place) error {
+// local works on the files of a checkout; a file that was named needs no judge.
+func (t *remoteTexts[T]) local(c *checkout, judge *repos.Judge, at *repos.Place) error {
 	s := t.q.Scope
-	s.Globs, s.Types, s.Paths = nil, nil, []string{at.relIn(c)}
-	depth, ok := at.depthIn(c, s.MaxDepth)
+	s.Globs, s.Types, s.Paths = nil, nil, []string{at.In(c.repo)}
+	depth, ok := at.DepthIn(c.repo, s.MaxDepth)
 	if !ok {
 		return nil
 	}
@@ -103,7 +102,7 @@ func (t *remoteTexts[T]) local(c *checkout, scope *remoteScope, at *place) error
 	var part Summary
 	err := eachText(t.ctx, c.ws, &s, &part, t.pattern, func(m *match.Matcher, path string, text []byte) *T {
 		full := c.path(path)
-		if !at.isFile && !scope.passes(full, path[strings.LastIndexByte(path, '/')+1:]) {
+		if !at.IsFile && !judge.Passes(full, path[strings.LastIndexByte(path, '/')+1:]) {
 			return nil
 		}
 		return t.work(m, full, text)

@@ -23,8 +23,8 @@ var layers = map[string][]string{
 		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
 		"internal/index",
 		"internal/owner",
+		"internal/repos",
 		"internal/watch",
-		"internal/zoekt",
 	},
 	"match":   {"internal/re/..."},
 	"tool":    {},
@@ -73,6 +73,10 @@ var layers = map[string][]string{
 	"internal/journal": {"internal/rootfs"},
 	"internal/trash":   {"internal/rootfs"},
 
+	"internal/repos": {
+		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/walk",
+		"internal/zoekt",
+	},
 	"internal/zoekt":           {"internal/zoekt/wire"},
 	"internal/zoekt/wire":      {},
 	"internal/zoekt/zoekttest": {"internal/zoekt/wire"},

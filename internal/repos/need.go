@@ -1,4 +1,4 @@
-package quarry
+package repos
 
 import (
 	"strings"
@@ -41,14 +41,6 @@ func needQuery(n match.Need) zoekt.Query {
 		return zoekt.Or(subs...)
 	}
 	return zoekt.Query{}
-}
-
-// anyWord is the need of a pattern of words where one of them is enough.
-func anyWord(n match.Need) match.Need {
-	if n.Op == match.NeedAll {
-		n.Op = match.NeedEither
-	}
-	return n
 }
 
 // indexedRun is how many characters a server's index knows together.

@@ -2,18 +2,16 @@ package quarry
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
 	"quarry/internal/index"
+	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/internal/walk"
-	"quarry/internal/zoekt"
 )
 
 // checkout is a repository that is checked out here. Its folder says what
@@ -27,10 +25,8 @@ type checkout struct {
 	ws   *Workspace
 	rest time.Duration // stampRest
 
-	mu     sync.Mutex
-	commit string            // of theirs
-	theirs map[string]uint64 // checksums on the server, by path
-	ours   map[string]stamped
+	mu   sync.Mutex
+	ours map[string]stamped // by path
 }
 
 // stamped is a checksum and the state of the file it belongs to.
@@ -47,17 +43,17 @@ const overlayRead = 32 << 20
 // right after it may leave the same.
 const stampRest = 2 * time.Second
 
-// locateLocal finds a path in a checkout.
-func (r *remote) locateLocal(at *place) error {
-	p, isFile, err := at.checkout.ws.start(at.rel)
+// locate finds a path in a checkout.
+func (c *checkout) locate(at *repos.Place) error {
+	p, isFile, err := c.ws.start(at.Rel)
 	if err != nil {
-		return at.checkout.located(err)
+		return c.located(err)
 	}
-	at.rel, at.isFile, at.path = "", isFile, at.checkout.repo
+	at.Rel, at.IsFile = "", isFile
 	if !p.IsRoot() {
-		at.rel = p.String()
-		at.path += "/" + at.rel
+		at.Rel = p.String()
 	}
+	at.Path = c.path(at.Rel)
 	return nil
 }
 
@@ -80,7 +76,7 @@ func (c *checkout) path(rel string) string {
 }
 
 // local searches a checkout.
-func (r *remoteRun) local(c *checkout, scope *remoteScope, at *place) error {
+func (r *remoteRun) local(c *checkout, judge *repos.Judge, at *repos.Place) error {
 	run, opts, ok, err := r.localRun(c, at)
 	if err != nil || !ok {
 		return err
@@ -92,7 +88,7 @@ func (r *remoteRun) local(c *checkout, scope *remoteScope, at *place) error {
 	report, err := walk.Each(r.ctx, c.ws.root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 		full := c.path(joinPath(v.Shown, e.Name))
 		k := &run.scanners[v.Worker]
-		if !scope.passes(full, e.Name) || run.filter.vaultIgnores(v.Shown, e.Name) {
+		if !judge.Passes(full, e.Name) || run.filter.vaultIgnores(v.Shown, e.Name) {
 			k.filtered++
 			return nil, false
 		}
@@ -107,26 +103,19 @@ func (r *remoteRun) local(c *checkout, scope *remoteScope, at *place) error {
 	return err
 }
 
-// passes applies globs and types to a file of a checkout; its folders were not
-// asked about yet.
-func (s *remoteScope) passes(full, name string) bool {
-	o := &s.f.opts
-	return (o.Filter == nil || o.Filter.Match(full[s.below:])) && (s.f.types == nil || s.f.types.MatchFile(name))
-}
-
 // localRun makes ready to search a checkout's folder; false is that the depth
 // asked for ends above it. Globs stay out: they see the whole path.
-func (r *remoteRun) localRun(c *checkout, at *place) (*searchRun, walk.Options, bool, error) {
+func (r *remoteRun) localRun(c *checkout, at *repos.Place) (*searchRun, walk.Options, bool, error) {
 	scope := r.q.Scope
 	scope.Globs, scope.Types, scope.Paths = nil, nil, nil
-	depth, ok := at.depthIn(c, scope.MaxDepth)
+	depth, ok := at.DepthIn(c.repo, scope.MaxDepth)
 	scope.MaxDepth = depth
 	f, err := c.ws.filter(&scope)
 	if err != nil || !ok {
 		return nil, walk.Options{}, false, err
 	}
 	opts := f.opts
-	if opts.Start, _, err = c.ws.start(at.relIn(c)); err != nil {
+	if opts.Start, _, err = c.ws.start(at.In(c.repo)); err != nil {
 		return nil, opts, false, c.located(err)
 	}
 	r.collect.prefix = c.repo + "/"
@@ -134,23 +123,6 @@ func (r *remoteRun) localRun(c *checkout, at *place) (*searchRun, walk.Options, 
 		ws: c.ws, q: r.q, ctx: r.ctx, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
 		scanners: make([]worker, c.ws.workers), collect: r.collect,
 	}, opts, true, nil
-}
-
-// relIn is where in a checkout a search of the place starts.
-func (at *place) relIn(c *checkout) string {
-	if at.checkout == c {
-		return at.rel
-	}
-	return ""
-}
-
-// depthIn is what a limit on the depth below the place means in a checkout.
-func (at *place) depthIn(c *checkout, most int) (int, bool) {
-	if most <= 0 || at.checkout == c {
-		return most, true
-	}
-	above := strings.Count(strings.TrimPrefix(strings.TrimPrefix(c.repo, at.path), "/"), "/") + 1
-	return most - above, most > above
 }
 
 func joinPath(dir, name string) string {
@@ -161,9 +133,9 @@ func joinPath(dir, name string) string {
 }
 
 // localFile searches one named file of a checkout.
-func (r *remoteRun) localFile(at *place) error {
-	c := at.checkout
-	p, _, err := c.ws.start(at.rel)
+func (r *remoteRun) localFile(at *repos.Place) error {
+	c := r.r.checkout(at.Checkout)
+	p, _, err := c.ws.start(at.Rel)
 	if err != nil {
 		return c.located(err)
 	}
@@ -177,73 +149,29 @@ func (r *remoteRun) localFile(at *place) error {
 	return run.single(p)
 }
 
-// answer is what a server says of a checked-out repository.
-type serverAnswer struct {
-	sums    map[string]uint64 // of all its files
-	matches map[string]bool   // files that could match
-}
-
 // theirs asks the server of a checkout what could match. Without an answer the
 // folder is searched by itself, which takes longer and finds the same: nil.
-func (r *remoteRun) theirs(c *checkout) (*serverAnswer, error) {
-	repo, ok := r.list.repoOf(c.repo)
-	if !ok || repo.Name != c.repo || r.down[repo.Server] || r.need.Trivial() {
-		return nil, r.ctx.Err()
-	}
-	sums, err := c.sums(r.ctx, r.r.client, repo)
-	var docs []zoekt.Doc
-	if err == nil {
-		docs, err = r.r.client.Search(r.ctx, repo.Server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), zoekt.In(repo.Name), r.need)), false)
-	}
+func (r *remoteRun) theirs(c *checkout) (*repos.Known, error) {
+	known, err := r.ask.Known(r.ctx, c.repo, r.want.Need)
 	if err != nil {
 		r.r.log.Warn("zoekt: a checkout is searched without its server", "repo", c.repo, "err", err)
-		return nil, r.ctx.Err()
 	}
-	out := &serverAnswer{sums: sums, matches: make(map[string]bool, len(docs))}
-	for i := range docs {
-		if docs[i].Commit == repo.Commit {
-			out.matches[docs[i].Path] = true
-			continue
-		}
-		return nil, nil // a newer commit than the checksums are of
+	if known != nil {
+		r.collect.sum.Stats.from(c.repo, known.Commit)
 	}
-	r.asked += len(docs)
-	r.collect.sum.Stats.from(c.repo, &zoekt.Doc{Commit: repo.Commit})
-	return out, nil
-}
-
-// sums gives the checksums of a repository's files at the commit that is
-// served.
-func (c *checkout) sums(ctx context.Context, client *zoekt.Client, repo *zoekt.Repo) (map[string]uint64, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.theirs != nil && c.commit == repo.Commit {
-		return c.theirs, nil
-	}
-	docs, err := client.Search(ctx, repo.Server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), zoekt.In(repo.Name))), false)
-	if err != nil {
-		return nil, err
-	}
-	sums := make(map[string]uint64, len(docs))
-	for i := range docs {
-		if docs[i].Commit == repo.Commit {
-			sums[docs[i].Path] = docs[i].Sum
-		}
-	}
-	c.commit, c.theirs = repo.Commit, sums
-	return sums, nil
+	return known, r.ctx.Err()
 }
 
 // overlay searches one file of a checkout, unless the server has the same and
 // no match in it.
-func (r *searchRun) overlay(k *worker, v *walk.Visit, e *rootfs.Entry, c *checkout, known *serverAnswer, rel string) (*found, bool) {
+func (r *searchRun) overlay(k *worker, v *walk.Visit, e *rootfs.Entry, c *checkout, known *repos.Known, rel string) (*found, bool) {
 	if r.ctx.Err() != nil {
 		return nil, false
 	}
 	var theirs uint64
 	compare := false
-	if known != nil && !known.matches[rel] {
-		theirs, compare = known.sums[rel]
+	if known != nil && !known.Matches[rel] {
+		theirs, compare = known.Sums[rel]
 	}
 	if compare {
 		if info, err := v.Dir.Stat(e.Name); err == nil && c.same(rel, &info, theirs) {
@@ -272,7 +200,7 @@ func (r *searchRun) compared(k *worker, f *rootfs.File, c *checkout, theirs uint
 		return out, true
 	}
 	data = data[:n]
-	sum := zoekt.Checksum(data)
+	sum := repos.Checksum(data)
 	c.remember(rel, &out.info, sum)
 	if sum == theirs {
 		return nil, false

@@ -1,0 +1,153 @@
+package repos
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"sync"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/zoekt"
+)
+
+// fetchFirst and fetchMost are how many files are fetched at a time. A server
+// keeps none over 2 MB unless told to.
+const (
+	fetchFirst = 16
+	fetchMost  = 128
+)
+
+// Batch is files and the content they have on their servers.
+type Batch struct {
+	Files []File
+	docs  map[string]*zoekt.Doc // by path of the tree
+
+	failures []zoekt.Failure
+}
+
+// Doc is the content of a file and the commit it is of; nil if its server
+// failed, or it is gone.
+func (b *Batch) Doc(i int) *zoekt.Doc { return b.docs[b.Files[i].Path] }
+
+// Fetched is how many contents came, and how many bytes they have.
+func (b *Batch) Fetched() (files int, size int64) {
+	for _, d := range b.docs {
+		size += int64(len(d.Content))
+	}
+	return len(b.docs), size
+}
+
+// Batches fetches files, in their order. While one batch is worked on the next
+// is on its way. They end early when the context does.
+func (q *Question) Batches(ctx context.Context, files []File) iter.Seq[*Batch] {
+	return func(yield func(*Batch) bool) {
+		ahead, cancel := context.WithCancel(ctx)
+		defer cancel()
+		batches := make(chan *Batch)
+		go func() {
+			defer close(batches)
+			size := fetchFirst
+			for from := 0; from < len(files); {
+				to := min(from+size, len(files))
+				b := q.tree.fetch(ahead, files[from:to])
+				select {
+				case batches <- b:
+				case <-ahead.Done():
+					return
+				}
+				from, size = to, min(2*size, fetchMost)
+			}
+		}()
+		for b := range batches {
+			if ctx.Err() != nil {
+				return
+			}
+			q.lostIn(b)
+			if !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+func (q *Question) lostIn(b *Batch) {
+	for _, f := range b.failures {
+		q.lost(f)
+	}
+}
+
+// fetch gets the content of files.
+func (t *Tree) fetch(ctx context.Context, files []File) *Batch {
+	wanted := map[int]map[string][]string{} // paths by server and repository
+	for i := range files {
+		f := &files[i]
+		if f.Absent != nil {
+			continue
+		}
+		if wanted[f.Repo.Server] == nil {
+			wanted[f.Repo.Server] = map[string][]string{}
+		}
+		wanted[f.Repo.Server][f.Repo.Name] = append(wanted[f.Repo.Server][f.Repo.Name], f.Rel)
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	b := &Batch{Files: files, docs: map[string]*zoekt.Doc{}}
+	for server, repos := range wanted {
+		all.Go(func() {
+			var any []zoekt.Query
+			for name, paths := range repos {
+				any = append(any, zoekt.And(zoekt.In(name), zoekt.Paths(paths...)))
+			}
+			docs, err := t.client.Search(ctx, server, zoekt.And(zoekt.Head(), zoekt.Or(any...)), true)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				b.failures = append(b.failures, t.failure(server, err))
+				return
+			}
+			for i := range docs {
+				b.docs[docs[i].Repo+"/"+docs[i].Path] = &docs[i]
+			}
+		})
+	}
+	all.Wait()
+	return b
+}
+
+// Content fetches one file. That its server doesn't have it is an *Absence.
+func (q *Question) Content(ctx context.Context, at *Place) ([]byte, error) {
+	b := q.tree.fetch(ctx, []File{at.File()})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, f := range b.failures {
+		return nil, f
+	}
+	doc := b.Doc(0)
+	if doc == nil {
+		return nil, &rootfs.Error{Op: "read", Path: at.Path, Kind: rootfs.NotFound}
+	}
+	if a, absent := absence(doc.Content); absent {
+		return nil, a
+	}
+	return doc.Content, nil
+}
+
+// Sizes are those of files, 0 where it can't be told. No server tells them, so
+// the contents are fetched.
+func (q *Question) Sizes(ctx context.Context, files []File) ([]int64, error) {
+	sizes := make([]int64, len(files))
+	for from := 0; from < len(files); from += fetchMost {
+		b := q.tree.fetch(ctx, files[from:min(from+fetchMost, len(files))])
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		q.lostIn(b)
+		for i := range b.Files {
+			if d := b.Doc(i); d != nil && !bytes.HasPrefix(d.Content, []byte(notIndexed)) {
+				sizes[from+i] = int64(len(d.Content))
+			}
+		}
+	}
+	return sizes, nil
+}

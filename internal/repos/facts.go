@@ -1,0 +1,135 @@
+package repos
+
+import (
+	"context"
+	"strings"
+
+	"quarry/internal/ignore"
+	"quarry/internal/zoekt"
+)
+
+// facts are what has to be known of a repository at one commit to answer for it
+// as for a folder.
+type facts struct {
+	rules  map[string][]ignore.Set // by folder, "" for the top
+	absent map[string]*Absence     // files whose content the server doesn't keep
+}
+
+// Absence is why a server has a file's name but not its content.
+type Absence struct {
+	Why    Why
+	detail string
+}
+
+func (a *Absence) Error() string { return a.detail }
+
+// Why is what kind of file it is whose content a server leaves out.
+type Why uint8
+
+const (
+	Unknown Why = iota
+	Binary
+	TooLarge
+	Tiny // one or two bytes
+)
+
+// notIndexed is what a server keeps in the place of a content it leaves out.
+const notIndexed = "NOT-INDEXED: "
+
+// absence tells whether a content is what a server keeps in place of it.
+func absence(content []byte) (*Absence, bool) {
+	const longest = 80 // more is a text that happens to begin so
+	if len(content) >= longest {
+		return nil, false
+	}
+	reason, ok := strings.CutPrefix(string(content), notIndexed)
+	if !ok {
+		return nil, false
+	}
+	a := &Absence{detail: "the server doesn't have it: it " + reason}
+	switch reason {
+	case "contains binary content":
+		a.Why = Binary
+	case "exceeds the maximum size limit", "contains too many trigrams":
+		a.Why = TooLarge
+	case "contains too few trigrams":
+		a.Why = Tiny
+	}
+	return a, true
+}
+
+// ruleFiles finds ignore files by their path.
+const ruleFiles = `(^|/)\.(git|rg|roo)?ignore$`
+
+func factsKey(r *zoekt.Repo) string { return r.Name + "\x00" + r.Commit }
+
+// factsOf gives what is known of a repository; false before loadFacts.
+func (t *Tree) factsOf(p *zoekt.Repo) (facts, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f, ok := t.facts[factsKey(p)]
+	return f, ok
+}
+
+// loadFacts learns what isn't known yet of repositories of one server.
+func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) error {
+	var names []string
+	fresh := map[string]facts{}
+	for _, p := range repos {
+		if _, known := t.factsOf(p); !known {
+			names = append(names, p.Name)
+			fresh[p.Name] = facts{rules: map[string][]ignore.Set{}, absent: map[string]*Absence{}}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	docs, err := t.client.Search(ctx, server, zoekt.And(zoekt.Head(), zoekt.In(names...),
+		zoekt.Or(zoekt.PathMatch(ruleFiles, false), zoekt.Text(notIndexed, false))), true)
+	if err != nil {
+		return err
+	}
+	for i := range docs {
+		if f, ok := fresh[docs[i].Repo]; ok {
+			f.learn(&docs[i])
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, p := range repos {
+		if f, ok := fresh[p.Name]; ok {
+			t.facts[factsKey(p)] = f
+		}
+	}
+	return nil
+}
+
+// learn takes one document in.
+func (f facts) learn(d *zoekt.Doc) {
+	if a, absent := absence(d.Content); absent {
+		f.absent[d.Path] = a
+		return
+	}
+	dir, name := "", d.Path
+	if i := strings.LastIndexByte(d.Path, '/'); i >= 0 {
+		dir, name = d.Path[:i], d.Path[i+1:]
+	}
+	if kind, ok := ignore.FileKind(name); ok {
+		f.rules[dir] = append(f.rules[dir], ignore.Set{Kind: kind, Rules: ignore.Parse(d.Repo+"/"+d.Path, d.Content)})
+	}
+}
+
+// forget drops facts about commits that are no longer served. t.mu is held.
+func (t *Tree) forget(l *Listing) {
+	if len(t.facts) <= 2*len(l.Repos)+64 {
+		return
+	}
+	kept := make(map[string]facts, len(l.Repos))
+	for i := range l.Repos {
+		key := factsKey(&l.Repos[i])
+		if f, ok := t.facts[key]; ok {
+			kept[key] = f
+		}
+	}
+	t.facts = kept
+}

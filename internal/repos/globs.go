@@ -1,0 +1,55 @@
+package repos
+
+import (
+	"strings"
+
+	"quarry/internal/glob"
+	"quarry/internal/zoekt"
+)
+
+// globsQuery is a condition on paths that whatever passes the globs fulfils, or
+// none where that isn't plain. A glob is anchored at the searched folder, which
+// may lie above the repository, so only what it ends in counts.
+func globsQuery(globs []string, dialect glob.Dialect) zoekt.Query {
+	var any []zoekt.Query
+	for _, g := range globs {
+		if strings.HasPrefix(g, "!") {
+			if dialect == glob.Minimatch {
+				return zoekt.Query{} // it turns the glob round
+			}
+			continue // an exclusion lets less pass
+		}
+		re, ok := globEnd(g)
+		if !ok {
+			return zoekt.Query{}
+		}
+		any = append(any, zoekt.PathMatch(re, dialect == glob.Vault))
+	}
+	if len(any) == 0 {
+		return zoekt.Query{}
+	}
+	return zoekt.Or(any...)
+}
+
+// globEnd is an expression for the last part of a glob: *.go says that a name,
+// of the file or of a folder above it, ends in .go.
+func globEnd(g string) (string, bool) {
+	g = strings.TrimSuffix(g, "/")
+	last := g[strings.LastIndexByte(g, '/')+1:]
+	if last == "" || strings.ContainsAny(last, `\[]{}()!@+|`) || strings.Contains(g, "{") && strings.Contains(g, "/") {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString("(^|/)")
+	for _, r := range last {
+		switch r {
+		case '*':
+			b.WriteString(".*")
+		case '?':
+			b.WriteByte('.')
+		default:
+			b.WriteString(zoekt.QuoteRE(string(r)))
+		}
+	}
+	return b.String() + "(/|$)", true
+}

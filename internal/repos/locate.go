@@ -1,0 +1,227 @@
+package repos
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/zoekt"
+)
+
+// Clean is a path a user wrote as ours are written: "" is the top.
+func Clean(given string) (string, error) {
+	bad := func(k rootfs.Kind) (string, error) {
+		return "", &rootfs.Error{Op: "resolve", Path: given, Kind: k}
+	}
+	if strings.IndexByte(given, 0) >= 0 {
+		return bad(rootfs.InvalidArgument)
+	}
+	p := path.Clean(strings.TrimLeft(strings.ReplaceAll(given, `\`, "/"), "/"))
+	switch {
+	case p == ".":
+		return "", nil
+	case p == ".." || strings.HasPrefix(p, "../"):
+		return bad(rootfs.OutsideRoot)
+	}
+	return p, nil
+}
+
+// isName reports whether a repository's name can be a path.
+func isName(name string) bool {
+	clean, err := Clean(name)
+	return err == nil && clean == name && clean != ""
+}
+
+// Place is what a path names: the top or a folder of repositories (with neither
+// Repo nor Checkout), a repository, or something in one.
+type Place struct {
+	Path     string // cleaned, and in the case it is written in
+	Repo     *zoekt.Repo
+	Checkout string // the repository, if it is checked out here
+	Rel      string // in the repository; "" is its top
+	IsFile   bool
+}
+
+// In is the path in a checkout at which a search of the place starts.
+func (at *Place) In(checkout string) string {
+	if at.Checkout == checkout {
+		return at.Rel
+	}
+	return ""
+}
+
+// DepthIn is what a limit on the depth below the place means in a checkout;
+// false is that it ends above it.
+func (at *Place) DepthIn(checkout string, most int) (int, bool) {
+	if most <= 0 || at.Checkout == checkout {
+		return most, true
+	}
+	above := strings.Count(strings.TrimPrefix(strings.TrimPrefix(checkout, at.Path), "/"), "/") + 1
+	return most - above, most > above
+}
+
+// Locate finds what a path names. In a checkout that is for its folder to say:
+// then only Checkout and Rel are set, and Rel is as it was given.
+func (q *Question) Locate(ctx context.Context, given string) (*Place, error) {
+	p, err := Clean(given)
+	if err != nil {
+		return nil, err
+	}
+	if p == "" {
+		return &Place{}, nil
+	}
+	checkout, rel := q.tree.CheckoutOf(p)
+	repo, ok := q.list.repoOf(p)
+	if checkout == "" && ok { // a checkout whose name is written in another case
+		rel = strings.TrimPrefix(p[len(repo.Name):], "/")
+		checkout, _ = q.tree.CheckoutOf(repo.Name)
+	}
+	if checkout != "" {
+		return &Place{Checkout: checkout, Rel: rel}, nil
+	}
+	if !ok {
+		return q.list.above(given, p)
+	}
+	at := &Place{Path: repo.Name, Repo: repo, Rel: rel}
+	if rel == "" {
+		return at, nil
+	}
+	return at, q.tree.locateIn(ctx, at, given)
+}
+
+// CheckoutOf finds the checkout a path lies in, and the path in it; "" is none.
+func (t *Tree) CheckoutOf(p string) (checkout, rel string) {
+	for _, name := range t.checkouts {
+		if (p == name || strings.HasPrefix(p, name+"/")) && len(name) > len(checkout) {
+			checkout, rel = name, strings.TrimPrefix(p[len(name):], "/")
+		}
+	}
+	return checkout, rel
+}
+
+// repoOf finds the repository a path lies in: of several the one with the
+// longest name, and one that differs in case only if none has the name.
+func (l *Listing) repoOf(p string) (*zoekt.Repo, bool) {
+	var best, folded *zoekt.Repo
+	for i := range l.Repos {
+		name := l.Repos[i].Name
+		if len(p) < len(name) || len(p) > len(name) && p[len(name)] != '/' {
+			continue
+		}
+		if p[:len(name)] == name && (best == nil || len(name) > len(best.Name)) {
+			best = &l.Repos[i]
+		} else if strings.EqualFold(p[:len(name)], name) && (folded == nil || len(name) > len(folded.Name)) {
+			folded = &l.Repos[i]
+		}
+	}
+	best = cmp.Or(best, folded)
+	return best, best != nil
+}
+
+// above is for a folder that repositories lie in.
+func (l *Listing) above(given, p string) (*Place, error) {
+	inside := func(name string) bool {
+		return len(name) > len(p) && name[len(p)] == '/' && strings.EqualFold(name[:len(p)], p)
+	}
+	for _, name := range l.checkouts {
+		if inside(name) {
+			return &Place{Path: name[:len(p)]}, nil
+		}
+	}
+	for i := range l.Repos {
+		if name := l.Repos[i].Name; inside(name) {
+			return &Place{Path: name[:len(p)]}, nil
+		}
+	}
+	err := &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.NotFound}
+	if len(l.Failures) > 0 { // it may be there
+		err.Kind, err.Err = rootfs.IO, l.Failures[0]
+	}
+	return nil, err
+}
+
+// locateIn finds a path in a repository: the file, else the folder, else the
+// one that differs in case only.
+func (t *Tree) locateIn(ctx context.Context, at *Place, given string) error {
+	found := func(rel string, d *zoekt.Doc) error {
+		at.Rel, at.IsFile = rel, d.Path == rel
+		at.Path = at.Repo.Name + "/" + rel
+		return t.mayName(at, given)
+	}
+	in := zoekt.And(zoekt.Head(), zoekt.In(at.Repo.Name))
+	ask := func(q zoekt.Query, most int) ([]zoekt.Doc, error) {
+		docs, err := t.client.Some(ctx, at.Repo.Server, zoekt.NamesOnly(zoekt.And(in, q)), most)
+		if err != nil && ctx.Err() == nil {
+			err = t.failure(at.Repo.Server, err)
+		}
+		return docs, err
+	}
+	docs, err := ask(zoekt.Paths(at.Rel), 4)
+	for i := range docs {
+		if docs[i].Path == at.Rel {
+			return found(at.Rel, &docs[i])
+		}
+	}
+	if err == nil {
+		docs, err = ask(zoekt.PathMatch("^"+zoekt.QuoteRE(at.Rel)+"/", false), 1)
+	}
+	if err != nil {
+		return err
+	}
+	if len(docs) > 0 && strings.HasPrefix(docs[0].Path, at.Rel+"/") {
+		return found(at.Rel, &docs[0])
+	}
+	const most = 1000 // below folders of one name
+	if docs, err = ask(zoekt.PathMatch("^"+zoekt.QuoteRE(at.Rel)+"(/|$)", true), most); err != nil {
+		return err
+	}
+	var names []string
+	var one *zoekt.Doc
+	for i := range docs {
+		p := docs[i].Path
+		if len(p) < len(at.Rel) || !strings.EqualFold(p[:len(at.Rel)], at.Rel) || slices.Contains(names, p[:len(at.Rel)]) {
+			continue
+		}
+		names, one = append(names, p[:len(at.Rel)]), &docs[i]
+	}
+	switch len(names) {
+	case 0:
+		return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.NotFound}
+	case 1:
+		return found(names[0], one)
+	}
+	slices.Sort(names)
+	return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Ambiguous, Matches: names}
+}
+
+func (t *Tree) failure(server int, err error) zoekt.Failure {
+	return zoekt.Failure{Server: server, Name: t.client.Name(server), Err: err}
+}
+
+// mayName applies the policy to a path that was named.
+func (t *Tree) mayName(at *Place, given string) error {
+	p, err := pathOf(at.Path)
+	if err != nil {
+		return err
+	}
+	if v := t.policy.Path(p, !at.IsFile); v.Refused() {
+		return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Protected, Name: p.Base(), Verdict: v}
+	}
+	return nil
+}
+
+// pathOf makes a Path of a path of the tree, for the policy. It opens nothing.
+func pathOf(rel string) (p rootfs.Path, err error) {
+	if rel == "" {
+		return p, nil
+	}
+	for name := range strings.SplitSeq(rel, "/") {
+		if p, err = p.Child(name); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}

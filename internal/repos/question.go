@@ -1,0 +1,197 @@
+package repos
+
+import (
+	"context"
+	"slices"
+	"sort"
+	"strings"
+
+	"quarry/internal/walk"
+	"quarry/internal/zoekt"
+)
+
+// Question is one question to the servers under way: what they had when it
+// came, and which of them failed since. One that failed is not asked which
+// files it has again.
+type Question struct {
+	// Failures are the servers whose part is missing, each once.
+	Failures []zoekt.Failure
+	// Named counts the files that servers named.
+	Named int
+
+	tree *Tree
+	list *Listing
+	down map[int]bool // the servers of Failures
+}
+
+// Ask begins a question.
+func (t *Tree) Ask(ctx context.Context) (*Question, error) {
+	l, err := t.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	q := &Question{tree: t, list: l, down: map[int]bool{}}
+	for _, f := range l.Failures {
+		q.lost(f)
+	}
+	return q, nil
+}
+
+// lost notes that a server's part is missing from the answer.
+func (q *Question) lost(f zoekt.Failure) {
+	if !q.down[f.Server] {
+		q.down[f.Server] = true
+		q.Failures = append(q.Failures, f)
+		q.tree.relist()
+	}
+}
+
+// Err is ErrServers if there is nothing left that an answer could come from.
+func (q *Question) Err() error {
+	if len(q.down) < q.tree.client.Servers() || len(q.tree.checkouts) > 0 {
+		return nil
+	}
+	return noServers(q.Failures)
+}
+
+// File is a file on a server.
+type File struct {
+	Path   string // of the tree
+	Repo   *zoekt.Repo
+	Rel    string
+	Absent *Absence // why the server doesn't have its content; nil if it does
+}
+
+// File is the file at a place; whether its content is there is not known.
+func (at *Place) File() File { return File{Path: at.Path, Repo: at.Repo, Rel: at.Rel} }
+
+// File is the file at a place.
+func (q *Question) File(ctx context.Context, at *Place) (File, error) {
+	f := at.File()
+	err := q.scatter(ctx, []*zoekt.Repo{at.Repo}, func(server int, repos []*zoekt.Repo) (func(), error) {
+		return func() {}, q.tree.loadFacts(ctx, server, repos)
+	})
+	if facts, known := q.tree.factsOf(at.Repo); known && err == nil {
+		f.Absent = facts.absent[at.Rel]
+	}
+	return f, err
+}
+
+// FileAt is the file with a path, if it is in no checkout.
+func (q *Question) FileAt(path string) (File, bool) {
+	if checkout, _ := q.tree.CheckoutOf(path); checkout != "" {
+		return File{}, false
+	}
+	repo, ok := q.list.repoOf(path)
+	if !ok || len(path) == len(repo.Name) {
+		return File{}, false
+	}
+	return File{Path: path, Repo: repo, Rel: path[len(repo.Name)+1:]}, true
+}
+
+// Candidates are the files of a part that could match, in path order, with
+// those whose content no server has. The report counts what the judge left out.
+func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (files []File, left walk.Report, err error) {
+	under := zoekt.Query{}
+	if rel := judge.at.Rel; rel != "" {
+		under = zoekt.PathMatch("^"+zoekt.QuoteRE(rel)+"/", false)
+	}
+	wanted := judge.want.query()
+	named := map[string][]string{} // paths by repository
+	err = q.scatter(ctx, part.Repos, func(server int, repos []*zoekt.Repo) (func(), error) {
+		if err := q.tree.loadFacts(ctx, server, repos); err != nil {
+			return nil, err
+		}
+		docs, err := q.tree.client.Search(ctx, server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), in(repos), under, wanted)), false)
+		return func() {
+			for i := range docs {
+				named[docs[i].Repo] = append(named[docs[i].Repo], docs[i].Path)
+			}
+			q.Named += len(docs)
+		}, err
+	})
+	if err != nil {
+		return nil, left, err
+	}
+	for _, p := range part.Repos {
+		if f, known := q.tree.factsOf(p); known && !q.down[p.Server] {
+			judge.enter(p.Name, f)
+			files = q.judged(files, p, named[p.Name], judge, &left)
+		}
+	}
+	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })
+	return files, left, nil
+}
+
+func in(repos []*zoekt.Repo) zoekt.Query {
+	names := make([]string, len(repos))
+	for i, p := range repos {
+		names[i] = p.Name
+	}
+	return zoekt.In(names...)
+}
+
+// judged adds the files of a repository, the judge's, that are wanted.
+func (q *Question) judged(files []File, p *zoekt.Repo, named []string, judge *Judge, left *walk.Report) []File {
+	nested := q.list.nested(p.Name)
+	add := func(rel string, absent *Absence) {
+		if top := judge.at.Rel; top != "" && !strings.HasPrefix(rel, top+"/") {
+			return
+		}
+		full := p.Name + "/" + rel
+		if slices.ContainsFunc(nested, func(name string) bool { return strings.HasPrefix(full, name+"/") }) {
+			return // a repository whose name is longer has this path
+		}
+		why, out := judge.file(rel)
+		switch {
+		case !out:
+			files = append(files, File{Path: full, Repo: p, Rel: rel, Absent: absent})
+		case why != walk.Filtered:
+			left.Counts[why]++
+		}
+	}
+	for _, rel := range named {
+		if judge.facts.absent[rel] == nil {
+			add(rel, nil)
+		}
+	}
+	for rel, absent := range judge.facts.absent {
+		add(rel, absent)
+	}
+	return files
+}
+
+// scatter does work for the repositories of each server at once, without those
+// that failed. What work returns is done afterwards, one by one; a server that
+// fails is noted.
+func (q *Question) scatter(ctx context.Context, repos []*zoekt.Repo, work func(server int, repos []*zoekt.Repo) (func(), error)) error {
+	byServer := map[int][]*zoekt.Repo{}
+	for _, p := range repos {
+		if !q.down[p.Server] {
+			byServer[p.Server] = append(byServer[p.Server], p)
+		}
+	}
+	type outcome struct {
+		server int
+		done   func()
+		err    error
+	}
+	results := make(chan outcome, len(byServer))
+	for server, mine := range byServer {
+		go func() {
+			done, err := work(server, mine)
+			results <- outcome{server, done, err}
+		}()
+	}
+	for range byServer {
+		o := <-results // all end: each call has a deadline
+		if o.err != nil {
+			if ctx.Err() == nil {
+				q.lost(q.tree.failure(o.server, o.err))
+			}
+		} else {
+			o.done()
+		}
+	}
+	return ctx.Err()
+}

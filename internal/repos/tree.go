@@ -1,0 +1,171 @@
+// Package repos shows the repositories of Zoekt servers as one tree of paths.
+//
+// A path is one in a repository with the repository's name in front; where
+// names nest, the longest has the path. A Tree says what there is and where,
+// which files could match, and what is in them.
+//
+// A file it doesn't name can't match, or the rules leave it out by which a walk
+// of the same commits in folders would; a file it names need not match. Files
+// come in path order. A server that fails is named, and only its part is
+// missing.
+//
+// Repositories that are checked out on this machine have their place in the
+// tree, and no more: what is in them is their folder's to say.
+//
+// A Tree is safe for concurrent use, a Listing is immutable, a Question belongs
+// to one goroutine.
+package repos
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/zoekt"
+)
+
+// Options of New.
+type Options struct {
+	// Servers, Timeout, TLS and Header are as in zoekt.New.
+	Servers string
+	Timeout time.Duration
+	TLS     *tls.Config
+	Header  http.Header
+
+	// Policy says which paths may be seen; nil is all.
+	Policy *rootfs.Policy
+	// Checkouts are the names of repositories that are checked out here.
+	Checkouts []string
+}
+
+// Tree is the repositories of some servers.
+type Tree struct {
+	client    *zoekt.Client
+	policy    *rootfs.Policy
+	checkouts []string
+
+	mu       sync.Mutex
+	listing  *Listing         // nil before the first
+	facts    map[string]facts // by repository and commit
+	sums     map[string]*sums // by repository
+	inflight chan struct{}    // closed when the listing under way is there
+}
+
+// Listing is what the servers had at one moment.
+type Listing struct {
+	Repos    []zoekt.Repo // in path order
+	Failures []zoekt.Failure
+
+	checkouts []string // in the order of their names
+	when      time.Time
+}
+
+// listingAge is how long a listing is used: repositories come and go slowly,
+// and each document says itself of which commit it is.
+const listingAge = 10 * time.Second
+
+// New makes a tree. No server is asked yet.
+func New(opts *Options) (*Tree, error) {
+	client, err := zoekt.New(opts.Servers, &zoekt.Options{Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header})
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{client: client, policy: opts.Policy, facts: map[string]facts{}, sums: map[string]*sums{}}
+	for _, name := range opts.Checkouts {
+		if !isName(name) {
+			return nil, fmt.Errorf("checkout: %q is no name of a repository", name)
+		}
+	}
+	t.checkouts = slices.Sorted(slices.Values(opts.Checkouts))
+	for i := 1; i < len(t.checkouts); i++ {
+		if t.checkouts[i] == t.checkouts[i-1] {
+			return nil, fmt.Errorf("checkout: %s is named twice", t.checkouts[i])
+		}
+	}
+	return t, nil
+}
+
+// Close lets connections go.
+func (t *Tree) Close() { t.client.Close() }
+
+// Servers is how many there are.
+func (t *Tree) Servers() int { return t.client.Servers() }
+
+// List is what the servers have, from a moment ago or asked for now. One that
+// can't be asked is in the failures; that none can is ErrServers.
+func (t *Tree) List(ctx context.Context) (*Listing, error) {
+	for {
+		t.mu.Lock()
+		if l := t.listing; l != nil && time.Since(l.when) < listingAge && len(l.Failures) == 0 {
+			t.mu.Unlock()
+			return l, nil
+		}
+		wait := t.inflight
+		if wait == nil {
+			done := make(chan struct{})
+			t.inflight = done
+			t.mu.Unlock()
+			l, err := t.askList(ctx)
+			t.mu.Lock()
+			if err == nil {
+				t.listing = l
+				t.forget(l)
+			}
+			t.inflight = nil
+			t.mu.Unlock()
+			close(done)
+			return l, err
+		}
+		t.mu.Unlock()
+		select {
+		case <-wait: // and look again
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (t *Tree) askList(ctx context.Context) (*Listing, error) {
+	l := &Listing{when: time.Now(), checkouts: t.checkouts}
+	l.Repos, l.Failures = t.client.List(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// A name that can't be a path has no place among the others.
+	l.Repos = slices.DeleteFunc(l.Repos, func(p zoekt.Repo) bool { return !isName(p.Name) })
+	sort.Slice(l.Repos, func(i, j int) bool { return comparePaths(l.Repos[i].Name, l.Repos[j].Name) < 0 })
+	if len(l.Failures) == t.client.Servers() {
+		return nil, noServers(l.Failures)
+	}
+	return l, nil
+}
+
+// relist has the next question ask the servers what they have.
+func (t *Tree) relist() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.listing = nil
+}
+
+// ErrServers is for a question that no server could answer.
+var ErrServers = errors.New("no server answered")
+
+// noServers is ErrServers with what each of them said.
+func noServers(failures []zoekt.Failure) error {
+	err := ErrServers
+	for _, f := range failures {
+		err = fmt.Errorf("%w; %w", err, f)
+	}
+	return err
+}
+
+// comparePaths orders folders by what lies in them: a-b comes before a/.
+func comparePaths(a, b string) int { return strings.Compare(a+"/", b+"/") }
