@@ -104,6 +104,9 @@ func (b *backendFlags) targets(ctx context.Context, w *workspaces, root string, 
 			continue
 		}
 		info, err := ws.Stat(ctx, given)
+		if errors.Is(err, quarry.ErrServers) {
+			return nil, err // said once, whatever paths there are
+		}
 		if quarry.CodeOf(err) == quarry.NotFound && err != nil {
 			err = fmt.Errorf("%s: no such file or folder in the repositories", given)
 		}

@@ -28,6 +28,8 @@ func TestBackend(t *testing.T) {
 		}
 	}
 	backend := "--backend=zoekt=" + s.Addr
+	const silent = "quarry: no server answered: 127.0.0.1:1 ("
+	const advice = "); check the addresses, and that the servers run and can be reached from here\n"
 	for _, x := range []struct {
 		args []string
 		code int
@@ -49,12 +51,18 @@ func TestBackend(t *testing.T) {
 		{[]string{"search", "--backend", s.Addr, "hello"}, 2, "!zoekt=HOST:PORT"},
 		{[]string{"search", backend + ",127.0.0.1:1", "-l", "hello", "app"}, 2, "app/README.md\napp/main.go\n"},
 		{[]string{"search", backend + ",127.0.0.1:1", "hello", "app"}, 2, "!server 127.0.0.1:1: "},
-		{[]string{"search", "--backend=zoekt=127.0.0.1:1", "hello"}, 2, "!no server answered"},
+		{[]string{"search", "--backend=zoekt=127.0.0.1:1", "hello"}, 2, "!" + silent},
+		{[]string{"search", "--backend=zoekt=127.0.0.1:1", "hello", "app", "org"}, 2, "!" + silent},
+		{[]string{"find", "--backend=zoekt=127.0.0.1:1", "*.go"}, 2, "!" + silent},
+		{[]string{"read", "--backend=zoekt=127.0.0.1:1", "app/main.go"}, 2, "!quarry: No server answered: 127.0.0.1:1 ("},
 	} {
 		got := runQuarry("", x.args...)
 		want, inErr := strings.CutPrefix(x.want, "!")
 		if got.code != x.code || !inErr && got.out != want || inErr && !strings.Contains(got.err, want) {
 			t.Errorf("quarry %q: exit %d, stdout %q, stderr %q; want %d, %q", x.args, got.code, got.out, got.err, x.code, x.want)
+		}
+		if want == silent && (!strings.HasPrefix(got.err, silent) || !strings.HasSuffix(got.err, advice) || strings.Count(got.err, "\n") != 1) {
+			t.Errorf("quarry %q: no single sentence: %q", x.args, got.err)
 		}
 	}
 	for _, x := range []struct{ tool, args, want string }{

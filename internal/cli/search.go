@@ -184,7 +184,7 @@ func (r *searching) target(t *target) error {
 	switch {
 	case errors.Is(err, errStop) || err != nil && (isClosedPipe(err) || r.ctx.Err() != nil):
 		return err
-	case err != nil && badQuery(err):
+	case err != nil && (badQuery(err) || errors.Is(err, quarry.ErrServers)): // no path's trouble
 		return err
 	case err != nil:
 		r.complain(clearPathError(t.arg(), err))

@@ -51,7 +51,7 @@ func (q *Question) Err() error {
 	if len(q.down) < q.tree.client.Servers() || len(q.tree.checkouts) > 0 {
 		return nil
 	}
-	return noServers(q.Failures)
+	return silence(q.Failures)
 }
 
 // File is a file on a server.

@@ -397,6 +397,20 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
+// TestSilence: when no server answers, one sentence names all of them.
+func TestSilence(t *testing.T) {
+	tr := tree(t, Options{Servers: "127.0.0.1:1,127.0.0.1:2"})
+	_, err := tr.Ask(t.Context())
+	var failed zoekt.Failure
+	if !errors.Is(err, ErrServers) || !errors.As(err, &failed) {
+		t.Fatalf("%v", err)
+	}
+	got := strings.ReplaceAll(err.Error(), withoutAddress(failed.Err).Error(), "refused")
+	if got != "no server answered: 127.0.0.1:1 (refused), 127.0.0.1:2 (refused); check the addresses, and that the servers run and can be reached from here" {
+		t.Error(got)
+	}
+}
+
 // TestBatches: contents come in the order of the files, and an end by whoever
 // reads them ends the fetching.
 func TestBatches(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"sort"
@@ -143,7 +144,7 @@ func (t *Tree) askList(ctx context.Context) (*Listing, error) {
 	l.Repos = slices.DeleteFunc(l.Repos, func(p zoekt.Repo) bool { return !isName(p.Name) })
 	sort.Slice(l.Repos, func(i, j int) bool { return comparePaths(l.Repos[i].Name, l.Repos[j].Name) < 0 })
 	if len(l.Failures) == t.client.Servers() {
-		return nil, noServers(l.Failures)
+		return nil, silence(l.Failures)
 	}
 	return l, nil
 }
@@ -158,11 +159,31 @@ func (t *Tree) relist() {
 // ErrServers is for a question that no server could answer.
 var ErrServers = errors.New("no server answered")
 
-// noServers is ErrServers with what each of them said.
-func noServers(failures []zoekt.Failure) error {
-	err := ErrServers
-	for _, f := range failures {
-		err = fmt.Errorf("%w; %w", err, f)
+// silence is ErrServers with what each of them said.
+type silence []zoekt.Failure
+
+func (s silence) Error() string {
+	said := make([]string, len(s))
+	for i, f := range s {
+		said[i] = fmt.Sprintf("%s (%v)", f.Name, withoutAddress(f.Err))
+	}
+	return fmt.Sprintf("%v: %s; check the addresses, and that the servers run and can be reached from here", ErrServers, strings.Join(said, ", "))
+}
+
+func (s silence) Unwrap() []error {
+	errs := []error{ErrServers}
+	for _, f := range s {
+		errs = append(errs, f)
+	}
+	return errs
+}
+
+// withoutAddress takes the address out of an error of the network, where it
+// stands in front of what is wrong.
+func withoutAddress(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		return op.Err
 	}
 	return err
 }
