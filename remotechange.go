@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/repos"
 	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
 )
 
 // Changes are made in a checkout's folder and kept in its own journal. What is
@@ -77,6 +78,7 @@ func (c *checkout) changed(out *Change) *Change {
 	}
 	copied := *out
 	copied.Paths = all(out.Paths)
+	copied.Diff = textedit.DiffUnder(c.repo, out.Diff)
 	if len(out.Folders) > 0 {
 		copied.Folders = all(out.Folders)
 	}

@@ -119,8 +119,9 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	if err != nil || len(log.Changes) != 2 || log.Changes[0].ID != edited.ID {
 		t.Errorf("%+v, %v", log, err)
 	}
-	if d, err := remote.Diff(ctx, edited.ID); err != nil || !strings.Contains(d.Diff, "+made by hand") {
-		t.Errorf("%+v, %v", d, err)
+	const diff = "--- a/alpha/made/x.txt\n+++ b/alpha/made/x.txt\n@@ -1 +1 @@\n-made by a test\n+made by hand\n"
+	if d, err := remote.Diff(ctx, edited.ID); err != nil || d.Diff != diff || edited.Diff != diff {
+		t.Errorf("%+v, %v; the edit said\n%s", d, err, edited.Diff)
 	}
 	if _, err := remote.Undo(ctx, "", nil); err != nil {
 		t.Fatal(err)
@@ -128,8 +129,9 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	if text, err := remote.Read(ctx, "alpha/made/x.txt", nil); err != nil || text.Lines[0] != "made by a test" || text.Path != "alpha/made/x.txt" {
 		t.Errorf("%+v, %v", text, err)
 	}
-	if _, err := remote.Move(ctx, "alpha/made/x.txt", "alpha/made/y.txt", nil); err != nil {
-		t.Error(err)
+	moved, err := remote.Move(ctx, "alpha/made/x.txt", "alpha/made/y.txt", nil)
+	if err != nil || !strings.HasPrefix(moved.Diff, "rename from alpha/made/x.txt\nrename to alpha/made/y.txt\n") {
+		t.Errorf("%+v, %v", moved, err)
 	}
 	if _, err := remote.Move(ctx, "alpha/made/y.txt", "beta-x/y.txt", nil); quarry.CodeOf(err) != quarry.ReadOnly {
 		t.Errorf("a move to a server: %v", err)

@@ -85,9 +85,9 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {".", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile"},
+	"internal/cli":     {".", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
 	"internal/render":  {"."},
-	"internal/roots":   {".", "internal/glob"},
+	"internal/roots":   {".", "internal/glob", "internal/textedit"},
 	"internal/profile": {".", "match", "tool", "internal/render", "internal/roots"},
 	"internal/arch":    {},
 

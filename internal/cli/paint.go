@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"quarry/internal/roots"
+	"quarry/internal/textedit"
 )
 
 // paint puts colour on texts for people; false leaves them plain. Only colours
@@ -38,9 +38,9 @@ func (p paint) diff(text string) string {
 	if !p {
 		return text
 	}
-	codes := map[roots.DiffPart]string{roots.DiffName: cBold, roots.DiffHunk: cPlace, roots.DiffOld: cBad, roots.DiffNew: cGood}
+	codes := map[textedit.DiffPart]string{textedit.DiffName: cBold, textedit.DiffHunk: cPlace, textedit.DiffOld: cBad, textedit.DiffNew: cGood}
 	var b strings.Builder
-	for part, line := range roots.DiffLines(text) {
+	for part, line := range textedit.DiffLines(text) {
 		body, ended := strings.CutSuffix(line, "\n")
 		if codes[part] != "" {
 			body = p.in(codes[part], body)

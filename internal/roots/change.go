@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"quarry"
+	"quarry/internal/textedit"
 )
 
 // changed puts the root's name into what a change says of paths and ids.
@@ -36,7 +37,7 @@ func (r *Root) rename(c *quarry.Change) {
 		links.Files, links.BrokenIn = r.joinAll(links.Files), r.joinAll(links.BrokenIn)
 		c.Links = &links
 	}
-	c.Diff = r.diff(c.Diff)
+	c.Diff = textedit.DiffUnder(r.Name, c.Diff)
 }
 
 // summary puts the name in front of the paths in a sentence of the library, as
@@ -56,33 +57,6 @@ func (r *Root) summary(s string, paths []string) string {
 		at = i + len(r.join(p))
 	}
 	return s
-}
-
-// diffHeads are the lines of a diff that name a path.
-var diffHeads = []string{
-	"--- a/", "+++ b/", "rename from ", "rename to ", "moved to trash: ", "restored from trash: ", "content not kept: ",
-	"new folder: ", "deleted folder: ", "new symlink: ", "deleted symlink: ",
-}
-
-// diff puts the name into the headings of a diff. Lines of its hunks are text
-// of files, whatever they look like.
-func (r *Root) diff(text string) string {
-	if text == "" {
-		return ""
-	}
-	var b strings.Builder
-	for part, line := range DiffLines(text) {
-		if part == DiffName {
-			for _, head := range diffHeads {
-				if rest, ok := strings.CutPrefix(line, head); ok {
-					line = head + r.join(rest)
-					break
-				}
-			}
-		}
-		b.WriteString(line)
-	}
-	return b.String()
 }
 
 // Edit changes parts of a file.
