@@ -1,7 +1,6 @@
 package repos
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"sync"
@@ -144,8 +143,10 @@ func (q *Question) Sizes(ctx context.Context, files []File) ([]int64, error) {
 		}
 		q.lostIn(b)
 		for i := range b.Files {
-			if d := b.Doc(i); d != nil && !bytes.HasPrefix(d.Content, []byte(notIndexed)) {
-				sizes[from+i] = int64(len(d.Content))
+			if d := b.Doc(i); d != nil {
+				if _, absent := absence(d.Content); !absent {
+					sizes[from+i] = int64(len(d.Content))
+				}
 			}
 		}
 	}

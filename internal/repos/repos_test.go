@@ -453,6 +453,24 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// TestSizes: a size is that of the content, and 0 where the server has a note
+// in its place. What only begins like such a note is a text.
+func TestSizes(t *testing.T) {
+	r := repo("r", "a")
+	r.Files["bin"] = "a\x00b"
+	r.Files["marker"] = notIndexed + strings.Repeat("x", 100)
+	q := ask(t, tree(t, Options{Servers: serve(t, r).Addr}))
+	var files []File
+	for _, p := range []string{"r/marker", "r/bin", "r/a"} {
+		f, _ := q.FileAt(p)
+		files = append(files, f)
+	}
+	got, err := q.Sizes(t.Context(), files)
+	if want := []int64{int64(len(r.Files["marker"])), 0, int64(len(r.Files["a"]))}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+}
+
 // TestKnown: who has a repository checked out learns the checksums of its
 // files, fetched once for a commit, and which could match.
 func TestKnown(t *testing.T) {
