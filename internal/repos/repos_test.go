@@ -114,7 +114,8 @@ func TestLocate(t *testing.T) {
 	}
 	s := serve(t,
 		repo("org/app", "main.go", "src/x.go", "src/X.go", "Doc/Read.me", ".env", "lib/shadowed.go"),
-		repo("org/app/lib", "lib.go"), repo("Org2/tool", "t.go"), repo("here", "a.go"))
+		repo("org/app/lib", "lib.go"), repo("Org2/tool", "t.go"), repo("here", "a.go"),
+		repo("Case", "x"), repo("case", "x"))
 	q := ask(t, tree(t, Options{Servers: s.Addr, Policy: policy, Checkouts: []string{"here", "deep/er/one"}}))
 	for _, c := range []struct {
 		given, path, repo, checkout, rel string
@@ -129,6 +130,8 @@ func TestLocate(t *testing.T) {
 		{given: "ORG/App", path: "org/app", repo: "org/app"},
 		{given: "org/app/main.go", path: "org/app/main.go", repo: "org/app", rel: "main.go", file: true},
 		{given: "org2/TOOL/T.go", path: "Org2/tool/t.go", repo: "Org2/tool", rel: "t.go", file: true},
+		{given: "Case", path: "Case", repo: "Case"},
+		{given: "case", path: "case", repo: "case"},
 		{given: "org/app/src", path: "org/app/src", repo: "org/app", rel: "src"},
 		{given: "org/app/doc", path: "org/app/Doc", repo: "org/app", rel: "Doc"},
 		{given: "org/app/doc/read.ME", path: "org/app/Doc/Read.me", repo: "org/app", rel: "Doc/Read.me", file: true},
@@ -390,6 +393,15 @@ func TestCandidates(t *testing.T) {
 	}
 	if len(q.Failures) != 1 || q.Failures[0].Name != two.Addr || q.Err() != nil {
 		t.Errorf("failures %v, %v", q.Failures, q.Err())
+	}
+	err := q.scatter(t.Context(), q.Parts(&Place{})[0].Repos, func(server int, _ []*zoekt.Repo) (func(), error) {
+		if server != 0 {
+			t.Error("the server that failed was asked again")
+		}
+		return func() {}, nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 	one.Close()
 	if _, err := tr.Ask(t.Context()); !errors.Is(err, ErrServers) {
