@@ -555,9 +555,9 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	}
 	defer handle.Close()
 	with, without := indexedPair(t, dir, 2)
-	check := func(step string) {
+	check := func(step, word string) {
 		t.Helper()
-		if got, want := answer(t, with, quarry.Query{Pattern: "needle"}), answer(t, without, quarry.Query{Pattern: "needle"}); got != want {
+		if got, want := answer(t, with, quarry.Query{Pattern: word}), answer(t, without, quarry.Query{Pattern: word}); got != want {
 			t.Errorf("%s: by index\n%s\nby scan\n%s", step, got, want)
 		}
 	}
@@ -565,12 +565,18 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 		t.Skip("no hard links here")
 	}
 	os.Remove(full("a.txt"))
-	check("one name for another")
+	check("one name for another", "plain")
 	if err := with.WaitIndex(t.Context()); err != nil { // reads it as a file with one name
 		t.Fatal(err)
 	}
-	handle.WriteString("needle\n")
-	check("a write through the name that is gone")
+	for _, word := range []string{"needle", "haystack", "thimble"} { // of the second nobody tells
+		handle.WriteString(word + "\n")
+		check("a write through the name that is gone", word)
+		if err := with.WaitIndex(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("read", word)
+	}
 }
 
 // A folder that comes in by a rename brings rules nobody heard of by

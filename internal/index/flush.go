@@ -61,6 +61,9 @@ func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	ix.mu.Lock()
+	ix.keepSearching(b.outcomes[:n])
+	ix.mu.Unlock()
 	var seg *segment
 	if slices.ContainsFunc(b.outcomes[:n], func(o outcome) bool { return o.state == indexed }) {
 		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error { return b.finish(w, n) })

@@ -90,6 +90,7 @@ type Index struct {
 	dirty      map[string]*change   // by path
 	trees      map[string]bool      // folders to be swept
 	unsure     bool                 // stamps are to be compared
+	eventless  inodes               // files that were found changed by that
 	pending    map[string]bool      // changes to be looked at
 	unreadable map[string]walk.Skip // folders no walk could look into
 	seq        uint64               // of the last change
@@ -109,7 +110,7 @@ type Index struct {
 // damaged, or of another version, is dropped and made anew. Nothing is compared
 // with the tree until Fresh or Sweep.
 func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
-	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, unreadable: map[string]walk.Skip{}, wake: make(chan struct{}, 1)}
+	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, eventless: inodes{}, unreadable: map[string]walk.Skip{}, wake: make(chan struct{}, 1)}
 	if opts != nil {
 		ix.opts = *opts
 	}

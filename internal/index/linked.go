@@ -40,3 +40,14 @@ func (ix *Index) markLinked(linked inodes) {
 		}
 	}
 }
+
+// keepSearching makes files Linked for good that were found changed without an
+// event: somebody writes to them through a handle whose name is gone, and goes on
+// without another word. ix.mu is held.
+func (ix *Index) keepSearching(outcomes []outcome) {
+	for i := range outcomes {
+		if o := &outcomes[i]; o.state == indexed && ix.eventless[o.stamp.Ino] {
+			o.flags |= Linked | AlwaysScan
+		}
+	}
+}

@@ -20,7 +20,7 @@ func (ix *Index) restamp(ctx context.Context) error {
 		return err
 	}
 	defer snap.Close()
-	var stale []string
+	var stale []staleFile
 	for _, v := range snap.views {
 		found, err := ix.restampView(ctx, v)
 		if err != nil {
@@ -32,14 +32,17 @@ func (ix *Index) restamp(ctx context.Context) error {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	ix.restamps++
-	for _, path := range stale {
-		ix.suspect(path, ix.mark(path))
+	for _, f := range stale {
+		ix.suspect(f.path, ix.mark(f.path))
+		if f.ino != 0 {
+			ix.eventless[f.ino] = true
+		}
 	}
 	return nil
 }
 
 // restampView does so for the documents of one segment, on all processors.
-func (ix *Index) restampView(ctx context.Context, v *view) ([]string, error) {
+func (ix *Index) restampView(ctx context.Context, v *view) ([]staleFile, error) {
 	var next atomic.Int64 // first document nobody has taken
 	workers := make([]restamper, ix.opts.Workers)
 	errs := make([]error, len(workers))
@@ -59,7 +62,7 @@ func (ix *Index) restampView(ctx context.Context, v *view) ([]string, error) {
 		}
 		return nil, err
 	}
-	var stale []string
+	var stale []staleFile
 	for i := range workers {
 		stale = append(stale, workers[i].stale...)
 	}
@@ -74,7 +77,13 @@ type restamper struct {
 	paths pathReader
 	name  []byte // of the folder
 	dir   *rootfs.Dir
-	stale []string
+	stale []staleFile
+}
+
+// staleFile is not what its document says.
+type staleFile struct {
+	path string
+	ino  uint64 // the file it still is; 0 for another one, or none
 }
 
 func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
@@ -90,21 +99,31 @@ func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
 		w.paths.seek(lo)
 		for id := lo; id < min(lo+stretch, docs.n); id++ {
 			path := w.paths.next()
-			if !w.view.mask.has(id) && !w.same(path, docs.stamp(id)) {
-				w.stale = append(w.stale, string(path))
+			if w.view.mask.has(id) {
+				continue
+			}
+			if stamp := docs.stamp(id); !w.same(path, &stamp) {
+				w.stale = append(w.stale, staleFile{string(path), stamp.Ino})
 			}
 		}
 	}
 }
 
-// same reports whether the file at a path has a stamp.
-func (w *restamper) same(path []byte, stamp Stamp) bool {
+// same reports whether the file at a path has a stamp. If it is another file,
+// the stamp loses its number.
+func (w *restamper) same(path []byte, stamp *Stamp) bool {
+	was := stamp.Ino
+	stamp.Ino = 0
 	slash := bytes.LastIndexByte(path, '/')
 	if !w.enter(path[:max(slash, 0)]) {
 		return false
 	}
 	info, err := w.dir.Stat(string(path[slash+1:]))
-	return err == nil && info.Type == rootfs.TypeFile && stamp.Of(&info)
+	if err != nil || info.Type != rootfs.TypeFile || info.Ino != was {
+		return false
+	}
+	stamp.Ino = was
+	return stamp.Of(&info)
 }
 
 func (w *restamper) enter(name []byte) bool {

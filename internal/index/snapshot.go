@@ -62,7 +62,7 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 		dirs = append(dirs, d)
 	}
 	var err error
-	if unsure && !slices.Contains(dirs, "") { // a sweep of all compares stamps, too
+	if unsure { // before a sweep, which would not tell what had no event
 		err = ix.restamp(ctx)
 	}
 	if err == nil {

@@ -82,8 +82,8 @@ const (
 	// racyFlag marks a file that changed just before it was read: the next
 	// sweep reads it again.
 	racyFlag
-	// Linked files have several names. A write through one of them makes no
-	// event for the others, so they are always searched.
+	// Linked files have several names, or a handle that lost its own. A write
+	// through those makes no event for this one, so they are always searched.
 	Linked
 	// Wide texts are large and have a line of more than WideLine: a few lines of
 	// context may be more than a scan takes at once.

@@ -161,8 +161,12 @@ func (c *checker) file(id int, path string) {
 		return
 	}
 	c.files++
-	const kind = Binary | AlwaysScan | Large | Wide
-	if had := Flags(docs.flags[id]); had&kind != out.flags&kind {
+	kind := Binary | AlwaysScan | Large | Wide
+	had := Flags(docs.flags[id])
+	if had&Linked != 0 {
+		kind &^= AlwaysScan // it may have had another name, or a handle without one
+	}
+	if had&kind != out.flags&kind {
 		c.fault(path, fmt.Sprintf("flags are %b, want %b", had&kind, out.flags&kind))
 	}
 	blocks := &c.view.seg.blocks

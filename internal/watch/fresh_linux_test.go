@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,6 +64,7 @@ type mirror struct {
 	known   map[string]stamp
 	inos    map[uint64]map[string]bool // paths by inode
 	several map[string]bool            // files that had several names when last looked at
+	untold  map[uint64]bool            // files that were found changed without an event
 }
 
 func newMirror(t *testing.T, dir string, opts *Options) *mirror {
@@ -80,7 +82,7 @@ func newMirror(t *testing.T, dir string, opts *Options) *mirror {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.Close(); root.Close(); unix.Close(fd) })
-	return &mirror{t: t, dir: dir, fd: fd, root: root, w: w, known: map[string]stamp{}, inos: map[uint64]map[string]bool{}, several: map[string]bool{}}
+	return &mirror{t: t, dir: dir, fd: fd, root: root, w: w, known: map[string]stamp{}, inos: map[uint64]map[string]bool{}, several: map[string]bool{}, untold: map[uint64]bool{}}
 }
 
 // stampOf looks at a path without following a symlink anywhere in it. Folders
@@ -120,7 +122,7 @@ func (m *mirror) look(rel string) {
 				m.inos[now.ino] = map[string]bool{}
 			}
 			m.inos[now.ino][rel] = true
-			if now.nlink > 1 && now.mode&syscall.S_IFMT == syscall.S_IFREG {
+			if (now.nlink > 1 || m.untold[now.ino]) && now.mode&syscall.S_IFMT == syscall.S_IFREG {
 				m.several[rel] = true
 			}
 		}
@@ -137,6 +139,16 @@ func (m *mirror) lookOthers(ino uint64) {
 	for other := range m.inos[ino] {
 		if s, is := m.stampOf(other); !is || s != m.known[other] {
 			m.look(other)
+		}
+	}
+}
+
+// restamp looks at all that is known, and remembers what differs.
+func (m *mirror) restamp() {
+	for rel, was := range maps.Clone(m.known) {
+		if now, is := m.stampOf(rel); is && now != was && now.ino != 0 && now.ino == was.ino {
+			m.untold[now.ino] = true
+			m.look(rel)
 		}
 	}
 }
@@ -178,15 +190,15 @@ func (m *mirror) barrier() Changes {
 		for _, f := range c.Files {
 			m.look(f.Path.String())
 		}
+		if c.Passed {
+			m.restamp()
+		}
 		for _, d := range c.Trees {
 			m.sweep(d.String())
 		}
-		if c.Passed {
-			m.sweep(".")
-		}
 		all.Files = append(all.Files, c.Files...)
 		all.Trees = append(all.Trees, c.Trees...)
-		all.Lost = all.Lost || c.Lost
+		all.Lost, all.Passed = all.Lost || c.Lost, all.Passed || c.Passed
 	}
 	unwatched, err := m.w.Barrier(context.Background(), apply)
 	if err != nil {

@@ -168,7 +168,31 @@ func (w *Watcher) drain(ctx context.Context) error {
 	if len(s.flown) > maxFlown {
 		w.landed()
 	}
+	w.clear()
 	return w.settle(ctx)
+}
+
+// maxSuspects bounds the names that clear looks at.
+const maxSuspects = 64
+
+// clear looks which of the new names that were written to are ordinary new files
+// and not second names of others: then it doesn't matter what becomes of them.
+// Most programs' temporary files live long enough for that.
+func (w *Watcher) clear() {
+	p := &w.pending
+	if len(p.suspects) == 0 || len(p.suspects) > maxSuspects {
+		return
+	}
+	var only []string
+	for _, path := range p.suspects {
+		if info, err := w.root.Stat(w.path(path)); err == nil && info.Type == rootfs.TypeFile && info.Nlink == 1 {
+			only = append(only, path)
+		}
+	}
+	// If nothing has happened since, that was the file we know of.
+	if w.system.length() == 0 {
+		p.single(only)
+	}
 }
 
 // landed is called by a barrier, when both halves of every rename that counts
@@ -281,15 +305,16 @@ func (w *Watcher) folderEvent(n *node, name []byte) {
 // note records an event about something that is not a folder.
 func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 	s := &w.system
-	if mask&unix.IN_MOVED_TO != 0 {
+	op := opOf(mask)
+	if _, flew := s.flown[cookie]; flew && mask&unix.IN_MOVED_TO != 0 {
 		delete(s.flown, cookie)
+		op |= tainted
 	}
 	if rootfs.IsTemp(unsafe.String(unsafe.SliceData(name), len(name))) {
 		return
 	}
-	op := opOf(mask)
 	var passed bool
-	if s.reported(n) {
+	if !s.attached(n) { // reported when it comes back
 		passed = w.pending.unlisted(op)
 	} else {
 		s.path = append(n.append(s.path[:0]), name...)
@@ -306,7 +331,7 @@ func (w *Watcher) note(n *node, name []byte, mask, cookie uint32) {
 
 // add records the path in s.path, of an entry of n.
 func (w *Watcher) add(n *node, op Op) (passed bool) {
-	passed, ok := w.pending.file(w.system.path, op)
+	passed, ok := w.pending.file(w.system.path, op, w.system.reported(n))
 	if !ok {
 		w.mark(n)
 	}

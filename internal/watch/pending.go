@@ -20,7 +20,9 @@ type pending struct {
 	files        map[string]Op
 	trees        map[string]struct{}
 	lost, passed bool // see Changes
-	blurred      bool // a name was written to that is not in files
+	// suspects are the names that were tainted. When the folder of one moves, it
+	// has another path, and any name that goes there may be that one.
+	suspects []string
 }
 
 func (p *pending) init(maxFiles int) {
@@ -42,19 +44,25 @@ const (
 	public Op = over - 1
 )
 
-// file adds a path. passed says that a name went, or was taken over, that had
-// appeared and been written to since the last barrier, or that one was written
-// to after it went. ok is false if there is no room: the folder must be added as
-// a tree.
-func (p *pending) file(path []byte, op Op) (passed, ok bool) {
+// touched is what happens to a file through an open handle.
+const touched = Written | Closed | Changed
+
+// file adds a path. inTree says that a tree around it is reported, so that it is
+// kept only for what it tells about other files. passed says that a name went,
+// or was taken over, that had appeared and been written to since the last
+// barrier, or that one was written to after it went. ok is false if there is no
+// room: the folder must be added as a tree.
+func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	had, ok := p.files[string(path)]
-	if !ok && len(p.files) >= p.max {
+	if !ok && (len(p.files) >= p.max || inTree && len(p.files) >= p.max/2) {
 		return p.unlisted(op), false
 	}
+	ends := op&(over|Removed) != 0
+	passed = ends && (had&tainted != 0 || !ok && inTree && len(p.suspects) > 0) || had&gone != 0 && op&touched != 0
 	now := had | op
 	switch {
 	case op&Created != 0:
-		now = now&^(tainted|gone) | born
+		now = now&^(tainted|gone) | born | op&tainted
 	case op&Removed != 0:
 		now = now&^(tainted|born) | gone
 	case op&Written != 0 && had&born != 0:
@@ -63,20 +71,24 @@ func (p *pending) file(path []byte, op Op) (passed, ok bool) {
 	if now != had || !ok {
 		p.files[string(path)] = now
 	}
-	return had&tainted != 0 && op&(Created|Removed) != 0 || had&gone != 0 && op&touched != 0, true
+	if now&tainted != 0 && had&tainted == 0 {
+		p.suspects = append(p.suspects, string(path))
+	}
+	return passed, true
 }
 
-// touched is what happens to a file through an open handle.
-const touched = Written | Closed | Changed
-
-// unlisted is file for a name that the tree around it stands for, or that finds
-// no room. Which of them were written to is not kept, so any that goes after one
-// was written to may be that one.
-func (p *pending) unlisted(op Op) (passed bool) {
-	passed = p.blurred && op&(over|Removed) != 0
-	p.blurred = p.blurred || op&Written != 0
-	return passed
+// single takes the taint from names that turned out to be the only ones of their
+// files.
+func (p *pending) single(paths []string) {
+	for _, path := range paths {
+		p.files[path] &^= tainted
+	}
+	p.suspects = slices.DeleteFunc(p.suspects, func(path string) bool { return slices.Contains(paths, path) })
 }
+
+// unlisted is file for a name there is no room for, or no place: whatever
+// happens to it, but that it appears, may have happened to another file.
+func (p *pending) unlisted(op Op) (passed bool) { return op&(touched|over|Removed) != 0 }
 
 // tree adds a folder with everything in it.
 func (p *pending) tree(path []byte) {
@@ -105,12 +117,15 @@ func (p *pending) take(make func(string) rootfs.Path) Changes {
 	}
 	c.Trees = outermost(c.Trees)
 	for s, op := range p.files {
-		if !p.covered(s) {
-			c.Files = append(c.Files, File{make(s), op & public})
+		f := File{make(s), op & public}
+		if p.covered(s) {
+			c.inTrees = append(c.inTrees, f)
+		} else {
+			c.Files = append(c.Files, f)
 		}
 	}
 	slices.SortFunc(c.Files, func(a, b File) int { return comparePaths(a.Path, b.Path) })
-	p.lost, p.passed, p.blurred = false, false, false
+	p.lost, p.passed, p.suspects = false, false, nil
 	if len(p.files)+len(p.trees) > 1024 { // a map never shrinks
 		p.init(p.max)
 	} else {

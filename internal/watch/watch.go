@@ -20,8 +20,9 @@
 // knows files by name looks at those before each answer. A name may also be gone
 // by then, or have been another file's when a handle was opened through it;
 // [Changes].Passed tells of such writes as far as there are events for them: not
-// of a name in a folder that is not watched or was just made, nor of a write
-// through a handle whose name is another file's by now.
+// of a name in a folder that is not watched or was just made, nor of a store
+// through a memory map of a name that is gone, nor of a write through a handle
+// whose name is another file's by now.
 package watch
 
 import (
@@ -84,10 +85,13 @@ type Changes struct {
 	// which it was: its name appeared, was written to and went between two
 	// barriers, or a handle was used whose name is gone. Usually it was a
 	// temporary file, possibly one that has another name below the root. A
-	// caller who cares about such files compares the stamps of all.
+	// caller who cares about such files compares the stamps of all, before it
+	// looks at Trees, and from then on looks at those that differ before each
+	// answer: the next write through such a handle may go untold.
 	Passed bool
 
-	rescan []rootfs.Path
+	inTrees []File // what happened in Trees
+	rescan  []rootfs.Path
 }
 
 // Rescan asks, from within an apply function, that Admit be asked again about
@@ -124,6 +128,7 @@ type Watcher struct {
 	mu      sync.Mutex // guards everything below, and the order of apply calls
 	closed  bool
 	pending pending
+	told    map[rootfs.Path]bool // see nameless
 	system  system
 }
 
@@ -131,7 +136,7 @@ type Watcher struct {
 // are watched or known to be unwatched; it fails only if ctx ends. The caller
 // keeps root open until after Close.
 func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, error) {
-	w := &Watcher{root: root, wake: make(chan struct{}, 1)}
+	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}}
 	if opts != nil {
 		w.opts = *opts
 	}
@@ -181,7 +186,7 @@ func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.P
 // forgotten: all is pending then.
 func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 	c := w.take()
-	c.Passed = c.Passed || w.nameless(c.Files)
+	c.Passed = w.nameless(&c) || c.Passed
 	applied := false
 	defer func() {
 		if !applied {
@@ -197,17 +202,35 @@ func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 }
 
 // nameless reports whether a file was written to through a name that is not
-// there, and wasn't when it was written to.
-func (w *Watcher) nameless(files []File) bool {
-	for _, f := range files {
-		if f.Op&touched != 0 && f.Op&(Created|Removed) == 0 {
-			if _, err := w.root.Stat(f.Path); rootfs.KindOf(err) == rootfs.NotFound {
-				return true
+// there, and wasn't when it was written to. A name is told once, until it is
+// there again: a log that somebody deleted and its program goes on to write must
+// not make every answer a slow one. But for news that comes together with trees,
+// since who compares those can't tell what had no event of its own.
+func (w *Watcher) nameless(c *Changes) (found bool) {
+	for _, files := range [...][]File{c.Files, c.inTrees} {
+		for _, f := range files {
+			switch {
+			case f.Op&(Created|Removed) != 0:
+				delete(w.told, f.Path)
+			case f.Op&touched != 0 && !w.told[f.Path]:
+				if _, err := w.root.Stat(f.Path); rootfs.KindOf(err) != rootfs.NotFound {
+					continue
+				}
+				found = true
+				if len(c.Trees) == 0 {
+					w.told[f.Path] = true
+				}
 			}
 		}
 	}
-	return false
+	if len(w.told) > maxTold {
+		clear(w.told)
+	}
+	return found
 }
+
+// maxTold bounds the names that are told once.
+const maxTold = 1024
 
 // take empties the pending set.
 func (w *Watcher) take() Changes {

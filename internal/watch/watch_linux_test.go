@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -209,11 +210,40 @@ func TestPassedNames(t *testing.T) {
 			os.WriteFile(in("b"), []byte("new"), 0)
 			os.Rename(in("b"), in("../out/b"))
 		}, true},
+		{"second name that is renamed", func(in func(string) string) {
+			os.Link(in("a"), in("b"))
+			os.WriteFile(in("b"), []byte("new"), 0)
+			os.Rename(in("b"), in("c"))
+			os.Remove(in("c"))
+		}, true},
+		{"second name that is renamed over another", func(in func(string) string) {
+			os.Link(in("a"), in("b"))
+			os.WriteFile(in("b"), []byte("new"), 0)
+			os.Rename(in("b"), in("d/a"))
+			os.Remove(in("d/a"))
+		}, true},
+		{"second name in a folder that is reported after that", func(in func(string) string) {
+			os.Link(in("a"), in("d/b"))
+			os.WriteFile(in("d/b"), []byte("new"), 0)
+			os.Chmod(in("d"), 0o700)
+			os.Remove(in("d/b"))
+		}, true},
+		{"second name in a folder that is moved", func(in func(string) string) {
+			os.Link(in("a"), in("d/b"))
+			os.WriteFile(in("d/b"), []byte("new"), 0)
+			os.Rename(in("d"), in("e"))
+			os.Remove(in("e/b"))
+		}, true},
+		{"a file that is written after it went, in a folder that is reported", func(in func(string) string) {
+			f, _ := os.OpenFile(in("d/a"), os.O_WRONLY, 0)
+			os.Chmod(in("d"), 0o700)
+			os.Remove(in("d/a"))
+			f.WriteString("new")
+			f.Close()
+		}, true},
 		{"atomic save", func(in func(string) string) {
-			for range 3 {
-				os.WriteFile(in("tmp"), []byte("new"), 0o644)
-				os.Rename(in("tmp"), in("a"))
-			}
+			os.WriteFile(in("tmp"), []byte("new"), 0o644)
+			os.Rename(in("tmp"), in("a"))
 		}, false},
 		{"empty test file", func(in func(string) string) {
 			os.WriteFile(in("4913"), nil, 0o644)
@@ -232,6 +262,72 @@ func TestPassedNames(t *testing.T) {
 		if passed != c.want {
 			t.Errorf("%s: Passed %v, want %v", c.name, passed, c.want)
 		}
+	}
+}
+
+// A new file that was seen to be one comes and goes as it likes.
+func TestTemporaryFilesPass(t *testing.T) {
+	_, root := workspace(t)
+	makeEntries(t, root, "a")
+	m := newMirror(t, root, &Options{idle: true})
+	m.barrier()
+	drained := func() {
+		m.w.mu.Lock()
+		defer m.w.mu.Unlock()
+		if err := m.w.drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		name string
+		make func(name string) error
+		want bool
+	}{
+		{"new file", func(name string) error { return nil }, false},
+		{"second name", func(name string) error { return os.Link(root+"/a", name) }, true},
+	} {
+		if err := c.make(root + "/b"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(root+"/b", []byte("text"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		drained()
+		if err := os.Remove(root + "/b"); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.barrier(); got.Passed != c.want {
+			t.Errorf("%s: Passed %v, want %v", c.name, got.Passed, c.want)
+		}
+	}
+}
+
+// A log that was deleted and is written to all the same is told once.
+func TestNamelessIsToldOnce(t *testing.T) {
+	_, root := workspace(t)
+	makeEntries(t, root, "log")
+	m := newMirror(t, root, nil)
+	f, err := os.OpenFile(root+"/log", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	os.Remove(root + "/log")
+	m.barrier()
+	var told []bool
+	write := func() {
+		f.WriteString("line\n")
+		told = append(told, m.barrier().Passed)
+	}
+	write()
+	write()
+	makeEntries(t, root, "log")
+	os.Remove(root + "/log")
+	m.barrier()
+	write()
+	write()
+	if want := []bool{true, false, true, false}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
 	}
 }
 
