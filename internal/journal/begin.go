@@ -61,7 +61,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 		k.discard()
 		return nil, err
 	}
-	seg, end, err := k.write()
+	tx, seg, end, err := k.write()
 	if err != nil {
 		k.discard()
 		return nil, err
@@ -72,10 +72,9 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	seg.syncing--
 	if err != nil {
 		// Whether it is on disk nobody knows; it must not look like a change.
+		delete(j.running, k.en.ID)
 		return nil, errors.Join(err, j.abandon(k.en.ID))
 	}
-	tx := &Tx{j: j, entry: k.en}
-	j.running[k.en.ID] = tx
 	return tx, nil
 }
 
@@ -139,9 +138,10 @@ func (j *Journal) beOwner() error {
 	})
 }
 
-// write puts the entry into the log. It returns the segment, counted as
-// syncing, and how far it has to be synced.
-func (k *keeper) write() (seg *segment, end int64, err error) {
+// write puts the entry into the log. It returns the change, which from now on is
+// one that runs here, and the segment, counted as syncing, with how far it has to
+// be synced.
+func (k *keeper) write() (tx *Tx, seg *segment, end int64, err error) {
 	j := k.j
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -169,14 +169,19 @@ func (k *keeper) write() (seg *segment, end int64, err error) {
 			return fmt.Errorf("%w: it can't be read back", ErrDamaged)
 		}
 		k.en.Status = Pending
-		seg.syncing++
 		end = seg.end
 		if j.total >= 0 {
 			j.total += end - before + k.packed
 		}
 		return nil
 	})
-	return seg, end, err
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	seg.syncing++
+	tx = &Tx{j: j, entry: k.en}
+	j.running[k.en.ID] = tx
+	return tx, seg, end, nil
 }
 
 // records builds the blobs, diffs and the intent of the entry.

@@ -139,7 +139,10 @@ func (s *segment) withDamaged() []*Entry {
 	list := s.entries
 	for id := range s.commits {
 		if !known[id] && s.hasStart && id > s.start.last {
-			list = append(list[:len(list):len(list)], &Entry{ID: id, Time: id.time(), Status: Damaged, seg: s.num})
+			if len(list) == len(s.entries) {
+				list = slices.Clone(list)
+			}
+			list = append(list, &Entry{ID: id, Time: id.time(), Status: Damaged, seg: s.num})
 		}
 	}
 	slices.SortFunc(list, func(a, b *Entry) int {
@@ -214,7 +217,9 @@ func (j *Journal) source(e Entry) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if src.seg, err = j.root.OpenLog(p, false); err != nil {
+	if src.seg, err = j.root.OpenLog(p, false); errors.Is(err, rootfs.NotFound) {
+		return nil, fmt.Errorf("%w: %s was dropped", ErrNotFound, e.ID) // a moment ago
+	} else if err != nil {
 		return nil, err
 	}
 	if e.pack != "" {

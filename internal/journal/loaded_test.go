@@ -75,3 +75,32 @@ func TestFewSegmentsStayLoaded(t *testing.T) {
 	}
 	few("after undoing")
 }
+
+// A change that is being made in this process is not taken for one that was cut
+// short, at any moment.
+func TestOwnChangesAreNotUnfinished(t *testing.T) {
+	b := newBench(t, nil)
+	b.put("a", "0")
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	for range 3 {
+		wait.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if list, err := b.j.Unfinished(b.ws); err != nil || len(list) > 0 {
+					t.Errorf("%d unfinished changes, %v", len(list), err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 60 {
+		b.change("x", b.replace("a", fmt.Sprint(i+1)))
+	}
+	close(done)
+	wait.Wait()
+}
