@@ -15,8 +15,8 @@ import (
 )
 
 // The power fails at any moment of building, flushing and merging. What is on
-// the disk then opens, answers right, takes further changes, and nothing is left
-// over; what was flushed before is there.
+// the disk then opens as the last flush or merge left it, or the one under way,
+// answers right, takes further changes, and nothing is left over.
 func TestPowerCut(t *testing.T) {
 	run := stress.Start(t, "power loss: index", 6, 2_500)
 	for seed := range run.Cases() {
@@ -44,7 +44,8 @@ func cutIndex(t *testing.T, seed uint64, disks int) int {
 		w.write(w.name(), w.text())
 	}
 	w.open()
-	flushed := []int{} // moments after which documents are durable
+	forced := []manifestAt{{}} // manifests, and the moments from which on they are durable
+	inForce := func() { forced = append(forced, manifestAt{disk.Now(), w.ix.inForce}) }
 	for range 2 + w.r.IntN(3) {
 		w.change()
 		if err := w.ix.Sweep(context.Background(), rootfs.Path{}); err != nil {
@@ -53,12 +54,11 @@ func cutIndex(t *testing.T, seed uint64, disks int) int {
 		if err := w.ix.Flush(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if w.ix.Status().Documents > 0 {
-			flushed = append(flushed, disk.Now())
-		}
+		inForce()
 		if err := w.ix.Merge(context.Background()); err != nil {
 			t.Fatal(err)
 		}
+		inForce()
 	}
 	if err := w.ix.Close(); err != nil {
 		t.Fatal(err)
@@ -76,16 +76,28 @@ func cutIndex(t *testing.T, seed uint64, disks int) int {
 		} else {
 			seen[sum] = true
 		}
-		documents := len(flushed) > 0 && flushed[0] <= at
-		if w.powerOn(s, documents); t.Failed() {
+		least := uint64(0)
+		for _, m := range forced {
+			if m.at <= at {
+				least = m.number
+			}
+		}
+		if w.powerOn(s, least); t.Failed() {
 			t.Fatalf("power cut before event %d (%v)\nevents:\n%s\nthe disk:\n%s", at, fate, disk.Story(max(0, at-20), at), s)
 		}
 	}
 	return len(seen)
 }
 
-// powerOn opens what a disk has as an index of the tree as it is now.
-func (w *world) powerOn(s *powercut.State, documents bool) {
+// manifestAt is a manifest and the moment from which on it counts.
+type manifestAt struct {
+	at     int
+	number uint64
+}
+
+// powerOn opens what a disk has as an index of the tree as it is now. The
+// manifest called least was durable.
+func (w *world) powerOn(s *powercut.State, least uint64) {
 	base, err := os.MkdirTemp("/dev/shm", "quarry-index-")
 	if err != nil {
 		base = w.t.TempDir()
@@ -103,8 +115,8 @@ func (w *world) powerOn(s *powercut.State, documents bool) {
 	after := &world{t: w.t, r: rand.New(rand.NewPCG(w.r.Uint64(), 1)), dir: w.dir, stateDir: dir, root: w.root, state: state, silent: true}
 	after.open()
 	defer after.ix.Close()
-	if documents && after.ix.Status().Documents == 0 {
-		w.t.Error("a flush had ended, and no document is there")
+	if got := after.ix.inForce; got < least {
+		w.t.Errorf("manifest %d is in force, %d was durable", got, least)
 	}
 	after.check()
 	after.refresh()
@@ -113,8 +125,12 @@ func (w *world) powerOn(s *powercut.State, documents bool) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	kept := map[string]bool{lockName: true, numbered(manifestPrefix, after.ix.inForce): true}
+	for _, h := range after.ix.segs {
+		kept[h.seg.name] = true
+	}
 	for _, e := range entries {
-		if rootfs.IsTemp(e.Name()) {
+		if !kept[e.Name()] {
 			w.t.Errorf("left over: %s", e.Name())
 		}
 	}

@@ -15,6 +15,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -119,6 +121,9 @@ func run(ctx context.Context, only string, write, list bool) error {
 	}
 	rows := rowsOf(results, form, time.Now())
 	fmt.Print("\n", tableHead, strings.Join(rows, ""))
+	if ctx.Err() != nil {
+		return errors.New("interrupted; nothing is written down")
+	}
 	if write {
 		if err := intoDocs("docs/RELIABILITY.md", rows); err != nil {
 			return err
@@ -194,6 +199,10 @@ func (r *regime) carryOut(ctx context.Context, args []string) ([]result, error) 
 			what, execs = r.test, "all"
 		}
 		results = append(results, result{what: what, tried: execs, violated: violated, took: took})
+	}
+	if err != nil && !slices.ContainsFunc(results, func(r result) bool { return r.violated != "0" }) {
+		// It ended before it could report, as by a panic or a deadline.
+		results = append(results, result{what: "did not end", tried: "?", violated: violated, took: took})
 	}
 	for i := range results {
 		results[i].regime, results[i].command = r.name, command

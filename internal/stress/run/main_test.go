@@ -44,6 +44,15 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// A regime that ends before all of it has reported does not look well.
+func TestFailureIsReported(t *testing.T) {
+	r := &regime{name: "x"}
+	results, err := r.carryOut(t.Context(), []string{"run", "./no/such/package"})
+	if err == nil || len(results) == 0 || results[len(results)-1].violated != "1" {
+		t.Errorf("%+v, %v", results, err)
+	}
+}
+
 func TestIntoDocs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "d.md")
 	old := "| gram soundness | a | old |\n| soak | a | old |\n| no such regime | a | old |\n"
