@@ -156,11 +156,12 @@ func step(b *bench, r *rand.Rand, told func()) {
 		b.must(err)
 		ops = append(ops, Op{Kind: Replace, Path: b.path(to), Old: v, OldData: data, NewData: append(data, "moved"...)})
 	case 5:
+		if len(files) < 4 { // something must be left to change
+			return
+		}
 		ops = []Op{b.remove(f)}
 		if dir := filepath.Dir(f); dir != "." {
 			ops = []Op{b.remove(dir)}
-		} else if len(files) < 4 {
-			return
 		}
 	}
 	told()
