@@ -9,7 +9,6 @@ import (
 
 	"quarry/internal/repos"
 	"quarry/internal/rootfs"
-	"quarry/internal/textedit"
 )
 
 // Changes are made in a checkout's folder and kept in its own journal. What is
@@ -63,37 +62,8 @@ func (w *Workspace) inOneCheckout(from, to string, change func(ws *Workspace, fr
 
 var errTwoCheckouts = errors.New("nothing is moved from one repository to another; write the new file and delete the old one")
 
-// changed puts the repository's name into what a change says of paths, and into
-// its id: journals of two checkouts may use the same.
-func (c *checkout) changed(out *Change) *Change {
-	if out == nil {
-		return nil
-	}
-	all := func(list []string) []string {
-		named := make([]string, len(list))
-		for i, p := range list {
-			named[i] = c.path(p)
-		}
-		return named
-	}
-	copied := *out
-	copied.Paths = all(out.Paths)
-	copied.Diff = textedit.DiffUnder(c.repo, out.Diff)
-	if len(out.Folders) > 0 {
-		copied.Folders = all(out.Folders)
-	}
-	if out.Links != nil {
-		links := *out.Links
-		links.Files, links.BrokenIn = all(links.Files), all(links.BrokenIn)
-		copied.Links = &links
-	}
-	for _, id := range []*string{&copied.ID, &copied.Undoes, &copied.UndoneBy} {
-		if *id != "" {
-			*id = c.repo + ":" + *id
-		}
-	}
-	return &copied
-}
+// changed is a change as the workspace tells of it.
+func (c *checkout) changed(out *Change) *Change { return out.Under(c.repo, ":") }
 
 // byID makes a change that is named by the id of an earlier one; "" is the
 // newest of all checkouts that was not taken back.

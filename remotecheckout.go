@@ -68,12 +68,7 @@ func (c *checkout) located(err error) error {
 	return &out
 }
 
-func (c *checkout) path(rel string) string {
-	if rel == "" || rel == "." {
-		return c.repo
-	}
-	return c.repo + "/" + rel
-}
+func (c *checkout) path(rel string) string { return pathUnder(c.repo, rel) }
 
 // local searches a checkout.
 func (r *remoteRun) local(c *checkout, judge *repos.Judge, at *repos.Place) error {

@@ -105,7 +105,7 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	remote := w.openCheckout(t, &quarry.Options{StateDir: t.TempDir()})
 	ctx := context.Background()
 	c, err := remote.Write(ctx, "alpha/made/x.txt", []byte("made by a test\n"), nil)
-	if err != nil || c.Paths[0] != "alpha/made/x.txt" || !strings.HasPrefix(c.ID, "alpha:") {
+	if err != nil || c.Paths[0] != "alpha/made/x.txt" || !strings.HasPrefix(c.ID, "alpha:") || c.Summary != "created alpha/made/x.txt (15 bytes)" {
 		t.Fatalf("%+v, %v", c, err)
 	}
 	edited, err := remote.Edit(ctx, "alpha/made/x.txt", []quarry.Edit{quarry.Replace{Old: "a test", New: "hand"}}, nil)
@@ -123,14 +123,15 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	if d, err := remote.Diff(ctx, edited.ID); err != nil || d.Diff != diff || edited.Diff != diff {
 		t.Errorf("%+v, %v; the edit said\n%s", d, err, edited.Diff)
 	}
-	if _, err := remote.Undo(ctx, "", nil); err != nil {
-		t.Fatal(err)
+	undone, err := remote.Undo(ctx, "", nil)
+	if err != nil || undone.Summary != "undo "+edited.ID+": replaced 1 occurrence in alpha/made/x.txt" {
+		t.Fatalf("%+v, %v", undone, err)
 	}
 	if text, err := remote.Read(ctx, "alpha/made/x.txt", nil); err != nil || text.Lines[0] != "made by a test" || text.Path != "alpha/made/x.txt" {
 		t.Errorf("%+v, %v", text, err)
 	}
 	moved, err := remote.Move(ctx, "alpha/made/x.txt", "alpha/made/y.txt", nil)
-	if err != nil || !strings.HasPrefix(moved.Diff, "rename from alpha/made/x.txt\nrename to alpha/made/y.txt\n") {
+	if err != nil || moved.Summary != "moved alpha/made/x.txt to alpha/made/y.txt" || !strings.HasPrefix(moved.Diff, "rename from alpha/made/x.txt\nrename to alpha/made/y.txt\n") {
 		t.Errorf("%+v, %v", moved, err)
 	}
 	if _, err := remote.Move(ctx, "alpha/made/y.txt", "beta-x/y.txt", nil); quarry.CodeOf(err) != quarry.ReadOnly {

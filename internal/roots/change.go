@@ -7,56 +7,14 @@ import (
 	"strings"
 
 	"quarry"
-	"quarry/internal/textedit"
 )
 
-// changed puts the root's name into what a change says of paths and ids.
+// changed is a change as the set tells of it.
 func (r *Root) changed(c *quarry.Change, err error) (*quarry.Change, error) {
 	if err != nil {
 		return nil, r.located(err)
 	}
-	if r.Name != "" {
-		r.rename(c)
-	}
-	return c, nil
-}
-
-func (r *Root) rename(c *quarry.Change) {
-	c.Summary = r.summary(c.Summary, c.Paths)
-	c.Paths, c.Folders = r.joinAll(c.Paths), r.joinAll(c.Folders)
-	if rest, ok := strings.CutPrefix(c.Summary, "undo "+c.Undoes+":"); ok && c.Undoes != "" {
-		c.Summary = "undo " + r.join(c.Undoes) + ":" + rest
-	}
-	for _, id := range []*string{&c.ID, &c.Undoes, &c.UndoneBy} {
-		if *id != "" {
-			*id = r.join(*id)
-		}
-	}
-	if c.Links != nil {
-		links := *c.Links
-		links.Files, links.BrokenIn = r.joinAll(links.Files), r.joinAll(links.BrokenIn)
-		c.Links = &links
-	}
-	c.Diff = textedit.DiffUnder(r.Name, c.Diff)
-}
-
-// summary puts the name in front of the paths in a sentence of the library, as
-// far as they stand in it as words.
-func (r *Root) summary(s string, paths []string) string {
-	at := 0
-	for _, p := range paths {
-		i := strings.Index(" "+s[at:], " "+p)
-		if i < 0 {
-			continue
-		}
-		i += at
-		if end := i + len(p); end < len(s) && !strings.ContainsAny(s[end:end+1], " :,") {
-			continue
-		}
-		s = s[:i] + r.join(p) + s[i+len(p):]
-		at = i + len(r.join(p))
-	}
-	return s
+	return c.Under(r.Name, "/"), nil
 }
 
 // Edit changes parts of a file.
@@ -153,9 +111,8 @@ func (s *Set) Changes(ctx context.Context, limit int) (*quarry.ChangeLog, error)
 			return log, nil
 		}
 		for j := range log.Changes {
-			r.rename(&log.Changes[j])
+			out.Changes = append(out.Changes, *log.Changes[j].Under(r.Name, "/"))
 		}
-		out.Changes = append(out.Changes, log.Changes...)
 		out.Dropped += log.Dropped
 		out.Damaged += log.Damaged
 		if log.DroppedTo.After(out.DroppedTo) {
