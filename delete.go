@@ -25,7 +25,7 @@ var ErrTrashKind = errors.New("trash is system, local or none")
 // otherwise.
 func (w *Workspace) Delete(ctx context.Context, path string, opts *DeleteOptions) (*Change, error) {
 	if w.elsewhere != nil {
-		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) { return ws.Delete(ctx, rel, opts) })
+		return w.inCheckout(ctx, path, func(ws *Workspace, rel string) (*Change, error) { return ws.Delete(ctx, rel, opts) })
 	}
 	if opts == nil {
 		opts = &DeleteOptions{}

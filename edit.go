@@ -30,7 +30,7 @@ var ErrNoEdits = errors.New("there is nothing to do: no edit was given")
 // "", is what the one edit is called.
 func (w *Workspace) modify(ctx context.Context, path, tool, label string, o ChangeOptions, plan func(*textfile.Document) ([]Edit, error)) (*Change, error) {
 	if w.elsewhere != nil {
-		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) {
+		return w.inCheckout(ctx, path, func(ws *Workspace, rel string) (*Change, error) {
 			return ws.modify(ctx, rel, tool, label, o, plan)
 		})
 	}

@@ -56,7 +56,7 @@ var errIntoItself = errors.New("a folder can't be moved into itself")
 // are rewritten in the same change, or counted.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *MoveOptions) (*Change, error) {
 	if w.elsewhere != nil {
-		return w.inOneCheckout(from, to, func(ws *Workspace, from, to string) (*Change, error) { return ws.Move(ctx, from, to, opts) })
+		return w.inOneCheckout(ctx, from, to, func(ws *Workspace, from, to string) (*Change, error) { return ws.Move(ctx, from, to, opts) })
 	}
 	if opts == nil {
 		opts = &MoveOptions{}

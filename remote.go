@@ -89,6 +89,7 @@ func OpenRemote(opts *RemoteOptions) (*Workspace, error) {
 		served.Checkouts = append(served.Checkouts, c.Repo)
 		r.checkouts = append(r.checkouts, &checkout{repo: c.Repo, ws: c.Workspace, rest: stampRest})
 	}
+	served.Find = func(repo, rel string) (string, bool, error) { return r.checkout(repo).find(rel) }
 	slices.SortFunc(r.checkouts, func(a, b *checkout) int { return strings.Compare(a.repo, b.repo) })
 	if r.tree, err = repos.New(&served); err != nil {
 		return nil, err
@@ -104,18 +105,6 @@ func (r *remote) Close() error {
 		errs = append(errs, c.ws.Close())
 	}
 	return errors.Join(errs...)
-}
-
-// locate finds what a path names.
-func (r *remote) locate(ctx context.Context, ask *repos.Question, path string) (*repos.Place, error) {
-	at, err := ask.Locate(ctx, path)
-	if err == nil && at.Checkout != "" {
-		err = r.checkout(at.Checkout).locate(at)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return at, nil
 }
 
 // checkout is the one of a repository; nil if there is none.

@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strings"
 
-	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 )
 
@@ -15,8 +14,8 @@ import (
 // on servers alone is never changed.
 
 // inCheckout makes a change in the checkout a path lies in.
-func (w *Workspace) inCheckout(path string, change func(ws *Workspace, rel string) (*Change, error)) (*Change, error) {
-	c, rel, err := w.elsewhere.checkoutFor(path)
+func (w *Workspace) inCheckout(ctx context.Context, path string, change func(ws *Workspace, rel string) (*Change, error)) (*Change, error) {
+	c, rel, err := w.elsewhere.checkoutFor(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -25,12 +24,11 @@ func (w *Workspace) inCheckout(path string, change func(ws *Workspace, rel strin
 }
 
 // checkoutFor finds the checkout that a path to be changed lies in.
-func (r *remote) checkoutFor(given string) (*checkout, string, error) {
-	p, err := repos.Clean(given)
+func (r *remote) checkoutFor(ctx context.Context, given string) (*checkout, string, error) {
+	repo, rel, err := r.tree.ToChange(ctx, given)
 	if err != nil {
 		return nil, "", err
 	}
-	repo, rel := r.tree.CheckoutOf(p)
 	c := r.checkout(repo)
 	if c == nil {
 		return nil, "", fmt.Errorf("change %s: %w", rootfs.Printable(given), ErrRemoteOnly)
@@ -44,12 +42,12 @@ func (r *remote) checkoutFor(given string) (*checkout, string, error) {
 var errCheckoutTop = errors.New("the checkout of a repository itself can't be changed")
 
 // inOneCheckout is for a change that concerns two paths.
-func (w *Workspace) inOneCheckout(from, to string, change func(ws *Workspace, from, to string) (*Change, error)) (*Change, error) {
-	c, old, err := w.elsewhere.checkoutFor(from)
+func (w *Workspace) inOneCheckout(ctx context.Context, from, to string, change func(ws *Workspace, from, to string) (*Change, error)) (*Change, error) {
+	c, old, err := w.elsewhere.checkoutFor(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	d, rel, err := w.elsewhere.checkoutFor(to)
+	d, rel, err := w.elsewhere.checkoutFor(ctx, to)
 	if err != nil {
 		return nil, err
 	}

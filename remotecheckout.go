@@ -43,18 +43,13 @@ const overlayRead = 32 << 20
 // right after it may leave the same.
 const stampRest = 2 * time.Second
 
-// locate finds a path in a checkout.
-func (c *checkout) locate(at *repos.Place) error {
-	p, isFile, err := c.ws.start(at.Rel)
-	if err != nil {
-		return c.located(err)
+// find says where a path is in the folder.
+func (c *checkout) find(rel string) (real string, isFile bool, err error) {
+	p, isFile, err := c.ws.start(rel)
+	if err != nil || p.IsRoot() {
+		return "", isFile, c.located(err)
 	}
-	at.Rel, at.IsFile = "", isFile
-	if !p.IsRoot() {
-		at.Rel = p.String()
-	}
-	at.Path = c.path(at.Rel)
-	return nil
+	return p.String(), isFile, nil
 }
 
 // located puts the repository's name into an error about a path.
@@ -70,12 +65,18 @@ func (c *checkout) located(err error) error {
 
 func (c *checkout) path(rel string) string { return pathUnder(c.repo, rel) }
 
-// local searches a checkout.
-func (r *remoteRun) local(c *checkout, judge *repos.Judge, at *repos.Place) error {
+// local searches a checkout, and at their places in it the repositories whose
+// names lie below its own.
+func (r *remoteRun) local(part *repos.Part, judge *repos.Judge, at *repos.Place) error {
+	c, inside := r.r.checkout(part.Checkout), part.Inside
 	run, opts, ok, err := r.localRun(c, at)
-	if err != nil || !ok {
+	if err != nil {
 		return err
 	}
+	if !ok {
+		return r.each(inside)
+	}
+	shadowed := r.ask.Shadowed(c.repo)
 	known, err := r.theirs(c)
 	if err != nil {
 		return err
@@ -83,19 +84,29 @@ func (r *remoteRun) local(c *checkout, judge *repos.Judge, at *repos.Place) erro
 	report, err := walk.Each(r.ctx, c.ws.root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 		full := c.path(joinPath(v.Shown, e.Name))
 		k := &run.scanners[v.Worker]
-		if !judge.Passes(full, e.Name) || run.filter.vaultIgnores(v.Shown, e.Name) {
+		if shadowed(full) || !judge.Passes(full, e.Name) || run.filter.vaultIgnores(v.Shown, e.Name) {
 			k.filtered++
 			return nil, false
 		}
 		return run.overlay(k, v, e, c, known, full[len(c.repo)+1:])
-	}, r.collect.add)
+	}, func(rel string, f *found) error {
+		for len(inside) > 0 && !inside[0].After(c.path(rel)) {
+			if err := r.each(inside[:1]); err != nil {
+				return err
+			}
+			inside = inside[1:]
+		}
+		return r.collect.add(c.path(rel), f)
+	})
 	for i := range report.Skipped {
 		report.Skipped[i].Path = c.path(report.Skipped[i].Path)
 	}
-	r.collect.prefix = ""
 	r.collect.sum.addReport(&report)
 	run.gatherStats()
-	return err
+	if err != nil {
+		return err
+	}
+	return r.each(inside)
 }
 
 // localRun makes ready to search a checkout's folder; false is that the depth
@@ -113,7 +124,6 @@ func (r *remoteRun) localRun(c *checkout, at *repos.Place) (*searchRun, walk.Opt
 	if opts.Start, _, err = c.ws.start(at.In(c.repo)); err != nil {
 		return nil, opts, false, c.located(err)
 	}
-	r.collect.prefix = c.repo + "/"
 	return &searchRun{
 		ws: c.ws, q: r.q, ctx: r.ctx, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
 		scanners: make([]worker, c.ws.workers), collect: r.collect,

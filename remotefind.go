@@ -96,7 +96,7 @@ func (r *remoteFind) part(part *repos.Part, judge *repos.Judge) error {
 		r.collect.sum.Stats.Considered++
 		r.found = append(r.found, Entry{Path: f.Path, ModTime: f.Repo.Changed})
 	}
-	return nil
+	return r.each(part.Inside)
 }
 
 // folders adds the folders a file lies in, below the searched one.
@@ -129,9 +129,10 @@ func (r *remoteFind) shows(shown string, folder bool) bool {
 }
 
 // local lists a checkout.
-func (r *remoteFind) local(c *checkout, judge *repos.Judge, at *repos.Place) error {
+func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place) error {
+	c := r.r.checkout(part.Checkout)
 	// The way from the searched folder to the checkout.
-	if r.q.Kind != OnlyFiles && at.Checkout == "" {
+	if r.q.Kind != OnlyFiles && at.Checkout != c.repo {
 		for i := judge.Top; i <= len(c.repo); i++ {
 			if (i == len(c.repo) || c.repo[i] == '/') && r.shows(c.repo[judge.Top:i], true) {
 				info, err := c.ws.Stat(r.ctx, ".")
@@ -147,17 +148,22 @@ func (r *remoteFind) local(c *checkout, judge *repos.Judge, at *repos.Place) err
 	q.Paths = []string{at.In(c.repo)}
 	depth, ok := at.DepthIn(c.repo, q.MaxDepth)
 	if !ok {
-		return nil
+		return r.each(part.Inside)
 	}
 	q.MaxDepth = depth
 	res, err := c.ws.Find(r.ctx, q)
 	if err != nil {
 		return c.located(err)
 	}
+	shadowed := r.ask.Shadowed(c.repo)
 	for _, e := range res.Entries {
 		e.Path = c.path(e.Path)
+		if shadowed(e.Path) || e.Folder && r.listed[e.Path] {
+			continue
+		}
 		name := e.Path[strings.LastIndexByte(e.Path, '/')+1:]
 		if r.q.Kind == OnlyFiles && judge.Passes(e.Path, name) || r.q.Kind != OnlyFiles && r.shows(e.Path[judge.Top:], e.Folder) {
+			r.listed[e.Path] = e.Folder
 			r.found = append(r.found, e)
 			r.collect.sum.Stats.Considered++
 		}
@@ -169,7 +175,7 @@ func (r *remoteFind) local(c *checkout, judge *repos.Judge, at *repos.Place) err
 	for why, n := range res.SkippedCount {
 		r.collect.sum.SkippedCount[why] += n
 	}
-	return nil
+	return r.each(part.Inside)
 }
 
 // maxSized is how many files are fetched to learn their sizes, which no server

@@ -47,7 +47,7 @@ func (r *remote) find(ctx context.Context, path string) (*repos.Question, *repos
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := r.locate(ctx, ask, path)
+	at, err := ask.Locate(ctx, path)
 	return ask, at, err
 }
 

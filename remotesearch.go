@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"sort"
 	"sync"
 	"time"
 
@@ -30,6 +31,7 @@ type remoteRun struct {
 	scanners []*scan.Scanner
 	collect  *collector
 	tiny     func() bool // could the pattern match in two bytes?
+	visit    func(*repos.Part) error
 }
 
 // SearchEach answers a query from the servers and the checkouts.
@@ -118,7 +120,7 @@ func (r *remoteRun) places(visit func(*repos.Place) error) (err error) {
 		paths = []string{""}
 	}
 	for _, p := range paths {
-		at, err := r.r.locate(r.ctx, r.ask, p)
+		at, err := r.ask.Locate(r.ctx, p)
 		if err != nil {
 			return err
 		}
@@ -129,18 +131,24 @@ func (r *remoteRun) places(visit func(*repos.Place) error) (err error) {
 	return r.ask.Err()
 }
 
-// below visits the repositories and checkouts of a folder, in path order.
-func (r *remoteRun) below(at *repos.Place, want *repos.Want, local func(*checkout, *repos.Judge, *repos.Place) error,
+// below visits the repositories and checkouts of a folder, in path order. What
+// lies inside of a part is for its visit to visit, by each.
+func (r *remoteRun) below(at *repos.Place, want *repos.Want, local func(*repos.Part, *repos.Judge, *repos.Place) error,
 	served func(*repos.Part, *repos.Judge) error) error {
 	judge := r.ask.Judge(at, want)
-	for _, part := range r.ask.Parts(at) {
-		var err error
+	r.visit = func(part *repos.Part) error {
 		if part.Checkout != "" {
-			err = local(r.r.checkout(part.Checkout), judge, at)
-		} else {
-			err = served(&part, judge)
+			return local(part, judge, at)
 		}
-		if err != nil {
+		return served(part, judge)
+	}
+	return r.each(r.ask.Parts(at))
+}
+
+// each visits parts.
+func (r *remoteRun) each(parts []repos.Part) error {
+	for i := range parts {
+		if err := r.visit(&parts[i]); err != nil {
 			return err
 		}
 	}
@@ -172,6 +180,17 @@ func (r *remoteRun) part(part *repos.Part, judge *repos.Judge) error {
 		return err
 	}
 	r.collect.sum.Stats.Considered += part.Files()
+	for i := range part.Inside {
+		in := &part.Inside[i]
+		n := sort.Search(len(files), func(i int) bool { return !in.After(files[i].Path) })
+		if err := r.search(files[:n]); err != nil {
+			return err
+		}
+		if err := r.visit(in); err != nil {
+			return err
+		}
+		files = files[n:]
+	}
 	return r.search(files)
 }
 

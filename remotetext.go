@@ -30,7 +30,7 @@ func eachRemoteText[T any](ctx context.Context, r *remote, scope *Scope, sum *Su
 	err = run.places(func(at *repos.Place) error {
 		switch {
 		case at.IsFile && at.Checkout != "":
-			return t.local(r.checkout(at.Checkout), nil, at)
+			return t.local(&repos.Part{Checkout: at.Checkout}, nil, at)
 		case at.IsFile:
 			return t.texts([]repos.File{at.File()})
 		}
@@ -58,7 +58,10 @@ func (t *remoteTexts[T]) part(part *repos.Part, judge *repos.Judge) error {
 		return err
 	}
 	t.collect.sum.Stats.Considered += part.Files()
-	return t.texts(files)
+	if err := t.texts(files); err != nil {
+		return err
+	}
+	return t.each(part.Inside)
 }
 
 // texts works on files of servers.
@@ -91,18 +94,19 @@ func (t *remoteTexts[T]) texts(files []repos.File) error {
 }
 
 // local works on the files of a checkout; a file that was named needs no judge.
-func (t *remoteTexts[T]) local(c *checkout, judge *repos.Judge, at *repos.Place) error {
-	s := t.q.Scope
+func (t *remoteTexts[T]) local(p *repos.Part, judge *repos.Judge, at *repos.Place) error {
+	c, s := t.r.checkout(p.Checkout), t.q.Scope
 	s.Globs, s.Types, s.Paths = nil, nil, []string{at.In(c.repo)}
 	depth, ok := at.DepthIn(c.repo, s.MaxDepth)
 	if !ok {
-		return nil
+		return t.each(p.Inside)
 	}
 	s.MaxDepth = depth
+	shadowed := t.ask.Shadowed(c.repo)
 	var part Summary
 	err := eachText(t.ctx, c.ws, &s, &part, t.pattern, func(m *match.Matcher, path string, text []byte) *T {
 		full := c.path(path)
-		if !at.IsFile && !judge.Passes(full, path[strings.LastIndexByte(path, '/')+1:]) {
+		if !at.IsFile && (shadowed(full) || !judge.Passes(full, path[strings.LastIndexByte(path, '/')+1:])) {
 			return nil
 		}
 		return t.work(m, full, text)
@@ -115,5 +119,8 @@ func (t *remoteTexts[T]) local(c *checkout, judge *repos.Judge, at *repos.Place)
 		t.collect.sum.SkippedCount[why] += n
 	}
 	t.collect.sum.Stats.Considered += part.Stats.Searched
-	return c.located(err)
+	if err != nil {
+		return c.located(err)
+	}
+	return t.each(p.Inside)
 }

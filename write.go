@@ -22,7 +22,7 @@ func (w *Workspace) Write(ctx context.Context, path string, content []byte, opts
 // write is Write; with onlyNew it never overwrites.
 func (w *Workspace) write(ctx context.Context, path string, content []byte, tool string, o ChangeOptions, onlyNew bool) (*Change, error) {
 	if w.elsewhere != nil {
-		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) {
+		return w.inCheckout(ctx, path, func(ws *Workspace, rel string) (*Change, error) {
 			return ws.write(ctx, rel, content, tool, o, onlyNew)
 		})
 	}
@@ -132,7 +132,7 @@ func (w *Workspace) overwrite(ctx context.Context, c *Change, p rootfs.Path, old
 // no change.
 func (w *Workspace) Mkdir(ctx context.Context, path string, opts *ChangeOptions) (*Change, error) {
 	if w.elsewhere != nil {
-		return w.inCheckout(path, func(ws *Workspace, rel string) (*Change, error) { return ws.Mkdir(ctx, rel, opts) })
+		return w.inCheckout(ctx, path, func(ws *Workspace, rel string) (*Change, error) { return ws.Mkdir(ctx, rel, opts) })
 	}
 	o := opts.get()
 	if err := w.changeable("mkdir"); err != nil {

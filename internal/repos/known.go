@@ -29,9 +29,9 @@ type sums struct {
 // Known asks the server of a checked-out repository what could match. It is nil
 // if no server has something to say.
 func (q *Question) Known(ctx context.Context, name string, need match.Need) (*Known, error) {
-	repo, ok := q.list.repoOf(name)
+	repo := q.list.repo(name)
 	needed := needQuery(need)
-	if !ok || repo.Name != name || q.down[repo.Server] || needed.Trivial() {
+	if repo == nil || q.down[repo.Server] || needed.Trivial() {
 		return nil, nil
 	}
 	byPath, err := q.tree.sumsOf(ctx, repo)

@@ -1,7 +1,6 @@
 package repos
 
 import (
-	"cmp"
 	"context"
 	"path"
 	"slices"
@@ -63,8 +62,8 @@ func (at *Place) DepthIn(checkout string, most int) (int, bool) {
 	return most - above, most > above
 }
 
-// Locate finds what a path names. In a checkout that is for its folder to say:
-// then only Checkout and Rel are set, and Rel is as it was given.
+// Locate finds what a path names. What is in a checkout its folder says, by
+// Options.Find.
 func (q *Question) Locate(ctx context.Context, given string) (*Place, error) {
 	p, err := Clean(given)
 	if err != nil {
@@ -73,52 +72,44 @@ func (q *Question) Locate(ctx context.Context, given string) (*Place, error) {
 	if p == "" {
 		return &Place{}, nil
 	}
-	checkout, rel := q.tree.CheckoutOf(p)
-	repo, ok := q.list.repoOf(p)
-	if checkout == "" && ok { // a checkout whose name is written in another case
-		rel = strings.TrimPrefix(p[len(repo.Name):], "/")
-		checkout, _ = q.tree.CheckoutOf(repo.Name)
+	var missing error
+	for _, name := range q.list.owners(p) {
+		at, err := q.locateUnder(ctx, name, below(name, p), given)
+		if err == nil || rootfs.KindOf(err) != rootfs.NotFound {
+			return at, err
+		}
+		if missing == nil {
+			missing = err
+		}
 	}
-	if checkout != "" {
-		return &Place{Checkout: checkout, Rel: rel}, nil
+	at, err := q.list.above(given, p)
+	if err != nil && missing != nil {
+		err = missing
 	}
-	if !ok {
-		return q.list.above(given, p)
-	}
-	at := &Place{Path: repo.Name, Repo: repo, Rel: rel}
-	if rel == "" {
-		return at, nil
-	}
-	return at, q.tree.locateIn(ctx, at, given)
+	return at, err
 }
 
-// CheckoutOf finds the checkout a path lies in, and the path in it; "" is none.
-func (t *Tree) CheckoutOf(p string) (checkout, rel string) {
-	for _, name := range t.checkouts {
-		if (p == name || strings.HasPrefix(p, name+"/")) && len(name) > len(checkout) {
-			checkout, rel = name, strings.TrimPrefix(p[len(name):], "/")
+// locateUnder finds a path in the repository of a name, or in a longer one, if
+// in its own case it lies there.
+func (q *Question) locateUnder(ctx context.Context, name, rel, given string) (*Place, error) {
+	at := &Place{Path: name, Rel: rel}
+	var err error
+	if q.list.isCheckout(name) {
+		at.Checkout = name
+		if q.tree.find != nil {
+			at.Rel, at.IsFile, err = q.tree.find(name, rel)
 		}
+		at.Path = pathIn(name, at.Rel)
+	} else if at.Repo = q.list.repo(name); rel != "" {
+		err = q.tree.locateIn(ctx, at, given)
 	}
-	return checkout, rel
-}
-
-// repoOf finds the repository a path lies in: of several the one with the
-// longest name, and one that differs in case only if none has the name.
-func (l *Listing) repoOf(p string) (*zoekt.Repo, bool) {
-	var best, folded *zoekt.Repo
-	for i := range l.Repos {
-		name := l.Repos[i].Name
-		if len(p) < len(name) || len(p) > len(name) && p[len(name)] != '/' {
-			continue
-		}
-		if p[:len(name)] == name && (best == nil || len(name) > len(best.Name)) {
-			best = &l.Repos[i]
-		} else if strings.EqualFold(p[:len(name)], name) && (folded == nil || len(name) > len(folded.Name)) {
-			folded = &l.Repos[i]
-		}
+	if err != nil {
+		return nil, err
 	}
-	best = cmp.Or(best, folded)
-	return best, best != nil
+	if longer := q.list.owner(at.Path); longer != name {
+		return q.locateUnder(ctx, longer, below(longer, at.Path), given)
+	}
+	return at, nil
 }
 
 // above is for a folder that repositories lie in.

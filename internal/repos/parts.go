@@ -1,7 +1,6 @@
 package repos
 
 import (
-	"slices"
 	"sort"
 	"strings"
 
@@ -12,6 +11,9 @@ import (
 type Part struct {
 	Repos    []*zoekt.Repo
 	Checkout string
+	// Inside are parts whose names lie below one of this: in path order their
+	// files come between its own. They are checkouts, or lie in this one.
+	Inside []Part
 }
 
 // Files is how many the servers have of it.
@@ -21,6 +23,9 @@ func (p *Part) Files() (n int) {
 	}
 	return n
 }
+
+// After reports whether all files of the part come after a path.
+func (p *Part) After(path string) bool { return path < p.name()+"/" }
 
 func (p *Part) name() string {
 	if p.Checkout != "" {
@@ -40,16 +45,15 @@ const (
 func (q *Question) Parts(at *Place) []Part { return q.list.parts(at) }
 
 func (l *Listing) parts(at *Place) []Part {
+	var list []Part
 	if at.Checkout != "" {
-		return []Part{{Checkout: at.Checkout}}
-	}
-	if at.Repo != nil {
-		return []Part{{Repos: []*zoekt.Repo{at.Repo}}}
+		list = append(list, Part{Checkout: at.Checkout})
+	} else if at.Repo != nil {
+		list = append(list, Part{Repos: []*zoekt.Repo{at.Repo}})
 	}
 	below := func(name string) bool { return at.Path == "" || strings.HasPrefix(name, at.Path+"/") }
-	var list []Part
 	for i := range l.Repos {
-		if p := &l.Repos[i]; below(p.Name) && !slices.Contains(l.checkouts, p.Name) {
+		if p := &l.Repos[i]; below(p.Name) && !l.isCheckout(p.Name) {
 			list = append(list, Part{Repos: []*zoekt.Repo{p}})
 		}
 	}
@@ -59,21 +63,47 @@ func (l *Listing) parts(at *Place) []Part {
 		}
 	}
 	sort.SliceStable(list, func(i, j int) bool { return comparePaths(list[i].name(), list[j].name()) < 0 })
-	return joinParts(list)
+	return joinParts(nestParts(list))
 }
 
-// joinParts puts neighbours together until they have enough files, and those
-// whose names nest, since their files mix in path order.
+// nestParts puts what lies below another's name inside of it. Served ones that
+// nest are one part: their files mix.
+func nestParts(list []Part) []Part {
+	var out []Part
+	for len(list) > 0 {
+		p := list[0]
+		n := 1
+		for n < len(list) && strings.HasPrefix(list[n].name(), p.name()+"/") {
+			n++
+		}
+		inside := nestParts(list[1:n])
+		list = list[n:]
+		if p.Checkout != "" {
+			p.Inside = inside // each alone: files of the checkout lie between them
+			out = append(out, p)
+			continue
+		}
+		for _, in := range inside {
+			if in.Checkout != "" {
+				p.Inside = append(p.Inside, in)
+			} else {
+				p.Repos, p.Inside = append(p.Repos, in.Repos...), append(p.Inside, in.Inside...)
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// joinParts puts neighbours together until they have enough files.
 func joinParts(list []Part) []Part {
 	var out []Part
 	files, room := 0, firstFiles
 	for _, p := range list {
 		last := len(out) - 1
 		if last >= 0 && p.Checkout == "" && out[last].Checkout == "" {
-			before := out[last].Repos
-			nested := strings.HasPrefix(p.name(), before[len(before)-1].Name+"/") || strings.HasPrefix(p.name(), before[0].Name+"/")
-			if nested || files+p.Files() <= room {
-				out[last].Repos = append(before, p.Repos...)
+			if files+p.Files() <= room {
+				out[last].Repos, out[last].Inside = append(out[last].Repos, p.Repos...), append(out[last].Inside, p.Inside...)
 				files += p.Files()
 				continue
 			}
@@ -81,23 +111,6 @@ func joinParts(list []Part) []Part {
 		}
 		files = p.Files() // none of a checkout
 		out = append(out, p)
-	}
-	return out
-}
-
-// nested are the repositories whose names lie below that of another.
-func (l *Listing) nested(name string) []string {
-	var out []string
-	for _, checkout := range l.checkouts {
-		if strings.HasPrefix(checkout, name+"/") {
-			out = append(out, checkout)
-		}
-	}
-	i, _ := slices.BinarySearchFunc(l.Repos, name, func(p zoekt.Repo, name string) int { return comparePaths(p.Name, name) })
-	for ; i < len(l.Repos) && (l.Repos[i].Name == name || strings.HasPrefix(l.Repos[i].Name, name+"/")); i++ {
-		if l.Repos[i].Name != name {
-			out = append(out, l.Repos[i].Name)
-		}
 	}
 	return out
 }

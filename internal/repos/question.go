@@ -2,7 +2,6 @@ package repos
 
 import (
 	"context"
-	"slices"
 	"sort"
 	"strings"
 
@@ -79,30 +78,24 @@ func (q *Question) File(ctx context.Context, at *Place) (File, error) {
 
 // FileAt is the file with a path, if it is in no checkout.
 func (q *Question) FileAt(path string) (File, bool) {
-	if checkout, _ := q.tree.CheckoutOf(path); checkout != "" {
+	name := q.list.owner(path)
+	if name == "" || len(path) == len(name) || q.list.isCheckout(name) {
 		return File{}, false
 	}
-	repo, ok := q.list.repoOf(path)
-	if !ok || len(path) == len(repo.Name) {
-		return File{}, false
-	}
+	repo := q.list.repo(name)
 	return File{Path: path, Repo: repo, Rel: path[len(repo.Name)+1:]}, true
 }
 
 // Candidates are the files of a part that could match, in path order, with
 // those whose content no server has. The report counts what the judge left out.
 func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (files []File, left walk.Report, err error) {
-	under := zoekt.Query{}
-	if rel := judge.at.Rel; rel != "" {
-		under = zoekt.PathMatch("^"+zoekt.QuoteRE(rel)+"/", false)
-	}
 	wanted := judge.want.query()
 	named := map[string][]string{} // paths by repository
 	err = q.scatter(ctx, part.Repos, func(server int, repos []*zoekt.Repo) (func(), error) {
 		if err := q.tree.loadFacts(ctx, server, repos); err != nil {
 			return nil, err
 		}
-		docs, err := q.tree.client.Search(ctx, server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), in(repos), under, wanted)), false)
+		docs, err := q.tree.client.Search(ctx, server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), in(repos, judge.at), wanted)), false)
 		return func() {
 			for i := range docs {
 				named[docs[i].Repo] = append(named[docs[i].Repo], docs[i].Path)
@@ -123,24 +116,36 @@ func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (fi
 	return files, left, nil
 }
 
-func in(repos []*zoekt.Repo) zoekt.Query {
-	names := make([]string, len(repos))
-	for i, p := range repos {
-		names[i] = p.Name
+// in asks for files of repositories, below a place in the one it lies in.
+func in(repos []*zoekt.Repo, at *Place) zoekt.Query {
+	var names []string
+	for _, p := range repos {
+		if !at.within(p) {
+			names = append(names, p.Name)
+		}
 	}
-	return zoekt.In(names...)
+	if len(names) == len(repos) {
+		return zoekt.In(names...)
+	}
+	part := zoekt.And(zoekt.In(at.Repo.Name), zoekt.PathMatch("^"+zoekt.QuoteRE(at.Rel)+"/", false))
+	if len(names) == 0 {
+		return part
+	}
+	return zoekt.Or(part, zoekt.In(names...))
+}
+
+// within reports whether a place is a part of a repository.
+func (at *Place) within(p *zoekt.Repo) bool {
+	return at.Rel != "" && at.Repo != nil && at.Repo.Name == p.Name
 }
 
 // judged adds the files of a repository, the judge's, that are wanted.
 func (q *Question) judged(files []File, p *zoekt.Repo, named []string, judge *Judge, left *walk.Report) []File {
-	nested := q.list.nested(p.Name)
+	shadowed := q.list.shadowed(p.Name)
 	add := func(rel string, absent *Absence) {
-		if top := judge.at.Rel; top != "" && !strings.HasPrefix(rel, top+"/") {
-			return
-		}
 		full := p.Name + "/" + rel
-		if slices.ContainsFunc(nested, func(name string) bool { return strings.HasPrefix(full, name+"/") }) {
-			return // a repository whose name is longer has this path
+		if judge.at.within(p) && !strings.HasPrefix(rel, judge.at.Rel+"/") || shadowed(full) {
+			return
 		}
 		why, out := judge.file(rel)
 		switch {

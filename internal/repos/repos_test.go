@@ -143,9 +143,9 @@ func TestLocate(t *testing.T) {
 		{given: "org/ap", bad: rootfs.NotFound},
 		{given: "nowhere", bad: rootfs.NotFound},
 		{given: "../org", bad: rootfs.OutsideRoot},
-		{given: "here/b.go", checkout: "here", rel: "b.go"},
-		{given: "HERE/b.go", checkout: "here", rel: "b.go"},
-		{given: "deep/er/one", checkout: "deep/er/one"},
+		{given: "here/b.go", path: "here/b.go", checkout: "here", rel: "b.go"},
+		{given: "HERE/b.go", path: "here/b.go", checkout: "here", rel: "b.go"},
+		{given: "deep/er/one", path: "deep/er/one", checkout: "deep/er/one"},
 	} {
 		at, err := q.Locate(t.Context(), c.given)
 		if rootfs.KindOf(err) != c.bad {
@@ -194,22 +194,90 @@ func TestParts(t *testing.T) {
 		{"a checkout between", listing("b", "a", "c"), "", "a | [b] | c"},
 		{"a checkout takes the place of its repository", listing("b", "a", "b", "c"), "", "a | [b] | c"},
 		{"below a folder", listing("o/z p/z", "o/a", "oo", "p/a"), "o", "o/a | [o/z]"},
+		{"in a checkout", listing("a", "a", "a/b", "a/c", "b"), "", "[a]{a/b | a/c} | b"},
+		{"a checkout inside", listing("a/b", "a", "a/b", "a/b/c", "a/c", "b"), "", "a a/c b{[a/b]{a/b/c}}"},
+		{"checkouts in one another", listing("a a/b", "a/b/c"), "", "[a]{[a/b]{a/b/c}}"},
 	} {
-		var got []string
-		for _, p := range c.list.parts(&Place{Path: c.below}) {
-			if p.Checkout != "" {
-				got = append(got, "["+p.Checkout+"]")
-				continue
-			}
-			var names []string
-			for _, r := range p.Repos {
-				names = append(names, r.Name)
-			}
-			got = append(got, strings.Join(names, " "))
-		}
-		if got := strings.Join(got, " | "); got != c.want {
+		if got := showParts(c.list.parts(&Place{Path: c.below})); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+	l := listing("a/b/d", "a", "a/b/c", "a/x")
+	at := &Place{Path: "a/b", Repo: l.repo("a"), Rel: "b"}
+	if got := showParts(l.parts(at)); got != "a a/b/c{[a/b/d]}" {
+		t.Errorf("below a folder of a repository: %s", got)
+	}
+}
+
+func showParts(list []Part) string {
+	var out []string
+	for _, p := range list {
+		var names []string
+		if p.Checkout != "" {
+			names = append(names, "["+p.Checkout+"]")
+		}
+		for _, r := range p.Repos {
+			names = append(names, r.Name)
+		}
+		s := strings.Join(names, " ")
+		if len(p.Inside) > 0 {
+			s += "{" + showParts(p.Inside) + "}"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " | ")
+}
+
+// TestToChange: a change goes to the checkout with the longest name, whatever
+// case it is written in, unless the folder of that case is there; and to none if
+// a server has the longer name.
+func TestToChange(t *testing.T) {
+	one := serve(t, repo("a/b", "x"), repo("s", "x"))
+	tr := tree(t, Options{Servers: one.Addr, Checkouts: []string{"a", "s/t", "deep"}, Find: func(checkout, rel string) (string, bool, error) {
+		for _, has := range []string{"", "C", "C/x"} {
+			if rel == "" || checkout == "deep" && has == rel {
+				return rel, rel == "C/x", nil
+			}
+		}
+		return "", false, &rootfs.Error{Op: "resolve", Path: rel, Kind: rootfs.NotFound}
+	}})
+	for _, c := range []struct {
+		given, checkout, rel string
+		bad                  rootfs.Kind
+	}{
+		{"a/x", "a", "x", 0},
+		{"A/X/y", "a", "X/y", 0},
+		{"a", "a", "", 0},
+		{"a/b/x", "", "", 0},
+		{"A/b/x", "", "", 0},
+		{"a/B/new", "", "", 0},
+		{"a/b", "", "", 0},
+		{"s/x", "", "", 0},
+		{"s/t/x", "s/t", "x", 0},
+		{"S/T/x", "s/t", "x", 0},
+		{"s/T/new", "s/t", "new", 0},
+		{"nowhere/x", "", "", 0},
+		{"../x", "", "", rootfs.OutsideRoot},
+	} {
+		checkout, rel, err := tr.ToChange(t.Context(), c.given)
+		if checkout != c.checkout || rel != c.rel || rootfs.KindOf(err) != c.bad {
+			t.Errorf("%s: %q in %q, %v; want %q in %q", c.given, rel, checkout, err, c.rel, c.checkout)
+		}
+	}
+	one.Set(repo("deep/c", "x"), repo("deep/q/r", "x"))
+	tr.relist()
+	for given, want := range map[string]string{"deep/C/x": "deep", "deep/C/new/one": "deep", "deep/c/x": "", "DEEP/c/new": ""} {
+		if got, _, err := tr.ToChange(t.Context(), given); got != want || err != nil {
+			t.Errorf("%s: in %q, %v, want %q", given, got, err, want)
+		}
+	}
+	if _, _, err := tr.ToChange(t.Context(), "deep/q"); rootfs.KindOf(err) != rootfs.InvalidArgument || !strings.Contains(err.Error(), "deep/q/r lies in it") {
+		t.Errorf("a folder that a repository lies in: %v", err)
+	}
+	one.Close()
+	tr.relist()
+	if got, _, err := tr.ToChange(t.Context(), "deep/c/x"); got != "" || err != nil {
+		t.Errorf("without servers the last names count: %q, %v", got, err)
 	}
 }
 
@@ -357,7 +425,7 @@ func TestCandidates(t *testing.T) {
 		kill        bool
 	}{
 		{"", "app-x/z.go app/a.go app/b.go app/lib/l.go app/sub/c.go app/tiny!", false},
-		{"app", "app/a.go app/b.go app/sub/c.go app/tiny!", false},
+		{"app", "app/a.go app/b.go app/lib/l.go app/sub/c.go app/tiny!", false},
 		{"app/sub", "app/sub/c.go", false},
 		{"", "app/a.go app/b.go app/sub/c.go app/tiny!", true},
 	} {

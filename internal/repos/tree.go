@@ -45,6 +45,9 @@ type Options struct {
 	Policy *rootfs.Policy
 	// Checkouts are the names of repositories that are checked out here.
 	Checkouts []string
+	// Find says where in a checkout a path is, in the case it has there, and
+	// whether that is a file. Without it every path is taken as it is written.
+	Find func(checkout, rel string) (real string, isFile bool, err error)
 }
 
 // Tree is the repositories of some servers.
@@ -52,9 +55,11 @@ type Tree struct {
 	client    *zoekt.Client
 	policy    *rootfs.Policy
 	checkouts []string
+	find      func(checkout, rel string) (string, bool, error)
 
 	mu       sync.Mutex
 	listing  *Listing         // nil before the first
+	last     *Listing         // the same, and kept when it is too old to answer by
 	facts    map[string]facts // by repository and commit
 	sums     map[string]*sums // by repository
 	inflight chan struct{}    // closed when the listing under way is there
@@ -79,7 +84,7 @@ func New(opts *Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{client: client, policy: opts.Policy, facts: map[string]facts{}, sums: map[string]*sums{}}
+	t := &Tree{client: client, policy: opts.Policy, find: opts.Find, facts: map[string]facts{}, sums: map[string]*sums{}}
 	for _, name := range opts.Checkouts {
 		if !isName(name) {
 			return nil, fmt.Errorf("checkout: %q is no name of a repository", name)
@@ -117,7 +122,7 @@ func (t *Tree) List(ctx context.Context) (*Listing, error) {
 			l, err := t.askList(ctx)
 			t.mu.Lock()
 			if err == nil {
-				t.listing = l
+				t.listing, t.last = l, l
 				t.forget(l)
 			}
 			t.inflight = nil
