@@ -65,6 +65,20 @@ func TestBackend(t *testing.T) {
 			t.Errorf("quarry %q: no single sentence: %q", x.args, got.err)
 		}
 	}
+	odd, err := zoekttest.Start(zoekttest.Repo{Name: "app", Commit: "1", Files: map[string]string{"gen/.gitignore": "*\n", "gen/a.go": "hello\n", "b.go": "hello\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer odd.Close()
+	for _, args := range [][]string{{"search", "-l", "hello"}, {"find", "*.go"}} {
+		got := runQuarry("", append(args, "--backend=zoekt="+odd.Addr)...)
+		if got.out != "app/b.go\napp/gen/a.go\n" || got.code != 2 || !strings.Contains(got.err, "app/gen/.gitignore: the rules of this ignore file are not known") {
+			t.Errorf("quarry %q: %+v", args, got)
+		}
+	}
+	if got := runQuarry("", "search", "-l", "hello", "b.go", "--no-ignore", "--backend=zoekt="+odd.Addr); strings.Contains(got.err, "rules") {
+		t.Errorf("where no rule counts: %+v", got)
+	}
 	for _, x := range []struct{ tool, args, want string }{
 		{"search_files", `{"regex":"func hello"}`, "# org/lib/lib.go"},
 		{"search_files", `{"regex":"func hello"}`, "remote: org/lib at fedcba987654"},

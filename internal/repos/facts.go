@@ -2,9 +2,11 @@ package repos
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"quarry/internal/ignore"
+	"quarry/internal/walk"
 	"quarry/internal/zoekt"
 )
 
@@ -13,6 +15,7 @@ import (
 type facts struct {
 	rules  map[string][]ignore.Set // by folder, "" for the top
 	absent map[string]*Absence     // files whose content the server doesn't keep
+	blind  []string                // ignore files among these
 }
 
 // Absence is why a server has a file's name but not its content.
@@ -53,7 +56,7 @@ func absence(content []byte) (*Absence, bool) {
 	case "exceeds the maximum size limit", "contains too many trigrams":
 		a.Why = TooLarge
 	case "contains too few trigrams":
-		a.Why = Tiny
+		a.Why, a.detail = Tiny, "the server doesn't keep files of one or two bytes"
 	}
 	return a, true
 }
@@ -92,6 +95,7 @@ func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) e
 	for i := range docs {
 		if f, ok := fresh[docs[i].Repo]; ok {
 			f.learn(&docs[i])
+			fresh[docs[i].Repo] = f
 		}
 	}
 	t.mu.Lock()
@@ -105,18 +109,44 @@ func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) e
 }
 
 // learn takes one document in.
-func (f facts) learn(d *zoekt.Doc) {
-	if a, absent := absence(d.Content); absent {
-		f.absent[d.Path] = a
-		return
-	}
+func (f *facts) learn(d *zoekt.Doc) {
 	dir, name := "", d.Path
 	if i := strings.LastIndexByte(d.Path, '/'); i >= 0 {
 		dir, name = d.Path[:i], d.Path[i+1:]
 	}
-	if kind, ok := ignore.FileKind(name); ok {
+	kind, rules := ignore.FileKind(name)
+	if a, absent := absence(d.Content); absent {
+		f.absent[d.Path] = a
+		if rules {
+			f.blind = append(f.blind, d.Path)
+		}
+	} else if rules {
 		f.rules[dir] = append(f.rules[dir], ignore.Set{Kind: kind, Rules: ignore.Parse(d.Repo+"/"+d.Path, d.Content)})
 	}
+}
+
+// UnknownRules is about an ignore file whose rules no server has. Files they may
+// be about are not left out: what is hidden wrongly nobody would look for.
+type UnknownRules struct{ Absence *Absence }
+
+func (e *UnknownRules) Error() string {
+	return "the rules of this ignore file are not known, so it hides nothing: " + e.Absence.Error()
+}
+
+// doubts are the ignore files of the judge's repository whose rules are not
+// known and may be about files that it let pass.
+func (j *Judge) doubts(passed []File) (list []walk.Skip) {
+	if j.want.Walk.NoIgnore {
+		return nil
+	}
+	for _, p := range j.facts.blind {
+		full := j.repo + "/" + p
+		dir := full[:strings.LastIndexByte(full, '/')+1]
+		if slices.ContainsFunc(passed, func(f File) bool { return strings.HasPrefix(f.Path, dir) }) {
+			list = append(list, walk.Skip{Path: full, Reason: walk.Unreadable, Err: &UnknownRules{j.facts.absent[p]}})
+		}
+	}
+	return list
 }
 
 // forget drops facts about commits that are no longer served. t.mu is held.

@@ -87,7 +87,8 @@ func (q *Question) FileAt(path string) (File, bool) {
 }
 
 // Candidates are the files of a part that could match, in path order, with
-// those whose content no server has. The report counts what the judge left out.
+// those whose content no server has. The report counts what the judge left out, and
+// names ignore files whose rules nobody knows.
 func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (files []File, left walk.Report, err error) {
 	wanted := judge.want.query()
 	named := map[string][]string{} // paths by repository
@@ -109,7 +110,11 @@ func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (fi
 	for _, p := range part.Repos {
 		if f, known := q.tree.factsOf(p); known && !q.down[p.Server] {
 			judge.enter(p.Name, f)
+			before := len(files)
 			files = q.judged(files, p, named[p.Name], judge, &left)
+			doubts := judge.doubts(files[before:])
+			left.Skipped = append(left.Skipped, doubts...)
+			left.Counts[walk.Unreadable] += len(doubts)
 		}
 	}
 	sort.Slice(files, func(i, j int) bool { return files[i].Path < files[j].Path })

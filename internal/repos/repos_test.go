@@ -357,6 +357,45 @@ func TestFacts(t *testing.T) {
 	}
 }
 
+// TestUnknownRules: an ignore file whose content no server has hides nothing, and
+// is named with every answer that it may be about.
+func TestUnknownRules(t *testing.T) {
+	r := repo("r", "out/a.go", "out/deep/b.go", "in/c.go", "in/d.log", "gone/e.go")
+	r.Files["out/.gitignore"], r.Files[".gitignore"], r.Files["gone/.ignore"] = "*\n", "*.log\n/gone/\n", "*"
+	q := ask(t, tree(t, Options{Servers: serve(t, r).Addr}))
+	for _, c := range []struct {
+		below, want, doubts string
+		all                 bool
+	}{
+		{"r", "r/in/c.go r/out/a.go r/out/deep/b.go", "r/out/.gitignore", false},
+		{"r/out/deep", "r/out/deep/b.go", "r/out/.gitignore", false},
+		{"r/in", "r/in/c.go", "", false},
+		{"r", "r/gone/e.go r/in/c.go r/in/d.log r/out/a.go r/out/deep/b.go", "", true},
+	} {
+		at, err := q.Locate(t.Context(), c.below)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, left, err := q.Candidates(t.Context(), &q.Parts(at)[0], q.Judge(at, &Want{Walk: walk.Options{NoIgnore: c.all}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, doubts []string
+		for _, f := range files {
+			got = append(got, f.Path)
+		}
+		for _, k := range left.Skipped {
+			doubts = append(doubts, k.Path)
+			if !strings.HasSuffix(k.Err.Error(), "it hides nothing: the server doesn't keep files of one or two bytes") {
+				t.Error(k.Err)
+			}
+		}
+		if strings.Join(got, " ") != c.want || strings.Join(doubts, " ") != c.doubts || left.Count(walk.Unreadable) != len(doubts) {
+			t.Errorf("below %s: %q, in doubt %q (%d)", c.below, got, doubts, left.Count(walk.Unreadable))
+		}
+	}
+}
+
 // TestForget: facts about commits that are gone don't pile up.
 func TestForget(t *testing.T) {
 	tr := tree(t, Options{Servers: "localhost:1"})
