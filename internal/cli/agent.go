@@ -70,7 +70,7 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *roots.Set, err error) {
 	default:
 		return nil, fmt.Errorf("--trash %q: system, local or none", a.trash)
 	}
-	if a.set() || len(a.checkouts) > 0 {
+	if a.set() || len(a.checkouts) > 0 || a.headers != "" {
 		ws, err := a.openBackend(keep, log)
 		if err != nil {
 			return nil, err

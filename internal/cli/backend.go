@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -20,12 +21,14 @@ type backendFlags struct {
 	backend   string
 	checkouts []string
 	patience  time.Duration
+	headers   string // the file
 }
 
 func (b *backendFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&b.backend, "backend", "", "repositories on servers: zoekt=`HOST:PORT`, several\nwith commas between, replicas with +; paths are\nrepository/path")
 	fl.StringArrayVar(&b.checkouts, "checkout", nil, "with --backend: a repository is checked out in this\nfolder, as `repository=folder`, and is as it is there")
 	addDuration(fl, &b.patience, "backend-timeout", 0, "with --backend: how long a server may take for an\nanswer (default 10s)")
+	fl.StringVar(&b.headers, "backend-header-file", "", "with --backend: `file` of lines Name: value that are\nsent along, as credentials; only you may read it")
 }
 
 // set reports whether there are servers to ask.
@@ -36,12 +39,38 @@ func (b *backendFlags) check(root bool) error {
 	switch {
 	case !b.set() && len(b.checkouts) > 0:
 		return errors.New("--checkout is for --backend")
+	case !b.set() && b.headers != "":
+		return errors.New("--backend-header-file is for --backend")
 	case b.set() && root:
 		return errors.New("--backend and --root: the repositories are the workspace; --checkout REPOSITORY=FOLDER lays a folder over one")
 	case b.patience < 0:
 		return errors.New("--backend-timeout can't be negative")
 	}
 	return nil
+}
+
+// args are the flags as a process in another folder needs them.
+func (b *backendFlags) args() ([]string, error) {
+	args := []string{"--backend", b.backend}
+	for _, v := range b.checkouts {
+		repo, dir, _ := strings.Cut(v, "=")
+		abs, err := filepath.Abs(config.ExpandHome(dir, os.Getenv))
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--checkout", repo+"="+abs)
+	}
+	if b.patience > 0 {
+		args = append(args, "--backend-timeout", b.patience.String())
+	}
+	if b.headers != "" {
+		abs, err := filepath.Abs(config.ExpandHome(b.headers, os.Getenv))
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--backend-header-file", abs)
+	}
+	return args, nil
 }
 
 // open opens the servers. openDir opens the folder of a checkout as the command
@@ -52,6 +81,11 @@ func (b *backendFlags) open(opts quarry.RemoteOptions, openDir func(dir string) 
 		return nil, fmt.Errorf("--backend %q: it is zoekt=HOST:PORT[,HOST:PORT...]", b.backend)
 	}
 	opts.Servers, opts.Timeout, opts.GlobalIgnore = servers, b.patience, config.GlobalExcludes(os.Getenv)
+	if b.headers != "" {
+		if opts.Header, err = readHeaders(config.ExpandHome(b.headers, os.Getenv), servers); err != nil {
+			return nil, fmt.Errorf("--backend-header-file: %w", err)
+		}
+	}
 	defer func() {
 		for _, c := range opts.Checkouts {
 			if err != nil {
@@ -64,6 +98,7 @@ func (b *backendFlags) open(opts quarry.RemoteOptions, openDir func(dir string) 
 		if !ok || repo == "" || dir == "" {
 			return nil, fmt.Errorf("--checkout %q: it is repository=folder", v)
 		}
+		dir = config.ExpandHome(dir, os.Getenv)
 		real, err := realPath(dir)
 		if err != nil {
 			return nil, fmt.Errorf("--checkout %w", clearPathError(dir, err))

@@ -226,8 +226,8 @@ explains a key.
 		fmt.Fprintf(&b, "\n[%s] %s\n", section, sectionTexts[section])
 		for _, k := range config.Keys() {
 			if k.Section == section {
-				text := wrapped(keyText(top, &k), strings.Repeat(" ", 21), helpWidth)
-				fmt.Fprintf(&b, "  %-18s %s", k.Name, strings.TrimLeft(text, " "))
+				text := wrapped(keyText(top, &k), strings.Repeat(" ", 22), helpWidth)
+				fmt.Fprintf(&b, "  %-19s %s", k.Name, strings.TrimLeft(text, " "))
 			}
 		}
 	}

@@ -149,6 +149,14 @@ func (f *installFlags) entry(c *mcpClient, flags *pflag.FlagSet) (*serverEntry, 
 		}
 		e.Command = self
 	}
+	if err := f.check(len(f.roots) > 0); err != nil {
+		return nil, err
+	}
+	if f.set() {
+		servers, err := f.args()
+		e.Args = append(append(e.Args, servers...), serverArgs(flags)...)
+		return e, err
+	}
 	roots, err := parseRoots(f.roots)
 	if err != nil {
 		return nil, err

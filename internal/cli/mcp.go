@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"net/netip"
 	"os"
 	"runtime"
 	"strconv"
@@ -167,9 +166,7 @@ func httpAddress(given string) (address string, remote bool, err error) {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	ip, err := netip.ParseAddr(host)
-	remote = !strings.EqualFold(host, "localhost") && (err != nil || !ip.Unmap().IsLoopback())
-	return net.JoinHostPort(host, port), remote, nil
+	return net.JoinHostPort(host, port), !isLoopback(host), nil
 }
 
 // token reads the token, or makes one up and says so.

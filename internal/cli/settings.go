@@ -77,6 +77,7 @@ func (s Streams) configure(cmd *cobra.Command, args []string) error {
 			list = append(list, set)
 		}
 	}
+	list = s.remote(list)
 	for i := range list {
 		if !s.overruled(&list[i], list) {
 			if err := setFlag(cmd.Flags(), &list[i]); err != nil {
@@ -98,14 +99,36 @@ func (s Streams) overruled(set *config.Setting, list []config.Setting) bool {
 			return true
 		}
 	}
-	order := []config.Source{config.FromFile, config.FromRoot, config.FromEnvironment}
 	for _, other := range list {
-		if other.Section == set.Section && other.Group == set.Group &&
-			slices.Index(order, other.Source) > slices.Index(order, set.Source) {
+		if other.Section == set.Section && other.Group == set.Group && other.Source.Nearer(set.Source) {
 			return true
 		}
 	}
 	return false
+}
+
+// remote leaves out what doesn't belong together of the settings about servers
+// and folders. Checkouts and credentials belong to the servers they are set for:
+// they count beside a backend of their own source or a farther one, never beside
+// a nearer one, as on the command line. Of servers and folders the nearer count.
+func (s Streams) remote(list []config.Setting) []config.Setting {
+	var backend, root *config.Setting
+	for i := range list {
+		switch list[i].Path() {
+		case "remote.backend":
+			backend = &list[i]
+		case "mcp.root":
+			root = &list[i]
+		}
+	}
+	drop := func(set config.Setting) bool {
+		if set.Section == "remote" {
+			return s.conf.given["backend"] || s.conf.given["root"] || backend == nil || backend.Source.Nearer(set.Source) ||
+				root != nil && root.Source.Nearer(backend.Source)
+		}
+		return set.Path() == "mcp.root" && (s.conf.given["backend"] || backend != nil && backend.Source.Nearer(set.Source))
+	}
+	return slices.DeleteFunc(slices.Clone(list), drop)
 }
 
 // setFlag gives a flag the value of a setting, as if it had been typed.

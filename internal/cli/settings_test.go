@@ -30,7 +30,6 @@ func tree() *cobra.Command {
 var withoutKey = map[string]string{
 	"help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
 	"no-config": "is about the file", "version": "asks for one answer", "dry-run": "is about one change",
-	"backend": "changes what every path means", "checkout": "goes with backend", "backend-timeout": "goes with backend",
 	"expected-version": "is about one file", "yes": "has to be said each time", "all": "asks for one answer",
 
 	"search regexp": "the pattern", "search file": "the pattern", "search fixed-strings": "search.syntax sets it",

@@ -157,15 +157,13 @@ func keysOf(c *cobra.Command) []config.Key {
 
 // writeKeys says which flags quarry.toml can set.
 func writeKeys(b *strings.Builder, c *cobra.Command) {
-	keys := keysOf(c)
-	if len(keys) == 0 {
-		return
+	for keys := keysOf(c); len(keys) > 0; {
+		section, names := keys[0].Section, []string{}
+		for ; len(keys) > 0 && keys[0].Section == section; keys = keys[1:] {
+			names = append(names, keys[0].Name)
+		}
+		fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", section, wrapped(strings.Join(names, ", "), "  ", helpWidth))
 	}
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.Name
-	}
-	fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", keys[0].Section, wrapped(strings.Join(names, ", "), "  ", helpWidth))
 }
 
 // wrapped breaks a text between words into indented lines.

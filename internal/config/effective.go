@@ -17,6 +17,13 @@ const (
 	FromEnvironment Source = "environment"
 )
 
+// Nearer reports whether what comes from a source goes before what comes from
+// another.
+func (s Source) Nearer(than Source) bool {
+	order := []Source{FromDefault, FromFile, FromRoot, FromEnvironment}
+	return slices.Index(order, s) > slices.Index(order, than)
+}
+
 // Setting is a key with what it is set to, and by what.
 type Setting struct {
 	Key

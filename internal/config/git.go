@@ -97,6 +97,10 @@ func unquote(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
+// ExpandHome replaces ~/ at the beginning of a path, as a shell does where it
+// sees one.
+func ExpandHome(name string, env Env) string { return expandHome(name, homeDir(env)) }
+
 func expandHome(name, home string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		return filepath.Join(home, rest)

@@ -62,6 +62,7 @@ var (
 	changing = []string{"edit", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
 	indexing = []string{"serve", "index build", "index status", "index verify", "index delete"}
 	agents   = []string{"mcp", "call", "tools"}
+	asking   = []string{"search", "find", "read", "mcp", "call"}
 	trashes  = []string{"system", "local", "none"}
 )
 
@@ -141,6 +142,11 @@ func Keys() []Key {
 		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http", Example: `"~/.quarry-token"`},
 		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["quarry.example.com"]`},
 		{Section: "mcp", Name: "allow-origin", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["https://example.com"]`},
+
+		{Section: "remote", Name: "backend", Kind: Text, Commands: asking, Example: `"zoekt=https://search.example.com"`},
+		{Section: "remote", Name: "checkout", Kind: List, Commands: asking, Example: `["platform/api=~/src/api"]`},
+		{Section: "remote", Name: "backend-timeout", Kind: Duration, Commands: asking, Example: `"5s"`},
+		{Section: "remote", Name: "backend-header-file", Kind: Text, Commands: asking, Example: `"~/.config/quarry/headers"`},
 
 		{Section: "journal", Name: "keep-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
 			About: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},

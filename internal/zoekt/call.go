@@ -68,7 +68,11 @@ func call(ctx context.Context, client *http.Client, base, method string, request
 		return err
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fmt.Errorf("the server says %s: it wants credentials, or others", resp.Status)
+	default:
 		return fmt.Errorf("the server says %s, so it speaks no gRPC here", resp.Status)
 	}
 	for {

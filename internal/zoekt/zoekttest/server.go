@@ -44,6 +44,7 @@ type Server struct {
 	repos  []Repo
 	hang   chan struct{} // not nil: answers wait until it is closed
 	asked  int
+	key    [2]string // a header and its value, without which nobody gets an answer
 }
 
 // Start serves until Close.
@@ -84,6 +85,19 @@ func (s *Server) Hang() (release func()) {
 	})
 }
 
+// Lock makes the server refuse calls without a header, as a proxy before it may.
+func (s *Server) Lock(header, value string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key = [2]string{header, value}
+}
+
+func (s *Server) locked(r *http.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.key[0] != "" && r.Header.Get(s.key[0]) != s.key[1]
+}
+
 // Asked is how many calls came in.
 func (s *Server) Asked() int {
 	s.mu.Lock()
@@ -107,6 +121,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		}
+	}
+	if s.locked(r) {
+		http.Error(w, "who are you?", http.StatusUnauthorized)
+		return
 	}
 	w.Header().Set("Content-Type", "application/grpc")
 	w.Header().Set("Trailer", "Grpc-Status, Grpc-Message")

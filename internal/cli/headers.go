@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// A file of headers holds credentials. So nothing of its text is in an error,
+// who else could read it makes it useless, and it goes to no server that others
+// on the way could listen to.
+
+// maxHeaders bounds the file; servers take about 16 KB.
+const maxHeaders = 16 << 10
+
+// readHeaders reads a file of headers that are meant for servers.
+func readHeaders(name, servers string) (http.Header, error) {
+	if open, found := unprotected(servers); found {
+		return nil, fmt.Errorf("what is in it would go to %s without encryption: https://HOST[:PORT] is a server with TLS", open)
+	}
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("no file") // opening a pipe might wait for ever
+	}
+	if err != nil {
+		return nil, clearPathError(name, err)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, clearPathError(name, err)
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, clearPathError(name, err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("others can read %s: chmod 600 it", name)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxHeaders+1))
+	if err != nil {
+		return nil, clearPathError(name, err)
+	}
+	header, err := parseHeaders(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s%w", name, err)
+	}
+	return header, nil
+}
+
+// ownHeaders are those of the protocol.
+var ownHeaders = []string{"Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Connection", "Upgrade", "Host", "Te", "Trailer"}
+
+// parseHeaders reads lines of the form Name: value; # begins a comment. Errors
+// begin with the line.
+func parseHeaders(data []byte) (http.Header, error) {
+	if len(data) > maxHeaders {
+		return nil, fmt.Errorf(": more than %d KB", maxHeaders>>10)
+	}
+	header := http.Header{}
+	n := 0
+	for line := range strings.Lines(strings.TrimPrefix(string(data), "\xef\xbb\xbf")) {
+		n++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		name, value, found := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		name = http.CanonicalHeaderKey(name)
+		switch {
+		case !found || name == "" || strings.ContainsFunc(name, notInHeaderName):
+			return nil, fmt.Errorf(":%d: a line is Name: value", n)
+		case value == "":
+			return nil, fmt.Errorf(":%d: the header has no value", n)
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+			return nil, fmt.Errorf(":%d: the value has control characters", n)
+		case slices.Contains(ownHeaders, name) || strings.HasPrefix(name, "Grpc-"):
+			return nil, fmt.Errorf(":%d: this header is for the protocol to set", n)
+		}
+		header.Add(name, value)
+	}
+	if len(header) == 0 {
+		return nil, errors.New(": there is no header in it")
+	}
+	return header, nil
+}
+
+func notInHeaderName(r rune) bool {
+	return r >= 0x80 || notInName(r) && !strings.ContainsRune("!#$%&'*+.^`|~", r)
+}
+
+// unprotected finds a server that is spoken to without TLS, over a network.
+func unprotected(servers string) (string, bool) {
+	for _, address := range strings.FieldsFunc(servers, func(r rune) bool { return r == ',' || r == '+' }) {
+		address = strings.TrimSpace(address)
+		if strings.HasPrefix(strings.ToLower(address), "https://") {
+			continue
+		}
+		_, plain, found := strings.Cut(address, "://")
+		if !found {
+			plain = address
+		}
+		host, _, err := net.SplitHostPort(plain)
+		if err != nil {
+			host = plain
+		}
+		if !isLoopback(host) {
+			return address, true
+		}
+	}
+	return "", false
+}
+
+// isLoopback reports whether a host can only be this machine.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
