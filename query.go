@@ -105,6 +105,8 @@ type Limits struct {
 
 	// CountTo lets counting go on, without text, once Files, Lines, Blocks or
 	// Bytes is reached, up to this many matching lines, or blocks if those are
-	// limited.
-	CountTo int
+	// limited. With CountCheaply it does not where servers can't tell which
+	// files could match: it would fetch file after file, for a number.
+	CountTo      int
+	CountCheaply bool
 }

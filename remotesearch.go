@@ -60,6 +60,9 @@ func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) erro
 	default:
 		run.want.Need = pattern.Need()
 	}
+	if q.Limits.CountCheaply && !run.want.Narrow() {
+		q.Limits.CountTo = 0
+	}
 	err = run.all()
 	sum := &run.collect.sum
 	sum.Stats.Strategy, sum.Stats.Remote = pattern.Strategy(), true

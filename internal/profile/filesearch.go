@@ -35,7 +35,7 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", fileMatches, maxFiles)
 	q := c.query(query, c.glob("include", c.path("path")))
 	q.Match.Syntax = match.Literal
-	q.Limits.Lines, q.Limits.CountTo = limit, c.countTo(limit)
+	q.Limits.Lines, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
 	offset := q.Offset
 	r, err := c.run(ctx, q)
 	if err != nil {

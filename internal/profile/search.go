@@ -148,7 +148,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	q := c.query(c.String("regex"), c.glob("file_pattern", c.path("path")))
 	q.Before = c.either("context_lines", rooContext, maxContext)
 	q.After = q.Before
-	q.Limits.Blocks, q.Limits.CountTo = limit, c.countTo(limit)
+	q.Limits.Blocks, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
 	q.Limits.BlockLines = c.o.Budget/shortLine + 1
 	offset := q.Offset
 	r, err := c.run(ctx, q)

@@ -34,6 +34,10 @@ func (w Want) Everything() Want {
 	return w
 }
 
+// Narrow reports whether servers can tell by their indexes which files could
+// have what is needed. If not, they name all of them.
+func (w *Want) Narrow() bool { return !needQuery(w.Need).Trivial() }
+
 // query is what a server can tell of a want: a condition that every file that
 // is wanted fulfils.
 func (w *Want) query() zoekt.Query {

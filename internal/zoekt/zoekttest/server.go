@@ -44,6 +44,7 @@ type Server struct {
 	repos  []Repo
 	hang   chan struct{} // not nil: answers wait until it is closed
 	asked  int
+	sent   int
 	key    [2]string // a header and its value, without which nobody gets an answer
 }
 
@@ -110,6 +111,19 @@ func (s *Server) state() ([]Repo, chan struct{}) {
 	defer s.mu.Unlock()
 	s.asked++
 	return s.repos, s.hang
+}
+
+// Sent is how many contents went out.
+func (s *Server) Sent() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sent
+}
+
+func (s *Server) sending() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sent++
 }
 
 // ServeHTTP answers one call.
@@ -216,6 +230,9 @@ func (s *Server) search(ctx context.Context, repos []Repo, message []byte, w io.
 			}
 			if n++; n > opts.most {
 				return send(w, chunk(wire.AppendMessage(nil, 1, wire.AppendInt(nil, 9, 1))))
+			}
+			if opts.whole {
+				s.sending()
 			}
 			if err := send(w, chunk(wire.AppendMessage(nil, 3, d.encode(r.Commit, opts.whole)))); err != nil {
 				return err
