@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/trash"
 )
 
 // step is one operation of a change: what the journal records, how it is
@@ -115,13 +116,19 @@ func (w *Workspace) begin(ctx context.Context, c *Change, record journal.Change)
 		return tx, err
 	}
 	c.NoUndo = large.Error()
-	record.Ops = slices.Clone(record.Ops)
-	for i := range record.Ops {
-		if k := record.Ops[i].Kind; k == journal.Replace || k == journal.Remove {
-			record.Ops[i].Lost = c.NoUndo
+	record.Ops = withoutOld(record.Ops, c.NoUndo)
+	return w.state.journal.Begin(ctx, w.root, record)
+}
+
+// withoutOld are operations whose old content is not kept, for a reason.
+func withoutOld(ops []journal.Op, why string) []journal.Op {
+	ops = slices.Clone(ops)
+	for i := range ops {
+		if k := ops[i].Kind; k == journal.Replace || k == journal.Remove {
+			ops[i].Lost = why
 		}
 	}
-	return w.state.journal.Begin(ctx, w.root, record)
+	return ops
 }
 
 // takeBack undoes the steps that were done, the last first.
@@ -147,15 +154,25 @@ func (w *Workspace) takeBack(tx *journal.Tx, done []step, failed *step, cause er
 	return cause
 }
 
+// bySystem tells a failure of the system from a refusal, which leaves nothing.
+func bySystem(cause error) bool {
+	if errors.Is(cause, trash.ErrNotFound) {
+		return false
+	}
+	switch rootfs.KindOf(cause) {
+	case rootfs.IO, rootfs.ReadOnly, rootfs.Permission:
+		return true
+	}
+	return false
+}
+
 // thereAnyway returns an error if the step behind the first done ones may be on
 // the disk though the system let it fail: because it could not be taken back, or
 // because the disk can't tell. Then those before it stay, too: what is there must
 // be the beginning of the change.
 func (w *Workspace) thereAnyway(tx *journal.Tx, done int, cause error) error {
-	switch rootfs.KindOf(cause) {
-	case rootfs.IO, rootfs.ReadOnly, rootfs.Permission:
-	default:
-		return nil // it was refused
+	if !bySystem(cause) {
+		return nil
 	}
 	u, err := w.state.journal.Progress(w.root, tx.Entry())
 	var torn *rootfs.StuckError

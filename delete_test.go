@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -185,6 +186,126 @@ func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 				t.Errorf("a.md is %q", got)
 			}
 		})
+	}
+}
+
+// What lies in the trash may be touched and written to; it is still what was
+// deleted. Another thing under its name is not, were it alike in all.
+func TestMarksInTheTrash(t *testing.T) {
+	for _, kind := range []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal} {
+		t.Run(string(kind), func(t *testing.T) {
+			ws := changeable(t, map[string]string{"log": "one\n", "d/f": "precious"}, &quarry.Options{Trash: kind, TrashDir: t.TempDir()})
+			place := func(c *quarry.Change) string {
+				if kind == quarry.TrashLocal {
+					return filepath.Join(ws.Dir(), c.Trash.Where)
+				}
+				return c.Trash.Where
+			}
+			handle, err := os.OpenFile(filepath.Join(ws.Dir(), "log"), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer handle.Close()
+			c := must(t)(ws.Delete(ctx, "log", nil))
+			handle.WriteString("two\n")
+			if err := os.Chtimes(place(c), time.Unix(1, 0), time.Unix(1, 0)); err != nil {
+				t.Fatal(err)
+			}
+			must(t)(ws.Undo(ctx, c.ID, nil))
+			if data, _ := os.ReadFile(filepath.Join(ws.Dir(), "log")); string(data) != "one\ntwo\n" {
+				t.Errorf("log is %q", data)
+			}
+
+			c = must(t)(ws.Delete(ctx, "d", nil))
+			if err := os.Rename(place(c), filepath.Join(ws.Dir(), "kept")); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(place(c), 0o755); err != nil { // by hand, under the old record
+				t.Fatal(err)
+			}
+			var conflict *quarry.UndoConflictError
+			if _, err := ws.Undo(ctx, c.ID, nil); !errors.As(err, &conflict) {
+				t.Errorf("another folder came back: %v", err)
+			}
+		})
+	}
+}
+
+// Two who take the same change back at the same time: one does, and the other is
+// told.
+func TestTwoUndosAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(ws *quarry.Workspace) (*quarry.Change, error)
+	}{
+		{"write", func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Write(ctx, "a", []byte("new"), nil) }},
+		{"create", func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Write(ctx, "n/b", []byte("new"), nil) }},
+		{"move", func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Move(ctx, "a", "m/a", nil) }},
+		{"system", func(ws *quarry.Workspace) (*quarry.Change, error) {
+			return ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: quarry.TrashSystem})
+		}},
+		{"local", func(ws *quarry.Workspace) (*quarry.Change, error) {
+			return ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: quarry.TrashLocal})
+		}},
+		{"none", func(ws *quarry.Workspace) (*quarry.Change, error) {
+			return ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: quarry.TrashNone})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			state, data := t.TempDir(), t.TempDir()
+			opts := func() *quarry.Options { return &quarry.Options{StateDir: state, TrashDir: data} }
+			one := changeable(t, map[string]string{"a": "old"}, opts())
+			two, err := quarry.Open(one.Dir(), opts())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer two.Close()
+			before := snapshot(t, one.Dir())
+			for range 12 {
+				id := must(t)(c.do(one)).ID
+				errs := make([]error, 2)
+				var wait sync.WaitGroup
+				for i, ws := range []*quarry.Workspace{one, two} {
+					wait.Go(func() { _, errs[i] = ws.Undo(ctx, id, nil) })
+				}
+				wait.Wait()
+				if (errs[0] == nil) == (errs[1] == nil) {
+					t.Fatalf("%v, %v", errs[0], errs[1])
+				}
+				if diff := cmp.Diff(before, snapshot(t, one.Dir())); diff != "" {
+					t.Fatalf("%v, %v: %s", errs[0], errs[1], diff)
+				}
+			}
+		})
+	}
+}
+
+// Redoing what made a file brings back the permissions it had.
+func TestRedoKeepsModes(t *testing.T) {
+	ws := changeable(t, nil, nil)
+	must(t)(ws.Write(ctx, "d/secret", []byte("x"), nil))
+	if err := errors.Join(os.Chmod(filepath.Join(ws.Dir(), "d/secret"), 0o600), os.Chmod(filepath.Join(ws.Dir(), "d"), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, ws.Dir())
+	back := must(t)(ws.Undo(ctx, "", nil))
+	must(t)(ws.Undo(ctx, back.ID, nil))
+	if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A file too large to be kept can be taken back all the same; that can't be
+// undone, and says so.
+func TestUndoOfALargeFile(t *testing.T) {
+	ws := changeable(t, nil, &quarry.Options{KeepBytes: 1 << 20})
+	c := must(t)(ws.Write(ctx, "big", make([]byte, 2<<20), nil))
+	back := must(t)(ws.Undo(ctx, c.ID, nil))
+	if back.NoUndo == "" {
+		t.Errorf("%+v", back)
+	}
+	if _, err := os.Stat(filepath.Join(ws.Dir(), "big")); err == nil {
+		t.Error("it is still there")
 	}
 }
 

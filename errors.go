@@ -107,6 +107,8 @@ func HintOf(err error) string {
 		return "make one edit of the two, or two calls"
 	case errors.As(err, &partial):
 		return fmt.Sprintf("look at change %s and the files it names, then undo it", partial.ID)
+	case errors.As(err, &undo) && undo.gone():
+		return "the trash was emptied, or it was taken out of it; other changes can be undone by their ids"
 	case errors.As(err, &undo):
 		return "look at what changed since, or undo the later changes first"
 	case errors.As(err, &version), errors.As(err, &ours):

@@ -192,7 +192,7 @@ func durable(calls []string, faults []fault) bool {
 
 // after opens the workspace again: all can be undone, nothing is left over.
 func (f faulty) after(t testing.TB, tr trial, first string, partial *PartialError) error {
-	w, err := Open(tr.dir(), tr.options(nil))
+	w, err := Open(tr.dir(), tr.options(&rootfs.Layer{}))
 	if err != nil {
 		return fmt.Errorf("does not open: %w", err)
 	}

@@ -56,39 +56,46 @@ func kindOf(where string) TrashKind {
 
 // trashStep moves p to the trash.
 func (w *Workspace) trashStep(ctx context.Context, p rootfs.Path, info rootfs.Info, kind TrashKind, report *TrashReport) step {
+	var went journal.Result
 	return step{
-		op: journal.Op{Kind: journal.Trash, Path: p, Where: string(kind), Nodes: []journal.Node{trashed(info)}},
+		op: journal.Op{Kind: journal.Trash, Path: p, Where: string(kind), Nodes: []journal.Node{{Type: info.Type}}},
 		do: func(*journal.Tx) (err error) {
-			report.Where, err = w.toTrash(ctx, p, kind)
+			went, err = w.toTrash(ctx, p, kind)
+			report.Where = went.Where
 			return err
 		},
-		result: func() journal.Result { return journal.Result{Where: report.Where} },
+		result: func() journal.Result { return went },
 	}
 }
 
-func (w *Workspace) toTrash(ctx context.Context, p rootfs.Path, kind TrashKind) (where string, err error) {
+// toTrash moves p to a trash and tells where it is there, and which thing.
+func (w *Workspace) toTrash(ctx context.Context, p rootfs.Path, kind TrashKind) (journal.Result, error) {
 	bin, err := w.bin(kind)
 	if err != nil {
-		return "", err
+		return journal.Result{}, err
 	}
 	item, err := bin.Put(ctx, p)
-	return item.ID, err
+	if err != nil {
+		return journal.Result{}, err
+	}
+	return inTrashAs(bin, item.ID), nil
 }
 
-// trashed is what the journal notes of a thing to recognize it in the trash. A
-// folder's time is no mark of it: a copy on another volume has its own.
-func trashed(info rootfs.Info) journal.Node {
-	n := journal.Node{Type: info.Type}
-	if info.Type == rootfs.TypeFile {
-		n.Size, n.ModTime = info.Size, info.ModTime
+// inTrashAs is the result of an operation that put something in a trash.
+func inTrashAs(bin *trash.Bin, id string) journal.Result {
+	r := journal.Result{Where: id}
+	if item, err := bin.Find(id); err == nil { // or the name alone has to do
+		r.New = markOf(item)
 	}
-	return n
+	return r
 }
+
+func markOf(item trash.Item) rootfs.Version { return rootfs.VersionOf([]byte(item.Mark())) }
 
 // inTrash finds what an operation is to bring back. Names in a trash are given
-// anew when something left it: one that was deleted before since, from elsewhere
-// or with another size or time is not it.
-func (w *Workspace) inTrash(op journal.Op, since time.Time) (*trash.Bin, trash.Item, error) {
+// anew when something has left it, so it must be the thing the change put there;
+// of entries without a mark, at least one from the same place.
+func (w *Workspace) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 	bin, err := w.bin(kindOf(op.Where))
 	if err != nil {
 		return nil, trash.Item{}, err
@@ -97,36 +104,31 @@ func (w *Workspace) inTrash(op journal.Op, since time.Time) (*trash.Bin, trash.I
 	if err != nil {
 		return nil, item, err
 	}
-	ours := item.Original == "" || // Finder's trash has no records
-		item.Inside && item.Path == op.Path && (item.Deleted.IsZero() || !item.Deleted.Before(since.Truncate(time.Second)))
-	for _, n := range op.Nodes {
-		ours = ours && item.Info.Type == n.Type
-		if !n.ModTime.IsZero() {
-			ours = ours && item.Info.Size == n.Size && item.Info.ModTime.Equal(n.ModTime)
-		}
+	same := item.Original == "" || item.Inside && item.Path == op.Path
+	if !op.Old.IsZero() {
+		same = markOf(item) == op.Old
 	}
-	if !ours {
+	if !same {
 		return nil, item, fmt.Errorf("%s: %w", rootfs.Printable(op.Path.String()), trash.ErrNotFound)
 	}
 	return bin, item, nil
 }
 
-// applyTrash carries out an operation of an undo of a change made at the time
-// since. It returns the new name in the trash, if there is one.
-func (w *Workspace) applyTrash(ctx context.Context, op journal.Op, since time.Time) (where string, err error) {
+// applyTrash carries out an operation of an undo.
+func (w *Workspace) applyTrash(ctx context.Context, op journal.Op) (journal.Result, error) {
 	if op.Kind == journal.Trash {
 		return w.toTrash(ctx, op.Path, kindOf(op.Where))
 	}
-	bin, item, err := w.inTrash(op, since)
+	bin, item, err := w.inTrash(op)
 	if err == nil {
 		_, err = bin.Restore(item, op.Path)
 	}
-	return "", err
+	return journal.Result{}, err
 }
 
 // takeBackTrash carries out an operation that takes another one back.
 func (w *Workspace) takeBackTrash(ctx context.Context, op journal.Op) error {
-	_, err := w.applyTrash(ctx, op, time.Time{})
+	_, err := w.applyTrash(ctx, op)
 	return err
 }
 
@@ -137,12 +139,19 @@ func (w *Workspace) missingInTrash(plan *journal.Plan) []PathConflict {
 		if op.Kind != journal.Restore {
 			continue
 		}
-		if _, _, err := w.inTrash(op, plan.Of.Time); err != nil {
-			found = append(found, PathConflict{op.Path.String(), "is not in the trash any more"})
+		if _, _, err := w.inTrash(op); err != nil {
+			found = append(found, PathConflict{op.Path.String(), notInTrash})
 		}
 	}
 	return found
 }
+
+// notInTrash is why a deletion can't be taken back.
+const notInTrash = "is not in the trash any more"
+
+// zones is how far the local time of a record may be from that of another
+// machine, or of this one with another time zone.
+const zones = 26 * time.Hour
 
 // findTrashed looks up what a deletion that was cut short is called in the
 // trash.
@@ -161,8 +170,10 @@ func (w *Workspace) findTrashed(u journal.Unfinished) ([]journal.Result, error) 
 			return nil, err
 		}
 		for _, item := range items { // newest first
-			if item.Inside && item.Path == op.Path && !item.Deleted.Before(u.Time.Truncate(time.Second)) {
-				results = append(results, journal.Result{Op: i, Where: item.ID})
+			if item.Inside && item.Path == op.Path && !item.Deleted.Before(u.Time.Add(-zones)) {
+				r := inTrashAs(bin, item.ID)
+				r.Op = i
+				results = append(results, r)
 				break
 			}
 		}

@@ -38,6 +38,11 @@ func (e *UndoConflictError) Error() string {
 	return b.String()
 }
 
+// gone says that something to be brought back is not in the trash any more.
+func (e *UndoConflictError) gone() bool {
+	return slices.ContainsFunc(e.Paths, func(p PathConflict) bool { return p.Reason == notInTrash })
+}
+
 // Is makes it a conflict.
 func (e *UndoConflictError) Is(target error) bool { return target == rootfs.Conflict }
 
@@ -164,6 +169,12 @@ const addedSince = "was added since"
 // undo carries the plan out.
 func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) error {
 	tx, err := w.state.journal.Undo(ctx, w.root, plan)
+	var large *journal.TooLargeError
+	if errors.As(err, &large) {
+		c.NoUndo = large.Error()
+		plan.Change.Ops = withoutOld(plan.Change.Ops, c.NoUndo)
+		tx, err = w.state.journal.Undo(ctx, w.root, plan)
+	}
 	if err != nil {
 		return err
 	}
@@ -173,9 +184,10 @@ func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) err
 		var err error
 		switch op.Kind {
 		case journal.Trash, journal.Restore:
-			var where string
-			if where, err = w.applyTrash(ctx, op, plan.Of.Time); where != "" {
-				results = append(results, journal.Result{Op: i, Where: where})
+			var went journal.Result
+			if went, err = w.applyTrash(ctx, op); went.Where != "" {
+				went.Op = i
+				results = append(results, went)
 			}
 		default:
 			err = tx.Apply(ctx, w.root, i)
@@ -198,6 +210,9 @@ func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, caus
 	// An operation that failed may be there all the same, only not durably, or
 	// in part; so the disk is asked.
 	u, err := w.state.journal.Progress(w.root, tx.Entry())
+	if !bySystem(cause) && u.Done > done { // refused: what is there is someone else's
+		u.Done, u.Partly = done, false
+	}
 	if err == nil && u.Done < 0 { // someone goes on already
 		u.Done, u.Partly = done, false
 	}

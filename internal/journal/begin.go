@@ -152,6 +152,11 @@ func (k *keeper) write() (tx *Tx, seg *segment, end int64, err error) {
 		if err := j.appendLate(); err != nil {
 			return err
 		}
+		if k.en.Undoes != "" {
+			if err := j.notUndone(k.en.Undoes); err != nil {
+				return err
+			}
+		}
 		if err := j.rotate(); err != nil {
 			return err
 		}

@@ -103,7 +103,9 @@ type Op struct {
 	To   rootfs.Path // of a Rename, the new name
 
 	// Old and New are the versions before and after. Replace needs Old; a New
-	// that is not known yet is given to Commit. Create of a file has New.
+	// that is not known yet is given to Commit. Create of a file has New. Of
+	// what went to a trash New tells which thing there it is, and Old of what
+	// comes back.
 	Old, New rootfs.Version
 	// Mode is, after Begin, the permissions of a replaced file.
 	Mode fs.FileMode

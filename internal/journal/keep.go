@@ -122,11 +122,35 @@ func (k *keeper) surveyOp(op *Op) error {
 			if op.Nodes, err = Scan(k.ctx, k.ws, at); err != nil {
 				return err
 			}
+		} else if err := k.asOnDisk(op.Nodes, at); err != nil {
+			return err
 		}
 		if op.Lost == "" {
 			for i := range op.Nodes {
 				k.size += op.Nodes[i].Size
 			}
+		}
+	}
+	return nil
+}
+
+// asOnDisk gives nodes that another entry has the modes and times they have now:
+// whoever changed those since wants them back.
+func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
+	for i := range nodes {
+		p, err := join(top, nodes[i].Rel)
+		if err != nil {
+			return err
+		}
+		info, err := k.ws.Stat(p)
+		if errors.Is(err, rootfs.NotFound) {
+			continue // an earlier operation makes it
+		}
+		if err != nil {
+			return err
+		}
+		if info.Type == nodes[i].Type {
+			nodes[i].Mode, nodes[i].ModTime = info.Mode, info.ModTime
 		}
 	}
 	return nil

@@ -93,9 +93,12 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 
 // each visits the entries, newest first. What ends or undoes an entry is newer
 // than the entry, so one pass knows all.
-func (j *Journal) each(f func(Entry) bool) error {
+func (j *Journal) each(f func(Entry) bool) error { return j.eachSegment(j.entries(f)) }
+
+// entries makes of a visitor of entries one of segments.
+func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
 	commits, aborts, undone := map[ID]commit{}, map[ID]bool{}, map[ID]ID{}
-	return j.eachSegment(func(s *segment) (bool, error) {
+	return func(s *segment) (bool, error) {
 		for _, l := range j.late { // ours; the log will have them soon
 			if l.typ == recAbort {
 				aborts[(&decoder{b: l.body}).id()] = true
@@ -126,7 +129,31 @@ func (j *Journal) each(f func(Entry) bool) error {
 			}
 		}
 		return true, nil
-	})
+	}
+}
+
+// notUndone refuses a second undo of an entry: one that is done, or under way in a
+// process that lives. The lock is held.
+func (j *Journal) notUndone(id ID) error {
+	var by ID
+	var failed error
+	err := j.visit(j.entries(func(e Entry) bool {
+		if e.Undoes == id && e.UndoneBy == "" {
+			if e.Status == Committed || j.running[e.ID] != nil {
+				by = e.ID
+			} else if e.Status == Pending {
+				alive, err := j.alive(e.owner)
+				if failed = err; alive {
+					by = e.ID
+				}
+			}
+		}
+		return by == "" && failed == nil && e.ID != id
+	}))
+	if by != "" {
+		return fmt.Errorf("%w by %s", ErrUndone, by)
+	}
+	return errors.Join(err, failed)
 }
 
 // withDamaged adds entries whose end is here though their beginning, which was

@@ -91,7 +91,7 @@ func (j *Journal) redone(e *Entry) error {
 func (op *Op) movedBy(ops []Op) {
 	for _, o := range ops {
 		if op.Kind == Trash && o.Kind == Trash && o.Path == op.Path {
-			op.Where, op.Nodes = o.Where, o.Nodes
+			op.Where, op.New = o.Where, o.New
 		}
 	}
 }
@@ -149,10 +149,7 @@ func (op Op) inverse() (inv Op, target ref, err error) {
 	case Trash:
 		inv.Kind = Restore
 	case Restore:
-		inv.Kind, inv.Nodes = Trash, nil
-		for _, n := range op.Nodes { // it may have been edited since
-			inv.Nodes = append(inv.Nodes, Node{Rel: n.Rel, Type: n.Type})
-		}
+		inv.Kind, inv.New = Trash, rootfs.Version{} // the trash will say
 	}
 	return inv, target, nil
 }

@@ -62,14 +62,6 @@ func inoOf(fd int) uint64 {
 	return info.Ino
 }
 
-// ino is the number of a file as it may stand in a temporary name.
-func (r *Root) ino(info Info) uint64 {
-	if r.sys.ino != nil {
-		return r.sys.ino(info.Ino)
-	}
-	return info.Ino
-}
-
 // create makes a new file; it never opens an existing one.
 func (r *Root) create(dir int, name string, mode uint32) (int, error) {
 	if err := r.inject(callCreate); err != nil {

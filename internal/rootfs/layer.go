@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"fmt"
 	"io"
 	"io/fs"
 )
@@ -20,6 +21,24 @@ type Layer struct {
 	Ino func(uint64) uint64
 	// Boot, 8 hex digits, is the boot that temporary files are said to be of.
 	Boot string
+}
+
+// Inode is the number of a file as it may stand in a name or a record: its own,
+// or what a Layer says.
+func (r *Root) Inode(info Info) uint64 {
+	if r.layer != nil && r.layer.Ino != nil {
+		return r.layer.Ino(info.Ino)
+	}
+	return info.Ino
+}
+
+// Identity tells a file from others that have its number later, where the file
+// system knows when it was born. A Layer's disks are copies, born anew.
+func (r *Root) Identity(info Info) string {
+	if r.layer != nil || info.BirthTime.IsZero() {
+		return fmt.Sprint(r.Inode(info))
+	}
+	return fmt.Sprintf("%d born %d", info.Ino, info.BirthTime.UnixNano())
 }
 
 // ErrShort, returned by Layer.Before for a write, makes it write half.

@@ -25,7 +25,6 @@ type sysRoot struct {
 	// A test listens here; see Layer. All are nil otherwise.
 	hook  func(call) error
 	after func(Event)
-	ino   func(uint64) uint64
 	boot  string
 	// byName walks name by name with openat, for kernels before 5.6 and
 	// sandboxes that forbid openat2.
@@ -73,7 +72,7 @@ func (s *sysRoot) listen(l *Layer) {
 	if l.Before != nil {
 		s.hook = func(c call) error { return l.Before(string(c)) }
 	}
-	s.after, s.ino, s.boot = l.After, l.Ino, l.Boot
+	s.after, s.boot = l.After, l.Boot
 }
 
 func (s *sysRoot) close() error { s.release(); return nil }

@@ -210,6 +210,7 @@ func (c *can) item(b *Bin, name string) (Item, error) {
 	at, err := c.file(name)
 	if err == nil {
 		item.Info, err = c.root.Stat(at)
+		item.identity = c.root.Identity(item.Info)
 	}
 	if errors.Is(err, rootfs.NotFound) {
 		err = ErrNotFound

@@ -70,6 +70,16 @@ type Item struct {
 	Inside  bool
 	Deleted time.Time // zero: not known
 	Info    rootfs.Info
+
+	identity string
+}
+
+// Mark tells a thing from another one that has its name in the trash later: by
+// the file it is and the date that was written down, as it was written. It is the
+// same for as long as the thing lies there, whatever is done to its content and
+// times. Only an item that was found has one.
+func (i Item) Mark() string {
+	return i.identity + " deleted " + i.Deleted.Format("2006-01-02T15:04:05")
 }
 
 var (
