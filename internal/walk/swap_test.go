@@ -15,7 +15,9 @@ import (
 // this walk; the folders around it are not, and nothing is listed twice.
 func TestFolderBecomesLink(t *testing.T) {
 	for _, target := range []string{"a", "b/deep", "z", "."} {
-		for _, workers := range []int{1, 4} {
+		// Who opens the folder, and before or after, is a matter of luck with
+		// several workers.
+		for _, workers := range append([]int{1}, slices.Repeat([]int{4}, 40)...) {
 			dir := tree(t, "0", "a/x", "b/deep/y", "m/gone", "z/last")
 			r := openRoot(t, dir, nil)
 			opts := &Options{Workers: workers}
