@@ -47,7 +47,8 @@ func TestSavesCostNoSweep(t *testing.T) {
 			write("f1.txt.tmp", fmt.Sprintf("needle %d\n", i))
 			rename("f1.txt.tmp", "f1.txt")
 		}},
-		{"the same several times between two searches", 0, func(i int) {
+		// Read in one go, the second may have replaced another file's second name.
+		{"the same several times between two searches", 1, func(i int) {
 			for range 3 {
 				write(".f1.txt.swap", fmt.Sprintf("needle %d\n", i))
 				rename(".f1.txt.swap", "f1.txt")
