@@ -209,7 +209,7 @@ func BenchmarkSweep(b *testing.B) {
 	})
 	b.Run("restamp", func(b *testing.B) {
 		for b.Loop() {
-			if err := ix.restamp(ctx); err != nil {
+			if err := ix.restamp(ctx, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

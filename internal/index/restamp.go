@@ -13,8 +13,9 @@ import (
 // restamp compares the stamps of the files the index knows with those on disk,
 // and marks what differs. It is less than a sweep: no folder is listed and no
 // rule is asked, so it finds changed files, not new ones. On Linux 6.1 it takes
-// less than half of a sweep's time (BenchmarkSweep).
-func (ix *Index) restamp(ctx context.Context) error {
+// less than half of a sweep's time (BenchmarkSweep). What differs outside the
+// folders that will be swept had no event, and is always searched from now on.
+func (ix *Index) restamp(ctx context.Context, swept []string) error {
 	snap, err := ix.Snapshot()
 	if err != nil {
 		return err
@@ -34,7 +35,7 @@ func (ix *Index) restamp(ctx context.Context) error {
 	ix.restamps++
 	for _, f := range stale {
 		ix.suspect(f.path, ix.mark(f.path))
-		if f.ino != 0 {
+		if f.ino != 0 && !liesIn(f.path, swept) {
 			ix.eventless[f.ino] = true
 		}
 	}
@@ -102,28 +103,25 @@ func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
 			if w.view.mask.has(id) {
 				continue
 			}
-			if stamp := docs.stamp(id); !w.same(path, &stamp) {
-				w.stale = append(w.stale, staleFile{string(path), stamp.Ino})
+			if same, ino := w.compare(path, docs.stamp(id)); !same {
+				w.stale = append(w.stale, staleFile{string(path), ino})
 			}
 		}
 	}
 }
 
-// same reports whether the file at a path has a stamp. If it is another file,
-// the stamp loses its number.
-func (w *restamper) same(path []byte, stamp *Stamp) bool {
-	was := stamp.Ino
-	stamp.Ino = 0
+// compare reports whether the file at a path has a stamp, and the number of the
+// file if it is at least the same one.
+func (w *restamper) compare(path []byte, stamp Stamp) (same bool, ino uint64) {
 	slash := bytes.LastIndexByte(path, '/')
 	if !w.enter(path[:max(slash, 0)]) {
-		return false
+		return false, 0
 	}
 	info, err := w.dir.Stat(string(path[slash+1:]))
-	if err != nil || info.Type != rootfs.TypeFile || info.Ino != was {
-		return false
+	if err != nil || info.Type != rootfs.TypeFile || info.Ino != stamp.Ino {
+		return false, 0
 	}
-	stamp.Ino = was
-	return stamp.Of(&info)
+	return stamp.Of(&info), info.Ino
 }
 
 func (w *restamper) enter(name []byte) bool {

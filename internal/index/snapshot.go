@@ -62,8 +62,8 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 		dirs = append(dirs, d)
 	}
 	var err error
-	if unsure { // before a sweep, which would not tell what had no event
-		err = ix.restamp(ctx)
+	if unsure && !slices.Contains(dirs, "") { // a sweep of all compares stamps, too
+		err = ix.restamp(ctx, dirs)
 	}
 	if err == nil {
 		err = ix.settleAll(ctx, dirs)

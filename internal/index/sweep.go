@@ -251,8 +251,11 @@ func (s *sweeping) remember() {
 	}
 }
 
-func (s *sweeping) covers(path string) bool {
-	return slices.ContainsFunc(s.dirs, func(d string) bool { return d == path || strings.HasPrefix(path, below(d)) })
+func (s *sweeping) covers(path string) bool { return liesIn(path, s.dirs) }
+
+// liesIn reports whether a path is one of some folders, or lies in one.
+func liesIn(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return d == path || strings.HasPrefix(path, below(d)) })
 }
 
 // doubt asks anew about files that were found to belong, are in no segment yet
