@@ -235,32 +235,43 @@ func dropVolumeTrash() {
 	}
 }
 
+// atEveryCall makes every change with a fault at each of its calls in turn, in
+// each of some ways, and hands on what came of it.
+func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testing.T, at string, made func() (*breaker, error))) {
+	t.Cleanup(dropVolumeTrash)
+	for _, f := range faultyActs() {
+		t.Run(f.name, func(t *testing.T) {
+			var want outcome
+			if _, err := f.run(t, nil, &want); err != nil {
+				t.Fatal(err)
+			}
+			for n := range want.calls {
+				for _, kind := range kinds {
+					check(t, fmt.Sprintf("call %d of %d fails with %v", n, want.calls, kind), func() (*breaker, error) {
+						return f.run(t, []fault{{n, kind, forever}}, &want)
+					})
+				}
+			}
+		})
+	}
+}
+
 // Every system call of every change fails once, in every way. The tree is then
 // the old one or the new one as the answer says, a second try works, all can be
 // undone, and no handle and no temporary file is left.
 func TestNthFault(t *testing.T) {
 	run := regime.Start(t, "nth fault: every call of every change", 1, 1)
-	t.Cleanup(dropVolumeTrash)
-	for _, f := range faultyActs() {
-		t.Run(f.name, func(t *testing.T) {
-			var want outcome
-			_, err := f.run(t, nil, &want)
-			check(t, err)
-			for n := range want.calls {
-				for _, kind := range faultKinds {
-					open := handles(t)
-					b, err := f.run(t, []fault{{at: n, err: kind}}, &want)
-					if err != nil {
-						t.Fatalf("call %d of %d (%s) fails with %v: %v", n, want.calls, strings.Join(b.hit, ", "), kind, err)
-					}
-					if now := handles(t); now != open {
-						t.Fatalf("call %d (%s) fails with %v: %d handles leaked", n, strings.Join(b.hit, ", "), kind, now-open)
-					}
-					run.Tried(1)
-				}
-			}
-		})
-	}
+	atEveryCall(t, faultKinds, false, func(t *testing.T, at string, made func() (*breaker, error)) {
+		open := handles(t)
+		b, err := made()
+		if err != nil {
+			t.Fatalf("%s (%s): %v", at, strings.Join(b.hit, ", "), err)
+		}
+		if now := handles(t); now != open {
+			t.Fatalf("%s (%s): %d handles leaked", at, strings.Join(b.hit, ", "), now-open)
+		}
+		run.Tried(1)
+	})
 }
 
 // Two calls fail. What could not be taken back says so, and can be undone.
@@ -297,20 +308,10 @@ func TestTwoFaults(t *testing.T) {
 // is back, all of it can be undone.
 func TestDiskDies(t *testing.T) {
 	run := regime.Start(t, "nth fault: all calls from one on", 1, 1)
-	t.Cleanup(dropVolumeTrash)
-	for _, f := range faultyActs() {
-		t.Run(f.name, func(t *testing.T) {
-			var want outcome
-			_, err := f.run(t, nil, &want)
-			check(t, err)
-			for n := range want.calls {
-				for _, kind := range []error{unix.EIO, unix.EROFS, unix.ENOSPC} {
-					if b, err := f.run(t, []fault{{n, kind, true}}, &want); err != nil {
-						t.Fatalf("from call %d of %d on (%s) all fail with %v: %v", n, want.calls, b.hit[0], kind, err)
-					}
-					run.Tried(1)
-				}
-			}
-		})
-	}
+	atEveryCall(t, []error{unix.EIO, unix.EROFS, unix.ENOSPC}, true, func(t *testing.T, at string, made func() (*breaker, error)) {
+		if b, err := made(); err != nil {
+			t.Fatalf("%s, and all after it (%s): %v", at, b.hit[0], err)
+		}
+		run.Tried(1)
+	})
 }

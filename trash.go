@@ -133,9 +133,9 @@ func (w *Workspace) takeBackTrash(ctx context.Context, op journal.Op) error {
 }
 
 // missingInTrash finds what a plan wants from a trash and is not there.
-func (w *Workspace) missingInTrash(plan *journal.Plan) []PathConflict {
+func (w *Workspace) missingInTrash(ops []journal.Op) []PathConflict {
 	var found []PathConflict
-	for _, op := range plan.Change.Ops {
+	for _, op := range ops {
 		if op.Kind != journal.Restore {
 			continue
 		}

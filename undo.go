@@ -114,7 +114,7 @@ var ErrBadID = errors.New("not the id of a change")
 // way to a file and are used for something else by now stay; those that were
 // removed since are made again.
 func (w *Workspace) fitPlan(plan *journal.Plan) error {
-	if gone := w.missingInTrash(plan); len(gone) > 0 {
+	if gone := w.missingInTrash(plan.Change.Ops); len(gone) > 0 {
 		return &UndoConflictError{ID: string(plan.Of.ID), Paths: gone}
 	}
 	inTheWay, err := plan.MakeFolders(w.root)

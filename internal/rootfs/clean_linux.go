@@ -27,7 +27,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	switch {
 	case t.phase == phaseBackup:
 		return r.recoverBackup(d, e.Name, res)
-	case t.phase == phaseExchange && r.Inode(info) != t.newIno:
+	case t.phase == phaseExchange && r.inode(info) != t.newIno:
 		// Exchanged: this is what was displaced. If it is what had been read,
 		// the new file stands for it.
 		if v, err := r.versionAt(d.fd, e.Name, info.Size); err != nil {
@@ -153,7 +153,7 @@ func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
 	if err != nil {
 		return foreign, err
 	}
-	if r.Inode(info) != b.ino || info.Type != TypeFile {
+	if r.inode(info) != b.ino || info.Type != TypeFile {
 		return foreign, nil
 	}
 	for _, c := range [...]struct {

@@ -23,9 +23,9 @@ type Layer struct {
 	Boot string
 }
 
-// Inode is the number of a file as it may stand in a name or a record: its own,
+// inode is the number of a file as it may stand in a name or a record: its own,
 // or what a Layer says.
-func (r *Root) Inode(info Info) uint64 {
+func (r *Root) inode(info Info) uint64 {
 	if r.layer != nil && r.layer.Ino != nil {
 		return r.layer.Ino(info.Ino)
 	}
@@ -36,7 +36,7 @@ func (r *Root) Inode(info Info) uint64 {
 // system knows when it was born. A Layer's disks are copies, born anew.
 func (r *Root) Identity(info Info) string {
 	if r.layer != nil || info.BirthTime.IsZero() {
-		return fmt.Sprint(r.Inode(info))
+		return fmt.Sprint(r.inode(info))
 	}
 	return fmt.Sprintf("%d born %d", info.Ino, info.BirthTime.UnixNano())
 }
