@@ -5,8 +5,6 @@ package rootfs
 import (
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -91,36 +89,8 @@ func MountsBeneath(dir string) ([]string, error) {
 		return nil, wrap("read", "mountinfo", err)
 	}
 	var found []string
-	for line := range strings.Lines(string(table)) {
-		f := strings.Fields(line)
-		if len(f) < 5 {
-			continue
-		}
-		point := unescapeMount(f[4])
-		if strings.HasPrefix(point, strings.TrimSuffix(dir, "/")+"/") && point != dir {
-			found = append(found, point)
-		}
+	for _, m := range parseMounts(string(table), dir) {
+		found = append(found, filepath.Join(dir, m.At.String()))
 	}
 	return found, nil
-}
-
-// unescapeMount undoes the octal escapes of blanks, newlines and backslashes.
-func unescapeMount(s string) string {
-	var b strings.Builder
-	for {
-		i := strings.IndexByte(s, '\\')
-		if i < 0 || len(s) < i+4 {
-			b.WriteString(s)
-			return b.String()
-		}
-		n, err := strconv.ParseUint(s[i+1:i+4], 8, 8)
-		if err != nil {
-			b.WriteString(s[:i+1])
-			s = s[i+1:]
-			continue
-		}
-		b.WriteString(s[:i])
-		b.WriteByte(byte(n))
-		s = s[i+4:]
-	}
 }

@@ -1,0 +1,109 @@
+//go:build linux && !portable
+
+package rootfs
+
+import (
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Mounts follows what is mounted below a root. It is safe for concurrent use.
+//
+// The kernel counts changes of the mount table inside the system call that makes
+// them and tells a poll of /proc/self/mountinfo, so a mount or unmount that
+// returned before Poll was called is seen by it.
+type Mounts struct {
+	dir string
+
+	mu    sync.Mutex
+	file  *os.File // nil where /proc is not there: nothing is known
+	known []Mount
+	sum   uint64 // of known
+	moved []Path // for Poll to tell
+}
+
+// Mounts begins to follow the mounts below the root. Close gives the handle back.
+func (r *Root) Mounts() *Mounts {
+	m := &Mounts{dir: r.real}
+	if fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0); err == nil {
+		m.file = os.NewFile(uintptr(fd), "mountinfo")
+		m.read()
+	}
+	return m
+}
+
+// Poll tells where mounts came or went since the last call, nil if nowhere. It is
+// one system call as long as nothing is mounted anywhere.
+func (m *Mounts) Poll() []Path {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refresh()
+	moved := m.moved
+	m.moved = nil
+	return moved
+}
+
+// refresh reads the table again if it has changed. m.mu is held.
+func (m *Mounts) refresh() {
+	if m.file == nil || !m.changed() {
+		return
+	}
+	before := m.known
+	m.read()
+	for _, p := range movedMounts(before, m.known) {
+		if !slices.Contains(m.moved, p) {
+			m.moved = append(m.moved, p)
+		}
+	}
+}
+
+// changed asks the kernel, which tells each change once.
+func (m *Mounts) changed() bool {
+	fds := []unix.PollFd{{Fd: int32(m.file.Fd()), Events: unix.POLLPRI}}
+	for {
+		n, err := unix.Poll(fds, 0)
+		if err != unix.EINTR {
+			return n > 0 || err != nil
+		}
+	}
+}
+
+// read reads the table anew. A table that can't be read is taken for one without
+// mounts, so all that stood below the root are told.
+func (m *Mounts) read() {
+	text, _ := io.ReadAll(io.NewSectionReader(m.file, 0, 1<<30))
+	m.known = parseMounts(string(text), m.dir)
+	m.sum = sumMounts(m.known)
+}
+
+// Below lists the mounts below the root as of the last Poll.
+func (m *Mounts) Below() []Mount {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.known
+}
+
+// Sum stands for what is mounted below the root now: equal in two processes that
+// see the same file systems there, 0 if there are none.
+func (m *Mounts) Sum() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refresh()
+	return m.sum
+}
+
+// Close stops following.
+func (m *Mounts) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.file == nil {
+		return nil
+	}
+	err := m.file.Close()
+	m.file = nil
+	return err
+}
