@@ -52,6 +52,9 @@ type system struct {
 	check map[place]bool // to be verified, from events; true for all below as well
 	stack []task         // to be verified, from listings
 
+	mounts  *rootfs.Mounts
+	mounted [][]byte // files that something is mounted on
+
 	events, lost uint64
 	queued       int32 // the kernel writes the queue's length here
 	buf          []byte
@@ -70,6 +73,8 @@ func (w *Watcher) start(ctx context.Context) error {
 		s.aside[s.top] = ErrForeign
 		return nil
 	}
+	s.mounts = w.root.Mounts()
+	w.noteMounted()
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil { // too many instances: sweeping still gives right answers
 		s.aside[s.top] = err
@@ -94,6 +99,9 @@ func (w *Watcher) start(ctx context.Context) error {
 
 func (w *Watcher) stop() error {
 	s := &w.system
+	if s.mounts != nil {
+		s.mounts.Close()
+	}
 	if s.file == nil {
 		return nil
 	}

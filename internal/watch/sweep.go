@@ -18,11 +18,12 @@ func (w *Watcher) start(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (w *Watcher) stop() error                  { return nil }
-func (w *Watcher) drain(context.Context) error  { return nil }
-func (w *Watcher) settle(context.Context) error { return nil }
-func (w *Watcher) landed()                      {}
-func (w *Watcher) rescan(rootfs.Path)           {}
-func (w *Watcher) unmark()                      {}
-func (w *Watcher) unwatched() []rootfs.Path     { return w.system.roots }
-func (w *Watcher) status() Status               { return Status{Unwatched: 1, Reason: ErrForeign} }
+func (w *Watcher) stop() error                     { return nil }
+func (w *Watcher) drain(context.Context) error     { return nil }
+func (w *Watcher) remounted(context.Context) error { return nil }
+func (w *Watcher) settle(context.Context) error    { return nil }
+func (w *Watcher) landed()                         {}
+func (w *Watcher) rescan(rootfs.Path)              {}
+func (w *Watcher) unmark()                         {}
+func (w *Watcher) unwatched() []rootfs.Path        { return w.system.roots }
+func (w *Watcher) status() Status                  { return Status{Unwatched: 1, Reason: ErrForeign} }

@@ -35,9 +35,9 @@ func (k systemKind) mask() uint32 {
 
 // systemFolder says whether a place is in a protected folder, or is one, and
 // which: ordinary means that it is of no interest. A root without policy has no
-// protected folders.
+// protected folders, but a repository's rules count there too.
 func systemFolder(at place, policy *rootfs.Policy) (systemKind, bool) {
-	if policy == nil || at.parent == nil {
+	if at.parent == nil {
 		return ordinary, false
 	}
 	switch at.parent.system {
@@ -53,7 +53,9 @@ func systemFolder(at place, policy *rootfs.Policy) (systemKind, bool) {
 	case ".git":
 		return gitFolder, true
 	case ".obsidian":
-		return obsidianFolder, true
+		if policy != nil {
+			return obsidianFolder, true
+		}
 	}
 	return ordinary, false
 }

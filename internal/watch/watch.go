@@ -14,9 +14,13 @@
 // descriptor, that is by inode, never by name, so a folder keeps its watch when
 // it or one above it is renamed.
 //
+// Mounting makes no event, but the kernel tells who asks that the mount table has
+// changed: every barrier does, and reports the folders below the root where
+// something was mounted or unmounted. A file that is mounted over is reported by
+// every barrier, since writes through its other name make events elsewhere.
+//
 // No event exists, and nothing is reported, for stores through a shared memory
-// map until its file is closed and unmapped, and for mounting over a folder below
-// the root. A file with several names is reported by the name that was used: who
+// map until its file is closed and unmapped. A file with several names is reported by the name that was used: who
 // knows files by name looks at those before each answer. A name may also be gone
 // by then, or have been another file's when a handle was opened through it;
 // [Changes].Passed tells of such writes as far as there are events for them: not
@@ -163,12 +167,15 @@ func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, erro
 // what was not handed over is kept for the next barrier.
 //
 // The result is shared and must not be modified. A barrier with nothing to
-// report is one system call.
+// report is two system calls.
 func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.Path, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil, ErrClosed
+	}
+	if err := w.remounted(ctx); err != nil {
+		return nil, err
 	}
 	if err := w.drain(ctx); err != nil {
 		return nil, err

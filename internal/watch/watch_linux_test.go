@@ -810,3 +810,37 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A repository's exclude file counts for everybody, also for a root without a
+// policy; nothing else in .git is told.
+func TestExcludesWithoutPolicy(t *testing.T) {
+	_, dir := workspace(t)
+	makeEntries(t, dir, ".git/info/exclude", ".git/index", "sub/.git/HEAD")
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	w, err := Open(t.Context(), root, &Options{Admit: func(_ rootfs.Path, name string) bool { return name != ".git" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for _, c := range []struct{ write, want string }{
+		{"", "./"},
+		{".git/info/exclude", ".git/info/exclude"},
+		{".git/index", ""},
+		{"sub/.git/info/exclude", "sub/.git/info/exclude"},
+	} {
+		if c.write != "" {
+			makeEntries(t, dir, c.write)
+		}
+		got := ""
+		if _, err := w.Barrier(t.Context(), func(ch *Changes) { got += shown(*ch) }); err != nil {
+			t.Fatal(err)
+		}
+		if got != c.want {
+			t.Errorf("after %q is written: %q, want %q", c.write, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+//go:build linux && !portable
+
+package watch
+
+import (
+	"context"
+
+	"quarry/internal/rootfs"
+)
+
+// remounted looks whether something was mounted or unmounted below the root, and
+// reports what is there now. Of a folder that was mounted over the watch is of
+// the folder beneath, so all places are compared with the disk: that is also how
+// a folder gets its watch back that was mounted in two places.
+func (w *Watcher) remounted(ctx context.Context) error {
+	s := &w.system
+	if s.mounts == nil || s.file == nil {
+		return nil // nothing is watched: the root is swept each time
+	}
+	if moved := s.mounts.Poll(); len(moved) > 0 {
+		for _, p := range moved {
+			s.path = append(s.path[:0], p.String()...)
+			w.pending.tree(s.path)
+			if info, err := w.root.Stat(p); err != nil || info.Type != rootfs.TypeDir {
+				w.pending.file(s.path, Created|Removed, false)
+			}
+		}
+		w.noteMounted()
+		w.rescan(rootfs.Path{})
+		if err := w.settle(ctx); err != nil {
+			w.pending.all() // they are not told again
+			return err
+		}
+	}
+	for _, path := range s.mounted {
+		if _, ok := w.pending.file(path, Written, false); !ok {
+			w.pending.all()
+		}
+	}
+	return nil
+}
+
+// noteMounted finds the files that something is mounted on.
+func (w *Watcher) noteMounted() {
+	s := &w.system
+	s.mounted = nil
+	for _, m := range s.mounts.Below() {
+		if info, err := w.root.Stat(m.At); err == nil && info.Type == rootfs.TypeFile {
+			s.mounted = append(s.mounted, []byte(m.At.String()))
+		}
+	}
+}
