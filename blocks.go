@@ -5,7 +5,7 @@ package quarry
 // either side, lines whose numbers differ by 3 or less share one.
 
 // blockGap is the largest difference of line numbers within a block.
-func (q *Query) blockGap() int { return q.Before + q.After + 1 }
+func blockGap(q *Query) int { return q.Before + q.After + 1 }
 
 // blockStarts visits the index of the first matching line of every block, as
 // long as yield wants more.

@@ -30,7 +30,7 @@ func newCollector(q *Query, yield func(*File) error) *collector {
 	return &collector{q: q, yield: yield, sum: Summary{Exact: true, SkippedCount: map[Reason]int{}}}
 }
 
-func (s *Summary) stop(why Stop) {
+func stop(s *Summary, why Stop) {
 	if s.Stopped == "" {
 		s.Stopped = why
 	}
@@ -47,7 +47,7 @@ func (c *collector) add(path string, f *found) error {
 	if f.res.Skip != scan.NotSkipped {
 		c.skip(path, Reason(f.res.Skip.String()), "")
 	}
-	if c.q.Without {
+	if c.q.FilesWithoutMatch {
 		if f.res.Matched > 0 || f.err != nil || f.res.Skip != scan.NotSkipped {
 			return nil
 		}
@@ -83,7 +83,7 @@ func (c *collector) failed(path string, err error) error {
 
 func (c *collector) skip(path string, why Reason, detail string) {
 	c.sum.SkippedCount[why]++
-	c.sum.addSkip(Skip{Path: path, Reason: why, Detail: detail})
+	addSkip(&c.sum, Skip{Path: path, Reason: why, Detail: detail})
 }
 
 func (c *collector) matched(path string, f *found) error {
@@ -93,7 +93,7 @@ func (c *collector) matched(path string, f *found) error {
 	if c.q.Limits.Blocks > 0 {
 		n := f.res.Blocks
 		if n == 0 { // in multiline mode
-			n = countBlocks(f.res.Lines, c.q.blockGap())
+			n = countBlocks(f.res.Lines, blockGap(c.q))
 		}
 		c.sum.Blocks += n
 	}
@@ -140,7 +140,7 @@ func (c *collector) give(f *File) error {
 		}
 	}
 	if lim.Blocks > 0 {
-		gap := c.q.blockGap()
+		gap := blockGap(c.q)
 		if room := lim.Blocks - c.given.blocks; countBlocks(f.Lines, gap) > room {
 			cutBlocks(f, room, gap, c.q.After)
 			if err := c.fill(StopBlocks); err != nil && f.Matched == 0 {
@@ -152,7 +152,7 @@ func (c *collector) give(f *File) error {
 	if lim.Bytes > 0 && c.given.bytes+textBytes(f) > lim.Bytes && c.given.files > 0 {
 		return c.fill(StopBytes)
 	}
-	if f.Matched == 0 && !c.q.Without {
+	if f.Matched == 0 && !c.q.FilesWithoutMatch {
 		return nil
 	}
 	c.given.files++
@@ -187,7 +187,7 @@ func (c *collector) skipOffset(f *File) bool {
 		return false
 	}
 	if c.q.Limits.Blocks > 0 {
-		gap := c.q.blockGap()
+		gap := blockGap(c.q)
 		if n := countBlocks(f.Lines, gap); n <= c.q.Offset {
 			c.q.Offset -= n
 			return false

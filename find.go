@@ -11,40 +11,6 @@ import (
 	"quarry/internal/walk"
 )
 
-// FindQuery is a search for paths.
-type FindQuery struct {
-	Scope
-	Kind   EntryKind
-	Order  Order
-	Stat   bool // give size and times; implied by an order that needs them
-	Limit  int  // entries to give; 0 is all
-	Offset int
-}
-
-// EntryKind is a kind of entry.
-type EntryKind uint8
-
-const (
-	OnlyFiles EntryKind = iota
-	OnlyFolders
-	FilesAndFolders
-)
-
-// Entry is a path that was found.
-type Entry struct {
-	Path    string
-	Folder  bool
-	Size    int64     // when asked for
-	ModTime time.Time // when asked for
-}
-
-// FindResult is the answer to a FindQuery.
-type FindResult struct {
-	Entries []Entry
-	Total   int // before Limit and Offset; always exact
-	Summary
-}
-
 // Find lists the paths that pass a scope.
 func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
 	if w.elsewhere != nil {
@@ -71,13 +37,13 @@ func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) 
 			return nil, err
 		}
 	}
-	run.out.page(&q)
+	page(&run.out, &q)
 	run.out.Stats.Elapsed = time.Since(started)
 	return &run.out, nil
 }
 
 // page orders the entries and cuts them to what was asked for.
-func (r *FindResult) page(q *FindQuery) {
+func page(r *FindResult, q *FindQuery) {
 	sortEntries(r.Entries, q.Order)
 	r.Total = len(r.Entries)
 	r.Entries = r.Entries[min(max(q.Offset, 0), len(r.Entries)):]
@@ -127,7 +93,7 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	r.out.addReport(&report)
+	addReport(&r.out.Summary, &report)
 	for i, part := range r.found {
 		r.out.Entries = append(r.out.Entries, part...)
 		r.found[i] = nil

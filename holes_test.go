@@ -266,7 +266,7 @@ func (w *holeTree) checkHole(with *quarry.Workspace, when, want string) {
 	defer scan.Close()
 	for _, q := range []quarry.Query{
 		{Pattern: needle}, {Pattern: needle, Detail: quarry.Files}, {Pattern: needle, Detail: quarry.Counts},
-		{Pattern: `xyzzy\w+\d`, Before: 1}, {Pattern: needle, Detail: quarry.Files, Without: true},
+		{Pattern: `xyzzy\w+\d`, Before: 1}, {Pattern: needle, Detail: quarry.Files, FilesWithoutMatch: true},
 	} {
 		r, err := with.Search(ctx, q)
 		if got := answerText(r, err); got != answer(w.t, scan, q) {
@@ -276,7 +276,7 @@ func (w *holeTree) checkHole(with *quarry.Workspace, when, want string) {
 		if !strings.HasPrefix(r.Stats.Plan, "index:") {
 			w.t.Errorf("%s, %s: answered by %q", when, q.Pattern, r.Stats.Plan)
 		}
-		if got := paths(r); !q.Without && want != "" && got != want {
+		if got := paths(r); !q.FilesWithoutMatch && want != "" && got != want {
 			w.t.Errorf("%s, %s: %q, want %q", when, q.Pattern, got, want)
 		}
 	}

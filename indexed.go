@@ -300,32 +300,6 @@ func (k *keeper) release() error {
 	return errors.Join(k.unwatch(), k.ix.Close(), k.lease.Release(), k.state.Close())
 }
 
-// IndexStatus describes the index of a workspace.
-type IndexStatus struct {
-	State     string // ready, indexing, not_found, failed
-	Remote    bool   // another process keeps it
-	PID       int    // the process that keeps it
-	Dir       string // where it is
-	Files     int
-	TextBytes int64 // of the files indexed
-	DiskBytes int64
-	Pending   int    // files to be read again
-	Watches   int    // folders watched
-	Unwatched int    // parts of the tree that are compared before each answer
-	Freshness string // event or sweep
-	// Updated is when the whole tree was last compared with the index. Sweeps
-	// counts comparisons of any part of it, Restamps those of the times and
-	// sizes of known files alone.
-	Updated          time.Time
-	Sweeps, Restamps uint64
-	// AllBytes is what all indexes in the folder around take, MaxBytes what
-	// they may; 0 is unknown.
-	AllBytes, MaxBytes int64
-	// Building tells how far a build is; zero when none is under way.
-	Building Progress
-	Error    string
-}
-
 // IndexStatus tells how the index is doing. Without a process that keeps it the
 // state is not_found; DiskBytes then tells what an earlier one has left.
 func (w *Workspace) IndexStatus(ctx context.Context) (*IndexStatus, error) {

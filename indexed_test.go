@@ -193,12 +193,12 @@ func (m *mutator) query() quarry.Query {
 	if m.rng.IntN(15) == 0 {
 		q.Pattern, q.Match.Syntax = "needle alpha", match.Words
 	}
-	q.Hidden = m.rng.IntN(4) == 0
-	q.Ignored = m.rng.IntN(12) == 0
+	q.IncludeHidden = m.rng.IntN(4) == 0
+	q.IncludeIgnored = m.rng.IntN(12) == 0
 	q.StrictHidden = m.rng.IntN(5) == 0
 	q.VaultRules = m.rng.IntN(5) == 0
 	q.Detail = quarry.Detail(m.rng.IntN(3))
-	q.Without = q.Detail == quarry.Files && m.rng.IntN(2) == 0
+	q.FilesWithoutMatch = q.Detail == quarry.Files && m.rng.IntN(2) == 0
 	q.Invert = m.rng.IntN(12) == 0
 	q.Spans = q.Detail == quarry.Lines && m.rng.IntN(2) == 0
 	q.Before, q.After = m.rng.IntN(2), m.rng.IntN(2)
@@ -338,7 +338,7 @@ func howAnswered(r *quarry.Result, stage string, building bool) string {
 
 func compareFind(with, without *quarry.Workspace, m *mutator) error {
 	q := quarry.FindQuery{}
-	q.Hidden = m.rng.IntN(2) == 0
+	q.IncludeHidden = m.rng.IntN(2) == 0
 	q.StrictHidden = m.rng.IntN(2) == 0
 	q.VaultRules = m.rng.IntN(2) == 0
 	if m.rng.IntN(2) == 0 {
@@ -381,7 +381,7 @@ func TestLargeFilesAreReadInPart(t *testing.T) {
 		partial bool
 	}{
 		{"its grams are there", quarry.Query{Pattern: "zanzibar"}, true},
-		{"files without", quarry.Query{Pattern: "zanzibar", Detail: quarry.Files, Without: true}, true},
+		{"files without", quarry.Query{Pattern: "zanzibar", Detail: quarry.Files, FilesWithoutMatch: true}, true},
 		{"a match", quarry.Query{Pattern: "Zanzibar", Before: 1, After: 1}, false},
 		{"counted", quarry.Query{Pattern: "Zanz", Detail: quarry.Counts}, true},
 		{"in every block", quarry.Query{Pattern: "row 5 "}, false},

@@ -27,12 +27,12 @@ var errNoIndex = errors.New("the index can't answer this")
 
 // indexable reports whether the index speaks for what a query asks of a folder.
 func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
-	if k := w.keeper.Load(); k == nil || !k.ready.Load() || s.NoIndex || s.Ignored || len(s.Extra) > 0 {
+	if k := w.keeper.Load(); k == nil || !k.ready.Load() || s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
 		return false
 	}
 	// The files of a repository's own folder are not indexed; only a trusted
 	// workspace may see them at all.
-	if s.Hidden && w.root.Policy() == nil {
+	if s.IncludeHidden && w.root.Policy() == nil {
 		return false
 	}
 	// A hidden folder that is named is searched as if it weren't.
@@ -68,7 +68,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 		return noIndex(r.ctx, err)
 	}
 	defer snap.Close()
-	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.Hidden, Also: index.Binary}
+	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
 	// What a scan would give up on must not be left out in silence: in multiline
 	// mode a large text, otherwise one whose lines of context don't fit.
 	switch {
@@ -88,7 +88,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	p := &indexPass{run: r, under: start, below: belowLength(start)}
 	r.collect.sum.Stats.Plan = planText(&c.Plan)
-	if r.q.Without {
+	if r.q.FilesWithoutMatch {
 		err = c.Files(p.file)
 	} else {
 		err = c.Each(func(d *index.Doc) bool { return p.file(d, true) })
@@ -107,7 +107,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	sum := &r.collect.sum
 	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
-	sum.addFolders(snap.Skipped(), start)
+	addFolders(sum, snap.Skipped(), start)
 	r.gatherStats()
 	return nil
 }
@@ -261,7 +261,7 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 		if res, ok := r.byParts(k, f, c); ok {
 			k.searched++
 			k.bytes += res.Bytes
-			return &found{res: res, info: f.Info()}, (res.Matched == 0) == r.q.Without
+			return &found{res: res, info: f.Info()}, (res.Matched == 0) == r.q.FilesWithoutMatch
 		}
 	}
 	return r.search(k, f)
@@ -280,11 +280,11 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if !r.ws.keeper.Load().covers(start) {
 		return errNoIndex
 	}
-	c, err := snap.Candidates(index.Ask{Under: start, Hidden: r.q.Hidden})
+	c, err := snap.Candidates(index.Ask{Under: start, Hidden: r.q.IncludeHidden})
 	if err != nil {
 		return noIndex(ctx, err)
 	}
-	list, err := snap.Paths(ctx, start, r.q.Hidden, func() func([]byte) bool {
+	list, err := snap.Paths(ctx, start, r.q.IncludeHidden, func() func([]byte) bool {
 		return (&indexPass{run: &searchRun{filter: r.filter}, below: r.below}).admits
 	})
 	if err != nil {
@@ -294,20 +294,20 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	for _, path := range list {
 		r.out.Entries = append(r.out.Entries, Entry{Path: path})
 	}
-	r.out.addFolders(snap.Skipped(), start)
+	addFolders(&r.out.Summary, snap.Skipped(), start)
 	r.out.Stats.Considered += len(list)
 	r.out.Stats.Plan = planText(&c.Plan)
 	return ctx.Err()
 }
 
 // addFolders reports the folders below start that the index couldn't read.
-func (s *Summary) addFolders(skips []walk.Skip, start rootfs.Path) {
+func addFolders(s *Summary, skips []walk.Skip, start rootfs.Path) {
 	for _, k := range skips {
 		if !start.IsRoot() && k.Path != start.String() && !strings.HasPrefix(k.Path, start.String()+"/") {
 			continue
 		}
 		s.SkippedCount[Unreadable]++
-		s.addSkip(walkSkip(&k))
+		addSkip(s, walkSkip(&k))
 	}
 }
 

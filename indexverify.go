@@ -10,17 +10,6 @@ import (
 	"quarry/match"
 )
 
-// Verification is what VerifyIndex compared.
-type Verification struct {
-	Files    int   // read and compared with what the index has of them
-	Bytes    int64 // read
-	Changed  int   // files that changed meanwhile: nothing is claimed of them
-	Listed   int   // paths listed by the index and by a walk
-	Searches int   // made by the index and by a scan
-	Faults   int   // differences; always 0, or there is a bug
-	Remote   bool  // another process keeps the index: only its answers were compared
-}
-
 // VerifyIndex compares the index with the files: every file is read again and
 // must have in the index all that a search would look for, the list of paths
 // must be a walk's, and searches for words of the files must find what a scan

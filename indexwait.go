@@ -7,12 +7,6 @@ import (
 	"time"
 )
 
-// Progress is how far the reading of files for an index is.
-type Progress struct {
-	Files, Total int // read, and to be read; a total of 0 is unknown
-	Bytes        int64
-}
-
 // reading counts what a build has read.
 type reading struct{ files, total, bytes atomic.Int64 }
 

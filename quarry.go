@@ -258,9 +258,9 @@ func (w *Workspace) start(path string) (p rootfs.Path, isFile bool, err error) {
 
 func (w *Workspace) filter(s *Scope) (*filter, error) {
 	f := &filter{opts: walk.Options{
-		Hidden:       s.Hidden,
+		Hidden:       s.IncludeHidden,
 		StrictHidden: s.StrictHidden,
-		NoIgnore:     s.Ignored,
+		NoIgnore:     s.IncludeIgnored,
 		Rules:        w.rules,
 		MaxDepth:     s.MaxDepth,
 		Workers:      w.workers,
@@ -279,7 +279,7 @@ func (w *Workspace) filter(s *Scope) (*filter, error) {
 		}
 	}
 	if len(s.Globs) > 0 {
-		if f.opts.Filter, err = glob.CompileFilter(s.Dialect.internal(), s.Globs...); err != nil {
+		if f.opts.Filter, err = glob.CompileFilter(globDialect(s.Dialect), s.Globs...); err != nil {
 			return nil, err
 		}
 	}
@@ -291,7 +291,7 @@ func (w *Workspace) filter(s *Scope) (*filter, error) {
 	return f, nil
 }
 
-func (d Dialect) internal() glob.Dialect {
+func globDialect(d Dialect) glob.Dialect {
 	switch d {
 	case Vault:
 		return glob.Vault
@@ -302,7 +302,7 @@ func (d Dialect) internal() glob.Dialect {
 }
 
 // skips turns a walk's report into ours.
-func (s *Summary) addReport(r *walk.Report) {
+func addReport(s *Summary, r *walk.Report) {
 	s.Stats.Considered += r.Files
 	for why, reason := range map[walk.Reason]Reason{
 		walk.Hidden: Hidden, walk.Protected: Protected, walk.Ignored: Ignored, walk.Filtered: Filtered,
@@ -314,7 +314,7 @@ func (s *Summary) addReport(r *walk.Report) {
 		}
 	}
 	for i := range r.Skipped {
-		s.addSkip(walkSkip(&r.Skipped[i]))
+		addSkip(s, walkSkip(&r.Skipped[i]))
 	}
 }
 
@@ -335,7 +335,7 @@ func walkSkip(k *walk.Skip) Skip {
 // maxSkips bounds the list of skips; the counts are exact.
 const maxSkips = 1000
 
-func (s *Summary) addSkip(k Skip) {
+func addSkip(s *Summary, k Skip) {
 	if len(s.Skipped) < maxSkips {
 		s.Skipped = append(s.Skipped, k)
 	}

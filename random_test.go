@@ -59,7 +59,7 @@ func (a *actor) entries(t testing.TB, folders bool) []string {
 	if folders {
 		kind = quarry.FilesAndFolders
 	}
-	r, err := a.ws.Find(ctx, quarry.FindQuery{Kind: kind, Scope: quarry.Scope{Ignored: true}})
+	r, err := a.ws.Find(ctx, quarry.FindQuery{Kind: kind, Scope: quarry.Scope{IncludeIgnored: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

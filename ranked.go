@@ -17,28 +17,6 @@ import (
 	"quarry/match"
 )
 
-// CodeQuery is a ranked search for code and prose by words.
-type CodeQuery struct {
-	Query string // words; identifiers are taken apart
-	Scope
-	Limit int // chunks to give; 0 is 10
-}
-
-// Chunk is a piece of a file that answers a ranked search.
-type Chunk struct {
-	Path               string
-	StartLine, EndLine int
-	Text               string
-	Score              float64
-}
-
-// CodeResult is the answer to a CodeQuery, best first.
-type CodeResult struct {
-	Chunks []Chunk
-	Total  int // chunks that have any of the words
-	Summary
-}
-
 // ErrNoWords is a query without a word in it.
 var ErrNoWords = errors.New("no word to search for")
 
@@ -184,7 +162,7 @@ func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summa
 		report, err := walk.Each(ctx, w.root, &opts, work, func(path string, o outcome) error {
 			if o.skip != "" {
 				sum.SkippedCount[o.skip]++
-				sum.addSkip(Skip{Path: path, Reason: o.skip})
+				addSkip(sum, Skip{Path: path, Reason: o.skip})
 				return nil
 			}
 			deliver(path, o.r)
@@ -193,7 +171,7 @@ func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summa
 		if err != nil {
 			return err
 		}
-		sum.addReport(&report)
+		addReport(sum, &report)
 	}
 	for i := range readers {
 		sum.Stats.Searched += readers[i].searched

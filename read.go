@@ -4,24 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 )
-
-// Info describes a file or folder.
-type Info struct {
-	Path   string
-	Folder bool
-	// Special is set for what is neither a file nor a folder: a pipe, a socket
-	// or a device. It is never opened.
-	Special bool
-	Size    int64
-	ModTime time.Time
-	// Created is the birth time, zero where the file system has none.
-	Created time.Time
-}
 
 // Stat describes what a path names. A path that exists in another case only is
 // found, when it is the only one.
@@ -43,15 +29,8 @@ func (w *Workspace) Stat(ctx context.Context, path string) (*Info, error) {
 	}, nil
 }
 
-// ReadOptions say which part of a file to read; nil is all of it.
-type ReadOptions struct {
-	Start, End int // lines, from 1, both included; 0 is the first and the last
-	MaxLines   int // 0 is no limit
-	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is given
-}
-
 // checked are the options, or what is wrong with them.
-func (o *ReadOptions) checked() (*ReadOptions, error) {
+func checkedRead(o *ReadOptions) (*ReadOptions, error) {
 	if o == nil {
 		return &ReadOptions{}, nil
 	}
@@ -59,20 +38,6 @@ func (o *ReadOptions) checked() (*ReadOptions, error) {
 		return nil, fmt.Errorf("%w: %d to %d", ErrRange, o.Start, o.End)
 	}
 	return o, nil
-}
-
-// Text is a part of a text file, decoded.
-type Text struct {
-	Path     string
-	Lines    []string // without line endings
-	First    int      // number of the first line
-	Total    int      // lines in the file
-	Version  string   // of the whole file's content
-	Encoding string   // utf-8, utf-8-bom, utf-16le, utf-16be or windows-1252
-	Ending   string   // lf, crlf, mixed or none
-	// Cut says that MaxLines or MaxBytes ended the text before what was asked
-	// for; CutLine that the last line is not whole.
-	Cut, CutLine bool
 }
 
 // ErrNotText is a binary file where text is needed.
@@ -89,7 +54,7 @@ func (w *Workspace) Read(ctx context.Context, path string, opts *ReadOptions) (*
 	if w.elsewhere != nil {
 		return w.elsewhere.Read(ctx, path, opts)
 	}
-	opts, err := opts.checked()
+	opts, err := checkedRead(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +83,12 @@ func readText(path string, data []byte, version rootfs.Version, opts *ReadOption
 		Path: path, Total: doc.Lines().Count(), Version: version.String(),
 		Encoding: doc.Encoding().String(), Ending: textfile.CountEndings(doc.Text()).String(),
 	}
-	t.fill(doc, opts)
+	fill(t, doc, opts)
 	return t, nil
 }
 
 // fill takes the lines asked for.
-func (t *Text) fill(doc *textfile.Document, opts *ReadOptions) {
+func fill(t *Text, doc *textfile.Document, opts *ReadOptions) {
 	t.First = max(opts.Start, 1)
 	last := t.Total
 	if opts.End > 0 {

@@ -110,14 +110,14 @@ func randomQuery(rng *rand.Rand) quarry.Query {
 	q.Before, q.After = rng.IntN(3), rng.IntN(3)
 	q.Detail = oneOf(rng, quarry.Lines, quarry.Lines, quarry.Lines, quarry.Counts, quarry.Files)
 	if q.Detail == quarry.Files {
-		q.Without = rng.IntN(3) == 0
+		q.FilesWithoutMatch = rng.IntN(3) == 0
 	}
 	switch rng.IntN(5) {
 	case 0:
 		q.Limits = quarry.Limits{Lines: 1 + rng.IntN(60), CountTo: oneOf(rng, 0, 100, 100_000)}
 		q.Offset = rng.IntN(40)
 	case 1:
-		q.Limits = quarry.Limits{Files: 1 + rng.IntN(8), LinesAFile: rng.IntN(4), CountTo: oneOf(rng, 0, 1_000_000)}
+		q.Limits = quarry.Limits{Files: 1 + rng.IntN(8), LinesPerFile: rng.IntN(4), CountTo: oneOf(rng, 0, 1_000_000)}
 	case 2:
 		if q.Detail == quarry.Lines {
 			q.Limits = quarry.Limits{Blocks: 1 + rng.IntN(30), CountTo: oneOf(rng, 50, 100_000), LineBytes: oneOf(rng, 0, 20)}
@@ -148,7 +148,7 @@ func randomScope(rng *rand.Rand) quarry.Scope {
 	if rng.IntN(6) == 0 {
 		s.Types = []string{"*.go", "*.ts"}
 	}
-	s.Hidden, s.Ignored, s.StrictHidden = rng.IntN(4) == 0, rng.IntN(4) == 0, rng.IntN(8) == 0
+	s.IncludeHidden, s.IncludeIgnored, s.StrictHidden = rng.IntN(4) == 0, rng.IntN(4) == 0, rng.IntN(8) == 0
 	if rng.IntN(10) == 0 {
 		s.Extra = []string{"f0*"}
 	}
@@ -345,7 +345,7 @@ func TestRemoteNotKept(t *testing.T) {
 	if r.LinesMatched != 1 || r.Exact || r.SkippedCount[quarry.Unreadable] != 2 {
 		t.Errorf("a pattern that fits two bytes: %+v", r.Summary)
 	}
-	r = search(t, ws, quarry.Query{Pattern: "alpha", Without: true, Detail: quarry.Files, Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
+	r = search(t, ws, quarry.Query{Pattern: "alpha", FilesWithoutMatch: true, Detail: quarry.Files, Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
 	if r.FilesMatched != 2 || !r.Exact {
 		t.Errorf("files without: %+v", r.Summary)
 	}

@@ -101,7 +101,7 @@ func (r *remoteRun) local(part *repos.Part, judge *repos.Judge, at *repos.Place)
 	for i := range report.Skipped {
 		report.Skipped[i].Path = c.path(report.Skipped[i].Path)
 	}
-	r.collect.sum.addReport(&report)
+	addReport(&r.collect.sum, &report)
 	run.gatherStats()
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (r *remoteRun) theirs(c *checkout) (*repos.Known, error) {
 		r.r.log.Warn("zoekt: a checkout is searched without its server", "repo", c.repo, "err", err)
 	}
 	if known != nil {
-		r.collect.sum.Stats.from(c.repo, known.Commit)
+		addCommit(&r.collect.sum.Stats, c.repo, known.Commit)
 	}
 	return known, r.ctx.Err()
 }

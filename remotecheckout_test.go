@@ -71,7 +71,7 @@ func TestRemoteDirtyCheckout(t *testing.T) {
 
 func found(t *testing.T, ws *quarry.Workspace, glob string) string {
 	t.Helper()
-	r, err := ws.Find(t.Context(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{glob}, Hidden: true}, Kind: quarry.FilesAndFolders})
+	r, err := ws.Find(t.Context(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{glob}, IncludeHidden: true}, Kind: quarry.FilesAndFolders})
 	if err != nil {
 		t.Fatal(err)
 	}

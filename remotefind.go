@@ -32,7 +32,7 @@ func (r *remote) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
 			return nil, err
 		}
 	}
-	out.page(&q)
+	page(out, &q)
 	if q.Stat && q.Order != BySize {
 		if err := run.sizes(out.Entries); err != nil {
 			return nil, err
@@ -170,7 +170,7 @@ func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place
 	}
 	for i := range res.Skipped {
 		res.Skipped[i].Path = c.path(res.Skipped[i].Path)
-		r.collect.sum.addSkip(res.Skipped[i])
+		addSkip(&r.collect.sum, res.Skipped[i])
 	}
 	for why, n := range res.SkippedCount {
 		r.collect.sum.SkippedCount[why] += n

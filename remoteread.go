@@ -53,7 +53,7 @@ func (r *remote) find(ctx context.Context, path string) (*repos.Question, *repos
 
 // Read returns lines of a text file.
 func (r *remote) Read(ctx context.Context, path string, opts *ReadOptions) (*Text, error) {
-	opts, err := opts.checked()
+	opts, err := checkedRead(opts)
 	if err != nil {
 		return nil, err
 	}

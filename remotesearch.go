@@ -37,7 +37,7 @@ type remoteRun struct {
 // SearchEach answers a query from the servers and the checkouts.
 func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) error) (*Summary, error) {
 	started := time.Now()
-	pattern, err := match.CompileAny(q.patterns(), q.Match)
+	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
 		return nil, err
 	}
@@ -45,16 +45,16 @@ func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) erro
 	if err != nil {
 		return nil, err
 	}
-	search, cancel := q.within(ctx)
+	search, cancel := within(ctx, &q)
 	defer cancel()
 	run := &remoteRun{
 		r: r, q: &q, ctx: search, want: want, pattern: pattern,
-		request: q.request(), matching: pattern.NewSearch(search), scanners: make([]*scan.Scanner, r.workers),
+		request: scanRequest(&q), matching: pattern.NewSearch(search), scanners: make([]*scan.Scanner, r.workers),
 		collect: newCollector(&q, yield),
 	}
 	run.tiny = sync.OnceValue(run.matchesTiny)
 	switch {
-	case q.Invert || q.Without: // every file is wanted
+	case q.Invert || q.FilesWithoutMatch: // every file is wanted
 	case q.Match.Syntax == match.Words:
 		run.want.Need = anyWord(pattern.Need())
 	default:
@@ -68,7 +68,7 @@ func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) erro
 	sum.Stats.Strategy, sum.Stats.Remote = pattern.Strategy(), true
 	sum.Stats.Plan = run.plan("candidates")
 	sum.Stats.Elapsed = time.Since(started)
-	return sum.ended(ctx, err)
+	return ended(ctx, sum, err)
 }
 
 // plan says how the servers were asked.
@@ -88,7 +88,7 @@ func (r *remote) want(s *Scope) (repos.Want, error) {
 	if err != nil {
 		return repos.Want{}, err
 	}
-	return repos.Want{Walk: f.opts, Types: f.types, Globs: s.Globs, Dialect: s.Dialect.internal(), TypeGlobs: s.Types}, nil
+	return repos.Want{Walk: f.opts, Types: f.types, Globs: s.Globs, Dialect: globDialect(s.Dialect), TypeGlobs: s.Types}, nil
 }
 
 // anyWord is the need of a pattern of words where one of them is enough.
@@ -165,14 +165,14 @@ func (r *remoteRun) noteLost() {
 	for _, f := range r.ask.Failures[r.noted:] {
 		r.noted++
 		r.r.log.Warn("zoekt: no answer", "server", f.Name, "err", f.Err)
-		r.collect.sum.lostServer(f.Name, f.Err)
+		lostServer(&r.collect.sum, f.Name, f.Err)
 	}
 }
 
 // lostServer makes an answer incomplete and names the server.
-func (s *Summary) lostServer(name string, err error) {
+func lostServer(s *Summary, name string, err error) {
 	s.SkippedCount[Unreadable]++
-	s.addSkip(Skip{Path: name, Reason: Unreadable, Detail: fmt.Sprintf("server %s: %v", name, err)})
+	addSkip(s, Skip{Path: name, Reason: Unreadable, Detail: fmt.Sprintf("server %s: %v", name, err)})
 	s.Exact = false
 }
 
@@ -201,7 +201,7 @@ func (r *remoteRun) part(part *repos.Part, judge *repos.Judge) error {
 func (r *remoteRun) candidates(part *repos.Part, judge *repos.Judge) ([]repos.File, error) {
 	files, left, err := r.ask.Candidates(r.ctx, part, judge)
 	r.noteLost()
-	r.collect.sum.addReport(&left)
+	addReport(&r.collect.sum, &left)
 	return files, err
 }
 
@@ -287,7 +287,7 @@ func (r *remoteRun) search(files []repos.File) error {
 			repo := b.Files[i].Repo
 			f.info.ModTime = repo.Changed
 			if doc := b.Doc(i); doc != nil && f.err == nil && f.res.Matched > 0 {
-				r.collect.sum.Stats.from(repo.Name, doc.Commit)
+				addCommit(&r.collect.sum.Stats, repo.Name, doc.Commit)
 			}
 			return r.collect.add(b.Files[i].Path, f)
 		})
@@ -311,8 +311,8 @@ func (r *remoteRun) outcomeOf(worker int, b *repos.Batch, i int) (*found, bool) 
 	return out, true
 }
 
-// from notes which commit a hit comes from.
-func (s *Stats) from(repo, commit string) {
+// addCommit notes which commit a hit comes from.
+func addCommit(s *Stats, repo, commit string) {
 	if commit == "" {
 		return
 	}

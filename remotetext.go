@@ -83,7 +83,7 @@ func (t *remoteTexts[T]) texts(files []repos.File) error {
 			return r, r != nil
 		}, func(i int, r *T) error {
 			if r != nil {
-				t.collect.sum.Stats.from(b.Files[i].Repo.Name, b.Doc(i).Commit)
+				addCommit(&t.collect.sum.Stats, b.Files[i].Repo.Name, b.Doc(i).Commit)
 				t.deliver(b.Files[i].Path, r)
 			} else if known := t.outcome(b.Files[i].Absent); known.res.Skip != scan.NotSkipped || known.err != nil {
 				return t.collect.add(b.Files[i].Path, known)
@@ -113,7 +113,7 @@ func (t *remoteTexts[T]) local(p *repos.Part, judge *repos.Judge, at *repos.Plac
 	}, func(path string, r *T) { t.deliver(c.path(path), r) })
 	for i := range part.Skipped {
 		part.Skipped[i].Path = c.path(part.Skipped[i].Path)
-		t.collect.sum.addSkip(part.Skipped[i])
+		addSkip(&t.collect.sum, part.Skipped[i])
 	}
 	for why, n := range part.SkippedCount {
 		t.collect.sum.SkippedCount[why] += n

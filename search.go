@@ -37,7 +37,7 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 		return w.elsewhere.SearchEach(ctx, q, yield)
 	}
 	started := time.Now()
-	pattern, err := match.CompileAny(q.patterns(), q.Match)
+	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 	if err != nil {
 		return nil, err
 	}
-	search, cancel := q.within(ctx)
+	search, cancel := within(ctx, &q)
 	defer cancel()
 	run := &searchRun{
 		ws: w, q: &q, ctx: search, filter: filter, pattern: pattern,
-		request:  q.request(),
+		request:  scanRequest(&q),
 		matching: pattern.NewSearch(search),
 		scanners: make([]worker, w.workers),
 		collect:  newCollector(&q, yield),
@@ -62,11 +62,11 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 	sum = &run.collect.sum
 	sum.Stats.Strategy = pattern.Strategy()
 	sum.Stats.Elapsed = time.Since(started)
-	return sum.ended(ctx, err)
+	return ended(ctx, sum, err)
 }
 
 // within bounds the time of a search.
-func (q *Query) within(ctx context.Context) (context.Context, context.CancelFunc) {
+func within(ctx context.Context, q *Query) (context.Context, context.CancelFunc) {
 	if q.Limits.Time > 0 {
 		return context.WithTimeout(ctx, q.Limits.Time)
 	}
@@ -75,13 +75,13 @@ func (q *Query) within(ctx context.Context) (context.Context, context.CancelFunc
 
 // ended tells by the error that ended a search, whose caller has ctx, which limit
 // was reached; any other error is the search's.
-func (s *Summary) ended(ctx context.Context, err error) (*Summary, error) {
+func ended(ctx context.Context, s *Summary, err error) (*Summary, error) {
 	switch {
 	case err == nil || errors.Is(err, errEnough):
 	case errors.Is(err, match.ErrBudget):
-		s.stop(StopBudget)
+		stop(s, StopBudget)
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		s.stop(StopTime)
+		stop(s, StopTime)
 	default:
 		return nil, err
 	}
@@ -92,22 +92,22 @@ func (s *Summary) ended(ctx context.Context, err error) (*Summary, error) {
 // standard input. The scope has no say; the file's path is "".
 func SearchText(ctx context.Context, r io.Reader, q Query, yield func(*File) error) (*Summary, error) {
 	started := time.Now()
-	pattern, err := match.CompileAny(q.patterns(), q.Match)
+	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
 		return nil, err
 	}
 	c := newCollector(&q, yield)
-	request := q.request()
+	request := scanRequest(&q)
 	out := &found{}
 	out.res, out.err = scan.New(pattern.NewSearch(ctx).NewMatcher()).File(r, 0, &request)
 	if err = c.add("", out); err == nil {
 		err = c.finish()
 	}
 	c.sum.Stats = Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
-	return c.sum.ended(ctx, err)
+	return ended(ctx, &c.sum, err)
 }
 
-func (q *Query) patterns() []string {
+func patterns(q *Query) []string {
 	if q.Pattern == "" && len(q.Patterns) > 0 {
 		return q.Patterns
 	}
@@ -115,18 +115,18 @@ func (q *Query) patterns() []string {
 }
 
 // request is what the scanner is asked of every file.
-func (q *Query) request() scan.Request {
+func scanRequest(q *Query) scan.Request {
 	r := scan.Request{
 		Before: q.Before, After: q.After, Invert: q.Invert,
 		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary,
-		MaxLines: q.Limits.LinesAFile, MaxText: q.Limits.LineBytes,
+		MaxLines: q.Limits.LinesPerFile, MaxText: q.Limits.LineBytes,
 	}
 	if q.Limits.Lines > 0 {
 		r.KeepHits = q.Offset + q.Limits.Lines + 1
 	}
 	if q.Limits.Blocks > 0 {
 		// One more than can be given shows that there are more.
-		r.Gap, r.KeepBlocks, r.BlockLines = q.blockGap(), q.Offset+q.Limits.Blocks+1, q.Limits.BlockLines
+		r.Gap, r.KeepBlocks, r.BlockLines = blockGap(q), q.Offset+q.Limits.Blocks+1, q.Limits.BlockLines
 	}
 	switch q.Detail {
 	case Counts:
@@ -198,7 +198,7 @@ func (r *searchRun) path(path string) error {
 	opts.Start = start
 	report, err := walk.Each(r.ctx, r.ws.root, &opts, r.work, r.collect.add)
 	r.collect.sum.Stats.Plan = "scan"
-	r.collect.sum.addReport(&report)
+	addReport(&r.collect.sum, &report)
 	r.gatherStats()
 	return err
 }
@@ -262,7 +262,7 @@ func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
 	r.scan(k, f, out)
 	k.searched++
 	k.bytes += out.res.Bytes
-	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.Without {
+	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch {
 		*out = found{}
 		k.spare = out
 		return nil, false

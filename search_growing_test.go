@@ -34,7 +34,7 @@ func TestGrowingFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &Query{Detail: Counts}
-	run := &searchRun{q: q, request: q.request(), matching: match.MustCompile("foo", match.Options{}).NewSearch(t.Context())}
+	run := &searchRun{q: q, request: scanRequest(q), matching: match.MustCompile("foo", match.Options{}).NewSearch(t.Context())}
 	var out found
 	run.scan(&worker{}, f, &out)
 	if out.err != nil || out.res.Matched != 2 {

@@ -93,8 +93,8 @@ func TestSearchOrderAndScope(t *testing.T) {
 		{"an ignored folder that is named", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Paths: []string{"build"}}}, []string{"build/out.txt:1:foo"}},
 		{"a glob", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Globs: []string{"*.go", "!vendor/**"}}}, []string{"a.go:3:func foo() {}", "a/b.go:1:foo"}},
 		{"types and globs", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Globs: []string{"a*"}, Types: []string{"*.txt"}}}, []string{"a-b.txt:1:foo"}},
-		{"hidden, but never protected or secret", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Hidden: true, Globs: []string{".*"}}}, []string{".hidden:1:foo"}},
-		{"ignored", quarry.Query{Pattern: "foo", Scope: quarry.Scope{Ignored: true, Globs: []string{"out.txt"}}}, []string{"build/out.txt:1:foo"}},
+		{"hidden, but never protected or secret", quarry.Query{Pattern: "foo", Scope: quarry.Scope{IncludeHidden: true, Globs: []string{".*"}}}, []string{".hidden:1:foo"}},
+		{"ignored", quarry.Query{Pattern: "foo", Scope: quarry.Scope{IncludeIgnored: true, Globs: []string{"out.txt"}}}, []string{"build/out.txt:1:foo"}},
 		{"context", quarry.Query{Pattern: "two", Before: 1, After: 1}, []string{"docs/x.md-1-one", "docs/x.md:2:foo two", "docs/x.md-3-three"}},
 		{"CRLF isn't text", quarry.Query{Pattern: "bar$", Scope: quarry.Scope{Paths: []string{"crlf.txt"}}}, []string{"crlf.txt:2:bar"}},
 		{"inverted", quarry.Query{Pattern: "func", Invert: true, Scope: quarry.Scope{Paths: []string{"a.go"}}}, []string{"a.go:1:package a", "a.go:2:"}},
@@ -123,7 +123,7 @@ func TestSearchLimits(t *testing.T) {
 		{"files", quarry.Query{Limits: quarry.Limits{Files: 1, CountTo: 1000}}, []string{"a-b.txt:1:foo"}, quarry.StopFiles, 8, true},
 		{"within a file", quarry.Query{Limits: quarry.Limits{Lines: 7, CountTo: 1000}, Offset: 5}, []string{"vendor/v/v.go:1:foo", "vendor/v/v.go:2:foo", "vendor/v/v.go:3:foo"}, "", 8, true},
 		{"offset", quarry.Query{Offset: 6}, []string{"vendor/v/v.go:2:foo", "vendor/v/v.go:3:foo"}, "", 8, true},
-		{"a file's lines", quarry.Query{Limits: quarry.Limits{LinesAFile: 1}, Scope: quarry.Scope{Paths: []string{"vendor"}}}, []string{"vendor/v/v.go:1:foo"}, "", 1, true},
+		{"a file's lines", quarry.Query{Limits: quarry.Limits{LinesPerFile: 1}, Scope: quarry.Scope{Paths: []string{"vendor"}}}, []string{"vendor/v/v.go:1:foo"}, "", 1, true},
 	} {
 		c.q.Pattern = "foo"
 		r := search(t, ws, c.q)
@@ -157,7 +157,7 @@ func TestSearchDetails(t *testing.T) {
 	if f := r.Files[0]; f.Matched != 2 || f.Matches != 4 || f.Lines != nil {
 		t.Errorf("counts: %+v", f)
 	}
-	r = search(t, ws, quarry.Query{Pattern: "foo", Detail: quarry.Files, Without: true})
+	r = search(t, ws, quarry.Query{Pattern: "foo", Detail: quarry.Files, FilesWithoutMatch: true})
 	if len(r.Files) != 1 || r.Files[0].Path != "empty" {
 		t.Errorf("files without match: %+v", r.Files)
 	}

@@ -16,7 +16,7 @@ import (
 
 // shareVersion changes with the form of the messages: two programs of different
 // versions don't understand each other, and scan.
-const shareVersion = 1
+const shareVersion = 2
 
 // request is what is asked of an owner.
 type request struct {
@@ -155,7 +155,7 @@ func (h *handed) rest() func(*File) error {
 // With errNoIndex the search is still to be made, and what it finds is for
 // rest: the files of an owner that died don't come twice.
 func (w *Workspace) askSearch(ctx context.Context, q *Query, yield func(*File) error) (sum *Summary, rest func(*File) error, err error) {
-	if q.NoIndex || q.Ignored || q.Invert {
+	if q.NoIndex || q.IncludeIgnored || q.Invert {
 		return nil, yield, errNoIndex
 	}
 	to := &handed{yield: yield}
@@ -186,7 +186,7 @@ func (w *Workspace) askSearch(ctx context.Context, q *Query, yield func(*File) e
 }
 
 func (w *Workspace) askFind(ctx context.Context, q *FindQuery) (*FindResult, error) {
-	if q.NoIndex || q.Ignored || q.Stat || q.Order != ByPath || q.Kind != OnlyFiles {
+	if q.NoIndex || q.IncludeIgnored || q.Stat || q.Order != ByPath || q.Kind != OnlyFiles {
 		return nil, errNoIndex
 	}
 	var r *FindResult

@@ -19,7 +19,7 @@ import (
 var layers = map[string][]string{
 	"cmd/quarry": {"internal/cli"},
 	".": {
-		"match", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
+		"match", "search", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
 		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
 		"internal/index",
 		"internal/owner",
@@ -27,6 +27,7 @@ var layers = map[string][]string{
 		"internal/watch",
 	},
 	"match":   {"internal/re/..."},
+	"search":  {"match"},
 	"tool":    {},
 	"toolset": {".", "tool", "internal/profile"},
 
@@ -67,7 +68,7 @@ var layers = map[string][]string{
 	},
 	"internal/owner": {"internal/rootfs"},
 	"internal/rank":  {"match"},
-	"internal/scan":  {"match", "internal/re/vec", "internal/textfile"},
+	"internal/scan":  {"match", "search", "internal/re/vec", "internal/textfile"},
 	"internal/vault": {},
 
 	"internal/journal": {"internal/rootfs"},

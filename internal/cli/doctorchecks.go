@@ -88,7 +88,7 @@ func (x *examining) checkIgnore() error {
 	if err != nil || len(shown.Entries) > 0 {
 		return err
 	}
-	all, err := ws.Find(x.ctx, quarry.FindQuery{Scope: quarry.Scope{Ignored: true}, Limit: 1})
+	all, err := ws.Find(x.ctx, quarry.FindQuery{Scope: quarry.Scope{IncludeIgnored: true}, Limit: 1})
 	if err != nil || len(all.Entries) == 0 {
 		return err
 	}
@@ -360,7 +360,7 @@ func (x *examining) checkLimits() error {
 		return err
 	}
 	defer ws.Close()
-	folders, err := ws.Find(x.ctx, quarry.FindQuery{Kind: quarry.OnlyFolders, Scope: quarry.Scope{Hidden: true}})
+	folders, err := ws.Find(x.ctx, quarry.FindQuery{Kind: quarry.OnlyFolders, Scope: quarry.Scope{IncludeHidden: true}})
 	if err != nil {
 		return err
 	}

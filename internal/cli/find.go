@@ -72,7 +72,7 @@ func (f *findFlags) groups() []flagGroup {
 func (f *findFlags) query(globs []string) (quarry.FindQuery, error) {
 	q := quarry.FindQuery{Limit: f.limit}
 	q.Globs = append(globs, f.globs...)
-	q.Hidden, q.Ignored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
+	q.IncludeHidden, q.IncludeIgnored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
 	q.MaxDepth, q.NoIndex = f.maxDepth, f.noIndex
 	if f.maxDepth < 0 || f.limit < 0 {
 		return q, errors.New("--max-depth and --limit can't be negative")

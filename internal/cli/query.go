@@ -34,14 +34,14 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q quarry.Query, pat
 		return q, nil, err
 	}
 	q.Globs = f.globs
-	q.Hidden = f.hidden || f.unrestricted >= 2
-	q.Ignored = f.noIgnore || f.unrestricted >= 1
+	q.IncludeHidden = f.hidden || f.unrestricted >= 2
+	q.IncludeIgnored = f.noIgnore || f.unrestricted >= 1
 	q.NoIndex = f.noIndex
 	q.Binary = f.text || f.unrestricted >= 3
 	q.MaxDepth = f.maxDepth
 	q.Invert = f.invert
 	q.Before, q.After = f.contextLines()
-	q.Limits = quarry.Limits{LinesAFile: f.maxCount, Time: f.timeout}
+	q.Limits = quarry.Limits{LinesPerFile: f.maxCount, Time: f.timeout}
 	if by, _ := f.order(); by == "modified" {
 		q.Order = quarry.ByModTime
 	}
@@ -53,7 +53,7 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q quarry.Query, pat
 func (f *searchFlags) detail(q *quarry.Query) {
 	switch mode := f.shownMode(); {
 	case mode == "files-without-match":
-		q.Detail, q.Without = quarry.Files, true
+		q.Detail, q.FilesWithoutMatch = quarry.Files, true
 	case f.quiet && mode != "json" || mode == "files-with-matches":
 		q.Detail = quarry.Files
 	case mode == "count" || mode == "count-matches":

@@ -42,8 +42,8 @@ func (r *searching) zeroNotes() []string {
 		notes = append(notes, "searched were only files that pass "+string(appendEscaped(nil, []byte(filters))))
 		note(n, "%d other %s: leave the filter out to see %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
-	if !r.q.Ignored || !r.q.Hidden {
-		n := r.wider(func(q *quarry.Query) { q.Ignored, q.Hidden = true, true })
+	if !r.q.IncludeIgnored || !r.q.IncludeHidden {
+		n := r.wider(func(q *quarry.Query) { q.IncludeIgnored, q.IncludeHidden = true, true })
 		note(n, "%d hidden or ignored %s: -uu shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if n := r.total.SkippedCount[quarry.Binary]; n > 0 {
@@ -63,7 +63,7 @@ func (r *searching) zeroNotes() []string {
 // wider counts the files a changed query finds, as far as a second goes.
 func (r *searching) wider(change func(*quarry.Query)) int {
 	q := r.q
-	q.Detail, q.Without, q.Spans, q.CountMatches = quarry.Files, false, false, false
+	q.Detail, q.FilesWithoutMatch, q.Spans, q.CountMatches = quarry.Files, false, false, false
 	q.Limits.Time = zeroTime
 	change(&q)
 	n := 0

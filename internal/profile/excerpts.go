@@ -139,7 +139,7 @@ func (c *call) mostMatches(ctx context.Context, q quarry.Query) ([]counted, *qua
 func (c *call) read(ctx context.Context, q quarry.Query, page []counted) ([]quarry.File, error) {
 	q.Before = c.either("context_lines", vaultContext, maxContext)
 	q.After = q.Before
-	q.Limits.LinesAFile = c.o.Budget/shortLine + 1
+	q.Limits.LinesPerFile = c.o.Budget/shortLine + 1
 	var files []quarry.File
 	for _, f := range page {
 		q.Paths = []string{f.path}

@@ -49,11 +49,11 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	q := quarry.FindQuery{
-		Scope: quarry.Scope{Globs: []string{c.glob("pattern", "")}, Dialect: quarry.Minimatch, Hidden: true},
+		Scope: quarry.Scope{Globs: []string{c.glob("pattern", "")}, Dialect: quarry.Minimatch, IncludeHidden: true},
 		Limit: c.Int("limit"), Offset: c.Int("offset"),
 	}
 	if c.union() {
-		q.Dialect, q.Hidden, q.Ignored = quarry.Gitignore, c.Bool("include_hidden"), c.Bool("include_ignored")
+		q.Dialect, q.IncludeHidden, q.IncludeIgnored = quarry.Gitignore, c.Bool("include_hidden"), c.Bool("include_ignored")
 	}
 	if c.o.NoIndex && !c.union() {
 		// The pattern is checked first, so that a bad one is heard of.
@@ -206,7 +206,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		base = info.Path
 	}
 	q := quarry.FindQuery{
-		Scope: quarry.Scope{Paths: []string{base}, Globs: []string{pattern}, Hidden: c.Bool("include_hidden"), Ignored: c.Bool("include_ignored")},
+		Scope: quarry.Scope{Paths: []string{base}, Globs: []string{pattern}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored")},
 		Kind:  quarry.FilesAndFolders, Order: quarry.ByModTime, Limit: min(c.Int("max_results"), maxEntries), Offset: c.Int("offset"),
 	}
 	c.vaultScope(&q.Scope)

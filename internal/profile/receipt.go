@@ -51,11 +51,11 @@ func (c *call) scope(q *quarry.Query, filter string) string {
 		where += ", " + filter + " " + quoted(strings.Join(q.Globs, ", "))
 	}
 	switch {
-	case !q.Hidden && !q.Ignored:
+	case !q.IncludeHidden && !q.IncludeIgnored:
 		where += ", without hidden and ignored files"
-	case !q.Hidden:
+	case !q.IncludeHidden:
 		where += ", without hidden files"
-	case !q.Ignored:
+	case !q.IncludeIgnored:
 		where += ", without ignored files"
 	}
 	return where

@@ -82,7 +82,7 @@ func (c *call) query(pattern, glob string) quarry.Query {
 	q := quarry.Query{
 		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
 		Scope: quarry.Scope{
-			Paths: []string{c.path("path")}, Hidden: c.Bool("include_hidden"), Ignored: c.Bool("include_ignored"),
+			Paths: []string{c.path("path")}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored"),
 		},
 		Limits: quarry.Limits{LineBytes: longLine},
 	}

@@ -48,7 +48,7 @@ func searchCode(e *env) *tool.Tool {
 
 func rankCode(ctx context.Context, c *call) (*answer, error) {
 	q := quarry.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k")}
-	q.Hidden = c.is("smcp")
+	q.IncludeHidden = c.is("smcp")
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, quarry.ErrNoWords) {
 		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}

@@ -141,15 +141,15 @@ func (c *call) zero(ctx context.Context, q quarry.Query, sum *quarry.Summary, fi
 	nothing := len(l.found) == 0
 	var hidden seen
 	known := sum.Stats.Plan == "scan" // an index doesn't count what it leaves out
-	if !q.Hidden && (!known || sum.SkippedCount[quarry.Hidden] > 0) {
-		hidden = l.search(ctx, withHidden, q, func(q *quarry.Query) { q.Hidden = true })
+	if !q.IncludeHidden && (!known || sum.SkippedCount[quarry.Hidden] > 0) {
+		hidden = l.search(ctx, withHidden, q, func(q *quarry.Query) { q.IncludeHidden = true })
 	}
-	if !q.Ignored && (!known || sum.SkippedCount[quarry.Ignored] > 0) {
+	if !q.IncludeIgnored && (!known || sum.SkippedCount[quarry.Ignored] > 0) {
 		l.ignored(ctx, withBoth, q, hidden)
 	}
-	if nothing && len(l.found) == 0 && len(q.Globs) > 0 && !q.Ignored {
+	if nothing && len(l.found) == 0 && len(q.Globs) > 0 && !q.IncludeIgnored {
 		all := q
-		all.Globs, all.Hidden = nil, true
+		all.Globs, all.IncludeHidden = nil, true
 		l.ignored(ctx, "without "+filter+", "+withBoth, all, l.ask(ctx, all))
 	}
 	parts := append([]string{"searched " + c.scope(&q, filter)}, l.parts()...)
@@ -179,8 +179,8 @@ func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery) []string {
 	if len(l.found) == 0 && !strings.ContainsAny(q.Globs[0], "*?[{") {
 		look("as a part of a path", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**" + q.Globs[0] + "**"} })
 	}
-	if !q.Hidden || !q.Ignored {
-		look(withBoth, func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
+	if !q.IncludeHidden || !q.IncludeIgnored {
+		look(withBoth, func(q *quarry.FindQuery) { q.IncludeHidden, q.IncludeIgnored = true, true })
 	}
 	return append([]string{"searched " + c.scope(&scope, "")}, l.parts()...)
 }
@@ -201,8 +201,8 @@ func (c *call) zeroList(ctx context.Context, q quarry.FindQuery) []string {
 	if strings.ToLower(q.Globs[0]) != strings.ToUpper(q.Globs[0]) {
 		look("in any letter case", func(q *quarry.FindQuery) { q.Dialect = quarry.Vault })
 	}
-	if !q.Hidden || !q.Ignored {
-		look(withBoth, func(q *quarry.FindQuery) { q.Hidden, q.Ignored = true, true })
+	if !q.IncludeHidden || !q.IncludeIgnored {
+		look(withBoth, func(q *quarry.FindQuery) { q.IncludeHidden, q.IncludeIgnored = true, true })
 	}
 	if q.MaxDepth == 1 {
 		look("at any depth (**/"+render.Name(q.Globs[0])+")", func(q *quarry.FindQuery) { q.MaxDepth = 0 })

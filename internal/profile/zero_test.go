@@ -77,12 +77,12 @@ func TestZeroKnowsIgnoredFiles(t *testing.T) {
 				if narrow.FilesMatched > 0 {
 					continue
 				}
-				q.Hidden = true
+				q.IncludeHidden = true
 				hidden, err := ws.Search(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)
 				}
-				q.Ignored = true
+				q.IncludeIgnored = true
 				wide, err := ws.Search(t.Context(), q)
 				if err != nil {
 					t.Fatal(err)

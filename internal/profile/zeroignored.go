@@ -27,7 +27,7 @@ func (l *looking) ignored(ctx context.Context, what string, q quarry.Query, hidd
 	}
 	var s seen
 	if len(paths) > 0 {
-		q.Paths, q.Globs, q.Hidden, q.Ignored = paths, nil, true, true
+		q.Paths, q.Globs, q.IncludeHidden, q.IncludeIgnored = paths, nil, true, true
 		s = l.ask(ctx, q)
 	}
 	s.cut = s.cut || cut
@@ -45,12 +45,12 @@ func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) (paths []stri
 	ctx, cancel := context.WithDeadline(ctx, l.until)
 	defer cancel()
 	find := quarry.FindQuery{Scope: q.Scope}
-	find.Hidden = true
+	find.IncludeHidden = true
 	shown, err := l.c.ws.Find(ctx, find)
 	if err != nil {
 		return nil, ctx.Err() != nil
 	}
-	find.Ignored = true
+	find.IncludeIgnored = true
 	all, err := l.c.ws.Find(ctx, find)
 	if err != nil {
 		return nil, ctx.Err() != nil

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"quarry/match"
+	"quarry/search"
 )
 
 // split cuts the lines of a result into blocks.
-func split(lines []Line) [][]Line {
-	var blocks [][]Line
+func split(lines []search.Line) [][]search.Line {
+	var blocks [][]search.Line
 	for i, l := range lines {
 		if i == 0 || l.Number != lines[i-1].Number+1 {
 			blocks = append(blocks, nil)

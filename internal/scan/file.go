@@ -9,6 +9,7 @@ import (
 
 	"quarry/internal/re/vec"
 	"quarry/internal/textfile"
+	"quarry/search"
 )
 
 var errBinary = errors.New("binary file")
@@ -301,7 +302,7 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 	f.countTo(block, h.start)
 	_, after := lineEnd(block, h.start)
 	text := f.textOf(block, h)
-	line := Line{
+	line := search.Line{
 		Number: f.line + 1,
 		Offset: f.base + int64(h.start),
 		Ending: ending(block[h.end:after]),
@@ -322,7 +323,7 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 
 // cut copies the text of a line into the result, at most MaxText bytes of it
 // around the first match.
-func (f *file) cut(line *Line, text []byte) {
+func (f *file) cut(line *search.Line, text []byte) {
 	from, to := 0, len(text)
 	if most := f.req.MaxText; most > 0 && len(text) > most {
 		if len(line.Spans) > 0 {
@@ -345,21 +346,21 @@ func (f *file) cut(line *Line, text []byte) {
 	line.Text = f.arena[n:len(f.arena):len(f.arena)]
 }
 
-func shiftSpans(spans []Span, from, to int) []Span {
+func shiftSpans(spans []search.Span, from, to int) []search.Span {
 	kept := spans[:0]
 	for _, s := range spans {
 		if s.Start < to && s.End >= from {
-			kept = append(kept, Span{max(s.Start, from) - from, min(s.End, to) - from})
+			kept = append(kept, search.Span{Start: max(s.Start, from) - from, End: min(s.End, to) - from})
 		}
 	}
 	return kept
 }
 
 // spans lists the matches in one line.
-func (f *file) spans(line []byte) []Span {
-	var spans []Span
+func (f *file) spans(line []byte) []search.Span {
+	var spans []search.Span
 	f.m.EachInLine(line, func(start, end int) bool {
-		spans = append(spans, Span{start, end})
+		spans = append(spans, search.Span{Start: start, End: end})
 		return true
 	})
 	return spans

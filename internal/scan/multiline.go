@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"quarry/internal/re/vec"
+	"quarry/search"
 )
 
 // whole reads a file into memory and searches it as one text, which a pattern
@@ -54,7 +55,7 @@ func (f *file) multiline(text []byte) {
 }
 
 func (f *file) touched(text []byte) {
-	var spans []Span // of the block being gathered, in the text
+	var spans []search.Span // of the block being gathered, in the text
 	blockEnd := -1
 	f.m.Each(text, func(start, end int) bool {
 		lineStart, _ := vec.LineBounds(text, start)
@@ -71,7 +72,7 @@ func (f *file) touched(text []byte) {
 			spans = spans[:0]
 		}
 		f.out.Matched++
-		spans = append(spans, Span{start, end})
+		spans = append(spans, search.Span{Start: start, End: end})
 		blockEnd = max(blockEnd, blockLimit(text, start, end))
 		if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
 			f.full, f.out.Stopped = true, true
@@ -97,7 +98,7 @@ func blockLimit(text []byte, start, end int) int {
 }
 
 // flush shows the lines of a block.
-func (f *file) flush(text []byte, spans []Span, limit int) {
+func (f *file) flush(text []byte, spans []search.Span, limit int) {
 	if f.req.Detail != Lines {
 		return
 	}
@@ -118,9 +119,9 @@ func (f *file) flush(text []byte, spans []Span, limit int) {
 
 // showPart shows one line of a block with its share of the matches, and
 // returns those that reach the lines after it.
-func (f *file) showPart(text []byte, at, end, after int, spans []Span) []Span {
+func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []search.Span {
 	f.countTo(text, at)
-	line := Line{
+	line := search.Line{
 		Number: f.line + 1,
 		Offset: f.base + int64(at),
 		Ending: ending(text[end:after]),
@@ -131,11 +132,11 @@ func (f *file) showPart(text []byte, at, end, after int, spans []Span) []Span {
 		if s.Start >= after && s.Start > at {
 			break
 		}
-		if part := (Span{clamp(s.Start, at, end) - at, clamp(s.End, at, end) - at}); part.Start < part.End || s.Start == s.End {
+		if part := (search.Span{Start: clamp(s.Start, at, end) - at, End: clamp(s.End, at, end) - at}); part.Start < part.End || s.Start == s.End {
 			line.Spans = append(line.Spans, part) // not where only the line's ending matches
 		}
 		if s.Start >= at {
-			line.Whole = append(line.Whole, Span{s.Start - at, s.End - at})
+			line.Whole = append(line.Whole, search.Span{Start: s.Start - at, End: s.End - at})
 		}
 	}
 	f.cut(&line, text[at:end])

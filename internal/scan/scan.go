@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"quarry/match"
+	"quarry/search"
 )
 
 const (
@@ -57,31 +58,6 @@ type Request struct {
 	KeepBlocks, BlockLines int
 }
 
-// Span is a match in Line.Text.
-type Span struct{ Start, End int }
-
-// Line is a reported line.
-type Line struct {
-	Number int   // from 1
-	Offset int64 // of its first byte in the text, after decoding
-	Text   []byte
-	Ending string // "\n", "\r\n", or "" at the end of the file
-	Hit    bool   // it matches; context otherwise
-	Spans  []Span // when asked for; inverted, those of the context
-
-	// Whole are, in multiline mode, the matches that begin in this line, as
-	// offsets from its first byte. They may end in a later line of the block:
-	// its text is the lines' Text and Ending one after the other.
-	Whole []Span
-
-	// CutBefore and CutAfter count the bytes missing from Text.
-	CutBefore, CutAfter int
-
-	// Block numbers the blocks of multiline mode: adjoining lines that matches
-	// touch. By lines every matching line is one.
-	Block int
-}
-
 // Skip says why a file, or the rest of it, was not searched.
 type Skip uint8
 
@@ -97,7 +73,7 @@ func (s Skip) String() string {
 
 // Result is what was found in a file.
 type Result struct {
-	Lines   []Line
+	Lines   []search.Line
 	Matched int // matching lines; in multiline mode, matches
 	Matches int // matches, when Request.Matches or Spans asked
 	Blocks  int // when Request.Gap asked

@@ -13,6 +13,7 @@ import (
 
 	"quarry/internal/textfile"
 	"quarry/match"
+	"quarry/search"
 )
 
 // dribble gives at most n bytes a read, so that lines and characters are cut
@@ -72,7 +73,7 @@ func reference(text string, m *match.Matcher, req *Request) Result {
 	}
 	for i, r := range rows {
 		if shown[i] {
-			out.Lines = append(out.Lines, Line{Number: i + 1, Offset: int64(r.offset), Text: []byte(r.text), Ending: r.ending, Hit: r.hit})
+			out.Lines = append(out.Lines, search.Line{Number: i + 1, Offset: int64(r.offset), Text: []byte(r.text), Ending: r.ending, Hit: r.hit})
 		}
 	}
 	return out

@@ -1,4 +1,10 @@
-package quarry
+// Package search is the contract of searching: what can be asked of a
+// workspace and what it answers. It holds data only; package quarry has the
+// methods.
+//
+// The zero value of every option is its default, and an answer says what it
+// omitted and why: see Summary.
+package search
 
 import (
 	"time"
@@ -17,17 +23,19 @@ type Query struct {
 
 	Scope
 
-	Before, After int  // lines of context
-	Invert        bool // lines that don't match
-	Without       bool // files that have no match; with Detail Files
-	Detail        Detail
-	Spans         bool // where in each line the matches are
-	CountMatches  bool // count matches beside lines
-	Binary        bool // search binary files as text
+	Before, After     int  // lines of context
+	Invert            bool // lines that don't match
+	FilesWithoutMatch bool // files that have no match; with Detail Files
+	Detail            Detail
+	Spans             bool // where in each line the matches are
+	CountMatches      bool // count matches beside lines
+	Binary            bool // search binary files as text
 
 	Order  Order
 	Limits Limits
-	Offset int // leave out this many matching lines first (files with Detail Files, blocks if those are limited)
+	// Offset omits this many matching lines first; files with Detail Files,
+	// blocks if those are limited.
+	Offset int
 }
 
 // Scope says which files a query is about.
@@ -46,13 +54,13 @@ type Scope struct {
 	// file has to pass both.
 	Types []string
 
-	Hidden  bool // with entries whose name begins with a dot
-	Ignored bool // with what ignore files leave out
+	IncludeHidden  bool // entries whose name begins with a dot
+	IncludeIgnored bool // what ignore files exclude
 
-	// StrictHidden leaves hidden entries out even where a rule as !.github asks
-	// for them.
+	// StrictHidden omits hidden entries even where a rule as !.github asks for
+	// them.
 	StrictHidden bool
-	// VaultRules leaves out what userIgnoreFilters of an Obsidian vault name.
+	// VaultRules omits what userIgnoreFilters of an Obsidian vault name.
 	VaultRules bool
 
 	// Extra are further ignore rules, one gitignore pattern each.
@@ -91,17 +99,17 @@ const (
 	BySize                   // largest first; path searches only
 )
 
-// Limits bound an answer; 0 is no limit. What they cut off is said in
-// Result.Stopped.
+// Limits bound an answer; 0 is no limit. Summary.Stopped names the limit that
+// cut it.
 type Limits struct {
-	Files      int           // files with a match
-	Lines      int           // matching lines
-	Blocks     int           // of matching lines whose context touches or overlaps
-	BlockLines int           // lines of one block; the rest of it is left out
-	LinesAFile int           // matching lines of one file
-	Bytes      int           // text of the answer
-	LineBytes  int           // text of one line; it is cut around its first match
-	Time       time.Duration // for the whole search
+	Files        int           // files with a match
+	Lines        int           // matching lines
+	Blocks       int           // of matching lines whose context touches or overlaps
+	BlockLines   int           // lines of one block; the rest of it is omitted
+	LinesPerFile int           // matching lines of one file
+	Bytes        int           // text of the answer
+	LineBytes    int           // text of one line; it is cut around its first match
+	Time         time.Duration // for the whole search
 
 	// CountTo lets counting go on, without text, once Files, Lines, Blocks or
 	// Bytes is reached, up to this many matching lines, or blocks if those are

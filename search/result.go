@@ -1,19 +1,16 @@
-package quarry
+package search
 
-import (
-	"time"
-
-	"quarry/internal/scan"
-)
+import "time"
 
 // Result is the answer to a Query.
 type Result struct {
-	Files []File
+	Files []FileMatch
 	Summary
 }
 
-// File is a file with matches. With Detail Counts and Files it has no lines.
-type File struct {
+// FileMatch is a file with matches. With Detail Counts and Files it has no
+// lines.
+type FileMatch struct {
 	Path    string
 	Lines   []Line
 	Matched int   // matching lines; in multiline mode, matches
@@ -23,17 +20,33 @@ type File struct {
 	ModTime time.Time // when the order asked for it
 }
 
-// Line is a line of an answer: a match (Hit) or its context. Number counts from
-// 1, Text is without the line Ending, and Spans, when asked for, are where the
-// matches are in it. CutBefore and CutAfter count the bytes that Limits.LineBytes
-// took from Text. In multiline mode, lines of one Block belong together, and Whole
-// are the matches that begin here, which may end in a later line.
-type Line = scan.Line
-
 // Span is a match in a line's text: Text[Start:End].
-type Span = scan.Span
+type Span struct{ Start, End int }
 
-// Summary is what a search tells beside what it found.
+// Line is a line of an answer: a match, or its context.
+type Line struct {
+	Number int   // from 1
+	Offset int64 // of its first byte in the text, after decoding
+	Text   []byte
+	Ending string // "\n", "\r\n", or "" at the end of the file
+	Hit    bool   // it matches; context otherwise
+	Spans  []Span // when asked for; inverted, those of the context
+
+	// Whole are, in multiline mode, the matches that begin in this line, as
+	// offsets from its first byte. They may end in a later line of the block:
+	// its text is the lines' Text and Ending one after the other.
+	Whole []Span
+
+	// CutBefore and CutAfter count the bytes that Limits.LineBytes took from
+	// Text.
+	CutBefore, CutAfter int
+
+	// Block numbers the blocks of multiline mode: adjoining lines that matches
+	// touch. By lines every matching line is one.
+	Block int
+}
+
+// Summary is what a search reports beside what it found.
 type Summary struct {
 	FilesMatched int
 	LinesMatched int
@@ -44,11 +57,11 @@ type Summary struct {
 	// before Stopped: lower bounds.
 	Exact bool
 
-	// Stopped says which limit ended the answer; "" when it is complete.
+	// Stopped is the limit that ended the answer; "" when it is complete.
 	Stopped Stop
 
-	// Skipped lists what was not searched and why; SkippedCount has all of it
-	// by reason, the list may be cut.
+	// Skipped lists what was not searched and why. SkippedCount has all of it
+	// by reason; the list holds the first thousand.
 	Skipped      []Skip
 	SkippedCount map[Reason]int
 

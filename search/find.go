@@ -1,0 +1,59 @@
+package search
+
+import "time"
+
+// FindQuery is a search for paths.
+type FindQuery struct {
+	Scope
+	Kind   EntryKind
+	Order  Order
+	Stat   bool // give size and times; implied by an order that needs them
+	Limit  int  // entries to give; 0 is all
+	Offset int
+}
+
+// EntryKind is a kind of entry.
+type EntryKind uint8
+
+const (
+	OnlyFiles EntryKind = iota
+	OnlyFolders
+	FilesAndFolders
+)
+
+// Entry is a path that was found.
+type Entry struct {
+	Path    string
+	Folder  bool
+	Size    int64     // when asked for
+	ModTime time.Time // when asked for
+}
+
+// FindResult is the answer to a FindQuery.
+type FindResult struct {
+	Entries []Entry
+	Total   int // before Limit and Offset; always exact
+	Summary
+}
+
+// CodeQuery is a ranked search for code and prose by words.
+type CodeQuery struct {
+	Query string // words; identifiers are taken apart
+	Scope
+	Limit int // chunks to give; 0 is 10
+}
+
+// Chunk is a piece of a file that answers a ranked search.
+type Chunk struct {
+	Path               string
+	StartLine, EndLine int
+	Text               string
+	Score              float64
+}
+
+// CodeResult is the answer to a CodeQuery, best first.
+type CodeResult struct {
+	Chunks []Chunk
+	Total  int // chunks that have any of the words
+	Summary
+}

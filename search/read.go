@@ -1,0 +1,37 @@
+package search
+
+import "time"
+
+// Info describes a file or folder.
+type Info struct {
+	Path   string
+	Folder bool
+	// Special is set for what is neither a file nor a folder: a pipe, a socket
+	// or a device. It is never opened.
+	Special bool
+	Size    int64
+	ModTime time.Time
+	// Created is the birth time, zero where the file system has none.
+	Created time.Time
+}
+
+// ReadOptions say which part of a file to read; nil is all of it.
+type ReadOptions struct {
+	Start, End int // lines, from 1, both included; 0 is the first and the last
+	MaxLines   int // 0 is no limit
+	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is given
+}
+
+// Text is a part of a text file, decoded.
+type Text struct {
+	Path     string
+	Lines    []string // without line endings
+	First    int      // number of the first line
+	Total    int      // lines in the file
+	Version  string   // of the whole file's content
+	Encoding string   // utf-8, utf-8-bom, utf-16le, utf-16be or windows-1252
+	Ending   string   // lf, crlf, mixed or none
+	// Cut says that MaxLines or MaxBytes ended the text before what was asked
+	// for; CutLine that the last line is not whole.
+	Cut, CutLine bool
+}
