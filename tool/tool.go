@@ -33,6 +33,11 @@ type Tool struct {
 	// Run does the work. An *Error becomes an error result with its code;
 	// any other error one with the code IO_ERROR.
 	Run func(ctx context.Context, args Args) (*Result, error)
+
+	// ErrorText words an error; nil gives its message, and its hint on a line
+	// of its own. badArguments says that Run was not called: the arguments
+	// could not be read. The text must begin with "Error: ".
+	ErrorText func(e *Error, badArguments bool) string
 }
 
 // Hints tell a client what calling a tool may do. They must be true.
@@ -46,7 +51,8 @@ type Hints struct {
 type Result struct {
 	// Text is the whole answer as the model reads it.
 	Text string
-	// Structured is the same answer as a value that marshals to JSON, or nil.
+	// Structured is the same answer as a value that marshals to JSON, with all
+	// of its texts, or nil. Whoever reads only one of the two misses nothing.
 	Structured any
 	// IsError says that the call failed; Text then begins with "Error: ".
 	IsError bool
@@ -81,13 +87,22 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
+// Text is the error as a result: "Error: " and the message, then the hint on a
+// line of its own.
+func (e *Error) Text() string {
+	if e.Hint == "" {
+		return "Error: " + e.Message
+	}
+	return "Error: " + e.Message + "\n" + e.Hint
+}
+
 // Errorf makes an Error without a hint.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
 // errorResult words an error for the model.
-func errorResult(err error) *Result {
+func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	var e *Error
 	switch {
 	case errors.As(err, &e):
@@ -98,11 +113,11 @@ func errorResult(err error) *Result {
 	default:
 		e = &Error{Code: IOError, Message: err.Error()}
 	}
-	text := "Error: " + e.Message
-	if e.Hint != "" {
-		text += "\n" + e.Hint
+	word := t.ErrorText
+	if word == nil {
+		word = func(e *Error, _ bool) string { return e.Text() }
 	}
-	return &Result{Text: text, Structured: map[string]*Error{"error": e}, IsError: true}
+	return &Result{Text: word(e, badArguments), Structured: map[string]*Error{"error": e}, IsError: true}
 }
 
 // Execute calls the tool with JSON arguments. Whatever they are, and whatever
@@ -118,19 +133,19 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 			if panicked != nil {
 				panicked(t.Name, p, debug.Stack())
 			}
-			res = errorResult(&Error{
+			res = t.errorResult(&Error{
 				Code: IOError, Message: fmt.Sprintf("%s failed unexpectedly: %v", t.Name, p),
 				Hint: "This is a bug in quarry. Other calls are not affected.",
-			})
+			}, false)
 		}
 	}()
 	args, err := t.decode(raw)
 	if err != nil {
-		return errorResult(err)
+		return t.errorResult(err, true)
 	}
 	res, runErr := t.Run(ctx, args)
 	if runErr != nil {
-		return errorResult(runErr)
+		return t.errorResult(runErr, false)
 	}
 	if res == nil {
 		res = &Result{}

@@ -28,6 +28,7 @@ type agent struct {
 	profile  string
 	tools    []string
 	readOnly bool
+	data     bool // answers in JSON
 	noIndex  bool
 	allow    []string
 	deny     []string
@@ -59,7 +60,7 @@ func (a *agent) groups() []flagGroup {
 
 // registry makes the tools; without a workspace they can only be described.
 func (a *agent) registry(set *roots.Set) (*tool.Registry, error) {
-	return profile.ForRoots(set, &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex})
+	return profile.ForRoots(set, &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data})
 }
 
 // open opens the roots as an agent may use them. keep says that the process
@@ -224,9 +225,6 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if a.json {
-		raw = withTexts(r.Lookup(args[0]), raw)
-	}
 	res, err := r.Call(cmd.Context(), args[0], raw)
 	if errors.Is(err, tool.ErrUnknown) && !strings.HasSuffix(err.Error(), "?") {
 		return fmt.Errorf("%w; quarry tools lists those of a profile", err)
@@ -243,26 +241,4 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		return errNone
 	}
 	return err
-}
-
-// withTexts asks for the texts of an answer in its structured form, where the
-// tool leaves them out by default.
-func withTexts(t *tool.Tool, raw json.RawMessage) json.RawMessage {
-	var args map[string]json.RawMessage
-	if t == nil || json.Unmarshal(raw, &args) != nil || args["format"] != nil {
-		return raw
-	}
-	for _, p := range t.Params {
-		if p.Name != "format" {
-			continue
-		}
-		if args == nil {
-			args = map[string]json.RawMessage{}
-		}
-		args["format"] = json.RawMessage(`"json"`)
-		if b, err := json.Marshal(args); err == nil {
-			return b
-		}
-	}
-	return raw
 }

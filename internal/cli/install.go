@@ -186,7 +186,7 @@ func (f *installFlags) entry(c *mcpClient, flags *pflag.FlagSet) (*serverEntry, 
 // serverArgs are the flags of the server that were given here.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
-	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "verbose"} {
+	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {
 			continue

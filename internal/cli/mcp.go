@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/internal/mcpserver"
+	"quarry/internal/profile"
 	"quarry/tool"
 )
 
@@ -86,6 +87,7 @@ func (f *mcpFlags) groups() []flagGroup {
 // them too.
 func (f *mcpFlags) serverGroups() []flagGroup {
 	other := newFlagSet()
+	other.BoolVar(&f.data, "structured", false, "answer in JSON, with schemas; for clients that want data")
 	other.BoolVarP(&f.verbose, "verbose", "v", false, "log more, to stderr")
 	return append(f.agent.groups(), flagGroup{"Other", other})
 }
@@ -109,6 +111,7 @@ func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
 	}
 	server, err := mcpserver.New(set.tools, &mcpserver.Options{
 		Version: version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
+		Structured: f.data || profile.InJSON(f.profile),
 	})
 	if err == nil {
 		if listener != nil {

@@ -107,11 +107,7 @@ func (c *webClient) post(body string, headers map[string]string) ([]byte, http.H
 }
 
 type toolAnswer struct {
-	Content           []struct{ Text string }
-	StructuredContent struct {
-		Version string
-		Error   struct{ Code, Message string }
-	}
+	Content []struct{ Text string }
 	IsError bool
 }
 
@@ -259,7 +255,10 @@ func (w *crowdWorker) all(added *[5]atomic.Int64, conflicts *atomic.Int64) error
 	return w.count(w.rnd.IntN(5), added, conflicts)
 }
 
-var countText = regexp.MustCompile(`count: (\d+)`)
+var (
+	countText   = regexp.MustCompile(`count: (\d+)`)
+	versionText = regexp.MustCompile(`\[version ([0-9a-f]+)`)
+)
 
 // count adds one to a counter that all share.
 func (w *crowdWorker) count(i int, added *[5]atomic.Int64, conflicts *atomic.Int64) error {
@@ -271,12 +270,13 @@ func (w *crowdWorker) count(i int, added *[5]atomic.Int64, conflicts *atomic.Int
 			return err
 		}
 		m := countText.FindStringSubmatch(read.Content[0].Text)
-		if read.IsError || m == nil {
+		version := versionText.FindStringSubmatch(read.Content[0].Text)
+		if read.IsError || m == nil || version == nil {
 			return fmt.Errorf("read %s: %s", path, read.Content[0].Text)
 		}
 		n, _ := strconv.Atoi(m[1])
 		done, err := w.c.call("edit_file", map[string]any{
-			"path": path, "old_text": m[0], "new_text": fmt.Sprintf("count: %d", n+1), "expected_version": read.StructuredContent.Version,
+			"path": path, "old_text": m[0], "new_text": fmt.Sprintf("count: %d", n+1), "expected_version": version[1],
 		})
 		if err != nil {
 			return err
@@ -285,8 +285,8 @@ func (w *crowdWorker) count(i int, added *[5]atomic.Int64, conflicts *atomic.Int
 			added[i].Add(1)
 			return nil
 		}
-		if code := done.StructuredContent.Error.Code; code != "CONFLICT" {
-			return fmt.Errorf("edit %s: %s %s", path, code, done.Content[0].Text)
+		if !strings.HasSuffix(done.Content[0].Text, "\n[CONFLICT]") {
+			return fmt.Errorf("edit %s: %s", path, done.Content[0].Text)
 		}
 		conflicts.Add(1)
 	}

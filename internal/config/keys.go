@@ -138,6 +138,7 @@ func Keys() []Key {
 		{Section: "mcp", Name: "deny", Kind: List, Commands: []string{"mcp", "call"}, Example: `["private/**"]`},
 		{Section: "mcp", Name: "force", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "no-index", Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "structured", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "verbose", Commands: []string{"mcp"}},
 		{Section: "mcp", Name: "token-file", Kind: Text, Commands: []string{"mcp"}, With: "http", Example: `"~/.quarry-token"`},
 		{Section: "mcp", Name: "allow-host", Kind: List, Commands: []string{"mcp"}, With: "http", Example: `["quarry.example.com"]`},

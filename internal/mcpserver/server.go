@@ -37,6 +37,10 @@ type Options struct {
 	Version string // of the program
 	// Instructions tell a model which tool is for what, and the policy.
 	Instructions string
+	// Structured gives every result its structured form beside the text, and
+	// every tool the schema of it. Some clients (Claude Code, Copilot, VS Code,
+	// Codex) show the model nothing else then, so the text should be the same.
+	Structured bool
 	// Roots are the folders whose files are resources, with file:// addresses.
 	Roots []Root
 	// Logger hears of what goes wrong; nil is silent.
@@ -48,11 +52,12 @@ type Options struct {
 
 // Server serves one set of tools to any number of clients.
 type Server struct {
-	tools *tool.Registry
-	files *files
-	sdk   *mcp.Server
-	log   *slog.Logger
-	grace time.Duration
+	tools      *tool.Registry
+	files      *files
+	sdk        *mcp.Server
+	log        *slog.Logger
+	grace      time.Duration
+	structured bool
 }
 
 // New makes a server of the tools of a registry.
@@ -63,7 +68,7 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	if opts == nil {
 		opts = &Options{}
 	}
-	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace}
+	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -95,7 +100,7 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	s.sdk = mcp.NewServer(&mcp.Implementation{Name: "quarry", Title: "Quarry", Version: opts.Version}, settings)
 	s.sdk.AddReceivingMiddleware(s.guard)
 	for _, t := range tools.Tools() {
-		definition, err := toolDefinition(t)
+		definition, err := s.definition(t)
 		if err != nil {
 			return nil, err
 		}
@@ -110,8 +115,8 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	return s, nil
 }
 
-// toolDefinition is a tool as the protocol describes it.
-func toolDefinition(t *tool.Tool) (*mcp.Tool, error) {
+// definition is a tool as the protocol describes it.
+func (s *Server) definition(t *tool.Tool) (*mcp.Tool, error) {
 	no, destructive := false, t.Hints.Destructive
 	d := &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
@@ -120,11 +125,14 @@ func toolDefinition(t *tool.Tool) (*mcp.Tool, error) {
 			IdempotentHint: t.Hints.Idempotent, OpenWorldHint: &no,
 		},
 	}
-	if t.OutputSchema != nil {
-		schema, err := orError(t.OutputSchema)
-		if err != nil {
-			return nil, fmt.Errorf("output schema of %s: %w", t.Name, err)
-		}
+	if t.OutputSchema == nil {
+		return d, nil
+	}
+	schema, err := orError(t.OutputSchema)
+	if err != nil {
+		return nil, fmt.Errorf("output schema of %s: %w", t.Name, err)
+	}
+	if s.structured {
 		d.OutputSchema = schema
 	}
 	return d, nil
@@ -175,7 +183,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}
 	}
 	out := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Text}}, IsError: res.IsError}
-	if res.Structured != nil {
+	if s.structured && res.Structured != nil {
 		data, err := json.Marshal(res.Structured)
 		if err != nil {
 			return nil, fmt.Errorf("result of %s: %w", req.Params.Name, err)

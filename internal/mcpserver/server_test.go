@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,7 @@ import (
 
 // A tool arrives with its exact schema, its title and honest annotations.
 func TestToolsList(t *testing.T) {
-	p := serve(t, newTestServer(t, &Options{Version: "v9", Instructions: "Search first."}))
+	p := serve(t, newTestServer(t, &Options{Version: "v9", Instructions: "Search first.", Structured: true}))
 	hello := p.initialize()
 	for _, want := range []string{`"protocolVersion":"2025-11-25"`, `"name":"quarry"`, `"version":"v9"`, `"instructions":"Search first."`, `"tools":{}`} {
 		if !strings.Contains(string(hello.Result), want) {
@@ -55,8 +56,17 @@ func TestToolsList(t *testing.T) {
 
 // Text and structure of results, error results, panics, unknown tools.
 func TestCall(t *testing.T) {
+	for _, structured := range []bool{true, false} {
+		t.Run(fmt.Sprintf("structured=%v", structured), func(t *testing.T) { testCall(t, structured) })
+	}
+}
+
+// structure is a result's structured form, which only clients that want it get.
+var structure = regexp.MustCompile(`,"structuredContent":(\{"error":\{.*?\}\}|\{.*?\})`)
+
+func testCall(t *testing.T, structured bool) {
 	log, lines := newLogger()
-	p := serve(t, newTestServer(t, &Options{Logger: log}))
+	p := serve(t, newTestServer(t, &Options{Logger: log, Structured: structured}))
 	p.initialize()
 	for i, c := range []struct{ name, params, want string }{
 		{"text and structure", `{"name":"echo","arguments":{"text":"a b"}}`,
@@ -70,6 +80,9 @@ func TestCall(t *testing.T) {
 		{"a panic too", `{"name":"boom"}`,
 			`{"content":[{"type":"text","text":"Error: boom failed unexpectedly: on purpose\nThis is a bug in quarry. Other calls are not affected."}],"structuredContent":{"error":{"code":"IO_ERROR","message":"boom failed unexpectedly: on purpose","hint":"This is a bug in quarry. Other calls are not affected."}},"isError":true}`},
 	} {
+		if !structured {
+			c.want = structure.ReplaceAllString(c.want, "")
+		}
 		m := p.ask(i+1, "tools/call", c.params)
 		if string(m.Result) != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, m.Result, c.want)

@@ -3,14 +3,25 @@ package profile
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"quarry"
 	"quarry/internal/render"
 )
 
-// The structured answers: one schema for quarry call --json, the Go API and
-// MCP. Texts that the answer's own text shows are not repeated, unless the
-// caller asked for format json.
+// The structured answers: one schema for quarry call --json, the Go API and a
+// server started with --structured. They have everything the text has: clients
+// exist that read nothing else.
+
+// remark is what the profile quarry says after an answer, in its structured
+// form: why nothing was found, the call that continues, what was not searched.
+type remark struct {
+	Note []string `json:"note,omitempty"`
+}
+
+func (r *remark) add(parts []string) { r.Note = parts }
+
+const noteSchema = `"note":{"type":"array","items":{"type":"string"}}`
 
 // receipt is what every search knows beside what it found.
 type receipt struct {
@@ -107,6 +118,7 @@ type searchAnswer struct {
 	Shown      int     `json:"shown"`
 	NextOffset int     `json:"next_offset,omitempty"`
 	Receipt    receipt `json:"receipt"`
+	remark
 }
 
 type foundFile struct {
@@ -117,8 +129,8 @@ type foundFile struct {
 
 type foundLine struct {
 	Line  int      `json:"line"`
-	Spans [][2]int `json:"spans,omitempty"` // bytes of the line's text
-	Text  *string  `json:"text,omitempty"`
+	Text  string   `json:"text"`
+	Spans [][2]int `json:"spans,omitempty"` // bytes of the whole line
 	// Context is a line that doesn't match.
 	Context bool `json:"context,omitempty"`
 	// CutBefore and CutAfter count bytes missing from the text.
@@ -126,26 +138,22 @@ type foundLine struct {
 	CutAfter  int `json:"cut_after,omitempty"`
 }
 
-// newSearchAnswer makes the structured answer of what is shown. With texts the
-// lines carry theirs, and context is there too.
-func newSearchAnswer(shown *render.Shown, total render.Total, texts bool) *searchAnswer {
+// newSearchAnswer makes the structured answer of what is shown. A line has at
+// most so many characters, as in the text.
+func newSearchAnswer(shown *render.Shown, total render.Total, characters int) *searchAnswer {
 	a := &searchAnswer{Files: []foundFile{}, Total: total.N, Exact: !total.More, Shown: shown.Results}
 	for i := range shown.Files {
 		f := &shown.Files[i]
 		out := foundFile{foundPath: pathOf(f.Path), Matched: f.Matched, Lines: []foundLine{}}
 		for j := range f.Lines {
 			l := &f.Lines[j]
-			if !l.Hit && !texts {
-				continue
-			}
 			line := foundLine{Line: l.Number, Context: !l.Hit}
 			for _, s := range l.Spans {
 				line.Spans = append(line.Spans, [2]int{s.Start + l.CutBefore, s.End + l.CutBefore})
 			}
-			if texts {
-				text := string(l.Text)
-				line.Text, line.CutBefore, line.CutAfter = &text, l.CutBefore, l.CutAfter
-			}
+			text, before, after := render.Window(l, characters)
+			line.Text = strings.ToValidUTF8(string(text), "\uFFFD")
+			line.CutBefore, line.CutAfter = before, after
 			out.Lines = append(out.Lines, line)
 		}
 		a.Files = append(a.Files, out)
@@ -157,9 +165,9 @@ func newSearchAnswer(shown *render.Shown, total render.Total, texts bool) *searc
 const (
 	receiptSchema = `{"type":"object"}`
 
-	searchSchema = `{"type":"object","properties":{"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"matched":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"spans":{"type":"array"},"text":{"type":"string"}},"required":["line"]}}},"required":["path","matched","lines"]}},"total":{"type":"integer"},"exact":{"type":"boolean"},"shown":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["files","total","exact","shown","receipt"]}`
+	searchSchema = `{"type":"object","properties":{"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"matched":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"line":{"type":"integer"},"text":{"type":"string"},"spans":{"type":"array"},"context":{"type":"boolean"}},"required":["line","text"]}}},"required":["path","matched","lines"]}},"total":{"type":"integer"},"exact":{"type":"boolean"},"shown":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["files","total","exact","shown","receipt"]}`
 
-	changeSchema = `{"type":"object","properties":{"id":{"type":"string"},"paths":{"type":"array"},"summary":{"type":"string"},"version":{"type":"string"}},"required":["paths","summary"]}`
+	changeSchema = `{"type":"object","properties":{"id":{"type":"string"},"paths":{"type":"array"},"summary":{"type":"string"},"version":{"type":"string"},"diff":{"type":"string"},` + noteSchema + `},"required":["paths","summary"]}`
 )
 
 func schema(s string) json.RawMessage { return json.RawMessage(s) }

@@ -51,6 +51,7 @@ type answer struct {
 // make makes a tool of its description and the function that answers.
 func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer, error)) *tool.Tool {
 	out := &t
+	out.ErrorText = e.errorText
 	out.Run = func(ctx context.Context, args tool.Args) (*tool.Result, error) {
 		if e.ws == nil {
 			return nil, errors.New("the tools were made without a workspace")
@@ -59,36 +60,50 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 		defer e.tellBuilding(ctx)()
 		a, err := run(ctx, c)
 		if err != nil {
-			return e.failed(c.problem(ctx, err))
+			return nil, c.problem(ctx, err)
 		}
 		return c.result(a)
 	}
 	return out
 }
 
-// failed is an error as a result. The strict profiles print what is documented;
-// the next step is in the structured result. Roo documents no errors, so there
-// the next step is told.
-func (e *env) failed(err error) (*tool.Result, error) {
-	var known *tool.Error
-	if !errors.As(err, &known) || e.union() || e.is("roo") {
-		return nil, err
+// errorText words an error. The documents of vault and godoctor print one
+// sentence; those of roo and smcp are silent, so there the next step is told. In
+// quarry the code follows. Arguments that can't be read are explained everywhere.
+func (e *env) errorText(err *tool.Error, badArguments bool) string {
+	if e.o.Structured {
+		if text, bad := marshal(map[string]*tool.Error{"error": err}, ""); bad == nil {
+			return string(text)
+		}
 	}
-	text := "Error: " + known.Message
-	if e.is("smcp") {
-		text = "Error: " + string(known.Code) + ": " + known.Message
+	switch e.o.Profile {
+	case "quarry":
+		return err.Text() + "\n[" + string(err.Code) + "]"
+	case "smcp":
+		worded := *err
+		worded.Message = string(err.Code) + ": " + err.Message
+		return worded.Text()
+	case "roo":
+		return err.Text()
 	}
-	return &tool.Result{Text: text, Structured: map[string]*tool.Error{"error": known}, IsError: true}, nil
+	if badArguments {
+		return err.Text()
+	}
+	return "Error: " + err.Message
 }
 
 // result puts text and receipt together.
 func (c *call) result(a *answer) (*tool.Result, error) {
-	if c.String("format") == "json" {
-		text, err := marshal(a.data, "")
-		return &tool.Result{Text: string(text), Structured: a.data}, err
-	}
 	text := a.text
-	if c.union() && len(a.receipt) > 0 {
+	if r, ok := a.data.(interface{ add([]string) }); ok && c.union() && len(a.receipt) > 0 {
+		r.add(append(a.receipt, c.remote...))
+	}
+	if c.o.Structured && !InJSON(c.o.Profile) {
+		var err error
+		if text, err = marshal(a.data, ""); err != nil {
+			return nil, err
+		}
+	} else if c.union() && len(a.receipt) > 0 {
 		text = append(text, "\n["...)
 		text = append(text, strings.Join(append(a.receipt, c.remote...), "; ")...)
 		text = append(text, ']')

@@ -20,7 +20,7 @@ func (c *call) changing() *quarry.ChangeOptions {
 // changed is the answer to a change: the dialect's sentence, and in a dry run
 // what would change.
 func (c *call) changed(change *quarry.Change, sentence string) *answer {
-	a := &answer{text: []byte(sentence), data: changeData(change)}
+	a := &answer{text: []byte(sentence), data: &changeAnswer{Change: changeData(change)}}
 	if change.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
 		if change.Diff != "" {
@@ -47,12 +47,18 @@ func (c *call) changed(change *quarry.Change, sentence string) *answer {
 	return a
 }
 
-// changeData is a change as structured data. Its diff is there when the text
-// doesn't have it, so that nothing long is said twice.
+// changeAnswer is a change as structured data.
+type changeAnswer struct {
+	*quarry.Change
+	remark
+}
+
+// changeData is a change as it is given to a model. Its diff is there only in a
+// dry run, as in the text: otherwise it would repeat what the call itself said.
 func changeData(change *quarry.Change) *quarry.Change {
 	data := *change
 	data.Paths = names(change.Paths)
-	if data.DryRun {
+	if !data.DryRun {
 		data.Diff = ""
 	}
 	return &data

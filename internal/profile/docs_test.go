@@ -92,8 +92,11 @@ func TestDocs(t *testing.T) {
 		"The strict profiles (all but `quarry`) print what their documents say and nothing more. `quarry` prints the same and then\n" +
 		"one line in square brackets: what is left out and the call that continues, the version of a file, the id of a change, or\n" +
 		"why nothing was found. The same call on the same files gives the same text.\n\n" +
-		"- Beside its text every answer has a structured form. It repeats no long text unless `format` is `json`.\n" +
-		"- An error is an answer too: `Error: …`, and `{\"error\": {\"code\", \"message\", \"hint\"}}`.\n" +
+		"- The text is the whole answer. `quarry mcp --structured` (key `mcp.structured`) serves clients that want data: every tool\n" +
+		"  then has an output schema, and every result the same JSON object, with all texts, as text and as `structuredContent`.\n" +
+		"  That is off by default because many clients show the model only one of the two. `smcp` answers in JSON always.\n" +
+		"- An error is an answer too: `Error: …`, in `quarry` with the next step and its code, and structured\n" +
+		"  `{\"error\": {\"code\", \"message\", \"hint\"}}`.\n" +
 		"- Arguments are read leniently: `\"10\"` is 10, `\"true\"` is true, `null` is absent. An unknown one is an error.\n" +
 		"- Paths are relative to the workspace; where a server has several roots, they begin with the name of one. One that can't be printed comes as `base64:…`, which every tool takes back.\n" +
 		"- An answer has at most 60 KB of text (`read_file` 100 KB). Totals are exact up to 20 times the limit, then `6000+`.\n\n" +

@@ -123,7 +123,10 @@ func TestPages(t *testing.T) {
 		var a struct {
 			Files []struct {
 				Path  string
-				Lines []struct{ Line int }
+				Lines []struct {
+					Line    int
+					Context bool
+				}
 			}
 			Total int
 			Next  int `json:"next_offset"`
@@ -137,6 +140,9 @@ func TestPages(t *testing.T) {
 		}
 		for _, f := range a.Files {
 			for _, l := range f.Lines {
+				if l.Context {
+					continue
+				}
 				all[fmt.Sprintf("%s:%d", f.Path, l.Line)]++
 				total++
 			}

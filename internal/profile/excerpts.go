@@ -60,7 +60,7 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	}
 	total := render.Total{N: len(ranked)}
 	if total.N == 0 {
-		data := newSearchAnswer(&render.Shown{}, total, false)
+		data := newSearchAnswer(&render.Shown{}, total, 0)
 		data.Receipt = c.sumUp(ctx, sum, "")
 		return &answer{
 			text: []byte("No files found matching the pattern."), data: data,
@@ -80,7 +80,7 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 		text = fmt.Appendf(text, "\n\nShowing %s of %s matching files. Use a more specific pattern or a larger max_results.", showing(offset, shown.Results), total)
 		cut = "files"
 	}
-	data := newSearchAnswer(&shown, total, c.String("format") == "json")
+	data := newSearchAnswer(&shown, total, render.BlockLine)
 	a := &answer{text: text, data: data, receipt: c.page("files", offset, shown.Results, total)}
 	if n := hidden(files, &shown); n > 0 {
 		a.receipt = append(a.receipt, render.Plural(n, "matching line", "matching lines")+" of these files not shown")

@@ -24,7 +24,7 @@ func fileSearch(e *env) *tool.Tool {
 			str("path", "Folder or file to search; default the whole workspace"),
 			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: "Match in any letter case"},
 			str("include", "Glob of the files to search, e.g. *.md"),
-		}, e.optional(integer("max_results", "Most matches; default 50", 1), paramHidden, paramIgnored, paramOffset, paramCount, paramFormat)),
+		}, e.optional(integer("max_results", "Most matches; default 50", 1), paramHidden, paramIgnored, paramOffset, paramCount)),
 		OutputSchema: schema(searchSchema), Hints: readOnly,
 	}, searchMatches)
 }
@@ -47,7 +47,7 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	}
 	name := `"` + render.Name(query) + `"`
 	if total.N == 0 {
-		data := newSearchAnswer(&render.Shown{}, total, false)
+		data := newSearchAnswer(&render.Shown{}, total, 0)
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		return &answer{
 			text: []byte("No matches found for " + name + "."), data: data,
@@ -64,7 +64,7 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 		text = fmt.Appendf(text, "\n\nShowing %s of %s matches. Narrow the query, path or include.", showing(offset, shown.Results), total)
 		cut = "results"
 	}
-	data := newSearchAnswer(&shown, total, c.String("format") == "json")
+	data := newSearchAnswer(&shown, total, render.MatchLine)
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	if more {
 		data.NextOffset = offset + shown.Results

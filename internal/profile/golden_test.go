@@ -82,7 +82,7 @@ func runStep(t *testing.T, b *bytes.Buffer, known bool, st step, do func() (stri
 	}
 	text, data, failed := do()
 	b.WriteString("== " + st.name + "\n> " + st.tool + " " + st.args + "\n" + text + "\n")
-	if failed != strings.HasPrefix(text, "Error: ") {
+	if failed != (strings.HasPrefix(text, "Error: ") || strings.HasPrefix(text, `{"error":`)) {
 		t.Errorf("%s: IsError is %v for %q", st.name, failed, text)
 	}
 	if st.data || failed {

@@ -72,6 +72,10 @@ func searchGoldens() map[string][]scene {
 				step{name: "error: secret", args: `{"path":"id_rsa","regex":"x"}`},
 				step{name: "error: unknown parameter", args: `{"path":".","regexp":"x"}`},
 			)},
+			{make: code, opts: profile.Options{Structured: true}, steps: steps(
+				step{name: "structured", args: `{"regex":"alpha"}`},
+				step{name: "structured, an error", args: `{}`},
+			)},
 			{make: func() fixture { return many(3, 150) }, opts: profile.Options{Budget: 1500}, steps: steps(
 				step{name: "more than the budget", args: `{"regex":"match"}`},
 			)},
@@ -145,7 +149,6 @@ func searchGoldens() map[string][]scene {
 				step{name: "pattern", args: `{"pattern":"TODO(?=:)"}`, data: true},
 				step{name: "singular", args: `{"regex":"alpha"}`},
 				step{name: "wider", args: `{"regex":"todo:","ignore_case":true,"include_hidden":true,"include_ignored":true,"context_lines":0}`},
-				step{name: "json", args: `{"regex":"alpha","format":"json"}`},
 				step{name: "zero: outside the filter", args: `{"regex":"TODO: one","file_pattern":"*.go","path":"src"}`, data: true},
 				step{name: "zero: hidden and ignored", args: `{"regex":"generated|make TODO"}`},
 				step{name: "zero: letter case", args: `{"regex":"ALPHA"}`},

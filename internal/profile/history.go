@@ -12,7 +12,13 @@ import (
 	"quarry/tool"
 )
 
-const logSchema = `{"type":"object","properties":{"changes":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"tool":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}},"summary":{"type":"string"}},"required":["id","paths","summary"]}}},"required":["changes"]}`
+const logSchema = `{"type":"object","properties":{"changes":{"type":"array","items":{"type":"object","properties":{"id":{"type":"string"},"tool":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}},"summary":{"type":"string"}},"required":["id","paths","summary"]}},` + noteSchema + `},"required":["changes"]}`
+
+// logAnswer is the answer of list_changes.
+type logAnswer struct {
+	quarry.ChangeLog
+	remark
+}
 
 func listChanges(e *env) *tool.Tool {
 	return e.make(tool.Tool{
@@ -35,7 +41,7 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 	if more {
 		log.Changes = log.Changes[:c.Int("limit")]
 	}
-	data := &quarry.ChangeLog{Changes: []quarry.Change{}, Dropped: log.Dropped, DroppedTo: log.DroppedTo, Damaged: log.Damaged}
+	data := &logAnswer{ChangeLog: quarry.ChangeLog{Changes: []quarry.Change{}, Dropped: log.Dropped, DroppedTo: log.DroppedTo, Damaged: log.Damaged}}
 	a := &answer{data: data}
 	if len(log.Changes) == 0 {
 		a.text = []byte("No changes have been made.")

@@ -16,6 +16,7 @@ type notesAnswer struct {
 	Results []foundNote `json:"results"`
 	Total   int         `json:"total"`
 	Receipt receipt     `json:"receipt"`
+	remark
 }
 
 type foundNote struct {
@@ -24,7 +25,7 @@ type foundNote struct {
 	Content *string `json:"content,omitempty"`
 }
 
-const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["results","total","receipt"]}`
+const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["results","total","receipt"]}`
 
 func searchNotes(e *env) *tool.Tool {
 	query := need(str("query", "Words; a note must have all of them"))
@@ -32,9 +33,9 @@ func searchNotes(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "search_notes", Title: "Search notes",
 		Description: "Find markdown notes that have all the words, in any case, best first. For patterns use search_files.",
-		Params: join([]tool.Param{
+		Params: []tool.Param{
 			query, boolean("read_content", "Return the notes' text instead of excerpts"),
-		}, e.optional(paramFormat)),
+		},
 		OutputSchema: schema(notesSchema), Hints: readOnly,
 	}, findNotes)
 }
@@ -60,7 +61,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	text, fit, short := render.Notes(text, r.Notes, content, c.limits())
 	for _, n := range r.Notes[:fit] {
 		out := foundNote{foundPath: pathOf(n.Path), Excerpt: strings.Join(n.Excerpts, " ")}
-		if content && (!c.union() || c.String("format") == "json") {
+		if content {
 			out.Content = &n.Content
 		}
 		data.Results = append(data.Results, out)

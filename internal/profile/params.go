@@ -44,7 +44,6 @@ var (
 	paramIgnored = boolean("include_ignored", "Also files that .gitignore excludes")
 	paramOffset  = integer("offset", "Skip this many results", 0)
 	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"capped", "exact"}, Description: "exact: count all results"}
-	paramFormat  = tool.Param{Name: "format", Kind: tool.String, Enum: []string{"text", "json"}, Description: "json: structured, with all text"}
 	paramVersion = str("expected_version", "Refuse if the file isn't this version any more")
 	paramDryRun  = boolean("dry_run", "Only show what would change")
 )

@@ -18,9 +18,10 @@ type pathsAnswer struct {
 	// In the profile quarry:
 	NextOffset int      `json:"next_offset,omitempty"`
 	Receipt    *receipt `json:"receipt,omitempty"`
+	remark
 }
 
-const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"next_offset":{"type":"integer"}},"required":["matches","totalMatches"]}`
+const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"next_offset":{"type":"integer"},` + noteSchema + `},"required":["matches","totalMatches"]}`
 
 func searchByPath(e *env) *tool.Tool {
 	about := "Find files by name or glob pattern."
@@ -160,6 +161,7 @@ type listAnswer struct {
 	Total      int         `json:"total"`
 	NextOffset int         `json:"next_offset,omitempty"`
 	Receipt    receipt     `json:"receipt"`
+	remark
 }
 
 type listEntry struct {
@@ -169,7 +171,7 @@ type listEntry struct {
 	Modified time.Time `json:"modified"`
 }
 
-const listSchema = `{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"modified":{"type":"string"}},"required":["path"]}},"total":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `},"required":["entries","total","receipt"]}`
+const listSchema = `{"type":"object","properties":{"entries":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"modified":{"type":"string"}},"required":["path"]}},"total":{"type":"integer"},"next_offset":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["entries","total","receipt"]}`
 
 const maxEntries = 1000
 

@@ -30,6 +30,10 @@ type Options struct {
 	// ReadOnly removes every tool that changes files.
 	ReadOnly bool
 
+	// Structured makes the text of an answer the JSON of its structured form,
+	// for clients that want data: what they read is the same either way.
+	Structured bool
+
 	// Budget bounds the text of an answer in bytes; 0 is 60 KB. What read_file
 	// shows has a bound of its own.
 	Budget int
@@ -86,6 +90,10 @@ func About(name string) string {
 	}
 	return ""
 }
+
+// InJSON reports a profile whose documents answer in JSON. Its tools have the
+// same object as text and as structured result, whatever the options say.
+func InJSON(name string) bool { return name == "smcp" }
 
 // New makes the tools of a profile for a workspace. Without one (nil) they can
 // be described but not called.

@@ -25,20 +25,21 @@ type readAnswer struct {
 	Version  string   `json:"version"`
 	Encoding string   `json:"encoding"`
 	Ending   string   `json:"line_ending"`
-	Lines    []string `json:"lines,omitempty"`
+	Lines    []string `json:"lines"`
+	remark
 }
 
-const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}}},"required":["path","start_line","end_line","total_lines","version"]}`
+const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}},` + noteSchema + `},"required":["path","start_line","end_line","total_lines","version","lines"]}`
 
 func readFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "read_file", Title: "Read a file",
 		Description: "Read a text file, or some of its lines, with line numbers. Shows at most 2000 lines or 100 KB at a time.",
-		Params: join([]tool.Param{
+		Params: []tool.Param{
 			required("path", ""),
 			integer("start_line", "First line, from 1", 1),
 			integer("end_line", "Last line", 1),
-		}, e.optional(paramFormat)),
+		},
 		OutputSchema: schema(readSchema), Hints: readOnly,
 	}, read)
 }
@@ -67,10 +68,7 @@ func read(ctx context.Context, c *call) (*answer, error) {
 	}
 	data := &readAnswer{
 		foundPath: pathOf(t.Path), Start: t.First, End: t.First + len(t.Lines) - 1, Total: t.Total, Cut: t.Cut,
-		Version: t.Version, Encoding: t.Encoding, Ending: t.Ending,
-	}
-	if c.String("format") == "json" {
-		data.Lines = t.Lines
+		Version: t.Version, Encoding: t.Encoding, Ending: t.Ending, Lines: append([]string{}, t.Lines...),
 	}
 	a := &answer{text: render.Lines(nil, t, start, end), data: data}
 	a.receipt = []string{"version " + t.Version}

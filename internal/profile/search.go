@@ -55,7 +55,7 @@ func unionSearchFiles(e *env) *tool.Tool {
 			integer("context_lines", "Lines around a match; regex 1, pattern 2", 0),
 			integer("max_results", "Most blocks (regex, 300) or files (pattern, 10)", 1),
 			boolean("ignore_case", ""),
-			paramHidden, paramIgnored, paramOffset, paramCount, paramFormat,
+			paramHidden, paramIgnored, paramOffset, paramCount,
 		},
 		OutputSchema: schema(searchSchema), Hints: readOnly,
 	}, func(ctx context.Context, c *call) (*answer, error) {
@@ -172,7 +172,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 		cut = "bytes"
 		a.text = fmt.Appendf(a.text, "\n# The last result is cut before line %d of %s. Use a more specific search or path if necessary.", shown.CutLine, render.Name(shown.CutPath))
 	}
-	data := newSearchAnswer(&shown, total, c.String("format") == "json")
+	data := newSearchAnswer(&shown, total, render.BlockLine)
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	a.data = data
 	if total.N == 0 {

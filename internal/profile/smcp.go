@@ -20,6 +20,7 @@ type codeAnswer struct {
 	Total   int         `json:"totalResults"`
 	Time    *int64      `json:"searchTimeMs,omitempty"`
 	Receipt *receipt    `json:"receipt,omitempty"` // in the profile quarry
+	remark
 }
 
 type codeChunk struct {
@@ -30,18 +31,18 @@ type codeChunk struct {
 	End   int     `json:"endLine"`
 }
 
-const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"}},"required":["results","totalResults"]}`
+const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},` + noteSchema + `},"required":["results","totalResults"]}`
 
 func searchCode(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "search_code", Title: "Search code by words",
 		Description: "Rank pieces of code and text by how well they answer some words; parts of identifiers count. " +
 			"Use it when you know what you look for, but not how it is written.",
-		Params: join([]tool.Param{
+		Params: []tool.Param{
 			{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words, identifiers"},
 			{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50), Description: "Most results"},
 			boolean("compact", "Only paths, lines and scores, without text"),
-		}, e.optional(paramFormat)),
+		},
 		OutputSchema: schema(codeSchema), Hints: readOnly,
 	}, rankCode)
 }
@@ -89,9 +90,6 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 		r.Stopped = ""
 		sum := c.sumUp(ctx, &r.Summary, cut)
 		data.Receipt = &sum
-		if c.String("format") != "json" {
-			a.data = data.withoutText()
-		}
 	}
 	switch {
 	case data.Total == 0:
@@ -105,16 +103,6 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 		a.receipt = []string{"all results shown"}
 	}
 	return a, nil
-}
-
-// withoutText is the answer without what its text shows already.
-func (a *codeAnswer) withoutText() *codeAnswer {
-	out := *a
-	out.Results = slices.Clone(a.Results)
-	for i := range out.Results {
-		out.Results[i].Text = nil
-	}
-	return &out
 }
 
 // codeLimit cuts the text of one result.

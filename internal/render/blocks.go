@@ -27,8 +27,8 @@ type Limits struct {
 
 func (l Limits) full(n int) bool { return l.Budget > 0 && n > l.Budget }
 
-// blockLine is the longest line of a block, by default.
-const blockLine = 500
+// BlockLine is the longest line of a block, by default.
+const BlockLine = 500
 
 // Blocks appends matches in Roo's form: files with "# path", blocks of numbered
 // lines between "----". gap is the largest difference of line numbers within a
@@ -36,7 +36,7 @@ const blockLine = 500
 func Blocks(dst []byte, files []quarry.File, gap int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
-		lim.Line = blockLine
+		lim.Line = BlockLine
 	}
 	for i := range files {
 		f := &files[i]

@@ -14,7 +14,7 @@ import (
 func Excerpts(dst []byte, files []quarry.File, most int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
-		lim.Line = blockLine
+		lim.Line = BlockLine
 	}
 	for i := range files {
 		f := &files[i]
@@ -78,14 +78,14 @@ func appendWindow(dst []byte, w window) []byte {
 	return dst
 }
 
-// matchLine is the longest text of a match in a list.
-const matchLine = 200
+// MatchLine is the longest text of a match in a list.
+const MatchLine = 200
 
 // Matches appends matching lines as a list: - `path:12`: text.
 func Matches(dst []byte, files []quarry.File, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
-		lim.Line = matchLine
+		lim.Line = MatchLine
 	}
 	for i := range files {
 		f := &files[i]

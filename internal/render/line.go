@@ -18,13 +18,18 @@ type window struct {
 // window had to move.
 const lead = 2
 
-// cut takes at most so many characters of a line. It shows the beginning, unless
-// the first match would not be in it: then it moves there.
+// cut takes at most so many characters of a line, see bounds.
 func cut(l *quarry.Line, text []byte, most int) window {
-	w := window{text: text, before: l.CutBefore > 0, after: l.CutAfter > 0}
+	a, b := bounds(l, text, most)
+	return window{text: text[a:b], before: l.CutBefore > 0 || a > 0, after: l.CutAfter > 0 || b < len(text)}
+}
+
+// bounds are those of what is shown of a line's text. It shows the beginning,
+// unless the first match would not be in it: then it moves there.
+func bounds(l *quarry.Line, text []byte, most int) (from, to int) {
 	total := utf8.RuneCount(text)
 	if total <= most {
-		return w
+		return 0, len(text)
 	}
 	start := 0
 	if len(l.Spans) > 0 {
@@ -40,11 +45,14 @@ func cut(l *quarry.Line, text []byte, most int) window {
 	}
 	start = max(min(start, total-most), 0)
 	a := skip(text, start)
-	b := a + skip(text[a:], most)
-	w.before = w.before || a > 0
-	w.after = w.after || b < len(text)
-	w.text = text[a:b]
-	return w
+	return a, a + skip(text[a:], most)
+}
+
+// Window is the part of a matching line that an answer shows, of at most so many
+// characters, and the bytes of the line that are missing before and after it.
+func Window(l *quarry.Line, most int) (text []byte, before, after int) {
+	at, end := bounds(l, l.Text, most)
+	return l.Text[at:end], l.CutBefore + at, l.CutAfter + len(l.Text) - end
 }
 
 // skip returns where character n of text begins.
