@@ -82,21 +82,19 @@ func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error
 // touched tells the index what this process has changed, or may have. Events
 // would tell it too, where the file system has them.
 func (w *Workspace) touched(ops []journal.Op) {
-	k := w.keeper.Load()
-	if k == nil || !k.ready.Load() {
-		return
-	}
+	var files, trees []rootfs.Path
 	for _, op := range ops {
 		paths := []rootfs.Path{op.Path}
 		if op.Kind == journal.Rename {
 			paths = append(paths, op.To)
 		}
 		if len(op.Nodes) > 0 && op.Nodes[0].Type == rootfs.TypeDir {
-			k.ix.MarkTree(paths...)
+			trees = append(trees, paths...)
 		} else {
-			k.ix.MarkDirty(paths...)
+			files = append(files, paths...)
 		}
 	}
+	w.member.Touched(files, trees)
 }
 
 // settled is a change that was made, or none.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 )
@@ -17,7 +18,7 @@ func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) 
 		return w.elsewhere.Find(ctx, q)
 	}
 	started := time.Now()
-	if r, err := w.askFind(ctx, &q); !errors.Is(err, errNoIndex) {
+	if r, err := w.member.Find(ctx, &q); !errors.Is(err, owner.ErrNoIndex) {
 		return r, err
 	}
 	f, err := w.filter(&q.Scope)

@@ -27,7 +27,7 @@ var errNoIndex = errors.New("the index can't answer this")
 
 // indexable reports whether the index speaks for what a query asks of a folder.
 func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
-	if k := w.keeper.Load(); k == nil || !k.ready.Load() || s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
+	if !w.member.Ready() || s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
 		return false
 	}
 	// The files of a repository's own folder are not indexed; only a trusted
@@ -39,23 +39,6 @@ func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
 	return start.IsRoot() || !strings.HasPrefix(start.String(), ".") && !strings.Contains(start.String(), "/.")
 }
 
-// covers reports whether the files of a folder are in the index: an ignored
-// folder is searched when it is named, but not indexed. The rules above it are
-// read anew: those the watcher goes by may be older where it gets no events.
-func (k *keeper) covers(dir rootfs.Path) bool {
-	if dir.IsRoot() {
-		return true
-	}
-	walking := k.ws.indexWalk()
-	judge := walk.NewJudge(k.ws.root, &walking)
-	for ; !dir.IsRoot(); dir = dir.Dir() {
-		if !judge.Enters(dir.Dir(), dir.Base()) {
-			return false
-		}
-	}
-	return true
-}
-
 // indexed searches a folder by the index. It returns errNoIndex when that isn't
 // possible, before anything was delivered.
 func (r *searchRun) indexed(start rootfs.Path) error {
@@ -63,7 +46,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.ws.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
-	snap, err := r.ws.keeper.Load().ix.Fresh(r.ctx)
+	snap, err := r.ws.member.Fresh(r.ctx)
 	if err != nil {
 		return noIndex(r.ctx, err)
 	}
@@ -79,7 +62,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	// Words need not be in one line, only the pattern's match is.
 	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words
-	if !r.ws.keeper.Load().covers(start) {
+	if !r.ws.member.Covers(start) {
 		return errNoIndex
 	}
 	c, err := snap.Candidates(ask)
@@ -272,12 +255,12 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if r.q.Kind != OnlyFiles || r.q.Stat || !r.ws.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
-	snap, err := r.ws.keeper.Load().ix.Fresh(ctx)
+	snap, err := r.ws.member.Fresh(ctx)
 	if err != nil {
 		return noIndex(ctx, err)
 	}
 	defer snap.Close()
-	if !r.ws.keeper.Load().covers(start) {
+	if !r.ws.member.Covers(start) {
 		return errNoIndex
 	}
 	c, err := snap.Candidates(index.Ask{Under: start, Hidden: r.q.IncludeHidden})

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"quarry/match"
 )
@@ -19,11 +18,13 @@ func (w *Workspace) VerifyIndex(ctx context.Context, fault func(path, what strin
 	if err := w.FollowIndex(ctx, func(Progress) {}); err != nil {
 		return nil, err
 	}
-	v.out.Remote = w.keeper.Load() == nil
-	if k := w.keeper.Load(); k != nil {
-		if err := v.grams(ctx, k, progress); err != nil {
+	v.out.Remote = !w.member.Owns()
+	if !v.out.Remote {
+		res, err := w.member.Verify(ctx, func(path, what string) { v.tell(path, "%s", what) }, progress)
+		if err != nil {
 			return nil, err
 		}
+		v.out.Files, v.out.Bytes, v.out.Changed = res.Files, res.Bytes, res.Changed
 	}
 	if err := v.answers(ctx); err != nil {
 		return nil, err
@@ -40,24 +41,6 @@ type verifying struct {
 func (v *verifying) tell(path, format string, args ...any) {
 	v.out.Faults++
 	v.fault(path, fmt.Sprintf(format, args...))
-}
-
-// grams reads every file.
-func (v *verifying) grams(ctx context.Context, k *keeper, progress func(Progress)) error {
-	if err := k.ix.Flush(ctx); err != nil {
-		return err
-	}
-	total := k.ix.Status().Documents
-	var files, size atomic.Int64
-	step := func(n int, b int64) {
-		p := Progress{Files: int(files.Add(int64(n))), Total: total, Bytes: size.Add(b)}
-		if progress != nil {
-			progress(p)
-		}
-	}
-	res, err := k.ix.Verify(ctx, func(path, what string) { v.tell(path, "%s", what) }, step)
-	v.out.Files, v.out.Bytes, v.out.Changed = res.Files, res.Bytes, res.Changed
-	return err
 }
 
 // answers compares answers by index with answers by scan. Files that change

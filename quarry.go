@@ -27,12 +27,11 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
+	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 	"quarry/internal/vault"
 	"quarry/internal/walk"
@@ -87,17 +86,14 @@ type IgnoreFile struct {
 
 // Workspace is a folder to search and change.
 type Workspace struct {
-	keeper    atomic.Pointer[keeper] // of the index, when this process is its owner
-	indexOpts *IndexOptions          // nil without an index
-	takeOver  sync.Mutex             // one attempt at a time
-	closed    bool                   // guarded by takeOver
-	root      *rootfs.Root
-	workers   int
-	log       *slog.Logger
-	rules     []ignore.Set // from outside the folder
-	trash     TrashKind
-	trashDir  string
-	state     *state // nil: nothing can be changed
+	member   *owner.Member // nil without an index
+	root     *rootfs.Root
+	workers  int
+	log      *slog.Logger
+	rules    []ignore.Set // from outside the folder
+	trash    TrashKind
+	trashDir string
+	state    *state // nil: nothing can be changed
 
 	elsewhere *remote // answers instead of a folder; see OpenRemote
 }
@@ -134,37 +130,12 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		}
 	}
 	if opts.Index != nil {
-		if err := w.openIndex(*opts.Index); err != nil {
+		w.member = owner.New(root, opts.Index.owner(w), w)
+		if err := w.member.Join(); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
 	}
 	return w, nil
-}
-
-// openIndex becomes the keeper of the index, or a client of who is.
-func (w *Workspace) openIndex(opts IndexOptions) error {
-	w.indexOpts = &opts
-	if opts.Ask {
-		return nil
-	}
-	return w.becomeKeeper()
-}
-
-// becomeKeeper takes the index over unless another process has it.
-func (w *Workspace) becomeKeeper() error {
-	w.takeOver.Lock()
-	defer w.takeOver.Unlock()
-	if w.keeper.Load() != nil || w.closed {
-		return nil
-	}
-	k, err := w.keepIndex(*w.indexOpts)
-	if errors.Is(err, errOwned) {
-		return nil
-	}
-	if err == nil {
-		w.keeper.Store(k)
-	}
-	return err
 }
 
 // openChanges makes the workspace changeable, and settles what earlier
@@ -181,15 +152,7 @@ func (w *Workspace) Close() error {
 	if w.elsewhere != nil {
 		return w.elsewhere.Close()
 	}
-	w.takeOver.Lock()
-	w.closed = true
-	k := w.keeper.Load()
-	w.takeOver.Unlock()
-	var err error
-	if k != nil {
-		err = k.close()
-	}
-	return errors.Join(err, w.state.close(), w.root.Close())
+	return errors.Join(w.member.Close(), w.state.close(), w.root.Close())
 }
 
 // Dir is the folder's absolute path, for its owner's eyes; "" if the files are

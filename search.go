@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/internal/walk"
@@ -41,8 +42,8 @@ func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) e
 	if err != nil {
 		return nil, err
 	}
-	sum, yield, err := w.askSearch(ctx, &q, yield)
-	if !errors.Is(err, errNoIndex) {
+	sum, yield, err := w.member.Search(ctx, &q, yield)
+	if !errors.Is(err, owner.ErrNoIndex) {
 		return sum, err
 	}
 	filter, err := w.filter(&q.Scope)

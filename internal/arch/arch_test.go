@@ -66,7 +66,9 @@ var layers = map[string][]string{
 		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/scan", "internal/textfile", "internal/trigram",
 		"internal/walk",
 	},
-	"internal/owner": {"internal/rootfs"},
+	"internal/owner": {
+		"search", "internal/ignore", "internal/index", "internal/rootfs", "internal/walk", "internal/watch",
+	},
 	"internal/rank":  {"match"},
 	"internal/scan":  {"match", "search", "internal/re/vec", "internal/textfile"},
 	"internal/vault": {},

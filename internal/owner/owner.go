@@ -1,10 +1,11 @@
-// Package owner lets several processes work on one root as if they were one:
-// the first owns it and answers, the others ask.
+// Package owner holds the index of a root for several processes: the first one
+// owns it, watches the files and answers; the others ask it.
 //
 // The invariant: at most one process holds the Lease of a state folder, and a
 // lease ends with its process, however that ends. Only processes of the same
 // user are answered, and an answer is whole or an error: a connection that
-// breaks in the middle never looks like the end.
+// breaks in the middle never looks like the end. A Member is what a process has
+// of it; what it can't answer, its caller finds by scanning.
 package owner
 
 import (

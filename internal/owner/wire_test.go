@@ -1,4 +1,4 @@
-package quarry
+package owner
 
 import (
 	"reflect"
@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/search"
 )
 
 // wireSample has every field set, so that one that is forgotten shows.
-func wireSample(t *testing.T) File {
-	line := Line{
+func wireSample(t *testing.T) search.FileMatch {
+	line := search.Line{
 		Number: 3, Offset: 1 << 40, Text: []byte("héllo\xff"), Ending: "\r\n", Hit: true,
-		Spans: []Span{{Start: 1, End: 2}, {Start: 3, End: 3}}, Whole: []Span{{Start: 0, End: 9}}, CutBefore: 4, CutAfter: 5, Block: 6,
+		Spans: []search.Span{{Start: 1, End: 2}, {Start: 3, End: 3}}, Whole: []search.Span{{Start: 0, End: 9}}, CutBefore: 4, CutAfter: 5, Block: 6,
 	}
-	f := File{
-		Path: "a\nb/\xff", Lines: []Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3,
+	f := search.FileMatch{
+		Path: "a\nb/\xff", Lines: []search.Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3,
 		Score: 1.5, ModTime: time.Unix(0, 1234567890123456789),
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {
@@ -46,7 +48,7 @@ func TestWire(t *testing.T) {
 }
 
 func FuzzWire(f *testing.F) {
-	f.Add(appendFile(nil, &File{Path: "x", Lines: []Line{{Text: []byte("y")}}}))
+	f.Add(appendFile(nil, &search.FileMatch{Path: "x", Lines: []search.Line{{Text: []byte("y")}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		file, err := decodeFile(b)
 		if err != nil {

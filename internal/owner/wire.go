@@ -1,10 +1,12 @@
-package quarry
+package owner
 
 import (
 	"encoding/binary"
 	"errors"
 	"math"
 	"time"
+
+	"quarry/search"
 )
 
 // Files travel between an owner and the processes that ask it in this form:
@@ -13,7 +15,7 @@ import (
 
 var errWire = errors.New("damaged message from the index's owner")
 
-func appendFile(b []byte, f *File) []byte {
+func appendFile(b []byte, f *search.FileMatch) []byte {
 	b = appendText(b, f.Path)
 	b = binary.AppendVarint(b, int64(f.Matched))
 	b = binary.AppendVarint(b, int64(f.Matches))
@@ -27,7 +29,7 @@ func appendFile(b []byte, f *File) []byte {
 	return b
 }
 
-func appendLine(b []byte, l *Line) []byte {
+func appendLine(b []byte, l *search.Line) []byte {
 	hit := byte(0)
 	if l.Hit {
 		hit = 1
@@ -55,7 +57,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendVarint(append(b, 1), t.UnixNano())
 }
 
-func appendSpans(b []byte, spans []Span) []byte {
+func appendSpans(b []byte, spans []search.Span) []byte {
 	b = binary.AppendUvarint(b, uint64(len(spans)))
 	for _, s := range spans {
 		b = binary.AppendVarint(b, int64(s.Start))
@@ -70,15 +72,15 @@ type wireReader struct {
 	err error
 }
 
-func decodeFile(b []byte) (File, error) {
+func decodeFile(b []byte) (search.FileMatch, error) {
 	r := &wireReader{b: b}
-	f := File{
+	f := search.FileMatch{
 		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(),
 		Score: r.float(), ModTime: r.time(),
 	}
 	n := r.count(8) // the least a line takes
 	if n > 0 {
-		f.Lines = make([]Line, n)
+		f.Lines = make([]search.Line, n)
 		for i := range f.Lines {
 			r.line(&f.Lines[i])
 		}
@@ -89,7 +91,7 @@ func decodeFile(b []byte) (File, error) {
 	return f, r.err
 }
 
-func (r *wireReader) line(l *Line) {
+func (r *wireReader) line(l *search.Line) {
 	l.Hit = r.byte() == 1
 	l.Number, l.Offset = r.int(), r.varint()
 	l.Text = []byte(r.text())
@@ -167,14 +169,14 @@ func (r *wireReader) time() time.Time {
 	return time.Unix(0, r.varint())
 }
 
-func (r *wireReader) spans() []Span {
+func (r *wireReader) spans() []search.Span {
 	n := r.count(2)
 	if n == 0 {
 		return nil
 	}
-	spans := make([]Span, n)
+	spans := make([]search.Span, n)
 	for i := range spans {
-		spans[i] = Span{Start: r.int(), End: r.int()}
+		spans[i] = search.Span{Start: r.int(), End: r.int()}
 	}
 	return spans
 }

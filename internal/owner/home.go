@@ -1,4 +1,4 @@
-package quarry
+package owner
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"quarry/internal/index"
-	"quarry/internal/owner"
 	"quarry/internal/rootfs"
+	"quarry/search"
 )
 
 // maxIndexBytes is what all indexes of a user may take together: that of Linux
@@ -17,7 +17,7 @@ const maxIndexBytes = 10 << 30
 // errEvicted says that the folder of an index was deleted while it was opened.
 var errEvicted = errors.New("the index was deleted meanwhile")
 
-func (o *IndexOptions) maxBytes() int64 {
+func (o *Options) maxBytes() int64 {
 	if o.MaxBytes > 0 {
 		return o.MaxBytes
 	}
@@ -29,7 +29,7 @@ func openTrusted(dir string) (*rootfs.Root, error) {
 }
 
 // openDir opens the index's folder, and makes it if it belongs to a home.
-func (o *IndexOptions) openDir() (*rootfs.Root, error) {
+func (o *Options) openDir() (*rootfs.Root, error) {
 	state, err := openTrusted(o.Dir)
 	if err == nil || o.Home == "" {
 		return state, err
@@ -46,7 +46,7 @@ func (o *IndexOptions) openDir() (*rootfs.Root, error) {
 }
 
 // openHome opens the folder of all indexes and gives the path of this one in it.
-func (o *IndexOptions) openHome() (*rootfs.Root, rootfs.Path, error) {
+func (o *Options) openHome() (*rootfs.Root, rootfs.Path, error) {
 	home, err := openTrusted(o.Home)
 	if err != nil {
 		return nil, rootfs.Path{}, err
@@ -63,7 +63,7 @@ func (o *IndexOptions) openHome() (*rootfs.Root, rootfs.Path, error) {
 
 // inPlace reports whether an open folder is still the one at Dir: one that is
 // being deleted could be opened just before it went.
-func (o *IndexOptions) inPlace(state *rootfs.Root) bool {
+func (o *Options) inPlace(state *rootfs.Root) bool {
 	now, err := openTrusted(o.Dir)
 	if err != nil {
 		return false
@@ -88,42 +88,42 @@ func folderInfo(r *rootfs.Root) (rootfs.Info, error) {
 }
 
 // markUsed notes when the index was in use last.
-func (k *keeper) markUsed() {
-	if k.opts.Home == "" {
+func (o *owned) markUsed() {
+	if o.opts.Home == "" {
 		return
 	}
-	home, name, err := k.opts.openHome()
+	home, name, err := o.opts.openHome()
 	if err == nil {
 		err = errors.Join(index.MarkUsed(home, name, time.Now()), home.Close())
 	}
 	if err != nil {
-		k.ws.log.Warn("index: can't note that it is in use", "err", err)
+		o.log.Warn("index: can't note that it is in use", "err", err)
 	}
 }
 
 // evict makes room when all indexes together have become too large.
-func (k *keeper) evict() {
-	if k.opts.Home == "" {
+func (o *owned) evict() {
+	if o.opts.Home == "" {
 		return
 	}
-	k.markUsed()
-	home, name, err := k.opts.openHome()
+	o.markUsed()
+	home, name, err := o.opts.openHome()
 	if err != nil {
-		k.ws.log.Warn("index: other indexes can't be looked at", "err", err)
+		o.log.Warn("index: other indexes can't be looked at", "err", err)
 		return
 	}
 	defer home.Close()
-	gone, err := index.Evict(home, k.opts.maxBytes(), name.String())
+	gone, err := index.Evict(home, o.opts.maxBytes(), name.String())
 	if err != nil {
-		k.ws.log.Warn("index: can't make room", "err", err)
+		o.log.Warn("index: can't make room", "err", err)
 	}
 	for _, s := range gone {
-		k.ws.log.Info("index: deleted one that was not used for long", "name", s.Name, "bytes", s.Bytes, "used", s.Used)
+		o.log.Info("index: deleted one that was not used for long", "name", s.Name, "bytes", s.Bytes, "used", s.Used)
 	}
 }
 
 // usage adds what all indexes take.
-func (o *IndexOptions) usage(st *IndexStatus) {
+func (o *Options) usage(st *search.IndexStatus) {
 	if o.Home == "" {
 		return
 	}
@@ -142,12 +142,12 @@ func (o *IndexOptions) usage(st *IndexStatus) {
 	}
 }
 
-// ErrIndexInUse is returned for an index that a process keeps.
-var ErrIndexInUse = errors.New("a process keeps this index")
+// ErrInUse is returned for an index that a process owns.
+var ErrInUse = errors.New("a process keeps this index")
 
-// DeleteIndex deletes an index that no process keeps, and reports whether there
-// was one. Home has to be set.
-func DeleteIndex(opts *IndexOptions) (bool, error) {
+// Delete deletes an index that no process owns, and reports whether there was
+// one. Home has to be set.
+func Delete(opts *Options) (bool, error) {
 	home, name, err := opts.openHome()
 	if err != nil {
 		return false, err
@@ -158,17 +158,17 @@ func DeleteIndex(opts *IndexOptions) (bool, error) {
 		return false, nil
 	}
 	defer state.Close()
-	lease, err := owner.Claim(state)
+	lease, err := Claim(state)
 	if err != nil {
 		return false, err
 	}
 	if lease == nil {
-		return false, ErrIndexInUse
+		return false, ErrInUse
 	}
 	defer lease.Release()
 	ok, err := index.Delete(home, name)
 	if err == nil && !ok {
-		err = ErrIndexInUse
+		err = ErrInUse
 	}
 	return ok, err
 }

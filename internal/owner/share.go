@@ -1,4 +1,4 @@
-package quarry
+package owner
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 
-	"quarry/internal/owner"
+	"quarry/search"
 )
 
-// A process that doesn't keep the index sends its whole query to the one that
-// does. If anything goes wrong, it answers by itself, and of files that came
-// before it gives no second time (see handed).
+// A process that doesn't own the index sends its whole query to the owner. If
+// anything goes wrong, it answers by itself. Files already delivered are not
+// repeated (see handed).
 
 // shareVersion changes with the form of the messages: two programs of different
 // versions don't understand each other, and scan.
@@ -21,8 +21,8 @@ const shareVersion = 2
 // request is what is asked of an owner.
 type request struct {
 	Version int
-	Search  *Query
-	Find    *FindQuery
+	Search  *search.Query
+	Find    *search.FindQuery
 	Status  bool
 }
 
@@ -36,7 +36,7 @@ const (
 )
 
 // answer serves other processes.
-func (w *Workspace) answer(ctx context.Context, raw []byte, send func([]byte) error) error {
+func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error) error {
 	var req request
 	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&req); err != nil {
 		return fmt.Errorf("damaged request: %w", err)
@@ -45,21 +45,21 @@ func (w *Workspace) answer(ctx context.Context, raw []byte, send func([]byte) er
 		return send([]byte{msgNone})
 	}
 	switch {
-	case w.keeper.Load() == nil: // not yet, or no longer
+	case !m.Owns(): // not yet, or no longer
 		return send([]byte{msgNone})
 	case req.Status:
-		return sendGob(send, msgStatus, w.keeper.Load().status())
-	case !w.keeper.Load().ready.Load():
+		return sendGob(send, msgStatus, m.holds().status())
+	case !m.Ready():
 		return send([]byte{msgNone})
 	case req.Find != nil:
-		r, err := w.Find(ctx, *req.Find)
+		r, err := m.searches.Find(ctx, *req.Find)
 		if err != nil {
 			return err
 		}
 		return sendGob(send, msgFind, r)
 	case req.Search != nil:
 		var buf []byte
-		sum, err := w.SearchEach(ctx, *req.Search, func(f *File) error {
+		sum, err := m.searches.SearchEach(ctx, *req.Search, func(f *search.FileMatch) error {
 			buf = appendFile(append(buf[:0], msgFile), f)
 			return send(buf)
 		})
@@ -81,31 +81,31 @@ func sendGob(send func([]byte) error, kind byte, v any) error {
 }
 
 // ask sends a request to the owner, if there is one, and passes the messages to
-// receive. errNoIndex means that nobody has answered.
-func (w *Workspace) ask(ctx context.Context, req request, receive func(kind byte, body []byte) error) error {
-	if w.indexOpts == nil || w.indexOpts.Socket == "" || w.keeper.Load() != nil {
-		return errNoIndex
+// receive. ErrNoIndex means that nobody has answered.
+func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, body []byte) error) error {
+	if m == nil || m.opts.Socket == "" || m.Owns() {
+		return ErrNoIndex
 	}
-	c, err := owner.Dial(w.indexOpts.Socket)
+	c, err := Dial(m.opts.Socket)
 	if err != nil {
-		if !w.indexOpts.Ask { // the owner is gone: take its place
-			if err := w.becomeKeeper(); err != nil {
-				w.log.Warn("index: can't take it over", "err", err)
+		if !m.opts.Ask { // the owner is gone: take its place
+			if err := m.own(); err != nil {
+				m.log.Warn("index: can't take it over", "err", err)
 			}
 		}
-		return errNoIndex
+		return ErrNoIndex
 	}
 	defer c.Close()
 	req.Version = shareVersion
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(req); err != nil {
-		return errNoIndex
+		return ErrNoIndex
 	}
 	var refused bool
 	var own error // of receive
 	err = c.Ask(ctx, b.Bytes(), func(m []byte) error {
 		if refused = len(m) == 0 || m[0] == msgNone; refused {
-			return errNoIndex
+			return ErrNoIndex
 		}
 		own = receive(m[0], m[1:])
 		return own
@@ -116,25 +116,25 @@ func (w *Workspace) ask(ctx context.Context, req request, receive func(kind byte
 	case err == nil || ctx.Err() != nil:
 		return err
 	}
-	return errNoIndex // an error of the owner's comes up again, typed, when we search
+	return ErrNoIndex // an error of the owner's comes up again, typed, when we search
 }
 
 // handed passes files on and remembers which, so that a search whose owner died
 // half-way can be made again without giving a file twice.
 type handed struct {
-	yield func(*File) error
+	yield func(*search.FileMatch) error
 	paths []string
 	err   error // of yield
 }
 
-func (h *handed) file(f *File) error {
+func (h *handed) file(f *search.FileMatch) error {
 	h.paths = append(h.paths, f.Path)
 	h.err = h.yield(f)
 	return h.err
 }
 
 // rest passes on what file hasn't. A query may name a file several times.
-func (h *handed) rest() func(*File) error {
+func (h *handed) rest() func(*search.FileMatch) error {
 	if len(h.paths) == 0 {
 		return h.yield
 	}
@@ -142,7 +142,7 @@ func (h *handed) rest() func(*File) error {
 	for _, p := range h.paths {
 		had[p]++
 	}
-	return func(f *File) error {
+	return func(f *search.FileMatch) error {
 		if had[f.Path] > 0 {
 			had[f.Path]--
 			return nil
@@ -151,15 +151,15 @@ func (h *handed) rest() func(*File) error {
 	}
 }
 
-// askSearch lets the owner search. Relevance and times are its business too.
-// With errNoIndex the search is still to be made, and what it finds is for
+// Search lets the owner search. Relevance and times are its business too.
+// With ErrNoIndex the search is still to be made, and what it finds is for
 // rest: the files of an owner that died don't come twice.
-func (w *Workspace) askSearch(ctx context.Context, q *Query, yield func(*File) error) (sum *Summary, rest func(*File) error, err error) {
+func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error) {
 	if q.NoIndex || q.IncludeIgnored || q.Invert {
-		return nil, yield, errNoIndex
+		return nil, yield, ErrNoIndex
 	}
 	to := &handed{yield: yield}
-	err = w.ask(ctx, request{Search: q}, func(kind byte, body []byte) error {
+	err = m.ask(ctx, request{Search: q}, func(kind byte, body []byte) error {
 		switch kind {
 		case msgFile:
 			f, err := decodeFile(body)
@@ -168,7 +168,7 @@ func (w *Workspace) askSearch(ctx context.Context, q *Query, yield func(*File) e
 			}
 			return to.file(&f)
 		case msgSummary:
-			sum = &Summary{}
+			sum = &search.Summary{}
 			return gob.NewDecoder(bytes.NewReader(body)).Decode(sum)
 		}
 		return errWire
@@ -182,37 +182,35 @@ func (w *Workspace) askSearch(ctx context.Context, q *Query, yield func(*File) e
 	case err != nil && ctx.Err() != nil:
 		return nil, nil, err
 	}
-	return nil, to.rest(), errNoIndex
+	return nil, to.rest(), ErrNoIndex
 }
 
-func (w *Workspace) askFind(ctx context.Context, q *FindQuery) (*FindResult, error) {
-	if q.NoIndex || q.IncludeIgnored || q.Stat || q.Order != ByPath || q.Kind != OnlyFiles {
-		return nil, errNoIndex
+// Find lets the owner list paths. With ErrNoIndex it is still to be done.
+func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error) {
+	if q.NoIndex || q.IncludeIgnored || q.Stat || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
+		return nil, ErrNoIndex
 	}
-	var r *FindResult
-	err := w.ask(ctx, request{Find: q}, func(kind byte, body []byte) error {
+	var r *search.FindResult
+	err := m.ask(ctx, request{Find: q}, func(kind byte, body []byte) error {
 		if kind != msgFind {
 			return errWire
 		}
-		r = &FindResult{}
+		r = &search.FindResult{}
 		return gob.NewDecoder(bytes.NewReader(body)).Decode(r)
 	})
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
 	if err != nil || r == nil {
-		return nil, errNoIndex
+		return nil, ErrNoIndex
 	}
 	r.Stats.Remote = true
 	return r, nil
 }
 
-func (w *Workspace) askStatus(ctx context.Context) (*IndexStatus, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.IndexStatus(ctx)
-	}
-	st := &IndexStatus{}
-	err := w.ask(ctx, request{Status: true}, func(kind byte, body []byte) error {
+func (m *Member) askStatus(ctx context.Context) (*search.IndexStatus, error) {
+	st := &search.IndexStatus{}
+	err := m.ask(ctx, request{Status: true}, func(kind byte, body []byte) error {
 		if kind != msgStatus {
 			return errWire
 		}

@@ -1,0 +1,77 @@
+package quarry
+
+import (
+	"context"
+	"time"
+
+	"quarry/internal/owner"
+)
+
+// IndexOptions say where the index of a workspace lives and who may own it.
+type IndexOptions struct {
+	// Dir is the folder of this index, private to its user and outside the
+	// workspace. Workspaces that see different files of the same folder (other
+	// policy, other rules) need folders of their own.
+	Dir string
+	// Socket is where the process that owns the index answers others; ""
+	// shares with nobody.
+	Socket string
+	// Home is the folder in which the indexes of all workspaces lie, Dir among
+	// them. With it, Dir is made when it is missing, and the indexes used
+	// longest ago are deleted when all together have more than MaxBytes; those
+	// that a process owns stay.
+	Home string
+	// MaxBytes bounds all indexes in Home together; 0 is 10 GB.
+	MaxBytes int64
+	// Ask only uses an index that another process owns. It is for short-lived
+	// programs: without one, they scan.
+	Ask bool
+	// MaxWatches bounds the folders watched; 0 leaves it to the system.
+	MaxWatches int
+	// Progress hears how a build goes, from any goroutine.
+	Progress func(Progress)
+}
+
+func (o *IndexOptions) owner(w *Workspace) owner.Options {
+	return owner.Options{
+		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches,
+		Progress: o.Progress, Rules: w.rules, Workers: w.workers, Logger: w.log,
+	}
+}
+
+var (
+	// ErrIndexInUse is returned for an index that a process owns.
+	ErrIndexInUse = owner.ErrInUse
+	// ErrNotKeeper is for what only the process that owns the index can do.
+	ErrNotKeeper = owner.ErrNotOwner
+	// ErrNoIndex is for a workspace whose index no process owns.
+	ErrNoIndex = owner.ErrNobody
+)
+
+// DeleteIndex deletes an index that no process owns, and reports whether there
+// was one. Home has to be set.
+func DeleteIndex(opts *IndexOptions) (bool, error) {
+	return owner.Delete(&owner.Options{Dir: opts.Dir, Home: opts.Home})
+}
+
+// WaitIndex waits until this process has built the index. It fails when that
+// isn't possible.
+func (w *Workspace) WaitIndex(ctx context.Context) error { return w.member.Wait(ctx) }
+
+// FollowIndex waits until the index is ready, whichever process owns it, and
+// reports how far it is about ten times a second, on the calling goroutine.
+func (w *Workspace) FollowIndex(ctx context.Context, report func(Progress)) error {
+	return w.member.Follow(ctx, report)
+}
+
+// IndexStatus tells how the index is doing. Without a process that owns it the
+// state is not_found; DiskBytes then tells what an earlier one has left.
+func (w *Workspace) IndexStatus(ctx context.Context) (*IndexStatus, error) {
+	if w.elsewhere != nil {
+		return w.elsewhere.IndexStatus(ctx)
+	}
+	return w.member.Status(ctx), nil
+}
+
+// IndexIdle is how long no other process has asked anything.
+func (w *Workspace) IndexIdle() time.Duration { return w.member.Idle() }

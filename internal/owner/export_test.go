@@ -1,0 +1,6 @@
+package owner
+
+// Request is what travels to an owner.
+type Request = request
+
+const ShareVersion = shareVersion

@@ -1,0 +1,88 @@
+package owner
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"quarry/search"
+)
+
+// reading counts what a build has read.
+type reading struct{ files, total, bytes atomic.Int64 }
+
+func (r *reading) now() search.Progress {
+	files := r.files.Load()
+	return search.Progress{Files: int(files), Total: int(max(r.total.Load(), files)), Bytes: r.bytes.Load()}
+}
+
+// progress hears of more files that were read, and of the bytes so far.
+func (o *owned) progress(files int, bytes int64) {
+	if o.ready.Load() {
+		return // small flushes are not reported
+	}
+	o.reading.files.Add(int64(files))
+	for was := o.reading.bytes.Load(); bytes > was && !o.reading.bytes.CompareAndSwap(was, bytes); {
+		was = o.reading.bytes.Load() // a later report was faster
+	}
+	if o.opts.Progress != nil {
+		o.opts.Progress(o.reading.now())
+	}
+}
+
+// ErrNotOwner is for what only the owner of the index can do.
+var ErrNotOwner = errors.New("this process keeps no index of the workspace; another one may")
+
+// Wait waits until this process has built the index. It fails when that isn't
+// possible.
+func (m *Member) Wait(ctx context.Context) error {
+	o := m.holds()
+	if o == nil {
+		return ErrNotOwner
+	}
+	select {
+	case <-o.built:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := o.failed.Load(); err != nil {
+		return *err
+	}
+	return o.ix.Flush(ctx)
+}
+
+// followEvery is how often Follow looks: a person sees no more.
+const followEvery = 100 * time.Millisecond
+
+// ErrNobody is for a root whose index no process owns.
+var ErrNobody = errors.New("no process keeps an index of the workspace")
+
+// Follow waits until the index is ready, whoever owns it, and reports how
+// far it is about ten times a second, on the calling goroutine.
+func (m *Member) Follow(ctx context.Context, report func(search.Progress)) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		st := m.Status(ctx)
+		switch {
+		case st.State == "ready":
+			return nil
+		case st.State == "failed":
+			return errors.New(st.Error)
+		case st.State == "not_found":
+			return ErrNobody
+		}
+		report(st.Building)
+		var built <-chan struct{}
+		if o := m.holds(); o != nil {
+			built = o.built
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-built:
+		case <-tick.C:
+		}
+	}
+}
