@@ -246,7 +246,10 @@ func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testin
 				t.Fatal(err)
 			}
 			for n := range want.calls {
-				for _, kind := range kinds {
+				for k, kind := range kinds {
+					if !regime.Takes(n*len(kinds) + k) {
+						continue
+					}
 					check(t, fmt.Sprintf("call %d of %d fails with %v", n, want.calls, kind), func() (*breaker, error) {
 						return f.run(t, []fault{{n, kind, forever}}, &want)
 					})

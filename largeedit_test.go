@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry"
+	regime "quarry/internal/stress"
 )
 
 // Of a large file the journal keeps what an edit overwrote. The change can be
@@ -68,6 +69,7 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 // taken back one by one, after a restart too, and each time the file is what it
 // was.
 func TestLargeEditsBeyondTheCap(t *testing.T) {
+	regime.SkipShort(t)
 	const edits = 20
 	dir, state := t.TempDir(), t.TempDir()
 	open := func() *quarry.Workspace {

@@ -92,6 +92,7 @@ func rewrite(t *testing.T, file string) {
 }
 
 func TestSmallEditSpeed(t *testing.T) {
+	regime.SkipShort(t)
 	edits := 1000
 	if testing.Short() {
 		edits = 100
@@ -111,6 +112,7 @@ func TestSmallEditSpeed(t *testing.T) {
 
 // Moving a note of a large vault, with reading the whole vault for links.
 func TestVaultMoveSpeed(t *testing.T) {
+	regime.SkipShort(t)
 	ws := bigVault(t, 5000)
 	links, from := 0, "folder 3/sub 3/Note 3.md"
 	least := best(5, func(i int) {

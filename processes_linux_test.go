@@ -151,6 +151,7 @@ func appendCarelessly(dir string, stop <-chan struct{}, done chan<- []string) {
 
 // On a full disk a change is made or it is not, and says so.
 func TestFullDisk(t *testing.T) {
+	regime.SkipShort(t)
 	for _, where := range []string{"ws", "state"} {
 		t.Run(where, func(t *testing.T) {
 			base := t.TempDir()

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quarry"
+	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
 	"quarry/match"
 )
@@ -26,7 +27,7 @@ func TestRemoteEqualsScan(t *testing.T) {
 			remote, local := w.open(t, quarry.RemoteOptions{}), w.local(t)
 			rng := rand.New(rand.NewPCG(1, 2))
 			hits := 0
-			for i := range 300 {
+			for i := range regime.N(300) {
 				q := randomQuery(rng)
 				want, wantErr := local.Search(t.Context(), q)
 				got, err := remote.Search(t.Context(), q)
@@ -41,7 +42,7 @@ func TestRemoteEqualsScan(t *testing.T) {
 					t.Fatalf("query %d differs from a scan (-scan +remote):\n%+v\n%s", i, q, diff)
 				}
 			}
-			if hits < 10_000 {
+			if hits < regime.N(10_000) {
 				t.Errorf("the queries found %d lines: they try too little", hits)
 			}
 		})
@@ -260,7 +261,7 @@ func TestRemoteServerKilled(t *testing.T) {
 			for range 6 {
 				began := time.Now()
 				part, err := remote.Search(t.Context(), quarry.Query{Pattern: "alpha"})
-				if took := time.Since(began); took > 5*time.Second {
+				if took := time.Since(began); took > time.Minute {
 					t.Errorf("a search took %s", took)
 				}
 				if err != nil {
@@ -312,7 +313,7 @@ func TestRemoteServerHangs(t *testing.T) {
 	good := startServer(t, zoekttest.Repo{Name: "alpha", Commit: "1", Files: map[string]string{"a.txt": "alpha\n"}})
 	mute := startServer(t, zoekttest.Repo{Name: "beta", Commit: "2", Files: map[string]string{"b.txt": "alpha\n"}})
 	w := &remoteWorld{servers: good.Addr + "," + mute.Addr}
-	ws := w.open(t, quarry.RemoteOptions{Timeout: 300 * time.Millisecond})
+	ws := w.open(t, quarry.RemoteOptions{Timeout: 2 * time.Second})
 	if r := search(t, ws, quarry.Query{Pattern: "alpha"}); r.FilesMatched != 2 || !r.Exact {
 		t.Fatalf("%+v", r.Summary)
 	}
@@ -320,7 +321,7 @@ func TestRemoteServerHangs(t *testing.T) {
 	began := time.Now()
 	r := search(t, ws, quarry.Query{Pattern: "alpha"})
 	checkPartial(t, r, mute.Addr)
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	good.Close()

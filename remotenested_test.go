@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry"
+	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
 )
 
@@ -61,7 +62,7 @@ func TestRemoteNested(t *testing.T) {
 		t.Run("checkouts "+checkouts, func(t *testing.T) {
 			remote := nestedWorld(t, corpus, strings.Fields(checkouts))
 			rng := rand.New(rand.NewPCG(3, 4))
-			for range 60 {
+			for range regime.N(60) {
 				q := quarry.Query{Pattern: []string{"alpha", "of a", `\w+`, "beta"}[rng.IntN(4)], Detail: quarry.Lines}
 				q.Paths = [][]string{nil, {"a"}, {"a/b"}, {"a/lib"}, {"A/B"}, {"a/b/c"}, {"a/lib/deep/z"}, {"A/lib/Own.txt"}, {"a/b/b-side"}, {"b"}, {"a/B/c/x"}}[rng.IntN(11)]
 				q.MaxDepth, q.Limits.Lines = []int{0, 0, 1, 2, 3}[rng.IntN(5)], []int{0, 0, 3, 7}[rng.IntN(4)]

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	regime "quarry/internal/stress"
 	"quarry/match"
 )
 
@@ -211,6 +212,7 @@ func TestSearchDeterministic(t *testing.T) {
 }
 
 func TestSearchTime(t *testing.T) {
+	regime.SkipShort(t)
 	files := map[string]string{}
 	for i := range 50 {
 		files[fmt.Sprintf("f%d", i)] = strings.Repeat("abcdefghijklmnopqrst", 20_000)

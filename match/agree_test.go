@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/literal"
+	"quarry/internal/stress"
 )
 
 // checkAgree holds the fast paths of a pattern against their definitions on
@@ -96,11 +97,7 @@ func holds(n Need, text []byte) bool {
 }
 
 func TestFastPathsAgree(t *testing.T) {
-	n := 3000
-	if testing.Short() {
-		n = 1000
-	}
-	for seed := range uint64(n) {
+	for seed := range uint64(stress.N(3000)) {
 		g := seeded(seed, false)
 		expr := g.pattern(1 + g.rng.IntN(4))
 		opts := Options{
@@ -122,11 +119,7 @@ func TestFastPathsAgree(t *testing.T) {
 
 // Go's regexp means the same on the syntax both have, without Unicode classes.
 func TestAgainstStandardLibrary(t *testing.T) {
-	n := 3000
-	if testing.Short() {
-		n = 1000
-	}
-	for seed := range uint64(n) {
+	for seed := range uint64(stress.N(3000)) {
 		g := seeded(seed+1_000_000, true)
 		expr := g.pattern(1 + g.rng.IntN(4))
 		std, err := regexp.Compile(expr)

@@ -94,8 +94,9 @@ var layers = map[string][]string{
 	"internal/profile": {".", "match", "tool", "internal/render", "internal/roots"},
 	"internal/arch":    {},
 
-	"internal/stress":     {},
-	"internal/stress/run": {},
+	"internal/stress":       {},
+	"internal/stress/run":   {},
+	"internal/stress/tests": {},
 
 	"internal/powercut": {"internal/rootfs"}, // for tests
 }

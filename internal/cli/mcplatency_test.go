@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/internal/stress"
 )
 
 // stdioClient talks to a server process.
@@ -59,8 +61,8 @@ func (c *stdioClient) call(name, args string) (string, time.Duration) {
 // is kept in the temporary folder for the next time.
 func TestSearchLatency(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
-	if tree == "" {
-		t.Skip("QUARRY_BENCH_TREE names no tree")
+	if tree == "" || !stress.Thorough() {
+		t.Skip("figures only: set QUARRY_BENCH_TREE to a large folder and STRESS=short")
 	}
 	cmd := program(t, tree, "mcp", "--root", tree)
 	keep := filepath.Join(os.TempDir(), "quarry-bench")

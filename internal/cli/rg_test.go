@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/stress"
 )
 
 // rgCase is one command line given to both programs in one tree.
@@ -167,6 +169,7 @@ var rgCases = flag.Int("rgcases", 600, "combinations to compare with ripgrep")
 // TestRipgrep compares whole outputs and exit codes with ripgrep's over random
 // combinations of tree, patterns, flags and paths.
 func TestRipgrep(t *testing.T) {
+	stress.SkipShort(t)
 	rg, version := ripgrep(t)
 	trees := makeTrees(t)
 	all := slices.Concat(differences, faults)

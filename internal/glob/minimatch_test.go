@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/minimatch.json from npm's minimatch")
@@ -95,7 +97,7 @@ func TestMinimatchLive(t *testing.T) {
 	for seed := range uint64(2) {
 		rng := rand.New(rand.NewPCG(seed, 77))
 		var patterns, paths []string
-		for range 1500 {
+		for range stress.N(1500) {
 			patterns = append(patterns, randomPattern(rng))
 		}
 		for range 60 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 	"quarry/internal/walk"
 	"quarry/match"
 )
@@ -20,8 +21,8 @@ import (
 // targets are about.
 func TestBuildFigures(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
-	if tree == "" {
-		t.Skip("set QUARRY_BENCH_TREE to a large folder")
+	if tree == "" || !stress.Thorough() {
+		t.Skip("figures only: set QUARRY_BENCH_TREE to a large folder and STRESS=short")
 	}
 	root, err := rootfs.Open(tree, nil)
 	if err != nil {

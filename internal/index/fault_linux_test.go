@@ -20,6 +20,7 @@ import (
 // on to answer right, also when it is opened again, the next flush does what
 // the failed one could not, and nothing is left over.
 func TestNthFault(t *testing.T) {
+	stress.SkipShort(t)
 	run := stress.Start(t, "nth fault: index", 1, 1)
 	for range run.Cases() {
 		for _, err := range []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, rootfs.ErrShort} {

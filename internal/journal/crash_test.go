@@ -268,8 +268,8 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 // A process killed at any moment leaves a journal from which everything can be
 // taken back.
 func TestKilledAtAnyMoment(t *testing.T) {
-	const kills = 100 // of one journal
-	run := stress.Start(t, "kill -9 of a journal", 2, 100)
+	const kills = 10 // of one journal
+	run := stress.Start(t, "kill -9 of a journal", 20, 1000)
 	for seed := range run.Cases() {
 		killAndUndo(t, seed, kills)
 		run.Tried(kills)

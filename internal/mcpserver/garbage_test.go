@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/internal/stress"
 )
 
 // A line that is no message is answered, and the session goes on.
@@ -228,7 +230,7 @@ func TestFuzzedRequests(t *testing.T) {
 	}()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	heap := heapInUse()
-	for range 10_000 {
+	for range stress.N(10_000) {
 		p.write(string(fuzzLine(rnd)))
 	}
 	p.write(`{"jsonrpc":"2.0","id":"last","method":"ping"}`)

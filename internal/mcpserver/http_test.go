@@ -511,6 +511,7 @@ func TestSessionLimit(t *testing.T) {
 // A stream that a client keeps open does not hold up the shutdown.
 func TestHTTPShutdown(t *testing.T) {
 	s := newTestServer(t, nil)
+	s.grace = time.Minute // what waits for it is seen on any machine
 	url, stop := listen(t, s, "127.0.0.1:0")
 	resp, err := raw(context.Background(), url, call(1, "initialize", initParams), nil)
 	if err != nil {

@@ -167,7 +167,7 @@ func TestSymlinkRace(t *testing.T) {
 		t.Error("the naive reader never escaped: the race proves nothing")
 	}
 	for _, way := range []string{"Resolve", "Known", "ResolveFold", "Dir"} {
-		if seen[way] == 0 {
+		if seen[way] == 0 && stress.Thorough() {
 			t.Errorf("%s never succeeded: the race proves nothing", way)
 		}
 	}
@@ -248,7 +248,7 @@ func TestSymlinkRaceOfChanges(t *testing.T) {
 	guard()
 	t.Logf("%d rounds; changes made inside %v, outside 0", rounds, done)
 	for _, what := range []string{"replace", "create", "rename", "remove", "mkdir", "removeall"} {
-		if done[what] == 0 {
+		if done[what] == 0 && stress.Thorough() {
 			t.Errorf("%s never succeeded: the race proves nothing", what)
 		}
 	}

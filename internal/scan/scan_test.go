@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/stress"
 	"quarry/internal/textfile"
 	"quarry/match"
 	"quarry/search"
@@ -108,7 +109,7 @@ func randomText(rng *rand.Rand) string {
 
 func TestAgainstReference(t *testing.T) {
 	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz"}
-	for seed := range uint64(400) {
+	for seed := range uint64(stress.N(400)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		text := randomText(rng)
 		if seed%4 == 0 { // several blocks

@@ -149,7 +149,7 @@ func (m *mutation) kill(t *testing.T, dir string) {
 func (m *mutation) guard(dir string) (string, error) {
 	cmd := exec.Command("go", "test", "-count=1", "-timeout=10m", "-run", "^"+m.test+"$", m.pkg)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "MUTATE=", "STRESS=", "STRESS_SEED=")
+	cmd.Env = append(os.Environ(), "MUTATE=", "STRESS=short", "STRESS_SEED=")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -147,6 +147,7 @@ func TestOddFiles(t *testing.T) {
 // An index over odd files is built and kept within the same bounds, and its
 // answer is the scan's.
 func TestOddFilesIndexed(t *testing.T) {
+	stress.SkipShort(t)
 	dir := t.TempDir()
 	oddFiles(t, dir)
 	run := stress.Start(t, "odd files: index", 1, 1)

@@ -96,10 +96,13 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 			for seed := range run.Cases() {
 				fell += f.raceRound(run, seed, answered)
 			}
-			for end := time.Now().Add(10 * time.Second); fell == 0 && time.Now().Before(end); {
+			for end := time.Now().Add(10 * time.Second); fell == 0 && stress.Thorough() && time.Now().Before(end); {
 				fell += f.naiveRound()
 			}
 			t.Logf("the naive reader fell for it %d times; calls that succeeded: %v", fell, answered)
+			if !stress.Thorough() {
+				return // too brief to prove what follows on any machine
+			}
 			if fell == 0 {
 				t.Error("the naive reader never fell for it: the race proves nothing")
 			}

@@ -5,13 +5,14 @@
 // until they run out; each case is made from its seed alone, so that a failing
 // one can be had again. The environment decides how many there are:
 //
-//	STRESS=           the short form, part of go test ./...
+//	(unset)           a fifth of the short form: go test ./...; with -short a fortieth
+//	STRESS=short      the short form: make stress
 //	STRESS=long       the regime's full count
 //	STRESS=20m        the full count, or as many as fit that time
 //	STRESS_SEED=17    the case of seed 17 and no other
 //
-// The short form always takes the same seeds, a long one starts from a seed of
-// its own, which it prints. Only tests import this package.
+// All but the long form always take the same seeds, a long one starts from a
+// seed of its own, which it prints. Only tests import this package.
 package stress
 
 import (
@@ -39,9 +40,31 @@ type Run struct {
 	violated atomic.Int64
 }
 
+// A form is how hard a regime tries, from least to most.
+type form int
+
+const (
+	tiny  form = iota // go test -short
+	quick             // go test
+	short             // STRESS=short
+	long              // STRESS=long, or a time
+)
+
+// share is which part of the short form a lesser form takes: 40 keeps
+// go test -short ./... near half a minute, 5 keeps go test ./... below three.
+func (f form) share() int {
+	switch f {
+	case tiny:
+		return 40
+	case quick:
+		return 5
+	}
+	return 1
+}
+
 // setting is what the environment asks for.
 type setting struct {
-	long   bool
+	form   form
 	budget time.Duration // 0: none
 	seed   uint64
 	single bool
@@ -49,13 +72,18 @@ type setting struct {
 
 func read(getenv func(string) string) (s setting, err error) {
 	switch v := getenv("STRESS"); v {
-	case "", "short":
+	case "":
+		if s.form = quick; testing.Short() {
+			s.form = tiny
+		}
+	case "short":
+		s.form = short
 	case "long":
-		s.long = true
+		s.form = long
 	default:
-		s.long = true
+		s.form = long
 		if s.budget, err = time.ParseDuration(v); err != nil || s.budget <= 0 {
-			return s, fmt.Errorf("STRESS=%s: want nothing, long, or a time such as 20m", v)
+			return s, fmt.Errorf("STRESS=%s: want nothing, short, long, or a time such as 20m", v)
 		}
 	}
 	if v := getenv("STRESS_SEED"); v != "" {
@@ -77,39 +105,65 @@ func mustRead(t testing.TB) setting {
 }
 
 // Long reports whether the long form was asked for.
-func Long() bool {
+func Long() bool { return asked() == long }
+
+// Thorough reports whether the short form or more was asked for. Below it a test
+// may be too brief to prove that its attack works.
+func Thorough() bool { return asked() >= short }
+
+func asked() form {
 	s, err := read(os.Getenv)
-	return err == nil && s.long
+	if err != nil {
+		return quick // the regimes report it
+	}
+	return s.form
 }
 
-// Start begins a regime of so many cases. With -short there is one case for
-// eight of the short form.
-func Start(t testing.TB, regime string, short, long int) *Run {
+// SkipShort leaves out a test that costs a second or more when -short is given.
+func SkipShort(t testing.TB) {
+	t.Helper()
+	if asked() == tiny {
+		t.Skip("left out by -short")
+	}
+}
+
+// N is how many of n random cases a test takes that is no regime: all of them,
+// or a tenth with -short.
+func N(n int) int {
+	if asked() == tiny {
+		return max(1, n/10)
+	}
+	return n
+}
+
+// Takes reports whether a regime that enumerates its cases takes the i-th: all
+// in the short and the long form, a share of them otherwise. The choice follows no
+// period: an enumeration of calls times faults gets each call and each fault.
+func Takes(i int) bool { return uint32(i)*2654435769>>16%uint32(asked().share()) == 0 }
+
+// Start begins a regime of so many cases.
+func Start(t testing.TB, regime string, few, many int) *Run {
 	t.Helper()
 	s := mustRead(t)
-	n := short
-	switch {
-	case s.long:
-		n = long
-	case testing.Short():
-		n = max(1, short/8)
+	n := max(1, few/s.form.share())
+	if s.form == long {
+		n = many
 	}
 	return start(t, regime, s, uint64(n), s.budget)
 }
 
 // StartFor begins a regime that lasts so long: its cases never run out. Without
 // a time in STRESS the long form is sixty times the short one.
-func StartFor(t testing.TB, regime string, short time.Duration) *Run {
+func StartFor(t testing.TB, regime string, d time.Duration) *Run {
 	t.Helper()
 	s := mustRead(t)
-	d := short
 	switch {
 	case s.budget > 0:
 		d = s.budget
-	case s.long:
-		d = 60 * short
-	case testing.Short():
-		d = short / 8
+	case s.form == long:
+		d *= 60
+	default:
+		d /= time.Duration(s.form.share())
 	}
 	return start(t, regime, s, 1<<62, d)
 }
@@ -122,7 +176,7 @@ func start(t testing.TB, regime string, s setting, count uint64, budget time.Dur
 	switch {
 	case s.single:
 		r.first, r.count = s.seed, 1
-	case s.long:
+	case s.form == long:
 		r.first = uint64(r.began.Unix()) << 20 // no two runs share seeds
 	}
 	t.Cleanup(r.report)

@@ -7,15 +7,20 @@ import (
 )
 
 func TestSettings(t *testing.T) {
+	unasked := quick
+	if testing.Short() {
+		unasked = tiny
+	}
 	for _, c := range []struct {
 		stress, seed string
 		want         setting
 		fails        bool
 	}{
-		{"", "", setting{}, false},
-		{"long", "", setting{long: true}, false},
-		{"20m", "", setting{long: true, budget: 20 * time.Minute}, false},
-		{"", "17", setting{seed: 17, single: true}, false},
+		{"", "", setting{form: unasked}, false},
+		{"short", "", setting{form: short}, false},
+		{"long", "", setting{form: long}, false},
+		{"20m", "", setting{form: long, budget: 20 * time.Minute}, false},
+		{"", "17", setting{form: unasked, seed: 17, single: true}, false},
 		{"forever", "", setting{}, true},
 		{"-3s", "", setting{}, true},
 		{"", "x", setting{}, true},

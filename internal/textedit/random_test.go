@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"quarry/internal/stress"
 	"quarry/internal/textfile"
 )
 
@@ -385,7 +386,7 @@ func randomEdit(rng *rand.Rand, tokens []token) Edit {
 func TestRandomEdits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	var done, refused int
-	for i := 0; i < 10000; i++ {
+	for i := 0; i < stress.N(10_000); i++ {
 		raw := randomFile(rng)
 		d, err := textfile.New([]byte(raw))
 		if err != nil {
@@ -421,7 +422,7 @@ func TestRandomEdits(t *testing.T) {
 		checkDiff(t, ch)
 	}
 	t.Logf("%d changes made, %d refused", done, refused)
-	if done < 5000 || refused < 500 {
+	if done < stress.N(5000) || refused < stress.N(500) {
 		t.Errorf("%d changes made, %d refused: the files and edits are not what they should be", done, refused)
 	}
 }

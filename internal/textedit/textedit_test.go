@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/internal/stress"
 	"quarry/internal/textfile"
 )
 
@@ -178,12 +179,12 @@ func TestTurnsBinary(t *testing.T) {
 // One huge line with very many matches must not cost a look for its end each.
 func TestManyMatchesInOneLine(t *testing.T) {
 	d := doc(t, strings.Repeat("ab", 800_000))
-	began := time.Now()
+	began := stress.CPU()
 	ch, err := Apply(d, Replace{Old: "a", New: "1\n2", All: true})
 	if err != nil || ch.Outcomes[0].Count != 800_000 {
 		t.Fatal(err)
 	}
-	if took := time.Since(began); took > 15*time.Second {
+	if took := stress.CPU() - began; took > 15*time.Second {
 		t.Errorf("took %v", took)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"io"
+
+	"quarry/internal/stress"
 )
 
 func TestDetect(t *testing.T) {
@@ -260,7 +262,7 @@ func FuzzRoundTrip(f *testing.F) {
 // across blocks, half units, the undefined bytes.
 func TestRoundTripRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 3000 {
+	for range stress.N(3000) {
 		var raw []byte
 		n := rng.IntN(40)
 		if rng.IntN(60) == 0 {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // trashCLI runs a program of Debian's trash-cli on the desk's trash.
@@ -101,6 +102,7 @@ func agree(t *testing.T, d *desk) {
 }
 
 func TestAgainstTrashCLI(t *testing.T) {
+	stress.SkipShort(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -112,6 +114,7 @@ const envVolume = "QUARRY_TRASH_TEST_VOLUME"
 
 // TestVolume runs TestOnVolume where a small file system of our own is mounted.
 func TestVolume(t *testing.T) {
+	stress.SkipShort(t)
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // sets of every shape: tiny, sparse, clustered, dense, everything.
@@ -74,7 +76,7 @@ func TestListRoundTrip(t *testing.T) {
 
 func TestListFilterAndUnion(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
+	for range stress.N(300) {
 		docs, a := sets(r)
 		_, b := sets(r)
 		in := map[uint32]bool{}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/internal/stress"
 )
 
 // builder makes a vault whose notes link to each other in every way there is.
@@ -207,9 +209,9 @@ func (w *world) carryOut(t *testing.T, p *Plan) {
 func TestMoveEveryNote(t *testing.T) {
 	for seed, format := range []LinkFormat{Shortest, Relative, Absolute} {
 		t.Run(string(format), func(t *testing.T) {
-			notes := 5000
+			notes := stress.N(5000)
 			if format != Shortest {
-				notes = 500 // the seed and the form of new links are all that differ
+				notes = stress.N(500) // the seed and the form of new links are all that differ
 			}
 			b := &builder{rng: rand.New(rand.NewPCG(7, uint64(seed)))}
 			taken := map[string]bool{}

@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // A Judge enters exactly the folders a walk does.
 func TestJudgeAgreesWithWalk(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(stress.N(60)) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		dir := t.TempDir()
 		randomRules(t, rng, dir, 0)

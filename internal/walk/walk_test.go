@@ -15,6 +15,7 @@ import (
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // tree makes files from "path: content" or "path" lines; a trailing slash makes
@@ -194,6 +195,7 @@ func TestStartErrors(t *testing.T) {
 }
 
 func TestStops(t *testing.T) {
+	stress.SkipShort(t)
 	var files []string
 	for i := range 300 {
 		files = append(files, fmt.Sprintf("d%d/e%d/f", i%20, i))

@@ -127,7 +127,7 @@ func TestDeadline(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no answer in 50ms") {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/re/dfa"
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/nfa/nfatest"
+	"quarry/internal/stress"
 )
 
 const (
@@ -75,7 +76,7 @@ func BenchmarkLines(b *testing.B) {
 				best := time.Duration(math.MaxInt64)
 				for b.Loop() {
 					count = 0
-					start := cpuTime()
+					start := stress.CPU()
 					for at := 0; at < len(text); {
 						end := min(at+size, len(text))
 						if n := bytes.LastIndexByte(text[at:end], '\n'); n >= 0 {
@@ -85,7 +86,7 @@ func BenchmarkLines(b *testing.B) {
 						count += len(lines)
 						at = end
 					}
-					best = min(best, cpuTime()-start)
+					best = min(best, stress.CPU()-start)
 				}
 				b.ReportMetric(float64(len(text))/best.Seconds()/1e9, "GB/cpu-s")
 				b.ReportMetric(float64(count), "lines")
@@ -123,7 +124,7 @@ func BenchmarkSpans(b *testing.B) {
 				best := time.Duration(math.MaxInt64)
 				for b.Loop() {
 					count = 0
-					start := cpuTime()
+					start := stress.CPU()
 					if byLine {
 						for rest := text; len(rest) > 0; {
 							line := rest
@@ -136,7 +137,7 @@ func BenchmarkSpans(b *testing.B) {
 					} else {
 						count = all(text)
 					}
-					best = min(best, cpuTime()-start)
+					best = min(best, stress.CPU()-start)
 				}
 				b.ReportMetric(float64(len(text))/best.Seconds()/1e9, "GB/cpu-s")
 				b.ReportMetric(float64(count), "spans")

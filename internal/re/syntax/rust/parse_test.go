@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"quarry/internal/re/syntax"
+	"quarry/internal/stress"
 )
 
 func TestParse(t *testing.T) {
@@ -353,6 +354,7 @@ func TestNestLimit(t *testing.T) {
 
 // TestLarge reads what is large or nasty; the test's own time is the check.
 func TestLarge(t *testing.T) {
+	stress.SkipShort(t)
 	var words strings.Builder
 	for i := range 10_000 {
 		words.WriteString("|word")
