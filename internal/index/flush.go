@@ -62,7 +62,7 @@ func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
 		return 0, err
 	}
 	ix.mu.Lock()
-	ix.keepSearching(b.outcomes[:n])
+	ix.keepComparing(b.outcomes[:n])
 	ix.mu.Unlock()
 	var seg *segment
 	if slices.ContainsFunc(b.outcomes[:n], func(o outcome) bool { return o.state == indexed }) {

@@ -5,8 +5,8 @@ package index
 type inodes map[uint64]bool
 
 // markLinked makes the files dirty that turn out to have further names, until
-// they are read again: from then on they are Linked and always searched. ix.mu
-// is held.
+// they are read again: from then on they are Linked and compared by every Fresh.
+// ix.mu is held.
 func (ix *Index) markLinked(linked inodes) {
 	if len(linked) == 0 {
 		return
@@ -41,13 +41,19 @@ func (ix *Index) markLinked(linked inodes) {
 	}
 }
 
-// keepSearching makes files Linked for good that were found changed without an
+// keepComparing makes files Linked for good that were found changed without an
 // event: somebody writes to them through a handle whose name is gone, and goes on
-// without another word. ix.mu is held.
-func (ix *Index) keepSearching(outcomes []outcome) {
+// without another word. A Linked file that changed just before it was read may
+// have changed again with the same stamp, so it is always searched until it has
+// been read once more. ix.mu is held.
+func (ix *Index) keepComparing(outcomes []outcome) {
 	for i := range outcomes {
-		if o := &outcomes[i]; o.state == indexed && ix.eventless[o.stamp.Ino] {
-			o.flags |= Linked | AlwaysScan
+		o := &outcomes[i]
+		if o.state == indexed && ix.eventless[o.stamp.Ino] {
+			o.flags |= Linked
+		}
+		if o.flags&(Linked|racyFlag) == Linked|racyFlag {
+			o.flags |= AlwaysScan
 		}
 	}
 }

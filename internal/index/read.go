@@ -190,7 +190,7 @@ func (r *reader) try(path string) (out outcome, again bool) {
 		return outcome{}, true
 	}
 	if info.Nlink > 1 {
-		flags |= Linked | AlwaysScan
+		flags |= Linked
 	}
 	if before.racy(now, r.racy) {
 		flags |= racyFlag

@@ -24,7 +24,7 @@ type segment struct {
 	postings []byte
 
 	// Documents that have a flag, in order, for each that a search may ask for.
-	always, binary, large, wide []uint32
+	always, binary, large, wide, linked []uint32
 
 	mapping *rootfs.Mapping
 	refs    atomic.Int32
@@ -103,6 +103,9 @@ func (s *segment) parse(data []byte) error {
 		}
 		if Flags(flags)&Wide != 0 {
 			s.wide = append(s.wide, uint32(id))
+		}
+		if Flags(flags)&Linked != 0 {
+			s.linked = append(s.linked, uint32(id))
 		}
 	}
 	return nil

@@ -62,8 +62,11 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 		dirs = append(dirs, d)
 	}
 	var err error
-	if unsure && !slices.Contains(dirs, "") { // a sweep of all compares stamps, too
+	switch all := slices.Contains(dirs, ""); { // a sweep of all compares stamps, too
+	case !all && unsure:
 		err = ix.restamp(ctx, dirs)
+	case !all:
+		err = ix.restampLinked(ctx)
 	}
 	if err == nil {
 		err = ix.settleAll(ctx, dirs)

@@ -58,11 +58,15 @@ const racyWindow = 2 * time.Second
 // racy reports whether the file may have changed again, after now, without its
 // stamp showing it. A time in the future is not to be trusted either.
 func (s Stamp) racy(now time.Time, window time.Duration) bool {
-	t := s.CTime
-	if t == 0 {
-		t = s.MTime
+	return s.changed() >= now.Add(-window).UnixNano()
+}
+
+// changed is when the file last changed, as far as it is known.
+func (s Stamp) changed() int64 {
+	if s.CTime == 0 {
+		return s.MTime
 	}
-	return t >= now.Add(-window).UnixNano()
+	return s.CTime
 }
 
 // Flags say what a file is to a search.
@@ -83,7 +87,8 @@ const (
 	// sweep reads it again.
 	racyFlag
 	// Linked files have several names, or a handle that lost its own. A write
-	// through those makes no event for this one, so they are always searched.
+	// through those makes no event for this one, so every Fresh compares their
+	// stamps.
 	Linked
 	// Wide texts are large and have a line of more than WideLine: a few lines of
 	// context may be more than a scan takes at once.
