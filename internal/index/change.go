@@ -202,7 +202,7 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 
 func (ix *Index) hiddenDoc(c *change) (hidden bool) {
 	err := guard(func() error {
-		hidden = Flags(c.in.seg.docs.flags[c.id])&Hidden != 0
+		hidden = c.in.seg.docs.flag(c.id)&Hidden != 0
 		return nil
 	})
 	if err != nil {

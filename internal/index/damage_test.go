@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/rootfs"
 	"quarry/internal/stress"
 	"quarry/match"
 )
@@ -184,6 +185,10 @@ func (w *world) complete(how string, p *match.Pattern, matching map[string]bool,
 	}
 	defer snap.Close()
 	c, err := snap.Candidates(Ask{Need: p.Need(), Hidden: true, ByLine: true})
+	if errors.Is(err, ErrDamaged) { // it is dropped; the next one does without
+		w.complete(how+", again", p, matching, listed)
+		return
+	}
 	if err != nil {
 		w.t.Fatalf("%s: %v", how, err)
 	}
@@ -256,12 +261,20 @@ func TestForgedSegments(t *testing.T) {
 // forge makes all sums right.
 func forge(data []byte) {
 	foot := data[len(data)-footerSize:]
-	for i := range sections {
+	part := func(i int) []byte {
 		e := foot[32+i*sectionEntry:]
 		off, size := binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:])
 		if end := off + size; end >= off && end <= uint64(len(data)-footerSize) {
-			binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(data[off:end], castagnoli))
+			return data[off:end]
 		}
+		return nil
+	}
+	var sums blockSums
+	sums.add(part(secPostings))
+	copy(part(secSums), sums.finish())
+	for i := range sections {
+		e := foot[32+i*sectionEntry:]
+		binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(part(i), castagnoli))
 	}
 	binary.LittleEndian.PutUint32(foot[footerSize-12:], crc32.Checksum(foot[:footerSize-12], castagnoli))
 }
@@ -338,4 +351,58 @@ func TestTruncatedWhileInUse(t *testing.T) {
 		w.refresh()
 		w.complete(fmt.Sprint("round ", round, ", refreshed"), p, matching, listed)
 	}
+}
+
+// A segment that goes bad while it is served, a bit of it or its end, is found
+// before a byte of it is part of an answer: an answer is an error or complete.
+func TestDamagedWhileServing(t *testing.T) {
+	w := newWorld(t, 3, false)
+	for i := range 60 {
+		w.write(fmt.Sprintf("d%d/f%d", i%5, i), w.text()+fmt.Sprintf("needle%d\n", i%7))
+	}
+	w.open()
+	w.refresh()
+	w.calm()
+	listed := w.listed(true)
+	run := stress.Start(t, "identity: a segment damaged while serving", 60, 3_000)
+	for seed := range run.Cases() {
+		r := stress.Rand(seed)
+		p := match.MustCompile(fmt.Sprintf("needle%d", r.IntN(7)), match.Options{})
+		matching := w.matching(p, listed)
+		names := slices.DeleteFunc(slices.Sorted(maps.Keys(w.stored())), func(n string) bool { return !strings.HasPrefix(n, segmentPrefix) })
+		name := filepath.Join(w.stateDir, names[r.IntN(len(names))])
+		if err := spoil(r, name); err != nil {
+			t.Fatal(err)
+		}
+		w.complete(fmt.Sprint("seed ", seed), p, matching, listed)
+		if err := w.ix.Sweep(t.Context(), rootfs.Path{}); err != nil && !errors.Is(err, ErrDamaged) {
+			t.Fatal(err)
+		}
+		w.reopen() // what nobody has noticed goes now
+		w.refresh()
+	}
+}
+
+// spoil flips a bit of a file, or cuts it anywhere.
+func spoil(r *rand.Rand, name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	at := r.Int64N(info.Size())
+	if r.IntN(2) == 0 {
+		return f.Truncate(at)
+	}
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], at); err != nil {
+		return err
+	}
+	b[0] ^= 1 << r.IntN(8)
+	_, err = f.WriteAt(b[:], at)
+	return err
 }

@@ -38,7 +38,7 @@ func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte) {
 	w.paths = append(w.paths, path[shared:]...)
 	w.last = append(w.last[:0], path...)
 	w.stamps = appendStamp(w.stamps, s)
-	w.flags = append(w.flags, byte(f))
+	w.flags = binary.LittleEndian.AppendUint16(w.flags, uint16(f))
 	w.blocks.add(w.n, starts)
 	w.n++
 }
@@ -55,11 +55,13 @@ type docTable struct {
 
 func (t *docTable) check() error {
 	blocks := (t.n + restartEvery - 1) / restartEvery
-	if len(t.restarts) != 4*blocks || len(t.stamps) != t.n*stampSize || len(t.flags) != t.n {
+	if len(t.restarts) != 4*blocks || len(t.stamps) != t.n*stampSize || len(t.flags) != 2*t.n {
 		return damaged("document table")
 	}
 	return nil
 }
+
+func (t *docTable) flag(id int) Flags { return Flags(binary.LittleEndian.Uint16(t.flags[2*id:])) }
 
 func (t *docTable) stamp(id int) Stamp { return readStamp(t.stamps[id*stampSize:]) }
 

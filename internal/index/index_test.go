@@ -293,7 +293,7 @@ func TestVerify(t *testing.T) {
 	}
 	h.seg.grams = gramTable{}
 	h.seg.docs.flags = append([]byte(nil), h.seg.docs.flags...)
-	h.seg.docs.flags[id] ^= byte(Large)
+	h.seg.docs.flags[2*id] ^= byte(Large)
 	w.ix.forgetSnapshot()
 	faults := map[string]int{}
 	if _, err := w.ix.Verify(context.Background(), func(path, _ string) { faults[path]++ }, nil); err != nil {

@@ -21,7 +21,7 @@ func (ix *Index) markLinked(linked inodes) {
 			t := &h.seg.docs
 			reader := pathReader{t: t}
 			for id := range t.n {
-				f := Flags(t.flags[id])
+				f := t.flag(id)
 				if f&Linked == 0 && !h.dead.has(id) && linked[t.stamp(id).Ino] {
 					reader.seek(id)
 					found = append(found, named{string(reader.next()), f&Hidden != 0})

@@ -158,7 +158,7 @@ func (j *joining) table() error {
 		for k := range len(starts)/8 + 1 {
 			j.blocks[c.i][first+k] = int32(j.docs.blocks.n + k)
 		}
-		j.docs.add(c.path, t.stamp(c.id), Flags(t.flags[c.id]), starts)
+		j.docs.add(c.path, t.stamp(c.id), t.flag(c.id), starts)
 		if !step(c) {
 			cursors = slices.Delete(cursors, best, best+1)
 		}

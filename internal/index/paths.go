@@ -86,11 +86,11 @@ type pathLister struct {
 // list gives the paths of documents [lo, hi) that pass.
 func (p *pathLister) list(lo, hi int) []string {
 	var found []string
-	flags := p.view.seg.docs.flags
+	docs := &p.view.seg.docs
 	p.reader.seek(lo)
 	for id := lo; id < hi; id++ {
 		path := p.reader.next()
-		if p.view.mask.has(id) || Flags(flags[id])&Hidden != 0 && !p.hidden {
+		if p.view.mask.has(id) || docs.flag(id)&Hidden != 0 && !p.hidden {
 			continue
 		}
 		if p.passes(path) {

@@ -74,7 +74,10 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 		err := guard(func() error {
 			lo, hi := v.seg.docs.folder(dir)
 			vc.in = span{lo, max(lo, hi)}
-			return vc.find(&f, &a, &c.Plan)
+			if err := vc.find(&f, &a, &c.Plan); err != nil {
+				return err
+			}
+			return v.seg.untouched()
 		})
 		if err != nil {
 			v.damage.Store(&err)
@@ -208,8 +211,9 @@ type evaluation struct {
 func (e *evaluation) nearlyAll(n int) bool { return n*10 > e.seg.blocks.n*9 }
 
 // read returns the blocks or documents of a list.
-func (e *evaluation) read(l trigram.List) ([]uint32, error) {
+func (e *evaluation) read(entry *gramEntry) ([]uint32, error) {
 	e.lists++
+	l := e.seg.listOf(entry)
 	ids, err := l.Append(make([]uint32, 0, min(l.Len(), int(e.hi-e.lo))), e.lo, e.hi)
 	if err == nil && e.byDocument {
 		ids = e.seg.blocks.documents(ids[:0], ids)
@@ -218,12 +222,12 @@ func (e *evaluation) read(l trigram.List) ([]uint32, error) {
 }
 
 // filter keeps those of cur that are in the list.
-func (e *evaluation) filter(l trigram.List, cur []uint32) ([]uint32, error) {
+func (e *evaluation) filter(entry *gramEntry, cur []uint32) ([]uint32, error) {
 	if !e.byDocument {
 		e.lists++
-		return l.Filter(cur)
+		return e.seg.listOf(entry).Filter(cur)
 	}
-	ids, err := e.read(l)
+	ids, err := e.read(entry)
 	return trigram.Intersect(cur[:0], cur, ids), err
 }
 
@@ -237,7 +241,7 @@ const (
 // term is a part of a conjunction, with how many blocks it leaves at most.
 type term struct {
 	most int
-	list trigram.List
+	list gramEntry
 	sub  *trigram.Formula // if it is not a gram
 }
 
@@ -259,11 +263,11 @@ func (e *evaluation) eval(f *trigram.Formula, cur []uint32, all bool) ([]uint32,
 func (e *evaluation) every(f *trigram.Formula, cur []uint32, all bool) ([]uint32, bool, error) {
 	terms := make([]term, 0, len(f.Grams)+len(f.Subs))
 	for _, g := range f.Grams {
-		l := e.seg.list(g)
-		if l.Len() == 0 {
+		entry := e.seg.grams.find(g)
+		if entry.n == 0 {
 			return nil, false, nil
 		}
-		terms = append(terms, term{most: l.Len(), list: l})
+		terms = append(terms, term{most: entry.n, list: entry})
 	}
 	for i := range f.Subs {
 		terms = append(terms, term{most: e.most(&f.Subs[i]), sub: &f.Subs[i]})
@@ -278,10 +282,10 @@ func (e *evaluation) every(f *trigram.Formula, cur []uint32, all bool) ([]uint32
 		case t.sub != nil:
 			cur, all, err = e.eval(t.sub, cur, all)
 		case all:
-			cur, err = e.read(t.list)
+			cur, err = e.read(&t.list)
 			all = false
 		default:
-			cur, err = e.filter(t.list, cur)
+			cur, err = e.filter(&t.list, cur)
 		}
 		if err != nil {
 			return nil, false, err

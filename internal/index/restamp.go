@@ -153,7 +153,7 @@ func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
 			same, ino := w.compare(path, stamp)
 			// One that changed just before it was read is always searched; now
 			// that it has come to rest, it is read once more.
-			if same && w.ids != nil && Flags(docs.flags[id])&racyFlag != 0 {
+			if same && w.ids != nil && docs.flag(id)&racyFlag != 0 {
 				same = stamp.changed() >= w.settled
 			}
 			if !same {

@@ -21,7 +21,8 @@ type segment struct {
 	docs     docTable
 	blocks   blockTable
 	grams    gramTable
-	postings []byte
+	postings []byte // in the file
+	sums     []byte // of its blocks
 
 	// Documents that have a flag, in order, for each that a search may ask for.
 	always, binary, large, wide, linked []uint32
@@ -71,12 +72,21 @@ func (s *segment) parse(data []byte) error {
 	var part [sections][]byte
 	for i, sec := range f.table {
 		part[i] = data[sec.off : sec.off+sec.size]
+		if i == secPostings {
+			continue // its blocks have sums
+		}
+		if i != secStamps {
+			part[i] = keep(part[i])
+		}
 		if crc32.Checksum(part[i], castagnoli) != sec.sum {
 			return damaged("checksum of section %d", i)
 		}
 	}
 	s.sum, s.text = sum, f.text
-	s.postings = part[secPostings]
+	s.postings, s.sums = part[secPostings], part[secSums]
+	if len(s.sums) != (len(s.postings)+sumBlock-1)/sumBlock*4 || !s.intact(0, len(s.postings)) {
+		return damaged("checksum of the postings")
+	}
 	s.docs = docTable{int(f.docs), part[secPaths], part[secRestarts], part[secStamps], part[secFlags]}
 	s.grams = gramTable{n: int(f.grams), heads: part[secGrams], entries: part[secEntries]}
 	if err := s.docs.check(); err != nil {
@@ -91,21 +101,18 @@ func (s *segment) parse(data []byte) error {
 	if err := s.blocks.check(&s.docs); err != nil {
 		return err
 	}
-	for id, flags := range s.docs.flags {
-		if Flags(flags)&AlwaysScan != 0 {
-			s.always = append(s.always, uint32(id))
+	for id := range s.docs.n {
+		flags := s.docs.flag(id)
+		if flags == 0 {
+			continue // most
 		}
-		if Flags(flags)&Binary != 0 {
-			s.binary = append(s.binary, uint32(id))
-		}
-		if Flags(flags)&Large != 0 {
-			s.large = append(s.large, uint32(id))
-		}
-		if Flags(flags)&Wide != 0 {
-			s.wide = append(s.wide, uint32(id))
-		}
-		if Flags(flags)&Linked != 0 {
-			s.linked = append(s.linked, uint32(id))
+		for _, of := range []struct {
+			flag Flags
+			list *[]uint32
+		}{{AlwaysScan, &s.always}, {Binary, &s.binary}, {Large, &s.large}, {Wide, &s.wide}, {Linked, &s.linked}} {
+			if flags&of.flag != 0 {
+				*of.list = append(*of.list, uint32(id))
+			}
 		}
 	}
 	return nil
@@ -125,12 +132,17 @@ func (s *segment) list(g trigram.Gram) trigram.List {
 	return s.listOf(&e)
 }
 
+// listOf returns the list of an entry, whose bytes it has checked. It panics if
+// they went bad; guard makes that an error.
 func (s *segment) listOf(e *gramEntry) trigram.List {
 	switch e.n {
 	case 0:
 		return trigram.List{}
 	case 1:
 		return trigram.OpenList(trigram.AppendList(nil, []uint32{uint32(e.where)}, s.blocks.n), 1, s.blocks.n)
+	}
+	if !s.intact(int(e.where), int(e.where)+e.size) {
+		panic("checksum of a list")
 	}
 	return trigram.OpenList(s.postings[e.where:], e.n, s.blocks.n)
 }

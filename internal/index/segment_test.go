@@ -195,7 +195,7 @@ func dump(t *testing.T, s *segment) string {
 	r := pathReader{t: &s.docs}
 	for id := range s.docs.n {
 		r.seek(id)
-		fmt.Fprintf(&b, "%s %v %d %x\n", r.next(), s.docs.stamp(id), s.docs.flags[id], s.blocks.startsOf(id))
+		fmt.Fprintf(&b, "%s %v %d %x\n", r.next(), s.docs.stamp(id), s.docs.flag(id), s.blocks.startsOf(id))
 	}
 	for c := s.grams.from(0); c.next(); {
 		g := c.gram

@@ -202,7 +202,7 @@ func (s *Snapshot) Lookup(path string) (Doc, bool) {
 		found := false
 		err := guard(func() error {
 			if id := v.seg.docs.find([]byte(path)); id >= 0 && !v.mask.has(id) {
-				doc = Doc{path: []byte(path), Stamp: v.seg.docs.stamp(id), Flags: Flags(v.seg.docs.flags[id])}
+				doc = Doc{path: []byte(path), Stamp: v.seg.docs.stamp(id), Flags: v.seg.docs.flag(id)}
 				found = true
 			}
 			return nil
@@ -310,7 +310,34 @@ func (s *stream) more() (bool, error) {
 		s.v.damage.Store(&err)
 		return false, err
 	}
+	s.stamp()
 	return len(s.page) > 0, nil
+}
+
+// stamp adds the stamps of a page, and what depends on them. They are in the
+// file: if they can't be read any more, none is the stamp of its document's file,
+// which is what a caller has to think then.
+func (s *stream) stamp() {
+	t := &s.v.seg.docs
+	s.stamps = slices.Grow(s.stamps, len(s.page)*stampSize)[:len(s.page)*stampSize]
+	err := guard(func() error {
+		for i := range s.page {
+			id := int(s.page[i].id)
+			copy(s.stamps[i*stampSize:], t.stamps[id*stampSize:(id+1)*stampSize])
+		}
+		return nil
+	})
+	if err != nil {
+		clear(s.stamps)
+		s.v.damage.Store(&err)
+		return
+	}
+	for i := range s.page {
+		doc := &s.page[i]
+		if doc.mayMatch && s.blocks != nil && doc.flags&(s.whole|AlwaysScan) == 0 {
+			doc.parts = s.v.seg.blocks.parts(int(doc.id), readStamp(s.stamps[i*stampSize:]).Size, s.blocks)
+		}
+	}
 }
 
 func (s *stream) fill() error {
@@ -348,12 +375,7 @@ func (s *stream) add(id int) {
 		s.ids = s.ids[1:]
 	}
 	may := s.all || !s.every || len(s.ids) > 0 && int(s.ids[0]) == id
-	s.stamps = append(s.stamps, t.stamps[id*stampSize:(id+1)*stampSize]...)
-	doc := pageDoc{start: int32(start), end: int32(len(s.buf)), id: int32(id), flags: Flags(t.flags[id]), mayMatch: may}
-	if may && s.blocks != nil && doc.flags&(s.whole|AlwaysScan) == 0 {
-		doc.parts = s.v.seg.blocks.parts(id, t.stamp(id).Size, s.blocks)
-	}
-	s.page = append(s.page, doc)
+	s.page = append(s.page, pageDoc{start: int32(start), end: int32(len(s.buf)), id: int32(id), flags: t.flag(id), mayMatch: may})
 }
 
 // merge passes over several streams and the dirty files in path order. Of equal

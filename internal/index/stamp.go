@@ -70,7 +70,7 @@ func (s Stamp) changed() int64 {
 }
 
 // Flags say what a file is to a search.
-type Flags uint8
+type Flags uint16
 
 const (
 	// Binary files have no grams: they are searched only when asked for.
@@ -93,4 +93,10 @@ const (
 	// Wide texts are large and have a line of more than WideLine: a few lines of
 	// context may be more than a scan takes at once.
 	Wide
+	// Secret files have a name that says they hold credentials. They were never
+	// read: whoever may see them searches them.
+	Secret
+	// Ignored files are left out by the rules in the tree itself. Rules from
+	// outside don't count here: they belong to who asks.
+	Ignored
 )

@@ -162,7 +162,7 @@ func (c *checker) file(id int, path string) {
 	}
 	c.files++
 	kind := Binary | AlwaysScan | Large | Wide
-	had := Flags(docs.flags[id])
+	had := docs.flag(id)
 	if had&Linked != 0 {
 		kind &^= AlwaysScan // it may have had another name, or a handle without one
 	}

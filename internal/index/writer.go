@@ -17,7 +17,7 @@ type segmentWriter struct {
 	foot footer
 
 	grams gramWriter
-	sum   uint32 // of the postings so far
+	sums  blockSums // of the postings so far
 	start uint64
 }
 
@@ -67,7 +67,7 @@ func (s *segmentWriter) lists(p *part) error {
 	for _, e := range p.entries {
 		s.grams.add(e.gram, e.n, e.value)
 	}
-	s.sum = crc32.Update(s.sum, castagnoli, p.data)
+	s.sums.add(p.data)
 	return s.put(p.data)
 }
 
@@ -77,20 +77,20 @@ func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
 		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
 	}
 	var pad [postingsPad]byte
-	s.sum = crc32.Update(s.sum, castagnoli, pad[:])
+	s.sums.add(pad[:])
 	if err := s.put(pad[:]); err != nil {
 		return 0, err
 	}
 	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(s.grams.n), text
 	s.foot.blocks = uint32(d.blocks.n)
-	s.foot.table[secPostings] = section{s.start, s.off - s.start, s.sum}
+	s.foot.table[secPostings] = section{s.start, s.off - s.start, 0} // its blocks have sums
 	for _, sec := range []struct {
 		id   int
 		data []byte
 	}{
 		{secGrams, s.grams.heads}, {secEntries, s.grams.entries}, {secRestarts, d.restarts},
 		{secPaths, d.paths}, {secStamps, d.stamps}, {secFlags, d.flags},
-		{secBlocks, append(d.blocks.entries, d.blocks.starts...)},
+		{secBlocks, append(d.blocks.entries, d.blocks.starts...)}, {secSums, s.sums.finish()},
 	} {
 		if err := s.put(pad[:(8-s.off%8)%8]); err != nil {
 			return 0, err

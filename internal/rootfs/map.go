@@ -13,6 +13,9 @@ type Mapping struct {
 	unmap func() error
 	once  sync.Once
 	err   error
+	file  *File // stays open, to see whether somebody writes to it
+	mu    sync.Mutex
+	info  Info // of it, when it was last looked at; guarded by mu
 }
 
 var (
@@ -31,19 +34,45 @@ func (r *Root) Map(p Path) (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	m, err := f.mapped()
+	if err != nil {
+		f.Close()
+		return nil, wrap(op, p.String(), err)
+	}
+	return m, nil
+}
+
+// mapped makes a mapping, to which the file belongs from then on.
+func (f *File) mapped() (*Mapping, error) {
+	const op = "map"
 	size := f.Info().Size
 	if size <= 0 {
-		return nil, &Error{Op: op, Path: p.String(), Kind: InvalidArgument, Err: errMapEmpty}
+		return nil, &Error{Op: op, Kind: InvalidArgument, Err: errMapEmpty}
 	}
 	if int64(int(size)) != size {
-		return nil, &Error{Op: op, Path: p.String(), Kind: TooLarge, Err: errMapLarge}
+		return nil, &Error{Op: op, Kind: TooLarge, Err: errMapLarge}
 	}
 	data, unmap, err := mapFile(f, int(size))
 	if err != nil {
-		return nil, wrap(op, p.String(), err)
+		return nil, err
 	}
-	return &Mapping{data: data, unmap: unmap}, nil
+	return &Mapping{data: data, unmap: unmap, file: f, info: f.Info()}, nil
+}
+
+// Touched reports whether the file was written to, truncated or otherwise changed
+// since it was mapped, or since the last call that said so: then whoever trusted
+// its content checks it again. It is one system call. A removed name counts as a
+// change, too.
+func (m *Mapping) Touched() bool {
+	now, err := m.file.Stat()
+	if err != nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	same := now.Size == m.info.Size && now.ModTime.Equal(m.info.ModTime) && now.ChangeTime.Equal(m.info.ChangeTime)
+	m.info = now
+	return !same
 }
 
 // Bytes returns the content, which is valid until Close and must not be changed.
@@ -51,6 +80,6 @@ func (m *Mapping) Bytes() []byte { return m.data }
 
 // Close gives the memory back. Closing twice is harmless.
 func (m *Mapping) Close() error {
-	m.once.Do(func() { m.err = m.unmap() })
+	m.once.Do(func() { m.err = errors.Join(m.unmap(), m.file.Close()) })
 	return m.err
 }

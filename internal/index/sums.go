@@ -1,0 +1,70 @@
+package index
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"slices"
+)
+
+// The tables of a segment are checked and copied into memory when it is opened:
+// what happens to the file later can't reach them. Postings stay in the file, nine
+// tenths of it, and every stretch of sumBlock bytes has a sum, checked each time a
+// list in it is read. So bytes that went bad while we serve are never part of an
+// answer. Stamps stay in the file too and need no check: a wrong one differs from
+// that of the file, which is then read.
+
+// blockSums makes the sums of a stream.
+type blockSums struct {
+	out  []byte
+	sum  uint32
+	fill int // bytes of the block in hand
+}
+
+func (b *blockSums) add(data []byte) {
+	for len(data) > 0 {
+		n := min(len(data), sumBlock-b.fill)
+		b.sum = crc32.Update(b.sum, castagnoli, data[:n])
+		data = data[n:]
+		if b.fill += n; b.fill == sumBlock {
+			b.end()
+		}
+	}
+}
+
+func (b *blockSums) end() {
+	b.out = binary.LittleEndian.AppendUint32(b.out, b.sum)
+	b.sum, b.fill = 0, 0
+}
+
+func (b *blockSums) finish() []byte {
+	if b.fill > 0 {
+		b.end()
+	}
+	return b.out
+}
+
+// intact checks the blocks of the postings that bytes [from, to) lie in.
+func (s *segment) intact(from, to int) bool {
+	if from < 0 || to > len(s.postings) || from > to {
+		return false
+	}
+	for i := from / sumBlock; i*sumBlock < to; i++ {
+		block := s.postings[i*sumBlock : min((i+1)*sumBlock, len(s.postings))]
+		if crc32.Checksum(block, castagnoli) != binary.LittleEndian.Uint32(s.sums[4*i:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// untouched is asked after the postings were used: nobody has written to the file
+// meanwhile, or at least all of it is as it was.
+func (s *segment) untouched() error {
+	if s.mapping.Touched() && !s.intact(0, len(s.postings)) {
+		return damaged("it was changed while in use")
+	}
+	return nil
+}
+
+// keep copies a table out of the file.
+func keep(table []byte) []byte { return slices.Clone(table) }
