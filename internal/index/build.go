@@ -57,9 +57,12 @@ const (
 	// with fewer, a byte or two for each.
 	fewInRun = 4
 	// runBudget ends a segment, and so does a number of blocks that leaves room
-	// for what workers have in hand.
-	runBudget   = 120 << 20
+	// for what workers have in hand. The runs of the Linux tree take 105 MB.
+	runBudget   = 80 << 20
 	blockBudget = maxDocs / 4
+	// jobBudget is how many files a segment takes: what is kept of each while they
+	// are read has 80 bytes.
+	jobBudget = 1 << 17
 )
 
 // run is the grams of consecutive blocks, those of each part by themselves, so

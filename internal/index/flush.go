@@ -26,6 +26,9 @@ func (ix *Index) Flush(ctx context.Context) error {
 	ix.writing.Lock()
 	defer ix.writing.Unlock()
 	jobs := ix.takeJobs()
+	if len(jobs) >= frugalFrom {
+		defer frugal()()
+	}
 	for len(jobs) > 0 {
 		n, err := ix.flushSome(ctx, jobs)
 		if err != nil {
@@ -54,7 +57,7 @@ func (ix *Index) takeJobs() []job {
 func (ix *Index) flushSome(ctx context.Context, jobs []job) (int, error) {
 	b := &build{
 		root: ix.root, workers: ix.opts.Workers, budget: ix.opts.budget, racy: ix.opts.racy, progress: ix.opts.Progress,
-		jobs: jobs[:min(len(jobs), maxDocs)],
+		jobs: jobs[:min(len(jobs), jobBudget)],
 	}
 	b.outcomes = make([]outcome, len(b.jobs))
 	n, err := b.read(ctx)

@@ -103,7 +103,7 @@ func (ix *Index) join(ctx context.Context, from []*held) error {
 // wrong with one of them.
 func (ix *Index) recheck(segs []*held) {
 	for _, h := range segs {
-		if err := guard(func() error { return new(segment).parse(h.seg.mapping.Bytes()) }); err != nil {
+		if err := guard(func() error { return (&segment{mapping: h.seg.mapping}).parse(h.seg.mapping.Bytes()) }); err != nil {
 			ix.mu.Lock()
 			ix.damage(h, err)
 			ix.mu.Unlock()

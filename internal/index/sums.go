@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"encoding/binary"
 	"hash/crc32"
 	"slices"
@@ -55,6 +56,27 @@ func (s *segment) intact(from, to int) bool {
 		}
 	}
 	return true
+}
+
+// readIntact checks all blocks of the postings, which begin at off in the file. It
+// reads them: mapped pages that were touched count as memory of the process, and a
+// build opens what it has just written.
+func (s *segment) readIntact(off int64) error {
+	buf := make([]byte, 64*sumBlock)
+	var sums blockSums
+	for left := len(s.postings); left > 0; {
+		b := buf[:min(left, len(buf))]
+		n, err := s.mapping.ReadAt(b, off)
+		if n < len(b) {
+			return damaged("postings can't be read: %v", err)
+		}
+		sums.add(b)
+		off, left = off+int64(n), left-n
+	}
+	if !bytes.Equal(sums.finish(), s.sums) {
+		return damaged("checksum of the postings")
+	}
+	return nil
 }
 
 // untouched is asked after the postings were used: nobody has written to the file

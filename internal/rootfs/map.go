@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"errors"
+	"io"
 	"sync"
 )
 
@@ -13,7 +14,7 @@ type Mapping struct {
 	unmap func() error
 	once  sync.Once
 	err   error
-	file  *File // stays open, to see whether somebody writes to it
+	file  *File // stays open where it is mapped, to see whether somebody writes to it
 	mu    sync.Mutex
 	info  Info // of it, when it was last looked at; guarded by mu
 }
@@ -56,7 +57,28 @@ func (f *File) mapped() (*Mapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Mapping{data: data, unmap: unmap, file: f, info: f.Info()}, nil
+	m := &Mapping{data: data, unmap: unmap, file: f, info: f.Info()}
+	if !reallyMaps {
+		m.file = nil
+		return m, f.Close()
+	}
+	return m, nil
+}
+
+// ReadAt reads the content without touching the mapped memory: pages that were
+// touched count as memory of the process.
+func (m *Mapping) ReadAt(b []byte, off int64) (int, error) {
+	if m.file != nil {
+		return m.file.ReadAt(b, off)
+	}
+	if off < 0 || off > int64(len(m.data)) {
+		return 0, io.EOF
+	}
+	n := copy(b, m.data[off:])
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // Touched reports whether the file was written to, truncated or otherwise changed
@@ -64,6 +86,9 @@ func (f *File) mapped() (*Mapping, error) {
 // its content checks it again. It is one system call. A removed name counts as a
 // change, too.
 func (m *Mapping) Touched() bool {
+	if m.file == nil {
+		return false // the content is a copy
+	}
 	now, err := m.file.Stat()
 	if err != nil {
 		return true
@@ -80,6 +105,11 @@ func (m *Mapping) Bytes() []byte { return m.data }
 
 // Close gives the memory back. Closing twice is harmless.
 func (m *Mapping) Close() error {
-	m.once.Do(func() { m.err = errors.Join(m.unmap(), m.file.Close()) })
+	m.once.Do(func() {
+		m.err = m.unmap()
+		if m.file != nil {
+			m.err = errors.Join(m.err, m.file.Close())
+		}
+	})
 	return m.err
 }

@@ -4,6 +4,8 @@ package rootfs
 
 import "io"
 
+const reallyMaps = false
+
 // mapFile reads f into memory: what is mapped can't be deleted on Windows.
 func mapFile(f *File, size int) (data []byte, unmap func() error, err error) {
 	data = make([]byte, size)

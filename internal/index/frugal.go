@@ -1,0 +1,42 @@
+package index
+
+import (
+	"runtime/debug"
+	"sync"
+)
+
+const (
+	// frugalFrom is how many files make a build worth collecting garbage more
+	// often.
+	frugalFrom = 10_000
+	// gcPercent bounds the garbage of a build to a quarter of what it needs, where
+	// the default is as much again. Most of what it needs are bytes that the
+	// collector doesn't look at, so it costs 1 % of the time.
+	gcPercent = 25
+)
+
+// builds counts those under way in this process, which share one collector.
+var builds struct {
+	sync.Mutex
+	n   int
+	was int // the setting before the first one
+}
+
+// frugal lets the collector run more often until the returned function is called.
+func frugal() (done func()) {
+	builds.Lock()
+	defer builds.Unlock()
+	if builds.n++; builds.n == 1 {
+		builds.was = debug.SetGCPercent(gcPercent)
+		if builds.was >= 0 && builds.was < gcPercent { // somebody is more frugal
+			debug.SetGCPercent(builds.was)
+		}
+	}
+	return func() {
+		builds.Lock()
+		defer builds.Unlock()
+		if builds.n--; builds.n == 0 {
+			debug.SetGCPercent(builds.was)
+		}
+	}
+}
