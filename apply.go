@@ -3,7 +3,6 @@ package quarry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"quarry/internal/journal"
@@ -30,26 +29,11 @@ var errReplan = errors.New("the folder was made by someone else meanwhile")
 // maxPlans is how often a change is planned anew.
 const maxPlans = 8
 
-// PartialError is a change of several files that failed half-way and could not
-// be taken back whole: what remains of it is an entry of the journal.
-type PartialError struct {
-	ID    string // the entry; Undo takes back what it did, or the next start, of a tree that is there in part
-	Cause error  // why the change failed
-	Stuck error  // why it could not be taken back
-}
-
-func (e *PartialError) Error() string {
-	return fmt.Sprintf("%v; a part of the change could not be taken back: %v", e.Cause, e.Stuck)
-}
-
-// Unwrap gives the cause.
-func (e *PartialError) Unwrap() error { return e.Cause }
-
 // carryOut makes a change: it is recorded with all that is needed to take it
 // back, then its steps are done in order. If one fails, those before it are
 // taken back. c gets the id, and warnings.
 func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error {
-	record := journal.Change{Tool: c.Tool, Summary: c.Summary, Ops: make([]journal.Op, len(steps))}
+	record := journal.Change{Tool: c.Tool, Client: c.Client, Did: c.Did, Ops: make([]journal.Op, len(steps))}
 	for i := range steps {
 		record.Ops[i] = steps[i].op
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
@@ -55,7 +56,7 @@ func replaceStep(t *testing.T, w *Workspace, path, old, new string) step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edited, err := textedit.Apply(doc, Replace{Old: old, New: new})
+	edited, err := textedit.Apply(doc, change.Edit{Old: old, New: new, Occurrence: change.First})
 	if err != nil {
 		t.Fatal(err)
 	}

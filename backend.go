@@ -2,8 +2,8 @@ package quarry
 
 import (
 	"context"
-	"errors"
 
+	"quarry/fault"
 	"quarry/internal/repos"
 )
 
@@ -25,7 +25,8 @@ var (
 )
 
 // ErrRemoteOnly is for a change of a file that is on a server alone.
-var ErrRemoteOnly = errors.New("the repository is on a server and not checked out here, so nothing in it can be changed")
+var ErrRemoteOnly = fault.New(fault.ReadOnly, "the repository is on a server and not checked out here, so nothing in it can be changed",
+	"files on servers can be read and searched; to change one, work in a checkout of its repository")
 
 // ErrServers is for a question that no server could answer.
 var ErrServers = repos.ErrServers

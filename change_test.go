@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
 )
 
 var ctx = context.Background()
@@ -108,13 +109,13 @@ func TestEdit(t *testing.T) {
 		want       string
 		outcome    quarry.EditOutcome
 	}{
-		{"the first occurrence", "[ ] a\n[ ] b\n[ ] c\n", []quarry.Edit{quarry.Replace{Old: "[ ]", New: "[x]"}}, "[x] a\n[ ] b\n[ ] c\n",
+		{"the first occurrence", "[ ] a\n[ ] b\n[ ] c\n", []quarry.Edit{change.Edit{Old: "[ ]", New: "[x]", Occurrence: change.First}}, "[x] a\n[ ] b\n[ ] c\n",
 			quarry.EditOutcome{Kind: "replace", Count: 1, Line: 1, Remaining: 2, RemainingLines: []int{2, 3}}},
-		{"all", "a a\na", []quarry.Edit{quarry.Replace{Old: "a", New: "$&", All: true}}, "$& $&\n$&",
+		{"all", "a a\na", []quarry.Edit{change.Edit{Old: "a", New: "$&", Occurrence: change.All}}, "$& $&\n$&",
 			quarry.EditOutcome{Kind: "replace", Count: 3, Line: 1}},
-		{"insert into CRLF", "a\r\nb\r\n", []quarry.Edit{quarry.InsertAfter{Line: 1, Text: "x\ny"}}, "a\r\nx\r\ny\r\nb\r\n",
+		{"insert into CRLF", "a\r\nb\r\n", []quarry.Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: "x\ny"}}, "a\r\nx\r\ny\r\nb\r\n",
 			quarry.EditOutcome{Kind: "insert", Count: 2, Line: 1}},
-		{"delete lines", "1\n2\n3\n4\n", []quarry.Edit{quarry.DeleteLines{First: 2, Last: 3}}, "1\n4\n",
+		{"delete lines", "1\n2\n3\n4\n", []quarry.Edit{change.Edit{Verb: change.DeleteLines, First: 2, Last: 3}}, "1\n4\n",
 			quarry.EditOutcome{Kind: "delete", Count: 2, Line: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -151,20 +152,20 @@ func TestEditRefusals(t *testing.T) {
 		opts       *quarry.ChangeOptions
 		code       quarry.Code
 	}{
-		{"text that is not there", "f.txt", quarry.Replace{Old: "three", New: "x"}, nil, quarry.NotFound},
-		{"a line that is not there", "f.txt", quarry.DeleteLines{First: 3, Last: 3}, nil, quarry.InvalidArgument},
-		{"no text to replace", "f.txt", quarry.Replace{New: "x"}, nil, quarry.InvalidArgument},
-		{"a stale version", "f.txt", quarry.Replace{Old: "one", New: "x"},
+		{"text that is not there", "f.txt", change.Edit{Old: "three", New: "x", Occurrence: change.First}, nil, quarry.NotFound},
+		{"a line that is not there", "f.txt", change.Edit{Verb: change.DeleteLines, First: 3, Last: 3}, nil, quarry.InvalidArgument},
+		{"no text to replace", "f.txt", change.Edit{New: "x", Occurrence: change.First}, nil, quarry.InvalidArgument},
+		{"a stale version", "f.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First},
 			&quarry.ChangeOptions{ExpectedVersion: strings.Repeat("0", 31) + "1"}, quarry.Conflict},
-		{"a version that is none", "f.txt", quarry.Replace{Old: "one", New: "x"},
+		{"a version that is none", "f.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First},
 			&quarry.ChangeOptions{ExpectedVersion: "1"}, quarry.InvalidArgument},
-		{"a binary file", "bin", quarry.Replace{Old: "a", New: "x"}, nil, quarry.NotText},
-		{"text the encoding can't hold", "latin.txt", quarry.Replace{Old: "caf", New: "日"}, nil, quarry.InvalidArgument},
-		{"a file that is not there", "none.txt", quarry.Replace{Old: "a", New: "x"}, nil, quarry.NotFound},
-		{"another case", "F.txt", quarry.Replace{Old: "one", New: "x"}, nil, quarry.NotFound},
-		{"a protected folder", ".obsidian/app.json", quarry.Replace{Old: "{", New: "["}, nil, quarry.ProtectedPath},
-		{"outside", "../f.txt", quarry.Replace{Old: "one", New: "x"}, nil, quarry.OutsideRoot},
-		{"a folder", "d", quarry.Replace{Old: "one", New: "x"}, nil, quarry.InvalidArgument},
+		{"a binary file", "bin", change.Edit{Old: "a", New: "x", Occurrence: change.First}, nil, quarry.NotText},
+		{"text the encoding can't hold", "latin.txt", change.Edit{Old: "caf", New: "日", Occurrence: change.First}, nil, quarry.InvalidArgument},
+		{"a file that is not there", "none.txt", change.Edit{Old: "a", New: "x", Occurrence: change.First}, nil, quarry.NotFound},
+		{"another case", "F.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, quarry.NotFound},
+		{"a protected folder", ".obsidian/app.json", change.Edit{Old: "{", New: "[", Occurrence: change.First}, nil, quarry.ProtectedPath},
+		{"outside", "../f.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, quarry.OutsideRoot},
+		{"a folder", "d", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, quarry.InvalidArgument},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ws := changeable(t, files, nil)
@@ -314,7 +315,7 @@ func TestUndoMakesFoldersAgain(t *testing.T) {
 
 func TestUndoRefusesForeignChange(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
-	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{quarry.Replace{Old: "one", New: "two"}}, nil))
+	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))
 	put(t, ws, "f.txt", "foreign\n")
 	before := snapshot(t, ws.Dir())
 	_, err := ws.Undo(ctx, c.ID, nil)
@@ -330,7 +331,7 @@ func TestUndoRefusesForeignChange(t *testing.T) {
 // An undo is a change: taking it back makes the first change again.
 func TestRedo(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
-	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{quarry.Replace{Old: "one", New: "two"}}, nil))
+	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))
 	u := must(t)(ws.Undo(ctx, c.ID, nil))
 	if _, err := ws.Undo(ctx, c.ID, nil); quarry.CodeOf(err) != quarry.Conflict {
 		t.Errorf("a second undo: %v", err)
@@ -387,7 +388,7 @@ func TestReadOnlyAndNoState(t *testing.T) {
 	}{{"read-only", quarry.Options{ReadOnly: true, StateDir: t.TempDir()}}, {"no state folder", quarry.Options{}}} {
 		t.Run(c.name, func(t *testing.T) {
 			ws := workspace(t, map[string]string{"f": "a\n"}, &c.opts)
-			_, edit := ws.Edit(ctx, "f", []quarry.Edit{quarry.Replace{Old: "a", New: "b"}}, nil)
+			_, edit := ws.Edit(ctx, "f", []quarry.Edit{change.Edit{Old: "a", New: "b", Occurrence: change.First}}, nil)
 			_, write := ws.Write(ctx, "g", nil, nil)
 			_, mkdir := ws.Mkdir(ctx, "d", nil)
 			_, remove := ws.Delete(ctx, "f", nil)
@@ -403,7 +404,7 @@ func TestReadOnlyAndNoState(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\ntwo\n"}, nil)
-	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{quarry.Replace{Old: "two", New: "2"}}, nil))
+	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{change.Edit{Old: "two", New: "2", Occurrence: change.First}}, nil))
 	must(t)(ws.Write(ctx, "f.txt", []byte("later\n"), nil))
 	const want = "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
 	d := must(t)(ws.Diff(ctx, c.ID))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/change"
 )
 
 // TestChangeUnder makes changes to files whose names are words of summaries, and
@@ -22,7 +23,7 @@ func TestChangeUnder(t *testing.T) {
 	edit := func(e quarry.Edit, more ...quarry.Edit) func(string) (*quarry.Change, error) {
 		return func(p string) (*quarry.Change, error) { return ws.Edit(ctx, p, append(more, e), nil) }
 	}
-	replace := edit(quarry.Replace{Old: "one", New: "1"})
+	replace := edit(change.Edit{Old: "one", New: "1", Occurrence: change.First})
 	write := func(p string) (*quarry.Change, error) { return ws.Write(ctx, p, []byte("x\n"), nil) }
 	mkdir := func(p string) (*quarry.Change, error) { return ws.Mkdir(ctx, p, nil) }
 	remove := func(p string) (*quarry.Change, error) { return ws.Delete(ctx, p, nil) }
@@ -38,9 +39,9 @@ func TestChangeUnder(t *testing.T) {
 		{mkdir, "folder", "created folder r/s/folder"},
 		{write, "od\td", `created "r/s/od\td" (2 bytes)`},
 		{replace, "in", "replaced 1 occurrence in r/s/in"},
-		{edit(quarry.DeleteLines{First: 1, Last: 1}), "2", "deleted 1 line from line 1 in r/s/2"},
-		{edit(quarry.InsertAfter{Line: 1, Text: "x"}), "line", "inserted 1 line after line 1 in r/s/line"},
-		{edit(quarry.Replace{Old: "two", New: "2"}, quarry.Replace{Old: "one", New: "1"}), "to", "2 edits in r/s/to"},
+		{edit(change.Edit{Verb: change.DeleteLines, First: 1, Last: 1}), "2", "deleted 1 line from line 1 in r/s/2"},
+		{edit(change.Edit{Verb: change.InsertAfter, First: 1, New: "x"}), "line", "inserted 1 line after line 1 in r/s/line"},
+		{edit(change.Edit{Old: "two", New: "2", Occurrence: change.First}, change.Edit{Old: "one", New: "1", Occurrence: change.First}), "to", "2 edits in r/s/to"},
 		{move("in to"), "to", "moved r/s/to to r/s/in to"},
 		{move("a to b"), "a,b", "moved r/s/a,b to r/s/a to b"},
 		{remove, "a in a", "deleted r/s/a in a"},

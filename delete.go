@@ -3,22 +3,12 @@ package quarry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 )
-
-// DeleteOptions say how to delete; nil is fine.
-type DeleteOptions struct {
-	ChangeOptions
-	// Trash overrides the workspace's way of deleting.
-	Trash TrashKind
-}
-
-// ErrTrashKind is for a kind of trash there is not.
-var ErrTrashKind = errors.New("trash is system, local or none")
 
 // Delete deletes a file, a symlink, or a folder with everything in it: into the
 // trash, unless the options, the workspace's or the vault's settings say
@@ -56,11 +46,8 @@ func (w *Workspace) Delete(ctx context.Context, path string, opts *DeleteOptions
 	if err := w.checkDeletable(p, info, opts.ExpectedVersion); err != nil {
 		return nil, err
 	}
-	c := &Change{Tool: opts.tool("delete"), Paths: []string{p.String()}, DryRun: opts.DryRun, Trash: &TrashReport{Kind: kind}}
-	c.Summary = fmt.Sprintf("deleted %s", rootfs.Printable(p.String()))
-	if kind != TrashNone {
-		c.Summary += " to trash"
-	}
+	c := &Change{Tool: toolOf(opts.Options, "delete"), Paths: []string{p.String()}, DryRun: opts.DryRun, Trash: &TrashReport{Kind: kind}}
+	did(c, change.Action{Verb: change.Deleted, Path: p.String(), ToTrash: kind != TrashNone}, opts.Options)
 	if opts.DryRun {
 		return c, nil
 	}

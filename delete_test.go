@@ -34,7 +34,7 @@ func TestDelete(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := snapshot(t, dir)
-			dry := must(t)(ws.Delete(ctx, "d", &quarry.DeleteOptions{ChangeOptions: quarry.ChangeOptions{DryRun: true}}))
+			dry := must(t)(ws.Delete(ctx, "d", &quarry.DeleteOptions{Options: quarry.ChangeOptions{DryRun: true}}))
 			if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" || dry.ID != "" || dry.Trash.Kind != kind {
 				t.Errorf("dry run %+v: %s", dry, diff)
 			}
@@ -79,7 +79,7 @@ func TestDeleteRefusals(t *testing.T) {
 		t.Errorf("an unknown trash: %v", err)
 	}
 	stale := quarry.ChangeOptions{ExpectedVersion: strings.Repeat("1", 32)}
-	if _, err := ws.Delete(ctx, "a", &quarry.DeleteOptions{ChangeOptions: stale}); quarry.CodeOf(err) != quarry.Conflict {
+	if _, err := ws.Delete(ctx, "a", &quarry.DeleteOptions{Options: stale}); quarry.CodeOf(err) != quarry.Conflict {
 		t.Errorf("a stale version: %v", err)
 	}
 	if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {

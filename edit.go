@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
@@ -15,23 +16,20 @@ import (
 // and made at once; if one can't be, none is. Every byte outside the spans they
 // name stays, and so do encoding, mode, owner and extended attributes. New text
 // takes the file's encoding and line ending.
-func (w *Workspace) Edit(ctx context.Context, path string, edits []Edit, opts *ChangeOptions) (*Change, error) {
+func (w *Workspace) Edit(ctx context.Context, path string, edits []change.Edit, opts *ChangeOptions) (*Change, error) {
 	if len(edits) == 0 {
 		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(path), ErrNoEdits)
 	}
-	o := opts.get()
-	return w.modify(ctx, path, o.tool("edit"), "", o, func(*textfile.Document) ([]Edit, error) { return edits, nil })
+	o := given(opts)
+	return w.modify(ctx, path, toolOf(o, "edit"), "", o, func(*textfile.Document) ([]change.Edit, error) { return edits, nil })
 }
 
-// ErrNoEdits is for an Edit without edits.
-var ErrNoEdits = errors.New("there is nothing to do: no edit was given")
-
-// modify is Edit for edits that are worked out from the text. label, when not
+// modify is Edit for edits that are worked out from the text. kind, when not
 // "", is what the one edit is called.
-func (w *Workspace) modify(ctx context.Context, path, tool, label string, o ChangeOptions, plan func(*textfile.Document) ([]Edit, error)) (*Change, error) {
+func (w *Workspace) modify(ctx context.Context, path, tool string, kind change.Verb, o ChangeOptions, plan func(*textfile.Document) ([]change.Edit, error)) (*Change, error) {
 	if w.elsewhere != nil {
 		return w.inCheckout(ctx, path, func(ws *Workspace, rel string) (*Change, error) {
-			return ws.modify(ctx, rel, tool, label, o, plan)
+			return ws.modify(ctx, rel, tool, kind, o, plan)
 		})
 	}
 	if err := w.changeable("edit"); err != nil {
@@ -62,12 +60,13 @@ func (w *Workspace) modify(ctx context.Context, path, tool, label string, o Chan
 		return nil, err
 	}
 	c := &Change{Tool: tool, Paths: []string{p.String()}, DryRun: o.DryRun, Edits: outcomes(edits, edited.Outcomes)}
-	if label != "" {
-		c.Edits[0].Kind = label
+	if kind != "" {
+		c.Edits[0].Kind = kind
 	}
-	c.Summary = editSummary(c)
+	did(c, editAction(c), o)
 	c.Size, c.Unchanged = edited.Size(), edited.Empty()
-	c.Diff = edited.Diff(diffOptions(p.String(), p.String()))
+	diff := editDiff(p.String(), p.String(), edited)
+	showDiff(c, diff)
 	if edited.TurnsBinary {
 		c.Warnings = append(c.Warnings, "the file will count as binary: the edit moves a NUL into its first 64 KiB")
 	}
@@ -75,7 +74,7 @@ func (w *Workspace) modify(ctx context.Context, path, tool, label string, o Chan
 		c.Version = sum.Version().String()
 		return c, nil
 	}
-	s := w.spliceStep(p, sum, data, edited, c.Diff)
+	s := w.spliceStep(p, sum, data, edited, diff.Hunks)
 	c.Version = s.op.New.String()
 	if o.DryRun {
 		return c, nil
@@ -84,7 +83,7 @@ func (w *Workspace) modify(ctx context.Context, path, tool, label string, o Chan
 }
 
 // planEdits reads the file as text and works the edits out.
-func planEdits(p rootfs.Path, data []byte, plan func(*textfile.Document) ([]Edit, error)) ([]Edit, *textedit.Change, error) {
+func planEdits(p rootfs.Path, data []byte, plan func(*textfile.Document) ([]change.Edit, error)) ([]change.Edit, *textedit.Change, error) {
 	doc, err := document(p, data)
 	if err != nil {
 		return nil, nil, err
@@ -125,24 +124,8 @@ func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 	return nil
 }
 
-// ErrBadVersion is for text that can't be the version of a file.
-var ErrBadVersion = errors.New("expected version")
-
-// VersionError is the cause of a conflict with an expected version.
-type VersionError struct {
-	Have string // "" when the file is gone, or new
-	Want string
-}
-
-func (e *VersionError) Error() string {
-	if e.Have == "" {
-		return "there is no such file any more"
-	}
-	return "its version is " + e.Have
-}
-
 // spliceStep gives the file at p the content of an edit, provided it is still
-// the version that was read. shown is the edit as a diff.
+// the version that was read. shown are the hunks of its diff.
 func (w *Workspace) spliceStep(p rootfs.Path, sum *rootfs.Sum, old []byte, edited *textedit.Change, shown string) step {
 	splices := edited.Splices()
 	edits := make([]rootfs.Edit, len(splices))
@@ -164,46 +147,65 @@ func (w *Workspace) spliceStep(p rootfs.Path, sum *rootfs.Sum, old []byte, edite
 	}
 }
 
-func outcomes(edits []Edit, done []textedit.Outcome) []EditOutcome {
-	out := make([]EditOutcome, len(done))
+func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
+	out := make([]change.Outcome, len(done))
 	for i, d := range done {
-		out[i] = EditOutcome{Count: d.Count, Line: d.Line, Remaining: d.Remaining, RemainingLines: d.RemainingLines}
-		switch edits[i].(type) {
-		case InsertAfter:
-			out[i].Kind = "insert"
-		case InsertBefore:
-			out[i].Kind, out[i].Before = "insert", true
-		case DeleteLines:
-			out[i].Kind = "delete"
-		default:
-			out[i].Kind = "replace"
+		out[i] = change.Outcome{Kind: change.Replaced, Count: d.Count, Line: d.Line, Remaining: d.Remaining, RemainingLines: d.RemainingLines}
+		switch edits[i].Verb {
+		case change.InsertAfter:
+			out[i].Kind = change.Inserted
+		case change.InsertBefore:
+			out[i].Kind, out[i].Before = change.Inserted, true
+		case change.DeleteLines:
+			out[i].Kind = change.DeletedLines
 		}
 	}
 	return out
 }
 
-// diffOptions caps the diff in a Change: what an answer can carry.
-func diffOptions(before, after string) *textedit.DiffOptions {
-	return &textedit.DiffOptions{Old: before, New: after, MaxLines: 400, MaxLine: 500}
+// diffLimits cap the diff in a Change: what an answer can carry.
+func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines: 400, MaxLine: 500} }
+
+func editDiff(before, after string, edited *textedit.Change) change.PathDiff {
+	return change.PathDiff{Old: before, New: after, Hunks: edited.Diff(diffLimits())}
 }
 
 // diffOf compares whole contents; binary ones by name only. An empty name is a
 // file that isn't there.
-func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) string {
+func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) change.PathDiff {
+	d := change.PathDiff{Old: before, New: after}
 	a, errA := textfile.New(old)
 	b, errB := textfile.New(new)
-	if errA != nil || errB != nil {
-		return fmt.Sprintf("Binary files %s and %s differ\n", diffName("a/", before), diffName("b/", after))
+	switch {
+	case errA != nil || errB != nil:
+		d.Kind = change.DiffBinary
+	case a.Encoding() == b.Encoding() && a.Encoding().IsUTF8():
+		d.Hunks = textedit.DiffTexts(old, new, opts)
+	default:
+		d.Hunks = textedit.DiffTexts(a.Text(), b.Text(), opts)
 	}
-	if a.Encoding() == b.Encoding() && a.Encoding().IsUTF8() {
-		return textedit.DiffTexts(old, new, opts)
-	}
-	return textedit.DiffTexts(a.Text(), b.Text(), opts)
+	return d
 }
 
-func diffName(prefix, name string) string {
-	if name == "" {
-		return "/dev/null"
+// did notes what a change does, in the caller's words if there are any.
+func did(c *change.Change, a change.Action, o change.Options) {
+	if o.Summary != "" {
+		a = change.Action{Verb: change.Noted, Text: o.Summary}
 	}
-	return prefix + name
+	c.Did, c.Summary = a, a.String()
+	c.Client = o.Client
+}
+
+// showDiff gives a change its diff.
+func showDiff(c *change.Change, diffs ...change.PathDiff) {
+	c.Diffs, c.Diff = diffs, change.JoinDiffs(diffs)
+}
+
+// editAction is what an edit did.
+func editAction(c *change.Change) change.Action {
+	if len(c.Edits) != 1 {
+		return change.Action{Verb: change.Edited, Path: c.Paths[0], Count: len(c.Edits)}
+	}
+	e := c.Edits[0]
+	return change.Action{Verb: e.Kind, Path: c.Paths[0], Count: e.Count, Line: e.Line}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"quarry"
+	"quarry/change"
 	"quarry/match"
 )
 
@@ -137,10 +138,10 @@ func ExampleWorkspace_Edit() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	change, err := ws.Edit(ctx, "readme.md", []quarry.Edit{
-		quarry.Replace{Old: "TODO: write", New: "It greets."},
-		quarry.InsertAfter{Line: 1, Text: "\nFor the polite."},
-	}, &quarry.ChangeOptions{ExpectedVersion: text.Version})
+	done, err := ws.Edit(ctx, "readme.md", []change.Edit{
+		{Old: "TODO: write", New: "It greets."},
+		{Verb: change.InsertAfter, First: 1, New: "\nFor the polite."},
+	}, &change.Options{ExpectedVersion: text.Version})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -151,12 +152,12 @@ func ExampleWorkspace_Edit() {
 	fmt.Printf("%q\n", after.Lines)
 
 	// The version is another one now: the same edit is refused.
-	_, err = ws.Edit(ctx, "readme.md", []quarry.Edit{
-		quarry.Replace{Old: "greets", New: "waves"},
-	}, &quarry.ChangeOptions{ExpectedVersion: text.Version})
+	_, err = ws.Edit(ctx, "readme.md", []change.Edit{
+		{Old: "greets", New: "waves"},
+	}, &change.Options{ExpectedVersion: text.Version})
 	fmt.Println(quarry.CodeOf(err))
 
-	if _, err := ws.Undo(ctx, change.ID, nil); err != nil {
+	if _, err := ws.Undo(ctx, done.ID, nil); err != nil {
 		log.Fatal(err)
 	}
 	again, err := ws.Read(ctx, "readme.md", nil)

@@ -17,9 +17,9 @@ import (
 	regime "quarry/internal/stress"
 )
 
-// fault fails one system call of a change, in any of its roots: the workspace,
+// hit fails one system call of a change, in any of its roots: the workspace,
 // the journal's, the trash's.
-type fault struct {
+type hit struct {
 	at      int // the number of the call
 	err     error
 	forever bool // all that follow fail, too
@@ -32,7 +32,7 @@ type breaker struct {
 	mu     sync.Mutex
 	on     bool
 	seen   int
-	faults []fault
+	faults []hit
 	hit    []string // the calls that failed
 }
 
@@ -121,7 +121,7 @@ func tree(t testing.TB, dir string) string {
 
 // run makes the change with faults, and says what is wrong afterwards. With
 // none, want is filled in.
-func (f faulty) run(t testing.TB, faults []fault, want *outcome) (b *breaker, problem error) {
+func (f faulty) run(t testing.TB, faults []hit, want *outcome) (b *breaker, problem error) {
 	tr := newTrial(t)
 	defer os.RemoveAll(tr.base)
 	b = &breaker{faults: faults}
@@ -176,7 +176,7 @@ type outcome struct {
 }
 
 // durable tells whether one of the calls was there for durability.
-func durable(calls []string, faults []fault) bool {
+func durable(calls []string, faults []hit) bool {
 	for _, f := range faults {
 		if f.err == unix.ENOSPC {
 			return false // tried again after making room
@@ -251,7 +251,7 @@ func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testin
 						continue
 					}
 					check(t, fmt.Sprintf("call %d of %d fails with %v", n, want.calls, kind), func() (*breaker, error) {
-						return f.run(t, []fault{{n, kind, forever}}, &want)
+						return f.run(t, []hit{{n, kind, forever}}, &want)
 					})
 				}
 			}
@@ -293,7 +293,7 @@ func TestTwoFaults(t *testing.T) {
 			for seed := range run.Cases() {
 				rng := regime.Rand(seed)
 				k := rng.IntN(len(list))
-				faults := []fault{
+				faults := []hit{
 					{at: rng.IntN(wants[k].calls), err: faultKinds[rng.IntN(len(faultKinds))]},
 					{at: rng.IntN(wants[k].calls + 10), err: faultKinds[rng.IntN(len(faultKinds))]},
 				}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/change"
 	regime "quarry/internal/stress"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestLargeFileDiffAndUndo(t *testing.T) {
 	text := strings.Repeat("some line of text\n", 150_000) + "the end\n"
 	ws := changeable(t, map[string]string{"big.txt": text}, &quarry.Options{KeepBytes: 1 << 20})
-	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.Replace{Old: "the end", New: "The End"}}, nil))
+	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Old: "the end", New: "The End", Occurrence: change.First}}, nil))
 	if c.NoUndo != "" {
 		t.Errorf("it can't be undone: %s", c.NoUndo)
 	}
@@ -31,7 +32,7 @@ func TestLargeFileDiffAndUndo(t *testing.T) {
 		}
 	}
 	shows("at once")
-	later := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.InsertAfter{Line: 0, Text: "top"}}, nil))
+	later := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Verb: change.InsertAfter, First: 0, New: "top"}}, nil))
 	shows("after another edit")
 	must(t)(ws.Undo(ctx, later.ID, nil))
 	undo := must(t)(ws.Undo(ctx, c.ID, nil))
@@ -55,7 +56,7 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 	if err := os.Link(filepath.Join(ws.Dir(), "big.txt"), filepath.Join(ws.Dir(), "twin.txt")); err != nil {
 		t.Skip(err)
 	}
-	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.DeleteLines{First: 2, Last: 3}}, nil))
+	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Verb: change.DeleteLines, First: 2, Last: 3}}, nil))
 	if got := content(t, ws, "twin.txt"); len(got) != len(text)-32 {
 		t.Errorf("the other name has %d bytes", len(got))
 	}
@@ -95,8 +96,8 @@ func TestLargeEditsBeyondTheCap(t *testing.T) {
 		}
 		first := 1 + i*1000
 		must(t)(ws.Edit(ctx, "big", []quarry.Edit{
-			quarry.DeleteLines{First: first, Last: first + 5999},
-			quarry.InsertAfter{Line: first + 6100, Text: fmt.Sprint("edit ", i)},
+			change.Edit{Verb: change.DeleteLines, First: first, Last: first + 5999},
+			change.Edit{Verb: change.InsertAfter, First: first + 6100, New: fmt.Sprint("edit ", i)},
 		}, nil))
 		states = append(states, content(t, ws, "big"))
 	}

@@ -3,50 +3,15 @@ package quarry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/vault"
 )
-
-// LinkUpdate says what a move in a vault does to links.
-type LinkUpdate uint8
-
-const (
-	LinksDefault LinkUpdate = iota // as the vault's alwaysUpdateLinks says
-	LinksUpdate                    // rewrite those that would point elsewhere
-	LinksLeave                     // count those that break
-)
-
-// MoveOptions say how to move; nil is fine.
-type MoveOptions struct {
-	ChangeOptions // ExpectedVersion is that of the file moved
-	Links         LinkUpdate
-	// Note adds ".md" to names that don't have it.
-	Note bool
-}
-
-// MovePathError says which of the two paths of a move is wrong.
-type MovePathError struct {
-	Source bool
-	Path   string
-	Err    error
-}
-
-func (e *MovePathError) Error() string {
-	if e.Source {
-		return fmt.Sprintf("source: %v", e.Err)
-	}
-	return fmt.Sprintf("destination: %v", e.Err)
-}
-
-// Unwrap gives the error about the path.
-func (e *MovePathError) Unwrap() error { return e.Err }
 
 var errIntoItself = errors.New("a folder can't be moved into itself")
 
@@ -64,21 +29,17 @@ func (w *Workspace) Move(ctx context.Context, from, to string, opts *MoveOptions
 	if err := w.changeable("move"); err != nil {
 		return nil, err
 	}
-	if opts.Note {
-		from = vault.NoteName(from, "", "", time.Time{})
-		to = vault.NoteName(to, "", "", time.Time{})
-	}
 	src, err := w.root.ResolveEntry(from)
 	if err != nil {
-		return nil, &MovePathError{true, from, err}
+		return nil, &change.MoveError{Source: true, Path: from, Err: err}
 	}
 	dst, err := w.root.ResolveEntry(to)
 	if err != nil {
-		return nil, &MovePathError{false, to, err}
+		return nil, &change.MoveError{Source: false, Path: to, Err: err}
 	}
 	if src.IsRoot() || dst.IsRoot() {
 		err := &rootfs.Error{Op: "move", Path: ".", Kind: rootfs.InvalidArgument, Err: errRootFolder}
-		return nil, &MovePathError{src.IsRoot(), ".", err}
+		return nil, &change.MoveError{Source: src.IsRoot(), Path: ".", Err: err}
 	}
 	settings, err := w.vault()
 	if err != nil {
@@ -98,7 +59,7 @@ type move struct {
 
 func (m *move) run(ctx context.Context) (*Change, error) {
 	for range maxPlans {
-		c := &Change{Tool: m.opts.tool("move"), Paths: []string{m.from.String(), m.to.String()}, DryRun: m.opts.DryRun}
+		c := &Change{Tool: toolOf(m.opts.Options, "move"), Paths: []string{m.from.String(), m.to.String()}, DryRun: m.opts.DryRun}
 		err := m.once(ctx, c)
 		if !errors.Is(err, errReplan) {
 			return settled(c, err)
@@ -119,7 +80,7 @@ func (m *move) once(ctx context.Context, c *Change) error {
 	}
 	if info.Type == rootfs.TypeDir && m.ws.root.Policy().ByPlace() {
 		if err := m.ws.staysClosed(ctx, m.from, m.to); err != nil {
-			return &MovePathError{true, m.from.String(), err}
+			return &change.MoveError{Source: true, Path: m.from.String(), Err: err}
 		}
 	}
 	var steps []step
@@ -132,13 +93,13 @@ func (m *move) once(ctx context.Context, c *Change) error {
 			return err
 		}
 	}
-	c.Diff = fmt.Sprintf("rename from %s\nrename to %s\n", rootfs.Printable(m.from.String()), rootfs.Printable(m.to.String())) + c.Diff
+	showDiff(c, append([]change.PathDiff{{Kind: change.DiffRenamed, Old: m.from.String(), New: m.to.String()}}, c.Diffs...)...)
 	folders, err := m.ws.folderSteps(m.to.Dir(), true)
 	if err != nil {
-		return &MovePathError{false, m.to.String(), err}
+		return &change.MoveError{Source: false, Path: m.to.String(), Err: err}
 	}
 	c.Folders = madeFolders(folders)
-	c.Summary = m.summary(c)
+	did(c, m.action(c), m.opts.Options)
 	if m.opts.DryRun {
 		return nil
 	}
@@ -164,25 +125,25 @@ func (m *move) check(c *Change) (rootfs.Info, error) {
 	root := m.ws.root
 	info, err := root.Stat(m.from)
 	if err != nil {
-		return info, &MovePathError{true, m.from.String(), err}
+		return info, &change.MoveError{Source: true, Path: m.from.String(), Err: err}
 	}
 	if m.opts.ExpectedVersion != "" {
 		if err := m.ws.checkDeletable(m.from, info, m.opts.ExpectedVersion); err != nil {
-			return info, &MovePathError{true, m.from.String(), err}
+			return info, &change.MoveError{Source: true, Path: m.from.String(), Err: err}
 		}
 	}
 	if m.from == m.to {
 		c.Unchanged = true
-		c.Summary = "moved " + rootfs.Printable(m.from.String()) + " to itself"
+		did(c, m.action(c), m.opts.Options)
 		return info, nil
 	}
 	if m.to.Beneath(m.from) {
 		err := &rootfs.Error{Op: "move", Path: m.to.String(), Kind: rootfs.InvalidArgument, Err: errIntoItself}
-		return info, &MovePathError{false, m.to.String(), err}
+		return info, &change.MoveError{Source: false, Path: m.to.String(), Err: err}
 	}
 	there, err := root.Stat(m.to)
 	if err == nil && !(there.SameFile(info) && sameName(m.from, m.to)) {
-		return info, &MovePathError{false, m.to.String(), &rootfs.Error{Op: "move", Path: m.to.String(), Kind: rootfs.AlreadyExists}}
+		return info, &change.MoveError{Source: false, Path: m.to.String(), Err: &rootfs.Error{Op: "move", Path: m.to.String(), Kind: rootfs.AlreadyExists}}
 	}
 	return info, nil
 }
@@ -201,16 +162,10 @@ func (m *move) step(info rootfs.Info) step {
 	}
 }
 
-func (m *move) summary(c *Change) string {
-	s := fmt.Sprintf("moved %s to %s", rootfs.Printable(m.from.String()), rootfs.Printable(m.to.String()))
-	if c.Links == nil {
-		return s
+func (m *move) action(c *change.Change) change.Action {
+	a := change.Action{Verb: change.Moved, Path: m.from.String(), To: m.to.String()}
+	if c.Links != nil {
+		a.Updated, a.Files, a.Broken = c.Links.Updated, len(c.Links.Files), c.Links.Broken
 	}
-	if c.Links.Updated > 0 {
-		s += fmt.Sprintf(", updated %s in %s", count(c.Links.Updated, "link"), count(len(c.Links.Files), "file"))
-	}
-	if c.Links.Broken > 0 {
-		s += fmt.Sprintf(", %s broken", count(c.Links.Broken, "link"))
-	}
-	return s
+	return a
 }

@@ -38,7 +38,7 @@ func TestMove(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ws := changeable(t, files, nil)
 			before := snapshot(t, ws.Dir())
-			_, dry := ws.Move(ctx, c.from, c.to, &quarry.MoveOptions{ChangeOptions: quarry.ChangeOptions{DryRun: true}})
+			_, dry := ws.Move(ctx, c.from, c.to, &quarry.MoveOptions{Options: quarry.ChangeOptions{DryRun: true}})
 			if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
 				t.Errorf("a dry run changed something: %s", diff)
 			}
@@ -128,7 +128,7 @@ func TestMoveUpdatesLinks(t *testing.T) {
 func TestMoveCountsBrokenLinks(t *testing.T) {
 	files := map[string]string{".obsidian/x": "", "A.md": "", "B.md": "[[A]] [[A]]", "1252.md": "\xe9 [[A]]"}
 	ws := changeable(t, files, nil)
-	c := must(t)(ws.Move(ctx, "A.md", "C.md", &quarry.MoveOptions{ChangeOptions: quarry.ChangeOptions{DryRun: true}}))
+	c := must(t)(ws.Move(ctx, "A.md", "C.md", &quarry.MoveOptions{Options: quarry.ChangeOptions{DryRun: true}}))
 	if c.Links.Updated != 0 || c.Links.Broken != 3 || len(c.Links.BrokenIn) != 2 {
 		t.Errorf("left alone: %+v", c.Links)
 	}

@@ -36,7 +36,7 @@ func (w *Workspace) staysClosed(ctx context.Context, from, to rootfs.Path) error
 		before, after := policy.Path(a, isDir), policy.Path(b, isDir)
 		switch {
 		case before.Refused() && !after.Refused():
-			return &rootfs.Error{Op: "move", Path: a.String(), Kind: rootfs.Protected, Verdict: before, Name: e.Name}
+			return &rootfs.Error{Op: "move", Path: a.String(), Kind: rootfs.Protected, Rule: before.String(), Name: e.Name}
 		case before.Refused() || !isDir:
 		default:
 			if err := w.staysClosed(ctx, a, b); err != nil {

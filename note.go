@@ -2,11 +2,12 @@ package quarry
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 	"quarry/internal/vault"
@@ -23,10 +24,13 @@ type NewNote struct {
 
 // CreateNote makes a note and the folders on the way. It never overwrites.
 func (w *Workspace) CreateNote(ctx context.Context, n NewNote, opts *ChangeOptions) (*Change, error) {
-	o := opts.get()
+	o := given(opts)
 	path := vault.NoteName(n.Path, n.Title, n.Content, time.Now())
-	return w.write(ctx, path, []byte(n.Content), o.tool("note"), o, true)
+	return w.write(ctx, path, []byte(n.Content), toolOf(o, "note"), o, true)
 }
+
+// NotePath is a path with ".md" at its end.
+func NotePath(path string) string { return vault.NoteName(path, "", "", time.Time{}) }
 
 // NoteOperation is a way to modify a note.
 type NoteOperation string
@@ -39,9 +43,9 @@ const (
 
 var (
 	// ErrNoteOperation is for an operation there is not.
-	ErrNoteOperation = errors.New("the operation is append, prepend or replace")
+	ErrNoteOperation = fault.New(fault.InvalidArgument, "the operation is append, prepend or replace", "")
 	// ErrNoSearch is for a replacement that doesn't say of what.
-	ErrNoSearch = errors.New("replace needs the text to search for")
+	ErrNoSearch = fault.New(fault.InvalidArgument, "replace needs the text to search for", "")
 )
 
 // NoteEdit says how to modify a note.
@@ -53,23 +57,20 @@ type NoteEdit struct {
 
 // ModifyNote adds lines to a note or replaces a text in it.
 func (w *Workspace) ModifyNote(ctx context.Context, path string, e NoteEdit, opts *ChangeOptions) (*Change, error) {
-	o := opts.get()
+	o := given(opts)
 	if e.Operation == NoteReplace && e.Search == "" {
 		return nil, fmt.Errorf("modify %s: %w", rootfs.Printable(path), ErrNoSearch)
 	}
-	label := ""
-	if e.Operation != NoteReplace {
-		label = string(e.Operation)
-	}
-	return w.modify(ctx, path, o.tool("note"), label, o, func(doc *textfile.Document) ([]Edit, error) {
+	kind := map[NoteOperation]change.Verb{NoteAppend: change.Appended, NotePrepend: change.Prepended}[e.Operation]
+	return w.modify(ctx, path, toolOf(o, "note"), kind, o, func(doc *textfile.Document) ([]Edit, error) {
 		switch e.Operation {
 		case NoteAppend:
 			return []Edit{appendEdit(doc, e.Content)}, nil
 		case NotePrepend:
 			s := vault.Prepend(doc.Text(), e.Content)
-			return []Edit{span{Start: s.Start, End: s.End, Text: s.New}}, nil
+			return []Edit{{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}}, nil
 		case NoteReplace:
-			return []Edit{Replace{Old: e.Search, New: e.Content}}, nil
+			return []Edit{change.Edit{Old: e.Search, New: e.Content, Occurrence: change.First}}, nil
 		}
 		return nil, fmt.Errorf("modify %s: %w", rootfs.Printable(path), ErrNoteOperation)
 	})
@@ -89,5 +90,5 @@ func appendEdit(doc *textfile.Document, content string) Edit {
 			content += "\n"
 		}
 	}
-	return span{Start: end, End: end, Text: content}
+	return change.Edit{Verb: change.ReplaceSpan, Start: end, End: end, New: content}
 }

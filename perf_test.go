@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 	regime "quarry/internal/stress"
 )
 
@@ -54,7 +55,7 @@ func TestLargeEditSpeed(t *testing.T) {
 		for range 5 { // in turns: what else the machine does hits both
 			plain = min(plain, best(1, func(int) { rewrite(t, file) }))
 			edit = min(edit, best(1, func(int) {
-				must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.Replace{Old: from, New: to}}, nil))
+				must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Old: from, New: to, Occurrence: change.First}}, nil))
 			}))
 			from, to = to, from
 		}
@@ -100,7 +101,7 @@ func TestSmallEditSpeed(t *testing.T) {
 	ws := changeable(t, map[string]string{"n.md": "count 0\n" + string(bytes.Repeat([]byte("some text\n"), 400))}, nil)
 	start := time.Now()
 	for i := range edits {
-		edit := quarry.Replace{Old: fmt.Sprintf("count %d\n", i), New: fmt.Sprintf("count %d\n", i+1)}
+		edit := change.Edit{Old: fmt.Sprintf("count %d\n", i), New: fmt.Sprintf("count %d\n", i+1), Occurrence: change.First}
 		must(t)(ws.Edit(ctx, "n.md", []quarry.Edit{edit}, nil))
 	}
 	took := time.Since(start)

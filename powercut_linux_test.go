@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/powercut"
 	"quarry/internal/rootfs"
@@ -80,7 +81,7 @@ func acts() []act {
 	bg := context.Background()
 	return []act{
 		{"edit", func(w *Workspace, n int) (*Change, error) {
-			return w.Edit(bg, w.noteName(), []Edit{InsertAfter{Line: 1, Text: fmt.Sprint("line ", n)}}, nil)
+			return w.Edit(bg, w.noteName(), []Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
 		}},
 		{"write", func(w *Workspace, n int) (*Change, error) {
 			return w.Write(bg, w.noteName(), fmt.Appendf(nil, "written %d [[other]]\n", n), nil)
@@ -99,7 +100,7 @@ func acts() []act {
 			return w.Delete(bg, fmt.Sprintf("gone/%d", n%3+1), &DeleteOptions{Trash: TrashNone})
 		}},
 		{"edit a file with two names", func(w *Workspace, n int) (*Change, error) {
-			return w.Edit(bg, "twin.md", []Edit{InsertAfter{Line: 1, Text: fmt.Sprint("line ", n)}}, nil)
+			return w.Edit(bg, "twin.md", []Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
 		}},
 		{"undo", func(w *Workspace, n int) (*Change, error) { return w.Undo(bg, "", nil) }},
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry"
+	"quarry/change"
 	regime "quarry/internal/stress"
 )
 
@@ -187,7 +188,7 @@ func fullDisk(t *testing.T, base, small string) {
 		os.Remove(filler)
 		now := snapshot(t, dir)
 		fill(t, filler, free)
-		_, err := ws.Edit(ctx, "big.txt", []quarry.Edit{quarry.Replace{Old: "some", New: fmt.Sprint("some", free)}}, nil)
+		_, err := ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Old: "some", New: fmt.Sprint("some", free), Occurrence: change.First}}, nil)
 		next := snapshot(t, dir)
 		delete(next, "filler")
 		if err != nil {

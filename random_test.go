@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
 	regime "quarry/internal/stress"
 )
 
@@ -107,9 +108,9 @@ func (a *actor) act(t testing.TB) (*quarry.Change, error) {
 	switch a.rng.IntN(12) {
 	case 0, 1:
 		edit := []quarry.Edit{
-			quarry.Replace{Old: "some", New: a.text(files) + "x", All: a.rng.IntN(2) == 0},
-			quarry.InsertAfter{Line: a.rng.IntN(3), Text: a.text(files) + "y"},
-			quarry.DeleteLines{First: 1, Last: 1 + a.rng.IntN(2)},
+			change.Edit{Old: "some", New: a.text(files) + "x", Occurrence: []int{change.All, change.First}[a.rng.IntN(2)]},
+			change.Edit{Verb: change.InsertAfter, First: a.rng.IntN(3), New: a.text(files) + "y"},
+			change.Edit{Verb: change.DeleteLines, First: 1, Last: 1 + a.rng.IntN(2)},
 		}[a.rng.IntN(3)]
 		return a.ws.Edit(ctx, a.one(files), []quarry.Edit{edit}, nil)
 	case 2:

@@ -3,13 +3,13 @@ package quarry
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"sort"
 	"strings"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rank"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
@@ -18,7 +18,7 @@ import (
 )
 
 // ErrNoWords is a query without a word in it.
-var ErrNoWords = errors.New("no word to search for")
+var ErrNoWords = fault.New(fault.InvalidArgument, "no word to search for", "")
 
 // maxRanked is the largest file a ranked search looks at; larger ones are data.
 const maxRanked = 8 << 20

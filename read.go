@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 )
@@ -41,10 +42,10 @@ func checkedRead(o *ReadOptions) (*ReadOptions, error) {
 }
 
 // ErrNotText is a binary file where text is needed.
-var ErrNotText = errors.New("not a text file")
+var ErrNotText = fault.New(fault.NotText, "not a text file", "")
 
 // ErrRange is a range of lines that no file can have.
-var ErrRange = errors.New("invalid range of lines")
+var ErrRange = fault.New(fault.InvalidArgument, "invalid range of lines", "")
 
 // maxRead is the largest file that is read into memory.
 const maxRead = 1 << 30

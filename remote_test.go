@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"quarry"
+	"quarry/change"
 	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
 	"quarry/match"
@@ -413,7 +414,7 @@ func TestRemoteRefusesChanges(t *testing.T) {
 	ctx := context.Background()
 	calls := map[string]func() error{
 		"edit": func() error {
-			_, err := ws.Edit(ctx, "r/a.txt", []quarry.Edit{quarry.Replace{Old: "a", New: "b"}}, nil)
+			_, err := ws.Edit(ctx, "r/a.txt", []quarry.Edit{change.Edit{Old: "a", New: "b", Occurrence: change.First}}, nil)
 			return err
 		},
 		"write":  func() error { _, err := ws.Write(ctx, "r/new", nil, nil); return err },

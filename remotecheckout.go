@@ -63,7 +63,12 @@ func (c *checkout) located(err error) error {
 	return &out
 }
 
-func (c *checkout) path(rel string) string { return pathUnder(c.repo, rel) }
+func (c *checkout) path(rel string) string {
+	if rel == "" || rel == "." {
+		return c.repo
+	}
+	return c.repo + "/" + rel
+}
 
 // local searches a checkout, and at their places in it the repositories whose
 // names lie below its own.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 )
 
 // openCheckout serves the world with alpha checked out in its folder.
@@ -108,7 +109,7 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	if err != nil || c.Paths[0] != "alpha/made/x.txt" || !strings.HasPrefix(c.ID, "alpha:") || c.Summary != "created alpha/made/x.txt (15 bytes)" {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	edited, err := remote.Edit(ctx, "alpha/made/x.txt", []quarry.Edit{quarry.Replace{Old: "a test", New: "hand"}}, nil)
+	edited, err := remote.Edit(ctx, "alpha/made/x.txt", []quarry.Edit{change.Edit{Old: "a test", New: "hand", Occurrence: change.First}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/repos"
-	"quarry/internal/rootfs"
 )
 
 // Find lists the paths that pass a scope. Folders are those that files lie in:
@@ -194,7 +194,7 @@ func (r *remoteFind) sizes(entries []Entry) error {
 		}
 	}
 	if len(files) > maxSized {
-		return fmt.Errorf("%w: the sizes of %d files on servers; name a folder, or ask for fewer", rootfs.TooLarge, len(files))
+		return fault.New(fault.TooLarge, fmt.Sprintf("too large: the sizes of %d files on servers; name a folder, or ask for fewer", len(files)), "")
 	}
 	sizes, err := r.ask.Sizes(r.ctx, files)
 	r.noteLost()

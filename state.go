@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
@@ -18,10 +18,6 @@ type state struct {
 	journal *journal.Journal
 	locks   pathLocks
 }
-
-// ErrNoState is for a change of a workspace that was opened without a state
-// folder.
-var ErrNoState = errors.New("the workspace was opened without a state folder, so nothing can be changed")
 
 func openState(dir string, opts *Options) (*state, error) {
 	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: opts.layer})
@@ -189,13 +185,6 @@ func (w *Workspace) settle(ctx context.Context, u journal.Unfinished) error {
 	return j.Settle(u.ID, 0)
 }
 
-// Cleaned tells what Clean found.
-type Cleaned struct {
-	Removed  int      // left-over temporary files
-	Restored []string // files that got their old content back
-	Kept     []string // content of other programs, now under a visible name
-}
-
 // Clean looks through the whole workspace for temporary files that dead
 // processes left and settles their changes. Open does as much for the folders
 // that the journal names; this finds the rest.
@@ -214,17 +203,6 @@ func (w *Workspace) Clean(ctx context.Context) (*Cleaned, error) {
 		err = w.recoverChanges(ctx)
 	}
 	return out, err
-}
-
-// ChangeLog is what the journal has.
-type ChangeLog struct {
-	Changes []Change `json:"changes"` // newest first
-	// Dropped counts older changes that the caps on size and age took, and
-	// DroppedTo is when the newest of them was made.
-	Dropped   int       `json:"dropped,omitempty"`
-	DroppedTo time.Time `json:"dropped_to,omitzero"`
-	// Damaged counts records that can't be read.
-	Damaged int `json:"damaged,omitempty"`
 }
 
 // Changes lists the newest changes, newest first; a limit of 0 is all.
@@ -253,12 +231,17 @@ func (w *Workspace) Changes(ctx context.Context, limit int) (*ChangeLog, error) 
 // changeOf is an entry of the journal as a Change, without its diff.
 func changeOf(e journal.Entry) Change {
 	c := Change{
-		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Summary: e.Summary, Paths: names(e.Paths()),
+		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Did: e.Did, Paths: names(e.Paths()),
 		Undoes: string(e.Undoes), UndoneBy: string(e.UndoneBy), Pending: e.Status == journal.Pending,
 	}
-	if e.Status == journal.Damaged {
-		c.Summary, c.NoUndo = "the journal's record of this change is damaged", journal.ErrDamaged.Error()
+	switch {
+	case e.Status == journal.Damaged:
+		c.Did = change.Action{Verb: change.Noted, Text: "the journal's record of this change is damaged"}
+		c.NoUndo = journal.ErrDamaged.Error()
+	case c.Did.Verb == "":
+		c.Did = change.Action{Verb: change.Noted, Text: e.Summary}
 	}
+	c.Summary = c.Did.String()
 	for _, op := range e.Ops {
 		if op.Lost != "" {
 			c.NoUndo = op.Lost

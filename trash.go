@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
@@ -140,14 +141,11 @@ func (w *Workspace) missingInTrash(ops []journal.Op) []PathConflict {
 			continue
 		}
 		if _, _, err := w.inTrash(op); err != nil {
-			found = append(found, PathConflict{op.Path.String(), notInTrash})
+			found = append(found, change.Conflict{Path: op.Path.String(), Reason: change.NotInTrash})
 		}
 	}
 	return found
 }
-
-// notInTrash is why a deletion can't be taken back.
-const notInTrash = "is not in the trash any more"
 
 // zones is how far the local time of a record may be from that of another
 // machine, or of this one with another time zone.
@@ -228,13 +226,10 @@ func (w *Workspace) Trashed(context.Context) (items []TrashItem, problems []stri
 	return items, problems, nil
 }
 
-// ErrNotTrashed is for an item that is in no trash of this workspace.
-var ErrNotTrashed = errors.New("nothing of this name is in the trash")
-
 // RestoreTrashed moves something from a trash to where it was, or to another
 // path. what is an item's id, or the path it had: then the one deleted last.
 func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *ChangeOptions) (*Change, error) {
-	o := opts.get()
+	o := given(opts)
 	if err := w.changeable("restore"); err != nil {
 		return nil, err
 	}
@@ -251,8 +246,8 @@ func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *C
 	if p.IsRoot() {
 		return nil, fmt.Errorf("restore %s: %w", rootfs.Printable(what), trash.ErrNoOriginal)
 	}
-	c := &Change{Tool: o.tool("restore"), Paths: []string{p.String()}, DryRun: o.DryRun, Trash: &TrashReport{item.Kind, item.ID}}
-	c.Summary = "restored " + rootfs.Printable(p.String()) + " from trash"
+	c := &Change{Tool: toolOf(o, "restore"), Paths: []string{p.String()}, DryRun: o.DryRun, Trash: &TrashReport{Kind: item.Kind, Where: item.ID}}
+	did(c, change.Action{Verb: change.Restored, Path: p.String()}, o)
 	return settled(c, w.withFolders(ctx, p, func() error { return w.restoreOnce(ctx, c, p, item, o) }))
 }
 

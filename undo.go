@@ -5,46 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 )
-
-// PathConflict is a path that isn't what a change left.
-type PathConflict struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
-
-// UndoConflictError refuses to take a change back because files have changed
-// since. Nothing was changed. It is a conflict for errors.Is and CodeOf.
-type UndoConflictError struct {
-	ID    string
-	Paths []PathConflict
-}
-
-func (e *UndoConflictError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "change %s can't be taken back", e.ID)
-	for i, p := range e.Paths {
-		if i == 5 {
-			fmt.Fprintf(&b, "; and %d more", len(e.Paths)-i)
-			break
-		}
-		fmt.Fprintf(&b, "%s %s %s", []string{":", ";"}[min(i, 1)], rootfs.Printable(p.Path), p.Reason)
-	}
-	return b.String()
-}
-
-// gone says that something to be brought back is not in the trash any more.
-func (e *UndoConflictError) gone() bool {
-	return slices.ContainsFunc(e.Paths, func(p PathConflict) bool { return p.Reason == notInTrash })
-}
-
-// Is makes it a conflict.
-func (e *UndoConflictError) Is(target error) bool { return target == rootfs.Conflict }
 
 // Undo takes back the change called id, all of it, or the last one that was not
 // taken back yet when id is "". It refuses when any file is not what the change
@@ -54,7 +20,7 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*
 	if w.elsewhere != nil {
 		return w.byID(ctx, id, func(ws *Workspace, id string) (*Change, error) { return ws.Undo(ctx, id, opts) })
 	}
-	o := opts.get()
+	o := given(opts)
 	if err := w.changeable("undo"); err != nil {
 		return nil, err
 	}
@@ -76,19 +42,25 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*
 		return nil, err
 	}
 	c := &Change{
-		Tool: o.tool("undo"), Paths: names(plan.Of.Paths()), DryRun: o.DryRun,
-		Undoes: string(entry.ID), Summary: plan.Change.Summary,
+		Tool: toolOf(o, "undo"), Paths: names(plan.Of.Paths()), DryRun: o.DryRun,
+		Undoes: string(entry.ID),
 	}
-	if c.Diff, err = w.entryDiff(plan.Of, true, &textedit.DiffOptions{MaxLines: 400, MaxLine: 500}); err != nil {
+	did(c, plan.Change.Did, o)
+	diffs, err := w.entryDiff(plan.Of, true, diffLimits())
+	if err != nil {
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
 	}
+	showDiff(c, diffs...)
 	if ops := plan.Change.Ops; len(ops) == 1 && ops[0].Kind == journal.Replace {
-		c.Version, ops[0].Shown = ops[0].New.String(), c.Diff
+		c.Version = ops[0].New.String()
+		if len(diffs) == 1 {
+			ops[0].Shown = diffs[0].Hunks
+		}
 	}
 	if o.DryRun {
 		return c, nil
 	}
-	plan.Change.Tool = c.Tool
+	plan.Change.Tool, plan.Change.Client, plan.Change.Did = c.Tool, c.Client, c.Did
 	if err := w.undo(ctx, c, plan); err != nil {
 		return nil, err
 	}
@@ -106,9 +78,6 @@ func (w *Workspace) entry(id string) (journal.Entry, error) {
 	}
 	return w.state.journal.Get(known)
 }
-
-// ErrBadID is for text that can't be the id of a change.
-var ErrBadID = errors.New("not the id of a change")
 
 // fitPlan compares the plan with the disk. Folders that were made only on the
 // way to a file and are used for something else by now stay; those that were
@@ -133,7 +102,7 @@ func (w *Workspace) fitPlan(plan *journal.Plan) error {
 		if !ok {
 			e := &UndoConflictError{ID: string(plan.Of.ID)}
 			for _, f := range found {
-				e.Paths = append(e.Paths, PathConflict{f.Path.String(), f.Reason})
+				e.Paths = append(e.Paths, change.Conflict{Path: f.Path.String(), Reason: f.Reason, Found: f.Found.String()})
 			}
 			return e
 		}
@@ -155,16 +124,13 @@ func inUse(plan *journal.Plan, found []journal.Conflict) (cut int, ok bool) {
 	cut = len(ops)
 	for _, f := range found {
 		at := slices.IndexFunc(ops[tail:], func(op journal.Op) bool { return f.Path != op.Path && f.Path.Dir() == op.Path })
-		if at < 0 || f.Reason != addedSince {
+		if at < 0 || f.Reason != change.AddedSince {
 			return 0, false
 		}
 		cut = min(cut, tail+at)
 	}
 	return cut, cut < len(ops)
 }
-
-// addedSince is how the journal calls an entry of a folder the change made.
-const addedSince = "was added since"
 
 // undo carries the plan out.
 func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) error {
@@ -269,51 +235,52 @@ func (w *Workspace) Diff(ctx context.Context, id string) (*Change, error) {
 		return nil, err
 	}
 	c := changeOf(e)
-	if c.Diff, err = w.entryDiff(e, false, &textedit.DiffOptions{}); err != nil {
+	diffs, err := w.entryDiff(e, false, &textedit.DiffOptions{})
+	if err != nil {
 		return nil, err
 	}
+	showDiff(&c, diffs...)
 	return &c, nil
 }
 
-// entryDiff joins the diffs of an entry's operations; reverse is the way back.
-func (w *Workspace) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOptions) (string, error) {
-	var b strings.Builder
+// entryDiff shows an entry's operations; reverse is the way back.
+func (w *Workspace) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
+	var diffs []change.PathDiff
 	for i, op := range e.Ops {
+		d := change.PathDiff{Old: op.Path.String(), New: op.Path.String()}
 		switch op.Kind {
 		case journal.Rename:
-			from, to := op.Path.String(), op.To.String()
+			d.Kind, d.New = change.DiffRenamed, op.To.String()
 			if reverse {
-				from, to = to, from
+				d.Old, d.New = d.New, d.Old
 			}
-			fmt.Fprintf(&b, "rename from %s\nrename to %s\n", rootfs.Printable(from), rootfs.Printable(to))
-			continue
 		case journal.Trash, journal.Restore:
-			word := "moved to trash"
+			d.Kind = change.DiffTrashed
 			if (op.Kind == journal.Restore) != reverse {
-				word = "restored from trash"
+				d.Kind = change.DiffRestored
 			}
-			fmt.Fprintf(&b, "%s: %s\n", word, rootfs.Printable(op.Path.String()))
-			continue
+		default:
+			var err error
+			if d, err = w.opDiff(e, i, reverse, opts); err != nil {
+				return nil, err
+			}
 		}
-		text, err := w.opDiff(e, i, reverse, *opts)
-		if err != nil {
-			return "", err
-		}
-		b.WriteString(text)
+		diffs = append(diffs, d)
 	}
-	return b.String(), nil
+	return diffs, nil
 }
 
 // opDiff is the diff of an operation on contents.
-func (w *Workspace) opDiff(e journal.Entry, i int, reverse bool, opts textedit.DiffOptions) (string, error) {
+func (w *Workspace) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
 	op := e.Ops[i]
 	name := op.Path.String()
+	whole := change.PathDiff{Old: name, New: name}
 	if op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile {
-		word := "new"
+		whole.Kind, whole.Entry = change.DiffMade, op.Nodes[0].Type.String()
 		if (op.Kind == journal.Remove) != reverse {
-			word = "deleted"
+			whole.Kind = change.DiffDeleted
 		}
-		return fmt.Sprintf("%s %s: %s\n", word, op.Nodes[0].Type, rootfs.Printable(name)), nil
+		return whole, nil
 	}
 	old, data, err := w.contents(e, i)
 	if err == nil {
@@ -326,18 +293,18 @@ func (w *Workspace) opDiff(e journal.Entry, i int, reverse bool, opts textedit.D
 		if reverse {
 			before, after, old, data = after, before, data, old
 		}
-		opts.Old, opts.New = before, after
-		return diffOf(before, after, old, data, &opts), nil
+		return diffOf(before, after, old, data, opts), nil
 	}
 	if !errors.Is(err, journal.ErrNotKept) {
-		return "", err
+		return whole, err
 	}
 	if !reverse {
-		if shown, err := w.state.journal.Shown(e, i); shown != "" || err != nil {
-			return shown, err
+		if whole.Hunks, err = w.state.journal.Shown(e, i); whole.Hunks != "" || err != nil {
+			return whole, err
 		}
 	}
-	return fmt.Sprintf("content not kept: %s\n", rootfs.Printable(name)), nil
+	whole.Kind = change.DiffNotKept
+	return whole, nil
 }
 
 // contents returns what an operation found and what it left. Where the journal

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/change"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
@@ -180,6 +181,7 @@ func (w *Workspace) linkPlan(ctx context.Context, c *Change, from, to rootfs.Pat
 	}
 	c.Links = &LinkReport{Updated: plan.Updated, Broken: plan.Broken, BrokenIn: plan.BrokenIn}
 	var steps []step
+	shown := 0
 	for _, e := range plan.Files {
 		s, diff, err := w.relinkStep(files.read[e.From], e)
 		if err != nil {
@@ -193,8 +195,9 @@ func (w *Workspace) linkPlan(ctx context.Context, c *Change, from, to rootfs.Pat
 			continue
 		}
 		c.Links.Files = append(c.Links.Files, e.To)
-		if strings.Count(c.Diff, "\n") < maxDiffLines {
-			c.Diff += diff
+		if shown < maxDiffLines {
+			c.Diffs = append(c.Diffs, diff)
+			shown += strings.Count(diff.Hunks, "\n") + 2
 		}
 		steps = append(steps, s)
 	}
@@ -205,15 +208,15 @@ func (w *Workspace) linkPlan(ctx context.Context, c *Change, from, to rootfs.Pat
 const maxDiffLines = 400
 
 // relinkStep rewrites the links of one note.
-func (w *Workspace) relinkStep(d *vaultDoc, e vault.FileEdit) (step, string, error) {
-	edits := make([]Edit, len(e.Splices))
+func (w *Workspace) relinkStep(d *vaultDoc, e vault.FileEdit) (step, change.PathDiff, error) {
+	edits := make([]change.Edit, len(e.Splices))
 	for i, s := range e.Splices {
-		edits[i] = span{Start: s.Start, End: s.End, Text: s.New}
+		edits[i] = change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}
 	}
 	edited, err := textedit.Apply(d.doc, edits...)
 	if err != nil {
-		return step{}, "", err
+		return step{}, change.PathDiff{}, err
 	}
-	diff := edited.Diff(diffOptions(e.From, e.To))
-	return w.spliceStep(d.path, d.sum, d.data, edited, diff), diff, nil
+	diff := editDiff(e.From, e.To, edited)
+	return w.spliceStep(d.path, d.sum, d.data, edited, diff.Hunks), diff, nil
 }

@@ -3,8 +3,8 @@ package quarry
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 )
@@ -15,8 +15,8 @@ import (
 // it is not the expected version; one that doesn't is made, with the folders on
 // the way.
 func (w *Workspace) Write(ctx context.Context, path string, content []byte, opts *ChangeOptions) (*Change, error) {
-	o := opts.get()
-	return w.write(ctx, path, content, o.tool("write"), o, false)
+	o := given(opts)
+	return w.write(ctx, path, content, toolOf(o, "write"), o, false)
 }
 
 // write is Write; with onlyNew it never overwrites.
@@ -90,8 +90,8 @@ func (w *Workspace) writeOnce(ctx context.Context, c *Change, p rootfs.Path, con
 	}
 	c.Created, c.Folders = true, madeFolders(steps)
 	c.Version = rootfs.VersionOf(content).String()
-	c.Summary = fmt.Sprintf("created %s (%s)", rootfs.Printable(p.String()), count(len(content), "byte"))
-	c.Diff = diffOf("", p.String(), nil, content, diffOptions("", p.String()))
+	did(c, change.Action{Verb: change.Created, Path: p.String(), Count: len(content)}, o)
+	showDiff(c, diffOf("", p.String(), nil, content, diffLimits()))
 	if o.DryRun {
 		return nil
 	}
@@ -107,16 +107,17 @@ func (w *Workspace) overwrite(ctx context.Context, c *Change, p rootfs.Path, old
 	}
 	next := rootfs.VersionOf(content)
 	c.Version, c.Unchanged = next.String(), next == version
-	c.Summary = fmt.Sprintf("overwrote %s (%s)", rootfs.Printable(p.String()), count(len(content), "byte"))
+	did(c, change.Action{Verb: change.Overwrote, Path: p.String(), Count: len(content)}, o)
 	if c.Unchanged {
 		return nil
 	}
-	c.Diff = diffOf(p.String(), p.String(), old, content, diffOptions(p.String(), p.String()))
+	diff := diffOf(p.String(), p.String(), old, content, diffLimits())
+	showDiff(c, diff)
 	if o.DryRun {
 		return nil
 	}
 	return w.carryOut(ctx, c, []step{{
-		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, NewData: content, Shown: c.Diff},
+		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, NewData: content, Shown: diff.Hunks},
 		do: func(*journal.Tx) error {
 			_, err := w.root.Replace(p, content, version, nil)
 			return err
@@ -134,7 +135,7 @@ func (w *Workspace) Mkdir(ctx context.Context, path string, opts *ChangeOptions)
 	if w.elsewhere != nil {
 		return w.inCheckout(ctx, path, func(ws *Workspace, rel string) (*Change, error) { return ws.Mkdir(ctx, rel, opts) })
 	}
-	o := opts.get()
+	o := given(opts)
 	if err := w.changeable("mkdir"); err != nil {
 		return nil, err
 	}
@@ -145,8 +146,8 @@ func (w *Workspace) Mkdir(ctx context.Context, path string, opts *ChangeOptions)
 	if p.IsRoot() {
 		return nil, &rootfs.Error{Op: "mkdir", Path: path, Kind: rootfs.InvalidArgument, Err: errRootFolder}
 	}
-	c := &Change{Tool: o.tool("mkdir"), Paths: []string{p.String()}, DryRun: o.DryRun}
-	c.Summary = "created folder " + rootfs.Printable(p.String())
+	c := &Change{Tool: toolOf(o, "mkdir"), Paths: []string{p.String()}, DryRun: o.DryRun}
+	did(c, change.Action{Verb: change.MadeFolder, Path: p.String()}, o)
 	return settled(c, w.withFolders(ctx, p, func() error {
 		steps, err := w.folderSteps(p, true)
 		if err != nil {
@@ -162,28 +163,3 @@ func (w *Workspace) Mkdir(ctx context.Context, path string, opts *ChangeOptions)
 }
 
 var errRootFolder = errors.New("the path names the workspace itself")
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// editSummary puts an edit in one line.
-func editSummary(c *Change) string {
-	name := rootfs.Printable(c.Paths[0])
-	if len(c.Edits) != 1 {
-		return fmt.Sprintf("%s in %s", count(len(c.Edits), "edit"), name)
-	}
-	e := c.Edits[0]
-	switch e.Kind {
-	case "insert":
-		return fmt.Sprintf("inserted %s after line %d in %s", count(e.Count, "line"), e.Line, name)
-	case "delete":
-		return fmt.Sprintf("deleted %s from line %d in %s", count(e.Count, "line"), e.Line, name)
-	case string(NoteAppend), string(NotePrepend):
-		return fmt.Sprintf("%sed text in %s", e.Kind, name)
-	}
-	return fmt.Sprintf("replaced %s in %s", count(e.Count, "occurrence"), name)
-}

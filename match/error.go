@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/re/syntax"
 )
 
@@ -24,6 +25,9 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("%s at offset %d of %q", e.Reason, e.Offset, clip(e.Pattern))
 }
+
+// Code is InvalidPattern.
+func (e *Error) Code() fault.Code { return fault.InvalidPattern }
 
 // clip keeps an error about a pattern of a megabyte readable.
 func clip(s string) string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/re/backref"
 	"quarry/internal/re/backtrack"
 	"quarry/internal/re/pike"
@@ -71,7 +72,7 @@ func (m *Matcher) Pattern() *Pattern { return m.p }
 
 // ErrBudget is what Err returns when a pattern with look-around or a
 // backreference took more steps than a search may.
-var ErrBudget = errors.New("the pattern backtracks too much on this text; simplify its repetitions or search fewer files")
+var ErrBudget = fault.New(fault.InvalidPattern, "the pattern backtracks too much on this text; simplify its repetitions or search fewer files", "")
 
 // Err tells why the matcher stopped before its time: the search was cancelled
 // or its budget spent. What it reported until then is right but not all.

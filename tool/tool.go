@@ -15,6 +15,8 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+
+	"quarry/fault"
 )
 
 // Tool is something a model can ask for.
@@ -59,23 +61,23 @@ type Result struct {
 }
 
 // Code says what kind of error a call ended with.
-type Code string
+type Code = fault.Code
 
 const (
-	InvalidArgument Code = "INVALID_ARGUMENT"
-	InvalidPattern  Code = "INVALID_PATTERN"
-	NotFound        Code = "NOT_FOUND"
-	AmbiguousPath   Code = "AMBIGUOUS_PATH"
-	ProtectedPath   Code = "PROTECTED_PATH"
-	OutsideRoot     Code = "OUTSIDE_ROOT"
-	AlreadyExists   Code = "ALREADY_EXISTS"
-	Conflict        Code = "CONFLICT"
-	NotText         Code = "NOT_TEXT"
-	TooLarge        Code = "TOO_LARGE"
-	ReadOnly        Code = "READ_ONLY"
-	IndexNotFound   Code = "INDEX_NOT_FOUND"
-	Timeout         Code = "TIMEOUT"
-	IOError         Code = "IO_ERROR"
+	InvalidArgument = fault.InvalidArgument
+	InvalidPattern  = fault.InvalidPattern
+	NotFound        = fault.NotFound
+	AmbiguousPath   = fault.AmbiguousPath
+	ProtectedPath   = fault.ProtectedPath
+	OutsideRoot     = fault.OutsideRoot
+	AlreadyExists   = fault.AlreadyExists
+	Conflict        = fault.Conflict
+	NotText         = fault.NotText
+	TooLarge        = fault.TooLarge
+	ReadOnly        = fault.ReadOnly
+	IndexNotFound   = fault.IndexNotFound
+	Timeout         = fault.Timeout
+	IOError         = fault.IOError
 )
 
 // Error is an error that a model can act on.

@@ -19,16 +19,18 @@ import (
 var layers = map[string][]string{
 	"cmd/quarry": {"internal/cli"},
 	".": {
-		"match", "search", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
+		"change", "fault", "match", "search", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
 		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
 		"internal/index",
 		"internal/owner",
 		"internal/repos",
 		"internal/watch",
 	},
-	"match":   {"internal/re/..."},
+	"fault":   {},
+	"change":  {"fault"},
+	"match":   {"fault", "internal/re/..."},
 	"search":  {"match"},
-	"tool":    {},
+	"tool":    {"fault"},
 	"toolset": {".", "tool", "internal/profile"},
 
 	"examples/agent": {".", "tool", "toolset"}, // as a program outside would: nothing internal
@@ -37,10 +39,10 @@ var layers = map[string][]string{
 	"packaging/bundle": {},
 	"docs/picture":     {},
 
-	"internal/rootfs":   {"internal/glob"},
-	"internal/glob":     {},
-	"internal/textfile": {},
-	"internal/textedit": {"internal/textfile"},
+	"internal/rootfs":   {"fault", "internal/glob"},
+	"internal/glob":     {"fault"},
+	"internal/textfile": {"fault"},
+	"internal/textedit": {"change", "fault", "internal/textfile"},
 	"internal/trigram":  {"match", "internal/textfile"},
 
 	"internal/re/hir":                  {"internal/re/ucd"},
@@ -71,10 +73,10 @@ var layers = map[string][]string{
 	},
 	"internal/rank":  {"match"},
 	"internal/scan":  {"match", "search", "internal/re/vec", "internal/textfile"},
-	"internal/vault": {},
+	"internal/vault": {"fault"},
 
-	"internal/journal": {"internal/rootfs"},
-	"internal/trash":   {"internal/rootfs"},
+	"internal/journal": {"change", "fault", "internal/rootfs"},
+	"internal/trash":   {"fault", "internal/rootfs"},
 
 	"internal/repos": {
 		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/walk",
@@ -88,10 +90,10 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {".", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
-	"internal/render":  {"."},
+	"internal/cli":     {".", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
+	"internal/render":  {".", "change"},
 	"internal/roots":   {".", "internal/glob", "internal/textedit"},
-	"internal/profile": {".", "match", "tool", "internal/render", "internal/roots"},
+	"internal/profile": {".", "change", "match", "tool", "internal/render", "internal/roots"},
 	"internal/arch":    {},
 
 	"internal/stress":       {},

@@ -242,7 +242,7 @@ func (c *changer) report(ch *quarry.Change, sentences ...string) error {
 	}
 	text := c.safe(b.String())
 	if c.diff || ch.DryRun {
-		text += c.s.paint().diff(c.safe(ch.Diff))
+		text += c.s.paint().diff(ch.Diffs, c.safe)
 	}
 	return c.write(text)
 }

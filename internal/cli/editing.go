@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/render"
 )
 
@@ -73,7 +74,7 @@ var (
 )
 
 // edit makes the edit of the flags.
-func (f *editFlags) edit(cmd *cobra.Command) (quarry.Edit, error) {
+func (f *editFlags) edit(cmd *cobra.Command) (change.Edit, error) {
 	given := cmd.Flags().Changed
 	n := 0
 	for _, name := range []string{"old", "insert-after", "insert-before", "delete"} {
@@ -83,43 +84,46 @@ func (f *editFlags) edit(cmd *cobra.Command) (quarry.Edit, error) {
 	}
 	switch {
 	case n > 1, !given("old") && (given("new") || f.all || given("nth")) && n > 0:
-		return nil, errMixed
+		return change.Edit{}, errMixed
 	case n == 0:
-		return nil, errNoOp
+		return change.Edit{}, errNoOp
 	case f.all && given("nth"):
-		return nil, errors.New("give --all or --nth, not both")
+		return change.Edit{}, errors.New("give --all or --nth, not both")
 	case given("nth") && f.nth < 1:
-		return nil, fmt.Errorf("--nth counts from 1, not %d", f.nth)
+		return change.Edit{}, fmt.Errorf("--nth counts from 1, not %d", f.nth)
 	case f.old == "-" && f.new == "-", given("content") && (given("old") || given("delete")):
-		return nil, errMixed
+		return change.Edit{}, errMixed
 	}
 	content, err := f.text(cmd.Context(), f.content)
 	if err != nil {
-		return nil, err
+		return change.Edit{}, err
 	}
 	switch {
 	case given("delete"):
 		first, last, err := lineRange(f.lines)
-		return quarry.DeleteLines{First: first, Last: last}, err
+		return change.Edit{Verb: change.DeleteLines, First: first, Last: last}, err
 	case !given("old") && !given("content"):
-		return nil, errors.New("an insertion needs --content")
+		return change.Edit{}, errors.New("an insertion needs --content")
 	case given("insert-after"):
-		return quarry.InsertAfter{Line: f.after, Text: content}, nil
+		return change.Edit{Verb: change.InsertAfter, First: f.after, New: content}, nil
 	case given("insert-before"):
-		return quarry.InsertBefore{Line: f.before, Text: content}, nil
+		return change.Edit{Verb: change.InsertBefore, First: f.before, New: content}, nil
 	}
 	return f.replacement(cmd.Context())
 }
 
-func (f *editFlags) replacement(ctx context.Context) (quarry.Edit, error) {
-	r := quarry.Replace{All: f.all, Nth: f.nth}
+func (f *editFlags) replacement(ctx context.Context) (change.Edit, error) {
+	r := change.Edit{Occurrence: max(f.nth, change.First)}
+	if f.all {
+		r.Occurrence = change.All
+	}
 	for _, t := range []struct {
 		from string
 		to   *string
 	}{{f.old, &r.Old}, {f.new, &r.New}} {
 		text, err := f.text(ctx, t.from)
 		if err != nil {
-			return nil, err
+			return change.Edit{}, err
 		}
 		if t.from == "-" {
 			text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")

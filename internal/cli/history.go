@@ -112,7 +112,7 @@ func newDiff(s Streams) *cobra.Command {
 				if c.json {
 					err = c.encode(ch)
 				} else {
-					err = c.write(s.paint().diff(c.safe(ch.Diff)))
+					err = c.write(s.paint().diff(ch.Diffs, c.safe))
 				}
 			}
 			return c.run(render.Undoing, args[0], err)

@@ -32,7 +32,7 @@ the vault says so (alwaysUpdateLinks) or --links update does.`,
 }
 
 func runMv(cmd *cobra.Command, c *changer, links, source, destination string) error {
-	opts := &quarry.MoveOptions{ChangeOptions: c.options()}
+	opts := &quarry.MoveOptions{Options: c.options()}
 	switch links {
 	case "":
 	case "update":
@@ -90,7 +90,7 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 				return err
 			}
 			p := newProgress(s, c.quiet, "deleting "+path)
-			ch, err := c.ws.Delete(cmd.Context(), path, &quarry.DeleteOptions{ChangeOptions: c.options()})
+			ch, err := c.ws.Delete(cmd.Context(), path, &quarry.DeleteOptions{Options: c.options()})
 			p.end()
 			if err == nil {
 				err = c.report(ch, render.Deleted(ch))

@@ -3,7 +3,7 @@ package cli
 import (
 	"strings"
 
-	"quarry/internal/textedit"
+	"quarry/change"
 )
 
 // paint puts colour on texts for people; false leaves them plain. Only colours
@@ -32,23 +32,28 @@ func (p paint) in(code, text string) string {
 	return code + text + cReset
 }
 
-// diff colours a unified diff: what went red, what came green, places cyan,
-// names bold.
-func (p paint) diff(text string) string {
-	if !p {
-		return text
-	}
-	codes := map[textedit.DiffPart]string{textedit.DiffName: cBold, textedit.DiffHunk: cPlace, textedit.DiffOld: cBad, textedit.DiffNew: cGood}
+// diff colours diffs: what went red, what came green, places cyan, names bold.
+// safe makes text fit for a terminal.
+func (p paint) diff(diffs []change.PathDiff, safe func(string) string) string {
 	var b strings.Builder
-	for part, line := range textedit.DiffLines(text) {
-		body, ended := strings.CutSuffix(line, "\n")
-		if codes[part] != "" {
-			body = p.in(codes[part], body)
+	for _, d := range diffs {
+		for line := range strings.Lines(safe(d.Header())) {
+			p.line(&b, cBold, line)
 		}
-		b.WriteString(body)
-		if ended {
-			b.WriteByte('\n')
+		for line := range strings.Lines(safe(d.Hunks)) {
+			p.line(&b, map[byte]string{'@': cPlace, '-': cBad, '+': cGood, '[': cBold}[line[0]], line)
 		}
 	}
 	return b.String()
+}
+
+func (p paint) line(b *strings.Builder, code, line string) {
+	body, ended := strings.CutSuffix(line, "\n")
+	if code != "" {
+		body = p.in(code, body)
+	}
+	b.WriteString(body)
+	if ended {
+		b.WriteByte('\n')
+	}
 }

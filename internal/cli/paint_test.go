@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/change"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -12,9 +14,8 @@ import (
 var paintLetters = strings.NewReplacer(cGood, "{g}", cBad, "{r}", cAlert, "{R}", cPlace, "{c}", cBold, "{b}", cReset, "{}")
 
 func TestPaintDiff(t *testing.T) {
-	const text = `--- a/x.sql
-+++ b/x.sql
-@@ -1,3 +1,3 @@
+	diffs := []change.PathDiff{
+		{Old: "x.sql", New: "x.sql", Hunks: `@@ -1,3 +1,3 @@
  one
 --- a comment
 +++ a line
@@ -24,11 +25,10 @@ func TestPaintDiff(t *testing.T) {
 +four
 +@@ five
 \ No newline at end of file
---- a/y
-+++ b/y
-@@ -0,0 +1 @@
-+y
-`
+`},
+		{Old: "y", New: "y", Hunks: "@@ -0,0 +1 @@\n+y\n"},
+	}
+	same := func(s string) string { return s }
 	want := `{b}--- a/x.sql{}
 {b}+++ b/x.sql{}
 {c}@@ -1,3 +1,3 @@{}
@@ -46,10 +46,10 @@ func TestPaintDiff(t *testing.T) {
 {c}@@ -0,0 +1 @@{}
 {g}+y{}
 `
-	if diff := cmp.Diff(want, paintLetters.Replace(paint(true).diff(text))); diff != "" {
+	if diff := cmp.Diff(want, paintLetters.Replace(paint(true).diff(diffs, same))); diff != "" {
 		t.Error(diff)
 	}
-	if got := paint(false).diff(text); got != text {
+	if got := paint(false).diff(diffs, same); got != change.JoinDiffs(diffs) {
 		t.Errorf("without colour: %q", got)
 	}
 }

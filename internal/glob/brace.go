@@ -17,7 +17,7 @@ func expandGitignore(p string) ([]string, *Error) {
 		return nil, err
 	}
 	if end < len(p) {
-		return nil, &Error{p, end, `"}" without "{" before it`}
+		return nil, failure(p, end, `"}" without "{" before it`)
 	}
 	return alts, nil
 }
@@ -43,13 +43,13 @@ func (e *gitBraces) sequence(i, depth int) ([]string, int, *Error) {
 		case '[':
 			c, n, reason := parseGitClass(p[i:], true)
 			if c == nil {
-				return nil, 0, &Error{p, i, reason}
+				return nil, 0, failure(p, i, reason)
 			}
 			i += n
 		case '{':
 			flush()
 			if depth == maxDepth {
-				return nil, 0, &Error{p, i, fmt.Sprintf("braces nested deeper than %d", maxDepth)}
+				return nil, 0, failure(p, i, fmt.Sprintf("braces nested deeper than %d", maxDepth))
 			}
 			alts, end, err := e.group(i, depth+1)
 			if err != nil {
@@ -82,7 +82,7 @@ func (e *gitBraces) group(open, depth int) ([]string, int, *Error) {
 		}
 		alts = append(alts, part...)
 		if i = end; i >= len(e.pattern) {
-			return nil, 0, &Error{e.pattern, open, `"{" is never closed by "}"`}
+			return nil, 0, failure(e.pattern, open, `"{" is never closed by "}"`)
 		}
 		if err := checkExpansion(e.pattern, open, len(alts), 0); err != nil {
 			return nil, 0, err
@@ -116,7 +116,7 @@ func product(p string, at int, acc, alts []string) ([]string, *Error) {
 
 func checkExpansion(p string, at, count, size int) *Error {
 	if count > maxExpansions || size > maxExpanded {
-		return &Error{p, at, fmt.Sprintf("braces stand for more than %d patterns", maxExpansions)}
+		return failure(p, at, fmt.Sprintf("braces stand for more than %d patterns", maxExpansions))
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ func plain(s []rune) string {
 
 func (e *shellBraces) expand(s []rune, top bool, depth int) ([][]rune, *Error) {
 	if depth > maxDepth {
-		return nil, &Error{e.pattern, 0, fmt.Sprintf("braces nested deeper than %d", maxDepth)}
+		return nil, failure(e.pattern, 0, fmt.Sprintf("braces nested deeper than %d", maxDepth))
 	}
 	acc := [][]rune{nil}
 	dropEmpty, first := false, true

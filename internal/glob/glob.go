@@ -12,6 +12,8 @@ package glob
 import (
 	"fmt"
 	"strings"
+
+	"quarry/fault"
 )
 
 // A Dialect says how a pattern is read.
@@ -57,14 +59,10 @@ const (
 )
 
 // Error is a pattern that can't be compiled.
-type Error struct {
-	Pattern string
-	Offset  int    // in bytes, of the character Reason speaks of
-	Reason  string // lower case, without the pattern
-}
+type Error = fault.GlobError
 
-func (e *Error) Error() string {
-	return fmt.Sprintf("glob %q: %s at offset %d", e.Pattern, e.Reason, e.Offset)
+func failure(pattern string, offset int, reason string) *Error {
+	return &Error{Pattern: pattern, Offset: offset, Reason: reason}
 }
 
 // Glob is one compiled pattern.
@@ -86,10 +84,10 @@ const manyExact = 8
 func Compile(pattern string, d Dialect) (*Glob, error) {
 	g := &Glob{pattern: pattern, dialect: d}
 	if len(pattern) > maxPattern {
-		return nil, &Error{pattern[:64] + "…", maxPattern, fmt.Sprintf("pattern is longer than %d bytes", maxPattern)}
+		return nil, failure(pattern[:64]+"…", maxPattern, fmt.Sprintf("pattern is longer than %d bytes", maxPattern))
 	}
 	if strings.TrimSpace(pattern) == "" {
-		return nil, &Error{pattern, 0, "empty pattern"}
+		return nil, failure(pattern, 0, "empty pattern")
 	}
 	var err error
 	switch d {
@@ -100,7 +98,7 @@ func Compile(pattern string, d Dialect) (*Glob, error) {
 	case Minimatch:
 		err = g.compileMinimatch()
 	default:
-		err = &Error{pattern, 0, "unknown dialect"}
+		err = failure(pattern, 0, "unknown dialect")
 	}
 	if err != nil {
 		return nil, err
@@ -194,12 +192,12 @@ func (g *Glob) compileGitignore() error {
 		p, base = p[1:], 1
 	}
 	if p == "" || p == "/" {
-		return &Error{g.pattern, base, "empty pattern"}
+		return failure(g.pattern, base, "empty pattern")
 	}
 	dirOnly := false
 	if strings.HasSuffix(p, "/") {
 		if p = strings.TrimRight(p, "/"); p == "" {
-			return &Error{g.pattern, base, "empty pattern"}
+			return failure(g.pattern, base, "empty pattern")
 		}
 		dirOnly = true
 	}
@@ -230,5 +228,5 @@ func (g *Glob) compileGitignore() error {
 
 // relocate makes an error about a piece of the pattern one about the whole.
 func relocate(err *Error, pattern string, base int) *Error {
-	return &Error{pattern, min(err.Offset+base, len(pattern)), err.Reason}
+	return failure(pattern, min(err.Offset+base, len(pattern)), err.Reason)
 }

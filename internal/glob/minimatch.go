@@ -25,7 +25,7 @@ func (g *Glob) compileMinimatch() error {
 	for _, a := range alts {
 		ops, ok, reason := parseMinimatchRow(a)
 		if reason != "" {
-			return &Error{g.pattern, 0, reason}
+			return failure(g.pattern, 0, reason)
 		}
 		if ok {
 			g.rows = append(g.rows, newRow(ops))
@@ -49,9 +49,9 @@ func checkBalance(p string) *Error {
 					i += k + 1
 					continue
 				}
-				return &Error{p, i, `"[" is never closed by "]"`}
+				return failure(p, i, `"[" is never closed by "]"`)
 			} else if n == 0 {
-				return &Error{p, i, `"[" is never closed by "]"`}
+				return failure(p, i, `"[" is never closed by "]"`)
 			} else {
 				i += n - 1
 			}
@@ -59,13 +59,13 @@ func checkBalance(p string) *Error {
 			opens = append(opens, i)
 		case '}':
 			if len(opens) == 0 {
-				return &Error{p, i, `"}" without "{" before it`}
+				return failure(p, i, `"}" without "{" before it`)
 			}
 			opens = opens[:len(opens)-1]
 		}
 	}
 	if len(opens) > 0 {
-		return &Error{p, opens[0], `"{" is never closed by "}"`}
+		return failure(p, opens[0], `"{" is never closed by "}"`)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func parseWild(p string, f wildFlags) ([]op, *Error) {
 	var ops []op
 	never := func(at int, reason string) ([]op, *Error) {
 		if f&wildStrict != 0 {
-			return nil, &Error{p, at, reason}
+			return nil, failure(p, at, reason)
 		}
 		return []op{{kind: opNever}}, nil
 	}
@@ -80,7 +80,7 @@ func parseWild(p string, f wildFlags) ([]op, *Error) {
 				return never(i, reason)
 			}
 			if f&wildStrict != 0 && reason != "" {
-				return nil, &Error{p, i, reason}
+				return nil, failure(p, i, reason)
 			}
 			ops = append(ops, op{kind: opClass, class: cl})
 			i += n

@@ -36,7 +36,7 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	case Replace:
 		if back := tx.plan.back[i]; back != nil {
 			_, err := ws.Splice(op.Path, back, op.Old, &rootfs.ReplaceOptions{Want: op.New})
-			if errors.Is(err, rootfs.InvalidArgument) {
+			if rootfs.KindOf(err) == rootfs.InvalidArgument {
 				return fmt.Errorf("%w: %w", ErrDamaged, err)
 			}
 			return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/change"
 	"quarry/internal/rootfs"
 )
 
@@ -335,6 +336,9 @@ func encodeIntent(en *Entry) []byte {
 	for i := range en.Ops {
 		e.op(&en.Ops[i])
 	}
+	e.str(en.Client.Name)
+	e.str(en.Client.Version)
+	e.action(&en.Did)
 	return e.b
 }
 
@@ -348,6 +352,10 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 			return nil, d.err
 		}
 	}
+	if len(d.b) > 0 { // since format 3
+		en.Client.Name, en.Client.Version = d.str(), d.str()
+		d.action(&en.Did)
+	}
 	for _, name := range [...]string{en.owner, en.pack} {
 		if name != "" && (!d.validRel(name) || strings.Contains(name, "/")) {
 			d.fail()
@@ -357,6 +365,38 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 		d.fail()
 	}
 	return en, d.end()
+}
+
+// action writes a verb and its operands, and those of the action it undid.
+func (e *encoder) action(a *change.Action) {
+	for ; ; a = a.Of {
+		for _, s := range [...]string{string(a.Verb), a.Path, a.To, a.ID, a.Text} {
+			e.str(s)
+		}
+		for _, n := range [...]int{a.Count, a.Line, a.Updated, a.Files, a.Broken} {
+			e.num(uint64(max(n, 0)))
+		}
+		e.bool(a.ToTrash)
+		e.bool(a.Of != nil)
+		if a.Of == nil {
+			return
+		}
+	}
+}
+
+func (d *decoder) action(a *change.Action) {
+	for d.err == nil {
+		a.Verb, a.Path, a.To, a.ID, a.Text = change.Verb(d.str()), d.str(), d.str(), d.str(), d.str()
+		for _, n := range [...]*int{&a.Count, &a.Line, &a.Updated, &a.Files, &a.Broken} {
+			*n = int(min(d.num(), 1<<40))
+		}
+		a.ToTrash = d.bool()
+		if !d.bool() {
+			return
+		}
+		a.Of = &change.Action{}
+		a = a.Of
+	}
 }
 
 // Result is what only carrying out an operation could tell.
@@ -430,9 +470,9 @@ type openEntry struct {
 	seg uint32
 }
 
-// format 2 has back records. Segments of format 1 are read as they are, and a
-// new one is started.
-const format = 2
+// format 2 has back records, format 3 verbs with their operands, and clients.
+// Segments of older formats are read as they are, and a new one is started.
+const format = 3
 
 func (s start) encode() []byte {
 	var e encoder

@@ -36,7 +36,7 @@ func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 			case have == absent:
 				ops = append(ops, Op{Kind: Create, Path: at, Nodes: []Node{{Type: rootfs.TypeDir}}})
 			case have.typ != rootfs.TypeDir:
-				found = append(found, Conflict{at, explain(cell{typ: rootfs.TypeDir}, have)})
+				found = append(found, compare(at, cell{typ: rootfs.TypeDir}, have))
 			}
 		}
 		if err := x.step(op); err != nil {

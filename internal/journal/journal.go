@@ -42,6 +42,8 @@ import (
 	"sync"
 	"time"
 
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -138,8 +140,12 @@ type Op struct {
 
 // Change is what Begin records.
 type Change struct {
-	Tool    string
-	Summary string // one line
+	Tool   string
+	Client change.Client
+	// Did is what is done. Entries of format 2 and older have a Summary instead,
+	// one line.
+	Did     change.Action
+	Summary string
 	Ops     []Op
 	Undoes  ID // the entry this one takes back
 }
@@ -187,11 +193,11 @@ func (e Entry) Paths() []rootfs.Path {
 
 var (
 	// ErrNotFound is for an id the journal doesn't have, or no longer.
-	ErrNotFound = errors.New("no such change")
+	ErrNotFound = fault.New(fault.NotFound, "no such change", "")
 	// ErrDamaged is for records and contents that fail their checks.
 	ErrDamaged = errors.New("the journal's record is damaged")
 	// ErrNotKept is for content that was never kept.
-	ErrNotKept = errors.New("content was not kept")
+	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "")
 	errClosed  = errors.New("journal is closed")
 )
 

@@ -140,7 +140,7 @@ func (b *bench) undo(id ID) (ID, error) {
 		return "", err
 	}
 	if len(conflicts) > 0 {
-		return "", fmt.Errorf("%w: %s %s", rootfs.Conflict, conflicts[0].Path, conflicts[0].Reason)
+		return "", fmt.Errorf("%w: %s %d", rootfs.Conflict, conflicts[0].Path, conflicts[0].Reason)
 	}
 	tx, err := b.j.Undo(ctx, b.ws, p)
 	if err != nil {

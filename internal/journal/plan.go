@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sort"
 
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -27,9 +29,9 @@ type Plan struct {
 
 var (
 	// ErrUndone is for a change that was taken back already.
-	ErrUndone = errors.New("the change was taken back already")
+	ErrUndone = fault.New(fault.Conflict, "the change was taken back already", "to make the change again, undo the undo")
 	// ErrUnfinished is for a change that is under way or was cut short.
-	ErrUnfinished = errors.New("the change is not finished")
+	ErrUnfinished = fault.New(fault.Conflict, "the change is not finished", "")
 )
 
 // Plan makes the plan to take back the entry called id, and makes sure that all
@@ -54,7 +56,11 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("undo %s: %w", id, err)
 	}
-	p.Change.Summary = "undo " + string(id) + ": " + e.Summary
+	of := e.Did
+	if of.Verb == "" {
+		of = change.Action{Verb: change.Noted, Text: e.Summary}
+	}
+	p.Change.Did = change.Action{Verb: change.Undid, ID: string(id), Of: &of}
 	return p, nil
 }
 
@@ -196,7 +202,8 @@ func (p *Plan) Close() error { return p.src.close() }
 // Conflict is a path that isn't what the plan needs.
 type Conflict struct {
 	Path   rootfs.Path
-	Reason string
+	Reason change.Reason
+	Found  rootfs.Type // of change.IsOther
 }
 
 // Check compares the workspace with what the plan must find, changing nothing.
@@ -210,7 +217,7 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	var found []Conflict
 	for path, want := range x.first {
 		if have := d.at(path); !want.accepts(have) {
-			found = append(found, Conflict{path, explain(want, have)})
+			found = append(found, compare(path, want, have))
 		}
 	}
 	for _, op := range p.Change.Ops {
@@ -227,16 +234,17 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	return found, errors.Join(d.errs...)
 }
 
-func explain(want, have cell) string {
+func compare(p rootfs.Path, want, have cell) Conflict {
+	c := Conflict{Path: p, Reason: change.IsOther, Found: have.typ}
 	switch {
 	case have == absent:
-		return "no longer exists"
+		c.Reason = change.IsGone
 	case want == absent:
-		return "is taken by something else now"
+		c.Reason = change.IsThere
 	case have.typ == rootfs.TypeFile && want.typ == rootfs.TypeFile:
-		return "changed since"
+		c.Reason = change.ContentChanged
 	}
-	return "is something else now (" + have.typ.String() + ")"
+	return c
 }
 
 // extra finds entries in folders about to be removed that the change did not
@@ -269,7 +277,7 @@ func (x *expectation) extra(ws *rootfs.Root, op Op) ([]Conflict, error) {
 				return nil, err
 			}
 			if c, known := x.first[child]; !known || c == absent {
-				found = append(found, Conflict{child, "was added since"})
+				found = append(found, Conflict{Path: child, Reason: change.AddedSince})
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -218,7 +219,7 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 // the trash are carried out by who gives TakeBack the means.
 func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (*Plan, error) {
 	if u.Done < 0 {
-		return nil, fmt.Errorf("roll back %s: %w", u.ID, rootfs.Conflict)
+		return nil, fmt.Errorf("roll back %s: %w", u.ID, errMovedOn)
 	}
 	e := u.Entry
 	e.Ops = append([]Op(nil), e.Ops[:u.Done]...)
@@ -331,3 +332,5 @@ func (j *Journal) Settle(id ID, done int, results ...Result) error {
 	}
 	return nil
 }
+
+var errMovedOn = fault.New(fault.Conflict, "changed by someone else", "")

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/render"
+	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -104,7 +106,8 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 }
 
 // oneEdit reads the edit that is asked for.
-func (c *call) oneEdit() (quarry.Edit, error) {
+func (c *call) oneEdit() (change.Edit, error) {
+	var none change.Edit
 	replacing := c.Given("old_text") || c.Given("new_text") || c.Bool("replace_all")
 	deleting, hasDelete := c.Object("delete_lines")
 	ops := 0
@@ -115,34 +118,38 @@ func (c *call) oneEdit() (quarry.Edit, error) {
 	}
 	switch {
 	case replacing && (ops > 0 || c.Given("content")):
-		return nil, invalid("Cannot mix search/replace parameters with line-based parameters.")
+		return none, invalid("Cannot mix search/replace parameters with line-based parameters.")
 	case ops > 1:
-		return nil, invalid("Only one line operation can be specified at a time (insert_after_line, insert_before_line or delete_lines).")
+		return none, invalid("Only one line operation can be specified at a time (insert_after_line, insert_before_line or delete_lines).")
 	case replacing && c.String("old_text") == "":
-		return nil, invalid("old_text is required and must be a non-empty string.")
+		return none, invalid("old_text is required and must be a non-empty string.")
 	case replacing && !c.Given("new_text"):
-		return nil, invalid("new_text is required and must be a string.")
+		return none, invalid("new_text is required and must be a string.")
 	case replacing:
-		return quarry.Replace{Old: c.String("old_text"), New: c.String("new_text"), All: c.Bool("replace_all")}, nil
+		occurrence := change.First
+		if c.Bool("replace_all") {
+			occurrence = change.All
+		}
+		return change.Edit{Old: c.String("old_text"), New: c.String("new_text"), Occurrence: occurrence}, nil
 	case hasDelete && c.String("content") != "":
-		return nil, &tool.Error{
+		return none, &tool.Error{
 			Code: tool.InvalidArgument, Message: "delete_lines takes no content.",
 			Hint: "To replace lines, give their text as old_text and the new one as new_text.",
 		}
 	case hasDelete:
 		first, last := deleting.Int("start"), deleting.Int("end")
 		if last < first {
-			return nil, invalid("The lines to delete end at %d, before they start at %d.", last, first)
+			return none, invalid("The lines to delete end at %d, before they start at %d.", last, first)
 		}
-		return quarry.DeleteLines{First: first, Last: last}, nil
+		return change.Edit{Verb: change.DeleteLines, First: first, Last: last}, nil
 	case ops == 1 && !c.Given("content"):
-		return nil, invalid("content is required for insert operations.")
+		return none, invalid("content is required for insert operations.")
 	case c.Given("insert_after_line"):
-		return quarry.InsertAfter{Line: c.Int("insert_after_line"), Text: c.String("content")}, nil
+		return change.Edit{Verb: change.InsertAfter, First: c.Int("insert_after_line"), New: c.String("content")}, nil
 	case c.Given("insert_before_line"):
-		return quarry.InsertBefore{Line: c.Int("insert_before_line"), Text: c.String("content")}, nil
+		return change.Edit{Verb: change.InsertBefore, First: c.Int("insert_before_line"), New: c.String("content")}, nil
 	}
-	return nil, invalid("Give old_text and new_text, or one line operation: insert_after_line, insert_before_line or delete_lines.")
+	return none, invalid("Give old_text and new_text, or one line operation: insert_after_line, insert_before_line or delete_lines.")
 }
 
 // editError words what an edit fails with.
@@ -279,14 +286,22 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := &quarry.MoveOptions{ChangeOptions: *c.changing(), Note: note}
+	opts := &quarry.MoveOptions{Options: *c.changing()}
+	source, destination := from, to
+	if note {
+		source, destination = quarry.NotePath(from), quarry.NotePath(to)
+	}
 	if c.Given("update_links") {
 		opts.Links = quarry.LinksLeave
 		if c.Bool("update_links") {
 			opts.Links = quarry.LinksUpdate
 		}
 	}
-	change, err := c.ws.Move(ctx, from, to, opts)
+	change, err := c.ws.Move(ctx, source, destination, opts)
+	var between *roots.BetweenError
+	if errors.As(err, &between) {
+		err = &roots.BetweenError{From: from, To: to} // as they were given
+	}
 	if err != nil {
 		return nil, c.moveError(ctx, err, from, note)
 	}
@@ -333,7 +348,7 @@ func deleteFile(e *env) *tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		change, err := c.ws.Delete(ctx, path, &quarry.DeleteOptions{ChangeOptions: *c.changing()})
+		change, err := c.ws.Delete(ctx, path, &quarry.DeleteOptions{Options: *c.changing()})
 		if err != nil {
 			if quarry.CodeOf(err) == quarry.NotFound {
 				return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}

@@ -154,13 +154,13 @@ func (c *call) badPath(e *tool.Error, path *quarry.PathError, code quarry.Code) 
 		e.Message = "The workspace is open for reading only"
 		e.Hint = ""
 	case quarry.IOError:
-		e.Message = name + ": " + path.Kind.Error()
-		if path.Err != nil && path.Err.Error() != path.Kind.Error() {
+		e.Message = name + ": " + path.Kind.Words()
+		if path.Err != nil && path.Err.Error() != path.Kind.Words() {
 			e.Message += ": " + path.Err.Error()
 		}
 	default:
-		e.Message = name + ": " + path.Kind.Error()
-		if path.Err != nil && path.Kind.Error() == "invalid path" {
+		e.Message = name + ": " + path.Kind.Words()
+		if path.Err != nil && path.Kind == quarry.InvalidArgument {
 			e.Message = capital(path.Err.Error())
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"quarry/change"
+
 	"quarry"
 )
 
@@ -73,19 +75,19 @@ func Edited(c *quarry.Change) string {
 	}
 	e := c.Edits[0]
 	switch e.Kind {
-	case "insert":
+	case change.Inserted:
 		if e.Before {
 			return fmt.Sprintf("Inserted %s before line %d in %s.", Count(e.Count, "line"), e.Line+1, name)
 		}
 		return fmt.Sprintf("Inserted %s after line %d in %s.", Count(e.Count, "line"), e.Line, name)
-	case "delete":
+	case change.DeletedLines:
 		if e.Count == 1 {
 			return fmt.Sprintf("Deleted line %d (1 line) in %s.", e.Line, name)
 		}
 		return fmt.Sprintf("Deleted lines %d-%d (%d lines) in %s.", e.Line, e.Line+e.Count-1, e.Count, name)
-	case string(quarry.NoteAppend):
+	case change.Appended:
 		return fmt.Sprintf("Appended to %s.", name)
-	case string(quarry.NotePrepend):
+	case change.Prepended:
 		return fmt.Sprintf("Prepended to %s.", name)
 	}
 	return fmt.Sprintf("Replaced %s in %s.", Count(e.Count, "occurrence"), name)

@@ -94,7 +94,7 @@ func denied(e *quarry.PathError) string {
 	if strings.HasSuffix(e.Name, "/") {
 		return fmt.Sprintf("Access denied: Cannot access files in '%s' directory (protected system folder)", e.Name)
 	}
-	return fmt.Sprintf("Access denied: '%s' may not be accessed (%s)", Plain(e.Name), e.Verdict)
+	return fmt.Sprintf("Access denied: '%s' may not be accessed (%s)", Plain(e.Name), e.Rule)
 }
 
 // sentence starts a message with a capital, unless it starts with a name.

@@ -199,7 +199,7 @@ func (t *Tree) mayName(at *Place, given string) error {
 		return err
 	}
 	if v := t.policy.Path(p, !at.IsFile); v.Refused() {
-		return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Protected, Name: p.Base(), Verdict: v}
+		return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Protected, Name: p.Base(), Rule: v.String()}
 	}
 	return nil
 }

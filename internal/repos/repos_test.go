@@ -62,14 +62,14 @@ func TestClean(t *testing.T) {
 		given, want string
 		bad         rootfs.Kind
 	}{
-		{"", "", 0},
-		{".", "", 0},
-		{"/", "", 0},
-		{"a/b", "a/b", 0},
-		{"/a/b/", "a/b", 0},
-		{"./a//b/../c", "a/c", 0},
-		{`a\b`, "a/b", 0},
-		{"a/..", "", 0},
+		{"", "", ""},
+		{".", "", ""},
+		{"/", "", ""},
+		{"a/b", "a/b", ""},
+		{"/a/b/", "a/b", ""},
+		{"./a//b/../c", "a/c", ""},
+		{`a\b`, "a/b", ""},
+		{"a/..", "", ""},
 		{"..", "", rootfs.OutsideRoot},
 		{"a/../../b", "", rootfs.OutsideRoot},
 		{"a\x00b", "", rootfs.InvalidArgument},
@@ -245,18 +245,18 @@ func TestToChange(t *testing.T) {
 		given, checkout, rel string
 		bad                  rootfs.Kind
 	}{
-		{"a/x", "a", "x", 0},
-		{"A/X/y", "a", "X/y", 0},
-		{"a", "a", "", 0},
-		{"a/b/x", "", "", 0},
-		{"A/b/x", "", "", 0},
-		{"a/B/new", "", "", 0},
-		{"a/b", "", "", 0},
-		{"s/x", "", "", 0},
-		{"s/t/x", "s/t", "x", 0},
-		{"S/T/x", "s/t", "x", 0},
-		{"s/T/new", "s/t", "new", 0},
-		{"nowhere/x", "", "", 0},
+		{"a/x", "a", "x", ""},
+		{"A/X/y", "a", "X/y", ""},
+		{"a", "a", "", ""},
+		{"a/b/x", "", "", ""},
+		{"A/b/x", "", "", ""},
+		{"a/B/new", "", "", ""},
+		{"a/b", "", "", ""},
+		{"s/x", "", "", ""},
+		{"s/t/x", "s/t", "x", ""},
+		{"S/T/x", "s/t", "x", ""},
+		{"s/T/new", "s/t", "new", ""},
+		{"nowhere/x", "", "", ""},
 		{"../x", "", "", rootfs.OutsideRoot},
 	} {
 		checkout, rel, err := tr.ToChange(t.Context(), c.given)

@@ -54,6 +54,11 @@ func (e *ConflictError) Error() string {
 	return "another writer's content was kept as " + Printable(e.Copy)
 }
 
+// Hint says how to go on.
+func (e *ConflictError) Hint() string {
+	return "read the file again and make the change on its present content"
+}
+
 // StuckError is part of the error of a replacement that failed and could not be
 // taken back either: the file may have its new content, or in place a part of
 // it. What it had before is in a temporary file that CleanTemps takes care of,

@@ -195,7 +195,7 @@ func (p *Policy) check(op, shown string, path Path, isDir bool) error {
 }
 
 func (p *Policy) refusal(op, shown string, path Path, v Verdict) error {
-	e := &Error{Op: op, Path: shown, Kind: Protected, Verdict: v, Name: path.Base()}
+	e := &Error{Op: op, Path: shown, Kind: Protected, Rule: v.String(), Name: path.Base()}
 	if v == InProtected {
 		for name := range strings.SplitSeq(path.s, "/") {
 			if p.Name(name) == InProtected {

@@ -50,12 +50,12 @@ func TestSpliceWithKnownContent(t *testing.T) {
 		{"another content", "x", ReplaceOptions{Want: next, Old: old}, Conflict, "x"},
 		{"a longer content", "fff", ReplaceOptions{Want: next, Old: old}, Conflict, "fff"},
 		{"edits that lead elsewhere", "f", ReplaceOptions{Want: VersionOf(old)}, InvalidArgument, "f"},
-		{"as expected", "f", ReplaceOptions{Want: next, Old: old}, 0, "fg"},
+		{"as expected", "f", ReplaceOptions{Want: next, Old: old}, "", "fg"},
 	} {
 		file := r.Dir() + "/f"
 		must(t, os.WriteFile(file, []byte(c.have), 0o644))
 		got, err := r.Splice(Path{"f"}, edits, VersionOf(old), &c.opts)
-		if (err != nil) != (c.kind != 0) || err != nil && KindOf(err) != c.kind || err == nil && got.New != next {
+		if (err != nil) != (c.kind != "") || err != nil && KindOf(err) != c.kind || err == nil && got.New != next {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
 		}
 		if b, err := os.ReadFile(file); string(b) != c.then || err != nil {

@@ -18,7 +18,7 @@ const maxSystemFile = 4 << 20
 func (r *Root) ReadSystem(dir Path, rel string) ([]byte, error) {
 	shown := dir.child(rel).s
 	if !slices.Contains(systemFiles, rel) {
-		return nil, &Error{Op: "read", Path: shown, Kind: Protected, Verdict: InProtected, Name: rel}
+		return nil, &Error{Op: "read", Path: shown, Kind: Protected, Rule: InProtected.String(), Name: rel}
 	}
 	d, err := r.OpenDir(dir)
 	if err != nil {

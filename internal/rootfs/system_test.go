@@ -41,7 +41,7 @@ func TestErrorsSayEnough(t *testing.T) {
 		{third(r.Create(Path{"f"}, nil, nil)), "ALREADY_EXISTS", "create f: already exists: file exists"},
 		{os.ErrClosed, "IO_ERROR", "file already closed"},
 	} {
-		if got := KindOf(c.err).Code(); got != c.code {
+		if got := string(KindOf(c.err).Code()); got != c.code {
 			t.Errorf("%v has code %s, want %s", c.err, got, c.code)
 		}
 		if c.err.Error() != c.text && os.PathSeparator == '/' {

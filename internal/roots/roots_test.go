@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/roots"
 	"quarry/match"
 )
@@ -287,7 +288,7 @@ func TestChanges(t *testing.T) {
 		}
 		return c
 	}
-	edit := []quarry.Edit{quarry.Replace{Old: "one", New: "--- a/two"}}
+	edit := []quarry.Edit{change.Edit{Old: "one", New: "--- a/two", Occurrence: change.First}}
 	first := must(set.Edit(ctx, "app/a.txt", edit, nil))
 	second := must(set.Edit(ctx, "api/a.txt", edit, nil))
 	if !strings.HasPrefix(first.ID, "app/") || !strings.HasPrefix(second.ID, "api/") || first.Paths[0] != "app/a.txt" {

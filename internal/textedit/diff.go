@@ -11,10 +11,6 @@ import (
 // DiffOptions shapes a unified diff. The zero value and nil give git's form with
 // three lines of context, lines cut at 2,000 bytes and 2,000 lines in all.
 type DiffOptions struct {
-	// Old and New name the file before and after, without a/ and b/. An
-	// empty name stands for a file that is not there (/dev/null). Without
-	// both the diff has no header.
-	Old, New string
 	// Context is the number of unchanged lines around a change; 0 means 3,
 	// less than 0 means none.
 	Context int
@@ -43,7 +39,8 @@ func (o *DiffOptions) filled() DiffOptions {
 	return f
 }
 
-// Diff returns the change as a unified diff, empty if nothing changes. For
+// Diff returns the hunks of the change as a unified diff, empty if nothing
+// changes. For
 // UTF-8 it is made of the file's own bytes, so that git apply and patch
 // accept it where nothing was cut; other encodings are shown decoded. It costs
 // one pass to number the lines and otherwise what the changed regions need.
@@ -232,9 +229,6 @@ func (w *diffWriter) finish() string {
 	if len(w.out) == 0 {
 		return ""
 	}
-	if w.o.Old != "" || w.o.New != "" {
-		fmt.Fprintf(&w.buffer, "--- %s\n+++ %s\n", diffName("a/", w.o.Old), diffName("b/", w.o.New))
-	}
 	for i := 0; i < len(w.out); {
 		j := i + 1
 		for j < len(w.out) && w.out[j].a-(w.out[j-1].a+w.out[j-1].count) <= 2*w.o.Context {
@@ -326,35 +320,4 @@ func (w *diffWriter) line(mark byte, l []byte) {
 	if !ended {
 		w.buffer.WriteString("\\ No newline at end of file\n")
 	}
-}
-
-// diffName prints a name for the header as git does: quoted where it has
-// control characters, quotes or backslashes, and with a tab behind it where
-// it has spaces, which would otherwise end it for patch.
-func diffName(prefix, name string) string {
-	if name == "" {
-		return "/dev/null"
-	}
-	name = prefix + name
-	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7F || r == '"' || r == '\\' }) {
-		var q strings.Builder
-		q.WriteByte('"')
-		for i := range len(name) {
-			switch b := name[i]; {
-			case b == '"' || b == '\\':
-				q.WriteByte('\\')
-				q.WriteByte(b)
-			case b < ' ' || b == 0x7F:
-				fmt.Fprintf(&q, "\\%03o", b)
-			default:
-				q.WriteByte(b)
-			}
-		}
-		q.WriteByte('"')
-		return q.String()
-	}
-	if strings.Contains(name, " ") {
-		return name + "\t"
-	}
-	return name
 }

@@ -11,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/change"
 	"quarry/internal/textfile"
 )
 
-var uncut = &DiffOptions{Old: "f", New: "f", MaxLine: -1, MaxLines: -1}
+var uncut = &DiffOptions{MaxLine: -1, MaxLines: -1}
 
 // applyDiff is a strict patch: every line and count of the diff must fit.
 func applyDiff(t *testing.T, before, diff string) string {
@@ -114,21 +115,21 @@ func TestDiff(t *testing.T) {
 	ten := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n"
 	for _, c := range []struct {
 		name, raw string
-		edits     []Edit
+		edits     []change.Edit
 		want      string
 	}{
-		{"a line in the middle", ten, []Edit{Replace{Old: "5", New: "five"}}, "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
-		{"insert at the beginning", ten, []Edit{InsertAfter{0, "0"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n"},
-		{"delete the first", ten, []Edit{DeleteLines{1, 1}}, "@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n"},
-		{"into an empty file", "", []Edit{InsertAfter{0, "x"}}, "@@ -0,0 +1 @@\n+x\n"},
-		{"delete everything", "a\nb", []Edit{DeleteLines{1, 2}}, "@@ -1,2 +0,0 @@\n-a\n-b\n\\ No newline at end of file\n"},
-		{"no final newline", "a\nb", []Edit{InsertAfter{2, "c"}}, "@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n"},
-		{"far apart: two hunks", ten, []Edit{Replace{Old: "1", New: "one"}, Replace{Old: "9", New: "nine"}}, "@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n@@ -6,5 +6,5 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n"},
-		{"close: one hunk", ten, []Edit{Replace{Old: "1", New: "one"}, Replace{Old: "8", New: "eight"}}, "@@ -1,10 +1,10 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n"},
-		{"numbers behind an insertion", ten, []Edit{InsertAfter{1, "x\ny"}, DeleteLines{10, 10}}, "@@ -1,4 +1,6 @@\n 1\n+x\n+y\n 2\n 3\n 4\n@@ -7,4 +9,3 @@\n 7\n 8\n 9\n-10\n"},
-		{"only lines that differ inside one span", "a\nb\nc\n", []Edit{Replace{Old: "a\nb\nc", New: "A\nb\nC"}}, "@@ -1,3 +1,3 @@\n-a\n+A\n b\n-c\n+C\n"},
-		{"nothing", "a\n", []Edit{Span{0, 1, "a"}}, ""},
-		{"utf-16 is shown decoded", "\xFF\xFEa\x00\n\x00", []Edit{Replace{Old: "a", New: "é"}}, "@@ -1 +1 @@\n-a\n+é\n"},
+		{"a line in the middle", ten, []change.Edit{{Old: "5", New: "five", Occurrence: change.First}}, "@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n"},
+		{"insert at the beginning", ten, []change.Edit{{Verb: change.InsertAfter, First: 0, New: "0"}}, "@@ -1,3 +1,4 @@\n+0\n 1\n 2\n 3\n"},
+		{"delete the first", ten, []change.Edit{{Verb: change.DeleteLines, First: 1, Last: 1}}, "@@ -1,4 +1,3 @@\n-1\n 2\n 3\n 4\n"},
+		{"into an empty file", "", []change.Edit{{Verb: change.InsertAfter, First: 0, New: "x"}}, "@@ -0,0 +1 @@\n+x\n"},
+		{"delete everything", "a\nb", []change.Edit{{Verb: change.DeleteLines, First: 1, Last: 2}}, "@@ -1,2 +0,0 @@\n-a\n-b\n\\ No newline at end of file\n"},
+		{"no final newline", "a\nb", []change.Edit{{Verb: change.InsertAfter, First: 2, New: "c"}}, "@@ -1,2 +1,3 @@\n a\n-b\n\\ No newline at end of file\n+b\n+c\n\\ No newline at end of file\n"},
+		{"far apart: two hunks", ten, []change.Edit{{Old: "1", New: "one", Occurrence: change.First}, {Old: "9", New: "nine", Occurrence: change.First}}, "@@ -1,4 +1,4 @@\n-1\n+one\n 2\n 3\n 4\n@@ -6,5 +6,5 @@\n 6\n 7\n 8\n-9\n+nine\n 10\n"},
+		{"close: one hunk", ten, []change.Edit{{Old: "1", New: "one", Occurrence: change.First}, {Old: "8", New: "eight", Occurrence: change.First}}, "@@ -1,10 +1,10 @@\n-1\n+one\n 2\n 3\n 4\n 5\n 6\n 7\n-8\n+eight\n 9\n 10\n"},
+		{"numbers behind an insertion", ten, []change.Edit{{Verb: change.InsertAfter, First: 1, New: "x\ny"}, {Verb: change.DeleteLines, First: 10, Last: 10}}, "@@ -1,4 +1,6 @@\n 1\n+x\n+y\n 2\n 3\n 4\n@@ -7,4 +9,3 @@\n 7\n 8\n 9\n-10\n"},
+		{"only lines that differ inside one span", "a\nb\nc\n", []change.Edit{{Old: "a\nb\nc", New: "A\nb\nC", Occurrence: change.First}}, "@@ -1,3 +1,3 @@\n-a\n+A\n b\n-c\n+C\n"},
+		{"nothing", "a\n", []change.Edit{{Verb: change.ReplaceSpan, Start: 0, End: 1, New: "a"}}, ""},
+		{"utf-16 is shown decoded", "\xFF\xFEa\x00\n\x00", []change.Edit{{Old: "a", New: "é", Occurrence: change.First}}, "@@ -1 +1 @@\n-a\n+é\n"},
 	} {
 		ch, err := Apply(doc(t, c.raw), c.edits...)
 		if err != nil {
@@ -143,27 +144,13 @@ func TestDiff(t *testing.T) {
 
 func TestDiffIsCut(t *testing.T) {
 	d := doc(t, strings.Repeat("x", 5000)+"\n"+strings.Repeat("y\n", 5000))
-	ch, err := Apply(d, DeleteLines{1, 5001})
+	ch, err := Apply(d, change.Edit{Verb: change.DeleteLines, First: 1, Last: 5001})
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := ch.Diff(nil)
 	if len(got) > 12000 || !strings.Contains(got, "x… [line cut: 5000 bytes]\n") || !strings.HasSuffix(got, "[diff cut: 3001 more changed lines]\n") {
 		t.Errorf("%d bytes: %.50q … %q", len(got), got, got[len(got)-60:])
-	}
-}
-
-func TestDiffHeader(t *testing.T) {
-	for _, c := range []struct{ from, to, want string }{
-		{"x.md", "x.md", "--- a/x.md\n+++ b/x.md\n"},
-		{"", "x.md", "--- /dev/null\n+++ b/x.md\n"},
-		{"my note.md", "", "--- a/my note.md\t\n+++ /dev/null\n"},
-		{"a\"b\n", "é", "--- \"a/a\\\"b\\012\"\n+++ b/é\n"},
-	} {
-		got := DiffTexts([]byte("a\n"), []byte("b\n"), &DiffOptions{Old: c.from, New: c.to})
-		if !strings.HasPrefix(got, c.want+"@@") {
-			t.Errorf("%q, want %q", got, c.want)
-		}
 	}
 }
 
@@ -251,14 +238,13 @@ func TestDiffWithGitApplyAndPatch(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		ch, err := Apply(d, randomEdit(rng, refTokens(raw, d.Encoding())), InsertAfter{rng.IntN(d.Lines().Count() + 1), "new\nlines"})
+		ch, err := Apply(d, randomEdit(rng, refTokens(raw, d.Encoding())), change.Edit{Verb: change.InsertAfter, First: rng.IntN(d.Lines().Count() + 1), New: "new\nlines"})
 		if err != nil || ch.Empty() {
 			continue
 		}
 		name := fmt.Sprintf("file %03d.txt", len(before))
 		before[name], after[name] = raw, string(ch.Bytes())
-		diff := ch.Diff(&DiffOptions{Old: name, New: name, MaxLine: -1, MaxLines: -1})
-		patch.WriteString(diff)
+		patch.WriteString(change.PathDiff{Old: name, New: name, Hunks: ch.Diff(uncut)}.String())
 	}
 	for _, tool := range [][]string{{"git", "apply", "--whitespace=nowarn", "-"}, {"patch", "-p1", "--binary", "-s"}} {
 		t.Run(tool[0], func(t *testing.T) {

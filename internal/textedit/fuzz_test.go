@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"quarry/change"
 	"quarry/internal/textfile"
 )
 
@@ -20,9 +21,13 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, edits := range [][]Edit{
-			{Replace{Old: old, New: new, All: all}}, {InsertAfter{Line: first, Text: new}}, {InsertBefore{Line: last, Text: new}}, {DeleteLines{First: first, Last: last}},
-			{Replace{Old: old, New: new}, InsertAfter{Line: first, Text: new}, DeleteLines{First: first, Last: last}},
+		occurrence := change.First
+		if all {
+			occurrence = change.All
+		}
+		for _, edits := range [][]change.Edit{
+			{change.Edit{Old: old, New: new, Occurrence: occurrence}}, {change.Edit{Verb: change.InsertAfter, First: first, New: new}}, {change.Edit{Verb: change.InsertBefore, First: last, New: new}}, {change.Edit{Verb: change.DeleteLines, First: first, Last: last}},
+			{change.Edit{Old: old, New: new, Occurrence: change.First}, change.Edit{Verb: change.InsertAfter, First: first, New: new}, change.Edit{Verb: change.DeleteLines, First: first, Last: last}},
 		} {
 			c, err := Apply(doc, edits...)
 			if err != nil {

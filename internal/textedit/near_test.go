@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/change"
 	"quarry/internal/textfile"
 )
 
@@ -40,8 +41,8 @@ func TestClosestReason(t *testing.T) {
 		{"utf-16", "\xFF\xFEA\x00b\x00c\x00d\x00\n\x00", "abcd", 1, 1, "differs only in upper and lower case: file has \"Abcd\", you gave \"abcd\""},
 		{"half of \\r\\n", "some text\r\nb\r\n", "some text\r", 1, 1, "differs only in trailing spaces: file has none, you gave 1 carriage return (line 1)"},
 	} {
-		_, err := Apply(doc(t, c.raw), Replace{Old: c.old, New: "something else"})
-		var nf *NotFoundError
+		_, err := Apply(doc(t, c.raw), change.Edit{Old: c.old, New: "something else", Occurrence: change.First})
+		var nf *change.NotFoundError
 		if !errors.As(err, &nf) {
 			t.Errorf("%s: error %v", c.name, err)
 			continue
@@ -51,7 +52,7 @@ func TestClosestReason(t *testing.T) {
 			continue
 		}
 		if n := nf.Near; n.First != c.first || n.Last != c.last || n.Reason != c.reason {
-			t.Errorf("%s: lines %d-%d %q: %s\nwant lines %d-%d: %s", c.name, n.First, n.Last, n.Text, n.Reason, c.first, c.last, c.reason)
+			t.Errorf("%s: lines %d-%d %q: %s\nwant lines %d-%d: %s", c.name, n.First, n.Last, n.Shown, n.Reason, c.first, c.last, c.reason)
 		}
 	}
 }
@@ -151,7 +152,7 @@ func FuzzClosest(f *testing.F) {
 		_ = n.String()
 		// What it shows is really there, and can be replaced as shown.
 		if n.Text != "" && n.Text != "x" {
-			if _, err := Apply(d, Span{n.Start, n.End, "x"}); err != nil {
+			if _, err := Apply(d, change.Edit{Verb: change.ReplaceSpan, Start: n.Start, End: n.End, New: "x"}); err != nil {
 				var me *MeaningError
 				if !errors.As(err, &me) {
 					t.Fatal(err)

@@ -3,10 +3,12 @@ package textedit
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
+	"quarry/change"
 	"quarry/internal/textfile"
 )
 
@@ -47,18 +49,37 @@ func (p *planner) add(start, end int, text string, eol textfile.Ending) *piece {
 // number is always exact.
 const maxRemainingLines = 20
 
-func (r Replace) plan(p *planner) (Outcome, error) {
-	oldText, newText := textfile.LF.Convert(r.Old), textfile.LF.Convert(r.New)
+// plan finds what an edit names and notes the pieces that change it.
+func (p *planner) plan(e change.Edit) (Outcome, error) {
+	switch e.Verb {
+	case change.ReplaceText:
+		return p.replaceText(e)
+	case change.ReplaceLines:
+		return p.replaceLines(e)
+	case change.DeleteLines:
+		return p.deleteLines(e)
+	case change.InsertAfter:
+		return p.insertAfter(e)
+	case change.InsertBefore:
+		return p.insertBefore(e)
+	case change.ReplaceSpan:
+		return p.replaceSpan(e)
+	}
+	return Outcome{}, fmt.Errorf("unknown edit %d", e.Verb)
+}
+
+func (p *planner) replaceText(e change.Edit) (Outcome, error) {
+	oldText, newText := textfile.LF.Convert(e.Old), textfile.LF.Convert(e.New)
 	switch {
-	case r.Old == "":
-		return Outcome{}, ErrEmptyOld
+	case e.Old == "":
+		return Outcome{}, change.ErrEmptyOld
 	case oldText == newText:
-		return Outcome{}, ErrSame
-	case r.Nth < 0 || r.All && r.Nth > 0:
-		return Outcome{}, fmt.Errorf("occurrence %d: count from 1, and give either a number or all", r.Nth)
+		return Outcome{}, change.ErrSame
+	case e.Occurrence < change.All:
+		return Outcome{}, fmt.Errorf("occurrence %d: count from 1", e.Occurrence)
 	}
 	// Half a character in Old could match in the middle of one.
-	if _, err := textfile.UTF16LE.Append(nil, r.Old); err != nil {
+	if _, err := textfile.UTF16LE.Append(nil, e.Old); err != nil {
 		return Outcome{}, fmt.Errorf("text to replace: %w", err)
 	}
 	m := newMatcher(p.text, oldText)
@@ -71,7 +92,7 @@ func (r Replace) plan(p *planner) (Outcome, error) {
 			break
 		}
 		at = end
-		if seen++; r.All || seen == max(r.Nth, 1) {
+		if seen++; e.Occurrence == change.All || seen == max(e.Occurrence, 1) {
 			rep.add(p, start, end)
 			if out.Count++; out.Count == 1 {
 				out.Line = lines.at(start)
@@ -90,9 +111,11 @@ func (r Replace) plan(p *planner) (Outcome, error) {
 	}
 	switch {
 	case seen == 0:
-		return out, &NotFoundError{Old: r.Old, Near: Closest(p.doc, r.Old)}
+		return out, &change.NotFoundError{Old: e.Old, Near: Closest(p.doc, e.Old).Contract()}
 	case out.Count == 0:
-		return out, &OccurrenceError{Want: r.Nth, Have: seen}
+		return out, &change.OccurrenceError{Want: e.Occurrence, Have: seen}
+	case e.Occurrence == change.Only && out.Remaining > 0:
+		return out, &change.AmbiguousError{Count: out.Remaining + 1, Lines: slices.Compact(append([]int{out.Line}, out.RemainingLines...))}
 	}
 	return out, nil
 }
@@ -282,25 +305,44 @@ func (m *matcher) count(from int) int {
 	}
 }
 
-func (e InsertAfter) plan(p *planner) (Outcome, error) {
-	lines := p.doc.Lines()
-	if e.Line == 0 {
-		return p.insert(0, 0, e.Text), nil
+func (p *planner) insertAfter(e change.Edit) (Outcome, error) {
+	if e.First == 0 {
+		return p.insert(0, 0, e.New), nil
 	}
-	line, ok := lines.Line(e.Line)
-	if !ok {
-		return Outcome{}, &LineError{Line: e.Line, Count: lines.Count()}
+	line, err := p.line(e.First)
+	if err != nil {
+		return Outcome{}, err
 	}
-	return p.insert(line.End, e.Line, e.Text), nil
+	return p.insert(line.End, e.First, e.New), nil
 }
 
-func (e InsertBefore) plan(p *planner) (Outcome, error) {
-	lines := p.doc.Lines()
-	line, ok := lines.Line(e.Line)
-	if !ok {
-		return Outcome{}, &LineError{Line: e.Line, Count: lines.Count()}
+func (p *planner) insertBefore(e change.Edit) (Outcome, error) {
+	line, err := p.line(e.First)
+	if err != nil {
+		return Outcome{}, err
 	}
-	return p.insert(line.Start, e.Line-1, e.Text), nil
+	return p.insert(line.Start, e.First-1, e.New), nil
+}
+
+func (p *planner) line(n int) (textfile.Line, error) {
+	lines := p.doc.Lines()
+	line, ok := lines.Line(n)
+	if !ok {
+		return line, &change.LineError{Line: n, Count: lines.Count()}
+	}
+	return line, nil
+}
+
+// lines finds the lines from first to last, both included.
+func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
+	if e.First > e.Last {
+		return first, last, fmt.Errorf("lines %d-%d: the first is behind the last", e.First, e.Last)
+	}
+	if first, err = p.line(e.First); err != nil {
+		return first, last, err
+	}
+	last, err = p.line(e.Last)
+	return first, last, err
 }
 
 // insert puts text on lines of its own at the offset, which is behind a line.
@@ -321,24 +363,32 @@ func (p *planner) insert(at, after int, text string) Outcome {
 	return Outcome{Count: count, Line: after}
 }
 
-func (e DeleteLines) plan(p *planner) (Outcome, error) {
-	lines := p.doc.Lines()
-	if e.First > e.Last {
-		return Outcome{}, fmt.Errorf("lines %d-%d: the first is behind the last", e.First, e.Last)
-	}
-	first, ok := lines.Line(e.First)
-	if !ok {
-		return Outcome{}, &LineError{Line: e.First, Count: lines.Count()}
-	}
-	last, ok := lines.Line(e.Last)
-	if !ok {
-		return Outcome{}, &LineError{Line: e.Last, Count: lines.Count()}
+func (p *planner) deleteLines(e change.Edit) (Outcome, error) {
+	first, last, err := p.lines(e)
+	if err != nil {
+		return Outcome{}, err
 	}
 	p.add(first.Start, last.End, "", textfile.LF)
 	return Outcome{Count: e.Last - e.First + 1, Line: e.First}, nil
 }
 
-func (e Span) plan(p *planner) (Outcome, error) {
+// replaceLines puts lines in the place of others. The last line of the file
+// keeps its way of ending: with a line break, or without.
+func (p *planner) replaceLines(e change.Edit) (Outcome, error) {
+	if e.New == "" {
+		return p.deleteLines(e)
+	}
+	first, last, err := p.lines(e)
+	if err != nil {
+		return Outcome{}, err
+	}
+	eol := p.endingAt(first.Start)
+	s := p.add(first.Start, last.Content, eol.Convert(strings.TrimSuffix(textfile.LF.Convert(e.New), "\n")), eol)
+	s.namedEnd = last.End
+	return Outcome{Count: e.Last - e.First + 1, Line: e.First}, nil
+}
+
+func (p *planner) replaceSpan(e change.Edit) (Outcome, error) {
 	if e.Start < 0 || e.End < e.Start || e.End > len(p.text) {
 		return Outcome{}, fmt.Errorf("span %d-%d does not lie in a text of %d bytes", e.Start, e.End, len(p.text))
 	}
@@ -348,6 +398,6 @@ func (e Span) plan(p *planner) (Outcome, error) {
 		}
 	}
 	eol := textfile.EndingAt(p.text, e.Start)
-	p.add(e.Start, e.End, eol.Convert(e.Text), eol)
+	p.add(e.Start, e.End, eol.Convert(e.New), eol)
 	return Outcome{Count: 1, Line: p.doc.Lines().At(e.Start)}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"quarry/change"
 	"quarry/internal/stress"
 	"quarry/internal/textfile"
 )
@@ -170,7 +171,7 @@ func keys(ts []token) []string {
 	return out
 }
 
-func (f *reference) replace(e Replace) bool {
+func (f *reference) replace(e change.Edit) bool {
 	old, repl := keys(refTokens(e.Old, textfile.UTF8)), keys(refTokens(e.New, textfile.UTF8))
 	file := keys(f.tokens)
 	pre := 0
@@ -187,7 +188,7 @@ func (f *reference) replace(e Replace) bool {
 			i++
 			continue
 		}
-		if seen++; e.All || seen == max(1, e.Nth) {
+		if seen++; e.Occurrence == change.All || seen == e.Occurrence {
 			f.pieces = append(f.pieces, refPiece{
 				from: i + pre, to: i + len(old) - suf, namedFrom: i, namedTo: i + len(old),
 				text: repl[pre : len(repl)-suf],
@@ -198,7 +199,7 @@ func (f *reference) replace(e Replace) bool {
 		}
 		i += len(old)
 	}
-	return e.All && seen > 0 || seen >= max(1, e.Nth)
+	return e.Occurrence == change.All && seen > 0 || seen >= max(e.Occurrence, 1)
 }
 
 func (f *reference) insert(at int, text string) {
@@ -219,7 +220,7 @@ func (f *reference) insert(at int, text string) {
 }
 
 // do returns false where the edit must fail.
-func (f *reference) do(e Edit) bool {
+func (f *reference) do(e change.Edit) bool {
 	starts := f.lineStarts()
 	end := func(line int) int {
 		if line == len(starts) {
@@ -227,27 +228,27 @@ func (f *reference) do(e Edit) bool {
 		}
 		return starts[line]
 	}
-	switch e := e.(type) {
-	case Replace:
+	switch e.Verb {
+	case change.ReplaceText:
 		if e.Old == "" || slices.Equal(keys(refTokens(e.Old, 0)), keys(refTokens(e.New, 0))) {
 			return false
 		}
 		return f.replace(e)
-	case InsertAfter:
-		if e.Line < 0 || e.Line > len(starts) {
+	case change.InsertAfter:
+		if e.First < 0 || e.First > len(starts) {
 			return false
 		}
 		at := 0
-		if e.Line > 0 {
-			at = end(e.Line)
+		if e.First > 0 {
+			at = end(e.First)
 		}
-		f.insert(at, e.Text)
-	case InsertBefore:
-		if e.Line < 1 || e.Line > len(starts) {
+		f.insert(at, e.New)
+	case change.InsertBefore:
+		if e.First < 1 || e.First > len(starts) {
 			return false
 		}
-		f.insert(starts[e.Line-1], e.Text)
-	case DeleteLines:
+		f.insert(starts[e.First-1], e.New)
+	case change.DeleteLines:
 		if e.First < 1 || e.First > e.Last || e.Last > len(starts) {
 			return false
 		}
@@ -346,7 +347,7 @@ func randomFile(rng *rand.Rand) string {
 	return text + strings.Repeat("filler\r\n", 8192) + "\x00" + text + "\x00"
 }
 
-func randomEdit(rng *rand.Rand, tokens []token) Edit {
+func randomEdit(rng *rand.Rand, tokens []token) change.Edit {
 	lines := 0
 	for _, t := range tokens {
 		if t.key == "\n" {
@@ -356,14 +357,17 @@ func randomEdit(rng *rand.Rand, tokens []token) Edit {
 	line := func() int { return rng.IntN(min(lines, 60) + 2) }
 	switch rng.IntN(6) {
 	case 0:
-		return InsertAfter{line(), randomText(rng, rng.IntN(4))}
+		return change.Edit{Verb: change.InsertAfter, First: line(), New: randomText(rng, rng.IntN(4))}
 	case 1:
-		return InsertBefore{line(), randomText(rng, rng.IntN(4))}
+		return change.Edit{Verb: change.InsertBefore, First: line(), New: randomText(rng, rng.IntN(4))}
 	case 2:
 		a := line()
-		return DeleteLines{a, a + rng.IntN(3)}
+		return change.Edit{Verb: change.DeleteLines, First: a, Last: a + rng.IntN(3)}
 	}
-	e := Replace{Old: randomText(rng, 1+rng.IntN(2)), New: randomText(rng, rng.IntN(4)), All: rng.IntN(2) == 0}
+	e := change.Edit{Old: randomText(rng, 1+rng.IntN(2)), New: randomText(rng, rng.IntN(4)), Occurrence: change.First}
+	if rng.IntN(2) == 0 {
+		e.Occurrence = change.All
+	}
 	if n := len(tokens); n > 0 && rng.IntN(8) > 0 { // text that is there
 		i := rng.IntN(n)
 		e.Old = strings.Join(keys(tokens[i:min(n, i+1+rng.IntN(5))]), "")
@@ -374,8 +378,8 @@ func randomEdit(rng *rand.Rand, tokens []token) Edit {
 			e.New = e.Old + e.New
 		}
 	}
-	if !e.All && rng.IntN(4) == 0 {
-		e.Nth = 1 + rng.IntN(3)
+	if e.Occurrence != change.All && rng.IntN(4) == 0 {
+		e.Occurrence = 1 + rng.IntN(3)
 	}
 	return e
 }
@@ -394,7 +398,7 @@ func TestRandomEdits(t *testing.T) {
 			continue // a NUL made by breaking a unit
 		}
 		ref := &reference{enc: d.Encoding(), bom: d.Encoding().BOM(), tokens: refTokens(raw, d.Encoding())}
-		var edits []Edit
+		var edits []change.Edit
 		for range 1 + rng.IntN(4)/2 {
 			edits = append(edits, randomEdit(rng, ref.tokens))
 		}
@@ -454,7 +458,7 @@ func checkSplices(t *testing.T, raw string, ch *Change) {
 }
 
 func TestWriteToReportsErrors(t *testing.T) {
-	ch, err := Apply(doc(t, "abc"), Replace{Old: "b", New: "x"})
+	ch, err := Apply(doc(t, "abc"), change.Edit{Old: "b", New: "x", Occurrence: change.First})
 	if err != nil {
 		t.Fatal(err)
 	}

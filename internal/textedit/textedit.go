@@ -17,56 +17,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"quarry/change"
 	"quarry/internal/textfile"
 )
-
-// Edit is one edit: Replace, InsertAfter, InsertBefore, DeleteLines or Span.
-type Edit interface {
-	plan(p *planner) (Outcome, error)
-}
-
-// Replace replaces literal text. A line ending in Old, \n or \r\n, matches
-// either one in the file; one in New becomes the one in use where it is put.
-// What Old and New have in common at their beginning and end is left alone, so
-// lines given only as context keep the bytes they have.
-type Replace struct {
-	Old, New string
-	// All replaces every occurrence, from left to right without overlap.
-	All bool
-	// Nth, counted from 1, picks one occurrence. Zero means the first.
-	Nth int
-}
-
-// InsertAfter puts Text on lines of its own behind a line; 0 is the beginning
-// of the file. "X" and "X\n" both insert the one line X. Behind a last line
-// without a line ending, the new last line has none either.
-type InsertAfter struct {
-	Line int
-	Text string
-}
-
-// InsertBefore puts Text on lines of its own in front of an existing line.
-type InsertBefore struct {
-	Line int
-	Text string
-}
-
-// DeleteLines deletes lines First to Last, both included, with their endings.
-type DeleteLines struct{ First, Last int }
-
-// Span replaces the bytes [Start, End) of the decoded text; an empty span
-// inserts. Line endings in Text become the one in use at Start.
-type Span struct {
-	Start, End int
-	Text       string
-}
 
 // Outcome tells what one edit did.
 type Outcome struct {
 	// Count is the number of occurrences replaced, lines inserted or lines
 	// deleted; 1 for a Span.
 	Count int
-	// Line is the line of the first replacement, the line behind which text
+	// Line is the line of the first replacement, the line after which text
 	// was inserted (0: the beginning), or the first line deleted.
 	Line int
 	// Remaining counts the other occurrences of Old that a Replace left
@@ -108,16 +68,16 @@ type piece struct {
 
 // Apply works out one change from all edits. Every position refers to the
 // document as it is now, never to the outcome of an earlier edit in the list.
-// Edits that touch the same text are refused with an *OverlapError; insertions
+// Edits that touch the same text are refused with an *change.OverlapError; insertions
 // at one place follow each other in the order of the list. If any edit fails,
-// there is no change. With more than one edit the error is an *EditError.
-func Apply(d *textfile.Document, edits ...Edit) (*Change, error) {
+// there is no change. With more than one edit the error is a *change.EditError.
+func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 	p := &planner{doc: d, text: d.Text()}
 	c := &Change{doc: d, Outcomes: make([]Outcome, len(edits))}
 	for i, e := range edits {
 		p.edit = i
 		var err error
-		if c.Outcomes[i], err = e.plan(p); err != nil {
+		if c.Outcomes[i], err = p.plan(e); err != nil {
 			return nil, wrap(edits, i, err)
 		}
 	}
@@ -139,18 +99,18 @@ func Apply(d *textfile.Document, edits ...Edit) (*Change, error) {
 	return c, nil
 }
 
-func wrap(edits []Edit, i int, err error) error {
+func wrap(edits []change.Edit, i int, err error) error {
 	if len(edits) < 2 {
 		return err
 	}
-	return &EditError{Index: i, Err: err}
+	return &change.EditError{Index: i, Err: err}
 }
 
 func (p *planner) checkOverlap() error {
 	for i := 1; i < len(p.pieces); i++ {
 		a, b := p.pieces[i-1], p.pieces[i]
 		if b.namedStart < a.namedEnd {
-			return &OverlapError{
+			return &change.OverlapError{
 				First: min(a.edit, b.edit), Second: max(a.edit, b.edit),
 				Line: p.doc.Lines().At(b.namedStart),
 			}
@@ -175,7 +135,7 @@ func (p *planner) unglue() {
 }
 
 // encode makes the raw splices. The same text is encoded once for all places.
-func (c *Change) encode(edits []Edit) error {
+func (c *Change) encode(edits []change.Edit) error {
 	cache := map[string][]byte{}
 	c.splices = make([]Splice, 0, len(c.planned))
 	for _, s := range c.planned {

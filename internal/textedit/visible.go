@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"quarry/change"
 )
 
 const (
@@ -115,17 +117,13 @@ func (n *Near) Given() string {
 	return out
 }
 
-// String is the hint as a whole: where, how it differs, what the file has and
-// what was given.
-func (n *Near) String() string {
-	where := fmt.Sprintf("line %d", n.First)
-	if n.Last > n.First {
-		where = fmt.Sprintf("lines %d-%d", n.First, n.Last)
+// Contract is what a caller sees of n; nil if n is.
+func (n *Near) Contract() *change.Near {
+	if n == nil {
+		return nil
 	}
-	legend := ""
-	shown, given := n.Shown(), n.Given()
-	if strings.ContainsAny(shown+given, "→·␍<") {
-		legend = " (→ tab, · space, ␍ carriage return, <U+…> other)"
-	}
-	return fmt.Sprintf("The closest text is on %s: %s.\nThe file has%s:\n%sYou gave:\n%s", where, n.Reason, legend, shown, given)
+	return &change.Near{First: n.First, Last: n.Last, Reason: n.Reason, Shown: n.Shown(), Given: n.Given()}
 }
+
+// String is the hint as a whole.
+func (n *Near) String() string { return n.Contract().String() }

@@ -2,33 +2,13 @@ package textfile
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
+
+	"quarry/fault"
 )
 
 // BinaryError says that a file is not text and what it seems to be.
-type BinaryError struct {
-	Type string // "PNG image", or "binary data"
-	Size int64
-}
-
-func (e *BinaryError) Error() string {
-	return fmt.Sprintf("not a text file (%s, %s)", e.Type, formatSize(e.Size))
-}
-
-func formatSize(n int64) string {
-	switch {
-	case n == 1:
-		return "1 byte"
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	}
-	v, unit := float64(n)/1024, 0
-	for v >= 1023.95 && unit < 3 {
-		v, unit = v/1024, unit+1
-	}
-	return fmt.Sprintf("%.1f %s", v, [...]string{"KB", "MB", "GB", "TB"}[unit])
-}
+type BinaryError = fault.BinaryError
 
 type magic struct {
 	at   int

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"quarry/fault"
 )
 
 // high1252 is the upper half of Windows-1252 from 80 to 9F; from A0 on, and
@@ -147,6 +149,9 @@ func (e *EncodeError) Error() string {
 	}
 	return fmt.Sprintf("the file is %s, which can't hold %q (U+%04X), %s", e.Encoding, e.Rune, e.Rune, where)
 }
+
+// Code is InvalidArgument: the text was given.
+func (e *EncodeError) Code() fault.Code { return fault.InvalidArgument }
 
 func encodeError(e Encoding, text string, at int) error {
 	r, n := utf8.DecodeRuneInString(text[at:])

@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -84,14 +85,14 @@ func (i Item) Mark() string {
 
 var (
 	// ErrNoTrash is for a volume on which no trash can be.
-	ErrNoTrash = errors.New("this volume has no trash and none can be made; use --trash local")
+	ErrNoTrash = fault.New(fault.InvalidArgument, "this volume has no trash and none can be made; use --trash local", "")
 	// ErrUnsupported is for systems whose trash we don't speak to.
-	ErrUnsupported = errors.New("the system trash is not supported here; use --trash local")
+	ErrUnsupported = fault.New(fault.InvalidArgument, "the system trash is not supported here; use --trash local", "")
 	// ErrNotFound is for an item that is not, or no longer, in the trash.
-	ErrNotFound = errors.New("not in the trash")
+	ErrNotFound = fault.New(fault.NotFound, "not in the trash", "")
 	// ErrNoOriginal is for an item that has no place in this workspace to go
 	// back to.
-	ErrNoOriginal = errors.New("it is not known where in this workspace it was; name a destination")
+	ErrNoOriginal = fault.New(fault.InvalidArgument, "it is not known where in this workspace it was; name a destination", "")
 	errRoot       = errors.New("the workspace itself can't be trashed")
 	errInTrash    = errors.New("it is in the trash already; delete it for good")
 )

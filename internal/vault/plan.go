@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"quarry/fault"
 )
 
 // Move is one file, or a folder with all it holds, and its new path.
@@ -39,7 +41,7 @@ type FileEdit struct {
 
 // Refusals of a move.
 var (
-	ErrBadMove = errors.New("not a possible move")
+	ErrBadMove = fault.New(fault.InvalidArgument, "not a possible move", "")
 	ErrExists  = errors.New("destination already exists")
 )
 

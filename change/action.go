@@ -1,0 +1,120 @@
+package change
+
+import (
+	"fmt"
+
+	"quarry/fault"
+)
+
+// Verb is what a change or an edit did.
+type Verb string
+
+const (
+	Edited       Verb = "edit" // several edits of one file
+	Replaced     Verb = "replace"
+	Inserted     Verb = "insert"
+	DeletedLines Verb = "delete"
+	Appended     Verb = "append"
+	Prepended    Verb = "prepend"
+
+	Created    Verb = "create"
+	Overwrote  Verb = "overwrite"
+	MadeFolder Verb = "mkdir"
+	Moved      Verb = "move"
+	Deleted    Verb = "remove"
+	Restored   Verb = "restore"
+	Undid      Verb = "undo"
+	Applied    Verb = "apply" // a set of several files
+	Noted      Verb = "note"  // in the caller's own words
+)
+
+// Action is what a change did: a verb and its operands. String words it.
+type Action struct {
+	Verb Verb   `json:"verb"`
+	Path string `json:"path,omitempty"`
+	To   string `json:"to,omitempty"` // Moved
+	// Count is a number of edits, occurrences, lines, bytes or files, as the
+	// verb has it, and Line where the first of them is.
+	Count int `json:"count,omitempty"`
+	Line  int `json:"line,omitempty"`
+	// Updated links in Files files, and Broken ones: of a move.
+	Updated int  `json:"updated,omitempty"`
+	Files   int  `json:"files,omitempty"`
+	Broken  int  `json:"broken,omitempty"`
+	ToTrash bool `json:"trash,omitempty"` // Deleted: it can be found there
+	// Undid: the change ID, which did Of.
+	ID string  `json:"id,omitempty"`
+	Of *Action `json:"of,omitempty"`
+	// Text is Noted's.
+	Text string `json:"text,omitempty"`
+}
+
+// String is the action in one line.
+func (a Action) String() string {
+	name := fault.Printable(a.Path)
+	switch a.Verb {
+	case Edited:
+		return fmt.Sprintf("%s in %s", count(a.Count, "edit"), name)
+	case Replaced:
+		return fmt.Sprintf("replaced %s in %s", count(a.Count, "occurrence"), name)
+	case Inserted:
+		return fmt.Sprintf("inserted %s after line %d in %s", count(a.Count, "line"), a.Line, name)
+	case DeletedLines:
+		return fmt.Sprintf("deleted %s from line %d in %s", count(a.Count, "line"), a.Line, name)
+	case Appended, Prepended:
+		return fmt.Sprintf("%sed text in %s", a.Verb, name)
+	case Created:
+		return fmt.Sprintf("created %s (%s)", name, count(a.Count, "byte"))
+	case Overwrote:
+		return fmt.Sprintf("overwrote %s (%s)", name, count(a.Count, "byte"))
+	case MadeFolder:
+		return "created folder " + name
+	case Moved:
+		return a.moved(name)
+	case Deleted:
+		if a.ToTrash {
+			return "deleted " + name + " to trash"
+		}
+		return "deleted " + name
+	case Restored:
+		return "restored " + name + " from trash"
+	case Undid:
+		if a.Of == nil {
+			return "undo " + a.ID
+		}
+		return "undo " + a.ID + ": " + a.Of.String()
+	case Applied:
+		return "changed " + count(a.Count, "file")
+	}
+	return a.Text
+}
+
+func (a Action) moved(name string) string {
+	if a.To == a.Path {
+		return "moved " + name + " to itself"
+	}
+	s := "moved " + name + " to " + fault.Printable(a.To)
+	if a.Updated > 0 {
+		s += fmt.Sprintf(", updated %s in %s", count(a.Updated, "link"), count(a.Files, "file"))
+	}
+	if a.Broken > 0 {
+		s += fmt.Sprintf(", %s broken", count(a.Broken, "link"))
+	}
+	return s
+}
+
+func (a Action) under(at place) Action {
+	a.Path, a.To, a.ID = at.given(a.Path), at.given(a.To), at.id(a.ID)
+	if a.Of != nil {
+		of := a.Of.under(at)
+		a.Of = &of
+	}
+	return a
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

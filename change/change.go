@@ -1,0 +1,178 @@
+package change
+
+import "time"
+
+// Change is what one call changed, or, in a dry run, would change. All of it is
+// one entry of the journal and is undone as one.
+type Change struct {
+	// ID names the change for Undo and Diff. It is "" in a dry run and when
+	// there was nothing to change.
+	ID     string    `json:"id,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
+	Tool   string    `json:"tool"`
+	Client Client    `json:"client,omitzero"`
+	// Paths are the files and folders it concerns, the one asked for first; a
+	// move has the old and the new one.
+	Paths []string `json:"paths"`
+	// Did is what happened, and Summary the same in one line.
+	Did     Action `json:"-"`
+	Summary string `json:"summary"`
+
+	// Diff is a unified diff, cut after some hundred lines; Workspace.Diff has
+	// more of it. Diffs are its parts, one for each path.
+	Diff  string     `json:"diff,omitempty"`
+	Diffs []PathDiff `json:"-"`
+	// Version is that of the file's content afterwards, and Size its bytes; ""
+	// where there is no one file.
+	Version string `json:"version,omitempty"`
+	Size    int64  `json:"size,omitempty"`
+
+	DryRun    bool `json:"dry_run,omitempty"`
+	Unchanged bool `json:"unchanged,omitempty"` // everything was so already
+	// Digest names a plan: a Set that carries it is applied only if it comes
+	// out the same.
+	Digest string `json:"digest,omitempty"`
+
+	// Created says that the file or folder is new, and Folders which folders
+	// were made for it.
+	Created bool     `json:"created,omitempty"`
+	Folders []string `json:"folders,omitempty"`
+
+	Files []File       `json:"files,omitempty"` // of a set, one for each file
+	Edits []Outcome    `json:"edits,omitempty"` // of an edit, one for each
+	Links *LinkReport  `json:"links,omitempty"` // of a move in a vault
+	Trash *TrashReport `json:"trash,omitempty"` // of a deletion
+
+	// Undoes is the change this one undid, UndoneBy the one that undid this one.
+	Undoes   string `json:"undoes,omitempty"`
+	UndoneBy string `json:"undone_by,omitempty"`
+	// Pending says that the change is under way, or was cut short and could
+	// not be settled.
+	Pending bool `json:"pending,omitempty"`
+	// NoUndo says why the change can't be undone; "" when it can.
+	NoUndo string `json:"no_undo,omitempty"`
+	// Warnings are what the caller should know though all went well.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// File is what a set did to one file.
+type File struct {
+	Path    string `json:"path"`
+	To      string `json:"to,omitempty"` // where a move put it
+	Did     Verb   `json:"did"`          // Edited, Created, Overwrote, Deleted or Moved
+	Hunks   int    `json:"hunks,omitempty"`
+	Added   int    `json:"added,omitempty"`   // lines
+	Removed int    `json:"removed,omitempty"` // lines
+	Version string `json:"version,omitempty"` // afterwards
+}
+
+// LinkReport tells what a move did to links.
+type LinkReport struct {
+	Updated  int      `json:"updated"`
+	Files    []string `json:"files,omitempty"` // rewritten, by their new path
+	Broken   int      `json:"broken"`
+	BrokenIn []string `json:"broken_in,omitempty"` // by their old path
+}
+
+// TrashReport tells where deleted things are.
+type TrashReport struct {
+	Kind TrashKind `json:"kind"`
+	// Where is the trash's own name for it; "" when it was deleted for good.
+	Where string `json:"where,omitempty"`
+}
+
+// Trashed is something in a trash.
+type Trashed struct {
+	ID      string    `json:"id"` // restores it
+	Kind    TrashKind `json:"kind"`
+	Path    string    `json:"path"` // where it was, relative to the workspace
+	Folder  bool      `json:"folder,omitempty"`
+	Size    int64     `json:"size"`
+	Deleted time.Time `json:"deleted,omitzero"`
+}
+
+// Log is what the journal has.
+type Log struct {
+	Changes []Change `json:"changes"` // newest first
+	// Dropped counts older changes that the caps on size and age took, and
+	// DroppedTo is when the newest of them was made.
+	Dropped   int       `json:"dropped,omitempty"`
+	DroppedTo time.Time `json:"dropped_to,omitzero"`
+	// Damaged counts records that can't be read.
+	Damaged int `json:"damaged,omitempty"`
+}
+
+// Cleaned tells what a cleaning found.
+type Cleaned struct {
+	Removed  int      // left-over temporary files
+	Restored []string // files that got their old content back
+	Kept     []string // content of other programs, now under a visible name
+}
+
+// Under is the change as a larger workspace tells of it, in which this one is a
+// folder: paths have the folder before them, and ids the folder and a mark,
+// since two journals may use the same.
+func (c *Change) Under(folder, mark string) *Change {
+	if c == nil || folder == "" {
+		return c
+	}
+	out := *c
+	at := place{folder, mark}
+	if out.Did = c.Did.under(at); out.Did.Verb != "" {
+		out.Summary = out.Did.String()
+	}
+	out.Paths, out.Folders = at.paths(c.Paths), at.paths(c.Folders)
+	out.Diffs = make([]PathDiff, len(c.Diffs))
+	for i, d := range c.Diffs {
+		out.Diffs[i] = d.under(at)
+	}
+	out.Diff = JoinDiffs(out.Diffs)
+	out.Files = make([]File, len(c.Files))
+	for i, f := range c.Files {
+		f.Path, f.To = at.path(f.Path), at.given(f.To)
+		out.Files[i] = f
+	}
+	if c.Links != nil {
+		links := *c.Links
+		links.Files, links.BrokenIn = at.paths(links.Files), at.paths(links.BrokenIn)
+		out.Links = &links
+	}
+	out.ID, out.Undoes, out.UndoneBy = at.id(c.ID), at.id(c.Undoes), at.id(c.UndoneBy)
+	return &out
+}
+
+// place is a folder of a larger workspace, and how ids of its journal are marked.
+type place struct{ folder, mark string }
+
+func (p place) path(s string) string {
+	if s == "" || s == "." {
+		return p.folder
+	}
+	return p.folder + "/" + s
+}
+
+// given is path for operands that may be missing.
+func (p place) given(s string) string {
+	if s == "" {
+		return ""
+	}
+	return p.path(s)
+}
+
+func (p place) id(s string) string {
+	if s == "" {
+		return ""
+	}
+	return p.folder + p.mark + s
+}
+
+func (p place) paths(list []string) []string {
+	if len(list) == 0 {
+		return list
+	}
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = p.path(s)
+	}
+	return out
+}

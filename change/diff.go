@@ -1,0 +1,131 @@
+package change
+
+import (
+	"fmt"
+	"strings"
+
+	"quarry/fault"
+)
+
+// DiffKind is what a PathDiff shows.
+type DiffKind uint8
+
+const (
+	DiffContent  DiffKind = iota // Hunks, from Old to New
+	DiffBinary                   // contents that are not text
+	DiffRenamed                  // Old is called New
+	DiffTrashed                  // Old went to the trash
+	DiffRestored                 // New came back from it
+	DiffMade                     // New is a new folder or symlink; see Entry
+	DiffDeleted                  // Old was one
+	DiffNotKept                  // the content of New is not known any more
+	DiffMode                     // New is executable, or no longer; see Entry
+)
+
+// PathDiff is what a change did to one path.
+type PathDiff struct {
+	Kind     DiffKind
+	Old, New string // paths; "" is a file that is not there
+	Entry    string // DiffMade, DiffDeleted: "folder" or "symlink"; DiffMode: the modes
+	// Hunks is the text of a unified diff after its header. Each line begins
+	// with "@@", a space, "+", "-" or "\", except a last one in brackets that
+	// says what was cut.
+	Hunks string
+}
+
+// Header is what stands before the hunks: lines that name paths.
+func (d PathDiff) Header() string {
+	switch d.Kind {
+	case DiffBinary:
+		return fmt.Sprintf("Binary files %s and %s differ\n", plainName("a/", d.Old), plainName("b/", d.New))
+	case DiffRenamed:
+		return fmt.Sprintf("rename from %s\nrename to %s\n", fault.Printable(d.Old), fault.Printable(d.New))
+	case DiffTrashed:
+		return "moved to trash: " + fault.Printable(d.Old) + "\n"
+	case DiffRestored:
+		return "restored from trash: " + fault.Printable(d.New) + "\n"
+	case DiffMade:
+		return fmt.Sprintf("new %s: %s\n", d.Entry, fault.Printable(d.New))
+	case DiffDeleted:
+		return fmt.Sprintf("deleted %s: %s\n", d.Entry, fault.Printable(d.Old))
+	case DiffNotKept:
+		return "content not kept: " + fault.Printable(d.New) + "\n"
+	case DiffMode:
+		return fmt.Sprintf("mode %s: %s\n", d.Entry, fault.Printable(d.New))
+	}
+	if d.Hunks == "" {
+		return ""
+	}
+	return fmt.Sprintf("--- %s\n+++ %s\n", gitName("a/", d.Old), gitName("b/", d.New))
+}
+
+// String is the diff as text.
+func (d PathDiff) String() string { return d.Header() + d.Hunks }
+
+func (d PathDiff) under(at place) PathDiff {
+	d.Old, d.New = at.given(d.Old), at.given(d.New)
+	return d
+}
+
+// JoinDiffs is the text of several.
+func JoinDiffs(diffs []PathDiff) string {
+	var b strings.Builder
+	for _, d := range diffs {
+		b.WriteString(d.Header())
+		b.WriteString(d.Hunks)
+	}
+	return b.String()
+}
+
+// Counts are the hunks and the lines added and removed that d shows.
+func (d PathDiff) Counts() (hunks, added, removed int) {
+	for line := range strings.Lines(d.Hunks) {
+		switch line[0] {
+		case '@':
+			hunks++
+		case '+':
+			added++
+		case '-':
+			removed++
+		}
+	}
+	return hunks, added, removed
+}
+
+func plainName(prefix, name string) string {
+	if name == "" {
+		return "/dev/null"
+	}
+	return prefix + name
+}
+
+// gitName prints a name for the header as git does: quoted where it has control
+// characters, quotes or backslashes, and with a tab after it where it has
+// spaces, which would otherwise end it for patch.
+func gitName(prefix, name string) string {
+	if name == "" {
+		return "/dev/null"
+	}
+	name = prefix + name
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7F || r == '"' || r == '\\' }) {
+		if strings.Contains(name, " ") {
+			return name + "\t"
+		}
+		return name
+	}
+	var q strings.Builder
+	q.WriteByte('"')
+	for i := range len(name) {
+		switch b := name[i]; {
+		case b == '"' || b == '\\':
+			q.WriteByte('\\')
+			q.WriteByte(b)
+		case b < ' ' || b == 0x7F:
+			fmt.Fprintf(&q, "\\%03o", b)
+		default:
+			q.WriteByte(b)
+		}
+	}
+	q.WriteByte('"')
+	return q.String()
+}

@@ -1,0 +1,67 @@
+// Package change is the contract of changing files: what can be asked, what
+// comes back, and what can go wrong.
+//
+// A Set is a list of operations on any number of files. It is checked as a
+// whole, applied as a whole or not at all, recorded as one entry of the journal
+// and undone as one. Everything that changes a workspace is a Set in the end.
+//
+// The package holds data only. It opens no file and imports nothing of Quarry
+// but package fault. Verbs, reasons and their operands are typed; the words for
+// people are made from them, so no program has to read a sentence.
+package change
+
+// EditVerb says what an Edit does.
+type EditVerb uint8
+
+const (
+	ReplaceText  EditVerb = iota // Old becomes New
+	ReplaceLines                 // lines First to Last become the lines of New
+	DeleteLines                  // lines First to Last go, with their endings
+	InsertAfter                  // New comes on lines of its own after line First; 0 is the beginning
+	InsertBefore                 // New comes on lines of its own before line First
+	ReplaceSpan                  // the bytes Start to End of the text, decoded to UTF-8, become New
+)
+
+// Edit is one edit of a text file. Texts, lines and spans are those of the file
+// as it is before the first edit of a set.
+//
+// A line ending in Old, \n or \r\n, matches either one in the file; one in New
+// becomes the one in use where it is put. What Old and New have in common at
+// their beginning and end is left alone, so lines given only as context keep
+// the bytes they have.
+type Edit struct {
+	Verb EditVerb
+	Old  string // ReplaceText: the literal text
+	New  string // what comes
+	// Occurrence picks the occurrences of Old: Only, All, or one of them,
+	// counted from 1.
+	Occurrence int
+	// First and Last are lines, counted from 1, both included.
+	First, Last int
+	// Start and End are offsets in bytes; an empty span inserts.
+	Start, End int
+}
+
+// Which occurrences of a text an Edit means.
+const (
+	Only  = 0  // the text must occur once; else the edit is ambiguous
+	First = 1  // the first one, whether or not there are others
+	All   = -1 // every one, from left to right without overlap
+)
+
+// Outcome tells what one edit did.
+type Outcome struct {
+	Kind Verb `json:"kind"` // Replaced, Inserted, DeletedLines, Appended or Prepended
+	// Count is the number of occurrences replaced, lines inserted or lines
+	// deleted.
+	Count int `json:"count"`
+	// Line is the line of the first replacement, the line after which text
+	// was inserted (0: the beginning), or the first line deleted.
+	Line int `json:"line"`
+	// Before is set for lines that were asked for before line Line+1.
+	Before bool `json:"before,omitempty"`
+	// Remaining counts the occurrences that were left alone; RemainingLines
+	// has the lines of the first of them.
+	Remaining      int   `json:"remaining,omitempty"`
+	RemainingLines []int `json:"remaining_lines,omitempty"`
+}

@@ -1,0 +1,287 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/fault"
+)
+
+// What a change may be refused for, beside errors about paths.
+var (
+	ErrNoEdits    = fault.New(fault.InvalidArgument, "there is nothing to do: no edit was given", "")
+	ErrEmptyOld   = fault.New(fault.InvalidArgument, "the text to replace is empty", "")
+	ErrSame       = fault.New(fault.InvalidArgument, "the old and the new text are the same (line endings compare equal)", "the file has this text already, or the edit says the same twice")
+	ErrTrashKind  = fault.New(fault.InvalidArgument, "trash is system, local or none", "")
+	ErrBadID      = fault.New(fault.InvalidArgument, "not the id of a change", "")
+	ErrBadVersion = fault.New(fault.InvalidArgument, "expected version", "")
+	ErrNotTrashed = fault.New(fault.NotFound, "nothing of this name is in the trash", "")
+	// ErrNoState is for a change of a workspace that was opened without a
+	// state folder.
+	ErrNoState = fault.New(fault.ReadOnly, "the workspace was opened without a state folder, so nothing can be changed", "give the workspace a state folder")
+)
+
+// Near is the text of a file that comes closest to a text that is not there.
+// It explains; nothing is ever changed because of it.
+type Near struct {
+	First, Last int    // the lines it lies on
+	Reason      string // how it differs, in a few words
+	// Shown are those lines, and Given the text that was given, with tabs,
+	// spaces and the like made visible.
+	Shown, Given string
+}
+
+// String is the hint as a whole: where, how it differs, what the file has and
+// what was given.
+func (n *Near) String() string {
+	where := fmt.Sprintf("line %d", n.First)
+	if n.Last > n.First {
+		where = fmt.Sprintf("lines %d-%d", n.First, n.Last)
+	}
+	legend := ""
+	if strings.ContainsAny(n.Shown+n.Given, "→·␍<") {
+		legend = " (→ tab, · space, ␍ carriage return, <U+…> other)"
+	}
+	return fmt.Sprintf("The closest text is on %s: %s.\nThe file has%s:\n%sYou gave:\n%s", where, n.Reason, legend, n.Shown, n.Given)
+}
+
+// NotFoundError says that the text Old is not in the file.
+type NotFoundError struct {
+	Old  string
+	Near *Near // what comes closest, nil if nothing does
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("text '%s' not found", clip(e.Old, 200)) }
+
+// Code is NotFound.
+func (e *NotFoundError) Code() fault.Code { return fault.NotFound }
+
+// Hint shows what comes closest.
+func (e *NotFoundError) Hint() string {
+	if e.Near != nil {
+		return e.Near.String()
+	}
+	return "nothing in the file resembles the text; read the file again"
+}
+
+// OccurrenceError says that occurrence Want was asked for and there are only
+// Have.
+type OccurrenceError struct{ Want, Have int }
+
+func (e *OccurrenceError) Error() string {
+	if e.Have == 1 {
+		return fmt.Sprintf("occurrence %d does not exist: the text occurs once", e.Want)
+	}
+	return fmt.Sprintf("occurrence %d does not exist: the text occurs %d times", e.Want, e.Have)
+}
+
+// Code is NotFound.
+func (e *OccurrenceError) Code() fault.Code { return fault.NotFound }
+
+// AmbiguousError says that a text occurs more than once and nothing says which
+// occurrence is meant.
+type AmbiguousError struct {
+	Count int
+	Lines []int // of the first of them
+}
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("the text occurs %d times, on %s", e.Count, lineList(e.Lines, e.Count))
+}
+
+// Code is InvalidArgument.
+func (e *AmbiguousError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says how to decide.
+func (e *AmbiguousError) Hint() string {
+	return "add lines around it until it is the only one, or replace all"
+}
+
+func lineList(lines []int, count int) string {
+	var b strings.Builder
+	b.WriteString("lines ")
+	for i, n := range lines {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprint(&b, n)
+	}
+	if len(lines) < count {
+		b.WriteString(", …")
+	}
+	return b.String()
+}
+
+// LineError names a line that is not there. Its text is the user's sentence.
+type LineError struct{ Line, Count int }
+
+func (e *LineError) Error() string {
+	return fmt.Sprintf("Line %d does not exist in file with %s.", e.Line, count(e.Count, "line"))
+}
+
+// Code is InvalidArgument.
+func (e *LineError) Code() fault.Code { return fault.InvalidArgument }
+
+// OverlapError names two edits, counted from 0, that want to change the same
+// text, and the line where they meet.
+type OverlapError struct{ First, Second, Line int }
+
+func (e *OverlapError) Error() string {
+	return fmt.Sprintf("edits %d and %d overlap on line %d; all edits refer to the file as it is before any of them", e.First+1, e.Second+1, e.Line)
+}
+
+// Code is InvalidArgument.
+func (e *OverlapError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says what to do instead.
+func (e *OverlapError) Hint() string { return "make one edit of the two, or two calls" }
+
+// EditError says which edit of a list, counted from 0, failed.
+type EditError struct {
+	Index int
+	Err   error
+}
+
+func (e *EditError) Error() string { return fmt.Sprintf("edit %d: %v", e.Index+1, e.Err) }
+
+// Unwrap returns the error of the edit itself.
+func (e *EditError) Unwrap() error { return e.Err }
+
+// VersionError is the cause of a conflict with an expected version.
+type VersionError struct {
+	Have string // "" when the file is gone, or new
+	Want string
+}
+
+func (e *VersionError) Error() string {
+	if e.Have == "" {
+		return "there is no such file any more"
+	}
+	return "its version is " + e.Have
+}
+
+// Hint says how to go on.
+func (e *VersionError) Hint() string {
+	return "read the file again and make the change on its present content"
+}
+
+// MoveError says which of the two paths of a move is wrong.
+type MoveError struct {
+	Source bool
+	Path   string
+	Err    error
+}
+
+func (e *MoveError) Error() string {
+	if e.Source {
+		return fmt.Sprintf("source: %v", e.Err)
+	}
+	return fmt.Sprintf("destination: %v", e.Err)
+}
+
+// Unwrap gives the error about the path.
+func (e *MoveError) Unwrap() error { return e.Err }
+
+// PartialError is a change of several files that failed half-way and could not
+// be rolled back whole: what remains of it is an entry of the journal.
+type PartialError struct {
+	ID    string // the entry; Undo undoes what it did, or the next start, of a tree that is there in part
+	Cause error  // why the change failed
+	Stuck error  // why it could not be rolled back
+}
+
+func (e *PartialError) Error() string {
+	return fmt.Sprintf("%v; a part of the change could not be taken back: %v", e.Cause, e.Stuck)
+}
+
+// Unwrap gives the cause.
+func (e *PartialError) Unwrap() error { return e.Cause }
+
+// Hint names the entry.
+func (e *PartialError) Hint() string {
+	if e.ID == "" {
+		return ""
+	}
+	return fmt.Sprintf("look at change %s and the files it names, then undo it", e.ID)
+}
+
+// Reason is why a path is not what a change left.
+type Reason uint8
+
+const (
+	ContentChanged Reason = iota + 1 // the file has other content
+	IsGone                           // nothing is there
+	IsThere                          // something is where nothing should be
+	IsOther                          // another kind of entry is there; see Conflict.Found
+	AddedSince                       // an entry of a folder the change made
+	NotInTrash                       // what was deleted is not in the trash any more
+)
+
+// Conflict is a path that is not what a change left.
+type Conflict struct {
+	Path   string `json:"path"`
+	Reason Reason `json:"-"`
+	Found  string `json:"-"` // IsOther: what is there
+}
+
+// Words is the reason as it follows the path in a sentence.
+func (c Conflict) Words() string {
+	switch c.Reason {
+	case ContentChanged:
+		return "changed since"
+	case IsGone:
+		return "no longer exists"
+	case IsThere:
+		return "is taken by something else now"
+	case IsOther:
+		return "is something else now (" + c.Found + ")"
+	case AddedSince:
+		return "was added since"
+	case NotInTrash:
+		return "is not in the trash any more"
+	}
+	return "is not what the change left"
+}
+
+// UndoError refuses to undo a change because files have changed since. Nothing
+// was changed. It is a conflict for errors.Is and fault.CodeOf.
+type UndoError struct {
+	ID    string
+	Paths []Conflict
+}
+
+func (e *UndoError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "change %s can't be taken back", e.ID)
+	for i, p := range e.Paths {
+		if i == 5 {
+			fmt.Fprintf(&b, "; and %d more", len(e.Paths)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s %s %s", []string{":", ";"}[min(i, 1)], fault.Printable(p.Path), p.Words())
+	}
+	return b.String()
+}
+
+// Code is Conflict.
+func (e *UndoError) Code() fault.Code { return fault.Conflict }
+
+// Is makes it a conflict.
+func (e *UndoError) Is(target error) bool { return target == fault.Conflict }
+
+// Hint says how to go on.
+func (e *UndoError) Hint() string {
+	if slices.ContainsFunc(e.Paths, func(p Conflict) bool { return p.Reason == NotInTrash }) {
+		return "the trash was emptied, or it was taken out of it; other changes can be undone by their ids"
+	}
+	return "look at what changed since, or undo the later changes first"
+}
+
+// clip shortens s to about n bytes for a message, at a character, marked.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

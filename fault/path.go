@@ -1,0 +1,115 @@
+package fault
+
+import (
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// PathError is what is wrong with a path: every refusal of the sandbox and of
+// the file system is one.
+type PathError struct {
+	Op   string // "open", "resolve", "replace", …
+	Path string // as the user wrote it, or relative to the root; never our absolute path
+	Kind Code   // may be finer than CodeOf
+	Name string // ProtectedPath: what is protected, as ".obsidian/" or "id_rsa"
+	// Rule is, of a ProtectedPath, the rule of the policy: "secret", "denied" or
+	// "protected".
+	Rule    string
+	Matches []string // AmbiguousPath: the entries in question
+	Err     error    // what the system said, may be nil
+}
+
+func (e *PathError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	b.WriteByte(' ')
+	b.WriteString(Printable(e.Path))
+	b.WriteString(": ")
+	b.WriteString(e.Kind.Words())
+	if e.Name != "" {
+		b.WriteString(": ")
+		b.WriteString(Printable(e.Name))
+	}
+	for i, m := range e.Matches {
+		b.WriteString([]string{": ", ", "}[min(i, 1)])
+		b.WriteString(Printable(m))
+	}
+	if e.Err != nil && e.Err.Error() != e.Kind.Words() {
+		b.WriteString(": ")
+		b.WriteString(e.Err.Error())
+	}
+	return b.String()
+}
+
+// Code returns what kind of error it is.
+func (e *PathError) Code() Code { return e.Kind.Code() }
+
+// Unwrap gives the system's error.
+func (e *PathError) Unwrap() error { return e.Err }
+
+// Is makes errors.Is work for codes, fine and reported, and for the matching
+// errors of package fs.
+func (e *PathError) Is(target error) bool {
+	switch target {
+	case fs.ErrNotExist:
+		return e.Kind == NotFound
+	case fs.ErrExist:
+		return e.Kind == AlreadyExists
+	case fs.ErrPermission:
+		return e.Kind == Permission
+	}
+	code, ok := target.(Code)
+	return ok && (code == e.Kind || code == e.Kind.Code())
+}
+
+// BinaryError says that a file is not text and what it seems to be.
+type BinaryError struct {
+	Type string // "PNG image", or "binary data"
+	Size int64
+}
+
+func (e *BinaryError) Error() string {
+	return "not a text file (" + e.Type + ", " + formatSize(e.Size) + ")"
+}
+
+// Code is NotText.
+func (e *BinaryError) Code() Code { return NotText }
+
+func formatSize(n int64) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1<<10:
+		return strconv.FormatInt(n, 10) + " bytes"
+	}
+	v, unit := float64(n)/1024, 0
+	for v >= 1023.95 && unit < 3 {
+		v, unit = v/1024, unit+1
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64) + [...]string{" KB", " MB", " GB", " TB"}[unit]
+}
+
+// GlobError is a glob that can't be compiled: where and why.
+type GlobError struct {
+	Pattern string
+	Offset  int    // in bytes, of the character Reason speaks of
+	Reason  string // lower case, without the pattern
+}
+
+func (e *GlobError) Error() string {
+	return "glob " + strconv.Quote(e.Pattern) + ": " + e.Reason + " at offset " + strconv.Itoa(e.Offset)
+}
+
+// Code is InvalidPattern.
+func (e *GlobError) Code() Code { return InvalidPattern }
+
+// Printable returns s, quoted with escapes if it holds anything that could
+// forge a line or steer a terminal. It is for messages, not for results.
+func Printable(s string) string {
+	q := strconv.QuoteToGraphic(s)
+	if len(q) == len(s)+2 && q[1:len(q)-1] == s {
+		return s
+	}
+	return q
+}
