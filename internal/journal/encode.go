@@ -339,6 +339,7 @@ func encodeIntent(en *Entry) []byte {
 	e.str(en.Client.Name)
 	e.str(en.Client.Version)
 	e.action(&en.Did)
+	e.bool(true) // no record ends with two zeros; see neverCame
 	return e.b
 }
 
@@ -355,6 +356,9 @@ func decodeIntent(root *rootfs.Root, b []byte) (*Entry, error) {
 	if len(d.b) > 0 { // since format 3
 		en.Client.Name, en.Client.Version = d.str(), d.str()
 		d.action(&en.Did)
+		if !d.bool() {
+			d.fail()
+		}
 	}
 	for _, name := range [...]string{en.owner, en.pack} {
 		if name != "" && (!d.validRel(name) || strings.Contains(name, "/")) {

@@ -23,9 +23,6 @@ func applyDiff(t *testing.T, before, diff string) string {
 	src := splitLines([]byte(before), maxCompared)
 	lines := strings.SplitAfter(diff, "\n")
 	lines = lines[:len(lines)-1]
-	if len(lines) > 0 {
-		lines = lines[2:] // header
-	}
 	var out []string
 	at := 0
 	for i := 0; i < len(lines); {
@@ -193,7 +190,7 @@ func TestDiffTextsIsMinimal(t *testing.T) {
 		if got := applyDiff(t, a, diff); got != b {
 			t.Fatalf("%q to %q gives %q\n%s", a, b, got, diff)
 		}
-		changed := strings.Count(diff, "\n+") + strings.Count(diff, "\n-") - min(1, len(diff))
+		changed := strings.Count(diff, "\n+") + strings.Count(diff, "\n-")
 		la, lb := splitLines([]byte(a), maxCompared), splitLines([]byte(b), maxCompared)
 		if want := len(la) + len(lb) - 2*lcs(la, lb); changed != want {
 			t.Fatalf("%q to %q: %d changed lines, %d would do\n%s", a, b, changed, want, diff)
