@@ -4,9 +4,10 @@ import "bytes"
 
 // blockScanner walks the lines of a note the way CommonMark does: containers
 // (block quotes, list items, footnotes) are matched first, then what is left of
-// the line continues or starts a leaf. Its only purpose is to tell prose from
-// code, so it keeps no tree; each paragraph goes to the inline scanner when it
-// closes.
+// the line continues or starts a leaf. It keeps no tree: the outermost blocks
+// and the list items are recorded, and the text of each paragraph goes to the
+// inline scanner when all lines are read, because a link by reference may stand
+// before its definition.
 type blockScanner struct {
 	text []byte
 	note *Note
@@ -14,17 +15,31 @@ type blockScanner struct {
 	containers []container
 	leaf       leaf
 	fence      fence
-	rawEnd     [][]byte // closers of a raw HTML block, lower case
+	html       htmlKind // of an open HTML block
+	list       byte     // what the markers of the last outermost list have in common
 	para       []Span   // the lines of the open paragraph, line endings included
+	code       Span     // the lines of the open code block
+	jobs       []prose
+	kept       []Span // the lines of jobs, in few pieces
+	refs       map[string]*Link
 
 	noDollars bool // no "$$" closes any more
 	noPercent bool // no "%%" closes any more
+}
+
+// prose is text for the inline scanner.
+type prose struct {
+	lines []Span
+	from  int  // offset in the first line to start at
+	table bool // nothing spans its lines
+	aside bool // text of an HTML block or a comment
 }
 
 type container struct {
 	quote  bool
 	indent int  // columns a list item's content is set in
 	empty  bool // the marker stood alone so far; a blank line ends the item
+	item   int  // 1 + index in Note.Items, 0 for others
 }
 
 type leaf uint8
@@ -89,13 +104,45 @@ func (c cursor) rest() []byte { return c.line[c.pos:] }
 func (b *blockScanner) run(start int) {
 	for at := start; at < len(b.text); {
 		end, next := lineEnd(b.text, at)
-		if resume := b.addLine(at, end, next); resume > 0 {
+		resume := b.addLine(at, end, next)
+		b.extend(at, end)
+		if resume > 0 {
 			at = b.resume(resume)
 			continue
 		}
 		at = next
 	}
 	b.closeLeaf()
+}
+
+// open records that an outermost block begins with the line at an offset.
+func (b *blockScanner) open(kind BlockKind, at int) {
+	if len(b.containers) == 0 {
+		b.note.Blocks = append(b.note.Blocks, Block{Kind: kind, Span: Span{at, at}})
+	}
+}
+
+// extend makes the line part of the block and the list item it belongs to.
+func (b *blockScanner) extend(start, end int) {
+	if len(b.note.Blocks) == 0 {
+		return
+	}
+	for start < end && (b.text[start] == ' ' || b.text[start] == '\t') {
+		start++
+	}
+	if start == end {
+		return
+	}
+	last := &b.note.Blocks[len(b.note.Blocks)-1]
+	last.Span.End = max(last.Span.End, end)
+	for i := len(b.containers) - 1; i >= 0; i-- {
+		if at := b.containers[i].item; at > 0 {
+			if it := &b.note.Items[at-1]; !it.closed {
+				it.Span.End = end
+			}
+			return
+		}
+	}
 }
 
 // lineEnd finds the end of the line's text and the start of the next line.
@@ -115,6 +162,7 @@ func lineEnd(text []byte, at int) (end, next int) {
 // spanned lines. What is left of the line is prose.
 func (b *blockScanner) resume(at int) int {
 	end, next := lineEnd(b.text, at)
+	b.extend(at-2, end) // with the closing marks
 	if len(bytes.TrimSpace(b.text[at:end])) > 0 {
 		b.leaf = paragraph
 		b.para = append(b.para, Span{at, next})
@@ -129,23 +177,23 @@ func (b *blockScanner) addLine(start, end, next int) int {
 	all := matched == len(b.containers)
 
 	if all && b.leaf == fenced {
-		b.fencedLine(c)
+		b.fencedLine(c, start, next)
 		return 0
 	}
-	if all && b.leaf == rawHTML {
-		b.rawLine(c.rest())
+	if _, pos := c.indent(); all && b.leaf == rawHTML && (pos < len(c.line) || b.html < htmlBlock) {
+		b.htmlLine(start+c.pos, end, next)
 		return 0
 	}
 	if !all && b.leaf != paragraph {
 		b.closeTo(matched)
 	}
-	opened := b.openContainers(&c, &matched)
+	opened := b.openContainers(&c, start, &matched)
 	if opened {
 		all = true
 	}
 	cols, pos := c.indent()
 	if pos == len(c.line) { // blank
-		if b.leaf == paragraph {
+		if b.leaf == paragraph || b.leaf == rawHTML {
 			b.closeLeaf()
 		}
 		if !all {
@@ -155,8 +203,12 @@ func (b *blockScanner) addLine(start, end, next int) int {
 	}
 	inPara := b.leaf == paragraph
 	if cols >= 4 && !inPara {
-		b.closeTo(matched)
-		b.leaf = indented
+		if !all || opened || b.leaf != indented {
+			b.closeTo(matched)
+			b.open(BlockCode, start)
+			b.leaf, b.code = indented, Span{start + c.pos, next}
+		}
+		b.code.End = next
 		return 0
 	}
 	if cols < 4 {
@@ -166,6 +218,7 @@ func (b *blockScanner) addLine(start, end, next int) int {
 	}
 	if !inPara {
 		b.closeTo(matched) // else a lazy continuation
+		b.open(BlockParagraph, start)
 	}
 	b.leaf = paragraph
 	b.para = append(b.para, Span{start + c.pos, next})
@@ -207,7 +260,7 @@ func (b *blockScanner) eatQuote(c *cursor, pos, cols int) {
 }
 
 // openContainers starts the containers whose markers stand at the cursor.
-func (b *blockScanner) openContainers(c *cursor, matched *int) bool {
+func (b *blockScanner) openContainers(c *cursor, start int, matched *int) bool {
 	opened := false
 	for *matched < maxContainers {
 		cols, pos := c.indent()
@@ -219,13 +272,15 @@ func (b *blockScanner) openContainers(c *cursor, matched *int) bool {
 		switch {
 		case rest[0] == '>':
 			b.closeTo(*matched)
+			b.open(BlockQuote, start)
 			b.eatQuote(c, pos, cols)
 			b.containers = append(b.containers, container{quote: true})
 		case !isThematicBreak(rest) && listMarker(rest, interrupts) > 0:
 			b.closeTo(*matched)
-			b.openItem(c, pos, cols, listMarker(rest, interrupts))
+			b.openItem(c, start, pos, cols, listMarker(rest, interrupts))
 		case !interrupts && footnoteMarker(rest) > 0:
 			b.closeTo(*matched)
+			b.open(BlockFootnote, start)
 			w := footnoteMarker(rest)
 			c.pos, c.col = pos+w, c.col+cols+w
 			b.containers = append(b.containers, container{indent: 4})
@@ -239,7 +294,22 @@ func (b *blockScanner) openContainers(c *cursor, matched *int) bool {
 }
 
 // openItem starts a list item whose marker of width w stands at pos.
-func (b *blockScanner) openItem(c *cursor, pos, cols, w int) {
+func (b *blockScanner) openItem(c *cursor, start, pos, cols, w int) {
+	kind := c.line[pos+w-1] // of a number what follows it
+	if n := len(b.note.Blocks); len(b.containers) > 0 || n == 0 || b.note.Blocks[n-1].Kind != BlockList || b.list != kind {
+		b.open(BlockList, start)
+	}
+	level := 0
+	for i := range b.containers {
+		if at := b.containers[i].item; at > 0 {
+			b.note.Items[at-1].closed = true
+			level++
+		}
+	}
+	if len(b.containers) == 0 {
+		b.list = kind
+	}
+	b.note.Items = append(b.note.Items, Item{Level: level, Span: Span{start + pos, start + len(c.line)}})
 	c.pos, c.col = pos+w, c.col+cols+w
 	after, end := c.indent()
 	empty := end == len(c.line)
@@ -247,7 +317,7 @@ func (b *blockScanner) openItem(c *cursor, pos, cols, w int) {
 		after = 1
 	}
 	c.skip(after)
-	b.containers = append(b.containers, container{indent: cols + w + after, empty: empty})
+	b.containers = append(b.containers, container{indent: cols + w + after, empty: empty, item: len(b.note.Items)})
 }
 
 // startLeaf tries the blocks that may begin, also inside a paragraph.
@@ -255,11 +325,13 @@ func (b *blockScanner) startLeaf(c cursor, pos, start, end, next, matched int, a
 	rest := c.line[pos:]
 	if f, ok := openFence(rest); ok {
 		b.closeTo(matched)
-		b.leaf, b.fence = fenced, f
+		b.open(BlockCode, start)
+		b.leaf, b.fence, b.code = fenced, f, Span{next, next}
 		return true, 0
 	}
 	if level, from, to := atxHeading(rest); level > 0 {
 		b.closeTo(matched)
+		b.open(BlockHeading, start)
 		b.heading(level, Span{start + pos + from, start + pos + to}, Span{start + pos, end})
 		return true, 0
 	}
@@ -270,42 +342,31 @@ func (b *blockScanner) startLeaf(c cursor, pos, start, end, next, matched int, a
 	}
 	if isThematicBreak(rest) {
 		b.closeTo(matched)
+		b.open(BlockBreak, start)
 		return true, 0
 	}
 	switch rest[0] {
 	case '<':
-		return b.startHTML(rest, start+pos, matched)
+		kind := startsHTML(rest, b.leaf != paragraph)
+		if kind == noHTML {
+			return false, 0
+		}
+		b.closeTo(matched)
+		b.open(BlockHTML, start)
+		b.leaf, b.html = rawHTML, kind
+		b.htmlLine(start+pos, end, next)
+		return true, 0
 	case '$', '%':
 		if resume := b.spanningBlock(rest, start+pos, next); resume > 0 {
 			b.closeTo(matched)
+			if rest[0] == '%' {
+				b.open(BlockComment, start)
+				b.commentText(start+pos+2, resume-2)
+			} else {
+				b.open(BlockMath, start)
+			}
 			return true, resume
 		}
-	}
-	return false, 0
-}
-
-// startHTML handles what begins at a line start and hides its content: comments
-// and the elements whose content is not markdown.
-func (b *blockScanner) startHTML(rest []byte, at, matched int) (bool, int) {
-	if bytes.HasPrefix(rest, []byte("<!--")) {
-		b.closeTo(matched)
-		if i := bytes.Index(b.text[at+4:], []byte("-->")); i >= 0 {
-			return true, at + 4 + i + 3
-		}
-		return true, len(b.text) // never closed: a comment to the end
-	}
-	for _, name := range []string{"script", "pre", "style", "textarea"} {
-		if !hasPrefixFold(rest[1:], name) {
-			continue
-		}
-		if tail := rest[1+len(name):]; len(tail) > 0 && tail[0] != ' ' && tail[0] != '\t' && tail[0] != '>' {
-			continue
-		}
-		b.closeTo(matched)
-		b.leaf = rawHTML
-		b.rawEnd = [][]byte{[]byte("</script>"), []byte("</pre>"), []byte("</style>"), []byte("</textarea>")}
-		b.rawLine(rest)
-		return true, 0
 	}
 	return false, 0
 }
@@ -314,14 +375,16 @@ func hasPrefixFold(s []byte, prefix string) bool {
 	return len(s) >= len(prefix) && bytes.EqualFold(s[:len(prefix)], []byte(prefix))
 }
 
-func (b *blockScanner) rawLine(line []byte) {
-	lower := bytes.ToLower(line)
-	for _, end := range b.rawEnd {
-		if bytes.Contains(lower, end) {
-			b.leaf = noLeaf
-			return
-		}
+// commentText keeps the lines of a comment for the inline scanner: Obsidian
+// shows nothing of it, but knows its links and tags.
+func (b *blockScanner) commentText(at, to int) {
+	p := prose{table: true, aside: true}
+	for at < to {
+		_, next := lineEnd(b.text[:to], at)
+		p.lines = append(p.lines, Span{at, next})
+		at = next
 	}
+	b.jobs = append(b.jobs, p)
 }
 
 // spanningBlock handles "$$" and "%%" at the start of a line whose closer stands
@@ -347,16 +410,18 @@ func (b *blockScanner) spanningBlock(rest []byte, at, next int) int {
 	return next + i + 2
 }
 
-func (b *blockScanner) fencedLine(c cursor) {
+func (b *blockScanner) fencedLine(c cursor, start, next int) {
 	cols, pos := c.indent()
-	if cols >= 4 {
-		return
-	}
 	rest := bytes.TrimRight(c.line[pos:], " \t")
 	n := countByte(rest, b.fence.char)
-	if n >= b.fence.size && n == len(rest) {
-		b.leaf = noLeaf
+	if cols < 4 && n >= b.fence.size && n == len(rest) {
+		b.closeLeaf()
+		return
 	}
+	if b.code.Len() == 0 {
+		b.code.Start = start + c.pos
+	}
+	b.code.End = next
 }
 
 // closeTo ends the leaf and every container beyond the first n.
@@ -367,36 +432,87 @@ func (b *blockScanner) closeTo(n int) {
 	}
 }
 
-// closeLeaf ends the open leaf and scans a paragraph's text.
+// closeLeaf ends the open leaf and keeps a paragraph's text for the inline
+// scanner.
 func (b *blockScanner) closeLeaf() {
-	if b.leaf == paragraph {
-		lines := b.para
-		b.para = b.para[:0]
-		b.prose(lines, true)
+	switch b.leaf {
+	case paragraph:
+		b.closeParagraph()
+	case fenced, indented:
+		if b.code.Len() > 0 {
+			b.note.Code = append(b.note.Code, b.code)
+		}
+	case rawHTML:
+		if len(b.para) > 0 {
+			b.later(prose{lines: b.para, aside: true})
+		}
 	}
+	b.para = b.para[:0]
 	b.leaf = noLeaf
 }
 
-// prose hands lines of text to the inline scanner: as one text, or row by row
-// where they are a table, since nothing spans the cells of a table.
-func (b *blockScanner) prose(lines []Span, defs bool) {
-	if len(lines) == 0 {
-		return
-	}
-	if len(lines) > 1 && isDelimiterRow(lines[1].In(b.text)) {
-		for _, l := range lines {
-			b.inline([]Span{l}, false)
+// closeParagraph takes the definitions a paragraph starts with; the rest is
+// prose, or the rows of a table.
+func (b *blockScanner) closeParagraph() {
+	if len(b.para) > 1 && isDelimiterRow(b.para[1].In(b.text)) {
+		if last := &b.note.Blocks[len(b.note.Blocks)-1]; len(b.containers) == 0 && last.Kind == BlockParagraph {
+			last.Kind = BlockTable
 		}
+		b.later(prose{lines: b.para, table: true})
 		return
 	}
-	b.inline(lines, defs)
+	b.later(prose{lines: b.para, from: b.definitions()})
 }
 
-func (b *blockScanner) inline(lines []Span, defs bool) {
-	s := inlineScanner{p: b.joined(lines), off: lines[0].Start, note: b.note}
-	if defs {
-		s.definitions()
+// later keeps text until all definitions are known.
+func (b *blockScanner) later(p prose) {
+	at := len(b.kept)
+	b.kept = append(b.kept, p.lines...)
+	p.lines = b.kept[at:len(b.kept):len(b.kept)]
+	b.jobs = append(b.jobs, p)
+}
+
+// definitions records the definitions at the start of the open paragraph and
+// returns where they end.
+func (b *blockScanner) definitions() int {
+	if c := bytes.TrimLeft(b.para[0].In(b.text), " \t"); len(c) == 0 || c[0] != '[' {
+		return 0
 	}
+	p, at := b.joined(b.para), 0
+	for {
+		l, end, ok := parseDefinition(p, at)
+		if !ok {
+			return at
+		}
+		label := foldLabel(l.AliasSpan.In(p))
+		l.move(b.para[0].Start)
+		b.note.Links = append(b.note.Links, l)
+		if b.refs == nil {
+			b.refs = map[string]*Link{}
+		}
+		if b.refs[label] == nil {
+			b.refs[label] = &l
+		}
+		at = end
+	}
+}
+
+// inlines scans the text that was kept.
+func (b *blockScanner) inlines() {
+	for _, p := range b.jobs {
+		if !p.table {
+			b.inline(p.lines, p)
+			continue
+		}
+		for i := range p.lines {
+			b.inline(p.lines[i:i+1], p)
+		}
+	}
+	b.jobs = nil
+}
+
+func (b *blockScanner) inline(lines []Span, p prose) {
+	s := inlineScanner{p: b.joined(lines), off: lines[0].Start, note: b.note, refs: b.refs, i: p.from, aside: p.aside}
 	s.run()
 }
 
@@ -422,8 +538,10 @@ func (b *blockScanner) joined(lines []Span) []byte {
 }
 
 func (b *blockScanner) heading(level int, text, whole Span) {
-	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(text.In(b.text)), Span: whole})
-	b.inline([]Span{text}, false)
+	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(text.In(b.text)), Span: whole, TextSpan: text, Nested: len(b.containers) > 0})
+	if text.Len() > 0 {
+		b.later(prose{lines: []Span{text}})
+	}
 }
 
 // setext turns the open paragraph into a heading that ends at end. Definitions
@@ -441,7 +559,13 @@ func (b *blockScanner) setext(level, end int) bool {
 	if len(text) == 0 {
 		return false
 	}
-	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(text), Span: Span{b.para[0].Start + at, end}})
+	from, to := trim(p, at, len(p))
+	off := b.para[0].Start
+	b.note.Headings = append(b.note.Headings, Heading{Level: level, Text: string(text), Span: Span{off + at, end},
+		TextSpan: Span{off + from, off + to}, Nested: len(b.containers) > 0, Setext: true})
 	b.closeLeaf()
+	if len(b.containers) == 0 {
+		b.note.Blocks[len(b.note.Blocks)-1].Kind = BlockHeading
+	}
 	return true
 }

@@ -45,7 +45,7 @@ func FuzzScan(f *testing.F) {
 				t.Fatalf("tag %q", x.Name)
 			}
 		}
-		for _, b := range n.Blocks {
+		for _, b := range n.BlockIDs {
 			if string(b.Span.In(text)) != "^"+b.ID {
 				t.Fatalf("block %q", b.ID)
 			}

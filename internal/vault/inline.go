@@ -11,10 +11,12 @@ import (
 // is text. Every search for a closer is remembered, so a paragraph of openers
 // costs linear time (TestScanIsLinear).
 type inlineScanner struct {
-	p    []byte
-	off  int // of p in the note
-	i    int
-	note *Note
+	p     []byte
+	off   int // of p in the note
+	i     int
+	note  *Note
+	refs  map[string]*Link // definitions by label, see foldLabel
+	aside bool             // text of an HTML block or a comment
 
 	brackets []bracket
 	inactive int // brackets below this index can't become links: links don't nest
@@ -23,7 +25,8 @@ type inlineScanner struct {
 	ticks map[int][]int // starts of backtick runs by length, ascending
 
 	wikiClose, wikiOpen, newline seeker
-	percent, dollars, commentEnd seeker
+	dollars, commentEnd, infoEnd seeker
+	dataEnd, declEnd             seeker
 	mathClose                    int // no "$" before this may close a formula
 }
 
@@ -63,8 +66,6 @@ func (s *inlineScanner) run() {
 			}
 		case '`':
 			s.codeSpan()
-		case '%':
-			s.comment()
 		case '$':
 			s.math()
 		case '<':
@@ -92,14 +93,19 @@ func (s *inlineScanner) run() {
 }
 
 // special marks the bytes run looks at; between them it only skips.
-var special = [256]bool{'\\': true, '`': true, '%': true, '$': true, '<': true, '!': true, '[': true, ']': true, '#': true, '^': true, 'h': true, 'H': true}
+var special = [256]bool{'\\': true, '`': true, '$': true, '<': true, '!': true, '[': true, ']': true, '#': true, '^': true, 'h': true, 'H': true}
 
 func isPunct(c byte) bool {
 	return '!' <= c && c <= '/' || ':' <= c && c <= '@' || '[' <= c && c <= '`' || '{' <= c && c <= '~'
 }
 
 func (s *inlineScanner) codeSpan() {
-	n := countByte(s.p[s.i:], '`')
+	start, n := s.i, countByte(s.p[s.i:], '`')
+	defer func() {
+		if s.i > start+n && !s.aside {
+			s.note.Code = append(s.note.Code, s.shift(Span{start, s.i}))
+		}
+	}()
 	// The closer is nearly always the next run; only a paragraph full of runs
 	// of other lengths needs the table.
 	for j, tries := s.i+n, 0; tries < 4 && s.ticks == nil; tries++ {
@@ -135,17 +141,6 @@ func (s *inlineScanner) codeSpan() {
 	s.i += n
 	if len(runs) > 0 {
 		s.i = runs[0] + n
-	}
-}
-
-func (s *inlineScanner) comment() {
-	if s.i+1 >= len(s.p) || s.p[s.i+1] != '%' {
-		s.i++
-		return
-	}
-	s.i += 2
-	if end := s.percent.next(s.p, s.i, "%%"); end < len(s.p) {
-		s.i = end + 2
 	}
 }
 
@@ -186,11 +181,15 @@ func (s *inlineScanner) nextMathClose(from int) int {
 // angle handles <https://…>, HTML comments and tags; attributes are not prose.
 func (s *inlineScanner) angle() {
 	rest := s.p[s.i:]
-	if bytes.HasPrefix(rest, []byte("<!--")) {
-		if end := s.commentEnd.next(s.p, s.i+4, "-->"); end < len(s.p) {
-			s.i = end + 3
-			return
-		}
+	switch {
+	case bytes.HasPrefix(rest, []byte("<!-->")), bytes.HasPrefix(rest, []byte("<!--->")):
+		s.i += bytes.IndexByte(rest, '>') + 1
+		return
+	case bytes.HasPrefix(rest, []byte("<!--")) && s.skipTo(&s.commentEnd, 4, "-->"),
+		bytes.HasPrefix(rest, []byte("<?")) && s.skipTo(&s.infoEnd, 2, "?>"),
+		bytes.HasPrefix(rest, []byte("<![CDATA[")) && s.skipTo(&s.dataEnd, 9, "]]>"),
+		len(rest) > 2 && rest[1] == '!' && isLetter(rest[2]) && s.skipTo(&s.declEnd, 2, ">"):
+		return
 	}
 	if n := autolink(rest); n > 0 {
 		s.external(Span{s.i, s.i + n}, Span{s.i + 1, s.i + n - 1})
@@ -200,11 +199,21 @@ func (s *inlineScanner) angle() {
 	s.i += max(1, htmlTag(rest))
 }
 
+// skipTo moves after the next closer that stands at least so many bytes on.
+func (s *inlineScanner) skipTo(k *seeker, after int, closer string) bool {
+	end := k.next(s.p, s.i+after, closer)
+	if end == len(s.p) {
+		return false
+	}
+	s.i = end + len(closer)
+	return true
+}
+
 // autolink returns the length of <scheme:…> at the start of s, 0 for none.
 func autolink(s []byte) int {
 	n := schemeLen(s[1:])
 	if n == 0 {
-		return 0
+		return mailAutolink(s)
 	}
 	for i := 1 + n; i < len(s); i++ {
 		switch c := s[i]; {
@@ -216,6 +225,36 @@ func autolink(s []byte) int {
 	}
 	return 0
 }
+
+// mailAutolink returns the length of <name@host> at the start of s, 0 for none.
+func mailAutolink(s []byte) int {
+	i := 1
+	for i < len(s) && (isAlnum(s[i]) || bytes.IndexByte([]byte(".!#$%&'*+/=?^_`{|}~-"), s[i]) >= 0) {
+		i++
+	}
+	if i == 1 || i >= len(s) || s[i] != '@' {
+		return 0
+	}
+	for {
+		i++
+		label := i
+		for i < len(s) && (isAlnum(s[i]) || s[i] == '-') {
+			i++
+		}
+		if i == label || i-label > 63 || s[label] == '-' || s[i-1] == '-' || i >= len(s) {
+			return 0
+		}
+		switch s[i] {
+		case '>':
+			return i + 1
+		case '.':
+		default:
+			return 0
+		}
+	}
+}
+
+func isAlnum(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
 // schemeLen returns the length of a URL scheme with its colon, 0 for none. One
 // letter is a Windows drive, not a scheme.
@@ -237,45 +276,10 @@ func schemeLen(s []byte) int {
 	return 0
 }
 
-// htmlTag returns the length of the tag at the start of s, 0 if it is none.
-func htmlTag(s []byte) int {
-	i := 1
-	if i < len(s) && s[i] == '/' {
-		i++
-	}
-	name := i
-	for i < len(s) && (isLetter(s[i]) || i > name && (s[i] == '-' || '0' <= s[i] && s[i] <= '9')) {
-		i++
-	}
-	if i == name {
-		return 0
-	}
-	for i < len(s) {
-		switch c := s[i]; {
-		case c == '>':
-			return i + 1
-		case c == '"' || c == '\'':
-			if s[i-1] != '=' {
-				return 0
-			}
-			j := bytes.IndexByte(s[i+1:], c)
-			if j < 0 {
-				return 0
-			}
-			i += j + 2
-		case isBlank(c) || isLetter(c) || '0' <= c && c <= '9' || bytes.IndexByte([]byte("=/:_.-#%?&;,"), c) >= 0:
-			i++
-		default:
-			return 0
-		}
-	}
-	return 0
-}
-
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func (s *inlineScanner) external(whole, path Span) {
-	s.note.Links = append(s.note.Links, Link{Kind: Autolink, External: true,
+	s.note.Links = append(s.note.Links, Link{Kind: Autolink, External: true, aside: s.aside,
 		Span: s.shift(whole), PathSpan: s.shift(path), SubpathSpan: s.shift(Span{path.End, path.End}),
 		AliasSpan: s.shift(Span{path.End, path.End}), Path: string(path.In(s.p))})
 }
@@ -350,7 +354,7 @@ func (s *inlineScanner) blockID() {
 		end++
 	}
 	if j > s.i && (end == len(s.p) || s.p[end] == '\n') {
-		s.note.Blocks = append(s.note.Blocks, BlockID{ID: string(s.p[s.i:j]), Span: s.shift(Span{start, j})})
+		s.note.BlockIDs = append(s.note.BlockIDs, BlockID{ID: string(s.p[s.i:j]), Span: s.shift(Span{start, j})})
 		s.i = end
 	}
 }

@@ -31,7 +31,7 @@ func (s *inlineScanner) wiki() bool {
 	if s.i > 0 && s.bang == s.i-1 {
 		l.Embed, start = true, s.i-1
 	}
-	l.Span = Span{start, end + 2}
+	l.Span, l.aside = Span{start, end + 2}, s.aside
 	l.move(s.off)
 	s.note.Links = append(s.note.Links, l)
 	s.i = end + 2
@@ -55,6 +55,10 @@ func parseWiki(p []byte, from, end int) (Link, bool) {
 		return l, false
 	}
 	a, z := trim(p, from, targetEnd)
+	if a == z && targetEnd < end { // [[|x]]: to Obsidian the bar is part of the target
+		a, z = trim(p, from, end)
+		l.AliasSpan, l.table = Span{end, end}, false
+	}
 	if a == z {
 		return l, false
 	}
@@ -94,21 +98,29 @@ func (s *inlineScanner) close() {
 	s.brackets = s.brackets[:n-1]
 	active := b.image || n-1 >= s.inactive
 	s.inactive = min(s.inactive, n-1)
-	if !active || s.i >= len(s.p) || s.p[s.i] != '(' {
-		return
-	}
-	d, ok := parseInlineDestination(s.p, s.i+1)
-	if !ok {
+	if !active {
 		return
 	}
 	start := b.at
 	if b.image {
 		start--
-	} else {
+	}
+	var d destination
+	ok := false
+	if s.i < len(s.p) && s.p[s.i] == '(' {
+		d, ok = parseInlineDestination(s.p, s.i+1)
+	}
+	if !ok {
+		if s.use(b, start, at) && !b.image {
+			s.inactive = n - 1
+		}
+		return
+	}
+	if !b.image {
 		s.inactive = n - 1
 	}
 	l := d.link(s.p)
-	l.Kind, l.Embed = Markdown, b.image
+	l.Kind, l.Embed, l.aside = Markdown, b.image, s.aside
 	l.Span, l.AliasSpan = Span{start, d.end}, Span{b.at + 1, at}
 	l.Alias = string(l.AliasSpan.In(s.p))
 	l.move(s.off)
@@ -116,17 +128,57 @@ func (s *inlineScanner) close() {
 	s.i = d.end
 }
 
-// definitions takes the [label]: destination lines a paragraph starts with.
-func (s *inlineScanner) definitions() {
-	for {
-		l, end, ok := parseDefinition(s.p, s.i)
-		if !ok {
-			return
-		}
-		l.move(s.off)
-		s.note.Links = append(s.note.Links, l)
-		s.i = end
+// use takes a link by reference whose text ends at the bracket at an offset.
+func (s *inlineScanner) use(b bracket, start, at int) bool {
+	if len(s.refs) == 0 {
+		return false
 	}
+	label, end := Span{b.at + 1, at}, at+1
+	if next, ok := labelEnd(s.p, at+1); ok {
+		if end = next; len(bytes.TrimSpace(s.p[at+2:next-1])) > 0 {
+			label = Span{at + 2, next - 1}
+		} else if next > at+3 {
+			return false // [ ] is no label
+		}
+	}
+	if closer, ok := labelEnd(s.p, label.Start-1); !ok || closer != label.End+1 {
+		return false
+	}
+	def := s.refs[foldLabel(label.In(s.p))]
+	if def == nil {
+		return false
+	}
+	if s.aside {
+		return false
+	}
+	s.note.Uses = append(s.note.Uses, Use{Span: s.shift(Span{start, end}), Label: string(label.In(s.p)), Image: b.image, Path: def.Path})
+	s.i = end
+	return true
+}
+
+// labelEnd returns the offset after the label "[…]" at an offset: no bracket in
+// it without a backslash, at most 999 characters.
+func labelEnd(p []byte, at int) (int, bool) {
+	if at >= len(p) || p[at] != '[' {
+		return 0, false
+	}
+	for i := at + 1; i < len(p) && i-at < 1000; i++ {
+		switch p[i] {
+		case '[':
+			return 0, false
+		case ']':
+			return i + 1, true
+		case '\\':
+			i++
+		}
+	}
+	return 0, false
+}
+
+// foldLabel maps labels that count as equal to one string.
+func foldLabel(label []byte) string {
+	s := fold(string(bytes.Join(bytes.Fields(label), []byte(" "))))
+	return strings.NewReplacer("ß", "ss", "ẞ", "ss").Replace(s)
 }
 
 func parseDefinition(p []byte, at int) (l Link, end int, ok bool) {

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"bytes"
+	"slices"
 	"sort"
 )
 
@@ -51,14 +52,50 @@ type Link struct {
 
 	quote quoting
 	angle bool // the destination stands in < >
+	aside bool // in the text of an HTML block or a comment
 	table bool // the alias is set off by \|
 }
 
 // Heading is an ATX or setext heading.
 type Heading struct {
-	Level int // 1 to 6
-	Text  string
-	Span  Span // its lines, without the last line ending
+	Level    int // 1 to 6
+	Text     string
+	Span     Span // its lines, without the last line ending
+	TextSpan Span // without the marks
+	Setext   bool // underlined
+	Nested   bool // inside a quote or a list: it begins no section
+}
+
+// BlockKind is what an outermost block is.
+type BlockKind uint8
+
+// The kinds of blocks.
+const (
+	BlockParagraph BlockKind = iota
+	BlockHeading
+	BlockCode
+	BlockList
+	BlockQuote
+	BlockHTML
+	BlockTable
+	BlockMath
+	BlockComment
+	BlockBreak
+	BlockFootnote
+)
+
+// Block is a block that is in no other: its lines, without the last line ending.
+type Block struct {
+	Kind BlockKind
+	Span Span
+}
+
+// Item is a list item from its marker on, up to the items within it.
+type Item struct {
+	Level int // 0 for an item of an outermost list
+	Span  Span
+
+	closed bool // an item within it has begun
 }
 
 // Tag is an inline #tag, Name without the #.
@@ -73,14 +110,29 @@ type BlockID struct {
 	Span Span
 }
 
-// Note is what a note's text contains, in order of appearance. Code, comments
-// (%%…%% and HTML) and math are passed over.
+// Use is a link by reference, [text][label], [label][] or [label], whose label
+// is defined in the note. Where it leads stands in the definition, a [Link] of
+// kind [Reference].
+type Use struct {
+	Span  Span
+	Label string
+	Image bool
+	Path  string // of the definition, as in Link
+}
+
+// Note is what a note's text contains, in order of appearance. HTML comments and
+// math are passed over; code is listed and nothing is looked for in it. The
+// links and tags in %%comments%% count, as they do in Obsidian.
 type Note struct {
 	FrontMatter FrontMatter
 	Headings    []Heading
 	Links       []Link
+	Uses        []Use
 	Tags        []Tag
-	Blocks      []BlockID
+	BlockIDs    []BlockID
+	Code        []Span // code spans with their ticks, the lines of code blocks
+	Blocks      []Block
+	Items       []Item
 }
 
 // Title is the text of the first level 1 heading, "" for none.
@@ -108,6 +160,8 @@ func Scan(text []byte) *Note {
 func (n *Note) scanBody(text []byte, start int) {
 	b := blockScanner{text: text, note: n}
 	b.run(start)
+	b.inlines()
+	slices.SortFunc(n.Code, func(a, b Span) int { return a.Start - b.Start }) // blocks came first
 	// A link ends after the links in its text, but starts before them.
 	sortLinks(n.Links)
 	n.dropTagsInLinks()

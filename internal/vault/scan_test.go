@@ -49,7 +49,8 @@ func TestScanLinks(t *testing.T) {
 		{"two on a line", "[[a]][[b]]", "wiki:a wiki:b"},
 		{"innermost of a row of brackets", "[[[[a]] [[b [[c]]", "wiki:a wiki:c"},
 		{"not across lines", "[[a\nb]]", ""},
-		{"empty", "[[]] [[|x]] [[ ]]", ""},
+		{"empty", "[[]] [[ ]]", ""},
+		{"a bar without a target is the target", "[[|x]] [[|#y]]", "wiki:|x wiki:|#y"},
 		{"escaped", `\[[a]] \[b](c)`, ""},
 		{"escaped bang is no embed", `\![[a]]`, "wiki:a"},
 		{"bracket in target", "[[a]b]]", ""},
@@ -98,8 +99,8 @@ func TestScanLinks(t *testing.T) {
 		{"indentation in a paragraph is text", "x\n    [[a]]", "wiki:a"},
 		{"indented list is text", "- x\n    - [[a]]\n        - [[b]]", "wiki:a wiki:b"},
 		{"indented code in list", "- x\n\n      [[a]]\n\n  [[b]]", "wiki:b"},
-		{"comment", "a %%[[a]]%% [[b]]", "wiki:b"},
-		{"block comment", "%%\n[[a]]\n\n[[b]]\n%% [[c]]\n\n[[d]]", "wiki:c wiki:d"},
+		{"comment", "a %%[[a]]%% [[b]]", "wiki:a wiki:b"},
+		{"block comment", "%%\n[[a]]\n\n[[b]]\n%% [[c]]\n\n[[d]]", "wiki:a wiki:b wiki:c wiki:d"},
 		{"unclosed comment is text", "%% [[a]]\n\n[[b]]", "wiki:a wiki:b"},
 		{"html comment", "a <!-- [[a]] --> [[b]]", "wiki:b"},
 		{"html comment block", "<!--\n[[a]]\n\n[[b]]\n--> [[c]]\n", "wiki:c"},
@@ -164,7 +165,7 @@ func TestHeadingsTagsBlocks(t *testing.T) {
 		}
 		got = append(got, "#"+x.Name)
 	}
-	for _, b := range n.Blocks {
+	for _, b := range n.BlockIDs {
 		got = append(got, string(b.Span.In(text)))
 	}
 	want := []string{"1 One", "2 Two lines", "3 Three ^h-id", "#tag", "#a/b-c_d", "#1a", "#p", "#é", "^h-id", "^id1", "^id2", "^alone"}
