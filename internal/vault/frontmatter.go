@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -156,6 +157,7 @@ func stringsOf(text []byte, spaces bool, keys ...string) []string {
 // result; where that can't be had the error is [ErrUnsafeSplice].
 func SetProperty(text []byte, key string, value any) ([]Splice, error) {
 	fm := FindFrontMatter(text)
+	value = plainDates(value)
 	entry, err := renderEntry(key, value)
 	if err != nil {
 		return nil, err
@@ -181,6 +183,26 @@ func SetProperty(text []byte, key string, value any) ([]Splice, error) {
 		s = place.replace(yml, entry[:len(entry)-len(eol)], eol)
 	}
 	return checked(yml, root, key, s, fm.YAML.Start, value, false)
+}
+
+// plainDates makes dates given as text dates without quotes, as Obsidian writes
+// them.
+func plainDates(value any) any {
+	switch v := value.(type) {
+	case string:
+		for _, layout := range []string{"2006-01-02", "2006-01-02T15:04:05"} {
+			if _, err := time.Parse(layout, v); err == nil {
+				return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: v}
+			}
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = plainDates(v[i])
+		}
+		return out
+	}
+	return value
 }
 
 // RemoveProperty returns the splices that take key out with its value; none

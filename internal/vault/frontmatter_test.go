@@ -50,6 +50,8 @@ func TestSetProperty(t *testing.T) {
 		{"block text", "---\na: |\n  one\n\n  two\nb: 1\n---\n", "a", "z", "---\na: z\nb: 1\n---\n"},
 		{"empty value", "---\na:\nb: 1\n---\n", "a", "z", "---\na: z\nb: 1\n---\n"},
 		{"empty value with comment", "---\na: # c\nb: 1\n---\n", "a", "z", "---\na: z # c\nb: 1\n---\n"},
+		{"date", "---\na: x # c\n---\n", "a", "2024-02-03", "---\na: 2024-02-03 # c\n---\n"},
+		{"time", "---\na: x\n---\n", "a", []any{"2024-02-03T10:00:00"}, "---\na:\n  - 2024-02-03T10:00:00\n---\n"},
 		{"true", "---\na: x\n---\n", "a", true, "---\na: true\n---\n"},
 		{"null", "---\na: x\n---\n", "a", nil, "---\na: null\n---\n"},
 		{"mapping", "---\na: {x: 1}\nb: 2\n---\n", "a", map[string]any{"z": 2}, "---\na:\n  z: 2\nb: 2\n---\n"},
@@ -172,4 +174,51 @@ func FuzzFrontMatter(f *testing.F) {
 			t.Fatalf("other keys changed: %q → %q", text, out)
 		}
 	})
+}
+
+func TestAddToProperty(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		value      any
+		first      bool
+		want       string
+	}{
+		{"item", "---\na:\n- x # why\nb: 1\n---\n", "v", false, "---\na:\n- x # why\n- v\nb: 1\n---\n"},
+		{"items, indented", "---\na:\n    - 2024-01-02\n    - 'q'\n---\n", []any{"v", 3}, false, "---\na:\n    - 2024-01-02\n    - 'q'\n    - v\n    - 3\n---\n"},
+		{"flow list", "---\na: [x, y] # c\n---\n", "z", false, "---\na: [x, y, z] # c\n---\n"},
+		{"first", "---\na:\n  - x\n---\n", "v", true, "---\na:\n  - v\n  - x\n---\n"},
+		{"crlf", "---\r\na:\r\n  - x\r\n---\r\n", "v", false, "---\r\na:\r\n  - x\r\n  - v\r\n---\r\n"},
+		{"text", "---\na: x # c\n---\n", "y", false, "---\na: xy # c\n---\n"},
+		{"missing", "---\nb: 1\n---\n", []any{"v"}, false, "---\nb: 1\na:\n  - v\n---\n"},
+		{"empty", "---\na:\n---\n", "v", false, "---\na: v\n---\n"},
+		{"no front matter", "text\n", "v", false, "---\na: v\n---\ntext\n"},
+	} {
+		splices, err := AddToProperty([]byte(c.text), "a", c.value, c.first)
+		got, err2 := ApplySplices([]byte(c.text), splices)
+		if err != nil || err2 != nil || string(got) != c.want {
+			t.Errorf("%s: got %q, %v, %v, want %q", c.name, got, err, err2, c.want)
+		}
+	}
+	if _, err := AddToProperty([]byte("---\na: 1\n---\n"), "a", 2, false); !errors.Is(err, ErrNotMergeable) {
+		t.Errorf("a number to a number: %v", err)
+	}
+}
+
+func TestRenameProperty(t *testing.T) {
+	for _, c := range []struct{ name, text, to, want string }{
+		{"plain", "---\n# c\na:   1 # why\nb: 2\n---\nx", "z z", "---\n# c\nz z:   1 # why\nb: 2\n---\nx"},
+		{"quoted", "---\n\"a\": [1]\n---\n", "z", "---\nz: [1]\n---\n"},
+		{"needs quotes", "---\na: 1\n---\n", "x: y", "---\n'x: y': 1\n---\n"},
+		{"missing", "---\nb: 1\n---\n", "z", "---\nb: 1\n---\n"},
+		{"block", "---\r\na:\r\n  - x\r\nb: 1\r\n---\r\n", "z", "---\r\nz:\r\n  - x\r\nb: 1\r\n---\r\n"},
+	} {
+		splices, err := RenameProperty([]byte(c.text), "a", c.to)
+		got, err2 := ApplySplices([]byte(c.text), splices)
+		if err != nil || err2 != nil || string(got) != c.want {
+			t.Errorf("%s: got %q, %v, %v, want %q", c.name, got, err, err2, c.want)
+		}
+	}
+	if _, err := RenameProperty([]byte("---\na: 1\nb: 2\n---\n"), "a", "b"); !errors.Is(err, ErrUnsafeSplice) {
+		t.Errorf("onto another: %v", err)
+	}
 }

@@ -23,6 +23,7 @@ type Graph struct {
 type source struct {
 	path    string
 	targets []target
+	self    int // links to its own headings and blocks, which name no file
 }
 
 // target is one distinct link path of a source.
@@ -90,6 +91,79 @@ func (g *Graph) Backlinks(path string) []string {
 	return out
 }
 
+// Ref is a link of a file, as often as it stands there.
+type Ref struct {
+	Source string
+	Link   string // the path as written, "" for the file itself
+	Target string // the file it means, "" for none
+	Count  int
+}
+
+// Outgoing returns the links of a file, in the order they first stand there.
+func (g *Graph) Outgoing(path string) []Ref {
+	s := g.sources[path]
+	if s == nil {
+		return nil
+	}
+	var out []Ref
+	v := view{base: g.index}
+	if s.self > 0 {
+		out = append(out, Ref{Source: path, Target: path, Count: s.self})
+	}
+	for _, t := range s.targets {
+		p, _ := v.resolveTarget(path, t.path, t.exact)
+		out = append(out, Ref{Source: path, Link: t.path, Target: p, Count: t.count})
+	}
+	return out
+}
+
+// Unresolved returns the links that mean no file, by source.
+func (g *Graph) Unresolved() []Ref {
+	var out []Ref
+	for _, path := range slices.Sorted(maps.Keys(g.sources)) {
+		for _, r := range g.Outgoing(path) {
+			if r.Target == "" {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// Orphans returns the notes that no other file links to, in path order.
+func (g *Graph) Orphans() []string {
+	linked := map[string]bool{}
+	v := view{base: g.index}
+	for _, s := range g.sources {
+		for _, t := range s.targets {
+			if p, ok := v.resolveTarget(s.path, t.path, t.exact); ok && p != s.path {
+				linked[p] = true
+			}
+		}
+	}
+	var out []string
+	for _, list := range g.index.paths {
+		for _, p := range list {
+			if isNote(p) && !linked[p] {
+				out = append(out, p)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// ResolveLink returns the file a link in source means.
+func (ix *Index) ResolveLink(source string, l *Link) (string, bool) {
+	if l.External {
+		return "", false
+	}
+	return view{base: ix}.resolveTarget(source, l.Path, l.Kind == CanvasFile)
+}
+
+// NameKey is what a file and every link that could mean it have in common.
+func NameKey(path string) string { return nameKey(path) }
+
 // nameKey is what a file and every link that could mean it have in common: the
 // folded name without ".md". A link's two spellings share it too.
 func nameKey(path string) string {
@@ -111,6 +185,9 @@ func (g *Graph) setLinks(path string, links []Link) {
 	seen := map[target]int{}
 	for _, l := range links {
 		if l.External || l.Path == "" {
+			if !l.External && l.Subpath != "" {
+				s.self++
+			}
 			continue
 		}
 		t := target{path: l.Path, exact: l.Kind == CanvasFile}
@@ -131,7 +208,7 @@ func (g *Graph) setLinks(path string, links []Link) {
 			g.refs[t.key] = append(list, s)
 		}
 	}
-	if len(s.targets) > 0 {
+	if len(s.targets) > 0 || s.self > 0 {
 		g.sources[path] = s
 	}
 }

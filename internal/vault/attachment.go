@@ -1,0 +1,60 @@
+package vault
+
+import "strings"
+
+// attachmentFolder is where the attachments of a note are kept, and whether that
+// depends on where the note is.
+func (s *Settings) attachmentFolder(note string) (folder string, follows bool) {
+	p := s.AttachmentFolderPath
+	switch {
+	case p == "./" || p == ".":
+		return dir(note), true
+	case strings.HasPrefix(p, "./"):
+		return join(dir(note), strings.Trim(p[2:], "/")), true
+	}
+	return strings.Trim(p, "/"), false
+}
+
+// Attachments returns the moves of the files that go with a note: those it links
+// to that are no notes, lie in the folder the settings give the note's
+// attachments, and have no link from elsewhere. The graph must know every file
+// that may link to them. Where the settings keep all attachments in one folder,
+// and where the new place is taken, they stay.
+func (g *Graph) Attachments(s *Settings, m Move) []Move {
+	from, follows := s.attachmentFolder(m.From)
+	to, _ := s.attachmentFolder(m.To)
+	if !follows || from == to || !isNote(m.From) {
+		return nil
+	}
+	var out []Move
+	for _, r := range g.Outgoing(m.From) {
+		if r.Target == "" || HasLinks(r.Target) || dir(r.Target) != from {
+			continue
+		}
+		next := Move{r.Target, join(to, base(r.Target))}
+		known := false
+		for _, o := range out {
+			known = known || o == next
+		}
+		links := g.Backlinks(r.Target)
+		if known || len(links) != 1 || links[0] != m.From || g.index.Has(next.To) {
+			continue
+		}
+		out = append(out, next)
+	}
+	return out
+}
+
+// AttachmentNames returns the files a note links to that may move with it.
+func (s *Settings) AttachmentNames(note string, links []Link) []string {
+	if _, follows := s.attachmentFolder(note); !follows {
+		return nil
+	}
+	var out []string
+	for _, l := range links {
+		if !l.External && l.Path != "" && !HasLinks(l.Path) {
+			out = append(out, base(l.Path))
+		}
+	}
+	return out
+}

@@ -1,0 +1,197 @@
+package vault
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// ErrNotMergeable says that a value can't be added to the one a property has.
+var ErrNotMergeable = errors.New("only lists, texts and mappings can be added to, each to its kind")
+
+// RenameProperty returns the splices that give a property another name; none
+// where the note doesn't have it. Only the bytes of the key change. A note that
+// has the new name too is refused.
+func RenameProperty(text []byte, from, to string) ([]Splice, error) {
+	fm := FindFrontMatter(text)
+	yml := fm.YAML.In(text)
+	root, err := parseYAML(yml)
+	if err != nil || root == nil {
+		return nil, err
+	}
+	place, found, err := findKey(yml, root, from)
+	if err != nil || !found || from == to {
+		return nil, err
+	}
+	if valueOf(root, to) != nil {
+		return nil, fmt.Errorf("%w: %s: the note has a property %s already", ErrUnsafeSplice, from, to)
+	}
+	entry, err := renderEntry(to, "x")
+	if err != nil {
+		return nil, err
+	}
+	key := entry[:entryColon(entry)-1]
+	start := place.line + len(yml[place.line:place.colon]) - len(trimLeftBlank(yml[place.line:place.colon]))
+	s := Splice{Span{start, place.colon - 1}, key}
+	changed, err := ApplySplices(yml, []Splice{s})
+	if err != nil {
+		return nil, err
+	}
+	after, err := parseYAML(changed)
+	if err != nil || after == nil || !sameRenamed(root, after, from, to) {
+		return nil, fmt.Errorf("%w: %s", ErrUnsafeSplice, from)
+	}
+	s.Start, s.End = s.Start+fm.YAML.Start, s.End+fm.YAML.Start
+	return []Splice{s}, nil
+}
+
+func trimLeftBlank(s []byte) []byte {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	return s
+}
+
+// sameRenamed: b is a with one key called otherwise.
+func sameRenamed(a, b *yaml.Node, from, to string) bool {
+	if len(a.Content) != len(b.Content) {
+		return false
+	}
+	for i := range a.Content {
+		if i%2 == 0 && a.Content[i].Value == from {
+			if b.Content[i].Value != to {
+				return false
+			}
+			continue
+		}
+		if !sameNode(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// AddToProperty returns the splices that add a value to a property: items to a
+// list, text to a text, members to a mapping; at the end, or at the beginning.
+// A property that is missing is made. An item added to the end of a list on
+// lines of its own is a line more, the others keep their bytes.
+func AddToProperty(text []byte, key string, value any, first bool) ([]Splice, error) {
+	fm := FindFrontMatter(text)
+	yml := fm.YAML.In(text)
+	root, err := parseYAML(yml)
+	if err != nil {
+		return nil, err
+	}
+	old := valueOf(root, key)
+	if old == nil || old.Tag == "!!null" {
+		return SetProperty(text, key, value)
+	}
+	var add yaml.Node
+	if err := encodeNode(value, &add); err != nil {
+		return nil, fmt.Errorf("front matter: %s: %w", key, err)
+	}
+	merged, err := mergeNodes(old, &add, first)
+	if err != nil {
+		return nil, fmt.Errorf("front matter: %s: %w", key, err)
+	}
+	if old.Kind == yaml.SequenceNode && old.Style&yaml.FlowStyle == 0 && len(old.Content) > 0 && !first {
+		if out, err := appendItems(text, fm, root, key, old, merged); err == nil {
+			return out, nil
+		}
+	}
+	return SetProperty(text, key, merged)
+}
+
+// appendItems writes the items a list gets as lines after its last.
+func appendItems(text []byte, fm FrontMatter, root *yaml.Node, key string, old, merged *yaml.Node) ([]Splice, error) {
+	yml := fm.YAML.In(text)
+	place, found, err := findKey(yml, root, key)
+	if err != nil || !found {
+		return nil, fmt.Errorf("%w: %s", ErrUnsafeSplice, key)
+	}
+	eol := lineEnding(text)
+	indent := strings.Repeat(" ", max(old.Column-1, 0))
+	var b strings.Builder
+	for _, item := range merged.Content[len(old.Content):] {
+		if item.Kind != yaml.ScalarNode {
+			return nil, ErrUnsafeSplice
+		}
+		entry, err := renderEntry("k", item)
+		if err != nil || strings.Count(entry, "\n") != 1 {
+			return nil, ErrUnsafeSplice
+		}
+		b.WriteString(eol + indent + "- " + strings.TrimSuffix(strings.TrimPrefix(entry, "k: "), "\n"))
+	}
+	s := Splice{Span{place.end, place.end}, b.String()}
+	return checked(yml, root, key, s, fm.YAML.Start, merged, false)
+}
+
+func encodeNode(value any, into *yaml.Node) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return into.Encode(value)
+}
+
+// mergeNodes returns old with add in it, in the order they stand.
+func mergeNodes(old, add *yaml.Node, first bool) (*yaml.Node, error) {
+	out := *old
+	out.HeadComment, out.LineComment, out.FootComment = "", "", ""
+	switch {
+	case old.Anchor != "":
+		return nil, ErrUnsafeSplice
+	case old.Kind == yaml.SequenceNode:
+		items := []*yaml.Node{add}
+		if add.Kind == yaml.SequenceNode {
+			items = add.Content
+		}
+		if first {
+			out.Content = slices.Concat(items, old.Content)
+		} else {
+			out.Content = slices.Concat(old.Content, items)
+		}
+	case old.Kind == yaml.MappingNode && add.Kind == yaml.MappingNode:
+		rest := add.Content
+		if first {
+			out.Content = slices.Clone(rest)
+			rest = old.Content
+		} else {
+			out.Content = slices.Clone(old.Content)
+		}
+		for i := 0; i+1 < len(rest); i += 2 {
+			at := slices.IndexFunc(out.Content, func(n *yaml.Node) bool { return n.Value == rest[i].Value })
+			switch {
+			case at < 0 || at%2 == 1:
+				out.Content = append(out.Content, rest[i], rest[i+1])
+			case !first:
+				out.Content[at+1] = rest[i+1]
+			}
+		}
+	case old.Tag == "!!str" && add.Tag == "!!str":
+		out.Value, out.Style = old.Value+add.Value, 0
+		if first {
+			out.Value = add.Value + old.Value
+		}
+	default:
+		return nil, ErrNotMergeable
+	}
+	return &out, nil
+}
+
+// PropertyNames returns the properties of a note in the order they stand.
+func PropertyNames(text []byte) ([]string, error) {
+	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+	if err != nil || root == nil {
+		return nil, err
+	}
+	var out []string
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		out = append(out, root.Content[i].Value)
+	}
+	return out, nil
+}

@@ -1,0 +1,335 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Operation is what is done to a part of a note.
+type Operation string
+
+// The operations.
+const (
+	OpAppend  Operation = "append"  // at its end
+	OpPrepend Operation = "prepend" // at its beginning
+	OpReplace Operation = "replace" // its content
+	OpBefore  Operation = "before"  // lines before it
+	OpAfter   Operation = "after"   // lines after it
+)
+
+// PartEdit is a change of one part of a note.
+type PartEdit struct {
+	Operation Operation
+	Content   string // lines end in \n; they get the note's line ending
+	Create    bool   // make a heading that is missing
+}
+
+var (
+	// ErrOperation is for an operation that is not one of the five.
+	ErrOperation = errors.New("invalid operation: use append, prepend, replace, before or after")
+	// ErrStructure says that the content would change what stands outside the
+	// part: an open code fence, a line of ==== under text, a comment.
+	ErrStructure = errors.New("the content would change headings outside the part")
+)
+
+// EditSection returns the splices that change the section a path names, "" for
+// the whole note without its front matter. Content goes in as lines. The
+// heading stays, and so do the blank lines before the next one; a replacement
+// may repeat the heading. Where a path is missing and is to be created, what it
+// lacks is added at the end of the innermost section it names.
+func EditSection(text []byte, path string, e PartEdit) ([]Splice, error) {
+	n := Scan(text)
+	sections := n.Sections(text)
+	if strings.TrimSpace(path) == "" {
+		whole := Section{Span: Span{n.FrontMatter.Body, len(text)}, Body: Span{n.FrontMatter.Body, len(text)}, Parent: -1}
+		return editSection(text, n, &whole, e)
+	}
+	at, err := FindSection(sections, path)
+	if err == nil {
+		return editSection(text, n, &sections[at], e)
+	}
+	var missing *NoPartError
+	if !errors.As(err, &missing) || !e.Create || e.Operation == OpBefore || e.Operation == OpAfter {
+		return nil, err
+	}
+	return createSection(text, n, sections, path, e)
+}
+
+// createSection adds the headings a path lacks, each one level below the last.
+func createSection(text []byte, n *Note, sections []Section, path string, e PartEdit) ([]Splice, error) {
+	names := splitPath(path)
+	parent := Section{Span: Span{n.FrontMatter.Body, len(text)}, Body: Span{n.FrontMatter.Body, len(text)}, Parent: -1}
+	level, known := 0, 0
+	for i := len(names) - 1; i > 0; i-- {
+		if at, err := FindSection(sections, strings.Join(names[:i], PathSeparator)); err == nil {
+			parent, level, known = sections[at], sections[at].Heading.Level, i
+			break
+		}
+	}
+	var b strings.Builder
+	for _, name := range names[known:] {
+		if level++; level > 6 {
+			return nil, fmt.Errorf("a heading can't be deeper than level 6: %q", name)
+		}
+		if name == "" || strings.ContainsAny(name, "\r\n") {
+			return nil, fmt.Errorf("invalid heading %q", name)
+		}
+		fmt.Fprintf(&b, "%s %s\n", strings.Repeat("#", level), name)
+	}
+	return editSection(text, n, &parent, PartEdit{Operation: OpAppend, Content: b.String() + e.Content})
+}
+
+// editSection tries the splice as it is and, where the lines would merge with
+// their neighbours, with blank lines around.
+func editSection(text []byte, n *Note, s *Section, e PartEdit) ([]Splice, error) {
+	splice, err := sectionSplice(text, n, s, e)
+	if err != nil {
+		return nil, err
+	}
+	eol := lineEnding(text)
+	for _, try := range []string{splice.New, splice.New + eol, eol + splice.New, eol + splice.New + eol} {
+		splice.New = try
+		if keepsHeadings(text, n, splice) {
+			return []Splice{splice}, nil
+		}
+	}
+	return nil, ErrStructure
+}
+
+func sectionSplice(text []byte, n *Note, s *Section, e PartEdit) (Splice, error) {
+	content := e.Content
+	last := lastTextEnd(text, s) // after the last line that is not blank
+	switch e.Operation {
+	case OpAppend:
+		blank := last < s.Span.End && s.Span.End < len(text) && !continues(text, n, last, content) && last > s.Body.Start
+		if blank {
+			content = "\n" + strings.TrimLeft(content, "\r\n")
+		}
+		return lines(text, Span{last, last}, content), nil
+	case OpPrepend:
+		return lines(text, Span{s.Body.Start, s.Body.Start}, content), nil
+	case OpReplace:
+		content = dropHeading(content, s)
+		from := s.Body.Start
+		if trimmed := strings.TrimRight(content, "\r\n"); trimmed != "" {
+			content = trimmed + "\n"
+			for from < last && !strings.HasPrefix(content, "\n") {
+				end, next := lineEnd(text, from)
+				if len(bytes.TrimSpace(text[from:end])) > 0 {
+					break
+				}
+				from = next // blank lines under the heading stay
+			}
+		} else {
+			content = ""
+		}
+		return lines(text, Span{min(from, last), last}, content), nil
+	case OpBefore:
+		return lines(text, Span{s.Span.Start, s.Span.Start}, content), nil
+	case OpAfter:
+		return lines(text, Span{s.Span.End, s.Span.End}, content), nil
+	}
+	return Splice{}, ErrOperation
+}
+
+// dropHeading takes the section's own heading off a replacement that repeats it.
+func dropHeading(content string, s *Section) string {
+	if s.Heading.Level == 0 {
+		return content
+	}
+	c := []byte(content)
+	n := Scan(c)
+	if len(n.Headings) == 0 || len(n.Blocks) == 0 || n.Blocks[0].Kind != BlockHeading {
+		return content
+	}
+	h := n.Headings[0]
+	if h.Level != s.Heading.Level || plainHeading(h.Text) != plainHeading(s.Heading.Text) {
+		return content
+	}
+	_, next := lineEnd(c, h.Span.End)
+	return content[next:]
+}
+
+// lastTextEnd returns the offset after the section's last line that is not
+// blank, its line ending included.
+func lastTextEnd(text []byte, s *Section) int {
+	start, end := trim(text, s.Body.Start, s.Body.End)
+	if start == end {
+		return s.Body.Start
+	}
+	_, next := lineEnd(text, end)
+	return next
+}
+
+// continues: lines that go on with the list or table the section ends with.
+func continues(text []byte, n *Note, end int, content string) bool {
+	first := strings.TrimLeft(content, " \t")
+	if first == "" {
+		return true
+	}
+	for i := len(n.Blocks) - 1; i >= 0; i-- {
+		b := n.Blocks[i]
+		if b.Span.Start >= end {
+			continue
+		}
+		switch b.Kind {
+		case BlockList:
+			return listMarker([]byte(first), false) > 0
+		case BlockTable:
+			return first[0] == '|'
+		}
+		return false
+	}
+	return false
+}
+
+// lines makes a splice of whole lines at a line start, or at the end of a text
+// that lacks its last line ending and goes on lacking it.
+func lines(text []byte, at Span, content string) Splice {
+	eol := lineEnding(text)
+	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\n", eol)
+	switch {
+	case content == "":
+	case at.Start == len(text) && at.Start > 0 && text[at.Start-1] != '\n':
+		content = eol + strings.TrimSuffix(content, eol)
+	case at.End == len(text) && at.Len() > 0 && text[at.End-1] != '\n':
+		content = strings.TrimSuffix(content, eol)
+	case !strings.HasSuffix(content, eol):
+		content += eol
+	}
+	return Splice{at, content}
+}
+
+// keepsHeadings verifies that the headings outside a splice stay what they are.
+func keepsHeadings(text []byte, n *Note, s Splice) bool {
+	out, err := ApplySplices(text, []Splice{s})
+	if err != nil {
+		return false
+	}
+	after := Scan(out)
+	if after.FrontMatter.Span != n.FrontMatter.Span {
+		return false
+	}
+	shift := len(s.New) - s.Len()
+	before := 0
+	for before < len(n.Headings) && n.Headings[before].Span.End <= s.Start {
+		before++
+	}
+	rest := before
+	for rest < len(n.Headings) && n.Headings[rest].Span.Start < s.End {
+		rest++
+	}
+	tail := len(n.Headings) - rest
+	if len(after.Headings) < before+tail {
+		return false
+	}
+	for i := range before {
+		if n.Headings[i] != after.Headings[i] {
+			return false
+		}
+	}
+	off := len(after.Headings) - len(n.Headings)
+	for i := rest; i < len(n.Headings); i++ {
+		h := n.Headings[i]
+		h.Span = Span{h.Span.Start + shift, h.Span.End + shift}
+		h.TextSpan = Span{h.TextSpan.Start + shift, h.TextSpan.End + shift}
+		if h != after.Headings[i+off] {
+			return false
+		}
+	}
+	return true
+}
+
+// EditBlock returns the splices that change the block with an id. The id stays.
+// In a paragraph or list item, content is appended and prepended as it is; in a
+// block with its id on a line of its own, and before or after any block, as
+// lines. Rows for a table come under its head.
+func EditBlock(text []byte, id string, e PartEdit) ([]Splice, error) {
+	n := Scan(text)
+	p, err := n.FindBlock(text, id)
+	if err != nil {
+		return nil, err
+	}
+	splice, err := blockSplice(text, p, e)
+	if err != nil {
+		return nil, err
+	}
+	if !keepsHeadings(text, n, splice) {
+		return nil, ErrStructure
+	}
+	out, err := ApplySplices(text, []Splice{splice})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Scan(out).FindBlock(out, p.ID.ID); err != nil {
+		return nil, fmt.Errorf("%w: the block would lose its id", ErrStructure)
+	}
+	return []Splice{splice}, nil
+}
+
+func blockSplice(text []byte, p Part, e PartEdit) (Splice, error) {
+	content := e.Content
+	if p.Alone || p.Kind == BlockTable {
+		content = strings.Trim(content, "\r\n")
+	}
+	inline := strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\n", lineEnding(text))
+	switch e.Operation {
+	case OpAppend:
+		if p.Alone {
+			return Splice{Span{p.Content.End, p.Content.End}, lineEnding(text) + inline}, nil
+		}
+		return Splice{Span{p.Content.End, p.Content.End}, inline}, nil
+	case OpPrepend:
+		at := p.Content.Start
+		if p.Kind == BlockTable {
+			at = tableRows(text, p.Content)
+		}
+		if p.Alone {
+			return lines(text, Span{at, at}, content), nil
+		}
+		return Splice{Span{at, at}, inline}, nil
+	case OpReplace:
+		span := p.Content
+		if p.Kind == BlockTable && !hasTableHead(content) {
+			span.Start = min(tableRows(text, p.Content), span.End)
+		}
+		return Splice{span, strings.TrimRight(inline, "\r\n")}, nil
+	case OpBefore:
+		at := lineStart(text, p.Span.Start)
+		return lines(text, Span{at, at}, content), nil
+	case OpAfter:
+		_, at := lineEnd(text, max(p.Span.End, p.ID.Span.End))
+		return lines(text, Span{at, at}, content), nil
+	}
+	return Splice{}, ErrOperation
+}
+
+// tableRows returns where the rows of a table begin.
+func tableRows(text []byte, table Span) int {
+	_, next := lineEnd(text, table.Start)
+	_, next = lineEnd(text, next)
+	return next
+}
+
+func hasTableHead(content string) bool {
+	rows := strings.SplitN(content, "\n", 3)
+	return len(rows) > 1 && isDelimiterRow([]byte(rows[1]))
+}
+
+// ReadPart returns the span of the part a target names: a heading's section with
+// its heading, or the block with an id that starts with "^".
+func ReadPart(text []byte, target string) (Span, error) {
+	n := Scan(text)
+	if strings.HasPrefix(target, "^") {
+		p, err := n.FindBlock(text, target)
+		return p.Span, err
+	}
+	sections := n.Sections(text)
+	at, err := FindSection(sections, target)
+	if err != nil {
+		return Span{}, err
+	}
+	return sections[at].Span, nil
+}

@@ -1,0 +1,267 @@
+package vault
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// PathSeparator stands between the headings of a path, outermost first.
+const PathSeparator = "::"
+
+// Section is a heading and all that stands under it.
+type Section struct {
+	Heading Heading
+	Path    []string // the headings above it, and its own
+	Line    int      // of the heading, from 1
+	Parent  int      // index of the section it is in, -1 for none
+	// Span is whole lines: from the heading to the next one of its level or
+	// above. Body is the same without the heading.
+	Span, Body Span
+}
+
+// Name is the section's path as written in a target.
+func (s *Section) Name() string { return strings.Join(s.Path, PathSeparator) }
+
+// Sections returns the sections of a note, in order. Headings in quotes and
+// lists begin none.
+func (n *Note) Sections(text []byte) []Section {
+	var out []Section
+	var open []int // indexes of the sections the line is in
+	line, at := 1, 0
+	for _, h := range n.Headings {
+		if h.Nested {
+			continue
+		}
+		start := lineStart(text, h.Span.Start)
+		for len(open) > 0 && out[open[len(open)-1]].Heading.Level >= h.Level {
+			out[open[len(open)-1]].end(start)
+			open = open[:len(open)-1]
+		}
+		line += bytes.Count(text[at:start], []byte("\n"))
+		at = start
+		_, next := lineEnd(text, h.Span.End)
+		s := Section{Heading: h, Line: line, Parent: -1, Span: Span{start, len(text)}, Body: Span{next, len(text)}}
+		if len(open) > 0 {
+			s.Parent = open[len(open)-1]
+			s.Path = slices.Clone(out[s.Parent].Path)
+		}
+		s.Path = append(s.Path, h.Text)
+		open = append(open, len(out))
+		out = append(out, s)
+	}
+	return out
+}
+
+func (s *Section) end(at int) { s.Span.End, s.Body.End = at, at }
+
+// lineStart returns the offset of the line that holds an offset.
+func lineStart(text []byte, at int) int {
+	start := bytes.LastIndexByte(text[:at], '\n') + 1
+	if start == 0 && bytes.HasPrefix(text, []byte(bom)) {
+		start = min(at, len(bom))
+	}
+	return start
+}
+
+// NoPartError says that a note has no such part; Have lists those it has.
+type NoPartError struct {
+	Kind string // heading, block or property
+	Want string
+	Have []string
+}
+
+func (e *NoPartError) Error() string {
+	return fmt.Sprintf("the note has no %s %q", e.Kind, clip(e.Want, 100))
+}
+
+// AmbiguousPartError says that several sections go by a name.
+type AmbiguousPartError struct {
+	Want  string
+	Names []string // their full paths
+	Lines []int
+}
+
+func (e *AmbiguousPartError) Error() string {
+	return fmt.Sprintf("%d headings are called %q", len(e.Names), clip(e.Want, 100))
+}
+
+// FindSection returns the index of the section a path names: the headings above
+// it may be left out. A path that fits several sections is an error, unless it
+// is the whole path of one. Headings are compared as written, else in any case
+// and without their markup.
+func FindSection(sections []Section, path string) (int, error) {
+	for _, want := range targetPaths(path) {
+		for _, same := range []func(a, b string) bool{
+			func(a, b string) bool { return a == b },
+			func(a, b string) bool { return plainHeading(a) == plainHeading(b) },
+		} {
+			for _, fits := range []func(have, want []string, same func(a, b string) bool) bool{fitsWhole, fitsEnd, fitsWithin} {
+				var found []int
+				for i := range sections {
+					if fits(sections[i].Path, want, same) {
+						found = append(found, i)
+					}
+				}
+				switch len(found) {
+				case 0:
+				case 1:
+					return found[0], nil
+				default:
+					e := &AmbiguousPartError{Want: path}
+					for _, i := range found {
+						e.Names, e.Lines = append(e.Names, sections[i].Name()), append(e.Lines, sections[i].Line)
+					}
+					return 0, e
+				}
+			}
+		}
+	}
+	e := &NoPartError{Kind: "heading", Want: path}
+	for i := range sections {
+		e.Have = append(e.Have, sections[i].Name())
+	}
+	return 0, e
+}
+
+// targetPaths returns the ways to read a path: as one heading, which may contain
+// the separator, and split; with and without the #s that callers copy along.
+func targetPaths(path string) [][]string {
+	split := splitPath(path)
+	out := [][]string{{strings.TrimSpace(path)}}
+	if len(split) > 1 {
+		out = append(out, split)
+	}
+	bare := make([]string, len(split))
+	for i, s := range split {
+		if n := countByte([]byte(s), '#'); n > 0 && n <= 6 && n < len(s) && s[n] == ' ' {
+			s = strings.TrimSpace(s[n:])
+		}
+		bare[i] = s
+	}
+	if !slices.Equal(bare, split) {
+		out = append(out, bare)
+	}
+	return out
+}
+
+func splitPath(path string) []string {
+	var out []string
+	for _, s := range strings.Split(path, PathSeparator) {
+		out = append(out, strings.TrimSpace(s))
+	}
+	return out
+}
+
+func fitsWhole(have, want []string, same func(a, b string) bool) bool {
+	return slices.EqualFunc(have, want, same)
+}
+
+func fitsEnd(have, want []string, same func(a, b string) bool) bool {
+	return len(have) >= len(want) && slices.EqualFunc(have[len(have)-len(want):], want, same)
+}
+
+// fitsWithin: the last headings are the same, the others come in this order.
+func fitsWithin(have, want []string, same func(a, b string) bool) bool {
+	if !same(have[len(have)-1], want[len(want)-1]) {
+		return false
+	}
+	want = want[:len(want)-1]
+	for _, h := range have[:len(have)-1] {
+		if len(want) > 0 && same(h, want[0]) {
+			want = want[1:]
+		}
+	}
+	return len(want) == 0
+}
+
+// plainHeading is a heading as it is shown, in one case: links by their text,
+// without emphasis, code ticks and escapes.
+func plainHeading(s string) string {
+	text := []byte(s)
+	var note Note
+	scan := inlineScanner{p: text, note: &note}
+	scan.run()
+	sortLinks(note.Links)
+	var b strings.Builder
+	at := 0
+	for _, l := range note.Links {
+		if l.Span.Start < at || l.Kind == Autolink {
+			continue
+		}
+		b.Write(text[at:l.Span.Start])
+		switch {
+		case l.Alias != "":
+			b.WriteString(l.Alias)
+		default:
+			b.WriteString(l.Path)
+		}
+		at = l.Span.End
+	}
+	b.Write(text[at:])
+	out := strings.NewReplacer("**", "", "__", "", "==", "", "~~", "", "*", "", "`", "", "\\", "").Replace(b.String())
+	return fold(strings.Join(strings.Fields(out), " "))
+}
+
+// Part is a block that has an id.
+type Part struct {
+	ID      BlockID
+	Kind    BlockKind
+	Span    Span // with the id, where it stands in it
+	Content Span // without it
+	Alone   bool // the id stands on a line of its own, after the block
+}
+
+// FindBlock returns the block with an id; ids count in any case, as in Obsidian.
+func (n *Note) FindBlock(text []byte, id string) (Part, error) {
+	id = strings.TrimPrefix(strings.TrimSpace(id), "^")
+	e := &NoPartError{Kind: "block", Want: id}
+	for _, b := range n.BlockIDs {
+		if !strings.EqualFold(b.ID, id) {
+			e.Have = append(e.Have, "^"+b.ID)
+			continue
+		}
+		if p, ok := n.part(text, b); ok {
+			return p, nil
+		}
+	}
+	return Part{}, e
+}
+
+// part finds the block an id belongs to: the list item or outermost block it
+// stands in, or, where it stands alone, the block before.
+func (n *Note) part(text []byte, id BlockID) (Part, bool) {
+	at := slices.IndexFunc(n.Blocks, func(b Block) bool { return b.Span.Start <= id.Span.Start && id.Span.End <= b.Span.End })
+	if at < 0 {
+		return Part{}, false
+	}
+	b := n.Blocks[at]
+	whole, inner := Span{}, Span{lineStart(text, id.Span.Start), id.Span.End}
+	whole.Start, whole.End = trim(text, b.Span.Start, b.Span.End)
+	if whole == id.Span { // alone
+		if at == 0 {
+			return Part{}, false
+		}
+		before := n.Blocks[at-1]
+		p := Part{ID: id, Kind: before.Kind, Alone: true, Span: before.Span, Content: before.Span}
+		return p, before.Kind != BlockHeading
+	}
+	if b.Kind == BlockTable && len(bytes.TrimSpace(text[inner.Start:id.Span.Start])) == 0 {
+		end := lineStart(text, id.Span.Start) - 1
+		if end > 0 && text[end-1] == '\r' {
+			end--
+		}
+		return Part{ID: id, Kind: b.Kind, Alone: true, Span: Span{b.Span.Start, end}, Content: Span{b.Span.Start, end}}, true
+	}
+	span := b.Span
+	kind := b.Kind
+	for _, it := range n.Items {
+		if it.Span.Start <= id.Span.Start && id.Span.End <= it.Span.End && it.Span.Len() <= span.Len() {
+			span = it.Span
+		}
+	}
+	content := Span{span.Start, id.Span.Start}
+	_, content.End = trim(text, content.Start, content.End)
+	return Part{ID: id, Kind: kind, Span: span, Content: content}, true
+}

@@ -1,0 +1,267 @@
+package vault
+
+import (
+	"fmt"
+	"strings"
+)
+
+// How Obsidian compares a heading with the subpath of a link, and writes one
+// into a link: punctuation and runs of blanks count as one blank.
+var (
+	headingMarks = strings.NewReplacer("!", " ", "\"", " ", "#", " ", "$", " ", "%", " ", "&", " ", "(", " ", ")", " ", "*", " ",
+		"+", " ", ",", " ", ".", " ", ":", " ", ";", " ", "<", " ", "=", " ", ">", " ", "?", " ", "@", " ", "^", " ", "`", " ",
+		"{", " ", "|", " ", "}", " ", "~", " ", "/", " ", "[", " ", "]", " ", "\\", " ", "\r", " ", "\n", " ")
+	linkMarks = strings.NewReplacer(":", " ", "#", " ", "|", " ", "^", " ", "\\", " ", "\r", " ", "\n", " ", "%%", " ", "[[", " ", "]]", " ")
+)
+
+func headingKey(s string) string {
+	return fold(strings.Join(strings.Fields(headingMarks.Replace(s)), " "))
+}
+
+// HeadingSubpath is a heading as a link names it.
+func HeadingSubpath(heading string) string {
+	return strings.Join(strings.Fields(linkMarks.Replace(heading)), " ")
+}
+
+// anchors are the headings of a note as links see them: those in quotes and
+// lists too.
+func (n *Note) anchors(text []byte) []Section {
+	all := *n
+	all.Headings = append([]Heading(nil), n.Headings...)
+	for i := range all.Headings {
+		all.Headings[i].Nested = false
+	}
+	return all.Sections(text)
+}
+
+// subpathParts splits "#a#b"; a block's is nil.
+func subpathParts(subpath string) []string {
+	if !strings.HasPrefix(subpath, "#") || strings.HasPrefix(subpath, "#^") {
+		return nil
+	}
+	return strings.Split(subpath[1:], "#")
+}
+
+// findAnchor returns the heading that parts of a subpath name, -1 for none: the
+// first whose text is the last part and that stands under the others. on[i] is
+// the heading that part i names.
+func findAnchor(anchors []Section, parts []string) (at int, on []int) {
+	if len(parts) == 0 {
+		return -1, nil
+	}
+	keys := make([]string, len(parts))
+	for i, p := range parts {
+		keys[i] = headingKey(p)
+	}
+	for i := range anchors {
+		on = make([]int, len(parts))
+		k := len(parts) - 1
+		for up := i; up >= 0 && k >= 0; up = anchors[up].Parent {
+			if headingKey(anchors[up].Heading.Text) == keys[k] {
+				on[k] = up
+				k--
+			} else if up == i {
+				break
+			}
+		}
+		if k < 0 {
+			return i, on
+		}
+	}
+	return -1, nil
+}
+
+// Relink is the change of a heading or block id and of the links to it.
+type Relink struct {
+	Path  string // of the note that has it
+	Own   Splice // of the heading's text or the id
+	Links int    // links rewritten
+	Files []FileEdit
+	// Broken counts links that can't be made to name the heading, BrokenIn
+	// says where they are.
+	Broken   int
+	BrokenIn []string
+}
+
+// RenameHeading plans to give a section another heading. sources are the files
+// that may link to the note, itself among them; resolve says which file a link
+// means. Links that name the heading, alone or above another, follow it.
+func RenameHeading(path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
+	to = strings.TrimSpace(to)
+	if to == "" || strings.ContainsAny(to, "\r\n") {
+		return nil, fmt.Errorf("invalid heading %q: it must be one line", clip(to, 60))
+	}
+	n := Scan(text)
+	sections := n.Sections(text)
+	at, err := FindSection(sections, section)
+	if err != nil {
+		return nil, err
+	}
+	h := sections[at].Heading
+	r := &Relink{Path: path, Own: Splice{h.TextSpan, to}}
+	changed, err := ApplySplices(text, []Splice{r.Own})
+	if err != nil {
+		return nil, err
+	}
+	m := Scan(changed)
+	before, after := n.anchors(text), m.anchors(changed)
+	own := -1
+	for i := range before {
+		if before[i].Heading.Span.Start == h.Span.Start {
+			own = i
+		}
+	}
+	if len(after) != len(before) || own < 0 || after[own].Heading.Level != h.Level || after[own].Heading.Text != to {
+		return nil, fmt.Errorf("invalid heading %q: it would not read back as one", clip(to, 60))
+	}
+	rename := func(subpath string) (string, bool, bool) {
+		parts := subpathParts(subpath)
+		target, on := findAnchor(before, parts)
+		if target < 0 {
+			return "", false, true
+		}
+		touched := false
+		for i, a := range on {
+			if a == own {
+				parts[i], touched = HeadingSubpath(to), true
+			}
+		}
+		if got, _ := findAnchor(after, parts); got == target {
+			return "#" + strings.Join(parts, "#"), touched, true
+		}
+		for up := after[on[0]].Parent; up >= 0; up = after[up].Parent { // name what stands above it too
+			parts = append([]string{HeadingSubpath(after[up].Heading.Text)}, parts...)
+			if got, _ := findAnchor(after, parts); got == target {
+				return "#" + strings.Join(parts, "#"), true, true
+			}
+		}
+		return "", true, false
+	}
+	return r, r.collect(path, sources, read, resolve, rename)
+}
+
+// RenameBlock plans to give a block another id, as [RenameHeading] does.
+func RenameBlock(path string, text []byte, id, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
+	to = strings.TrimPrefix(strings.TrimSpace(to), "^")
+	for i := range len(to) {
+		if !isAlnum(to[i]) && to[i] != '-' {
+			to = ""
+			break
+		}
+	}
+	if to == "" {
+		return nil, fmt.Errorf("invalid block id: letters, digits and - only")
+	}
+	n := Scan(text)
+	p, err := n.FindBlock(text, id)
+	if err != nil {
+		return nil, err
+	}
+	if other, err := n.FindBlock(text, to); err == nil && other.ID.Span != p.ID.Span {
+		return nil, fmt.Errorf("the note has a block ^%s already", to)
+	}
+	r := &Relink{Path: path, Own: Splice{Span{p.ID.Span.Start + 1, p.ID.Span.End}, to}}
+	rename := func(subpath string) (string, bool, bool) {
+		old, ok := strings.CutPrefix(subpath, "#^")
+		return "#^" + to, ok && strings.EqualFold(old, p.ID.ID), true
+	}
+	return r, r.collect(path, sources, read, resolve, rename)
+}
+
+// collect finds the links to rewrite. rename returns the new subpath, whether it
+// is another, and whether the link can name its place at all.
+func (r *Relink) collect(path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), rename func(string) (string, bool, bool)) error {
+	for _, source := range sources {
+		text, err := read(source)
+		if err != nil {
+			return fmt.Errorf("links of %s: %w", source, err)
+		}
+		e := FileEdit{From: source, To: source}
+		broken := 0
+		for _, l := range ScanLinks(source, text) {
+			if l.External || l.Subpath == "" {
+				continue
+			}
+			if target, ok := resolve(source, &l); !ok || target != path {
+				continue
+			}
+			to, touched, ok := rename(l.Subpath)
+			if !ok {
+				broken++
+				continue
+			}
+			if !touched || to == l.Subpath {
+				continue
+			}
+			splices, ok := l.subpathSplices(text, to)
+			if !ok {
+				broken++
+				continue
+			}
+			e.Splices = append(e.Splices, splices...)
+			e.Links++
+		}
+		if source == path {
+			e.Splices = append(e.Splices, r.Own)
+			r.dropInside(&e)
+		}
+		if broken > 0 {
+			r.Broken += broken
+			r.BrokenIn = append(r.BrokenIn, source)
+		}
+		r.Links += e.Links
+		if len(e.Splices) > 0 {
+			r.Files = append(r.Files, e)
+		}
+	}
+	return nil
+}
+
+// dropInside: a link in the heading's own text goes with the old text.
+func (r *Relink) dropInside(e *FileEdit) {
+	kept := e.Splices[:0]
+	for _, s := range e.Splices {
+		if s != r.Own && s.Start < r.Own.End && r.Own.Start < s.End {
+			e.Links--
+			continue
+		}
+		kept = append(kept, s)
+	}
+	e.Splices = kept
+}
+
+// subpathSplices writes another subpath into a link. A shown text that is the
+// old subpath, as Obsidian writes it ("note > heading"), changes with it.
+func (l *Link) subpathSplices(text []byte, to string) ([]Splice, bool) {
+	raw := to
+	switch l.Kind {
+	case Markdown, Reference:
+		raw = "#" + encodeDestination(to[1:], l.angle, l.SubpathSpan.In(text))
+		raw = strings.ReplaceAll(raw, "%23", "#") // between headings
+		if strings.HasPrefix(to, "#^") {
+			raw = to
+		}
+	case Wiki:
+		if strings.ContainsAny(to, "[]|\n\r") {
+			return nil, false
+		}
+	}
+	quoted, ok := l.quote.encode(raw)
+	if !ok {
+		return nil, false
+	}
+	out := []Splice{{l.SubpathSpan, quoted}}
+	old := strings.TrimPrefix(l.Subpath, "#")
+	if l.AliasSpan.Len() > 0 && old != "" && !strings.HasPrefix(old, "^") {
+		for _, sep := range []string{" > ", "#"} {
+			if strings.ReplaceAll(l.Alias, sep, "#") == old {
+				alias, ok := l.quote.encode(strings.ReplaceAll(to[1:], "#", sep))
+				if ok && strings.TrimSpace(string(l.AliasSpan.In(text))) == l.Alias {
+					out = append(out, Splice{l.AliasSpan, alias})
+				}
+				break
+			}
+		}
+	}
+	return out, true
+}
