@@ -99,8 +99,6 @@ func (c *cursor) skip(n int) {
 	}
 }
 
-func (c cursor) rest() []byte { return c.line[c.pos:] }
-
 func (b *blockScanner) run(start int) {
 	for at := start; at < len(b.text); {
 		end, next := lineEnd(b.text, at)

@@ -190,10 +190,8 @@ func SetProperty(text []byte, key string, value any) ([]Splice, error) {
 func plainDates(value any) any {
 	switch v := value.(type) {
 	case string:
-		for _, layout := range []string{"2006-01-02", "2006-01-02T15:04:05"} {
-			if _, err := time.Parse(layout, v); err == nil {
-				return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: v}
-			}
+		if _, err := time.Parse("2006-01-02", v); err == nil {
+			return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: v}
 		}
 	case []any:
 		out := make([]any, len(v))
