@@ -27,6 +27,9 @@ type (
 	CodeQuery    = search.CodeQuery
 	Chunk        = search.Chunk
 	CodeResult   = search.CodeResult
+	NotesQuery   = search.NotesQuery
+	NotesResult  = search.NotesResult
+	Note         = search.Note
 	Info         = search.Info
 	ReadOptions  = search.ReadOptions
 	Text         = search.Text

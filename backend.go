@@ -1,27 +1,8 @@
 package quarry
 
 import (
-	"context"
-
 	"quarry/fault"
 	"quarry/internal/repos"
-)
-
-// backend is who answers for the files of a workspace: the seam between what
-// is asked and where the files are. A Workspace of a folder answers for itself;
-// one of OpenRemote has servers to ask.
-type backend interface {
-	SearchEach(ctx context.Context, q Query, yield func(*File) error) (*Summary, error)
-	Find(ctx context.Context, q FindQuery) (*FindResult, error)
-	Stat(ctx context.Context, path string) (*Info, error)
-	Read(ctx context.Context, path string, opts *ReadOptions) (*Text, error)
-	IndexStatus(ctx context.Context) (*IndexStatus, error)
-	Close() error
-}
-
-var (
-	_ backend = (*Workspace)(nil)
-	_ backend = (*remote)(nil)
 )
 
 // ErrRemoteOnly is for a change of a file that is on a server alone.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quarry/internal/owner"
+	"quarry/search"
 )
 
 // IndexOptions say where the index of a workspace lives and who may own it.
@@ -29,7 +30,7 @@ type IndexOptions struct {
 	// MaxWatches bounds the folders watched; 0 leaves it to the system.
 	MaxWatches int
 	// Progress hears how a build goes, from any goroutine.
-	Progress func(Progress)
+	Progress func(search.Progress)
 }
 
 func (o *IndexOptions) owner(w *Workspace) owner.Options {
@@ -60,13 +61,13 @@ func (w *Workspace) WaitIndex(ctx context.Context) error { return w.member.Wait(
 
 // FollowIndex waits until the index is ready, whichever process owns it, and
 // reports how far it is about ten times a second, on the calling goroutine.
-func (w *Workspace) FollowIndex(ctx context.Context, report func(Progress)) error {
+func (w *Workspace) FollowIndex(ctx context.Context, report func(search.Progress)) error {
 	return w.member.Follow(ctx, report)
 }
 
 // IndexStatus tells how the index is doing. Without a process that owns it the
 // state is not_found; DiskBytes then tells what an earlier one has left.
-func (w *Workspace) IndexStatus(ctx context.Context) (*IndexStatus, error) {
+func (w *Workspace) IndexStatus(ctx context.Context) (*search.IndexStatus, error) {
 	if w.elsewhere != nil {
 		return w.elsewhere.IndexStatus(ctx)
 	}
@@ -75,3 +76,31 @@ func (w *Workspace) IndexStatus(ctx context.Context) (*IndexStatus, error) {
 
 // IndexIdle is how long no other process has asked anything.
 func (w *Workspace) IndexIdle() time.Duration { return w.member.Idle() }
+
+// VerifyIndex compares the index with the files: every file is read again and
+// must have in the index all that a search would look for, the list of paths
+// must be a walk's, and searches for words of the files must find what a scan
+// finds. Every difference is told to fault. progress may be nil.
+func (w *Workspace) VerifyIndex(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
+	if err := w.FollowIndex(ctx, func(search.Progress) {}); err != nil {
+		return nil, err
+	}
+	out := &search.Verification{Remote: !w.member.Owns()}
+	tell := func(path, what string) {
+		out.Faults++
+		fault(path, what)
+	}
+	if !out.Remote {
+		res, err := w.member.Verify(ctx, tell, progress)
+		if err != nil {
+			return nil, err
+		}
+		out.Files, out.Bytes, out.Changed = res.Files, res.Bytes, res.Changed
+	}
+	var err error
+	out.Listed, out.Searches, err = w.files.CompareAnswers(ctx, tell)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -4,11 +4,12 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/textfile"
+	"quarry/search"
 )
 
 // Decoded returns a line of an answer as UTF-8. One that isn't is read as
 // Windows-1252, as Read and Edit do, and its spans move along.
-func Decoded(l Line) Line {
+func Decoded(l search.Line) search.Line {
 	if utf8.Valid(l.Text) {
 		return l
 	}
@@ -16,9 +17,9 @@ func Decoded(l Line) Line {
 		text, _ := textfile.Windows1252.AppendDecoded(nil, b, true)
 		return text
 	}
-	spans := make([]Span, len(l.Spans))
+	spans := make([]search.Span, len(l.Spans))
 	for i, s := range l.Spans {
-		spans[i] = Span{Start: len(decode(l.Text[:s.Start])), End: len(decode(l.Text[:s.End]))}
+		spans[i] = search.Span{Start: len(decode(l.Text[:s.Start])), End: len(decode(l.Text[:s.End]))}
 	}
 	l.Text, l.Spans = decode(l.Text), spans
 	return l

@@ -29,12 +29,10 @@ import (
 	"runtime"
 	"time"
 
-	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/owner"
 	"quarry/internal/rootfs"
-	"quarry/internal/vault"
-	"quarry/internal/walk"
+	"quarry/internal/searcher"
 )
 
 // Options of Open; the zero value is a workspace as an agent should see it.
@@ -86,7 +84,9 @@ type IgnoreFile struct {
 
 // Workspace is a folder to search and change.
 type Workspace struct {
-	member   *owner.Member // nil without an index
+	reader
+	files    *searcher.Folder // nil if they are on servers
+	member   *owner.Member    // nil without an index
 	root     *rootfs.Root
 	workers  int
 	log      *slog.Logger
@@ -124,13 +124,18 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		root.Close()
 		return nil, err
 	}
+	w.files = &searcher.Folder{Root: root, Rules: w.rules, Workers: w.workers, Log: w.log}
+	w.reader = w.files
+	if opts.Index != nil {
+		w.member = owner.New(root, opts.Index.owner(w), w.files)
+	}
+	w.files.Index = w.member
 	if opts.StateDir != "" {
 		if err := w.openChanges(opts); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
 	}
 	if opts.Index != nil {
-		w.member = owner.New(root, opts.Index.owner(w), w)
 		if err := w.member.Join(); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
@@ -180,126 +185,4 @@ func outsideRules(opts *Options) ([]ignore.Set, error) {
 		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(f.Name, f.Data), Above: f.Above})
 	}
 	return sets, nil
-}
-
-// filter is a Scope ready to walk with.
-type filter struct {
-	opts  walk.Options
-	types *glob.Filter
-	vault *vault.Settings // for its userIgnoreFilters; nil when they don't count
-}
-
-// leavesOut reports a file of a walk that the types or the vault exclude.
-func (f *filter) leavesOut(folder, name string) bool {
-	return f.types != nil && !f.types.MatchFile(name) || f.vaultIgnores(folder, name)
-}
-
-func (f *filter) vaultIgnores(folder, name string) bool {
-	if f.vault == nil {
-		return false
-	}
-	if folder != "" {
-		name = folder + "/" + name
-	}
-	return f.vault.Ignored(name)
-}
-
-// start resolves one path of a scope: a folder to walk, or a file.
-func (w *Workspace) start(path string) (p rootfs.Path, isFile bool, err error) {
-	if path == "" {
-		path = "."
-	}
-	if p, err = w.root.ResolveFold(path); err != nil {
-		return p, false, err
-	}
-	info, err := w.root.Stat(p)
-	if err != nil {
-		return p, false, err
-	}
-	return p, info.Type != rootfs.TypeDir, nil
-}
-
-func (w *Workspace) filter(s *Scope) (*filter, error) {
-	f := &filter{opts: walk.Options{
-		Hidden:       s.IncludeHidden,
-		StrictHidden: s.StrictHidden,
-		NoIgnore:     s.IncludeIgnored,
-		Rules:        w.rules,
-		MaxDepth:     s.MaxDepth,
-		Workers:      w.workers,
-	}}
-	for _, pattern := range s.Extra {
-		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)],
-			ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("query", []byte(pattern))})
-	}
-	var err error
-	if s.VaultRules {
-		if f.vault, err = w.vault(); err != nil {
-			return nil, err
-		}
-		if f.vault != nil && len(f.vault.UserIgnoreFilters) == 0 {
-			f.vault = nil
-		}
-	}
-	if len(s.Globs) > 0 {
-		if f.opts.Filter, err = glob.CompileFilter(globDialect(s.Dialect), s.Globs...); err != nil {
-			return nil, err
-		}
-	}
-	if len(s.Types) > 0 {
-		if f.types, err = glob.CompileFilter(glob.Gitignore, s.Types...); err != nil {
-			return nil, err
-		}
-	}
-	return f, nil
-}
-
-func globDialect(d Dialect) glob.Dialect {
-	switch d {
-	case Vault:
-		return glob.Vault
-	case Minimatch:
-		return glob.Minimatch
-	}
-	return glob.Gitignore
-}
-
-// skips turns a walk's report into ours.
-func addReport(s *Summary, r *walk.Report) {
-	s.Stats.Considered += r.Files
-	for why, reason := range map[walk.Reason]Reason{
-		walk.Hidden: Hidden, walk.Protected: Protected, walk.Ignored: Ignored, walk.Filtered: Filtered,
-		walk.Special: NotRegular, walk.Unreadable: Unreadable, walk.Vanished: Unreadable,
-		walk.Loop: Loop, walk.Symlink: Symlink, walk.Outside: Outside,
-	} {
-		if n := r.Count(why); n > 0 {
-			s.SkippedCount[reason] += n
-		}
-	}
-	for i := range r.Skipped {
-		addSkip(s, walkSkip(&r.Skipped[i]))
-	}
-}
-
-func walkSkip(k *walk.Skip) Skip {
-	skip := Skip{Path: k.Path, Reason: Unreadable, Detail: k.Reason.String()}
-	if k.Err != nil {
-		skip.Detail = k.Err.Error()
-	}
-	switch k.Reason {
-	case walk.Loop:
-		skip.Reason = Loop
-	case walk.Outside:
-		skip.Reason = Outside
-	}
-	return skip
-}
-
-// maxSkips bounds the list of skips; the counts are exact.
-const maxSkips = 1000
-
-func addSkip(s *Summary, k Skip) {
-	if len(s.Skipped) < maxSkips {
-		s.Skipped = append(s.Skipped, k)
-	}
 }

@@ -1,7 +1,6 @@
 package quarry
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -12,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"quarry/internal/ignore"
-	"quarry/internal/repos"
 	"quarry/internal/rootfs"
+	"quarry/internal/searcher"
 )
 
 // RemoteOptions of OpenRemote.
@@ -50,14 +48,16 @@ type Checkout struct {
 	Workspace *Workspace
 }
 
-// remote answers for the repositories of Zoekt servers: repos has them as a
-// tree, and this makes answers of it and of the checkouts.
+// remote is the repositories of servers and their checkouts.
 type remote struct {
-	tree      *repos.Tree
-	rules     []ignore.Set
-	workers   int
-	log       *slog.Logger
+	*searcher.Servers
 	checkouts []*checkout // by name
+}
+
+// checkout is a repository that is checked out, as changes need it.
+type checkout struct {
+	repo string
+	ws   *Workspace
 }
 
 // OpenRemote makes a workspace of the repositories of Zoekt servers. Its paths
@@ -65,41 +65,42 @@ type remote struct {
 // those of the commits that are indexed, and what is checked out is as it is in
 // its folder. No server is asked yet.
 func OpenRemote(opts *RemoteOptions) (*Workspace, error) {
-	r := &remote{workers: opts.Workers, log: opts.Logger}
-	if r.workers <= 0 {
-		r.workers = runtime.GOMAXPROCS(0)
+	r := &remote{}
+	served := searcher.ServersOptions{
+		Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header, Workers: opts.Workers, Log: opts.Logger,
 	}
-	if r.log == nil {
-		r.log = slog.New(slog.DiscardHandler)
+	if served.Workers <= 0 {
+		served.Workers = runtime.GOMAXPROCS(0)
 	}
-	served := repos.Options{Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header}
+	if served.Log == nil {
+		served.Log = slog.New(slog.DiscardHandler)
+	}
 	var err error
 	if !opts.Trusted {
 		if served.Policy, err = rootfs.NewPolicy(rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny}); err != nil {
 			return nil, err
 		}
 	}
-	if r.rules, err = outsideRules(&Options{GlobalIgnore: opts.GlobalIgnore}); err != nil {
+	if served.Rules, err = outsideRules(&Options{GlobalIgnore: opts.GlobalIgnore}); err != nil {
 		return nil, err
 	}
 	for _, c := range opts.Checkouts {
 		if c.Workspace == nil {
 			return nil, fmt.Errorf("checkout: %q is no name of a repository", c.Repo)
 		}
-		served.Checkouts = append(served.Checkouts, c.Repo)
-		r.checkouts = append(r.checkouts, &checkout{repo: c.Repo, ws: c.Workspace, rest: stampRest})
+		served.Checkouts = append(served.Checkouts, searcher.Checkout{Repo: c.Repo, Folder: c.Workspace.files})
+		r.checkouts = append(r.checkouts, &checkout{repo: c.Repo, ws: c.Workspace})
 	}
-	served.Find = func(repo, rel string) (string, bool, error) { return r.checkout(repo).find(rel) }
 	slices.SortFunc(r.checkouts, func(a, b *checkout) int { return strings.Compare(a.repo, b.repo) })
-	if r.tree, err = repos.New(&served); err != nil {
+	if r.Servers, err = searcher.NewServers(&served); err != nil {
 		return nil, err
 	}
-	return &Workspace{elsewhere: r, workers: r.workers, log: r.log, rules: r.rules}, nil
+	return &Workspace{reader: r.Servers, elsewhere: r, workers: served.Workers, log: served.Log, rules: served.Rules}, nil
 }
 
 // Close releases the connections and the checkouts.
 func (r *remote) Close() error {
-	r.tree.Close()
+	r.Servers.Close()
 	var errs []error
 	for _, c := range r.checkouts {
 		errs = append(errs, c.ws.Close())
@@ -116,27 +117,15 @@ func (r *remote) checkout(repo string) *checkout {
 	return r.checkouts[i]
 }
 
-// IndexStatus tells what the servers have.
-func (r *remote) IndexStatus(ctx context.Context) (*IndexStatus, error) {
-	l, err := r.tree.List(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return &IndexStatus{State: "failed", Remote: true, Freshness: "remote", Error: err.Error()}, nil
+// located puts the repository's name into an error about a path.
+func (c *checkout) located(err error) error {
+	var e *rootfs.Error
+	if !errors.As(err, &e) {
+		return err
 	}
-	st := &IndexStatus{State: "ready", Remote: true, Freshness: "remote"}
-	for i := range l.Repos {
-		p := &l.Repos[i]
-		st.Files += p.Files
-		st.TextBytes += p.Bytes
-		if p.Indexed.After(st.Updated) {
-			st.Updated = p.Indexed
-		}
+	out := *e
+	if out.Path = c.repo + "/" + e.Path; e.Path == "" || e.Path == "." {
+		out.Path = c.repo
 	}
-	for _, f := range l.Failures {
-		st.State = "failed"
-		st.Error = strings.TrimPrefix(st.Error+"; "+f.Error(), "; ")
-	}
-	return st, nil
+	return &out
 }

@@ -25,7 +25,7 @@ func (w *Workspace) inCheckout(ctx context.Context, path string, change func(ws 
 
 // checkoutFor finds the checkout that a path to be changed lies in.
 func (r *remote) checkoutFor(ctx context.Context, given string) (*checkout, string, error) {
-	repo, rel, err := r.tree.ToChange(ctx, given)
+	repo, rel, err := r.ToChange(ctx, given)
 	if err != nil {
 		return nil, "", err
 	}

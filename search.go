@@ -1,25 +1,35 @@
 package quarry
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io"
-	"sort"
-	"strings"
-	"time"
 
-	"quarry/internal/owner"
-	"quarry/internal/rootfs"
-	"quarry/internal/scan"
-	"quarry/internal/walk"
-	"quarry/match"
+	"quarry/internal/searcher"
+	"quarry/search"
 )
 
+// What a search or a reading may be refused for.
+var (
+	ErrNotText = search.ErrNotText
+	ErrRange   = search.ErrRange
+	ErrNoWords = search.ErrNoWords
+)
+
+// reader answers what changes nothing: a folder, or servers.
+type reader interface {
+	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
+	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
+	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
+	SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error)
+	Stat(ctx context.Context, path string) (*search.Info, error)
+	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
+}
+
 // Search answers a query.
-func (w *Workspace) Search(ctx context.Context, q Query) (*Result, error) {
-	r := &Result{}
-	sum, err := w.SearchEach(ctx, q, func(f *File) error {
+func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result, error) {
+	r := &search.Result{}
+	sum, err := w.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		r.Files = append(r.Files, *f)
 		return nil
 	})
@@ -30,291 +40,8 @@ func (w *Workspace) Search(ctx context.Context, q Query) (*Result, error) {
 	return r, nil
 }
 
-// SearchEach answers a query file by file, in the query's order, as soon as
-// files are known. An error of yield ends the search and is returned. The
-// summary is there even when a limit ended the answer.
-func (w *Workspace) SearchEach(ctx context.Context, q Query, yield func(*File) error) (*Summary, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.SearchEach(ctx, q, yield)
-	}
-	started := time.Now()
-	pattern, err := match.CompileAny(patterns(&q), q.Match)
-	if err != nil {
-		return nil, err
-	}
-	sum, yield, err := w.member.Search(ctx, &q, yield)
-	if !errors.Is(err, owner.ErrNoIndex) {
-		return sum, err
-	}
-	filter, err := w.filter(&q.Scope)
-	if err != nil {
-		return nil, err
-	}
-	search, cancel := within(ctx, &q)
-	defer cancel()
-	run := &searchRun{
-		ws: w, q: &q, ctx: search, filter: filter, pattern: pattern,
-		request:  scanRequest(&q),
-		matching: pattern.NewSearch(search),
-		scanners: make([]worker, w.workers),
-		collect:  newCollector(&q, yield),
-	}
-	err = run.all()
-	sum = &run.collect.sum
-	sum.Stats.Strategy = pattern.Strategy()
-	sum.Stats.Elapsed = time.Since(started)
-	return ended(ctx, sum, err)
-}
-
-// within bounds the time of a search.
-func within(ctx context.Context, q *Query) (context.Context, context.CancelFunc) {
-	if q.Limits.Time > 0 {
-		return context.WithTimeout(ctx, q.Limits.Time)
-	}
-	return context.WithCancel(ctx)
-}
-
-// ended tells by the error that ended a search, whose caller has ctx, which limit
-// was reached; any other error is the search's.
-func ended(ctx context.Context, s *Summary, err error) (*Summary, error) {
-	switch {
-	case err == nil || errors.Is(err, errEnough):
-	case errors.Is(err, match.ErrBudget):
-		stop(s, StopBudget)
-	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		stop(s, StopTime)
-	default:
-		return nil, err
-	}
-	return s, nil
-}
-
 // SearchText answers a query about one text that lies in no workspace, such as
-// standard input. The scope has no say; the file's path is "".
-func SearchText(ctx context.Context, r io.Reader, q Query, yield func(*File) error) (*Summary, error) {
-	started := time.Now()
-	pattern, err := match.CompileAny(patterns(&q), q.Match)
-	if err != nil {
-		return nil, err
-	}
-	c := newCollector(&q, yield)
-	request := scanRequest(&q)
-	out := &found{}
-	out.res, out.err = scan.New(pattern.NewSearch(ctx).NewMatcher()).File(r, 0, &request)
-	if err = c.add("", out); err == nil {
-		err = c.finish()
-	}
-	c.sum.Stats = Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
-	return ended(ctx, &c.sum, err)
-}
-
-func patterns(q *Query) []string {
-	if q.Pattern == "" && len(q.Patterns) > 0 {
-		return q.Patterns
-	}
-	return append([]string{q.Pattern}, q.Patterns...)
-}
-
-// request is what the scanner is asked of every file.
-func scanRequest(q *Query) scan.Request {
-	r := scan.Request{
-		Before: q.Before, After: q.After, Invert: q.Invert,
-		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary,
-		MaxLines: q.Limits.LinesPerFile, MaxText: q.Limits.LineBytes,
-	}
-	if q.Limits.Lines > 0 {
-		r.KeepHits = q.Offset + q.Limits.Lines + 1
-	}
-	if q.Limits.Blocks > 0 {
-		// One more than can be given shows that there are more.
-		r.Gap, r.KeepBlocks, r.BlockLines = blockGap(q), q.Offset+q.Limits.Blocks+1, q.Limits.BlockLines
-	}
-	switch q.Detail {
-	case Counts:
-		r.Detail = scan.Count
-	case Files:
-		r.Detail = scan.Exists
-	}
-	return r
-}
-
-// searchRun is one search under way.
-type searchRun struct {
-	ws       *Workspace
-	q        *Query
-	ctx      context.Context
-	filter   *filter
-	pattern  *match.Pattern
-	request  scan.Request
-	matching *match.Search
-	scanners []worker
-	collect  *collector
-}
-
-// worker is what one goroutine of a search has to itself.
-type worker struct {
-	scanner  *scan.Scanner
-	searched int
-	filtered int
-	bytes    int64
-	limited  io.LimitedReader
-	part     []byte // of a large file
-	spare    *found // the outcome of a file that left no trace, to be used again
-	_        [64]byte
-}
-
-// found is the outcome of one file.
-type found struct {
-	res  scan.Result
-	info rootfs.Info
-	err  error
-}
-
-// all searches the query's paths one after the other.
-func (r *searchRun) all() error {
-	paths := r.q.Paths
-	if len(paths) == 0 {
-		paths = []string{""}
-	}
-	for _, path := range paths {
-		if err := r.path(path); err != nil {
-			return err
-		}
-	}
-	return r.collect.finish()
-}
-
-func (r *searchRun) path(path string) error {
-	start, isFile, err := r.ws.start(path)
-	if err != nil {
-		return err
-	}
-	if isFile {
-		return r.single(start)
-	}
-	if err := r.indexed(start); !errors.Is(err, errNoIndex) {
-		return err
-	}
-	opts := r.filter.opts
-	opts.Start = start
-	report, err := walk.Each(r.ctx, r.ws.root, &opts, r.work, r.collect.add)
-	r.collect.sum.Stats.Plan = "scan"
-	addReport(&r.collect.sum, &report)
-	r.gatherStats()
-	return err
-}
-
-// gatherStats adds up what the workers counted.
-func (r *searchRun) gatherStats() {
-	sum := &r.collect.sum
-	for i := range r.scanners {
-		k := &r.scanners[i]
-		sum.Stats.Searched += k.searched
-		sum.Stats.Bytes += k.bytes
-		if k.filtered > 0 {
-			sum.SkippedCount[Filtered] += k.filtered
-			sum.Stats.Considered -= k.filtered
-		}
-		k.searched, k.bytes, k.filtered = 0, 0, 0
-	}
-}
-
-// single searches a file that was named: no filter applies to it.
-func (r *searchRun) single(p rootfs.Path) error {
-	f, err := r.ws.root.OpenFile(p)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	sum := &r.collect.sum
-	sum.Stats.Considered++
-	out := &found{}
-	r.scan(&r.scanners[0], f, out)
-	sum.Stats.Searched++
-	sum.Stats.Bytes += out.res.Bytes
-	return r.collect.add(p.String(), out)
-}
-
-// work searches one file of a walk. Most have no match and leave no trace.
-func (r *searchRun) work(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
-	if r.ctx.Err() != nil {
-		return nil, false
-	}
-	k := &r.scanners[v.Worker]
-	if r.filter.leavesOut(v.Shown, e.Name) {
-		k.filtered++
-		return nil, false
-	}
-	f, err := openEntry(r.ws.root, v, e)
-	if err != nil {
-		return &found{err: err}, true
-	}
-	defer f.Close()
-	return r.search(k, f)
-}
-
-// search searches an open file and reports whether there is anything to tell.
-func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
-	out := k.spare
-	if out == nil {
-		out = &found{}
-	}
-	k.spare = nil
-	r.scan(k, f, out)
-	k.searched++
-	k.bytes += out.res.Bytes
-	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch {
-		*out = found{}
-		k.spare = out
-		return nil, false
-	}
-	return out, true
-}
-
-func openEntry(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (*rootfs.File, error) {
-	if e.Type != rootfs.TypeSymlink {
-		return v.Dir.OpenFile(e.Name)
-	}
-	p, err := v.Path.Child(e.Name)
-	if err != nil {
-		return nil, err
-	}
-	if p, err = root.Resolve(p.String()); err != nil {
-		return nil, err
-	}
-	return root.OpenFile(p)
-}
-
-func (r *searchRun) scanner(k *worker) *scan.Scanner {
-	if k.scanner == nil {
-		k.scanner = scan.New(r.matching.NewMatcher())
-	}
-	return k.scanner
-}
-
-func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
-	out.info = f.Info()
-	var text io.Reader = f
-	if size := out.info.Size; size > 0 {
-		// The file as it was when it was opened: one that grows as fast as it
-		// is read would never end. Files of /proc say 0 and end by themselves.
-		k.limited = io.LimitedReader{R: f, N: size}
-		text = &k.limited
-	}
-	out.res, out.err = r.scanner(k).File(text, out.info.Size, &r.request)
-}
-
-// byOrder sorts files as the query asks, path order being the tie-break.
-func byOrder(files []File, order Order) {
-	sort.SliceStable(files, func(i, j int) bool {
-		a, b := &files[i], &files[j]
-		c := 0
-		switch order {
-		case ByModTime:
-			c = b.ModTime.Compare(a.ModTime)
-		case ByRelevance:
-			c = cmp.Compare(b.Score, a.Score)
-		}
-		return cmp.Or(c, strings.Compare(a.Path, b.Path)) < 0
-	})
+// standard input. Scope is ignored; the file's path is "".
+func SearchText(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+	return searcher.Text(ctx, r, q, yield)
 }

@@ -12,6 +12,9 @@ import (
 	"quarry/internal/trash"
 )
 
+// maxRead is the largest file that is read into memory.
+const maxRead = 1 << 30
+
 // state is what a workspace that can be changed keeps outside the folder.
 type state struct {
 	root    *rootfs.Root

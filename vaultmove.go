@@ -17,33 +17,8 @@ import (
 	"quarry/match"
 )
 
-// vault returns the settings if the workspace is an Obsidian vault: it has a
-// folder .obsidian at its top. Otherwise they are nil.
-func (w *Workspace) vault() (*vault.Settings, error) {
-	dir, err := w.root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	// The policy lets nobody stat it; that it is there the listing tells.
-	entries, err := dir.Read(nil)
-	if err != nil {
-		return nil, err
-	}
-	isVault := func(e rootfs.Entry) bool { return e.Name == ".obsidian" && e.Type == rootfs.TypeDir }
-	if !slices.ContainsFunc(entries, isVault) {
-		return nil, nil
-	}
-	data, err := w.root.ReadSystem(rootfs.Path{}, ".obsidian/app.json")
-	if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
-		return nil, err
-	}
-	s, err := vault.ParseSettings(data, nil)
-	if err != nil {
-		w.log.Warn("settings of the vault", "err", err)
-	}
-	return &s, nil
-}
+// vault is the settings of the vault; nil if the folder is none.
+func (w *Workspace) vault() (*vault.Settings, error) { return vault.Load(w.root, w.log) }
 
 // vaultFiles is what a move sees of a vault. All notes are read at the start;
 // those to be rewritten once more, and then the version counts.

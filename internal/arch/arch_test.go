@@ -21,15 +21,14 @@ var layers = map[string][]string{
 	".": {
 		"change", "fault", "match", "search", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
 		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
-		"internal/index",
 		"internal/owner",
 		"internal/repos",
-		"internal/watch",
+		"internal/searcher",
 	},
 	"fault":   {},
 	"change":  {"fault"},
 	"match":   {"fault", "internal/re/..."},
-	"search":  {"match"},
+	"search":  {"match", "fault"},
 	"tool":    {"fault"},
 	"toolset": {".", "tool", "internal/profile"},
 
@@ -68,12 +67,16 @@ var layers = map[string][]string{
 		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/scan", "internal/textfile", "internal/trigram",
 		"internal/walk",
 	},
+	"internal/searcher": {
+		"match", "search", "fault", "internal/glob", "internal/ignore", "internal/index", "internal/rank", "internal/repos", "internal/rootfs",
+		"internal/scan", "internal/textfile", "internal/vault", "internal/walk",
+	},
 	"internal/owner": {
 		"search", "internal/ignore", "internal/index", "internal/rootfs", "internal/walk", "internal/watch",
 	},
 	"internal/rank":  {"match"},
 	"internal/scan":  {"match", "search", "internal/re/vec", "internal/textfile"},
-	"internal/vault": {"fault"},
+	"internal/vault": {"fault", "internal/rootfs"},
 
 	"internal/journal": {"change", "fault", "internal/rootfs"},
 	"internal/trash":   {"fault", "internal/rootfs"},

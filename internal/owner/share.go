@@ -152,11 +152,11 @@ func (h *handed) rest() func(*search.FileMatch) error {
 }
 
 // Search lets the owner search. Relevance and times are its business too.
-// With ErrNoIndex the search is still to be made, and what it finds is for
-// rest: the files of an owner that died don't come twice.
+// If nobody has answered, sum is nil: the search is still to be made, and what
+// it finds is for rest, since files already delivered are not repeated.
 func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error) {
 	if q.NoIndex || q.IncludeIgnored || q.Invert {
-		return nil, yield, ErrNoIndex
+		return nil, yield, nil
 	}
 	to := &handed{yield: yield}
 	err = m.ask(ctx, request{Search: q}, func(kind byte, body []byte) error {
@@ -179,16 +179,16 @@ func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search
 	case err == nil && sum != nil:
 		sum.Stats.Remote = true
 		return sum, nil, nil
-	case err != nil && ctx.Err() != nil:
-		return nil, nil, err
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
 	}
-	return nil, to.rest(), ErrNoIndex
+	return nil, to.rest(), nil
 }
 
-// Find lets the owner list paths. With ErrNoIndex it is still to be done.
+// Find lets the owner list paths. The result is nil if nobody has answered.
 func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error) {
 	if q.NoIndex || q.IncludeIgnored || q.Stat || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
-		return nil, ErrNoIndex
+		return nil, nil
 	}
 	var r *search.FindResult
 	err := m.ask(ctx, request{Find: q}, func(kind byte, body []byte) error {
@@ -198,11 +198,11 @@ func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindRes
 		r = &search.FindResult{}
 		return gob.NewDecoder(bytes.NewReader(body)).Decode(r)
 	})
-	if err != nil && ctx.Err() != nil {
-		return nil, err
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	if err != nil || r == nil {
-		return nil, ErrNoIndex
+		return nil, nil
 	}
 	r.Stats.Remote = true
 	return r, nil

@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"context"
@@ -7,40 +7,23 @@ import (
 	"strings"
 
 	"quarry/match"
+	"quarry/search"
 )
 
-// VerifyIndex compares the index with the files: every file is read again and
-// must have in the index all that a search would look for, the list of paths
-// must be a walk's, and searches for words of the files must find what a scan
-// finds. Every difference is told to fault. progress may be nil.
-func (w *Workspace) VerifyIndex(ctx context.Context, fault func(path, what string), progress func(Progress)) (*Verification, error) {
-	v := &verifying{ws: w, fault: fault}
-	if err := w.FollowIndex(ctx, func(Progress) {}); err != nil {
-		return nil, err
-	}
-	v.out.Remote = !w.member.Owns()
-	if !v.out.Remote {
-		res, err := w.member.Verify(ctx, func(path, what string) { v.tell(path, "%s", what) }, progress)
-		if err != nil {
-			return nil, err
-		}
-		v.out.Files, v.out.Bytes, v.out.Changed = res.Files, res.Bytes, res.Changed
-	}
-	if err := v.answers(ctx); err != nil {
-		return nil, err
-	}
-	return &v.out, nil
+// CompareAnswers compares answers by the index with those of a scan: the list of
+// paths must be a walk's, and searches for words of the files must find what a
+// scan finds. Every difference is told to fault. It counts the paths listed and
+// the searches made.
+func (d *Folder) CompareAnswers(ctx context.Context, fault func(path, what string)) (listed, searches int, err error) {
+	v := &verifying{folder: d, tell: fault}
+	err = v.answers(ctx)
+	return v.listed, v.searches, err
 }
 
 type verifying struct {
-	ws    *Workspace
-	fault func(path, what string)
-	out   Verification
-}
-
-func (v *verifying) tell(path, format string, args ...any) {
-	v.out.Faults++
-	v.fault(path, fmt.Sprintf(format, args...))
+	folder           *Folder
+	tell             func(path, what string)
+	listed, searches int
 }
 
 // answers compares answers by index with answers by scan. Files that change
@@ -50,7 +33,7 @@ func (v *verifying) answers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.out.Listed = len(entries)
+	v.listed = len(entries)
 	words, err := v.sample(ctx, entries)
 	if err != nil {
 		return err
@@ -59,7 +42,7 @@ func (v *verifying) answers(ctx context.Context) error {
 		if err := v.search(ctx, word); err != nil {
 			return err
 		}
-		v.out.Searches++
+		v.searches++
 	}
 	return nil
 }
@@ -79,13 +62,13 @@ func twice(compare func() (map[string]string, error)) (map[string]string, error)
 	return first, err
 }
 
-func (v *verifying) paths(ctx context.Context) (scanned []Entry, err error) {
+func (v *verifying) paths(ctx context.Context) (scanned []search.Entry, err error) {
 	differ, err := twice(func() (map[string]string, error) {
-		indexed, err := v.ws.Find(ctx, FindQuery{})
+		indexed, err := v.folder.Find(ctx, search.FindQuery{})
 		if err != nil {
 			return nil, err
 		}
-		list, err := v.ws.Find(ctx, FindQuery{Scope: Scope{NoIndex: true}})
+		list, err := v.folder.Find(ctx, search.FindQuery{Scope: search.Scope{NoIndex: true}})
 		if err != nil {
 			return nil, err
 		}
@@ -104,18 +87,18 @@ func (v *verifying) paths(ctx context.Context) (scanned []Entry, err error) {
 		return out, nil
 	})
 	for path, what := range differ {
-		v.tell(path, "%s", what)
+		v.tell(path, what)
 	}
 	return scanned, err
 }
 
 // sample takes words from files spread over the tree.
-func (v *verifying) sample(ctx context.Context, files []Entry) ([]string, error) {
+func (v *verifying) sample(ctx context.Context, files []search.Entry) ([]string, error) {
 	const most = 16 // a scan of Linux takes half a second
 	var words []string
 	step := max(1, len(files)/most)
 	for i := 0; i < len(files) && len(words) < most; i += step {
-		t, err := v.ws.Read(ctx, files[i].Path, &ReadOptions{MaxLines: 200})
+		t, err := v.folder.Read(ctx, files[i].Path, &search.ReadOptions{MaxLines: 200})
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
@@ -163,15 +146,15 @@ func (v *verifying) search(ctx context.Context, word string) error {
 		return out, err
 	})
 	for path, what := range differ {
-		v.tell(path, "%s", what)
+		v.tell(path, what)
 	}
 	return err
 }
 
 func (v *verifying) count(ctx context.Context, word string, scan bool) (map[string]int, error) {
 	lines := map[string]int{}
-	q := Query{Pattern: word, Match: match.Options{Syntax: match.Literal}, Detail: Counts, Scope: Scope{NoIndex: scan}}
-	_, err := v.ws.SearchEach(ctx, q, func(f *File) error {
+	q := search.Query{Pattern: word, Match: match.Options{Syntax: match.Literal}, Detail: search.Counts, Scope: search.Scope{NoIndex: scan}}
+	_, err := v.folder.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		lines[f.Path] = f.Matched
 		return nil
 	})

@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"quarry/internal/repos"
 	"quarry/internal/scan"
 	"quarry/match"
+	"quarry/search"
 )
 
 // A server says which files could match; their whole content is fetched in path
@@ -19,8 +20,8 @@ import (
 
 // remoteRun is one search of servers under way.
 type remoteRun struct {
-	r        *remote
-	q        *Query
+	r        *Servers
+	q        *search.Query
 	ctx      context.Context
 	ask      *repos.Question
 	noted    int // of the question's failures
@@ -35,7 +36,7 @@ type remoteRun struct {
 }
 
 // SearchEach answers a query from the servers and the checkouts.
-func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) error) (*Summary, error) {
+func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	started := time.Now()
 	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
@@ -45,11 +46,11 @@ func (r *remote) SearchEach(ctx context.Context, q Query, yield func(*File) erro
 	if err != nil {
 		return nil, err
 	}
-	search, cancel := within(ctx, &q)
+	bounded, cancel := within(ctx, &q)
 	defer cancel()
 	run := &remoteRun{
-		r: r, q: &q, ctx: search, want: want, pattern: pattern,
-		request: scanRequest(&q), matching: pattern.NewSearch(search), scanners: make([]*scan.Scanner, r.workers),
+		r: r, q: &q, ctx: bounded, want: want, pattern: pattern,
+		request: scanRequest(&q), matching: pattern.NewSearch(bounded), scanners: make([]*scan.Scanner, r.workers),
 		collect: newCollector(&q, yield),
 	}
 	run.tiny = sync.OnceValue(run.matchesTiny)
@@ -81,14 +82,12 @@ func (r *remoteRun) plan(what string) string {
 }
 
 // want makes a scope ready; a vault's settings don't reach to servers.
-func (r *remote) want(s *Scope) (repos.Want, error) {
-	plain := *s
-	plain.VaultRules = false
-	f, err := (&Workspace{rules: r.rules, workers: r.workers}).filter(&plain)
+func (r *Servers) want(s *search.Scope) (repos.Want, error) {
+	f, err := newFilter(s, r.rules, r.workers)
 	if err != nil {
 		return repos.Want{}, err
 	}
-	return repos.Want{Walk: f.opts, Types: f.types, Globs: s.Globs, Dialect: globDialect(s.Dialect), TypeGlobs: s.Types}, nil
+	return repos.Want{Walk: f.opts, Types: f.types, Globs: s.Globs, Dialect: GlobDialect(s.Dialect), TypeGlobs: s.Types}, nil
 }
 
 // anyWord is the need of a pattern of words where one of them is enough.
@@ -170,9 +169,9 @@ func (r *remoteRun) noteLost() {
 }
 
 // lostServer makes an answer incomplete and names the server.
-func lostServer(s *Summary, name string, err error) {
-	s.SkippedCount[Unreadable]++
-	addSkip(s, Skip{Path: name, Reason: Unreadable, Detail: fmt.Sprintf("server %s: %v", name, err)})
+func lostServer(s *search.Summary, name string, err error) {
+	s.SkippedCount[search.Unreadable]++
+	addSkip(s, search.Skip{Path: name, Reason: search.Unreadable, Detail: fmt.Sprintf("server %s: %v", name, err)})
 	s.Exact = false
 }
 
@@ -217,14 +216,14 @@ func (r *remoteRun) outcome(a *repos.Absence) *found {
 }
 
 // absentReason is why a file that no server has could not be searched.
-func absentReason(a *repos.Absence) Reason {
+func absentReason(a *repos.Absence) search.Reason {
 	switch a.Why {
 	case repos.Binary:
-		return Binary
+		return search.Binary
 	case repos.TooLarge:
-		return TooLarge
+		return search.TooLarge
 	}
-	return Unreadable
+	return search.Unreadable
 }
 
 // matchesTiny tries the pattern on every text of one or two bytes.
@@ -312,7 +311,7 @@ func (r *remoteRun) outcomeOf(worker int, b *repos.Batch, i int) (*found, bool) 
 }
 
 // addCommit notes which commit a hit comes from.
-func addCommit(s *Stats, repo, commit string) {
+func addCommit(s *search.Stats, repo, commit string) {
 	if commit == "" {
 		return
 	}

@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"context"
@@ -7,28 +7,25 @@ import (
 	"strings"
 	"time"
 
-	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
+	"quarry/search"
 )
 
 // Find lists the paths that pass a scope.
-func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.Find(ctx, q)
-	}
+func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
 	started := time.Now()
-	if r, err := w.member.Find(ctx, &q); !errors.Is(err, owner.ErrNoIndex) {
+	if r, err := d.Index.Find(ctx, &q); err != nil || r != nil {
 		return r, err
 	}
-	f, err := w.filter(&q.Scope)
+	f, err := d.filter(&q.Scope)
 	if err != nil {
 		return nil, err
 	}
-	q.Stat = q.Stat || q.Order == ByModTime || q.Order == BySize
-	run := &findRun{ws: w, q: &q, filter: f, found: make([][]Entry, w.workers)}
+	q.Stat = q.Stat || q.Order == search.ByModTime || q.Order == search.BySize
+	run := &findRun{folder: d, q: &q, filter: f, found: make([][]search.Entry, d.Workers)}
 	run.out.Exact = true
-	run.out.SkippedCount = map[Reason]int{}
+	run.out.SkippedCount = map[search.Reason]int{}
 	paths := q.Paths
 	if len(paths) == 0 {
 		paths = []string{""}
@@ -44,28 +41,28 @@ func (w *Workspace) Find(ctx context.Context, q FindQuery) (*FindResult, error) 
 }
 
 // page orders the entries and cuts them to what was asked for.
-func page(r *FindResult, q *FindQuery) {
+func page(r *search.FindResult, q *search.FindQuery) {
 	sortEntries(r.Entries, q.Order)
 	r.Total = len(r.Entries)
 	r.Entries = r.Entries[min(max(q.Offset, 0), len(r.Entries)):]
 	if q.Limit > 0 && len(r.Entries) > q.Limit {
 		r.Entries = r.Entries[:q.Limit]
-		r.Stopped = StopFiles
+		r.Stopped = search.StopFiles
 	}
 }
 
 // findRun is one path search under way.
 type findRun struct {
-	ws     *Workspace
-	q      *FindQuery
+	folder *Folder
+	q      *search.FindQuery
 	filter *filter
-	below  int       // bytes of a path that lie above the searched folder
-	found  [][]Entry // by worker
-	out    FindResult
+	below  int              // bytes of a path that lie above the searched folder
+	found  [][]search.Entry // by worker
+	out    search.FindResult
 }
 
 func (r *findRun) path(ctx context.Context, path string) error {
-	start, isFile, err := r.ws.start(path)
+	start, isFile, err := r.folder.start(path)
 	if err != nil {
 		return err
 	}
@@ -74,7 +71,7 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	}
 	opts := r.filter.opts
 	opts.Start = start
-	if r.q.Kind != OnlyFiles {
+	if r.q.Kind != search.OnlyFiles {
 		// A glob on a folder's own name says nothing about what is in it, and
 		// a folder at the depth limit is listed, though not entered.
 		opts.Filter = nil
@@ -90,7 +87,7 @@ func (r *findRun) path(ctx context.Context, path string) error {
 		return err
 	}
 	r.out.Stats.Plan = "scan"
-	report, err := walk.Walk(ctx, r.ws.root, &opts, r.visit)
+	report, err := walk.Walk(ctx, r.folder.Root, &opts, r.visit)
 	if err != nil {
 		return err
 	}
@@ -103,15 +100,15 @@ func (r *findRun) path(ctx context.Context, path string) error {
 }
 
 func (r *findRun) single(p rootfs.Path) error {
-	if r.q.Kind == OnlyFolders {
+	if r.q.Kind == search.OnlyFolders {
 		return nil
 	}
-	info, err := r.ws.root.Stat(p)
+	info, err := r.folder.Root.Stat(p)
 	if err != nil {
 		return err
 	}
 	r.out.Stats.Considered++
-	r.out.Entries = append(r.out.Entries, Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime})
+	r.out.Entries = append(r.out.Entries, search.Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime})
 	return nil
 }
 
@@ -124,12 +121,12 @@ func (r *findRun) visit(v *walk.Visit) error {
 		return nil
 	}
 	list := r.found[v.Worker]
-	if r.q.Kind != OnlyFolders {
+	if r.q.Kind != search.OnlyFolders {
 		for i := range v.Files {
 			list = r.add(list, v, &v.Files[i], prefix, false)
 		}
 	}
-	if r.q.Kind != OnlyFiles {
+	if r.q.Kind != search.OnlyFiles {
 		for i := range v.Dirs {
 			list = r.add(list, v, &v.Dirs[i], prefix, true)
 		}
@@ -146,17 +143,17 @@ func (r *findRun) tooDeep(shown string) bool {
 	return strings.Count(shown[r.below:], "/")+2 > r.q.MaxDepth
 }
 
-func (r *findRun) add(list []Entry, v *walk.Visit, e *rootfs.Entry, prefix string, folder bool) []Entry {
+func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefix string, folder bool) []search.Entry {
 	if r.filter.vaultIgnores(v.Shown, e.Name) || folder && r.filter.vaultIgnores(v.Shown, e.Name+"/") || r.filter.types != nil && !folder && !r.filter.types.MatchFile(e.Name) {
 		return list
 	}
 	path := prefix + e.Name
-	if r.q.Kind != OnlyFiles && r.filter.opts.Filter != nil {
+	if r.q.Kind != search.OnlyFiles && r.filter.opts.Filter != nil {
 		if folder && !r.filter.opts.Filter.MatchDir(path[r.below:]) || !folder && !r.filter.opts.Filter.MatchFile(path[r.below:]) {
 			return list
 		}
 	}
-	entry := Entry{Path: path, Folder: folder}
+	entry := search.Entry{Path: path, Folder: folder}
 	if r.q.Stat {
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil {
@@ -170,14 +167,14 @@ func (r *findRun) add(list []Entry, v *walk.Visit, e *rootfs.Entry, prefix strin
 	return append(list, entry)
 }
 
-func sortEntries(list []Entry, order Order) {
-	slices.SortFunc(list, func(a, b Entry) int {
+func sortEntries(list []search.Entry, order search.Order) {
+	slices.SortFunc(list, func(a, b search.Entry) int {
 		switch order {
-		case ByModTime:
+		case search.ByModTime:
 			if c := b.ModTime.Compare(a.ModTime); c != 0 {
 				return c
 			}
-		case BySize:
+		case search.BySize:
 			if a.Size != b.Size {
 				if a.Size > b.Size {
 					return -1

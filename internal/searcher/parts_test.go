@@ -1,16 +1,19 @@
-package quarry
+package searcher
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"quarry/internal/index"
+	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/match"
+	"quarry/search"
 )
 
 // What the index says about parts counts only for the file it has read.
@@ -20,18 +23,14 @@ func TestPartsOfAnotherFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "f"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	ws, err := Open(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
+	d := openFolder(t, dir)
 	pattern := match.MustCompile("needle", match.Options{})
-	r := &searchRun{ws: ws, q: &Query{Pattern: "needle"}, ctx: context.Background(), pattern: pattern, matching: pattern.NewSearch(context.Background())}
-	p, err := ws.root.Known("f")
+	r := &searchRun{folder: d, q: &search.Query{Pattern: "needle"}, ctx: context.Background(), pattern: pattern, matching: pattern.NewSearch(context.Background())}
+	p, err := d.Root.Known("f")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := ws.root.OpenFile(p)
+	f, err := d.Root.OpenFile(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,4 +82,14 @@ func TestPartsOfAnotherFile(t *testing.T) {
 func stampFor(f *rootfs.File) index.Stamp {
 	info := f.Info()
 	return index.Stamp{Ino: info.Ino, Size: info.Size, MTime: info.ModTime.UnixNano(), CTime: info.ChangeTime.UnixNano()}
+}
+
+func openFolder(t *testing.T, dir string) *Folder {
+	t.Helper()
+	root, err := rootfs.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return &Folder{Root: root, Workers: 2, Log: slog.New(slog.DiscardHandler), Index: (*owner.Member)(nil)}
 }

@@ -1,69 +1,57 @@
-package quarry
+package searcher
 
 import (
 	"context"
 	"errors"
 	"fmt"
 
-	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
+	"quarry/search"
 )
 
 // Stat describes what a path names. A path that exists in another case only is
 // found, when it is the only one.
-func (w *Workspace) Stat(ctx context.Context, path string) (*Info, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.Stat(ctx, path)
-	}
-	p, err := w.root.ResolveFold(path)
+func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
+	p, err := d.Root.ResolveFold(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := w.root.Stat(p)
+	info, err := d.Root.Stat(p)
 	if err != nil {
 		return nil, err
 	}
-	return &Info{
+	return &search.Info{
 		Path: p.String(), Folder: info.Type == rootfs.TypeDir, Special: info.Type == rootfs.TypeOther,
 		Size: info.Size, ModTime: info.ModTime, Created: info.BirthTime,
 	}, nil
 }
 
 // checked are the options, or what is wrong with them.
-func checkedRead(o *ReadOptions) (*ReadOptions, error) {
+func checkedRead(o *search.ReadOptions) (*search.ReadOptions, error) {
 	if o == nil {
-		return &ReadOptions{}, nil
+		return &search.ReadOptions{}, nil
 	}
 	if o.Start < 0 || o.End < 0 || o.End > 0 && o.Start > o.End {
-		return nil, fmt.Errorf("%w: %d to %d", ErrRange, o.Start, o.End)
+		return nil, fmt.Errorf("%w: %d to %d", search.ErrRange, o.Start, o.End)
 	}
 	return o, nil
 }
-
-// ErrNotText is a binary file where text is needed.
-var ErrNotText = fault.New(fault.NotText, "not a text file", "")
-
-// ErrRange is a range of lines that no file can have.
-var ErrRange = fault.New(fault.InvalidArgument, "invalid range of lines", "")
 
 // maxRead is the largest file that is read into memory.
 const maxRead = 1 << 30
 
 // Read returns lines of a text file.
-func (w *Workspace) Read(ctx context.Context, path string, opts *ReadOptions) (*Text, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.Read(ctx, path, opts)
-	}
+func (d *Folder) Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error) {
 	opts, err := checkedRead(opts)
 	if err != nil {
 		return nil, err
 	}
-	p, err := w.root.ResolveFold(path)
+	p, err := d.Root.ResolveFold(path)
 	if err != nil {
 		return nil, err
 	}
-	data, version, _, err := w.root.ReadFile(p, maxRead)
+	data, version, _, err := d.Root.ReadFile(p, maxRead)
 	if err != nil {
 		return nil, err
 	}
@@ -71,16 +59,16 @@ func (w *Workspace) Read(ctx context.Context, path string, opts *ReadOptions) (*
 }
 
 // readText takes lines out of a file's content.
-func readText(path string, data []byte, version rootfs.Version, opts *ReadOptions) (*Text, error) {
+func readText(path string, data []byte, version rootfs.Version, opts *search.ReadOptions) (*search.Text, error) {
 	doc, err := textfile.New(data)
 	var binary *textfile.BinaryError
 	if errors.As(err, &binary) {
-		return nil, fmt.Errorf("%w: %s: %w", ErrNotText, rootfs.Printable(path), err)
+		return nil, fmt.Errorf("%w: %s: %w", search.ErrNotText, rootfs.Printable(path), err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	t := &Text{
+	t := &search.Text{
 		Path: path, Total: doc.Lines().Count(), Version: version.String(),
 		Encoding: doc.Encoding().String(), Ending: textfile.CountEndings(doc.Text()).String(),
 	}
@@ -89,7 +77,7 @@ func readText(path string, data []byte, version rootfs.Version, opts *ReadOption
 }
 
 // fill takes the lines asked for.
-func fill(t *Text, doc *textfile.Document, opts *ReadOptions) {
+func fill(t *search.Text, doc *textfile.Document, opts *search.ReadOptions) {
 	t.First = max(opts.Start, 1)
 	last := t.Total
 	if opts.End > 0 {
@@ -127,4 +115,15 @@ func cutText(s string, most int) string {
 		most--
 	}
 	return s[:most]
+}
+
+// ReadBytes returns the bytes of a file as they are, text or not. One over max
+// bytes is refused; 0 is 1 GiB.
+func (d *Folder) ReadBytes(_ context.Context, path string, max int64) ([]byte, error) {
+	p, err := d.Root.ResolveFold(path)
+	if err != nil {
+		return nil, err
+	}
+	data, _, err := d.Root.ReadContent(p, max)
+	return data, err
 }

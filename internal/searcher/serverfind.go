@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"context"
@@ -8,32 +8,33 @@ import (
 
 	"quarry/fault"
 	"quarry/internal/repos"
+	"quarry/search"
 )
 
 // Find lists the paths that pass a scope. Folders are those that files lie in:
 // a commit has no others.
-func (r *remote) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
+func (r *Servers) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
 	started := time.Now()
 	want, err := r.want(&q.Scope)
 	if err != nil {
 		return nil, err
 	}
-	q.Stat = q.Stat || q.Order == BySize || q.Order == ByModTime
+	q.Stat = q.Stat || q.Order == search.BySize || q.Order == search.ByModTime
 	run := &remoteFind{remoteRun: &remoteRun{
-		r: r, q: &Query{Scope: q.Scope}, ctx: ctx, want: want, collect: newCollector(&Query{}, nil),
+		r: r, q: &search.Query{Scope: q.Scope}, ctx: ctx, want: want, collect: newCollector(&search.Query{}, nil),
 	}, q: &q, listed: map[string]bool{}}
 	if err := run.places(run.place); err != nil {
 		return nil, err
 	}
-	out := &FindResult{Entries: run.found, Summary: run.collect.sum}
+	out := &search.FindResult{Entries: run.found, Summary: run.collect.sum}
 	out.Stats.Remote, out.Stats.Plan = true, run.plan("names")
-	if q.Order == BySize {
+	if q.Order == search.BySize {
 		if err := run.sizes(out.Entries); err != nil {
 			return nil, err
 		}
 	}
 	page(out, &q)
-	if q.Stat && q.Order != BySize {
+	if q.Stat && q.Order != search.BySize {
 		if err := run.sizes(out.Entries); err != nil {
 			return nil, err
 		}
@@ -46,21 +47,21 @@ func (r *remote) Find(ctx context.Context, q FindQuery) (*FindResult, error) {
 // remoteFind is one path search under way.
 type remoteFind struct {
 	*remoteRun
-	q      *FindQuery
-	found  []Entry
+	q      *search.FindQuery
+	found  []search.Entry
 	listed map[string]bool // folders
 }
 
 func (r *remoteFind) place(at *repos.Place) error {
 	if at.IsFile {
-		if r.q.Kind != OnlyFolders {
+		if r.q.Kind != search.OnlyFolders {
 			r.collect.sum.Stats.Considered++
 			r.found = append(r.found, r.entry(at))
 		}
 		return nil
 	}
 	want := r.want
-	if r.q.Kind != OnlyFiles {
+	if r.q.Kind != search.OnlyFiles {
 		// A glob on a folder's own name says nothing about what is in it, and a
 		// folder at the depth limit is listed, though not entered.
 		want = want.Everything()
@@ -69,11 +70,11 @@ func (r *remoteFind) place(at *repos.Place) error {
 }
 
 // entry is a named file.
-func (r *remoteFind) entry(at *repos.Place) Entry {
-	e := Entry{Path: at.Path}
+func (r *remoteFind) entry(at *repos.Place) search.Entry {
+	e := search.Entry{Path: at.Path}
 	if at.Repo != nil {
 		e.ModTime = at.Repo.Changed
-	} else if info, err := r.r.checkout(at.Checkout).ws.Stat(r.ctx, at.Rel); err == nil {
+	} else if info, err := r.r.checkout(at.Checkout).folder.Stat(r.ctx, at.Rel); err == nil {
 		e.Size, e.ModTime = info.Size, info.ModTime
 	}
 	return e
@@ -87,14 +88,14 @@ func (r *remoteFind) part(part *repos.Part, judge *repos.Judge) error {
 	}
 	for i := range files {
 		f := &files[i]
-		if r.q.Kind != OnlyFiles {
+		if r.q.Kind != search.OnlyFiles {
 			r.folders(f, judge)
 		}
-		if r.q.Kind == OnlyFolders || r.q.Kind != OnlyFiles && !r.shows(f.Path[judge.Top:], false) {
+		if r.q.Kind == search.OnlyFolders || r.q.Kind != search.OnlyFiles && !r.shows(f.Path[judge.Top:], false) {
 			continue
 		}
 		r.collect.sum.Stats.Considered++
-		r.found = append(r.found, Entry{Path: f.Path, ModTime: f.Repo.Changed})
+		r.found = append(r.found, search.Entry{Path: f.Path, ModTime: f.Repo.Changed})
 	}
 	return r.each(part.Inside)
 }
@@ -112,7 +113,7 @@ func (r *remoteFind) folders(f *repos.File, judge *repos.Judge) {
 func (r *remoteFind) addFolder(path string, changed time.Time) {
 	if !r.listed[path] {
 		r.listed[path] = true
-		r.found = append(r.found, Entry{Path: path, Folder: true, ModTime: changed})
+		r.found = append(r.found, search.Entry{Path: path, Folder: true, ModTime: changed})
 	}
 }
 
@@ -132,10 +133,10 @@ func (r *remoteFind) shows(shown string, folder bool) bool {
 func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c := r.r.checkout(part.Checkout)
 	// The way from the searched folder to the checkout.
-	if r.q.Kind != OnlyFiles && at.Checkout != c.repo {
+	if r.q.Kind != search.OnlyFiles && at.Checkout != c.repo {
 		for i := judge.Top; i <= len(c.repo); i++ {
 			if (i == len(c.repo) || c.repo[i] == '/') && r.shows(c.repo[judge.Top:i], true) {
-				info, err := c.ws.Stat(r.ctx, ".")
+				info, err := c.folder.Stat(r.ctx, ".")
 				if err != nil {
 					return c.located(err)
 				}
@@ -144,14 +145,14 @@ func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place
 		}
 	}
 	q := *r.q
-	q.Globs, q.Types, q.Limit, q.Offset, q.Order = nil, nil, 0, 0, ByPath
+	q.Globs, q.Types, q.Limit, q.Offset, q.Order = nil, nil, 0, 0, search.ByPath
 	q.Paths = []string{at.In(c.repo)}
 	depth, ok := at.DepthIn(c.repo, q.MaxDepth)
 	if !ok {
 		return r.each(part.Inside)
 	}
 	q.MaxDepth = depth
-	res, err := c.ws.Find(r.ctx, q)
+	res, err := c.folder.Find(r.ctx, q)
 	if err != nil {
 		return c.located(err)
 	}
@@ -162,7 +163,7 @@ func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place
 			continue
 		}
 		name := e.Path[strings.LastIndexByte(e.Path, '/')+1:]
-		if r.q.Kind == OnlyFiles && judge.Passes(e.Path, name) || r.q.Kind != OnlyFiles && r.shows(e.Path[judge.Top:], e.Folder) {
+		if r.q.Kind == search.OnlyFiles && judge.Passes(e.Path, name) || r.q.Kind != search.OnlyFiles && r.shows(e.Path[judge.Top:], e.Folder) {
 			r.listed[e.Path] = e.Folder
 			r.found = append(r.found, e)
 			r.collect.sum.Stats.Considered++
@@ -183,9 +184,9 @@ func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place
 const maxSized = 20_000
 
 // sizes fills in the sizes of files on servers.
-func (r *remoteFind) sizes(entries []Entry) error {
+func (r *remoteFind) sizes(entries []search.Entry) error {
 	var files []repos.File
-	var which []*Entry
+	var which []*search.Entry
 	for i := range entries {
 		if e := &entries[i]; !e.Folder {
 			if f, ok := r.ask.FileAt(e.Path); ok {

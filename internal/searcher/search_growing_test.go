@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"os"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry/match"
+	"quarry/search"
 )
 
 // A file is searched as it was when it was opened: one that grows as fast as
@@ -16,16 +17,12 @@ func TestGrowingFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte("foo\nfoo\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	w, err := Open(dir, nil)
+	d := openFolder(t, dir)
+	p, _, err := d.start("log")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer w.Close()
-	p, _, err := w.start("log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := w.root.OpenFile(p)
+	f, err := d.Root.OpenFile(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +30,7 @@ func TestGrowingFile(t *testing.T) {
 	if err := os.WriteFile(name, []byte("foo\nfoo\nfoo\nfoo\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	q := &Query{Detail: Counts}
+	q := &search.Query{Detail: search.Counts}
 	run := &searchRun{q: q, request: scanRequest(q), matching: match.MustCompile("foo", match.Options{}).NewSearch(t.Context())}
 	var out found
 	run.scan(&worker{}, f, &out)

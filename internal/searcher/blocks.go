@@ -1,15 +1,17 @@
-package quarry
+package searcher
+
+import "quarry/search"
 
 // A block is a run of matching lines whose context lines touch or overlap, with
 // that context: what an answer shows in one piece. With one line of context on
 // either side, lines whose numbers differ by 3 or less share one.
 
 // blockGap is the largest difference of line numbers within a block.
-func blockGap(q *Query) int { return q.Before + q.After + 1 }
+func blockGap(q *search.Query) int { return q.Before + q.After + 1 }
 
 // blockStarts visits the index of the first matching line of every block, as
 // long as yield wants more.
-func blockStarts(lines []Line, gap int, yield func(i int) bool) {
+func blockStarts(lines []search.Line, gap int, yield func(i int) bool) {
 	last := 0
 	for i := range lines {
 		if !lines[i].Hit {
@@ -24,7 +26,7 @@ func blockStarts(lines []Line, gap int, yield func(i int) bool) {
 	}
 }
 
-func countBlocks(lines []Line, gap int) int {
+func countBlocks(lines []search.Line, gap int) int {
 	n := 0
 	blockStarts(lines, gap, func(int) bool { n++; return true })
 	return n
@@ -32,7 +34,7 @@ func countBlocks(lines []Line, gap int) int {
 
 // blockStart is the index of the first matching line of block n, counted from
 // 0; the number of lines when there are fewer.
-func blockStart(lines []Line, n, gap int) int {
+func blockStart(lines []search.Line, n, gap int) int {
 	at := len(lines)
 	blockStarts(lines, gap, func(i int) bool {
 		if n == 0 {
@@ -45,7 +47,7 @@ func blockStart(lines []Line, n, gap int) int {
 }
 
 // cutBlocks keeps the first n blocks of a file.
-func cutBlocks(f *File, n, gap, after int) {
+func cutBlocks(f *search.FileMatch, n, gap, after int) {
 	end := blockStart(f.Lines, max(n, 0), gap)
 	last := 0 // number of the last matching line kept
 	for i := end - 1; i >= 0 && last == 0; i-- {
@@ -62,7 +64,7 @@ func cutBlocks(f *File, n, gap, after int) {
 }
 
 // dropBlocks drops the first n blocks of a file.
-func dropBlocks(f *File, n, gap, before int) {
+func dropBlocks(f *search.FileMatch, n, gap, before int) {
 	start := blockStart(f.Lines, n, gap)
 	if start < len(f.Lines) {
 		first := f.Lines[start].Number
@@ -74,7 +76,7 @@ func dropBlocks(f *File, n, gap, before int) {
 	f.Matched = hits(f.Lines)
 }
 
-func hits(lines []Line) int {
+func hits(lines []search.Line) int {
 	n := 0
 	for i := range lines {
 		if lines[i].Hit {

@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/match"
+	"quarry/search"
 )
 
 // errEnough ends a search whose limits are reached.
@@ -16,21 +17,21 @@ var errEnough = errors.New("limits reached")
 // collector takes outcomes in path order, applies offset and limits, and hands
 // files on.
 type collector struct {
-	q     *Query
-	yield func(*File) error
-	sum   Summary
-	held  []File // files that wait for their order
+	q     *search.Query
+	yield func(*search.FileMatch) error
+	sum   search.Summary
+	held  []search.FileMatch // files that wait for their order
 	given struct{ files, lines, blocks, bytes int }
 	full  bool // no more text, only counting
 
 	prefix string // of the paths that come in: the repository of a checkout
 }
 
-func newCollector(q *Query, yield func(*File) error) *collector {
-	return &collector{q: q, yield: yield, sum: Summary{Exact: true, SkippedCount: map[Reason]int{}}}
+func newCollector(q *search.Query, yield func(*search.FileMatch) error) *collector {
+	return &collector{q: q, yield: yield, sum: search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
 }
 
-func stop(s *Summary, why Stop) {
+func stop(s *search.Summary, why search.Stop) {
 	if s.Stopped == "" {
 		s.Stopped = why
 	}
@@ -45,7 +46,7 @@ func (c *collector) add(path string, f *found) error {
 		}
 	}
 	if f.res.Skip != scan.NotSkipped {
-		c.skip(path, Reason(f.res.Skip.String()), "")
+		c.skip(path, search.Reason(f.res.Skip.String()), "")
 	}
 	if c.q.FilesWithoutMatch {
 		if f.res.Matched > 0 || f.err != nil || f.res.Skip != scan.NotSkipped {
@@ -72,18 +73,18 @@ func (c *collector) failed(path string, err error) error {
 	case rootfs.NotFound:
 		return nil // it vanished: there is nothing to search
 	case rootfs.NotRegular, rootfs.NotFolder:
-		c.skip(path, NotRegular, err.Error())
+		c.skip(path, search.NotRegular, err.Error())
 	case rootfs.Protected, rootfs.OutsideRoot:
-		c.skip(path, Protected, err.Error())
+		c.skip(path, search.Protected, err.Error())
 	default:
-		c.skip(path, Unreadable, err.Error())
+		c.skip(path, search.Unreadable, err.Error())
 	}
 	return nil
 }
 
-func (c *collector) skip(path string, why Reason, detail string) {
+func (c *collector) skip(path string, why search.Reason, detail string) {
 	c.sum.SkippedCount[why]++
-	addSkip(&c.sum, Skip{Path: path, Reason: why, Detail: detail})
+	addSkip(&c.sum, search.Skip{Path: path, Reason: why, Detail: detail})
 }
 
 func (c *collector) matched(path string, f *found) error {
@@ -100,11 +101,11 @@ func (c *collector) matched(path string, f *found) error {
 	if c.full {
 		return c.counted()
 	}
-	file := File{
+	file := search.FileMatch{
 		Path: path, Lines: f.res.Lines, Matched: f.res.Matched, Matches: f.res.Matches,
 		Bytes: f.res.Bytes, ModTime: f.info.ModTime,
 	}
-	if c.q.Order != ByPath {
+	if c.q.Order != search.ByPath {
 		c.held = append(c.held, file)
 		return nil
 	}
@@ -125,17 +126,17 @@ func (c *collector) counted() error {
 }
 
 // give hands a file on, cut to what offset and limits leave of it.
-func (c *collector) give(f *File) error {
+func (c *collector) give(f *search.FileMatch) error {
 	if !c.skipOffset(f) {
 		return nil
 	}
 	lim := &c.q.Limits
 	if lim.Files > 0 && c.given.files >= lim.Files {
-		return c.fill(StopFiles)
+		return c.fill(search.StopFiles)
 	}
 	if lim.Lines > 0 && c.given.lines+f.Matched > lim.Lines {
 		cutLines(f, lim.Lines-c.given.lines)
-		if err := c.fill(StopLines); err != nil && f.Matched == 0 {
+		if err := c.fill(search.StopLines); err != nil && f.Matched == 0 {
 			return err
 		}
 	}
@@ -143,14 +144,14 @@ func (c *collector) give(f *File) error {
 		gap := blockGap(c.q)
 		if room := lim.Blocks - c.given.blocks; countBlocks(f.Lines, gap) > room {
 			cutBlocks(f, room, gap, c.q.After)
-			if err := c.fill(StopBlocks); err != nil && f.Matched == 0 {
+			if err := c.fill(search.StopBlocks); err != nil && f.Matched == 0 {
 				return err
 			}
 		}
 		c.given.blocks += countBlocks(f.Lines, gap)
 	}
 	if lim.Bytes > 0 && c.given.bytes+textBytes(f) > lim.Bytes && c.given.files > 0 {
-		return c.fill(StopBytes)
+		return c.fill(search.StopBytes)
 	}
 	if f.Matched == 0 && !c.q.FilesWithoutMatch {
 		return nil
@@ -168,7 +169,7 @@ func (c *collector) give(f *File) error {
 }
 
 // fill notes that a limit cut the answer. Counting may go on.
-func (c *collector) fill(why Stop) error {
+func (c *collector) fill(why search.Stop) error {
 	if c.sum.Stopped == "" {
 		c.sum.Stopped = why
 	}
@@ -178,11 +179,11 @@ func (c *collector) fill(why Stop) error {
 
 // skipOffset drops what the offset leaves out and reports whether anything is
 // left of the file.
-func (c *collector) skipOffset(f *File) bool {
+func (c *collector) skipOffset(f *search.FileMatch) bool {
 	if c.q.Offset <= 0 {
 		return true
 	}
-	if c.q.Detail == Files {
+	if c.q.Detail == search.Files {
 		c.q.Offset--
 		return false
 	}
@@ -206,7 +207,7 @@ func (c *collector) skipOffset(f *File) bool {
 }
 
 // cutLines keeps the first n matching lines of a file and their context.
-func cutLines(f *File, n int) {
+func cutLines(f *search.FileMatch, n int) {
 	f.Matched = max(n, 0)
 	for i := range f.Lines {
 		if !f.Lines[i].Hit {
@@ -220,7 +221,7 @@ func cutLines(f *File, n int) {
 }
 
 // dropLines drops the first n matching lines of a file and their context.
-func dropLines(f *File, n int) {
+func dropLines(f *search.FileMatch, n int) {
 	f.Matched -= n
 	for i := range f.Lines {
 		if !f.Lines[i].Hit {
@@ -233,7 +234,7 @@ func dropLines(f *File, n int) {
 	}
 }
 
-func textBytes(f *File) int {
+func textBytes(f *search.FileMatch) int {
 	n := len(f.Path)
 	for i := range f.Lines {
 		n += len(f.Lines[i].Text) + 8 // a line number and its ending

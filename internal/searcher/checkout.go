@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"bytes"
@@ -21,9 +21,9 @@ import (
 // remembered for as long as its stamp stays. So an edit, a new file and a
 // deletion count from the moment they are made, no matter what git knows.
 type checkout struct {
-	repo string
-	ws   *Workspace
-	rest time.Duration // stampRest
+	repo   string
+	folder *Folder
+	rest   time.Duration // stampRest
 
 	mu   sync.Mutex
 	ours map[string]stamped // by path
@@ -43,9 +43,17 @@ const overlayRead = 32 << 20
 // right after it may leave the same.
 const stampRest = 2 * time.Second
 
+// TrustStampsAfter sets how old a change in a checkout must be for its stamp to
+// be trusted.
+func (r *Servers) TrustStampsAfter(rest time.Duration) {
+	for _, c := range r.checkouts {
+		c.rest = rest
+	}
+}
+
 // find says where a path is in the folder.
 func (c *checkout) find(rel string) (real string, isFile bool, err error) {
-	p, isFile, err := c.ws.start(rel)
+	p, isFile, err := c.folder.start(rel)
 	if err != nil || p.IsRoot() {
 		return "", isFile, c.located(err)
 	}
@@ -86,7 +94,7 @@ func (r *remoteRun) local(part *repos.Part, judge *repos.Judge, at *repos.Place)
 	if err != nil {
 		return err
 	}
-	report, err := walk.Each(r.ctx, c.ws.root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
+	report, err := walk.Each(r.ctx, c.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 		full := c.path(joinPath(v.Shown, e.Name))
 		k := &run.scanners[v.Worker]
 		if shadowed(full) || !judge.Passes(full, e.Name) || run.filter.vaultIgnores(v.Shown, e.Name) {
@@ -121,17 +129,17 @@ func (r *remoteRun) localRun(c *checkout, at *repos.Place) (*searchRun, walk.Opt
 	scope.Globs, scope.Types, scope.Paths = nil, nil, nil
 	depth, ok := at.DepthIn(c.repo, scope.MaxDepth)
 	scope.MaxDepth = depth
-	f, err := c.ws.filter(&scope)
+	f, err := c.folder.filter(&scope)
 	if err != nil || !ok {
 		return nil, walk.Options{}, false, err
 	}
 	opts := f.opts
-	if opts.Start, _, err = c.ws.start(at.In(c.repo)); err != nil {
+	if opts.Start, _, err = c.folder.start(at.In(c.repo)); err != nil {
 		return nil, opts, false, c.located(err)
 	}
 	return &searchRun{
-		ws: c.ws, q: r.q, ctx: r.ctx, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
-		scanners: make([]worker, c.ws.workers), collect: r.collect,
+		folder: c.folder, q: r.q, ctx: r.ctx, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
+		scanners: make([]worker, c.folder.Workers), collect: r.collect,
 	}, opts, true, nil
 }
 
@@ -145,12 +153,12 @@ func joinPath(dir, name string) string {
 // localFile searches one named file of a checkout.
 func (r *remoteRun) localFile(at *repos.Place) error {
 	c := r.r.checkout(at.Checkout)
-	p, _, err := c.ws.start(at.Rel)
+	p, _, err := c.folder.start(at.Rel)
 	if err != nil {
 		return c.located(err)
 	}
 	run := &searchRun{
-		ws: c.ws, q: r.q, ctx: r.ctx, pattern: r.pattern, request: r.request, matching: r.matching,
+		folder: c.folder, q: r.q, ctx: r.ctx, pattern: r.pattern, request: r.request, matching: r.matching,
 		scanners: make([]worker, 1), collect: r.collect,
 	}
 	r.collect.sum.Stats.Considered-- // single counts it too
@@ -188,7 +196,7 @@ func (r *searchRun) overlay(k *worker, v *walk.Visit, e *rootfs.Entry, c *checko
 			return nil, false
 		}
 	}
-	f, err := openEntry(r.ws.root, v, e)
+	f, err := openEntry(r.folder.Root, v, e)
 	if err != nil {
 		return &found{err: err}, true
 	}

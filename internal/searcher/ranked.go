@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"cmp"
@@ -9,16 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"quarry/fault"
 	"quarry/internal/rank"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 	"quarry/internal/walk"
 	"quarry/match"
+	"quarry/search"
 )
-
-// ErrNoWords is a query without a word in it.
-var ErrNoWords = fault.New(fault.InvalidArgument, "no word to search for", "")
 
 // maxRanked is the largest file a ranked search looks at; larger ones are data.
 const maxRanked = 8 << 20
@@ -27,11 +24,20 @@ const maxRanked = 8 << 20
 const chunksAFile = 3
 
 // SearchCode ranks pieces of files by how well they answer a query of words.
-func (w *Workspace) SearchCode(ctx context.Context, q CodeQuery) (*CodeResult, error) {
+func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
+	return searchCode(ctx, d, q)
+}
+
+// SearchCode ranks pieces of files by how well they answer a query of words.
+func (r *Servers) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
+	return searchCode(ctx, r, q)
+}
+
+func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.CodeResult, error) {
 	started := time.Now()
 	words, err := rank.NewQuery(q.Query)
 	if err != nil {
-		return nil, ErrNoWords
+		return nil, search.ErrNoWords
 	}
 	if q.Limit <= 0 {
 		q.Limit = 10
@@ -41,9 +47,9 @@ func (w *Workspace) SearchCode(ctx context.Context, q CodeQuery) (*CodeResult, e
 		file *rank.File
 	}
 	var files []ranked
-	out := &CodeResult{}
+	out := &search.CodeResult{}
 	corpus := rank.Corpus{}
-	err = eachText(ctx, w, &q.Scope, &out.Summary, words.Pattern(), words.File,
+	err = eachText(ctx, from, &q.Scope, &out.Summary, words.Pattern(), words.File,
 		func(path string, f *rank.File) {
 			corpus.Add(f)
 			out.Total += len(f.Chunks)
@@ -54,10 +60,10 @@ func (w *Workspace) SearchCode(ctx context.Context, q CodeQuery) (*CodeResult, e
 	}
 	corpus.Files = out.Stats.Searched
 	for _, r := range files {
-		var mine []Chunk
+		var mine []search.Chunk
 		for i := range r.file.Chunks {
 			k := &r.file.Chunks[i]
-			mine = append(mine, Chunk{Path: r.path, StartLine: k.First, EndLine: k.Last, Score: corpus.Score(r.file, k)})
+			mine = append(mine, search.Chunk{Path: r.path, StartLine: k.First, EndLine: k.Last, Score: corpus.Score(r.file, k)})
 		}
 		sortChunks(mine)
 		out.Chunks = append(out.Chunks, mine[:min(len(mine), chunksAFile)]...)
@@ -66,19 +72,19 @@ func (w *Workspace) SearchCode(ctx context.Context, q CodeQuery) (*CodeResult, e
 	out.FilesMatched = len(files)
 	if len(out.Chunks) > q.Limit {
 		out.Chunks = out.Chunks[:q.Limit]
-		out.Stopped = StopLines
+		out.Stopped = search.StopLines
 	}
 	for i := range out.Chunks {
-		if err := w.fillChunk(ctx, &out.Chunks[i]); err != nil {
+		if err := fillChunk(ctx, from, &out.Chunks[i]); err != nil {
 			return nil, err
 		}
 	}
-	out.Chunks = slices.DeleteFunc(out.Chunks, func(c Chunk) bool { return c.Text == "" })
+	out.Chunks = slices.DeleteFunc(out.Chunks, func(c search.Chunk) bool { return c.Text == "" })
 	out.Stats.Elapsed = time.Since(started)
 	return out, nil
 }
 
-func sortChunks(list []Chunk) {
+func sortChunks(list []search.Chunk) {
 	sort.Slice(list, func(i, j int) bool {
 		a, b := &list[i], &list[j]
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path), a.StartLine-b.StartLine) < 0
@@ -87,8 +93,8 @@ func sortChunks(list []Chunk) {
 
 // fillChunk reads a chunk's text. A file that changed or went away since it was
 // ranked leaves it empty.
-func (w *Workspace) fillChunk(ctx context.Context, c *Chunk) error {
-	t, err := w.Read(ctx, c.Path, &ReadOptions{Start: c.StartLine, End: c.EndLine})
+func fillChunk(ctx context.Context, from texts, c *search.Chunk) error {
+	t, err := from.Read(ctx, c.Path, &search.ReadOptions{Start: c.StartLine, End: c.EndLine})
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -99,25 +105,43 @@ func (w *Workspace) fillChunk(ctx context.Context, c *Chunk) error {
 	return nil
 }
 
-// eachText runs work on the decoded text of every file in scope that has a
-// match of pattern, in parallel, and hands on what isn't nil in path order.
-func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summary, pattern *match.Pattern,
+// textWork works on the decoded text of one file; nil is no result.
+type textWork func(m *match.Matcher, path string, text []byte) any
+
+// texts is where texts come from: a Folder or Servers.
+type texts interface {
+	// eachText runs work on the decoded text of every file in scope that could
+	// have a match of pattern, in parallel, and hands results on in path order.
+	eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
+		work textWork, deliver func(path string, r any)) error
+	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+}
+
+// eachText is that of texts with the type of its results.
+func eachText[T any](ctx context.Context, from texts, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
 	work func(m *match.Matcher, path string, text []byte) *T, deliver func(path string, r *T)) error {
-	if w.elsewhere != nil {
-		return eachRemoteText(ctx, w.elsewhere, scope, sum, pattern, work, deliver)
-	}
-	f, err := w.filter(scope)
+	return from.eachText(ctx, scope, sum, pattern, func(m *match.Matcher, path string, text []byte) any {
+		if r := work(m, path, text); r != nil {
+			return r
+		}
+		return nil
+	}, func(path string, r any) { deliver(path, r.(*T)) })
+}
+
+func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
+	work textWork, deliver func(path string, r any)) error {
+	f, err := d.filter(scope)
 	if err != nil {
 		return err
 	}
 	sum.Exact = true
-	sum.SkippedCount = map[Reason]int{}
+	sum.SkippedCount = map[search.Reason]int{}
 	type outcome struct {
-		r    *T
-		skip Reason
+		r    any
+		skip search.Reason
 	}
 	matching := pattern.NewSearch(ctx)
-	readers := make([]textReader, w.workers)
+	readers := make([]textReader, d.Workers)
 	each := func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
 		k := &readers[v.Worker]
 		if f.leavesOut(v.Shown, e.Name) {
@@ -126,7 +150,7 @@ func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summa
 		if k.m == nil {
 			k.m = matching.NewMatcher()
 		}
-		text, skip := k.read(w.root, v, e)
+		text, skip := k.read(d.Root, v, e)
 		if skip != "" {
 			return outcome{skip: skip}, skip != gone
 		}
@@ -143,7 +167,7 @@ func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summa
 		paths = []string{""}
 	}
 	for _, path := range paths {
-		start, isFile, err := w.start(path)
+		start, isFile, err := d.start(path)
 		if err != nil {
 			return err
 		}
@@ -151,7 +175,7 @@ func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summa
 		opts.Start = start
 		work := each
 		if isFile { // the file alone, by walking its folder
-			opts = walk.Options{Start: start.Dir(), MaxDepth: 1, Hidden: true, NoIgnore: true, Workers: w.workers}
+			opts = walk.Options{Start: start.Dir(), MaxDepth: 1, Hidden: true, NoIgnore: true, Workers: d.Workers}
 			work = func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
 				if e.Name != start.Base() {
 					return outcome{}, false
@@ -159,10 +183,10 @@ func eachText[T any](ctx context.Context, w *Workspace, scope *Scope, sum *Summa
 				return each(v, e)
 			}
 		}
-		report, err := walk.Each(ctx, w.root, &opts, work, func(path string, o outcome) error {
+		report, err := walk.Each(ctx, d.Root, &opts, work, func(path string, o outcome) error {
 			if o.skip != "" {
 				sum.SkippedCount[o.skip]++
-				addSkip(sum, Skip{Path: path, Reason: o.skip})
+				addSkip(sum, search.Skip{Path: path, Reason: o.skip})
 				return nil
 			}
 			deliver(path, o.r)
@@ -188,32 +212,32 @@ type textReader struct {
 }
 
 // gone is a file that vanished, which nobody needs to hear of.
-const gone Reason = "vanished"
+const gone search.Reason = "vanished"
 
-func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (text []byte, skip Reason) {
+func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (text []byte, skip search.Reason) {
 	f, err := openEntry(root, v, e)
 	if err != nil {
 		if rootfs.KindOf(err) == rootfs.NotFound {
 			return nil, gone
 		}
-		return nil, Unreadable
+		return nil, search.Unreadable
 	}
 	defer f.Close()
 	size := f.Info().Size
 	if size > maxRanked {
-		return nil, TooLarge
+		return nil, search.TooLarge
 	}
 	if int64(cap(k.buf)) < size+1 {
 		k.buf = make([]byte, size+1)
 	}
 	n, err := io.ReadFull(f, k.buf[:size+1])
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, Unreadable
+		return nil, search.Unreadable
 	}
 	if text, ok := decoded(k.buf[:n]); ok {
 		return text, ""
 	}
-	return nil, Binary
+	return nil, search.Binary
 }
 
 // decoded is a content as text, if it is one.

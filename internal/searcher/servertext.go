@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"context"
@@ -7,11 +7,12 @@ import (
 	"quarry/internal/repos"
 	"quarry/internal/scan"
 	"quarry/match"
+	"quarry/search"
 )
 
-// eachRemoteText is eachText for files on servers and in checkouts.
-func eachRemoteText[T any](ctx context.Context, r *remote, scope *Scope, sum *Summary, pattern *match.Pattern,
-	work func(m *match.Matcher, path string, text []byte) *T, deliver func(path string, r *T)) error {
+// eachText goes over files on servers and in checkouts.
+func (r *Servers) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
+	work textWork, deliver func(path string, r any)) error {
 	want, err := r.want(scope)
 	if err != nil {
 		return err
@@ -21,12 +22,12 @@ func eachRemoteText[T any](ctx context.Context, r *remote, scope *Scope, sum *Su
 		want.Need = anyWord(want.Need) // a file with one of the words counts
 	}
 	run := &remoteRun{
-		r: r, q: &Query{Scope: *scope}, ctx: ctx, want: want, pattern: pattern,
-		matching: pattern.NewSearch(ctx), collect: newCollector(&Query{}, nil),
+		r: r, q: &search.Query{Scope: *scope}, ctx: ctx, want: want, pattern: pattern,
+		matching: pattern.NewSearch(ctx), collect: newCollector(&search.Query{}, nil),
 		// Whether words are in two bytes matters to nobody.
 		tiny: func() bool { return false },
 	}
-	t := &remoteTexts[T]{remoteRun: run, work: work, deliver: deliver, matchers: make([]*match.Matcher, r.workers)}
+	t := &remoteTexts{remoteRun: run, work: work, deliver: deliver, matchers: make([]*match.Matcher, r.workers)}
 	err = run.places(func(at *repos.Place) error {
 		switch {
 		case at.IsFile && at.Checkout != "":
@@ -45,14 +46,14 @@ func eachRemoteText[T any](ctx context.Context, r *remote, scope *Scope, sum *Su
 }
 
 // remoteTexts is one pass over texts.
-type remoteTexts[T any] struct {
+type remoteTexts struct {
 	*remoteRun
-	work     func(m *match.Matcher, path string, text []byte) *T
-	deliver  func(path string, r *T)
+	work     textWork
+	deliver  func(path string, r any)
 	matchers []*match.Matcher
 }
 
-func (t *remoteTexts[T]) part(part *repos.Part, judge *repos.Judge) error {
+func (t *remoteTexts) part(part *repos.Part, judge *repos.Judge) error {
 	files, err := t.candidates(part, judge)
 	if err != nil {
 		return err
@@ -65,9 +66,9 @@ func (t *remoteTexts[T]) part(part *repos.Part, judge *repos.Judge) error {
 }
 
 // texts works on files of servers.
-func (t *remoteTexts[T]) texts(files []repos.File) error {
+func (t *remoteTexts) texts(files []repos.File) error {
 	return t.fetched(files, func(b *repos.Batch) error {
-		return inOrder(t.ctx, len(b.Files), t.r.workers, func(worker, i int) (*T, bool) {
+		return inOrder(t.ctx, len(b.Files), t.r.workers, func(worker, i int) (any, bool) {
 			doc := b.Doc(i)
 			if doc == nil || len(doc.Content) > maxRanked {
 				return nil, b.Files[i].Absent != nil
@@ -81,7 +82,7 @@ func (t *remoteTexts[T]) texts(files []repos.File) error {
 			}
 			r := t.work(t.matchers[worker], b.Files[i].Path, text)
 			return r, r != nil
-		}, func(i int, r *T) error {
+		}, func(i int, r any) error {
 			if r != nil {
 				addCommit(&t.collect.sum.Stats, b.Files[i].Repo.Name, b.Doc(i).Commit)
 				t.deliver(b.Files[i].Path, r)
@@ -94,7 +95,7 @@ func (t *remoteTexts[T]) texts(files []repos.File) error {
 }
 
 // local works on the files of a checkout; a file that was named needs no judge.
-func (t *remoteTexts[T]) local(p *repos.Part, judge *repos.Judge, at *repos.Place) error {
+func (t *remoteTexts) local(p *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c, s := t.r.checkout(p.Checkout), t.q.Scope
 	s.Globs, s.Types, s.Paths = nil, nil, []string{at.In(c.repo)}
 	depth, ok := at.DepthIn(c.repo, s.MaxDepth)
@@ -103,14 +104,14 @@ func (t *remoteTexts[T]) local(p *repos.Part, judge *repos.Judge, at *repos.Plac
 	}
 	s.MaxDepth = depth
 	shadowed := t.ask.Shadowed(c.repo)
-	var part Summary
-	err := eachText(t.ctx, c.ws, &s, &part, t.pattern, func(m *match.Matcher, path string, text []byte) *T {
+	var part search.Summary
+	err := c.folder.eachText(t.ctx, &s, &part, t.pattern, func(m *match.Matcher, path string, text []byte) any {
 		full := c.path(path)
 		if !at.IsFile && (shadowed(full) || !judge.Passes(full, path[strings.LastIndexByte(path, '/')+1:])) {
 			return nil
 		}
 		return t.work(m, full, text)
-	}, func(path string, r *T) { t.deliver(c.path(path), r) })
+	}, func(path string, r any) { t.deliver(c.path(path), r) })
 	for i := range part.Skipped {
 		part.Skipped[i].Path = c.path(part.Skipped[i].Path)
 		addSkip(&t.collect.sum, part.Skipped[i])

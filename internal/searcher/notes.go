@@ -1,7 +1,6 @@
-package quarry
+package searcher
 
 import (
-	"cmp"
 	"context"
 	"sort"
 	"strings"
@@ -10,40 +9,8 @@ import (
 
 	"quarry/internal/vault"
 	"quarry/match"
+	"quarry/search"
 )
-
-// NotesQuery is a search for notes that have all words of a query.
-type NotesQuery struct {
-	Query string // words; each has to occur, in any case, also inside another word
-	Scope
-	Limit      int // notes to give; 0 is 10
-	Content    bool
-	MaxContent int // characters of content; 0 is 10,000
-}
-
-// Note is a note that was found.
-type Note struct {
-	Path       string
-	Excerpts   []string // text around the first matches
-	Content    string   // when asked for
-	ContentCut bool
-	InHeadings int // how many of the words are in the title or a heading
-	Matches    int
-	First      int // where the first match begins, in bytes of the text
-}
-
-// Compare orders notes, best first: more of the words in the title or headings,
-// then more matches, then an earlier one. Equal notes stay in path order.
-func (n *Note) Compare(other *Note) int {
-	return cmp.Or(cmp.Compare(other.InHeadings, n.InHeadings), cmp.Compare(other.Matches, n.Matches), cmp.Compare(n.First, other.First))
-}
-
-// NotesResult is the answer to a NotesQuery, best first.
-type NotesResult struct {
-	Notes []Note
-	Total int
-	Summary
-}
 
 const (
 	// excerptReach is how many characters an excerpt shows on either side.
@@ -51,12 +18,21 @@ const (
 	maxExcerpts  = 3
 )
 
-// SearchNotes finds notes that have all words, in the order of [Note.Compare].
-func (w *Workspace) SearchNotes(ctx context.Context, q NotesQuery) (*NotesResult, error) {
+// SearchNotes finds notes that have all words, in the order of [search.Note.Compare].
+func (d *Folder) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
+	return searchNotes(ctx, d, q)
+}
+
+// SearchNotes finds notes that have all words.
+func (r *Servers) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
+	return searchNotes(ctx, r, q)
+}
+
+func searchNotes(ctx context.Context, from texts, q search.NotesQuery) (*search.NotesResult, error) {
 	started := time.Now()
 	words := strings.Fields(q.Query)
 	if len(words) == 0 {
-		return nil, ErrNoWords
+		return nil, search.ErrNoWords
 	}
 	pattern, err := match.Compile(q.Query, match.Options{Syntax: match.Words, Mode: match.Text})
 	if err != nil {
@@ -75,8 +51,8 @@ func (w *Workspace) SearchNotes(ctx context.Context, q NotesQuery) (*NotesResult
 		q.MaxContent = 10_000
 	}
 	s := noteSearch{q: &q, words: singles}
-	out := &NotesResult{}
-	err = eachText(ctx, w, &q.Scope, &out.Summary, pattern, s.note, func(path string, n *Note) {
+	out := &search.NotesResult{}
+	err = eachText(ctx, from, &q.Scope, &out.Summary, pattern, s.note, func(path string, n *search.Note) {
 		n.Path = path
 		out.Notes = append(out.Notes, *n)
 	})
@@ -86,33 +62,33 @@ func (w *Workspace) SearchNotes(ctx context.Context, q NotesQuery) (*NotesResult
 	sort.SliceStable(out.Notes, func(i, j int) bool { return out.Notes[i].Compare(&out.Notes[j]) < 0 })
 	out.Total, out.FilesMatched = len(out.Notes), len(out.Notes)
 	if out.Total > q.Limit {
-		out.Notes, out.Stopped = append([]Note(nil), out.Notes[:q.Limit]...), StopFiles // the rest may be large
+		out.Notes, out.Stopped = append([]search.Note(nil), out.Notes[:q.Limit]...), search.StopFiles // the rest may be large
 	}
 	out.Stats.Elapsed = time.Since(started)
 	return out, nil
 }
 
 type noteSearch struct {
-	q     *NotesQuery
+	q     *search.NotesQuery
 	words []*match.Pattern
 }
 
 // note rates the text of one file, or returns nil when a word is missing.
-func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *Note {
+func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *search.Note {
 	for _, word := range s.words {
 		if _, _, ok := word.NewMatcher().Find(text, 0); !ok {
 			return nil
 		}
 	}
-	n := &Note{First: -1}
-	var near []Span
+	n := &search.Note{First: -1}
+	var near []search.Span
 	m.Each(text, func(start, end int) bool {
 		if n.First < 0 {
 			n.First = start
 		}
 		n.Matches++
 		if len(near) < maxExcerpts {
-			near = append(near, Span{Start: start, End: end})
+			near = append(near, search.Span{Start: start, End: end})
 		}
 		return true
 	})
@@ -141,7 +117,7 @@ func (s *noteSearch) headingWords(path string, text []byte) int {
 
 // excerpts shows the text around matches on one line each; windows that touch
 // are one.
-func excerpts(text []byte, near []Span) []string {
+func excerpts(text []byte, near []search.Span) []string {
 	var out []string
 	for i := 0; i < len(near); i++ {
 		from, to := back(text, near[i].Start, excerptReach), forward(text, near[i].End, excerptReach)

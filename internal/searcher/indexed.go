@@ -1,4 +1,4 @@
-package quarry
+package searcher
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"quarry/internal/scan"
 	"quarry/internal/walk"
 	"quarry/match"
+	"quarry/search"
 )
 
 // Candidates are searched in parts, so that an answer that needs only the first
@@ -26,13 +27,13 @@ const (
 var errNoIndex = errors.New("the index can't answer this")
 
 // indexable reports whether the index speaks for what a query asks of a folder.
-func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
-	if !w.member.Ready() || s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
+func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
+	if !d.Index.Ready() || s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
 		return false
 	}
 	// The files of a repository's own folder are not indexed; only a trusted
 	// workspace may see them at all.
-	if s.IncludeHidden && w.root.Policy() == nil {
+	if s.IncludeHidden && d.Root.Policy() == nil {
 		return false
 	}
 	// A hidden folder that is named is searched as if it weren't.
@@ -43,10 +44,10 @@ func (w *Workspace) indexable(s *Scope, start rootfs.Path) bool {
 // possible, before anything was delivered.
 func (r *searchRun) indexed(start rootfs.Path) error {
 	// A line matches with one of several words, while their need asks for all.
-	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.ws.indexable(&r.q.Scope, start) {
+	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.folder.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
-	snap, err := r.ws.member.Fresh(r.ctx)
+	snap, err := r.folder.Index.Fresh(r.ctx)
 	if err != nil {
 		return noIndex(r.ctx, err)
 	}
@@ -62,7 +63,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	// Words need not be in one line, only the pattern's match is.
 	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words
-	if !r.ws.member.Covers(start) {
+	if !r.folder.Index.Covers(start) {
 		return errNoIndex
 	}
 	c, err := snap.Candidates(ask)
@@ -215,7 +216,7 @@ func (p *indexPass) enters(dir string) bool {
 // flush searches the candidates gathered so far.
 func (p *indexPass) flush() bool {
 	r := p.run
-	p.err = inOrder(r.ctx, len(p.part), r.ws.workers, func(worker, i int) (*found, bool) {
+	p.err = inOrder(r.ctx, len(p.part), r.folder.Workers, func(worker, i int) (*found, bool) {
 		c := &p.part[i]
 		if c.known != nil {
 			return c.known, true
@@ -231,11 +232,11 @@ func (p *indexPass) flush() bool {
 
 // candidate searches one file by its path.
 func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
-	p, err := r.ws.root.Known(c.path)
+	p, err := r.folder.Root.Known(c.path)
 	if err != nil {
 		return &found{err: err}, true
 	}
-	f, err := r.ws.root.OpenFile(p)
+	f, err := r.folder.Root.OpenFile(p)
 	if err != nil {
 		return &found{err: err}, true
 	}
@@ -252,15 +253,15 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 
 // findIndexed lists files by the index, or returns errNoIndex.
 func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
-	if r.q.Kind != OnlyFiles || r.q.Stat || !r.ws.indexable(&r.q.Scope, start) {
+	if r.q.Kind != search.OnlyFiles || r.q.Stat || !r.folder.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
-	snap, err := r.ws.member.Fresh(ctx)
+	snap, err := r.folder.Index.Fresh(ctx)
 	if err != nil {
 		return noIndex(ctx, err)
 	}
 	defer snap.Close()
-	if !r.ws.member.Covers(start) {
+	if !r.folder.Index.Covers(start) {
 		return errNoIndex
 	}
 	c, err := snap.Candidates(index.Ask{Under: start, Hidden: r.q.IncludeHidden})
@@ -275,7 +276,7 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	r.out.Entries = slices.Grow(r.out.Entries, len(list))
 	for _, path := range list {
-		r.out.Entries = append(r.out.Entries, Entry{Path: path})
+		r.out.Entries = append(r.out.Entries, search.Entry{Path: path})
 	}
 	addFolders(&r.out.Summary, snap.Skipped(), start)
 	r.out.Stats.Considered += len(list)
@@ -284,12 +285,12 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 }
 
 // addFolders reports the folders below start that the index couldn't read.
-func addFolders(s *Summary, skips []walk.Skip, start rootfs.Path) {
+func addFolders(s *search.Summary, skips []walk.Skip, start rootfs.Path) {
 	for _, k := range skips {
 		if !start.IsRoot() && k.Path != start.String() && !strings.HasPrefix(k.Path, start.String()+"/") {
 			continue
 		}
-		s.SkippedCount[Unreadable]++
+		s.SkippedCount[search.Unreadable]++
 		addSkip(s, walkSkip(&k))
 	}
 }

@@ -1,0 +1,141 @@
+package searcher
+
+import (
+	"quarry/internal/glob"
+	"quarry/internal/ignore"
+	"quarry/internal/rootfs"
+	"quarry/internal/vault"
+	"quarry/internal/walk"
+	"quarry/search"
+)
+
+// filter is a Scope ready to walk with.
+type filter struct {
+	opts  walk.Options
+	types *glob.Filter
+	vault *vault.Settings // for its userIgnoreFilters; nil when they don't count
+}
+
+// leavesOut reports a file of a walk that the types or the vault exclude.
+func (f *filter) leavesOut(folder, name string) bool {
+	return f.types != nil && !f.types.MatchFile(name) || f.vaultIgnores(folder, name)
+}
+
+func (f *filter) vaultIgnores(folder, name string) bool {
+	if f.vault == nil {
+		return false
+	}
+	if folder != "" {
+		name = folder + "/" + name
+	}
+	return f.vault.Ignored(name)
+}
+
+// start resolves one path of a scope: a folder to walk, or a file.
+func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
+	if path == "" {
+		path = "."
+	}
+	if p, err = d.Root.ResolveFold(path); err != nil {
+		return p, false, err
+	}
+	info, err := d.Root.Stat(p)
+	if err != nil {
+		return p, false, err
+	}
+	return p, info.Type != rootfs.TypeDir, nil
+}
+
+// filter makes a scope of the folder ready.
+func (d *Folder) filter(s *search.Scope) (*filter, error) {
+	f, err := newFilter(s, d.Rules, d.Workers)
+	if err != nil || !s.VaultRules {
+		return f, err
+	}
+	if f.vault, err = vault.Load(d.Root, d.Log); err != nil {
+		return nil, err
+	}
+	if f.vault != nil && len(f.vault.UserIgnoreFilters) == 0 {
+		f.vault = nil
+	}
+	return f, nil
+}
+
+// newFilter makes a scope ready, without a vault's settings.
+func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error) {
+	f := &filter{opts: walk.Options{
+		Hidden:       s.IncludeHidden,
+		StrictHidden: s.StrictHidden,
+		NoIgnore:     s.IncludeIgnored,
+		Rules:        rules,
+		MaxDepth:     s.MaxDepth,
+		Workers:      workers,
+	}}
+	for _, pattern := range s.Extra {
+		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)],
+			ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("query", []byte(pattern))})
+	}
+	var err error
+	if len(s.Globs) > 0 {
+		if f.opts.Filter, err = glob.CompileFilter(GlobDialect(s.Dialect), s.Globs...); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.Types) > 0 {
+		if f.types, err = glob.CompileFilter(glob.Gitignore, s.Types...); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// GlobDialect is a dialect of queries as package glob has it.
+func GlobDialect(d search.Dialect) glob.Dialect {
+	switch d {
+	case search.Vault:
+		return glob.Vault
+	case search.Minimatch:
+		return glob.Minimatch
+	}
+	return glob.Gitignore
+}
+
+// skips turns a walk's report into ours.
+func addReport(s *search.Summary, r *walk.Report) {
+	s.Stats.Considered += r.Files
+	for why, reason := range map[walk.Reason]search.Reason{
+		walk.Hidden: search.Hidden, walk.Protected: search.Protected, walk.Ignored: search.Ignored, walk.Filtered: search.Filtered,
+		walk.Special: search.NotRegular, walk.Unreadable: search.Unreadable, walk.Vanished: search.Unreadable,
+		walk.Loop: search.Loop, walk.Symlink: search.Symlink, walk.Outside: search.Outside,
+	} {
+		if n := r.Count(why); n > 0 {
+			s.SkippedCount[reason] += n
+		}
+	}
+	for i := range r.Skipped {
+		addSkip(s, walkSkip(&r.Skipped[i]))
+	}
+}
+
+func walkSkip(k *walk.Skip) search.Skip {
+	skip := search.Skip{Path: k.Path, Reason: search.Unreadable, Detail: k.Reason.String()}
+	if k.Err != nil {
+		skip.Detail = k.Err.Error()
+	}
+	switch k.Reason {
+	case walk.Loop:
+		skip.Reason = search.Loop
+	case walk.Outside:
+		skip.Reason = search.Outside
+	}
+	return skip
+}
+
+// maxSkips bounds the list of skips; the counts are exact.
+const maxSkips = 1000
+
+func addSkip(s *search.Summary, k search.Skip) {
+	if len(s.Skipped) < maxSkips {
+		s.Skipped = append(s.Skipped, k)
+	}
+}

@@ -1,0 +1,113 @@
+package searcher
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"quarry/internal/ignore"
+	"quarry/internal/repos"
+	"quarry/internal/rootfs"
+	"quarry/search"
+)
+
+// ServersOptions of NewServers.
+type ServersOptions struct {
+	// Servers are the Zoekt servers that together have all repositories:
+	// "HOST:PORT,HOST:PORT". Replicas of one are joined by a plus. A server
+	// with TLS is https://HOST[:PORT].
+	Servers string
+	Timeout time.Duration // of a server for one answer; 0 is 10 s
+	TLS     *tls.Config   // nil trusts the system's roots
+	Header  http.Header   // sent with every request
+
+	// Checkouts are repositories that are checked out on this machine. Their
+	// folders have the last word on what is in them.
+	Checkouts []Checkout
+
+	Policy  *rootfs.Policy // nil permits everything
+	Rules   []ignore.Set
+	Workers int
+	Log     *slog.Logger
+}
+
+// Checkout is a repository that is checked out.
+type Checkout struct {
+	Repo   string // its name on the servers
+	Folder *Folder
+}
+
+// Servers searches the repositories of Zoekt servers: repos has them as a tree,
+// and this makes answers of it and of the checkouts.
+type Servers struct {
+	tree      *repos.Tree
+	rules     []ignore.Set
+	workers   int
+	log       *slog.Logger
+	checkouts []*checkout // by name
+}
+
+// NewServers makes one tree of the repositories of servers. Its paths are those
+// in a repository after the repository's name, its files those of the commits
+// that are indexed, and what is checked out is as it is in its folder. No server
+// is asked yet.
+func NewServers(opts *ServersOptions) (*Servers, error) {
+	r := &Servers{rules: opts.Rules, workers: opts.Workers, log: opts.Log}
+	served := repos.Options{Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header, Policy: opts.Policy}
+	for _, c := range opts.Checkouts {
+		served.Checkouts = append(served.Checkouts, c.Repo)
+		r.checkouts = append(r.checkouts, &checkout{repo: c.Repo, folder: c.Folder, rest: stampRest})
+	}
+	served.Find = func(repo, rel string) (string, bool, error) { return r.checkout(repo).find(rel) }
+	slices.SortFunc(r.checkouts, func(a, b *checkout) int { return strings.Compare(a.repo, b.repo) })
+	var err error
+	r.tree, err = repos.New(&served)
+	return r, err
+}
+
+// ToChange finds the repository that a path to be changed lies in, and the path
+// there.
+func (r *Servers) ToChange(ctx context.Context, path string) (repo, rel string, err error) {
+	return r.tree.ToChange(ctx, path)
+}
+
+// Close releases the connections. The checkouts stay open.
+func (r *Servers) Close() { r.tree.Close() }
+
+// checkout is the one of a repository; nil if there is none.
+func (r *Servers) checkout(repo string) *checkout {
+	i, ok := slices.BinarySearchFunc(r.checkouts, repo, func(c *checkout, repo string) int { return strings.Compare(c.repo, repo) })
+	if !ok {
+		return nil
+	}
+	return r.checkouts[i]
+}
+
+// IndexStatus tells what the servers have.
+func (r *Servers) IndexStatus(ctx context.Context) (*search.IndexStatus, error) {
+	l, err := r.tree.List(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return &search.IndexStatus{State: "failed", Remote: true, Freshness: "remote", Error: err.Error()}, nil
+	}
+	st := &search.IndexStatus{State: "ready", Remote: true, Freshness: "remote"}
+	for i := range l.Repos {
+		p := &l.Repos[i]
+		st.Files += p.Files
+		st.TextBytes += p.Bytes
+		if p.Indexed.After(st.Updated) {
+			st.Updated = p.Indexed
+		}
+	}
+	for _, f := range l.Failures {
+		st.State = "failed"
+		st.Error = strings.TrimPrefix(st.Error+"; "+f.Error(), "; ")
+	}
+	return st, nil
+}
