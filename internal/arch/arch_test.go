@@ -37,6 +37,7 @@ var layers = map[string][]string{
 
 	"packaging/bundle": {},
 	"docs/picture":     {},
+	"docs/screenshot":  {},
 
 	"internal/rootfs":   {"fault", "internal/glob"},
 	"internal/glob":     {"fault"},
@@ -93,7 +94,8 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {".", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
+	"internal/cli":     {".", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/page", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
+	"internal/page":    {".", "match", "search"},
 	"internal/render":  {".", "change"},
 	"internal/roots":   {".", "internal/glob", "internal/textedit"},
 	"internal/profile": {".", "change", "match", "tool", "internal/render", "internal/roots"},
@@ -120,6 +122,7 @@ var opensUserFiles = map[string]bool{
 	"examples/agent":      true, // its demonstration folder
 	"packaging/bundle":    true, // what it ships
 	"docs/picture":        true, // its demonstration folder and the picture
+	"docs/screenshot":     true, // the same
 }
 
 // forbiddenNames are drawers, not rooms.

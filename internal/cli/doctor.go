@@ -64,8 +64,13 @@ func checks() []check {
 	}
 }
 
+// newExamining is an examination with the defaults of its flags.
+func newExamining(s Streams) *examining {
+	return &examining{changer: changer{s: s}, proc: "/proc", least: 256 << 20}
+}
+
 func newDoctor(s Streams) *cobra.Command {
-	x := &examining{changer: changer{s: s}}
+	x := newExamining(s)
 	cmd := command("doctor", "Find what is wrong, and how to repair it",
 		`Look at the workspace and at what Quarry keeps about it: configuration,
 permissions, file system, watch limits, index, undo log, trash, and the settings
@@ -82,8 +87,8 @@ Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
 		})
 	x.commonFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&x.clean, "clean", false, "remove temporary files of processes that are gone, and settle\nthe changes they left half-way")
-	cmd.Flags().StringVar(&x.proc, "proc", "/proc", "")
-	cmd.Flags().Int64Var(&x.least, "least-free", 256<<20, "")
+	cmd.Flags().StringVar(&x.proc, "proc", x.proc, "")
+	cmd.Flags().Int64Var(&x.least, "least-free", x.least, "")
 	for _, name := range []string{"proc", "least-free"} {
 		cmd.Flags().Lookup(name).Hidden = true
 	}

@@ -1,0 +1,205 @@
+// Command screenshot takes the pictures of the local page from a real run.
+//
+//	go run ./docs/screenshot           writes docs/page.png
+//	go run ./docs/screenshot -all DIR  every view in both themes and widths
+//
+// It builds the program, makes a small project, lets a few agents change it over
+// MCP, serves the page and photographs it with Chromium.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+func main() {
+	log.SetFlags(0)
+	all := flag.String("all", "", "write every view to this `folder`")
+	root := flag.String("root", "", "photograph this `folder` instead of the project made up")
+	flag.Parse()
+	if err := run(context.Background(), *all, *root); err != nil {
+		log.Fatal("screenshot: ", err)
+	}
+}
+
+// shot is one picture.
+type shot struct {
+	name, path string
+	wait       string // a selector that has to be there
+	press      string // keys pressed once it is
+}
+
+var shots = []shot{
+	{"search", "/search?q=retryAfter&at=internal/payment/retry.go:20", ".peek .hit.on", ""},
+	{"search-start", "/search", ".zero", ""},
+	{"search-zero", "/search?q=retyrAfter&type=go", ".zero", ""},
+	{"search-regex", "/search?q=func+(&mode=regex", ".notice.bad", ""},
+	{"search-words", "/search?q=retry+policy+wait&mode=words", ".file", ""},
+	{"search-paths", "/search?q=retr&mode=paths", ".pathhit", ""},
+	{"search-cut", "/search?q=e", ".hits .notice", ""},
+	{"hits", "/search?q=retryAfter", ".file", ""},
+	{"keys", "/search?q=retryAfter", ".file", "?"},
+	{"changes", "/changes", ".dfile, .duo:not(.reading) .entry", ""},
+	{"change", "", ".dfile", ""},
+	{"review", "/review", ".hunk, .empty, .entry", ""},
+	{"proposal", "", ".hunk", ""},
+	{"health", "/health", ".kv", ""},
+}
+
+func run(ctx context.Context, all, root string) error {
+	dir, err := os.MkdirTemp("", "quarry-screenshot")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "quarry")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/quarry")
+	if text, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, text)
+	}
+	if root == "" {
+		root = filepath.Join(dir, "orders-api")
+		if err := makeProject(ctx, program, dir, root); err != nil {
+			return err
+		}
+	}
+	address, stop, err := serve(ctx, program, dir, root)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("hide-scrollbars", true), chromedp.Flag("force-color-profile", "srgb"))
+	ctx, cancel := chromedp.NewExecAllocator(ctx, opts...)
+	defer cancel()
+	ctx, cancel = chromedp.NewContext(ctx)
+	defer cancel()
+	base, _, _ := strings.Cut(address, "/search")
+	if err := chromedp.Do(ctx, chromedp.Navigate(address), there(".zero")); err != nil {
+		return err
+	}
+	if all == "" {
+		data, err := photograph(ctx, base+"/changes", ".dfile", "", "light", 1400, 900)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile("docs/page.png", data, 0o644)
+	}
+	return photographAll(ctx, base, all)
+}
+
+func photographAll(ctx context.Context, base, dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, s := range shots {
+		for _, width := range []int64{1600, 380} {
+			for _, theme := range []string{"light", "dark"} {
+				path := s.path
+				if path == "" {
+					if path = deep(ctx, base, s.name); path == "" {
+						continue
+					}
+				}
+				height := int64(1000)
+				if width == 380 {
+					height = 780
+				}
+				data, err := photograph(ctx, base+path, s.wait, s.press, theme, width, height)
+				if err != nil {
+					log.Printf("%s %d %s: %v", s.name, width, theme, err)
+				}
+				if data != nil {
+					if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", s.name, width, theme)), data, 0o644); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// deep finds the address of the first change or proposal.
+func deep(ctx context.Context, base, name string) string {
+	view := map[string]string{"change": "/changes", "proposal": "/review"}[name]
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1600, 1000), chromedp.Navigate(base+view), there(".entry")); err != nil {
+		return ""
+	}
+	href, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector(".entry").getAttribute("href")`))
+	return href
+}
+
+// there waits until the page has an element.
+func there(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](fmt.Sprintf("!!document.querySelector(%q)", selector), chromedp.WithPollingTimeout(6*time.Second))
+}
+
+func photograph(ctx context.Context, address, wait, press, theme string, width, height int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+	}}); err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, height), chromedp.Navigate(address)); err != nil {
+		return nil, err
+	}
+	waited := chromedp.Do(ctx, there(wait))
+	if press != "" {
+		key := fmt.Sprintf(`document.activeElement.blur(); document.body.dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true}))`, press)
+		if _, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](key)); err != nil {
+			return nil, err
+		}
+	}
+	// Colours and counts come after the first paint.
+	if err := chromedp.Do(ctx, chromedp.Sleep(700*time.Millisecond)); err != nil {
+		return nil, err
+	}
+	data, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	return data, errors.Join(err, waited)
+}
+
+// serve starts the page and returns its address.
+func serve(ctx context.Context, program, dir, root string) (string, func(), error) {
+	cmd := exec.CommandContext(ctx, program, "ui", "--no-open", "--editor", "zed", root)
+	cmd.Env = environment(dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, err
+	}
+	stop := func() { _ = cmd.Process.Signal(os.Interrupt); _ = cmd.Wait() }
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, err
+	}
+	return strings.TrimSpace(line), stop, nil
+}
+
+// environment keeps the run away from the user's own state.
+func environment(dir string) []string {
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TZ=UTC"}
+	for _, name := range []string{"CONFIG", "STATE", "CACHE", "DATA"} {
+		env = append(env, "XDG_"+name+"_HOME="+filepath.Join(dir, strings.ToLower(name)))
+	}
+	return append(env, "XDG_RUNTIME_DIR="+filepath.Join(dir, "runtime"))
+}

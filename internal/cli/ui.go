@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"quarry"
+	"quarry/internal/config"
+	"quarry/internal/page"
+)
+
+// uiFlags are the flags of quarry ui.
+type uiFlags struct {
+	agent
+	port   int
+	noOpen bool
+	editor string
+}
+
+func newUI(s Streams) *cobra.Command {
+	f := &uiFlags{agent: agent{changer: changer{s: s}}}
+	cmd := command("ui [FOLDER]", "Open a page to search, see changes and review them",
+		`Serve a local page for one workspace and open it in the browser: search as you
+type, every change that agents and people made with its diff and undo, changes
+that wait for a decision, and the health of the index.
+
+The page is reached from this machine alone. Its address holds a token after
+the # sign; whoever does not have it learns nothing and changes nothing. Files
+are shown as agents may see them: secrets stay hidden unless --allow shows them.`,
+		`  quarry ui
+  quarry ui ~/src/app --editor zed
+  quarry ui --no-open --port 7700    print the address only`,
+		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				if f.root != "" {
+					return errors.New("name the folder once: FOLDER or --root")
+				}
+				f.root = args[0]
+			}
+			return f.run(cmd.Context())
+		})
+	cmd.DisableFlagsInUseLine = true
+	fl := cmd.Flags()
+	fl.SortFlags = false
+	fl.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
+	fl.IntVar(&f.port, "port", 0, "port of this machine (default: a free one)")
+	fl.BoolVar(&f.noOpen, "no-open", false, "print the address and open no browser")
+	fl.StringVar(&f.editor, "editor", "", "editor that opens files: vscode (the default), vscodium,\ncursor, windsurf, zed, idea, sublime, none, or an\naddress with {path} and {line} in it")
+	fl.StringArrayVar(&f.allow, "allow", nil, "show files this `glob` matches that look like secrets")
+	fl.StringArrayVar(&f.deny, "deny", nil, "hide files this `glob` matches")
+	fl.BoolVar(&f.readOnly, "read-only", false, "nothing can be undone or accepted on the page")
+	fl.BoolVar(&f.force, "force", false, "serve even the home folder or /")
+	fl.BoolVar(&f.noIndex, "no-index", false, "use no index: read the files for each search")
+	return cmd
+}
+
+func (f *uiFlags) run(ctx context.Context) error {
+	if f.port < 0 || f.port > 65535 {
+		return fmt.Errorf("invalid port %d", f.port)
+	}
+	root, err := f.findRoot()
+	if err != nil {
+		return clearPathError(orDot(f.root), err)
+	}
+	if info, err := os.Stat(root); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file; the page shows a folder", f.root)
+	}
+	if err := refuseHuge(root, f.force); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(f.s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	ws, err := f.openOne(root, true, log)
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	server, err := page.New(f.pageOptions(ws, root, log))
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)))
+	if err != nil {
+		return fmt.Errorf("%w\n  another program has the port: leave --port out to take a free one", err)
+	}
+	address := server.Address(l)
+	fmt.Fprintf(f.s.Err, "quarry: the page of %s is at\n", root)
+	fmt.Fprintln(f.s.Out, address)
+	if !f.noOpen {
+		done, err := f.open(root, address)
+		if err != nil {
+			fmt.Fprintf(f.s.Err, "quarry: no browser could be opened (%v): open the address yourself\n", err)
+		}
+		defer done()
+	}
+	fmt.Fprintln(f.s.Err, "quarry: Ctrl-C ends it")
+	return server.Serve(ctx, l)
+}
+
+func (f *uiFlags) pageOptions(ws *quarry.Workspace, root string, log *slog.Logger) page.Options {
+	return page.Options{
+		Workspace: ws, Name: filepath.Base(root), Version: version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
+		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, root), nil },
+	}
+}
+
+// rules are the policy as the page shows it.
+func (f *uiFlags) rules() []page.Rule {
+	list := []page.Rule{{Path: "**", Read: true, Write: !f.readOnly, Why: "default"}}
+	for _, g := range f.deny {
+		list = append(list, page.Rule{Path: g, Why: "--deny"})
+	}
+	for _, g := range f.allow {
+		list = append(list, page.Rule{Path: g, Read: true, Write: !f.readOnly, Why: "--allow"})
+	}
+	return append(list,
+		page.Rule{Path: ".env, *.pem, *.key, id_rsa*, …", Why: "secrets"},
+		page.Rule{Path: ".git/, .obsidian/, .smarthole/", Why: "protected"})
+}
+
+// healthChecks are those of quarry doctor.
+func (f *uiFlags) healthChecks(ctx context.Context, root string) []page.Check {
+	x := newExamining(f.s)
+	x.ctx, x.dir, x.root = ctx, root, root
+	var list []page.Check
+	for _, c := range checks() {
+		before := len(x.findings)
+		if err := c.run(x); err != nil {
+			list = append(list, page.Check{What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err)})
+			continue
+		}
+		found := x.findings[before:]
+		if len(found) == 0 {
+			list = append(list, page.Check{OK: true, What: c.name})
+		}
+		for _, one := range found {
+			list = append(list, page.Check{Note: one.Note, What: one.What, Fix: one.Fix})
+		}
+	}
+	return list
+}
+
+// open opens the address in the browser. Arguments of a process can be read by
+// every user of the machine, so the browser is given a private file that leads
+// to the address. done removes it.
+func (f *uiFlags) open(root, address string) (done func(), err error) {
+	done = func() {}
+	dir, err := config.RuntimeDir(f.s.getenv())
+	if err != nil {
+		return done, err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return done, err
+	}
+	file, err := os.CreateTemp(dir, "ui-*.html") // mode 0600
+	if err != nil {
+		return done, err
+	}
+	done = func() { _ = os.Remove(file.Name()) }
+	_, err = fmt.Fprintf(file, "<!doctype html><meta charset=utf-8><title>Quarry</title>"+
+		"<meta name=referrer content=no-referrer><meta http-equiv=refresh content=\"0;url=%s\"><p><a href=%q>Open Quarry</a>\n", address, address)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return done, err
+	}
+	cmd := browser(runtime.GOOS, f.s.getenv(), file.Name())
+	if cmd == nil {
+		return done, errors.New("no program that opens addresses was found")
+	}
+	if err := cmd.Start(); err != nil {
+		return done, err
+	}
+	go func() { _ = cmd.Wait() }()
+	return done, nil
+}
+
+// browser is the command that opens a file in the user's browser; nil if there
+// is none.
+func browser(goos string, getenv func(string) string, file string) *exec.Cmd {
+	switch goos {
+	case "windows":
+		return exec.Command("rundll32", "url.dll,FileProtocolHandler", file)
+	case "darwin":
+		return exec.Command("open", file)
+	}
+	for _, name := range []string{getenv("BROWSER"), "xdg-open", "wslview", "sensible-browser"} {
+		if name == "" {
+			continue
+		}
+		if path, err := exec.LookPath(name); err == nil {
+			return exec.Command(path, file)
+		}
+	}
+	return nil
+}

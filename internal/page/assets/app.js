@@ -1,0 +1,264 @@
+// The frame around the views: address, header, keys, live connection.
+
+import { events, findToken, get } from "./api.js";
+import { btn, clock, command, h, icon, n, safe } from "./dom.js";
+import { changes } from "./changes.js";
+import { health } from "./health.js";
+import { review } from "./review.js";
+import { search } from "./search.js";
+
+const $ = (id) => document.getElementById(id);
+const views = { search, changes, review, health };
+const wide = matchMedia("(min-width: 1100px)");
+
+export const app = {
+  about: null,
+  live: { connected: false, since: 0, journal: null, index: null, review: null },
+  get wide() { return wide.matches; },
+
+  // go changes the address; push adds an entry to the history.
+  go(path, { push = true } = {}) {
+    const here = location.pathname + location.search + location.hash;
+    if (path !== here) history[push ? "pushState" : "replaceState"](null, "", path);
+    show();
+  },
+  // note changes the address without a new view.
+  note(path) {
+    if (path !== location.pathname + location.search) history.replaceState(null, "", path);
+  },
+  bar(cls, ...nodes) {
+    $("bar").className = `bar ${cls}`;
+    app.barNodes = nodes.flat();
+    if (!app.banner) $("bar").replaceChildren(...app.barNodes.filter(Boolean));
+  },
+  keys(...list) {
+    $("keys").replaceChildren(...list.map(([keys, what]) => h("span", null, keys.split(" ").map((k) => h("kbd", null, k)), ` ${what}`)));
+  },
+  title(text) { document.title = text ? `${text} - Quarry` : "Quarry"; },
+  busy(on) { $("progress").hidden = !on; },
+  toast(text, kind = "") {
+    const t = h("div", { class: `toast ${kind}` }, kind === "bad" ? icon("warn") : icon("check"), h("span", null, safe(text)));
+    $("toasts").append(t);
+    setTimeout(() => t.remove(), kind === "bad" ? 8000 : 3500);
+  },
+  fail(err) { app.toast(err.message + (err.hint ? `. ${err.hint}` : ""), "bad"); },
+
+  // ask asks once; it resolves to whether the answer was yes.
+  ask(title, body, yes, danger = false) {
+    return new Promise((resolve) => {
+      const before = document.activeElement;
+      const d = h("dialog", { class: "ask", "aria-labelledby": "ask-title" },
+        h("h2", { id: "ask-title" }, title), h("div", { class: "askbody" }, body),
+        h("div", { class: "btns end" },
+          btn("Cancel", { cls: "ghost", onclick: () => d.close("no") }),
+          btn(yes, { cls: danger ? "danger" : "primary", onclick: () => d.close("yes") })));
+      d.addEventListener("close", () => { d.remove(); before?.focus?.(); resolve(d.returnValue === "yes"); });
+      document.body.append(d);
+      d.showModal();
+      d.querySelector(".btns button:last-child").focus();
+    });
+  },
+
+  async copy(text, what) {
+    try {
+      await navigator.clipboard.writeText(text);
+      app.toast(`Copied ${what}`);
+    } catch {
+      app.toast("The browser does not allow copying here", "bad");
+    }
+  },
+
+  // openInEditor opens a file of the workspace; its path is a path id.
+  openInEditor(path, line) {
+    const { editor, dir } = app.about;
+    if (!editor.address) return;
+    if (path.startsWith("\0")) { app.toast("This name is not UTF-8: an address can't hold it", "bad"); return; }
+    let full = `${dir}/${path}`.replaceAll("\\", "/");
+    if (!full.startsWith("/")) full = "/" + full;
+    const coded = full.split("/").map(encodeURIComponent).join("/");
+    const a = h("a", { href: editor.address.replace("{path}", coded).replace("{line}", line || 1) });
+    a.click();
+  },
+};
+
+let current = null;
+
+function viewOf(pathname) {
+  const name = pathname.split("/")[1] || "search";
+  return views[name] ? name : "search";
+}
+
+function show() {
+  const name = viewOf(location.pathname);
+  for (const a of document.querySelectorAll(".tabs a")) {
+    if (a.dataset.view === name) a.setAttribute("aria-current", "page"); else a.removeAttribute("aria-current");
+  }
+  if (current?.name !== name) {
+    current?.view.leave?.();
+    app.busy(false);
+    current = { name, view: views[name] };
+    const main = $("main");
+    main.className = "";
+    main.replaceChildren();
+    document.documentElement.dataset.view = name;
+    scrollTo(0, 0);
+    current.view.enter(main);
+  }
+  current.view.update(new URL(location.href));
+}
+
+function onKey(e) {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
+  if (document.querySelector("dialog[open]")) return;
+  const field = e.target.matches("input:not([type=checkbox]), textarea, select");
+  if (e.key === "Escape" && field) {
+    if (current.view.escape?.(e.target)) { e.preventDefault(); return; }
+    e.target.blur();
+    $("main").focus({ preventScroll: true });
+    return;
+  }
+  if (field) { current.view.fieldKey?.(e); return; }
+  const own = current.view.keys?.[e.key];
+  // Enter and space belong to the button or link that has the focus.
+  const pressable = e.target.closest("button, summary, a, input") && (e.key === "Enter" || e.key === " ");
+  if (own && !pressable) { if (own(e) !== false) e.preventDefault(); return; }
+  switch (e.key) {
+    case "/": $("q").focus(); $("q").select(); break;
+    case "1": app.go("/search" + (search.last ?? "")); break;
+    case "2": app.go("/changes"); break;
+    case "3": app.go("/review"); break;
+    case "4": app.go("/health"); break;
+    case "t": flipTheme(); break;
+    case "?": showKeys(); break;
+    default: return;
+  }
+  e.preventDefault();
+}
+
+function flipTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  try { localStorage.setItem("quarry.theme", root.dataset.theme); } catch { /* not kept */ }
+}
+
+const allKeys = [
+  ["Everywhere", [["/", "search box"], ["1 2 3 4", "Search, Changes, Review, Health"], ["t", "light or dark"], ["?", "these keys"]]],
+  ["Search", [["j k", "next and previous hit"], ["n p", "next and previous file"], ["enter", "open"], ["o", "open in the editor"], ["y", "copy path:line"], ["f", "filters"], ["m", "more matches"], ["esc", "leave the box, close the file"]]],
+  ["Changes", [["j k", "next and previous entry"], ["n p", "next and previous file"], ["u", "undo"], ["U", "redo"], ["s", "side by side or unified"], [".", "show new changes"]]],
+  ["Review", [["j k", "next and previous hunk"], ["a r", "accept, refuse the hunk"], ["A R", "accept, refuse everything"], ["c", "comment"], ["enter", "send the decision"]]],
+];
+
+function showKeys() {
+  const d = h("dialog", { class: "ask keysheet", "aria-label": "All keys" }, h("h2", null, "Keys"),
+    h("div", { class: "keygrid" }, allKeys.map(([title, list]) => h("section", null, h("h3", null, title),
+      h("dl", null, list.map(([k, what]) => [h("dt", null, k.split(" ").map((x) => h("kbd", null, x))), h("dd", null, what)]))))),
+    h("div", { class: "btns end" }, btn("Close", { cls: "primary", onclick: () => d.close() })));
+  d.addEventListener("close", () => d.remove());
+  document.body.append(d);
+  d.showModal();
+}
+
+// The live connection.
+function onState(up, problem) {
+  const { live } = app;
+  const was = live.connected;
+  live.connected = up;
+  const el = $("live");
+  el.replaceChildren(h("i", { class: up ? "dot" : "dot off" }), h("span", null, up ? "Live" : "Offline"));
+  el.title = up ? "Connected: changes show as they are made" : "Not connected";
+  if (problem) { app.banner = true; banner("This page's token is not valid any more.", "Start the page again with quarry ui and use the new address."); return; }
+  if (!up && was) {
+    live.since = Date.now();
+    app.banner = true;
+    banner("Not connected.", `The figures are from ${clock(Date.now())}. Start the server again with quarry ui.`, btn("Try now", { cls: "small", onclick: () => events.retry?.() }));
+  }
+  if (up && app.banner) {
+    app.banner = false;
+    $("bar").classList.remove("banner");
+    $("bar").replaceChildren(...(app.barNodes ?? []).filter(Boolean));
+    $("bar").removeAttribute("role");
+  }
+  document.documentElement.classList.toggle("offline", !up);
+  current?.view.live?.("connection", { up });
+}
+
+function banner(title, text, ...more) {
+  const bar = $("bar");
+  bar.classList.add("banner");
+  bar.setAttribute("role", "alert");
+  bar.replaceChildren(h("div", null, h("span", { class: "live" }, h("i", { class: "dot off" })), h("b", null, title), h("span", { class: "what" }, text), h("span", { class: "grow" }), more));
+}
+
+function onEvent(name, data) {
+  if (name === "hello" && app.about && data.started !== app.about.started) {
+    // Another server on the same port: what is shown may be of another folder.
+    refreshAbout();
+  }
+  if (name in app.live) app.live[name] = data;
+  if (name === "index") where(data);
+  if (name === "review") waiting(data.waiting);
+  current?.view.live?.(name, data);
+}
+
+function where(index) {
+  const parts = [app.about.name];
+  switch (index.state) {
+    case "ready": parts.push(`${n(index.files)} files indexed`, index.pending ? `${n(index.pending)} to read again` : "up to date"); break;
+    case "indexing": parts.push(index.to_read ? `indexing, ${Math.floor((100 * index.read) / index.to_read)} %` : "indexing"); break;
+    case "failed": parts.push("no index"); break;
+    default: parts.push("no index: searches read the files");
+  }
+  $("where").textContent = parts.join(" · ");
+}
+
+export function waiting(count) {
+  const el = $("waiting");
+  el.hidden = !count;
+  el.textContent = count || "";
+  el.setAttribute("aria-label", `${count} waiting`);
+}
+
+async function refreshAbout() {
+  app.about = await get("/api/about");
+  $("root").firstElementChild.textContent = app.about.name;
+  $("root").title = app.about.dir;
+  where(app.about.index);
+  waiting(app.about.waiting ?? 0);
+}
+
+function stranger() {
+  $("live").replaceChildren(h("i", { class: "dot off" }), h("span", null, "No token"));
+  $("main").className = "";
+  $("main").replaceChildren(h("div", { class: "empty" }, h("h2", null, "This page needs its whole address"),
+    h("p", null, "Quarry prints an address with a token after the # sign. It is kept for this tab alone, so another browser or a new window needs it again. Start the page once more to get one:"),
+    command("quarry ui")));
+}
+
+async function start() {
+  if (!(await findToken())) { stranger(); return; }
+  try {
+    await refreshAbout();
+  } catch (e) {
+    if (e.status === 401) { stranger(); return; }
+    $("main").replaceChildren(h("div", { class: "empty" }, h("h2", null, "The server does not answer"), h("p", null, "It ended, or it is starting. Start it again and reload this page:"), command("quarry ui"), btn("Reload", { cls: "primary", onclick: () => location.reload() })));
+    return;
+  }
+  document.addEventListener("keydown", onKey);
+  document.addEventListener("click", (e) => {
+    const a = e.target.closest?.("a[href^='/']");
+    if (!a || e.defaultPrevented || e.button || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    const to = a.getAttribute("href");
+    app.go(to === "/search" && current.name !== "search" ? "/search" + (search.last ?? "") : to);
+  });
+  addEventListener("popstate", show);
+  wide.addEventListener("change", () => current?.view.resized?.());
+  $("theme").addEventListener("click", flipTheme);
+  $("find").addEventListener("submit", (e) => e.preventDefault());
+  search.bindBox($("q"), $("case"), $("word"));
+  show();
+  events(onEvent, onState);
+}
+
+start();

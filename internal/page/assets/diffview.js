@@ -1,0 +1,117 @@
+// A diff. One markup for both layouts: removed and added rows, a second copy
+// of each context row for the right side, and fillers; the style sheet picks.
+
+import { app } from "./app.js";
+import { btn, code, h, icon, n, notice, pathNode, plural, realPath } from "./dom.js";
+
+const kinds = { create: "new", delete: "deleted", move: "moved", trash: "to the trash", restore: "restored", note: "" };
+
+export const pm = (add, del) => h("span", { class: "pm" }, h("span", { class: "plus" }, `+${n(add)}`), " ", h("span", { class: "minus" }, `−${n(del)}`));
+
+const marks = { "+": ["add", "added", "ins"], "-": ["del", "removed", "del"], " ": ["ctx", "", "mark"] };
+
+function row(l, extra = "") {
+  const [cls, title, tag] = marks[l.k];
+  return h("div", { class: `l ${cls}${extra}`, "aria-hidden": extra ? "true" : undefined },
+    h("span", { class: "o" }, l.o || ""), h("span", { class: "w" }, l.w || ""),
+    h("span", { class: "sg", title: title || undefined }, l.k === "+" ? "+" : l.k === "-" ? "−" : ""),
+    h("span", { class: "tx" }, code(l.t, l.c, l.m, tag), l.e ? h("span", { class: "noend", title: "no newline at the end of the file" }, "no newline") : null));
+}
+
+const filler = (right) => h("div", { class: `l fill${right ? " r" : ""}`, "aria-hidden": "true" });
+
+export function hunkBody(hunk) {
+  const rows = h("div");
+  const { lines } = hunk;
+  for (let i = 0; i < lines.length;) {
+    if (lines[i].k === " ") {
+      rows.append(row(lines[i]), row(lines[i], " dup"));
+      i++;
+      continue;
+    }
+    let del = 0, add = 0;
+    for (; i < lines.length && lines[i].k !== " "; i++) {
+      if (lines[i].k === "-") del++; else add++;
+      rows.append(row(lines[i]));
+    }
+    for (let k = del; k < add; k++) rows.append(filler(false));
+    for (let k = add; k < del; k++) rows.append(filler(true));
+  }
+  return h("div", { class: "diff", tabindex: "0", role: "group", "aria-label": "Diff" }, rows);
+}
+
+export function fileHead(f, ...more) {
+  return h("div", { class: "head wrap" }, icon("file"),
+    h("span", { class: "grow names" }, f.old && f.old !== f.path ? [pathNode(f.old), h("span", { class: "dim" }, " → ")] : null, pathNode(f.path)),
+    f.hunks || f.add || f.del ? pm(f.add, f.del) : null,
+    kinds[f.kind] ? h("span", { class: "tag" }, kinds[f.kind]) : null, more);
+}
+
+export function firstLine(f) {
+  const hunk = f.hunks?.[0];
+  const at = hunk?.lines.findIndex((l) => l.k !== " ") ?? -1;
+  return at < 0 ? 1 : hunk.lines[at].w || hunk.lines[at].o || 1;
+}
+
+export function fileActions(f) {
+  const line = firstLine(f);
+  return [
+    btn("", { ic: "copy", cls: "ghost small icon", "aria-label": "Copy path and line", title: "Copy path:line", onclick: () => app.copy(`${realPath(f.path)}:${line}`, "path and line") }),
+    app.about.editor.address && f.kind !== "delete" && f.kind !== "trash"
+      ? btn("", { ic: "open", cls: "ghost small icon", "aria-label": `Open in ${app.about.editor.name}`, title: `Open in ${app.about.editor.name}`, onclick: () => app.openInEditor(f.path, line) }) : null,
+  ];
+}
+
+// fileCard shows one file of a change. load fetches hunks that were left out
+// because the whole change is large.
+export function fileCard(f, i, load) {
+  const body = h("div");
+  const fill = (hunks) => {
+    body.replaceChildren();
+    for (const hk of hunks ?? []) body.append(h("div", { class: "hunk" }, h("div", { class: "hhead" }, h("span", null, hk.head)), hunkBody(hk)));
+    if (f.cut) body.append(notice("warn", "cut", h("p", null, `${plural(f.cut, "more changed line")} of this file ${f.cut === 1 ? "is" : "are"} not shown.`)));
+    if (!hunks?.length && !f.cut) body.append(h("div", { class: "told" }, f.note || (f.kind === "move" ? "The content is the same." : "No lines differ.")));
+  };
+  if (f.deferred) body.append(h("div", { class: "told" }, btn(`Show ${plural(f.add + f.del, "changed line")}`, { cls: "small", onclick: async (e) => { e.target.disabled = true; try { fill((await load(i)).hunks); } catch (err) { e.target.disabled = false; app.fail(err); } } })));
+  else fill(f.hunks);
+  return h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, fileActions(f)), body);
+}
+
+// appendLazily adds cards as the reader comes near the end: a change may have
+// thousands of files.
+export function appendLazily(into, list, make, step = 30) {
+  let at = 0;
+  const end = h("div", { class: "lazyend" });
+  into.append(end);
+  const more = () => {
+    const part = document.createDocumentFragment();
+    for (const stop = Math.min(list.length, at + step); at < stop; at++) part.append(make(list[at], at));
+    end.before(part);
+    if (at >= list.length) { seen.disconnect(); end.remove(); }
+  };
+  const seen = new IntersectionObserver((es) => { if (es.some((e) => e.isIntersecting)) more(); }, { rootMargin: "1500px" });
+  more();
+  if (at < list.length) seen.observe(end);
+  return { upTo(i) { while (at <= i && at < list.length) more(); } };
+}
+
+// layout is auto (by width), split or unified.
+export const layout = {
+  get value() { try { return localStorage.getItem("quarry.diff") || "auto"; } catch { return "auto"; } },
+  set(v) {
+    try { localStorage.setItem("quarry.diff", v); } catch { /* not kept */ }
+    layout.apply();
+  },
+  apply() {
+    const v = layout.value;
+    document.documentElement.classList.toggle("split", v === "split" || (v === "auto" && app.wide));
+    for (const b of document.querySelectorAll("[data-layout]")) b.setAttribute("aria-pressed", String(b.dataset.layout === v));
+  },
+  next() {
+    layout.set(document.documentElement.classList.contains("split") ? "unified" : "split");
+  },
+  control() {
+    return h("div", { class: "seg", role: "group", "aria-label": "Diff layout" }, [["auto", "Auto"], ["split", "Split"], ["unified", "Unified"]].map(([v, label]) =>
+      h("button", { type: "button", "data-layout": v, "aria-pressed": String(layout.value === v), onclick: () => layout.set(v) }, label)));
+  },
+};

@@ -1,0 +1,188 @@
+// A file, of any length: only the lines around the visible ones are in the
+// document. Every line has the same height, so the scroll bar is right.
+
+import { get } from "./api.js";
+import { app } from "./app.js";
+import { btn, code, h, n, notice, oddName, pathNode, realPath, safe } from "./dom.js";
+
+const chunk = 300;        // lines fetched at once
+const margin = 60;        // lines drawn above and below the visible ones
+const maxLines = 1000000; // browsers end an element at about 33 million pixels
+
+export class Peek {
+  constructor({ onClose, onLine }) {
+    this.onClose = onClose;
+    this.onLine = onLine;
+    this.el = h("section", { class: "peek", "aria-label": "File" });
+    this.number = 0;
+  }
+
+  hide() {
+    this.number++;
+    this.path = null;
+    this.el.replaceChildren();
+  }
+
+  stop() { this.number++; }
+
+  async show(path, line, question) {
+    this.marks = markerOf(question);
+    if (this.path === path && this.scroller) {
+      if (this.line !== line) { this.line = line; this.header(); this.jump(false); }
+      return;
+    }
+    this.path = path;
+    this.line = line;
+    const mine = ++this.number;
+    this.chunks = new Map();
+    this.info = null;
+    this.scroller = null;
+    const from = Math.max(1, line - (line % chunk === 0 ? chunk : line % chunk) + 1);
+    try {
+      const t = await get("/api/file", { path, from, count: chunk });
+      if (mine !== this.number) return;
+      this.take(t);
+      this.build();
+    } catch (e) {
+      if (mine !== this.number) return;
+      if (e.code === "INVALID_ARGUMENT" && line > 1) { this.path = null; this.show(path, 1, question); return; }
+      this.header();
+      this.el.replaceChildren(this.head, h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, e.code === "NOT_TEXT" ? "This file is not text." : e.code === "NOT_FOUND" ? "This file is gone." : "This file can't be shown.")), h("p", { class: "pre" }, safe(e.message)), e.hint ? h("p", { class: "sub pre" }, safe(e.hint.trim())) : null)));
+    }
+  }
+
+  take(t) {
+    this.info = t;
+    const colours = t.colours ?? [];
+    t.lines.forEach((text, i) => this.chunks.set(t.from + i, { text, colours: colours[i] }));
+    for (const c of t.cut ?? []) if (this.chunks.has(c)) this.chunks.get(c).cut = true;
+  }
+
+  header() {
+    const { editor } = app.about;
+    const odd = oddName(this.path);
+    this.head = h("div", { class: "head" },
+      btn("", { ic: "back", cls: "ghost small icon onlynarrow", "aria-label": "Back to the results", onclick: this.onClose }),
+      h("span", { class: "grow" }, pathNode(this.path), h("span", { class: "mono dim" }, `:${this.line}`), odd ? h("span", { class: "tag warn" }, odd) : null),
+      btn("Copy path:line", { ic: "copy", cls: "ghost small", key: "y", onclick: () => app.copy(`${realPath(this.path)}:${this.line}`, "path and line") }),
+      editor.address ? btn(`Open in ${editor.name}`, { ic: "open", cls: "small", key: "o", onclick: () => app.openInEditor(this.path, this.line) }) : null,
+      btn("", { ic: "x", cls: "ghost small icon onlywide", "aria-label": "Close the file", onclick: this.onClose }));
+    if (this.scroller) this.el.replaceChildren(this.head, this.scroller, this.foot);
+  }
+
+  build() {
+    const t = this.info;
+    this.ol = h("ol");
+    this.space = h("div", { class: "space" }, this.ol);
+    this.scroller = h("div", { class: "lines view", tabindex: "0", role: "group", "aria-label": `Content of ${realPath(this.path)}` }, this.space);
+    const parts = [t.language || "Text", `${n(t.total)} ${t.total === 1 ? "line" : "lines"}`, t.encoding.toUpperCase(), { lf: "LF", crlf: "CRLF", mixed: "mixed line endings", none: "no line ending" }[t.ending] ?? t.ending];
+    if (t.total > maxLines) parts.push(`lines around ${n(this.line)} are shown`);
+    this.foot = h("div", { class: "foot2" }, h("span", null, parts.join(" · ")), t.total === 0 ? h("span", null, "The file is empty.") : null);
+    this.header();
+    this.lineHeight = 22;
+    const probe = h("li", { class: "hit" }, "x");
+    this.ol.append(probe);
+    this.lineHeight = probe.getBoundingClientRect().height || 22;
+    probe.remove();
+    this.base = t.total > maxLines ? Math.max(0, Math.min(this.line - maxLines / 2, t.total - maxLines)) : 0;
+    this.shown = Math.min(t.total, maxLines);
+    this.space.style.height = `${this.shown * this.lineHeight}px`;
+    this.first = -1;
+    this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
+    this.ol.addEventListener("click", (e) => {
+      const li = e.target.closest("[data-n]");
+      if (!li || getSelection().toString()) return;
+      e.preventDefault();
+      this.line = Number(li.dataset.n);
+      this.onLine(this.path, this.line);
+      this.header();
+      this.draw(true);
+    });
+    this.jump(true);
+  }
+
+  jump(always) {
+    const y = (this.line - 1 - this.base) * this.lineHeight, view = this.scroller.clientHeight;
+    if (always || y < this.scroller.scrollTop + 30 || y > this.scroller.scrollTop + view - 60) this.scroller.scrollTop = Math.max(0, y - view / 3);
+    this.draw(true);
+  }
+
+  draw(again = false) {
+    if (!this.scroller) return;
+    const top = Math.floor(this.scroller.scrollTop / this.lineHeight);
+    const rows = Math.ceil(this.scroller.clientHeight / this.lineHeight);
+    const first = Math.max(0, top - margin), last = Math.min(this.shown, top + rows + margin);
+    if (!again && this.first >= 0 && top - this.first >= 10 && this.last - (top + rows) >= Math.min(10, this.shown - this.last)) return;
+    this.first = first;
+    this.last = last;
+    const list = [];
+    let missing = 0;
+    for (let i = first; i < last; i++) {
+      const no = this.base + i + 1, l = this.chunks.get(no);
+      if (!l && !missing) missing = no;
+      list.push(h("li", { class: no === this.line ? "hit on" : "hit", "data-n": no, "aria-current": no === this.line ? "true" : undefined }, h("span", { class: "no" }, no),
+        h("span", { class: "src" }, l ? code(l.text, l.colours, this.marks(l.text)) : "", l?.cut ? h("span", { class: "cutmark", title: "the rest of this line is not shown" }, "…") : null)));
+    }
+    this.ol.style.transform = `translateY(${first * this.lineHeight}px)`;
+    this.ol.replaceChildren(...list);
+    if (missing) this.fetch(missing);
+  }
+
+  async fetch(line) {
+    const mine = this.number, from = Math.max(1, line - 20);
+    if (this.fetching === from) return;
+    this.fetching = from;
+    try {
+      const t = await get("/api/file", { path: this.path, from, count: chunk });
+      if (mine !== this.number) return;
+      if (t.version !== this.info.version) { this.reload(t); return; }
+      if (this.chunks.size > 30 * chunk) this.chunks.clear();
+      this.take(t);
+      this.fetching = 0;
+      this.draw(true);
+    } catch { this.fetching = 0; }
+  }
+
+  // reload shows a file that was changed meanwhile.
+  reload(t) {
+    this.chunks = new Map();
+    this.take(t);
+    const y = this.scroller.scrollTop;
+    this.build();
+    this.scroller.scrollTop = y;
+    this.draw(true);
+  }
+
+  // refresh looks whether the file that is shown was changed.
+  async refresh() {
+    if (!this.path || !this.scroller) return;
+    const mine = this.number;
+    try {
+      const t = await get("/api/file", { path: this.path, from: Math.max(1, this.base + this.first + 1), count: chunk });
+      if (mine === this.number && t.version !== this.info.version) this.reload(t);
+    } catch { /* it is gone: what is shown stays until it is opened again */ }
+  }
+}
+
+// markerOf finds what was searched in a line of the file, for the marks. It is
+// for the eye only: a pattern that JavaScript reads otherwise marks nothing.
+function markerOf(st) {
+  if (!st.q || st.mode === "paths") return () => null;
+  let source = st.q;
+  if (st.mode !== "regex") {
+    const quote = (x) => x.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+    source = st.mode === "words" ? st.q.split(/[^\p{L}\p{N}_]+/u).filter((w) => w.length > 1).map(quote).join("|") : quote(st.q);
+  }
+  if (!source) return () => null;
+  let re;
+  try { re = new RegExp(st.word ? `\\b(?:${source})\\b` : source, st.case ? "gu" : "giu"); } catch { return () => null; }
+  return (text) => {
+    if (text.length > (st.mode === "regex" ? 500 : 5000)) return null;
+    const out = [];
+    for (const m of text.matchAll(re)) {
+      if (m[0]) out.push(m.index, m.index + m[0].length);
+      if (out.length > 200) break;
+    }
+    return out.length ? out : null;
+  };
+}

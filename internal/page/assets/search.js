@@ -1,0 +1,564 @@
+// Search as you type. Each request has a number; an answer with an older
+// number is dropped.
+
+import { get, stream } from "./api.js";
+import { app } from "./app.js";
+import { btn, code, h, icon, ms, n, notice, oddName, pathNode, plural, realPath, safe } from "./dom.js";
+import { Peek } from "./peek.js";
+
+const modes = [["text", "Text"], ["regex", "Regex"], ["words", "Words"], ["paths", "Paths"]];
+const reasons = {
+  ignored: ["ignored by rules", "Include ignored files", { ignored: "1" }], hidden: ["hidden", "Include hidden files", { hidden: "1" }],
+  binary: ["binary", null], unreadable: ["not readable", null], too_large: ["too large", null], protected: ["secrets (policy)", null],
+  filtered: ["other files, by filter", "Remove the filters", { glob: "", type: "" }], not_regular: ["pipes and devices", null],
+  loop: ["loops of links", null], symlink: ["links, not followed", null], outside_root: ["links that lead out", null],
+};
+const hows = { binary: "not possible", unreadable: "change its mode", too_large: "not possible", protected: "allow them with quarry ui --allow", symlink: "their targets are searched in their own place", outside_root: "not possible", not_regular: "not possible", loop: "not possible" };
+
+// What the address says; the defaults are left out of it.
+const blank = { q: "", mode: "text", case: "", word: "", glob: "", type: "", hidden: "", ignored: "", at: "" };
+let state = { ...blank };
+let box, els, peek;
+let number = 0, running = null, keyed = 0;
+let facets = { key: "", types: new Map(), folders: new Map() };
+let answer = null; // of the last request: its files, its receipt
+let watcher = null;
+
+function addressOf(st) {
+  const p = new URLSearchParams();
+  for (const [k, v] of Object.entries(st)) if (v !== blank[k]) p.set(k, v);
+  const text = p.toString().replaceAll("%2F", "/").replaceAll("%3A", ":").replaceAll("%2C", ",");
+  return "/search" + (text ? "?" + text : "");
+}
+
+const question = (st) => ({ q: st.q, mode: st.mode === "text" ? "" : st.mode, case: st.case, word: st.word, glob: st.glob, type: st.type, hidden: st.hidden, ignored: st.ignored });
+const same = (a, b) => JSON.stringify(question(a)) === JSON.stringify(question(b));
+
+function set(change, { push = false } = {}) {
+  const next = { ...state, ...change };
+  app.go(addressOf(next), { push });
+}
+
+// ---- the box
+
+function bindBox(q, caseButton, wordButton) {
+  box = { q, caseButton, wordButton };
+  q.addEventListener("input", () => {
+    keyed = performance.now();
+    if (document.documentElement.dataset.view !== "search") {
+      app.go(addressOf({ ...blank, q: q.value }));
+      q.focus();
+      return;
+    }
+    set({ q: q.value, at: "" });
+  });
+  caseButton.addEventListener("click", () => set({ case: state.case ? "" : "1" }));
+  wordButton.addEventListener("click", () => set({ word: state.word ? "" : "1" }));
+}
+
+// ---- asking
+
+async function ask({ offset = 0 } = {}) {
+  const mine = ++number;
+  running?.abort();
+  running = new AbortController();
+  const started = keyed || performance.now();
+  keyed = 0;
+  if (!state.q) { showStart(); return; }
+  app.busy(true);
+  els.main.setAttribute("aria-busy", "true");
+  const got = offset ? answer : { files: [], done: null, shown: 0, error: null, hits: 0 };
+  let fresh = !offset; // the old results are still on the page
+  const replace = () => { if (fresh) { fresh = false; clearHits(); facetsFor(); } };
+  // Old results stay until the first new ones arrive, at most 150 ms.
+  const patience = setTimeout(() => { if (mine === number && fresh) { replace(); bones(true); } }, 150);
+  let painted = offset > 0;
+  try {
+    await stream("/api/search", { ...question(state), offset: offset || "" }, running.signal, (list) => {
+      if (mine !== number) return;
+      const files = [];
+      for (const one of list) {
+        if (one.file) files.push(one.file);
+        else if (one.done) got.done = one.done;
+        else if (one.error) got.error = one.error;
+      }
+      if (files.length) {
+        replace();
+        answer = got;
+        append(got, files);
+        if (!painted) { painted = true; measure(started); }
+        if (!got.done) status(got, true);
+      }
+    });
+  } catch (e) {
+    if (e.name === "AbortError") return;
+    got.error = { message: e.message, hint: e.hint };
+  } finally {
+    clearTimeout(patience);
+    if (mine === number) { app.busy(false); els.main.removeAttribute("aria-busy"); }
+  }
+  if (mine !== number) return;
+  replace();
+  answer = got;
+  bones(false);
+  if (got.error) showError(got.error); else finish(got);
+}
+
+// measure notes when the first hit of a key press was painted.
+function measure(started) {
+  requestAnimationFrame(() => {
+    const c = new MessageChannel();
+    c.port1.onmessage = () => {
+      performance.measure("key-to-hit", { start: started, end: performance.now() });
+      if (performance.getEntriesByName("key-to-hit").length > 1000) performance.clearMeasures("key-to-hit");
+    };
+    c.port2.postMessage(0);
+  });
+}
+
+// ---- showing
+
+function enter(main) {
+  main.className = "search";
+  const hits = h("div", { class: "hits", role: "region", "aria-label": "Results" });
+  const rail = h("aside", { class: "rail", "aria-label": "Filters" });
+  els = { main, hits, rail, list: h("div", { class: "list-of-hits" }), tail: h("div", { class: "tail" }) };
+  hits.append(els.list, els.tail);
+  peek = new Peek({ onClose: closeFile, onLine: (path, line) => app.note(addressOf({ ...state, at: `${path}:${line}` })) });
+  main.append(rail, hits, peek.el);
+  watcher = new IntersectionObserver(colourVisible, { rootMargin: "200px" });
+  buildRail();
+  app.keys(["/", "search"], ["j k", "move"], ["enter", "open"], ["o", "editor"], ["y", "copy"], ["f", "filters"], ["?", "all keys"]);
+  hits.addEventListener("click", (e) => {
+    const a = e.target.closest("a.hit, a.pathhit");
+    if (!a || e.ctrlKey || e.metaKey) return;
+    e.preventDefault();
+    select(a, { open: true });
+  });
+  answer = null;
+  state = { ...blank, q: "\0" }; // whatever the address says is new
+}
+
+function leave() {
+  running?.abort();
+  number++;
+  watcher?.disconnect();
+  peek?.stop();
+  app.busy(false);
+  box.caseButton.setAttribute("aria-pressed", "false");
+  box.wordButton.setAttribute("aria-pressed", "false");
+}
+
+function update(url) {
+  const next = { ...blank };
+  for (const k of Object.keys(blank)) if (url.searchParams.has(k)) next[k] = url.searchParams.get(k);
+  if (!modes.some(([m]) => m === next.mode)) next.mode = "text";
+  const before = state;
+  state = next;
+  search.last = location.search;
+  if (box.q.value !== state.q) box.q.value = state.q;
+  box.caseButton.setAttribute("aria-pressed", String(!!state.case));
+  box.wordButton.setAttribute("aria-pressed", String(!!state.word));
+  app.title(state.q);
+  if (!same(before, state) || before.q === "\0") { bar(); fillRail(); ask(); }
+  showFile();
+  if (document.activeElement === document.body && !state.at && app.wide) box.q.focus();
+}
+
+function bar() {
+  const chips = [];
+  const chip = (label, change) => chips.push(h("button", { class: "chip", type: "button", "aria-label": `Remove filter ${label}`, onclick: () => set(change) }, label, icon("x")));
+  if (state.glob) chip(state.glob, { glob: "" });
+  if (state.type) chip(state.type.split(",").join(", "), { type: "" });
+  if (state.hidden) chip("hidden", { hidden: "" });
+  if (state.ignored) chip("ignored", { ignored: "" });
+  els.status = h("div", { class: "status", role: "status" });
+  app.bar("search-bar", h("div", { class: "seg", role: "group", "aria-label": "Search mode" },
+    modes.map(([m, label]) => h("a", { href: addressOf({ ...state, mode: m, at: "" }), "aria-current": state.mode === m ? "true" : undefined }, label))),
+  chips, h("span", { class: "grow" }), els.status);
+}
+
+function clearHits() {
+  els.list.replaceChildren();
+  els.tail.replaceChildren();
+  els.selected = null;
+  watcher.disconnect();
+  els.hits.classList.remove("plain");
+  scrollTo(0, 0);
+}
+
+function bones(on) {
+  if (!on) { els.tail.replaceChildren(); return; }
+  els.tail.replaceChildren(h("div", { class: "wait", role: "status" }, "Searching"),
+    h("div", { class: "bones", "aria-hidden": "true" }, h("div", { class: "bone a" }), h("div", { class: "bone b" }), h("div", { class: "bone c1" })));
+}
+
+function append(got, files) {
+  const part = document.createDocumentFragment();
+  const first = !got.files.length;
+  for (const f of files) {
+    got.files.push(f);
+    got.hits += state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1;
+    part.append(state.mode === "paths" ? pathArticle(f) : article(f));
+    countFacet(f);
+  }
+  els.list.append(part);
+  if (first && state.at) markAt();
+  fillFacets();
+}
+
+const at = (f, line) => addressOf({ ...state, at: `${f.path}:${line}` });
+
+function article(f) {
+  const ol = h("ol");
+  let last = 0, hits = 0;
+  for (const l of f.lines ?? []) {
+    if (last && l.n > last + 1) ol.append(h("li", { class: "gap", "aria-hidden": "true" }));
+    last = l.n;
+    if (l.h) hits++;
+    const src = h("span", { class: "src" }, l.l ? h("span", { class: "cutmark", title: `${n(l.l)} bytes before` }, "…") : null, code(l.t, null, l.s), l.r ? h("span", { class: "cutmark", title: `${n(l.r)} more bytes` }, "…") : null);
+    ol.append(l.h
+      ? h("li", null, h("a", { class: "hit", href: at(f, l.n), "data-line": l.n }, h("span", { class: "no" }, l.n), src))
+      : h("li", { class: "hit ctx", "data-line": l.n }, h("span", { class: "no" }, l.n), src));
+  }
+  const odd = oddName(f.path);
+  const label = f.matched > hits && state.mode !== "words" ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched);
+  const el = h("article", { class: "file" },
+    h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), odd ? h("span", { class: "tag warn" }, odd) : null),
+    h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, ol));
+  el.file = f;
+  watcher.observe(el);
+  return el;
+}
+
+function pathArticle(f) {
+  const el = h("article", { class: "file pathrow" }, h("a", { class: "hit pathhit", href: at(f, 1), "data-line": 1 }, icon("file"), pathNode(f.path, f.lines?.[0]?.s), oddName(f.path) ? h("span", { class: "tag warn" }, oddName(f.path)) : null));
+  el.file = f;
+  return el;
+}
+
+// colourVisible asks for the colours of files that are in sight.
+function colourVisible(entries) {
+  for (const e of entries) {
+    if (!e.isIntersecting) continue;
+    watcher.unobserve(e.target);
+    colour(e.target, number);
+  }
+}
+
+async function colour(el, mine) {
+  const { file } = el;
+  const spans = [];
+  for (const l of file.lines ?? []) {
+    if (l.l || l.r) continue; // a cut line doesn't line up
+    const k = spans.length - 1;
+    if (k >= 0 && spans[k][1] === l.n - 1) spans[k][1] = l.n; else spans.push([l.n, l.n]);
+  }
+  if (!spans.length) return;
+  let res;
+  try {
+    res = await get("/api/colours", { path: file.path, lines: spans.map(([a, b]) => `${a}-${b}`).join(",") }, running?.signal);
+  } catch { return; }
+  if (mine !== number || !res.lines) return;
+  for (const l of file.lines) {
+    const c = res.lines[l.n];
+    // The file may have changed since it was searched.
+    if (!c || c.reduce((sum, x) => sum + (typeof x === "number" ? x : 0), 0) !== l.t.length) continue;
+    el.querySelector(`[data-line="${l.n}"] .src`)?.replaceChildren(...code(l.t, c, l.s));
+  }
+}
+
+function status(got, underWay) {
+  const unit = got.done?.unit === "passages" ? "passage" : got.done?.unit === "files" ? "file" : "matching line";
+  const nodes = [];
+  if (underWay) {
+    nodes.push(h("span", { class: "tag acc" }, "searching"), h("b", null, n(got.hits)), " in ", h("b", null, n(got.files.length)), ` ${got.files.length === 1 ? "file" : "files"} so far`);
+  } else {
+    const d = got.done;
+    if (d.stopped) nodes.push(h("span", { class: "tag warn" }, icon("cut"), "cut"), "first ", h("b", null, n(got.hits)), " of ", d.exact ? "" : "at least ", h("b", null, n(Math.max(d.lines, got.hits))), ` ${unit}s`);
+    else if (unit === "file") nodes.push(h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
+    else nodes.push(h("b", null, n(d.lines)), ` ${d.lines === 1 ? unit : unit + "s"} in `, h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
+    nodes.push(" · ", h("span", { title: `first match after ${ms(d.first_ms)}; ${d.plan === "scan" ? "files were read" : "from the index"}` }, ms(d.ms)), d.stopped ? "" : " · complete");
+  }
+  els.status.replaceChildren(...nodes);
+}
+
+function finish(got) {
+  status(got, false);
+  fillReceipt(got.done);
+  if (!got.files.length) { showZero(got); return; }
+  if (got.done.stopped) showCut(got);
+  if (state.at) markAt();
+}
+
+function showCut(got) {
+  const d = got.done;
+  const more = Math.max(0, d.lines - got.hits);
+  const unit = d.unit === "passages" ? "passage" : d.unit === "files" ? "file" : "matching line";
+  const why = d.stopped === "time" ? "The search took too long and was ended." : null;
+  els.tail.replaceChildren(notice("warn", "cut",
+    h("p", null, h("b", null, "This answer is cut."), ` It shows ${plural(got.hits, unit)} in ${plural(got.files.length, "file")}. ${d.exact ? "" : "At least "}${plural(more, `more ${unit}`)} ${more === 1 ? "is" : "are"} not shown.`),
+    h("p", { class: "sub sm" }, why ?? (d.unit === "lines" ? "Matches are shown in path order, so a later file can hold a better one." : "The best come first.")),
+    h("div", { class: "btns" },
+      state.mode === "words" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
+      d.unit === "lines" && !d.exact ? btn("Count exactly", { cls: "small", onclick: countExactly }) : null)));
+}
+
+function more_() {
+  if (!answer?.done?.stopped || state.mode === "words") return false;
+  ask({ offset: answer.hits });
+}
+
+async function countExactly() {
+  const mine = number;
+  try {
+    await stream("/api/search", { ...question(state), exact: "1" }, running?.signal, ([one]) => {
+      if (mine !== number || !one.done) return;
+      Object.assign(answer.done, { lines: one.done.lines, files: one.done.files, exact: true });
+      status(answer, false);
+      showCut(answer);
+    });
+  } catch (e) { if (e.name !== "AbortError") app.fail(e); }
+}
+
+function showError(err) {
+  els.status.replaceChildren(h("span", { class: "tag bad" }, "not searched"));
+  const hint = (err.hint || "").trim();
+  els.tail.replaceChildren(notice("bad", "warn", h("p", null, h("b", null, state.mode === "regex" ? "This pattern can't be used." : "This can't be searched.")),
+    h("p", { class: "mono pre" }, safe(err.message)), hint ? h("p", { class: "sub pre" }, safe(hint)) : null,
+    state.mode === "regex" ? h("div", { class: "btns" }, btn("Search for it as plain text", { cls: "small", onclick: () => set({ mode: "text" }) })) : null));
+}
+
+async function showZero(got) {
+  const mine = number, d = got.done;
+  const skipped = Object.entries(d.skipped ?? {}).filter(([k]) => k !== "filtered").reduce((s, [, v]) => s + v, 0);
+  const zero = h("div", { class: "zero" }, h("h2", null, "No match for ", h("code", null, safe(state.q))),
+    h("p", null, state.mode === "paths"
+      ? `None of ${plural(d.considered, "path")} has it.`
+      : `${d.considered === 0 ? "No file passes the filters." : state.glob || state.type ? "All files that pass the filters were searched, changes of a moment ago included." : `All ${plural(d.considered, "file")} in ${app.about.name} were searched, changes of a moment ago included.`}`,
+    skipped ? [` ${plural(skipped, "entry", "entries")} skipped: `, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); showReceipt(); } }, "see which"), "."] : null));
+  els.tail.replaceChildren(zero);
+  let res;
+  try { res = await get("/api/suggest", question(state), running?.signal); } catch { return; }
+  if (mine !== number || !res.suggestions.length) return;
+  zero.append(h("ul", { class: "sugg" }, res.suggestions.map((sg, i) => h("li", null,
+    h("a", { class: i ? "" : "on", href: addressOf({ ...state, ...fromSet(sg.set), at: "" }) }, icon(sg.set.mode !== undefined ? "search" : "filter"), h("span", null, sg.label),
+      h("span", { class: "num" }, sg.files === 1 ? [plural(sg.lines, "match", "matches"), ", ", safe(realPath(sg.first), true)] : `${plural(sg.lines, "match", "matches")}${sg.more ? " or more" : ""} in ${plural(sg.files, "file")}`))))));
+}
+
+function fromSet(change) {
+  const out = {};
+  for (const [k, v] of Object.entries(change)) out[k] = v || blank[k];
+  return out;
+}
+
+function showStart() {
+  app.busy(false);
+  clearHits();
+  els.hits.classList.add("plain");
+  els.status.replaceChildren();
+  fillReceipt(null);
+  const example = (q, mode, what) => h("li", null, h("a", { href: addressOf({ ...blank, q, mode }) }, icon("search"), h("span", null, h("code", null, q)), h("span", { class: "num" }, what)));
+  els.tail.replaceChildren(h("div", { class: "zero start" }, h("h2", null, `Search ${app.about.name}`),
+    h("p", null, "Type to search as you type. Results come in path order with what was skipped and why; every answer is complete or says that it is cut."),
+    h("ul", { class: "sugg" }, example("TODO", "text", "plain text, any case"), example("func \\w+Test", "regex", "regular expression, Rust syntax"), example("parse config file", "words", "passages ranked by words"), example("readme", "paths", "parts of a path, or a glob"))));
+}
+
+// ---- the rail
+
+function buildRail() {
+  const glob = h("input", { id: "glob", type: "text", placeholder: "internal/**, !*_test.go", spellcheck: "false", autocomplete: "off" });
+  let timer = 0;
+  glob.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => set({ glob: glob.value.trim(), at: "" }), 150); });
+  const check = (k) => h("input", { type: "checkbox", onchange: (e) => set({ [k]: e.target.checked ? "1" : "", at: "" }) });
+  els.glob = glob;
+  els.hidden = check("hidden");
+  els.ignored = check("ignored");
+  els.types = h("section");
+  els.folders = h("section");
+  els.receipt = h("section");
+  els.count = h("span", { class: "tag" });
+  els.short = h("span", { class: "dim" });
+  els.rail.replaceChildren(h("details", null, h("summary", null, icon("filter"), "Filters ", els.count, h("span", { class: "grow" }), els.short),
+    h("section", null, h("h3", null, h("label", { for: "glob" }, "Path glob")), glob), els.types, els.folders,
+    h("section", null, h("h3", null, "Also search"), h("label", { class: "facet" }, els.hidden, " Hidden files"), h("label", { class: "facet" }, els.ignored, " Ignored files")), els.receipt));
+}
+
+function fillRail() {
+  if (document.activeElement !== els.glob) els.glob.value = state.glob;
+  els.hidden.checked = !!state.hidden;
+  els.ignored.checked = !!state.ignored;
+  const on = [state.glob, state.type, state.hidden, state.ignored].filter(Boolean).length;
+  els.count.hidden = !on;
+  els.count.textContent = on;
+}
+
+// Types and folders are counted from what was found; those that a filter took
+// away stay in the list, so that it can be lifted again.
+function facetsFor() {
+  const key = JSON.stringify([state.q, state.mode, state.case, state.word, state.hidden, state.ignored]);
+  if (facets.key !== key) facets = { key, types: new Map(), folders: new Map() };
+  for (const m of [facets.types, facets.folders]) for (const k of m.keys()) m.set(k, 0);
+  els.facetsShown = "";
+}
+
+function countFacet(f) {
+  const text = realPath(f.path), base = text.slice(text.lastIndexOf("/") + 1), dot = base.lastIndexOf(".");
+  const type = dot > 0 ? base.slice(dot + 1) : "(none)", count = f.lines?.filter((l) => l.h).length || 1;
+  facets.types.set(type, (facets.types.get(type) ?? 0) + count);
+  const parts = text.split("/").slice(0, -1).slice(0, 2);
+  if (parts.length) facets.folders.set(parts.join("/"), (facets.folders.get(parts.join("/")) ?? 0) + count);
+}
+
+let facetTimer = 0;
+function fillFacets() {
+  clearTimeout(facetTimer);
+  facetTimer = setTimeout(() => {
+    const top = (m) => [...m].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 8);
+    const chosen = new Set(state.type.split(",").filter(Boolean));
+    for (const t of chosen) if (!facets.types.has(t)) facets.types.set(t, 0);
+    const types = top(facets.types), folders = top(facets.folders);
+    els.types.replaceChildren(...(types.length > 1 || chosen.size ? [h("h3", null, "Type"), ...types.map(([t, count]) => h("label", { class: "facet" },
+      h("input", { type: "checkbox", checked: chosen.has(t), onchange: (e) => { e.target.checked ? chosen.add(t) : chosen.delete(t); set({ type: [...chosen].sort().join(","), at: "" }); } }),
+      " ", safe(t, true), h("span", { class: "num" }, n(count))))] : []));
+    els.folders.replaceChildren(...(folders.length > 1 || state.glob.endsWith("/**") ? [h("h3", null, "Folder"), ...folders.map(([dir, count]) => {
+      const g = `/${dir.replaceAll(/[*?[{\\,]/g, "\\$&")}/**`;
+      return h("label", { class: "facet" }, h("input", { type: "checkbox", checked: state.glob === g, onchange: (e) => set({ glob: e.target.checked ? g : "", at: "" }) }), " ", h("span", { class: "fname" }, safe(dir, true)), h("span", { class: "num" }, n(count)));
+    })] : []));
+  }, 30);
+}
+
+function fillReceipt(d) {
+  if (!d) { els.receipt.replaceChildren(); els.short.textContent = ""; return; }
+  fillFacets();
+  const list = Object.entries(d.skipped ?? {}).sort((a, b) => b[1] - a[1]);
+  const total = list.reduce((sum, [, v]) => sum + v, 0);
+  els.short.textContent = `${n(d.considered)} searched${total ? `, ${n(total)} skipped` : ""}`;
+  els.receipt.replaceChildren(h("h3", null, total ? `Skipped: ${plural(total, "entry", "entries")}` : `${plural(d.considered, "file")} searched`),
+    total ? h("table", { class: "receipt" }, list.map(([k, v]) => h("tr", null, h("td", null, reasons[k]?.[0] ?? k), h("td", null, n(v))))) : "",
+    total ? h("p", { class: "sm" }, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); showReceipt(); } }, "Show the list")) : "");
+}
+
+function showReceipt() {
+  const d = answer?.done;
+  if (!d) return;
+  const rows = Object.entries(d.skipped ?? {}).sort((a, b) => b[1] - a[1]).map(([k, v]) => {
+    const ex = (d.examples ?? []).filter((e) => e.reason === k && e.path);
+    const [, label, change] = reasons[k] ?? [k, null];
+    return h("tr", null, h("td", { "data-l": "Reason" }, reasons[k]?.[0] ?? k), h("td", { "data-l": "Entries", class: "r" }, n(v)),
+      h("td", { "data-l": "Examples" }, ex.length ? ex.map((e, i) => [i ? ", " : "", pathNode(e.path), e.detail ? h("span", { class: "dim" }, ": ", safe(e.detail)) : null]) : h("span", { class: "dim" }, k === "protected" ? "names are hidden by policy" : "only counted")),
+      h("td", { "data-l": "To include them" }, label ? h("a", { href: addressOf({ ...state, ...change, at: "" }), onclick: () => dialog.close() }, label) : h("span", { class: "dim" }, hows[k] ?? "not possible")));
+  });
+  const dialog = h("dialog", { class: "ask sheet", "aria-label": "Skipped files" }, h("h2", null, "What was not searched, and why"),
+    h("p", { class: "sub" }, `${plural(d.considered, "file")} passed the filters. A folder that is skipped counts once, whatever is in it.`),
+    h("div", { class: "tblbox", tabindex: "0", role: "group", "aria-label": "Skipped files" }, h("table", { class: "tbl stack" }, h("thead", null, h("tr", null, h("th", null, "Reason"), h("th", { class: "r" }, "Entries"), h("th", null, "Examples"), h("th", null, "To include them"))), h("tbody", null, rows))),
+    h("div", { class: "btns end" }, btn("Close", { cls: "primary", onclick: () => dialog.close() })));
+  dialog.addEventListener("close", () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+// ---- selecting and opening
+
+const hitsNow = () => [...els.list.querySelectorAll("a.hit")];
+
+function select(a, { open = false, focus = true } = {}) {
+  els.selected?.classList.remove("on");
+  els.selected?.removeAttribute("aria-current");
+  els.selected = a;
+  a.classList.add("on");
+  a.setAttribute("aria-current", "true");
+  if (focus) a.focus({ preventScroll: true });
+  reveal(a);
+  const to = a.getAttribute("href");
+  if (open) app.go(to, { push: true });
+  else if (app.wide) { clearTimeout(select.timer); select.timer = setTimeout(() => app.go(to, { push: false }), 60); }
+}
+
+function reveal(el) {
+  const r = el.getBoundingClientRect(), top = 150, bottom = innerHeight - 60;
+  if (r.top < top) scrollBy(0, r.top - top); else if (r.bottom > bottom) scrollBy(0, r.bottom - bottom);
+}
+
+function move(step) {
+  const all = hitsNow();
+  if (!all.length) return false;
+  const i = els.selected ? all.indexOf(els.selected) + step : step > 0 ? 0 : all.length - 1;
+  select(all[Math.max(0, Math.min(i, all.length - 1))]);
+}
+
+function moveFile(step) {
+  const files = [...els.list.querySelectorAll("article.file")];
+  const here = files.indexOf(els.selected?.closest("article.file"));
+  const f = files[Math.max(0, Math.min(here + step, files.length - 1))];
+  const a = f?.querySelector("a.hit");
+  if (!a) return false;
+  select(a);
+}
+
+function splitAt(text) {
+  const m = /^(.*?)(?::(\d+))?$/s.exec(text);
+  return [m[1], Number(m[2] || 1)];
+}
+
+function markAt() {
+  const [path, line] = splitAt(state.at);
+  for (const el of els.list.children) {
+    if (el.file?.path !== path) continue;
+    const a = el.querySelector(`a.hit[data-line="${line}"]`);
+    if (a && els.selected !== a) {
+      els.selected?.classList.remove("on");
+      els.selected = a;
+      a.classList.add("on");
+      a.setAttribute("aria-current", "true");
+    }
+    return;
+  }
+}
+
+function showFile() {
+  els.main.classList.toggle("with-peek", !!state.at);
+  els.main.classList.toggle("reading", !!state.at && !app.wide);
+  if (!state.at) { peek.hide(); return; }
+  const [path, line] = splitAt(state.at);
+  peek.show(path, line, state);
+  markAt();
+}
+
+function closeFile() {
+  const a = els.selected;
+  set({ at: "" }, { push: true });
+  (a ?? box.q).focus();
+}
+
+export const search = {
+  last: "",
+  bindBox, enter, leave, update,
+  resized: () => showFile(),
+  live(name) { if (name === "journal") peek.refresh(); },
+  escape(field) {
+    if (field !== box.q) return false;
+    field.blur();
+    const a = hitsNow()[0];
+    if (a) { els.main.focus({ preventScroll: true }); return true; }
+    return false;
+  },
+  fieldKey(e) {
+    if (e.target !== box.q) return;
+    if (e.key === "ArrowDown" || e.key === "Enter") {
+      const a = hitsNow()[0];
+      const sugg = els.tail.querySelector(".zero:not(.start) .sugg a");
+      if (a) { e.preventDefault(); select(a, { open: e.key === "Enter" && !app.wide }); if (e.key === "Enter" && app.wide) app.go(a.getAttribute("href")); }
+      else if (sugg && e.key === "Enter") { e.preventDefault(); app.go(sugg.getAttribute("href")); }
+    }
+  },
+  keys: {
+    j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1),
+    Enter: () => { if (!els.selected) return false; app.go(els.selected.getAttribute("href")); },
+    o: () => { if (!state.at) return false; app.openInEditor(...splitAt(state.at)); },
+    y: () => { if (!state.at) return false; const [p, l] = splitAt(state.at); app.copy(`${realPath(p)}:${l}`, "path and line"); },
+    f: () => { const d = els.rail.querySelector("details"); d.open = app.wide || !d.open; els.glob.focus(); },
+    m: () => more_(),
+    Escape: () => { if (state.at) closeFile(); else return false; },
+  },
+};

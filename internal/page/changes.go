@@ -1,0 +1,341 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry"
+)
+
+const (
+	pageSize  = 100
+	maxUndone = 500 // changes one request may undo
+)
+
+// wireChange is an entry of the journal.
+type wireChange struct {
+	ID       string    `json:"id"`
+	Time     time.Time `json:"time"`
+	Client   string    `json:"client"`
+	Tool     string    `json:"tool"`
+	Summary  string    `json:"summary"`
+	Paths    []string  `json:"paths"`
+	Files    int       `json:"files"` // Paths may be fewer
+	Undoes   string    `json:"undoes,omitempty"`
+	UndoneBy string    `json:"undone_by,omitempty"`
+	Pending  bool      `json:"pending,omitempty"`
+	NoUndo   string    `json:"no_undo,omitempty"`
+}
+
+const maxPaths = 20
+
+func changeOf(c *quarry.Change) wireChange {
+	w := wireChange{
+		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: c.Tool, Summary: c.Summary, Files: len(c.Paths),
+		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Paths: []string{},
+	}
+	for _, p := range c.Paths[:min(len(c.Paths), maxPaths)] {
+		w.Paths = append(w.Paths, pathID(p))
+	}
+	return w
+}
+
+// clientOf is who made a change. What has no client was made at a shell.
+func clientOf(c *quarry.Change) string { return "you" }
+
+// changeFilter narrows the journal.
+type changeFilter struct {
+	client, path, text string
+	since              time.Time
+}
+
+func (f *changeFilter) matches(c *quarry.Change) bool {
+	if f.client != "" && clientOf(c) != f.client || !f.since.IsZero() && c.Time.Before(f.since) {
+		return false
+	}
+	if f.path != "" && !slices.ContainsFunc(c.Paths, func(p string) bool {
+		return strings.Contains(strings.ToLower(p), strings.ToLower(f.path))
+	}) {
+		return false
+	}
+	return f.text == "" || strings.Contains(strings.ToLower(c.Summary), strings.ToLower(f.text))
+}
+
+// changes lists the journal, newest first, a page at a time.
+func (s *Server) changes(w http.ResponseWriter, r *http.Request) {
+	v := r.URL.Query()
+	f := changeFilter{client: v.Get("client"), path: v.Get("path"), text: v.Get("text")}
+	if d := v.Get("since"); d != "" {
+		age, err := age(d)
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		f.since = time.Now().Add(-age)
+	}
+	log, err := s.journal(r.Context(), 0)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	list, matching := []wireChange{}, 0
+	clients := map[string]int{}
+	after := v.Get("after") // entries older than this one
+	begun := after == ""
+	more := false
+	for i := range log.Changes {
+		c := &log.Changes[i]
+		clients[clientOf(c)]++
+		if !f.matches(c) {
+			begun = begun || c.ID == after
+			continue
+		}
+		matching++
+		switch {
+		case !begun:
+			begun = c.ID == after
+		case len(list) == pageSize:
+			more = true
+		default:
+			list = append(list, changeOf(c))
+		}
+	}
+	respond(w, http.StatusOK, map[string]any{
+		"changes": list, "matching": matching, "total": len(log.Changes), "clients": clients, "more": more,
+		"dropped": log.Dropped, "dropped_to": log.DroppedTo, "damaged": log.Damaged,
+	})
+}
+
+// age reads a time span as 24h or 7d.
+func age(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 && n < 100000 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d > 0 {
+		return d, nil
+	}
+	return 0, badRequest("invalid time span " + strconv.Quote(s) + ": 24h or 7d, for example")
+}
+
+// journal is the log, empty for a workspace that has none.
+func (s *Server) journal(ctx context.Context, limit int) (*quarry.ChangeLog, error) {
+	log, err := s.ws.Changes(ctx, limit)
+	if errors.Is(err, quarry.ErrNoState) {
+		return &quarry.ChangeLog{}, nil
+	}
+	return log, err
+}
+
+// countCache keeps how many lines changes added and removed: an entry never
+// changes.
+type countCache struct {
+	mu   sync.Mutex
+	byID map[string][2]int // guarded by mu
+}
+
+func (c *countCache) get(id string) ([2]int, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, ok := c.byID[id]
+	return n, ok
+}
+
+func (c *countCache) put(id string, n [2]int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byID == nil || len(c.byID) > 20000 {
+		c.byID = map[string][2]int{}
+	}
+	c.byID[id] = n
+}
+
+// lineCounts counts the lines of changes. It is asked for those that are in
+// sight: counting means to make the diff.
+func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) {
+	out := map[string][2]int{}
+	deadline := time.Now().Add(time.Second)
+	for id := range strings.SplitSeq(r.URL.Query().Get("ids"), ",") {
+		if id == "" || len(out) >= pageSize || time.Now().After(deadline) {
+			continue
+		}
+		n, known := s.counts.get(id)
+		if !known {
+			c, err := s.ws.Diff(r.Context(), id)
+			if err != nil {
+				continue
+			}
+			for _, f := range parseDiff(c.Diff) {
+				n[0] += f.Add
+				n[1] += f.Del
+			}
+			s.counts.put(id, n)
+		}
+		out[id] = n
+	}
+	respond(w, http.StatusOK, map[string]any{"counts": out})
+}
+
+// diff shows one change and whether it can be undone.
+func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
+	c, err := s.ws.Diff(r.Context(), r.PathValue("id"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	files := parseDiff(c.Diff)
+	if one := r.URL.Query().Get("file"); one != "" {
+		n, err := positive(one, 1)
+		if err != nil || n > len(files) {
+			fail(w, badRequest("invalid file "+strconv.Quote(one)))
+			return
+		}
+		finishDiff(files[n-1:n], time.Now().Add(colourBudget))
+		respond(w, http.StatusOK, files[n-1])
+		return
+	}
+	deferLarge(files)
+	finishDiff(files, time.Now().Add(colourBudget))
+	if files == nil {
+		files = []diffFile{}
+	}
+	out := map[string]any{"change": changeOf(c), "files": files}
+	for k, v := range s.undoable(r.Context(), c) {
+		out[k] = v
+	}
+	respond(w, http.StatusOK, out)
+}
+
+// maxDiffLines is how many lines of a diff are shown at once. The hunks of
+// files beyond it are asked for one by one.
+const maxDiffLines = 4000
+
+func deferLarge(files []diffFile) {
+	lines := 0
+	for i := range files {
+		for _, h := range files[i].Hunks {
+			lines += len(h.Lines)
+		}
+		if i > 0 && lines > maxDiffLines && files[i].Hunks != nil {
+			files[i].Hunks, files[i].Deferred = nil, true
+		}
+	}
+}
+
+// undoable tries the undo without doing it.
+func (s *Server) undoable(ctx context.Context, c *quarry.Change) map[string]any {
+	if s.opts.ReadOnly {
+		return map[string]any{"undo": false, "why": "this page is read-only"}
+	}
+	if c.UndoneBy != "" {
+		return map[string]any{"undo": false, "undone": true, "why": "undone by " + c.UndoneBy}
+	}
+	if c.NoUndo != "" {
+		return map[string]any{"undo": false, "why": c.NoUndo}
+	}
+	_, err := s.ws.Undo(ctx, c.ID, &quarry.ChangeOptions{DryRun: true})
+	if err == nil {
+		return map[string]any{"undo": true}
+	}
+	out := map[string]any{"undo": false, "why": err.Error()}
+	if conflicts := conflictsOf(err); conflicts != nil {
+		out["conflicts"] = conflicts
+	}
+	return out
+}
+
+func conflictsOf(err error) []quarry.PathConflict {
+	var conflict *quarry.UndoConflictError
+	if !errors.As(err, &conflict) {
+		return nil
+	}
+	list := []quarry.PathConflict{}
+	for _, p := range conflict.Paths {
+		list = append(list, quarry.PathConflict{Path: pathID(p.Path), Reason: p.Reason})
+	}
+	return list
+}
+
+// toUndo lists the changes that have to be undone, newest first, to be where
+// the entry called id left the files; of one client only, if that is not "".
+// What was undone already is not undone again, and the undo of a later change
+// goes with it.
+func toUndo(list []quarry.Change, id, client string) ([]quarry.Change, bool) {
+	end := slices.IndexFunc(list, func(c quarry.Change) bool { return c.ID == id })
+	if end < 0 {
+		return nil, false
+	}
+	later := map[string]bool{}
+	for _, c := range list[:end] {
+		later[c.ID] = true
+	}
+	var out []quarry.Change
+	for _, c := range list[:end] {
+		if c.UndoneBy != "" || later[c.Undoes] || c.NoUndo != "" || client != "" && clientOf(&c) != client {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out, true
+}
+
+// since previews the undo of everything after a change.
+func (s *Server) since(w http.ResponseWriter, r *http.Request) {
+	log, err := s.journal(r.Context(), 0)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	list, found := toUndo(log.Changes, r.PathValue("id"), r.URL.Query().Get("client"))
+	if !found {
+		fail(w, badRequest("unknown change "+strconv.Quote(r.PathValue("id"))))
+		return
+	}
+	out := []wireChange{}
+	for i := range list {
+		out = append(out, changeOf(&list[i]))
+	}
+	respond(w, http.StatusOK, map[string]any{"changes": out})
+}
+
+// undo undoes changes in the order given and stops at the first that can't be.
+func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		IDs []string `json:"ids"`
+	}
+	if err := readBody(w, r, &req); err != nil {
+		fail(w, err)
+		return
+	}
+	if s.opts.ReadOnly {
+		fail(w, badRequest("this page is read-only"))
+		return
+	}
+	if len(req.IDs) == 0 || len(req.IDs) > maxUndone || slices.Contains(req.IDs, "") {
+		fail(w, badRequest("name 1 to "+strconv.Itoa(maxUndone)+" changes to undo"))
+		return
+	}
+	done := []wireChange{}
+	for _, id := range req.IDs {
+		c, err := s.ws.Undo(r.Context(), id, &quarry.ChangeOptions{Tool: "undo"})
+		if err != nil {
+			out := map[string]any{"done": done, "failed": id, "error": problemOf(err)}
+			if conflicts := conflictsOf(err); conflicts != nil {
+				out["conflicts"] = conflicts
+			}
+			respond(w, http.StatusConflict, out)
+			s.pulse.poke()
+			return
+		}
+		done = append(done, changeOf(c))
+	}
+	s.pulse.poke()
+	respond(w, http.StatusOK, map[string]any{"done": done})
+}

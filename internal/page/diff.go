@@ -1,0 +1,356 @@
+package page
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// diffFile is what a change did to one file.
+type diffFile struct {
+	Path  string     `json:"path"`
+	Old   string     `json:"old,omitempty"` // where it was, if that is another path
+	Kind  string     `json:"kind"`          // edit, create, delete, move, trash, restore, note
+	Note  string     `json:"note,omitempty"`
+	Add   int        `json:"add"`
+	Del   int        `json:"del"`
+	Cut   int        `json:"cut,omitempty"` // changed lines that are not shown
+	Hunks []diffHunk `json:"hunks,omitempty"`
+	// Deferred says that the hunks are left out and can be asked for.
+	Deferred bool `json:"deferred,omitempty"`
+}
+
+type diffHunk struct {
+	Head     string     `json:"head"`
+	OldStart int        `json:"old_start"`
+	OldCount int        `json:"old_count"`
+	NewStart int        `json:"new_start"`
+	NewCount int        `json:"new_count"`
+	Lines    []diffLine `json:"lines"`
+}
+
+// diffLine is a line of a hunk. Marks are pairs of UTF-16 offsets: the words
+// that differ from the line it replaces.
+type diffLine struct {
+	Kind   string `json:"k"` // " ", "-" or "+"
+	Old    int    `json:"o,omitempty"`
+	New    int    `json:"w,omitempty"`
+	Text   string `json:"t"`
+	Marks  []int  `json:"m,omitempty"`
+	Colour []any  `json:"c,omitempty"`
+	NoEnd  bool   `json:"e,omitempty"` // no newline at the end of the file
+}
+
+// parseDiff reads a unified diff as the journal words it. A line is told by
+// where it stands in its hunk, not only by how it begins.
+func parseDiff(text string) []diffFile {
+	p := &diffParser{}
+	for line := range strings.Lines(text) {
+		p.line(strings.TrimSuffix(line, "\n"))
+	}
+	return p.files
+}
+
+type diffParser struct {
+	files    []diffFile
+	old, now int // lines of the hunk still to come
+	from     string
+	o, n     int // numbers of the next lines
+}
+
+func (p *diffParser) file() *diffFile {
+	if len(p.files) == 0 {
+		p.files = append(p.files, diffFile{Kind: "note"})
+	}
+	return &p.files[len(p.files)-1]
+}
+
+func (p *diffParser) line(l string) {
+	if p.old > 0 || p.now > 0 {
+		if l == "" || strings.IndexByte(" -+", l[0]) < 0 {
+			if strings.HasPrefix(l, "[diff cut: ") {
+				p.old, p.now = 0, 0
+				p.cut(l)
+				return
+			}
+			if !strings.HasPrefix(l, `\`) {
+				return
+			}
+		} else {
+			p.content(l)
+			return
+		}
+	}
+	switch {
+	case strings.HasPrefix(l, `\`):
+		f := p.file()
+		if k := len(f.Hunks) - 1; k >= 0 && len(f.Hunks[k].Lines) > 0 {
+			f.Hunks[k].Lines[len(f.Hunks[k].Lines)-1].NoEnd = true
+		}
+	case strings.HasPrefix(l, "--- "):
+		p.from = diffPath(l[4:], "a/")
+	case strings.HasPrefix(l, "+++ "):
+		p.names(diffPath(l[4:], "b/"))
+	case strings.HasPrefix(l, "@@ "):
+		p.hunk(l)
+	case strings.HasPrefix(l, "[diff cut: "):
+		p.cut(l)
+	default:
+		p.told(l)
+	}
+}
+
+// names begins a file: one that is there on one side only was made or deleted.
+func (p *diffParser) names(to string) {
+	switch {
+	case p.from == "":
+		p.files = append(p.files, diffFile{Path: to, Kind: "create"})
+	case to == "":
+		p.files = append(p.files, diffFile{Path: p.from, Kind: "delete"})
+	default:
+		// The edit of a file that was moved before in the same change.
+		if k := len(p.files) - 1; k >= 0 && p.files[k].Kind == "move" && p.files[k].Path == to && p.files[k].Hunks == nil {
+			return
+		}
+		p.files = append(p.files, diffFile{Path: to, Kind: "edit"})
+	}
+}
+
+func (p *diffParser) hunk(l string) {
+	h := diffHunk{Head: l}
+	fields := strings.Fields(l)
+	if len(fields) < 3 {
+		return
+	}
+	h.OldStart, h.OldCount = diffRange(fields[1])
+	h.NewStart, h.NewCount = diffRange(fields[2])
+	p.old, p.now, p.o, p.n = h.OldCount, h.NewCount, h.OldStart, h.NewStart
+	f := p.file()
+	f.Hunks = append(f.Hunks, h)
+}
+
+func diffRange(s string) (start, count int) {
+	a, b, two := strings.Cut(strings.TrimLeft(s, "-+"), ",")
+	start, _ = strconv.Atoi(a)
+	if count = 1; two {
+		count, _ = strconv.Atoi(b)
+	}
+	return start, count
+}
+
+func (p *diffParser) content(l string) {
+	f := p.file()
+	if len(f.Hunks) == 0 {
+		return
+	}
+	h := &f.Hunks[len(f.Hunks)-1]
+	d := diffLine{Kind: l[:1], Text: strings.TrimSuffix(strings.ToValidUTF8(l[1:], "\uFFFD"), "\r")}
+	switch l[0] {
+	case '-':
+		d.Old = p.o
+		p.old, p.o = p.old-1, p.o+1
+		f.Del++
+	case '+':
+		d.New = p.n
+		p.now, p.n = p.now-1, p.n+1
+		f.Add++
+	default:
+		d.Old, d.New = p.o, p.n
+		p.old, p.now, p.o, p.n = p.old-1, p.now-1, p.o+1, p.n+1
+	}
+	h.Lines = append(h.Lines, d)
+}
+
+func (p *diffParser) cut(l string) {
+	var n int
+	if _, err := fmt.Sscanf(l, "[diff cut: %d", &n); err == nil {
+		p.file().Cut += n
+	}
+}
+
+// told reads what the journal says in words about more than content.
+func (p *diffParser) told(l string) {
+	for _, w := range []struct{ words, kind, note string }{
+		{"rename to ", "move", ""},
+		{"moved to trash: ", "trash", "moved to the trash"},
+		{"restored from trash: ", "restore", "restored from the trash"},
+		{"content not kept: ", "note", "the journal did not keep its content"},
+		{"new folder: ", "create", "new folder"},
+		{"deleted folder: ", "delete", "deleted folder"},
+		{"new symlink: ", "create", "new symlink"},
+		{"deleted symlink: ", "delete", "deleted symlink"},
+	} {
+		if name, ok := strings.CutPrefix(l, w.words); ok {
+			f := diffFile{Path: name, Kind: w.kind, Note: w.note}
+			if w.kind == "move" {
+				f.Old = p.from
+			}
+			p.files = append(p.files, f)
+			return
+		}
+	}
+	if name, ok := strings.CutPrefix(l, "rename from "); ok {
+		p.from = name
+	}
+}
+
+// diffPath reads a name of a header as git writes it.
+func diffPath(s, prefix string) string {
+	s = strings.TrimSuffix(s, "\t")
+	if s == "/dev/null" {
+		return ""
+	}
+	if strings.HasPrefix(s, `"`) {
+		if q, err := strconv.Unquote(s); err == nil {
+			s = q
+		}
+	}
+	return pathID(strings.TrimPrefix(s, prefix))
+}
+
+// finishDiff adds word marks and colours.
+func finishDiff(files []diffFile, deadline time.Time) {
+	for i := range files {
+		for j := range files[i].Hunks {
+			h := &files[i].Hunks[j]
+			markWords(h.Lines)
+			if time.Now().Before(deadline) {
+				colourHunk(files[i].Path, h, deadline)
+			}
+		}
+	}
+}
+
+// colourHunk colours each side as a text of its own.
+func colourHunk(path string, h *diffHunk, deadline time.Time) {
+	for _, side := range []string{"-", "+"} {
+		var texts []string
+		var at []int
+		for i, l := range h.Lines {
+			if l.Kind == side || l.Kind == " " {
+				texts, at = append(texts, l.Text), append(at, i)
+			}
+		}
+		for i, c := range colourLines(pathOf(path), texts, deadline) {
+			h.Lines[at[i]].Colour = c
+		}
+	}
+}
+
+// markWords pairs the removed lines of a block with the added ones after them,
+// in order, and marks what differs.
+func markWords(ls []diffLine) {
+	for i := 0; i < len(ls); {
+		if ls[i].Kind != "-" {
+			i++
+			continue
+		}
+		mid := i
+		for mid < len(ls) && ls[mid].Kind == "-" {
+			mid++
+		}
+		end := mid
+		for end < len(ls) && ls[end].Kind == "+" {
+			end++
+		}
+		for k := 0; i+k < mid && mid+k < end; k++ {
+			ls[i+k].Marks, ls[mid+k].Marks = wordDiff(ls[i+k].Text, ls[mid+k].Text)
+		}
+		i = max(end, i+1)
+	}
+}
+
+// maxWords bounds the words of a line that are compared one by one.
+const maxWords = 400
+
+// wordDiff marks the words that two lines don't share. Lines with little in
+// common get no marks: everything would be marked.
+func wordDiff(a, b string) (ma, mb []int) {
+	wa, wb := splitWords(a), splitWords(b)
+	if len(wa) > maxWords || len(wb) > maxWords {
+		return nil, nil
+	}
+	// Longest common subsequence; a table of at most 160,000 numbers.
+	t := make([][]uint16, len(wa)+1)
+	for i := range t {
+		t[i] = make([]uint16, len(wb)+1)
+	}
+	for i := len(wa) - 1; i >= 0; i-- {
+		for j := len(wb) - 1; j >= 0; j-- {
+			if wa[i] == wb[j] {
+				t[i][j] = t[i+1][j+1] + 1
+			} else {
+				t[i][j] = max(t[i+1][j], t[i][j+1])
+			}
+		}
+	}
+	inA, inB := make([]bool, len(wa)), make([]bool, len(wb))
+	same := 0
+	for i, j := 0, 0; i < len(wa) && j < len(wb); {
+		switch {
+		case wa[i] == wb[j]:
+			inA[i], inB[j] = true, true
+			if strings.TrimSpace(wa[i]) != "" {
+				same += len(wa[i])
+			}
+			i, j = i+1, j+1
+		case t[i+1][j] >= t[i][j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	if shorter := min(len(strings.TrimSpace(a)), len(strings.TrimSpace(b))); same*3 < shorter {
+		return nil, nil
+	}
+	return marksOf(wa, inA), marksOf(wb, inB)
+}
+
+func marksOf(words []string, shared []bool) []int {
+	var out []int
+	at := 0
+	for i, w := range words {
+		n := units([]byte(w))
+		if !shared[i] {
+			if k := len(out); k > 0 && out[k-1] == at {
+				out[k-1] = at + n
+			} else {
+				out = append(out, at, at+n)
+			}
+		}
+		at += n
+	}
+	return out
+}
+
+// splitWords cuts a line into words, runs of white space, and single signs.
+func splitWords(s string) []string {
+	var out []string
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		class := wordClass(r)
+		n := size
+		for class != 0 && n < len(s) {
+			r, size := utf8.DecodeRuneInString(s[n:])
+			if wordClass(r) != class {
+				break
+			}
+			n += size
+		}
+		out, s = append(out, s[:n]), s[n:]
+	}
+	return out
+}
+
+func wordClass(r rune) int {
+	switch {
+	case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
+		return 1
+	case unicode.IsSpace(r):
+		return 2
+	}
+	return 0
+}

@@ -1,0 +1,99 @@
+package page
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseDiff(t *testing.T) {
+	text := "--- a/x y.go\t\n+++ b/x y.go\t\n@@ -1,3 +1,4 @@\n one\n-two\n+--- a/not a name\n+@@ -9,9 +9,9 @@\n three\n" +
+		"rename from old.md\nrename to new.md\n--- a/new.md\n+++ b/new.md\n@@ -1 +1 @@\n-[a](b)\n\\ No newline at end of file\n+[a](c)\n" +
+		"--- /dev/null\n+++ \"b/q\\\"\\001.txt\"\n@@ -0,0 +1,2 @@\n+a\n+b\n[diff cut: 7 more changed lines]\n" +
+		"moved to trash: gone.txt\n"
+	files := parseDiff(text)
+	if len(files) != 4 {
+		t.Fatalf("%d files: %+v", len(files), files)
+	}
+	first := files[0]
+	if first.Path != "x y.go" || first.Kind != "edit" || first.Add != 2 || first.Del != 1 || len(first.Hunks) != 1 {
+		t.Errorf("first = %+v", first)
+	}
+	lines := first.Hunks[0].Lines
+	if lines[2].Text != "--- a/not a name" || lines[2].New != 2 || lines[4].Old != 3 || lines[4].New != 4 {
+		t.Errorf("lines = %+v", lines)
+	}
+	if m := files[1]; m.Kind != "move" || m.Old != "old.md" || m.Path != "new.md" || !m.Hunks[0].Lines[0].NoEnd {
+		t.Errorf("moved = %+v", m)
+	}
+	if c := files[2]; c.Kind != "create" || c.Path != "q\"\x01.txt" || c.Cut != 7 {
+		t.Errorf("created = %+v", c)
+	}
+	if c := files[3]; c.Kind != "trash" || c.Path != "gone.txt" {
+		t.Errorf("trashed = %+v", c)
+	}
+}
+
+func TestWordMarks(t *testing.T) {
+	mark := func(s string, m []int) string {
+		var b strings.Builder
+		r := []rune(s)
+		for i := range r {
+			for k := 0; k < len(m); k += 2 {
+				if i == m[k] {
+					b.WriteByte('[')
+				}
+				if i == m[k+1] {
+					b.WriteByte(']')
+				}
+			}
+			b.WriteRune(r[i])
+		}
+		if len(m) > 0 && m[len(m)-1] == len(r) {
+			b.WriteByte(']')
+		}
+		return b.String()
+	}
+	for _, c := range []struct{ a, b, ma, mb string }{
+		{"type RetryPolicy struct {", "type BackoffPolicy struct {", "type [RetryPolicy] struct {", "type [BackoffPolicy] struct {"},
+		{"f(a, b)", "f(a, b, c)", "f(a, b)", "f(a, b[, c])"},
+		{"completely different", "nothing in common here", "completely different", "nothing in common here"},
+		{"", "x", "", "[x]"},
+	} {
+		ma, mb := wordDiff(c.a, c.b)
+		if got := mark(c.a, ma); got != c.ma {
+			t.Errorf("wordDiff(%q, %q): old %s, want %s", c.a, c.b, got, c.ma)
+		}
+		if got := mark(c.b, mb); got != c.mb {
+			t.Errorf("wordDiff(%q, %q): new %s, want %s", c.a, c.b, got, c.mb)
+		}
+	}
+}
+
+// Colours have to line up with the text they are for: the page cuts it by their
+// lengths.
+func TestColoursCoverTheLine(t *testing.T) {
+	texts := []string{"package p // 😀 hé", "", "/* a", "b */ var x = `", "`", "\tfunc() {}\x00\u202e", "func f(s string) int { return 0x1F }"}
+	for _, name := range []string{"a.go", "a.py", "a.md", "a.js", "a.html", "Makefile", "a.toml"} {
+		lines := colourLines(name, texts, time.Now().Add(time.Minute))
+		if len(lines) != len(texts) {
+			t.Errorf("%s: %d lines, want %d", name, len(lines), len(texts))
+			continue
+		}
+		for i, l := range lines {
+			n := 0
+			for k := 0; k < len(l); k += 2 {
+				n += l[k].(int)
+			}
+			if want := units([]byte(texts[i])); n != want {
+				t.Errorf("%s line %d: colours of %d units, want %d", name, i, n, want)
+			}
+		}
+	}
+	if colourLines("a.unknown", texts, time.Now().Add(time.Minute)) != nil {
+		t.Error("an unknown language has colours")
+	}
+	if colourLines("a.go", texts, time.Now().Add(-time.Second)) != nil {
+		t.Error("colours after the deadline")
+	}
+}

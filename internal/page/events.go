@@ -1,0 +1,178 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// beat is how often the journal is looked at while a page is open: other
+	// processes write it. One look costs about 50 µs.
+	beat = 250 * time.Millisecond
+	// slowBeat is how often the index is asked.
+	slowBeat = time.Second
+	// keepAlive is how often a page hears that the server is there.
+	keepAlive = 10 * time.Second
+	// maxStreams bounds the pages that listen at once.
+	maxStreams = 64
+)
+
+// event is something that happened, as the page hears of it.
+type event struct {
+	Name string
+	Data any
+}
+
+// pulse looks at what other processes change and tells the open pages.
+type pulse struct {
+	s    *Server
+	wake chan struct{}
+
+	mu   sync.Mutex
+	subs map[chan event]bool // guarded by mu
+	last map[string]string   // what was told last, by name; guarded by mu
+}
+
+func newPulse(s *Server) *pulse {
+	return &pulse{s: s, wake: make(chan struct{}, 1), subs: map[chan event]bool{}, last: map[string]string{}}
+}
+
+// poke makes the next look come now.
+func (p *pulse) poke() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *pulse) run(ctx context.Context) {
+	fast, slow := time.NewTicker(beat), time.NewTicker(slowBeat)
+	defer fast.Stop()
+	defer slow.Stop()
+	for {
+		index := false
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+			index = true
+		case <-fast.C:
+		case <-slow.C:
+			index = true
+		}
+		if p.listeners() > 0 {
+			p.look(ctx, index)
+		}
+	}
+}
+
+func (p *pulse) listeners() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.subs)
+}
+
+func (p *pulse) look(ctx context.Context, index bool) {
+	if log, err := p.s.journal(ctx, 1); err == nil {
+		newest, pending := "", false
+		if len(log.Changes) > 0 {
+			newest, pending = log.Changes[0].ID, log.Changes[0].Pending
+		}
+		p.tell("journal", map[string]any{"newest": newest, "pending": pending})
+	}
+	if index {
+		p.tell("index", p.s.indexState(ctx))
+	}
+}
+
+// tell sends an event to all pages if it says something new.
+func (p *pulse) tell(name string, data any) {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last[name] == string(text) {
+		return
+	}
+	p.last[name] = string(text)
+	for c := range p.subs {
+		select {
+		case c <- event{name, json.RawMessage(text)}:
+		default: // it is too slow; the next event will tell it all the same
+			delete(p.last, name)
+		}
+	}
+}
+
+// subscribe returns what was told last, and a channel for what comes.
+func (p *pulse) subscribe() (now []event, c chan event, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.subs) >= maxStreams {
+		return nil, nil, false
+	}
+	for name, text := range p.last {
+		now = append(now, event{name, json.RawMessage(text)})
+	}
+	c = make(chan event, 64)
+	p.subs[c] = true
+	return now, c, true
+}
+
+func (p *pulse) unsubscribe(c chan event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.subs, c)
+}
+
+// events streams what happens, as server-sent events.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	now, c, ok := s.pulse.subscribe()
+	if !ok {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	defer s.pulse.unsubscribe(c)
+	s.pulse.poke()
+	w.Header().Set("Content-Type", "text/event-stream")
+	flush := http.NewResponseController(w)
+	send := func(e event) error {
+		data, err := json.Marshal(e.Data)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "event: %s\ndata: %s\n\n", e.Name, data); err != nil {
+			return err
+		}
+		return flush.Flush()
+	}
+	if send(event{"hello", map[string]any{"started": s.started.UnixMilli()}}) != nil {
+		return
+	}
+	for _, e := range now {
+		if send(e) != nil {
+			return
+		}
+	}
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	for {
+		var e event
+		select {
+		case <-r.Context().Done():
+			return
+		case e = <-c:
+		case <-tick.C:
+			e = event{"alive", map[string]any{"at": time.Now().UnixMilli()}}
+		}
+		if send(e) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package page
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/http"
+)
+
+// tokenHeader carries the token. A header that isn't on the browser's safe
+// list can't be sent from another site without a preflight, which we refuse.
+const tokenHeader = "X-Quarry-Token"
+
+// policy of the content: nothing from elsewhere, no inline script or style, no
+// frame, and no string that becomes markup (trusted types).
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// guard stands before every route: a request whose Host or Origin is not ours
+// gets nothing, not even a fixed file.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Embedder-Policy", "require-corp")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+		h.Set("Cache-Control", "no-store")
+		if !s.ours(r) {
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ours reports whether a request was addressed to this server by a name of this
+// machine, and not sent by a page of another origin. A name that somebody else
+// made point here (DNS rebinding) shows in Host.
+func (s *Server) ours(r *http.Request) bool {
+	s.mu.Lock()
+	known := s.host[r.Host]
+	s.mu.Unlock()
+	if !known {
+		return false
+	}
+	for _, origin := range r.Header.Values("Origin") {
+		if origin != "http://"+r.Host {
+			return false
+		}
+	}
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return true
+	}
+	// A link on another page may lead here: a navigation carries no secret and
+	// gets a fixed file.
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// holdsToken compares in constant time.
+func (s *Server) holdsToken(r *http.Request) bool {
+	given := sha256.Sum256([]byte(r.Header.Get(tokenHeader)))
+	want := sha256.Sum256([]byte(s.token))
+	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
+}
+
+// private lets a request with the token through.
+func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if !s.holdsToken(r) {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		next(w, r)
+	}
+}

@@ -1,0 +1,113 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// timing is how long one search took, in milliseconds.
+type timing struct {
+	Total float64 `json:"total"`
+	First float64 `json:"first,omitempty"` // to the first file; 0 if there was none
+	Scan  bool    `json:"scan,omitempty"`  // without the index
+}
+
+// timings are those of the last searches of this page.
+type timings struct {
+	mu   sync.Mutex
+	list []timing // oldest first; guarded by mu
+}
+
+const keptTimings = 60
+
+func (t *timings) add(one timing) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.list = append(t.list, one)
+	if n := len(t.list) - keptTimings; n > 0 {
+		t.list = slices.Delete(t.list, 0, n)
+	}
+}
+
+func (t *timings) all() []timing {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]timing{}, t.list...)
+}
+
+// wireIndex is the state of the index.
+type wireIndex struct {
+	State     string    `json:"state"`
+	Files     int       `json:"files"`
+	TextBytes int64     `json:"text_bytes"`
+	DiskBytes int64     `json:"disk_bytes"`
+	Pending   int       `json:"pending"`
+	Watches   int       `json:"watches"`
+	Unwatched int       `json:"unwatched"`
+	Freshness string    `json:"freshness"`
+	Updated   time.Time `json:"updated,omitzero"`
+	PID       int       `json:"pid,omitempty"`
+	Remote    bool      `json:"remote,omitempty"`
+	Read      int       `json:"read,omitempty"`
+	ToRead    int       `json:"to_read,omitempty"`
+	Error     string    `json:"error,omitempty"`
+}
+
+func (s *Server) indexState(ctx context.Context) wireIndex {
+	st, err := s.ws.IndexStatus(ctx)
+	if err != nil {
+		return wireIndex{State: "failed", Error: err.Error()}
+	}
+	return wireIndex{
+		State: st.State, Files: st.Files, TextBytes: st.TextBytes, DiskBytes: st.DiskBytes, Pending: st.Pending,
+		Watches: st.Watches, Unwatched: st.Unwatched, Freshness: st.Freshness, Updated: st.Updated, PID: st.PID, Remote: st.Remote,
+		Read: st.Building.Files, ToRead: st.Building.Total, Error: st.Error,
+	}
+}
+
+// about is what every view needs.
+func (s *Server) about(w http.ResponseWriter, r *http.Request) {
+	respond(w, http.StatusOK, map[string]any{
+		"name": s.opts.Name, "dir": s.ws.Dir(), "version": s.opts.Version, "editor": s.editor, "read_only": s.opts.ReadOnly,
+		"index": s.indexState(r.Context()), "started": s.started.UnixMilli(),
+	})
+}
+
+// health is all figures of the health view but the checks, which take longer.
+func (s *Server) health(w http.ResponseWriter, r *http.Request) {
+	rules := s.opts.Rules
+	if rules == nil {
+		rules = []Rule{}
+	}
+	out := map[string]any{
+		"index": s.indexState(r.Context()), "searches": s.times.all(), "rules": rules, "dir": s.ws.Dir(), "name": s.opts.Name,
+		"started": s.started.UnixMilli(), "now": time.Now().UnixMilli(), "version": s.opts.Version,
+	}
+	if log, err := s.journal(r.Context(), 0); err == nil {
+		j := map[string]any{"changes": len(log.Changes), "dropped": log.Dropped, "damaged": log.Damaged}
+		if n := len(log.Changes); n > 0 {
+			j["oldest"], j["newest"] = log.Changes[n-1].Time, log.Changes[0].Time
+		}
+		out["journal"] = j
+	} else {
+		out["journal"] = map[string]any{"error": err.Error()}
+	}
+	respond(w, http.StatusOK, out)
+}
+
+// checks runs what quarry doctor runs.
+func (s *Server) checks(w http.ResponseWriter, r *http.Request) {
+	list := []Check{}
+	if s.opts.Checks != nil {
+		found, err := s.opts.Checks(r.Context())
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		list = append(list, found...)
+	}
+	respond(w, http.StatusOK, map[string]any{"checks": list, "at": time.Now().UnixMilli()})
+}

@@ -1,0 +1,178 @@
+// Package page is the local page: search, changes, review and health of one
+// workspace, in a browser of the same machine.
+//
+// The invariant: whoever does not hold the token learns nothing about the
+// workspace and changes nothing. Every request is checked for its Host and its
+// Origin, every request but those for the fixed files of the page also for the
+// token, and the fixed files say nothing about the workspace. What files say
+// leaves the server as JSON alone, never as markup.
+//
+// The package sees a workspace through the Workspace interface. It holds no
+// state that a restart would lose, except how long the last searches took.
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"quarry"
+	"quarry/search"
+)
+
+// Workspace is what the page needs of a workspace.
+type Workspace interface {
+	Dir() string
+	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
+	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
+	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
+	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+	Changes(ctx context.Context, limit int) (*quarry.ChangeLog, error)
+	Diff(ctx context.Context, id string) (*quarry.Change, error)
+	Undo(ctx context.Context, id string, opts *quarry.ChangeOptions) (*quarry.Change, error)
+	IndexStatus(ctx context.Context) (*search.IndexStatus, error)
+}
+
+// Options of New.
+type Options struct {
+	Workspace Workspace
+	// Name of the workspace as the page shows it.
+	Name string
+	// Version of the program.
+	Version string
+	// Editor opens files: a known name (vscode, zed, idea, ...), or an address
+	// with {path} and {line} in it; "" is vscode, "none" shows no button.
+	Editor string
+	// ReadOnly says that nothing can be undone or accepted here.
+	ReadOnly bool
+	// Rules are the workspace's policy, for the page to show.
+	Rules []Rule
+	// Checks are run for the health view, as quarry doctor does; nil shows none.
+	Checks func(ctx context.Context) ([]Check, error)
+	// Token is the secret; "" makes one up.
+	Token string
+	// Logger hears of what goes wrong; nil is silent.
+	Logger *slog.Logger
+}
+
+// Rule is one line of the policy.
+type Rule struct {
+	Path  string `json:"path"`
+	Read  bool   `json:"read"`
+	Write bool   `json:"write"`
+	Why   string `json:"why"`
+}
+
+// Check is something that was looked at.
+type Check struct {
+	OK   bool   `json:"ok"`
+	Note bool   `json:"note,omitempty"` // good to know, nothing to repair
+	What string `json:"what"`
+	Fix  string `json:"fix,omitempty"`
+}
+
+// Server is the page of one workspace.
+type Server struct {
+	ws      Workspace
+	opts    Options
+	editor  editor
+	token   string
+	log     *slog.Logger
+	started time.Time
+	times   *timings
+	colours *colours
+	counts  *countCache
+	pulse   *pulse
+	handler http.Handler
+
+	mu   sync.Mutex
+	host map[string]bool // what a Host header may say; guarded by mu
+}
+
+// New makes the page of a workspace.
+func New(opts Options) (*Server, error) {
+	if opts.Workspace == nil {
+		return nil, errors.New("page: no workspace")
+	}
+	ed, err := editorFor(opts.Editor)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		ws: opts.Workspace, opts: opts, editor: ed, token: opts.Token, log: opts.Logger, started: time.Now(),
+		times: &timings{}, colours: newColours(), counts: &countCache{}, host: map[string]bool{},
+	}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.token == "" {
+		var b [32]byte
+		if _, err := rand.Read(b[:]); err != nil {
+			return nil, err
+		}
+		s.token = base64.RawURLEncoding.EncodeToString(b[:])
+	}
+	s.pulse = newPulse(s)
+	s.handler = s.guard(s.mux())
+	return s, nil
+}
+
+// Serve answers on a listener until the context ends. The listener has to be
+// one of this machine alone.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok || !addr.IP.IsLoopback() {
+		return fmt.Errorf("page: %s can be reached from other machines", l.Addr())
+	}
+	s.allowHost(addr.Port)
+	server := &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+		MaxHeaderBytes: 64 << 10,
+		// Streams end with the server, not with the patience of Shutdown.
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	pulse := make(chan struct{})
+	go func() { defer close(pulse); s.pulse.run(ctx) }()
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		err = server.Shutdown(end)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = server.Close()
+		}
+		<-done
+		<-pulse
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// Address is where a browser finds the page, with the token in the fragment,
+// which browsers don't send.
+func (s *Server) Address(l net.Listener) string {
+	return fmt.Sprintf("http://%s/search#token=%s", l.Addr(), s.token)
+}
+
+// allowHost says by which names the server may be addressed.
+func (s *Server) allowHost(port int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
+		s.host[fmt.Sprintf("%s:%d", name, port)] = true
+	}
+}

@@ -1,0 +1,91 @@
+package page
+
+import (
+	"bytes"
+	"embed"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// route is one thing the server answers. The safety tests are made from this
+// table: a route that isn't fixed gives nothing without the token.
+type route struct {
+	method, path string
+	fixed        bool // the same bytes for everybody
+	handle       http.HandlerFunc
+}
+
+func (s *Server) routes() []route {
+	list := []route{
+		{"GET", "/{$}", true, s.shell},
+		{"GET", "/search", true, s.shell},
+		{"GET", "/changes", true, s.shell},
+		{"GET", "/changes/{id}", true, s.shell},
+		{"GET", "/review", true, s.shell},
+		{"GET", "/review/{id}", true, s.shell},
+		{"GET", "/health", true, s.shell},
+		{"GET", "/assets/{name}", true, s.asset},
+
+		{"GET", "/api/about", false, s.about},
+		{"GET", "/api/search", false, s.search},
+		{"GET", "/api/suggest", false, s.suggest},
+		{"GET", "/api/file", false, s.file},
+		{"GET", "/api/colours", false, s.fileColours},
+		{"GET", "/api/changes", false, s.changes},
+		{"GET", "/api/counts", false, s.lineCounts},
+		{"GET", "/api/diff/{id}", false, s.diff},
+		{"GET", "/api/since/{id}", false, s.since},
+		{"POST", "/api/undo", false, s.undo},
+		{"GET", "/api/health", false, s.health},
+		{"GET", "/api/checks", false, s.checks},
+		{"GET", "/api/events", false, s.events},
+	}
+	return list
+}
+
+func (s *Server) mux() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range s.routes() {
+		h := r.handle
+		if !r.fixed {
+			h = s.private(h)
+		}
+		mux.HandleFunc(r.method+" "+r.path, h)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+	})
+	return mux
+}
+
+// shell is the page itself; its script reads the address.
+func (s *Server) shell(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, "index.html") }
+
+func (s *Server) asset(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, r.PathValue("name")) }
+
+func serveAsset(w http.ResponseWriter, r *http.Request, name string) {
+	data, err := assets.ReadFile(path.Join("assets", path.Base(name)))
+	if err != nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	kind := mime.TypeByExtension(path.Ext(name))
+	switch path.Ext(name) { // the system's table may be wrong or missing
+	case ".js":
+		kind = "text/javascript; charset=utf-8"
+	case ".css":
+		kind = "text/css; charset=utf-8"
+	case ".html":
+		kind = "text/html; charset=utf-8"
+	case ".svg":
+		kind = "image/svg+xml"
+	}
+	w.Header().Set("Content-Type", kind)
+	http.ServeContent(w, r, strings.TrimSuffix(name, ".gz"), time.Time{}, bytes.NewReader(data))
+}

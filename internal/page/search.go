@@ -1,0 +1,548 @@
+package page
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"quarry"
+	"quarry/match"
+	"quarry/search"
+)
+
+const (
+	maxHits      = 200  // matching lines of one answer
+	maxFileHits  = 50   // of which in one file
+	maxLineBytes = 600  // of one line, around its match
+	countTo      = 4000 // lines counted beyond the answer
+	maxQuery     = 4096
+	flushEvery   = 8 * time.Millisecond // so that a stream of files is not one packet each
+)
+
+// wireLine is a line of an answer. Spans are pairs of UTF-16 offsets.
+type wireLine struct {
+	N     int    `json:"n"`
+	Text  string `json:"t"`
+	Hit   bool   `json:"h,omitempty"`
+	Spans []int  `json:"s,omitempty"`
+	Left  int    `json:"l,omitempty"` // bytes cut off before the text
+	Right int    `json:"r,omitempty"` // and after it
+}
+
+type wireFile struct {
+	Path    string     `json:"path"`
+	Matched int        `json:"matched"`
+	Lines   []wireLine `json:"lines,omitempty"`
+	Score   float64    `json:"score,omitempty"`
+	Folder  bool       `json:"folder,omitempty"`
+}
+
+// wireDone ends an answer: the receipt.
+type wireDone struct {
+	Files      int            `json:"files"`
+	Lines      int            `json:"lines"`
+	Exact      bool           `json:"exact"`
+	Stopped    string         `json:"stopped,omitempty"`
+	Considered int            `json:"considered"`
+	Searched   int            `json:"searched"`
+	Skipped    map[string]int `json:"skipped,omitempty"`
+	Examples   []wireSkip     `json:"examples,omitempty"`
+	Plan       string         `json:"plan,omitempty"`
+	Millis     float64        `json:"ms"`
+	First      float64        `json:"first_ms"`
+	Unit       string         `json:"unit"` // what Lines counts
+}
+
+type wireSkip struct {
+	Path   string `json:"path,omitempty"`
+	Reason string `json:"reason"`
+	Detail string `json:"detail,omitempty"`
+}
+
+// asked is a search as the address has it.
+type asked struct {
+	q, mode         string
+	sensitive, word bool
+	globs, types    []string
+	hidden, ignored bool
+	offset, limit   int
+	exact           bool
+}
+
+func readAsked(v url.Values) (asked, error) {
+	a := asked{
+		q: v.Get("q"), mode: v.Get("mode"), sensitive: v.Get("case") == "1", word: v.Get("word") == "1",
+		hidden: v.Get("hidden") == "1", ignored: v.Get("ignored") == "1", exact: v.Get("exact") == "1", limit: maxHits,
+	}
+	if a.mode == "" {
+		a.mode = "text"
+	}
+	if !slices.Contains([]string{"text", "regex", "words", "paths"}, a.mode) {
+		return a, badRequest("unknown mode " + strconv.Quote(a.mode))
+	}
+	if a.q == "" {
+		return a, badRequest("nothing to search for")
+	}
+	if len(a.q) > maxQuery {
+		return a, badRequest("the query is longer than " + strconv.Itoa(maxQuery) + " bytes")
+	}
+	for g := range splitGlobs(v.Get("glob")) {
+		a.globs = append(a.globs, g)
+	}
+	for t := range strings.SplitSeq(v.Get("type"), ",") {
+		if t = strings.TrimSpace(t); t == "(none)" {
+			a.types = append(a.types, "*", "!*.*")
+		} else if t != "" {
+			a.types = append(a.types, "*."+escapeGlob(t))
+		}
+	}
+	if s := v.Get("offset"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 0 {
+			return a, badRequest("invalid offset " + strconv.Quote(s))
+		}
+		a.offset = n
+	}
+	return a, nil
+}
+
+// splitGlobs yields the globs of a list with commas, those in braces aside.
+func splitGlobs(list string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		depth, start := 0, 0
+		for i := 0; i <= len(list); i++ {
+			if i < len(list) {
+				switch list[i] {
+				case '{':
+					depth++
+				case '}':
+					depth--
+				}
+				if list[i] != ',' || depth > 0 {
+					continue
+				}
+			}
+			if g := strings.TrimSpace(list[start:i]); g != "" && !yield(g) {
+				return
+			}
+			start = i + 1
+		}
+	}
+}
+
+func escapeGlob(s string) string {
+	return strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `{`, `\{`, `\`, `\\`).Replace(s)
+}
+
+func (a *asked) scope() search.Scope {
+	return search.Scope{Globs: a.globs, Types: a.types, IncludeHidden: a.hidden, IncludeIgnored: a.ignored}
+}
+
+func (a *asked) query() search.Query {
+	q := search.Query{
+		Pattern: a.q, Scope: a.scope(), Before: 1, After: 1, Spans: true, Offset: a.offset,
+		Limits: search.Limits{Lines: a.limit, LinesPerFile: maxFileHits, LineBytes: maxLineBytes, CountTo: a.limit + a.offset + countTo},
+	}
+	q.Match.WholeWord = a.word
+	if !a.sensitive {
+		q.Match.Case = match.Insensitive
+	}
+	if a.mode == "text" {
+		q.Match.Syntax = match.Literal
+	}
+	return q
+}
+
+// search streams an answer: files as they are found, then the receipt.
+func (s *Server) search(w http.ResponseWriter, r *http.Request) {
+	a, err := readAsked(r.URL.Query())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	start := time.Now()
+	run := &running{out: newLines(w), start: start}
+	var done *wireDone
+	switch {
+	case a.mode == "paths":
+		done, err = s.searchPaths(r.Context(), &a, run)
+	case a.mode == "words":
+		done, err = s.searchWords(r.Context(), &a, run)
+	default:
+		done, err = s.searchText(r.Context(), &a, run)
+	}
+	if r.Context().Err() != nil {
+		return // nobody waits
+	}
+	if err != nil {
+		_ = run.out.send(map[string]any{"error": problemOf(err)}, true)
+		return
+	}
+	took := time.Since(start)
+	done.Millis, done.First = millis(took), millis(run.first)
+	s.times.add(timing{Total: done.Millis, First: done.First, Scan: done.Plan == "scan"})
+	_ = run.out.send(map[string]any{"done": done}, true)
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// running is an answer under way.
+type running struct {
+	out     *lines
+	start   time.Time
+	first   time.Duration
+	flushed time.Time
+}
+
+// file sends a file. The first is on its way at once, the others at most
+// flushEvery later.
+func (r *running) file(f wireFile) error {
+	now := time.Now()
+	if r.first == 0 {
+		r.first = now.Sub(r.start)
+	}
+	flush := now.Sub(r.flushed) >= flushEvery
+	if flush {
+		r.flushed = now
+	}
+	return r.out.send(map[string]any{"file": f}, flush)
+}
+
+func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireDone, error) {
+	q := a.query()
+	if a.exact {
+		q.Detail, q.Limits, q.Before, q.After = search.Counts, search.Limits{}, 0, 0
+	}
+	sum, err := s.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
+		if a.exact {
+			return nil
+		}
+		return run.file(fileOf(f))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return receipt(sum), nil
+}
+
+func fileOf(f *search.FileMatch) wireFile {
+	out := wireFile{Path: pathID(f.Path), Matched: f.Matched, Score: f.Score}
+	for _, l := range f.Lines {
+		l = quarry.Decoded(l)
+		wl := wireLine{N: l.Number, Text: string(l.Text), Hit: l.Hit, Left: l.CutBefore, Right: l.CutAfter}
+		at, n := 0, 0
+		for _, sp := range l.Spans {
+			if sp.Start < at || sp.End > len(l.Text) {
+				continue
+			}
+			n += units(l.Text[at:sp.Start])
+			from := n
+			n += units(l.Text[sp.Start:sp.End])
+			wl.Spans, at = append(wl.Spans, from, n), sp.End
+		}
+		out.Lines = append(out.Lines, wl)
+	}
+	return out
+}
+
+func receipt(sum *search.Summary) *wireDone {
+	d := &wireDone{
+		Files: sum.FilesMatched, Lines: sum.LinesMatched, Exact: sum.Exact, Stopped: string(sum.Stopped),
+		Considered: sum.Stats.Considered, Searched: sum.Stats.Searched, Plan: sum.Stats.Plan, Unit: "lines",
+	}
+	for reason, n := range sum.SkippedCount {
+		if d.Skipped == nil {
+			d.Skipped = map[string]int{}
+		}
+		d.Skipped[string(reason)] = n
+	}
+	perReason := map[search.Reason]int{}
+	for _, k := range sum.Skipped {
+		if perReason[k.Reason]++; perReason[k.Reason] > 5 {
+			continue
+		}
+		e := wireSkip{Path: pathID(k.Path), Reason: string(k.Reason), Detail: k.Detail}
+		if k.Reason == search.Protected {
+			e.Path = "" // the policy hides these names
+		}
+		d.Examples = append(d.Examples, e)
+	}
+	return d
+}
+
+// searchWords ranks passages by words.
+func (s *Server) searchWords(ctx context.Context, a *asked, run *running) (*wireDone, error) {
+	res, err := s.ws.SearchCode(ctx, search.CodeQuery{Query: a.q, Scope: a.scope(), Limit: 30})
+	if errors.Is(err, quarry.ErrNoWords) {
+		return nil, badRequest("the query has no word in it")
+	}
+	if err != nil {
+		return nil, err
+	}
+	words := wordsOf(a.q)
+	files := map[string]bool{}
+	for _, c := range res.Chunks {
+		files[c.Path] = true
+		f := wireFile{Path: pathID(c.Path), Matched: 1, Score: c.Score}
+		f.Lines = passage(c, words)
+		if err := run.file(f); err != nil {
+			return nil, err
+		}
+	}
+	d := receipt(&res.Summary)
+	d.Unit, d.Lines, d.Files = "passages", res.Total, len(files)
+	if d.Stopped = ""; res.Total > len(res.Chunks) {
+		d.Stopped = "lines"
+	}
+	return d, nil
+}
+
+// passage shows the lines of a chunk that have a word of the query, and those
+// beside them; the first lines if no line has one.
+func passage(c search.Chunk, words []string) []wireLine {
+	const most = 9
+	texts := strings.Split(strings.TrimSuffix(c.Text, "\n"), "\n")
+	all := make([]wireLine, len(texts))
+	keep := make([]bool, len(texts))
+	hits := 0
+	for i, t := range texts {
+		t = strings.TrimSuffix(t, "\r")
+		all[i] = wireLine{N: c.StartLine + i, Text: clip(t), Spans: spansOf(clip(t), words)}
+		if all[i].Hit = len(all[i].Spans) > 0; all[i].Hit && hits < most {
+			hits++
+			for j := max(0, i-1); j <= min(i+1, len(texts)-1); j++ {
+				keep[j] = true
+			}
+		}
+	}
+	var out []wireLine
+	for i := range all {
+		if keep[i] || hits == 0 && i < 5 {
+			out = append(out, all[i])
+		}
+	}
+	return out
+}
+
+func clip(s string) string {
+	if len(s) <= maxLineBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxLineBytes], "")
+}
+
+// wordsOf takes a query apart as the ranking does, roughly: it only decides
+// what is marked.
+func wordsOf(q string) []string {
+	return strings.FieldsFunc(strings.ToLower(q), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// spansOf finds words in a line, as pairs of UTF-16 offsets.
+func spansOf(text string, words []string) []int {
+	type span struct{ from, to int }
+	low := strings.ToLower(text)
+	if len(low) != len(text) {
+		return nil // a letter changes its length with its case
+	}
+	var found []span
+	for _, w := range words {
+		if len(w) < 2 {
+			continue
+		}
+		for at := 0; ; {
+			i := strings.Index(low[at:], w)
+			if i < 0 {
+				break
+			}
+			found = append(found, span{at + i, at + i + len(w)})
+			at += i + len(w)
+		}
+	}
+	slices.SortFunc(found, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	var out []int
+	end, n := 0, 0
+	for _, f := range found {
+		if f.from < end {
+			continue
+		}
+		n += units([]byte(text[end:f.from]))
+		from := n
+		n += units([]byte(text[f.from:f.to]))
+		out, end = append(out, from, n), f.to
+	}
+	return out
+}
+
+// searchPaths finds files by parts of their path, best first.
+func (s *Server) searchPaths(ctx context.Context, a *asked, run *running) (*wireDone, error) {
+	scope := a.scope()
+	pattern := strings.ContainsAny(a.q, "*?[{")
+	if pattern {
+		scope.Globs = append(slices.Clone(scope.Globs), a.q)
+		if len(a.globs) > 0 {
+			scope.Globs, scope.Types = a.globs, append(slices.Clone(a.types), a.q)
+		}
+	}
+	res, err := s.ws.Find(ctx, search.FindQuery{Scope: scope})
+	if err != nil {
+		return nil, err
+	}
+	type ranked struct {
+		path  string
+		score int
+	}
+	var list []ranked
+	parts := strings.Fields(a.q)
+	for _, e := range res.Entries {
+		if pattern {
+			list = append(list, ranked{e.Path, 0})
+		} else if score, ok := pathScore(e.Path, parts, a.sensitive); ok {
+			list = append(list, ranked{e.Path, score})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.path, b.path))
+	})
+	total := len(list)
+	list = list[min(a.offset, total):min(a.offset+maxHits, total)]
+	for _, l := range list {
+		f := wireFile{Path: pathID(l.path), Matched: 1}
+		if !pattern {
+			f.Lines = []wireLine{{Text: pathID(l.path), Spans: spansOf(l.path, wordsAsGiven(parts)), Hit: true}}
+		}
+		if err := run.file(f); err != nil {
+			return nil, err
+		}
+	}
+	d := receipt(&res.Summary)
+	d.Unit, d.Files, d.Lines, d.Exact, d.Searched, d.Considered = "files", total, total, true, res.Total, res.Total
+	if a.offset+len(list) < total {
+		d.Stopped = "files"
+	}
+	return d, nil
+}
+
+func wordsAsGiven(parts []string) []string {
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		out[i] = strings.ToLower(p)
+	}
+	return out
+}
+
+// pathScore says how well a path answers parts of it: all have to be in it. A
+// name that begins with one counts most, then a name that has one, then short
+// paths.
+func pathScore(p string, parts []string, sensitive bool) (int, bool) {
+	where := p
+	if !sensitive {
+		where = strings.ToLower(p)
+	}
+	base, score := path.Base(where), 0
+	for _, part := range parts {
+		if !sensitive {
+			part = strings.ToLower(part)
+		}
+		switch {
+		case base == part:
+			score += 4000
+		case strings.HasPrefix(base, part):
+			score += 3000
+		case strings.Contains(base, part):
+			score += 2000
+		case strings.Contains(where, part):
+		default:
+			return 0, false
+		}
+	}
+	return score - min(len(p), 999), true
+}
+
+// suggestion is another way to ask when nothing was found.
+type suggestion struct {
+	Label string            `json:"label"`
+	Set   map[string]string `json:"set"` // what to change in the address
+	Files int               `json:"files"`
+	Lines int               `json:"lines"`
+	More  bool              `json:"more,omitempty"` // at least so many
+	First string            `json:"first,omitempty"`
+}
+
+// suggest tries what else the question may have meant, each with its count.
+func (s *Server) suggest(w http.ResponseWriter, r *http.Request) {
+	a, err := readAsked(r.URL.Query())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	out := []suggestion{}
+	for _, v := range a.variants() {
+		q := v.a.query()
+		q.Detail, q.Before, q.After, q.Spans, q.Offset = search.Counts, 0, 0, false, 0
+		q.Limits = search.Limits{CountTo: 1000, Files: 100, Time: 500 * time.Millisecond}
+		sg := suggestion{Label: v.label, Set: v.set}
+		sum, err := s.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
+			if sg.First == "" {
+				sg.First = pathID(f.Path)
+			}
+			return nil
+		})
+		if err != nil || sum.FilesMatched == 0 {
+			continue
+		}
+		sg.Files, sg.Lines, sg.More = sum.FilesMatched, sum.LinesMatched, !sum.Exact
+		out = append(out, sg)
+	}
+	respond(w, http.StatusOK, map[string]any{"suggestions": out})
+}
+
+type variant struct {
+	a     asked
+	label string
+	set   map[string]string
+}
+
+func (a *asked) variants() []variant {
+	var out []variant
+	add := func(label string, set map[string]string, change func(*asked)) {
+		c := *a
+		if c.mode == "words" || c.mode == "paths" {
+			c.mode = "text"
+		}
+		change(&c)
+		out = append(out, variant{c, label, set})
+	}
+	if len(a.globs)+len(a.types) > 0 {
+		add("Remove the filters", map[string]string{"glob": "", "type": ""}, func(c *asked) { c.globs, c.types = nil, nil })
+	}
+	if a.sensitive || a.word {
+		add("In any case, also inside words", map[string]string{"case": "", "word": ""}, func(c *asked) { c.sensitive, c.word = false, false })
+	}
+	switch a.mode {
+	case "regex":
+		add("Search for it as plain text", map[string]string{"mode": ""}, func(c *asked) { c.mode = "text" })
+	case "text":
+		if strings.ContainsAny(a.q, `\.*+?[](){}|^$`) {
+			add("Search for it as a regular expression", map[string]string{"mode": "regex"}, func(c *asked) { c.mode = "regex" })
+		}
+	default:
+		add("Search the text of files", map[string]string{"mode": ""}, func(*asked) {})
+	}
+	if !a.hidden {
+		add("Include hidden files", map[string]string{"hidden": "1"}, func(c *asked) { c.hidden = true })
+	}
+	if !a.ignored {
+		add("Include ignored files", map[string]string{"ignored": "1"}, func(c *asked) { c.ignored = true })
+	}
+	return out
+}

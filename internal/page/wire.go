@@ -1,0 +1,134 @@
+package page
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"quarry"
+)
+
+// pathID is how a path travels: as it is, or, if it is not UTF-8 and JSON would
+// change it, as base64 behind a NUL, which no path has.
+func pathID(p string) string {
+	if utf8.ValidString(p) {
+		return p
+	}
+	return "\x00" + base64.RawURLEncoding.EncodeToString([]byte(p))
+}
+
+// pathOf reads a pathID.
+func pathOf(id string) string {
+	rest, coded := strings.CutPrefix(id, "\x00")
+	if !coded {
+		return id
+	}
+	if b, err := base64.RawURLEncoding.DecodeString(rest); err == nil {
+		return string(b)
+	}
+	return id
+}
+
+// units counts UTF-16 code units, which is what a script counts in.
+func units(s []byte) int {
+	n := 0
+	for len(s) > 0 {
+		r, size := utf8.DecodeRune(s)
+		if n++; r > 0xFFFF {
+			n++
+		}
+		s = s[size:]
+	}
+	return n
+}
+
+// problem is an error as the page gets it.
+type problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+func problemOf(err error) problem {
+	return problem{Code: string(quarry.CodeOf(err)), Message: err.Error(), Hint: quarry.HintOf(err)}
+}
+
+// badRequest is a request that makes no sense, with the reason.
+type badRequest string
+
+func (e badRequest) Error() string { return string(e) }
+
+// fail answers with an error.
+func fail(w http.ResponseWriter, err error) {
+	p, status := problemOf(err), http.StatusUnprocessableEntity
+	var bad badRequest
+	switch {
+	case errors.As(err, &bad):
+		p.Code, status = string(quarry.InvalidArgument), http.StatusBadRequest
+	case p.Code == string(quarry.NotFound):
+		status = http.StatusNotFound
+	case p.Code == string(quarry.Conflict):
+		status = http.StatusConflict
+	}
+	respond(w, status, map[string]any{"error": p})
+}
+
+func respond(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n'))
+}
+
+// maxBody bounds what a request may bring: decisions and comments.
+const maxBody = 1 << 20
+
+// readBody reads a JSON body. Another content type could come from a form of
+// another site.
+func readBody(w http.ResponseWriter, r *http.Request, into any) error {
+	if r.Header.Get("Content-Type") != "application/json" {
+		return badRequest("the content type has to be application/json")
+	}
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return badRequest("invalid request: " + err.Error())
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return badRequest("invalid request: more than one value")
+	}
+	return nil
+}
+
+// lines writes one JSON value a line and sends each on its way.
+type lines struct {
+	w     http.ResponseWriter
+	flush *http.ResponseController
+}
+
+func newLines(w http.ResponseWriter) *lines {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	return &lines{w, http.NewResponseController(w)}
+}
+
+func (l *lines) send(v any, now bool) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if _, err := l.w.Write(append(data, '\n')); err != nil {
+		return err
+	}
+	if now {
+		return l.flush.Flush()
+	}
+	return nil
+}
