@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"quarry/internal/textfile"
 )
@@ -131,8 +132,14 @@ type diffWriter struct {
 type diffChange struct {
 	a, count int
 	b        int // line of the new text, 1-based
-	lines    [][]byte
+	lines    []diffLine
 	unsplit  int // new lines behind those, which nobody will be shown
+}
+
+// diffLine is a new line, or the beginning of one that is too long to be shown.
+type diffLine struct {
+	text []byte // with its line feed, unless it is cut
+	size int    // of all of it, without the line feed
 }
 
 // added is the number of new lines.
@@ -164,6 +171,14 @@ func (w *diffWriter) region(first, last int, pieces []piece, shift int) {
 	if l, ok := w.lines.Line(last); ok {
 		end = l.End
 	}
+	grown := 0
+	for _, p := range pieces {
+		grown += len(p.text)
+	}
+	if end-start+grown > maxRegion {
+		w.outline(first, start, end, pieces, shift)
+		return
+	}
 	var after []byte
 	at := start
 	for _, p := range pieces {
@@ -175,11 +190,59 @@ func (w *diffWriter) region(first, last int, pieces []piece, shift int) {
 	w.compare(first, w.text[start:end], after)
 }
 
+// maxRegion is the most text, old and new, of a region that is compared line by
+// line. A replacement of every letter of a line of 100 KB can make it 200 MB long,
+// of which the diff shows 500 bytes.
+const maxRegion = 4 << 20
+
+// outline is region for one that is too large to be put together: all its lines
+// are changed, and only the beginnings of those that will be shown are kept.
+func (w *diffWriter) outline(first, start, end int, pieces []piece, shift int) {
+	c := diffChange{a: first, count: countLines(w.text[start:end]), b: first + w.shift}
+	var line diffLine
+	keep := min(w.o.MaxLine, 1<<40) + utf8.UTFMax
+	add := func(b string) {
+		for len(b) > 0 {
+			if len(c.lines) >= w.o.MaxLines {
+				c.unsplit += strings.Count(b, "\n")
+				if line.size = 0; b[len(b)-1] != '\n' {
+					line.size = 1 // a last line without a line feed
+				}
+				return
+			}
+			part, rest, ended := strings.Cut(b, "\n")
+			line.size += len(part)
+			line.text = append(line.text, part[:min(len(part), max(0, keep-len(line.text)))]...)
+			if ended {
+				line.text = append(line.text, '\n')
+				c.lines = append(c.lines, line)
+				line = diffLine{}
+			}
+			b = rest
+		}
+	}
+	at := start
+	for _, p := range pieces {
+		add(string(w.text[at : p.start+shift]))
+		add(p.text)
+		at = p.end + shift
+	}
+	add(string(w.text[at:end]))
+	switch {
+	case line.size > 0 && len(c.lines) >= w.o.MaxLines:
+		c.unsplit++
+	case line.size > 0:
+		c.lines = append(c.lines, line)
+	}
+	w.out = append(w.out, c)
+	w.shift += c.added() - c.count
+}
+
 // compare adds the changes between two regions of whole lines.
 func (w *diffWriter) compare(first int, before, after []byte) {
 	if na, nb := countLines(before), countLines(after); na+nb > maxCompared {
 		shown := splitLines(after, w.o.MaxLines)
-		w.out = append(w.out, diffChange{a: first, count: na, b: first + w.shift, lines: shown, unsplit: nb - len(shown)})
+		w.out = append(w.out, diffChange{a: first, count: na, b: first + w.shift, lines: wholeLines(shown), unsplit: nb - len(shown)})
 		w.shift += nb - na
 		return
 	}
@@ -198,9 +261,21 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 		return out
 	}
 	for _, c := range compareLines(number(a), number(b)) {
-		w.out = append(w.out, diffChange{a: first + c.a0, count: c.a1 - c.a0, b: first + w.shift + c.b0, lines: b[c.b0:c.b1]})
+		w.out = append(w.out, diffChange{a: first + c.a0, count: c.a1 - c.a0, b: first + w.shift + c.b0, lines: wholeLines(b[c.b0:c.b1])})
 	}
 	w.shift += len(b) - len(a)
+}
+
+func wholeLines(lines [][]byte) []diffLine {
+	out := make([]diffLine, len(lines))
+	for i, l := range lines {
+		out[i] = wholeLine(l)
+	}
+	return out
+}
+
+func wholeLine(l []byte) diffLine {
+	return diffLine{text: l, size: len(bytes.TrimSuffix(l, []byte{'\n'}))}
 }
 
 func countLines(text []byte) int {
@@ -298,21 +373,21 @@ func (w *diffWriter) old(mark byte, from, to int) {
 			}
 			return
 		}
-		w.line(mark, w.text[l.Start:l.End])
+		w.line(mark, wholeLine(w.text[l.Start:l.End]))
 	}
 }
 
-func (w *diffWriter) line(mark byte, l []byte) {
+func (w *diffWriter) line(mark byte, l diffLine) {
 	if w.left <= 0 {
 		w.hidden++
 		return
 	}
 	w.left--
 	w.buffer.WriteByte(mark)
-	text, ended := bytes.CutSuffix(l, []byte{'\n'})
-	if len(text) > w.o.MaxLine {
+	text, ended := bytes.CutSuffix(l.text, []byte{'\n'})
+	if l.size > w.o.MaxLine {
 		w.buffer.WriteString(Clip(string(text[:w.o.MaxLine+1]), w.o.MaxLine))
-		fmt.Fprintf(&w.buffer, " [line cut: %d bytes]", len(text))
+		fmt.Fprintf(&w.buffer, " [line cut: %d bytes]", l.size)
 	} else {
 		w.buffer.Write(text)
 	}

@@ -19,6 +19,36 @@ func Clip(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
+// SizeError says that the edited file would be larger than allowed. Nothing of it
+// was made.
+type SizeError struct{ Size, Max int64 }
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("the edited file would have %d bytes, more than the limit of %d", e.Size, e.Max)
+}
+
+// Code is TooLarge.
+func (e *SizeError) Code() fault.Code { return fault.TooLarge }
+
+// Hint says what to do instead.
+func (e *SizeError) Hint() string {
+	return "replace fewer occurrences, or put less text in their place"
+}
+
+// PlacesError says that a Replace would change more places than can be kept in
+// memory, each by a long text.
+type PlacesError struct{ Count, Max int }
+
+func (e *PlacesError) Error() string {
+	return fmt.Sprintf("the text occurs %d times, more than the %d that can be replaced by a text of this length at once", e.Count, e.Max)
+}
+
+// Code is TooLarge.
+func (e *PlacesError) Code() fault.Code { return fault.TooLarge }
+
+// Hint says what to do instead.
+func (e *PlacesError) Hint() string { return "replace fewer occurrences at once" }
+
 // MeaningError says that the edited file would be read in another encoding, so
 // that characters the edit did not touch would change.
 type MeaningError struct{ From, To textfile.Encoding }

@@ -18,6 +18,9 @@ type planner struct {
 	text   []byte
 	edit   int
 	pieces []piece
+	alone  bool // there is one edit: nothing can stand between its matches
+
+	size, limit int64 // of the new file, as far as it is planned, in bytes of text
 
 	// The last answer of endingAt holds for offsets from the one asked to
 	// the newline it found, or to the end. Without this, replacing all in
@@ -37,7 +40,16 @@ func (p *planner) endingAt(off int) textfile.Ending {
 	return p.eol
 }
 
+// grow adds to the size of the new file.
+func (p *planner) grow(by int64) error {
+	if p.size += by; p.size > p.limit {
+		return &SizeError{Size: p.size, Max: p.limit}
+	}
+	return nil
+}
+
 func (p *planner) add(start, end int, text string, eol textfile.Ending) *piece {
+	p.size += int64(len(text) - (end - start))
 	p.pieces = append(p.pieces, piece{
 		start: start, end: end, namedStart: start, namedEnd: end,
 		edit: p.edit, text: text, eol: eol,
@@ -84,6 +96,11 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	}
 	m := newMatcher(p.text, oldText)
 	rep := newReplacement(oldText, newText)
+	if e.Occurrence == change.All {
+		if err := p.affordable(m.count(0), oldText, newText); err != nil {
+			return Outcome{}, err
+		}
+	}
 	var out Outcome
 	seen, lines := 0, lineCounter{text: p.text}
 	for at := 0; ; {
@@ -93,7 +110,9 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 		}
 		at = end
 		if seen++; e.Occurrence == change.All || seen == max(e.Occurrence, 1) {
-			rep.add(p, start, end)
+			if err := rep.add(p, start, end); err != nil {
+				return Outcome{}, err
+			}
 			if out.Count++; out.Count == 1 {
 				out.Line = lines.at(start)
 			}
@@ -109,6 +128,7 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 			break
 		}
 	}
+	rep.flush(p)
 	switch {
 	case seen == 0:
 		return out, &change.NotFoundError{Old: e.Old, Near: Closest(p.doc, e.Old).Contract()}
@@ -119,6 +139,24 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	}
 	return out, nil
 }
+
+// affordable refuses n replacements whose outcome is surely too large, or which
+// are too many to be kept in memory: a long text is not merged, and each of its
+// places costs placeCost bytes.
+func (p *planner) affordable(n int, oldText, newText string) error {
+	delta := len(newText) - len(oldText)
+	crlf := delta + strings.Count(newText, "\n") - strings.Count(oldText, "\n")
+	if size := p.size + int64(n)*int64(min(delta, crlf)); size > p.limit {
+		return &SizeError{Size: size, Max: p.limit}
+	}
+	if most := (48<<20 + len(p.text)) / placeCost; n > most && (len(newText) > mergeGap || !p.alone) {
+		return &PlacesError{Count: n, Max: most}
+	}
+	return nil
+}
+
+// placeCost is a piece, a splice and what hands it to the disk, in bytes.
+const placeCost = 200
 
 // lineCounter numbers offsets that only grow, counting each newline once.
 type lineCounter struct {
@@ -138,7 +176,20 @@ type replacement struct {
 	prefix, suffix string // of Old, stay as they are in the file
 	body           [2]string
 	newlines       bool
+	many           int   // matches so far
+	dense          piece // being merged; its text is in buf
+	buf            []byte
 }
+
+// Close to each other, many short replacements become one piece with what stands
+// between them: each alone costs some 200 bytes, which for every letter of a file
+// of 100 MB is 20 GB. Up to mergeFrom of them stay as they are, so that a journal
+// and a diff see exactly what was named.
+const (
+	mergeFrom = 4096
+	mergeGap  = 128      // bytes between two matches, and of new text
+	mergeSize = 32 << 10 // bytes of one merged piece
+)
 
 func newReplacement(oldText, newText string) *replacement {
 	n := min(len(oldText), len(newText))
@@ -167,14 +218,37 @@ func newReplacement(oldText, newText string) *replacement {
 func boundary(s string, i int) bool { return i == len(s) || utf8.RuneStart(s[i]) }
 
 // add plans the replacement of the match [start, end).
-func (r *replacement) add(p *planner, start, end int) {
+func (r *replacement) add(p *planner, start, end int) error {
 	eol := textfile.LF
 	from, to := skip(p.text, start, r.prefix), skipBack(p.text, end, r.suffix)
 	if r.newlines {
 		eol = p.endingAt(start)
 	}
-	s := p.add(from, to, r.body[eol], eol)
-	s.namedStart, s.namedEnd = start, end
+	body := r.body[eol]
+	r.many++
+	if r.many <= mergeFrom || len(body) > mergeGap || !p.alone || !p.doc.Exact() {
+		s := p.add(from, to, body, eol)
+		s.namedStart, s.namedEnd = start, end
+		return p.grow(0)
+	}
+	if d := &r.dense; d.merged && start-d.namedEnd <= mergeGap && len(r.buf) < mergeSize {
+		r.buf = append(append(r.buf, p.text[d.end:from]...), body...)
+		d.end, d.namedEnd = to, end
+	} else {
+		r.flush(p)
+		r.dense = piece{start: from, end: to, namedStart: start, namedEnd: end, edit: p.edit, eol: eol, merged: true}
+		r.buf = append(r.buf, body...)
+	}
+	return p.grow(int64(len(body) - (to - from)))
+}
+
+// flush ends the piece that is being merged. Its growth is counted already.
+func (r *replacement) flush(p *planner) {
+	if r.dense.merged {
+		r.dense.text = string(r.buf)
+		p.pieces = append(p.pieces, r.dense)
+		r.dense, r.buf = piece{}, r.buf[:0]
+	}
 }
 
 // skip returns where text that reads like s, line endings aside, ends when it

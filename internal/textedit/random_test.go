@@ -2,8 +2,10 @@ package textedit
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -476,4 +478,115 @@ func (f *full) Write(p []byte) (int, error) {
 		return 0, errFull
 	}
 	return len(p), nil
+}
+
+// What would become too large is refused before it is made, at no cost.
+func TestResultIsLimited(t *testing.T) {
+	d := doc(t, strings.Repeat("a", 100<<10))
+	var err error
+	if n := allocated(func() {
+		_, err = Apply(d, change.Edit{Verb: change.ReplaceText, Old: "a", New: strings.Repeat("x", 1<<20), Occurrence: change.All})
+	}); n > 64<<20 {
+		t.Errorf("refusing allocated %d MB", n>>20)
+	}
+	var large *SizeError
+	if !errors.As(err, &large) || large.Size != 100<<30 || large.Max != DefaultMaxSize {
+		t.Errorf("%v", err)
+	}
+	dense := doc(t, strings.Repeat("a", 2<<20))
+	for _, n := range []int{4000, 130} {
+		if n := allocated(func() {
+			_, err = ApplyWithin(dense, 300<<20, change.Edit{Verb: change.ReplaceText, Old: "a", New: strings.Repeat("x", n), Occurrence: change.All})
+		}); err == nil || n > 16<<20 {
+			t.Errorf("2 million places: %v, %d MB", err, n>>20)
+		}
+	}
+	if _, err = ApplyWithin(d, 10, change.Edit{Verb: change.ReplaceText, Old: "a", New: "b", Occurrence: change.All}); err != nil {
+		t.Errorf("a file over the limit that does not grow: %v", err)
+	}
+	if _, err = ApplyWithin(d, 10, change.Edit{Verb: change.InsertAfter, New: "x"}); !errors.As(err, &large) {
+		t.Errorf("a file over the limit that grows: %v", err)
+	}
+	wide, err := textfile.New([]byte("\xff\xfea\x00\n\x00"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = ApplyWithin(wide, 100, change.Edit{Verb: change.InsertAfter, First: 1, New: strings.Repeat("é", 60)}); !errors.As(err, &large) {
+		t.Errorf("an encoding that needs more bytes than the limit: %v", err)
+	}
+}
+
+// Many replacements cost three times the file and some megabytes, not 200 bytes
+// each, and their outcome is that of strings.ReplaceAll; so does the diff of a
+// line that becomes very long.
+func TestDenseReplacementsAreCheap(t *testing.T) {
+	for _, c := range []struct{ name, text, old, new string }{
+		{"every letter", strings.Repeat("a", 4<<20), "a", "b"},
+		{"every letter, longer", strings.Repeat("a", 2<<20), "a", "bcd"},
+		{"lines", strings.Repeat("some text\r\n", 200_000), "\n", "\nx"},
+		{"words far apart", strings.Repeat("x"+strings.Repeat(" ", 200), 20_000), "x", "yy"},
+		{"both", strings.Repeat(strings.Repeat("ab", 300)+strings.Repeat("-", 300), 4000), "ab", "é"},
+		{"a line becomes long", strings.Repeat("a", 100<<10) + "\nlast\n", "a", strings.Repeat("x", 2000)},
+	} {
+		d := doc(t, c.text)
+		var ch *Change
+		var err error
+		var diff string
+		n := allocated(func() {
+			if ch, err = Apply(d, change.Edit{Verb: change.ReplaceText, Old: c.old, New: c.new, Occurrence: change.All}); err == nil {
+				diff = ch.Diff(&DiffOptions{MaxLine: 500, MaxLines: 400})
+			}
+		})
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if most := 64<<20 + 3*len(c.text); n > most {
+			t.Errorf("%s: allocated %d MB, want at most %d", c.name, n>>20, most>>20)
+		}
+		want := strings.ReplaceAll(c.text, c.old, c.new)
+		if c.old == "\n" {
+			want = strings.ReplaceAll(c.text, "\r\n", "\r\nx")
+		}
+		h := sha256.New()
+		size, _ := ch.WriteTo(h)
+		if sum := sha256.Sum256([]byte(want)); !bytes.Equal(h.Sum(nil), sum[:]) || size != ch.Size() {
+			t.Errorf("%s: the result differs, %d bytes, want %d", c.name, size, len(want))
+		}
+		if got := ch.Outcomes[0].Count; got != strings.Count(c.text, c.old) {
+			t.Errorf("%s: %d counted", c.name, got)
+		}
+		if len(diff) > 1<<20 || len(diff) < 20 {
+			t.Errorf("%s: a diff of %d bytes", c.name, len(diff))
+		}
+		if c.name == "a line becomes long" && !strings.Contains(diff, "[line cut: 204800000 bytes]") {
+			t.Errorf("%s: %.300s", c.name, diff)
+		}
+	}
+}
+
+// An outline says the same as a comparison of a change in which all lines differ.
+func TestOutlineAgrees(t *testing.T) {
+	text := strings.Repeat("a b\n", 50) + "a"
+	d := doc(t, text)
+	ch, err := Apply(d, change.Edit{Verb: change.ReplaceText, Old: "a", New: "x\ny", Occurrence: change.All})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*DiffOptions{nil, {MaxLine: -1, MaxLines: -1}, {MaxLines: 60}, {MaxLines: 152}, {MaxLines: 20}} {
+		want := ch.Diff(o)
+		w := newDiffWriter(o, d.Lines(), d.Text())
+		w.outline(1, 0, len(text), ch.planned, 0)
+		if got := w.finish(); got != want && !strings.Contains(want, "\n x") {
+			t.Errorf("%+v: outline\n%s\nwant\n%s", o, got, want)
+		}
+	}
+}
+
+func allocated(f func()) int {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return int(after.TotalAlloc - before.TotalAlloc)
 }

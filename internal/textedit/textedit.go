@@ -63,6 +63,7 @@ type piece struct {
 	edit                 int
 	text                 string // line endings converted
 	glue                 bool   // text begins with the ending the last line lacked
+	merged               bool   // several replacements and what stands between them
 	eol                  textfile.Ending
 }
 
@@ -70,9 +71,20 @@ type piece struct {
 // document as it is now, never to the outcome of an earlier edit in the list.
 // Edits that touch the same text are refused with an *change.OverlapError; insertions
 // at one place follow each other in the order of the list. If any edit fails,
-// there is no change. With more than one edit the error is a *change.EditError.
+// there is no change. With more than one edit the error is a *change.EditError. A file
+// that would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
-	p := &planner{doc: d, text: d.Text()}
+	return ApplyWithin(d, DefaultMaxSize, edits...)
+}
+
+// DefaultMaxSize is how large an edit may make a file: 256 MB.
+const DefaultMaxSize = 256 << 20
+
+// ApplyWithin is Apply with a limit of its own. A file that is larger already may
+// be edited as long as it does not grow. The size is known before any of the new
+// text is made, so what is refused costs nothing.
+func ApplyWithin(d *textfile.Document, limit int64, edits ...change.Edit) (*Change, error) {
+	p := &planner{doc: d, text: d.Text(), alone: len(edits) == 1, size: int64(len(d.Raw())), limit: max(limit, int64(len(d.Raw())))}
 	c := &Change{doc: d, Outcomes: make([]Outcome, len(edits))}
 	for i, e := range edits {
 		p.edit = i
@@ -92,6 +104,9 @@ func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 	c.planned = p.pieces
 	if err := c.encode(edits); err != nil {
 		return nil, err
+	}
+	if size := c.Size(); size > p.limit { // an encoding may need more bytes than the text
+		return nil, &SizeError{Size: size, Max: p.limit}
 	}
 	if err := c.checkMeaning(); err != nil {
 		return nil, err
@@ -145,7 +160,9 @@ func (c *Change) encode(edits []change.Edit) error {
 			if b, err = c.doc.Encoding().Append(nil, s.text); err != nil {
 				return wrap(edits, s.edit, err)
 			}
-			cache[s.text] = b
+			if !s.merged { // those differ
+				cache[s.text] = b
+			}
 		}
 		if len(b) > 0 && s.start == len(c.doc.Text()) && c.doc.HalfUnit() {
 			return wrap(edits, s.edit, ErrHalfUnit)
