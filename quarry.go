@@ -124,7 +124,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		root.Close()
 		return nil, err
 	}
-	w.files = &searcher.Folder{Root: root, Rules: w.rules, Workers: w.workers, Log: w.log}
+	w.files = &searcher.Folder{Root: root, Rules: w.rules, Workers: w.workers, Logger: w.log}
 	w.reader = w.files
 	if opts.Index != nil {
 		w.member = owner.New(root, opts.Index.owner(w), w.files)

@@ -67,13 +67,13 @@ type checkout struct {
 func OpenRemote(opts *RemoteOptions) (*Workspace, error) {
 	r := &remote{}
 	served := searcher.ServersOptions{
-		Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header, Workers: opts.Workers, Log: opts.Logger,
+		Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header, Workers: opts.Workers, Logger: opts.Logger,
 	}
 	if served.Workers <= 0 {
 		served.Workers = runtime.GOMAXPROCS(0)
 	}
-	if served.Log == nil {
-		served.Log = slog.New(slog.DiscardHandler)
+	if served.Logger == nil {
+		served.Logger = slog.New(slog.DiscardHandler)
 	}
 	var err error
 	if !opts.Trusted {
@@ -95,7 +95,7 @@ func OpenRemote(opts *RemoteOptions) (*Workspace, error) {
 	if r.Servers, err = searcher.NewServers(&served); err != nil {
 		return nil, err
 	}
-	return &Workspace{reader: r.Servers, elsewhere: r, workers: served.Workers, log: served.Log, rules: served.Rules}, nil
+	return &Workspace{reader: r.Servers, elsewhere: r, workers: served.Workers, log: served.Logger, rules: served.Rules}, nil
 }
 
 // Close releases the connections and the checkouts.

@@ -68,6 +68,36 @@ type Summary struct {
 	Stats Stats
 }
 
+// Add adds the summary of another part of the same search. Stopped is the first
+// limit that was reached, and Plan a scan if any part had one.
+func (s *Summary) Add(part *Summary) {
+	s.FilesMatched += part.FilesMatched
+	s.LinesMatched += part.LinesMatched
+	s.Blocks += part.Blocks
+	s.Matches += part.Matches
+	s.Exact = s.Exact && part.Exact
+	if s.Stopped == "" {
+		s.Stopped = part.Stopped
+	}
+	s.Skipped = append(s.Skipped, part.Skipped...)
+	if s.SkippedCount == nil {
+		s.SkippedCount = map[Reason]int{}
+	}
+	for why, n := range part.SkippedCount {
+		s.SkippedCount[why] += n
+	}
+	st := &s.Stats
+	st.Considered += part.Stats.Considered
+	st.Searched += part.Stats.Searched
+	st.Bytes += part.Stats.Bytes
+	st.Elapsed += part.Stats.Elapsed
+	st.Strategy = part.Stats.Strategy
+	st.Remote = st.Remote || part.Stats.Remote
+	if st.Plan != "scan" {
+		st.Plan = part.Stats.Plan
+	}
+}
+
 // Stop is the limit that ended an answer.
 type Stop string
 

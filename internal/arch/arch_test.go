@@ -68,6 +68,9 @@ var layers = map[string][]string{
 		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/scan", "internal/textfile", "internal/trigram",
 		"internal/walk",
 	},
+	"internal/backend": {
+		"change", "fault", "search", "internal/glob", "internal/owner", "internal/searcher",
+	},
 	"internal/searcher": {
 		"match", "search", "fault", "internal/glob", "internal/ignore", "internal/index", "internal/rank", "internal/repos", "internal/rootfs",
 		"internal/scan", "internal/textfile", "internal/vault", "internal/walk",

@@ -191,7 +191,7 @@ func (r *searching) target(t *target) error {
 		return nil
 	}
 	r.reportSkips(t, sum)
-	addSummary(&r.total, sum)
+	r.total.Add(sum)
 	return nil
 }
 

@@ -16,26 +16,6 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// addSummary adds the summary of one path to the total.
-func addSummary(total, s *quarry.Summary) {
-	total.FilesMatched += s.FilesMatched
-	total.LinesMatched += s.LinesMatched
-	total.Matches += s.Matches
-	total.Skipped = append(total.Skipped, s.Skipped...)
-	for why, n := range s.SkippedCount {
-		total.SkippedCount[why] += n
-	}
-	if s.Stopped != "" {
-		total.Stopped = s.Stopped
-	}
-	total.Stats.Considered += s.Stats.Considered
-	total.Stats.Searched += s.Stats.Searched
-	total.Stats.Bytes += s.Stats.Bytes
-	total.Stats.Elapsed += s.Stats.Elapsed
-	total.Stats.Strategy = s.Stats.Strategy
-	total.Stats.Plan, total.Stats.Remote = s.Stats.Plan, s.Stats.Remote
-}
-
 // writeStats tells how a search went.
 func writeStats(w io.Writer, s *quarry.Summary, p *match.Pattern) {
 	fmt.Fprintf(w, "\n%d matching lines\n", s.LinesMatched)

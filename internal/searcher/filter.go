@@ -52,7 +52,7 @@ func (d *Folder) filter(s *search.Scope) (*filter, error) {
 	if err != nil || !s.VaultRules {
 		return f, err
 	}
-	if f.vault, err = vault.Load(d.Root, d.Log); err != nil {
+	if f.vault, err = vault.Load(d.Root, d.Logger); err != nil {
 		return nil, err
 	}
 	if f.vault != nil && len(f.vault.UserIgnoreFilters) == 0 {

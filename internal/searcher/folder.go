@@ -23,7 +23,7 @@ type Folder struct {
 	Root    *rootfs.Root
 	Rules   []ignore.Set // from outside the folder
 	Workers int
-	Log     *slog.Logger
+	Logger  *slog.Logger
 	Index   Index
 }
 

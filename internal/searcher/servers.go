@@ -32,7 +32,7 @@ type ServersOptions struct {
 	Policy  *rootfs.Policy // nil permits everything
 	Rules   []ignore.Set
 	Workers int
-	Log     *slog.Logger
+	Logger  *slog.Logger
 }
 
 // Checkout is a repository that is checked out.
@@ -56,7 +56,7 @@ type Servers struct {
 // that are indexed, and what is checked out is as it is in its folder. No server
 // is asked yet.
 func NewServers(opts *ServersOptions) (*Servers, error) {
-	r := &Servers{rules: opts.Rules, workers: opts.Workers, log: opts.Log}
+	r := &Servers{rules: opts.Rules, workers: opts.Workers, log: opts.Logger}
 	served := repos.Options{Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header, Policy: opts.Policy}
 	for _, c := range opts.Checkouts {
 		served.Checkouts = append(served.Checkouts, c.Repo)

@@ -1,0 +1,35 @@
+package change
+
+import (
+	"fmt"
+	"strings"
+
+	"quarry/fault"
+)
+
+// AcrossError refuses a change that concerns two roots, or two repositories: it
+// would be two changes in two journals, and no undo could take back both as one.
+type AcrossError struct{ From, To string }
+
+func (e *AcrossError) Error() string {
+	return fmt.Sprintf("%s and %s are in different roots; a change stays in one", e.From, e.To)
+}
+
+// Code is InvalidArgument.
+func (e *AcrossError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint returns the next step.
+func (e *AcrossError) Hint() string { return "make a change in each of them" }
+
+// SameIDError is an id that changes of several roots have.
+type SameIDError struct{ IDs []string }
+
+func (e *SameIDError) Error() string {
+	return "several roots have a change of this id: " + strings.Join(e.IDs, ", ")
+}
+
+// Code is InvalidArgument.
+func (e *SameIDError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint returns the next step.
+func (e *SameIDError) Hint() string { return "give one of them" }

@@ -1,0 +1,39 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+)
+
+// RootError is a path, a glob or an id that begins with no root's name, where
+// there are several roots.
+type RootError struct {
+	Path  string
+	Names []string // of the roots there are
+	Near  []string // paths that exist and may be meant
+
+	Outside bool // it leads out of all roots
+}
+
+func (e *RootError) Error() string {
+	return fmt.Sprintf("%q begins with no root's name; the roots: %s", e.Path, strings.Join(e.Names, ", "))
+}
+
+// Code is OutsideRoot for a path that leads out of all roots, else NotFound.
+func (e *RootError) Code() Code {
+	switch {
+	case e.Outside:
+		return OutsideRoot
+	case strings.Trim(e.Path, `./\`) == "":
+		return InvalidArgument
+	}
+	return NotFound
+}
+
+// Hint names the paths that may be meant.
+func (e *RootError) Hint() string {
+	if len(e.Near) > 0 {
+		return "maybe " + strings.Join(e.Near, " or ") + " is meant"
+	}
+	return "write " + e.Names[0] + "/… for a path in " + e.Names[0]
+}

@@ -1,0 +1,93 @@
+// Package backend is where the files of a workspace are: a folder, repositories
+// on servers, or several of these as one.
+//
+// A Backend answers for its files alone. All of them give the same answers for
+// the same files, and there is one method that changes any: Apply. Paths are
+// relative and have slashes.
+package backend
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"time"
+
+	"quarry/change"
+	"quarry/search"
+)
+
+// Backend searches and changes the files of a workspace. It is safe for
+// concurrent use.
+type Backend interface {
+	// SearchEach answers a query file by file, in the query's order, as soon as
+	// files are known. An error of yield ends the search and is returned.
+	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
+	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
+	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
+	SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error)
+	Stat(ctx context.Context, path string) (*search.Info, error)
+	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
+
+	Changes
+	Index() Index
+
+	// Dir is the absolute path of the folder; "" if there is no one folder.
+	Dir() string
+	// Inside is the path that an absolute one in the workspace means.
+	Inside(path string) (string, bool)
+	Close() error
+}
+
+// Changes are made, listed, shown and undone.
+type Changes interface {
+	// Apply makes all of a set or nothing.
+	Apply(ctx context.Context, set change.Set, o change.Options) (*change.Change, error)
+	// Undo undoes a change; "" is the last one that was not undone.
+	Undo(ctx context.Context, id string, o change.Options) (*change.Change, error)
+	// Diff shows a change as the journal has it.
+	Diff(id string) (*change.Change, error)
+	// Log lists the newest changes, newest first; a limit of 0 is all.
+	Log(limit int) (*change.Log, error)
+
+	Trashed() (items []change.Trashed, problems []string, err error)
+	Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error)
+	EmptyTrash(ctx context.Context, before time.Time) (int, error)
+	Clean(ctx context.Context) (*change.Cleaned, error)
+}
+
+// Index is the index of a backend.
+type Index interface {
+	Status(ctx context.Context) (*search.IndexStatus, error)
+	// Wait waits until this process has built it.
+	Wait(ctx context.Context) error
+	// Follow waits until it is ready, whichever process owns it.
+	Follow(ctx context.Context, report func(search.Progress)) error
+	// Idle is how long no other process has asked anything.
+	Idle() time.Duration
+	// Verify compares it with the files; every difference is told to fault.
+	Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error)
+}
+
+// Part is a backend that is one of several, and its name there.
+type Part struct {
+	Name string
+	Backend
+}
+
+// cut gives the rest of an absolute path that lies in a folder.
+func cut(dir, path string) (rest string, ok bool) {
+	dir = strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
+	path = strings.ReplaceAll(path, `\`, "/")
+	if dir == "" || len(path) < len(dir) || !samePath(path[:len(dir)], dir) || len(path) > len(dir) && path[len(dir)] != '/' {
+		return "", false
+	}
+	return strings.TrimPrefix(path[len(dir):], "/"), true
+}
+
+func samePath(a, b string) bool {
+	if runtime.GOOS == "windows" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
+}

@@ -1,0 +1,213 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/search"
+)
+
+// joint is several backends as one.
+//
+// Each has a name, and every path that goes in or comes out begins with it:
+// app/src/main.go. A search without a path goes over all of them in the order
+// they were given; its limits, offset and totals are those of the joint answer.
+// A change concerns one of them, and its id names that one, since two journals
+// may use one id.
+type joint struct{ journals }
+
+// Join makes one backend of several, in the order in which they are searched. A
+// single one loses its name and is returned as it is: there is nothing to tell
+// it from.
+func Join(parts ...Part) (Backend, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("no root")
+	}
+	if len(parts) == 1 {
+		return parts[0].Backend, nil
+	}
+	s := &joint{journals{mark: "/"}}
+	for _, r := range parts {
+		if r.Name == "" || strings.ContainsAny(r.Name, `/\`) || r.Name == "." || r.Name == ".." {
+			return nil, fmt.Errorf("%q is no name of a root", r.Name)
+		}
+		if other := s.called(r.Name); other != nil {
+			return nil, fmt.Errorf("two roots are called %s", r.Name)
+		}
+		s.parts = append(s.parts, r)
+	}
+	return s, nil
+}
+
+// Close closes every part.
+func (s *joint) Close() error { return s.closeAll() }
+
+// Apply makes a set of changes in one root.
+func (s *joint) Apply(ctx context.Context, set change.Set, o change.Options) (*change.Change, error) {
+	return s.apply(ctx, set, o, s.inRoot)
+}
+
+// called finds a root by name, in any case: names differ in more than that.
+func (s *joint) called(name string) *Part {
+	for i := range s.parts {
+		if strings.EqualFold(s.parts[i].Name, name) {
+			return &s.parts[i]
+		}
+	}
+	return nil
+}
+
+// locate finds the root a path is about and the path in it. The top, which is
+// in no root, is nil.
+func (s *joint) locate(given string) (*Part, string, error) {
+	if r, rest, ok := s.absolute(given); ok {
+		return r, rest, nil
+	}
+	p := given
+	if strings.Contains(p, "..") {
+		// A name may end the way into another root: app/../api/x.
+		p = path.Clean(strings.ReplaceAll(p, `\`, "/"))
+		if p == ".." || strings.HasPrefix(p, "../") {
+			return nil, "", &fault.RootError{Path: given, Names: s.names(), Outside: true}
+		}
+	}
+	for {
+		rest := strings.TrimLeft(p, `/\`)
+		if after, ok := strings.CutPrefix(rest, "./"); ok {
+			rest = after
+		}
+		if rest == p {
+			break
+		}
+		p = rest
+	}
+	if p == "" || p == "." {
+		return nil, "", nil
+	}
+	name, rest := p, ""
+	if i := strings.IndexAny(p, `/\`); i >= 0 {
+		name, rest = p[:i], p[i+1:]
+	}
+	if r := s.called(name); r != nil {
+		return r, rest, nil
+	}
+	return nil, "", s.unknown(given, p)
+}
+
+// absolute finds the root an absolute path lies in, the innermost if one root
+// is inside another.
+func (s *joint) absolute(given string) (found *Part, rest string, ok bool) {
+	for i := range s.parts {
+		r := &s.parts[i]
+		if p, in := cut(r.Dir(), given); in && (found == nil || len(p) < len(rest)) {
+			found, rest = r, p
+		}
+	}
+	return found, rest, found != nil
+}
+
+// Inside is the path that an absolute one in a root means.
+func (s *joint) Inside(p string) (string, bool) {
+	r, rest, ok := s.absolute(p)
+	if !ok {
+		return "", false
+	}
+	return r.join(rest), true
+}
+
+// Dir is "": there is no one folder.
+func (s *joint) Dir() string { return "" }
+
+// inRoot is locate for a path that has to be in a root.
+func (s *joint) inRoot(given string) (*Part, string, error) {
+	r, rest, err := s.locate(given)
+	if err == nil && r == nil {
+		err = s.unknown(given, "")
+	}
+	return r, rest, err
+}
+
+// unknown is the error of a path without a root. Where a root has rest, that is
+// likely what is meant.
+func (s *joint) unknown(given, rest string) error {
+	e := &fault.RootError{Path: given, Names: s.names()}
+	for i := range s.parts {
+		if rest == "" {
+			break
+		}
+		if info, err := s.parts[i].Stat(context.Background(), rest); err == nil {
+			e.Near = append(e.Near, s.parts[i].join(info.Path))
+		}
+	}
+	return e
+}
+
+// Stat describes what a path names.
+func (s *joint) Stat(ctx context.Context, p string) (*search.Info, error) {
+	r, rest, err := s.locate(p)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return s.top(ctx)
+	}
+	info, err := r.Stat(ctx, orTop(rest))
+	if err != nil {
+		return nil, r.located(err)
+	}
+	info.Path = r.join(info.Path)
+	return info, nil
+}
+
+// top describes what holds the roots: a folder that exists only here, as new as
+// the newest of them.
+func (s *joint) top(ctx context.Context) (*search.Info, error) {
+	out := &search.Info{Path: ".", Folder: true}
+	for i := range s.parts {
+		info, err := s.parts[i].Stat(ctx, ".")
+		if err != nil {
+			return nil, s.parts[i].located(err)
+		}
+		if info.ModTime.After(out.ModTime) {
+			out.ModTime = info.ModTime
+		}
+	}
+	return out, nil
+}
+
+// orTop is the path of a root's own folder where there is no other.
+func orTop(p string) string {
+	if p == "" {
+		return "."
+	}
+	return p
+}
+
+// Read returns lines of a text file.
+func (s *joint) Read(ctx context.Context, p string, opts *search.ReadOptions) (*search.Text, error) {
+	r, rest, err := s.inRoot(p)
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Read(ctx, rest, opts)
+	if err != nil {
+		return nil, r.located(err)
+	}
+	t.Path = r.join(t.Path)
+	return t, nil
+}
+
+// ReadBytes returns the bytes of a file as they are.
+func (s *joint) ReadBytes(ctx context.Context, p string, max int64) ([]byte, error) {
+	r, rest, err := s.inRoot(p)
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.ReadBytes(ctx, rest, max)
+	return data, r.located(err)
+}

@@ -1,0 +1,217 @@
+package backend
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"quarry/internal/glob"
+	"quarry/internal/searcher"
+	"quarry/search"
+)
+
+// Find lists paths. From the top the roots themselves are folders of the answer.
+func (s *joint) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
+	targets, err := s.targets(&q.Scope, q.Kind != search.OnlyFiles)
+	if err != nil {
+		return nil, err
+	}
+	tops, err := s.topEntries(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) == 1 && len(tops) == 0 {
+		return targets[0].find(ctx, q)
+	}
+	started := time.Now()
+	out := &search.FindResult{Entries: tops, Total: len(tops)}
+	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
+	part := q
+	part.Offset = 0
+	if q.Limit > 0 {
+		part.Limit = q.Offset + q.Limit
+	}
+	for i := range targets {
+		r, err := targets[i].find(ctx, part)
+		if err != nil {
+			return nil, err
+		}
+		out.Entries = append(out.Entries, r.Entries...)
+		out.Total += r.Total
+		out.Add(&r.Summary)
+	}
+	s.sort(out.Entries, q.Order)
+	out.Entries = out.Entries[min(max(q.Offset, 0), len(out.Entries)):]
+	out.Stopped = ""
+	if q.Limit > 0 && q.Offset+q.Limit < out.Total {
+		out.Entries = out.Entries[:min(q.Limit, len(out.Entries))]
+		out.Stopped = search.StopFiles
+	}
+	out.Stats.Elapsed = time.Since(started)
+	return out, nil
+}
+
+func (t *target) find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
+	t.narrow(&q.Scope)
+	r, err := t.root.Find(ctx, q)
+	if err != nil {
+		return nil, t.root.located(err)
+	}
+	for i := range r.Entries {
+		r.Entries[i].Path = t.root.join(r.Entries[i].Path)
+	}
+	for i := range r.Skipped {
+		r.Skipped[i].Path = t.root.join(r.Skipped[i].Path)
+	}
+	return r, nil
+}
+
+// topEntries are the roots that a search from the top lists.
+func (s *joint) topEntries(ctx context.Context, q *search.FindQuery) ([]search.Entry, error) {
+	if q.Kind == search.OnlyFiles {
+		return nil, nil
+	}
+	atTop := len(q.Paths) == 0
+	for _, p := range q.Paths {
+		if r, _, err := s.locate(p); err == nil && r == nil {
+			atTop = true
+		}
+	}
+	if !atTop {
+		return nil, nil
+	}
+	filter, err := glob.CompileFilter(searcher.GlobDialect(q.Dialect), q.Globs...)
+	if err != nil {
+		return nil, err
+	}
+	var list []search.Entry
+	for i := range s.parts {
+		r := &s.parts[i]
+		if !filter.MatchDir(r.Name) {
+			continue
+		}
+		info, err := r.Stat(ctx, ".")
+		if err != nil {
+			return nil, r.located(err)
+		}
+		list = append(list, search.Entry{Path: r.Name, Folder: true, ModTime: info.ModTime})
+	}
+	return list, nil
+}
+
+// sort orders entries as the query asks; ties are in the order of the roots,
+// then of the paths.
+func (s *joint) sort(list []search.Entry, order search.Order) {
+	slices.SortFunc(list, func(a, b search.Entry) int {
+		c := 0
+		switch order {
+		case search.ByModTime:
+			c = b.ModTime.Compare(a.ModTime)
+		case search.BySize:
+			c = cmp.Compare(b.Size, a.Size)
+		}
+		return cmp.Or(c, cmp.Compare(s.rank(a.Path), s.rank(b.Path)), strings.Compare(a.Path, b.Path))
+	})
+}
+
+// rank is the place of a path's root.
+func (s *joint) rank(p string) int {
+	name, _, _ := strings.Cut(p, "/")
+	return slices.IndexFunc(s.parts, func(r Part) bool { return r.Name == name })
+}
+
+// SearchCode ranks pieces of files. Each root weighs its words by itself: one
+// that is rare in a root counts for more there.
+func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
+	targets, err := s.targets(&q.Scope, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &search.CodeResult{}
+	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
+	for i := range targets {
+		t, part := &targets[i], q
+		t.narrow(&part.Scope)
+		r, err := t.root.SearchCode(ctx, part)
+		if err != nil {
+			return nil, t.root.located(err)
+		}
+		for j := range r.Chunks {
+			r.Chunks[j].Path = t.root.join(r.Chunks[j].Path)
+		}
+		if len(targets) == 1 {
+			return r, nil
+		}
+		out.Chunks = append(out.Chunks, r.Chunks...)
+		out.Total += r.Total
+		out.Add(&r.Summary)
+	}
+	sort.SliceStable(out.Chunks, func(i, j int) bool { return out.Chunks[i].Score > out.Chunks[j].Score })
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	if len(out.Chunks) > limit {
+		out.Chunks, out.Stopped = out.Chunks[:limit], search.StopLines
+	}
+	return out, nil
+}
+
+// SearchNotes finds notes that have all words, best first whichever root they
+// are in.
+func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
+	targets, err := s.targets(&q.Scope, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &search.NotesResult{}
+	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
+	var parts [][]search.Note
+	for i := range targets {
+		t, part := &targets[i], q
+		t.narrow(&part.Scope)
+		r, err := t.root.SearchNotes(ctx, part)
+		if err != nil {
+			return nil, t.root.located(err)
+		}
+		for j := range r.Notes {
+			r.Notes[j].Path = t.root.join(r.Notes[j].Path)
+		}
+		if len(targets) == 1 {
+			return r, nil
+		}
+		parts = append(parts, r.Notes)
+		out.Total += r.Total
+		out.Add(&r.Summary)
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 10
+	}
+	out.Notes = mergeNotes(parts, limit)
+	if len(out.Notes) < out.Total {
+		out.Stopped = search.StopFiles
+	}
+	return out, nil
+}
+
+func mergeNotes(parts [][]search.Note, limit int) []search.Note {
+	var out []search.Note
+	for len(out) < limit {
+		best := -1
+		for i := range parts {
+			if len(parts[i]) > 0 && (best < 0 || parts[i][0].Compare(&parts[best][0]) < 0) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		out = append(out, parts[best][0])
+		parts[best] = parts[best][1:]
+	}
+	return out
+}

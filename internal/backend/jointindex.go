@@ -1,0 +1,100 @@
+package backend
+
+import (
+	"context"
+	"time"
+
+	"quarry/search"
+)
+
+// Index is the indexes of all parts as one.
+func (s *joint) Index() Index { return (*jointIndex)(s) }
+
+type jointIndex joint
+
+// states are the states of an index, the best first: together they are in the
+// worst of them.
+var states = map[string]int{"ready": 0, "indexing": 1, "not_found": 2, "failed": 3}
+
+// Status adds the parts up; the state is the worst.
+func (s *jointIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
+	out := &search.IndexStatus{State: "ready", Freshness: "event"}
+	for i := range s.parts {
+		p := &s.parts[i]
+		st, err := p.Index().Status(ctx)
+		if err != nil {
+			return nil, p.located(err)
+		}
+		if states[st.State] > states[out.State] {
+			out.State, out.Error = st.State, st.Error
+		}
+		if st.Freshness != "event" {
+			out.Freshness = st.Freshness
+		}
+		if out.Updated.IsZero() || st.Updated.Before(out.Updated) {
+			out.Updated = st.Updated
+		}
+		out.Remote = out.Remote || st.Remote
+		out.Files += st.Files
+		out.TextBytes += st.TextBytes
+		out.DiskBytes += st.DiskBytes
+		out.Pending += st.Pending
+		out.Watches += st.Watches
+		out.Unwatched += st.Unwatched
+		out.Sweeps += st.Sweeps
+		out.Restamps += st.Restamps
+		out.AllBytes, out.MaxBytes = st.AllBytes, st.MaxBytes
+		out.Building.Files += st.Building.Files
+		out.Building.Total += st.Building.Total
+		out.Building.Bytes += st.Building.Bytes
+	}
+	return out, nil
+}
+
+// Wait waits for each part.
+func (s *jointIndex) Wait(ctx context.Context) error {
+	return s.each(func(ix Index) error { return ix.Wait(ctx) })
+}
+
+// Follow waits for each part in turn; a report is about one of them.
+func (s *jointIndex) Follow(ctx context.Context, report func(search.Progress)) error {
+	return s.each(func(ix Index) error { return ix.Follow(ctx, report) })
+}
+
+func (s *jointIndex) each(do func(Index) error) error {
+	for i := range s.parts {
+		if err := do(s.parts[i].Index()); err != nil {
+			return s.parts[i].located(err)
+		}
+	}
+	return nil
+}
+
+// Idle is the shortest time that no other process has asked a part anything.
+func (s *jointIndex) Idle() time.Duration {
+	idle := s.parts[0].Index().Idle()
+	for i := range s.parts {
+		idle = min(idle, s.parts[i].Index().Idle())
+	}
+	return idle
+}
+
+// Verify compares each part with its files.
+func (s *jointIndex) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
+	out := &search.Verification{}
+	for i := range s.parts {
+		p := &s.parts[i]
+		v, err := p.Index().Verify(ctx, func(path, what string) { fault(p.join(path), what) }, progress)
+		if err != nil {
+			return nil, p.located(err)
+		}
+		out.Files += v.Files
+		out.Bytes += v.Bytes
+		out.Changed += v.Changed
+		out.Listed += v.Listed
+		out.Searches += v.Searches
+		out.Faults += v.Faults
+		out.Remote = out.Remote || v.Remote
+	}
+	return out, nil
+}

@@ -1,0 +1,183 @@
+package backend
+
+import (
+	"slices"
+	"strings"
+
+	"quarry/fault"
+	"quarry/internal/glob"
+	"quarry/internal/searcher"
+	"quarry/search"
+)
+
+// target is a part of a scope: a path of one root, and what is left there of
+// the scope's globs and depth.
+type target struct {
+	root *Part
+	path string
+	// whole says that the root was not named but is one of all.
+	whole bool
+	globs []string
+	depth int
+}
+
+// narrow makes a scope one of the target's root.
+func (t *target) narrow(sc *search.Scope) {
+	sc.Paths, sc.Globs, sc.MaxDepth = []string{t.path}, t.globs, t.depth
+}
+
+// targets takes a scope apart. A path that names a root is searched there, with
+// globs and depth as they are, since those begin at the searched folder. The
+// top stands for all roots; there globs and depth begin with the roots' names.
+// folders says that folders are listed: then a glob that excludes one by name
+// says nothing of what is in it.
+func (s *joint) targets(sc *search.Scope, folders bool) ([]target, error) {
+	paths := sc.Paths
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	var list []target
+	for _, p := range paths {
+		r, rest, err := s.locate(p)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			list = append(list, target{root: r, path: rest, globs: sc.Globs, depth: sc.MaxDepth})
+			continue
+		}
+		all, err := s.allRoots(sc, folders)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, all...)
+	}
+	return list, nil
+}
+
+// allRoots are the roots in which a search from the top could find anything.
+func (s *joint) allRoots(sc *search.Scope, folders bool) ([]target, error) {
+	filter, err := glob.CompileFilter(searcher.GlobDialect(sc.Dialect), sc.Globs...)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkAnchors(sc); err != nil {
+		return nil, err
+	}
+	var list []target
+	for i := range s.parts {
+		r := &s.parts[i]
+		if sc.MaxDepth == 1 || !folders && !filter.Descend(r.Name) {
+			continue
+		}
+		t := target{root: r, whole: true, depth: max(sc.MaxDepth-1, 0)}
+		includes, included := false, false
+		for _, g := range sc.Globs {
+			left, excludes := below(g, sc.Dialect, r.Name)
+			includes, included = includes || !excludes, included || !excludes && len(left) > 0
+			t.globs = append(t.globs, left...)
+		}
+		if !includes || included {
+			list = append(list, t)
+		}
+	}
+	return list, nil
+}
+
+// checkAnchors refuses a glob that begins at the top with a name that is no
+// root's: it could match nothing, anywhere, and who wrote it forgot the root.
+func (s *joint) checkAnchors(sc *search.Scope) error {
+	for _, g := range sc.Globs {
+		_, first, rest, _ := cutGlob(g, sc.Dialect)
+		if rest == "" || strings.HasPrefix(first, "**") {
+			continue
+		}
+		if strings.ContainsAny(first, "{") && strings.Contains(first, "/") {
+			return &fault.GlobError{Pattern: g, Reason: "with several roots, braces around the first slash can't be read: write one glob for each root"}
+		}
+		if !slices.ContainsFunc(s.parts, func(r Part) bool { return matchesName(first, sc.Dialect, r.Name) }) {
+			e := &fault.RootError{Path: g, Names: s.names()}
+			for i := range s.parts {
+				e.Near = append(e.Near, s.parts[i].join(strings.TrimLeft(g, "!/")))
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+// cutGlob takes a glob apart: whether it excludes, its part for the first name
+// of a path, and what follows; rest is "" for a glob that isn't anchored. The
+// slash at the end of one for folders stays with the last part.
+func cutGlob(g string, d search.Dialect) (excludes bool, first, rest string, folders bool) {
+	if d == search.Gitignore {
+		g, excludes = strings.CutPrefix(g, "!")
+	}
+	whole := strings.TrimRight(g, "/")
+	folders = len(whole) < len(g)
+	anchored := strings.HasPrefix(whole, "/")
+	whole = strings.TrimPrefix(whole, "/")
+	depth := 0
+	for i := 0; i < len(whole); i++ {
+		switch whole[i] {
+		case '\\':
+			i++
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '/':
+			if depth <= 0 {
+				rest = whole[i+1:]
+				if folders {
+					rest += "/"
+				}
+				return excludes, whole[:i], rest, folders
+			}
+		}
+	}
+	if anchored {
+		return excludes, whole, "/", folders
+	}
+	return excludes, whole, "", folders
+}
+
+func matchesName(pattern string, d search.Dialect, name string) bool {
+	g, err := glob.Compile(pattern, searcher.GlobDialect(d))
+	return err == nil && g.MatchDir(name)
+}
+
+// below is what a glob says of the paths in a root: for every path p there, one
+// of the globs returned matches p exactly if g matches name/p.
+func below(g string, d search.Dialect, name string) (globs []string, excludes bool) {
+	excludes, first, rest, folders := cutGlob(g, d)
+	sign := ""
+	if excludes {
+		sign = "!"
+	}
+	switch {
+	case rest == "" && d != search.Gitignore && !strings.HasPrefix(first, "**"):
+		return nil, excludes // a name at the top, where only roots are
+	case rest == "" && folders && matchesName(first, d, name):
+		return []string{sign + "**"}, excludes // everything in the folder
+	case rest == "":
+		return []string{g}, excludes // a name at any depth
+	case first == "**":
+		globs = []string{g}
+		if strings.Contains(strings.TrimRight(rest, "/"), "/") { // ** may stand for nothing
+			more, _ := below(sign+rest, d, name)
+			globs = append(globs, more...)
+		}
+		return globs, excludes
+	case !matchesName(first, d, name):
+		return nil, excludes
+	case rest == "/":
+		if !folders {
+			return nil, excludes // a file of that name, where the root is
+		}
+		return []string{sign + "**"}, excludes
+	case d == search.Gitignore:
+		return []string{sign + "/" + rest}, excludes
+	}
+	return []string{rest}, excludes
+}

@@ -1,0 +1,160 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"quarry/search"
+)
+
+// errOrder refuses what nobody asks for: files of several roots by relevance.
+var errOrder = errors.New("over several roots, files come in path order only")
+
+// SearchEach answers a query file by file: the roots in their order, the files
+// of each in path order.
+func (s *joint) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+	targets, err := s.targets(&q.Scope, false)
+	if err != nil {
+		return nil, err
+	}
+	if len(targets) == 1 {
+		return targets[0].search(ctx, q, yield)
+	}
+	if q.Order != search.ByPath {
+		return nil, errOrder
+	}
+	j := jointSearch{q: q, yield: yield, started: time.Now()}
+	j.sum.Exact, j.sum.SkippedCount = true, map[search.Reason]int{}
+	for i := range targets {
+		if more, err := j.part(ctx, &targets[i]); err != nil || !more {
+			return &j.sum, err
+		}
+	}
+	return &j.sum, nil
+}
+
+func (t *target) search(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+	t.narrow(&q.Scope)
+	var own error // of yield
+	sum, err := t.root.SearchEach(ctx, q, func(f *search.FileMatch) error {
+		f.Path = t.root.join(f.Path)
+		own = yield(f)
+		return own
+	})
+	if err != nil {
+		if own != nil {
+			return nil, own
+		}
+		return nil, t.root.located(err)
+	}
+	for i := range sum.Skipped {
+		sum.Skipped[i].Path = t.root.join(sum.Skipped[i].Path)
+	}
+	return sum, nil
+}
+
+// jointSearch is one search over several targets: each gets what those before
+// it have left of offset and limits.
+type jointSearch struct {
+	q       search.Query
+	yield   func(*search.FileMatch) error
+	started time.Time
+	sum     search.Summary
+	given   struct{ files, lines, blocks, bytes int }
+	full    bool        // no more files, only counting
+	why     search.Stop // the limit that is reached then
+}
+
+// part searches one target and reports whether the next is to be searched.
+func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error) {
+	q := j.q
+	q.Offset = max(q.Offset-j.units(&j.sum), 0)
+	if !j.rest(&q.Limits) {
+		j.sum.Stopped, j.sum.Exact = search.StopTime, false
+		return false, nil
+	}
+	blocks := q.Limits.Blocks
+	sum, err := t.search(ctx, q, func(f *search.FileMatch) error {
+		if j.full {
+			return nil
+		}
+		j.given.files++
+		j.given.lines += f.Matched
+		j.given.bytes += textBytes(f)
+		return j.yield(f)
+	})
+	if err != nil {
+		return false, err
+	}
+	if !j.full {
+		j.given.blocks += min(max(sum.Blocks-q.Offset, 0), blocks)
+	}
+	if j.full && sum.Exact { // all of it is beyond the limit
+		if sum.Stopped = ""; sum.FilesMatched > 0 {
+			sum.Stopped, sum.Exact = j.why, j.counted(sum) <= q.Limits.CountTo
+		}
+	}
+	j.sum.Add(sum)
+	j.sum.Stats.Elapsed = time.Since(j.started)
+	return sum.Exact, nil
+}
+
+// counted is what Limits.CountTo bounds.
+func (j *jointSearch) counted(s *search.Summary) int {
+	if j.q.Limits.Blocks > 0 {
+		return s.Blocks
+	}
+	return s.LinesMatched
+}
+
+// units counts what an offset counts.
+func (j *jointSearch) units(s *search.Summary) int {
+	switch {
+	case j.q.Detail == search.Files:
+		return s.FilesMatched
+	case j.q.Limits.Blocks > 0:
+		return s.Blocks
+	}
+	return s.LinesMatched
+}
+
+// rest takes from the limits what is used up. Where one is reached already, the
+// next target still tells whether it has anything, and counts as far as asked.
+// It reports false when time is up.
+func (j *jointSearch) rest(l *search.Limits) bool {
+	for _, one := range []struct {
+		limit *int
+		used  int
+		why   search.Stop
+	}{
+		{&l.Files, j.given.files, search.StopFiles}, {&l.Lines, j.given.lines, search.StopLines},
+		{&l.Blocks, j.given.blocks, search.StopBlocks}, {&l.Bytes, j.given.bytes, search.StopBytes},
+	} {
+		if *one.limit == 0 {
+			continue
+		}
+		if *one.limit -= one.used; *one.limit <= 0 {
+			*one.limit, j.full, j.why = 1, true, one.why
+		}
+	}
+	if j.sum.Stopped != "" {
+		j.full, j.why = true, j.sum.Stopped
+	}
+	l.CountTo = max(l.CountTo-j.counted(&j.sum), 0)
+	if l.Time > 0 {
+		if l.Time -= time.Since(j.started); l.Time <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// textBytes is how Limits.Bytes measures a file.
+func textBytes(f *search.FileMatch) int {
+	n := len(f.Path)
+	for i := range f.Lines {
+		n += len(f.Lines[i].Text) + 8
+	}
+	return n
+}

@@ -1,0 +1,301 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"strings"
+	"time"
+
+	"quarry/change"
+	"quarry/fault"
+)
+
+// journals are the changes of several parts. Each part keeps its own journal,
+// so one change is made in one part, and its id is the part's name, a mark and
+// the id there.
+type journals struct {
+	parts []Part
+	mark  string
+}
+
+// some is an error where nothing can be changed at all.
+func (j *journals) some() error {
+	if len(j.parts) == 0 {
+		return ErrRemoteOnly
+	}
+	return nil
+}
+
+// part finds a part by its name.
+func (j *journals) part(name string) *Part {
+	for i := range j.parts {
+		if j.parts[i].Name == name {
+			return &j.parts[i]
+		}
+	}
+	return nil
+}
+
+// changed is a change as the whole tells of it.
+func (j *journals) changed(p *Part, c *change.Change, err error) (*change.Change, error) {
+	if err != nil {
+		return nil, p.located(err)
+	}
+	return c.Under(p.Name, j.mark), nil
+}
+
+// apply makes a set in the one part that all its paths lie in, as locate finds
+// it.
+func (j *journals) apply(ctx context.Context, set change.Set, o change.Options, locate func(path string) (*Part, string, error)) (*change.Change, error) {
+	var in *Part
+	var first string
+	ops := append([]change.Op(nil), set.Ops...)
+	for i := range ops {
+		for _, path := range []*string{&ops[i].Path, &ops[i].To} {
+			if *path == "" && path == &ops[i].To {
+				continue
+			}
+			p, rest, err := locate(*path)
+			if err != nil {
+				return nil, err
+			}
+			if in != nil && in != p {
+				return nil, &change.AcrossError{From: first, To: *path}
+			}
+			if in == nil {
+				in, first = p, *path
+			}
+			*path = rest
+		}
+	}
+	if in == nil {
+		return nil, change.ErrNoEdits
+	}
+	set.Ops = ops
+	c, err := in.Apply(ctx, set, o)
+	return j.changed(in, c, err)
+}
+
+// Log joins the journals, newest first.
+func (j *journals) Log(limit int) (*change.Log, error) {
+	if err := j.some(); err != nil {
+		return nil, err
+	}
+	out := &change.Log{Changes: []change.Change{}}
+	for i := range j.parts {
+		p := &j.parts[i]
+		log, err := p.Log(limit)
+		if err != nil {
+			return nil, p.located(err)
+		}
+		for k := range log.Changes {
+			out.Changes = append(out.Changes, *log.Changes[k].Under(p.Name, j.mark))
+		}
+		out.Dropped += log.Dropped
+		out.Damaged += log.Damaged
+		if log.DroppedTo.After(out.DroppedTo) {
+			out.DroppedTo = log.DroppedTo
+		}
+	}
+	sort.SliceStable(out.Changes, func(i, k int) bool { return out.Changes[i].Time.After(out.Changes[k].Time) })
+	if limit > 0 && len(out.Changes) > limit {
+		out.Changes = out.Changes[:limit]
+	}
+	return out, nil
+}
+
+// Undo undoes a change; "" is the last one of all parts that was not undone.
+func (j *journals) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
+	p, id, err := j.find(id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.Undo(ctx, id, o)
+	return j.changed(p, c, err)
+}
+
+// Diff shows a change.
+func (j *journals) Diff(id string) (*change.Change, error) {
+	p, id, err := j.find(id)
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.Diff(id)
+	return j.changed(p, c, err)
+}
+
+// find finds the part of a change and its id there. An id alone will do where
+// only one part has it.
+func (j *journals) find(id string) (*Part, string, error) {
+	if err := j.some(); err != nil {
+		return nil, "", err
+	}
+	if id == "" {
+		return j.latest()
+	}
+	if i := strings.LastIndex(id, j.mark); i >= 0 {
+		for k := range j.parts {
+			if strings.EqualFold(j.parts[k].Name, id[:i]) {
+				return &j.parts[k], id[i+len(j.mark):], nil
+			}
+		}
+		return nil, "", &fault.RootError{Path: id, Names: j.names()}
+	}
+	var have []*Part
+	var failed error
+	for i := range j.parts {
+		_, err := j.parts[i].Diff(id)
+		switch {
+		case err == nil:
+			have = append(have, &j.parts[i])
+		case failed == nil || fault.CodeOf(err) != fault.NotFound:
+			failed = err
+		}
+	}
+	switch len(have) {
+	case 0:
+		return nil, "", failed
+	case 1:
+		return have[0], id, nil
+	}
+	e := &change.SameIDError{}
+	for _, p := range have {
+		e.IDs = append(e.IDs, p.Name+j.mark+id)
+	}
+	return nil, "", e
+}
+
+// latest finds the last change that was not undone.
+func (j *journals) latest() (*Part, string, error) {
+	for _, limit := range []int{100, 0} { // nearly always among the last
+		log, err := j.Log(limit)
+		if err != nil {
+			return nil, "", err
+		}
+		for i := range log.Changes {
+			c := &log.Changes[i]
+			if c.Undoes == "" && c.UndoneBy == "" && !c.Pending {
+				return j.find(c.ID)
+			}
+		}
+	}
+	// No part has one: any of them says so in its own words.
+	return &j.parts[0], "", nil
+}
+
+func (j *journals) names() []string {
+	names := make([]string, len(j.parts))
+	for i := range j.parts {
+		names[i] = j.parts[i].Name
+	}
+	return names
+}
+
+// Trashed lists what is in the trashes of all parts.
+func (j *journals) Trashed() (items []change.Trashed, problems []string, err error) {
+	if err := j.some(); err != nil {
+		return nil, nil, err
+	}
+	for i := range j.parts {
+		p := &j.parts[i]
+		list, more, err := p.Trashed()
+		if err != nil {
+			return nil, nil, p.located(err)
+		}
+		for _, it := range list {
+			if it.Path != "" {
+				it.Path = p.join(it.Path)
+			}
+			it.ID = p.Name + j.mark + it.ID
+			items = append(items, it)
+		}
+		problems = append(problems, more...)
+	}
+	return items, problems, nil
+}
+
+// Restore restores what a trash has, by the id that Trashed gives or by its
+// path.
+func (j *journals) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
+	items, _, err := j.Trashed()
+	if err != nil {
+		return nil, err
+	}
+	for _, it := range items {
+		for i := range j.parts {
+			p := &j.parts[i]
+			id, mine := strings.CutPrefix(it.ID, p.Name+j.mark)
+			if !mine || it.ID != what && it.Path != strings.Trim(strings.TrimPrefix(what, "./"), "/") {
+				continue
+			}
+			if to != "" {
+				rest, below := strings.CutPrefix(to, p.Name+"/")
+				if !below {
+					return nil, &change.AcrossError{From: what, To: to}
+				}
+				to = rest
+			}
+			c, err := p.Restore(ctx, id, to, o)
+			return j.changed(p, c, err)
+		}
+	}
+	return nil, change.ErrNotTrashed
+}
+
+// EmptyTrash empties the trashes of all parts.
+func (j *journals) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
+	total := 0
+	errs := []error{j.some()}
+	for i := range j.parts {
+		n, err := j.parts[i].EmptyTrash(ctx, before)
+		total += n
+		errs = append(errs, j.parts[i].located(err))
+	}
+	return total, errors.Join(errs...)
+}
+
+// Clean cleans all parts.
+func (j *journals) Clean(ctx context.Context) (*change.Cleaned, error) {
+	out := &change.Cleaned{}
+	errs := []error{j.some()}
+	for i := range j.parts {
+		p := &j.parts[i]
+		c, err := p.Clean(ctx)
+		errs = append(errs, p.located(err))
+		if c != nil {
+			out.Removed += c.Removed
+			out.Restored = append(out.Restored, p.joinAll(c.Restored)...)
+			out.Kept = append(out.Kept, p.joinAll(c.Kept)...)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// closeAll closes every part.
+func (j *journals) closeAll() error {
+	var errs []error
+	for i := range j.parts {
+		errs = append(errs, j.parts[i].Close())
+	}
+	return errors.Join(errs...)
+}
+
+// join is a path of the part as the whole shows it.
+func (p *Part) join(path string) string {
+	if path == "" || path == "." {
+		return p.Name
+	}
+	return p.Name + "/" + path
+}
+
+func (p *Part) joinAll(paths []string) []string {
+	if len(paths) == 0 {
+		return paths
+	}
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		out[i] = p.join(path)
+	}
+	return out
+}

@@ -1,0 +1,75 @@
+package backend
+
+import (
+	"errors"
+
+	"quarry/change"
+	"quarry/fault"
+)
+
+// located is an error of one part. What it says of paths is said with the
+// part's name, as errors.As finds it.
+type located struct {
+	part *Part
+	err  error
+}
+
+func (p *Part) located(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &located{p, err}
+}
+
+func (e *located) Error() string {
+	if _, bare := e.err.(*fault.PathError); bare {
+		var path *fault.PathError
+		e.As(&path)
+		return path.Error()
+	}
+	return e.err.Error()
+}
+
+// Unwrap gives the part's own error.
+func (e *located) Unwrap() error { return e.err }
+
+// As gives copies that carry the name of the part: the errors themselves are
+// the part's.
+func (e *located) As(target any) bool {
+	switch target := target.(type) {
+	case **fault.PathError:
+		return as(e, target, func(out *fault.PathError) {
+			out.Path, out.Matches = e.part.join(out.Path), e.part.joinAll(out.Matches)
+		})
+	case **change.MoveError:
+		return as(e, target, func(out *change.MoveError) {
+			out.Path, out.Err = e.part.join(out.Path), e.part.located(out.Err)
+		})
+	case **change.UndoError:
+		return as(e, target, func(out *change.UndoError) {
+			out.ID = e.part.join(out.ID)
+			out.Paths = append([]change.Conflict(nil), out.Paths...)
+			for i := range out.Paths {
+				out.Paths[i].Path = e.part.join(out.Paths[i].Path)
+			}
+		})
+	case **change.PartialError:
+		return as(e, target, func(out *change.PartialError) { out.ID = e.part.join(out.ID) })
+	}
+	return false
+}
+
+// as finds an error of the part and names the part in a copy of it.
+func as[E any, P interface {
+	*E
+	error
+}](e *located, target *P, name func(*E)) bool {
+	var inner P
+	if !errors.As(e.err, &inner) {
+		return false
+	}
+	out := *inner
+	name(&out)
+	*target = &out
+	return true
+}
