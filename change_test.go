@@ -363,11 +363,11 @@ func TestNotes(t *testing.T) {
 		want string
 	}{
 		{"n.md", quarry.NoteEdit{Operation: quarry.NotePrepend, Content: "top"}, "---\ntags: a\n---\ntop\nbody\n"},
-		{"n.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "end"}, "---\ntags: a\n---\ntop\nbody\nend\n"},
-		{"n.md", quarry.NoteEdit{Operation: quarry.NoteReplace, Search: "body", Content: "text"}, "---\ntags: a\n---\ntop\ntext\nend\n"},
+		{"n.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "end"}, "---\ntags: a\n---\ntop\nbody\nend"},
+		{"n.md", quarry.NoteEdit{Operation: quarry.NoteReplace, Search: "body", Content: "text"}, "---\ntags: a\n---\ntop\ntext\nend"},
 		{"open.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "more"}, "last\nmore"},
 		{"open.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "\n\n## x"}, "last\nmore\n\n## x"},
-		{"crlf.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "b\nc"}, "a\r\nb\r\nc\r\n"},
+		{"crlf.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "b\nc"}, "a\r\nb\r\nc"},
 	} {
 		must(t)(ws.ModifyNote(ctx, c.path, c.edit, nil))
 		if got := content(t, ws, c.path); got != c.want {

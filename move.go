@@ -45,6 +45,10 @@ func (w *Workspace) Move(ctx context.Context, from, to string, opts *MoveOptions
 	if err != nil {
 		return nil, err
 	}
+	if settings == nil && opts.Links == LinksUpdate {
+		defaults := vault.DefaultSettings() // a folder of markdown
+		settings = &defaults
+	}
 	m := &move{ws: w, opts: opts, from: src, to: dst, settings: settings}
 	return m.run(ctx)
 }

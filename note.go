@@ -76,18 +76,14 @@ func (w *Workspace) ModifyNote(ctx context.Context, path string, e NoteEdit, opt
 	})
 }
 
-// appendEdit puts content on lines of its own at the end. Content that begins
-// with a line break needs none in front, and the note keeps its way of ending:
-// with a line break, or without.
+// appendEdit adds exactly the content at the end, and in front of it a line break
+// where the note lacks its last; content that begins with one needs none.
 func appendEdit(doc *textfile.Document, content string) Edit {
 	end := len(doc.Text())
 	closed := doc.Lines().Terminated()
 	if end > 0 && content != "" {
 		if !closed && !strings.HasPrefix(content, "\n") && !strings.HasPrefix(content, "\r\n") {
 			content = "\n" + content
-		}
-		if closed && !strings.HasSuffix(content, "\n") {
-			content += "\n"
 		}
 	}
 	return change.Edit{Verb: change.ReplaceSpan, Start: end, End: end, New: content}

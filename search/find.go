@@ -54,6 +54,6 @@ type Chunk struct {
 // CodeResult is the answer to a CodeQuery, best first.
 type CodeResult struct {
 	Chunks []Chunk
-	Total  int // chunks that have any of the words
+	Total  int // chunks that a larger Limit would give: the best of each file
 	Summary
 }

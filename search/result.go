@@ -137,7 +137,7 @@ type Skip struct {
 // Stats tell how an answer came about.
 type Stats struct {
 	Considered int // files that passed the filters
-	Searched   int // of which read
+	Searched   int // of which read as text
 	Bytes      int64
 	Strategy   string // of the pattern
 	Plan       string // scan, or what the index said

@@ -249,8 +249,11 @@ func (ix *Index) Status() Status {
 		st.Text += int64(h.seg.text)
 	}
 	for _, c := range ix.dirty {
-		if c.in == nil {
+		switch {
+		case c.in == nil && c.member:
 			st.Documents++
+		case c.in != nil && !c.member && !c.pending:
+			st.Documents-- // its document is dropped with the next flush
 		}
 	}
 	return st

@@ -123,22 +123,6 @@ func marshal(v any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// path is a path argument, decoded if it is one that was given as base64.
-func (c *call) path(name string) string { return render.ParseName(c.String(name)) }
-
-// newPath is the path of something that may not exist yet. A slash in front of a
-// single name is the top of the workspace; before more names it could as well
-// be a place on the machine, which only the sandbox can tell.
-func (c *call) newPath(name string) (string, error) {
-	p, err := c.givenPath(name)
-	if rest, ok := strings.CutPrefix(p, "/"); ok && !strings.ContainsAny(rest, `/\`) {
-		if _, inside := c.ws.Inside(p); !inside && rest != "" {
-			p = rest
-		}
-	}
-	return p, err
-}
-
 // glob is a glob argument. In quarry ./ in front of it is the searched folder,
 // and an absolute one inside the root is taken from there.
 func (c *call) glob(name, base string) string {

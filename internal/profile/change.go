@@ -88,7 +88,7 @@ func editFile(e *env) *tool.Tool {
 }
 
 func edit(ctx context.Context, c *call) (*answer, error) {
-	path, err := c.givenPath("path")
+	path, err := c.givenPath(ctx, "path")
 	if err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func writeFile(e *env) *tool.Tool {
 		Params:       join([]tool.Param{required("path", ""), text("content", "")}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true, Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		path, err := c.newPath("path")
+		path, err := c.newPath(ctx, "path")
 		if err != nil {
 			return nil, err
 		}
@@ -245,7 +245,7 @@ func createFolder(e *env) *tool.Tool {
 		Params:       []tool.Param{text("path", "")},
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		folder := c.path("path")
+		folder := c.path(ctx, "path")
 		if rel, inside := c.ws.Inside(folder); inside {
 			folder = rel
 		} else {
@@ -278,14 +278,15 @@ func moveFile(e *env) *tool.Tool {
 }
 
 func (c *call) move(ctx context.Context, note bool) (*answer, error) {
-	from, err := c.givenPath("source")
+	from, err := c.givenPath(ctx, "source")
 	if err != nil {
 		return nil, err
 	}
-	to, err := c.newPath("destination")
+	to, err := c.newPath(ctx, "destination")
 	if err != nil {
 		return nil, err
 	}
+	to = into(to, strings.TrimRight(from, `/\`))
 	opts := &quarry.MoveOptions{Options: *c.changing()}
 	source, destination := from, to
 	if note {
@@ -344,7 +345,7 @@ func deleteFile(e *env) *tool.Tool {
 		Params:       join([]tool.Param{required("path", "")}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		path, err := c.givenPath("path")
+		path, err := c.givenPath(ctx, "path")
 		if err != nil {
 			return nil, err
 		}

@@ -384,7 +384,7 @@ func TestVaultChangesDocument(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(ws.Dir(), "Journal/daily.md"))
-	if err != nil || string(text) != "# Day\n\n\n## Evening Update\nCompleted all tasks.\n" {
+	if err != nil || string(text) != "# Day\n\n\n## Evening Update\nCompleted all tasks." {
 		t.Errorf("%q %v", text, err)
 	}
 }

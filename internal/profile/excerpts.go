@@ -34,10 +34,12 @@ func vaultSearchFiles(e *env) *tool.Tool {
 	}, searchExcerpts)
 }
 
-// vaultScope shows what Obsidian shows.
+// vaultScope shows what Obsidian shows: everything but dot entries. Files that
+// git ignores are notes like any other there, and userIgnoreFilters only move
+// notes down in Obsidian's own lists.
 func (e *env) vaultScope(s *quarry.Scope) {
 	if e.is("vault") {
-		s.VaultRules, s.StrictHidden = true, true
+		s.IncludeIgnored, s.StrictHidden = true, true
 		s.Dialect = quarry.Vault
 	}
 }
@@ -45,7 +47,7 @@ func (e *env) vaultScope(s *quarry.Scope) {
 // searchExcerpts answers in the vault's form. Which files come first depends on
 // all of them, so it counts first and then reads the few it shows.
 func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
-	q := c.query(c.String("pattern"), c.glob("file_pattern", c.path("path")))
+	q := c.query(ctx, c.String("pattern"), c.glob("file_pattern", c.path(ctx, "path")))
 	q.Match.Syntax = match.ECMAScript
 	c.vaultScope(&q.Scope)
 	if c.is("vault") && len(q.Globs) == 0 {

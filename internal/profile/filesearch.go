@@ -33,8 +33,9 @@ func fileSearch(e *env) *tool.Tool {
 func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	query := c.String("query")
 	limit := c.either("max_results", fileMatches, maxFiles)
-	q := c.query(query, c.glob("include", c.path("path")))
+	q := c.query(ctx, query, c.glob("include", c.path(ctx, "path")))
 	q.Match.Syntax = match.Literal
+	q.IncludeHidden = q.IncludeHidden || c.is("godoctor") // it skips .git and what is ignored, nothing else
 	q.Limits.Lines, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
 	offset := q.Offset
 	r, err := c.run(ctx, q)

@@ -55,7 +55,12 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	data := &notesAnswer{Results: []foundNote{}, Total: r.Total}
 	if r.Total == 0 {
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
-		return &answer{text: []byte("No notes found matching your search query."), data: data, receipt: c.zeroNotes(ctx, q)}, nil
+		text := []byte("No notes found matching your search query.")
+		if s := skipped(&r.Summary); s != "" && !c.union() {
+			// Nothing found must not stand for notes that were not searched.
+			text = append(text, "\n\nNotes "+s+"."...)
+		}
+		return &answer{text: text, data: data, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil
 	}
 	text := fmt.Appendf(nil, "Found %d matching note(s):", r.Total)
 	text, fit, short := render.Notes(text, r.Notes, content, c.limits())
@@ -99,8 +104,8 @@ func createNote(e *env) *tool.Tool {
 		}, e.optional(paramDryRun)),
 		OutputSchema: schema(changeSchema),
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		note := quarry.NewNote{Content: c.String("content"), Path: c.path("path"), Title: c.String("title")}
-		if p, err := c.newPath("path"); err == nil {
+		note := quarry.NewNote{Content: c.String("content"), Path: c.path(ctx, "path"), Title: c.String("title")}
+		if p, err := c.newPath(ctx, "path"); err == nil {
 			note.Path = p
 		}
 		change, err := c.ws.CreateNote(ctx, note, c.changing())
@@ -131,7 +136,7 @@ func modifyNote(e *env) *tool.Tool {
 }
 
 func reviseNote(ctx context.Context, c *call) (*answer, error) {
-	path, err := c.givenPath("path")
+	path, err := c.givenPath(ctx, "path")
 	if err != nil {
 		return nil, err
 	}

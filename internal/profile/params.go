@@ -1,10 +1,6 @@
 package profile
 
-import (
-	"strings"
-
-	"quarry/tool"
-)
+import "quarry/tool"
 
 // Parameters that several tools share. Descriptions are read by models at every
 // turn, so they are short.
@@ -61,13 +57,4 @@ func text(name, about string) tool.Param {
 	p.AllowEmpty = true
 	p.Missing = name + " is required and must be a string."
 	return p
-}
-
-// givenPath returns a path argument that must not be blank.
-func (c *call) givenPath(name string) (string, error) {
-	p := c.path(name)
-	if strings.TrimSpace(p) == "" {
-		return "", invalid("%s is required and must be a non-empty string.", name)
-	}
-	return p, nil
 }

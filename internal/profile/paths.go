@@ -189,7 +189,7 @@ func listFiles(e *env) *tool.Tool {
 }
 
 func list(ctx context.Context, c *call) (*answer, error) {
-	pattern, path := c.String("pattern"), c.path("path")
+	pattern, path := c.String("pattern"), c.path(ctx, "path")
 	if c.union() {
 		pattern = strings.TrimPrefix(pattern, "./")
 	}
@@ -270,7 +270,7 @@ func getFileInfo(e *env) *tool.Tool {
 		Params:       []tool.Param{required("path", "")},
 		OutputSchema: schema(infoSchema), Hints: readOnly,
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		path, err := c.givenPath("path")
+		path, err := c.givenPath(ctx, "path")
 		if err != nil {
 			return nil, err
 		}

@@ -55,7 +55,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 		e.Message = capital(e.Message)
 	}
 	if e.Code == tool.NotFound && e.Hint == "" {
-		e.Hint = c.missing(ctx, c.path("path"))
+		e.Hint = c.missing(ctx, c.path(ctx, "path"))
 	}
 	return e
 }

@@ -45,7 +45,7 @@ func readFile(e *env) *tool.Tool {
 }
 
 func read(ctx context.Context, c *call) (*answer, error) {
-	path, err := c.givenPath("path")
+	path, err := c.givenPath(ctx, "path")
 	if err != nil {
 		return nil, err
 	}

@@ -78,11 +78,11 @@ func unionSearchFiles(e *env) *tool.Tool {
 }
 
 // query is what the text searches share.
-func (c *call) query(pattern, glob string) quarry.Query {
+func (c *call) query(ctx context.Context, pattern, glob string) quarry.Query {
 	q := quarry.Query{
 		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
 		Scope: quarry.Scope{
-			Paths: []string{c.path("path")}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored"),
+			Paths: []string{c.path(ctx, "path")}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored"),
 		},
 		Limits: quarry.Limits{LineBytes: longLine},
 	}
@@ -145,7 +145,7 @@ func spent(s *quarry.Summary) error {
 // searchBlocks answers in Roo's form.
 func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", rooBlocks, maxBlocks)
-	q := c.query(c.String("regex"), c.glob("file_pattern", c.path("path")))
+	q := c.query(ctx, c.String("regex"), c.glob("file_pattern", c.path(ctx, "path")))
 	q.Before = c.either("context_lines", rooContext, maxContext)
 	q.After = q.Before
 	q.Limits.Blocks, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"

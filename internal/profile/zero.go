@@ -210,12 +210,19 @@ func (c *call) zeroList(ctx context.Context, q quarry.FindQuery) []string {
 	return append([]string{where}, l.parts()...)
 }
 
-// zeroNotes says which of the words notes do have.
-func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery) []string {
+// zeroNotes says which of the words notes do have, and which notes were not
+// searched.
+func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery, sum *quarry.Summary) []string {
 	if !c.union() {
 		return nil
 	}
-	parts := []string{"searched the text of all .md files, without hidden and ignored ones"}
+	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
+	if n := sum.SkippedCount[quarry.Ignored]; n > 0 {
+		parts = append(parts, render.Plural(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
+	}
+	if s := skipped(sum); s != "" {
+		parts = append(parts, s)
+	}
 	words := strings.Fields(q.Query)
 	if len(words) < 2 || len(words) > 8 {
 		return parts

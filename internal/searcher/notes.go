@@ -75,8 +75,13 @@ type noteSearch struct {
 
 // note rates the text of one file, or returns nil when a word is missing.
 func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *search.Note {
+	name := []byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md"))
 	for _, word := range s.words {
-		if _, _, ok := word.NewMatcher().Find(text, 0); !ok {
+		m := word.NewMatcher()
+		if _, _, ok := m.Find(text, 0); ok {
+			continue
+		}
+		if _, _, ok := m.Find(name, 0); !ok {
 			return nil
 		}
 	}

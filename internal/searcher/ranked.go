@@ -52,7 +52,6 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 	err = eachText(ctx, from, &q.Scope, &out.Summary, words.Pattern(), words.File,
 		func(path string, f *rank.File) {
 			corpus.Add(f)
-			out.Total += len(f.Chunks)
 			files = append(files, ranked{path, f})
 		})
 	if err != nil {
@@ -69,7 +68,7 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 		out.Chunks = append(out.Chunks, mine[:min(len(mine), chunksAFile)]...)
 	}
 	sortChunks(out.Chunks)
-	out.FilesMatched = len(files)
+	out.Total, out.FilesMatched = len(out.Chunks), len(files)
 	if len(out.Chunks) > q.Limit {
 		out.Chunks = out.Chunks[:q.Limit]
 		out.Stopped = search.StopLines

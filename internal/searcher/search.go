@@ -213,7 +213,9 @@ func (r *searchRun) single(p rootfs.Path) error {
 	sum.Stats.Considered++
 	out := &found{}
 	r.scan(&r.scanners[0], f, out)
-	sum.Stats.Searched++
+	if out.res.Skip == scan.NotSkipped {
+		sum.Stats.Searched++
+	}
 	sum.Stats.Bytes += out.res.Bytes
 	return r.collect.add(p.String(), out)
 }
@@ -244,7 +246,9 @@ func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
 	}
 	k.spare = nil
 	r.scan(k, f, out)
-	k.searched++
+	if out.res.Skip == scan.NotSkipped {
+		k.searched++
+	}
 	k.bytes += out.res.Bytes
 	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch {
 		*out = found{}

@@ -1,0 +1,215 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/tool"
+)
+
+// codeAnswer is the answer of search_code.
+type codeAnswer struct {
+	Results []codeChunk `json:"results"`
+	Total   int         `json:"totalResults"`
+	Time    *int64      `json:"searchTimeMs,omitempty"`
+	Receipt *receipt    `json:"receipt,omitempty"` // in the profile quarry
+	remark
+}
+
+type codeChunk struct {
+	Path  string  `json:"path"`
+	Text  *string `json:"text,omitempty"`
+	Score float64 `json:"score"`
+	Start int     `json:"startLine"`
+	End   int     `json:"endLine"`
+}
+
+const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},` + noteSchema + `},"required":["results","totalResults"]}`
+
+func searchCode(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "search_code", Title: "Search code by words",
+		Description: "Rank pieces of code and text by how well they answer some words; parts of identifiers count. " +
+			"Use it when you know what you look for, but not how it is written.",
+		Params: []tool.Param{
+			{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words, identifiers"},
+			{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50), Description: "Most results"},
+			boolean("compact", "Only paths, lines and scores, without text"),
+		},
+		OutputSchema: schema(codeSchema), Hints: readOnly,
+	}, rankCode)
+}
+
+func rankCode(ctx context.Context, c *call) (*answer, error) {
+	q := quarry.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k")}
+	q.IncludeHidden = c.is("smcp")
+	r, err := c.ws.SearchCode(ctx, q)
+	if errors.Is(err, quarry.ErrNoWords) {
+		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}
+	}
+	if err != nil {
+		return nil, err
+	}
+	data := &codeAnswer{Results: []codeChunk{}, Total: r.Total}
+	if c.is("smcp") {
+		ms := r.Stats.Elapsed.Milliseconds()
+		data.Time = &ms
+	}
+	words := queryWords(q.Query)
+	size := 0
+	for i := range r.Chunks {
+		chunk := codeResult(&r.Chunks[i], words, c.Bool("compact"))
+		if text, err := marshal(chunk, "  "); err == nil {
+			// Two levels of indentation, eight lines.
+			if size += len(text) + 40; size > c.limits().Budget && i > 0 {
+				break
+			}
+		}
+		data.Results = append(data.Results, chunk)
+	}
+	a := &answer{data: data}
+	if c.union() {
+		a.text = c.codeText(data, r)
+		cut := ""
+		if len(data.Results) < data.Total {
+			cut = "results"
+		}
+		r.Stopped = ""
+		sum := c.sumUp(ctx, &r.Summary, cut)
+		data.Receipt = &sum
+		a.receipt = c.codeReceipt(data, r)
+		return a, nil
+	}
+	indent := "  "
+	if c.Bool("compact") {
+		indent = ""
+	}
+	a.text, err = marshal(data, indent)
+	return a, err
+}
+
+// codeText is the answer for reading: passages with numbered lines.
+func (c *call) codeText(data *codeAnswer, r *quarry.CodeResult) []byte {
+	if data.Total == 0 {
+		return []byte("No results found for " + quoted(c.String("query")) + ".")
+	}
+	text := fmt.Appendf(nil, "Found %s in %s, best first:\n", render.Plural(data.Total, "result", "results"), render.Plural(r.FilesMatched, "file", "files"))
+	for i := range data.Results {
+		k := &data.Results[i]
+		lines := itoa(k.Start)
+		if k.End > k.Start {
+			lines += "-" + itoa(k.End)
+		}
+		if k.Text == nil {
+			text = fmt.Appendf(text, "\n- %s:%s (score %g)", render.Name(k.Path), lines, k.Score)
+			continue
+		}
+		text = fmt.Appendf(text, "\n## %s:%s (score %g)", render.Name(k.Path), lines, k.Score)
+		for n, line := range strings.Split(*k.Text, "\n") {
+			text = fmt.Appendf(text, "\n%3d | %s", k.Start+n, line)
+		}
+		text = append(text, '\n')
+	}
+	return bytes.TrimRight(text, "\n")
+}
+
+func (c *call) codeReceipt(data *codeAnswer, r *quarry.CodeResult) []string {
+	var parts []string
+	switch {
+	case data.Total == 0:
+		parts = []string{"none of the words occurs in the workspace, without hidden and ignored files"}
+	case len(data.Results) < min(data.Total, c.Int("top_k")):
+		parts = []string{fmt.Sprintf("the best %d of %d results, as many as an answer holds; compact gives more of them", len(data.Results), data.Total)}
+	case len(data.Results) < data.Total && c.Int("top_k") < 50:
+		parts = []string{fmt.Sprintf("the best %d of %d results; for more give a larger top_k (up to 50)", len(data.Results), data.Total)}
+	case len(data.Results) < data.Total:
+		parts = []string{fmt.Sprintf("the best %d of %d results; for others give more words", len(data.Results), data.Total)}
+	default:
+		parts = []string{"all results shown"}
+	}
+	if s := skipped(&r.Summary); s != "" && data.Total == 0 {
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+const (
+	// codeLimit cuts the text of one result, in bytes, and codeLine one line of
+	// it, in characters, around a word of the query.
+	codeLimit = 8 << 10
+	codeLine  = 500
+)
+
+func codeResult(k *quarry.Chunk, words []string, compact bool) codeChunk {
+	out := codeChunk{Path: k.Path, Score: math.Round(k.Score*10000) / 10000, Start: k.StartLine, End: k.EndLine}
+	if encoded := render.EncodedName(k.Path); encoded != "" {
+		out.Path = encoded
+	}
+	if compact {
+		return out
+	}
+	var b strings.Builder
+	for i, line := range strings.Split(k.Text, "\n") {
+		if b.Len() > codeLimit {
+			b.WriteString(" [truncated...]")
+			break
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(aroundWord(line, words))
+	}
+	text := b.String()
+	out.Text = &text
+	return out
+}
+
+// aroundWord is a line, or of a long one the part that has one of the words.
+func aroundWord(line string, words []string) string {
+	if len(line) <= codeLine {
+		return line
+	}
+	l := quarry.Line{Text: []byte(line)}
+	at, lower := -1, strings.ToLower(line)
+	for _, w := range words {
+		if i := strings.Index(lower, w); i >= 0 && (at < 0 || i < at) && len(lower) == len(line) {
+			at = i
+			l.Spans = []quarry.Span{{Start: i, End: i + len(w)}}
+		}
+	}
+	text, before, after := render.Window(&l, codeLine)
+	out := strings.ToValidUTF8(string(text), "\uFFFD")
+	if before > 0 {
+		out = "... " + out
+	}
+	if before > 0 || after > 0 {
+		out += " [truncated...]"
+	}
+	return out
+}
+
+// queryWords are the words of a query and the parts of its identifiers, in lower
+// case.
+func queryWords(query string) []string {
+	var words []string
+	add := func(w string) {
+		if w = strings.ToLower(w); len(w) > 1 && !slices.Contains(words, w) {
+			words = append(words, w)
+		}
+	}
+	for _, w := range strings.FieldsFunc(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+		add(w)
+		for _, part := range parts(w) {
+			add(part)
+		}
+	}
+	return words
+}
