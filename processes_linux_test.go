@@ -35,7 +35,7 @@ func TestEditorChild(t *testing.T) {
 			text, err := ws.Read(ctx, file, nil)
 			if err == nil {
 				o := &quarry.ChangeOptions{ExpectedVersion: text.Version}
-				_, err = ws.ModifyNote(ctx, file, quarry.NoteEdit{Operation: quarry.NoteAppend, Content: line}, o)
+				_, err = ws.ModifyNote(ctx, file, quarry.NoteEdit{Operation: quarry.NoteAppend, Content: line + "\n"}, o)
 			}
 			if err == nil {
 				fmt.Println("ack", line)

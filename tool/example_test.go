@@ -35,6 +35,6 @@ func Example() {
 	}
 	fmt.Println(result.Text)
 	// Output:
-	// {"name":"greet","description":"Greets someone by name.","input_schema":{"type":"object","properties":{"name":{"type":"string","description":"Whom to greet"}},"required":["name"],"additionalProperties":false}}
+	// {"name":"greet","description":"Greets someone by name.","input_schema":{"type":"object","properties":{"name":{"type":"string","description":"Whom to greet"}},"required":["name"]}}
 	// Hello, Ada!
 }

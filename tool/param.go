@@ -43,7 +43,9 @@ type Param struct {
 // Limit returns a pointer for Min and Max.
 func Limit(n int) *int { return &n }
 
-// InputSchema is the JSON schema of the tool's arguments.
+// InputSchema is the JSON schema of the tool's arguments. Models read it at every
+// turn, so it leaves out what a call would be told anyway: that unknown keys are
+// refused, and that a number without an upper bound starts at 0 or 1.
 func (t *Tool) InputSchema() json.RawMessage {
 	b, err := json.Marshal(objectSchema(t.Params))
 	if err != nil {
@@ -96,8 +98,11 @@ func (p properties) MarshalJSON() ([]byte, error) {
 }
 
 func objectSchema(params []Param) schema {
-	no := false
-	s := schema{Type: "object", Additional: &no, Properties: properties{}}
+	s := schema{Type: "object", Properties: properties{}}
+	if len(params) == 0 {
+		no := false
+		s.Additional = &no
+	}
 	for _, p := range params {
 		s.Properties = append(s.Properties, property{p.Name, p.schema()})
 		if p.Required {
@@ -120,12 +125,15 @@ func (p *Param) schema() schema {
 		s.Items = &schema{Type: "string"}
 	case Integer:
 		s.Minimum, s.Maximum = p.Min, p.Max
-		if p.Clamp {
+		if p.Clamp || p.Max == nil {
 			s.Minimum, s.Maximum = nil, nil // any number is accepted
 		}
 	case String:
 		s.Enum = p.Enum
-		s.MinLength, s.MaxLength = p.Min, p.Max
+		s.MaxLength = p.Max
+		if p.Min != nil && *p.Min > 1 { // an empty one is refused anyway
+			s.MinLength = p.Min
+		}
 	}
 	return s
 }

@@ -98,6 +98,9 @@ func (e *Error) Text() string {
 	return "Error: " + e.Message + "\n" + e.Hint
 }
 
+// ErrorSchema is the JSON schema of an error result's structure.
+const ErrorSchema = `{"type":"object","properties":{"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},"required":["code","message"]}},"required":["error"]}`
+
 // Errorf makes an Error without a hint.
 func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}

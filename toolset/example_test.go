@@ -52,7 +52,7 @@ func Example() {
 	// Output:
 	// file_search
 	// get_file_info
-	// {"name":"get_file_info","description":"Size and dates of a file or folder, without reading it.","input_schema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}}
+	// {"name":"get_file_info","description":"Size and dates of a file or folder.","input_schema":{"type":"object","properties":{"path":{"type":"string","description":"File or folder"}},"required":["path"]}}
 	// false
 	// Found 1 match for "MAIN()":
 	//

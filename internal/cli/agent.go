@@ -144,26 +144,50 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 
 func newTools(s Streams) *cobra.Command {
 	a := &agent{changer: changer{s: s}}
+	tokens := false
 	cmd := command("tools", "List the tools agents get",
 		`List the tools of a profile as an agent sees them: over MCP, through quarry
 call, or embedded in a Go program.`,
 		`  quarry tools
   quarry tools --profile vault
-  quarry tools --json`,
+  quarry tools --json
+  quarry tools --tokens`,
 		cobra.NoArgs, func(*cobra.Command, []string) error {
 			r, err := a.registry(nil)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.encode(profile.Definitions(r))
+			switch {
+			case tokens:
+				return a.tokens(r)
+			case a.json:
+				return a.encode(profile.Definitions(r, a.data || profile.InJSON(a.profile)))
 			}
 			return a.print(toolList(r))
 		})
 	cmd.Flags().SortFlags = false
 	a.toolFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&a.json, "json", false, "write the definitions as JSON")
+	cmd.Flags().BoolVar(&a.data, "structured", false, "with what the tools answer, as quarry mcp --structured\nserves them")
+	cmd.Flags().BoolVar(&tokens, "tokens", false, "estimate what the definitions take of a model's memory")
 	return cmd
+}
+
+// tokens prints the cost of each definition, and of all.
+func (a *agent) tokens(r *tool.Registry) error {
+	each, total, err := profile.Costs(r, a.data || profile.InJSON(a.profile))
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.encode(map[string]any{"tools": each, "total": total})
+	}
+	var b strings.Builder
+	for _, c := range each {
+		fmt.Fprintf(&b, "%5d  %s\n", c.Tokens, c.Tool)
+	}
+	fmt.Fprintf(&b, "%5d  all, at 4 bytes a token\n", total)
+	return a.print(b.String())
 }
 
 // toolList describes tools for people.

@@ -120,10 +120,10 @@ func (s *Server) definition(t *tool.Tool) (*mcp.Tool, error) {
 	no, destructive := false, t.Hints.Destructive
 	d := &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
-		Annotations: &mcp.ToolAnnotations{
-			Title: t.Title, ReadOnlyHint: t.Hints.ReadOnly, DestructiveHint: &destructive,
-			IdempotentHint: t.Hints.Idempotent, OpenWorldHint: &no,
-		},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: t.Hints.ReadOnly, IdempotentHint: t.Hints.Idempotent, OpenWorldHint: &no},
+	}
+	if !t.Hints.ReadOnly { // the hint has no meaning otherwise, and takes room in every conversation
+		d.Annotations.DestructiveHint = &destructive
 	}
 	if t.OutputSchema == nil {
 		return d, nil
@@ -137,9 +137,6 @@ func (s *Server) definition(t *tool.Tool) (*mcp.Tool, error) {
 	}
 	return d, nil
 }
-
-// errorSchema is the schema of an error's structure.
-const errorSchema = `{"type":"object","properties":{"error":{"type":"object","properties":{"code":{"type":"string"},"message":{"type":"string"},"hint":{"type":"string"}},"required":["code","message"]}},"required":["error"]}`
 
 // orError makes a schema that an error result satisfies too. Clients differ:
 // the TypeScript SDK checks the structure of error results like any other, so
@@ -166,7 +163,7 @@ func orError(schema json.RawMessage) (json.RawMessage, error) {
 		}
 		schema = rest
 	}
-	either, err := json.Marshal([]json.RawMessage{schema, json.RawMessage(errorSchema)})
+	either, err := json.Marshal([]json.RawMessage{schema, json.RawMessage(tool.ErrorSchema)})
 	if err != nil {
 		return nil, err
 	}

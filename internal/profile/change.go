@@ -69,19 +69,19 @@ func changeData(change *quarry.Change) *quarry.Change {
 func editFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "edit_file", Title: "Edit a file",
-		Description: "Change part of a text file: either old_text and new_text (literal), or one line operation. " +
-			"Every other byte stays. To replace a whole file use write_file.",
+		Description: e.words("Edit a text file: replace old_text, or do one line operation.", "Make targeted edits to files using search/replace or line-based operations."),
 		Params: join([]tool.Param{
-			required("path", ""),
-			str("old_text", "Text to find, exactly as in the file"),
-			str("new_text", "Text to put in its place"),
-			boolean("replace_all", "Replace every occurrence, not only the first"),
-			integer("insert_after_line", "Insert content behind this line; 0 is the beginning", 0),
-			integer("insert_before_line", "Insert content in front of this line", 1),
-			{Name: "delete_lines", Kind: tool.Object, Description: "Lines to delete, both included", Fields: []tool.Param{
-				need(integer("start", "", 1)), need(integer("end", "", 1)),
+			required("path", e.words("File", "File path")),
+			str("old_text", e.words("Exact text to replace", "Text to search for and replace")),
+			str("new_text", e.words("Its replacement", "Text to replace old_text with")),
+			boolean("replace_all", e.words("Replace all, not only the first", "Replace all occurrences (default: false, first only)")),
+			integer("insert_after_line", e.words("Insert content after this line; 0 is the top", "Line number after which to insert (0 = beginning)"), 0),
+			integer("insert_before_line", e.words("Insert content before this line", "Line number before which to insert (1-indexed)"), 1),
+			{Name: "delete_lines", Kind: tool.Object, Description: e.words("Lines to delete", "Line range to delete"), Fields: []tool.Param{
+				need(integer("start", e.words("First line", "First line to delete (1-indexed)"), 1)),
+				need(integer("end", e.words("Last line", "Last line to delete (1-indexed, inclusive)"), 1)),
 			}},
-			str("content", "Lines to insert"),
+			str("content", e.words("Text to insert", "Content to insert (required for insert operations)")),
 		}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, edit)
@@ -192,8 +192,10 @@ func (c *call) remaining(a *answer, change *quarry.Change) {
 func writeFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "write_file", Title: "Write a file",
-		Description:  "Create a file with this content, or overwrite one. Folders are made as needed. For small changes use edit_file.",
-		Params:       join([]tool.Param{required("path", ""), text("content", "")}, e.optional(paramVersion, paramDryRun)),
+		Description: e.words("Create or overwrite a file.", "Write content to a file, creating it if it doesn't exist or overwriting if it does."),
+		Params: join([]tool.Param{
+			required("path", e.words("File", "File path")), text("content", e.words("Its whole text", "Content to write")),
+		}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true, Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		path, err := c.newPath(ctx, "path")
@@ -241,8 +243,8 @@ func (c *call) isFolder(ctx context.Context, path string) bool {
 func createFolder(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "create_folder", Title: "Create a folder",
-		Description:  "Create a folder and those above it. write_file and create_note make folders by themselves.",
-		Params:       []tool.Param{text("path", "")},
+		Description:  e.words("Create a folder and its parents.", "Create folders in the vault, including nested folder structures."),
+		Params:       []tool.Param{text("path", e.words("Folder", "Folder path to create"))},
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		folder := c.path(ctx, "path")
@@ -262,14 +264,15 @@ func createFolder(e *env) *tool.Tool {
 	})
 }
 
-var paramLinks = boolean("update_links", "Rewrite links to it; default as the vault's settings say")
+var paramLinks = boolean("update_links", "Rewrite links to it")
 
 func moveFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "move_file", Title: "Move or rename",
-		Description: "Move or rename a file or folder. Never overwrites.",
+		Description: e.words("Move or rename a file or folder. Never overwrites.", "Move or rename files and folders within the vault."),
 		Params: join([]tool.Param{
-			required("source", ""), required("destination", "Its new path"),
+			required("source", e.words("File or folder", "Path to the file or folder to move")),
+			required("destination", e.words("New path, or folder/", "New path for the file or folder")),
 		}, e.optional(paramLinks, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
@@ -340,9 +343,9 @@ func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/"
 
 func deleteFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
-		Name: "delete_file", Title: "Delete a file or folder",
-		Description:  "Delete a file, or a folder with everything in it: to the trash, unless the settings say otherwise.",
-		Params:       join([]tool.Param{required("path", "")}, e.optional(paramVersion, paramDryRun)),
+		Name: "delete_file", Title: "Delete",
+		Description:  e.words("Delete a file or folder, to the trash.", "Soft-delete files or folders to Obsidian's trash. Respects user's trash settings."),
+		Params:       join([]tool.Param{required("path", e.words("File or folder", "Path to the file or folder to delete"))}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		path, err := c.givenPath(ctx, "path")

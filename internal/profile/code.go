@@ -36,13 +36,12 @@ const codeSchema = `{"type":"object","properties":{"results":{"type":"array","it
 
 func searchCode(e *env) *tool.Tool {
 	return e.make(tool.Tool{
-		Name: "search_code", Title: "Search code by words",
-		Description: "Rank pieces of code and text by how well they answer some words; parts of identifiers count. " +
-			"Use it when you know what you look for, but not how it is written.",
+		Name: "search_code", Title: "Search code",
+		Description: "Rank code and text by relevance to a query of words or identifiers.",
 		Params: []tool.Param{
-			{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words, identifiers"},
-			{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50), Description: "Most results"},
-			boolean("compact", "Only paths, lines and scores, without text"),
+			{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
+			{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50), Description: "Maximum number of results"},
+			boolean("compact", "Without text"),
 		},
 		OutputSchema: schema(codeSchema), Hints: readOnly,
 	}, rankCode)

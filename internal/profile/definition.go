@@ -17,22 +17,58 @@ type Definition struct {
 }
 
 // Annotations are the hints of a tool. Nothing here reaches beyond the
-// workspace, so the world is never open.
+// workspace, so the world is never open. Destructive says nothing of a tool that
+// only reads, and is not there then.
 type Annotations struct {
-	ReadOnly    bool `json:"readOnlyHint"`
-	Destructive bool `json:"destructiveHint"`
-	Idempotent  bool `json:"idempotentHint"`
-	OpenWorld   bool `json:"openWorldHint"`
+	ReadOnly    bool  `json:"readOnlyHint"`
+	Destructive *bool `json:"destructiveHint,omitempty"`
+	Idempotent  bool  `json:"idempotentHint"`
+	OpenWorld   bool  `json:"openWorldHint"`
 }
 
-// Definitions describes the tools of a registry.
-func Definitions(r *tool.Registry) []Definition {
+// Definitions describes the tools of a registry; with structured also what they
+// answer.
+func Definitions(r *tool.Registry, structured bool) []Definition {
 	var out []Definition
 	for _, t := range r.Tools() {
-		out = append(out, Definition{
-			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(), OutputSchema: t.OutputSchema,
-			Annotations: Annotations{ReadOnly: t.Hints.ReadOnly, Destructive: t.Hints.Destructive, Idempotent: t.Hints.Idempotent},
-		})
+		d := Definition{
+			Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema(),
+			Annotations: Annotations{ReadOnly: t.Hints.ReadOnly, Idempotent: t.Hints.Idempotent},
+		}
+		if structured {
+			d.OutputSchema = t.OutputSchema
+		}
+		if !t.Hints.ReadOnly {
+			d.Annotations.Destructive = &t.Hints.Destructive
+		}
+		out = append(out, d)
 	}
 	return out
+}
+
+// Cost is what the definition of a tool takes of a model's memory.
+type Cost struct {
+	Tool   string `json:"tool"`
+	Tokens int    `json:"tokens"`
+}
+
+// tokenBytes is the size of a token: about four bytes of English and JSON.
+const tokenBytes = 4
+
+// Costs estimates the tokens of each definition, and of the whole list as
+// tools/list sends it.
+func Costs(r *tool.Registry, structured bool) (each []Cost, total int, err error) {
+	bytes := len(`{"tools":[]}`)
+	for _, d := range Definitions(r, structured) {
+		b, err := marshal(d, "")
+		if err != nil {
+			return nil, 0, err
+		}
+		if d.OutputSchema != nil { // a server lets errors satisfy it too
+			b = append(b, `{"anyOf":[,],"type":"object"}`+tool.ErrorSchema...)
+		}
+		bytes += len(b) + 1
+		each = append(each, Cost{d.Name, (len(b) + tokenBytes - 1) / tokenBytes})
+	}
+	return each, (bytes + tokenBytes - 1) / tokenBytes, nil
 }

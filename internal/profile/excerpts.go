@@ -20,15 +20,14 @@ const (
 
 func vaultSearchFiles(e *env) *tool.Tool {
 	return e.make(tool.Tool{
-		Name:  "search_files",
-		Title: "Search files",
-		Description: "Search file contents with a regular expression (JavaScript syntax). " +
-			"Returns the files with most matches first, with lines around each match. For plain words use search_notes.",
+		Name:        "search_files",
+		Title:       "Search files",
+		Description: "Search file contents using regex patterns. Returns matching file paths with excerpts showing context around matches.",
 		Params: []tool.Param{
-			need(str("pattern", "Regular expression, JavaScript syntax, case-sensitive")),
-			str("file_pattern", "Glob of the files to search, e.g. **/*.md, Projects/**; markdown files if omitted"),
-			{Name: "context_lines", Kind: tool.Integer, Default: vaultContext, Min: tool.Limit(0), Description: "Lines before and after a match"},
-			{Name: "max_results", Kind: tool.Integer, Default: vaultFiles, Min: tool.Limit(1), Description: "Most files to return"},
+			need(str("pattern", "Regex pattern to search for")),
+			str("file_pattern", "Glob pattern to filter files (e.g., `*.md`, `Projects/**`)"),
+			{Name: "context_lines", Kind: tool.Integer, Default: vaultContext, Min: tool.Limit(0), Description: "Number of lines before/after match (default: 2)"},
+			{Name: "max_results", Kind: tool.Integer, Default: vaultFiles, Min: tool.Limit(1), Description: "Maximum files to return (default: 10)"},
 		},
 		OutputSchema: schema(searchSchema), Hints: readOnly,
 	}, searchExcerpts)

@@ -13,18 +13,17 @@ import (
 const fileMatches = 50
 
 func fileSearch(e *env) *tool.Tool {
-	about := "Search the text of all files for a plain string. Use this for text in READMEs, configurations and any other files."
-	if e.union() {
-		about = "Search the text of files for a plain string, in any case by default. The quickest way to find a name or phrase."
-	}
 	return e.make(tool.Tool{
-		Name: "file_search", Title: "Search project content", Description: about,
+		Name: "file_search", Title: e.words("Search text", "Search Project Content"),
+		Description: e.words("Search file text for a plain string.",
+			"Perform a recursive text search throughout the project directory. "+
+				"Use this to find strings in READMEs, Dockerfiles, configurations, or other non-Go source files."),
 		Params: join([]tool.Param{
-			need(str("query", "Text to search for")),
-			str("path", "Folder or file to search; default the whole workspace"),
-			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: "Match in any letter case"},
-			str("include", "Glob of the files to search, e.g. *.md"),
-		}, e.optional(integer("max_results", "Most matches; default 50", 1), paramHidden, paramIgnored, paramOffset, paramCount)),
+			need(str("query", e.words("Text to find", "The text string to search for"))),
+			str("path", e.words("File or folder to search", "The directory to search in (default: project root)")),
+			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: e.words("In any letter case", "Whether to perform a case-insensitive search (default: true)")},
+			str("include", e.words("Glob of files: *.md", "Optional glob pattern to restrict files (e.g. '*.md')")),
+		}, e.optional(integer("max_results", "Maximum number of matches; default 50", 1), paramHidden, paramIgnored, paramOffset, paramCount)),
 		OutputSchema: schema(searchSchema), Hints: readOnly,
 	}, searchMatches)
 }

@@ -23,8 +23,8 @@ type logAnswer struct {
 func listChanges(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "list_changes", Title: "List changes",
-		Description:  "List the last changes made here, newest first, with the ids that undo_change takes.",
-		Params:       []tool.Param{{Name: "limit", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(100), Description: "Most changes"}},
+		Description:  "List the last changes, newest first.",
+		Params:       []tool.Param{{Name: "limit", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(100), Description: "Maximum number of changes"}},
 		OutputSchema: schema(logSchema), Hints: readOnly,
 	}, changes)
 }
@@ -83,8 +83,8 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 func undoChange(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "undo_change", Title: "Undo a change",
-		Description:  "Take back a change, all of it; the last one if no id is given. Refuses if a file has changed since. An undo can be undone.",
-		Params:       []tool.Param{str("id", "From list_changes"), paramDryRun},
+		Description:  "Undo a change, by default the last. Refuses if a file has changed since.",
+		Params:       []tool.Param{str("id", "Id from list_changes"), paramDryRun},
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		change, err := c.ws.Undo(ctx, c.String("id"), c.changing())

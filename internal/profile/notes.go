@@ -28,13 +28,13 @@ type foundNote struct {
 const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["results","total","receipt"]}`
 
 func searchNotes(e *env) *tool.Tool {
-	query := need(str("query", "Words; a note must have all of them"))
+	query := need(str("query", e.words("Words", "Search query")))
 	query.Missing = "query is required and must be a non-empty string."
 	return e.make(tool.Tool{
 		Name: "search_notes", Title: "Search notes",
-		Description: "Find markdown notes that have all the words, in any case, best first. For patterns use search_files.",
+		Description: e.words("Find markdown notes that have all words, best first.", "Search notes for text. Every word of the query must occur."),
 		Params: []tool.Param{
-			query, boolean("read_content", "Return the notes' text instead of excerpts"),
+			query, boolean("read_content", e.words("Give whole notes, not excerpts", "Return full file content (default: false)")),
 		},
 		OutputSchema: schema(notesSchema), Hints: readOnly,
 	}, findNotes)
@@ -96,11 +96,11 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 func createNote(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "create_note", Title: "Create a note",
-		Description: "Create a markdown note; never overwrites. Without a path its name comes from title, the first heading or the first line.",
+		Description: e.words("Create a markdown note. Never overwrites.", "Create new markdown notes in the vault."),
 		Params: join([]tool.Param{
-			text("content", ""),
-			str("path", "Where, .md is added"),
-			str("title", "Name, if there is no path"),
+			text("content", e.words("Its text", "Note content")),
+			str("path", e.words("Its path, .md is added; default from title or text", "Target path (optional, auto-generated if omitted)")),
+			str("title", e.words("Its name", "Note title (optional, extracted from content if omitted)")),
 		}, e.optional(paramDryRun)),
 		OutputSchema: schema(changeSchema),
 	}, func(ctx context.Context, c *call) (*answer, error) {
@@ -121,15 +121,15 @@ func createNote(e *env) *tool.Tool {
 }
 
 func modifyNote(e *env) *tool.Tool {
-	operation := need(str("operation", "append: at the end; prepend: at the top, behind front matter; replace: the first occurrence of search"))
+	operation := need(str("operation", e.words("prepend goes after front matter", "Operation type")))
 	operation.Enum = []string{"append", "prepend", "replace"}
 	return e.make(tool.Tool{
 		Name: "modify_note", Title: "Modify a note",
-		Description: "Add text at the end or the top of a note, or replace a text in it.",
+		Description: e.words("Add text to a note, or replace text in it.", "Modify existing notes with atomic read-modify-write operations."),
 		Params: join([]tool.Param{
-			required("path", ""), operation,
-			text("content", "Text to add, or to put in place of search"),
-			str("search", "Text to find, for replace"),
+			required("path", e.words("Note", "File path")), operation,
+			text("content", e.words("Text to add or put in", "Content to add/replace with")),
+			str("search", e.words("Text to replace", "Text to find (required for replace)")),
 		}, e.optional(paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, reviseNote)
@@ -180,9 +180,9 @@ func (c *call) noteError(err error, path, search string) error {
 func organizeNote(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "organize_note", Title: "Move a note",
-		Description: "Rename or move a note; .md is added where it is missing. Never overwrites.",
+		Description: e.words("Move or rename a note; .md is added. Never overwrites.", "Rename or move notes within the vault."),
 		Params: join([]tool.Param{
-			required("source", ""), required("destination", "Its new path"),
+			required("source", e.words("Note", "Current file path")), required("destination", e.words("New path", "New file path")),
 		}, e.optional(paramLinks, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, func(ctx context.Context, c *call) (*answer, error) {

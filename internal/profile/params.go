@@ -19,6 +19,15 @@ func integer(name, about string, low int) tool.Param {
 	return tool.Param{Name: name, Kind: tool.Integer, Description: about, Min: tool.Limit(low)}
 }
 
+// words are a text of the profile quarry, read by models at every turn and
+// therefore short, and the text that the documents of a strict profile give.
+func (e *env) words(quarry, document string) string {
+	if e.union() {
+		return quarry
+	}
+	return document
+}
+
 // optional are parameters only the profile quarry has.
 func (e *env) optional(params ...tool.Param) []tool.Param {
 	if !e.union() {
@@ -37,11 +46,11 @@ func join(lists ...[]tool.Param) []tool.Param {
 
 var (
 	paramHidden  = boolean("include_hidden", "Also dot files")
-	paramIgnored = boolean("include_ignored", "Also files that .gitignore excludes")
-	paramOffset  = integer("offset", "Skip this many results", 0)
-	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"capped", "exact"}, Description: "exact: count all results"}
-	paramVersion = str("expected_version", "Refuse if the file isn't this version any more")
-	paramDryRun  = boolean("dry_run", "Only show what would change")
+	paramIgnored = boolean("include_ignored", "Also ignored files")
+	paramOffset  = integer("offset", "Results to skip", 0)
+	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
+	paramVersion = str("expected_version", "Refuse other versions")
+	paramDryRun  = boolean("dry_run", "Only preview")
 )
 
 // required is a path that has to be there, in the words of the vault's tools.

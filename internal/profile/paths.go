@@ -24,21 +24,16 @@ type pathsAnswer struct {
 const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"next_offset":{"type":"integer"},` + noteSchema + `},"required":["matches","totalMatches"]}`
 
 func searchByPath(e *env) *tool.Tool {
-	about := "Find files by name or glob pattern."
 	pattern := tool.Param{
 		Name: "pattern", Kind: tool.String, Required: true, AllowEmpty: true, Max: tool.Limit(200),
-		Description: "Glob pattern, e.g. **/auth*.ts, src/**/*.md",
+		Description: e.words("Glob: auth*.ts at any depth, src/**/*.md from the top", "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')"),
 	}
 	limit := tool.Param{
 		Name: "limit", Kind: tool.Integer, Default: 20, Min: tool.Limit(1), Max: tool.Limit(100),
-		Description: "Most paths to return",
-	}
-	if e.union() {
-		about = "Find files by name, at any depth: auth*.ts, src/**/*.md, *.{js,ts}. For what is in a folder use list_files."
-		pattern.Description = "Glob; with a slash it starts at the top"
+		Description: e.words("Maximum number of paths", "Maximum results to return"),
 	}
 	return e.make(tool.Tool{
-		Name: "search_by_path", Title: "Find files by path", Description: about,
+		Name: "search_by_path", Title: "Find files", Description: "Find files by name or glob pattern",
 		Params:       join([]tool.Param{pattern, limit}, e.optional(paramHidden, paramIgnored, paramOffset)),
 		OutputSchema: schema(pathsSchema), Hints: readOnly,
 	}, findPaths)
@@ -177,12 +172,12 @@ const maxEntries = 1000
 
 func listFiles(e *env) *tool.Tool {
 	return e.make(tool.Tool{
-		Name: "list_files", Title: "List files and folders",
-		Description: "List files and folders that match a glob, newest first. Use it to see what is in a folder.",
+		Name: "list_files", Title: "List files",
+		Description: e.words("List files and folders, newest first.", "List files and folders matching a glob pattern. Returns paths sorted by modification time (most recent first)."),
 		Params: join([]tool.Param{
-			{Name: "pattern", Kind: tool.String, Default: "*", Description: "Glob below path: * its children, ** everything, **/*.md"},
-			str("path", "Folder to list; default the top"),
-			{Name: "max_results", Kind: tool.Integer, Default: 100, Min: tool.Limit(1), Description: "Most entries, up to 1000"},
+			{Name: "pattern", Kind: tool.String, Default: "*", Description: e.words("Glob below path: ** for everything", "Glob pattern to match (default: '*')")},
+			str("path", e.words("Folder", "Base path to search from (default: vault root)")),
+			{Name: "max_results", Kind: tool.Integer, Default: 100, Min: tool.Limit(1), Description: e.words("Maximum number of entries", "Maximum items to return (1-1000, default: 100)")},
 		}, e.optional(paramHidden, paramIgnored, paramOffset)),
 		OutputSchema: schema(listSchema), Hints: readOnly,
 	}, list)
@@ -265,9 +260,9 @@ const infoSchema = `{"type":"object","properties":{"path":{"type":"string"},"fol
 
 func getFileInfo(e *env) *tool.Tool {
 	return e.make(tool.Tool{
-		Name: "get_file_info", Title: "Describe a file or folder",
-		Description:  "Size and dates of a file or folder, without reading it.",
-		Params:       []tool.Param{required("path", "")},
+		Name: "get_file_info", Title: "File info",
+		Description:  e.words("Size and dates of a file or folder.", "Get metadata about a file or folder without reading its contents."),
+		Params:       []tool.Param{required("path", e.words("File or folder", "Path to the file or folder"))},
 		OutputSchema: schema(infoSchema), Hints: readOnly,
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		path, err := c.givenPath(ctx, "path")

@@ -34,11 +34,11 @@ const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"sta
 func readFile(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "read_file", Title: "Read a file",
-		Description: "Read a text file, or some of its lines, with line numbers. Shows at most 2000 lines or 100 KB at a time.",
+		Description: e.words("Read a text file with line numbers, 2000 lines or 100 KB at a time.", "Read file contents from the vault with optional line range filtering."),
 		Params: []tool.Param{
-			required("path", ""),
-			integer("start_line", "First line, from 1", 1),
-			integer("end_line", "Last line", 1),
+			required("path", e.words("File", "File path")),
+			integer("start_line", e.words("First line", "First line to read, 1-indexed"), 1),
+			integer("end_line", e.words("Last line", "Last line to read, 1-indexed"), 1),
 		},
 		OutputSchema: schema(readSchema), Hints: readOnly,
 	}, read)

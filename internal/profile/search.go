@@ -27,14 +27,15 @@ var readOnly = tool.Hints{ReadOnly: true, Idempotent: true}
 
 func rooSearchFiles(e *env) *tool.Tool {
 	return e.make(tool.Tool{
-		Name:  "search_files",
-		Title: "Search files",
-		Description: "Search the text of files below a folder with a regular expression (Rust syntax). " +
-			"Shows each match with one line before and after it.",
+		Name:        "search_files",
+		Title:       "Search files",
+		Description: "Performs recursive regular expression searches across files within a specified directory, providing contextual results.",
 		Params: []tool.Param{
-			{Name: "path", Kind: tool.String, Default: ".", Description: "Folder or file to search, relative to the workspace"},
-			need(str("regex", "Regular expression, Rust syntax")),
-			str("file_pattern", "Glob of the files to search, e.g. *.ts"),
+			{Name: "path", Kind: tool.String, Default: ".", Description: "The path of the directory to search within, relative to the project root. " +
+				"The search will be performed recursively through all subdirectories within this path."},
+			need(str("regex", "The regular expression pattern to search for. Uses Rust regex syntax.")),
+			str("file_pattern", "An optional glob pattern to filter which files are searched (e.g., *.ts, src/**/*.py, !**/node_modules/**). "+
+				"If omitted, searches all files respecting default ignores."),
 		},
 		OutputSchema: schema(searchSchema), Hints: readOnly,
 	}, searchBlocks)
@@ -42,19 +43,17 @@ func rooSearchFiles(e *env) *tool.Tool {
 
 func unionSearchFiles(e *env) *tool.Tool {
 	return e.make(tool.Tool{
-		Name:  "search_files",
-		Title: "Search files",
-		Description: "Search the text of files with a regular expression. Give regex (Rust syntax; blocks in path order) " +
-			"or pattern (JavaScript syntax, with look-around; the files with most matches first). " +
-			"For plain text use file_search, for words in any order search_code.",
+		Name:        "search_files",
+		Title:       "Search files",
+		Description: "Search file text by regular expression: give regex or pattern.",
 		Params: []tool.Param{
-			str("regex", "Rust syntax"),
-			str("pattern", "JavaScript syntax; instead of regex"),
-			str("path", "Folder or file to search"),
-			str("file_pattern", "Glob of the files to search: *.ts, src/**, !*_test.go"),
-			integer("context_lines", "Lines around a match; regex 1, pattern 2", 0),
-			integer("max_results", "Most blocks (regex, 300) or files (pattern, 10)", 1),
-			boolean("ignore_case", ""),
+			str("regex", "Rust syntax; blocks in path order"),
+			str("pattern", "JavaScript syntax; files with most matches first"),
+			str("path", "File or folder to search"),
+			str("file_pattern", "Glob of files: *.ts, src/**, !*_test.go"),
+			integer("context_lines", "Lines of context; default 1 or 2", 0),
+			integer("max_results", "Maximum number of blocks (300) or, with pattern, files (10)", 1),
+			boolean("ignore_case", "In any letter case"),
 			paramHidden, paramIgnored, paramOffset, paramCount,
 		},
 		OutputSchema: schema(searchSchema), Hints: readOnly,

@@ -32,7 +32,7 @@ const statusSchema = `{"type":"object","properties":{"status":{"enum":["ready","
 func getIndexStatus(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "get_index_status", Title: "Index status",
-		Description:  "How the search index is doing. Searches are right without one, only slower.",
+		Description:  "State of the search index.",
 		OutputSchema: schema(statusSchema), Hints: readOnly,
 	}, indexStatus)
 }
