@@ -47,6 +47,9 @@ func TestToolsList(t *testing.T) {
 		}
 		hints := fmt.Sprintf(`{"destructiveHint":%v,"idempotentHint":%v,"openWorldHint":false,"readOnlyHint":%v`,
 			want.Hints.Destructive, want.Hints.Idempotent, want.Hints.ReadOnly)
+		if want.Hints.ReadOnly { // which destroys nothing
+			hints = strings.Replace(hints, `"destructiveHint":false,`, "", 1)
+		}
 		if !strings.HasPrefix(string(tl.Annotations), hints) {
 			t.Errorf("%s: annotations %s, want %s", tl.Name, tl.Annotations, hints)
 		}

@@ -32,6 +32,15 @@ func (e *env) limits() render.Limits {
 
 const receiptRoom = 1 << 10
 
+// limitsUnless are the limits of an answer, and none where a strict profile was
+// asked for a number of results: it has no offset to ask for the rest by.
+func (c *call) limitsUnless(number string) render.Limits {
+	if !c.union() && c.Given(number) {
+		return render.Limits{}
+	}
+	return c.limits()
+}
+
 // call is one call of a tool.
 type call struct {
 	*env

@@ -163,7 +163,7 @@ func (c *call) editError(ctx context.Context, err error, path string) error {
 	case quarry.CodeOf(err) == quarry.NotFound:
 		hint := c.missing(ctx, path)
 		if hint == c.lookAround() {
-			hint = "Paths of changes are exact. To make a new file use write_file."
+			hint = strings.TrimSpace("Paths of changes are exact. " + c.hint("write_file", "To make a new file use write_file."))
 		}
 		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: hint}
 	case quarry.CodeOf(err) == quarry.InvalidArgument && c.isFolder(ctx, path):
@@ -232,7 +232,7 @@ func (c *call) writeError(ctx context.Context, err error, path string) error {
 
 // folderError refuses a folder where a file is needed.
 func (c *call) folderError(path string) error {
-	return &tool.Error{Code: tool.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: "Use list_files to see what is in it."}
+	return &tool.Error{Code: tool.InvalidArgument, Message: quoted(path) + " is a folder, not a file", Hint: c.hint("list_files", "Use list_files to see what is in it.")}
 }
 
 func (c *call) isFolder(ctx context.Context, path string) bool {
@@ -324,7 +324,7 @@ func (c *call) moveError(ctx context.Context, err error, from string, note bool)
 	path := quoted(which.Path)
 	switch code := quarry.CodeOf(err); {
 	case code == quarry.NotFound && which.Source && note:
-		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + path, Hint: "Find notes with search_notes."}
+		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + path, Hint: c.hint("search_notes", "Find notes with search_notes.")}
 	case code == quarry.NotFound && which.Source:
 		return &tool.Error{Code: tool.NotFound, Message: "Source not found: " + path, Hint: c.missing(ctx, from)}
 	case code == quarry.AlreadyExists && note:

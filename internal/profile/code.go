@@ -68,7 +68,7 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 		chunk := codeResult(&r.Chunks[i], words, c.Bool("compact"))
 		if text, err := marshal(chunk, "  "); err == nil {
 			// Two levels of indentation, eight lines.
-			if size += len(text) + 40; size > c.limits().Budget && i > 0 {
+			if size += len(text) + 40; c.limitsUnless("top_k").Full(size) && i > 0 {
 				break
 			}
 		}

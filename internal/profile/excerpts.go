@@ -76,13 +76,16 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	}
 	text := fmt.Appendf(nil, "Found %s matching file(s):", total)
 	text, shown := render.Excerpts(text, files, vaultExcerpts, c.limits())
-	cut := ""
+	cut, by := "", byLimit
+	if shown.Results < len(page) {
+		by = byBudget
+	}
 	if offset+shown.Results < total.N {
-		text = fmt.Appendf(text, "\n\nShowing %s of %s matching files. Use a more specific pattern or a larger max_results.", showing(offset, shown.Results), total)
+		text = fmt.Appendf(text, "\n\nShowing %s of %s matching files%s", showing(offset, shown.Results), total, c.advice(by, "a more specific pattern", limit < maxFiles))
 		cut = "files"
 	}
 	data := newSearchAnswer(&shown, total, render.BlockLine)
-	a := &answer{text: text, data: data, receipt: c.page("files", offset, shown.Results, total)}
+	a := &answer{text: text, data: data, receipt: c.page("files", offset, shown.Results, total, by, "max_results", cut != "")}
 	if n := hidden(files, &shown); n > 0 {
 		a.receipt = append(a.receipt, render.Plural(n, "matching line", "matching lines")+" of these files not shown")
 		cut = "excerpts"

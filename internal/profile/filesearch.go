@@ -64,12 +64,16 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 		text = fmt.Appendf(text, "\n\nShowing %s of %s matches. Narrow the query, path or include.", showing(offset, shown.Results), total)
 		cut = "results"
 	}
+	by := byLimit
+	if shown.Results < limit {
+		by = byBudget
+	}
 	data := newSearchAnswer(&shown, total, render.MatchLine)
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	if more {
 		data.NextOffset = offset + shown.Results
 	}
-	a.text, a.data, a.receipt = text, data, c.page("matches", offset, shown.Results, total)
+	a.text, a.data, a.receipt = text, data, c.page("matches", offset, shown.Results, total, by, "max_results", more)
 	c.finishSearch(a, &r.Summary, &shown)
 	return a, nil
 }

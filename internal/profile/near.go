@@ -3,6 +3,7 @@ package profile
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -22,6 +23,11 @@ func (c *call) missing(ctx context.Context, given string) string {
 	if bare := bareName(given); bare != given {
 		if info, err := c.ws.Stat(ctx, bare); err == nil {
 			return "There is " + quoted(info.Path) + "; give the path alone."
+		}
+	}
+	if plain, err := url.PathUnescape(bareName(given)); err == nil && plain != bareName(given) {
+		if info, err := c.ws.Stat(ctx, plain); err == nil {
+			return "There is " + quoted(info.Path) + ": write the path without percent-encoding."
 		}
 	}
 	if s := c.sameName(ctx, baseName(bareName(given))); s != "" {

@@ -81,7 +81,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		a.receipt = append(a.receipt, "all notes shown")
 	}
 	if short > 0 {
-		text = fmt.Appendf(text, "\n\n%s shown as excerpts for want of room. Use read_file for the text.", render.Plural(short, "note is", "notes are"))
+		text = fmt.Appendf(text, "\n\n%s shown as excerpts for want of room.%s", render.Plural(short, "note is", "notes are"), c.hint("read_file", " Use read_file for the text."))
 		cut = "bytes"
 	}
 	if s := skipped(&r.Summary); s != "" {
@@ -172,7 +172,7 @@ func (c *call) noteError(err error, path, search string) error {
 		return textMissing(err, search, path)
 	}
 	if quarry.CodeOf(err) == quarry.NotFound {
-		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + quoted(path), Hint: "Find notes with search_notes, or make one with create_note."}
+		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + quoted(path), Hint: c.hint("search_notes", "Find notes with search_notes, or make one with create_note.")}
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		if encoded := render.EncodedName(name); encoded != "" {
 			name = encoded
 		}
-		if size += len(name) + 8; size > c.limits().Budget && len(data.Matches) > 0 {
+		if size += len(name) + 8; c.limitsUnless("limit").Full(size) && len(data.Matches) > 0 {
 			break
 		}
 		data.Matches = append(data.Matches, name)
@@ -94,7 +94,11 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		a.receipt = c.zeroPaths(ctx, q)
 		return a, nil
 	}
-	a.receipt = c.page("paths", q.Offset, len(data.Matches), render.Total{N: data.Total})
+	by := byLimit
+	if len(data.Matches) < len(r.Entries) {
+		by = byBudget
+	}
+	a.receipt = c.page("paths", q.Offset, len(data.Matches), render.Total{N: data.Total}, by, "limit", false)
 	return a, nil
 }
 
@@ -198,7 +202,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 			return nil, err
 		}
 		if !info.Folder {
-			return nil, &tool.Error{Code: tool.InvalidArgument, Message: "Path is not a folder: " + quoted(path), Hint: "Use get_file_info or read_file for a file."}
+			return nil, &tool.Error{Code: tool.InvalidArgument, Message: "Path is not a folder: " + quoted(path), Hint: c.hint("read_file", "Use get_file_info or read_file for a file.")}
 		}
 		base = info.Path
 	}
@@ -230,10 +234,13 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		return a, nil
 	}
 	text := fmt.Appendf(nil, "Found %d item(s):\n", r.Total)
-	text, n := render.Entries(text, r.Entries, c.o.Zone, c.limits())
-	cut := ""
+	text, n := render.Entries(text, r.Entries, c.o.Zone, c.limitsUnless("max_results"))
+	cut, by := "", byLimit
+	if n < len(r.Entries) {
+		by = byBudget
+	}
 	if q.Offset+n < r.Total {
-		text = fmt.Appendf(text, "\n\nShowing %s of %d items. Use a narrower pattern or a larger max_results.", showing(q.Offset, n), r.Total)
+		text = fmt.Appendf(text, "\n\nShowing %s of %d items%s", showing(q.Offset, n), r.Total, c.advice(by, "a narrower pattern", q.Limit < maxEntries))
 		cut, data.NextOffset = "entries", q.Offset+n
 	}
 	for _, e := range r.Entries[:n] {
@@ -244,7 +251,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 	}
 	r.Stopped = ""
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
-	return &answer{text: text, data: data, receipt: c.page("items", q.Offset, n, render.Total{N: r.Total})}, nil
+	return &answer{text: text, data: data, receipt: c.page("items", q.Offset, n, render.Total{N: r.Total}, by, "max_results", cut != "")}, nil
 }
 
 // infoAnswer is the answer of get_file_info.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -123,6 +124,14 @@ func (e *env) lookAround() string {
 	return ""
 }
 
+// hint is advice to use a tool, where there is one.
+func (e *env) hint(tool, text string) string {
+	if e.has(tool) {
+		return text
+	}
+	return ""
+}
+
 func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
 
 // maxShown is what an error shows of a path, in characters: enough for real
@@ -137,6 +146,9 @@ func (c *call) badPath(e *tool.Error, path *quarry.PathError, code quarry.Code) 
 	case quarry.OutsideRoot:
 		e.Message = "Access denied: " + name + " is outside the workspace"
 		e.Hint = "Write the path relative to the top of the workspace."
+		if strings.HasPrefix(path.Path, "/") {
+			e.Hint = "Write the path relative to the top of the workspace, without the slash in front."
+		}
 	case quarry.AmbiguousPath:
 		e.Message = "Several paths match " + name + ": " + strings.Join(names(path.Matches), ", ")
 		e.Hint = "Write the path exactly as it is."
@@ -195,15 +207,23 @@ func (c *call) badPattern(e *tool.Error, p *match.Error) {
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
 	case strings.Contains(p.Hint, "JavaScript") && c.union():
 		e.Hint += " Pass it as pattern instead of regex."
+	case strings.Contains(p.Hint, "JavaScript") && c.is("roo"): // which has no other syntax
+		e.Hint = "Rust syntax has no look-around and no backreferences: search for a simpler pattern."
 	case looksLikeGlob(pattern):
-		e.Hint = "This looks like a glob. Use file_pattern to choose the files that are searched, or search_by_path to find files by name."
+		e.Hint = "This looks like a glob. Use file_pattern to choose the files that are searched"
+		if c.has("search_by_path") {
+			e.Hint += ", or search_by_path to find files by name"
+		}
+		e.Hint += "."
 	}
 }
 
-// looksLikeGlob reports what people write to name files: *.ts, src/**/*.go.
+// globs are what people write to name files: *.ts, **/x, src/*.go.
+var globs = regexp.MustCompile(`^(\*\.\w|\*\*/|!?[\w.*-]+(/[\w.*-]+)+$)`)
+
+// looksLikeGlob reports a pattern that names files rather than text.
 func looksLikeGlob(s string) bool {
-	return strings.HasPrefix(s, "*") || strings.Contains(s, "**") ||
-		strings.ContainsAny(s, "*?") && strings.Contains(s, "/") && !strings.ContainsAny(s, `\()|^$+`)
+	return strings.Contains(s, "*") && globs.MatchString(s) && !strings.ContainsAny(s, ` =;\()|^$+`)
 }
 
 func clip(s string, n int) string {

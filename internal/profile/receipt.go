@@ -23,17 +23,54 @@ func skipped(s *quarry.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
-// page words which results are shown, and the next call when there are more.
-func (c *call) page(what string, offset, shown int, total render.Total) []string {
+// cut is what ended an answer before its end.
+type cut string
+
+const (
+	byBudget cut = "bytes"   // the text is as long as it may be
+	byLimit  cut = "results" // as many as were asked for
+)
+
+// why names a cut, for the receipt. The body says how much is shown.
+func (c *call) why(by cut, limit string) string {
+	if by == byBudget {
+		return "cut at " + c.budget()
+	}
+	return "cut by " + limit
+}
+
+// advice ends the sentence that says how much of an answer is shown, with what
+// would show more.
+func (c *call) advice(by cut, narrower string, larger bool) string {
+	switch {
+	case by == byBudget:
+		return ", as many as fit in " + c.budget() + ". Use " + narrower + "."
+	case larger:
+		return ". Use " + narrower + " or a larger max_results."
+	}
+	return ". Use " + narrower + "."
+}
+
+// budget is the bound of an answer's text, in words.
+func (e *env) budget() string { return itoa(max(e.o.Budget>>10, 1)) + " KB" }
+
+// page words which results are shown, what cut them, and the next call when there
+// are more. limit is the parameter that bounds them; said says that the body has
+// told how many of how many are shown.
+func (c *call) page(what string, offset, shown int, total render.Total, by cut, limit string, said bool) []string {
 	if offset == 0 && shown == total.N && !total.More {
 		return []string{"all " + what + " shown"}
 	}
 	if shown == 0 {
 		return []string{fmt.Sprintf("offset %d is past the last of %s %s", offset, total, what)}
 	}
-	parts := []string{fmt.Sprintf("%s %d-%d of %s", what, offset+1, offset+shown, total)}
-	if offset+shown < total.N || total.More && !c.last {
-		parts = append(parts, "next: "+c.next(offset+shown))
+	var parts []string
+	more := offset+shown < total.N || total.More && !c.last
+	if !said || !more {
+		parts = append(parts, fmt.Sprintf("%s %d-%d of %s", what, offset+1, offset+shown, total))
+	}
+	if more {
+		parts = append(parts, c.why(by, limit), "next: "+c.next(offset+shown))
 	}
 	return parts
 }

@@ -178,7 +178,11 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 		a.receipt = c.zeroIfUnion(ctx, q, &r.Summary, "file_pattern")
 		return a, nil
 	}
-	a.receipt = c.page("results", offset, shown.Results, total)
+	by := byLimit
+	if shown.Results < limit {
+		by = byBudget
+	}
+	a.receipt = c.page("results", offset, shown.Results, total, by, "max_results", cut != "")
 	if offset+shown.Results < total.N || total.More && !c.last {
 		data.NextOffset = offset + shown.Results
 	}
@@ -188,7 +192,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 
 // finishSearch adds to a receipt what was cut and what was not searched.
 func (c *call) finishSearch(a *answer, s *quarry.Summary, shown *render.Shown) {
-	if shown.CutPath != "" {
+	if shown.CutPath != "" && c.has("read_file") {
 		a.receipt = append(a.receipt, fmt.Sprintf("the last result goes on: read_file {\"path\":%q,\"start_line\":%d}", shown.CutPath, shown.CutLine))
 	}
 	if s.Stopped == "" {

@@ -25,7 +25,8 @@ type Limits struct {
 	Line   int // characters of one line
 }
 
-func (l Limits) full(n int) bool { return l.Budget > 0 && n > l.Budget }
+// Full reports a text that is longer than allowed.
+func (l Limits) Full(n int) bool { return l.Budget > 0 && n > l.Budget }
 
 // BlockLine is the longest line of a block, by default.
 const BlockLine = 500
@@ -115,7 +116,7 @@ func appendBlock(dst []byte, lines []quarry.Line, lim Limits) ([]byte, int) {
 	for i := range lines {
 		mark := len(dst)
 		dst = appendBlockLine(dst, &lines[i], lim.Line)
-		if lim.full(len(dst)) {
+		if lim.Full(len(dst)) {
 			return dst[:mark], i
 		}
 	}

@@ -23,7 +23,7 @@ func Entries(dst []byte, list []quarry.Entry, zone *time.Location, lim Limits) (
 			dst = e.ModTime.In(zone).AppendFormat(dst, time.DateOnly)
 			dst = append(dst, ')')
 		}
-		if lim.full(len(dst)) {
+		if lim.Full(len(dst)) {
 			return dst[:mark], i
 		}
 	}

@@ -30,7 +30,7 @@ func Excerpts(dst []byte, files []quarry.File, most int, lim Limits) ([]byte, Sh
 			for ; at < end; at++ {
 				size := len(dst)
 				dst = appendExcerptLine(dst, &f.Lines[at], lim.Line)
-				if !lim.full(len(dst)) {
+				if !lim.Full(len(dst)) {
 					continue
 				}
 				if shown.Results > 0 {
@@ -97,7 +97,7 @@ func Matches(dst []byte, files []quarry.File, lim Limits) ([]byte, Shown) {
 			dst = strconv.AppendInt(dst, int64(f.Lines[j].Number), 10)
 			dst = append(dst, "`: "...)
 			dst = appendWindow(dst, cut(trimmed(&f.Lines[j]), bytes.TrimSpace(f.Lines[j].Text), lim.Line))
-			if lim.full(len(dst)) {
+			if lim.Full(len(dst)) {
 				return dst[:mark], shown
 			}
 			shown.add(f, 0, j+1)

@@ -21,7 +21,7 @@ func Notes(dst []byte, notes []quarry.Note, content bool, lim Limits) (out []byt
 			if n.ContentCut {
 				dst = append(dst, "\n[Content truncated...]"...)
 			}
-			if lim.full(len(dst)) {
+			if lim.Full(len(dst)) {
 				dst = dst[:head]
 				short++
 			}
@@ -29,7 +29,7 @@ func Notes(dst []byte, notes []quarry.Note, content bool, lim Limits) (out []byt
 		if len(dst) == head {
 			dst = appendQuotes(dst, n.Excerpts)
 		}
-		if lim.full(len(dst)) {
+		if lim.Full(len(dst)) {
 			return dst[:mark], i, short
 		}
 	}

@@ -63,7 +63,7 @@ func Closest(d *textfile.Document, old string) *Near {
 			best = &Near{Start: start, End: end, Similarity: sim}
 		}
 	}
-	if best == nil || bestScore < 0.6 || len(want.runes) < 4 && bestScore < 1 {
+	if best == nil || bestScore < 0.6 || utf8.RuneCountInString(strings.TrimSpace(given)) < 4 && bestScore < 1 {
 		return nil
 	}
 	best.doc, best.given = d, given
