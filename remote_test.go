@@ -297,7 +297,7 @@ func checkPartial(t *testing.T, r *quarry.Result, dead string) {
 	}
 	named := false
 	for _, k := range r.Skipped {
-		named = named || k.Path == dead && strings.Contains(k.Detail, dead)
+		named = named || k.Path == dead && k.Server
 	}
 	if !named {
 		t.Errorf("%s is not named: %+v", dead, r.Skipped)

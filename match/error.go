@@ -17,6 +17,9 @@ type Error struct {
 	Length  int    // in bytes; 0 when it is a point
 	Reason  string // lower case, no full stop
 	Hint    string // a sentence, or ""
+	// ECMAScript says that the ECMAScript syntax has what the pattern needs,
+	// Multiline that the multiline mode does.
+	ECMAScript, Multiline bool
 }
 
 func (e *Error) Error() string {
@@ -49,7 +52,7 @@ func wrapError(expr string, err error) error {
 	if !errors.As(err, &se) {
 		return &Error{Pattern: expr, Reason: err.Error()}
 	}
-	e := &Error{Pattern: expr, Offset: se.Offset, Length: se.Length, Reason: se.Reason, Hint: se.Hint}
+	e := &Error{Pattern: expr, Offset: se.Offset, Length: se.Length, Reason: se.Reason, Hint: se.Hint, ECMAScript: se.ECMAScript}
 	if e.Hint == "" && looksLikeGlob(expr) {
 		e.Hint = "This looks like a glob for file names. To search text in such files give the glob as the file filter and a regular expression here."
 	}

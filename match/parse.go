@@ -31,6 +31,8 @@ func parseAll(exprs []string, opts Options) (*source, error) {
 					Offset:  lineFeedOffset(expr),
 					Reason:  "the pattern contains a line feed, which no single line can match",
 					Hint:    "Search in multiline mode to match across lines.",
+
+					Multiline: true,
 				}
 			}
 		}

@@ -127,11 +127,13 @@ const (
 	Outside    Reason = "outside_root"
 )
 
-// Skip is one path that was not searched.
+// Skip is one path that was not searched, or a server that has not answered:
+// then Path is its name, and its repositories are missing from the answer.
 type Skip struct {
 	Path   string
 	Reason Reason
-	Detail string
+	Detail string // what the system or the server said; may be ""
+	Server bool
 }
 
 // Stats tell how an answer came about.

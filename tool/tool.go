@@ -207,6 +207,21 @@ func (r *Registry) Lookup(name string) *Tool { return r.byName[name] }
 // failure that is the caller's and not the model's.
 var ErrUnknown = errors.New("unknown tool")
 
+// UnknownError is ErrUnknown with the name that was called and the nearest one
+// there is, "" if none is near.
+type UnknownError struct{ Name, Near string }
+
+func (e *UnknownError) Error() string {
+	s := fmt.Sprintf("%v %q", ErrUnknown, e.Name)
+	if e.Near != "" {
+		s += "; did you mean " + e.Near + "?"
+	}
+	return s
+}
+
+// Unwrap is ErrUnknown.
+func (e *UnknownError) Unwrap() error { return ErrUnknown }
+
 // Call calls a tool by name.
 func (r *Registry) Call(ctx context.Context, name string, args json.RawMessage) (*Result, error) {
 	t := r.byName[name]
@@ -216,9 +231,9 @@ func (r *Registry) Call(ctx context.Context, name string, args json.RawMessage) 
 			names[i] = t.Name
 		}
 		if near := nearest(name, names); near != "" {
-			return nil, fmt.Errorf("%w %q; did you mean %s?", ErrUnknown, name, near)
+			return nil, &UnknownError{Name: name, Near: near}
 		}
-		return nil, fmt.Errorf("%w %q", ErrUnknown, name)
+		return nil, &UnknownError{Name: name}
 	}
 	return t.execute(ctx, args, r.Panicked), nil
 }

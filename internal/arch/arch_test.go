@@ -97,7 +97,7 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {".", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/page", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
+	"internal/cli":     {".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/page", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
 	"internal/page":    {".", "match", "search"},
 	"internal/render":  {".", "change"},
 	"internal/roots":   {".", "internal/glob", "internal/textedit"},

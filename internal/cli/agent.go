@@ -250,7 +250,7 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	res, err := r.Call(cmd.Context(), args[0], raw)
-	if errors.Is(err, tool.ErrUnknown) && !strings.HasSuffix(err.Error(), "?") {
+	if unknown := (*tool.UnknownError)(nil); errors.As(err, &unknown) && unknown.Near == "" {
 		return fmt.Errorf("%w; quarry tools lists those of a profile", err)
 	}
 	if err != nil {

@@ -46,9 +46,12 @@ func (x *examining) checkConfig() error {
 	}
 	_, err = file.Effective(x.s.getenv(), x.dir)
 	if err != nil {
-		name, _, _ := strings.Cut(err.Error(), ":")
-		x.find(finding{ID: "variable-broken", What: "A variable has a wrong value: " + err.Error() + ".",
-			Why: "Commands that use it refuse to start.", Fix: "Correct or remove it, also where your shell sets it.", Run: []string{"unset " + name}})
+		broken := finding{ID: "variable-broken", What: "A variable has a wrong value: " + err.Error() + ".",
+			Why: "Commands that use it refuse to start.", Fix: "Correct or remove it, also where your shell sets it."}
+		if v := (*config.VariableError)(nil); errors.As(err, &v) {
+			broken.Run = []string{"unset " + v.Name}
+		}
+		x.find(broken)
 	}
 	return nil
 }

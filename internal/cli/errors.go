@@ -27,10 +27,10 @@ func message(err error) string {
 	fmt.Fprintf(&b, "\n    %s\n    %s%s", line, strings.Repeat(" ", column), strings.Repeat("^", width))
 	if e.Hint != "" {
 		fmt.Fprintf(&b, "\n%s", e.Hint)
-		if strings.Contains(e.Hint, "JavaScript") {
+		if e.ECMAScript {
 			b.WriteString("\nHere: quarry search --syntax javascript")
 		}
-		if strings.Contains(e.Hint, "multiline") {
+		if e.Multiline {
 			b.WriteString("\nHere: quarry search -U")
 		}
 	}

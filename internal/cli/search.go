@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
 )
@@ -198,8 +199,7 @@ func (r *searching) target(t *target) error {
 // badQuery tells trouble with what was asked, such as a glob that can't be
 // read, from trouble with a path.
 func badQuery(err error) bool {
-	var pattern *match.Error
-	return errors.As(err, &pattern) || strings.HasPrefix(err.Error(), "glob ")
+	return fault.CodeOf(err) == fault.InvalidPattern
 }
 
 // giveHeld writes what waited for its order: by path or by time, the oldest

@@ -187,14 +187,12 @@ func shownName(t *target, k quarry.Skip) []byte { return appendEscaped(nil, []by
 func skipError(t *target, k quarry.Skip) error {
 	detail := k.Detail
 	switch {
-	case strings.HasPrefix(detail, "server "):
-		return errors.New(detail) // about a server, not a file
+	case k.Server:
+		return fmt.Errorf("server %s: %s", k.Path, detail)
 	case k.Reason == quarry.TooLarge && detail == "":
 		detail = "too_large: a line, or with -U the file, is over 16 MB; the rest of it was not searched"
 	case detail == "":
 		detail = string(k.Reason)
 	}
-	// A folder's trouble names it once more, and what was tried.
-	detail = strings.TrimPrefix(detail, "open "+k.Path+": ")
 	return fmt.Errorf("%s: %s", shownName(t, k), detail)
 }

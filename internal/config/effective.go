@@ -74,12 +74,23 @@ func (f *File) Get(env Env, dir, path string) (Setting, error) {
 	return f.effective(env, dir, k)
 }
 
+// VariableError is an environment variable with a wrong value.
+type VariableError struct {
+	Name string
+	Err  error
+}
+
+func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap gives what is wrong with the value.
+func (e *VariableError) Unwrap() error { return e.Err }
+
 func (f *File) effective(env Env, dir string, k Key) (Setting, error) {
 	s := Setting{Key: k, Source: FromDefault}
 	if text := env(k.Variable()); text != "" {
 		v, err := k.parseText(text)
 		if err != nil {
-			return s, fmt.Errorf("%s: %w", k.Variable(), err)
+			return s, &VariableError{k.Variable(), err}
 		}
 		s.Value, s.Source, s.Where = v, FromEnvironment, k.Variable()
 		return s, nil

@@ -203,9 +203,9 @@ func (c *call) badPattern(e *tool.Error, p *match.Error) {
 		e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
 	}
 	switch {
-	case strings.Contains(p.Hint, "multiline"): // no tool has that mode
+	case p.Multiline: // no tool has that mode
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
-	case strings.Contains(p.Hint, "JavaScript") && c.union():
+	case p.ECMAScript && c.union():
 		e.Hint += " Pass it as pattern instead of regex."
 	case strings.Contains(p.Hint, "JavaScript") && c.is("roo"): // which has no other syntax
 		e.Hint = "Rust syntax has no look-around and no backreferences: search for a simpler pattern."

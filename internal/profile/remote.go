@@ -28,8 +28,8 @@ func remoteParts(s *quarry.Summary) []string {
 		parts = append(parts, "remote: "+strings.Join(named, ", "))
 	}
 	for _, k := range s.Skipped {
-		if strings.HasPrefix(k.Detail, "server ") && len(parts) < 2*shownCommits {
-			parts = append(parts, "incomplete: "+k.Detail)
+		if k.Server && len(parts) < 2*shownCommits {
+			parts = append(parts, "incomplete: server "+k.Path+": "+k.Detail)
 		}
 	}
 	return parts

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"quarry/fault"
 	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
@@ -73,13 +74,25 @@ func (c *collector) failed(path string, err error) error {
 	case rootfs.NotFound:
 		return nil // it vanished: there is nothing to search
 	case rootfs.NotRegular, rootfs.NotFolder:
-		c.skip(path, search.NotRegular, err.Error())
+		c.skip(path, search.NotRegular, detailOf(err))
 	case rootfs.Protected, rootfs.OutsideRoot:
-		c.skip(path, search.Protected, err.Error())
+		c.skip(path, search.Protected, detailOf(err))
 	default:
-		c.skip(path, search.Unreadable, err.Error())
+		c.skip(path, search.Unreadable, detailOf(err))
 	}
 	return nil
+}
+
+// detailOf is what went wrong, without the path and what was tried: a Skip names
+// the path already.
+func detailOf(err error) string {
+	if e, ok := err.(*fault.PathError); ok {
+		if e.Err != nil {
+			return e.Err.Error()
+		}
+		return e.Kind.Words()
+	}
+	return err.Error()
 }
 
 func (c *collector) skip(path string, why search.Reason, detail string) {

@@ -120,7 +120,7 @@ func addReport(s *search.Summary, r *walk.Report) {
 func walkSkip(k *walk.Skip) search.Skip {
 	skip := search.Skip{Path: k.Path, Reason: search.Unreadable, Detail: k.Reason.String()}
 	if k.Err != nil {
-		skip.Detail = k.Err.Error()
+		skip.Detail = detailOf(k.Err)
 	}
 	switch k.Reason {
 	case walk.Loop:

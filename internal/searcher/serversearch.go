@@ -171,7 +171,7 @@ func (r *remoteRun) noteLost() {
 // lostServer makes an answer incomplete and names the server.
 func lostServer(s *search.Summary, name string, err error) {
 	s.SkippedCount[search.Unreadable]++
-	addSkip(s, search.Skip{Path: name, Reason: search.Unreadable, Detail: fmt.Sprintf("server %s: %v", name, err)})
+	addSkip(s, search.Skip{Path: name, Reason: search.Unreadable, Detail: err.Error(), Server: true})
 	s.Exact = false
 }
 

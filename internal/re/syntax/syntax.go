@@ -36,6 +36,8 @@ type Error struct {
 	Length  int    // in bytes, 0 when it is a point
 	Reason  string // lower case, no full stop: "unclosed group"
 	Hint    string // the next step as a sentence, "" when there is none
+	// ECMAScript says that the ECMAScript syntax has what the pattern needs.
+	ECMAScript bool
 }
 
 func (e *Error) Error() string {

@@ -13,6 +13,12 @@ func (p *parser) fail(from, to int, reason, hint string) error {
 	return &syntax.Error{Pattern: p.pattern, Offset: from, Length: max(to-from, 0), Reason: reason, Hint: hint}
 }
 
+// failECMA is fail for what the ECMAScript syntax has.
+func (p *parser) failECMA(from, to int, reason, hint string) error {
+	from, to = min(from, len(p.pattern)), min(to, len(p.pattern))
+	return &syntax.Error{Pattern: p.pattern, Offset: from, Length: max(to-from, 0), Reason: reason, Hint: hint, ECMAScript: true}
+}
+
 func (p *parser) failNest(from int) error {
 	return p.fail(from, from+1, fmt.Sprintf("nesting is deeper than %d", p.flags.NestLimit),
 		"Use fewer groups inside each other.")

@@ -184,11 +184,11 @@ func (p *parser) escape() (atom, error) {
 	switch {
 	case '0' <= c && c <= '9':
 		p.bump()
-		hint := "Use the JavaScript syntax for this pattern."
+		const reason = "backreferences aren't supported in Rust syntax"
 		if c == '0' {
-			hint = `Write \x00 to match a NUL, \x{…} for any other character by its number.`
+			return atom{}, p.fail(start, p.pos, reason, `Write \x00 to match a NUL, \x{…} for any other character by its number.`)
 		}
-		return atom{}, p.fail(start, p.pos, "backreferences aren't supported in Rust syntax", hint)
+		return atom{}, p.failECMA(start, p.pos, reason, "Use the JavaScript syntax for this pattern.")
 	case c == 'x' || c == 'u' || c == 'U':
 		return p.hex(start)
 	case c == 'p' || c == 'P':
@@ -261,7 +261,7 @@ func (p *parser) assertion(start int, c rune) (hir.Look, error) {
 	case 'Z':
 		hint = `Use \z for the end of the text.`
 	case 'k', 'g':
-		hint = "Backreferences need the JavaScript syntax."
+		return 0, p.failECMA(start, p.pos, fmt.Sprintf("unknown escape \\%c", c), "Backreferences need the JavaScript syntax.")
 	case 'K':
 		hint = "Put what to keep into a group."
 	case 'G':

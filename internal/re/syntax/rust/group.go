@@ -16,7 +16,7 @@ func (p *parser) openGroup() error {
 	p.bumpSpace()
 	for _, look := range []string{"?=", "?!", "?<=", "?<!"} {
 		if p.bumpIf(look) {
-			return p.fail(open, p.pos, "look-around isn't supported in Rust syntax",
+			return p.failECMA(open, p.pos, "look-around isn't supported in Rust syntax",
 				"Use the JavaScript syntax for this pattern, or search without the look-around and filter.")
 		}
 	}
@@ -188,7 +188,8 @@ func (p *parser) unknownFlag(open, at int, c rune) error {
 	rest := p.pattern[at:]
 	switch {
 	case strings.HasPrefix(rest, "P="), strings.HasPrefix(rest, "P>"), c == '&':
-		hint = "Backreferences and recursion need another engine; the JavaScript syntax has backreferences."
+		return p.failECMA(at, p.pos, fmt.Sprintf("unknown flag %q", string(c)),
+			"Backreferences and recursion need another engine; the JavaScript syntax has backreferences.")
 	case c == '>':
 		hint = "Matching never backtracks here: write (?:…) for an atomic group."
 	case c == '|', c == '(':
