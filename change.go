@@ -16,6 +16,7 @@ type (
 	MoveOptions       = change.MoveOptions
 	TrashReport       = change.TrashReport
 	TrashKind         = change.TrashKind
+	TrashItem         = change.Trashed
 	Cleaned           = change.Cleaned
 	PathConflict      = change.Conflict
 	TextNotFoundError = change.NotFoundError
@@ -48,18 +49,3 @@ var (
 	ErrNotTrashed = change.ErrNotTrashed
 	ErrNoState    = change.ErrNoState
 )
-
-func given(o *change.Options) change.Options {
-	if o == nil {
-		return change.Options{}
-	}
-	return *o
-}
-
-// toolOf is what a change is recorded as; "" is the method's own name.
-func toolOf(o change.Options, name string) string {
-	if o.Tool != "" {
-		return o.Tool
-	}
-	return name
-}

@@ -14,6 +14,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/notes"
 )
 
 var ctx = context.Background()
@@ -346,36 +347,48 @@ func TestRedo(t *testing.T) {
 	}
 }
 
+// modifyNote changes a note as the tools do.
+func modifyNote(ws *quarry.Workspace, path string, e notes.Edit, o *change.Options) (*change.Change, error) {
+	op, err := notes.Modify(path, e)
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		o = &change.Options{}
+	}
+	return ws.Apply(ctx, o.Set("note", op))
+}
+
 func TestNotes(t *testing.T) {
 	ws := changeable(t, map[string]string{
 		"n.md": "---\ntags: a\n---\nbody\n", "open.md": "last", "crlf.md": "a\r\n",
 	}, nil)
-	c := must(t)(ws.CreateNote(ctx, quarry.NewNote{Content: "# Meeting: plan\n"}, nil))
+	c := must(t)(ws.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Content: "# Meeting: plan\n"})}}))
 	if c.Paths[0] != "Meeting- plan.md" {
 		t.Errorf("named %q", c.Paths[0])
 	}
-	if _, err := ws.CreateNote(ctx, quarry.NewNote{Path: "n"}, nil); quarry.CodeOf(err) != quarry.AlreadyExists {
+	if _, err := ws.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Path: "n"})}}); quarry.CodeOf(err) != quarry.AlreadyExists {
 		t.Errorf("a note that exists: %v", err)
 	}
 	for _, c := range []struct {
 		path string
-		edit quarry.NoteEdit
+		edit notes.Edit
 		want string
 	}{
-		{"n.md", quarry.NoteEdit{Operation: quarry.NotePrepend, Content: "top"}, "---\ntags: a\n---\ntop\nbody\n"},
-		{"n.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "end"}, "---\ntags: a\n---\ntop\nbody\nend"},
-		{"n.md", quarry.NoteEdit{Operation: quarry.NoteReplace, Search: "body", Content: "text"}, "---\ntags: a\n---\ntop\ntext\nend"},
-		{"open.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "more"}, "last\nmore"},
-		{"open.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "\n\n## x"}, "last\nmore\n\n## x"},
-		{"crlf.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: "b\nc"}, "a\r\nb\r\nc"},
+		{"n.md", notes.Edit{Operation: notes.Prepend, Content: "top"}, "---\ntags: a\n---\ntop\nbody\n"},
+		{"n.md", notes.Edit{Operation: notes.Append, Content: "end"}, "---\ntags: a\n---\ntop\nbody\nend"},
+		{"n.md", notes.Edit{Operation: notes.Replace, Search: "body", Content: "text"}, "---\ntags: a\n---\ntop\ntext\nend"},
+		{"open.md", notes.Edit{Operation: notes.Append, Content: "more"}, "last\nmore"},
+		{"open.md", notes.Edit{Operation: notes.Append, Content: "\n\n## x"}, "last\nmore\n\n## x"},
+		{"crlf.md", notes.Edit{Operation: notes.Append, Content: "b\nc"}, "a\r\nb\r\nc"},
 	} {
-		must(t)(ws.ModifyNote(ctx, c.path, c.edit, nil))
+		must(t)(modifyNote(ws, c.path, c.edit, nil))
 		if got := content(t, ws, c.path); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.edit.Operation, c.path, got, c.want)
 		}
 	}
-	for _, e := range []quarry.NoteEdit{{Operation: "shred"}, {Operation: quarry.NoteReplace}} {
-		if _, err := ws.ModifyNote(ctx, "n.md", e, nil); quarry.CodeOf(err) != quarry.InvalidArgument {
+	for _, e := range []notes.Edit{{Operation: "shred"}, {Operation: notes.Replace}} {
+		if _, err := modifyNote(ws, "n.md", e, nil); quarry.CodeOf(err) != quarry.InvalidArgument {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
@@ -431,7 +444,7 @@ func TestConcurrentEdits(t *testing.T) {
 	for i := range workers {
 		go func() {
 			for k := range each {
-				if _, err := ws.ModifyNote(ctx, "n.md", quarry.NoteEdit{Operation: quarry.NoteAppend, Content: fmt.Sprintf("%d %d\n", i, k)}, nil); err != nil {
+				if _, err := modifyNote(ws, "n.md", notes.Edit{Operation: notes.Append, Content: fmt.Sprintf("%d %d\n", i, k)}, nil); err != nil {
 					fail <- err
 					return
 				}

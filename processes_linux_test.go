@@ -14,6 +14,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/notes"
 	regime "quarry/internal/stress"
 )
 
@@ -35,7 +36,7 @@ func TestEditorChild(t *testing.T) {
 			text, err := ws.Read(ctx, file, nil)
 			if err == nil {
 				o := &quarry.ChangeOptions{ExpectedVersion: text.Version}
-				_, err = ws.ModifyNote(ctx, file, quarry.NoteEdit{Operation: quarry.NoteAppend, Content: line + "\n"}, o)
+				_, err = modifyNote(ws, file, notes.Edit{Operation: notes.Append, Content: line + "\n"}, o)
 			}
 			if err == nil {
 				fmt.Println("ack", line)

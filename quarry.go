@@ -22,13 +22,13 @@
 package quarry
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
 	"time"
 
+	"quarry/internal/changer"
 	"quarry/internal/ignore"
 	"quarry/internal/owner"
 	"quarry/internal/rootfs"
@@ -85,15 +85,13 @@ type IgnoreFile struct {
 // Workspace is a folder to search and change.
 type Workspace struct {
 	reader
-	files    *searcher.Folder // nil if they are on servers
-	member   *owner.Member    // nil without an index
-	root     *rootfs.Root
-	workers  int
-	log      *slog.Logger
-	rules    []ignore.Set // from outside the folder
-	trash    TrashKind
-	trashDir string
-	state    *state // nil: nothing can be changed
+	files   *searcher.Folder // nil if they are on servers
+	member  *owner.Member    // nil without an index
+	root    *rootfs.Root
+	workers int
+	log     *slog.Logger
+	rules   []ignore.Set // from outside the folder
+	changer *changer.Changer
 
 	elsewhere *remote // answers instead of a folder; see OpenRemote
 }
@@ -113,7 +111,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger, trash: opts.Trash, trashDir: opts.TrashDir}
+	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger}
 	if w.workers <= 0 {
 		w.workers = runtime.GOMAXPROCS(0)
 	}
@@ -130,10 +128,8 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		w.member = owner.New(root, opts.Index.owner(w), w.files)
 	}
 	w.files.Index = w.member
-	if opts.StateDir != "" {
-		if err := w.openChanges(opts); err != nil {
-			return nil, errors.Join(err, w.Close())
-		}
+	if err := w.openChanges(opts); err != nil {
+		return nil, errors.Join(err, w.Close())
 	}
 	if opts.Index != nil {
 		if err := w.member.Join(); err != nil {
@@ -146,10 +142,12 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 // openChanges makes the workspace changeable, and settles what earlier
 // processes left half-way.
 func (w *Workspace) openChanges(opts *Options) (err error) {
-	if w.state, err = openState(opts.StateDir, opts); err != nil || opts.ReadOnly {
-		return err
-	}
-	return w.recoverChanges(context.Background())
+	w.changer, err = changer.Open(w.root, &changer.Options{
+		StateDir: opts.StateDir, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
+		Trash: opts.Trash, TrashDir: opts.TrashDir, Workers: w.workers, Logger: w.log, Layer: opts.layer,
+		Touched: func(files, trees []rootfs.Path) { w.member.Touched(files, trees) },
+	})
+	return err
 }
 
 // Close releases the workspace. Calls under way end with an error.
@@ -157,7 +155,7 @@ func (w *Workspace) Close() error {
 	if w.elsewhere != nil {
 		return w.elsewhere.Close()
 	}
-	return errors.Join(w.member.Close(), w.state.close(), w.root.Close())
+	return errors.Join(w.member.Close(), w.changer.Close(), w.root.Close())
 }
 
 // Dir is the folder's absolute path, for its owner's eyes; "" if the files are

@@ -14,6 +14,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/notes"
 	regime "quarry/internal/stress"
 )
 
@@ -125,10 +126,10 @@ func (a *actor) act(t testing.TB) (*quarry.Change, error) {
 		kind := []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone}[a.rng.IntN(3)]
 		return a.ws.Delete(ctx, a.one(a.entries(t, true)), &quarry.DeleteOptions{Trash: kind})
 	case 10:
-		return a.ws.CreateNote(ctx, quarry.NewNote{Content: "# " + a.name() + "\n" + a.text(files)}, nil)
+		return a.ws.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Content: "# " + a.name() + "\n" + a.text(files)})}})
 	}
-	op := []quarry.NoteOperation{quarry.NoteAppend, quarry.NotePrepend}[a.rng.IntN(2)]
-	return a.ws.ModifyNote(ctx, a.one(files), quarry.NoteEdit{Operation: op, Content: a.text(files) + "z"}, nil)
+	op := []notes.Operation{notes.Append, notes.Prepend}[a.rng.IntN(2)]
+	return modifyNote(a.ws, a.one(files), notes.Edit{Operation: op, Content: a.text(files) + "z"}, nil)
 }
 
 // actorFiles are the vault it starts with.

@@ -14,6 +14,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/notes"
 	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
 	"quarry/match"
@@ -421,10 +422,13 @@ func TestRemoteRefusesChanges(t *testing.T) {
 		"mkdir":  func() error { _, err := ws.Mkdir(ctx, "r/d", nil); return err },
 		"move":   func() error { _, err := ws.Move(ctx, "r/a.txt", "r/b.txt", nil); return err },
 		"delete": func() error { _, err := ws.Delete(ctx, "r/a.txt", nil); return err },
-		"note":   func() error { _, err := ws.CreateNote(ctx, quarry.NewNote{Title: "x"}, nil); return err },
-		"clean":  func() error { _, err := ws.Clean(ctx); return err },
-		"trash":  func() error { _, _, err := ws.Trashed(ctx); return err },
-		"empty":  func() error { _, err := ws.EmptyTrash(ctx, time.Time{}); return err },
+		"note": func() error {
+			_, err := ws.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Title: "x"})}})
+			return err
+		},
+		"clean": func() error { _, err := ws.Clean(ctx); return err },
+		"trash": func() error { _, _, err := ws.Trashed(ctx); return err },
+		"empty": func() error { _, err := ws.EmptyTrash(ctx, time.Time{}); return err },
 	}
 	for name, call := range calls {
 		if err := call(); !errors.Is(err, quarry.ErrRemoteOnly) || quarry.CodeOf(err) != quarry.ReadOnly {

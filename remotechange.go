@@ -4,23 +4,44 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
+	"quarry/change"
 	"quarry/internal/rootfs"
 )
 
 // Changes are made in a checkout's folder and kept in its own journal. What is
 // on servers alone is never changed.
 
-// inCheckout makes a change in the checkout a path lies in.
-func (w *Workspace) inCheckout(ctx context.Context, path string, change func(ws *Workspace, rel string) (*Change, error)) (*Change, error) {
-	c, rel, err := w.elsewhere.checkoutFor(ctx, path)
-	if err != nil {
-		return nil, err
+// apply makes a set of changes in the checkout its paths lie in.
+func (r *remote) apply(ctx context.Context, set change.Set, do func(*Workspace, context.Context, change.Set) (*Change, error)) (*Change, error) {
+	var in *checkout
+	inside := func(path string) (string, error) {
+		c, rel, err := r.checkoutFor(ctx, path)
+		if err == nil && in != nil && c != in {
+			err = &rootfs.Error{Op: "change", Path: path, Kind: rootfs.InvalidArgument, Err: errTwoCheckouts}
+		}
+		in = c
+		return rel, err
 	}
-	out, err := change(c.ws, rel)
-	return c.changed(out), c.located(err)
+	set.Ops = slices.Clone(set.Ops)
+	for i := range set.Ops {
+		op := &set.Ops[i]
+		var err error
+		if op.Path, err = inside(op.Path); err == nil && op.Verb == change.MovePath {
+			op.To, err = inside(op.To)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if in == nil {
+		return nil, ErrRemoteOnly // a digest alone names no checkout
+	}
+	out, err := do(in.ws, ctx, set)
+	return in.changed(out), in.located(err)
 }
 
 // checkoutFor finds the checkout that a path to be changed lies in.
@@ -41,24 +62,7 @@ func (r *remote) checkoutFor(ctx context.Context, given string) (*checkout, stri
 
 var errCheckoutTop = errors.New("the checkout of a repository itself can't be changed")
 
-// inOneCheckout is for a change that concerns two paths.
-func (w *Workspace) inOneCheckout(ctx context.Context, from, to string, change func(ws *Workspace, from, to string) (*Change, error)) (*Change, error) {
-	c, old, err := w.elsewhere.checkoutFor(ctx, from)
-	if err != nil {
-		return nil, err
-	}
-	d, rel, err := w.elsewhere.checkoutFor(ctx, to)
-	if err != nil {
-		return nil, err
-	}
-	if c != d {
-		return nil, &rootfs.Error{Op: "move", Path: to, Kind: rootfs.InvalidArgument, Err: errTwoCheckouts}
-	}
-	out, err := change(c.ws, old, rel)
-	return c.changed(out), c.located(err)
-}
-
-var errTwoCheckouts = errors.New("nothing is moved from one repository to another; write the new file and delete the old one")
+var errTwoCheckouts = errors.New("nothing is moved from one repository to another, and a set of changes stays in one; write the new file and delete the old one")
 
 // changed is a change as the workspace tells of it.
 func (c *checkout) changed(out *Change) *Change { return out.Under(c.repo, ":") }

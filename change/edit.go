@@ -20,6 +20,8 @@ const (
 	InsertAfter                  // New comes on lines of its own after line First; 0 is the beginning
 	InsertBefore                 // New comes on lines of its own before line First
 	ReplaceSpan                  // the bytes Start to End of the text, decoded to UTF-8, become New
+	AppendText                   // New comes at the end, after a line break where the last line lacks one
+	PrependText                  // New comes on lines of its own at the top, after YAML front matter
 )
 
 // Edit is one edit of a text file. Texts, lines and spans are those of the file

@@ -166,6 +166,79 @@ func (e *VersionError) Hint() string {
 	return "read the file again and make the change on its present content"
 }
 
+// ErrTwice is for a path that two operations of a set name, one of which moves,
+// deletes or makes it.
+var ErrTwice = fault.New(fault.InvalidArgument, "another operation of the set names this path, or one above or below it", "make two sets of it; several edits of one file are fine")
+
+// OpError is an operation of a set that can't be made.
+type OpError struct {
+	Index  int    // in Set.Ops, from 0
+	Origin string // how the caller named it
+	Path   string
+	Err    error
+}
+
+func (e *OpError) Error() string {
+	name := e.Origin
+	if name == "" {
+		name = fmt.Sprintf("operation %d", e.Index+1)
+	}
+	return fmt.Sprintf("%s, %s: %v", name, fault.Printable(e.Path), e.Err)
+}
+
+// Unwrap gives the error itself.
+func (e *OpError) Unwrap() error { return e.Err }
+
+// SetError refuses a set: it has all operations that can't be made. Nothing was
+// changed. Its code is that of the first.
+type SetError struct {
+	Failed []*OpError
+	Total  int // operations of the set
+}
+
+func (e *SetError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed", len(e.Failed), count(e.Total, "operation"))
+	for _, f := range e.Failed {
+		b.WriteString("\n" + f.Error())
+	}
+	return b.String()
+}
+
+// Unwrap gives the errors of the operations.
+func (e *SetError) Unwrap() []error {
+	out := make([]error, len(e.Failed))
+	for i, f := range e.Failed {
+		out[i] = f
+	}
+	return out
+}
+
+// PlanError refuses to apply a plan: the files are not what it was made for, or
+// it is not known any more.
+type PlanError struct {
+	Digest string
+	Now    string // the digest of what would be done now; "" when the plan is unknown
+}
+
+func (e *PlanError) Error() string {
+	if e.Now == "" {
+		return "no plan has the digest " + fault.Printable(e.Digest)
+	}
+	return "the set would do something else now than the plan " + e.Digest
+}
+
+// Code is Conflict, or NotFound for a plan that is not known.
+func (e *PlanError) Code() fault.Code {
+	if e.Now == "" {
+		return fault.NotFound
+	}
+	return fault.Conflict
+}
+
+// Hint says how to go on.
+func (e *PlanError) Hint() string { return "make the dry run again and look at what changed" }
+
 // MoveError says which of the two paths of a move is wrong.
 type MoveError struct {
 	Source bool

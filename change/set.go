@@ -37,12 +37,10 @@ type Op struct {
 	// Version is that of the file as it was read. If its content is another
 	// one now, the whole set is refused. "" is any.
 	Version string
-	// Mode changes whether a file is executable; nil leaves that alone.
+	// Executable says whether a file is a program; nil leaves that alone.
 	Executable *bool
 	Trash      TrashKind  // DeletePath
 	Links      LinkUpdate // MovePath
-	// Kind, where it is not "", is what the one edit is called in the Outcome.
-	Kind Verb
 	// Origin is how the caller names the operation in errors: "hunk 2", or a
 	// part of a patch.
 	Origin string
@@ -96,6 +94,16 @@ type Options struct {
 	Summary string
 	// Client is the program that asked.
 	Client Client
+}
+
+// Set is the set of one operation under these options, recorded as tool unless
+// they say otherwise.
+func (o Options) Set(tool string, op Op) Set {
+	op.Version = o.ExpectedVersion
+	if o.Tool != "" {
+		tool = o.Tool
+	}
+	return Set{Ops: []Op{op}, Summary: o.Summary, Tool: tool, Client: o.Client}
 }
 
 // DeleteOptions say how to delete; nil is fine.

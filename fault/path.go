@@ -63,6 +63,9 @@ func (e *PathError) Is(target error) bool {
 	return ok && (code == e.Kind || code == e.Kind.Code())
 }
 
+// ErrNotText is a binary file where text is needed.
+var ErrNotText = New(NotText, "not a text file", "")
+
 // BinaryError says that a file is not text and what it seems to be.
 type BinaryError struct {
 	Type string // "PNG image", or "binary data"

@@ -19,8 +19,8 @@ import (
 var layers = map[string][]string{
 	"cmd/quarry": {"internal/cli"},
 	".": {
-		"change", "fault", "match", "search", "internal/glob", "internal/ignore", "internal/journal", "internal/rank", "internal/rootfs", "internal/scan",
-		"internal/textedit", "internal/textfile", "internal/trash", "internal/vault", "internal/walk",
+		"change", "fault", "match", "search", "internal/glob", "internal/ignore", "internal/changer", "internal/rank", "internal/rootfs", "internal/scan",
+		"internal/textfile", "internal/vault", "internal/walk",
 		"internal/owner",
 		"internal/repos",
 		"internal/searcher",
@@ -82,6 +82,11 @@ var layers = map[string][]string{
 	"internal/scan":  {"match", "search", "internal/re/vec", "internal/textfile"},
 	"internal/vault": {"fault", "internal/rootfs"},
 
+	"internal/changer": {
+		"change", "fault", "match", "internal/journal", "internal/rootfs", "internal/textedit", "internal/textfile",
+		"internal/trash", "internal/vault", "internal/walk",
+	},
+	"internal/notes":   {"change", "fault", "internal/vault"},
 	"internal/journal": {"change", "fault", "internal/rootfs"},
 	"internal/trash":   {"fault", "internal/rootfs"},
 
@@ -97,11 +102,11 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/page", "internal/render", "internal/roots", "internal/profile", "internal/textedit"},
+	"internal/cli":     {".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/render", "internal/roots", "internal/profile"},
 	"internal/page":    {".", "match", "search"},
 	"internal/render":  {".", "change"},
-	"internal/roots":   {".", "internal/glob", "internal/textedit"},
-	"internal/profile": {".", "change", "match", "tool", "internal/render", "internal/roots"},
+	"internal/roots":   {".", "change", "internal/glob"},
+	"internal/profile": {".", "change", "match", "tool", "internal/notes", "internal/render", "internal/roots"},
 	"internal/arch":    {},
 
 	"internal/stress":       {},

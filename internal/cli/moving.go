@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path"
@@ -10,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/change"
+	"quarry/internal/notes"
 	"quarry/internal/render"
 )
 
@@ -106,8 +109,8 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 func newNote(s Streams) *cobra.Command {
 	note := command("note", "Make and add to notes", "Make notes and add text to them.", "", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
-	note.AddCommand(newNoteNew(s), newNoteAdd(s, quarry.NoteAppend, "Add text at the end of a note"),
-		newNoteAdd(s, quarry.NotePrepend, "Add text at the top of a note, behind its front matter"))
+	note.AddCommand(newNoteNew(s), newNoteAdd(s, notes.Append, "Add text at the end of a note"),
+		newNoteAdd(s, notes.Prepend, "Add text at the top of a note, behind its front matter"))
 	return note
 }
 
@@ -125,7 +128,7 @@ note that exists is never overwritten.`,
 			if err != nil {
 				return err
 			}
-			n := quarry.NewNote{Content: text, Title: title}
+			n := notes.New{Content: text, Title: title}
 			if len(args) == 1 {
 				n.Path, err = c.openFor(args[0])
 			} else {
@@ -134,8 +137,7 @@ note that exists is never overwritten.`,
 			if err != nil {
 				return err
 			}
-			o := c.options()
-			ch, err := c.ws.CreateNote(cmd.Context(), n, &o)
+			ch, err := c.applyOne(cmd.Context(), notes.Create(n))
 			if err == nil {
 				err = c.report(ch, render.CreatedNote(ch))
 			}
@@ -147,10 +149,10 @@ note that exists is never overwritten.`,
 	return cmd
 }
 
-func newNoteAdd(s Streams, op quarry.NoteOperation, short string) *cobra.Command {
+func newNoteAdd(s Streams, how notes.Operation, short string) *cobra.Command {
 	c := &changer{s: s}
 	content := "-"
-	cmd := command(string(op)+" PATH", short, short+":\nfrom standard input, or from --content.", "",
+	cmd := command(string(how)+" PATH", short, short+":\nfrom standard input, or from --content.", "",
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 			text, err := c.text(cmd.Context(), content)
 			if err != nil {
@@ -160,8 +162,11 @@ func newNoteAdd(s Streams, op quarry.NoteOperation, short string) *cobra.Command
 			if err != nil {
 				return err
 			}
-			o := c.options()
-			ch, err := c.ws.ModifyNote(cmd.Context(), path, quarry.NoteEdit{Operation: op, Content: text}, &o)
+			op, err := notes.Modify(path, notes.Edit{Operation: how, Content: text})
+			if err != nil {
+				return err
+			}
+			ch, err := c.applyOne(cmd.Context(), op)
 			if err == nil {
 				err = c.report(ch, render.Edited(ch))
 			}
@@ -170,4 +175,18 @@ func newNoteAdd(s Streams, op quarry.NoteOperation, short string) *cobra.Command
 	cmd.Flags().StringVar(&content, "content", "-", "the text; - is standard input")
 	c.flags(cmd.Flags(), true)
 	return cmd
+}
+
+// applyOne makes a change of one operation, as the flags say.
+func (c *changer) applyOne(ctx context.Context, op change.Op) (*change.Change, error) {
+	o := c.options()
+	do := c.ws.Apply
+	if o.DryRun {
+		do = c.ws.Plan
+	}
+	ch, err := do(ctx, o.Set("note", op))
+	if ch != nil {
+		ch.Files, ch.Digest = nil, ""
+	}
+	return ch, err
 }

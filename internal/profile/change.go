@@ -9,6 +9,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/notes"
 	"quarry/internal/render"
 	"quarry/internal/roots"
 	"quarry/tool"
@@ -293,7 +294,7 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 	opts := &quarry.MoveOptions{Options: *c.changing()}
 	source, destination := from, to
 	if note {
-		source, destination = quarry.NotePath(from), quarry.NotePath(to)
+		source, destination = notes.Path(from), notes.Path(to)
 	}
 	if c.Given("update_links") {
 		opts.Links = quarry.LinksLeave

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"quarry"
+	"quarry/change"
+	"quarry/internal/notes"
 	"quarry/internal/render"
 	"quarry/tool"
 )
@@ -104,11 +106,14 @@ func createNote(e *env) *tool.Tool {
 		}, e.optional(paramDryRun)),
 		OutputSchema: schema(changeSchema),
 	}, func(ctx context.Context, c *call) (*answer, error) {
-		note := quarry.NewNote{Content: c.String("content"), Path: c.path(ctx, "path"), Title: c.String("title")}
+		note := notes.New{Content: c.String("content"), Path: c.path(ctx, "path"), Title: c.String("title")}
 		if p, err := c.newPath(ctx, "path"); err == nil {
 			note.Path = p
 		}
-		change, err := c.ws.CreateNote(ctx, note, c.changing())
+		if err := c.ws.Named(note.Path); err != nil {
+			return nil, err
+		}
+		change, err := c.applyOne(ctx, notes.Create(note))
 		if err != nil {
 			var path *quarry.PathError
 			if quarry.CodeOf(err) == quarry.AlreadyExists && errors.As(err, &path) {
@@ -140,26 +145,48 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := quarry.NoteOperation(c.String("operation"))
-	if op == quarry.NoteReplace && c.String("search") == "" {
+	op := notes.Operation(c.String("operation"))
+	if op == notes.Replace && c.String("search") == "" {
 		return nil, invalid("To replace text, give the text to find as search.")
 	}
-	edit := quarry.NoteEdit{Operation: op, Content: c.String("content"), Search: c.String("search")}
-	change, err := c.ws.ModifyNote(ctx, path, edit, c.changing())
+	edit := notes.Edit{Operation: op, Content: c.String("content"), Search: c.String("search")}
+	change, err := c.modifyNote(ctx, path, edit)
 	if err != nil && quarry.CodeOf(err) == quarry.NotFound && !isTextMissing(err) && !strings.HasSuffix(strings.ToLower(path), ".md") {
-		if change, err = c.ws.ModifyNote(ctx, path+".md", edit, c.changing()); err != nil && quarry.CodeOf(err) != quarry.NotFound || isTextMissing(err) {
+		if change, err = c.modifyNote(ctx, path+".md", edit); err != nil && quarry.CodeOf(err) != quarry.NotFound || isTextMissing(err) {
 			path += ".md" // that is the note it is about
 		}
 	}
 	if err != nil {
 		return nil, c.noteError(err, path, c.String("search"))
 	}
-	did := map[quarry.NoteOperation]string{
-		quarry.NoteAppend: "appended content to", quarry.NotePrepend: "prepended content to", quarry.NoteReplace: "replaced content in",
+	did := map[notes.Operation]string{
+		notes.Append: "appended content to", notes.Prepend: "prepended content to", notes.Replace: "replaced content in",
 	}[op]
 	a := c.changed(change, "Successfully "+did+" "+quoted(change.Paths[0])+".")
 	c.remaining(a, change)
 	return a, nil
+}
+
+func (c *call) modifyNote(ctx context.Context, path string, e notes.Edit) (*quarry.Change, error) {
+	op, err := notes.Modify(path, e)
+	if err != nil {
+		return nil, err
+	}
+	return c.applyOne(ctx, op)
+}
+
+// applyOne makes a change of one operation.
+func (c *call) applyOne(ctx context.Context, op change.Op) (*quarry.Change, error) {
+	o := c.changing()
+	do := c.ws.Apply
+	if o.DryRun {
+		do = c.ws.Plan
+	}
+	done, err := do(ctx, o.Set(c.tool.Name, op))
+	if done != nil {
+		done.Files, done.Digest = nil, ""
+	}
+	return done, err
 }
 
 func isTextMissing(err error) bool {

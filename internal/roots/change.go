@@ -3,8 +3,11 @@ package roots
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
+
+	"quarry/change"
 
 	"quarry"
 )
@@ -15,6 +18,73 @@ func (r *Root) changed(c *quarry.Change, err error) (*quarry.Change, error) {
 		return nil, r.located(err)
 	}
 	return c.Under(r.Name, "/"), nil
+}
+
+// Apply makes a set of operations, all of them in one root: two roots have two
+// journals, and no undo could undo both as one.
+func (s *Set) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
+	r, set, err := s.inside(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	return r.changed(r.Workspace.Apply(ctx, set))
+}
+
+// Plan works out what Apply would do.
+func (s *Set) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
+	r, set, err := s.inside(ctx, set)
+	if err != nil {
+		return nil, err
+	}
+	c, err := r.changed(r.Workspace.Plan(ctx, set))
+	if c != nil && s.several() {
+		c.Digest = r.join(c.Digest)
+	}
+	return c, err
+}
+
+// inside finds the root of a set of changes, and the set as that root sees it.
+func (s *Set) inside(ctx context.Context, set change.Set) (*Root, change.Set, error) {
+	in := &s.roots[0]
+	if s.several() && set.Digest != "" {
+		name, rest, _ := strings.Cut(set.Digest, "/")
+		if in = s.called(name); in == nil {
+			return nil, set, &NameError{Path: set.Digest, Names: s.Names()}
+		}
+		set.Digest = rest
+	}
+	set.Ops = slices.Clone(set.Ops)
+	first := ""
+	rest := func(p *string) error {
+		r, rest, err := s.inRoot(*p)
+		switch {
+		case err != nil:
+			return err
+		case first == "":
+			first, in = *p, r
+		case r != in:
+			return &BetweenError{first, *p}
+		}
+		*p = rest
+		return nil
+	}
+	for i := range set.Ops {
+		op := &set.Ops[i]
+		err := rest(&op.Path)
+		if err == nil && op.Verb == change.MovePath {
+			err = rest(&op.To)
+		}
+		if err != nil {
+			return nil, set, err
+		}
+	}
+	return in, set, nil
+}
+
+// Named is the error of a path that names no root.
+func (s *Set) Named(p string) error {
+	_, _, err := s.inRoot(p)
+	return err
 }
 
 // Edit changes parts of a file.
@@ -51,26 +121,6 @@ func (s *Set) Delete(ctx context.Context, p string, opts *quarry.DeleteOptions) 
 		return nil, err
 	}
 	return r.changed(r.Workspace.Delete(ctx, rest, opts))
-}
-
-// CreateNote makes a note. A path that is only the name of a root says where,
-// and leaves the note's name to its title or text.
-func (s *Set) CreateNote(ctx context.Context, n quarry.NewNote, opts *quarry.ChangeOptions) (*quarry.Change, error) {
-	r, rest, err := s.inRoot(n.Path)
-	if err != nil {
-		return nil, err
-	}
-	n.Path = rest
-	return r.changed(r.Workspace.CreateNote(ctx, n, opts))
-}
-
-// ModifyNote adds lines to a note or replaces a text in it.
-func (s *Set) ModifyNote(ctx context.Context, p string, e quarry.NoteEdit, opts *quarry.ChangeOptions) (*quarry.Change, error) {
-	r, rest, err := s.inRoot(p)
-	if err != nil {
-		return nil, err
-	}
-	return r.changed(r.Workspace.ModifyNote(ctx, rest, e, opts))
 }
 
 // BetweenError refuses to move something from one root to another: it would be

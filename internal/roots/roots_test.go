@@ -13,6 +13,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/notes"
 	"quarry/internal/roots"
 	"quarry/match"
 )
@@ -308,7 +309,7 @@ func TestChanges(t *testing.T) {
 	if diff := cmp.Diff([]string{"app/new/b.txt", "app/c.txt"}, moved.Paths); diff != "" || moved.Summary != "moved app/new/b.txt to app/c.txt" {
 		t.Error(diff, moved.Summary)
 	}
-	note := must(set.CreateNote(ctx, quarry.NewNote{Path: "api/", Title: "T", Content: "x"}, nil))
+	note := must(set.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Path: "api/", Title: "T", Content: "x"})}}))
 	if note.Paths[0] != "api/T.md" {
 		t.Errorf("a note in a root: %v", note.Paths)
 	}

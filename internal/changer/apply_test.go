@@ -1,8 +1,9 @@
-package quarry
+package changer
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,7 +16,7 @@ import (
 )
 
 // changing opens a workspace with one file for tests of what is underneath.
-func changing(t *testing.T, files map[string]string) *Workspace {
+func changing(t *testing.T, files map[string]string) *Changer {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -27,15 +28,35 @@ func changing(t *testing.T, files map[string]string) *Workspace {
 			t.Fatal(err)
 		}
 	}
-	w, err := Open(dir, &Options{StateDir: t.TempDir(), Trash: TrashNone})
+	return opened(t, dir, t.TempDir())
+}
+
+// opened is a Changer of a folder.
+func opened(t *testing.T, dir, state string) *Changer {
+	t.Helper()
+	root, err := rootfs.Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.Close() })
+	w, err := Open(root, &Options{StateDir: state, Trash: change.TrashNone, Workers: 2, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close(); root.Close() })
 	return w
 }
 
-func resolved(t *testing.T, w *Workspace, path string) rootfs.Path {
+// text is what a file has.
+func text(t *testing.T, w *Changer, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.root.RealDir(), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func resolved(t *testing.T, w *Changer, path string) rootfs.Path {
 	t.Helper()
 	p, err := w.root.Resolve(path)
 	if err != nil {
@@ -45,7 +66,7 @@ func resolved(t *testing.T, w *Workspace, path string) rootfs.Path {
 }
 
 // replaceStep edits a file as a step of a larger change.
-func replaceStep(t *testing.T, w *Workspace, path, old, new string) step {
+func replaceStep(t *testing.T, w *Changer, path, old, new string) step {
 	t.Helper()
 	p := resolved(t, w, path)
 	data, _, err := w.root.ReadContent(p, maxRead)
@@ -63,22 +84,14 @@ func replaceStep(t *testing.T, w *Workspace, path, old, new string) step {
 	return w.spliceStep(p, rootfs.SumOf(data), data, edited, "")
 }
 
-func text(t *testing.T, w *Workspace, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.Dir(), path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
 var errTest = errors.New("the disk is on fire")
 
 // failing is a step that does something else first.
-func failing(t *testing.T, w *Workspace, first func()) step {
+func failing(t *testing.T, w *Changer, first func()) step {
 	return step{
-		op: journal.Op{Kind: journal.Create, Path: resolved(t, w, "never"), NewData: []byte("x")},
-		do: func(*journal.Tx) error { first(); return errTest },
+		op:   journal.Op{Kind: journal.Create, Path: resolved(t, w, "never"), NewData: []byte("x")},
+		do:   func(*journal.Tx) error { first(); return errTest },
+		back: func() error { return nil },
 	}
 }
 
@@ -86,22 +99,22 @@ func failing(t *testing.T, w *Workspace, first func()) step {
 func TestFailureTakesBackTheRest(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
-	folders, err := w.folderSteps(resolved(t, w, "x/y"), true)
+	folders, err := w.folderSteps(resolved(t, w, "x/y"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	steps := append([]step{replaceStep(t, w, "a.md", "one", "two"), replaceStep(t, w, "b.md", "one", "two")}, folders...)
-	steps = append(steps, w.createStep(resolved(t, w, "x/y/new"), []byte("n")), failing(t, w, func() {}))
-	if err := w.carryOut(ctx, &Change{Tool: "test"}, steps); !errors.Is(err, errTest) {
+	steps = append(steps, w.createStep(resolved(t, w, "x/y/new"), []byte("n"), nil), failing(t, w, func() {}))
+	if err := w.carryOut(ctx, &change.Change{Tool: "test"}, steps); !errors.Is(err, errTest) {
 		t.Fatalf("error %v", err)
 	}
 	if text(t, w, "a.md") != "one\n" || text(t, w, "b.md") != "one\n" {
 		t.Error("an edit was not taken back")
 	}
-	if entries, _ := os.ReadDir(w.Dir()); len(entries) != 2 {
+	if entries, _ := os.ReadDir(w.root.RealDir()); len(entries) != 2 {
 		t.Errorf("%d entries are left", len(entries))
 	}
-	if log, err := w.Changes(ctx, 0); err != nil || len(log.Changes) != 0 {
+	if log, err := w.Log(0); err != nil || len(log.Changes) != 0 {
 		t.Errorf("the journal has %+v, %v", log, err)
 	}
 }
@@ -112,26 +125,26 @@ func TestFailureThatCantBeTakenBack(t *testing.T) {
 	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
 	steps := []step{
 		replaceStep(t, w, "a.md", "one", "two"), replaceStep(t, w, "b.md", "one", "two"),
-		failing(t, w, func() { os.WriteFile(filepath.Join(w.Dir(), "a.md"), []byte("foreign\n"), 0o644) }),
+		failing(t, w, func() { os.WriteFile(filepath.Join(w.root.RealDir(), "a.md"), []byte("foreign\n"), 0o644) }),
 	}
-	err := w.carryOut(ctx, &Change{Tool: "test"}, steps)
-	var partial *PartialError
+	err := w.carryOut(ctx, &change.Change{Tool: "test"}, steps)
+	var partial *change.PartialError
 	if !errors.As(err, &partial) || !errors.Is(err, errTest) {
 		t.Fatalf("error %v", err)
 	}
 	if text(t, w, "a.md") != "foreign\n" || text(t, w, "b.md") != "one\n" {
 		t.Errorf("a is %q, b is %q", text(t, w, "a.md"), text(t, w, "b.md"))
 	}
-	log, err := w.Changes(ctx, 0)
+	log, err := w.Log(0)
 	if err != nil || len(log.Changes) != 1 || log.Changes[0].ID != partial.ID || len(log.Changes[0].Paths) != 1 {
 		t.Fatalf("the journal has %+v, %v", log, err)
 	}
 	// The entry brings back what the file was, once the foreign content is out
 	// of the way.
-	if err := os.WriteFile(filepath.Join(w.Dir(), "a.md"), []byte("two\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(w.root.RealDir(), "a.md"), []byte("two\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Undo(ctx, partial.ID, nil); err != nil || text(t, w, "a.md") != "one\n" {
+	if _, err := w.Undo(ctx, partial.ID, change.Options{}); err != nil || text(t, w, "a.md") != "one\n" {
 		t.Errorf("undo: %v, a is %q", err, text(t, w, "a.md"))
 	}
 }
@@ -146,9 +159,9 @@ func TestDeletionThatFailsHalfWay(t *testing.T) {
 		if err := w.root.RemoveAll(resolved(t, w, "d/e")); err != nil {
 			t.Fatal(err)
 		}
-		return w.bringBack(ctx, tx, errTest)
+		return w.bringBack(ctx, tx, 0, errTest)
 	}
-	if err := w.carryOut(ctx, &Change{Tool: "test"}, []step{s}); !errors.Is(err, errTest) {
+	if err := w.carryOut(ctx, &change.Change{Tool: "test"}, []step{s}); !errors.Is(err, errTest) {
 		t.Fatalf("error %v", err)
 	}
 	for name, want := range map[string]string{"d/a": "1", "d/e/b": "2", "d/e/c": "3"} {
@@ -162,15 +175,15 @@ func TestDeletionThatFailsHalfWay(t *testing.T) {
 func TestFolderMadeMeanwhile(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a": ""})
-	folders, err := w.folderSteps(resolved(t, w, "x"), true)
+	folders, err := w.folderSteps(resolved(t, w, "x"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(w.Dir(), "x"), 0o755); err != nil {
+	if err := os.Mkdir(filepath.Join(w.root.RealDir(), "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	steps := append(folders, w.createStep(resolved(t, w, "x/f"), nil))
-	if err := w.carryOut(ctx, &Change{Tool: "test"}, steps); !errors.Is(err, errReplan) {
+	steps := append(folders, w.createStep(resolved(t, w, "x/f"), nil, nil))
+	if err := w.carryOut(ctx, &change.Change{Tool: "test"}, steps); !errors.Is(err, errReplan) {
 		t.Errorf("error %v", err)
 	}
 }

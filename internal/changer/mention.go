@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -24,18 +24,24 @@ type mention struct{ pattern *match.Pattern }
 // maxMentions is how many moved names are looked for; more are no filter.
 const maxMentions = 64
 
-// mentions makes the pattern for a move; nil if every note has to be scanned.
-func (w *Workspace) mentions(ctx context.Context, from, to rootfs.Path) *mention {
-	names := map[string]bool{from.Base(): true, to.Base(): true}
-	if info, err := w.root.Stat(from); err != nil {
-		return nil
-	} else if info.Type == rootfs.TypeDir {
-		files, err := w.filesIn(ctx, from)
-		if err != nil || len(files) > maxMentions {
+// mentions makes the pattern for moves; nil if every note has to be scanned.
+func (w *Changer) mentions(ctx context.Context, moving []*task) *mention {
+	names := map[string]bool{}
+	for _, t := range moving {
+		names[t.path.Base()], names[t.to.Base()] = true, true
+		if info, err := w.root.Stat(t.path); err != nil {
 			return nil
+		} else if info.Type == rootfs.TypeDir {
+			files, err := w.filesIn(ctx, t.path)
+			if err != nil {
+				return nil
+			}
+			for _, f := range files {
+				names[path.Base(f)] = true
+			}
 		}
-		for _, f := range files {
-			names[path.Base(f)] = true
+		if len(names) > maxMentions {
+			return nil
 		}
 	}
 	var exprs []string
@@ -56,7 +62,7 @@ func (w *Workspace) mentions(ctx context.Context, from, to rootfs.Path) *mention
 }
 
 // filesIn lists the files of a folder of the vault, about.
-func (w *Workspace) filesIn(ctx context.Context, dir rootfs.Path) ([]string, error) {
+func (w *Changer) filesIn(ctx context.Context, dir rootfs.Path) ([]string, error) {
 	var out []string
 	_, err := walk.Walk(ctx, w.root, &walk.Options{Start: dir, NoIgnore: true, Workers: 1}, func(v *walk.Visit) error {
 		for i := range v.Files {

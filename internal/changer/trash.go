@@ -1,9 +1,10 @@
-package quarry
+package changer
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,36 +12,37 @@ import (
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
+	"quarry/internal/vault"
 )
 
 // trashKind is how to delete: as asked, as the workspace was opened, as the
 // vault says, else to the system's trash.
-func (w *Workspace) trashKind(asked TrashKind) (TrashKind, error) {
-	if asked == TrashDefault {
-		asked = w.trash
+func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
+	if asked == change.TrashDefault {
+		asked = w.opts.Trash
 	}
-	if asked == TrashDefault {
-		v, err := w.vault()
+	if asked == change.TrashDefault {
+		v, err := vault.Load(w.root, w.log)
 		if err != nil {
 			return "", err
 		}
-		asked = TrashSystem
+		asked = change.TrashSystem
 		if v != nil {
-			asked = TrashKind(v.TrashOption)
+			asked = change.TrashKind(v.TrashOption)
 		}
 	}
 	switch asked {
-	case TrashSystem, TrashLocal, TrashNone:
+	case change.TrashSystem, change.TrashLocal, change.TrashNone:
 		return asked, nil
 	}
-	return "", fmt.Errorf("%q: %w", string(asked), ErrTrashKind)
+	return "", fmt.Errorf("%q: %w", string(asked), change.ErrTrashKind)
 }
 
 // bin opens a trash.
-func (w *Workspace) bin(kind TrashKind) (*trash.Bin, error) {
+func (w *Changer) bin(kind change.TrashKind) (*trash.Bin, error) {
 	// What lies on a volume without a trash is better copied than kept.
-	opts := &trash.Options{DataDir: w.trashDir, CopyHome: true, Layer: w.root.Layer()}
-	if kind == TrashLocal {
+	opts := &trash.Options{DataDir: w.opts.TrashDir, CopyHome: true, Layer: w.root.Layer()}
+	if kind == change.TrashLocal {
 		return trash.Local(w.root, opts), nil
 	}
 	return trash.System(w.root, opts)
@@ -48,15 +50,15 @@ func (w *Workspace) bin(kind TrashKind) (*trash.Bin, error) {
 
 // kindOf tells from an item's id which trash it is in, or from the kind itself,
 // which stands for the id as long as there is none.
-func kindOf(where string) TrashKind {
-	if where == string(TrashLocal) || strings.HasPrefix(where, ".trash/") {
-		return TrashLocal
+func kindOf(where string) change.TrashKind {
+	if where == string(change.TrashLocal) || strings.HasPrefix(where, ".trash/") {
+		return change.TrashLocal
 	}
-	return TrashSystem
+	return change.TrashSystem
 }
 
 // trashStep moves p to the trash.
-func (w *Workspace) trashStep(ctx context.Context, p rootfs.Path, info rootfs.Info, kind TrashKind, report *TrashReport) step {
+func (w *Changer) trashStep(ctx context.Context, p rootfs.Path, info rootfs.Info, kind change.TrashKind, report *change.TrashReport) step {
 	var went journal.Result
 	return step{
 		op: journal.Op{Kind: journal.Trash, Path: p, Where: string(kind), Nodes: []journal.Node{{Type: info.Type}}},
@@ -70,7 +72,7 @@ func (w *Workspace) trashStep(ctx context.Context, p rootfs.Path, info rootfs.In
 }
 
 // toTrash moves p to a trash and tells where it is there, and which thing.
-func (w *Workspace) toTrash(ctx context.Context, p rootfs.Path, kind TrashKind) (journal.Result, error) {
+func (w *Changer) toTrash(ctx context.Context, p rootfs.Path, kind change.TrashKind) (journal.Result, error) {
 	bin, err := w.bin(kind)
 	if err != nil {
 		return journal.Result{}, err
@@ -96,7 +98,7 @@ func markOf(item trash.Item) rootfs.Version { return rootfs.VersionOf([]byte(ite
 // inTrash finds what an operation is to bring back. Names in a trash are given
 // anew when something has left it, so it must be the thing the change put there;
 // of entries without a mark, at least one from the same place.
-func (w *Workspace) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
+func (w *Changer) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 	bin, err := w.bin(kindOf(op.Where))
 	if err != nil {
 		return nil, trash.Item{}, err
@@ -116,7 +118,7 @@ func (w *Workspace) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 }
 
 // applyTrash carries out an operation of an undo.
-func (w *Workspace) applyTrash(ctx context.Context, op journal.Op) (journal.Result, error) {
+func (w *Changer) applyTrash(ctx context.Context, op journal.Op) (journal.Result, error) {
 	if op.Kind == journal.Trash {
 		return w.toTrash(ctx, op.Path, kindOf(op.Where))
 	}
@@ -128,14 +130,14 @@ func (w *Workspace) applyTrash(ctx context.Context, op journal.Op) (journal.Resu
 }
 
 // takeBackTrash carries out an operation that takes another one back.
-func (w *Workspace) takeBackTrash(ctx context.Context, op journal.Op) error {
+func (w *Changer) takeBackTrash(ctx context.Context, op journal.Op) error {
 	_, err := w.applyTrash(ctx, op)
 	return err
 }
 
 // missingInTrash finds what a plan wants from a trash and is not there.
-func (w *Workspace) missingInTrash(ops []journal.Op) []PathConflict {
-	var found []PathConflict
+func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
+	var found []change.Conflict
 	for _, op := range ops {
 		if op.Kind != journal.Restore {
 			continue
@@ -147,13 +149,33 @@ func (w *Workspace) missingInTrash(ops []journal.Op) []PathConflict {
 	return found
 }
 
+// locateTrashed gives the operations that are done the names under which the
+// trash has what they put there.
+func (w *Changer) locateTrashed(u *journal.Unfinished) error {
+	isTrash := func(op journal.Op) bool { return op.Kind == journal.Trash }
+	if u.Done <= 0 || !slices.ContainsFunc(u.Ops[:u.Done], isTrash) {
+		return nil
+	}
+	found, err := w.findTrashed(*u)
+	if err != nil {
+		return err
+	}
+	u.Ops = slices.Clone(u.Ops)
+	for _, r := range found {
+		if r.Op < u.Done {
+			u.Ops[r.Op].Where, u.Ops[r.Op].New = r.Where, r.New
+		}
+	}
+	return nil
+}
+
 // zones is how far the local time of a record may be from that of another
 // machine, or of this one with another time zone.
 const zones = 26 * time.Hour
 
 // findTrashed looks up what a deletion that was cut short is called in the
 // trash.
-func (w *Workspace) findTrashed(u journal.Unfinished) ([]journal.Result, error) {
+func (w *Changer) findTrashed(u journal.Unfinished) ([]journal.Result, error) {
 	var results []journal.Result
 	for i, op := range u.Ops {
 		if op.Kind != journal.Trash {
@@ -179,25 +201,25 @@ func (w *Workspace) findTrashed(u journal.Unfinished) ([]journal.Result, error) 
 	return results, nil
 }
 
-// TrashItem is something in a trash.
-type TrashItem struct {
-	ID       string    `json:"id"` // for RestoreTrashed
-	Kind     TrashKind `json:"kind"`
-	Path     string    `json:"path"` // where it was, relative to the workspace
-	Folder   bool      `json:"folder,omitempty"`
-	Size     int64     `json:"size"`
-	Deleted  time.Time `json:"deleted,omitzero"`
+// item is something in a trash, and where it was.
+type item struct {
+	change.Trashed
 	original rootfs.Path
 	typ      rootfs.Type
 }
 
 // Trashed lists what was deleted from this workspace and is in a trash, newest
 // first in each. Problems are trashes and records that can't be read.
-func (w *Workspace) Trashed(context.Context) (items []TrashItem, problems []string, err error) {
-	if w.elsewhere != nil {
-		return nil, nil, w.changeable("list trash")
+func (w *Changer) Trashed() (list []change.Trashed, problems []string, err error) {
+	items, problems, err := w.items()
+	for _, it := range items {
+		list = append(list, it.Trashed)
 	}
-	for _, kind := range []TrashKind{TrashSystem, TrashLocal} {
+	return list, problems, err
+}
+
+func (w *Changer) items() (items []item, problems []string, err error) {
+	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		bin, err := w.bin(kind)
 		if errors.Is(err, trash.ErrUnsupported) {
 			continue
@@ -213,31 +235,32 @@ func (w *Workspace) Trashed(context.Context) (items []TrashItem, problems []stri
 			problems = append(problems, s.Error())
 		}
 		for _, it := range list {
-			if !it.Inside && kind == TrashSystem {
+			if !it.Inside && kind == change.TrashSystem {
 				continue // someone else's
 			}
-			item := TrashItem{ID: it.ID, Kind: kind, Folder: it.Info.Type == rootfs.TypeDir, Size: it.Info.Size, Deleted: it.Deleted, typ: it.Info.Type}
+			found := item{typ: it.Info.Type, Trashed: change.Trashed{
+				ID: it.ID, Kind: kind, Folder: it.Info.Type == rootfs.TypeDir, Size: it.Info.Size, Deleted: it.Deleted,
+			}}
 			if it.Inside {
-				item.Path, item.original = it.Path.String(), it.Path
+				found.Path, found.original = it.Path.String(), it.Path
 			}
-			items = append(items, item)
+			items = append(items, found)
 		}
 	}
 	return items, problems, nil
 }
 
-// RestoreTrashed moves something from a trash to where it was, or to another
+// Restore moves something from a trash to where it was, or to another
 // path. what is an item's id, or the path it had: then the one deleted last.
-func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *ChangeOptions) (*Change, error) {
-	o := given(opts)
+func (w *Changer) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	if err := w.changeable("restore"); err != nil {
 		return nil, err
 	}
-	item, err := w.trashed(ctx, what)
+	found, err := w.trashed(what)
 	if err != nil {
 		return nil, err
 	}
-	p := item.original
+	p := found.original
 	if to != "" {
 		if p, err = w.root.ResolveEntry(to); err != nil {
 			return nil, err
@@ -246,27 +269,27 @@ func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *C
 	if p.IsRoot() {
 		return nil, fmt.Errorf("restore %s: %w", rootfs.Printable(what), trash.ErrNoOriginal)
 	}
-	c := &Change{Tool: toolOf(o, "restore"), Paths: []string{p.String()}, DryRun: o.DryRun, Trash: &TrashReport{Kind: item.Kind, Where: item.ID}}
-	did(c, change.Action{Verb: change.Restored, Path: p.String()}, o)
-	return settled(c, w.withFolders(ctx, p, func() error { return w.restoreOnce(ctx, c, p, item, o) }))
+	c := &change.Change{Tool: toolOf(o.Tool, "restore"), Paths: []string{p.String()}, DryRun: o.DryRun, Trash: &change.TrashReport{Kind: found.Kind, Where: found.ID}}
+	did(c, change.Action{Verb: change.Restored, Path: p.String()}, o.Summary, o.Client)
+	return settled(c, w.withFolders(ctx, p, func() error { return w.restoreOnce(ctx, c, p, found) }))
 }
 
-func (w *Workspace) restoreOnce(ctx context.Context, c *Change, p rootfs.Path, item TrashItem, o ChangeOptions) error {
+func (w *Changer) restoreOnce(ctx context.Context, c *change.Change, p rootfs.Path, it item) error {
 	if _, err := w.root.Stat(p); err == nil {
 		return &rootfs.Error{Op: "restore", Path: p.String(), Kind: rootfs.AlreadyExists}
 	}
-	steps, err := w.folderSteps(p.Dir(), true)
-	if err != nil || o.DryRun {
+	steps, err := w.folderSteps(p.Dir())
+	if err != nil || c.DryRun {
 		return err
 	}
 	c.Folders = madeFolders(steps)
-	op := journal.Op{Kind: journal.Restore, Path: p, Where: item.ID, Nodes: []journal.Node{{Type: item.typ}}}
+	op := journal.Op{Kind: journal.Restore, Path: p, Where: it.ID, Nodes: []journal.Node{{Type: it.typ}}}
 	return w.carryOut(ctx, c, append(steps, step{op: op, do: func(*journal.Tx) error {
-		bin, err := w.bin(item.Kind)
+		bin, err := w.bin(it.Kind)
 		if err != nil {
 			return err
 		}
-		found, err := bin.Find(item.ID)
+		found, err := bin.Find(it.ID)
 		if err == nil {
 			_, err = bin.Restore(found, p)
 		}
@@ -275,10 +298,10 @@ func (w *Workspace) restoreOnce(ctx context.Context, c *Change, p rootfs.Path, i
 }
 
 // trashed finds an item by id or by the path it had.
-func (w *Workspace) trashed(ctx context.Context, what string) (TrashItem, error) {
-	items, _, err := w.Trashed(ctx)
+func (w *Changer) trashed(what string) (item, error) {
+	items, _, err := w.items()
 	if err != nil {
-		return TrashItem{}, err
+		return item{}, err
 	}
 	best := -1
 	path := strings.Trim(strings.TrimPrefix(what, "./"), "/")
@@ -291,7 +314,7 @@ func (w *Workspace) trashed(ctx context.Context, what string) (TrashItem, error)
 		}
 	}
 	if best < 0 {
-		return TrashItem{}, fmt.Errorf("%s: %w", rootfs.Printable(what), ErrNotTrashed)
+		return item{}, fmt.Errorf("%s: %w", rootfs.Printable(what), change.ErrNotTrashed)
 	}
 	return items[best], nil
 }
@@ -299,18 +322,18 @@ func (w *Workspace) trashed(ctx context.Context, what string) (TrashItem, error)
 // EmptyTrash deletes for good what was deleted from this workspace before a
 // moment, or all of it if that is zero. Those deletions can't be undone any
 // more.
-func (w *Workspace) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
+func (w *Changer) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	if err := w.changeable("empty"); err != nil {
 		return 0, err
 	}
 	n := 0
 	var failed []error
-	for _, kind := range []TrashKind{TrashSystem, TrashLocal} {
+	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		bin, err := w.bin(kind)
 		if err == nil {
 			var gone []trash.Item
 			// In the workspace's own trash everything is the workspace's.
-			gone, err = bin.Empty(ctx, trash.EmptyOptions{Before: before, Everything: kind == TrashLocal})
+			gone, err = bin.Empty(ctx, trash.EmptyOptions{Before: before, Everything: kind == change.TrashLocal})
 			n += len(gone)
 		}
 		if err != nil && !errors.Is(err, trash.ErrUnsupported) {

@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -12,18 +12,15 @@ import (
 	"quarry/internal/trash"
 )
 
-// maxRead is the largest file that is read into memory.
-const maxRead = 1 << 30
-
-// state is what a workspace that can be changed keeps outside the folder.
+// state is what is kept outside the folder so that it can be changed.
 type state struct {
 	root    *rootfs.Root
 	journal *journal.Journal
 	locks   pathLocks
 }
 
-func openState(dir string, opts *Options) (*state, error) {
-	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: opts.layer})
+func openState(opts *Options) (*state, error) {
+	root, err := rootfs.Open(opts.StateDir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: opts.Layer})
 	if err != nil {
 		return nil, fmt.Errorf("open state folder: %w", err)
 	}
@@ -42,15 +39,12 @@ func (s *state) close() error {
 }
 
 // changeable says why nothing can be changed, if so.
-func (w *Workspace) changeable(op string) error {
-	if w.elsewhere != nil {
-		return fmt.Errorf("%s: %w", op, ErrRemoteOnly)
-	}
+func (w *Changer) changeable(op string) error {
 	if w.root.ReadOnly() {
 		return &rootfs.Error{Op: op, Path: ".", Kind: rootfs.ReadOnly, Err: errOwner}
 	}
 	if w.state == nil {
-		return ErrNoState
+		return change.ErrNoState
 	}
 	return nil
 }
@@ -65,7 +59,7 @@ var errOwner = errors.New("the workspace is open for reading only")
 // the folders they touched are first cleared of temporary files, which may
 // give back a file its old content. So are those of the last changes before the
 // machine was started again: what was removed last may be there again.
-func (w *Workspace) recoverChanges(ctx context.Context) error {
+func (w *Changer) recoverChanges(ctx context.Context) error {
 	j := w.state.journal
 	cut, err := j.Unfinished(w.root)
 	if err != nil {
@@ -110,8 +104,8 @@ func (w *Workspace) recoverChanges(ctx context.Context) error {
 }
 
 // cleanAround removes left-over temporary files in the folders of changes.
-func (w *Workspace) cleanAround(ctx context.Context, changes []journal.Entry) {
-	dirs, trashes := map[rootfs.Path]bool{}, map[TrashKind]bool{}
+func (w *Changer) cleanAround(ctx context.Context, changes []journal.Entry) {
+	dirs, trashes := map[rootfs.Path]bool{}, map[change.TrashKind]bool{}
 	for _, e := range changes {
 		for _, dir := range e.Folders() {
 			dirs[dir] = true
@@ -133,7 +127,7 @@ func (w *Workspace) cleanAround(ctx context.Context, changes []journal.Entry) {
 
 // cleanTrash removes what a process that died in the middle of a deletion left
 // in a trash.
-func (w *Workspace) cleanTrash(ctx context.Context, kind TrashKind) {
+func (w *Changer) cleanTrash(ctx context.Context, kind change.TrashKind) {
 	bin, err := w.bin(kind)
 	if err == nil {
 		var res rootfs.Cleaned
@@ -145,7 +139,7 @@ func (w *Workspace) cleanTrash(ctx context.Context, kind TrashKind) {
 	}
 }
 
-func (w *Workspace) logCleaned(dir string, res rootfs.Cleaned, err error) {
+func (w *Changer) logCleaned(dir string, res rootfs.Cleaned, err error) {
 	if err != nil && rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder {
 		w.log.Warn("temporary files not cleaned", "folder", dir, "err", err)
 	}
@@ -158,7 +152,7 @@ func (w *Workspace) logCleaned(dir string, res rootfs.Cleaned, err error) {
 }
 
 // settle ends one change that was cut short.
-func (w *Workspace) settle(ctx context.Context, u journal.Unfinished) error {
+func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 	j := w.state.journal
 	switch {
 	case u.Done == len(u.Ops):
@@ -176,6 +170,9 @@ func (w *Workspace) settle(ctx context.Context, u journal.Unfinished) error {
 		w.log.Warn("files of an unfinished change were changed since", "id", u.ID)
 		return j.Settle(u.ID, len(u.Ops))
 	}
+	if err := w.locateTrashed(&u); err != nil {
+		return err
+	}
 	plan, err := j.Rollback(ctx, w.root, u)
 	if err != nil {
 		return err
@@ -191,36 +188,33 @@ func (w *Workspace) settle(ctx context.Context, u journal.Unfinished) error {
 // Clean looks through the whole workspace for temporary files that dead
 // processes left and settles their changes. Open does as much for the folders
 // that the journal names; this finds the rest.
-func (w *Workspace) Clean(ctx context.Context) (*Cleaned, error) {
+func (w *Changer) Clean(ctx context.Context) (*change.Cleaned, error) {
 	if err := w.changeable("clean"); err != nil {
 		return nil, err
 	}
 	res, err := w.root.CleanTemps(ctx, rootfs.Path{})
-	out := &Cleaned{Removed: res.Removed, Restored: names(res.Restored), Kept: names(res.Kept)}
+	out := &change.Cleaned{Removed: res.Removed, Restored: names(res.Restored), Kept: names(res.Kept)}
 	if err == nil {
 		err = errors.Join(res.Errors...)
 	}
-	w.cleanTrash(ctx, TrashLocal)
-	w.cleanTrash(ctx, TrashSystem)
+	w.cleanTrash(ctx, change.TrashLocal)
+	w.cleanTrash(ctx, change.TrashSystem)
 	if err == nil {
 		err = w.recoverChanges(ctx)
 	}
 	return out, err
 }
 
-// Changes lists the newest changes, newest first; a limit of 0 is all.
-func (w *Workspace) Changes(ctx context.Context, limit int) (*ChangeLog, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.changes(ctx, limit)
-	}
+// Log lists the newest changes, newest first; a limit of 0 is all.
+func (w *Changer) Log(limit int) (*change.Log, error) {
 	if w.state == nil {
-		return nil, ErrNoState
+		return nil, change.ErrNoState
 	}
 	entries, err := w.state.journal.List(limit)
 	if err != nil {
 		return nil, err
 	}
-	log := &ChangeLog{Changes: []Change{}}
+	log := &change.Log{Changes: []change.Change{}}
 	for _, e := range entries {
 		log.Changes = append(log.Changes, changeOf(e))
 	}
@@ -232,8 +226,8 @@ func (w *Workspace) Changes(ctx context.Context, limit int) (*ChangeLog, error) 
 }
 
 // changeOf is an entry of the journal as a Change, without its diff.
-func changeOf(e journal.Entry) Change {
-	c := Change{
+func changeOf(e journal.Entry) change.Change {
+	c := change.Change{
 		ID: string(e.ID), Time: e.Time, Tool: e.Tool, Client: e.Client, Did: e.Did, Paths: names(e.Paths()),
 		Undoes: string(e.Undoes), UndoneBy: string(e.UndoneBy), Pending: e.Status == journal.Pending,
 	}

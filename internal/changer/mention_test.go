@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -58,11 +58,7 @@ func TestMentionsFindEveryLink(t *testing.T) {
 	for i := range 300 { // one link each, so that nothing else makes it a mention
 		write(fmt.Sprintf("links/%d.md", i), spelled(rng, paths[i%len(paths)])+"\n")
 	}
-	ws, err := Open(dir, &Options{StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
+	ws := opened(t, dir, t.TempDir())
 	updated, skipped := 0, 0
 	for i, p := range paths {
 		for _, to := range []string{fmt.Sprintf("moved/%d.md", i), "f9/" + filepath.Base(paths[(i+1)%len(paths)]), "f" + fmt.Sprint(i%4+1) + "/" + filepath.Base(p)} {
@@ -82,7 +78,7 @@ func TestMentionsFindEveryLink(t *testing.T) {
 	}
 }
 
-func planned(t *testing.T, ws *Workspace, from, to string, fast bool) (*vault.Plan, int) {
+func planned(t *testing.T, ws *Changer, from, to string, fast bool) (*vault.Plan, int) {
 	t.Helper()
 	ctx := context.Background()
 	src, err := ws.root.ResolveEntry(from)
@@ -93,11 +89,12 @@ func planned(t *testing.T, ws *Workspace, from, to string, fast bool) (*vault.Pl
 	if err != nil {
 		t.Fatal(err)
 	}
+	moving := []*task{{path: src, to: dst}}
 	var names *mention
 	if fast {
-		names = ws.mentions(ctx, src, dst)
+		names = ws.mentions(ctx, moving)
 	}
-	files, err := ws.readVault(ctx, src, names)
+	files, err := ws.readVault(ctx, moving, names)
 	if err != nil {
 		t.Fatal(err)
 	}

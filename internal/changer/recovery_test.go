@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 )
 
@@ -26,7 +28,7 @@ func TestRecovery(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()
 			w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
-			dir, state := w.Dir(), w.state.root.RealDir()
+			dir, state := w.root.RealDir(), w.state.root.RealDir()
 			steps := []step{replaceStep(t, w, "a.md", "one", "two"), replaceStep(t, w, "b.md", "one", "two")}
 			tx, err := w.state.journal.Begin(ctx, w.root, journal.Change{Tool: "test", Ops: []journal.Op{steps[0].op, steps[1].op}})
 			if err != nil {
@@ -45,15 +47,11 @@ func TestRecovery(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			again, err := Open(dir, &Options{StateDir: state})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer again.Close()
+			again := opened(t, dir, state)
 			if a, b := text(t, again, "a.md"), text(t, again, "b.md"); a != c.a || b != c.b {
 				t.Errorf("a is %q, b is %q", a, b)
 			}
-			log, err := again.Changes(ctx, 0)
+			log, err := again.Log(0)
 			if err != nil || len(log.Changes) != c.entries {
 				t.Fatalf("the journal has %+v, %v", log, err)
 			}
@@ -61,7 +59,7 @@ func TestRecovery(t *testing.T) {
 				t.Error("the change is still pending")
 			}
 			if c.foreign != "" {
-				if _, err := again.Undo(ctx, "", nil); CodeOf(err) != Conflict {
+				if _, err := again.Undo(ctx, "", change.Options{}); fault.CodeOf(err) != fault.Conflict {
 					t.Errorf("undo: %v", err)
 				}
 			}

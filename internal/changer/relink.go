@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"quarry/change"
 	"quarry/internal/rootfs"
@@ -17,13 +16,10 @@ import (
 	"quarry/match"
 )
 
-// vault is the settings of the vault; nil if the folder is none.
-func (w *Workspace) vault() (*vault.Settings, error) { return vault.Load(w.root, w.log) }
-
 // vaultFiles is what a move sees of a vault. All notes are read at the start;
 // those to be rewritten once more, and then the version counts.
 type vaultFiles struct {
-	ws    *Workspace
+	ws    *Changer
 	paths []string
 	texts map[string][]byte    // nil once the graph is made
 	read  map[string]*vaultDoc // those to be rewritten
@@ -65,14 +61,14 @@ func (f *vaultFiles) Read(path string) ([]byte, error) {
 
 // readVault lists the vault and reads, in parallel, the notes that moving from
 // may concern: what is moved, and what mentions names; all if that is nil. Hidden folders are no part of a vault, ignored ones are.
-func (w *Workspace) readVault(ctx context.Context, from rootfs.Path, names *mention) (*vaultFiles, error) {
+func (w *Changer) readVault(ctx context.Context, moving []*task, names *mention) (*vaultFiles, error) {
 	type part struct {
 		paths   []string
 		texts   map[string][]byte
 		matcher *match.Matcher
 	}
-	parts := make([]part, w.workers)
-	opts := &walk.Options{NoIgnore: true, Workers: w.workers}
+	parts := make([]part, w.opts.Workers)
+	opts := &walk.Options{NoIgnore: true, Workers: w.opts.Workers}
 	_, err := walk.Walk(ctx, w.root, opts, func(v *walk.Visit) error {
 		k := &parts[v.Worker]
 		if k.texts == nil {
@@ -81,7 +77,7 @@ func (w *Workspace) readVault(ctx context.Context, from rootfs.Path, names *ment
 				k.matcher = names.pattern.NewMatcher()
 			}
 		}
-		moved := v.Path.Beneath(from)
+		moved := slices.ContainsFunc(moving, func(t *task) bool { return v.Path.Beneath(t.path) })
 		prefix := ""
 		if v.Shown != "" {
 			prefix = v.Shown + "/"
@@ -93,7 +89,7 @@ func (w *Workspace) readVault(ctx context.Context, from rootfs.Path, names *ment
 				continue
 			}
 			text := readNote(v.Dir, v.Files[i].Name)
-			if text != nil && (names == nil || moved || path == from.String() || names.in(k.matcher, text)) {
+			if text != nil && (names == nil || moved || slices.ContainsFunc(moving, func(t *task) bool { return t.path.String() == path }) || names.in(k.matcher, text)) {
 				k.texts[path] = text
 			}
 		}
@@ -135,32 +131,47 @@ func readNote(dir *rootfs.Dir, name string) []byte {
 	return doc.Text()
 }
 
-// linkPlan works out what moving from to to means for the links of a vault: the
-// steps that rewrite notes, where they are before the move, and the report.
-func (w *Workspace) linkPlan(ctx context.Context, c *Change, from, to rootfs.Path, update bool, format vault.LinkFormat) ([]step, error) {
-	files, err := w.readVault(ctx, from, w.mentions(ctx, from, to))
+// linkPlan works out what moves mean for the links of a vault: the steps that
+// rewrite notes, where they are before the move, and the report.
+func (p *planner) linkPlan(ctx context.Context, tasks, moving []*task, settings *vault.Settings) error {
+	w, c := p.w, p.c
+	update := settings.AlwaysUpdateLinks
+	if l := moving[0].Links; l != change.LinksDefault {
+		update = l == change.LinksUpdate
+	}
+	files, err := w.readVault(ctx, moving, w.mentions(ctx, moving))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	graph, err := vault.NewGraph(files)
 	if err != nil {
 		w.log.Warn("links of the vault", "err", err)
 	}
 	files.texts = nil
-	plan, err := graph.Plan(files, []vault.Move{{From: from.String(), To: to.String()}}, vault.PlanOptions{Update: update, Format: format})
+	moves := make([]vault.Move, len(moving))
+	for i, t := range moving {
+		moves[i] = vault.Move{From: t.path.String(), To: t.to.String()}
+	}
+	plan, err := graph.Plan(files, moves, vault.PlanOptions{Update: update, Format: settings.NewLinkFormat})
 	if errors.Is(err, vault.ErrExists) {
-		return nil, &rootfs.Error{Op: "move", Path: to.String(), Kind: rootfs.AlreadyExists}
+		return &rootfs.Error{Op: "move", Path: moving[0].to.String(), Kind: rootfs.AlreadyExists}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c.Links = &LinkReport{Updated: plan.Updated, Broken: plan.Broken, BrokenIn: plan.BrokenIn}
-	var steps []step
-	shown := 0
+	c.Links = &change.LinkReport{Updated: plan.Updated, Broken: plan.Broken, BrokenIn: plan.BrokenIn}
+	edited, written := p.alsoChanged(tasks)
 	for _, e := range plan.Files {
-		s, diff, err := w.relinkStep(files.read[e.From], e)
+		var err error
+		switch {
+		case written[e.From]:
+			err = errRewritten
+		case edited[e.From]:
+			p.relinks[e.From] = relinkEdits(e)
+		default:
+			err = p.relink(files.read[e.From], e)
+		}
 		if err != nil {
-			// The new name can't be written in this file's encoding.
 			c.Warnings = append(c.Warnings, fmt.Sprintf("links in %s stay as they are: %v", rootfs.Printable(e.From), err))
 			c.Links.Updated -= e.Links
 			c.Links.Broken += e.Links
@@ -170,28 +181,46 @@ func (w *Workspace) linkPlan(ctx context.Context, c *Change, from, to rootfs.Pat
 			continue
 		}
 		c.Links.Files = append(c.Links.Files, e.To)
-		if shown < maxDiffLines {
-			c.Diffs = append(c.Diffs, diff)
-			shown += strings.Count(diff.Hunks, "\n") + 2
-		}
-		steps = append(steps, s)
 	}
-	return steps, nil
+	p.did.Updated, p.did.Files, p.did.Broken = c.Links.Updated, len(c.Links.Files), c.Links.Broken
+	return nil
 }
 
-// maxDiffLines is where the diffs of further files are left out of a Change.
-const maxDiffLines = 400
+var errRewritten = errors.New("the set gives the note new content")
 
-// relinkStep rewrites the links of one note.
-func (w *Workspace) relinkStep(d *vaultDoc, e vault.FileEdit) (step, change.PathDiff, error) {
+// alsoChanged are the notes that other tasks edit, and those they write anew or
+// delete.
+func (p *planner) alsoChanged(tasks []*task) (edited, written map[string]bool) {
+	edited, written = map[string]bool{}, map[string]bool{}
+	p.relinks = map[string][]change.Edit{}
+	for _, t := range tasks {
+		switch {
+		case t.Verb == change.EditFile:
+			edited[t.path.String()] = true
+		case t.Verb != change.MovePath, len(t.Edits) > 0:
+			written[t.path.String()] = true
+		}
+	}
+	return edited, written
+}
+
+func relinkEdits(e vault.FileEdit) []change.Edit {
 	edits := make([]change.Edit, len(e.Splices))
 	for i, s := range e.Splices {
 		edits[i] = change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}
 	}
-	edited, err := textedit.Apply(d.doc, edits...)
+	return edits
+}
+
+// relink rewrites the links of one note. It fails if the new name can't be
+// written in the note's encoding.
+func (p *planner) relink(d *vaultDoc, e vault.FileEdit) error {
+	edited, err := textedit.Apply(d.doc, relinkEdits(e)...)
 	if err != nil {
-		return step{}, change.PathDiff{}, err
+		return err
 	}
 	diff := editDiff(e.From, e.To, edited)
-	return w.spliceStep(d.path, d.sum, d.data, edited, diff.Hunks), diff, nil
+	p.show(diff)
+	p.contents = append(p.contents, p.w.spliceStep(d.path, d.sum, d.data, edited, diff.Hunks))
+	return nil
 }

@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -16,11 +16,7 @@ import (
 // taken back yet when id is "". It refuses when any file is not what the change
 // left, and then changes nothing. An undo is a change itself: Undo with its id
 // makes the first change again.
-func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*Change, error) {
-	if w.elsewhere != nil {
-		return w.byID(ctx, id, func(ws *Workspace, id string) (*Change, error) { return ws.Undo(ctx, id, opts) })
-	}
-	o := given(opts)
+func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
 	if err := w.changeable("undo"); err != nil {
 		return nil, err
 	}
@@ -41,11 +37,11 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*
 	if err := w.fitPlan(plan); err != nil {
 		return nil, err
 	}
-	c := &Change{
-		Tool: toolOf(o, "undo"), Paths: names(plan.Of.Paths()), DryRun: o.DryRun,
+	c := &change.Change{
+		Tool: toolOf(o.Tool, "undo"), Paths: names(plan.Of.Paths()), DryRun: o.DryRun,
 		Undoes: string(entry.ID),
 	}
-	did(c, plan.Change.Did, o)
+	did(c, plan.Change.Did, o.Summary, o.Client)
 	diffs, err := w.entryDiff(plan.Of, true, diffLimits())
 	if err != nil {
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
@@ -68,13 +64,13 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *ChangeOptions) (*
 }
 
 // entry finds the change an id names, or the last one.
-func (w *Workspace) entry(id string) (journal.Entry, error) {
+func (w *Changer) entry(id string) (journal.Entry, error) {
 	if id == "" {
 		return w.state.journal.Latest()
 	}
 	known, err := journal.ParseID(id)
 	if err != nil {
-		return journal.Entry{}, fmt.Errorf("%w: %w", ErrBadID, err)
+		return journal.Entry{}, fmt.Errorf("%w: %w", change.ErrBadID, err)
 	}
 	return w.state.journal.Get(known)
 }
@@ -82,9 +78,9 @@ func (w *Workspace) entry(id string) (journal.Entry, error) {
 // fitPlan compares the plan with the disk. Folders that were made only on the
 // way to a file and are used for something else by now stay; those that were
 // removed since are made again.
-func (w *Workspace) fitPlan(plan *journal.Plan) error {
+func (w *Changer) fitPlan(plan *journal.Plan) error {
 	if gone := w.missingInTrash(plan.Change.Ops); len(gone) > 0 {
-		return &UndoConflictError{ID: string(plan.Of.ID), Paths: gone}
+		return &change.UndoError{ID: string(plan.Of.ID), Paths: gone}
 	}
 	inTheWay, err := plan.MakeFolders(w.root)
 	if err != nil {
@@ -100,7 +96,7 @@ func (w *Workspace) fitPlan(plan *journal.Plan) error {
 		}
 		cut, ok := inUse(plan, found)
 		if !ok {
-			e := &UndoConflictError{ID: string(plan.Of.ID)}
+			e := &change.UndoError{ID: string(plan.Of.ID)}
 			for _, f := range found {
 				e.Paths = append(e.Paths, change.Conflict{Path: f.Path.String(), Reason: f.Reason, Found: f.Found.String()})
 			}
@@ -133,7 +129,7 @@ func inUse(plan *journal.Plan, found []journal.Conflict) (cut int, ok bool) {
 }
 
 // undo carries the plan out.
-func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) error {
+func (w *Changer) undo(ctx context.Context, c *change.Change, plan *journal.Plan) error {
 	tx, err := w.state.journal.Undo(ctx, w.root, plan)
 	var large *journal.TooLargeError
 	if errors.As(err, &large) {
@@ -169,9 +165,9 @@ func (w *Workspace) undo(ctx context.Context, c *Change, plan *journal.Plan) err
 	return nil
 }
 
-// rollBack takes back what an undo has done of its operations: the first done
+// rollBack takes back what a change has done of its operations: the first done
 // ones, and what is there of the next.
-func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, cause error) error {
+func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause error) error {
 	ctx = context.WithoutCancel(ctx)
 	// An operation that failed may be there all the same, only not durably, or
 	// in part; so the disk is asked.
@@ -181,6 +177,9 @@ func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, caus
 	}
 	if err == nil && u.Done < 0 { // someone goes on already
 		u.Done, u.Partly = done, false
+	}
+	if err == nil {
+		err = w.locateTrashed(&u)
 	}
 	if err == nil && (u.Done > 0 || u.Partly) {
 		var plan *journal.Plan
@@ -201,7 +200,7 @@ func (w *Workspace) rollBack(ctx context.Context, tx *journal.Tx, done int, caus
 // the files since, the disk shows nothing, and the first left operations count:
 // those that were not taken back as far as the caller knows; 0 is that it was
 // not someone, but a part of the change, and the next start will mend it.
-func (w *Workspace) endPartly(tx *journal.Tx, left int, cause, stuck error) error {
+func (w *Changer) endPartly(tx *journal.Tx, left int, cause, stuck error) error {
 	e := tx.Entry()
 	w.log.Error("change not taken back", "id", e.ID, "cause", cause, "err", stuck)
 	u, err := w.state.journal.Progress(w.root, e)
@@ -218,17 +217,14 @@ func (w *Workspace) endPartly(tx *journal.Tx, left int, cause, stuck error) erro
 	default:
 		err = tx.CommitPart(u.Done, names...)
 	}
-	return &PartialError{ID: string(e.ID), Cause: cause, Stuck: errors.Join(stuck, err)}
+	return &change.PartialError{ID: string(e.ID), Cause: cause, Stuck: errors.Join(stuck, err)}
 }
 
 // Diff shows a change as a unified diff. It works from what the journal kept,
 // so it doesn't matter what became of the files.
-func (w *Workspace) Diff(ctx context.Context, id string) (*Change, error) {
-	if w.elsewhere != nil {
-		return w.byID(ctx, id, func(ws *Workspace, id string) (*Change, error) { return ws.Diff(ctx, id) })
-	}
+func (w *Changer) Diff(id string) (*change.Change, error) {
 	if w.state == nil {
-		return nil, ErrNoState
+		return nil, change.ErrNoState
 	}
 	e, err := w.entry(id)
 	if err != nil {
@@ -244,7 +240,7 @@ func (w *Workspace) Diff(ctx context.Context, id string) (*Change, error) {
 }
 
 // entryDiff shows an entry's operations; reverse is the way back.
-func (w *Workspace) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
+func (w *Changer) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOptions) ([]change.PathDiff, error) {
 	var diffs []change.PathDiff
 	for i, op := range e.Ops {
 		d := change.PathDiff{Old: op.Path.String(), New: op.Path.String()}
@@ -271,7 +267,7 @@ func (w *Workspace) entryDiff(e journal.Entry, reverse bool, opts *textedit.Diff
 }
 
 // opDiff is the diff of an operation on contents.
-func (w *Workspace) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
+func (w *Changer) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
 	op := e.Ops[i]
 	name := op.Path.String()
 	whole := change.PathDiff{Old: name, New: name}
@@ -309,7 +305,7 @@ func (w *Workspace) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.
 
 // contents returns what an operation found and what it left. Where the journal
 // kept less, the file itself may still be one of them.
-func (w *Workspace) contents(e journal.Entry, i int) (old, data []byte, err error) {
+func (w *Changer) contents(e journal.Entry, i int) (old, data []byte, err error) {
 	j, op := w.state.journal, e.Ops[i]
 	old, errOld := j.Before(e, i)
 	if errOld == nil {

@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"

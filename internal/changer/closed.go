@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 // staysClosed refuses a move of a folder that would take something from under
 // the owner's rules: with docs/private denied, docs can't become docs2. What is
 // closed by its name alone moves along and stays closed.
-func (w *Workspace) staysClosed(ctx context.Context, from, to rootfs.Path) error {
+func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

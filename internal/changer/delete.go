@@ -1,4 +1,4 @@
-package quarry
+package changer
 
 import (
 	"context"
@@ -10,56 +10,32 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Delete deletes a file, a symlink, or a folder with everything in it: into the
-// trash, unless the options, the workspace's or the vault's settings say
-// otherwise.
-func (w *Workspace) Delete(ctx context.Context, path string, opts *DeleteOptions) (*Change, error) {
-	if w.elsewhere != nil {
-		return w.inCheckout(ctx, path, func(ws *Workspace, rel string) (*Change, error) { return ws.Delete(ctx, rel, opts) })
-	}
-	if opts == nil {
-		opts = &DeleteOptions{}
-	}
-	if err := w.changeable("delete"); err != nil {
-		return nil, err
-	}
-	kind, err := w.trashKind(opts.Trash)
+// remove plans to delete a file, a symlink, or a folder with everything in it:
+// into the trash, unless the options, the workspace's or the vault's settings
+// say otherwise.
+func (p *planner) remove(ctx context.Context, t *task) error {
+	info, err := p.w.root.Stat(t.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p, err := w.root.ResolveEntry(path)
-	if err != nil {
-		return nil, err
+	if err := p.w.checkDeletable(t.path, info, t.Version); err != nil {
+		return err
 	}
-	if p.IsRoot() {
-		return nil, &rootfs.Error{Op: "delete", Path: path, Kind: rootfs.InvalidArgument, Err: errRootFolder}
+	name := t.path.String()
+	p.did = change.Action{Verb: change.Deleted, Path: name, ToTrash: t.trash != change.TrashNone}
+	p.file(change.File{Path: name, Did: change.Deleted}, change.PathDiff{})
+	report := &change.TrashReport{Kind: t.trash}
+	p.c.Trash = report
+	if t.trash == change.TrashNone {
+		p.gone = append(p.gone, p.w.removeStep(ctx, t.path))
+	} else {
+		p.gone = append(p.gone, p.w.trashStep(ctx, t.path, info, t.trash, report))
 	}
-	unlock, err := w.state.locks.lock(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	info, err := w.root.Stat(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.checkDeletable(p, info, opts.ExpectedVersion); err != nil {
-		return nil, err
-	}
-	c := &Change{Tool: toolOf(opts.Options, "delete"), Paths: []string{p.String()}, DryRun: opts.DryRun, Trash: &TrashReport{Kind: kind}}
-	did(c, change.Action{Verb: change.Deleted, Path: p.String(), ToTrash: kind != TrashNone}, opts.Options)
-	if opts.DryRun {
-		return c, nil
-	}
-	s := w.removeStep(ctx, p)
-	if kind != TrashNone {
-		s = w.trashStep(ctx, p, info, kind, c.Trash)
-	}
-	return settled(c, w.carryOut(ctx, c, []step{s}))
+	return nil
 }
 
 // checkDeletable compares the version, where one is expected.
-func (w *Workspace) checkDeletable(p rootfs.Path, info rootfs.Info, expected string) error {
+func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected string) error {
 	if expected == "" {
 		return nil
 	}
@@ -74,11 +50,12 @@ func (w *Workspace) checkDeletable(p rootfs.Path, info rootfs.Info, expected str
 }
 
 // removeStep deletes for good what is still what the journal kept.
-func (w *Workspace) removeStep(ctx context.Context, p rootfs.Path) step {
+func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	return step{
 		op: journal.Op{Kind: journal.Remove, Path: p},
 		do: func(tx *journal.Tx) error {
-			kept := tx.Entry().Ops[0]
+			i := slices.IndexFunc(tx.Entry().Ops, func(op journal.Op) bool { return op.Kind == journal.Remove && op.Path == p })
+			kept := tx.Entry().Ops[i]
 			if err := w.sameTree(ctx, p, kept); err != nil {
 				return err
 			}
@@ -86,13 +63,16 @@ func (w *Workspace) removeStep(ctx context.Context, p rootfs.Path) step {
 			if err == nil {
 				return nil
 			}
-			return w.bringBack(ctx, tx, err)
+			return w.bringBack(ctx, tx, i, err)
 		},
 	}
 }
 
 // bringBack makes again what a deletion had deleted when it failed.
-func (w *Workspace) bringBack(ctx context.Context, tx *journal.Tx, cause error) error {
+func (w *Changer) bringBack(ctx context.Context, tx *journal.Tx, at int, cause error) error {
+	if at > 0 {
+		return cause // the whole set is rolled back
+	}
 	ctx = context.WithoutCancel(ctx)
 	plan, err := w.state.journal.Rollback(ctx, w.root, journal.Unfinished{Entry: tx.Entry(), Partly: true})
 	if err == nil {
@@ -100,7 +80,7 @@ func (w *Workspace) bringBack(ctx context.Context, tx *journal.Tx, cause error) 
 		plan.Close()
 	}
 	if err != nil {
-		return &PartialError{Cause: cause, Stuck: err}
+		return &change.PartialError{Cause: cause, Stuck: err}
 	}
 	return cause
 }
@@ -108,7 +88,7 @@ func (w *Workspace) bringBack(ctx context.Context, tx *journal.Tx, cause error) 
 // sameTree is a conflict if what is at p is no longer what was kept. Between
 // this look and the deletion is a moment that no file system lets us close; a
 // change in it is lost, as it is for rm.
-func (w *Workspace) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) error {
+func (w *Changer) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) error {
 	now, err := journal.Scan(ctx, w.root, p)
 	if err != nil {
 		return err

@@ -1,10 +1,11 @@
-package quarry
+package changer
 
 import (
 	"context"
 	"errors"
 	"slices"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
@@ -32,7 +33,7 @@ const maxPlans = 8
 // carryOut makes a change: it is recorded with all that is needed to take it
 // back, then its steps are done in order. If one fails, those before it are
 // taken back. c gets the id, and warnings.
-func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error {
+func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) error {
 	record := journal.Change{Tool: c.Tool, Client: c.Client, Did: c.Did, Ops: make([]journal.Op, len(steps))}
 	for i := range steps {
 		record.Ops[i] = steps[i].op
@@ -45,7 +46,7 @@ func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error
 	var results []journal.Result
 	for i := range steps {
 		if err := steps[i].do(tx); err != nil {
-			return w.takeBack(tx, steps[:i], &steps[i], err)
+			return w.takeBack(ctx, tx, steps[:i], &steps[i], err)
 		}
 		if steps[i].result != nil {
 			r := steps[i].result()
@@ -65,7 +66,7 @@ func (w *Workspace) carryOut(ctx context.Context, c *Change, steps []step) error
 
 // touched tells the index what this process has changed, or may have. Events
 // would tell it too, where the file system has them.
-func (w *Workspace) touched(ops []journal.Op) {
+func (w *Changer) touched(ops []journal.Op) {
 	var files, trees []rootfs.Path
 	for _, op := range ops {
 		paths := []rootfs.Path{op.Path}
@@ -78,11 +79,13 @@ func (w *Workspace) touched(ops []journal.Op) {
 			files = append(files, paths...)
 		}
 	}
-	w.member.Touched(files, trees)
+	if w.opts.Touched != nil {
+		w.opts.Touched(files, trees)
+	}
 }
 
 // settled is a change that was made, or none.
-func settled(c *Change, err error) (*Change, error) {
+func settled(c *change.Change, err error) (*change.Change, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -91,11 +94,14 @@ func settled(c *Change, err error) (*Change, error) {
 
 // begin records the change. Old content that is too large to keep makes the
 // change one that can't be taken back, and it says so.
-func (w *Workspace) begin(ctx context.Context, c *Change, record journal.Change) (*journal.Tx, error) {
+func (w *Changer) begin(ctx context.Context, c *change.Change, record journal.Change) (*journal.Tx, error) {
 	tx, err := w.state.journal.Begin(ctx, w.root, record)
 	var large *journal.TooLargeError
 	if !errors.As(err, &large) {
 		return tx, err
+	}
+	if len(c.Files) > 1 {
+		return nil, large // a set that can't be undone is not begun
 	}
 	c.NoUndo = large.Error()
 	record.Ops = withoutOld(record.Ops, c.NoUndo)
@@ -114,8 +120,11 @@ func withoutOld(ops []journal.Op, why string) []journal.Op {
 }
 
 // takeBack undoes the steps that were done, the last first.
-func (w *Workspace) takeBack(tx *journal.Tx, done []step, failed *step, cause error) error {
-	var stuck *PartialError
+func (w *Changer) takeBack(ctx context.Context, tx *journal.Tx, done []step, failed *step, cause error) error {
+	if slices.ContainsFunc(done, func(s step) bool { return s.back == nil }) || failed.back == nil && len(done) > 0 {
+		return w.rollBack(ctx, tx, len(done), cause) // as the journal knows it
+	}
+	var stuck *change.PartialError
 	if errors.As(cause, &stuck) { // a tree that was deleted in part
 		return w.endPartly(tx, len(tx.Entry().Ops), stuck.Cause, stuck.Stuck)
 	}
@@ -152,7 +161,7 @@ func bySystem(cause error) bool {
 // the disk though the system let it fail: because it could not be taken back, or
 // because the disk can't tell. Then those before it stay, too: what is there must
 // be the beginning of the change.
-func (w *Workspace) thereAnyway(tx *journal.Tx, done int, cause error) error {
+func (w *Changer) thereAnyway(tx *journal.Tx, done int, cause error) error {
 	if !bySystem(cause) {
 		return nil
 	}
@@ -164,27 +173,30 @@ func (w *Workspace) thereAnyway(tx *journal.Tx, done int, cause error) error {
 	return err
 }
 
-// folderSteps make the folder p and those above it that are missing.
-func (w *Workspace) folderSteps(p rootfs.Path, shared bool) ([]step, error) {
-	missing, err := w.missing(p)
-	if err != nil {
-		return nil, err
+// folderStep makes a folder on the way to something. That another process made
+// it first is no failure of the change, only of the plan.
+func (w *Changer) folderStep(dir rootfs.Path) step {
+	return step{
+		op:     journal.Op{Kind: journal.Create, Path: dir, Nodes: []journal.Node{{Type: rootfs.TypeDir}}},
+		do:     func(*journal.Tx) error { return w.root.Mkdir(dir) },
+		back:   func() error { return w.root.Remove(dir) },
+		shared: true,
 	}
+}
+
+// folderSteps make the folder p and those above it that are missing.
+func (w *Changer) folderSteps(p rootfs.Path) ([]step, error) {
+	missing, err := w.missing(p)
 	steps := make([]step, 0, len(missing)+1)
 	for _, dir := range missing {
-		steps = append(steps, step{
-			op:     journal.Op{Kind: journal.Create, Path: dir, Nodes: []journal.Node{{Type: rootfs.TypeDir}}},
-			do:     func(*journal.Tx) error { return w.root.Mkdir(dir) },
-			back:   func() error { return w.root.Remove(dir) },
-			shared: shared,
-		})
+		steps = append(steps, w.folderStep(dir))
 	}
-	return steps, nil
+	return steps, err
 }
 
 // missing lists the folders that have to be made for p to be one, outermost
 // first.
-func (w *Workspace) missing(p rootfs.Path) ([]rootfs.Path, error) {
+func (w *Changer) missing(p rootfs.Path) ([]rootfs.Path, error) {
 	var list []rootfs.Path
 	for ; !p.IsRoot(); p = p.Dir() {
 		info, err := w.root.Stat(p)
@@ -205,14 +217,18 @@ func (w *Workspace) missing(p rootfs.Path) ([]rootfs.Path, error) {
 }
 
 // createStep makes a new file.
-func (w *Workspace) createStep(p rootfs.Path, data []byte) step {
+func (w *Changer) createStep(p rootfs.Path, data []byte, executable *bool) step {
+	var opts *rootfs.CreateOptions
+	if executable != nil && *executable {
+		opts = &rootfs.CreateOptions{Mode: 0o755}
+	}
 	if data == nil {
 		data = []byte{} // nil says to the journal that it is not told
 	}
 	return step{
 		op: journal.Op{Kind: journal.Create, Path: p, NewData: data},
 		do: func(*journal.Tx) error {
-			_, _, err := w.root.Create(p, data, nil)
+			_, _, err := w.root.Create(p, data, opts)
 			return err
 		},
 		back: func() error { return w.root.Remove(p) },

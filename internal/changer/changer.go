@@ -1,0 +1,94 @@
+// Package changer changes a folder: a set of operations is planned as a whole,
+// recorded with all that takes it back, carried out step by step, and undone as
+// one.
+//
+// The invariant: after Apply, or after the recovery at the next Open, the files
+// are what the whole set makes of them or what they were before, unless someone
+// else has changed them since. Nothing that someone else wrote is overwritten:
+// every step names the version it must find.
+package changer
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"quarry/change"
+	"quarry/internal/rootfs"
+)
+
+// Options of Open.
+type Options struct {
+	// StateDir is the folder that keeps what takes changes back; without it
+	// nothing can be changed.
+	StateDir  string
+	KeepBytes int64
+	KeepAge   time.Duration
+	// Trash is where deleted things go, and TrashDir holds the system's trash.
+	Trash    change.TrashKind
+	TrashDir string
+
+	Workers int
+	Logger  *slog.Logger
+	// Touched is told which files and trees a change has changed, or may have;
+	// nil is fine.
+	Touched func(files, trees []rootfs.Path)
+	Layer   *rootfs.Layer // for tests
+}
+
+// Changer makes the changes of one folder. It is safe for concurrent use.
+type Changer struct {
+	root  *rootfs.Root
+	opts  Options
+	log   *slog.Logger
+	state *state // nil: nothing can be changed
+}
+
+// Open makes a folder changeable and settles what earlier processes left
+// half-way. The root stays the caller's.
+func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
+	w := &Changer{root: root, opts: *opts, log: opts.Logger}
+	if opts.StateDir == "" {
+		return w, nil
+	}
+	var err error
+	if w.state, err = openState(opts); err != nil || root.ReadOnly() {
+		return w, err
+	}
+	return w, w.recoverChanges(context.Background())
+}
+
+// Close releases the journal.
+func (w *Changer) Close() error {
+	if w == nil {
+		return nil
+	}
+	return w.state.close()
+}
+
+// maxRead is the largest file that is read into memory.
+const maxRead = 1 << 30
+
+var errRootFolder = errors.New("the path names the workspace itself")
+
+// did notes what a change does, in the caller's words if there are any.
+func did(c *change.Change, a change.Action, words string, client change.Client) {
+	if words != "" {
+		a = change.Action{Verb: change.Noted, Text: words}
+	}
+	c.Did, c.Summary, c.Client = a, a.String(), client
+}
+
+// showDiff gives a change its diff.
+func showDiff(c *change.Change, diffs ...change.PathDiff) {
+	c.Diffs, c.Diff = diffs, change.JoinDiffs(diffs)
+}
+
+// toolOf is what a change is recorded as; "" is the method's own name.
+func toolOf(given, name string) string {
+	if given != "" {
+		return given
+	}
+	return name
+}

@@ -1,0 +1,198 @@
+package changer
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+	"quarry/internal/textfile"
+	"quarry/internal/vault"
+)
+
+// edit plans the edits of one text file, which is at path and may be shown
+// under another name. All edits are found in the file as it is and made at
+// once. Every byte outside the spans they name stays, and so do encoding, mode,
+// owner and extended attributes.
+func (p *planner) edit(t *task, path, shown rootfs.Path) error {
+	data, _, err := p.w.root.ReadContent(path, maxRead)
+	if err != nil {
+		return err
+	}
+	sum := rootfs.SumOf(data)
+	p.versions[t.index] = sum.Version().String()
+	extra := p.relinks[path.String()]
+	edited, err := planEdits(path, data, t.Edits, extra)
+	// That the file is another one explains why an edit can't be made.
+	if t.Version != "" {
+		if err := checkVersion(path, sum.Version(), t.Version); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	c := p.c
+	c.Edits = outcomes(t.Edits, edited.Outcomes)
+	c.Size, c.Version = edited.Size(), sum.Version().String()
+	diff := editDiff(path.String(), shown.String(), edited)
+	p.show(diff)
+	if edited.TurnsBinary {
+		c.Warnings = append(c.Warnings, "the file will count as binary: the edit moves a NUL into its first 64 KiB")
+	}
+	if !edited.Empty() {
+		s := p.w.spliceStep(path, sum, data, edited, diff.Hunks)
+		c.Version = s.op.New.String()
+		p.contents = append(p.contents, s)
+	}
+	if t.Verb == change.EditFile {
+		p.did = editAction(path.String(), c.Edits)
+		p.file(change.File{Path: path.String(), Did: change.Edited, Version: c.Version}, diff)
+	}
+	return nil
+}
+
+// planEdits reads the file as text and works the edits out, and those that a
+// move adds.
+func planEdits(p rootfs.Path, data []byte, edits, extra []change.Edit) (*textedit.Change, error) {
+	doc, err := document(p, data)
+	if err != nil {
+		return nil, err
+	}
+	if len(extra) > 0 || slices.ContainsFunc(edits, func(e change.Edit) bool { return e.Verb >= change.AppendText }) {
+		all := append(slices.Clone(edits), extra...)
+		for i, e := range all {
+			all[i] = atEdge(doc, e)
+		}
+		edits = all
+	}
+	edited, err := textedit.Apply(doc, edits...)
+	if err != nil {
+		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(p.String()), err)
+	}
+	return edited, nil
+}
+
+// atEdge finds the place of text that comes at the end or at the top. At the
+// end it is exactly the content, and before it a line break where the file
+// lacks its last; content that begins with one needs none.
+func atEdge(doc *textfile.Document, e change.Edit) change.Edit {
+	switch e.Verb {
+	case change.AppendText:
+		end, content := len(doc.Text()), e.New
+		open := end > 0 && !doc.Lines().Terminated()
+		if open && content != "" && !strings.HasPrefix(content, "\n") && !strings.HasPrefix(content, "\r\n") {
+			content = "\n" + content
+		}
+		return change.Edit{Verb: change.ReplaceSpan, Start: end, End: end, New: content}
+	case change.PrependText:
+		s := vault.Prepend(doc.Text(), e.New)
+		return change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}
+	}
+	return e
+}
+
+// document reads a file's bytes as text.
+func document(p rootfs.Path, data []byte) (*textfile.Document, error) {
+	doc, err := textfile.New(data)
+	var binary *textfile.BinaryError
+	if errors.As(err, &binary) {
+		return nil, fmt.Errorf("%w: %s: %w", fault.ErrNotText, p, err)
+	}
+	return doc, err
+}
+
+// checkVersion refuses a file that is not what the caller has seen.
+func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
+	if expected == "" {
+		return nil
+	}
+	want, err := rootfs.ParseVersion(expected)
+	if err != nil {
+		return fmt.Errorf("%w: %w", change.ErrBadVersion, err)
+	}
+	if want != have {
+		return &rootfs.Error{Op: "edit", Path: p.String(), Kind: rootfs.Conflict, Err: &change.VersionError{Have: have.String(), Want: expected}}
+	}
+	return nil
+}
+
+// spliceStep gives the file at p the content of an edit, provided it is still
+// the version that was read. shown are the hunks of its diff.
+func (w *Changer) spliceStep(p rootfs.Path, sum *rootfs.Sum, old []byte, edited *textedit.Change, shown string) step {
+	splices := edited.Splices()
+	edits := make([]rootfs.Edit, len(splices))
+	for i, s := range splices {
+		edits[i] = rootfs.Edit{Off: int64(s.Start), Len: int64(s.End - s.Start), Data: s.New}
+	}
+	next := sum.Edited(edits)
+	version := sum.Version()
+	return step{
+		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, Edits: edits, Shown: shown},
+		do: func(*journal.Tx) error {
+			_, err := w.root.Splice(p, edits, version, &rootfs.ReplaceOptions{Old: old, Want: next})
+			return err
+		},
+		back: func() error {
+			_, err := w.root.Replace(p, old, next, nil)
+			return err
+		},
+	}
+}
+
+func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
+	out := make([]change.Outcome, len(edits))
+	for i, d := range done[:len(edits)] {
+		out[i] = change.Outcome{Kind: change.Replaced, Count: d.Count, Line: d.Line, Remaining: d.Remaining, RemainingLines: d.RemainingLines}
+		switch edits[i].Verb {
+		case change.InsertAfter:
+			out[i].Kind = change.Inserted
+		case change.InsertBefore:
+			out[i].Kind, out[i].Before = change.Inserted, true
+		case change.DeleteLines:
+			out[i].Kind = change.DeletedLines
+		case change.AppendText:
+			out[i].Kind = change.Appended
+		case change.PrependText:
+			out[i].Kind = change.Prepended
+		}
+	}
+	return out
+}
+
+// diffLimits cap the diff in a Change: what an answer can carry.
+func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines: 400, MaxLine: 500} }
+
+func editDiff(before, after string, edited *textedit.Change) change.PathDiff {
+	return change.PathDiff{Old: before, New: after, Hunks: edited.Diff(diffLimits())}
+}
+
+// diffOf compares whole contents; binary ones by name only. An empty name is a
+// file that isn't there.
+func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) change.PathDiff {
+	d := change.PathDiff{Old: before, New: after}
+	a, errA := textfile.New(old)
+	b, errB := textfile.New(new)
+	switch {
+	case errA != nil || errB != nil:
+		d.Kind = change.DiffBinary
+	case a.Encoding() == b.Encoding() && a.Encoding().IsUTF8():
+		d.Hunks = textedit.DiffTexts(old, new, opts)
+	default:
+		d.Hunks = textedit.DiffTexts(a.Text(), b.Text(), opts)
+	}
+	return d
+}
+
+// editAction is what an edit did.
+func editAction(path string, edits []change.Outcome) change.Action {
+	if len(edits) != 1 {
+		return change.Action{Verb: change.Edited, Path: path, Count: len(edits)}
+	}
+	return change.Action{Verb: edits[0].Kind, Path: path, Count: edits[0].Count, Line: edits[0].Line}
+}

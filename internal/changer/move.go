@@ -1,0 +1,125 @@
+package changer
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"quarry/change"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/vault"
+)
+
+var errIntoItself = errors.New("a folder can't be moved into itself")
+
+func (w *Changer) resolveMove(t *task) (err error) {
+	if t.path, err = w.root.ResolveEntry(t.Path); err != nil {
+		return &change.MoveError{Source: true, Path: t.Path, Err: err}
+	}
+	if t.to, err = w.root.ResolveEntry(t.To); err != nil {
+		return &change.MoveError{Path: t.To, Err: err}
+	}
+	if t.path.IsRoot() || t.to.IsRoot() {
+		err := &rootfs.Error{Op: "move", Path: ".", Kind: rootfs.InvalidArgument, Err: errRootFolder}
+		return &change.MoveError{Source: t.path.IsRoot(), Path: ".", Err: err}
+	}
+	return nil
+}
+
+// planMoves plans all moves of a set, and in a vault what they mean for links:
+// that is one plan, for a link may lead from one moved note to another.
+func (p *planner) planMoves(ctx context.Context, tasks []*task, settings *vault.Settings) error {
+	var moving []*task
+	for _, t := range tasks {
+		if t.Verb != change.MovePath {
+			continue
+		}
+		moved, err := p.move(ctx, t)
+		if err != nil {
+			p.failures.add(p.blame(t, err), err)
+		} else if moved {
+			moving = append(moving, t)
+		}
+	}
+	if settings == nil || len(moving) == 0 || len(p.failures.failed) > 0 {
+		return nil
+	}
+	if err := p.linkPlan(ctx, tasks, moving, settings); err != nil {
+		p.failures.add(moving[0].index, err)
+	}
+	return nil
+}
+
+// move plans to move or rename a file, a symlink, or a folder with everything in
+// it. It never overwrites, makes the folders that are missing, and may change no
+// more than the case of a name. moved is false when there is nothing to do.
+func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
+	info, err := p.checkMove(t)
+	if err != nil {
+		return false, err
+	}
+	p.did = change.Action{Verb: change.Moved, Path: t.path.String(), To: t.to.String()}
+	if t.path == t.to {
+		return false, nil
+	}
+	if info.Type == rootfs.TypeDir && p.w.root.Policy().ByPlace() {
+		if err := p.w.staysClosed(ctx, t.path, t.to); err != nil {
+			return false, &change.MoveError{Source: true, Path: t.path.String(), Err: err}
+		}
+	}
+	p.show(change.PathDiff{Kind: change.DiffRenamed, Old: t.path.String(), New: t.to.String()})
+	if len(t.Edits) > 0 {
+		if err := p.edit(t, t.path, t.to); err != nil {
+			return false, err
+		}
+	}
+	if err := p.needFolders(t.to.Dir()); err != nil {
+		return false, &change.MoveError{Path: t.to.String(), Err: err}
+	}
+	var diff change.PathDiff
+	if n := len(p.c.Diffs); len(t.Edits) > 0 && n > 0 {
+		diff = p.c.Diffs[n-1]
+	}
+	p.file(change.File{Path: t.path.String(), To: t.to.String(), Did: change.Moved}, diff)
+	root := p.w.root
+	p.moves = append(p.moves, step{
+		op:   journal.Op{Kind: journal.Rename, Path: t.path, To: t.to, Nodes: []journal.Node{{Type: info.Type}}},
+		do:   func(*journal.Tx) error { return root.Rename(t.path, t.to) },
+		back: func() error { return root.Rename(t.to, t.path) },
+	})
+	return true, nil
+}
+
+// checkMove refuses what can't be moved.
+func (p *planner) checkMove(t *task) (rootfs.Info, error) {
+	root := p.w.root
+	info, err := root.Stat(t.path)
+	if err != nil {
+		return info, &change.MoveError{Source: true, Path: t.path.String(), Err: err}
+	}
+	if t.Version != "" {
+		if err := p.w.checkDeletable(t.path, info, t.Version); err != nil {
+			return info, &change.MoveError{Source: true, Path: t.path.String(), Err: err}
+		}
+	}
+	if t.path == t.to {
+		return info, nil
+	}
+	if t.to.Beneath(t.path) {
+		err := &rootfs.Error{Op: "move", Path: t.to.String(), Kind: rootfs.InvalidArgument, Err: errIntoItself}
+		return info, &change.MoveError{Path: t.to.String(), Err: err}
+	}
+	there, err := root.Stat(t.to)
+	if err == nil && !(there.SameFile(info) && sameName(t.path, t.to)) {
+		return info, &change.MoveError{Path: t.to.String(), Err: &rootfs.Error{Op: "move", Path: t.to.String(), Kind: rootfs.AlreadyExists}}
+	}
+	return info, nil
+}
+
+// sameName reports paths that a file system may not tell apart.
+func sameName(a, b rootfs.Path) bool {
+	return strings.EqualFold(norm.NFC.String(a.String()), norm.NFC.String(b.String()))
+}

@@ -1,0 +1,110 @@
+package changer
+
+import (
+	"bytes"
+	"encoding/gob"
+	"fmt"
+
+	"quarry/change"
+	"quarry/internal/rootfs"
+)
+
+// Plans are kept in the state folder, named by their digests. A plan names the
+// version of every file it was made for, so applying it later does exactly what
+// was shown, or nothing.
+
+// maxPlansKept is how many plans are kept; the oldest go.
+const maxPlansKept = 64
+
+// storePlan keeps a set under its digest.
+func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest string) error {
+	kept := *set
+	kept.Digest = digest
+	kept.Ops = append([]change.Op(nil), set.Ops...)
+	for i, v := range versions {
+		if kept.Ops[i].Version == "" {
+			kept.Ops[i].Version = v
+		}
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(kept); err != nil {
+		return fmt.Errorf("keep plan: %w", err)
+	}
+	return w.state.keepPlan(digest, b.Bytes())
+}
+
+// loadPlan brings back the set that a digest names.
+func (w *Changer) loadPlan(asked change.Set) (change.Set, error) {
+	data, err := w.state.readPlan(asked.Digest)
+	if err != nil {
+		return asked, &change.PlanError{Digest: asked.Digest}
+	}
+	var set change.Set
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&set); err != nil {
+		return asked, &change.PlanError{Digest: asked.Digest}
+	}
+	if asked.Summary != "" {
+		set.Summary = asked.Summary
+	}
+	set.Tool, set.Client = toolOf(asked.Tool, set.Tool), asked.Client
+	return set, nil
+}
+
+func (s *state) keepPlan(digest string, data []byte) error {
+	dir, err := s.root.Known("plans")
+	if err != nil {
+		return err
+	}
+	if _, err := s.root.MkdirAll(dir); err != nil {
+		return err
+	}
+	if err := s.dropPlans(dir); err != nil {
+		return err
+	}
+	p, err := dir.Child(digest)
+	if err != nil {
+		return err
+	}
+	if _, _, err = s.root.Create(p, data, nil); rootfs.KindOf(err) == rootfs.AlreadyExists {
+		return nil // the same plan
+	}
+	return err
+}
+
+func (s *state) readPlan(digest string) ([]byte, error) {
+	p, err := s.root.Known("plans/" + digest)
+	if err != nil {
+		return nil, err
+	}
+	data, _, err := s.root.ReadContent(p, maxRead)
+	return data, err
+}
+
+// dropPlans makes room for one more.
+func (s *state) dropPlans(dir rootfs.Path) error {
+	d, err := s.root.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	entries, err := d.Read(nil)
+	d.Close()
+	if err != nil || len(entries) < maxPlansKept {
+		return err
+	}
+	var oldest rootfs.Path
+	var age rootfs.Info
+	for _, e := range entries {
+		p, err := dir.Child(e.Name)
+		if err != nil {
+			return err
+		}
+		info, err := s.root.Stat(p)
+		if err == nil && (oldest.IsRoot() || info.ModTime.Before(age.ModTime)) {
+			oldest, age = p, info
+		}
+	}
+	if oldest.IsRoot() {
+		return nil
+	}
+	return s.root.Remove(oldest)
+}

@@ -1,0 +1,313 @@
+package changer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"quarry/change"
+	"quarry/internal/rootfs"
+	"quarry/internal/vault"
+)
+
+// Apply makes a set of operations: all of them or none.
+func (w *Changer) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
+	return w.run(ctx, set, false)
+}
+
+// Plan works out what Apply would do and changes nothing. The digest in its
+// answer names the plan, which is kept: a Set with the digest alone applies
+// exactly that, or is refused.
+func (w *Changer) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
+	return w.run(ctx, set, true)
+}
+
+func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Change, error) {
+	if err := w.changeable(verbName(&set)); err != nil {
+		return nil, err
+	}
+	if len(set.Ops) == 0 && set.Digest != "" {
+		var err error
+		if set, err = w.loadPlan(set); err != nil {
+			return nil, err
+		}
+	}
+	if len(set.Ops) == 0 {
+		return nil, change.ErrNoEdits
+	}
+	tasks, err := w.resolve(&set)
+	if err != nil {
+		return nil, err
+	}
+	for range maxPlans {
+		c, err := w.once(ctx, &set, tasks, dry)
+		if !errors.Is(err, errReplan) {
+			return settled(c, err)
+		}
+	}
+	last := tasks[len(tasks)-1]
+	return nil, &rootfs.Error{Op: "mkdir", Path: last.target().Dir().String(), Kind: rootfs.Conflict, Err: errReplan}
+}
+
+// verbName is how errors about the workspace as a whole call what was asked.
+func verbName(set *change.Set) string {
+	if len(set.Ops) == 0 {
+		return "change"
+	}
+	return opNames[set.Ops[0].Verb]
+}
+
+var opNames = map[change.OpVerb]string{
+	change.EditFile: "edit", change.WriteFile: "write", change.CreateFile: "create",
+	change.DeletePath: "delete", change.MovePath: "move", change.MakeFolder: "mkdir",
+}
+
+// task is an operation with its paths resolved. Edits of one file are one task,
+// whatever number of operations they came in.
+type task struct {
+	change.Op
+	index    int // of the first operation
+	path, to rootfs.Path
+	trash    change.TrashKind
+	from     []int // of each edit, the operation it came in
+}
+
+// target is where something is afterwards.
+func (t *task) target() rootfs.Path {
+	if t.Verb == change.MovePath {
+		return t.to
+	}
+	return t.path
+}
+
+// resolve finds the paths of all operations before any file is read, so that
+// what the sandbox refuses refuses the set.
+func (w *Changer) resolve(set *change.Set) ([]*task, error) {
+	f := failures{set: set}
+	var tasks []*task
+	edits := map[rootfs.Path]*task{}
+	for i, op := range set.Ops {
+		t := &task{Op: op, index: i}
+		if err := w.resolveOne(t); err != nil {
+			f.add(i, err)
+			continue
+		}
+		for range op.Edits {
+			t.from = append(t.from, i)
+		}
+		if op.Verb == change.EditFile {
+			if first := edits[t.path]; first != nil && sameVersion(first, t) {
+				first.Edits = append(first.Edits[:len(first.Edits):len(first.Edits)], op.Edits...)
+				first.from = append(first.from, t.from...)
+				continue
+			}
+			edits[t.path] = t
+		}
+		tasks = append(tasks, t)
+	}
+	f.check(tasks)
+	return tasks, f.err()
+}
+
+func sameVersion(a, b *task) bool {
+	if a.Version == "" {
+		a.Version = b.Version
+	}
+	return b.Version == "" || a.Version == b.Version
+}
+
+func (w *Changer) resolveOne(t *task) (err error) {
+	rooted := func(kind rootfs.Kind) error {
+		return &rootfs.Error{Op: opNames[t.Verb], Path: t.Path, Kind: kind, Err: errRootFolder}
+	}
+	switch t.Verb {
+	case change.EditFile:
+		if len(t.Edits) == 0 && t.Executable == nil {
+			return fmt.Errorf("edit %s: %w", rootfs.Printable(t.Path), change.ErrNoEdits)
+		}
+		t.path, err = w.root.Resolve(t.Path)
+		return err
+	case change.WriteFile, change.CreateFile, change.MakeFolder:
+		if t.path, err = w.root.Resolve(t.Path); err != nil || !t.path.IsRoot() {
+			return err
+		}
+		if t.Verb == change.MakeFolder {
+			return rooted(rootfs.InvalidArgument)
+		}
+		return &rootfs.Error{Op: "write", Path: t.Path, Kind: rootfs.NotRegular}
+	case change.DeletePath:
+		if t.trash, err = w.trashKind(t.Trash); err != nil {
+			return err
+		}
+		if t.path, err = w.root.ResolveEntry(t.Path); err == nil && t.path.IsRoot() {
+			return rooted(rootfs.InvalidArgument)
+		}
+		return err
+	case change.MovePath:
+		return w.resolveMove(t)
+	}
+	return fmt.Errorf("unknown operation %d", t.Verb)
+}
+
+// failures collects what is wrong with a set.
+type failures struct {
+	set    *change.Set
+	failed []*change.OpError
+}
+
+func (f *failures) add(i int, err error) {
+	op := &f.set.Ops[i]
+	f.failed = append(f.failed, &change.OpError{Index: i, Origin: op.Origin, Path: op.Path, Err: err})
+}
+
+// err is what a set is refused with: for one operation alone its own error.
+func (f *failures) err() error {
+	switch {
+	case len(f.failed) == 0:
+		return nil
+	case len(f.set.Ops) == 1 && f.set.Ops[0].Origin == "":
+		return f.failed[0].Err
+	}
+	return &change.SetError{Failed: f.failed, Total: len(f.set.Ops)}
+}
+
+// check refuses operations that meet: the plan of each rests on what the disk
+// has, not on what another one leaves there.
+func (f *failures) check(tasks []*task) {
+	if len(tasks) < 2 {
+		return
+	}
+	named, trees := map[rootfs.Path]*task{}, map[rootfs.Path]*task{}
+	each := func(t *task, g func(rootfs.Path)) {
+		g(t.path)
+		if t.Verb == change.MovePath {
+			g(t.to)
+		}
+	}
+	for _, t := range tasks {
+		each(t, func(p rootfs.Path) {
+			if named[p] != nil && named[p] != t {
+				f.add(t.index, change.ErrTwice)
+			}
+			named[p] = t
+			if t.Verb != change.MakeFolder {
+				trees[p] = t
+			}
+		})
+	}
+	for _, t := range tasks {
+		each(t, func(p rootfs.Path) {
+			for up := p.Dir(); !up.IsRoot(); up = up.Dir() {
+				if trees[up] != nil && trees[up] != t {
+					f.add(t.index, change.ErrTwice)
+					return
+				}
+			}
+		})
+	}
+}
+
+// once plans the set on the files as they are now and carries it out.
+func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, dry bool) (*change.Change, error) {
+	settings, err := w.linkSettings(tasks)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := w.lockAll(ctx, tasks, settings != nil)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	p := newPlanner(w, set, dry)
+	if err := p.planAll(ctx, tasks, settings); err != nil {
+		return nil, err
+	}
+	c := p.c
+	digest := p.digest()
+	if dry {
+		c.Digest = digest
+		return c, w.storePlan(set, p.versions, digest)
+	}
+	if set.Digest != "" && set.Digest != digest {
+		return nil, &change.PlanError{Digest: set.Digest, Now: digest}
+	}
+	if c.Unchanged {
+		return c, nil
+	}
+	return c, w.carryOut(ctx, c, p.steps())
+}
+
+// linkSettings are the vault's, if a task moves something in one, or in a folder
+// of markdown whose links are to be updated; else nil.
+func (w *Changer) linkSettings(tasks []*task) (*vault.Settings, error) {
+	i := slices.IndexFunc(tasks, func(t *task) bool { return t.Verb == change.MovePath })
+	if i < 0 {
+		return nil, nil
+	}
+	settings, err := vault.Load(w.root, w.log)
+	if err == nil && settings == nil && tasks[i].Links == change.LinksUpdate {
+		defaults := vault.DefaultSettings()
+		settings = &defaults
+	}
+	return settings, err
+}
+
+// lockAll takes the paths of all tasks and the folders that have to be made for
+// them; everything, where any note may have to be rewritten.
+func (w *Changer) lockAll(ctx context.Context, tasks []*task, everything bool) (unlock func(), err error) {
+	if everything {
+		return w.state.locks.lock(ctx, rootfs.Path{})
+	}
+	for {
+		tops := w.tops(tasks)
+		if unlock, err = w.state.locks.lock(ctx, tops...); err != nil {
+			return nil, err
+		}
+		// A folder above may have gone before we held it.
+		if held := func() bool {
+			for i, p := range w.tops(tasks) {
+				if !p.Beneath(tops[i]) {
+					return false
+				}
+			}
+			return true
+		}(); held {
+			return unlock, nil
+		}
+		unlock()
+	}
+}
+
+// tops are the paths to lock: of what is made, the first folder that is missing.
+func (w *Changer) tops(tasks []*task) []rootfs.Path {
+	var tops []rootfs.Path
+	for _, t := range tasks {
+		top := t.target()
+		// What is wrong with the folders the plan will tell.
+		if missing, err := w.missing(top.Dir()); err == nil && len(missing) > 0 {
+			top = missing[0]
+		}
+		tops = append(tops, top)
+		if t.Verb == change.MovePath {
+			tops = append(tops, t.path)
+		}
+	}
+	return tops
+}
+
+// digest names what the plan does: every step with the versions it goes from
+// and to.
+func (p *planner) digest() string {
+	h := sha256.New()
+	for _, s := range p.steps() {
+		op := &s.op
+		fmt.Fprintf(h, "%d %q %q %v %v %q\n", op.Kind, op.Path.String(), op.To.String(), op.Old, op.New, op.Where)
+		if op.NewData != nil {
+			fmt.Fprintf(h, "%v\n", rootfs.VersionOf(op.NewData))
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}

@@ -1,0 +1,115 @@
+package changer
+
+import (
+	"context"
+	"errors"
+
+	"quarry/change"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// write plans new content for a file, byte for byte as it is given; what
+// encoding or line ending the file had before plays no part. A file that exists
+// keeps its mode, owner and extended attributes; one that doesn't is made, with
+// the folders on the way.
+func (p *planner) write(t *task) error {
+	old, version, _, err := p.w.root.ReadFile(t.path, maxRead)
+	switch {
+	case err == nil && t.Verb == change.CreateFile:
+		return &rootfs.Error{Op: "create", Path: t.path.String(), Kind: rootfs.AlreadyExists}
+	case err == nil:
+		return p.overwrite(t, old, version)
+	case rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder:
+		return err
+	case t.Version != "":
+		return &rootfs.Error{Op: "write", Path: t.path.String(), Kind: rootfs.Conflict, Err: &change.VersionError{Want: t.Version}}
+	}
+	if err := p.needFolders(t.path.Dir()); err != nil {
+		return err
+	}
+	name, content := t.path.String(), t.Content
+	p.c.Created, p.c.Size, p.c.Version = true, int64(len(content)), rootfs.VersionOf(content).String()
+	p.did = change.Action{Verb: change.Created, Path: name, Count: len(content)}
+	diff := diffOf("", name, nil, content, diffLimits())
+	p.show(diff)
+	p.file(change.File{Path: name, Did: change.Created, Version: p.c.Version}, diff)
+	p.made = append(p.made, p.w.createStep(t.path, content, t.Executable))
+	return nil
+}
+
+func (p *planner) overwrite(t *task, old []byte, version rootfs.Version) error {
+	p.versions[t.index] = version.String()
+	if err := checkVersion(t.path, version, t.Version); err != nil {
+		return err
+	}
+	name, content := t.path.String(), t.Content
+	if content == nil {
+		content = []byte{}
+	}
+	next := rootfs.VersionOf(content)
+	p.c.Version, p.c.Size = next.String(), int64(len(content))
+	p.did = change.Action{Verb: change.Overwrote, Path: name, Count: len(content)}
+	if next == version {
+		return nil
+	}
+	diff := diffOf(name, name, old, content, diffLimits())
+	p.show(diff)
+	p.file(change.File{Path: name, Did: change.Overwrote, Version: p.c.Version}, diff)
+	p.contents = append(p.contents, step{
+		op: journal.Op{Kind: journal.Replace, Path: t.path, Old: version, New: next, OldData: old, NewData: content, Shown: diff.Hunks},
+		do: func(*journal.Tx) error {
+			_, err := p.w.root.Replace(t.path, content, version, nil)
+			return err
+		},
+		back: func() error {
+			_, err := p.w.root.Replace(t.path, old, next, nil)
+			return err
+		},
+	})
+	return nil
+}
+
+// mkdir plans a folder and those above it that are missing. One that exists is
+// no change.
+func (p *planner) mkdir(t *task) error {
+	before := len(p.folders)
+	if err := p.needFolders(t.path); err != nil {
+		return err
+	}
+	p.c.Created = len(p.folders) > before
+	p.did = change.Action{Verb: change.MadeFolder, Path: t.path.String()}
+	return nil
+}
+
+// withFolders runs f with p locked, and with it the folders that have to be
+// made first. f is run again when another process made one of them meanwhile.
+func (w *Changer) withFolders(ctx context.Context, p rootfs.Path, f func() error) error {
+	for range maxPlans {
+		top := p
+		missing, err := w.missing(p.Dir())
+		if err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			top = missing[0]
+		}
+		unlock, err := w.state.locks.lock(ctx, top)
+		if err != nil {
+			return err
+		}
+		if again, err := w.missing(p.Dir()); err != nil || len(again) > len(missing) {
+			unlock()
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		err = f()
+		unlock()
+		if !errors.Is(err, errReplan) {
+			return err
+		}
+	}
+	return &rootfs.Error{Op: "mkdir", Path: p.Dir().String(), Kind: rootfs.Conflict, Err: errReplan}
+}
