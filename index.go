@@ -2,17 +2,20 @@ package quarry
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"quarry/internal/owner"
+	"quarry/internal/rootfs"
+	"quarry/internal/searcher"
 	"quarry/search"
 )
 
 // IndexOptions say where the index of a workspace lives and who may own it.
 type IndexOptions struct {
 	// Dir is the folder of this index, private to its user and outside the
-	// workspace. Workspaces that see different files of the same folder (other
-	// policy, other rules) need folders of their own.
+	// workspace. All workspaces of a folder share one, whatever policy and rules
+	// they have.
 	Dir string
 	// Socket is where the process that owns the index answers others; ""
 	// shares with nobody.
@@ -33,11 +36,59 @@ type IndexOptions struct {
 	Progress func(search.Progress)
 }
 
-func (o *IndexOptions) owner(w *Workspace) owner.Options {
+func (o *IndexOptions) owner(w *Workspace, v owner.View) owner.Options {
 	return owner.Options{
 		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches,
-		Progress: o.Progress, Rules: w.rules, Workers: w.workers, Logger: w.log,
+		Progress: o.Progress, View: v, As: w.as, Workers: w.workers, Logger: w.log,
 	}
+}
+
+// view is how a workspace with these options sees its folder.
+func (o *Options) view() owner.View {
+	v := owner.View{Trusted: o.Trusted, Allow: o.Allow, Deny: o.Deny}
+	if len(o.GlobalIgnore) > 0 {
+		v.Rules = append(v.Rules, owner.RuleFile{Data: o.GlobalIgnore})
+	}
+	for _, f := range o.IgnoreAbove {
+		v.Rules = append(v.Rules, owner.RuleFile(f))
+	}
+	return v
+}
+
+// optionsOf is the reverse of view.
+func optionsOf(v *owner.View) *Options {
+	o := &Options{Trusted: v.Trusted, Allow: v.Allow, Deny: v.Deny, AllowAny: true, ReadOnly: true}
+	for _, f := range v.Rules {
+		if f.Name == "" {
+			o.GlobalIgnore = f.Data
+		} else {
+			o.IgnoreAbove = append(o.IgnoreAbove, IgnoreFile(f))
+		}
+	}
+	return o
+}
+
+// as gives the searches of another process's view of the folder, by the index of
+// this one. Nothing that the view denies is opened, counted or named.
+func (w *Workspace) as(v *owner.View) (owner.Searches, func() error, error) {
+	opts := optionsOf(v)
+	rules, err := outsideRules(opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := rootfs.Open(w.root.RealDir(), &rootfs.Options{
+		Rules: rootfs.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err := w.root.Place()
+	if there, errThere := root.Place(); err != nil || errThere != nil || here != there {
+		return nil, nil, errors.Join(rootfs.ErrReplaced, err, errThere, root.Close())
+	}
+	files := &searcher.Folder{Root: root, Rules: rules, Workers: w.workers, Logger: w.log}
+	files.Index = w.member.Through(owner.NewEyes(v, root, rules))
+	return files, root.Close, nil
 }
 
 var (

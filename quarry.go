@@ -124,10 +124,11 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	}
 	w.files = &searcher.Folder{Root: root, Rules: w.rules, Workers: w.workers, Logger: w.log}
 	w.reader = w.files
+	view := opts.view()
 	if opts.Index != nil {
-		w.member = owner.New(root, opts.Index.owner(w), w.files)
+		w.member = owner.New(root, opts.Index.owner(w, view), w.files)
 	}
-	w.files.Index = w.member
+	w.files.Index = w.member.Through(owner.NewEyes(&view, root, w.rules))
 	if err := w.openChanges(opts); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}

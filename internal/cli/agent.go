@@ -125,7 +125,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 		opts.StateDir = "" // list_changes has nothing to show then
 	}
 	if without, _ := a.s.forRoot(root, "mcp.no-index"); !a.noIndex && without.Text != "true" {
-		place, err := indexPlace(root, opts)
+		place, err := indexPlace(root)
 		if err == nil {
 			err = a.s.indexCap(root, place)
 		}

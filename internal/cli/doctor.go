@@ -225,15 +225,11 @@ func (x *examining) places() (doctor.Places, error) {
 	if err := x.s.journal(x.dir, opts); err == nil {
 		p.KeepBytes = opts.KeepBytes
 	}
-	own, agents := personal(x.dir, 0), personal(x.dir, 0)
-	agents.Trusted, agents.AllowAny = false, false
-	for _, o := range []*quarry.Options{own, agents} {
-		at, err := indexPlace(x.dir, o)
-		if err != nil {
-			return p, err
-		}
-		p.Indexes = append(p.Indexes, doctor.Index{Dir: at.Dir, Socket: at.Socket})
+	at, err := indexPlace(x.dir)
+	if err != nil {
+		return p, err
 	}
+	p.Indexes = append(p.Indexes, doctor.Index{Dir: at.Dir, Socket: at.Socket})
 	return p, nil
 }
 

@@ -52,7 +52,7 @@ func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
 		return "", nil, err
 	}
 	opts = personal(root, 0)
-	opts.Index, err = indexPlace(root, opts)
+	opts.Index, err = indexPlace(root)
 	return root, opts, err
 }
 

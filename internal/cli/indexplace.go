@@ -1,9 +1,6 @@
 package cli
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -25,9 +22,9 @@ func personal(root string, workers int) *quarry.Options {
 	return opts
 }
 
-// indexPlace says where the index of a folder lives when it is opened with
-// these options. Uses that see different files have different indexes.
-func indexPlace(root string, opts *quarry.Options) (*quarry.IndexOptions, error) {
+// indexPlace says where the index of a folder lives: one for all who use it,
+// whatever they may see.
+func indexPlace(root string) (*quarry.IndexOptions, error) {
 	cache, err := config.CacheDir(os.Getenv)
 	if err != nil {
 		return nil, err
@@ -36,7 +33,7 @@ func indexPlace(root string, opts *quarry.Options) (*quarry.IndexOptions, error)
 	if err != nil {
 		return nil, err
 	}
-	id := config.RootID(root, fingerprint(opts))
+	id := config.RootID(root)
 	home := filepath.Join(cache, "index")
 	return &quarry.IndexOptions{
 		Home:   home,
@@ -58,19 +55,9 @@ func (s Streams) indexCap(root string, place *quarry.IndexOptions) error {
 	return err
 }
 
-// fingerprint tells options apart that make a workspace see other files.
-func fingerprint(o *quarry.Options) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%v %q %q %q", o.Trusted, o.Allow, o.Deny, o.GlobalIgnore)
-	for _, f := range o.IgnoreAbove {
-		fmt.Fprintf(h, " %q %q %q", f.Name, f.Above, f.Data)
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
-
 // asking lets a short command use the index of a process that keeps one.
 func asking(root string, opts *quarry.Options) {
-	if place, err := indexPlace(root, opts); err == nil {
+	if place, err := indexPlace(root); err == nil {
 		place.Ask = true
 		opts.Index = place
 	}

@@ -225,7 +225,7 @@ func BenchmarkSweep(b *testing.B) {
 		}
 		defer snap.Close()
 		for b.Loop() {
-			list, err := snap.Paths(ctx, rootfs.Path{}, true, func() func([]byte) bool {
+			list, err := snap.Paths(ctx, rootfs.Path{}, plainLens(true), func() func([]byte) bool {
 				return func(p []byte) bool { return len(p)%64 == 0 }
 			})
 			if err != nil || len(list) == 0 {

@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"sort"
 	"strings"
@@ -15,6 +16,9 @@ type Stored struct {
 	Name  string // of its folder
 	Bytes int64
 	Used  time.Time // when it was last opened
+	// Outdated indexes are of an earlier version of the format: no program of
+	// this version uses what is in them.
+	Outdated bool
 }
 
 // MarkUsed notes that the index in the folder dir is in use, for Evict. home is
@@ -73,9 +77,13 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 	if err != nil {
 		return s, err
 	}
+	newest := ""
 	for _, e := range entries {
 		if !ours(e.Name) {
 			return s, errNotIndex
+		}
+		if _, ok := numberOf(manifestPrefix, e.Name); ok {
+			newest = max(newest, e.Name)
 		}
 		info, err := dir.Stat(e.Name)
 		if err != nil {
@@ -86,7 +94,22 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 			s.Used = info.ModTime
 		}
 	}
+	s.Outdated = newest != "" && outdated(dir, newest)
 	return s, nil
+}
+
+// outdated reports whether a manifest is of an earlier version.
+func outdated(dir *rootfs.Dir, name string) bool {
+	f, err := dir.OpenFile(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var head [len(manifestMagic) + 4]byte
+	if n, _ := f.ReadAt(head[:], 0); n < len(head) || string(head[:len(manifestMagic)]) != manifestMagic {
+		return false
+	}
+	return binary.LittleEndian.Uint32(head[len(manifestMagic):]) < formatVersion
 }
 
 // ours reports whether a name is one of those in an index's folder.
@@ -94,8 +117,8 @@ func ours(name string) bool {
 	return name == lockName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
 }
 
-// Evict deletes the indexes used longest ago until all together have no more
-// than most bytes, and returns what it deleted. Indexes in use by a process, and
+// Evict deletes outdated indexes, then those used longest ago until all together
+// have no more than most bytes, and returns what it deleted. Indexes in use by a process, and
 // the one called keep, stay, and so does any folder that is no index.
 func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	all, err := List(home)
@@ -106,7 +129,7 @@ func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	var gone []Stored
 	errs := []error{err}
 	for _, s := range all {
-		if total <= most && !strings.HasPrefix(s.Name, goingPrefix) {
+		if total <= most && !s.Outdated && !strings.HasPrefix(s.Name, goingPrefix) {
 			continue
 		}
 		dir, err := rootfs.Path{}.Child(s.Name)

@@ -64,7 +64,7 @@ func comparePaths(t *testing.T, snap *Snapshot, dir string, hidden bool) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := snap.Paths(context.Background(), under, hidden, func() func([]byte) bool { return passes })
+	got, err := snap.Paths(context.Background(), under, plainLens(hidden), func() func([]byte) bool { return passes })
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("below %q, hidden %v: %q, want %q; %v", dir, hidden, got, want, err)
 	}

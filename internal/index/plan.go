@@ -15,7 +15,9 @@ type Ask struct {
 	Need match.Need
 	// Under is the folder in question; the zero Path is all.
 	Under rootfs.Path
-	// Hidden includes hidden files.
+	// Lens is what the asker sees; nil is what a search without a policy and
+	// rules of its own shows, with hidden files if Hidden is set.
+	Lens   *Lens
 	Hidden bool
 	// Also makes files with one of these flags candidates whatever they hold:
 	// Binary when binary files are searched or have to be told, Large in
@@ -30,8 +32,8 @@ type Ask struct {
 
 // Plan tells how a question was answered.
 type Plan struct {
-	Documents  int // in the folder, dirty ones not included
-	Candidates int // of them; at most, as hidden and outdated ones are left out later
+	Documents  int // in the folder that the asker sees, dirty ones not included
+	Candidates int // of them
 	Dirty      int // files that are candidates since they changed
 	Blocks     int // that are candidates, with Ask.ByLine
 	Grams      int // the need has
@@ -45,11 +47,10 @@ type Plan struct {
 type Candidates struct {
 	Plan Plan
 
-	snap   *snapshot
-	hidden bool
-	whole  Flags // files with one of these are candidates as a whole
-	views  []viewCandidates
-	dirty  []dirtyDoc
+	snap  *snapshot
+	whole Flags // files with one of these are candidates as a whole
+	views []viewCandidates
+	dirty []dirtyDoc
 }
 
 type viewCandidates struct {
@@ -57,6 +58,8 @@ type viewCandidates struct {
 	in  span
 	ids []uint32 // documents
 	all bool
+	// unseen are not for the asker.
+	unseen bitset
 	// blocks are those that are candidates; nil without Ask.ByLine.
 	blocks []uint32
 }
@@ -65,7 +68,8 @@ type viewCandidates struct {
 // fresh snapshot, or search without.
 func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 	f := trigram.From(a.Need)
-	c := &Candidates{snap: s.snapshot, hidden: a.Hidden, whole: a.Also}
+	c := &Candidates{snap: s.snapshot, whole: a.Also}
+	lens := a.lens()
 	c.Plan.Grams = countGrams(&f)
 	c.Plan.Useless = true
 	dir := plain(a.Under)
@@ -74,6 +78,7 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 		err := guard(func() error {
 			lo, hi := v.seg.docs.folder(dir)
 			vc.in = span{lo, max(lo, hi)}
+			vc.unseen = v.seg.unseen(lens)
 			if err := vc.find(&f, &a, &c.Plan); err != nil {
 				return err
 			}
@@ -84,17 +89,19 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 			s.ix.dropDamaged(s.snapshot)
 			return nil, err
 		}
-		c.Plan.Documents += vc.in.hi - vc.in.lo
+		seen := without(v.mask, vc.unseen, vc.in.lo, vc.in.hi)
+		c.Plan.Documents += seen
 		if vc.all {
-			c.Plan.Candidates += vc.in.hi - vc.in.lo
+			c.Plan.Candidates += seen
 		} else {
+			vc.show()
 			c.Plan.Candidates += len(vc.ids)
 			c.Plan.Blocks += len(vc.blocks)
 			c.Plan.Useless = false
 		}
 		c.views = append(c.views, vc)
 	}
-	c.dirty = dirtyBelow(s.dirty, dir)
+	c.dirty = seenDirty(dirtyBelow(s.dirty, dir), lens)
 	c.Plan.Dirty = len(c.dirty)
 	return c, nil
 }
@@ -117,6 +124,36 @@ func (vc *viewCandidates) find(f *trigram.Formula, a *Ask, plan *Plan) error {
 	}
 	vc.ids = seg.with(ids, a.Also, vc.in)
 	return nil
+}
+
+// show drops what is not for the asker, so that no count tells of it.
+func (vc *viewCandidates) show() {
+	blocks := &vc.v.seg.blocks
+	kept, end := vc.ids[:0], vc.blocks[:0]
+	rest := vc.blocks
+	for _, id := range vc.ids {
+		first, last := 0, 0
+		if len(rest) > 0 {
+			first, last = blocks.first(int(id)), blocks.first(int(id)+1)
+		}
+		for len(rest) > 0 && int(rest[0]) < first {
+			rest = rest[1:]
+		}
+		seen := !vc.v.mask.has(int(id)) && !vc.unseen.has(int(id))
+		if seen {
+			kept = append(kept, id)
+		}
+		for len(rest) > 0 && int(rest[0]) < last {
+			if seen {
+				end = append(end, rest[0])
+			}
+			rest = rest[1:]
+		}
+	}
+	vc.ids = kept
+	if vc.blocks != nil {
+		vc.blocks = end
+	}
 }
 
 // with adds the documents that are candidates for what they are.
@@ -157,7 +194,7 @@ func (c *Candidates) merge(every bool) *merge {
 	m := &merge{dirty: c.dirty}
 	for i := range c.views {
 		v := &c.views[i]
-		m.streams = append(m.streams, &stream{v: v.v, spans: []span{v.in}, ids: v.ids, every: every || v.all, all: v.all, blocks: v.blocks, whole: c.whole})
+		m.streams = append(m.streams, &stream{v: v.v, spans: []span{v.in}, ids: v.ids, every: every || v.all, all: v.all, blocks: v.blocks, whole: c.whole, unseen: v.unseen})
 	}
 	return m
 }
@@ -176,9 +213,6 @@ func (c *Candidates) Files(yield func(d *Doc, mayMatch bool) bool) error {
 
 func (c *Candidates) pass(m *merge, yield func(*Doc, bool) bool) error {
 	for m.next() {
-		if m.doc.Flags&Hidden != 0 && !c.hidden {
-			continue
-		}
 		if !yield(&m.doc, m.mayMatch) {
 			return nil
 		}

@@ -111,7 +111,11 @@ func (r *reader) close() {
 func (r *reader) file(path string) outcome {
 	r.made, r.dropped = 0, 0
 	out := outcome{}
-	again := true
+	again := !isSecret(path)
+	if !again {
+		r.begin()
+		out = r.secret(path)
+	}
 	for tries := 0; again && tries < 3; tries++ {
 		r.begin()
 		out, again = r.try(path)
@@ -198,10 +202,30 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	return outcome{state: indexed, flags: flags, stamp: before}, false
 }
 
+// secret makes an entry for a file that is not to be read: whoever may see it
+// searches it.
+func (r *reader) secret(path string) outcome {
+	p, err := r.root.Known(path)
+	if err != nil {
+		return outcome{state: gone}
+	}
+	info, err := r.root.Stat(p)
+	switch {
+	case err != nil && rootfs.KindOf(err) != rootfs.NotFound:
+		return r.unreadable(path)
+	case err != nil || info.Type != rootfs.TypeFile:
+		return outcome{state: gone}
+	}
+	return outcome{state: indexed, flags: AlwaysScan | Secret, stamp: stampOf(&info)}
+}
+
 // unreadable makes an entry for a file that can't be opened: a search tries it
 // and says so.
 func (r *reader) unreadable(path string) outcome {
 	out := outcome{state: indexed, flags: AlwaysScan | racyFlag}
+	if isSecret(path) {
+		out.flags |= Secret
+	}
 	if p, err := r.root.Known(path); err == nil {
 		if info, err := r.root.Stat(p); err == nil {
 			out.stamp = stampOf(&info)

@@ -27,6 +27,7 @@ type segment struct {
 	// Documents that have a flag, in order, for each that a search may ask for.
 	always, binary, large, wide, linked []uint32
 
+	lenses  lenses
 	mapping *rootfs.Mapping
 	refs    atomic.Int32
 }

@@ -252,12 +252,17 @@ func (d *Doc) Path() string { return string(d.path) }
 // PathBytes is Path without a copy: it is valid until the next document.
 func (d *Doc) PathBytes() []byte { return d.path }
 
-func (d dirtyDoc) doc() Doc {
-	doc := Doc{path: []byte(d.path), Dirty: true}
+func (d *dirtyDoc) doc() Doc { return Doc{path: []byte(d.path), Dirty: true, Flags: d.flags()} }
+
+// flags are what is known of a changed file by its name.
+func (d *dirtyDoc) flags() (f Flags) {
 	if d.hidden {
-		doc.Flags = Hidden
+		f |= Hidden
 	}
-	return doc
+	if isSecret(d.path) {
+		f |= Secret
+	}
+	return f
 }
 
 // span is a range of documents of one segment.
@@ -275,6 +280,7 @@ type stream struct {
 	// with a flag of whole are candidates for what they are.
 	blocks []uint32
 	whole  Flags
+	unseen bitset // documents to pass by; nil if there are none
 
 	reader pathReader
 	buf    []byte // paths of the page
@@ -359,7 +365,7 @@ func (s *stream) fill() error {
 		}
 		id := sp.lo
 		sp.lo++
-		if !s.v.mask.has(id) {
+		if !s.v.mask.has(id) && (s.unseen == nil || !s.unseen.has(id)) {
 			s.add(id)
 		}
 	}

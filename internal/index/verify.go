@@ -70,7 +70,7 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 
 func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(path, what string)) error {
 	known := map[string]bool{} // path to hidden
-	c, err := snap.Candidates(Ask{Hidden: true})
+	c, err := snap.Candidates(Ask{Lens: everything})
 	if err != nil {
 		return err
 	}

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"quarry/internal/ignore"
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
@@ -22,8 +20,7 @@ import (
 // to it.
 type Options struct {
 	// Dir is the folder of this index, private to its user and outside the
-	// root. Processes that see different files of the same root (other policy,
-	// other rules) need folders of their own.
+	// root. There is one for a root, whatever policy and rules its clients have.
 	Dir string
 	// Socket is where the owner answers others; "" shares with nobody.
 	Socket string
@@ -42,17 +39,19 @@ type Options struct {
 	// Progress hears how a build goes, from any goroutine.
 	Progress func(search.Progress)
 
-	Rules   []ignore.Set // from outside the root
+	View View // of this process, for the owner to answer through
+	// As gives the searches of another view of the root, by the index of this
+	// process.
+	As func(v *View) (s Searches, done func() error, err error)
+
 	Workers int          // 0 is one for each processor
 	Logger  *slog.Logger // nil is silent
 }
 
-// walk decides what belongs to the index: what a search sees, and hidden
-// files, but never a repository's own folder.
-func (o *Options) walk() walk.Options {
-	rules := append(slices.Clone(o.Rules), ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("index", []byte(".git\n"))})
-	return walk.Options{Rules: rules, Hidden: true, Workers: o.Workers}
-}
+// walk decides what belongs to the index: what a search by the rules in the tree
+// sees, and hidden files. What the built-in policy protects, a repository's own
+// folder among it, the index's root doesn't show.
+func (o *Options) walk() walk.Options { return walk.Options{Hidden: true, Workers: o.Workers} }
 
 // Searches answers for the root, by the index of this process. An owner has it
 // answer what other processes ask.
@@ -70,6 +69,7 @@ type Member struct {
 	searches Searches
 	log      *slog.Logger
 
+	views    views                 // of the processes that ask
 	owned    atomic.Pointer[owned] // when this process is the owner
 	takeOver sync.Mutex            // one attempt at a time
 	closed   bool                  // guarded by takeOver
@@ -124,7 +124,9 @@ func (m *Member) Close() error {
 	if o == nil {
 		return nil
 	}
-	return o.close()
+	err := o.close()
+	m.views.close()
+	return err
 }
 
 // holds is the index of this process; nil if it has none.
@@ -154,23 +156,6 @@ func (m *Member) Fresh(ctx context.Context) (*index.Snapshot, error) {
 		return nil, ErrNoIndex
 	}
 	return m.holds().ix.Fresh(ctx)
-}
-
-// Covers reports whether the files of a folder are in the index: an ignored
-// folder is searched when it is named, but not indexed. The rules above it are
-// read anew: those the watcher goes by may be older where it gets no events.
-func (m *Member) Covers(dir rootfs.Path) bool {
-	if dir.IsRoot() {
-		return true
-	}
-	walking := m.opts.walk()
-	judge := walk.NewJudge(m.root, &walking)
-	for ; !dir.IsRoot(); dir = dir.Dir() {
-		if !judge.Enters(dir.Dir(), dir.Base()) {
-			return false
-		}
-	}
-	return true
 }
 
 // Touched tells the index which files and trees this process has changed, or

@@ -35,8 +35,9 @@ type owned struct {
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 
-	judge *walk.Judge // decides which folders are watched
-	begun bool        // the watcher has told something; only Barrier's apply uses it
+	judge    *walk.Judge   // decides which folders are watched
+	rulesGen atomic.Uint64 // counts changes of the rules in the tree
+	begun    bool          // the watcher has told something; only Barrier's apply uses it
 
 	watching chan watching // what start takes
 
@@ -75,29 +76,51 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the index's folder: %w", err)
 	}
-	o := &owned{root: m.root, opts: m.opts, log: m.log, state: state, built: make(chan struct{}), watching: make(chan watching, 1)}
+	root, err := indexRoot(m.root)
+	if err != nil {
+		return nil, errors.Join(err, state.Close())
+	}
+	o := &owned{root: root, opts: m.opts, log: m.log, state: state, built: make(chan struct{}), watching: make(chan watching, 1)}
 	if o.lease, err = Claim(state); err != nil || o.lease == nil {
 		state.Close()
+		root.Close()
 		if err == nil {
 			err = errOwned
 		}
 		return nil, err
 	}
 	walking := m.opts.walk()
-	o.judge = walk.NewJudge(m.root, &walking)
+	o.judge = walk.NewJudge(root, &walking)
 	// Watching begins while the segments are checked: on Linux 6.1 that takes a
 	// quarter of the time of a restart.
 	o.done.Go(func() {
-		watcher, err := watch.Open(ctx, m.root, &watch.Options{Admit: o.judge.Enters, MaxWatches: m.opts.MaxWatches})
+		watcher, err := watch.Open(ctx, root, &watch.Options{Admit: o.judge.Enters, MaxWatches: m.opts.MaxWatches})
 		o.watching <- watching{watcher, err}
 	})
-	o.ix, err = index.Open(m.root, state, &index.Options{
+	o.ix, err = index.Open(root, state, &index.Options{
 		Walk: walking, Source: o, Workers: m.opts.Workers, Progress: o.progress, Logger: m.log,
 	})
 	if err != nil {
-		return nil, errors.Join(err, o.unwatch(), o.lease.Release(), state.Close())
+		return nil, errors.Join(err, o.unwatch(), o.lease.Release(), state.Close(), root.Close())
 	}
 	return o, nil
+}
+
+// indexRoot opens the folder of a root as the index sees it: by the built-in
+// policy, whatever that of the owner is, and with the names of secrets, whose
+// content it never reads.
+func indexRoot(root *rootfs.Root) (*rootfs.Root, error) {
+	own, err := rootfs.Open(root.RealDir(), &rootfs.Options{
+		Rules: rootfs.Rules{AllowSecrets: true}, AllowAny: true, ReadOnly: true, Layer: root.Layer(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	here, err := root.Place()
+	if there, errThere := own.Place(); err != nil || errThere != nil || here != there {
+		return nil, errors.Join(rootfs.ErrReplaced, err, errThere, own.Close())
+	}
+	return own, nil
 }
 
 // watching is what watch.Open gives.
@@ -215,13 +238,14 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	if watcher == nil { // before watching began: everything has to be compared
 		return []rootfs.Path{{}}, nil
 	}
-	return watcher.Barrier(ctx, func(c *watch.Changes) {
+	unwatched, err := watcher.Barrier(ctx, func(c *watch.Changes) {
 		var out index.Changes
 		out.Trees = c.Trees
 		// A tree may have other rules than before: of the files in it nothing is
 		// told by itself. The first one is the root, whose rules nobody has read.
 		if o.begun && len(c.Trees) > 0 {
 			o.judge.Forget()
+			o.rulesGen.Add(1)
 			for _, dir := range c.Trees {
 				c.Rescan(dir)
 			}
@@ -231,6 +255,7 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 			out.Files = append(out.Files, f.Path)
 			if dir, is := rulesFor(f.Path); is {
 				o.judge.Forget()
+				o.rulesGen.Add(1)
 				c.Rescan(dir)
 				out.Trees = append(out.Trees, dir)
 			}
@@ -240,6 +265,21 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 		out.Stamps = c.Passed
 		apply(out)
 	})
+	if len(unwatched) > 0 { // rules may have changed there without a word
+		o.rulesGen.Add(1)
+	}
+	return unwatched, err
+}
+
+// closed lists the folders that the built-in policy keeps out of the index.
+func (o *owned) closed() (dirs []string, all bool) {
+	o.mu.Lock()
+	watcher := o.watcher
+	o.mu.Unlock()
+	if watcher == nil {
+		return nil, false
+	}
+	return watcher.Protected()
 }
 
 // rulesFor tells for which folder a file holds ignore rules, if it does. A .git
@@ -265,7 +305,7 @@ func (o *owned) close() error {
 
 // release gives the index up; stop was called.
 func (o *owned) release() error {
-	return errors.Join(o.unwatch(), o.ix.Close(), o.lease.Release(), o.state.Close())
+	return errors.Join(o.unwatch(), o.ix.Close(), o.lease.Release(), o.state.Close(), o.root.Close())
 }
 
 func (o *owned) status() *search.IndexStatus {

@@ -16,11 +16,12 @@ import (
 
 // shareVersion changes with the form of the messages: two programs of different
 // versions don't understand each other, and scan.
-const shareVersion = 2
+const shareVersion = 3
 
 // request is what is asked of an owner.
 type request struct {
 	Version int
+	View    View
 	Search  *search.Query
 	Find    *search.FindQuery
 	Status  bool
@@ -51,15 +52,22 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 		return sendGob(send, msgStatus, m.holds().status())
 	case !m.Ready():
 		return send([]byte{msgNone})
+	}
+	searches, done, err := m.through(&req.View)
+	if err != nil {
+		return err
+	}
+	defer done()
+	switch {
 	case req.Find != nil:
-		r, err := m.searches.Find(ctx, *req.Find)
+		r, err := searches.Find(ctx, *req.Find)
 		if err != nil {
 			return err
 		}
 		return sendGob(send, msgFind, r)
 	case req.Search != nil:
 		var buf []byte
-		sum, err := m.searches.SearchEach(ctx, *req.Search, func(f *search.FileMatch) error {
+		sum, err := searches.SearchEach(ctx, *req.Search, func(f *search.FileMatch) error {
 			buf = appendFile(append(buf[:0], msgFile), f)
 			return send(buf)
 		})
@@ -96,7 +104,7 @@ func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, b
 		return ErrNoIndex
 	}
 	defer c.Close()
-	req.Version = shareVersion
+	req.Version, req.View = shareVersion, m.opts.View
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(req); err != nil {
 		return ErrNoIndex
@@ -166,6 +174,9 @@ func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search
 			if err != nil {
 				return err
 			}
+			if !m.mayKnow(f.Path) {
+				return errWire
+			}
 			return to.file(&f)
 		case msgSummary:
 			sum = &search.Summary{}
@@ -185,6 +196,13 @@ func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search
 	return nil, to.rest(), nil
 }
 
+// mayKnow reports whether this process's own policy lets it hear of a file. The
+// owner keeps to it; an owner that doesn't is not believed at all.
+func (m *Member) mayKnow(path string) bool {
+	p, err := m.root.Known(path)
+	return err == nil && !m.root.Policy().Path(p, false).Refused()
+}
+
 // Find lets the owner list paths. The result is nil if nobody has answered.
 func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error) {
 	if q.NoIndex || q.IncludeIgnored || q.Stat || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
@@ -196,7 +214,15 @@ func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindRes
 			return errWire
 		}
 		r = &search.FindResult{}
-		return gob.NewDecoder(bytes.NewReader(body)).Decode(r)
+		if err := gob.NewDecoder(bytes.NewReader(body)).Decode(r); err != nil {
+			return err
+		}
+		for i := range r.Entries {
+			if !m.mayKnow(r.Entries[i].Path) {
+				return errWire
+			}
+		}
+		return nil
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

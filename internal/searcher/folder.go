@@ -37,9 +37,10 @@ type Index interface {
 	Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error)
 
 	// Ready reports whether this process has an index that can answer, Fresh
-	// gives it as of now, and Covers reports whether it has the files of a
-	// folder.
+	// gives it as of now, Covers reports whether it has the files of a folder,
+	// and Lens is what of it the folder's policy and rules let show.
 	Ready() bool
 	Fresh(ctx context.Context) (*index.Snapshot, error)
 	Covers(dir rootfs.Path) bool
+	Lens(hidden bool) *index.Lens
 }

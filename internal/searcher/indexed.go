@@ -52,7 +52,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 		return noIndex(r.ctx, err)
 	}
 	defer snap.Close()
-	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
+	ask := index.Ask{Need: r.pattern.Need(), Under: start, Lens: r.folder.Index.Lens(r.q.IncludeHidden), Also: index.Binary}
 	// What a scan would give up on must not be left out in silence: in multiline
 	// mode a large text, otherwise one whose lines of context don't fit.
 	switch {
@@ -71,7 +71,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 		return noIndex(r.ctx, err)
 	}
 	p := &indexPass{run: r, under: start, below: belowLength(start)}
-	r.collect.sum.Stats.Plan = planText(&c.Plan)
+	r.collect.sum.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
 	if r.q.FilesWithoutMatch {
 		err = c.Files(p.file)
 	} else {
@@ -91,7 +91,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	sum := &r.collect.sum
 	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
-	addFolders(sum, snap.Skipped(), start)
+	addFolders(sum, r.folder.Root, snap.Skipped(), start)
 	r.gatherStats()
 	return nil
 }
@@ -264,11 +264,12 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if !r.folder.Index.Covers(start) {
 		return errNoIndex
 	}
-	c, err := snap.Candidates(index.Ask{Under: start, Hidden: r.q.IncludeHidden})
+	lens := r.folder.Index.Lens(r.q.IncludeHidden)
+	c, err := snap.Candidates(index.Ask{Under: start, Lens: lens})
 	if err != nil {
 		return noIndex(ctx, err)
 	}
-	list, err := snap.Paths(ctx, start, r.q.IncludeHidden, func() func([]byte) bool {
+	list, err := snap.Paths(ctx, start, lens, func() func([]byte) bool {
 		return (&indexPass{run: &searchRun{filter: r.filter}, below: r.below}).admits
 	})
 	if err != nil {
@@ -278,15 +279,19 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	for _, path := range list {
 		r.out.Entries = append(r.out.Entries, search.Entry{Path: path})
 	}
-	addFolders(&r.out.Summary, snap.Skipped(), start)
+	addFolders(&r.out.Summary, r.folder.Root, snap.Skipped(), start)
 	r.out.Stats.Considered += len(list)
-	r.out.Stats.Plan = planText(&c.Plan)
+	r.out.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
 	return ctx.Err()
 }
 
-// addFolders reports the folders below start that the index couldn't read.
-func addFolders(s *search.Summary, skips []walk.Skip, start rootfs.Path) {
+// addFolders reports the folders below start that the index couldn't read, as far
+// as the root's policy allows to name them.
+func addFolders(s *search.Summary, root *rootfs.Root, skips []walk.Skip, start rootfs.Path) {
 	for _, k := range skips {
+		if _, err := root.Known(k.Path); err != nil && k.Path != "." {
+			continue
+		}
 		if !start.IsRoot() && k.Path != start.String() && !strings.HasPrefix(k.Path, start.String()+"/") {
 			continue
 		}
@@ -295,10 +300,14 @@ func addFolders(s *search.Summary, skips []walk.Skip, start rootfs.Path) {
 	}
 }
 
-// planText tells in words how the index answered.
-func planText(p *index.Plan) string {
+// planText tells in words how the index answered. How many lists were read depends
+// on files that globs deny, so who has such globs is not told.
+func planText(p *index.Plan, policy *rootfs.Policy) string {
 	if p.Useless {
 		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Dirty)
+	}
+	if policy.ByPlace() {
+		return fmt.Sprintf("index: %d of %d files, %d changed", p.Candidates, p.Documents, p.Dirty)
 	}
 	blocks := ""
 	if p.Blocks > 0 {

@@ -8,14 +8,15 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Judge tells, one folder at a time, which folders a walk would enter. It
-// decides by the same rules, read from the same files; it remembers them until
+// Judge tells, one at a time, which folders a walk would enter and which files it
+// would list. It decides by the same rules, read from the same files; it remembers them until
 // Forget is called, so whoever changes a rule file, or hears of a change, does.
 // It is safe for concurrent use.
 type Judge struct {
 	mu     sync.Mutex
 	w      worker
 	frames map[string]*ignore.Frame // by folder, "" for the root
+	enters map[string]bool          // whether a walk gets into a folder
 }
 
 // NewJudge returns a Judge for walks of the whole root with these options;
@@ -23,7 +24,7 @@ type Judge struct {
 func NewJudge(root *rootfs.Root, opts *Options) *Judge {
 	w := newWalker(root, opts, nil)
 	w.opts.Start, w.opts.Filter, w.opts.MaxDepth, w.below = rootfs.Path{}, nil, 0, 0
-	return &Judge{w: worker{walker: w}, frames: map[string]*ignore.Frame{}}
+	return &Judge{w: worker{walker: w}, frames: map[string]*ignore.Frame{}, enters: map[string]bool{}}
 }
 
 // Enters reports whether a walk that has entered dir enters the folder called
@@ -34,10 +35,65 @@ func (j *Judge) Enters(dir rootfs.Path, name string) bool {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	shown := plainPath(dir)
+	return j.shows(plainPath(dir), name, true)
+}
+
+// Lists reports whether a walk lists the file at a path, provided that there is
+// one.
+func (j *Judge) Lists(path string) bool {
+	dir, name := split(path)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return name != "" && j.reaches(dir) && j.allowed(dir, name, false) && j.shows(dir, name, false)
+}
+
+// Visits reports whether a walk enters the folder at a path, provided that there is
+// one.
+func (j *Judge) Visits(dir string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.reaches(dir)
+}
+
+func split(path string) (dir, name string) {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)], path[i+1:]
+}
+
+// reaches reports whether a walk gets into a folder, "" for the root. j.mu is
+// held.
+func (j *Judge) reaches(dir string) bool {
+	if dir == "" {
+		return true
+	}
+	in, known := j.enters[dir]
+	if !known {
+		above, name := split(dir)
+		in = j.reaches(above) && j.allowed(above, name, true) && j.shows(above, name, true)
+		j.enters[dir] = in
+	}
+	return in
+}
+
+func (j *Judge) allowed(dir, name string, isDir bool) bool {
+	if j.w.policy == nil {
+		return true
+	}
+	var p rootfs.Path
+	if dir != "" && j.w.policy.ByPlace() {
+		var err error
+		if p, err = j.w.root.Known(dir); err != nil {
+			return false
+		}
+	}
+	return j.w.policy.Entry(p, name, isDir) == rootfs.Allowed
+}
+
+// shows reports whether the rules let an entry of a folder show. j.mu is held.
+func (j *Judge) shows(dir, name string, isDir bool) bool {
 	answer := ignore.NoRule
 	if !j.w.opts.NoIgnore {
-		answer = j.frame(shown).Answer(join(shown, name), name, true)
+		answer = j.frame(dir).Answer(join(dir, name), name, isDir)
 	}
 	if answer == ignore.Ignore {
 		return false
@@ -50,6 +106,7 @@ func (j *Judge) Forget() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	clear(j.frames)
+	clear(j.enters)
 }
 
 // frame gives the rules in force in a folder. j.mu is held.

@@ -14,7 +14,7 @@ import (
 	"quarry/internal/stress"
 )
 
-// A Judge enters exactly the folders a walk does.
+// A Judge enters exactly the folders a walk does, and lists the same files.
 func TestJudgeAgreesWithWalk(t *testing.T) {
 	for seed := range uint64(stress.N(60)) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -25,9 +25,12 @@ func TestJudgeAgreesWithWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		opts := &Options{Hidden: seed%2 == 0}
-		visited := map[string]bool{}
+		visited, files := map[string]bool{}, map[string]bool{}
 		if _, err := Walk(context.Background(), root, &Options{Hidden: opts.Hidden, Workers: 1}, func(v *Visit) error {
 			visited[strings.Clone(v.Shown)] = true
+			for _, f := range v.Files {
+				files[join(strings.Clone(v.Shown), strings.Clone(f.Name))] = true
+			}
 			return nil
 		}); err != nil {
 			t.Fatal(err)
@@ -52,6 +55,13 @@ func TestJudgeAgreesWithWalk(t *testing.T) {
 			}
 		}
 		enter(rootfs.Path{})
+		filepath.WalkDir(dir, func(full string, d os.DirEntry, err error) error {
+			rel, _ := filepath.Rel(dir, full)
+			if rel = filepath.ToSlash(rel); err == nil && d.Type().IsRegular() && j.Lists(rel) != files[rel] {
+				t.Errorf("seed %d: the judge lists %s: %v, a walk %v", seed, rel, !files[rel], files[rel])
+			}
+			return nil
+		})
 		var want []string
 		for p := range visited {
 			want = append(want, p)

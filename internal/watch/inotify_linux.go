@@ -297,6 +297,8 @@ func (w *Watcher) folderEvent(n *node, name []byte) {
 	}
 	at := place{n, string(name)}
 	s.later(at, false)
+	s.path = n.append(s.path[:0])
+	w.noteProtected(s.path, at.name)
 	if s.reported(n) {
 		return
 	}

@@ -396,6 +396,10 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 		if e.Type != rootfs.TypeDir {
 			continue
 		}
+		if e.Name[0] == '.' {
+			s.path = n.append(s.path[:0])
+			w.noteProtected(s.path, e.Name)
+		}
 		name := e.Name
 		if kid := n.kids[name]; kid != nil {
 			name = kid.name

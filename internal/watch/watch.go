@@ -129,23 +129,27 @@ type Watcher struct {
 	opts Options
 	wake chan struct{}
 
-	mu      sync.Mutex // guards everything below, and the order of apply calls
-	closed  bool
-	pending pending
-	told    map[rootfs.Path]bool // see nameless
-	system  system
+	mu       sync.Mutex // guards everything below, and the order of apply calls
+	closed   bool
+	pending  pending
+	told     map[rootfs.Path]bool // see nameless
+	closedTo map[string]bool      // see Protected
+	system   system
 }
 
 // Open starts to watch the folders below root. It returns when all that exist
 // are watched or known to be unwatched; it fails only if ctx ends. The caller
 // keeps root open until after Close.
 func Open(ctx context.Context, root *rootfs.Root, opts *Options) (*Watcher, error) {
-	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}}
+	w := &Watcher{root: root, wake: make(chan struct{}, 1), told: map[rootfs.Path]bool{}, closedTo: map[string]bool{}}
 	if opts != nil {
 		w.opts = *opts
 	}
 	if w.opts.MaxPending <= 0 {
 		w.opts.MaxPending = 16 << 10
+	}
+	for _, name := range []string{".git", ".obsidian", ".smarthole", ".trash"} {
+		w.noteProtected(nil, name) // also where nothing is watched
 	}
 	w.pending.init(w.opts.MaxPending)
 	w.pending.all()
@@ -256,6 +260,33 @@ func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
 	}
 	w.rescan(dir)
 	return w.settle(ctx)
+}
+
+// maxProtected bounds what Protected remembers.
+const maxProtected = 4096
+
+// Protected lists folders in watched folders that the root's policy closes: who
+// sees more than the policy allows may have to look there. Some may be gone. all is
+// false if there were too many to remember.
+func (w *Watcher) Protected() (dirs []string, all bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for dir := range w.closedTo {
+		dirs = append(dirs, dir)
+	}
+	return dirs, len(w.closedTo) < maxProtected
+}
+
+// noteProtected remembers a folder that the policy closes, by its path. w.mu is
+// held.
+func (w *Watcher) noteProtected(dir []byte, name string) {
+	if v := w.root.Policy().Name(name); v != rootfs.InProtected && v != rootfs.Unlisted || len(w.closedTo) >= maxProtected {
+		return
+	}
+	if rootfs.IsTemp(name) {
+		return
+	}
+	w.closedTo[string(dir)+name] = true
 }
 
 // Pending returns a channel that receives a value after changes were noticed

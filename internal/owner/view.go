@@ -1,0 +1,253 @@
+package owner
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/internal/ignore"
+	"quarry/internal/index"
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// View is how a process sees a root: what its policy denies, and the ignore rules
+// from outside the root. One index serves all views of a root, so a request
+// carries that of its client, and the owner answers through it.
+type View struct {
+	Trusted     bool // no policy
+	Allow, Deny []string
+	Rules       []RuleFile
+}
+
+// RuleFile is a file of ignore rules from outside the root, as text.
+type RuleFile struct {
+	Name  string // .gitignore, .ignore, …; info/exclude; "" is the user's global file
+	Above string // the way from its folder to the root
+	Data  []byte
+}
+
+// key tells views apart.
+func (v *View) key() string {
+	var b bytes.Buffer
+	gob.NewEncoder(&b).Encode(v) // never fails for plain data
+	sum := sha256.Sum256(b.Bytes())
+	return string(sum[:])
+}
+
+// Eyes are a View at work: they decide which files of the index it shows. They are
+// safe for concurrent use.
+type Eyes struct {
+	root    *rootfs.Root // with the view's policy
+	rules   []ignore.Set
+	key     string
+	outside *ignore.Frame // of rules alone
+
+	mu     sync.Mutex
+	judges map[bool]*walk.Judge // by whether hidden files are wanted
+	gen    uint64               // of the rules in the tree that judges have read
+}
+
+// NewEyes makes the eyes of a view. root has its policy, rules are its rules.
+func NewEyes(v *View, root *rootfs.Root, rules []ignore.Set) *Eyes {
+	e := &Eyes{root: root, rules: rules, key: v.key(), judges: map[bool]*walk.Judge{}}
+	for _, set := range rules {
+		if set.Rules != nil && set.Rules.Len() > 0 {
+			e.outside = e.outside.Push("", false, set)
+		}
+	}
+	return e
+}
+
+// judge gives the judge over walks of this view, with the rules of the present.
+func (e *Eyes) judge(hidden bool, gen uint64) *walk.Judge {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.gen != gen {
+		clear(e.judges)
+		e.gen = gen
+	}
+	j := e.judges[hidden]
+	if j == nil {
+		j = walk.NewJudge(e.root, &walk.Options{Rules: e.rules, Hidden: hidden})
+		e.judges[hidden] = j
+	}
+	return j
+}
+
+// Sight is a Member seen through the eyes of a view.
+type Sight struct {
+	*Member
+	eyes *Eyes
+}
+
+// Through looks at the index through some eyes.
+func (m *Member) Through(e *Eyes) Sight { return Sight{m, e} }
+
+// Lens is what a search of this view is shown, with hidden files if they are
+// wanted. nil without an index.
+func (s Sight) Lens(hidden bool) *index.Lens {
+	e := s.eyes
+	o := s.holds()
+	if o == nil {
+		return nil
+	}
+	policy := e.root.Policy()
+	l := &index.Lens{Key: e.key}
+	if hidden {
+		l.Key += "hidden"
+	}
+	byName := policy.ByPlace()
+	var judge *walk.Judge
+	var touched func(path string) bool
+	if e.outside != nil {
+		l.Version = o.rulesGen.Load()
+		judge = e.judge(hidden, l.Version)
+		touched = e.toucher()
+	}
+	l.Sees = func(path string, f index.Flags) bool {
+		if f&index.Ignored != 0 {
+			return false
+		}
+		if policy != nil && (byName || f&index.Secret != 0) {
+			p, err := e.root.Known(path)
+			if err != nil || policy.Path(p, false) != rootfs.Allowed {
+				return false
+			}
+		}
+		if touched != nil && touched(path) {
+			return judge.Lists(path)
+		}
+		return hidden || f&index.Hidden == 0
+	}
+	return l
+}
+
+// toucher returns a function that tells whether a rule from outside says anything
+// about a path or a folder on the way. Where none does, the rules of the tree
+// alone decide, which the index knows. It is for paths in order, on one goroutine
+// at a time.
+func (e *Eyes) toucher() func(path string) bool {
+	dirs := map[string]bool{"": false}
+	var folder func(dir string) bool
+	folder = func(dir string) bool {
+		hit, known := dirs[dir]
+		if !known {
+			up := strings.LastIndexByte(dir, '/')
+			hit = folder(dir[:max(up, 0)]) || e.outside.Answer(dir, dir[up+1:], true) != ignore.NoRule
+			dirs[strings.Clone(dir)] = hit
+		}
+		return hit
+	}
+	return func(path string) bool {
+		slash := strings.LastIndexByte(path, '/')
+		return folder(path[:max(slash, 0)]) || e.outside.Answer(path, path[slash+1:], false) != ignore.NoRule
+	}
+}
+
+// Covers reports whether the index has all files that a search of a folder shows
+// to this view: an ignored folder is searched when it is named, but not by the
+// index. The rules above it are read anew: those the watcher goes by may be older
+// where it gets no events.
+func (s Sight) Covers(dir rootfs.Path) bool {
+	e := s.eyes
+	if e.root.Policy() == nil && s.showsProtected() {
+		return false
+	}
+	if dir.IsRoot() {
+		return true
+	}
+	judge := walk.NewJudge(e.root, &walk.Options{Rules: e.rules, Hidden: true})
+	for ; !dir.IsRoot(); dir = dir.Dir() {
+		if !judge.Enters(dir.Dir(), dir.Base()) {
+			return false
+		}
+	}
+	return true
+}
+
+// showsProtected reports whether a view without a policy sees one of the folders
+// that are in no index, as .git, since a negated rule such as !*/ brings it back.
+func (s Sight) showsProtected() bool {
+	e := s.eyes
+	o := s.holds()
+	if o == nil {
+		return true
+	}
+	closed, all := o.closed()
+	judge := e.judge(false, o.rulesGen.Load())
+	return !all || slices.ContainsFunc(closed, func(dir string) bool {
+		if !judge.Visits(dir) {
+			return false
+		}
+		p, err := e.root.Known(dir)
+		if err != nil {
+			return false
+		}
+		info, err := e.root.Stat(p)
+		return err == nil && info.Type == rootfs.TypeDir
+	})
+}
+
+// views are the eyes of other processes, as the owner keeps them.
+type views struct {
+	mu   sync.Mutex
+	kept map[string]*viewed
+}
+
+// viewed are the searches of a view, and how many requests use them.
+type viewed struct {
+	searches Searches
+	close    func() error
+	users    int
+}
+
+// maxViews is how many views an owner keeps between requests.
+const maxViews = 16
+
+// through gives the searches of a view. done is called after use.
+func (m *Member) through(v *View) (s Searches, done func(), err error) {
+	key := v.key()
+	m.views.mu.Lock()
+	defer m.views.mu.Unlock()
+	at := m.views.kept[key]
+	if at == nil {
+		at = &viewed{}
+		if at.searches, at.close, err = m.opts.As(v); err != nil {
+			return nil, nil, err
+		}
+		if m.views.kept == nil {
+			m.views.kept = map[string]*viewed{}
+		}
+		m.views.drop(maxViews - 1)
+		m.views.kept[key] = at
+	}
+	at.users++
+	return at.searches, func() {
+		m.views.mu.Lock()
+		defer m.views.mu.Unlock()
+		at.users--
+	}, nil
+}
+
+// drop closes views that nobody uses until at most so many are left. v.mu is held.
+func (v *views) drop(most int) {
+	for key, at := range v.kept {
+		if len(v.kept) <= most {
+			return
+		}
+		if at.users == 0 {
+			at.close()
+			delete(v.kept, key)
+		}
+	}
+}
+
+func (v *views) close() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.drop(0)
+}
