@@ -61,12 +61,12 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 		k.discard()
 		return nil, err
 	}
-	tx, seg, end, err := k.write()
+	tx, seg, holds, err := k.write()
 	if err != nil {
 		k.discard()
 		return nil, err
 	}
-	err = j.sync(seg, end)
+	err = j.sync(seg, holds.end)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	seg.syncing--
@@ -75,6 +75,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 		delete(j.running, k.en.ID)
 		return nil, errors.Join(err, j.abandon(k.en.ID))
 	}
+	j.claimDurable(seg, holds)
 	return tx, nil
 }
 
@@ -139,9 +140,9 @@ func (j *Journal) beOwner() error {
 }
 
 // write puts the entry into the log. It returns the change, which from now on is
-// one that runs here, and the segment, counted as syncing, with how far it has to
-// be synced.
-func (k *keeper) write() (tx *Tx, seg *segment, end int64, err error) {
+// one that runs here, and the segment, counted as syncing, with what it holds and
+// how far it has to be synced.
+func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 	j := k.j
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -174,19 +175,19 @@ func (k *keeper) write() (tx *Tx, seg *segment, end int64, err error) {
 			return fmt.Errorf("%w: it can't be read back", ErrDamaged)
 		}
 		k.en.Status = Pending
-		end = seg.end
+		holds = claim{uint32(len(seg.entries)), seg.end}
 		if j.total >= 0 {
-			j.total += end - before + k.packed
+			j.total += seg.end - before + k.packed
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, nil, claim{}, err
 	}
 	seg.syncing++
 	tx = &Tx{j: j, entry: k.en}
 	j.running[k.en.ID] = tx
-	return tx, seg, end, nil
+	return tx, seg, holds, nil
 }
 
 // records builds the blobs, diffs and the intent of the entry.
@@ -335,6 +336,7 @@ func (j *Journal) finish(end ending, then func() error) error {
 // appendLate appends the ends that are not in the log yet. The lock is held and
 // the tail is up to date.
 func (j *Journal) appendLate() error {
+	_ = j.noteLoss() // a head that can't be written costs the check, not the change
 	for len(j.late) > 0 {
 		if j.tail == nil {
 			return ErrNotFound

@@ -171,6 +171,18 @@ func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 	if err := j.sync(j.tail, j.tail.end); err != nil {
 		return err
 	}
+	// What goes must not look lost, also after a power cut.
+	if err := j.loadHead(); err != nil {
+		return err
+	}
+	if j.head != nil {
+		if err := j.addToHead(headFirst, files[len(files)-1].num+1, claim{}); err != nil {
+			return err
+		}
+		if err := j.head.log.Sync(); err != nil {
+			return err
+		}
+	}
 	for _, f := range files {
 		if s := j.segs[f.num]; s != nil {
 			j.unload(s)

@@ -14,6 +14,7 @@
 //
 //	lock            locked while a process appends
 //	NNNNNNNN-M.seg  log segments; M is the random marker its records start with
+//	NNNNNNNN.head   how many entries the segments must have; see head.go
 //	packs/NNNNNNNN-… contents over 1 MiB, and those of large trees; but of a
 //	                large file that was edited only what the edits overwrote
 //	owners/…        one locked file for each process with changes under way
@@ -220,6 +221,7 @@ type Journal struct {
 	segs     map[uint32]*segment // loaded ones, a few
 	uses     uint64              // of segments, so far
 	tail     *segment            // the newest; nil before the first
+	head     *head               // what the segments must hold; nil if it is not known
 	total    int64               // bytes kept, about; -1 before the first look
 	capErr   error               // of the last time the caps were applied
 	measured *segment            // the tail when total was last looked up
@@ -280,6 +282,9 @@ func (j *Journal) Close() error {
 			}
 		}
 		errs = append(errs, j.ownerF.Close())
+	}
+	if j.head != nil {
+		errs = append(errs, j.head.log.Close())
 	}
 	if j.lock != nil {
 		errs = append(errs, j.lock.Close())

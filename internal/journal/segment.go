@@ -280,6 +280,10 @@ func (j *Journal) rotate() error {
 	}
 	j.keep(s)
 	j.tail = s
+	if err := j.startHead(num, t); err != nil && j.head != nil && j.head.num != num {
+		j.head.log.Close()
+		j.head = nil
+	}
 	return nil
 }
 

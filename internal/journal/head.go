@@ -1,0 +1,362 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strconv"
+	"strings"
+
+	"quarry/internal/rootfs"
+)
+
+// A segment that was cut short, or is gone, reads like one that never had more.
+// The head knows better: it is a small log of what the segments must hold. A claim
+// is written only when what it claims is durable, and is not synced itself, so
+// after a power cut it may claim too little, never too much.
+//
+// There is one head for each newest segment, named after it. It begins with what
+// the one before it knew, and is durable before that one goes. A head that can't
+// be written costs the check, not the change.
+//
+//	magic 2 | kind 1 | zero 1 | segment 4 | entries 4 | end 8 | crc 4
+//
+// with numbers in little endian, CRC-32C.
+const headRecLen = 24
+
+var headMagic = [2]byte{'Q', 'h'}
+
+type headKind uint8
+
+const (
+	headFirst headKind = iota + 1 // segments before this one were dropped; first in a head
+	headClaim                     // the segment has so many entries, and bytes
+	headLost                      // so many entries were found missing when the segment was the newest
+)
+
+// claim is what a segment must hold.
+type claim struct {
+	entries uint32
+	end     int64
+}
+
+// lostEntries is a loss that was noticed, and the newest segment at that time: it
+// is reported until the caps have dropped all there was.
+type lostEntries struct {
+	entries, seg uint32
+}
+
+// head is the head as far as it has been read.
+type head struct {
+	log    *rootfs.Log
+	num    uint32
+	read   int64
+	first  uint32
+	claims map[uint32]claim
+	lost   []lostEntries
+}
+
+func headName(num uint32) string { return fmt.Sprintf("%08d.head", num) }
+
+func appendHeadRecord(b []byte, k headKind, seg uint32, c claim) []byte {
+	start := len(b)
+	b = append(b, headMagic[0], headMagic[1], byte(k), 0)
+	b = binary.LittleEndian.AppendUint32(b, seg)
+	b = binary.LittleEndian.AppendUint32(b, c.entries)
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.end))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
+}
+
+// take reads records; what a crash tore is passed over.
+func (h *head) take(b []byte) {
+	for len(b) >= headRecLen {
+		r := b[:headRecLen]
+		if r[0] != headMagic[0] || r[1] != headMagic[1] || crc32.Checksum(r[:20], castagnoli) != binary.LittleEndian.Uint32(r[20:]) {
+			b = b[1:]
+			continue
+		}
+		seg := binary.LittleEndian.Uint32(r[4:])
+		c := claim{binary.LittleEndian.Uint32(r[8:]), int64(binary.LittleEndian.Uint64(r[12:]))}
+		switch headKind(r[2]) {
+		case headFirst:
+			h.drop(seg)
+		case headClaim:
+			h.claim(seg, c)
+		case headLost:
+			h.lost = append(h.lost, lostEntries{c.entries, seg})
+			for num := range h.claims { // what follows is counted from what is there
+				if num >= seg {
+					delete(h.claims, num)
+				}
+			}
+		}
+		b = b[headRecLen:]
+	}
+}
+
+// claim takes the larger one: processes write theirs in any order.
+func (h *head) claim(seg uint32, c claim) {
+	if have := h.claims[seg]; seg >= h.first && c.end > have.end {
+		h.claims[seg] = c
+	}
+}
+
+func (h *head) drop(first uint32) {
+	h.first = max(h.first, first)
+	for num := range h.claims {
+		if num < h.first {
+			delete(h.claims, num)
+		}
+	}
+}
+
+// all is the head in one piece, for the next one to begin with.
+func (h *head) all() []byte {
+	b := appendHeadRecord(nil, headFirst, h.first, claim{})
+	for _, l := range h.lost {
+		if l.seg >= h.first {
+			b = appendHeadRecord(b, headLost, l.seg, claim{entries: l.entries})
+		}
+	}
+	for num, c := range h.claims {
+		b = appendHeadRecord(b, headClaim, num, c)
+	}
+	return b
+}
+
+// newest finds the newest head that has something to say. An older one that was
+// not removed says less than the newer.
+func (j *Journal) newestHead() (*head, error) {
+	d, err := j.root.OpenDir(rootfs.Path{})
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return nil, err
+	}
+	var best *head
+	for _, e := range entries {
+		stem, ok := strings.CutSuffix(e.Name, ".head")
+		num, err := strconv.ParseUint(stem, 10, 32)
+		if !ok || err != nil || headName(uint32(num)) != e.Name || best != nil && best.num > uint32(num) {
+			continue
+		}
+		h, err := j.openHead(uint32(num), false)
+		if errors.Is(err, rootfs.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(h.claims) == 0 && len(h.lost) == 0 && h.first == 0 {
+			h.log.Close()
+			continue
+		}
+		if best != nil {
+			best.log.Close()
+		}
+		best = h
+	}
+	return best, nil
+}
+
+func (j *Journal) openHead(num uint32, create bool) (*head, error) {
+	p, err := j.known(headName(num))
+	if err != nil {
+		return nil, err
+	}
+	log, err := j.root.OpenLog(p, create)
+	if err != nil {
+		return nil, err
+	}
+	h := &head{log: log, num: num, claims: map[uint32]claim{}}
+	if err := h.refresh(); err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return h, nil
+}
+
+// refresh reads what was appended since.
+func (h *head) refresh() error {
+	size, err := h.log.Size()
+	if err != nil || size <= h.read {
+		return err
+	}
+	b := make([]byte, size-h.read)
+	n, err := h.log.ReadAt(b, h.read)
+	if err != nil && n < len(b) {
+		return err
+	}
+	h.take(b)
+	h.read = size
+	return nil
+}
+
+// loadHead brings the head up to date. The lock is held, shared at least.
+func (j *Journal) loadHead() error {
+	if j.head != nil && j.tail != nil && j.head.num >= j.tail.num {
+		return j.head.refresh()
+	}
+	h, err := j.newestHead()
+	if err != nil {
+		return err
+	}
+	if j.head != nil {
+		j.head.log.Close()
+	}
+	j.head = h
+	return nil
+}
+
+// startHead begins the head of a new segment. The lock is held exclusively.
+func (j *Journal) startHead(num uint32, sealed *segment) error {
+	if err := j.loadHead(); err != nil {
+		return err
+	}
+	old := j.head
+	if old == nil {
+		old = &head{claims: map[uint32]claim{}, first: num}
+		if sealed != nil { // a journal from before there were heads
+			old.first = sealed.num
+		}
+	}
+	if sealed != nil {
+		old.claim(sealed.num, claim{uint32(len(sealed.entries)), sealed.end})
+	}
+	if old.log != nil && old.num >= num { // of a segment of this number that is gone
+		if sealed == nil {
+			return nil
+		}
+		return j.addToHead(headClaim, sealed.num, old.claims[sealed.num])
+	}
+	h, err := j.openHead(num, true)
+	if err != nil {
+		return err
+	}
+	b := old.all()
+	err = h.log.Append(b, h.read)
+	if err == nil {
+		err = h.log.Sync()
+	}
+	if err != nil {
+		return errors.Join(err, h.log.Close(), j.remove(headName(num)))
+	}
+	h.take(b)
+	h.read += int64(len(b))
+	if old.log != nil {
+		old.log.Close()
+	}
+	j.head = h
+	if old.log != nil && old.num != num {
+		return j.remove(headName(old.num))
+	}
+	return nil
+}
+
+// noteLoss writes down that entries are missing, before new ones take their place.
+// The lock is held exclusively and the tail is up to date.
+func (j *Journal) noteLoss() error {
+	if err := j.loadHead(); err != nil || j.head == nil || j.tail == nil {
+		return err
+	}
+	missing := uint32(0)
+	for num, c := range j.head.claims {
+		switch {
+		case num > j.tail.num:
+			missing += c.entries
+		case num == j.tail.num && j.tail.end < c.end:
+			missing += c.entries - min(c.entries, uint32(len(j.tail.entries)))
+		}
+	}
+	if missing == 0 {
+		return nil
+	}
+	return j.addToHead(headLost, j.tail.num, claim{entries: missing})
+}
+
+// addToHead appends one record. What another process may append at the same time
+// is another record: such a write is one piece.
+func (j *Journal) addToHead(k headKind, seg uint32, c claim) error {
+	if j.head == nil {
+		return nil
+	}
+	b := appendHeadRecord(nil, k, seg, c)
+	size, err := j.head.log.Size()
+	if err != nil {
+		return err
+	}
+	if err := j.head.log.Append(b, size); err != nil {
+		return err
+	}
+	return j.head.refresh()
+}
+
+// claimDurable notes that the segment holds so much, which is durable. mu is held.
+func (j *Journal) claimDurable(seg *segment, c claim) {
+	if j.head != nil && j.head.num >= seg.num {
+		// Without it a later loss may go unnoticed; the change is as good as any.
+		_ = j.addToHead(headClaim, seg.num, c)
+	}
+}
+
+// Lost tells how many entries there were that are not there any more, though
+// nobody dropped them: segments were cut short or deleted.
+func (j *Journal) Lost() (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	lost := 0
+	err := j.locked(false, func() error {
+		found, err := j.listSegments()
+		if err != nil {
+			return err
+		}
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		if err := j.loadHead(); err != nil || j.head == nil {
+			return err
+		}
+		for _, l := range j.head.lost {
+			lost += int(l.entries)
+		}
+		there := map[uint32]segmentFile{}
+		for _, f := range found {
+			there[f.num] = f
+		}
+		for num, c := range j.head.claims {
+			f, ok := there[num]
+			if !ok {
+				lost += int(c.entries)
+				continue
+			}
+			missing, err := j.missingFrom(f, c)
+			if err != nil {
+				return err
+			}
+			lost += missing
+		}
+		return nil
+	})
+	return lost, err
+}
+
+// missingFrom counts the entries that a segment should have and has not. Only one
+// that is shorter than it was is read.
+func (j *Journal) missingFrom(f segmentFile, c claim) (int, error) {
+	p, err := j.known(segmentName(f.num, f.m))
+	if err != nil {
+		return 0, err
+	}
+	info, err := j.root.Stat(p)
+	if err != nil || info.Size >= c.end {
+		return 0, err
+	}
+	s, err := j.load(f)
+	if err != nil {
+		return 0, err
+	}
+	return max(0, int(c.entries)-len(s.entries)), nil
+}

@@ -1,0 +1,158 @@
+package journal
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/stress"
+)
+
+// filled is a journal of several segments; it is closed.
+func filled(t *testing.T, changes int) *bench {
+	t.Helper()
+	b := newBench(t, &Options{MaxBytes: 1 << 20}) // segments of 64 KiB
+	r := rand.New(rand.NewPCG(1, 1))
+	b.put("a", "start\n")
+	for i := range changes {
+		text := make([]byte, 6000) // what does not compress
+		for k := range text {
+			text[k] = byte('!' + r.IntN(90))
+		}
+		b.change(fmt.Sprint("change ", i), b.replace("a", string(text)))
+	}
+	if lost := b.lost(); lost != 0 {
+		t.Fatalf("%d lost of a whole journal", lost)
+	}
+	b.must(b.j.Close())
+	return b
+}
+
+func (b *bench) lost() int {
+	b.t.Helper()
+	n, err := b.j.Lost()
+	b.must(err)
+	return n
+}
+
+// copied opens a copy of a closed journal after something was done to it.
+func (b *bench) copied(harm func(dir string)) *bench {
+	b.t.Helper()
+	state := b.t.TempDir()
+	b.must(os.CopyFS(state, os.DirFS(b.state)))
+	harm(state)
+	c := &bench{t: b.t, dir: b.dir, state: state}
+	c.open(&Options{MaxBytes: 1 << 20})
+	return c
+}
+
+func segments(dir string) []string {
+	found, _ := filepath.Glob(filepath.Join(dir, "*.seg"))
+	slices.Sort(found)
+	return found
+}
+
+// However a segment is cut, entries that are gone are counted, also after more
+// were made; entries that are there are not.
+func TestCutSegmentsAreNoticed(t *testing.T) {
+	b := filled(t, 40)
+	segs := segments(b.state)
+	if len(segs) < 3 {
+		t.Fatalf("only %d segments", len(segs))
+	}
+	run := stress.Start(t, "journal: entries lost", 60, 3000)
+	for seed := range run.Cases() {
+		r := stress.Rand(seed)
+		i := r.IntN(len(segs))
+		info, err := os.Stat(segs[i])
+		b.must(err)
+		cut := r.Int64N(info.Size())
+		c := b.copied(func(dir string) { b.must(os.Truncate(segments(dir)[i], cut)) })
+		list, err := c.j.List(0)
+		c.must(err)
+		if lost := c.lost(); lost != 40-len(list) {
+			run.Violation(seed, "segment %d cut to %d of %d bytes: %d lost, %d of 40 listed", i, cut, info.Size(), lost, len(list))
+		}
+		before := c.lost()
+		for range 12 { // more than was cut off
+			c.change("later", c.create(fmt.Sprint("new", seed, "-", r.Int()), strings.Repeat("x", 100)))
+		}
+		if after := c.lost(); after != before {
+			run.Violation(seed, "segment %d cut to %d of %d bytes: %d lost, and %d after more changes", i, cut, info.Size(), before, after)
+		}
+		c.must(c.j.Close())
+	}
+}
+
+func TestDeletedSegmentsAreNoticed(t *testing.T) {
+	b := filled(t, 40)
+	n := len(segments(b.state))
+	for i := range n {
+		c := b.copied(func(dir string) { b.must(os.Remove(segments(dir)[i])) })
+		list, err := c.j.List(0)
+		c.must(err)
+		if lost := c.lost(); lost == 0 || lost != 40-len(list) {
+			t.Errorf("segment %d of %d deleted: %d lost, %d listed", i, n, lost, len(list))
+		}
+		before := c.lost()
+		for range 30 {
+			c.change("later", c.create(fmt.Sprint("later", i, "-", rand.Int()), strings.Repeat("y", 100)))
+		}
+		if after := c.lost(); after != before {
+			t.Errorf("segment %d of %d deleted: %d lost, and %d after more changes", i, n, before, after)
+		}
+		c.must(c.j.Close())
+	}
+}
+
+// What the caps drop is not lost, nor is a journal without a head, or with one
+// that is damaged.
+func TestNothingIsLostInVain(t *testing.T) {
+	b := filled(t, 300)
+	if dropped, _, _ := func() (int, any, error) {
+		c := b.copied(func(string) {})
+		defer c.j.Close()
+		n, at, err := c.j.Dropped()
+		return n, at, err
+	}(); dropped == 0 {
+		t.Fatal("the caps dropped nothing: the test proves nothing")
+	}
+	heads, _ := filepath.Glob(filepath.Join(b.state, "*.head"))
+	if len(heads) != 1 {
+		t.Fatalf("heads %v", heads)
+	}
+	whole, err := os.ReadFile(heads[0])
+	b.must(err)
+	head := func(data []byte) func(string) {
+		return func(dir string) { b.must(os.WriteFile(filepath.Join(dir, filepath.Base(heads[0])), data, 0o600)) }
+	}
+	for name, harm := range map[string]func(string){
+		"none":           func(string) {},
+		"no head":        func(dir string) { b.must(os.Remove(filepath.Join(dir, filepath.Base(heads[0])))) },
+		"an empty head":  head(nil),
+		"zeros":          head(make([]byte, len(whole))),
+		"a torn record":  head(append(slices.Clone(whole), whole[:13]...)),
+	} {
+		c := b.copied(harm)
+		if lost := c.lost(); lost != 0 {
+			t.Errorf("%s: %d lost", name, lost)
+		}
+		for range 30 {
+			c.change("later", c.create(fmt.Sprint("vain", rand.Int()), strings.Repeat("z", 5000)))
+		}
+		if lost := c.lost(); lost != 0 {
+			t.Errorf("%s: %d lost after more changes", name, lost)
+		}
+		c.must(c.j.Close())
+		segs := segments(c.state)
+		b.must(os.Remove(segs[len(segs)-1]))
+		c.open(&Options{MaxBytes: 1 << 20})
+		if c.lost() == 0 {
+			t.Errorf("%s: a segment deleted later goes unnoticed", name)
+		}
+	}
+}
