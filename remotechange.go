@@ -107,6 +107,7 @@ func (r *remote) changes(ctx context.Context, limit int) (*ChangeLog, error) {
 		}
 		out.Dropped += log.Dropped
 		out.Damaged += log.Damaged
+		out.Lost += log.Lost
 		if log.DroppedTo.After(out.DroppedTo) {
 			out.DroppedTo = log.DroppedTo
 		}

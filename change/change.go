@@ -100,6 +100,9 @@ type Log struct {
 	DroppedTo time.Time `json:"dropped_to,omitzero"`
 	// Damaged counts records that can't be read.
 	Damaged int `json:"damaged,omitempty"`
+	// Lost counts changes that are missing though nobody dropped them: files of
+	// the journal were cut short or deleted.
+	Lost int `json:"lost,omitempty"`
 }
 
 // Cleaned tells what a cleaning found.

@@ -20,7 +20,7 @@ type state struct {
 }
 
 func openState(opts *Options) (*state, error) {
-	root, err := rootfs.Open(opts.StateDir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: opts.Layer})
+	root, err := rootfs.Open(opts.StateDir, &rootfs.Options{Trusted: true, AllowAny: true, Private: opts.Layer == nil, Layer: opts.Layer})
 	if err != nil {
 		return nil, fmt.Errorf("open state folder: %w", err)
 	}
@@ -221,7 +221,10 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	if log.Dropped, log.DroppedTo, err = w.state.journal.Dropped(); err != nil {
 		return nil, err
 	}
-	log.Damaged, err = w.state.journal.Damage()
+	if log.Damaged, err = w.state.journal.Damage(); err != nil {
+		return nil, err
+	}
+	log.Lost, err = w.state.journal.Lost()
 	return log, err
 }
 

@@ -53,6 +53,9 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 			ops[0].Shown = diffs[0].Hunks
 		}
 	}
+	if lost, err := w.state.journal.Lost(); err == nil && lost > 0 && id == "" {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the undo log has lost %d of its changes; this is the last one that is known", lost))
+	}
 	if o.DryRun {
 		return c, nil
 	}

@@ -224,6 +224,12 @@ func (x *examining) checkJournal() error {
 			Why: "Those changes can't be taken back; the others can.", Fix: "To have a clean log again, move this one aside; nothing before can be taken back then.", Run: aside,
 		})
 	}
+	if j.Lost > 0 {
+		x.find(finding{
+			ID: "journal-lost", What: fmt.Sprintf("%s missing from the undo log: files in %s were cut short or deleted.", countAre(j.Lost, "change"), p.Journal),
+			Why: "Those changes can't be undone; the others can.", Fix: "Put the files back from a backup, or move the log aside; nothing before can be undone then.", Run: aside,
+		})
+	}
 	if j.FileSystem.String() == "network" {
 		x.find(finding{
 			ID: "journal-file-system", What: p.Journal + " is on a network file system.",

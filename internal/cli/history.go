@@ -33,6 +33,14 @@ is the id that quarry undo and quarry diff take.`, "", cobra.NoArgs,
 	return cmd
 }
 
+// countAre is "1 change is" or "3 changes are".
+func countAre(n int, thing string) string {
+	if n == 1 {
+		return render.Count(n, thing) + " is"
+	}
+	return render.Count(n, thing) + " are"
+}
+
 func (c *changer) showLog(log *quarry.ChangeLog) error {
 	if c.json {
 		return c.encode(log)
@@ -48,6 +56,9 @@ func (c *changer) showLog(log *quarry.ChangeLog) error {
 	}
 	if log.Damaged > 0 {
 		fmt.Fprintf(&b, "%s of the journal can't be read\n", render.Count(log.Damaged, "record"))
+	}
+	if log.Lost > 0 {
+		fmt.Fprintf(&b, "%s missing: files of the journal were cut short or deleted\n", countAre(log.Lost, "change"))
 	}
 	if err := c.write(b.String()); err != nil {
 		return err

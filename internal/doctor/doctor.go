@@ -47,6 +47,7 @@ type JournalState struct {
 	Bytes      int64
 	Unfinished []string // ids of changes that a dead process left
 	Damaged    int      // records that can't be read
+	Lost       int      // changes that are missing though nobody dropped them
 }
 
 // IndexState is what was found of one index.
@@ -149,6 +150,9 @@ func ExamineJournal(p Places) (*JournalState, error) {
 	}
 	if err == nil {
 		s.Damaged, err = j.Damage()
+	}
+	if err == nil {
+		s.Lost, err = j.Lost()
 	}
 	return s, err
 }

@@ -42,6 +42,9 @@ func (j *Journal) find(match func(Entry) bool, what string) (Entry, error) {
 		return got == nil
 	})
 	if err == nil && got == nil {
+		if lost, _ := j.Lost(); lost > 0 {
+			what += fmt.Sprintf("; the undo log has lost %d of its changes", lost)
+		}
 		err = fmt.Errorf("%w: %s", ErrNotFound, what)
 	}
 	if err != nil {

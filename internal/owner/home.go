@@ -25,7 +25,7 @@ func (o *Options) maxBytes() int64 {
 }
 
 func openTrusted(dir string) (*rootfs.Root, error) {
-	return rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	return rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Private: true})
 }
 
 // openDir opens the index's folder, and makes it if it belongs to a home.

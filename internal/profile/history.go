@@ -41,7 +41,7 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 	if more {
 		log.Changes = log.Changes[:c.Int("limit")]
 	}
-	data := &logAnswer{ChangeLog: quarry.ChangeLog{Changes: []quarry.Change{}, Dropped: log.Dropped, DroppedTo: log.DroppedTo, Damaged: log.Damaged}}
+	data := &logAnswer{ChangeLog: quarry.ChangeLog{Changes: []quarry.Change{}, Dropped: log.Dropped, DroppedTo: log.DroppedTo, Damaged: log.Damaged, Lost: log.Lost}}
 	a := &answer{data: data}
 	if len(log.Changes) == 0 {
 		a.text = []byte("No changes have been made.")
@@ -76,6 +76,9 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 	}
 	if log.Damaged > 0 {
 		a.receipt = append(a.receipt, render.Plural(log.Damaged, "record", "records")+" can't be read")
+	}
+	if log.Lost > 0 {
+		a.receipt = append(a.receipt, render.Plural(log.Lost, "change", "changes")+" missing from the undo log")
 	}
 	return a, nil
 }

@@ -32,6 +32,7 @@ func (r *Root) openLog(p Path, create bool) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
+		unix.Fchmod(fd, 0o600) // a umask may have taken the owner's rights
 		f := os.NewFile(uintptr(fd), p.String())
 		if err := r.syncDir(at.dir); err != nil {
 			f.Close()

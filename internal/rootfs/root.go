@@ -18,6 +18,9 @@ type Options struct {
 	AllowAny bool
 	// Trusted is for our own state folders: no name in it is protected.
 	Trusted bool
+	// Private is for state that nobody else may write to: the folder is refused
+	// if another user could put something in its place or into it.
+	Private bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
 	// Rescued, if set, is told of a conflict copy that was made after Replace
@@ -67,6 +70,11 @@ func Open(dir string, opts *Options) (*Root, error) {
 	if !opts.AllowAny {
 		if err := checkRootDir(real); err != nil {
 			return nil, fmt.Errorf("open root %s: %w", dir, err)
+		}
+	}
+	if opts.Private {
+		if err := checkPrivate(abs); err != nil {
+			return nil, err
 		}
 	}
 	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly, rescued: opts.Rescued}

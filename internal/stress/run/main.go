@@ -64,6 +64,7 @@ var regimes = []regime{
 	{name: "lost update: files", pkg: "./internal/rootfs", test: "TestLostUpdate"},
 	{name: "lost update: workspace", pkg: ".", test: "TestLostUpdate"},
 	{name: "processes", pkg: ".", test: "TestOwnersKilled"},
+	{name: "journal loss", pkg: "./internal/journal", test: "TestCutSegmentsAreNoticed"},
 	{name: "index damage", pkg: "./internal/index", test: "TestDamage"},
 	{name: "protocol", pkg: "./internal/mcpserver", fuzz: "FuzzStdio"},
 	{name: "protocol: arguments", pkg: "./internal/profile", fuzz: "FuzzTools"},
