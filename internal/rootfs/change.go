@@ -75,6 +75,7 @@ func (e *StuckError) Unwrap() error { return e.Err }
 var (
 	errVersion     = errors.New("the file is not the expected version")
 	errMeanwhile   = errors.New("the file was changed while it was being replaced")
+	errMeta        = errors.New("permissions, owner, links or attributes of the file were changed while it was being replaced")
 	errBusy        = errors.New("another program has the file open for writing")
 	errWant        = errors.New("the edits do not lead to the version they should")
 	errEditOrder   = errors.New("edits must be in order, inside the file, and not overlap")

@@ -90,7 +90,7 @@ func kindOfErrno(err error) Kind {
 	switch {
 	case err == errNotRegular:
 		return NotRegular
-	case errors.Is(err, errSwapped), errors.Is(err, errVersion), errors.Is(err, errMeanwhile),
+	case errors.Is(err, errSwapped), errors.Is(err, errVersion), errors.Is(err, errMeanwhile), errors.Is(err, errMeta),
 		errors.Is(err, errBusy), errors.Is(err, errVerifyCopy):
 		return Conflict
 	case errors.Is(err, errEditOrder), errors.Is(err, errWant):

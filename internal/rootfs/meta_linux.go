@@ -5,6 +5,9 @@ package rootfs
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -13,6 +16,76 @@ import (
 // errUnpreservable says that a new inode can't be made to look like the old
 // one, so the old one has to be rewritten in place.
 var errUnpreservable = errors.New("owner or attributes can't be carried over")
+
+// meta is all of a file that an exchange of inodes has to carry over, and the
+// number of its names. Two are compared with ==.
+type meta struct {
+	mode            fs.FileMode
+	uid, gid, nlink uint32
+	flags           uint32 // those of chattr that a user may set
+	xattrs          string // names and values
+}
+
+// chattrFlags are the flags of chattr that belong to a file and that its user, or
+// root, sets: not those by which a file system notes how it stores the file.
+// Immutable and append-only files can't be replaced at all.
+const (
+	chattrFlags = 0x1 | 0x2 | 0x4 | 0x8 | nodumpFlag | 0x80 | 0x400 | 0x4000 | 0x8000 | 0x800000 | 0x2000000 // s u c S d A m j t C x of chattr(1); numbers of <linux/fs.h>
+	nodumpFlag  = 0x40
+)
+
+// metaOf reads what copyMeta copies. It is asked several times for each change, so
+// it is a handful of system calls and no more.
+func metaOf(fd int) (meta, error) {
+	info, err := infoAt(fd, "", unix.AT_EMPTY_PATH)
+	if err != nil {
+		return meta{}, err
+	}
+	m := meta{mode: info.Mode, uid: info.UID, gid: info.GID, nlink: info.Nlink, flags: flagsOf(fd)}
+	names, err := listXattrs(fd)
+	if err != nil {
+		return meta{}, err
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		value, err := getXattr(fd, name)
+		if err == unix.ENODATA {
+			continue
+		}
+		if err != nil {
+			return meta{}, err
+		}
+		fmt.Fprintf(&b, "%s=%d:%s", name, len(value), value)
+	}
+	m.xattrs = b.String()
+	return m, nil
+}
+
+// flagsOf are the flags of chattr; none where the file system has none.
+func flagsOf(fd int) uint32 {
+	flags, err := unix.IoctlGetUint32(fd, unix.FS_IOC_GETFLAGS)
+	if err != nil {
+		return 0
+	}
+	return flags & chattrFlags
+}
+
+// copyFlags gives to the flags of chattr that from has.
+func copyFlags(from, to int) error {
+	want := flagsOf(from)
+	if want == flagsOf(to) {
+		return nil
+	}
+	have, err := unix.IoctlGetUint32(to, unix.FS_IOC_GETFLAGS)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(to, unix.FS_IOC_SETFLAGS, int(have&^chattrFlags|want))
+	}
+	if err != nil || flagsOf(to) != want {
+		return errUnpreservable
+	}
+	return nil
+}
 
 // copyMeta gives to the owner, mode and extended attributes of from, which
 // include its access control list. It comes after the writing, because writing
@@ -32,7 +105,10 @@ func (r *Root) copyMeta(from int, info Info, to int) error {
 	if err := r.chmod(to, unixMode(info.Mode)); err != nil {
 		return err
 	}
-	return r.copyXattrs(from, to)
+	if err := r.copyXattrs(from, to); err != nil {
+		return err
+	}
+	return copyFlags(from, to)
 }
 
 func (r *Root) copyXattrs(from, to int) error {

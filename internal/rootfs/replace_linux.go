@@ -47,6 +47,8 @@ type replacement struct {
 	temp     tempName
 	leased   bool // a lease on old has been held since before it was read
 	got      poured
+	meta     meta // of the old file, when the new one was given the same
+	given    meta // of the new file, then
 }
 
 func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
@@ -57,8 +59,17 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 	if noSpace(err) && r.letGo() {
 		res, err = r.replaceOnce(p, edits, expected, opts)
 	}
+	// Who changes permissions, links or attributes does not mean the content: the
+	// change is made again on the file as it is now.
+	for try := 0; try < maxMetaTries && errors.Is(err, errMeta); try++ {
+		res, err = r.replaceOnce(p, edits, expected, opts)
+	}
 	return res, err
 }
+
+// maxMetaTries is how often a replacement begins anew because of a changed mode,
+// owner, link or attribute. Then it is a Conflict.
+const maxMetaTries = 8
 
 // noSpace reports an error that more room would have prevented.
 func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
@@ -235,7 +246,17 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 	if c.got.new == c.got.old {
 		return Info{}, nil
 	}
+	if c.meta, err = metaOf(old.fd); err != nil {
+		return Info{}, err
+	}
+	if c.meta.nlink > 1 {
+		return Info{}, errMeta // linked since we looked: it has to be rewritten in place
+	}
+	old.info.Mode, old.info.UID, old.info.GID = c.meta.mode, c.meta.uid, c.meta.gid
 	if err := r.copyMeta(old.fd, old.info, fd); err != nil {
+		return Info{}, err
+	}
+	if c.given, err = metaOf(fd); err != nil {
 		return Info{}, err
 	}
 	if err := r.sync(fd); err != nil {
@@ -257,6 +278,11 @@ func (c *replacement) ready() error {
 		return err
 	case !now.SameFile(c.old.info):
 		return errMeanwhile
+	}
+	if err := c.sameMeta(); err != nil {
+		return err
+	}
+	switch {
 	case c.leased && c.old.leaseHeld():
 		return nil // since before we read it
 	case c.leased:
@@ -279,6 +305,9 @@ func (c *replacement) settle(name string) error {
 	if !displaced.SameFile(c.old.info) {
 		return errMeanwhile
 	}
+	if err := c.sameMeta(); err != nil {
+		return err
+	}
 	if !c.leased {
 		if err := r.holds(c.old.fd, c.got.oldSize, c.got.old); err != nil {
 			return err
@@ -299,6 +328,21 @@ func (c *replacement) settle(name string) error {
 	// what is about to lose its last name.
 	if c.leased && !c.old.leaseHeld() {
 		return errMeanwhile
+	}
+	// Nor may the permissions that someone took away come back: who resolved the
+	// name before the exchange may have changed the old file after it.
+	return c.sameMeta()
+}
+
+// sameMeta verifies that the old file has the permissions, owner, links and
+// attributes that the new one was given.
+func (c *replacement) sameMeta() error {
+	now, err := metaOf(c.old.fd)
+	if err != nil {
+		return err
+	}
+	if now != c.meta {
+		return errMeta
 	}
 	return nil
 }
@@ -391,6 +435,10 @@ func (c *replacement) retract(name string, cause error) error {
 	}
 	if err != nil {
 		return c.keepCopy(name, errors.Join(cause, err))
+	}
+	if now, err := metaOf(fd); err == nil && now != c.given {
+		// Someone meant the file while ours had its name.
+		r.copyMeta(fd, f.info, c.old.fd)
 	}
 	mine := &replacement{r: r, at: c.at, old: f}
 	if mine.waitForWriters() != nil || r.holds(fd, c.got.newSize, c.got.new) != nil {

@@ -62,6 +62,7 @@ var regimes = []regime{
 	{name: "patterns as attack", pkg: "./internal/stress", test: "TestPatternsAsAttack|TestGlobsAsAttack"},
 	{name: "odd files", pkg: "./internal/stress", test: "TestOddFiles"},
 	{name: "lost update: files", pkg: "./internal/rootfs", test: "TestLostUpdate"},
+	{name: "metadata race", pkg: "./internal/rootfs", test: "TestMetaRace"},
 	{name: "lost update: workspace", pkg: ".", test: "TestLostUpdate"},
 	{name: "processes", pkg: ".", test: "TestOwnersKilled"},
 	{name: "journal loss", pkg: "./internal/journal", test: "TestCutSegmentsAreNoticed"},
