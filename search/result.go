@@ -144,6 +144,9 @@ type Stats struct {
 	Strategy   string // of the pattern
 	Plan       string // scan, or what the index said
 	Remote     bool   // another process answered
+	// Replaced says that another folder stands at the workspace's path than at the
+	// last answer: it is the one that was searched.
+	Replaced bool
 	// Commits are the commits of the repositories on servers in which something
 	// was found, by their name: the first hundred.
 	Commits map[string]string

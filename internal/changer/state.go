@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
@@ -46,8 +47,16 @@ func (w *Changer) changeable(op string) error {
 	if w.state == nil {
 		return change.ErrNoState
 	}
+	if w.root.InPlace() != nil {
+		return errReplaced
+	}
 	return nil
 }
+
+// errReplaced is for a change that was based on another folder than the one at
+// the workspace's path now. Whoever has looked at the new one may change it.
+var errReplaced = fault.New(fault.Conflict, "the workspace's folder was replaced since it was last read",
+	"search or read it again, then repeat the change if it is still right")
 
 var errOwner = errors.New("the workspace is open for reading only")
 

@@ -69,6 +69,7 @@ type Member struct {
 	searches Searches
 	log      *slog.Logger
 
+	mounts   *rootfs.Mounts
 	views    views                 // of the processes that ask
 	owned    atomic.Pointer[owned] // when this process is the owner
 	takeOver sync.Mutex            // one attempt at a time
@@ -83,7 +84,7 @@ func New(root *rootfs.Root, opts Options, searches Searches) *Member {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Member{root: root, opts: opts, searches: searches, log: opts.Logger}
+	return &Member{root: root, opts: opts, searches: searches, log: opts.Logger, mounts: root.Mounts()}
 }
 
 // Join makes this process the owner of the index, unless another one is or
@@ -121,6 +122,7 @@ func (m *Member) Close() error {
 	m.closed = true
 	o := m.owned.Load()
 	m.takeOver.Unlock()
+	defer m.mounts.Close()
 	if o == nil {
 		return nil
 	}

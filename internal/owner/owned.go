@@ -37,7 +37,10 @@ type owned struct {
 
 	judge    *walk.Judge   // decides which folders are watched
 	rulesGen atomic.Uint64 // counts changes of the rules in the tree
-	begun    bool          // the watcher has told something; only Barrier's apply uses it
+	// watched is the folder that the watcher was started or restarted in. Only
+	// start and Barrier use it, one at a time.
+	watched rootfs.Place
+	begun   bool // the watcher has told something; only Barrier's apply uses it
 
 	watching chan watching // what start takes
 
@@ -88,6 +91,9 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 			err = errOwned
 		}
 		return nil, err
+	}
+	if o.watched, err = root.Place(); err != nil {
+		return nil, errors.Join(err, o.lease.Release(), state.Close(), root.Close())
 	}
 	walking := m.opts.walk()
 	o.judge = walk.NewJudge(root, &walking)
@@ -235,8 +241,21 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	o.mu.Lock()
 	watcher := o.watcher
 	o.mu.Unlock()
+	moved, err := o.root.Follow()
+	if err != nil {
+		return nil, err
+	}
 	if watcher == nil { // before watching began: everything has to be compared
 		return []rootfs.Path{{}}, nil
+	}
+	if place, err := o.root.Place(); err != nil || moved || place != o.watched {
+		o.log.Warn("index: the folder was replaced; comparing the one in its place")
+		if err := watcher.Restart(ctx); err != nil {
+			return nil, err
+		}
+		if o.watched, err = o.root.Place(); err != nil {
+			return nil, err
+		}
 	}
 	unwatched, err := watcher.Barrier(ctx, func(c *watch.Changes) {
 		var out index.Changes

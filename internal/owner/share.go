@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quarry/internal/rootfs"
 	"quarry/search"
 )
 
@@ -22,6 +23,8 @@ const shareVersion = 3
 type request struct {
 	Version int
 	View    View
+	Place   rootfs.Place // the folder that the client sees at the root's path
+	Mounts  uint64       // and what is mounted below it
 	Search  *search.Query
 	Find    *search.FindQuery
 	Status  bool
@@ -50,7 +53,7 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 		return send([]byte{msgNone})
 	case req.Status:
 		return sendGob(send, msgStatus, m.holds().status())
-	case !m.Ready():
+	case !m.Ready() || !m.sees(&req):
 		return send([]byte{msgNone})
 	}
 	searches, done, err := m.through(&req.View)
@@ -79,6 +82,21 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 	return errors.New("empty request")
 }
 
+// sees reports whether the index is of the folder that a client sees: after it was
+// replaced, or in another mount namespace, the client may see another one, or
+// other file systems below it.
+func (m *Member) sees(req *request) bool {
+	o := m.holds()
+	if o == nil {
+		return false
+	}
+	if _, err := o.root.Follow(); err != nil {
+		return false
+	}
+	place, err := o.root.Place()
+	return err == nil && place == req.Place && m.mounts.Sum() == req.Mounts
+}
+
 func sendGob(send func([]byte) error, kind byte, v any) error {
 	var b bytes.Buffer
 	b.WriteByte(kind)
@@ -104,7 +122,10 @@ func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, b
 		return ErrNoIndex
 	}
 	defer c.Close()
-	req.Version, req.View = shareVersion, m.opts.View
+	req.Version, req.View, req.Mounts = shareVersion, m.opts.View, m.mounts.Sum()
+	if req.Place, err = m.root.Place(); err != nil {
+		return ErrNoIndex
+	}
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(req); err != nil {
 		return ErrNoIndex

@@ -107,7 +107,7 @@ func (c *replacement) overwrite(bk int, b backup) error {
 	r, fd := c.r, c.old.fd
 	// While we hold a write lease nobody else can open the file. It is only
 	// given if nobody has; then the check below is as close as it gets.
-	if r.sys.kind == FSLocal {
+	if r.FSKind() == FSLocal {
 		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK); err == nil {
 			defer unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK)
 		}

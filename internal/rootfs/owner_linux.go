@@ -61,7 +61,7 @@ var errNoStart = errors.New("no such process")
 func (r *Root) abandoned(n tempName, info Info) bool {
 	o, self := n.owner, r.owner()
 	switch {
-	case r.sys.kind == FSNetwork, o.boot == self.boot && o.space != self.space:
+	case r.FSKind() == FSNetwork, o.boot == self.boot && o.space != self.space:
 		// Another machine's or another container's process: only time tells.
 		return time.Since(info.ChangeTime) > doubtfulAge
 	case o.boot != self.boot:

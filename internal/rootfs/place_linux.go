@@ -3,6 +3,7 @@
 package rootfs
 
 import (
+	"errors"
 	"os"
 	"syscall"
 
@@ -21,6 +22,37 @@ func (s *sysRoot) place() (Place, error) {
 	}
 	return Place{uint64(st.Dev), st.Ino}, nil
 }
+
+// follow replaces the open folder by the one at a path. The number of the handle
+// stays, so whoever uses it goes on in one folder or the other.
+func (s *sysRoot) follow(dir string) error {
+	if err := s.acquire(); err != nil {
+		return err
+	}
+	defer s.release()
+	fd, err := syscall.Open(dir, flagsDir, 0)
+	if err != nil {
+		return &os.PathError{Op: "open", Path: dir, Err: err}
+	}
+	defer syscall.Close(fd)
+	var old, now unix.Stat_t
+	if err := unix.Fstat(s.fd, &old); err != nil {
+		return err
+	}
+	if err := unix.Fstat(fd, &now); err != nil {
+		return err
+	}
+	if old.Uid != now.Uid {
+		return errOtherUser
+	}
+	if err := unix.Dup3(fd, s.fd, unix.O_CLOEXEC); err != nil {
+		return err
+	}
+	s.setKind()
+	return nil
+}
+
+var errOtherUser = errors.New("the folder there now belongs to another user")
 
 // leadsHere reports whether a real folder stands at an absolute path and is the
 // open one.

@@ -2,7 +2,15 @@
 
 package rootfs
 
-import "os"
+import (
+	"errors"
+	"os"
+)
+
+// follow is not possible here.
+func (s *sysRoot) follow(string) error {
+	return errors.New("open the workspace again: on this system it can't be followed")
+}
 
 // place is of the open folder; zero where the system has no numbers.
 func (s *sysRoot) place() (Place, error) {

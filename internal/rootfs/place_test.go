@@ -51,3 +51,63 @@ func TestInPlace(t *testing.T) {
 		})
 	}
 }
+
+// A root follows its path to another folder, and to nothing else.
+func TestFollow(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only on Linux")
+	}
+	dir := filepath.Join(t.TempDir(), "ws")
+	put := func(text string) {
+		t.Helper()
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("old")
+	r, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	read := func() string {
+		p, err := r.Resolve("f")
+		if err != nil {
+			return err.Error()
+		}
+		data, _, err := r.ReadContent(p, 100)
+		if err != nil {
+			return err.Error()
+		}
+		return string(data)
+	}
+	if moved, err := r.Follow(); moved || err != nil {
+		t.Errorf("nothing happened: moved %v, %v", moved, err)
+	}
+	if err := os.Rename(dir, dir+".bak"); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := r.Follow(); moved || !errors.Is(err, ErrReplaced) {
+		t.Errorf("no folder: moved %v, %v", moved, err)
+	}
+	if err := os.Symlink(dir+".bak", dir); err != nil {
+		t.Fatal(err)
+	}
+	if moved, err := r.Follow(); moved || !errors.Is(err, ErrReplaced) {
+		t.Errorf("a symlink: moved %v, %v", moved, err)
+	}
+	if got := read(); got != "old" {
+		t.Errorf("not followed, but read %q", got)
+	}
+	os.Remove(dir)
+	put("new")
+	if moved, err := r.Follow(); !moved || err != nil {
+		t.Errorf("another folder: moved %v, %v", moved, err)
+	}
+	if got := read(); got != "new" || r.InPlace() != nil {
+		t.Errorf("read %q after following, in place: %v", got, r.InPlace())
+	}
+}

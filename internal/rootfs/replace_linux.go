@@ -368,7 +368,7 @@ func (r *Root) holds(fd int, size int64, want Version) error {
 
 // lease takes the file's lease where it means something.
 func (c *replacement) lease() error {
-	if c.r.sys.kind != FSLocal {
+	if c.r.FSKind() != FSLocal {
 		return unix.ENOTSUP // NFS answers EAGAIN without a delegation
 	}
 	return c.old.lease()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 )
 
@@ -39,9 +40,12 @@ type Root struct {
 	readOnly bool
 	rescued  func(Path)
 	closed   atomic.Bool
-	temps    temps
-	layer    *Layer // nil but in tests
-	sys      sysRoot
+	allowAny bool
+
+	following sync.Mutex // one Follow at a time
+	temps     temps
+	layer     *Layer // nil but in tests
+	sys       sysRoot
 }
 
 var (
@@ -77,7 +81,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 			return nil, err
 		}
 	}
-	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly, rescued: opts.Rescued}
+	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny}
 	if !opts.Trusted {
 		if r.policy, err = NewPolicy(opts.Rules); err != nil {
 			return nil, fmt.Errorf("open root %s: %w", dir, err)

@@ -29,7 +29,7 @@ type sysRoot struct {
 	// byName walks name by name with openat, for kernels before 5.6 and
 	// sandboxes that forbid openat2.
 	byName bool
-	kind   FSKind
+	kind   atomic.Uint32 // an FSKind
 
 	selfOnce sync.Once
 	self     owner // see Root.owner
@@ -64,9 +64,11 @@ func (s *sysRoot) open(dir string) error {
 	} else {
 		s.byName = true // ENOSYS, or EPERM from an old container's filter
 	}
-	s.kind = fsKind(fd)
+	s.setKind()
 	return nil
 }
+
+func (s *sysRoot) setKind() { s.kind.Store(uint32(fsKind(s.fd))) }
 
 func (s *sysRoot) listen(l *Layer) {
 	if l.Before != nil {
@@ -323,4 +325,4 @@ func fsKind(fd int) FSKind {
 
 // FSKind tells whether changes by others can be seen: local, network (9p and
 // FUSE count as such: what is behind them is unknown to this kernel), unknown.
-func (r *Root) FSKind() FSKind { return r.sys.kind }
+func (r *Root) FSKind() FSKind { return FSKind(r.sys.kind.Load()) }

@@ -15,6 +15,10 @@ import (
 // Find lists the paths that pass a scope.
 func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
 	started := time.Now()
+	followed, err := d.here()
+	if err != nil {
+		return nil, err
+	}
 	if r, err := d.Index.Find(ctx, &q); err != nil || r != nil {
 		return r, err
 	}
@@ -36,7 +40,7 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 		}
 	}
 	page(&run.out, &q)
-	run.out.Stats.Elapsed = time.Since(started)
+	run.out.Stats.Elapsed, run.out.Stats.Replaced = time.Since(started), followed
 	return &run.out, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"context"
 	"log/slog"
 
+	"quarry/fault"
 	"quarry/internal/ignore"
 	"quarry/internal/index"
 	"quarry/internal/rootfs"
@@ -25,6 +26,25 @@ type Folder struct {
 	Workers int
 	Logger  *slog.Logger
 	Index   Index
+}
+
+// errGone is for a workspace whose folder can't be followed.
+var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
+	"it was moved, deleted or replaced by something that is not a folder of the same user; put it back or open another one")
+
+// here makes sure that the folder is the one at its path: a workspace that was
+// moved away, cloned anew or restored from a copy is followed to what stands in
+// its place. It reports whether it was.
+func (d *Folder) here() (followed bool, err error) {
+	followed, err = d.Root.Follow()
+	if err != nil {
+		d.Logger.Warn("the workspace's folder is gone", "err", err)
+		return false, errGone
+	}
+	if followed {
+		d.Logger.Warn("the workspace's folder was replaced; the one in its place is used from now on")
+	}
+	return followed, nil
 }
 
 // Index is what may spare a Folder the reading of files: an index in this

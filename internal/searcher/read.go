@@ -13,6 +13,9 @@ import (
 // Stat describes what a path names. A path that exists in another case only is
 // found, when it is the only one.
 func (d *Folder) Stat(ctx context.Context, path string) (*search.Info, error) {
+	if _, err := d.here(); err != nil {
+		return nil, err
+	}
 	p, err := d.Root.ResolveFold(path)
 	if err != nil {
 		return nil, err
@@ -45,6 +48,9 @@ const maxRead = 1 << 30
 func (d *Folder) Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error) {
 	opts, err := checkedRead(opts)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := d.here(); err != nil {
 		return nil, err
 	}
 	p, err := d.Root.ResolveFold(path)
@@ -120,6 +126,9 @@ func cutText(s string, most int) string {
 // ReadBytes returns the bytes of a file as they are, text or not. One over max
 // bytes is refused; 0 is 1 GiB.
 func (d *Folder) ReadBytes(_ context.Context, path string, max int64) ([]byte, error) {
+	if _, err := d.here(); err != nil {
+		return nil, err
+	}
 	p, err := d.Root.ResolveFold(path)
 	if err != nil {
 		return nil, err

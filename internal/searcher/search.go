@@ -25,9 +25,17 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	if err != nil {
 		return nil, err
 	}
+	followed, err := d.here()
+	if err != nil {
+		return nil, err
+	}
 	sum, yield, err := d.Index.Search(ctx, &q, yield)
-	if err != nil || sum != nil {
-		return sum, err
+	if err != nil {
+		return nil, err
+	}
+	if sum != nil {
+		sum.Stats.Replaced = followed
+		return sum, nil
 	}
 	filter, err := d.filter(&q.Scope)
 	if err != nil {
@@ -45,7 +53,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	err = run.all()
 	sum = &run.collect.sum
 	sum.Stats.Strategy = pattern.Strategy()
-	sum.Stats.Elapsed = time.Since(started)
+	sum.Stats.Elapsed, sum.Stats.Replaced = time.Since(started), followed
 	return ended(ctx, sum, err)
 }
 

@@ -262,6 +262,19 @@ func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
 	return w.settle(ctx)
 }
 
+// Restart is for a root whose folder was replaced (rootfs.Root.Follow): it watches
+// what is there now, and the next barrier reports the root.
+func (w *Watcher) Restart(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	w.pending.all()
+	w.rescan(rootfs.Path{})
+	return w.settle(ctx)
+}
+
 // maxProtected bounds what Protected remembers.
 const maxProtected = 4096
 
