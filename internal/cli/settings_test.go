@@ -48,6 +48,10 @@ var withoutKey = map[string]string{
 	"mcp http": "clients that start the server speak on stdin", "mcp allow-remote": "has to be said each time",
 	"mcp install client": "asks for one answer", "mcp install scope": "asks for one answer", "mcp install name": "asks for one answer",
 	"mcp install config": "asks for one answer", "mcp install command": "asks for one answer", "mcp install write": "has to be said each time",
+	"tools structured": "mcp.structured sets it for a server", "tools tokens": "asks for one answer",
+	"ui port": "any free port does, and the address is printed", "ui no-open": "is about one start", "ui editor": "is about one start",
+	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui deny": "is about one start", "ui read-only": "is about one start",
+	"ui force": "has to be said each time", "ui no-index": "is about one start",
 	"doctor clean": "has to be said each time", "doctor fix": "has to be said each time",
 }
 

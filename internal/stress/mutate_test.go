@@ -20,7 +20,7 @@ type mutation struct {
 
 var mutations = []mutation{
 	{"exchange verify", "internal/rootfs/replace_linux.go",
-		"	if !displaced.SameFile(c.old.info) {\n		return errMeanwhile\n	}\n	if !c.leased {", "	_ = displaced\n	if false {",
+		"	if !displaced.SameFile(c.old.info) {\n		return errMeanwhile\n	}\n	if err := c.sameMeta(); err != nil {\n		return err\n	}\n	if !c.leased {", "	_ = displaced\n	if false {",
 		"./internal/rootfs", "TestForeignWriterAtEveryCall"},
 	{"folder sync", "internal/rootfs/replace_linux.go",
 		"	if err := r.syncDir(c.at.dir); err != nil {\n		return err\n	}\n	// Someone", "	// Someone",
@@ -48,11 +48,11 @@ var mutations = []mutation{
 	{"Origin check", "internal/mcpserver/gate.go", "	case !g.allowedOrigin(r):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
 	{"Host check", "internal/mcpserver/gate.go", "	case !g.allowedHost(r.Host):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
 	{"token check", "internal/mcpserver/gate.go", "	case !g.allowedToken(r.Header.Values(\"Authorization\")):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
-	{"temp clean-up", "state.go", "	w.cleanAround(ctx, last)\n", "	_ = last\n", ".", "TestKill"},
+	{"temp clean-up", "internal/changer/state.go", "	w.cleanAround(ctx, last)\n", "	_ = last\n", ".", "TestKill"},
 	{"a folder that became a link is not walked", "internal/walk/queue.go",
 		"		return p == t.path\n	}\n	return p.Dir() == t.from.dir.Path() && p.Base() == t.name\n", "		return true\n	}\n	return true\n",
 		"./internal/walk", "TestFolderBecomesLink"},
-	{"a move opens nothing", "move.go", "info.Type == rootfs.TypeDir && m.ws.root.Policy().ByPlace()", "false", ".", "TestMoveKeepsClosed"},
+	{"a move opens nothing", "internal/changer/move.go", "info.Type == rootfs.TypeDir && p.w.root.Policy().ByPlace()", "false", ".", "TestMoveKeepsClosed"},
 	{"escapes on a terminal", "internal/cli/escape.go", "		case r < 0x20 || r == 0x7f:\n", "		case r < 0:\n", "./internal/stress", "TestHostileNamesOnTerminal"},
 }
 
