@@ -11,20 +11,14 @@ import (
 // also across a crash. It is one entry of the journal and is undone as one. All
 // texts and line numbers are those of the files as they are before it.
 func (w *Workspace) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.apply(ctx, set, (*Workspace).Apply)
-	}
-	return w.changer.Apply(ctx, set)
+	return w.b.Apply(ctx, set)
 }
 
 // Plan works out what Apply would do and changes nothing. The plan is kept: a
 // Set with nothing but the Digest of its answer applies exactly that, or is
 // refused.
 func (w *Workspace) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.apply(ctx, set, (*Workspace).Plan)
-	}
-	return w.changer.Plan(ctx, set)
+	return w.b.Plan(ctx, set)
 }
 
 // one makes a change of one operation.
@@ -93,69 +87,48 @@ func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.Move
 // left, and then changes nothing. An undo is a change itself: Undo with its id
 // makes the first change again.
 func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error) {
-	if w.elsewhere != nil {
-		return w.byID(ctx, id, func(ws *Workspace, id string) (*Change, error) { return ws.Undo(ctx, id, opts) })
-	}
 	if opts == nil {
 		opts = &change.Options{}
 	}
-	return w.changer.Undo(ctx, id, *opts)
+	return w.b.Undo(ctx, id, *opts)
 }
 
 // Diff shows a change as a unified diff; "" is the last one. It works from what
 // the journal kept, so it doesn't matter what became of the files.
 func (w *Workspace) Diff(ctx context.Context, id string) (*change.Change, error) {
-	if w.elsewhere != nil {
-		return w.byID(ctx, id, func(ws *Workspace, id string) (*Change, error) { return ws.Diff(ctx, id) })
-	}
-	return w.changer.Diff(id)
+	return w.b.Diff(id)
 }
 
 // Changes lists the newest changes, newest first; a limit of 0 is all.
 func (w *Workspace) Changes(ctx context.Context, limit int) (*change.Log, error) {
-	if w.elsewhere != nil {
-		return w.elsewhere.changes(ctx, limit)
-	}
-	return w.changer.Log(limit)
+	return w.b.Log(limit)
 }
 
 // Clean looks through the whole workspace for temporary files that dead
 // processes left and settles their changes. Open does as much for the folders
 // that the journal names; this finds the rest.
 func (w *Workspace) Clean(ctx context.Context) (*change.Cleaned, error) {
-	if w.elsewhere != nil {
-		return nil, ErrRemoteOnly
-	}
-	return w.changer.Clean(ctx)
+	return w.b.Clean(ctx)
 }
 
 // Trashed lists what was deleted from this workspace and is in a trash, newest
 // first in each. Problems are trashes and records that can't be read.
 func (w *Workspace) Trashed(context.Context) (items []change.Trashed, problems []string, err error) {
-	if w.elsewhere != nil {
-		return nil, nil, ErrRemoteOnly
-	}
-	return w.changer.Trashed()
+	return w.b.Trashed()
 }
 
 // RestoreTrashed moves something from a trash to where it was, or to another
 // path. what is an item's id, or the path it had: then the one deleted last.
 func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *change.Options) (*change.Change, error) {
-	if w.elsewhere != nil {
-		return nil, ErrRemoteOnly
-	}
 	if opts == nil {
 		opts = &change.Options{}
 	}
-	return w.changer.Restore(ctx, what, to, *opts)
+	return w.b.Restore(ctx, what, to, *opts)
 }
 
 // EmptyTrash deletes for good what was deleted from this workspace before a
 // moment, or all of it if that is zero. Those deletions can't be undone any
 // more.
 func (w *Workspace) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
-	if w.elsewhere != nil {
-		return 0, ErrRemoteOnly
-	}
-	return w.changer.EmptyTrash(ctx, before)
+	return w.b.EmptyTrash(ctx, before)
 }

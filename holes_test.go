@@ -244,18 +244,18 @@ func TestHolesOfOthers(t *testing.T) {
 			with, err := quarry.Open(w.dir, opts)
 			w.must(err)
 			defer func() { with.Close() }()
-			w.must(with.WaitIndex(ctx))
+			w.must(with.Index().Wait(ctx))
 			if h.after != nil {
 				w.checkHole(with, "before the change", "")
 				h.after(w)
 			}
 			w.checkHole(with, "at once", h.want)
-			w.must(with.WaitIndex(ctx)) // reads what has changed
+			w.must(with.Index().Wait(ctx)) // reads what has changed
 			w.checkHole(with, "read anew", h.want)
 			with.Close()
 			with, err = quarry.Open(w.dir, opts)
 			w.must(err)
-			w.must(with.WaitIndex(ctx))
+			w.must(with.Index().Wait(ctx))
 			w.checkHole(with, "reopened", h.want)
 		})
 	}

@@ -67,7 +67,7 @@ func TestSavesCostNoSweep(t *testing.T) {
 			remove("temporary")
 		}},
 	} {
-		before, err := with.IndexStatus(ctx)
+		before, err := with.Index().Status(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestSavesCostNoSweep(t *testing.T) {
 				t.Fatalf("%s: by index\n%s\nby scan\n%s", c.name, got, want)
 			}
 		}
-		after, err := with.IndexStatus(ctx)
+		after, err := with.Index().Status(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

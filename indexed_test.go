@@ -27,7 +27,7 @@ func indexedPair(t *testing.T, dir string, workers int) (with, without *quarry.W
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { with.Close() })
-	if err := with.WaitIndex(context.Background()); err != nil {
+	if err := with.Index().Wait(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	if without, err = quarry.Open(dir, nil); err != nil {
@@ -298,7 +298,7 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 			}
 			defer with.Close()
 			if i != 10 {
-				if err := with.WaitIndex(ctx); err != nil {
+				if err := with.Index().Wait(ctx); err != nil {
 					return counts, err
 				}
 			}
@@ -413,7 +413,7 @@ func TestIndexIsUsed(t *testing.T) {
 	if err != nil || len(r.Files) != 1 || r.Stats.Plan != "scan" || r.Stats.Searched != 50 {
 		t.Errorf("%+v %v", r.Stats, err)
 	}
-	st, err := with.IndexStatus(context.Background())
+	st, err := with.Index().Status(context.Background())
 	if err != nil || st.State != "ready" || st.Files != 50 {
 		t.Errorf("%+v %v", st, err)
 	}
@@ -428,7 +428,7 @@ func TestIndexIsShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := first.WaitIndex(context.Background()); err != nil {
+	if err := first.Index().Wait(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	second, err := quarry.Open(dir, &quarry.Options{Index: place})
@@ -459,10 +459,10 @@ func TestIndexIsShared(t *testing.T) {
 	if r, err = second.Search(context.Background(), q); err != nil || len(r.Files) != 2 {
 		t.Fatalf("after the owner ended: %+v %v", r, err)
 	}
-	if err := second.WaitIndex(context.Background()); err != nil {
+	if err := second.Index().Wait(context.Background()); err != nil {
 		t.Errorf("the second didn't take over: %v", err)
 	}
-	if st, _ := second.IndexStatus(context.Background()); st.State != "ready" || st.Remote {
+	if st, _ := second.Index().Status(context.Background()); st.State != "ready" || st.Remote {
 		t.Errorf("%+v", st)
 	}
 }
@@ -566,13 +566,13 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	}
 	os.Remove(full("a.txt"))
 	check("one name for another", "plain")
-	if err := with.WaitIndex(t.Context()); err != nil { // reads it as a file with one name
+	if err := with.Index().Wait(t.Context()); err != nil { // reads it as a file with one name
 		t.Fatal(err)
 	}
 	for _, word := range []string{"needle", "haystack", "thimble"} { // of the second nobody tells
 		handle.WriteString(word + "\n")
 		check("a write through the name that is gone", word)
-		if err := with.WaitIndex(t.Context()); err != nil {
+		if err := with.Index().Wait(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		check("read", word)

@@ -34,7 +34,7 @@ func openIndexed(t *testing.T, dir string, opts *quarry.IndexOptions) *quarry.Wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ws.WaitIndex(ctx); err != nil {
+	if err := ws.Index().Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return ws
@@ -78,7 +78,7 @@ func TestIndexesHaveACap(t *testing.T) {
 	if got := names(t, home); got != "kept last note.txt photos" {
 		t.Errorf("above the cap: %q, want what is kept, the last one and what is no index", got)
 	}
-	st, err := kept.IndexStatus(ctx)
+	st, err := kept.Index().Status(ctx)
 	if err != nil || st.State != "ready" || st.MaxBytes != 10<<30 || st.AllBytes < 2*st.DiskBytes || st.PID != os.Getpid() {
 		t.Errorf("%+v %v", st, err)
 	}
@@ -101,14 +101,14 @@ func TestIndexDeletedWhileOpened(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait.Wait()
-		if err := ws.WaitIndex(ctx); err != nil && !errors.Is(err, quarry.ErrNotKeeper) {
+		if err := ws.Index().Wait(ctx); err != nil && !errors.Is(err, quarry.ErrNotOwner) {
 			t.Fatal(err)
 		}
 		r, err := ws.Search(ctx, quarry.Query{Pattern: "word3"})
 		if err != nil || len(r.Files) != 1 {
 			t.Fatalf("%v %v", r, err)
 		}
-		if ws.WaitIndex(ctx) == nil && !strings.Contains(names(t, filepath.Join(home, "x")), "manifest-") {
+		if ws.Index().Wait(ctx) == nil && !strings.Contains(names(t, filepath.Join(home, "x")), "manifest-") {
 			t.Fatal("the index is kept in a folder that is gone")
 		}
 		ws.Close()
@@ -156,7 +156,7 @@ func TestFollowIndex(t *testing.T) {
 	defer other.Close()
 	for name, w := range map[string]*quarry.Workspace{"owner": ws, "client": other} {
 		last := 0
-		err := w.FollowIndex(ctx, func(p quarry.Progress) {
+		err := w.Index().Follow(ctx, func(p quarry.Progress) {
 			if p.Files < last || p.Total > 0 && p.Files > p.Total {
 				t.Errorf("%s: %+v after %d files", name, p, last)
 			}
@@ -176,7 +176,7 @@ func TestFollowIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alone.Close()
-	if err := alone.FollowIndex(ctx, func(quarry.Progress) {}); !errors.Is(err, quarry.ErrNoIndex) {
+	if err := alone.Index().Follow(ctx, func(quarry.Progress) {}); !errors.Is(err, quarry.ErrNoIndex) {
 		t.Errorf("without an index: %v", err)
 	}
 }
@@ -186,7 +186,7 @@ func TestVerifyIndex(t *testing.T) {
 	ws := openIndexed(t, dir, &quarry.IndexOptions{Dir: t.TempDir()})
 	defer ws.Close()
 	last := quarry.Progress{}
-	v, err := ws.VerifyIndex(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) }, func(p quarry.Progress) { last = p })
+	v, err := ws.Index().Verify(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) }, func(p quarry.Progress) { last = p })
 	if err != nil || v.Files+v.Changed != 300 || v.Listed != 300 || v.Searches < 10 || v.Faults != 0 || v.Remote {
 		t.Errorf("%+v %v", v, err)
 	}

@@ -39,7 +39,7 @@ func TestMillionFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ws.WaitIndex(ctx); err != nil {
+	if err := ws.Index().Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d files built in %.1f s", n, time.Since(start).Seconds())
@@ -49,7 +49,7 @@ func TestMillionFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	if err := ws.FollowIndex(ctx, func(quarry.Progress) {}); err != nil {
+	if err := ws.Index().Follow(ctx, func(quarry.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("restart to ready: %v", time.Since(start))
@@ -74,7 +74,7 @@ func TestMillionFiles(t *testing.T) {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	st, _ := ws.IndexStatus(ctx)
+	st, _ := ws.Index().Status(ctx)
 	t.Logf("one path %v, 1 in 64 names %v, all %v; rare literal %v; heap %d MB, %d watches, %d MB on disk",
 		found, name, everything, rare, m.HeapAlloc>>20, st.Watches, st.DiskBytes>>20)
 	if name > 50*time.Millisecond {

@@ -49,7 +49,7 @@ func TestOwnerChild(t *testing.T) {
 	}
 	defer ws.Close()
 	if os.Getenv("QUARRY_WAIT") != "" {
-		if err := ws.WaitIndex(ctx); err != nil {
+		if err := ws.Index().Wait(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestOwnerChild(t *testing.T) {
 				r.Plan, r.Remote = res.Stats.Plan, res.Stats.Remote
 			}
 		}
-		st, err := ws.IndexStatus(ctx)
+		st, err := ws.Index().Status(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

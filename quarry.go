@@ -1,43 +1,41 @@
 // Package quarry searches a workspace and changes files in it.
 //
-// A Workspace is one folder. Its methods are safe for concurrent use, and
-// nothing outside the folder is read or written, whatever a path says and
-// whatever is swapped underneath. What an answer leaves out it says.
+// A Workspace is a folder, repositories on servers, or several of these as one.
+// Its methods are safe for concurrent use, and nothing outside is read or
+// written, whatever a path says and whatever is swapped underneath. Every
+// result reports what it omitted and why.
 //
 // Searching needs no more than a folder:
 //
 //	ws, err := quarry.Open(dir, nil)
-//	res, err := ws.Search(ctx, quarry.Query{Pattern: `\bTODO\b`})
+//	res, err := ws.Search(ctx, search.Query{Pattern: `\bTODO\b`})
 //
 // Changing needs Options.StateDir, where the old contents are kept, so that
-// every change is an entry of a journal and Undo takes it back as a whole. A
-// change that names the version it read (ChangeOptions.ExpectedVersion) is
-// refused when somebody else was faster.
+// every change is an entry of a journal and Undo undoes it as a whole. A change
+// that names the version it read is refused when somebody else was faster.
 //
-// Paths are relative to the folder and have slashes. An error has a code,
-// CodeOf, and often a next step, HintOf.
+// Paths are relative to the workspace and have slashes.
 //
-// Package match has the patterns, package toolset gives the same methods to a
-// model as tools.
+// Package search has what can be asked and answered, package change what can be
+// changed, package fault the codes of errors, package match the patterns, and
+// package toolset gives the same methods to a model as tools.
 package quarry
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
 	"runtime"
 	"time"
 
+	"quarry/change"
+	"quarry/internal/backend"
 	"quarry/internal/changer"
-	"quarry/internal/ignore"
 	"quarry/internal/owner"
 	"quarry/internal/rootfs"
-	"quarry/internal/searcher"
 )
 
 // Options of Open; the zero value is a workspace as an agent should see it.
 type Options struct {
-	// Allow and Deny are the owner's globs on top of the built-in policy.
+	// Allow and Deny are globs on top of the built-in policy.
 	Allow, Deny []string
 	// Trusted lifts the policy: every file of the folder may be used. It is
 	// for a person searching their own files.
@@ -48,14 +46,14 @@ type Options struct {
 	ReadOnly bool
 
 	// StateDir is the folder, outside the workspace and private to its user,
-	// that keeps what is needed to take changes back. It must exist. Without
-	// it nothing can be changed.
+	// that keeps what is needed to undo changes. It must exist. Without it
+	// nothing can be changed.
 	StateDir string
 	// KeepBytes and KeepAge bound the journal; 0 is 256 MB and 30 days.
 	KeepBytes int64
 	KeepAge   time.Duration
-	// Trash is where deleted things go; TrashDefault follows the vault.
-	Trash TrashKind
+	// Trash is where deleted files go; the zero value follows the vault.
+	Trash change.TrashKind
 	// TrashDir holds the system's trash of the user's own volume: the data
 	// folder of the desktop ($XDG_DATA_HOME), on macOS the home folder. Without
 	// it only other volumes have a trash.
@@ -82,18 +80,16 @@ type IgnoreFile struct {
 	Data  []byte
 }
 
-// Workspace is a folder to search and change.
+// Workspace is files to search and change.
 type Workspace struct {
-	reader
-	files   *searcher.Folder // nil if they are on servers
-	member  *owner.Member    // nil without an index
-	root    *rootfs.Root
-	workers int
-	log     *slog.Logger
-	rules   []ignore.Set // from outside the folder
-	changer *changer.Changer
+	b     backend.Backend
+	roots []Root // those of Join, else the workspace itself without a name
+}
 
-	elsewhere *remote // answers instead of a folder; see OpenRemote
+func over(b backend.Backend) *Workspace {
+	w := &Workspace{b: b}
+	w.roots = []Root{{Workspace: w}}
+	return w
 }
 
 // Open opens a folder as a workspace.
@@ -101,87 +97,60 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	root, err := rootfs.Open(dir, &rootfs.Options{
-		Layer:    opts.layer,
-		Rules:    rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny},
-		AllowAny: opts.AllowAny,
-		Trusted:  opts.Trusted,
-		ReadOnly: opts.ReadOnly,
-	})
+	f := &backend.FolderOptions{
+		Root: rootfs.Options{
+			Layer: opts.layer, Rules: rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny},
+			AllowAny: opts.AllowAny, Trusted: opts.Trusted, ReadOnly: opts.ReadOnly,
+		},
+		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove),
+		Changes: changer.Options{
+			StateDir: opts.StateDir, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
+			Trash: opts.Trash, TrashDir: opts.TrashDir, Layer: opts.layer,
+		},
+		Workers: workers(opts.Workers), Logger: logger(opts.Logger),
+	}
+	if opts.Index != nil {
+		f.Index = opts.Index.owner()
+	}
+	folder, err := backend.OpenFolder(dir, f)
 	if err != nil {
 		return nil, err
 	}
-	w := &Workspace{root: root, workers: opts.Workers, log: opts.Logger}
-	if w.workers <= 0 {
-		w.workers = runtime.GOMAXPROCS(0)
-	}
-	if w.log == nil {
-		w.log = slog.New(slog.DiscardHandler)
-	}
-	if w.rules, err = outsideRules(opts); err != nil {
-		root.Close()
-		return nil, err
-	}
-	w.files = &searcher.Folder{Root: root, Rules: w.rules, Workers: w.workers, Logger: w.log}
-	w.reader = w.files
-	view := opts.view()
-	if opts.Index != nil {
-		w.member = owner.New(root, opts.Index.owner(w, view), w.files)
-	}
-	w.files.Index = w.member.Through(owner.NewEyes(&view, root, w.rules))
-	if err := w.openChanges(opts); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
-	if opts.Index != nil {
-		if err := w.member.Join(); err != nil {
-			return nil, errors.Join(err, w.Close())
-		}
-	}
-	return w, nil
-}
-
-// openChanges makes the workspace changeable, and settles what earlier
-// processes left half-way.
-func (w *Workspace) openChanges(opts *Options) (err error) {
-	w.changer, err = changer.Open(w.root, &changer.Options{
-		StateDir: opts.StateDir, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
-		Trash: opts.Trash, TrashDir: opts.TrashDir, Workers: w.workers, Logger: w.log, Layer: opts.layer,
-		Touched: func(files, trees []rootfs.Path) { w.member.Touched(files, trees) },
-	})
-	return err
+	return over(folder), nil
 }
 
 // Close releases the workspace. Calls under way end with an error.
-func (w *Workspace) Close() error {
-	if w.elsewhere != nil {
-		return w.elsewhere.Close()
+func (w *Workspace) Close() error { return w.b.Close() }
+
+// Dir is the absolute path of the workspace's folder, for its user's eyes; ""
+// if there is no one folder.
+func (w *Workspace) Dir() string { return w.b.Dir() }
+
+// Inside is the path in the workspace that an absolute path means, and false if
+// that lies outside.
+func (w *Workspace) Inside(path string) (string, bool) { return w.b.Inside(path) }
+
+func workers(n int) int {
+	if n <= 0 {
+		return runtime.GOMAXPROCS(0)
 	}
-	return errors.Join(w.member.Close(), w.changer.Close(), w.root.Close())
+	return n
 }
 
-// Dir is the folder's absolute path, for its owner's eyes; "" if the files are
-// on servers.
-func (w *Workspace) Dir() string {
-	if w.elsewhere != nil {
-		return ""
+func logger(l *slog.Logger) *slog.Logger {
+	if l == nil {
+		return slog.New(slog.DiscardHandler)
 	}
-	return w.root.RealDir()
+	return l
 }
 
-func outsideRules(opts *Options) ([]ignore.Set, error) {
-	var sets []ignore.Set
-	if len(opts.GlobalIgnore) > 0 {
-		sets = append(sets, ignore.Set{Kind: ignore.Global, Rules: ignore.Parse("global excludes", opts.GlobalIgnore)})
+func ruleFiles(global []byte, above []IgnoreFile) []owner.RuleFile {
+	var list []owner.RuleFile
+	if len(global) > 0 {
+		list = append(list, owner.RuleFile{Data: global})
 	}
-	for _, f := range opts.IgnoreAbove {
-		kind, ok := ignore.FileKind(f.Name)
-		if !ok {
-			if f.Name != "info/exclude" {
-				return nil, fmt.Errorf("open workspace: %q is no ignore file", f.Name)
-			}
-			kind = ignore.Exclude
-		}
-		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(f.Name, f.Data), Above: f.Above})
+	for _, f := range above {
+		list = append(list, owner.RuleFile(f))
 	}
-	return sets, nil
+	return list
 }

@@ -202,7 +202,7 @@ func TestUndoRandomSequences(t *testing.T) {
 // moves of folders, deletions and undos.
 func TestIndexSeesOwnChanges(t *testing.T) {
 	ws := actorVault(t, &quarry.Options{TrashDir: t.TempDir(), Index: &quarry.IndexOptions{Dir: t.TempDir()}})
-	if err := ws.WaitIndex(ctx); err != nil {
+	if err := ws.Index().Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
 	plain, err := quarry.Open(ws.Dir(), nil)

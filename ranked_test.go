@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/search"
 )
 
 func TestSearchCode(t *testing.T) {
@@ -38,7 +39,7 @@ func TestSearchCode(t *testing.T) {
 	if r.Total != 4 || r.Stopped != quarry.StopLines || r.SkippedCount[quarry.Binary] != 1 || r.Stats.Searched != 5 {
 		t.Errorf("%+v", r.Summary)
 	}
-	if _, err := ws.SearchCode(context.Background(), quarry.CodeQuery{Query: " "}); !errors.Is(err, quarry.ErrNoWords) {
+	if _, err := ws.SearchCode(context.Background(), quarry.CodeQuery{Query: " "}); !errors.Is(err, search.ErrNoWords) {
 		t.Errorf("no words: %v", err)
 	}
 }

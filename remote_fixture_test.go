@@ -210,10 +210,10 @@ func serveZoekt(t *testing.T, program, index string) (address string, kill func(
 	return "", nil
 }
 
-func (w *remoteWorld) open(t *testing.T, opts quarry.RemoteOptions) *quarry.Workspace {
+func (w *remoteWorld) open(t *testing.T, opts quarry.ServersOptions) *quarry.Workspace {
 	t.Helper()
 	opts.Servers = w.servers
-	ws, err := quarry.OpenRemote(&opts)
+	ws, err := quarry.OpenServers(&opts)
 	if err != nil {
 		t.Fatal(err)
 	}

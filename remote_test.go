@@ -26,7 +26,7 @@ func TestRemoteEqualsScan(t *testing.T) {
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
 			w := x.make(t)
-			remote, local := w.open(t, quarry.RemoteOptions{}), w.local(t)
+			remote, local := w.open(t, quarry.ServersOptions{}), w.local(t)
 			rng := rand.New(rand.NewPCG(1, 2))
 			hits := 0
 			for i := range regime.N(300) {
@@ -166,7 +166,7 @@ func TestRemoteFind(t *testing.T) {
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
 			w := x.make(t)
-			remote, local := w.open(t, quarry.RemoteOptions{}), w.local(t)
+			remote, local := w.open(t, quarry.ServersOptions{}), w.local(t)
 			rng := rand.New(rand.NewPCG(3, 4))
 			found := 0
 			for i := range 150 {
@@ -205,7 +205,7 @@ func TestRemoteFind(t *testing.T) {
 func TestRemoteHostilePatterns(t *testing.T) {
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
-			remote := x.make(t).open(t, quarry.RemoteOptions{})
+			remote := x.make(t).open(t, quarry.ServersOptions{})
 			for _, text := range []string{
 				`x" or repo:beta-x`, `" repo:.* "`, `repo:beta`, `alpha) or (alpha`, `-not`, `or`, `lang:go`, `\"`, "alpha\x00beta", "alpha\nrepo:beta-x",
 				`f:.*`, `type:repo`, `(`, `[`, `.*`, `\Qalpha\E`, "\xff\xfe", `case:yes alpha`, `sym:alpha`, `branch:HEAD alpha`,
@@ -253,7 +253,7 @@ func TestRemoteServerKilled(t *testing.T) {
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
 			w := x.make(t)
-			remote := w.open(t, quarry.RemoteOptions{Timeout: 2 * time.Second})
+			remote := w.open(t, quarry.ServersOptions{Timeout: 2 * time.Second})
 			dead := strings.Split(w.servers, ",")[1]
 			whole, err := remote.Search(t.Context(), quarry.Query{Pattern: "alpha"})
 			if err != nil || !whole.Exact {
@@ -282,7 +282,7 @@ func TestRemoteServerKilled(t *testing.T) {
 				quarry.CodeOf(err) == quarry.NotFound {
 				t.Errorf("a folder of the server that is gone: %v", err)
 			}
-			st, err := remote.IndexStatus(t.Context())
+			st, err := remote.Index().Status(t.Context())
 			if err != nil || st.State != "failed" || !strings.Contains(st.Error, dead) {
 				t.Errorf("status %+v, %v", st, err)
 			}
@@ -315,13 +315,13 @@ func TestRemoteServerHangs(t *testing.T) {
 	good := startServer(t, zoekttest.Repo{Name: "alpha", Commit: "1", Files: map[string]string{"a.txt": "alpha\n"}})
 	mute := startServer(t, zoekttest.Repo{Name: "beta", Commit: "2", Files: map[string]string{"b.txt": "alpha\n"}})
 	w := &remoteWorld{servers: good.Addr + "," + mute.Addr}
-	ws := w.open(t, quarry.RemoteOptions{Timeout: 2 * time.Second})
-	if r := search(t, ws, quarry.Query{Pattern: "alpha"}); r.FilesMatched != 2 || !r.Exact {
+	ws := w.open(t, quarry.ServersOptions{Timeout: 2 * time.Second})
+	if r := mustSearch(t, ws, quarry.Query{Pattern: "alpha"}); r.FilesMatched != 2 || !r.Exact {
 		t.Fatalf("%+v", r.Summary)
 	}
 	defer mute.Hang()()
 	began := time.Now()
-	r := search(t, ws, quarry.Query{Pattern: "alpha"})
+	r := mustSearch(t, ws, quarry.Query{Pattern: "alpha"})
 	checkPartial(t, r, mute.Addr)
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %s", took)
@@ -339,16 +339,16 @@ func TestRemoteNotKept(t *testing.T) {
 	s := startServer(t, zoekttest.Repo{Name: "r", Commit: "1", Files: map[string]string{
 		"one": "\n", "two": "x\n", "big.txt": strings.Repeat("alpha\n", 400_000), "b.bin": "a\x00b", "t.txt": "alpha x\n",
 	}})
-	ws := (&remoteWorld{servers: s.Addr}).open(t, quarry.RemoteOptions{})
-	r := search(t, ws, quarry.Query{Pattern: "alpha"})
+	ws := (&remoteWorld{servers: s.Addr}).open(t, quarry.ServersOptions{})
+	r := mustSearch(t, ws, quarry.Query{Pattern: "alpha"})
 	if r.LinesMatched != 1 || r.Exact || r.SkippedCount[quarry.TooLarge] != 1 || r.SkippedCount[quarry.Unreadable] != 0 || r.SkippedCount[quarry.Binary] != 1 {
 		t.Errorf("%+v", r.Summary)
 	}
-	r = search(t, ws, quarry.Query{Pattern: "x", Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
+	r = mustSearch(t, ws, quarry.Query{Pattern: "x", Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
 	if r.LinesMatched != 1 || r.Exact || r.SkippedCount[quarry.Unreadable] != 2 {
 		t.Errorf("a pattern that fits two bytes: %+v", r.Summary)
 	}
-	r = search(t, ws, quarry.Query{Pattern: "alpha", FilesWithoutMatch: true, Detail: quarry.Files, Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
+	r = mustSearch(t, ws, quarry.Query{Pattern: "alpha", FilesWithoutMatch: true, Detail: quarry.Files, Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
 	if r.FilesMatched != 2 || !r.Exact {
 		t.Errorf("files without: %+v", r.Summary)
 	}
@@ -364,7 +364,7 @@ func TestRemoteRead(t *testing.T) {
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
 			w := x.make(t)
-			remote, local := w.open(t, quarry.RemoteOptions{}), w.local(t)
+			remote, local := w.open(t, quarry.ServersOptions{}), w.local(t)
 			for _, path := range []string{"alpha/crlf.txt", "ALPHA/Latin1.txt", "group/gamma/bom.txt", "alpha/empty.txt", "beta-x/.gitignore"} {
 				want, err := local.Read(t.Context(), path, &quarry.ReadOptions{Start: 2, MaxLines: 5})
 				if err != nil {
@@ -400,7 +400,7 @@ func TestRemoteRead(t *testing.T) {
 			if diff := cmp.Diff(wantNotes.Notes, notes.Notes); err != nil || diff != "" {
 				t.Errorf("notes: %v\n%s", err, diff)
 			}
-			r := search(t, remote, quarry.Query{Pattern: "alpha", Scope: quarry.Scope{Paths: []string{"group/gamma"}}})
+			r := mustSearch(t, remote, quarry.Query{Pattern: "alpha", Scope: quarry.Scope{Paths: []string{"group/gamma"}}})
 			if !r.Stats.Remote || r.Stats.Commits["group/gamma"] != w.commits["group/gamma"] {
 				t.Errorf("the answer names no commit: %+v", r.Stats)
 			}
@@ -411,7 +411,7 @@ func TestRemoteRead(t *testing.T) {
 // TestRemoteRefusesChanges: files on servers stay as they are.
 func TestRemoteRefusesChanges(t *testing.T) {
 	s := startServer(t, zoekttest.Repo{Name: "r", Commit: "1", Files: map[string]string{"a.txt": "alpha\n"}})
-	ws := (&remoteWorld{servers: s.Addr}).open(t, quarry.RemoteOptions{})
+	ws := (&remoteWorld{servers: s.Addr}).open(t, quarry.ServersOptions{})
 	ctx := context.Background()
 	calls := map[string]func() error{
 		"edit": func() error {

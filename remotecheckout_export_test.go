@@ -4,4 +4,6 @@ import "time"
 
 // RestStamps sets how old a change in a checkout must be for a stamp to be
 // trusted.
-func RestStamps(ws *Workspace, d time.Duration) { ws.elsewhere.TrustStampsAfter(d) }
+func RestStamps(ws *Workspace, d time.Duration) {
+	ws.b.(interface{ TrustStampsAfter(time.Duration) }).TrustStampsAfter(d)
+}

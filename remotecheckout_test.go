@@ -20,7 +20,7 @@ func (w *remoteWorld) openCheckout(t *testing.T, opts *quarry.Options) *quarry.W
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.open(t, quarry.RemoteOptions{Checkouts: []quarry.Checkout{{Repo: "alpha", Workspace: ws}}})
+	return w.open(t, quarry.ServersOptions{Checkouts: []quarry.Checkout{{Repo: "alpha", Workspace: ws}}})
 }
 
 // TestRemoteDirtyCheckout: what is changed, made and deleted in a checkout is
@@ -62,7 +62,7 @@ func TestRemoteDirtyCheckout(t *testing.T) {
 					t.Fatalf("after change %d the paths differ:\n%s\nwant\n%s", i, got, want)
 				}
 			}
-			r := search(t, remote, quarry.Query{Pattern: "was edited"})
+			r := mustSearch(t, remote, quarry.Query{Pattern: "was edited"})
 			if len(r.Files) != 1 || r.Files[0].Path != "alpha/src/f00.go" || !r.Stats.Remote || r.Stats.Commits["alpha"] != w.commits["alpha"] {
 				t.Errorf("%+v", r)
 			}
@@ -91,9 +91,9 @@ func TestRemoteCheckoutReads(t *testing.T) {
 	dir := filepath.Join(w.dir, "alpha")
 	quarry.RestStamps(remote, 0)
 	q := quarry.Query{Pattern: "added here", Scope: quarry.Scope{Paths: []string{"alpha"}}}
-	search(t, remote, q) // compares all files
+	mustSearch(t, remote, q) // compares all files
 	putFile(t, filepath.Join(dir, "new.txt"), "added here\n")
-	r := search(t, remote, q)
+	r := mustSearch(t, remote, q)
 	if r.FilesMatched != 1 || r.Stats.Searched > 3 {
 		t.Errorf("%d files of %d were read", r.Stats.Searched, r.Stats.Considered)
 	}
@@ -113,7 +113,7 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := search(t, remote, quarry.Query{Pattern: "made by hand"}); len(r.Files) != 1 || r.Files[0].Path != "alpha/made/x.txt" {
+	if r := mustSearch(t, remote, quarry.Query{Pattern: "made by hand"}); len(r.Files) != 1 || r.Files[0].Path != "alpha/made/x.txt" {
 		t.Errorf("%+v", r.Files)
 	}
 	log, err := remote.Changes(ctx, 10)

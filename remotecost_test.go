@@ -49,11 +49,11 @@ func TestRemoteCost(t *testing.T) {
 		{"a text that is nowhere", quarry.Query{Pattern: "nowhere"}, 0, 0},
 	} {
 		s := startServer(t, served...)
-		ws, err := quarry.OpenRemote(&quarry.RemoteOptions{Servers: s.Addr})
+		ws, err := quarry.OpenServers(&quarry.ServersOptions{Servers: s.Addr})
 		if err != nil {
 			t.Fatal(err)
 		}
-		search(t, ws, c.query)
+		mustSearch(t, ws, c.query)
 		if err := ws.Close(); err != nil {
 			t.Fatal(err)
 		}

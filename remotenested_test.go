@@ -67,7 +67,7 @@ func TestRemoteNested(t *testing.T) {
 				q.Paths = [][]string{nil, {"a"}, {"a/b"}, {"a/lib"}, {"A/B"}, {"a/b/c"}, {"a/lib/deep/z"}, {"A/lib/Own.txt"}, {"a/b/b-side"}, {"b"}, {"a/B/c/x"}}[rng.IntN(11)]
 				q.MaxDepth, q.Limits.Lines = []int{0, 0, 1, 2, 3}[rng.IntN(5)], []int{0, 0, 3, 7}[rng.IntN(4)]
 				q.Globs = [][]string{nil, nil, {"*.txt"}, {"a/b/**"}, {"!b/**"}}[rng.IntN(5)]
-				if diff := diffResults(search(t, local, q), search(t, remote, q)); diff != "" {
+				if diff := diffResults(mustSearch(t, local, q), mustSearch(t, remote, q)); diff != "" {
 					t.Fatalf("a query differs from a scan (-scan +remote):\n%+v\n%s", q, diff)
 				}
 			}
@@ -114,7 +114,7 @@ func nestedWorld(t *testing.T, corpus map[string]map[string]string, checkouts []
 	for name, files := range corpus {
 		served = append(served, zoekttest.Repo{Name: name, Commit: "of-" + name, Files: files})
 	}
-	opts := quarry.RemoteOptions{Servers: startServer(t, served...).Addr}
+	opts := quarry.ServersOptions{Servers: startServer(t, served...).Addr}
 	for _, name := range checkouts {
 		dir := t.TempDir()
 		for p, text := range corpus[name] {
@@ -126,7 +126,7 @@ func nestedWorld(t *testing.T, corpus map[string]map[string]string, checkouts []
 		}
 		opts.Checkouts = append(opts.Checkouts, quarry.Checkout{Repo: name, Workspace: ws})
 	}
-	ws, err := quarry.OpenRemote(&opts)
+	ws, err := quarry.OpenServers(&opts)
 	if err != nil {
 		t.Fatal(err)
 	}

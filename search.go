@@ -8,28 +8,10 @@ import (
 	"quarry/search"
 )
 
-// What a search or a reading may be refused for.
-var (
-	ErrNotText = search.ErrNotText
-	ErrRange   = search.ErrRange
-	ErrNoWords = search.ErrNoWords
-)
-
-// reader answers what changes nothing: a folder, or servers.
-type reader interface {
-	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
-	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
-	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
-	SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error)
-	Stat(ctx context.Context, path string) (*search.Info, error)
-	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
-	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
-}
-
 // Search answers a query.
 func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result, error) {
 	r := &search.Result{}
-	sum, err := w.SearchEach(ctx, q, func(f *search.FileMatch) error {
+	sum, err := w.b.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		r.Files = append(r.Files, *f)
 		return nil
 	})
@@ -40,8 +22,47 @@ func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result,
 	return r, nil
 }
 
+// SearchEach answers a query file by file, in the query's order, as soon as
+// files are known. An error of yield ends the search and is returned. The
+// summary is there even when a limit ended the answer.
+func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+	return w.b.SearchEach(ctx, q, yield)
+}
+
 // SearchText answers a query about one text that lies in no workspace, such as
 // standard input. Scope is ignored; the file's path is "".
 func SearchText(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	return searcher.Text(ctx, r, q, yield)
+}
+
+// Find lists the paths that pass a scope.
+func (w *Workspace) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
+	return w.b.Find(ctx, q)
+}
+
+// SearchCode ranks pieces of files by relevance to a query of words.
+func (w *Workspace) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
+	return w.b.SearchCode(ctx, q)
+}
+
+// SearchNotes finds notes that have all words of a query, best first.
+func (w *Workspace) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
+	return w.b.SearchNotes(ctx, q)
+}
+
+// Stat describes what a path names. A path that exists in another case only is
+// found, when it is the only one.
+func (w *Workspace) Stat(ctx context.Context, path string) (*search.Info, error) {
+	return w.b.Stat(ctx, path)
+}
+
+// Read returns lines of a text file.
+func (w *Workspace) Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error) {
+	return w.b.Read(ctx, path, opts)
+}
+
+// ReadBytes returns the bytes of a file as they are, text or not. One over max
+// bytes is refused; 0 is 1 GiB.
+func (w *Workspace) ReadBytes(ctx context.Context, path string, max int64) ([]byte, error) {
+	return w.b.ReadBytes(ctx, path, max)
 }

@@ -15,6 +15,7 @@ import (
 	"quarry"
 	regime "quarry/internal/stress"
 	"quarry/match"
+	"quarry/search"
 )
 
 // workspace makes a folder from a map of files and opens it.
@@ -53,7 +54,7 @@ func lines(r *quarry.Result) []string {
 	return out
 }
 
-func search(t *testing.T, ws *quarry.Workspace, q quarry.Query) *quarry.Result {
+func mustSearch(t *testing.T, ws *quarry.Workspace, q quarry.Query) *quarry.Result {
 	t.Helper()
 	r, err := ws.Search(context.Background(), q)
 	if err != nil {
@@ -101,7 +102,7 @@ func TestSearchOrderAndScope(t *testing.T) {
 		{"inverted", quarry.Query{Pattern: "func", Invert: true, Scope: quarry.Scope{Paths: []string{"a.go"}}}, []string{"a.go:1:package a", "a.go:2:"}},
 		{"several patterns", quarry.Query{Patterns: []string{"three", "bar\\("}}, []string{"a.go:4:func bar() {}", "docs/x.md:3:three"}},
 	} {
-		if diff := cmp.Diff(c.want, lines(search(t, ws, c.q))); diff != "" {
+		if diff := cmp.Diff(c.want, lines(mustSearch(t, ws, c.q))); diff != "" {
 			t.Errorf("%s:\n%s", c.name, diff)
 		}
 	}
@@ -127,7 +128,7 @@ func TestSearchLimits(t *testing.T) {
 		{"a file's lines", quarry.Query{Limits: quarry.Limits{LinesPerFile: 1}, Scope: quarry.Scope{Paths: []string{"vendor"}}}, []string{"vendor/v/v.go:1:foo"}, "", 1, true},
 	} {
 		c.q.Pattern = "foo"
-		r := search(t, ws, c.q)
+		r := mustSearch(t, ws, c.q)
 		if diff := cmp.Diff(c.want, lines(r)); diff != "" {
 			t.Errorf("%s:\n%s", c.name, diff)
 		}
@@ -139,7 +140,7 @@ func TestSearchLimits(t *testing.T) {
 
 func TestSearchSaysWhatItSkips(t *testing.T) {
 	ws := workspace(t, sample, nil)
-	r := search(t, ws, quarry.Query{Pattern: "zzz"})
+	r := mustSearch(t, ws, quarry.Query{Pattern: "zzz"})
 	if len(r.Files) != 0 || !r.Exact || r.Stopped != "" {
 		t.Errorf("zero answer: %+v", r)
 	}
@@ -154,15 +155,15 @@ func TestSearchSaysWhatItSkips(t *testing.T) {
 
 func TestSearchDetails(t *testing.T) {
 	ws := workspace(t, sample, nil)
-	r := search(t, ws, quarry.Query{Pattern: "o", Detail: quarry.Counts, CountMatches: true, Scope: quarry.Scope{Paths: []string{"docs"}}})
+	r := mustSearch(t, ws, quarry.Query{Pattern: "o", Detail: quarry.Counts, CountMatches: true, Scope: quarry.Scope{Paths: []string{"docs"}}})
 	if f := r.Files[0]; f.Matched != 2 || f.Matches != 4 || f.Lines != nil {
 		t.Errorf("counts: %+v", f)
 	}
-	r = search(t, ws, quarry.Query{Pattern: "foo", Detail: quarry.Files, FilesWithoutMatch: true})
+	r = mustSearch(t, ws, quarry.Query{Pattern: "foo", Detail: quarry.Files, FilesWithoutMatch: true})
 	if len(r.Files) != 1 || r.Files[0].Path != "empty" {
 		t.Errorf("files without match: %+v", r.Files)
 	}
-	r = search(t, ws, quarry.Query{Pattern: "(f)oo", Spans: true, Scope: quarry.Scope{Paths: []string{"a.go"}}})
+	r = mustSearch(t, ws, quarry.Query{Pattern: "(f)oo", Spans: true, Scope: quarry.Scope{Paths: []string{"a.go"}}})
 	if diff := cmp.Diff([]quarry.Span{{Start: 5, End: 8}}, r.Files[0].Lines[0].Spans); diff != "" {
 		t.Error(diff)
 	}
@@ -198,13 +199,13 @@ func TestSearchDeterministic(t *testing.T) {
 	}
 	one := workspace(t, files, &quarry.Options{Workers: 1})
 	q := quarry.Query{Pattern: "needle", Limits: quarry.Limits{Lines: 123}}
-	want := lines(search(t, one, q))
+	want := lines(mustSearch(t, one, q))
 	for range 20 {
 		many, err := quarry.Open(one.Dir(), &quarry.Options{Workers: 8})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, lines(search(t, many, q))); diff != "" {
+		if diff := cmp.Diff(want, lines(mustSearch(t, many, q))); diff != "" {
 			t.Fatal(diff)
 		}
 		many.Close()
@@ -218,13 +219,13 @@ func TestSearchTime(t *testing.T) {
 		files[fmt.Sprintf("f%d", i)] = strings.Repeat("abcdefghijklmnopqrst", 20_000)
 	}
 	ws := workspace(t, files, nil)
-	r := search(t, ws, quarry.Query{Pattern: "[a-q][^u-z]{13}x", Limits: quarry.Limits{Time: time.Millisecond}})
+	r := mustSearch(t, ws, quarry.Query{Pattern: "[a-q][^u-z]{13}x", Limits: quarry.Limits{Time: time.Millisecond}})
 	if r.Stopped != quarry.StopTime || r.Exact {
 		t.Errorf("stopped %q exact %v", r.Stopped, r.Exact)
 	}
 	q := quarry.Query{Pattern: `(a*)*(?=c)\1b`, Match: match.Options{Syntax: match.ECMAScript}}
 	ws = workspace(t, map[string]string{"x": strings.Repeat("a", 5000) + "b\n"}, nil)
-	if r = search(t, ws, q); r.Stopped != quarry.StopBudget || r.Exact {
+	if r = mustSearch(t, ws, q); r.Stopped != quarry.StopBudget || r.Exact {
 		t.Errorf("stopped %q exact %v", r.Stopped, r.Exact)
 	}
 }
@@ -282,10 +283,10 @@ func TestRead(t *testing.T) {
 	if r, err = ws.Read(ctx, "latin", nil); err != nil || r.Lines[0] != "café" || r.Encoding != "windows-1252" {
 		t.Errorf("%+v %v", r, err)
 	}
-	if _, err = ws.Read(ctx, "bin", nil); !errors.Is(err, quarry.ErrNotText) || !strings.Contains(err.Error(), "PNG") {
+	if _, err = ws.Read(ctx, "bin", nil); !errors.Is(err, search.ErrNotText) || !strings.Contains(err.Error(), "PNG") {
 		t.Errorf("binary: %v", err)
 	}
-	if _, err = ws.Read(ctx, "a.txt", &quarry.ReadOptions{Start: 3, End: 2}); !errors.Is(err, quarry.ErrRange) {
+	if _, err = ws.Read(ctx, "a.txt", &quarry.ReadOptions{Start: 3, End: 2}); !errors.Is(err, search.ErrRange) {
 		t.Errorf("range: %v", err)
 	}
 	info, err := ws.Stat(ctx, "a.txt")

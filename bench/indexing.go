@@ -126,7 +126,7 @@ func (b *bench) restart(cache string) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		err = ws.WaitIndex(context.Background())
+		err = ws.Index().Wait(context.Background())
 		var sum *quarry.Summary
 		if err == nil {
 			sum, err = ws.SearchEach(context.Background(), quarry.Query{Pattern: "PM_RESUME", Detail: quarry.Counts}, ignoreFile)
@@ -179,7 +179,7 @@ func (b *bench) answers(exe, cache string) error {
 		return err
 	}
 	defer ws.Close()
-	if err := ws.WaitIndex(context.Background()); err != nil {
+	if err := ws.Index().Wait(context.Background()); err != nil {
 		return err
 	}
 	fmt.Printf("\nindex: answers, and how many times faster than rg -c\n%-48s %9s %19s %19s %19s\n", "", "ripgrep", "library", "socket", "process")
@@ -221,7 +221,7 @@ func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) erro
 	}
 	defer ws.Close()
 	for range 1000 {
-		if st, err := ws.IndexStatus(context.Background()); err == nil && st.Remote && st.State == "ready" {
+		if st, err := ws.Index().Status(context.Background()); err == nil && st.Remote && st.State == "ready" {
 			return f(ws)
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -19,15 +19,13 @@ func (e *RootError) Error() string {
 	return fmt.Sprintf("%q begins with no root's name; the roots: %s", e.Path, strings.Join(e.Names, ", "))
 }
 
-// Code is OutsideRoot for a path that leads out of all roots, else NotFound.
+// Code is OutsideRoot for a path that leads out of all roots, else
+// InvalidArgument.
 func (e *RootError) Code() Code {
-	switch {
-	case e.Outside:
+	if e.Outside {
 		return OutsideRoot
-	case strings.Trim(e.Path, `./\`) == "":
-		return InvalidArgument
 	}
-	return NotFound
+	return InvalidArgument
 }
 
 // Hint names the paths that may be meant.

@@ -19,11 +19,8 @@ import (
 var layers = map[string][]string{
 	"cmd/quarry": {"internal/cli"},
 	".": {
-		"change", "fault", "match", "search", "internal/glob", "internal/ignore", "internal/changer", "internal/rank", "internal/rootfs", "internal/scan",
-		"internal/textfile", "internal/vault", "internal/walk",
-		"internal/owner",
-		"internal/repos",
-		"internal/searcher",
+		"change", "search", "fault", "internal/backend", "internal/changer", "internal/owner", "internal/repos", "internal/rootfs", "internal/searcher",
+		"internal/textfile",
 	},
 	"fault":   {},
 	"change":  {"fault"},
@@ -69,7 +66,7 @@ var layers = map[string][]string{
 		"internal/walk",
 	},
 	"internal/backend": {
-		"change", "fault", "search", "internal/glob", "internal/owner", "internal/searcher",
+		"change", "fault", "search", "internal/changer", "internal/glob", "internal/ignore", "internal/owner", "internal/rootfs", "internal/searcher",
 	},
 	"internal/searcher": {
 		"match", "search", "fault", "internal/glob", "internal/ignore", "internal/index", "internal/rank", "internal/repos", "internal/rootfs",
@@ -102,11 +99,10 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/render", "internal/roots", "internal/profile"},
+	"internal/cli":     {"search", ".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/render", "internal/profile"},
 	"internal/page":    {".", "match", "search"},
 	"internal/render":  {".", "change"},
-	"internal/roots":   {".", "change", "internal/glob"},
-	"internal/profile": {".", "change", "match", "tool", "internal/notes", "internal/render", "internal/roots"},
+	"internal/profile": {"search", "fault", ".", "change", "match", "tool", "internal/notes", "internal/render"},
 	"internal/arch":    {},
 
 	"internal/stress":       {},

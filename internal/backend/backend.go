@@ -41,8 +41,11 @@ type Backend interface {
 
 // Changes are made, listed, shown and undone.
 type Changes interface {
-	// Apply makes all of a set or nothing.
-	Apply(ctx context.Context, set change.Set, o change.Options) (*change.Change, error)
+	// Apply makes all of a set or nothing. Plan works out what Apply would do
+	// and changes nothing; a set with the digest of a plan applies exactly
+	// that, or is refused.
+	Apply(ctx context.Context, set change.Set) (*change.Change, error)
+	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 	// Undo undoes a change; "" is the last one that was not undone.
 	Undo(ctx context.Context, id string, o change.Options) (*change.Change, error)
 	// Diff shows a change as the journal has it.

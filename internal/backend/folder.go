@@ -3,10 +3,14 @@ package backend
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
+	"log/slog"
 	"time"
 
+	"quarry/internal/changer"
+	"quarry/internal/ignore"
 	"quarry/internal/owner"
+	"quarry/internal/rootfs"
 	"quarry/internal/searcher"
 	"quarry/search"
 )
@@ -15,23 +19,96 @@ import (
 type Folder struct {
 	*searcher.Folder
 	Changes
-	member *owner.Member // nil without an index
+	journal *changer.Changer
+	member  *owner.Member // nil without an index
 }
 
-// NewFolder puts a folder's backend together. What it is made of is closed with
-// it.
-func NewFolder(files *searcher.Folder, changes Changes, member *owner.Member) *Folder {
-	return &Folder{files, changes, member}
+// FolderOptions of OpenFolder.
+type FolderOptions struct {
+	Root    rootfs.Options
+	Rules   []owner.RuleFile // ignore rules from outside the folder
+	Index   *owner.Options   // where it is and who may own it; nil always scans
+	Changes changer.Options  // where they are kept
+	Workers int
+	Logger  *slog.Logger
+}
+
+// OpenFolder opens a folder: its files, its index and its journal.
+func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
+	root, err := rootfs.Open(dir, &opts.Root)
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{Folder: &searcher.Folder{Root: root, Workers: opts.Workers, Logger: opts.Logger}}
+	view := owner.View{Trusted: opts.Root.Trusted, Allow: opts.Root.Rules.Allow, Deny: opts.Root.Rules.Deny, Rules: opts.Rules}
+	if f.Rules, err = ParseRules(opts.Rules); err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	if opts.Index != nil {
+		o := *opts.Index
+		o.View, o.As, o.Workers, o.Logger = view, f.as, opts.Workers, opts.Logger
+		f.member = owner.New(root, o, f.Folder)
+	}
+	f.Folder.Index = f.member.Through(owner.NewEyes(&view, root, f.Rules))
+	changes := opts.Changes
+	changes.Workers, changes.Logger, changes.Touched = opts.Workers, opts.Logger, f.member.Touched
+	c, err := changer.Open(root, &changes)
+	f.Changes, f.journal = c, c
+	if err == nil && f.member != nil {
+		err = f.member.Join()
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// as gives the searches of another process's view of the folder, by the index of
+// this one. Nothing that the view denies is opened, counted or named.
+func (f *Folder) as(v *owner.View) (owner.Searches, func() error, error) {
+	rules, err := ParseRules(v.Rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	root, err := rootfs.Open(f.Dir(), &rootfs.Options{
+		Rules: rootfs.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	here, err := f.Root.Place()
+	if there, errThere := root.Place(); err != nil || errThere != nil || here != there {
+		return nil, nil, errors.Join(rootfs.ErrReplaced, err, errThere, root.Close())
+	}
+	files := &searcher.Folder{Root: root, Rules: rules, Workers: f.Workers, Logger: f.Logger}
+	files.Index = f.member.Through(owner.NewEyes(v, root, rules))
+	return files, root.Close, nil
+}
+
+// ParseRules reads ignore rules from outside a folder.
+func ParseRules(files []owner.RuleFile) ([]ignore.Set, error) {
+	var sets []ignore.Set
+	for _, f := range files {
+		kind, name := ignore.Global, "global excludes"
+		if f.Name != "" {
+			var ok bool
+			kind, ok = ignore.FileKind(f.Name)
+			if name = f.Name; !ok {
+				if f.Name != "info/exclude" {
+					return nil, fmt.Errorf("unknown ignore file %q", f.Name)
+				}
+				kind = ignore.Exclude
+			}
+		}
+		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(name, f.Data), Above: f.Above})
+	}
+	return sets, nil
 }
 
 // Close gives the index up and closes the journal and the folder. Calls under
 // way end with an error.
 func (f *Folder) Close() error {
-	err := f.member.Close()
-	if c, ok := f.Changes.(io.Closer); ok {
-		err = errors.Join(err, c.Close())
-	}
-	return errors.Join(err, f.Root.Close())
+	return errors.Join(f.member.Close(), f.journal.Close(), f.Root.Close())
 }
 
 // Dir is the absolute path of the folder.

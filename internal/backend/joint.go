@@ -48,8 +48,13 @@ func Join(parts ...Part) (Backend, error) {
 func (s *joint) Close() error { return s.closeAll() }
 
 // Apply makes a set of changes in one root.
-func (s *joint) Apply(ctx context.Context, set change.Set, o change.Options) (*change.Change, error) {
-	return s.apply(ctx, set, o, s.inRoot)
+func (s *joint) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
+	return s.apply(set, s.inRoot, func(b Backend, set change.Set) (*change.Change, error) { return b.Apply(ctx, set) })
+}
+
+// Plan works out what Apply would do.
+func (s *joint) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
+	return s.apply(set, s.inRoot, func(b Backend, set change.Set) (*change.Change, error) { return b.Plan(ctx, set) })
 }
 
 // called finds a root by name, in any case: names differ in more than that.

@@ -3,6 +3,8 @@ package backend
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -42,39 +44,69 @@ func (j *journals) changed(p *Part, c *change.Change, err error) (*change.Change
 	if err != nil {
 		return nil, p.located(err)
 	}
-	return c.Under(p.Name, j.mark), nil
+	if c = c.Under(p.Name, j.mark); c.Digest != "" {
+		c.Digest = p.Name + j.mark + c.Digest
+	}
+	return c, nil
 }
 
 // apply makes a set in the one part that all its paths lie in, as locate finds
-// it.
-func (j *journals) apply(ctx context.Context, set change.Set, o change.Options, locate func(path string) (*Part, string, error)) (*change.Change, error) {
+// it. The digest of a plan begins with the part's name.
+func (j *journals) apply(set change.Set, locate func(path string) (*Part, string, error), do func(Backend, change.Set) (*change.Change, error)) (*change.Change, error) {
 	var in *Part
-	var first string
-	ops := append([]change.Op(nil), set.Ops...)
-	for i := range ops {
-		for _, path := range []*string{&ops[i].Path, &ops[i].To} {
-			if *path == "" && path == &ops[i].To {
-				continue
-			}
-			p, rest, err := locate(*path)
-			if err != nil {
-				return nil, err
-			}
-			if in != nil && in != p {
-				return nil, &change.AcrossError{From: first, To: *path}
-			}
-			if in == nil {
-				in, first = p, *path
-			}
-			*path = rest
+	first := set.Digest
+	if set.Digest != "" {
+		var err error
+		if in, set.Digest, err = j.cut(set.Digest); err != nil {
+			return nil, err
+		}
+	}
+	set.Ops = slices.Clone(set.Ops)
+	move := func(path *string) error {
+		p, rest, err := locate(*path)
+		switch {
+		case err != nil:
+			return err
+		case in == nil:
+			in, first = p, *path
+		case in != p:
+			return &change.AcrossError{From: first, To: *path}
+		}
+		*path = rest
+		return nil
+	}
+	for i := range set.Ops {
+		op := &set.Ops[i]
+		err := move(&op.Path)
+		if err == nil && op.Verb == change.MovePath {
+			err = move(&op.To)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if in == nil {
 		return nil, change.ErrNoEdits
 	}
-	set.Ops = ops
-	c, err := in.Apply(ctx, set, o)
+	c, err := do(in.Backend, set)
 	return j.changed(in, c, err)
+}
+
+// cut takes the name of a part from an id or a digest.
+func (j *journals) cut(id string) (*Part, string, error) {
+	i := strings.LastIndex(id, j.mark)
+	if i == len(id)-len(j.mark) {
+		return nil, "", fmt.Errorf("%w: %q", change.ErrBadID, id)
+	}
+	for k := range j.parts {
+		if i >= 0 && strings.EqualFold(j.parts[k].Name, id[:i]) {
+			return &j.parts[k], id[i+len(j.mark):], nil
+		}
+	}
+	if err := j.some(); err != nil {
+		return nil, "", err
+	}
+	return nil, "", &fault.RootError{Path: id, Names: j.names()}
 }
 
 // Log joins the journals, newest first.
@@ -94,6 +126,7 @@ func (j *journals) Log(limit int) (*change.Log, error) {
 		}
 		out.Dropped += log.Dropped
 		out.Damaged += log.Damaged
+		out.Lost += log.Lost
 		if log.DroppedTo.After(out.DroppedTo) {
 			out.DroppedTo = log.DroppedTo
 		}
@@ -134,13 +167,8 @@ func (j *journals) find(id string) (*Part, string, error) {
 	if id == "" {
 		return j.latest()
 	}
-	if i := strings.LastIndex(id, j.mark); i >= 0 {
-		for k := range j.parts {
-			if strings.EqualFold(j.parts[k].Name, id[:i]) {
-				return &j.parts[k], id[i+len(j.mark):], nil
-			}
-		}
-		return nil, "", &fault.RootError{Path: id, Names: j.names()}
+	if strings.Contains(id, j.mark) {
+		return j.cut(id)
 	}
 	var have []*Part
 	var failed error

@@ -56,12 +56,21 @@ func (r *servers) Close() error {
 }
 
 // Apply makes a set of changes in one checkout.
-func (r *servers) Apply(ctx context.Context, set change.Set, o change.Options) (*change.Change, error) {
-	return r.apply(ctx, set, o, func(path string) (*Part, string, error) { return r.checkoutFor(ctx, path) })
+func (r *servers) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
+	return r.apply(set, r.checkoutFor(ctx), func(b Backend, set change.Set) (*change.Change, error) { return b.Apply(ctx, set) })
+}
+
+// Plan works out what Apply would do.
+func (r *servers) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
+	return r.apply(set, r.checkoutFor(ctx), func(b Backend, set change.Set) (*change.Change, error) { return b.Plan(ctx, set) })
 }
 
 // checkoutFor finds the checkout that a path to be changed lies in.
-func (r *servers) checkoutFor(ctx context.Context, given string) (*Part, string, error) {
+func (r *servers) checkoutFor(ctx context.Context) func(given string) (*Part, string, error) {
+	return func(given string) (*Part, string, error) { return r.toChange(ctx, given) }
+}
+
+func (r *servers) toChange(ctx context.Context, given string) (*Part, string, error) {
 	repo, rel, err := r.ToChange(ctx, given)
 	if err != nil {
 		return nil, "", err

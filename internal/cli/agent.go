@@ -16,7 +16,6 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/profile"
 	"quarry/internal/render"
-	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -59,13 +58,13 @@ func (a *agent) groups() []flagGroup {
 }
 
 // registry makes the tools; without a workspace they can only be described.
-func (a *agent) registry(set *roots.Set) (*tool.Registry, error) {
-	return profile.ForRoots(set, &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data})
+func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
+	return profile.New(set, &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data})
 }
 
 // open opens the roots as an agent may use them. keep says that the process
 // stays and keeps the index; one that doesn't asks the process that does.
-func (a *agent) open(keep bool, log *slog.Logger) (_ *roots.Set, err error) {
+func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err error) {
 	switch quarry.TrashKind(a.trash) {
 	case "", quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone:
 	default:
@@ -76,7 +75,7 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *roots.Set, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return roots.One(ws), nil
+		return ws, nil
 	}
 	values := a.roots
 	if len(values) == 0 {
@@ -90,11 +89,11 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *roots.Set, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []roots.Root
+	var list []quarry.Root
 	defer func() {
 		for _, r := range list {
 			if err != nil {
-				err = errors.Join(err, r.Close())
+				err = errors.Join(err, r.Workspace.Close())
 			}
 		}
 	}()
@@ -103,9 +102,9 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *roots.Set, err error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, roots.Root{Name: r.name, Workspace: ws})
+		list = append(list, quarry.Root{Name: r.name, Workspace: ws})
 	}
-	return roots.New(list...)
+	return quarry.Join(list...)
 }
 
 func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Workspace, error) {

@@ -75,7 +75,7 @@ func (b *backendFlags) args() ([]string, error) {
 
 // open opens the servers. openDir opens the folder of a checkout as the command
 // would open any folder.
-func (b *backendFlags) open(opts quarry.RemoteOptions, openDir func(dir string) (*quarry.Workspace, error)) (_ *quarry.Workspace, err error) {
+func (b *backendFlags) open(opts quarry.ServersOptions, openDir func(dir string) (*quarry.Workspace, error)) (_ *quarry.Workspace, err error) {
 	kind, servers, _ := strings.Cut(b.backend, "=")
 	if kind != "zoekt" || servers == "" {
 		return nil, fmt.Errorf("--backend %q: it is zoekt=HOST:PORT[,HOST:PORT...]", b.backend)
@@ -109,7 +109,7 @@ func (b *backendFlags) open(opts quarry.RemoteOptions, openDir func(dir string) 
 		}
 		opts.Checkouts = append(opts.Checkouts, quarry.Checkout{Repo: strings.Trim(repo, "/"), Workspace: ws})
 	}
-	ws, err := quarry.OpenRemote(&opts)
+	ws, err := quarry.OpenServers(&opts)
 	if err != nil {
 		return nil, fmt.Errorf("--backend: %w", err)
 	}
@@ -124,7 +124,7 @@ func (b *backendFlags) targets(ctx context.Context, w *workspaces, root string, 
 	if !b.set() {
 		return w.find(root, paths, complain)
 	}
-	ws, err := b.open(quarry.RemoteOptions{Trusted: true, Workers: w.workers}, w.get)
+	ws, err := b.open(quarry.ServersOptions{Trusted: true, Workers: w.workers}, w.get)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +159,6 @@ func (a *agent) openBackend(keep bool, log *slog.Logger) (*quarry.Workspace, err
 	if err := a.check(len(a.roots) > 0); err != nil {
 		return nil, err
 	}
-	opts := quarry.RemoteOptions{Allow: a.allow, Deny: a.deny, Logger: log}
+	opts := quarry.ServersOptions{Allow: a.allow, Deny: a.deny, Logger: log}
 	return a.backendFlags.open(opts, func(dir string) (*quarry.Workspace, error) { return a.openOne(dir, keep, log) })
 }

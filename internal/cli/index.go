@@ -157,16 +157,16 @@ func (f *indexFlags) build(ctx context.Context, s Streams) error {
 		return err
 	}
 	defer ws.Close()
-	err = ws.WaitIndex(ctx)
+	err = ws.Index().Wait(ctx)
 	f.endProgress()
-	if errors.Is(err, quarry.ErrNotKeeper) {
+	if errors.Is(err, quarry.ErrNotOwner) {
 		fmt.Fprintln(s.Err, "quarry: another process keeps the index up to date")
 		return f.status(ctx, s)
 	}
 	if err != nil {
 		return err
 	}
-	st, err := ws.IndexStatus(ctx)
+	st, err := ws.Index().Status(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (f *indexFlags) status(ctx context.Context, s Streams) error {
 		return err
 	}
 	defer ws.Close()
-	st, err := ws.IndexStatus(ctx)
+	st, err := ws.Index().Status(ctx)
 	if err != nil {
 		return err
 	}
@@ -265,12 +265,12 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 		return err
 	}
 	defer ws.Close()
-	if err := ws.WaitIndex(ctx); err != nil && !errors.Is(err, quarry.ErrNotKeeper) {
+	if err := ws.Index().Wait(ctx); err != nil && !errors.Is(err, quarry.ErrNotOwner) {
 		return err
 	}
 	f.endProgress()
 	started := time.Now()
-	v, err := ws.VerifyIndex(ctx, func(path, what string) {
+	v, err := ws.Index().Verify(ctx, func(path, what string) {
 		f.endProgress()
 		fmt.Fprintf(s.Err, "quarry: %s: %s\n", appendEscaped(nil, []byte(path)), appendEscaped(nil, []byte(what)))
 	}, f.progress(s, "verifying"))

@@ -10,6 +10,7 @@ import (
 	"quarry"
 	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -27,12 +28,12 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 		log.Error("a tool panicked", "tool", name, "panic", value, "stack", string(stack))
 	}
 	for _, r := range open.Roots() {
-		if r.Dir() == "" {
+		if r.Workspace.Dir() == "" {
 			continue // its files have no address here
 		}
-		set.roots = append(set.roots, mcpserver.Root{Name: r.Name, Dir: r.Dir(), Files: &wsFiles{r.Workspace}})
+		set.roots = append(set.roots, mcpserver.Root{Name: r.Name, Dir: r.Workspace.Dir(), Files: &wsFiles{r.Workspace}})
 	}
-	set.instructions = profile.Instructions(f.profile, set.tools, open.Names(), len(f.allow)+len(f.deny) > 0)
+	set.instructions = profile.Instructions(f.profile, set.tools, profile.RootNames(open), len(f.allow)+len(f.deny) > 0)
 	return set, nil
 }
 
@@ -46,7 +47,7 @@ const maxResource = 4 << 20
 // Read gives text as text, whatever its encoding, and anything else as it is.
 func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, error) {
 	t, err := w.ws.Read(ctx, path, &quarry.ReadOptions{MaxBytes: maxResource})
-	if errors.Is(err, quarry.ErrNotText) {
+	if errors.Is(err, search.ErrNotText) {
 		var data []byte
 		if data, err = w.ws.ReadBytes(ctx, path, maxResource); err == nil {
 			return &mcpserver.Content{Blob: data}, nil

@@ -35,9 +35,9 @@ func (f *indexFlags) serve(ctx context.Context, s Streams, idle time.Duration) e
 		return err
 	}
 	defer ws.Close()
-	err = ws.WaitIndex(ctx)
+	err = ws.Index().Wait(ctx)
 	f.endProgress()
-	if errors.Is(err, quarry.ErrNotKeeper) {
+	if errors.Is(err, quarry.ErrNotOwner) {
 		return errors.New("another process serves this workspace already")
 	}
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *indexFlags) serve(ctx context.Context, s Streams, idle time.Duration) e
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			if idle > 0 && ws.IndexIdle() > idle {
+			if idle > 0 && ws.Index().Idle() > idle {
 				return nil
 			}
 		}

@@ -33,7 +33,7 @@ func FuzzRequest(f *testing.F) {
 	} else {
 		f.Skip("sharing an index is not possible here: ", err)
 	}
-	if err := ws.WaitIndex(context.Background()); err != nil {
+	if err := ws.Index().Wait(context.Background()); err != nil {
 		f.Fatal(err)
 	}
 	for _, req := range []owner.Request{

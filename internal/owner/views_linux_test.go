@@ -140,7 +140,7 @@ func (h *house) socket() string { return filepath.Join(h.state, "s", "owner.sock
 func (h *house) keep(o *quarry.Options) *quarry.Workspace {
 	h.t.Helper()
 	ws := h.open(o, &quarry.IndexOptions{Home: filepath.Join(h.state, "index"), Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket()})
-	h.must(ws.WaitIndex(h.t.Context()))
+	h.must(ws.Index().Wait(h.t.Context()))
 	return ws
 }
 
@@ -213,7 +213,7 @@ func TestOneIndexForAllViews(t *testing.T) {
 	for seed := range run.Cases() {
 		h := newHouse(t, seed)
 		keeper := h.open(h.options(), &quarry.IndexOptions{Home: h.makeHome(), Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket()})
-		h.must(keeper.WaitIndex(t.Context()))
+		h.must(keeper.Index().Wait(t.Context()))
 		for range 5 {
 			o := h.options()
 			tap := h.tap()

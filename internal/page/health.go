@@ -57,7 +57,7 @@ type wireIndex struct {
 }
 
 func (s *Server) indexState(ctx context.Context) wireIndex {
-	st, err := s.ws.IndexStatus(ctx)
+	st, err := s.ws.Index().Status(ctx)
 	if err != nil {
 		return wireIndex{State: "failed", Error: err.Error()}
 	}

@@ -37,7 +37,7 @@ type Workspace interface {
 	Changes(ctx context.Context, limit int) (*quarry.ChangeLog, error)
 	Diff(ctx context.Context, id string) (*quarry.Change, error)
 	Undo(ctx context.Context, id string, opts *quarry.ChangeOptions) (*quarry.Change, error)
-	IndexStatus(ctx context.Context) (*search.IndexStatus, error)
+	Index() *quarry.Index
 }
 
 // Options of New.

@@ -281,7 +281,7 @@ func receipt(sum *search.Summary) *wireDone {
 // searchWords ranks passages by words.
 func (s *Server) searchWords(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	res, err := s.ws.SearchCode(ctx, search.CodeQuery{Query: a.q, Scope: a.scope(), Limit: 30})
-	if errors.Is(err, quarry.ErrNoWords) {
+	if errors.Is(err, search.ErrNoWords) {
 		return nil, badRequest("the query has no word in it")
 	}
 	if err != nil {

@@ -87,14 +87,9 @@ func (c *call) freshness(ctx context.Context, s *quarry.Stats) string {
 	if s.Plan == "" || s.Plan == "scan" {
 		return "sweep"
 	}
-	list, err := c.ws.IndexStatus(ctx)
-	if err != nil {
+	st, err := c.ws.Index().Status(ctx)
+	if err != nil || st.Freshness != "event" {
 		return "sweep"
-	}
-	for _, st := range list {
-		if st.Freshness != "event" {
-			return "sweep"
-		}
 	}
 	return "event"
 }

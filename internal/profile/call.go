@@ -7,14 +7,14 @@ import (
 	"errors"
 	"strings"
 
+	"quarry"
 	"quarry/internal/render"
-	"quarry/internal/roots"
 	"quarry/tool"
 )
 
 // env is what the tools of one profile share.
 type env struct {
-	ws    *roots.Set
+	ws    *quarry.Workspace
 	o     Options
 	names []string // of the tools there are
 }

@@ -11,7 +11,6 @@ import (
 	"quarry/change"
 	"quarry/internal/notes"
 	"quarry/internal/render"
-	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -302,18 +301,18 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 			opts.Links = quarry.LinksUpdate
 		}
 	}
-	change, err := c.ws.Move(ctx, source, destination, opts)
-	var between *roots.BetweenError
+	moved, err := c.ws.Move(ctx, source, destination, opts)
+	var between *change.AcrossError
 	if errors.As(err, &between) {
-		err = &roots.BetweenError{From: from, To: to} // as they were given
+		err = &change.AcrossError{From: from, To: to} // as they were given
 	}
 	if err != nil {
 		return nil, c.moveError(ctx, err, from, note)
 	}
-	if note && !change.Unchanged {
-		return c.changed(change, "Successfully moved note from "+quoted(change.Paths[0])+" to "+quoted(change.Paths[1])+"."), nil
+	if note && !moved.Unchanged {
+		return c.changed(moved, "Successfully moved note from "+quoted(moved.Paths[0])+" to "+quoted(moved.Paths[1])+"."), nil
 	}
-	return c.changed(change, render.Moved(change)), nil
+	return c.changed(moved, render.Moved(moved)), nil
 }
 
 // moveError names the path that is wrong.

@@ -12,6 +12,7 @@ import (
 
 	"quarry"
 	"quarry/internal/render"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -51,7 +52,7 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 	q := quarry.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k")}
 	q.IncludeHidden = c.is("smcp")
 	r, err := c.ws.SearchCode(ctx, q)
-	if errors.Is(err, quarry.ErrNoWords) {
+	if errors.Is(err, search.ErrNoWords) {
 		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}
 	}
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
-	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -75,16 +74,16 @@ func touch(t testing.TB, name string, when time.Time) {
 // tools makes a profile's tools for a workspace.
 func tools(t testing.TB, ws *quarry.Workspace, o profile.Options) *tool.Registry {
 	t.Helper()
-	return toolsOf(t, roots.One(ws), o)
+	return toolsOf(t, ws, o)
 }
 
-func toolsOf(t testing.TB, set *roots.Set, o profile.Options) *tool.Registry {
+func toolsOf(t testing.TB, set *quarry.Workspace, o profile.Options) *tool.Registry {
 	t.Helper()
 	o.Zone = time.UTC
 	if o.WiderTime == 0 {
 		o.WiderTime = time.Minute // however busy the machine is
 	}
-	r, err := profile.ForRoots(set, &o)
+	r, err := profile.New(set, &o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry"
 	"quarry/internal/profile"
-	"quarry/internal/roots"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files and docs/PROFILES.md")
@@ -60,15 +60,15 @@ func TestGolden(t *testing.T) {
 }
 
 // set makes the workspace of a scene.
-func (s *scene) set(t *testing.T) *roots.Set {
+func (s *scene) set(t *testing.T) *quarry.Workspace {
 	if len(s.roots) == 0 {
-		return roots.One(s.make().make(t))
+		return s.make().make(t)
 	}
-	var list []roots.Root
+	var list []quarry.Root
 	for _, name := range s.roots {
-		list = append(list, roots.Root{Name: name, Workspace: s.make().make(t)})
+		list = append(list, quarry.Root{Name: name, Workspace: s.make().make(t)})
 	}
-	set, err := roots.New(list...)
+	set, err := quarry.Join(list...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
-	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -100,7 +100,7 @@ func undoChange(e *env) *tool.Tool {
 
 func (c *call) undoError(err error) error {
 	var conflict *quarry.UndoConflictError
-	var root *roots.NameError
+	var root *fault.RootError
 	hint := sentence(quarry.HintOf(err))
 	switch code := quarry.CodeOf(err); {
 	case errors.As(err, &conflict):

@@ -8,8 +8,10 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/notes"
 	"quarry/internal/render"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -48,7 +50,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	c.vaultScope(&q.Scope)
 	q.Dialect, q.Globs = quarry.Vault, []string{"**/*.md"}
 	r, err := c.ws.SearchNotes(ctx, q)
-	if errors.Is(err, quarry.ErrNoWords) {
+	if errors.Is(err, search.ErrNoWords) {
 		return nil, invalid("query is required and must be a non-empty string.")
 	}
 	if err != nil {
@@ -110,7 +112,7 @@ func createNote(e *env) *tool.Tool {
 		if p, err := c.newPath(ctx, "path"); err == nil {
 			note.Path = p
 		}
-		if err := c.ws.Named(note.Path); err != nil {
+		if err := c.namedRoot(&note.Path); err != nil {
 			return nil, err
 		}
 		change, err := c.applyOne(ctx, notes.Create(note))
@@ -215,4 +217,21 @@ func organizeNote(e *env) *tool.Tool {
 	}, func(ctx context.Context, c *call) (*answer, error) {
 		return c.move(ctx, true)
 	})
+}
+
+// namedRoot makes sure that the path of a new note names a root, where there are
+// several. One that is only a root's name leaves the note's own name open.
+func (c *call) namedRoot(path *string) error {
+	names := RootNames(c.ws)
+	first, _, below := strings.Cut(strings.TrimLeft(*path, "/"), "/")
+	if names == nil || below {
+		return nil
+	}
+	for _, name := range names {
+		if strings.EqualFold(name, first) {
+			*path = name + "/"
+			return nil
+		}
+	}
+	return &fault.RootError{Path: *path, Names: names}
 }

@@ -12,8 +12,9 @@ import (
 	"unicode/utf8"
 
 	"quarry"
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/render"
-	"quarry/internal/roots"
 	"quarry/match"
 	"quarry/tool"
 )
@@ -64,9 +65,9 @@ func (c *call) problem(ctx context.Context, err error) error {
 // rootProblem words what can be wrong only where there are several roots; nil
 // for other errors.
 func rootProblem(err error) error {
-	var name *roots.NameError
-	var between *roots.BetweenError
-	var several *roots.SeveralError
+	var name *fault.RootError
+	var between *change.AcrossError
+	var several *change.SameIDError
 	switch {
 	case errors.As(err, &name):
 		list := strings.Join(name.Names, ", ")

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"quarry"
-	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -95,18 +94,23 @@ func About(name string) string {
 // same object as text and as structured result, whatever the options say.
 func InJSON(name string) bool { return name == "smcp" }
 
-// New makes the tools of a profile for a workspace. Without one (nil) they can
-// be described but not called.
-func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
-	if ws == nil {
-		return ForRoots(nil, opts)
+// RootNames are the names of the roots that a workspace joins; nil if it is one.
+func RootNames(ws *quarry.Workspace) []string {
+	list := ws.Roots()
+	if len(list) == 1 {
+		return nil
 	}
-	return ForRoots(roots.One(ws), opts)
+	names := make([]string, len(list))
+	for i, r := range list {
+		names[i] = r.Name
+	}
+	return names
 }
 
-// ForRoots is New for a workspace of one root or several. The strict profiles
-// take a single one: their documents know no other, and print its paths bare.
-func ForRoots(ws *roots.Set, opts *Options) (*tool.Registry, error) {
+// New makes the tools of a profile for a workspace. Without one (nil) they can
+// be described but not called. The strict profiles take a single root: their
+// documents know no other, and print its paths bare.
+func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
@@ -127,7 +131,7 @@ func ForRoots(ws *roots.Set, opts *Options) (*tool.Registry, error) {
 	if i < 0 {
 		return nil, fmt.Errorf("there is no profile %q: %s", e.o.Profile, strings.Join(Names(), ", "))
 	}
-	if ws != nil && len(ws.Names()) > 0 && !e.union() {
+	if ws != nil && len(RootNames(ws)) > 0 && !e.union() {
 		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", e.o.Profile)
 	}
 	var tools []*tool.Tool

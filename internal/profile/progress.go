@@ -42,7 +42,7 @@ func (e *env) tellBuilding(ctx context.Context) (end func()) {
 
 // tellOnce reports whether an index is being built, and how far it is.
 func (e *env) tellOnce(ctx context.Context) (building bool) {
-	list, err := e.ws.IndexStatus(ctx)
+	list, err := e.indexes(ctx)
 	if err != nil {
 		return false
 	}

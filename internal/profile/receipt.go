@@ -78,7 +78,7 @@ func (c *call) page(what string, offset, shown int, total render.Total, by cut, 
 // scope words where a search looked.
 func (c *call) scope(q *quarry.Query, filter string) string {
 	where := "the whole workspace"
-	if names := c.ws.Names(); len(names) > 0 {
+	if names := RootNames(c.ws); len(names) > 0 {
 		where = "the roots " + strings.Join(names, ", ")
 	}
 	if len(q.Paths) > 0 && q.Paths[0] != "" && q.Paths[0] != "." {

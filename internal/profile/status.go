@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"quarry"
-	"quarry/internal/roots"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -37,11 +37,30 @@ func getIndexStatus(e *env) *tool.Tool {
 	}, indexStatus)
 }
 
+// rootIndex is the index of one root.
+type rootIndex struct {
+	Name, Dir string
+	*search.IndexStatus
+}
+
+// indexes tells how the index of each root is doing.
+func (e *env) indexes(ctx context.Context) ([]rootIndex, error) {
+	var list []rootIndex
+	for _, r := range e.ws.Roots() {
+		st, err := r.Workspace.Index().Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, rootIndex{r.Name, r.Workspace.Dir(), st})
+	}
+	return list, nil
+}
+
 func indexStatus(ctx context.Context, c *call) (*answer, error) {
-	list, err := c.ws.IndexStatus(ctx)
-	if err == nil && slices.ContainsFunc(list, func(st roots.Status) bool { return st.State == "ready" }) {
+	list, err := c.indexes(ctx)
+	if err == nil && slices.ContainsFunc(list, func(st rootIndex) bool { return st.State == "ready" }) {
 		c.refresh(ctx)
-		list, err = c.ws.IndexStatus(ctx)
+		list, err = c.indexes(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -88,7 +107,7 @@ func (c *call) refresh(ctx context.Context) {
 }
 
 // rootStatus describes the index of one root.
-func (c *call) rootStatus(st *roots.Status) *statusAnswer {
+func (c *call) rootStatus(st *rootIndex) *statusAnswer {
 	if c.o.NoIndex || st.State == "not_found" {
 		return &statusAnswer{Status: "not_found"}
 	}

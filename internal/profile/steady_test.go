@@ -13,7 +13,6 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
-	"quarry/internal/roots"
 	"quarry/tool"
 )
 
@@ -52,7 +51,7 @@ func TestSameBytes(t *testing.T) {
 	indexed := open(func(o *quarry.Options) { o.Index = &quarry.IndexOptions{Dir: t.TempDir()} })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if err := indexed.WaitIndex(ctx); err != nil {
+	if err := indexed.Index().Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for name, ws := range map[string]*quarry.Workspace{"8 workers": open(func(o *quarry.Options) { o.Workers = 8 }), "an index": indexed} {
@@ -224,7 +223,7 @@ func everyTool(t testing.TB, ws *quarry.Workspace) []*tool.Tool {
 		all = append(all, tools(t, ws, profile.Options{Profile: name}).Tools()...)
 	}
 	other := fixture{files: map[string]string{"src/a.py": "TODO\n", "notes/n.md": "[[a]]\n"}, opts: quarry.Options{ReadOnly: true}}.make(t)
-	set, err := roots.New(roots.Root{Name: "src", Workspace: ws}, roots.Root{Name: "other", Workspace: other})
+	set, err := quarry.Join(quarry.Root{Name: "src", Workspace: ws}, quarry.Root{Name: "other", Workspace: other})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func TestOddFilesIndexed(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 2*oddTime)
 			defer cancel()
-			if err := ws.WaitIndex(ctx); err != nil {
+			if err := ws.Index().Wait(ctx); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -114,7 +114,7 @@ func TestPatternsAsAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer indexed.Close()
-	if err := indexed.WaitIndex(context.Background()); err != nil {
+	if err := indexed.Index().Wait(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	type attack struct {

@@ -92,7 +92,7 @@ func newSoak(t *testing.T) *soak {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.own.WaitIndex(context.Background()); err != nil {
+	if err := s.own.Index().Wait(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return s

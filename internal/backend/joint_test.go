@@ -1,4 +1,4 @@
-package roots_test
+package backend_test
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/notes"
-	"quarry/internal/roots"
 	"quarry/match"
 )
 
@@ -44,13 +44,13 @@ func open(t testing.TB, dir string) *quarry.Workspace {
 
 // pair is the set of two folders beside each other, and their parent as one
 // workspace: what one says, the other must.
-func pair(t testing.TB, files map[string]string) (*roots.Set, *quarry.Workspace, string) {
+func pair(t testing.TB, files map[string]string) (*quarry.Workspace, *quarry.Workspace, string) {
 	t.Helper()
 	parent := t.TempDir()
 	write(t, parent, files)
-	set, err := roots.New(
-		roots.Root{Name: "api", Workspace: open(t, filepath.Join(parent, "api"))},
-		roots.Root{Name: "app", Workspace: open(t, filepath.Join(parent, "app"))},
+	set, err := quarry.Join(
+		quarry.Root{Name: "api", Workspace: open(t, filepath.Join(parent, "api"))},
+		quarry.Root{Name: "app", Workspace: open(t, filepath.Join(parent, "app"))},
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -232,7 +232,7 @@ func TestPaths(t *testing.T) {
 		{".", nil},
 	} {
 		_, err := set.Read(t.Context(), c.path, nil)
-		var name *roots.NameError
+		var name *fault.RootError
 		if !errors.As(err, &name) {
 			t.Errorf("Read(%q): %v", c.path, err)
 			continue
@@ -263,7 +263,7 @@ func TestGlobWithoutRoot(t *testing.T) {
 		q := quarry.Query{Pattern: "word"}
 		q.Globs = []string{g}
 		_, err := set.Search(t.Context(), q)
-		var name *roots.NameError
+		var name *fault.RootError
 		if !errors.As(err, &name) {
 			t.Errorf("glob %q: %v", g, err)
 		}
@@ -331,11 +331,11 @@ func TestChanges(t *testing.T) {
 	if _, err := set.Undo(ctx, made.ID, nil); !errors.As(err, &conflict) || conflict.ID != made.ID || conflict.Paths[0].Path != "app/new/b.txt" {
 		t.Errorf("undo of what was moved since: %v", err)
 	}
-	var between *roots.BetweenError
+	var between *change.AcrossError
 	if _, err := set.Move(ctx, "app/c.txt", "api/c.txt", nil); !errors.As(err, &between) {
 		t.Errorf("a move between roots: %v", err)
 	}
-	var name *roots.NameError
+	var name *fault.RootError
 	if _, err := set.Undo(ctx, "nope/"+strings.TrimPrefix(first.ID, "app/"), nil); !errors.As(err, &name) {
 		t.Errorf("undo in an unknown root: %v", err)
 	}
@@ -360,7 +360,7 @@ func TestBareID(t *testing.T) {
 			}
 			_, id, _ := strings.Cut(c.ID, "/")
 			if other, twice := seen[id]; twice && other != root {
-				var several *roots.SeveralError
+				var several *change.SameIDError
 				if _, err := set.Undo(ctx, id, nil); !errors.As(err, &several) || len(several.IDs) != 2 {
 					t.Errorf("an id of two roots: %v", err)
 				}
@@ -428,12 +428,12 @@ func TestRanked(t *testing.T) {
 func TestOne(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"src/a.txt": "one\n"})
-	set, err := roots.New(roots.Root{Name: "app", Workspace: open(t, dir)})
+	set, err := quarry.Join(quarry.Root{Name: "app", Workspace: open(t, dir)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.Names() != nil {
-		t.Errorf("a single root has names: %v", set.Names())
+	if list := set.Roots(); len(list) != 1 || list[0].Name != "" {
+		t.Errorf("a single root has a name: %v", list)
 	}
 	r, err := set.Search(t.Context(), quarry.Query{Pattern: "ONE", Match: match.Options{Case: match.Insensitive}})
 	if err != nil || len(r.Files) != 1 || r.Files[0].Path != "src/a.txt" {
@@ -455,11 +455,11 @@ func TestOne(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	ws := open(t, t.TempDir())
 	for _, names := range [][]string{{}, {"a", ""}, {"a", "a"}, {"a", "A"}, {"a", "b/c"}, {"..", "b"}} {
-		var list []roots.Root
+		var list []quarry.Root
 		for _, n := range names {
-			list = append(list, roots.Root{Name: n, Workspace: ws})
+			list = append(list, quarry.Root{Name: n, Workspace: ws})
 		}
-		if _, err := roots.New(list...); err == nil {
+		if _, err := quarry.Join(list...); err == nil {
 			t.Errorf("New takes %q", names)
 		}
 	}

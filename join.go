@@ -1,0 +1,35 @@
+package quarry
+
+import "quarry/internal/backend"
+
+// Root is a workspace that is one of several, and its name there.
+type Root struct {
+	Name      string
+	Workspace *Workspace
+}
+
+// Join makes one workspace of several. Every path in it begins with the name of
+// a root, as app/src/main.go. A search without a path goes over all roots in the
+// order given; its limits, offset and totals are those of the whole answer. A
+// change concerns one root, and its id begins with that root's name. The roots
+// are closed with the workspace.
+//
+// A single root is returned as it is: there is nothing to tell it from.
+func Join(roots ...Root) (*Workspace, error) {
+	if len(roots) == 1 {
+		return roots[0].Workspace, nil
+	}
+	parts := make([]backend.Part, len(roots))
+	for i, r := range roots {
+		parts[i] = backend.Part{Name: r.Name, Backend: r.Workspace.b}
+	}
+	b, err := backend.Join(parts...)
+	if err != nil {
+		return nil, err
+	}
+	return &Workspace{b, append([]Root(nil), roots...)}, nil
+}
+
+// Roots lists the roots of Join; otherwise it is the workspace itself, without
+// a name.
+func (w *Workspace) Roots() []Root { return append([]Root(nil), w.roots...) }

@@ -1,0 +1,90 @@
+package quarry
+
+import (
+	"crypto/tls"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"quarry/internal/backend"
+	"quarry/internal/repos"
+	"quarry/internal/rootfs"
+	"quarry/internal/searcher"
+)
+
+// ServersOptions of OpenServers.
+type ServersOptions struct {
+	// Servers are the Zoekt servers that together have all repositories:
+	// "HOST:PORT,HOST:PORT". Replicas of one are joined by a plus. A server
+	// with TLS is https://HOST[:PORT].
+	Servers string
+	// Timeout is how long a server has for one answer; 0 is 10 s. One that
+	// needs longer is omitted from the answer and named there.
+	Timeout time.Duration
+	// TLS is for servers with TLS; nil trusts the system's roots.
+	TLS *tls.Config
+	// Header is sent with every request, as a proxy may ask for.
+	Header http.Header
+
+	// Checkouts are repositories that are checked out on this machine. Their
+	// folders have the last word on what is in them, and can be changed.
+	Checkouts []Checkout
+
+	// As in Options.
+	Allow, Deny  []string
+	Trusted      bool
+	GlobalIgnore []byte
+	Workers      int
+	Logger       *slog.Logger
+}
+
+// Checkout is a repository that is checked out.
+type Checkout struct {
+	Repo string // its name on the servers
+	// Workspace is its folder. It is closed with the workspace it is part of.
+	Workspace *Workspace
+}
+
+var (
+	// ErrServers is for a question that no server could answer.
+	ErrServers = repos.ErrServers
+	// ErrRemoteOnly is for a change of a file that is on a server alone.
+	ErrRemoteOnly = backend.ErrRemoteOnly
+)
+
+// OpenServers makes a workspace of the repositories of Zoekt servers. Its paths
+// are those in a repository after the repository's name, its files those of the
+// commits that are indexed, and what is checked out is as it is in its folder.
+// No server is asked yet.
+func OpenServers(opts *ServersOptions) (*Workspace, error) {
+	served := searcher.ServersOptions{
+		Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header,
+		Workers: workers(opts.Workers), Logger: logger(opts.Logger),
+	}
+	var err error
+	if !opts.Trusted {
+		if served.Policy, err = rootfs.NewPolicy(rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny}); err != nil {
+			return nil, err
+		}
+	}
+	if served.Rules, err = backend.ParseRules(ruleFiles(opts.GlobalIgnore, nil)); err != nil {
+		return nil, err
+	}
+	var checkouts []backend.Checkout
+	for _, c := range opts.Checkouts {
+		if c.Workspace == nil {
+			return nil, fmt.Errorf("checkout: invalid repository name %q", c.Repo)
+		}
+		folder, ok := c.Workspace.b.(*backend.Folder)
+		if !ok {
+			return nil, fmt.Errorf("checkout %s: the workspace is not a folder", c.Repo)
+		}
+		checkouts = append(checkouts, backend.Checkout{Repo: c.Repo, Folder: folder})
+	}
+	b, err := backend.NewServers(served, checkouts)
+	if err != nil {
+		return nil, err
+	}
+	return over(b), nil
+}
