@@ -75,9 +75,10 @@ var layers = map[string][]string{
 	"internal/owner": {
 		"search", "internal/ignore", "internal/index", "internal/rootfs", "internal/walk", "internal/watch",
 	},
-	"internal/rank":  {"match"},
-	"internal/scan":  {"match", "search", "internal/re/vec", "internal/textfile"},
-	"internal/vault": {"fault", "internal/rootfs"},
+	"internal/rank":    {"match", "internal/symbols"},
+	"internal/symbols": {},
+	"internal/scan":    {"match", "search", "internal/re/vec", "internal/textfile"},
+	"internal/vault":   {"fault", "internal/rootfs"},
 
 	"internal/changer": {
 		"change", "fault", "match", "internal/journal", "internal/rootfs", "internal/textedit", "internal/textfile",

@@ -1,0 +1,81 @@
+package symbols
+
+// Languages whose blocks end with a word: Ruby, Elixir, Lua. Their code is
+// indented, so the end of a definition is the first line that begins with
+// "end" and is indented no more than the definition. This needs no count of
+// all the words that open a block, and one that is missed spoils nothing.
+
+// opened is a definition that waits for its end.
+type opened struct {
+	col    int
+	symbol int // index in out, or -1
+	scopes int // how many were open before it
+}
+
+// ends calls step for each token. step records a definition and then calls
+// open for it.
+func (p *parser) ends(step func(i int) (next int, opened bool)) {
+	for i := 0; i < len(p.toks); {
+		t := p.toks[i]
+		if t.first && len(p.waiting) > 0 {
+			p.closeWaiting(i)
+		}
+		next, isOpen := step(i)
+		next = max(next, i+1)
+		if isOpen {
+			p.closedInLine(i, next)
+		}
+		i = next
+	}
+	for len(p.waiting) > 0 {
+		p.closeOne(len(p.toks) - 1)
+	}
+}
+
+// open enters the scope of the symbol recorded last, which starts at token i.
+func (p *parser) open(i int, name string, kind Kind) {
+	symbol := len(p.out) - 1
+	if name == "" {
+		symbol = -1
+	}
+	if len(p.waiting) >= maxScopes {
+		return
+	}
+	p.waiting = append(p.waiting, opened{p.column(p.lineStart(i)), symbol, len(p.scopes)})
+	p.enter(len(p.toks), name, kind)
+}
+
+// closeWaiting closes what ends at token i, the first of its line. A line that
+// is indented less than a definition ends it in any case.
+func (p *parser) closeWaiting(i int) {
+	col := p.column(i)
+	for n := len(p.waiting); n > 0; n = len(p.waiting) {
+		w := p.waiting[n-1]
+		switch {
+		case w.col > col:
+			p.closeOne(i - 1)
+		case w.col == col && p.is(i, "end"):
+			p.closeOne(i)
+			return
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) closeOne(last int) {
+	w := p.waiting[len(p.waiting)-1]
+	p.waiting = p.waiting[:len(p.waiting)-1]
+	p.scopes = p.scopes[:min(w.scopes, len(p.scopes))]
+	if w.symbol >= 0 && w.symbol < len(p.out) && last >= 0 {
+		p.out[w.symbol].End = max(p.out[w.symbol].End, int(p.toks[last].end))
+	}
+}
+
+// closedInLine closes a definition that ends in the line it began in.
+func (p *parser) closedInLine(i, next int) {
+	last := p.lineLast(i)
+	if p.is(last, "end") && last >= next-1 && !p.is(last-1, ".") {
+		p.closeOne(last)
+	}
+}

@@ -1,0 +1,229 @@
+package symbols
+
+// assignedOrMethod reads a.b.c = function, name: function and the short
+// methods of object literals.
+func (r *jsReader) assignedOrMethod(i int) int {
+	if r.is(i-1, ".") && !r.is(i-2, "this") && !r.isWord(i-2) {
+		return i + 1
+	}
+	k := i + 1
+	switch {
+	case r.is(k, "=") && !r.op(k, "==") && !r.op(k, "=>"):
+		if !r.is(i-1, ".") && !r.toks[i].first {
+			return k
+		}
+		container := r.owner(i)
+		before := len(r.out)
+		next, ok := r.value(i, r.lineStart(i), k+1)
+		if ok && len(r.out) > before {
+			if container != "" {
+				r.out[before].addContainer(container)
+				r.out[before].Kind = Method
+			}
+			return next
+		}
+		if !r.inCode() && r.is(i-1, ".") && (container == "module.exports" || container == "exports") {
+			r.add(Variable, i, r.lineStart(i), r.lineLast(i))
+		}
+	case r.is(k, ":") && (r.is(i-1, "{") || r.is(i-1, ",")):
+		before := len(r.out)
+		next, ok := r.value(i, i, k+1)
+		if ok {
+			if len(r.out) > before {
+				r.out[before].Kind = Method
+			}
+			return next
+		}
+	case r.is(k, "(") && !r.in(i, jsNotCall) && (r.is(i-1, "{") || r.is(i-1, ",") || (r.in(i-1, jsMods) || r.is(i-1, "*")) && (r.is(i-2, "{") || r.is(i-2, ",") || r.is(i-3, ","))):
+		if body := r.body(r.after(k)); body >= 0 {
+			r.add(Method, i, r.headStart(i, jsMods), r.close(body))
+			r.enter(int(r.match[body]), r.str(i), Function)
+			return body + 1
+		}
+	}
+	return i + 1
+}
+
+// owner is what a name after a dot belongs to: A for A.prototype.name.
+func (r *jsReader) owner(i int) string {
+	name := ""
+	for n := 0; n < 6 && r.is(i-1, ".") && r.isWord(i-2); n++ {
+		i -= 2
+		if r.is(i, "prototype") {
+			continue
+		}
+		if name != "" {
+			name = "." + name
+		}
+		name = r.str(i) + name
+	}
+	return name
+}
+
+// member reads one member of a class or interface.
+func (r *jsReader) member(i int) int {
+	if r.is(i, "@") { // a decorator
+		i++
+		for r.isWord(i) && r.is(i+1, ".") {
+			i += 2
+		}
+		if r.is(i+1, "(") {
+			return r.after(i + 1)
+		}
+		return i + 1
+	}
+	first := i
+	for n := 0; n < 10 && r.in(i, jsMods) && (r.isWord(i+1) || r.is(i+1, "*") || r.is(i+1, "[") || r.is(i+1, "{") || i+1 < len(r.toks) && r.toks[i+1].kind == text); n++ {
+		i++
+	}
+	if r.is(i, "{") { // static {...}
+		r.enter(int(r.match[i]), "", Function)
+		return i + 1
+	}
+	if r.is(i, "*") {
+		i++
+	}
+	if r.is(i, "[") {
+		return r.skipMember(r.after(i))
+	}
+	if !r.isWord(i) && !(i < len(r.toks) && (r.toks[i].kind == text || r.toks[i].kind == number)) {
+		return i + 1
+	}
+	k := i + 1
+	for r.is(k, "?") || r.is(k, "!") {
+		k++
+	}
+	if r.is(k, "<") {
+		k = r.angles(k)
+	}
+	name := r.str(i)
+	if r.toks[i].kind == text {
+		name = name[1:max(1, len(name)-1)]
+	}
+	if r.is(k, "(") {
+		return r.method(name, i, first, k)
+	}
+	return r.field(name, i, first, k)
+}
+
+func (r *jsReader) method(name string, at, first, open int) int {
+	body := r.body(r.after(open))
+	if body >= 0 {
+		r.named(Method, name, at, first, r.close(body))
+		r.enter(int(r.match[body]), name, Function)
+		return body + 1
+	}
+	next := r.skipMember(r.after(open))
+	if r.typed {
+		r.named(Method, name, at, first, next-1)
+	}
+	return next
+}
+
+func (r *jsReader) field(name string, at, first, k int) int {
+	if r.typed && r.is(k, ":") {
+		k = r.typeEnd(k + 1)
+	}
+	if r.is(k, "=") && !r.op(k, "=>") {
+		if r.toks[at].kind == word {
+			before := len(r.out)
+			if next, ok := r.value(at, first, k+1); ok {
+				if len(r.out) > before {
+					r.out[before].Kind = Method
+				}
+				return next
+			}
+		}
+		end := r.expressionEnd(k + 1)
+		r.named(Field, name, at, first, end)
+		return end + 1
+	}
+	r.named(Field, name, at, first, max(k-1, at))
+	return max(k, at+1)
+}
+
+// skipMember is the token after the member that k is in.
+func (r *jsReader) skipMember(k int) int {
+	if r.is(k, ":") {
+		k = r.typeEnd(k + 1)
+	}
+	for ; k < len(r.toks); k++ {
+		switch r.byteAt(k) {
+		case '{', '(', '[':
+			k = r.after(k) - 1
+			if r.byteAt(k) == '}' {
+				return k + 1
+			}
+		case ';', ',':
+			return k + 1
+		case '}':
+			return k
+		}
+		if r.toks[k].first {
+			return k
+		}
+	}
+	return k
+}
+
+// typeScript reads interface, enum, namespace and type.
+func (r *jsReader) typeScript(i int, w string) int {
+	at := i + 1
+	if at >= len(r.toks) || r.toks[at].first {
+		return at
+	}
+	first := r.headStart(i, jsMods)
+	if r.toks[at].kind == text && (w == "module" || w == "namespace") && r.is(at+1, "{") {
+		name := r.str(at)
+		r.named(Module, name[1:max(1, len(name)-1)], at, first, r.close(at+1))
+		return at + 2
+	}
+	if !r.isWord(at) {
+		return at
+	}
+	switch w {
+	case "type":
+		k := at + 1
+		if r.is(k, "<") {
+			k = r.angles(k)
+		}
+		if !r.is(k, "=") {
+			return at
+		}
+		end := r.typeEnd(k + 1)
+		r.add(Type, at, first, end-1)
+		return end
+	case "enum", "interface":
+		k := at + 1
+		for n := 0; k < len(r.toks) && !r.is(k, "{") && n < 200; n++ {
+			if r.is(k, "<") {
+				k = max(r.angles(k), k+1)
+				continue
+			}
+			if r.is(k, ";") || r.is(k, "}") || r.is(k, "(") || r.is(k, "=") {
+				return at
+			}
+			k++
+		}
+		if !r.is(k, "{") {
+			return at
+		}
+		kind := Interface
+		if w == "enum" {
+			kind = Enum
+		}
+		r.add(kind, at, first, r.close(k))
+		r.enter(int(r.match[k]), r.str(at), kind)
+		return k + 1
+	}
+	k := at + 1
+	for r.is(k, ".") && r.isWord(k+1) {
+		k += 2
+	}
+	if !r.is(k, "{") {
+		return at
+	}
+	r.named(Module, r.dotted(at), at, first, r.close(k))
+	r.enter(int(r.match[k]), r.dotted(at), Module)
+	return k + 1
+}

@@ -1,0 +1,238 @@
+package symbols
+
+import "strings"
+
+// parser holds the tokens of a text and the symbols found so far.
+type parser struct {
+	lang     *language
+	text     []byte
+	toks     []token
+	match    []int32 // partners of brackets, by token
+	angle    []int32 // what angles said, plus 1
+	comments []span
+	out      []Symbol
+	scopes   []scope
+	waiting  []opened
+}
+
+// scope is a definition whose body the reader is in.
+type scope struct {
+	end  int // token at which it ends
+	name string
+	kind Kind
+}
+
+// maxScopes bounds nesting; deeper definitions have no container.
+const maxScopes = 64
+
+func (p *parser) str(i int) string {
+	if i < 0 || i >= len(p.toks) {
+		return ""
+	}
+	return string(p.text[p.toks[i].start:p.toks[i].end])
+}
+
+// is reports whether token i is exactly s. It does not allocate.
+func (p *parser) is(i int, s string) bool {
+	if i < 0 || i >= len(p.toks) {
+		return false
+	}
+	t := p.toks[i]
+	return int(t.end-t.start) == len(s) && string(p.text[t.start:t.end]) == s && t.kind != text
+}
+
+// op reports whether the two bytes of s stand at tokens i and i+1 with nothing between.
+func (p *parser) op(i int, s string) bool {
+	return i+1 < len(p.toks) && p.is(i, s[:1]) && p.is(i+1, s[1:2]) && p.toks[i].end == p.toks[i+1].start
+}
+
+func (p *parser) isWord(i int) bool { return i >= 0 && i < len(p.toks) && p.toks[i].kind == word }
+
+func (p *parser) in(i int, set map[string]bool) bool {
+	if !p.isWord(i) {
+		return false
+	}
+	t := p.toks[i]
+	return set[string(p.text[t.start:t.end])]
+}
+
+func (p *parser) byteAt(i int) byte {
+	if i < 0 || i >= len(p.toks) || p.toks[i].kind != punct {
+		return 0
+	}
+	return p.text[p.toks[i].start]
+}
+
+// after is the token after the partner of the bracket at i.
+func (p *parser) after(i int) int { return min(int(p.match[i])+1, len(p.toks)) }
+
+// close is the partner of the bracket at i, at most the last token.
+func (p *parser) close(i int) int { return max(i, min(int(p.match[i]), len(p.toks)-1)) }
+
+// angles is the token after the type arguments that open at i, or i. Answers
+// are kept, so that a row of < is looked along once for each.
+func (p *parser) angles(i int) int {
+	if !p.is(i, "<") {
+		return i
+	}
+	if p.angle == nil {
+		p.angle = make([]int32, len(p.toks))
+	}
+	if p.angle[i] == 0 {
+		p.angle[i] = int32(p.findAngle(i)) + 1
+	}
+	return int(p.angle[i]) - 1
+}
+
+func (p *parser) findAngle(i int) int {
+	depth := 0
+	for k := i; k < len(p.toks) && k < i+300; k++ {
+		switch p.byteAt(k) {
+		case '<':
+			depth++
+		case '>':
+			if p.byteAt(k-1) == '-' || p.byteAt(k-1) == '=' {
+				if p.toks[k-1].end == p.toks[k].start {
+					continue // -> and =>
+				}
+			}
+			if depth--; depth == 0 {
+				return k + 1
+			}
+		case '(', '[', '{':
+			k = p.after(k) - 1
+		case ';', '}', ')':
+			return i
+		}
+	}
+	return i
+}
+
+// enter opens a scope that ends before token end.
+func (p *parser) enter(end int, name string, kind Kind) {
+	if len(p.scopes) < maxScopes {
+		p.scopes = append(p.scopes, scope{end, name, kind})
+	}
+}
+
+// leave closes the scopes that end at or before token i.
+func (p *parser) leave(i int) {
+	for n := len(p.scopes); n > 0 && p.scopes[n-1].end <= i; n = len(p.scopes) {
+		p.scopes = p.scopes[:n-1]
+	}
+}
+
+// scopeKind is the kind of the innermost scope, or 0 at the top.
+func (p *parser) scopeKind() Kind {
+	if n := len(p.scopes); n > 0 {
+		return p.scopes[n-1].kind
+	}
+	return 0
+}
+
+func (p *parser) inType() bool {
+	k := p.scopeKind()
+	return k.IsType() || k == Impl
+}
+
+func (p *parser) inCode() bool {
+	k := p.scopeKind()
+	return k == Function || k == Method
+}
+
+func (p *parser) container() string {
+	switch len(p.scopes) {
+	case 0:
+		return ""
+	case 1:
+		return p.scopes[0].name
+	}
+	var parts []string
+	for _, s := range p.scopes {
+		if s.name != "" {
+			parts = append(parts, s.name)
+		}
+	}
+	return strings.Join(parts, ".")
+}
+
+// add records a symbol: its name's token, and its first and last.
+func (p *parser) add(kind Kind, name, first, last int) *Symbol {
+	return p.named(kind, p.str(name), name, first, last)
+}
+
+// named records a symbol whose name is not one token.
+func (p *parser) named(kind Kind, name string, at, first, last int) *Symbol {
+	if name == "" || len(name) > 300 || len(p.out) >= maxSymbols || at >= len(p.toks) {
+		return &Symbol{}
+	}
+	last = min(max(last, at), len(p.toks)-1)
+	p.out = append(p.out, Symbol{
+		Name: name, Kind: kind, Container: p.container(),
+		Start: int(p.toks[min(first, at)].start), NameAt: int(p.toks[at].start), End: int(p.toks[last].end),
+	})
+	return &p.out[len(p.out)-1]
+}
+
+// callable is Method in a type and Function elsewhere.
+func (p *parser) callable() Kind {
+	if p.inType() {
+		return Method
+	}
+	return Function
+}
+
+// lineStart is the first token of the line of token i.
+func (p *parser) lineStart(i int) int {
+	for n := 0; i > 0 && !p.toks[i].first && n < lineReach; n++ {
+		i--
+	}
+	return i
+}
+
+// lineReach bounds how far a reader looks along a line, so that a file of one
+// endless line takes linear time.
+const lineReach = 200
+
+// lineLast is the last token of the line of token i.
+func (p *parser) lineLast(i int) int {
+	for n := 0; i+1 < len(p.toks) && !p.toks[i+1].first && n < lineReach; n++ {
+		i++
+	}
+	return i
+}
+
+// column is the indentation of token i, the first of its line; tabs count 8.
+func (p *parser) column(i int) int {
+	at := int(p.toks[i].start)
+	start := at
+	for start > 0 && (p.text[start-1] == ' ' || p.text[start-1] == '\t') {
+		start--
+	}
+	col := 0
+	for _, c := range p.text[start:at] {
+		if c == '\t' {
+			col += 8 - col%8
+		} else {
+			col++
+		}
+	}
+	return col
+}
+
+// walk calls step for token after token; step returns the next one. Scopes are
+// closed on the way.
+func (p *parser) walk(step func(i int) int) {
+	for i := 0; i < len(p.toks); {
+		p.leave(i)
+		i = max(step(i), i+1)
+	}
+}
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}

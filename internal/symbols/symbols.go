@@ -1,0 +1,278 @@
+// Package symbols finds the definitions in a source text: functions, types,
+// methods, constants, headings, with their lines, doc comments and containers.
+//
+// It lexes (comments, strings, brackets) and reads the tokens with one small
+// reader per language family; it never parses whole grammars, and it resolves
+// nothing. It is pure: the same text always gives the same symbols. It takes
+// time and memory linear in the text on any input, well-formed or not, and
+// never fails: what it can't read it passes over.
+package symbols
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Kind tells what a symbol is.
+type Kind uint8
+
+// Kinds. Languages differ in words; a kind is the nearest of these.
+const (
+	Function Kind = iota + 1
+	Method
+	Class
+	Struct
+	Interface // and protocols, traits
+	Enum
+	Type // aliases and other named types
+	Module
+	Macro
+	Const
+	Variable
+	Field
+	Member    // of an enumeration
+	Prototype // a function that is declared here and defined elsewhere
+	Impl      // a block of methods for a type defined elsewhere
+	Test
+	Table // of a database, and its views and indexes
+	Heading
+)
+
+var kindNames = [...]string{
+	Function: "function", Method: "method", Class: "class", Struct: "struct", Interface: "interface",
+	Enum: "enum", Type: "type", Module: "module", Macro: "macro", Const: "constant", Variable: "variable",
+	Field: "field", Member: "member", Prototype: "prototype", Impl: "impl", Test: "test", Table: "table", Heading: "heading",
+}
+
+func (k Kind) String() string {
+	if int(k) < len(kindNames) && kindNames[k] != "" {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// ParseKind is the kind of a name, or 0.
+func ParseKind(name string) Kind {
+	for k, n := range kindNames {
+		if n != "" && n == name {
+			return Kind(k)
+		}
+	}
+	return 0
+}
+
+// Kinds lists the names of all kinds.
+func Kinds() []string { return slices.Clone(kindNames[1:]) }
+
+// IsType reports a kind that names a type or a namespace of members.
+func (k Kind) IsType() bool {
+	switch k {
+	case Class, Struct, Interface, Enum, Type:
+		return true
+	}
+	return false
+}
+
+// IsCallable reports functions, methods and macros.
+func (k Kind) IsCallable() bool { return k == Function || k == Method || k == Macro || k == Prototype }
+
+// Symbol is one definition. Lines count from 1; offsets are bytes.
+type Symbol struct {
+	Name      string
+	Kind      Kind
+	Container string // what it is defined in, parts joined by dots
+	Start     int    // offset of the first token
+	End       int    // offset after the last
+	NameAt    int    // offset of the name
+	Line      int    // of the name
+	First     int    // first line, without the doc comment
+	Last      int    // last line
+	DocLine   int    // first line of the doc comment, or 0
+	Level     int    // of a heading
+}
+
+// DocFirst is the first line with the doc comment.
+func (s *Symbol) DocFirst() int {
+	if s.DocLine > 0 {
+		return s.DocLine
+	}
+	return s.First
+}
+
+// maxSymbols bounds what one text can give. Generated register headers have
+// 100,000 macros; nothing needs more.
+const maxSymbols = 1 << 18
+
+// maxText is the largest text that is read; tokens of more would take too
+// much memory.
+const maxText = 16 << 20
+
+// Of returns the symbols of a text in order of their names' places. The path
+// tells the language, and for scripts the first line. It returns nil for
+// languages it doesn't know.
+func Of(path string, text []byte) []Symbol {
+	list, _ := Read(path, text)
+	return list
+}
+
+// Read returns the symbols of a text and where its comments are, as pairs of
+// offsets in order.
+func Read(path string, text []byte) (list []Symbol, comments [][2]int) {
+	l := languageOf(path, text)
+	if l == nil || len(text) > maxText {
+		return nil, nil
+	}
+	p := &parser{lang: l, text: text}
+	if l.plain != nil {
+		l.plain(p)
+	} else {
+		lex(p)
+		l.parse(p)
+	}
+	p.finish()
+	comments = make([][2]int, len(p.comments))
+	for i, c := range p.comments {
+		comments[i] = [2]int{c.start, c.end}
+	}
+	return p.out, comments
+}
+
+// Known reports whether symbols of a file can be found.
+func Known(path string, text []byte) bool { return languageOf(path, text) != nil }
+
+// Language is the name of the language of a file, or "".
+func Language(path string, text []byte) string {
+	if l := languageOf(path, text); l != nil {
+		return l.name
+	}
+	return ""
+}
+
+// finish orders the symbols and gives each its lines and doc comment.
+func (p *parser) finish() {
+	slices.SortStableFunc(p.out, func(a, b Symbol) int {
+		return cmp.Or(cmp.Compare(a.NameAt, b.NameAt), cmp.Compare(b.End, a.End))
+	})
+	p.out = slices.CompactFunc(p.out, func(a, b Symbol) bool { return a.NameAt == b.NameAt && a.Name == b.Name })
+	if len(p.out) == 0 {
+		return
+	}
+	lines := lineIndex(p.text)
+	for i := range p.out {
+		s := &p.out[i]
+		s.End = max(s.End, s.NameAt+1)
+		s.Line = lines.of(s.NameAt)
+		s.First = lines.of(s.Start)
+		s.Last = max(lines.of(s.End-1), s.Line)
+		if s.DocLine == 0 {
+			s.DocLine = p.docLine(s.Start, s.First, lines)
+		}
+		if s.DocLine >= s.First {
+			s.DocLine = 0
+		}
+	}
+}
+
+// docLine is the first line of the comments that end right above a symbol.
+func (p *parser) docLine(start, first int, lines lineTable) int {
+	i, _ := slices.BinarySearchFunc(p.comments, start, func(c span, at int) int { return cmp.Compare(c.end, at+1) })
+	doc := 0
+	for i--; i >= 0; i-- {
+		c := p.comments[i]
+		from, to := lines.of(c.start), lines.of(max(c.end-1, c.start))
+		if to < first-1 || from == first || !p.aloneInLine(c.start) {
+			break
+		}
+		doc, first = from, from
+	}
+	return doc
+}
+
+func (p *parser) aloneInLine(at int) bool {
+	for at--; at >= 0; at-- {
+		switch p.text[at] {
+		case '\n':
+			return true
+		case ' ', '\t', '\r':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// lineTable holds where lines start.
+type lineTable []int
+
+func lineIndex(text []byte) lineTable {
+	t := lineTable{0}
+	for i, c := range text {
+		if c == '\n' {
+			t = append(t, i+1)
+		}
+	}
+	return t
+}
+
+// of is the number of the line, from 1, that has an offset.
+func (t lineTable) of(at int) int {
+	i, found := slices.BinarySearch(t, at)
+	if found {
+		return i + 1
+	}
+	return i
+}
+
+// Enclosing returns the innermost symbol with a body that has a line, or nil.
+// The symbols are those of one text, in order.
+func Enclosing(list []Symbol, line int) *Symbol {
+	var best *Symbol
+	for i := range list {
+		s := &list[i]
+		if s.First > line && s.DocFirst() > line && s.Kind != Heading {
+			continue
+		}
+		if s.DocFirst() <= line && line <= s.Last && s.holds() && (best == nil || s.Last-s.First <= best.Last-best.First) {
+			best = s
+		}
+	}
+	return best
+}
+
+// holds reports a symbol that other lines can be inside of.
+func (s *Symbol) holds() bool {
+	switch s.Kind {
+	case Field, Member, Variable, Const, Prototype:
+		return s.Last > s.First
+	}
+	return true
+}
+
+// Qualified is the name with its container.
+func (s *Symbol) Qualified() string {
+	if s.Container == "" {
+		return s.Name
+	}
+	return s.Container + "." + s.Name
+}
+
+// Signature is the first line of a definition as it is written, cut where its
+// body begins and at 160 bytes.
+func (s *Symbol) Signature(text []byte) string {
+	line := text[s.Start:min(s.End, len(text))]
+	if s.NameAt > s.Start { // decorators come first
+		if i := strings.LastIndexByte(string(text[s.Start:s.NameAt]), '\n'); i >= 0 && s.NameAt-s.Start-i > 0 {
+			line = text[s.Start+i+1 : min(s.End, len(text))]
+		}
+	}
+	str := string(line)
+	if i := strings.IndexByte(str, '\n'); i >= 0 {
+		str = str[:i]
+	}
+	str = strings.TrimRight(strings.TrimSpace(str), " {")
+	if len(str) > 160 {
+		str = strings.ToValidUTF8(str[:157], "") + "..."
+	}
+	return str
+}

@@ -1,0 +1,157 @@
+package symbols
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write testdata/symbols.golden anew")
+
+// The definitions of every sample, by line. Read the golden file by eye when
+// it changes: texts in strings and comments say "no" where nothing is defined.
+func TestLanguages(t *testing.T) {
+	files, err := filepath.Glob("testdata/*")
+	if err != nil || len(files) < 23 {
+		t.Fatalf("%d files in testdata: %v", len(files), err)
+	}
+	var got strings.Builder
+	for _, file := range files {
+		if strings.HasSuffix(file, ".golden") {
+			continue
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&got, "%s: %s\n", filepath.Base(file), Language(file, data))
+		for _, s := range Of(file, data) {
+			fmt.Fprintf(&got, "%4d-%-4d %s %s\n", s.First, s.Last, s.Kind, s.Qualified())
+		}
+	}
+	golden := "testdata/symbols.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, _ := os.ReadFile(golden)
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSpans(t *testing.T) {
+	text := "package a\n\n// Open opens.\n// It may fail.\nfunc Open() {\n\tif x {\n\t}\n}\n\nvar y = 1 // not of z\nvar z = 2\n"
+	var got []string
+	for _, s := range Of("a.go", []byte(text)) {
+		got = append(got, fmt.Sprintf("%s %d %d-%d", s.Name, s.DocLine, s.First, s.Last))
+	}
+	if diff := cmp.Diff([]string{"a 0 1-1", "Open 3 5-8", "y 0 10-10", "z 0 11-11"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEnclosing(t *testing.T) {
+	text := []byte("class A:\n    x = 1\n\n    def f(self):\n        pass\n\n    def g(self):\n        pass\n\ny = 2\n")
+	list := Of("a.py", text)
+	for line, want := range map[int]string{1: "A", 2: "A", 4: "A.f", 5: "A.f", 8: "A.g", 10: ""} {
+		got := ""
+		if s := Enclosing(list, line); s != nil {
+			got = s.Qualified()
+		}
+		if got != want {
+			t.Errorf("line %d: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestSignature(t *testing.T) {
+	for _, c := range []struct{ file, text, want string }{
+		{"a.go", "func (w *W) Open(name string) error {\n}\n", "func (w *W) Open(name string) error"},
+		{"a.py", "@cache\ndef f(a,\n      b):\n    pass\n", "def f(a,"},
+		{"a.c", "static int\nf(void)\n{\n}\n", "f(void)"},
+	} {
+		list := Of(c.file, []byte(c.text))
+		if len(list) != 1 || list[0].Signature([]byte(c.text)) != c.want {
+			t.Errorf("%s: %+v", c.file, list)
+		}
+	}
+}
+
+func TestLanguageByFirstLine(t *testing.T) {
+	for first, want := range map[string]string{
+		"#!/bin/sh": "Shell", "#!/usr/bin/env python3": "Python", "#!/usr/bin/env -S node --x": "JavaScript", "#!/usr/bin/perl -w": "Perl", "hello": "",
+	} {
+		if got := Language("bin/tool", []byte(first+"\n")); got != want {
+			t.Errorf("%s: %q, want %q", first, got, want)
+		}
+	}
+}
+
+// hostile texts that made lexers slow: each must take time linear in its length.
+var hostile = []string{
+	"{", "}", "(", "((((", "[", "<", "\"", "\\\"", "'", "`", "/", "/[", "/*", "//", "#", "#if X\n", "#else\n", "`${", "$(", "\"$(", "\"#{", "a(", "a()", "a<",
+	"def f\n", "class A {", "class A\n", "function f(", "fn f(", "x = function(", "template <", "struct s {", "enum e {", "R\"(", "r#\"", "<<A\n", "<<~A\n", "%w(", "q{", "s{", "~s(",
+	"const x = ", "type x = ", "let x: ", "operator", "::", "a::", "-- ", "--[[", "{-", "@a(", "@", "=> ", "->", "?", ": ", ", ", "end\n", "do\n", "create table ", "a, ", "\n ", "\n\t",
+	"impl ", "impl<", "typedef ", "using ", "friend ", "namespace ", "public ", "static ", "#define a \\\n", "case ", "a\n===\n", "```\n", "~A::", "a=", "= (", "export ", "pub(",
+}
+
+func TestLinear(t *testing.T) {
+	seen := map[*language]bool{}
+	for ext, l := range byExtension {
+		if seen[l] {
+			continue
+		}
+		seen[l] = true
+		for _, h := range hostile {
+			took := func(n int) time.Duration {
+				text := []byte(strings.Repeat(h, n/len(h)))
+				start := time.Now()
+				Of("a"+ext, text)
+				return time.Since(start)
+			}
+			// 8 KB take under a millisecond. What is linear takes 8 times that
+			// for 64 KB, what is quadratic seconds.
+			if took(8<<10) < 10*time.Millisecond {
+				continue
+			}
+			if d := min(took(64<<10), took(64<<10)); d > time.Second {
+				t.Errorf("%s, %q: %v for 64 KB", ext, h, d)
+			}
+		}
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*")
+	for _, file := range files {
+		if data, err := os.ReadFile(file); err == nil {
+			f.Add(filepath.Ext(file), data)
+		}
+	}
+	for _, h := range hostile {
+		f.Add(".cpp", []byte(strings.Repeat(h, 9)))
+	}
+	f.Fuzz(func(t *testing.T, ext string, text []byte) {
+		if len(text) > 1<<16 {
+			return
+		}
+		lines := strings.Count(string(text), "\n") + 1
+		prev := -1
+		for _, s := range Of("a"+ext, text) {
+			if s.Name == "" || s.Kind == 0 || s.NameAt < prev || s.Start > s.NameAt || s.End <= s.NameAt || s.End > len(text)+1 ||
+				s.First < 1 || s.First > s.Line || s.Line > s.Last || s.Last > lines || s.DocLine >= s.First && s.DocLine != 0 {
+				t.Fatalf("%+v in %d bytes, %d lines", s, len(text), lines)
+			}
+			s.Signature(text)
+			prev = s.NameAt
+		}
+	})
+}

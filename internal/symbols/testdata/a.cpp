@@ -1,0 +1,18 @@
+namespace outer { namespace inner {
+template <typename T, int N = 3>
+class Box : public Base<T> {
+ public:
+  Box() : n_(0), v_{1} {}
+  ~Box();
+  int size() const { return n_; }
+  bool operator==(const Box& o) const { return true; }
+ private:
+  int n_;
+};
+template <typename T, int N>
+Box<T, N>::~Box() {}
+enum class Mode : int { kA, kB };
+using Alias = Box<int>;
+auto text = R"x(class NotHere {})x";
+}}  // namespace
+int outer::inner::run(int argc) noexcept { return 0; }

@@ -1,0 +1,19 @@
+import x from 'x';
+export const LIMIT = 3;
+export default class Store extends Base {
+  #secret = 1;
+  static count = 0;
+  constructor(a) { super(a); }
+  async *items() { yield `class ${ {a: 1}.a } X {`; }
+  get size() { return /[/]function no() {/.test(''); }
+  handler = (e) => { };
+}
+function* gen() { function inner() {} }
+const add = (a, b) => a + b;
+export const run = async function () { };
+Store.prototype.open = function () { };
+exports.close = () => {};
+const obj = {
+  method() { return 1; },
+  other: function () {},
+};

@@ -1,0 +1,26 @@
+module App
+  class Store < Base
+    LIMIT = 3
+    attr_reader :name, :path
+    def self.open(path) = new(path)
+    def size
+      if x then 1 else 2 end
+    end
+    def empty?; size == 0; end
+    def name=(v)
+      @x = <<~TEXT
+        def no
+        end
+      TEXT
+    end
+    def [](i)
+    end
+    class << self
+      def build
+      end
+    end
+    alias count size
+  end
+  Point = Struct.new(:x)
+end
+def top(a) puts "def no #{a}" end
