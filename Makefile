@@ -5,7 +5,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 20s
 
-.PHONY: all build check test race fuzz stress soak mutate vuln bench cross conformance conformance-install
+.PHONY: all build check test race fuzz stress soak mutate vuln bench rank cross conformance conformance-install
 
 all: check test
 
@@ -75,6 +75,14 @@ conformance-install:
 
 bench:
 	$(GO) run ./bench
+
+# Ranked search on an outside benchmark: TREES has a checkout of each repository
+# that ANNOTATIONS/repos.json names.
+TREES ?=
+ANNOTATIONS ?= ../shared/conformance/ranking
+
+rank:
+	$(GO) run ./bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)'
 
 cross:
 	@for t in darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/arm64; do \

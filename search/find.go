@@ -47,6 +47,8 @@ type CodeQuery struct {
 type Chunk struct {
 	Path               string
 	StartLine, EndLine int
+	Symbol             string // the definition it shows or is in, with its container; "" for none
+	Kind               string // of the symbol: function, class, heading, ...
 	Text               string
 	Score              float64
 }

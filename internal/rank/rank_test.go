@@ -2,131 +2,220 @@ package rank
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestTerms(t *testing.T) {
+func TestEachPart(t *testing.T) {
 	for _, c := range []struct {
-		query string
-		want  []string
+		text string
+		want []string
 	}{
 		{"mutex lock", []string{"mutex", "lock"}},
-		{"getUserName", []string{"get", "user", "name"}},
-		{"HTTPServer_id2", []string{"http", "server", "id2"}},
-		{"lock LOCK Lock", []string{"lock"}},
-		{"foo.bar(baz)", []string{"foo", "bar", "baz"}},
-		{"größe", []string{"größe"}},
-		{"-> ", []string{"->"}},
-		{"", nil},
+		{"getUserName", []string{"get", "User", "Name"}},
+		{"HTTPServer_id2", []string{"HTTP", "Server", "id2"}},
+		{"parseURLs(x)", []string{"parse", "URLs", "x"}},
+		{"__init__", []string{"init"}},
+		{"größe.bar", []string{"größe", "bar"}},
+		{"MAX_SIZE", []string{"MAX", "SIZE"}},
+		{"sha256Sum", []string{"sha256", "Sum"}},
+		{"-> ", nil},
 	} {
-		if diff := cmp.Diff(c.want, Terms(c.query)); diff != "" {
-			t.Errorf("Terms(%q):\n%s", c.query, diff)
+		var got []string
+		EachPart([]byte(c.text), func(s, e int, _ bool) { got = append(got, c.text[s:e]) })
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%q:\n%s", c.text, diff)
 		}
 	}
 }
 
-func TestQuality(t *testing.T) {
-	for _, c := range []struct {
-		line, term string
-		want       float64
-	}{
-		{"get_user_name()", "user", 1},
-		{"getUserName()", "User", 1},
-		{"HTTPServer", "Server", 1},
-		{"users", "user", 0.6},
-		{"superuser", "user", 0.25},
-		{"user1", "user", 1},
+// The forms of a word are one term; different words are not.
+func TestTerm(t *testing.T) {
+	for _, same := range []string{
+		"parse parses parsed parsing parser parsers", "query queries", "validate validates validated validation validator validating",
+		"retry retries retrying", "stop stops stopped stopping", "serialize serializer serialized serialization", "class classes",
+		"config Config CONFIG configs", "route routes router routing", "handle handles handler handlers handling",
 	} {
-		i := strings.Index(c.line, c.term)
-		if got := quality([]byte(c.line), i, i+len(c.term)); got != c.want {
-			t.Errorf("%s in %s: %v, want %v", c.term, c.line, got, c.want)
-		}
-	}
-}
-
-func TestDefinedName(t *testing.T) {
-	for _, c := range []struct{ line, want string }{
-		{"func Open(dir string) error {", "Open"},
-		{"func (w *Workspace) Search(ctx context.Context) {", "Search"},
-		{"export default async function loadUser(id) {", "loadUser"},
-		{"    def __init__(self):", "__init__"},
-		{"pub(crate) struct Finder {", "Finder"},
-		{"static inline int mutex_trylock(struct mutex *lock)", "mutex_trylock"},
-		{"#define PM_RESUME 3", "PM_RESUME"},
-		{"\tx := open(dir)", ""},
-		{"\treturn mutex_lock(x);", ""},
-	} {
-		span, ok := definedName([]byte(c.line))
-		if got := c.line[span[0]:span[1]]; ok != (c.want != "") || got != c.want {
-			t.Errorf("%q: %q, want %q", c.line, got, c.want)
-		}
-	}
-}
-
-// best returns the path and first line of the best chunk.
-func best(t *testing.T, query string, files map[string]string) string {
-	t.Helper()
-	q, err := NewQuery(query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := q.Pattern().NewMatcher()
-	corpus := Corpus{Files: len(files)}
-	scored := map[string]*File{}
-	for path, text := range files {
-		if f := q.File(m, path, []byte(text)); f != nil {
-			scored[path] = f
-			corpus.Add(f)
-		}
-	}
-	top, name := -1.0, ""
-	for path, f := range scored {
-		for i := range f.Chunks {
-			if s := corpus.Score(f, &f.Chunks[i]); s > top {
-				top, name = s, fmt.Sprintf("%s:%d", path, f.Chunks[i].First)
+		words := strings.Fields(same)
+		for _, w := range words[1:] {
+			if a, b := string(Term(nil, []byte(words[0]))), string(Term(nil, []byte(w))); a != b {
+				t.Errorf("%s is %s, %s is %s", words[0], a, w, b)
 			}
 		}
 	}
-	return name
+	for _, differ := range []string{"for format", "class classic", "string strict", "test text", "user use", "path patch", "status stats", "bus busy"} {
+		w := strings.Fields(differ)
+		if a, b := string(Term(nil, []byte(w[0]))), string(Term(nil, []byte(w[1]))); a == b {
+			t.Errorf("%s and %s are both %s", w[0], w[1], a)
+		}
+	}
 }
 
-func TestScore(t *testing.T) {
-	filler := strings.Repeat("\tx = y\n", 50)
+func TestNewQuery(t *testing.T) {
+	for _, c := range []struct {
+		query string
+		terms string
+		asked []string
+	}{
+		{"how does the router match a path", "rout match path", nil},
+		{"HandlerStack", "handl stack", []string{"handlerstack"}},
+		{"res.send body", "res send body", []string{"send"}},
+		{"Sinatra::Base", "sinatra bas", []string{"base"}},
+		{"embeds_many for data", "emb many data", []string{"embedsmany"}},
+		{"lock LOCK Lock", "lock", nil},
+		{"how is it", "how is it", nil}, // nothing else to look for
+		{"->", "", nil},
+		{"", "", nil},
+	} {
+		q := NewQuery(c.query)
+		var got []string
+		var asked []string
+		if q != nil {
+			for _, t := range q.terms {
+				got = append(got, t.text)
+			}
+			asked = q.Asked()
+		}
+		if strings.Join(got, " ") != c.terms || !slices.Equal(asked, c.asked) {
+			t.Errorf("%q: terms %q, asked %q; want %q, %q", c.query, got, asked, c.terms, c.asked)
+		}
+	}
+}
+
+// order ranks files and gives "path:line" of each one's best piece.
+func order(query string, files map[string]string) []string {
+	q := NewQuery(query)
+	var seen Seen
+	var list []Candidate
+	for path, text := range files {
+		if k := q.Look(path, []byte(text), &seen); k != nil {
+			list = append(list, *k)
+		}
+	}
+	c := q.Corpus(&seen, list)
+	list = q.Best(c, list, Shortlist)
+	for i := range list {
+		q.Examine(c, &list[i], []byte(files[list[i].Path]))
+	}
+	Order(list)
+	var out []string
+	for _, k := range list {
+		out = append(out, fmt.Sprintf("%s:%d", k.Path, k.Pieces[0].First))
+	}
+	return out
+}
+
+func TestOrder(t *testing.T) {
+	filler := strings.Repeat("\tx = y\n", 60)
 	for _, c := range []struct {
 		name, query string
 		files       map[string]string
 		want        string
 	}{
 		{"a definition before its uses", "open file", map[string]string{
-			"use.go": "\topenFile(a)\n\topenFile(b)\n\topenFile(c)\n", "def.go": "func openFile(name string) {\n}\n",
-		}, "def.go:1"},
+			"use.go": "package a\n\nfunc x() {\n\topenFile(a)\n\topenFile(b)\n\topenFile(c)\n}\n", "def.go": "package a\n\nfunc openFile(name string) {\n}\n",
+		}, "def.go:3"},
 		{"both words before one often", "mutex lock", map[string]string{
-			"one.c": strings.Repeat("\tlock(x);\n", 20), "both.c": "\tmutex_lock(x);\n",
+			"one.c": strings.Repeat("void f(void) { lock(x); }\n", 20), "both.c": "void g(void) { mutex_lock(x); }\n",
 		}, "both.c:1"},
 		{"tests come later", "parse date", map[string]string{
 			"tests/date.js": "function parseDate(s) {}\n", "src/date.js": "function parseDate(s) {}\n",
 		}, "src/date.js:1"},
 		{"vendored code comes later", "parse date", map[string]string{
-			"vendor/d.go": "func parseDate() {}\n", "d.go": "\tparseDate()\n",
+			"vendor/d.go": "func parseDate() {}\n", "d.go": "func parseDate() {}\n",
 		}, "d.go:1"},
-		{"the right part of a file", "needle", map[string]string{
-			"a.txt": filler + "needle\n" + filler,
-		}, "a.txt:41"},
+		{"the right part of a file", "needle", map[string]string{"a.txt": filler + "needle\n" + filler}, "a.txt:41"},
 		{"a heading before prose", "setup", map[string]string{
 			"a.md": "the setup is a setup\n", "b.md": "# Setup\n\nRun it.\n",
 		}, "b.md:1"},
-		{"the file's name counts", "journal", map[string]string{
-			"x.go": "\tjournal()\n", "journal.go": "\tjournal()\n",
-		}, "journal.go:1"},
-		{"a rare word weighs more", "the zebra", map[string]string{
-			"a": "the the the the\n", "b": "the zebra\n", "c": "zebra\n", "d": "the\n", "e": "the\n",
-		}, "b:1"},
+		{"the file's name counts", "journal", map[string]string{"x.go": "func a() { journal() }\n", "journal.go": "func a() { journal() }\n"}, "journal.go:1"},
+		{"a rare word weighs more", "common zebra", map[string]string{
+			"a.c": "common common common\n", "b.c": "common zebra\n", "c.c": "zebra\n", "d.c": "common\n", "e.c": "common\n",
+		}, "b.c:1"},
+		// "for" was found first and hid "format".
+		{"a short word hides no longer one", "format date", map[string]string{
+			"a.go": "func formatDate() {}\n", "b.go": "func date() {\n\tfor {\n\t}\n}\n",
+		}, "a.go:1"},
+		// Words match at the start of a part only: "art" is not in "start".
+		{"not inside of words", "art", map[string]string{"a.go": "func start() { start() }\n", "b.go": "// art\n"}, "b.go:1"},
+		{"def self.x is x", "find_by_sql", map[string]string{
+			"a.rb": "class A\n  def self.find_by_sql(q)\n  end\nend\n", "b.rb": "class B\n  def y\n    find_by_sql(1)\n    find_by_sql(2)\n  end\nend\n",
+		}, "a.rb:2"},
+		{"another style of the name", "rateLimiter", map[string]string{
+			"a.py": "def rate_limiter():\n    pass\n", "b.py": "def f():\n    return rate + limiter\n",
+		}, "a.py:1"},
+		{"short forms of words", "authentication", map[string]string{
+			"auth.py": "def auth():\n    pass\n", "b.py": "x = 1\n",
+		}, "auth.py:1"},
+		{"a qualified name", "Session.close", map[string]string{
+			"a.py": "class File:\n    def close(self):\n        pass\n", "b.py": "class Session:\n    def close(self):\n        pass\n",
+		}, "b.py:2"},
 	} {
-		if got := best(t, c.query, c.files); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		got := order(c.query, c.files)
+		if len(got) == 0 || got[0] != c.want {
+			t.Errorf("%s: %v, want %s first", c.name, got, c.want)
 		}
 	}
+}
+
+// Definitions of the languages the old expressions missed come first.
+func TestOrderLanguages(t *testing.T) {
+	for _, c := range []struct{ file, query, text string }{
+		{"a.kt", "fetchUser", "class A {\n    suspend fun fetchUser(id: Int): User = get(id)\n}\n"},
+		{"a.swift", "Drawable", "protocol Drawable {\n    func draw()\n}\n"},
+		{"a.ex", "render_page", "defmodule Web do\n  defp render_page(x), do: x\nend\n"},
+		{"a.hs", "parseDate", "parseDate :: String -> Date\nparseDate s = go s\n"},
+		{"a.sh", "load_env", "load_env() {\n  true\n}\n"},
+		{"A.java", "computeTotal", "class A {\n  int computeTotal(int x) {\n    return x;\n  }\n}\n"},
+		{"A.cs", "ComputeTotal", "class A {\n  public int ComputeTotal(int x) => x;\n}\n"},
+	} {
+		use := "x = " + c.query + "(1)\ny = " + c.query + "(2)\n"
+		got := order(c.query, map[string]string{c.file: c.text, "use.py": use, "zz.py": "pass\n"})
+		if len(got) == 0 || !strings.HasPrefix(got[0], c.file) {
+			t.Errorf("%s: %v, want %s first", c.query, got, c.file)
+		}
+	}
+}
+
+// The same files give the same order, in whatever order they were looked at.
+func TestOrderIsStable(t *testing.T) {
+	files := map[string]string{}
+	for i := range 40 {
+		files[fmt.Sprintf("d%d/f.go", i)] = "func lookUp() {}\n"
+	}
+	first := order("look up", files)
+	for range 5 {
+		if diff := cmp.Diff(first, order("look up", files)); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func FuzzLook(f *testing.F) {
+	f.Add("open file", "a.go", "func openFile() {}\n")
+	f.Add("Größe", "ü.c", "int \xff größe;")
+	f.Fuzz(func(t *testing.T, query, path, text string) {
+		q := NewQuery(query)
+		if q == nil {
+			return
+		}
+		var seen Seen
+		k := q.Look(path, []byte(text), &seen)
+		if k == nil {
+			return
+		}
+		list := []Candidate{*k}
+		c := q.Corpus(&seen, list)
+		list = q.Best(c, list, 1)
+		q.Examine(c, &list[0], []byte(text))
+		lines := strings.Count(text, "\n") + 1
+		for _, p := range list[0].Pieces {
+			if p.First < 1 || p.Last < p.First || p.Last > lines || p.Last-p.First >= maxPiece {
+				t.Fatalf("piece %+v of %d lines", p, lines)
+			}
+		}
+	})
 }

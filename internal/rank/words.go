@@ -1,111 +1,158 @@
-// Package rank scores texts by how well they answer a query of words.
-//
-// It is pure: text in, numbers out, and the same text and query always give
-// the same score. It knows identifiers (getUserName and get_user_name are both
-// get, user, name), definitions, headings and file names.
 package rank
 
-import (
-	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "strings"
 
-// maxTerms bounds a query; what follows adds nothing to a ranking.
-const maxTerms = 16
-
-// Terms splits a query into the words to look for, folded to lower case and
-// without repetition: by white space, punctuation and the humps of identifiers.
-func Terms(query string) []string {
-	var terms []string
-	add := func(t string) {
-		if t != "" && !slices.Contains(terms, t) && len(terms) < maxTerms {
-			terms = append(terms, t)
-		}
-	}
-	for _, word := range strings.FieldsFunc(query, func(r rune) bool { return !isWord(r) }) {
-		for _, part := range parts(word) {
-			add(strings.ToLower(part))
-		}
-	}
-	if len(terms) == 0 { // only punctuation: look for it as it stands
-		for _, f := range strings.Fields(query) {
-			add(strings.ToLower(f))
-		}
-	}
-	return terms
-}
-
-func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// parts splits an identifier: HTTPServer_id2 is HTTP, Server, id2.
-func parts(word string) []string {
+// alternatives are the terms that stand for a word in code: short forms that
+// programmers write, and the long forms of short ones.
+func alternatives(word, text string) []string {
 	var out []string
-	runes := []rune(word)
-	start := 0
-	cut := func(end int) {
-		if end > start {
-			out = append(out, string(runes[start:end]))
-		}
-		start = end
-	}
-	for i, r := range runes {
-		switch {
-		case r == '_':
-			cut(i)
-			start = i + 1
-		case i > start && startsPart(runes, i):
-			cut(i)
+	add := func(s string) {
+		t := string(Term(nil, []byte(s)))
+		if t != text {
+			for _, o := range out {
+				if o == t {
+					return
+				}
+			}
+			out = append(out, t)
 		}
 	}
-	cut(len(runes))
+	for _, s := range shortForms[text] {
+		add(s)
+	}
 	return out
 }
 
-// startsPart reports whether a new part of an identifier begins at i, which
-// follows another character of it.
-func startsPart(runes []rune, i int) bool {
-	prev, r := runes[i-1], runes[i]
-	if !unicode.IsUpper(r) {
-		return false
-	}
-	if !unicode.IsUpper(prev) {
-		return true // userName
-	}
-	return i+1 < len(runes) && unicode.IsLower(runes[i+1]) // HTTPServer
-}
-
-// quality tells how much an occurrence of a term counts: all of a part of an
-// identifier, its beginning, or something in the middle of another word.
-func quality(line []byte, start, end int) float64 {
-	atStart := boundary(line, start)
-	atEnd := boundary(line, end)
-	switch {
-	case atStart && atEnd:
-		return 1
-	case atStart:
-		return 0.6
-	}
-	return 0.25
-}
-
-// boundary reports whether a part of an identifier can begin or end at i.
-func boundary(line []byte, i int) bool {
-	if i <= 0 || i >= len(line) {
-		return true
-	}
-	before, _ := utf8.DecodeLastRune(line[:i])
-	after, size := utf8.DecodeRune(line[i:])
-	if !isWord(before) || !isWord(after) || before == '_' || after == '_' {
-		return true
-	}
-	if unicode.IsUpper(after) {
-		if !unicode.IsUpper(before) {
-			return true
+// shortForms lists, by term, the other ways a word is written in names.
+var shortForms = func() map[string][]string {
+	m := map[string][]string{}
+	for _, line := range strings.Split(shortFormLines, "\n") {
+		words := strings.Fields(line)
+		for _, w := range words {
+			t := string(Term(nil, []byte(w)))
+			for _, o := range words {
+				if o != w {
+					m[t] = append(m[t], o)
+				}
+			}
 		}
-		next, _ := utf8.DecodeRune(line[i+size:])
-		return unicode.IsLower(next)
 	}
-	return unicode.IsLetter(before) != unicode.IsLetter(after)
-}
+	return m
+}()
+
+// Each line has the forms of one word.
+const shortFormLines = `authentication auth authenticate
+authorization authz authorize
+configuration config cfg conf configure
+directory dir folder
+database db
+message msg
+request req
+response resp
+parameter param
+argument arg
+initialize init initialization
+utility util utils
+document doc documentation
+environment env
+synchronization sync synchronize
+asynchronous async
+application app
+administrator admin
+temporary temp tmp
+string str
+number num
+integer int
+boolean bool
+character char
+function func fn
+variable var
+reference ref
+pointer ptr
+memory mem
+allocate alloc allocation
+buffer buf
+command cmd
+context ctx
+connection conn
+execute exec execution
+expression expr
+format fmt
+information info
+iterator iter
+length len
+library lib
+maximum max
+minimum min
+object obj
+operation op
+option opt
+previous prev
+process proc
+property prop
+reader rd
+receive recv
+repository repo
+source src
+destination dst dest
+standard std
+statistics stats stat
+statement stmt
+template tmpl
+transaction txn tx
+validate validation validator
+value val
+vector vec
+address addr
+attribute attr
+average avg
+background bg
+calculate calc
+certificate cert
+column col
+compare cmp comparison
+declaration decl
+definition def
+delete del remove
+dependency dep deps
+description desc
+device dev
+difference diff
+error err exception
+extension ext
+generate gen generator
+identifier id ident
+image img
+implementation impl
+index idx
+instance inst
+interface iface
+internationalization i18n
+language lang
+locale locales
+manager mgr
+multiple multi
+network net
+package pkg
+password passwd pwd
+permission perm
+position pos
+query qry
+register reg
+regular regex regexp
+result res
+sequence seq
+serialize serialization serializer
+server srv
+session sess
+specification spec
+subscription sub subscribe
+symbol sym
+system sys
+terminal tty term
+user usr
+version ver
+websocket ws
+window win
+multipurpose mime
+`

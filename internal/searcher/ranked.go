@@ -1,15 +1,9 @@
 package searcher
 
 import (
-	"cmp"
 	"context"
 	"io"
-	"slices"
-	"sort"
-	"strings"
-	"time"
 
-	"quarry/internal/rank"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 	"quarry/internal/walk"
@@ -19,90 +13,6 @@ import (
 
 // maxRanked is the largest file a ranked search looks at; larger ones are data.
 const maxRanked = 8 << 20
-
-// chunksAFile keeps one file from filling an answer.
-const chunksAFile = 3
-
-// SearchCode ranks pieces of files by how well they answer a query of words.
-func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
-	return searchCode(ctx, d, q)
-}
-
-// SearchCode ranks pieces of files by how well they answer a query of words.
-func (r *Servers) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
-	return searchCode(ctx, r, q)
-}
-
-func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.CodeResult, error) {
-	started := time.Now()
-	words, err := rank.NewQuery(q.Query)
-	if err != nil {
-		return nil, search.ErrNoWords
-	}
-	if q.Limit <= 0 {
-		q.Limit = 10
-	}
-	type ranked struct {
-		path string
-		file *rank.File
-	}
-	var files []ranked
-	out := &search.CodeResult{}
-	corpus := rank.Corpus{}
-	err = eachText(ctx, from, &q.Scope, &out.Summary, words.Pattern(), words.File,
-		func(path string, f *rank.File) {
-			corpus.Add(f)
-			files = append(files, ranked{path, f})
-		})
-	if err != nil {
-		return nil, err
-	}
-	corpus.Files = out.Stats.Searched
-	for _, r := range files {
-		var mine []search.Chunk
-		for i := range r.file.Chunks {
-			k := &r.file.Chunks[i]
-			mine = append(mine, search.Chunk{Path: r.path, StartLine: k.First, EndLine: k.Last, Score: corpus.Score(r.file, k)})
-		}
-		sortChunks(mine)
-		out.Chunks = append(out.Chunks, mine[:min(len(mine), chunksAFile)]...)
-	}
-	sortChunks(out.Chunks)
-	out.Total, out.FilesMatched = len(out.Chunks), len(files)
-	if len(out.Chunks) > q.Limit {
-		out.Chunks = out.Chunks[:q.Limit]
-		out.Stopped = search.StopLines
-	}
-	for i := range out.Chunks {
-		if err := fillChunk(ctx, from, &out.Chunks[i]); err != nil {
-			return nil, err
-		}
-	}
-	out.Chunks = slices.DeleteFunc(out.Chunks, func(c search.Chunk) bool { return c.Text == "" })
-	out.Stats.Elapsed = time.Since(started)
-	return out, nil
-}
-
-func sortChunks(list []search.Chunk) {
-	sort.Slice(list, func(i, j int) bool {
-		a, b := &list[i], &list[j]
-		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path), a.StartLine-b.StartLine) < 0
-	})
-}
-
-// fillChunk reads a chunk's text. A file that changed or went away since it was
-// ranked leaves it empty.
-func fillChunk(ctx context.Context, from texts, c *search.Chunk) error {
-	t, err := from.Read(ctx, c.Path, &search.ReadOptions{Start: c.StartLine, End: c.EndLine})
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return nil
-	}
-	c.Text = strings.Join(t.Lines, "\n")
-	return nil
-}
 
 // textWork works on the decoded text of one file; nil is no result.
 type textWork func(m *match.Matcher, path string, text []byte) any
@@ -114,6 +24,9 @@ type texts interface {
 	eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
 		work textWork, deliver func(path string, r any)) error
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+	// wholeText is the decoded text of one file.
+	wholeText(ctx context.Context, path string) ([]byte, error)
+	width() int // how many files are worked on at once
 }
 
 // eachText is that of texts with the type of its results.

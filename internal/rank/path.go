@@ -1,0 +1,92 @@
+package rank
+
+import "strings"
+
+// pathInfo is what a path says about its file.
+type pathInfo struct {
+	base   []string // terms of the file's name without extension
+	words  []string // the same parts, folded only
+	dirs   []string // terms of the folders, the nearest last
+	near   []string // terms of the nearest folder
+	weight float64
+}
+
+func parsePath(path string) pathInfo {
+	var p pathInfo
+	dir, base := "", path
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		dir, base = path[:i], path[i+1:]
+	}
+	p.weight = pathWeight(dir, base)
+	stemName := base
+	if i := strings.IndexByte(base[min(1, len(base)):], '.'); i >= 0 {
+		stemName = base[:i+1]
+		// name.common.kt and name.plugin.bash: the parts between count, too.
+		if j := strings.LastIndexByte(base, '.'); j > i+1 {
+			stemName = base[:j]
+		}
+	}
+	EachPart([]byte(stemName), func(s, e int, _ bool) {
+		p.words = append(p.words, strings.ToLower(stemName[s:e]))
+		p.base = append(p.base, string(Term(nil, []byte(stemName[s:e]))))
+	})
+	near := dir[strings.LastIndexByte(dir, '/')+1:]
+	EachPart([]byte(dir), func(s, e int, _ bool) {
+		t := string(Term(nil, []byte(dir[s:e])))
+		p.dirs = append(p.dirs, t)
+		if s >= len(dir)-len(near) {
+			p.near = append(p.near, t)
+		}
+	})
+	return p
+}
+
+// pathWeight puts tests, examples, vendored and generated files, and what is
+// not code, below the code people write.
+func pathWeight(dir, base string) float64 {
+	weight := 1.0
+	dir, base = strings.ToLower(dir), strings.ToLower(base)
+	for d := range strings.SplitSeq(dir, "/") {
+		switch d {
+		case "test", "tests", "__tests__", "spec", "specs", "testdata", "fixtures", "mocks", "__mocks__", "e2e", "testing", "benchmark", "benchmarks", "bench":
+			weight = min(weight, 0.5)
+		case "example", "examples", "samples", "sample", "demo", "demos", "docs", "doc_src":
+			weight = min(weight, 0.6)
+		case "vendor", "node_modules", "third_party", "thirdparty", "dist", "build", "out", "generated", "gen", "compat", "legacy", "deprecated":
+			weight = min(weight, 0.5)
+		}
+	}
+	switch {
+	case strings.Contains(base, "_test.") || strings.Contains(base, ".test.") || strings.Contains(base, ".spec.") || strings.HasPrefix(base, "test_") ||
+		strings.Contains(base, "_spec.") || strings.Contains(base, "_benchmark.") || strings.Contains(base, "_tests."):
+		weight = min(weight, 0.45)
+	case strings.Contains(base, ".min.") || strings.HasSuffix(base, ".pb.go") || strings.HasSuffix(base, ".lock") || base == "package-lock.json" || base == "go.sum":
+		weight = min(weight, 0.3)
+	}
+	switch base {
+	case "index.ts", "index.js", "index.tsx", "mod.rs", "__init__.py", "lib.rs", "index.mjs", "package.scala":
+		weight *= 0.75
+	}
+	if !isCode(base) {
+		weight *= 0.45
+	}
+	return weight
+}
+
+// isCode tells code from prose and data by the file's name.
+func isCode(base string) bool {
+	i := strings.LastIndexByte(base, '.')
+	if i < 0 {
+		return false
+	}
+	return !notCode[base[i+1:]]
+}
+
+var notCode = func() map[string]bool {
+	m := map[string]bool{}
+	for _, e := range strings.Fields(`md markdown mdx txt rst adoc json yaml yml toml xml html htm css scss less csv tsv lock svg cfg ini conf
+		properties gitignore log po pot map snap in cmake am ac m4 bat cmd ps1 dockerfile license`) {
+		m[e] = true
+	}
+	return m
+}()

@@ -1,0 +1,201 @@
+package rank
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"quarry/internal/symbols"
+)
+
+const (
+	// maxPiece is how many lines of a file an answer shows at a place: long
+	// enough to understand, short enough to read.
+	maxPiece = 40
+
+	// maxPieces of a file compete.
+	maxPieces = 4
+)
+
+// place is a stretch of lines and what speaks for it.
+type place struct {
+	Piece
+	score float64
+}
+
+// pieces finds what to show of a file: the definitions the query names, then
+// the stretches of lines that have most of it.
+func (q *Query) pieces(text []byte, syms []symbols.Symbol, occ []occurrence, idf []float64) []Piece {
+	lines := lineStarts(text)
+	places := q.defined(syms, idf)
+	places = append(places, q.stretches(lines, syms, occ, idf)...)
+	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(b.score, a.score) })
+	var out []Piece
+	for _, p := range places {
+		p.Last = min(p.Last, p.First+maxPiece-1, len(lines))
+		if p.First < 1 || p.Last < p.First || len(out) == maxPieces {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(o Piece) bool { return p.First <= o.Last && o.First <= p.Last }) {
+			out = append(out, p.Piece)
+		}
+	}
+	if len(out) == 0 && len(lines) > 0 { // only the path speaks for it
+		out = append(out, Piece{First: 1, Last: min(maxPiece, len(lines))})
+	}
+	return out
+}
+
+func lineStarts(text []byte) []int {
+	if len(text) == 0 {
+		return nil
+	}
+	out := []int{0}
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 || at+n+1 >= len(text) {
+			return out
+		}
+		at += n + 1
+		out = append(out, at)
+	}
+}
+
+// defined lists the definitions whose names are in the query.
+func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
+	all := 0.0
+	for _, v := range idf {
+		all += v
+	}
+	var out []place
+	var f Features
+	for i := range syms {
+		s := &syms[i]
+		f[fSymbol], f[fIdent], f[fWordDef] = 0, 0, 0
+		q.identifiers(&f, s, foldName(s.Name), kindWeight(s.Kind))
+		v := 3*f[fSymbol] + 2*f[fIdent] + 0.6*f[fWordDef]
+		if v == 0 {
+			continue
+		}
+		out = append(out, place{Piece{s.DocFirst(), s.Last, s.Qualified(), s.Kind}, v})
+	}
+	return out
+}
+
+// stretches cuts a file into pieces at its definitions and scores those that
+// have a term.
+func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, idf []float64) []place {
+	cuts := cutLines(len(lines), syms)
+	all := 0.0
+	for _, v := range idf {
+		all += v
+	}
+	if all == 0 {
+		return nil
+	}
+	var out []place
+	count := make([]float64, len(q.terms))
+	o := 0
+	for c := 0; c+1 < len(cuts) && o < len(occ); c++ {
+		first, next := cuts[c].line, cuts[c+1].line
+		end := 1 << 62
+		if next <= len(lines) {
+			end = lines[next-1]
+		}
+		clear(count)
+		start := o
+		for o < len(occ) && int(occ[o].at) < end {
+			count[occ[o].term]++
+			o++
+		}
+		if o == start {
+			continue
+		}
+		score := 0.0
+		for i, n := range count {
+			score += idf[i] * n / (n + 1)
+		}
+		score = score/all + q.nearPairs(occ[start:o], idf)/all/2
+		p := place{Piece{First: first, Last: next - 1}, score}
+		if s := cuts[c].symbol; s != nil {
+			p.Symbol, p.Kind = s.Qualified(), s.Kind
+			p.score += 0.5 * q.nameShare(s.Name, idf) / all
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// nameShare is the weight of the terms in a name.
+func (q *Query) nameShare(name string, idf []float64) float64 {
+	sum := 0.0
+	var buf [maxPart + 8]byte
+	b := []byte(name)
+	EachPart(b, func(start, end int, _ bool) {
+		if i, ok := q.lookup[string(Term(buf[:0], b[start:end]))]; ok {
+			sum += idf[i]
+		}
+	})
+	return sum
+}
+
+// nearPairs is the weight of neighbours in the query that are neighbours here.
+func (q *Query) nearPairs(occ []occurrence, idf []float64) float64 {
+	sum := 0.0
+	found := make([]bool, len(q.terms))
+	for k := 1; k < len(occ); k++ {
+		a, b := occ[k-1], occ[k]
+		if q.terms[a.term].next == int(b.term) && b.part-a.part <= 2 && !found[a.term] {
+			found[a.term] = true
+			sum += idf[a.term]
+		}
+	}
+	return sum
+}
+
+type cut struct {
+	line   int
+	symbol *symbols.Symbol // that begins here or goes on
+}
+
+// cutLines cuts n lines where definitions begin and end, and long stretches in
+// the middle. The last cut is after the last line.
+func cutLines(n int, syms []symbols.Symbol) []cut {
+	var out []cut
+	var open []*symbols.Symbol
+	inner := func(line int) *symbols.Symbol {
+		for len(open) > 0 && open[len(open)-1].Last < line {
+			open = open[:len(open)-1]
+		}
+		if len(open) == 0 {
+			return nil
+		}
+		return open[len(open)-1]
+	}
+	k := 0
+	line := 1
+	for line <= n {
+		for k < len(syms) && syms[k].DocFirst() <= line {
+			if s := &syms[k]; s.Last > s.First || s.Kind.IsCallable() || s.Kind.IsType() {
+				inner(line)
+				open = append(open, s)
+			}
+			k++
+		}
+		s := inner(line)
+		end := min(line+maxPiece, n+1)
+		if s != nil {
+			end = min(end, s.Last+1)
+		}
+		// The next definition of several lines begins a piece.
+		for j := k; j < len(syms) && syms[j].DocFirst() < end; j++ {
+			if syms[j].Last > syms[j].First && syms[j].DocFirst() > line {
+				end = syms[j].DocFirst()
+				break
+			}
+		}
+		out = append(out, cut{line, s})
+		line = max(end, line+1)
+	}
+	return append(out, cut{n + 1, nil})
+}

@@ -1,0 +1,233 @@
+// Package rank orders texts by how well they answer a query of words.
+//
+// It is pure: texts and paths in, numbers out; the same files and query always
+// give the same order, whether the counts come from reading every file or from
+// an index. A query is answered in two stages. The first knows, for every
+// file, how often it has each term, how long it is and what its path says; the
+// second reads the best of these files and looks at definitions, at words that
+// stand together, and at which piece of the file to show.
+package rank
+
+import (
+	"slices"
+	"strings"
+
+	"quarry/match"
+)
+
+// maxTerms bounds a query; what follows adds nothing to a ranking.
+const maxTerms = 24
+
+// Query is a parsed query. It is immutable.
+type Query struct {
+	terms  []term
+	idents []ident
+	symbol bool     // the query is one identifier and nothing else
+	asked  []string // keys of the names it asks for
+	ends   []bool   // terms that end such a name
+	lookup map[string]int32
+	first  [256]bool // bytes, in either case, that a term begins with
+}
+
+// term is a word to look for.
+type term struct {
+	text   string
+	word   string // as it was written, folded
+	alts   []string
+	weight float64
+	next   int  // the term that follows in the query, or -1
+	inName bool // part of an identifier the query names
+}
+
+// ident is an identifier in the query: HandlerStack, embeds_many, res.send,
+// Sinatra::Base.
+type ident struct {
+	name      string // the last component as written
+	folded    string // in lower case, without underscores
+	container string // what stands before the last dot, folded
+	terms     []int
+	exact     bool // shows by its form that it is an identifier
+}
+
+// NewQuery parses a query. It returns nil when there is nothing to look for.
+func NewQuery(query string) *Query {
+	q := &Query{lookup: map[string]int32{}}
+	words := splitWords(query)
+	content := slices.DeleteFunc(slices.Clone(words), func(w queryWord) bool {
+		return w.plain && stopWords[strings.ToLower(w.text)]
+	})
+	if len(content) == 0 {
+		content = words
+	}
+	for _, w := range content {
+		q.addWord(w)
+	}
+	if len(q.terms) == 0 {
+		return nil
+	}
+	q.symbol = len(words) == 1 && len(q.idents) == 1
+	q.ends = make([]bool, len(q.terms))
+	for _, id := range q.idents {
+		if q.symbol || id.exact {
+			q.asked = append(q.asked, id.folded)
+			q.ends[id.terms[len(id.terms)-1]] = true
+		}
+	}
+	for i := range q.terms {
+		t := &q.terms[i]
+		for _, s := range append([]string{t.text}, t.alts...) {
+			if _, ok := q.lookup[s]; !ok {
+				q.lookup[s] = int32(i)
+			}
+			c := s[0]
+			q.first[c] = true
+			if c >= 'a' && c <= 'z' {
+				q.first[c-'a'+'A'] = true
+			}
+		}
+	}
+	return q
+}
+
+// Terms are the terms whose postings the first stage needs: for each its own
+// and those that stand for it.
+func (q *Query) Terms() [][]string {
+	out := make([][]string, len(q.terms))
+	for i, t := range q.terms {
+		out[i] = append([]string{t.text}, t.alts...)
+	}
+	return out
+}
+
+// Pattern matches any text that has a term, and some that have none: what a
+// server without our counts can look for.
+func (q *Query) Pattern() (*match.Pattern, error) {
+	var words []string
+	for _, t := range q.terms {
+		words = append(words, t.text)
+		words = append(words, t.alts...)
+	}
+	return match.Compile(strings.Join(words, " "), match.Options{Syntax: match.Words})
+}
+
+// queryWord is a word of the query with its dots and colons.
+type queryWord struct {
+	text  string
+	plain bool // lower case letters only, or capitalised at the start
+}
+
+// splitWords cuts a query at white space and punctuation, but keeps a.b, A::b
+// and A#b together.
+func splitWords(query string) []queryWord {
+	var out []queryWord
+	for _, f := range strings.Fields(query) {
+		f = strings.Trim(f, ".,;:!?()[]{}\"'`<>=*&|/\\+@$%^~#-")
+		for _, piece := range strings.FieldsFunc(f, func(r rune) bool {
+			return r < 0x80 && partKind[byte(r)] == 0 && r != '.' && r != ':' && r != '#' || r == '-'
+		}) {
+			piece = strings.Trim(piece, ".:#")
+			if piece == "" || len(out) >= 200 {
+				continue
+			}
+			out = append(out, queryWord{text: piece, plain: isPlain(piece)})
+		}
+	}
+	return out
+}
+
+// isPlain reports a word as prose has it.
+func isPlain(w string) bool {
+	for i, c := range []byte(w) {
+		if c >= 'A' && c <= 'Z' && i > 0 || c == '_' || c == '.' || c == ':' || c == '#' || c >= '0' && c <= '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// addWord adds the terms of a word and, if it may be one, the identifier.
+func (q *Query) addWord(w queryWord) {
+	components := strings.FieldsFunc(w.text, func(r rune) bool { return r == '.' || r == ':' || r == '#' })
+	var all []int
+	for ci, comp := range components {
+		var mine []int
+		var parts int
+		EachPart([]byte(comp), func(start, end int, _ bool) {
+			parts++
+			if i := q.addTerm(comp[start:end]); i >= 0 {
+				mine = append(mine, i)
+			}
+		})
+		all = append(all, mine...)
+		if ci < len(components)-1 || len(mine) == 0 {
+			continue
+		}
+		id := ident{
+			name: comp, folded: foldName(comp), terms: mine,
+			exact: !w.plain && (parts > 1 || len(components) > 1 || strings.ToUpper(comp) != comp),
+		}
+		if len(components) > 1 {
+			id.container = foldName(components[ci-1])
+		}
+		if len(q.idents) < maxTerms {
+			q.idents = append(q.idents, id)
+		}
+		if id.exact {
+			for _, i := range all {
+				q.terms[i].inName = true
+			}
+		}
+	}
+}
+
+// addTerm adds a part of a word, or finds it, and returns its place.
+func (q *Query) addTerm(part string) int {
+	text := string(Term(nil, []byte(part)))
+	if text == "" {
+		return -1
+	}
+	last := len(q.terms) - 1
+	i := slices.IndexFunc(q.terms, func(t term) bool { return t.text == text })
+	if i < 0 {
+		if len(q.terms) >= maxTerms {
+			return -1
+		}
+		word := strings.ToLower(part)
+		q.terms = append(q.terms, term{text: text, word: word, alts: alternatives(word, text), weight: 1, next: -1})
+		i = len(q.terms) - 1
+	}
+	if last >= 0 && last != i && q.terms[last].next < 0 {
+		q.terms[last].next = i
+	}
+	return i
+}
+
+// foldName is an identifier in lower case without underscores: what the same
+// name is in another style.
+func foldName(name string) string {
+	b := make([]byte, 0, len(name))
+	for _, c := range []byte(name) {
+		if c == '_' || c == '-' {
+			continue
+		}
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// stopWords say nothing about code.
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`a an the and or of to in on at by for from with without into onto over under via as is are was were be been being
+		it its this that these those there their they them he she we you i me my your our
+		how what where which who whom whose when why do does did done doing can could should would will shall may might must
+		not no nor so than then if else but about between through during before after each every any all some such same other another
+		have has had having get gets got use uses used using make makes made work works working
+		implement implemented implements implementation implementing handle handles handled handling code find show explain`) {
+		m[w] = true
+	}
+	return m
+}()

@@ -1,0 +1,295 @@
+package rank
+
+import (
+	"math"
+	"strings"
+
+	"quarry/internal/symbols"
+)
+
+// The features of a file, each about 0 to 1.
+const (
+	fBM25     = iota
+	fNameFull // parts of the file's name that the query has, of all its parts
+	fName     // share of the query that the file's name has
+	fPrefix   // share of the query that the file's name has the beginning of
+	fDir      // share that the folders have
+	fSymbol   // defines the symbol that is the whole query
+	fIdent    // defines an identifier that the query names
+	fDefName  // the definition whose name is nearest to the query
+	fDefs     // BM25 over the names of definitions
+	fPair     // words that follow each other in the query and in the file
+	fSize     // of the file, by its logarithm
+	fWindow   // share that the best piece of the file has
+	fHead     // share that the head of the file has
+	fWordDef  // a plain word of the query is exactly the name of a definition
+	fDocs     // BM25 over comments
+	fChunk    // BM25 of the best piece
+	numFeatures
+)
+
+// Features are numbers that the score weighs.
+type Features [numFeatures]float64
+
+func share(idf []float64, has func(i int) float64) float64 {
+	sum, all := 0.0, 0.0
+	for i, w := range idf {
+		sum += w * has(i)
+		all += w
+	}
+	if all == 0 {
+		return 0
+	}
+	return sum / all
+}
+
+// paths fills in what the path says.
+func (q *Query) paths(f *Features, p *pathInfo, idf []float64) {
+	used := 0
+	matched := make([]bool, len(q.terms))
+	for _, b := range p.base {
+		if i, ok := q.lookup[b]; ok {
+			used++
+			matched[i] = true
+		}
+	}
+	prefixed := make([]float64, len(q.terms))
+	for _, w := range p.words {
+		for i := range q.terms {
+			if !matched[i] {
+				prefixed[i] = max(prefixed[i], prefixShare(w, q.terms[i].word))
+			}
+		}
+	}
+	pre := 0.0
+	for _, v := range prefixed {
+		pre = max(pre, v)
+	}
+	if len(p.base) > 0 {
+		f[fNameFull] = float64(used) / float64(len(p.base))
+	}
+	f[fName] = share(idf, func(i int) float64 {
+		if matched[i] {
+			return 1
+		}
+		return 0
+	})
+	f[fPrefix] = pre
+	dirs := make([]float64, len(q.terms))
+	for _, d := range p.dirs {
+		if i, ok := q.lookup[d]; ok {
+			dirs[i] = max(dirs[i], 0.5)
+		}
+	}
+	for _, d := range p.near {
+		if i, ok := q.lookup[d]; ok {
+			dirs[i] = 1
+		}
+	}
+	f[fDir] = share(idf, func(i int) float64 { return dirs[i] })
+}
+
+// prefixShare tells how well one word begins the other: auth, authentication.
+func prefixShare(a, b string) float64 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < 3 || !strings.HasPrefix(b, a) {
+		return 0
+	}
+	return math.Sqrt(float64(len(a)) / float64(len(b)))
+}
+
+// kindWeight tells how much a definition of a kind counts.
+func kindWeight(k symbols.Kind) float64 {
+	switch k {
+	case symbols.Class, symbols.Struct, symbols.Interface, symbols.Enum:
+		return 1
+	case symbols.Type, symbols.Module:
+		return 0.9
+	case symbols.Function, symbols.Method, symbols.Macro:
+		return 0.85
+	case symbols.Heading:
+		return 0.7
+	case symbols.Const, symbols.Variable, symbols.Table:
+		return 0.6
+	case symbols.Impl, symbols.Prototype:
+		return 0.5
+	}
+	return 0.3 // fields, members, tests
+}
+
+// definitions fills in what the definitions of a file say.
+func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
+	all := 0.0
+	for _, v := range idf {
+		all += v
+	}
+	if all == 0 {
+		return
+	}
+	tf := make([]float64, len(q.terms))
+	seen := make([]int, len(q.terms)) // the last definition that had the term
+	var buf [maxPart + 8]byte
+	for n := range syms {
+		s := &syms[n]
+		w := kindWeight(s.Kind)
+		q.identifiers(f, s, foldName(s.Name), w)
+		hits, count, known := 0.0, 0, 0
+		name := []byte(s.Name)
+		EachPart(name, func(start, end int, _ bool) {
+			count++
+			i, ok := q.lookup[string(Term(buf[:0], name[start:end]))]
+			if !ok {
+				return
+			}
+			known++
+			tf[i] += w
+			if seen[i] != n+1 {
+				seen[i] = n + 1
+				hits += idf[i]
+			}
+		})
+		if known > 0 {
+			f[fDefName] = max(f[fDefName], w*hits/all*math.Sqrt(float64(known)/float64(count)))
+		}
+	}
+	f[fDefs] = share(idf, func(i int) float64 { return tf[i] / (tf[i] + 1.5) })
+}
+
+// identifiers tells whether a definition is one the query names.
+func (q *Query) identifiers(f *Features, s *symbols.Symbol, folded string, w float64) {
+	for i := range q.idents {
+		id := &q.idents[i]
+		if id.folded != folded && !strings.HasSuffix(folded, "."+id.folded) {
+			continue
+		}
+		v := w
+		if s.Name == id.name {
+			v += 0.1
+		}
+		if s.Container == "" || s.Kind == symbols.Heading {
+			v += 0.1
+		}
+		if id.container != "" && strings.Contains(foldName(s.Container), id.container) {
+			v += 0.3
+		}
+		switch {
+		case q.symbol:
+			f[fSymbol] = max(f[fSymbol], v)
+		case id.exact:
+			f[fIdent] = max(f[fIdent], v)
+		default:
+			f[fWordDef] = max(f[fWordDef], v)
+		}
+	}
+}
+
+// occurrence is a place of a term in a text.
+type occurrence struct {
+	at   int32
+	part int32
+	term int32
+}
+
+// occurrences lists where the terms stand, in order.
+func (q *Query) occurrences(text []byte) []occurrence {
+	var out []occurrence
+	var buf [maxPart + 8]byte
+	n := int32(0)
+	EachPart(text, func(start, end int, _ bool) {
+		n++
+		if !q.first[text[start]] {
+			return
+		}
+		if i, ok := q.lookup[string(Term(buf[:0], text[start:end]))]; ok {
+			out = append(out, occurrence{int32(start), n, i})
+		}
+	})
+	return out
+}
+
+// pairs fills in how many neighbours of the query are neighbours in the text.
+func (q *Query) pairs(f *Features, occ []occurrence, idf []float64) {
+	found := make([]float64, len(q.terms))
+	for k := 1; k < len(occ); k++ {
+		a, b := occ[k-1], occ[k]
+		if q.terms[a.term].next == int(b.term) {
+			switch b.part - a.part {
+			case 1:
+				found[a.term] = 1
+			case 2, 3:
+				found[a.term] = max(found[a.term], 0.5)
+			}
+		}
+	}
+	sum, all := 0.0, 0.0
+	for i, t := range q.terms {
+		if t.next < 0 {
+			continue
+		}
+		w := idf[i] + idf[t.next]
+		sum += w * found[i]
+		all += w
+	}
+	if all > 0 {
+		f[fPair] = sum / all
+	}
+}
+
+// docs fills in what the comments say.
+func (q *Query) docs(f *Features, occ []occurrence, comments [][2]int, idf []float64) {
+	tf := make([]float64, len(q.terms))
+	k := 0
+	for _, o := range occ {
+		for k < len(comments) && comments[k][1] <= int(o.at) {
+			k++
+		}
+		if k == len(comments) {
+			break
+		}
+		if int(o.at) >= comments[k][0] {
+			tf[o.term]++
+		}
+	}
+	f[fDocs] = share(idf, func(i int) float64 { return tf[i] / (tf[i] + 2) })
+}
+
+// window fills in the best piece of the file, about 40 lines: which terms it
+// has, and how often, and which the head of the file has.
+func (q *Query) window(f *Features, occ []occurrence, idf []float64) {
+	const span, headSpan = 1500, 2000
+	all := 0.0
+	for _, v := range idf {
+		all += v
+	}
+	if all == 0 {
+		return
+	}
+	count := make([]float64, len(q.terms))
+	head := make([]float64, len(q.terms))
+	has, often, from := 0.0, 0.0, 0
+	change := func(i int32, by float64) {
+		often -= idf[i] * count[i] / (count[i] + 1)
+		if count[i] == 0 {
+			has += idf[i]
+		}
+		if count[i] += by; count[i] == 0 {
+			has -= idf[i]
+		}
+		often += idf[i] * count[i] / (count[i] + 1)
+	}
+	for _, o := range occ {
+		change(o.term, 1)
+		for occ[from].at < o.at-span {
+			change(occ[from].term, -1)
+			from++
+		}
+		f[fWindow] = max(f[fWindow], has/all)
+		f[fChunk] = max(f[fChunk], often/all)
+		if o.at <= headSpan {
+			head[o.term] = 1
+		}
+	}
+	f[fHead] = share(idf, func(i int) float64 { return head[i] })
+}

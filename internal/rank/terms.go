@@ -1,0 +1,147 @@
+package rank
+
+import "unicode/utf8"
+
+// A text is a row of parts: the pieces of its identifiers and words, in lower
+// case and without endings. getUserNames and get_user_name are both get, user,
+// nam. Parts are what the index stores and what scores count.
+
+// maxPart bounds a part; longer runs are data, not words.
+const maxPart = 40
+
+// partKind of a byte: 0 ends a word, 1 is a lower-case letter or beyond ASCII,
+// 2 an upper-case one, 3 a digit, 4 an underscore.
+var partKind = func() (t [256]uint8) {
+	for c := range t {
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 0x80:
+			t[c] = 1
+		case c >= 'A' && c <= 'Z':
+			t[c] = 2
+		case c >= '0' && c <= '9':
+			t[c] = 3
+		case c == '_':
+			t[c] = 4
+		}
+	}
+	return t
+}()
+
+// EachPart calls f with the offsets of every part of text: of HTTPServer_id2
+// HTTP, Server, id2. word tells that the part begins a new identifier.
+func EachPart(text []byte, f func(start, end int, word bool)) {
+	n := len(text)
+	for i := 0; i < n; {
+		if partKind[text[i]] == 0 {
+			i++
+			continue
+		}
+		first := true
+		for i < n && partKind[text[i]] != 0 {
+			if partKind[text[i]] == 4 {
+				i++
+				continue
+			}
+			start := i
+			i = partEnd(text, i)
+			f(start, i, first)
+			first = false
+		}
+	}
+}
+
+// partEnd is where the part that starts at i ends.
+func partEnd(text []byte, i int) int {
+	n := len(text)
+	upper := partKind[text[i]] == 2
+	i++
+	if upper && i < n && partKind[text[i]] == 2 { // HTTP, HTTPServer
+		for i < n && (partKind[text[i]] == 2 || partKind[text[i]] == 3) {
+			if i+1 < n && partKind[text[i]] == 2 && partKind[text[i+1]] == 1 && text[i+1] < 0x80 {
+				if text[i+1] == 's' && (i+2 >= n || partKind[text[i+2]] != 1) { // URLs
+					return i + 2
+				}
+				return i
+			}
+			i++
+		}
+		return i
+	}
+	for i < n && (partKind[text[i]] == 1 || partKind[text[i]] == 3) {
+		i++
+	}
+	return i
+}
+
+// appendFolded appends a part in lower case.
+func appendFolded(dst, part []byte) []byte {
+	for _, c := range part {
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// stem cuts the ending off a folded word, so that the forms of a word are one
+// term. It only ever cuts, so a term is the beginning of each of its words.
+func stem(w []byte) []byte {
+	if len(w) <= 3 || w[len(w)-1] >= 0x80 {
+		return w
+	}
+	switch {
+	case has(w, "ies") && len(w) > 4:
+		w = w[:len(w)-3]
+		return w
+	case has(w, "sses"), has(w, "xes"), has(w, "ches"), has(w, "shes"):
+		w = w[:len(w)-2]
+	case has(w, "s") && !has(w, "ss") && !has(w, "us") && !has(w, "is"):
+		w = w[:len(w)-1]
+	}
+	for _, e := range endings {
+		if has(w, e.text) && len(w)-len(e.text) >= e.keep {
+			w = w[:len(w)-len(e.text)]
+			break
+		}
+	}
+	if n := len(w); n > 3 && w[n-1] == w[n-2] && !vowel(w[n-1]) && w[n-1] != 's' && w[n-1] != 'l' {
+		w = w[:n-1] // stopped, stop
+	}
+	if n := len(w); n > 3 && w[n-1] == 'e' || n > 4 && (w[n-1] == 'y' || w[n-1] == 'i') {
+		w = w[:n-1]
+	}
+	return w
+}
+
+type ending struct {
+	text string
+	keep int // letters that must remain
+}
+
+// endings in the order they are tried.
+var endings = []ending{
+	{"ization", 3}, {"ations", 4}, {"ation", 4}, {"ating", 4}, {"ators", 4}, {"ator", 4}, {"ated", 4}, {"ates", 4}, {"ate", 4},
+	{"ements", 4}, {"ement", 4}, {"ments", 4}, {"ment", 4},
+	{"izing", 3}, {"izer", 3}, {"ized", 3}, {"ize", 4}, {"ings", 3}, {"ing", 3}, {"ions", 4}, {"ion", 4},
+	{"able", 4}, {"ible", 4}, {"ness", 4}, {"ally", 4}, {"ly", 4}, {"ers", 4}, {"ors", 4}, {"er", 4}, {"or", 4}, {"ed", 3}, {"al", 5}, {"ive", 4},
+}
+
+func has(w []byte, end string) bool {
+	return len(w) >= len(end) && string(w[len(w)-len(end):]) == end
+}
+
+func vowel(c byte) bool { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' }
+
+// Term is the term of a part: folded and without ending. It is appended to dst.
+func Term(dst, part []byte) []byte {
+	start := len(dst)
+	if len(part) > maxPart {
+		part = part[:maxPart]
+		for len(part) > 0 && !utf8.Valid(part) {
+			part = part[:len(part)-1]
+		}
+	}
+	dst = appendFolded(dst, part)
+	return dst[:start+len(stem(dst[start:]))]
+}

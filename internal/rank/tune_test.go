@@ -1,0 +1,236 @@
+package rank
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestCrossValidate finds the weights anew from a plain start, once on all
+// repositories of the benchmark and once for each eighth of them on the others.
+// It says what weights found on some repositories are worth on those they have
+// not seen. QUARRY_RANKING names the folder with repos.json and annotations,
+// QUARRY_RANKING_TREES the one with the checkouts. It takes minutes.
+func TestCrossValidate(t *testing.T) {
+	annotations, trees := os.Getenv("QUARRY_RANKING"), os.Getenv("QUARRY_RANKING_TREES")
+	if annotations == "" || trees == "" {
+		t.Skip("QUARRY_RANKING and QUARRY_RANKING_TREES don't name the benchmark and its trees")
+	}
+	all := loadBenchmark(t, annotations, trees)
+	t.Logf("the weights in use: %.4f", measure(all, &weights))
+	tuned := tune(all, plainWeights)
+	t.Logf("tuned on all:       %.4f %.3v", measure(all, &tuned), tuned)
+
+	names := repoNames(all)
+	const folds = 8
+	sum := 0.0
+	for fold := range folds {
+		var train, held []*task
+		for _, k := range all {
+			if slices.Index(names, k.repo)%folds == fold {
+				held = append(held, k)
+			} else {
+				train = append(train, k)
+			}
+		}
+		w := tune(train, plainWeights)
+		sum += measure(held, &w) * float64(len(repoNames(held)))
+	}
+	got := sum / float64(len(names))
+	t.Logf("cross-validated:    %.4f over %d repositories", got, len(names))
+	if got < 0.865 {
+		t.Errorf("cross-validated NDCG@10 %.4f, want at least 0.865", got)
+	}
+}
+
+// plainWeights are those of the design, before any tuning.
+var plainWeights = Features{
+	fBM25: 0.5, fNameFull: 0.4, fName: 0.25, fPrefix: 0.3, fDir: 0.6, fSymbol: 2, fIdent: 0.5, fDefName: 0.25,
+	fDefs: 0.2, fPair: 0.8, fSize: 0.2, fWindow: 0.1, fHead: 0.1, fWordDef: 0.1, fDocs: 0.1, fChunk: 0.1,
+}
+
+// task is one question with the features of every candidate.
+type task struct {
+	repo    string
+	list    []Candidate
+	targets [][]int // candidates that are the file, for each target
+}
+
+func repoNames(list []*task) []string {
+	var names []string
+	for _, k := range list {
+		names = append(names, k.repo)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// tune climbs: one weight at a time, while it helps.
+func tune(list []*task, w Features) Features {
+	best := measure(list, &w)
+	for range 5 {
+		before := best
+		for i := range w {
+			for _, v := range []float64{0, w[i] * 0.5, w[i] * 0.75, w[i] * 1.33, w[i] * 2, w[i] + 0.1} {
+				try := w
+				try[i] = v
+				if got := measure(list, &try); got > best+1e-5 {
+					best, w = got, try
+				}
+			}
+		}
+		if best-before < 2e-4 {
+			break
+		}
+	}
+	return w
+}
+
+// measure is the mean over repositories of the mean NDCG@10 over questions. It
+// judges files only, not lines.
+func measure(list []*task, w *Features) float64 {
+	sums, counts := map[string]float64{}, map[string]float64{}
+	for _, k := range list {
+		sums[k.repo] += k.ndcg(w)
+		counts[k.repo]++
+	}
+	sum := 0.0
+	for _, r := range repoNames(list) { // in order: floating point sums differ
+		sum += sums[r] / counts[r]
+	}
+	return sum / float64(len(sums))
+}
+
+func (k *task) ndcg(w *Features) float64 {
+	scores := make([]float64, len(k.list))
+	for i := range k.list {
+		scores[i] = w.dot(&k.list[i].f) * k.list[i].info.weight
+	}
+	got, ideal := 0.0, 0.0
+	for n, found := range k.targets {
+		ideal += 1 / math.Log2(float64(n+2))
+		best := 11
+		for _, i := range found {
+			rank := 1
+			for j, v := range scores {
+				if v > scores[i] || v == scores[i] && j < i {
+					rank++
+				}
+			}
+			best = min(best, rank)
+		}
+		if best <= 10 {
+			got += 1 / math.Log2(float64(best+1))
+		}
+	}
+	return got / ideal
+}
+
+func loadBenchmark(t *testing.T, annotations, trees string) []*task {
+	var repos map[string]struct {
+		Root string `json:"benchmark_root"`
+	}
+	readJSON(t, filepath.Join(annotations, "repos.json"), &repos)
+	var names []string
+	for n := range repos {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var all []*task
+	for _, name := range names {
+		var questions []struct {
+			Query               string
+			Relevant, Secondary []json.RawMessage
+		}
+		readJSON(t, filepath.Join(annotations, "annotations", name+".json"), &questions)
+		docs := loadTexts(t, filepath.Join(trees, name, repos[name].Root))
+		for _, q := range questions {
+			k := &task{repo: name, list: examineAll(q.Query, docs)}
+			for _, raw := range append(q.Relevant, q.Secondary...) {
+				var file string
+				if json.Unmarshal(raw, &file) != nil {
+					var lines struct{ Path string }
+					if err := json.Unmarshal(raw, &lines); err != nil {
+						t.Fatal(err)
+					}
+					file = lines.Path
+				}
+				var found []int
+				for i := range k.list {
+					full := path.Join(repos[name].Root, k.list[i].Path)
+					if full == file || strings.HasSuffix(full, "/"+file) || strings.HasSuffix(file, "/"+full) {
+						found = append(found, i)
+					}
+				}
+				k.targets = append(k.targets, found)
+			}
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// examineAll runs both stages on all texts, without a shortlist.
+func examineAll(query string, docs map[string][]byte) []Candidate {
+	q := NewQuery(query)
+	var seen Seen
+	var list []Candidate
+	for p, text := range docs {
+		if k := q.Look(p, text, &seen); k != nil {
+			list = append(list, *k)
+		}
+	}
+	c := q.Corpus(&seen, list)
+	list = q.Best(c, list, len(list))
+	for i := range list {
+		q.Examine(c, &list[i], docs[list[i].Path])
+		list[i].Pieces = nil
+	}
+	slices.SortFunc(list, func(a, b Candidate) int { return strings.Compare(a.Path, b.Path) })
+	return list
+}
+
+func loadTexts(t *testing.T, root string) map[string][]byte {
+	docs := map[string][]byte{}
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(d.Name(), ".") && p != root {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !d.Type().IsRegular() {
+			return nil
+		}
+		text, err := os.ReadFile(p)
+		if err == nil && bytes.IndexByte(text[:min(len(text), 64<<10)], 0) < 0 {
+			rel, _ := filepath.Rel(root, p)
+			docs[filepath.ToSlash(rel)] = text
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return docs
+}
+
+func readJSON(t *testing.T, file string, v any) {
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

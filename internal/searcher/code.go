@@ -1,0 +1,184 @@
+package searcher
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/internal/rank"
+	"quarry/match"
+	"quarry/search"
+)
+
+// SearchCode ranks pieces of files by how well they answer a query of words.
+func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
+	return searchCode(ctx, d, q)
+}
+
+// SearchCode ranks pieces of files by how well they answer a query of words.
+func (r *Servers) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
+	return searchCode(ctx, r, q)
+}
+
+// searchCode shows of each file its best piece; further pieces come after all
+// files.
+func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.CodeResult, error) {
+	started := time.Now()
+	words := rank.NewQuery(q.Query)
+	if words == nil {
+		return nil, search.ErrNoWords
+	}
+	if q.Limit <= 0 {
+		q.Limit = 10
+	}
+	out := &search.CodeResult{}
+	list, corpus, err := firstStage(ctx, from, words, &q.Scope, &out.Summary)
+	if err != nil {
+		return nil, err
+	}
+	out.FilesMatched = len(list)
+	best, err := secondStage(ctx, from, words, corpus, words.Best(corpus, list, rank.Shortlist))
+	if err != nil {
+		return nil, err
+	}
+	out.Chunks = chunks(best)
+	if out.Total = len(out.Chunks); out.Total > q.Limit {
+		out.Chunks = out.Chunks[:q.Limit]
+		out.Stopped = search.StopLines
+	}
+	for i := range out.Chunks {
+		if err := fillChunk(ctx, from, &out.Chunks[i]); err != nil {
+			return nil, err
+		}
+	}
+	out.Chunks = slices.DeleteFunc(out.Chunks, func(c search.Chunk) bool { return c.Text == "" })
+	out.Stats.Elapsed = time.Since(started)
+	return out, nil
+}
+
+// firstStage counts the words in every file in scope.
+func firstStage(ctx context.Context, from texts, words *rank.Query, scope *search.Scope, sum *search.Summary) ([]rank.Candidate, *rank.Corpus, error) {
+	pattern, err := words.Pattern()
+	if err != nil {
+		return nil, nil, err
+	}
+	var seen rank.Seen
+	var list []rank.Candidate
+	err = eachText(ctx, from, scope, sum, pattern, func(_ *match.Matcher, path string, text []byte) *rank.Candidate {
+		return words.Look(path, text, &seen)
+	}, func(path string, k *rank.Candidate) {
+		k.Path = path
+		list = append(list, *k)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return list, words.Corpus(&seen, list), nil
+}
+
+// secondStage reads the best files again. One that changed or went away since
+// is dropped.
+func secondStage(ctx context.Context, from texts, words *rank.Query, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
+	next := make(chan int)
+	dropped := make([]bool, len(best))
+	var wg sync.WaitGroup
+	for range min(max(from.width(), 1), max(len(best), 1)) {
+		wg.Go(func() {
+			for i := range next {
+				text, err := from.wholeText(ctx, best[i].Path)
+				if dropped[i] = err != nil; err == nil {
+					words.Examine(corpus, &best[i], text)
+				}
+			}
+		})
+	}
+	for i := range best {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	kept := best[:0]
+	for i := range best {
+		if !dropped[i] {
+			kept = append(kept, best[i])
+		}
+	}
+	rank.Order(kept)
+	return kept, nil
+}
+
+func (d *Folder) width() int { return d.Workers }
+
+func (r *Servers) width() int { return r.workers }
+
+func (d *Folder) wholeText(_ context.Context, path string) ([]byte, error) {
+	p, err := d.Root.Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	data, _, err := d.Root.ReadContent(p, maxRanked)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := decoded(data)
+	if !ok {
+		return nil, search.ErrNotText
+	}
+	return text, nil
+}
+
+func (r *Servers) wholeText(ctx context.Context, path string) ([]byte, error) {
+	t, err := r.Read(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(strings.Join(t.Lines, "\n") + "\n"), nil
+}
+
+// chunks lists the best piece of each file, then the second ones, and so on.
+// Scores fall along the list.
+func chunks(files []rank.Candidate) []search.Chunk {
+	var out []search.Chunk
+	for round := 0; ; round++ {
+		before := len(out)
+		for i := range files {
+			if round >= len(files[i].Pieces) {
+				continue
+			}
+			p := files[i].Pieces[round]
+			c := search.Chunk{Path: files[i].Path, StartLine: p.First, EndLine: p.Last, Symbol: p.Symbol, Score: files[i].Score / float64(uint(1)<<(4*round))}
+			if p.Symbol != "" {
+				c.Kind = p.Kind.String()
+			}
+			if n := len(out); n > 0 {
+				c.Score = min(c.Score, out[n-1].Score)
+			}
+			out = append(out, c)
+		}
+		if len(out) == before {
+			return out
+		}
+	}
+}
+
+// fillChunk reads a chunk's text. A file that changed or went away since it was
+// ranked leaves it empty.
+func fillChunk(ctx context.Context, from texts, c *search.Chunk) error {
+	t, err := from.Read(ctx, c.Path, &search.ReadOptions{Start: c.StartLine, End: c.EndLine})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return nil
+	}
+	c.Text = strings.Join(t.Lines, "\n")
+	return nil
+}
