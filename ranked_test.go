@@ -28,7 +28,7 @@ func TestSearchCode(t *testing.T) {
 	var got []string
 	for _, c := range r.Chunks {
 		got = append(got, c.Path)
-		if c.Score <= 0 || c.StartLine != 3 || c.Symbol == "" || !strings.Contains(strings.ToLower(c.Text), "openfile") {
+		if c.Score <= 0 || c.Symbol == "" || !strings.Contains(strings.ToLower(c.Text), "openfile") {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -95,7 +95,7 @@ func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, 
 	}
 	var out []place
 	count := make([]float64, len(q.terms))
-	o := 0
+	o, k := 0, 0
 	for c := 0; c+1 < len(cuts) && o < len(occ); c++ {
 		first, next := cuts[c].line, cuts[c+1].line
 		end := 1 << 62
@@ -117,9 +117,19 @@ func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, 
 		}
 		score = score/all + q.nearPairs(occ[start:o], idf)/all/2
 		p := place{Piece{First: first, Last: next - 1}, score}
-		if s := cuts[c].symbol; s != nil {
+		s := cuts[c].symbol
+		best := 0.0
+		if s != nil {
+			best = q.nameShare(s.Name, idf)
+		}
+		for ; k < len(syms) && syms[k].First < next; k++ { // definitions of one line
+			if v := q.nameShare(syms[k].Name, idf); v > best && syms[k].First >= first {
+				s, best = &syms[k], v
+			}
+		}
+		if s != nil {
 			p.Symbol, p.Kind = s.Qualified(), s.Kind
-			p.score += 0.5 * q.nameShare(s.Name, idf) / all
+			p.score += 0.5 * best / all
 		}
 		out = append(out, p)
 	}
