@@ -33,6 +33,7 @@ type lexer struct {
 	heredoc  []heredoc
 	cond     []condition
 	lone     int // no quote before this offset is closed in its line
+	nested   int // no string with expressions before this offset is closed
 }
 
 type heredoc struct {

@@ -68,6 +68,9 @@ func (l *lexer) podComment(mark string) bool {
 func (l *lexer) rubyString(quote byte) bool {
 	start := l.at
 	depth := 0
+	if start < l.nested { // one before found no end; neither would this
+		return l.quoted(0, quote, true, true)
+	}
 	for i := start + 1; i < len(l.text); i++ {
 		switch c := l.text[i]; {
 		case c == '\\':
@@ -85,6 +88,7 @@ func (l *lexer) rubyString(quote byte) bool {
 			return true
 		}
 	}
+	l.nested = len(l.text)
 	return l.quoted(0, quote, true, true)
 }
 
@@ -105,7 +109,7 @@ func (l *lexer) operand() bool {
 var rubyBefore = set("if unless while until when and or not return puts in then else elsif do case match assert_match split gsub sub scan")
 
 // maxRegex bounds the search for the end of a pattern.
-const maxRegex = 2000
+const maxRegex = 500
 
 func (l *lexer) rubyRegex() bool {
 	spaced := l.at > 0 && l.text[l.at-1] == ' ' && l.peek(1) != ' ' && l.peek(1) != '=' && l.prev.kind == word

@@ -249,7 +249,7 @@ func parseZig(p *parser) {
 
 func (p *parser) zigValue(i int) int {
 	end := i
-	for end < len(p.toks) && !p.is(end, ";") && !p.is(end, "}") {
+	for n := 0; end < len(p.toks) && !p.is(end, ";") && !p.is(end, "}") && n < 400; n++ {
 		if c := p.byteAt(end); c == '(' || c == '{' || c == '[' {
 			end = p.after(end)
 			continue

@@ -46,6 +46,9 @@ func hookShell(l *lexer, c byte) bool {
 func (l *lexer) shellString() bool {
 	start := l.at
 	depth := 0
+	if start < l.nested {
+		return l.quoted(0, '"', true, true)
+	}
 	for i := start + 1; i < len(l.text); i++ {
 		switch c := l.text[i]; {
 		case c == '\\':
@@ -63,6 +66,7 @@ func (l *lexer) shellString() bool {
 			return true
 		}
 	}
+	l.nested = len(l.text)
 	return l.quoted(0, '"', true, true)
 }
 

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/stress"
 )
 
 var update = flag.Bool("update", false, "write testdata/symbols.golden anew")
@@ -103,6 +105,7 @@ var hostile = []string{
 	"impl ", "impl<", "typedef ", "using ", "friend ", "namespace ", "public ", "static ", "#define a \\\n", "case ", "a\n===\n", "```\n", "~A::", "a=", "= (", "export ", "pub(",
 }
 
+// TestLinear measures processor time, which other programs don't change much.
 func TestLinear(t *testing.T) {
 	seen := map[*language]bool{}
 	for ext, l := range byExtension {
@@ -113,17 +116,17 @@ func TestLinear(t *testing.T) {
 		for _, h := range hostile {
 			took := func(n int) time.Duration {
 				text := []byte(strings.Repeat(h, n/len(h)))
-				start := time.Now()
+				start := stress.CPU()
 				Of("a"+ext, text)
-				return time.Since(start)
+				return stress.CPU() - start
 			}
-			// 8 KB take under a millisecond. What is linear takes 8 times that
-			// for 64 KB, what is quadratic seconds.
-			if took(8<<10) < 10*time.Millisecond {
+			// 4 KB take under a millisecond. What is linear takes 32 times that
+			// for 128 KB, what is quadratic seconds.
+			if took(4<<10) < 8*time.Millisecond {
 				continue
 			}
-			if d := min(took(64<<10), took(64<<10)); d > time.Second {
-				t.Errorf("%s, %q: %v for 64 KB", ext, h, d)
+			if d := min(took(128<<10), took(128<<10)); d > time.Second {
+				t.Errorf("%s, %q: %v for 128 KB", ext, h, d)
 			}
 		}
 	}
