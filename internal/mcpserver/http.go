@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -38,8 +37,8 @@ type HTTPOptions struct {
 }
 
 const (
-	// maxSessions bounds the sessions of clients before 2026-07-28. The oldest
-	// goes when there is one more: many clients never say goodbye.
+	// maxSessions bounds the sessions of clients before 2026-07-28. One goes
+	// when there is one more: many clients never say goodbye.
 	maxSessions = 1000
 	// sessionIdle ends a session nobody used for so long.
 	sessionIdle = 24 * time.Hour
@@ -61,7 +60,8 @@ func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) {
 	get := func(*http.Request) *mcp.Server { return s.sdk }
 	logger := slog.New(atLeast{s.log.Handler(), slog.LevelError})
 	h := &handler{
-		server: s, gate: newGate(opts), slots: make(chan struct{}, maxCalls),
+		server: s, gate: newGate(opts), slots: newShares(maxCalls), memory: newShares(bodyMemory), visits: newVisits(),
+		stalled: stalled, memoryWait: memoryWait,
 		sessions: mcp.NewStreamableHTTPHandler(get, &mcp.StreamableHTTPOptions{
 			Logger: logger, SessionTimeout: sessionIdle, MaxRequestBodyBytes: maxMessage, DisableLocalhostProtection: true,
 		}),
@@ -77,7 +77,11 @@ func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) {
 type handler struct {
 	server              *Server
 	gate                *gate
-	slots               chan struct{} // requests under way
+	slots               *shares // calls under way
+	memory              *shares // bytes of their bodies
+	bodies              bodies
+	visits              *visits
+	stalled, memoryWait time.Duration
 	sessions, stateless http.Handler
 }
 
@@ -90,21 +94,21 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, status)
 		return
 	}
+	id := r.Header.Get("Mcp-Session-Id")
+	if why := h.visits.whyGone(id); why != "" {
+		http.Error(w, why, http.StatusNotFound)
+		return
+	}
 	if r.Method != http.MethodPost {
+		if r.Method == http.MethodDelete {
+			defer h.visits.ended(id)
+		}
 		// The new era has only POST; its handler says so.
 		if newEra(r.Header, nil) {
 			h.stateless.ServeHTTP(w, r)
 		} else {
 			h.sessions.ServeHTTP(w, r)
 		}
-		return
-	}
-	select {
-	case h.slots <- struct{}{}:
-		defer func() { <-h.slots }()
-	default:
-		w.Header().Set("Retry-After", "1")
-		http.Error(w, fmt.Sprintf("%d requests are under way", maxCalls), http.StatusServiceUnavailable)
 		return
 	}
 	h.post(w, r)
@@ -115,11 +119,28 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the content type has to be application/json", http.StatusUnsupportedMediaType)
 		return
 	}
-	body, status, err := readBody(w, r)
+	client := clientOf(r, h.visits.known)
+	body, release, status, err := h.readBody(w, r, client)
 	if err != nil {
+		if status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", "1")
+		}
 		http.Error(w, err.Error(), status)
 		return
 	}
+	defer release()
+	// Only now: a body that does not arrive must not keep others from calling.
+	// And a client that has all its calls under way must be able to cancel one.
+	calls := 1
+	if bytes.Contains(body, []byte("notifications/cancelled")) {
+		calls = 0
+	}
+	if h.slots.take(done, client, calls) != nil {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, fmt.Sprintf("%d requests are under way, or half as many of yours", maxCalls), http.StatusServiceUnavailable)
+		return
+	}
+	defer h.slots.give(client, calls)
 	if !json.Valid(body) {
 		// The SDK's decoder stops at the end of the first value.
 		w.Header().Set("Content-Type", "application/json")
@@ -132,29 +153,23 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		h.stateless.ServeHTTP(w, r)
 		return
 	}
-	if r.Header.Get("Mcp-Session-Id") == "" {
-		h.server.makeRoom()
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		h.makeRoom()
 	}
+	h.visits.seen(id, true)
 	h.sessions.ServeHTTP(w, r)
+	if id == "" {
+		h.visits.seen(w.Header().Get("Mcp-Session-Id"), false)
+	}
 }
 
-// readBody reads a body of up to maxMessage bytes, and not for ever.
-func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, err error) {
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyTime)) // not every connection has one
-	body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxMessage))
-	_ = control.SetReadDeadline(time.Time{})
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, http.StatusRequestEntityTooLarge, errLong
-	case err != nil:
-		return nil, http.StatusBadRequest, errors.New("the body could not be read")
-	case len(body) == 0:
-		return nil, http.StatusBadRequest, errors.New("the body is empty")
-	}
-	return body, 0, nil
-}
+// done is a context that is: who does not get a share at once is told so.
+var done = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 // firstStateless is the protocol version that began the new era.
 const firstStateless = "2026-07-28"
@@ -181,20 +196,23 @@ func newEra(header http.Header, body []byte) bool {
 	return m.Method == "server/discover" || m.Params.Meta[key] != nil
 }
 
-// makeRoom ends the oldest session when there are too many.
-func (s *Server) makeRoom() {
-	var oldest *mcp.ServerSession
-	n := 0
-	for session := range s.sdk.Sessions() {
-		if session.ID() == "" {
-			continue // of the new era, over with its request
-		}
-		if n++; oldest == nil {
-			oldest = session
+// makeRoom ends a session when there are too many.
+func (h *handler) makeRoom() {
+	sessions := map[string]*mcp.ServerSession{}
+	for session := range h.server.sdk.Sessions() {
+		if id := session.ID(); id != "" { // else of the new era, over with its request
+			sessions[id] = session
 		}
 	}
-	if n >= maxSessions {
-		go oldest.Close() // waits for its calls
+	for len(sessions) >= maxSessions {
+		id := h.visits.sendAway()
+		if id == "" {
+			return
+		}
+		if s := sessions[id]; s != nil {
+			delete(sessions, id)
+			go s.Close() // waits for its calls
+		}
 	}
 }
 

@@ -1,0 +1,278 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Limits on what clients may hold at once. None of them may starve the others: a
+// client has at most half of anything, and a body that does not arrive holds
+// nothing that another request needs.
+const (
+	// maxBodies bounds the bodies that are being read. The one that has waited
+	// longest is ended when there is one more.
+	maxBodies = 256
+	// bodyMemory bounds the bytes of all bodies until their calls have ended.
+	// Decoding takes about four times as much for a moment.
+	bodyMemory = 64 << 20
+	// stalled ends a body of which nothing came for so long.
+	stalled = 5 * time.Second
+	// memoryWait is how long a request waits for others to end.
+	memoryWait = 10 * time.Second
+)
+
+var (
+	errStalled = errors.New("the body did not arrive in time")
+	errCrowded = errors.New("the server is busy with other requests; try again")
+)
+
+// clientOf tells clients apart: by session, else by address.
+func clientOf(r *http.Request, known func(session string) bool) string {
+	if id := r.Header.Get("Mcp-Session-Id"); id != "" && known(id) {
+		return "session " + id
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		host = r.RemoteAddr
+	}
+	return "address " + host
+}
+
+// shares hands out a limited amount of something; one client gets at most half.
+type shares struct {
+	mu    sync.Mutex
+	left  int
+	each  int
+	held  map[string]int
+	freed chan struct{} // closed and made anew whenever something comes back
+}
+
+func newShares(total int) *shares {
+	return &shares{left: total, each: total / 2, held: map[string]int{}, freed: make(chan struct{})}
+}
+
+// take takes n, waiting until ctx is done. A client that has its half waits too.
+func (s *shares) take(ctx context.Context, client string, n int) error {
+	for {
+		s.mu.Lock()
+		if n <= s.left && s.held[client]+n <= s.each {
+			s.left -= n
+			s.held[client] += n
+			s.mu.Unlock()
+			return nil
+		}
+		freed := s.freed
+		s.mu.Unlock()
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return errCrowded
+		}
+	}
+}
+
+func (s *shares) give(client string, n int) {
+	if n == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left += n
+	if s.held[client] -= n; s.held[client] == 0 {
+		delete(s.held, client)
+	}
+	close(s.freed)
+	s.freed = make(chan struct{})
+}
+
+// bodies are the requests whose body is being read.
+type bodies struct {
+	mu     sync.Mutex
+	next   uint64
+	ending map[uint64]func() // by age
+}
+
+// enter adds one, and ends the oldest if there are too many.
+func (b *bodies) enter(end func()) (leave func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ending == nil {
+		b.ending = map[uint64]func(){}
+	}
+	if len(b.ending) >= maxBodies {
+		oldest := b.next
+		for id := range b.ending {
+			oldest = min(oldest, id)
+		}
+		b.ending[oldest]()
+		delete(b.ending, oldest)
+	}
+	id := b.next
+	b.next++
+	b.ending[id] = end
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.ending, id)
+	}
+}
+
+// readBody reads a body of up to maxMessage bytes, as long as it keeps coming. The
+// memory it takes is the client's until release.
+func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string) (body []byte, release func(), status int, err error) {
+	control := http.NewResponseController(w)
+	ctx, cancel := context.WithTimeout(r.Context(), h.memoryWait)
+	defer cancel()
+	held := 0
+	release = func() { h.memory.give(client, held) }
+	fail := func(status int, err error) ([]byte, func(), int, error) {
+		release()
+		// The rest of the body is not waited for: net/http would read on, without
+		// a deadline, before it sends the answer.
+		w.Header().Set("Connection", "close")
+		_ = control.SetReadDeadline(time.Now())
+		return nil, func() {}, status, err
+	}
+	// What is announced is taken at once, anything else as it comes.
+	if n := r.ContentLength; n > maxMessage {
+		return fail(http.StatusRequestEntityTooLarge, errLong)
+	} else if n > 0 {
+		if err := h.memory.take(ctx, client, int(n)); err != nil {
+			return fail(http.StatusServiceUnavailable, err)
+		}
+		held = int(n)
+	}
+	leave := h.bodies.enter(func() { _ = control.SetReadDeadline(time.Now()) })
+	defer leave()
+	ends := time.Now().Add(bodyTime)
+	buf := make([]byte, min(max(held, 512), 64<<10))
+	for {
+		_ = control.SetReadDeadline(earlier(ends, time.Now().Add(h.stalled))) // not every connection has one
+		n, err := r.Body.Read(buf)
+		if len(body)+n > maxMessage {
+			return fail(http.StatusRequestEntityTooLarge, errLong)
+		}
+		if more := len(body) + n - held; more > 0 {
+			if err := h.memory.take(ctx, client, more); err != nil {
+				return fail(http.StatusServiceUnavailable, err)
+			}
+			held += more
+		}
+		if body == nil && r.ContentLength > 0 {
+			body = make([]byte, 0, r.ContentLength)
+		}
+		body = append(body, buf[:n]...)
+		if err == io.EOF {
+			break
+		}
+		var timeout net.Error
+		switch {
+		case errors.As(err, &timeout) && timeout.Timeout():
+			return fail(http.StatusRequestTimeout, errStalled)
+		case err != nil:
+			return fail(http.StatusBadRequest, errors.New("the body could not be read"))
+		}
+	}
+	if len(body) == 0 {
+		return fail(http.StatusBadRequest, errors.New("the body is empty"))
+	}
+	_ = control.SetReadDeadline(time.Time{})
+	return body, release, 0, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// visits knows the sessions of clients before 2026-07-28, so that the one that
+// goes when there are too many is the one that will be missed least: first those
+// that only said hello, then the one that was silent longest.
+type visits struct {
+	mu    sync.Mutex
+	clock uint64
+	open  map[string]*visit
+	gone  map[string]bool // sent away lately
+	order []string        // of gone, oldest first
+}
+
+type visit struct {
+	used  uint64
+	calls int
+}
+
+func newVisits() *visits { return &visits{open: map[string]*visit{}, gone: map[string]bool{}} }
+
+// seen notes a request of a session.
+func (v *visits) seen(id string, call bool) {
+	if id == "" {
+		return
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.clock++
+	s := v.open[id]
+	if s == nil {
+		if v.gone[id] || call {
+			return // sent away, or made up by the client
+		}
+		s = &visit{}
+		v.open[id] = s
+	}
+	s.used = v.clock
+	if call {
+		s.calls++
+	}
+}
+
+func (v *visits) known(id string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.open[id] != nil
+}
+
+func (v *visits) ended(id string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.open, id)
+}
+
+// sendAway picks the session that has to go.
+func (v *visits) sendAway() (id string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var least *visit
+	for other, s := range v.open {
+		if least == nil || (s.calls == 0) != (least.calls == 0) && s.calls == 0 || (s.calls == 0) == (least.calls == 0) && s.used < least.used {
+			id, least = other, s
+		}
+	}
+	if least == nil {
+		return ""
+	}
+	delete(v.open, id)
+	v.gone[id] = true
+	if v.order = append(v.order, id); len(v.order) > 4*maxSessions {
+		delete(v.gone, v.order[0])
+		v.order = v.order[1:]
+	}
+	return id
+}
+
+// whyGone is what a client is told whose session was sent away; "" for others.
+func (v *visits) whyGone(id string) string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.gone[id] {
+		return ""
+	}
+	return fmt.Sprintf("this session was ended: there are more than %d of them, and it was used least; initialize again", maxSessions)
+}
