@@ -236,7 +236,7 @@ func TestForgedSegments(t *testing.T) {
 		}
 		forge(data)
 		w.restore(map[string][]byte{name: data})
-		seg, err := openSegment(w.state, name)
+		seg, err := openSegment(w.state, name, false)
 		if err != nil {
 			continue
 		}

@@ -137,7 +137,7 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 		return nil, err
 	}
 	var problems []error
-	ix.inForce, ix.segs, problems = load(state, found)
+	ix.inForce, ix.segs, problems = load(state, found, ix.opts.ReadOnly)
 	for _, err := range problems {
 		ix.log.Warn("index: rebuilding what is damaged", "err", err)
 	}

@@ -177,7 +177,7 @@ func readManifest(state *rootfs.Root, number uint64) (*manifest, error) {
 // load opens the newest manifest that can be read and its segments. What is
 // wrong is left out and told; the files of a missing segment are unknown to
 // the index then, and the first sweep finds them.
-func load(state *rootfs.Root, s stored) (number uint64, segs []*held, problems []error) {
+func load(state *rootfs.Root, s stored, trusting bool) (number uint64, segs []*held, problems []error) {
 	for _, n := range s.manifests {
 		m, err := readManifest(state, n)
 		if err != nil {
@@ -185,7 +185,7 @@ func load(state *rootfs.Root, s stored) (number uint64, segs []*held, problems [
 			continue
 		}
 		for _, ms := range m.segs {
-			h, err := openHeld(state, ms)
+			h, err := openHeld(state, ms, trusting)
 			if err != nil {
 				problems = append(problems, err)
 				continue
@@ -197,11 +197,11 @@ func load(state *rootfs.Root, s stored) (number uint64, segs []*held, problems [
 	return 0, nil, problems
 }
 
-func openHeld(state *rootfs.Root, ms manifestSegment) (*held, error) {
+func openHeld(state *rootfs.Root, ms manifestSegment, trusting bool) (*held, error) {
 	if _, ok := numberOf(segmentPrefix, ms.name); !ok {
 		return nil, damaged("manifest names %q", ms.name)
 	}
-	seg, err := openSegment(state, ms.name)
+	seg, err := openSegment(state, ms.name, trusting)
 	if err != nil {
 		return nil, err
 	}

@@ -124,7 +124,7 @@ func createSegment(state *rootfs.Root, name string, fill func(w *segmentWriter) 
 	if err != nil {
 		return nil, fmt.Errorf("write segment: %w", err)
 	}
-	return openSegment(state, name)
+	return openSegment(state, name, false)
 }
 
 // buffered gathers small writes.

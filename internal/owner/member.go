@@ -72,6 +72,8 @@ type Member struct {
 	mounts   *rootfs.Mounts
 	views    views                 // of the processes that ask
 	owned    atomic.Pointer[owned] // when this process is the owner
+	lent     atomic.Pointer[owned] // an index without an owner; see lend
+	silent   silence               // an owner that shows no life
 	takeOver sync.Mutex            // one attempt at a time
 	closed   bool                  // guarded by takeOver
 }
@@ -123,6 +125,12 @@ func (m *Member) Close() error {
 	o := m.owned.Load()
 	m.takeOver.Unlock()
 	defer m.mounts.Close()
+	m.silent.close()
+	if l := m.lent.Load(); l != nil {
+		l.ix.Close()
+		l.state.Close()
+		l.root.Close()
+	}
 	if o == nil {
 		return nil
 	}
@@ -142,10 +150,24 @@ func (m *Member) holds() *owned {
 // Owns reports whether this process is the owner.
 func (m *Member) Owns() bool { return m.holds() != nil }
 
-// Ready reports whether this process owns an index that can answer.
-func (m *Member) Ready() bool {
-	o := m.holds()
+// source is the index that this process answers by: its own, or one it was lent.
+func (m *Member) source() *owned {
+	if o := m.holds(); o != nil || m == nil {
+		return o
+	}
+	return m.lent.Load()
+}
+
+// ready reports whether this process has an index that can answer.
+func (m *Member) ready() bool {
+	o := m.source()
 	return o != nil && o.ready.Load()
+}
+
+// Ready reports whether this process has an index that answers sooner than a scan
+// would. nil is for a question about paths.
+func (m *Member) Ready(ask *index.Ask) bool {
+	return m.ready() && (m.Owns() || m.source().worth(ask))
 }
 
 // ErrNoIndex says that no index can answer: scan instead.
@@ -154,16 +176,16 @@ var ErrNoIndex = errors.New("no index answers")
 // Fresh is the index of this process as of now. It is ErrNoIndex if there is
 // none, or not yet.
 func (m *Member) Fresh(ctx context.Context) (*index.Snapshot, error) {
-	if !m.Ready() {
+	if !m.ready() {
 		return nil, ErrNoIndex
 	}
-	return m.holds().ix.Fresh(ctx)
+	return m.source().ix.Fresh(ctx)
 }
 
 // Touched tells the index which files and trees this process has changed, or
 // may have. Events would tell it too, where the file system has them.
 func (m *Member) Touched(files, trees []rootfs.Path) {
-	if !m.Ready() {
+	if !m.Owns() || !m.ready() {
 		return
 	}
 	ix := m.holds().ix

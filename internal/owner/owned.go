@@ -28,6 +28,8 @@ type owned struct {
 	lease   *Lease
 	ix      *index.Index
 	ready   atomic.Bool
+	stored  bool          // an earlier owner has left an index
+	opened  chan struct{} // closed when it is known what became of it
 	built   chan struct{} // closed when the first build is over
 	reading reading
 	failed  atomic.Pointer[error]
@@ -43,6 +45,7 @@ type owned struct {
 	begun   bool // the watcher has told something; only Barrier's apply uses it
 
 	watching chan watching // what start takes
+	shut     *shut         // of a lent index: closed folders that the last sweep met
 
 	mu      sync.Mutex
 	watcher *watch.Watcher
@@ -83,7 +86,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, errors.Join(err, state.Close())
 	}
-	o := &owned{root: root, opts: m.opts, log: m.log, state: state, built: make(chan struct{}), watching: make(chan watching, 1)}
+	o := &owned{root: root, opts: m.opts, log: m.log, state: state, built: make(chan struct{}), opened: make(chan struct{}), watching: make(chan watching, 1)}
 	if o.lease, err = Claim(state); err != nil || o.lease == nil {
 		state.Close()
 		root.Close()
@@ -109,6 +112,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	if err != nil {
 		return nil, errors.Join(err, o.unwatch(), o.lease.Release(), state.Close(), root.Close())
 	}
+	o.stored = o.ix.Status().Documents > 0
 	return o, nil
 }
 
@@ -176,12 +180,10 @@ func (o *owned) serve(ctx context.Context, answer Handler) {
 // run watches, builds, and then keeps the index up to date until ctx ends.
 func (o *owned) run(ctx context.Context) {
 	err := o.start(ctx)
+	o.open()
 	if err != nil && ctx.Err() == nil {
 		o.failed.Store(&err)
 		o.log.Warn("index: not usable, searches scan", "err", err)
-	}
-	if err == nil {
-		o.ready.Store(true)
 	}
 	close(o.built)
 	if err != nil {
@@ -229,11 +231,26 @@ func (o *owned) start(ctx context.Context) error {
 	snap.Close()
 	// With few changes since the last time, searches can begin now and the
 	// rest is read on the side.
-	if st := o.ix.Status(); st.Dirty > 1000+st.Documents/10 {
+	st := o.ix.Status()
+	if st.Dirty > 1000+st.Documents/10 {
+		o.open()
 		o.reading.total.Store(int64(st.Dirty))
-		return o.ix.Flush(ctx)
+		if err := o.ix.Flush(ctx); err != nil {
+			return err
+		}
 	}
+	o.ready.Store(true)
 	return nil
+}
+
+// open ends the waiting for a stored index. run and start call it, one after the
+// other.
+func (o *owned) open() {
+	select {
+	case <-o.opened:
+	default:
+		close(o.opened)
+	}
 }
 
 // Barrier hands changes from the watcher to the index.
@@ -292,6 +309,9 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 
 // closed lists the folders that the built-in policy keeps out of the index.
 func (o *owned) closed() (dirs []string, all bool) {
+	if o.shut != nil {
+		return o.shut.list(), true
+	}
 	o.mu.Lock()
 	watcher := o.watcher
 	o.mu.Unlock()

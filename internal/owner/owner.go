@@ -67,11 +67,13 @@ const (
 // While it works on an answer, an owner says so every aliveEvery; a client that
 // hears nothing for patience takes it for gone. A process that was suspended, as
 // quarry serve by ^Z, still has its socket: without this its clients would wait
-// for ever. The factor leaves room for a machine that is busy; a mistake costs a
-// scan.
+// for ever. The first sign comes as soon as the request is read, so a client waits
+// firstSign for that. The factors leave room for a machine that is busy; a mistake
+// costs a scan.
 const (
 	aliveEvery = 250 * time.Millisecond
 	patience   = 3 * time.Second
+	firstSign  = time.Second
 )
 
 // maxFrame bounds what either side accepts: no query or file's matches come
@@ -238,15 +240,22 @@ func (s *Server) one(ctx context.Context, conn *net.UnixConn, req []byte) error 
 		defer mu.Unlock()
 		return writeFrame(conn, kind, b)
 	}
+	// The answer to a quick question is the sign itself.
 	over := make(chan struct{})
 	var beat sync.WaitGroup
 	beat.Go(func() {
+		first := time.NewTimer(aliveEvery / 25)
+		defer first.Stop()
 		tick := time.NewTicker(aliveEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-over:
 				return
+			case <-first.C:
+				if write(frameAlive, nil) != nil {
+					return
+				}
 			case <-tick.C:
 				if write(frameAlive, nil) != nil {
 					return
@@ -304,8 +313,8 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 	if err := writeFrame(c.conn, frameRequest, request); err != nil {
 		return c.broken(ctx, err)
 	}
-	for {
-		c.conn.SetDeadline(time.Now().Add(c.patience))
+	for wait := min(firstSign, c.patience); ; wait = c.patience {
+		c.conn.SetDeadline(time.Now().Add(wait))
 		kind, data, err := readFrame(c.conn, c.buf)
 		c.buf = data
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"os"
 
 	"quarry/internal/rootfs"
 	"quarry/search"
@@ -53,7 +54,7 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 		return send([]byte{msgNone})
 	case req.Status:
 		return sendGob(send, msgStatus, m.holds().status())
-	case !m.Ready() || !m.sees(&req):
+	case !m.opening(ctx) || !m.sees(&req):
 		return send([]byte{msgNone})
 	}
 	searches, done, err := m.through(&req.View)
@@ -109,16 +110,16 @@ func sendGob(send func([]byte) error, kind byte, v any) error {
 // ask sends a request to the owner, if there is one, and passes the messages to
 // receive. ErrNoIndex means that nobody has answered.
 func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, body []byte) error) error {
-	if m == nil || m.opts.Socket == "" || m.Owns() {
+	if m == nil || m.Owns() {
+		m.opening(ctx)
+		return ErrNoIndex
+	}
+	if m.opts.Socket == "" || m.silent.still() {
 		return ErrNoIndex
 	}
 	c, err := Dial(m.opts.Socket)
 	if err != nil {
-		if !m.opts.Ask { // the owner is gone: take its place
-			if err := m.own(); err != nil {
-				m.log.Warn("index: can't take it over", "err", err)
-			}
-		}
+		m.alone(ctx)
 		return ErrNoIndex
 	}
 	defer c.Close()
@@ -144,8 +145,40 @@ func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, b
 		return own
 	case err == nil || ctx.Err() != nil:
 		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		m.log.Warn("index: its owner shows no life; searching without it until it does")
+		m.silent.begin(m.opts.Socket)
 	}
 	return ErrNoIndex // an error of the owner's comes up again, typed, when we search
+}
+
+// alone is called when no owner answers: this process becomes the owner, or uses
+// what an earlier one has left.
+func (m *Member) alone(ctx context.Context) {
+	if m.opts.Ask {
+		m.lend()
+		return
+	}
+	if err := m.own(); err != nil {
+		m.log.Warn("index: can't take it over", "err", err)
+	}
+	m.opening(ctx)
+}
+
+// opening waits for a stored index that is being opened: on Linux 6.1 a quarter of a
+// second, where a scan takes half. It reports whether the index is ready then.
+func (m *Member) opening(ctx context.Context) bool {
+	o := m.holds()
+	if o == nil {
+		return false
+	}
+	if !o.ready.Load() && o.stored {
+		select {
+		case <-o.opened:
+		case <-ctx.Done():
+		}
+	}
+	return o.ready.Load()
 }
 
 // handed passes files on and remembers which, so that a search whose owner died

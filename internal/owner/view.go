@@ -91,7 +91,7 @@ func (m *Member) Through(e *Eyes) Sight { return Sight{m, e} }
 // wanted. nil without an index.
 func (s Sight) Lens(hidden bool) *index.Lens {
 	e := s.eyes
-	o := s.holds()
+	o := s.source()
 	if o == nil {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (s Sight) Covers(dir rootfs.Path) bool {
 // that are in no index, as .git, since a negated rule such as !*/ brings it back.
 func (s Sight) showsProtected() bool {
 	e := s.eyes
-	o := s.holds()
+	o := s.source()
 	if o == nil {
 		return true
 	}

@@ -56,10 +56,11 @@ type Index interface {
 	// Find is the same for paths.
 	Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error)
 
-	// Ready reports whether this process has an index that can answer, Fresh
-	// gives it as of now, Covers reports whether it has the files of a folder,
+	// Ready reports whether this process has an index that can answer a question
+	// sooner than a scan; nil is for one about paths. Fresh gives the index as of
+	// now, Covers reports whether it has the files of a folder,
 	// and Lens is what of it the folder's policy and rules let show.
-	Ready() bool
+	Ready(ask *index.Ask) bool
 	Fresh(ctx context.Context) (*index.Snapshot, error)
 	Covers(dir rootfs.Path) bool
 	Lens(hidden bool) *index.Lens

@@ -28,7 +28,7 @@ var errNoIndex = errors.New("the index can't answer this")
 
 // indexable reports whether the index speaks for what a query asks of a folder.
 func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
-	if !d.Index.Ready() || s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
+	if s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
 		return false
 	}
 	// The files of a repository's own folder are not indexed; only a trusted
@@ -47,12 +47,16 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.folder.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
+	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
+	if !r.folder.Index.Ready(&ask) {
+		return errNoIndex
+	}
 	snap, err := r.folder.Index.Fresh(r.ctx)
 	if err != nil {
 		return noIndex(r.ctx, err)
 	}
 	defer snap.Close()
-	ask := index.Ask{Need: r.pattern.Need(), Under: start, Lens: r.folder.Index.Lens(r.q.IncludeHidden), Also: index.Binary}
+	ask.Lens = r.folder.Index.Lens(r.q.IncludeHidden)
 	// What a scan would give up on must not be left out in silence: in multiline
 	// mode a large text, otherwise one whose lines of context don't fit.
 	switch {
@@ -253,7 +257,7 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 
 // findIndexed lists files by the index, or returns errNoIndex.
 func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
-	if r.q.Kind != search.OnlyFiles || r.q.Stat || !r.folder.indexable(&r.q.Scope, start) {
+	if r.q.Kind != search.OnlyFiles || r.q.Stat || !r.folder.indexable(&r.q.Scope, start) || !r.folder.Index.Ready(nil) {
 		return errNoIndex
 	}
 	snap, err := r.folder.Index.Fresh(ctx)

@@ -165,6 +165,9 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 		isDir := typ == rootfs.TypeDir
 		if v := w.policy.Entry(dirPath, e.Name, isDir); v != rootfs.Allowed {
 			w.counts[Protected]++
+			if isDir && w.opts.Protected != nil {
+				w.opts.Protected(join(shown, strings.Clone(e.Name)))
+			}
 			continue
 		}
 		w.path = append(w.path[:base], e.Name...)

@@ -51,6 +51,9 @@ type Options struct {
 	Batch int
 	// MaxSkips bounds Report.Skipped; 0 is 1,000. Counts stay exact.
 	MaxSkips int
+	// Protected, if set, hears of each folder that the policy closes, from any
+	// goroutine.
+	Protected func(path string)
 }
 
 // Visit is one folder, or a part of a large one.

@@ -1,0 +1,89 @@
+package owner
+
+import (
+	"sync"
+
+	"quarry/internal/index"
+	"quarry/internal/walk"
+)
+
+// A command that searches once and goes doesn't become an owner. Where no process
+// owns the index, it may still use what an earlier owner has left: it compares all
+// stamps with the tree, which takes half of a scan's time on Linux 6.1 (0.2 s and
+// 0.4 s with two processors), and reads the files that could match.
+
+const (
+	// lendFrom is how many files make the comparison worth its while: a smaller
+	// tree is scanned in 50 ms.
+	lendFrom = 10_000
+	// lendBelow is which share of the files may be candidates.
+	lendBelow = 0.25
+)
+
+// lend opens the index that an earlier owner has left, for reading. It does so
+// once.
+func (m *Member) lend() {
+	m.takeOver.Lock()
+	defer m.takeOver.Unlock()
+	if m.closed || m.lent.Load() != nil || m.opts.Dir == "" {
+		return
+	}
+	state, err := openTrusted(m.opts.Dir)
+	if err != nil {
+		return
+	}
+	root, err := indexRoot(m.root)
+	if err != nil {
+		state.Close()
+		return
+	}
+	l := &owned{root: root, opts: m.opts, log: m.log, state: state, shut: &shut{dirs: map[string]bool{}}}
+	walking := m.opts.walk()
+	walking.Protected = l.shut.add
+	l.judge = walk.NewJudge(root, &walking)
+	l.ix, err = index.Open(root, state, &index.Options{Walk: walking, ReadOnly: true, Workers: m.opts.Workers, Logger: m.log})
+	if err != nil {
+		state.Close()
+		root.Close()
+		return
+	}
+	l.ready.Store(l.ix.Status().Documents >= lendFrom)
+	m.lent.Store(l)
+}
+
+// worth estimates whether comparing the whole tree and reading the candidates
+// takes less time than reading all of it.
+func (o *owned) worth(ask *index.Ask) bool {
+	if ask == nil {
+		return false // to list paths is to walk
+	}
+	snap, err := o.ix.Snapshot()
+	if err != nil {
+		return false
+	}
+	defer snap.Close()
+	c, err := snap.Candidates(*ask)
+	return err == nil && !c.Plan.Useless && float64(c.Plan.Candidates) < lendBelow*float64(c.Plan.Documents)
+}
+
+// shut are the folders that the policy closes, as a walk has met them.
+type shut struct {
+	mu   sync.Mutex
+	dirs map[string]bool
+}
+
+func (s *shut) add(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dirs[dir] = true
+}
+
+func (s *shut) list() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var dirs []string
+	for dir := range s.dirs {
+		dirs = append(dirs, dir)
+	}
+	return dirs
+}

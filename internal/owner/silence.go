@@ -1,0 +1,69 @@
+package owner
+
+import (
+	"errors"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// silence remembers an owner that has shown no life in a client's patience, as one
+// suspended by ^Z: it holds the lease, so nobody else can answer, and each search
+// that asked it would wait again. A connection is left open to it instead, and as
+// long as nothing comes back, searches go round it.
+type silence struct {
+	mu   sync.Mutex
+	conn net.Conn // nil: nothing is known against the owner
+}
+
+// begin leaves a connection at the socket, with a request that a living owner
+// answers at once.
+func (s *silence) begin(socket string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		return
+	}
+	dialer := net.Dialer{Timeout: probeTime} // its queue may be full
+	conn, err := dialer.Dial("unix", socket)
+	if err != nil {
+		return
+	}
+	conn.SetWriteDeadline(time.Now().Add(probeTime))
+	if writeFrame(conn, frameRequest, nil) != nil {
+		conn.Close()
+		return
+	}
+	s.conn = conn
+}
+
+// probeTime bounds what may block while a silent owner is asked for life.
+const probeTime = 50 * time.Millisecond
+
+// still reports whether the owner is silent still. It is one system call.
+func (s *silence) still() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == nil {
+		return false
+	}
+	s.conn.SetReadDeadline(time.Now().Add(time.Millisecond))
+	var b [1]byte
+	_, err := s.conn.Read(b[:])
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return true
+	}
+	s.conn.Close() // it lives, or is gone
+	s.conn = nil
+	return false
+}
+
+func (s *silence) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn != nil {
+		s.conn.Close()
+		s.conn = nil
+	}
+}
