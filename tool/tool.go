@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"quarry/fault"
 )
@@ -175,6 +176,9 @@ type Registry struct {
 	// Panicked, when set before the first call, hears of a tool's panic with
 	// its stack, for a log. The caller of the tool gets an error result.
 	Panicked func(tool string, value any, stack []byte)
+	// Also, when set before the first call, gives a line that the caller of any
+	// tool should hear now; "" adds nothing.
+	Also func(ctx context.Context) string
 
 	tools  []*Tool
 	byName map[string]*Tool
@@ -235,5 +239,13 @@ func (r *Registry) Call(ctx context.Context, name string, args json.RawMessage) 
 		}
 		return nil, &UnknownError{Name: name}
 	}
-	return t.execute(ctx, args, r.Panicked), nil
+	res := t.execute(ctx, args, r.Panicked)
+	if r.Also != nil {
+		if line := r.Also(ctx); line != "" {
+			also := *res
+			also.Text = strings.TrimSuffix(res.Text, "\n") + "\n\n[" + line + "]"
+			res = &also
+		}
+	}
+	return res, nil
 }

@@ -175,6 +175,9 @@ func orError(schema json.RawMessage) (json.RawMessage, error) {
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, done := withProgress(ctx, req)
 	defer done()
+	if info := req.ClientInfo(); info != nil {
+		ctx = tool.WithClient(ctx, tool.Client{Name: info.Name, Version: info.Version})
+	}
 	res, err := s.tools.Call(ctx, req.Params.Name, req.Params.Arguments)
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: err.Error()}

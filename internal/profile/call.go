@@ -46,8 +46,9 @@ type call struct {
 	*env
 	tool.Args
 	tool   *tool.Tool
-	remote []string // what the receipt says of servers
-	last   bool     // no call gives more of the answer
+	client tool.Client // who calls
+	remote []string    // what the receipt says of servers
+	last   bool        // no call gives more of the answer
 }
 
 // answer is what a tool has to say.
@@ -65,7 +66,7 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 		if e.ws == nil {
 			return nil, errors.New("the tools were made without a workspace")
 		}
-		c := &call{env: e, Args: args, tool: out}
+		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx)}
 		defer e.tellBuilding(ctx)()
 		a, err := run(ctx, c)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 
 // changing are the options of a change.
 func (c *call) changing() *quarry.ChangeOptions {
-	return &quarry.ChangeOptions{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Tool: c.tool.Name}
+	return &quarry.ChangeOptions{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
 // changed is the answer to a change: the dialect's sentence, and in a dry run

@@ -49,7 +49,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 		e.Message = "Cannot read a binary file as text: it is " + binary.Type + ", " + render.Size(binary.Size)
 	case errors.As(err, &path):
 		c.badPath(e, path, code)
-	case code == quarry.Timeout:
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err // the tool package words it
 	case errors.Unwrap(err) != nil:
 		e.Message = capital(errors.Unwrap(err).Error()) // without "edit a.txt: "
