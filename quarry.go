@@ -22,6 +22,7 @@
 package quarry
 
 import (
+	"errors"
 	"log/slog"
 	"runtime"
 	"time"
@@ -58,6 +59,9 @@ type Options struct {
 	// folder of the desktop ($XDG_DATA_HOME), on macOS the home folder. Without
 	// it only other volumes have a trash.
 	TrashDir string
+
+	// Review holds changes back until a person decides; nil makes them at once.
+	Review *ReviewOptions
 
 	// GlobalIgnore is the text of the user's global git excludes.
 	GlobalIgnore []byte
@@ -116,7 +120,14 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return over(folder), nil
+	if opts.Review == nil {
+		return over(folder), nil
+	}
+	gate, err := opts.Review.gate(folder)
+	if err != nil {
+		return nil, errors.Join(err, folder.Close())
+	}
+	return over(gate), nil
 }
 
 // Close releases the workspace. Calls under way end with an error.

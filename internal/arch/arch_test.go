@@ -19,7 +19,7 @@ import (
 var layers = map[string][]string{
 	"cmd/quarry": {"internal/cli"},
 	".": {
-		"change", "search", "fault", "internal/backend", "internal/changer", "internal/owner", "internal/repos", "internal/rootfs", "internal/searcher",
+		"change", "search", "fault", "internal/backend", "internal/changer", "internal/owner", "internal/repos", "internal/review", "internal/rootfs", "internal/searcher",
 		"internal/textfile",
 	},
 	"fault":   {},
@@ -100,8 +100,9 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {"search", ".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/render", "internal/profile"},
-	"internal/page":    {".", "match", "search"},
+	"internal/cli":     {"search", ".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/render", "internal/review", "internal/profile"},
+	"internal/page":    {".", "change", "match", "search", "internal/review"},
+	"internal/review":  {"change", "fault", "internal/backend", "internal/rootfs", "internal/textedit", "internal/textfile"},
 	"internal/render":  {".", "change"},
 	"internal/profile": {"search", "fault", ".", "change", "match", "tool", "internal/notes", "internal/render"},
 	"internal/arch":    {},

@@ -32,6 +32,9 @@ type agent struct {
 	allow    []string
 	deny     []string
 	force    bool
+	review   bool     // changes wait for a person
+	reviewed []string // of these clients alone
+	noGate   bool     // this process is the person's
 	backendFlags
 }
 
@@ -52,6 +55,8 @@ func (a *agent) groups() []flagGroup {
 	may.StringVar(&a.trash, "trash", "", "deleted things go to: system, local (.trash) or none;\nelse as the vault says")
 	may.StringArrayVar(&a.allow, "allow", nil, "show files this `glob` matches that look like secrets")
 	may.StringArrayVar(&a.deny, "deny", nil, "hide files this `glob` matches")
+	may.BoolVar(&a.review, "review", false, "changes wait until a person decides, on the page of\nquarry ui or with quarry review")
+	may.StringArrayVar(&a.reviewed, "review-client", nil, "with --review: only changes of the client of this\n`name` wait")
 	may.BoolVar(&a.force, "force", false, "serve even the home folder or /")
 	may.BoolVar(&a.noIndex, "no-index", false, "use no index: read the files for each search")
 	return []flagGroup{{"What is served", what}, {"What it may do", may}}
@@ -122,6 +127,9 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 			return nil, fmt.Errorf("no place for the undo log: %w; --read-only needs none", err)
 		}
 		opts.StateDir = "" // list_changes has nothing to show then
+	}
+	if err := a.gate(root, opts); err != nil {
+		return nil, err
 	}
 	if without, _ := a.s.forRoot(root, "mcp.no-index"); !a.noIndex && without.Text != "true" {
 		place, err := indexPlace(root)

@@ -105,7 +105,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 	root.AddCommand(newRead(s), newEdit(s), newWrite(s), newMkdir(s), newMv(s), newRm(s), newNote(s))
 	root.AddCommand(newLog(s), newUndo(s), newDiff(s), newTrash(s))
 	root.AddCommand(newTools(s), newCall(s))
-	root.AddCommand(newMCP(s, openTools), newUI(s))
+	root.AddCommand(newMCP(s, openTools), newUI(s), newReview(s))
 	root.AddCommand(newConfig(s), newDoctor(s), newCompletion(s), newMan(s))
 	root.InitDefaultHelpCmd()
 	finish(root)

@@ -18,6 +18,8 @@ var sectionTexts = map[string]string{
 	"index":   "quarry serve and quarry index",
 	"mcp":     "what agents get: quarry mcp, call and tools",
 	"remote":  "repositories on servers: quarry search, find, read, mcp and call",
+	"ui":      "the local page: quarry ui",
+	"review":  "changes that wait for a person: quarry mcp --review",
 	"journal": "the undo log",
 }
 

@@ -27,6 +27,19 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 	set.tools.Panicked = func(name string, value any, stack []byte) {
 		log.Error("a tool panicked", "tool", name, "panic", value, "stack", string(stack))
 	}
+	var dirs []string
+	for _, r := range open.Roots() {
+		if r.Workspace.Reviewed() {
+			dirs = append(dirs, r.Workspace.Dir())
+		}
+	}
+	if len(dirs) > 0 {
+		also, done, err := f.news(dirs)
+		if err != nil {
+			return nil, errors.Join(err, open.Close())
+		}
+		set.tools.Also, set.close = also, func() error { return errors.Join(done(), open.Close()) }
+	}
 	for _, r := range open.Roots() {
 		if r.Workspace.Dir() == "" {
 			continue // its files have no address here

@@ -17,6 +17,7 @@ import (
 	"quarry"
 	"quarry/internal/config"
 	"quarry/internal/page"
+	"quarry/internal/review"
 )
 
 // uiFlags are the flags of quarry ui.
@@ -28,7 +29,7 @@ type uiFlags struct {
 }
 
 func newUI(s Streams) *cobra.Command {
-	f := &uiFlags{agent: agent{changer: changer{s: s}}}
+	f := &uiFlags{agent: agent{changer: changer{s: s}, noGate: true}}
 	cmd := command("ui [FOLDER]", "Open a page to search, see changes and review them",
 		`Serve a local page for one workspace and open it in the browser: search as you
 type, every change that agents and people made with its diff and undo, changes
@@ -84,7 +85,21 @@ func (f *uiFlags) run(ctx context.Context) error {
 		return err
 	}
 	defer ws.Close()
-	server, err := page.New(f.pageOptions(ws, root, log))
+	dir, err := f.reviewDir(root)
+	if err != nil {
+		return err
+	}
+	proposals, err := review.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer proposals.Close()
+	if err := proposals.Settle(ctx, ws); err != nil {
+		log.Warn("proposals", "error", err)
+	}
+	opts := f.pageOptions(ws, root, log)
+	opts.Review, opts.Decide = proposals, ws
+	server, err := page.New(opts)
 	if err != nil {
 		return err
 	}

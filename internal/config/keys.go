@@ -136,6 +136,8 @@ func Keys() []Key {
 		{Section: "mcp", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "allow", Kind: List, Commands: []string{"mcp", "call"}, Example: `[".env.example"]`},
 		{Section: "mcp", Name: "deny", Kind: List, Commands: []string{"mcp", "call"}, Example: `["private/**"]`},
+		{Section: "mcp", Name: "review", Commands: []string{"mcp", "call"}},
+		{Section: "mcp", Name: "review-client", Kind: List, Commands: []string{"mcp", "call"}, Example: `["claude-code"]`},
 		{Section: "mcp", Name: "force", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "no-index", Commands: []string{"mcp", "call"}},
 		{Section: "mcp", Name: "structured", Commands: []string{"mcp"}},
@@ -148,6 +150,13 @@ func Keys() []Key {
 		{Section: "remote", Name: "checkout", Kind: List, Commands: asking, Example: `["platform/api=~/src/api"]`},
 		{Section: "remote", Name: "backend-timeout", Kind: Duration, Commands: asking, Example: `"5s"`},
 		{Section: "remote", Name: "backend-header-file", Kind: Text, Commands: asking, Example: `"~/.config/quarry/headers"`},
+
+		{Section: "ui", Name: "editor", Kind: Text, Commands: []string{"ui"}, Example: `"zed"`},
+		{Section: "ui", Name: "port", Kind: Int, Commands: []string{"ui"}, Example: `7700`},
+		{Section: "ui", Name: "no-open", Commands: []string{"ui"}},
+
+		{Section: "review", Name: "wait", Kind: Duration, Default: "45s", Example: `"20s"`,
+			About: "how long the call of a change waits for the decision of a person; afterwards the client goes on and hears it later"},
 
 		{Section: "journal", Name: "keep-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
 			About: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 )
 
 const (
@@ -47,7 +48,7 @@ func changeOf(c *quarry.Change) wireChange {
 }
 
 // clientOf is who made a change. What has no client was made at a shell.
-func clientOf(c *quarry.Change) string { return "you" }
+func clientOf(c *quarry.Change) string { return clientName(c.Client.Name) }
 
 // changeFilter narrows the journal.
 type changeFilter struct {
@@ -172,9 +173,10 @@ func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				continue
 			}
-			for _, f := range parseDiff(c.Diff) {
-				n[0] += f.Add
-				n[1] += f.Del
+			for _, d := range c.Diffs {
+				_, added, removed := d.Counts()
+				n[0] += added
+				n[1] += removed
 			}
 			s.counts.put(id, n)
 		}
@@ -190,7 +192,7 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	files := parseDiff(c.Diff)
+	files := filesOf(c.Diffs)
 	if one := r.URL.Query().Get("file"); one != "" {
 		n, err := positive(one, 1)
 		if err != nil || n > len(files) {
@@ -251,14 +253,20 @@ func (s *Server) undoable(ctx context.Context, c *quarry.Change) map[string]any 
 	return out
 }
 
-func conflictsOf(err error) []quarry.PathConflict {
+// wireConflict is a file that is not what a change left.
+type wireConflict struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+func conflictsOf(err error) []wireConflict {
 	var conflict *quarry.UndoConflictError
 	if !errors.As(err, &conflict) {
 		return nil
 	}
-	list := []quarry.PathConflict{}
+	list := []wireConflict{}
 	for _, p := range conflict.Paths {
-		list = append(list, quarry.PathConflict{Path: pathID(p.Path), Reason: p.Reason})
+		list = append(list, wireConflict{pathID(p.Path), p.Words()})
 	}
 	return list
 }
@@ -324,7 +332,7 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	}
 	done := []wireChange{}
 	for _, id := range req.IDs {
-		c, err := s.ws.Undo(r.Context(), id, &quarry.ChangeOptions{Tool: "undo"})
+		c, err := s.ws.Undo(r.Context(), id, &quarry.ChangeOptions{Tool: "undo", Client: change.Client{Name: "page"}})
 		if err != nil {
 			out := map[string]any{"done": done, "failed": id, "error": problemOf(err)}
 			if conflicts := conflictsOf(err); conflicts != nil {

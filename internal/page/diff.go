@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"quarry/change"
 )
 
 // diffFile is what a change did to one file.
@@ -44,78 +46,80 @@ type diffLine struct {
 	NoEnd  bool   `json:"e,omitempty"` // no newline at the end of the file
 }
 
-// parseDiff reads a unified diff as the journal words it. A line is told by
-// where it stands in its hunk, not only by how it begins.
-func parseDiff(text string) []diffFile {
-	p := &diffParser{}
-	for line := range strings.Lines(text) {
-		p.line(strings.TrimSuffix(line, "\n"))
+// filesOf are the parts of a diff, one for each path.
+func filesOf(diffs []change.PathDiff) []diffFile {
+	var list []diffFile
+	for _, d := range diffs {
+		f := diffFile{Path: pathID(d.New), Kind: "edit"}
+		if d.New == "" {
+			f.Path = pathID(d.Old)
+		}
+		switch d.Kind {
+		case change.DiffContent, change.DiffBinary:
+			switch {
+			case d.Old == "":
+				f.Kind = "create"
+			case d.New == "":
+				f.Kind = "delete"
+			}
+			if d.Kind == change.DiffBinary {
+				f.Note = "The content is not text."
+			}
+		case change.DiffRenamed:
+			f.Kind, f.Old = "move", pathID(d.Old)
+		case change.DiffTrashed:
+			f.Kind, f.Note = "trash", "It went to the trash."
+		case change.DiffRestored:
+			f.Kind, f.Note = "restore", "It came back from the trash."
+		case change.DiffMade:
+			f.Kind, f.Note = "create", "A new "+d.Entry+"."
+		case change.DiffDeleted:
+			f.Kind, f.Note = "delete", "A "+d.Entry+" was deleted."
+		case change.DiffNotKept:
+			f.Kind, f.Note = "note", "The journal did not keep the content."
+		case change.DiffMode:
+			f.Note = "The mode changed: " + d.Entry + "."
+		}
+		// The edit of a file that was moved before in the same change.
+		if k := len(list) - 1; k >= 0 && d.Kind == change.DiffContent && list[k].Kind == "move" && list[k].Path == f.Path && list[k].Hunks == nil {
+			f.Kind, f.Old = "move", list[k].Old
+			list = list[:k]
+		}
+		f.read(d.Hunks)
+		list = append(list, f)
 	}
-	return p.files
+	return list
 }
 
+// read reads the hunks of a unified diff into a file.
+func (f *diffFile) read(hunks string) {
+	p := &diffParser{file: f}
+	for line := range strings.Lines(hunks) {
+		p.line(strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// diffParser reads hunks. A line is told by where it stands in its hunk, not
+// only by how it begins.
 type diffParser struct {
-	files    []diffFile
+	file     *diffFile
 	old, now int // lines of the hunk still to come
-	from     string
 	o, n     int // numbers of the next lines
 }
 
-func (p *diffParser) file() *diffFile {
-	if len(p.files) == 0 {
-		p.files = append(p.files, diffFile{Kind: "note"})
-	}
-	return &p.files[len(p.files)-1]
-}
-
 func (p *diffParser) line(l string) {
-	if p.old > 0 || p.now > 0 {
-		if l == "" || strings.IndexByte(" -+", l[0]) < 0 {
-			if strings.HasPrefix(l, "[diff cut: ") {
-				p.old, p.now = 0, 0
-				p.cut(l)
-				return
-			}
-			if !strings.HasPrefix(l, `\`) {
-				return
-			}
-		} else {
-			p.content(l)
-			return
-		}
-	}
 	switch {
+	case (p.old > 0 || p.now > 0) && l != "" && strings.IndexByte(" -+", l[0]) >= 0:
+		p.content(l)
 	case strings.HasPrefix(l, `\`):
-		f := p.file()
-		if k := len(f.Hunks) - 1; k >= 0 && len(f.Hunks[k].Lines) > 0 {
-			f.Hunks[k].Lines[len(f.Hunks[k].Lines)-1].NoEnd = true
+		if k := len(p.file.Hunks) - 1; k >= 0 && len(p.file.Hunks[k].Lines) > 0 {
+			p.file.Hunks[k].Lines[len(p.file.Hunks[k].Lines)-1].NoEnd = true
 		}
-	case strings.HasPrefix(l, "--- "):
-		p.from = diffPath(l[4:], "a/")
-	case strings.HasPrefix(l, "+++ "):
-		p.names(diffPath(l[4:], "b/"))
 	case strings.HasPrefix(l, "@@ "):
 		p.hunk(l)
 	case strings.HasPrefix(l, "[diff cut: "):
+		p.old, p.now = 0, 0
 		p.cut(l)
-	default:
-		p.told(l)
-	}
-}
-
-// names begins a file: one that is there on one side only was made or deleted.
-func (p *diffParser) names(to string) {
-	switch {
-	case p.from == "":
-		p.files = append(p.files, diffFile{Path: to, Kind: "create"})
-	case to == "":
-		p.files = append(p.files, diffFile{Path: p.from, Kind: "delete"})
-	default:
-		// The edit of a file that was moved before in the same change.
-		if k := len(p.files) - 1; k >= 0 && p.files[k].Kind == "move" && p.files[k].Path == to && p.files[k].Hunks == nil {
-			return
-		}
-		p.files = append(p.files, diffFile{Path: to, Kind: "edit"})
 	}
 }
 
@@ -128,8 +132,7 @@ func (p *diffParser) hunk(l string) {
 	h.OldStart, h.OldCount = diffRange(fields[1])
 	h.NewStart, h.NewCount = diffRange(fields[2])
 	p.old, p.now, p.o, p.n = h.OldCount, h.NewCount, h.OldStart, h.NewStart
-	f := p.file()
-	f.Hunks = append(f.Hunks, h)
+	p.file.Hunks = append(p.file.Hunks, h)
 }
 
 func diffRange(s string) (start, count int) {
@@ -142,7 +145,7 @@ func diffRange(s string) (start, count int) {
 }
 
 func (p *diffParser) content(l string) {
-	f := p.file()
+	f := p.file
 	if len(f.Hunks) == 0 {
 		return
 	}
@@ -167,48 +170,8 @@ func (p *diffParser) content(l string) {
 func (p *diffParser) cut(l string) {
 	var n int
 	if _, err := fmt.Sscanf(l, "[diff cut: %d", &n); err == nil {
-		p.file().Cut += n
+		p.file.Cut += n
 	}
-}
-
-// told reads what the journal says in words about more than content.
-func (p *diffParser) told(l string) {
-	for _, w := range []struct{ words, kind, note string }{
-		{"rename to ", "move", ""},
-		{"moved to trash: ", "trash", "moved to the trash"},
-		{"restored from trash: ", "restore", "restored from the trash"},
-		{"content not kept: ", "note", "the journal did not keep its content"},
-		{"new folder: ", "create", "new folder"},
-		{"deleted folder: ", "delete", "deleted folder"},
-		{"new symlink: ", "create", "new symlink"},
-		{"deleted symlink: ", "delete", "deleted symlink"},
-	} {
-		if name, ok := strings.CutPrefix(l, w.words); ok {
-			f := diffFile{Path: name, Kind: w.kind, Note: w.note}
-			if w.kind == "move" {
-				f.Old = p.from
-			}
-			p.files = append(p.files, f)
-			return
-		}
-	}
-	if name, ok := strings.CutPrefix(l, "rename from "); ok {
-		p.from = name
-	}
-}
-
-// diffPath reads a name of a header as git writes it.
-func diffPath(s, prefix string) string {
-	s = strings.TrimSuffix(s, "\t")
-	if s == "/dev/null" {
-		return ""
-	}
-	if strings.HasPrefix(s, `"`) {
-		if q, err := strconv.Unquote(s); err == nil {
-			s = q
-		}
-	}
-	return pathID(strings.TrimPrefix(s, prefix))
 }
 
 // finishDiff adds word marks and colours.

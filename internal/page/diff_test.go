@@ -4,14 +4,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/change"
 )
 
-func TestParseDiff(t *testing.T) {
-	text := "--- a/x y.go\t\n+++ b/x y.go\t\n@@ -1,3 +1,4 @@\n one\n-two\n+--- a/not a name\n+@@ -9,9 +9,9 @@\n three\n" +
-		"rename from old.md\nrename to new.md\n--- a/new.md\n+++ b/new.md\n@@ -1 +1 @@\n-[a](b)\n\\ No newline at end of file\n+[a](c)\n" +
-		"--- /dev/null\n+++ \"b/q\\\"\\001.txt\"\n@@ -0,0 +1,2 @@\n+a\n+b\n[diff cut: 7 more changed lines]\n" +
-		"moved to trash: gone.txt\n"
-	files := parseDiff(text)
+func TestFilesOf(t *testing.T) {
+	files := filesOf([]change.PathDiff{
+		{Kind: change.DiffContent, Old: "x y.go", New: "x y.go", Hunks: "@@ -1,3 +1,4 @@\n one\n-two\n+--- a/not a name\n+@@ -9,9 +9,9 @@\n three\n"},
+		{Kind: change.DiffRenamed, Old: "old.md", New: "new.md"},
+		{Kind: change.DiffContent, Old: "new.md", New: "new.md", Hunks: "@@ -1 +1 @@\n-[a](b)\n\\ No newline at end of file\n+[a](c)\n"},
+		{Kind: change.DiffContent, New: "q\"\x01\xff.txt", Hunks: "@@ -0,0 +1,2 @@\n+a\n+b\n[diff cut: 7 more changed lines]\n"},
+		{Kind: change.DiffTrashed, Old: "gone.txt"},
+	})
 	if len(files) != 4 {
 		t.Fatalf("%d files: %+v", len(files), files)
 	}
@@ -26,7 +30,7 @@ func TestParseDiff(t *testing.T) {
 	if m := files[1]; m.Kind != "move" || m.Old != "old.md" || m.Path != "new.md" || !m.Hunks[0].Lines[0].NoEnd {
 		t.Errorf("moved = %+v", m)
 	}
-	if c := files[2]; c.Kind != "create" || c.Path != "q\"\x01.txt" || c.Cut != 7 {
+	if c := files[2]; c.Kind != "create" || pathOf(c.Path) != "q\"\x01\xff.txt" || c.Cut != 7 {
 		t.Errorf("created = %+v", c)
 	}
 	if c := files[3]; c.Kind != "trash" || c.Path != "gone.txt" {

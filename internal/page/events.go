@@ -32,6 +32,8 @@ type pulse struct {
 	s    *Server
 	wake chan struct{}
 
+	stamp string // of the proposals, when they were counted last; of run alone
+
 	mu   sync.Mutex
 	subs map[chan event]bool // guarded by mu
 	last map[string]string   // what was told last, by name; guarded by mu
@@ -83,6 +85,12 @@ func (p *pulse) look(ctx context.Context, index bool) {
 			newest, pending = log.Changes[0].ID, log.Changes[0].Pending
 		}
 		p.tell("journal", map[string]any{"newest": newest, "pending": pending})
+	}
+	if r := p.s.opts.Review; r != nil {
+		if stamp, err := r.Stamp(); err == nil && stamp != p.stamp {
+			p.stamp = stamp
+			p.tell("review", map[string]any{"stamp": stamp, "waiting": p.s.waiting()})
+		}
 	}
 	if index {
 		p.tell("index", p.s.indexState(ctx))

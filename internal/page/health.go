@@ -73,6 +73,7 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, map[string]any{
 		"name": s.opts.Name, "dir": s.ws.Dir(), "version": s.opts.Version, "editor": s.editor, "read_only": s.opts.ReadOnly,
 		"index": s.indexState(r.Context()), "started": s.started.UnixMilli(),
+		"waiting": s.waiting(), "review": s.opts.Review != nil,
 	})
 }
 

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/review"
 	"quarry/search"
 )
 
@@ -56,6 +57,10 @@ type Options struct {
 	Rules []Rule
 	// Checks are run for the health view, as quarry doctor does; nil shows none.
 	Checks func(ctx context.Context) ([]Check, error)
+	// Review keeps the proposals, and Decide carries decisions out; nil shows
+	// none.
+	Review Review
+	Decide review.Workspace
 	// Token is the secret; "" makes one up.
 	Token string
 	// Logger hears of what goes wrong; nil is silent.

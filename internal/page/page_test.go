@@ -354,7 +354,7 @@ func TestChangesAndUndo(t *testing.T) {
 	// The oldest can't be undone: the file changed since.
 	d := get[struct {
 		Undo      bool
-		Conflicts []quarry.PathConflict
+		Conflicts []wireConflict
 		Files     []diffFile
 	}](t, s, "/api/diff/"+list[2].ID)
 	if d.Undo || len(d.Conflicts) != 1 || len(d.Files) != 1 || d.Files[0].Add != 1 || d.Files[0].Del != 1 {

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"quarry"
+	"quarry/change"
+	"quarry/internal/config"
+	"quarry/internal/review"
+	"quarry/tool"
+)
+
+// gate makes the changes of agents wait for a person, where that is asked for.
+func (a *agent) gate(root string, opts *quarry.Options) error {
+	on := a.review
+	if v, ok := a.s.forRoot(root, "mcp.review"); ok {
+		on = v.Text == "true"
+	}
+	if !on || a.noGate || opts.ReadOnly {
+		if len(a.reviewed) > 0 && !on {
+			return errors.New("--review-client is for --review")
+		}
+		return nil
+	}
+	dir, err := a.reviewDir(root)
+	if err != nil {
+		return err
+	}
+	wait, err := a.s.reviewWait(root)
+	if err != nil {
+		return err
+	}
+	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Clients: a.reviewed, Waiting: func(ctx context.Context, id string, waited time.Duration) {
+		tool.ProgressOf(ctx)(int64(waited/time.Second), 0, fmt.Sprintf("%s waits for a person's decision", id))
+	}}
+	return nil
+}
+
+// reviewDir makes the folder that keeps the proposals of a workspace.
+func (c *changer) reviewDir(root string) (string, error) {
+	journal, err := c.stateDir(root)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(journal), "review")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// reviewWait is how long a change waits for its decision.
+func (s Streams) reviewWait(root string) (time.Duration, error) {
+	file, err := s.file()
+	if err != nil {
+		return 0, err
+	}
+	set, err := file.Get(s.getenv(), root, "review.wait")
+	if err != nil || set.Source == config.FromDefault {
+		return 0, err
+	}
+	wait, err := config.ParseDuration(set.Text)
+	if err == nil && wait == 0 {
+		wait = -1
+	}
+	return wait, err
+}
+
+// news tells clients what was decided about their proposals, with the next
+// answer of any tool.
+func (a *agent) news(roots []string) (also func(ctx context.Context) string, done func() error, err error) {
+	var stores []*review.Store
+	done = func() error {
+		var errs []error
+		for _, s := range stores {
+			errs = append(errs, s.Close())
+		}
+		return errors.Join(errs...)
+	}
+	for _, root := range roots {
+		dir, err := a.reviewDir(root)
+		if err == nil {
+			var s *review.Store
+			if s, err = review.Open(dir); err == nil {
+				stores = append(stores, s)
+			}
+		}
+		if err != nil {
+			return nil, nil, errors.Join(err, done())
+		}
+	}
+	return func(ctx context.Context) string {
+		var lines []string
+		for _, s := range stores {
+			list, _ := s.News(change.Client(tool.ClientOf(ctx)))
+			for _, p := range list {
+				lines = append(lines, "proposal "+p.Verdict())
+			}
+		}
+		return strings.Join(lines, "; ")
+	}, done, nil
+}

@@ -1,0 +1,349 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/internal/review"
+)
+
+// reviewing is one run of quarry review.
+type reviewing struct {
+	changer
+	all     bool
+	hunks   string
+	comment string
+	confirm bool
+
+	ctx   context.Context
+	store *review.Store
+}
+
+func newReview(s Streams) *cobra.Command {
+	r := &reviewing{changer: changer{s: s}}
+	cmd := command("review [ID]", "Decide about changes that agents proposed",
+		`List the changes that wait for a decision: those of agents whose server was
+started with quarry mcp --review. Nothing of them is written before they are
+accepted. With an ID, on a terminal, decide hunk by hunk.
+
+Accepting needs a terminal: no tool call can do it. It is no boundary against a
+program that runs as you and has a shell.`,
+		`  quarry review                        what waits
+  quarry review p-0003                 decide hunk by hunk
+  quarry review show p-0003            its diff, with the numbers of hunks
+  quarry review accept p-0003 --hunks 1,3 -m 'keep the limit'
+  quarry review refuse p-0003 -m 'use the pool instead'`,
+		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+			return r.with(cmd.Context(), func() error {
+				if len(args) == 0 {
+					return r.list()
+				}
+				return r.ask(args[0])
+			})
+		})
+	cmd.Flags().BoolVar(&r.all, "all", false, "list decided ones too")
+	r.commonFlags(cmd.Flags())
+	cmd.AddCommand(
+		r.sub("show ID", "Show what a proposal would change", func(id string) error { return r.show(id) }, nil),
+		r.sub("accept ID", "Accept a proposal, or hunks of it, and apply it", r.accept, func(c *cobra.Command) {
+			c.Flags().StringVar(&r.hunks, "hunks", "", "accept only these, as `1,3-5`; the others are refused")
+			c.Flags().BoolVar(&r.confirm, "confirm", false, "apply it though the agent has gone since")
+		}),
+		r.sub("refuse ID", "Refuse a proposal", r.refuse, nil))
+	return cmd
+}
+
+func (r *reviewing) sub(use, short string, run func(id string) error, flags func(*cobra.Command)) *cobra.Command {
+	cmd := command(use, short, short+".", "", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return r.with(cmd.Context(), func() error { return run(args[0]) })
+	})
+	if !strings.HasPrefix(use, "show") {
+		cmd.Flags().StringVarP(&r.comment, "message", "m", "", "comment to the agent")
+	}
+	if flags != nil {
+		flags(cmd)
+	}
+	r.commonFlags(cmd.Flags())
+	return cmd
+}
+
+// with opens the workspace and its proposals.
+func (r *reviewing) with(ctx context.Context, do func() error) error {
+	r.ctx = ctx
+	if err := r.open(); err != nil {
+		return err
+	}
+	dir, err := r.reviewDir(r.ws.Dir())
+	if err == nil {
+		r.store, err = review.Open(dir)
+	}
+	if err != nil {
+		return r.run(render.Writing, "", err)
+	}
+	if err = r.store.Settle(ctx, r.ws); err == nil {
+		err = do()
+	}
+	return r.run(render.Writing, "", errors.Join(err, r.store.Close()))
+}
+
+func (r *reviewing) list() error {
+	list, err := r.store.List()
+	if err != nil && list == nil {
+		return err
+	}
+	var shown []*review.Proposal
+	for _, p := range list {
+		if p.State.Open() || r.all {
+			shown = append(shown, p)
+		}
+	}
+	if r.json {
+		return r.encode(map[string]any{"proposals": shown})
+	}
+	var b strings.Builder
+	for _, p := range shown {
+		all, yes, _ := p.Counts()
+		state := string(p.State)
+		if p.State == review.Partly {
+			state = fmt.Sprintf("%d of %d hunks", yes, all)
+		}
+		if p.State.Open() && len(r.store.Stale(r.ctx, r.ws, p)) > 0 {
+			state += ", stale"
+		}
+		add, del := p.Lines()
+		fmt.Fprintf(&b, "%s%s\n", r.s.paint().in(cGood, p.ID), r.safe(fmt.Sprintf("  %s  %s  %s (%s, %s, +%d -%d)  %s", p.Made.Local().Format(time.DateTime), who(p), p.Summary,
+			render.Count(len(p.Files), "file"), render.Count(all, "hunk"), add, del, state)))
+	}
+	if err := r.write(b.String()); err != nil {
+		return err
+	}
+	if len(shown) == 0 {
+		return r.s.nothing("nothing waits for a decision")
+	}
+	return nil
+}
+
+func who(p *review.Proposal) string {
+	if p.Client.Name == "" {
+		return p.Tool
+	}
+	return p.Client.Name + " " + p.Tool
+}
+
+func (r *reviewing) show(id string) error {
+	p, err := r.store.Get(id)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		return r.encode(p)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", r.safe(fmt.Sprintf("%s  %s: %s", p.ID, who(p), p.Summary)))
+	k := 0
+	for i := range p.Files {
+		for j := range p.Files[i].Hunks {
+			k++
+			b.WriteString(r.hunk(p, i, j, k))
+		}
+	}
+	if stale := r.store.Stale(r.ctx, r.ws, p); p.State.Open() && len(stale) > 0 {
+		fmt.Fprintf(&b, "%s\n", r.safe("changed since: "+strings.Join(stale, ", ")))
+	}
+	if !p.State.Open() {
+		fmt.Fprintf(&b, "%s\n", r.safe(p.Verdict()))
+	}
+	return r.write(b.String())
+}
+
+// hunk shows one hunk with its number.
+func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
+	f, h := &p.Files[i], &p.Files[i].Hunks[j]
+	all, _, _ := p.Counts()
+	paint := r.s.paint()
+	var b strings.Builder
+	name := f.Path
+	if f.To != "" {
+		name += " → " + f.To
+	}
+	verdict := ""
+	if h.Verdict != review.Undecided {
+		verdict = " (" + string(h.Verdict) + ")"
+	}
+	fmt.Fprintf(&b, "\n%s\n", paint.in(cBold, r.safe(fmt.Sprintf("hunk %d of %d: %s%s", k, all, render.Plain(name), verdict))))
+	if f.Note != "" {
+		b.WriteString(r.safe(f.Note) + "\n")
+	}
+	if h.Text != "" {
+		b.WriteString(paint.in(cPlace, h.Head()) + "\n")
+	}
+	for line := range strings.Lines(r.safe(h.Text)) {
+		paint.line(&b, map[byte]string{'@': cPlace, '-': cBad, '+': cGood}[line[0]], line)
+	}
+	return b.String()
+}
+
+// needTerminal refuses to accept without a person: an agent that can run
+// commands usually has no terminal.
+func (r *reviewing) needTerminal() error {
+	in, ok := r.s.In.(*os.File)
+	if ok && term.IsTerminal(int(in.Fd())) && r.s.errTerminal() {
+		return nil
+	}
+	return errors.New("accepting needs a person at a terminal\n  run it in a terminal, or open the page with quarry ui")
+}
+
+func (r *reviewing) accept(id string) error {
+	if err := r.needTerminal(); err != nil {
+		return err
+	}
+	p, err := r.store.Get(id)
+	if err != nil {
+		return err
+	}
+	d := review.Decision{By: "shell", Rest: review.Yes, Comment: r.comment, Confirm: r.confirm}
+	if r.hunks != "" {
+		all, _, _ := p.Counts()
+		chosen, err := numbers(r.hunks, all)
+		if err != nil {
+			return err
+		}
+		d.Rest, d.Hunks = review.No, make([][]review.Verdict, len(p.Files))
+		k := 0
+		for i := range p.Files {
+			d.Hunks[i] = make([]review.Verdict, len(p.Files[i].Hunks))
+			for j := range d.Hunks[i] {
+				if k++; chosen[k] {
+					d.Hunks[i][j] = review.Yes
+				}
+			}
+		}
+	}
+	return r.decide(id, d)
+}
+
+func (r *reviewing) refuse(id string) error {
+	return r.decide(id, review.Decision{By: "shell", Rest: review.No, Comment: r.comment})
+}
+
+func (r *reviewing) decide(id string, d review.Decision) error {
+	p, err := r.store.Decide(r.ctx, r.ws, id, d)
+	if err != nil {
+		return err
+	}
+	if r.json {
+		return r.encode(p)
+	}
+	return r.print("Proposal " + p.Verdict() + ".\n")
+}
+
+// numbers reads 1,3-5.
+func numbers(list string, most int) (map[int]bool, error) {
+	out := map[int]bool{}
+	for part := range strings.SplitSeq(list, ",") {
+		a, b, two := strings.Cut(strings.TrimSpace(part), "-")
+		from, err := strconv.Atoi(a)
+		to := from
+		if err == nil && two {
+			to, err = strconv.Atoi(b)
+		}
+		if err != nil || from < 1 || to < from || to > most {
+			return nil, fmt.Errorf("invalid hunks %q: numbers from 1 to %d, as 1,3-5", list, most)
+		}
+		for ; from <= to; from++ {
+			out[from] = true
+		}
+	}
+	return out, nil
+}
+
+// ask goes through a proposal hunk by hunk.
+func (r *reviewing) ask(id string) error {
+	p, err := r.store.Get(id)
+	if err != nil {
+		return err
+	}
+	if !p.State.Open() {
+		return r.show(id)
+	}
+	if err := r.needTerminal(); err != nil {
+		return err
+	}
+	in := bufio.NewReader(inputOf(r.ctx, r.s.In))
+	d := review.Decision{By: "shell", Comment: r.comment, Hunks: make([][]review.Verdict, len(p.Files)), Comments: make([][]string, len(p.Files))}
+	k := 0
+files:
+	for i := range p.Files {
+		d.Hunks[i], d.Comments[i] = make([]review.Verdict, len(p.Files[i].Hunks)), make([]string, len(p.Files[i].Hunks))
+		for j := range p.Files[i].Hunks {
+			k++
+			if err := r.write(r.hunk(p, i, j, k)); err != nil {
+				return err
+			}
+			v, comment, rest, err := r.answer(in)
+			if err != nil {
+				return err
+			}
+			if d.Hunks[i][j], d.Comments[i][j] = v, comment; rest {
+				d.Rest = v
+				break files
+			}
+		}
+	}
+	if p.State == review.Abandoned {
+		fmt.Fprint(r.s.Err, "The agent has gone since it proposed this. Apply what you accepted all the same? [y/n] ")
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return errNothingDecided
+		}
+		d.Confirm = strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y")
+	}
+	return r.decide(id, d)
+}
+
+var errNothingDecided = errors.New("nothing was decided; the proposal still waits")
+
+// answer reads the decision about one hunk; rest says that it is for all that
+// follow too.
+func (r *reviewing) answer(in *bufio.Reader) (v review.Verdict, comment string, rest bool, err error) {
+	for {
+		fmt.Fprint(r.s.Err, "Accept this hunk? [a]ccept, [r]efuse, [A]ccept or [R]efuse the rest, [c]omment, [q]uit: ")
+		line, err := in.ReadString('\n')
+		if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+			return "", "", false, errNothingDecided
+		}
+		switch strings.TrimSpace(line) {
+		case "a":
+			return review.Yes, comment, false, nil
+		case "r":
+			return review.No, comment, false, nil
+		case "A":
+			return review.Yes, comment, true, nil
+		case "R":
+			return review.No, comment, true, nil
+		case "q":
+			return "", "", false, errNothingDecided
+		case "c":
+			fmt.Fprint(r.s.Err, "Comment: ")
+			text, err := in.ReadString('\n')
+			if err != nil {
+				return "", "", false, errNothingDecided
+			}
+			comment = strings.TrimSpace(text)
+		}
+	}
+}
+
+var _ review.Workspace = (*quarry.Workspace)(nil)

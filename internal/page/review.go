@@ -1,0 +1,216 @@
+package page
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"quarry/internal/review"
+)
+
+// Review is where proposals are decided.
+type Review interface {
+	List() ([]*review.Proposal, error)
+	Get(id string) (*review.Proposal, error)
+	Stamp() (string, error)
+	Stale(ctx context.Context, ws review.Files, p *review.Proposal) []string
+	Decide(ctx context.Context, ws review.Workspace, id string, d review.Decision) (*review.Proposal, error)
+}
+
+// wireProposal is a proposal in the list.
+type wireProposal struct {
+	ID      string    `json:"id"`
+	Made    time.Time `json:"made"`
+	Client  string    `json:"client"`
+	Tool    string    `json:"tool"`
+	Summary string    `json:"summary"`
+	State   string    `json:"state"`
+	Until   time.Time `json:"until,omitzero"`
+	Files   int       `json:"files"`
+	Hunks   int       `json:"hunks"`
+	Yes     int       `json:"yes"`
+	No      int       `json:"no"`
+	Add     int       `json:"add"`
+	Del     int       `json:"del"`
+	Stale   []string  `json:"stale,omitempty"`
+	Decided time.Time `json:"decided,omitzero"`
+	By      string    `json:"by,omitempty"`
+	Comment string    `json:"comment,omitempty"`
+	Change  string    `json:"change,omitempty"`
+	Problem string    `json:"problem,omitempty"`
+	Undo    string    `json:"undo,omitempty"`
+	Whole   bool      `json:"whole,omitempty"` // it can't be decided in parts
+}
+
+// wireReviewFile is a file of a proposal.
+type wireReviewFile struct {
+	diffFile
+	Stale     bool             `json:"stale,omitempty"`
+	Decisions []wireReviewHunk `json:"decisions"`
+}
+
+// wireReviewHunk is what is decided as one: it may show as several hunks.
+type wireReviewHunk struct {
+	Verdict string     `json:"verdict,omitempty"`
+	Comment string     `json:"comment,omitempty"`
+	Parts   []diffHunk `json:"parts"`
+}
+
+func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) wireProposal {
+	w := wireProposal{
+		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: p.Tool, Summary: p.Summary, State: string(p.State), Until: p.Until,
+		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Whole: p.Whole(),
+	}
+	w.Hunks, w.Yes, w.No = p.Counts()
+	w.Add, w.Del = p.Lines()
+	if p.State.Open() {
+		for _, path := range s.opts.Review.Stale(ctx, s.opts.Decide, p) {
+			w.Stale = append(w.Stale, pathID(path))
+		}
+	}
+	return w
+}
+
+func (s *Server) proposals(w http.ResponseWriter, r *http.Request) {
+	out := map[string]any{"on": s.opts.Review != nil, "proposals": []wireProposal{}}
+	if s.opts.Review != nil {
+		list, err := s.opts.Review.List()
+		if err != nil && list == nil {
+			fail(w, err)
+			return
+		}
+		if err != nil {
+			out["problem"] = err.Error()
+		}
+		rows := []wireProposal{}
+		for _, p := range list {
+			rows = append(rows, s.proposalOf(r.Context(), p))
+		}
+		out["proposals"] = rows
+	}
+	respond(w, http.StatusOK, out)
+}
+
+func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Review == nil {
+		fail(w, review.ErrUnknown())
+		return
+	}
+	p, err := s.opts.Review.Get(r.PathValue("id"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	respond(w, http.StatusOK, s.wholeProposal(r.Context(), p))
+}
+
+func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[string]any {
+	row := s.proposalOf(ctx, p)
+	stale := map[string]bool{}
+	for _, path := range row.Stale {
+		stale[path] = true
+	}
+	deadline := time.Now().Add(colourBudget)
+	files := []wireReviewFile{}
+	for _, f := range p.Files {
+		one := wireReviewFile{diffFile: diffFile{Path: pathID(f.Path), Kind: "edit", Note: f.Note}, Stale: stale[pathID(f.Path)]}
+		if f.To != "" {
+			one.Old, one.Path, one.Kind = one.Path, pathID(f.To), "move"
+		} else if f.Before == "" {
+			one.Kind = "create"
+		}
+		for _, h := range f.Hunks {
+			d := wireReviewHunk{Verdict: string(h.Verdict), Comment: h.Comment, Parts: []diffHunk{}}
+			head := h.Head()
+			for _, text := range splitHeads(h.Text) {
+				if strings.HasPrefix(text, "@@ ") {
+					head, text, _ = strings.Cut(text, "\n")
+				}
+				if text == "" {
+					continue
+				}
+				part := []diffFile{{Path: pathID(f.Path)}}
+				part[0].read(head + "\n" + text)
+				finishDiff(part, deadline)
+				one.Add += part[0].Add
+				one.Del += part[0].Del
+				d.Parts = append(d.Parts, part[0].Hunks...)
+			}
+			one.Decisions = append(one.Decisions, d)
+		}
+		files = append(files, one)
+	}
+	return map[string]any{"proposal": row, "files": files, "now": time.Now()}
+}
+
+// splitHeads cuts the text of a whole change at the heads within it. No line of
+// content begins with an at sign.
+func splitHeads(text string) []string {
+	var list []string
+	for {
+		i := strings.Index(text, "\n@@ ")
+		if i < 0 {
+			return append(list, text)
+		}
+		list, text = append(list, text[:i+1]), text[i+1:]
+	}
+}
+
+// decision is what the page sends.
+type decision struct {
+	Hunks    [][]review.Verdict `json:"hunks"`
+	Rest     review.Verdict     `json:"rest"`
+	Comment  string             `json:"comment"`
+	Comments [][]string         `json:"comments"`
+	Confirm  bool               `json:"confirm"`
+}
+
+func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
+	var d decision
+	if err := readBody(w, r, &d); err != nil {
+		fail(w, err)
+		return
+	}
+	if s.opts.Review == nil {
+		fail(w, review.ErrUnknown())
+		return
+	}
+	if s.opts.ReadOnly {
+		fail(w, badRequest("this page is read-only"))
+		return
+	}
+	// A decision that was sent is carried out, also if the page is closed.
+	ctx := context.WithoutCancel(r.Context())
+	p, err := s.opts.Review.Decide(ctx, s.opts.Decide, r.PathValue("id"), review.Decision{
+		By: "page", Hunks: d.Hunks, Rest: d.Rest, Comment: d.Comment, Comments: d.Comments, Confirm: d.Confirm,
+	})
+	s.pulse.poke()
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	respond(w, http.StatusOK, s.wholeProposal(ctx, p))
+}
+
+// waiting counts the proposals without a decision.
+func (s *Server) waiting() int {
+	if s.opts.Review == nil {
+		return 0
+	}
+	list, _ := s.opts.Review.List()
+	n := 0
+	for _, p := range list {
+		if p.State.Open() {
+			n++
+		}
+	}
+	return n
+}
+
+func clientName(name string) string {
+	if name == "" {
+		return "you"
+	}
+	return name
+}

@@ -1,0 +1,330 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/rootfs"
+)
+
+// Files are the contents of the workspace.
+type Files interface {
+	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
+}
+
+// Changes carry out what was accepted.
+type Changes interface {
+	Apply(ctx context.Context, set change.Set) (*change.Change, error)
+	Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error)
+}
+
+// Workspace is what decisions are carried out on.
+type Workspace interface {
+	Files
+	Changes
+}
+
+// Decision is what a person decided.
+type Decision struct {
+	By string // page or shell
+	// Hunks has a verdict for each hunk of each file, in order; nil is Rest for
+	// all.
+	Hunks [][]Verdict
+	// Rest is for hunks without a verdict; Undecided refuses the decision.
+	Rest Verdict
+	// Comment goes to the client, and Comments for each hunk.
+	Comment  string
+	Comments [][]string
+	// Confirm applies a proposal whose client has gone.
+	Confirm bool
+}
+
+// Decide carries a decision out: what is accepted is applied as one change, on
+// the versions the proposal was made on or not at all.
+func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision) (*Proposal, error) {
+	var out *Proposal
+	err := s.locked(func() error {
+		p, version, err := s.read(id)
+		if err != nil {
+			return err
+		}
+		out = p
+		if p.State == Applying {
+			// Its process is gone: it would hold the lock.
+			if version, err = s.settle(ctx, ws, p, version); err != nil {
+				return err
+			}
+		}
+		if !p.State.Open() {
+			return &DecidedError{p}
+		}
+		return s.decide(ctx, ws, p, version, d)
+	})
+	return out, err
+}
+
+func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version rootfs.Version, d Decision) error {
+	if err := take(p, &d); err != nil {
+		return err
+	}
+	all, yes, no := p.Counts()
+	if yes+no < all {
+		return errUndecided
+	}
+	if p.Whole() && yes > 0 && no > 0 {
+		return errWhole
+	}
+	if yes > 0 && p.State == Abandoned && !d.Confirm {
+		return errConfirm
+	}
+	if yes == 0 {
+		p.State, p.Decided, p.Problem = Refused, s.now(), ""
+		return s.write(p, version)
+	}
+	if stale := s.stale(ctx, ws, p, true); len(stale) > 0 {
+		return &StaleError{p.ID, stale}
+	}
+	// From here on the person's decision is known, whatever happens.
+	was := p.State
+	p.State, p.Decided = Applying, s.now()
+	if err := s.write(p, version); err != nil {
+		return err
+	}
+	version, err := s.versionOf(p)
+	if err != nil {
+		return err
+	}
+	c, err := apply(ctx, ws, p)
+	if err != nil {
+		// Nothing was changed: it waits for another decision.
+		p.State, p.Problem, p.Decided = was, err.Error(), p.Made
+		clearVerdicts(p)
+		return errors.Join(err, s.write(p, version))
+	}
+	p.State, p.Change, p.Problem = Accepted, c.ID, ""
+	if yes < all {
+		p.State = Partly
+	}
+	return s.write(p, version)
+}
+
+func clearVerdicts(p *Proposal) {
+	for i := range p.Files {
+		for j := range p.Files[i].Hunks {
+			p.Files[i].Hunks[j].Verdict = Undecided
+		}
+	}
+}
+
+func (s *Store) versionOf(p *Proposal) (rootfs.Version, error) {
+	path, err := s.path(p.ID)
+	if err != nil {
+		return rootfs.Version{}, err
+	}
+	_, version, _, err := s.root.ReadFile(path, maxProposal)
+	return version, err
+}
+
+// take writes the verdicts of a decision into a proposal.
+func take(p *Proposal, d *Decision) error {
+	p.By, p.Comment = d.By, d.Comment
+	if len(d.Hunks) > len(p.Files) {
+		return fault.New(fault.InvalidArgument, "more files are decided than the proposal has", "")
+	}
+	for i := range p.Files {
+		f := &p.Files[i]
+		if i < len(d.Hunks) && len(d.Hunks[i]) > len(f.Hunks) {
+			return fault.New(fault.InvalidArgument, "more hunks are decided than the file has", "")
+		}
+		for j := range f.Hunks {
+			v := d.Rest
+			if i < len(d.Hunks) && j < len(d.Hunks[i]) && d.Hunks[i][j] != Undecided {
+				v = d.Hunks[i][j]
+			}
+			if v != Undecided && v != Yes && v != No {
+				return fault.New(fault.InvalidArgument, "a verdict is accept or refuse", "")
+			}
+			f.Hunks[j].Verdict = v
+			if i < len(d.Comments) && j < len(d.Comments[i]) {
+				f.Hunks[j].Comment = d.Comments[i][j]
+			}
+		}
+	}
+	return nil
+}
+
+// stale lists files that are not what the proposal was made on.
+func (s *Store) stale(ctx context.Context, ws Files, p *Proposal, accepted bool) []string {
+	var list []string
+	for i := range p.Files {
+		f := &p.Files[i]
+		if accepted && !slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.Verdict == Yes }) {
+			continue
+		}
+		if f.Op == change.MakeFolder || f.Before == unknownVersion {
+			continue // Apply finds out
+		}
+		if now := versionNow(ctx, ws, f.Path); now != f.Before {
+			list = append(list, f.Path)
+		}
+	}
+	return list
+}
+
+// Stale lists files that changed since the proposal was made.
+func (s *Store) Stale(ctx context.Context, ws Files, p *Proposal) []string {
+	return s.stale(ctx, ws, p, false)
+}
+
+// unknownVersion stands for what has no content of its own, as a folder.
+const unknownVersion = "?"
+
+// versionNow is the version of a file, "" if it is not there.
+func versionNow(ctx context.Context, ws Files, path string) string {
+	data, err := ws.ReadBytes(ctx, path, 0)
+	switch {
+	case err == nil:
+		return rootfs.VersionOf(data).String()
+	case errors.Is(err, fault.NotFound):
+		return ""
+	}
+	return unknownVersion
+}
+
+// apply makes the change of what was accepted.
+func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error) {
+	if p.Undo != "" {
+		return ws.Undo(ctx, p.Undo, &change.Options{Client: p.Client, Tool: p.Tool})
+	}
+	return ws.Apply(ctx, p.accepted())
+}
+
+// accepted is the set of what was accepted, bound to the versions. If that is
+// everything, it is the set as it was planned.
+func (p *Proposal) accepted() change.Set {
+	all, yes, _ := p.Counts()
+	set := p.Set
+	set.Client, set.Tool = p.Client, p.Tool
+	if all == yes {
+		set.Digest = p.Digest
+		set.Ops = slices.Clone(set.Ops)
+		for _, f := range p.Files {
+			bind(set.Ops, f)
+		}
+		return set
+	}
+	ops := set.Ops
+	set.Ops, set.Digest = nil, ""
+	for i := range p.Files {
+		f := &p.Files[i]
+		accepted := 0
+		for _, h := range f.Hunks {
+			if h.Verdict == Yes {
+				accepted++
+			}
+		}
+		switch {
+		case accepted == 0:
+		case accepted < len(f.Hunks): // only text files have several
+			set.Ops = append(set.Ops, change.Op{Verb: change.WriteFile, Path: f.Path, Content: merge(f.Old, f.Hunks), Version: f.Before})
+		default:
+			whole := make([]change.Op, 0, len(f.Ops))
+			for _, k := range f.Ops {
+				op := ops[k]
+				if f.Before != unknownVersion && op.Version == "" && op.Verb != change.CreateFile && op.Verb != change.MakeFolder {
+					op.Version = f.Before
+				}
+				whole = append(whole, op)
+			}
+			set.Ops = append(set.Ops, whole...)
+		}
+	}
+	return set
+}
+
+func bind(ops []change.Op, f File) {
+	for _, k := range f.Ops {
+		op := &ops[k]
+		if op.Version == "" && f.Before != "" && f.Before != unknownVersion && op.Verb != change.CreateFile && op.Verb != change.MakeFolder {
+			op.Version = f.Before
+		}
+	}
+}
+
+// settle finds out what a process that was killed while applying has left: the
+// journal has made the files old or new, whole.
+func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version rootfs.Version) (rootfs.Version, error) {
+	all, yes, _ := p.Counts()
+	if applied(ctx, ws, p) {
+		p.State = Accepted
+		if yes < all {
+			p.State = Partly
+		}
+	} else {
+		p.State, p.Problem = Waiting, "the process that applied it ended; nothing was changed"
+		clearVerdicts(p)
+	}
+	if err := s.write(p, version); err != nil {
+		return version, err
+	}
+	return s.versionOf(p)
+}
+
+// applied reports whether every accepted file has its new content.
+func applied(ctx context.Context, ws Files, p *Proposal) bool {
+	if p.Undo != "" {
+		return len((&Store{}).stale(ctx, ws, p, true)) > 0
+	}
+	for i := range p.Files {
+		f := &p.Files[i]
+		yes := 0
+		for _, h := range f.Hunks {
+			if h.Verdict == Yes {
+				yes++
+			}
+		}
+		want, path := f.After, f.Path
+		switch {
+		case yes == 0:
+			continue
+		case yes < len(f.Hunks):
+			want = rootfs.VersionOf(merge(f.Old, f.Hunks)).String()
+		case f.To != "":
+			path = f.To
+		}
+		if want == unknownVersion {
+			continue
+		}
+		if versionNow(ctx, ws, path) != want {
+			return false
+		}
+	}
+	return true
+}
+
+// Settle looks after proposals whose process was killed while it applied them.
+func (s *Store) Settle(ctx context.Context, ws Workspace) error {
+	list, err := s.List()
+	if err != nil && list == nil {
+		return err
+	}
+	for _, p := range list {
+		if p.State != Applying {
+			continue
+		}
+		if err := s.locked(func() error {
+			p, version, err := s.read(p.ID)
+			if err != nil || p.State != Applying {
+				return err
+			}
+			_, err = s.settle(ctx, ws, p, version)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

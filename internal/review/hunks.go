@@ -1,0 +1,143 @@
+package review
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/textedit"
+)
+
+// Hunk is a part of a file's change that can be decided on its own. A change
+// that can't be split is one hunk.
+type Hunk struct {
+	OldStart int `json:"old_start"`
+	OldCount int `json:"old_count"`
+	NewStart int `json:"new_start"`
+	NewCount int `json:"new_count"`
+	// Text are its lines as in a unified diff, without the head.
+	Text    string  `json:"text"`
+	Verdict Verdict `json:"verdict,omitempty"`
+	Comment string  `json:"comment,omitempty"`
+}
+
+// Head is the line before the text.
+func (h *Hunk) Head() string {
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.OldStart, h.OldCount, h.NewStart, h.NewCount)
+}
+
+// maxSplit is the largest file that can be accepted in parts.
+const maxSplit = 1 << 20
+
+// splittable reports whether a content has lines in the sense of a diff.
+func splittable(data []byte) bool {
+	return len(data) <= maxSplit && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
+}
+
+// hunksOf cuts the way from one text to another into hunks. Its lines are the
+// bytes of the texts, so that merge can put any of them together again.
+func hunksOf(before, after []byte) []Hunk {
+	return parseHunks(textedit.DiffTexts(before, after, &textedit.DiffOptions{MaxLine: -1, MaxLines: -1}))
+}
+
+// parseHunks reads the hunks of a unified diff of one file. A line is told by
+// where it stands.
+func parseHunks(text string) []Hunk {
+	var list []Hunk
+	old, now := 0, 0
+	for line := range strings.Lines(text) {
+		switch {
+		case old > 0 || now > 0 || len(list) > 0 && line[0] == '\\':
+			h := &list[len(list)-1]
+			h.Text += line
+			switch line[0] {
+			case '-':
+				old--
+			case '+':
+				now--
+			case '\\':
+			default:
+				old, now = old-1, now-1
+			}
+		case strings.HasPrefix(line, "@@ "):
+			var h Hunk
+			fields := strings.Fields(line)
+			if len(fields) < 3 {
+				continue
+			}
+			h.OldStart, h.OldCount = span(fields[1])
+			h.NewStart, h.NewCount = span(fields[2])
+			old, now = h.OldCount, h.NewCount
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+func span(s string) (start, count int) {
+	a, b, two := strings.Cut(s[1:], ",")
+	start, _ = strconv.Atoi(a)
+	if count = 1; two {
+		count, _ = strconv.Atoi(b)
+	}
+	return start, count
+}
+
+// merge is the old text with the hunks that were accepted. All of them give the
+// new text, none the old one, byte for byte.
+func merge(old []byte, hunks []Hunk) []byte {
+	lines := splitAfter(old)
+	var out []byte
+	at := 0 // lines of the old text that are done
+	for _, h := range hunks {
+		start := h.OldStart - 1
+		if h.OldCount == 0 {
+			start = h.OldStart // an empty range names the line before
+		}
+		for ; at < start && at < len(lines); at++ {
+			out = append(out, lines[at]...)
+		}
+		if h.Verdict != Yes {
+			continue
+		}
+		out = append(out, h.newText()...)
+		at = start + h.OldCount
+	}
+	for ; at < len(lines); at++ {
+		out = append(out, lines[at]...)
+	}
+	return out
+}
+
+// newText is the text a hunk leaves: its context and what it adds.
+func (h *Hunk) newText() []byte {
+	var out []byte
+	added := false // the last line of the hunk is one of the new text
+	for line := range strings.Lines(h.Text) {
+		switch line[0] {
+		case '\\':
+			if added {
+				out = bytes.TrimSuffix(out, []byte{'\n'})
+			}
+		case '-':
+			added = false
+		default:
+			added = true
+			out = append(out, line[1:]...)
+		}
+	}
+	return out
+}
+
+func splitAfter(text []byte) [][]byte {
+	if len(text) == 0 {
+		return nil
+	}
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	if len(lines[len(lines)-1]) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}

@@ -1,0 +1,282 @@
+// Package review holds changes back until a person decides.
+//
+// The invariant: a change that comes to a Gate writes no byte of the workspace.
+// It becomes a proposal in a Store, bound to the versions of the files it was
+// made on, and is applied, whole or in part, by the process of the person who
+// accepts it. Nothing that a client of the gate can call accepts a proposal.
+//
+// A proposal is one file in the state folder, replaced whole and durably at each
+// step, so it survives restarts. Whoever changes one holds the store's lock: of
+// two people who decide at once, the second hears what the first decided. A
+// process that is killed while it applies leaves the state Applying; the next
+// one compares the files with the versions before and after and says which of
+// the two they are.
+package review
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"quarry/change"
+	"quarry/fault"
+)
+
+// State is what became of a proposal.
+type State string
+
+const (
+	Waiting   State = "waiting"
+	Abandoned State = "abandoned" // the client has gone; it can still be accepted
+	Applying  State = "applying"  // accepted, under way
+	Accepted  State = "accepted"
+	Partly    State = "partly" // some hunks were accepted
+	Refused   State = "refused"
+	Withdrawn State = "withdrawn" // by the client itself
+)
+
+// Open reports whether a decision is still to be made.
+func (s State) Open() bool { return s == Waiting || s == Abandoned || s == Applying }
+
+// Proposal is a change that waits for a decision, or had one.
+type Proposal struct {
+	ID      string        `json:"id"`
+	Made    time.Time     `json:"made"`
+	Client  change.Client `json:"client"`
+	Tool    string        `json:"tool"`
+	Summary string        `json:"summary"`
+	State   State         `json:"state"`
+	// Until is how long the client waits for the decision.
+	Until time.Time `json:"until,omitzero"`
+
+	// Set is what the client asked for, and Digest what that came to on the
+	// files as they were. Undo is the change to undo instead, if it is one.
+	Set    change.Set `json:"set"`
+	Digest string     `json:"digest,omitempty"`
+	Undo   string     `json:"undo,omitempty"`
+	Files  []File     `json:"files"`
+
+	Decided time.Time `json:"decided,omitzero"`
+	By      string    `json:"by,omitempty"` // page or shell
+	Comment string    `json:"comment,omitempty"`
+	// Change is the entry of the journal that was made of it.
+	Change string `json:"change,omitempty"`
+	// Problem says why applying failed; the proposal then waits again.
+	Problem string `json:"problem,omitempty"`
+	// Told says that the client has heard of the decision.
+	Told bool `json:"told,omitempty"`
+
+	// Key is the same for the same set of the same client.
+	Key string `json:"key"`
+}
+
+// File is what a proposal does to one file.
+type File struct {
+	Path string        `json:"path"`
+	To   string        `json:"to,omitempty"` // where a move puts it
+	Op   change.OpVerb `json:"op"`
+	// Ops are the operations of the set that are about this file.
+	Ops []int `json:"ops,omitempty"`
+	// Before and After are the versions; "" is a file that is not there.
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	// Old is the content before, if the file can be accepted in parts.
+	Old   []byte `json:"old,omitempty"`
+	Split bool   `json:"split,omitempty"`
+	Hunks []Hunk `json:"hunks"`
+	Note  string `json:"note,omitempty"` // what it does beside content
+}
+
+// Verdict is a decision about a hunk.
+type Verdict string
+
+const (
+	Undecided Verdict = ""
+	Yes       Verdict = "accept"
+	No        Verdict = "refuse"
+)
+
+// Counts are the hunks, and of them those accepted and refused.
+func (p *Proposal) Counts() (all, yes, no int) {
+	for _, f := range p.Files {
+		for _, h := range f.Hunks {
+			all++
+			switch h.Verdict {
+			case Yes:
+				yes++
+			case No:
+				no++
+			}
+		}
+	}
+	return all, yes, no
+}
+
+// Lines are the lines it would add and remove.
+func (p *Proposal) Lines() (added, removed int) {
+	for _, f := range p.Files {
+		for _, h := range f.Hunks {
+			for l := range strings.Lines(h.Text) {
+				switch l[0] {
+				case '+':
+					added++
+				case '-':
+					removed++
+				}
+			}
+		}
+	}
+	return added, removed
+}
+
+// Comments are what the person wrote, with where it is about.
+func (p *Proposal) Comments() []string {
+	var list []string
+	if p.Comment != "" {
+		list = append(list, p.Comment)
+	}
+	for _, f := range p.Files {
+		for _, h := range f.Hunks {
+			if h.Comment != "" {
+				list = append(list, fmt.Sprintf("%s:%d: %s", f.Path, max(h.NewStart, 1), h.Comment))
+			}
+		}
+	}
+	return list
+}
+
+// Verdict is the decision in one line.
+func (p *Proposal) Verdict() string {
+	all, yes, _ := p.Counts()
+	var b strings.Builder
+	switch p.State {
+	case Accepted:
+		fmt.Fprintf(&b, "%s was accepted and applied%s", p.ID, p.applied())
+	case Partly:
+		fmt.Fprintf(&b, "%s was accepted in part (%d of %d hunks) and applied%s", p.ID, yes, all, p.applied())
+	case Refused:
+		fmt.Fprintf(&b, "%s was refused; nothing was changed", p.ID)
+	case Withdrawn:
+		fmt.Fprintf(&b, "%s was withdrawn; nothing was changed", p.ID)
+	default:
+		fmt.Fprintf(&b, "%s waits for a decision; nothing is changed yet", p.ID)
+	}
+	for i, c := range p.Comments() {
+		sep := ": "
+		if i > 0 {
+			sep = "; "
+		}
+		b.WriteString(sep + strings.Join(strings.Fields(c), " "))
+	}
+	return b.String()
+}
+
+func (p *Proposal) applied() string {
+	if p.Change == "" {
+		return ""
+	}
+	return " as change " + p.Change
+}
+
+// Whole reports a proposal that is accepted or refused as one.
+func (p *Proposal) Whole() bool { return p.Undo != "" || len(p.Set.Ops) == 0 }
+
+// Paths are all paths a proposal touches.
+func (p *Proposal) Paths() []string {
+	var list []string
+	for _, f := range p.Files {
+		list = append(list, f.Path)
+		if f.To != "" {
+			list = append(list, f.To)
+		}
+	}
+	return list
+}
+
+// PendingError says that a change waits for a decision. Nothing is written.
+type PendingError struct{ ID string }
+
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("the change waits for a person's decision as %s; nothing is written yet", e.ID)
+}
+
+// Code is Timeout: the wait was over.
+func (e *PendingError) Code() fault.Code { return fault.Timeout }
+
+// Hint says how to go on.
+func (e *PendingError) Hint() string {
+	return fmt.Sprintf("go on with other work; the next answer of a tool tells the decision. Sending the same change again waits again, undo_change with %s withdraws it", e.ID)
+}
+
+// RefusedError says that a person refused a change.
+type RefusedError struct{ Proposal *Proposal }
+
+func (e *RefusedError) Error() string { return "proposal " + e.Proposal.Verdict() }
+
+// Code is Conflict.
+func (e *RefusedError) Code() fault.Code { return fault.Conflict }
+
+// Hint says how to go on.
+func (e *RefusedError) Hint() string {
+	if len(e.Proposal.Comments()) > 0 {
+		return "follow the comment, or ask the user"
+	}
+	return "ask the user what to do instead"
+}
+
+// BusyError refuses a change of a file that another proposal is about.
+type BusyError struct {
+	ID   string
+	Path string
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s is part of the proposal %s, which waits for a decision", fault.Printable(e.Path), e.ID)
+}
+
+// Code is Conflict.
+func (e *BusyError) Code() fault.Code { return fault.Conflict }
+
+// Hint says how to go on.
+func (e *BusyError) Hint() string {
+	return fmt.Sprintf("wait for the decision, or withdraw it with undo_change %s and send one change for both", e.ID)
+}
+
+// StaleError says that files of a proposal changed since it was made.
+type StaleError struct {
+	ID    string
+	Paths []string
+}
+
+func (e *StaleError) Error() string {
+	names := make([]string, len(e.Paths))
+	for i, p := range e.Paths {
+		names[i] = fault.Printable(p)
+	}
+	return fmt.Sprintf("%s was made on other versions of %s", e.ID, strings.Join(names, ", "))
+}
+
+// Code is Conflict.
+func (e *StaleError) Code() fault.Code { return fault.Conflict }
+
+// Hint says how to go on.
+func (e *StaleError) Hint() string { return "refuse it, so that the agent reads the file again" }
+
+// DecidedError says that somebody was faster.
+type DecidedError struct{ Proposal *Proposal }
+
+func (e *DecidedError) Error() string { return "decided already: " + e.Proposal.Verdict() }
+
+// Code is Conflict.
+func (e *DecidedError) Code() fault.Code { return fault.Conflict }
+
+var (
+	errUnknown   = fault.New(fault.NotFound, "no such proposal", "quarry review lists them")
+	errUndecided = fault.New(fault.InvalidArgument, "some hunks are not decided", "accept or refuse every hunk, or say what becomes of the rest")
+	errWhole     = fault.New(fault.InvalidArgument, "this proposal is accepted or refused as a whole", "")
+	errConfirm   = fault.New(fault.InvalidArgument, "the client has gone since it made this proposal", "confirm that it should be applied all the same")
+	errNotText   = fault.New(fault.InvalidArgument, "a change with text that is not UTF-8 can't be reviewed", "")
+)
+
+// ErrUnknown is for an id that no proposal has.
+func ErrUnknown() error { return errUnknown }

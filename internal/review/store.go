@@ -1,0 +1,336 @@
+package review
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/rootfs"
+)
+
+const (
+	keepDecided = 200                // decided proposals that are kept
+	keepFor     = 7 * 24 * time.Hour // and how long
+	maxProposal = 64 << 20           // bytes of one
+)
+
+// Store keeps the proposals of one workspace in a folder of the state folder,
+// private to its user. It is safe for concurrent use, also by several processes.
+type Store struct {
+	root *rootfs.Root
+	now  func() time.Time
+
+	mu   sync.Mutex // guards the lock file: locks of a process exclude no other use of its own
+	lock *rootfs.Log
+}
+
+// Open opens the store in dir, which must exist.
+func Open(dir string) (*Store, error) {
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{root: root, now: time.Now}
+	p, err := root.Known("lock")
+	if err == nil {
+		s.lock, err = root.OpenLog(p, true)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return s, nil
+}
+
+// Close releases the store.
+func (s *Store) Close() error { return errors.Join(s.lock.Close(), s.root.Close()) }
+
+// locked runs f while no other process or goroutine changes the store.
+func (s *Store) locked(f func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.lock.Lock(true); err != nil {
+		return err
+	}
+	return errors.Join(f(), s.lock.Unlock())
+}
+
+// number reads the id of a proposal; "p-" may be left out.
+func number(id string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "p-"))
+	return n, err == nil && n > 0
+}
+
+// IsID reports whether a text is the id of a proposal, and not of a change.
+func IsID(id string) bool {
+	_, ok := number(id)
+	return ok && strings.HasPrefix(strings.ToLower(strings.TrimSpace(id)), "p-")
+}
+
+func idOf(n int) string { return fmt.Sprintf("p-%04d", n) }
+
+func (s *Store) path(id string) (rootfs.Path, error) {
+	n, ok := number(id)
+	if !ok {
+		return rootfs.Path{}, errUnknown
+	}
+	return s.root.Known(idOf(n) + ".json")
+}
+
+// read reads one proposal and the version of its file.
+func (s *Store) read(id string) (*Proposal, rootfs.Version, error) {
+	path, err := s.path(id)
+	if err != nil {
+		return nil, rootfs.Version{}, err
+	}
+	data, version, _, err := s.root.ReadFile(path, maxProposal)
+	if errors.Is(err, fault.NotFound) {
+		return nil, version, errUnknown
+	}
+	if err != nil {
+		return nil, version, err
+	}
+	p := &Proposal{}
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, version, fmt.Errorf("proposal %s is damaged: %w", id, err)
+	}
+	return p, version, nil
+}
+
+// Get returns a proposal.
+func (s *Store) Get(id string) (*Proposal, error) {
+	p, _, err := s.read(id)
+	return p, err
+}
+
+// write replaces a proposal, durably. The caller holds the lock.
+func (s *Store) write(p *Proposal, old rootfs.Version) error {
+	path, err := s.path(p.ID)
+	if err != nil {
+		return err
+	}
+	data, err := encode(p)
+	if err != nil {
+		return err
+	}
+	if old.IsZero() {
+		_, _, err = s.root.Create(path, data, &rootfs.CreateOptions{Mode: 0o600})
+		return err
+	}
+	_, err = s.root.Replace(path, data, old, nil)
+	return err
+}
+
+// encode makes sure that what is stored is what was proposed: JSON replaces
+// bytes that are not UTF-8.
+func encode(p *Proposal) ([]byte, error) {
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxProposal {
+		return nil, fault.New(fault.TooLarge, fmt.Sprintf("the change takes %d MB, too much to be reviewed", len(data)>>20), "make it in parts")
+	}
+	var back Proposal
+	if err := json.Unmarshal(data, &back); err != nil {
+		return nil, err
+	}
+	if !sameSet(&p.Set, &back.Set) {
+		return nil, errNotText
+	}
+	return data, nil
+}
+
+func sameSet(a, b *change.Set) bool {
+	if len(a.Ops) != len(b.Ops) {
+		return false
+	}
+	for i := range a.Ops {
+		x, y := a.Ops[i], b.Ops[i]
+		if string(x.Content) != string(y.Content) {
+			return false
+		}
+		x.Content, y.Content = nil, nil
+		if len(x.Edits) == 0 {
+			x.Edits, y.Edits = nil, nil
+		}
+		if !reflect.DeepEqual(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// numbers lists the proposals there are, oldest first.
+func (s *Store) numbers() ([]int, error) {
+	dir, err := s.root.OpenDir(rootfs.Path{})
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.Read(nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []int
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name, ".json"); ok && IsID(name) {
+			n, _ := number(name)
+			list = append(list, n)
+		}
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// List returns all proposals, newest first. One that can't be read is left out
+// and named in the error, which does not keep the others from being shown.
+func (s *Store) List() ([]*Proposal, error) {
+	numbers, err := s.numbers()
+	if err != nil {
+		return nil, err
+	}
+	var list []*Proposal
+	var problems []error
+	for _, n := range slices.Backward(numbers) {
+		p, err := s.Get(idOf(n))
+		switch {
+		case errors.Is(err, errUnknown): // dropped meanwhile
+		case err != nil:
+			problems = append(problems, err)
+		default:
+			list = append(list, p)
+		}
+	}
+	return list, errors.Join(problems...)
+}
+
+// Stamp changes with every change of the store. It is cheap.
+func (s *Store) Stamp() (string, error) {
+	info, err := s.root.Stat(rootfs.Path{})
+	if err != nil {
+		return "", err
+	}
+	return strconv.FormatInt(info.ModTime.UnixNano(), 36), nil
+}
+
+// add stores a new proposal and drops old ones. The caller holds the lock.
+func (s *Store) add(p *Proposal) error {
+	numbers, err := s.numbers()
+	if err != nil {
+		return err
+	}
+	next := 1
+	if len(numbers) > 0 {
+		next = numbers[len(numbers)-1] + 1
+	}
+	p.ID, p.Made, p.State = idOf(next), s.now(), Waiting
+	if err := s.write(p, rootfs.Version{}); err != nil {
+		return err
+	}
+	s.drop(numbers)
+	return nil
+}
+
+// drop removes decided proposals that are old, and those beyond the newest
+// keepDecided. What fails is tried again next time.
+func (s *Store) drop(numbers []int) {
+	var decided []*Proposal
+	if len(numbers) <= keepDecided/2 {
+		return
+	}
+	for _, n := range numbers {
+		if p, err := s.Get(idOf(n)); err == nil && !p.State.Open() {
+			decided = append(decided, p)
+		}
+	}
+	slices.SortFunc(decided, func(a, b *Proposal) int { return cmp.Compare(b.ID, a.ID) })
+	for i, p := range decided {
+		if i >= keepDecided || s.now().Sub(p.Decided) > keepFor {
+			if path, err := s.path(p.ID); err == nil {
+				_ = s.root.Remove(path)
+			}
+		}
+	}
+}
+
+// update changes a proposal under the lock. f returns false to leave it.
+func (s *Store) update(id string, f func(*Proposal) (bool, error)) (*Proposal, error) {
+	var out *Proposal
+	err := s.locked(func() error {
+		p, version, err := s.read(id)
+		if err != nil {
+			return err
+		}
+		out = p
+		ok, err := f(p)
+		if err != nil || !ok {
+			return err
+		}
+		return s.write(p, version)
+	})
+	return out, err
+}
+
+// Abandon notes that the client of a waiting proposal has gone.
+func (s *Store) Abandon(id string) error {
+	_, err := s.update(id, func(p *Proposal) (bool, error) {
+		if p.State != Waiting {
+			return false, nil
+		}
+		p.State = Abandoned
+		return true, nil
+	})
+	return err
+}
+
+// Withdraw takes a proposal back; only the client that made it may.
+func (s *Store) Withdraw(id string, client change.Client) (*Proposal, error) {
+	return s.update(id, func(p *Proposal) (bool, error) {
+		if p.Client.Name != client.Name {
+			return false, errUnknown
+		}
+		if p.State != Waiting && p.State != Abandoned {
+			return false, &DecidedError{p}
+		}
+		p.State, p.Decided, p.By, p.Told = Withdrawn, s.now(), "client", true
+		return true, nil
+	})
+}
+
+// News returns the decisions a client has not heard of, and notes that it has
+// now.
+func (s *Store) News(client change.Client) ([]*Proposal, error) {
+	list, err := s.List()
+	if err != nil && list == nil {
+		return nil, err
+	}
+	var news []*Proposal
+	for _, p := range list {
+		if p.Told || p.State.Open() || p.Client.Name != client.Name {
+			continue
+		}
+		if err := s.told(p.ID); err != nil {
+			return news, err
+		}
+		news = append(news, p)
+	}
+	return news, nil
+}
+
+func (s *Store) told(id string) error {
+	_, err := s.update(id, func(p *Proposal) (bool, error) {
+		was := p.Told
+		p.Told = true
+		return !was, nil
+	})
+	return err
+}

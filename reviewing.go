@@ -1,0 +1,39 @@
+package quarry
+
+import (
+	"context"
+	"time"
+
+	"quarry/internal/backend"
+	"quarry/internal/review"
+)
+
+// ReviewOptions hold changes back until a person decides: a change becomes a
+// proposal, and nothing is written before that.
+type ReviewOptions struct {
+	// Dir keeps the proposals. It is private to its user, outside the
+	// workspace, and must exist.
+	Dir string
+	// Wait is how long a change waits for its decision; 0 is 45 s, less than 0
+	// does not wait. Afterwards it fails and the proposal stays.
+	Wait time.Duration
+	// Clients are held back; none means all.
+	Clients []string
+	// Waiting hears every 10 s that a change still waits; nil is fine.
+	Waiting func(ctx context.Context, proposal string, waited time.Duration)
+}
+
+// gate puts a gate before the changes of a backend.
+func (o *ReviewOptions) gate(b backend.Backend) (*review.Gate, error) {
+	store, err := review.Open(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Clients: o.Clients, Progress: o.Waiting}, nil
+}
+
+// Reviewed reports whether changes of the workspace may wait for a decision.
+func (w *Workspace) Reviewed() bool {
+	_, ok := w.b.(*review.Gate)
+	return ok
+}
