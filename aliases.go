@@ -57,6 +57,7 @@ const (
 	StopBlocks = search.StopBlocks
 	StopBytes  = search.StopBytes
 	StopTime   = search.StopTime
+	StopReads  = search.StopReads
 	StopBudget = search.StopBudget
 
 	Binary     = search.Binary

@@ -107,6 +107,7 @@ const (
 	StopBlocks Stop = "blocks"
 	StopBytes  Stop = "bytes"
 	StopTime   Stop = "time"
+	StopReads  Stop = "reads"
 	StopBudget Stop = "budget" // a backtracking pattern took too many steps
 )
 

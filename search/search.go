@@ -111,6 +111,13 @@ type Limits struct {
 	LineBytes    int           // text of one line; it is cut around its first match
 	Time         time.Duration // for the whole search
 
+	// Reads bounds the files that are read, in path order, and ReadBytes their
+	// bytes; with an index only files that could match are read. A search that
+	// must cost little ends so at the same place on every machine, where Time
+	// would not.
+	Reads     int
+	ReadBytes int64
+
 	// CountTo lets counting go on, without text, once Files, Lines, Blocks or
 	// Bytes is reached, up to this many matching lines, or blocks if those are
 	// limited. With CountCheaply it does not where servers can't tell which

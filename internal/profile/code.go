@@ -85,7 +85,11 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 		r.Stopped = ""
 		sum := c.sumUp(ctx, &r.Summary, cut)
 		data.Receipt = &sum
-		a.receipt = c.codeReceipt(data, r)
+		if data.Total == 0 {
+			a.receipt = c.zeroCode(ctx, q, &r.Summary)
+		} else {
+			a.receipt = c.codeReceipt(data)
+		}
 		return a, nil
 	}
 	indent := "  "
@@ -121,24 +125,16 @@ func (c *call) codeText(data *codeAnswer, r *quarry.CodeResult) []byte {
 	return bytes.TrimRight(text, "\n")
 }
 
-func (c *call) codeReceipt(data *codeAnswer, r *quarry.CodeResult) []string {
-	var parts []string
+func (c *call) codeReceipt(data *codeAnswer) []string {
 	switch {
-	case data.Total == 0:
-		parts = []string{"none of the words occurs in the workspace, without hidden and ignored files"}
 	case len(data.Results) < min(data.Total, c.Int("top_k")):
-		parts = []string{fmt.Sprintf("the best %d of %d results, as many as an answer holds; compact gives more of them", len(data.Results), data.Total)}
+		return []string{fmt.Sprintf("the best %d of %d results, as many as an answer holds; compact gives more of them", len(data.Results), data.Total)}
 	case len(data.Results) < data.Total && c.Int("top_k") < 50:
-		parts = []string{fmt.Sprintf("the best %d of %d results; for more give a larger top_k (up to 50)", len(data.Results), data.Total)}
+		return []string{fmt.Sprintf("the best %d of %d results; for more give a larger top_k (up to 50)", len(data.Results), data.Total)}
 	case len(data.Results) < data.Total:
-		parts = []string{fmt.Sprintf("the best %d of %d results; for others give more words", len(data.Results), data.Total)}
-	default:
-		parts = []string{"all results shown"}
+		return []string{fmt.Sprintf("the best %d of %d results; for others give more words", len(data.Results), data.Total)}
 	}
-	if s := skipped(&r.Summary); s != "" && data.Total == 0 {
-		parts = append(parts, s)
-	}
-	return parts
+	return []string{"all results shown"}
 }
 
 const (

@@ -80,9 +80,6 @@ func tools(t testing.TB, ws *quarry.Workspace, o profile.Options) *tool.Registry
 func toolsOf(t testing.TB, set *quarry.Workspace, o profile.Options) *tool.Registry {
 	t.Helper()
 	o.Zone = time.UTC
-	if o.WiderTime == 0 {
-		o.WiderTime = time.Minute // however busy the machine is
-	}
 	r, err := profile.New(set, &o)
 	if err != nil {
 		t.Fatal(err)

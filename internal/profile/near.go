@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"quarry"
 )
@@ -30,6 +32,9 @@ func (c *call) missing(ctx context.Context, given string) string {
 			return "There is " + quoted(info.Path) + ": write the path without percent-encoding."
 		}
 	}
+	if near := c.nearPath(ctx, bareName(given)); near != "" {
+		return "There is " + quoted(near) + "."
+	}
 	if s := c.sameName(ctx, baseName(bareName(given))); s != "" {
 		return s
 	}
@@ -51,8 +56,6 @@ func (c *call) sameName(ctx context.Context, name string) string {
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "*?") {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.o.WiderTime)
-	defer cancel()
 	q := quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"**/" + name}, Dialect: quarry.Vault}, Limit: zeroNames}
 	r, err := c.ws.Find(ctx, q)
 	if err != nil || r.Total == 0 {
@@ -70,4 +73,104 @@ func (c *call) sameName(ctx context.Context, name string) string {
 	default:
 		return fmt.Sprintf("%d files have that name, the first: %s.", r.Total, list)
 	}
+}
+
+// nearPath follows a path that isn't there name by name, taking for each that is
+// missing the nearest spelling in its folder. It is "" when the way ends.
+func (c *call) nearPath(ctx context.Context, given string) string {
+	at := ""
+	wanted := strings.FieldsFunc(given, func(r rune) bool { return r == '/' || r == '\\' })
+	for i, name := range wanted {
+		next := path.Join(at, name)
+		if info, err := c.ws.Stat(ctx, next); err == nil {
+			at = info.Path
+			continue
+		}
+		q := quarry.FindQuery{Scope: quarry.Scope{MaxDepth: 1}, Kind: quarry.FilesAndFolders}
+		if at != "" {
+			q.Paths = []string{at}
+		}
+		r, err := c.ws.Find(ctx, q)
+		if err != nil {
+			return ""
+		}
+		best, least := "", allowed(name)+1
+		for k := range r.Entries {
+			e := &r.Entries[k]
+			if i < len(wanted)-1 && !e.Folder {
+				continue
+			}
+			if d := distance(name, baseName(e.Path), least); d < least {
+				best, least = e.Path, d
+			}
+		}
+		if best == "" {
+			return ""
+		}
+		at = best
+	}
+	return at
+}
+
+// allowed is how many characters of a name may be wrong.
+func allowed(name string) int { return max(1, min(3, utf8.RuneCountInString(name)/4)) }
+
+// nearName says which file has the nearest spelling of a name, wherever it is.
+func (l *looking) nearName(ctx context.Context, glob string) {
+	name := strings.Trim(baseName(glob), "*")
+	if len(name) < 3 || strings.ContainsAny(name, "*?[]{}") {
+		return
+	}
+	r, err := l.c.ws.Find(ctx, quarry.FindQuery{})
+	if err != nil {
+		return
+	}
+	var found []string
+	least := allowed(name) + 1
+	for i := range r.Entries {
+		switch d := distance(name, baseName(r.Entries[i].Path), least); {
+		case d < least:
+			found, least = []string{r.Entries[i].Path}, d
+		case d == least && len(found) > 0 && len(found) < zeroNames:
+			found = append(found, r.Entries[i].Path)
+		}
+	}
+	if len(found) > 0 {
+		l.found = append(l.found, "near spelling: "+strings.Join(names(found), ", "))
+	}
+}
+
+// distance is the number of characters that are wrong, missing, added or swapped
+// between two names, in any letter case, up to a bound.
+func distance(a, b string, bound int) int {
+	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
+	if d := len(x) - len(y); d >= bound || -d >= bound || len(x) > 255 || len(y) > 255 {
+		return bound
+	}
+	var two []int
+	one := make([]int, len(y)+1)
+	for j := range one {
+		one[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row := make([]int, len(y)+1)
+		row[0] = i
+		least := i
+		for j := 1; j <= len(y); j++ {
+			cost := one[j-1]
+			if x[i-1] != y[j-1] {
+				cost++
+			}
+			row[j] = min(cost, one[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], two[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least >= bound {
+			return bound
+		}
+		two, one = one, row
+	}
+	return min(one[len(y)], bound)
 }

@@ -91,7 +91,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		data.Receipt = &sum
 	}
 	if data.Total == 0 {
-		a.receipt = c.zeroPaths(ctx, q)
+		a.receipt = c.zeroPaths(ctx, q, &r.Summary)
 		return a, nil
 	}
 	by := byLimit
@@ -229,7 +229,7 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		a := &answer{text: []byte("No files or folders match the pattern " + quoted(pattern) + " in " + where + "."), data: data}
 		if c.union() {
-			a.receipt = c.zeroList(ctx, q)
+			a.receipt = c.zeroList(ctx, q, &r.Summary)
 		}
 		return a, nil
 	}

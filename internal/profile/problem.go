@@ -42,7 +42,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 	var binary *quarry.BinaryError
 	switch {
 	case errors.As(err, &pattern):
-		c.badPattern(e, pattern)
+		c.badPattern(ctx, e, pattern)
 	case errors.As(err, &glob):
 		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", glob.Pattern, glob.Reason, characters(glob.Pattern, glob.Offset)+1)
 	case errors.As(err, &binary):
@@ -193,7 +193,7 @@ func characters(s string, offset int) int {
 }
 
 // badPattern words a regular expression that can't be compiled.
-func (c *call) badPattern(e *tool.Error, p *match.Error) {
+func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	pattern, what := p.Pattern, "regex pattern"
 	if c.tool.Name == "file_search" {
 		what = "query"
@@ -206,9 +206,12 @@ func (c *call) badPattern(e *tool.Error, p *match.Error) {
 	switch {
 	case p.Multiline: // no tool has that mode
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
+		if line := longestLine(pattern); line != "" {
+			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(clip(line, 80)) + "."
+		}
 	case p.ECMAScript && c.union():
 		e.Hint += " Pass it as pattern instead of regex."
-	case strings.Contains(p.Hint, "JavaScript") && c.is("roo"): // which has no other syntax
+	case p.ECMAScript && c.is("roo"): // which has no other syntax
 		e.Hint = "Rust syntax has no look-around and no backreferences: search for a simpler pattern."
 	case looksLikeGlob(pattern):
 		e.Hint = "This looks like a glob. Use file_pattern to choose the files that are searched"
@@ -216,6 +219,19 @@ func (c *call) badPattern(e *tool.Error, p *match.Error) {
 			e.Hint += ", or search_by_path to find files by name"
 		}
 		e.Hint += "."
+	case c.union() && c.tool.Name == "search_files":
+		if strings.Contains(e.Hint, "glob") { // *skb = NULL is none
+			e.Hint = ""
+		}
+		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."
+		l := &looking{c: c, scan: !c.indexed(ctx)}
+		q := quarry.Query{Pattern: pattern, Scope: quarry.Scope{Paths: []string{c.path(ctx, "path")}}}
+		q.Match.Syntax = match.Literal
+		if s := l.ask(ctx, q); len(s.files) > 0 {
+			l.say("As plain text ("+c.other("file_search", "query", pattern)+")", s)
+			plain = l.found[0] + "."
+		}
+		e.Hint = strings.TrimSpace(e.Hint + " " + plain)
 	}
 }
 

@@ -39,9 +39,6 @@ type Options struct {
 	// NoIndex says that the owner has switched the index off or deleted it.
 	// search_by_path of the profile smcp then answers INDEX_NOT_FOUND.
 	NoIndex bool
-	// WiderTime is how long an empty answer may look for a wider search that
-	// finds something; 0 is 120 ms.
-	WiderTime time.Duration
 	// Zone is the time zone of dates; nil is the system's.
 	Zone *time.Location
 }
@@ -120,9 +117,6 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	}
 	if e.o.Budget <= 0 {
 		e.o.Budget = defaultBudget
-	}
-	if e.o.WiderTime <= 0 {
-		e.o.WiderTime = zeroTime
 	}
 	if e.o.Zone == nil {
 		e.o.Zone = time.Local

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"context"
+	"path"
 	"slices"
 	"sort"
 	"strings"
@@ -14,48 +15,59 @@ import (
 // a build that lie among its sources.
 const maxIgnored = 1000
 
-// ignored looks into the files that ignore files leave out, and says what it saw
-// together with hidden, which was seen without them. An index knows nothing of
-// ignored files, and to search everything would be to read again what it has
-// answered for: on 78,000 files that took a second, of which there is a tenth.
-// So the files are listed with and without ignored ones, and the difference is
-// searched.
-func (l *looking) ignored(ctx context.Context, what string, q quarry.Query, hidden seen) {
-	paths, cut := l.onlyIgnored(ctx, q)
-	if len(paths) == 0 && !cut {
+// ignored looks into the files that ignore files leave out, and says which flag
+// shows them, after a prefix; hidden was seen with the files that only need include_hidden. An
+// index knows nothing of ignored files, and to walk 78,000 files takes longer
+// than the answer may. So with one only what is ignored at the top is searched,
+// where build folders and dependencies lie; without one, all of it.
+func (l *looking) ignored(ctx context.Context, prefix string, q quarry.Query, hidden seen) {
+	paths := l.onlyIgnored(ctx, q)
+	if len(paths) == 0 {
 		return
 	}
-	var s seen
-	if len(paths) > 0 {
-		q.Paths, q.Globs, q.IncludeHidden, q.IncludeIgnored = paths, nil, true, true
-		s = l.ask(ctx, q)
+	base := path.Clean(q.Paths[0])
+	inside := q
+	inside.Paths, inside.IncludeHidden, inside.IncludeIgnored = paths, true, true
+	if l.scan {
+		inside.Globs = nil // the paths are files that passed them
 	}
-	s.cut = s.cut || cut
+	s := l.ask(ctx, inside)
+	plain := slices.DeleteFunc(slices.Clone(s.files), func(p string) bool {
+		rest := strings.TrimPrefix(p, base+"/")
+		return strings.HasPrefix(rest, ".") || strings.Contains(rest, "/.")
+	})
+	if len(plain) > 0 {
+		l.say(prefix+withIgnored, seen{files: plain, more: s.more})
+		return
+	}
 	if len(s.files) > 0 {
 		s.files = append(s.files, hidden.files...)
 		sort.Strings(s.files)
-		s.more = s.more || hidden.more || cut
+		s.more = s.more || hidden.more
+		l.say(prefix+withBoth, s)
 	}
-	l.say(what, s)
 }
 
-// onlyIgnored lists what ignore files leave out of the scope of a query: files
-// that pass its globs, or whole folders where it has none.
-func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) (paths []string, cut bool) {
-	ctx, cancel := context.WithDeadline(ctx, l.until)
-	defer cancel()
+// onlyIgnored lists what ignore files leave out of the scope of a query, in path
+// order: files that pass its globs, and whole folders where they can stand for
+// what is in them.
+func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) []string {
+	if !l.scan {
+		return l.ignoredTop(ctx, q)
+	}
 	find := quarry.FindQuery{Scope: q.Scope}
 	find.IncludeHidden = true
 	shown, err := l.c.ws.Find(ctx, find)
 	if err != nil {
-		return nil, ctx.Err() != nil
+		return nil
 	}
 	find.IncludeIgnored = true
 	all, err := l.c.ws.Find(ctx, find)
 	if err != nil {
-		return nil, ctx.Err() != nil
+		return nil
 	}
 	above, whole := l.above(ctx, q)
+	var paths []string
 	next := 0 // of the files that are shown; they are among all, in the same order
 	for i := range all.Entries {
 		p := all.Entries[i].Path
@@ -64,7 +76,7 @@ func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) (paths []stri
 			continue
 		}
 		if len(paths) == maxIgnored {
-			return paths, true
+			return paths
 		}
 		if whole {
 			// In path order, what shares a folder with p stands next to it.
@@ -81,10 +93,53 @@ func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) (paths []stri
 		}
 	}
 	if next < len(shown.Entries) {
-		return nil, true // something went between the two listings
+		return nil // something went between the two listings
 	}
-	return paths, false
+	return paths
 }
+
+// topDepth is how deep ignored files are looked for where there is an index: in
+// the searched folder and those in it. On the Linux source that is 30 folders.
+const topDepth = 2
+
+// ignoredTop lists the files and folders that are ignored near the top.
+func (l *looking) ignoredTop(ctx context.Context, q quarry.Query) []string {
+	if slices.ContainsFunc(q.Globs, func(g string) bool { return strings.Contains(g, "/") }) {
+		return nil // which would mean something else inside a folder
+	}
+	find := quarry.FindQuery{Scope: q.Scope, Kind: quarry.FilesAndFolders}
+	find.Globs, find.MaxDepth, find.IncludeHidden = nil, topDepth, true
+	shown, err := l.c.ws.Find(ctx, find)
+	if err != nil {
+		return nil
+	}
+	find.IncludeIgnored = true
+	all, err := l.c.ws.Find(ctx, find)
+	if err != nil {
+		return nil
+	}
+	known := make(map[string]bool, len(shown.Entries))
+	for i := range shown.Entries {
+		known[shown.Entries[i].Path] = true
+	}
+	var paths []string
+	for i := range all.Entries {
+		e := &all.Entries[i]
+		if known[e.Path] || !e.Folder && len(q.Globs) > 0 {
+			continue
+		}
+		if n := len(paths); n > 0 && strings.HasPrefix(e.Path, paths[n-1]+"/") {
+			continue
+		}
+		if paths = append(paths, e.Path); len(paths) == zeroIgnored {
+			break
+		}
+	}
+	return paths
+}
+
+// zeroIgnored is how many ignored places near the top are searched.
+const zeroIgnored = 64
 
 // above are the folders a query searches, and whether folders can stand for
 // what is in them: not where a glob has a say in it.

@@ -24,6 +24,8 @@ type collector struct {
 	held  []search.FileMatch // files that wait for their order
 	given struct{ files, lines, blocks, bytes int }
 	full  bool // no more text, only counting
+	reads int  // files read, and their bytes
+	read  int64
 
 	prefix string // of the paths that come in: the repository of a checkout
 }
@@ -41,6 +43,14 @@ func stop(s *search.Summary, why search.Stop) {
 
 func (c *collector) add(path string, f *found) error {
 	path = c.prefix + path
+	if lim := &c.q.Limits; lim.Reads > 0 && f.res.Bytes > 0 {
+		c.reads++
+		c.read += f.res.Bytes
+		if c.reads > lim.Reads || lim.ReadBytes > 0 && c.read > lim.ReadBytes {
+			stop(&c.sum, search.StopReads)
+			return errEnough
+		}
+	}
 	if f.err != nil {
 		if err := c.failed(path, f.err); err != nil {
 			return err

@@ -249,7 +249,7 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 		if res, ok := r.byParts(k, f, c); ok {
 			k.searched++
 			k.bytes += res.Bytes
-			return &found{res: res, info: f.Info()}, (res.Matched == 0) == r.q.FilesWithoutMatch
+			return &found{res: res, info: f.Info()}, r.q.Limits.Reads > 0 || (res.Matched == 0) == r.q.FilesWithoutMatch
 		}
 	}
 	return r.search(k, f)

@@ -258,6 +258,9 @@ func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
 		k.searched++
 	}
 	k.bytes += out.res.Bytes
+	if r.q.Limits.Reads > 0 {
+		return out, true // it counts
+	}
 	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch {
 		*out = found{}
 		k.spare = out

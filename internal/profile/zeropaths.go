@@ -1,0 +1,194 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"quarry"
+	"quarry/internal/render"
+)
+
+// find looks for paths by a changed query and says how many there are.
+func (l *looking) find(ctx context.Context, what, one, many string, q quarry.FindQuery, change func(*quarry.FindQuery)) bool {
+	q.Limit, q.Offset = zeroNames, 0
+	change(&q)
+	r, err := l.c.ws.Find(ctx, q)
+	if err != nil || r.Total == 0 {
+		return false
+	}
+	var found []string
+	for _, e := range r.Entries {
+		found = append(found, e.Path)
+	}
+	l.found = append(l.found, what+" "+render.Plural(r.Total, one, many)+few(found, r.Total))
+	return true
+}
+
+// flags looks for paths that one of the two flags shows, and names the one that
+// is needed.
+func (l *looking) flags(look func(what string, change func(*quarry.FindQuery)) bool, q *quarry.FindQuery) {
+	if !q.IncludeHidden && look(withHidden, func(q *quarry.FindQuery) { q.IncludeHidden = true }) {
+		return
+	}
+	if q.IncludeIgnored {
+		return
+	}
+	if look(withIgnored, func(q *quarry.FindQuery) { q.IncludeIgnored = true }) {
+		return
+	}
+	if !q.IncludeHidden {
+		look(withBoth, func(q *quarry.FindQuery) { q.IncludeHidden, q.IncludeIgnored = true, true })
+	}
+}
+
+// zeroPaths explains a path search without matches.
+func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery, sum *quarry.Summary) []string {
+	if !c.union() {
+		return nil
+	}
+	scope := quarry.Query{Scope: q.Scope}
+	scope.Globs = nil
+	l := c.look(sum)
+	look := func(what string, change func(*quarry.FindQuery)) bool {
+		return l.find(ctx, what, "file matches", "files match", q, change)
+	}
+	glob := strings.ReplaceAll(q.Globs[0], `\`, "/")
+	anywhere := "**/" + strings.TrimPrefix(strings.TrimLeft(glob, "./"), "**/")
+	look("in any letter case", func(q *quarry.FindQuery) {
+		q.Dialect, q.Globs = quarry.Vault, []string{glob}
+		if !strings.Contains(glob, "/") {
+			q.Globs = []string{anywhere}
+		}
+	})
+	if len(l.found) == 0 {
+		look("at any depth ("+anywhere+")", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{anywhere} })
+	}
+	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
+		look("as the glob "+fixed, func(q *quarry.FindQuery) { q.Globs = []string{fixed} })
+	}
+	if len(l.found) == 0 && !strings.ContainsAny(glob, "*?[{") {
+		part := strings.Trim(glob, "/")
+		look("as a part of a path (*"+part+"*)", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**" + part + "**"} })
+	}
+	if len(l.found) == 0 {
+		l.nearName(ctx, glob)
+	}
+	l.flags(look, &q)
+	return append([]string{"searched " + c.scope(&scope, "")}, l.found...)
+}
+
+var regexName = regexp.MustCompile(`\\?\.|\.[*+]|[\^$]`)
+
+// globOfRegex is the glob that a regular expression over names most likely
+// means: .*\.ts$ is *.ts.
+func globOfRegex(s string) string {
+	if !regexName.MatchString(s) || !strings.ContainsAny(s, `^$`) && !strings.Contains(s, ".*") && !strings.Contains(s, `\.`) {
+		return s
+	}
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "^"), "$")
+	return strings.NewReplacer(".*", "*", ".+", "*", `\.`, ".", "/.", ".").Replace(s)
+}
+
+// zeroList explains an empty listing.
+func (c *call) zeroList(ctx context.Context, q quarry.FindQuery, sum *quarry.Summary) []string {
+	scope := quarry.Query{Scope: q.Scope}
+	scope.Globs = nil
+	where := "looked in " + c.scope(&scope, "")
+	if q.MaxDepth == 1 && len(q.Paths) > 0 && q.Paths[0] == "." {
+		where = strings.Replace(where, "the whole workspace", "the top folder alone", 1)
+		where = strings.Replace(where, "the roots ", "the names of the roots ", 1)
+	}
+	l := c.look(sum)
+	look := func(what string, change func(*quarry.FindQuery)) bool {
+		return l.find(ctx, what, "item matches", "items match", q, change)
+	}
+	glob := q.Globs[0]
+	if strings.ToLower(glob) != strings.ToUpper(glob) {
+		look("in any letter case", func(q *quarry.FindQuery) { q.Dialect = quarry.Vault })
+	}
+	if q.MaxDepth == 1 {
+		look("at any depth (**/"+render.Name(glob)+")", func(q *quarry.FindQuery) { q.MaxDepth = 0 })
+	}
+	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
+		look("as the glob "+fixed, func(q *quarry.FindQuery) { q.Globs = []string{fixed} })
+	}
+	if len(l.found) == 0 {
+		l.nearName(ctx, glob)
+	}
+	l.flags(look, &q)
+	return append([]string{where}, l.found...)
+}
+
+// zeroNotes says which of the words notes do have, and which notes were not
+// searched.
+func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery, sum *quarry.Summary) []string {
+	if !c.union() {
+		return nil
+	}
+	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
+	if n := sum.SkippedCount[quarry.Ignored]; n > 0 {
+		parts = append(parts, render.Plural(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
+	}
+	if s := skipped(sum); s != "" {
+		parts = append(parts, s)
+	}
+	words := strings.Fields(q.Query)
+	if len(words) > maxWords {
+		return parts
+	}
+	l := c.look(sum)
+	for _, word := range words {
+		one := q
+		one.Query, one.Content, one.Limit = word, false, 1
+		r, err := c.ws.SearchNotes(ctx, one)
+		if err != nil {
+			continue
+		}
+		if len(words) > 1 {
+			l.found = append(l.found, fmt.Sprintf("%q: %s", word, render.Plural(r.Total, "note", "notes")))
+		}
+		if r.Total == 0 {
+			text := quarry.Query{Scope: q.Scope}
+			l.near(ctx, text, word)
+		}
+	}
+	return append(parts, l.found...)
+}
+
+// maxWords is of how many words of a query an empty answer speaks.
+const maxWords = 8
+
+// zeroCode looks for near spellings of the words of a query.
+func (c *call) zeroCode(ctx context.Context, q quarry.CodeQuery, sum *quarry.Summary) []string {
+	l := &looking{c: c, scan: !c.indexed(ctx)}
+	for i, word := range strings.Fields(q.Query) {
+		if i == maxWords {
+			break
+		}
+		l.near(ctx, quarry.Query{Scope: q.Scope}, strings.Trim(word, "`\"'.,;:()"))
+	}
+	parts := append([]string{"none of the words occurs in the workspace, without hidden and ignored files"}, l.found...)
+	if s := skipped(sum); s != "" {
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+// indexed reports whether every root has an index that answers.
+func (c *call) indexed(ctx context.Context) bool {
+	if c.o.NoIndex {
+		return false
+	}
+	list, err := c.ws.IndexStatus(ctx)
+	if err != nil {
+		return false
+	}
+	for _, st := range list {
+		if st.State != "ready" {
+			return false
+		}
+	}
+	return true
+}
