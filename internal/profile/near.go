@@ -121,14 +121,17 @@ func (l *looking) nearName(ctx context.Context, glob string) {
 	if len(name) < 3 || strings.ContainsAny(name, "*?[]{}") {
 		return
 	}
-	r, err := l.c.ws.Find(ctx, quarry.FindQuery{})
+	// People get the first letter right, and to list all files takes longer.
+	letter, _ := utf8.DecodeRuneInString(name)
+	q := quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: quarry.Vault}}
+	r, err := l.c.ws.Find(ctx, q)
 	if err != nil {
 		return
 	}
 	var found []string
 	least := allowed(name) + 1
 	for i := range r.Entries {
-		switch d := distance(name, baseName(r.Entries[i].Path), least); {
+		switch d := distance(name, path.Base(r.Entries[i].Path), least+1); {
 		case d < least:
 			found, least = []string{r.Entries[i].Path}, d
 		case d == least && len(found) > 0 && len(found) < zeroNames:
@@ -141,19 +144,20 @@ func (l *looking) nearName(ctx context.Context, glob string) {
 }
 
 // distance is the number of characters that are wrong, missing, added or swapped
-// between two names, in any letter case, up to a bound.
+// between two names, in any letter case, up to a bound. It makes no garbage: an
+// empty answer compares a name with all of 78,000.
 func distance(a, b string, bound int) int {
-	x, y := []rune(strings.ToLower(a)), []rune(strings.ToLower(b))
-	if d := len(x) - len(y); d >= bound || -d >= bound || len(x) > 255 || len(y) > 255 {
+	const most = 64
+	x, y := strings.ToLower(a), strings.ToLower(b)
+	if d := len(x) - len(y); d >= bound || -d >= bound || len(x) > most || len(y) > most {
 		return bound
 	}
-	var two []int
-	one := make([]int, len(y)+1)
-	for j := range one {
+	var rows [3][most + 1]int
+	two, one, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(y) + 1 {
 		one[j] = j
 	}
 	for i := 1; i <= len(x); i++ {
-		row := make([]int, len(y)+1)
 		row[0] = i
 		least := i
 		for j := 1; j <= len(y); j++ {
@@ -170,7 +174,7 @@ func distance(a, b string, bound int) int {
 		if least >= bound {
 			return bound
 		}
-		two, one = one, row
+		two, one, row = one, row, two
 	}
 	return min(one[len(y)], bound)
 }

@@ -3,6 +3,7 @@ package profile
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -94,13 +95,16 @@ var regexLike = regexp.MustCompile(`\\[bBdDwWsS.()\[\]{}*+?|^$]|\.[*+]|\[[^\]]+\
 // style of identifiers, then one character wrong, missing, added or swapped.
 func (l *looking) near(ctx context.Context, q quarry.Query, text string) bool {
 	q.Match.Syntax, q.Match.Case = match.Rust, match.Insensitive
-	for _, form := range []struct{ what, pattern string }{{"written", styles(text)}, {"near spelling:", oneEdit(text)}} {
-		if form.pattern == "" {
+	for i, pattern := range append([]string{styles(text)}, oneEdit(text)...) {
+		if q.Pattern = pattern; pattern == "" {
 			continue
 		}
-		q.Pattern = form.pattern
+		what := "near spelling: "
+		if i == 0 {
+			what = "written "
+		}
 		if s := l.askText(ctx, q); len(s.files) > 0 && s.text != "" {
-			l.say(form.what+" "+quoted(s.text), s)
+			l.say(what+quoted(s.text), s)
 			return true
 		}
 	}
@@ -212,29 +216,45 @@ func styles(text string) string {
 // many neighbours, a longer one is no name.
 const minNear, maxNear = 5, 40
 
-// oneEdit is a pattern for the texts that differ by one character from this one:
-// another, one less, one more, or two swapped. The first two characters are taken
-// as they are, as people get them right and the index needs something to go by.
-func oneEdit(text string) string {
+// oneEdit are patterns for the texts that differ by one character from this one:
+// another, one less, one more, or two swapped. Each has one half of the text as it
+// is, which is what an index finds files by: one pattern of all the texts had it
+// read every file.
+func oneEdit(text string) []string {
 	runes := []rune(text)
 	if len(runes) < minNear || len(runes) > maxNear || !strings.ContainsFunc(text, unicode.IsLetter) {
-		return ""
+		return nil
 	}
-	quote := func(r []rune) string { return regexp.QuoteMeta(string(r)) }
+	mid := len(runes) / 2
+	first, second := runes[:mid], runes[mid:]
+	across := slices.Clone(runes)
+	across[mid-1], across[mid] = across[mid], across[mid-1]
+	return []string{
+		quoteRunes(first) + "(?:" + strings.Join(edits(second, true), "|") + ")|" + quoteRunes(across),
+		"(?:" + strings.Join(edits(first, false), "|") + ")" + quoteRunes(second),
+	}
+}
+
+func quoteRunes(r []rune) string { return regexp.QuoteMeta(string(r)) }
+
+// edits are patterns for a text with one character wrong. At the end of a word
+// one less or another has to be its end, or every continuation would match.
+func edits(text []rune, end bool) []string {
 	var list []string
-	for i := 2; i < len(runes); i++ {
-		before, after := quote(runes[:i]), quote(runes[i+1:])
-		if i+1 < len(runes) {
-			list = append(list, before+"[^\\s]?"+after) // another, or one less
-			if runes[i] != runes[i+1] {
-				list = append(list, before+quote([]rune{runes[i+1], runes[i]})+quote(runes[i+2:]))
-			}
-		} else {
+	for i := range text {
+		before, after := quoteRunes(text[:i]), quoteRunes(text[i+1:])
+		switch {
+		case i+1 == len(text) && end:
 			list = append(list, before+`\b`, before+`[^\s]\b`)
+		default:
+			list = append(list, before+`[^\s]?`+after) // another, or one less
 		}
-		list = append(list, before+"[^\\s]"+quote(runes[i:]))
+		if i+1 < len(text) && text[i] != text[i+1] {
+			list = append(list, before+quoteRunes([]rune{text[i+1], text[i]})+quoteRunes(text[i+2:]))
+		}
+		list = append(list, before+`[^\s]`+quoteRunes(text[i:]))
 	}
-	return strings.Join(list, "|")
+	return list
 }
 
 // wholeWord is a match with the rest of the words it begins and ends in.

@@ -98,17 +98,18 @@ func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) []string {
 	return paths
 }
 
-// topDepth is how deep ignored files are looked for where there is an index: in
-// the searched folder and those in it. On the Linux source that is 30 folders.
+// topDepth is how deep ignored files are looked for by name where there is an
+// index: in the searched folder and those in it. On the Linux source that is 30
+// folders and a millisecond.
 const topDepth = 2
 
-// ignoredTop lists the files and folders that are ignored near the top.
+// ignoredTop lists the files and folders that are ignored at the top.
 func (l *looking) ignoredTop(ctx context.Context, q quarry.Query) []string {
 	if slices.ContainsFunc(q.Globs, func(g string) bool { return strings.Contains(g, "/") }) {
 		return nil // which would mean something else inside a folder
 	}
 	find := quarry.FindQuery{Scope: q.Scope, Kind: quarry.FilesAndFolders}
-	find.Globs, find.MaxDepth, find.IncludeHidden = nil, topDepth, true
+	find.Globs, find.MaxDepth, find.IncludeHidden = nil, 1, true
 	shown, err := l.c.ws.Find(ctx, find)
 	if err != nil {
 		return nil

@@ -28,20 +28,41 @@ func (l *looking) find(ctx context.Context, what, one, many string, q quarry.Fin
 
 // flags looks for paths that one of the two flags shows, and names the one that
 // is needed.
-func (l *looking) flags(look func(what string, change func(*quarry.FindQuery)) bool, q *quarry.FindQuery) {
+func (l *looking) flags(ctx context.Context, look func(what string, change func(*quarry.FindQuery)) bool, q *quarry.FindQuery) {
 	if !q.IncludeHidden && look(withHidden, func(q *quarry.FindQuery) { q.IncludeHidden = true }) {
 		return
 	}
 	if q.IncludeIgnored {
 		return
 	}
-	if look(withIgnored, func(q *quarry.FindQuery) { q.IncludeIgnored = true }) {
-		return
+	ignored := []func(*quarry.FindQuery){func(q *quarry.FindQuery) { q.IncludeIgnored = true }}
+	if !l.scan {
+		// No index knows these files, and to walk all others takes too long: near
+		// the top, and in the folders that are ignored there.
+		ignored[0] = func(q *quarry.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
+		scope := quarry.Query{Scope: q.Scope}
+		if len(scope.Paths) == 0 {
+			scope.Paths = []string{"."}
+		}
+		if paths := l.ignoredTop(ctx, scope); len(paths) > 0 {
+			ignored = append(ignored, func(q *quarry.FindQuery) { q.IncludeIgnored, q.Paths, q.MaxDepth = true, paths, ignoredDepth })
+		}
 	}
-	if !q.IncludeHidden {
-		look(withBoth, func(q *quarry.FindQuery) { q.IncludeHidden, q.IncludeIgnored = true, true })
+	for _, also := range ignored {
+		if look(withIgnored, also) {
+			return
+		}
+	}
+	for _, also := range ignored {
+		if !q.IncludeHidden && look(withBoth, func(q *quarry.FindQuery) { also(q); q.IncludeHidden = true }) {
+			return
+		}
 	}
 }
+
+// ignoredDepth is how deep names are looked for in ignored folders where there is
+// an index: deep enough for a package's files, not for all of its dependencies.
+const ignoredDepth = 3
 
 // zeroPaths explains a path search without matches.
 func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery, sum *quarry.Summary) []string {
@@ -62,7 +83,7 @@ func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery, sum *quarry.Su
 			q.Globs = []string{anywhere}
 		}
 	})
-	if len(l.found) == 0 {
+	if len(l.found) == 0 && strings.Contains(glob, "/") {
 		look("at any depth ("+anywhere+")", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{anywhere} })
 	}
 	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
@@ -70,12 +91,12 @@ func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery, sum *quarry.Su
 	}
 	if len(l.found) == 0 && !strings.ContainsAny(glob, "*?[{") {
 		part := strings.Trim(glob, "/")
-		look("as a part of a path (*"+part+"*)", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**" + part + "**"} })
+		look("as a part of a name (*"+part+"*)", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**/*" + part + "*"} })
 	}
 	if len(l.found) == 0 {
 		l.nearName(ctx, glob)
 	}
-	l.flags(look, &q)
+	l.flags(ctx, look, &q)
 	return append([]string{"searched " + c.scope(&scope, "")}, l.found...)
 }
 
@@ -117,7 +138,7 @@ func (c *call) zeroList(ctx context.Context, q quarry.FindQuery, sum *quarry.Sum
 	if len(l.found) == 0 {
 		l.nearName(ctx, glob)
 	}
-	l.flags(look, &q)
+	l.flags(ctx, look, &q)
 	return append([]string{where}, l.found...)
 }
 
