@@ -177,7 +177,7 @@ func withIndex(t *testing.T, dir string) *quarry.Workspace {
 	t.Cleanup(func() { ws.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if err := ws.WaitIndex(ctx); err != nil {
+	if err := ws.Index().Wait(ctx); err != nil {
 		t.Fatal(err)
 	}
 	return ws

@@ -202,14 +202,6 @@ func (c *call) indexed(ctx context.Context) bool {
 	if c.o.NoIndex {
 		return false
 	}
-	list, err := c.ws.IndexStatus(ctx)
-	if err != nil {
-		return false
-	}
-	for _, st := range list {
-		if st.State != "ready" {
-			return false
-		}
-	}
-	return true
+	st, err := c.ws.Index().Status(ctx)
+	return err == nil && st.State == "ready"
 }
