@@ -27,6 +27,7 @@ type (
 	VersionError      = change.VersionError
 	MovePathError     = change.MoveError
 	PartialError      = change.PartialError
+	SetError          = change.SetError
 	UndoConflictError = change.UndoError
 )
 

@@ -22,6 +22,7 @@ const (
 	ReplaceSpan                  // the bytes Start to End of the text, decoded to UTF-8, become New
 	AppendText                   // New comes at the end, after a line break where the last line lacks one
 	PrependText                  // New comes on lines of its own at the top, after YAML front matter
+	ApplyHunk                    // the lines of Hunk change as it says, where its context stands exactly
 )
 
 // Edit is one edit of a text file. Texts, lines and spans are those of the file
@@ -42,6 +43,19 @@ type Edit struct {
 	First, Last int
 	// Start and End are offsets in bytes; an empty span inserts.
 	Start, End int
+
+	// Hunk has lines that begin with a space (context), "-" (to be removed), "+"
+	// (to be added) or "\\" (the line before has no line ending). First is the
+	// line where it should stand, 0 if that is not known. It is applied where
+	// its context and removed lines stand exactly, line endings aside. If they
+	// stand in several places, First must be one of them, moved by what the
+	// hunks before have moved, or the place must follow the line Anchor.
+	Hunk   string
+	Anchor string
+	AtEnd  bool // the hunk ends where the file ends
+	// Loose takes a last line without line ending for one with, and leaves a
+	// line ending at the end of what it adds: a format that can't tell.
+	Loose bool
 }
 
 // Which occurrences of a text an Edit means.

@@ -239,6 +239,18 @@ func (e *PlanError) Code() fault.Code {
 // Hint says how to go on.
 func (e *PlanError) Hint() string { return "make the dry run again and look at what changed" }
 
+// ContentError is a file to be deleted that has other content than was given.
+type ContentError struct {
+	Diff string // hunks from what was given to what is there
+}
+
+func (e *ContentError) Error() string { return "it has other content than the patch deletes" }
+
+// Hint shows the difference.
+func (e *ContentError) Hint() string {
+	return "the file differs from what the patch deletes:\n" + clip(e.Diff, 1000)
+}
+
 // MoveError says which of the two paths of a move is wrong.
 type MoveError struct {
 	Source bool

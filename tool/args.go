@@ -35,6 +35,9 @@ func (a Args) Strings(name string) []string { s, _ := a.values[name].([]string);
 // Object returns an Object parameter and whether it is set.
 func (a Args) Object(name string) (Args, bool) { o, ok := a.values[name].(Args); return o, ok }
 
+// Objects returns a list of objects.
+func (a Args) Objects(name string) []Args { o, _ := a.values[name].([]Args); return o }
+
 // decode reads JSON arguments: leniently, since models write "10" for 10, but
 // without guessing, since a key that means nothing is a mistake to hear of.
 func (t *Tool) decode(raw json.RawMessage) (Args, error) {
@@ -185,6 +188,8 @@ func (p *Param) value(raw []byte, prefix string) (any, error) {
 		return p.booleanValue(raw, prefix)
 	case Strings:
 		return p.stringsValue(raw, prefix)
+	case Objects:
+		return p.objectsValue(raw, prefix)
 	}
 	inner := raw
 	var s string
@@ -261,6 +266,30 @@ func (p *Param) booleanValue(raw []byte, prefix string) (any, error) {
 		return false, nil
 	}
 	return nil, p.wrong(prefix, raw)
+}
+
+// objectsValue also takes a lone object, and a list written as a string.
+func (p *Param) objectsValue(raw []byte, prefix string) (any, error) {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		raw = []byte(strings.TrimSpace(s))
+	}
+	var list []map[string]json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		var one map[string]json.RawMessage
+		if json.Unmarshal(raw, &one) != nil || one == nil {
+			return nil, p.wrong(prefix, raw)
+		}
+		list = append(list, one)
+	}
+	out := make([]Args, len(list))
+	for i, object := range list {
+		var err error
+		if out[i], err = decodeObject(p.Fields, object, fmt.Sprintf("%s%s[%d].", prefix, p.Name, i)); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // stringsValue also takes a lone string, and a list written as a string.

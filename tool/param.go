@@ -14,9 +14,10 @@ const (
 	Boolean
 	Strings // a list of strings
 	Object  // with Fields
+	Objects // a list of objects with Fields
 )
 
-var kindNames = [...]string{"string", "integer", "boolean", "array", "object"}
+var kindNames = [...]string{"string", "integer", "boolean", "array", "object", "array"}
 
 // Param is one parameter of a tool. Its schema, its check and its text in the
 // documentation all come from here.
@@ -28,7 +29,7 @@ type Param struct {
 	Default     any      // a string, int or bool; nil for none
 	Enum        []string // of a String
 	Min, Max    *int     // of an Integer; of a String, its length in characters
-	Fields      []Param  // of an Object
+	Fields      []Param  // of an Object, or of each of Objects
 
 	// AllowEmpty lets a required String be "".
 	AllowEmpty bool
@@ -123,6 +124,9 @@ func (p *Param) schema() schema {
 	switch p.Kind {
 	case Strings:
 		s.Items = &schema{Type: "string"}
+	case Objects:
+		items := objectSchema(p.Fields)
+		s.Items = &items
 	case Integer:
 		s.Minimum, s.Maximum = p.Min, p.Max
 		if p.Clamp || p.Max == nil {

@@ -84,9 +84,11 @@ var layers = map[string][]string{
 		"change", "fault", "match", "internal/journal", "internal/rootfs", "internal/textedit", "internal/textfile",
 		"internal/trash", "internal/vault", "internal/walk",
 	},
-	"internal/notes":   {"change", "fault", "internal/vault"},
-	"internal/journal": {"change", "fault", "internal/rootfs"},
-	"internal/trash":   {"fault", "internal/rootfs"},
+	"internal/patch":    {"change", "fault"},
+	"internal/replacer": {"change", "fault", "match", "search", "internal/rootfs", "internal/textfile"},
+	"internal/notes":    {"change", "fault", "internal/vault"},
+	"internal/journal":  {"change", "fault", "internal/rootfs"},
+	"internal/trash":    {"fault", "internal/rootfs"},
 
 	"internal/repos": {
 		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/walk",
@@ -100,11 +102,11 @@ var layers = map[string][]string{
 
 	"internal/config":  {},
 	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {"search", ".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/render", "internal/review", "internal/profile"},
+	"internal/cli":     {"search", ".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/patch", "internal/render", "internal/replacer", "internal/review", "internal/profile"},
 	"internal/page":    {".", "change", "match", "search", "internal/review"},
 	"internal/review":  {"change", "fault", "internal/backend", "internal/rootfs", "internal/textedit", "internal/textfile"},
 	"internal/render":  {".", "change"},
-	"internal/profile": {"search", "fault", ".", "change", "match", "tool", "internal/notes", "internal/render"},
+	"internal/profile": {"search", "fault", ".", "change", "match", "tool", "internal/notes", "internal/patch", "internal/render", "internal/replacer"},
 	"internal/arch":    {},
 
 	"internal/stress":       {},

@@ -53,6 +53,16 @@ func (e *located) As(target any) bool {
 				out.Paths[i].Path = e.part.join(out.Paths[i].Path)
 			}
 		})
+	case **change.SetError:
+		return as(e, target, func(out *change.SetError) {
+			failed := out.Failed
+			out.Failed = make([]*change.OpError, len(failed))
+			for i, f := range failed {
+				one := *f
+				one.Path, one.Err = e.part.join(f.Path), e.part.located(f.Err)
+				out.Failed[i] = &one
+			}
+		})
 	case **change.PartialError:
 		return as(e, target, func(out *change.PartialError) { out.ID = e.part.join(out.ID) })
 	}

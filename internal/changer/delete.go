@@ -8,6 +8,7 @@ import (
 	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/textfile"
 )
 
 // remove plans to delete a file, a symlink, or a folder with everything in it:
@@ -21,15 +22,35 @@ func (p *planner) remove(ctx context.Context, t *task) error {
 	if err := p.w.checkDeletable(t.path, info, t.Version); err != nil {
 		return err
 	}
+	if t.Content != nil {
+		if err := p.w.checkContent(t.path, t.Content); err != nil {
+			return err
+		}
+	}
 	name := t.path.String()
 	p.did = change.Action{Verb: change.Deleted, Path: name, ToTrash: t.trash != change.TrashNone}
-	p.file(change.File{Path: name, Did: change.Deleted}, change.PathDiff{})
+	p.file(t, change.File{Path: name, Did: change.Deleted}, change.PathDiff{})
 	report := &change.TrashReport{Kind: t.trash}
 	p.c.Trash = report
 	if t.trash == change.TrashNone {
 		p.gone = append(p.gone, p.w.removeStep(ctx, t.path))
 	} else {
 		p.gone = append(p.gone, p.w.trashStep(ctx, t.path, info, t.trash, report))
+	}
+	return nil
+}
+
+// checkContent refuses to delete a file that is not what the caller has seen,
+// line endings aside.
+func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
+	have, _, err := w.root.ReadContent(p, maxRead)
+	if err != nil {
+		return err
+	}
+	plain := func(b []byte) string { return textfile.LF.Convert(string(b)) }
+	if plain(have) != plain(want) {
+		diff := diffOf(p.String(), p.String(), want, have, diffLimits())
+		return &rootfs.Error{Op: "delete", Path: p.String(), Kind: rootfs.Conflict, Err: &change.ContentError{Diff: diff.Hunks}}
 	}
 	return nil
 }

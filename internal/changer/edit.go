@@ -52,7 +52,7 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 	}
 	if t.Verb == change.EditFile {
 		p.did = editAction(path.String(), c.Edits)
-		p.file(change.File{Path: path.String(), Did: change.Edited, Version: c.Version}, diff)
+		p.file(t, change.File{Path: path.String(), Did: change.Edited, Version: c.Version}, diff)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func (p *planner) planMoves(ctx context.Context, tasks []*task, settings *vault.
 		}
 		moved, err := p.move(ctx, t)
 		if err != nil {
-			p.failures.add(p.blame(t, err), err)
+			p.refuse(t, err)
 		} else if moved {
 			moving = append(moving, t)
 		}
@@ -83,7 +83,7 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	if n := len(p.c.Diffs); len(t.Edits) > 0 && n > 0 {
 		diff = p.c.Diffs[n-1]
 	}
-	p.file(change.File{Path: t.path.String(), To: t.to.String(), Did: change.Moved}, diff)
+	p.file(t, change.File{Path: t.path.String(), To: t.to.String(), Did: change.Moved}, diff)
 	root := p.w.root
 	p.moves = append(p.moves, step{
 		op:   journal.Op{Kind: journal.Rename, Path: t.path, To: t.to, Nodes: []journal.Node{{Type: info.Type}}},

@@ -3,6 +3,7 @@ package changer
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"quarry/change"
@@ -17,9 +18,10 @@ type planner struct {
 	set      *change.Set
 	c        *change.Change
 	failures failures
-	versions map[int]string // of each operation's file, as it was read
-	shown    int            // lines of diffs so far
-	did      change.Action  // of the only task
+	versions map[int]string      // of each operation's file, as it was read
+	files    map[int]change.File // by operation
+	shown    int                 // lines of diffs so far
+	did      change.Action       // of the only task
 
 	// The steps in the order in which they are done: contents where the files
 	// are, folders, new files, moves, and what goes last, because only that
@@ -31,7 +33,7 @@ type planner struct {
 
 func newPlanner(w *Changer, set *change.Set, dry bool) *planner {
 	return &planner{
-		w: w, set: set, failures: failures{set: set}, versions: map[int]string{}, folderSet: map[rootfs.Path]bool{},
+		w: w, set: set, failures: failures{set: set}, versions: map[int]string{}, files: map[int]change.File{}, folderSet: map[rootfs.Path]bool{},
 		c: &change.Change{Tool: toolOf(set.Tool, verbName(set)), DryRun: dry},
 	}
 }
@@ -57,10 +59,10 @@ func (p *planner) show(diffs ...change.PathDiff) {
 	}
 }
 
-// file adds a line to the report.
-func (p *planner) file(f change.File, d change.PathDiff) {
+// file adds a line to the report; they come in the order of the operations.
+func (p *planner) file(t *task, f change.File, d change.PathDiff) {
 	f.Hunks, f.Added, f.Removed = d.Counts()
-	p.c.Files = append(p.c.Files, f)
+	p.files[t.index] = f
 }
 
 // planAll plans every task, and refuses the set with all that is wrong.
@@ -86,9 +88,7 @@ func (p *planner) planAll(ctx context.Context, tasks []*task, settings *vault.Se
 		if errors.Is(err, errReplan) {
 			return err
 		}
-		if err != nil {
-			p.failures.add(p.blame(t, err), err)
-		}
+		p.refuse(t, err)
 	}
 	if err := p.failures.err(); err != nil {
 		return err
@@ -97,13 +97,44 @@ func (p *planner) planAll(ctx context.Context, tasks []*task, settings *vault.Se
 	return nil
 }
 
-// blame finds the operation an error is about.
-func (p *planner) blame(t *task, err error) int {
-	var edit *change.EditError
-	if errors.As(err, &edit) && edit.Index < len(t.from) {
-		return t.from[edit.Index]
+// refuse notes what is wrong with a task, of several edits each one.
+func (p *planner) refuse(t *task, err error) {
+	if err == nil {
+		return
 	}
-	return t.index
+	var several interface{ Unwrap() []error }
+	if errors.As(err, &several) {
+		list := several.Unwrap()
+		notEdit := func(err error) bool { _, ok := err.(*change.EditError); return !ok }
+		if !slices.ContainsFunc(list, notEdit) {
+			for _, one := range list {
+				p.blame(t, one)
+			}
+			return
+		}
+	}
+	p.blame(t, err)
+}
+
+// blame notes an error for the operation it is about. The number of an edit is
+// that in its own operation, and is not told where there is only one.
+func (p *planner) blame(t *task, err error) {
+	var edit *change.EditError
+	if !errors.As(err, &edit) || edit.Index >= len(t.from) {
+		p.failures.add(t.index, err)
+		return
+	}
+	op := t.from[edit.Index]
+	if len(p.set.Ops) == 1 {
+		p.failures.add(op, err)
+		return
+	}
+	first := slices.Index(t.from, op)
+	if len(p.set.Ops[op].Edits) == 1 {
+		p.failures.add(op, edit.Err)
+	} else {
+		p.failures.add(op, &change.EditError{Index: edit.Index - first, Err: edit.Err})
+	}
 }
 
 // finish words the change.
@@ -111,6 +142,9 @@ func (p *planner) finish(tasks []*task) {
 	c := p.c
 	showDiff(c, c.Diffs...)
 	for _, t := range tasks {
+		if f, ok := p.files[t.index]; ok {
+			c.Files = append(c.Files, f)
+		}
 		c.Paths = append(c.Paths, t.path.String())
 		if t.Verb == change.MovePath {
 			c.Paths = append(c.Paths, t.to.String())

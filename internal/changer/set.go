@@ -168,7 +168,7 @@ func (f *failures) err() error {
 	switch {
 	case len(f.failed) == 0:
 		return nil
-	case len(f.set.Ops) == 1 && f.set.Ops[0].Origin == "":
+	case len(f.failed) == 1 && len(f.set.Ops) == 1 && f.set.Ops[0].Origin == "":
 		return f.failed[0].Err
 	}
 	return &change.SetError{Failed: f.failed, Total: len(f.set.Ops)}

@@ -33,7 +33,7 @@ func (p *planner) write(t *task) error {
 	p.did = change.Action{Verb: change.Created, Path: name, Count: len(content)}
 	diff := diffOf("", name, nil, content, diffLimits())
 	p.show(diff)
-	p.file(change.File{Path: name, Did: change.Created, Version: p.c.Version}, diff)
+	p.file(t, change.File{Path: name, Did: change.Created, Version: p.c.Version}, diff)
 	p.made = append(p.made, p.w.createStep(t.path, content, t.Executable))
 	return nil
 }
@@ -55,7 +55,7 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version) error {
 	}
 	diff := diffOf(name, name, old, content, diffLimits())
 	p.show(diff)
-	p.file(change.File{Path: name, Did: change.Overwrote, Version: p.c.Version}, diff)
+	p.file(t, change.File{Path: name, Did: change.Overwrote, Version: p.c.Version}, diff)
 	p.contents = append(p.contents, step{
 		op: journal.Op{Kind: journal.Replace, Path: t.path, Old: version, New: next, OldData: old, NewData: content, Shown: diff.Hunks},
 		do: func(*journal.Tx) error {

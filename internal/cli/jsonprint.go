@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"quarry/internal/replacer"
+
 	"quarry"
 )
 
@@ -20,11 +22,11 @@ type jsonPrinter struct {
 	total jsonStats
 
 	multiline bool
-	numbers   bool      // null without them
-	replace   *replacer // nil without --replace
+	numbers   bool               // null without them
+	replace   *replacer.Template // nil without --replace
 }
 
-func newJSONPrinter(w io.Writer, tty, multiline, numbers bool, r *replacer) *jsonPrinter {
+func newJSONPrinter(w io.Writer, tty, multiline, numbers bool, r *replacer.Template) *jsonPrinter {
 	b := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(jsonTo(b, tty))
 	enc.SetEscapeHTML(false)
@@ -135,7 +137,7 @@ func (p *jsonPrinter) lines(path jsonText, lines []quarry.Line) error {
 	for _, s := range found {
 		span := jsonSpan{Match: textOrBytes(text[s.Start:s.End]), Start: s.Start, End: s.End}
 		if p.replace != nil {
-			r := textOrBytes(p.replace.one(nil, subject, s))
+			r := textOrBytes(p.replace.Append(nil, subject, s.Start, s.End))
 			span.Replacement = &r
 		}
 		spans = append(spans, span)

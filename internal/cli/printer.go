@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strconv"
 
+	"quarry/internal/replacer"
+
 	"quarry"
 )
 
@@ -44,13 +46,13 @@ const (
 type printer struct {
 	w       *bufio.Writer
 	style   style
-	replace *replacer // nil shows matches as they are
+	replace *replacer.Template // nil shows matches as they are
 	files   int
 	row     []byte
 	shown   shownBlock // the block in hand, its buffers used again
 }
 
-func newPrinter(w io.Writer, s style, r *replacer) *printer {
+func newPrinter(w io.Writer, s style, r *replacer.Template) *printer {
 	return &printer{w: bufio.NewWriterSize(w, 64<<10), style: s, replace: r}
 }
 
@@ -192,7 +194,7 @@ func (p *printer) show(path string, lines []quarry.Line) *shownBlock {
 			end = len(lines[0].Text)
 		}
 		ending := b.text[end:]
-		b.text, b.spans = p.replace.all(b.text[:end:end], b.spans)
+		b.text, b.spans = replaced(p.replace, b.text[:end:end], b.spans)
 		b.text = append(b.text, ending...)
 	}
 	return b

@@ -15,6 +15,7 @@ import (
 	"quarry"
 	"quarry/fault"
 	"quarry/internal/render"
+	"quarry/internal/replacer"
 	"quarry/match"
 )
 
@@ -226,9 +227,9 @@ func (r *searching) output(paths int) fileOutput {
 	f := r.f
 	tty := r.s.outTerminal()
 	multiline := r.pattern.Mode() != match.Lines
-	var rep *replacer
+	var rep *replacer.Template
 	if f.given["replace"] {
-		rep = &replacer{template: f.replace, m: r.pattern.NewMatcher()}
+		rep = replacer.NewTemplate(f.replace, false, r.pattern.NewMatcher())
 	}
 	if f.mode == "json" {
 		return jsonOutput{newJSONPrinter(r.s.Out, tty, multiline, f.number != "no-line-number", rep), f.quiet}

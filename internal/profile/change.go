@@ -82,7 +82,12 @@ func editFile(e *env) *tool.Tool {
 				need(integer("end", e.words("Last line", "Last line to delete (1-indexed, inclusive)"), 1)),
 			}},
 			str("content", e.words("Text to insert", "Content to insert (required for insert operations)")),
-		}, e.optional(paramVersion, paramDryRun)),
+		}, e.optional(
+			tool.Param{Name: "edits", Kind: tool.Objects, Description: "Several replacements; each old_text must occur once", Fields: []tool.Param{
+				need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
+			}},
+			integer("start_line", "Lines to replace by new_text; needs expected_version", 1), integer("end_line", "Last of them", 1),
+			paramVersion, paramDryRun)),
 		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
 	}, edit)
 }
@@ -92,17 +97,51 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	one, err := c.oneEdit()
+	edits, err := c.edits()
 	if err != nil {
 		return nil, err
 	}
-	change, err := c.ws.Edit(ctx, path, []quarry.Edit{one}, c.changing())
+	change, err := c.ws.Edit(ctx, path, edits, c.changing())
+	var several *quarry.SetError
+	if errors.As(err, &several) {
+		return nil, c.setError(ctx, err)
+	}
 	if err != nil {
 		return nil, c.editError(ctx, err, path)
 	}
 	a := c.changed(change, render.Edited(change))
 	c.remaining(a, change)
 	return a, nil
+}
+
+// edits reads the edits that are asked for: a list, or a single one.
+func (c *call) edits() ([]change.Edit, error) {
+	list := c.Objects("edits")
+	if len(list) == 0 && !c.Given("start_line") {
+		one, err := c.oneEdit()
+		return []change.Edit{one}, err
+	}
+	for _, name := range []string{"old_text", "insert_after_line", "insert_before_line", "delete_lines", "content"} {
+		if c.Given(name) {
+			return nil, invalid("Give %s, or edits, or start_line, not several of them.", name)
+		}
+	}
+	if len(list) == 0 {
+		e, _, err := changeEdit(c.Args)
+		if err != nil {
+			return nil, invalid("%v.", err)
+		}
+		return []change.Edit{e}, nil
+	}
+	var edits []change.Edit
+	for i, one := range list {
+		e, ok, err := changeEdit(one)
+		if err != nil || !ok {
+			return nil, invalid("edits[%d]: give old_text and new_text.", i)
+		}
+		edits = append(edits, e)
+	}
+	return edits, nil
 }
 
 // oneEdit reads the edit that is asked for.

@@ -19,7 +19,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 	first := strings.Fields("search_files file_search search_by_path search_code search_notes list_files get_file_info read_file edit_file " +
 		"write_file create_folder move_file delete_file create_note modify_note organize_note list_changes undo_change get_index_status")
 	_, total, err := profile.Costs(tools(t, nil, profile.Options{Tools: first}), false)
-	if err != nil || total > 2700+150 { // 150 for paths, tail, images and depth
+	if err != nil || total > 2700+150+120 { // 150 for paths, tail, images and depth, 120 for edits and ranges of lines
 		t.Errorf("19 tools take %d tokens, %v", total, err)
 	}
 	if _, total, err = profile.Costs(tools(t, nil, profile.Options{}), false); err != nil || total > 4500 {
@@ -30,7 +30,7 @@ func TestDefinitionsAreShort(t *testing.T) {
 func TestProfiles(t *testing.T) {
 	for name, want := range map[string]string{
 		"quarry": "search_files file_search search_by_path search_code search_notes list_files get_file_info read_file edit_file write_file " +
-			"create_folder move_file delete_file create_note modify_note organize_note list_changes undo_change get_index_status",
+			"apply_changes apply_patch replace_in_files create_folder move_file delete_file create_note modify_note organize_note list_changes undo_change get_index_status",
 		"vault": "create_note modify_note search_notes search_files list_files get_file_info organize_note read_file edit_file write_file " +
 			"create_folder delete_file move_file",
 		"roo": "search_files", "godoctor": "file_search", "smcp": "search_by_path get_index_status search_code",
@@ -63,7 +63,7 @@ func toolNames(r *tool.Registry) string {
 // Every tool has a title and a description, its hints agree with its name, and
 // every parameter is described.
 func TestDefinitionsAreComplete(t *testing.T) {
-	changing := regexp.MustCompile(`^(edit|write|create|move|delete|modify|organize|undo)_`)
+	changing := regexp.MustCompile(`^(edit|write|create|move|delete|modify|organize|undo|apply|replace)_`)
 	for _, name := range profile.Names() {
 		for _, tl := range tools(t, nil, profile.Options{Profile: name}).Tools() {
 			if tl.Title == "" || tl.Description == "" {
@@ -147,7 +147,7 @@ func writeTool(b *bytes.Buffer, tl *tool.Tool) {
 
 func writeParams(b *bytes.Buffer, prefix string, params []tool.Param) {
 	for _, p := range params {
-		kind := [...]string{"text", "integer", "boolean", "list", "object"}[p.Kind]
+		kind := [...]string{"text", "integer", "boolean", "list", "object", "list of objects"}[p.Kind]
 		if len(p.Enum) > 0 {
 			kind = "`" + strings.Join(p.Enum, "`, `") + "`"
 		}

@@ -13,8 +13,10 @@ import (
 // path is a path argument. White space around it is dropped when nothing is
 // called so. In a vault a leading slash is the top of the vault, once the
 // vault's own absolute path is taken off.
-func (c *call) path(ctx context.Context, name string) string {
-	given := c.String(name)
+func (c *call) path(ctx context.Context, name string) string { return c.clean(ctx, c.String(name)) }
+
+// clean is a path as a caller wrote it.
+func (c *call) clean(ctx context.Context, given string) string {
 	p := render.ParseName(given)
 	if p != given {
 		return p // an exact name

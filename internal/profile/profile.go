@@ -53,7 +53,7 @@ var profiles = []struct {
 }{
 	{"quarry", "Every tool once, with the union of parameters.", []maker{
 		unionSearchFiles, fileSearch, searchByPath, searchCode, searchNotes, listFiles, getFileInfo, readFile,
-		editFile, writeFile, createFolder, moveFile, deleteFile, createNote, modifyNote, organizeNote,
+		editFile, writeFile, applyChanges, applyPatch, replaceInFiles, createFolder, moveFile, deleteFile, createNote, modifyNote, organizeNote,
 		listChanges, undoChange, getIndexStatus,
 	}},
 	{"vault", "The thirteen tools of an Obsidian vault, in their documented words.", []maker{

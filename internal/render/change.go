@@ -176,3 +176,47 @@ func CreatedNote(c *quarry.Change) string {
 func Undone(c *quarry.Change) string {
 	return fmt.Sprintf("Took back change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
+
+// Set is the answer to a set of changes: a line for each file.
+func Set(c *quarry.Change) string {
+	var b strings.Builder
+	switch {
+	case c.Unchanged:
+		return "Nothing had to be changed."
+	case c.DryRun:
+		fmt.Fprintf(&b, "%s would change:", Count(len(c.Files), "file"))
+	default:
+		fmt.Fprintf(&b, "Changed %s:", Count(len(c.Files), "file"))
+	}
+	for i, f := range c.Files {
+		if i == maxSetFiles {
+			fmt.Fprintf(&b, "\n… and %d more", len(c.Files)-i)
+			break
+		}
+		b.WriteString("\n" + SetFile(f))
+	}
+	return b.String()
+}
+
+// maxSetFiles is how many files an answer names.
+const maxSetFiles = 200
+
+// setVerbs are what a set did to a file, in one word each.
+var setVerbs = map[change.Verb]string{
+	change.Edited: "edited", change.Created: "created", change.Overwrote: "overwrote", change.Deleted: "deleted", change.Moved: "moved",
+}
+
+// SetFile is what a set did to one file.
+func SetFile(f change.File) string {
+	s := setVerbs[f.Did] + " " + Name(f.Path)
+	if f.To != "" {
+		s += " to " + Name(f.To)
+	}
+	if f.Hunks > 0 {
+		s += fmt.Sprintf(": %s, +%d -%d", Count(f.Hunks, "hunk"), f.Added, f.Removed)
+	}
+	if f.Version != "" {
+		s += ", version " + f.Version
+	}
+	return s
+}

@@ -18,7 +18,14 @@ type planner struct {
 	text   []byte
 	edit   int
 	pieces []piece
-	alone  bool // there is one edit: nothing can stand between its matches
+
+	// Of hunks: the lines of the text, how far the last one stood from the line
+	// it named, whether any did, and the edits that follow.
+	index   lineIndex
+	shift   int
+	shifted bool
+	later   []change.Edit
+	alone   bool // there is one edit: nothing can stand between its matches
 
 	size, limit int64 // of the new file, as far as it is planned, in bytes of text
 
@@ -76,6 +83,8 @@ func (p *planner) plan(e change.Edit) (Outcome, error) {
 		return p.insertBefore(e)
 	case change.ReplaceSpan:
 		return p.replaceSpan(e)
+	case change.ApplyHunk:
+		return p.applyHunk(e)
 	}
 	return Outcome{}, fmt.Errorf("unknown edit %d", e.Verb)
 }

@@ -11,6 +11,7 @@ package textedit
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"io"
 	"iter"
 	"sort"
@@ -71,7 +72,8 @@ type piece struct {
 // document as it is now, never to the outcome of an earlier edit in the list.
 // Edits that touch the same text are refused with an *change.OverlapError; insertions
 // at one place follow each other in the order of the list. If any edit fails,
-// there is no change. With more than one edit the error is a *change.EditError. A file
+// there is no change, and the error has all that fail. With more than one edit
+// each is a *change.EditError. A file
 // that would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
 	return ApplyWithin(d, DefaultMaxSize, edits...)
@@ -86,12 +88,19 @@ const DefaultMaxSize = 256 << 20
 func ApplyWithin(d *textfile.Document, limit int64, edits ...change.Edit) (*Change, error) {
 	p := &planner{doc: d, text: d.Text(), alone: len(edits) == 1, size: int64(len(d.Raw())), limit: max(limit, int64(len(d.Raw())))}
 	c := &Change{doc: d, Outcomes: make([]Outcome, len(edits))}
+	var failed []error
 	for i, e := range edits {
-		p.edit = i
+		p.edit, p.later = i, edits[i+1:]
 		var err error
 		if c.Outcomes[i], err = p.plan(e); err != nil {
-			return nil, wrap(edits, i, err)
+			failed = append(failed, wrap(edits, i, err))
 		}
+	}
+	if len(failed) == 1 {
+		return nil, failed[0]
+	}
+	if len(failed) > 0 {
+		return nil, errors.Join(failed...)
 	}
 	sort.SliceStable(p.pieces, func(i, j int) bool {
 		a, b := &p.pieces[i], &p.pieces[j]

@@ -26,6 +26,15 @@ func decode1252(b byte) rune {
 	return rune(b)
 }
 
+// Decode1252 is text in Windows-1252 as UTF-8.
+func Decode1252(b []byte) []byte {
+	out := make([]byte, 0, len(b)+len(b)/8)
+	for _, c := range b {
+		out = utf8.AppendRune(out, decode1252(c))
+	}
+	return out
+}
+
 func encode1252(r rune) (byte, bool) {
 	if r < 0x80 || r >= 0xA0 && r <= 0xFF {
 		return byte(r), true

@@ -1,0 +1,340 @@
+package patch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"quarry/change"
+)
+
+// fileDiff is what a diff says of one file.
+type fileDiff struct {
+	git                  bool
+	oldName, newName     string // of --- and +++, or of "diff --git"; "" is /dev/null
+	from, to             string // rename
+	created, deleted     bool
+	oldMode, newMode     string
+	hunks                []change.Edit
+	sawNames, copied     bool
+	line                 int
+	oldIsNull, newIsNull bool
+}
+
+// diffs reads unified and git diffs. Text before a header is passed over, as
+// mails and "git show" have it.
+func (p *parser) diffs() ([]change.Op, error) {
+	var f *fileDiff
+	flush := func() error {
+		if f == nil {
+			return nil
+		}
+		op, err := p.opOf(f)
+		f = nil
+		if err == nil && op != nil {
+			p.ops = append(p.ops, *op)
+		}
+		return err
+	}
+	for p.more() {
+		line := p.line()
+		var err error
+		switch {
+		case strings.HasPrefix(line, "diff --git "):
+			err = flush()
+			f = &fileDiff{git: true, line: p.at}
+			f.oldName, f.newName = gitNames(line[len("diff --git "):])
+			p.at++
+		case strings.HasPrefix(line, "--- ") && p.at+1 < len(p.lines) && strings.HasPrefix(p.lines[p.at+1], "+++ "):
+			if f == nil || f.sawNames || len(f.hunks) > 0 {
+				err = flush()
+				f = &fileDiff{line: p.at}
+			}
+			p.names(f)
+		case f != nil && strings.HasPrefix(line, "@@ -"):
+			var e change.Edit
+			if e, err = p.hunk(); err == nil {
+				f.hunks = append(f.hunks, e)
+			}
+		case f != nil && f.git && len(f.hunks) == 0:
+			err = p.header(f)
+		default:
+			p.at++
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := flush(); err != nil {
+		return nil, err
+	}
+	if len(p.ops) == 0 {
+		return nil, &Error{Problem: "no file is changed by it", Next: `give "*** Begin Patch" … "*** End Patch", or a diff with "--- a/path" and "+++ b/path" before its hunks`}
+	}
+	return p.ops, nil
+}
+
+// names reads the two lines that name the file.
+func (p *parser) names(f *fileDiff) {
+	read := func(s string) (string, bool) {
+		name := diffName(s)
+		return name, name == "/dev/null"
+	}
+	f.oldName, f.oldIsNull = read(p.line()[len("--- "):])
+	f.newName, f.newIsNull = read(p.lines[p.at+1][len("+++ "):])
+	f.sawNames = true
+	p.at += 2
+}
+
+// header reads a line of git's extended header.
+func (p *parser) header(f *fileDiff) error {
+	line := p.line()
+	value := func(prefix string) (string, bool) { return strings.CutPrefix(line, prefix) }
+	if v, ok := value("old mode "); ok {
+		f.oldMode = v
+	} else if v, ok := value("new mode "); ok {
+		f.newMode = v
+	} else if v, ok := value("new file mode "); ok {
+		f.created, f.newMode = true, v
+	} else if v, ok := value("deleted file mode "); ok {
+		f.deleted, f.oldMode = true, v
+	} else if v, ok := value("rename from "); ok {
+		f.from = unquote(v)
+	} else if v, ok := value("rename to "); ok {
+		f.to = unquote(v)
+	} else if _, ok := value("copy from "); ok {
+		f.copied = true
+	} else if strings.HasPrefix(line, "GIT binary patch") || strings.HasPrefix(line, "Binary files ") {
+		return p.fail("the change of "+f.newName+" is binary", "copy the file itself, or make the diff without it")
+	}
+	p.at++
+	return nil
+}
+
+// hunk reads "@@ -a,b +c,d @@" and the lines that belong to it.
+func (p *parser) hunk() (change.Edit, error) {
+	start, old, added, ok := hunkHeader(p.line())
+	if !ok {
+		return change.Edit{}, p.fail(fmt.Sprintf("invalid hunk header %q", clip(p.line())), "it has the form @@ -1,3 +1,4 @@")
+	}
+	head := p.at
+	p.at++
+	var b strings.Builder
+	for old > 0 || added > 0 {
+		if !p.more() {
+			p.at = head
+			return change.Edit{}, p.fail("the patch ends in this hunk", "its header counts more lines than there are")
+		}
+		line := p.line()
+		mark := byte(' ')
+		if strings.TrimSuffix(line, "\r") != "" {
+			mark = line[0]
+		}
+		switch mark {
+		case ' ':
+			old, added = old-1, added-1
+		case '-':
+			old--
+		case '+':
+			added--
+		case '\\':
+		default:
+			return change.Edit{}, p.fail(fmt.Sprintf("the line %q begins with neither a space, - nor +", clip(line)), "the header of the hunk counts more lines than there are")
+		}
+		b.WriteString(line)
+		b.WriteByte('\n')
+		p.at++
+	}
+	if old < 0 || added < 0 {
+		p.at = head
+		return change.Edit{}, p.fail("the hunk has other lines than its header counts", "")
+	}
+	for p.more() && strings.HasPrefix(p.line(), `\`) {
+		b.WriteString(p.line())
+		b.WriteByte('\n')
+		p.at++
+	}
+	return change.Edit{Verb: change.ApplyHunk, Hunk: b.String(), First: start}, nil
+}
+
+// hunkHeader reads a hunk's header: the first old line, and how many there are.
+func hunkHeader(line string) (start, old, added int, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 4 || fields[0] != "@@" || fields[3] != "@@" || fields[1][0] != '-' || fields[2][0] != '+' {
+		return 0, 0, 0, false
+	}
+	read := func(s string) (at, count int, ok bool) {
+		a, b, both := strings.Cut(s[1:], ",")
+		count = 1
+		at, err := strconv.Atoi(a)
+		if err == nil && both {
+			count, err = strconv.Atoi(b)
+		}
+		return at, count, err == nil && at >= 0 && count >= 0
+	}
+	start, old, ok = read(fields[1])
+	if !ok {
+		return 0, 0, 0, false
+	}
+	_, added, ok = read(fields[2])
+	return start, old, added, ok
+}
+
+// opOf is the operation of one file.
+func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
+	p.at = min(p.at, len(p.lines))
+	fail := func(problem, next string) (*change.Op, error) {
+		return nil, &Error{Line: f.line + 1, Problem: problem, Next: next}
+	}
+	oldPath, newPath := p.stripped(f.oldName, f), p.stripped(f.newName, f)
+	if f.from != "" && f.to != "" {
+		oldPath, newPath = f.from, f.to
+	}
+	switch mode := f.newMode + " " + f.oldMode; {
+	case f.copied:
+		return fail("the diff copies a file", "make it without -C")
+	case strings.Contains(mode, "120000"):
+		return fail(newPath+" is a symlink, which a patch here can't change", "make the link by hand")
+	case strings.Contains(mode, "160000"):
+		return fail(newPath+" is a submodule, which is not a file", "update it with git")
+	}
+	var executable *bool
+	if f.newMode != "" && f.newMode != f.oldMode {
+		x := f.newMode == "100755"
+		if x || f.oldMode != "" {
+			executable = &x
+		}
+	}
+	switch {
+	case f.created || f.oldIsNull:
+		content, err := wholeFile(f.hunks, '+')
+		if err != nil {
+			return fail(err.Error(), "")
+		}
+		return &change.Op{Verb: change.CreateFile, Path: newPath, Content: content, Executable: executable, Origin: "new file"}, nil
+	case f.deleted || f.newIsNull:
+		content, err := wholeFile(f.hunks, '-')
+		if err != nil {
+			return fail(err.Error(), "")
+		}
+		return &change.Op{Verb: change.DeletePath, Path: oldPath, Content: content, Origin: "deleted file"}, nil
+	case f.from != "" && f.from != f.to:
+		return &change.Op{Verb: change.MovePath, Path: oldPath, To: newPath, Edits: f.hunks, Executable: executable, Origin: "renamed file"}, nil
+	case len(f.hunks) == 0 && executable == nil:
+		return nil, nil // a header that says nothing
+	}
+	path := newPath
+	if !f.git && f.oldName != f.newName && strings.HasSuffix(f.newName, ".orig") {
+		path = oldPath
+	}
+	return &change.Op{Verb: change.EditFile, Path: path, Edits: f.hunks, Executable: executable, Origin: "changed file"}, nil
+}
+
+// wholeFile is the content that hunks give to a new file, or take from one.
+func wholeFile(hunks []change.Edit, mark byte) ([]byte, error) {
+	content := []byte{}
+	for _, h := range hunks {
+		for line := range strings.Lines(h.Hunk) {
+			switch {
+			case line[0] == mark:
+				content = append(content, line[1:]...)
+			case line[0] == '\\':
+				content = content[:len(content)-1]
+			default:
+				return nil, fmt.Errorf("a new or deleted file has the line %q", clip(line))
+			}
+		}
+	}
+	return content, nil
+}
+
+// stripped is a name without the leading ones.
+func (p *parser) stripped(name string, f *fileDiff) string {
+	if p.strip >= 0 {
+		for range p.strip {
+			if _, rest, ok := strings.Cut(name, "/"); ok {
+				name = rest
+			}
+		}
+		return name
+	}
+	prefixed := func(name, prefix string, null bool) bool { return null || strings.HasPrefix(name, prefix) }
+	if prefixed(f.oldName, "a/", f.oldIsNull) && prefixed(f.newName, "b/", f.newIsNull) {
+		if strings.HasPrefix(name, "a/") || strings.HasPrefix(name, "b/") {
+			return name[2:]
+		}
+	}
+	return name
+}
+
+// diffName reads a name after --- or +++: quoted, or up to a tab, after which a
+// time may stand.
+func diffName(s string) string {
+	s = strings.TrimSuffix(s, "\r")
+	if strings.HasPrefix(s, `"`) {
+		return unquote(s)
+	}
+	name, _, _ := strings.Cut(s, "\t")
+	return name
+}
+
+// gitNames reads the two names of "diff --git". Unquoted ones are the same but
+// for a/ and b/, unless a rename says otherwise further down.
+func gitNames(s string) (before, after string) {
+	if strings.HasPrefix(s, `"`) {
+		if i := closingQuote(s); i > 0 && i+2 <= len(s) {
+			return unquote(s[:i+1]), unquote(strings.TrimSpace(s[i+1:]))
+		}
+	}
+	if i := strings.LastIndex(s, ` "`); i > 0 && strings.HasSuffix(s, `"`) {
+		return s[:i], unquote(s[i+1:])
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] == ' ' && i >= 2 && len(s)-i-1 == i && s[2:i] == s[i+3:] {
+			return s[:i], s[i+1:]
+		}
+	}
+	before, after, _ = strings.Cut(s, " ")
+	return before, after
+}
+
+func closingQuote(s string) int {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '\\' {
+			i++
+		} else if s[i] == '"' {
+			return i
+		}
+	}
+	return -1
+}
+
+// unquote reads a name as git writes one: in quotes with C's escapes where it
+// has bytes that need them.
+func unquote(s string) string {
+	if len(s) < 2 || s[0] != '"' || s[len(s)-1] != '"' {
+		return s
+	}
+	s = s[1 : len(s)-1]
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if i+2 < len(s) {
+			if n, err := strconv.ParseUint(s[i:i+3], 8, 8); err == nil {
+				b.WriteByte(byte(n))
+				i += 2
+				continue
+			}
+		}
+		if at := strings.IndexByte("abtnvfr", s[i]); at >= 0 {
+			b.WriteByte("\a\b\t\n\v\f\r"[at])
+			continue
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

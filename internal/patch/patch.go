@@ -1,0 +1,77 @@
+// Package patch reads patches: Codex's envelope, unified diffs and git's diffs.
+// What comes out are operations of a change.Set. The package reads no files;
+// where a hunk stands is found when the set is planned, in the file as it is
+// then, and only where its lines stand exactly.
+package patch
+
+import (
+	"fmt"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+)
+
+// Error is a patch that can't be read.
+type Error struct {
+	Line    int // of the patch, from 1
+	Problem string
+	Next    string // what to do
+}
+
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return "invalid patch: " + e.Problem
+	}
+	return fmt.Sprintf("invalid patch, line %d: %s", e.Line, e.Problem)
+}
+
+// Code is InvalidArgument.
+func (e *Error) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says what to do.
+func (e *Error) Hint() string { return e.Next }
+
+// Parse reads a patch; its format is recognized. Paths of a unified or git diff
+// lose strip leading names, as with patch -p; less than 0 takes off git's a/
+// and b/ where both are there.
+func Parse(text string, strip int) ([]change.Op, error) {
+	p := &parser{lines: splitLines(text), strip: strip}
+	for _, l := range p.lines {
+		switch trimmed := strings.TrimSpace(l); {
+		case trimmed == "":
+			continue
+		case trimmed == beginPatch:
+			return p.codex()
+		}
+		break
+	}
+	return p.diffs()
+}
+
+// splitLines takes the line feeds off; a last empty line is none.
+func splitLines(text string) []string {
+	lines := strings.Split(text, "\n")
+	if n := len(lines); lines[n-1] == "" {
+		lines = lines[:n-1]
+	}
+	return lines
+}
+
+// parser goes through a patch line by line.
+type parser struct {
+	lines []string
+	at    int
+	strip int
+	ops   []change.Op
+}
+
+func (p *parser) more() bool { return p.at < len(p.lines) }
+
+func (p *parser) line() string { return p.lines[p.at] }
+
+func (p *parser) fail(problem, next string) error {
+	return &Error{Line: p.at + 1, Problem: problem, Next: next}
+}
+
+var errEmpty = &Error{Problem: "it changes nothing", Next: "give at least one file with a change"}

@@ -1,0 +1,246 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/patch"
+	"quarry/internal/render"
+	"quarry/internal/replacer"
+	"quarry/match"
+	"quarry/search"
+	"quarry/tool"
+)
+
+const setSchema = `{"type":"object","properties":{"id":{"type":"string"},"digest":{"type":"string"},"summary":{"type":"string"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string"},"did":{"type":"string"},"hunks":{"type":"integer"},"added":{"type":"integer"},"removed":{"type":"integer"},"version":{"type":"string"}},"required":["path","did"]}},"diff":{"type":"string"}},"required":["summary"]}`
+
+var paramSummary = str("summary", "One line for people")
+
+func applyChanges(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "apply_changes", Title: "Change several files",
+		Description: "Make all changes or none, as one change. Texts and lines are those of the files before it.",
+		Params: []tool.Param{
+			{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to", Fields: []tool.Param{
+				need(str("path", "")),
+				str("old_text", "Exact text, found once"),
+				str("new_text", ""),
+				boolean("replace_all", ""),
+				integer("start_line", "Lines to replace by new_text; needs expected_version", 1),
+				integer("end_line", "", 1),
+				str("content", "Whole file, new or not"),
+				boolean("delete", ""),
+				str("move_to", "New path"),
+				paramVersion,
+			}},
+			paramSummary, paramDryRun,
+			str("digest", "Apply this dry run, without changes"),
+		},
+		OutputSchema: schema(setSchema), Hints: tool.Hints{Destructive: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		var ops []change.Op
+		for i, one := range c.Objects("changes") {
+			op, err := c.changeOp(ctx, one)
+			if err != nil {
+				return nil, invalid("changes[%d]: %v", i, err)
+			}
+			op.Origin = fmt.Sprintf("changes[%d]", i)
+			ops = append(ops, op)
+		}
+		if len(ops) == 0 && c.String("digest") == "" {
+			return nil, invalid("changes is empty: give at least one.")
+		}
+		return c.applySet(ctx, ops)
+	})
+}
+
+// changeOp reads one entry of changes: exactly one kind of change.
+func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
+	op := change.Op{Path: c.clean(ctx, one.String("path")), Version: one.String("expected_version")}
+	edit, hasEdit, err := changeEdit(one)
+	if err != nil {
+		return op, err
+	}
+	kinds := 0
+	for _, given := range []bool{hasEdit && !one.Given("move_to"), one.Given("content"), one.Bool("delete"), one.Given("move_to")} {
+		if given {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		return op, errors.New("give exactly one of old_text, start_line, content, delete and move_to (move_to may have old_text)")
+	}
+	if hasEdit {
+		op.Edits = []change.Edit{edit}
+	}
+	switch {
+	case one.Given("content"):
+		op.Verb, op.Content = change.WriteFile, []byte(one.String("content"))
+	case one.Bool("delete"):
+		op.Verb = change.DeletePath
+	case one.Given("move_to"):
+		op.Verb, op.To = change.MovePath, c.clean(ctx, one.String("move_to"))
+	}
+	return op, nil
+}
+
+// changeEdit reads old_text, or a range of lines with the version they were
+// read from.
+func changeEdit(one tool.Args) (change.Edit, bool, error) {
+	lines := one.Given("start_line")
+	switch {
+	case lines && one.Given("old_text"):
+		return change.Edit{}, false, errors.New("give old_text or start_line, not both")
+	case lines && one.String("expected_version") == "":
+		return change.Edit{}, false, errors.New("start_line needs expected_version, as read_file prints it")
+	case lines:
+		last := one.Int("end_line")
+		if !one.Given("end_line") {
+			last = one.Int("start_line")
+		}
+		return change.Edit{Verb: change.ReplaceLines, First: one.Int("start_line"), Last: last, New: one.String("new_text")}, true, nil
+	case one.Given("end_line"):
+		return change.Edit{}, false, errors.New("end_line needs start_line")
+	case one.String("old_text") == "":
+		if one.Given("new_text") || one.Bool("replace_all") || one.Given("old_text") {
+			return change.Edit{}, false, errors.New("old_text is missing")
+		}
+		return change.Edit{}, false, nil
+	}
+	e := change.Edit{Old: one.String("old_text"), New: one.String("new_text")}
+	if one.Bool("replace_all") {
+		e.Occurrence = change.All
+	}
+	return e, true, nil
+}
+
+func applyPatch(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "apply_patch", Title: "Apply a patch",
+		Description:  "Apply a patch to files, all of it or nothing: *** Begin Patch … *** End Patch, or a unified or git diff. Context must match exactly.",
+		Params:       []tool.Param{need(str("patch", "The whole patch")), paramSummary, paramDryRun},
+		OutputSchema: schema(setSchema), Hints: tool.Hints{Destructive: true},
+	}, func(ctx context.Context, c *call) (*answer, error) {
+		ops, err := patch.Parse(c.String("patch"), -1)
+		if err != nil {
+			return nil, err
+		}
+		for i := range ops {
+			ops[i].Path = c.clean(ctx, ops[i].Path)
+			if ops[i].To != "" {
+				ops[i].To = c.clean(ctx, ops[i].To)
+			}
+		}
+		return c.applySet(ctx, ops)
+	})
+}
+
+func replaceInFiles(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "replace_in_files", Title: "Replace in files",
+		Description: "Replace every match in all text files below path, as one change.",
+		Params: []tool.Param{
+			str("regex", "Rust regex; $1 and ${name} in replacement are its groups"),
+			str("text", "Or literal text"),
+			text("replacement", "What comes instead"),
+			str("path", "Folder or file"),
+			str("file_pattern", "Glob: *.ts"),
+			boolean("ignore_case", "Any case"),
+			boolean("multiline", "Match across lines"),
+			integer("expected_count", "Refuse another number of matches", 1),
+			paramSummary, paramDryRun,
+		},
+		OutputSchema: schema(setSchema), Hints: tool.Hints{Destructive: true},
+	}, runReplace)
+}
+
+func runReplace(ctx context.Context, c *call) (*answer, error) {
+	q := replacer.Query{Replacement: c.String("replacement"), Expected: c.Int("expected_count")}
+	switch {
+	case c.String("regex") != "" && c.String("text") != "", c.String("regex") == "" && c.String("text") == "":
+		return nil, invalid("Give either regex or text.")
+	case c.String("text") != "":
+		q.Pattern, q.Literal, q.Match.Syntax = c.String("text"), true, match.Literal
+	default:
+		q.Pattern = c.String("regex")
+	}
+	if c.Bool("ignore_case") {
+		q.Match.Case = match.Insensitive
+	}
+	if c.Bool("multiline") {
+		q.Match.Mode = match.Multiline
+	}
+	if p := c.path(ctx, "path"); p != "" {
+		q.Paths = []string{p}
+	}
+	if g := c.glob("file_pattern", c.path(ctx, "path")); g != "" {
+		q.Globs, q.Dialect = []string{g}, search.Gitignore
+	}
+	found, err := replacer.Find(ctx, c.ws, q)
+	if errors.Is(err, replacer.ErrNone) {
+		return nil, &tool.Error{Code: tool.NotFound, Message: "Nothing matches, so nothing was changed", Hint: "Search for it with search_files first."}
+	}
+	if err != nil {
+		return nil, err
+	}
+	summary := fmt.Sprintf("replaced %s by %s: %s in %s", clip(render.Quote(q.Pattern), 60), clip(render.Quote(q.Replacement), 60),
+		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))
+	return c.applySummed(ctx, found.Ops, summary)
+}
+
+func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
+	return c.applySummed(ctx, ops, "")
+}
+
+// applySummed makes a set, or plans it, and tells of each file.
+func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string) (*answer, error) {
+	o := c.changing()
+	set := change.Set{Ops: ops, Summary: c.String("summary"), Tool: o.Tool, Client: o.Client, Digest: c.String("digest")}
+	if set.Summary == "" {
+		set.Summary = summary
+	}
+	do := c.ws.Apply
+	if o.DryRun {
+		do = c.ws.Plan
+	}
+	done, err := do(ctx, set)
+	if err != nil {
+		return nil, c.setError(ctx, err)
+	}
+	told := *done
+	told.Version, told.DryRun = "", false // each file has its own
+	a := c.changed(&told, render.Set(done))
+	a.data = done
+	if done.DryRun {
+		a.text = append(append([]byte("Dry run, nothing was changed. "), a.text...), '\n')
+		a.text = append(a.text, strings.TrimSuffix(done.Diff, "\n")...)
+		a.receipt = append(a.receipt, "digest "+done.Digest+" applies it")
+	}
+	return a, nil
+}
+
+// setError lists all changes that can't be made.
+func (c *call) setError(ctx context.Context, err error) error {
+	var set *change.SetError
+	if !errors.As(err, &set) {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed:", len(set.Failed), render.Count(set.Total, "change"))
+	for _, f := range set.Failed {
+		var worded *tool.Error
+		text, hint := f.Err.Error(), fault.HintOf(f.Err)
+		if errors.As(c.problem(ctx, f.Err), &worded) {
+			text = worded.Message
+		}
+		fmt.Fprintf(&b, "\n%s, %s: %s", f.Origin, render.Name(f.Path), strings.TrimSuffix(text, "."))
+		if hint != "" {
+			b.WriteString("\n  " + strings.ReplaceAll(strings.TrimSuffix(sentence(hint), "\n"), "\n", "\n  "))
+		}
+	}
+	return &tool.Error{Code: fault.CodeOf(set), Message: b.String()}
+}
