@@ -13,6 +13,7 @@ type automata struct {
 	list  []dfa.Line
 
 	noFind bool // find can't be built
+	here   int  // how often to try a match that begins at once
 }
 
 // decideFast answers for one line when the automaton can.
@@ -45,9 +46,29 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 		m.dfa.find = f.NewCache()
 		m.dfa.find.Stop = m.cancelled
 	}
+	// A pattern such as [\s\S]{5000} has a state for each set of places where a
+	// match may have begun, but only one row of states from a given place, and
+	// matches nearly everywhere: a match that begins here is the leftmost.
+	if m.dfa.here > 0 {
+		if start, end, r := m.dfa.find.Find(text, from, to, true); r == dfa.Match {
+			return start, end, true, true
+		}
+		m.dfa.here--
+	}
 	start, end, r := m.dfa.find.Find(text, from, to, false)
-	return start, end, r == dfa.Match, r != dfa.GaveUp
+	if r != dfa.GaveUp {
+		return start, end, r == dfa.Match, true
+	}
+	if start, end, r = m.dfa.find.Find(text, from, to, true); r == dfa.Match {
+		m.dfa.here = anchoredTries
+		return start, end, true, true
+	}
+	return 0, 0, false, false
 }
+
+// anchoredTries is how often a matcher tries the place itself first after that
+// has helped, and goes on as long as it does.
+const anchoredTries = 4
 
 // cancelled asks the context on behalf of an automaton.
 func (m *Matcher) cancelled() bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"quarry/fault"
@@ -23,6 +24,7 @@ type Matcher struct {
 	short  backtrack.Cache
 	back   *backref.Matcher
 	budget *backref.Budget // of the search; nil without back
+	exact  *atomic.Int64   // steps the search has left for patterns no automaton can run
 	dfa    automata
 
 	slots [2]int
@@ -39,11 +41,13 @@ type Search struct {
 	p      *Pattern
 	ctx    context.Context
 	budget *backref.Budget
+	exact  atomic.Int64
 }
 
-// A backtracking search may take a second or two of one processor, and in
-// addition what an honest pattern takes for a byte it looks at: \w+(?!\w)\s*= on
-// C takes 4 steps, a pattern that explodes thousands.
+// A search that backtracks, or simulates an automaton that is too large to build,
+// may take a second or two of one processor, and in addition what an honest
+// pattern takes for a byte it looks at: \w+(?!\w)\s*= on C takes 4 steps, a
+// pattern that explodes thousands.
 const (
 	maxSteps   = 1 << 26
 	stepsAByte = 32
@@ -52,6 +56,7 @@ const (
 // NewSearch begins a search that ends early when ctx does.
 func (p *Pattern) NewSearch(ctx context.Context) *Search {
 	s := &Search{p: p, ctx: ctx}
+	s.exact.Store(maxSteps)
 	if p.plan.back != nil {
 		s.budget = backref.NewBudget(maxSteps)
 	}
@@ -60,7 +65,7 @@ func (p *Pattern) NewSearch(ctx context.Context) *Search {
 
 // NewMatcher returns a Matcher for one goroutine of the search.
 func (s *Search) NewMatcher() *Matcher {
-	m := &Matcher{p: s.p, ctx: s.ctx, budget: s.budget}
+	m := &Matcher{p: s.p, ctx: s.ctx, budget: s.budget, exact: &s.exact}
 	if s.p.plan.back != nil {
 		m.back = s.p.plan.back.NewMatcher(s.budget)
 	}
@@ -70,9 +75,9 @@ func (s *Search) NewMatcher() *Matcher {
 // Pattern returns the pattern m searches for.
 func (m *Matcher) Pattern() *Pattern { return m.p }
 
-// ErrBudget is what Err returns when a pattern with look-around or a
-// backreference took more steps than a search may.
-var ErrBudget = fault.New(fault.InvalidPattern, "the pattern backtracks too much on this text; simplify its repetitions or search fewer files", "")
+// ErrBudget is what Err returns when a pattern took more steps than a search may:
+// one with look-around or a backreference, or with counts in the thousands.
+var ErrBudget = fault.New(fault.InvalidPattern, "the pattern takes too many steps on this text; simplify its repetitions or search fewer files", "")
 
 // Err tells why the matcher stopped before its time: the search was cancelled
 // or its budget spent. What it reported until then is right but not all.
@@ -167,13 +172,19 @@ func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) boo
 func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int) bool {
 	in := pike.Input{Hay: text, From: from, To: to, Anchored: anchored, Done: m.stopped}
 	r := m.pike.Find(m.p.plan.prog(), in, slots)
-	if r == pike.Cancelled {
+	if r == pike.Cancelled && m.err == nil {
 		m.fail(m.ctx.Err())
 	}
 	return r == pike.Match
 }
 
-func (m *Matcher) stopped() bool { return m.ctx.Err() != nil }
+// stopped charges the engine's work to the search and reports whether it ends.
+func (m *Matcher) stopped(bytes, steps int) bool {
+	if over := int64(steps) - stepsAByte*int64(bytes); over > 0 && m.exact.Add(-over) < 0 {
+		m.fail(ErrBudget)
+	}
+	return m.err != nil || m.ctx.Err() != nil
+}
 
 // span finds the first match in a text at or after from.
 func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {

@@ -26,9 +26,15 @@ type Input struct {
 	// end, rather than at the end of the preferred one.
 	Earliest bool
 
-	// Done is asked every 4 KiB whether to give up. nil never does.
-	Done func() bool
+	// Done is asked every 4 KiB, or pollSteps, whether to give up; it is told
+	// the bytes and the steps of threads since it was asked last, and once more
+	// at the end. nil never does.
+	Done func(bytes, steps int) bool
 }
+
+// pollSteps between two questions to Done: with thousands of threads alive 4 KiB
+// take a second.
+const pollSteps = 1 << 20
 
 // pollBytes between two questions to Done: at 10 MB/s, the slowest seen on
 // patterns of hundreds of live threads, that is every 0.4 ms.
@@ -135,13 +141,21 @@ func (c *Cache) find(p *nfa.Prog, in *Input, slots []int) Result {
 		return NoMatch
 	}
 	anchored := in.Anchored || p.AnchoredStart
-	poll := in.From + pollBytes
-	for at := in.From; at <= in.To; at++ {
-		if at >= poll {
-			if in.Done != nil && in.Done() {
+	mark, poll, steps := in.From, in.From+pollBytes, 0
+	at := in.From
+	cancelled := false
+	defer func() {
+		if in.Done != nil && !cancelled {
+			in.Done(at-mark, steps)
+		}
+	}()
+	for ; at <= in.To; at++ {
+		if steps += len(c.cur.dense); at >= poll || steps >= pollSteps {
+			if in.Done != nil && in.Done(at-mark, steps) {
+				cancelled = true
 				return Cancelled
 			}
-			poll = at + pollBytes
+			mark, poll, steps = at, at+pollBytes, 0
 		}
 		if len(c.cur.dense) == 0 && !found && !anchored && !p.Nullable {
 			// No thread is alive: go where the next can start.

@@ -202,7 +202,7 @@ func TestCancel(t *testing.T) {
 	hay := []byte(strings.Repeat("abc", 1<<20))
 	asked := 0
 	var c pike.Cache
-	got := c.Find(p, pike.Input{Hay: hay, To: len(hay), Done: func() bool { asked++; return asked == 3 }}, make([]int, 2))
+	got := c.Find(p, pike.Input{Hay: hay, To: len(hay), Done: func(int, int) bool { asked++; return asked == 3 }}, make([]int, 2))
 	if got != pike.Cancelled || asked != 3 {
 		t.Errorf("result %v after %d questions, want cancelled after 3", got, asked)
 	}
