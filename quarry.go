@@ -67,6 +67,9 @@ type Options struct {
 	GlobalIgnore []byte
 	// IgnoreAbove are rule files in the folders above, the topmost first.
 	IgnoreAbove []IgnoreFile
+	// Outside, if set, is asked before each answer for both, if they have
+	// changed since it was asked last, or since the workspace was opened.
+	Outside func() (global []byte, above []IgnoreFile, changed bool)
 
 	// Index lets the workspace use an index; nil always scans.
 	Index *IndexOptions
@@ -106,7 +109,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 			Layer: opts.layer, Rules: rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny},
 			AllowAny: opts.AllowAny, Trusted: opts.Trusted, ReadOnly: opts.ReadOnly,
 		},
-		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove),
+		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove), Outside: outside(opts.Outside),
 		Changes: changer.Options{
 			StateDir: opts.StateDir, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
 			Trash: opts.Trash, TrashDir: opts.TrashDir, Layer: opts.layer,
@@ -153,6 +156,17 @@ func logger(l *slog.Logger) *slog.Logger {
 		return slog.New(slog.DiscardHandler)
 	}
 	return l
+}
+
+// outside words what an option gives for a backend.
+func outside(ask func() ([]byte, []IgnoreFile, bool)) func() ([]owner.RuleFile, bool) {
+	if ask == nil {
+		return nil
+	}
+	return func() ([]owner.RuleFile, bool) {
+		global, above, changed := ask()
+		return ruleFiles(global, above), changed
+	}
 }
 
 func ruleFiles(global []byte, above []IgnoreFile) []owner.RuleFile {

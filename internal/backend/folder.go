@@ -25,10 +25,13 @@ type Folder struct {
 
 // FolderOptions of OpenFolder.
 type FolderOptions struct {
-	Root    rootfs.Options
-	Rules   []owner.RuleFile // ignore rules from outside the folder
-	Index   *owner.Options   // where it is and who may own it; nil always scans
-	Changes changer.Options  // where they are kept
+	Root  rootfs.Options
+	Rules []owner.RuleFile // ignore rules from outside the folder
+	// Outside, if set, is asked before each answer for rules that replace those,
+	// if they have changed.
+	Outside func() (rules []owner.RuleFile, changed bool)
+	Index   *owner.Options  // where it is and who may own it; nil always scans
+	Changes changer.Options // where they are kept
 	Workers int
 	Logger  *slog.Logger
 }
@@ -50,6 +53,9 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 		f.member = owner.New(root, o, f.Folder)
 	}
 	f.Folder.Index = f.member.Through(owner.NewEyes(&view, root, f.Rules))
+	if opts.Outside != nil {
+		f.Refresh = func() { f.refresh(view, opts.Outside) }
+	}
 	changes := opts.Changes
 	changes.Workers, changes.Logger, changes.Touched = opts.Workers, opts.Logger, f.member.Touched
 	c, err := changer.Open(root, &changes)
@@ -61,6 +67,23 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// refresh takes over rules from outside that have changed. Should several searches
+// find new ones at once, each takes them for itself in turn.
+func (f *Folder) refresh(view owner.View, outside func() ([]owner.RuleFile, bool)) {
+	files, changed := outside()
+	if !changed {
+		return
+	}
+	rules, err := ParseRules(files)
+	if err != nil {
+		f.Logger.Warn("ignore rules from outside the folder", "err", err)
+		return
+	}
+	view.Rules = files
+	f.member.Look(view)
+	f.Renew(rules, f.member.Through(owner.NewEyes(&view, f.Root, rules)))
 }
 
 // as gives the searches of another process's view of the folder, by the index of

@@ -12,13 +12,17 @@ import (
 // personal is how a person's own commands open a folder: everything in it may
 // be searched, by the rules git and ripgrep would use.
 func personal(root string, workers int) *quarry.Options {
-	opts := &quarry.Options{
-		Trusted: true, AllowAny: true, Workers: workers,
-		GlobalIgnore: config.GlobalExcludes(os.Getenv),
+	opts := &quarry.Options{Trusted: true, AllowAny: true, Workers: workers}
+	follow := config.FollowOutside(root, os.Getenv)
+	opts.Outside = func() ([]byte, []quarry.IgnoreFile, bool) {
+		global, above, changed := follow.Rules()
+		files := make([]quarry.IgnoreFile, len(above))
+		for i, f := range above {
+			files[i] = quarry.IgnoreFile(f)
+		}
+		return global, files, changed
 	}
-	for _, f := range config.RulesAbove(root) {
-		opts.IgnoreAbove = append(opts.IgnoreAbove, quarry.IgnoreFile(f))
-	}
+	opts.GlobalIgnore, opts.IgnoreAbove, _ = opts.Outside()
 	return opts
 }
 

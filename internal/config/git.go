@@ -20,7 +20,9 @@ type Env func(string) string
 // GlobalExcludes returns the user's global git excludes, or nothing when there
 // are none: the file core.excludesFile names, else git/ignore in the user's
 // configuration folder.
-func GlobalExcludes(env Env) []byte {
+func GlobalExcludes(env Env) []byte { return (&consulted{}).globalExcludes(env) }
+
+func (c *consulted) globalExcludes(env Env) []byte {
 	home := env("HOME")
 	if home == "" {
 		home, _ = os.UserHomeDir()
@@ -35,14 +37,14 @@ func GlobalExcludes(env Env) []byte {
 	}
 	// Later files win, as in git.
 	for _, conf := range []string{filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")} {
-		if v, ok := excludesFile(readSmall(conf)); ok {
+		if v, ok := excludesFile(c.read(conf)); ok {
 			name = expandHome(v, home)
 		}
 	}
 	if name == "" || !filepath.IsAbs(name) {
 		return nil
 	}
-	return readSmall(name)
+	return c.read(name)
 }
 
 // excludesFile finds core.excludesFile in the text of a git configuration.
@@ -117,10 +119,14 @@ type IgnoreFile struct {
 
 // RulesAbove reads the rule files in the folders above root, the topmost
 // first. .gitignore counts only up to the top of the repository that root is
-// in; the others count all the way, as in ripgrep.
-func RulesAbove(root string) []IgnoreFile {
+// in; the others count all the way, as in ripgrep. If root is a worktree of a
+// repository elsewhere, the exclude file of that repository comes last, with an
+// empty Above.
+func RulesAbove(root string) []IgnoreFile { return (&consulted{}).rulesAbove(root) }
+
+func (c *consulted) rulesAbove(root string) []IgnoreFile {
 	var found []IgnoreFile
-	inRepo := !isRepo(root) && repoAbove(root)
+	inRepo := !c.isRepo(root) && c.repoAbove(root)
 	above := ""
 	for dir := root; ; {
 		parent := filepath.Dir(dir)
@@ -130,25 +136,61 @@ func RulesAbove(root string) []IgnoreFile {
 		above = joinSlash(filepath.Base(dir), above)
 		dir = parent
 		var here []IgnoreFile
-		top := isRepo(dir)
+		top := c.isRepo(dir)
 		names := []string{".ignore", ".rgignore", ".rooignore"}
 		if inRepo {
 			names = append(names, ".gitignore")
 		}
 		for _, name := range names {
-			if data := readSmall(filepath.Join(dir, name)); len(data) > 0 {
+			if data := c.read(filepath.Join(dir, name)); len(data) > 0 {
 				here = append(here, IgnoreFile{Name: name, Above: above, Data: data})
 			}
 		}
 		if inRepo && top {
-			if data := readSmall(filepath.Join(dir, ".git", "info", "exclude")); len(data) > 0 {
+			if data := c.excludes(dir); len(data) > 0 {
 				here = append(here, IgnoreFile{Name: "info/exclude", Above: above, Data: data})
 			}
 			inRepo = false
 		}
 		found = append(here, found...)
 	}
+	if c.isWorktree(root) {
+		if data := c.excludes(root); len(data) > 0 {
+			found = append(found, IgnoreFile{Name: "info/exclude", Data: data})
+		}
+	}
 	return found
+}
+
+// excludes reads the info/exclude of the repository whose top is dir. A worktree
+// has a file for its .git, which names a folder of the repository it belongs to,
+// and that one's file commondir says where the rules are, as in git.
+func (c *consulted) excludes(dir string) []byte {
+	git := filepath.Join(dir, ".git")
+	if c.isWorktree(dir) {
+		text, ok := strings.CutPrefix(string(c.read(git)), "gitdir:")
+		if !ok {
+			return nil
+		}
+		git = from(dir, strings.TrimSpace(text))
+		if common := strings.TrimSpace(string(c.read(filepath.Join(git, "commondir")))); common != "" {
+			git = from(git, common)
+		}
+	}
+	return c.read(filepath.Join(git, "info", "exclude"))
+}
+
+func from(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+// isWorktree reports whether the .git of a folder is a file.
+func (c *consulted) isWorktree(dir string) bool {
+	info, err := c.stat(filepath.Join(dir, ".git"))
+	return err == nil && info.Mode().IsRegular()
 }
 
 func joinSlash(a, b string) string {
@@ -158,14 +200,16 @@ func joinSlash(a, b string) string {
 	return a + "/" + b
 }
 
-func isRepo(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
+func isRepo(dir string) bool { return (&consulted{}).isRepo(dir) }
+
+func (c *consulted) isRepo(dir string) bool {
+	_, err := c.stat(filepath.Join(dir, ".git"))
 	return err == nil
 }
 
-func repoAbove(dir string) bool {
+func (c *consulted) repoAbove(dir string) bool {
 	for parent := filepath.Dir(dir); parent != dir; dir, parent = parent, filepath.Dir(parent) {
-		if isRepo(parent) {
+		if c.isRepo(parent) {
 			return true
 		}
 	}

@@ -245,3 +245,42 @@ func mountsBelow(t *testing.T) {
 		keeper.Close()
 	}
 }
+
+// Rules from outside that change while a workspace is open count from the next
+// answer on, for an owner, its clients and a workspace without an index.
+func TestOutsideRulesAreFollowed(t *testing.T) {
+	run := stress.Start(t, "identity: rules from outside that change", 6, 100)
+	for seed := range run.Cases() {
+		h := plainHouse(t, seed)
+		h.put("x/one.txt", "needleword\n")
+		h.put("x/two.txt", "needleword\n")
+		h.makeHome()
+		rules := ""
+		view := func() *quarry.Options {
+			told := rules
+			return &quarry.Options{AllowAny: true, Trusted: seed%2 == 0, Outside: func() ([]byte, []quarry.IgnoreFile, bool) {
+				changed := told != rules
+				told = rules
+				return nil, []quarry.IgnoreFile{{Name: "info/exclude", Data: []byte(rules)}}, changed
+			}}
+		}
+		keeper := h.keep(view())
+		all := map[string]*quarry.Workspace{
+			"owner": keeper, "scan": h.open(view(), nil),
+			"client": h.open(view(), &quarry.IndexOptions{Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket(), Ask: true}),
+		}
+		for range 3 {
+			for _, c := range []struct{ rules, want string }{
+				{"one.txt\n", "x/two.txt"}, {"x/\n", ""}, {"", "x/one.txt x/two.txt"},
+			} {
+				rules = c.rules
+				for name, ws := range all {
+					if got, st := h.paths(ws, "needleword"); got != c.want || (name != "scan") != strings.HasPrefix(st.Plan, "index") {
+						run.Violation(seed, "%s, rules %q: found %q, want %q (%s)", name, c.rules, got, c.want, st.Plan)
+					}
+				}
+			}
+		}
+		keeper.Close()
+	}
+}

@@ -70,6 +70,7 @@ type Member struct {
 	log      *slog.Logger
 
 	mounts   *rootfs.Mounts
+	view     atomic.Pointer[View]  // of this process
 	views    views                 // of the processes that ask
 	owned    atomic.Pointer[owned] // when this process is the owner
 	lent     atomic.Pointer[owned] // an index without an owner; see lend
@@ -86,7 +87,16 @@ func New(root *rootfs.Root, opts Options, searches Searches) *Member {
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Member{root: root, opts: opts, searches: searches, log: opts.Logger, mounts: root.Mounts()}
+	m := &Member{root: root, opts: opts, searches: searches, log: opts.Logger, mounts: root.Mounts()}
+	m.view.Store(&opts.View)
+	return m
+}
+
+// Look changes how this process sees the root, for the owner to answer through.
+func (m *Member) Look(v View) {
+	if m != nil {
+		m.view.Store(&v)
+	}
 }
 
 // Join makes this process the owner of the index, unless another one is or

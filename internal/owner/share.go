@@ -123,7 +123,7 @@ func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, b
 		return ErrNoIndex
 	}
 	defer c.Close()
-	req.Version, req.View, req.Mounts = shareVersion, m.opts.View, m.mounts.Sum()
+	req.Version, req.View, req.Mounts = shareVersion, *m.view.Load(), m.mounts.Sum()
 	if req.Place, err = m.root.Place(); err != nil {
 		return ErrNoIndex
 	}

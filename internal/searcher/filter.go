@@ -48,7 +48,7 @@ func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
 
 // filter makes a scope of the folder ready.
 func (d *Folder) filter(s *search.Scope) (*filter, error) {
-	f, err := newFilter(s, d.Rules, d.Workers)
+	f, err := newFilter(s, d.outlook().rules, d.Workers)
 	if err != nil || !s.VaultRules {
 		return f, err
 	}

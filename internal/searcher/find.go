@@ -19,7 +19,7 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 	if err != nil {
 		return nil, err
 	}
-	if r, err := d.Index.Find(ctx, &q); err != nil || r != nil {
+	if r, err := d.index().Find(ctx, &q); err != nil || r != nil {
 		return r, err
 	}
 	f, err := d.filter(&q.Scope)

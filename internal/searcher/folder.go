@@ -11,6 +11,7 @@ package searcher
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 
 	"quarry/fault"
 	"quarry/internal/ignore"
@@ -26,7 +27,30 @@ type Folder struct {
 	Workers int
 	Logger  *slog.Logger
 	Index   Index
+	// Refresh, if set, is called before each answer. It may call Renew.
+	Refresh func()
+
+	renewed atomic.Pointer[outlook] // instead of Rules and Index
 }
+
+// outlook is what a Folder sees beside its files: rules from outside, and an
+// index through them.
+type outlook struct {
+	rules []ignore.Set
+	index Index
+}
+
+// Renew replaces the rules from outside, and the index as seen through them.
+func (d *Folder) Renew(rules []ignore.Set, ix Index) { d.renewed.Store(&outlook{rules, ix}) }
+
+func (d *Folder) outlook() outlook {
+	if o := d.renewed.Load(); o != nil {
+		return *o
+	}
+	return outlook{d.Rules, d.Index}
+}
+
+func (d *Folder) index() Index { return d.outlook().index }
 
 // errGone is for a workspace whose folder can't be followed.
 var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
@@ -36,6 +60,9 @@ var errGone = fault.New(fault.IOError, "the workspace's folder is not there any 
 // moved away, cloned anew or restored from a copy is followed to what stands in
 // its place. It reports whether it was.
 func (d *Folder) here() (followed bool, err error) {
+	if d.Refresh != nil {
+		d.Refresh()
+	}
 	followed, err = d.Root.Follow()
 	if err != nil {
 		d.Logger.Warn("the workspace's folder is gone", "err", err)

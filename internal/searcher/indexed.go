@@ -48,15 +48,15 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 		return errNoIndex
 	}
 	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
-	if !r.folder.Index.Ready(&ask) {
+	if !r.folder.index().Ready(&ask) {
 		return errNoIndex
 	}
-	snap, err := r.folder.Index.Fresh(r.ctx)
+	snap, err := r.folder.index().Fresh(r.ctx)
 	if err != nil {
 		return noIndex(r.ctx, err)
 	}
 	defer snap.Close()
-	ask.Lens = r.folder.Index.Lens(r.q.IncludeHidden)
+	ask.Lens = r.folder.index().Lens(r.q.IncludeHidden)
 	// What a scan would give up on must not be left out in silence: in multiline
 	// mode a large text, otherwise one whose lines of context don't fit.
 	switch {
@@ -67,7 +67,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	// Words need not be in one line, only the pattern's match is.
 	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words
-	if !r.folder.Index.Covers(start) {
+	if !r.folder.index().Covers(start) {
 		return errNoIndex
 	}
 	c, err := snap.Candidates(ask)
@@ -257,18 +257,18 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 
 // findIndexed lists files by the index, or returns errNoIndex.
 func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
-	if r.q.Kind != search.OnlyFiles || r.q.Stat || !r.folder.indexable(&r.q.Scope, start) || !r.folder.Index.Ready(nil) {
+	if r.q.Kind != search.OnlyFiles || r.q.Stat || !r.folder.indexable(&r.q.Scope, start) || !r.folder.index().Ready(nil) {
 		return errNoIndex
 	}
-	snap, err := r.folder.Index.Fresh(ctx)
+	snap, err := r.folder.index().Fresh(ctx)
 	if err != nil {
 		return noIndex(ctx, err)
 	}
 	defer snap.Close()
-	if !r.folder.Index.Covers(start) {
+	if !r.folder.index().Covers(start) {
 		return errNoIndex
 	}
-	lens := r.folder.Index.Lens(r.q.IncludeHidden)
+	lens := r.folder.index().Lens(r.q.IncludeHidden)
 	c, err := snap.Candidates(index.Ask{Under: start, Lens: lens})
 	if err != nil {
 		return noIndex(ctx, err)

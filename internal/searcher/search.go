@@ -29,7 +29,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	if err != nil {
 		return nil, err
 	}
-	sum, yield, err := d.Index.Search(ctx, &q, yield)
+	sum, yield, err := d.index().Search(ctx, &q, yield)
 	if err != nil {
 		return nil, err
 	}

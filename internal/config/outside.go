@@ -1,0 +1,93 @@
+package config
+
+import (
+	"os"
+	"sync"
+	"time"
+)
+
+// Outside follows the ignore rules from outside a root: the user's global file,
+// those of folders above, and of the repository that a worktree belongs to. It is
+// safe for concurrent use.
+type Outside struct {
+	root string
+	env  Env
+
+	mu   sync.Mutex
+	seen consulted
+}
+
+// consulted remembers the files that decided, whether they were there or not.
+type consulted struct{ files map[string]fileStamp }
+
+// fileStamp tells two states of a file apart; zero is none.
+type fileStamp struct {
+	size  int64
+	mtime time.Time
+	mode  os.FileMode
+}
+
+func stampOf(info os.FileInfo) fileStamp {
+	return fileStamp{info.Size(), info.ModTime(), info.Mode()}
+}
+
+func (c *consulted) stat(name string) (os.FileInfo, error) {
+	info, err := os.Lstat(name)
+	if c.files != nil {
+		c.files[name] = fileStamp{}
+		if err == nil && !info.IsDir() {
+			c.files[name] = stampOf(info)
+		} else if err == nil { // what happens in a folder doesn't count
+			c.files[name] = fileStamp{mode: info.Mode()}
+		}
+	}
+	return info, err
+}
+
+func (c *consulted) read(name string) []byte {
+	if c.files != nil {
+		c.files[name] = fileStamp{}
+		if info, err := os.Stat(name); err == nil {
+			c.files[name] = stampOf(info)
+		}
+	}
+	return readSmall(name)
+}
+
+// changed looks at all of them again: 40 take 30 µs.
+func (c *consulted) changed() bool {
+	for name, was := range c.files {
+		now := fileStamp{}
+		info, err := os.Lstat(name)
+		if err == nil && info.Mode()&os.ModeSymlink != 0 {
+			info, err = os.Stat(name)
+		}
+		switch {
+		case err != nil:
+		case info.IsDir():
+			now.mode = info.Mode()
+		default:
+			now = stampOf(info)
+		}
+		if now != was {
+			return true
+		}
+	}
+	return false
+}
+
+// FollowOutside begins to follow the rules from outside a root. Rules gives them
+// first.
+func FollowOutside(root string, env Env) *Outside { return &Outside{root: root, env: env} }
+
+// Rules gives the rules if they have changed since the last call.
+func (o *Outside) Rules() (global []byte, above []IgnoreFile, changed bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.seen.files != nil && !o.seen.changed() {
+		return nil, nil, false
+	}
+	o.seen.files = map[string]fileStamp{}
+	global, above = o.seen.globalExcludes(o.env), o.seen.rulesAbove(o.root)
+	return global, above, true
+}
