@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"quarry"
 	"quarry/match"
+	"quarry/search"
 )
 
 // numbers writes the lines of an answer as "path:1,2*,3" with a star at matches.
-func numbers(files []quarry.File) string {
+func numbers(files []search.FileMatch) string {
 	var b strings.Builder
 	for _, f := range files {
 		if b.Len() > 0 {
@@ -54,21 +54,21 @@ func TestBlocks(t *testing.T) {
 		countTo       int
 		want          string
 		total         int
-		stopped       quarry.Stop
+		stopped       search.Stop
 		exact         bool
 	}{
 		{"all", 100, 0, 0, "a:1,2*,3,4,5*,6,8,9*,10 b:1*,2,5,6*,7,10,11*,12 c:1*,2*,3*,4*,5", 6, "", true},
 		{"just enough", 6, 0, 0, "a:1,2*,3,4,5*,6,8,9*,10 b:1*,2,5,6*,7,10,11*,12 c:1*,2*,3*,4*,5", 6, "", true},
-		{"cut in a file, counted to the end", 3, 0, math.MaxInt, "a:1,2*,3,4,5*,6,8,9*,10 b:1*,2", 6, quarry.StopBlocks, true},
-		{"cut between files", 2, 0, math.MaxInt, "a:1,2*,3,4,5*,6,8,9*,10", 6, quarry.StopBlocks, true},
-		{"cut, counted in part", 1, 0, 4, "a:1,2*,3,4,5*,6", 5, quarry.StopBlocks, false},
-		{"offset in a file", 2, 1, math.MaxInt, "a:8,9*,10 b:1*,2", 6, quarry.StopBlocks, true},
-		{"offset past a file", 2, 3, math.MaxInt, "b:5,6*,7,10,11*,12", 6, quarry.StopBlocks, true},
+		{"cut in a file, counted to the end", 3, 0, math.MaxInt, "a:1,2*,3,4,5*,6,8,9*,10 b:1*,2", 6, search.StopBlocks, true},
+		{"cut between files", 2, 0, math.MaxInt, "a:1,2*,3,4,5*,6,8,9*,10", 6, search.StopBlocks, true},
+		{"cut, counted in part", 1, 0, 4, "a:1,2*,3,4,5*,6", 5, search.StopBlocks, false},
+		{"offset in a file", 2, 1, math.MaxInt, "a:8,9*,10 b:1*,2", 6, search.StopBlocks, true},
+		{"offset past a file", 2, 3, math.MaxInt, "b:5,6*,7,10,11*,12", 6, search.StopBlocks, true},
 		{"offset past all", 2, 6, math.MaxInt, "", 6, "", true},
 	} {
-		r, err := ws.Search(context.Background(), quarry.Query{
+		r, err := ws.Search(context.Background(), search.Query{
 			Pattern: "x", Before: 1, After: 1, Offset: c.offset, Match: match.Options{WholeLine: true},
-			Limits: quarry.Limits{Blocks: c.limit, CountTo: c.countTo},
+			Limits: search.Limits{Blocks: c.limit, CountTo: c.countTo},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -90,15 +90,15 @@ func TestVaultRules(t *testing.T) {
 		"Archived.md":        "x\n",
 	}, nil)
 	ctx := context.Background()
-	scope := quarry.Scope{VaultRules: true, StrictHidden: true}
-	r, err := ws.Search(ctx, quarry.Query{Pattern: "x", Scope: scope, Detail: quarry.Files})
+	scope := search.Scope{VaultRules: true, StrictHidden: true}
+	r, err := ws.Search(ctx, search.Query{Pattern: "x", Scope: scope, Detail: search.Files})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := numbers(r.Files); got != "Archived.md: Notes/a.md:" {
 		t.Errorf("search: %q", got)
 	}
-	found, err := ws.Find(ctx, quarry.FindQuery{Scope: scope, Kind: quarry.FilesAndFolders})
+	found, err := ws.Find(ctx, search.FindQuery{Scope: scope, Kind: search.FilesAndFolders})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestVaultRules(t *testing.T) {
 	if got := strings.Join(paths, " "); got != "Archived.md Notes Notes/a.md" {
 		t.Errorf("find: %q", got)
 	}
-	notes, err := ws.SearchNotes(ctx, quarry.NotesQuery{Query: "x", Scope: scope})
+	notes, err := ws.SearchNotes(ctx, search.NotesQuery{Query: "x", Scope: scope})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestVaultRules(t *testing.T) {
 		t.Errorf("notes: %+v", notes.Notes)
 	}
 	// Without the two, only what is hidden by itself is left out.
-	r, err = ws.Search(ctx, quarry.Query{Pattern: "x", Detail: quarry.Files})
+	r, err = ws.Search(ctx, search.Query{Pattern: "x", Detail: search.Files})
 	if err != nil || len(r.Files) != 5 {
 		t.Errorf("plain: %v %v", r, err)
 	}

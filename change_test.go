@@ -14,6 +14,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/notes"
 )
 
@@ -29,7 +30,7 @@ func changeable(t testing.TB, files map[string]string, opts *quarry.Options) *qu
 		opts.StateDir = t.TempDir()
 	}
 	if opts.Trash == "" {
-		opts.Trash = quarry.TrashLocal
+		opts.Trash = change.TrashLocal
 	}
 	return workspace(t, files, opts)
 }
@@ -55,8 +56,8 @@ func content(t testing.TB, ws *quarry.Workspace, name string) string {
 }
 
 // must fails the test when a change failed.
-func must(t testing.TB) func(*quarry.Change, error) *quarry.Change {
-	return func(c *quarry.Change, err error) *quarry.Change {
+func must(t testing.TB) func(*change.Change, error) *change.Change {
+	return func(c *change.Change, err error) *change.Change {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -106,22 +107,22 @@ func snapshot(t testing.TB, dir string) map[string]string {
 func TestEdit(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		edits      []quarry.Edit
+		edits      []change.Edit
 		want       string
-		outcome    quarry.EditOutcome
+		outcome    change.Outcome
 	}{
-		{"the first occurrence", "[ ] a\n[ ] b\n[ ] c\n", []quarry.Edit{change.Edit{Old: "[ ]", New: "[x]", Occurrence: change.First}}, "[x] a\n[ ] b\n[ ] c\n",
-			quarry.EditOutcome{Kind: "replace", Count: 1, Line: 1, Remaining: 2, RemainingLines: []int{2, 3}}},
-		{"all", "a a\na", []quarry.Edit{change.Edit{Old: "a", New: "$&", Occurrence: change.All}}, "$& $&\n$&",
-			quarry.EditOutcome{Kind: "replace", Count: 3, Line: 1}},
-		{"insert into CRLF", "a\r\nb\r\n", []quarry.Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: "x\ny"}}, "a\r\nx\r\ny\r\nb\r\n",
-			quarry.EditOutcome{Kind: "insert", Count: 2, Line: 1}},
-		{"delete lines", "1\n2\n3\n4\n", []quarry.Edit{change.Edit{Verb: change.DeleteLines, First: 2, Last: 3}}, "1\n4\n",
-			quarry.EditOutcome{Kind: "delete", Count: 2, Line: 2}},
+		{"the first occurrence", "[ ] a\n[ ] b\n[ ] c\n", []change.Edit{change.Edit{Old: "[ ]", New: "[x]", Occurrence: change.First}}, "[x] a\n[ ] b\n[ ] c\n",
+			change.Outcome{Kind: "replace", Count: 1, Line: 1, Remaining: 2, RemainingLines: []int{2, 3}}},
+		{"all", "a a\na", []change.Edit{change.Edit{Old: "a", New: "$&", Occurrence: change.All}}, "$& $&\n$&",
+			change.Outcome{Kind: "replace", Count: 3, Line: 1}},
+		{"insert into CRLF", "a\r\nb\r\n", []change.Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: "x\ny"}}, "a\r\nx\r\ny\r\nb\r\n",
+			change.Outcome{Kind: "insert", Count: 2, Line: 1}},
+		{"delete lines", "1\n2\n3\n4\n", []change.Edit{change.Edit{Verb: change.DeleteLines, First: 2, Last: 3}}, "1\n4\n",
+			change.Outcome{Kind: "delete", Count: 2, Line: 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ws := changeable(t, map[string]string{"f.txt": c.text}, nil)
-			before := must(t)(ws.Edit(ctx, "f.txt", c.edits, &quarry.ChangeOptions{DryRun: true}))
+			before := must(t)(ws.Edit(ctx, "f.txt", c.edits, &change.Options{DryRun: true}))
 			if got := content(t, ws, "f.txt"); got != c.text {
 				t.Fatalf("a dry run wrote %q", got)
 			}
@@ -149,30 +150,30 @@ func TestEditRefusals(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, path string
-		edit       quarry.Edit
-		opts       *quarry.ChangeOptions
-		code       quarry.Code
+		edit       change.Edit
+		opts       *change.Options
+		code       fault.Code
 	}{
-		{"text that is not there", "f.txt", change.Edit{Old: "three", New: "x", Occurrence: change.First}, nil, quarry.NotFound},
-		{"a line that is not there", "f.txt", change.Edit{Verb: change.DeleteLines, First: 3, Last: 3}, nil, quarry.InvalidArgument},
-		{"no text to replace", "f.txt", change.Edit{New: "x", Occurrence: change.First}, nil, quarry.InvalidArgument},
+		{"text that is not there", "f.txt", change.Edit{Old: "three", New: "x", Occurrence: change.First}, nil, fault.NotFound},
+		{"a line that is not there", "f.txt", change.Edit{Verb: change.DeleteLines, First: 3, Last: 3}, nil, fault.InvalidArgument},
+		{"no text to replace", "f.txt", change.Edit{New: "x", Occurrence: change.First}, nil, fault.InvalidArgument},
 		{"a stale version", "f.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First},
-			&quarry.ChangeOptions{ExpectedVersion: strings.Repeat("0", 31) + "1"}, quarry.Conflict},
+			&change.Options{ExpectedVersion: strings.Repeat("0", 31) + "1"}, fault.Conflict},
 		{"a version that is none", "f.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First},
-			&quarry.ChangeOptions{ExpectedVersion: "1"}, quarry.InvalidArgument},
-		{"a binary file", "bin", change.Edit{Old: "a", New: "x", Occurrence: change.First}, nil, quarry.NotText},
-		{"text the encoding can't hold", "latin.txt", change.Edit{Old: "caf", New: "日", Occurrence: change.First}, nil, quarry.InvalidArgument},
-		{"a file that is not there", "none.txt", change.Edit{Old: "a", New: "x", Occurrence: change.First}, nil, quarry.NotFound},
-		{"another case", "F.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, quarry.NotFound},
-		{"a protected folder", ".obsidian/app.json", change.Edit{Old: "{", New: "[", Occurrence: change.First}, nil, quarry.ProtectedPath},
-		{"outside", "../f.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, quarry.OutsideRoot},
-		{"a folder", "d", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, quarry.InvalidArgument},
+			&change.Options{ExpectedVersion: "1"}, fault.InvalidArgument},
+		{"a binary file", "bin", change.Edit{Old: "a", New: "x", Occurrence: change.First}, nil, fault.NotText},
+		{"text the encoding can't hold", "latin.txt", change.Edit{Old: "caf", New: "日", Occurrence: change.First}, nil, fault.InvalidArgument},
+		{"a file that is not there", "none.txt", change.Edit{Old: "a", New: "x", Occurrence: change.First}, nil, fault.NotFound},
+		{"another case", "F.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, fault.NotFound},
+		{"a protected folder", ".obsidian/app.json", change.Edit{Old: "{", New: "[", Occurrence: change.First}, nil, fault.ProtectedPath},
+		{"outside", "../f.txt", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, fault.OutsideRoot},
+		{"a folder", "d", change.Edit{Old: "one", New: "x", Occurrence: change.First}, nil, fault.InvalidArgument},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ws := changeable(t, files, nil)
 			before := snapshot(t, ws.Dir())
-			_, err := ws.Edit(ctx, c.path, []quarry.Edit{c.edit}, c.opts)
-			if got := quarry.CodeOf(err); err == nil || got != c.code {
+			_, err := ws.Edit(ctx, c.path, []change.Edit{c.edit}, c.opts)
+			if got := fault.CodeOf(err); err == nil || got != c.code {
 				t.Errorf("error %v, code %s, want %s", err, got, c.code)
 			}
 			if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
@@ -195,7 +196,7 @@ func TestWrite(t *testing.T) {
 	if !c.Created || cmp.Diff(c.Folders, []string{"a", "a/b"}) != "" || c.Size != 3 {
 		t.Errorf("created %+v", c)
 	}
-	must(t)(ws.Write(ctx, "old.txt", []byte("after"), &quarry.ChangeOptions{ExpectedVersion: version(t, ws, "old.txt")}))
+	must(t)(ws.Write(ctx, "old.txt", []byte("after"), &change.Options{ExpectedVersion: version(t, ws, "old.txt")}))
 	if got := snapshot(t, ws.Dir())["old.txt"]; got != "-rw-r----- after" {
 		t.Errorf("overwritten: %s", got)
 	}
@@ -203,10 +204,10 @@ func TestWrite(t *testing.T) {
 	if !same.Unchanged || same.ID != "" {
 		t.Errorf("writing the same: %+v", same)
 	}
-	if _, err := ws.Write(ctx, "gone.txt", nil, &quarry.ChangeOptions{ExpectedVersion: c.Version}); quarry.CodeOf(err) != quarry.Conflict {
+	if _, err := ws.Write(ctx, "gone.txt", nil, &change.Options{ExpectedVersion: c.Version}); fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("expected version of a missing file: %v", err)
 	}
-	if _, err := ws.Write(ctx, "old.txt/x", nil, nil); quarry.CodeOf(err) != quarry.InvalidArgument {
+	if _, err := ws.Write(ctx, "old.txt/x", nil, nil); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("a file as folder: %v", err)
 	}
 	undoAll(t, ws)
@@ -229,7 +230,7 @@ func undoAll(t testing.TB, ws *quarry.Workspace) int {
 	t.Helper()
 	for n := 0; ; n++ {
 		_, err := ws.Undo(ctx, "", nil)
-		if quarry.CodeOf(err) == quarry.NotFound && err != nil {
+		if fault.CodeOf(err) == fault.NotFound && err != nil {
 			return n
 		}
 		if err != nil {
@@ -244,13 +245,13 @@ func TestMkdir(t *testing.T) {
 	if c := must(t)(ws.Mkdir(ctx, "a/b", nil)); !c.Unchanged {
 		t.Errorf("an existing folder: %+v", c)
 	}
-	for path, code := range map[string]quarry.Code{"f": quarry.InvalidArgument, ".": quarry.InvalidArgument, ".git/x": quarry.ProtectedPath, "f/x": quarry.InvalidArgument} {
-		if _, err := ws.Mkdir(ctx, path, nil); quarry.CodeOf(err) != code {
+	for path, code := range map[string]fault.Code{"f": fault.InvalidArgument, ".": fault.InvalidArgument, ".git/x": fault.ProtectedPath, "f/x": fault.InvalidArgument} {
+		if _, err := ws.Mkdir(ctx, path, nil); fault.CodeOf(err) != code {
 			t.Errorf("Mkdir(%q): %v", path, err)
 		}
 	}
 	put(t, ws, "a/b/foreign", "x")
-	if _, err := ws.Undo(ctx, "", nil); quarry.CodeOf(err) != quarry.Conflict || !strings.Contains(err.Error(), "a/b/foreign") {
+	if _, err := ws.Undo(ctx, "", nil); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "a/b/foreign") {
 		t.Errorf("undo of a folder in use: %v", err)
 	}
 	if err := os.Remove(filepath.Join(ws.Dir(), "a/b/foreign")); err != nil {
@@ -278,14 +279,14 @@ func TestUndoKeepsFoldersInUse(t *testing.T) {
 func TestUndoMakesFoldersAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		do   func(*quarry.Workspace) (*quarry.Change, error)
+		do   func(*quarry.Workspace) (*change.Change, error)
 	}{
-		{"move", func(w *quarry.Workspace) (*quarry.Change, error) { return w.Move(ctx, "a/b/f", "f", nil) }},
-		{"trash", func(w *quarry.Workspace) (*quarry.Change, error) {
-			return w.Delete(ctx, "a/b/f", &quarry.DeleteOptions{Trash: quarry.TrashLocal})
+		{"move", func(w *quarry.Workspace) (*change.Change, error) { return w.Move(ctx, "a/b/f", "f", nil) }},
+		{"trash", func(w *quarry.Workspace) (*change.Change, error) {
+			return w.Delete(ctx, "a/b/f", &change.DeleteOptions{Trash: change.TrashLocal})
 		}},
-		{"permanent", func(w *quarry.Workspace) (*quarry.Change, error) {
-			return w.Delete(ctx, "a/b/f", &quarry.DeleteOptions{Trash: quarry.TrashNone})
+		{"permanent", func(w *quarry.Workspace) (*change.Change, error) {
+			return w.Delete(ctx, "a/b/f", &change.DeleteOptions{Trash: change.TrashNone})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -295,7 +296,7 @@ func TestUndoMakesFoldersAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			put(t, ws, "a", "a file")
-			var conflict *quarry.UndoConflictError
+			var conflict *change.UndoError
 			if _, err := ws.Undo(ctx, ch.ID, nil); !errors.As(err, &conflict) || conflict.Paths[0].Path != "a" {
 				t.Fatalf("with a file in the way: %v", err)
 			}
@@ -316,12 +317,12 @@ func TestUndoMakesFoldersAgain(t *testing.T) {
 
 func TestUndoRefusesForeignChange(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
-	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))
+	c := must(t)(ws.Edit(ctx, "f.txt", []change.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))
 	put(t, ws, "f.txt", "foreign\n")
 	before := snapshot(t, ws.Dir())
 	_, err := ws.Undo(ctx, c.ID, nil)
-	var conflict *quarry.UndoConflictError
-	if !errors.As(err, &conflict) || conflict.Paths[0].Path != "f.txt" || quarry.CodeOf(err) != quarry.Conflict {
+	var conflict *change.UndoError
+	if !errors.As(err, &conflict) || conflict.Paths[0].Path != "f.txt" || fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("undo: %v", err)
 	}
 	if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
@@ -332,9 +333,9 @@ func TestUndoRefusesForeignChange(t *testing.T) {
 // An undo is a change: taking it back makes the first change again.
 func TestRedo(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
-	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))
+	c := must(t)(ws.Edit(ctx, "f.txt", []change.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))
 	u := must(t)(ws.Undo(ctx, c.ID, nil))
-	if _, err := ws.Undo(ctx, c.ID, nil); quarry.CodeOf(err) != quarry.Conflict {
+	if _, err := ws.Undo(ctx, c.ID, nil); fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("a second undo: %v", err)
 	}
 	must(t)(ws.Undo(ctx, u.ID, nil))
@@ -367,7 +368,7 @@ func TestNotes(t *testing.T) {
 	if c.Paths[0] != "Meeting- plan.md" {
 		t.Errorf("named %q", c.Paths[0])
 	}
-	if _, err := ws.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Path: "n"})}}); quarry.CodeOf(err) != quarry.AlreadyExists {
+	if _, err := ws.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Path: "n"})}}); fault.CodeOf(err) != fault.AlreadyExists {
 		t.Errorf("a note that exists: %v", err)
 	}
 	for _, c := range []struct {
@@ -388,7 +389,7 @@ func TestNotes(t *testing.T) {
 		}
 	}
 	for _, e := range []notes.Edit{{Operation: "shred"}, {Operation: notes.Replace}} {
-		if _, err := modifyNote(ws, "n.md", e, nil); quarry.CodeOf(err) != quarry.InvalidArgument {
+		if _, err := modifyNote(ws, "n.md", e, nil); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("%+v: %v", e, err)
 		}
 	}
@@ -401,13 +402,13 @@ func TestReadOnlyAndNoState(t *testing.T) {
 	}{{"read-only", quarry.Options{ReadOnly: true, StateDir: t.TempDir()}}, {"no state folder", quarry.Options{}}} {
 		t.Run(c.name, func(t *testing.T) {
 			ws := workspace(t, map[string]string{"f": "a\n"}, &c.opts)
-			_, edit := ws.Edit(ctx, "f", []quarry.Edit{change.Edit{Old: "a", New: "b", Occurrence: change.First}}, nil)
+			_, edit := ws.Edit(ctx, "f", []change.Edit{change.Edit{Old: "a", New: "b", Occurrence: change.First}}, nil)
 			_, write := ws.Write(ctx, "g", nil, nil)
 			_, mkdir := ws.Mkdir(ctx, "d", nil)
 			_, remove := ws.Delete(ctx, "f", nil)
 			_, undo := ws.Undo(ctx, "", nil)
 			for i, err := range []error{edit, write, mkdir, remove, undo} {
-				if quarry.CodeOf(err) != quarry.ReadOnly {
+				if fault.CodeOf(err) != fault.ReadOnly {
 					t.Errorf("call %d: %v", i, err)
 				}
 			}
@@ -417,17 +418,17 @@ func TestReadOnlyAndNoState(t *testing.T) {
 
 func TestDiff(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\ntwo\n"}, nil)
-	c := must(t)(ws.Edit(ctx, "f.txt", []quarry.Edit{change.Edit{Old: "two", New: "2", Occurrence: change.First}}, nil))
+	c := must(t)(ws.Edit(ctx, "f.txt", []change.Edit{change.Edit{Old: "two", New: "2", Occurrence: change.First}}, nil))
 	must(t)(ws.Write(ctx, "f.txt", []byte("later\n"), nil))
 	const want = "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
 	d := must(t)(ws.Diff(ctx, c.ID))
 	if c.Diff != want || d.Diff != want {
 		t.Errorf("diff of the change:\n%s\nof the journal:\n%s", c.Diff, d.Diff)
 	}
-	if _, err := ws.Diff(ctx, "zzzzzzzz"); quarry.CodeOf(err) != quarry.NotFound {
+	if _, err := ws.Diff(ctx, "zzzzzzzz"); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("an unknown id: %v", err)
 	}
-	if _, err := ws.Diff(ctx, "?"); quarry.CodeOf(err) != quarry.InvalidArgument {
+	if _, err := ws.Diff(ctx, "?"); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("no id: %v", err)
 	}
 	log, err := ws.Changes(ctx, 1)

@@ -15,23 +15,23 @@ func TestChangeUnder(t *testing.T) {
 	for _, name := range []string{"created", "2", "line", "in", "a in a", "to", "a,b"} {
 		putFile(t, dir+"/"+name, "one\ntwo\n")
 	}
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Trash: quarry.TrashNone})
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Trash: change.TrashNone})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	edit := func(e quarry.Edit, more ...quarry.Edit) func(string) (*quarry.Change, error) {
-		return func(p string) (*quarry.Change, error) { return ws.Edit(ctx, p, append(more, e), nil) }
+	edit := func(e change.Edit, more ...change.Edit) func(string) (*change.Change, error) {
+		return func(p string) (*change.Change, error) { return ws.Edit(ctx, p, append(more, e), nil) }
 	}
 	replace := edit(change.Edit{Old: "one", New: "1", Occurrence: change.First})
-	write := func(p string) (*quarry.Change, error) { return ws.Write(ctx, p, []byte("x\n"), nil) }
-	mkdir := func(p string) (*quarry.Change, error) { return ws.Mkdir(ctx, p, nil) }
-	remove := func(p string) (*quarry.Change, error) { return ws.Delete(ctx, p, nil) }
-	move := func(to string) func(string) (*quarry.Change, error) {
-		return func(p string) (*quarry.Change, error) { return ws.Move(ctx, p, to, nil) }
+	write := func(p string) (*change.Change, error) { return ws.Write(ctx, p, []byte("x\n"), nil) }
+	mkdir := func(p string) (*change.Change, error) { return ws.Mkdir(ctx, p, nil) }
+	remove := func(p string) (*change.Change, error) { return ws.Delete(ctx, p, nil) }
+	move := func(to string) func(string) (*change.Change, error) {
+		return func(p string) (*change.Change, error) { return ws.Move(ctx, p, to, nil) }
 	}
 	for _, x := range []struct {
-		do         func(string) (*quarry.Change, error)
+		do         func(string) (*change.Change, error)
 		path, want string
 	}{
 		{write, "created", "overwrote r/s/created (2 bytes)"},
@@ -69,7 +69,7 @@ func TestChangeUnder(t *testing.T) {
 			t.Errorf("%q under r/s: %q", redo.Summary, got.Summary)
 		}
 	}
-	if c := (&quarry.Change{Summary: " in x", Paths: []string{"x"}}).Under("r", "/"); c.Summary != " in x" {
+	if c := (&change.Change{Summary: " in x", Paths: []string{"x"}}).Under("r", "/"); c.Summary != " in x" {
 		t.Errorf("no sentence of ours: %q", c.Summary)
 	}
 }

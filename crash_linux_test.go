@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
 	regime "quarry/internal/stress"
 )
 
@@ -59,7 +60,7 @@ func TestActorChild(t *testing.T) {
 
 func killOptions(base string, log *slog.Logger) *quarry.Options {
 	return &quarry.Options{
-		StateDir: filepath.Join(base, "state"), TrashDir: filepath.Join(base, "data"), Trash: quarry.TrashLocal, Logger: log,
+		StateDir: filepath.Join(base, "state"), TrashDir: filepath.Join(base, "data"), Trash: change.TrashLocal, Logger: log,
 	}
 }
 

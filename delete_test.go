@@ -14,10 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
+	"quarry/fault"
 )
 
 func TestDelete(t *testing.T) {
-	for _, kind := range []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone} {
+	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal, change.TrashNone} {
 		t.Run(string(kind), func(t *testing.T) {
 			data := t.TempDir()
 			ws := changeable(t, map[string]string{
@@ -34,13 +36,13 @@ func TestDelete(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := snapshot(t, dir)
-			dry := must(t)(ws.Delete(ctx, "d", &quarry.DeleteOptions{Options: quarry.ChangeOptions{DryRun: true}}))
+			dry := must(t)(ws.Delete(ctx, "d", &change.DeleteOptions{Options: change.Options{DryRun: true}}))
 			if diff := cmp.Diff(before, snapshot(t, dir)); diff != "" || dry.ID != "" || dry.Trash.Kind != kind {
 				t.Errorf("dry run %+v: %s", dry, diff)
 			}
 			for _, p := range []string{"d/link", "d", "a.md"} {
 				c := must(t)(ws.Delete(ctx, p, nil))
-				if (c.Trash.Where == "") != (kind == quarry.TrashNone) {
+				if (c.Trash.Where == "") != (kind == change.TrashNone) {
 					t.Errorf("%s: %+v", p, c.Trash)
 				}
 			}
@@ -60,26 +62,26 @@ func TestDelete(t *testing.T) {
 func TestDeleteRefusals(t *testing.T) {
 	ws := changeable(t, map[string]string{"a": "a", "d/.env": "secret", "d/x": "", "e/.git/config": "", ".obsidian/app.json": "{}"}, nil)
 	before := snapshot(t, ws.Dir())
-	for _, kind := range []quarry.TrashKind{quarry.TrashLocal, quarry.TrashNone} {
-		for path, code := range map[string]quarry.Code{
-			"none": quarry.NotFound, ".": quarry.InvalidArgument, ".obsidian": quarry.ProtectedPath,
-			"../x": quarry.OutsideRoot, "d": quarry.ProtectedPath, "d/.env": quarry.ProtectedPath,
+	for _, kind := range []change.TrashKind{change.TrashLocal, change.TrashNone} {
+		for path, code := range map[string]fault.Code{
+			"none": fault.NotFound, ".": fault.InvalidArgument, ".obsidian": fault.ProtectedPath,
+			"../x": fault.OutsideRoot, "d": fault.ProtectedPath, "d/.env": fault.ProtectedPath,
 		} {
-			if _, err := ws.Delete(ctx, path, &quarry.DeleteOptions{Trash: kind}); quarry.CodeOf(err) != code {
+			if _, err := ws.Delete(ctx, path, &change.DeleteOptions{Trash: kind}); fault.CodeOf(err) != code {
 				t.Errorf("Delete(%q, %s): %v", path, kind, err)
 			}
 		}
 		// The same words, whoever looks the folder through.
-		var refusal *quarry.PathError
-		if _, err := ws.Delete(ctx, "e", &quarry.DeleteOptions{Trash: kind}); !errors.As(err, &refusal) || refusal.Name != ".git/" {
+		var refusal *fault.PathError
+		if _, err := ws.Delete(ctx, "e", &change.DeleteOptions{Trash: kind}); !errors.As(err, &refusal) || refusal.Name != ".git/" {
 			t.Errorf("Delete of a repository, %s: %v", kind, err)
 		}
 	}
-	if _, err := ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: "shredder"}); quarry.CodeOf(err) != quarry.InvalidArgument {
+	if _, err := ws.Delete(ctx, "a", &change.DeleteOptions{Trash: "shredder"}); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("an unknown trash: %v", err)
 	}
-	stale := quarry.ChangeOptions{ExpectedVersion: strings.Repeat("1", 32)}
-	if _, err := ws.Delete(ctx, "a", &quarry.DeleteOptions{Options: stale}); quarry.CodeOf(err) != quarry.Conflict {
+	stale := change.Options{ExpectedVersion: strings.Repeat("1", 32)}
+	if _, err := ws.Delete(ctx, "a", &change.DeleteOptions{Options: stale}); fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("a stale version: %v", err)
 	}
 	if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
@@ -89,8 +91,8 @@ func TestDeleteRefusals(t *testing.T) {
 
 // A vault's trashOption decides unless the workspace or the call does.
 func TestDeleteFollowsTheVault(t *testing.T) {
-	for option, want := range map[string]quarry.TrashKind{
-		`{"trashOption": "local"}`: quarry.TrashLocal, `{"trashOption": "none"}`: quarry.TrashNone, `{}`: quarry.TrashSystem,
+	for option, want := range map[string]change.TrashKind{
+		`{"trashOption": "local"}`: change.TrashLocal, `{"trashOption": "none"}`: change.TrashNone, `{}`: change.TrashSystem,
 	} {
 		files := map[string]string{"a": "", ".obsidian/app.json": option}
 		ws := workspace(t, files, &quarry.Options{StateDir: t.TempDir(), TrashDir: t.TempDir()})
@@ -121,13 +123,13 @@ func TestTrash(t *testing.T) {
 	if got := content(t, ws, "W.md"); got != "2" {
 		t.Errorf("restored %q by its path", got)
 	}
-	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); quarry.CodeOf(err) != quarry.AlreadyExists {
+	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); fault.CodeOf(err) != fault.AlreadyExists {
 		t.Errorf("restoring over a file: %v", err)
 	}
 	if n, err := ws.EmptyTrash(ctx, time.Time{}); n != 1 || err != nil {
 		t.Errorf("emptied %d, %v", n, err)
 	}
-	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); quarry.CodeOf(err) != quarry.NotFound {
+	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("restoring what is gone: %v", err)
 	}
 	// The deletion can't be taken back any more, and that is said before
@@ -136,7 +138,7 @@ func TestTrash(t *testing.T) {
 	if _, err := ws.EmptyTrash(ctx, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ws.Undo(ctx, "", nil); quarry.CodeOf(err) != quarry.Conflict {
+	if _, err := ws.Undo(ctx, "", nil); fault.CodeOf(err) != fault.Conflict {
 		t.Errorf("undo of a deletion whose trash was emptied: %v", err)
 	}
 }
@@ -145,7 +147,7 @@ func TestTrash(t *testing.T) {
 // Names in a trash are given again when something has left it. An undo brings
 // back what its change deleted, or nothing.
 func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
-	for _, kind := range []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal} {
+	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		t.Run(string(kind), func(t *testing.T) {
 			ws := changeable(t, map[string]string{"a.md": "first", "b/a.md": "second"}, &quarry.Options{Trash: kind, TrashDir: t.TempDir()})
 			text := func(p string) string {
@@ -177,7 +179,7 @@ func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 			if fourth.Trash.Where != third.Trash.Where {
 				t.Fatalf("the name was not given again: %s, %s", third.Trash.Where, fourth.Trash.Where)
 			}
-			var conflict *quarry.UndoConflictError
+			var conflict *change.UndoError
 			if _, err := ws.Undo(ctx, third.ID, nil); !errors.As(err, &conflict) || text("a.md") != "" {
 				t.Errorf("%v, and a.md is %q", err, text("a.md"))
 			}
@@ -192,11 +194,11 @@ func TestUndoFindsItsOwnInTheTrash(t *testing.T) {
 // What lies in the trash may be touched and written to; it is still what was
 // deleted. Another thing under its name is not, were it alike in all.
 func TestMarksInTheTrash(t *testing.T) {
-	for _, kind := range []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal} {
+	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {
 		t.Run(string(kind), func(t *testing.T) {
 			ws := changeable(t, map[string]string{"log": "one\n", "d/f": "precious"}, &quarry.Options{Trash: kind, TrashDir: t.TempDir()})
-			place := func(c *quarry.Change) string {
-				if kind == quarry.TrashLocal {
+			place := func(c *change.Change) string {
+				if kind == change.TrashLocal {
 					return filepath.Join(ws.Dir(), c.Trash.Where)
 				}
 				return c.Trash.Where
@@ -223,7 +225,7 @@ func TestMarksInTheTrash(t *testing.T) {
 			if err := os.Mkdir(place(c), 0o755); err != nil { // by hand, under the old record
 				t.Fatal(err)
 			}
-			var conflict *quarry.UndoConflictError
+			var conflict *change.UndoError
 			if _, err := ws.Undo(ctx, c.ID, nil); !errors.As(err, &conflict) {
 				t.Errorf("another folder came back: %v", err)
 			}
@@ -236,19 +238,19 @@ func TestMarksInTheTrash(t *testing.T) {
 func TestTwoUndosAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		do   func(ws *quarry.Workspace) (*quarry.Change, error)
+		do   func(ws *quarry.Workspace) (*change.Change, error)
 	}{
-		{"write", func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Write(ctx, "a", []byte("new"), nil) }},
-		{"create", func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Write(ctx, "n/b", []byte("new"), nil) }},
-		{"move", func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Move(ctx, "a", "m/a", nil) }},
-		{"system", func(ws *quarry.Workspace) (*quarry.Change, error) {
-			return ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: quarry.TrashSystem})
+		{"write", func(ws *quarry.Workspace) (*change.Change, error) { return ws.Write(ctx, "a", []byte("new"), nil) }},
+		{"create", func(ws *quarry.Workspace) (*change.Change, error) { return ws.Write(ctx, "n/b", []byte("new"), nil) }},
+		{"move", func(ws *quarry.Workspace) (*change.Change, error) { return ws.Move(ctx, "a", "m/a", nil) }},
+		{"system", func(ws *quarry.Workspace) (*change.Change, error) {
+			return ws.Delete(ctx, "a", &change.DeleteOptions{Trash: change.TrashSystem})
 		}},
-		{"local", func(ws *quarry.Workspace) (*quarry.Change, error) {
-			return ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: quarry.TrashLocal})
+		{"local", func(ws *quarry.Workspace) (*change.Change, error) {
+			return ws.Delete(ctx, "a", &change.DeleteOptions{Trash: change.TrashLocal})
 		}},
-		{"none", func(ws *quarry.Workspace) (*quarry.Change, error) {
-			return ws.Delete(ctx, "a", &quarry.DeleteOptions{Trash: quarry.TrashNone})
+		{"none", func(ws *quarry.Workspace) (*change.Change, error) {
+			return ws.Delete(ctx, "a", &change.DeleteOptions{Trash: change.TrashNone})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -315,7 +317,7 @@ func TestSystemTrashForOthers(t *testing.T) {
 		t.Skip("trash-cli is not installed")
 	}
 	data := t.TempDir()
-	ws := changeable(t, map[string]string{"ä b.md": "text"}, &quarry.Options{Trash: quarry.TrashSystem, TrashDir: data})
+	ws := changeable(t, map[string]string{"ä b.md": "text"}, &quarry.Options{Trash: change.TrashSystem, TrashDir: data})
 	must(t)(ws.Delete(ctx, "ä b.md", nil))
 	cmd := exec.Command(list)
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+data, "LC_ALL=C.UTF-8")
@@ -328,16 +330,16 @@ func TestSystemTrashForOthers(t *testing.T) {
 // A symlink is moved, deleted and restored as itself, and all of it is taken
 // back and made again.
 func TestUndoOfSymlinks(t *testing.T) {
-	for name, do := range map[string]func(*quarry.Workspace) (*quarry.Change, error){
-		"move": func(ws *quarry.Workspace) (*quarry.Change, error) { return ws.Move(ctx, "link", "d/other", nil) },
-		"local": func(ws *quarry.Workspace) (*quarry.Change, error) {
-			return ws.Delete(ctx, "link", &quarry.DeleteOptions{Trash: quarry.TrashLocal})
+	for name, do := range map[string]func(*quarry.Workspace) (*change.Change, error){
+		"move": func(ws *quarry.Workspace) (*change.Change, error) { return ws.Move(ctx, "link", "d/other", nil) },
+		"local": func(ws *quarry.Workspace) (*change.Change, error) {
+			return ws.Delete(ctx, "link", &change.DeleteOptions{Trash: change.TrashLocal})
 		},
-		"none": func(ws *quarry.Workspace) (*quarry.Change, error) {
-			return ws.Delete(ctx, "link", &quarry.DeleteOptions{Trash: quarry.TrashNone})
+		"none": func(ws *quarry.Workspace) (*change.Change, error) {
+			return ws.Delete(ctx, "link", &change.DeleteOptions{Trash: change.TrashNone})
 		},
-		"restore": func(ws *quarry.Workspace) (*quarry.Change, error) {
-			if _, err := ws.Delete(ctx, "link", &quarry.DeleteOptions{Trash: quarry.TrashLocal}); err != nil {
+		"restore": func(ws *quarry.Workspace) (*change.Change, error) {
+			if _, err := ws.Delete(ctx, "link", &change.DeleteOptions{Trash: change.TrashLocal}); err != nil {
 				return nil, err
 			}
 			return ws.RestoreTrashed(ctx, "link", "again", nil)

@@ -10,7 +10,9 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/match"
+	"quarry/search"
 )
 
 // exampleDir makes a folder to show the examples on, and one for what undo
@@ -49,7 +51,7 @@ func ExampleWorkspace_Search() {
 		log.Fatal(err)
 	}
 	defer ws.Close()
-	res, err := ws.Search(context.Background(), quarry.Query{Pattern: `TODO: \w+`})
+	res, err := ws.Search(context.Background(), search.Query{Pattern: `TODO: \w+`})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +60,7 @@ func ExampleWorkspace_Search() {
 			fmt.Printf("%s:%d: %s\n", f.Path, line.Number, line.Text)
 		}
 	}
-	fmt.Println("complete:", res.Stopped == "", "ignored:", res.SkippedCount[quarry.Ignored])
+	fmt.Println("complete:", res.Stopped == "", "ignored:", res.SkippedCount[search.Ignored])
 	// Output:
 	// main.go:3: // TODO: greet
 	// readme.md:3: TODO: write
@@ -76,12 +78,12 @@ func ExampleQuery() {
 		log.Fatal(err)
 	}
 	defer ws.Close()
-	q := quarry.Query{
+	q := search.Query{
 		Pattern: `(?<=a )greet\w+`,
 		Match:   match.Options{Syntax: match.ECMAScript, Case: match.Insensitive},
-		Scope:   quarry.Scope{Globs: []string{"*.md"}},
+		Scope:   search.Scope{Globs: []string{"*.md"}},
 		Spans:   true,
-		Limits:  quarry.Limits{Lines: 100},
+		Limits:  search.Limits{Lines: 100},
 	}
 	res, err := ws.Search(context.Background(), q)
 	if err != nil {
@@ -106,8 +108,8 @@ func ExampleWorkspace_Find() {
 		log.Fatal(err)
 	}
 	defer ws.Close()
-	found, err := ws.Find(context.Background(), quarry.FindQuery{
-		Scope: quarry.Scope{Globs: []string{"*.{go,md}"}},
+	found, err := ws.Find(context.Background(), search.FindQuery{
+		Scope: search.Scope{Globs: []string{"*.{go,md}"}},
 		Stat:  true,
 	})
 	if err != nil {
@@ -155,7 +157,7 @@ func ExampleWorkspace_Edit() {
 	_, err = ws.Edit(ctx, "readme.md", []change.Edit{
 		{Old: "greets", New: "waves"},
 	}, &change.Options{ExpectedVersion: text.Version})
-	fmt.Println(quarry.CodeOf(err))
+	fmt.Println(fault.CodeOf(err))
 
 	if _, err := ws.Undo(ctx, done.ID, nil); err != nil {
 		log.Fatal(err)
@@ -186,7 +188,7 @@ func ExampleWorkspace_Move() {
 		log.Fatal(err)
 	}
 	defer ws.Close()
-	change, err := ws.Move(ctx, "Inbox/Idea.md", "Projects/Greeter.md", &quarry.MoveOptions{Links: quarry.LinksUpdate})
+	change, err := ws.Move(ctx, "Inbox/Idea.md", "Projects/Greeter.md", &change.MoveOptions{Links: change.LinksUpdate})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -213,7 +215,7 @@ func ExampleCodeOf() {
 	defer ws.Close()
 	for _, path := range []string{"../state", ".env", "missing.txt"} {
 		_, err := ws.Read(context.Background(), path, nil)
-		fmt.Println(quarry.CodeOf(err))
+		fmt.Println(fault.CodeOf(err))
 	}
 	// Output:
 	// OUTSIDE_ROOT

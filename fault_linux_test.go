@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	regime "quarry/internal/stress"
@@ -93,10 +94,10 @@ func faultyActs() []faulty {
 		list = append(list, faulty{act: a})
 		list = append(list, faulty{act{"undo of " + a.name, all[undo].do}, []int{i}})
 	}
-	list = append(list, faulty{act{"delete to the desktop's trash", func(w *Workspace, _ int) (*Change, error) {
-		return w.Delete(context.Background(), "trash/1.txt", &DeleteOptions{Trash: TrashSystem})
+	list = append(list, faulty{act{"delete to the desktop's trash", func(w *Workspace, _ int) (*change.Change, error) {
+		return w.Delete(context.Background(), "trash/1.txt", &change.DeleteOptions{Trash: change.TrashSystem})
 	}}, nil})
-	list = append(list, faulty{act{"redo", func(w *Workspace, _ int) (*Change, error) {
+	list = append(list, faulty{act{"redo", func(w *Workspace, _ int) (*change.Change, error) {
 		log, err := w.Changes(context.Background(), 1)
 		if err != nil {
 			return nil, err
@@ -143,7 +144,7 @@ func (f faulty) run(t testing.TB, faults []hit, want *outcome) (b *breaker, prob
 		*want = outcome{now, b.seen}
 		return b, nil
 	}
-	var partial *PartialError
+	var partial *change.PartialError
 	stuck := errors.As(err, &partial)
 	switch {
 	case err == nil && now != want.shape:
@@ -191,7 +192,7 @@ func durable(calls []string, faults []hit) bool {
 }
 
 // after opens the workspace again: all can be undone, nothing is left over.
-func (f faulty) after(t testing.TB, tr trial, first string, partial *PartialError) error {
+func (f faulty) after(t testing.TB, tr trial, first string, partial *change.PartialError) error {
 	w, err := Open(tr.dir(), tr.options(&rootfs.Layer{}))
 	if err != nil {
 		return fmt.Errorf("does not open: %w", err)

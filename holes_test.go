@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"quarry"
+	"quarry/search"
 )
 
 // hole is something other indexers are known to miss.
@@ -267,9 +268,9 @@ func (w *holeTree) checkHole(with *quarry.Workspace, when, want string) {
 	scan, err := quarry.Open(w.dir, nil)
 	w.must(err)
 	defer scan.Close()
-	for _, q := range []quarry.Query{
-		{Pattern: needle}, {Pattern: needle, Detail: quarry.Files}, {Pattern: needle, Detail: quarry.Counts},
-		{Pattern: `xyzzy\w+\d`, Before: 1}, {Pattern: needle, Detail: quarry.Files, FilesWithoutMatch: true},
+	for _, q := range []search.Query{
+		{Pattern: needle}, {Pattern: needle, Detail: search.Files}, {Pattern: needle, Detail: search.Counts},
+		{Pattern: `xyzzy\w+\d`, Before: 1}, {Pattern: needle, Detail: search.Files, FilesWithoutMatch: true},
 	} {
 		r, err := with.Search(ctx, q)
 		if got := answerText(r, err); got != answer(w.t, scan, q) {
@@ -285,7 +286,7 @@ func (w *holeTree) checkHole(with *quarry.Workspace, when, want string) {
 	}
 }
 
-func paths(r *quarry.Result) string {
+func paths(r *search.Result) string {
 	var list []string
 	for _, f := range r.Files {
 		list = append(list, f.Path)

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"quarry"
+	"quarry/search"
 )
 
 // Programs save files in many ways. None of the usual ones costs more than
@@ -74,7 +74,7 @@ func TestSavesCostNoSweep(t *testing.T) {
 		const rounds = 20
 		for i := range rounds {
 			c.save(i)
-			q := quarry.Query{Pattern: "needle"}
+			q := search.Query{Pattern: "needle"}
 			if got, want := answer(t, with, q), answer(t, without, q); got != want {
 				t.Fatalf("%s: by index\n%s\nby scan\n%s", c.name, got, want)
 			}

@@ -17,6 +17,7 @@ import (
 	"quarry"
 	regime "quarry/internal/stress"
 	"quarry/match"
+	"quarry/search"
 )
 
 // indexedPair opens a folder twice: with an index that is built, and without.
@@ -50,12 +51,12 @@ func fastDir(t testing.TB) string {
 }
 
 // answer is what two ways of searching have to agree on.
-func answer(t *testing.T, ws *quarry.Workspace, q quarry.Query) string {
+func answer(t *testing.T, ws *quarry.Workspace, q search.Query) string {
 	t.Helper()
 	return answerText(ws.Search(context.Background(), q))
 }
 
-func answerText(r *quarry.Result, err error) string {
+func answerText(r *search.Result, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -78,7 +79,7 @@ func answerText(r *quarry.Result, err error) string {
 			b = append(b, '\n')
 		}
 	}
-	return string(fmt.Appendf(b, "%d %d %v %s %d", r.FilesMatched, r.LinesMatched, r.Exact, r.Stopped, r.SkippedCount[quarry.Binary]))
+	return string(fmt.Appendf(b, "%d %d %v %s %d", r.FilesMatched, r.LinesMatched, r.Exact, r.Stopped, r.SkippedCount[search.Binary]))
 }
 
 // mutator changes a tree at random, as other programs would.
@@ -186,9 +187,9 @@ func (m *mutator) step() {
 	}
 }
 
-func (m *mutator) query() quarry.Query {
+func (m *mutator) query() search.Query {
 	patterns := []string{"needle", "alpha|beta", `\bfoo_\w+`, "gamma", "mutex_lock", "^x", "é", `\w+ \w+ needle`, "zzz", "sky", "a.*a", "", "filler", "\\r"}
-	q := quarry.Query{Pattern: patterns[m.rng.IntN(len(patterns))]}
+	q := search.Query{Pattern: patterns[m.rng.IntN(len(patterns))]}
 	q.Match.Case = match.Case(m.rng.IntN(3))
 	if m.rng.IntN(15) == 0 {
 		q.Pattern, q.Match.Syntax = "needle alpha", match.Words
@@ -197,10 +198,10 @@ func (m *mutator) query() quarry.Query {
 	q.IncludeIgnored = m.rng.IntN(12) == 0
 	q.StrictHidden = m.rng.IntN(5) == 0
 	q.VaultRules = m.rng.IntN(5) == 0
-	q.Detail = quarry.Detail(m.rng.IntN(3))
-	q.FilesWithoutMatch = q.Detail == quarry.Files && m.rng.IntN(2) == 0
+	q.Detail = search.Detail(m.rng.IntN(3))
+	q.FilesWithoutMatch = q.Detail == search.Files && m.rng.IntN(2) == 0
 	q.Invert = m.rng.IntN(12) == 0
-	q.Spans = q.Detail == quarry.Lines && m.rng.IntN(2) == 0
+	q.Spans = q.Detail == search.Lines && m.rng.IntN(2) == 0
 	q.Before, q.After = m.rng.IntN(2), m.rng.IntN(2)
 	if m.rng.IntN(3) == 0 {
 		q.Globs = [][]string{{"*.txt"}, {"!sub"}, {"a/**"}, {"*.{go,md}"}}[m.rng.IntN(4)]
@@ -271,7 +272,7 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	// The third build waits for the first search, or a fast one would be done
 	// before anything is searched meanwhile.
 	var searched chan struct{}
-	options.Index.Progress = func(quarry.Progress) {
+	options.Index.Progress = func(search.Progress) {
 		if searched != nil {
 			<-searched
 		}
@@ -324,7 +325,7 @@ func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
 	return counts, nil
 }
 
-func howAnswered(r *quarry.Result, stage string, building bool) string {
+func howAnswered(r *search.Result, stage string, building bool) string {
 	switch {
 	case r == nil:
 		return "error"
@@ -337,7 +338,7 @@ func howAnswered(r *quarry.Result, stage string, building bool) string {
 }
 
 func compareFind(with, without *quarry.Workspace, m *mutator) error {
-	q := quarry.FindQuery{}
+	q := search.FindQuery{}
 	q.IncludeHidden = m.rng.IntN(2) == 0
 	q.StrictHidden = m.rng.IntN(2) == 0
 	q.VaultRules = m.rng.IntN(2) == 0
@@ -377,14 +378,14 @@ func TestLargeFilesAreReadInPart(t *testing.T) {
 	with, without := indexedPair(t, dir, 1)
 	for _, c := range []struct {
 		name    string
-		query   quarry.Query
+		query   search.Query
 		partial bool
 	}{
-		{"its grams are there", quarry.Query{Pattern: "zanzibar"}, true},
-		{"files without", quarry.Query{Pattern: "zanzibar", Detail: quarry.Files, FilesWithoutMatch: true}, true},
-		{"a match", quarry.Query{Pattern: "Zanzibar", Before: 1, After: 1}, false},
-		{"counted", quarry.Query{Pattern: "Zanz", Detail: quarry.Counts}, true},
-		{"in every block", quarry.Query{Pattern: "row 5 "}, false},
+		{"its grams are there", search.Query{Pattern: "zanzibar"}, true},
+		{"files without", search.Query{Pattern: "zanzibar", Detail: search.Files, FilesWithoutMatch: true}, true},
+		{"a match", search.Query{Pattern: "Zanzibar", Before: 1, After: 1}, false},
+		{"counted", search.Query{Pattern: "Zanz", Detail: search.Counts}, true},
+		{"in every block", search.Query{Pattern: "row 5 "}, false},
 	} {
 		if got, want := answer(t, with, c.query), answer(t, without, c.query); got != want {
 			t.Errorf("%s: by index\n%s\nby scan\n%s", c.name, got, want)
@@ -405,11 +406,11 @@ func TestIndexIsUsed(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.txt", i)), []byte(fmt.Sprintf("line %d\nword%d\n", i, i)), 0o644)
 	}
 	with, _ := indexedPair(t, dir, 2)
-	r, err := with.Search(context.Background(), quarry.Query{Pattern: "word33"})
+	r, err := with.Search(context.Background(), search.Query{Pattern: "word33"})
 	if err != nil || len(r.Files) != 1 || r.Stats.Searched > 3 || !strings.HasPrefix(r.Stats.Plan, "index:") {
 		t.Errorf("%+v %v", r, err)
 	}
-	r, err = with.Search(context.Background(), quarry.Query{Pattern: "word33", Scope: quarry.Scope{NoIndex: true}})
+	r, err = with.Search(context.Background(), search.Query{Pattern: "word33", Scope: search.Scope{NoIndex: true}})
 	if err != nil || len(r.Files) != 1 || r.Stats.Plan != "scan" || r.Stats.Searched != 50 {
 		t.Errorf("%+v %v", r.Stats, err)
 	}
@@ -436,7 +437,7 @@ func TestIndexIsShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	q := quarry.Query{Pattern: "needle", Spans: true}
+	q := search.Query{Pattern: "needle", Spans: true}
 	r, err := second.Search(context.Background(), q)
 	if err != nil || !r.Stats.Remote || len(r.Files) != 1 || len(r.Files[0].Lines[0].Spans) != 1 {
 		t.Fatalf("%+v %v", r, err)
@@ -445,14 +446,14 @@ func TestIndexIsShared(t *testing.T) {
 	if got, want := answer(t, second, q), answer(t, first, q); got != want || !strings.Contains(got, "b.txt") {
 		t.Errorf("second:\n%s\nfirst:\n%s", got, want)
 	}
-	paths, err := second.Find(context.Background(), quarry.FindQuery{})
+	paths, err := second.Find(context.Background(), search.FindQuery{})
 	if err != nil || !paths.Stats.Remote || len(paths.Entries) != 2 {
 		t.Errorf("%+v %v", paths, err)
 	}
-	if _, err := second.Search(context.Background(), quarry.Query{Pattern: "("}); err == nil {
+	if _, err := second.Search(context.Background(), search.Query{Pattern: "("}); err == nil {
 		t.Error("a bad pattern is no error")
 	}
-	if _, err := second.Search(context.Background(), quarry.Query{Pattern: "x", Scope: quarry.Scope{Paths: []string{"nope"}}}); err == nil {
+	if _, err := second.Search(context.Background(), search.Query{Pattern: "x", Scope: search.Scope{Paths: []string{"nope"}}}); err == nil {
 		t.Error("a missing path is no error")
 	}
 	first.Close()
@@ -485,7 +486,7 @@ func TestIndexFollowsExclude(t *testing.T) {
 	write("out/a.txt", "needle\n")
 	write("b.txt", "needle\n")
 	with, without := indexedPair(t, dir, 2)
-	q := quarry.Query{Pattern: "needle"}
+	q := search.Query{Pattern: "needle"}
 	for _, rules := range []string{"out\n", "*.txt\n", "# nothing\n", "/b.txt\n"} {
 		write(".git/info/exclude", rules)
 		if got, want := answer(t, with, q), answer(t, without, q); got != want {
@@ -512,7 +513,7 @@ func TestIndexFollowsHardLinks(t *testing.T) {
 		t.Skip("no hard links here")
 	}
 	with, without := indexedPair(t, dir, 2)
-	q := quarry.Query{Pattern: "needle"}
+	q := search.Query{Pattern: "needle"}
 	check := func(step string) {
 		t.Helper()
 		if got, want := answer(t, with, q), answer(t, without, q); got != want {
@@ -557,7 +558,7 @@ func TestIndexFollowsHandlesWithoutName(t *testing.T) {
 	with, without := indexedPair(t, dir, 2)
 	check := func(step, word string) {
 		t.Helper()
-		if got, want := answer(t, with, quarry.Query{Pattern: word}), answer(t, without, quarry.Query{Pattern: word}); got != want {
+		if got, want := answer(t, with, search.Query{Pattern: word}), answer(t, without, search.Query{Pattern: word}); got != want {
 			t.Errorf("%s: by index\n%s\nby scan\n%s", step, got, want)
 		}
 	}
@@ -597,7 +598,7 @@ func TestRulesThatComeWithAFolder(t *testing.T) {
 	compare := func(when string) {
 		t.Helper()
 		for _, paths := range [][]string{nil, {"p"}, {"p/x"}} {
-			q := quarry.Query{Pattern: "needle", Scope: quarry.Scope{Paths: paths}}
+			q := search.Query{Pattern: "needle", Scope: search.Scope{Paths: paths}}
 			if got, want := answer(t, with, q), answer(t, without, q); got != want {
 				t.Errorf("%s, in %q: by index\n%s\nby scan\n%s", when, paths, got, want)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/search"
 )
 
 // homeOptions are those of the index called name in a home.
@@ -104,7 +105,7 @@ func TestIndexDeletedWhileOpened(t *testing.T) {
 		if err := ws.Index().Wait(ctx); err != nil && !errors.Is(err, quarry.ErrNotOwner) {
 			t.Fatal(err)
 		}
-		r, err := ws.Search(ctx, quarry.Query{Pattern: "word3"})
+		r, err := ws.Search(ctx, search.Query{Pattern: "word3"})
 		if err != nil || len(r.Files) != 1 {
 			t.Fatalf("%v %v", r, err)
 		}
@@ -135,9 +136,9 @@ func TestDeleteIndex(t *testing.T) {
 func TestFollowIndex(t *testing.T) {
 	dir := fillTree(t, 3000)
 	var mu sync.Mutex
-	var heard quarry.Progress
+	var heard search.Progress
 	opts := &quarry.IndexOptions{Dir: t.TempDir(), Socket: filepath.Join(t.TempDir(), "s", "sock")}
-	opts.Progress = func(p quarry.Progress) {
+	opts.Progress = func(p search.Progress) {
 		mu.Lock()
 		defer mu.Unlock()
 		if p.Files > heard.Files {
@@ -156,7 +157,7 @@ func TestFollowIndex(t *testing.T) {
 	defer other.Close()
 	for name, w := range map[string]*quarry.Workspace{"owner": ws, "client": other} {
 		last := 0
-		err := w.Index().Follow(ctx, func(p quarry.Progress) {
+		err := w.Index().Follow(ctx, func(p search.Progress) {
 			if p.Files < last || p.Total > 0 && p.Files > p.Total {
 				t.Errorf("%s: %+v after %d files", name, p, last)
 			}
@@ -176,7 +177,7 @@ func TestFollowIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alone.Close()
-	if err := alone.Index().Follow(ctx, func(quarry.Progress) {}); !errors.Is(err, quarry.ErrNoIndex) {
+	if err := alone.Index().Follow(ctx, func(search.Progress) {}); !errors.Is(err, quarry.ErrNoIndex) {
 		t.Errorf("without an index: %v", err)
 	}
 }
@@ -185,8 +186,8 @@ func TestVerifyIndex(t *testing.T) {
 	dir := fillTree(t, 300)
 	ws := openIndexed(t, dir, &quarry.IndexOptions{Dir: t.TempDir()})
 	defer ws.Close()
-	last := quarry.Progress{}
-	v, err := ws.Index().Verify(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) }, func(p quarry.Progress) { last = p })
+	last := search.Progress{}
+	v, err := ws.Index().Verify(ctx, func(path, what string) { t.Errorf("%s: %s", path, what) }, func(p search.Progress) { last = p })
 	if err != nil || v.Files+v.Changed != 300 || v.Listed != 300 || v.Searches < 10 || v.Faults != 0 || v.Remote {
 		t.Errorf("%+v %v", v, err)
 	}

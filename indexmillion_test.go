@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/search"
 )
 
 // A million small files: searches of paths and of a rare word, memory, and the
@@ -49,14 +50,14 @@ func TestMillionFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	if err := ws.Index().Follow(ctx, func(quarry.Progress) {}); err != nil {
+	if err := ws.Index().Follow(ctx, func(search.Progress) {}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("restart to ready: %v", time.Since(start))
 	last := fmt.Sprintf("dir%03d/sub%02d/file%03d.txt", (n-1)>>12, (n-1)>>6&63, (n-1)&63)
 	finds := func(globs ...string) func(int) {
 		return func(int) {
-			r, err := ws.Find(ctx, quarry.FindQuery{Scope: quarry.Scope{Globs: globs}})
+			r, err := ws.Find(ctx, search.FindQuery{Scope: search.Scope{Globs: globs}})
 			if err != nil || len(r.Entries) == 0 {
 				t.Fatal(r, err)
 			}
@@ -66,7 +67,7 @@ func TestMillionFiles(t *testing.T) {
 	name := best(7, finds("*e063.*"))
 	everything := best(5, finds())
 	rare := best(7, func(int) {
-		r, err := ws.Search(ctx, quarry.Query{Pattern: fmt.Sprintf("value %x ", uint64(n-1)*2654435761)})
+		r, err := ws.Search(ctx, search.Query{Pattern: fmt.Sprintf("value %x ", uint64(n-1)*2654435761)})
 		if err != nil || len(r.Files) != 1 {
 			t.Fatal(r, err)
 		}

@@ -100,7 +100,7 @@ func TestByteIntegrity(t *testing.T) {
 			t.Fatal(err)
 		}
 		attr := unix.Setxattr(path, "user.quarry", []byte("kept"), 0) == nil
-		c, err := ws.Edit(ctx, "f", []quarry.Edit{change.Edit{Old: old, New: new, Occurrence: change.First}}, nil)
+		c, err := ws.Edit(ctx, "f", []change.Edit{change.Edit{Old: old, New: new, Occurrence: change.First}}, nil)
 		if err != nil {
 			t.Fatalf("file %d in %s: %v", i, enc, err)
 		}

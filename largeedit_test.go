@@ -11,6 +11,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	regime "quarry/internal/stress"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestLargeFileDiffAndUndo(t *testing.T) {
 	text := strings.Repeat("some line of text\n", 150_000) + "the end\n"
 	ws := changeable(t, map[string]string{"big.txt": text}, &quarry.Options{KeepBytes: 1 << 20})
-	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Old: "the end", New: "The End", Occurrence: change.First}}, nil))
+	c := must(t)(ws.Edit(ctx, "big.txt", []change.Edit{change.Edit{Old: "the end", New: "The End", Occurrence: change.First}}, nil))
 	if c.NoUndo != "" {
 		t.Errorf("it can't be undone: %s", c.NoUndo)
 	}
@@ -32,7 +33,7 @@ func TestLargeFileDiffAndUndo(t *testing.T) {
 		}
 	}
 	shows("at once")
-	later := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Verb: change.InsertAfter, First: 0, New: "top"}}, nil))
+	later := must(t)(ws.Edit(ctx, "big.txt", []change.Edit{change.Edit{Verb: change.InsertAfter, First: 0, New: "top"}}, nil))
 	shows("after another edit")
 	must(t)(ws.Undo(ctx, later.ID, nil))
 	undo := must(t)(ws.Undo(ctx, c.ID, nil))
@@ -56,7 +57,7 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 	if err := os.Link(filepath.Join(ws.Dir(), "big.txt"), filepath.Join(ws.Dir(), "twin.txt")); err != nil {
 		t.Skip(err)
 	}
-	c := must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Verb: change.DeleteLines, First: 2, Last: 3}}, nil))
+	c := must(t)(ws.Edit(ctx, "big.txt", []change.Edit{change.Edit{Verb: change.DeleteLines, First: 2, Last: 3}}, nil))
 	if got := content(t, ws, "twin.txt"); len(got) != len(text)-32 {
 		t.Errorf("the other name has %d bytes", len(got))
 	}
@@ -95,7 +96,7 @@ func TestLargeEditsBeyondTheCap(t *testing.T) {
 			ws = open()
 		}
 		first := 1 + i*1000
-		must(t)(ws.Edit(ctx, "big", []quarry.Edit{
+		must(t)(ws.Edit(ctx, "big", []change.Edit{
 			change.Edit{Verb: change.DeleteLines, First: first, Last: first + 5999},
 			change.Edit{Verb: change.InsertAfter, First: first + 6100, New: fmt.Sprint("edit ", i)},
 		}, nil))
@@ -109,7 +110,7 @@ func TestLargeEditsBeyondTheCap(t *testing.T) {
 	ws = open()
 	undone := 0
 	for range log.Changes {
-		if _, err := ws.Undo(ctx, "", nil); quarry.CodeOf(err) == quarry.NotFound {
+		if _, err := ws.Undo(ctx, "", nil); fault.CodeOf(err) == fault.NotFound {
 			break // the undo itself takes room, and the oldest went for it
 		} else if err != nil {
 			t.Fatal(err)

@@ -13,37 +13,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
+	"quarry/fault"
 )
 
 func TestMove(t *testing.T) {
 	files := map[string]string{"a.txt": "a", "d/x.txt": "x", "d/e/y.txt": "y", "z.txt": "z"}
 	for _, c := range []struct {
 		name, from, to string
-		code           quarry.Code // "" is success
-		has            string      // a file that is there afterwards
+		code           fault.Code // "" is success
+		has            string     // a file that is there afterwards
 	}{
 		{"rename", "a.txt", "b.txt", "", "b.txt"},
 		{"into new folders", "a.txt", "n/m/a.txt", "", "n/m/a.txt"},
 		{"a folder", "d", "n/d2", "", "n/d2/e/y.txt"},
 		{"only the case", "a.txt", "A.txt", "", "A.txt"},
 		{"onto itself", "a.txt", "./a.txt", "", "a.txt"},
-		{"over a file", "a.txt", "z.txt", quarry.AlreadyExists, "a.txt"},
-		{"over a folder", "a.txt", "d", quarry.AlreadyExists, "a.txt"},
-		{"into itself", "d", "d/e/f", quarry.InvalidArgument, "d/x.txt"},
-		{"what is not there", "q", "r", quarry.NotFound, "a.txt"},
-		{"below a file", "d", "a.txt/d", quarry.InvalidArgument, "d/x.txt"},
-		{"into a protected folder", "a.txt", ".git/hooks/x", quarry.ProtectedPath, "a.txt"},
-		{"out of the root", "a.txt", "../a.txt", quarry.OutsideRoot, "a.txt"},
+		{"over a file", "a.txt", "z.txt", fault.AlreadyExists, "a.txt"},
+		{"over a folder", "a.txt", "d", fault.AlreadyExists, "a.txt"},
+		{"into itself", "d", "d/e/f", fault.InvalidArgument, "d/x.txt"},
+		{"what is not there", "q", "r", fault.NotFound, "a.txt"},
+		{"below a file", "d", "a.txt/d", fault.InvalidArgument, "d/x.txt"},
+		{"into a protected folder", "a.txt", ".git/hooks/x", fault.ProtectedPath, "a.txt"},
+		{"out of the root", "a.txt", "../a.txt", fault.OutsideRoot, "a.txt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ws := changeable(t, files, nil)
 			before := snapshot(t, ws.Dir())
-			_, dry := ws.Move(ctx, c.from, c.to, &quarry.MoveOptions{Options: quarry.ChangeOptions{DryRun: true}})
+			_, dry := ws.Move(ctx, c.from, c.to, &change.MoveOptions{Options: change.Options{DryRun: true}})
 			if diff := cmp.Diff(before, snapshot(t, ws.Dir())); diff != "" {
 				t.Errorf("a dry run changed something: %s", diff)
 			}
 			_, err := ws.Move(ctx, c.from, c.to, nil)
-			if (err == nil) != (c.code == "") || err != nil && quarry.CodeOf(err) != c.code {
+			if (err == nil) != (c.code == "") || err != nil && fault.CodeOf(err) != c.code {
 				t.Errorf("error %v, want code %q", err, c.code)
 			}
 			if (dry == nil) != (err == nil) {
@@ -67,7 +69,7 @@ func TestMoveSaysWhichPath(t *testing.T) {
 		source   bool
 	}{{"none", "x", true}, {"a", "b", false}} {
 		_, err := ws.Move(ctx, c.from, c.to, nil)
-		var which *quarry.MovePathError
+		var which *change.MoveError
 		if !errors.As(err, &which) || which.Source != c.source {
 			t.Errorf("Move(%s, %s): %v", c.from, c.to, err)
 		}
@@ -128,12 +130,12 @@ func TestMoveUpdatesLinks(t *testing.T) {
 func TestMoveCountsBrokenLinks(t *testing.T) {
 	files := map[string]string{".obsidian/x": "", "A.md": "", "B.md": "[[A]] [[A]]", "1252.md": "\xe9 [[A]]"}
 	ws := changeable(t, files, nil)
-	c := must(t)(ws.Move(ctx, "A.md", "C.md", &quarry.MoveOptions{Options: quarry.ChangeOptions{DryRun: true}}))
+	c := must(t)(ws.Move(ctx, "A.md", "C.md", &change.MoveOptions{Options: change.Options{DryRun: true}}))
 	if c.Links.Updated != 0 || c.Links.Broken != 3 || len(c.Links.BrokenIn) != 2 {
 		t.Errorf("left alone: %+v", c.Links)
 	}
 	// A name that Windows-1252 can't hold breaks the link there and nowhere else.
-	c = must(t)(ws.Move(ctx, "A.md", "日.md", &quarry.MoveOptions{Links: quarry.LinksUpdate}))
+	c = must(t)(ws.Move(ctx, "A.md", "日.md", &change.MoveOptions{Links: change.LinksUpdate}))
 	if c.Links.Updated != 2 || c.Links.Broken != 1 || len(c.Warnings) != 1 {
 		t.Errorf("updated: %+v, %v", c.Links, c.Warnings)
 	}
@@ -149,7 +151,7 @@ func TestUndoOfMoveRefusesForeignChange(t *testing.T) {
 	put(t, ws, "C.md", "foreign [[Z]]")
 	before := snapshot(t, ws.Dir())
 	_, err := ws.Undo(ctx, "", nil)
-	var conflict *quarry.UndoConflictError
+	var conflict *change.UndoError
 	if !errors.As(err, &conflict) || len(conflict.Paths) != 1 || conflict.Paths[0].Path != "C.md" {
 		t.Errorf("undo: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/fault"
 )
 
 // A folder is not moved when that would open what the owner's rules close.
@@ -12,11 +13,11 @@ func TestMoveKeepsClosed(t *testing.T) {
 	for _, c := range []struct {
 		name, from, to string
 		opts           quarry.Options
-		code           quarry.Code
+		code           fault.Code
 	}{
-		{"out of a denied place", "docs", "docs2", quarry.Options{Deny: []string{"docs/private"}}, quarry.ProtectedPath},
-		{"out of a denied place, deeper", "docs", "a/b/docs", quarry.Options{Deny: []string{"/docs/private/**"}}, quarry.ProtectedPath},
-		{"into an allowed place", "keys", "testdata", quarry.Options{Allow: []string{"testdata/*.pem"}}, quarry.ProtectedPath},
+		{"out of a denied place", "docs", "docs2", quarry.Options{Deny: []string{"docs/private"}}, fault.ProtectedPath},
+		{"out of a denied place, deeper", "docs", "a/b/docs", quarry.Options{Deny: []string{"/docs/private/**"}}, fault.ProtectedPath},
+		{"into an allowed place", "keys", "testdata", quarry.Options{Allow: []string{"testdata/*.pem"}}, fault.ProtectedPath},
 		{"closed at both places", "docs", "docs2", quarry.Options{Deny: []string{"private"}}, ""},
 		{"closed by name", "keys", "keys2", quarry.Options{Deny: []string{"docs"}}, ""},
 		{"with a repository inside", "lib", "lib2", quarry.Options{Deny: []string{"docs"}}, ""},
@@ -24,7 +25,7 @@ func TestMoveKeepsClosed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			ws := changeable(t, files, &c.opts)
 			_, err := ws.Move(ctx, c.from, c.to, nil)
-			if (err == nil) != (c.code == "") || err != nil && quarry.CodeOf(err) != c.code {
+			if (err == nil) != (c.code == "") || err != nil && fault.CodeOf(err) != c.code {
 				t.Fatalf("%v, want %q", err, c.code)
 			}
 			for _, at := range []string{c.from, c.to} {

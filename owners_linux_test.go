@@ -19,6 +19,7 @@ import (
 
 	"quarry"
 	regime "quarry/internal/stress"
+	"quarry/search"
 )
 
 // told is what a process of TestOwnersKilled says after a question.
@@ -27,7 +28,7 @@ type told struct {
 	Plan   string
 	Remote bool
 	Keeper bool // it says that it owns the index
-	Status quarry.IndexStatus
+	Status search.IndexStatus
 }
 
 func ownerOptions(base string) *quarry.Options {
@@ -55,7 +56,7 @@ func TestOwnerChild(t *testing.T) {
 	}
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
-		var q *quarry.Query
+		var q *search.Query
 		if err := in.Decode(&q); err != nil {
 			return
 		}
@@ -103,7 +104,7 @@ func startOwner(t *testing.T, base string, env ...string) *ownerProc {
 	return &ownerProc{cmd, json.NewEncoder(in), bufio.NewReader(out), in}
 }
 
-func (p *ownerProc) ask(q *quarry.Query) error { return p.in.Encode(q) }
+func (p *ownerProc) ask(q *search.Query) error { return p.in.Encode(q) }
 
 func (p *ownerProc) hear() (r told, err error) {
 	line, err := p.out.ReadBytes('\n')
@@ -148,7 +149,7 @@ func (r *ownersRun) keeper() int {
 
 // everybody puts a question to all processes at once and returns what they
 // tell. The one called dying is killed meanwhile, and may tell nothing.
-func (r *ownersRun) everybody(q *quarry.Query, dying int) []told {
+func (r *ownersRun) everybody(q *search.Query, dying int) []told {
 	r.t.Helper()
 	for i, p := range r.procs {
 		if err := p.ask(q); err != nil {
@@ -189,12 +190,12 @@ func (r *ownersRun) check(what string, dying int) {
 	r.t.Helper()
 	q := r.m.query()
 	if dying >= 0 && r.m.rng.IntN(3) == 0 {
-		q = quarry.Query{Pattern: "."} // a long answer, to be cut in the middle
+		q = search.Query{Pattern: "."} // a long answer, to be cut in the middle
 	}
 	r.compare(q, what, dying)
 }
 
-func (r *ownersRun) compare(q quarry.Query, what string, dying int) {
+func (r *ownersRun) compare(q search.Query, what string, dying int) {
 	r.t.Helper()
 	want := answer(r.t, r.scan, q)
 	for i, a := range r.everybody(&q, dying) {
@@ -260,7 +261,7 @@ func TestOwnersKilled(t *testing.T) {
 	}
 	r.check("at the end", -1)
 	r.settle()
-	r.compare(quarry.Query{Pattern: "needle|alpha"}, "when the index is ready", -1)
+	r.compare(search.Query{Pattern: "needle|alpha"}, "when the index is ready", -1)
 	if r.answers["asked"] == 0 || r.answers["owned"] == 0 {
 		t.Errorf("the index was hardly used: %v", r.answers)
 	}
@@ -312,7 +313,7 @@ func TestOwnerMissesEvents(t *testing.T) {
 				r.m.rng = regime.Rand(seed)
 				before := r.everybody(nil, -1)[0].Status
 				r.burst(c.events)
-				r.compare(quarry.Query{Pattern: "needle|alpha"}, "after the burst", -1)
+				r.compare(search.Query{Pattern: "needle|alpha"}, "after the burst", -1)
 				r.check("after the burst", -1)
 				after := r.everybody(nil, -1)[0].Status
 				if after.Sweeps == before.Sweeps {

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"quarry"
 	"quarry/change"
 	regime "quarry/internal/stress"
 )
@@ -55,7 +54,7 @@ func TestLargeEditSpeed(t *testing.T) {
 		for range 5 { // in turns: what else the machine does hits both
 			plain = min(plain, best(1, func(int) { rewrite(t, file) }))
 			edit = min(edit, best(1, func(int) {
-				must(t)(ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Old: from, New: to, Occurrence: change.First}}, nil))
+				must(t)(ws.Edit(ctx, "big.txt", []change.Edit{change.Edit{Old: from, New: to, Occurrence: change.First}}, nil))
 			}))
 			from, to = to, from
 		}
@@ -102,7 +101,7 @@ func TestSmallEditSpeed(t *testing.T) {
 	start := time.Now()
 	for i := range edits {
 		edit := change.Edit{Old: fmt.Sprintf("count %d\n", i), New: fmt.Sprintf("count %d\n", i+1), Occurrence: change.First}
-		must(t)(ws.Edit(ctx, "n.md", []quarry.Edit{edit}, nil))
+		must(t)(ws.Edit(ctx, "n.md", []change.Edit{edit}, nil))
 	}
 	took := time.Since(start)
 	t.Logf("%d durable edits: %v", edits, took)

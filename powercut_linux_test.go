@@ -28,7 +28,7 @@ type trial struct{ base string }
 func (tr trial) dir() string { return filepath.Join(tr.base, "ws") }
 
 func (tr trial) options(layer *rootfs.Layer) *Options {
-	return &Options{StateDir: filepath.Join(tr.base, "state"), TrashDir: filepath.Join(tr.base, "data"), Trash: TrashLocal, layer: layer}
+	return &Options{StateDir: filepath.Join(tr.base, "state"), TrashDir: filepath.Join(tr.base, "data"), Trash: change.TrashLocal, layer: layer}
 }
 
 // trialFiles is what is there at first: notes with links, files with two names,
@@ -75,35 +75,35 @@ func check(t testing.TB, err error) {
 // act is one change; n tells the first, second and third apart.
 type act struct {
 	name string
-	do   func(w *Workspace, n int) (*Change, error)
+	do   func(w *Workspace, n int) (*change.Change, error)
 }
 
 func acts() []act {
 	bg := context.Background()
 	return []act{
-		{"edit", func(w *Workspace, n int) (*Change, error) {
-			return w.Edit(bg, w.noteName(), []Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
+		{"edit", func(w *Workspace, n int) (*change.Change, error) {
+			return w.Edit(bg, w.noteName(), []change.Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
 		}},
-		{"write", func(w *Workspace, n int) (*Change, error) {
+		{"write", func(w *Workspace, n int) (*change.Change, error) {
 			return w.Write(bg, w.noteName(), fmt.Appendf(nil, "written %d [[other]]\n", n), nil)
 		}},
-		{"create in new folders", func(w *Workspace, n int) (*Change, error) {
+		{"create in new folders", func(w *Workspace, n int) (*change.Change, error) {
 			return w.Write(bg, fmt.Sprintf("new %d/deep/file.md", n), []byte("new\n"), nil)
 		}},
-		{"move a note with its links", func(w *Workspace, n int) (*Change, error) {
+		{"move a note with its links", func(w *Workspace, n int) (*change.Change, error) {
 			return w.Move(bg, w.noteName(), fmt.Sprintf("moved %d/n%d.md", n, n), nil)
 		}},
-		{"delete to a trash", func(w *Workspace, n int) (*Change, error) {
-			kind := []TrashKind{TrashLocal, TrashSystem, TrashLocal}[n%3]
-			return w.Delete(bg, fmt.Sprintf("trash/%d.txt", n%3+1), &DeleteOptions{Trash: kind})
+		{"delete to a trash", func(w *Workspace, n int) (*change.Change, error) {
+			kind := []change.TrashKind{change.TrashLocal, change.TrashSystem, change.TrashLocal}[n%3]
+			return w.Delete(bg, fmt.Sprintf("trash/%d.txt", n%3+1), &change.DeleteOptions{Trash: kind})
 		}},
-		{"delete for good", func(w *Workspace, n int) (*Change, error) {
-			return w.Delete(bg, fmt.Sprintf("gone/%d", n%3+1), &DeleteOptions{Trash: TrashNone})
+		{"delete for good", func(w *Workspace, n int) (*change.Change, error) {
+			return w.Delete(bg, fmt.Sprintf("gone/%d", n%3+1), &change.DeleteOptions{Trash: change.TrashNone})
 		}},
-		{"edit a file with two names", func(w *Workspace, n int) (*Change, error) {
-			return w.Edit(bg, "twin.md", []Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
+		{"edit a file with two names", func(w *Workspace, n int) (*change.Change, error) {
+			return w.Edit(bg, "twin.md", []change.Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
 		}},
-		{"undo", func(w *Workspace, n int) (*Change, error) { return w.Undo(bg, "", nil) }},
+		{"undo", func(w *Workspace, n int) (*change.Change, error) { return w.Undo(bg, "", nil) }},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/notes"
 	regime "quarry/internal/stress"
 )
@@ -35,14 +36,14 @@ func TestEditorChild(t *testing.T) {
 		for {
 			text, err := ws.Read(ctx, file, nil)
 			if err == nil {
-				o := &quarry.ChangeOptions{ExpectedVersion: text.Version}
+				o := &change.Options{ExpectedVersion: text.Version}
 				_, err = modifyNote(ws, file, notes.Edit{Operation: notes.Append, Content: line + "\n"}, o)
 			}
 			if err == nil {
 				fmt.Println("ack", line)
 				break
 			}
-			if quarry.CodeOf(err) != quarry.Conflict {
+			if fault.CodeOf(err) != fault.Conflict {
 				t.Fatal(err)
 			}
 			conflicts++
@@ -189,7 +190,7 @@ func fullDisk(t *testing.T, base, small string) {
 		os.Remove(filler)
 		now := snapshot(t, dir)
 		fill(t, filler, free)
-		_, err := ws.Edit(ctx, "big.txt", []quarry.Edit{change.Edit{Old: "some", New: fmt.Sprint("some", free), Occurrence: change.First}}, nil)
+		_, err := ws.Edit(ctx, "big.txt", []change.Edit{change.Edit{Old: "some", New: fmt.Sprint("some", free), Occurrence: change.First}}, nil)
 		next := snapshot(t, dir)
 		delete(next, "filler")
 		if err != nil {
@@ -237,7 +238,7 @@ func undoOneByOne(t *testing.T, base string) int {
 		_, err = ws.Undo(ctx, "", nil)
 		ws.Close()
 		if err != nil {
-			if quarry.CodeOf(err) != quarry.NotFound {
+			if fault.CodeOf(err) != fault.NotFound {
 				t.Error(err)
 			}
 			return n

@@ -16,6 +16,7 @@ import (
 	"quarry/change"
 	"quarry/internal/notes"
 	regime "quarry/internal/stress"
+	"quarry/search"
 )
 
 // pick returns the short or the long count, for what is no regime of its own.
@@ -57,11 +58,11 @@ func (a *actor) fresh() string {
 // entries lists what there is, without hidden things.
 func (a *actor) entries(t testing.TB, folders bool) []string {
 	t.Helper()
-	kind := quarry.OnlyFiles
+	kind := search.OnlyFiles
 	if folders {
-		kind = quarry.FilesAndFolders
+		kind = search.FilesAndFolders
 	}
-	r, err := a.ws.Find(ctx, quarry.FindQuery{Kind: kind, Scope: quarry.Scope{IncludeIgnored: true}})
+	r, err := a.ws.Find(ctx, search.FindQuery{Kind: kind, Scope: search.Scope{IncludeIgnored: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,16 +105,16 @@ func (a *actor) text(files []string) string {
 }
 
 // act makes one change, which may fail for good reasons.
-func (a *actor) act(t testing.TB) (*quarry.Change, error) {
+func (a *actor) act(t testing.TB) (*change.Change, error) {
 	files := a.entries(t, false)
 	switch a.rng.IntN(12) {
 	case 0, 1:
-		edit := []quarry.Edit{
+		edit := []change.Edit{
 			change.Edit{Old: "some", New: a.text(files) + "x", Occurrence: []int{change.All, change.First}[a.rng.IntN(2)]},
 			change.Edit{Verb: change.InsertAfter, First: a.rng.IntN(3), New: a.text(files) + "y"},
 			change.Edit{Verb: change.DeleteLines, First: 1, Last: 1 + a.rng.IntN(2)},
 		}[a.rng.IntN(3)]
-		return a.ws.Edit(ctx, a.one(files), []quarry.Edit{edit}, nil)
+		return a.ws.Edit(ctx, a.one(files), []change.Edit{edit}, nil)
 	case 2:
 		return a.ws.Write(ctx, a.one(files), []byte(a.text(files)), nil)
 	case 3, 4:
@@ -123,8 +124,8 @@ func (a *actor) act(t testing.TB) (*quarry.Change, error) {
 	case 6, 7:
 		return a.ws.Move(ctx, a.one(a.entries(t, true)), a.fresh(), nil)
 	case 8, 9:
-		kind := []quarry.TrashKind{quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone}[a.rng.IntN(3)]
-		return a.ws.Delete(ctx, a.one(a.entries(t, true)), &quarry.DeleteOptions{Trash: kind})
+		kind := []change.TrashKind{change.TrashSystem, change.TrashLocal, change.TrashNone}[a.rng.IntN(3)]
+		return a.ws.Delete(ctx, a.one(a.entries(t, true)), &change.DeleteOptions{Trash: kind})
 	case 10:
 		return a.ws.Apply(ctx, change.Set{Ops: []change.Op{notes.Create(notes.New{Content: "# " + a.name() + "\n" + a.text(files)})}})
 	}
@@ -213,7 +214,7 @@ func TestIndexSeesOwnChanges(t *testing.T) {
 	a := &actor{ws, rand.New(rand.NewPCG(4, 4))}
 	check := func(what string) {
 		t.Helper()
-		q := quarry.Query{Pattern: "some|Note|xyz"}
+		q := search.Query{Pattern: "some|Note|xyz"}
 		if diff := cmp.Diff(answer(t, plain, q), answer(t, ws, q)); diff != "" {
 			t.Fatalf("after %s: %s", what, diff)
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"quarry"
 	"quarry/search"
 )
 
@@ -21,7 +20,7 @@ func TestSearchCode(t *testing.T) {
 		"other.go":           "package other\n",
 		"bin":                "open file\x00",
 	}, nil)
-	r, err := ws.SearchCode(context.Background(), quarry.CodeQuery{Query: "open file", Limit: 3})
+	r, err := ws.SearchCode(context.Background(), search.CodeQuery{Query: "open file", Limit: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,10 +34,10 @@ func TestSearchCode(t *testing.T) {
 	if len(got) != 3 || got[0] != "store/open.go" || got[1] != "main.go" {
 		t.Errorf("order %v, want store/open.go, main.go and then a test or vendored file", got)
 	}
-	if r.Total != 4 || r.Stopped != quarry.StopLines || r.SkippedCount[quarry.Binary] != 1 || r.Stats.Searched != 5 {
+	if r.Total != 4 || r.Stopped != search.StopLines || r.SkippedCount[search.Binary] != 1 || r.Stats.Searched != 5 {
 		t.Errorf("%+v", r.Summary)
 	}
-	if _, err := ws.SearchCode(context.Background(), quarry.CodeQuery{Query: " "}); !errors.Is(err, search.ErrNoWords) {
+	if _, err := ws.SearchCode(context.Background(), search.CodeQuery{Query: " "}); !errors.Is(err, search.ErrNoWords) {
 		t.Errorf("no words: %v", err)
 	}
 }
@@ -51,7 +50,7 @@ func TestSearchNotes(t *testing.T) {
 		"c.md":              "only the project\n",
 		"d.txt":             "project timeline\n",
 	}, nil)
-	q := quarry.NotesQuery{Query: "project timeline", Scope: quarry.Scope{Globs: []string{"*.md"}}}
+	q := search.NotesQuery{Query: "project timeline", Scope: search.Scope{Globs: []string{"*.md"}}}
 	r, err := ws.SearchNotes(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)

@@ -14,10 +14,12 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/notes"
 	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
 	"quarry/match"
+	"quarry/search"
 )
 
 // TestRemoteEqualsScan is what the backend promises: the answer to any query is
@@ -33,7 +35,7 @@ func TestRemoteEqualsScan(t *testing.T) {
 				q := randomQuery(rng)
 				want, wantErr := local.Search(t.Context(), q)
 				got, err := remote.Search(t.Context(), q)
-				if (err != nil) != (wantErr != nil) || err != nil && quarry.CodeOf(err) != quarry.CodeOf(wantErr) {
+				if (err != nil) != (wantErr != nil) || err != nil && fault.CodeOf(err) != fault.CodeOf(wantErr) {
 					t.Fatalf("query %d %+v: error %v, want %v", i, q, err, wantErr)
 				}
 				if err != nil {
@@ -52,11 +54,11 @@ func TestRemoteEqualsScan(t *testing.T) {
 }
 
 // diffResults compares what is said of the files; how it was found out differs.
-func diffResults(want, got *quarry.Result) string {
-	for _, r := range []*quarry.Result{want, got} {
-		r.Stats, r.Skipped = quarry.Stats{}, nil
+func diffResults(want, got *search.Result) string {
+	for _, r := range []*search.Result{want, got} {
+		r.Stats, r.Skipped = search.Stats{}, nil
 		// Folders that are passed over count as one each in a walk.
-		for _, why := range []quarry.Reason{quarry.Hidden, quarry.Ignored, quarry.Protected, quarry.Filtered} {
+		for _, why := range []search.Reason{search.Hidden, search.Ignored, search.Protected, search.Filtered} {
 			delete(r.SkippedCount, why)
 		}
 		if r.Stopped != "" { // how far ahead was looked
@@ -70,7 +72,7 @@ func diffResults(want, got *quarry.Result) string {
 }
 
 // shown writes a result out.
-func shown(r *quarry.Result) string {
+func shown(r *search.Result) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%+v\n", r.Summary)
 	for _, f := range r.Files {
@@ -84,8 +86,8 @@ func shown(r *quarry.Result) string {
 
 func oneOf[T any](rng *rand.Rand, list ...T) T { return list[rng.IntN(len(list))] }
 
-func randomQuery(rng *rand.Rand) quarry.Query {
-	q := quarry.Query{Scope: randomScope(rng)}
+func randomQuery(rng *rand.Rand) search.Query {
+	q := search.Query{Scope: randomScope(rng)}
 	q.Match.Case = oneOf(rng, match.Sensitive, match.Sensitive, match.Insensitive, match.Smart)
 	switch rng.IntN(10) {
 	case 0, 1:
@@ -111,29 +113,29 @@ func randomQuery(rng *rand.Rand) quarry.Query {
 	q.Invert = rng.IntN(12) == 0
 	q.Spans, q.CountMatches = rng.IntN(2) == 0, rng.IntN(4) == 0
 	q.Before, q.After = rng.IntN(3), rng.IntN(3)
-	q.Detail = oneOf(rng, quarry.Lines, quarry.Lines, quarry.Lines, quarry.Counts, quarry.Files)
-	if q.Detail == quarry.Files {
+	q.Detail = oneOf(rng, search.Lines, search.Lines, search.Lines, search.Counts, search.Files)
+	if q.Detail == search.Files {
 		q.FilesWithoutMatch = rng.IntN(3) == 0
 	}
 	switch rng.IntN(5) {
 	case 0:
-		q.Limits = quarry.Limits{Lines: 1 + rng.IntN(60), CountTo: oneOf(rng, 0, 100, 100_000)}
+		q.Limits = search.Limits{Lines: 1 + rng.IntN(60), CountTo: oneOf(rng, 0, 100, 100_000)}
 		q.Offset = rng.IntN(40)
 	case 1:
-		q.Limits = quarry.Limits{Files: 1 + rng.IntN(8), LinesPerFile: rng.IntN(4), CountTo: oneOf(rng, 0, 1_000_000)}
+		q.Limits = search.Limits{Files: 1 + rng.IntN(8), LinesPerFile: rng.IntN(4), CountTo: oneOf(rng, 0, 1_000_000)}
 	case 2:
-		if q.Detail == quarry.Lines {
-			q.Limits = quarry.Limits{Blocks: 1 + rng.IntN(30), CountTo: oneOf(rng, 50, 100_000), LineBytes: oneOf(rng, 0, 20)}
+		if q.Detail == search.Lines {
+			q.Limits = search.Limits{Blocks: 1 + rng.IntN(30), CountTo: oneOf(rng, 50, 100_000), LineBytes: oneOf(rng, 0, 20)}
 			q.Offset = rng.IntN(10)
 		}
 	case 3:
-		q.Limits = quarry.Limits{Bytes: 500 + rng.IntN(4000)}
+		q.Limits = search.Limits{Bytes: 500 + rng.IntN(4000)}
 	}
 	return q
 }
 
-func randomScope(rng *rand.Rand) quarry.Scope {
-	var s quarry.Scope
+func randomScope(rng *rand.Rand) search.Scope {
+	var s search.Scope
 	switch rng.IntN(4) {
 	case 0:
 		s.Paths = []string{oneOf(rng, "alpha", "group", "group/gamma/src", "beta-x/src/pkg1", "alpha/crlf.txt", "group/gamma/build", "ALPHA/SRC",
@@ -141,7 +143,7 @@ func randomScope(rng *rand.Rand) quarry.Scope {
 	case 1:
 		s.Paths = []string{"beta-x", "alpha/src"}
 	}
-	s.Dialect = oneOf(rng, quarry.Gitignore, quarry.Gitignore, quarry.Vault, quarry.Minimatch)
+	s.Dialect = oneOf(rng, search.Gitignore, search.Gitignore, search.Vault, search.Minimatch)
 	if rng.IntN(2) == 0 {
 		s.Globs = [][]string{
 			{"*.go"}, {"*.go", "*.md"}, {"src/**"}, {"**/src/*.ts"}, {"!*.go"}, {"alpha/**"}, {"*.{go,md}"}, {"[a-m]*.txt"}, {"**/pkg1/**"},
@@ -170,13 +172,13 @@ func TestRemoteFind(t *testing.T) {
 			rng := rand.New(rand.NewPCG(3, 4))
 			found := 0
 			for i := range 150 {
-				q := quarry.FindQuery{Scope: randomScope(rng), Kind: oneOf(rng, quarry.OnlyFiles, quarry.OnlyFolders, quarry.FilesAndFolders)}
+				q := search.FindQuery{Scope: randomScope(rng), Kind: oneOf(rng, search.OnlyFiles, search.OnlyFolders, search.FilesAndFolders)}
 				if rng.IntN(3) == 0 {
 					q.Limit, q.Offset = rng.IntN(20), rng.IntN(20)
 				}
 				want, wantErr := local.Find(t.Context(), q)
 				got, err := remote.Find(t.Context(), q)
-				if (err != nil) != (wantErr != nil) || err != nil && quarry.CodeOf(err) != quarry.CodeOf(wantErr) {
+				if (err != nil) != (wantErr != nil) || err != nil && fault.CodeOf(err) != fault.CodeOf(wantErr) {
 					t.Fatalf("query %d %+v: error %v, want %v", i, q, err, wantErr)
 				}
 				if err != nil {
@@ -184,12 +186,12 @@ func TestRemoteFind(t *testing.T) {
 				}
 				found += want.Total
 				type answer struct {
-					Entries []quarry.Entry
+					Entries []search.Entry
 					Total   int
-					Stopped quarry.Stop
+					Stopped search.Stop
 				}
 				if diff := cmp.Diff(answer{want.Entries, want.Total, want.Stopped}, answer{got.Entries, got.Total, got.Stopped},
-					cmpopts.IgnoreFields(quarry.Entry{}, "ModTime", "Size"), cmpopts.EquateEmpty()); diff != "" {
+					cmpopts.IgnoreFields(search.Entry{}, "ModTime", "Size"), cmpopts.EquateEmpty()); diff != "" {
 					t.Fatalf("query %d differs from a walk (-walk +remote):\n%+v\n%s", i, q, diff)
 				}
 			}
@@ -211,10 +213,10 @@ func TestRemoteHostilePatterns(t *testing.T) {
 				`f:.*`, `type:repo`, `(`, `[`, `.*`, `\Qalpha\E`, "\xff\xfe", `case:yes alpha`, `sym:alpha`, `branch:HEAD alpha`,
 			} {
 				for _, syntax := range []match.Syntax{match.Literal, match.Rust} {
-					q := quarry.Query{Pattern: text, Match: match.Options{Syntax: syntax}, Scope: quarry.Scope{Paths: []string{"alpha/src"}}}
+					q := search.Query{Pattern: text, Match: match.Options{Syntax: syntax}, Scope: search.Scope{Paths: []string{"alpha/src"}}}
 					r, err := remote.Search(t.Context(), q)
 					if err != nil {
-						if code := quarry.CodeOf(err); code != quarry.InvalidPattern {
+						if code := fault.CodeOf(err); code != fault.InvalidPattern {
 							t.Errorf("%q: %s: %v", text, code, err)
 						}
 						continue
@@ -234,7 +236,7 @@ func TestRemoteHostilePatterns(t *testing.T) {
 				if _, err := remote.Read(t.Context(), "alpha/"+text, nil); err == nil {
 					t.Errorf("a file called %q was read", text)
 				}
-				r, err := remote.Find(t.Context(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{text}, Paths: []string{"alpha"}}})
+				r, err := remote.Find(t.Context(), search.FindQuery{Scope: search.Scope{Globs: []string{text}, Paths: []string{"alpha"}}})
 				if err == nil {
 					for _, e := range r.Entries {
 						if !strings.HasPrefix(e.Path, "alpha/") {
@@ -255,14 +257,14 @@ func TestRemoteServerKilled(t *testing.T) {
 			w := x.make(t)
 			remote := w.open(t, quarry.ServersOptions{Timeout: 2 * time.Second})
 			dead := strings.Split(w.servers, ",")[1]
-			whole, err := remote.Search(t.Context(), quarry.Query{Pattern: "alpha"})
+			whole, err := remote.Search(t.Context(), search.Query{Pattern: "alpha"})
 			if err != nil || !whole.Exact {
 				t.Fatalf("before: %v", err)
 			}
 			killed := false
 			for range 6 {
 				began := time.Now()
-				part, err := remote.Search(t.Context(), quarry.Query{Pattern: "alpha"})
+				part, err := remote.Search(t.Context(), search.Query{Pattern: "alpha"})
 				if took := time.Since(began); took > time.Minute {
 					t.Errorf("a search took %s", took)
 				}
@@ -278,8 +280,8 @@ func TestRemoteServerKilled(t *testing.T) {
 				}
 			}
 			// What is asked for by name and can't be had is an error, not nothing.
-			if _, err := remote.Search(t.Context(), quarry.Query{Pattern: "alpha", Scope: quarry.Scope{Paths: []string{"group"}}}); err == nil ||
-				quarry.CodeOf(err) == quarry.NotFound {
+			if _, err := remote.Search(t.Context(), search.Query{Pattern: "alpha", Scope: search.Scope{Paths: []string{"group"}}}); err == nil ||
+				fault.CodeOf(err) == fault.NotFound {
 				t.Errorf("a folder of the server that is gone: %v", err)
 			}
 			st, err := remote.Index().Status(t.Context())
@@ -290,9 +292,9 @@ func TestRemoteServerKilled(t *testing.T) {
 	}
 }
 
-func checkPartial(t *testing.T, r *quarry.Result, dead string) {
+func checkPartial(t *testing.T, r *search.Result, dead string) {
 	t.Helper()
-	if r.Exact || r.SkippedCount[quarry.Unreadable] == 0 || len(r.Skipped) == 0 || r.FilesMatched == 0 {
+	if r.Exact || r.SkippedCount[search.Unreadable] == 0 || len(r.Skipped) == 0 || r.FilesMatched == 0 {
 		t.Errorf("a part passes for all: %+v", r.Summary)
 		return
 	}
@@ -316,18 +318,18 @@ func TestRemoteServerHangs(t *testing.T) {
 	mute := startServer(t, zoekttest.Repo{Name: "beta", Commit: "2", Files: map[string]string{"b.txt": "alpha\n"}})
 	w := &remoteWorld{servers: good.Addr + "," + mute.Addr}
 	ws := w.open(t, quarry.ServersOptions{Timeout: 2 * time.Second})
-	if r := mustSearch(t, ws, quarry.Query{Pattern: "alpha"}); r.FilesMatched != 2 || !r.Exact {
+	if r := mustSearch(t, ws, search.Query{Pattern: "alpha"}); r.FilesMatched != 2 || !r.Exact {
 		t.Fatalf("%+v", r.Summary)
 	}
 	defer mute.Hang()()
 	began := time.Now()
-	r := mustSearch(t, ws, quarry.Query{Pattern: "alpha"})
+	r := mustSearch(t, ws, search.Query{Pattern: "alpha"})
 	checkPartial(t, r, mute.Addr)
 	if took := time.Since(began); took > time.Minute {
 		t.Errorf("it took %s", took)
 	}
 	good.Close()
-	_, err := ws.Search(t.Context(), quarry.Query{Pattern: "alpha"})
+	_, err := ws.Search(t.Context(), search.Query{Pattern: "alpha"})
 	if !errors.Is(err, quarry.ErrServers) || !strings.Contains(err.Error(), good.Addr) || !strings.Contains(err.Error(), mute.Addr) {
 		t.Errorf("no server at all: %v", err)
 	}
@@ -340,20 +342,20 @@ func TestRemoteNotKept(t *testing.T) {
 		"one": "\n", "two": "x\n", "big.txt": strings.Repeat("alpha\n", 400_000), "b.bin": "a\x00b", "t.txt": "alpha x\n",
 	}})
 	ws := (&remoteWorld{servers: s.Addr}).open(t, quarry.ServersOptions{})
-	r := mustSearch(t, ws, quarry.Query{Pattern: "alpha"})
-	if r.LinesMatched != 1 || r.Exact || r.SkippedCount[quarry.TooLarge] != 1 || r.SkippedCount[quarry.Unreadable] != 0 || r.SkippedCount[quarry.Binary] != 1 {
+	r := mustSearch(t, ws, search.Query{Pattern: "alpha"})
+	if r.LinesMatched != 1 || r.Exact || r.SkippedCount[search.TooLarge] != 1 || r.SkippedCount[search.Unreadable] != 0 || r.SkippedCount[search.Binary] != 1 {
 		t.Errorf("%+v", r.Summary)
 	}
-	r = mustSearch(t, ws, quarry.Query{Pattern: "x", Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
-	if r.LinesMatched != 1 || r.Exact || r.SkippedCount[quarry.Unreadable] != 2 {
+	r = mustSearch(t, ws, search.Query{Pattern: "x", Scope: search.Scope{Globs: []string{"!big.txt"}}})
+	if r.LinesMatched != 1 || r.Exact || r.SkippedCount[search.Unreadable] != 2 {
 		t.Errorf("a pattern that fits two bytes: %+v", r.Summary)
 	}
-	r = mustSearch(t, ws, quarry.Query{Pattern: "alpha", FilesWithoutMatch: true, Detail: quarry.Files, Scope: quarry.Scope{Globs: []string{"!big.txt"}}})
+	r = mustSearch(t, ws, search.Query{Pattern: "alpha", FilesWithoutMatch: true, Detail: search.Files, Scope: search.Scope{Globs: []string{"!big.txt"}}})
 	if r.FilesMatched != 2 || !r.Exact {
 		t.Errorf("files without: %+v", r.Summary)
 	}
-	for path, code := range map[string]quarry.Code{"r/big.txt": quarry.FileTooLarge, "r/b.bin": quarry.NotText, "r": quarry.IOError, "r/nowhere": quarry.NotFound} {
-		if _, err := ws.Read(t.Context(), path, nil); err == nil || path != "r" && quarry.CodeOf(err) != code {
+	for path, code := range map[string]fault.Code{"r/big.txt": fault.TooLarge, "r/b.bin": fault.NotText, "r": fault.IOError, "r/nowhere": fault.NotFound} {
+		if _, err := ws.Read(t.Context(), path, nil); err == nil || path != "r" && fault.CodeOf(err) != code {
 			t.Errorf("read %s: %v", path, err)
 		}
 	}
@@ -366,11 +368,11 @@ func TestRemoteRead(t *testing.T) {
 			w := x.make(t)
 			remote, local := w.open(t, quarry.ServersOptions{}), w.local(t)
 			for _, path := range []string{"alpha/crlf.txt", "ALPHA/Latin1.txt", "group/gamma/bom.txt", "alpha/empty.txt", "beta-x/.gitignore"} {
-				want, err := local.Read(t.Context(), path, &quarry.ReadOptions{Start: 2, MaxLines: 5})
+				want, err := local.Read(t.Context(), path, &search.ReadOptions{Start: 2, MaxLines: 5})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := remote.Read(t.Context(), path, &quarry.ReadOptions{Start: 2, MaxLines: 5})
+				got, err := remote.Read(t.Context(), path, &search.ReadOptions{Start: 2, MaxLines: 5})
 				if diff := cmp.Diff(want, got); err != nil || diff != "" {
 					t.Errorf("%s: %v\n%s", path, err, diff)
 				}
@@ -386,21 +388,21 @@ func TestRemoteRead(t *testing.T) {
 			}
 			for _, path := range []string{"alpha/.env", "alpha/nowhere", "nowhere/x", "../x", "alpha/bin/data.bin"} {
 				_, want := local.Read(t.Context(), path, nil)
-				if _, err := remote.Read(t.Context(), path, nil); err == nil || quarry.CodeOf(err) != quarry.CodeOf(want) {
+				if _, err := remote.Read(t.Context(), path, nil); err == nil || fault.CodeOf(err) != fault.CodeOf(want) {
 					t.Errorf("read %s: %v, want %v", path, err, want)
 				}
 			}
-			code, err := remote.SearchCode(t.Context(), quarry.CodeQuery{Query: "session class"})
-			want, wantErr := local.SearchCode(t.Context(), quarry.CodeQuery{Query: "session class"})
+			code, err := remote.SearchCode(t.Context(), search.CodeQuery{Query: "session class"})
+			want, wantErr := local.SearchCode(t.Context(), search.CodeQuery{Query: "session class"})
 			if err != nil || wantErr != nil || code.Total != want.Total || len(code.Chunks) != len(want.Chunks) {
 				t.Errorf("ranked: %d of %d, want %d of %d, %v", len(code.Chunks), code.Total, len(want.Chunks), want.Total, err)
 			}
-			notes, err := remote.SearchNotes(t.Context(), quarry.NotesQuery{Query: "kilo task"})
-			wantNotes, _ := local.SearchNotes(t.Context(), quarry.NotesQuery{Query: "kilo task"})
+			notes, err := remote.SearchNotes(t.Context(), search.NotesQuery{Query: "kilo task"})
+			wantNotes, _ := local.SearchNotes(t.Context(), search.NotesQuery{Query: "kilo task"})
 			if diff := cmp.Diff(wantNotes.Notes, notes.Notes); err != nil || diff != "" {
 				t.Errorf("notes: %v\n%s", err, diff)
 			}
-			r := mustSearch(t, remote, quarry.Query{Pattern: "alpha", Scope: quarry.Scope{Paths: []string{"group/gamma"}}})
+			r := mustSearch(t, remote, search.Query{Pattern: "alpha", Scope: search.Scope{Paths: []string{"group/gamma"}}})
 			if !r.Stats.Remote || r.Stats.Commits["group/gamma"] != w.commits["group/gamma"] {
 				t.Errorf("the answer names no commit: %+v", r.Stats)
 			}
@@ -415,7 +417,7 @@ func TestRemoteRefusesChanges(t *testing.T) {
 	ctx := context.Background()
 	calls := map[string]func() error{
 		"edit": func() error {
-			_, err := ws.Edit(ctx, "r/a.txt", []quarry.Edit{change.Edit{Old: "a", New: "b", Occurrence: change.First}}, nil)
+			_, err := ws.Edit(ctx, "r/a.txt", []change.Edit{change.Edit{Old: "a", New: "b", Occurrence: change.First}}, nil)
 			return err
 		},
 		"write":  func() error { _, err := ws.Write(ctx, "r/new", nil, nil); return err },
@@ -431,7 +433,7 @@ func TestRemoteRefusesChanges(t *testing.T) {
 		"empty": func() error { _, err := ws.EmptyTrash(ctx, time.Time{}); return err },
 	}
 	for name, call := range calls {
-		if err := call(); !errors.Is(err, quarry.ErrRemoteOnly) || quarry.CodeOf(err) != quarry.ReadOnly {
+		if err := call(); !errors.Is(err, quarry.ErrRemoteOnly) || fault.CodeOf(err) != fault.ReadOnly {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
+	"quarry/search"
 )
 
 // openCheckout serves the world with alpha checked out in its folder.
@@ -48,7 +50,7 @@ func TestRemoteDirtyCheckout(t *testing.T) {
 					q := randomQuery(rng)
 					want, wantErr := local.Search(t.Context(), q)
 					got, err := remote.Search(t.Context(), q)
-					if (err != nil) != (wantErr != nil) || err != nil && quarry.CodeOf(err) != quarry.CodeOf(wantErr) {
+					if (err != nil) != (wantErr != nil) || err != nil && fault.CodeOf(err) != fault.CodeOf(wantErr) {
 						t.Fatalf("after change %d %+v: error %v, want %v", i, q, err, wantErr)
 					}
 					if err != nil {
@@ -62,7 +64,7 @@ func TestRemoteDirtyCheckout(t *testing.T) {
 					t.Fatalf("after change %d the paths differ:\n%s\nwant\n%s", i, got, want)
 				}
 			}
-			r := mustSearch(t, remote, quarry.Query{Pattern: "was edited"})
+			r := mustSearch(t, remote, search.Query{Pattern: "was edited"})
 			if len(r.Files) != 1 || r.Files[0].Path != "alpha/src/f00.go" || !r.Stats.Remote || r.Stats.Commits["alpha"] != w.commits["alpha"] {
 				t.Errorf("%+v", r)
 			}
@@ -72,7 +74,7 @@ func TestRemoteDirtyCheckout(t *testing.T) {
 
 func found(t *testing.T, ws *quarry.Workspace, glob string) string {
 	t.Helper()
-	r, err := ws.Find(t.Context(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{glob}, IncludeHidden: true}, Kind: quarry.FilesAndFolders})
+	r, err := ws.Find(t.Context(), search.FindQuery{Scope: search.Scope{Globs: []string{glob}, IncludeHidden: true}, Kind: search.FilesAndFolders})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestRemoteCheckoutReads(t *testing.T) {
 	remote := w.openCheckout(t, nil)
 	dir := filepath.Join(w.dir, "alpha")
 	quarry.RestStamps(remote, 0)
-	q := quarry.Query{Pattern: "added here", Scope: quarry.Scope{Paths: []string{"alpha"}}}
+	q := search.Query{Pattern: "added here", Scope: search.Scope{Paths: []string{"alpha"}}}
 	mustSearch(t, remote, q) // compares all files
 	putFile(t, filepath.Join(dir, "new.txt"), "added here\n")
 	r := mustSearch(t, remote, q)
@@ -109,11 +111,11 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	if err != nil || c.Paths[0] != "alpha/made/x.txt" || !strings.HasPrefix(c.ID, "alpha:") || c.Summary != "created alpha/made/x.txt (15 bytes)" {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	edited, err := remote.Edit(ctx, "alpha/made/x.txt", []quarry.Edit{change.Edit{Old: "a test", New: "hand", Occurrence: change.First}}, nil)
+	edited, err := remote.Edit(ctx, "alpha/made/x.txt", []change.Edit{change.Edit{Old: "a test", New: "hand", Occurrence: change.First}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := mustSearch(t, remote, quarry.Query{Pattern: "made by hand"}); len(r.Files) != 1 || r.Files[0].Path != "alpha/made/x.txt" {
+	if r := mustSearch(t, remote, search.Query{Pattern: "made by hand"}); len(r.Files) != 1 || r.Files[0].Path != "alpha/made/x.txt" {
 		t.Errorf("%+v", r.Files)
 	}
 	log, err := remote.Changes(ctx, 10)
@@ -135,7 +137,7 @@ func TestRemoteChangesCheckout(t *testing.T) {
 	if err != nil || moved.Summary != "moved alpha/made/x.txt to alpha/made/y.txt" || !strings.HasPrefix(moved.Diff, "rename from alpha/made/x.txt\nrename to alpha/made/y.txt\n") {
 		t.Errorf("%+v, %v", moved, err)
 	}
-	if _, err := remote.Move(ctx, "alpha/made/y.txt", "beta-x/y.txt", nil); quarry.CodeOf(err) != quarry.ReadOnly {
+	if _, err := remote.Move(ctx, "alpha/made/y.txt", "beta-x/y.txt", nil); fault.CodeOf(err) != fault.ReadOnly {
 		t.Errorf("a move to a server: %v", err)
 	}
 	for _, id := range []string{"x", "beta-x:1", "alpha:", ":"} {

@@ -7,6 +7,7 @@ import (
 
 	"quarry"
 	"quarry/internal/zoekt/zoekttest"
+	"quarry/search"
 )
 
 // TestRemoteCost counts the contents that servers send. Without a text that every
@@ -30,23 +31,23 @@ func TestRemoteCost(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		query quarry.Query
+		query search.Query
 		most  int // contents
 		least int
 	}{
-		{`\w+, all`, quarry.Query{Pattern: `\w+`}, repos * files, repos * files},
+		{`\w+, all`, search.Query{Pattern: `\w+`}, repos * files, repos * files},
 		// 10 files have 100 lines: the first 16 are fetched, and 32 are on
 		// their way when the limit is reached.
-		{`\w+, 100 lines`, quarry.Query{Pattern: `\w+`, Limits: quarry.Limits{Lines: 100}}, 16 + 32, 16},
-		{`\w+, 100 lines of the last repository`, quarry.Query{Pattern: `\w+`, Scope: quarry.Scope{Paths: []string{"r3"}}, Limits: quarry.Limits{Lines: 100}}, 16 + 32, 16},
-		{`\w+, 10 files`, quarry.Query{Pattern: `\w+`, Detail: quarry.Files, Limits: quarry.Limits{Files: 10}}, 16 + 32, 16},
+		{`\w+, 100 lines`, search.Query{Pattern: `\w+`, Limits: search.Limits{Lines: 100}}, 16 + 32, 16},
+		{`\w+, 100 lines of the last repository`, search.Query{Pattern: `\w+`, Scope: search.Scope{Paths: []string{"r3"}}, Limits: search.Limits{Lines: 100}}, 16 + 32, 16},
+		{`\w+, 10 files`, search.Query{Pattern: `\w+`, Detail: search.Files, Limits: search.Limits{Files: 10}}, 16 + 32, 16},
 		// An agent's search counts further than it shows. Where that would fetch
 		// everything, only if all of it is asked for.
-		{`\w+, 100 lines, counted to 2,000`, quarry.Query{Pattern: `\w+`, Limits: quarry.Limits{Lines: 100, CountTo: 2000, CountCheaply: true}}, 16 + 32, 16},
-		{`\w+, 100 lines, counted`, quarry.Query{Pattern: `\w+`, Limits: quarry.Limits{Lines: 100, CountTo: math.MaxInt}}, repos * files, repos * files},
-		{"word, 100 lines, counted to 2,000", quarry.Query{Pattern: "word", Limits: quarry.Limits{Lines: 100, CountTo: 2000, CountCheaply: true}}, 16 + 32 + 64 + 128 + 128, 201},
-		{"a text of one file", quarry.Query{Pattern: "needle"}, 1, 1},
-		{"a text that is nowhere", quarry.Query{Pattern: "nowhere"}, 0, 0},
+		{`\w+, 100 lines, counted to 2,000`, search.Query{Pattern: `\w+`, Limits: search.Limits{Lines: 100, CountTo: 2000, CountCheaply: true}}, 16 + 32, 16},
+		{`\w+, 100 lines, counted`, search.Query{Pattern: `\w+`, Limits: search.Limits{Lines: 100, CountTo: math.MaxInt}}, repos * files, repos * files},
+		{"word, 100 lines, counted to 2,000", search.Query{Pattern: "word", Limits: search.Limits{Lines: 100, CountTo: 2000, CountCheaply: true}}, 16 + 32 + 64 + 128 + 128, 201},
+		{"a text of one file", search.Query{Pattern: "needle"}, 1, 1},
+		{"a text that is nowhere", search.Query{Pattern: "nowhere"}, 0, 0},
 	} {
 		s := startServer(t, served...)
 		ws, err := quarry.OpenServers(&quarry.ServersOptions{Servers: s.Addr})

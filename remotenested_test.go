@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/fault"
 	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
+	"quarry/search"
 )
 
 // nestedCorpus is repositories whose names nest, with files of the outer ones at
@@ -63,7 +65,7 @@ func TestRemoteNested(t *testing.T) {
 			remote := nestedWorld(t, corpus, strings.Fields(checkouts))
 			rng := rand.New(rand.NewPCG(3, 4))
 			for range regime.N(60) {
-				q := quarry.Query{Pattern: []string{"alpha", "of a", `\w+`, "beta"}[rng.IntN(4)], Detail: quarry.Lines}
+				q := search.Query{Pattern: []string{"alpha", "of a", `\w+`, "beta"}[rng.IntN(4)], Detail: search.Lines}
 				q.Paths = [][]string{nil, {"a"}, {"a/b"}, {"a/lib"}, {"A/B"}, {"a/b/c"}, {"a/lib/deep/z"}, {"A/lib/Own.txt"}, {"a/b/b-side"}, {"b"}, {"a/B/c/x"}}[rng.IntN(11)]
 				q.MaxDepth, q.Limits.Lines = []int{0, 0, 1, 2, 3}[rng.IntN(5)], []int{0, 0, 3, 7}[rng.IntN(4)]
 				q.Globs = [][]string{nil, nil, {"*.txt"}, {"a/b/**"}, {"!b/**"}}[rng.IntN(5)]
@@ -72,9 +74,9 @@ func TestRemoteNested(t *testing.T) {
 				}
 			}
 			for _, below := range []string{"", "a", "A", "a/b", "a/lib", "a/b/c"} {
-				for _, kind := range []quarry.EntryKind{quarry.OnlyFiles, quarry.OnlyFolders, quarry.FilesAndFolders} {
+				for _, kind := range []search.EntryKind{search.OnlyFiles, search.OnlyFolders, search.FilesAndFolders} {
 					for _, depth := range []int{0, 1, 2} {
-						q := quarry.FindQuery{Kind: kind, Scope: quarry.Scope{MaxDepth: depth, Paths: []string{below}}}
+						q := search.FindQuery{Kind: kind, Scope: search.Scope{MaxDepth: depth, Paths: []string{below}}}
 						if want, got := listed(t, local, q), listed(t, remote, q); want != got {
 							t.Errorf("%+v lists\n%s\nwant\n%s", q, got, want)
 						}
@@ -95,11 +97,11 @@ func TestRemoteNested(t *testing.T) {
 					}
 				}
 			}
-			ranked, err := remote.SearchCode(t.Context(), quarry.CodeQuery{Query: "alpha session", Limit: 100})
+			ranked, err := remote.SearchCode(t.Context(), search.CodeQuery{Query: "alpha session", Limit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}
-			wanted, err := local.SearchCode(t.Context(), quarry.CodeQuery{Query: "alpha session", Limit: 100})
+			wanted, err := local.SearchCode(t.Context(), search.CodeQuery{Query: "alpha session", Limit: 100})
 			if err != nil || ranked.Total != wanted.Total {
 				t.Errorf("%d chunks are ranked, want %d", ranked.Total, wanted.Total)
 			}
@@ -134,7 +136,7 @@ func nestedWorld(t *testing.T, corpus map[string]map[string]string, checkouts []
 	return ws
 }
 
-func listed(t *testing.T, ws *quarry.Workspace, q quarry.FindQuery) string {
+func listed(t *testing.T, ws *quarry.Workspace, q search.FindQuery) string {
 	t.Helper()
 	r, err := ws.Find(t.Context(), q)
 	if err != nil {
@@ -155,7 +157,7 @@ func nestedChanges(t *testing.T, remote *quarry.Workspace, checkouts []string, o
 		name := owner(full)
 		for _, given := range []string{full, strings.ToUpper(name) + full[len(name):]} {
 			c, err := remote.Write(t.Context(), given, []byte("changed by "+given+"\n"), nil)
-			if mine != (err == nil) || err != nil && quarry.CodeOf(err) != quarry.ReadOnly {
+			if mine != (err == nil) || err != nil && fault.CodeOf(err) != fault.ReadOnly {
 				t.Errorf("write %s: %v", given, err)
 			}
 			if err != nil {
@@ -170,7 +172,7 @@ func nestedChanges(t *testing.T, remote *quarry.Workspace, checkouts []string, o
 		}
 	}
 	if slices.Contains(checkouts, "a") {
-		if _, err := remote.Delete(t.Context(), "a/lib", nil); quarry.CodeOf(err) != quarry.InvalidArgument {
+		if _, err := remote.Delete(t.Context(), "a/lib", nil); fault.CodeOf(err) != fault.InvalidArgument {
 			t.Errorf("deleting a folder with a repository in it: %v", err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"quarry"
 	"quarry/match"
+	"quarry/search"
 )
 
 // indexCases are the questions of the index table. Ours must be that many times
@@ -127,9 +128,9 @@ func (b *bench) restart(cache string) (time.Duration, error) {
 			return 0, err
 		}
 		err = ws.Index().Wait(context.Background())
-		var sum *quarry.Summary
+		var sum *search.Summary
 		if err == nil {
-			sum, err = ws.SearchEach(context.Background(), quarry.Query{Pattern: "PM_RESUME", Detail: quarry.Counts}, ignoreFile)
+			sum, err = ws.SearchEach(context.Background(), search.Query{Pattern: "PM_RESUME", Detail: search.Counts}, ignoreFile)
 		}
 		took := time.Since(start)
 		if err == nil && !strings.HasPrefix(sum.Stats.Plan, "index") {
@@ -143,7 +144,7 @@ func (b *bench) restart(cache string) (time.Duration, error) {
 	return best, nil
 }
 
-func ignoreFile(*quarry.File) error { return nil }
+func ignoreFile(*search.FileMatch) error { return nil }
 
 // answers compares what is asked of a warm index with ripgrep: in the process
 // that keeps it, through the socket of one that does, and from a process
@@ -232,12 +233,12 @@ func (b *bench) serving(exe, cache string, f func(*quarry.Workspace) error) erro
 // asked is the best time of a query in this process. Many rounds take little:
 // what is measured is a few milliseconds, and the machine is noisy.
 func (b *bench) asked(ws *quarry.Workspace, pattern string, fold bool, first int) (time.Duration, error) {
-	q := quarry.Query{Pattern: pattern, Detail: quarry.Counts}
+	q := search.Query{Pattern: pattern, Detail: search.Counts}
 	if fold {
 		q.Match.Case = match.Insensitive
 	}
 	if first > 0 {
-		q.Detail, q.Limits.Lines = quarry.Lines, first
+		q.Detail, q.Limits.Lines = search.Lines, first
 	}
 	best := time.Duration(1 << 62)
 	for start, i := time.Now(), 0; i < b.rounds || time.Since(start) < time.Second; i++ {
@@ -259,7 +260,7 @@ func (b *bench) pathSearch(ws *quarry.Workspace) error {
 	best := time.Duration(1 << 62)
 	for range 10 * b.rounds {
 		from := time.Now()
-		if _, err := ws.Find(context.Background(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"**/*mutex*.c"}}}); err != nil {
+		if _, err := ws.Find(context.Background(), search.FindQuery{Scope: search.Scope{Globs: []string{"**/*mutex*.c"}}}); err != nil {
 			return err
 		}
 		best = min(best, time.Since(from))

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/search"
 )
 
 type repository struct {
@@ -139,7 +140,7 @@ func (r *report) repository(name string, repo repository, trees, annotations str
 	defer ws.Close()
 	for _, q := range questions {
 		started := time.Now()
-		answer, err := ws.SearchCode(context.Background(), quarry.CodeQuery{Query: q.Query, Limit: 10})
+		answer, err := ws.SearchCode(context.Background(), search.CodeQuery{Query: q.Query, Limit: 10})
 		if err != nil {
 			return fmt.Errorf("%q: %w", q.Query, err)
 		}
@@ -168,7 +169,7 @@ func (r *report) repository(name string, repo repository, trees, annotations str
 
 // ndcg rates the first ten results: each target takes the rank of the first
 // result that shows it.
-func ndcg(targets []target, results []quarry.Chunk, root string) float64 {
+func ndcg(targets []target, results []search.Chunk, root string) float64 {
 	got, ideal := 0.0, 0.0
 	for i, t := range targets {
 		if i < 10 {

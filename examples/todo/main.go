@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"quarry"
+	"quarry/search"
 )
 
 func main() {
@@ -16,7 +17,7 @@ func main() {
 		log.Fatal(err)
 	}
 	defer ws.Close()
-	res, err := ws.Search(context.Background(), quarry.Query{Pattern: `\bTODO\b`})
+	res, err := ws.Search(context.Background(), search.Query{Pattern: `\bTODO\b`})
 	if err != nil {
 		log.Fatal(err)
 	}

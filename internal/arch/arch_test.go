@@ -2,118 +2,33 @@
 package arch
 
 import (
+	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// layers lists, for every package of the module, the module packages it may
-// import. A package that is missing here fails the test: a new room is drawn
-// on the plan first. "re/..." stands for every package below it.
-var layers = map[string][]string{
-	"cmd/quarry": {"internal/cli"},
-	".": {
-		"change", "search", "fault", "internal/backend", "internal/changer", "internal/owner", "internal/repos", "internal/review", "internal/rootfs", "internal/searcher",
-		"internal/textfile",
-	},
-	"fault":   {},
-	"change":  {"fault"},
-	"match":   {"fault", "internal/re/..."},
-	"search":  {"match", "fault"},
-	"tool":    {"fault"},
-	"toolset": {".", "tool", "internal/profile"},
+// layer is a part of the plan, in the order of the document.
+type layer struct {
+	name     string
+	packages []pkg
+}
 
-	"examples/agent": {".", "tool", "toolset"}, // as a program outside would: nothing internal
-	"examples/todo":  {"."},
-
-	"packaging/bundle": {},
-	"docs/picture":     {},
-	"docs/screenshot":  {},
-
-	"internal/rootfs":   {"fault", "internal/glob"},
-	"internal/glob":     {"fault"},
-	"internal/textfile": {"fault"},
-	"internal/textedit": {"change", "fault", "internal/textfile"},
-	"internal/trigram":  {"match", "internal/textfile"},
-
-	"internal/re/hir":                  {"internal/re/ucd"},
-	"internal/re/ucd":                  {},
-	"internal/re/ucd/gen":              {},
-	"internal/re/vec":                  {},
-	"internal/re/syntax":               {"internal/re/hir"},
-	"internal/re/syntax/rust":          {"internal/re/hir", "internal/re/syntax", "internal/re/ucd"},
-	"internal/re/syntax/ecma":          {"internal/re/hir", "internal/re/syntax", "internal/re/ucd"},
-	"internal/re/syntax/ecma/ecmatest": {},
-	"internal/re/backref":              {"internal/re/hir", "internal/re/syntax", "internal/re/syntax/ecma"},
-	"internal/re/nfa":                  {"internal/re/hir", "internal/re/ucd"},
-	"internal/re/nfa/nfatest":          {"internal/re/hir"},
-	"internal/re/pike":                 {"internal/re/nfa", "internal/re/hir"},
-	"internal/re/backtrack":            {"internal/re/nfa", "internal/re/hir"},
-	"internal/re/dfa":                  {"internal/re/nfa", "internal/re/hir", "internal/re/vec"},
-	"internal/re/literal":              {"internal/re/hir", "internal/re/ucd"},
-
-	"internal/ignore": {"internal/glob", "internal/rootfs"},
-	"internal/walk":   {"internal/glob", "internal/ignore", "internal/rootfs"},
-	"internal/watch":  {"internal/rootfs"},
-	"internal/index": {
-		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/scan", "internal/textfile", "internal/trigram",
-		"internal/walk",
-	},
-	"internal/backend": {
-		"change", "fault", "search", "internal/changer", "internal/glob", "internal/ignore", "internal/owner", "internal/rootfs", "internal/searcher",
-	},
-	"internal/searcher": {
-		"match", "search", "fault", "internal/glob", "internal/ignore", "internal/index", "internal/rank", "internal/repos", "internal/rootfs",
-		"internal/scan", "internal/textfile", "internal/vault", "internal/walk",
-	},
-	"internal/owner": {
-		"search", "internal/ignore", "internal/index", "internal/rootfs", "internal/walk", "internal/watch",
-	},
-	"internal/rank":    {"match", "internal/symbols"},
-	"internal/symbols": {},
-	"internal/scan":    {"match", "search", "internal/re/vec", "internal/textfile"},
-	"internal/vault":   {"fault", "internal/rootfs"},
-
-	"internal/changer": {
-		"change", "fault", "match", "internal/journal", "internal/rootfs", "internal/textedit", "internal/textfile",
-		"internal/trash", "internal/vault", "internal/walk",
-	},
-	"internal/patch":    {"change", "fault"},
-	"internal/replacer": {"change", "fault", "match", "search", "internal/rootfs", "internal/textfile"},
-	"internal/notes":    {"change", "fault", "internal/vault"},
-	"internal/journal":  {"change", "fault", "internal/rootfs"},
-	"internal/trash":    {"fault", "internal/rootfs"},
-
-	"internal/repos": {
-		"match", "internal/glob", "internal/ignore", "internal/rootfs", "internal/walk",
-		"internal/zoekt",
-	},
-	"internal/zoekt":           {"internal/zoekt/wire"},
-	"internal/zoekt/wire":      {},
-	"internal/zoekt/zoekttest": {"internal/zoekt/wire"},
-
-	"internal/mcpserver": {"tool"},
-
-	"internal/config":  {},
-	"internal/doctor":  {"internal/ignore", "internal/index", "internal/journal", "internal/owner", "internal/rootfs"},
-	"internal/cli":     {"search", ".", "fault", "change", "match", "tool", "internal/config", "internal/doctor", "internal/mcpserver", "internal/notes", "internal/page", "internal/patch", "internal/render", "internal/replacer", "internal/review", "internal/profile"},
-	"internal/page":    {".", "change", "match", "search", "internal/review"},
-	"internal/review":  {"change", "fault", "internal/backend", "internal/rootfs", "internal/textedit", "internal/textfile"},
-	"internal/render":  {".", "change"},
-	"internal/profile": {"search", "fault", ".", "change", "match", "tool", "internal/notes", "internal/patch", "internal/render", "internal/replacer"},
-	"internal/arch":    {},
-
-	"internal/stress":       {},
-	"internal/stress/run":   {},
-	"internal/stress/tests": {},
-
-	"internal/powercut": {"internal/rootfs"}, // for tests
+// pkg is a package of the plan.
+type pkg struct {
+	path    string // "." is the module's root
+	job     string
+	imports string // packages of the module, by path; "x/..." is some below x
 }
 
 // opensUserFiles are the only packages that may call os functions that take a
@@ -136,12 +51,15 @@ var opensUserFiles = map[string]bool{
 // forbiddenNames are drawers, not rooms.
 var forbiddenNames = []string{"util", "utils", "common", "helpers", "types", "errors", "misc"}
 
+var update = flag.Bool("update", false, "write the plan into docs/ARCHITECTURE.md")
+
+// TestImports compares every package with the plan.
 func TestImports(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[string]bool{}
+	actual := map[string]map[string]bool{} // imports by package
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -152,31 +70,74 @@ func TestImports(t *testing.T) {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+		if !strings.HasSuffix(file, ".go") {
 			return nil
 		}
 		rel, _ := filepath.Rel(root, filepath.Dir(file))
-		pkg := filepath.ToSlash(rel)
-		seen[pkg] = true
-		checkFile(t, pkg, file)
+		name := filepath.ToSlash(rel)
+		if strings.HasSuffix(file, "_test.go") {
+			if name == "internal/arch" {
+				actual[name] = map[string]bool{}
+			}
+			return nil
+		}
+		if actual[name] == nil {
+			actual[name] = map[string]bool{}
+		}
+		addImports(t, name, file, actual[name])
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for pkg := range seen {
-		for _, bad := range forbiddenNames {
-			if path.Base(pkg) == bad {
-				t.Errorf("package %s: a package is named for what it holds, not %q", pkg, bad)
+	planned := map[string]bool{}
+	for _, l := range plan {
+		for _, p := range l.packages {
+			planned[p.path] = true
+			if actual[p.path] == nil {
+				t.Errorf("%s is on the plan and does not exist", p.path)
+				continue
+			}
+			if missing, extra := differences(strings.Fields(p.imports), actual[p.path]); len(missing)+len(extra) > 0 {
+				t.Errorf("%s: the plan lacks %q and has %q too many; it imports\n\t%q", p.path, missing, extra, strings.Join(slices.Sorted(maps.Keys(actual[p.path])), " "))
 			}
 		}
 	}
-	if !seen["internal/rootfs"] || !seen["internal/cli"] {
-		t.Error("the walk missed packages that must exist")
+	for name := range actual {
+		if !planned[name] {
+			t.Errorf("package %s is not on the plan: add it to plan_test.go, then go test ./internal/arch -update", name)
+		}
+		if slices.Contains(forbiddenNames, path.Base(name)) {
+			t.Errorf("package %s: a package is named for what it holds", name)
+		}
 	}
 }
 
-func checkFile(t *testing.T, pkg, file string) {
+// differences compares the imports of a plan with those of a package.
+func differences(planned []string, actual map[string]bool) (missing, extra []string) {
+	used := map[string]bool{}
+	for _, target := range slices.Sorted(maps.Keys(actual)) {
+		found := false
+		for _, p := range planned {
+			prefix, tree := strings.CutSuffix(p, "/...")
+			if p == target || tree && strings.HasPrefix(target, prefix+"/") {
+				found, used[p] = true, true
+			}
+		}
+		if !found {
+			missing = append(missing, target)
+		}
+	}
+	for _, p := range planned {
+		if !used[p] {
+			extra = append(extra, p)
+		}
+	}
+	return missing, extra
+}
+
+// addImports adds the module's packages that a file imports.
+func addImports(t *testing.T, name, file string, to map[string]bool) {
 	t.Helper()
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution|parser.ParseComments)
@@ -184,27 +145,69 @@ func checkFile(t *testing.T, pkg, file string) {
 		t.Error(err)
 		return
 	}
-	allowed, known := layers[pkg]
-	if !known {
-		t.Errorf("package %s is not in the plan: add it to layers and to docs/ARCHITECTURE.md", pkg)
+	if isGenerator(f) {
 		return
 	}
 	for _, imp := range f.Imports {
 		target, _ := strconv.Unquote(imp.Path.Value)
 		if target == "quarry" {
-			target = "."
+			to["."] = true
 		} else if rest, ok := strings.CutPrefix(target, "quarry/"); ok {
-			target = rest
-		} else {
-			continue
-		}
-		if !permitted(allowed, target) {
-			t.Errorf("%s: %s may not import %s", fset.Position(imp.Pos()), pkg, target)
+			to[rest] = true
 		}
 	}
-	if !opensUserFiles[pkg] && !isGenerator(f) {
+	if !opensUserFiles[name] {
 		checkNoPathOpening(t, fset, f)
 	}
+}
+
+const planStart, planEnd = "<!-- the plan: go test ./internal/arch -update -->\n", "<!-- end of the plan -->"
+
+// TestDocument compares docs/ARCHITECTURE.md with the plan, or writes it.
+func TestDocument(t *testing.T) {
+	const name = "../../docs/ARCHITECTURE.md"
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(data), planStart)
+	was, after, ends := strings.Cut(rest, planEnd)
+	if !ok || !ends {
+		t.Fatalf("%s has no place for the plan", name)
+	}
+	want := planText()
+	switch {
+	case was == want:
+	case *update:
+		if err := os.WriteFile(name, []byte(before+planStart+want+planEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s is not the plan; go test ./internal/arch -update writes it", name)
+	}
+}
+
+// planText is the plan as the document shows it.
+func planText() string {
+	var b strings.Builder
+	b.WriteString("| package | job | imports |\n|---|---|---|\n")
+	for _, l := range plan {
+		fmt.Fprintf(&b, "| **%s** | | |\n", l.name)
+		for _, p := range l.packages {
+			name := p.path
+			if name == "." {
+				name = "quarry"
+			}
+			imports := strings.Fields(p.imports)
+			for i, imp := range imports {
+				if imports[i] = strings.TrimPrefix(imp, "internal/"); imp == "." {
+					imports[i] = "quarry"
+				}
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, p.job, strings.Join(imports, ", "))
+		}
+	}
+	return b.String()
 }
 
 // isGenerator reports a program run by go generate, not part of any package.
@@ -218,18 +221,6 @@ func hasBuildIgnore(f *ast.File) bool {
 			if c.Text == "//go:build ignore" {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-func permitted(allowed []string, target string) bool {
-	for _, a := range allowed {
-		if a == target {
-			return true
-		}
-		if prefix, ok := strings.CutSuffix(a, "/..."); ok && strings.HasPrefix(target, prefix+"/") {
-			return true
 		}
 	}
 	return false

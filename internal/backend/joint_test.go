@@ -16,6 +16,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/notes"
 	"quarry/match"
+	"quarry/search"
 )
 
 // write makes files below a folder.
@@ -34,7 +35,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 
 func open(t testing.TB, dir string) *quarry.Workspace {
 	t.Helper()
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Trash: quarry.TrashNone, Workers: 2})
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Trash: change.TrashNone, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,15 +87,15 @@ type outcome struct {
 	Files                 []string
 	FilesN, Lines, Blocks int
 	Exact                 bool
-	Stopped               quarry.Stop
+	Stopped               search.Stop
 	Considered, Searched  int
 	Err                   string
-	Skipped               map[quarry.Reason]int
+	Skipped               map[search.Reason]int
 }
 
-func outcomeOf(r *quarry.Result, err error) outcome {
+func outcomeOf(r *search.Result, err error) outcome {
 	if err != nil {
-		return outcome{Err: string(quarry.CodeOf(err))}
+		return outcome{Err: string(fault.CodeOf(err))}
 	}
 	o := outcome{
 		FilesN: r.FilesMatched, Lines: r.LinesMatched, Blocks: r.Blocks, Exact: r.Exact, Stopped: r.Stopped,
@@ -123,7 +124,7 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, g := range globs {
 		for range 40 {
-			q := quarry.Query{Pattern: "word", Offset: rnd.IntN(2) * rnd.IntN(60)}
+			q := search.Query{Pattern: "word", Offset: rnd.IntN(2) * rnd.IntN(60)}
 			if g != "" {
 				q.Globs = []string{g}
 			}
@@ -133,11 +134,11 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 			case 1:
 				q.Limits.Lines = 1 + rnd.IntN(80)
 			case 2:
-				q.Detail, q.Limits.Files = quarry.Files, 1+rnd.IntN(12)
+				q.Detail, q.Limits.Files = search.Files, 1+rnd.IntN(12)
 			case 3:
-				q.Detail, q.Offset = quarry.Counts, 0
+				q.Detail, q.Offset = search.Counts, 0
 			}
-			if q.Detail == quarry.Lines {
+			if q.Detail == search.Lines {
 				q.Limits.CountTo = []int{0, 50, 100, 1 << 40}[rnd.IntN(4)]
 			}
 			got, want := outcomeOf(set.Search(t.Context(), q)), outcomeOf(parent.Search(t.Context(), q))
@@ -151,7 +152,7 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 // The same for paths and listings.
 func TestFindIsThatOfOneFolder(t *testing.T) {
 	set, parent, _ := pair(t, tree())
-	show := func(r *quarry.FindResult, err error) string {
+	show := func(r *search.FindResult, err error) string {
 		if err != nil {
 			return err.Error()
 		}
@@ -163,10 +164,10 @@ func TestFindIsThatOfOneFolder(t *testing.T) {
 		return b.String()
 	}
 	for _, g := range globs {
-		for _, kind := range []quarry.EntryKind{quarry.OnlyFiles, quarry.OnlyFolders, quarry.FilesAndFolders} {
+		for _, kind := range []search.EntryKind{search.OnlyFiles, search.OnlyFolders, search.FilesAndFolders} {
 			for _, depth := range []int{0, 1, 2, 3} {
 				for _, page := range [][2]int{{0, 0}, {3, 0}, {3, 2}, {100, 5}} {
-					q := quarry.FindQuery{Kind: kind, Limit: page[0], Offset: page[1]}
+					q := search.FindQuery{Kind: kind, Limit: page[0], Offset: page[1]}
 					q.MaxDepth = depth
 					if g != "" {
 						q.Globs = []string{g}
@@ -184,7 +185,7 @@ func TestFindIsThatOfOneFolder(t *testing.T) {
 // Newest first goes over all roots.
 func TestFindByTime(t *testing.T) {
 	set, parent, _ := pair(t, tree())
-	q := quarry.FindQuery{Order: quarry.ByModTime, Limit: 5, Offset: 2}
+	q := search.FindQuery{Order: search.ByModTime, Limit: 5, Offset: 2}
 	got, err := set.Find(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -250,8 +251,8 @@ func TestPaths(t *testing.T) {
 			t.Errorf("Read(%q) works", path)
 		}
 	}
-	var refused *quarry.PathError
-	if _, err := set.Read(t.Context(), "app/nope", nil); !errors.As(err, &refused) || refused.Path != "app/nope" || quarry.CodeOf(err) != quarry.NotFound {
+	var refused *fault.PathError
+	if _, err := set.Read(t.Context(), "app/nope", nil); !errors.As(err, &refused) || refused.Path != "app/nope" || fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a missing file is %v", err)
 	}
 }
@@ -260,7 +261,7 @@ func TestPaths(t *testing.T) {
 func TestGlobWithoutRoot(t *testing.T) {
 	set, _, _ := pair(t, tree())
 	for _, g := range []string{"src/**", "/main.go", "!src/**", "lib/api/y.go"} {
-		q := quarry.Query{Pattern: "word"}
+		q := search.Query{Pattern: "word"}
 		q.Globs = []string{g}
 		_, err := set.Search(t.Context(), q)
 		var name *fault.RootError
@@ -272,9 +273,9 @@ func TestGlobWithoutRoot(t *testing.T) {
 			t.Errorf("glob %q in app: %v", g, err)
 		}
 	}
-	q := quarry.Query{Pattern: "word"}
+	q := search.Query{Pattern: "word"}
 	q.Globs = []string{"{app/src,api}/*.go"}
-	if _, err := set.Search(t.Context(), q); quarry.CodeOf(err) != quarry.InvalidPattern {
+	if _, err := set.Search(t.Context(), q); fault.CodeOf(err) != fault.InvalidPattern {
 		t.Errorf("braces around the first slash: %v", err)
 	}
 }
@@ -282,14 +283,14 @@ func TestGlobWithoutRoot(t *testing.T) {
 func TestChanges(t *testing.T) {
 	set, _, parent := pair(t, map[string]string{"api/a.txt": "one\n", "app/a.txt": "one\n", "app/note.md": "[[a]]\n"})
 	ctx := t.Context()
-	must := func(c *quarry.Change, err error) *quarry.Change {
+	must := func(c *change.Change, err error) *change.Change {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	edit := []quarry.Edit{change.Edit{Old: "one", New: "--- a/two", Occurrence: change.First}}
+	edit := []change.Edit{change.Edit{Old: "one", New: "--- a/two", Occurrence: change.First}}
 	first := must(set.Edit(ctx, "app/a.txt", edit, nil))
 	second := must(set.Edit(ctx, "api/a.txt", edit, nil))
 	if !strings.HasPrefix(first.ID, "app/") || !strings.HasPrefix(second.ID, "api/") || first.Paths[0] != "app/a.txt" {
@@ -327,7 +328,7 @@ func TestChanges(t *testing.T) {
 	if data, _ := os.ReadFile(filepath.Join(parent, "api", "a.txt")); string(data) != "one\n" {
 		t.Errorf("api/a.txt is %q", data)
 	}
-	var conflict *quarry.UndoConflictError
+	var conflict *change.UndoError
 	if _, err := set.Undo(ctx, made.ID, nil); !errors.As(err, &conflict) || conflict.ID != made.ID || conflict.Paths[0].Path != "app/new/b.txt" {
 		t.Errorf("undo of what was moved since: %v", err)
 	}
@@ -339,10 +340,10 @@ func TestChanges(t *testing.T) {
 	if _, err := set.Undo(ctx, "nope/"+strings.TrimPrefix(first.ID, "app/"), nil); !errors.As(err, &name) {
 		t.Errorf("undo in an unknown root: %v", err)
 	}
-	if _, err := set.Undo(ctx, "zzzzzzzz", nil); quarry.CodeOf(err) != quarry.NotFound {
+	if _, err := set.Undo(ctx, "zzzzzzzz", nil); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("undo of nothing: %v", err)
 	}
-	if _, err := set.Undo(ctx, "no id", nil); !errors.Is(err, quarry.ErrBadID) {
+	if _, err := set.Undo(ctx, "no id", nil); !errors.Is(err, change.ErrBadID) {
 		t.Errorf("undo of no id: %v", err)
 	}
 }
@@ -391,7 +392,7 @@ func TestNotesRankAsInOneRoot(t *testing.T) {
 		files[fmt.Sprintf("%s/n%02d.md", []string{"api", "app"}[rnd.IntN(2)], i)] = text
 	}
 	set, one, _ := pair(t, files)
-	q := quarry.NotesQuery{Query: "apple pear", Limit: 25, Scope: quarry.Scope{Dialect: quarry.Vault, Globs: []string{"**/*.md"}}}
+	q := search.NotesQuery{Query: "apple pear", Limit: 25, Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}}
 	got, err := set.SearchNotes(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -409,11 +410,11 @@ func TestRanked(t *testing.T) {
 	set, _, _ := pair(t, map[string]string{
 		"api/a.md": "apple pear\n", "api/b.go": "func apple() {}\n", "app/c.md": "apple apple pear\n", "app/d.md": "nothing\n", "app/e.md": "apple\n",
 	})
-	notes, err := set.SearchNotes(t.Context(), quarry.NotesQuery{Query: "apple pear", Scope: quarry.Scope{Dialect: quarry.Vault, Globs: []string{"**/*.md"}}})
+	notes, err := set.SearchNotes(t.Context(), search.NotesQuery{Query: "apple pear", Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}})
 	if err != nil || notes.Total != 2 || notes.Notes[0].Path != "app/c.md" || notes.Notes[1].Path != "api/a.md" {
 		t.Errorf("notes %+v, %v", notes, err)
 	}
-	code, err := set.SearchCode(t.Context(), quarry.CodeQuery{Query: "apple", Limit: 2})
+	code, err := set.SearchCode(t.Context(), search.CodeQuery{Query: "apple", Limit: 2})
 	if err != nil || code.Total != 4 || len(code.Chunks) != 2 || code.Chunks[0].Score < code.Chunks[1].Score {
 		t.Errorf("code %+v, %v", code, err)
 	}
@@ -435,7 +436,7 @@ func TestOne(t *testing.T) {
 	if list := set.Roots(); len(list) != 1 || list[0].Name != "" {
 		t.Errorf("a single root has a name: %v", list)
 	}
-	r, err := set.Search(t.Context(), quarry.Query{Pattern: "ONE", Match: match.Options{Case: match.Insensitive}})
+	r, err := set.Search(t.Context(), search.Query{Pattern: "ONE", Match: match.Options{Case: match.Insensitive}})
 	if err != nil || len(r.Files) != 1 || r.Files[0].Path != "src/a.txt" {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 	"quarry/internal/render"
@@ -70,8 +71,8 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 // open opens the roots as an agent may use them. keep says that the process
 // stays and keeps the index; one that doesn't asks the process that does.
 func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err error) {
-	switch quarry.TrashKind(a.trash) {
-	case "", quarry.TrashSystem, quarry.TrashLocal, quarry.TrashNone:
+	switch change.TrashKind(a.trash) {
+	case "", change.TrashSystem, change.TrashLocal, change.TrashNone:
 	default:
 		return nil, fmt.Errorf("--trash %q: system, local or none", a.trash)
 	}
@@ -116,7 +117,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 	opts := personal(root, 0)
 	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
-	opts.TrashDir, opts.Trash, opts.Logger = a.trashDir(), quarry.TrashKind(a.trash), log
+	opts.TrashDir, opts.Trash, opts.Logger = a.trashDir(), change.TrashKind(a.trash), log
 	a.s.sectionOf(root, opts)
 	err := a.s.journal(root, opts)
 	if err != nil {

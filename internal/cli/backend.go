@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/config"
 )
 
@@ -142,7 +143,7 @@ func (b *backendFlags) targets(ctx context.Context, w *workspaces, root string, 
 		if errors.Is(err, quarry.ErrServers) {
 			return nil, err // said once, whatever paths there are
 		}
-		if quarry.CodeOf(err) == quarry.NotFound && err != nil {
+		if fault.CodeOf(err) == fault.NotFound && err != nil {
 			err = fmt.Errorf("%s: no such file or folder in the repositories", given)
 		}
 		if err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry"
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/config"
 	"quarry/internal/render"
 )
@@ -50,8 +52,8 @@ func (c *changer) commonFlags(fl *pflag.FlagSet) {
 	fl.StringVar(&c.root, "root", "", "workspace folder (default: found from here)")
 }
 
-func (c *changer) options() quarry.ChangeOptions {
-	return quarry.ChangeOptions{ExpectedVersion: c.version, DryRun: c.dryRun}
+func (c *changer) options() change.Options {
+	return change.Options{ExpectedVersion: c.version, DryRun: c.dryRun}
 }
 
 // patientFlags are for changes that may take a while.
@@ -108,7 +110,7 @@ func (c *changer) openAt(root string) error {
 	}
 	opts := &quarry.Options{
 		Trusted: true, AllowAny: true,
-		StateDir: state, TrashDir: c.trashDir(), Trash: quarry.TrashKind(c.trash),
+		StateDir: state, TrashDir: c.trashDir(), Trash: change.TrashKind(c.trash),
 	}
 	if err := c.s.journal(root, opts); err != nil {
 		return err
@@ -195,17 +197,17 @@ func (c *changer) run(action render.Action, path string, err error) error {
 	if err == nil || errors.Is(err, errNone) {
 		return err
 	}
-	text, hint := render.Error(action, path, err), quarry.HintOf(err)
+	text, hint := render.Error(action, path, err), fault.HintOf(err)
 	if action == render.Undoing && path != "" {
 		switch {
-		case errors.Is(err, quarry.ErrBadID):
+		case errors.Is(err, change.ErrBadID):
 			text, hint = fmt.Sprintf("%q is not the id of a change", path), "  quarry log lists them"
-		case quarry.CodeOf(err) == quarry.NotFound && hint == "":
+		case fault.CodeOf(err) == fault.NotFound && hint == "":
 			hint = "  quarry log lists the changes that are kept"
 		}
 	}
 	if c.json {
-		problem := map[string]string{"code": string(quarry.CodeOf(err)), "message": text}
+		problem := map[string]string{"code": string(fault.CodeOf(err)), "message": text}
 		if hint != "" {
 			problem["hint"] = hint
 		}
@@ -221,7 +223,7 @@ func (c *changer) run(action render.Action, path string, err error) error {
 }
 
 // report writes what a change did: sentences, and its diff where asked for.
-func (c *changer) report(ch *quarry.Change, sentences ...string) error {
+func (c *changer) report(ch *change.Change, sentences ...string) error {
 	if c.json {
 		return c.encode(ch)
 	}

@@ -13,6 +13,7 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/doctor"
 	"quarry/internal/render"
+	"quarry/search"
 )
 
 func (x *examining) checkRoot() error {
@@ -84,11 +85,11 @@ func (x *examining) checkIgnore() error {
 		return err
 	}
 	defer ws.Close()
-	shown, err := ws.Find(x.ctx, quarry.FindQuery{Limit: 1})
+	shown, err := ws.Find(x.ctx, search.FindQuery{Limit: 1})
 	if err != nil || len(shown.Entries) > 0 {
 		return err
 	}
-	all, err := ws.Find(x.ctx, quarry.FindQuery{Scope: quarry.Scope{IncludeIgnored: true}, Limit: 1})
+	all, err := ws.Find(x.ctx, search.FindQuery{Scope: search.Scope{IncludeIgnored: true}, Limit: 1})
 	if err != nil || len(all.Entries) == 0 {
 		return err
 	}
@@ -366,7 +367,7 @@ func (x *examining) checkLimits() error {
 		return err
 	}
 	defer ws.Close()
-	folders, err := ws.Find(x.ctx, quarry.FindQuery{Kind: quarry.OnlyFolders, Scope: quarry.Scope{IncludeHidden: true}})
+	folders, err := ws.Find(x.ctx, search.FindQuery{Kind: search.OnlyFolders, Scope: search.Scope{IncludeHidden: true}})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry"
 	"quarry/change"
 	"quarry/internal/render"
 )
@@ -61,7 +60,7 @@ func runEdit(cmd *cobra.Command, f *editFlags, given string) error {
 		return err
 	}
 	o := f.options()
-	c, err := f.ws.Edit(cmd.Context(), path, []quarry.Edit{edit}, &o)
+	c, err := f.ws.Edit(cmd.Context(), path, []change.Edit{edit}, &o)
 	if err == nil {
 		err = f.report(c, render.Edited(c), render.Remaining(c))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/search"
 )
 
 type findFlags struct {
@@ -69,8 +70,8 @@ func (f *findFlags) groups() []flagGroup {
 	return []flagGroup{{"What to list", what}, {"How to show it", how}}
 }
 
-func (f *findFlags) query(globs []string) (quarry.FindQuery, error) {
-	q := quarry.FindQuery{Limit: f.limit}
+func (f *findFlags) query(globs []string) (search.FindQuery, error) {
+	q := search.FindQuery{Limit: f.limit}
 	q.Globs = append(globs, f.globs...)
 	q.IncludeHidden, q.IncludeIgnored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
 	q.MaxDepth, q.NoIndex = f.maxDepth, f.noIndex
@@ -81,18 +82,18 @@ func (f *findFlags) query(globs []string) (quarry.FindQuery, error) {
 	switch f.kind {
 	case "file", "f":
 	case "dir", "d":
-		q.Kind = quarry.OnlyFolders
+		q.Kind = search.OnlyFolders
 	case "any":
-		q.Kind = quarry.FilesAndFolders
+		q.Kind = search.FilesAndFolders
 	default:
 		return q, fmt.Errorf("--type %q: file, dir or any", f.kind)
 	}
 	switch f.sort {
 	case "path":
 	case "mtime":
-		q.Order = quarry.ByModTime
+		q.Order = search.ByModTime
 	case "size":
-		q.Order = quarry.BySize
+		q.Order = search.BySize
 	default:
 		return q, fmt.Errorf("--sort %q: path, mtime or size", f.sort)
 	}
@@ -181,7 +182,7 @@ type jsonEntry struct {
 	Modified string   `json:"modified,omitempty"`
 }
 
-func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *quarry.FindResult) error {
+func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *search.FindResult) error {
 	enc := json.NewEncoder(jsonTo(w, tty))
 	enc.SetEscapeHTML(false)
 	escape := tty && !f.nul

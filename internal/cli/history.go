@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry"
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/render"
 )
 
@@ -41,7 +42,7 @@ func countAre(n int, thing string) string {
 	return render.Count(n, thing) + " are"
 }
 
-func (c *changer) showLog(log *quarry.ChangeLog) error {
+func (c *changer) showLog(log *change.Log) error {
 	if c.json {
 		return c.encode(log)
 	}
@@ -70,7 +71,7 @@ func (c *changer) showLog(log *quarry.ChangeLog) error {
 }
 
 // fate tells what became of a change.
-func fate(ch *quarry.Change) string {
+func fate(ch *change.Change) string {
 	switch {
 	case ch.UndoneBy != "":
 		return " (taken back by " + ch.UndoneBy + ")"
@@ -97,7 +98,7 @@ An undo is a change too: undo its id to have the first change again.`, "",
 			p := newProgress(s, c.quiet, "taking back")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
 			p.end()
-			if id == "" && quarry.CodeOf(err) == quarry.NotFound && !c.json {
+			if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = errNone
 			} else if err == nil {
@@ -157,7 +158,7 @@ func newTrashList(s Streams) *cobra.Command {
 	return cmd
 }
 
-func (c *changer) showTrash(items []quarry.TrashItem, problems []string) error {
+func (c *changer) showTrash(items []change.Trashed, problems []string) error {
 	if c.json {
 		return c.encode(map[string]any{"items": items, "problems": problems})
 	}
@@ -202,10 +203,10 @@ quarry trash list --json shows.`, "", cobra.RangeArgs(1, 2),
 				to, err = c.also(args[1])
 			}
 			if err == nil {
-				var ch *quarry.Change
+				var ch *change.Change
 				o := c.options()
 				ch, err = c.ws.RestoreTrashed(cmd.Context(), args[0], to, &o)
-				if errors.Is(err, quarry.ErrNotTrashed) {
+				if errors.Is(err, change.ErrNotTrashed) {
 					ch, err = c.ws.RestoreTrashed(cmd.Context(), what, to, &o)
 				}
 				if err == nil {

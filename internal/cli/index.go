@@ -17,6 +17,7 @@ import (
 
 	"quarry"
 	"quarry/internal/config"
+	"quarry/search"
 )
 
 // refuseHuge keeps the top of the file system and the home folder from being
@@ -89,9 +90,9 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 // files included, at 50 % at 280 MB. Most of that heap has no pointers, so
 // collecting costs little. A restart reads few files and has a small heap, of
 // which a quarter is soon full: there it took a fifth of the time.
-func thrifty(show func(quarry.Progress)) func(quarry.Progress) {
+func thrifty(show func(search.Progress)) func(search.Progress) {
 	var once sync.Once
-	return func(p quarry.Progress) {
+	return func(p search.Progress) {
 		once.Do(func() { debug.SetGCPercent(25) })
 		if show != nil {
 			show(p)
@@ -101,12 +102,12 @@ func thrifty(show func(quarry.Progress)) func(quarry.Progress) {
 
 // progress shows how the reading of files goes, on a terminal, until
 // endProgress.
-func (f *indexFlags) progress(s Streams, doing string) func(quarry.Progress) {
+func (f *indexFlags) progress(s Streams, doing string) func(search.Progress) {
 	f.endProgress()
 	if f.bar = newProgress(s, f.quiet, doing); f.bar == nil {
 		return nil
 	}
-	return func(p quarry.Progress) { f.bar.set(p.Files, p.Total, "files", p.Bytes) }
+	return func(p search.Progress) { f.bar.set(p.Files, p.Total, "files", p.Bytes) }
 }
 
 func (f *indexFlags) endProgress() { f.bar.end() }
@@ -214,7 +215,7 @@ func (f *indexFlags) status(ctx context.Context, s Streams) error {
 }
 
 // writeStatus shows a status to a person.
-func writeStatus(w io.Writer, root string, st *quarry.IndexStatus, now time.Time) {
+func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time) {
 	const indent = "          "
 	line := func(name, text string) { fmt.Fprintf(w, "%-10s%s\n", name, appendEscaped(nil, []byte(text))) }
 	row := func(name, format string, args ...any) {

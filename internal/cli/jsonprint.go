@@ -10,8 +10,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/replacer"
-
-	"quarry"
+	"quarry/search"
 )
 
 // jsonPrinter writes ripgrep's JSON Lines, one message a line, so that what
@@ -95,7 +94,7 @@ func (p *jsonPrinter) message(kind string, data any) error {
 }
 
 // file writes a file's messages. Lines of one multiline block are one message.
-func (p *jsonPrinter) file(path string, f *quarry.File) error {
+func (p *jsonPrinter) file(path string, f *search.FileMatch) error {
 	name := textOrBytes([]byte(path))
 	if err := p.message("begin", map[string]any{"path": name}); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (p *jsonPrinter) file(path string, f *quarry.File) error {
 
 // count adds a file to the totals and gives its own. A multiline match counts
 // all the lines it touches.
-func (p *jsonPrinter) count(f *quarry.File) jsonStats {
+func (p *jsonPrinter) count(f *search.FileMatch) jsonStats {
 	stats := jsonStats{
 		Elapsed: duration(0), Searches: 1, WithMatch: 1,
 		BytesSearched: f.Bytes, Matches: f.Matches,
@@ -126,7 +125,7 @@ func (p *jsonPrinter) count(f *quarry.File) jsonStats {
 	return stats
 }
 
-func (p *jsonPrinter) lines(path jsonText, lines []quarry.Line) error {
+func (p *jsonPrinter) lines(path jsonText, lines []search.Line) error {
 	first := &lines[0]
 	text, found := joined(nil, lines)
 	subject := text
@@ -154,7 +153,7 @@ func (p *jsonPrinter) lines(path jsonText, lines []quarry.Line) error {
 }
 
 // summary writes the closing message.
-func (p *jsonPrinter) summary(s *quarry.Summary) error {
+func (p *jsonPrinter) summary(s *search.Summary) error {
 	p.total.Searches = s.Stats.Searched
 	p.total.WithMatch = s.FilesMatched
 	p.total.Elapsed = duration(s.Stats.Elapsed)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
 	"quarry/search"
@@ -59,18 +60,18 @@ const maxResource = 4 << 20
 
 // Read gives text as text, whatever its encoding, and anything else as it is.
 func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, error) {
-	t, err := w.ws.Read(ctx, path, &quarry.ReadOptions{MaxBytes: maxResource})
+	t, err := w.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxResource})
 	if errors.Is(err, search.ErrNotText) {
 		var data []byte
 		if data, err = w.ws.ReadBytes(ctx, path, maxResource); err == nil {
 			return &mcpserver.Content{Blob: data}, nil
 		}
 	}
-	code := quarry.CodeOf(err)
+	code := fault.CodeOf(err)
 	switch {
 	case err == nil && t.Cut:
 		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB; read_file gives parts of it", t.Path, maxResource>>20)
-	case code == quarry.FileTooLarge && err != nil:
+	case code == fault.TooLarge && err != nil:
 		return nil, tool.Errorf(tool.TooLarge, "%s is over %d MB and not text", path, maxResource>>20)
 	case err != nil:
 		return nil, &tool.Error{Code: tool.Code(code), Message: err.Error()}
@@ -82,7 +83,7 @@ func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, er
 }
 
 func (w *wsFiles) List(ctx context.Context, after string, n int) ([]string, error) {
-	paths, err := w.find(ctx, quarry.FindQuery{})
+	paths, err := w.find(ctx, search.FindQuery{})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +96,7 @@ func (w *wsFiles) List(ctx context.Context, after string, n int) ([]string, erro
 
 // Complete looks only into the folder that the prefix is in.
 func (w *wsFiles) Complete(ctx context.Context, prefix string, n int) ([]string, bool, error) {
-	q := quarry.FindQuery{Kind: quarry.FilesAndFolders}
+	q := search.FindQuery{Kind: search.FilesAndFolders}
 	q.MaxDepth = 1
 	if i := strings.LastIndexByte(prefix, '/'); i >= 0 {
 		q.Paths = []string{prefix[:i+1]}
@@ -109,10 +110,10 @@ func (w *wsFiles) Complete(ctx context.Context, prefix string, n int) ([]string,
 }
 
 // find gives paths, those of folders with a slash at the end.
-func (w *wsFiles) find(ctx context.Context, q quarry.FindQuery) ([]string, error) {
+func (w *wsFiles) find(ctx context.Context, q search.FindQuery) ([]string, error) {
 	res, err := w.ws.Find(ctx, q)
 	if err != nil {
-		return nil, &tool.Error{Code: tool.Code(quarry.CodeOf(err)), Message: err.Error()}
+		return nil, &tool.Error{Code: tool.Code(fault.CodeOf(err)), Message: err.Error()}
 	}
 	paths := make([]string, len(res.Entries))
 	for i, e := range res.Entries {

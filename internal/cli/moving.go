@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry"
 	"quarry/change"
 	"quarry/internal/notes"
 	"quarry/internal/render"
@@ -35,13 +34,13 @@ the vault says so (alwaysUpdateLinks) or --links update does.`,
 }
 
 func runMv(cmd *cobra.Command, c *changer, links, source, destination string) error {
-	opts := &quarry.MoveOptions{Options: c.options()}
+	opts := &change.MoveOptions{Options: c.options()}
 	switch links {
 	case "":
 	case "update":
-		opts.Links = quarry.LinksUpdate
+		opts.Links = change.LinksUpdate
 	case "leave":
-		opts.Links = quarry.LinksLeave
+		opts.Links = change.LinksLeave
 	default:
 		return fmt.Errorf("--links is update or leave, not %q", links)
 	}
@@ -54,7 +53,7 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 		if into(c.ws.Dir(), destination, from, to) {
 			to = path.Join(to, path.Base(from))
 		}
-		var ch *quarry.Change
+		var ch *change.Change
 		p := newProgress(c.s, c.quiet, "moving "+from)
 		ch, err = c.ws.Move(cmd.Context(), from, to, opts)
 		p.end()
@@ -93,7 +92,7 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 				return err
 			}
 			p := newProgress(s, c.quiet, "deleting "+path)
-			ch, err := c.ws.Delete(cmd.Context(), path, &quarry.DeleteOptions{Options: c.options()})
+			ch, err := c.ws.Delete(cmd.Context(), path, &change.DeleteOptions{Options: c.options()})
 			p.end()
 			if err == nil {
 				err = c.report(ch, render.Deleted(ch))

@@ -7,25 +7,25 @@ import (
 
 	"golang.org/x/term"
 
-	"quarry"
+	"quarry/search"
 )
 
 // fileOutput is one way of showing files that match.
 type fileOutput interface {
-	file(path string, f *quarry.File) error
-	finish(*quarry.Summary) error
+	file(path string, f *search.FileMatch) error
+	finish(*search.Summary) error
 }
 
 // lineOutput shows matching lines.
 type lineOutput struct{ *printer }
 
-func (o lineOutput) finish(*quarry.Summary) error { return o.flush() }
+func (o lineOutput) finish(*search.Summary) error { return o.flush() }
 
 // pathOutput shows only names.
 type pathOutput struct{ *printer }
 
-func (o pathOutput) file(path string, _ *quarry.File) error { return o.pathRow(path) }
-func (o pathOutput) finish(*quarry.Summary) error           { return o.flush() }
+func (o pathOutput) file(path string, _ *search.FileMatch) error { return o.pathRow(path) }
+func (o pathOutput) finish(*search.Summary) error                { return o.flush() }
 
 // countOutput shows how many lines or matches a file has.
 type countOutput struct {
@@ -33,7 +33,7 @@ type countOutput struct {
 	matches bool
 }
 
-func (o countOutput) file(path string, f *quarry.File) error {
+func (o countOutput) file(path string, f *search.FileMatch) error {
 	n := f.Matched
 	if o.matches {
 		n = f.Matches
@@ -50,7 +50,7 @@ func (o countOutput) file(path string, f *quarry.File) error {
 	return o.flushRow()
 }
 
-func (o countOutput) finish(*quarry.Summary) error { return o.flush() }
+func (o countOutput) finish(*search.Summary) error { return o.flush() }
 
 // jsonOutput writes messages; with -q only the closing one, as ripgrep does.
 type jsonOutput struct {
@@ -58,7 +58,7 @@ type jsonOutput struct {
 	quiet bool
 }
 
-func (o jsonOutput) file(path string, f *quarry.File) error {
+func (o jsonOutput) file(path string, f *search.FileMatch) error {
 	if o.quiet {
 		o.count(f)
 		return nil
@@ -66,7 +66,7 @@ func (o jsonOutput) file(path string, f *quarry.File) error {
 	return o.jsonPrinter.file(path, f)
 }
 
-func (o jsonOutput) finish(s *quarry.Summary) error { return o.summary(s) }
+func (o jsonOutput) finish(s *search.Summary) error { return o.summary(s) }
 
 // outTerminal reports whether results go to a terminal.
 func (s Streams) outTerminal() bool { return s.isTerminal(s.Out) }

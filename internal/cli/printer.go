@@ -8,8 +8,7 @@ import (
 	"strconv"
 
 	"quarry/internal/replacer"
-
-	"quarry"
+	"quarry/search"
 )
 
 // style is how matching lines are written; ripgrep's, so that people and
@@ -114,12 +113,12 @@ type shownBlock struct {
 	number int           // of the first line
 	offset int64         // of the first byte
 	text   []byte        // with line endings
-	spans  []quarry.Span // in text
+	spans  []search.Span // in text
 	found  int           // matches before replacement
 }
 
 // file writes the lines of a file.
-func (p *printer) file(path string, f *quarry.File) error {
+func (p *printer) file(path string, f *search.FileMatch) error {
 	if p.style.heading {
 		if p.files > 0 {
 			p.row = append(p.row, '\n')
@@ -148,8 +147,8 @@ func (p *printer) file(path string, f *quarry.File) error {
 }
 
 // blocksOf groups the lines that belong together in multiline mode.
-func blocksOf(lines []quarry.Line, multiline bool) iter.Seq[[]quarry.Line] {
-	return func(yield func([]quarry.Line) bool) {
+func blocksOf(lines []search.Line, multiline bool) iter.Seq[[]search.Line] {
+	return func(yield func([]search.Line) bool) {
 		for i := 0; i < len(lines); {
 			j := i + 1
 			for multiline && j < len(lines) && lines[i].Hit && lines[j].Hit &&
@@ -165,7 +164,7 @@ func blocksOf(lines []quarry.Line, multiline bool) iter.Seq[[]quarry.Line] {
 }
 
 // joined appends the text of a block to dst and gives the matches in it.
-func joined(dst []byte, lines []quarry.Line) (text []byte, spans []quarry.Span) {
+func joined(dst []byte, lines []search.Line) (text []byte, spans []search.Span) {
 	if len(lines) == 1 && lines[0].Whole == nil {
 		return append(append(dst, lines[0].Text...), lines[0].Ending...), lines[0].Spans
 	}
@@ -173,13 +172,13 @@ func joined(dst []byte, lines []quarry.Line) (text []byte, spans []quarry.Span) 
 		at := len(dst)
 		dst = append(append(dst, lines[i].Text...), lines[i].Ending...)
 		for _, s := range lines[i].Whole {
-			spans = append(spans, quarry.Span{Start: at + s.Start, End: at + s.End})
+			spans = append(spans, search.Span{Start: at + s.Start, End: at + s.End})
 		}
 	}
 	return dst, spans
 }
 
-func (p *printer) show(path string, lines []quarry.Line) *shownBlock {
+func (p *printer) show(path string, lines []search.Line) *shownBlock {
 	b := &p.shown
 	b.path, b.hit, b.number, b.offset = path, lines[0].Hit, lines[0].Number, lines[0].Offset
 	b.text, b.spans = joined(b.text[:0], lines)
@@ -250,9 +249,9 @@ func (p *printer) partsByLine(b *shownBlock) {
 			}
 			s := b.spans[next]
 			at = max(at, s.Start)
-			part := quarry.Span{Start: at, End: min(stop, s.End)}
+			part := search.Span{Start: at, End: min(stop, s.End)}
 			p.prefix(b, b.number+n, s.Start, b.offset+int64(s.Start))
-			p.rangeText(b, part.Start, part.End, []quarry.Span{part})
+			p.rangeText(b, part.Start, part.End, []search.Span{part})
 			at = part.End
 		}
 		start = end
@@ -271,7 +270,7 @@ func (p *printer) linePerMatch(b *shownBlock, several bool) {
 			at += int64(s.Start)
 		}
 		p.prefix(b, b.number+n, s.Start-start, at)
-		p.lineText(b, start, end, []quarry.Span{s})
+		p.lineText(b, start, end, []search.Span{s})
 	}
 }
 
@@ -337,7 +336,7 @@ func (p *printer) field(code string, n int64, sep byte) {
 }
 
 // lineText writes text[start:end] of a block with its matches marked.
-func (p *printer) lineText(b *shownBlock, start, end int, spans []quarry.Span) {
+func (p *printer) lineText(b *shownBlock, start, end int, spans []search.Span) {
 	if p.style.trim {
 		start += leadingSpace(b.text[start:end])
 	}
@@ -345,7 +344,7 @@ func (p *printer) lineText(b *shownBlock, start, end int, spans []quarry.Span) {
 }
 
 // rangeText is lineText without trimming.
-func (p *printer) rangeText(b *shownBlock, start, end int, spans []quarry.Span) {
+func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) {
 	if p.style.maxColumns > 0 && end-start > p.style.maxColumns {
 		p.omitted(b)
 		return

@@ -8,8 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"quarry"
 	"quarry/match"
+	"quarry/search"
 )
 
 // errNoPCRE answers -P: there is one engine, and it has what people want -P for.
@@ -17,7 +17,7 @@ var errNoPCRE = errors.New("there is no PCRE2 engine here\n" +
 	"  --syntax javascript has look-around and backreferences: quarry search --syntax javascript '(?<=a)b'")
 
 // query turns the flags into a query without paths.
-func (f *searchFlags) query(args []string, stdin io.Reader) (q quarry.Query, paths []string, err error) {
+func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, paths []string, err error) {
 	if f.pcre {
 		return q, nil, errNoPCRE
 	}
@@ -41,23 +41,23 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q quarry.Query, pat
 	q.MaxDepth = f.maxDepth
 	q.Invert = f.invert
 	q.Before, q.After = f.contextLines()
-	q.Limits = quarry.Limits{LinesPerFile: f.maxCount, Time: f.timeout}
+	q.Limits = search.Limits{LinesPerFile: f.maxCount, Time: f.timeout}
 	if by, _ := f.order(); by == "modified" {
-		q.Order = quarry.ByModTime
+		q.Order = search.ByModTime
 	}
 	f.detail(&q)
 	return q, paths, nil
 }
 
 // detail asks for no more than what will be shown.
-func (f *searchFlags) detail(q *quarry.Query) {
+func (f *searchFlags) detail(q *search.Query) {
 	switch mode := f.shownMode(); {
 	case mode == "files-without-match":
-		q.Detail, q.FilesWithoutMatch = quarry.Files, true
+		q.Detail, q.FilesWithoutMatch = search.Files, true
 	case f.quiet && mode != "json" || mode == "files-with-matches":
-		q.Detail = quarry.Files
+		q.Detail = search.Files
 	case mode == "count" || mode == "count-matches":
-		q.Detail = quarry.Counts
+		q.Detail = search.Counts
 		q.CountMatches = mode == "count-matches" && !f.invert
 	case mode == "json":
 		q.Spans = true

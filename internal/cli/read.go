@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/render"
+	"quarry/search"
 )
 
 type readFlags struct {
@@ -36,7 +38,7 @@ commands takes.`,
 
 // splitRange tells a path from the lines behind it. A file that is really
 // called so wins.
-func splitRange(arg string) (path string, opts quarry.ReadOptions, err error) {
+func splitRange(arg string) (path string, opts search.ReadOptions, err error) {
 	at := strings.LastIndexByte(arg, ':')
 	if _, statErr := os.Lstat(arg); at < 0 || statErr == nil || at == len(arg)-1 || arg[at+1] < '0' || arg[at+1] > '9' {
 		return arg, opts, nil
@@ -78,7 +80,7 @@ type jsonLines struct {
 	Ending   string   `json:"line_ending"`
 }
 
-func (f *readFlags) show(t *quarry.Text, opts *quarry.ReadOptions) error {
+func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 	if f.json {
 		lines := t.Lines
 		if lines == nil {
@@ -87,7 +89,7 @@ func (f *readFlags) show(t *quarry.Text, opts *quarry.ReadOptions) error {
 		return f.encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending})
 	}
 	if opts.Start > t.Total && opts.Start > 1 {
-		return &quarry.LineError{Line: opts.Start, Count: t.Total}
+		return &change.LineError{Line: opts.Start, Count: t.Total}
 	}
 	var b strings.Builder
 	for i, line := range t.Lines {

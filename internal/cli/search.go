@@ -17,6 +17,7 @@ import (
 	"quarry/internal/render"
 	"quarry/internal/replacer"
 	"quarry/match"
+	"quarry/search"
 )
 
 func newSearch(s Streams) *cobra.Command {
@@ -47,11 +48,11 @@ type searching struct {
 	ctx     context.Context
 	s       Streams
 	f       *searchFlags
-	q       quarry.Query
+	q       search.Query
 	pattern *match.Pattern
 	targets []target
 	out     fileOutput
-	total   quarry.Summary
+	total   search.Summary
 	held    []heldFile // files that wait to be reversed
 	given   int        // lines, or files where those are shown, that count for --limit
 	failed  bool       // something could not be searched
@@ -59,7 +60,7 @@ type searching struct {
 
 type heldFile struct {
 	path string
-	file quarry.File
+	file search.FileMatch
 }
 
 // errStop ends a search that knows enough.
@@ -88,10 +89,10 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	if r.targets, err = f.targets(r.ctx, ws, f.root, paths, r.complain); err != nil {
 		return err
 	}
-	if f.limit > 0 && q.Order != quarry.ByPath && len(r.targets) > 1 {
+	if f.limit > 0 && q.Order != search.ByPath && len(r.targets) > 1 {
 		return errors.New("--limit with --sortr modified takes one path")
 	}
-	r.total.SkippedCount = map[quarry.Reason]int{}
+	r.total.SkippedCount = map[search.Reason]int{}
 	r.out = r.output(max(len(paths), 1))
 	return r.run()
 }
@@ -126,7 +127,7 @@ func (r *searching) run() error {
 	if r.f.stats && r.f.mode != "json" {
 		writeStats(r.s.Out, &r.total, r.pattern)
 	}
-	if (r.total.Stopped == quarry.StopLines || r.total.Stopped == quarry.StopFiles) && !r.f.noMessages {
+	if (r.total.Stopped == search.StopLines || r.total.Stopped == search.StopFiles) && !r.f.noMessages {
 		fmt.Fprintf(r.s.Err, "quarry: stopped at %s, as --limit says\n", render.Count(r.given, strings.TrimSuffix(string(r.total.Stopped), "s")))
 	}
 	found := r.total.FilesMatched > 0
@@ -146,9 +147,9 @@ func (r *searching) room() bool {
 	if r.f.limit == 0 {
 		return true
 	}
-	limit, why := &r.q.Limits.Lines, quarry.StopLines
-	if r.q.Detail != quarry.Lines {
-		limit, why = &r.q.Limits.Files, quarry.StopFiles
+	limit, why := &r.q.Limits.Lines, search.StopLines
+	if r.q.Detail != search.Lines {
+		limit, why = &r.q.Limits.Files, search.StopFiles
 	}
 	if *limit = r.f.limit - r.given; *limit > 0 {
 		return true
@@ -159,23 +160,23 @@ func (r *searching) room() bool {
 
 // target searches one path. Trouble with it is reported and not the end.
 func (r *searching) target(t *target) error {
-	give := func(file *quarry.File) error {
+	give := func(file *search.FileMatch) error {
 		if r.f.quiet && r.f.mode != "json" {
 			return errStop
 		}
-		if r.q.Detail == quarry.Lines {
+		if r.q.Detail == search.Lines {
 			r.given += file.Matched
 		} else {
 			r.given++
 		}
 		path := t.shown(file.Path)
-		if _, reversed := r.f.order(); reversed || r.q.Order != quarry.ByPath {
+		if _, reversed := r.f.order(); reversed || r.q.Order != search.ByPath {
 			r.held = append(r.held, heldFile{path, *file})
 			return nil
 		}
 		return r.out.file(path, file)
 	}
-	var sum *quarry.Summary
+	var sum *search.Summary
 	var err error
 	if t.stdin {
 		sum, err = quarry.SearchText(r.ctx, inputOf(r.ctx, r.s.In), r.q, give)

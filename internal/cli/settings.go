@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/config"
 )
 
@@ -240,7 +241,7 @@ func (s Streams) sectionOf(root string, opts *quarry.Options) {
 		opts.Deny = v.List
 	}
 	if v, ok := s.forRoot(root, "mcp.trash"); ok {
-		opts.Trash = quarry.TrashKind(v.Text)
+		opts.Trash = change.TrashKind(v.Text)
 	}
 	if v, ok := s.forRoot(root, "mcp.read-only"); ok {
 		opts.ReadOnly = v.Text == "true"

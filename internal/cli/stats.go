@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"quarry"
 	"quarry/match"
+	"quarry/search"
 )
 
 func exists(path string) bool {
@@ -17,7 +17,7 @@ func exists(path string) bool {
 }
 
 // writeStats tells how a search went.
-func writeStats(w io.Writer, s *quarry.Summary, p *match.Pattern) {
+func writeStats(w io.Writer, s *search.Summary, p *match.Pattern) {
 	fmt.Fprintf(w, "\n%d matching lines\n", s.LinesMatched)
 	fmt.Fprintf(w, "%d files with matches\n", s.FilesMatched)
 	fmt.Fprintf(w, "%d files searched of %d considered\n", s.Stats.Searched, s.Stats.Considered)

@@ -9,6 +9,7 @@ import (
 
 	"quarry"
 	"quarry/internal/config"
+	"quarry/search"
 )
 
 // target is one path of a command line and the workspace it lies in. A person
@@ -165,16 +166,16 @@ func (t *target) arg() string { return orDot(t.given) }
 
 // reportSkips says on stderr what could not be searched, and that a file
 // somebody named is binary.
-func (r *searching) reportSkips(t *target, s *quarry.Summary) {
+func (r *searching) reportSkips(t *target, s *search.Summary) {
 	for _, k := range s.Skipped {
 		switch k.Reason {
-		case quarry.Unreadable, quarry.Loop, quarry.TooLarge:
+		case search.Unreadable, search.Loop, search.TooLarge:
 			r.complain(skipError(t, k))
-		case quarry.NotRegular:
+		case search.NotRegular:
 			if t.isFile {
 				r.complain(skipError(t, k))
 			}
-		case quarry.Binary:
+		case search.Binary:
 			if t.isFile && !r.f.noMessages && !r.f.quiet {
 				fmt.Fprintf(r.s.Err, "quarry: %s: binary file, not searched; -a searches it as text\n", shownName(t, k))
 			}
@@ -182,14 +183,14 @@ func (r *searching) reportSkips(t *target, s *quarry.Summary) {
 	}
 }
 
-func shownName(t *target, k quarry.Skip) []byte { return appendEscaped(nil, []byte(t.shown(k.Path))) }
+func shownName(t *target, k search.Skip) []byte { return appendEscaped(nil, []byte(t.shown(k.Path))) }
 
-func skipError(t *target, k quarry.Skip) error {
+func skipError(t *target, k search.Skip) error {
 	detail := k.Detail
 	switch {
 	case k.Server:
 		return fmt.Errorf("server %s: %s", k.Path, detail)
-	case k.Reason == quarry.TooLarge && detail == "":
+	case k.Reason == search.TooLarge && detail == "":
 		detail = "too_large: a line, or with -U the file, is over 16 MB; the rest of it was not searched"
 	case detail == "":
 		detail = string(k.Reason)

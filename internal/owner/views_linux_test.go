@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/fault"
 	"quarry/internal/stress"
 	"quarry/match"
 	"quarry/search"
@@ -258,7 +259,7 @@ func (h *house) secret(run *stress.Run, seed uint64, scan *quarry.Workspace, tap
 	h.t.Helper()
 	sent := tap.bytes()
 	for path, mark := range h.marks {
-		if _, err := scan.Read(h.t.Context(), path, nil); quarry.CodeOf(err) != quarry.ProtectedPath {
+		if _, err := scan.Read(h.t.Context(), path, nil); fault.CodeOf(err) != fault.ProtectedPath {
 			continue
 		}
 		// Names repeat from folder to folder: only the whole path tells.

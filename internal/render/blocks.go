@@ -3,13 +3,13 @@ package render
 import (
 	"strconv"
 
-	"quarry"
+	"quarry/search"
 )
 
 // Shown tells what of a search an answer has room for.
 type Shown struct {
 	// Files are those shown, with the lines shown.
-	Files []quarry.File
+	Files []search.FileMatch
 	// Results counts the blocks, files or lines shown, whichever the text is
 	// made of.
 	Results int
@@ -34,7 +34,7 @@ const BlockLine = 500
 // Blocks appends matches in Roo's form: files with "# path", blocks of numbered
 // lines between "----". gap is the largest difference of line numbers within a
 // block.
-func Blocks(dst []byte, files []quarry.File, gap int, lim Limits) ([]byte, Shown) {
+func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
 		lim.Line = BlockLine
@@ -68,7 +68,7 @@ func Blocks(dst []byte, files []quarry.File, gap int, lim Limits) ([]byte, Shown
 }
 
 // add notes that lines from to to of f are shown.
-func (s *Shown) add(f *quarry.File, from, to int) {
+func (s *Shown) add(f *search.FileMatch, from, to int) {
 	if n := len(s.Files); n > 0 && s.Files[n-1].Path == f.Path {
 		last := &s.Files[n-1]
 		last.Lines = f.Lines[:to]
@@ -81,7 +81,7 @@ func (s *Shown) add(f *quarry.File, from, to int) {
 	s.Files = append(s.Files, part)
 }
 
-func hits(lines []quarry.Line) int {
+func hits(lines []search.Line) int {
 	n := 0
 	for i := range lines {
 		if lines[i].Hit {
@@ -92,7 +92,7 @@ func hits(lines []quarry.Line) int {
 }
 
 // blockEnd is where the block that begins at line at ends.
-func blockEnd(lines []quarry.Line, at, gap int) int {
+func blockEnd(lines []search.Line, at, gap int) int {
 	last := 0
 	for i := at; i < len(lines); i++ {
 		l := &lines[i]
@@ -112,7 +112,7 @@ func blockEnd(lines []quarry.Line, at, gap int) int {
 
 // appendBlock appends the lines of a block, as many as fit, and says how many
 // those are.
-func appendBlock(dst []byte, lines []quarry.Line, lim Limits) ([]byte, int) {
+func appendBlock(dst []byte, lines []search.Line, lim Limits) ([]byte, int) {
 	for i := range lines {
 		mark := len(dst)
 		dst = appendBlockLine(dst, &lines[i], lim.Line)
@@ -123,7 +123,7 @@ func appendBlock(dst []byte, lines []quarry.Line, lim Limits) ([]byte, int) {
 	return dst, len(lines)
 }
 
-func appendBlockLine(dst []byte, l *quarry.Line, most int) []byte {
+func appendBlockLine(dst []byte, l *search.Line, most int) []byte {
 	dst = append(dst, '\n')
 	digits := strconv.Itoa(l.Number)
 	for range 3 - len(digits) {

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"quarry/change"
-
-	"quarry"
 )
 
 // Quote puts a name in quotes; one that holds control characters, or can't be
@@ -68,7 +66,7 @@ func Count(n int, what string) string {
 }
 
 // Edited is the answer of edit_file, and of modify_note.
-func Edited(c *quarry.Change) string {
+func Edited(c *change.Change) string {
 	name := Quote(c.Paths[0])
 	if len(c.Edits) != 1 {
 		return fmt.Sprintf("Made %s in %s.", Count(len(c.Edits), "edit"), name)
@@ -94,7 +92,7 @@ func Edited(c *quarry.Change) string {
 }
 
 // Remaining says which occurrences an edit left alone; "" when none.
-func Remaining(c *quarry.Change) string {
+func Remaining(c *change.Change) string {
 	if len(c.Edits) != 1 || c.Edits[0].Remaining == 0 {
 		return ""
 	}
@@ -115,7 +113,7 @@ func Remaining(c *quarry.Change) string {
 }
 
 // Written is the answer of write_file.
-func Written(c *quarry.Change) string {
+func Written(c *change.Change) string {
 	verb := "Overwrote"
 	if c.Created {
 		verb = "Created"
@@ -124,7 +122,7 @@ func Written(c *quarry.Change) string {
 }
 
 // MadeFolder is the answer of create_folder.
-func MadeFolder(c *quarry.Change) string {
+func MadeFolder(c *change.Change) string {
 	if c.Unchanged {
 		return fmt.Sprintf("Folder %s already exists.", Quote(c.Paths[0]))
 	}
@@ -132,7 +130,7 @@ func MadeFolder(c *quarry.Change) string {
 }
 
 // Moved is the answer of move_file and organize_note.
-func Moved(c *quarry.Change) string {
+func Moved(c *change.Change) string {
 	if c.Unchanged {
 		return fmt.Sprintf("No changes made: source and destination are the same path (%s).", Quote(c.Paths[0]))
 	}
@@ -140,7 +138,7 @@ func Moved(c *quarry.Change) string {
 }
 
 // Links says what a move did to links; "" when nothing.
-func Links(c *quarry.Change) string {
+func Links(c *change.Change) string {
 	if c.Links == nil {
 		return ""
 	}
@@ -159,26 +157,26 @@ func Links(c *quarry.Change) string {
 }
 
 // Deleted is the answer of delete_file.
-func Deleted(c *quarry.Change) string {
+func Deleted(c *change.Change) string {
 	name := Plain(c.Paths[0])
-	if c.Trash != nil && c.Trash.Kind == quarry.TrashNone {
+	if c.Trash != nil && c.Trash.Kind == change.TrashNone {
 		return fmt.Sprintf("Deleted '%s' permanently.", name)
 	}
 	return fmt.Sprintf("Deleted '%s' to trash.", name)
 }
 
 // CreatedNote is the answer of create_note.
-func CreatedNote(c *quarry.Change) string {
+func CreatedNote(c *change.Change) string {
 	return fmt.Sprintf("Successfully created note at %s.", Quote(c.Paths[0]))
 }
 
 // Undone is the answer of undo_change.
-func Undone(c *quarry.Change) string {
+func Undone(c *change.Change) string {
 	return fmt.Sprintf("Took back change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
 
 // Set is the answer to a set of changes: a line for each file.
-func Set(c *quarry.Change) string {
+func Set(c *change.Change) string {
 	var b strings.Builder
 	switch {
 	case c.Unchanged:

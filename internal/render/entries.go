@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"time"
 
-	"quarry"
+	"quarry/search"
 )
 
 // Entries appends a listing, one line each, and says how many fit.
-func Entries(dst []byte, list []quarry.Entry, zone *time.Location, lim Limits) ([]byte, int) {
+func Entries(dst []byte, list []search.Entry, zone *time.Location, lim Limits) ([]byte, int) {
 	for i := range list {
 		mark := len(dst)
 		e := &list[i]
@@ -31,7 +31,7 @@ func Entries(dst []byte, list []quarry.Entry, zone *time.Location, lim Limits) (
 }
 
 // Info describes a file or folder.
-func Info(dst []byte, i *quarry.Info, zone *time.Location) []byte {
+func Info(dst []byte, i *search.Info, zone *time.Location) []byte {
 	switch {
 	case i.Folder:
 		dst = append(dst, "Folder: "...)
@@ -56,7 +56,7 @@ func Info(dst []byte, i *quarry.Info, zone *time.Location) []byte {
 
 // Lines appends numbered lines and, behind a blank line, which they are. asked
 // is the last line asked for, 0 for the end of the file.
-func Lines(dst []byte, t *quarry.Text, start, asked int) []byte {
+func Lines(dst []byte, t *search.Text, start, asked int) []byte {
 	for i, text := range t.Lines {
 		dst = strconv.AppendInt(dst, int64(t.First+i), 10)
 		dst = append(dst, ':')

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry"
+	"quarry/change"
+	"quarry/fault"
 )
 
 // Action is what was asked for, as far as the words of an error depend on it.
@@ -26,10 +27,10 @@ const (
 // Error puts an error in the words of the tools, without the leading "Error: "
 // and without the hint, which is quarry.HintOf.
 func Error(action Action, path string, err error) string {
-	var missing *quarry.TextNotFoundError
-	var line *quarry.LineError
-	var move *quarry.MovePathError
-	var file *quarry.PathError
+	var missing *change.NotFoundError
+	var line *change.LineError
+	var move *change.MoveError
+	var file *fault.PathError
 	switch {
 	case errors.As(err, &missing):
 		return fmt.Sprintf("Text '%s' not found in %s", strings.ToValidUTF8(missing.Old, "\ufffd"), Plain(path))
@@ -43,23 +44,23 @@ func Error(action Action, path string, err error) string {
 	return sentence(err.Error())
 }
 
-func movePath(e *quarry.MovePathError) string {
-	switch code := quarry.CodeOf(e); {
-	case code == quarry.NotFound && e.Source:
+func movePath(e *change.MoveError) string {
+	switch code := fault.CodeOf(e); {
+	case code == fault.NotFound && e.Source:
 		return "Source not found: " + Quote(e.Path)
-	case code == quarry.AlreadyExists:
+	case code == fault.AlreadyExists:
 		return "Destination already exists: " + Quote(e.Path)
 	}
-	var file *quarry.PathError
+	var file *fault.PathError
 	if errors.As(e.Err, &file) {
 		return pathError(Moving, e.Path, file)
 	}
 	return sentence(e.Error())
 }
 
-func pathError(action Action, path string, e *quarry.PathError) string {
-	switch quarry.CodeOf(e) {
-	case quarry.NotFound:
+func pathError(action Action, path string, e *fault.PathError) string {
+	switch fault.CodeOf(e) {
+	case fault.NotFound:
 		switch action {
 		case Deleting:
 			return "File or folder not found: " + Quote(path)
@@ -67,22 +68,22 @@ func pathError(action Action, path string, e *quarry.PathError) string {
 			return "Path not found: " + Quote(path)
 		}
 		return "File not found: " + Quote(path)
-	case quarry.ProtectedPath:
+	case fault.ProtectedPath:
 		return denied(e)
-	case quarry.AlreadyExists:
+	case fault.AlreadyExists:
 		if action == Noting {
 			return fmt.Sprintf("A note already exists at %s. Use modify_note to update it.", Quote(e.Path))
 		}
 		return "Already exists: " + Quote(e.Path)
-	case quarry.OutsideRoot:
+	case fault.OutsideRoot:
 		return "Access denied: " + Quote(path) + " is outside the workspace"
-	case quarry.Conflict:
+	case fault.Conflict:
 		return fmt.Sprintf("%s was changed by someone else; nothing was changed: %s", Quote(e.Path), cause(e))
 	}
 	return sentence(e.Error())
 }
 
-func cause(e *quarry.PathError) string {
+func cause(e *fault.PathError) string {
 	if e.Err == nil {
 		return "it is not what was read"
 	}
@@ -90,7 +91,7 @@ func cause(e *quarry.PathError) string {
 }
 
 // denied words a refusal of the policy.
-func denied(e *quarry.PathError) string {
+func denied(e *fault.PathError) string {
 	if strings.HasSuffix(e.Name, "/") {
 		return fmt.Sprintf("Access denied: Cannot access files in '%s' directory (protected system folder)", e.Name)
 	}

@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"unicode"
 
-	"quarry"
+	"quarry/search"
 )
 
 // Excerpts appends matches in the vault's form: files with "## path", excerpts
 // of numbered lines with ">" at those that match. A file shows at most most
 // excerpts; lines that adjoin are one.
-func Excerpts(dst []byte, files []quarry.File, most int, lim Limits) ([]byte, Shown) {
+func Excerpts(dst []byte, files []search.FileMatch, most int, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
 		lim.Line = BlockLine
@@ -49,13 +49,13 @@ func Excerpts(dst []byte, files []quarry.File, most int, lim Limits) ([]byte, Sh
 }
 
 // runEnd is where the lines end that follow each other from at.
-func runEnd(lines []quarry.Line, at int) int {
+func runEnd(lines []search.Line, at int) int {
 	for at++; at < len(lines) && lines[at].Number == lines[at-1].Number+1; at++ {
 	}
 	return at
 }
 
-func appendExcerptLine(dst []byte, l *quarry.Line, most int) []byte {
+func appendExcerptLine(dst []byte, l *search.Line, most int) []byte {
 	dst = append(dst, "\nLine "...)
 	dst = strconv.AppendInt(dst, int64(l.Number), 10)
 	if l.Hit {
@@ -82,7 +82,7 @@ func appendWindow(dst []byte, w window) []byte {
 const MatchLine = 200
 
 // Matches appends matching lines as a list: - `path:12`: text.
-func Matches(dst []byte, files []quarry.File, lim Limits) ([]byte, Shown) {
+func Matches(dst []byte, files []search.FileMatch, lim Limits) ([]byte, Shown) {
 	var shown Shown
 	if lim.Line == 0 {
 		lim.Line = MatchLine
@@ -108,13 +108,13 @@ func Matches(dst []byte, files []quarry.File, lim Limits) ([]byte, Shown) {
 }
 
 // trimmed is a line whose spans fit its text without the space in front.
-func trimmed(l *quarry.Line) *quarry.Line {
+func trimmed(l *search.Line) *search.Line {
 	n := len(l.Text) - len(bytes.TrimLeftFunc(l.Text, unicode.IsSpace))
 	if n == 0 || len(l.Spans) == 0 {
 		return l
 	}
 	t := *l
 	s := l.Spans[0]
-	t.Spans = []quarry.Span{{Start: max(s.Start-n, 0), End: max(s.End-n, 0)}}
+	t.Spans = []search.Span{{Start: max(s.Start-n, 0), End: max(s.End-n, 0)}}
 	return &t
 }

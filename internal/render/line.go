@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"quarry"
+	"quarry/search"
 )
 
 // window is the part of a line that is shown.
@@ -19,14 +19,14 @@ type window struct {
 const lead = 2
 
 // cut takes at most so many characters of a line, see bounds.
-func cut(l *quarry.Line, text []byte, most int) window {
+func cut(l *search.Line, text []byte, most int) window {
 	a, b := bounds(l, text, most)
 	return window{text: text[a:b], before: l.CutBefore > 0 || a > 0, after: l.CutAfter > 0 || b < len(text)}
 }
 
 // bounds are those of what is shown of a line's text. It shows the beginning,
 // unless the first match would not be in it: then it moves there.
-func bounds(l *quarry.Line, text []byte, most int) (from, to int) {
+func bounds(l *search.Line, text []byte, most int) (from, to int) {
 	total := utf8.RuneCount(text)
 	if total <= most {
 		return 0, len(text)
@@ -50,7 +50,7 @@ func bounds(l *quarry.Line, text []byte, most int) (from, to int) {
 
 // Window is the part of a matching line that an answer shows, of at most so many
 // characters, and the bytes of the line that are missing before and after it.
-func Window(l *quarry.Line, most int) (text []byte, before, after int) {
+func Window(l *search.Line, most int) (text []byte, before, after int) {
 	at, end := bounds(l, l.Text, most)
 	return l.Text[at:end], l.CutBefore + at, l.CutAfter + len(l.Text) - end
 }

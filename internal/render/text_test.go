@@ -4,31 +4,31 @@ import (
 	"strings"
 	"testing"
 
-	"quarry"
+	"quarry/search"
 )
 
 // A long line shows its beginning, unless the match is further on; a cut falls
 // between characters.
 func TestCut(t *testing.T) {
 	text := strings.Repeat("ä", 30) + "MATCH" + strings.Repeat("ö", 30)
-	at := func(s string) quarry.Span {
+	at := func(s string) search.Span {
 		i := strings.Index(text, s)
-		return quarry.Span{Start: i, End: i + len(s)}
+		return search.Span{Start: i, End: i + len(s)}
 	}
 	for _, c := range []struct {
 		name          string
-		line          quarry.Line
+		line          search.Line
 		most          int
 		want          string
 		before, after bool
 	}{
-		{"short enough", quarry.Line{}, 65, text, false, false},
-		{"no match: the beginning", quarry.Line{}, 10, strings.Repeat("ä", 10), false, true},
-		{"a match in the beginning", quarry.Line{Spans: []quarry.Span{at("ä")}}, 10, strings.Repeat("ä", 10), false, true},
-		{"a match further on", quarry.Line{Spans: []quarry.Span{at("MATCH")}}, 20, strings.Repeat("ä", 5) + "MATCH" + strings.Repeat("ö", 10), true, true},
-		{"a match longer than the window", quarry.Line{Spans: []quarry.Span{at("MATCHöööööööööö")}}, 8, "MATCHööö", true, true},
-		{"a match at the end", quarry.Line{Spans: []quarry.Span{{Start: len(text) - 2, End: len(text)}}}, 10, strings.Repeat("ö", 10), true, false},
-		{"cut before already", quarry.Line{CutBefore: 9}, 65, text, true, false},
+		{"short enough", search.Line{}, 65, text, false, false},
+		{"no match: the beginning", search.Line{}, 10, strings.Repeat("ä", 10), false, true},
+		{"a match in the beginning", search.Line{Spans: []search.Span{at("ä")}}, 10, strings.Repeat("ä", 10), false, true},
+		{"a match further on", search.Line{Spans: []search.Span{at("MATCH")}}, 20, strings.Repeat("ä", 5) + "MATCH" + strings.Repeat("ö", 10), true, true},
+		{"a match longer than the window", search.Line{Spans: []search.Span{at("MATCHöööööööööö")}}, 8, "MATCHööö", true, true},
+		{"a match at the end", search.Line{Spans: []search.Span{{Start: len(text) - 2, End: len(text)}}}, 10, strings.Repeat("ö", 10), true, false},
+		{"cut before already", search.Line{CutBefore: 9}, 65, text, true, false},
 	} {
 		w := cut(&c.line, []byte(text), c.most)
 		if string(w.text) != c.want || w.before != c.before || w.after != c.after {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/cli"
 	"quarry/internal/profile"
 	"quarry/internal/stress"
@@ -264,7 +265,7 @@ func (h *hostileTools) open() {
 		h.ws.Close()
 	}
 	var err error
-	h.ws, err = quarry.Open(hostileTree(h.t, h.text), &quarry.Options{StateDir: fastDir(h.t), Trash: quarry.TrashLocal})
+	h.ws, err = quarry.Open(hostileTree(h.t, h.text), &quarry.Options{StateDir: fastDir(h.t), Trash: change.TrashLocal})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -15,8 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/profile"
 	"quarry/internal/stress"
+	"quarry/search"
 )
 
 const (
@@ -80,7 +82,7 @@ func TestOddFiles(t *testing.T) {
 	stop := restless(t, dir)
 	defer stop()
 	// One worker: the bound is for a file, and each worker reads one.
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: fastDir(t), Trash: quarry.TrashLocal, Workers: 1})
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: fastDir(t), Trash: change.TrashLocal, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,12 +170,12 @@ func TestOddFilesIndexed(t *testing.T) {
 		if more > 2*oddMemory {
 			run.Violation(seed, "%d MB to index odd files", more>>20)
 		}
-		scan := quarry.Scope{NoIndex: true}
-		a, err := ws.Search(context.Background(), quarry.Query{Pattern: "needle", Detail: quarry.Counts})
+		scan := search.Scope{NoIndex: true}
+		a, err := ws.Search(context.Background(), search.Query{Pattern: "needle", Detail: search.Counts})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := ws.Search(context.Background(), quarry.Query{Pattern: "needle", Detail: quarry.Counts, Scope: scan})
+		b, err := ws.Search(context.Background(), search.Query{Pattern: "needle", Detail: search.Counts, Scope: scan})
 		if err != nil {
 			t.Fatal(err)
 		}

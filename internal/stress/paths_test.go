@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/stress"
 )
 
@@ -120,7 +121,7 @@ func spoil(rng *rand.Rand, p string) string {
 // Every tool of every profile, with every path of the corpus wherever a path
 // can stand: nothing closed is shown or changed.
 func TestPaths(t *testing.T) {
-	f := newFortress(t, quarry.Options{Trash: quarry.TrashLocal})
+	f := newFortress(t, quarry.Options{Trash: change.TrashLocal})
 	run := stress.Start(t, "paths: corpus × every tool", len(pathCorpus(f.dir)), len(pathCorpus(f.dir)))
 	corpus := pathCorpus(f.dir)
 	for seed := range run.Cases() {
@@ -135,7 +136,7 @@ func TestPaths(t *testing.T) {
 
 // The same with random paths.
 func TestRandomPaths(t *testing.T) {
-	f := newFortress(t, quarry.Options{Trash: quarry.TrashLocal})
+	f := newFortress(t, quarry.Options{Trash: change.TrashLocal})
 	run := stress.StartFor(t, "paths: random × every tool", 10*time.Second)
 	for seed := range run.Cases() {
 		calls, breach := f.attack(randomPath(stress.Rand(seed), f.dir))
@@ -156,7 +157,7 @@ func TestPathsGuardWorks(t *testing.T) {
 }
 
 func FuzzPaths(f *testing.F) {
-	castle := newFortress(f, quarry.Options{Trash: quarry.TrashLocal})
+	castle := newFortress(f, quarry.Options{Trash: change.TrashLocal})
 	for i, p := range pathCorpus("/ws") {
 		if len(p) < 1000 && stress.Takes(i) { // TestPaths has them all
 			f.Add(p)

@@ -15,6 +15,7 @@ import (
 	"quarry"
 	"quarry/internal/stress"
 	"quarry/match"
+	"quarry/search"
 )
 
 // Bounds of one search, whatever its pattern, in processor time: the slowest of
@@ -119,7 +120,7 @@ func TestPatternsAsAttack(t *testing.T) {
 	}
 	type attack struct {
 		ws *quarry.Workspace
-		q  quarry.Query
+		q  search.Query
 	}
 	// The short form is the scan in both syntaxes, each pattern in the one it
 	// is worst in; the rest comes behind.
@@ -128,14 +129,14 @@ func TestPatternsAsAttack(t *testing.T) {
 		for _, o := range []match.Options{
 			{Syntax: match.Rust}, {Syntax: match.ECMAScript}, {Syntax: match.Rust, Mode: match.Multiline, Case: match.Insensitive}, {Syntax: match.Words},
 		} {
-			a := attack{plain, quarry.Query{Pattern: pattern, Match: o, Spans: o.Mode == match.Lines}}
+			a := attack{plain, search.Query{Pattern: pattern, Match: o, Spans: o.Mode == match.Lines}}
 			if o == (match.Options{Syntax: match.Syntax(i % 2)}) || i >= len(catastrophes()) && o.Syntax == match.ECMAScript {
 				attacks = append(attacks, a)
 			} else {
 				more = append(more, a)
 			}
 			if o.Mode == match.Lines {
-				more = append(more, attack{indexed, quarry.Query{Pattern: pattern, Match: o, Detail: quarry.Counts}})
+				more = append(more, attack{indexed, search.Query{Pattern: pattern, Match: o, Detail: search.Counts}})
 			}
 		}
 	}
@@ -186,14 +187,14 @@ func TestGlobsAsAttack(t *testing.T) {
 	}
 	var attacks []attack
 	for _, g := range globs {
-		for _, d := range []quarry.Dialect{quarry.Gitignore, quarry.Vault, quarry.Minimatch} {
+		for _, d := range []search.Dialect{search.Gitignore, search.Vault, search.Minimatch} {
 			attacks = append(attacks, attack{fmt.Sprintf("%.40q in dialect %v", g, d), func(ws *quarry.Workspace) error {
-				_, err := ws.Find(context.Background(), quarry.FindQuery{Scope: quarry.Scope{Globs: []string{g}, Dialect: d}})
+				_, err := ws.Find(context.Background(), search.FindQuery{Scope: search.Scope{Globs: []string{g}, Dialect: d}})
 				return err
 			}})
 		}
 		attacks = append(attacks, attack{fmt.Sprintf("%.40q as a rule", g), func(ws *quarry.Workspace) error {
-			_, err := ws.Find(context.Background(), quarry.FindQuery{Scope: quarry.Scope{Extra: []string{g}}})
+			_, err := ws.Find(context.Background(), search.FindQuery{Scope: search.Scope{Extra: []string{g}}})
 			return err
 		}})
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/stress"
 )
 
@@ -86,7 +87,7 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 		index bool
 	}{{"scanning", false}, {"with an index", true}} {
 		t.Run(c.name, func(t *testing.T) {
-			opts := quarry.Options{Trash: quarry.TrashLocal}
+			opts := quarry.Options{Trash: change.TrashLocal}
 			if c.index {
 				opts.Index = &quarry.IndexOptions{Dir: fastDir(t)}
 			}

@@ -19,7 +19,9 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/stress"
+	"quarry/search"
 )
 
 // Soak: the real program serves MCP and keeps the index, while an agent, a
@@ -88,7 +90,7 @@ func newSoak(t *testing.T) *soak {
 	s.repository()
 	s.start()
 	var err error
-	s.own, err = quarry.Open(s.dir, &quarry.Options{StateDir: fastDir(t), Trash: quarry.TrashLocal, Index: &quarry.IndexOptions{Dir: fastDir(t)}})
+	s.own, err = quarry.Open(s.dir, &quarry.Options{StateDir: fastDir(t), Trash: change.TrashLocal, Index: &quarry.IndexOptions{Dir: fastDir(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +302,7 @@ func (s *soak) agent(rng *rand.Rand) {
 		s.command("mv", folder, "by-hand/"+folder)
 	case 8:
 		s.own.Write(context.Background(), file, []byte(soakText(rng)), nil)
-		s.own.Search(context.Background(), quarry.Query{Pattern: "omega|thread"})
+		s.own.Search(context.Background(), search.Query{Pattern: "omega|thread"})
 	}
 }
 
@@ -342,11 +344,11 @@ func (s *soak) compare(run *stress.Run, seed uint64, rng *rand.Rand, when string
 			s.differences++
 			run.Violation(seed, "after %s: %v differs by index\n%.2000s\nand by scan\n%.2000s", when, args, byIndex, byScan)
 		}
-		a, err := s.own.Search(context.Background(), quarry.Query{Pattern: word, Detail: quarry.Counts})
+		a, err := s.own.Search(context.Background(), search.Query{Pattern: word, Detail: search.Counts})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		b, err := s.own.Search(context.Background(), quarry.Query{Pattern: word, Detail: quarry.Counts, Scope: quarry.Scope{NoIndex: true}})
+		b, err := s.own.Search(context.Background(), search.Query{Pattern: word, Detail: search.Counts, Scope: search.Scope{NoIndex: true}})
 		if err != nil {
 			s.t.Fatal(err)
 		}
