@@ -11,7 +11,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"quarry/internal/stress"
 )
 
 func TestMatch(t *testing.T) {
@@ -441,5 +444,27 @@ func BenchmarkMatch(b *testing.B) {
 				g.Match(path)
 			}
 		})
+	}
+}
+
+// Long patterns compile in proportion to their length: four times as long, at most
+// some eight times the work, and well under a second.
+func TestLongPatternsCompileFast(t *testing.T) {
+	for _, unit := range []string{`\\`, `\a`, "a", "*", "?", "**/", "[a]", `\`, "é", "a/", "!", "("} {
+		for _, d := range []Dialect{Vault, Gitignore, Minimatch} {
+			cost := func(n int) time.Duration {
+				best := time.Hour
+				for range 3 {
+					start := stress.CPU()
+					_, _ = Compile(strings.Repeat(unit, n/len(unit)), d) // some are refused
+					best = min(best, stress.CPU()-start)
+				}
+				return best
+			}
+			small, large := cost(16_000), cost(64_000)
+			if large > 50*time.Millisecond && large > 8*small {
+				t.Errorf("%v of %q: 16 KB cost %v, 64 KB %v", d, unit, small, large)
+			}
+		}
 	}
 }

@@ -130,17 +130,26 @@ func literalPrefix(ops []op) (string, int) {
 	return b.String(), len(ops)
 }
 
+// joinLits makes one of literals in a row, and of stars. Each text is copied once:
+// a pattern may be 65,000 escaped characters.
 func joinLits(ops []op) []op {
 	out := make([]op, 0, len(ops))
-	for _, o := range ops {
-		if n := len(out); n > 0 && out[n-1].kind == o.kind {
-			switch o.kind {
-			case opLit, opFold:
-				out[n-1].lit += o.lit
-				continue
-			case opStar, opDirs, opDeep:
-				continue
+	for i := 0; i < len(ops); i++ {
+		o := ops[i]
+		switch o.kind {
+		case opLit, opFold, opStar, opDirs, opDeep:
+			end := i + 1
+			for end < len(ops) && ops[end].kind == o.kind {
+				end++
 			}
+			if end > i+1 && o.lit != "" {
+				var b strings.Builder
+				for _, part := range ops[i:end] {
+					b.WriteString(part.lit)
+				}
+				o.lit = b.String()
+			}
+			i = end - 1
 		}
 		out = append(out, o)
 	}
