@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -84,4 +85,50 @@ func (b *bench) text() (string, error) {
 		return err
 	})
 	return name, err
+}
+
+// pieces returns a tree of so many files of at most 4 KiB, cut from the corpus.
+func (b *bench) pieces(files int) (string, error) {
+	dir := filepath.Join(b.work, "pieces")
+	done := filepath.Join(b.work, "pieces.done")
+	if _, err := os.Stat(done); err == nil {
+		return dir, nil
+	}
+	const size, each = 4 << 10, 4
+	made := 0
+	err := filepath.WalkDir(b.tree, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(b.tree, path)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < each && made < files; i++ {
+			at := i * size
+			if at >= len(data) {
+				at = 0
+			}
+			name := filepath.Join(dir, "part"+strconv.Itoa(i), rel)
+			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+				return err
+			}
+			if err := os.WriteFile(name, data[at:min(at+size, len(data))], 0o644); err != nil {
+				return err
+			}
+			made++
+		}
+		if made >= files {
+			return filepath.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(done, nil, 0o644)
 }

@@ -20,6 +20,7 @@ type IndexStatus struct {
 	// sizes of known files alone.
 	Updated          time.Time
 	Sweeps, Restamps uint64
+	Used             time.Time // when a process last opened or left it
 	// AllBytes is what all indexes in the folder around take, MaxBytes what
 	// they may; 0 is unknown.
 	AllBytes, MaxBytes int64

@@ -227,7 +227,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 	case "not_found":
 		row("state", "no index; quarry index build makes one, quarry serve keeps it fresh")
 	case "idle":
-		row("state", "idle: on disk, but no process keeps it up to date; quarry serve does")
+		row("state", "idle: on disk, but no process keeps it up to date")
 	case "failed":
 		row("state", "failed: %s", st.Error)
 	case "indexing":
@@ -254,9 +254,30 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 	if !st.Updated.IsZero() {
 		row("compared", "with the whole tree %s ago; sweeps so far: %d", now.Sub(st.Updated).Round(time.Second), st.Sweeps)
 	}
+	if !st.Used.IsZero() {
+		row("used", "last opened %s ago", now.Sub(st.Used).Round(time.Second))
+	}
 	if st.MaxBytes > 0 {
 		row("all", "indexes take %s of %s (index.max-size)", sizeText(st.AllBytes), sizeText(st.MaxBytes))
 	}
+	if next := indexAdvice(st); next != "" {
+		row("next", "%s", next)
+	}
+}
+
+// indexAdvice is what a person may do about the state of an index; "" if nothing.
+func indexAdvice(st *quarry.IndexStatus) string {
+	switch {
+	case st.State == "idle":
+		return "quarry serve keeps it up to date; until then a search compares it with all files first"
+	case st.State == "failed":
+		return "quarry doctor looks for the cause; quarry index delete and quarry index build make it anew"
+	case st.Unwatched > 0:
+		return "quarry doctor tells why parts of the tree are not watched; raising fs.inotify.max_user_watches usually helps"
+	case st.MaxBytes > 0 && st.AllBytes > st.MaxBytes-st.MaxBytes/10:
+		return "all indexes together nearly fill index.max-size: those used longest ago are deleted next"
+	}
+	return ""
 }
 
 // verify compares the index with the files and with what scans find.

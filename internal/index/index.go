@@ -39,6 +39,9 @@ type Options struct {
 	// ReadOnly leaves the folder of the index to another process: nothing is
 	// written, changed files stay dirty.
 	ReadOnly bool
+	// Trusting leaves postings unchecked until they are read, for those who ask
+	// once and go.
+	Trusting bool
 	// Workers is the number of goroutines; 0 is one for each processor.
 	Workers int
 	// Progress, if set, hears of a flush, from any goroutine: how many more
@@ -137,7 +140,7 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 		return nil, err
 	}
 	var problems []error
-	ix.inForce, ix.segs, problems = load(state, found, ix.opts.ReadOnly)
+	ix.inForce, ix.segs, problems = load(state, found, ix.opts.Trusting)
 	for _, err := range problems {
 		ix.log.Warn("index: rebuilding what is damaged", "err", err)
 	}

@@ -136,7 +136,11 @@ func (o *Options) usage(st *search.IndexStatus) {
 	all, _ := index.List(home)
 	for _, s := range all {
 		st.AllBytes += s.Bytes
-		if s.Name == name.String() && st.DiskBytes == 0 {
+		if s.Name != name.String() {
+			continue
+		}
+		st.Used = s.Used
+		if st.DiskBytes == 0 {
 			st.DiskBytes = s.Bytes
 		}
 	}
