@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"quarry/fault"
 )
 
 // Period is how often a periodic note is written.
@@ -45,7 +47,7 @@ const (
 func ParsePeriodic(period Period, core, plugin []byte) (PeriodicSettings, error) {
 	s := PeriodicSettings{Format: defaultFormats[period]}
 	if s.Format == "" {
-		return s, fmt.Errorf("invalid period %q: use daily, weekly, monthly, quarterly or yearly", period)
+		return s, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid period %q", period), "use daily, weekly, monthly, quarterly or yearly")
 	}
 	type raw struct {
 		Folder, Format, Template, TemplatePath string

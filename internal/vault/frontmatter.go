@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"quarry/fault"
 )
 
 // FrontMatter says where the properties of a note stand.
@@ -49,9 +51,9 @@ func isFence(line []byte, mark string) bool {
 // Refusals of a change to front matter.
 var (
 	// ErrNotMapping: the front matter is YAML, but not "key: value" lines.
-	ErrNotMapping = errors.New("front matter is not a block of \"key: value\" lines")
+	ErrNotMapping = fault.New(fault.InvalidArgument, "front matter is not a block of \"key: value\" lines", "change it with edit_file")
 	// ErrUnsafeSplice: the change would alter more than the key.
-	ErrUnsafeSplice = errors.New("front matter can't be changed at this key alone")
+	ErrUnsafeSplice = fault.New(fault.InvalidArgument, "front matter can't be changed at this key alone", "change it with edit_file")
 )
 
 // parseYAML gives the root mapping; nil for an empty document.

@@ -282,3 +282,6 @@ func (g *Graph) Apply(p *Plan) {
 		}
 	}
 }
+
+// Exact returns the file at a path, in any case and Unicode composition.
+func (ix *Index) Exact(path string) (string, bool) { return view{base: ix}.exact(path) }

@@ -1,16 +1,18 @@
 package vault
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"quarry/fault"
 )
 
 // ErrNotMergeable says that a value can't be added to the one a property has.
-var ErrNotMergeable = errors.New("only lists, texts and mappings can be added to, each to its kind")
+var ErrNotMergeable = fault.New(fault.InvalidArgument, "the value can't be added to this property", "items go to lists, text to text, members to mappings; else set it anew")
 
 // RenameProperty returns the splices that give a property another name; none
 // where the note doesn't have it. Only the bytes of the key change. A note that
@@ -194,4 +196,57 @@ func PropertyNames(text []byte) ([]string, error) {
 		out = append(out, root.Content[i].Value)
 	}
 	return out, nil
+}
+
+// PropertySpan returns where a property stands, key and value.
+func PropertySpan(text []byte, key string) (Span, error) {
+	fm := FindFrontMatter(text)
+	yml := fm.YAML.In(text)
+	root, err := parseYAML(yml)
+	if err != nil {
+		return Span{}, err
+	}
+	place, found, err := findKey(yml, root, key)
+	if err != nil {
+		return Span{}, err
+	}
+	if !found {
+		names, _ := PropertyNames(text)
+		return Span{}, &NoPartError{Kind: "property", Want: key, Have: names}
+	}
+	return Span{place.line + fm.YAML.Start, place.end + fm.YAML.Start}, nil
+}
+
+// TitleProperty returns the text of the property title, "" for none.
+func TitleProperty(text []byte) string {
+	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
+	if err != nil {
+		return ""
+	}
+	if v := valueOf(root, "title"); v != nil && v.Kind == yaml.ScalarNode {
+		return v.Value
+	}
+	return ""
+}
+
+// ParseValue is the value a text has in YAML: a number, true, a list, a mapping,
+// or the text itself. A date, a wikilink and what is no YAML are text.
+func ParseValue(s string) any {
+	var v any
+	if strings.HasPrefix(strings.TrimSpace(s), "[[") || parseValue(s, &v) != nil || v == nil && s != "null" {
+		return s
+	}
+	if _, ok := v.(time.Time); ok {
+		return s
+	}
+	return v
+}
+
+func parseValue(s string, into *any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	return yaml.Unmarshal([]byte(s), into)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"quarry/fault"
 )
 
 // Operation is what is done to a part of a note.
@@ -28,10 +30,11 @@ type PartEdit struct {
 
 var (
 	// ErrOperation is for an operation that is not one of the five.
-	ErrOperation = errors.New("invalid operation: use append, prepend, replace, before or after")
+	ErrOperation = fault.New(fault.InvalidArgument, "invalid operation", "use append, prepend, replace, before or after")
 	// ErrStructure says that the content would change what stands outside the
 	// part: an open code fence, a line of ==== under text, a comment.
-	ErrStructure = errors.New("the content would change headings outside the part")
+	ErrStructure = fault.New(fault.InvalidArgument, "the content would change what stands outside the part",
+		"close what it opens: a code fence, a comment, an HTML block; or use edit_file")
 )
 
 // EditSection returns the splices that change the section a path names, "" for
@@ -71,10 +74,10 @@ func createSection(text []byte, n *Note, sections []Section, path string, e Part
 	var b strings.Builder
 	for _, name := range names[known:] {
 		if level++; level > 6 {
-			return nil, fmt.Errorf("a heading can't be deeper than level 6: %q", name)
+			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("a heading can't be deeper than level 6: %q", name), "")
 		}
 		if name == "" || strings.ContainsAny(name, "\r\n") {
-			return nil, fmt.Errorf("invalid heading %q", name)
+			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q", name), "")
 		}
 		fmt.Fprintf(&b, "%s %s\n", strings.Repeat("#", level), name)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"quarry/fault"
 )
 
 // PathSeparator stands between the headings of a path, outermost first.
@@ -76,6 +78,21 @@ func (e *NoPartError) Error() string {
 	return fmt.Sprintf("the note has no %s %q", e.Kind, clip(e.Want, 100))
 }
 
+// Code is NotFound.
+func (e *NoPartError) Code() fault.Code { return fault.NotFound }
+
+// Hint lists what the note has.
+func (e *NoPartError) Hint() string {
+	const most = 20
+	switch {
+	case len(e.Have) == 0:
+		return "it has no " + e.Kind + " at all"
+	case len(e.Have) > most:
+		return fmt.Sprintf("it has %s and %d more", strings.Join(e.Have[:most], ", "), len(e.Have)-most)
+	}
+	return "it has " + strings.Join(e.Have, ", ")
+}
+
 // AmbiguousPartError says that several sections go by a name.
 type AmbiguousPartError struct {
 	Want  string
@@ -85,6 +102,18 @@ type AmbiguousPartError struct {
 
 func (e *AmbiguousPartError) Error() string {
 	return fmt.Sprintf("%d headings are called %q", len(e.Names), clip(e.Want, 100))
+}
+
+// Code is InvalidArgument.
+func (e *AmbiguousPartError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says how to tell them apart.
+func (e *AmbiguousPartError) Hint() string {
+	var places []string
+	for i, name := range e.Names {
+		places = append(places, fmt.Sprintf("%s (line %d)", name, e.Lines[i]))
+	}
+	return "name the headings above it too, joined by " + PathSeparator + ": " + strings.Join(places, ", ")
 }
 
 // FindSection returns the index of the section a path names: the headings above

@@ -3,6 +3,8 @@ package vault
 import (
 	"fmt"
 	"strings"
+
+	"quarry/fault"
 )
 
 // How Obsidian compares a heading with the subpath of a link, and writes one
@@ -89,7 +91,7 @@ type Relink struct {
 func RenameHeading(path string, text []byte, section, to string, sources []string, read func(string) ([]byte, error), resolve func(source string, l *Link) (string, bool)) (*Relink, error) {
 	to = strings.TrimSpace(to)
 	if to == "" || strings.ContainsAny(to, "\r\n") {
-		return nil, fmt.Errorf("invalid heading %q: it must be one line", clip(to, 60))
+		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it must be one line", clip(to, 60)), "")
 	}
 	n := Scan(text)
 	sections := n.Sections(text)
@@ -112,7 +114,7 @@ func RenameHeading(path string, text []byte, section, to string, sources []strin
 		}
 	}
 	if len(after) != len(before) || own < 0 || after[own].Heading.Level != h.Level || after[own].Heading.Text != to {
-		return nil, fmt.Errorf("invalid heading %q: it would not read back as one", clip(to, 60))
+		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid heading %q: it would not read back as one", clip(to, 60)), "")
 	}
 	rename := func(subpath string) (string, bool, bool) {
 		parts := subpathParts(subpath)
@@ -150,7 +152,7 @@ func RenameBlock(path string, text []byte, id, to string, sources []string, read
 		}
 	}
 	if to == "" {
-		return nil, fmt.Errorf("invalid block id: letters, digits and - only")
+		return nil, fault.New(fault.InvalidArgument, "invalid block id", "use letters, digits and - only")
 	}
 	n := Scan(text)
 	p, err := n.FindBlock(text, id)
@@ -158,7 +160,7 @@ func RenameBlock(path string, text []byte, id, to string, sources []string, read
 		return nil, err
 	}
 	if other, err := n.FindBlock(text, to); err == nil && other.ID.Span != p.ID.Span {
-		return nil, fmt.Errorf("the note has a block ^%s already", to)
+		return nil, fault.New(fault.AlreadyExists, fmt.Sprintf("the note has a block ^%s already", to), "")
 	}
 	r := &Relink{Path: path, Own: Splice{Span{p.ID.Span.Start + 1, p.ID.Span.End}, to}}
 	rename := func(subpath string) (string, bool, bool) {

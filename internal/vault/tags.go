@@ -2,17 +2,18 @@ package vault
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"quarry/fault"
 )
 
 // ErrTag is for a name that can't be a tag.
-var ErrTag = errors.New("invalid tag: letters, digits, _, - and / for nesting, and not digits alone")
+var ErrTag = fault.New(fault.InvalidArgument, "invalid tag", "use letters, digits, _, - and / for nesting, and not digits alone")
 
 // CleanTag returns a tag's name without "#", and an error if it can't be one.
 func CleanTag(name string) (string, error) {

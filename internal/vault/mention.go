@@ -1,0 +1,76 @@
+package vault
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Mentions returns regular expressions, for any case, one of which matches in
+// every file that has a link to a file of one of these names; they may match in
+// others too. It is not ok for a name with too little to go by: then every file
+// has to be read. Scanning 5,000 notes for links takes 80 ms of processor time,
+// looking for a few words in them 5, and an index makes that less.
+func Mentions(names []string) (exprs []string, ok bool) {
+	for _, name := range names {
+		expr, ok := nameExpr(base(name))
+		if !ok {
+			return nil, false
+		}
+		exprs = append(exprs, expr)
+	}
+	return append(exprs, mentionCodes...), true
+}
+
+// mentionCodes match letters and digits that are written as something else. Each
+// has few spellings of three characters: an index can look those up.
+var mentionCodes = []string{
+	`%3[0-9]`, `%4[1-9]`, `%4[a-f]`, `%5[0-9]`, `%5a`, `%6[1-9]`, `%6[a-f]`, `%7[0-9]`, `%7a`, `&#[0-9x]`, `&fj`, `\\u00`,
+}
+
+// nameExpr is a pattern for every way to write a name in a link: its runs of
+// ASCII letters and digits, with some characters between them where the name
+// has others, for those may be percent-encoded, escaped or an entity. Where it
+// has one beyond ASCII, which may be composed in several ways and take 30
+// characters, the pattern ends; of the parts between, the one with the most
+// letters counts.
+func nameExpr(name string) (string, bool) {
+	for isNote(name) {
+		name = name[:len(name)-len(".md")]
+	}
+	best, most := "", 0
+	var b strings.Builder
+	letters, gap := 0, 0
+	end := func() {
+		if letters > most {
+			best, most = b.String(), letters
+		}
+		b.Reset()
+		letters, gap = 0, 0
+	}
+	for name != "" {
+		r, size := utf8.DecodeRuneInString(name)
+		name = name[size:]
+		switch {
+		case r >= utf8.RuneSelf, name != "" && name[0] >= utf8.RuneSelf:
+			end() // a mark after a letter may become one with it
+			continue
+		case !isAlnum(byte(r)):
+			gap++
+			continue
+		}
+		if gap >= len(mentionGaps) {
+			end()
+		} else if letters > 0 {
+			b.WriteString(mentionGaps[gap])
+		}
+		gap = 0
+		b.WriteRune(r)
+		letters++
+	}
+	end()
+	return best, most >= 2
+}
+
+// mentionGaps match so many ASCII characters: the longest spelling of one is the
+// 18 of &DiacriticalGrave;.
+var mentionGaps = [...]string{"", ".{1,18}", ".{1,36}", ".{1,54}"}
