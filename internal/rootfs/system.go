@@ -7,13 +7,13 @@ import (
 
 // systemFiles are the only files in protected folders that Quarry itself needs.
 // Their text steers us; it is never part of an answer.
-var systemFiles = []string{".git/info/exclude", ".obsidian/app.json"}
+var systemFiles = []string{".git/info/exclude", ".obsidian/app.json", ".obsidian/daily-notes.json", ".obsidian/plugins/periodic-notes/data.json"}
 
 // maxSystemFile is far above any real one.
 const maxSystemFile = 4 << 20
 
 // ReadSystem reads one of the few files in protected folders that Quarry itself
-// needs: rel is ".git/info/exclude" or ".obsidian/app.json", in folder dir. No
+// needs: rel is one of systemFiles, in folder dir. No
 // symlink is followed in rel.
 func (r *Root) ReadSystem(dir Path, rel string) ([]byte, error) {
 	shown := dir.child(rel).s

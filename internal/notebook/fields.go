@@ -1,0 +1,285 @@
+package notebook
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/vault"
+)
+
+// Property is a property of a note.
+type Property struct {
+	Name  string
+	Value any
+	Raw   string // as it is written, key and value
+}
+
+// Properties returns the properties of a note, in the order they stand.
+func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, error) {
+	n, err := b.Read(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, err := vault.PropertyNames(n.Text)
+	if err != nil {
+		return n, nil, err
+	}
+	values, err := vault.Properties(n.Text)
+	if err != nil {
+		return n, nil, err
+	}
+	var out []Property
+	for _, name := range names {
+		p := Property{Name: name, Value: values[name]}
+		if span, err := vault.PropertySpan(n.Text, name); err == nil {
+			p.Raw = string(span.In(n.Text))
+		}
+		out = append(out, p)
+	}
+	return n, out, nil
+}
+
+// SetProperties sets and deletes properties of a note, in one change. A nil
+// value is null; what is to go stands in remove.
+func (b *Book) SetProperties(ctx context.Context, path string, set map[string]any, remove []string, o Options) (*change.Change, error) {
+	n, err := b.Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.expect(o); err != nil {
+		return nil, err
+	}
+	text := n.Text
+	step := func(splices []vault.Splice, err error) error {
+		if err == nil {
+			text, err = vault.ApplySplices(text, splices)
+		}
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		if err := step(vault.SetProperty(text, key, set[key])); err != nil {
+			return nil, err
+		}
+	}
+	names, err := vault.PropertyNames(n.Text)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range remove {
+		if !contains(names, key) {
+			return nil, &vault.NoPartError{Kind: "property", Want: key, Have: names}
+		}
+		if err := step(vault.RemoveProperty(text, key)); err != nil {
+			return nil, err
+		}
+	}
+	var did []string
+	if len(set) > 0 {
+		did = append(did, "set "+strings.Join(slices.Sorted(maps.Keys(set)), ", "))
+	}
+	if len(remove) > 0 {
+		did = append(did, "deleted "+strings.Join(remove, ", "))
+	}
+	old, now := frontMatterEnd(n.Text), frontMatterEnd(text)
+	op := n.edit([]vault.Splice{{Span: vault.Span{Start: 0, End: old}, New: string(text[:now])}})
+	if string(text) == string(n.Text) {
+		op.Edits = nil
+	}
+	return b.apply(ctx, fmt.Sprintf("%s in %s", strings.Join(did, " and "), fault.Printable(n.Path)), o, narrow(n, op, text))
+}
+
+func frontMatterEnd(text []byte) int { return vault.FindFrontMatter(text).Body }
+
+// narrow makes the one edit of a note as small as it can be.
+func narrow(n *Note, op change.Op, text []byte) change.Op {
+	a, z := 0, 0
+	for a < len(n.Text) && a < len(text) && n.Text[a] == text[a] {
+		a++
+	}
+	for z < len(n.Text)-a && z < len(text)-a && n.Text[len(n.Text)-1-z] == text[len(text)-1-z] {
+		z++
+	}
+	op.Edits = []change.Edit{{Verb: change.ReplaceSpan, Start: a, End: len(n.Text) - z, New: string(text[a : len(text)-z])}}
+	return op
+}
+
+// Names counts the notes that have each property, or each tag.
+type Name struct {
+	Name  string
+	Notes int
+	Uses  int // of a tag, how often it stands there
+}
+
+// PropertyNames lists the properties of the vault, the most used first.
+func (b *Book) PropertyNames(ctx context.Context) ([]Name, error) {
+	counts := map[string]*Name{}
+	paths, err := b.mentioning(ctx, false, []string{`^---`}, "**/*.md")
+	if err != nil {
+		return nil, err
+	}
+	err = b.eachNote(ctx, paths, func(n *Note) error {
+		names, _ := vault.PropertyNames(n.Text)
+		for _, name := range names {
+			if counts[name] == nil {
+				counts[name] = &Name{Name: name}
+			}
+			counts[name].Notes++
+		}
+		return nil
+	})
+	return byCount(counts), err
+}
+
+func byCount(counts map[string]*Name) []Name {
+	var out []Name
+	for _, n := range counts {
+		out = append(out, *n)
+	}
+	slices.SortFunc(out, func(a, b Name) int {
+		if a.Notes != b.Notes {
+			return b.Notes - a.Notes
+		}
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
+	return out
+}
+
+// RenameProperty renames a property in every note that has it, or in one, as one
+// change. Notes whose front matter can't be changed safely are named in the
+// change's warnings and stay as they are.
+func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Options) (*change.Change, error) {
+	if strings.TrimSpace(from) == "" || strings.TrimSpace(to) == "" {
+		return nil, fault.New(fault.InvalidArgument, "name the property and its new name", "")
+	}
+	what := fmt.Sprintf("renamed property %s to %s", from, to)
+	none := &vault.NoPartError{Kind: "property", Want: from}
+	return b.renameAll(ctx, path, []string{`^---`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
+		return vault.RenameProperty(text, from, to)
+	})
+}
+
+// Tags lists the tags of the vault, or of one note, the most used first. A
+// nested tag counts for itself alone.
+func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
+	counts := map[string]*Name{}
+	add := func(n *Note) error {
+		seen := map[string]bool{}
+		for _, t := range vault.Scan(n.Text).AllTags(n.Text) {
+			key := strings.ToLower(t)
+			if counts[key] == nil {
+				counts[key] = &Name{Name: t}
+			}
+			if counts[key].Uses++; !seen[key] {
+				counts[key].Notes++
+				seen[key] = true
+			}
+		}
+		return nil
+	}
+	if path != "" {
+		n, err := b.Read(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		_ = add(n)
+		return byCount(counts), nil
+	}
+	paths, err := b.mentioning(ctx, false, []string{`#`, `^"?'?tags?"?'?:`}, "**/*.md")
+	if err != nil {
+		return nil, err
+	}
+	err = b.eachNote(ctx, paths, add)
+	return byCount(counts), err
+}
+
+// Tagged lists the notes with a tag, or one nested in it, in path order.
+func (b *Book) Tagged(ctx context.Context, tag string) ([]string, error) {
+	tag, err := vault.CleanTag(tag)
+	if err != nil {
+		return nil, err
+	}
+	exprs, ok := vault.Mentions([]string{tag})
+	if !ok {
+		exprs = []string{`#`, `^"?'?tags?"?'?:`}
+	}
+	paths, err := b.mentioning(ctx, false, exprs, "**/*.md")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	err = b.eachNote(ctx, paths, func(n *Note) error {
+		if slices.ContainsFunc(vault.Scan(n.Text).AllTags(n.Text), func(t string) bool { return vault.HasTag(t, tag) }) {
+			out = append(out, n.Path)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// RenameTag renames a tag and those nested in it, in every note or in one, as
+// one change.
+func (b *Book) RenameTag(ctx context.Context, path, from, to string, o Options) (*change.Change, error) {
+	clean, err := vault.CleanTag(from)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := vault.CleanTag(to); err != nil {
+		return nil, err
+	}
+	what := fmt.Sprintf("renamed tag #%s to #%s", clean, strings.TrimPrefix(to, "#"))
+	none := fault.New(fault.NotFound, fmt.Sprintf("no note has the tag #%s", clean), "list the tags first")
+	return b.renameAll(ctx, path, []string{`#`, `^"?'?tags?"?'?:`}, what, none, o, func(text []byte) ([]vault.Splice, error) {
+		return vault.RenameTag(text, from, to)
+	})
+}
+
+// renameAll makes the same change in every note it concerns, as one change.
+func (b *Book) renameAll(ctx context.Context, path string, exprs []string, what string, none error, o Options, splices func([]byte) ([]vault.Splice, error)) (*change.Change, error) {
+	var ops []change.Op
+	var skipped []string
+	add := func(n *Note) error {
+		s, err := splices(n.Text)
+		switch {
+		case err != nil && path != "":
+			return err
+		case err != nil:
+			skipped = append(skipped, fmt.Sprintf("%s stays as it is: %v", fault.Printable(n.Path), err))
+		case len(s) > 0:
+			ops = append(ops, n.edit(s))
+		}
+		return nil
+	}
+	if path != "" {
+		n, err := b.Read(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if err := n.expect(o); err != nil {
+			return nil, err
+		}
+		if err := add(n); err != nil {
+			return nil, err
+		}
+	} else {
+		paths, err := b.mentioning(ctx, true, exprs, "**/*.md")
+		if err != nil {
+			return nil, err
+		}
+		if err := b.eachNote(ctx, paths, add); err != nil {
+			return nil, err
+		}
+	}
+	if len(ops) == 0 {
+		return nil, none
+	}
+	c, err := b.apply(ctx, fmt.Sprintf("%s in %s", what, count(len(ops), "note")), o, ops...)
+	if c != nil {
+		c.Warnings = append(c.Warnings, skipped...)
+	}
+	return c, err
+}

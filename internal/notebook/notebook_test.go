@@ -1,0 +1,250 @@
+package notebook_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+	"quarry/fault"
+	"quarry/internal/notebook"
+	"quarry/internal/vault"
+)
+
+// world is a vault on disk and its Book.
+type world struct {
+	t    testing.TB
+	dir  string
+	ws   *quarry.Workspace
+	book *notebook.Book
+}
+
+func newWorld(t testing.TB, files ...string) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	for i := 0; i+1 < len(files); i += 2 {
+		w.write(files[i], files[i+1])
+	}
+	ws, err := quarry.Open(w.dir, &quarry.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	w.ws, w.book = ws, notebook.Open(ws)
+	return w
+}
+
+func (w *world) write(path, text string) {
+	w.t.Helper()
+	p := filepath.Join(w.dir, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) files() map[string]string {
+	w.t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(w.dir, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		rel, _ := filepath.Rel(w.dir, p)
+		if !strings.HasPrefix(rel, ".") {
+			out[filepath.ToSlash(rel)] = string(data)
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return out
+}
+
+// changes runs a change, compares the files, and undoes it.
+func (w *world) changes(do func() error, want map[string]string) {
+	w.t.Helper()
+	before := w.files()
+	if err := do(); err != nil {
+		w.t.Fatal(err)
+	}
+	if d := cmp.Diff(want, w.files()); d != "" {
+		w.t.Errorf("after the change:\n%s", d)
+	}
+	if _, err := w.ws.Undo(context.Background(), "", nil); err != nil {
+		w.t.Fatal(err)
+	}
+	if d := cmp.Diff(before, w.files()); d != "" {
+		w.t.Errorf("after undo:\n%s", d)
+	}
+}
+
+func TestEditPart(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, "a.md", "---\nk: [x] # c\n---\n# Log\n- one ^id\n\n# End\n")
+	for _, c := range []struct {
+		target notebook.Target
+		edit   notebook.Edit
+		want   string
+	}{
+		{notebook.Target{Heading: "Log"}, notebook.Edit{Operation: vault.OpAppend, Content: "- two"}, "---\nk: [x] # c\n---\n# Log\n- one ^id\n- two\n\n# End\n"},
+		{notebook.Target{Block: "id"}, notebook.Edit{Operation: vault.OpReplace, Content: "- 1"}, "---\nk: [x] # c\n---\n# Log\n- 1 ^id\n\n# End\n"},
+		{notebook.Target{Property: "k"}, notebook.Edit{Operation: vault.OpAppend, Value: "z"}, "---\nk: [x, z] # c\n---\n# Log\n- one ^id\n\n# End\n"},
+		{notebook.Target{Property: "new"}, notebook.Edit{Operation: vault.OpReplace, Value: 3, Create: true}, "---\nk: [x] # c\nnew: 3\n---\n# Log\n- one ^id\n\n# End\n"},
+	} {
+		w.changes(func() error {
+			_, err := w.book.EditPart(ctx, "a", c.target, c.edit, notebook.Options{})
+			return err
+		}, map[string]string{"a.md": c.want})
+	}
+	before := w.files()
+	ch, err := w.book.EditPart(ctx, "a", notebook.Target{Heading: "Log"}, notebook.Edit{Operation: vault.OpAppend, Content: "x"}, notebook.Options{DryRun: true})
+	if err != nil || !strings.Contains(ch.Diff, "+x") || !cmp.Equal(before, w.files()) {
+		t.Errorf("dry run: %v, %+v", err, ch)
+	}
+	_, err = w.book.EditPart(ctx, "a.md", notebook.Target{Heading: "Nope"}, notebook.Edit{Operation: vault.OpAppend}, notebook.Options{})
+	if fault.CodeOf(err) != fault.NotFound || !strings.Contains(fault.HintOf(err), "Log, End") {
+		t.Errorf("a missing heading: %v, %s", err, fault.HintOf(err))
+	}
+	_, err = w.book.EditPart(ctx, "a.md", notebook.Target{Heading: "Log"}, notebook.Edit{Operation: vault.OpAppend, Content: "x"}, notebook.Options{ExpectedVersion: "v1:abc"})
+	if fault.CodeOf(err) != fault.Conflict {
+		t.Errorf("a stale version: %v", err)
+	}
+}
+
+func TestReadPart(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, "a.md", "---\nk:\n  - x\n---\n# A\ntext\n## B\n- i ^id\n# C\n")
+	for _, c := range []struct {
+		target notebook.Target
+		first  int
+		want   string
+	}{
+		{notebook.Target{Heading: "A"}, 5, "# A|text|## B|- i ^id"},
+		{notebook.Target{Heading: "A::B"}, 7, "## B|- i ^id"},
+		{notebook.Target{Block: "^id"}, 8, "- i ^id"},
+		{notebook.Target{Property: "k"}, 2, "k:|  - x"},
+	} {
+		p, err := w.book.ReadPart(ctx, "a.md", c.target)
+		if err != nil || p.First != c.first || strings.Join(p.Lines, "|") != c.want || p.Total != 9 {
+			t.Errorf("%v: %+v, %v", c.target, p, err)
+		}
+	}
+	o, err := w.book.Outline(ctx, "a")
+	want := &notebook.Outline{Path: "a.md", Version: o.Version, Lines: 9, Properties: []string{"k"},
+		Headings: []notebook.Heading{{1, "A", 5, 8}, {2, "B", 7, 8}, {1, "C", 9, 9}}, Blocks: []notebook.Block{{"id", 8}}}
+	if d := cmp.Diff(want, o); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
+
+func TestRenames(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, ".obsidian/app.json", "{}", ".gitignore", "hidden.md\n",
+		"n.md", "---\ntags: [t, t/x]\nstatus: open # c\n---\n# Old\ntext #t ^id\n", "sub/a.md", "---\nstatus: 1\n---\n[[n#Old]] ![[n#^id]] #T/y\n",
+		"hidden.md", "[[n#Old]] #t\n")
+	o := notebook.Options{}
+	w.changes(func() error {
+		c, err := w.book.RenamePart(ctx, "n", notebook.Target{Heading: "Old"}, "New", o)
+		if err == nil && (c.Links.Updated != 2 || !strings.Contains(c.Summary, "2 links in 2 files")) {
+			t.Errorf("%+v %s", c.Links, c.Summary)
+		}
+		return err
+	}, map[string]string{"n.md": "---\ntags: [t, t/x]\nstatus: open # c\n---\n# New\ntext #t ^id\n", "sub/a.md": "---\nstatus: 1\n---\n[[n#New]] ![[n#^id]] #T/y\n", "hidden.md": "[[n#New]] #t\n"})
+	w.changes(func() error {
+		_, err := w.book.RenamePart(ctx, "n", notebook.Target{Block: "id"}, "b2", o)
+		return err
+	}, map[string]string{"n.md": "---\ntags: [t, t/x]\nstatus: open # c\n---\n# Old\ntext #t ^b2\n", "sub/a.md": "---\nstatus: 1\n---\n[[n#Old]] ![[n#^b2]] #T/y\n", "hidden.md": "[[n#Old]] #t\n"})
+	w.changes(func() error {
+		_, err := w.book.RenameTag(ctx, "", "#t", "z", o)
+		return err
+	}, map[string]string{"n.md": "---\ntags: [z, z/x]\nstatus: open # c\n---\n# Old\ntext #z ^id\n", "sub/a.md": "---\nstatus: 1\n---\n[[n#Old]] ![[n#^id]] #z/y\n", "hidden.md": "[[n#Old]] #z\n"})
+	w.changes(func() error {
+		_, err := w.book.RenameProperty(ctx, "", "status", "state", o)
+		return err
+	}, map[string]string{"n.md": "---\ntags: [t, t/x]\nstate: open # c\n---\n# Old\ntext #t ^id\n", "sub/a.md": "---\nstate: 1\n---\n[[n#Old]] ![[n#^id]] #T/y\n", "hidden.md": "[[n#Old]] #t\n"})
+	w.changes(func() error {
+		_, err := w.book.SetProperties(ctx, "n.md", map[string]any{"a": "2024-01-02", "status": "done"}, []string{"tags"}, o)
+		return err
+	}, map[string]string{"n.md": "---\nstatus: done # c\na: 2024-01-02\n---\n# Old\ntext #t ^id\n", "sub/a.md": "---\nstatus: 1\n---\n[[n#Old]] ![[n#^id]] #T/y\n", "hidden.md": "[[n#Old]] #t\n"})
+	if _, err := w.book.RenameTag(ctx, "", "nope", "z", o); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("a tag nobody has: %v", err)
+	}
+	tags, err := w.book.Tags(ctx, "")
+	if want := []notebook.Name{{"t", 1, 2}, {"t/x", 1, 1}, {"T/y", 1, 1}}; err != nil || !cmp.Equal(tags, want) {
+		t.Errorf("tags %v, %v", tags, err)
+	}
+	tagged, err := w.book.Tagged(ctx, "t")
+	if want := []string{"n.md", "sub/a.md"}; err != nil || !cmp.Equal(tagged, want) {
+		t.Errorf("tagged %v, %v", tagged, err)
+	}
+}
+
+func TestMerge(t *testing.T) {
+	w := newWorld(t, ".obsidian/app.json", `{"trashOption":"none"}`, "x/From.md", "---\ntags: [a, b]\nk: 1\n---\n# H\nsee [s](side.md)\n", "x/side.md", "", "Into.md", "---\ntags:\n  - b\n---\ntext\n", "l.md", "[[From#H]] [[From|From]]\n")
+	w.changes(func() error {
+		_, err := w.book.Merge(context.Background(), "x/From", "Into", notebook.Options{})
+		return err
+	}, map[string]string{"x/side.md": "", "Into.md": "---\ntags:\n  - b\n  - a\nk: 1\n---\ntext\n\n# H\nsee [s](side.md)\n", "l.md": "[[Into#H]] [[Into|Into]]\n"})
+}
+
+func TestLinks(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, "n.md", "[[#own]] [[a]] [[gone#x]] https://e.org\n", "sub/n.md", "", "a.md", "line\nsee [[n|the note]] and [x](sub/n.md)\n", "b.md", "![[N.md]] `[[n]]`\n", "c.canvas", `{"nodes":[{"type":"file","file":"n.md"}]}`, "alone.md", "nothing\n")
+	show := func(links []notebook.Link, err error) []string {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, l := range links {
+			out = append(out, fmt.Sprintf("%s:%d %s → %s (%s)", l.Source, l.Line, l.Link, l.Target, l.Text))
+		}
+		return out
+	}
+	if d := cmp.Diff([]string{"a.md:2 n → n.md (see [[n|the note]] and [x](sub/n.md))", "b.md:1 N.md → n.md (![[N.md]] `[[n]]`)", "c.canvas:0 n.md → n.md ()"}, show(w.book.Backlinks(ctx, "n"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"n.md:1 #own → n.md ([[#own]] [[a]] [[gone#x]] https://e.org)", "n.md:1 a → a.md ([[#own]] [[a]] [[gone#x]] https://e.org)", "n.md:1 gone#x →  ([[#own]] [[a]] [[gone#x]] https://e.org)"}, show(w.book.Outgoing(ctx, "n.md"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"n.md:1 gone#x →  ([[#own]] [[a]] [[gone#x]] https://e.org)"}, show(w.book.Unresolved(ctx, ""))); d != "" {
+		t.Error(d)
+	}
+	orphans, err := w.book.Orphans(ctx)
+	if d := cmp.Diff([]string{"alone.md", "b.md"}, orphans); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if _, err := w.book.Backlinks(ctx, "nope"); fault.CodeOf(err) != fault.NotFound {
+		t.Errorf("backlinks of nothing: %v", err)
+	}
+}
+
+func TestDaily(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, ".obsidian/daily-notes.json", `{"folder":"J","format":"YYYY/MM-DD","template":"T/day"}`, "T/day.md", "# {{title}} {{date:dddd}}\n")
+	now := time.Date(2024, 3, 1, 9, 30, 0, 0, time.UTC)
+	d, err := w.book.Daily(ctx, "", "yesterday", now, false, notebook.Options{})
+	if err != nil || d.Path != "J/2024/02-29.md" || d.Note != nil {
+		t.Errorf("%+v, %v", d, err)
+	}
+	w.changes(func() error {
+		d, err := w.book.Daily(ctx, "", "2024-02-29", now, true, notebook.Options{})
+		if err == nil && string(d.Note.Text) != "# 02-29 Thursday\n" {
+			t.Errorf("%q", d.Note.Text)
+		}
+		return err
+	}, map[string]string{"T/day.md": "# {{title}} {{date:dddd}}\n", "J/2024/02-29.md": "# 02-29 Thursday\n"})
+	if _, err := w.book.Daily(ctx, "", "someday", now, false, notebook.Options{}); fault.CodeOf(err) != fault.InvalidArgument {
+		t.Errorf("an invalid date: %v", err)
+	}
+}

@@ -1,0 +1,222 @@
+package notebook
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/vault"
+)
+
+// Target names a part of a note; one of the fields is set.
+type Target struct {
+	Heading  string // path of headings, joined by ::
+	Block    string // id, with or without ^
+	Property string
+	// Whole is the note without its front matter.
+	Whole bool
+}
+
+// String is the target in words.
+func (t Target) String() string {
+	switch {
+	case t.Heading != "":
+		return fmt.Sprintf("section %q", t.Heading)
+	case t.Block != "":
+		return "block ^" + strings.TrimPrefix(t.Block, "^")
+	case t.Property != "":
+		return "property " + t.Property
+	}
+	return "the note"
+}
+
+func (t Target) check() error {
+	n := 0
+	for _, given := range []bool{t.Heading != "", t.Block != "", t.Property != "", t.Whole} {
+		if given {
+			n++
+		}
+	}
+	if n != 1 {
+		return fault.New(fault.InvalidArgument, "name one part of the note", "give heading, block or property")
+	}
+	return nil
+}
+
+// Part is a part of a note as it stands.
+type Part struct {
+	Path    string
+	Version string
+	First   int // its first line, from 1
+	Lines   []string
+	Total   int // lines of the note
+}
+
+// ReadPart returns the lines of a section, with its heading, of a block or of a
+// property.
+func (b *Book) ReadPart(ctx context.Context, path string, t Target) (*Part, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	n, err := b.Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	var span vault.Span
+	switch {
+	case t.Property != "":
+		span, err = vault.PropertySpan(n.Text, t.Property)
+	case t.Block != "":
+		span, err = vault.ReadPart(n.Text, "^"+strings.TrimPrefix(t.Block, "^"))
+	case t.Whole:
+		span = vault.Span{Start: vault.FindFrontMatter(n.Text).Body, End: len(n.Text)}
+	default:
+		span, err = vault.ReadPart(n.Text, t.Heading)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{Path: n.Path, Version: n.Version, First: 1 + bytes.Count(n.Text[:span.Start], []byte("\n"))}
+	p.Lines = splitLines(span.In(n.Text))
+	p.Total = len(splitLines(n.Text))
+	return p, nil
+}
+
+// splitLines returns the lines of a text without their endings.
+func splitLines(text []byte) []string {
+	if len(text) == 0 {
+		return nil
+	}
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
+	}
+	return lines
+}
+
+// Outline is what can be named in a note.
+type Outline struct {
+	Path       string
+	Version    string
+	Lines      int
+	Properties []string
+	Tags       []string
+	Headings   []Heading
+	Blocks     []Block
+}
+
+// Heading is a section of an outline.
+type Heading struct {
+	Level      int
+	Text       string
+	Line, Last int // of the section
+}
+
+// Block is a block with an id.
+type Block struct {
+	ID   string
+	Line int
+}
+
+// Outline lists the parts of a note. Properties that can't be read are none.
+func (b *Book) Outline(ctx context.Context, path string) (*Outline, error) {
+	n, err := b.Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	scan := vault.Scan(n.Text)
+	o := &Outline{Path: n.Path, Version: n.Version, Lines: len(splitLines(n.Text))}
+	o.Properties, _ = vault.PropertyNames(n.Text)
+	o.Tags = distinct(scan.AllTags(n.Text))
+	for _, s := range scan.Sections(n.Text) {
+		last := s.Line + len(splitLines(s.Span.In(n.Text))) - 1
+		o.Headings = append(o.Headings, Heading{s.Heading.Level, s.Heading.Text, s.Line, last})
+	}
+	for _, id := range scan.BlockIDs {
+		if p, err := scan.FindBlock(n.Text, id.ID); err == nil {
+			o.Blocks = append(o.Blocks, Block{id.ID, 1 + bytes.Count(n.Text[:p.Span.Start], []byte("\n"))})
+		}
+	}
+	return o, nil
+}
+
+// distinct drops what was there before, in any case.
+func distinct(list []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, s := range list {
+		if key := strings.ToLower(s); !seen[key] {
+			seen[key] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Edit says what to do to a part of a note.
+type Edit struct {
+	Operation vault.Operation
+	Content   string
+	Value     any  // for a property; nil takes Content
+	Create    bool // make a heading or property that is missing
+}
+
+// EditPart changes a part of a note. Every byte outside the part stays.
+func (b *Book) EditPart(ctx context.Context, path string, t Target, e Edit, o Options) (*change.Change, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	n, err := b.Read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if err := n.expect(o); err != nil {
+		return nil, err
+	}
+	part := vault.PartEdit{Operation: e.Operation, Content: e.Content, Create: e.Create}
+	var splices []vault.Splice
+	switch {
+	case t.Property != "":
+		splices, err = editProperty(n.Text, t.Property, e)
+	case t.Block != "":
+		splices, err = vault.EditBlock(n.Text, t.Block, part)
+	default:
+		splices, err = vault.EditSection(n.Text, t.Heading, part)
+	}
+	if err != nil {
+		return nil, err
+	}
+	did := map[vault.Operation]string{vault.OpAppend: "appended to", vault.OpPrepend: "prepended to", vault.OpReplace: "replaced", vault.OpBefore: "inserted before", vault.OpAfter: "inserted after"}[e.Operation]
+	return b.apply(ctx, fmt.Sprintf("%s %s of %s", did, t, fault.Printable(n.Path)), o, n.edit(splices))
+}
+
+func editProperty(text []byte, key string, e Edit) ([]vault.Splice, error) {
+	value := e.Value
+	if value == nil {
+		value = e.Content
+	}
+	if names, err := vault.PropertyNames(text); err != nil {
+		return nil, err
+	} else if !e.Create && !contains(names, key) {
+		return nil, &vault.NoPartError{Kind: "property", Want: key, Have: names}
+	}
+	switch e.Operation {
+	case vault.OpReplace:
+		return vault.SetProperty(text, key, value)
+	case vault.OpAppend, vault.OpPrepend:
+		return vault.AddToProperty(text, key, value, e.Operation == vault.OpPrepend)
+	}
+	return nil, fault.New(fault.InvalidArgument, "invalid operation for a property", "use append, prepend or replace")
+}
+
+func contains(list []string, s string) bool {
+	for _, have := range list {
+		if have == s {
+			return true
+		}
+	}
+	return false
+}
