@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"quarry/internal/backend"
+	"quarry/internal/review"
 )
 
 // VaultFile reads a file of settings below the folder .obsidian of the root:
 // app.json, daily-notes.json or the data of the plugin Periodic Notes. One that
 // is missing is empty; any other is protected.
 func (w *Workspace) VaultFile(_ context.Context, name string) ([]byte, error) {
-	if v, ok := w.b.(backend.Vault); ok {
+	if v := w.vault(); v != nil {
 		return v.VaultFile(name)
 	}
 	return nil, nil
@@ -19,6 +20,17 @@ func (w *Workspace) VaultFile(_ context.Context, name string) ([]byte, error) {
 // IsVault reports whether the workspace is an Obsidian vault: it has a folder
 // .obsidian at its top.
 func (w *Workspace) IsVault() bool {
-	v, ok := w.b.(backend.Vault)
-	return ok && v.IsVault()
+	v := w.vault()
+	return v != nil && v.IsVault()
+}
+
+// vault is the backend if it may be one; whether changes are held back plays no
+// part.
+func (w *Workspace) vault() backend.Vault {
+	b := w.b
+	if gate, ok := b.(*review.Gate); ok {
+		b = gate.Backend
+	}
+	v, _ := b.(backend.Vault)
+	return v
 }

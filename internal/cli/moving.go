@@ -106,10 +106,12 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 }
 
 func newNote(s Streams) *cobra.Command {
-	note := command("note", "Make and add to notes", "Make notes and add text to them.", "", cobra.NoArgs,
+	note := command("note", "Make and change notes and their parts",
+		"Make notes, and read and change their sections, properties, tags and links.", "", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	note.AddCommand(newNoteNew(s), newNoteAdd(s, notes.Append, "Add text at the end of a note"),
-		newNoteAdd(s, notes.Prepend, "Add text at the top of a note, behind its front matter"))
+		newNoteAdd(s, notes.Prepend, "Add text at the top of a note, after its front matter"))
+	note.AddCommand(newNoteSection(s), newNoteProperty(s), newNoteTag(s), newNoteLinks(s), newNoteDaily(s), newNoteMerge(s))
 	return note
 }
 

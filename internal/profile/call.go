@@ -19,8 +19,9 @@ type env struct {
 	names []string // of the tools there are
 }
 
-// union reports the profile quarry, which has all parameters and receipts.
-func (e *env) union() bool { return e.o.Profile == "quarry" }
+// union reports a profile of our own, quarry or notes, which has all parameters
+// and receipts.
+func (e *env) union() bool { return e.o.Profile == "quarry" || e.o.Profile == "notes" }
 
 func (e *env) is(profile string) bool { return e.o.Profile == profile }
 
@@ -87,7 +88,7 @@ func (e *env) errorText(err *tool.Error, badArguments bool) string {
 		}
 	}
 	switch e.o.Profile {
-	case "quarry":
+	case "quarry", "notes":
 		return err.Text() + "\n[" + string(err.Code) + "]"
 	case "smcp":
 		worded := *err

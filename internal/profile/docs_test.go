@@ -63,7 +63,7 @@ func toolNames(r *tool.Registry) string {
 // Every tool has a title and a description, its hints agree with its name, and
 // every parameter is described.
 func TestDefinitionsAreComplete(t *testing.T) {
-	changing := regexp.MustCompile(`^(edit|write|create|move|delete|modify|organize|undo|apply|replace)_`)
+	changing := regexp.MustCompile(`^((edit|write|create|move|delete|modify|organize|undo|apply|replace|merge)_|properties$|tags$|daily_note$)`)
 	for _, name := range profile.Names() {
 		for _, tl := range tools(t, nil, profile.Options{Profile: name}).Tools() {
 			if tl.Title == "" || tl.Description == "" {

@@ -20,12 +20,17 @@ var uses = []struct{ tool, use string }{
 	{"edit_file", "a change of some text or lines"},
 	{"write_file", "a whole file"},
 	{"move_file", "move or rename"},
+	{"read_section", "a part of a note, or its outline"},
+	{"edit_section", "a change of a part of a note"},
+	{"links", "links to and from notes"},
+	{"daily_note", "the note of a day"},
 	{"undo_change", "undo a change; list_changes shows them"},
 }
 
 // omitted says, for each profile, which files searches and listings leave out.
 var omitted = map[string]string{
 	"quarry":   "Hidden and ignored files are omitted unless asked for.",
+	"notes":    "Files and folders whose names begin with a dot are omitted.",
 	"vault":    "Files and folders whose names begin with a dot are omitted.",
 	"roo":      "Hidden and ignored files are omitted.",
 	"godoctor": "Ignored files are omitted; dot files are searched.",

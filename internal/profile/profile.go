@@ -63,6 +63,10 @@ var profiles = []struct {
 	{"roo", "Roo's search_files.", []maker{rooSearchFiles}},
 	{"godoctor", "Godoctor's file_search.", []maker{fileSearch}},
 	{"smcp", "The tools of search-mcp.", []maker{searchByPath, getIndexStatus, searchCode}},
+	{"notes", "The vault's tools and those for sections, properties, tags and links.", append([]maker{
+		createNote, modifyNote, searchNotes, vaultSearchFiles, listFiles, getFileInfo, organizeNote, readFile,
+		editFile, writeFile, createFolder, deleteFile, moveFile,
+	}, append(noteTools, listChanges, undoChange)...)},
 }
 
 // maker makes one tool.
@@ -129,7 +133,11 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", e.o.Profile)
 	}
 	var tools []*tool.Tool
-	for _, m := range profiles[i].tools {
+	makers := profiles[i].tools
+	if e.is("quarry") && hasVault(ws) {
+		makers = append(slices.Clone(makers), noteTools...)
+	}
+	for _, m := range makers {
 		tools = append(tools, m(e))
 	}
 	tools, err := narrow(tools, e.o.Tools)

@@ -1,0 +1,111 @@
+package profile_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry"
+	"quarry/internal/profile"
+	"quarry/tool"
+)
+
+// noteTools opens a vault and makes the tools of a profile.
+func noteTools(t *testing.T, profileName string, isVault bool) (*tool.Registry, string) {
+	t.Helper()
+	dir := t.TempDir()
+	files := map[string]string{
+		"Plan.md":  "---\nstatus: open # why\ntags: [a]\n---\n# Log\n- one ^id\n\n## Today\ntext\n",
+		"Other.md": "see [[Plan#Log]] #a/b [[gone]]\n",
+	}
+	if isVault {
+		files[".obsidian/app.json"] = "{}"
+	}
+	for name, text := range files {
+		p := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	r, err := profile.New(ws, &profile.Options{Profile: profileName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, dir
+}
+
+// The tools for notes are offered in quarry only where the root is a vault.
+func TestNoteToolsInVaultsOnly(t *testing.T) {
+	for _, c := range []struct {
+		profile string
+		vault   bool
+		want    bool
+	}{{"quarry", false, false}, {"quarry", true, true}, {"notes", false, true}, {"vault", true, false}} {
+		r, _ := noteTools(t, c.profile, c.vault)
+		if got := r.Lookup("edit_section") != nil; got != c.want {
+			t.Errorf("%s, vault %v: edit_section is there: %v", c.profile, c.vault, got)
+		}
+	}
+}
+
+func TestNoteTools(t *testing.T) {
+	r, dir := noteTools(t, "quarry", true)
+	call := func(name, args string) (string, bool) {
+		res, err := r.Call(context.Background(), name, json.RawMessage(args))
+		if err != nil {
+			t.Fatalf("%s %s: %v", name, args, err)
+		}
+		return res.Text, res.IsError
+	}
+	for _, c := range []struct {
+		tool, args, want string
+		bad              bool
+	}{
+		{"read_section", `{"path":"Plan"}`, "Plan.md: 9 lines\nProperties: status, tags\nTags: #a\n\n5-9: # Log\n8-9: ## Today\n\nBlocks: ^id (line 6)\n[version ", false},
+		{"read_section", `{"path":"Plan.md","heading":"Today"}`, "8: ## Today\n9: text\n\n[Showing lines 8-9 of 9 total]\n[version ", false},
+		{"read_section", `{"path":"Plan.md","block":"id"}`, "6: - one ^id\n", false},
+		{"read_section", `{"path":"Plan.md","property":"status"}`, "2: status: open # why\n", false},
+		{"read_section", `{"path":"nope"}`, "Error: There is no note at \"nope\"", true},
+		{"read_section", `{"path":"Plan","heading":"Nope"}`, "Error: The note has no heading \"Nope\"\nIt has Log, Log::Today.\n[NOT_FOUND]", true},
+		{"edit_section", `{"path":"Plan","operation":"append","content":"x"}`, "Error: Name one part of the note\nGive heading, block or property.\n[INVALID_ARGUMENT]", true},
+		{"edit_section", `{"path":"Plan","heading":"Today","operation":"append","content":"- x"}`, "Appended to section \"Today\" of Plan.md.\n[change ", false},
+		{"edit_section", `{"path":"Plan","property":"tags","operation":"append","content":"b"}`, "Appended to property tags of Plan.md.\n[change ", false},
+		{"edit_section", `{"path":"Plan","heading":"Log","operation":"rename","content":"Journal"}`, "Renamed section \"Log\" of Plan.md to \"Journal\", with 1 link in 1 file.\n[change ", false},
+		{"properties", `{"path":"Plan"}`, "status: open # why\ntags: [a, b]\n[version ", false},
+		{"properties", `{"path":"Plan","name":"due","operation":"set","value":"2024-01-02"}`, "Set due in Plan.md.\n[change ", false},
+		{"properties", `{"operation":"set","name":"x","value":"1"}`, "Error: path is required to set a property.", true},
+		{"properties", `{}`, "3 properties:\ndue (1 note)\nstatus (1 note)\ntags (1 note)", false},
+		{"tags", `{}`, "3 tags:\n#a (1 note)\n#a/b (1 note)\n#b (1 note)", false},
+		{"tags", `{"tag":"#a"}`, "2 notes:\nOther.md\nPlan.md", false},
+		{"tags", `{"tag":"a","new_name":"z"}`, "Renamed tag #a to #z in 2 notes.\n[change ", false},
+		{"links", `{"path":"Plan"}`, "1 link:\n\n## Other.md\nLine 1: see [[Plan#Journal]] #z/b [[gone]]", false},
+		{"links", `{"path":"Other","kind":"outgoing"}`, "2 links:\n\n## Other.md\nLine 1: Plan#Journal → Plan.md\nLine 1: gone → nothing", false},
+		{"links", `{"kind":"unresolved"}`, "1 link:\n\n## Other.md\n", false},
+		{"links", `{"kind":"orphans"}`, "1 note:\nOther.md", false},
+		{"links", `{}`, "Error: path is required: the note whose links are wanted.", true},
+		{"daily_note", `{"date":"2024-02-29"}`, "2024-02-29.md does not exist yet.\n[create it with \"create\":true]", false},
+		{"daily_note", `{"date":"2024-02-29","create":true}`, "Created 2024-02-29.md.\n2024-02-29.md\n", false},
+		{"daily_note", `{"date":"someday"}`, "Error: Invalid date \"someday\"\nUse 2024-12-31", true},
+		{"merge_notes", `{"source":"Other","destination":"Plan","dry_run":true}`, "Dry run, nothing was changed. It would say: Merged Other.md into Plan.md.\n", false},
+	} {
+		got, bad := call(c.tool, c.args)
+		if !strings.HasPrefix(got, c.want) || bad != c.bad {
+			t.Errorf("%s %s\n got %q\nwant %q", c.tool, c.args, got, c.want)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "Plan.md"))
+	if want := "---\nstatus: open # why\ntags: [z, b]\ndue: 2024-01-02\n---\n# Journal\n- one ^id\n\n## Today\ntext\n- x\n"; err != nil || string(data) != want {
+		t.Errorf("Plan.md is %q, want %q", data, want)
+	}
+}
