@@ -34,7 +34,6 @@ type examining struct {
 	proc  string // where the kernel's limits are
 	least int64  // bytes that should be free
 
-	ctx      context.Context
 	dir      string // the workspace
 	findings []finding
 }
@@ -42,7 +41,7 @@ type examining struct {
 // check is one thing to look at.
 type check struct {
 	name string
-	run  func(*examining) error
+	run  func(*examining, context.Context) error
 }
 
 // checks in the order of a first day: what keeps commands from starting comes
@@ -82,8 +81,7 @@ Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
   quarry doctor ~/notes --json
   quarry doctor --clean    remove what crashed processes left behind`,
 		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-			x.ctx = cmd.Context()
-			return x.examine()
+			return x.examine(cmd.Context())
 		})
 	x.commonFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&x.clean, "clean", false, "remove temporary files of processes that are gone, and settle\nthe changes they left half-way")
@@ -95,17 +93,17 @@ Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
 	return cmd
 }
 
-func (x *examining) examine() error {
+func (x *examining) examine(ctx context.Context) error {
 	var err error
 	if x.dir, err = x.findRoot(); err != nil {
 		return clearPathError(orDot(x.root), err)
 	}
 	if x.clean {
-		return x.cleanUp()
+		return x.cleanUp(ctx)
 	}
 	for _, c := range checks() {
-		if err := c.run(x); err != nil {
-			if x.ctx.Err() != nil {
+		if err := c.run(x, ctx); err != nil {
+			if ctx.Err() != nil {
 				return err
 			}
 			if errors.Is(err, config.ErrNoHome) {
@@ -196,12 +194,12 @@ func (x *examining) text(problems int) string {
 }
 
 // cleanUp removes what processes that are gone have left.
-func (x *examining) cleanUp() error {
+func (x *examining) cleanUp(ctx context.Context) error {
 	err := x.openAt(x.dir)
 	if err != nil {
 		return x.run(render.Writing, x.dir, err)
 	}
-	done, err := x.ws.Clean(x.ctx)
+	done, err := x.ws.Clean(ctx)
 	if err == nil {
 		if x.json {
 			err = x.encode(done)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path"
@@ -16,7 +17,7 @@ import (
 	"quarry/search"
 )
 
-func (x *examining) checkRoot() error {
+func (x *examining) checkRoot(context.Context) error {
 	home, _ := os.UserHomeDir()
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
@@ -40,12 +41,12 @@ func (x *examining) checkRoot() error {
 }
 
 // checkTree goes through all folders once.
-func (x *examining) checkTree() error {
+func (x *examining) checkTree(ctx context.Context) error {
 	p, err := x.places()
 	if err != nil {
 		return err
 	}
-	t, err := doctor.ExamineTree(x.ctx, p)
+	t, err := doctor.ExamineTree(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -79,17 +80,17 @@ func (x *examining) checkTree() error {
 }
 
 // checkIgnore finds rules that leave nothing of the workspace.
-func (x *examining) checkIgnore() error {
+func (x *examining) checkIgnore(ctx context.Context) error {
 	ws, err := quarry.Open(x.dir, personal(x.dir, 0))
 	if err != nil {
 		return err
 	}
 	defer ws.Close()
-	shown, err := ws.Find(x.ctx, search.FindQuery{Limit: 1})
+	shown, err := ws.Find(ctx, search.FindQuery{Limit: 1})
 	if err != nil || len(shown.Entries) > 0 {
 		return err
 	}
-	all, err := ws.Find(x.ctx, search.FindQuery{Scope: search.Scope{IncludeIgnored: true}, Limit: 1})
+	all, err := ws.Find(ctx, search.FindQuery{Scope: search.Scope{IncludeIgnored: true}, Limit: 1})
 	if err != nil || len(all.Entries) == 0 {
 		return err
 	}
@@ -140,7 +141,7 @@ func (x *examining) ruleFiles() []doctor.RuleFile {
 }
 
 // checkPlaces looks at the folders that hold what Quarry keeps.
-func (x *examining) checkPlaces() error {
+func (x *examining) checkPlaces(context.Context) error {
 	state, err := config.StateDir(x.s.getenv())
 	if err != nil {
 		return err
@@ -195,7 +196,7 @@ func (x *examining) checkPlace(p *place) {
 	}
 }
 
-func (x *examining) checkJournal() error {
+func (x *examining) checkJournal(context.Context) error {
 	p, err := x.places()
 	if err != nil {
 		return err
@@ -253,7 +254,7 @@ func (x *examining) checkJournal() error {
 }
 
 // checkTrash looks whether the system's trash could take something.
-func (x *examining) checkTrash() error {
+func (x *examining) checkTrash(context.Context) error {
 	dir := x.trashDir()
 	if dir == "" {
 		return nil
@@ -293,7 +294,7 @@ func (x *examining) noTrash(part, why, run string) {
 	})
 }
 
-func (x *examining) checkIndexes() error {
+func (x *examining) checkIndexes(ctx context.Context) error {
 	p, err := x.places()
 	if err != nil {
 		return err
@@ -313,7 +314,7 @@ func (x *examining) checkIndexes() error {
 				Run: []string{`export XDG_RUNTIME_DIR=/tmp/run-$(id -u); mkdir -p -m 700 "$XDG_RUNTIME_DIR"`},
 			})
 		}
-		s, err := doctor.ExamineIndex(x.ctx, p, at)
+		s, err := doctor.ExamineIndex(ctx, p, at)
 		if err != nil {
 			x.find(finding{
 				ID: "index", What: fmt.Sprintf("The index %s can't be opened: %v.", at.Dir, err),
@@ -349,7 +350,7 @@ func (x *examining) checkIndexes() error {
 }
 
 // checkLimits compares Linux's limits on watches with what the workspace needs.
-func (x *examining) checkLimits() error {
+func (x *examining) checkLimits(ctx context.Context) error {
 	limit := func(name string) (int, bool) {
 		data, err := os.ReadFile(filepath.Join(x.proc, "sys", "fs", "inotify", name))
 		if err != nil {
@@ -367,7 +368,7 @@ func (x *examining) checkLimits() error {
 		return err
 	}
 	defer ws.Close()
-	folders, err := ws.Find(x.ctx, search.FindQuery{Kind: search.OnlyFolders, Scope: search.Scope{IncludeHidden: true}})
+	folders, err := ws.Find(ctx, search.FindQuery{Kind: search.OnlyFolders, Scope: search.Scope{IncludeHidden: true}})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 )
 
 // checkConfig reads quarry.toml as every command does.
-func (x *examining) checkConfig() error {
+func (x *examining) checkConfig(context.Context) error {
 	file, err := x.s.file()
 	var wrong *config.FileError
 	if errors.As(err, &wrong) {
@@ -78,7 +79,7 @@ func repairConfig(e *config.FileError) string {
 	return fmt.Sprintf("%s --delete %d", edit, e.Line)
 }
 
-func (x *examining) checkEnvironment() error {
+func (x *examining) checkEnvironment(context.Context) error {
 	for _, v := range config.UnknownVariables(os.Environ()) {
 		f := finding{ID: "variable-unknown", What: v.Name + " is set, and nothing reads it.", Why: "It starts as our variables do: what you meant to set is not set.",
 			Fix: "Remove it, also where your shell sets it.", Run: []string{"unset " + v.Name}}
@@ -92,7 +93,7 @@ func (x *examining) checkEnvironment() error {
 }
 
 // checkClients reads the settings of every client that could start us.
-func (x *examining) checkClients() error {
+func (x *examining) checkClients(context.Context) error {
 	p, err := userPlaces(runtime.GOOS, x.s.getenv())
 	if err != nil {
 		return err

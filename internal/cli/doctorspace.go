@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"quarry/internal/config"
@@ -9,7 +10,7 @@ import (
 
 // checkRoom looks at what is free on the volumes of the workspace and of what
 // Quarry keeps, each volume once.
-func (x *examining) checkRoom() error {
+func (x *examining) checkRoom(context.Context) error {
 	state, err := config.StateDir(x.s.getenv())
 	if err != nil {
 		return err

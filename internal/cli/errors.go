@@ -62,8 +62,8 @@ func markedLine(e *match.Error) (line string, column, width int) {
 	return before + show(e.Pattern[at:end]) + cutAfter, utf8.RuneCountInString(before), width
 }
 
-// elsewhere says what to do instead of flags people know from ripgrep.
-var elsewhere = map[string]string{
+// instead says what to do instead of flags people know from ripgrep.
+var instead = map[string]string{
 	"files":      "quarry find lists files",
 	"passthru":   "quarry search '^|PATTERN' shows every line",
 	"search-zip": "compressed files are not searched",
@@ -96,7 +96,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if unknown.GetSpecifiedShortnames() != "" {
 		err = fmt.Errorf("unknown flag -%s of %s", name, cmd.CommandPath())
 	}
-	if hint, ok := elsewhere[name]; ok && cmd.Name() == "search" {
+	if hint, ok := instead[name]; ok && cmd.Name() == "search" {
 		return fmt.Errorf("%w\n  %s", err, hint)
 	}
 	if unknown.GetSpecifiedShortnames() == "" {

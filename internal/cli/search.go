@@ -45,7 +45,6 @@ Exit code 0 when something matched, 1 when nothing did, 2 for an error.`,
 
 // searching is one search of the command line under way.
 type searching struct {
-	ctx     context.Context
 	s       Streams
 	f       *searchFlags
 	q       search.Query
@@ -80,13 +79,14 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	if len(q.Patterns) == 0 || f.given["max-count"] && f.maxCount == 0 {
 		return errNone // no pattern matches nothing, and so does asking for no match
 	}
-	r := &searching{ctx: cmd.Context(), s: s, f: f, q: q}
+	ctx := cmd.Context()
+	r := &searching{s: s, f: f, q: q}
 	if r.pattern, err = match.CompileAny(q.Patterns, q.Match); err != nil {
 		return err
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers}
 	defer ws.close()
-	if r.targets, err = f.targets(r.ctx, ws, f.root, paths, r.complain); err != nil {
+	if r.targets, err = f.targets(ctx, ws, f.root, paths, r.complain); err != nil {
 		return err
 	}
 	if f.limit > 0 && q.Order != search.ByPath && len(r.targets) > 1 {
@@ -94,7 +94,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	}
 	r.total.SkippedCount = map[search.Reason]int{}
 	r.out = r.output(max(len(paths), 1))
-	return r.run()
+	return r.run(ctx)
 }
 
 // complain reports what could not be searched; the rest goes on.
@@ -105,12 +105,12 @@ func (r *searching) complain(err error) {
 	}
 }
 
-func (r *searching) run() error {
+func (r *searching) run(ctx context.Context) error {
 	for i := range r.targets {
 		if !r.room() {
 			break
 		}
-		err := r.target(&r.targets[i])
+		err := r.target(ctx, &r.targets[i])
 		if errors.Is(err, errStop) {
 			return nil
 		}
@@ -135,7 +135,7 @@ func (r *searching) run() error {
 	case r.failed && !(r.f.quiet && found):
 		return errReported
 	case !found:
-		r.explainZero()
+		r.explainZero(ctx)
 		return errNone
 	}
 	return nil
@@ -159,7 +159,7 @@ func (r *searching) room() bool {
 }
 
 // target searches one path. Trouble with it is reported and not the end.
-func (r *searching) target(t *target) error {
+func (r *searching) target(ctx context.Context, t *target) error {
 	give := func(file *search.FileMatch) error {
 		if r.f.quiet && r.f.mode != "json" {
 			return errStop
@@ -179,13 +179,13 @@ func (r *searching) target(t *target) error {
 	var sum *search.Summary
 	var err error
 	if t.stdin {
-		sum, err = quarry.SearchText(r.ctx, inputOf(r.ctx, r.s.In), r.q, give)
+		sum, err = quarry.SearchText(ctx, inputOf(ctx, r.s.In), r.q, give)
 	} else {
 		r.q.Paths = []string{t.path}
-		sum, err = t.ws.SearchEach(r.ctx, r.q, give)
+		sum, err = t.ws.SearchEach(ctx, r.q, give)
 	}
 	switch {
-	case errors.Is(err, errStop) || err != nil && (isClosedPipe(err) || r.ctx.Err() != nil):
+	case errors.Is(err, errStop) || err != nil && (isClosedPipe(err) || ctx.Err() != nil):
 		return err
 	case err != nil && (badQuery(err) || errors.Is(err, quarry.ErrServers)): // no path's trouble
 		return err

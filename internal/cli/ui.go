@@ -145,11 +145,11 @@ func (f *uiFlags) rules() []page.Rule {
 // healthChecks are those of quarry doctor.
 func (f *uiFlags) healthChecks(ctx context.Context, root string) []page.Check {
 	x := newExamining(f.s)
-	x.ctx, x.dir, x.root = ctx, root, root
+	x.dir, x.root = root, root
 	var list []page.Check
 	for _, c := range checks() {
 		before := len(x.findings)
-		if err := c.run(x); err != nil {
+		if err := c.run(x, ctx); err != nil {
 			list = append(list, page.Check{What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err)})
 			continue
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ const zeroTime = time.Second
 
 // explainZero tells a person why nothing was found: where was searched, what
 // narrowed it, and which wider search would find something.
-func (r *searching) explainZero() {
+func (r *searching) explainZero(ctx context.Context) {
 	if r.f.quiet || r.f.mode != "" && r.f.mode != "files-with-matches" && r.f.mode != "count" && r.f.mode != "count-matches" ||
 		!r.s.errTerminal() || !r.s.outTerminal() {
 		return
@@ -25,12 +26,12 @@ func (r *searching) explainZero() {
 	}
 	n := r.total.Stats.Searched - r.total.SkippedCount[search.Binary]
 	fmt.Fprintf(r.s.Err, "quarry: no match in %s (%d %s searched)\n", strings.Join(where, ", "), n, plural(n, "file", "files"))
-	for _, note := range r.zeroNotes() {
+	for _, note := range r.zeroNotes(ctx) {
 		fmt.Fprintf(r.s.Err, "  %s\n", note)
 	}
 }
 
-func (r *searching) zeroNotes() []string {
+func (r *searching) zeroNotes(ctx context.Context) []string {
 	var notes []string
 	note := func(n int, format string, args ...any) {
 		if n > 0 {
@@ -38,30 +39,30 @@ func (r *searching) zeroNotes() []string {
 		}
 	}
 	if filters := r.f.filters(); filters != "" {
-		n := r.wider(func(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
+		n := r.wider(ctx, func(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
 		notes = append(notes, "searched were only files that pass "+string(appendEscaped(nil, []byte(filters))))
 		note(n, "%d other %s: leave the filter out to see %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if !r.q.IncludeIgnored || !r.q.IncludeHidden {
-		n := r.wider(func(q *search.Query) { q.IncludeIgnored, q.IncludeHidden = true, true })
+		n := r.wider(ctx, func(q *search.Query) { q.IncludeIgnored, q.IncludeHidden = true, true })
 		note(n, "%d hidden or ignored %s: -uu shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if n := r.total.SkippedCount[search.Binary]; n > 0 {
 		notes = append(notes, fmt.Sprintf("%d binary %s", n, plural(n, "file was left out: -a searches it", "files were left out: -a searches them")))
 	}
 	if r.q.Match.Case != match.Insensitive {
-		n := r.wider(func(q *search.Query) { q.Match.Case = match.Insensitive })
+		n := r.wider(ctx, func(q *search.Query) { q.Match.Case = match.Insensitive })
 		note(n, "%d %s in other letter case: -i shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if r.q.Match.Syntax != match.Literal && strings.ContainsAny(strings.Join(r.q.Patterns, ""), `\.+*?()|[]{}^$`) {
-		n := r.wider(func(q *search.Query) { q.Match.Syntax = match.Literal })
+		n := r.wider(ctx, func(q *search.Query) { q.Match.Syntax = match.Literal })
 		note(n, "%d %s the pattern as plain text: -F shows %s", n, plural(n, "file has", "files have"), plural(n, "it", "them"))
 	}
 	return notes
 }
 
 // wider counts the files a changed query finds, as far as a second goes.
-func (r *searching) wider(change func(*search.Query)) int {
+func (r *searching) wider(ctx context.Context, change func(*search.Query)) int {
 	q := r.q
 	q.Detail, q.FilesWithoutMatch, q.Spans, q.CountMatches = search.Files, false, false, false
 	q.Limits.Time = zeroTime
@@ -72,7 +73,7 @@ func (r *searching) wider(change func(*search.Query)) int {
 			continue // it can be read only once
 		}
 		q.Paths = []string{t.path}
-		if sum, err := t.ws.SearchEach(r.ctx, q, func(*search.FileMatch) error { return nil }); err == nil {
+		if sum, err := t.ws.SearchEach(ctx, q, func(*search.FileMatch) error { return nil }); err == nil {
 			n += sum.FilesMatched
 		}
 	}

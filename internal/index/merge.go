@@ -62,7 +62,6 @@ func (ix *Index) pick() []*held {
 
 // joining is a merge under way.
 type joining struct {
-	ctx    context.Context
 	from   []*held
 	dead   []bitset  // of each, as it was at the start
 	number [][]int32 // of each, the new number of its documents; -1 if dead
@@ -73,7 +72,7 @@ type joining struct {
 
 // join replaces segments by one with their live documents.
 func (ix *Index) join(ctx context.Context, from []*held) error {
-	j := &joining{ctx: ctx, from: from}
+	j := &joining{from: from}
 	ix.mu.Lock()
 	for _, h := range from {
 		j.dead = append(j.dead, slices.Clone(h.dead))
@@ -89,7 +88,7 @@ func (ix *Index) join(ctx context.Context, from []*held) error {
 	err := guard(j.table)
 	if err == nil && j.docs.n > 0 {
 		seg, err = createSegment(ix.state, ix.newName(), func(w *segmentWriter) error {
-			return guard(func() error { return j.write(w, ix.opts.Workers) })
+			return guard(func() error { return j.write(ctx, w, ix.opts.Workers) })
 		})
 	}
 	if err != nil {
@@ -175,12 +174,12 @@ func unnumbered(n int) []int32 {
 }
 
 // write merges the lists.
-func (j *joining) write(w *segmentWriter, workers int) error {
+func (j *joining) write(ctx context.Context, w *segmentWriter, workers int) error {
 	errs := make([]error, parts)
 	err := inParts(workers, func(i int, out *part) {
 		errs[i] = guard(func() error { return j.part(i, out) })
 	}, func(p *part) error {
-		if err := j.ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		return w.lists(p)

@@ -2,6 +2,7 @@ package searcher
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -80,9 +81,9 @@ func (c *checkout) path(rel string) string {
 
 // local searches a checkout, and at their places in it the repositories whose
 // names lie below its own.
-func (r *remoteRun) local(part *repos.Part, judge *repos.Judge, at *repos.Place) error {
+func (r *remoteRun) local(ctx context.Context, part *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c, inside := r.r.checkout(part.Checkout), part.Inside
-	run, opts, ok, err := r.localRun(c, at)
+	run, opts, ok, err := r.localRun(ctx, c, at)
 	if err != nil {
 		return err
 	}
@@ -90,18 +91,18 @@ func (r *remoteRun) local(part *repos.Part, judge *repos.Judge, at *repos.Place)
 		return r.each(inside)
 	}
 	shadowed := r.ask.Shadowed(c.repo)
-	known, err := r.theirs(c)
+	known, err := r.theirs(ctx, c)
 	if err != nil {
 		return err
 	}
-	report, err := walk.Each(r.ctx, c.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
+	report, err := walk.Each(ctx, c.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 		full := c.path(joinPath(v.Shown, e.Name))
 		k := &run.scanners[v.Worker]
 		if shadowed(full) || !judge.Passes(full, e.Name) || run.filter.vaultIgnores(v.Shown, e.Name) {
 			k.filtered++
 			return nil, false
 		}
-		return run.overlay(k, v, e, c, known, full[len(c.repo)+1:])
+		return run.overlay(ctx, k, v, e, c, known, full[len(c.repo)+1:])
 	}, func(rel string, f *found) error {
 		for len(inside) > 0 && !inside[0].After(c.path(rel)) {
 			if err := r.each(inside[:1]); err != nil {
@@ -124,7 +125,7 @@ func (r *remoteRun) local(part *repos.Part, judge *repos.Judge, at *repos.Place)
 
 // localRun makes ready to search a checkout's folder; false is that the depth
 // asked for ends above it. Globs stay out: they see the whole path.
-func (r *remoteRun) localRun(c *checkout, at *repos.Place) (*searchRun, walk.Options, bool, error) {
+func (r *remoteRun) localRun(ctx context.Context, c *checkout, at *repos.Place) (*searchRun, walk.Options, bool, error) {
 	scope := r.q.Scope
 	scope.Globs, scope.Types, scope.Paths = nil, nil, nil
 	depth, ok := at.DepthIn(c.repo, scope.MaxDepth)
@@ -138,7 +139,7 @@ func (r *remoteRun) localRun(c *checkout, at *repos.Place) (*searchRun, walk.Opt
 		return nil, opts, false, c.located(err)
 	}
 	return &searchRun{
-		folder: c.folder, q: r.q, ctx: r.ctx, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
+		folder: c.folder, q: r.q, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
 		scanners: make([]worker, c.folder.Workers), collect: r.collect,
 	}, opts, true, nil
 }
@@ -151,14 +152,14 @@ func joinPath(dir, name string) string {
 }
 
 // localFile searches one named file of a checkout.
-func (r *remoteRun) localFile(at *repos.Place) error {
+func (r *remoteRun) localFile(ctx context.Context, at *repos.Place) error {
 	c := r.r.checkout(at.Checkout)
 	p, _, err := c.folder.start(at.Rel)
 	if err != nil {
 		return c.located(err)
 	}
 	run := &searchRun{
-		folder: c.folder, q: r.q, ctx: r.ctx, pattern: r.pattern, request: r.request, matching: r.matching,
+		folder: c.folder, q: r.q, pattern: r.pattern, request: r.request, matching: r.matching,
 		scanners: make([]worker, 1), collect: r.collect,
 	}
 	r.collect.sum.Stats.Considered-- // single counts it too
@@ -169,21 +170,21 @@ func (r *remoteRun) localFile(at *repos.Place) error {
 
 // theirs asks the server of a checkout what could match. Without an answer the
 // folder is searched by itself, which takes longer and finds the same: nil.
-func (r *remoteRun) theirs(c *checkout) (*repos.Known, error) {
-	known, err := r.ask.Known(r.ctx, c.repo, r.want.Need)
+func (r *remoteRun) theirs(ctx context.Context, c *checkout) (*repos.Known, error) {
+	known, err := r.ask.Known(ctx, c.repo, r.want.Need)
 	if err != nil {
 		r.r.log.Warn("zoekt: a checkout is searched without its server", "repo", c.repo, "err", err)
 	}
 	if known != nil {
 		addCommit(&r.collect.sum.Stats, c.repo, known.Commit)
 	}
-	return known, r.ctx.Err()
+	return known, ctx.Err()
 }
 
 // overlay searches one file of a checkout, unless the server has the same and
 // no match in it.
-func (r *searchRun) overlay(k *worker, v *walk.Visit, e *rootfs.Entry, c *checkout, known *repos.Known, rel string) (*found, bool) {
-	if r.ctx.Err() != nil {
+func (r *searchRun) overlay(ctx context.Context, k *worker, v *walk.Visit, e *rootfs.Entry, c *checkout, known *repos.Known, rel string) (*found, bool) {
+	if ctx.Err() != nil {
 		return nil, false
 	}
 	var theirs uint64

@@ -42,7 +42,7 @@ func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
 
 // indexed searches a folder by the index. It returns errNoIndex when that isn't
 // possible, before anything was delivered.
-func (r *searchRun) indexed(start rootfs.Path) error {
+func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	// A line matches with one of several words, while their need asks for all.
 	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.folder.indexable(&r.q.Scope, start) {
 		return errNoIndex
@@ -51,9 +51,9 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	if !r.folder.index().Ready(&ask) {
 		return errNoIndex
 	}
-	snap, err := r.folder.index().Fresh(r.ctx)
+	snap, err := r.folder.index().Fresh(ctx)
 	if err != nil {
-		return noIndex(r.ctx, err)
+		return noIndex(ctx, err)
 	}
 	defer snap.Close()
 	ask.Lens = r.folder.index().Lens(r.q.IncludeHidden)
@@ -72,17 +72,17 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 	}
 	c, err := snap.Candidates(ask)
 	if err != nil {
-		return noIndex(r.ctx, err)
+		return noIndex(ctx, err)
 	}
 	p := &indexPass{run: r, under: start, below: belowLength(start)}
 	r.collect.sum.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
 	if r.q.FilesWithoutMatch {
-		err = c.Files(p.file)
+		err = c.Files(func(d *index.Doc, mayMatch bool) bool { return p.file(ctx, d, mayMatch) })
 	} else {
-		err = c.Each(func(d *index.Doc) bool { return p.file(d, true) })
+		err = c.Each(func(d *index.Doc) bool { return p.file(ctx, d, true) })
 	}
 	if err == nil && p.err == nil {
-		p.flush()
+		p.flush(ctx)
 	}
 	if p.err != nil {
 		return p.err
@@ -91,7 +91,7 @@ func (r *searchRun) indexed(start rootfs.Path) error {
 		if p.delivered {
 			return err
 		}
-		return noIndex(r.ctx, err)
+		return noIndex(ctx, err)
 	}
 	sum := &r.collect.sum
 	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
@@ -141,7 +141,7 @@ type candidate struct {
 }
 
 // file takes one file of the index and reports whether to go on.
-func (p *indexPass) file(d *index.Doc, mayMatch bool) bool {
+func (p *indexPass) file(ctx context.Context, d *index.Doc, mayMatch bool) bool {
 	r := p.run
 	path := d.PathBytes()
 	if !p.admits(path) {
@@ -159,7 +159,7 @@ func (p *indexPass) file(d *index.Doc, mayMatch bool) bool {
 	p.part = append(p.part, c)
 	if len(p.part) >= max(p.size, firstPart) {
 		p.size = min(2*max(p.size, firstPart), maxPart)
-		return p.flush()
+		return p.flush(ctx)
 	}
 	return true
 }
@@ -218,9 +218,9 @@ func (p *indexPass) enters(dir string) bool {
 }
 
 // flush searches the candidates gathered so far.
-func (p *indexPass) flush() bool {
+func (p *indexPass) flush(ctx context.Context) bool {
 	r := p.run
-	p.err = inOrder(r.ctx, len(p.part), r.folder.Workers, func(worker, i int) (*found, bool) {
+	p.err = inOrder(ctx, len(p.part), r.folder.Workers, func(worker, i int) (*found, bool) {
 		c := &p.part[i]
 		if c.known != nil {
 			return c.known, true

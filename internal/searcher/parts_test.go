@@ -25,7 +25,7 @@ func TestPartsOfAnotherFile(t *testing.T) {
 	}
 	d := openFolder(t, dir)
 	pattern := match.MustCompile("needle", match.Options{})
-	r := &searchRun{folder: d, q: &search.Query{Pattern: "needle"}, ctx: context.Background(), pattern: pattern, matching: pattern.NewSearch(context.Background())}
+	r := &searchRun{folder: d, q: &search.Query{Pattern: "needle"}, pattern: pattern, matching: pattern.NewSearch(context.Background())}
 	p, err := d.Root.Known("f")
 	if err != nil {
 		t.Fatal(err)

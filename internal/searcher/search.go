@@ -44,13 +44,13 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	bounded, cancel := within(ctx, &q)
 	defer cancel()
 	run := &searchRun{
-		folder: d, q: &q, ctx: bounded, filter: filter, pattern: pattern,
+		folder: d, q: &q, filter: filter, pattern: pattern,
 		request:  scanRequest(&q),
 		matching: pattern.NewSearch(bounded),
 		scanners: make([]worker, d.Workers),
 		collect:  newCollector(&q, yield),
 	}
-	err = run.all()
+	err = run.all(bounded)
 	sum = &run.collect.sum
 	sum.Stats.Strategy = pattern.Strategy()
 	sum.Stats.Elapsed, sum.Stats.Replaced = time.Since(started), followed
@@ -133,7 +133,6 @@ func scanRequest(q *search.Query) scan.Request {
 type searchRun struct {
 	folder   *Folder
 	q        *search.Query
-	ctx      context.Context
 	filter   *filter
 	pattern  *match.Pattern
 	request  scan.Request
@@ -162,20 +161,20 @@ type found struct {
 }
 
 // all searches the query's paths one after the other.
-func (r *searchRun) all() error {
+func (r *searchRun) all(ctx context.Context) error {
 	paths := r.q.Paths
 	if len(paths) == 0 {
 		paths = []string{""}
 	}
 	for _, path := range paths {
-		if err := r.path(path); err != nil {
+		if err := r.path(ctx, path); err != nil {
 			return err
 		}
 	}
 	return r.collect.finish()
 }
 
-func (r *searchRun) path(path string) error {
+func (r *searchRun) path(ctx context.Context, path string) error {
 	start, isFile, err := r.folder.start(path)
 	if err != nil {
 		return err
@@ -183,12 +182,12 @@ func (r *searchRun) path(path string) error {
 	if isFile {
 		return r.single(start)
 	}
-	if err := r.indexed(start); !errors.Is(err, errNoIndex) {
+	if err := r.indexed(ctx, start); !errors.Is(err, errNoIndex) {
 		return err
 	}
 	opts := r.filter.opts
 	opts.Start = start
-	report, err := walk.Each(r.ctx, r.folder.Root, &opts, r.work, r.collect.add)
+	report, err := walk.Each(ctx, r.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) { return r.work(ctx, v, e) }, r.collect.add)
 	r.collect.sum.Stats.Plan = "scan"
 	addReport(&r.collect.sum, &report)
 	r.gatherStats()
@@ -229,8 +228,8 @@ func (r *searchRun) single(p rootfs.Path) error {
 }
 
 // work searches one file of a walk. Most have no match and leave no trace.
-func (r *searchRun) work(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
-	if r.ctx.Err() != nil {
+func (r *searchRun) work(ctx context.Context, v *walk.Visit, e *rootfs.Entry) (*found, bool) {
+	if ctx.Err() != nil {
 		return nil, false
 	}
 	k := &r.scanners[v.Worker]

@@ -21,21 +21,21 @@ func (r *Servers) Find(ctx context.Context, q search.FindQuery) (*search.FindRes
 	}
 	q.Stat = q.Stat || q.Order == search.BySize || q.Order == search.ByModTime
 	run := &remoteFind{remoteRun: &remoteRun{
-		r: r, q: &search.Query{Scope: q.Scope}, ctx: ctx, want: want, collect: newCollector(&search.Query{}, nil),
+		r: r, q: &search.Query{Scope: q.Scope}, want: want, collect: newCollector(&search.Query{}, nil),
 	}, q: &q, listed: map[string]bool{}}
-	if err := run.places(run.place); err != nil {
+	if err := run.places(ctx, func(at *repos.Place) error { return run.place(ctx, at) }); err != nil {
 		return nil, err
 	}
 	out := &search.FindResult{Entries: run.found, Summary: run.collect.sum}
 	out.Stats.Remote, out.Stats.Plan = true, run.plan("names")
 	if q.Order == search.BySize {
-		if err := run.sizes(out.Entries); err != nil {
+		if err := run.sizes(ctx, out.Entries); err != nil {
 			return nil, err
 		}
 	}
 	page(out, &q)
 	if q.Stat && q.Order != search.BySize {
-		if err := run.sizes(out.Entries); err != nil {
+		if err := run.sizes(ctx, out.Entries); err != nil {
 			return nil, err
 		}
 	}
@@ -52,11 +52,11 @@ type remoteFind struct {
 	listed map[string]bool // folders
 }
 
-func (r *remoteFind) place(at *repos.Place) error {
+func (r *remoteFind) place(ctx context.Context, at *repos.Place) error {
 	if at.IsFile {
 		if r.q.Kind != search.OnlyFolders {
 			r.collect.sum.Stats.Considered++
-			r.found = append(r.found, r.entry(at))
+			r.found = append(r.found, r.entry(ctx, at))
 		}
 		return nil
 	}
@@ -66,23 +66,23 @@ func (r *remoteFind) place(at *repos.Place) error {
 		// folder at the depth limit is listed, though not entered.
 		want = want.Everything()
 	}
-	return r.below(at, &want, r.local, r.part)
+	return r.below(ctx, at, &want, r.local, r.part)
 }
 
 // entry is a named file.
-func (r *remoteFind) entry(at *repos.Place) search.Entry {
+func (r *remoteFind) entry(ctx context.Context, at *repos.Place) search.Entry {
 	e := search.Entry{Path: at.Path}
 	if at.Repo != nil {
 		e.ModTime = at.Repo.Changed
-	} else if info, err := r.r.checkout(at.Checkout).folder.Stat(r.ctx, at.Rel); err == nil {
+	} else if info, err := r.r.checkout(at.Checkout).folder.Stat(ctx, at.Rel); err == nil {
 		e.Size, e.ModTime = info.Size, info.ModTime
 	}
 	return e
 }
 
 // part lists repositories.
-func (r *remoteFind) part(part *repos.Part, judge *repos.Judge) error {
-	files, err := r.candidates(part, judge)
+func (r *remoteFind) part(ctx context.Context, part *repos.Part, judge *repos.Judge) error {
+	files, err := r.candidates(ctx, part, judge)
 	if err != nil {
 		return err
 	}
@@ -130,13 +130,13 @@ func (r *remoteFind) shows(shown string, folder bool) bool {
 }
 
 // local lists a checkout.
-func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place) error {
+func (r *remoteFind) local(ctx context.Context, part *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c := r.r.checkout(part.Checkout)
 	// The way from the searched folder to the checkout.
 	if r.q.Kind != search.OnlyFiles && at.Checkout != c.repo {
 		for i := judge.Top; i <= len(c.repo); i++ {
 			if (i == len(c.repo) || c.repo[i] == '/') && r.shows(c.repo[judge.Top:i], true) {
-				info, err := c.folder.Stat(r.ctx, ".")
+				info, err := c.folder.Stat(ctx, ".")
 				if err != nil {
 					return c.located(err)
 				}
@@ -152,7 +152,7 @@ func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place
 		return r.each(part.Inside)
 	}
 	q.MaxDepth = depth
-	res, err := c.folder.Find(r.ctx, q)
+	res, err := c.folder.Find(ctx, q)
 	if err != nil {
 		return c.located(err)
 	}
@@ -184,7 +184,7 @@ func (r *remoteFind) local(part *repos.Part, judge *repos.Judge, at *repos.Place
 const maxSized = 20_000
 
 // sizes fills in the sizes of files on servers.
-func (r *remoteFind) sizes(entries []search.Entry) error {
+func (r *remoteFind) sizes(ctx context.Context, entries []search.Entry) error {
 	var files []repos.File
 	var which []*search.Entry
 	for i := range entries {
@@ -197,7 +197,7 @@ func (r *remoteFind) sizes(entries []search.Entry) error {
 	if len(files) > maxSized {
 		return fault.New(fault.TooLarge, fmt.Sprintf("too large: the sizes of %d files on servers; name a folder, or ask for fewer", len(files)), "")
 	}
-	sizes, err := r.ask.Sizes(r.ctx, files)
+	sizes, err := r.ask.Sizes(ctx, files)
 	r.noteLost()
 	for i, size := range sizes {
 		which[i].Size = size

@@ -22,7 +22,6 @@ import (
 type remoteRun struct {
 	r        *Servers
 	q        *search.Query
-	ctx      context.Context
 	ask      *repos.Question
 	noted    int // of the question's failures
 	want     repos.Want
@@ -49,7 +48,7 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	bounded, cancel := within(ctx, &q)
 	defer cancel()
 	run := &remoteRun{
-		r: r, q: &q, ctx: bounded, want: want, pattern: pattern,
+		r: r, q: &q, want: want, pattern: pattern,
 		request: scanRequest(&q), matching: pattern.NewSearch(bounded), scanners: make([]*scan.Scanner, r.workers),
 		collect: newCollector(&q, yield),
 	}
@@ -64,7 +63,7 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	if q.Limits.CountCheaply && !run.want.Narrow() {
 		q.Limits.CountTo = 0
 	}
-	err = run.all()
+	err = run.all(bounded)
 	sum := &run.collect.sum
 	sum.Stats.Strategy, sum.Stats.Remote = pattern.Strategy(), true
 	sum.Stats.Plan = run.plan("candidates")
@@ -98,12 +97,12 @@ func anyWord(n match.Need) match.Need {
 	return n
 }
 
-func (r *remoteRun) all() error {
-	err := r.places(func(at *repos.Place) error {
+func (r *remoteRun) all(ctx context.Context) error {
+	err := r.places(ctx, func(at *repos.Place) error {
 		if at.IsFile {
-			return r.single(at)
+			return r.single(ctx, at)
 		}
-		return r.below(at, &r.want, r.local, r.part)
+		return r.below(ctx, at, &r.want, r.local, r.part)
 	})
 	if err != nil {
 		return err
@@ -112,8 +111,8 @@ func (r *remoteRun) all() error {
 }
 
 // places visits what the query's paths name.
-func (r *remoteRun) places(visit func(*repos.Place) error) (err error) {
-	if r.ask, err = r.r.tree.Ask(r.ctx); err != nil {
+func (r *remoteRun) places(ctx context.Context, visit func(*repos.Place) error) (err error) {
+	if r.ask, err = r.r.tree.Ask(ctx); err != nil {
 		return err
 	}
 	r.noteLost()
@@ -122,7 +121,7 @@ func (r *remoteRun) places(visit func(*repos.Place) error) (err error) {
 		paths = []string{""}
 	}
 	for _, p := range paths {
-		at, err := r.ask.Locate(r.ctx, p)
+		at, err := r.ask.Locate(ctx, p)
 		if err != nil {
 			return err
 		}
@@ -135,14 +134,14 @@ func (r *remoteRun) places(visit func(*repos.Place) error) (err error) {
 
 // below visits the repositories and checkouts of a folder, in path order. What
 // lies inside of a part is for its visit to visit, by each.
-func (r *remoteRun) below(at *repos.Place, want *repos.Want, local func(*repos.Part, *repos.Judge, *repos.Place) error,
-	served func(*repos.Part, *repos.Judge) error) error {
+func (r *remoteRun) below(ctx context.Context, at *repos.Place, want *repos.Want, local func(context.Context, *repos.Part, *repos.Judge, *repos.Place) error,
+	served func(context.Context, *repos.Part, *repos.Judge) error) error {
 	judge := r.ask.Judge(at, want)
 	r.visit = func(part *repos.Part) error {
 		if part.Checkout != "" {
-			return local(part, judge, at)
+			return local(ctx, part, judge, at)
 		}
-		return served(part, judge)
+		return served(ctx, part, judge)
 	}
 	return r.each(r.ask.Parts(at))
 }
@@ -176,8 +175,8 @@ func lostServer(s *search.Summary, name string, err error) {
 }
 
 // part searches repositories.
-func (r *remoteRun) part(part *repos.Part, judge *repos.Judge) error {
-	files, err := r.candidates(part, judge)
+func (r *remoteRun) part(ctx context.Context, part *repos.Part, judge *repos.Judge) error {
+	files, err := r.candidates(ctx, part, judge)
 	if err != nil {
 		return err
 	}
@@ -185,7 +184,7 @@ func (r *remoteRun) part(part *repos.Part, judge *repos.Judge) error {
 	for i := range part.Inside {
 		in := &part.Inside[i]
 		n := sort.Search(len(files), func(i int) bool { return !in.After(files[i].Path) })
-		if err := r.search(files[:n]); err != nil {
+		if err := r.search(ctx, files[:n]); err != nil {
 			return err
 		}
 		if err := r.visit(in); err != nil {
@@ -193,12 +192,12 @@ func (r *remoteRun) part(part *repos.Part, judge *repos.Judge) error {
 		}
 		files = files[n:]
 	}
-	return r.search(files)
+	return r.search(ctx, files)
 }
 
 // candidates asks for the files that could match.
-func (r *remoteRun) candidates(part *repos.Part, judge *repos.Judge) ([]repos.File, error) {
-	files, left, err := r.ask.Candidates(r.ctx, part, judge)
+func (r *remoteRun) candidates(ctx context.Context, part *repos.Part, judge *repos.Judge) ([]repos.File, error) {
+	files, left, err := r.ask.Candidates(ctx, part, judge)
 	r.noteLost()
 	addReport(&r.collect.sum, &left)
 	return files, err
@@ -250,22 +249,22 @@ func (r *remoteRun) matchesTiny() bool {
 }
 
 // single searches a file that was named.
-func (r *remoteRun) single(at *repos.Place) error {
+func (r *remoteRun) single(ctx context.Context, at *repos.Place) error {
 	r.collect.sum.Stats.Considered++
 	if at.Checkout != "" {
-		return r.localFile(at)
+		return r.localFile(ctx, at)
 	}
-	file, err := r.ask.File(r.ctx, at)
+	file, err := r.ask.File(ctx, at)
 	r.noteLost()
 	if err != nil {
 		return err
 	}
-	return r.search([]repos.File{file})
+	return r.search(ctx, []repos.File{file})
 }
 
 // fetched visits files with their content, in path order.
-func (r *remoteRun) fetched(files []repos.File, visit func(*repos.Batch) error) error {
-	for b := range r.ask.Batches(r.ctx, files) {
+func (r *remoteRun) fetched(ctx context.Context, files []repos.File, visit func(*repos.Batch) error) error {
+	for b := range r.ask.Batches(ctx, files) {
 		r.noteLost()
 		if err := visit(b); err != nil {
 			return err
@@ -274,13 +273,13 @@ func (r *remoteRun) fetched(files []repos.File, visit func(*repos.Batch) error) 
 		r.collect.sum.Stats.Searched += n
 		r.collect.sum.Stats.Bytes += size
 	}
-	return r.ctx.Err()
+	return ctx.Err()
 }
 
 // search searches files, in path order.
-func (r *remoteRun) search(files []repos.File) error {
-	return r.fetched(files, func(b *repos.Batch) error {
-		return inOrder(r.ctx, len(b.Files), r.r.workers, func(worker, i int) (*found, bool) {
+func (r *remoteRun) search(ctx context.Context, files []repos.File) error {
+	return r.fetched(ctx, files, func(b *repos.Batch) error {
+		return inOrder(ctx, len(b.Files), r.r.workers, func(worker, i int) (*found, bool) {
 			return r.outcomeOf(worker, b, i)
 		}, func(i int, f *found) error {
 			repo := b.Files[i].Repo

@@ -22,20 +22,20 @@ func (r *Servers) eachText(ctx context.Context, scope *search.Scope, sum *search
 		want.Need = anyWord(want.Need) // a file with one of the words counts
 	}
 	run := &remoteRun{
-		r: r, q: &search.Query{Scope: *scope}, ctx: ctx, want: want, pattern: pattern,
+		r: r, q: &search.Query{Scope: *scope}, want: want, pattern: pattern,
 		matching: pattern.NewSearch(ctx), collect: newCollector(&search.Query{}, nil),
 		// Whether words are in two bytes matters to nobody.
 		tiny: func() bool { return false },
 	}
 	t := &remoteTexts{remoteRun: run, work: work, deliver: deliver, matchers: make([]*match.Matcher, r.workers)}
-	err = run.places(func(at *repos.Place) error {
+	err = run.places(ctx, func(at *repos.Place) error {
 		switch {
 		case at.IsFile && at.Checkout != "":
-			return t.local(&repos.Part{Checkout: at.Checkout}, nil, at)
+			return t.local(ctx, &repos.Part{Checkout: at.Checkout}, nil, at)
 		case at.IsFile:
-			return t.texts([]repos.File{at.File()})
+			return t.texts(ctx, []repos.File{at.File()})
 		}
-		return run.below(at, &run.want, t.local, t.part)
+		return run.below(ctx, at, &run.want, t.local, t.part)
 	})
 	*sum = run.collect.sum
 	sum.Stats.Remote = true
@@ -53,22 +53,22 @@ type remoteTexts struct {
 	matchers []*match.Matcher
 }
 
-func (t *remoteTexts) part(part *repos.Part, judge *repos.Judge) error {
-	files, err := t.candidates(part, judge)
+func (t *remoteTexts) part(ctx context.Context, part *repos.Part, judge *repos.Judge) error {
+	files, err := t.candidates(ctx, part, judge)
 	if err != nil {
 		return err
 	}
 	t.collect.sum.Stats.Considered += part.Files()
-	if err := t.texts(files); err != nil {
+	if err := t.texts(ctx, files); err != nil {
 		return err
 	}
 	return t.each(part.Inside)
 }
 
 // texts works on files of servers.
-func (t *remoteTexts) texts(files []repos.File) error {
-	return t.fetched(files, func(b *repos.Batch) error {
-		return inOrder(t.ctx, len(b.Files), t.r.workers, func(worker, i int) (any, bool) {
+func (t *remoteTexts) texts(ctx context.Context, files []repos.File) error {
+	return t.fetched(ctx, files, func(b *repos.Batch) error {
+		return inOrder(ctx, len(b.Files), t.r.workers, func(worker, i int) (any, bool) {
 			doc := b.Doc(i)
 			if doc == nil || len(doc.Content) > maxRanked {
 				return nil, b.Files[i].Absent != nil
@@ -95,7 +95,7 @@ func (t *remoteTexts) texts(files []repos.File) error {
 }
 
 // local works on the files of a checkout; a file that was named needs no judge.
-func (t *remoteTexts) local(p *repos.Part, judge *repos.Judge, at *repos.Place) error {
+func (t *remoteTexts) local(ctx context.Context, p *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c, s := t.r.checkout(p.Checkout), t.q.Scope
 	s.Globs, s.Types, s.Paths = nil, nil, []string{at.In(c.repo)}
 	depth, ok := at.DepthIn(c.repo, s.MaxDepth)
@@ -105,7 +105,7 @@ func (t *remoteTexts) local(p *repos.Part, judge *repos.Judge, at *repos.Place) 
 	s.MaxDepth = depth
 	shadowed := t.ask.Shadowed(c.repo)
 	var part search.Summary
-	err := c.folder.eachText(t.ctx, &s, &part, t.pattern, func(m *match.Matcher, path string, text []byte) any {
+	err := c.folder.eachText(ctx, &s, &part, t.pattern, func(m *match.Matcher, path string, text []byte) any {
 		full := c.path(path)
 		if !at.IsFile && (shadowed(full) || !judge.Passes(full, path[strings.LastIndexByte(path, '/')+1:])) {
 			return nil
