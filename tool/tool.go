@@ -57,8 +57,16 @@ type Result struct {
 	// Structured is the same answer as a value that marshals to JSON, with all
 	// of its texts, or nil. Whoever reads only one of the two misses nothing.
 	Structured any
+	// Images are pictures that belong to the answer; Structured has them too.
+	Images []Image
 	// IsError says that the call failed; Text then begins with "Error: ".
 	IsError bool
+}
+
+// Image is a picture for the model to look at.
+type Image struct {
+	MIMEType string `json:"mime_type"`
+	Data     []byte `json:"data"` // in JSON as base64
 }
 
 // Code says what kind of error a call ended with.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -65,7 +66,30 @@ func (a *agent) groups() []flagGroup {
 
 // registry makes the tools; without a workspace they can only be described.
 func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
-	return profile.New(set, &profile.Options{Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data})
+	limit, err := a.searchTime()
+	if err != nil {
+		return nil, err
+	}
+	return profile.New(set, &profile.Options{
+		Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data, Time: limit,
+	})
+}
+
+// searchTime is how long a search may take; 0 is the default.
+func (a *agent) searchTime() (time.Duration, error) {
+	file, err := a.s.file()
+	if err != nil {
+		return 0, err
+	}
+	root := ""
+	if len(a.roots) == 1 {
+		root = a.roots[0]
+	}
+	set, err := file.Get(a.s.getenv(), root, "search.time")
+	if err != nil || set.Source == config.FromDefault {
+		return 0, err
+	}
+	return time.ParseDuration(set.Text)
 }
 
 // open opens the roots as an agent may use them. keep says that the process

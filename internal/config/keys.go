@@ -106,6 +106,8 @@ func Keys() []Key {
 		{Section: "search", Name: "trim", Commands: search},
 		{Section: "search", Name: "no-messages", Commands: search},
 		{Section: "search", Name: "threads", Kind: Int, Commands: search, Example: `4`},
+		{Section: "search", Name: "time", Kind: Duration, Default: "30s", Example: `"2m"`,
+			About: "how long a search by an agent's tool may take; its answer is partial then and says so"},
 		{Section: "search", Name: "timeout", Kind: Duration, Commands: search, Example: `"10s"`},
 
 		{Section: "find", Name: "glob", Kind: List, Commands: find, Example: `["!vendor/**"]`},

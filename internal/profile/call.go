@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"quarry"
 	"quarry/internal/render"
@@ -33,6 +34,9 @@ func (e *env) limits() render.Limits {
 
 const receiptRoom = 1 << 10
 
+// graceTime is what a call may take beyond its search, to word the answer.
+const graceTime = 5 * time.Second
+
 // limitsUnless are the limits of an answer, and none where a strict profile was
 // asked for a number of results: it has no offset to ask for the rest by.
 func (c *call) limitsUnless(number string) render.Limits {
@@ -57,6 +61,7 @@ type answer struct {
 	text    []byte
 	receipt []string // parts of the line in brackets, for the profile quarry
 	data    any      // the structured result
+	images  []tool.Image
 }
 
 // make makes a tool of its description and the function that answers.
@@ -69,6 +74,15 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 		}
 		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx)}
 		defer e.tellBuilding(ctx)()
+		if out.Hints.ReadOnly {
+			var cancel context.CancelFunc
+			// Text searches end by themselves, with what they found.
+			ctx, cancel = context.WithTimeout(ctx, e.o.Time+graceTime)
+			defer cancel()
+			var told func()
+			ctx, told = e.tellSearched(ctx)
+			defer told()
+		}
 		a, err := run(ctx, c)
 		if err != nil {
 			return nil, c.problem(ctx, err)
@@ -119,7 +133,7 @@ func (c *call) result(a *answer) (*tool.Result, error) {
 		text = append(text, strings.Join(append(a.receipt, c.remote...), "; ")...)
 		text = append(text, ']')
 	}
-	return &tool.Result{Text: strings.ToValidUTF8(string(text), "\uFFFD"), Structured: a.data}, nil
+	return &tool.Result{Text: strings.ToValidUTF8(string(text), "\uFFFD"), Structured: a.data, Images: a.images}, nil
 }
 
 // marshal writes JSON for reading: <, > and & stay as they are.

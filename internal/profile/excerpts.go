@@ -60,6 +60,12 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	total := render.Total{N: len(ranked)}
+	partial := c.unfinished(sum)
+	if total.N == 0 && partial != "" {
+		data := newSearchAnswer(&render.Shown{}, total, 0)
+		data.Receipt = c.sumUp(ctx, sum, "time")
+		return &answer{text: []byte("No files found matching the pattern.\n\n" + partial), data: data}, nil
+	}
 	if total.N == 0 {
 		data := newSearchAnswer(&render.Shown{}, total, 0)
 		data.Receipt = c.sumUp(ctx, sum, "")
@@ -83,6 +89,9 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	if offset+shown.Results < total.N {
 		text = fmt.Appendf(text, "\n\nShowing %s of %s matching files%s", showing(offset, shown.Results), total, c.advice(by, "a more specific pattern", limit < maxFiles))
 		cut = "files"
+	}
+	if partial != "" {
+		text, cut = append(text, "\n\n"+partial...), "time"
 	}
 	data := newSearchAnswer(&shown, total, render.BlockLine)
 	a := &answer{text: text, data: data, receipt: c.page("files", offset, shown.Results, total, by, "max_results", cut != "")}

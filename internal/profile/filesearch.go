@@ -46,6 +46,12 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 		total = render.Total{N: min(r.LinesMatched, q.Limits.CountTo), More: true}
 	}
 	name := `"` + render.Name(query) + `"`
+	partial := c.unfinished(&r.Summary)
+	if total.N == 0 && partial != "" {
+		data := newSearchAnswer(&render.Shown{}, total, 0)
+		data.Receipt = c.sumUp(ctx, &r.Summary, "time")
+		return &answer{text: []byte("No matches found for " + name + ".\n\n" + partial), data: data}, nil
+	}
 	if total.N == 0 {
 		data := newSearchAnswer(&render.Shown{}, total, 0)
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
@@ -63,6 +69,9 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	if more {
 		text = fmt.Appendf(text, "\n\nShowing %s of %s matches. Narrow the query, path or include.", showing(offset, shown.Results), total)
 		cut = "results"
+	}
+	if partial != "" {
+		text, cut = append(text, "\n\n"+partial...), "time"
 	}
 	by := byLimit
 	if shown.Results < limit {

@@ -182,7 +182,7 @@ func listFiles(e *env) *tool.Tool {
 			{Name: "pattern", Kind: tool.String, Default: "*", Description: e.words("Glob below path: ** for everything", "Glob pattern to match (default: '*')")},
 			str("path", e.words("Folder", "Base path to search from (default: vault root)")),
 			{Name: "max_results", Kind: tool.Integer, Default: 100, Min: tool.Limit(1), Description: e.words("Maximum number of entries", "Maximum items to return (1-1000, default: 100)")},
-		}, e.optional(paramHidden, paramIgnored, paramOffset)),
+		}, e.optional(integer("depth", "Show a tree of this depth, with sizes", 1), paramHidden, paramIgnored, paramOffset)),
 		OutputSchema: schema(listSchema), Hints: readOnly,
 	}, list)
 }
@@ -209,6 +209,9 @@ func list(ctx context.Context, c *call) (*answer, error) {
 	q := quarry.FindQuery{
 		Scope: quarry.Scope{Paths: []string{base}, Globs: []string{pattern}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored")},
 		Kind:  quarry.FilesAndFolders, Order: quarry.ByModTime, Limit: min(c.Int("max_results"), maxEntries), Offset: c.Int("offset"),
+	}
+	if c.Given("depth") {
+		return c.tree(ctx, q, base)
 	}
 	c.vaultScope(&q.Scope)
 	if c.union() && !strings.Contains(pattern, "/") && !strings.Contains(pattern, "**") {

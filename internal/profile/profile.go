@@ -39,11 +39,17 @@ type Options struct {
 	// NoIndex says that the owner has switched the index off or deleted it.
 	// search_by_path of the profile smcp then answers INDEX_NOT_FOUND.
 	NoIndex bool
+	// Time bounds a search; 0 is 30 seconds. A text search gives what it found
+	// until then and says so, another one ends with the error TIMEOUT.
+	Time time.Duration
 	// Zone is the time zone of dates; nil is the system's.
 	Zone *time.Location
 }
 
-const defaultBudget = 60 << 10
+const (
+	defaultBudget = 60 << 10
+	defaultTime   = 30 * time.Second
+)
 
 // profiles lists the tools of each profile, in the order models see them.
 var profiles = []struct {
@@ -121,6 +127,9 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	}
 	if e.o.Budget <= 0 {
 		e.o.Budget = defaultBudget
+	}
+	if e.o.Time <= 0 {
+		e.o.Time = defaultTime
 	}
 	if e.o.Zone == nil {
 		e.o.Zone = time.Local

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -59,4 +60,32 @@ func (e *env) tellOnce(ctx context.Context) (building bool) {
 		tool.ProgressOf(ctx)(int64(files), int64(total), text)
 	}
 	return building
+}
+
+// tellSearched reports, to a caller who listens, how many files a search has
+// read. The function returned ends that.
+func (e *env) tellSearched(ctx context.Context) (watched context.Context, end func()) {
+	if !tool.HasProgress(ctx) {
+		return ctx, func() {}
+	}
+	watch := &search.Watch{}
+	watched = search.WithWatch(ctx, watch)
+	report := tool.ProgressOf(ctx)
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		tick := time.NewTicker(tellEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				if n := watch.Files.Load(); n > 0 {
+					report(n, 0, fmt.Sprintf("%d files searched, %d matches", n, watch.Matches.Load()))
+				}
+			}
+		}
+	})
+	return watched, func() { close(done); wait.Wait() }
 }

@@ -2,7 +2,10 @@ package profile
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 
 	"quarry"
 	"quarry/internal/render"
@@ -29,39 +32,55 @@ type readAnswer struct {
 	remark
 }
 
-const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}},` + noteSchema + `},"required":["path","start_line","end_line","total_lines","version","lines"]}`
+const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}},"image":{"type":"object"},"files":{"type":"array","items":{"type":"object"}},"not_read":{"type":"array","items":{"type":"string"}},` + noteSchema + `}}`
 
 func readFile(e *env) *tool.Tool {
+	path := required("path", e.words("File", "File path"))
+	if e.union() {
+		path.Required = false // or paths
+	}
 	return e.make(tool.Tool{
 		Name: "read_file", Title: "Read a file",
-		Description: e.words("Read a text file with line numbers, 2000 lines or 100 KB at a time.", "Read file contents from the vault with optional line range filtering."),
-		Params: []tool.Param{
-			required("path", e.words("File", "File path")),
+		Description: e.words("Read a text file with line numbers, 2000 lines or 100 KB at a time, or look at an image.",
+			"Read file contents from the vault with optional line range filtering."),
+		Params: join([]tool.Param{
+			path,
 			integer("start_line", e.words("First line", "First line to read, 1-indexed"), 1),
 			integer("end_line", e.words("Last line", "Last line to read, 1-indexed"), 1),
-		},
+		}, e.optional(
+			integer("tail", "Number of last lines to read", 1),
+			tool.Param{Name: "paths", Kind: tool.Strings, Description: "Several files instead"},
+		)),
 		OutputSchema: schema(readSchema), Hints: readOnly,
 	}, read)
 }
 
 func read(ctx context.Context, c *call) (*answer, error) {
+	if c.Given("paths") {
+		return c.readMany(ctx)
+	}
 	path, err := c.givenPath(ctx, "path")
 	if err != nil {
+		if c.union() {
+			err = invalid("path or paths is required and must be a non-empty string or list.")
+		}
 		return nil, err
 	}
+	return c.readOne(ctx, path, readBytes)
+}
+
+// readOne reads a file, with so many bytes of text at most.
+func (c *call) readOne(ctx context.Context, path string, most int) (*answer, error) {
 	start, end := c.Int("start_line"), c.Int("end_line")
 	if end > 0 && start > end {
 		return nil, invalid("The lines asked for end at %d, before they start at %d.", end, start)
 	}
-	t, err := c.ws.Read(ctx, path, &quarry.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: readBytes})
+	if c.Given("tail") && (start > 0 || end > 0) {
+		return nil, invalid("tail can't be used together with start_line and end_line.")
+	}
+	t, err := c.readText(ctx, path, start, end, most)
 	if err != nil {
-		if quarry.CodeOf(err) == quarry.NotFound {
-			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
-		}
-		if c.isFolder(ctx, path) {
-			return nil, c.folderError(path)
-		}
-		return nil, err
+		return c.unread(ctx, err, path)
 	}
 	if start > max(t.Total, 1) {
 		return nil, &tool.Error{Code: tool.InvalidArgument, Message: (&quarry.LineError{Line: start, Count: t.Total}).Error()}
@@ -87,6 +106,135 @@ func read(ctx context.Context, c *call) (*answer, error) {
 			rest = fmt.Sprintf(",\"end_line\":%d", end)
 		}
 		a.receipt = append(a.receipt, fmt.Sprintf("next: read_file {\"path\":%s,\"start_line\":%d%s}", jsonText(t.Path), data.End+1, rest))
+	}
+	return a, nil
+}
+
+// readText reads lines, for tail the last ones. How many a file has is known
+// only once it was read; one that changes meanwhile is read again.
+func (c *call) readText(ctx context.Context, path string, start, end, most int) (*quarry.Text, error) {
+	opts := &quarry.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: most}
+	tail := c.Int("tail")
+	if tail == 0 {
+		return c.ws.Read(ctx, path, opts)
+	}
+	all, err := c.ws.Read(ctx, path, &quarry.ReadOptions{Start: 1, End: 1, MaxLines: 1, MaxBytes: 1})
+	for range 3 {
+		if err != nil {
+			return nil, err
+		}
+		opts.Start = max(all.Total-min(tail, readLines)+1, 1)
+		version := all.Version
+		if all, err = c.ws.Read(ctx, path, opts); err == nil && all.Version == version {
+			break
+		}
+	}
+	return all, err
+}
+
+// unread is the answer where there is no text: the picture that a file is, or
+// what is wrong.
+func (c *call) unread(ctx context.Context, err error, path string) (*answer, error) {
+	var binary *quarry.BinaryError
+	switch {
+	case quarry.CodeOf(err) == quarry.NotFound:
+		return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
+	case c.isFolder(ctx, path):
+		return nil, c.folderError(path)
+	case errors.As(err, &binary) && c.union():
+		if a := c.image(ctx, path); a != nil {
+			return a, nil
+		}
+	}
+	return nil, err
+}
+
+// maxImage is the largest picture that is shown: what models take.
+const maxImage = 3 << 20
+
+// imageAnswer is the answer of read_file for a picture.
+type imageAnswer struct {
+	foundPath
+	Image tool.Image `json:"image"`
+	remark
+}
+
+// image shows a file as the picture it is, or is nil.
+func (c *call) image(ctx context.Context, path string) *answer {
+	data, err := c.ws.ReadBytes(ctx, path, maxImage)
+	if err != nil {
+		return nil
+	}
+	kind := http.DetectContentType(data)
+	switch kind {
+	case "image/png", "image/jpeg", "image/gif", "image/webp":
+	default:
+		return nil
+	}
+	img := tool.Image{MIMEType: kind, Data: data}
+	return &answer{
+		text: []byte("Image " + render.Name(path) + " (" + kind + ", " + render.Size(int64(len(data))) + ")."),
+		data: &imageAnswer{foundPath: pathOf(path), Image: img}, images: []tool.Image{img},
+	}
+}
+
+// maxPaths is how many files one call reads.
+const maxPaths = 50
+
+// manyAnswer is the answer of read_file for several files. One that can't be
+// read has its error in its place.
+type manyAnswer struct {
+	Files   []any    `json:"files"`
+	NotRead []string `json:"not_read,omitempty"`
+	remark
+}
+
+// readMany reads several files under one budget.
+func (c *call) readMany(ctx context.Context) (*answer, error) {
+	paths := c.Strings("paths")
+	switch {
+	case c.Given("path"), c.Given("start_line"), c.Given("end_line"):
+		return nil, invalid("paths can't be used together with path, start_line and end_line.")
+	case len(paths) == 0:
+		return nil, invalid("paths must name at least one file.")
+	case len(paths) > maxPaths:
+		return nil, invalid("paths must be at most %d files, not %d", maxPaths, len(paths))
+	}
+	data := &manyAnswer{Files: []any{}}
+	a := &answer{data: data}
+	for i, p := range paths {
+		if len(a.text) >= readBytes {
+			data.NotRead = paths[i:]
+			break
+		}
+		if i > 0 {
+			a.text = append(a.text, "\n\n"...)
+		}
+		p = c.clean(ctx, p)
+		a.text = fmt.Appendf(a.text, "## %s\n", render.Name(p))
+		one, err := c.readOne(ctx, p, readBytes-len(a.text))
+		if err != nil {
+			var known *tool.Error
+			if !errors.As(c.problem(ctx, err), &known) {
+				return nil, err
+			}
+			a.text = append(a.text, strings.TrimRight(known.Text(), "\n")...)
+			data.Files = append(data.Files, map[string]any{"path": render.Name(p), "error": known})
+			continue
+		}
+		a.text = append(a.text, one.text...)
+		if len(one.receipt) > 0 {
+			a.text = append(a.text, "\n["+strings.Join(one.receipt, "; ")+"]"...)
+		}
+		a.images = append(a.images, one.images...)
+		data.Files = append(data.Files, one.data)
+	}
+	if len(data.NotRead) > 0 {
+		rest, err := marshal(data.NotRead, "")
+		if err != nil {
+			return nil, err
+		}
+		a.receipt = append(a.receipt, fmt.Sprintf("cut at %d KB; next: read_file {\"paths\":%s}", readBytes>>10, rest))
 	}
 	return a, nil
 }

@@ -83,7 +83,7 @@ func (c *call) query(ctx context.Context, pattern, glob string) quarry.Query {
 		Scope: quarry.Scope{
 			Paths: []string{c.path(ctx, "path")}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored"),
 		},
-		Limits: quarry.Limits{LineBytes: longLine},
+		Limits: quarry.Limits{LineBytes: longLine, Time: c.o.Time},
 	}
 	if glob != "" {
 		q.Globs = []string{glob}
@@ -134,6 +134,15 @@ func (c *call) run(ctx context.Context, q quarry.Query) (*quarry.Result, error) 
 	return r, spent(&r.Summary)
 }
 
+// unfinished says, of a search that took too long, that the answer is partial;
+// "" of one that ended. Nothing found must never stand for not searched.
+func (c *call) unfinished(s *quarry.Summary) string {
+	if s.Stopped != quarry.StopTime {
+		return ""
+	}
+	return fmt.Sprintf("Stopped after %s: the answer is partial. Use a more specific search or path.", c.o.Time)
+}
+
 func spent(s *quarry.Summary) error {
 	if s.Stopped != quarry.StopBudget {
 		return nil
@@ -166,6 +175,9 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 		text = fmt.Appendf(text, "\n# Showing %s of %s results. Use a more specific search or path if necessary.", first(offset, shown.Results), total)
 		cut = "results"
 	}
+	if s := c.unfinished(&r.Summary); s != "" {
+		text, cut = append(text, "\n# "+s...), "time"
+	}
 	a := &answer{text: text}
 	if shown.CutPath != "" {
 		cut = "bytes"
@@ -174,6 +186,9 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	data := newSearchAnswer(&shown, total, render.BlockLine)
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	a.data = data
+	if total.N == 0 && r.Stopped == quarry.StopTime {
+		return a, nil
+	}
 	if total.N == 0 {
 		a.receipt = c.zeroIfUnion(ctx, q, &r.Summary, "file_pattern")
 		return a, nil

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"quarry/search"
@@ -22,6 +23,29 @@ func Entries(dst []byte, list []search.Entry, zone *time.Location, lim Limits) (
 			dst = append(dst, " (modified: "...)
 			dst = e.ModTime.In(zone).AppendFormat(dst, time.DateOnly)
 			dst = append(dst, ')')
+		}
+		if lim.Full(len(dst)) {
+			return dst[:mark], i
+		}
+	}
+	return dst, len(list)
+}
+
+// Tree appends entries as a tree, each indented by the folders it lies in below
+// the first above ones, and says how many fit.
+func Tree(dst []byte, list []search.Entry, above int, lim Limits) ([]byte, int) {
+	for i := range list {
+		mark := len(dst)
+		e := &list[i]
+		dst = append(dst, '\n')
+		for range strings.Count(e.Path, "/") - above {
+			dst = append(dst, "  "...)
+		}
+		dst = AppendName(dst, e.Path[strings.LastIndexByte(e.Path, '/')+1:])
+		if e.Folder {
+			dst = append(dst, '/')
+		} else {
+			dst = append(dst, " ("+Size(e.Size)+")"...)
 		}
 		if lim.Full(len(dst)) {
 			return dst[:mark], i

@@ -52,6 +52,7 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 		r    any
 		skip search.Reason
 	}
+	watch := search.WatchOf(ctx)
 	matching := pattern.NewSearch(ctx)
 	readers := make([]textReader, d.Workers)
 	each := func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
@@ -72,6 +73,11 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 			path = v.Shown + "/" + e.Name
 		}
 		r := work(k.m, path, text)
+		if r != nil {
+			watch.Add(1)
+		} else {
+			watch.Add(0)
+		}
 		return outcome{r: r}, r != nil
 	}
 	paths := scope.Paths

@@ -49,6 +49,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 		matching: pattern.NewSearch(bounded),
 		scanners: make([]worker, d.Workers),
 		collect:  newCollector(&q, yield),
+		watch:    search.WatchOf(ctx),
 	}
 	err = run.all(bounded)
 	sum = &run.collect.sum
@@ -139,6 +140,7 @@ type searchRun struct {
 	matching *match.Search
 	scanners []worker
 	collect  *collector
+	watch    *search.Watch // nil if nobody waits
 }
 
 // worker is what one goroutine of a search has to itself.
@@ -257,6 +259,7 @@ func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
 		k.searched++
 	}
 	k.bytes += out.res.Bytes
+	r.watch.Add(out.res.Matched)
 	if r.q.Limits.Reads > 0 {
 		return out, true // it counts
 	}

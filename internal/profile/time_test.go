@@ -1,0 +1,53 @@
+package profile_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"quarry"
+	"quarry/internal/profile"
+	"quarry/search"
+)
+
+// A search that takes too long gives what it has and says so, in every dialect:
+// nothing found never stands for not searched.
+func TestSearchTime(t *testing.T) {
+	ws := many(40, 200).make(t)
+	for _, c := range []struct{ profile, tool, args string }{
+		{"quarry", "search_files", `{"regex":"match"}`},
+		{"quarry", "search_files", `{"pattern":"match"}`},
+		{"quarry", "file_search", `{"query":"nowhere"}`},
+		{"roo", "search_files", `{"path":".","regex":"match"}`},
+		{"godoctor", "file_search", `{"query":"match"}`},
+		{"vault", "search_files", `{"pattern":"match","file_pattern":"**"}`},
+	} {
+		r := call(t, tools(t, ws, profile.Options{Profile: c.profile, Time: time.Nanosecond}), c.tool, c.args)
+		if r.IsError || !strings.Contains(r.Text, "Stopped after 1ns: the answer is partial. Use a more specific search or path.") {
+			t.Errorf("%s %s %s: %.300s", c.profile, c.tool, c.args, r.Text)
+		}
+		r = call(t, tools(t, ws, profile.Options{Profile: c.profile}), c.tool, c.args)
+		if strings.Contains(r.Text, "partial") {
+			t.Errorf("%s %s %s with time: %.300s", c.profile, c.tool, c.args, r.Text)
+		}
+	}
+}
+
+// Whoever waits for a search hears of the files it read and the matches.
+func TestWatch(t *testing.T) {
+	ws := many(4, 5).make(t)
+	w := &search.Watch{}
+	if _, err := ws.Search(search.WithWatch(t.Context(), w), quarry.Query{Pattern: "match"}); err != nil {
+		t.Fatal(err)
+	}
+	if w.Files.Load() != 4 || w.Matches.Load() != 20 {
+		t.Errorf("%d files, %d matches", w.Files.Load(), w.Matches.Load())
+	}
+	w = &search.Watch{}
+	if _, err := ws.SearchCode(search.WithWatch(t.Context(), w), quarry.CodeQuery{Query: "match"}); err != nil {
+		t.Fatal(err)
+	}
+	if w.Files.Load() != 4 {
+		t.Errorf("%d files ranked", w.Files.Load())
+	}
+}
