@@ -15,16 +15,17 @@ import (
 
 type editFlags struct {
 	changer
-	old, new, content string
-	all               bool
-	nth               int
-	after, before     int
-	lines             string
+	content       string
+	old, new      []string
+	all           bool
+	nth           int
+	after, before int
+	lines         string
 }
 
 func newEdit(s Streams) *cobra.Command {
 	f := &editFlags{changer: changer{s: s}}
-	cmd := command("edit PATH", "Change parts of a file",
+	cmd := command("edit PATH...", "Change parts of files",
 		`Replace text in a file, or insert and delete lines. Everything else keeps its
 bytes: encoding, line endings, mode. Of several occurrences the first is
 replaced unless --all or --nth say otherwise. The change can be taken back with
@@ -36,10 +37,15 @@ A text given as - is read from standard input, without its last line break for
   quarry edit main.go --old 2025 --new 2026 --all
   quarry edit log.md --insert-after 0 --content '# Log'
   quarry edit notes.md --delete 5-10 --dry-run`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return runEdit(cmd, f, args[0]) })
+		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 || len(f.old) > 1 {
+				return editAll(cmd, f, args)
+			}
+			return runEdit(cmd, f, args[0])
+		})
 	fl := cmd.Flags()
-	fl.StringVar(&f.old, "old", "", "text to replace")
-	fl.StringVar(&f.new, "new", "", "text to put there; without it the old text is removed")
+	fl.StringArrayVar(&f.old, "old", nil, "text to replace; with several pairs each must occur once in each file, or --all")
+	fl.StringArrayVar(&f.new, "new", nil, "text to put there; without it the old text is removed")
 	fl.BoolVar(&f.all, "all", false, "replace every occurrence")
 	fl.IntVar(&f.nth, "nth", 0, "replace this occurrence, counted from 1")
 	fl.IntVar(&f.after, "insert-after", 0, "insert --content behind this line; 0 is the top")
@@ -90,7 +96,7 @@ func (f *editFlags) edit(cmd *cobra.Command) (change.Edit, error) {
 		return change.Edit{}, errors.New("give --all or --nth, not both")
 	case given("nth") && f.nth < 1:
 		return change.Edit{}, fmt.Errorf("--nth counts from 1, not %d", f.nth)
-	case f.old == "-" && f.new == "-", given("content") && (given("old") || given("delete")):
+	case pairText(f.old) == "-" && pairText(f.new) == "-", given("content") && (given("old") || given("delete")):
 		return change.Edit{}, errMixed
 	}
 	content, err := f.text(cmd.Context(), f.content)
@@ -119,7 +125,7 @@ func (f *editFlags) replacement(ctx context.Context) (change.Edit, error) {
 	for _, t := range []struct {
 		from string
 		to   *string
-	}{{f.old, &r.Old}, {f.new, &r.New}} {
+	}{{pairText(f.old), &r.Old}, {pairText(f.new), &r.New}} {
 		text, err := f.text(ctx, t.from)
 		if err != nil {
 			return change.Edit{}, err
@@ -130,6 +136,54 @@ func (f *editFlags) replacement(ctx context.Context) (change.Edit, error) {
 		*t.to = text
 	}
 	return r, nil
+}
+
+// pairText is the only text of a flag that may be given several times.
+func pairText(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+var errPairs = errors.New("several edits are pairs of --old and --new, in this order")
+
+// editAll makes several edits in several files, as one change. Texts that are
+// not the only one are refused, unless all are meant.
+func editAll(cmd *cobra.Command, f *editFlags, paths []string) error {
+	given := cmd.Flags().Changed
+	if len(f.old) == 0 || len(f.new) > 0 && len(f.new) != len(f.old) ||
+		given("insert-after") || given("insert-before") || given("delete") || given("content") || given("nth") {
+		return errPairs
+	}
+	if f.version != "" && len(paths) > 1 {
+		return errors.New("--expected-version is for one file")
+	}
+	var edits []change.Edit
+	for i, old := range f.old {
+		e := change.Edit{Old: old}
+		if len(f.new) > 0 {
+			e.New = f.new[i]
+		}
+		if f.all {
+			e.Occurrence = change.All
+		}
+		edits = append(edits, e)
+	}
+	var ops []change.Op
+	for i, name := range paths {
+		find := f.also
+		if i == 0 {
+			find = f.openFor
+		}
+		path, err := find(name)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, change.Op{Verb: change.EditFile, Path: path, Edits: edits, Version: f.version})
+	}
+	set := &setter{changer: f.changer}
+	return set.apply(cmd.Context(), "edit", ops, "")
 }
 
 // lineRange reads "5", "5-10" or "5-".

@@ -1,37 +1,148 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/config"
 	"quarry/internal/render"
 )
 
+// chosen picks changes of the log.
+type chosen struct {
+	file, since, client string
+}
+
+func (p *chosen) flags(fl *pflag.FlagSet) {
+	fl.StringVar(&p.client, "client", "", "only changes by this program, as it introduced itself")
+}
+
+// changes are those that are picked, newest first.
+func (p *chosen) changes(ctx context.Context, ws *quarry.Workspace, limit int) (*change.Log, error) {
+	all := limit
+	if *p != (chosen{}) {
+		all = 0
+	}
+	log, err := ws.Changes(ctx, all)
+	if err != nil || *p == (chosen{}) {
+		return log, err
+	}
+	from, err := p.from(log)
+	if err != nil {
+		return nil, err
+	}
+	kept := log.Changes[:0]
+	for _, ch := range log.Changes {
+		if ch.Time.Before(from) || p.client != "" && !strings.EqualFold(ch.Client.Name, p.client) || p.file != "" && !touches(&ch, p.file) {
+			continue
+		}
+		if kept = append(kept, ch); len(kept) == limit {
+			break
+		}
+	}
+	log.Changes = kept
+	return log, nil
+}
+
+// touches reports a change of a path, or of something in that folder.
+func touches(ch *change.Change, path string) bool {
+	return slices.ContainsFunc(ch.Paths, func(p string) bool { return p == path || strings.HasPrefix(p, path+"/") })
+}
+
+// from is the time of --since: how long ago, a date, or that of a change.
+func (p *chosen) from(log *change.Log) (time.Time, error) {
+	if p.since == "" {
+		return time.Time{}, nil
+	}
+	for _, ch := range log.Changes {
+		if ch.ID == p.since {
+			return ch.Time, nil
+		}
+	}
+	if days, ok := strings.CutSuffix(p.since, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 {
+			return time.Now().AddDate(0, 0, -n), nil
+		}
+	}
+	if d, err := time.ParseDuration(p.since); err == nil && d >= 0 {
+		return time.Now().Add(-d), nil
+	}
+	for _, form := range []string{time.DateTime, "2006-01-02 15:04", time.DateOnly, time.RFC3339} {
+		if t, err := time.ParseInLocation(form, p.since, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("invalid time %q: give the id of a change, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since)
+}
+
 func newLog(s Streams) *cobra.Command {
-	c := &changer{s: s}
-	limit := 20
-	cmd := command("log", "List the changes made, newest first",
-		`List the changes made in the workspace, newest first. The first word of a line
-is the id that quarry undo and quarry diff take.`, "", cobra.NoArgs,
-		func(cmd *cobra.Command, _ []string) error {
-			if err := c.open(); err != nil {
+	c, which := &changer{s: s}, &chosen{}
+	limit, diffs := 20, false
+	cmd := command("log [FILE]", "List the changes made, newest first",
+		`List the changes made in the workspace, newest first, or those of a file or
+folder. The first word of a line is the id for quarry undo and quarry diff.`,
+		`  quarry log
+  quarry log main.go -p
+  quarry log --since 2h --client claude-code`, cobra.MaximumNArgs(1),
+		func(cmd *cobra.Command, args []string) (err error) {
+			if which.file, err = c.openLog(args); err != nil {
 				return err
 			}
-			log, err := c.ws.Changes(cmd.Context(), limit)
+			log, err := which.changes(cmd.Context(), c.ws, limit)
 			if err == nil {
-				err = c.showLog(log)
+				err = c.showLog(cmd.Context(), log, diffs)
 			}
 			return c.run(render.Undoing, "", err)
 		})
-	cmd.Flags().IntVar(&limit, "limit", 20, "list at most this many; 0 is all")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "list at most this many; 0 is all")
+	cmd.Flags().BoolVarP(&diffs, "patch", "p", false, "show each as a diff")
+	cmd.Flags().StringVar(&which.since, "since", "", "only changes since then: an id, 90m, 2h, 3d or a date")
+	which.flags(cmd.Flags())
 	c.commonFlags(cmd.Flags())
 	return cmd
+}
+
+// openLog opens the workspace of a file or folder, and returns its path there;
+// "" for the workspace itself.
+func (c *changer) openLog(args []string) (string, error) {
+	if len(args) == 0 {
+		return "", c.open()
+	}
+	there, err := os.Stat(args[0])
+	if err != nil || !there.IsDir() {
+		return c.openFor(args[0]) // it may have been deleted
+	}
+	dir, err := realPath(args[0])
+	if err != nil {
+		return "", err
+	}
+	root := config.FindRoot(dir)
+	if c.root != "" {
+		if root, err = realPath(c.root); err != nil {
+			return "", err
+		}
+	}
+	rel, inside := below(root, dir)
+	if !inside {
+		return "", fmt.Errorf("%s is not in the workspace %s", args[0], c.root)
+	}
+	if rel = filepath.ToSlash(rel); rel == "." {
+		rel = ""
+	}
+	return rel, c.openAt(root)
 }
 
 // countAre is "1 change is" or "3 changes are".
@@ -42,15 +153,26 @@ func countAre(n int, thing string) string {
 	return render.Count(n, thing) + " are"
 }
 
-func (c *changer) showLog(log *change.Log) error {
+func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) error {
 	if c.json {
 		return c.encode(log)
 	}
 	var b strings.Builder
 	paint := c.s.paint()
 	for _, ch := range log.Changes {
-		rest := fmt.Sprintf("  %s  %s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, fate(&ch))
+		by := ""
+		if ch.Client.Name != "" {
+			by = " by " + ch.Client.String()
+		}
+		rest := fmt.Sprintf("  %s  %s%s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, by, fate(&ch))
 		b.WriteString(paint.in(cGood, c.safe(ch.ID)) + c.safe(rest) + "\n")
+		if diffs {
+			shown, err := c.ws.Diff(ctx, ch.ID)
+			if err != nil {
+				return err
+			}
+			b.WriteString(paint.diff(shown.Diffs, c.safe) + "\n")
+		}
 	}
 	if log.Dropped > 0 {
 		fmt.Fprintf(&b, "%s up to %s no longer kept\n", render.Count(log.Dropped, "older change"), log.DroppedTo.Local().Format(time.DateTime))
@@ -84,14 +206,25 @@ func fate(ch *change.Change) string {
 }
 
 func newUndo(s Streams) *cobra.Command {
-	c := &changer{s: s}
+	c, which := &changer{s: s}, &chosen{}
 	cmd := command("undo [ID]", "Take back a change, the last one unless an id is given",
 		`Take back a change with all it did: an edit, a move with its links, a deletion.
 It is refused, and nothing is changed, when a file is not what the change left.
-An undo is a change too: undo its id to have the first change again.`, "",
+An undo is a change too: undo its id to have the first change again.
+
+With --all-since all changes since then are taken back, the newest first, and
+with --client those of one program; the first that is refused ends it.`,
+		`  quarry undo
+  quarry undo --all-since 1h --client codex`,
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
+			}
+			if *which != (chosen{}) {
+				if len(args) > 0 {
+					return c.run(render.Undoing, "", errors.New("give an id, or --all-since and --client, not both"))
+				}
+				return c.undoAll(cmd.Context(), which)
 			}
 			id := strings.Join(args, "")
 			o := c.options()
@@ -106,20 +239,50 @@ An undo is a change too: undo its id to have the first change again.`, "",
 			}
 			return c.run(render.Undoing, id, err)
 		})
+	cmd.Flags().StringVar(&which.since, "all-since", "", "take back all changes since then: an id, 90m, 2h, 3d or a date")
+	which.flags(cmd.Flags())
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), false)
 	return cmd
 }
 
+// undoAll takes back what is picked and was not taken back yet, newest first.
+func (c *changer) undoAll(ctx context.Context, which *chosen) error {
+	log, err := which.changes(ctx, c.ws, 0)
+	if err != nil {
+		return c.run(render.Undoing, "", err)
+	}
+	o := c.options()
+	n := 0
+	for _, ch := range log.Changes {
+		if ch.UndoneBy != "" || ch.Undoes != "" || ch.Pending {
+			continue
+		}
+		done, err := c.ws.Undo(ctx, ch.ID, &o)
+		if err == nil {
+			err = c.report(done, render.Undone(done))
+		}
+		if err != nil {
+			return c.run(render.Undoing, ch.ID, err)
+		}
+		n++
+	}
+	if n == 0 {
+		return c.run(render.Undoing, "", c.s.nothing("there is nothing to undo"))
+	}
+	return c.run(render.Undoing, "", nil)
+}
+
 func newDiff(s Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command("diff ID", "Show what a change did",
-		"Show a change as a unified diff, whatever became of its files since.", "",
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := command("diff [ID]", "Show what a change did",
+		"Show a change as a unified diff, whatever became of its files since; without an\nid the last one that was not undone.", "",
+		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
 			}
-			ch, err := c.ws.Diff(cmd.Context(), args[0])
+			id := strings.Join(args, "")
+			ch, err := c.ws.Diff(cmd.Context(), id)
 			if err == nil {
 				if c.json {
 					err = c.encode(ch)
@@ -127,7 +290,7 @@ func newDiff(s Streams) *cobra.Command {
 					err = c.write(s.paint().diff(ch.Diffs, c.safe))
 				}
 			}
-			return c.run(render.Undoing, args[0], err)
+			return c.run(render.Undoing, id, err)
 		})
 	c.commonFlags(cmd.Flags())
 	return cmd

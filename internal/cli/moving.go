@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -18,7 +19,7 @@ import (
 func newMv(s Streams) *cobra.Command {
 	c := &changer{s: s}
 	links := ""
-	cmd := command("mv SOURCE DESTINATION", "Move or rename a file or folder",
+	cmd := command("mv SOURCE... DESTINATION", "Move or rename files and folders",
 		`Move a file or folder with all it holds. Nothing is ever overwritten; folders
 that are missing are made. A destination that is a folder takes the source in.
 
@@ -26,24 +27,66 @@ In an Obsidian vault, links to what is moved are updated in the same change if
 the vault says so (alwaysUpdateLinks) or --links update does.`,
 		`  quarry mv old.md new.md
   quarry mv Inbox/Plan.md Archive/2026/Plan.md --links update`,
-		cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error { return runMv(cmd, c, links, args[0], args[1]) })
+		cobra.MinimumNArgs(2), func(cmd *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return moveAll(cmd, c, links, args[:len(args)-1], args[len(args)-1])
+			}
+			return runMv(cmd, c, links, args[0], args[1])
+		})
 	cmd.Flags().StringVar(&links, "links", "", "update or leave the links of a vault (default: as its settings say)")
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), true)
 	return cmd
 }
 
-func runMv(cmd *cobra.Command, c *changer, links, source, destination string) error {
-	opts := &change.MoveOptions{Options: c.options()}
+func linkUpdate(links string) (change.LinkUpdate, error) {
 	switch links {
 	case "":
+		return change.LinksDefault, nil
 	case "update":
-		opts.Links = change.LinksUpdate
+		return change.LinksUpdate, nil
 	case "leave":
-		opts.Links = change.LinksLeave
-	default:
-		return fmt.Errorf("--links is update or leave, not %q", links)
+		return change.LinksLeave, nil
 	}
+	return 0, fmt.Errorf("--links is update or leave, not %q", links)
+}
+
+// moveAll moves several things into a folder, as one change.
+func moveAll(cmd *cobra.Command, c *changer, links string, sources []string, destination string) error {
+	update, err := linkUpdate(links)
+	if err != nil {
+		return err
+	}
+	if c.version != "" {
+		return errors.New("--expected-version is for one file")
+	}
+	var ops []change.Op
+	folder, err := c.openFor(destination)
+	for _, source := range sources {
+		if err != nil {
+			return err
+		}
+		var from string
+		if from, err = c.also(source); err == nil {
+			ops = append(ops, change.Op{Verb: change.MovePath, Path: from, To: path.Join(folder, path.Base(from)), Links: update})
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(filepath.Join(c.ws.Dir(), filepath.FromSlash(folder))); (err != nil || !there.IsDir()) && !strings.HasSuffix(destination, "/") {
+		return c.run(render.Moving, folder, fmt.Errorf("several things can only be moved into a folder, and %s is not one", destination))
+	}
+	set := &setter{changer: *c}
+	return set.apply(cmd.Context(), "mv", ops, "")
+}
+
+func runMv(cmd *cobra.Command, c *changer, links, source, destination string) error {
+	update, err := linkUpdate(links)
+	if err != nil {
+		return err
+	}
+	opts := &change.MoveOptions{Options: c.options(), Links: update}
 	from, err := c.openFor(source)
 	if err != nil {
 		return err
@@ -80,13 +123,16 @@ func into(root, given, from, to string) bool {
 
 func newRm(s Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command("rm PATH", "Delete a file or folder, to the trash",
+	cmd := command("rm PATH...", "Delete files and folders, to the trash",
 		`Delete a file, or a folder with all it holds. It goes to the system's trash, or
 where the vault's settings say; --trash local is the folder .trash of the
 workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 		`  quarry rm old.md
   quarry rm build --trash none`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return removeAll(cmd, c, args)
+			}
 			path, err := c.openFor(args[0])
 			if err != nil {
 				return err
@@ -190,4 +236,25 @@ func (c *changer) applyOne(ctx context.Context, op change.Op) (*change.Change, e
 		ch.Files, ch.Digest = nil, ""
 	}
 	return ch, err
+}
+
+// removeAll deletes several things, as one change.
+func removeAll(cmd *cobra.Command, c *changer, paths []string) error {
+	if c.version != "" {
+		return errors.New("--expected-version is for one file")
+	}
+	var ops []change.Op
+	for i, given := range paths {
+		find := c.also
+		if i == 0 {
+			find = c.openFor
+		}
+		path, err := find(given)
+		if err != nil {
+			return err
+		}
+		ops = append(ops, change.Op{Verb: change.DeletePath, Path: path, Trash: change.TrashKind(c.trash)})
+	}
+	set := &setter{changer: *c}
+	return set.apply(cmd.Context(), "rm", ops, "")
 }

@@ -23,7 +23,7 @@ var chapters = []struct {
 	commands []string
 }{
 	{"Search", []string{"search", "find", "read"}},
-	{"Change", []string{"edit", "write", "mkdir", "mv", "rm", "note"}},
+	{"Change", []string{"edit", "write", "mkdir", "patch", "replace", "mv", "rm", "note"}},
 	{"Look back", []string{"log", "diff", "undo", "trash"}},
 	{"Agents", []string{"mcp", "tools", "call"}},
 	{"Speed", []string{"index", "serve"}},
@@ -34,7 +34,7 @@ var chapters = []struct {
 // and how many of them.
 var folders = map[string]int{
 	"serve": 1, "index build": 1, "index status": 1, "index verify": 1, "index delete": 1,
-	"log": 1, "trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,
+	"trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,
 }
 
 // finish gives all commands what they have in common: help texts of one form,

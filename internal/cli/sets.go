@@ -1,0 +1,182 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/patch"
+	"quarry/internal/render"
+	"quarry/internal/replacer"
+	"quarry/match"
+)
+
+// setter is a command that makes a set of changes.
+type setter struct {
+	changer
+	summary string
+}
+
+func (c *setter) setFlags(fl *pflag.FlagSet) {
+	fl.StringVarP(&c.summary, "message", "m", "", "one line for quarry log")
+	c.patientFlags(fl)
+	c.flags(fl, false)
+}
+
+// apply makes the set, or plans it, and tells of each file.
+func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summary string) error {
+	if c.summary != "" {
+		summary = c.summary
+	}
+	set := change.Set{Ops: ops, Summary: summary, Tool: tool}
+	do := c.ws.Apply
+	if c.dryRun {
+		do = c.ws.Plan
+	}
+	p := newProgress(c.s, c.quiet, "changing files")
+	ch, err := do(ctx, set)
+	p.end()
+	if err == nil {
+		err = c.report(ch, render.Set(ch))
+	}
+	return c.run(render.Editing, "", setProblem(err))
+}
+
+// setProblem lists all operations that can't be made, each with its hint.
+func setProblem(err error) error {
+	var set *change.SetError
+	if !errors.As(err, &set) {
+		return err
+	}
+	text := fmt.Sprintf("%d of %s can't be made, so nothing was changed", len(set.Failed), render.Count(set.Total, "change"))
+	for _, f := range set.Failed {
+		text += fmt.Sprintf("\n%s: %s", render.Plain(f.Path), render.Error(render.Editing, f.Path, f.Err))
+		if hint := fault.HintOf(f.Err); hint != "" {
+			text += "\n  " + strings.ReplaceAll(strings.TrimRight(hint, "\n"), "\n", "\n  ")
+		}
+	}
+	return fault.New(fault.CodeOf(set), text, "")
+}
+
+func newPatch(s Streams) *cobra.Command {
+	c := &setter{changer: changer{s: s}}
+	strip := -1
+	cmd := command("patch [FILE]", "Apply a patch: all of it or nothing",
+		`Apply a patch from a file, or from standard input, as one change: Codex's
+envelope (*** Begin Patch), a unified diff or a git diff. Its paths are those of
+the workspace. A hunk is applied where its context stands exactly; if that is in
+several places, its line number or @@ anchor must decide, else the patch is
+refused and every place is listed. Line endings and encodings of files stay.`,
+		`  git diff main | quarry patch
+  quarry patch fix.diff --dry-run`,
+		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+			text, err := c.patchText(cmd.Context(), args)
+			if err != nil {
+				return err
+			}
+			ops, err := patch.Parse(text, strip)
+			if err == nil {
+				err = c.open()
+			}
+			if err != nil {
+				return c.run(render.Editing, "", err)
+			}
+			return c.apply(cmd.Context(), "patch", ops, "")
+		})
+	cmd.Flags().IntVarP(&strip, "strip", "p", -1, "take this many names off paths (default: git's a/ and b/)")
+	c.setFlags(cmd.Flags())
+	return cmd
+}
+
+func (c *setter) patchText(ctx context.Context, args []string) (string, error) {
+	if len(args) == 0 || args[0] == "-" {
+		return c.text(ctx, "-")
+	}
+	f, err := os.Open(args[0])
+	if err != nil {
+		return "", clearPathError(args[0], err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	return string(data), err
+}
+
+type replaceFlags struct {
+	setter
+	fixed, ignoreCase, multiline, word bool
+	globs                              []string
+	expect                             int
+}
+
+func newReplace(s Streams) *cobra.Command {
+	f := &replaceFlags{setter: setter{changer: changer{s: s}}}
+	cmd := command("replace PATTERN TEXT [PATH...]", "Replace every match in files, as one change",
+		`Replace every match of a regular expression in all text files below the paths,
+or of the workspace, as one change. In TEXT $1, ${1} and ${name} are groups, $$
+is a dollar sign; with -F both are literal. Files that git ignores, hidden and
+binary ones are left alone.`,
+		`  quarry replace 'fooBar' fooBaz
+  quarry replace '(\w+)Error' 'Err$1' src --glob '*.go' --dry-run
+  quarry replace -F 'a.b()' 'b.a()' --expect 3`,
+		cobra.MinimumNArgs(2), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) })
+	fl := cmd.Flags()
+	fl.BoolVarP(&f.fixed, "fixed-strings", "F", false, "PATTERN and TEXT are literal")
+	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
+	fl.BoolVarP(&f.multiline, "multiline", "U", false, "match across lines")
+	fl.BoolVarP(&f.word, "word-regexp", "w", false, "match whole words")
+	fl.StringArrayVarP(&f.globs, "glob", "g", nil, "only files that match; with ! only others")
+	fl.IntVar(&f.expect, "expect", 0, "refuse unless there are this many matches")
+	f.setFlags(fl)
+	return cmd
+}
+
+func (f *replaceFlags) run(ctx context.Context, args []string) error {
+	q := replacer.Query{Replacement: args[1], Literal: f.fixed, Expected: f.expect}
+	q.Pattern, q.Globs, q.Match.WholeWord = args[0], f.globs, f.word
+	if f.fixed {
+		q.Match.Syntax = match.Literal
+	}
+	if f.ignoreCase {
+		q.Match.Case = match.Insensitive
+	}
+	if f.multiline {
+		q.Match.Mode = match.Multiline
+	}
+	for i, given := range args[2:] {
+		path, err := "", error(nil)
+		if i == 0 {
+			path, err = f.openFor(given)
+		} else {
+			path, err = f.also(given)
+		}
+		if err != nil {
+			return err
+		}
+		q.Paths = append(q.Paths, path)
+	}
+	if len(args) == 2 {
+		if err := f.open(); err != nil {
+			return err
+		}
+	}
+	p := newProgress(f.s, f.quiet, "searching")
+	found, err := replacer.Find(ctx, f.ws, q)
+	p.end()
+	if errors.Is(err, replacer.ErrNone) {
+		return errors.Join(f.ws.Close(), f.s.nothing("nothing matches, so nothing was changed"))
+	}
+	if err != nil {
+		return f.changer.run(render.Editing, "", err)
+	}
+	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Quote(q.Pattern), render.Quote(q.Replacement),
+		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))
+	return f.apply(ctx, "replace", found.Ops, summary)
+}
