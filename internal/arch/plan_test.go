@@ -18,7 +18,7 @@ var plan = []layer{
 		{"toolset", "Quarry's tools for a Go program that talks to a model", ". internal/profile tool"},
 	}},
 	{"faces", []pkg{
-		{"internal/cli", "subcommands, exit codes, colour", ". change fault internal/config internal/doctor internal/mcpserver internal/notebook internal/notes internal/page internal/profile internal/render internal/replacer internal/review internal/vault match search tool"},
+		{"internal/cli", "subcommands, exit codes, colour", ". change fault internal/config internal/doctor internal/mcpserver internal/notebook internal/notes internal/page internal/patch internal/profile internal/render internal/replacer internal/review internal/vault match search tool"},
 		{"internal/page", "the local page of quarry ui", ". change internal/review match search"},
 		{"internal/review", "changes that wait for a person: proposals, decisions", "change fault internal/backend internal/rootfs internal/textedit internal/textfile"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace", "tool"},
