@@ -40,6 +40,9 @@ func (k Kind) String() string {
 	return [...]string{"global", "info/exclude", ".gitignore", ".ignore", ".rgignore", ".rooignore", "extra"}[k]
 }
 
+// FileNames are the names of files that hold rules.
+var FileNames = [...]string{".gitignore", ".ignore", ".rgignore", ".rooignore"}
+
 // FileKind tells which kind of rules a file of this name holds, if any.
 func FileKind(name string) (Kind, bool) {
 	if len(name) < len(".ignore") || name[0] != '.' {

@@ -153,7 +153,7 @@ func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *
 			sets = w.addExclude(sets, dir.Path(), shown)
 		}
 	}
-	for _, name := range [...]string{".gitignore", ".ignore", ".rgignore", ".rooignore"} {
+	for _, name := range ignore.FileNames {
 		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) {
 			sets = w.addFile(sets, kind, dir, shown, name)
 		}
