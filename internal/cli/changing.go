@@ -31,6 +31,7 @@ type changer struct {
 	version string
 	trash   string
 	quiet   bool
+	force   bool
 
 	ws *quarry.Workspace
 }
@@ -43,7 +44,18 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 	if versioned {
 		fl.StringVar(&c.version, "expected-version", "", "refuse unless the file is this version, as quarry read shows it")
 	}
+	fl.BoolVar(&c.force, "force", false, "change even what belongs to Git, below .git")
 	c.commonFlags(fl)
+}
+
+// mayTouch refuses to change what is Git's own unless --force says so.
+func (c *changer) mayTouch(given, rel string) error {
+	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		if strings.EqualFold(part, ".git") && !c.force {
+			return fmt.Errorf("%s belongs to Git; --force changes it all the same", escapeLines(given))
+		}
+	}
+	return nil
 }
 
 func (c *changer) commonFlags(fl *pflag.FlagSet) {
@@ -74,11 +86,15 @@ func (c *changer) openFor(given string) (string, error) {
 	}
 	rel, inside := below(root, real)
 	if !inside {
-		if c.root != "" {
-			return "", fmt.Errorf("%s is not in the workspace %s", given, c.root)
+		there := config.FindRoot(existingDir(filepath.Dir(real)))
+		if c.root != "" || config.IsRoot(root) {
+			return "", outsideError(given, root, there)
 		}
-		root = config.FindRoot(existingDir(filepath.Dir(real)))
+		root = there
 		rel, _ = below(root, real)
+	}
+	if err := c.mayTouch(given, rel); err != nil {
+		return "", err
 	}
 	return filepath.ToSlash(rel), c.openAt(root)
 }
@@ -154,6 +170,9 @@ func (c *changer) also(given string) (string, error) {
 	rel, inside := below(c.ws.Dir(), real)
 	if !inside {
 		return "", fmt.Errorf("%s is not in the workspace %s", given, c.ws.Dir())
+	}
+	if err := c.mayTouch(given, rel); err != nil {
+		return "", err
 	}
 	return filepath.ToSlash(rel), nil
 }

@@ -64,7 +64,7 @@ func repairConfig(e *config.FileError) string {
 	if err != nil {
 		return ""
 	}
-	edit := "quarry --no-config edit " + shellQuote(e.File)
+	edit := "quarry --no-config edit --root " + shellQuote(filepath.Dir(e.File)) + " " + shellQuote(e.File)
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	if e.Line > len(lines) {
 		return ""

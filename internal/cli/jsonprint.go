@@ -157,10 +157,14 @@ func (p *jsonPrinter) summary(s *search.Summary) error {
 	p.total.Searches = s.Stats.Searched
 	p.total.WithMatch = s.FilesMatched
 	p.total.Elapsed = duration(s.Stats.Elapsed)
-	err := p.message("summary", map[string]any{
+	body := map[string]any{
 		"elapsed_total": duration(s.Stats.Elapsed),
 		"stats":         p.total,
-	})
+	}
+	if s.Stopped != "" { // not in ripgrep's format: the answer is not whole
+		body["stopped"] = s.Stopped
+	}
+	err := p.message("summary", body)
 	if err != nil {
 		return err
 	}

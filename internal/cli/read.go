@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/config"
 	"quarry/internal/render"
 	"quarry/search"
 )
@@ -61,6 +63,12 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	}
 	if err != nil {
 		return f.run(render.Reading, given, err)
+	}
+	if targets[0].stdin {
+		return errors.New("read shows files: - is standard input, which cat shows")
+	}
+	if t := &targets[0]; t.outside != "" && (f.root != "" || config.IsRoot(t.outside)) {
+		return f.run(render.Reading, given, outsideError(given, t.outside, t.ws.Dir()))
 	}
 	text, err := targets[0].ws.Read(cmd.Context(), targets[0].path, &opts)
 	if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,11 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(guests{m}, map[string]func(){
 		"quarry": func() {
-			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+			in := os.Stdin
+			if len(os.Args) > 1 && os.Args[1] == "search" && os.Getenv("PIPED") == "" && !slices.Contains(os.Args, "-") {
+				in, _ = os.Open(os.DevNull) // a script's standard input is a pipe, always
+			}
+			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: in, Out: os.Stdout, Err: os.Stderr}))
 		},
 	})
 }

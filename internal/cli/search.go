@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -53,8 +54,10 @@ type searching struct {
 	out     fileOutput
 	total   search.Summary
 	held    []heldFile // files that wait to be reversed
-	given   int        // lines, or files where those are shown, that count for --limit
-	failed  bool       // something could not be searched
+	began   time.Time
+	given   int       // lines, or files where those are shown, that count for --limit
+	failed  bool      // something could not be searched
+	in      *implicit // standard input that nobody named; nil otherwise
 }
 
 type heldFile struct {
@@ -80,9 +83,12 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 		return errNone // no pattern matches nothing, and so does asking for no match
 	}
 	ctx := cmd.Context()
-	r := &searching{s: s, f: f, q: q}
+	r := &searching{s: s, f: f, q: q, began: time.Now()}
 	if r.pattern, err = match.CompileAny(q.Patterns, q.Match); err != nil {
 		return err
+	}
+	if len(paths) == 0 && !f.backendFlags.set() && f.root == "" && s.inputGiven() {
+		paths, r.in = []string{"-"}, s.implicitInput(ctx)
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers}
 	defer ws.close()
@@ -130,10 +136,18 @@ func (r *searching) run(ctx context.Context) error {
 	if (r.total.Stopped == search.StopLines || r.total.Stopped == search.StopFiles) && !r.f.noMessages {
 		fmt.Fprintf(r.s.Err, "quarry: stopped at %s, as --limit says\n", render.Count(r.given, strings.TrimSuffix(string(r.total.Stopped), "s")))
 	}
+	if why := r.cutShort(); why != "" {
+		r.complain(errors.New(why))
+	}
 	found := r.total.FilesMatched > 0
 	switch {
 	case r.failed && !(r.f.quiet && found):
 		return errReported
+	case !found && r.in != nil && r.in.empty():
+		if !r.f.noMessages {
+			fmt.Fprintln(r.s.Err, "quarry: standard input is empty; to search files, give a path such as .")
+		}
+		return errNone
 	case !found:
 		r.explainZero(ctx)
 		return errNone
@@ -141,9 +155,27 @@ func (r *searching) run(ctx context.Context) error {
 	return nil
 }
 
-// room leaves the next path what --limit still allows, and reports whether that
-// is anything.
+// cutShort says why the answer is not whole, other than by --limit; "" if it is.
+// Then the exit code is 2: 1 means that everything was searched and nothing found.
+func (r *searching) cutShort() string {
+	switch r.total.Stopped {
+	case search.StopTime:
+		return fmt.Sprintf("stopped after %s, as --timeout says: not everything was searched", r.f.timeout)
+	case search.StopBudget:
+		return match.ErrBudget.Error() + ": not everything was searched"
+	}
+	return ""
+}
+
+// room leaves the next path what --limit and --timeout still allow, and reports
+// whether that is anything.
 func (r *searching) room() bool {
+	if r.f.timeout > 0 {
+		if r.q.Limits.Time = r.f.timeout - time.Since(r.began); r.q.Limits.Time <= 0 {
+			r.total.Stopped, r.total.Exact = search.StopTime, false
+			return false
+		}
+	}
 	if r.f.limit == 0 {
 		return true
 	}
@@ -156,6 +188,14 @@ func (r *searching) room() bool {
 	}
 	r.total.Stopped = why
 	return false
+}
+
+// input is standard input, whether it was named or found.
+func (r *searching) input(ctx context.Context) io.Reader {
+	if r.in != nil {
+		return r.in
+	}
+	return inputOf(ctx, r.s.In)
 }
 
 // target searches one path. Trouble with it is reported and not the end.
@@ -179,13 +219,15 @@ func (r *searching) target(ctx context.Context, t *target) error {
 	var sum *search.Summary
 	var err error
 	if t.stdin {
-		sum, err = quarry.SearchText(ctx, inputOf(ctx, r.s.In), r.q, give)
+		sum, err = quarry.SearchText(ctx, r.input(ctx), r.q, give)
 	} else {
 		r.q.Paths = []string{t.path}
 		sum, err = t.ws.SearchEach(ctx, r.q, give)
 	}
 	switch {
 	case errors.Is(err, errStop) || err != nil && (isClosedPipe(err) || ctx.Err() != nil):
+		return err
+	case errors.Is(err, errIdle):
 		return err
 	case err != nil && (badQuery(err) || errors.Is(err, quarry.ErrServers)): // no path's trouble
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -59,5 +60,73 @@ func (r *stdin) Read(p []byte) (int, error) {
 func (s Streams) askText() {
 	if f, ok := s.In.(*os.File); ok && s.errTerminal() && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintln(s.Err, "quarry: type the text and end it with ^D; ^C gives up")
+	}
+}
+
+// inputGiven reports whether standard input is something to search where no path is
+// given: a regular file or a pipe. Terminals and other devices are not, nor are
+// sockets, which programs inherit without meaning it.
+func (s Streams) inputGiven() bool {
+	f, ok := s.In.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
+}
+
+// How long an idle pipe is waited for: a person is told, a program gets an error.
+const (
+	tellAfter = time.Second
+	idleAfter = 5 * time.Second
+)
+
+// errIdle ends a search of a pipe into which nobody writes.
+var errIdle = fmt.Errorf("standard input is a pipe and nothing came in %s: give the path . to search files, or - to wait for the pipe", idleAfter)
+
+// implicit is standard input that nobody named.
+type implicit struct {
+	s     Streams
+	from  io.Reader
+	begun bool
+	n     int64
+}
+
+func (s Streams) implicitInput(ctx context.Context) *implicit {
+	return &implicit{s: s, from: inputOf(ctx, s.In)}
+}
+
+func (r *implicit) empty() bool { return r.n == 0 }
+
+func (r *implicit) Read(p []byte) (n int, err error) {
+	if r.begun {
+		n, err = r.from.Read(p)
+		r.n += int64(n)
+		return n, err
+	}
+	r.begun = true
+	got := make(chan readResult, 1)
+	buf := make([]byte, len(p))
+	go func() {
+		n, err := r.from.Read(buf)
+		got <- readResult{n, err}
+	}()
+	wait := idleAfter
+	if r.s.errTerminal() {
+		wait = tellAfter
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for {
+		select {
+		case res := <-got:
+			r.n += int64(res.n)
+			return copy(p, buf[:res.n]), res.err
+		case <-timer.C:
+			if !r.s.errTerminal() {
+				return 0, errIdle
+			}
+			fmt.Fprintln(r.s.Err, "quarry: waiting for standard input; to search files, give a path such as .")
+		}
 	}
 }

@@ -20,6 +20,15 @@ type target struct {
 	path   string // in the workspace
 	isFile bool
 	stdin  bool // the path - of a search
+	// outside is the workspace asked for, or found from here, that the path does
+	// not lie in; "" when it does.
+	outside string
+}
+
+// outsideError refuses a path of another workspace: what is changed or read there
+// should be said to be there.
+func outsideError(given, root, there string) error {
+	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", escapeLines(given), escapeLines(root), shellQuote(there))
 }
 
 // workspaces opens each root once.
@@ -98,6 +107,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 		if t.isFile {
 			dir = filepath.Dir(real)
 		}
+		t.outside = root
 		root = config.FindRoot(dir)
 		rel, _ = below(root, real)
 	}

@@ -232,14 +232,22 @@ func readSmall(name string) []byte {
 // rootMarkers make a folder a workspace.
 var rootMarkers = []string{".git", ".obsidian", "go.mod", "package.json", "pyproject.toml", "Cargo.toml"}
 
+// IsRoot reports whether dir has a marker of its own.
+func IsRoot(dir string) bool {
+	for _, m := range rootMarkers {
+		if _, err := os.Lstat(filepath.Join(dir, m)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // FindRoot returns the workspace dir belongs to: the nearest folder at or above
 // it that has a marker, else dir itself.
 func FindRoot(dir string) string {
 	for d := dir; ; {
-		for _, m := range rootMarkers {
-			if _, err := os.Lstat(filepath.Join(d, m)); err == nil {
-				return d
-			}
+		if IsRoot(d) {
+			return d
 		}
 		parent := filepath.Dir(d)
 		if parent == d {

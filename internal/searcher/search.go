@@ -89,10 +89,12 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	if err != nil {
 		return nil, err
 	}
+	bounded, cancel := within(ctx, &q)
+	defer cancel()
 	c := newCollector(&q, yield)
 	request := scanRequest(&q)
 	out := &found{}
-	out.res, out.err = scan.New(pattern.NewSearch(ctx).NewMatcher()).File(r, 0, &request)
+	out.res, out.err = scan.New(pattern.NewSearch(bounded).NewMatcher()).File(r, 0, &request)
 	if err = c.add("", out); err == nil {
 		err = c.finish()
 	}
