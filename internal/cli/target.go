@@ -201,7 +201,7 @@ func skipError(t *target, k search.Skip) error {
 	case k.Server:
 		return fmt.Errorf("server %s: %s", k.Path, detail)
 	case k.Reason == search.TooLarge && detail == "":
-		detail = "too_large: a line, or with -U the file, is over 16 MB; the rest of it was not searched"
+		detail = "too_large: a line is over 16 MB, or with -U the file over 1 GB; the rest of it was not searched"
 	case detail == "":
 		detail = string(k.Reason)
 	}

@@ -12,6 +12,17 @@ import (
 // that may span lines needs.
 func (f *file) whole(t *text) error {
 	defer func() { f.raw = t.raw }()
+	if t.size > MaxWhole {
+		f.out.Skip = TooLarge
+		return nil
+	}
+	alone := false
+	defer func() {
+		if alone {
+			f.buf = nil // not to be kept for the small ones
+			<-large
+		}
+	}()
 	if cap(f.buf) < blockSize {
 		f.buf = make([]byte, 0, blockSize)
 	}
@@ -30,12 +41,18 @@ func (f *file) whole(t *text) error {
 		if err != nil {
 			return err
 		}
-		if len(buf) > MaxLine {
+		if len(buf) > MaxWhole {
 			f.out.Skip = TooLarge
 			return nil
 		}
+		if len(buf) > MaxLine && !alone {
+			large <- struct{}{}
+			alone = true
+			// Most of these are UTF-8: their size is that of the text.
+			buf = append(make([]byte, 0, max(t.size, 2*MaxLine)+blockSize), buf...)
+		}
 		if cap(buf)-len(buf) < blockSize/2 {
-			buf = append(make([]byte, 0, min(2*cap(buf), MaxLine+blockSize)), buf...)
+			buf = append(make([]byte, 0, min(2*cap(buf), MaxWhole+blockSize)), buf...)
 			f.buf = buf[:0]
 		}
 	}

@@ -17,10 +17,16 @@ const (
 	// single read; larger blocks gained nothing on the Linux tree.
 	blockSize = 256 << 10
 
-	// MaxLine is the longest line that is searched, and in multiline mode the
-	// largest file: what has to be in memory at once.
+	// MaxLine is the longest line that is searched.
 	MaxLine = 16 << 20
+
+	// MaxWhole is the largest file that is searched in multiline mode: all of it
+	// has to be in memory. Of those over MaxLine there is one at a time.
+	MaxWhole = 1 << 30
 )
+
+// large is held by who has a file over MaxLine in memory.
+var large = make(chan struct{}, 1)
 
 // Detail says how much of an answer is wanted; less is faster.
 type Detail uint8
@@ -64,7 +70,7 @@ type Skip uint8
 const (
 	NotSkipped Skip = iota
 	Binary          // a NUL in the first 64 KiB
-	TooLarge        // a line over MaxLine, or in multiline mode a file
+	TooLarge        // a line over MaxLine, or in multiline mode a file over MaxWhole
 )
 
 func (s Skip) String() string {
