@@ -49,6 +49,22 @@ func (e *PlacesError) Code() fault.Code { return fault.TooLarge }
 // Hint says what to do instead.
 func (e *PlacesError) Hint() string { return "replace fewer occurrences at once" }
 
+// GuessError refuses text that is not ASCII in a file whose encoding is a guess: in
+// the file's real encoding the new bytes would mean something else.
+type GuessError struct{ Encoding textfile.Encoding }
+
+func (e *GuessError) Error() string {
+	return fmt.Sprintf("the file's encoding is not known: it is read as %s, but looks like another one", e.Encoding)
+}
+
+// Code is InvalidArgument.
+func (e *GuessError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says what to do instead.
+func (e *GuessError) Hint() string {
+	return "new text in ASCII alone is fine; for more, convert the file to UTF-8 first"
+}
+
 // MeaningError says that the edited file would be read in another encoding, so
 // that characters the edit did not touch would change.
 type MeaningError struct{ From, To textfile.Encoding }

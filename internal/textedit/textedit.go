@@ -16,6 +16,7 @@ import (
 	"iter"
 	"sort"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"quarry/change"
@@ -161,6 +162,7 @@ func (p *planner) unglue() {
 // encode makes the raw splices. The same text is encoded once for all places.
 func (c *Change) encode(edits []change.Edit) error {
 	cache := map[string][]byte{}
+	guessed := sync.OnceValue(c.doc.Guessed)
 	c.splices = make([]Splice, 0, len(c.planned))
 	for _, s := range c.planned {
 		b, ok := cache[s.text]
@@ -172,6 +174,9 @@ func (c *Change) encode(edits []change.Edit) error {
 			if !s.merged { // those differ
 				cache[s.text] = b
 			}
+		}
+		if !isASCII(b) && guessed() {
+			return wrap(edits, s.edit, &GuessError{Encoding: c.doc.Encoding()})
 		}
 		if len(b) > 0 && s.start == len(c.doc.Text()) && c.doc.HalfUnit() {
 			return wrap(edits, s.edit, ErrHalfUnit)

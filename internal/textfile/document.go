@@ -171,3 +171,28 @@ func (e Ending) Convert(text string) string {
 	}
 	return text
 }
+
+// Guessed reports whether the encoding is likely to be another one than it seems.
+// Windows-1252 is what remains when nothing else fits, and every byte means
+// something in it, so GBK, Shift-JIS, KOI8-R and their like are read as it too. In
+// text that is really Windows-1252, characters over 0x7F stand alone nearly
+// always; in the others they stand in rows, or are bytes that few use there.
+func (d *Document) Guessed() bool {
+	if d.enc != Windows1252 {
+		return false
+	}
+	high, odd := 0, 0
+	for i, b := range d.raw {
+		if b < 0x80 {
+			continue
+		}
+		high++
+		switch {
+		case b == 0x81 || b == 0x9D, b >= 0x82 && b <= 0x84 || b >= 0x86 && b <= 0x90 || b >= 0x98 && b <= 0x9F && b != 0x99: // lead bytes of Shift-JIS; rare here, or no characters
+			odd++
+		case i > 0 && d.raw[i-1] >= 0x80 || i+1 < len(d.raw) && d.raw[i+1] >= 0x80:
+			odd++
+		}
+	}
+	return 2*odd > high
+}
