@@ -32,8 +32,8 @@ var plan = []layer{
 		{"internal/doctor", "what is wrong with what we keep; changes nothing", "internal/ignore internal/index internal/journal internal/owner internal/rootfs"},
 	}},
 	{"engine", []pkg{
-		{"internal/backend", "where the files are: a folder, servers, several as one", "change fault internal/changer internal/glob internal/ignore internal/owner internal/rootfs internal/searcher internal/vault search"},
-		{"internal/searcher", "one search: of a folder, by index or walk, or of servers", "fault internal/glob internal/ignore internal/index internal/rank internal/repos internal/rootfs internal/scan internal/textfile internal/vault internal/walk match search"},
+		{"internal/backend", "where the files are: a folder, servers, several as one", "change fault internal/changer internal/glob internal/ignore internal/noterank internal/owner internal/rootfs internal/searcher internal/vault search"},
+		{"internal/searcher", "one search: of a folder, by index or walk, or of servers", "fault internal/glob internal/ignore internal/index internal/noterank internal/rank internal/repos internal/rootfs internal/scan internal/textfile internal/vault internal/walk match search"},
 		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash", "change fault internal/journal internal/rootfs internal/textedit internal/textfile internal/trash internal/vault internal/walk match"},
 		{"internal/owner", "the process that holds the index of a root, and its clients", "internal/ignore internal/index internal/rootfs internal/walk internal/watch search"},
 	}},
@@ -44,6 +44,7 @@ var plan = []layer{
 		{"internal/ignore", "ignore files, per path and per walk", "internal/glob"},
 		{"internal/scan", "matching lines of one file", "internal/re/vec internal/textfile match search"},
 		{"internal/rank", "relevance of a text to words", "internal/symbols match"},
+		{"internal/noterank", "how well a note answers words", "internal/rank internal/vault"},
 		{"internal/symbols", "definitions of a text, without a language server", ""},
 		{"internal/trigram", "grams of texts and patterns, posting lists", "internal/textfile match"},
 		{"internal/vault", "Obsidian: sections, links, front matter, the move plan", "fault internal/rootfs"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/internal/glob"
+	"quarry/internal/noterank"
 	"quarry/internal/searcher"
 	"quarry/search"
 )
@@ -160,8 +161,8 @@ func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Cod
 	return out, nil
 }
 
-// SearchNotes finds notes that have all words, best first whichever root they
-// are in.
+// SearchNotes finds notes by words, best first whichever root they are in. How
+// rare a word is depends on all roots, so they are counted first.
 func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
@@ -169,6 +170,11 @@ func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.N
 	}
 	out := &search.NotesResult{}
 	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
+	if len(targets) > 1 && q.Totals == nil {
+		if q.Totals, err = noteTotals(ctx, targets, q); err != nil {
+			return nil, err
+		}
+	}
 	var parts [][]search.Note
 	for i := range targets {
 		t, part := &targets[i], q
@@ -196,6 +202,24 @@ func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.N
 		out.Stopped = search.StopFiles
 	}
 	return out, nil
+}
+
+// noteTotals adds up what the order of notes depends on.
+func noteTotals(ctx context.Context, targets []target, q search.NotesQuery) (*search.NoteTotals, error) {
+	var sum noterank.Totals
+	for i := range targets {
+		t, part := &targets[i], q
+		part.Limit, part.Content = 1, false
+		t.narrow(&part.Scope)
+		r, err := t.root.SearchNotes(ctx, part)
+		if err != nil {
+			return nil, t.root.located(err)
+		}
+		totals := noterank.Totals(r.Totals)
+		sum.Add(&totals)
+	}
+	out := search.NoteTotals(sum)
+	return &out, nil
 }
 
 func mergeNotes(parts [][]search.Note, limit int) []search.Note {

@@ -13,7 +13,7 @@ var uses = []struct{ tool, use string }{
 	{"search_files", "lines that match a pattern"},
 	{"file_search", "lines that have a text"},
 	{"search_code", "the passages most relevant to a query"},
-	{"search_notes", "notes that have all words"},
+	{"search_notes", "the notes most relevant to some words"},
 	{"search_by_path", "files by path"},
 	{"list_files", "what a folder has"},
 	{"read_file", "lines of a file, with their numbers"},

@@ -32,11 +32,11 @@ type foundNote struct {
 const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["results","total","receipt"]}`
 
 func searchNotes(e *env) *tool.Tool {
-	query := need(str("query", e.words("Words", "Search query")))
+	query := need(str("query", e.words("Words, and filters tag:, property:name=value, path:, heading:", "Search query")))
 	query.Missing = "query is required and must be a non-empty string."
 	return e.make(tool.Tool{
 		Name: "search_notes", Title: "Search notes",
-		Description: e.words("Find markdown notes that have all words, best first.", "Search notes for text. Every word of the query must occur."),
+		Description: e.words("Find markdown notes by words in any form, best first.", "Search notes for text. Every word of the query must occur."),
 		Params: []tool.Param{
 			query, boolean("read_content", e.words("Give whole notes, not excerpts", "Return full file content (default: false)")),
 		},
@@ -46,7 +46,7 @@ func searchNotes(e *env) *tool.Tool {
 
 func findNotes(ctx context.Context, c *call) (*answer, error) {
 	content := c.Bool("read_content")
-	q := quarry.NotesQuery{Query: c.String("query"), Content: content}
+	q := quarry.NotesQuery{Query: c.String("query"), Content: content, Loose: c.union()}
 	c.vaultScope(&q.Scope)
 	q.Dialect, q.Globs = quarry.Vault, []string{"**/*.md"}
 	r, err := c.ws.SearchNotes(ctx, q)

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"quarry/internal/vault"
+	"quarry/internal/noterank"
 	"quarry/match"
 	"quarry/search"
 )
@@ -18,65 +18,121 @@ const (
 	maxExcerpts  = 3
 )
 
-// SearchNotes finds notes that have all words, in the order of [search.Note.Compare].
+// SearchNotes finds notes by words, in the order of [search.Note.Compare].
 func (d *Folder) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
 	return searchNotes(ctx, d, q)
 }
 
-// SearchNotes finds notes that have all words.
+// SearchNotes finds notes by words.
 func (r *Servers) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
 	return searchNotes(ctx, r, q)
 }
 
+// rated is a note that was found and what it has of the query.
+type rated struct {
+	search.Note
+	doc *noterank.Doc
+}
+
 func searchNotes(ctx context.Context, from texts, q search.NotesQuery) (*search.NotesResult, error) {
 	started := time.Now()
-	words := strings.Fields(q.Query)
-	if len(words) == 0 {
-		return nil, search.ErrNoWords
-	}
-	pattern, err := match.Compile(q.Query, match.Options{Syntax: match.Words, Mode: match.Text})
-	if err != nil {
-		return nil, err
-	}
-	singles := make([]*match.Pattern, len(words))
-	for i, word := range words {
-		if singles[i], err = match.Compile(word, match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text}); err != nil {
-			return nil, err
-		}
-	}
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
 	if q.MaxContent <= 0 {
 		q.MaxContent = 10_000
 	}
-	s := noteSearch{q: &q, words: singles}
+	s, err := newNoteSearch(&q)
+	if err != nil {
+		return nil, err
+	}
 	out := &search.NotesResult{}
-	err = eachText(ctx, from, &q.Scope, &out.Summary, pattern, s.note, func(path string, n *search.Note) {
+	var notes []rated
+	err = eachText(ctx, from, &q.Scope, &out.Summary, s.pattern, s.note, func(path string, n *rated) {
 		n.Path = path
-		out.Notes = append(out.Notes, *n)
+		notes = append(notes, *n)
 	})
 	if err != nil {
 		return nil, err
 	}
-	sort.SliceStable(out.Notes, func(i, j int) bool { return out.Notes[i].Compare(&out.Notes[j]) < 0 })
-	out.Total, out.FilesMatched = len(out.Notes), len(out.Notes)
+	if s.words != nil {
+		docs := make([]*noterank.Doc, len(notes))
+		for i := range notes {
+			docs[i] = notes[i].doc
+		}
+		totals := s.words.Totals(docs, out.Stats.Searched)
+		out.Totals = search.NoteTotals(totals)
+		if q.Totals != nil {
+			totals = noterank.Totals(*q.Totals)
+		}
+		for i, score := range s.words.Rank(docs, &totals) {
+			notes[i].Score = score
+		}
+	}
+	sort.SliceStable(notes, func(i, j int) bool { return notes[i].Compare(&notes[j].Note) < 0 })
+	out.Total, out.FilesMatched = len(notes), len(notes)
 	if out.Total > q.Limit {
-		out.Notes, out.Stopped = append([]search.Note(nil), out.Notes[:q.Limit]...), search.StopFiles // the rest may be large
+		notes, out.Stopped = notes[:q.Limit], search.StopFiles
+	}
+	out.Notes = make([]search.Note, len(notes)) // the rest may be large
+	for i := range notes {
+		out.Notes[i] = notes[i].Note
 	}
 	out.Stats.Elapsed = time.Since(started)
 	return out, nil
 }
 
+// noteSearch is a query for notes, ready to look at texts.
 type noteSearch struct {
-	q     *search.NotesQuery
-	words []*match.Pattern
+	q       *search.NotesQuery
+	pattern *match.Pattern   // what excerpts show
+	singles []*match.Pattern // each has to occur; none where words may be missing
+	filters []noteFilter
+	words   *noterank.Query // nil for filters alone
 }
 
-// note rates the text of one file, or returns nil when a word is missing.
-func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *search.Note {
+func newNoteSearch(q *search.NotesQuery) (s *noteSearch, err error) {
+	s = &noteSearch{q: q}
+	if q.Loose {
+		return s, s.loose()
+	}
+	words := strings.Fields(q.Query)
+	if len(words) == 0 {
+		return nil, search.ErrNoWords
+	}
+	if s.pattern, err = match.Compile(q.Query, match.Options{Syntax: match.Words, Mode: match.Text}); err != nil {
+		return nil, err
+	}
+	for _, word := range words {
+		p, err := match.Compile(word, match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text})
+		if err != nil {
+			return nil, err
+		}
+		s.singles = append(s.singles, p)
+	}
+	s.words = noterank.Strict(words)
+	return s, nil
+}
+
+// loose reads a query whose words may be missing, with its filters.
+func (s *noteSearch) loose() (err error) {
+	rest, err := s.readFilters(s.q.Query)
+	if err != nil {
+		return err
+	}
+	s.words = noterank.New(rest)
+	if s.words == nil && len(s.filters) == 0 {
+		return search.ErrNoWords
+	}
+	// Texts are counted word by word; no pattern finds other forms and accents.
+	s.pattern, err = match.Compile(".", match.Options{Mode: match.Text})
+	return err
+}
+
+// note rates the text of one file, or returns nil when it is not wanted.
+func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *rated {
 	name := []byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md"))
-	for _, word := range s.words {
+	for _, word := range s.singles {
 		m := word.NewMatcher()
 		if _, _, ok := m.Find(text, 0); ok {
 			continue
@@ -85,37 +141,33 @@ func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *search.No
 			return nil
 		}
 	}
-	n := &search.Note{First: -1}
+	for _, f := range s.filters {
+		if !f(path, text) {
+			return nil
+		}
+	}
+	n := &rated{}
 	var near []search.Span
-	m.Each(text, func(start, end int) bool {
-		if n.First < 0 {
-			n.First = start
+	if s.words != nil {
+		doc, ok := s.words.Count(path, text)
+		if !ok && s.q.Loose {
+			return nil
 		}
-		n.Matches++
-		if len(near) < maxExcerpts {
+		n.doc = doc
+		for i := 0; i < len(doc.Near) && i < maxExcerpts; i++ {
+			near = append(near, search.Span(doc.Near[i]))
+		}
+	}
+	if !s.q.Loose {
+		m.Each(text, func(start, end int) bool {
 			near = append(near, search.Span{Start: start, End: end})
-		}
-		return true
-	})
-	n.InHeadings = s.headingWords(path, text)
+			return len(near) < maxExcerpts
+		})
+	}
+	sort.Slice(near, func(i, j int) bool { return near[i].Start < near[j].Start })
 	n.Excerpts = excerpts(text, near)
 	if s.q.Content {
 		n.Content, n.ContentCut = firstCharacters(string(text), s.q.MaxContent)
-	}
-	return n
-}
-
-func (s *noteSearch) headingWords(path string, text []byte) int {
-	title := path[strings.LastIndexByte(path, '/')+1:]
-	title = strings.TrimSuffix(title, ".md")
-	for _, h := range vault.Scan(text).Headings {
-		title += "\n" + h.Text
-	}
-	n := 0
-	for _, word := range s.words {
-		if _, _, ok := word.NewMatcher().Find([]byte(title), 0); ok {
-			n++
-		}
 	}
 	return n
 }

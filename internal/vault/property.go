@@ -250,3 +250,11 @@ func parseValue(s string, into *any) (err error) {
 	}()
 	return yaml.Unmarshal([]byte(s), into)
 }
+
+// ShowValue is a value of a property as text: a date without its time of day.
+func ShowValue(v any) string {
+	if t, ok := v.(time.Time); ok && t.Hour() == 0 && t.Minute() == 0 && t.Second() == 0 {
+		return t.Format("2006-01-02")
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,341 @@
+// Package noterank orders notes by how well they answer the words of a query.
+//
+// It is pure: a path and a text in, counts out; counts in, an order out. The
+// same notes and query always give the same order. A note is counted by itself,
+// in any order and in parallel; what depends on all of them, how rare a word
+// is, comes last, in [Query.Rank].
+//
+// Words are compared without case, accents and English endings. A note's name,
+// its aliases and headings count more than its text.
+package noterank
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+
+	"quarry/internal/rank"
+	"quarry/internal/vault"
+)
+
+// The fields of a note.
+const (
+	title = iota // name, title property, first heading of level 1
+	alias
+	heading
+	body
+	fields
+)
+
+// weights say what one occurrence in a field is worth, and flats how much a long
+// field is held against it (BM25's b). Found on the documentation of Kubernetes
+// and the vault of the Obsidian Hub; see docs/NOTES.md.
+var (
+	weights = [fields]float64{title: 9, alias: 7, heading: 2.5, body: 1}
+	flats   = [fields]float64{title: 0.6, alias: 0.5, heading: 0.5, body: 0.6}
+)
+
+const saturation = 1.4 // BM25's k1
+
+// Query is a parsed query. It is immutable.
+type Query struct {
+	terms  []string
+	lookup map[string]int // term → index
+	strict bool
+}
+
+// maxTerms bounds a query; what follows adds nothing to an order.
+const maxTerms = 32
+
+// New parses a query; nil if it has no words.
+func New(query string) *Query {
+	var words, plain []string
+	eachWord([]byte(query), func(_, _ int, word []byte) {
+		term := string(rank.Term(nil, word))
+		words = append(words, term)
+		if !stopWords[string(word)] {
+			plain = append(plain, term)
+		}
+	})
+	if len(plain) > 0 {
+		words = plain
+	}
+	q := &Query{lookup: map[string]int{}}
+	for _, w := range words {
+		if _, ok := q.lookup[w]; !ok && len(q.terms) < maxTerms {
+			q.lookup[w] = len(q.terms)
+			q.terms = append(q.terms, w)
+		}
+	}
+	if len(q.terms) == 0 {
+		return nil
+	}
+	return q
+}
+
+// Strict is a query whose words are looked for as they are, also inside other
+// words.
+func Strict(words []string) *Query {
+	q := &Query{strict: true, lookup: map[string]int{}}
+	for _, w := range words {
+		w = string(foldCase([]byte(w)))
+		if _, ok := q.lookup[w]; !ok && w != "" {
+			q.lookup[w] = len(q.terms)
+			q.terms = append(q.terms, w)
+		}
+	}
+	return q
+}
+
+// Terms are the beginnings of the words that are looked for, without case and
+// accents.
+func (q *Query) Terms() []string { return slices.Clone(q.terms) }
+
+// Doc is what a note has of a query.
+type Doc struct {
+	counts [][fields]int // by term
+	length [fields]int
+	pairs  int  // neighbours in the query that are neighbours in the text
+	named  bool // the name is the query
+	// Near are the first places of words in the text, at most one a term.
+	Near []vault.Span
+}
+
+// note is a note taken apart.
+type note struct {
+	titles, aliases, headings []string
+	text                      []byte
+	body                      int // where the text begins
+}
+
+func takeApart(path string, text []byte) *note {
+	scan := vault.Scan(text)
+	n := &note{text: text, body: scan.FrontMatter.Body}
+	n.titles = []string{noteName(path)}
+	for _, t := range []string{scan.Title(), vault.TitleProperty(text)} {
+		if t != "" && !slices.ContainsFunc(n.titles, func(s string) bool { return strings.EqualFold(s, t) }) {
+			n.titles = append(n.titles, t)
+		}
+	}
+	n.aliases = vault.Aliases(text)
+	for _, h := range scan.Headings {
+		n.headings = append(n.headings, h.Text)
+	}
+	return n
+}
+
+// Count reads a note; false if it has none of the words.
+func (q *Query) Count(path string, text []byte) (*Doc, bool) {
+	n := takeApart(path, text)
+	if q.strict {
+		return q.countStrict(n)
+	}
+	return q.countNote(n, eachTerm)
+}
+
+// countStrict counts the words where they stand, in any case; the length of a
+// field is that of its words.
+func (q *Query) countStrict(n *note) (*Doc, bool) {
+	d := &Doc{counts: make([][fields]int, len(q.terms))}
+	any := false
+	add := func(field int, list ...string) {
+		for _, s := range list {
+			folded := foldCase([]byte(s))
+			d.length[field] += 1 + bytes.Count(folded, []byte(" "))
+			for t, w := range q.terms {
+				c := bytes.Count(folded, []byte(w))
+				d.counts[t][field] += c
+				any = any || c > 0
+			}
+		}
+	}
+	add(title, n.titles...)
+	add(alias, n.aliases...)
+	add(heading, n.headings...)
+	add(body, string(n.text[n.body:]))
+	d.named = slices.ContainsFunc(n.titles, q.named) || slices.ContainsFunc(n.aliases, q.named)
+	return d, any
+}
+
+// named reports whether a name is the words of a strict query.
+func (q *Query) named(name string) bool {
+	return string(foldCase([]byte(name))) == strings.Join(q.terms, " ")
+}
+
+// eachTerm calls f with every word of a text, without its ending.
+func eachTerm(text []byte, f func(start, end int, term []byte)) {
+	buf := make([]byte, 0, 64)
+	eachWord(text, func(start, end int, word []byte) {
+		buf = rank.Term(buf[:0], word)
+		f(start, end, buf)
+	})
+}
+
+func (q *Query) countNote(n *note, each func([]byte, func(start, end int, term []byte))) (*Doc, bool) {
+	d := &Doc{counts: make([][fields]int, len(q.terms))}
+	any := false
+	add := func(field int, list ...string) {
+		for _, s := range list {
+			each([]byte(s), func(_, _ int, term []byte) {
+				d.length[field]++
+				if t, ok := q.lookup[string(term)]; ok {
+					d.counts[t][field]++
+					any = true
+				}
+			})
+		}
+	}
+	add(title, n.titles...)
+	add(alias, n.aliases...)
+	add(heading, n.headings...)
+	d.named = slices.ContainsFunc(n.titles, q.same) || slices.ContainsFunc(n.aliases, q.same)
+	last, lastAt := -1, 0
+	seen := make([]bool, len(q.terms))
+	each(n.text[n.body:], func(start, end int, term []byte) {
+		d.length[body]++
+		t, ok := q.lookup[string(term)]
+		if !ok {
+			return
+		}
+		any = true
+		d.counts[t][body]++
+		if last >= 0 && t == last+1 && start-lastAt <= 4 {
+			d.pairs++
+		}
+		last, lastAt = t, end
+		if !seen[t] {
+			seen[t] = true
+			d.Near = append(d.Near, vault.Span{Start: n.body + start, End: n.body + end})
+		}
+	})
+	return d, any
+}
+
+// same reports whether a name has the words of the query and no others.
+func (q *Query) same(name string) bool {
+	n, other := 0, false
+	seen := make([]bool, len(q.terms))
+	eachWord([]byte(name), func(_, _ int, word []byte) {
+		plain := stopWords[string(word)]
+		if term, ok := q.lookup[string(rank.Term(nil, word))]; !ok {
+			other = other || !plain
+		} else if !seen[term] {
+			seen[term] = true
+			n++
+		}
+	})
+	return n == len(q.terms) && !other
+}
+
+// noteName returns the name in a path. A page that stands for its folder is
+// called like it.
+func noteName(path string) string {
+	path = strings.TrimSuffix(path, ".md")
+	name, dir := path, ""
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		name, dir = path[i+1:], path[:i]
+	}
+	switch strings.ToLower(strings.Trim(name, "_")) {
+	case "index", "readme":
+		if dir != "" {
+			return dir[strings.LastIndexByte(dir, '/')+1:]
+		}
+	}
+	return name
+}
+
+// Totals are what an order depends on beside the note itself. Those of parts of
+// a collection add up to those of the whole.
+type Totals struct {
+	Notes   int   // all there are
+	Found   int   // that have a word
+	With    []int // by word: notes that have it
+	Lengths []int // by field: words of the notes found
+}
+
+// Add adds the totals of another part.
+func (t *Totals) Add(other *Totals) {
+	t.Notes += other.Notes
+	t.Found += other.Found
+	t.With = sums(t.With, other.With)
+	t.Lengths = sums(t.Lengths, other.Lengths)
+}
+
+func sums(a, b []int) []int {
+	out := make([]int, max(len(a), len(b)))
+	for i, n := range a {
+		out[i] += n
+	}
+	for i, n := range b {
+		out[i] += n
+	}
+	return out
+}
+
+// Totals counts the notes found, of so many.
+func (q *Query) Totals(docs []*Doc, notes int) Totals {
+	t := Totals{Notes: max(notes, len(docs)), Found: len(docs), With: make([]int, len(q.terms)), Lengths: make([]int, fields)}
+	for _, d := range docs {
+		for f := range fields {
+			t.Lengths[f] += d.length[f]
+		}
+		for i := range q.terms {
+			if d.counts[i] != [fields]int{} {
+				t.With[i]++
+			}
+		}
+	}
+	return t
+}
+
+// Rank returns the scores of notes of a collection with these totals. Of equal
+// scores the order of the notes decides.
+func (q *Query) Rank(docs []*Doc, totals *Totals) []float64 {
+	var mean [fields]float64
+	for f := range fields {
+		mean[f] = max(float64(totals.Lengths[f])/float64(max(totals.Found, 1)), 1)
+	}
+	idf := make([]float64, len(q.terms))
+	sum := 0.0
+	for t, n := range totals.With {
+		idf[t] = math.Log(1 + (float64(totals.Notes-n)+0.5)/(float64(n)+0.5))
+		sum += idf[t]
+	}
+	out := make([]float64, len(docs))
+	for i, d := range docs {
+		out[i] = q.score(d, idf, sum, &mean)
+	}
+	return out
+}
+
+func (q *Query) score(d *Doc, idf []float64, sum float64, mean *[fields]float64) float64 {
+	score, covered, inTitle := 0.0, 0.0, 0.0
+	for t := range q.terms {
+		tf := 0.0
+		for f := range fields {
+			if n := d.counts[t][f]; n > 0 {
+				tf += weights[f] * float64(n) / (1 - flats[f] + flats[f]*float64(d.length[f])/mean[f])
+			}
+		}
+		if tf == 0 {
+			continue
+		}
+		score += idf[t] * tf * (saturation + 1) / (tf + saturation)
+		covered += idf[t]
+		if d.counts[t][title]+d.counts[t][alias] > 0 {
+			inTitle += idf[t]
+		}
+	}
+	if sum > 0 {
+		score *= 0.4 + 0.6*covered/sum
+		score += sum * 0.5 * inTitle / sum
+	}
+	if d.pairs > 0 {
+		score += 0.3 * sum * (1 - 1/(1+float64(d.pairs)))
+	}
+	if d.named {
+		score += sum
+	}
+	return score
+}

@@ -1,0 +1,70 @@
+package noterank
+
+import (
+	"slices"
+	"testing"
+)
+
+// order ranks notes given as path and text, best first, of a vault of 100.
+func order(q *Query, notes ...string) []string {
+	var docs []*Doc
+	var paths []string
+	for i := 0; i+1 < len(notes); i += 2 {
+		if d, ok := q.Count(notes[i], []byte(notes[i+1])); ok {
+			docs, paths = append(docs, d), append(paths, notes[i])
+		}
+	}
+	totals := q.Totals(docs, 100)
+	return sorted(paths, q.Rank(docs, &totals))
+}
+
+func TestOrder(t *testing.T) {
+	filler := "one two three four five six seven eight nine ten "
+	for _, c := range []struct {
+		name, query string
+		notes, want []string
+	}{
+		{"the name counts", "garden plan", []string{"a.md", "garden plan garden plan " + filler, "Garden plan.md", filler}, []string{"Garden plan.md", "a.md"}},
+		{"an alias counts", "allotment", []string{"a.md", filler + "allotment", "b.md", "---\naliases: [Allotment]\n---\n" + filler}, []string{"b.md", "a.md"}},
+		{"a heading counts", "compost", []string{"a.md", filler + "compost", "b.md", "## Compost\n" + filler}, []string{"b.md", "a.md"}},
+		{"the rare word counts", "the rare plan", []string{"a.md", "plan plan", "b.md", "rare", "c.md", "plan", "d.md", "plan"}, []string{"b.md", "a.md", "c.md", "d.md"}},
+		{"other forms", "planting trees", []string{"a.md", "I planted a tree", "b.md", "nothing"}, []string{"a.md"}},
+		{"accents and case", "RESUME café", []string{"a.md", "my résumé in the Cafe", "b.md", "x"}, []string{"a.md"}},
+		{"a word may be missing", "garden zebra", []string{"a.md", "garden", "b.md", "x"}, []string{"a.md"}},
+		{"neighbours count", "red apple", []string{"a.md", "red and also some other apple", "b.md", "some other and also red apple"}, []string{"b.md", "a.md"}},
+		{"a folder's page is called like it", "storage", []string{"docs/storage/_index.md", filler, "a.md", filler + "storage"}, []string{"docs/storage/_index.md", "a.md"}},
+	} {
+		if got := order(New(c.query), c.notes...); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q gives %q, want %q", c.name, c.query, got, c.want)
+		}
+	}
+	if New(" , ") != nil {
+		t.Error("a query without words")
+	}
+	if got := order(Strict([]string{"plan"}), "a.md", "airplanes planned", "b.md", "none", "Plan.md", "x"); !slices.Equal(got, []string{"Plan.md", "a.md"}) {
+		t.Errorf("strict: %q", got)
+	}
+}
+
+// The totals of parts add up: the order of a note doesn't depend on how the
+// collection is cut.
+func TestTotalsAddUp(t *testing.T) {
+	q := New("garden plan")
+	texts := []string{"garden", "plan of the garden", "other", "plan plan", "# Garden\nplan"}
+	var docs []*Doc
+	var sum Totals
+	for i, text := range texts {
+		d, ok := q.Count("n.md", []byte(text))
+		var part []*Doc
+		if ok {
+			docs, part = append(docs, d), []*Doc{d}
+		}
+		one := q.Totals(part, 1)
+		sum.Add(&one)
+		_ = i
+	}
+	whole := q.Totals(docs, len(texts))
+	if !slices.Equal(q.Rank(docs, &whole), q.Rank(docs, &sum)) {
+		t.Errorf("totals %v of the whole, %v of the parts", whole, sum)
+	}
+}

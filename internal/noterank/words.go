@@ -1,0 +1,101 @@
+package noterank
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// eachWord calls f with every word of a text: its place, and its letters in one
+// case and without accents. The letters are valid until f returns, which may
+// change them.
+func eachWord(text []byte, f func(start, end int, word []byte)) {
+	buf := make([]byte, 0, 64)
+	for i := 0; i < len(text); {
+		c := text[i]
+		if c < utf8.RuneSelf && !asciiWord[c] {
+			i++
+			continue
+		}
+		start := i
+		ascii := true
+		buf = buf[:0]
+		for i < len(text) {
+			c := text[i]
+			if c < utf8.RuneSelf {
+				if !asciiWord[c] {
+					break
+				}
+				if 'A' <= c && c <= 'Z' {
+					c += 'a' - 'A'
+				}
+				buf = append(buf, c)
+				i++
+				continue
+			}
+			r, n := utf8.DecodeRune(text[i:])
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+				break
+			}
+			ascii = false
+			buf = append(buf, text[i:i+n]...)
+			i += n
+		}
+		if i == start { // no letter
+			_, n := utf8.DecodeRune(text[i:])
+			i += n
+			continue
+		}
+		word := buf
+		if !ascii {
+			word = foldAccents(buf)
+		}
+		if len(word) > 0 && len(word) <= 64 {
+			f(start, i, word)
+		}
+	}
+}
+
+var asciiWord = func() (t [utf8.RuneSelf]bool) {
+	for c := range t {
+		t[c] = 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+	}
+	return t
+}()
+
+// foldAccents takes the marks off letters and maps them to one case.
+func foldAccents(word []byte) []byte {
+	var out []byte
+	for _, r := range string(norm.NFD.Bytes(word)) {
+		switch {
+		case unicode.Is(unicode.Mn, r):
+		case r == 'ß':
+			out = append(out, "ss"...)
+		case r == 'ø' || r == 'Ø':
+			out = append(out, 'o')
+		case r == 'æ' || r == 'Æ':
+			out = append(out, "ae"...)
+		case r == 'ł' || r == 'Ł':
+			out = append(out, 'l')
+		default:
+			out = utf8.AppendRune(out, unicode.ToLower(r))
+		}
+	}
+	return out
+}
+
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`a an and are as at be by for from has have how i if in into is it its my of on or
+		our so that the their them there these they this to us was we what when where which who why will with you your
+		can do does did not no but about than then s t`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// foldCase maps letters to one case.
+func foldCase(s []byte) []byte { return bytes.ToLower(s) }
