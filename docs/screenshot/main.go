@@ -48,7 +48,7 @@ var shots = []shot{
 	{"search-regex", "/search?q=func+(&mode=regex", ".notice.bad", ""},
 	{"search-words", "/search?q=retry+policy+wait&mode=words", ".file", ""},
 	{"search-paths", "/search?q=retr&mode=paths", ".pathhit", ""},
-	{"search-cut", "/search?q=e", ".hits .notice", ""},
+	{"search-cut", "/search?q=e", ".file", ""},
 	{"hits", "/search?q=retryAfter", ".file", ""},
 	{"keys", "/search?q=retryAfter", ".file", "?"},
 	{"changes", "/changes", ".dfile, .duo:not(.reading) .entry", ""},

@@ -1,13 +1,65 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
+
+// proposed is what an agent would make of internal/payment/client.go: three
+// changes, one of which nobody should accept.
+const proposed = `package payment
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Client charges for orders.
+type Client struct {
+	http    *http.Client
+	policy  *RetryPolicy
+	log     *slog.Logger
+	timeout time.Duration
+	token   string
+}
+
+// WithPolicy sets the RetryPolicy. Nil means DefaultPolicy.
+func WithPolicy(p *RetryPolicy) Option {
+	return func(c *Client) { c.policy = p }
+}
+
+// Charge takes the money for an order.
+func (c *Client) Charge(ctx context.Context, o *Order) (*Receipt, error) {
+	req, err := c.request(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	resp, err := c.do(ctx, req)
+	if err != nil {
+		return nil, fmt.Errorf("charge order %s: %w", o.ID, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		c.log.Error("read receipt", "err", err, "token", c.token)
+		return nil, fmt.Errorf("read receipt: %w", err)
+	}
+	return parseReceipt(body)
+}
+`
 
 // project is the service in the pictures.
 var project = map[string]string{
@@ -189,18 +241,36 @@ func reject(w http.ResponseWriter, retryAfter time.Duration) {
 `,
 }
 
-// call is one call of a tool by a client.
-type call struct {
-	client, tool string
-	args         map[string]any
+// session is what one agent did before the picture was taken.
+type session struct {
+	client, version string
+	review          bool
+	calls           []call
 }
 
-// calls are what the agents did before the picture was taken.
-var calls = []call{
-	{"claude-code", "write_file", map[string]any{"path": "config/example.toml", "content": "# Copy to orders.toml and fill in.\n[payment]\nurl = \"\"\nmax_wait = \"30s\"\nattempts = 4\n"}},
-	{"cursor", "edit_file", map[string]any{"path": "internal/httpapi/limit.go", "old_text": "\thttp.Error(w,", "new_text": "\tslog.Warn(\"rejected\", \"wait\", retryAfter)\n\thttp.Error(w,"}},
-	{"cursor", "edit_file", map[string]any{"path": "internal/payment/retry_test.go", "old_text": "\t\t{\"nothing\", \"\", 2},\n", "new_text": "\t\t{\"nothing\", \"\", 2},\n\t\t{\"a date\", \"Wed, 21 Oct 2026 07:28:00 GMT\", 1},\n\t\t{\"too long\", \"86400\", 1},\n"}},
-	{"claude-code", "edit_file", map[string]any{"path": "internal/payment/retry.go", "old_text": "\t\tif n, err := strconv.Atoi(s); err == nil {\n\t\t\treturn min(time.Duration(n)*time.Second, maxWait)\n\t\t}\n", "new_text": "\t\tif n, err := strconv.Atoi(s); err == nil && n >= 0 {\n\t\t\treturn min(time.Duration(n)*time.Second, maxWait)\n\t\t}\n\t\tif at, err := http.ParseTime(s); err == nil {\n\t\t\treturn min(max(time.Until(at), 0), maxWait)\n\t\t}\n"}},
+type call struct {
+	tool string
+	args map[string]any
+}
+
+var sessions = []session{
+	{client: "claude-code", version: "2.1.4", calls: []call{
+		{"write_file", map[string]any{"path": "config/example.toml", "content": "# Copy to orders.toml and fill in.\n[payment]\nurl = \"\"\nmax_wait = \"30s\"\nattempts = 4\n"}},
+		{"move_file", map[string]any{"source": "docs/retries.md", "destination": "docs/retrying.md", "update_links": true}},
+	}},
+	{client: "cursor", version: "1.9.0", calls: []call{
+		{"edit_file", map[string]any{"path": "internal/httpapi/limit.go", "old_text": "\thttp.Error(w,", "new_text": "\tslog.Warn(\"rejected\", \"wait\", retryAfter)\n\thttp.Error(w,"}},
+		{"edit_file", map[string]any{"path": "internal/payment/retry_test.go", "old_text": "\t\t{\"nothing\", \"\", 2},\n", "new_text": "\t\t{\"nothing\", \"\", 2},\n\t\t{\"a date\", \"Wed, 21 Oct 2026 07:28:00 GMT\", 1},\n\t\t{\"too long\", \"86400\", 1},\n"}},
+	}},
+	{client: "claude-code", version: "2.1.4", calls: []call{
+		{"edit_file", map[string]any{"path": "internal/payment/retry.go", "old_text": "\t\tif n, err := strconv.Atoi(s); err == nil {\n\t\t\treturn min(time.Duration(n)*time.Second, maxWait)\n\t\t}\n", "new_text": "\t\tif n, err := strconv.Atoi(s); err == nil && n >= 0 {\n\t\t\treturn min(time.Duration(n)*time.Second, maxWait)\n\t\t}\n\t\tif at, err := http.ParseTime(s); err == nil {\n\t\t\treturn min(max(time.Until(at), 0), maxWait)\n\t\t}\n"}},
+	}},
+	{client: "claude-code", version: "2.1.4", review: true, calls: []call{
+		{"write_file", map[string]any{"path": "internal/payment/client.go", "content": proposed}},
+	}},
+	{client: "cursor", version: "1.9.0", review: true, calls: []call{
+		{"edit_file", map[string]any{"path": "config/orders.toml", "old_text": "attempts = 4", "new_text": "attempts = 6"}},
+	}},
 }
 
 func makeProject(ctx context.Context, program, dir, root string) error {
@@ -218,23 +288,57 @@ func makeProject(ctx context.Context, program, dir, root string) error {
 			return err
 		}
 	}
-	for _, c := range calls {
-		if err := c.run(ctx, program, dir, root); err != nil {
+	for _, s := range sessions {
+		if err := s.run(ctx, program, dir, root); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *call) run(ctx context.Context, program, dir, root string) error {
-	args, err := json.Marshal(c.args)
+// run speaks MCP with the program as the agent would.
+func (s *session) run(ctx context.Context, program, dir, root string) error {
+	args := []string{"mcp", "--root", root}
+	if s.review {
+		args = append(args, "--review")
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(environment(dir), "QUARRY_REVIEW_WAIT=0s")
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, program, "call", "--root", root, c.tool, string(args))
-	cmd.Env = environment(dir)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", c.tool, err, out)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
 	}
-	return nil
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	answers := bufio.NewReader(out)
+	// ask sends a request and waits for its answer; id 0 is a notification.
+	ask := func(id int, method string, params any) error {
+		message := map[string]any{"jsonrpc": "2.0", "method": method, "params": params}
+		if id > 0 {
+			message["id"] = id
+		}
+		if err := json.NewEncoder(in).Encode(message); err != nil || id == 0 {
+			return err
+		}
+		line, err := answers.ReadString('\n')
+		if err == nil && strings.Contains(line, `"isError":true`) && !s.review {
+			err = fmt.Errorf("%s: %s", method, line)
+		}
+		return err
+	}
+	err = errors.Join(
+		ask(1, "initialize", map[string]any{"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": s.client, "version": s.version}}),
+		ask(0, "notifications/initialized", map[string]any{}))
+	for i, c := range s.calls {
+		if err == nil {
+			err = ask(i+2, "tools/call", map[string]any{"name": c.tool, "arguments": c.args})
+		}
+	}
+	return errors.Join(err, in.Close(), cmd.Wait())
 }

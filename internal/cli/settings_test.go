@@ -57,7 +57,7 @@ var withoutKey = map[string]string{
 	"mcp install client": "asks for one answer", "mcp install scope": "asks for one answer", "mcp install name": "asks for one answer",
 	"mcp install config": "asks for one answer", "mcp install command": "asks for one answer", "mcp install write": "has to be said each time",
 	"tools structured": "mcp.structured sets it for a server", "tools tokens": "asks for one answer",
-	"ui port": "any free port does, and the address is printed", "ui no-open": "is about one start", "ui editor": "is about one start",
+	"review accept message": "the comment", "review accept hunks": "the decision", "review accept confirm": "has to be said each time", "review refuse message": "the comment",
 	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui deny": "is about one start", "ui read-only": "is about one start",
 	"ui force": "has to be said each time", "ui no-index": "is about one start",
 	"doctor clean": "has to be said each time", "doctor fix": "has to be said each time",

@@ -199,12 +199,12 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 			fail(w, badRequest("invalid file "+strconv.Quote(one)))
 			return
 		}
-		finishDiff(files[n-1:n], time.Now().Add(colourBudget))
+		finishDiff(r.Context(), files[n-1:n], time.Now().Add(colourBudget))
 		respond(w, http.StatusOK, files[n-1])
 		return
 	}
 	deferLarge(files)
-	finishDiff(files, time.Now().Add(colourBudget))
+	finishDiff(r.Context(), files, time.Now().Add(colourBudget))
 	if files == nil {
 		files = []diffFile{}
 	}

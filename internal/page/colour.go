@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"path"
 	"strings"
 	"sync"
@@ -60,8 +61,8 @@ func pairs(runs []colourRun) []any {
 }
 
 // colourLines colours the lines of a text; nil if the language is unknown, the
-// text can't be read by its lexer, or it takes too long.
-func colourLines(name string, texts []string, deadline time.Time) coloured {
+// text can't be read by its lexer, it takes too long, or nobody waits any more.
+func colourLines(ctx context.Context, name string, texts []string, deadline time.Time) coloured {
 	lexer := lexerFor(name)
 	if lexer == nil || time.Now().After(deadline) {
 		return nil
@@ -85,7 +86,7 @@ func colourLines(name string, texts []string, deadline time.Time) coloured {
 	}
 	count := 0
 	for tok := it(); tok != chroma.EOF && len(out) < len(texts); tok = it() {
-		if count++; count%512 == 0 && time.Now().After(deadline) {
+		if count++; count%128 == 0 && (ctx.Err() != nil || time.Now().After(deadline)) {
 			return nil
 		}
 		class, rest := classOf(tok.Type), tok.Value

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -175,20 +176,20 @@ func (p *diffParser) cut(l string) {
 }
 
 // finishDiff adds word marks and colours.
-func finishDiff(files []diffFile, deadline time.Time) {
+func finishDiff(ctx context.Context, files []diffFile, deadline time.Time) {
 	for i := range files {
 		for j := range files[i].Hunks {
 			h := &files[i].Hunks[j]
 			markWords(h.Lines)
 			if time.Now().Before(deadline) {
-				colourHunk(files[i].Path, h, deadline)
+				colourHunk(ctx, files[i].Path, h, deadline)
 			}
 		}
 	}
 }
 
 // colourHunk colours each side as a text of its own.
-func colourHunk(path string, h *diffHunk, deadline time.Time) {
+func colourHunk(ctx context.Context, path string, h *diffHunk, deadline time.Time) {
 	for _, side := range []string{"-", "+"} {
 		var texts []string
 		var at []int
@@ -197,7 +198,7 @@ func colourHunk(path string, h *diffHunk, deadline time.Time) {
 				texts, at = append(texts, l.Text), append(at, i)
 			}
 		}
-		for i, c := range colourLines(pathOf(path), texts, deadline) {
+		for i, c := range colourLines(ctx, pathOf(path), texts, deadline) {
 			h.Lines[at[i]].Colour = c
 		}
 	}

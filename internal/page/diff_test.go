@@ -79,7 +79,7 @@ func TestWordMarks(t *testing.T) {
 func TestColoursCoverTheLine(t *testing.T) {
 	texts := []string{"package p // 😀 hé", "", "/* a", "b */ var x = `", "`", "\tfunc() {}\x00\u202e", "func f(s string) int { return 0x1F }"}
 	for _, name := range []string{"a.go", "a.py", "a.md", "a.js", "a.html", "Makefile", "a.toml"} {
-		lines := colourLines(name, texts, time.Now().Add(time.Minute))
+		lines := colourLines(t.Context(), name, texts, time.Now().Add(time.Minute))
 		if len(lines) != len(texts) {
 			t.Errorf("%s: %d lines, want %d", name, len(lines), len(texts))
 			continue
@@ -94,10 +94,10 @@ func TestColoursCoverTheLine(t *testing.T) {
 			}
 		}
 	}
-	if colourLines("a.unknown", texts, time.Now().Add(time.Minute)) != nil {
+	if colourLines(t.Context(), "a.unknown", texts, time.Now().Add(time.Minute)) != nil {
 		t.Error("an unknown language has colours")
 	}
-	if colourLines("a.go", texts, time.Now().Add(-time.Second)) != nil {
+	if colourLines(t.Context(), "a.go", texts, time.Now().Add(-time.Second)) != nil {
 		t.Error("colours after the deadline")
 	}
 }

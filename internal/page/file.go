@@ -101,12 +101,15 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 	if !known {
 		deadline := time.Now().Add(colourBudget)
 		if t, err := s.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxColoured}); err == nil && !t.Cut && t.Version == version {
-			whole = colourLines(path, t.Lines, deadline)
+			whole = colourLines(ctx, path, t.Lines, deadline)
+		}
+		if ctx.Err() != nil {
+			return nil // cut short: it says nothing about the file
 		}
 		s.colours.put(key, whole)
 	}
 	if whole == nil {
-		return colourLines(path, shown, time.Now().Add(colourBudget))
+		return colourLines(ctx, path, shown, time.Now().Add(colourBudget))
 	}
 	if first < 1 || first-1+len(shown) > len(whole) {
 		return nil

@@ -132,7 +132,7 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 				}
 				part := []diffFile{{Path: pathID(f.Path)}}
 				part[0].read(head + "\n" + text)
-				finishDiff(part, deadline)
+				finishDiff(ctx, part, deadline)
 				one.Add += part[0].Add
 				one.Del += part[0].Del
 				d.Parts = append(d.Parts, part[0].Hunks...)

@@ -19,12 +19,15 @@ import (
 )
 
 const (
-	maxHits      = 200  // matching lines of one answer
-	maxFileHits  = 50   // of which in one file
-	maxLineBytes = 600  // of one line, around its match
-	countTo      = 4000 // lines counted beyond the answer
-	maxQuery     = 4096
-	flushEvery   = 8 * time.Millisecond // so that a stream of files is not one packet each
+	maxHits      = 200 // matching lines of one answer
+	maxFileHits  = 50  // of which in one file
+	maxLineBytes = 600 // of one line, around its match
+	// countTo is how many matching lines are counted. It is asked for after the
+	// answer, when nobody types: counting kept both cores of a small machine from
+	// painting the next one.
+	countTo    = 6000
+	maxQuery   = 4096
+	flushEvery = 8 * time.Millisecond // so that a stream of files is not one packet each
 )
 
 // wireLine is a line of an answer. Spans are pairs of UTF-16 offsets.
@@ -74,13 +77,13 @@ type asked struct {
 	globs, types    []string
 	hidden, ignored bool
 	offset, limit   int
-	exact           bool
+	count, exact    bool // only count: up to countTo, or everything
 }
 
 func readAsked(v url.Values) (asked, error) {
 	a := asked{
 		q: v.Get("q"), mode: v.Get("mode"), sensitive: v.Get("case") == "1", word: v.Get("word") == "1",
-		hidden: v.Get("hidden") == "1", ignored: v.Get("ignored") == "1", exact: v.Get("exact") == "1", limit: maxHits,
+		hidden: v.Get("hidden") == "1", ignored: v.Get("ignored") == "1", exact: v.Get("exact") == "1", count: v.Get("count") == "1", limit: maxHits,
 	}
 	if a.mode == "" {
 		a.mode = "text"
@@ -149,7 +152,7 @@ func (a *asked) scope() search.Scope {
 func (a *asked) query() search.Query {
 	q := search.Query{
 		Pattern: a.q, Scope: a.scope(), Before: 1, After: 1, Spans: true, Offset: a.offset,
-		Limits: search.Limits{Lines: a.limit, LinesPerFile: maxFileHits, LineBytes: maxLineBytes, CountTo: a.limit + a.offset + countTo},
+		Limits: search.Limits{Lines: a.limit, LinesPerFile: maxFileHits, LineBytes: maxLineBytes},
 	}
 	q.Match.WholeWord = a.word
 	if !a.sensitive {
@@ -188,7 +191,9 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	}
 	took := time.Since(start)
 	done.Millis, done.First = millis(took), millis(run.first)
-	s.times.add(timing{Total: done.Millis, First: done.First, Scan: done.Plan == "scan"})
+	if !a.count && !a.exact {
+		s.times.add(timing{Total: done.Millis, First: done.First, Scan: done.Plan == "scan"})
+	}
 	_ = run.out.send(map[string]any{"done": done}, true)
 }
 
@@ -218,11 +223,14 @@ func (r *running) file(f wireFile) error {
 
 func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireDone, error) {
 	q := a.query()
-	if a.exact {
-		q.Detail, q.Limits, q.Before, q.After = search.Counts, search.Limits{}, 0, 0
+	if a.count || a.exact {
+		q.Detail, q.Limits, q.Before, q.After, q.Spans, q.Offset = search.Counts, search.Limits{}, 0, 0, false, 0
+		if !a.exact {
+			q.Limits = search.Limits{Lines: countTo, Time: 2 * time.Second}
+		}
 	}
 	sum, err := s.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
-		if a.exact {
+		if a.count || a.exact {
 			return nil
 		}
 		return run.file(fileOf(f))

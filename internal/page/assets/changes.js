@@ -8,7 +8,14 @@ import { appendLazily, fileCard, layout, pm } from "./diffview.js";
 const spans = [["", "all time"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]];
 let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, wanted = new Set(), pick = false;
 
-const badge = (client) => h("span", { class: `who w${[...client].reduce((s, c) => (s * 31 + c.charCodeAt(0)) % 6, 7)}`, "aria-hidden": "true" }, client === "you" ? "$" : client.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim().split(" ").map((w) => w[0]).join("").slice(0, 2).toLowerCase() || "?");
+// badge is two letters of a client, in a colour of its own.
+function badge(client) {
+  let sum = 0;
+  for (const c of client) sum = (sum * 31 + c.codePointAt(0)) % 9973;
+  const words = client.replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim().split(" ");
+  const letters = client === "you" ? "$" : (words.length > 1 ? words[0].slice(0, 1) + words[1].slice(0, 1) : words[0].slice(0, 2)).toLowerCase() || "?";
+  return h("span", { class: `who w${client === "you" ? "" : sum % 6}`, "aria-hidden": "true" }, letters);
+}
 export { badge };
 
 function addressOf(id, change = {}) {

@@ -62,6 +62,12 @@ async function ask({ offset = 0 } = {}) {
   const mine = ++number;
   running?.abort();
   running = new AbortController();
+  clearTimeout(colouring);
+  clearTimeout(counting);
+  toColour.clear();
+  queue = [];
+  cancelAnimationFrame(drawing);
+  drawing = 0;
   const started = keyed || performance.now();
   keyed = 0;
   if (!state.q) { showStart(); return; }
@@ -193,18 +199,51 @@ function bones(on) {
     h("div", { class: "bones", "aria-hidden": "true" }, h("div", { class: "bone a" }), h("div", { class: "bone b" }), h("div", { class: "bone c1" })));
 }
 
+// The first lines fill the window and are painted at once; the others follow in
+// parts after that paint, so that it does not wait for what nobody sees yet.
+const firstLines = 36, partLines = 100;
+let queue = [], drawing = 0;
+
 function append(got, files) {
-  const part = document.createDocumentFragment();
-  const first = !got.files.length;
   for (const f of files) {
     got.files.push(f);
     got.hits += state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1;
+    queue.push(f);
+  }
+  if (got.drawn === undefined) got.drawn = 0;
+  if (got.drawn < firstLines) drawFiles(got, firstLines - got.drawn);
+  else drawLater(got);
+}
+
+function drawFiles(got, most) {
+  const part = document.createDocumentFragment();
+  const first = !got.drawn;
+  let lines = 0;
+  while (queue.length && lines < most) {
+    const f = queue.shift();
+    lines += (f.lines?.length ?? 0) + 2;
     part.append(state.mode === "paths" ? pathArticle(f) : article(f));
     countFacet(f);
   }
+  got.drawn += lines;
   els.list.append(part);
   if (first && state.at) markAt();
-  fillFacets();
+  if (queue.length) drawLater(got);
+}
+
+function drawLater(got) {
+  if (drawing) return;
+  const mine = number;
+  drawing = requestAnimationFrame(() => {
+    const c = new MessageChannel(); // after that frame is painted
+    c.port1.onmessage = () => {
+      drawing = 0;
+      if (mine !== number) return;
+      drawFiles(got, partLines);
+      if (!queue.length) { fillFacets(); if (got.done && state.at) markAt(); }
+    };
+    c.port2.postMessage(0);
+  });
 }
 
 const at = (f, line) => addressOf({ ...state, at: `${f.path}:${line}` });
@@ -238,12 +277,24 @@ function pathArticle(f) {
 }
 
 // colourVisible asks for the colours of files that are in sight.
+// They wait until nobody types: colouring is the slowest thing the server does.
+let colouring = 0;
+const toColour = new Set();
 function colourVisible(entries) {
   for (const e of entries) {
     if (!e.isIntersecting) continue;
     watcher.unobserve(e.target);
-    colour(e.target, number);
+    toColour.add(e.target);
   }
+  clearTimeout(colouring);
+  colouring = setTimeout(async () => {
+    const mine = number;
+    for (const el of toColour) {
+      toColour.delete(el);
+      if (mine === number && el.isConnected) await colour(el, mine);
+      if (mine !== number) return;
+    }
+  }, 120);
 }
 
 async function colour(el, mine) {
@@ -275,19 +326,19 @@ function status(got, underWay) {
     nodes.push(h("span", { class: "tag acc" }, "searching"), h("b", null, n(got.hits)), " in ", h("b", null, n(got.files.length)), ` ${got.files.length === 1 ? "file" : "files"} so far`);
   } else {
     const d = got.done;
-    if (d.stopped) nodes.push(h("span", { class: "tag warn" }, icon("cut"), "cut"), "first ", h("b", null, n(got.hits)), " of ", d.exact ? "" : "at least ", h("b", null, n(Math.max(d.lines, got.hits))), ` ${unit}s`);
+    if (d.stopped) nodes.push(h("span", { class: "tag warn" }, icon("cut"), "cut"), "first ", h("b", null, n(got.hits)), " of ", d.lines > got.hits ? [d.exact ? "" : "at least ", h("b", null, n(d.lines))] : "more", ` ${unit}s`);
     else if (unit === "file") nodes.push(h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
     else nodes.push(h("b", null, n(d.lines)), ` ${d.lines === 1 ? unit : unit + "s"} in `, h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
     nodes.push(" · ", h("span", { title: `first match after ${ms(d.first_ms)}; ${d.plan === "scan" ? "files were read" : "from the index"}` }, ms(d.ms)), d.stopped ? "" : " · complete");
   }
-  els.status.replaceChildren(...nodes);
+  els.status.replaceChildren(...nodes.flat());
 }
 
 function finish(got) {
   status(got, false);
   fillReceipt(got.done);
   if (!got.files.length) { showZero(got); return; }
-  if (got.done.stopped) showCut(got);
+  if (got.done.stopped) { showCut(got); countLater(); }
   if (state.at) markAt();
 }
 
@@ -297,11 +348,11 @@ function showCut(got) {
   const unit = d.unit === "passages" ? "passage" : d.unit === "files" ? "file" : "matching line";
   const why = d.stopped === "time" ? "The search took too long and was ended." : null;
   els.tail.replaceChildren(notice("warn", "cut",
-    h("p", null, h("b", null, "This answer is cut."), ` It shows ${plural(got.hits, unit)} in ${plural(got.files.length, "file")}. ${d.exact ? "" : "At least "}${plural(more, `more ${unit}`)} ${more === 1 ? "is" : "are"} not shown.`),
+    h("p", null, h("b", null, "This answer is cut."), ` It shows ${plural(got.hits, unit)} in ${plural(got.files.length, "file")}. ${more ? `${d.exact ? "" : "At least "}${plural(more, `more ${unit}`)} ${more === 1 ? "is" : "are"} not shown.` : "There are more."}`),
     h("p", { class: "sub sm" }, why ?? (d.unit === "lines" ? "Matches are shown in path order, so a later file can hold a better one." : "The best come first.")),
     h("div", { class: "btns" },
       state.mode === "words" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
-      d.unit === "lines" && !d.exact ? btn("Count exactly", { cls: "small", onclick: countExactly }) : null)));
+      d.unit === "lines" && !d.exact ? btn("Count exactly", { cls: "small", onclick: () => count({ exact: "1" }) }) : null)));
 }
 
 function more_() {
@@ -309,12 +360,20 @@ function more_() {
   ask({ offset: answer.hits });
 }
 
-async function countExactly() {
+// countLater counts what is not shown once nobody types.
+let counting = 0;
+function countLater() {
+  if (state.mode === "words" || state.mode === "paths") return;
+  clearTimeout(counting);
+  counting = setTimeout(() => count({ count: "1" }), 250);
+}
+
+async function count(how) {
   const mine = number;
   try {
-    await stream("/api/search", { ...question(state), exact: "1" }, running?.signal, ([one]) => {
-      if (mine !== number || !one.done) return;
-      Object.assign(answer.done, { lines: one.done.lines, files: one.done.files, exact: true });
+    await stream("/api/search", { ...question(state), ...how }, running?.signal, ([one]) => {
+      if (mine !== number || !one.done || !answer?.done) return;
+      Object.assign(answer.done, { lines: one.done.lines, files: one.done.files, exact: !one.done.stopped });
       status(answer, false);
       showCut(answer);
     });
