@@ -90,7 +90,7 @@ func run(ctx context.Context, all, root string) error {
 		return err
 	}
 	if all == "" {
-		data, err := photograph(ctx, base+"/changes", ".dfile", "", "light", 1400, 900)
+		data, err := photograph(ctx, base+"/review/p-0001", ".hunk", "ra", "light", 1400, 900)
 		if err != nil {
 			return err
 		}
@@ -160,8 +160,8 @@ func photograph(ctx context.Context, address, wait, press, theme string, width, 
 		return nil, err
 	}
 	waited := chromedp.Do(ctx, there(wait))
-	if press != "" {
-		key := fmt.Sprintf(`document.activeElement.blur(); document.body.dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true}))`, press)
+	for _, k := range press {
+		key := fmt.Sprintf(`document.activeElement.blur(); document.body.dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true}))`, string(k))
 		if _, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](key)); err != nil {
 			return nil, err
 		}

@@ -60,6 +60,7 @@ func checks() []check {
 		{"index", (*examining).checkIndexes},
 		{"watch limits", (*examining).checkLimits},
 		{"clients", (*examining).checkClients},
+		{"page", (*examining).checkPage},
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -176,7 +178,14 @@ func (f *uiFlags) open(root, address string) (done func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return done, err
 	}
-	file, err := os.CreateTemp(dir, "ui-*.html") // mode 0600
+	if left, err := filepath.Glob(filepath.Join(dir, "ui-*.html")); err == nil {
+		for _, f := range left {
+			if !pageRuns(f) {
+				_ = os.Remove(f)
+			}
+		}
+	}
+	file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("ui-%d.html", os.Getpid())), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return done, err
 	}
@@ -195,6 +204,22 @@ func (f *uiFlags) open(root, address string) (done func(), err error) {
 	}
 	go func() { _ = cmd.Wait() }()
 	return done, nil
+}
+
+// pageRuns reports whether the server whose address a file holds still answers:
+// its port can be connected to.
+func pageRuns(file string) bool {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	_, rest, _ := strings.Cut(string(data), "http://")
+	host, _, _ := strings.Cut(rest, "/")
+	c, err := net.DialTimeout("tcp", host, time.Second)
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
 }
 
 // browser is the command that opens a file in the user's browser; nil if there
