@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -15,7 +16,7 @@ import (
 
 // checkPage looks whether quarry ui could serve and open its page, what pages
 // that were killed have left, and what waits for a decision.
-func (x *examining) checkPage() error {
+func (x *examining) checkPage(context.Context) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		x.find(finding{ID: "page-port", What: fmt.Sprintf("No port of 127.0.0.1 can be opened: %v.", err), Why: "quarry ui can't serve its page.", Fix: "Bring the loopback interface up, or allow it in the sandbox you are in.", Run: []string{"ip link set lo up"}})
