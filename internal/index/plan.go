@@ -128,6 +128,10 @@ func (vc *viewCandidates) find(f *trigram.Formula, a *Ask, plan *Plan) error {
 
 // show drops what is not for the asker, so that no count tells of it.
 func (vc *viewCandidates) show() {
+	hidden := func(id uint32) bool { return vc.v.mask.has(int(id)) || vc.unseen.has(int(id)) }
+	if !slices.ContainsFunc(vc.ids, hidden) {
+		return // mostly
+	}
 	blocks := &vc.v.seg.blocks
 	kept, end := vc.ids[:0], vc.blocks[:0]
 	rest := vc.blocks
@@ -139,7 +143,7 @@ func (vc *viewCandidates) show() {
 		for len(rest) > 0 && int(rest[0]) < first {
 			rest = rest[1:]
 		}
-		seen := !vc.v.mask.has(int(id)) && !vc.unseen.has(int(id))
+		seen := !hidden(id)
 		if seen {
 			kept = append(kept, id)
 		}
