@@ -41,6 +41,9 @@ var everyTool = []struct{ name, args string }{
 	{"modify_note", `{"path":"A note.md","operation":"append","content":"More\n"}`},
 	{"organize_note", `{"source":"A note.md","destination":"made/A note"}`},
 	{"delete_file", `{"path":"made/new.txt"}`},
+	{"apply_changes", `{"changes":[{"path":"set.txt","content":"one\n"}]}`},
+	{"apply_patch", `{"patch":"--- a/set.txt\n+++ b/set.txt\n@@ -1 +1 @@\n-one\n+two\n"}`},
+	{"replace_in_files", `{"text":"two","replacement":"three","path":"set.txt"}`},
 	{"list_changes", `{}`},
 	{"undo_change", `{}`},
 	{"get_index_status", `{}`},
@@ -50,10 +53,16 @@ var everyTool = []struct{ name, args string }{
 // schemas, calls every tool over stdio and over HTTP. The script is the one of
 // internal/mcpserver; QUARRY_NPM names the folder with its packages.
 func TestTypeScriptClient(t *testing.T) {
+	for _, mode := range [][]string{nil, {"--structured"}} {
+		t.Run(strings.Join(append([]string{"mcp"}, mode...), " "), func(t *testing.T) { typeScriptClient(t, mode) })
+	}
+}
+
+func typeScriptClient(t *testing.T, mode []string) {
 	node, _ := npmProgram(t, "sdk", "package.json")
 	t.Run("stdio", func(t *testing.T) {
 		dir := sampleWorkspace(t)
-		cmd := program(t, dir, "mcp", "--trash", "local")
+		cmd := program(t, dir, append([]string{"mcp", "--trash", "local"}, mode...)...)
 		env := map[string]string{}
 		for _, v := range cmd.Env {
 			name, value, _ := strings.Cut(v, "=")
@@ -63,7 +72,7 @@ func TestTypeScriptClient(t *testing.T) {
 		drive(t, node, string(target))
 	})
 	t.Run("http", func(t *testing.T) {
-		cmd := program(t, sampleWorkspace(t), "mcp", "--trash", "local", "--http", "0")
+		cmd := program(t, sampleWorkspace(t), append([]string{"mcp", "--trash", "local", "--http", "0"}, mode...)...)
 		stderr, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)

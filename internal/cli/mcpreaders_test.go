@@ -1,0 +1,258 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"quarry/internal/profile"
+)
+
+// A client shows its model the text of a result, or the structured form and
+// nothing else. Either way the model must see the whole answer: wants are what
+// no answer may miss.
+type reading struct {
+	tool, args string
+	wants      []string
+}
+
+var readings = map[string][]reading{
+	"quarry": {
+		{"search_files", `{"regex":"needle"}`, []string{"Notes/n.md", "before the needle", "one needle here", "after the needle"}},
+		{"search_files", `{"pattern":"needle"}`, []string{"Notes/n.md", "one needle here"}},
+		{"search_files", `{"regex":"neeedle"}`, []string{"near spelling", "needle"}},
+		{"search_files", `{"regex":"("}`, []string{"INVALID_PATTERN", "unclosed group"}},
+		{"search_files", `{"regex":"needle","max_results":1}`, []string{"next", "offset"}},
+		{"file_search", `{"query":"NEEDLE"}`, []string{"Notes/n.md", "one needle here"}},
+		{"search_by_path", `{"pattern":"*.md"}`, []string{"Notes/n.md"}},
+		{"search_code", `{"query":"needle"}`, []string{"one needle here"}},
+		{"search_notes", `{"query":"needle","read_content":true}`, []string{"Notes/n.md", "one needle here"}},
+		{"search_notes", `{"query":"needle"}`, []string{"one needle here"}},
+		{"list_files", `{}`, []string{"code.go", "Notes"}},
+		{"list_files", `{"depth":2}`, []string{"code.go", "n.md"}},
+		{"get_file_info", `{"path":"code.go"}`, []string{"code.go"}},
+		{"read_file", `{"path":"Notes/n.md"}`, []string{"before the needle", "one needle here", "version"}},
+		{"read_file", `{"paths":["code.go","nope"]}`, []string{"func needle()", "nope", "not found"}},
+		{"read_file", `{"path":"Notes/m.md"}`, []string{"There is", "Notes/n.md", "NOT_FOUND"}},
+		{"write_file", `{"path":"new.md","content":"# New\n"}`, []string{"new.md", "version"}},
+		{"edit_file", `{"path":"new.md","old_text":"New","new_text":"Old","dry_run":true}`, []string{"+# Old", "-# New"}},
+		{"edit_file", `{"path":"new.md","old_text":"New","new_text":"Old"}`, []string{"new.md", "version"}},
+		{"edit_file", `{"path":"new.md","old_text":"# Odl","new_text":"x"}`, []string{"not found", "Old"}},
+		{"create_folder", `{"path":"made"}`, []string{"made"}},
+		{"move_file", `{"source":"new.md","destination":"made/"}`, []string{"made/new.md"}},
+		{"create_note", `{"content":"# Note\n"}`, []string{"Note.md"}},
+		{"modify_note", `{"path":"Note","operation":"append","content":"more"}`, []string{"Note.md"}},
+		{"organize_note", `{"source":"Note","destination":"made/Note"}`, []string{"made/Note.md"}},
+		{"delete_file", `{"path":"made/Note.md"}`, []string{"made/Note.md"}},
+		{"list_changes", `{}`, []string{"made/Note.md", "edit_file"}},
+		{"undo_change", `{}`, []string{"made/Note.md"}},
+		{"get_index_status", `{}`, []string{"status"}},
+		{"read_file", `{"pth":"x"}`, []string{"unknown parameter", "Known parameters", "INVALID_ARGUMENT"}},
+	},
+	"vault": {
+		{"search_files", `{"pattern":"needle"}`, []string{"Notes/n.md", "before the needle", "one needle here"}},
+		{"search_notes", `{"query":"needle","read_content":true}`, []string{"one needle here"}},
+		{"list_files", `{"pattern":"**"}`, []string{"Notes/n.md"}},
+		{"get_file_info", `{"path":"Notes"}`, []string{"Notes"}},
+		{"read_file", `{"path":"Notes/n.md"}`, []string{"one needle here"}},
+		{"read_file", `{"path":".obsidian/x"}`, []string{"Access denied: Cannot access files in '.obsidian/' directory (protected system folder)"}},
+		{"write_file", `{"path":"w.md","content":"x"}`, []string{"w.md"}},
+		{"edit_file", `{"path":"w.md","old_text":"x","new_text":"y"}`, []string{"w.md"}},
+		{"create_note", `{"content":"x","path":"c"}`, []string{"c.md"}},
+		{"modify_note", `{"path":"c.md","operation":"append","content":"y"}`, []string{"c.md"}},
+		{"organize_note", `{"source":"c","destination":"d"}`, []string{"d.md"}},
+		{"create_folder", `{"path":"f"}`, []string{"f"}},
+		{"move_file", `{"source":"d.md","destination":"f/d.md"}`, []string{"f/d.md"}},
+		{"delete_file", `{"path":"f"}`, []string{"f"}},
+	},
+	"roo":      {{"search_files", `{"path":".","regex":"needle"}`, []string{"before the needle", "one needle here", "after the needle"}}},
+	"godoctor": {{"file_search", `{"query":"needle"}`, []string{"one needle here"}}},
+	"smcp": {
+		{"search_by_path", `{"pattern":"**/*.md"}`, []string{"Notes/n.md"}},
+		{"search_by_path", `{"pattern":"["}`, []string{"INVALID_PATTERN", "unbalanced"}},
+		{"search_code", `{"query":"needle"}`, []string{"one needle here"}},
+		{"get_index_status", `{}`, []string{"status"}},
+	},
+}
+
+// caller is a client of one transport.
+type caller func(id int, method, params string) (json.RawMessage, error)
+
+func TestEitherReaderMissesNothing(t *testing.T) {
+	for _, name := range profile.Names() {
+		if len(readings[name]) == 0 {
+			t.Errorf("the profile %s has no readings", name)
+		}
+		for _, structured := range []bool{false, true} {
+			for transport, connect := range map[string]func(*testing.T, string, ...string) caller{"stdio": overStdio, "http": overHTTP} {
+				t.Run(fmt.Sprintf("%s/%s/structured=%v", name, transport, structured), func(t *testing.T) {
+					args := []string{"--profile", name, "--trash", "local"}
+					if structured {
+						args = append(args, "--structured")
+					}
+					readAll(t, connect(t, readersWorkspace(t), args...), readings[name], structured || profile.InJSON(name), structured)
+				})
+			}
+		}
+	}
+}
+
+// readAll makes the calls of a profile. has says that results have a structured
+// form, same that the text is nothing but that.
+func readAll(t *testing.T, ask caller, list []reading, has, same bool) {
+	t.Helper()
+	called := map[string]bool{}
+	for i, c := range list {
+		raw, err := ask(i+10, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, c.tool, c.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r struct {
+			Content           []struct{ Text string }
+			StructuredContent json.RawMessage
+		}
+		if err := json.Unmarshal(raw, &r); err != nil || len(r.Content) == 0 {
+			t.Fatalf("%s %s: %.300s", c.tool, c.args, raw)
+		}
+		called[c.tool] = true
+		text := r.Content[0].Text
+		var fromText, data any
+		if err := json.Unmarshal([]byte(text), &fromText); same && err != nil {
+			t.Errorf("%s %s: the text is no JSON: %.300s", c.tool, c.args, text)
+		}
+		if has != (r.StructuredContent != nil) {
+			t.Errorf("%s %s: structured content %.200s", c.tool, c.args, r.StructuredContent)
+		}
+		if has {
+			if err := json.Unmarshal(r.StructuredContent, &data); err != nil {
+				t.Fatal(err)
+			}
+			if same && !reflect.DeepEqual(fromText, data) {
+				t.Errorf("%s %s: text and structure differ:\n%s\n%s", c.tool, c.args, text, r.StructuredContent)
+			}
+		}
+		for _, want := range c.wants {
+			if !same && !strings.Contains(text, want) || same && !inside(fromText, want) {
+				t.Errorf("%s %s: the text misses %q:\n%.600s", c.tool, c.args, want, text)
+			}
+			if has && !inside(data, want) {
+				t.Errorf("%s %s: the structure misses %q:\n%.600s", c.tool, c.args, want, r.StructuredContent)
+			}
+		}
+	}
+	raw, err := ask(5, "tools/list", "{}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(raw, []byte(`"outputSchema"`)) != has {
+		t.Errorf("output schemas: %.300s", raw)
+	}
+	var listed struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(raw, &listed); err != nil {
+		t.Fatal(err)
+	}
+	for _, tl := range listed.Tools {
+		if !called[tl.Name] && !laterTools[tl.Name] {
+			t.Errorf("%s was not read", tl.Name)
+		}
+	}
+}
+
+// laterTools have tests of their own.
+var laterTools = map[string]bool{"apply_changes": true, "apply_patch": true, "replace_in_files": true, "outline": true, "find_symbol": true}
+
+// inside reports whether a key or a text of a JSON value contains s.
+func inside(v any, s string) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, s)
+	case map[string]any:
+		for key, value := range v {
+			if strings.Contains(key, s) || inside(value, s) {
+				return true
+			}
+		}
+	case []any:
+		for _, value := range v {
+			if inside(value, s) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func readersWorkspace(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "Notes", "n.md"), "# N\nbefore the needle\none needle here\nafter the needle\n")
+	writeFile(t, filepath.Join(dir, "code.go"), "package code\n\nfunc needle() {}\n")
+	return dir
+}
+
+// overStdio talks to the program line by line.
+func overStdio(t *testing.T, dir string, args ...string) caller {
+	t.Helper()
+	cmd := program(t, dir, append([]string{"mcp"}, args...)...)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = cmd.Wait() })
+	lines := bufio.NewReader(out)
+	ask := func(id int, method, params string) (json.RawMessage, error) {
+		if _, err := io.WriteString(in, rpc(id, method, params)+"\n"); err != nil {
+			return nil, err
+		}
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return nil, err
+			}
+			var m struct {
+				ID     int
+				Result json.RawMessage
+			}
+			if err := json.Unmarshal(line, &m); err == nil && m.ID == id {
+				return m.Result, nil
+			}
+		}
+	}
+	if _, err := ask(1, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	return ask
+}
+
+// overHTTP talks to the program by requests.
+func overHTTP(t *testing.T, dir string, args ...string) caller {
+	t.Helper()
+	c, err := startHTTP(t, dir, args...).client(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(id int, method, params string) (json.RawMessage, error) {
+		data, _, err := c.post(rpc(id, method, params), map[string]string{"Mcp-Session-Id": c.session, "Mcp-Protocol-Version": "2025-11-25"})
+		var m struct{ Result json.RawMessage }
+		if err == nil {
+			err = json.Unmarshal(data, &m)
+		}
+		return m.Result, err
+	}
+}
