@@ -250,6 +250,7 @@ func (w *Changer) linkSettings(tasks []*task) (*vault.Settings, error) {
 	settings, err := vault.Load(w.root, w.log)
 	if err == nil && settings == nil && tasks[i].Links == change.LinksUpdate {
 		defaults := vault.DefaultSettings()
+		defaults.NewLinkFormat = vault.Relative // what other programs than Obsidian follow
 		settings = &defaults
 	}
 	return settings, err
