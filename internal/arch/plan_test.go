@@ -9,7 +9,7 @@ var plan = []layer{
 		{"cmd/quarry", "main: signals, cli.Run, os.Exit", "internal/cli"},
 	}},
 	{"public", []pkg{
-		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend", "change fault internal/backend internal/changer internal/owner internal/repos internal/review internal/rootfs internal/searcher internal/textfile search"},
+		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend", "change fault internal/backend internal/changer internal/lookup internal/owner internal/repos internal/review internal/rootfs internal/searcher internal/textfile search"},
 		{"search", "contract of searching: queries and their answers", "fault match"},
 		{"change", "contract of changing: sets of edits, what they did, what went wrong", "fault"},
 		{"fault", "codes and errors", ""},
@@ -45,6 +45,7 @@ var plan = []layer{
 		{"internal/scan", "matching lines of one file", "internal/re/vec internal/textfile match search"},
 		{"internal/rank", "relevance of a text to words", "internal/symbols match"},
 		{"internal/noterank", "how well a note answers words", "internal/rank internal/vault"},
+		{"internal/lookup", "definitions by name, and of files", "internal/rank internal/symbols match search"},
 		{"internal/symbols", "definitions of a text, without a language server", ""},
 		{"internal/trigram", "grams of texts and patterns, posting lists", "internal/textfile match"},
 		{"internal/vault", "Obsidian: sections, links, front matter, the move plan", "fault internal/rootfs"},

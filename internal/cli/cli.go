@@ -101,7 +101,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 	root.SetHelpCommand(newHelp(s))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newSearch(s), newFind(s), newIndex(s), newServe(s))
+	root.AddCommand(newSearch(s), newFind(s), newSymbols(s), newIndex(s), newServe(s))
 	root.AddCommand(newRead(s), newEdit(s), newWrite(s), newMkdir(s), newMv(s), newRm(s), newNote(s))
 	root.AddCommand(newPatch(s), newReplace(s))
 	root.AddCommand(newLog(s), newUndo(s), newDiff(s), newTrash(s))

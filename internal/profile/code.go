@@ -31,6 +31,9 @@ type codeChunk struct {
 	Score float64 `json:"score"`
 	Start int     `json:"startLine"`
 	End   int     `json:"endLine"`
+	// In the profile quarry: the definition shown or around it.
+	Symbol string `json:"symbol,omitempty"`
+	Kind   string `json:"kind,omitempty"`
 }
 
 const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},` + noteSchema + `},"required":["results","totalResults"]}`
@@ -39,11 +42,14 @@ func searchCode(e *env) *tool.Tool {
 	return e.make(tool.Tool{
 		Name: "search_code", Title: "Search code",
 		Description: "Rank code and text by relevance to a query of words or identifiers.",
-		Params: []tool.Param{
+		Params: join([]tool.Param{
 			{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
 			{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50), Description: "Maximum number of results"},
 			boolean("compact", "Without text"),
-		},
+		}, e.optional(
+			str("path", "Only below this path"),
+			integer("budget", "Tokens to fill: the best in full, others in a line", 100),
+		)),
 		OutputSchema: schema(codeSchema), Hints: readOnly,
 	}, rankCode)
 }
@@ -51,6 +57,13 @@ func searchCode(e *env) *tool.Tool {
 func rankCode(ctx context.Context, c *call) (*answer, error) {
 	q := quarry.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k")}
 	q.IncludeHidden = c.is("smcp")
+	budget := c.Int("budget") * 4 // bytes
+	if budget > 0 && !c.Given("top_k") {
+		q.Limit = 50
+	}
+	if p := c.path(ctx, "path"); c.union() && p != "" && p != "." {
+		q.Paths = []string{p}
+	}
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
 		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}
@@ -67,6 +80,9 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 	size := 0
 	for i := range r.Chunks {
 		chunk := codeResult(&r.Chunks[i], words, c.Bool("compact"))
+		if c.union() {
+			chunk.Symbol, chunk.Kind = r.Chunks[i].Symbol, r.Chunks[i].Kind
+		}
 		if text, err := marshal(chunk, "  "); err == nil {
 			// Two levels of indentation, eight lines.
 			if size += len(text) + 40; c.limitsUnless("top_k").Full(size) && i > 0 {
@@ -74,6 +90,9 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 			}
 		}
 		data.Results = append(data.Results, chunk)
+	}
+	if budget > 0 {
+		pack(data, budget)
 	}
 	a := &answer{data: data}
 	if c.union() {
@@ -100,6 +119,32 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 	return a, err
 }
 
+// pack fills a budget of bytes: as many results as fit in a line each, and of
+// those the best with their text, which takes the room that is left.
+func pack(data *codeAnswer, budget int) {
+	const receipt = 120
+	left := budget - receipt
+	for i := range data.Results {
+		k := &data.Results[i]
+		if left -= len(k.Path) + len(k.Symbol) + len(k.Kind) + 16; left < 0 && i > 0 {
+			data.Results = data.Results[:i]
+			break
+		}
+		// A third of the budget is for the lines of results without text.
+		if k.Text != nil && i > 0 && left < budget/3 {
+			k.Text = nil
+		}
+		if k.Text != nil {
+			size := len(*k.Text) + 6*(k.End-k.Start+1)
+			if size > left {
+				k.Text = nil
+				continue
+			}
+			left -= size
+		}
+	}
+}
+
 // codeText is the answer for reading: passages with numbered lines.
 func (c *call) codeText(data *codeAnswer, r *quarry.CodeResult) []byte {
 	if data.Total == 0 {
@@ -112,11 +157,14 @@ func (c *call) codeText(data *codeAnswer, r *quarry.CodeResult) []byte {
 		if k.End > k.Start {
 			lines += "-" + itoa(k.End)
 		}
+		if k.Symbol != "" {
+			lines += " " + k.Kind + " " + render.Name(k.Symbol)
+		}
 		if k.Text == nil {
-			text = fmt.Appendf(text, "\n- %s:%s (score %g)", render.Name(k.Path), lines, k.Score)
+			text = fmt.Appendf(text, "\n- %s:%s", render.Name(k.Path), lines)
 			continue
 		}
-		text = fmt.Appendf(text, "\n## %s:%s (score %g)", render.Name(k.Path), lines, k.Score)
+		text = fmt.Appendf(text, "\n## %s:%s", render.Name(k.Path), lines)
 		for n, line := range strings.Split(*k.Text, "\n") {
 			text = fmt.Appendf(text, "\n%3d | %s", k.Start+n, line)
 		}
@@ -127,6 +175,8 @@ func (c *call) codeText(data *codeAnswer, r *quarry.CodeResult) []byte {
 
 func (c *call) codeReceipt(data *codeAnswer) []string {
 	switch {
+	case c.Int("budget") > 0 && len(data.Results) < data.Total:
+		return []string{fmt.Sprintf("the best %d of %d results, as many as the budget holds", len(data.Results), data.Total)}
 	case len(data.Results) < min(data.Total, c.Int("top_k")):
 		return []string{fmt.Sprintf("the best %d of %d results, as many as an answer holds; compact gives more of them", len(data.Results), data.Total)}
 	case len(data.Results) < data.Total && c.Int("top_k") < 50:

@@ -191,6 +191,29 @@ func searchGoldens() map[string][]scene {
 			{make: code, steps: steps(
 				step{name: "found", args: `{"query":"calculate total","top_k":1}`, data: true},
 				step{name: "zero", args: `{"query":"zebra"}`},
+				step{name: "a budget", args: `{"query":"calculate total other","budget":200}`},
+				step{name: "below a path", args: `{"query":"calculate total","path":"src","compact":true}`},
+			)},
+		},
+		"quarry/find_symbol": {
+			{make: code, steps: steps(
+				step{name: "found", args: `{"name":"calculateTotal"}`, data: true},
+				step{name: "similar", args: `{"name":"calculate_total"}`},
+				step{name: "fuzzy", args: `{"name":"calc","fuzzy":true}`},
+				step{name: "of a kind", args: `{"name":"calculateTotal","kind":"class"}`},
+				step{name: "zero", args: `{"name":"zebra"}`},
+				step{name: "error: no name", args: `{}`},
+				step{tool: "read_file", name: "its lines", args: `{"path":"src/calc.js","symbol":"other"}`},
+				step{tool: "read_file", name: "error: no such symbol", args: `{"path":"src/calc.js","symbol":"calculate"}`},
+				step{tool: "read_file", name: "error: symbol and lines", args: `{"path":"src/calc.js","symbol":"other","start_line":1}`},
+			)},
+		},
+		"quarry/outline": {
+			{make: code, steps: steps(
+				step{name: "a file", args: `{"path":"src/calc.js"}`, data: true},
+				step{name: "a folder", args: `{"path":"src"}`},
+				step{name: "a kind", args: `{"path":".","kind":"function"}`},
+				step{name: "error: nothing there", args: `{"path":"nope"}`},
 			)},
 		},
 		"quarry/get_index_status": {{make: code, steps: steps(step{name: "no index", args: `{}`})}},

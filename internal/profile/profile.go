@@ -58,7 +58,7 @@ var profiles = []struct {
 	tools []maker
 }{
 	{"quarry", "Every tool once, with the union of parameters.", []maker{
-		unionSearchFiles, fileSearch, searchByPath, searchCode, searchNotes, listFiles, getFileInfo, readFile,
+		unionSearchFiles, fileSearch, searchByPath, searchCode, findSymbol, outline, searchNotes, listFiles, getFileInfo, readFile,
 		editFile, writeFile, applyChanges, applyPatch, replaceInFiles, createFolder, moveFile, deleteFile, createNote, modifyNote, organizeNote,
 		listChanges, undoChange, getIndexStatus,
 	}},

@@ -49,6 +49,7 @@ func readFile(e *env) *tool.Tool {
 			integer("end_line", e.words("Last line", "Last line to read, 1-indexed"), 1),
 		}, e.optional(
 			integer("tail", "Number of last lines to read", 1),
+			str("symbol", "Only this definition: Open, Store.Open"),
 			tool.Param{Name: "paths", Kind: tool.Strings, Description: "Several files instead"},
 		)),
 		OutputSchema: schema(readSchema), Hints: readOnly,
@@ -77,6 +78,16 @@ func (c *call) readOne(ctx context.Context, path string, most int) (*answer, err
 	}
 	if c.Given("tail") && (start > 0 || end > 0) {
 		return nil, invalid("tail can't be used together with start_line and end_line.")
+	}
+	if name := c.String("symbol"); name != "" {
+		if start > 0 || end > 0 || c.Given("tail") {
+			return nil, invalid("Give a symbol or lines, not both.")
+		}
+		if _, err := c.ws.Stat(ctx, path); err == nil {
+			if start, end, err = c.symbolLinesOf(ctx, path, name); err != nil {
+				return nil, err
+			}
+		}
 	}
 	t, err := c.readText(ctx, path, start, end, most)
 	if err != nil {

@@ -41,6 +41,13 @@ func parsePath(path string) pathInfo {
 	return p
 }
 
+// PathWeight is below 1 for tests, examples, vendored and generated files, and
+// what is not code.
+func PathWeight(path string) float64 {
+	i := strings.LastIndexByte(path, '/')
+	return pathWeight(path[:max(i, 0)], path[i+1:])
+}
+
 // pathWeight puts tests, examples, vendored and generated files, and what is
 // not code, below the code people write.
 func pathWeight(dir, base string) float64 {

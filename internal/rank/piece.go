@@ -72,7 +72,7 @@ func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 	for i := range syms {
 		s := &syms[i]
 		f[fSymbol], f[fIdent], f[fWordDef] = 0, 0, 0
-		q.identifiers(&f, s, foldName(s.Name), kindWeight(s.Kind))
+		q.identifiers(&f, s, foldName(s.Name), KindWeight(s.Kind))
 		v := 3*f[fSymbol] + 2*f[fIdent] + 0.6*f[fWordDef]
 		if v == 0 {
 			continue

@@ -100,8 +100,8 @@ func prefixShare(a, b string) float64 {
 	return math.Sqrt(float64(len(a)) / float64(len(b)))
 }
 
-// kindWeight tells how much a definition of a kind counts.
-func kindWeight(k symbols.Kind) float64 {
+// KindWeight tells how much a definition of a kind counts.
+func KindWeight(k symbols.Kind) float64 {
 	switch k {
 	case symbols.Class, symbols.Struct, symbols.Interface, symbols.Enum:
 		return 1
@@ -133,7 +133,7 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 	var buf [maxPart + 8]byte
 	for n := range syms {
 		s := &syms[n]
-		w := kindWeight(s.Kind)
+		w := KindWeight(s.Kind)
 		q.identifiers(f, s, foldName(s.Name), w)
 		hits, count, known := 0.0, 0, 0
 		name := []byte(s.Name)

@@ -54,7 +54,7 @@ func (r *cReader) variables(i, first int) int {
 	if r.inType() {
 		kind = Field
 	}
-	if r.is(i, "extern") || end-i > 4000 {
+	if r.is(i, "extern") || end-i > 4000 || r.in(i, cTypeWords) && end <= i+2 { // struct x;
 		return end + 1
 	}
 	for _, k := range r.declarators(i, end) {

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"quarry"
+	"quarry/search"
+)
+
+type symbolFlags struct {
+	name   string
+	kind   string
+	fuzzy  bool
+	text   bool
+	hidden bool
+	ignore bool
+	json   bool
+	limit  int
+	root   string
+	backendFlags
+}
+
+// symbolKinds are what --kind takes.
+var symbolKinds = []string{
+	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "constant", "variable", "field", "member",
+	"prototype", "impl", "test", "table", "heading",
+}
+
+func newSymbols(s Streams) *cobra.Command {
+	var f symbolFlags
+	cmd := &cobra.Command{
+		Use:   "symbols [PATH...]",
+		Short: "List definitions, or find one by name",
+		Long: `List the functions, types, methods, constants and headings that files define, or
+with --name find where a name is defined, the likeliest first. 22 languages are
+known; no language server or index is needed.
+
+Exit code 0 when something was found, 1 when nothing was, 2 for an error.`,
+		Example: `  quarry symbols main.go               what a file defines
+  quarry symbols internal --kind function
+  quarry symbols -n Open               where Open is defined
+  quarry symbols -n Store.Open --text  with its text`,
+		DisableFlagsInUseLine: true,
+		RunE:                  func(cmd *cobra.Command, args []string) error { return runSymbols(cmd, s, &f, args) },
+	}
+	setGroups(cmd, f.groups())
+	return cmd
+}
+
+func (f *symbolFlags) groups() []flagGroup {
+	what, how := newFlagSet(), newFlagSet()
+	what.StringVarP(&f.name, "name", "n", "", "only this `name`: Open, Store.Open, Store::open")
+	what.StringVarP(&f.kind, "kind", "k", "", "only this `kind`: function, class, ...")
+	what.BoolVar(&f.fuzzy, "fuzzy", false, "with --name: other case and style too, and names\nthat contain it")
+	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
+	what.BoolVar(&f.ignore, "no-ignore", false, "what ignore files leave out too")
+	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
+	f.backendFlags.add(what)
+	how.BoolVar(&f.text, "text", false, "with the text of each definition")
+	how.IntVar(&f.limit, "limit", 0, "at most `n` definitions")
+	how.BoolVar(&f.json, "json", false, "one JSON object a line")
+	return []flagGroup{{"What to list", what}, {"How to show it", how}}
+}
+
+func (f *symbolFlags) query() (search.SymbolQuery, error) {
+	q := search.SymbolQuery{Name: f.name, Kind: f.kind, Fuzzy: f.fuzzy, Text: f.text, Limit: f.limit}
+	q.IncludeHidden, q.IncludeIgnored = f.hidden, f.ignore
+	switch {
+	case f.limit < 0:
+		return q, errors.New("--limit can't be negative")
+	case f.kind != "" && !slices.Contains(symbolKinds, f.kind):
+		return q, fmt.Errorf("--kind %q: one of %s", f.kind, strings.Join(symbolKinds, ", "))
+	case f.fuzzy && f.name == "":
+		return q, errors.New("--fuzzy is for --name")
+	}
+	if q.Limit == 0 {
+		q.Limit = 1 << 20
+	}
+	return q, nil
+}
+
+func runSymbols(cmd *cobra.Command, s Streams, f *symbolFlags, args []string) error {
+	q, err := f.query()
+	if err != nil {
+		return err
+	}
+	failed := false
+	complain := func(err error) {
+		failed = true
+		fmt.Fprintf(s.Err, "quarry: %s\n", escapeLines(err.Error()))
+	}
+	ws := &workspaces{open: map[string]*quarry.Workspace{}}
+	defer ws.close()
+	targets, err := f.targets(cmd.Context(), ws, f.root, args, complain)
+	if err != nil {
+		return err
+	}
+	found := 0
+	w := bufio.NewWriterSize(s.Out, 64<<10)
+	for i := range targets {
+		t := &targets[i]
+		if t.stdin {
+			complain(errors.New("-: give a file; stdin has no name to tell its language by"))
+			continue
+		}
+		q.Paths = []string{t.path}
+		res, err := t.ws.Symbols(cmd.Context(), q)
+		if err != nil {
+			return err
+		}
+		found += len(res.Symbols)
+		for j := range res.Symbols {
+			if err := f.write(w, s.outTerminal(), t, &res.Symbols[j]); err != nil {
+				return err
+			}
+		}
+		for _, k := range res.Skipped {
+			if k.Reason == search.Unreadable || k.Reason == search.TooLarge || k.Reason == search.Loop {
+				complain(skipError(t, k))
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case failed:
+		return errReported
+	case found == 0 && f.json:
+		return errNone
+	case found == 0 && f.name != "" && !f.fuzzy:
+		return s.nothing("no definition found\n  --fuzzy finds similar names too")
+	case found == 0:
+		return s.nothing("no definition found")
+	}
+	return nil
+}
+
+// jsonSymbol is a definition of quarry symbols --json.
+type jsonSymbol struct {
+	Path      jsonText `json:"path"`
+	Name      string   `json:"name"`
+	Container string   `json:"container,omitempty"`
+	Kind      string   `json:"kind"`
+	Line      int      `json:"line"`
+	Start     int      `json:"start_line"`
+	End       int      `json:"end_line"`
+	Signature string   `json:"signature"`
+	Text      string   `json:"text,omitempty"`
+}
+
+func (f *symbolFlags) write(w *bufio.Writer, tty bool, t *target, k *search.Symbol) error {
+	path := t.shown(k.Path)
+	if f.json {
+		enc := json.NewEncoder(jsonTo(w, tty))
+		enc.SetEscapeHTML(false)
+		return enc.Encode(jsonSymbol{textOrBytes([]byte(path)), k.Name, k.Container, k.Kind, k.Line, k.StartLine, k.EndLine, k.Signature, k.Text})
+	}
+	name := k.Name
+	if k.Container != "" {
+		name = k.Container + "." + k.Name
+	}
+	if tty {
+		path, name = string(appendEscaped(nil, []byte(path))), string(appendEscaped(nil, []byte(name)))
+	}
+	_, err := fmt.Fprintf(w, "%s:%d: %s %s\n", path, k.Line, k.Kind, name)
+	if err == nil && f.text {
+		_, err = fmt.Fprintf(w, "%s\n\n", k.Text)
+	}
+	return err
+}

@@ -1,0 +1,273 @@
+// Package lookup finds definitions in a workspace: by name, or of some files.
+//
+// It asks a backend which files have a name, with its index if it has one, and
+// reads the definitions out of those files as they are now. So an answer is as
+// fresh as a search, and equal with and without an index.
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/internal/rank"
+	"quarry/internal/symbols"
+	"quarry/match"
+	"quarry/search"
+)
+
+// Source is where files are.
+type Source interface {
+	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
+	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
+	Stat(ctx context.Context, path string) (*search.Info, error)
+	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+}
+
+const (
+	// manyFiles have a name: then only those are read in which it stands in a
+	// line that may define it. Reading 300 files of the kernel takes 30 ms.
+	manyFiles = 300
+	// maxFiles are read at most.
+	maxFiles = 3000
+	// maxBytes is the largest file that is read for its definitions.
+	maxBytes = 8 << 20
+)
+
+// Symbols answers a query.
+func Symbols(ctx context.Context, from Source, q search.SymbolQuery) (*search.SymbolResult, error) {
+	l := &lookup{from: from, q: q, kind: symbols.ParseKind(q.Kind)}
+	l.container, l.name = splitName(q.Name)
+	l.key = rank.NameKey(l.name)
+	files, out, err := l.files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := l.read(ctx, files)
+	if err != nil {
+		return nil, err
+	}
+	limit := q.Limit
+	if l.name != "" {
+		slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+		limit = cmp.Or(limit, 10)
+	}
+	limit = cmp.Or(limit, 1000)
+	out.Total = len(found)
+	if len(found) > limit {
+		found = found[:limit]
+		out.Stopped = search.StopLines
+	}
+	for _, s := range found {
+		out.Symbols = append(out.Symbols, s.Symbol)
+	}
+	return out, nil
+}
+
+type lookup struct {
+	from      Source
+	q         search.SymbolQuery
+	container string // folded, before the name
+	name      string
+	key       string
+	kind      symbols.Kind
+}
+
+type scored struct {
+	search.Symbol
+	score float64
+}
+
+// splitName parts A.b, A::b and A#b at the last separator.
+func splitName(name string) (container, short string) {
+	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(name), "()"))
+	i := strings.LastIndexAny(name, ".:#\\")
+	if i < 0 || i == len(name)-1 {
+		return "", name
+	}
+	return rank.NameKey(strings.Trim(strings.NewReplacer("::", ".", "#", ".", "\\", ".").Replace(name[:i]), ".:#")), name[i+1:]
+}
+
+// files lists the files whose definitions are to be read, in path order.
+func (l *lookup) files(ctx context.Context) ([]string, *search.SymbolResult, error) {
+	if l.name == "" {
+		return l.all(ctx)
+	}
+	list, sum, err := l.having(ctx, l.pattern())
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(list) > manyFiles {
+		if list, sum, err = l.having(ctx, l.defining()); err != nil {
+			return nil, nil, err
+		}
+	}
+	out := &search.SymbolResult{Summary: *sum}
+	if len(list) > maxFiles {
+		list, out.Stopped = list[:maxFiles], search.StopFiles
+	}
+	return list, out, nil
+}
+
+func (l *lookup) having(ctx context.Context, q search.Query) ([]string, *search.Summary, error) {
+	q.Scope, q.Detail = l.q.Scope, search.Files
+	q.Limits.Files = maxFiles + 1
+	var list []string
+	sum, err := l.from.SearchEach(ctx, q, func(f *search.FileMatch) error {
+		list = append(list, f.Path)
+		return nil
+	})
+	return list, sum, err
+}
+
+// pattern finds the name as a word, or anywhere and in any style.
+func (l *lookup) pattern() search.Query {
+	if l.q.Fuzzy {
+		var parts []string
+		rank.EachPart([]byte(l.name), func(s, e int, _ bool) { parts = append(parts, regexp.QuoteMeta(l.name[s:e])) })
+		if len(parts) > 0 {
+			return search.Query{Pattern: strings.Join(parts, "[_-]?"), Match: match.Options{Case: match.Insensitive}}
+		}
+	}
+	return search.Query{Pattern: `(?:\b|^|\W)` + regexp.QuoteMeta(l.name) + `(?:\b|\W|$)`}
+}
+
+// defining finds the name in lines that begin at the margin or with a word
+// that definitions begin with.
+func (l *lookup) defining() search.Query {
+	name := regexp.QuoteMeta(l.name)
+	return search.Query{Pattern: `^(?:\S.*)?\b` + name + `\b|^\s+(?:.*\s)?(?:class|struct|union|enum|interface|trait|protocol|module|object|record|def|defp|fun|func|fn|function|sub|type|typedef|const|val|var|let|static|public|private|protected|internal|async|define)\s.*\b` + name + `\b`}
+}
+
+// all lists every file in scope.
+func (l *lookup) all(ctx context.Context) ([]string, *search.SymbolResult, error) {
+	r, err := l.from.Find(ctx, search.FindQuery{Scope: l.q.Scope})
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &search.SymbolResult{Summary: r.Summary}
+	var list []string
+	for _, e := range r.Entries {
+		if e.Folder || e.Size > maxBytes {
+			continue
+		}
+		if len(list) == maxFiles {
+			out.Stopped = search.StopFiles
+			break
+		}
+		list = append(list, e.Path)
+	}
+	return list, out, nil
+}
+
+// read reads files in parallel and collects what answers the query, in order.
+func (l *lookup) read(ctx context.Context, files []string) ([]scored, error) {
+	results := make([][]scored, len(files))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), max(len(files), 1)) {
+		wg.Go(func() {
+			for i := range next {
+				results[i] = l.file(ctx, files[i])
+			}
+		})
+	}
+	for i := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return slices.Concat(results...), ctx.Err()
+}
+
+// file gives the definitions of one file that answer the query. A file that
+// can't be read any more has none.
+func (l *lookup) file(ctx context.Context, path string) []scored {
+	t, err := l.from.Read(ctx, path, &search.ReadOptions{MaxBytes: maxBytes})
+	if err != nil || t.Cut {
+		return nil
+	}
+	text := []byte(strings.Join(t.Lines, "\n") + "\n")
+	list := symbols.Of(path, text)
+	// Of equals the one nearer to the top is likelier.
+	weight := rank.PathWeight(path) * (1 - 0.01*float64(min(strings.Count(path, "/"), 20)))
+	var out []scored
+	for i := range list {
+		s := &list[i]
+		if l.kind != 0 && s.Kind != l.kind {
+			continue
+		}
+		score := 0.0
+		if l.name != "" {
+			if score = l.score(s) * weight; score == 0 {
+				continue
+			}
+		}
+		out = append(out, scored{l.symbol(s, path, text, t.Lines), score})
+	}
+	return out
+}
+
+func (l *lookup) symbol(s *symbols.Symbol, path string, text []byte, lines []string) search.Symbol {
+	out := search.Symbol{
+		Path: path, Name: s.Name, Container: s.Container, Kind: s.Kind.String(), Line: s.Line,
+		StartLine: s.DocFirst(), EndLine: min(s.Last, len(lines)), Level: s.Level, Signature: s.Signature(text),
+	}
+	if s.Kind != symbols.Heading && s.Container != "" {
+		out.Level = strings.Count(s.Container, ".") + 1
+	}
+	if l.q.Text {
+		out.Text = strings.Join(lines[out.StartLine-1:out.EndLine], "\n")
+	}
+	return out
+}
+
+// score tells how likely a definition is the one that is asked for; 0 is not
+// at all.
+func (l *lookup) score(s *symbols.Symbol) float64 {
+	short := s.Name
+	if i := strings.LastIndexByte(short, '.'); i >= 0 && i < len(short)-1 {
+		short = short[i+1:]
+	}
+	v := 0.0
+	switch key := rank.NameKey(s.Name); {
+	case short == l.name || s.Name == l.name:
+		v = 10
+	case !l.q.Fuzzy:
+		return 0
+	case key == l.key:
+		v = 6
+	case strings.HasPrefix(key, l.key):
+		v = 3 + float64(len(l.key))/float64(len(key))
+	case strings.Contains(key, l.key):
+		v = 2 + float64(len(l.key))/float64(len(key))
+	default:
+		return 0
+	}
+	if l.container != "" {
+		in := rank.NameKey(s.Container)
+		switch {
+		case in == l.container:
+			v += 5
+		case strings.Contains(rank.NameKey(strings.ReplaceAll(s.Container, ".", "")), l.container):
+			v += 3
+		default:
+			v -= 3
+		}
+	}
+	v += 2 * rank.KindWeight(s.Kind)
+	if s.Kind == symbols.Module { // a package clause is in every file
+		v--
+	}
+	if s.Container == "" {
+		v++
+	}
+	return max(v, 0.1)
+}

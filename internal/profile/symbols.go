@@ -1,0 +1,265 @@
+package profile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quarry"
+	"quarry/internal/render"
+	"quarry/search"
+	"quarry/tool"
+)
+
+// symbolsAnswer is the answer of outline and find_symbol.
+type symbolsAnswer struct {
+	Symbols []foundSymbol `json:"symbols"`
+	Total   int           `json:"total"`
+	Similar bool          `json:"similar,omitempty"` // none has exactly the name
+	Receipt *receipt      `json:"receipt,omitempty"`
+	remark
+}
+
+type foundSymbol struct {
+	foundPath
+	Name      string `json:"name"`
+	Container string `json:"container,omitempty"`
+	Kind      string `json:"kind"`
+	Line      int    `json:"line"`
+	Start     int    `json:"start_line"`
+	End       int    `json:"end_line"`
+	Signature string `json:"signature"`
+	Text      string `json:"text,omitempty"`
+}
+
+const symbolsSchema = `{"type":"object","properties":{"symbols":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"name":{"type":"string"},"container":{"type":"string"},"kind":{"type":"string"},"line":{"type":"integer"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"signature":{"type":"string"},"text":{"type":"string"}},"required":["path","name","kind","line","start_line","end_line"]}},"total":{"type":"integer"},"similar":{"type":"boolean"},` + noteSchema + `},"required":["symbols","total"]}`
+
+func outline(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "outline", Title: "Outline a file or folder",
+		Description:  "List functions, types, methods and headings with their lines, without their bodies.",
+		Params:       []tool.Param{required("path", "File or folder"), str("kind", "Only this kind: function, class, ...")},
+		OutputSchema: schema(symbolsSchema), Hints: readOnly,
+	}, outlineOf)
+}
+
+func findSymbol(e *env) *tool.Tool {
+	return e.make(tool.Tool{
+		Name: "find_symbol", Title: "Find a definition",
+		Description: "Find where a function, type, method or constant is defined; gives its text with its doc comment.",
+		Params: []tool.Param{
+			{Name: "name", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
+			str("kind", "Only this kind: function, class, ..."),
+			boolean("fuzzy", "Also similar names"),
+			str("path", "Only below this path"),
+		},
+		OutputSchema: schema(symbolsSchema), Hints: readOnly,
+	}, findDefinition)
+}
+
+// outlined are the kinds an outline shows: what a reader navigates by. Fields
+// and values come only where they are all there is, or are asked for.
+var outlined = []string{
+	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "impl", "test", "table", "heading", "constant",
+}
+
+func outlineOf(ctx context.Context, c *call) (*answer, error) {
+	path, err := c.givenPath(ctx, "path")
+	if err != nil {
+		return nil, err
+	}
+	info, err := c.ws.Stat(ctx, path)
+	if err != nil {
+		if quarry.CodeOf(err) == quarry.NotFound {
+			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
+		}
+		return nil, err
+	}
+	q := search.SymbolQuery{Kind: c.String("kind"), Scope: search.Scope{Paths: []string{path}}, Limit: 20000}
+	if path == "" || path == "." {
+		q.Paths = nil
+	}
+	r, err := c.ws.Symbols(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	list := r.Symbols
+	if q.Kind == "" {
+		list = slices.DeleteFunc(slices.Clone(list), func(s search.Symbol) bool {
+			return !slices.Contains(outlined, s.Kind) || info.Folder && (s.Kind == "constant" || s.Kind == "test")
+		})
+	}
+	if len(list) == 0 {
+		list = r.Symbols
+	}
+	data := &symbolsAnswer{Symbols: []foundSymbol{}, Total: len(list)}
+	text, shown := outlineText(list, c.limitsUnless(""))
+	for i := range list[:shown] {
+		data.Symbols = append(data.Symbols, symbolData(&list[i]))
+	}
+	a := &answer{text: text, data: data}
+	sum := c.sumUp(ctx, &r.Summary, "")
+	data.Receipt = &sum
+	switch {
+	case len(list) == 0:
+		a.text = []byte("No definitions found in " + quoted(clip(path, maxShown)) + ".")
+		a.receipt = []string{"definitions are known of C, C++, C#, Java, Kotlin, Scala, Swift, Go, Rust, Zig, Python, Ruby, PHP, Perl, JavaScript, TypeScript, Elixir, Haskell, Lua, shell, SQL and Markdown"}
+	case shown < len(list):
+		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, len(list))}
+	}
+	return a, nil
+}
+
+// outlineText lists definitions by file, nested by indentation, as many as the
+// limits let, and tells how many.
+func outlineText(list []search.Symbol, limits render.Limits) (text []byte, shown int) {
+	file := ""
+	for i := range list {
+		s := &list[i]
+		before := len(text)
+		if s.Path != file {
+			if file != "" {
+				text = append(text, '\n')
+			}
+			text = append(append(text, "# "...), render.Name(s.Path)...)
+			text = append(text, '\n')
+		}
+		depth := s.Level
+		if s.Kind == "heading" {
+			depth--
+		}
+		text = fmt.Appendf(text, "%s%s %s\n", strings.Repeat("  ", min(max(depth, 0), 6)), lineRange(s), signature(s))
+		if limits.Full(len(text)) && i > 0 {
+			return bytes.TrimRight(text[:before], "\n"), i
+		}
+		file = s.Path
+	}
+	return bytes.TrimRight(text, "\n"), len(list)
+}
+
+func lineRange(s *search.Symbol) string {
+	if s.EndLine > s.Line {
+		return itoa(s.Line) + "-" + itoa(s.EndLine)
+	}
+	return itoa(s.Line)
+}
+
+// signature is the line that defines a symbol; a kind that the line doesn't
+// say is added.
+func signature(s *search.Symbol) string {
+	line := strings.ToValidUTF8(s.Signature, "\uFFFD")
+	if s.Kind == "heading" {
+		return s.Name
+	}
+	if line == "" || !strings.Contains(line, s.Name) {
+		return s.Kind + " " + s.Name
+	}
+	return line
+}
+
+func symbolData(s *search.Symbol) foundSymbol {
+	return foundSymbol{
+		foundPath: pathOf(s.Path), Name: s.Name, Container: s.Container, Kind: s.Kind, Line: s.Line,
+		Start: s.StartLine, End: s.EndLine, Signature: s.Signature, Text: s.Text,
+	}
+}
+
+const (
+	// symbolsShown is how many definitions find_symbol lists, and symbolLines
+	// how many lines of the first it shows.
+	symbolsShown = 10
+	symbolLines  = 80
+)
+
+func findDefinition(ctx context.Context, c *call) (*answer, error) {
+	name := strings.TrimSpace(c.String("name"))
+	q := search.SymbolQuery{Name: name, Kind: c.String("kind"), Fuzzy: c.Bool("fuzzy"), Limit: symbolsShown, Text: true}
+	if p := c.path(ctx, "path"); p != "" && p != "." {
+		q.Paths = []string{p}
+	}
+	r, err := c.ws.Symbols(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	similar := false
+	if len(r.Symbols) == 0 && !q.Fuzzy {
+		q.Fuzzy, similar = true, true
+		if r, err = c.ws.Symbols(ctx, q); err != nil {
+			return nil, err
+		}
+		similar = len(r.Symbols) > 0
+	}
+	data := &symbolsAnswer{Symbols: []foundSymbol{}, Total: r.Total, Similar: similar}
+	for i := range r.Symbols {
+		data.Symbols = append(data.Symbols, symbolData(&r.Symbols[i]))
+	}
+	sum := c.sumUp(ctx, &r.Summary, "")
+	data.Receipt = &sum
+	a := &answer{text: definitionText(name, r, similar), data: data}
+	switch {
+	case r.Total == 0:
+		a.receipt = []string{"no file in scope defines it or a similar name; search_code looks for words instead"}
+	case r.Total > len(r.Symbols):
+		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
+	}
+	return a, nil
+}
+
+// definitionText shows the likeliest definition in full and the others by
+// their signatures.
+func definitionText(name string, r *search.SymbolResult, similar bool) []byte {
+	var text []byte
+	switch {
+	case r.Total == 0:
+		return []byte("No definition of " + quoted(name) + " found.")
+	case similar:
+		text = fmt.Appendf(text, "No definition of %s found. Similar:\n", quoted(name))
+	default:
+		text = fmt.Appendf(text, "Found %s of %s:\n", render.Plural(r.Total, "definition", "definitions"), quoted(name))
+	}
+	for i := range r.Symbols {
+		s := &r.Symbols[i]
+		qualified := s.Name
+		if s.Container != "" {
+			qualified = s.Container + "." + s.Name
+		}
+		if i > 0 || similar {
+			text = fmt.Appendf(text, "\n- %s:%s %s", render.Name(s.Path), lineRange(s), signature(s))
+			continue
+		}
+		text = fmt.Appendf(text, "\n## %s:%d-%d %s %s", render.Name(s.Path), s.StartLine, s.EndLine, s.Kind, qualified)
+		lines := strings.Split(s.Text, "\n")
+		for n, line := range lines[:min(len(lines), symbolLines)] {
+			text = fmt.Appendf(text, "\n%3d | %s", s.StartLine+n, aroundWord(line, []string{strings.ToLower(s.Name)}))
+		}
+		if len(lines) > symbolLines {
+			text = fmt.Appendf(text, "\n... %d more lines: read_file with symbol %s", len(lines)-symbolLines, quoted(qualified))
+		}
+		text = append(text, '\n')
+	}
+	return bytes.TrimRight(text, "\n")
+}
+
+// symbolLinesOf gives the lines of a symbol in a file.
+func (c *call) symbolLinesOf(ctx context.Context, path, name string) (start, end int, err error) {
+	q := search.SymbolQuery{Name: name, Scope: search.Scope{Paths: []string{path}, IncludeHidden: true, IncludeIgnored: true}, Limit: 1}
+	r, err := c.ws.Symbols(ctx, q)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(r.Symbols) > 0 {
+		return r.Symbols[0].StartLine, r.Symbols[0].EndLine, nil
+	}
+	q.Fuzzy, q.Limit = true, 5
+	hint := "outline lists what the file defines."
+	if r, err := c.ws.Symbols(ctx, q); err == nil && len(r.Symbols) > 0 {
+		var names []string
+		for _, s := range r.Symbols {
+			names = append(names, s.Name)
+		}
+		hint = "Similar names: " + strings.Join(names, ", ") + ". " + hint
+	}
+	return 0, 0, &tool.Error{Code: tool.NotFound, Message: fmt.Sprintf("%s defines no %s", clip(path, maxShown), quoted(name)), Hint: hint}
+}

@@ -1,0 +1,37 @@
+package search
+
+// SymbolQuery asks for definitions: of a name, or all of some files.
+type SymbolQuery struct {
+	// Name is what to look for: Open, Workspace.Open, Workspace::open. Without
+	// a name the definitions of the files in scope are listed.
+	Name string
+	// Fuzzy also finds names in another case or style, and names that only
+	// contain the name.
+	Fuzzy bool
+	Kind  string // function, method, class, ...; "" is any
+	Scope
+	Limit int  // definitions to give; 0 is 10, and 1000 without a name
+	Text  bool // give the text of each definition with its doc comment
+}
+
+// Symbol is a definition.
+type Symbol struct {
+	Path      string
+	Name      string
+	Container string // what it is defined in, parts joined by dots
+	Kind      string // function, method, class, struct, heading, ...
+	Line      int    // of its name
+	StartLine int    // with its doc comment
+	EndLine   int
+	Level     int    // how deep it is nested, from 0; of a heading its level, from 1
+	Signature string // the line that defines it
+	Text      string
+}
+
+// SymbolResult is the answer to a SymbolQuery: by a name the likeliest
+// definition first, otherwise in the order of paths and lines.
+type SymbolResult struct {
+	Symbols []Symbol
+	Total   int
+	Summary
+}
