@@ -16,7 +16,6 @@ var uses = []struct{ tool, use string }{
 	{"search_notes", "the notes most relevant to some words"},
 	{"find_symbol", "where a name is defined"},
 	{"outline", "what a file or folder defines"},
-	{"search_notes", "notes that have all words"},
 	{"search_by_path", "files by path"},
 	{"list_files", "what a folder has"},
 	{"read_file", "lines of a file, with their numbers"},
