@@ -47,6 +47,12 @@ WRITE ?=
 stress:
 	STRESS=$(STRESS) $(GO) run ./internal/stress/run -only '$(ONLY)' $(WRITE)
 
+# Calls that are meant to exhaust the program, with what each took; WRITE=-write
+# puts the table into docs/RELIABILITY.md.
+.PHONY: hostile
+hostile:
+	$(GO) run ./internal/stress/hostile $(WRITE)
+
 # The real program under load: memory, handles, goroutines and watches over time.
 SOAK ?= 20m
 

@@ -85,6 +85,7 @@ var plan = []layer{
 		{"internal/arch", "this plan", ""},
 		{"internal/powercut", "the disks a power cut may leave", "internal/rootfs"},
 		{"internal/stress", "how hard tests try: counts, seeds, reports", ""},
+		{"internal/stress/hostile", "what hostile calls of the built program take", ""},
 		{"internal/stress/run", "runs all regimes", ""},
 		{"internal/stress/tests", "go test with a summary of what was skipped", ""},
 		{"internal/re/syntax/ecma/ecmatest", "random JavaScript patterns", ""},

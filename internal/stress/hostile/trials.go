@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+const (
+	logSize  = 64 << 20 // of big.log, in bytes
+	lineSize = 64 << 20 // of the one line in line.txt
+)
+
+// fill makes the workspace that the trials are about, and what they read.
+func fill(dir string) error {
+	ws := filepath.Join(dir, "ws")
+	for i, t := range trials(ws) {
+		if t.in != nil {
+			if err := os.WriteFile(input(dir, i), []byte(t.in()), 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(ws, "many"), 0o755); err != nil {
+		return err
+	}
+	line := "2026-11-16 12:00:00 INFO request handled in 35 ms by worker 7, 1204 bytes\n"
+	code := "static int value = compute(first, second); /* some comment here */\n"
+	for name, text := range map[string]string{
+		"go.mod": "module hostile\n", "a.txt": strings.Repeat("a", 100<<10), "aaa.txt": strings.Repeat("a", 16<<20),
+		"code.c": strings.Repeat(code, 4<<20/len(code)), "code1.c": strings.Repeat(strings.ReplaceAll(code, "\n", " "), 4<<20/len(code)),
+		"explode.txt": strings.Repeat("a", 5000) + "b\n", "pattern.txt": strings.Repeat("[^a]", 10_000), "word.txt": strings.Repeat("k", 1<<20),
+	} {
+		if err := os.WriteFile(filepath.Join(ws, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	for name, piece := range map[string]string{"big.log": strings.Repeat(line, 1000), "line.txt": strings.Repeat("one long line ", 1000)} {
+		if err := repeat(filepath.Join(ws, name), piece, logSize); err != nil {
+			return err
+		}
+	}
+	sparse := filepath.Join(ws, "sparse.bin")
+	if err := os.WriteFile(sparse, []byte("text at first\n"), 0o644); err != nil {
+		return err
+	}
+	if err := os.Truncate(sparse, 10<<30); err != nil {
+		return err
+	}
+	for i := range 5000 {
+		if err := os.WriteFile(filepath.Join(ws, "many", fmt.Sprintf("f%04d.txt", i)), []byte("x\n"), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func repeat(file, piece string, size int) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	for n := 0; n < size; n += len(piece) {
+		if _, err := w.WriteString(piece); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// arguments are those of a tool, as JSON.
+func arguments(m func() map[string]any) func() string {
+	return func() string {
+		b, err := json.Marshal(m())
+		if err != nil {
+			panic(err) // plain strings and booleans
+		}
+		return string(b)
+	}
+}
+
+func trials(ws string) []trial {
+	const idle = 40 // MB that the program takes anyway
+	edit := func(path, text string, n int, dry bool) func() string {
+		return arguments(func() map[string]any {
+			return map[string]any{"path": path, "old_text": "a", "new_text": strings.Repeat(text, n), "replace_all": true, "dry_run": dry}
+		})
+	}
+	call := func(tool string) []string { return []string{"call", tool, "-"} }
+	search := func(args ...string) []string { return append([]string{"search", "--no-index"}, args...) }
+	return []trial{
+		{"replace every a of 100 KB by 1 MB, dry run", call("edit_file"), edit("a.txt", "x", 1<<20, true), 64 + idle, 5 * time.Second, "more than the limit"},
+		{"the same, meant", call("edit_file"), edit("a.txt", "x", 1<<20, false), 64 + idle, 5 * time.Second, "more than the limit"},
+		{"replace every a of 100 KB by 2 KB (200 MB), dry run", call("edit_file"), edit("a.txt", "x", 2000, true), 64 + idle, 10 * time.Second, ""},
+		{"replace every letter of 16 MB by two, dry run", call("edit_file"), edit("aaa.txt", "bc", 1, true), 3*32 + 64 + idle, 10 * time.Second, ""},
+		{`search -U [\w\W]{5000} in 4 MB`, search("-U", "-c", `[\w\W]{5000}`, "code.c"), nil, 200, 10 * time.Second, ""},
+		{"search a class 10,000 times", search("-f", "pattern.txt", "code1.c"), nil, 200, 10 * time.Second, ""},
+		{"search -U a count that only simulation can run, 4 MB", search("-U", "-c", `[^a]{40}[^b]{5000}`, "code1.c"), nil, 300, 30 * time.Second, "not everything was searched"},
+		{"search .*.*=.* in one line of 4 MB", search("-c", ".*.*=.*", "code1.c"), nil, 100, 5 * time.Second, "1"},
+		{"search a word of 1 MB in any case", search("-i", "-f", "word.txt", "code.c"), nil, 300, 20 * time.Second, ""},
+		{"search by backtracking that explodes", search("--syntax", "javascript", `(a*)*(?=c)\1b`, "explode.txt"), nil, 100, 20 * time.Second, "too many steps"},
+		{"find by a glob of 65,000 backslashes", []string{"find", strings.Repeat(`\`, 65_000)}, nil, 100, 5 * time.Second, ""},
+		{"count in a log of 64 MB", search("-c", "worker 7", "big.log"), nil, 64 + idle, 5 * time.Second, "9"},
+		{"search -U in a log of 64 MB", search("-U", "-c", `bytes\n2026-11-17`, "big.log"), nil, 64 + 64 + idle, 10 * time.Second, ""},
+		{"search in one line of 64 MB", search("-c", "zebra", "line.txt"), nil, 64 + idle, 5 * time.Second, "too_large"},
+		{"search in 10 GB of holes", search("-c", "text", "sparse.bin"), nil, 64 + idle, 5 * time.Second, "binary"},
+		{"read 10 GB of holes", []string{"read", "sparse.bin"}, nil, 64 + idle, 5 * time.Second, ""},
+		{"read lines 1-5 of one line of 64 MB", call("read_file"), arguments(func() map[string]any { return map[string]any{"path": "line.txt", "end_line": 5} }), 3*64 + 64 + idle, 10 * time.Second, ""},
+		{"search with --timeout 1ms", search("--timeout", "1ms", "-c", `\w+\s+\w+x`, "."), nil, 200, 10 * time.Second, "not everything was searched"},
+		{"a tool's arguments nested 100,000 deep", call("search_files"), func() string { return strings.Repeat(`{"a":`, 100_000) }, 100, 5 * time.Second, ""},
+		{"list 5,000 files", call("list_files"), arguments(func() map[string]any { return map[string]any{"path": "many", "max_results": 100_000} }), 100, 5 * time.Second, ""},
+		{"write 15 MB", call("write_file"), arguments(func() map[string]any {
+			return map[string]any{"path": "new.txt", "content": strings.Repeat("some text\n", 1_500_000)}
+		}), 8*15 + 64 + idle, 10 * time.Second, ""},
+		{"a message of 20 MB to the server", []string{"mcp", "--root", ws}, func() string { return strings.Repeat("x", 20<<20) + "\n" }, 6*16 + 64, 5 * time.Second, ""},
+	}
+}
