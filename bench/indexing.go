@@ -85,7 +85,7 @@ func (b *bench) opening(exe, cache string) error {
 		if err != nil {
 			return err
 		}
-		sum, err := ws.SearchEach(context.Background(), quarry.Query{Pattern: "PM_RESUME", Detail: quarry.Counts}, ignoreFile)
+		sum, err := ws.SearchEach(context.Background(), search.Query{Pattern: "PM_RESUME", Detail: search.Counts}, ignoreFile)
 		took := time.Since(start)
 		if err == nil && !strings.HasPrefix(sum.Stats.Plan, "index") {
 			err = fmt.Errorf("a search while opening was answered by %s", sum.Stats.Plan)

@@ -9,7 +9,7 @@ var plan = []layer{
 		{"cmd/quarry", "main: signals, cli.Run, os.Exit", "internal/cli"},
 	}},
 	{"public", []pkg{
-		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend", "change fault internal/backend internal/changer internal/lookup internal/owner internal/repos internal/review internal/rootfs internal/searcher internal/textfile search"},
+		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend", "change internal/backend internal/changer internal/lookup internal/owner internal/repos internal/review internal/rootfs internal/searcher internal/textfile search"},
 		{"search", "contract of searching: queries and their answers", "fault match"},
 		{"change", "contract of changing: sets of edits, what they did, what went wrong", "fault"},
 		{"fault", "codes and errors", ""},
@@ -19,7 +19,7 @@ var plan = []layer{
 	}},
 	{"faces", []pkg{
 		{"internal/cli", "subcommands, exit codes, colour", ". change fault internal/config internal/doctor internal/mcpserver internal/notebook internal/notes internal/page internal/patch internal/profile internal/render internal/replacer internal/review internal/vault match search tool"},
-		{"internal/page", "the local page of quarry ui", ". change internal/review match search"},
+		{"internal/page", "the local page of quarry ui", ". change fault internal/review match search"},
 		{"internal/review", "changes that wait for a person: proposals, decisions", "change fault internal/backend internal/rootfs internal/textedit internal/textfile"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace", "tool"},
 		{"internal/profile", "one file group a dialect: arguments → query → text", ". change fault internal/notebook internal/notes internal/patch internal/render internal/replacer internal/vault match search tool"},

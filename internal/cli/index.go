@@ -266,7 +266,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 }
 
 // indexAdvice is what a person may do about the state of an index; "" if nothing.
-func indexAdvice(st *quarry.IndexStatus) string {
+func indexAdvice(st *search.IndexStatus) string {
 	switch {
 	case st.State == "idle":
 		return "quarry serve keeps it up to date; until then a search compares it with all files first"

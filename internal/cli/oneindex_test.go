@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"quarry"
 	"quarry/internal/stress"
+	"quarry/search"
 )
 
 // shared is a workspace that several programs use, with one home.
@@ -42,7 +42,7 @@ func (s *shared) run(args ...string) string {
 	return string(out)
 }
 
-func (s *shared) status() (st quarry.IndexStatus) {
+func (s *shared) status() (st search.IndexStatus) {
 	s.t.Helper()
 	if err := json.Unmarshal([]byte(s.run("index", "status", "--json")), &st); err != nil {
 		s.t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"quarry"
 	"quarry/change"
 )
 
@@ -36,7 +35,7 @@ type wireChange struct {
 
 const maxPaths = 20
 
-func changeOf(c *quarry.Change) wireChange {
+func changeOf(c *change.Change) wireChange {
 	w := wireChange{
 		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: c.Tool, Summary: c.Summary, Files: len(c.Paths),
 		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Paths: []string{},
@@ -48,7 +47,7 @@ func changeOf(c *quarry.Change) wireChange {
 }
 
 // clientOf is who made a change. What has no client was made at a shell.
-func clientOf(c *quarry.Change) string { return clientName(c.Client.Name) }
+func clientOf(c *change.Change) string { return clientName(c.Client.Name) }
 
 // changeFilter narrows the journal.
 type changeFilter struct {
@@ -56,7 +55,7 @@ type changeFilter struct {
 	since              time.Time
 }
 
-func (f *changeFilter) matches(c *quarry.Change) bool {
+func (f *changeFilter) matches(c *change.Change) bool {
 	if f.client != "" && clientOf(c) != f.client || !f.since.IsZero() && c.Time.Before(f.since) {
 		return false
 	}
@@ -127,10 +126,10 @@ func age(s string) (time.Duration, error) {
 }
 
 // journal is the log, empty for a workspace that has none.
-func (s *Server) journal(ctx context.Context, limit int) (*quarry.ChangeLog, error) {
+func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	log, err := s.ws.Changes(ctx, limit)
-	if errors.Is(err, quarry.ErrNoState) {
-		return &quarry.ChangeLog{}, nil
+	if errors.Is(err, change.ErrNoState) {
+		return &change.Log{}, nil
 	}
 	return log, err
 }
@@ -232,7 +231,7 @@ func deferLarge(files []diffFile) {
 }
 
 // undoable tries the undo without doing it.
-func (s *Server) undoable(ctx context.Context, c *quarry.Change) map[string]any {
+func (s *Server) undoable(ctx context.Context, c *change.Change) map[string]any {
 	if s.opts.ReadOnly {
 		return map[string]any{"undo": false, "why": "this page is read-only"}
 	}
@@ -242,7 +241,7 @@ func (s *Server) undoable(ctx context.Context, c *quarry.Change) map[string]any 
 	if c.NoUndo != "" {
 		return map[string]any{"undo": false, "why": c.NoUndo}
 	}
-	_, err := s.ws.Undo(ctx, c.ID, &quarry.ChangeOptions{DryRun: true})
+	_, err := s.ws.Undo(ctx, c.ID, &change.Options{DryRun: true})
 	if err == nil {
 		return map[string]any{"undo": true}
 	}
@@ -260,7 +259,7 @@ type wireConflict struct {
 }
 
 func conflictsOf(err error) []wireConflict {
-	var conflict *quarry.UndoConflictError
+	var conflict *change.UndoError
 	if !errors.As(err, &conflict) {
 		return nil
 	}
@@ -275,8 +274,8 @@ func conflictsOf(err error) []wireConflict {
 // the entry called id left the files; of one client only, if that is not "".
 // What was undone already is not undone again, and the undo of a later change
 // goes with it.
-func toUndo(list []quarry.Change, id, client string) ([]quarry.Change, bool) {
-	end := slices.IndexFunc(list, func(c quarry.Change) bool { return c.ID == id })
+func toUndo(list []change.Change, id, client string) ([]change.Change, bool) {
+	end := slices.IndexFunc(list, func(c change.Change) bool { return c.ID == id })
 	if end < 0 {
 		return nil, false
 	}
@@ -284,7 +283,7 @@ func toUndo(list []quarry.Change, id, client string) ([]quarry.Change, bool) {
 	for _, c := range list[:end] {
 		later[c.ID] = true
 	}
-	var out []quarry.Change
+	var out []change.Change
 	for _, c := range list[:end] {
 		if c.UndoneBy != "" || later[c.Undoes] || c.NoUndo != "" || client != "" && clientOf(&c) != client {
 			continue
@@ -332,7 +331,7 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	}
 	done := []wireChange{}
 	for _, id := range req.IDs {
-		c, err := s.ws.Undo(r.Context(), id, &quarry.ChangeOptions{Tool: "undo", Client: change.Client{Name: "page"}})
+		c, err := s.ws.Undo(r.Context(), id, &change.Options{Tool: "undo", Client: change.Client{Name: "page"}})
 		if err != nil {
 			out := map[string]any{"done": done, "failed": id, "error": problemOf(err)}
 			if conflicts := conflictsOf(err); conflicts != nil {

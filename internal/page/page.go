@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/review"
 	"quarry/search"
 )
@@ -35,9 +36,9 @@ type Workspace interface {
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
-	Changes(ctx context.Context, limit int) (*quarry.ChangeLog, error)
-	Diff(ctx context.Context, id string) (*quarry.Change, error)
-	Undo(ctx context.Context, id string, opts *quarry.ChangeOptions) (*quarry.Change, error)
+	Changes(ctx context.Context, limit int) (*change.Log, error)
+	Diff(ctx context.Context, id string) (*change.Change, error)
+	Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error)
 	Index() *quarry.Index
 }
 

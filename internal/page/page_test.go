@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 )
 
 // served is a page of a workspace in a temporary folder.
@@ -27,19 +28,19 @@ type served struct {
 }
 
 // serve starts a page over files.
-func serve(t testing.TB, files map[string]string, change func(*Options)) *served {
+func serve(t testing.TB, files map[string]string, with func(*Options)) *served {
 	t.Helper()
 	dir, state := t.TempDir(), t.TempDir()
 	for name, text := range files {
 		write(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state, Trash: quarry.TrashLocal})
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state, Trash: change.TrashLocal})
 	if err != nil {
 		t.Fatal(err)
 	}
 	opts := Options{Workspace: ws, Name: "demo", Version: "test"}
-	if change != nil {
-		change(&opts)
+	if with != nil {
+		with(&opts)
 	}
 	s, err := New(opts)
 	if err != nil {
@@ -339,7 +340,7 @@ func TestFileIsShownAsItIs(t *testing.T) {
 func TestChangesAndUndo(t *testing.T) {
 	s := serve(t, map[string]string{"a.txt": "one\n"}, nil)
 	for _, text := range []string{"two\n", "three\n", "four\n"} {
-		if _, err := s.ws.Write(t.Context(), "a.txt", []byte(text), &quarry.ChangeOptions{Tool: "write_file"}); err != nil {
+		if _, err := s.ws.Write(t.Context(), "a.txt", []byte(text), &change.Options{Tool: "write_file"}); err != nil {
 			t.Fatal(err)
 		}
 	}

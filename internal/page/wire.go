@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"quarry"
+	"quarry/fault"
 )
 
 // pathID is how a path travels: as it is, or, if it is not UTF-8 and JSON would
@@ -54,7 +54,7 @@ type problem struct {
 }
 
 func problemOf(err error) problem {
-	return problem{Code: string(quarry.CodeOf(err)), Message: err.Error(), Hint: quarry.HintOf(err)}
+	return problem{Code: string(fault.CodeOf(err)), Message: err.Error(), Hint: fault.HintOf(err)}
 }
 
 // badRequest is a request that makes no sense, with the reason.
@@ -68,10 +68,10 @@ func fail(w http.ResponseWriter, err error) {
 	var bad badRequest
 	switch {
 	case errors.As(err, &bad):
-		p.Code, status = string(quarry.InvalidArgument), http.StatusBadRequest
-	case p.Code == string(quarry.NotFound):
+		p.Code, status = string(fault.InvalidArgument), http.StatusBadRequest
+	case p.Code == string(fault.NotFound):
 		status = http.StatusNotFound
-	case p.Code == string(quarry.Conflict):
+	case p.Code == string(fault.Conflict):
 		status = http.StatusConflict
 	}
 	respond(w, status, map[string]any{"error": p})

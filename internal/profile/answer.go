@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"quarry"
 	"quarry/internal/render"
+	"quarry/search"
 )
 
 // The structured answers: one schema for quarry call --json, the Go API and a
@@ -33,7 +33,7 @@ type receipt struct {
 	// searched, by reason. They are there when the whole scope was looked at.
 	Considered int                   `json:"considered,omitempty"`
 	Searched   int                   `json:"searched,omitempty"`
-	Skipped    map[quarry.Reason]int `json:"skipped,omitempty"`
+	Skipped    map[search.Reason]int `json:"skipped,omitempty"`
 	// Failed names files that should have been searched and could not be: the
 	// first of them.
 	Failed []failedPath `json:"failed,omitempty"`
@@ -46,7 +46,7 @@ type receipt struct {
 // failedPath is a file that was not searched though nobody left it out.
 type failedPath struct {
 	foundPath
-	Reason quarry.Reason `json:"reason"`
+	Reason search.Reason `json:"reason"`
 	Detail string        `json:"detail,omitempty"`
 }
 
@@ -55,7 +55,7 @@ const maxFailed = 20
 
 // sumUp makes the receipt of a search. cut is the limit that the answer's text
 // set.
-func (c *call) sumUp(ctx context.Context, s *quarry.Summary, cut string) receipt {
+func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
 	r.Commits, c.remote = s.Stats.Commits, remoteParts(s)
 	if cut != "" {
@@ -68,11 +68,11 @@ func (c *call) sumUp(ctx context.Context, s *quarry.Summary, cut string) receipt
 		}
 	}
 	for _, k := range s.Skipped {
-		if (k.Reason == quarry.Unreadable || k.Reason == quarry.TooLarge) && len(r.Failed) < maxFailed {
+		if (k.Reason == search.Unreadable || k.Reason == search.TooLarge) && len(r.Failed) < maxFailed {
 			r.Failed = append(r.Failed, failedPath{pathOf(k.Path), k.Reason, k.Detail})
 		}
 	}
-	if r.Skipped[quarry.Unreadable] > 0 || r.Skipped[quarry.TooLarge] > 0 {
+	if r.Skipped[search.Unreadable] > 0 || r.Skipped[search.TooLarge] > 0 {
 		r.Complete = false
 	}
 	return r
@@ -80,7 +80,7 @@ func (c *call) sumUp(ctx context.Context, s *quarry.Summary, cut string) receipt
 
 // freshness says how an answer knows of changes. Without an index every file
 // was read for it.
-func (c *call) freshness(ctx context.Context, s *quarry.Stats) string {
+func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	if s.Remote {
 		return "remote"
 	}

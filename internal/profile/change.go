@@ -7,21 +7,21 @@ import (
 	"path"
 	"strings"
 
-	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/notes"
 	"quarry/internal/render"
 	"quarry/tool"
 )
 
 // changing are the options of a change.
-func (c *call) changing() *quarry.ChangeOptions {
-	return &quarry.ChangeOptions{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Tool: c.tool.Name, Client: change.Client(c.client)}
+func (c *call) changing() *change.Options {
+	return &change.Options{ExpectedVersion: c.String("expected_version"), DryRun: c.Bool("dry_run"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
 // changed is the answer to a change: the dialect's sentence, and in a dry run
 // what would change.
-func (c *call) changed(change *quarry.Change, sentence string) *answer {
+func (c *call) changed(change *change.Change, sentence string) *answer {
 	a := &answer{text: []byte(sentence), data: &changeAnswer{Change: changeData(change)}}
 	if change.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
@@ -51,13 +51,13 @@ func (c *call) changed(change *quarry.Change, sentence string) *answer {
 
 // changeAnswer is a change as structured data.
 type changeAnswer struct {
-	*quarry.Change
+	*change.Change
 	remark
 }
 
 // changeData is a change as it is given to a model. Its diff is there only in a
 // dry run, as in the text: otherwise it would repeat what the call itself said.
-func changeData(change *quarry.Change) *quarry.Change {
+func changeData(change *change.Change) *change.Change {
 	data := *change
 	data.Paths = names(change.Paths)
 	if !data.DryRun {
@@ -101,16 +101,16 @@ func edit(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	change, err := c.ws.Edit(ctx, path, edits, c.changing())
-	var several *quarry.SetError
+	done, err := c.ws.Edit(ctx, path, edits, c.changing())
+	var several *change.SetError
 	if errors.As(err, &several) {
 		return nil, c.setError(ctx, err)
 	}
 	if err != nil {
 		return nil, c.editError(ctx, err, path)
 	}
-	a := c.changed(change, render.Edited(change))
-	c.remaining(a, change)
+	a := c.changed(done, render.Edited(done))
+	c.remaining(a, done)
 	return a, nil
 }
 
@@ -193,19 +193,19 @@ func (c *call) oneEdit() (change.Edit, error) {
 
 // editError words what an edit fails with.
 func (c *call) editError(ctx context.Context, err error, path string) error {
-	var line *quarry.LineError
+	var line *change.LineError
 	switch {
 	case isTextMissing(err):
 		return textMissing(err, c.String("old_text"), path)
 	case errors.As(err, &line):
 		return &tool.Error{Code: tool.InvalidArgument, Message: line.Error(), Hint: "Read the file again: lines are counted from 1."}
-	case quarry.CodeOf(err) == quarry.NotFound:
+	case fault.CodeOf(err) == fault.NotFound:
 		hint := c.missing(ctx, path)
 		if hint == c.lookAround() {
 			hint = strings.TrimSpace("Paths of changes are exact. " + c.hint("write_file", "To make a new file use write_file."))
 		}
 		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: hint}
-	case quarry.CodeOf(err) == quarry.InvalidArgument && c.isFolder(ctx, path):
+	case fault.CodeOf(err) == fault.InvalidArgument && c.isFolder(ctx, path):
 		return c.folderError(path)
 	}
 	return err
@@ -217,12 +217,12 @@ func textMissing(err error, old, path string) error {
 	return &tool.Error{
 		Code:    tool.NotFound,
 		Message: fmt.Sprintf("Text '%s' not found in %s", clip(old, 200), render.Name(path)),
-		Hint:    sentence(quarry.HintOf(err)),
+		Hint:    sentence(fault.HintOf(err)),
 	}
 }
 
 // remaining says, in quarry, that the text occurs elsewhere too.
-func (c *call) remaining(a *answer, change *quarry.Change) {
+func (c *call) remaining(a *answer, change *change.Change) {
 	if s := render.Remaining(change); s != "" && c.union() {
 		a.text = append(append(a.text, '\n'), s...)
 	}
@@ -329,15 +329,15 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 		return nil, err
 	}
 	to = into(to, strings.TrimRight(from, `/\`))
-	opts := &quarry.MoveOptions{Options: *c.changing()}
+	opts := &change.MoveOptions{Options: *c.changing()}
 	source, destination := from, to
 	if note {
 		source, destination = notes.Path(from), notes.Path(to)
 	}
 	if c.Given("update_links") {
-		opts.Links = quarry.LinksLeave
+		opts.Links = change.LinksLeave
 		if c.Bool("update_links") {
-			opts.Links = quarry.LinksUpdate
+			opts.Links = change.LinksUpdate
 		}
 	}
 	moved, err := c.ws.Move(ctx, source, destination, opts)
@@ -356,23 +356,23 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 
 // moveError names the path that is wrong.
 func (c *call) moveError(ctx context.Context, err error, from string, note bool) error {
-	var which *quarry.MovePathError
+	var which *change.MoveError
 	if !errors.As(err, &which) {
 		return err
 	}
 	path := quoted(which.Path)
-	switch code := quarry.CodeOf(err); {
-	case code == quarry.NotFound && which.Source && note:
+	switch code := fault.CodeOf(err); {
+	case code == fault.NotFound && which.Source && note:
 		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + path, Hint: c.hint("search_notes", "Find notes with search_notes.")}
-	case code == quarry.NotFound && which.Source:
+	case code == fault.NotFound && which.Source:
 		return &tool.Error{Code: tool.NotFound, Message: "Source not found: " + path, Hint: c.missing(ctx, from)}
-	case code == quarry.AlreadyExists && note:
+	case code == fault.AlreadyExists && note:
 		return &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + path + ". Nothing is overwritten.", Hint: "Choose another name, or delete what is there."}
-	case code == quarry.AlreadyExists && c.isFolder(ctx, which.Path):
+	case code == fault.AlreadyExists && c.isFolder(ctx, which.Path):
 		into := quoted(which.Path + "/" + baseName(from))
 		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: "It is a folder. To move into it, give " + into + "."}
-	case code == quarry.AlreadyExists:
-		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: sentence(quarry.HintOf(err))}
+	case code == fault.AlreadyExists:
+		return &tool.Error{Code: tool.AlreadyExists, Message: "Destination already exists: " + path, Hint: sentence(fault.HintOf(err))}
 	}
 	return err
 }
@@ -391,9 +391,9 @@ func deleteFile(e *env) *tool.Tool {
 		if err != nil {
 			return nil, err
 		}
-		change, err := c.ws.Delete(ctx, path, &quarry.DeleteOptions{Options: *c.changing()})
+		change, err := c.ws.Delete(ctx, path, &change.DeleteOptions{Options: *c.changing()})
 		if err != nil {
-			if quarry.CodeOf(err) == quarry.NotFound {
+			if fault.CodeOf(err) == fault.NotFound {
 				return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
 			}
 			return nil, err

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"quarry"
 	"quarry/internal/render"
 	"quarry/search"
 	"quarry/tool"
@@ -55,7 +54,7 @@ func searchCode(e *env) *tool.Tool {
 }
 
 func rankCode(ctx context.Context, c *call) (*answer, error) {
-	q := quarry.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k")}
+	q := search.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k")}
 	q.IncludeHidden = c.is("smcp")
 	budget := c.Int("budget") * 4 // bytes
 	if budget > 0 && !c.Given("top_k") {
@@ -146,7 +145,7 @@ func pack(data *codeAnswer, budget int) {
 }
 
 // codeText is the answer for reading: passages with numbered lines.
-func (c *call) codeText(data *codeAnswer, r *quarry.CodeResult) []byte {
+func (c *call) codeText(data *codeAnswer, r *search.CodeResult) []byte {
 	if data.Total == 0 {
 		return []byte("No results found for " + quoted(c.String("query")) + ".")
 	}
@@ -194,7 +193,7 @@ const (
 	codeLine  = 500
 )
 
-func codeResult(k *quarry.Chunk, words []string, compact bool) codeChunk {
+func codeResult(k *search.Chunk, words []string, compact bool) codeChunk {
 	out := codeChunk{Path: k.Path, Score: math.Round(k.Score*10000) / 10000, Start: k.StartLine, End: k.EndLine}
 	if encoded := render.EncodedName(k.Path); encoded != "" {
 		out.Path = encoded
@@ -223,12 +222,12 @@ func aroundWord(line string, words []string) string {
 	if len(line) <= codeLine {
 		return line
 	}
-	l := quarry.Line{Text: []byte(line)}
+	l := search.Line{Text: []byte(line)}
 	at, lower := -1, strings.ToLower(line)
 	for _, w := range words {
 		if i := strings.Index(lower, w); i >= 0 && (at < 0 || i < at) && len(lower) == len(line) {
 			at = i
-			l.Spans = []quarry.Span{{Start: i, End: i + len(w)}}
+			l.Spans = []search.Span{{Start: i, End: i + len(w)}}
 		}
 	}
 	text, before, after := render.Window(&l, codeLine)

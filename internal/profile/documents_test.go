@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/profile"
 )
 
@@ -349,7 +350,7 @@ func TestEditFileDocument(t *testing.T) {
 
 // The other examples of the vault document, in one vault.
 func TestVaultChangesDocument(t *testing.T) {
-	ws := fixture{opts: quarry.Options{Trash: quarry.TrashLocal}, files: map[string]string{
+	ws := fixture{opts: quarry.Options{Trash: change.TrashLocal}, files: map[string]string{
 		"notes/draft.md": "old\n", "notes/old-note.md": "", "Archive/2024/x": "", "notes/old-name.md": "", "notes/file.md": "",
 		"Inbox/meeting-notes.md": "m\n", "Projects/old-project/x": "", "existing-file.md": "", "Journal/daily.md": "# Day\n", ".obsidian/app.json": "{}",
 	}}.make(t)

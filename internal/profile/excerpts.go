@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"sort"
 
-	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -36,10 +37,10 @@ func vaultSearchFiles(e *env) *tool.Tool {
 // vaultScope shows what Obsidian shows: everything but dot entries. Files that
 // git ignores are notes like any other there, and userIgnoreFilters only move
 // notes down in Obsidian's own lists.
-func (e *env) vaultScope(s *quarry.Scope) {
+func (e *env) vaultScope(s *search.Scope) {
 	if e.is("vault") {
 		s.IncludeIgnored, s.StrictHidden = true, true
-		s.Dialect = quarry.Vault
+		s.Dialect = search.Vault
 	}
 }
 
@@ -118,7 +119,7 @@ func showing(offset, n int) string {
 }
 
 // hidden counts the matching lines of the files shown that are not.
-func hidden(files []quarry.File, shown *render.Shown) int {
+func hidden(files []search.FileMatch, shown *render.Shown) int {
 	n := 0
 	for i := range shown.Files {
 		n += files[i].Matched - shown.Files[i].Matched
@@ -133,10 +134,10 @@ type counted struct {
 }
 
 // mostMatches lists the files that match, those with more matches first.
-func (c *call) mostMatches(ctx context.Context, q quarry.Query) ([]counted, *quarry.Summary, error) {
-	q.Detail, q.Spans = quarry.Counts, false
+func (c *call) mostMatches(ctx context.Context, q search.Query) ([]counted, *search.Summary, error) {
+	q.Detail, q.Spans = search.Counts, false
 	var files []counted
-	sum, err := c.ws.SearchEach(ctx, q, func(f *quarry.File) error {
+	sum, err := c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		files = append(files, counted{f.Path, f.Matched})
 		return nil
 	})
@@ -149,15 +150,15 @@ func (c *call) mostMatches(ctx context.Context, q quarry.Query) ([]counted, *qua
 
 // read searches the files of a page again, now with their lines. One that is
 // gone meanwhile, or doesn't match any more, is left out.
-func (c *call) read(ctx context.Context, q quarry.Query, page []counted) ([]quarry.File, error) {
+func (c *call) read(ctx context.Context, q search.Query, page []counted) ([]search.FileMatch, error) {
 	q.Before = c.either("context_lines", vaultContext, maxContext)
 	q.After = q.Before
 	q.Limits.LinesPerFile = c.o.Budget/shortLine + 1
-	var files []quarry.File
+	var files []search.FileMatch
 	for _, f := range page {
 		q.Paths = []string{f.path}
 		r, err := c.run(ctx, q)
-		if err != nil && quarry.CodeOf(err) == quarry.NotFound {
+		if err != nil && fault.CodeOf(err) == fault.NotFound {
 			continue
 		}
 		if err != nil {

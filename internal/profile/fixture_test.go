@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/profile"
 	"quarry/tool"
 )
@@ -100,7 +101,7 @@ func call(t testing.TB, r *tool.Registry, name, args string) *tool.Result {
 
 // code is a small project.
 func code() fixture {
-	return fixture{opts: quarry.Options{Trash: quarry.TrashLocal}, files: map[string]string{
+	return fixture{opts: quarry.Options{Trash: change.TrashLocal}, files: map[string]string{
 		".gitignore":       "build/\n",
 		".github/ci.yml":   "run: make TODO\n",
 		"README.md":        "# Shop\n\nTODO: write this.\n",

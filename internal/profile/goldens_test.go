@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/profile"
 )
 
@@ -306,7 +307,7 @@ func listGoldens() map[string][]scene {
 
 func changeGoldens() map[string][]scene {
 	files := func() fixture {
-		return fixture{opts: quarry.Options{Trash: quarry.TrashLocal}, files: map[string]string{
+		return fixture{opts: quarry.Options{Trash: change.TrashLocal}, files: map[string]string{
 			".obsidian/app.json": "{}",
 			"notes/todo.md":      "- [ ] milk\n- [ ] bread\n- [ ] eggs\n",
 			"win.txt":            "one\r\ntwo\r\n",
@@ -388,7 +389,7 @@ func changeGoldens() map[string][]scene {
 	)
 	forGood := func() fixture {
 		f := files()
-		f.opts.Trash = quarry.TrashNone
+		f.opts.Trash = change.TrashNone
 		return f
 	}
 	createCases := steps(

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"quarry"
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/tool"
@@ -16,7 +16,7 @@ const logSchema = `{"type":"object","properties":{"changes":{"type":"array","ite
 
 // logAnswer is the answer of list_changes.
 type logAnswer struct {
-	quarry.ChangeLog
+	change.Log
 	remark
 }
 
@@ -31,8 +31,8 @@ func listChanges(e *env) *tool.Tool {
 
 func changes(ctx context.Context, c *call) (*answer, error) {
 	log, err := c.ws.Changes(ctx, c.Int("limit")+1)
-	if errors.Is(err, quarry.ErrNoState) { // open for reading only
-		log, err = &quarry.ChangeLog{}, nil
+	if errors.Is(err, change.ErrNoState) { // open for reading only
+		log, err = &change.Log{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 	if more {
 		log.Changes = log.Changes[:c.Int("limit")]
 	}
-	data := &logAnswer{ChangeLog: quarry.ChangeLog{Changes: []quarry.Change{}, Dropped: log.Dropped, DroppedTo: log.DroppedTo, Damaged: log.Damaged, Lost: log.Lost}}
+	data := &logAnswer{Log: change.Log{Changes: []change.Change{}, Dropped: log.Dropped, DroppedTo: log.DroppedTo, Damaged: log.Damaged, Lost: log.Lost}}
 	a := &answer{data: data}
 	if len(log.Changes) == 0 {
 		a.text = []byte("No changes have been made.")
@@ -99,18 +99,18 @@ func undoChange(e *env) *tool.Tool {
 }
 
 func (c *call) undoError(err error) error {
-	var conflict *quarry.UndoConflictError
+	var conflict *change.UndoError
 	var root *fault.RootError
-	hint := sentence(quarry.HintOf(err))
-	switch code := quarry.CodeOf(err); {
+	hint := sentence(fault.HintOf(err))
+	switch code := fault.CodeOf(err); {
 	case errors.As(err, &conflict):
 		return &tool.Error{Code: tool.Conflict, Message: conflict.Error(), Hint: hint}
-	case code == quarry.NotFound, errors.As(err, &root):
+	case code == fault.NotFound, errors.As(err, &root):
 		if c.String("id") == "" {
 			return &tool.Error{Code: tool.NotFound, Message: "There is no change to undo"}
 		}
 		return &tool.Error{Code: tool.NotFound, Message: fmt.Sprintf("There is no change %q", c.String("id")), Hint: "List them with list_changes."}
-	case errors.Is(err, quarry.ErrBadID):
+	case errors.Is(err, change.ErrBadID):
 		return &tool.Error{Code: tool.InvalidArgument, Message: fmt.Sprintf("%q is not the id of a change", c.String("id")), Hint: "List them with list_changes."}
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"quarry"
+	"quarry/search"
 )
 
 // missing says, for a path that isn't there, what may be meant: the same path
@@ -56,7 +56,7 @@ func (c *call) sameName(ctx context.Context, name string) string {
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "*?") {
 		return ""
 	}
-	q := quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"**/" + name}, Dialect: quarry.Vault}, Limit: zeroNames}
+	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + name}, Dialect: search.Vault}, Limit: zeroNames}
 	r, err := c.ws.Find(ctx, q)
 	if err != nil || r.Total == 0 {
 		return ""
@@ -86,7 +86,7 @@ func (c *call) nearPath(ctx context.Context, given string) string {
 			at = info.Path
 			continue
 		}
-		q := quarry.FindQuery{Scope: quarry.Scope{MaxDepth: 1}, Kind: quarry.FilesAndFolders}
+		q := search.FindQuery{Scope: search.Scope{MaxDepth: 1}, Kind: search.FilesAndFolders}
 		if at != "" {
 			q.Paths = []string{at}
 		}
@@ -123,7 +123,7 @@ func (l *looking) nearName(ctx context.Context, glob string) {
 	}
 	// People get the first letter right, and to list all files takes longer.
 	letter, _ := utf8.DecodeRuneInString(name)
-	q := quarry.FindQuery{Scope: quarry.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: quarry.Vault}}
+	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: search.Vault}}
 	r, err := l.c.ws.Find(ctx, q)
 	if err != nil {
 		return

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/profile"
 )
 
 // What a model gets wrong most often, and the line that tells it how to go on:
 // in the profile quarry one answer is enough to make the next call right.
 func TestAnswersTellTheNextStep(t *testing.T) {
-	ws := fixture{opts: quarry.Options{Trash: quarry.TrashNone}, files: map[string]string{
+	ws := fixture{opts: quarry.Options{Trash: change.TrashNone}, files: map[string]string{
 		"src/main.go":     "package main\n\n// TODO: x\n",
 		"src/lib/util.go": "package lib\n",
 		"cmd/util.go":     "package cmd\n",

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry"
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notes"
@@ -46,9 +45,9 @@ func searchNotes(e *env) *tool.Tool {
 
 func findNotes(ctx context.Context, c *call) (*answer, error) {
 	content := c.Bool("read_content")
-	q := quarry.NotesQuery{Query: c.String("query"), Content: content, Loose: c.union()}
+	q := search.NotesQuery{Query: c.String("query"), Content: content, Loose: c.union()}
 	c.vaultScope(&q.Scope)
-	q.Dialect, q.Globs = quarry.Vault, []string{"**/*.md"}
+	q.Dialect, q.Globs = search.Vault, []string{"**/*.md"}
 	r, err := c.ws.SearchNotes(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
 		return nil, invalid("query is required and must be a non-empty string.")
@@ -117,8 +116,8 @@ func createNote(e *env) *tool.Tool {
 		}
 		change, err := c.applyOne(ctx, notes.Create(note))
 		if err != nil {
-			var path *quarry.PathError
-			if quarry.CodeOf(err) == quarry.AlreadyExists && errors.As(err, &path) {
+			var path *fault.PathError
+			if fault.CodeOf(err) == fault.AlreadyExists && errors.As(err, &path) {
 				return nil, &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + quoted(path.Path) + ". Use modify_note to update it."}
 			}
 			return nil, err
@@ -153,8 +152,8 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	}
 	edit := notes.Edit{Operation: op, Content: c.String("content"), Search: c.String("search")}
 	change, err := c.modifyNote(ctx, path, edit)
-	if err != nil && quarry.CodeOf(err) == quarry.NotFound && !isTextMissing(err) && !strings.HasSuffix(strings.ToLower(path), ".md") {
-		if change, err = c.modifyNote(ctx, path+".md", edit); err != nil && quarry.CodeOf(err) != quarry.NotFound || isTextMissing(err) {
+	if err != nil && fault.CodeOf(err) == fault.NotFound && !isTextMissing(err) && !strings.HasSuffix(strings.ToLower(path), ".md") {
+		if change, err = c.modifyNote(ctx, path+".md", edit); err != nil && fault.CodeOf(err) != fault.NotFound || isTextMissing(err) {
 			path += ".md" // that is the note it is about
 		}
 	}
@@ -169,7 +168,7 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-func (c *call) modifyNote(ctx context.Context, path string, e notes.Edit) (*quarry.Change, error) {
+func (c *call) modifyNote(ctx context.Context, path string, e notes.Edit) (*change.Change, error) {
 	op, err := notes.Modify(path, e)
 	if err != nil {
 		return nil, err
@@ -178,7 +177,7 @@ func (c *call) modifyNote(ctx context.Context, path string, e notes.Edit) (*quar
 }
 
 // applyOne makes a change of one operation.
-func (c *call) applyOne(ctx context.Context, op change.Op) (*quarry.Change, error) {
+func (c *call) applyOne(ctx context.Context, op change.Op) (*change.Change, error) {
 	o := c.changing()
 	do := c.ws.Apply
 	if o.DryRun {
@@ -192,7 +191,7 @@ func (c *call) applyOne(ctx context.Context, op change.Op) (*quarry.Change, erro
 }
 
 func isTextMissing(err error) bool {
-	var missing *quarry.TextNotFoundError
+	var missing *change.NotFoundError
 	return errors.As(err, &missing)
 }
 
@@ -200,7 +199,7 @@ func (c *call) noteError(err error, path, search string) error {
 	if isTextMissing(err) {
 		return textMissing(err, search, path)
 	}
-	if quarry.CodeOf(err) == quarry.NotFound {
+	if fault.CodeOf(err) == fault.NotFound {
 		return &tool.Error{Code: tool.NotFound, Message: "There is no note at " + quoted(path), Hint: c.hint("search_notes", "Find notes with search_notes, or make one with create_note.")}
 	}
 	return err

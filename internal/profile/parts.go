@@ -10,9 +10,11 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/notebook"
 	"quarry/internal/render"
 	"quarry/internal/vault"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -86,7 +88,7 @@ func (c *call) target() notebook.Target {
 // partError words that there is no such note; what is wrong with a part of one
 // has its own words.
 func (c *call) partError(err error, path string) error {
-	var missing *quarry.PathError
+	var missing *fault.PathError
 	if errors.As(err, &missing) {
 		return c.noteError(err, path, "")
 	}
@@ -150,7 +152,7 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, c.partError(err, s.show(path))
 	}
-	text := &quarry.Text{Path: s.show(p.Path), Lines: p.Lines, First: p.First, Total: p.Total, Version: p.Version}
+	text := &search.Text{Path: s.show(p.Path), Lines: p.Lines, First: p.First, Total: p.Total, Version: p.Version}
 	if len(text.Lines) > readLines {
 		text.Lines, text.Cut = text.Lines[:readLines], true
 	}
@@ -420,7 +422,7 @@ type dailyAnswer struct {
 	Exists  bool           `json:"exists"`
 	Version string         `json:"version,omitempty"`
 	Text    string         `json:"text,omitempty"`
-	Change  *quarry.Change `json:"change,omitempty"`
+	Change  *change.Change `json:"change,omitempty"`
 	remark
 }
 
@@ -470,7 +472,7 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 		return a, nil
 	}
 	data.Version, data.Text = d.Note.Version, string(d.Note.Text)
-	text, err := c.ws.Read(ctx, path, &quarry.ReadOptions{MaxLines: readLines, MaxBytes: readBytes})
+	text, err := c.ws.Read(ctx, path, &search.ReadOptions{MaxLines: readLines, MaxBytes: readBytes})
 	if err != nil {
 		return nil, err
 	}

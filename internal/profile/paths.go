@@ -6,8 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -44,12 +45,12 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 	if err := checkGlob(pattern); err != nil {
 		return nil, err
 	}
-	q := quarry.FindQuery{
-		Scope: quarry.Scope{Globs: []string{c.glob("pattern", "")}, Dialect: quarry.Minimatch, IncludeHidden: true},
+	q := search.FindQuery{
+		Scope: search.Scope{Globs: []string{c.glob("pattern", "")}, Dialect: search.Minimatch, IncludeHidden: true},
 		Limit: c.Int("limit"), Offset: c.Int("offset"),
 	}
 	if c.union() {
-		q.Dialect, q.IncludeHidden, q.IncludeIgnored = quarry.Gitignore, c.Bool("include_hidden"), c.Bool("include_ignored")
+		q.Dialect, q.IncludeHidden, q.IncludeIgnored = search.Gitignore, c.Bool("include_hidden"), c.Bool("include_ignored")
 	}
 	if c.o.NoIndex && !c.union() {
 		// The pattern is checked first, so that a bad one is heard of.
@@ -148,7 +149,7 @@ func checkGlob(pattern string) error {
 
 // badGlob words the library's refusal of a glob as checkGlob does.
 func badGlob(err error, pattern string) error {
-	if quarry.CodeOf(err) != quarry.InvalidPattern {
+	if fault.CodeOf(err) != fault.InvalidPattern {
 		return err
 	}
 	return &tool.Error{Code: tool.InvalidPattern, Message: fmt.Sprintf("Invalid glob pattern %q: %s", pattern, reasonOf(err))}
@@ -206,9 +207,9 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		}
 		base = info.Path
 	}
-	q := quarry.FindQuery{
-		Scope: quarry.Scope{Paths: []string{base}, Globs: []string{pattern}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored")},
-		Kind:  quarry.FilesAndFolders, Order: quarry.ByModTime, Limit: min(c.Int("max_results"), maxEntries), Offset: c.Int("offset"),
+	q := search.FindQuery{
+		Scope: search.Scope{Paths: []string{base}, Globs: []string{pattern}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored")},
+		Kind:  search.FilesAndFolders, Order: search.ByModTime, Limit: min(c.Int("max_results"), maxEntries), Offset: c.Int("offset"),
 	}
 	if c.Given("depth") {
 		return c.tree(ctx, q, base)

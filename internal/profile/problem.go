@@ -11,11 +11,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"quarry"
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/match"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -34,12 +34,12 @@ func (c *call) problem(ctx context.Context, err error) error {
 	if e := rootProblem(err); e != nil {
 		return e
 	}
-	code := quarry.CodeOf(err)
-	e := &tool.Error{Code: tool.Code(code), Message: err.Error(), Hint: sentence(quarry.HintOf(err))}
-	var path *quarry.PathError
+	code := fault.CodeOf(err)
+	e := &tool.Error{Code: tool.Code(code), Message: err.Error(), Hint: sentence(fault.HintOf(err))}
+	var path *fault.PathError
 	var pattern *match.Error
-	var glob *quarry.GlobError
-	var binary *quarry.BinaryError
+	var glob *fault.GlobError
+	var binary *fault.BinaryError
 	switch {
 	case errors.As(err, &pattern):
 		c.badPattern(ctx, e, pattern)
@@ -139,41 +139,41 @@ func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
 // ones.
 const maxShown = 1000
 
-func (c *call) badPath(e *tool.Error, path *quarry.PathError, code quarry.Code) {
+func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
 	name := quoted(clip(path.Path, maxShown))
 	switch code {
-	case quarry.ProtectedPath:
+	case fault.ProtectedPath:
 		e.Message = render.Error(render.Reading, path.Path, path)
-	case quarry.OutsideRoot:
+	case fault.OutsideRoot:
 		e.Message = "Access denied: " + name + " is outside the workspace"
 		e.Hint = "Write the path relative to the top of the workspace."
 		if strings.HasPrefix(path.Path, "/") {
 			e.Hint = "Write the path relative to the top of the workspace, without the slash in front."
 		}
-	case quarry.AmbiguousPath:
+	case fault.AmbiguousPath:
 		e.Message = "Several paths match " + name + ": " + strings.Join(names(path.Matches), ", ")
 		e.Hint = "Write the path exactly as it is."
-	case quarry.NotFound:
+	case fault.NotFound:
 		e.Message = "Path not found: " + name
-	case quarry.AlreadyExists:
+	case fault.AlreadyExists:
 		e.Message = "Already exists: " + name
-	case quarry.Conflict:
+	case fault.Conflict:
 		e.Message = name + " was changed meanwhile"
-		var version *quarry.VersionError
+		var version *change.VersionError
 		if errors.As(path, &version) {
 			e.Message = name + " is not the expected version: " + version.Error()
 		}
-	case quarry.ReadOnly:
+	case fault.ReadOnly:
 		e.Message = "The workspace is open for reading only"
 		e.Hint = ""
-	case quarry.IOError:
+	case fault.IOError:
 		e.Message = name + ": " + path.Kind.Words()
 		if path.Err != nil && path.Err.Error() != path.Kind.Words() {
 			e.Message += ": " + path.Err.Error()
 		}
 	default:
 		e.Message = name + ": " + path.Kind.Words()
-		if path.Err != nil && path.Kind == quarry.InvalidArgument {
+		if path.Err != nil && path.Kind == fault.InvalidArgument {
 			e.Message = capital(path.Err.Error())
 		}
 	}
@@ -225,7 +225,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		}
 		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."
 		l := &looking{c: c, scan: !c.indexed(ctx)}
-		q := quarry.Query{Pattern: pattern, Scope: quarry.Scope{Paths: []string{c.path(ctx, "path")}}}
+		q := search.Query{Pattern: pattern, Scope: search.Scope{Paths: []string{c.path(ctx, "path")}}}
 		q.Match.Syntax = match.Literal
 		if s := l.ask(ctx, q); len(s.files) > 0 {
 			l.say("As plain text ("+c.other("file_search", "query", pattern)+")", s)
@@ -256,7 +256,7 @@ func invalid(format string, args ...any) error {
 
 // reasonOf is what is wrong with a pattern, without the pattern.
 func reasonOf(err error) string {
-	var glob *quarry.GlobError
+	var glob *fault.GlobError
 	if errors.As(err, &glob) {
 		return glob.Reason
 	}

@@ -10,6 +10,7 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -23,7 +24,7 @@ func TestProgressOfBuild(t *testing.T) {
 	hold := make(chan struct{})
 	begun := sync.OnceFunc(func() { close(hold) })
 	release := make(chan struct{})
-	f.opts.Index.Progress = func(quarry.Progress) { // the build waits in its middle
+	f.opts.Index.Progress = func(search.Progress) { // the build waits in its middle
 		begun()
 		<-release
 	}

@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"strings"
 
-	"quarry"
+	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/render"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -94,7 +96,7 @@ func (c *call) readOne(ctx context.Context, path string, most int) (*answer, err
 		return c.unread(ctx, err, path)
 	}
 	if start > max(t.Total, 1) {
-		return nil, &tool.Error{Code: tool.InvalidArgument, Message: (&quarry.LineError{Line: start, Count: t.Total}).Error()}
+		return nil, &tool.Error{Code: tool.InvalidArgument, Message: (&change.LineError{Line: start, Count: t.Total}).Error()}
 	}
 	data := &readAnswer{
 		foundPath: pathOf(t.Path), Start: t.First, End: t.First + len(t.Lines) - 1, Total: t.Total, Cut: t.Cut,
@@ -123,13 +125,13 @@ func (c *call) readOne(ctx context.Context, path string, most int) (*answer, err
 
 // readText reads lines, for tail the last ones. How many a file has is known
 // only once it was read; one that changes meanwhile is read again.
-func (c *call) readText(ctx context.Context, path string, start, end, most int) (*quarry.Text, error) {
-	opts := &quarry.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: most}
+func (c *call) readText(ctx context.Context, path string, start, end, most int) (*search.Text, error) {
+	opts := &search.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: most}
 	tail := c.Int("tail")
 	if tail == 0 {
 		return c.ws.Read(ctx, path, opts)
 	}
-	all, err := c.ws.Read(ctx, path, &quarry.ReadOptions{Start: 1, End: 1, MaxLines: 1, MaxBytes: 1})
+	all, err := c.ws.Read(ctx, path, &search.ReadOptions{Start: 1, End: 1, MaxLines: 1, MaxBytes: 1})
 	for range 3 {
 		if err != nil {
 			return nil, err
@@ -146,9 +148,9 @@ func (c *call) readText(ctx context.Context, path string, start, end, most int) 
 // unread is the answer where there is no text: the picture that a file is, or
 // what is wrong.
 func (c *call) unread(ctx context.Context, err error, path string) (*answer, error) {
-	var binary *quarry.BinaryError
+	var binary *fault.BinaryError
 	switch {
-	case quarry.CodeOf(err) == quarry.NotFound:
+	case fault.CodeOf(err) == fault.NotFound:
 		return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
 	case c.isFolder(ctx, path):
 		return nil, c.folderError(path)

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"quarry"
 	"quarry/internal/render"
+	"quarry/search"
 )
 
 // skipped words what was not searched and might have matched. Files that were
 // left out on purpose (hidden, ignored, filtered) are not in it.
-func skipped(s *quarry.Summary) string {
+func skipped(s *search.Summary) string {
 	var parts []string
-	for _, why := range []quarry.Reason{quarry.Binary, quarry.TooLarge, quarry.Unreadable} {
+	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {
 		if n := s.SkippedCount[why]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(why), "_", " ")))
 		}
@@ -76,7 +76,7 @@ func (c *call) page(what string, offset, shown int, total render.Total, by cut, 
 }
 
 // scope words where a search looked.
-func (c *call) scope(q *quarry.Query, filter string) string {
+func (c *call) scope(q *search.Query, filter string) string {
 	where := "the whole workspace"
 	if names := RootNames(c.ws); len(names) > 0 {
 		where = "the roots " + strings.Join(names, ", ")

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry"
+	"quarry/search"
 )
 
 // shownCommits is how many repositories a receipt names with their commit.
@@ -14,7 +14,7 @@ const shownCommits = 3
 
 // remoteParts says what a receipt tells of servers: of which commits the answer
 // is, and who is missing from it.
-func remoteParts(s *quarry.Summary) []string {
+func remoteParts(s *search.Summary) []string {
 	var parts, named []string
 	for _, repo := range slices.Sorted(maps.Keys(s.Stats.Commits)) {
 		if len(named) == shownCommits {

@@ -8,6 +8,7 @@ import (
 	"quarry"
 	"quarry/internal/render"
 	"quarry/match"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -77,13 +78,13 @@ func unionSearchFiles(e *env) *tool.Tool {
 }
 
 // query is what the text searches share.
-func (c *call) query(ctx context.Context, pattern, glob string) quarry.Query {
-	q := quarry.Query{
+func (c *call) query(ctx context.Context, pattern, glob string) search.Query {
+	q := search.Query{
 		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
-		Scope: quarry.Scope{
+		Scope: search.Scope{
 			Paths: []string{c.path(ctx, "path")}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored"),
 		},
-		Limits: quarry.Limits{LineBytes: longLine, Time: c.o.Time},
+		Limits: search.Limits{LineBytes: longLine, Time: c.o.Time},
 	}
 	if glob != "" {
 		q.Globs = []string{glob}
@@ -120,7 +121,7 @@ const (
 
 // run searches. A pattern that gives up on a text is an error: what it found
 // until then may be anything.
-func (c *call) run(ctx context.Context, q quarry.Query) (*quarry.Result, error) {
+func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) {
 	r, err := c.ws.Search(ctx, q)
 	if err != nil {
 		return nil, err
@@ -136,15 +137,15 @@ func (c *call) run(ctx context.Context, q quarry.Query) (*quarry.Result, error) 
 
 // unfinished says, of a search that took too long, that the answer is partial;
 // "" of one that ended. Nothing found must never stand for not searched.
-func (c *call) unfinished(s *quarry.Summary) string {
-	if s.Stopped != quarry.StopTime {
+func (c *call) unfinished(s *search.Summary) string {
+	if s.Stopped != search.StopTime {
 		return ""
 	}
 	return fmt.Sprintf("Stopped after %s: the answer is partial. Use a more specific search or path.", c.o.Time)
 }
 
-func spent(s *quarry.Summary) error {
-	if s.Stopped != quarry.StopBudget {
+func spent(s *search.Summary) error {
+	if s.Stopped != search.StopBudget {
 		return nil
 	}
 	return &tool.Error{Code: tool.InvalidPattern, Message: match.ErrBudget.Error(), Hint: "Use a pattern without nested repetitions, or narrow the path."}
@@ -186,7 +187,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	data := newSearchAnswer(&shown, total, render.BlockLine)
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	a.data = data
-	if total.N == 0 && r.Stopped == quarry.StopTime {
+	if total.N == 0 && r.Stopped == search.StopTime {
 		return a, nil
 	}
 	if total.N == 0 {
@@ -206,7 +207,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 }
 
 // finishSearch adds to a receipt what was cut and what was not searched.
-func (c *call) finishSearch(a *answer, s *quarry.Summary, shown *render.Shown) {
+func (c *call) finishSearch(a *answer, s *search.Summary, shown *render.Shown) {
 	if shown.CutPath != "" && c.has("read_file") {
 		a.receipt = append(a.receipt, fmt.Sprintf("the last result goes on: read_file {\"path\":%q,\"start_line\":%d}", shown.CutPath, shown.CutLine))
 	}
@@ -217,7 +218,7 @@ func (c *call) finishSearch(a *answer, s *quarry.Summary, shown *render.Shown) {
 	}
 }
 
-func (c *call) zeroIfUnion(ctx context.Context, q quarry.Query, s *quarry.Summary, filter string) []string {
+func (c *call) zeroIfUnion(ctx context.Context, q search.Query, s *search.Summary, filter string) []string {
 	if !c.union() {
 		return nil
 	}

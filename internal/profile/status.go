@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"quarry"
 	"quarry/search"
 	"quarry/tool"
 )
@@ -100,7 +99,7 @@ func (c *call) refresh(ctx context.Context) {
 	if c.o.NoIndex {
 		return
 	}
-	q := quarry.FindQuery{Limit: 1}
+	q := search.FindQuery{Limit: 1}
 	q.MaxDepth = 1
 	// The status tells what is wrong with an index.
 	_, _ = c.ws.Find(ctx, q)

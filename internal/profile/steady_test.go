@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/profile"
 	"quarry/tool"
 )
@@ -98,7 +99,7 @@ func TestOddNames(t *testing.T) {
 		t.Skip("other systems refuse such names")
 	}
 	for _, name := range []string{"a\x01b.txt", "\u202egnp.txt", "bad\xff.txt", "new\nline.txt"} {
-		ws := fixture{files: map[string]string{"dir/" + name: "needle\n"}, opts: quarry.Options{Trash: quarry.TrashLocal}}.make(t)
+		ws := fixture{files: map[string]string{"dir/" + name: "needle\n"}, opts: quarry.Options{Trash: change.TrashLocal}}.make(t)
 		reg := tools(t, ws, profile.Options{})
 		r := call(t, reg, "file_search", `{"query":"needle"}`)
 		var a struct {

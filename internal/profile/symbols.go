@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry"
+	"quarry/fault"
 	"quarry/internal/render"
 	"quarry/search"
 	"quarry/tool"
@@ -72,7 +72,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	}
 	info, err := c.ws.Stat(ctx, path)
 	if err != nil {
-		if quarry.CodeOf(err) == quarry.NotFound {
+		if fault.CodeOf(err) == fault.NotFound {
 			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
 		}
 		return nil, err

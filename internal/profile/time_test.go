@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"quarry"
 	"quarry/internal/profile"
 	"quarry/search"
 )
@@ -37,14 +36,14 @@ func TestSearchTime(t *testing.T) {
 func TestWatch(t *testing.T) {
 	ws := many(4, 5).make(t)
 	w := &search.Watch{}
-	if _, err := ws.Search(search.WithWatch(t.Context(), w), quarry.Query{Pattern: "match"}); err != nil {
+	if _, err := ws.Search(search.WithWatch(t.Context(), w), search.Query{Pattern: "match"}); err != nil {
 		t.Fatal(err)
 	}
 	if w.Files.Load() != 4 || w.Matches.Load() != 20 {
 		t.Errorf("%d files, %d matches", w.Files.Load(), w.Matches.Load())
 	}
 	w = &search.Watch{}
-	if _, err := ws.SearchCode(search.WithWatch(t.Context(), w), quarry.CodeQuery{Query: "match"}); err != nil {
+	if _, err := ws.SearchCode(search.WithWatch(t.Context(), w), search.CodeQuery{Query: "match"}); err != nil {
 		t.Fatal(err)
 	}
 	if w.Files.Load() != 4 {

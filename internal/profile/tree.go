@@ -7,29 +7,29 @@ import (
 	"slices"
 	"strings"
 
-	"quarry"
 	"quarry/internal/render"
+	"quarry/search"
 )
 
 // tree lists what is below a folder down to a depth, with sizes, each folder
 // before what is in it.
-func (c *call) tree(ctx context.Context, q quarry.FindQuery, base string) (*answer, error) {
+func (c *call) tree(ctx context.Context, q search.FindQuery, base string) (*answer, error) {
 	limit, offset := q.Limit, q.Offset
-	q.Order, q.Limit, q.Offset, q.MaxDepth, q.Stat = quarry.ByPath, 0, 0, c.Int("depth"), true
+	q.Order, q.Limit, q.Offset, q.MaxDepth, q.Stat = search.ByPath, 0, 0, c.Int("depth"), true
 	if pattern := q.Globs[0]; pattern == "*" || pattern == "**" {
 		q.Globs = nil
 	} else {
-		q.Kind = quarry.OnlyFiles // their folders are shown with them
+		q.Kind = search.OnlyFiles // their folders are shown with them
 	}
 	r, err := c.ws.Find(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	entries := r.Entries
-	if q.Kind == quarry.OnlyFiles {
+	if q.Kind == search.OnlyFiles {
 		entries = withFolders(entries, base)
 	}
-	slices.SortFunc(entries, func(a, b quarry.Entry) int { return compareTree(a.Path, b.Path) })
+	slices.SortFunc(entries, func(a, b search.Entry) int { return compareTree(a.Path, b.Path) })
 	data := &listAnswer{Entries: []listEntry{}, Total: len(entries)}
 	page := entries[min(offset, len(entries)):]
 	page = page[:min(limit, len(page))]
@@ -63,7 +63,7 @@ func (c *call) tree(ctx context.Context, q quarry.FindQuery, base string) (*answ
 }
 
 // withGlob is a query that has a glob to speak of.
-func withGlob(q quarry.FindQuery) quarry.FindQuery {
+func withGlob(q search.FindQuery) search.FindQuery {
 	if len(q.Globs) == 0 {
 		q.Globs = []string{"*"}
 	}
@@ -71,7 +71,7 @@ func withGlob(q quarry.FindQuery) quarry.FindQuery {
 }
 
 // withFolders adds the folders below base that files lie in.
-func withFolders(files []quarry.Entry, base string) []quarry.Entry {
+func withFolders(files []search.Entry, base string) []search.Entry {
 	seen := map[string]bool{base: true}
 	out := slices.Clone(files)
 	for _, f := range files {
@@ -81,7 +81,7 @@ func withFolders(files []quarry.Entry, base string) []quarry.Entry {
 				break
 			}
 			seen[folder] = true
-			out = append(out, quarry.Entry{Path: folder, Folder: true})
+			out = append(out, search.Entry{Path: folder, Folder: true})
 		}
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"quarry"
 	"quarry/internal/render"
 	"quarry/match"
+	"quarry/search"
 )
 
 // An empty answer in quarry explains itself: where was looked and under which
@@ -34,16 +35,16 @@ type looking struct {
 	found []string
 }
 
-func (c *call) look(sum *quarry.Summary) *looking {
+func (c *call) look(sum *search.Summary) *looking {
 	return &looking{c: c, scan: sum.Stats.Plan == "" || sum.Stats.Plan == "scan"}
 }
 
 // limits are those of one look.
-func (l *looking) limits() quarry.Limits {
+func (l *looking) limits() search.Limits {
 	if l.scan {
-		return quarry.Limits{Files: zeroFiles, Reads: scanReads, ReadBytes: scanBytes}
+		return search.Limits{Files: zeroFiles, Reads: scanReads, ReadBytes: scanBytes}
 	}
-	return quarry.Limits{Files: zeroFiles, Reads: indexReads, ReadBytes: indexBytes}
+	return search.Limits{Files: zeroFiles, Reads: indexReads, ReadBytes: indexBytes}
 }
 
 // seen is what a look saw: the files that match, up to zeroFiles, and whether
@@ -55,7 +56,7 @@ type seen struct {
 }
 
 // search looks for files that match a changed query and says how many.
-func (l *looking) search(ctx context.Context, what string, q quarry.Query, change func(*quarry.Query)) seen {
+func (l *looking) search(ctx context.Context, what string, q search.Query, change func(*search.Query)) seen {
 	change(&q)
 	s := l.ask(ctx, q)
 	l.say(what, s)
@@ -63,26 +64,26 @@ func (l *looking) search(ctx context.Context, what string, q quarry.Query, chang
 }
 
 // ask looks for files that match a query.
-func (l *looking) ask(ctx context.Context, q quarry.Query) (s seen) {
-	q.Detail, q.Spans, q.Before, q.After, q.Offset = quarry.Files, false, 0, 0, 0
+func (l *looking) ask(ctx context.Context, q search.Query) (s seen) {
+	q.Detail, q.Spans, q.Before, q.After, q.Offset = search.Files, false, 0, 0, 0
 	q.Limits = l.limits()
-	sum, err := l.c.ws.SearchEach(ctx, q, func(f *quarry.File) error {
+	sum, err := l.c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		s.files = append(s.files, f.Path)
 		return nil
 	})
 	if err != nil {
 		return seen{} // such a search can't be made
 	}
-	s.more = sum.FilesMatched > zeroFiles || sum.Stopped == quarry.StopReads
+	s.more = sum.FilesMatched > zeroFiles || sum.Stopped == search.StopReads
 	return s
 }
 
 // askText is ask with the text of the first match, as a whole word.
-func (l *looking) askText(ctx context.Context, q quarry.Query) (s seen) {
-	q.Detail, q.Spans, q.Before, q.After, q.Offset = quarry.Lines, true, 0, 0, 0
+func (l *looking) askText(ctx context.Context, q search.Query) (s seen) {
+	q.Detail, q.Spans, q.Before, q.After, q.Offset = search.Lines, true, 0, 0, 0
 	q.Limits = l.limits()
 	q.Limits.LinesPerFile, q.Limits.LineBytes = 1, longLine
-	sum, err := l.c.ws.SearchEach(ctx, q, func(f *quarry.File) error {
+	sum, err := l.c.ws.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		if s.text == "" && len(f.Lines) > 0 {
 			if line := quarry.Decoded(f.Lines[0]); len(line.Spans) > 0 {
 				s.text = wholeWord(string(line.Text), line.Spans[0])
@@ -94,7 +95,7 @@ func (l *looking) askText(ctx context.Context, q quarry.Query) (s seen) {
 	if err != nil {
 		return seen{}
 	}
-	s.more = sum.FilesMatched > zeroFiles || sum.Stopped == quarry.StopReads
+	s.more = sum.FilesMatched > zeroFiles || sum.Stopped == search.StopReads
 	return s
 }
 
@@ -130,30 +131,30 @@ const (
 )
 
 // zero explains a text search without matches.
-func (c *call) zero(ctx context.Context, q quarry.Query, sum *quarry.Summary, filter string) []string {
+func (c *call) zero(ctx context.Context, q search.Query, sum *search.Summary, filter string) []string {
 	l := c.look(sum)
 	if len(q.Globs) > 0 {
-		l.search(ctx, "without "+filter, q, func(q *quarry.Query) { q.Globs = nil })
+		l.search(ctx, "without "+filter, q, func(q *search.Query) { q.Globs = nil })
 	}
 	if base := q.Paths[0]; base != "" && base != "." {
-		l.search(ctx, "outside "+quoted(base), q, func(q *quarry.Query) { q.Paths = nil })
+		l.search(ctx, "outside "+quoted(base), q, func(q *search.Query) { q.Paths = nil })
 		if len(q.Globs) > 0 && len(l.found) == 0 {
-			l.search(ctx, "without path and "+filter, q, func(q *quarry.Query) { q.Paths, q.Globs = nil, nil })
+			l.search(ctx, "without path and "+filter, q, func(q *search.Query) { q.Paths, q.Globs = nil, nil })
 		}
 	}
 	elsewhere := len(l.found) > 0
 	if q.Match.Case == match.Sensitive {
-		l.search(ctx, "in another letter case", q, func(q *quarry.Query) { q.Match.Case = match.Insensitive })
+		l.search(ctx, "in another letter case", q, func(q *search.Query) { q.Match.Case = match.Insensitive })
 	}
 	if !elsewhere && len(l.found) == 0 {
 		l.forms(ctx, q)
 	}
 	var hidden seen
 	known := sum.Stats.Plan == "scan" // an index doesn't count what it leaves out
-	if !q.IncludeHidden && (!known || sum.SkippedCount[quarry.Hidden] > 0) {
-		hidden = l.search(ctx, withHidden, q, func(q *quarry.Query) { q.IncludeHidden = true })
+	if !q.IncludeHidden && (!known || sum.SkippedCount[search.Hidden] > 0) {
+		hidden = l.search(ctx, withHidden, q, func(q *search.Query) { q.IncludeHidden = true })
 	}
-	if !q.IncludeIgnored && (!known || sum.SkippedCount[quarry.Ignored] > 0) {
+	if !q.IncludeIgnored && (!known || sum.SkippedCount[search.Ignored] > 0) {
 		l.ignored(ctx, "", q, hidden)
 		if len(l.found) == 0 && len(q.Globs) > 0 {
 			all := q

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"quarry"
 	"quarry/internal/profile"
+	"quarry/search"
 )
 
 // A note that was found with .md added is called so in the error.
@@ -44,7 +44,7 @@ func TestZeroKnowsIgnoredFiles(t *testing.T) {
 	for _, path := range []string{"", ".", "src", "SRC", "src/gen", "products", "docs", "build", "README.md", ".github"} {
 		for _, glob := range []string{"", "*.o", "*.c", "*.md", "src/**", "!*.o"} {
 			for _, pattern := range []string{"needle", "nowhere"} {
-				q := quarry.Query{Pattern: pattern, Scope: quarry.Scope{Paths: []string{path}}}
+				q := search.Query{Pattern: pattern, Scope: search.Scope{Paths: []string{path}}}
 				if glob != "" {
 					q.Globs = []string{glob}
 				}

@@ -8,9 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"quarry"
 	"quarry/internal/render"
 	"quarry/match"
+	"quarry/search"
 )
 
 // What was searched for may be written another way: as a regular expression or
@@ -18,27 +18,27 @@ import (
 // with a letter wrong. The first form that occurs is named.
 
 // forms looks for other ways to write the pattern of a query.
-func (l *looking) forms(ctx context.Context, q quarry.Query) {
+func (l *looking) forms(ctx context.Context, q search.Query) {
 	plain, isPlain := literalOf(&q)
 	type form struct {
 		what string
-		make func(*quarry.Query) bool
+		make func(*search.Query) bool
 	}
-	literal := func(text string) func(*quarry.Query) bool {
-		return func(q *quarry.Query) bool {
+	literal := func(text string) func(*search.Query) bool {
+		return func(q *search.Query) bool {
 			q.Pattern, q.Match.Syntax, q.Match.Case = text, match.Literal, match.Insensitive
 			return text != "" && text != plain
 		}
 	}
 	var list []form
 	if q.Match.Syntax != match.Literal && strings.ContainsAny(q.Pattern, `\.+*?()|[]{}^$`) {
-		list = append(list, form{"as plain text (" + l.c.other("file_search", "query", q.Pattern) + ")", func(q *quarry.Query) bool {
+		list = append(list, form{"as plain text (" + l.c.other("file_search", "query", q.Pattern) + ")", func(q *search.Query) bool {
 			q.Match.Syntax = match.Literal
 			return true
 		}})
 	}
 	if q.Match.Syntax == match.Literal && regexLike.MatchString(q.Pattern) {
-		list = append(list, form{"as a regular expression (" + l.c.other("search_files", "regex", q.Pattern) + ")", func(q *quarry.Query) bool {
+		list = append(list, form{"as a regular expression (" + l.c.other("search_files", "regex", q.Pattern) + ")", func(q *search.Query) bool {
 			q.Match.Syntax = match.Rust
 			return true
 		}})
@@ -48,7 +48,7 @@ func (l *looking) forms(ctx context.Context, q quarry.Query) {
 	}
 	if isPlain {
 		list = append(list,
-			form{"with other white space (regex " + quoted(spaced(plain)) + ")", func(q *quarry.Query) bool {
+			form{"with other white space (regex " + quoted(spaced(plain)) + ")", func(q *search.Query) bool {
 				q.Pattern, q.Match.Syntax, q.Match.Case = spaced(plain), match.Rust, match.Insensitive
 				return len(strings.Fields(plain)) > 1
 			}},
@@ -93,7 +93,7 @@ var regexLike = regexp.MustCompile(`\\[bBdDwWsS.()\[\]{}*+?|^$]|\.[*+]|\[[^\]]+\
 
 // near looks for a text that is nearly the one given: the same words in another
 // style of identifiers, then one character wrong, missing, added or swapped.
-func (l *looking) near(ctx context.Context, q quarry.Query, text string) bool {
+func (l *looking) near(ctx context.Context, q search.Query, text string) bool {
 	q.Match.Syntax, q.Match.Case = match.Rust, match.Insensitive
 	for i, pattern := range append([]string{styles(text)}, oneEdit(text)...) {
 		if q.Pattern = pattern; pattern == "" {
@@ -123,7 +123,7 @@ func (l *looking) named(ctx context.Context, text string) {
 var fileName = regexp.MustCompile(`^[\w./-]*\w\.\w{1,8}$`)
 
 // literalOf is the text that a query stands for, if it is one text.
-func literalOf(q *quarry.Query) (string, bool) {
+func literalOf(q *search.Query) (string, bool) {
 	if q.Match.Syntax == match.Literal {
 		return q.Pattern, true
 	}
@@ -258,7 +258,7 @@ func edits(text []rune, end bool) []string {
 }
 
 // wholeWord is a match with the rest of the words it begins and ends in.
-func wholeWord(line string, s quarry.Span) string {
+func wholeWord(line string, s search.Span) string {
 	start, end := min(s.Start, len(line)), min(s.End, len(line))
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	for start > 0 {

@@ -7,7 +7,7 @@ import (
 	"sort"
 	"strings"
 
-	"quarry"
+	"quarry/search"
 )
 
 // maxIgnored is how many paths of ignored files a look names. Folders with
@@ -20,7 +20,7 @@ const maxIgnored = 1000
 // index knows nothing of ignored files, and to walk 78,000 files takes longer
 // than the answer may. So with one only what is ignored at the top is searched,
 // where build folders and dependencies lie; without one, all of it.
-func (l *looking) ignored(ctx context.Context, prefix string, q quarry.Query, hidden seen) {
+func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hidden seen) {
 	paths := l.onlyIgnored(ctx, q)
 	if len(paths) == 0 {
 		return
@@ -51,11 +51,11 @@ func (l *looking) ignored(ctx context.Context, prefix string, q quarry.Query, hi
 // onlyIgnored lists what ignore files leave out of the scope of a query, in path
 // order: files that pass its globs, and whole folders where they can stand for
 // what is in them.
-func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) []string {
+func (l *looking) onlyIgnored(ctx context.Context, q search.Query) []string {
 	if !l.scan {
 		return l.ignoredTop(ctx, q)
 	}
-	find := quarry.FindQuery{Scope: q.Scope}
+	find := search.FindQuery{Scope: q.Scope}
 	find.IncludeHidden = true
 	shown, err := l.c.ws.Find(ctx, find)
 	if err != nil {
@@ -104,11 +104,11 @@ func (l *looking) onlyIgnored(ctx context.Context, q quarry.Query) []string {
 const topDepth = 2
 
 // ignoredTop lists the files and folders that are ignored at the top.
-func (l *looking) ignoredTop(ctx context.Context, q quarry.Query) []string {
+func (l *looking) ignoredTop(ctx context.Context, q search.Query) []string {
 	if slices.ContainsFunc(q.Globs, func(g string) bool { return strings.Contains(g, "/") }) {
 		return nil // which would mean something else inside a folder
 	}
-	find := quarry.FindQuery{Scope: q.Scope, Kind: quarry.FilesAndFolders}
+	find := search.FindQuery{Scope: q.Scope, Kind: search.FilesAndFolders}
 	find.Globs, find.MaxDepth, find.IncludeHidden = nil, 1, true
 	shown, err := l.c.ws.Find(ctx, find)
 	if err != nil {
@@ -144,7 +144,7 @@ const zeroIgnored = 64
 
 // above are the folders a query searches, and whether folders can stand for
 // what is in them: not where a glob has a say in it.
-func (l *looking) above(ctx context.Context, q quarry.Query) (paths []string, whole bool) {
+func (l *looking) above(ctx context.Context, q search.Query) (paths []string, whole bool) {
 	if len(q.Globs) > 0 {
 		return nil, false
 	}

@@ -6,12 +6,12 @@ import (
 	"regexp"
 	"strings"
 
-	"quarry"
 	"quarry/internal/render"
+	"quarry/search"
 )
 
 // find looks for paths by a changed query and says how many there are.
-func (l *looking) find(ctx context.Context, what, one, many string, q quarry.FindQuery, change func(*quarry.FindQuery)) bool {
+func (l *looking) find(ctx context.Context, what, one, many string, q search.FindQuery, change func(*search.FindQuery)) bool {
 	q.Limit, q.Offset = zeroNames, 0
 	change(&q)
 	r, err := l.c.ws.Find(ctx, q)
@@ -28,24 +28,24 @@ func (l *looking) find(ctx context.Context, what, one, many string, q quarry.Fin
 
 // flags looks for paths that one of the two flags shows, and names the one that
 // is needed.
-func (l *looking) flags(ctx context.Context, look func(what string, change func(*quarry.FindQuery)) bool, q *quarry.FindQuery) {
-	if !q.IncludeHidden && look(withHidden, func(q *quarry.FindQuery) { q.IncludeHidden = true }) {
+func (l *looking) flags(ctx context.Context, look func(what string, change func(*search.FindQuery)) bool, q *search.FindQuery) {
+	if !q.IncludeHidden && look(withHidden, func(q *search.FindQuery) { q.IncludeHidden = true }) {
 		return
 	}
 	if q.IncludeIgnored {
 		return
 	}
-	ignored := []func(*quarry.FindQuery){func(q *quarry.FindQuery) { q.IncludeIgnored = true }}
+	ignored := []func(*search.FindQuery){func(q *search.FindQuery) { q.IncludeIgnored = true }}
 	if !l.scan {
 		// No index knows these files, and to walk all others takes too long: near
 		// the top, and in the folders that are ignored there.
-		ignored[0] = func(q *quarry.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
-		scope := quarry.Query{Scope: q.Scope}
+		ignored[0] = func(q *search.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
+		scope := search.Query{Scope: q.Scope}
 		if len(scope.Paths) == 0 {
 			scope.Paths = []string{"."}
 		}
 		if paths := l.ignoredTop(ctx, scope); len(paths) > 0 {
-			ignored = append(ignored, func(q *quarry.FindQuery) { q.IncludeIgnored, q.Paths, q.MaxDepth = true, paths, ignoredDepth })
+			ignored = append(ignored, func(q *search.FindQuery) { q.IncludeIgnored, q.Paths, q.MaxDepth = true, paths, ignoredDepth })
 		}
 	}
 	for _, also := range ignored {
@@ -54,7 +54,7 @@ func (l *looking) flags(ctx context.Context, look func(what string, change func(
 		}
 	}
 	for _, also := range ignored {
-		if !q.IncludeHidden && look(withBoth, func(q *quarry.FindQuery) { also(q); q.IncludeHidden = true }) {
+		if !q.IncludeHidden && look(withBoth, func(q *search.FindQuery) { also(q); q.IncludeHidden = true }) {
 			return
 		}
 	}
@@ -65,33 +65,33 @@ func (l *looking) flags(ctx context.Context, look func(what string, change func(
 const ignoredDepth = 3
 
 // zeroPaths explains a path search without matches.
-func (c *call) zeroPaths(ctx context.Context, q quarry.FindQuery, sum *quarry.Summary) []string {
+func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
 	if !c.union() {
 		return nil
 	}
-	scope := quarry.Query{Scope: q.Scope}
+	scope := search.Query{Scope: q.Scope}
 	scope.Globs = nil
 	l := c.look(sum)
-	look := func(what string, change func(*quarry.FindQuery)) bool {
+	look := func(what string, change func(*search.FindQuery)) bool {
 		return l.find(ctx, what, "file matches", "files match", q, change)
 	}
 	glob := strings.ReplaceAll(q.Globs[0], `\`, "/")
 	anywhere := "**/" + strings.TrimPrefix(strings.TrimLeft(glob, "./"), "**/")
-	look("in any letter case", func(q *quarry.FindQuery) {
-		q.Dialect, q.Globs = quarry.Vault, []string{glob}
+	look("in any letter case", func(q *search.FindQuery) {
+		q.Dialect, q.Globs = search.Vault, []string{glob}
 		if !strings.Contains(glob, "/") {
 			q.Globs = []string{anywhere}
 		}
 	})
 	if len(l.found) == 0 && strings.Contains(glob, "/") {
-		look("at any depth ("+anywhere+")", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{anywhere} })
+		look("at any depth ("+anywhere+")", func(q *search.FindQuery) { q.Dialect, q.Globs = search.Vault, []string{anywhere} })
 	}
 	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
-		look("as the glob "+fixed, func(q *quarry.FindQuery) { q.Globs = []string{fixed} })
+		look("as the glob "+fixed, func(q *search.FindQuery) { q.Globs = []string{fixed} })
 	}
 	if len(l.found) == 0 && !strings.ContainsAny(glob, "*?[{") {
 		part := strings.Trim(glob, "/")
-		look("as a part of a name (*"+part+"*)", func(q *quarry.FindQuery) { q.Dialect, q.Globs = quarry.Vault, []string{"**/*" + part + "*"} })
+		look("as a part of a name (*"+part+"*)", func(q *search.FindQuery) { q.Dialect, q.Globs = search.Vault, []string{"**/*" + part + "*"} })
 	}
 	if len(l.found) == 0 {
 		l.nearName(ctx, glob)
@@ -113,8 +113,8 @@ func globOfRegex(s string) string {
 }
 
 // zeroList explains an empty listing.
-func (c *call) zeroList(ctx context.Context, q quarry.FindQuery, sum *quarry.Summary) []string {
-	scope := quarry.Query{Scope: q.Scope}
+func (c *call) zeroList(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
+	scope := search.Query{Scope: q.Scope}
 	scope.Globs = nil
 	where := "looked in " + c.scope(&scope, "")
 	if q.MaxDepth == 1 && len(q.Paths) > 0 && q.Paths[0] == "." {
@@ -122,18 +122,18 @@ func (c *call) zeroList(ctx context.Context, q quarry.FindQuery, sum *quarry.Sum
 		where = strings.Replace(where, "the roots ", "the names of the roots ", 1)
 	}
 	l := c.look(sum)
-	look := func(what string, change func(*quarry.FindQuery)) bool {
+	look := func(what string, change func(*search.FindQuery)) bool {
 		return l.find(ctx, what, "item matches", "items match", q, change)
 	}
 	glob := q.Globs[0]
 	if strings.ToLower(glob) != strings.ToUpper(glob) {
-		look("in any letter case", func(q *quarry.FindQuery) { q.Dialect = quarry.Vault })
+		look("in any letter case", func(q *search.FindQuery) { q.Dialect = search.Vault })
 	}
 	if q.MaxDepth == 1 {
-		look("at any depth (**/"+render.Name(glob)+")", func(q *quarry.FindQuery) { q.MaxDepth = 0 })
+		look("at any depth (**/"+render.Name(glob)+")", func(q *search.FindQuery) { q.MaxDepth = 0 })
 	}
 	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
-		look("as the glob "+fixed, func(q *quarry.FindQuery) { q.Globs = []string{fixed} })
+		look("as the glob "+fixed, func(q *search.FindQuery) { q.Globs = []string{fixed} })
 	}
 	if len(l.found) == 0 {
 		l.nearName(ctx, glob)
@@ -144,12 +144,12 @@ func (c *call) zeroList(ctx context.Context, q quarry.FindQuery, sum *quarry.Sum
 
 // zeroNotes says which of the words notes do have, and which notes were not
 // searched.
-func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery, sum *quarry.Summary) []string {
+func (c *call) zeroNotes(ctx context.Context, q search.NotesQuery, sum *search.Summary) []string {
 	if !c.union() {
 		return nil
 	}
 	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
-	if n := sum.SkippedCount[quarry.Ignored]; n > 0 {
+	if n := sum.SkippedCount[search.Ignored]; n > 0 {
 		parts = append(parts, render.Plural(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
 	}
 	if s := skipped(sum); s != "" {
@@ -171,7 +171,7 @@ func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery, sum *quarry.S
 			l.found = append(l.found, fmt.Sprintf("%q: %s", word, render.Plural(r.Total, "note", "notes")))
 		}
 		if r.Total == 0 {
-			text := quarry.Query{Scope: q.Scope}
+			text := search.Query{Scope: q.Scope}
 			l.near(ctx, text, word)
 		}
 	}
@@ -182,13 +182,13 @@ func (c *call) zeroNotes(ctx context.Context, q quarry.NotesQuery, sum *quarry.S
 const maxWords = 8
 
 // zeroCode looks for near spellings of the words of a query.
-func (c *call) zeroCode(ctx context.Context, q quarry.CodeQuery, sum *quarry.Summary) []string {
+func (c *call) zeroCode(ctx context.Context, q search.CodeQuery, sum *search.Summary) []string {
 	l := &looking{c: c, scan: !c.indexed(ctx)}
 	for i, word := range strings.Fields(q.Query) {
 		if i == maxWords {
 			break
 		}
-		l.near(ctx, quarry.Query{Scope: q.Scope}, strings.Trim(word, "`\"'.,;:()"))
+		l.near(ctx, search.Query{Scope: q.Scope}, strings.Trim(word, "`\"'.,;:()"))
 	}
 	parts := append([]string{"none of the words occurs in the workspace, without hidden and ignored files"}, l.found...)
 	if s := skipped(sum); s != "" {

@@ -25,7 +25,7 @@ const (
 )
 
 // Error puts an error in the words of the tools, without the leading "Error: "
-// and without the hint, which is quarry.HintOf.
+// and without the hint, which is fault.HintOf.
 func Error(action Action, path string, err error) string {
 	var missing *change.NotFoundError
 	var line *change.LineError
