@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/change"
+	"quarry/internal/notebook"
 	"quarry/internal/notes"
 	"quarry/internal/render"
 )
@@ -24,7 +25,9 @@ func newMv(s Streams) *cobra.Command {
 that are missing are made. A destination that is a folder takes the source in.
 
 In an Obsidian vault, links to what is moved are updated in the same change if
-the vault says so (alwaysUpdateLinks) or --links update does.`,
+the vault says so (alwaysUpdateLinks) or --links update does. Attachments go
+with their note where the vault keeps them beside it, if nothing else links to
+them.`,
 		`  quarry mv old.md new.md
   quarry mv Inbox/Plan.md Archive/2026/Plan.md --links update`,
 		cobra.MinimumNArgs(2), func(cmd *cobra.Command, args []string) error {
@@ -98,10 +101,17 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 		}
 		var ch *change.Change
 		p := newProgress(c.s, c.quiet, "moving "+from)
-		ch, err = c.ws.Move(cmd.Context(), from, to, opts)
+		attached := 0
+		if c.ws.IsVault() {
+			o := notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, Tool: "move"}
+			ch, attached, err = notebook.Open(c.ws).MoveNote(cmd.Context(), from, to, opts.Links, o)
+		}
+		if err == nil && attached == 0 {
+			ch, err = c.ws.Move(cmd.Context(), from, to, opts)
+		}
 		p.end()
 		if err == nil {
-			err = c.report(ch, render.Moved(ch), render.Links(ch))
+			err = c.report(ch, render.Moved(ch), render.Attached(attached), render.Links(ch))
 		}
 	}
 	return c.run(render.Moving, from, err)

@@ -148,14 +148,22 @@ func (f *files) Read(path string) ([]byte, error) {
 
 // concerned reads the notes that may link to one of these, and them.
 func (b *Book) concerned(ctx context.Context, notes ...*Note) (*files, error) {
+	var names []string
+	for _, n := range notes {
+		names = append(names, n.Path)
+	}
+	return b.mentioned(ctx, names, notes...)
+}
+
+// mentioned reads the notes that may link to files of these names, and those
+// given.
+func (b *Book) mentioned(ctx context.Context, names []string, notes ...*Note) (*files, error) {
 	f := &files{read: map[string]*Note{}}
 	var err error
 	if f.paths, err = b.paths(ctx, true); err != nil {
 		return nil, err
 	}
-	var names []string
 	for _, n := range notes {
-		names = append(names, n.Path)
 		if !contains(f.paths, n.Path) {
 			f.paths = append(f.paths, n.Path)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/notebook"
 	"quarry/internal/vault"
@@ -246,5 +247,22 @@ func TestDaily(t *testing.T) {
 	}, map[string]string{"T/day.md": "# {{title}} {{date:dddd}}\n", "J/2024/02-29.md": "# 02-29 Thursday\n"})
 	if _, err := w.book.Daily(ctx, "", "someday", now, false, notebook.Options{}); fault.CodeOf(err) != fault.InvalidArgument {
 		t.Errorf("an invalid date: %v", err)
+	}
+}
+
+// Attachments follow a note where the vault keeps them beside it.
+func TestMoveNote(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t, ".obsidian/app.json", `{"attachmentFolderPath":"./files","alwaysUpdateLinks":true}`,
+		"A/n.md", "![[pic.png]] [p](files/doc.pdf) ![[shared.png]]\n", "A/files/pic.png", "1", "A/files/doc.pdf", "2", "A/files/shared.png", "3", "o.md", "![[shared.png]] [[A/n]]\n")
+	w.changes(func() error {
+		c, attached, err := w.book.MoveNote(ctx, "A/n.md", "B/n.md", change.LinksDefault, notebook.Options{})
+		if err == nil && (attached != 2 || c.Paths[0] != "A/n.md" || c.Paths[1] != "B/n.md") {
+			t.Errorf("%d attachments, %v", attached, c.Paths)
+		}
+		return err
+	}, map[string]string{"B/n.md": "![[pic.png]] [p](files/doc.pdf) ![[shared.png]]\n", "B/files/pic.png": "1", "B/files/doc.pdf": "2", "A/files/shared.png": "3", "o.md": "![[shared.png]] [[B/n]]\n"})
+	if c, attached, err := w.book.MoveNote(ctx, "o.md", "B/o.md", change.LinksDefault, notebook.Options{}); c != nil || attached != 0 || err != nil {
+		t.Errorf("a note without attachments of its own: %v, %d, %v", c, attached, err)
 	}
 }

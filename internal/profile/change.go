@@ -340,6 +340,9 @@ func (c *call) move(ctx context.Context, note bool) (*answer, error) {
 			opts.Links = change.LinksUpdate
 		}
 	}
+	if a, err := c.moveAttached(ctx, source, destination, opts.Links); a != nil || err != nil {
+		return a, err
+	}
 	moved, err := c.ws.Move(ctx, source, destination, opts)
 	var between *change.AcrossError
 	if errors.As(err, &between) {

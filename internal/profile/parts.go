@@ -510,3 +510,27 @@ func mergeNotes(e *env) *tool.Tool {
 		return c.did(s, ch), nil
 	})
 }
+
+// moveAttached moves a note with its attachments, where the vault's setting lets
+// them follow. The strict profile moves what it is told and no more.
+func (c *call) moveAttached(ctx context.Context, from, to string, links change.LinkUpdate) (*answer, error) {
+	if !c.union() {
+		return nil, nil
+	}
+	s, from, err := c.book(from)
+	if err != nil || !s.root.Workspace.IsVault() {
+		return nil, nil // the move will tell
+	}
+	other, to, err := c.book(to)
+	if err != nil || other.root.Name != s.root.Name {
+		return nil, nil
+	}
+	ch, attached, err := s.MoveNote(ctx, from, to, links, c.noteOptions())
+	if err != nil {
+		return nil, err
+	}
+	if attached == 0 {
+		return nil, nil
+	}
+	return c.did(s, ch), nil
+}

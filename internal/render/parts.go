@@ -101,3 +101,11 @@ func NoteLinks(dst []byte, links []notebook.Link, total int, targets bool, l Lim
 	}
 	return dst, len(links)
 }
+
+// Attached says how many attachments moved with a note; "" for none.
+func Attached(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s moved with it.", Plural(n, "attachment", "attachments"))
+}
