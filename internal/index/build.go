@@ -58,7 +58,7 @@ const (
 	fewInRun = 4
 	// runBudget ends a segment, and so does a number of blocks that leaves room
 	// for what workers have in hand. The runs of the Linux tree take 105 MB.
-	runBudget   = 80 << 20
+	runBudget   = 64 << 20
 	blockBudget = maxDocs / 4
 	// jobBudget is how many files a segment takes: what is kept of each while they
 	// are read has 80 bytes.
