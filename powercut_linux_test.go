@@ -45,6 +45,16 @@ var trialFiles = map[string]string{
 	"gone/1/in/b.txt":    "b\n",
 	"gone/2/a.txt":       "a\n",
 	"gone/3/a.txt":       "a\n",
+	"set/text.txt":       "text\n",
+	"set/moved1.txt":     "moved 1\n",
+	"set/moved2.txt":     "moved 2\n",
+	"set/moved3.txt":     "moved 3\n",
+	"set/trashed1.txt":   "trashed 1\n",
+	"set/trashed2.txt":   "trashed 2\n",
+	"set/trashed3.txt":   "trashed 3\n",
+	"set/gone1.txt":      "gone 1\n",
+	"set/gone2.txt":      "gone 2\n",
+	"set/gone3.txt":      "gone 3\n",
 }
 
 func newTrial(t testing.TB) trial {
@@ -102,6 +112,17 @@ func acts() []act {
 		}},
 		{"edit a file with two names", func(w *Workspace, n int) (*change.Change, error) {
 			return w.Edit(bg, "twin.md", []change.Edit{change.Edit{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("line ", n)}}, nil)
+		}},
+		{"a set of changes", func(w *Workspace, n int) (*change.Change, error) {
+			in := func(name string) string { return fmt.Sprintf("set/%s%d.txt", name, n%3+1) }
+			return w.Apply(bg, change.Set{Ops: []change.Op{
+				{Verb: change.EditFile, Path: "twin.md", Edits: []change.Edit{{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("set ", n)}}},
+				{Verb: change.WriteFile, Path: "set/text.txt", Content: fmt.Appendf(nil, "set %d\n", n)},
+				{Verb: change.CreateFile, Path: fmt.Sprintf("set %d/deep/new.md", n), Content: []byte("new\n")},
+				{Verb: change.MovePath, Path: in("moved"), To: fmt.Sprintf("set %d/moved.txt", n)},
+				{Verb: change.DeletePath, Path: in("trashed"), Trash: change.TrashLocal},
+				{Verb: change.DeletePath, Path: in("gone"), Trash: change.TrashNone},
+			}})
 		}},
 		{"undo", func(w *Workspace, n int) (*change.Change, error) { return w.Undo(bg, "", nil) }},
 	}

@@ -104,10 +104,34 @@ func (a *actor) text(files []string) string {
 	return b.String()
 }
 
+// set makes several changes as one.
+func (a *actor) set(t testing.TB, files []string) (*change.Change, error) {
+	var ops []change.Op
+	for range 2 + a.rng.IntN(5) {
+		op := change.Op{Path: a.one(files)}
+		switch a.rng.IntN(5) {
+		case 0:
+			op.Verb, op.Content = change.WriteFile, []byte(a.text(files))
+		case 1:
+			op.Verb, op.Path, op.Content = change.CreateFile, a.fresh(), []byte(a.text(files))
+		case 2:
+			op.Verb, op.To = change.MovePath, a.fresh()
+		case 3:
+			op.Verb, op.Trash = change.DeletePath, []change.TrashKind{change.TrashSystem, change.TrashLocal, change.TrashNone}[a.rng.IntN(3)]
+		default:
+			op.Edits = []change.Edit{{Verb: change.InsertAfter, New: a.text(files) + "set"}}
+		}
+		ops = append(ops, op)
+	}
+	return a.ws.Apply(ctx, change.Set{Ops: ops})
+}
+
 // act makes one change, which may fail for good reasons.
 func (a *actor) act(t testing.TB) (*change.Change, error) {
 	files := a.entries(t, false)
-	switch a.rng.IntN(12) {
+	switch a.rng.IntN(14) {
+	case 12, 13:
+		return a.set(t, files)
 	case 0, 1:
 		edit := []change.Edit{
 			change.Edit{Old: "some", New: a.text(files) + "x", Occurrence: []int{change.All, change.First}[a.rng.IntN(2)]},

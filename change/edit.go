@@ -48,11 +48,15 @@ type Edit struct {
 	// (to be added) or "\\" (the line before has no line ending). First is the
 	// line where it should stand, 0 if that is not known. It is applied where
 	// its context and removed lines stand exactly, line endings aside. If they
-	// stand in several places, First must be one of them, moved by what the
-	// hunks before have moved, or the place must follow the line Anchor.
+	// stand in several places, First decides, moved by what the hunks before
+	// have moved, if something shows that the file is still numbered so: Certain,
+	// a hunk that stands in one place only, or three lines of context on either
+	// side. Else the place must follow the line Anchor.
 	Hunk   string
 	Anchor string
 	AtEnd  bool // the hunk ends where the file ends
+	// Certain says that the file is the very one the hunk was made for.
+	Certain bool
 	// Loose takes a last line without line ending for one with, and leaves a
 	// line ending at the end of what it adds: a format that can't tell.
 	Loose bool

@@ -37,9 +37,13 @@ type Op struct {
 	// Version is that of the file as it was read. If its content is another
 	// one now, the whole set is refused. "" is any.
 	Version string
+	// Blob is git's id, or the beginning of it, of the file that hunks were made
+	// for; if the file is that one, their line numbers are certain.
+	Blob string
 	// Executable says whether a file is a program; nil leaves that alone.
 	Executable *bool
 	Trash      TrashKind  // DeletePath
+	FileOnly   bool       // DeletePath refuses a folder
 	Links      LinkUpdate // MovePath
 	// Origin is how the caller names the operation in errors: "hunk 2", or a
 	// part of a patch.

@@ -22,6 +22,9 @@ func (p *planner) remove(ctx context.Context, t *task) error {
 	if err := p.w.checkDeletable(t.path, info, t.Version); err != nil {
 		return err
 	}
+	if t.FileOnly && info.Type == rootfs.TypeDir {
+		return &rootfs.Error{Op: "delete", Path: t.path.String(), Kind: rootfs.NotRegular}
+	}
 	if t.Content != nil {
 		if err := p.w.checkContent(t.path, t.Content); err != nil {
 			return err

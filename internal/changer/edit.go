@@ -1,6 +1,8 @@
 package changer
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -27,7 +29,14 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 	sum := rootfs.SumOf(data)
 	p.versions[t.index] = sum.Version().String()
 	extra := p.relinks[path.String()]
-	edited, err := planEdits(path, data, t.Edits, extra)
+	edits := t.Edits
+	if isBlob(data, t.Blob) {
+		edits = slices.Clone(edits)
+		for i := range edits {
+			edits[i].Certain = true
+		}
+	}
+	edited, err := planEdits(path, data, edits, extra)
 	// That the file is another one explains why an edit can't be made.
 	if t.Version != "" {
 		if err := checkVersion(path, sum.Version(), t.Version); err != nil {
@@ -55,6 +64,17 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 		p.file(t, change.File{Path: path.String(), Did: change.Edited, Version: c.Version}, diff)
 	}
 	return nil
+}
+
+// isBlob reports whether git calls a content by an id, or by its beginning.
+func isBlob(data []byte, id string) bool {
+	if len(id) < 7 {
+		return false
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", len(data))
+	h.Write(data)
+	return strings.HasPrefix(hex.EncodeToString(h.Sum(nil)), strings.ToLower(id))
 }
 
 // planEdits reads the file as text and works the edits out, and those that a

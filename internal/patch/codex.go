@@ -35,7 +35,7 @@ func (p *parser) codex() ([]change.Op, error) {
 			err = p.codexAdd(line[len(addFile):])
 		case strings.HasPrefix(line, deleteFile):
 			p.at++
-			p.ops = append(p.ops, change.Op{Verb: change.DeletePath, Path: strings.TrimSpace(line[len(deleteFile):]), Origin: "delete file"})
+			p.ops = append(p.ops, change.Op{Verb: change.DeletePath, Path: strings.TrimSpace(line[len(deleteFile):]), FileOnly: true, Origin: "delete file"})
 		case strings.HasPrefix(line, updateFile):
 			err = p.codexUpdate(line[len(updateFile):])
 		default:

@@ -15,6 +15,7 @@ type fileDiff struct {
 	from, to             string // rename
 	created, deleted     bool
 	oldMode, newMode     string
+	blob                 string
 	hunks                []change.Edit
 	sawNames, copied     bool
 	line                 int
@@ -102,6 +103,8 @@ func (p *parser) header(f *fileDiff) error {
 		f.from = unquote(v)
 	} else if v, ok := value("rename to "); ok {
 		f.to = unquote(v)
+	} else if v, ok := value("index "); ok {
+		f.blob, _, _ = strings.Cut(v, "..")
 	} else if _, ok := value("copy from "); ok {
 		f.copied = true
 	} else if strings.HasPrefix(line, "GIT binary patch") || strings.HasPrefix(line, "Binary files ") {
@@ -217,9 +220,9 @@ func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 		if err != nil {
 			return fail(err.Error(), "")
 		}
-		return &change.Op{Verb: change.DeletePath, Path: oldPath, Content: content, Origin: "deleted file"}, nil
+		return &change.Op{Verb: change.DeletePath, Path: oldPath, Content: content, FileOnly: true, Origin: "deleted file"}, nil
 	case f.from != "" && f.from != f.to:
-		return &change.Op{Verb: change.MovePath, Path: oldPath, To: newPath, Edits: f.hunks, Executable: executable, Origin: "renamed file"}, nil
+		return &change.Op{Verb: change.MovePath, Path: oldPath, To: newPath, Edits: f.hunks, Blob: f.blob, Executable: executable, Origin: "renamed file"}, nil
 	case len(f.hunks) == 0 && executable == nil:
 		return nil, nil // a header that says nothing
 	}
@@ -227,7 +230,7 @@ func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 	if !f.git && f.oldName != f.newName && strings.HasSuffix(f.newName, ".orig") {
 		path = oldPath
 	}
-	return &change.Op{Verb: change.EditFile, Path: path, Edits: f.hunks, Executable: executable, Origin: "changed file"}, nil
+	return &change.Op{Verb: change.EditFile, Path: path, Edits: f.hunks, Blob: f.blob, Executable: executable, Origin: "changed file"}, nil
 }
 
 // wholeFile is the content that hunks give to a new file, or take from one.

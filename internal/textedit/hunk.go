@@ -146,11 +146,11 @@ func (p *planner) stands(e change.Edit, h *hunk, at int) bool {
 	return end.noEOL == !p.index[last-1].ended
 }
 
-// agrees reports whether the hunks that stand in one place only let the stated
-// line count: before the first of them nothing says that the file has moved,
-// unless the next one did.
+// agrees reports whether the line a hunk names can be trusted: the file is the
+// very one, a hunk before or the next one that stands in one place only has not
+// moved otherwise, or enough lines around it stand there.
 func (p *planner) agrees(e change.Edit, h *hunk) bool {
-	if p.shifted {
+	if e.Certain || p.shifted {
 		return true
 	}
 	for _, later := range p.later {
@@ -165,7 +165,24 @@ func (p *planner) agrees(e change.Edit, h *hunk) bool {
 			return found[0]-later.First == p.shift
 		}
 	}
-	return true
+	return h.wide(e.First+p.shift, len(p.index))
+}
+
+// wideContext is what diff prints around a change unless told otherwise.
+const wideContext = 3
+
+// wide reports a hunk with three lines of context on either side, or as many as
+// the file has there.
+func (h *hunk) wide(at, count int) bool {
+	before, after := 0, 0
+	for before < len(h.lines) && h.lines[before].kind == ' ' {
+		before++
+	}
+	for after < len(h.lines) && h.lines[len(h.lines)-1-after].kind == ' ' {
+		after++
+	}
+	atTop, atEnd := at == 1, at+len(h.old)-1 == count
+	return (before >= wideContext || atTop) && (after >= wideContext || atEnd)
 }
 
 // afterAnchor is the first of the places after the line that an anchor names. It

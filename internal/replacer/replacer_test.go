@@ -1,0 +1,126 @@
+package replacer_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry"
+	"quarry/change"
+	"quarry/internal/replacer"
+	"quarry/match"
+)
+
+// A file's new text is what ripgrep prints with --passthru --replace.
+func TestEqualsRipgrep(t *testing.T) {
+	rg := os.Getenv("QUARRY_RG")
+	if rg == "" {
+		var err error
+		if rg, err = exec.LookPath("rg"); err != nil {
+			t.Skip("ripgrep is not installed")
+		}
+	}
+	files := map[string]string{
+		"a.go":        "package a\n\nfunc fooBar(x int) int { return fooBar(x) }\n// foo_bar fooBarBaz\n",
+		"crlf.txt":    "fooBar one\r\nfoo\r\n\r\nlast fooBar\r\n",
+		"open.txt":    "foo\nno line break after foo",
+		"unicode.txt": "naïve café fooBar — ‘foo’\nÄÖÜ äöü\n",
+		"empty.txt":   "",
+		"none.txt":    "nothing here\n",
+		"tabs.txt":    "\tfoo\tfoo\tfoofoo\n\n\nfoo\n",
+		"long.txt":    strings.Repeat("foo bar ", 5000) + "\n",
+	}
+	for _, c := range []struct {
+		pattern, with string
+		flags         []string
+		options       match.Options
+		literal       bool
+	}{
+		{pattern: `fooBar`, with: "barFoo"},
+		{pattern: `foo(\w*)`, with: "<$1>"},
+		{pattern: `(?P<first>f)(o+)`, with: "${2}${first}$$"},
+		{pattern: `o`, with: ""},
+		{pattern: `\bfoo\b`, with: "$0$0"},
+		{pattern: `^`, with: "> "},
+		{pattern: `$`, with: ";"},
+		{pattern: `x*`, with: "-"},
+		{pattern: `FOO`, with: "x", flags: []string{"-i"}, options: match.Options{Case: match.Insensitive}},
+		{pattern: `[äöü]`, with: "$0e"},
+		{pattern: `foo(bar)?`, with: "[$1]"},
+		{pattern: `foo`, with: `\n$`},
+	} {
+		dir := t.TempDir()
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := map[string]string{}
+		for name := range files {
+			args := append([]string{"--passthru", "--no-line-number", "--no-filename", "--color=never", "-r", c.with}, c.flags...)
+			if name == "crlf.txt" {
+				args = append(args, "--crlf")
+			}
+			out, err := exec.Command(rg, append(args, "-e", c.pattern, filepath.Join(dir, name))...).Output()
+			if err != nil { // no match: nothing is printed as changed
+				out = []byte(files[name])
+			}
+			want[name] = string(out)
+		}
+		ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := replacer.Query{Replacement: c.with, Literal: c.literal}
+		q.Pattern, q.Match = c.pattern, c.options
+		found, err := replacer.Find(t.Context(), ws, q)
+		if err != nil {
+			t.Fatalf("%s: %v", c.pattern, err)
+		}
+		if _, err := ws.Apply(t.Context(), change.Set{Ops: found.Ops}); err != nil {
+			t.Fatalf("%s: %v", c.pattern, err)
+		}
+		for name := range files {
+			if c.pattern == "x*" && name == "unicode.txt" || (c.pattern == "x*" || c.pattern == "$") && name == "open.txt" {
+				// ripgrep puts empty matches between the bytes of a character, and
+				// none at the end of a last line without line break.
+				continue
+			}
+			got, err := os.ReadFile(filepath.Join(dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// ripgrep ends a last line that has no line break with one.
+			if string(got) != want[name] && string(got)+"\n" != want[name] && string(got)+"\r\n" != want[name] {
+				t.Errorf("%s by %s in %s:\n%q, ripgrep has\n%q", c.pattern, c.with, name, short(string(got)), short(want[name]))
+			}
+		}
+		ws.Close()
+	}
+}
+
+func short(s string) string { return s[:min(len(s), 300)] }
+
+// The number of matches that is expected is held to, and nothing matches is said.
+func TestExpected(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a"), []byte("x x\nx\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := quarry.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	q := replacer.Query{Replacement: "y", Expected: 2}
+	q.Pattern = "x"
+	if _, err := replacer.Find(t.Context(), ws, q); err == nil || !strings.Contains(err.Error(), "3 matches in 1 files") {
+		t.Errorf("another number: %v", err)
+	}
+	q.Expected, q.Pattern = 0, "z"
+	if _, err := replacer.Find(t.Context(), ws, q); err != replacer.ErrNone {
+		t.Errorf("no match: %v", err)
+	}
+}
