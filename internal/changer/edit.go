@@ -47,6 +47,9 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 		return err
 	}
 	c := p.c
+	if t.Executable != nil {
+		c.Warnings = append(c.Warnings, "the mode of "+rootfs.Printable(path.String())+" stays as it is: modes of existing files are not changed")
+	}
 	c.Edits = outcomes(t.Edits, edited.Outcomes)
 	c.Size, c.Version = edited.Size(), sum.Version().String()
 	diff := editDiff(path.String(), shown.String(), edited)
