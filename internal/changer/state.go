@@ -225,7 +225,11 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	}
 	log := &change.Log{Changes: []change.Change{}}
 	for _, e := range entries {
-		log.Changes = append(log.Changes, changeOf(e))
+		c := changeOf(e)
+		if w.hidden(e) {
+			c = masked(c)
+		}
+		log.Changes = append(log.Changes, c)
 	}
 	if log.Dropped, log.DroppedTo, err = w.state.journal.Dropped(); err != nil {
 		return nil, err
@@ -235,6 +239,26 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	}
 	log.Lost, err = w.state.journal.Lost()
 	return log, err
+}
+
+// hidden reports whether an entry touches what the policy of this workspace does
+// not show: a person, or another client, may have changed secret and denied files.
+func (w *Changer) hidden(e journal.Entry) bool {
+	policy := w.root.Policy()
+	return slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool { return policy.Path(p, false).Refused() })
+}
+
+// errHidden refuses to undo or show such a change: its names are secrets too.
+var errHidden = fault.New(fault.ProtectedPath, "this change touches files that are not shown here", "the workspace's owner can undo it with quarry undo")
+
+// masked is a change of hidden files: that there was one, and when.
+func masked(c change.Change) change.Change {
+	m := change.Change{
+		ID: c.ID, Time: c.Time, Tool: c.Tool, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,
+		Did: change.Action{Verb: change.Noted, Text: "changed files that are not shown here"}, NoUndo: errHidden.Error(),
+	}
+	m.Summary = m.Did.String()
+	return m
 }
 
 // changeOf is an entry of the journal as a Change, without its diff.

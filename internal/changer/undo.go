@@ -68,6 +68,14 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 
 // entry finds the change an id names, or the last one.
 func (w *Changer) entry(id string) (journal.Entry, error) {
+	e, err := w.anyEntry(id)
+	if err == nil && w.hidden(e) {
+		return journal.Entry{}, errHidden
+	}
+	return e, err
+}
+
+func (w *Changer) anyEntry(id string) (journal.Entry, error) {
 	if id == "" {
 		return w.state.journal.Latest()
 	}
