@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,12 +82,35 @@ var readings = map[string][]reading{
 	},
 }
 
+// noteReadings are those of the profile notes beside the vault's.
+var noteReadings = []reading{
+	{"read_section", `{"path":"Notes/n.md"}`, []string{"N", "version"}},
+	{"read_section", `{"path":"Notes/n.md","heading":"N"}`, []string{"before the needle", "one needle here", "after the needle"}},
+	{"edit_section", `{"path":"Notes/n.md","heading":"N","operation":"append","content":"#odd tag [[t]]"}`, []string{"Notes/n.md", "version"}},
+	{"properties", `{"path":"Notes/n.md","operation":"set","name":"status","value":"open"}`, []string{"Notes/n.md"}},
+	{"properties", `{"path":"Notes/n.md"}`, []string{"status", "open"}},
+	{"tags", `{}`, []string{"odd"}},
+	{"write_file", `{"path":"t.md","content":"# T\n"}`, []string{"t.md"}},
+	{"links", `{"path":"t.md"}`, []string{"Notes/n.md"}},
+	{"daily_note", `{"date":"2024-12-31"}`, []string{"2024-12-31"}},
+	{"merge_notes", `{"source":"t.md","destination":"Notes/n.md"}`, []string{"Notes/n.md"}},
+	{"list_changes", `{}`, []string{"merge_notes", "Notes/n.md"}},
+	{"undo_change", `{}`, []string{"Notes/n.md"}},
+}
+
+func readingsOf(name string) []reading {
+	if name == "notes" {
+		return append(slices.Clone(readings["vault"]), noteReadings...)
+	}
+	return readings[name]
+}
+
 // caller is a client of one transport.
 type caller func(id int, method, params string) (json.RawMessage, error)
 
 func TestEitherReaderMissesNothing(t *testing.T) {
 	for _, name := range profile.Names() {
-		if len(readings[name]) == 0 {
+		if len(readingsOf(name)) == 0 {
 			t.Errorf("the profile %s has no readings", name)
 		}
 		for _, structured := range []bool{false, true} {
@@ -96,7 +120,7 @@ func TestEitherReaderMissesNothing(t *testing.T) {
 					if structured {
 						args = append(args, "--structured")
 					}
-					readAll(t, connect(t, readersWorkspace(t), args...), readings[name], structured || profile.InJSON(name), structured)
+					readAll(t, connect(t, readersWorkspace(t), args...), name, structured || profile.InJSON(name), structured)
 				})
 			}
 		}
@@ -105,8 +129,9 @@ func TestEitherReaderMissesNothing(t *testing.T) {
 
 // readAll makes the calls of a profile. has says that results have a structured
 // form, same that the text is nothing but that.
-func readAll(t *testing.T, ask caller, list []reading, has, same bool) {
+func readAll(t *testing.T, ask caller, name string, has, same bool) {
 	t.Helper()
+	list := readingsOf(name)
 	called := map[string]bool{}
 	for i, c := range list {
 		raw, err := ask(i+10, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, c.tool, c.args))
@@ -152,6 +177,11 @@ func readAll(t *testing.T, ask caller, list []reading, has, same bool) {
 	}
 	if bytes.Contains(raw, []byte(`"outputSchema"`)) != has {
 		t.Errorf("output schemas: %.300s", raw)
+	}
+	if registry, err := profile.New(nil, &profile.Options{Profile: name}); err != nil {
+		t.Error(err)
+	} else if _, tokens, err := profile.Costs(registry, has); err != nil || tokens*4 < len(raw)-100 || tokens*4 > len(raw)+100 {
+		t.Errorf("tools/list has %d bytes, quarry tools --tokens says %d tokens, %v", len(raw), tokens, err)
 	}
 	var listed struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(raw, &listed); err != nil {

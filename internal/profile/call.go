@@ -29,7 +29,11 @@ func (e *env) is(profile string) bool { return e.o.Profile == profile }
 // limits are those of an answer's text. Some room is kept for what follows the
 // body: the line that says what was left out, and the receipt.
 func (e *env) limits() render.Limits {
-	return render.Limits{Budget: max(e.o.Budget-receiptRoom, 0)}
+	budget := e.o.Budget
+	if e.o.Structured && !InJSON(e.o.Profile) {
+		budget /= 2 // a line of code takes about twice its text as JSON
+	}
+	return render.Limits{Budget: max(budget-receiptRoom, 0)}
 }
 
 const receiptRoom = 1 << 10
