@@ -5,6 +5,10 @@ package symbols
 func (r *cReader) declaration(i, first int) int {
 	for k := i; k < len(r.toks); k++ {
 		switch c := r.byteAt(k); {
+		case k > i && r.is(k, "namespace"): // after a macro without semicolon
+			return r.namespace(k, k)
+		case k > i && r.is(k, "extern") && k+2 < len(r.toks) && r.toks[k+1].kind == text && r.is(k+2, "{"):
+			return k + 3
 		case r.in(k, cTypeWords) && !r.is(k-1, "<"):
 			if body := r.typeBody(k); body >= 0 {
 				return r.typeDefinition(k, first, body)

@@ -27,7 +27,7 @@ var ctagsKinds = map[string]string{
 	"Rust": "struct interface function enum typedef method macro", "Python": "class function member",
 	"Ruby": "class module method singletonMethod", "PHP": "class function interface trait", "Perl": "subroutine package",
 	"JavaScript": "function class method generator getter setter", "TypeScript": "function class interface enum method alias generator",
-	"Elixir": "protocol module function delegate macro guard type", "Haskell": "type function", "Lua": "function", "Sh": "function",
+	"Elixir": "protocol module function delegate macro guard type", "Haskell": "type function", "Lua": "function", "Sh": "function alias",
 	"SQL": "function procedure table view trigger", "Markdown": "chapter section subsection subsubsection l4subsection l5subsection",
 }
 
@@ -72,7 +72,19 @@ func TestCtags(t *testing.T) {
 
 func compareCtags(t *testing.T, ctags, dir string, units bool) {
 	var files []string
-	filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	entries, _ := os.ReadDir(dir)
+	roots := []string{dir}
+	for _, e := range entries {
+		if e.Type()&fs.ModeSymlink != 0 {
+			if real, err := filepath.EvalSymlinks(filepath.Join(dir, e.Name())); err == nil {
+				roots = append(roots, real)
+			}
+		}
+	}
+	visit := func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			if d != nil && d.Name() == ".git" {
 				return fs.SkipDir
@@ -86,13 +98,24 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 			files = append(files, p)
 		}
 		return nil
-	})
+	}
+	for _, r := range roots {
+		filepath.WalkDir(r, visit)
+	}
 	cmd := exec.Command(ctags, "-f", "-", "-L", "-", "--fields=Kl", "-n", "--extras=F", "--sort=no",
 		"--langmap=C:.c.h", "--langmap=C++:+.inl.tcc.ino")
 	cmd.Stdin = strings.NewReader(strings.Join(files, "\n"))
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("ctags: %v", err)
+	if err != nil { // version 5.9 crashes on some of its own cases
+		t.Logf("ctags: %v; running it file by file", err)
+		out = nil
+		for _, f := range files {
+			one := exec.Command(ctags, append(cmd.Args[1:2:2], append([]string{"-"}, cmd.Args[5:]...)...)...)
+			one.Args = append(one.Args, f)
+			if o, err := one.Output(); err == nil {
+				out = append(out, o...)
+			}
+		}
 	}
 	tags := map[string]map[string]bool{} // by file: "name:line"
 	langs := map[string]string{}
@@ -106,13 +129,13 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 		lang := strings.TrimPrefix(f[4], "language:")
 		name, line := strings.ReplaceAll(f[0], `\\`, `\`), strings.TrimSuffix(f[2], `;"`)
 		langs[f[1]] = lang
-		if strings.HasPrefix(name, "__anon") || strings.HasPrefix(name, "anonymous") || !strings.Contains(" "+ctagsKinds[lang]+" ", " "+f[3]+" ") {
+		if strings.HasPrefix(name, "__anon") || name == "<lambda>" || strings.HasPrefix(name, "anonymous") || !strings.Contains(" "+ctagsKinds[lang]+" ", " "+f[3]+" ") {
 			continue
 		}
 		if tags[f[1]] == nil {
 			tags[f[1]] = map[string]bool{}
 		}
-		tags[f[1]][shortName(lang, name)+":"+line] = true
+		tags[f[1]][place(lang, name, line)] = true
 	}
 	counts := map[string]*tagCount{}
 	for _, p := range files {
@@ -135,7 +158,7 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 		got := map[string]bool{}
 		for _, s := range Of(p, text) {
 			if ourKinds(lang, &s) {
-				got[fmt.Sprintf("%s:%d", shortName(lang, s.Name), s.Line)] = true
+				got[place(lang, s.Name, s.Line)] = true
 			}
 		}
 		for k := range got {
@@ -154,6 +177,15 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 		}
 	}
 	report(t, counts, units)
+}
+
+// place is what is compared: a name and its line. ctags lists every clause of a
+// Haskell function, we list the first; so there names are compared alone.
+func place(lang, name string, line any) string {
+	if lang == "Haskell" {
+		return shortName(lang, name)
+	}
+	return fmt.Sprintf("%s:%v", shortName(lang, name), line)
 }
 
 // shortName takes qualifiers and blanks off, which the two write differently.

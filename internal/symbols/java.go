@@ -132,6 +132,10 @@ func (r *javaReader) modifiers(i int) int {
 func (r *javaReader) member(first int) int {
 	i := r.modifiers(first)
 	switch {
+	case r.sharp && r.is(i, "using") && r.isWord(i+1) && r.is(i+2, "="):
+		end := r.statementEnd(i)
+		r.add(Type, i+1, first, end-1)
+		return end
 	case r.is(i, "package"), r.is(i, "import"), r.is(i, "using") && !r.is(i+1, "("):
 		return r.statementEnd(i)
 	case r.is(i, "namespace"):

@@ -16,3 +16,7 @@ using Alias = Box<int>;
 auto text = R"x(class NotHere {})x";
 }}  // namespace
 int outer::inner::run(int argc) noexcept { return 0; }
+MACRO_BEGIN
+namespace after_macro {
+void visible() {}
+}

@@ -1,3 +1,4 @@
+using Alias = App.Core.Store;
 namespace App.Core
 {
     [Serializable]
