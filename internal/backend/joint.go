@@ -34,10 +34,10 @@ func Join(parts ...Part) (Backend, error) {
 	s := &joint{journals{mark: "/"}}
 	for _, r := range parts {
 		if r.Name == "" || strings.ContainsAny(r.Name, `/\`) || r.Name == "." || r.Name == ".." {
-			return nil, fmt.Errorf("%q is no name of a root", r.Name)
+			return nil, fmt.Errorf("invalid root name %q", r.Name)
 		}
 		if other := s.called(r.Name); other != nil {
-			return nil, fmt.Errorf("two roots are called %s", r.Name)
+			return nil, fmt.Errorf("duplicate root name %q", r.Name)
 		}
 		s.parts = append(s.parts, r)
 	}

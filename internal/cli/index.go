@@ -327,7 +327,7 @@ func (f *indexFlags) delete(s Streams) error {
 	}
 	ok, err := quarry.DeleteIndex(opts.Index)
 	if errors.Is(err, quarry.ErrIndexInUse) {
-		return errors.New("a process keeps this index; end it first (quarry index status tells which)")
+		return errors.New("a process owns this index; end it first (quarry index status tells which)")
 	}
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (o *owned) progress(files int, bytes int64) {
 }
 
 // ErrNotOwner is for what only the owner of the index can do.
-var ErrNotOwner = errors.New("this process keeps no index of the workspace; another one may")
+var ErrNotOwner = errors.New("this process does not own the index of the workspace")
 
 // Wait waits until this process has built the index. It fails when that isn't
 // possible.
@@ -56,7 +56,7 @@ func (m *Member) Wait(ctx context.Context) error {
 const followEvery = 100 * time.Millisecond
 
 // ErrNobody is for a root whose index no process owns.
-var ErrNobody = errors.New("no process keeps an index of the workspace")
+var ErrNobody = errors.New("no process owns an index of the workspace")
 
 // Follow waits until the index is ready, whoever owns it, and reports how
 // far it is about ten times a second, on the calling goroutine.

@@ -147,7 +147,7 @@ func (o *Options) usage(st *search.IndexStatus) {
 }
 
 // ErrInUse is returned for an index that a process owns.
-var ErrInUse = errors.New("a process keeps this index")
+var ErrInUse = errors.New("a process owns this index")
 
 // Delete deletes an index that no process owns, and reports whether there was
 // one. Home has to be set.
