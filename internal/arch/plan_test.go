@@ -18,8 +18,9 @@ var plan = []layer{
 		{"toolset", "Quarry's tools for a Go program that talks to a model", ". internal/profile tool"},
 	}},
 	{"faces", []pkg{
-		{"internal/cli", "subcommands, exit codes, colour", ". change fault internal/config internal/doctor internal/mcpserver internal/notebook internal/notes internal/page internal/patch internal/profile internal/render internal/replacer internal/review internal/vault match search tool"},
-		{"internal/page", "the local page of quarry ui", ". change fault internal/review match search"},
+		{"internal/cli", "subcommands, exit codes, colour", ". change fault internal/config internal/doctor internal/mcpserver internal/notebook internal/notes internal/page internal/patch internal/presence internal/profile internal/render internal/replacer internal/review internal/vault match search tool"},
+		{"internal/page", "the local page of quarry ui", ". change fault internal/presence internal/review match search"},
+		{"internal/presence", "which clients are connected to a workspace", "internal/rootfs"},
 		{"internal/review", "changes that wait for a person: proposals, decisions", "change fault internal/backend internal/rootfs internal/textedit internal/textfile"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace", "tool"},
 		{"internal/profile", "one file group a dialect: arguments → query → text", ". change fault internal/notebook internal/notes internal/patch internal/render internal/replacer internal/vault match search tool"},

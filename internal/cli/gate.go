@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/config"
+	"quarry/internal/presence"
 	"quarry/internal/review"
 	"quarry/tool"
 )
@@ -102,4 +105,55 @@ func (a *agent) news(roots []string) (also func(ctx context.Context) string, don
 		}
 		return strings.Join(lines, "; ")
 	}, done, nil
+}
+
+// clientsDir makes the folder in which servers of a workspace tell who is
+// connected.
+func (c *changer) clientsDir(root string) (string, error) {
+	journal, err := c.stateDir(root)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(filepath.Dir(journal), "clients")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// tellPresence lets the page show who is connected. What fails is only logged:
+// nobody's call depends on it.
+func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
+	var servers []*presence.Server
+	for _, r := range ws.Roots() {
+		if r.Workspace.Dir() == "" {
+			continue
+		}
+		like := presence.Client{Profile: cmp.Or(f.profile, "quarry"), ReadOnly: f.readOnly, Review: r.Workspace.Reviewed(), Transport: "stdio"}
+		if f.http != "" {
+			like.Transport = "http"
+		}
+		dir, err := f.clientsDir(r.Workspace.Dir())
+		var s *presence.Server
+		if err == nil {
+			s, err = presence.Open(dir, like)
+		}
+		if err != nil {
+			log.Info("the page can't show who is connected", "error", err)
+			continue
+		}
+		servers = append(servers, s)
+	}
+	if len(servers) == 0 {
+		return
+	}
+	set.called = func(c tool.Client, t *tool.Tool) {
+		for _, s := range servers {
+			s.Called(cmp.Or(c.Name, "unknown"), c.Version, t.Name, !t.Hints.ReadOnly)
+		}
+	}
+	end := set.close
+	set.close = func() error {
+		for _, s := range servers {
+			_ = s.Close()
+		}
+		return end()
+	}
 }

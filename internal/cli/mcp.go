@@ -36,6 +36,7 @@ type toolset struct {
 	tools        *tool.Registry
 	instructions string
 	roots        []mcpserver.Root
+	called       func(tool.Client, *tool.Tool)
 	close        func() error
 }
 
@@ -111,7 +112,7 @@ func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
 	}
 	server, err := mcpserver.New(set.tools, &mcpserver.Options{
 		Version: version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
-		Structured: f.data || profile.InJSON(f.profile),
+		Structured: f.data || profile.InJSON(f.profile), Called: set.called,
 	})
 	if err == nil {
 		if listener != nil {

@@ -19,6 +19,7 @@ import (
 	"quarry"
 	"quarry/internal/config"
 	"quarry/internal/page"
+	"quarry/internal/presence"
 	"quarry/internal/review"
 )
 
@@ -101,6 +102,9 @@ func (f *uiFlags) run(ctx context.Context) error {
 	}
 	opts := f.pageOptions(ws, root, log)
 	opts.Review, opts.Decide = proposals, ws
+	if clients, err := f.clientsDir(root); err == nil {
+		opts.Clients = func() ([]presence.Client, error) { return presence.List(clients) }
+	}
 	server, err := page.New(opts)
 	if err != nil {
 		return err

@@ -43,6 +43,8 @@ type Options struct {
 	Structured bool
 	// Roots are the folders whose files are resources, with file:// addresses.
 	Roots []Root
+	// Called hears of each call of a tool, before it is answered; nil is fine.
+	Called func(tool.Client, *tool.Tool)
 	// Logger hears of what goes wrong; nil is silent.
 	Logger *slog.Logger
 	// Grace is how long calls under way may take to end once the server is
@@ -58,6 +60,7 @@ type Server struct {
 	log        *slog.Logger
 	grace      time.Duration
 	structured bool
+	called     func(tool.Client, *tool.Tool)
 }
 
 // New makes a server of the tools of a registry.
@@ -68,7 +71,7 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 	if opts == nil {
 		opts = &Options{}
 	}
-	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured}
+	s := &Server{tools: tools, log: opts.Logger, grace: opts.Grace, structured: opts.Structured, called: opts.Called}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -177,6 +180,9 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	defer done()
 	if info := req.ClientInfo(); info != nil {
 		ctx = tool.WithClient(ctx, tool.Client{Name: info.Name, Version: info.Version})
+	}
+	if t := s.tools.Lookup(req.Params.Name); s.called != nil && t != nil {
+		s.called(tool.ClientOf(ctx), t)
 	}
 	res, err := s.tools.Call(ctx, req.Params.Name, req.Params.Arguments)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"quarry/internal/presence"
 )
 
 // timing is how long one search took, in milliseconds.
@@ -86,6 +88,13 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	out := map[string]any{
 		"index": s.indexState(r.Context()), "searches": s.times.all(), "rules": rules, "dir": s.ws.Dir(), "name": s.opts.Name,
 		"started": s.started.UnixMilli(), "now": time.Now().UnixMilli(), "version": s.opts.Version,
+	}
+	if s.opts.Clients != nil {
+		list, err := s.opts.Clients()
+		if err != nil {
+			s.log.Warn("clients", "error", err)
+		}
+		out["clients"] = append([]presence.Client{}, list...)
 	}
 	if log, err := s.journal(r.Context(), 0); err == nil {
 		j := map[string]any{"changes": len(log.Changes), "dropped": log.Dropped, "damaged": log.Damaged}

@@ -25,6 +25,7 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/presence"
 	"quarry/internal/review"
 	"quarry/search"
 )
@@ -58,6 +59,8 @@ type Options struct {
 	Rules []Rule
 	// Checks are run for the health view, as quarry doctor does; nil shows none.
 	Checks func(ctx context.Context) ([]Check, error)
+	// Clients tells who is connected; nil shows nobody.
+	Clients func() ([]presence.Client, error)
 	// Review keeps the proposals, and Decide carries decisions out; nil shows
 	// none.
 	Review Review

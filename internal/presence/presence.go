@@ -1,0 +1,162 @@
+// Package presence tells which clients are connected to a workspace.
+//
+// Each server keeps one file in a folder of the state folder and holds its lock
+// while it runs. So a file whose lock can be had is one of a process that is
+// gone, however it ended: List leaves it out and removes it.
+package presence
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"quarry/internal/rootfs"
+)
+
+// Client is a program that is connected, as it introduced itself.
+type Client struct {
+	Name      string    `json:"name"`
+	Version   string    `json:"version,omitempty"`
+	Transport string    `json:"transport,omitempty"`
+	Profile   string    `json:"profile,omitempty"`
+	ReadOnly  bool      `json:"read_only,omitempty"`
+	Review    bool      `json:"review,omitempty"`
+	PID       int       `json:"pid"`
+	Since     time.Time `json:"since"`
+	Last      time.Time `json:"last,omitzero"`
+	LastTool  string    `json:"last_tool,omitempty"`
+	Calls     int       `json:"calls"`
+	Changes   int       `json:"changes"` // calls of tools that change files
+}
+
+// writeEvery is the least time between two writes of a server's file.
+const writeEvery = 500 * time.Millisecond
+
+// maxFile bounds the file of one server.
+const maxFile = 1 << 20
+
+// Server tells of the clients of one server.
+type Server struct {
+	root *rootfs.Root
+	path rootfs.Path
+	log  *rootfs.Log
+	like Client // what all its clients have in common
+
+	mu      sync.Mutex
+	clients []Client  // guarded by mu
+	written time.Time // guarded by mu
+}
+
+// Open begins to tell, in the folder dir, which must exist.
+func Open(dir string, like Client) (*Server, error) {
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{root: root, like: like}
+	s.like.PID, s.like.Since = os.Getpid(), time.Now()
+	if s.path, err = root.Known(fmt.Sprintf("%d-%d.json", os.Getpid(), time.Now().UnixNano())); err == nil {
+		s.log, err = root.OpenLog(s.path, true)
+	}
+	if err == nil {
+		err = s.log.Lock(true)
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return s, nil
+}
+
+// Close ends it.
+func (s *Server) Close() error {
+	return errors.Join(s.root.Remove(s.path), s.log.Close(), s.root.Close())
+}
+
+// Called notes a call of a tool. What can't be written is not told; a call
+// never fails for it.
+func (s *Server) Called(name, version, tool string, changing bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.clients, func(c Client) bool { return c.Name == name })
+	if i < 0 {
+		c := s.like
+		c.Name, c.Version = name, version
+		s.clients, i = append(s.clients, c), len(s.clients)
+	}
+	c := &s.clients[i]
+	c.Last, c.LastTool = time.Now(), tool
+	if c.Calls++; changing {
+		c.Changes++
+	}
+	if time.Since(s.written) < writeEvery {
+		return
+	}
+	s.written = time.Now()
+	data, err := json.Marshal(s.clients)
+	if err == nil && len(data) <= maxFile && s.log.Truncate(0) == nil {
+		_ = s.log.Append(data, 0)
+	}
+}
+
+// List tells which clients are connected, by name.
+func List(dir string) ([]Client, error) {
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	top, err := root.OpenDir(rootfs.Path{})
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	entries, err := top.Read(nil)
+	if err != nil {
+		return nil, err
+	}
+	var list []Client
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name, ".json") {
+			continue
+		}
+		if path, err := root.Known(e.Name); err == nil {
+			list = append(list, read(root, path)...)
+		}
+	}
+	slices.SortFunc(list, func(a, b Client) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.PID, b.PID)) })
+	return list, nil
+}
+
+// read reads the file of one server, and removes it if the server is gone.
+func read(root *rootfs.Root, path rootfs.Path) []Client {
+	log, err := root.OpenLog(path, false)
+	if err != nil {
+		return nil
+	}
+	defer log.Close()
+	if free, err := log.TryLock(true); err != nil || free {
+		if free {
+			_ = root.Remove(path)
+		}
+		return nil
+	}
+	size, err := log.Size()
+	if err != nil || size == 0 || size > maxFile {
+		return nil
+	}
+	data := make([]byte, size)
+	if _, err := log.ReadAt(data, 0); err != nil {
+		return nil
+	}
+	var list []Client
+	if json.Unmarshal(data, &list) != nil {
+		return nil // it is being written; the next look has it
+	}
+	return list
+}

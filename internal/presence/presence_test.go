@@ -1,0 +1,48 @@
+package presence
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestPresence(t *testing.T) {
+	dir := t.TempDir()
+	a, err := Open(dir, Client{Profile: "quarry", Review: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(dir, Client{Transport: "stdio"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Called("cursor", "1.9", "edit_file", true)
+	b.Called("claude-code", "2.1", "search_files", false)
+	list, err := List(dir)
+	if err != nil || len(list) != 2 || list[0].Name != "claude-code" || list[1].Name != "cursor" {
+		t.Fatalf("list = %+v, %v", list, err)
+	}
+	if c := list[1]; c.Calls != 1 || c.Changes != 1 || c.LastTool != "edit_file" || !c.Review || c.Profile != "quarry" || c.PID != os.Getpid() {
+		t.Errorf("cursor = %+v", c)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := List(dir); err != nil || len(list) != 1 || list[0].Name != "claude-code" {
+		t.Errorf("after the end of one: %+v, %v", list, err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// What a killed process leaves has no lock.
+	left := filepath.Join(dir, "1-1.json")
+	if err := os.WriteFile(left, []byte(`[{"name":"ghost"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := List(dir); err != nil || len(list) != 0 {
+		t.Errorf("a ghost: %+v, %v", list, err)
+	}
+	if _, err := os.Stat(left); !os.IsNotExist(err) {
+		t.Errorf("the file of a killed process stays: %v", err)
+	}
+}
