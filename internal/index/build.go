@@ -60,8 +60,8 @@ const (
 	// for what workers have in hand. The runs of the Linux tree take 105 MB.
 	runBudget   = 64 << 20
 	blockBudget = maxDocs / 4
-	// jobBudget is how many files a segment takes: what is kept of each while they
-	// are read has 80 bytes.
+	// jobBudget is how many files a segment takes: something is kept of each while
+	// they are read.
 	jobBudget = 1 << 17
 )
 

@@ -37,7 +37,7 @@ const (
 	footerSize   = 32 + sections*sectionEntry + 16
 	postingsPad  = 8 // behind the postings, so that reads of eight bytes stay inside
 	// sumBlock is how many bytes of the postings have a sum of their own: those of
-	// a list are checked each time it is read. A page takes 0.4 µs.
+	// a list are checked each time it is read.
 	sumBlock = 4096
 )
 

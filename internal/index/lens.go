@@ -54,8 +54,8 @@ type sight struct {
 	unseen  bitset
 }
 
-// unseen returns the documents that a lens doesn't show. On the Linux tree that
-// is worked out in 4 ms the first time, plus what Sees takes.
+// unseen returns the documents that a lens doesn't show. It is worked out the first
+// time.
 func (s *segment) unseen(l *Lens) bitset {
 	s.lenses.mu.Lock()
 	defer s.lenses.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 
 const (
 	// lendFrom is how many files make the comparison worth its while: a smaller
-	// tree is scanned in 50 ms.
+	// tree is scanned soon anyway.
 	lendFrom = 10_000
 	// lendBelow is which share of the files may be candidates.
 	lendBelow = 0.25
