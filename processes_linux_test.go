@@ -164,7 +164,7 @@ func TestFullDisk(t *testing.T) {
 				}
 			}
 			small := filepath.Join(base, where)
-			if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=1m"); err != nil {
+			if err := unix.Mount("tmpfs", small, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
 				t.Skipf("a small file system can't be mounted here: %v", err)
 			}
 			defer unix.Unmount(small, unix.MNT_DETACH)

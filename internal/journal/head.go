@@ -17,8 +17,8 @@ import (
 // after a power cut it may claim too little, never too much.
 //
 // There is one head for each newest segment, named after it. It begins with what
-// the one before it knew, and is durable before that one goes. A head that can't
-// be written costs the check, not the change.
+// the one before it knew, and is durable before that one goes. A segment whose head
+// can't be written is not begun.
 //
 //	magic 2 | kind 1 | zero 1 | segment 4 | entries 4 | end 8 | crc 4
 //

@@ -275,15 +275,14 @@ func (j *Journal) rotate() error {
 	if err == nil {
 		err = log.Sync()
 	}
+	if err == nil { // without its head a loss could go unnoticed
+		err = j.startHead(num, t)
+	}
 	if err != nil {
 		return errors.Join(err, log.Close(), j.root.Remove(p))
 	}
 	j.keep(s)
 	j.tail = s
-	if err := j.startHead(num, t); err != nil && j.head != nil && j.head.num != num {
-		j.head.log.Close()
-		j.head = nil
-	}
 	return nil
 }
 
