@@ -42,7 +42,7 @@ type agent struct {
 
 // toolFlags choose the tools.
 func (a *agent) toolFlags(fl *pflag.FlagSet) {
-	fl.StringVar(&a.profile, "profile", "", "tools and wording: quarry (the default), vault, roo,\ngodoctor or smcp")
+	fl.StringVar(&a.profile, "profile", "", "tools and wording: quarry (the default), vault, roo,\ngodoctor, smcp or notes")
 	fl.StringSliceVar(&a.tools, "tools", nil, "only these tools, as `a,b,c`")
 	fl.BoolVar(&a.readOnly, "read-only", false, "no tools that change files")
 }

@@ -60,6 +60,15 @@ var withoutKey = map[string]string{
 	"review accept message": "the comment", "review accept hunks": "the decision", "review accept confirm": "has to be said each time", "review refuse message": "the comment",
 	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui deny": "is about one start", "ui read-only": "is about one start",
 	"ui force": "has to be said each time", "ui no-index": "is about one start",
+	"diff": "asks for one answer", "note daily period": "asks for one answer", "note daily create": "has to be said each time",
+	"note links outgoing": "asks for one answer", "note links unresolved": "asks for one answer", "note links orphans": "asks for one answer",
+	"note property set": "the change", "note property delete": "the change", "note property rename": "the change",
+	"note section heading": "names the part", "note section block": "names the part", "note section append": "the change",
+	"note section prepend": "the change", "note section replace": "the change", "note section before": "the change",
+	"note section after": "the change", "note section rename": "the change", "note section create": "the change",
+	"note tag in": "asks for one answer", "note tag rename": "the change",
+	"symbols name": "asks for one answer", "symbols kind": "asks for one answer", "symbols fuzzy": "asks for one answer",
+	"symbols hidden": "asks for one answer", "symbols no-ignore": "asks for one answer", "symbols text": "asks for one answer", "symbols limit": "asks for one answer",
 	"doctor clean": "has to be said each time", "doctor fix": "has to be said each time",
 }
 

@@ -200,8 +200,6 @@ func joinSlash(a, b string) string {
 	return a + "/" + b
 }
 
-func isRepo(dir string) bool { return (&consulted{}).isRepo(dir) }
-
 func (c *consulted) isRepo(dir string) bool {
 	_, err := c.stat(filepath.Join(dir, ".git"))
 	return err == nil

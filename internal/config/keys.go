@@ -62,7 +62,7 @@ var (
 	changing = []string{"edit", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
 	indexing = []string{"serve", "index build", "index status", "index verify", "index delete"}
 	agents   = []string{"mcp", "call", "tools"}
-	asking   = []string{"search", "find", "read", "mcp", "call"}
+	asking   = []string{"search", "find", "read", "symbols", "mcp", "call"}
 	trashes  = []string{"system", "local", "none"}
 )
 
@@ -132,7 +132,7 @@ func Keys() []Key {
 			About: "how much all indexes together may take; those used longest ago are deleted first"},
 
 		{Section: "mcp", Name: "root", Kind: List, Commands: []string{"mcp"}, Everywhere: true, Example: `["~/notes"]`},
-		{Section: "mcp", Name: "profile", Kind: Text, Choices: []string{"quarry", "vault", "roo", "godoctor", "smcp"}, Commands: agents},
+		{Section: "mcp", Name: "profile", Kind: Text, Choices: []string{"quarry", "vault", "roo", "godoctor", "smcp", "notes"}, Commands: agents},
 		{Section: "mcp", Name: "tools", Kind: List, Commands: agents, Example: `["search_files", "read_file"]`},
 		{Section: "mcp", Name: "read-only", Commands: agents},
 		{Section: "mcp", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"mcp", "call"}},

@@ -4,8 +4,7 @@ import "bytes"
 
 // condition is an #if whose branches are being read.
 type condition struct {
-	depth int  // of brackets where it began
-	skip  bool // the rest of its branches
+	depth int // of brackets where it began
 }
 
 func hookC(l *lexer, c byte) bool {
