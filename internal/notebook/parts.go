@@ -99,26 +99,27 @@ func splitLines(text []byte) []string {
 
 // Outline is what can be named in a note.
 type Outline struct {
-	Path       string
-	Version    string
-	Lines      int
-	Properties []string
-	Tags       []string
-	Headings   []Heading
-	Blocks     []Block
+	Path       string    `json:"-"` // the caller names it
+	Version    string    `json:"version"`
+	Lines      int       `json:"total_lines"`
+	Properties []string  `json:"properties,omitempty"`
+	Tags       []string  `json:"tags,omitempty"`
+	Headings   []Heading `json:"headings,omitempty"`
+	Blocks     []Block   `json:"blocks,omitempty"`
 }
 
 // Heading is a section of an outline.
 type Heading struct {
-	Level      int
-	Text       string
-	Line, Last int // of the section
+	Level int    `json:"level"`
+	Text  string `json:"text"`
+	Line  int    `json:"line"` // the section's first
+	Last  int    `json:"last"`
 }
 
 // Block is a block with an id.
 type Block struct {
-	ID   string
-	Line int
+	ID   string `json:"id"`
+	Line int    `json:"line"`
 }
 
 // Outline lists the parts of a note. Properties that can't be read are none.
