@@ -17,6 +17,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
 )
@@ -52,7 +53,7 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 func (c *changer) mayTouch(given, rel string) error {
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(part, ".git") && !c.force {
-			return fmt.Errorf("%s belongs to Git; --force changes it all the same", escapeLines(given))
+			return fmt.Errorf("%s belongs to Git; --force changes it all the same", printing.EscapeLines(given))
 		}
 	}
 	return nil
@@ -263,7 +264,7 @@ func (c *changer) report(ch *change.Change, sentences ...string) error {
 	}
 	text := c.safe(b.String())
 	if c.diff || ch.DryRun {
-		text += c.s.paint().diff(ch.Diffs, c.safe)
+		text += c.s.paint().Diff(ch.Diffs, c.safe)
 	}
 	return c.write(text)
 }
@@ -280,7 +281,7 @@ func (s Streams) nothing(text string) error {
 // safe is text that can't steer a terminal.
 func (c *changer) safe(text string) string {
 	if c.s.outTerminal() {
-		return escapeLines(text)
+		return printing.EscapeLines(text)
 	}
 	return text
 }
@@ -294,7 +295,7 @@ func (c *changer) write(text string) error {
 }
 
 func (c *changer) encode(v any) error {
-	enc := json.NewEncoder(jsonTo(c.s.Out, c.s.outTerminal()))
+	enc := json.NewEncoder(printing.JSONWriter(c.s.Out, c.s.outTerminal()))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

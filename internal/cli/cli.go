@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"quarry/internal/cli/printing"
 	"runtime/debug"
 	"strings"
 
@@ -68,7 +69,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, errReported) {
-		fmt.Fprintf(s.Err, "quarry: %s\n", escapeLines(message(err)))
+		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(message(err)))
 	}
 	return exitError
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 )
@@ -186,7 +187,7 @@ func completeChanges(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.
 	}
 	var list []string
 	for _, ch := range log.Changes {
-		list = append(list, ch.ID+"\t"+strings.ReplaceAll(string(appendEscaped(nil, []byte(ch.Summary))), "\t", " "))
+		list = append(list, ch.ID+"\t"+strings.ReplaceAll(printing.Escape(ch.Summary), "\t", " "))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

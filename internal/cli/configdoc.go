@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 )
 
@@ -38,7 +39,7 @@ func configExample(top *cobra.Command) string {
 		fmt.Fprintf(&b, "\n[%s] # %s\n", section, sectionTexts[section])
 		for _, k := range config.Keys() {
 			if k.Section == section {
-				fmt.Fprintf(&b, "%s#%s = %s\n", wrapped(keyText(top, &k), "# ", helpWidth), k.Name, keyExample(top, &k))
+				fmt.Fprintf(&b, "%s#%s = %s\n", printing.Wrap(keyText(top, &k), "# "), k.Name, keyExample(top, &k))
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/doctor"
 	"quarry/internal/render"
@@ -164,21 +165,21 @@ func (x *examining) text(problems int) string {
 	paint := x.s.paint()
 	// part writes a text whose first word is coloured.
 	part := func(code, word, text, indent string) {
-		text = x.safe(wrapped(word+" "+text, indent, helpWidth))
-		b.WriteString(indent + paint.in(code, word) + strings.TrimPrefix(text, indent+word))
+		text = x.safe(printing.Wrap(word+" "+text, indent))
+		b.WriteString(indent + paint.In(code, word) + strings.TrimPrefix(text, indent+word))
 	}
 	for _, f := range x.findings {
 		if f.Note {
-			part(cBold, "Note:", f.What, "")
+			part(printing.Bold, "Note:", f.What, "")
 		} else {
-			part(cAlert, "Problem:", f.What, "")
+			part(printing.Alert, "Problem:", f.What, "")
 		}
-		b.WriteString(x.safe(wrapped(f.Why, "  ", helpWidth)))
+		b.WriteString(x.safe(printing.Wrap(f.Why, "  ")))
 		if f.Fix != "" {
-			part(cBold, "Fix:", f.Fix, "  ")
+			part(printing.Bold, "Fix:", f.Fix, "  ")
 		}
 		for _, r := range f.Run {
-			b.WriteString("    " + paint.in(cGood, x.safe(r)) + "\n")
+			b.WriteString("    " + paint.In(printing.Good, x.safe(r)) + "\n")
 		}
 		b.WriteByte('\n')
 	}
@@ -187,10 +188,10 @@ func (x *examining) text(problems int) string {
 		for i, c := range checks() {
 			names[i] = c.name
 		}
-		fmt.Fprintf(&b, "%s with %s.\n%s", paint.in(cGood, "All is well"), x.safe(x.dir), wrapped("Looked at: "+strings.Join(names, ", ")+".", "", helpWidth))
+		fmt.Fprintf(&b, "%s with %s.\n%s", paint.In(printing.Good, "All is well"), x.safe(x.dir), printing.Wrap("Looked at: "+strings.Join(names, ", ")+".", ""))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s in %s.\n", paint.in(cAlert, render.Count(problems, "problem")), x.safe(x.dir))
+	fmt.Fprintf(&b, "%s in %s.\n", paint.In(printing.Alert, render.Count(problems, "problem")), x.safe(x.dir))
 	return b.String()
 }
 
@@ -233,7 +234,7 @@ func (x *examining) places() (doctor.Places, error) {
 }
 
 // rootFlag names the workspace for a command that repairs something.
-func (x *examining) rootFlag() string { return " --root " + shellQuote(x.dir) }
+func (x *examining) rootFlag() string { return " --root " + printing.ShellQuote(x.dir) }
 
 // missing reports a file that isn't there, which often is just fine.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

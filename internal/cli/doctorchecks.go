@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/doctor"
 	"quarry/internal/render"
@@ -34,7 +35,7 @@ func (x *examining) checkRoot(context.Context) error {
 			ID: "root-read-only", What: x.dir + " can't be written to.",
 			Why: "Every change will be refused.",
 			Fix: "Give yourself the right to write, or serve it with --read-only.",
-			Run: []string{"chmod u+w " + shellQuote(x.dir)},
+			Run: []string{"chmod u+w " + printing.ShellQuote(x.dir)},
 		})
 	}
 	return nil
@@ -64,7 +65,7 @@ func (x *examining) checkTree(ctx context.Context) error {
 			Fix: "Give yourself the right to read them, or leave them out with an ignore file.",
 		}
 		for _, name := range t.Unreadable[:min(len(t.Unreadable), 5)] {
-			f.Run = append(f.Run, "chmod u+rx "+shellQuote(filepath.Join(x.dir, filepath.FromSlash(name))))
+			f.Run = append(f.Run, "chmod u+rx "+printing.ShellQuote(filepath.Join(x.dir, filepath.FromSlash(name))))
 		}
 		x.find(f)
 	}
@@ -103,7 +104,7 @@ func (x *examining) checkIgnore(ctx context.Context) error {
 	if file, line, ok := doctor.Hiding(x.ruleFiles(), top, isFolder); ok {
 		f.What += fmt.Sprintf(" The rule is line %d of %s.", line, file)
 		if filepath.IsAbs(file) {
-			f.Run = []string{fmt.Sprintf("quarry edit %s --delete %d", shellQuote(file), line)}
+			f.Run = []string{fmt.Sprintf("quarry edit %s --delete %d", printing.ShellQuote(file), line)}
 		}
 	}
 	x.find(f)
@@ -171,7 +172,7 @@ func (x *examining) checkPlace(p *place) {
 				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
 				Why: "It holds " + p.holds + "; without it " + p.without + ".",
 				Fix: "Make " + above + " writable, or set " + p.variable + " to a folder of yours.",
-				Run: []string{"chmod u+w " + shellQuote(above)},
+				Run: []string{"chmod u+w " + printing.ShellQuote(above)},
 			})
 		}
 		return
@@ -181,17 +182,17 @@ func (x *examining) checkPlace(p *place) {
 		x.find(finding{
 			ID: "place-no-folder", What: dir + " is no folder.",
 			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
-			Run: []string{fmt.Sprintf("mv %s %s", shellQuote(dir), shellQuote(dir+".old"))},
+			Run: []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(dir), printing.ShellQuote(dir+".old"))},
 		})
 	case !canWrite(dir):
 		x.find(finding{
 			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + p.holds + ".",
-			Fix: "Make it writable.", Run: []string{"chmod u+w " + shellQuote(dir)},
+			Fix: "Make it writable.", Run: []string{"chmod u+w " + printing.ShellQuote(dir)},
 		})
 	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
 		x.find(finding{
 			ID: "place-open", What: fmt.Sprintf("%s is open to other users (mode %04o).", dir, info.Mode().Perm()),
-			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + shellQuote(dir)},
+			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + printing.ShellQuote(dir)},
 		})
 	}
 }
@@ -204,7 +205,7 @@ func (x *examining) checkJournal(context.Context) error {
 	if !exists(p.Journal) {
 		return nil // nothing was changed so far
 	}
-	aside := []string{fmt.Sprintf("mv %s %s", shellQuote(p.Journal), shellQuote(p.Journal+".damaged-"+time.Now().Format("20060102-150405")))}
+	aside := []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(p.Journal), printing.ShellQuote(p.Journal+".damaged-"+time.Now().Format("20060102-150405")))}
 	j, err := doctor.ExamineJournal(p)
 	if err != nil {
 		x.find(finding{
@@ -246,7 +247,7 @@ func (x *examining) checkJournal(context.Context) error {
 	// A segment over the cap is normal: whole ones are dropped.
 	if j.Bytes > limit+limit/4+8<<20 {
 		x.find(finding{
-			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", sizeText(j.Bytes), sizeText(limit)),
+			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", printing.Size(j.Bytes), printing.Size(limit)),
 			Why: "The next change drops the oldest entries.",
 		})
 	}
@@ -269,17 +270,17 @@ func (x *examining) checkTrash(context.Context) error {
 		info, err := os.Lstat(part)
 		if missing(err) {
 			if above := existingDir(part); !canWrite(above) {
-				x.noTrash(part, above+" is not writable", "chmod u+w "+shellQuote(above))
+				x.noTrash(part, above+" is not writable", "chmod u+w "+printing.ShellQuote(above))
 				return nil
 			}
 			continue
 		}
 		if err != nil || !info.IsDir() {
-			x.noTrash(part, "it is no folder", fmt.Sprintf("mv %s %s", shellQuote(part), shellQuote(part+".old")))
+			x.noTrash(part, "it is no folder", fmt.Sprintf("mv %s %s", printing.ShellQuote(part), printing.ShellQuote(part+".old")))
 			return nil
 		}
 		if !canWrite(part) {
-			x.noTrash(part, "it is not writable", "chmod u+w "+shellQuote(part))
+			x.noTrash(part, "it is not writable", "chmod u+w "+printing.ShellQuote(part))
 			return nil
 		}
 	}
@@ -318,14 +319,14 @@ func (x *examining) checkIndexes(ctx context.Context) error {
 		if err != nil {
 			x.find(finding{
 				ID: "index", What: fmt.Sprintf("The index %s can't be opened: %v.", at.Dir, err),
-				Why: "Searches read the files instead.", Fix: "Delete it.", Run: []string{"rm -rf " + shellQuote(at.Dir)},
+				Why: "Searches read the files instead.", Fix: "Delete it.", Run: []string{"rm -rf " + printing.ShellQuote(at.Dir)},
 			})
 			continue
 		}
 		if len(s.Damage) > 0 {
 			repair := "quarry index build" + x.rootFlag()
 			if i > 0 { // of agents: their servers build it
-				repair = "rm -rf " + shellQuote(at.Dir)
+				repair = "rm -rf " + printing.ShellQuote(at.Dir)
 			}
 			x.find(finding{
 				ID: "index-damaged", What: fmt.Sprintf("The index has parts that can't be used: %s.", strings.Join(s.Damage, "; ")),
@@ -337,12 +338,12 @@ func (x *examining) checkIndexes(ctx context.Context) error {
 				ID: "index-silent", What: "A process holds the index and doesn't answer.",
 				Why: "Searches read the files, and no other process can take the index over.",
 				Fix: "End that process: it may be suspended (^Z) or of another version.",
-				Run: []string{"fuser -k " + shellQuote(filepath.Join(at.Dir, "owner.lock")), "rm -f " + shellQuote(at.Socket)},
+				Run: []string{"fuser -k " + printing.ShellQuote(filepath.Join(at.Dir, "owner.lock")), "rm -f " + printing.ShellQuote(at.Socket)},
 			})
 		} else if !s.Answers && exists(at.Socket) {
 			x.find(finding{
 				ID: "socket-stale", What: "A process that kept the index is gone and left its socket: " + at.Socket + ".",
-				Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + shellQuote(at.Socket)},
+				Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + printing.ShellQuote(at.Socket)},
 			})
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 )
 
@@ -64,14 +65,14 @@ func repairConfig(e *config.FileError) string {
 	if err != nil {
 		return ""
 	}
-	edit := "quarry --no-config edit --root " + shellQuote(filepath.Dir(e.File)) + " " + shellQuote(e.File)
+	edit := "quarry --no-config edit --root " + printing.ShellQuote(filepath.Dir(e.File)) + " " + printing.ShellQuote(e.File)
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	if e.Line > len(lines) {
 		return ""
 	}
 	if e.Near != "" && e.Wrong != "" && bytes.Contains(lines[e.Line-1], []byte(e.Wrong)) {
 		before := bytes.Count(bytes.Join(lines[:e.Line-1], nil), []byte(e.Wrong))
-		return fmt.Sprintf("%s --old %s --new %s --nth %d", edit, shellQuote(e.Wrong), shellQuote(e.Near), before+1)
+		return fmt.Sprintf("%s --old %s --new %s --nth %d", edit, printing.ShellQuote(e.Wrong), printing.ShellQuote(e.Near), before+1)
 	}
 	if e.Key == "" || bytes.HasPrefix(bytes.TrimSpace(lines[e.Line-1]), []byte("[")) {
 		return "" // what belongs to it would then stand elsewhere
@@ -169,7 +170,7 @@ func (x *examining) brokenSettings(c *mcpClient, file string, err error) {
 		}
 		if _, err := c.servers(text); err == nil {
 			f.Fix = "Correct the line by hand, or go back to the copy made when Quarry was connected; the broken file is kept."
-			f.Run = []string{fmt.Sprintf("mv %s %s && cp -p %s %s", shellQuote(file), shellQuote(file+".broken"), shellQuote(old), shellQuote(file))}
+			f.Run = []string{fmt.Sprintf("mv %s %s && cp -p %s %s", printing.ShellQuote(file), printing.ShellQuote(file+".broken"), printing.ShellQuote(old), printing.ShellQuote(file))}
 			break
 		}
 	}
@@ -188,7 +189,7 @@ func (x *examining) checkEntry(c *mcpClient, scope, file, name, command string, 
 		}
 		words = append(append(words, rest...), "--write")
 		for i, w := range words {
-			words[i] = shellQuote(w)
+			words[i] = printing.ShellQuote(w)
 		}
 		return []string{strings.Join(words, " ")}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/doctor"
 )
@@ -31,7 +32,7 @@ func (x *examining) checkRoom(context.Context) error {
 		}
 		seen[volume] = true
 		x.find(finding{
-			ID: "disk-full", What: fmt.Sprintf("The disk of %s has only %s left.", p.dir, sizeText(free)), Why: p.why,
+			ID: "disk-full", What: fmt.Sprintf("The disk of %s has only %s left.", p.dir, printing.Size(free)), Why: p.why,
 			Fix: "Make room. Of what Quarry keeps, indexes can go (quarry index delete), and what is in the trash (quarry trash empty).",
 		})
 	}
@@ -72,13 +73,13 @@ func (x *examining) checkStored(home string) error {
 		return nil
 	}
 	f := finding{
-		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, sizeText(total), sizeText(most)),
+		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, printing.Size(total), printing.Size(most)),
 		Why: "The next one that is built deletes those used longest ago, and one that is larger by itself never lasts.",
 		Fix: "Allow more with index.max-size in quarry.toml, or delete what you no longer search; used longest ago:",
 	}
 	for _, s := range all {
 		if total > most && !s.Kept {
-			f.Run = append(f.Run, "rm -rf "+shellQuote(s.Dir))
+			f.Run = append(f.Run, "rm -rf "+printing.ShellQuote(s.Dir))
 			total -= s.Bytes
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/match"
 )
@@ -55,7 +56,7 @@ func markedLine(e *match.Error) (line string, column, width int) {
 		_, size := utf8.DecodeLastRuneInString(e.Pattern[at:end])
 		end, cutAfter = end-size, "…"
 	}
-	show := func(s string) string { return string(appendEscaped(nil, []byte(strings.ReplaceAll(s, "\t", " ")))) }
+	show := func(s string) string { return printing.Escape(strings.ReplaceAll(s, "\t", " ")) }
 	before := cutBefore + show(e.Pattern[start:at])
 	stop := min(max(at+e.Length, at), end)
 	width = max(1, utf8.RuneCountInString(show(e.Pattern[at:stop])))
@@ -204,7 +205,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w of %s: %s", err, cmd.CommandPath(), strings.Join(names, ", "))
 	}
 	if (exists(args[0]) || strings.ContainsAny(args[0], " *.")) && !strings.ContainsFunc(args[0], unicode.IsControl) {
-		return fmt.Errorf("%w\n  to look for a text: quarry search %s; quarry help lists the commands", err, shellQuote(args[0]))
+		return fmt.Errorf("%w\n  to look for a text: quarry search %s; quarry help lists the commands", err, printing.ShellQuote(args[0]))
 	}
 	return fmt.Errorf("%w\n  quarry help lists the commands", err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/printing"
 	"quarry/search"
 )
 
@@ -123,7 +124,7 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	failed := false
 	complain := func(err error) {
 		failed = true
-		fmt.Fprintf(s.Err, "quarry: %s\n", escapeLines(err.Error()))
+		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
@@ -176,14 +177,14 @@ func (f *findFlags) noFiles() string {
 
 // jsonEntry is a path of quarry find --json.
 type jsonEntry struct {
-	Path     jsonText `json:"path"`
-	Type     string   `json:"type"`
-	Size     int64    `json:"size"`
-	Modified string   `json:"modified,omitempty"`
+	Path     printing.JSONText `json:"path"`
+	Type     string            `json:"type"`
+	Size     int64             `json:"size"`
+	Modified string            `json:"modified,omitempty"`
 }
 
 func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *search.FindResult) error {
-	enc := json.NewEncoder(jsonTo(w, tty))
+	enc := json.NewEncoder(printing.JSONWriter(w, tty))
 	enc.SetEscapeHTML(false)
 	escape := tty && !f.nul
 	end := byte('\n')
@@ -199,7 +200,7 @@ func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *search.Find
 			if e.Folder {
 				kind = "dir"
 			}
-			entry := jsonEntry{textOrBytes([]byte(path)), kind, e.Size, e.ModTime.UTC().Format(time.RFC3339Nano)}
+			entry := jsonEntry{printing.TextOrBytes([]byte(path)), kind, e.Size, e.ModTime.UTC().Format(time.RFC3339Nano)}
 			if err := enc.Encode(entry); err != nil {
 				return err
 			}
@@ -207,7 +208,7 @@ func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *search.Find
 		}
 		row = row[:0]
 		if escape {
-			row = appendEscaped(row, []byte(path))
+			row = printing.AppendEscaped(row, []byte(path))
 		} else {
 			row = append(row, path...)
 		}

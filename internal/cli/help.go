@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 )
@@ -117,7 +118,7 @@ func syntaxHelp() string {
 		if len(s.flags) > 0 {
 			title += ": quarry search " + strings.Join(s.flags, " ")
 		}
-		fmt.Fprintf(&b, "\n%s\n%s\n  %-18s %-16s %-15s %s\n", title, wrapped(s.about, "  ", helpWidth), "pattern", "matches", "doesn't match", "")
+		fmt.Fprintf(&b, "\n%s\n%s\n  %-18s %-16s %-15s %s\n", title, printing.Wrap(s.about, "  "), "pattern", "matches", "doesn't match", "")
 		for _, e := range s.samples {
 			fmt.Fprintf(&b, "  %-18s %-16s %-15s %s\n", e.pattern, e.yes, e.no, e.about)
 		}
@@ -192,7 +193,7 @@ func profileHelp() string {
 		if name == profile.Names()[0] {
 			title += " (the default)"
 		}
-		fmt.Fprintf(&b, "\n%s: %s\n%s", title, profile.About(name), wrapped(strings.Join(tools, ", "), "  ", helpWidth))
+		fmt.Fprintf(&b, "\n%s: %s\n%s", title, profile.About(name), printing.Wrap(strings.Join(tools, ", "), "  "))
 	}
 	b.WriteString(`
 --tools a,b narrows a profile, --read-only leaves out what changes files. The
@@ -226,7 +227,7 @@ explains a key.
 		fmt.Fprintf(&b, "\n[%s] %s\n", section, sectionTexts[section])
 		for _, k := range config.Keys() {
 			if k.Section == section {
-				text := wrapped(keyText(top, &k), strings.Repeat(" ", 22), helpWidth)
+				text := printing.Wrap(keyText(top, &k), strings.Repeat(" ", 22))
 				fmt.Fprintf(&b, "  %-19s %s", k.Name, strings.TrimLeft(text, " "))
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"quarry/internal/cli/printing"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestHelpWidth(t *testing.T) {
 			t.Errorf("%q: exit code %d, %s", args, got.code, got.err)
 		}
 		for line := range strings.Lines(got.out) {
-			if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpWidth {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > printing.Width {
 				t.Errorf("%q: %d columns: %s", args, n, line)
 			}
 			if strings.TrimRight(line, " \n") != strings.TrimRight(line, "\n") {

@@ -17,6 +17,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
 )
@@ -165,13 +166,13 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) erro
 			by = " by " + ch.Client.String()
 		}
 		rest := fmt.Sprintf("  %s  %s%s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, by, fate(&ch))
-		b.WriteString(paint.in(cGood, c.safe(ch.ID)) + c.safe(rest) + "\n")
+		b.WriteString(paint.In(printing.Good, c.safe(ch.ID)) + c.safe(rest) + "\n")
 		if diffs {
 			shown, err := c.ws.Diff(ctx, ch.ID)
 			if err != nil {
 				return err
 			}
-			b.WriteString(paint.diff(shown.Diffs, c.safe) + "\n")
+			b.WriteString(paint.Diff(shown.Diffs, c.safe) + "\n")
 		}
 	}
 	if log.Dropped > 0 {
@@ -228,9 +229,9 @@ with --client those of one program; the first that is refused ends it.`,
 			}
 			id := strings.Join(args, "")
 			o := c.options()
-			p := newProgress(s, c.quiet, "taking back")
+			p := s.progress(c.quiet, "taking back")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
-			p.end()
+			p.End()
 			if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
 				err = errNone
@@ -287,7 +288,7 @@ func newDiff(s Streams) *cobra.Command {
 				if c.json {
 					err = c.encode(ch)
 				} else {
-					err = c.write(s.paint().diff(ch.Diffs, c.safe))
+					err = c.write(s.paint().Diff(ch.Diffs, c.safe))
 				}
 			}
 			return c.run(render.Undoing, id, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/search"
 )
@@ -34,7 +35,7 @@ func refuseHuge(root string, force bool) error {
 }
 
 type indexFlags struct {
-	bar   *progress
+	bar   *printing.Progress
 	root  string
 	json  bool
 	quiet bool
@@ -104,25 +105,13 @@ func thrifty(show func(search.Progress)) func(search.Progress) {
 // endProgress.
 func (f *indexFlags) progress(s Streams, doing string) func(search.Progress) {
 	f.endProgress()
-	if f.bar = newProgress(s, f.quiet, doing); f.bar == nil {
+	if f.bar = s.progress(f.quiet, doing); f.bar == nil {
 		return nil
 	}
-	return func(p search.Progress) { f.bar.set(p.Files, p.Total, "files", p.Bytes) }
+	return func(p search.Progress) { f.bar.Set(p.Files, p.Total, "files", p.Bytes) }
 }
 
-func (f *indexFlags) endProgress() { f.bar.end() }
-
-func sizeText(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-}
+func (f *indexFlags) endProgress() { f.bar.End() }
 
 func newIndex(s Streams) *cobra.Command {
 	var f indexFlags
@@ -174,7 +163,7 @@ func (f *indexFlags) build(ctx context.Context, s Streams) error {
 	if f.json {
 		return writeJSON(s.Out, st)
 	}
-	fmt.Fprintf(s.Out, "Indexed %d files, %s of text, in %.1f s; %s on disk.\n", st.Files, sizeText(st.TextBytes), time.Since(started).Seconds(), sizeText(st.DiskBytes))
+	fmt.Fprintf(s.Out, "Indexed %d files, %s of text, in %.1f s; %s on disk.\n", st.Files, printing.Size(st.TextBytes), time.Since(started).Seconds(), printing.Size(st.DiskBytes))
 	return nil
 }
 
@@ -217,9 +206,9 @@ func (f *indexFlags) status(ctx context.Context, s Streams) error {
 // writeStatus shows a status to a person.
 func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time) {
 	const indent = "          "
-	line := func(name, text string) { fmt.Fprintf(w, "%-10s%s\n", name, appendEscaped(nil, []byte(text))) }
+	line := func(name, text string) { fmt.Fprintf(w, "%-10s%s\n", name, printing.AppendEscaped(nil, []byte(text))) }
 	row := func(name, format string, args ...any) {
-		text := wrapped(string(appendEscaped(nil, fmt.Appendf(nil, format, args...))), indent, helpWidth)
+		text := printing.Wrap(string(printing.AppendEscaped(nil, fmt.Appendf(nil, format, args...))), indent)
 		fmt.Fprintf(w, "%-10s%s", name, strings.TrimPrefix(text, indent))
 	}
 	line("workspace", root)
@@ -231,7 +220,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 	case "failed":
 		row("state", "failed: %s", st.Error)
 	case "indexing":
-		row("state", "indexing: %d of %d files, %s; until then searches read the files", st.Building.Files, st.Building.Total, sizeText(st.Building.Bytes))
+		row("state", "indexing: %d of %d files, %s; until then searches read the files", st.Building.Files, st.Building.Total, printing.Size(st.Building.Bytes))
 	default:
 		row("state", "%s, kept by process %d", st.State, st.PID)
 	}
@@ -241,10 +230,10 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 		if st.TextBytes > 0 {
 			share = fmt.Sprintf(", %.1f %% of the text", 100*float64(st.DiskBytes)/float64(st.TextBytes))
 		}
-		row("size", "%s%s", sizeText(st.DiskBytes), share)
+		row("size", "%s%s", printing.Size(st.DiskBytes), share)
 	}
 	if st.State == "ready" || st.State == "indexing" {
-		row("files", "%d with %s of text; %d to be read again", st.Files, sizeText(st.TextBytes), st.Pending)
+		row("files", "%d with %s of text; %d to be read again", st.Files, printing.Size(st.TextBytes), st.Pending)
 		unwatched := ""
 		if st.Unwatched > 0 {
 			unwatched = fmt.Sprintf("; %d parts of the tree are compared before each answer", st.Unwatched)
@@ -258,7 +247,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 		row("used", "last opened %s ago", now.Sub(st.Used).Round(time.Second))
 	}
 	if st.MaxBytes > 0 {
-		row("all", "indexes take %s of %s (index.max-size)", sizeText(st.AllBytes), sizeText(st.MaxBytes))
+		row("all", "indexes take %s of %s (index.max-size)", printing.Size(st.AllBytes), printing.Size(st.MaxBytes))
 	}
 	if next := indexAdvice(st); next != "" {
 		row("next", "%s", next)
@@ -294,7 +283,7 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 	started := time.Now()
 	v, err := ws.Index().Verify(ctx, func(path, what string) {
 		f.endProgress()
-		fmt.Fprintf(s.Err, "quarry: %s: %s\n", appendEscaped(nil, []byte(path)), appendEscaped(nil, []byte(what)))
+		fmt.Fprintf(s.Err, "quarry: %s: %s\n", printing.AppendEscaped(nil, []byte(path)), printing.AppendEscaped(nil, []byte(what)))
 	}, f.progress(s, "verifying"))
 	f.endProgress()
 	if err != nil {
@@ -314,7 +303,7 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 	if v.Remote {
 		fmt.Fprintln(s.Out, "Another process keeps the index: its answers are compared, its files are not read.")
 	} else {
-		fmt.Fprintf(s.Out, "%d files, %s, read again: the index has all of them.\n", v.Files, sizeText(v.Bytes))
+		fmt.Fprintf(s.Out, "%d files, %s, read again: the index has all of them.\n", v.Files, printing.Size(v.Bytes))
 	}
 	fmt.Fprintf(s.Out, "%d paths and %d searches: the index and a full scan agree; %.1f s.\n", v.Listed, v.Searches, time.Since(started).Seconds())
 	return nil

@@ -100,7 +100,7 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 			to = path.Join(to, path.Base(from))
 		}
 		var ch *change.Change
-		p := newProgress(c.s, c.quiet, "moving "+from)
+		p := c.s.progress(c.quiet, "moving "+from)
 		attached := 0
 		if c.ws.IsVault() {
 			o := notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, Tool: "move"}
@@ -109,7 +109,7 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 		if err == nil && attached == 0 {
 			ch, err = c.ws.Move(cmd.Context(), from, to, opts)
 		}
-		p.end()
+		p.End()
 		if err == nil {
 			err = c.report(ch, render.Moved(ch), render.Attached(attached), render.Links(ch))
 		}
@@ -147,9 +147,9 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 			if err != nil {
 				return err
 			}
-			p := newProgress(s, c.quiet, "deleting "+path)
+			p := s.progress(c.quiet, "deleting "+path)
 			ch, err := c.ws.Delete(cmd.Context(), path, &change.DeleteOptions{Options: c.options()})
-			p.end()
+			p.End()
 			if err == nil {
 				err = c.report(ch, render.Deleted(ch))
 			}

@@ -1,58 +1,13 @@
 package cli
 
 import (
+	"quarry/internal/cli/printing"
 	"regexp"
 	"strings"
 	"testing"
 
-	"quarry/change"
-
 	"github.com/google/go-cmp/cmp"
 )
-
-// Codes are shown by letters: a test of them should be readable.
-var paintLetters = strings.NewReplacer(cGood, "{g}", cBad, "{r}", cAlert, "{R}", cPlace, "{c}", cBold, "{b}", cReset, "{}")
-
-func TestPaintDiff(t *testing.T) {
-	diffs := []change.PathDiff{
-		{Old: "x.sql", New: "x.sql", Hunks: `@@ -1,3 +1,3 @@
- one
---- a comment
-+++ a line
- two
-@@ -9 +9,2 @@
--three
-+four
-+@@ five
-\ No newline at end of file
-`},
-		{Old: "y", New: "y", Hunks: "@@ -0,0 +1 @@\n+y\n"},
-	}
-	same := func(s string) string { return s }
-	want := `{b}--- a/x.sql{}
-{b}+++ b/x.sql{}
-{c}@@ -1,3 +1,3 @@{}
- one
-{r}--- a comment{}
-{g}+++ a line{}
- two
-{c}@@ -9 +9,2 @@{}
-{r}-three{}
-{g}+four{}
-{g}+@@ five{}
-\ No newline at end of file
-{b}--- a/y{}
-{b}+++ b/y{}
-{c}@@ -0,0 +1 @@{}
-{g}+y{}
-`
-	if diff := cmp.Diff(want, paintLetters.Replace(paint(true).diff(diffs, same))); diff != "" {
-		t.Error(diff)
-	}
-	if got := paint(false).diff(diffs, same); got != change.JoinDiffs(diffs) {
-		t.Errorf("without colour: %q", got)
-	}
-}
 
 var anyCode = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
@@ -74,12 +29,12 @@ func TestPaintOnlyOnTerminals(t *testing.T) {
 	}
 	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "a.txt": "one\n\x1b[31mtwo\n"})
 	edit := onTerminal(with(), "edit", "a.txt", "--old", "one", "--new", "three", "--diff")
-	if edit.code != 0 || !strings.Contains(edit.out, cGood+"+three"+cReset+"\n") || !strings.Contains(edit.out, cBad+"-one"+cReset+"\n") ||
+	if edit.code != 0 || !strings.Contains(edit.out, printing.Good+"+three"+printing.Reset+"\n") || !strings.Contains(edit.out, printing.Bad+"-one"+printing.Reset+"\n") ||
 		!strings.Contains(edit.out, ` \x1b[31mtwo`) {
 		t.Fatalf("edit: exit code %d, %q %s", edit.code, edit.out, edit.err)
 	}
 	log := onTerminal(with(), "log")
-	id, _, _ := strings.Cut(strings.TrimPrefix(log.out, cGood), cReset)
+	id, _, _ := strings.Cut(strings.TrimPrefix(log.out, printing.Good), printing.Reset)
 	writeTree(t, dir, map[string]string{".ignore": "*\n"})
 	for _, args := range [][]string{{"log"}, {"diff", id}, {"edit", "a.txt", "--old", "three", "--new", "four", "--dry-run"}, {"doctor", "--proc", "/none"}} {
 		coloured := onTerminal(with(), args...)

@@ -93,7 +93,10 @@ func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, pat
 			return nil, nil, clearPathError(name, err)
 		}
 		for line := range bytes.Lines(data) {
-			patterns = append(patterns, string(line[:contentEnd(line, 0, len(line))]))
+			if body, ended := bytes.CutSuffix(line, []byte("\n")); ended {
+				line = bytes.TrimSuffix(body, []byte("\r"))
+			}
+			patterns = append(patterns, string(line))
 		}
 	}
 	return patterns, args, nil

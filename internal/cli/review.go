@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"quarry"
+	"quarry/internal/cli/printing"
 	"quarry/internal/render"
 	"quarry/internal/review"
 )
@@ -123,7 +124,7 @@ func (r *reviewing) list() error {
 			state += ", stale"
 		}
 		add, del := p.Lines()
-		fmt.Fprintf(&b, "%s%s\n", r.s.paint().in(cGood, p.ID), r.safe(fmt.Sprintf("  %s  %s  %s (%s, %s, +%d -%d)  %s", p.Made.Local().Format(time.DateTime), who(p), p.Summary,
+		fmt.Fprintf(&b, "%s%s\n", r.s.paint().In(printing.Good, p.ID), r.safe(fmt.Sprintf("  %s  %s  %s (%s, %s, +%d -%d)  %s", p.Made.Local().Format(time.DateTime), who(p), p.Summary,
 			render.Count(len(p.Files), "file"), render.Count(all, "hunk"), add, del, state)))
 	}
 	if err := r.write(b.String()); err != nil {
@@ -182,15 +183,15 @@ func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	if h.Verdict != review.Undecided {
 		verdict = " (" + string(h.Verdict) + ")"
 	}
-	fmt.Fprintf(&b, "\n%s\n", paint.in(cBold, r.safe(fmt.Sprintf("hunk %d of %d: %s%s", k, all, render.Plain(name), verdict))))
+	fmt.Fprintf(&b, "\n%s\n", paint.In(printing.Bold, r.safe(fmt.Sprintf("hunk %d of %d: %s%s", k, all, render.Plain(name), verdict))))
 	if f.Note != "" {
 		b.WriteString(r.safe(f.Note) + "\n")
 	}
 	if h.Text != "" {
-		b.WriteString(paint.in(cPlace, h.Head()) + "\n")
+		b.WriteString(paint.In(printing.Place, h.Head()) + "\n")
 	}
 	for line := range strings.Lines(r.safe(h.Text)) {
-		paint.line(&b, map[byte]string{'@': cPlace, '-': cBad, '+': cGood}[line[0]], line)
+		paint.Line(&b, map[byte]string{'@': printing.Place, '-': printing.Bad, '+': printing.Good}[line[0]], line)
 	}
 	return b.String()
 }

@@ -15,6 +15,7 @@ import (
 
 	"quarry"
 	"quarry/fault"
+	"quarry/internal/cli/printing"
 	"quarry/internal/render"
 	"quarry/internal/replacer"
 	"quarry/match"
@@ -51,7 +52,7 @@ type searching struct {
 	q       search.Query
 	pattern *match.Pattern
 	targets []target
-	out     fileOutput
+	out     printing.Output
 	total   search.Summary
 	held    []heldFile // files that wait to be reversed
 	began   time.Time
@@ -107,7 +108,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 func (r *searching) complain(err error) {
 	r.failed = true
 	if !r.f.noMessages {
-		fmt.Fprintf(r.s.Err, "quarry: %s\n", escapeLines(err.Error()))
+		fmt.Fprintf(r.s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
 	}
 }
 
@@ -127,11 +128,11 @@ func (r *searching) run(ctx context.Context) error {
 	if err := r.giveHeld(); err != nil {
 		return err
 	}
-	if err := r.out.finish(&r.total); err != nil {
+	if err := r.out.Finish(&r.total); err != nil {
 		return err
 	}
 	if r.f.stats && r.f.mode != "json" {
-		writeStats(r.s.Out, &r.total, r.pattern)
+		printing.WriteStats(r.s.Out, &r.total, r.pattern)
 	}
 	if (r.total.Stopped == search.StopLines || r.total.Stopped == search.StopFiles) && !r.f.noMessages {
 		fmt.Fprintf(r.s.Err, "quarry: stopped at %s, as --limit says\n", render.Count(r.given, strings.TrimSuffix(string(r.total.Stopped), "s")))
@@ -214,7 +215,7 @@ func (r *searching) target(ctx context.Context, t *target) error {
 			r.held = append(r.held, heldFile{path, *file})
 			return nil
 		}
-		return r.out.file(path, file)
+		return r.out.File(path, file)
 	}
 	var sum *search.Summary
 	var err error
@@ -257,7 +258,7 @@ func (r *searching) giveHeld() error {
 		slices.Reverse(r.held)
 	}
 	for i := range r.held {
-		if err := r.out.file(r.held[i].path, &r.held[i].file); err != nil {
+		if err := r.out.File(r.held[i].path, &r.held[i].file); err != nil {
 			return err
 		}
 	}
@@ -266,7 +267,7 @@ func (r *searching) giveHeld() error {
 
 // output picks the way of showing what the flags ask for. paths is how many
 // were given, found or not.
-func (r *searching) output(paths int) fileOutput {
+func (r *searching) output(paths int) printing.Output {
 	f := r.f
 	tty := r.s.outTerminal()
 	multiline := r.pattern.Mode() != match.Lines
@@ -275,34 +276,33 @@ func (r *searching) output(paths int) fileOutput {
 		rep = replacer.NewTemplate(f.replace, false, r.pattern.NewMatcher())
 	}
 	if f.mode == "json" {
-		return jsonOutput{newJSONPrinter(r.s.Out, tty, multiline, f.number != "no-line-number", rep), f.quiet}
+		return printing.NewJSON(r.s.Out, printing.JSONStyle{Terminal: tty, Multiline: multiline, Numbers: f.number != "no-line-number", Quiet: f.quiet}, rep)
 	}
 	single := paths == 1 && len(r.targets) == 1 && r.targets[0].isFile && !f.vimgrep
 	before, after := f.contextLines()
-	st := style{
-		heading:     (tty && f.heading == "" || f.heading == "heading") && !f.vimgrep,
-		path:        (!single || f.name == "with-filename") && f.name != "no-filename",
-		lineNumber:  f.number != "no-line-number",
-		column:      f.column || f.vimgrep,
-		byteOffset:  f.byteOffset,
-		onlyMatches: f.only,
-		maxColumns:  f.maxColumns,
-		nul:         f.nul,
-		trim:        f.trim,
-		colour:      useColour(f.colour, tty, r.s.getenv()),
-		escape:      tty,
-		context:     before+after > 0,
-		vimgrep:     f.vimgrep,
-		multiline:   multiline,
+	st := printing.Style{
+		Heading:     (tty && f.heading == "" || f.heading == "heading") && !f.vimgrep,
+		Path:        (!single || f.name == "with-filename") && f.name != "no-filename",
+		LineNumber:  f.number != "no-line-number",
+		Column:      f.column || f.vimgrep,
+		ByteOffset:  f.byteOffset,
+		OnlyMatches: f.only,
+		MaxColumns:  f.maxColumns,
+		Nul:         f.nul,
+		Trim:        f.trim,
+		Colour:      printing.UseColour(f.colour, tty, r.s.getenv()),
+		Escape:      tty,
+		Context:     before+after > 0,
+		Vimgrep:     f.vimgrep,
+		Multiline:   multiline,
 	}
-	st.spans = st.colour || st.column || f.only || f.given["replace"] || f.stats
-	pr := newPrinter(r.s.Out, st, rep)
+	st.Spans = st.Colour || st.Column || f.only || f.given["replace"] || f.stats
 	switch mode := f.shownMode(); {
 	case f.quiet || mode == "files-with-matches" || mode == "files-without-match":
-		return pathOutput{pr}
+		return printing.NewPaths(r.s.Out, st)
 	case mode == "count" || mode == "count-matches":
-		return countOutput{pr, mode == "count-matches" && !f.invert}
+		return printing.NewCounts(r.s.Out, st, mode == "count-matches" && !f.invert)
 	}
-	r.q.Spans = st.spans
-	return lineOutput{pr}
+	r.q.Spans = st.Spans
+	return printing.NewLines(r.s.Out, st, rep)
 }

@@ -41,9 +41,9 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 	if c.dryRun {
 		do = c.ws.Plan
 	}
-	p := newProgress(c.s, c.quiet, "changing files")
+	p := c.s.progress(c.quiet, "changing files")
 	ch, err := do(ctx, set)
-	p.end()
+	p.End()
 	if err == nil {
 		err = c.report(ch, render.Set(ch))
 	}
@@ -167,9 +167,9 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	p := newProgress(f.s, f.quiet, "searching")
+	p := f.s.progress(f.quiet, "searching")
 	found, err := replacer.Find(ctx, f.ws, q)
-	p.end()
+	p.End()
 	if errors.Is(err, replacer.ErrNone) {
 		return errors.Join(f.ws.Close(), f.s.nothing("nothing matches, so nothing was changed"))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/printing"
 	"quarry/search"
 )
 
@@ -94,7 +95,7 @@ func runSymbols(cmd *cobra.Command, s Streams, f *symbolFlags, args []string) er
 	failed := false
 	complain := func(err error) {
 		failed = true
-		fmt.Fprintf(s.Err, "quarry: %s\n", escapeLines(err.Error()))
+		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
@@ -145,30 +146,30 @@ func runSymbols(cmd *cobra.Command, s Streams, f *symbolFlags, args []string) er
 
 // jsonSymbol is a definition of quarry symbols --json.
 type jsonSymbol struct {
-	Path      jsonText `json:"path"`
-	Name      string   `json:"name"`
-	Container string   `json:"container,omitempty"`
-	Kind      string   `json:"kind"`
-	Line      int      `json:"line"`
-	Start     int      `json:"start_line"`
-	End       int      `json:"end_line"`
-	Signature string   `json:"signature"`
-	Text      string   `json:"text,omitempty"`
+	Path      printing.JSONText `json:"path"`
+	Name      string            `json:"name"`
+	Container string            `json:"container,omitempty"`
+	Kind      string            `json:"kind"`
+	Line      int               `json:"line"`
+	Start     int               `json:"start_line"`
+	End       int               `json:"end_line"`
+	Signature string            `json:"signature"`
+	Text      string            `json:"text,omitempty"`
 }
 
 func (f *symbolFlags) write(w *bufio.Writer, tty bool, t *target, k *search.Symbol) error {
 	path := t.shown(k.Path)
 	if f.json {
-		enc := json.NewEncoder(jsonTo(w, tty))
+		enc := json.NewEncoder(printing.JSONWriter(w, tty))
 		enc.SetEscapeHTML(false)
-		return enc.Encode(jsonSymbol{textOrBytes([]byte(path)), k.Name, k.Container, k.Kind, k.Line, k.StartLine, k.EndLine, k.Signature, k.Text})
+		return enc.Encode(jsonSymbol{printing.TextOrBytes([]byte(path)), k.Name, k.Container, k.Kind, k.Line, k.StartLine, k.EndLine, k.Signature, k.Text})
 	}
 	name := k.Name
 	if k.Container != "" {
 		name = k.Container + "." + k.Name
 	}
 	if tty {
-		path, name = string(appendEscaped(nil, []byte(path))), string(appendEscaped(nil, []byte(name)))
+		path, name = printing.Escape(path), printing.Escape(name)
 	}
 	_, err := fmt.Fprintf(w, "%s:%d: %s %s\n", path, k.Line, k.Kind, name)
 	if err == nil && f.text {

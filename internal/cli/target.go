@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"quarry"
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/search"
 )
@@ -28,7 +29,7 @@ type target struct {
 // outsideError refuses a path of another workspace: what is changed or read there
 // should be said to be there.
 func outsideError(given, root, there string) error {
-	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", escapeLines(given), escapeLines(root), shellQuote(there))
+	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", printing.EscapeLines(given), printing.EscapeLines(root), printing.ShellQuote(there))
 }
 
 // workspaces opens each root once.
@@ -140,8 +141,13 @@ func below(root, path string) (string, bool) {
 	return rel, true
 }
 
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 func clearPathError(given string, err error) error {
-	given = string(appendEscaped(nil, []byte(given)))
+	given = printing.Escape(given)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: no such file or folder", given)
 	}
@@ -193,7 +199,9 @@ func (r *searching) reportSkips(t *target, s *search.Summary) {
 	}
 }
 
-func shownName(t *target, k search.Skip) []byte { return appendEscaped(nil, []byte(t.shown(k.Path))) }
+func shownName(t *target, k search.Skip) []byte {
+	return printing.AppendEscaped(nil, []byte(t.shown(k.Path)))
+}
 
 func skipError(t *target, k search.Skip) error {
 	detail := k.Detail

@@ -9,12 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 )
-
-// helpWidth is how wide help texts are: they fit the narrowest terminal people
-// use, and longer lines are harder to read anyway.
-const helpWidth = 80
 
 // chapters are the commands in the order a person meets them. A command that
 // is missing here is listed at the end.
@@ -98,7 +95,7 @@ func writeUsage(c *cobra.Command, groups []flagGroup) error {
 		groups = []flagGroup{{"Flags", flags}}
 	}
 	for _, g := range groups {
-		if text := g.flags.FlagUsagesWrapped(helpWidth); text != "" {
+		if text := g.flags.FlagUsagesWrapped(printing.Width); text != "" {
 			fmt.Fprintf(&b, "\n%s:\n%s", g.title, text)
 		}
 	}
@@ -162,24 +159,6 @@ func writeKeys(b *strings.Builder, c *cobra.Command) {
 		for ; len(keys) > 0 && keys[0].Section == section; keys = keys[1:] {
 			names = append(names, keys[0].Name)
 		}
-		fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", section, wrapped(strings.Join(names, ", "), "  ", helpWidth))
+		fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", section, printing.Wrap(strings.Join(names, ", "), "  "))
 	}
-}
-
-// wrapped breaks a text between words into indented lines.
-func wrapped(text, indent string, width int) string {
-	var b strings.Builder
-	line := indent
-	for _, word := range strings.Fields(text) {
-		switch {
-		case len(line) == len(indent):
-			line += word
-		case len([]rune(line))+1+len([]rune(word)) > width:
-			b.WriteString(line + "\n")
-			line = indent + word
-		default:
-			line += " " + word
-		}
-	}
-	return b.String() + line + "\n"
 }

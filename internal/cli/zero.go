@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/cli/printing"
 	"quarry/match"
 	"quarry/search"
 )
@@ -22,7 +23,7 @@ func (r *searching) explainZero(ctx context.Context) {
 	}
 	var where []string
 	for i := range r.targets {
-		where = append(where, string(appendEscaped(nil, []byte(r.targets[i].arg()))))
+		where = append(where, printing.Escape(r.targets[i].arg()))
 	}
 	n := r.total.Stats.Searched - r.total.SkippedCount[search.Binary]
 	fmt.Fprintf(r.s.Err, "quarry: no match in %s (%d %s searched)\n", strings.Join(where, ", "), n, plural(n, "file", "files"))
@@ -40,7 +41,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 	}
 	if filters := r.f.filters(); filters != "" {
 		n := r.wider(ctx, func(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
-		notes = append(notes, "searched were only files that pass "+string(appendEscaped(nil, []byte(filters))))
+		notes = append(notes, "searched were only files that pass "+printing.Escape(filters))
 		note(n, "%d other %s: leave the filter out to see %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if !r.q.IncludeIgnored || !r.q.IncludeHidden {

@@ -1,21 +1,19 @@
-package cli
+package printing
 
 import (
 	"fmt"
-	"os"
-	"strconv"
+	"io"
 	"strings"
 	"sync"
 	"time"
-
-	"golang.org/x/term"
 )
 
-// progress shows on one line of a terminal how far long work has come: a bar,
+// Progress shows on one line of a terminal how far long work has come: a bar,
 // how fast it goes and how long it will take. It uses no colour, so it is as
 // readable on any background. nil is silent, as in a pipe and with --quiet.
-type progress struct {
-	s       Streams
+type Progress struct {
+	w       io.Writer
+	width   func() int // columns of the terminal
 	doing   string
 	started time.Time
 	tick    chan struct{} // closed to stop the clock
@@ -42,12 +40,9 @@ const (
 	patience = 400 * time.Millisecond
 )
 
-// newProgress starts to show work, unless quiet is set or nobody looks.
-func newProgress(s Streams, quiet bool, doing string) *progress {
-	if quiet || !s.errTerminal() || s.getenv()("TERM") == "dumb" {
-		return nil
-	}
-	p := &progress{s: s, doing: string(appendEscaped(nil, []byte(doing))), started: time.Now(), tick: make(chan struct{})}
+// NewProgress starts to show work on a terminal.
+func NewProgress(w io.Writer, width func() int, doing string) *Progress {
+	p := &Progress{w: w, width: width, doing: Escape(doing), started: time.Now(), tick: make(chan struct{})}
 	p.clock.Go(func() {
 		t := time.NewTicker(redraw)
 		defer t.Stop()
@@ -63,8 +58,8 @@ func newProgress(s Streams, quiet bool, doing string) *progress {
 	return p
 }
 
-// set says how much is done. It may be called often, and from anywhere.
-func (p *progress) set(done, total int, unit string, bytes int64) {
+// Set says how much is done. It may be called often, and from anywhere.
+func (p *Progress) Set(done, total int, unit string, bytes int64) {
 	if p == nil {
 		return
 	}
@@ -73,18 +68,18 @@ func (p *progress) set(done, total int, unit string, bytes int64) {
 	p.mu.Unlock()
 }
 
-func (p *progress) draw(now time.Time) {
+func (p *Progress) draw(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended || now.Sub(p.started) < patience || now.Sub(p.shown) < redraw {
 		return
 	}
 	p.shown, p.drawn = now, true
-	fmt.Fprintf(p.s.Err, "\r\x1b[K%s", progressLine(p.doing, p.current, now.Sub(p.started), p.s.errWidth()))
+	fmt.Fprintf(p.w, "\r\x1b[K%s", progressLine(p.doing, p.current, now.Sub(p.started), p.width()))
 }
 
-// end removes the line; what is said next starts where it stood.
-func (p *progress) end() {
+// End removes the line; what is said next starts where it stood.
+func (p *Progress) End() {
 	if p == nil {
 		return
 	}
@@ -92,7 +87,7 @@ func (p *progress) end() {
 	ended := p.ended
 	p.ended = true
 	if p.drawn && !ended {
-		fmt.Fprint(p.s.Err, "\r\x1b[K")
+		fmt.Fprint(p.w, "\r\x1b[K")
 	}
 	p.mu.Unlock()
 	if !ended {
@@ -156,7 +151,7 @@ func cutText(s string, width int) string {
 }
 
 func rate(bytes int64, took time.Duration) string {
-	return sizeText(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
+	return Size(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
 }
 
 // timeText is a time for people: 45 s, 3 min 20 s, 2 h 5 min.
@@ -169,17 +164,4 @@ func timeText(d time.Duration) string {
 		return fmt.Sprintf("%d min %d s", s/60, s%60)
 	}
 	return fmt.Sprintf("%d h %d min", s/3600, s%3600/60)
-}
-
-// errWidth is how wide the terminal of messages is.
-func (s Streams) errWidth() int {
-	if f, ok := s.Err.(*os.File); ok {
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return w
-		}
-	}
-	if w, err := strconv.Atoi(s.getenv()("COLUMNS")); err == nil && w > 0 {
-		return w
-	}
-	return 80
 }

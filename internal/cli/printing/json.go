@@ -1,4 +1,4 @@
-package cli
+package printing
 
 import (
 	"bufio"
@@ -20,16 +20,24 @@ type jsonPrinter struct {
 	enc   *json.Encoder
 	total jsonStats
 
-	multiline bool
-	numbers   bool               // null without them
-	replace   *replacer.Template // nil without --replace
+	JSONStyle
+	replace *replacer.Template // nil without --replace
 }
 
-func newJSONPrinter(w io.Writer, tty, multiline, numbers bool, r *replacer.Template) *jsonPrinter {
+// JSONStyle is how JSON is written.
+type JSONStyle struct {
+	Terminal  bool // tricky characters are escaped
+	Multiline bool // matches may span lines
+	Numbers   bool // of lines; null without them
+	Quiet     bool // only the closing message, as ripgrep does with -q
+}
+
+// NewJSON writes ripgrep's JSON Lines; r, unless nil, adds replacements.
+func NewJSON(w io.Writer, s JSONStyle, r *replacer.Template) Output {
 	b := bufio.NewWriterSize(w, 64<<10)
-	enc := json.NewEncoder(jsonTo(b, tty))
+	enc := json.NewEncoder(JSONWriter(b, s.Terminal))
 	enc.SetEscapeHTML(false)
-	return &jsonPrinter{w: b, enc: enc, multiline: multiline, numbers: numbers, replace: r}
+	return &jsonPrinter{w: b, enc: enc, JSONStyle: s, replace: r}
 }
 
 type jsonMessage struct {
@@ -37,33 +45,33 @@ type jsonMessage struct {
 	Data any    `json:"data"`
 }
 
-// jsonText is text, or base64 when it isn't UTF-8.
-type jsonText struct {
+// JSONText is text, or base64 when it isn't UTF-8.
+type JSONText struct {
 	Text  *string `json:"text,omitempty"`
 	Bytes *string `json:"bytes,omitempty"`
 }
 
-func textOrBytes(b []byte) jsonText {
+func TextOrBytes(b []byte) JSONText {
 	if utf8.Valid(b) {
 		s := string(b)
-		return jsonText{Text: &s}
+		return JSONText{Text: &s}
 	}
 	s := base64.StdEncoding.EncodeToString(b)
-	return jsonText{Bytes: &s}
+	return JSONText{Bytes: &s}
 }
 
 type jsonLine struct {
-	Path       jsonText   `json:"path"`
-	Lines      jsonText   `json:"lines"`
+	Path       JSONText   `json:"path"`
+	Lines      JSONText   `json:"lines"`
 	LineNumber *int       `json:"line_number"`
 	Offset     int64      `json:"absolute_offset"`
 	Submatches []jsonSpan `json:"submatches"`
 }
 
 type jsonSpan struct {
-	Match jsonText `json:"match"`
+	Match JSONText `json:"match"`
 	// Replacement is what --replace makes of the match.
-	Replacement *jsonText `json:"replacement,omitempty"`
+	Replacement *JSONText `json:"replacement,omitempty"`
 
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -93,13 +101,17 @@ func (p *jsonPrinter) message(kind string, data any) error {
 	return p.enc.Encode(jsonMessage{kind, data})
 }
 
-// file writes a file's messages. Lines of one multiline block are one message.
-func (p *jsonPrinter) file(path string, f *search.FileMatch) error {
-	name := textOrBytes([]byte(path))
+// File writes a file's messages. Lines of one multiline block are one message.
+func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
+	if p.Quiet {
+		p.count(f)
+		return nil
+	}
+	name := TextOrBytes([]byte(path))
 	if err := p.message("begin", map[string]any{"path": name}); err != nil {
 		return err
 	}
-	for lines := range blocksOf(f.Lines, p.multiline) {
+	for lines := range blocksOf(f.Lines, p.Multiline) {
 		if err := p.lines(name, lines); err != nil {
 			return err
 		}
@@ -125,18 +137,18 @@ func (p *jsonPrinter) count(f *search.FileMatch) jsonStats {
 	return stats
 }
 
-func (p *jsonPrinter) lines(path jsonText, lines []search.Line) error {
+func (p *jsonPrinter) lines(path JSONText, lines []search.Line) error {
 	first := &lines[0]
 	text, found := joined(nil, lines)
 	subject := text
-	if !p.multiline {
+	if !p.Multiline {
 		subject = first.Text
 	}
 	spans := make([]jsonSpan, 0, len(found))
 	for _, s := range found {
-		span := jsonSpan{Match: textOrBytes(text[s.Start:s.End]), Start: s.Start, End: s.End}
+		span := jsonSpan{Match: TextOrBytes(text[s.Start:s.End]), Start: s.Start, End: s.End}
 		if p.replace != nil {
-			r := textOrBytes(p.replace.Append(nil, subject, s.Start, s.End))
+			r := TextOrBytes(p.replace.Append(nil, subject, s.Start, s.End))
 			span.Replacement = &r
 		}
 		spans = append(spans, span)
@@ -146,14 +158,14 @@ func (p *jsonPrinter) lines(path jsonText, lines []search.Line) error {
 		kind = "match"
 	}
 	number := &first.Number
-	if !p.numbers {
+	if !p.Numbers {
 		number = nil
 	}
-	return p.message(kind, jsonLine{path, textOrBytes(text), number, first.Offset, spans})
+	return p.message(kind, jsonLine{path, TextOrBytes(text), number, first.Offset, spans})
 }
 
-// summary writes the closing message.
-func (p *jsonPrinter) summary(s *search.Summary) error {
+// Finish writes the closing message.
+func (p *jsonPrinter) Finish(s *search.Summary) error {
 	p.total.Searches = s.Stats.Searched
 	p.total.WithMatch = s.FilesMatched
 	p.total.Elapsed = duration(s.Stats.Elapsed)

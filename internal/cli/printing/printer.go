@@ -1,4 +1,9 @@
-package cli
+// Package printing writes what the command line shows: matching lines as
+// ripgrep writes them, JSON Lines, colour, progress and wrapped text.
+//
+// It knows no flags and no streams. Text of a file that goes to a terminal is
+// escaped here, so that it can't move the cursor or hide what follows.
+package printing
 
 import (
 	"bufio"
@@ -11,66 +16,66 @@ import (
 	"quarry/search"
 )
 
-// style is how matching lines are written; ripgrep's, so that people and
+// Style is how matching lines are written; ripgrep's, so that people and
 // editors can read it.
-type style struct {
-	heading     bool // the path on a line of its own
-	path        bool
-	lineNumber  bool
-	column      bool
-	byteOffset  bool
-	onlyMatches bool
-	maxColumns  int
-	nul         bool // NUL after a path instead of : or a line feed
-	trim        bool
-	colour      bool
-	escape      bool // control characters shown escaped: a terminal
-	context     bool // separate groups that aren't adjacent
-	vimgrep     bool
-	multiline   bool // matches may span lines
-	spans       bool // matches were asked for, not only lines
+type Style struct {
+	Heading     bool // the path on a line of its own
+	Path        bool
+	LineNumber  bool
+	Column      bool
+	ByteOffset  bool
+	OnlyMatches bool
+	MaxColumns  int
+	Nul         bool // NUL after a path instead of : or a line feed
+	Trim        bool
+	Colour      bool
+	Escape      bool // control characters shown escaped: a terminal
+	Context     bool // separate groups that aren't adjacent
+	Vimgrep     bool
+	Multiline   bool // matches may span lines
+	Spans       bool // matches were asked for, not only lines
 }
 
 // Colours are ripgrep's: magenta paths, green line numbers, bold red matches,
 // and columns and offsets plain.
 const (
-	cPath  = "\x1b[0m\x1b[35m"
-	cLine  = "\x1b[0m\x1b[32m"
-	cPlain = "\x1b[0m"
-	cMatch = "\x1b[0m\x1b[1m\x1b[31m"
-	cReset = "\x1b[0m"
+	pathColour  = "\x1b[0m\x1b[35m"
+	lineColour  = "\x1b[0m\x1b[32m"
+	plainColour = "\x1b[0m"
+	matchColour = "\x1b[0m\x1b[1m\x1b[31m"
+	Reset       = "\x1b[0m"
 )
 
 // printer writes files with matches.
 type printer struct {
 	w       *bufio.Writer
-	style   style
+	style   Style
 	replace *replacer.Template // nil shows matches as they are
 	files   int
 	row     []byte
 	shown   shownBlock // the block in hand, its buffers used again
 }
 
-func newPrinter(w io.Writer, s style, r *replacer.Template) *printer {
+func newPrinter(w io.Writer, s Style, r *replacer.Template) *printer {
 	return &printer{w: bufio.NewWriterSize(w, 64<<10), style: s, replace: r}
 }
 
 func (p *printer) put(s string) { p.row = append(p.row, s...) }
 
 func (p *printer) coloured(code string, b []byte) {
-	if !p.style.colour {
+	if !p.style.Colour {
 		p.text(b)
 		return
 	}
 	p.put(code)
 	p.text(b)
-	p.put(cReset)
+	p.put(Reset)
 }
 
 // name writes a path, which most of the time needs no care.
 func (p *printer) name(path string) {
-	if p.style.colour || p.style.escape {
-		p.coloured(cPath, []byte(path))
+	if p.style.Colour || p.style.Escape {
+		p.coloured(pathColour, []byte(path))
 		return
 	}
 	p.put(path)
@@ -87,8 +92,8 @@ func (p *printer) flush() error { return p.w.Flush() }
 
 // text writes text of a file or a name, safe for the place it goes to.
 func (p *printer) text(b []byte) {
-	if p.style.escape {
-		p.row = appendEscaped(p.row, b)
+	if p.style.Escape {
+		p.row = AppendEscaped(p.row, b)
 		return
 	}
 	p.row = append(p.row, b...)
@@ -98,7 +103,7 @@ func (p *printer) text(b []byte) {
 func (p *printer) pathRow(path string) error {
 	p.name(path)
 	end := byte('\n')
-	if p.style.nul {
+	if p.style.Nul {
 		end = 0
 	}
 	p.row = append(p.row, end)
@@ -117,24 +122,24 @@ type shownBlock struct {
 	found  int           // matches before replacement
 }
 
-// file writes the lines of a file.
-func (p *printer) file(path string, f *search.FileMatch) error {
-	if p.style.heading {
+// File writes the lines of a file.
+func (p *printer) File(path string, f *search.FileMatch) error {
+	if p.style.Heading {
 		if p.files > 0 {
 			p.row = append(p.row, '\n')
 		}
-		if p.style.path {
+		if p.style.Path {
 			if err := p.pathRow(path); err != nil {
 				return err
 			}
 		}
-	} else if p.files > 0 && p.style.context {
+	} else if p.files > 0 && p.style.Context {
 		p.put("--\n")
 	}
 	p.files++
 	last := 0
-	for lines := range blocksOf(f.Lines, p.style.multiline) {
-		if p.style.context && last > 0 && lines[0].Number > last+1 {
+	for lines := range blocksOf(f.Lines, p.style.Multiline) {
+		if p.style.Context && last > 0 && lines[0].Number > last+1 {
 			p.put("--\n")
 		}
 		last = lines[len(lines)-1].Number
@@ -182,14 +187,14 @@ func (p *printer) show(path string, lines []search.Line) *shownBlock {
 	b := &p.shown
 	b.path, b.hit, b.number, b.offset = path, lines[0].Hit, lines[0].Number, lines[0].Offset
 	b.text, b.spans = joined(b.text[:0], lines)
-	if !p.style.spans {
+	if !p.style.Spans {
 		b.spans = nil
 	}
 	b.found = len(b.spans)
 	if p.replace != nil && b.found > 0 {
 		// By lines the pattern sees a line without its ending.
 		end := len(b.text)
-		if !p.style.multiline {
+		if !p.style.Multiline {
 			end = len(lines[0].Text)
 		}
 		ending := b.text[end:]
@@ -200,15 +205,15 @@ func (p *printer) show(path string, lines []search.Line) *shownBlock {
 }
 
 func (p *printer) block(b *shownBlock) {
-	switch several := p.style.multiline && b.hit; {
-	case p.style.onlyMatches && b.found > 0 && several:
+	switch several := p.style.Multiline && b.hit; {
+	case p.style.OnlyMatches && b.found > 0 && several:
 		p.partsByLine(b)
-	case p.style.onlyMatches && b.found > 0:
+	case p.style.OnlyMatches && b.found > 0:
 		for i, s := range b.spans {
 			p.prefix(b, b.number, s.Start, b.offset+int64(s.Start))
 			p.lineText(b, s.Start, s.End, b.spans[i:i+1])
 		}
-	case p.style.vimgrep && b.found > 0:
+	case p.style.Vimgrep && b.found > 0:
 		p.linePerMatch(b, several)
 	default:
 		p.allLines(b, several)
@@ -237,7 +242,7 @@ func (p *printer) partsByLine(b *shownBlock) {
 	for start, n := 0, 0; start < len(b.text); n++ {
 		end := b.lineEnd(start, true)
 		at, stop := start, contentEnd(b.text, start, end)
-		if p.style.trim {
+		if p.style.Trim {
 			at += leadingSpace(b.text[at:stop])
 		}
 		for at < stop {
@@ -305,39 +310,39 @@ func (p *printer) prefix(b *shownBlock, number, column int, offset int64) {
 	if b.hit {
 		sep = ':'
 	}
-	if p.style.path && !p.style.heading {
+	if p.style.Path && !p.style.Heading {
 		p.name(b.path)
-		if p.style.nul {
+		if p.style.Nul {
 			p.row = append(p.row, 0)
 		} else {
 			p.row = append(p.row, sep)
 		}
 	}
-	if p.style.lineNumber {
-		p.field(cLine, int64(number), sep)
+	if p.style.LineNumber {
+		p.field(lineColour, int64(number), sep)
 	}
-	if p.style.column && column >= 0 {
-		p.field(cPlain, int64(column)+1, sep)
+	if p.style.Column && column >= 0 {
+		p.field(plainColour, int64(column)+1, sep)
 	}
-	if p.style.byteOffset {
-		p.field(cPlain, offset, sep)
+	if p.style.ByteOffset {
+		p.field(plainColour, offset, sep)
 	}
 }
 
 func (p *printer) field(code string, n int64, sep byte) {
-	if p.style.colour {
+	if p.style.Colour {
 		p.put(code)
 	}
 	p.row = strconv.AppendInt(p.row, n, 10)
-	if p.style.colour {
-		p.put(cReset)
+	if p.style.Colour {
+		p.put(Reset)
 	}
 	p.row = append(p.row, sep)
 }
 
 // lineText writes text[start:end] of a block with its matches marked.
 func (p *printer) lineText(b *shownBlock, start, end int, spans []search.Span) {
-	if p.style.trim {
+	if p.style.Trim {
 		start += leadingSpace(b.text[start:end])
 	}
 	p.rangeText(b, start, end, spans)
@@ -345,13 +350,13 @@ func (p *printer) lineText(b *shownBlock, start, end int, spans []search.Span) {
 
 // rangeText is lineText without trimming.
 func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) {
-	if p.style.maxColumns > 0 && end-start > p.style.maxColumns {
+	if p.style.MaxColumns > 0 && end-start > p.style.MaxColumns {
 		p.omitted(b)
 		return
 	}
 	end = contentEnd(b.text, start, end)
 	at := start
-	for i := 0; i < len(spans) && p.style.colour; i++ {
+	for i := 0; i < len(spans) && p.style.Colour; i++ {
 		from, to := max(spans[i].Start, at), min(spans[i].End, end)
 		// Matches that touch are marked as one.
 		for i+1 < len(spans) && spans[i+1].Start == to {
@@ -360,7 +365,7 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 		}
 		if from < to {
 			p.text(b.text[at:from])
-			p.coloured(cMatch, b.text[from:to])
+			p.coloured(matchColour, b.text[from:to])
 			at = to
 		}
 	}
@@ -370,7 +375,7 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 
 func (p *printer) omitted(b *shownBlock) {
 	switch {
-	case b.found > 0 && !p.style.onlyMatches:
+	case b.found > 0 && !p.style.OnlyMatches:
 		p.put("[Omitted long line with " + strconv.Itoa(b.found) + " matches]\n")
 	case b.hit:
 		p.put("[Omitted long matching line]\n")

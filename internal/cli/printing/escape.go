@@ -1,4 +1,4 @@
-package cli
+package printing
 
 import (
 	"io"
@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// appendEscaped writes text so that it can't move the cursor or hide what
+// AppendEscaped writes text so that it can't move the cursor or hide what
 // follows: control, bidirectional and invisible characters become escapes.
-func appendEscaped(dst, b []byte) []byte {
+func AppendEscaped(dst, b []byte) []byte {
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
 		switch {
@@ -44,12 +44,15 @@ func isTricky(r rune) bool {
 		0x2066 <= r && r <= 0x2069 || 0xe0000 <= r && r <= 0xe007f || r == 0xfeff
 }
 
-// escapeLines is appendEscaped for a text of several lines, which stay lines.
-func escapeLines(text string) string {
+// Escape is appendEscaped for a string.
+func Escape(s string) string { return string(AppendEscaped(nil, []byte(s))) }
+
+// EscapeLines is appendEscaped for a text of several lines, which stay lines.
+func EscapeLines(text string) string {
 	var safe []byte
 	for line := range strings.Lines(text) {
 		body, ended := strings.CutSuffix(line, "\n")
-		safe = appendEscaped(safe, []byte(body))
+		safe = AppendEscaped(safe, []byte(body))
 		if ended {
 			safe = append(safe, '\n')
 		}
@@ -57,9 +60,9 @@ func escapeLines(text string) string {
 	return string(safe)
 }
 
-// jsonTo is where an encoder writes to: for a terminal, what its strings hold
+// JSONWriter is where an encoder writes to: for a terminal, what its strings hold
 // of tricky characters becomes JSON's own escapes. The value is the same.
-func jsonTo(w io.Writer, tty bool) io.Writer {
+func JSONWriter(w io.Writer, tty bool) io.Writer {
 	if !tty {
 		return w
 	}

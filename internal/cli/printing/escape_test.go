@@ -1,4 +1,4 @@
-package cli
+package printing
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 func TestJSONOnTerminal(t *testing.T) {
 	value := "plain é 日 \x1b[2J \u009b \u202e \U000e0041 \x7f \ufeff 🙂"
 	var b bytes.Buffer
-	enc := json.NewEncoder(jsonTo(&b, true))
+	enc := json.NewEncoder(JSONWriter(&b, true))
 	if err := enc.Encode(value); err != nil {
 		t.Fatal(err)
 	}

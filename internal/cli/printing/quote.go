@@ -1,9 +1,9 @@
-package cli
+package printing
 
 import "strings"
 
-// shellQuote writes a word so that a POSIX shell reads it back.
-func shellQuote(s string) string {
+// ShellQuote writes a word so that a POSIX shell reads it back.
+func ShellQuote(s string) string {
 	if s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("%+,-./:=@_", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	}) < 0 {

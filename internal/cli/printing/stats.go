@@ -1,9 +1,8 @@
-package cli
+package printing
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -11,13 +10,8 @@ import (
 	"quarry/search"
 )
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-// writeStats tells how a search went.
-func writeStats(w io.Writer, s *search.Summary, p *match.Pattern) {
+// WriteStats tells how a search went.
+func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern) {
 	fmt.Fprintf(w, "\n%d matching lines\n", s.LinesMatched)
 	fmt.Fprintf(w, "%d files with matches\n", s.FilesMatched)
 	fmt.Fprintf(w, "%d files searched of %d considered\n", s.Stats.Searched, s.Stats.Considered)
@@ -27,7 +21,7 @@ func writeStats(w io.Writer, s *search.Summary, p *match.Pattern) {
 		reasons = append(reasons, fmt.Sprintf("%s %d", why, n))
 	}
 	slices.Sort(reasons)
-	fmt.Fprintf(w, "skipped: %s\n", orNone(strings.Join(reasons, ", ")))
+	fmt.Fprintf(w, "skipped: %s\n", orNothing(strings.Join(reasons, ", ")))
 	if s.Stopped != "" {
 		fmt.Fprintf(w, "stopped by the limit on %s\n", s.Stopped)
 	}
@@ -40,7 +34,7 @@ func writeStats(w io.Writer, s *search.Summary, p *match.Pattern) {
 	fmt.Fprintf(w, "%.6f seconds\n", s.Stats.Elapsed.Seconds())
 }
 
-func orNone(s string) string {
+func orNothing(s string) string {
 	if s == "" {
 		return "nothing"
 	}

@@ -1,4 +1,4 @@
-package cli
+package printing
 
 import (
 	"quarry/internal/replacer"

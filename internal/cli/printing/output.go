@@ -1,0 +1,75 @@
+package printing
+
+import (
+	"io"
+	"strconv"
+
+	"quarry/internal/replacer"
+	"quarry/search"
+)
+
+// Output is one way of showing files that match.
+type Output interface {
+	File(path string, f *search.FileMatch) error
+	Finish(*search.Summary) error
+}
+
+// NewLines shows matching lines; r replaces matches unless it is nil.
+func NewLines(w io.Writer, s Style, r *replacer.Template) Output {
+	return lineOutput{newPrinter(w, s, r)}
+}
+
+// NewPaths shows only names.
+func NewPaths(w io.Writer, s Style) Output { return pathOutput{newPrinter(w, s, nil)} }
+
+// NewCounts shows how many lines of a file match, or how many matches it has.
+func NewCounts(w io.Writer, s Style, matches bool) Output {
+	return countOutput{newPrinter(w, s, nil), matches}
+}
+
+// lineOutput shows matching lines.
+type lineOutput struct{ *printer }
+
+func (o lineOutput) Finish(*search.Summary) error { return o.flush() }
+
+// pathOutput shows only names.
+type pathOutput struct{ *printer }
+
+func (o pathOutput) File(path string, _ *search.FileMatch) error { return o.pathRow(path) }
+func (o pathOutput) Finish(*search.Summary) error                { return o.flush() }
+
+// countOutput shows how many lines or matches a file has.
+type countOutput struct {
+	*printer
+	matches bool
+}
+
+func (o countOutput) File(path string, f *search.FileMatch) error {
+	n := f.Matched
+	if o.matches {
+		n = f.Matches
+	}
+	if o.style.Path {
+		o.name(path)
+		if o.style.Nul {
+			o.row = append(o.row, 0)
+		} else {
+			o.row = append(o.row, ':')
+		}
+	}
+	o.row = append(strconv.AppendInt(o.row, int64(n), 10), '\n')
+	return o.flushRow()
+}
+
+func (o countOutput) Finish(*search.Summary) error { return o.flush() }
+
+// UseColour decides on colour; NO_COLOR and a dumb terminal turn auto off.
+func UseColour(when string, tty bool, getenv func(string) string) bool {
+	switch when {
+	case "always", "ansi":
+		return true
+	case "never":
+		return false
+	}
+	return tty && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+}

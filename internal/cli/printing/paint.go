@@ -1,0 +1,57 @@
+package printing
+
+import (
+	"strings"
+
+	"quarry/change"
+)
+
+// Paint puts colour on texts for people; false leaves them plain. Only colours
+// of the terminal's own palette are used, and no background, so the theme keeps
+// them readable on light and dark. As in search results, green is what can be
+// named in the next command.
+type Paint bool
+
+// Codes that Paint puts around a text.
+const (
+	Good  = "\x1b[0m\x1b[32m"
+	Bad   = "\x1b[0m\x1b[31m"
+	Alert = "\x1b[0m\x1b[1m\x1b[31m"
+	Place = "\x1b[0m\x1b[36m"
+	Bold  = "\x1b[0m\x1b[1m"
+)
+
+// In puts a code around a text.
+func (p Paint) In(code, text string) string {
+	if !p || text == "" {
+		return text
+	}
+	return code + text + Reset
+}
+
+// Diff colours diffs: what went red, what came green, places cyan, names bold.
+// safe makes text fit for a terminal.
+func (p Paint) Diff(diffs []change.PathDiff, safe func(string) string) string {
+	var b strings.Builder
+	for _, d := range diffs {
+		for line := range strings.Lines(safe(d.Header())) {
+			p.Line(&b, Bold, line)
+		}
+		for line := range strings.Lines(safe(d.Hunks)) {
+			p.Line(&b, map[byte]string{'@': Place, '-': Bad, '+': Good, '[': Bold}[line[0]], line)
+		}
+	}
+	return b.String()
+}
+
+// Line writes a line with a code around all but its line feed.
+func (p Paint) Line(b *strings.Builder, code, line string) {
+	body, ended := strings.CutSuffix(line, "\n")
+	if code != "" {
+		body = p.In(code, body)
+	}
+	b.WriteString(body)
+	if ended {
+		b.WriteByte('\n')
+	}
+}

@@ -1,0 +1,41 @@
+package printing
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Width is how wide help texts are: they fit the narrowest terminal people
+// use, and longer lines are harder to read anyway.
+const Width = 80
+
+// Size is a number of bytes for people.
+func Size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	case n < 1<<30:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+}
+
+// Wrap breaks a text between words into indented lines of helpWidth.
+func Wrap(text, indent string) string {
+	var b strings.Builder
+	line := indent
+	for _, word := range strings.Fields(text) {
+		switch {
+		case len(line) == len(indent):
+			line += word
+		case len([]rune(line))+1+len([]rune(word)) > Width:
+			b.WriteString(line + "\n")
+			line = indent + word
+		default:
+			line += " " + word
+		}
+	}
+	return b.String() + line + "\n"
+}
