@@ -37,6 +37,7 @@ var opensUserFiles = map[string]bool{
 	"internal/rootfs":         true,
 	"internal/powercut":       true,
 	"internal/cli":            true,
+	"internal/cli/clients":    true, // settings of clients
 	"internal/config":         true,
 	"internal/owner":          true, // its own socket
 	"internal/re/ucd/gen":     true,

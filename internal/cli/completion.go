@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/clients"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/profile"
@@ -76,7 +77,7 @@ func folder(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirectiv
 // choices completes with them.
 func addCompletions(root *cobra.Command) {
 	byFlag := map[string]completer{
-		"root": folder, "profile": words(profileWords), "tools": completeTools, "client": words(clientNames),
+		"root": folder, "profile": words(profileWords), "tools": completeTools, "client": words(clients.Names),
 		"scope": fixed("user", "project"), "type-not": words(typeWords),
 	}
 	byArgs := map[string]completer{

@@ -65,7 +65,7 @@ func initConfig(s Streams, root *cobra.Command) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	if err := writeNew(name, []byte(configExample(root)), 0o644); errors.Is(err, fs.ErrExist) {
+	if err := config.WriteNew(name, []byte(configExample(root)), 0o644); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already and stays as it is", name)
 	} else if err != nil {
 		return err

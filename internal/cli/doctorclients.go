@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/cli/clients"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 )
@@ -95,26 +96,26 @@ func (x *examining) checkEnvironment(context.Context) error {
 
 // checkClients reads the settings of every client that could start us.
 func (x *examining) checkClients(context.Context) error {
-	p, err := userPlaces(runtime.GOOS, x.s.getenv())
+	p, err := clients.UserPlaces(runtime.GOOS, x.s.getenv())
 	if err != nil {
 		return err
 	}
-	for i := range mcpClients {
-		c := &mcpClients[i]
-		x.checkClient(c, "user", c.user(p))
-		if c.project != "" {
-			x.checkClient(c, "project", filepath.Join(x.dir, filepath.FromSlash(c.project)))
+	for i := range clients.All {
+		c := &clients.All[i]
+		x.checkClient(c, "user", c.UserFile(p))
+		if c.ProjectFile != "" {
+			x.checkClient(c, "project", filepath.Join(x.dir, filepath.FromSlash(c.ProjectFile)))
 		}
 	}
 	return nil
 }
 
-func (x *examining) checkClient(c *mcpClient, scope, file string) {
-	text, err := readSettings(file)
+func (x *examining) checkClient(c *clients.Client, scope, file string) {
+	text, err := clients.ReadSettings(file)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return
 	}
-	servers, err := c.servers(text)
+	servers, err := c.Servers(text)
 	if err != nil {
 		x.brokenSettings(c, file, err)
 		return
@@ -138,37 +139,18 @@ func (x *examining) checkClient(c *mcpClient, scope, file string) {
 	}
 }
 
-// servers reads the entries of a client's settings.
-func (c *mcpClient) servers(text []byte) (map[string]any, error) {
-	var all map[string]any
-	if c.toml {
-		var err error
-		if all, err = readTOML(text); err != nil {
-			return nil, err
-		}
-	} else {
-		top, err := parseCommented(text)
-		if err != nil {
-			return nil, err
-		}
-		all, _ = top.plain.(map[string]any)
-	}
-	list, _ := all[c.key].(map[string]any)
-	return list, nil
-}
-
 // brokenSettings offers the copy that quarry mcp install left, if there is one.
-func (x *examining) brokenSettings(c *mcpClient, file string, err error) {
-	f := finding{ID: "client-broken", What: fmt.Sprintf("The settings of %s can't be read: %s, %v.", c.title, file, err),
+func (x *examining) brokenSettings(c *clients.Client, file string, err error) {
+	f := finding{ID: "client-broken", What: fmt.Sprintf("The settings of %s can't be read: %s, %v.", c.Title, file, err),
 		Why: "The client starts no server, or ignores all its settings.", Fix: "Correct the line by hand."}
 	copies, _ := filepath.Glob(file + ".backup-*")
 	slices.Sort(copies)
 	for _, old := range slices.Backward(copies) {
-		text, err := readSettings(old)
+		text, err := clients.ReadSettings(old)
 		if err != nil {
 			continue
 		}
-		if _, err := c.servers(text); err == nil {
+		if _, err := c.Servers(text); err == nil {
 			f.Fix = "Correct the line by hand, or go back to the copy made when Quarry was connected; the broken file is kept."
 			f.Run = []string{fmt.Sprintf("mv %s %s && cp -p %s %s", printing.ShellQuote(file), printing.ShellQuote(file+".broken"), printing.ShellQuote(old), printing.ShellQuote(file))}
 			break
@@ -178,10 +160,10 @@ func (x *examining) brokenSettings(c *mcpClient, file string, err error) {
 }
 
 // checkEntry looks at one entry of a client that starts us.
-func (x *examining) checkEntry(c *mcpClient, scope, file, name, command string, args []string) {
-	where := fmt.Sprintf("%s, entry %q of %s", c.title, name, file)
+func (x *examining) checkEntry(c *clients.Client, scope, file, name, command string, args []string) {
+	where := fmt.Sprintf("%s, entry %q of %s", c.Title, name, file)
 	install := func(roots []string, rest []string) []string {
-		words := []string{"quarry", "mcp", "install", "--client", c.name, "--scope", scope, "--name", name, "--config", file}
+		words := []string{"quarry", "mcp", "install", "--client", c.Name, "--scope", scope, "--name", name, "--config", file}
 		for _, r := range roots {
 			if !strings.Contains(r, "${") { // install enters the client's own word
 				words = append(words, "--root", r)

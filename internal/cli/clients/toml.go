@@ -1,4 +1,4 @@
-package cli
+package clients
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // one that is there, else at the end. Everything else stays byte for byte; the
 // result is read again, and if anything but the entry differs, nothing is
 // changed.
-func setTable(text []byte, key, name string, e *serverEntry) ([]byte, error) {
+func setTable(text []byte, key, name string, e *Entry) ([]byte, error) {
 	before, err := readTOML(text)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func entryOf(all map[string]any, key, name string) map[string]any {
 }
 
 // sameAs reports an entry that starts the same program.
-func (e *serverEntry) sameAs(entry map[string]any) bool {
+func (e *Entry) sameAs(entry map[string]any) bool {
 	var args []any
 	for _, a := range e.Args {
 		args = append(args, a)
@@ -125,7 +125,7 @@ func findTable(text []byte, key, name string) (start, end int, found bool) {
 }
 
 // tableText is an entry as a table.
-func tableText(key, name string, e *serverEntry) string {
+func tableText(key, name string, e *Entry) string {
 	if !config.BareKey(name) {
 		name = quoteTOML(name)
 	}

@@ -1,4 +1,4 @@
-package cli
+package clients
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestSetTable(t *testing.T) {
-	e := &serverEntry{Command: `C:\bin\quarry "x"`, Args: []string{"mcp", "--root", "a b"}}
+	e := &Entry{Command: `C:\bin\quarry "x"`, Args: []string{"mcp", "--root", "a b"}}
 	const table = "[mcp_servers.quarry]\ncommand = \"C:\\\\bin\\\\quarry \\\"x\\\"\"\nargs = [\"mcp\", \"--root\", \"a b\"]\n"
 	for _, c := range []struct{ name, old, want string }{
 		{"a new file", "", table},
@@ -52,7 +52,7 @@ func FuzzSetTable(f *testing.F) {
 	for _, s := range []string{"", "a = 1\n", "[mcp_servers.quarry]\ncommand='x'\n", "[[x]]\n[x.y]\n", "s = '''\n[mcp_servers.quarry]\n'''", "[mcp_servers]\r\nquarry.command = 'x'"} {
 		f.Add([]byte(s), "quarry")
 	}
-	e := &serverEntry{Command: "quarry", Args: []string{"mcp"}}
+	e := &Entry{Command: "quarry", Args: []string{"mcp"}}
 	f.Fuzz(func(t *testing.T, text []byte, name string) {
 		before, err := readTOML(text)
 		if err != nil {

@@ -1,0 +1,60 @@
+package clients
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"quarry/internal/config"
+)
+
+// ReadSettings reads a settings file; one that isn't there is empty.
+func ReadSettings(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	const most = 64 << 20
+	if !info.Mode().IsRegular() || info.Size() > most {
+		return nil, fmt.Errorf("%s is not a settings file", file)
+	}
+	return os.ReadFile(file)
+}
+
+// WriteSettings replaces a file by a new one in one step, after copying it. It
+// refuses when somebody has changed the file since it was read. A symlink, as
+// dotfiles often are, keeps pointing where it does.
+func WriteSettings(file string, old, text []byte, now time.Time) (backup string, err error) {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return "", err
+	}
+	mode := fs.FileMode(0o600)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+		backup = file + ".backup-" + now.Format("20060102-150405")
+		if err := config.WriteNew(backup, old, mode); err != nil {
+			return "", fmt.Errorf("no backup, so nothing was changed: %w", err)
+		}
+	}
+	temp := fmt.Sprintf("%s.quarry-%d", file, os.Getpid())
+	if err := config.WriteNew(temp, text, mode); err != nil {
+		return backup, err
+	}
+	if current, err := ReadSettings(file); err != nil || !bytes.Equal(current, old) {
+		return backup, errors.Join(errors.New("the file was changed meanwhile: try again"), err, os.Remove(temp))
+	}
+	if err := os.Rename(temp, file); err != nil {
+		return backup, errors.Join(err, os.Remove(temp))
+	}
+	return backup, nil
+}

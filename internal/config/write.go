@@ -1,0 +1,23 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// WriteNew writes a file that must not exist, down to the disk.
+func WriteNew(name string, data []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
