@@ -103,3 +103,16 @@ MANDIR ?= man
 .PHONY: man
 man:
 	$(GO) run ./cmd/quarry man $(MANDIR)
+
+# Gives the source the place it is published at: module path, imports, image and
+# registry names. IMAGE names the container image for a host other than GitHub.
+.PHONY: publish-as release-check
+MODULE ?=
+IMAGE ?=
+
+publish-as:
+	$(GO) run ./packaging/publish -module "$(MODULE)" -image "$(IMAGE)"
+
+# A release in a copy, as far as this machine has the tools: nothing is sent.
+release-check:
+	scripts/release-check.sh

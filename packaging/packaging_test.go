@@ -312,18 +312,19 @@ func TestServerJSON(t *testing.T) {
 	}
 }
 
-// The image runs as nobody in particular, and its server changes nothing.
+// The image runs as nobody in particular, and its server changes nothing. The
+// one made of a release's programs ends as the one made of the source does.
 func TestDockerfile(t *testing.T) {
-	data, err := os.ReadFile("../Dockerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	stages := strings.Split(string(data), "\nFROM ")
-	last := stages[len(stages)-1]
-	for _, want := range []string{`ENTRYPOINT ["/quarry"]`, "USER nonroot", "distroless/static"} {
-		if !strings.Contains(last, want) {
-			t.Errorf("the image lacks %s", want)
+	last := lastStage(t, "../Dockerfile")
+	ofRelease := lastStage(t, "image/Dockerfile")
+	for _, want := range []string{`ENTRYPOINT ["/quarry"]`, "USER nonroot", "distroless/static", "ENV XDG_STATE_HOME=/state XDG_CACHE_HOME=/state XDG_DATA_HOME=/state"} {
+		if !strings.Contains(last, want) || !strings.Contains(ofRelease, want) {
+			t.Errorf("an image lacks %s", want)
 		}
+	}
+	_, ofSource, _ := strings.Cut(last, "USER ")
+	if _, end, _ := strings.Cut(ofRelease, "USER "); end != ofSource {
+		t.Errorf("the two images start differently:\n%s\n%s", ofSource, end)
 	}
 	_, cmd, found := strings.Cut(last, "\nCMD ")
 	var args []string
@@ -338,6 +339,12 @@ func TestDockerfile(t *testing.T) {
 	if got := listTools(t, args); slices.Contains(got, "edit_file") || !slices.Contains(got, "search_files") {
 		t.Errorf("the image's server has %v", got)
 	}
+}
+
+func lastStage(t *testing.T, file string) string {
+	t.Helper()
+	stages := strings.Split(string(read(t, file)), "\nFROM ")
+	return stages[len(stages)-1]
 }
 
 // release is what .goreleaser.yaml says that concerns us.

@@ -46,6 +46,7 @@ var opensUserFiles = map[string]bool{
 	"cmd/quarry":              true,
 	"examples/agent":          true, // its demonstration folder
 	"packaging/bundle":        true, // what it ships
+	"packaging/publish":       true, // the source it rewrites
 	"docs/picture":            true, // its demonstration folder and the picture
 	"docs/screenshot":         true, // the same
 }
@@ -138,6 +139,18 @@ func differences(planned []string, actual map[string]bool) (missing, extra []str
 	return missing, extra
 }
 
+// module is the path in go.mod; a published copy has another than ours.
+func module(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../../go.mod")
+	first, _, _ := strings.Cut(string(data), "\n")
+	path, ok := strings.CutPrefix(first, "module ")
+	if err != nil || !ok {
+		t.Fatalf("go.mod begins with %q: %v", first, err)
+	}
+	return path
+}
+
 // addImports adds the module's packages that a file imports.
 func addImports(t *testing.T, name, file string, to map[string]bool) {
 	t.Helper()
@@ -152,9 +165,9 @@ func addImports(t *testing.T, name, file string, to map[string]bool) {
 	}
 	for _, imp := range f.Imports {
 		target, _ := strconv.Unquote(imp.Path.Value)
-		if target == "quarry" {
+		if target == module(t) {
 			to["."] = true
-		} else if rest, ok := strings.CutPrefix(target, "quarry/"); ok {
+		} else if rest, ok := strings.CutPrefix(target, module(t)+"/"); ok {
 			to[rest] = true
 		}
 	}

@@ -80,7 +80,8 @@ var plan = []layer{
 	{"examples and release", []pkg{
 		{"examples/agent", "an agent loop with a scripted model", ". tool toolset"},
 		{"examples/todo", "the program of the README", ". search"},
-		{"packaging/bundle", "builds the MCP bundle and server.json", ""},
+		{"packaging/bundle", "builds the MCP bundles and server.json", ""},
+		{"packaging/publish", "gives the source the place it is published at", ""},
 		{"docs/picture", "draws docs/quarry.svg from a run of the program", ""},
 		{"docs/screenshot", "takes the pictures of the local page", ""},
 	}},

@@ -79,7 +79,7 @@ func newSoak(t *testing.T) *soak {
 	t.Helper()
 	base := t.TempDir()
 	s := &soak{t: t, dir: filepath.Join(base, "tree"), program: filepath.Join(base, "quarry"), waiting: map[int]chan string{}}
-	s.must(exec.Command("go", "build", "-o", s.program, "quarry/cmd/quarry").CombinedOutput())
+	s.must(exec.Command("go", "build", "-o", s.program, "../../cmd/quarry").CombinedOutput())
 	home := filepath.Join(base, "home")
 	s.env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "XDG_RUNTIME_DIR=" + filepath.Join(base, "run"), "GIT_CONFIG_NOSYSTEM=1", "TMPDIR=" + base}
 	for _, d := range []string{s.dir, home, filepath.Join(base, "run")} {

@@ -1,18 +1,20 @@
-// Command bundle builds the MCP bundle (quarry.mcpb), which desktop clients
-// install with a double click, and the server.json that tells the MCP registry
-// of it.
+// Command bundle builds the MCP bundles, which desktop clients install with a
+// double click, and the server.json that tells the MCP registry of them.
 //
 //	go run ./packaging/bundle -version 1.2.3 -out bin/release
-//	go run ./packaging/bundle -version 1.2.3 -out bin/release -owner NAME
 //
-// One file serves every desktop: a universal binary for macOS, the amd64 ones
-// for Windows and Linux. The same source and version give the same bytes.
-// With -owner, the account on GitHub that publishes it, server.json is written
-// as well.
+// quarry.mcpb serves every desktop on amd64, and every Mac by a universal
+// binary; quarry-arm64.mcpb serves Windows and Linux on arm64. There are two
+// because a bundle can choose by system but not by processor. The same source
+// and version give the same bytes. server.json is written only from a source
+// that says where it is published, see packaging/publish.
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"log"
@@ -29,7 +31,6 @@ func main() {
 	var o options
 	flag.StringVar(&o.version, "version", "", "the `version` to stamp, as 1.2.3")
 	flag.StringVar(&o.out, "out", "bin/release", "the `folder` to write to")
-	flag.StringVar(&o.owner, "owner", "", "write server.json too, for this `account`")
 	flag.StringVar(&o.root, "source", ".", "the `folder` of the source")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -39,7 +40,7 @@ func main() {
 	}
 }
 
-type options struct{ version, out, owner, root string }
+type options struct{ version, out, root string }
 
 // semver is what both manifests take for a version.
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
@@ -51,54 +52,65 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
 	}
-	binaries := map[string][]byte{}
-	for _, target := range []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "windows/amd64"} {
+	programs := map[string][]byte{}
+	for _, target := range []string{"darwin/amd64", "darwin/arm64", "linux/amd64", "linux/arm64", "windows/amd64", "windows/arm64"} {
 		data, err := build(ctx, o, target)
 		if err != nil {
 			return err
 		}
-		binaries[target] = data
+		programs[target] = data
 	}
-	manifest, err := os.ReadFile(filepath.Join(o.root, "packaging", "mcpb", "manifest.json"))
-	if err != nil {
-		return err
-	}
-	if manifest, err = setVersion(manifest, o.version); err != nil {
-		return err
-	}
-	license, err := os.ReadFile(filepath.Join(o.root, "LICENSE"))
-	if err != nil {
-		return err
-	}
-	data, err := pack([]entry{
-		{"manifest.json", manifest, 0o644},
-		{"LICENSE", license, 0o644},
-		{"server/quarry-darwin", universal(binaries["darwin/amd64"], binaries["darwin/arm64"]), 0o755},
-		{"server/quarry-linux", binaries["linux/amd64"], 0o755},
-		{"server/quarry.exe", binaries["windows/amd64"], 0o755},
-	})
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(o.out, "quarry.mcpb")
-	if err := os.WriteFile(name, data, 0o644); err != nil {
-		return err
-	}
-	fmt.Printf("%s  %d bytes\n", name, len(data))
-	if o.owner == "" {
-		return nil
+	sums := map[string]string{}
+	for name, arch := range map[string]string{"quarry.mcpb": "amd64", "quarry-arm64.mcpb": "arm64"} {
+		data, err := bundle(o, programs, arch)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(o.out, name)
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s  %d bytes\n", file, len(data))
+		sum := sha256.Sum256(data)
+		sums[name] = hex.EncodeToString(sum[:])
 	}
 	template, err := os.ReadFile(filepath.Join(o.root, "packaging", "server.json"))
 	if err != nil {
 		return err
 	}
-	server, err := serverJSON(template, o, data)
+	file := filepath.Join(o.out, "server.json")
+	if bytes.Contains(template, []byte("OWNER")) {
+		fmt.Printf("%s  not written: the source says nowhere that it is published (make publish-as)\n", file)
+		return nil
+	}
+	server, err := serverJSON(template, o.version, sums)
 	if err != nil {
 		return err
 	}
-	name = filepath.Join(o.out, "server.json")
-	fmt.Println(name)
-	return os.WriteFile(name, server, 0o644)
+	fmt.Println(file)
+	return os.WriteFile(file, server, 0o644)
+}
+
+// bundle packs the programs for one processor.
+func bundle(o options, programs map[string][]byte, arch string) ([]byte, error) {
+	manifest, err := os.ReadFile(filepath.Join(o.root, "packaging", "mcpb", "manifest.json"))
+	if err != nil {
+		return nil, err
+	}
+	if manifest, err = setVersion(manifest, o.version); err != nil {
+		return nil, err
+	}
+	license, err := os.ReadFile(filepath.Join(o.root, "LICENSE"))
+	if err != nil {
+		return nil, err
+	}
+	return pack([]entry{
+		{"manifest.json", manifest, 0o644},
+		{"LICENSE", license, 0o644},
+		{"server/quarry-darwin", universal(programs["darwin/amd64"], programs["darwin/arm64"]), 0o755},
+		{"server/quarry-linux", programs["linux/"+arch], 0o755},
+		{"server/quarry.exe", programs["windows/"+arch], 0o755},
+	})
 }
 
 // ldflags are those of every release; .goreleaser.yaml and the Dockerfile have

@@ -3,13 +3,12 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"strings"
 	"time"
 )
@@ -82,24 +81,31 @@ func setVersion(manifest []byte, version string) ([]byte, error) {
 	return bytes.Replace(manifest, []byte(field), []byte(`"version": "`+version+`"`), 1), nil
 }
 
-// serverJSON fills the template: the account, the version, and the sum by which
-// clients know the bundle.
-func serverJSON(template []byte, o options, bundle []byte) ([]byte, error) {
-	text := strings.NewReplacer("OWNER", o.owner, unreleased, o.version).Replace(string(template))
+// serverJSON fills the template: the version, and the sums by which clients
+// know the bundles, by the bundle's name.
+func serverJSON(template []byte, version string, sums map[string]string) ([]byte, error) {
+	text := strings.ReplaceAll(string(template), unreleased, version)
 	var server map[string]any
 	if err := json.Unmarshal([]byte(text), &server); err != nil {
 		return nil, fmt.Errorf("server.json: %w", err)
 	}
 	packages, _ := server["packages"].([]any)
-	sum := sha256.Sum256(bundle)
-	found := false
+	found := 0
 	for _, p := range packages {
-		if p, ok := p.(map[string]any); ok && p["registryType"] == "mcpb" {
-			p["fileSha256"], found = hex.EncodeToString(sum[:]), true
+		p, ok := p.(map[string]any)
+		if !ok || p["registryType"] != "mcpb" {
+			continue
 		}
+		address, _ := p["identifier"].(string)
+		sum, ok := sums[path.Base(address)]
+		if !ok {
+			return nil, fmt.Errorf("server.json: %s is not a bundle that was built", address)
+		}
+		p["fileSha256"] = sum
+		found++
 	}
-	if !found {
-		return nil, errors.New("server.json: no package of type mcpb")
+	if found != len(sums) {
+		return nil, fmt.Errorf("server.json: %d packages of type mcpb for %d bundles", found, len(sums))
 	}
 	out, err := json.MarshalIndent(server, "", "  ")
 	return append(out, '\n'), err

@@ -4,13 +4,12 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"debug/macho"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"io"
 	"os"
+	"path"
 	"strings"
 	"testing"
 )
@@ -78,29 +77,30 @@ func TestServerJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := serverJSON(template, options{version: "1.2.3", owner: "someone"}, []byte("bundle"))
+	sums := map[string]string{"quarry.mcpb": "aa", "quarry-arm64.mcpb": "bb"}
+	out, err := serverJSON(template, "1.2.3", sums)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, left := range []string{"OWNER", unreleased} {
-		if strings.Contains(string(out), left) {
-			t.Errorf("%s is left in\n%s", left, out)
-		}
+	if strings.Contains(string(out), unreleased) {
+		t.Errorf("%s is left in\n%s", unreleased, out)
 	}
 	var got struct {
-		Name     string
-		Packages []struct{ Identifier, FileSha256 string }
+		Packages []struct{ RegistryType, Identifier, FileSha256 string }
 	}
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatal(err)
 	}
-	sum := sha256.Sum256([]byte("bundle"))
-	if got.Name != "io.github.someone/quarry" || got.Packages[0].FileSha256 != hex.EncodeToString(sum[:]) ||
-		!strings.HasSuffix(got.Packages[0].Identifier, "/v1.2.3/quarry.mcpb") {
-		t.Errorf("server.json is\n%s", out)
+	for _, p := range got.Packages {
+		name := path.Base(p.Identifier)
+		if p.RegistryType == "mcpb" && (p.FileSha256 != sums[name] || !strings.HasSuffix(p.Identifier, "/v1.2.3/"+name)) {
+			t.Errorf("%s has the sum %s", p.Identifier, p.FileSha256)
+		}
 	}
-	if _, err := serverJSON([]byte(`{"packages": []}`), options{}, nil); err == nil {
-		t.Error("a template without a bundle is taken")
+	for _, bad := range []string{`{"packages": []}`, `{"packages": [{"registryType": "mcpb", "identifier": "https://a/other.mcpb"}]}`} {
+		if _, err := serverJSON([]byte(bad), "1.2.3", sums); err == nil {
+			t.Errorf("%s is taken for two bundles", bad)
+		}
 	}
 }
 

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// copyOfSource is the project without what git and builds keep beside it.
+func copyOfSource(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	err := filepath.WalkDir("../..", func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel("../..", file)
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if name == ".git" || name == ".oracles" || name == "bin" || name == "dist" || e.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(dir, name), 0o755)
+		}
+		if !e.Type().IsRegular() {
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name), data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func goCommand(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, &errs)
+	}
+	return out.String()
+}
+
+// A copy of the whole source gets a place: no release can be made before, every
+// import resolves after, nothing keeps an old name, and a second place replaces
+// the first. scripts/release-check.sh also compiles and tests such a copy.
+func TestPublish(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("needs the go command")
+	}
+	dir := copyOfSource(t)
+	at, err := current(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at == unpublished {
+		if err := run(dir, "", "", true); err == nil || !strings.Contains(err.Error(), "make publish-as") {
+			t.Errorf("a source without a place may be released: %v", err)
+		}
+	}
+	for _, to := range []struct{ module, image, registry, wantImage string }{
+		{"github.com/Acme/quarry", "", "io.github.Acme/quarry", "ghcr.io/acme/quarry"},
+		{"git.example.org/team/quarry", "images.example.org/quarry", "org.example.git.team/quarry", "images.example.org/quarry"},
+	} {
+		if err := run(dir, to.module, to.image, false); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(goCommand(t, dir, "list", "-deps", "-test", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./...")) {
+			if name := strings.TrimSpace(line); name == "quarry" || strings.HasPrefix(name, "quarry/") || strings.HasPrefix(name, at.module+"/") {
+				t.Errorf("%s: %s is still imported", to.module, name)
+			}
+		}
+		if got := goCommand(t, dir, "doc", to.module); !strings.Contains(got, `import "`+to.module+`"`) {
+			t.Errorf("go doc %s says\n%s", to.module, got)
+		}
+		for file, want := range map[string][]string{
+			"packaging/server.json":      {to.registry, to.wantImage + ":0.0.0", "https://" + to.module},
+			"packaging/image/Dockerfile": {to.registry},
+			"Dockerfile":                 {to.registry, "-X " + to.module + "/internal/"},
+			".goreleaser.yaml":           {to.wantImage, "-X " + to.module + "/internal/"},
+			"packaging/bundle/main.go":   {"-X " + to.module + "/internal/"},
+			"README.md":                  {"\t\"" + to.module + "/search\"\n", "go get " + to.module + "`"},
+		} {
+			data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range want {
+				if !strings.Contains(string(data), w) {
+					t.Errorf("%s: %s lacks %s", to.module, file, w)
+				}
+			}
+			if filepath.Ext(file) != ".go" && bytes.Contains(data, []byte("OWNER")) {
+				t.Errorf("%s: %s still says OWNER", to.module, file)
+			}
+		}
+		at, _ = current(dir)
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	for _, bad := range [][2]string{
+		{"quarry", ""}, {"github.com/quarry", ""}, {"acme/tools/quarry", ""}, {"github.com/acme/tool", ""},
+		{"github.com/a b/quarry", ""}, {"https://github.com/acme/quarry", ""}, {"git.example.org/team/quarry", ""},
+	} {
+		if _, err := parsePlace(bad[0], bad[1]); err == nil {
+			t.Errorf("%s is taken for a place", bad[0])
+		}
+	}
+}
+
+// An import that can't be parsed stops everything before the first file is written.
+func TestNothingOrAll(t *testing.T) {
+	dir := copyOfSource(t)
+	if err := os.WriteFile(filepath.Join(dir, "zz.go"), []byte("package quarry\nimport (\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := run(dir, "github.com/acme/quarry", "", false); err == nil {
+		t.Fatal("a file that is not Go is taken")
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("go.mod was changed: %v", err)
+	}
+}
