@@ -110,7 +110,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 
 // wanted says what values of a type look like.
 var wanted = map[string]string{
-	"int": "a number", "count": "a number", "bool": "true or false", "duration": "a time, as 90s, 5m or 1h", "days": "a time, as 90s, 1h or 30d",
+	"int": "a number", "count": "a number", "bool": "true or false", "duration": "a time, as 90s, 5m or 1h", "time": "a time, as 90s, 1h or 30d",
 }
 
 func invalidValue(cmd *cobra.Command, fl *pflag.Flag, value string, why error) error {
@@ -191,6 +191,19 @@ func commandNames(cmd *cobra.Command) []string {
 // near is the command below cmd that a word was probably meant to be.
 func near(cmd *cobra.Command, word string) string { return config.Nearest(word, commandNames(cmd)) }
 
+// otherNames are what other programs call our commands.
+var otherNames = map[string]string{
+	"grep": "search", "rg": "search", "ag": "search", "ack": "search",
+	"ls": "find", "list": "find", "fd": "find", "files": "find", "tree": "find", "glob": "find",
+	"cat": "read", "view": "read", "head": "read", "tail": "read", "show": "read",
+	"sed": "replace", "rename": "mv", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm",
+	"apply": "patch", "new": "write", "create": "write", "touch": "write",
+	"history": "log", "changes": "log", "revert": "undo", "redo": "undo", "restore": "trash restore",
+	"install": "mcp install", "server": "mcp", "agent": "mcp",
+	"page": "ui", "web": "ui", "open": "ui", "browser": "ui",
+	"status": "index status", "outline": "symbols", "check": "doctor", "settings": "config",
+}
+
 // knownCommand refuses an argument that is no command and suggests the nearest.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -198,6 +211,9 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	}
 	names := commandNames(cmd)
 	err := fmt.Errorf("unknown command %q", args[0])
+	if known, ok := otherNames[args[0]]; ok && !cmd.HasParent() {
+		return fmt.Errorf("%w\n  did you mean quarry %s?", err, known)
+	}
 	if near := near(cmd, args[0]); near != "" {
 		return fmt.Errorf("%w\n  did you mean %s %s?", err, cmd.CommandPath(), near)
 	}

@@ -190,9 +190,6 @@ func (f *searchFlags) addOther(fl *pflag.FlagSet) {
 	}
 }
 
-// quietDefaults are flags whose help names the default already.
-var quietDefaults = []string{"syntax", "color", "sort", "type", "unrestricted"}
-
 // setGroups gives a command its flags and a help text that shows the groups.
 func setGroups(cmd *cobra.Command, groups []flagGroup) {
 	for _, g := range groups {
@@ -206,7 +203,7 @@ func setGroups(cmd *cobra.Command, groups []flagGroup) {
 type days time.Duration
 
 func (d *days) String() string { return time.Duration(*d).String() }
-func (d *days) Type() string   { return "days" }
+func (d *days) Type() string   { return "time" }
 
 func (d *days) Set(s string) error {
 	v, err := config.ParseDuration(s)

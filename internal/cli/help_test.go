@@ -71,6 +71,47 @@ func TestHelpWidth(t *testing.T) {
 	}
 }
 
+// Flags are listed in the width there is, without empty or doubled defaults,
+// and no text keeps the line breaks it has in the source.
+func TestFlagHelp(t *testing.T) {
+	eachCommand(tree(), func(cmd *cobra.Command) {
+		for _, width := range []int{narrowest, 80, widest} {
+			text := flagHelp(cmd.Flags(), width)
+			for line := range strings.Lines(text) {
+				if n := len([]rune(strings.TrimRight(line, "\n"))); n > width && len(strings.Fields(line)) > 2 {
+					t.Errorf("quarry %s: %d of %d columns: %s", commandName(cmd), n, width, line)
+				}
+			}
+			flat := strings.Join(strings.Fields(text), " ")
+			for _, bad := range []string{"(default )", ") (default", "default 0s", "days "} {
+				if strings.Contains(flat, bad) {
+					t.Errorf("quarry %s: help has %q", commandName(cmd), bad)
+				}
+			}
+		}
+	})
+	const paragraphs = "One two\nthree.\n\n  a  list\n  of  two\n"
+	if got, want := reflow(paragraphs, 120), "One two three.\n\n  a  list\n  of  two\n"; got != want {
+		t.Errorf("reflow gives %q, want %q", got, want)
+	}
+}
+
+// Every command has its place among what people do.
+func TestHelpGroups(t *testing.T) {
+	if got := runQuarry("", "help"); strings.Contains(got.out, "Other:") {
+		t.Errorf("a command is in no group:\n%s", got.out)
+	}
+	for word, name := range otherNames {
+		got := runQuarry("", word)
+		if !strings.Contains(got.err, "did you mean quarry "+name+"?") {
+			t.Errorf("quarry %s: %s", word, got.err)
+		}
+		if help := runQuarry("", append(strings.Fields(name), "--help")...); help.code != 0 || !strings.Contains(help.out, "quarry "+name) {
+			t.Errorf("quarry %s suggests quarry %s, which there is not", word, name)
+		}
+	}
+}
+
 // Wrong input is refused with exit code 2 and words that help.
 func TestWrongUsage(t *testing.T) {
 	dir := t.TempDir()
@@ -81,6 +122,8 @@ func TestWrongUsage(t *testing.T) {
 		{"serch x", "unknown command \"serch\"\n  did you mean quarry search?"},
 		{"a.txt", "quarry search a.txt"},
 		{"xyzzy", "quarry help lists the commands"},
+		{"foo", "unknown command \"foo\"\n  quarry help lists the commands"},
+		{"vers", "did you mean quarry version?"},
 		{"search", "no pattern given: quarry search PATTERN"},
 		{"search --hiden x", "unknown flag --hiden of quarry search\n  did you mean --hidden?"},
 		{"search -Q x", "unknown flag -Q of quarry search\n  quarry search --help lists the flags"},

@@ -95,7 +95,7 @@ func TestKeysAndFlags(t *testing.T) {
 			}
 			have[name+" "+k.Name] = true
 			want := map[config.Kind][]string{
-				config.Bool: {"bool"}, config.Int: {"int"}, config.Text: {"string"}, config.Duration: {"days", "duration"},
+				config.Bool: {"bool"}, config.Int: {"int"}, config.Text: {"string"}, config.Duration: {"time", "duration"},
 				config.List: {"stringArray", "stringSlice"},
 			}[k.Kind]
 			if !slices.Contains(want, fl.Value.Type()) {

@@ -19,12 +19,12 @@ var chapters = []struct {
 	title    string
 	commands []string
 }{
-	{"Search", []string{"search", "find", "read"}},
-	{"Change", []string{"edit", "write", "mkdir", "patch", "replace", "mv", "rm", "note"}},
-	{"Look back", []string{"log", "diff", "undo", "trash"}},
-	{"Agents", []string{"mcp", "tools", "call"}},
-	{"Speed", []string{"index", "serve"}},
-	{"Set up", []string{"config", "doctor", "completion", "man", "help"}},
+	{"Search and read", []string{"search", "find", "symbols", "read"}},
+	{"Change files", []string{"edit", "replace", "patch", "write", "mkdir", "mv", "rm", "note"}},
+	{"See what changed, and undo it", []string{"log", "diff", "undo", "trash"}},
+	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call"}},
+	{"Make it faster", []string{"index", "serve"}},
+	{"Set up and repair", []string{"doctor", "config", "completion", "man", "version", "help"}},
 }
 
 // folders lists the commands that take the workspace's folder as an argument,
@@ -37,6 +37,7 @@ var folders = map[string]int{
 // finish gives all commands what they have in common: help texts of one form,
 // folders as arguments, errors that say what to do.
 func finish(root *cobra.Command) {
+	showHelp(root)
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	eachCommand(root, func(cmd *cobra.Command) {
 		cmd.DisableFlagsInUseLine = true
@@ -68,6 +69,7 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 // writeUsage is the part of help below the description. groups are the
 // command's flags with titles, nil shows them as one.
 func writeUsage(c *cobra.Command, groups []flagGroup) error {
+	width := helpWidth(c.OutOrStdout())
 	var b strings.Builder
 	b.WriteString("Usage:\n")
 	if c.Runnable() && c.HasParent() && !isGroup(c) {
@@ -80,11 +82,6 @@ func writeUsage(c *cobra.Command, groups []flagGroup) error {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
 	}
 	writeCommands(&b, c)
-	for _, name := range quietDefaults {
-		if fl := c.Flags().Lookup(name); fl != nil {
-			fl.DefValue = map[string]string{"count": "0"}[fl.Value.Type()]
-		}
-	}
 	if groups == nil {
 		flags := newFlagSet()
 		c.Flags().VisitAll(func(fl *pflag.Flag) {
@@ -95,11 +92,11 @@ func writeUsage(c *cobra.Command, groups []flagGroup) error {
 		groups = []flagGroup{{"Flags", flags}}
 	}
 	for _, g := range groups {
-		if text := g.flags.FlagUsagesWrapped(printing.Width); text != "" {
+		if text := flagHelp(g.flags, width); text != "" {
 			fmt.Fprintf(&b, "\n%s:\n%s", g.title, text)
 		}
 	}
-	writeKeys(&b, c)
+	writeKeys(&b, c, width)
 	_, err := io.WriteString(c.OutOrStdout(), b.String())
 	return err
 }
@@ -153,12 +150,12 @@ func keysOf(c *cobra.Command) []config.Key {
 }
 
 // writeKeys says which flags quarry.toml can set.
-func writeKeys(b *strings.Builder, c *cobra.Command) {
+func writeKeys(b *strings.Builder, c *cobra.Command, width int) {
 	for keys := keysOf(c); len(keys) > 0; {
 		section, names := keys[0].Section, []string{}
 		for ; len(keys) > 0 && keys[0].Section == section; keys = keys[1:] {
 			names = append(names, keys[0].Name)
 		}
-		fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", section, printing.Wrap(strings.Join(names, ", "), "  "))
+		fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", section, printing.WrapTo(strings.Join(names, ", "), "  ", width))
 	}
 }

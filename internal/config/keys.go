@@ -188,34 +188,46 @@ func Sections() []string {
 	return list
 }
 
-// Nearest returns the candidate that is most like name, or "" when none is.
+// Nearest returns the candidate that is most like name, or "" when none is: a
+// third of its letters may differ, of three letters one, or it is the beginning
+// of the candidate.
 func Nearest(name string, candidates []string) string {
-	best, least := "", len(name)/3+2
+	best, least := "", max(len(name)/3, 1)+1
 	for _, c := range candidates {
-		if d := distance(name, c); d < least {
+		d := distance(name, c)
+		if len(name) > 2 && strings.HasPrefix(c, name) {
+			d = 1 // the beginning of a word
+		}
+		if d < least {
 			best, least = c, d
 		}
 	}
 	return best
 }
 
-// distance counts the letters to insert, drop or change to get b from a.
+// distance counts the letters to insert, drop, change or swap with their
+// neighbour to get b from a.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
 	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := rows[i-1][j-1]
+			if a[i-1] != b[j-1] {
 				change++
 			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+			d := min(change, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, rows[i-2][j-2]+1)
+			}
+			rows[i][j] = d
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

@@ -22,15 +22,18 @@ func Size(n int64) string {
 	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
 }
 
-// Wrap breaks a text between words into indented lines of helpWidth.
-func Wrap(text, indent string) string {
+// Wrap breaks a text between words into indented lines of Width.
+func Wrap(text, indent string) string { return WrapTo(text, indent, Width) }
+
+// WrapTo breaks a text between words into indented lines of a width.
+func WrapTo(text, indent string, width int) string {
 	var b strings.Builder
 	line := indent
 	for _, word := range strings.Fields(text) {
 		switch {
 		case len(line) == len(indent):
 			line += word
-		case len([]rune(line))+1+len([]rune(word)) > Width:
+		case len([]rune(line))+1+len([]rune(word)) > width:
 			b.WriteString(line + "\n")
 			line = indent + word
 		default:

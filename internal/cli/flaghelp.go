@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"quarry/internal/cli/printing"
+)
+
+// Help is as wide as the terminal, within what can be read: below 40 columns
+// nothing fits beside a flag's name, and beyond 120 the eye loses the line.
+const narrowest, widest = 40, 120
+
+// helpWidth is how wide help is for a writer; 80 when it is not a terminal.
+func helpWidth(out io.Writer) int {
+	if f, ok := out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return min(max(w, narrowest), widest)
+		}
+	}
+	return printing.Width
+}
+
+// showHelp gives a command its help text: what it does, then how it is used.
+func showHelp(root *cobra.Command) {
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		about := c.Long
+		if about == "" {
+			about = c.Short + "."
+		}
+		out := c.OutOrStdout()
+		if _, err := fmt.Fprintf(out, "%s\n", reflow(about, helpWidth(out))); err == nil {
+			_ = c.Usage() // writes to the same place: it fails as this did
+		}
+	})
+}
+
+// flagHelp lists flags in two columns, names and texts.
+func flagHelp(flags *pflag.FlagSet, width int) string {
+	const most = 32 // columns for names; the text of a longer one is below it
+	type line struct{ name, text string }
+	var lines []line
+	column := 0
+	flags.VisitAll(func(fl *pflag.Flag) {
+		if fl.Hidden {
+			return
+		}
+		l := line{flagName(fl), flagText(fl)}
+		if n := len(l.name); n <= most {
+			column = max(column, n)
+		}
+		lines = append(lines, l)
+	})
+	if width < 2*most {
+		column = 10 // a narrow terminal: texts below the names
+	}
+	indent := strings.Repeat(" ", column+3)
+	var b strings.Builder
+	for _, l := range lines {
+		text := printing.WrapTo(l.text, indent, width)
+		if len(l.name) > column {
+			fmt.Fprintf(&b, "%s\n%s", l.name, text)
+			continue
+		}
+		fmt.Fprintf(&b, "%-*s%s", len(indent), l.name, strings.TrimPrefix(text, indent))
+	}
+	return b.String()
+}
+
+// flagName is "  -A, --after-context n".
+func flagName(fl *pflag.Flag) string {
+	name := "      --" + fl.Name
+	if fl.Shorthand != "" {
+		name = "  -" + fl.Shorthand + ", --" + fl.Name
+	}
+	value, _ := pflag.UnquoteUsage(fl)
+	if fl.NoOptDefVal != "" || value == "" {
+		return name
+	}
+	return name + " " + value
+}
+
+// flagText is what a flag does, with its default where it has one and the text
+// doesn't name it.
+func flagText(fl *pflag.Flag) string {
+	_, text := pflag.UnquoteUsage(fl)
+	switch fl.DefValue {
+	case "", "false", "0", "0s", "[]":
+		return text
+	}
+	if strings.Contains(text, "default") {
+		return text
+	}
+	return text + " (default " + fl.DefValue + ")"
+}
+
+// reflow breaks the paragraphs of a text anew. Paragraphs that are laid out,
+// lists and tables, stay as they are.
+func reflow(text string, width int) string {
+	var b strings.Builder
+	for i, p := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		if strings.Contains("\n"+p, "\n ") {
+			b.WriteString(p + "\n")
+			continue
+		}
+		b.WriteString(printing.WrapTo(p, "", width))
+	}
+	return b.String()
+}
