@@ -141,7 +141,7 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 	opts := personal(root, 0)
 	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
-	opts.TrashDir, opts.Trash, opts.Logger = a.trashDir(), change.TrashKind(a.trash), log
+	opts.TrashDir, opts.Trash, opts.Logger = config.TrashHome(a.s.getenv()), change.TrashKind(a.trash), log
 	a.s.sectionOf(root, opts)
 	err := a.s.journal(root, opts)
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,7 +86,7 @@ func (c *changer) openFor(given string) (string, error) {
 	}
 	rel, inside := below(root, real)
 	if !inside {
-		there := config.FindRoot(existingDir(filepath.Dir(real)))
+		there := config.FindRoot(config.ExistingDir(filepath.Dir(real)))
 		if c.root != "" || config.IsRoot(root) {
 			return "", outsideError(given, root, there)
 		}
@@ -127,7 +126,7 @@ func (c *changer) openAt(root string) error {
 	}
 	opts := &quarry.Options{
 		Trusted: true, AllowAny: true,
-		StateDir: state, TrashDir: c.trashDir(), Trash: change.TrashKind(c.trash),
+		StateDir: state, TrashDir: config.TrashHome(c.s.getenv()), Trash: change.TrashKind(c.trash),
 	}
 	if err := c.s.journal(root, opts); err != nil {
 		return err
@@ -148,18 +147,6 @@ func (c *changer) stateDir(root string) (string, error) {
 		return "", fmt.Errorf("%w\n  what a change needs to be taken back is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
 	}
 	return dir, nil
-}
-
-// trashDir is what holds the user's own trash; "" when it is not known.
-func (c *changer) trashDir() string {
-	if runtime.GOOS == "darwin" {
-		return c.s.getenv()("HOME")
-	}
-	dir, err := config.DataDir(c.s.getenv())
-	if err != nil {
-		return ""
-	}
-	return dir
 }
 
 // also is the path of another file in the workspace that is open.
@@ -187,7 +174,7 @@ func realEntry(given string) (string, error) {
 	}
 	dir, base := filepath.Split(abs)
 	dir = filepath.Clean(dir)
-	exists := existingDir(dir)
+	exists := config.ExistingDir(dir)
 	real, err := filepath.EvalSymlinks(exists)
 	if err != nil {
 		return "", err
@@ -197,16 +184,6 @@ func realEntry(given string) (string, error) {
 		return "", err
 	}
 	return filepath.Join(real, rest, base), nil
-}
-
-// existingDir is the nearest folder at or above dir that exists.
-func existingDir(dir string) string {
-	for {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			return dir
-		}
-		dir = filepath.Dir(dir)
-	}
 }
 
 // run wraps a command: it closes the workspace and words errors.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"quarry/internal/doctor"
 	"runtime"
 	"slices"
 	"strconv"
@@ -96,10 +97,10 @@ func (p *patient) must(script string) string {
 const doctorCommand = "quarry doctor --json --least-free 0 --proc $TMPDIR/proc"
 
 // findings runs the doctor.
-func (p *patient) findings(env ...string) []finding {
+func (p *patient) findings(env ...string) []doctor.Finding {
 	p.t.Helper()
 	out, code := p.sh(doctorCommand, env...)
-	var res struct{ Findings []finding }
+	var res struct{ Findings []doctor.Finding }
 	if err := json.Unmarshal([]byte(out), &res); err != nil {
 		p.t.Fatalf("exit code %d: %v\n%s", code, err, out)
 	}

@@ -146,14 +146,6 @@ func (c *changer) openLog(args []string) (string, error) {
 	return rel, c.openAt(root)
 }
 
-// countAre is "1 change is" or "3 changes are".
-func countAre(n int, thing string) string {
-	if n == 1 {
-		return render.Count(n, thing) + " is"
-	}
-	return render.Count(n, thing) + " are"
-}
-
 func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) error {
 	if c.json {
 		return c.encode(log)
@@ -182,7 +174,7 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) erro
 		fmt.Fprintf(&b, "%s of the journal can't be read\n", render.Count(log.Damaged, "record"))
 	}
 	if log.Lost > 0 {
-		fmt.Fprintf(&b, "%s missing: files of the journal were cut short or deleted\n", countAre(log.Lost, "change"))
+		fmt.Fprintf(&b, "%s missing: files of the journal were cut short or deleted\n", render.CountAre(log.Lost, "change"))
 	}
 	if err := c.write(b.String()); err != nil {
 		return err

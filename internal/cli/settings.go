@@ -173,7 +173,7 @@ func workDir(cmd *cobra.Command, args []string) string {
 	if err != nil {
 		return ""
 	}
-	abs = existingDir(abs)
+	abs = config.ExistingDir(abs)
 	if real, err := filepath.EvalSymlinks(abs); err == nil {
 		abs = real
 	}

@@ -18,6 +18,7 @@ import (
 
 	"quarry"
 	"quarry/internal/config"
+	"quarry/internal/doctor"
 	"quarry/internal/page"
 	"quarry/internal/presence"
 	"quarry/internal/review"
@@ -130,7 +131,7 @@ func (f *uiFlags) run(ctx context.Context) error {
 func (f *uiFlags) pageOptions(ws *quarry.Workspace, root string, log *slog.Logger) page.Options {
 	return page.Options{
 		Workspace: ws, Name: filepath.Base(root), Version: version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
-		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, root), nil },
+		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, root) },
 	}
 }
 
@@ -149,25 +150,21 @@ func (f *uiFlags) rules() []page.Rule {
 }
 
 // healthChecks are those of quarry doctor.
-func (f *uiFlags) healthChecks(ctx context.Context, root string) []page.Check {
-	x := newExamining(f.s)
-	x.dir, x.root = root, root
+func (f *uiFlags) healthChecks(ctx context.Context, root string) ([]page.Check, error) {
+	results, err := doctor.Examine(ctx, f.s.doctorOptions(root))
+	if err != nil {
+		return nil, err
+	}
 	var list []page.Check
-	for _, c := range checks() {
-		before := len(x.findings)
-		if err := c.run(x, ctx); err != nil {
-			list = append(list, page.Check{What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err)})
-			continue
+	for _, r := range results {
+		if len(r.Findings) == 0 && !r.Failed {
+			list = append(list, page.Check{OK: true, What: r.Check})
 		}
-		found := x.findings[before:]
-		if len(found) == 0 {
-			list = append(list, page.Check{OK: true, What: c.name})
-		}
-		for _, one := range found {
+		for _, one := range r.Findings {
 			list = append(list, page.Check{Note: one.Note, What: one.What, Fix: one.Fix})
 		}
 	}
-	return list
+	return list, nil
 }
 
 // open opens the address in the browser. Arguments of a process can be read by

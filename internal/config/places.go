@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -22,6 +23,19 @@ func StateDir(env Env) (string, error) { return xdg(env, "XDG_STATE_HOME", ".loc
 func DataDir(env Env) (string, error) {
 	dir, err := xdg(env, "XDG_DATA_HOME", ".local/share")
 	return strings.TrimSuffix(dir, string(filepath.Separator)+"quarry"), err
+}
+
+// TrashHome is the folder that holds the user's own trash; "" when it is not
+// known.
+func TrashHome(env Env) string {
+	if runtime.GOOS == "darwin" {
+		return env("HOME")
+	}
+	dir, err := DataDir(env)
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 // RuntimeDir is where sockets live. A socket's path has to be short, so this is
@@ -74,4 +88,14 @@ func RootID(realDir string, more ...string) string {
 	}, filepath.Base(realDir))
 	name = strings.TrimLeft(name[:min(len(name), 24)], ".")
 	return name + "-" + hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// ExistingDir is the nearest folder at or above dir that exists.
+func ExistingDir(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
 }

@@ -8,259 +8,155 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
-	"log/slog"
-	"sort"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 
-	"quarry/internal/ignore"
-	"quarry/internal/index"
-	"quarry/internal/journal"
-	"quarry/internal/owner"
-	"quarry/internal/rootfs"
+	"quarry"
+	"quarry/internal/cli/printing"
+	"quarry/internal/config"
 )
 
-// Places are where things lie. What is "" is not looked at.
-type Places struct {
-	Root    string
-	Journal string
-	Indexes []Index
-	// KeepBytes is the journal's cap; 0 is its default.
-	KeepBytes int64
+// Finding is something that is not as it should be, and what to do.
+type Finding struct {
+	ID   string   `json:"id"`
+	Note bool     `json:"note,omitempty"` // good to know, nothing to repair
+	What string   `json:"what"`
+	Why  string   `json:"why"`
+	Fix  string   `json:"fix,omitempty"` // in words
+	Run  []string `json:"run,omitempty"` // for a POSIX shell
 }
 
-// Index is the place of one index.
-type Index struct{ Dir, Socket string }
+// Options say what to examine, and how commands see it. All fields are
+// required.
+type Options struct {
+	Root   string // the workspace
+	Getenv config.Env
+	// Config reads quarry.toml as commands do.
+	Config func() (*config.File, error)
+	// Open opens the workspace as a search does, without an index.
+	Open func() (*quarry.Workspace, error)
+	// Index says where the index of the workspace is.
+	Index func() (*quarry.IndexOptions, error)
+	// ServerFlags checks arguments of quarry mcp.
+	ServerFlags func(args []string) error
+	// HasBrowser says whether quarry ui could open its page, PageRuns whether
+	// the page still runs whose address a file holds.
+	HasBrowser func() bool
+	PageRuns   func(file string) bool
 
-// Tree is what was found in the workspace.
-type Tree struct {
-	FileSystem rootfs.FSKind
-	Folders    int
-	// Unreadable and Temps name folders nobody may read and temporary files of
-	// processes that are gone, the first hundred of them; the counts are whole.
-	Unreadable, Temps           []string
-	UnreadableCount, TempsCount int
+	Proc      string // where the kernel's limits are
+	LeastFree int64  // bytes that should be free
 }
 
-// JournalState is what was found in the journal.
-type JournalState struct {
-	FileSystem rootfs.FSKind
-	Bytes      int64
-	Unfinished []string // ids of changes that a dead process left
-	Damaged    int      // records that can't be read
-	Lost       int      // changes that are missing though nobody dropped them
+// Result is what one check found.
+type Result struct {
+	Check    string
+	Findings []Finding
+	// Failed says that the check could not be made; unless another one failed
+	// for the same reason, a finding says why.
+	Failed bool
 }
 
-// IndexState is what was found of one index.
-type IndexState struct {
-	Index
-	Damage []string // one for each part that can't be used
-	// Answers says that a process keeps the index, Silent that one holds it and
-	// doesn't answer.
-	Answers, Silent bool
+// check is one thing to look at.
+type check struct {
+	name string
+	run  func(*exam, context.Context) error
 }
 
-// mostNames bounds the lists of names.
-const mostNames = 100
-
-// ExamineTree walks all folders of the workspace, ignored and hidden ones too.
-func ExamineTree(ctx context.Context, p Places) (*Tree, error) {
-	root, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	t := &Tree{FileSystem: root.FSKind()}
-	top, err := root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return nil, err
-	}
-	defer top.Close()
-	return t, t.folder(ctx, root, top, "")
+// checks in the order of a first day: what keeps commands from starting comes
+// first.
+var checks = []check{
+	{"configuration file", (*exam).checkConfig},
+	{"environment", (*exam).checkEnvironment},
+	{"workspace", (*exam).checkRoot},
+	{"files in it", (*exam).checkTree},
+	{"ignore rules", (*exam).checkIgnore},
+	{"folders of Quarry", (*exam).checkPlaces},
+	{"free space", (*exam).checkRoom},
+	{"undo log", (*exam).checkJournal},
+	{"trash", (*exam).checkTrash},
+	{"index", (*exam).checkIndex},
+	{"watch limits", (*exam).checkLimits},
+	{"clients", (*exam).checkClients},
+	{"page", (*exam).checkPage},
 }
 
-func (t *Tree) folder(ctx context.Context, root *rootfs.Root, d *rootfs.Dir, name string) error {
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	t.Folders++
-	entries, err := d.Read(nil)
-	if err != nil {
-		t.unreadable(name)
-		return nil
-	}
-	for _, e := range entries {
-		path := e.Name
-		if name != "" {
-			path = name + "/" + e.Name
+// exam is one examination.
+type exam struct {
+	*Options
+	findings []Finding
+}
+
+// Examine makes all checks, one result each. The error is that of the context.
+func Examine(ctx context.Context, o *Options) ([]Result, error) {
+	x := &exam{Options: o}
+	var results []Result
+	for _, c := range checks {
+		before := len(x.findings)
+		err := c.run(x, ctx)
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, cause
 		}
-		if rootfs.IsTemp(e.Name) {
-			if info, err := d.Stat(e.Name); err == nil && root.LeftOver(e.Name, info) {
-				if t.TempsCount++; len(t.Temps) < mostNames {
-					t.Temps = append(t.Temps, path)
-				}
-			}
-			continue
-		}
-		if e.Type != rootfs.TypeDir {
-			continue
-		}
-		sub, err := d.OpenDir(e.Name)
-		if err != nil {
-			if rootfs.KindOf(err) == rootfs.Permission {
-				t.unreadable(path)
-			}
-			continue
-		}
-		err = t.folder(ctx, root, sub, path)
-		sub.Close()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *Tree) unreadable(path string) {
-	if t.UnreadableCount++; len(t.Unreadable) < mostNames {
-		t.Unreadable = append(t.Unreadable, path)
-	}
-}
-
-// ExamineJournal looks at the undo log.
-func ExamineJournal(p Places) (*JournalState, error) {
-	ws, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	defer ws.Close()
-	dir, err := rootfs.Open(p.Journal, &rootfs.Options{Trusted: true, AllowAny: true})
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	j, err := journal.Open(dir, &journal.Options{MaxBytes: p.KeepBytes})
-	if err != nil {
-		return nil, err
-	}
-	defer j.Close()
-	s := &JournalState{FileSystem: dir.FSKind(), Bytes: sizeOf(dir, rootfs.Path{})}
-	cut, err := j.Unfinished(ws)
-	for _, u := range cut {
-		s.Unfinished = append(s.Unfinished, string(u.ID))
-	}
-	if err == nil {
-		s.Damaged, err = j.Damage()
-	}
-	if err == nil {
-		s.Lost, err = j.Lost()
-	}
-	return s, err
-}
-
-// sizeOf adds up the files in a folder of ours.
-func sizeOf(root *rootfs.Root, p rootfs.Path) int64 {
-	d, err := root.OpenDir(p)
-	if err != nil {
-		return 0
-	}
-	defer d.Close()
-	entries, err := d.Read(nil)
-	if err != nil {
-		return 0
-	}
-	var size int64
-	for _, e := range entries {
-		if e.Type != rootfs.TypeFile {
-			if below, err := p.Child(e.Name); err == nil && e.Type == rootfs.TypeDir {
-				size += sizeOf(root, below)
-			}
-			continue
-		}
-		if info, err := d.Stat(e.Name); err == nil {
-			size += info.Size
-		}
-	}
-	return size
-}
-
-// ExamineIndex looks at one index. An index that isn't there is fine.
-func ExamineIndex(ctx context.Context, p Places, at Index) (*IndexState, error) {
-	s := &IndexState{Index: at}
-	if client, err := owner.Dial(at.Socket); err == nil {
-		// The system connects for a suspended process too. No request has no
-		// bytes, so a live one answers with an error.
-		err := client.Ask(ctx, nil, func([]byte) error { return nil })
-		s.Answers = !errors.Is(err, owner.ErrNoOwner)
-		client.Close()
-	}
-	state, err := rootfs.Open(at.Dir, &rootfs.Options{Trusted: true, AllowAny: true})
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer state.Close()
-	if !s.Answers {
-		if s.Silent, err = held(state); err != nil {
-			return nil, err
-		}
-	}
-	ws, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
-	if err != nil {
-		return nil, err
-	}
-	defer ws.Close()
-	ix, err := index.Open(ws, state, &index.Options{ReadOnly: true, Logger: slog.New(problems{slog.DiscardHandler, &s.Damage})})
-	if err != nil {
-		return nil, err
-	}
-	return s, ix.Close()
-}
-
-// problems keeps the errors an index complains of.
-type problems struct {
-	slog.Handler
-	list *[]string
-}
-
-func (p problems) Enabled(context.Context, slog.Level) bool { return true }
-
-func (p problems) Handle(_ context.Context, r slog.Record) error {
-	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "err" {
-			*p.list = append(*p.list, a.Value.String())
-		}
-		return true
-	})
-	return nil
-}
-
-// RuleFile is an ignore file that counts at the top of the workspace.
-type RuleFile struct {
-	Name   string // as findings call it
-	Kind   string // .gitignore, .ignore, …; info/exclude; "" is the global file
-	Above  string // the way from its folder to the workspace; "" is the workspace
-	Source []byte
-}
-
-// Hiding tells which rule hides an entry at the top of the workspace; ok is
-// false when none does.
-func Hiding(files []RuleFile, name string, folder bool) (file string, line int, ok bool) {
-	var sets []ignore.Set
-	for _, f := range files {
-		kind, known := ignore.FileKind(f.Kind)
 		switch {
-		case known:
-		case f.Kind == "":
-			kind = ignore.Global
-		default:
-			kind = ignore.Exclude
+		case errors.Is(err, config.ErrNoHome):
+			x.homeless()
+		case err != nil:
+			x.find(Finding{ID: "check", What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err), Why: "What can't be looked at may be broken."})
 		}
-		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(f.Name, f.Source), Above: f.Above})
+		results = append(results, Result{Check: c.name, Findings: x.findings[before:], Failed: err != nil})
 	}
-	// Those from above come first.
-	sort.SliceStable(sets, func(i, j int) bool { return len(sets[i].Above) > len(sets[j].Above) })
-	d := ignore.NewMatcher([]ignore.Folder{{Repo: false, Sets: sets}}).Match(name, folder)
-	return d.Rule.Source, d.Rule.Line, d.Ignored
+	return results, nil
+}
+
+func (x *exam) find(f Finding) { x.findings = append(x.findings, f) }
+
+// homeless says once what several checks find.
+func (x *exam) homeless() {
+	if slices.ContainsFunc(x.findings, func(f Finding) bool { return f.ID == "no-home" }) {
+		return
+	}
+	x.find(Finding{
+		ID: "no-home", What: "No home folder is known.",
+		Why: "Settings, indexes and what changes need to be taken back are kept in it: files can't be changed, and searches have no index.",
+		Fix: "Set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME and XDG_DATA_HOME.",
+		Run: []string{`export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`},
+	})
+}
+
+// places says where what Quarry keeps about the workspace lies.
+func (x *exam) places() (places, error) {
+	p := places{Root: x.Root}
+	base, err := config.StateDir(x.Getenv)
+	if err != nil {
+		return p, err
+	}
+	p.Journal = filepath.Join(base, config.RootID(x.Root), "journal")
+	if file, err := x.Config(); err == nil {
+		if size, err := file.Get(x.Getenv, x.Root, "journal.keep-size"); err == nil && size.Source != config.FromDefault {
+			if n, err := strconv.ParseInt(size.Text, 10, 64); err == nil {
+				p.KeepBytes = n
+			}
+		}
+	}
+	at, err := x.Index()
+	if err != nil {
+		return p, err
+	}
+	p.Index = indexAt{Dir: at.Dir, Socket: at.Socket}
+	return p, nil
+}
+
+// rootFlag names the workspace for a command that repairs something.
+func (x *exam) rootFlag() string { return " --root " + printing.ShellQuote(x.Root) }
+
+// missing reports a file that isn't there, which often is just fine.
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }

@@ -26,11 +26,11 @@ func TestExamineTree(t *testing.T) {
 		}
 	}
 	for range 2 {
-		got, err := ExamineTree(context.Background(), Places{Root: dir})
+		got, err := examineTree(context.Background(), places{Root: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := &Tree{FileSystem: got.FileSystem, Folders: 4}
+		want := &tree{FileSystem: got.FileSystem, Folders: 4}
 		if got.FileSystem == rootfs.FSLocal { // elsewhere only its age tells
 			want.Temps, want.TempsCount = []string{left}, 1
 		}
@@ -40,21 +40,21 @@ func TestExamineTree(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := ExamineTree(ctx, Places{Root: dir}); err == nil {
+	if _, err := examineTree(ctx, places{Root: dir}); err == nil {
 		t.Error("a context that ended is not heeded")
 	}
 }
 
 func TestExamineIndexWithoutOne(t *testing.T) {
 	dir := t.TempDir()
-	got, err := ExamineIndex(context.Background(), Places{Root: dir}, Index{Dir: filepath.Join(dir, "none"), Socket: filepath.Join(dir, "none.sock")})
+	got, err := examineIndex(context.Background(), places{Root: dir, Index: indexAt{Dir: filepath.Join(dir, "none"), Socket: filepath.Join(dir, "none.sock")}})
 	if err != nil || got.Answers || got.Silent || len(got.Damage) > 0 {
 		t.Errorf("%+v %v", got, err)
 	}
 }
 
 func TestHiding(t *testing.T) {
-	files := []RuleFile{
+	files := []ruleFile{
 		{Name: "global", Source: []byte("g\n")},
 		{Name: "above", Kind: ".gitignore", Above: "w", Source: []byte("# c\nw/up\n")},
 		{Name: "exclude", Kind: "info/exclude", Source: []byte("ex\n")},
@@ -69,7 +69,7 @@ func TestHiding(t *testing.T) {
 		{"x.log", false, "own", 1}, {"build", true, "own", 3}, {"build", false, "", 0}, {"g", false, "", 0},
 		{"ex", false, "exclude", 1}, {"up", false, "above", 2}, {"a.txt", false, "", 0},
 	} {
-		file, line, ok := Hiding(files, c.name, c.folder)
+		file, line, ok := hiding(files, c.name, c.folder)
 		if ok != (c.file != "") || ok && (file != c.file || line != c.line) {
 			t.Errorf("%s: %s:%d %v, want %s:%d", c.name, file, line, ok, c.file, c.line)
 		}
@@ -79,7 +79,7 @@ func TestHiding(t *testing.T) {
 // All indexes of a user are listed, whoever keeps them.
 func TestExamineStored(t *testing.T) {
 	home := t.TempDir()
-	if got, err := ExamineStored(filepath.Join(home, "none")); err != nil || got != nil {
+	if got, err := examineStored(filepath.Join(home, "none")); err != nil || got != nil {
 		t.Errorf("without any: %v, %v", got, err)
 	}
 	for _, name := range []string{"kept", "left", "other"} {
@@ -103,7 +103,7 @@ func TestExamineStored(t *testing.T) {
 			lease.Release()
 		}
 	}
-	got, err := ExamineStored(home)
+	got, err := examineStored(home)
 	if err != nil {
 		t.Fatal(err)
 	}

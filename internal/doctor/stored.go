@@ -10,16 +10,16 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Stored is one of all indexes of a user.
-type Stored struct {
+// stored is one of all indexes of a user.
+type stored struct {
 	Dir   string
 	Bytes int64
 	Kept  bool // a process has it in hand
 }
 
-// ExamineStored lists the indexes in the folder that holds all of them, the one
+// examineStored lists the indexes in the folder that holds all of them, the one
 // used longest ago first.
-func ExamineStored(home string) ([]Stored, error) {
+func examineStored(home string) ([]stored, error) {
 	root, err := rootfs.Open(home, &rootfs.Options{Trusted: true, AllowAny: true})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -32,14 +32,14 @@ func ExamineStored(home string) ([]Stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []Stored
+	var list []stored
 	for _, s := range all {
 		dir := filepath.Join(home, s.Name)
 		kept, err := isKept(dir)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Stored{dir, s.Bytes, kept})
+		list = append(list, stored{dir, s.Bytes, kept})
 	}
 	return list, nil
 }

@@ -65,6 +65,14 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// CountAre is "1 change is" or "3 changes are".
+func CountAre(n int, thing string) string {
+	if n == 1 {
+		return Count(n, thing) + " is"
+	}
+	return Count(n, thing) + " are"
+}
+
 // Edited is the answer of edit_file, and of modify_note.
 func Edited(c *change.Change) string {
 	name := Quote(c.Paths[0])

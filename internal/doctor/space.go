@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -6,32 +6,31 @@ import (
 
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
-	"quarry/internal/doctor"
 )
 
 // checkRoom looks at what is free on the volumes of the workspace and of what
 // Quarry keeps, each volume once.
-func (x *examining) checkRoom(context.Context) error {
-	state, err := config.StateDir(x.s.getenv())
+func (x *exam) checkRoom(context.Context) error {
+	state, err := config.StateDir(x.Getenv)
 	if err != nil {
 		return err
 	}
-	cache, err := config.CacheDir(x.s.getenv())
+	cache, err := config.CacheDir(x.Getenv)
 	if err != nil {
 		return err
 	}
 	seen := map[uint64]bool{}
 	for _, p := range []struct{ dir, why string }{
-		{x.dir, "A change writes the new file beside the old one, and is refused when there is no room."},
-		{existingDir(state), "Before a file is changed, what it said is kept there; without room every change is refused."},
-		{existingDir(cache), "An index can't be made or brought up to date, so searches read the files."},
+		{x.Root, "A change writes the new file beside the old one, and is refused when there is no room."},
+		{config.ExistingDir(state), "Before a file is changed, what it said is kept there; without room every change is refused."},
+		{config.ExistingDir(cache), "An index can't be made or brought up to date, so searches read the files."},
 	} {
 		free, volume, ok := roomOn(p.dir)
-		if !ok || seen[volume] || free >= x.least {
+		if !ok || seen[volume] || free >= x.LeastFree {
 			continue
 		}
 		seen[volume] = true
-		x.find(finding{
+		x.find(Finding{
 			ID: "disk-full", What: fmt.Sprintf("The disk of %s has only %s left.", p.dir, printing.Size(free)), Why: p.why,
 			Fix: "Make room. Of what Quarry keeps, indexes can go (quarry index delete), and what is in the trash (quarry trash empty).",
 		})
@@ -40,13 +39,13 @@ func (x *examining) checkRoom(context.Context) error {
 }
 
 // checkStored compares what all indexes take with what they may.
-func (x *examining) checkStored(home string) error {
-	file, err := x.s.file()
+func (x *exam) checkStored(home string) error {
+	file, err := x.Config()
 	if err != nil {
 		return nil // the configuration is broken, and that was said
 	}
 	const name = "index.max-size"
-	limit, err := file.Get(x.s.getenv(), x.dir, name)
+	limit, err := file.Get(x.Getenv, x.Root, name)
 	if err != nil {
 		return nil // so was that
 	}
@@ -61,7 +60,7 @@ func (x *examining) checkStored(home string) error {
 	if err != nil || most == 0 {
 		return err
 	}
-	all, err := doctor.ExamineStored(home)
+	all, err := examineStored(home)
 	if err != nil {
 		return err
 	}
@@ -72,7 +71,7 @@ func (x *examining) checkStored(home string) error {
 	if total <= most {
 		return nil
 	}
-	f := finding{
+	f := Finding{
 		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, printing.Size(total), printing.Size(most)),
 		Why: "The next one that is built deletes those used longest ago, and one that is larger by itself never lasts.",
 		Fix: "Allow more with index.max-size in quarry.toml, or delete what you no longer search; used longest ago:",

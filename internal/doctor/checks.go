@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -10,67 +10,65 @@ import (
 	"strings"
 	"time"
 
-	"quarry"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
-	"quarry/internal/doctor"
 	"quarry/internal/render"
 	"quarry/search"
 )
 
-func (x *examining) checkRoot(context.Context) error {
+func (x *exam) checkRoot(context.Context) error {
 	home, _ := os.UserHomeDir()
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
-	if x.dir == filepath.Dir(x.dir) || x.dir == home {
-		x.find(finding{
-			ID: "root-too-large", What: x.dir + " is no single project: it is the home folder or the top of the file system.",
+	if x.Root == filepath.Dir(x.Root) || x.Root == home {
+		x.find(Finding{
+			ID: "root-too-large", What: x.Root + " is no single project: it is the home folder or the top of the file system.",
 			Why: "Searches read far more than you mean, and agents could reach everything; quarry mcp and quarry index refuse it without --force.",
 			Fix: "Name a folder in it, as an argument or with --root. A folder with .git or one of the usual project files is found by itself.",
 		})
 	}
-	if !canWrite(x.dir) {
-		x.find(finding{
-			ID: "root-read-only", What: x.dir + " can't be written to.",
+	if !canWrite(x.Root) {
+		x.find(Finding{
+			ID: "root-read-only", What: x.Root + " can't be written to.",
 			Why: "Every change will be refused.",
 			Fix: "Give yourself the right to write, or serve it with --read-only.",
-			Run: []string{"chmod u+w " + printing.ShellQuote(x.dir)},
+			Run: []string{"chmod u+w " + printing.ShellQuote(x.Root)},
 		})
 	}
 	return nil
 }
 
 // checkTree goes through all folders once.
-func (x *examining) checkTree(ctx context.Context) error {
+func (x *exam) checkTree(ctx context.Context) error {
 	p, err := x.places()
 	if err != nil {
 		return err
 	}
-	t, err := doctor.ExamineTree(ctx, p)
+	t, err := examineTree(ctx, p)
 	if err != nil {
 		return err
 	}
 	if kind := t.FileSystem.String(); kind == "network" || kind == "unknown" {
-		x.find(finding{
-			ID: "root-file-system", Note: true, What: fmt.Sprintf("%s is on a file system whose events can't be trusted (%s).", x.dir, kind),
+		x.find(Finding{
+			ID: "root-file-system", Note: true, What: fmt.Sprintf("%s is on a file system whose events can't be trusted (%s).", x.Root, kind),
 			Why: "Others may change files without this machine noticing, so an index compares all time stamps before each answer. Answers stay right, and get slower.",
 			Fix: "For speed, work on a local copy.",
 		})
 	}
 	if n := t.UnreadableCount; n > 0 {
-		f := finding{
+		f := Finding{
 			ID: "unreadable", What: fmt.Sprintf("%s can't be read: %s.", render.Count(n, "folder"), strings.Join(t.Unreadable[:min(n, 3)], ", ")),
 			Why: "What lies in them is in no answer; searches say so and end with exit code 2.",
 			Fix: "Give yourself the right to read them, or leave them out with an ignore file.",
 		}
 		for _, name := range t.Unreadable[:min(len(t.Unreadable), 5)] {
-			f.Run = append(f.Run, "chmod u+rx "+printing.ShellQuote(filepath.Join(x.dir, filepath.FromSlash(name))))
+			f.Run = append(f.Run, "chmod u+rx "+printing.ShellQuote(filepath.Join(x.Root, filepath.FromSlash(name))))
 		}
 		x.find(f)
 	}
 	if n := t.TempsCount; n > 0 {
-		x.find(finding{
+		x.find(Finding{
 			ID: "temporary-files", What: fmt.Sprintf("%s of processes that are gone: %s.", render.Count(n, "temporary file"), strings.Join(t.Temps[:min(n, 3)], ", ")),
 			Why: "They take space, and one may hold the old content of a file whose change was cut short.",
 			Fix: "Settle and remove them.",
@@ -81,8 +79,8 @@ func (x *examining) checkTree(ctx context.Context) error {
 }
 
 // checkIgnore finds rules that leave nothing of the workspace.
-func (x *examining) checkIgnore(ctx context.Context) error {
-	ws, err := quarry.Open(x.dir, personal(x.dir, 0))
+func (x *exam) checkIgnore(ctx context.Context) error {
+	ws, err := x.Open()
 	if err != nil {
 		return err
 	}
@@ -96,12 +94,12 @@ func (x *examining) checkIgnore(ctx context.Context) error {
 		return err
 	}
 	top, _, isFolder := strings.Cut(all.Entries[0].Path, "/")
-	f := finding{
-		ID: "all-ignored", What: "Ignore rules hide every file of " + x.dir + ".",
+	f := Finding{
+		ID: "all-ignored", What: "Ignore rules hide every file of " + x.Root + ".",
 		Why: "Searches and agents find nothing unless they ask for ignored files (-u).",
 		Fix: "Remove the rule.",
 	}
-	if file, line, ok := doctor.Hiding(x.ruleFiles(), top, isFolder); ok {
+	if file, line, ok := hiding(x.ruleFiles(), top, isFolder); ok {
 		f.What += fmt.Sprintf(" The rule is line %d of %s.", line, file)
 		if filepath.IsAbs(file) {
 			f.Run = []string{fmt.Sprintf("quarry edit %s --delete %d", printing.ShellQuote(file), line)}
@@ -112,13 +110,13 @@ func (x *examining) checkIgnore(ctx context.Context) error {
 }
 
 // ruleFiles are the ignore files that count at the top of the workspace.
-func (x *examining) ruleFiles() []doctor.RuleFile {
-	var list []doctor.RuleFile
-	if data := config.GlobalExcludes(x.s.getenv()); len(data) > 0 {
-		list = append(list, doctor.RuleFile{Name: "your global git excludes (git config core.excludesFile)", Source: data})
+func (x *exam) ruleFiles() []ruleFile {
+	var list []ruleFile
+	if data := config.GlobalExcludes(x.Getenv); len(data) > 0 {
+		list = append(list, ruleFile{Name: "your global git excludes (git config core.excludesFile)", Source: data})
 	}
-	for _, f := range config.RulesAbove(x.dir) {
-		dir := x.dir
+	for _, f := range config.RulesAbove(x.Root) {
+		dir := x.Root
 		for range strings.Count(f.Above, "/") + 1 {
 			dir = filepath.Dir(dir)
 		}
@@ -126,28 +124,28 @@ func (x *examining) ruleFiles() []doctor.RuleFile {
 		if f.Name == "info/exclude" {
 			name = filepath.Join(dir, ".git", "info", "exclude")
 		}
-		list = append(list, doctor.RuleFile{Name: name, Kind: f.Name, Above: f.Above, Source: f.Data})
+		list = append(list, ruleFile{Name: name, Kind: f.Name, Above: f.Above, Source: f.Data})
 	}
 	for _, name := range []string{".git/info/exclude", ".gitignore", ".ignore", ".rgignore", ".rooignore"} {
-		file := filepath.Join(x.dir, filepath.FromSlash(name))
+		file := filepath.Join(x.Root, filepath.FromSlash(name))
 		if data, err := os.ReadFile(file); err == nil {
 			kind := path.Base(name)
 			if kind == "exclude" {
 				kind = "info/exclude"
 			}
-			list = append(list, doctor.RuleFile{Name: file, Kind: kind, Source: data})
+			list = append(list, ruleFile{Name: file, Kind: kind, Source: data})
 		}
 	}
 	return list
 }
 
 // checkPlaces looks at the folders that hold what Quarry keeps.
-func (x *examining) checkPlaces(context.Context) error {
-	state, err := config.StateDir(x.s.getenv())
+func (x *exam) checkPlaces(context.Context) error {
+	state, err := config.StateDir(x.Getenv)
 	if err != nil {
 		return err
 	}
-	cache, err := config.CacheDir(x.s.getenv())
+	cache, err := config.CacheDir(x.Getenv)
 	if err != nil {
 		return err
 	}
@@ -163,12 +161,12 @@ func (x *examining) checkPlaces(context.Context) error {
 // place is a folder of Quarry's.
 type place struct{ dir, holds, without, variable string }
 
-func (x *examining) checkPlace(p *place) {
+func (x *exam) checkPlace(p *place) {
 	dir := p.dir
 	info, err := os.Stat(dir)
 	if missing(err) {
-		if above := existingDir(dir); !canWrite(above) {
-			x.find(finding{
+		if above := config.ExistingDir(dir); !canWrite(above) {
+			x.find(Finding{
 				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
 				Why: "It holds " + p.holds + "; without it " + p.without + ".",
 				Fix: "Make " + above + " writable, or set " + p.variable + " to a folder of yours.",
@@ -179,25 +177,25 @@ func (x *examining) checkPlace(p *place) {
 	}
 	switch {
 	case err != nil || !info.IsDir():
-		x.find(finding{
+		x.find(Finding{
 			ID: "place-no-folder", What: dir + " is no folder.",
 			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
 			Run: []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(dir), printing.ShellQuote(dir+".old"))},
 		})
 	case !canWrite(dir):
-		x.find(finding{
+		x.find(Finding{
 			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + p.holds + ".",
 			Fix: "Make it writable.", Run: []string{"chmod u+w " + printing.ShellQuote(dir)},
 		})
 	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
-		x.find(finding{
+		x.find(Finding{
 			ID: "place-open", What: fmt.Sprintf("%s is open to other users (mode %04o).", dir, info.Mode().Perm()),
 			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + printing.ShellQuote(dir)},
 		})
 	}
 }
 
-func (x *examining) checkJournal(context.Context) error {
+func (x *exam) checkJournal(context.Context) error {
 	p, err := x.places()
 	if err != nil {
 		return err
@@ -206,35 +204,35 @@ func (x *examining) checkJournal(context.Context) error {
 		return nil // nothing was changed so far
 	}
 	aside := []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(p.Journal), printing.ShellQuote(p.Journal+".damaged-"+time.Now().Format("20060102-150405")))}
-	j, err := doctor.ExamineJournal(p)
+	j, err := examineJournal(p)
 	if err != nil {
-		x.find(finding{
+		x.find(Finding{
 			ID: "journal", What: fmt.Sprintf("The undo log %s can't be read: %v.", p.Journal, err),
 			Why: "Nothing can be changed as long as it is so.", Fix: "Move it aside; changes up to now can't be taken back then.", Run: aside,
 		})
 		return nil
 	}
 	if n := len(j.Unfinished); n > 0 {
-		x.find(finding{
+		x.find(Finding{
 			ID: "journal-unfinished", What: fmt.Sprintf("%s left half-way by a process that ended: %s.", render.Count(n, "change"), strings.Join(j.Unfinished[:min(n, 5)], ", ")),
 			Why: "Files may be half-way between two states. The next command that opens the workspace takes such a change back or completes it.",
 			Fix: "Do it now.", Run: []string{"quarry doctor --clean" + x.rootFlag()},
 		})
 	}
 	if j.Damaged > 0 {
-		x.find(finding{
+		x.find(Finding{
 			ID: "journal-damaged", What: fmt.Sprintf("%s of the undo log can't be read.", render.Count(j.Damaged, "record")),
 			Why: "Those changes can't be taken back; the others can.", Fix: "To have a clean log again, move this one aside; nothing before can be taken back then.", Run: aside,
 		})
 	}
 	if j.Lost > 0 {
-		x.find(finding{
-			ID: "journal-lost", What: fmt.Sprintf("%s missing from the undo log: files in %s were cut short or deleted.", countAre(j.Lost, "change"), p.Journal),
+		x.find(Finding{
+			ID: "journal-lost", What: fmt.Sprintf("%s missing from the undo log: files in %s were cut short or deleted.", render.CountAre(j.Lost, "change"), p.Journal),
 			Why: "Those changes can't be undone; the others can.", Fix: "Put the files back from a backup, or move the log aside; nothing before can be undone then.", Run: aside,
 		})
 	}
 	if j.FileSystem.String() == "network" {
-		x.find(finding{
+		x.find(Finding{
 			ID: "journal-file-system", What: p.Journal + " is on a network file system.",
 			Why: "Locks and crashes there don't behave as on a disk, and an undo log relies on both.",
 			Fix: "Set XDG_STATE_HOME to a folder on a local disk.",
@@ -246,7 +244,7 @@ func (x *examining) checkJournal(context.Context) error {
 	}
 	// A segment over the cap is normal: whole ones are dropped.
 	if j.Bytes > limit+limit/4+8<<20 {
-		x.find(finding{
+		x.find(Finding{
 			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", printing.Size(j.Bytes), printing.Size(limit)),
 			Why: "The next change drops the oldest entries.",
 		})
@@ -255,21 +253,21 @@ func (x *examining) checkJournal(context.Context) error {
 }
 
 // checkTrash looks whether the system's trash could take something.
-func (x *examining) checkTrash(context.Context) error {
-	dir := x.trashDir()
+func (x *exam) checkTrash(context.Context) error {
+	dir := config.TrashHome(x.Getenv)
 	if dir == "" {
 		return nil
 	}
 	bin := filepath.Join(dir, "Trash")
-	if file, err := x.s.file(); err == nil {
-		if set, err := file.Get(x.s.getenv(), x.dir, "change.trash"); err == nil && set.Source != config.FromDefault && set.Text != "system" {
+	if file, err := x.Config(); err == nil {
+		if set, err := file.Get(x.Getenv, x.Root, "change.trash"); err == nil && set.Source != config.FromDefault && set.Text != "system" {
 			return nil // deleted things go elsewhere
 		}
 	}
 	for _, part := range []string{bin, filepath.Join(bin, "files"), filepath.Join(bin, "info")} {
 		info, err := os.Lstat(part)
 		if missing(err) {
-			if above := existingDir(part); !canWrite(above) {
+			if above := config.ExistingDir(part); !canWrite(above) {
 				x.noTrash(part, above+" is not writable", "chmod u+w "+printing.ShellQuote(above))
 				return nil
 			}
@@ -287,73 +285,66 @@ func (x *examining) checkTrash(context.Context) error {
 	return nil
 }
 
-func (x *examining) noTrash(part, why, run string) {
-	x.find(finding{
+func (x *exam) noTrash(part, why, run string) {
+	x.find(Finding{
 		ID: "trash", What: fmt.Sprintf("The system's trash can't be used: %s: %s.", part, why),
 		Why: "Deleting a file fails. (quarry undo could bring it back all the same.)",
 		Fix: "Repair it, or set change.trash to \"local\" in quarry.toml.", Run: []string{run},
 	})
 }
 
-func (x *examining) checkIndexes(ctx context.Context) error {
+func (x *exam) checkIndex(ctx context.Context) error {
 	p, err := x.places()
 	if err != nil {
 		return err
 	}
-	if len(p.Indexes) > 0 {
-		if err := x.checkStored(filepath.Dir(p.Indexes[0].Dir)); err != nil {
-			return err
-		}
+	at := p.Index
+	if err := x.checkStored(filepath.Dir(at.Dir)); err != nil {
+		return err
 	}
-	for i, at := range p.Indexes {
-		// Systems take 104 to 108 bytes for the path of a socket.
-		if len(at.Socket) > 103 && i == 0 {
-			x.find(finding{
-				ID: "socket-path", What: fmt.Sprintf("%s is too long for the path of a socket.", at.Socket),
-				Why: "A process that keeps an index can't be asked by others, so quarry search reads the files although quarry serve runs.",
-				Fix: "Point XDG_RUNTIME_DIR at a short folder of yours, also where your shell sets variables.",
-				Run: []string{`export XDG_RUNTIME_DIR=/tmp/run-$(id -u); mkdir -p -m 700 "$XDG_RUNTIME_DIR"`},
-			})
-		}
-		s, err := doctor.ExamineIndex(ctx, p, at)
-		if err != nil {
-			x.find(finding{
-				ID: "index", What: fmt.Sprintf("The index %s can't be opened: %v.", at.Dir, err),
-				Why: "Searches read the files instead.", Fix: "Delete it.", Run: []string{"rm -rf " + printing.ShellQuote(at.Dir)},
-			})
-			continue
-		}
-		if len(s.Damage) > 0 {
-			repair := "quarry index build" + x.rootFlag()
-			if i > 0 { // of agents: their servers build it
-				repair = "rm -rf " + printing.ShellQuote(at.Dir)
-			}
-			x.find(finding{
-				ID: "index-damaged", What: fmt.Sprintf("The index has parts that can't be used: %s.", strings.Join(s.Damage, "; ")),
-				Why: "What they covered is read from the files, so answers are right, and slower.", Fix: "Make them anew.", Run: []string{repair},
-			})
-		}
-		if s.Silent {
-			x.find(finding{
-				ID: "index-silent", What: "A process holds the index and doesn't answer.",
-				Why: "Searches read the files, and no other process can take the index over.",
-				Fix: "End that process: it may be suspended (^Z) or of another version.",
-				Run: []string{"fuser -k " + printing.ShellQuote(filepath.Join(at.Dir, "owner.lock")), "rm -f " + printing.ShellQuote(at.Socket)},
-			})
-		} else if !s.Answers && exists(at.Socket) {
-			x.find(finding{
-				ID: "socket-stale", What: "A process that kept the index is gone and left its socket: " + at.Socket + ".",
-				Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + printing.ShellQuote(at.Socket)},
-			})
-		}
+	// Systems take 104 to 108 bytes for the path of a socket.
+	if len(at.Socket) > 103 {
+		x.find(Finding{
+			ID: "socket-path", What: fmt.Sprintf("%s is too long for the path of a socket.", at.Socket),
+			Why: "A process that keeps an index can't be asked by others, so quarry search reads the files although quarry serve runs.",
+			Fix: "Point XDG_RUNTIME_DIR at a short folder of yours, also where your shell sets variables.",
+			Run: []string{`export XDG_RUNTIME_DIR=/tmp/run-$(id -u); mkdir -p -m 700 "$XDG_RUNTIME_DIR"`},
+		})
+	}
+	s, err := examineIndex(ctx, p)
+	if err != nil {
+		x.find(Finding{
+			ID: "index", What: fmt.Sprintf("The index %s can't be opened: %v.", at.Dir, err),
+			Why: "Searches read the files instead.", Fix: "Delete it.", Run: []string{"rm -rf " + printing.ShellQuote(at.Dir)},
+		})
+		return nil
+	}
+	if len(s.Damage) > 0 {
+		x.find(Finding{
+			ID: "index-damaged", What: fmt.Sprintf("The index has parts that can't be used: %s.", strings.Join(s.Damage, "; ")),
+			Why: "What they covered is read from the files, so answers are right, and slower.", Fix: "Make them anew.", Run: []string{"quarry index build" + x.rootFlag()},
+		})
+	}
+	if s.Silent {
+		x.find(Finding{
+			ID: "index-silent", What: "A process holds the index and doesn't answer.",
+			Why: "Searches read the files, and no other process can take the index over.",
+			Fix: "End that process: it may be suspended (^Z) or of another version.",
+			Run: []string{"fuser -k " + printing.ShellQuote(filepath.Join(at.Dir, "owner.lock")), "rm -f " + printing.ShellQuote(at.Socket)},
+		})
+	} else if !s.Answers && exists(at.Socket) {
+		x.find(Finding{
+			ID: "socket-stale", What: "A process that kept the index is gone and left its socket: " + at.Socket + ".",
+			Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + printing.ShellQuote(at.Socket)},
+		})
 	}
 	return nil
 }
 
 // checkLimits compares Linux's limits on watches with what the workspace needs.
-func (x *examining) checkLimits(ctx context.Context) error {
+func (x *exam) checkLimits(ctx context.Context) error {
 	limit := func(name string) (int, bool) {
-		data, err := os.ReadFile(filepath.Join(x.proc, "sys", "fs", "inotify", name))
+		data, err := os.ReadFile(filepath.Join(x.Proc, "sys", "fs", "inotify", name))
 		if err != nil {
 			return 0, false // another system
 		}
@@ -364,7 +355,7 @@ func (x *examining) checkLimits(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	ws, err := quarry.Open(x.dir, personal(x.dir, 0))
+	ws, err := x.Open()
 	if err != nil {
 		return err
 	}
@@ -382,15 +373,15 @@ func (x *examining) checkLimits(ctx context.Context) error {
 		x.find(limitFinding("max_queued_events", queue, 16384, fmt.Sprintf("The system keeps only %d events that nobody has read.", queue),
 			"A git checkout makes more; each time they overflow, an index compares the whole tree."))
 	}
-	if most, ok := limit("max_user_instances"); ok && inotifyInstances(x.proc) >= most-1 {
+	if most, ok := limit("max_user_instances"); ok && inotifyInstances(x.Proc) >= most-1 {
 		x.find(limitFinding("max_user_instances", most, max(512, 2*most), fmt.Sprintf("All %d watchers the system allows you are in use.", most),
 			"quarry serve and quarry mcp can't watch the workspace, and compare it before each answer."))
 	}
 	return nil
 }
 
-func limitFinding(name string, now, want int, what, why string) finding {
-	return finding{
+func limitFinding(name string, now, want int, what, why string) Finding {
+	return Finding{
 		ID: "inotify-" + strings.ReplaceAll(strings.TrimPrefix(name, "max_"), "_", "-"), What: what, Why: why,
 		Fix: fmt.Sprintf("Raise fs.inotify.%s from %d; a line in /etc/sysctl.d keeps it.", name, now),
 		Run: []string{fmt.Sprintf("sudo sysctl -w fs.inotify.%s=%d", name, want)},

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"path/filepath"

@@ -1,11 +1,10 @@
-package cli
+package doctor
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -20,11 +19,11 @@ import (
 )
 
 // checkConfig reads quarry.toml as every command does.
-func (x *examining) checkConfig(context.Context) error {
-	file, err := x.s.file()
+func (x *exam) checkConfig(context.Context) error {
+	file, err := x.Config()
 	var wrong *config.FileError
 	if errors.As(err, &wrong) {
-		f := finding{
+		f := Finding{
 			ID: "config-broken", What: "The configuration file has a mistake: " + strings.ReplaceAll(wrong.Error(), "\n  ", "; "),
 			Why: "Commands refuse to start, because it is not known what you want.",
 			Fix: "Correct the line; quarry help config lists the keys.",
@@ -37,19 +36,19 @@ func (x *examining) checkConfig(context.Context) error {
 		return nil
 	}
 	if err != nil {
-		x.find(finding{ID: "config-unreadable", What: fmt.Sprintf("The configuration file can't be read: %v.", err),
+		x.find(Finding{ID: "config-unreadable", What: fmt.Sprintf("The configuration file can't be read: %v.", err),
 			Why: "Commands refuse to start.", Fix: "Make it readable, or leave it out with QUARRY_CONFIG=" + os.DevNull + "."})
 		return nil
 	}
 	for _, r := range file.Roots("") {
 		if !exists(r.Dir) {
-			x.find(finding{ID: "config-root", Note: true, What: fmt.Sprintf("%s:%d is for %s, which doesn't exist.", file.Name, r.Line, r.Dir),
+			x.find(Finding{ID: "config-root", Note: true, What: fmt.Sprintf("%s:%d is for %s, which doesn't exist.", file.Name, r.Line, r.Dir),
 				Why: "What the section says counts nowhere.", Fix: "Correct the path, or remove the section."})
 		}
 	}
-	_, err = file.Effective(x.s.getenv(), x.dir)
+	_, err = file.Effective(x.Getenv, x.Root)
 	if err != nil {
-		broken := finding{ID: "variable-broken", What: "A variable has a wrong value: " + err.Error() + ".",
+		broken := Finding{ID: "variable-broken", What: "A variable has a wrong value: " + err.Error() + ".",
 			Why: "Commands that use it refuse to start.", Fix: "Correct or remove it, also where your shell sets it."}
 		if v := (*config.VariableError)(nil); errors.As(err, &v) {
 			broken.Run = []string{"unset " + v.Name}
@@ -81,9 +80,9 @@ func repairConfig(e *config.FileError) string {
 	return fmt.Sprintf("%s --delete %d", edit, e.Line)
 }
 
-func (x *examining) checkEnvironment(context.Context) error {
+func (x *exam) checkEnvironment(context.Context) error {
 	for _, v := range config.UnknownVariables(os.Environ()) {
-		f := finding{ID: "variable-unknown", What: v.Name + " is set, and nothing reads it.", Why: "It starts as our variables do: what you meant to set is not set.",
+		f := Finding{ID: "variable-unknown", What: v.Name + " is set, and nothing reads it.", Why: "It starts as our variables do: what you meant to set is not set.",
 			Fix: "Remove it, also where your shell sets it.", Run: []string{"unset " + v.Name}}
 		if v.Near != "" {
 			f.Fix = "Call it " + v.Near + ", also where your shell sets it."
@@ -95,8 +94,8 @@ func (x *examining) checkEnvironment(context.Context) error {
 }
 
 // checkClients reads the settings of every client that could start us.
-func (x *examining) checkClients(context.Context) error {
-	p, err := clients.UserPlaces(runtime.GOOS, x.s.getenv())
+func (x *exam) checkClients(context.Context) error {
+	p, err := clients.UserPlaces(runtime.GOOS, x.Getenv)
 	if err != nil {
 		return err
 	}
@@ -104,13 +103,13 @@ func (x *examining) checkClients(context.Context) error {
 		c := &clients.All[i]
 		x.checkClient(c, "user", c.UserFile(p))
 		if c.ProjectFile != "" {
-			x.checkClient(c, "project", filepath.Join(x.dir, filepath.FromSlash(c.ProjectFile)))
+			x.checkClient(c, "project", filepath.Join(x.Root, filepath.FromSlash(c.ProjectFile)))
 		}
 	}
 	return nil
 }
 
-func (x *examining) checkClient(c *clients.Client, scope, file string) {
+func (x *exam) checkClient(c *clients.Client, scope, file string) {
 	text, err := clients.ReadSettings(file)
 	if err != nil || len(bytes.TrimSpace(text)) == 0 {
 		return
@@ -140,8 +139,8 @@ func (x *examining) checkClient(c *clients.Client, scope, file string) {
 }
 
 // brokenSettings offers the copy that quarry mcp install left, if there is one.
-func (x *examining) brokenSettings(c *clients.Client, file string, err error) {
-	f := finding{ID: "client-broken", What: fmt.Sprintf("The settings of %s can't be read: %s, %v.", c.Title, file, err),
+func (x *exam) brokenSettings(c *clients.Client, file string, err error) {
+	f := Finding{ID: "client-broken", What: fmt.Sprintf("The settings of %s can't be read: %s, %v.", c.Title, file, err),
 		Why: "The client starts no server, or ignores all its settings.", Fix: "Correct the line by hand."}
 	copies, _ := filepath.Glob(file + ".backup-*")
 	slices.Sort(copies)
@@ -160,7 +159,7 @@ func (x *examining) brokenSettings(c *clients.Client, file string, err error) {
 }
 
 // checkEntry looks at one entry of a client that starts us.
-func (x *examining) checkEntry(c *clients.Client, scope, file, name, command string, args []string) {
+func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, args []string) {
 	where := fmt.Sprintf("%s, entry %q of %s", c.Title, name, file)
 	install := func(roots []string, rest []string) []string {
 		words := []string{"quarry", "mcp", "install", "--client", c.Name, "--scope", scope, "--name", name, "--config", file}
@@ -189,24 +188,20 @@ func (x *examining) checkEntry(c *clients.Client, scope, file, name, command str
 		}
 	}
 	if len(gone) > 0 && len(there) == 0 {
-		there = []string{x.dir}
+		there = []string{x.Root}
 	}
 	if _, err := exec.LookPath(command); err != nil {
-		x.find(finding{ID: "client-command", What: fmt.Sprintf("%s starts %s, which is no program here.", where, command),
+		x.find(Finding{ID: "client-command", What: fmt.Sprintf("%s starts %s, which is no program here.", where, command),
 			Why: "The client can't start the server.", Fix: "Enter this program.", Run: install(there, rest)})
 		return
 	}
 	if len(gone) > 0 {
-		x.find(finding{ID: "client-root", What: fmt.Sprintf("%s serves %s, which doesn't exist.", where, strings.Join(gone, ", ")),
+		x.find(Finding{ID: "client-root", What: fmt.Sprintf("%s serves %s, which doesn't exist.", where, strings.Join(gone, ", ")),
 			Why: "The server ends as soon as it is started.", Fix: "Enter a folder that exists; the command below takes " + strings.Join(there, ", ") + ".", Run: install(there, rest)})
 		return
 	}
-	cmd, _, err := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, conf: &settings{}}).Find([]string{"mcp"})
-	if err == nil {
-		err = cmd.ParseFlags(rest)
-	}
-	if err != nil {
-		x.find(finding{ID: "client-flags", What: fmt.Sprintf("%s has flags quarry mcp doesn't know: %v.", where, err),
+	if err := x.ServerFlags(rest); err != nil {
+		x.find(Finding{ID: "client-flags", What: fmt.Sprintf("%s has flags quarry mcp doesn't know: %v.", where, err),
 			Why: "The server ends as soon as it is started.", Fix: "Enter it again without them.", Run: install(there, nil)})
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package doctor
 
 import (
 	"context"
@@ -16,17 +16,17 @@ import (
 
 // checkPage looks whether quarry ui could serve and open its page, what pages
 // that were killed have left, and what waits for a decision.
-func (x *examining) checkPage(context.Context) error {
+func (x *exam) checkPage(context.Context) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		x.find(finding{ID: "page-port", What: fmt.Sprintf("No port of 127.0.0.1 can be opened: %v.", err), Why: "quarry ui can't serve its page.", Fix: "Bring the loopback interface up, or allow it in the sandbox you are in.", Run: []string{"ip link set lo up"}})
+		x.find(Finding{ID: "page-port", What: fmt.Sprintf("No port of 127.0.0.1 can be opened: %v.", err), Why: "quarry ui can't serve its page.", Fix: "Bring the loopback interface up, or allow it in the sandbox you are in.", Run: []string{"ip link set lo up"}})
 	} else if err := l.Close(); err != nil {
 		return err
 	}
-	if runtime.GOOS == "linux" && browser(runtime.GOOS, x.s.getenv(), "") == nil {
-		x.find(finding{ID: "page-browser", Note: true, What: "No program that opens addresses was found (xdg-open).", Why: "quarry ui prints its address and opens no browser.", Fix: "Set BROWSER, or open the address yourself."})
+	if runtime.GOOS == "linux" && !x.HasBrowser() {
+		x.find(Finding{ID: "page-browser", Note: true, What: "No program that opens addresses was found (xdg-open).", Why: "quarry ui prints its address and opens no browser.", Fix: "Set BROWSER, or open the address yourself."})
 	}
-	dir, err := config.RuntimeDir(x.s.getenv())
+	dir, err := config.RuntimeDir(x.Getenv)
 	if err != nil {
 		return err
 	}
@@ -36,12 +36,12 @@ func (x *examining) checkPage(context.Context) error {
 	}
 	stale := 0
 	for _, f := range left {
-		if !pageRuns(f) {
+		if !x.PageRuns(f) {
 			stale++
 		}
 	}
 	if stale > 0 {
-		x.find(finding{
+		x.find(Finding{
 			ID: "page-left", Note: true, What: render.Count(stale, "address file") + " of pages that were killed " + map[bool]string{true: "is", false: "are"}[stale == 1] + " left.",
 			Why: "They hold tokens of servers that are gone, and do no harm.", Fix: "The next quarry ui removes them.",
 		})
@@ -50,12 +50,12 @@ func (x *examining) checkPage(context.Context) error {
 }
 
 // checkProposals counts what waits for a person.
-func (x *examining) checkProposals() error {
-	base, err := config.StateDir(x.s.getenv())
+func (x *exam) checkProposals() error {
+	base, err := config.StateDir(x.Getenv)
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(base, config.RootID(x.dir), "review")
+	dir := filepath.Join(base, config.RootID(x.Root), "review")
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (x *examining) checkProposals() error {
 	defer store.Close()
 	list, err := store.List()
 	if err != nil {
-		x.find(finding{ID: "proposals", What: fmt.Sprintf("Proposals can't be read: %v.", err), Why: "They can't be decided.", Fix: "Move the files named away; the agents can propose the changes again."})
+		x.find(Finding{ID: "proposals", What: fmt.Sprintf("Proposals can't be read: %v.", err), Why: "They can't be decided.", Fix: "Move the files named away; the agents can propose the changes again."})
 	}
 	waiting := 0
 	for _, p := range list {
@@ -75,7 +75,7 @@ func (x *examining) checkProposals() error {
 		}
 	}
 	if waiting > 0 {
-		x.find(finding{ID: "proposals-waiting", Note: true, What: render.Count(waiting, "proposal") + " of agents " + map[bool]string{true: "waits", false: "wait"}[waiting == 1] + " for your decision.", Why: "Nothing of them is written before it.", Run: []string{"quarry review"}})
+		x.find(Finding{ID: "proposals-waiting", Note: true, What: render.Count(waiting, "proposal") + " of agents " + map[bool]string{true: "waits", false: "wait"}[waiting == 1] + " for your decision.", Why: "Nothing of them is written before it.", Run: []string{"quarry review"}})
 	}
 	return nil
 }

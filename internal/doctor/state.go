@@ -1,0 +1,261 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"sort"
+
+	"quarry/internal/ignore"
+	"quarry/internal/index"
+	"quarry/internal/journal"
+	"quarry/internal/owner"
+	"quarry/internal/rootfs"
+)
+
+// places are where things lie. What is "" is not looked at.
+type places struct {
+	Root    string
+	Journal string
+	Index   indexAt
+	// KeepBytes is the journal's cap; 0 is its default.
+	KeepBytes int64
+}
+
+// indexAt is the place of the index.
+type indexAt struct{ Dir, Socket string }
+
+// tree is what was found in the workspace.
+type tree struct {
+	FileSystem rootfs.FSKind
+	Folders    int
+	// Unreadable and Temps name folders nobody may read and temporary files of
+	// processes that are gone, the first hundred of them; the counts are whole.
+	Unreadable, Temps           []string
+	UnreadableCount, TempsCount int
+}
+
+// journalState is what was found in the journal.
+type journalState struct {
+	FileSystem rootfs.FSKind
+	Bytes      int64
+	Unfinished []string // ids of changes that a dead process left
+	Damaged    int      // records that can't be read
+	Lost       int      // changes that are missing though nobody dropped them
+}
+
+// indexState is what was found of the index.
+type indexState struct {
+	Damage []string // one for each part that can't be used
+	// Answers says that a process keeps the index, Silent that one holds it and
+	// doesn't answer.
+	Answers, Silent bool
+}
+
+// mostNames bounds the lists of names.
+const mostNames = 100
+
+// examineTree walks all folders of the workspace, ignored and hidden ones too.
+func examineTree(ctx context.Context, p places) (*tree, error) {
+	root, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	t := &tree{FileSystem: root.FSKind()}
+	top, err := root.OpenDir(rootfs.Path{})
+	if err != nil {
+		return nil, err
+	}
+	defer top.Close()
+	return t, t.folder(ctx, root, top, "")
+}
+
+func (t *tree) folder(ctx context.Context, root *rootfs.Root, d *rootfs.Dir, name string) error {
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	t.Folders++
+	entries, err := d.Read(nil)
+	if err != nil {
+		t.unreadable(name)
+		return nil
+	}
+	for _, e := range entries {
+		path := e.Name
+		if name != "" {
+			path = name + "/" + e.Name
+		}
+		if rootfs.IsTemp(e.Name) {
+			if info, err := d.Stat(e.Name); err == nil && root.LeftOver(e.Name, info) {
+				if t.TempsCount++; len(t.Temps) < mostNames {
+					t.Temps = append(t.Temps, path)
+				}
+			}
+			continue
+		}
+		if e.Type != rootfs.TypeDir {
+			continue
+		}
+		sub, err := d.OpenDir(e.Name)
+		if err != nil {
+			if rootfs.KindOf(err) == rootfs.Permission {
+				t.unreadable(path)
+			}
+			continue
+		}
+		err = t.folder(ctx, root, sub, path)
+		sub.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tree) unreadable(path string) {
+	if t.UnreadableCount++; len(t.Unreadable) < mostNames {
+		t.Unreadable = append(t.Unreadable, path)
+	}
+}
+
+// examineJournal looks at the undo log.
+func examineJournal(p places) (*journalState, error) {
+	ws, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer ws.Close()
+	dir, err := rootfs.Open(p.Journal, &rootfs.Options{Trusted: true, AllowAny: true})
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	j, err := journal.Open(dir, &journal.Options{MaxBytes: p.KeepBytes})
+	if err != nil {
+		return nil, err
+	}
+	defer j.Close()
+	s := &journalState{FileSystem: dir.FSKind(), Bytes: sizeOf(dir, rootfs.Path{})}
+	cut, err := j.Unfinished(ws)
+	for _, u := range cut {
+		s.Unfinished = append(s.Unfinished, string(u.ID))
+	}
+	if err == nil {
+		s.Damaged, err = j.Damage()
+	}
+	if err == nil {
+		s.Lost, err = j.Lost()
+	}
+	return s, err
+}
+
+// sizeOf adds up the files in a folder of ours.
+func sizeOf(root *rootfs.Root, p rootfs.Path) int64 {
+	d, err := root.OpenDir(p)
+	if err != nil {
+		return 0
+	}
+	defer d.Close()
+	entries, err := d.Read(nil)
+	if err != nil {
+		return 0
+	}
+	var size int64
+	for _, e := range entries {
+		if e.Type != rootfs.TypeFile {
+			if below, err := p.Child(e.Name); err == nil && e.Type == rootfs.TypeDir {
+				size += sizeOf(root, below)
+			}
+			continue
+		}
+		if info, err := d.Stat(e.Name); err == nil {
+			size += info.Size
+		}
+	}
+	return size
+}
+
+// examineIndex looks at the index. An index that isn't there is fine.
+func examineIndex(ctx context.Context, p places) (*indexState, error) {
+	at := p.Index
+	s := &indexState{}
+	if client, err := owner.Dial(at.Socket); err == nil {
+		// The system connects for a suspended process too. No request has no
+		// bytes, so a live one answers with an error.
+		err := client.Ask(ctx, nil, func([]byte) error { return nil })
+		s.Answers = !errors.Is(err, owner.ErrNoOwner)
+		client.Close()
+	}
+	state, err := rootfs.Open(at.Dir, &rootfs.Options{Trusted: true, AllowAny: true})
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer state.Close()
+	if !s.Answers {
+		if s.Silent, err = held(state); err != nil {
+			return nil, err
+		}
+	}
+	ws, err := rootfs.Open(p.Root, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	defer ws.Close()
+	ix, err := index.Open(ws, state, &index.Options{ReadOnly: true, Logger: slog.New(problems{slog.DiscardHandler, &s.Damage})})
+	if err != nil {
+		return nil, err
+	}
+	return s, ix.Close()
+}
+
+// problems keeps the errors an index complains of.
+type problems struct {
+	slog.Handler
+	list *[]string
+}
+
+func (p problems) Enabled(context.Context, slog.Level) bool { return true }
+
+func (p problems) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "err" {
+			*p.list = append(*p.list, a.Value.String())
+		}
+		return true
+	})
+	return nil
+}
+
+// ruleFile is an ignore file that counts at the top of the workspace.
+type ruleFile struct {
+	Name   string // as findings call it
+	Kind   string // .gitignore, .ignore, …; info/exclude; "" is the global file
+	Above  string // the way from its folder to the workspace; "" is the workspace
+	Source []byte
+}
+
+// hiding tells which rule hides an entry at the top of the workspace; ok is
+// false when none does.
+func hiding(files []ruleFile, name string, folder bool) (file string, line int, ok bool) {
+	var sets []ignore.Set
+	for _, f := range files {
+		kind, known := ignore.FileKind(f.Kind)
+		switch {
+		case known:
+		case f.Kind == "":
+			kind = ignore.Global
+		default:
+			kind = ignore.Exclude
+		}
+		sets = append(sets, ignore.Set{Kind: kind, Rules: ignore.Parse(f.Name, f.Source), Above: f.Above})
+	}
+	// Those from above come first.
+	sort.SliceStable(sets, func(i, j int) bool { return len(sets[i].Above) > len(sets[j].Above) })
+	d := ignore.NewMatcher([]ignore.Folder{{Repo: false, Sets: sets}}).Match(name, folder)
+	return d.Rule.Source, d.Rule.Line, d.Ignored
+}
