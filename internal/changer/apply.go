@@ -11,12 +11,12 @@ import (
 	"quarry/internal/trash"
 )
 
-// step is one operation of a change: what the journal records, how it is
-// carried out, and how it is taken back should a later one fail.
+// step is one operation of a change: what the journal records, and how it is
+// carried out. How it is rolled back, the journal knows: a failure, a crash and
+// an undo take the same way.
 type step struct {
-	op   journal.Op
-	do   func(*journal.Tx) error
-	back func() error
+	op journal.Op
+	do func(*journal.Tx) error
 	// result, if set, tells after do what the journal could not know before.
 	result func() journal.Result
 	// shared is set for a folder made on the way to a file: that another
@@ -32,7 +32,7 @@ const maxPlans = 8
 
 // carryOut makes a change: it is recorded with all that is needed to take it
 // back, then its steps are done in order. If one fails, those before it are
-// taken back. c gets the id, and warnings.
+// rolled back. c gets the id, and warnings.
 func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) error {
 	record := journal.Change{Tool: c.Tool, Client: c.Client, Did: c.Did, Ops: make([]journal.Op, len(steps))}
 	for i := range steps {
@@ -46,7 +46,11 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 	var results []journal.Result
 	for i := range steps {
 		if err := steps[i].do(tx); err != nil {
-			return w.takeBack(ctx, tx, steps[:i], &steps[i], err)
+			err = w.rollBack(ctx, tx, i, err)
+			if steps[i].shared && errors.Is(err, rootfs.AlreadyExists) && !partial(err) {
+				return errReplan
+			}
+			return err
 		}
 		if steps[i].result != nil {
 			r := steps[i].result()
@@ -119,30 +123,10 @@ func withoutOld(ops []journal.Op, why string) []journal.Op {
 	return ops
 }
 
-// takeBack undoes the steps that were done, the last first.
-func (w *Changer) takeBack(ctx context.Context, tx *journal.Tx, done []step, failed *step, cause error) error {
-	if slices.ContainsFunc(done, func(s step) bool { return s.back == nil }) || failed.back == nil && len(done) > 0 {
-		return w.rollBack(ctx, tx, len(done), cause) // as the journal knows it
-	}
-	var stuck *change.PartialError
-	if errors.As(cause, &stuck) { // a tree that was deleted in part
-		return w.endPartly(tx, len(tx.Entry().Ops), stuck.Cause, stuck.Stuck)
-	}
-	if err := w.thereAnyway(tx, len(done), cause); err != nil {
-		return w.endPartly(tx, 0, cause, err)
-	}
-	for i := len(done) - 1; i >= 0; i-- {
-		if err := done[i].back(); err != nil {
-			return w.endPartly(tx, i+1, cause, err)
-		}
-	}
-	if err := tx.Abort(); err != nil {
-		return errors.Join(cause, err)
-	}
-	if failed.shared && errors.Is(cause, rootfs.AlreadyExists) {
-		return errReplan
-	}
-	return cause
+// partial tells that some of a failed change stays.
+func partial(err error) bool {
+	var e *change.PartialError
+	return errors.As(err, &e)
 }
 
 // bySystem tells a failure of the system from a refusal, which leaves nothing.
@@ -157,29 +141,12 @@ func bySystem(cause error) bool {
 	return false
 }
 
-// thereAnyway returns an error if the step behind the first done ones may be on
-// the disk though the system let it fail: because it could not be taken back, or
-// because the disk can't tell. Then those before it stay, too: what is there must
-// be the beginning of the change.
-func (w *Changer) thereAnyway(tx *journal.Tx, done int, cause error) error {
-	if !bySystem(cause) {
-		return nil
-	}
-	u, err := w.state.journal.Progress(w.root, tx.Entry())
-	var torn *rootfs.StuckError
-	if err == nil && (u.Done > done || u.Partly || u.Done < 0 && errors.As(cause, &torn)) {
-		return cause
-	}
-	return err
-}
-
 // folderStep makes a folder on the way to something. That another process made
 // it first is no failure of the change, only of the plan.
 func (w *Changer) folderStep(dir rootfs.Path) step {
 	return step{
 		op:     journal.Op{Kind: journal.Create, Path: dir, Nodes: []journal.Node{{Type: rootfs.TypeDir}}},
 		do:     func(*journal.Tx) error { return w.root.Mkdir(dir) },
-		back:   func() error { return w.root.Remove(dir) },
 		shared: true,
 	}
 }
@@ -231,7 +198,6 @@ func (w *Changer) createStep(p rootfs.Path, data []byte, executable *bool) step 
 			_, _, err := w.root.Create(p, data, opts)
 			return err
 		},
-		back: func() error { return w.root.Remove(p) },
 	}
 }
 

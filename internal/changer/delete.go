@@ -83,30 +83,9 @@ func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 			if err := w.sameTree(ctx, p, kept); err != nil {
 				return err
 			}
-			err := w.root.RemoveAll(p)
-			if err == nil {
-				return nil
-			}
-			return w.bringBack(ctx, tx, i, err)
+			return w.root.RemoveAll(p)
 		},
 	}
-}
-
-// bringBack makes again what a deletion had deleted when it failed.
-func (w *Changer) bringBack(ctx context.Context, tx *journal.Tx, at int, cause error) error {
-	if at > 0 {
-		return cause // the whole set is rolled back
-	}
-	ctx = context.WithoutCancel(ctx)
-	plan, err := w.state.journal.Rollback(ctx, w.root, journal.Unfinished{Entry: tx.Entry(), Partly: true})
-	if err == nil {
-		err = plan.TakeBack(ctx, w.root, w.takeBackTrash)
-		plan.Close()
-	}
-	if err != nil {
-		return &change.PartialError{Cause: cause, Stuck: err}
-	}
-	return cause
 }
 
 // sameTree is a conflict if what is at p is no longer what was kept. Between

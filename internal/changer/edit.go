@@ -161,10 +161,6 @@ func (w *Changer) spliceStep(p rootfs.Path, sum *rootfs.Sum, old []byte, edited 
 			_, err := w.root.Splice(p, edits, version, &rootfs.ReplaceOptions{Old: old, Want: next})
 			return err
 		},
-		back: func() error {
-			_, err := w.root.Replace(p, old, next, nil)
-			return err
-		},
 	}
 }
 

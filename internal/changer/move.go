@@ -86,9 +86,8 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	p.file(t, change.File{Path: t.path.String(), To: t.to.String(), Did: change.Moved}, diff)
 	root := p.w.root
 	p.moves = append(p.moves, step{
-		op:   journal.Op{Kind: journal.Rename, Path: t.path, To: t.to, Nodes: []journal.Node{{Type: info.Type}}},
-		do:   func(*journal.Tx) error { return root.Rename(t.path, t.to) },
-		back: func() error { return root.Rename(t.to, t.path) },
+		op: journal.Op{Kind: journal.Rename, Path: t.path, To: t.to, Nodes: []journal.Node{{Type: info.Type}}},
+		do: func(*journal.Tx) error { return root.Rename(t.path, t.to) },
 	})
 	return true, nil
 }

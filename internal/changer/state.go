@@ -179,15 +179,7 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 		w.log.Warn("files of an unfinished change were changed since", "id", u.ID)
 		return j.Settle(u.ID, len(u.Ops))
 	}
-	if err := w.locateTrashed(&u); err != nil {
-		return err
-	}
-	plan, err := j.Rollback(ctx, w.root, u)
-	if err != nil {
-		return err
-	}
-	defer plan.Close()
-	if err := plan.TakeBack(ctx, w.root, w.takeBackTrash); err != nil {
+	if _, err := w.takeBack(ctx, u); err != nil {
 		return err
 	}
 	w.log.Info("unfinished change taken back", "id", u.ID)

@@ -177,32 +177,53 @@ func (w *Changer) undo(ctx context.Context, c *change.Change, plan *journal.Plan
 }
 
 // rollBack takes back what a change has done of its operations: the first done
-// ones, and what is there of the next.
+// ones, and what is there of the next, which failed with cause.
 func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause error) error {
 	ctx = context.WithoutCancel(ctx)
+	e := tx.Entry()
+	if done == 0 && !bySystem(cause) && e.Ops[0].Kind != journal.Remove {
+		return errors.Join(cause, tx.Abort()) // refused, so nothing was done
+	}
 	// An operation that failed may be there all the same, only not durably, or
 	// in part; so the disk is asked.
-	u, err := w.state.journal.Progress(w.root, tx.Entry())
-	if !bySystem(cause) && u.Done > done { // refused: what is there is someone else's
-		u.Done, u.Partly = done, false
-	}
-	if err == nil && u.Done < 0 { // someone goes on already
-		u.Done, u.Partly = done, false
-	}
-	if err == nil {
-		err = w.locateTrashed(&u)
-	}
-	if err == nil && (u.Done > 0 || u.Partly) {
-		var plan *journal.Plan
-		if plan, err = w.state.journal.Rollback(ctx, w.root, u); err == nil {
-			err = plan.TakeBack(ctx, w.root, w.takeBackTrash)
-			plan.Close()
-		}
-	}
+	u, err := w.state.journal.Progress(w.root, e)
 	if err != nil {
-		return w.endPartly(tx, len(tx.Entry().Ops), cause, err)
+		return w.endPartly(tx, len(e.Ops), cause, err)
+	}
+	var torn *rootfs.StuckError
+	switch {
+	case u.Done < 0 && errors.As(cause, &torn): // a file is neither old nor new
+		return w.endPartly(tx, 0, cause, cause)
+	case u.Done < 0, u.Done > done && !bySystem(cause): // someone goes on already, or was first
+		u.Done, u.Partly = done, false
+	}
+	if left, err := w.takeBack(ctx, u); err != nil {
+		return w.endPartly(tx, left, cause, err)
 	}
 	return errors.Join(cause, tx.Abort())
+}
+
+// takeBack takes back the operations of a change that are done, the last first.
+// If it fails, the first left ones are still there, as far as it knows.
+func (w *Changer) takeBack(ctx context.Context, u journal.Unfinished) (left int, err error) {
+	left = len(u.Ops)
+	if u.Done == 0 && !u.Partly {
+		return 0, nil
+	}
+	if err := w.locateTrashed(&u); err != nil {
+		return left, err
+	}
+	plan, err := w.state.journal.Rollback(ctx, w.root, u)
+	if err != nil {
+		return left, err
+	}
+	defer plan.Close()
+	err = plan.TakeBack(ctx, w.root, w.takeBackTrash)
+	var stopped *journal.TakeBackError
+	if errors.As(err, &stopped) && !u.Partly {
+		left = len(stopped.Left)
+	}
+	return left, err
 }
 
 // endPartly ends a change that failed and could not be taken back, as what the

@@ -62,10 +62,6 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version) error {
 			_, err := p.w.root.Replace(t.path, content, version, nil)
 			return err
 		},
-		back: func() error {
-			_, err := p.w.root.Replace(t.path, old, next, nil)
-			return err
-		},
 	})
 	return nil
 }
