@@ -55,11 +55,30 @@ func (b *breaker) before(call string) error {
 	b.seen++
 	for _, f := range b.faults {
 		if (f.at == n || f.forever && f.at < n) && possible(call, f.err) {
+			if inTrash() {
+				call += " in a trash"
+			}
 			b.hit = append(b.hit, call)
 			return f.err
 		}
 	}
 	return nil
+}
+
+// inTrash reports whether a trash makes the call: if one fails there are others,
+// and a record of what was restored may stay.
+func inTrash() bool {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if strings.HasPrefix(f.Function, "quarry/internal/trash.") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }
 
 // possible keeps to what a system may say.
@@ -149,7 +168,7 @@ func (f faulty) run(t testing.TB, faults []hit, want *outcome) (b *breaker, prob
 	switch {
 	case err == nil && now != want.shape:
 		return b, fmt.Errorf("success, and not the new tree:\n%s", now)
-	case err == nil && len(c.Warnings) == 0 && durable(b.hit, faults) && !strings.Contains(f.name, "trash"): // if one fails there are others; a record may stay
+	case err == nil && len(c.Warnings) == 0 && durable(b.hit, faults):
 		return b, errors.New("false success: a sync or a write failed")
 	case stuck && len(faults) == 1 && !faults[0].forever:
 		return b, fmt.Errorf("not taken back: %w", err)

@@ -116,7 +116,8 @@ func acts() []act {
 		{"a set of changes", func(w *Workspace, n int) (*change.Change, error) {
 			in := func(name string) string { return fmt.Sprintf("set/%s%d.txt", name, n%3+1) }
 			return w.Apply(bg, change.Set{Ops: []change.Op{
-				{Verb: change.EditFile, Path: "twin.md", Edits: []change.Edit{{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("set ", n)}}},
+				{Verb: change.EditFile, Path: "twin.md", Edits: []change.Edit{{Verb: change.InsertAfter, First: 1, New: fmt.Sprint("set ", n)}}, Executable: new(n%2 == 0)},
+				{Verb: change.EditFile, Path: "other.md", Executable: new(n%2 == 0)},
 				{Verb: change.WriteFile, Path: "set/text.txt", Content: fmt.Appendf(nil, "set %d\n", n)},
 				{Verb: change.CreateFile, Path: fmt.Sprintf("set %d/deep/new.md", n), Content: []byte("new\n")},
 				{Verb: change.MovePath, Path: in("moved"), To: fmt.Sprintf("set %d/moved.txt", n)},

@@ -24,6 +24,7 @@ const (
 	Deleted    Verb = "remove"
 	Restored   Verb = "restore"
 	Undid      Verb = "undo"
+	SetMode    Verb = "mode"  // Text is "executable" or "not executable"
 	Applied    Verb = "apply" // a set of several files
 	Noted      Verb = "note"  // in the caller's own words
 )
@@ -45,7 +46,7 @@ type Action struct {
 	// Undid: the change ID, which did Of.
 	ID string  `json:"id,omitempty"`
 	Of *Action `json:"of,omitempty"`
-	// Text is Noted's.
+	// Text is Noted's, and what SetMode made of the file.
 	Text string `json:"text,omitempty"`
 }
 
@@ -78,6 +79,8 @@ func (a Action) String() string {
 		return "deleted " + name
 	case Restored:
 		return "restored " + name + " from trash"
+	case SetMode:
+		return "made " + name + " " + a.Text
 	case Undid:
 		if a.Of == nil {
 			return "undo " + a.ID

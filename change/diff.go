@@ -2,6 +2,7 @@ package change
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"quarry/fault"
@@ -19,14 +20,15 @@ const (
 	DiffMade                     // New is a new folder or symlink; see Entry
 	DiffDeleted                  // Old was one
 	DiffNotKept                  // the content of New is not known any more
-	DiffMode                     // New is executable, or no longer; see Entry
+	DiffMode                     // New has other permissions; see Modes
 )
 
 // PathDiff is what a change did to one path.
 type PathDiff struct {
 	Kind     DiffKind
-	Old, New string // paths; "" is a file that is not there
-	Entry    string // DiffMade, DiffDeleted: "folder" or "symlink"; DiffMode: the modes
+	Old, New string         // paths; "" is a file that is not there
+	Entry    string         // DiffMade, DiffDeleted: "folder" or "symlink"
+	Modes    [2]fs.FileMode // DiffMode: before and after
 	// Hunks is the text of a unified diff after its header. Each line begins
 	// with "@@", a space, "+", "-" or "\", except a last one in brackets that
 	// says what was cut.
@@ -51,7 +53,7 @@ func (d PathDiff) Header() string {
 	case DiffNotKept:
 		return "content not kept: " + fault.Printable(d.New) + "\n"
 	case DiffMode:
-		return fmt.Sprintf("mode %s: %s\n", d.Entry, fault.Printable(d.New))
+		return fmt.Sprintf("diff --git %s %s\nold mode %s\nnew mode %s\n", strings.TrimSuffix(gitName("a/", d.Old), "\t"), strings.TrimSuffix(gitName("b/", d.New), "\t"), gitMode(d.Modes[0]), gitMode(d.Modes[1]))
 	}
 	if d.Hunks == "" {
 		return ""
@@ -90,6 +92,14 @@ func (d PathDiff) Counts() (hunks, added, removed int) {
 		}
 	}
 	return hunks, added, removed
+}
+
+// gitMode is a file's mode as git has it.
+func gitMode(m fs.FileMode) string {
+	if m&0o100 != 0 {
+		return "100755"
+	}
+	return "100644"
 }
 
 func plainName(prefix, name string) string {

@@ -301,6 +301,7 @@ const (
 	IsOther                          // another kind of entry is there; see Conflict.Found
 	AddedSince                       // an entry of a folder the change made
 	NotInTrash                       // what was deleted is not in the trash any more
+	ModeChanged                      // the file has other permissions
 )
 
 // Conflict is a path that is not what a change left.
@@ -325,6 +326,8 @@ func (c Conflict) Words() string {
 		return "was added since"
 	case NotInTrash:
 		return "is not in the trash any more"
+	case ModeChanged:
+		return "has another mode now"
 	}
 	return "is not what the change left"
 }

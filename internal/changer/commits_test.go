@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -47,12 +48,14 @@ type commitFiles struct {
 	id            string
 	diff          []byte
 	before, after map[string]string
-	skip          string // why it is no test: binary files, symlinks, submodules
+	// wasProgram and isProgram are the executable ones.
+	wasProgram, isProgram map[string]bool
+	skip                  string // why it is no test: binary files, symlinks, submodules
 }
 
 // load reads what a commit touches. Renames are told as such.
 func load(t *testing.T, repo, id string) *commitFiles {
-	c := &commitFiles{id: id, before: map[string]string{}, after: map[string]string{}}
+	c := &commitFiles{id: id, before: map[string]string{}, after: map[string]string{}, wasProgram: map[string]bool{}, isProgram: map[string]bool{}}
 	c.diff = git(t, repo, "diff", "-M", "--no-color", "--no-ext-diff", id+"^", id)
 	raw := string(git(t, repo, "diff", "-M", "--raw", "-z", "--no-abbrev", id+"^", id))
 	fields := strings.Split(raw, "\x00")
@@ -75,9 +78,15 @@ func load(t *testing.T, repo, id string) *commitFiles {
 		}
 		if kind[0] != 'A' {
 			c.before[oldName] = string(git(t, repo, "cat-file", "blob", oldID))
+			if oldMode == "100755" {
+				c.wasProgram[oldName] = true
+			}
 		}
 		if kind[0] != 'D' {
 			c.after[newName] = string(git(t, repo, "cat-file", "blob", newID))
+			if newMode == "100755" {
+				c.isProgram[newName] = true
+			}
 		}
 	}
 	switch {
@@ -97,6 +106,7 @@ func TestCommits(t *testing.T) {
 	if stress.Long() {
 		each = 340
 	}
+	modes := 0
 	applied, undone, skipped, refused := 0, 0, map[string]int{}, map[string]int{}
 	for _, repo := range repos {
 		ids := strings.Fields(string(git(t, repo, "rev-list", "--no-merges", "--max-count=4000", "HEAD")))
@@ -117,6 +127,11 @@ func TestCommits(t *testing.T) {
 			}
 			n++
 			w := changing(t, c.before)
+			for name := range c.wasProgram {
+				if err := os.Chmod(filepath.Join(w.root.RealDir(), name), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
 			ops, err := patch.Parse(string(c.diff), -1)
 			if err == nil {
 				_, err = w.Apply(context.Background(), change.Set{Ops: ops})
@@ -133,18 +148,42 @@ func TestCommits(t *testing.T) {
 				t.Errorf("%s %s: the tree is not git's: %s", filepath.Base(filepath.Dir(repo)), id, firstDifference(now, c.after))
 				continue
 			}
+			if now := programs(t, w.root.RealDir()); !maps.Equal(now, c.isProgram) {
+				t.Errorf("%s %s: executable are %v, git has %v", filepath.Base(filepath.Dir(repo)), id, now, c.isProgram)
+			}
+			if !maps.Equal(c.wasProgram, c.isProgram) {
+				modes++
+			}
 			applied++
 			if _, err := w.Undo(context.Background(), "", change.Options{}); err != nil {
 				t.Errorf("%s: undo: %v", id, err)
 			} else if now := tree(t, w.root.RealDir()); !equal(now, c.before) {
 				t.Errorf("%s: undo does not give back the tree: %s", id, firstDifference(now, c.before))
+			} else if now := programs(t, w.root.RealDir()); !maps.Equal(now, c.wasProgram) {
+				t.Errorf("%s: undo does not give back the modes: %v, before %v", id, now, c.wasProgram)
 			} else {
 				undone++
 			}
 			w.Close()
 		}
 	}
-	t.Logf("%d commits applied as git has them, %d undone; refused on purpose %v; passed over %v", applied, undone, refused, skipped)
+	t.Logf("%d commits applied as git has them (%d with other modes), %d undone; refused on purpose %v; passed over %v", applied, modes, undone, refused, skipped)
+}
+
+// programs are the executable files of a folder.
+func programs(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for name := range tree(t, dir) {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode()&0o100 != 0 {
+			out[name] = true
+		}
+	}
+	return out
 }
 
 func hasParent(repo, id string) bool {

@@ -26,6 +26,11 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 	if err != nil {
 		return err
 	}
+	if t.Executable != nil {
+		if err := p.mode(t, path, shown); err != nil {
+			return err
+		}
+	}
 	sum := rootfs.SumOf(data)
 	p.versions[t.index] = sum.Version().String()
 	extra := p.relinks[path.String()]
@@ -35,6 +40,9 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 		for i := range edits {
 			edits[i].Certain = true
 		}
+	}
+	if len(edits)+len(extra) == 0 {
+		return p.modeAlone(t, path, sum.Version())
 	}
 	edited, err := planEdits(path, data, edits, extra)
 	// That the file is another one explains why an edit can't be made.
@@ -47,9 +55,6 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 		return err
 	}
 	c := p.c
-	if t.Executable != nil {
-		c.Warnings = append(c.Warnings, "the mode of "+rootfs.Printable(path.String())+" stays as it is: modes of existing files are not changed")
-	}
 	c.Edits = outcomes(t.Edits, edited.Outcomes)
 	c.Size, c.Version = edited.Size(), sum.Version().String()
 	diff := editDiff(path.String(), shown.String(), edited)

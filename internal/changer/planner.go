@@ -23,12 +23,12 @@ type planner struct {
 	shown    int                 // lines of diffs so far
 	did      change.Action       // of the only task
 
-	// The steps in the order in which they are done: contents where the files
-	// are, folders, new files, moves, and what goes last, because only that
+	// The steps in the order in which they are done: modes and contents where the
+	// files are, folders, new files, moves, and what goes last, because only that
 	// takes more than the journal to bring back.
-	contents, folders, made, moves, gone []step
-	folderSet                            map[rootfs.Path]bool
-	relinks                              map[string][]change.Edit // of notes a task edits too
+	modes, contents, folders, made, moves, gone []step
+	folderSet                                   map[rootfs.Path]bool
+	relinks                                     map[string][]change.Edit // of notes a task edits too
 }
 
 func newPlanner(w *Changer, set *change.Set, dry bool) *planner {
@@ -40,7 +40,7 @@ func newPlanner(w *Changer, set *change.Set, dry bool) *planner {
 
 func (p *planner) steps() []step {
 	var all []step
-	for _, list := range [][]step{p.contents, p.folders, p.made, p.moves, p.gone} {
+	for _, list := range [][]step{p.modes, p.contents, p.folders, p.made, p.moves, p.gone} {
 		all = append(all, list...)
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/vault"
 )
@@ -102,6 +103,9 @@ func (w *Changer) resolve(set *change.Set) ([]*task, error) {
 			if first := edits[t.path]; first != nil && sameVersion(first, t) {
 				first.Edits = append(first.Edits[:len(first.Edits):len(first.Edits)], op.Edits...)
 				first.from = append(first.from, t.from...)
+				if op.Executable != nil {
+					first.Executable = op.Executable
+				}
 				continue
 			}
 			edits[t.path] = t
@@ -306,6 +310,9 @@ func (p *planner) digest() string {
 	for _, s := range p.steps() {
 		op := &s.op
 		fmt.Fprintf(h, "%d %q %q %v %v %q\n", op.Kind, op.Path.String(), op.To.String(), op.Old, op.New, op.Where)
+		if op.Kind == journal.Chmod {
+			fmt.Fprintf(h, "%o %o\n", op.Mode, op.NewMode)
+		}
 		if op.NewData != nil {
 			fmt.Fprintf(h, "%v\n", rootfs.VersionOf(op.NewData))
 		}

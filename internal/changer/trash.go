@@ -129,12 +129,6 @@ func (w *Changer) applyTrash(ctx context.Context, op journal.Op) (journal.Result
 	return journal.Result{}, err
 }
 
-// takeBackTrash carries out an operation that takes another one back.
-func (w *Changer) takeBackTrash(ctx context.Context, op journal.Op) error {
-	_, err := w.applyTrash(ctx, op)
-	return err
-}
-
 // missingInTrash finds what a plan wants from a trash and is not there.
 func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	var found []change.Conflict

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"quarry/change"
@@ -218,7 +219,19 @@ func (w *Changer) takeBack(ctx context.Context, u journal.Unfinished) (left int,
 		return left, err
 	}
 	defer plan.Close()
-	err = plan.TakeBack(ctx, w.root, w.takeBackTrash)
+	again := map[rootfs.Path]journal.Result{} // in the trash
+	err = plan.TakeBack(ctx, w.root, func(ctx context.Context, op journal.Op) error {
+		went, err := w.applyTrash(ctx, op)
+		if went.Where != "" {
+			again[op.Path] = went
+		}
+		return err
+	})
+	if len(again) > 0 && u.Undoes != "" {
+		if e := w.state.journal.Relocate(u.Undoes, again); e != nil {
+			w.log.Error("what an undo put back into the trash is not noted", "id", u.Undoes, "err", e)
+		}
+	}
 	var stopped *journal.TakeBackError
 	if errors.As(err, &stopped) && !u.Partly {
 		left = len(stopped.Left)
@@ -281,6 +294,11 @@ func (w *Changer) entryDiff(e journal.Entry, reverse bool, opts *textedit.DiffOp
 			d.Kind, d.New = change.DiffRenamed, op.To.String()
 			if reverse {
 				d.Old, d.New = d.New, d.Old
+			}
+		case journal.Chmod:
+			d.Kind, d.Modes = change.DiffMode, [2]fs.FileMode{op.Mode, op.NewMode}
+			if reverse {
+				d.Modes = [2]fs.FileMode{op.NewMode, op.Mode}
 			}
 		case journal.Trash, journal.Restore:
 			d.Kind = change.DiffTrashed

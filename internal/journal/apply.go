@@ -51,6 +51,8 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 		return ws.Rename(op.Path, op.To)
 	case Remove:
 		return removeNodes(ctx, ws, op)
+	case Chmod:
+		return ws.SetMode(op.Path, op.Mode, op.NewMode)
 	}
 	return errTrashWork
 }

@@ -82,7 +82,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 // check refuses operations that could not be taken back as they stand.
 func (op *Op) check() error {
 	switch {
-	case op.Kind < Create || op.Kind > Restore:
+	case op.Kind < Create || op.Kind > Chmod:
 		return fmt.Errorf("unknown kind of operation %d", op.Kind)
 	case op.Path.IsRoot(), op.Kind == Rename && op.To.IsRoot():
 		return errNoPath

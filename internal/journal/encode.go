@@ -306,12 +306,15 @@ func (e *encoder) op(op *Op) {
 	for _, n := range op.Nodes {
 		e.node(n)
 	}
+	if op.Kind == Chmod {
+		e.num(uint64(op.NewMode & permMask))
+	}
 }
 
 func (d *decoder) op() Op {
 	op := Op{Kind: Kind(d.num()), Path: d.path(), To: d.path(), Old: d.version(), New: d.version(),
 		Mode: fs.FileMode(d.num()) & permMask, Where: d.str(), Lost: d.str(), old: d.ref(), hasDiff: d.bool()}
-	if op.Kind < Create || op.Kind > Restore {
+	if op.Kind < Create || op.Kind > Chmod {
 		d.fail()
 	}
 	for range d.count() {
@@ -319,6 +322,9 @@ func (d *decoder) op() Op {
 		if d.err != nil {
 			return Op{}
 		}
+	}
+	if op.Kind == Chmod {
+		op.NewMode = fs.FileMode(d.num()) & permMask
 	}
 	return op
 }
@@ -474,9 +480,10 @@ type openEntry struct {
 	seg uint32
 }
 
-// format 2 has back records, format 3 verbs with their operands, and clients.
+// format 2 has back records, format 3 verbs with their operands, and clients,
+// format 4 changes of modes.
 // Segments of older formats are read as they are, and a new one is started.
-const format = 3
+const format = 4
 
 func (s start) encode() []byte {
 	var e encoder

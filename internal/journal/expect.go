@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -16,7 +17,16 @@ type cell struct {
 	any     bool           // something, whatever it is
 	version rootfs.Version // of a file; zero: any content
 	target  string         // of a symlink; "": any
+	mode    perm           // of a file; zero: any
 }
+
+// perm is a file's permissions, or that they don't matter.
+type perm struct {
+	known bool
+	bits  fs.FileMode
+}
+
+func permOf(m fs.FileMode) perm { return perm{true, m.Perm()} }
 
 var (
 	absent  = cell{}
@@ -33,11 +43,26 @@ func (c cell) accepts(found cell) bool {
 	case c.typ != found.typ:
 		return false
 	case c.typ == rootfs.TypeFile:
-		return c.version.IsZero() || c.version == found.version
+		return (c.version.IsZero() || c.version == found.version) && (!c.mode.known || c.mode == found.mode)
 	case c.typ == rootfs.TypeSymlink:
 		return c.target == "" || c.target == found.target
 	}
 	return true
+}
+
+// with is c with what more is known of the same file before any operation on
+// that: a content if c leaves it open, or a mode.
+func (c cell) with(more cell) cell {
+	if c.typ != rootfs.TypeFile || more.typ != rootfs.TypeFile || c.any {
+		return c
+	}
+	if c.version.IsZero() {
+		c.version = more.version
+	}
+	if !c.mode.known {
+		c.mode = more.mode
+	}
+	return c
 }
 
 // top is what an operation moves, as far as it was noted.
@@ -84,14 +109,20 @@ func (x *expectation) replay() *expectation {
 // require notes what op needs to find, unless an earlier step decides it.
 func (x *expectation) require(op *Op) error {
 	need := func(p rootfs.Path, c cell) error {
-		if _, ok := x.cells[p]; ok {
-			return nil
-		}
-		x.cells[p] = c
 		o, err := x.origin(p)
 		if err != nil {
 			return err
 		}
+		if have, ok := x.cells[p]; ok {
+			// Operations on the content and on the mode know of a file only
+			// what they change.
+			x.cells[p] = have.with(c)
+			if first, ok := x.first[o]; ok {
+				x.first[o] = first.with(c)
+			}
+			return nil
+		}
+		x.cells[p] = c
 		if _, ok := x.first[o]; !ok {
 			x.first[o] = c
 		}
@@ -104,6 +135,8 @@ func (x *expectation) require(op *Op) error {
 		return need(op.Path, cell{typ: rootfs.TypeFile, version: op.Old})
 	case Rename:
 		return errors.Join(need(op.Path, op.top()), need(op.To, absent))
+	case Chmod:
+		return need(op.Path, cell{typ: rootfs.TypeFile, mode: permOf(op.Mode)})
 	case Trash:
 		return need(op.Path, op.top())
 	case Remove:
@@ -154,7 +187,11 @@ func (x *expectation) step(op *Op) error {
 	case Restore:
 		x.set(op.Path, op.top())
 	case Replace:
-		x.set(op.Path, cell{typ: rootfs.TypeFile, version: op.New})
+		x.set(op.Path, cell{typ: rootfs.TypeFile, version: op.New, mode: x.cells[op.Path].mode})
+	case Chmod:
+		c := x.cells[op.Path]
+		c.mode = permOf(op.NewMode)
+		x.set(op.Path, c)
 	case Remove, Trash:
 		x.forgetBeneath(op.Path)
 		x.set(op.Path, absent)
@@ -232,6 +269,7 @@ func look(ws *rootfs.Root, p rootfs.Path) (cell, error) {
 	c := cell{typ: info.Type}
 	switch info.Type {
 	case rootfs.TypeFile:
+		c.mode = permOf(info.Mode)
 		c.version, err = hashFile(ws, p)
 	case rootfs.TypeSymlink:
 		c.target, err = ws.Readlink(p)

@@ -77,13 +77,14 @@ const (
 	Remove                  // for good; Nodes and their content are kept
 	Trash                   // into a trash, where it can be found as Where
 	Restore                 // back from a trash
+	Chmod                   // the permissions of a file, from Mode to NewMode
 )
 
 func (k Kind) String() string {
-	if k < Create || k > Restore {
+	if k < Create || k > Chmod {
 		return "unknown"
 	}
-	return [...]string{"", "create", "replace", "rename", "remove", "trash", "restore"}[k]
+	return [...]string{"", "create", "replace", "rename", "remove", "trash", "restore", "chmod"}[k]
 }
 
 // Node is one entry of what a Create makes or a Remove takes away.
@@ -110,8 +111,9 @@ type Op struct {
 	// what went to a trash New tells which thing there it is, and Old of what
 	// comes back.
 	Old, New rootfs.Version
-	// Mode is, after Begin, the permissions of a replaced file.
-	Mode fs.FileMode
+	// Mode is, after Begin, the permissions of a replaced file; a Chmod gives
+	// NewMode to a file that must have Mode.
+	Mode, NewMode fs.FileMode
 	// Nodes say what a Create makes, the top first. Begin fills in those of a
 	// Remove unless they are given; then they must be what it finds. For Rename
 	// and Trash one Node may tell what is moved.

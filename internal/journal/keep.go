@@ -103,6 +103,14 @@ func (k *keeper) surveyOp(op *Op) error {
 		} else if op.Lost == "" {
 			k.size += info.Size
 		}
+	case Chmod:
+		info, err := k.ws.Stat(at)
+		if err == nil && (info.Type != rootfs.TypeFile || info.Mode.Perm() != op.Mode.Perm()) {
+			err = conflict(op.Path)
+		}
+		if err != nil {
+			return err
+		}
 	case Create:
 		op.Nodes = append([]Node(nil), op.Nodes...)
 		if len(op.Nodes) == 0 {

@@ -110,7 +110,9 @@ func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
 			}
 		}
 		for id, c := range s.commits {
-			commits[id] = c
+			if _, later := commits[id]; !later { // see Relocate
+				commits[id] = c
+			}
 		}
 		for id := range s.aborts {
 			aborts[id] = true

@@ -49,7 +49,7 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	case e.UndoneBy != "":
 		return nil, fmt.Errorf("undo %s: %w by %s", id, ErrUndone, e.UndoneBy)
 	}
-	if err := j.redone(&e); err != nil {
+	if _, err := j.redone(&e); err != nil {
 		return nil, fmt.Errorf("undo %s: %w", id, err)
 	}
 	p, err := j.planOf(ctx, e)
@@ -66,12 +66,14 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 
 // redone makes e say where in the trash things are now: after it was taken back
 // and that was taken back, they went there once more, maybe under another name.
-func (j *Journal) redone(e *Entry) error {
+// last is the entry that put them there last.
+func (j *Journal) redone(e *Entry) (last ID, err error) {
+	last = e.ID
 	if !slices.ContainsFunc(e.Ops, func(op Op) bool { return op.Kind == Trash }) {
-		return nil
+		return last, nil
 	}
 	var later []Entry // newest first
-	err := j.each(func(x Entry) bool {
+	err = j.each(func(x Entry) bool {
 		if x.Undoes != "" && x.Status == Committed {
 			later = append(later, x)
 		}
@@ -83,14 +85,41 @@ func (j *Journal) redone(e *Entry) error {
 		case does[x.Undoes]:
 			undoes[x.ID] = true
 		case undoes[x.Undoes]:
-			does[x.ID] = true
+			does[x.ID], last = true, x.ID
 			e.Ops = slices.Clone(e.Ops)
 			for i := range e.Ops {
 				e.Ops[i].movedBy(x.Ops)
 			}
 		}
 	}
-	return err
+	return last, err
+}
+
+// Relocate notes where in the trash things are that the entry called id had put
+// there: an undo of it brought them back, failed, and put them there again, which
+// gives them another date and maybe another name.
+func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
+	e, err := j.Get(id)
+	if err != nil {
+		return err
+	}
+	last, err := j.redone(&e)
+	if err != nil {
+		return err
+	}
+	if e, err = j.Get(last); err != nil {
+		return err
+	}
+	var results []Result
+	for i, op := range e.Ops {
+		r := Result{New: op.New, Where: op.Where}
+		if moved, ok := now[op.Path]; ok && op.Kind == Trash {
+			r = moved
+		}
+		r.Op = i
+		results = append(results, r)
+	}
+	return j.Settle(last, len(e.Ops), results...)
 }
 
 // movedBy takes over where a later change has put the same thing.
@@ -156,6 +185,8 @@ func (op Op) inverse() (inv Op, target ref, err error) {
 		inv.Kind = Restore
 	case Restore:
 		inv.Kind, inv.New = Trash, rootfs.Version{} // the trash will say
+	case Chmod:
+		inv.Kind, inv.Mode, inv.NewMode = Chmod, op.NewMode, op.Mode
 	}
 	return inv, target, nil
 }
@@ -243,6 +274,9 @@ func compare(p rootfs.Path, want, have cell) Conflict {
 		c.Reason = change.IsThere
 	case have.typ == rootfs.TypeFile && want.typ == rootfs.TypeFile:
 		c.Reason = change.ContentChanged
+		if want.version.IsZero() || want.version == have.version {
+			c.Reason = change.ModeChanged
+		}
 	}
 	return c
 }

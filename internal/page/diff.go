@@ -22,6 +22,7 @@ type diffFile struct {
 	Del   int        `json:"del"`
 	Cut   int        `json:"cut,omitempty"` // changed lines that are not shown
 	Hunks []diffHunk `json:"hunks,omitempty"`
+	mode  bool       // the note is about the mode
 	// Deferred says that the hunks are left out and can be asked for.
 	Deferred bool `json:"deferred,omitempty"`
 }
@@ -79,17 +80,30 @@ func filesOf(diffs []change.PathDiff) []diffFile {
 		case change.DiffNotKept:
 			f.Kind, f.Note = "note", "The journal did not keep the content."
 		case change.DiffMode:
-			f.Note = "The mode changed: " + d.Entry + "."
+			f.Note, f.mode = modeNote(d), true
 		}
-		// The edit of a file that was moved before in the same change.
-		if k := len(list) - 1; k >= 0 && d.Kind == change.DiffContent && list[k].Kind == "move" && list[k].Path == f.Path && list[k].Hunks == nil {
-			f.Kind, f.Old = "move", list[k].Old
+		// The edit of a file that was moved, or whose mode was changed, before in
+		// the same change.
+		if k := len(list) - 1; k >= 0 && f.continues(d.Kind, &list[k]) {
+			f.Kind, f.Old = list[k].Kind, list[k].Old
+			if f.Note == "" {
+				f.Note = list[k].Note
+			}
 			list = list[:k]
 		}
 		f.read(d.Hunks)
 		list = append(list, f)
 	}
 	return list
+}
+
+// continues reports whether f, of a kind, tells more of the path that last is
+// about.
+func (f *diffFile) continues(kind change.DiffKind, last *diffFile) bool {
+	if last.Path != f.Path || last.Hunks != nil {
+		return false
+	}
+	return kind == change.DiffContent && (last.Kind == "move" || last.mode) || kind == change.DiffMode && last.Kind == "move"
 }
 
 // read reads the hunks of a unified diff into a file.
@@ -317,4 +331,12 @@ func wordClass(r rune) int {
 		return 2
 	}
 	return 0
+}
+
+// modeNote says what became of a file's mode.
+func modeNote(d change.PathDiff) string {
+	if d.Modes[1]&0o100 != 0 {
+		return "It was made executable."
+	}
+	return "It is no longer executable."
 }

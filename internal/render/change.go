@@ -210,6 +210,7 @@ const maxSetFiles = 200
 // setVerbs are what a set did to a file, in one word each.
 var setVerbs = map[change.Verb]string{
 	change.Edited: "edited", change.Created: "created", change.Overwrote: "overwrote", change.Deleted: "deleted", change.Moved: "moved",
+	change.SetMode: "changed the mode of",
 }
 
 // SetFile is what a set did to one file.

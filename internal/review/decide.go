@@ -13,6 +13,7 @@ import (
 // Files are the contents of the workspace.
 type Files interface {
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
+	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 }
 
 // Changes carry out what was accepted.
@@ -301,8 +302,21 @@ func applied(ctx context.Context, ws Files, p *Proposal) bool {
 		if versionNow(ctx, ws, path) != want {
 			return false
 		}
+		if f.Op == change.EditFile && f.Before == f.After && !modeIs(ctx, ws, p, f) {
+			return false
+		}
 	}
 	return true
+}
+
+// modeIs reports whether a file whose mode alone is to change has that mode.
+func modeIs(ctx context.Context, ws Files, p *Proposal, f *File) bool {
+	var set change.Set
+	for _, k := range f.Ops {
+		set.Ops = append(set.Ops, p.Set.Ops[k])
+	}
+	plan, err := ws.Plan(ctx, set)
+	return err == nil && plan.Unchanged
 }
 
 // Settle looks after proposals whose process was killed while it applied them.

@@ -280,6 +280,9 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 	}
 	var edits []change.Edit
 	for _, k := range f.Ops {
+		if set.Ops[k].Executable != nil {
+			return nil, false // a mode goes with the whole
+		}
 		edits = append(edits, set.Ops[k].Edits...)
 	}
 	c, err := textedit.Apply(d, edits...)

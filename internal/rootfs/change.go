@@ -3,6 +3,7 @@ package rootfs
 import (
 	"errors"
 	"io/fs"
+	"runtime"
 )
 
 // Edit replaces Len bytes at Off by Data.
@@ -83,6 +84,7 @@ var (
 	errIntoItself  = errors.New("a folder can't be moved into itself")
 	errVerifyCopy  = errors.New("the copy on the other file system differs from the original")
 	errBadTempName = errors.New("not the name of a temporary file")
+	errModeKept    = errors.New("the file system did not take the mode")
 )
 
 // toEnd, as the length of an edit, stands for everything up to the end.
@@ -101,6 +103,10 @@ func checkEdits(edits []Edit, size int64) error {
 	}
 	return nil
 }
+
+// ExecutableBit reports whether files of this system say by their mode that they
+// are programs.
+const ExecutableBit = runtime.GOOS != "windows"
 
 // editable refuses what no change may touch.
 func (r *Root) editable(op string, p Path, isDir bool) error {

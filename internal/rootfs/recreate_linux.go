@@ -151,6 +151,52 @@ func (r *Root) MkdirPrivate(p Path) error {
 	return wrap(op, p.String(), err)
 }
 
+// SetMode gives the file at p other permissions, durably. It follows no symlink,
+// and a file whose permissions are not the expected ones is a Conflict.
+func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
+	const op = "chmod"
+	if err := r.editable(op, p, false); err != nil {
+		return err
+	}
+	at, err := r.place(op, p)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	fd, err := r.openName(at.dir, at.name, flagsFile)
+	if err != nil {
+		return wrap(op, p.String(), notRegularErr(err))
+	}
+	err = r.setMode(fd, expected, mode)
+	if e := r.closeWritten(fd); err == nil {
+		err = e
+	}
+	return wrap(op, p.String(), err)
+}
+
+func (r *Root) setMode(fd int, expected, mode fs.FileMode) error {
+	info, err := r.fdInfo(fd)
+	switch {
+	case err != nil:
+		return err
+	case info.Type != TypeFile:
+		return errNotRegular
+	case info.Mode.Perm() != expected.Perm():
+		return errMeta
+	}
+	if err := r.chmod(fd, unixMode(mode)); err != nil {
+		return err
+	}
+	// Some file systems accept any mode and keep their own.
+	if info, err = r.fdInfo(fd); err != nil {
+		return err
+	}
+	if info.Mode.Perm() != mode.Perm() {
+		return errModeKept
+	}
+	return r.sync(fd)
+}
+
 // SetMeta gives the file or folder at p its permissions and time of last
 // change, as they were recorded. It follows no symlink.
 func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {

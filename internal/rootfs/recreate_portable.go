@@ -121,6 +121,32 @@ func (r *Root) MkdirPrivate(p Path) error {
 	})
 }
 
+// SetMode gives the file at p other permissions. A file whose permissions are
+// not the expected ones is a Conflict.
+func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
+	if err := r.editable("chmod", p, false); err != nil {
+		return err
+	}
+	return r.in("chmod", p, func(dir *os.Root, base string) error {
+		st, err := dir.Lstat(base)
+		switch {
+		case err != nil:
+			return err
+		case !st.Mode().IsRegular():
+			return errNotRegular
+		case st.Mode().Perm() != expected.Perm():
+			return errMeta
+		}
+		if err := dir.Chmod(base, mode); err != nil {
+			return err
+		}
+		if st, err = dir.Lstat(base); err == nil && st.Mode().Perm() != mode.Perm() {
+			err = errModeKept
+		}
+		return err
+	})
+}
+
 // SetMeta gives the file or folder at p its permissions and time of last
 // change, as they were recorded.
 func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {

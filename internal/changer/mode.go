@@ -1,0 +1,58 @@
+package changer
+
+import (
+	"io/fs"
+
+	"quarry/change"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+)
+
+// mode plans that the file at path becomes a program, or no longer is one.
+func (p *planner) mode(t *task, path, shown rootfs.Path) error {
+	info, err := p.w.root.Stat(path)
+	if err != nil {
+		return err
+	}
+	next := withExecutable(info.Mode, *t.Executable)
+	if next == info.Mode {
+		return nil
+	}
+	if !rootfs.ExecutableBit {
+		p.c.Warnings = append(p.c.Warnings, "the mode of "+rootfs.Printable(path.String())+" stays as it is: this system keeps no executable bit")
+		return nil
+	}
+	p.show(change.PathDiff{Kind: change.DiffMode, Old: path.String(), New: shown.String(), Modes: [2]fs.FileMode{info.Mode, next}})
+	root := p.w.root
+	p.modes = append(p.modes, step{
+		op: journal.Op{Kind: journal.Chmod, Path: path, Mode: info.Mode, NewMode: next},
+		do: func(*journal.Tx) error { return root.SetMode(path, info.Mode, next) },
+	})
+	return nil
+}
+
+// withExecutable is a mode in which whoever may read may also execute, or nobody
+// may. git keeps no more of a mode than that.
+func withExecutable(m fs.FileMode, executable bool) fs.FileMode {
+	if executable {
+		return m | m&0o444>>2
+	}
+	return m &^ 0o111
+}
+
+// modeAlone ends the plan of a task that changes no content, so that the file
+// need not be text.
+func (p *planner) modeAlone(t *task, path rootfs.Path, version rootfs.Version) error {
+	if err := checkVersion(path, version, t.Version); err != nil {
+		return err
+	}
+	p.c.Version = version.String()
+	if t.Verb == change.EditFile {
+		p.did = change.Action{Verb: change.SetMode, Path: path.String(), Text: "not executable"}
+		if *t.Executable {
+			p.did.Text = "executable"
+		}
+		p.file(t, change.File{Path: path.String(), Did: change.SetMode, Version: p.c.Version}, change.PathDiff{})
+	}
+	return nil
+}
