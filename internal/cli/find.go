@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry"
 	"quarry/internal/cli/printing"
 	"quarry/search"
 )
@@ -121,44 +120,17 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	failed := false
-	complain := func(err error) {
-		failed = true
-		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
-	}
-	ws := &workspaces{open: map[string]*quarry.Workspace{}}
-	defer ws.close()
-	targets, err := f.targets(cmd.Context(), ws, f.root, paths, complain)
-	if err != nil {
-		return err
-	}
-	found := 0
-	w := bufio.NewWriterSize(s.Out, 64<<10)
-	for i := range targets {
-		t := &targets[i]
-		if t.stdin {
-			complain(errors.New("-: there are no files to list in stdin"))
-			continue
-		}
+	found, err := f.list(cmd.Context(), s, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		q.Paths = []string{t.path}
 		res, err := t.ws.Find(cmd.Context(), q)
 		if err != nil {
-			return err
+			return 0, nil, err
 		}
-		found += len(res.Entries)
-		if err := f.write(w, s.outTerminal(), t, res); err != nil {
-			return err
-		}
-		for _, k := range res.Skipped {
-			complain(skipError(t, k))
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+		return len(res.Entries), res.Skipped, f.write(w, s.outTerminal(), t, res)
+	})
 	switch {
-	case failed:
-		return errReported
+	case err != nil:
+		return err
 	case found == 0 && f.json:
 		return errNone
 	case found == 0:

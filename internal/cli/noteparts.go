@@ -22,22 +22,18 @@ type noteChanger struct {
 	book *notebook.Book
 }
 
-// openNote opens the workspace of a note and returns its path there.
-func (c *noteChanger) openNote(given string) (string, error) {
-	path, err := c.openFor(given)
+// openNote opens the workspace of a note and returns its path there; "" opens
+// the workspace of the current folder.
+func (c *noteChanger) openNote(given string) (path string, err error) {
+	if given == "" {
+		err = c.open()
+	} else {
+		path, err = c.openFor(given)
+	}
 	if err == nil {
 		c.book = notebook.Open(c.ws)
 	}
 	return path, err
-}
-
-// openVault opens the workspace of the current folder.
-func (c *noteChanger) openVault() error {
-	err := c.open()
-	if err == nil {
-		c.book = notebook.Open(c.ws)
-	}
-	return err
 }
 
 func (c *noteChanger) noteOptions() notebook.Options {
@@ -63,6 +59,16 @@ func brokenLinks(ch *change.Change) string {
 	return fmt.Sprintf("%s can't follow, in %s.", render.Plural(ch.Links.Broken, "link", "links"), strings.Join(ch.Links.BrokenIn, ", "))
 }
 
+// oneFlag is the one of some flags that was given; "" if none was.
+func oneFlag(cmd *cobra.Command, names ...string) (string, error) {
+	given := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !cmd.Flags().Changed(name) })
+	if len(given) > 1 {
+		last := len(names) - 1
+		return "", fmt.Errorf("only one of --%s and --%s can be given", strings.Join(names[:last], ", --"), names[last])
+	}
+	return strings.Join(given, ""), nil
+}
+
 func newNoteSection(s Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
 	var t notebook.Target
@@ -82,27 +88,22 @@ Where several headings are called alike, name those above it too: "Log::Today".`
   quarry note section Plan.md --heading Log --append '- called back'
   quarry note section Plan.md --heading Log --rename Journal --dry-run`,
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-			var chosen []vault.Operation
-			for _, op := range ops {
-				if cmd.Flags().Changed(string(op)) {
-					chosen = append(chosen, op)
-				}
-			}
-			renaming := cmd.Flags().Changed("rename")
-			if len(chosen) > 1 || len(chosen) == 1 && renaming {
-				return errors.New("only one of --append, --prepend, --replace, --before, --after and --rename can be given")
+			chosen, err := oneFlag(cmd, "append", "prepend", "replace", "before", "after", "rename")
+			if err != nil {
+				return err
 			}
 			path, err := c.openNote(args[0])
 			if err != nil {
 				return err
 			}
-			switch {
-			case renaming:
+			switch chosen {
+			case "rename":
 				err = c.changed(c.book.RenamePart(cmd.Context(), path, t, rename, c.noteOptions()))
-			case len(chosen) == 1:
-				err = c.editPart(cmd.Context(), path, t, chosen[0], *texts[chosen[0]], create)
-			default:
+			case "":
 				err = c.showPart(cmd.Context(), path, t)
+			default:
+				op := vault.Operation(chosen)
+				err = c.editPart(cmd.Context(), path, t, op, *texts[op], create)
 			}
 			return c.run(render.Editing, path, err)
 		})
@@ -166,28 +167,23 @@ keep their bytes.`,
   quarry note property Plan.md status --set done
   quarry note property --all --rename state status`,
 		cobra.MaximumNArgs(2), func(cmd *cobra.Command, args []string) error {
-			given := 0
-			for _, f := range []string{"set", "delete", "rename"} {
-				if cmd.Flags().Changed(f) {
-					given++
-				}
-			}
-			if given > 1 {
-				return errors.New("only one of --set, --delete and --rename can be given")
+			chosen, err := oneFlag(cmd, "set", "delete", "rename")
+			if err != nil {
+				return err
 			}
 			path, name, err := c.propertyArgs(args, everywhere)
 			if err != nil {
 				return err
 			}
-			if given > 0 && name == "" {
+			if chosen != "" && name == "" {
 				return c.run(render.Editing, path, errors.New("name the property"))
 			}
 			switch {
-			case cmd.Flags().Changed("set"):
+			case chosen == "set":
 				err = c.changed(c.book.SetProperties(cmd.Context(), path, map[string]any{name: vault.ParseValue(value)}, nil, c.noteOptions()))
 			case remove:
 				err = c.changed(c.book.SetProperties(cmd.Context(), path, nil, []string{name}, c.noteOptions()))
-			case cmd.Flags().Changed("rename"):
+			case chosen == "rename":
 				err = c.changed(c.book.RenameProperty(cmd.Context(), path, name, rename, c.noteOptions()))
 			default:
 				err = c.showProperties(cmd.Context(), path, name)
@@ -212,7 +208,8 @@ func (c *noteChanger) propertyArgs(args []string, everywhere bool) (path, name s
 		if len(args) == 1 {
 			name = args[0]
 		}
-		return "", name, c.openVault()
+		_, err = c.openNote("")
+		return "", name, err
 	}
 	if len(args) == 2 {
 		name = args[1]
@@ -223,58 +220,41 @@ func (c *noteChanger) propertyArgs(args []string, everywhere bool) (path, name s
 
 func (c *noteChanger) showProperties(ctx context.Context, path, name string) error {
 	if path == "" {
-		names, err := c.book.PropertyNames(ctx)
-		return c.showNames(names, "", err)
+		return c.showNames("")(c.book.PropertyNames(ctx))
 	}
 	_, list, err := c.book.Properties(ctx, path)
-	if err != nil {
-		return err
-	}
 	if name != "" {
 		list = slices.DeleteFunc(list, func(p notebook.Property) bool { return p.Name != name })
 	}
-	if c.json {
-		return c.encode(list)
+	return showList(c, "no such property", func(p notebook.Property) string { return p.Raw })(list, err)
+}
+
+// showList writes what a call gave: as JSON, or a line each.
+func showList[T any](c *noteChanger, none string, line func(T) string) func([]T, error) error {
+	return func(list []T, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case c.json:
+			return c.encode(list)
+		case len(list) == 0:
+			return c.s.nothing(none)
+		}
+		var b strings.Builder
+		for _, v := range list {
+			b.WriteString(line(v) + "\n")
+		}
+		return c.print(b.String())
 	}
-	if len(list) == 0 {
-		return c.s.nothing("no such property")
-	}
-	var b strings.Builder
-	for _, p := range list {
-		b.WriteString(p.Raw + "\n")
-	}
-	return c.print(b.String())
 }
 
 // showNames writes names with the number of notes that have each.
-func (c *noteChanger) showNames(names []notebook.Name, mark string, err error) error {
-	if err != nil {
-		return err
-	}
-	if c.json {
-		return c.encode(names)
-	}
-	if len(names) == 0 {
-		return c.s.nothing("none found")
-	}
-	var b strings.Builder
-	for _, n := range names {
-		fmt.Fprintf(&b, "%s%s\t%d\n", mark, n.Name, n.Notes)
-	}
-	return c.print(b.String())
+func (c *noteChanger) showNames(mark string) func([]notebook.Name, error) error {
+	return showList(c, "none found", func(n notebook.Name) string { return fmt.Sprintf("%s%s\t%d", mark, n.Name, n.Notes) })
 }
 
 func (c *noteChanger) showPaths(paths []string, err error) error {
-	if err != nil {
-		return err
-	}
-	if c.json {
-		return c.encode(paths)
-	}
-	if len(paths) == 0 {
-		return c.s.nothing("none found")
-	}
-	return c.print(strings.Join(paths, "\n") + "\n")
+	return showList(c, "none found", func(path string) string { return path })(paths, err)
 }
 
 func newNoteTag(s Streams) *cobra.Command {
@@ -288,12 +268,7 @@ it, in text and properties, in every note as one change.`,
   quarry note tag project
   quarry note tag project --rename work/project --dry-run`,
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-			path, err := in, error(nil)
-			if in != "" {
-				path, err = c.openNote(in)
-			} else {
-				err = c.openVault()
-			}
+			path, err := c.openNote(in)
 			if err != nil {
 				return err
 			}
@@ -305,9 +280,7 @@ it, in text and properties, in every note as one change.`,
 			case len(args) == 1:
 				err = c.showPaths(c.book.Tagged(cmd.Context(), args[0]))
 			default:
-				var names []notebook.Name
-				names, err = c.book.Tags(cmd.Context(), path)
-				err = c.showNames(names, "#", err)
+				err = c.showNames("#")(c.book.Tags(cmd.Context(), path))
 			}
 			return c.run(render.Editing, path, err)
 		})
@@ -327,29 +300,25 @@ note or of all, and --orphans the notes that no other file links to.`,
 		`  quarry note links Plan.md
   quarry note links --unresolved`,
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-			path, err := "", error(nil)
-			if len(args) == 1 {
-				path, err = c.openNote(args[0])
-			} else if !unresolved && !orphans {
+			if len(args) == 0 && !unresolved && !orphans {
 				return errors.New("name a note, or use --unresolved or --orphans")
-			} else {
-				err = c.openVault()
 			}
+			path, err := c.openNote(strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
-			var found []notebook.Link
+			show := c.showLinks(outgoing)
 			switch {
 			case orphans:
-				return c.run(render.Reading, path, c.showPaths(c.book.Orphans(cmd.Context())))
+				err = c.showPaths(c.book.Orphans(cmd.Context()))
 			case unresolved:
-				found, err = c.book.Unresolved(cmd.Context(), path)
+				err = show(c.book.Unresolved(cmd.Context(), path))
 			case outgoing:
-				found, err = c.book.Outgoing(cmd.Context(), path)
+				err = show(c.book.Outgoing(cmd.Context(), path))
 			default:
-				found, err = c.book.Backlinks(cmd.Context(), path)
+				err = show(c.book.Backlinks(cmd.Context(), path))
 			}
-			return c.run(render.Reading, path, c.showLinks(found, outgoing, err))
+			return c.run(render.Reading, path, err)
 		})
 	cmd.Flags().BoolVar(&outgoing, "outgoing", false, "links of the note")
 	cmd.Flags().BoolVar(&unresolved, "unresolved", false, "links that lead nowhere")
@@ -361,25 +330,14 @@ note or of all, and --orphans the notes that no other file links to.`,
 
 // showLinks writes a link a line: where it stands, and what is there or where it
 // leads.
-func (c *noteChanger) showLinks(links []notebook.Link, targets bool, err error) error {
-	if err != nil {
-		return err
-	}
-	if c.json {
-		return c.encode(links)
-	}
-	if len(links) == 0 {
-		return c.s.nothing("no links")
-	}
-	var b strings.Builder
-	for _, l := range links {
+func (c *noteChanger) showLinks(targets bool) func([]notebook.Link, error) error {
+	return showList(c, "no links", func(l notebook.Link) string {
 		text := l.Text
 		if targets {
 			text = l.Link + " → " + l.Target
 		}
-		fmt.Fprintf(&b, "%s:%d:%s\n", l.Source, l.Line, text)
-	}
-	return c.print(b.String())
+		return fmt.Sprintf("%s:%d:%s", l.Source, l.Line, text)
+	})
 }
 
 func newNoteDaily(s Streams) *cobra.Command {
@@ -394,13 +352,10 @@ last.`,
   quarry note daily yesterday
   quarry note daily --period weekly --create`,
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-			if err := c.openVault(); err != nil {
+			if _, err := c.openNote(""); err != nil {
 				return err
 			}
-			date := ""
-			if len(args) == 1 {
-				date = args[0]
-			}
+			date := strings.Join(args, "")
 			d, err := c.book.Daily(cmd.Context(), vault.Period(period), date, time.Now(), create, c.noteOptions())
 			switch {
 			case err != nil:

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry"
 	"quarry/internal/cli/printing"
 	"quarry/search"
 )
@@ -92,48 +91,25 @@ func runSymbols(cmd *cobra.Command, s Streams, f *symbolFlags, args []string) er
 	if err != nil {
 		return err
 	}
-	failed := false
-	complain := func(err error) {
-		failed = true
-		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
-	}
-	ws := &workspaces{open: map[string]*quarry.Workspace{}}
-	defer ws.close()
-	targets, err := f.targets(cmd.Context(), ws, f.root, args, complain)
-	if err != nil {
-		return err
-	}
-	found := 0
-	w := bufio.NewWriterSize(s.Out, 64<<10)
-	for i := range targets {
-		t := &targets[i]
-		if t.stdin {
-			complain(errors.New("-: give a file; stdin has no name to tell its language by"))
-			continue
-		}
+	found, err := f.list(cmd.Context(), s, f.root, args, "give a file; stdin has no name to tell its language by", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		q.Paths = []string{t.path}
 		res, err := t.ws.Symbols(cmd.Context(), q)
 		if err != nil {
-			return err
+			return 0, nil, err
 		}
-		found += len(res.Symbols)
-		for j := range res.Symbols {
-			if err := f.write(w, s.outTerminal(), t, &res.Symbols[j]); err != nil {
-				return err
+		for i := range res.Symbols {
+			if err := f.write(w, s.outTerminal(), t, &res.Symbols[i]); err != nil {
+				return 0, nil, err
 			}
 		}
-		for _, k := range res.Skipped {
-			if k.Reason == search.Unreadable || k.Reason == search.TooLarge || k.Reason == search.Loop {
-				complain(skipError(t, k))
-			}
+		ordinary := func(k search.Skip) bool {
+			return k.Reason != search.Unreadable && k.Reason != search.TooLarge && k.Reason != search.Loop
 		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
+		return len(res.Symbols), slices.DeleteFunc(res.Skipped, ordinary), nil
+	})
 	switch {
-	case failed:
-		return errReported
+	case err != nil:
+		return err
 	case found == 0 && f.json:
 		return errNone
 	case found == 0 && f.name != "" && !f.fuzzy:

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+
+	"quarry"
+	"quarry/internal/cli/printing"
+	"quarry/search"
+)
+
+// list runs a command that lists what each path holds: find and symbols. each
+// writes what one path has and tells how much that is and what it skipped;
+// noInput is why standard input is not listed.
+func (b *backendFlags) list(ctx context.Context, s Streams, root string, paths []string, noInput string,
+	each func(w *bufio.Writer, t *target) (n int, skipped []search.Skip, err error)) (found int, err error) {
+	failed := false
+	complain := func(err error) {
+		failed = true
+		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
+	}
+	ws := &workspaces{open: map[string]*quarry.Workspace{}}
+	defer ws.close()
+	targets, err := b.targets(ctx, ws, root, paths, complain)
+	if err != nil {
+		return 0, err
+	}
+	w := bufio.NewWriterSize(s.Out, 64<<10)
+	for i := range targets {
+		t := &targets[i]
+		if t.stdin {
+			complain(errors.New("-: " + noInput))
+			continue
+		}
+		n, skipped, err := each(w, t)
+		if err != nil {
+			return found, err
+		}
+		found += n
+		for _, k := range skipped {
+			complain(skipError(t, k))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return found, err
+	}
+	if failed {
+		return found, errReported
+	}
+	return found, nil
+}
