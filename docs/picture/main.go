@@ -1,11 +1,12 @@
 //go:build linux
 
-// Command picture draws docs/quarry.svg: the program in a terminal of 80
-// columns, as it is.
+// Command picture makes the pictures of the README from real runs.
 //
-//	go run ./docs/picture
+//	go run ./docs/picture                 docs/quarry.svg: the program in a terminal
+//	go run ./docs/picture -page           docs/page.png: the local page
+//	go run ./docs/picture -page -all DIR  every view of it in both themes and widths
 //
-// It builds the program, makes a small project, runs the commands of the session
+// For the terminal it builds the program, makes a small project, runs the commands of the session
 // on a pseudo-terminal and draws what comes out. An escape sequence it doesn't
 // know is an error, so nothing is drawn that a terminal would show otherwise. The
 // tests fail when the program says something else than the picture.
@@ -25,14 +26,16 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	out := flag.String("o", "docs/quarry.svg", "the `file` to write")
+	ofPage := flag.Bool("page", false, "photograph the local page instead of a terminal")
+	all := flag.String("all", "", "with -page: write every view to this `folder`")
+	root := flag.String("root", "", "with -page: of this `folder` instead of the project made up")
 	flag.Parse()
-	if err := run(context.Background(), *out); err != nil {
+	if err := run(context.Background(), *ofPage, *all, *root); err != nil {
 		log.Fatal("picture: ", err)
 	}
 }
 
-func run(ctx context.Context, out string) error {
+func run(ctx context.Context, ofPage bool, all, root string) error {
 	dir, err := os.MkdirTemp("", "quarry-picture")
 	if err != nil {
 		return err
@@ -43,11 +46,24 @@ func run(ctx context.Context, out string) error {
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, text)
 	}
+	if ofPage {
+		return takePage(ctx, program, dir, all, root)
+	}
 	screen, err := record(ctx, program, dir)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(out, draw(screen), 0o644)
+	return os.WriteFile("docs/quarry.svg", draw(screen), 0o644)
+}
+
+// writeProject makes the files of a demonstration.
+func writeProject(dir string, files map[string]string) error {
+	var err error
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+	}
+	return err
 }
 
 // session is what is typed. Each word is an argument.
@@ -84,12 +100,7 @@ func (c *Client) Do(r *Request) (*Response, error) {
 // record runs the session below dir and returns what the screen shows.
 func record(ctx context.Context, program, dir string) ([]line, error) {
 	home, work := filepath.Join(dir, "home"), filepath.Join(dir, "project")
-	err := os.Mkdir(home, 0o700)
-	for name, text := range project {
-		path := filepath.Join(work, name)
-		err = errors.Join(err, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
-	}
-	if err != nil {
+	if err := errors.Join(os.Mkdir(home, 0o700), writeProject(work, project)); err != nil {
 		return nil, err
 	}
 	env := append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_CONFIG_HOME="+home,

@@ -48,8 +48,7 @@ var opensUserFiles = map[string]bool{
 	"examples/agent":          true, // its demonstration folder
 	"packaging/bundle":        true, // what it ships
 	"packaging/publish":       true, // the source it rewrites
-	"docs/picture":            true, // its demonstration folder and the picture
-	"docs/screenshot":         true, // the same
+	"docs/picture":            true, // its demonstration folders and the pictures
 }
 
 // forbiddenNames are drawers, not rooms.

@@ -82,8 +82,7 @@ var plan = []layer{
 		{"examples/todo", "the program of the README", ". search"},
 		{"packaging/bundle", "builds the MCP bundles and server.json", ""},
 		{"packaging/publish", "gives the source the place it is published at", ""},
-		{"docs/picture", "draws docs/quarry.svg from a run of the program", ""},
-		{"docs/screenshot", "takes the pictures of the local page", ""},
+		{"docs/picture", "makes the pictures of the README from real runs", ""},
 	}},
 	{"tests", []pkg{
 		{"internal/arch", "this plan", ""},

@@ -1,17 +1,11 @@
-// Command screenshot takes the pictures of the local page from a real run.
-//
-//	go run ./docs/screenshot           writes docs/page.png
-//	go run ./docs/screenshot -all DIR  every view in both themes and widths
-//
-// It builds the program, makes a small project, lets a few agents change it over
-// MCP, serves the page and photographs it with Chromium.
+//go:build linux
+
 package main
 
 import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -23,16 +17,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
-
-func main() {
-	log.SetFlags(0)
-	all := flag.String("all", "", "write every view to this `folder`")
-	root := flag.String("root", "", "photograph this `folder` instead of the project made up")
-	flag.Parse()
-	if err := run(context.Background(), *all, *root); err != nil {
-		log.Fatal("screenshot: ", err)
-	}
-}
 
 // shot is one picture.
 type shot struct {
@@ -58,17 +42,9 @@ var shots = []shot{
 	{"health", "/health", ".kv", ""},
 }
 
-func run(ctx context.Context, all, root string) error {
-	dir, err := os.MkdirTemp("", "quarry-screenshot")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "quarry")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/quarry")
-	if text, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("%w\n%s", err, text)
-	}
+// takePage makes a small project, lets a few agents change it over MCP, serves
+// the page and photographs it with Chromium.
+func takePage(ctx context.Context, program, dir, all, root string) error {
 	if root == "" {
 		root = filepath.Join(dir, "orders-api")
 		if err := makeProject(ctx, program, dir, root); err != nil {

@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -61,8 +63,8 @@ func (c *Client) Charge(ctx context.Context, o *Order) (*Receipt, error) {
 }
 `
 
-// project is the service in the pictures.
-var project = map[string]string{
+// pageProject is the service in the pictures of the page.
+var pageProject = map[string]string{
 	".gitignore": "bin/\n*.log\n",
 	"go.mod":     "module example.com/orders\n\ngo 1.26\n",
 	"README.md":  "# orders-api\n\nTakes orders and charges for them. See [retries](docs/retries.md).\n",
@@ -241,8 +243,8 @@ func reject(w http.ResponseWriter, retryAfter time.Duration) {
 `,
 }
 
-// session is what one agent did before the picture was taken.
-type session struct {
+// agent is what one did before the picture was taken.
+type agent struct {
 	client, version string
 	review          bool
 	calls           []call
@@ -253,7 +255,7 @@ type call struct {
 	args map[string]any
 }
 
-var sessions = []session{
+var agents = []agent{
 	{client: "claude-code", version: "2.1.4", calls: []call{
 		{"write_file", map[string]any{"path": "config/example.toml", "content": "# Copy to orders.toml and fill in.\n[payment]\nurl = \"\"\nmax_wait = \"30s\"\nattempts = 4\n"}},
 		{"move_file", map[string]any{"source": "docs/retries.md", "destination": "docs/retrying.md", "update_links": true}},
@@ -274,21 +276,15 @@ var sessions = []session{
 }
 
 func makeProject(ctx context.Context, program, dir, root string) error {
-	for name, text := range project {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			return err
-		}
+	if err := writeProject(root, pageProject); err != nil {
+		return err
 	}
 	for _, d := range []string{"home", "runtime"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			return err
 		}
 	}
-	for _, s := range sessions {
+	for _, s := range agents {
 		if err := s.run(ctx, program, dir, root); err != nil {
 			return err
 		}
@@ -297,7 +293,7 @@ func makeProject(ctx context.Context, program, dir, root string) error {
 }
 
 // run speaks MCP with the program as the agent would.
-func (s *session) run(ctx context.Context, program, dir, root string) error {
+func (s *agent) run(ctx context.Context, program, dir, root string) error {
 	args := []string{"mcp", "--root", root}
 	if s.review {
 		args = append(args, "--review")
