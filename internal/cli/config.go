@@ -31,6 +31,7 @@ before the rest of the file.`,
 		`  quarry config                  what is set
   quarry config --all            every key
   quarry config search.hidden    one key, explained
+  quarry config set search.hidden true
   quarry config init             write a commented file to start from`,
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -53,6 +54,7 @@ before the rest of the file.`,
 		command("init", "Write a commented file to start from",
 			"Write a quarry.toml that has every key in a comment. A file that exists stays\nas it is.", "",
 			cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return initConfig(s, cmd.Root()) }),
+		newConfigSet(s), newConfigUnset(s),
 	)
 	return cmd
 }

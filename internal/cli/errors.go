@@ -199,9 +199,9 @@ var otherNames = map[string]string{
 	"sed": "replace", "rename": "mv", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm",
 	"apply": "patch", "new": "write", "create": "write", "touch": "write",
 	"history": "log", "changes": "log", "revert": "undo", "redo": "undo", "restore": "trash restore",
-	"install": "mcp install", "server": "mcp", "agent": "mcp",
+	"install": "mcp install", "uninstall": "mcp uninstall", "server": "mcp", "agent": "mcp",
 	"page": "ui", "web": "ui", "open": "ui", "browser": "ui",
-	"status": "index status", "outline": "symbols", "check": "doctor", "settings": "config",
+	"status": "index status", "outline": "symbols", "check": "doctor", "settings": "config", "set": "config set",
 }
 
 // knownCommand refuses an argument that is no command and suggests the nearest.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,37 +46,47 @@ The flags of quarry mcp given here become the server's.`,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(s, cmd.Flags()) },
 	}
 	to := newFlagSet()
-	to.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.Names(), ", "))
-	to.StringVar(&f.scope, "scope", "", "settings of the user or of this project: `user` or project")
-	to.StringVar(&f.name, "name", "quarry", "`name` of the entry")
-	to.StringVar(&f.file, "config", "", "settings `file` (default: where the client has it)")
+	f.addWhere(to)
 	to.StringVar(&f.command, "command", "", "`program` the client starts (default: this one)")
-	to.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
 	setGroups(cmd, append([]flagGroup{{"Where to", to}}, f.serverGroups()...))
 	return cmd
 }
 
-func (f *installFlags) run(s Streams, flags *pflag.FlagSet) error {
+// addWhere adds the flags that name an entry of a client.
+func (f *installFlags) addWhere(fl *pflag.FlagSet) {
+	fl.StringVar(&f.client, "client", "", "the `client`: "+strings.Join(clients.Names(), ", "))
+	fl.StringVar(&f.scope, "scope", "", "settings of the user or of this project: `user` or project")
+	fl.StringVar(&f.name, "name", "quarry", "`name` of the entry")
+	fl.StringVar(&f.file, "config", "", "settings `file` (default: where the client has it)")
+	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
+}
+
+// settings finds the client, its settings file, and what stands there.
+func (f *installFlags) settings(s Streams) (c *clients.Client, file string, old []byte, err error) {
 	i := slices.Index(clients.Names(), f.client)
 	if i < 0 {
-		return fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
+		return nil, "", nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
 	}
-	c := &clients.All[i]
+	c = &clients.All[i]
 	if f.scope == "" {
 		f.scope = "user"
 		if c.ByProject {
 			f.scope = "project"
 		}
 	}
-	file, err := f.settingsFile(s, c)
+	if file, err = f.settingsFile(s, c); err != nil {
+		return nil, "", nil, err
+	}
+	old, err = clients.ReadSettings(file)
+	return c, file, old, err
+}
+
+func (f *installFlags) run(s Streams, flags *pflag.FlagSet) error {
+	c, file, old, err := f.settings(s)
 	if err != nil {
 		return err
 	}
 	entry, err := f.entry(c, flags)
-	if err != nil {
-		return err
-	}
-	old, err := clients.ReadSettings(file)
 	if err != nil {
 		return err
 	}
@@ -91,16 +102,72 @@ func (f *installFlags) run(s Streams, flags *pflag.FlagSet) error {
 		fmt.Fprintf(s.Out, "This would go into %s; --write puts it there:\n%s", file, c.EntryText(f.name, entry))
 		return nil
 	}
+	return writeClient(s, file, old, changed, fmt.Sprintf("Wrote %s to %s.", f.name, file), "Restart "+c.Title+" to use it.")
+}
+
+// writeClient replaces a client's settings and says what was done.
+func writeClient(s Streams, file string, old, changed []byte, done, next string) error {
 	backup, err := clients.WriteSettings(file, old, changed, time.Now())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Out, "Wrote %s to %s.\n", f.name, file)
+	fmt.Fprintln(s.Out, done)
 	if backup != "" {
 		fmt.Fprintf(s.Out, "The file as it was: %s\n", backup)
 	}
-	fmt.Fprintf(s.Out, "Restart %s to use it.\n", c.Title)
-	return nil
+	_, err = fmt.Fprintln(s.Out, next)
+	return err
+}
+
+func newUninstall(s Streams) *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "uninstall --client NAME",
+		Short: "Disconnect an MCP client from this program",
+		Long: `Show which entry a client's settings have for quarry mcp, and with --write take
+it out. Everything else in the file, comments too, stays as it is; a copy of the
+file is kept beside it. Indexes, the log of changes and the trash stay: quarry
+index delete and quarry trash empty remove them.`,
+		Example: `  quarry mcp uninstall --client claude-code
+  quarry mcp uninstall --client claude-desktop --write`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return f.uninstall(s) },
+	}
+	f.addWhere(cmd.Flags())
+	return cmd
+}
+
+func (f *installFlags) uninstall(s Streams) error {
+	c, file, old, err := f.settings(s)
+	if err != nil {
+		return err
+	}
+	changed, err := c.Remove(old, f.name)
+	switch {
+	case errors.Is(err, clients.ErrNoEntry):
+		return fmt.Errorf("%s has no server %s%s", file, f.name, f.otherScope(s, c))
+	case err != nil:
+		return fmt.Errorf("%s is left as it is: %w", file, err)
+	case !f.write:
+		_, err := fmt.Fprintf(s.Out, "%s has the server %s; --write takes it out.\n", file, f.name)
+		return err
+	}
+	return writeClient(s, file, old, changed, fmt.Sprintf("Took %s out of %s.", f.name, file), "Restart "+c.Title+".")
+}
+
+// otherScope names the other settings of a client where they have the entry.
+func (f *installFlags) otherScope(s Streams, c *clients.Client) string {
+	other := *f
+	other.scope = map[string]string{"user": "project", "project": "user"}[f.scope]
+	if f.file != "" {
+		return ""
+	}
+	if _, _, old, err := other.settings(s); err == nil {
+		if servers, err := c.Servers(old); err == nil && servers[f.name] != nil {
+			return "\n  the settings of the " + other.scope + " have it: --scope " + other.scope
+		}
+	}
+	return ""
 }
 
 // settingsFile finds the file to change.
@@ -177,7 +244,7 @@ func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.
 // serverArgs are the flags of the server that were given here.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
-	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "verbose"} {
+	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "review", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {
 			continue

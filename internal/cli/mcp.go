@@ -69,7 +69,7 @@ that is made up and shown at the start.`,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s, open) },
 	}
 	setGroups(cmd, f.groups())
-	cmd.AddCommand(newInstall(s))
+	cmd.AddCommand(newInstall(s), newUninstall(s))
 	return cmd
 }
 
