@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"strings"
 
@@ -63,8 +64,18 @@ func (s Streams) doctorOptions(root string) *doctor.Options {
 		},
 		HasBrowser: func() bool { return browser(runtime.GOOS, s.getenv(), "") != nil },
 		PageRuns:   pageRuns,
+		Program:    thisProgram(),
 		Proc:       "/proc", LeastFree: 256 << 20,
 	}
+}
+
+// thisProgram is the file that runs, or "".
+func thisProgram() string {
+	name, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 func (x *examining) examine(ctx context.Context) error {

@@ -142,6 +142,9 @@ func TestDoctor(t *testing.T) {
 		{"a client that starts a program that is gone", "client-command", func(p *patient) {
 			p.must("quarry mcp install --client claude-code --command /gone/quarry --profile vault --write")
 		}, ""},
+		{"a client that starts an older program", "client-old", func(p *patient) {
+			p.must("mkdir ~/old && printf '#!/bin/sh\n' > ~/old/quarry && chmod +x ~/old/quarry && touch -d 2001-01-01 ~/old/quarry && quarry mcp install --client claude-code --command ~/old/quarry --write")
+		}, ""},
 		{"a client that serves a folder that is gone", "client-root", func(p *patient) {
 			p.must("mkdir old && quarry mcp install --client claude-desktop --root old --read-only --write && rmdir old")
 		}, ""},

@@ -190,7 +190,8 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, 
 	if len(gone) > 0 && len(there) == 0 {
 		there = []string{x.Root}
 	}
-	if _, err := exec.LookPath(command); err != nil {
+	program, err := exec.LookPath(command)
+	if err != nil {
 		x.find(Finding{ID: "client-command", What: fmt.Sprintf("%s starts %s, which is no program here.", where, command),
 			Why: "The client can't start the server.", Fix: "Enter this program.", Run: install(there, rest)})
 		return
@@ -203,7 +204,40 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, 
 	if err := x.ServerFlags(rest); err != nil {
 		x.find(Finding{ID: "client-flags", What: fmt.Sprintf("%s has flags quarry mcp doesn't know: %v.", where, err),
 			Why: "The server ends as soon as it is started.", Fix: "Enter it again without them.", Run: install(there, nil)})
+		return
 	}
+	if x.isOlder(program) {
+		x.find(Finding{ID: "client-old", What: fmt.Sprintf("%s starts %s, which is older than this program, %s.", where, program, x.Program),
+			Why: "The client gets what that version can, and its faults.", Fix: "Enter this program, or replace the other one.", Run: install(there, rest)})
+	}
+}
+
+// isOlder reports a program that is another file than this one, with other
+// bytes, and was made before it. It is not started to ask for its version: the
+// settings of a project may name anything.
+func (x *exam) isOlder(program string) bool {
+	if x.Program == "" {
+		return false
+	}
+	theirs, err := os.Stat(program)
+	if err != nil {
+		return false
+	}
+	ours, err := os.Stat(x.Program)
+	if err != nil || os.SameFile(ours, theirs) || !theirs.ModTime().Before(ours.ModTime()) {
+		return false
+	}
+	return !sameBytes(program, x.Program)
+}
+
+// sameBytes compares two programs; what can't be read is not the same.
+func sameBytes(a, b string) bool {
+	one, err := os.ReadFile(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.ReadFile(b)
+	return err == nil && bytes.Equal(one, two)
 }
 
 // splitRoots takes the roots out of the arguments of an entry.

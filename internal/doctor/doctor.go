@@ -48,6 +48,7 @@ type Options struct {
 	HasBrowser func() bool
 	PageRuns   func(file string) bool
 
+	Program   string // the file of this program; "" when that isn't known
 	Proc      string // where the kernel's limits are
 	LeastFree int64  // bytes that should be free
 }
