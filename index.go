@@ -30,13 +30,16 @@ type IndexOptions struct {
 	Ask bool
 	// MaxWatches bounds the folders watched; 0 leaves it to the system.
 	MaxWatches int
+	// MaxIgnored is how many files that ignore rules exclude may be in the index;
+	// 0 is 20,000. With more, a search that asks for them scans.
+	MaxIgnored int
 	// Progress hears how a build goes, from any goroutine.
 	Progress func(search.Progress)
 }
 
 func (o *IndexOptions) owner() *owner.Options {
 	return &owner.Options{
-		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches, Progress: o.Progress,
+		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches, MaxIgnored: o.MaxIgnored, Progress: o.Progress,
 	}
 }
 

@@ -195,7 +195,7 @@ func (m *mutator) query() search.Query {
 		q.Pattern, q.Match.Syntax = "needle alpha", match.Words
 	}
 	q.IncludeHidden = m.rng.IntN(4) == 0
-	q.IncludeIgnored = m.rng.IntN(12) == 0
+	q.IncludeIgnored = m.rng.IntN(5) == 0
 	q.StrictHidden = m.rng.IntN(5) == 0
 	q.VaultRules = m.rng.IntN(5) == 0
 	q.Detail = search.Detail(m.rng.IntN(3))

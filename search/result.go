@@ -145,6 +145,9 @@ type Stats struct {
 	Strategy   string // of the pattern
 	Plan       string // scan, or what the index said
 	Remote     bool   // another process answered
+	// IgnoredIndexed says that an index answered that has ignored files as well,
+	// so that a search with Scope.IncludeIgnored needs no scan either.
+	IgnoredIndexed bool
 	// Replaced says that another folder stands at the workspace's path than at the
 	// last answer: it is the one that was searched.
 	Replaced bool

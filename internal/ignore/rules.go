@@ -14,6 +14,7 @@ package ignore
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"quarry/internal/glob"
@@ -143,6 +144,11 @@ func Parse(source string, data []byte) *Rules {
 
 // Len is the number of rules.
 func (r *Rules) Len() int { return len(r.list) }
+
+// Negates reports whether one of the rules keeps what others ignore.
+func (r *Rules) Negates() bool {
+	return slices.ContainsFunc(r.list, func(u rule) bool { return u.negated })
+}
 
 // Source is the name given to Parse.
 func (r *Rules) Source() string { return r.source }

@@ -39,9 +39,9 @@ type build struct {
 
 // job is a file to be read.
 type job struct {
-	path   string
-	hidden bool
-	seq    uint64 // of the change that asked for it
+	path string
+	as   Flags  // Hidden, Ignored
+	seq  uint64 // of the change that asked for it
 }
 
 const (
@@ -125,9 +125,7 @@ func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 		before := w.reader.bytes
 		w.job = i
 		out := w.reader.file(w.jobs[i].path)
-		if w.jobs[i].hidden {
-			out.flags |= Hidden
-		}
+		out.flags |= w.jobs[i].as
 		w.outcomes[i] = out
 		w.build.bytes.Add(w.reader.bytes - before)
 	}

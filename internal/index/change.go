@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ type change struct {
 	// at; pending that it has to be looked at again. Until then it keeps its
 	// standing: a file that was there is a candidate.
 	member, pending bool
-	hidden          bool
+	as              Flags // Hidden and Ignored, as found when it was marked
 	in              *held // the segment that has the file's last document, or nil
 	id              int
 }
@@ -66,7 +67,7 @@ func (ix *Index) mark(path string) *change {
 		c = &change{}
 		if c.in, c.id = ix.find(path); c.in != nil {
 			c.in.hide(c.id)
-			c.member, c.hidden = true, ix.hiddenDoc(c)
+			c.member, c.as = true, ix.standing(c)
 		}
 		ix.dirty[path] = c
 	}
@@ -83,9 +84,9 @@ func (ix *Index) suspect(path string, c *change) {
 }
 
 // markListed makes a file dirty that a walk has listed. ix.mu is held.
-func (ix *Index) markListed(path string, hidden bool) {
+func (ix *Index) markListed(path string, as Flags) {
 	c := ix.mark(path)
-	c.member, c.pending, c.hidden = true, false, hidden
+	c.member, c.pending, c.as = true, false, as
 }
 
 // changed is called after every change of what a snapshot would show.
@@ -200,15 +201,19 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 	return folders, ix.judge(ctx, unknown)
 }
 
-func (ix *Index) hiddenDoc(c *change) (hidden bool) {
+// listed are the flags that a walk gives a file.
+const listed = Hidden | Ignored
+
+// standing is how the document of a change was listed.
+func (ix *Index) standing(c *change) (as Flags) {
 	err := guard(func() error {
-		hidden = c.in.seg.docs.flag(c.id)&Hidden != 0
+		as = c.in.seg.docs.flag(c.id) & listed
 		return nil
 	})
 	if err != nil {
 		ix.damage(c.in, err)
 	}
-	return hidden
+	return as
 }
 
 // kindOf says what is at a path. What can't be looked at counts as a file: a
@@ -269,8 +274,8 @@ func (ix *Index) judge(ctx context.Context, paths []string) error {
 			globs = append(globs, "/"+escape(dir)+"*")
 		}
 	}
-	listed := map[string]bool{}
-	if err := ix.list(ctx, globs, func(path string, hidden bool) { listed[path] = hidden }); err != nil {
+	found := map[string]Flags{}
+	if err := ix.list(ctx, globs, func(path string, as Flags) { found[path] = as }); err != nil {
 		return err
 	}
 	ix.mu.Lock()
@@ -280,29 +285,36 @@ func (ix *Index) judge(ctx context.Context, paths []string) error {
 		if c == nil || !c.pending {
 			continue
 		}
-		if hidden, ok := listed[p]; ok {
-			c.member, c.pending, c.hidden = true, false, hidden
+		if as, ok := found[p]; ok && (as&Ignored == 0 || ix.ignored) {
+			c.member, c.pending, c.as = true, false, as
 			ix.forgetSnapshot()
 		} else {
 			ix.settle(p, c)
 		}
 	}
+	ix.boundIgnored()
 	return nil
 }
 
-// list walks what matches one of the globs and tells which files belong and
-// which of them are hidden.
-func (ix *Index) list(ctx context.Context, globs []string, found func(path string, hidden bool)) error {
+// list walks what matches one of the globs and tells which files belong, and
+// which of them are hidden or ignored.
+func (ix *Index) list(ctx context.Context, globs []string, found func(path string, as Flags)) error {
 	opts, err := ix.walkOptions(globs)
 	if err != nil {
 		return err
 	}
+	if ix.Ignored() {
+		opts.MaxIgnored = math.MaxInt32
+	}
 	var dotted []string
 	_, err = walk.Ordered(ctx, ix.root, &opts, false, func(it walk.Item) error {
-		if isDotted(it.Path) {
+		switch {
+		case it.Entry.Ignored:
+			found(it.Path, ignoredAs(it.Path))
+		case isDotted(it.Path):
 			dotted = append(dotted, it.Path)
-		} else {
-			found(it.Path, false)
+		default:
+			found(it.Path, 0)
 		}
 		return nil
 	})
@@ -311,7 +323,11 @@ func (ix *Index) list(ctx context.Context, globs []string, found func(path strin
 	}
 	shown, err := ix.shown(ctx, opts)
 	for _, p := range dotted {
-		found(p, !shown[p])
+		as := Hidden
+		if shown[p] {
+			as = 0
+		}
+		found(p, as)
 	}
 	return err
 }
@@ -319,7 +335,7 @@ func (ix *Index) list(ctx context.Context, globs []string, found func(path strin
 // shown lists the dotted files that a walk shows without being asked for hidden
 // ones, since a negated rule says so.
 func (ix *Index) shown(ctx context.Context, opts walk.Options) (map[string]bool, error) {
-	opts.Hidden = false
+	opts.Hidden, opts.MaxIgnored = false, 0
 	shown := map[string]bool{}
 	_, err := walk.Ordered(ctx, ix.root, &opts, false, func(it walk.Item) error {
 		if isDotted(it.Path) {

@@ -137,7 +137,7 @@ func TestDamage(t *testing.T) {
 	}
 	w.ix.Close()
 	files := w.stored()
-	listed := w.listed(true)
+	listed := w.listed(true, false)
 	var compiled []*match.Pattern
 	var matching []map[string]bool
 	for _, expr := range patterns {
@@ -310,7 +310,7 @@ func TestManifestRoundTrip(t *testing.T) {
 func TestTruncatedWhileInUse(t *testing.T) {
 	w := manyFiles(t)
 	w.calm()
-	listed := w.listed(true)
+	listed := w.listed(true, false)
 	p := match.MustCompile("needle", match.Options{})
 	matching := w.matching(p, listed)
 	for round := range 3 {
@@ -363,7 +363,7 @@ func TestDamagedWhileServing(t *testing.T) {
 	w.open()
 	w.refresh()
 	w.calm()
-	listed := w.listed(true)
+	listed := w.listed(true, false)
 	run := stress.Start(t, "identity: a segment damaged while serving", 60, 3_000)
 	for seed := range run.Cases() {
 		r := stress.Rand(seed)

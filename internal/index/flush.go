@@ -46,7 +46,7 @@ func (ix *Index) takeJobs() []job {
 	jobs := make([]job, 0, len(ix.dirty))
 	for path, c := range ix.dirty {
 		if c.member {
-			jobs = append(jobs, job{path, c.hidden, c.seq})
+			jobs = append(jobs, job{path, c.as, c.seq})
 		}
 	}
 	sort.Slice(jobs, func(i, j int) bool { return jobs[i].path < jobs[j].path })

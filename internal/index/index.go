@@ -10,8 +10,8 @@
 // Doc.Parts does, as long as the file has the document's stamp.
 //
 // It covers the regular files a walk with Options.Walk lists, hidden ones
-// included: ignored files are not in it, nor what lies behind symlinks, and
-// nothing the policy denies. A changed file is only dirty: it is a candidate for
+// included, and ignored ones while they are few, each with a flag. It has nothing
+// that lies behind symlinks or that the policy denies. A changed file is only dirty: it is a candidate for
 // every search until it has been read again, so nobody waits for indexing.
 package index
 
@@ -36,6 +36,9 @@ type Options struct {
 	// Source tells of changes. Without one, Fresh compares the stamps of all
 	// files each time.
 	Source Source
+	// MaxIgnored is how many files that the rules exclude may be in the index,
+	// which it needs a Source for that tells of them, too; 0 is none.
+	MaxIgnored int
 	// ReadOnly leaves the folder of the index to another process: nothing is
 	// written, changed files stay dirty.
 	ReadOnly bool
@@ -97,6 +100,10 @@ type Index struct {
 	pending    map[string]bool      // changes to be looked at
 	unreadable map[string]walk.Skip // folders no walk could look into
 	seq        uint64               // of the last change
+	maxIgnored int                  // Options.MaxIgnored, or 0 later
+	ignored    bool                 // ignored files are in it
+	tooMany    bool                 // they were more than maxIgnored
+	few        bool                 // and are clearly fewer now
 	swept      bool                 // the tree was compared since Open
 	sweptAt    time.Time            // when the whole tree last was
 	sweeps     uint64               // of any part
@@ -117,6 +124,7 @@ func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 	if opts != nil {
 		ix.opts = *opts
 	}
+	ix.maxIgnored = ix.opts.MaxIgnored
 	if ix.opts.Workers <= 0 {
 		ix.opts.Workers = runtime.GOMAXPROCS(0)
 	}

@@ -23,6 +23,7 @@ import (
 func TestIndexFollowsTheTree(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		run := stress.Start(t, fmt.Sprintf("index follows the tree, silent=%v", silent), 4, 400)
+		ignored := 0
 		for seed := range run.Cases() {
 			t.Run(fmt.Sprintf("silent=%v/%d", silent, seed), func(t *testing.T) {
 				w := newWorld(t, seed, silent)
@@ -51,7 +52,11 @@ func TestIndexFollowsTheTree(t *testing.T) {
 						w.reopen()
 					}
 				}
+				ignored += w.ignoredAsks
 			})
+		}
+		if ignored == 0 && stress.Thorough() {
+			t.Error("no question was about ignored files: the test shows nothing of them")
 		}
 	}
 }
@@ -280,7 +285,7 @@ func TestVerify(t *testing.T) {
 	w.calm()
 	none := func(path, what string) { t.Errorf("%s: %s", path, what) }
 	v, err := w.ix.Verify(context.Background(), none, nil)
-	if err != nil || v.Files != len(w.listed(true)) || v.Changed != 0 {
+	if err != nil || v.Files != len(w.listed(true, false)) || v.Changed != 0 {
 		t.Fatalf("Verify: %+v, %v", v, err)
 	}
 	// Break it in memory, as nothing on disk could without being noticed.

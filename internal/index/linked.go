@@ -12,8 +12,8 @@ func (ix *Index) markLinked(linked inodes) {
 		return
 	}
 	type named struct {
-		path   string
-		hidden bool
+		path string
+		as   Flags
 	}
 	var found []named
 	for _, h := range ix.segs {
@@ -24,7 +24,7 @@ func (ix *Index) markLinked(linked inodes) {
 				f := t.flag(id)
 				if f&Linked == 0 && !h.dead.has(id) && linked[t.stamp(id).Ino] {
 					reader.seek(id)
-					found = append(found, named{string(reader.next()), f&Hidden != 0})
+					found = append(found, named{string(reader.next()), f & listed})
 				}
 			}
 			return nil
@@ -36,7 +36,7 @@ func (ix *Index) markLinked(linked inodes) {
 	}
 	for _, n := range found {
 		if ix.dirty[n.path] == nil {
-			ix.markListed(n.path, n.hidden)
+			ix.markListed(n.path, n.as)
 		}
 	}
 }

@@ -25,7 +25,7 @@ type segment struct {
 	sums     []byte // of its blocks
 
 	// Documents that have a flag, in order, for each that a search may ask for.
-	always, binary, large, wide, linked []uint32
+	always, binary, large, wide, linked, ignored []uint32
 
 	trusting bool
 	lenses   lenses
@@ -118,7 +118,7 @@ func (s *segment) parse(data []byte) error {
 		for _, of := range []struct {
 			flag Flags
 			list *[]uint32
-		}{{AlwaysScan, &s.always}, {Binary, &s.binary}, {Large, &s.large}, {Wide, &s.wide}, {Linked, &s.linked}} {
+		}{{AlwaysScan, &s.always}, {Binary, &s.binary}, {Large, &s.large}, {Wide, &s.wide}, {Linked, &s.linked}, {Ignored, &s.ignored}} {
 			if flags&of.flag != 0 {
 				*of.list = append(*of.list, uint32(id))
 			}

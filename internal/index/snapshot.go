@@ -125,7 +125,7 @@ func (ix *Index) forgetSnapshot() {
 }
 
 func (ix *Index) newSnapshot() *snapshot {
-	s := &snapshot{ix: ix}
+	s := &snapshot{ix: ix, ignored: ix.ignored}
 	s.refs.Store(1)
 	for _, h := range ix.segs {
 		h.seg.retain()
@@ -138,7 +138,7 @@ func (ix *Index) newSnapshot() *snapshot {
 	sort.Slice(s.skipped, func(i, j int) bool { return s.skipped[i].Path < s.skipped[j].Path })
 	for path, c := range ix.dirty {
 		if c.member {
-			s.dirty = append(s.dirty, dirtyDoc{path, c.hidden})
+			s.dirty = append(s.dirty, dirtyDoc{path, c.as})
 		}
 	}
 	slices.SortFunc(s.dirty, func(a, b dirtyDoc) int { return cmp.Compare(a.path, b.path) })
@@ -164,6 +164,7 @@ type snapshot struct {
 	views   []*view    // oldest first
 	dirty   []dirtyDoc // sorted
 	skipped []walk.Skip
+	ignored bool // ignored files are in it, too
 	refs    atomic.Int32
 }
 
@@ -175,8 +176,8 @@ type view struct {
 }
 
 type dirtyDoc struct {
-	path   string
-	hidden bool
+	path string
+	as   Flags // Hidden, Ignored
 }
 
 func (s *snapshot) release() {
@@ -190,6 +191,9 @@ func (s *snapshot) release() {
 // Skipped lists the folders that could not be read, in path order: what lies in
 // them is not in the snapshot.
 func (s *Snapshot) Skipped() []walk.Skip { return s.skipped }
+
+// Ignored reports whether the snapshot has the files that ignore rules exclude.
+func (s *Snapshot) Ignored() bool { return s.ignored }
 
 // Lookup returns what the snapshot knows about a file.
 func (s *Snapshot) Lookup(path string) (Doc, bool) {
@@ -256,9 +260,7 @@ func (d *dirtyDoc) doc() Doc { return Doc{path: []byte(d.path), Dirty: true, Fla
 
 // flags are what is known of a changed file by its name.
 func (d *dirtyDoc) flags() (f Flags) {
-	if d.hidden {
-		f |= Hidden
-	}
+	f = d.as
 	if isSecret(d.path) {
 		f |= Secret
 	}

@@ -37,7 +37,8 @@ func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	s := &sweeping{ix: ix, dirs: dirs}
+	opts.MaxIgnored = ix.ignoredLimit(dirs[0] == "")
+	s := &sweeping{ix: ix, dirs: dirs, ignored: map[string]bool{}}
 	if err := s.begin(); err != nil {
 		return err
 	}
@@ -89,8 +90,9 @@ type sweeping struct {
 	snap *snapshot
 	docs *merge // documents not yet passed
 
-	added   []string        // new to the index
-	stale   []string        // changed
+	added   []found         // new to the index
+	stale   []found         // changed
+	ignored map[string]bool // listed, though the rules exclude them
 	dead    []place         // not listed any more, or listed in a later segment
 	dotted  map[string]bool // listed with a dot, to be asked about: the document's flag
 	compare bool
@@ -123,21 +125,21 @@ func (s *sweeping) begin() error {
 func (s *sweeping) end() { s.snap.release() }
 
 func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
-	work := func(v *walk.Visit, e *rootfs.Entry) (Stamp, bool) {
+	work := func(v *walk.Visit, e *rootfs.Entry) (listing, bool) {
 		if !s.compare {
-			return Stamp{}, true
+			return listing{ignored: e.Ignored}, true
 		}
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil || info.Type != rootfs.TypeFile {
 			// It can't be told: let someone look at it.
-			return Stamp{}, rootfs.KindOf(err) != rootfs.NotFound
+			return listing{ignored: e.Ignored}, rootfs.KindOf(err) != rootfs.NotFound
 		}
 		if info.Nlink > 1 {
 			s.linkMu.Lock()
 			s.linked[info.Ino] = true
 			s.linkMu.Unlock()
 		}
-		return stampOf(&info), true
+		return listing{stampOf(&info), e.Ignored}, true
 	}
 	report, err := walk.Each(ctx, s.ix.root, &opts, work, s.file)
 	if err != nil {
@@ -158,12 +160,15 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 			return err
 		}
 	}
-	s.finish(shown)
+	s.finish(shown, report.Marked, opts.MaxIgnored)
 	return nil
 }
 
 // file meets a listed file with the documents before and at its path.
-func (s *sweeping) file(path string, stamp Stamp) error {
+func (s *sweeping) file(path string, l listing) error {
+	if l.ignored {
+		s.ignored[path] = true
+	}
 	for {
 		if !s.docs.peek() {
 			if s.docs.err != nil {
@@ -179,45 +184,52 @@ func (s *sweeping) file(path string, stamp Stamp) error {
 		}
 		s.docs.skip()
 		if c == 0 {
-			if d.Stamp != stamp || d.Flags&racyFlag != 0 {
-				s.stale = append(s.stale, path)
+			if d.Stamp != l.stamp || d.Flags&racyFlag != 0 || d.Flags&Ignored != 0 != l.ignored {
+				s.stale = append(s.stale, found{path, l.ignored})
 			}
-			if isDotted(path) {
+			if !l.ignored && isDotted(path) {
 				s.dotted[path] = d.Flags&Hidden != 0
 			}
 			return nil
 		}
 		s.dead = append(s.dead, s.docs.place())
 	}
-	s.added = append(s.added, path)
-	if isDotted(path) {
+	s.added = append(s.added, found{path, l.ignored})
+	if !l.ignored && isDotted(path) {
 		s.dotted[path] = false
 	}
 	return nil
 }
 
 // finish marks what was found.
-func (s *sweeping) finish(shown map[string]bool) {
+func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 	ix := s.ix
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
-	isHidden := func(path string) bool { return isDotted(path) && !shown[path] }
-	for _, path := range s.added {
-		if c := ix.dirty[path]; c == nil || !c.member || c.hidden != isHidden(path) {
-			ix.markListed(path, isHidden(path))
+	if few := marked <= limit; !few || ix.tooMany {
+		s.flood()
+		ix.few = few && limit > 0
+	} else if limit > 0 {
+		defer s.keepIgnored()
+	}
+	s.rejudge(shown)
+	for _, f := range s.added {
+		as := s.as(f.path, f.ignored, shown)
+		if c := ix.dirty[f.path]; c == nil || !c.member || c.as != as {
+			ix.markListed(f.path, as)
 		}
 	}
-	for _, path := range s.stale {
-		ix.markListed(path, isHidden(path))
+	for _, f := range s.stale {
+		ix.markListed(f.path, s.as(f.path, f.ignored, shown))
 	}
 	for path, was := range s.dotted {
 		// A dirty file is shown or hidden by what was found when it was marked,
 		// not by its old document.
 		if c := ix.dirty[path]; c != nil && c.member {
-			was = c.hidden
+			was = c.as&Hidden != 0
 		}
-		if now := isHidden(path); now != was {
-			ix.markListed(path, now)
+		if as := s.as(path, false, shown); as&Hidden != 0 != was {
+			ix.markListed(path, as)
 		}
 	}
 	for _, p := range s.dead {
@@ -262,8 +274,8 @@ func liesIn(path string, dirs []string) bool {
 // and weren't listed this time. ix.mu is held.
 func (s *sweeping) doubt() {
 	listed := map[string]bool{}
-	for _, path := range s.added {
-		listed[path] = true
+	for _, f := range s.added {
+		listed[f.path] = true
 	}
 	for path, c := range s.ix.dirty {
 		if c.member && c.in == nil && !listed[path] && s.covers(path) {

@@ -69,22 +69,22 @@ func (ix *Index) Verify(ctx context.Context, fault func(path, what string), prog
 }
 
 func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(path, what string)) error {
-	known := map[string]bool{} // path to hidden
+	known := map[string]Flags{} // how it is listed
 	c, err := snap.Candidates(Ask{Lens: everything})
 	if err != nil {
 		return err
 	}
 	err = c.Each(func(d *Doc) bool {
-		known[d.Path()] = d.Flags&Hidden != 0
+		known[d.Path()] = d.Flags & listed
 		return true
 	})
 	if err != nil {
 		return err
 	}
 	var problems []job // files that differ, if nobody has changed them since
-	err = ix.list(ctx, nil, func(path string, hidden bool) {
-		if was, ok := known[path]; !ok || was != hidden {
-			problems = append(problems, job{path: path, hidden: hidden})
+	err = ix.list(ctx, nil, func(path string, as Flags) {
+		if was, ok := known[path]; !ok || was != as {
+			problems = append(problems, job{path: path, as: as})
 		}
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (ix *Index) verifyListing(ctx context.Context, snap *Snapshot, fault func(p
 		if now, err := ix.Fresh(ctx); err == nil {
 			d, ok := now.Lookup(p.path)
 			now.Close()
-			if ok && (d.Flags&Hidden != 0) == p.hidden {
+			if ok && d.Flags&listed == p.as {
 				continue
 			}
 		}

@@ -31,7 +31,9 @@ type world struct {
 	state    *rootfs.Root
 	ix       *Index
 	silent   bool // changes are not told: the index has to sweep
-	pending  Changes
+	// ignoredAsks counts the questions that ignored files were in.
+	ignoredAsks int
+	pending     Changes
 }
 
 func newWorld(t *testing.T, seed uint64, silent bool) *world {
@@ -65,7 +67,7 @@ func memoryDir(t testing.TB) string {
 func (w *world) open() {
 	w.t.Helper()
 	// The clock of Linux file systems ticks every 10 ms at the slowest.
-	opts := &Options{Workers: 1 + w.r.IntN(3), racy: 25 * time.Millisecond}
+	opts := &Options{Workers: 1 + w.r.IntN(3), racy: 25 * time.Millisecond, MaxIgnored: []int{0, 3, 12, 10_000}[w.r.IntN(4)]}
 	if w.r.IntN(3) == 0 {
 		opts.budget = 20 << 10 // many segments
 	}
@@ -294,10 +296,10 @@ func (w *world) change() {
 }
 
 // listed is what a plain walk shows.
-func (w *world) listed(hidden bool) []string {
+func (w *world) listed(hidden, ignored bool) []string {
 	w.t.Helper()
 	var out []string
-	_, err := walk.Ordered(context.Background(), w.root, &walk.Options{Hidden: hidden}, false, func(it walk.Item) error {
+	_, err := walk.Ordered(context.Background(), w.root, &walk.Options{Hidden: hidden, NoIgnore: ignored}, false, func(it walk.Item) error {
 		out = append(out, it.Path)
 		return nil
 	})
@@ -321,7 +323,8 @@ func (w *world) check() {
 	}
 	defer snap.Close()
 	hidden := w.r.IntN(2) == 0
-	listed := w.listed(hidden)
+	ignored := snap.Ignored() && w.r.IntN(2) == 0
+	listed := w.listed(hidden, ignored)
 	expr := patterns[w.r.IntN(len(patterns))]
 	p, err := match.Compile(expr, match.Options{Case: match.Case(w.r.IntN(2)), Mode: match.Mode(w.r.IntN(2))})
 	if err != nil {
@@ -336,6 +339,10 @@ func (w *world) check() {
 	ask := Ask{Need: p.Need(), Under: under, Hidden: hidden, ByLine: p.Mode() == match.Lines && w.r.IntN(4) > 0}
 	if binary {
 		ask.Also = Binary
+	}
+	if ignored {
+		ask.Lens = &Lens{Key: fmt.Sprint("ignored, hidden ", hidden), Sees: func(path string, _ Flags) bool { return hidden || !isDotted(path) }}
+		w.ignoredAsks++
 	}
 	c, err := snap.Candidates(ask)
 	if err != nil {

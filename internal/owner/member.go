@@ -36,6 +36,9 @@ type Options struct {
 	Ask bool
 	// MaxWatches bounds the folders watched; 0 leaves it to the system.
 	MaxWatches int
+	// MaxIgnored is how many files that ignore rules exclude may be in the index;
+	// 0 is 20,000.
+	MaxIgnored int
 	// Progress hears how a build goes, from any goroutine.
 	Progress func(search.Progress)
 
@@ -178,6 +181,13 @@ func (m *Member) ready() bool {
 // would. nil is for a question about paths.
 func (m *Member) Ready(ask *index.Ask) bool {
 	return m.ready() && (m.Owns() || m.source().worth(ask))
+}
+
+// HasIgnored reports whether ignored files may be in the index of this process;
+// Fresh tells for sure.
+func (m *Member) HasIgnored() bool {
+	o := m.source()
+	return o != nil && o.withIgnored.Load()
 }
 
 // ErrNoIndex says that no index can answer: scan instead.

@@ -37,8 +37,11 @@ type owned struct {
 	stop    context.CancelFunc
 	done    sync.WaitGroup
 
-	judge    *walk.Judge   // decides which folders are watched
-	rulesGen atomic.Uint64 // counts changes of the rules in the tree
+	judge    *walk.Judge // decides which folders are watched
+	outlying outlying    // the ignored ones among them
+	// withIgnored says that ignored folders are watched.
+	withIgnored atomic.Bool
+	rulesGen    atomic.Uint64 // counts changes of the rules in the tree
 	// watched is the folder that the watcher was started or restarted in. Only
 	// start and Barrier use it, one at a time.
 	watched rootfs.Place
@@ -100,14 +103,15 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	}
 	walking := m.opts.walk()
 	o.judge = walk.NewJudge(root, &walking)
+	o.withIgnored.Store(true)
 	// Watching begins while the segments are checked: on Linux 6.1 that takes a
 	// quarter of the time of a restart.
 	o.done.Go(func() {
-		watcher, err := watch.Open(ctx, root, &watch.Options{Admit: o.judge.Enters, MaxWatches: m.opts.MaxWatches})
+		watcher, err := watch.Open(ctx, root, &watch.Options{Admit: o.admits, MaxWatches: m.opts.MaxWatches})
 		o.watching <- watching{watcher, err}
 	})
 	o.ix, err = index.Open(root, state, &index.Options{
-		Walk: walking, Source: o, Workers: m.opts.Workers, Progress: o.progress, Logger: m.log,
+		Walk: walking, MaxIgnored: m.opts.maxIgnored(), Source: o, Workers: m.opts.Workers, Progress: o.progress, Logger: m.log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, o.unwatch(), o.lease.Release(), state.Close(), root.Close())
@@ -274,6 +278,9 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 			return nil, err
 		}
 	}
+	if err := o.followIgnored(ctx, watcher); err != nil {
+		return nil, err
+	}
 	unwatched, err := watcher.Barrier(ctx, func(c *watch.Changes) {
 		var out index.Changes
 		out.Trees = c.Trees
@@ -303,6 +310,9 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	})
 	if len(unwatched) > 0 { // rules may have changed there without a word
 		o.rulesGen.Add(1)
+	}
+	if o.outlying.tooMany() || len(unwatched) > 0 {
+		o.ix.DropIgnored()
 	}
 	return unwatched, err
 }

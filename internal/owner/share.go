@@ -217,7 +217,7 @@ func (h *handed) rest() func(*search.FileMatch) error {
 // If nobody has answered, sum is nil: the search is still to be made, and what
 // it finds is for rest, since files already delivered are not repeated.
 func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error) {
-	if q.NoIndex || q.IncludeIgnored || q.Invert {
+	if q.NoIndex || q.Invert {
 		return nil, yield, nil
 	}
 	to := &handed{yield: yield}
@@ -259,7 +259,7 @@ func (m *Member) mayKnow(path string) bool {
 
 // Find lets the owner list paths. The result is nil if nobody has answered.
 func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error) {
-	if q.NoIndex || q.IncludeIgnored || q.Stat || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
+	if q.NoIndex || q.Stat || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
 		return nil, nil
 	}
 	var r *search.FindResult

@@ -45,6 +45,7 @@ type Eyes struct {
 	rules   []ignore.Set
 	key     string
 	outside *ignore.Frame // of rules alone
+	rescues bool          // one of them may show what the rules in the tree exclude
 
 	mu     sync.Mutex
 	judges map[bool]*walk.Judge // by whether hidden files are wanted
@@ -57,6 +58,7 @@ func NewEyes(v *View, root *rootfs.Root, rules []ignore.Set) *Eyes {
 	for _, set := range rules {
 		if set.Rules != nil && set.Rules.Len() > 0 {
 			e.outside = e.outside.Push("", false, set)
+			e.rescues = e.rescues || set.Kind >= ignore.Dot && set.Rules.Negates()
 		}
 	}
 	return e
@@ -87,9 +89,9 @@ type Sight struct {
 // Through looks at the index through some eyes.
 func (m *Member) Through(e *Eyes) Sight { return Sight{m, e} }
 
-// Lens is what a search of this view is shown, with hidden files if they are
-// wanted. nil without an index.
-func (s Sight) Lens(hidden bool) *index.Lens {
+// Lens is what a search of this view is shown, with hidden and ignored files if
+// they are wanted. nil without an index.
+func (s Sight) Lens(hidden, ignored bool) *index.Lens {
 	e := s.eyes
 	o := s.source()
 	if o == nil {
@@ -101,6 +103,20 @@ func (s Sight) Lens(hidden bool) *index.Lens {
 		l.Key += "hidden"
 	}
 	byName := policy.ByPlace()
+	denied := func(path string, f index.Flags) bool {
+		if policy == nil || !byName && f&index.Secret == 0 {
+			return false
+		}
+		p, err := e.root.Known(path)
+		return err != nil || policy.Path(p, false) != rootfs.Allowed
+	}
+	if ignored { // no rules count, not even those that show a dot file
+		l.Key += "ignored"
+		l.Sees = func(path string, f index.Flags) bool {
+			return (hidden || path[0] != '.' && !strings.Contains(path, "/.")) && !denied(path, f)
+		}
+		return l
+	}
 	var judge *walk.Judge
 	var touched func(path string) bool
 	if e.outside != nil {
@@ -109,19 +125,13 @@ func (s Sight) Lens(hidden bool) *index.Lens {
 		touched = e.toucher()
 	}
 	l.Sees = func(path string, f index.Flags) bool {
-		if f&index.Ignored != 0 {
+		if denied(path, f) {
 			return false
-		}
-		if policy != nil && (byName || f&index.Secret != 0) {
-			p, err := e.root.Known(path)
-			if err != nil || policy.Path(p, false) != rootfs.Allowed {
-				return false
-			}
 		}
 		if touched != nil && touched(path) {
 			return judge.Lists(path)
 		}
-		return hidden || f&index.Hidden == 0
+		return f&index.Ignored == 0 && (hidden || f&index.Hidden == 0)
 	}
 	return l
 }
@@ -151,9 +161,14 @@ func (e *Eyes) toucher() func(path string) bool {
 // Covers reports whether the index has all files that a search of a folder shows
 // to this view: an ignored folder is searched when it is named, but not by the
 // index. The rules above it are read anew: those the watcher goes by may be older
-// where it gets no events.
-func (s Sight) Covers(dir rootfs.Path) bool {
+// where it gets no events. Who asks for ignored files sees them wherever they are.
+func (s Sight) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool {
 	e := s.eyes
+	if ignored || e.rescues {
+		if !snap.Ignored() || ignored {
+			return snap.Ignored()
+		}
+	}
 	if e.root.Policy() == nil && s.showsProtected() {
 		return false
 	}

@@ -36,7 +36,7 @@ var (
 	denies = [][]string{nil, {"*.md"}, {"d1"}, {"d2/**"}, {"*.go", "d0/e1"}, {"/a*"}}
 	allows = [][]string{nil, nil, {"*.pem"}, {".env"}, {"d1/*.key"}}
 	global = []string{"", "", "*.log\n", "*.log\n!keep.log\n", "d2/\n*.tmp\n", "!.github\n"}
-	above  = []string{"", "", "*.md\n!d1/*.md\n", "/ws/d0/e0\n", "e1\n"}
+	above  = []string{"", "", "!*.tmp\n", "*.md\n!d1/*.md\n", "/ws/d0/e0\n", "e1\n"}
 	words  = []string{"alpha", "beta", "gamma", "delta_x", "MixedCase", "zeta"}
 )
 
@@ -121,7 +121,7 @@ func (h *house) options() *quarry.Options {
 	}
 	o.GlobalIgnore = []byte(global[h.r.IntN(len(global))])
 	if text := above[h.r.IntN(len(above))]; text != "" {
-		o.IgnoreAbove = []quarry.IgnoreFile{{Name: ".gitignore", Above: "ws", Data: []byte(text)}}
+		o.IgnoreAbove = []quarry.IgnoreFile{{Name: []string{".gitignore", ".ignore"}[h.r.IntN(2)], Above: "ws", Data: []byte(text)}}
 	}
 	return o
 }
@@ -161,6 +161,7 @@ func (h *house) query() search.Query {
 		}
 	}
 	q.IncludeHidden = h.r.IntN(3) == 0
+	q.IncludeIgnored = h.r.IntN(3) == 0
 	q.StrictHidden = h.r.IntN(5) == 0
 	q.FilesWithoutMatch = h.r.IntN(8) == 0
 	if q.FilesWithoutMatch {
@@ -210,10 +211,10 @@ func (h *house) ask(ws *quarry.Workspace, q search.Query) (a answer, plan string
 // the view's policy denies goes through the socket: no name, no byte, no count.
 func TestOneIndexForAllViews(t *testing.T) {
 	run := stress.Start(t, "one index for all policies", 12, 1_000)
-	byIndex := 0
+	byIndex, ignored := 0, 0
 	for seed := range run.Cases() {
 		h := newHouse(t, seed)
-		keeper := h.open(h.options(), &quarry.IndexOptions{Home: h.makeHome(), Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket()})
+		keeper := h.open(h.options(), &quarry.IndexOptions{Home: h.makeHome(), Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket(), MaxIgnored: []int{0, 0, 5, 20}[h.r.IntN(4)]})
 		h.must(keeper.Index().Wait(t.Context()))
 		for range 5 {
 			o := h.options()
@@ -232,6 +233,9 @@ func TestOneIndexForAllViews(t *testing.T) {
 				}
 				if strings.HasPrefix(plan, "index") {
 					byIndex++
+					if q.IncludeIgnored {
+						ignored++
+					}
 				}
 				run.Tried(1)
 			}
@@ -243,8 +247,8 @@ func TestOneIndexForAllViews(t *testing.T) {
 		}
 		keeper.Close()
 	}
-	if byIndex == 0 {
-		t.Error("the index answered nothing: the test shows nothing")
+	if byIndex == 0 || ignored == 0 {
+		t.Errorf("the index answered %d queries, %d with ignored files: the test shows nothing", byIndex, ignored)
 	}
 }
 

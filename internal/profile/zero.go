@@ -32,11 +32,12 @@ const (
 type looking struct {
 	c     *call
 	scan  bool // there is no index: a look reads the files themselves
+	whole bool // the index has ignored files, too
 	found []string
 }
 
 func (c *call) look(sum *search.Summary) *looking {
-	return &looking{c: c, scan: sum.Stats.Plan == "" || sum.Stats.Plan == "scan"}
+	return &looking{c: c, scan: sum.Stats.Plan == "" || sum.Stats.Plan == "scan", whole: sum.Stats.IgnoredIndexed}
 }
 
 // limits are those of one look.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry"
 	"quarry/internal/profile"
 	"quarry/search"
 )
@@ -25,7 +26,14 @@ func TestNoteErrorNamesTheNote(t *testing.T) {
 // What an empty answer says of ignored files is what a search with them finds,
 // wherever they lie and whatever is asked.
 func TestZeroKnowsIgnoredFiles(t *testing.T) {
-	ws := fixture{files: map[string]string{
+	t.Run("scan", func(t *testing.T) { zeroKnowsIgnoredFiles(t, quarry.Options{}) })
+	t.Run("index", func(t *testing.T) {
+		zeroKnowsIgnoredFiles(t, quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	})
+}
+
+func zeroKnowsIgnoredFiles(t *testing.T, opts quarry.Options) {
+	ws := fixture{opts: opts, files: map[string]string{
 		".gitignore":         "build/\n*.o\n.cache/\n",
 		"build/a/out.js":     "needle\n",
 		"build/b/out.c":      "needle\n",
@@ -40,6 +48,11 @@ func TestZeroKnowsIgnoredFiles(t *testing.T) {
 		".cache/x.md":        "needle\n",
 		"README.md":          "other\n",
 	}}.make(t)
+	if opts.Index != nil {
+		if err := ws.Index().Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
 	r := tools(t, ws, profile.Options{})
 	for _, path := range []string{"", ".", "src", "SRC", "src/gen", "products", "docs", "build", "README.md", ".github"} {
 		for _, glob := range []string{"", "*.o", "*.c", "*.md", "src/**", "!*.o"} {

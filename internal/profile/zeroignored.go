@@ -17,10 +17,14 @@ const maxIgnored = 1000
 
 // ignored looks into the files that ignore files leave out, and says which flag
 // shows them, after a prefix; hidden was seen with the files that only need include_hidden. An
-// index knows nothing of ignored files, and to walk 78,000 files takes longer
-// than the answer may. So with one only what is ignored at the top is searched,
-// where build folders and dependencies lie; without one, all of it.
+// index has them unless they are more than 20,000. Then to walk 78,000 files takes
+// longer than the answer may, and only what is ignored at the top is searched,
+// where build folders and dependencies lie; without an index, all of it.
 func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hidden seen) {
+	if l.whole {
+		l.ignoredIndexed(ctx, prefix, q, hidden)
+		return
+	}
 	paths := l.onlyIgnored(ctx, q)
 	if len(paths) == 0 {
 		return
@@ -44,6 +48,21 @@ func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hi
 		s.files = append(s.files, hidden.files...)
 		sort.Strings(s.files)
 		s.more = s.more || hidden.more
+		l.say(prefix+withBoth, s)
+	}
+}
+
+// ignoredIndexed asks the index. No file that shows matches, so all that match
+// with the flag are ignored.
+func (l *looking) ignoredIndexed(ctx context.Context, prefix string, q search.Query, hidden seen) {
+	q.IncludeIgnored, q.IncludeHidden = true, false
+	if s := l.ask(ctx, q); len(s.files) > 0 {
+		l.say(prefix+withIgnored, s)
+		return
+	}
+	q.IncludeHidden = true
+	s := l.ask(ctx, q)
+	if slices.ContainsFunc(s.files, func(p string) bool { return !slices.Contains(hidden.files, p) }) {
 		l.say(prefix+withBoth, s)
 	}
 }

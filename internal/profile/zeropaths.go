@@ -36,8 +36,8 @@ func (l *looking) flags(ctx context.Context, look func(what string, change func(
 		return
 	}
 	ignored := []func(*search.FindQuery){func(q *search.FindQuery) { q.IncludeIgnored = true }}
-	if !l.scan {
-		// No index knows these files, and to walk all others takes too long: near
+	if !l.scan && !l.whole {
+		// The index doesn't know these files, and to walk all others takes too long: near
 		// the top, and in the folders that are ignored there.
 		ignored[0] = func(q *search.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
 		scope := search.Query{Scope: q.Scope}

@@ -26,6 +26,9 @@ type Entry struct {
 	Name string
 	Ino  uint64 // 0 where the system doesn't tell
 	Type Type
+	// Ignored is set by walks that list what ignore rules exclude; a listing
+	// leaves it false.
+	Ignored bool
 }
 
 // Info describes a file. Fields the system doesn't know are zero.

@@ -87,8 +87,10 @@ type Index interface {
 	// sooner than a scan; nil is for one about paths. Fresh gives the index as of
 	// now, Covers reports whether it has the files of a folder,
 	// and Lens is what of it the folder's policy and rules let show.
+	// HasIgnored reports whether ignored files may be in it; the Snapshot knows.
 	Ready(ask *index.Ask) bool
 	Fresh(ctx context.Context) (*index.Snapshot, error)
-	Covers(dir rootfs.Path) bool
-	Lens(hidden bool) *index.Lens
+	HasIgnored() bool
+	Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool
+	Lens(hidden, ignored bool) *index.Lens
 }

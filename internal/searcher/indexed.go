@@ -28,7 +28,7 @@ var errNoIndex = errors.New("the index can't answer this")
 
 // indexable reports whether the index speaks for what a query asks of a folder.
 func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
-	if s.NoIndex || s.IncludeIgnored || len(s.Extra) > 0 {
+	if s.NoIndex || len(s.Extra) > 0 && !s.IncludeIgnored || s.IncludeIgnored && !d.index().HasIgnored() {
 		return false
 	}
 	// The files of a repository's own folder are not indexed; only a trusted
@@ -56,7 +56,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 		return noIndex(ctx, err)
 	}
 	defer snap.Close()
-	ask.Lens = r.folder.index().Lens(r.q.IncludeHidden)
+	ask.Lens = r.folder.index().Lens(r.q.IncludeHidden, r.q.IncludeIgnored)
 	// What a scan would give up on must not be left out in silence: in multiline
 	// mode a large text, otherwise one whose lines of context don't fit.
 	switch {
@@ -67,7 +67,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	// Words need not be in one line, only the pattern's match is.
 	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words
-	if !r.folder.index().Covers(start) {
+	if !r.folder.index().Covers(snap, start, r.q.IncludeIgnored) {
 		return errNoIndex
 	}
 	c, err := snap.Candidates(ask)
@@ -76,6 +76,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	p := &indexPass{run: r, under: start, below: belowLength(start)}
 	r.collect.sum.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
+	r.collect.sum.Stats.IgnoredIndexed = snap.Ignored()
 	if r.q.FilesWithoutMatch {
 		err = c.Files(func(d *index.Doc, mayMatch bool) bool { return p.file(ctx, d, mayMatch) })
 	} else {
@@ -95,7 +96,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	sum := &r.collect.sum
 	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
-	addFolders(sum, r.folder.Root, snap.Skipped(), start)
+	addFolders(sum, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
 	r.gatherStats()
 	return nil
 }
@@ -265,10 +266,10 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 		return noIndex(ctx, err)
 	}
 	defer snap.Close()
-	if !r.folder.index().Covers(start) {
+	if !r.folder.index().Covers(snap, start, r.q.IncludeIgnored) {
 		return errNoIndex
 	}
-	lens := r.folder.index().Lens(r.q.IncludeHidden)
+	lens := r.folder.index().Lens(r.q.IncludeHidden, r.q.IncludeIgnored)
 	c, err := snap.Candidates(index.Ask{Under: start, Lens: lens})
 	if err != nil {
 		return noIndex(ctx, err)
@@ -283,16 +284,20 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	for _, path := range list {
 		r.out.Entries = append(r.out.Entries, search.Entry{Path: path})
 	}
-	addFolders(&r.out.Summary, r.folder.Root, snap.Skipped(), start)
+	addFolders(&r.out.Summary, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
 	r.out.Stats.Considered += len(list)
 	r.out.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
+	r.out.Stats.IgnoredIndexed = snap.Ignored()
 	return ctx.Err()
 }
 
 // addFolders reports the folders below start that the index couldn't read, as far
 // as the root's policy allows to name them.
-func addFolders(s *search.Summary, root *rootfs.Root, skips []walk.Skip, start rootfs.Path) {
+func addFolders(s *search.Summary, root *rootfs.Root, skips []walk.Skip, start rootfs.Path, ignored bool) {
 	for _, k := range skips {
+		if k.Ignored && !ignored {
+			continue
+		}
 		if _, err := root.Known(k.Path); err != nil && k.Path != "." {
 			continue
 		}

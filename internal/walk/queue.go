@@ -10,17 +10,18 @@ import (
 
 // A task is a folder to visit, or with files set a part of one.
 type task struct {
-	from   *handle     // the folder it lies in, which counts it as a user; nil if path says where it is
-	name   string      // its name there
-	path   rootfs.Path // if from is nil
-	linked bool        // lies below a followed symlink: shown differs from the path
-	shown  string      // only if linked
-	frame  *ignore.Frame
-	files  []rootfs.Entry // a part of a large folder; owned by the task
-	parts  int            // how many there are
-	chain  *ancestor      // with FollowLinks
-	depth  int            // below Start
-	owner  int            // the worker that may use from; others open by path
+	from    *handle     // the folder it lies in, which counts it as a user; nil if path says where it is
+	name    string      // its name there
+	path    rootfs.Path // if from is nil
+	ignored bool        // the rules exclude it
+	linked  bool        // lies below a followed symlink: shown differs from the path
+	shown   string      // only if linked
+	frame   *ignore.Frame
+	files   []rootfs.Entry // a part of a large folder; owned by the task
+	parts   int            // how many there are
+	chain   *ancestor      // with FollowLinks
+	depth   int            // below Start
+	owner   int            // the worker that may use from; others open by path
 }
 
 // An ancestor is a folder on the way from Start, to recognise loops.
@@ -95,6 +96,7 @@ type worker struct {
 	dirs    []rootfs.Entry // what of it is to be entered
 	subs    []task
 	path    []byte // of the entry being judged
+	ignored bool   // the folder in hand is
 	visited Visit
 	nFiles  int
 	nDirs   int

@@ -13,6 +13,7 @@ import (
 // work does one task: open, list, judge the entries, queue the subfolders for
 // all workers, call back.
 func (w *worker) work(t *task) {
+	w.ignored = t.ignored
 	dir, err := w.open(t)
 	if err != nil {
 		w.lose(t, err)
@@ -44,7 +45,10 @@ func (w *worker) work(t *task) {
 	if err != nil { // what came before the error is still good
 		w.skip(shown, Unreadable, err)
 	}
-	frame := w.pushRules(t.frame, dir, shown, w.entries)
+	frame := t.frame
+	if !t.ignored { // no rule in it counts
+		frame = w.pushRules(frame, dir, shown, w.entries)
+	}
 	w.judge(t, h, shown, frame)
 	w.nDirs++
 	if w.ordered {
@@ -174,8 +178,11 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 		// The view of the buffer lives until the next entry; nothing below
 		// keeps it. A string for each entry would be a third of the walk's time.
 		path := unsafe.String(unsafe.SliceData(w.path), len(w.path))
-		answer := frame.Answer(path, path[base:], isDir)
-		if answer == ignore.Ignore {
+		answer := ignore.Ignore
+		if !t.ignored {
+			answer = frame.Answer(path, path[base:], isDir)
+		}
+		if e.Ignored = answer == ignore.Ignore; e.Ignored && !w.marks() {
 			w.counts[Ignored]++
 			continue
 		}
@@ -188,6 +195,9 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 				w.counts[Filtered]++
 				continue
 			}
+			if e.Ignored {
+				w.marked.Add(1)
+			}
 			w.files = append(w.files, *e)
 			continue
 		}
@@ -196,7 +206,7 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			continue
 		}
 		w.dirs = append(w.dirs, *e)
-		sub := task{frame: frame, name: e.Name, chain: t.chain, depth: t.depth + 1, owner: w.id, linked: t.linked}
+		sub := task{frame: frame, name: e.Name, chain: t.chain, depth: t.depth + 1, owner: w.id, linked: t.linked, ignored: e.Ignored}
 		if e.Type == rootfs.TypeSymlink {
 			sub.linked = true
 			sub.path = target
@@ -211,6 +221,11 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 		}
 		w.subs = append(w.subs, sub)
 	}
+}
+
+// marks reports whether ignored entries are listed: they were few so far.
+func (w *walker) marks() bool {
+	return w.opts.MaxIgnored > 0 && w.marked.Load() <= int64(w.opts.MaxIgnored)
 }
 
 // follow says what a symlink leads to. TypeUnknown is counted already.
@@ -277,7 +292,7 @@ func (w *worker) skip(shown string, why Reason, err error) {
 	// Keep all until the end, within reason: which are the first in path order
 	// is only known then.
 	if len(w.skipped) < 16*w.opts.MaxSkips {
-		w.skipped = append(w.skipped, Skip{strings.Clone(shown), why, err})
+		w.skipped = append(w.skipped, Skip{strings.Clone(shown), why, err, w.ignored})
 	}
 }
 
@@ -291,6 +306,7 @@ func (w *walker) report() Report {
 			r.Counts[j] += n
 		}
 	}
+	r.Marked = int(w.marked.Load())
 	sort.Slice(w.skipped, func(i, j int) bool { return w.skipped[i].Path < w.skipped[j].Path })
 	r.Skipped = w.skipped[:min(len(w.skipped), w.opts.MaxSkips)]
 	return r

@@ -36,6 +36,10 @@ type Options struct {
 	// repository around the root, a vault's own. The caller leaves out what the
 	// switches above mean for them.
 	Rules []ignore.Set
+	// MaxIgnored lists what the rules exclude as well, with Entry.Ignored set,
+	// as long as that is at most so many files. Beyond, it lists some of them and
+	// Report.Marked is larger. 0 lists none.
+	MaxIgnored int
 	// Filter narrows by globs on the path below Start. Folders in which no file
 	// could pass are not entered.
 	Filter *glob.Filter
@@ -103,6 +107,8 @@ type Skip struct {
 	Path   string // relative to the root
 	Reason Reason // Unreadable, Vanished, Loop or Outside
 	Err    error  // may be nil
+	// Ignored says that it lies in what the rules exclude.
+	Ignored bool
 }
 
 // Report counts what a walk did.
@@ -110,6 +116,9 @@ type Report struct {
 	Files, Dirs int          // visited
 	Counts      [reasons]int // entries left out, by Reason; a pruned folder counts once
 	Skipped     []Skip       // in path order, at most MaxSkips
+	// Marked counts the files that were met with Entry.Ignored set; with more
+	// than MaxIgnored not all of them were visited.
+	Marked int
 }
 
 // Count returns how many entries were left out for a reason.
@@ -145,6 +154,7 @@ type walker struct {
 	missed   func(shown string, parts int)
 	below    int          // bytes of a shown path that lead to Start, with the slash
 	handles  atomic.Int32 // open now
+	marked   atomic.Int64 // ignored files met, with MaxIgnored
 	keep     int32        // how many may wait
 
 	workers []worker

@@ -1,0 +1,119 @@
+package owner
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/watch"
+)
+
+// Ignored files are indexed, and their folders watched, while there are few: a
+// search that asks for them, and the look of an empty answer into them, then needs
+// no walk. Folders of dependencies with more are searched by a scan, when asked
+// for.
+const (
+	maxIgnoredFiles   = 20_000
+	maxIgnoredFolders = 5_000
+)
+
+func (o *Options) maxIgnored() int {
+	if o.MaxIgnored > 0 {
+		return o.MaxIgnored
+	}
+	return maxIgnoredFiles
+}
+
+// outlying are the ignored folders that are watched.
+type outlying struct {
+	mu   sync.Mutex
+	dirs map[string]rootfs.Path // by path; the value is where it lies
+	full bool                   // there were more than maxIgnoredFolders
+}
+
+// add takes a folder in and reports whether there was room for it. Those that are
+// gone make room.
+func (l *outlying) add(root *rootfs.Root, dir rootfs.Path, name string) bool {
+	p, err := dir.Child(name)
+	if err != nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dirs == nil {
+		l.dirs = map[string]rootfs.Path{}
+	}
+	if _, known := l.dirs[p.String()]; !known && len(l.dirs) >= maxIgnoredFolders && !l.full {
+		for at, p := range l.dirs {
+			if info, err := root.Stat(p); err != nil || info.Type != rootfs.TypeDir {
+				delete(l.dirs, at)
+			}
+		}
+		l.full = len(l.dirs) > maxIgnoredFolders/5*4
+	}
+	if l.full {
+		return false
+	}
+	l.dirs[p.String()] = p
+	return true
+}
+
+func (l *outlying) tooMany() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.full
+}
+
+// take empties the list.
+func (l *outlying) take() []rootfs.Path {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var dirs []rootfs.Path
+	for _, p := range l.dirs {
+		dirs = append(dirs, p)
+	}
+	l.dirs = nil
+	return dirs
+}
+
+// admits decides whether a folder is watched. The watcher has asked the policy.
+func (o *owned) admits(dir rootfs.Path, name string) bool {
+	return o.judge.Enters(dir, name) || o.withIgnored.Load() && o.outlying.add(o.root, dir, name)
+}
+
+// followIgnored begins or ends the watching of ignored folders, as the index has
+// them or not. It is called before the events are read: a folder that comes under
+// watch by it is reported by the barrier that follows.
+func (o *owned) followIgnored(ctx context.Context, watcher *watch.Watcher) error {
+	if !o.withIgnored.Load() {
+		_, err := o.ix.TakeIgnored(func() error {
+			o.withIgnored.Store(true)
+			return watcher.Rescan(ctx, rootfs.Path{})
+		})
+		return err
+	}
+	if o.ix.WantsIgnored() {
+		return nil
+	}
+	o.withIgnored.Store(false)
+	for _, dir := range outermost(o.outlying.take()) {
+		if err := watcher.Rescan(ctx, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outermost drops folders that lie in others.
+func outermost(dirs []rootfs.Path) []rootfs.Path {
+	slices.SortFunc(dirs, func(a, b rootfs.Path) int { return strings.Compare(a.String()+"/", b.String()+"/") })
+	kept := dirs[:0]
+	for _, d := range dirs {
+		if len(kept) == 0 || !d.Beneath(kept[len(kept)-1]) {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}
