@@ -31,6 +31,7 @@ import (
 	"quarry/internal/backend"
 	"quarry/internal/changer"
 	"quarry/internal/owner"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -106,7 +107,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	}
 	f := &backend.FolderOptions{
 		Root: rootfs.Options{
-			Layer: opts.layer, Rules: rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny},
+			Layer: opts.layer, Rules: policy.Rules{Allow: opts.Allow, Deny: opts.Deny},
 			AllowAny: opts.AllowAny, Trusted: opts.Trusted, ReadOnly: opts.ReadOnly,
 		},
 		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove), Outside: outside(opts.Outside),

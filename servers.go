@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"quarry/internal/backend"
+	"quarry/internal/policy"
 	"quarry/internal/repos"
-	"quarry/internal/rootfs"
 	"quarry/internal/searcher"
 )
 
@@ -64,7 +64,7 @@ func OpenServers(opts *ServersOptions) (*Workspace, error) {
 	}
 	var err error
 	if !opts.Trusted {
-		if served.Policy, err = rootfs.NewPolicy(rootfs.Rules{Allow: opts.Allow, Deny: opts.Deny}); err != nil {
+		if served.Policy, err = policy.New(policy.Rules{Allow: opts.Allow, Deny: opts.Deny}); err != nil {
 			return nil, err
 		}
 	}

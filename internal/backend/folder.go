@@ -10,6 +10,7 @@ import (
 	"quarry/internal/changer"
 	"quarry/internal/ignore"
 	"quarry/internal/owner"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/searcher"
 	"quarry/search"
@@ -94,7 +95,7 @@ func (f *Folder) as(v *owner.View) (owner.Searches, func() error, error) {
 		return nil, nil, err
 	}
 	root, err := rootfs.Open(f.Dir(), &rootfs.Options{
-		Rules: rootfs.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true,
+		Rules: policy.Rules{Allow: v.Allow, Deny: v.Deny}, Trusted: v.Trusted, AllowAny: true, ReadOnly: true,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -33,7 +33,7 @@ func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 			return err
 		}
 		isDir := e.Type == rootfs.TypeDir
-		before, after := policy.Path(a, isDir), policy.Path(b, isDir)
+		before, after := policy.Path(a.String(), isDir), policy.Path(b.String(), isDir)
 		switch {
 		case before.Refused() && !after.Refused():
 			return &rootfs.Error{Op: "move", Path: a.String(), Kind: rootfs.Protected, Rule: before.String(), Name: e.Name}

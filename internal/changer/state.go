@@ -237,7 +237,7 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 // not show: a person, or another client, may have changed secret and denied files.
 func (w *Changer) hidden(e journal.Entry) bool {
 	policy := w.root.Policy()
-	return slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool { return policy.Path(p, false).Refused() })
+	return slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool { return policy.Path(p.String(), false).Refused() })
 }
 
 // errHidden refuses to undo or show such a change: its names are secrets too.

@@ -2,10 +2,9 @@ package index
 
 import (
 	"math/bits"
+	"quarry/internal/policy"
 	"strings"
 	"sync"
-
-	"quarry/internal/rootfs"
 )
 
 // Lens is what an asker sees of the tree. The index covers more than any of them
@@ -114,10 +113,7 @@ func without(a, b bitset, lo, hi int) int {
 	return n
 }
 
-// builtIn knows which names are those of secrets.
-var builtIn, _ = rootfs.NewPolicy(rootfs.Rules{})
-
 // isSecret reports whether a file's name says that it holds credentials.
 func isSecret(path string) bool {
-	return builtIn.Name(path[strings.LastIndexByte(path, '/')+1:]) == rootfs.Secret
+	return policy.IsSecret(path[strings.LastIndexByte(path, '/')+1:])
 }

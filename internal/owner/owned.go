@@ -13,6 +13,7 @@ import (
 
 	"quarry/internal/ignore"
 	"quarry/internal/index"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 	"quarry/internal/watch"
@@ -125,7 +126,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 // content it never reads.
 func indexRoot(root *rootfs.Root) (*rootfs.Root, error) {
 	own, err := rootfs.Open(root.RealDir(), &rootfs.Options{
-		Rules: rootfs.Rules{AllowSecrets: true}, AllowAny: true, ReadOnly: true, Layer: root.Layer(),
+		Rules: policy.Rules{AllowSecrets: true}, AllowAny: true, ReadOnly: true, Layer: root.Layer(),
 	})
 	if err != nil {
 		return nil, err

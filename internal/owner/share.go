@@ -254,7 +254,7 @@ func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search
 // owner keeps to it; an owner that doesn't is not believed at all.
 func (m *Member) mayKnow(path string) bool {
 	p, err := m.root.Known(path)
-	return err == nil && !m.root.Policy().Path(p, false).Refused()
+	return err == nil && !m.root.Policy().Path(p.String(), false).Refused()
 }
 
 // Find lets the owner list paths. The result is nil if nobody has answered.

@@ -10,6 +10,7 @@ import (
 
 	"quarry/internal/ignore"
 	"quarry/internal/index"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 )
@@ -97,18 +98,18 @@ func (s Sight) Lens(hidden, ignored bool) *index.Lens {
 	if o == nil {
 		return nil
 	}
-	policy := e.root.Policy()
+	rules := e.root.Policy()
 	l := &index.Lens{Key: e.key}
 	if hidden {
 		l.Key += "hidden"
 	}
-	byName := policy.ByPlace()
+	byName := rules.ByPlace()
 	denied := func(path string, f index.Flags) bool {
-		if policy == nil || !byName && f&index.Secret == 0 {
+		if rules == nil || !byName && f&index.Secret == 0 {
 			return false
 		}
 		p, err := e.root.Known(path)
-		return err != nil || policy.Path(p, false) != rootfs.Allowed
+		return err != nil || rules.Path(p.String(), false) != policy.Allowed
 	}
 	if ignored { // no rules count, not even those that show a dot file
 		l.Key += "ignored"

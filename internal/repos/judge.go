@@ -5,6 +5,7 @@ import (
 
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 	"quarry/internal/zoekt"
@@ -52,7 +53,7 @@ type Judge struct {
 	Top int
 
 	want   *Want
-	policy *rootfs.Policy
+	policy *policy.Policy
 	at     *Place // what is searched
 
 	// Of the repository asked about last; its folders come one after the other.
@@ -153,7 +154,7 @@ func (j *Judge) judgeDir(full string) (v verdict) {
 
 // entry applies the rules that hold for every entry of a folder.
 func (j *Judge) entry(dir rootfs.Path, full, name string, isDir bool) (why walk.Reason, out bool) {
-	if v := j.policy.Entry(dir, name, isDir); v != rootfs.Allowed {
+	if v := j.policy.Entry(dir.String(), name, isDir); v != policy.Allowed {
 		return walk.Protected, true
 	}
 	o := &j.want.Walk

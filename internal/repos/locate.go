@@ -198,7 +198,7 @@ func (t *Tree) mayName(at *Place, given string) error {
 	if err != nil {
 		return err
 	}
-	if v := t.policy.Path(p, !at.IsFile); v.Refused() {
+	if v := t.policy.Path(p.String(), !at.IsFile); v.Refused() {
 		return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Protected, Name: p.Base(), Rule: v.String()}
 	}
 	return nil

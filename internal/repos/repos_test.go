@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry/internal/ignore"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 	"quarry/internal/zoekt"
@@ -108,7 +109,7 @@ func TestNames(t *testing.T) {
 // folder in the one with the longest name; another case will do where nothing
 // has the case that was given.
 func TestLocate(t *testing.T) {
-	policy, err := rootfs.NewPolicy(rootfs.Rules{})
+	policy, err := policy.New(policy.Rules{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ import (
 	"sync"
 	"time"
 
-	"quarry/internal/rootfs"
+	"quarry/internal/policy"
 	"quarry/internal/zoekt"
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 	Header  http.Header
 
 	// Policy says which paths may be seen; nil is all.
-	Policy *rootfs.Policy
+	Policy *policy.Policy
 	// Checkouts are the names of repositories that are checked out here.
 	Checkouts []string
 	// Find says where in a checkout a path is, in the case it has there, and
@@ -53,7 +53,7 @@ type Options struct {
 // Tree is the repositories of some servers.
 type Tree struct {
 	client    *zoekt.Client
-	policy    *rootfs.Policy
+	policy    *policy.Policy
 	checkouts []string
 	find      func(checkout, rel string) (string, bool, error)
 

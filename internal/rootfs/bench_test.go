@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"quarry/internal/policy"
 	"testing"
 )
 
@@ -54,7 +55,7 @@ func countTree(t testing.TB, d *Dir) int {
 		case TypeFile:
 			n++
 		case TypeDir:
-			if d.root.Policy().Entry(d.path, e.Name, true) == Allowed {
+			if d.root.Policy().Entry(d.path.s, e.Name, true) == policy.Allowed {
 				sub, err := d.OpenDir(e.Name)
 				must(t, err)
 				n += countTree(t, sub)

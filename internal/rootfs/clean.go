@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"context"
+	"quarry/internal/policy"
 	"time"
 )
 
@@ -49,7 +50,7 @@ func (r *Root) cleanDir(ctx context.Context, d *Dir, deep bool, res *Cleaned) {
 			if err := r.cleanTemp(d, e, res); err != nil {
 				res.Errors = append(res.Errors, wrap("clean", d.path.child(e.Name).s, err))
 			}
-		case deep && e.Type == TypeDir && r.policy.Entry(d.path, e.Name, true) == Allowed:
+		case deep && e.Type == TypeDir && r.policy.Entry(d.path, e.Name, true) == policy.Allowed:
 			sub, err := d.openDir(e.Name)
 			if err == nil {
 				r.cleanDir(ctx, sub, deep, res)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"quarry/internal/policy"
 	"strings"
 	"testing"
 
@@ -102,7 +103,7 @@ func TestCleanTempsKeepsWhatIsNotOurs(t *testing.T) {
 	d, err := r.OpenDir(Path{"d"})
 	must(t, err)
 	defer d.Close()
-	if v := r.Policy().Entry(d.Path(), living, false); v != Unlisted {
+	if v := r.Policy().Entry(d.Path().s, living, false); v != policy.Unlisted {
 		t.Errorf("a temporary file is %v", v)
 	}
 }

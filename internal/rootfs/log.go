@@ -20,7 +20,7 @@ var errNotTrusted = errors.New("a log can only be kept in one of our own state f
 // if it is missing, with mode 0600, and its name is durable.
 func (r *Root) OpenLog(p Path, create bool) (*Log, error) {
 	const op = "open"
-	if r.policy != nil {
+	if r.policy.Policy != nil {
 		return nil, &Error{Op: op, Path: p.String(), Kind: InvalidArgument, Err: errNotTrusted}
 	}
 	if create {

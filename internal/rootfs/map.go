@@ -28,7 +28,7 @@ var (
 // Map gives the content of the file at p.
 func (r *Root) Map(p Path) (*Mapping, error) {
 	const op = "map"
-	if r.policy != nil {
+	if r.policy.Policy != nil {
 		return nil, &Error{Op: op, Path: p.String(), Kind: InvalidArgument, Err: errNotOurs}
 	}
 	f, err := r.OpenFile(p)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
+	"quarry/internal/policy"
 	"strings"
 )
 
@@ -52,7 +53,7 @@ func (r *Root) Known(s string) (Path, error) {
 		return Path{}, &Error{Op: "resolve", Path: s, Kind: InvalidArgument, Err: err}
 	}
 	p := Path{s}
-	if v := r.policy.Path(p, false); v.Refused() && v != Secret {
+	if v := r.policy.Path(p, false); v.Refused() && v != policy.Secret {
 		return Path{}, r.policy.refusal("resolve", s, p, v)
 	}
 	return p, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"quarry/internal/policy"
 	"sync"
 	"sync/atomic"
 )
@@ -13,7 +14,7 @@ import (
 // Options say how a Root is opened. The zero value is safe.
 type Options struct {
 	// Rules of the owner.
-	Rules Rules
+	Rules policy.Rules
 	// AllowAny permits roots that are almost surely a mistake: the top of the
 	// file system and the user's home folder.
 	AllowAny bool
@@ -36,7 +37,7 @@ type Options struct {
 type Root struct {
 	dir      string // absolute, as given
 	real     string // absolute, symlinks resolved
-	policy   *Policy
+	policy   guard
 	readOnly bool
 	rescued  func(Path)
 	closed   atomic.Bool
@@ -83,7 +84,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 	}
 	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny}
 	if !opts.Trusted {
-		if r.policy, err = NewPolicy(opts.Rules); err != nil {
+		if r.policy.Policy, err = policy.New(opts.Rules); err != nil {
 			return nil, fmt.Errorf("open root %s: %w", dir, err)
 		}
 	}
@@ -120,7 +121,7 @@ func (r *Root) Dir() string { return r.dir }
 func (r *Root) RealDir() string { return r.real }
 
 // Policy returns the policy in force; nil for a trusted root.
-func (r *Root) Policy() *Policy { return r.policy }
+func (r *Root) Policy() *policy.Policy { return r.policy.Policy }
 
 // Layer returns what the root was opened with, for a root beside it.
 func (r *Root) Layer() *Layer { return r.layer }

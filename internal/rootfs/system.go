@@ -1,6 +1,7 @@
 package rootfs
 
 import (
+	"quarry/internal/policy"
 	"slices"
 	"strings"
 )
@@ -18,7 +19,7 @@ const maxSystemFile = 4 << 20
 func (r *Root) ReadSystem(dir Path, rel string) ([]byte, error) {
 	shown := dir.child(rel).s
 	if !slices.Contains(systemFiles, rel) {
-		return nil, &Error{Op: "read", Path: shown, Kind: Protected, Rule: InProtected.String(), Name: rel}
+		return nil, &Error{Op: "read", Path: shown, Kind: Protected, Rule: policy.Protected.String(), Name: rel}
 	}
 	d, err := r.OpenDir(dir)
 	if err != nil {

@@ -3,6 +3,7 @@
 package rootfs
 
 import (
+	"quarry/internal/policy"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,7 @@ func (d *Dir) FSKind() FSKind { return fsKind(d.fd) }
 func (r *Root) OpenSystem(dir Path, rel string) (*Dir, error) {
 	leads := func(file string) bool { return strings.HasPrefix(file, rel+"/") }
 	if !slices.ContainsFunc(systemFiles, leads) {
-		return nil, &Error{Op: "open", Path: dir.child(rel).s, Kind: Protected, Rule: InProtected.String(), Name: rel}
+		return nil, &Error{Op: "open", Path: dir.child(rel).s, Kind: Protected, Rule: policy.Protected.String(), Name: rel}
 	}
 	d, err := r.OpenDir(dir)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"quarry/internal/index"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/internal/walk"
@@ -311,7 +312,7 @@ func addFolders(s *search.Summary, root *rootfs.Root, skips []walk.Skip, start r
 
 // planText tells in words how the index answered. How many lists were read depends
 // on files that globs deny, so who has such globs is not told.
-func planText(p *index.Plan, policy *rootfs.Policy) string {
+func planText(p *index.Plan, policy *policy.Policy) string {
 	if p.Useless {
 		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Dirty)
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"quarry/internal/ignore"
+	"quarry/internal/policy"
 	"quarry/internal/repos"
-	"quarry/internal/rootfs"
 	"quarry/search"
 )
 
@@ -29,7 +29,7 @@ type ServersOptions struct {
 	// folders have the last word on what is in them.
 	Checkouts []Checkout
 
-	Policy  *rootfs.Policy // nil permits everything
+	Policy  *policy.Policy // nil permits everything
 	Rules   []ignore.Set
 	Workers int
 	Logger  *slog.Logger

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"quarry/internal/ignore"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -30,7 +31,7 @@ func NewJudge(root *rootfs.Root, opts *Options) *Judge {
 // Enters reports whether a walk that has entered dir enters the folder called
 // name in it.
 func (j *Judge) Enters(dir rootfs.Path, name string) bool {
-	if name == "" || j.w.policy.Entry(dir, name, true) != rootfs.Allowed {
+	if name == "" || j.w.policy.Entry(dir.String(), name, true) != policy.Allowed {
 		return false
 	}
 	j.mu.Lock()
@@ -86,7 +87,7 @@ func (j *Judge) allowed(dir, name string, isDir bool) bool {
 			return false
 		}
 	}
-	return j.w.policy.Entry(p, name, isDir) == rootfs.Allowed
+	return j.w.policy.Entry(p.String(), name, isDir) == policy.Allowed
 }
 
 // shows reports whether the rules let an entry of a folder show. j.mu is held.

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"quarry/internal/ignore"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -167,7 +168,7 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			continue
 		}
 		isDir := typ == rootfs.TypeDir
-		if v := w.policy.Entry(dirPath, e.Name, isDir); v != rootfs.Allowed {
+		if v := w.policy.Entry(dirPath.String(), e.Name, isDir); v != policy.Allowed {
 			w.counts[Protected]++
 			if isDir && w.opts.Protected != nil {
 				w.opts.Protected(join(shown, strings.Clone(e.Name)))

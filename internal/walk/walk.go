@@ -15,6 +15,7 @@ import (
 
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -144,7 +145,7 @@ const (
 type walker struct {
 	opts    Options
 	root    *rootfs.Root
-	policy  *rootfs.Policy
+	policy  *policy.Policy
 	visit   func(*Visit) error
 	ordered bool // queue folders in path order
 	// For Ordered; may be nil. announce hears of the folders that will be

@@ -5,6 +5,7 @@ package watch
 import (
 	"golang.org/x/sys/unix"
 
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -36,7 +37,7 @@ func (k systemKind) mask() uint32 {
 // systemFolder says whether a place is in a protected folder, or is one, and
 // which: ordinary means that it is of no interest. A root without policy has no
 // protected folders, but a repository's rules count there too.
-func systemFolder(at place, policy *rootfs.Policy) (systemKind, bool) {
+func systemFolder(at place, policy *policy.Policy) (systemKind, bool) {
 	if at.parent == nil {
 		return ordinary, false
 	}

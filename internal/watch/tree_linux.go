@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -186,7 +187,7 @@ func (w *Watcher) admit(at place) bool {
 		return kind != ordinary
 	}
 	dir := w.pathOf(place{at.parent.parent, at.parent.name})
-	if w.root.Policy().Entry(dir, at.name, true) != rootfs.Allowed {
+	if w.root.Policy().Entry(dir.String(), at.name, true) != policy.Allowed {
 		return false
 	}
 	return w.opts.Admit == nil || w.opts.Admit(dir, at.name)

@@ -36,6 +36,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -293,7 +294,7 @@ func (w *Watcher) Protected() (dirs []string, all bool) {
 // noteProtected remembers a folder that the policy closes, by its path. w.mu is
 // held.
 func (w *Watcher) noteProtected(dir []byte, name string) {
-	if v := w.root.Policy().Name(name); v != rootfs.InProtected && v != rootfs.Unlisted || len(w.closedTo) >= maxProtected {
+	if v := w.root.Policy().Name(name); v != policy.Protected && v != policy.Unlisted || len(w.closedTo) >= maxProtected {
 		return
 	}
 	if rootfs.IsTemp(name) {

@@ -1,24 +1,27 @@
-package rootfs
+package policy
 
 import (
+	"path"
 	"testing"
 )
 
 func TestNames(t *testing.T) {
-	p, err := NewPolicy(Rules{})
-	must(t, err)
+	p, err := New(Rules{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		want Verdict
 	}{
-		{".git", InProtected}, {".GIT", InProtected}, {".Git", InProtected}, {".gİt", InProtected}, {".gıt", InProtected},
-		{".g\u200cit", InProtected}, {"\ufeff.git", InProtected}, {".git\u200e", InProtected}, {".\u00adgit", InProtected},
-		{".git.", InProtected}, {".git ", InProtected}, {".git . .", InProtected}, {".git::$INDEX_ALLOCATION", InProtected},
-		{"git~1", InProtected}, {"GIT~1", InProtected}, {"GIT~9", InProtected}, {"git~1.", InProtected}, {"git~1::$DATA", InProtected},
-		{"．ｇｉｔ", InProtected}, {"．ＧＩＴ", InProtected},
-		{".obsidian", InProtected}, {".Obſidian", InProtected}, {"OBSIDI~1", InProtected}, {".obsidian:x", InProtected},
-		{".smarthole", InProtected}, {".ſMARTHOLE", InProtected}, {"smarth~3", InProtected},
-		{".trash", Unlisted}, {".Trash", Unlisted}, {tempPrefix + "0123456789abcdef0123456789abcdef", Unlisted},
+		{".git", Protected}, {".GIT", Protected}, {".Git", Protected}, {".gİt", Protected}, {".gıt", Protected},
+		{".g\u200cit", Protected}, {"\ufeff.git", Protected}, {".git\u200e", Protected}, {".\u00adgit", Protected},
+		{".git.", Protected}, {".git ", Protected}, {".git . .", Protected}, {".git::$INDEX_ALLOCATION", Protected},
+		{"git~1", Protected}, {"GIT~1", Protected}, {"GIT~9", Protected}, {"git~1.", Protected}, {"git~1::$DATA", Protected},
+		{"．ｇｉｔ", Protected}, {"．ＧＩＴ", Protected},
+		{".obsidian", Protected}, {".Obſidian", Protected}, {"OBSIDI~1", Protected}, {".obsidian:x", Protected},
+		{".smarthole", Protected}, {".ſMARTHOLE", Protected}, {"smarth~3", Protected},
+		{".trash", Unlisted}, {".Trash", Unlisted}, {TempPrefix + "0123456789abcdef0123456789abcdef", Unlisted},
 		{".env", Secret}, {".ENV", Secret}, {".env.local", Secret}, {".env.production.local.backup.of.last.year", Secret},
 		{".env.example.bak", Secret}, {".env ", Secret}, {".e\u200bnv", Secret},
 		{"server.pem", Secret}, {"SERVER.PEM", Secret}, {"a.key", Secret}, {"x.p12", Secret}, {"x.pfx", Secret}, {".pem", Secret},
@@ -40,7 +43,7 @@ func TestNames(t *testing.T) {
 	var names = []string{"main.go", ".gitignore", "README.md", "id.go", "überall.md", ".git", "some_longer_name_of_a_file.c"}
 	if n := testing.AllocsPerRun(100, func() {
 		for _, s := range names {
-			p.Entry(Path{"dir"}, s, false)
+			p.Entry("dir", s, false)
 		}
 	}); n != 0 {
 		t.Errorf("Entry allocates %v times", n)
@@ -48,11 +51,13 @@ func TestNames(t *testing.T) {
 }
 
 func TestOwnersRules(t *testing.T) {
-	p, err := NewPolicy(Rules{
+	p, err := New(Rules{
 		Deny:  []string{"Private/", "*.secret", "docs/**/draft.md", "certs/bad.pem"},
 		Allow: []string{"certs/*.pem", "fixtures/.env", ".git/config"},
 	})
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		path string
 		want Verdict
@@ -60,49 +65,49 @@ func TestOwnersRules(t *testing.T) {
 		{"Private", Denied}, {"Private/deep/x.md", Denied}, {"private/x.md", Denied}, {"a/PRIVATE/x", Denied},
 		{"x.secret", Denied}, {"a/b/X.SECRET", Denied}, {"a/x.secret/y", Denied}, {"docs/a/b/draft.md", Denied},
 		{"certs/ca.pem", Allowed}, {"other/ca.pem", Secret}, {"certs/bad.pem", Denied}, {"fixtures/.env", Allowed}, {".env", Secret},
-		{".git/config", InProtected}, {".trash/x", Unlisted}, {"docs/a.md", Allowed}, {".", Allowed},
+		{".git/config", Protected}, {".trash/x", Unlisted}, {"docs/a.md", Allowed}, {".", Allowed},
 	} {
-		path := Path{c.path}
-		if c.path == "." {
-			path = Path{}
-		}
-		if got := p.Path(path, false); got != c.want {
+		if got := p.Path(c.path, false); got != c.want {
 			t.Errorf("Path(%q) = %v, want %v", c.path, got, c.want)
 		}
-		if path.Depth() == 1 {
+		folder, base := path.Split(c.path)
+		folder = path.Clean(folder)
+		if c.path == "." {
 			continue
 		}
-		if dir := p.Path(path.Dir(), true); !dir.Refused() && !path.IsRoot() {
+		if dir := p.Path(folder, true); !dir.Refused() {
 			want := c.want
 			if dir == Unlisted {
 				want = Allowed // the folder's verdict is the walker's to carry down
 			}
-			if got := p.Entry(path.Dir(), path.Base(), false); got != want {
-				t.Errorf("Entry(%q, %q) = %v, want %v", path.Dir(), path.Base(), got, want)
+			if got := p.Entry(folder, base, false); got != want {
+				t.Errorf("Entry(%q, %q) = %v, want %v", folder, base, got, want)
 			}
 		}
 	}
-	all, err := NewPolicy(Rules{AllowSecrets: true})
-	must(t, err)
-	if v := all.Path(Path{"a/.env"}, false); v != Allowed {
+	all, err := New(Rules{AllowSecrets: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := all.Path("a/.env", false); v != Allowed {
 		t.Errorf("AllowSecrets: .env is %v", v)
 	}
-	if v := all.Path(Path{"a/.git"}, false); v != InProtected {
+	if v := all.Path("a/.git", false); v != Protected {
 		t.Errorf("AllowSecrets: .git is %v", v)
 	}
 	for _, bad := range []string{"", "/", " ", "!x"} {
-		if _, err := NewPolicy(Rules{Deny: []string{bad}}); err == nil {
-			t.Errorf("NewPolicy accepts the rule %q", bad)
+		if _, err := New(Rules{Deny: []string{bad}}); err == nil {
+			t.Errorf("New accepts the rule %q", bad)
 		}
 	}
 	var none *Policy
-	if none.Path(Path{".git/config"}, false) != Allowed || none.Entry(Path{}, ".env", false) != Allowed {
+	if none.Path(".git/config", false) != Allowed || none.Entry("", ".env", false) != Allowed {
 		t.Error("a trusted root must allow everything")
 	}
 }
 
 func BenchmarkName(b *testing.B) {
-	p, _ := NewPolicy(Rules{})
+	p, _ := New(Rules{})
 	for _, name := range []string{"main.go", ".gitignore", "überall.md"} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -1,4 +1,9 @@
-package rootfs
+// Package policy decides, by name and path only, what of a workspace may be
+// touched. It opens nothing: rootfs asks it before it does.
+//
+// A name is judged in every spelling under which some file system opens the
+// same file, so no other spelling is a way in.
+package policy
 
 import (
 	"fmt"
@@ -32,8 +37,8 @@ const (
 	Secret
 	// Denied is the owner's decision.
 	Denied
-	// InProtected is a protected folder or something in one.
-	InProtected
+	// Protected is a protected folder or something in one.
+	Protected
 )
 
 // Refused reports whether the entry may not be opened.
@@ -50,8 +55,8 @@ type Policy struct {
 	allowSecrets            bool
 }
 
-// NewPolicy compiles the owner's rules on top of the built-in ones.
-func NewPolicy(rules Rules) (*Policy, error) {
+// New compiles the owner's rules on top of the built-in ones.
+func New(rules Rules) (*Policy, error) {
 	p := &Policy{allowSecrets: rules.AllowSecrets}
 	for _, s := range rules.Deny {
 		g, err := compileRule("deny", s)
@@ -97,7 +102,7 @@ func (p *Policy) Name(name string) Verdict {
 	}
 	switch classify(name) {
 	case protectedName:
-		return InProtected
+		return Protected
 	case hiddenFromLists:
 		return Unlisted
 	case secretName:
@@ -108,11 +113,11 @@ func (p *Policy) Name(name string) Verdict {
 	return Allowed
 }
 
-// Entry judges an entry of a listing of dir, which itself passed. Without
-// owner's globs it does not allocate.
-func (p *Policy) Entry(dir Path, name string, isDir bool) Verdict {
+// Entry judges an entry of a listing of dir, which itself passed; "" and "." are
+// the root. Without owner's globs it does not allocate.
+func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
 	v := p.Name(name)
-	if v == InProtected || p == nil {
+	if v == Protected || p == nil {
 		return v
 	}
 	if v == Secret && isDir {
@@ -121,7 +126,10 @@ func (p *Policy) Entry(dir Path, name string, isDir bool) Verdict {
 	if len(p.deny) == 0 && (v != Secret || len(p.allow) == 0) {
 		return v
 	}
-	full := dir.child(name).s
+	full := name
+	if dir != "" && dir != "." {
+		full = dir + "/" + name
+	}
 	if p.denied(full) {
 		return Denied
 	}
@@ -132,25 +140,26 @@ func (p *Policy) Entry(dir Path, name string, isDir bool) Verdict {
 }
 
 // Path judges a whole path, component by component; the verdict is the worst
-// of them. isDir says whether the last one is, or will be, a folder.
-func (p *Policy) Path(path Path, isDir bool) Verdict {
-	if p == nil {
+// of them. "" and "." are the root, which is allowed. isDir says whether the
+// last one is, or will be, a folder.
+func (p *Policy) Path(path string, isDir bool) Verdict {
+	if p == nil || path == "." {
 		return Allowed
 	}
 	worst := Allowed
-	for start := 0; start < len(path.s); {
-		end := strings.IndexByte(path.s[start:], '/')
+	for start := 0; start < len(path); {
+		end := strings.IndexByte(path[start:], '/')
 		last := end < 0
 		if last {
-			end = len(path.s)
+			end = len(path)
 		} else {
 			end += start
 		}
-		v := p.Name(path.s[start:end])
-		if v == Secret && (!last || isDir || p.allowed(path.s)) {
+		v := p.Name(path[start:end])
+		if v == Secret && (!last || isDir || p.allowed(path)) {
 			v = Allowed
 		}
-		if len(p.deny) > 0 && v < Denied && p.denied(path.s[:end]) {
+		if len(p.deny) > 0 && v < Denied && p.denied(path[:end]) {
 			v = Denied
 		}
 		worst = max(worst, v)
@@ -185,24 +194,16 @@ func (p *Policy) allowed(path string) bool {
 	return false
 }
 
-// check turns a refusal of path into an error about shown.
-func (p *Policy) check(op, shown string, path Path, isDir bool) error {
-	v := p.Path(path, isDir)
-	if !v.Refused() {
-		return nil
-	}
-	return p.refusal(op, shown, path, v)
-}
-
-func (p *Policy) refusal(op, shown string, path Path, v Verdict) error {
-	e := &Error{Op: op, Path: shown, Kind: Protected, Rule: v.String(), Name: path.Base()}
-	if v == InProtected {
-		for name := range strings.SplitSeq(path.s, "/") {
-			if p.Name(name) == InProtected {
-				e.Name = protectedFolder(name)
-				break
-			}
+// ProtectedFolder names the first protected folder on a path, with its slash, as
+// messages show it; "" if there is none.
+func ProtectedFolder(path string) string {
+	for name := range strings.SplitSeq(path, "/") {
+		if classify(name) == protectedName {
+			return protectedFolder(name)
 		}
 	}
-	return e
+	return ""
 }
+
+// IsSecret reports whether a file's name says that it holds credentials.
+func IsSecret(name string) bool { return classify(name) == secretName }

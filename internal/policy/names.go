@@ -1,4 +1,4 @@
-package rootfs
+package policy
 
 import (
 	"strings"
@@ -57,7 +57,7 @@ func classify(name string) class {
 			}
 		}
 	}
-	if strings.HasPrefix(name, tempPrefix) {
+	if strings.HasPrefix(name, TempPrefix) {
 		return hiddenFromLists
 	}
 	var buf [longestFolded]byte
@@ -255,5 +255,5 @@ func secretClass(name string, folded []byte, whole bool) class {
 
 func hasPrefix(b []byte, p string) bool { return len(b) >= len(p) && string(b[:len(p)]) == p }
 
-// tempPrefix starts the name of every temporary file we make.
-const tempPrefix = ".quarry-tmp-"
+// TempPrefix starts the name of every temporary file that rootfs makes.
+const TempPrefix = ".quarry-tmp-"
