@@ -10,7 +10,7 @@ FUZZTIME ?= 20s
 all: check test
 
 build:
-	$(GO) build -trimpath -o bin/quarry ./cmd/quarry
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/quarry ./cmd/quarry
 
 check:
 	@test -z "$$(gofmt -l . | tee /dev/stderr)" || { echo "run gofmt -w on these"; exit 1; }

@@ -15,6 +15,7 @@ func (b *bench) build() (string, error) {
 		return "", err
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-o", name, "./cmd/quarry")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as released
 	cmd.Stderr = os.Stderr
 	return name, cmd.Run()
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Kind is what a key holds.
@@ -69,7 +70,10 @@ var (
 // Keys are all keys, in the order they are shown: the only place that defines
 // one. Flags that are left out ask for one answer (a pattern, a mode, --json)
 // or for something that should be said each time (--yes, --http).
-func Keys() []Key {
+func Keys() []Key { return keys() }
+
+// keys is made once: a command looks up some twenty of them.
+var keys = sync.OnceValue(func() []Key {
 	search, find := []string{"search"}, []string{"find"}
 	return []Key{
 		{Section: "search", Name: "syntax", Kind: Text, Choices: []string{"rust", "javascript", "literal"}, Commands: search},
@@ -165,7 +169,7 @@ func Keys() []Key {
 		{Section: "journal", Name: "keep-age", Kind: Duration, Default: "30d", Example: `"90d"`,
 			About: "how long changes can be taken back"},
 	}
-}
+})
 
 // Lookup finds a key by its path.
 func Lookup(path string) (Key, bool) {

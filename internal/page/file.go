@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/colour"
 	"quarry/search"
 )
 
@@ -26,8 +27,8 @@ type wireText struct {
 	Version  string   `json:"version"`
 	Encoding string   `json:"encoding"`
 	Ending   string   `json:"ending"`
-	Language string   `json:"language,omitempty"`
 	Colours  coloured `json:"colours,omitempty"`
+	Language string   `json:"language,omitempty"`
 }
 
 // file gives lines of a file: from line "from", at most maxFileLines.
@@ -54,8 +55,8 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	out := wireText{
 		Path: pathID(t.Path), From: t.First, Lines: t.Lines, Total: t.Total, Version: t.Version, Encoding: t.Encoding, Ending: t.Ending,
 	}
-	if l := lexerFor(t.Path); l != nil {
-		out.Language = l.Config().Name
+	if l := colour.For(t.Path); l != nil {
+		out.Language = l.Name
 	}
 	for i, l := range out.Lines {
 		if len(l) > maxShownLine {
@@ -84,7 +85,7 @@ func positive(s string, otherwise int) (int, error) {
 // coloursOf colours lines of a file: as part of the whole text where that is
 // small enough, else on their own.
 func (s *Server) coloursOf(ctx context.Context, path, version string, first int, shown []string, total int) coloured {
-	if lexerFor(path) == nil || len(shown) == 0 {
+	if colour.For(path) == nil || len(shown) == 0 {
 		return nil
 	}
 	key := version + " " + path
@@ -123,7 +124,7 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 func (s *Server) fileColours(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))
-	if lexerFor(path) == nil {
+	if colour.For(path) == nil {
 		respond(w, http.StatusOK, map[string]any{})
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -236,11 +235,11 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 }
 
 // globs are what people write to name files: *.ts, **/x, src/*.go.
-var globs = regexp.MustCompile(`^(\*\.\w|\*\*/|!?[\w.*-]+(/[\w.*-]+)+$)`)
+var globs = lazily(`^(\*\.\w|\*\*/|!?[\w.*-]+(/[\w.*-]+)+$)`)
 
 // looksLikeGlob reports a pattern that names files rather than text.
 func looksLikeGlob(s string) bool {
-	return strings.Contains(s, "*") && globs.MatchString(s) && !strings.ContainsAny(s, ` =;\()|^$+`)
+	return strings.Contains(s, "*") && globs().MatchString(s) && !strings.ContainsAny(s, ` =;\()|^$+`)
 }
 
 func clip(s string, n int) string {

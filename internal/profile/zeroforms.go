@@ -37,7 +37,7 @@ func (l *looking) forms(ctx context.Context, q search.Query) {
 			return true
 		}})
 	}
-	if q.Match.Syntax == match.Literal && regexLike.MatchString(q.Pattern) {
+	if q.Match.Syntax == match.Literal && regexLike().MatchString(q.Pattern) {
 		list = append(list, form{"as a regular expression (" + l.c.other("search_files", "regex", q.Pattern) + ")", func(q *search.Query) bool {
 			q.Match.Syntax = match.Rust
 			return true
@@ -89,7 +89,7 @@ func (c *call) other(name, param, value string) string {
 }
 
 // regexLike reports text that only makes sense as a regular expression.
-var regexLike = regexp.MustCompile(`\\[bBdDwWsS.()\[\]{}*+?|^$]|\.[*+]|\[[^\]]+\]|\w\|\w|\([^)]*\|[^)]*\)|\)[?*+]|^\^|\$$`)
+var regexLike = lazily(`\\[bBdDwWsS.()\[\]{}*+?|^$]|\.[*+]|\[[^\]]+\]|\w\|\w|\([^)]*\|[^)]*\)|\)[?*+]|^\^|\$$`)
 
 // near looks for a text that is nearly the one given: the same words in another
 // style of identifiers, then one character wrong, missing, added or swapped.
@@ -113,14 +113,14 @@ func (l *looking) near(ctx context.Context, q search.Query, text string) bool {
 
 // named looks for a file that is called like the text.
 func (l *looking) named(ctx context.Context, text string) {
-	if fileName.MatchString(text) {
+	if fileName().MatchString(text) {
 		if s := l.c.sameName(ctx, baseName(text)); s != "" {
 			l.found = append(l.found, "by name: "+strings.TrimSuffix(s, "."))
 		}
 	}
 }
 
-var fileName = regexp.MustCompile(`^[\w./-]*\w\.\w{1,8}$`)
+var fileName = lazily(`^[\w./-]*\w\.\w{1,8}$`)
 
 // literalOf is the text that a query stands for, if it is one text.
 func literalOf(q *search.Query) (string, bool) {
@@ -172,7 +172,7 @@ func spaced(text string) string {
 	return strings.Join(words, `\s+`)
 }
 
-var callForm = regexp.MustCompile(`^([\w$.:>-]*\w)\s*\(.*$`)
+var callForm = lazily(`^([\w$.:>-]*\w)\s*\(.*$`)
 
 // bareForms are what remains of a text without what is often copied with it: the
 // parentheses of a call, the object before a method, quotes, an ending.
@@ -186,24 +186,24 @@ func bareForms(text string) []string {
 	bare := strings.Trim(strings.TrimSpace(text), "`\"'“”‘’")
 	bare = strings.TrimRight(bare, ";,:.")
 	add(bare)
-	if m := callForm.FindStringSubmatch(bare); m != nil {
+	if m := callForm().FindStringSubmatch(bare); m != nil {
 		bare = m[1]
 		add(bare)
 	}
-	if i := strings.LastIndexAny(bare, ".:>"); i >= 0 && !strings.ContainsAny(bare, " \t") && !fileName.MatchString(bare) {
+	if i := strings.LastIndexAny(bare, ".:>"); i >= 0 && !strings.ContainsAny(bare, " \t") && !fileName().MatchString(bare) {
 		add(bare[i+1:])
 	}
 	return out
 }
 
 // identifier is one name, or a few words that may stand for one.
-var identifier = regexp.MustCompile(`^[\pL_][\pL\pN_-]*( [\pL\pN_-]+){0,3}$`)
+var identifier = lazily(`^[\pL_][\pL\pN_-]*( [\pL\pN_-]+){0,3}$`)
 
 // styles is a pattern for an identifier in any style: max_bytes, maxBytes,
 // max-bytes, "max bytes". It is "" for what is not of several words.
 func styles(text string) string {
 	words := parts(text)
-	if len(words) < 2 || len(words) > 8 || !identifier.MatchString(text) {
+	if len(words) < 2 || len(words) > 8 || !identifier().MatchString(text) {
 		return ""
 	}
 	for i, w := range words {

@@ -3,7 +3,6 @@ package profile
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"quarry/internal/render"
@@ -100,12 +99,12 @@ func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Su
 	return append([]string{"searched " + c.scope(&scope, "")}, l.found...)
 }
 
-var regexName = regexp.MustCompile(`\\?\.|\.[*+]|[\^$]`)
+var regexName = lazily(`\\?\.|\.[*+]|[\^$]`)
 
 // globOfRegex is the glob that a regular expression over names most likely
 // means: .*\.ts$ is *.ts.
 func globOfRegex(s string) string {
-	if !regexName.MatchString(s) || !strings.ContainsAny(s, `^$`) && !strings.Contains(s, ".*") && !strings.Contains(s, `\.`) {
+	if !regexName().MatchString(s) || !strings.ContainsAny(s, `^$`) && !strings.Contains(s, ".*") && !strings.Contains(s, `\.`) {
 		return s
 	}
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "^"), "$")

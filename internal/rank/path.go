@@ -1,6 +1,9 @@
 package rank
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // pathInfo is what a path says about its file.
 type pathInfo struct {
@@ -86,14 +89,14 @@ func isCode(base string) bool {
 	if i < 0 {
 		return false
 	}
-	return !notCode[base[i+1:]]
+	return !notCode()[base[i+1:]]
 }
 
-var notCode = func() map[string]bool {
+var notCode = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, e := range strings.Fields(`md markdown mdx txt rst adoc json yaml yml toml xml html htm css scss less csv tsv lock svg cfg ini conf
 		properties gitignore log po pot map snap in cmake am ac m4 bat cmd ps1 dockerfile license`) {
 		m[e] = true
 	}
 	return m
-}()
+})

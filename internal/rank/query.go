@@ -11,6 +11,7 @@ package rank
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/match"
 )
@@ -54,7 +55,7 @@ func NewQuery(query string) *Query {
 	q := &Query{lookup: map[string]int32{}}
 	words := splitWords(query)
 	content := slices.DeleteFunc(slices.Clone(words), func(w queryWord) bool {
-		return w.plain && stopWords[strings.ToLower(w.text)]
+		return w.plain && stopWords()[strings.ToLower(w.text)]
 	})
 	if len(content) == 0 {
 		content = words
@@ -219,7 +220,7 @@ func foldName(name string) string {
 }
 
 // stopWords say nothing about code.
-var stopWords = func() map[string]bool {
+var stopWords = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a an the and or of to in on at by for from with without into onto over under via as is are was were be been being
 		it its this that these those there their they them he she we you i me my your our
@@ -230,4 +231,4 @@ var stopWords = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})

@@ -1,6 +1,9 @@
 package rank
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // alternatives are the terms that stand for a word in code: short forms that
 // programmers write, and the long forms of short ones.
@@ -17,14 +20,14 @@ func alternatives(word, text string) []string {
 			out = append(out, t)
 		}
 	}
-	for _, s := range shortForms[text] {
+	for _, s := range shortForms()[text] {
 		add(s)
 	}
 	return out
 }
 
 // shortForms lists, by term, the other ways a word is written in names.
-var shortForms = func() map[string][]string {
+var shortForms = sync.OnceValue(func() map[string][]string {
 	m := map[string][]string{}
 	for _, line := range strings.Split(shortFormLines, "\n") {
 		words := strings.Fields(line)
@@ -38,7 +41,7 @@ var shortForms = func() map[string][]string {
 		}
 	}
 	return m
-}()
+})
 
 // Each line has the forms of one word.
 const shortFormLines = `authentication auth authenticate

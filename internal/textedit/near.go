@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -80,7 +81,9 @@ func (n *Near) finish() {
 	n.Last = max(n.First, lines.At(max(n.Start, n.End-1)))
 }
 
-var lineNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]+(?:: ?|[ \t]*\| ?|\t|→)`)
+var lineNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[ \t]*[0-9]+(?:: ?|[ \t]*\| ?|\t|→)`)
+})
 
 // misread recognizes two frequent slips of a caller: text copied together
 // with the line numbers of a listing, and escapes that were escaped twice.
@@ -99,8 +102,8 @@ func misread(d *textfile.Document, given string) *Near {
 		return n
 	}
 	body := strings.TrimSuffix(given, "\n")
-	if found := lineNumber.FindAllStringIndex(body, -1); len(found) == strings.Count(body, "\n")+1 {
-		if n := try(lineNumber.ReplaceAllString(given, ""), "you gave line numbers, which are not part of the file"); n != nil {
+	if found := lineNumber().FindAllStringIndex(body, -1); len(found) == strings.Count(body, "\n")+1 {
+		if n := try(lineNumber().ReplaceAllString(given, ""), "you gave line numbers, which are not part of the file"); n != nil {
 			return n
 		}
 	}
