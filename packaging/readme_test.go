@@ -75,9 +75,10 @@ func TestReadmeProgram(t *testing.T) {
 	}
 }
 
-// The two commands, with nothing on the path but Go, in a copy of the source
-// that is not a git repository. What they connect answers.
-func TestReadmeStart(t *testing.T) {
+// The two commands that connect an agent, with nothing on the path but Go, in a
+// copy of the source that is not a git repository. What they connect answers.
+// scripts/fresh.sh runs the first two.
+func TestReadmeConnect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the program")
 	}
@@ -96,7 +97,7 @@ func TestReadmeStart(t *testing.T) {
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		env = append(env, name+"="+strings.TrimSpace(output(t, dir, "go", "env", name)))
 	}
-	for line := range strings.Lines(block(t, "Start", "")) {
+	for line := range strings.Lines(block(t, "Connect an agent", "")) {
 		words := strings.Fields(line)
 		if words[0] == "go" {
 			words[0] = filepath.Join(bin, "go")
