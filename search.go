@@ -11,6 +11,7 @@ import (
 // Search answers a query.
 func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result, error) {
 	r := &search.Result{}
+	q.Parts = false
 	sum, err := w.b.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		r.Files = append(r.Files, *f)
 		return nil

@@ -18,6 +18,11 @@ type FileMatch struct {
 	Bytes   int64 // searched
 	Score   float64
 	ModTime time.Time // when the order asked for it
+
+	// More says that another part of the file follows: with Query.Parts. The
+	// parts' Matched, Matches and Bytes add up, and their Lines are valid until
+	// the function that takes them returns. The last part may have none.
+	More bool
 }
 
 // Span is a match in a line's text: Text[Start:End].

@@ -33,6 +33,13 @@ type Query struct {
 
 	Order  Order
 	Limits Limits
+
+	// Parts lets the lines of a file come in parts, for SearchEach: see
+	// FileMatch.More. The memory of the search is bounded then, whatever it finds.
+	// It counts with Detail Lines in path order, without Offset, and with no limits
+	// but those of lines, of a line's text and of time.
+	Parts bool
+
 	// Offset omits this many matching lines first; files with Detail Files,
 	// blocks if those are limited.
 	Offset int

@@ -79,7 +79,9 @@ func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error
 		if j.full {
 			return nil
 		}
-		j.given.files++
+		if !f.More {
+			j.given.files++
+		}
 		j.given.lines += f.Matched
 		j.given.bytes += textBytes(f)
 		return j.yield(f)

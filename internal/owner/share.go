@@ -18,7 +18,7 @@ import (
 
 // shareVersion changes with the form of the messages: two programs of different
 // versions don't understand each other, and scan.
-const shareVersion = 3
+const shareVersion = 4
 
 // request is what is asked of an owner.
 type request struct {
@@ -187,17 +187,39 @@ type handed struct {
 	yield func(*search.FileMatch) error
 	paths []string
 	err   error // of yield
+
+	// Of a file whose last part has not come, and its lines and matches so far.
+	open                    string
+	lines, matched, matches int
 }
 
 func (h *handed) file(f *search.FileMatch) error {
-	h.paths = append(h.paths, f.Path)
+	if f.More {
+		h.open = f.Path
+		h.lines, h.matched, h.matches = h.lines+len(f.Lines), h.matched+f.Matched, h.matches+f.Matches
+	} else {
+		h.paths = append(h.paths, f.Path)
+		h.lines, h.matched, h.matches = 0, 0, 0
+	}
 	h.err = h.yield(f)
 	return h.err
 }
 
+// resume leaves out of the open file what was handed on, and reports whether
+// anything is left.
+func (h *handed) resume(f *search.FileMatch) bool {
+	n := min(h.lines, len(f.Lines))
+	f.Lines, h.lines = f.Lines[n:], h.lines-n
+	n = min(h.matched, f.Matched)
+	f.Matched, h.matched = f.Matched-n, h.matched-n
+	n = min(h.matches, f.Matches)
+	f.Matches, h.matches = f.Matches-n, h.matches-n
+	return !f.More || len(f.Lines) > 0
+}
+
 // rest passes on what file hasn't. A query may name a file several times.
 func (h *handed) rest() func(*search.FileMatch) error {
-	if len(h.paths) == 0 {
+	if len(h.paths) == 0 && h.lines == 0 {
 		return h.yield
 	}
 	had := map[string]int{}
@@ -206,7 +228,12 @@ func (h *handed) rest() func(*search.FileMatch) error {
 	}
 	return func(f *search.FileMatch) error {
 		if had[f.Path] > 0 {
-			had[f.Path]--
+			if !f.More {
+				had[f.Path]--
+			}
+			return nil
+		}
+		if h.lines > 0 && f.Path == h.open && !h.resume(f) {
 			return nil
 		}
 		return h.yield(f)

@@ -22,6 +22,7 @@ func appendFile(b []byte, f *search.FileMatch) []byte {
 	b = binary.AppendVarint(b, f.Bytes)
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.Score))
 	b = appendTime(b, f.ModTime)
+	b = append(b, flag(f.More))
 	b = binary.AppendUvarint(b, uint64(len(f.Lines)))
 	for i := range f.Lines {
 		b = appendLine(b, &f.Lines[i])
@@ -30,11 +31,7 @@ func appendFile(b []byte, f *search.FileMatch) []byte {
 }
 
 func appendLine(b []byte, l *search.Line) []byte {
-	hit := byte(0)
-	if l.Hit {
-		hit = 1
-	}
-	b = append(b, hit)
+	b = append(b, flag(l.Hit))
 	b = binary.AppendVarint(b, int64(l.Number))
 	b = binary.AppendVarint(b, l.Offset)
 	b = appendText(b, string(l.Text))
@@ -44,6 +41,13 @@ func appendLine(b []byte, l *search.Line) []byte {
 	b = binary.AppendVarint(b, int64(l.CutBefore))
 	b = binary.AppendVarint(b, int64(l.CutAfter))
 	return binary.AppendVarint(b, int64(l.Block))
+}
+
+func flag(on bool) byte {
+	if on {
+		return 1
+	}
+	return 0
 }
 
 func appendText(b []byte, s string) []byte {
@@ -76,7 +80,7 @@ func decodeFile(b []byte) (search.FileMatch, error) {
 	r := &wireReader{b: b}
 	f := search.FileMatch{
 		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(),
-		Score: r.float(), ModTime: r.time(),
+		Score: r.float(), ModTime: r.time(), More: r.byte() == 1,
 	}
 	n := r.count(8) // the least a line takes
 	if n > 0 {

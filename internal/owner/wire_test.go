@@ -18,7 +18,7 @@ func wireSample(t *testing.T) search.FileMatch {
 	}
 	f := search.FileMatch{
 		Path: "a\nb/\xff", Lines: []search.Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3,
-		Score: 1.5, ModTime: time.Unix(0, 1234567890123456789),
+		Score: 1.5, ModTime: time.Unix(0, 1234567890123456789), More: true,
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {
 		for i := range v.NumField() {

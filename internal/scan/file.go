@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -19,7 +20,8 @@ type file struct {
 	*Scanner
 	req   *Request
 	out   Result
-	arena []byte // text of the reported lines
+	arena []byte        // text of the reported lines
+	found []search.Span // and their matches
 
 	base    int64 // offset of the block in hand
 	line    int   // lines before position counted
@@ -32,6 +34,9 @@ type file struct {
 
 	lastHit    int // number of the last matching line, when blocks are made
 	blockStart int // lines reported before the block in hand
+	reported   int // lines so far
+
+	failed error // of Request.Emit
 }
 
 // hit is a matching line of a block.
@@ -55,7 +60,11 @@ func (f *file) blocks(t *text) error {
 	defer func() { f.raw = t.raw }()
 	for {
 		var err error
-		buf, err = t.fill(buf)
+		fresh := len(buf)
+		// A long line doubles what is read; lines after it are read as all others.
+		room := min(cap(buf), fresh+max(blockSize, fresh-searched))
+		buf, err = t.fill(buf[:fresh:room])
+		buf = f.buf[:len(buf)]
 		f.out.Bytes = t.read
 		if err == errBinary {
 			f.out.Skip = Binary
@@ -66,14 +75,18 @@ func (f *file) blocks(t *text) error {
 			return err
 		}
 		end := len(buf)
-		if !last {
-			end = searched + vec.LastIndexByte(buf[searched:], '\n') + 1
+		if !last { // what was left of the last block has no line ending
+			if end = vec.LastIndexByte(buf[fresh:], '\n') + 1; end > 0 {
+				end += fresh
+			}
 		}
 		if end > searched || last {
 			f.block(buf[:end], searched)
 			if f.done || last || f.m.Err() != nil {
-				f.buf = buf[:0]
-				return f.m.Err()
+				return cmp.Or(f.failed, f.m.Err())
+			}
+			if f.emit(); f.failed != nil {
+				return f.failed
 			}
 			drop := f.contextStart(buf[:end])
 			f.rebase(buf, drop)
@@ -120,12 +133,13 @@ func (f *file) contextStart(block []byte) int {
 
 // block reports the matching lines of block[from:].
 func (f *file) block(block []byte, from int) {
-	switch {
-	case f.full:
-	case !f.req.Invert && !f.req.Spans && !f.req.Matches && !f.odd(block[from:]):
-		f.plain(block, from)
-	default:
-		f.general(block, from)
+	if !f.full {
+		odd := f.odd(block[from:])
+		if !f.req.Invert && !f.req.Spans && !f.req.Matches && !odd {
+			f.plain(block, from)
+		} else {
+			f.general(block, from, odd)
+		}
 	}
 	f.settle(block)
 }
@@ -153,14 +167,14 @@ func (f *file) plain(block []byte, from int) {
 
 // general collects the hits of a block first, since odd lines and inversion
 // change which they are.
-func (f *file) general(block []byte, from int) {
+func (f *file) general(block []byte, from int, odd bool) {
 	part := block[from:]
 	f.hits = f.hits[:0]
 	f.m.Lines(part, func(start, end int) bool {
 		f.hits = append(f.hits, hit{start: from + start, end: from + end})
 		return true
 	})
-	if f.odd(part) {
+	if odd {
 		f.oddLines(block, from)
 	}
 	if f.req.Invert {
@@ -253,7 +267,7 @@ func (f *file) enterBlock(block []byte, at int) {
 	if f.lastHit == 0 || n-f.lastHit > f.req.Gap {
 		f.owe(block, at) // the context of the block before, which is over
 		f.out.Blocks++
-		f.blockStart = len(f.out.Lines)
+		f.blockStart = f.reported
 	}
 	f.lastHit = n
 }
@@ -262,7 +276,7 @@ func (f *file) enterBlock(block []byte, at int) {
 func (f *file) beyond() bool {
 	r := f.req
 	return r.KeepHits > 0 && f.out.Matched > r.KeepHits || r.Gap > 0 && (r.KeepBlocks > 0 && f.out.Blocks > r.KeepBlocks ||
-		r.BlockLines > 0 && len(f.out.Lines)-f.blockStart >= r.BlockLines)
+		r.BlockLines > 0 && f.reported-f.blockStart >= r.BlockLines)
 }
 
 // owe shows the context after the last match, up to position to.
@@ -299,16 +313,15 @@ func (f *file) textOf(block []byte, h hit) []byte {
 }
 
 func (f *file) show(block []byte, h hit, isHit bool) {
-	f.countTo(block, h.start)
-	_, after := lineEnd(block, h.start)
-	text := f.textOf(block, h)
-	line := search.Line{
-		Number: f.line + 1,
-		Offset: f.base + int64(h.start),
-		Ending: ending(block[h.end:after]),
-		Hit:    isHit,
-		Block:  f.out.Matched,
+	if f.failed != nil {
+		return
 	}
+	f.countTo(block, h.start)
+	ending, after := endingAt(block, h.end)
+	text := f.textOf(block, h)
+	line := f.next()
+	line.Number, line.Offset, line.Ending = f.line+1, f.base+int64(h.start), ending
+	line.Hit, line.Block = isHit, f.out.Matched
 	switch {
 	case isHit && !f.req.Invert && (f.req.Spans || f.req.Matches || f.req.MaxText > 0 && len(text) > f.req.MaxText):
 		line.Spans = f.spans(text)
@@ -316,14 +329,32 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 	case !isHit && f.req.Invert && f.req.Spans:
 		line.Spans = f.spans(text)
 	}
-	f.cut(&line, text)
-	f.out.Lines = append(f.out.Lines, line)
+	f.cut(line, text, h.lossy)
 	f.shown = after
+	if ending != "" {
+		f.line, f.counted = f.line+1, after
+	}
+	if len(f.out.Lines) >= emitLines {
+		f.emit()
+	}
 }
 
-// cut copies the text of a line into the result, at most MaxText bytes of it
+// next is the next line of the result, empty. Its place may have been used.
+func (f *file) next() *search.Line {
+	f.reported++
+	n := len(f.out.Lines)
+	if n < cap(f.out.Lines) {
+		f.out.Lines = f.out.Lines[:n+1]
+		f.out.Lines[n] = search.Line{}
+	} else {
+		f.out.Lines = append(f.out.Lines, search.Line{})
+	}
+	return &f.out.Lines[n]
+}
+
+// cut puts the text of a line into the result, at most MaxText bytes of it
 // around the first match.
-func (f *file) cut(line *search.Line, text []byte) {
+func (f *file) cut(line *search.Line, text []byte, lossy bool) {
 	from, to := 0, len(text)
 	if most := f.req.MaxText; most > 0 && len(text) > most {
 		if len(line.Spans) > 0 {
@@ -340,6 +371,10 @@ func (f *file) cut(line *search.Line, text []byte) {
 		}
 		line.CutBefore, line.CutAfter = from, len(text)-to
 		line.Spans = shiftSpans(line.Spans, from, to)
+	}
+	if f.req.Emit != nil && !lossy {
+		line.Text = text[from:to:to] // it is used before the block goes
+		return
 	}
 	n := len(f.arena)
 	f.arena = append(f.arena, text[from:to]...)
@@ -358,12 +393,15 @@ func shiftSpans(spans []search.Span, from, to int) []search.Span {
 
 // spans lists the matches in one line.
 func (f *file) spans(line []byte) []search.Span {
-	var spans []search.Span
+	n := len(f.found)
 	f.m.EachInLine(line, func(start, end int) bool {
-		spans = append(spans, search.Span{Start: start, End: end})
+		f.found = append(f.found, search.Span{Start: start, End: end})
 		return true
 	})
-	return spans
+	if len(f.found) == n {
+		return nil
+	}
+	return f.found[n:len(f.found):len(f.found)]
 }
 
 // countTo counts lines up to a position that begins one.
@@ -388,12 +426,14 @@ func lineEnd(block []byte, at int) (end, after int) {
 	return end, after
 }
 
-func ending(b []byte) string {
-	switch len(b) {
-	case 0:
-		return ""
-	case 1:
-		return "\n"
+// endingAt gives the ending of a line whose text ends at end, and where the
+// next one starts.
+func endingAt(block []byte, end int) (ending string, after int) {
+	switch {
+	case end == len(block):
+		return "", end
+	case block[end] == '\n':
+		return "\n", end + 1
 	}
-	return "\r\n"
+	return "\r\n", end + 2
 }

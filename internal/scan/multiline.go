@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 
 	"quarry/internal/re/vec"
@@ -56,8 +57,9 @@ func (f *file) whole(t *text) error {
 			f.buf = buf[:0]
 		}
 	}
+	f.buf = buf[:0]
 	f.multiline(buf)
-	return f.m.Err()
+	return cmp.Or(f.failed, f.m.Err())
 }
 
 // multiline reports the lines that matches touch. Matches whose lines overlap
@@ -94,7 +96,7 @@ func (f *file) touched(text []byte) {
 		if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
 			f.full, f.out.Stopped = true, true
 		}
-		return !f.full
+		return !f.full && f.failed == nil
 	})
 	if len(spans) > 0 {
 		f.flush(text, spans, blockEnd)
@@ -132,19 +134,19 @@ func (f *file) flush(text []byte, spans []search.Span, limit int) {
 		at = after
 	}
 	f.owed = f.req.After
+	if len(f.out.Lines) >= emitLines {
+		f.emit()
+	}
 }
 
 // showPart shows one line of a block with its share of the matches, and
 // returns those that reach the lines after it.
 func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []search.Span {
 	f.countTo(text, at)
-	line := search.Line{
-		Number: f.line + 1,
-		Offset: f.base + int64(at),
-		Ending: ending(text[end:after]),
-		Hit:    true,
-		Block:  f.blockNo,
-	}
+	line := f.next()
+	line.Number, line.Offset = f.line+1, f.base+int64(at)
+	line.Ending, _ = endingAt(text, end)
+	line.Hit, line.Block = true, f.blockNo
 	for _, s := range spans {
 		if s.Start >= after && s.Start > at {
 			break
@@ -156,8 +158,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 			line.Whole = append(line.Whole, search.Span{Start: s.Start - at, End: s.End - at})
 		}
 	}
-	f.cut(&line, text[at:end])
-	f.out.Lines = append(f.out.Lines, line)
+	f.cut(line, text[at:end], false)
 	f.shown = after
 	for len(spans) > 0 && spans[0].Start < after && spans[0].End <= after {
 		spans = spans[1:]

@@ -6,6 +6,7 @@
 package scan
 
 import (
+	"cmp"
 	"io"
 
 	"quarry/match"
@@ -51,6 +52,12 @@ type Request struct {
 	MaxText       int  // cut a longer line around its first match; 0 keeps all
 	Binary        bool // search binary files as text
 
+	// Emit, when set, takes reported lines while the file is read, a few
+	// thousand at a time; what the Result has at the end are the rest. Lines and
+	// texts are valid until it returns, the rest until the next search. An error
+	// ends the search and is returned.
+	Emit func(*Result) error
+
 	// KeepHits is how many matching lines are reported; further ones are only
 	// counted. 0 is no bound.
 	KeepHits int
@@ -89,9 +96,10 @@ type Result struct {
 }
 
 // Scanner searches files one after the other. Its buffers are reused; what a
-// Result refers to is not.
+// Result refers to is not, unless Request.Emit is set.
 type Scanner struct {
 	m     *match.Matcher
+	parts parts
 	buf   []byte // the block of text in hand
 	raw   []byte // bytes before decoding, of a file that isn't UTF-8
 	hits  []hit
@@ -104,7 +112,7 @@ func New(m *match.Matcher) *Scanner { return &Scanner{m: m} }
 // File searches what r gives. size is a hint: the length the file is thought
 // to have.
 func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
-	f := &file{Scanner: s, req: req}
+	f := s.begin(req)
 	var err error
 	if s.m.Pattern().Mode() == match.Lines {
 		err = f.blocks(&text{r: r, size: size, binary: req.Binary, raw: s.raw})
@@ -114,17 +122,19 @@ func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	if err == nil {
 		err = s.m.Err()
 	}
+	f.end()
 	return f.out, err
 }
 
 // Bytes searches text that is in memory already.
 func (s *Scanner) Bytes(text []byte, req *Request) (Result, error) {
-	f := &file{Scanner: s, req: req}
+	f := s.begin(req)
 	if s.m.Pattern().Mode() == match.Lines {
 		f.block(text, 0)
 	} else {
 		f.multiline(text)
 	}
 	f.out.Bytes = int64(len(text))
-	return f.out, s.m.Err()
+	f.end()
+	return f.out, cmp.Or(f.failed, s.m.Err())
 }

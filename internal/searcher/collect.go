@@ -121,12 +121,15 @@ func (c *collector) matched(path string, f *found) error {
 		}
 		c.sum.Blocks += n
 	}
-	if c.full {
-		return c.counted()
-	}
 	file := search.FileMatch{
 		Path: path, Lines: f.res.Lines, Matched: f.res.Matched, Matches: f.res.Matches,
 		Bytes: f.res.Bytes, ModTime: f.info.ModTime,
+	}
+	if f.parts > 0 {
+		return c.last(&file, f)
+	}
+	if c.full {
+		return c.counted()
 	}
 	if c.q.Order != search.ByPath {
 		c.held = append(c.held, file)

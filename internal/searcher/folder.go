@@ -31,6 +31,7 @@ type Folder struct {
 	Refresh func()
 
 	renewed atomic.Pointer[outlook] // instead of Rules and Index
+	ahead   int                     // for tests: instead of aheadBytes
 }
 
 // outlook is what a Folder sees beside its files: rules from outside, and an

@@ -222,7 +222,7 @@ func (p *indexPass) enters(dir string) bool {
 // flush searches the candidates gathered so far.
 func (p *indexPass) flush(ctx context.Context) bool {
 	r := p.run
-	p.err = inOrder(ctx, len(p.part), r.folder.Workers, func(worker, i int) (*found, bool) {
+	p.err = inOrder(ctx, len(p.part), r.folder.Workers, r.waiting(), func(worker, i int) (*found, bool) {
 		c := &p.part[i]
 		if c.known != nil {
 			return c.known, true
@@ -230,7 +230,7 @@ func (p *indexPass) flush(ctx context.Context) bool {
 		return r.candidate(&r.scanners[worker], c)
 	}, func(i int, f *found) error {
 		p.delivered = true
-		return r.collect.add(p.part[i].path, f)
+		return r.deliver(p.part[i].path, f)
 	})
 	p.part = p.part[:0]
 	return p.err == nil

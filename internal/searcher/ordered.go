@@ -20,8 +20,14 @@ const (
 // inOrder does work on items 0 to n-1 in parallel and delivers the results in
 // that order, from the calling goroutine; items for which work reports false
 // have none. An error of deliver stops it and is returned, as the context's is.
-func inOrder[T any](ctx context.Context, n, workers int, work func(worker, i int) (T, bool), deliver func(i int, r T) error) error {
+// waiting, which may be nil, hears when the calling goroutine begins and ends to
+// wait for a result.
+func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), work func(worker, i int) (T, bool), deliver func(i int, r T) error) error {
 	if n <= inlineLimit || workers <= 1 {
+		if waiting != nil {
+			waiting(true) // nothing is taken while there is work
+			defer waiting(false)
+		}
 		for i := range n {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -34,7 +40,7 @@ func inOrder[T any](ctx context.Context, n, workers int, work func(worker, i int
 		}
 		return ctx.Err()
 	}
-	q := &orderedQueue[T]{n: n, slots: make([]orderedSlot[T], min(n, aheadLimit)+claimSize*workers)}
+	q := &orderedQueue[T]{n: n, waiting: waiting, slots: make([]orderedSlot[T], min(n, aheadLimit)+claimSize*workers)}
 	q.changed.L = &q.mu
 	stop := context.AfterFunc(ctx, q.halt)
 	defer stop()
@@ -53,8 +59,9 @@ func inOrder[T any](ctx context.Context, n, workers int, work func(worker, i int
 
 // orderedQueue is a ring of results between the workers and the deliverer.
 type orderedQueue[T any] struct {
-	n     int
-	slots []orderedSlot[T] // item i is in slot i modulo their number
+	n       int
+	slots   []orderedSlot[T] // item i is in slot i modulo their number
+	waiting func(bool)
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -116,9 +123,7 @@ func (q *orderedQueue[T]) deliver(deliver func(i int, r T) error) error {
 	for i := range q.n {
 		q.mu.Lock()
 		slot := &q.slots[i%len(q.slots)]
-		for !slot.end && !q.stopped {
-			q.changed.Wait()
-		}
+		q.await(slot)
 		if !slot.end {
 			q.mu.Unlock()
 			return nil
@@ -137,4 +142,18 @@ func (q *orderedQueue[T]) deliver(deliver func(i int, r T) error) error {
 		}
 	}
 	return nil
+}
+
+// await waits for the result of a slot. q.mu is held.
+func (q *orderedQueue[T]) await(slot *orderedSlot[T]) {
+	if slot.end || q.stopped {
+		return
+	}
+	if q.waiting != nil {
+		q.waiting(true)
+		defer q.waiting(false)
+	}
+	for !slot.end && !q.stopped {
+		q.changed.Wait()
+	}
 }

@@ -11,7 +11,7 @@ func TestInOrder(t *testing.T) {
 	for _, n := range []int{0, 1, 4, 5, 100, 1000, 5000} {
 		for _, workers := range []int{1, 2, 8} {
 			next := 0
-			err := inOrder(context.Background(), n, workers, func(worker, i int) (int, bool) {
+			err := inOrder(context.Background(), n, workers, nil, func(worker, i int) (int, bool) {
 				if worker >= workers {
 					t.Errorf("worker %d of %d", worker, workers)
 				}
@@ -39,7 +39,7 @@ func TestInOrder(t *testing.T) {
 func TestInOrderStops(t *testing.T) {
 	enough := errors.New("enough")
 	var done atomic.Int64
-	err := inOrder(context.Background(), 100_000, 4, func(_, i int) (int, bool) { done.Add(1); return i, true },
+	err := inOrder(context.Background(), 100_000, 4, nil, func(_, i int) (int, bool) { done.Add(1); return i, true },
 		func(i, _ int) error {
 			if i == 10 {
 				return enough
@@ -50,7 +50,7 @@ func TestInOrderStops(t *testing.T) {
 		t.Errorf("err %v after %d items", err, done.Load())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	err = inOrder(ctx, 100_000, 4, func(_, i int) (int, bool) {
+	err = inOrder(ctx, 100_000, 4, nil, func(_, i int) (int, bool) {
 		if i == 50 {
 			cancel()
 		}

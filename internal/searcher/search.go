@@ -51,6 +51,10 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 		collect:  newCollector(&q, yield),
 		watch:    search.WatchOf(ctx),
 	}
+	if inParts(&q) {
+		run.ahead = newBacklog(cmp.Or(d.ahead, aheadBytes))
+		defer context.AfterFunc(bounded, run.ahead.end)()
+	}
 	err = run.all(bounded)
 	sum = &run.collect.sum
 	sum.Stats.Strategy = pattern.Strategy()
@@ -94,8 +98,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	c := newCollector(&q, yield)
 	request := scanRequest(&q)
 	out := &found{}
-	out.res, out.err = scan.New(pattern.NewSearch(bounded).NewMatcher()).File(r, 0, &request)
-	if err = c.add("", out); err == nil {
+	if err = c.stream("", scan.New(pattern.NewSearch(bounded).NewMatcher()), r, out, &request); err == nil {
 		err = c.finish()
 	}
 	c.sum.Stats = search.Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
@@ -143,6 +146,8 @@ type searchRun struct {
 	scanners []worker
 	collect  *collector
 	watch    *search.Watch // nil if nobody waits
+	ahead    *backlog      // nil if files are given whole
+	late     *worker       // of files that are searched when they are due
 }
 
 // worker is what one goroutine of a search has to itself.
@@ -162,6 +167,12 @@ type found struct {
 	res  scan.Result
 	info rootfs.Info
 	err  error
+
+	later bool // there was no room to keep it: search it when it is due
+	kept  int  // bytes that count as waiting
+
+	before                  []scan.Result // parts that were kept, but the last
+	parts, matched, matches int           // handed on before the end of the file
 }
 
 // all searches the query's paths one after the other.
@@ -191,7 +202,10 @@ func (r *searchRun) path(ctx context.Context, path string) error {
 	}
 	opts := r.filter.opts
 	opts.Start = start
-	report, err := walk.Each(ctx, r.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) { return r.work(ctx, v, e) }, r.collect.add)
+	if r.ahead != nil {
+		opts.Waiting = r.ahead.wait
+	}
+	report, err := walk.Each(ctx, r.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) { return r.work(ctx, v, e) }, r.deliver)
 	r.collect.sum.Stats.Plan = "scan"
 	addReport(&r.collect.sum, &report)
 	r.gatherStats()
@@ -222,13 +236,21 @@ func (r *searchRun) single(p rootfs.Path) error {
 	defer f.Close()
 	sum := &r.collect.sum
 	sum.Stats.Considered++
-	out := &found{}
-	r.scan(&r.scanners[0], f, out)
+	out := &found{info: f.Info()}
+	k := &r.scanners[0]
+	err = r.collect.stream(p.String(), r.scanner(k), asOpened(f, &k.limited), out, &r.request)
+	r.count(out)
+	return err
+}
+
+// count counts a file that no worker has counted.
+func (r *searchRun) count(out *found) {
+	sum := &r.collect.sum
 	if out.res.Skip == scan.NotSkipped {
 		sum.Stats.Searched++
 	}
 	sum.Stats.Bytes += out.res.Bytes
-	return r.collect.add(p.String(), out)
+	r.watch.Add(out.res.Matched)
 }
 
 // work searches one file of a walk. Most have no match and leave no trace.
@@ -257,6 +279,9 @@ func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
 	}
 	k.spare = nil
 	r.scan(k, f, out)
+	if out.later {
+		return out, true
+	}
 	if out.res.Skip == scan.NotSkipped {
 		k.searched++
 	}
@@ -296,12 +321,10 @@ func (r *searchRun) scanner(k *worker) *scan.Scanner {
 
 func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
 	out.info = f.Info()
-	var text io.Reader = f
-	if size := out.info.Size; size > 0 {
-		// The file as it was when it was opened: one that grows as fast as it
-		// is read would never end. Files of /proc say 0 and end by themselves.
-		k.limited = io.LimitedReader{R: f, N: size}
-		text = &k.limited
+	text := asOpened(f, &k.limited)
+	if r.ahead != nil {
+		r.scanAhead(k, text, out)
+		return
 	}
 	out.res, out.err = r.scanner(k).File(text, out.info.Size, &r.request)
 }

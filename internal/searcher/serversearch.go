@@ -279,7 +279,7 @@ func (r *remoteRun) fetched(ctx context.Context, files []repos.File, visit func(
 // search searches files, in path order.
 func (r *remoteRun) search(ctx context.Context, files []repos.File) error {
 	return r.fetched(ctx, files, func(b *repos.Batch) error {
-		return inOrder(ctx, len(b.Files), r.r.workers, func(worker, i int) (*found, bool) {
+		return inOrder(ctx, len(b.Files), r.r.workers, nil, func(worker, i int) (*found, bool) {
 			return r.outcomeOf(worker, b, i)
 		}, func(i int, f *found) error {
 			repo := b.Files[i].Repo

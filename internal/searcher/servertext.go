@@ -68,7 +68,7 @@ func (t *remoteTexts) part(ctx context.Context, part *repos.Part, judge *repos.J
 // texts works on files of servers.
 func (t *remoteTexts) texts(ctx context.Context, files []repos.File) error {
 	return t.fetched(ctx, files, func(b *repos.Batch) error {
-		return inOrder(ctx, len(b.Files), t.r.workers, func(worker, i int) (any, bool) {
+		return inOrder(ctx, len(b.Files), t.r.workers, nil, func(worker, i int) (any, bool) {
 			doc := b.Doc(i)
 			if doc == nil || len(doc.Content) > maxRanked {
 				return nil, b.Files[i].Absent != nil

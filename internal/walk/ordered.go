@@ -47,7 +47,7 @@ func Each[T any](ctx context.Context, root *rootfs.Root, opts *Options,
 	if o.Batch <= 0 {
 		o.Batch = eachBatch
 	}
-	s := sequence[T]{work: work}
+	s := sequence[T]{work: work, waiting: o.Waiting}
 	return s.run(ctx, root, &o, func(path string, _ rootfs.Path, r *outcome[T]) error {
 		if r.entry.Type == rootfs.TypeDir {
 			return nil

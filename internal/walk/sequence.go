@@ -14,7 +14,8 @@ import (
 // will be entered is announced by its parent, so the reader knows which folder
 // to wait for next.
 type sequence[T any] struct {
-	work func(v *Visit, e *rootfs.Entry) (T, bool)
+	work    func(v *Visit, e *rootfs.Entry) (T, bool)
+	waiting func(bool)
 
 	mu      sync.Mutex
 	folders map[string]*folder[T] // announced and not yet passed on, by shown path
@@ -148,14 +149,8 @@ func (s *sequence[T]) read(finished <-chan struct{}, shown string, f *folder[T],
 	for len(stack) > 0 {
 		l := &stack[len(stack)-1]
 		if l.next == 0 {
-			select {
-			case <-l.f.ready:
-			case <-finished:
-				select {
-				case <-l.f.ready:
-				default:
-					return errStopped
-				}
+			if !s.await(finished, l.f.ready) {
+				return errStopped
 			}
 		}
 		if l.next == len(l.f.order) {
@@ -176,6 +171,30 @@ func (s *sequence[T]) read(finished <-chan struct{}, shown string, f *folder[T],
 		}
 	}
 	return nil
+}
+
+// await waits for a folder and reports whether it came.
+func (s *sequence[T]) await(finished, ready <-chan struct{}) bool {
+	select {
+	case <-ready:
+		return true
+	default:
+	}
+	if s.waiting != nil {
+		s.waiting(true)
+		defer s.waiting(false)
+	}
+	select {
+	case <-ready:
+		return true
+	case <-finished:
+	}
+	select {
+	case <-ready:
+		return true
+	default:
+		return false
+	}
 }
 
 // compareEntries orders as full paths are: a folder as if its name ended in the

@@ -59,6 +59,8 @@ type Options struct {
 	// Protected, if set, hears of each folder that the policy closes, from any
 	// goroutine.
 	Protected func(path string)
+	// Waiting, if set, hears when Each begins and ends to wait for a result.
+	Waiting func(bool)
 }
 
 // Visit is one folder, or a part of a large one.

@@ -1,0 +1,41 @@
+package scan
+
+import "quarry/search"
+
+// emitLines is how many lines are handed on at a time: with their 136 bytes each
+// they stay in the cache of a processor.
+const emitLines = 1024
+
+// parts is the memory of lines that are handed on, used again.
+type parts struct {
+	lines []search.Line
+	arena []byte
+	found []search.Span
+}
+
+func (s *Scanner) begin(req *Request) *file {
+	f := &file{Scanner: s, req: req}
+	if req.Emit != nil {
+		f.out.Lines, f.arena, f.found = s.parts.lines[:0], s.parts.arena[:0], s.parts.found[:0]
+	}
+	return f
+}
+
+// end keeps the memory for the next file, unless one of many matches has made it
+// large.
+func (f *file) end() {
+	if f.req.Emit != nil && cap(f.arena) <= blockSize && cap(f.found) <= blockSize {
+		f.parts = parts{f.out.Lines, f.arena, f.found}
+	}
+}
+
+// emit hands the lines reported so far on.
+func (f *file) emit() {
+	if f.req.Emit == nil || len(f.out.Lines) == 0 || f.failed != nil {
+		return
+	}
+	if f.failed = f.req.Emit(&f.out); f.failed != nil {
+		f.done = true
+	}
+	f.out.Lines, f.arena, f.found = f.out.Lines[:0], f.arena[:0], f.found[:0]
+}

@@ -1,0 +1,134 @@
+package scan
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"quarry/internal/stress"
+	"quarry/internal/textfile"
+	"quarry/match"
+	"quarry/search"
+)
+
+// streamed searches with Emit and puts the parts together.
+func streamed(s *Scanner, r io.Reader, size int64, req Request) (Result, error) {
+	var lines []search.Line
+	keep := func(part []search.Line) {
+		for _, l := range part {
+			l.Text, l.Spans, l.Whole = slices.Clone(l.Text), slices.Clone(l.Spans), slices.Clone(l.Whole)
+			lines = append(lines, l)
+		}
+		for i := range part { // as the next part will
+			clear(part[i].Spans)
+		}
+	}
+	req.Emit = func(part *Result) error {
+		keep(part.Lines)
+		return nil
+	}
+	out, err := s.File(r, size, &req)
+	keep(out.Lines)
+	out.Lines = lines
+	return out, err
+}
+
+// Handing lines on while a file is read gives what collecting them does.
+func TestEmitAgrees(t *testing.T) {
+	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `o\s+[fb]`, `f\n`, `bar\r?\n(?:x|foo)`}
+	for seed := range uint64(stress.N(300)) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		text := randomText(rng)
+		if seed%6 == 0 {
+			filler := []string{"filler line\n", "f\n", "foo and bar\n"}[rng.IntN(3)]
+			text += strings.Repeat(filler, (textfile.SniffLen+rng.IntN(2*blockSize))/len(filler)) + randomText(rng)
+		}
+		req := Request{
+			Detail: Detail(rng.IntN(3)), Before: rng.IntN(4), After: rng.IntN(4), Invert: rng.IntN(4) == 0,
+			Spans: rng.IntN(2) == 0, MaxText: rng.IntN(2) * 5, MaxLines: rng.IntN(3) * rng.IntN(3000),
+		}
+		opts := match.Options{}
+		if rng.IntN(2) == 0 {
+			opts.Mode = match.Multiline
+		}
+		p, err := match.Compile(patterns[rng.IntN(len(patterns))], opts)
+		if err != nil {
+			continue // a line feed, by lines
+		}
+		want, err := New(p.NewMatcher()).Bytes([]byte(text), &req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := New(p.NewMatcher())
+		for _, step := range []int{61, 1 << 20} {
+			got, err := streamed(s, dribble{strings.NewReader(text), step}, int64(len(text)), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Bytes = want.Bytes // where reading stops depends on the step
+			for _, r := range []Result{want, got} {
+				for i := range r.Lines {
+					if !r.Lines[i].Hit {
+						r.Lines[i].Block = 0 // it has none
+					}
+				}
+			}
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Fatalf("seed %d, %d bytes a read, %q, %v, %d bytes of text, %+v:\n%s", seed, step, p, opts.Mode, len(text), req, diff)
+			}
+		}
+	}
+}
+
+// A file that matches everywhere takes no more memory than one that doesn't.
+func TestEmitIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		req  Request
+	}{
+		{"lines", Request{}},
+		{"spans", Request{Spans: true}},
+		{"inverted", Request{Invert: true}},
+		{"context", Request{Before: 3, After: 3}},
+	} {
+		pattern := "o"
+		if c.req.Invert {
+			pattern = "zzz"
+		}
+		lines := 0
+		count := func(part []search.Line) { lines += len(part) }
+		c.req.Emit = func(r *Result) error { count(r.Lines); return nil }
+		s := New(match.MustCompile(pattern, match.Options{}).NewMatcher())
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		const size = 96 << 20
+		r, err := s.File(io.LimitReader(&endless{}, size), size, &c.req)
+		runtime.ReadMemStats(&after)
+		count(r.Lines)
+		if err != nil || lines < size/13 {
+			t.Fatalf("%s: %d lines, %v", c.name, lines, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
+			t.Errorf("%s: %d MB allocated for a file of %d MB", c.name, took>>20, size>>20)
+		}
+	}
+}
+
+func TestEmitStops(t *testing.T) {
+	enough := errors.New("enough")
+	for _, mode := range []match.Mode{match.Lines, match.Multiline} {
+		s := New(match.MustCompile("x", match.Options{Mode: mode}).NewMatcher())
+		calls := 0
+		_, err := s.File(strings.NewReader(strings.Repeat("x\n-\n", blockSize)), 0, &Request{After: 1, Emit: func(*Result) error { calls++; return enough }})
+		if !errors.Is(err, enough) || calls != 1 {
+			t.Errorf("mode %v: %v after %d calls", mode, err, calls)
+		}
+	}
+}
