@@ -101,6 +101,8 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	}
 	r.total.SkippedCount = map[search.Reason]int{}
 	r.out = r.output(max(len(paths), 1))
+	_, reversed := f.order()
+	r.q.Parts = !reversed && q.Order == search.ByPath
 	return r.run(ctx)
 }
 

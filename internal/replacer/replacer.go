@@ -31,7 +31,7 @@ type Template struct {
 // NewTemplate makes a template for the matches of m. In one that is not literal
 // $1, ${1}, $name and ${name} stand for groups, and $$ for a dollar sign.
 func NewTemplate(text string, literal bool, m *match.Matcher) *Template {
-	return &Template{text: text, literal: literal, m: m}
+	return &Template{text: text, literal: literal || !strings.Contains(text, "$"), m: m}
 }
 
 // Append appends what the match [start, end) of text is replaced by. A group

@@ -1,11 +1,11 @@
 package printing
 
 import (
-	"bufio"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -16,9 +16,15 @@ import (
 // jsonPrinter writes ripgrep's JSON Lines, one message a line, so that what
 // reads ripgrep's reads ours.
 type jsonPrinter struct {
-	w     *bufio.Writer
-	enc   *json.Encoder
+	rows
+	enc   *json.Encoder // of what is written once for a file
 	total jsonStats
+
+	open     bool // a file is, since more of it follows
+	file     jsonStats
+	named    string
+	name     []byte // its JSON
+	text, by []byte // used again
 
 	JSONStyle
 	replace *replacer.Template // nil without --replace
@@ -34,10 +40,18 @@ type JSONStyle struct {
 
 // NewJSON writes ripgrep's JSON Lines; r, unless nil, adds replacements.
 func NewJSON(w io.Writer, s JSONStyle, r *replacer.Template) Output {
-	b := bufio.NewWriterSize(w, 64<<10)
-	enc := json.NewEncoder(JSONWriter(b, s.Terminal))
-	enc.SetEscapeHTML(false)
-	return &jsonPrinter{w: b, enc: enc, JSONStyle: s, replace: r}
+	p := &jsonPrinter{rows: rows{w: JSONWriter(w, s.Terminal), eager: s.Terminal}, JSONStyle: s, replace: r}
+	p.enc = json.NewEncoder(appender{&p.rows})
+	p.enc.SetEscapeHTML(false)
+	return p
+}
+
+// appender lets an encoder append rows.
+type appender struct{ r *rows }
+
+func (a appender) Write(b []byte) (int, error) {
+	a.r.row = append(a.r.row, b...)
+	return len(b), a.r.err
 }
 
 type jsonMessage struct {
@@ -58,23 +72,6 @@ func TextOrBytes(b []byte) JSONText {
 	}
 	s := base64.StdEncoding.EncodeToString(b)
 	return JSONText{Bytes: &s}
-}
-
-type jsonLine struct {
-	Path       JSONText   `json:"path"`
-	Lines      JSONText   `json:"lines"`
-	LineNumber *int       `json:"line_number"`
-	Offset     int64      `json:"absolute_offset"`
-	Submatches []jsonSpan `json:"submatches"`
-}
-
-type jsonSpan struct {
-	Match JSONText `json:"match"`
-	// Replacement is what --replace makes of the match.
-	Replacement *JSONText `json:"replacement,omitempty"`
-
-	Start int `json:"start"`
-	End   int `json:"end"`
 }
 
 type jsonStats struct {
@@ -101,71 +98,148 @@ func (p *jsonPrinter) message(kind string, data any) error {
 	return p.enc.Encode(jsonMessage{kind, data})
 }
 
-// File writes a file's messages. Lines of one multiline block are one message.
+// File writes a file's messages, or those of the next part of it. Lines of one
+// multiline block are one message.
 func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
-	if p.Quiet {
-		p.count(f)
-		return nil
+	if !p.open {
+		p.file = jsonStats{Elapsed: duration(0), Searches: 1, WithMatch: 1}
+		p.name, p.named = appendJSONText(p.name[:0], []byte(path)), path
+		if !p.Quiet {
+			p.row = append(append(append(p.row, `{"type":"begin","data":{"path":`...), p.name...), "}}\n"...)
+		}
 	}
-	name := TextOrBytes([]byte(path))
-	if err := p.message("begin", map[string]any{"path": name}); err != nil {
-		return err
+	p.open = true
+	p.count(f)
+	if !p.Quiet {
+		for lines := range blocksOf(f.Lines, p.Multiline) {
+			p.lines(lines)
+			if p.flushRow() != nil {
+				break
+			}
+		}
 	}
-	for lines := range blocksOf(f.Lines, p.Multiline) {
-		if err := p.lines(name, lines); err != nil {
+	if !f.More {
+		if err := p.end(); err != nil {
 			return err
 		}
 	}
-	return p.message("end", map[string]any{"path": name, "binary_offset": nil, "stats": p.count(f)})
+	return p.done()
 }
 
-// count adds a file to the totals and gives its own. A multiline match counts
-// all the lines it touches.
-func (p *jsonPrinter) count(f *search.FileMatch) jsonStats {
-	stats := jsonStats{
-		Elapsed: duration(0), Searches: 1, WithMatch: 1,
-		BytesSearched: f.Bytes, Matches: f.Matches,
+// end writes the message that closes a file.
+func (p *jsonPrinter) end() error {
+	p.open = false
+	if p.Quiet {
+		return nil
 	}
+	return p.message("end", map[string]any{"path": TextOrBytes([]byte(p.named)), "binary_offset": nil, "stats": p.file})
+}
+
+// count adds lines to the totals, of their file and of all. A multiline match
+// counts all the lines it touches.
+func (p *jsonPrinter) count(f *search.FileMatch) {
+	lines := 0
 	for i := range f.Lines {
 		if f.Lines[i].Hit {
-			stats.MatchedLines++
+			lines++
 		}
 	}
-	p.total.BytesSearched += stats.BytesSearched
-	p.total.MatchedLines += stats.MatchedLines
-	p.total.Matches += stats.Matches
-	return stats
+	for _, s := range []*jsonStats{&p.file, &p.total} {
+		s.BytesSearched += f.Bytes
+		s.MatchedLines += lines
+		s.Matches += f.Matches
+	}
 }
 
-func (p *jsonPrinter) lines(path JSONText, lines []search.Line) error {
+// lines writes the message of a line or of a block of lines. It is written by hand:
+// an encoder takes four times as long.
+func (p *jsonPrinter) lines(lines []search.Line) {
 	first := &lines[0]
-	text, found := joined(nil, lines)
-	subject := text
+	var found []search.Span
+	p.text, found = joined(p.text[:0], lines)
+	subject := p.text
 	if !p.Multiline {
 		subject = first.Text
 	}
-	spans := make([]jsonSpan, 0, len(found))
-	for _, s := range found {
-		span := jsonSpan{Match: TextOrBytes(text[s.Start:s.End]), Start: s.Start, End: s.End}
-		if p.replace != nil {
-			r := TextOrBytes(p.replace.Append(nil, subject, s.Start, s.End))
-			span.Replacement = &r
-		}
-		spans = append(spans, span)
-	}
-	kind := "context"
+	kind := `{"type":"context","data":{"path":`
 	if first.Hit {
-		kind = "match"
+		kind = `{"type":"match","data":{"path":`
 	}
-	number := &first.Number
-	if !p.Numbers {
-		number = nil
+	row := append(append(append(p.row, kind...), p.name...), `,"lines":`...)
+	row = append(appendJSONText(row, p.text), `,"line_number":`...)
+	if p.Numbers {
+		row = strconv.AppendInt(row, int64(first.Number), 10)
+	} else {
+		row = append(row, "null"...)
 	}
-	return p.message(kind, jsonLine{path, TextOrBytes(text), number, first.Offset, spans})
+	row = strconv.AppendInt(append(row, `,"absolute_offset":`...), first.Offset, 10)
+	row = append(row, `,"submatches":[`...)
+	for i, s := range found {
+		if i > 0 {
+			row = append(row, ',')
+		}
+		row = appendJSONText(append(row, `{"match":`...), p.text[s.Start:s.End])
+		if p.replace != nil {
+			p.by = p.replace.Append(p.by[:0], subject, s.Start, s.End)
+			row = appendJSONText(append(row, `,"replacement":`...), p.by)
+		}
+		row = strconv.AppendInt(append(row, `,"start":`...), int64(s.Start), 10)
+		row = strconv.AppendInt(append(row, `,"end":`...), int64(s.End), 10)
+		row = append(row, '}')
+	}
+	p.row = append(row, "]}}\n"...)
+}
+
+// appendJSONText is JSONText as an encoder writes it.
+func appendJSONText(dst, b []byte) []byte {
+	if !utf8.Valid(b) {
+		dst = append(dst, `{"bytes":"`...)
+		return append(base64.StdEncoding.AppendEncode(dst, b), `"}`...)
+	}
+	dst = append(dst, `{"text":"`...)
+	for len(b) > 0 {
+		n := 0
+		for n < len(b) && b[n] >= ' ' && b[n] != '"' && b[n] != '\\' && b[n] < 0xE2 {
+			n++
+		}
+		dst = append(dst, b[:n]...)
+		if b = b[n:]; len(b) == 0 {
+			break
+		}
+		n = 1
+		switch c := b[0]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c == '\n':
+			dst = append(dst, `\n`...)
+		case c == '\r':
+			dst = append(dst, `\r`...)
+		case c == '\t':
+			dst = append(dst, `\t`...)
+		case c == '\b':
+			dst = append(dst, `\b`...)
+		case c == '\f':
+			dst = append(dst, `\f`...)
+		case c < ' ':
+			dst = appendUnit(dst, rune(c))
+		case len(b) >= 3 && c == 0xE2 && b[1] == 0x80 && b[2]|1 == 0xA9: // U+2028 and U+2029 end lines in JavaScript
+			dst, n = append(dst, `\u202`...), 3
+			dst = append(dst, '8'+b[2]&1)
+		default:
+			dst = append(dst, c)
+		}
+		b = b[n:]
+	}
+	return append(dst, `"}`...)
 }
 
 // Finish writes the closing message.
 func (p *jsonPrinter) Finish(s *search.Summary) error {
+	if p.open { // the search was ended in the middle of it
+		if err := p.end(); err != nil {
+			return err
+		}
+	}
 	p.total.Searches = s.Stats.Searched
 	p.total.WithMatch = s.FilesMatched
 	p.total.Elapsed = duration(s.Stats.Elapsed)
@@ -180,5 +254,5 @@ func (p *jsonPrinter) Finish(s *search.Summary) error {
 	if err != nil {
 		return err
 	}
-	return p.w.Flush()
+	return p.flush()
 }

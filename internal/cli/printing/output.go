@@ -35,8 +35,11 @@ func (o lineOutput) Finish(*search.Summary) error { return o.flush() }
 // pathOutput shows only names.
 type pathOutput struct{ *printer }
 
-func (o pathOutput) File(path string, _ *search.FileMatch) error { return o.pathRow(path) }
-func (o pathOutput) Finish(*search.Summary) error                { return o.flush() }
+func (o pathOutput) File(path string, _ *search.FileMatch) error {
+	o.pathRow(path)
+	return o.done()
+}
+func (o pathOutput) Finish(*search.Summary) error { return o.flush() }
 
 // countOutput shows how many lines or matches a file has.
 type countOutput struct {
@@ -58,7 +61,7 @@ func (o countOutput) File(path string, f *search.FileMatch) error {
 		}
 	}
 	o.row = append(strconv.AppendInt(o.row, int64(n), 10), '\n')
-	return o.flushRow()
+	return o.done()
 }
 
 func (o countOutput) Finish(*search.Summary) error { return o.flush() }

@@ -6,7 +6,6 @@
 package printing
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"iter"
@@ -48,16 +47,17 @@ const (
 
 // printer writes files with matches.
 type printer struct {
-	w       *bufio.Writer
+	rows
 	style   Style
 	replace *replacer.Template // nil shows matches as they are
 	files   int
-	row     []byte
+	open    bool       // more of a file follows
+	last    int        // number of its last line so far
 	shown   shownBlock // the block in hand, its buffers used again
 }
 
 func newPrinter(w io.Writer, s Style, r *replacer.Template) *printer {
-	return &printer{w: bufio.NewWriterSize(w, 64<<10), style: s, replace: r}
+	return &printer{rows: rows{w: w, eager: s.Escape}, style: s, replace: r}
 }
 
 func (p *printer) put(s string) { p.row = append(p.row, s...) }
@@ -81,22 +81,13 @@ func (p *printer) name(path string) {
 	p.put(path)
 }
 
-// flushRow sends finished rows on.
-func (p *printer) flushRow() error {
-	_, err := p.w.Write(p.row)
-	p.row = p.row[:0]
-	return err
-}
-
-func (p *printer) flush() error { return p.w.Flush() }
-
 // text writes text of a file or a name, safe for the place it goes to.
 func (p *printer) text(b []byte) {
 	if p.style.Escape {
 		p.row = AppendEscaped(p.row, b)
 		return
 	}
-	p.row = append(p.row, b...)
+	p.bytes(b)
 }
 
 // pathRow writes a path on a line of its own.
@@ -117,38 +108,54 @@ type shownBlock struct {
 	hit    bool
 	number int           // of the first line
 	offset int64         // of the first byte
-	text   []byte        // with line endings
+	text   []byte        // with line endings, but for a single line
 	spans  []search.Span // in text
 	found  int           // matches before replacement
+	buf    []byte        // used again
 }
 
-// File writes the lines of a file.
+// File writes the lines of a file, or the next part of them.
 func (p *printer) File(path string, f *search.FileMatch) error {
+	if !p.open {
+		p.begin(path)
+	}
+	p.open = f.More
+	if p.plain() {
+		p.plainLines(path, f.Lines)
+		return p.done()
+	}
+	for lines := range blocksOf(f.Lines, p.style.Multiline) {
+		p.separate(lines[0].Number)
+		p.last = lines[len(lines)-1].Number
+		p.block(p.show(path, lines))
+		if p.flushRow() != nil {
+			break
+		}
+	}
+	return p.done()
+}
+
+// separate sets groups of lines apart that aren't adjacent.
+func (p *printer) separate(next int) {
+	if p.style.Context && p.last > 0 && next > p.last+1 {
+		p.put("--\n")
+	}
+}
+
+// begin writes what comes before the first line of a file.
+func (p *printer) begin(path string) {
 	if p.style.Heading {
 		if p.files > 0 {
 			p.row = append(p.row, '\n')
 		}
 		if p.style.Path {
-			if err := p.pathRow(path); err != nil {
-				return err
-			}
+			p.pathRow(path)
 		}
 	} else if p.files > 0 && p.style.Context {
 		p.put("--\n")
 	}
 	p.files++
-	last := 0
-	for lines := range blocksOf(f.Lines, p.style.Multiline) {
-		if p.style.Context && last > 0 && lines[0].Number > last+1 {
-			p.put("--\n")
-		}
-		last = lines[len(lines)-1].Number
-		p.block(p.show(path, lines))
-		if err := p.flushRow(); err != nil {
-			return err
-		}
-	}
-	return nil
+	p.last = 0
 }
 
 // blocksOf groups the lines that belong together in multiline mode.
@@ -186,7 +193,12 @@ func joined(dst []byte, lines []search.Line) (text []byte, spans []search.Span) 
 func (p *printer) show(path string, lines []search.Line) *shownBlock {
 	b := &p.shown
 	b.path, b.hit, b.number, b.offset = path, lines[0].Hit, lines[0].Number, lines[0].Offset
-	b.text, b.spans = joined(b.text[:0], lines)
+	if len(lines) == 1 && lines[0].Whole == nil && p.replace == nil && p.style.MaxColumns == 0 {
+		b.text, b.spans = lines[0].Text, lines[0].Spans // its ending is not shown
+	} else {
+		b.buf, b.spans = joined(b.buf[:0], lines)
+		b.text = b.buf
+	}
 	if !p.style.Spans {
 		b.spans = nil
 	}

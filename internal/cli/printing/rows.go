@@ -1,0 +1,114 @@
+package printing
+
+import (
+	"io"
+	"strconv"
+
+	"quarry/search"
+)
+
+// Rows are gathered and written in large pieces: 64 KiB, as much as a pipe takes
+// at once. Text as long as that is written from where it is.
+const pieceBytes = 64 << 10
+
+// rows is what waits to be written.
+type rows struct {
+	w     io.Writer
+	row   []byte
+	eager bool  // a person waits: write what is finished
+	err   error // of the first write that failed
+}
+
+// bytes appends text.
+func (r *rows) bytes(b []byte) {
+	if len(b) < pieceBytes {
+		r.row = append(r.row, b...)
+		return
+	}
+	r.flush()
+	r.write(b)
+}
+
+func (r *rows) write(b []byte) {
+	if r.err == nil && len(b) > 0 {
+		_, r.err = r.w.Write(b)
+	}
+}
+
+// flushRow sends finished rows on when there are many.
+func (r *rows) flushRow() error {
+	if len(r.row) >= pieceBytes {
+		r.flush()
+	}
+	return r.err
+}
+
+// done ends the rows of a file, or of a part of one.
+func (r *rows) done() error {
+	if r.eager {
+		return r.flush()
+	}
+	return r.flushRow()
+}
+
+func (r *rows) flush() error {
+	r.write(r.row)
+	if r.row = r.row[:0]; cap(r.row) > 16*pieceBytes {
+		r.row = nil // a long line was marked or escaped in it
+	}
+	return r.err
+}
+
+// plain reports whether lines are written as they are, each after its prefix.
+func (p *printer) plain() bool {
+	s := &p.style
+	return !s.OnlyMatches && !s.Vimgrep && !s.Colour && !s.Escape && !s.Trim && s.MaxColumns == 0 &&
+		!(s.Multiline && s.Column) && p.replace == nil
+}
+
+// plainLines is what block does for each line, without the parts that a plain style
+// has no use for: 8 million lines of a log in a third of the time.
+func (p *printer) plainLines(path string, lines []search.Line) {
+	s := &p.style
+	named := s.Path && !s.Heading
+	for i := range lines {
+		l := &lines[i]
+		p.separate(l.Number)
+		p.last = l.Number
+		sep := byte('-')
+		if l.Hit {
+			sep = ':'
+		}
+		row := p.row
+		if named {
+			row = append(row, path...)
+			if s.Nul {
+				row = append(row, 0)
+			} else {
+				row = append(row, sep)
+			}
+		}
+		if s.LineNumber {
+			row = append(strconv.AppendInt(row, int64(l.Number), 10), sep)
+		}
+		if s.Column && len(l.Spans) > 0 {
+			row = append(strconv.AppendInt(row, int64(l.Spans[0].Start)+1, 10), sep)
+		}
+		if s.ByteOffset {
+			row = append(strconv.AppendInt(row, l.Offset, 10), sep)
+		}
+		if len(l.Text) < pieceBytes {
+			row = append(append(row, l.Text...), '\n')
+			if p.row = row; len(row) < pieceBytes {
+				continue
+			}
+		} else {
+			p.row = row
+			p.bytes(l.Text)
+			p.row = append(p.row, '\n')
+		}
+		if p.flushRow() != nil {
+			return
+		}
+	}
+}
