@@ -7,6 +7,7 @@
 package clients
 
 import (
+	"bytes"
 	"path/filepath"
 	"strings"
 
@@ -56,11 +57,13 @@ func (c *Client) Servers(text []byte) (map[string]any, error) {
 			return nil, err
 		}
 	} else {
-		top, err := parseCommented(text)
+		top, err := parse(bytes.TrimPrefix(text, utf8BOM))
 		if err != nil {
 			return nil, err
 		}
-		all, _ = top.plain.(map[string]any)
+		if all, err = plain(top); err != nil {
+			return nil, err
+		}
 	}
 	list, _ := all[c.key].(map[string]any)
 	return list, nil

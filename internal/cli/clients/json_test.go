@@ -63,24 +63,29 @@ func FuzzSetMember(f *testing.F) {
 		if err != nil {
 			return
 		}
-		after, err := parseCommented(got)
+		top, err := parse(bytes.TrimPrefix(got, utf8BOM))
 		if err != nil {
 			t.Fatalf("%q became %q: %v", text, got, err)
 		}
-		m := after.member("servers").value.member("quarry")
-		if m == nil || m.value.plain != "new" {
-			t.Fatalf("%q became %q", text, got)
+		after, err := plain(top)
+		if servers, _ := after["servers"].(map[string]any); err != nil || servers["quarry"] != "new" {
+			t.Fatalf("%q became %q: %v", text, got, err)
 		}
 		again, err := setMember(got, []string{"servers", "quarry"}, "new")
 		if err != nil || !bytes.Equal(again, got) {
 			t.Fatalf("%q, then %q: %v", got, again, err)
 		}
 		// On plain JSON the parser agrees with the standard one.
-		var plain any
+		var std map[string]any
 		dec := json.NewDecoder(bytes.NewReader(got))
 		dec.UseNumber()
-		if json.Valid(got) && dec.Decode(&plain) == nil && !reflect.DeepEqual(plain, after.plain) {
-			t.Fatalf("%q: %v, but %v by encoding/json", got, after.plain, plain)
+		if json.Valid(got) && dec.Decode(&std) == nil && !reflect.DeepEqual(std, after) {
+			t.Fatalf("%q: %v, but %v by encoding/json", got, after, std)
+		}
+		for _, line := range bytes.Split(text, []byte("\n")) {
+			if line = bytes.TrimSpace(line); bytes.HasPrefix(line, []byte("//")) && !bytes.Contains(got, line) {
+				t.Fatalf("%q became %q: a comment is gone", text, got)
+			}
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/tailscale/hujson"
 )
 
 // ErrNoEntry is when there is nothing to remove.
@@ -19,41 +21,47 @@ func (c *Client) Remove(old []byte, name string) ([]byte, error) {
 }
 
 func removeMember(text []byte, key, name string) ([]byte, error) {
-	if len(bytes.TrimSpace(text)) == 0 {
+	body, _ := bytes.CutPrefix(text, utf8BOM)
+	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, ErrNoEntry
 	}
-	top, err := parseCommented(text)
+	top, err := parse(body)
 	if err != nil {
 		return nil, err
 	}
-	servers := top.member(key)
-	if servers == nil || servers.value.member(name) == nil {
+	before, err := plain(top)
+	if err != nil {
+		return nil, err
+	}
+	servers := member(&top, key)
+	if servers == nil || servers.Value.Kind() != '{' || member(servers, name) == nil {
 		return nil, ErrNoEntry
 	}
-	before, _ := top.plain.(map[string]any)
-	out := cutMember(text, &servers.value, name)
-	got, err := parseCommented(out)
-	if err != nil {
+	out := cutMember(body, servers, name)
+	if top, err = parse(out); err != nil {
 		return nil, fmt.Errorf("the result would be broken: %w", err)
 	}
-	after, _ := got.plain.(map[string]any)
-	if got.member(key).value.member(name) != nil || !sameBeside(before, after, key, name) {
-		return nil, errors.New("it can't be removed without changing more than the entry")
+	after, err := plain(top)
+	if err != nil || entryOf(after, key, name) != nil || !sameBeside(before, after, key, name) {
+		return nil, errors.Join(errors.New("it can't be removed without changing more than the entry"), err)
 	}
-	return out, nil
+	return join(text[:len(text)-len(body)], out), nil
 }
 
 // cutMember leaves out one member of an object, with the line or lines it has
 // for itself. Where it was the last, the comma before it goes as well: plain
 // JSON has none at the end.
-func cutMember(text []byte, in *jsonValue, name string) []byte {
-	i := slices.IndexFunc(in.members, func(m jsonMember) bool { return m.name == name })
-	m := &in.members[i]
-	from, to := m.keyStart, m.value.end
-	if m.comma > 0 {
-		to = m.comma
+func cutMember(text []byte, in *hujson.Value, name string) []byte {
+	members := in.Value.(*hujson.Object).Members
+	i := slices.IndexFunc(members, func(m hujson.ObjectMember) bool { return m.Name.Value.(hujson.Literal).String() == name })
+	m := &members[i]
+	from, to := m.Name.StartOffset, m.Value.EndOffset
+	comma := commaAfter(text, &m.Value)
+	if comma > 0 {
+		to = comma
 	}
-	to = endOfRemark(text, to, in.end-1)
+	remark, _ := cutRemark(text[to : in.EndOffset-1])
+	to += len(remark)
 	if indent, alone := lineIndent(text, from); alone {
 		from -= len(indent)
 		if bytes.HasPrefix(text[to:], []byte("\r\n")) {
@@ -62,13 +70,23 @@ func cutMember(text []byte, in *jsonValue, name string) []byte {
 			to++
 		}
 	}
-	if i > 0 && m.comma == 0 {
-		if last := &in.members[i-1]; last.comma > 0 {
-			return join(text[:last.comma-1], text[last.comma:from], text[to:])
+	if i > 0 && comma == 0 {
+		if last := commaAfter(text, &members[i-1].Value); last > 0 {
+			return join(text[:last-1], text[last:from], text[to:])
 		}
 	}
 	return join(text[:from], text[to:])
 }
+
+// commaAfter is the offset after the comma that follows a member; 0 without one.
+func commaAfter(text []byte, v *hujson.Value) int {
+	if at := v.EndOffset + len(v.AfterExtra); text[at] == ',' {
+		return at + 1
+	}
+	return 0
+}
+
+func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
 func removeTable(text []byte, key, name string) ([]byte, error) {
 	before, err := readTOML(text)
