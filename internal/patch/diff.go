@@ -52,7 +52,7 @@ func (p *parser) diffs() ([]change.Op, error) {
 				f = &fileDiff{line: p.at}
 			}
 			p.names(f)
-		case f != nil && strings.HasPrefix(line, "@@ -"):
+		case f != nil && strings.HasPrefix(line, "@@"):
 			var e change.Edit
 			if e, err = p.hunk(); err == nil {
 				f.hunks = append(f.hunks, e)
@@ -157,7 +157,26 @@ func (p *parser) hunk() (change.Edit, error) {
 		b.WriteByte('\n')
 		p.at++
 	}
+	if p.more() && p.continues() {
+		line := p.line()
+		p.at = head
+		return change.Edit{}, p.fail(fmt.Sprintf("the hunk goes on with %q after the lines its header counts", clip(line)), "correct the counts in the header, so that no line is lost")
+	}
 	return change.Edit{Verb: change.ApplyHunk, Hunk: b.String(), First: start}, nil
+}
+
+// continues reports whether the line after a hunk would belong to it, were it not
+// for the header's counts. A file's header and the line before a mail's
+// signature don't.
+func (p *parser) continues() bool {
+	line := p.line()
+	switch {
+	case strings.TrimRight(line, "\r") == "", strings.TrimRight(line, " \r") == "--":
+		return false
+	case strings.HasPrefix(line, "--- ") && p.at+1 < len(p.lines) && strings.HasPrefix(p.lines[p.at+1], "+++ "):
+		return false
+	}
+	return line[0] == ' ' || line[0] == '+' || line[0] == '-'
 }
 
 // hunkHeader reads a hunk's header: the first old line, and how many there are.

@@ -22,6 +22,7 @@ func TestParse(t *testing.T) {
 			"diff --git a/e b/e\nnew file mode 100644\nindex 0..0\n",
 			"2 n  \"x\" executable\n3 o  \"y\\n\"\n4 r s t u \"\"\n2 e  \"\"\n"},
 		{"unified without prefixes", "--- x.c\t2026-01-01\n+++ x.c\t2026-01-02\n@@ -1 +1 @@\n-a\n+b\n", "0 x.c  \"\" hunk 1 \"\" \"-a\\n+b\\n\"\n"},
+		{"a mail's signature", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n-- \n2.39.5\n", "0 x  \"\" hunk 1 \"\" \"-a\\n+b\\n\"\n"},
 		{"a removed line that looks like a header", "--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n--- a\n a\n", "0 x  \"\" hunk 1 \"\" \"--- a\\n a\\n\"\n"},
 		{"a quoted name", "diff --git \"a/\\303\\244\\t\" \"b/\\303\\244\\t\"\n--- \"a/\\303\\244\\t\"\n+++ \"b/\\303\\244\\t\"\n@@ -1 +1 @@\n-a\n+b\n", "0 ä\t  \"\" hunk 1 \"\" \"-a\\n+b\\n\"\n"},
 	} {
@@ -45,6 +46,10 @@ func TestParseRefuses(t *testing.T) {
 		"unknown part":   "*** Begin Patch\n*** Frobnicate File: x\n*** End Patch\n",
 		"no hunk":        "*** Begin Patch\n*** Update File: x\n*** End Patch\n",
 		"short hunk":     "--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n a\n",
+		"long hunk":      "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n",
+		"more context":   "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n d\n",
+		"no numbers":     "--- a/x\n+++ b/x\n@@ ... @@\n-a\n+b\n",
+		"combined":       "diff --cc x\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n--a\n++b\n",
 		"bad header":     "--- a/x\n+++ b/x\n@@ -x +1 @@\n a\n",
 		"binary":         "diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n",
 		"binary patch":   "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n",
