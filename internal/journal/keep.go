@@ -9,7 +9,10 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"quarry/internal/rootfs"
 )
@@ -245,7 +248,7 @@ func (k *keeper) collect() error {
 		return err
 	}
 	_, err = k.j.root.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
-		pw := &packWriter{w: w, seen: map[rootfs.Version]ref{}}
+		pw := &packWriter{w: w, seen: map[rootfs.Version]ref{}, squeezed: k.squeezeAll()}
 		if err := k.each(pw); err != nil {
 			return err
 		}
@@ -256,6 +259,42 @@ func (k *keeper) collect() error {
 		k.packPath = p
 	}
 	return err
+}
+
+// squeezeAll compresses the contents that the caller brought, on all processors:
+// of a set of 600 source files that is half of what recording it takes.
+func (k *keeper) squeezeAll() map[rootfs.Version]stored {
+	var todo []*Op
+	for i := range k.en.Ops {
+		op := &k.en.Ops[i]
+		if op.Kind == Replace && op.Lost == "" && op.old.place != asEdits && len(op.OldData) > 0 && len(op.OldData) <= maxInline {
+			todo = append(todo, op)
+		}
+	}
+	done := make([]stored, len(todo))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(todo)) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(todo) && k.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				done[i].data, done[i].codec = squeeze(todo[i].OldData)
+			}
+		})
+	}
+	wait.Wait()
+	all := make(map[rootfs.Version]stored, len(todo))
+	for i, op := range todo {
+		if done[i].data != nil {
+			all[op.Old] = done[i]
+		}
+	}
+	return all
+}
+
+// stored is a content as it is written down.
+type stored struct {
+	data  []byte
+	codec codec
 }
 
 // each keeps the contents of all operations; pack is nil for the log itself.
@@ -412,6 +451,8 @@ type packWriter struct {
 	w    *rootfs.Writer
 	off  int64
 	seen map[rootfs.Version]ref
+	// squeezed are contents that are compressed already.
+	squeezed map[rootfs.Version]stored
 }
 
 func (pw *packWriter) put(data []byte, v rootfs.Version) (ref, error) {
@@ -419,7 +460,9 @@ func (pw *packWriter) put(data []byte, v rootfs.Version) (ref, error) {
 		return r, nil
 	}
 	stored, c := data, plain
-	if len(data) <= maxInline {
+	if s, ok := pw.squeezed[v]; ok {
+		stored, c = s.data, s.codec
+	} else if len(data) <= maxInline {
 		stored, c = squeeze(data)
 	}
 	if _, err := pw.w.Write(stored); err != nil {
