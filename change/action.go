@@ -24,9 +24,10 @@ const (
 	Deleted    Verb = "remove"
 	Restored   Verb = "restore"
 	Undid      Verb = "undo"
-	SetMode    Verb = "mode"  // Text is "executable" or "not executable"
-	Applied    Verb = "apply" // a set of several files
-	Noted      Verb = "note"  // in the caller's own words
+	UndidPart  Verb = "undo part" // all files but those that changed since
+	SetMode    Verb = "mode"      // Text is "executable" or "not executable"
+	Applied    Verb = "apply"     // a set of several files
+	Noted      Verb = "note"      // in the caller's own words
 )
 
 // Action is what a change did: a verb and its operands. String words it.
@@ -43,7 +44,7 @@ type Action struct {
 	Files   int  `json:"files,omitempty"`
 	Broken  int  `json:"broken,omitempty"`
 	ToTrash bool `json:"trash,omitempty"` // Deleted: it can be found there
-	// Undid: the change ID, which did Of.
+	// Undid and UndidPart: the change ID, which did Of.
 	ID string  `json:"id,omitempty"`
 	Of *Action `json:"of,omitempty"`
 	// Text is Noted's, and what SetMode made of the file.
@@ -81,11 +82,15 @@ func (a Action) String() string {
 		return "restored " + name + " from trash"
 	case SetMode:
 		return "made " + name + " " + a.Text
-	case Undid:
-		if a.Of == nil {
-			return "undo " + a.ID
+	case Undid, UndidPart:
+		s := "undo " + a.ID
+		if a.Verb == UndidPart {
+			s = "undo a part of " + a.ID
 		}
-		return "undo " + a.ID + ": " + a.Of.String()
+		if a.Of == nil {
+			return s
+		}
+		return s + ": " + a.Of.String()
 	case Applied:
 		return "changed " + count(a.Count, "file")
 	}

@@ -98,6 +98,10 @@ type Options struct {
 	Summary string
 	// Client is the program that asked.
 	Client Client
+	// SkipConflicts lets an undo leave files alone that have changed since. The
+	// others are undone as a change of their own; the first one stays one that
+	// is not undone.
+	SkipConflicts bool
 }
 
 // Set is the set of one operation under these options, recorded as tool unless

@@ -35,17 +35,28 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		return nil, err
 	}
 	defer plan.Close()
+	var warnings []string
 	if err := w.fitPlan(plan); err != nil {
-		return nil, err
+		if !o.SkipConflicts {
+			return nil, err
+		}
+		if warnings, err = w.skipConflicts(plan, err); err != nil {
+			return nil, err
+		}
 	}
 	c := &change.Change{
-		Tool: toolOf(o.Tool, "undo"), Paths: names(plan.Of.Paths()), DryRun: o.DryRun,
-		Undoes: string(entry.ID),
+		Tool: toolOf(o.Tool, "undo"), Paths: names(journal.Entry{Change: plan.Change}.Paths()), DryRun: o.DryRun,
+		Undoes: string(plan.Change.Undoes), Warnings: warnings,
 	}
 	did(c, plan.Change.Did, o.Summary, o.Client)
 	diffs, err := w.entryDiff(plan.Of, true, diffLimits())
 	if err != nil {
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
+	}
+	if warnings != nil {
+		diffs = slices.DeleteFunc(diffs, func(d change.PathDiff) bool {
+			return !slices.Contains(c.Paths, d.Old) && !slices.Contains(c.Paths, d.New)
+		})
 	}
 	showDiff(c, diffs...)
 	if ops := plan.Change.Ops; len(ops) == 1 && ops[0].Kind == journal.Replace {
@@ -115,6 +126,34 @@ func (w *Changer) fitPlan(plan *journal.Plan) error {
 			return e
 		}
 		plan.Change.Ops = plan.Change.Ops[:cut]
+	}
+}
+
+// skipConflicts makes of a plan that can't be carried out one that leaves the
+// files in the way as they are, and says which. It is refused where no file is
+// left.
+func (w *Changer) skipConflicts(plan *journal.Plan, cause error) (warnings []string, err error) {
+	for {
+		var conflict *change.UndoError
+		if !errors.As(cause, &conflict) {
+			return nil, cause
+		}
+		var paths []rootfs.Path
+		for _, c := range conflict.Paths {
+			p, err := w.root.Known(c.Path)
+			if err != nil {
+				return nil, err
+			}
+			paths = append(paths, p)
+			warnings = append(warnings, "left as it is: "+rootfs.Printable(c.Path)+" "+c.Words())
+		}
+		before := len(plan.Change.Ops)
+		if !plan.Without(paths) || len(plan.Change.Ops) == before {
+			return nil, cause
+		}
+		if cause = w.fitPlan(plan); cause == nil {
+			return warnings, nil
+		}
 	}
 }
 

@@ -373,3 +373,54 @@ func TestBrowserHealth(t *testing.T) {
 	b.reload()
 	b.until(`document.documentElement.dataset.theme === "light"`)
 }
+
+// TestBrowserUndoOthers: where files of a change, or of changes since a point,
+// changed meanwhile, the page offers to undo the other files.
+func TestBrowserUndoOthers(t *testing.T) {
+	s := serve(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n"}, nil)
+	text := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(s.dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	apply := func(summary string, names ...string) *change.Change {
+		set := change.Set{Summary: summary}
+		for _, name := range names {
+			set.Ops = append(set.Ops, change.Op{Verb: change.WriteFile, Path: name, Content: []byte(text(name) + summary + "\n")})
+		}
+		c, err := s.ws.Apply(t.Context(), set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	first := apply("first", "c.txt")
+	second := apply("second", "a.txt", "b.txt")
+	write(t, filepath.Join(s.dir, "b.txt"), "by hand\n")
+	b := s.open(t, "/changes/"+second.ID, 1600, 1000, "light")
+	b.has(".notice.warn", "b.txt")
+	b.has(".notice.warn button", "Undo the other file")
+	b.click(".notice.warn button")
+	b.has("dialog[open]", "stay as they are")
+	b.keys("\r")
+	b.has(".dhead h1", "undo a part of "+second.ID)
+	if text("a.txt") != "a\n" || text("b.txt") != "by hand\n" {
+		t.Errorf("a is %q, b is %q", text("a.txt"), text("b.txt"))
+	}
+	// Everything since the first: the undo of a part goes, the second stops at
+	// b.txt, and then its other file is undone, too.
+	apply("third", "c.txt")
+	b.until(`document.querySelectorAll(".entry").length === 4`)
+	b.click(".pickpoint")
+	b.click(`.entry[data-id="` + first.ID + `"]`)
+	b.has("dialog[open]", "3 changes")
+	b.keys("\r")
+	b.has("dialog[open] .conflicts", "b.txt")
+	b.keys("\r")
+	b.has(".toast", "Undone: 3 changes")
+	if text("a.txt") != "a\n" || text("b.txt") != "by hand\n" || text("c.txt") != "c\nfirst\n" {
+		t.Errorf("a is %q, b is %q, c is %q", text("a.txt"), text("b.txt"), text("c.txt"))
+	}
+}

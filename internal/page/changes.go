@@ -248,6 +248,9 @@ func (s *Server) undoable(ctx context.Context, c *change.Change) map[string]any 
 	out := map[string]any{"undo": false, "why": err.Error()}
 	if conflicts := conflictsOf(err); conflicts != nil {
 		out["conflicts"] = conflicts
+		if rest, err := s.ws.Undo(ctx, c.ID, &change.Options{DryRun: true, SkipConflicts: true}); err == nil {
+			out["others"] = len(rest.Paths)
+		}
 	}
 	return out
 }
@@ -313,9 +316,12 @@ func (s *Server) since(w http.ResponseWriter, r *http.Request) {
 }
 
 // undo undoes changes in the order given and stops at the first that can't be.
+// With others, files that changed since are left alone and the other files of
+// the change are undone; changes of which nothing is left are passed over.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	var req struct {
-		IDs []string `json:"ids"`
+		IDs    []string `json:"ids"`
+		Others bool     `json:"others"`
 	}
 	if err := readBody(w, r, &req); err != nil {
 		fail(w, err)
@@ -329,9 +335,13 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 		fail(w, badRequest("name 1 to "+strconv.Itoa(maxUndone)+" changes to undo"))
 		return
 	}
-	done := []wireChange{}
+	done, left := []wireChange{}, []string{}
 	for _, id := range req.IDs {
-		c, err := s.ws.Undo(r.Context(), id, &change.Options{Tool: "undo", Client: change.Client{Name: "page"}})
+		c, err := s.ws.Undo(r.Context(), id, &change.Options{Tool: "undo", Client: change.Client{Name: "page"}, SkipConflicts: req.Others})
+		if req.Others && len(req.IDs) > 1 && conflictsOf(err) != nil {
+			left = append(left, id)
+			continue
+		}
 		if err != nil {
 			out := map[string]any{"done": done, "failed": id, "error": problemOf(err)}
 			if conflicts := conflictsOf(err); conflicts != nil {
@@ -344,5 +354,5 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 		done = append(done, changeOf(c))
 	}
 	s.pulse.poke()
-	respond(w, http.StatusOK, map[string]any{"done": done})
+	respond(w, http.StatusOK, map[string]any{"done": done, "left": left})
 }

@@ -117,7 +117,7 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 		return g.Backend.Undo(ctx, id, o)
 	}
 	dry := o
-	dry.DryRun = true
+	dry.DryRun, dry.SkipConflicts = true, false
 	plan, err := g.Backend.Undo(ctx, id, dry)
 	if err != nil || o.DryRun {
 		return plan, err

@@ -271,21 +271,22 @@ async function refreshDetail() {
 const back = () => h("a", { class: "backlink onlynarrow", href: addressOf("") }, icon("back"), "All changes");
 
 function conflict(c, res) {
-  const others = c.files - res.conflicts.length;
+  const others = res.others ?? 0;
   return notice("warn", "warn", h("p", null, h("b", null, "This change can't be undone as a whole: files changed since.")),
     h("ul", { class: "conflicts" }, res.conflicts.slice(0, 20).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
     res.conflicts.length > 20 ? h("p", null, `and ${n(res.conflicts.length - 20)} more`) : null,
     h("p", { class: "sub sm" }, "Undo the later changes of these files first; nothing is overwritten."),
-    res.partial && others > 0 ? h("div", { class: "btns" }, btn(`Undo the other ${plural(others, "file")}`, { ic: "undo", "data-writes": "1", onclick: () => undoOthers(c, others) })) : null);
+    others > 0 && !app.about.read_only ? h("div", { class: "btns" }, btn(others === 1 ? "Undo the other file" : `Undo the other ${n(others)} files`, { ic: "undo", "data-writes": "1", onclick: () => undoOthers(c, others), disabled: !app.live.connected })) : null);
 }
 
 async function undoOthers(c, others) {
   if (!(await app.ask("Undo the other files?", h("p", null, `${plural(others, "file")} of this change ${others === 1 ? "gets its" : "get their"} old content back, as one new change. The files that changed since stay as they are.`), "Undo them"))) return;
   try {
-    await post("/api/undo", { ids: [c.id], others: true });
+    const { done } = await post("/api/undo", { ids: [c.id], others: true });
     app.toast("Undone, except for the files that changed since");
-    await insert();
-  } catch (e) { app.fail(e); }
+    app.go(addressOf(done[0].id), { push: true });
+    await load({ quiet: true });
+  } catch (e) { app.fail(e); refreshDetail(); }
 }
 
 function toFile(i) {
@@ -347,16 +348,35 @@ async function picked(c) {
   const body = h("div", null, h("p", null, `${plural(todo.length, "change")} after ${c.id} ${todo.length === 1 ? "is" : "are"} undone, the newest first. If one can't be, it stops there and says why; each undo can be undone.`),
     h("ul", { class: "plain" }, todo.slice(0, 12).map((x) => h("li", null, h("span", { class: "dim num" }, clock(x.time)), " ", safe(x.summary, true)))), todo.length > 12 ? h("p", { class: "dim" }, `and ${n(todo.length - 12)} more`) : null);
   if (!(await app.ask("Undo everything after this change?", body, `Undo ${plural(todo.length, "change")}`, true))) return;
-  app.busy(true);
-  try {
-    let undone = 0;
-    for (let i = 0; i < todo.length; i += 100) undone += (await post("/api/undo", { ids: todo.slice(i, i + 100).map((x) => x.id) })).done.length;
-    app.toast(`Undone: ${plural(undone, "change")}`);
-  } catch (e) {
-    const k = e.body?.done?.length ?? 0;
-    app.toast(`Stopped after ${plural(k, "change")}: ${e.message}`, "bad");
-  } finally { app.busy(false); }
+  await undoAll(todo.map((x) => x.id), todo, false, 0);
   await insert();
+}
+
+// undoAll undoes changes, newest first. Where files of one changed since, it asks
+// whether the other files of that and of the older ones are to be undone.
+async function undoAll(ids, todo, others, undone) {
+  app.busy(true);
+  let left = 0, at = 0;
+  try {
+    for (; at < ids.length; at += 100) {
+      const res = await post("/api/undo", { ids: ids.slice(at, at + 100), others });
+      undone += res.done.length;
+      left += res.left.length;
+    }
+    app.toast(`Undone: ${plural(undone, "change")}${left ? `; ${n(left)} left, their files changed since` : ""}`);
+    return;
+  } catch (e) {
+    undone += e.body?.done?.length ?? 0;
+    const rest = ids.slice(ids.indexOf(e.body?.failed));
+    if (!e.body?.conflicts || others || !rest.length) { app.toast(`Stopped after ${plural(undone, "change")}: ${e.message}`, "bad"); return; }
+    const stuck = todo.find((x) => x.id === e.body.failed);
+    app.busy(false);
+    const body = h("div", null, h("p", null, `${plural(undone, "change")} ${undone === 1 ? "was" : "were"} undone. Then files had changed since`, stuck ? [" “", safe(stuck.summary, true), "”:"] : ":"),
+      h("ul", { class: "conflicts" }, e.body.conflicts.slice(0, 12).map((p) => h("li", null, pathNode(p.path), " ", safe(p.reason)))),
+      h("p", null, `The other files of this and of the older changes can be undone; these stay as they are.`));
+    if (!(await app.ask("Undo the other files?", body, "Undo the others"))) { app.toast(`Stopped after ${plural(undone, "change")}`); return; }
+    await undoAll(rest, todo, true, undone);
+  } finally { app.busy(false); }
 }
 
 function move(step) {

@@ -1,0 +1,65 @@
+package journal
+
+import (
+	"slices"
+
+	"quarry/change"
+	"quarry/internal/rootfs"
+)
+
+// Without makes of the plan one that leaves paths as they are, with all its
+// operations that are about them: the rename of a file goes with its content. The
+// folders above stay, too. What is left is a change of its own and not the undo
+// of the entry, which is undone in part only. It reports whether anything is
+// left.
+func (p *Plan) Without(paths []rootfs.Path) bool {
+	left := append([]rootfs.Path(nil), paths...)
+	drop := make([]bool, len(p.Change.Ops))
+	for more := true; more; {
+		more = false
+		for i := range p.Change.Ops {
+			op := &p.Change.Ops[i]
+			if drop[i] || !op.about(left) {
+				continue
+			}
+			drop[i], more = true, true
+			if op.onlyFolder() {
+				continue // what else is in it may go
+			}
+			left = append(left, op.Path)
+			if op.Kind == Rename {
+				left = append(left, op.To)
+			}
+		}
+	}
+	var ops []Op
+	var target []ref
+	var back [][]rootfs.Edit
+	rest := false
+	for i, op := range p.Change.Ops {
+		if drop[i] {
+			continue
+		}
+		ops, target, back = append(ops, op), append(target, p.target[i]), append(back, p.back[i])
+		rest = rest || !op.onlyFolder()
+	}
+	p.Change.Ops, p.target, p.back = ops, target, back
+	p.Change.Undoes, p.Change.Did.Verb = "", change.UndidPart
+	return rest
+}
+
+// onlyFolder reports whether op makes or removes a folder and nothing in it.
+func (op *Op) onlyFolder() bool {
+	return (op.Kind == Create || op.Kind == Remove) && len(op.Nodes) == 1 && op.Nodes[0].Type == rootfs.TypeDir
+}
+
+// about reports whether op touches one of the paths, or something beneath or
+// above one.
+func (op *Op) about(paths []rootfs.Path) bool {
+	meets := func(p rootfs.Path) bool {
+		return !p.IsRoot() && slices.ContainsFunc(paths, func(q rootfs.Path) bool {
+			return p == q || q.Beneath(p) || p.Beneath(q) && !op.onlyFolder()
+		})
+	}
+	return meets(op.Path) || op.Kind == Rename && meets(op.To)
+}
