@@ -32,6 +32,7 @@ type changer struct {
 	trash   string
 	quiet   bool
 	force   bool
+	skip    bool // files that have changed since, of an undo
 
 	ws *quarry.Workspace
 }

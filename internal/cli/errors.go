@@ -63,15 +63,33 @@ func markedLine(e *match.Error) (line string, column, width int) {
 	return before + show(e.Pattern[at:end]) + cutAfter, utf8.RuneCountInString(before), width
 }
 
-// instead says what to do instead of flags people know from ripgrep.
-var instead = map[string]string{
-	"files":      "quarry find lists files",
-	"passthru":   "quarry search '^|PATTERN' shows every line",
-	"search-zip": "compressed files are not searched",
-	"encoding":   "UTF-8, UTF-16 and Windows-1252 are told apart without it",
-	"iglob":      "use -g with a class: -g '*.[jJ][pP][gG]'",
-	"follow":     "symlinks are not followed; name the link as a path",
+// instead says what to do instead of flags people know from ripgrep, rm and mv.
+var instead = map[string]map[string]string{
+	"search": {
+		"files":      "quarry find lists files",
+		"passthru":   "quarry search '^|PATTERN' shows every line",
+		"search-zip": "compressed files are not searched",
+		"encoding":   "UTF-8, UTF-16 and Windows-1252 are told apart without it",
+		"iglob":      "use -g with a class: -g '*.[jJ][pP][gG]'",
+		"follow":     "symlinks are not followed; name the link as a path",
+	},
+	"rm": {
+		"r": deletesFolders, "R": deletesFolders, "recursive": deletesFolders,
+		"f": neverAsks,
+		"i": "--dry-run shows what would be deleted",
+	},
+	"mv": {
+		"r": "a folder is moved with all it holds: leave the flag out",
+		"f": neverOverwrites, "force": neverOverwrites, "n": neverOverwrites, "no-clobber": neverOverwrites,
+		"i": "--dry-run shows what would be moved",
+	},
 }
+
+const (
+	deletesFolders  = "a folder is deleted with all it holds: leave the flag out; quarry undo brings it back"
+	neverAsks       = "nothing is asked: leave the flag out"
+	neverOverwrites = "nothing is ever overwritten: leave the flag out, or move what is there away first"
+)
 
 // flagError says what is wrong with a flag and what to write instead.
 func flagError(cmd *cobra.Command, err error) error {
@@ -97,7 +115,7 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if unknown.GetSpecifiedShortnames() != "" {
 		err = fmt.Errorf("unknown flag -%s of %s", name, cmd.CommandPath())
 	}
-	if hint, ok := instead[name]; ok && cmd.Name() == "search" {
+	if hint, ok := instead[cmd.Name()][name]; ok {
 		return fmt.Errorf("%w\n  %s", err, hint)
 	}
 	if unknown.GetSpecifiedShortnames() == "" {

@@ -204,6 +204,8 @@ func newUndo(s Streams) *cobra.Command {
 		`Take back a change with all it did: an edit, a move with its links, a deletion.
 It is refused, and nothing is changed, when a file is not what the change left.
 An undo is a change too: undo its id to have the first change again.
+With --skip-conflicts such files are left as they are, and the others are undone
+as a change of their own.
 
 With --all-since all changes since then are taken back, the newest first, and
 with --client those of one program; the first that is refused ends it.`,
@@ -221,6 +223,7 @@ with --client those of one program; the first that is refused ends it.`,
 			}
 			id := strings.Join(args, "")
 			o := c.options()
+			o.SkipConflicts = c.skip
 			p := s.progress(c.quiet, "taking back")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
 			p.End()
@@ -233,6 +236,7 @@ with --client those of one program; the first that is refused ends it.`,
 			return c.run(render.Undoing, id, err)
 		})
 	cmd.Flags().StringVar(&which.since, "all-since", "", "take back all changes since then: an id, 90m, 2h, 3d or a date")
+	cmd.Flags().BoolVar(&c.skip, "skip-conflicts", false, "leave files that have changed since, and undo the others")
 	which.flags(cmd.Flags())
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), false)
@@ -246,12 +250,18 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 		return c.run(render.Undoing, "", err)
 	}
 	o := c.options()
+	o.SkipConflicts = c.skip
 	n := 0
 	for _, ch := range log.Changes {
 		if ch.UndoneBy != "" || ch.Undoes != "" || ch.Pending {
 			continue
 		}
 		done, err := c.ws.Undo(ctx, ch.ID, &o)
+		var conflict *change.UndoError
+		if c.skip && errors.As(err, &conflict) {
+			fmt.Fprintf(c.s.Err, "quarry: %v\n", err)
+			continue // none of its files is as it left them
+		}
 		if err == nil {
 			err = c.report(done, render.Undone(done))
 		}
