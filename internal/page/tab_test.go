@@ -63,6 +63,9 @@ type tab struct {
 // open opens the page in a tab of its own, with storage of its own.
 func (s *served) open(t testing.TB, path string, width, height int64, theme string) *tab {
 	t.Helper()
+	if testing.Short() && t.Name() != "TestBrowserSearch" {
+		t.Skip("a browser: only one test of it with -short")
+	}
 	exe := chromium()
 	if exe == "" {
 		t.Skip("no chromium: apt-get install chromium, or set QUARRY_CHROMIUM")
