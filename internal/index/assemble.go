@@ -124,8 +124,8 @@ func (a *assembly) write(w *segmentWriter) error {
 }
 
 // inParts makes parts on several goroutines and passes them on in order.
-func inParts(workers int, fill func(i int, p *part), pass func(*part) error) error {
-	wave := make([]part, max(1, workers))
+func inParts[P any](workers int, fill func(i int, p *P), pass func(*P) error) error {
+	wave := make([]P, max(1, workers))
 	for from := 0; from < parts; from += len(wave) {
 		n := min(len(wave), parts-from)
 		var wg sync.WaitGroup
@@ -150,7 +150,7 @@ const runsWorthFreeing = 32 << 20
 // of it, which would come on top of what the runs had: 90 MB for the Linux tree.
 func (b *build) finish(w *segmentWriter, n int) error {
 	err := b.create(w, n)
-	b.runs = nil
+	b.runs, b.termRuns = nil, nil
 	if b.held.Load() >= runsWorthFreeing {
 		debug.FreeOSMemory()
 	}
@@ -168,7 +168,7 @@ func (b *build) create(w *segmentWriter, n int) error {
 		count, dropped, starts := out.blocks()
 		made, kept = made+dropped+count, kept+count
 		if out.state == indexed {
-			docs.add([]byte(b.jobs[i].path), out.stamp, out.flags, starts)
+			docs.add([]byte(b.jobs[i].path), out.stamp, out.flags, starts, out.parts)
 		}
 	}
 	if kept < made {
@@ -189,6 +189,8 @@ func (b *build) create(w *segmentWriter, n int) error {
 	if err := a.write(w); err != nil {
 		return err
 	}
-	_, err := w.finish(docs, uint64(b.bytes.Load()))
+	_, err := w.tables(docs, uint64(b.bytes.Load()), func() error {
+		return inParts(b.workers, b.termAssembly(n, docs.n).part, w.termLists)
+	})
 	return err
 }

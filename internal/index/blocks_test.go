@@ -34,9 +34,9 @@ func TestBlockTable(t *testing.T) {
 			for range len(mine)/8 + 1 {
 				owner = append(owner, uint32(id))
 			}
-			w.add(fmt.Appendf(nil, "%04d", id), Stamp{Size: 100}, 0, mine)
+			w.add(fmt.Appendf(nil, "%04d", id), Stamp{Size: 100}, 0, mine, 0)
 		}
-		d := &docTable{docs, w.paths, w.restarts, w.stamps, w.flags}
+		d := &docTable{docs, w.paths, w.restarts, w.stamps, w.flags, w.parts}
 		table, err := openBlocks(append(w.blocks.entries, w.blocks.starts...), w.blocks.n, docs)
 		if err == nil {
 			err = table.check(d)
@@ -91,9 +91,9 @@ func checkParts(t *testing.T, table *blockTable, id, first int, starts []byte, s
 func TestBadBlockTables(t *testing.T) {
 	d := &docWriter{}
 	for i := range 4 {
-		d.add(fmt.Appendf(nil, "%d", i), Stamp{Size: 100}, 0, nil)
+		d.add(fmt.Appendf(nil, "%d", i), Stamp{Size: 100}, 0, nil, 0)
 	}
-	docs := &docTable{4, d.paths, d.restarts, d.stamps, d.flags}
+	docs := &docTable{4, d.paths, d.restarts, d.stamps, d.flags, d.parts}
 	entry := func(doc, before uint32) []byte {
 		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, doc), before)
 	}

@@ -33,8 +33,9 @@ type build struct {
 	made     atomic.Int64 // blocks
 	progress func(files int, bytes int64)
 
-	mu   sync.Mutex
-	runs []run
+	mu       sync.Mutex
+	runs     []run
+	termRuns []termRun
 }
 
 // job is a file to be read.
@@ -114,6 +115,7 @@ type buildWorker struct {
 	postings []uint32 // gram<<localBits | block within the run
 	spare    []uint32
 	encoded  []byte
+	terms    termCollector
 
 	job   int // in hand
 	run   run // in hand, without its grams
@@ -127,9 +129,11 @@ func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 		out := w.reader.file(w.jobs[i].path)
 		out.flags |= w.jobs[i].as
 		w.outcomes[i] = out
+		w.countTerms(i)
 		w.build.bytes.Add(w.reader.bytes - before)
 	}
 	w.flush()
+	w.flushTerms()
 	if w.progress != nil {
 		w.progress(to-from, w.build.bytes.Load())
 	}

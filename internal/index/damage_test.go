@@ -16,6 +16,7 @@ import (
 
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
+	"quarry/internal/terms"
 	"quarry/match"
 )
 
@@ -251,6 +252,14 @@ func TestForgedSegments(t *testing.T) {
 			}
 		}
 		s.Lookup("d1/f1")
+		if views, err := s.Counted(Ask{}); err == nil {
+			for _, v := range views.Views {
+				v.Each(func(id int, _ []byte, _ Flags) bool { v.Parts(id); return true })
+				for _, word := range []string{"needl", "mutex", "lock", "int"} {
+					v.Postings(terms.KeyOf([]byte(word)), nil, nil)
+				}
+			}
+		}
 		s.Close()
 	}
 	if opened < 50 {
@@ -272,6 +281,9 @@ func forge(data []byte) {
 	var sums blockSums
 	sums.add(part(secPostings))
 	copy(part(secSums), sums.finish())
+	sums = blockSums{}
+	sums.add(part(secTerms))
+	copy(part(secTermSums), sums.finish())
 	for i := range sections {
 		e := foot[32+i*sectionEntry:]
 		binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(part(i), castagnoli))

@@ -19,12 +19,13 @@ type docWriter struct {
 	restarts []byte
 	stamps   []byte
 	flags    []byte
+	parts    []byte
 	blocks   blockWriter
 }
 
 // add takes in the next document; starts are those of its blocks but the first,
-// as a blockTable has them.
-func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte) {
+// as a blockTable has them, parts how many parts it has or unknownParts.
+func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte, parts uint32) {
 	shared := 0
 	if w.n%restartEvery == 0 {
 		w.restarts = binary.LittleEndian.AppendUint32(w.restarts, uint32(len(w.paths)))
@@ -39,6 +40,7 @@ func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte) {
 	w.last = append(w.last[:0], path...)
 	w.stamps = appendStamp(w.stamps, s)
 	w.flags = binary.LittleEndian.AppendUint16(w.flags, uint16(f))
+	w.parts = binary.LittleEndian.AppendUint32(w.parts, parts)
 	w.blocks.add(w.n, starts)
 	w.n++
 }
@@ -51,17 +53,21 @@ type docTable struct {
 	restarts []byte
 	stamps   []byte
 	flags    []byte
+	parts    []byte
 }
 
 func (t *docTable) check() error {
 	blocks := (t.n + restartEvery - 1) / restartEvery
-	if len(t.restarts) != 4*blocks || len(t.stamps) != t.n*stampSize || len(t.flags) != 2*t.n {
+	if len(t.restarts) != 4*blocks || len(t.stamps) != t.n*stampSize || len(t.flags) != 2*t.n || len(t.parts) != 4*t.n {
 		return damaged("document table")
 	}
 	return nil
 }
 
 func (t *docTable) flag(id int) Flags { return Flags(binary.LittleEndian.Uint16(t.flags[2*id:])) }
+
+// counted is how many parts a document has, or unknownParts.
+func (t *docTable) counted(id int) uint32 { return binary.LittleEndian.Uint32(t.parts[4*id:]) }
 
 func (t *docTable) stamp(id int) Stamp { return readStamp(t.stamps[id*stampSize:]) }
 

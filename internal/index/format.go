@@ -12,7 +12,7 @@ import (
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
-	formatVersion = 5
+	formatVersion = 6
 
 	// maxDocs bounds the blocks of a segment, and so its documents.
 	maxDocs = 1<<24 - 1
@@ -29,6 +29,10 @@ const (
 	secFlags
 	secBlocks
 	secSums
+	secTerms
+	secTermHeads
+	secTermSums
+	secParts
 	sections
 )
 
@@ -50,13 +54,17 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
 }
 
-// alphabetVersion changes when the same text would get other grams.
-const alphabetVersion = 2
+// alphabetVersion changes when the same text would get other grams, termVersion
+// when it would get other terms.
+const (
+	alphabetVersion = 2
+	termVersion     = 1
+)
 
 // fingerprint stands for everything grams depend on: an index made with other
 // case tables would miss files without anything looking wrong.
 func fingerprint() uint32 {
-	return crc32.Checksum(fmt.Appendf(nil, "grams %d, unicode %s", alphabetVersion, unicode.Version), castagnoli)
+	return crc32.Checksum(fmt.Appendf(nil, "grams %d, terms %d, unicode %s", alphabetVersion, termVersion, unicode.Version), castagnoli)
 }
 
 type section struct {
@@ -69,6 +77,7 @@ type footer struct {
 	docs, grams uint32
 	text        uint64 // bytes of the files read
 	blocks      uint32
+	terms       uint32
 	table       [sections]section
 }
 
@@ -82,7 +91,7 @@ func (f *footer) append(dst []byte) (out []byte, sum uint32) {
 	dst = binary.LittleEndian.AppendUint32(dst, f.grams)
 	dst = binary.LittleEndian.AppendUint64(dst, f.text)
 	dst = binary.LittleEndian.AppendUint32(dst, f.blocks)
-	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, f.terms)
 	for _, s := range f.table {
 		dst = binary.LittleEndian.AppendUint64(dst, s.off)
 		dst = binary.LittleEndian.AppendUint64(dst, s.size)
@@ -118,6 +127,7 @@ func parseFooter(data []byte) (f footer, sum uint32, err error) {
 	f.grams = binary.LittleEndian.Uint32(b[12:])
 	f.text = binary.LittleEndian.Uint64(b[16:])
 	f.blocks = binary.LittleEndian.Uint32(b[24:])
+	f.terms = binary.LittleEndian.Uint32(b[28:])
 	limit := uint64(len(data) - footerSize)
 	for i := range f.table {
 		e := b[32+i*sectionEntry:]

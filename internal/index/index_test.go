@@ -278,7 +278,7 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// Verify finds nothing in an index in order, and a missing gram, a wrong flag
+// Verify finds nothing in an index in order, and a missing gram or term, a wrong flag
 // or a file the index doesn't know in one that isn't.
 func TestVerify(t *testing.T) {
 	w := manyFiles(t)
@@ -297,6 +297,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal("zz is not in the last segment")
 	}
 	h.seg.grams = gramTable{}
+	h.seg.terms = termTable{}
 	h.seg.docs.flags = append([]byte(nil), h.seg.docs.flags...)
 	h.seg.docs.flags[2*id] ^= byte(Large)
 	w.ix.forgetSnapshot()
@@ -304,8 +305,8 @@ func TestVerify(t *testing.T) {
 	if _, err := w.ix.Verify(context.Background(), func(path, _ string) { faults[path]++ }, nil); err != nil {
 		t.Fatal(err)
 	}
-	if faults["zz"] != 2 {
-		t.Errorf("faults of zz: %d, want its flags and its grams", faults["zz"])
+	if faults["zz"] != 3 {
+		t.Errorf("faults of zz: %d, want its flags, its grams and its terms", faults["zz"])
 	}
 }
 

@@ -157,7 +157,7 @@ func (j *joining) table() error {
 		for k := range len(starts)/8 + 1 {
 			j.blocks[c.i][first+k] = int32(j.docs.blocks.n + k)
 		}
-		j.docs.add(c.path, t.stamp(c.id), t.flag(c.id), starts)
+		j.docs.add(c.path, t.stamp(c.id), t.flag(c.id), starts, t.counted(c.id))
 		if !step(c) {
 			cursors = slices.Delete(cursors, best, best+1)
 		}
@@ -192,7 +192,7 @@ func (j *joining) write(ctx context.Context, w *segmentWriter, workers int) erro
 	if err != nil {
 		return err
 	}
-	_, err = w.finish(&j.docs, j.text)
+	_, err = w.tables(&j.docs, j.text, func() error { return j.writeTerms(ctx, w, workers) })
 	return err
 }
 

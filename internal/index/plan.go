@@ -28,6 +28,9 @@ type Ask struct {
 	// a file, and Doc.Parts tells which blocks do. Otherwise they may come from
 	// anywhere in it.
 	ByLine bool
+	// Terms says that the question is for [Snapshot.Counted], which spares a
+	// search nearly all files.
+	Terms bool
 }
 
 // Plan tells how a question was answered.
@@ -225,6 +228,19 @@ func (c *Candidates) pass(m *merge, yield func(*Doc, bool) bool) error {
 		c.snap.ix.dropDamaged(c.snap)
 	}
 	return m.err
+}
+
+// Has tells which documents of the i-th segment, as [Counted] numbers them, are
+// candidates.
+func (c *Candidates) Has(i int) func(id int) bool {
+	v := &c.views[i]
+	if v.all {
+		return func(int) bool { return true }
+	}
+	return func(id int) bool {
+		_, ok := slices.BinarySearch(v.ids, uint32(id))
+		return ok
+	}
 }
 
 func countGrams(f *trigram.Formula) int {

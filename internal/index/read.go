@@ -8,9 +8,11 @@ import (
 	"math"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
+	"quarry/internal/terms"
 	"quarry/internal/textfile"
 	"quarry/internal/trigram"
 )
@@ -31,6 +33,7 @@ type outcome struct {
 	state outcomeState
 	flags Flags
 	stamp Stamp
+	parts uint32 // of the text, or unknownParts
 	// layout is nil if the file has one block and was read once: nearly all.
 	layout *layout
 }
@@ -76,6 +79,7 @@ type reader struct {
 	root  *rootfs.Root
 	sink  blockSink
 	grams *trigram.Extractor
+	terms *terms.Counter
 	buf   []byte // text
 	raw   []byte // of UTF-16
 	bytes int64  // read so far
@@ -90,13 +94,16 @@ type reader struct {
 	dropped int   // of them, the latter
 	starts  []byte
 	wide    bool // the file in hand has a line of more than WideLine
+	// uncounted says that the terms of the file in hand are not those of its
+	// bytes, or too many.
+	uncounted bool
 
 	dir     *rootfs.Dir // the folder of the last file
 	dirName string
 }
 
 func newReader(root *rootfs.Root, racy time.Duration, sink blockSink) *reader {
-	return &reader{root: root, racy: racy, sink: sink, grams: new(trigram.Extractor), buf: make([]byte, 0, readSize)}
+	return &reader{root: root, racy: racy, sink: sink, grams: new(trigram.Extractor), terms: terms.NewCounter(), buf: make([]byte, 0, readSize)}
 }
 
 func (r *reader) close() {
@@ -126,6 +133,10 @@ func (r *reader) file(path string) outcome {
 	if out.state != indexed || out.flags&(Binary|AlwaysScan) != 0 {
 		r.begin()
 	}
+	out.parts = uint32(r.terms.Parts())
+	if r.uncounted || out.flags&AlwaysScan != 0 {
+		out.parts = unknownParts
+	}
 	if out.state == indexed && r.made == r.dropped {
 		r.endBlock() // without grams
 	}
@@ -138,6 +149,8 @@ func (r *reader) file(path string) outcome {
 // begin forgets what was read of the file before.
 func (r *reader) begin() {
 	r.grams.Reset()
+	r.terms.Reset()
+	r.uncounted = false
 	r.dropped, r.starts = r.made, r.starts[:0]
 	r.size, r.offset, r.length, r.wide = 0, 0, math.MaxInt64, false
 }
@@ -163,12 +176,21 @@ func (r *reader) add(text []byte) {
 			}
 		}
 		r.grams.Add(text[:n])
+		r.count(text[:n])
 		r.size += int64(n)
 		r.offset += int64(n)
 		text = text[n:]
 		if r.size >= r.length && r.offset < r.limit {
 			r.endBlock()
 		}
+	}
+}
+
+// count takes in the terms of whole lines. What is not UTF-8 is read as
+// Windows-1252 by whoever counts, which takes all of the text.
+func (r *reader) count(text []byte) {
+	if r.uncounted = r.uncounted || !utf8.Valid(text); !r.uncounted {
+		r.terms.Add(text)
 	}
 }
 
@@ -185,6 +207,7 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	info := f.Info()
 	before := stampOf(&info)
 	now := time.Now()
+	r.uncounted = info.Size > terms.MaxText
 	flags, err := r.text(f, info.Size)
 	if err != nil {
 		return outcome{state: indexed, flags: AlwaysScan, stamp: before}, false

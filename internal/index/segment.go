@@ -23,14 +23,16 @@ type segment struct {
 	grams    gramTable
 	postings []byte // in the file
 	sums     []byte // of its blocks
+	terms    termTable
 
 	// Documents that have a flag, in order, for each that a search may ask for.
 	always, binary, large, wide, linked, ignored []uint32
 
-	trusting bool
-	lenses   lenses
-	mapping  *rootfs.Mapping
-	refs     atomic.Int32
+	trusting   bool
+	lenses     lenses
+	remembered remembered
+	mapping    *rootfs.Mapping
+	refs       atomic.Int32
 }
 
 // openSegment maps a segment and checks every byte of it: 80 MB take 10 ms. With
@@ -76,8 +78,8 @@ func (s *segment) parse(data []byte) error {
 	var part [sections][]byte
 	for i, sec := range f.table {
 		part[i] = data[sec.off : sec.off+sec.size]
-		if i == secPostings {
-			continue // its blocks have sums
+		if i == secPostings || i == secTerms {
+			continue // their blocks have sums
 		}
 		if i != secStamps {
 			part[i] = keep(part[i])
@@ -88,15 +90,26 @@ func (s *segment) parse(data []byte) error {
 	}
 	s.sum, s.text = sum, f.text
 	s.postings, s.sums = part[secPostings], part[secSums]
-	if len(s.sums) != (len(s.postings)+sumBlock-1)/sumBlock*4 {
-		return damaged("sums of the postings")
+	s.terms = termTable{n: int(f.terms), docs: int(f.docs), heads: part[secTermHeads], file: part[secTerms], sums: part[secTermSums]}
+	for _, sec := range []int{secPostings, secTerms} {
+		data, sums := part[sec], s.sums
+		if sec == secTerms {
+			sums = s.terms.sums
+		}
+		if len(sums) != (len(data)+sumBlock-1)/sumBlock*4 {
+			return damaged("sums of section %d", sec)
+		}
+		if s.trusting {
+			continue // checked as they are read
+		}
+		if err := s.readIntact(int64(f.table[sec].off), len(data), sums); err != nil {
+			return err
+		}
 	}
-	if s.trusting {
-		// checked as they are read
-	} else if err := s.readIntact(int64(f.table[secPostings].off)); err != nil {
+	if err := s.terms.check(); err != nil {
 		return err
 	}
-	s.docs = docTable{int(f.docs), part[secPaths], part[secRestarts], part[secStamps], part[secFlags]}
+	s.docs = docTable{int(f.docs), part[secPaths], part[secRestarts], part[secStamps], part[secFlags], part[secParts]}
 	s.grams = gramTable{n: int(f.grams), heads: part[secGrams], entries: part[secEntries]}
 	if err := s.docs.check(); err != nil {
 		return err

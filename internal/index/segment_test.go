@@ -40,9 +40,9 @@ func TestDocumentTable(t *testing.T) {
 		slices.Sort(paths)
 		w := &docWriter{}
 		for i, p := range paths {
-			w.add([]byte(p), Stamp{Ino: uint64(i), Size: -1, MTime: int64(i) << 40, CTime: 7}, Flags(i%8), nil)
+			w.add([]byte(p), Stamp{Ino: uint64(i), Size: -1, MTime: int64(i) << 40, CTime: 7}, Flags(i%8), nil, uint32(i))
 		}
-		d := &docTable{len(paths), w.paths, w.restarts, w.stamps, w.flags}
+		d := &docTable{len(paths), w.paths, w.restarts, w.stamps, w.flags, w.parts}
 		if err := d.check(); err != nil {
 			t.Fatal(err)
 		}

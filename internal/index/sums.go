@@ -45,26 +45,29 @@ func (b *blockSums) finish() []byte {
 }
 
 // intact checks the blocks of the postings that bytes [from, to) lie in.
-func (s *segment) intact(from, to int) bool {
-	if from < 0 || to > len(s.postings) || from > to {
+func (s *segment) intact(from, to int) bool { return intact(s.postings, s.sums, from, to) }
+
+// intact checks the blocks of data that bytes [from, to) lie in.
+func intact(data, sums []byte, from, to int) bool {
+	if from < 0 || to > len(data) || from > to {
 		return false
 	}
 	for i := from / sumBlock; i*sumBlock < to; i++ {
-		block := s.postings[i*sumBlock : min((i+1)*sumBlock, len(s.postings))]
-		if crc32.Checksum(block, castagnoli) != binary.LittleEndian.Uint32(s.sums[4*i:]) {
+		block := data[i*sumBlock : min((i+1)*sumBlock, len(data))]
+		if crc32.Checksum(block, castagnoli) != binary.LittleEndian.Uint32(sums[4*i:]) {
 			return false
 		}
 	}
 	return true
 }
 
-// readIntact checks all blocks of the postings, which begin at off in the file. It
+// readIntact checks all blocks of a section, which begins at off in the file. It
 // reads them: mapped pages that were touched count as memory of the process, and a
 // build opens what it has just written.
-func (s *segment) readIntact(off int64) error {
+func (s *segment) readIntact(off int64, size int, want []byte) error {
 	buf := make([]byte, 64*sumBlock)
 	var sums blockSums
-	for left := len(s.postings); left > 0; {
+	for left := size; left > 0; {
 		b := buf[:min(left, len(buf))]
 		n, err := s.mapping.ReadAt(b, off)
 		if n < len(b) {
@@ -73,7 +76,7 @@ func (s *segment) readIntact(off int64) error {
 		sums.add(b)
 		off, left = off+int64(n), left-n
 	}
-	if !bytes.Equal(sums.finish(), s.sums) {
+	if !bytes.Equal(sums.finish(), want) {
 		return damaged("checksum of the postings")
 	}
 	return nil
@@ -82,7 +85,7 @@ func (s *segment) readIntact(off int64) error {
 // untouched is asked after the postings were used: nobody has written to the file
 // meanwhile, or at least all of it is as it was.
 func (s *segment) untouched() error {
-	if s.mapping.Touched() && !s.intact(0, len(s.postings)) {
+	if s.mapping.Touched() && (!s.intact(0, len(s.postings)) || !intact(s.terms.file, s.terms.sums, 0, len(s.terms.file))) {
 		return damaged("it was changed while in use")
 	}
 	return nil

@@ -21,8 +21,9 @@ type Verified struct {
 }
 
 // Verify reads every file again and compares it with what the index says: the
-// files a walk lists, what each is, and that each has all its grams. Whatever
-// differs is told to fault and would have made a search miss something; it
+// files a walk lists, what each is, and that each has all its grams and terms. Whatever
+// differs is told to fault and would have made a search miss something or rank it
+// elsewhere; it
 // should never be called. progress, if set, hears of files that were read, from
 // any goroutine.
 func (ix *Index) Verify(ctx context.Context, fault func(path, what string), progress func(files int, bytes int64)) (Verified, error) {
@@ -114,6 +115,7 @@ type checker struct {
 	files, changed int
 	names          map[uint32]string // of documents
 	postings       []uint64          // gram<<32 | block
+	terms          []termCount
 }
 
 // takenBlocks keeps the blocks of a file.
@@ -133,7 +135,7 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 		hi := min(lo+stretch, docs.n)
 		read := c.reader.bytes
 		c.names = map[uint32]string{}
-		c.postings = c.postings[:0]
+		c.postings, c.terms = c.postings[:0], c.terms[:0]
 		for id := lo; id < hi; id++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -146,6 +148,7 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 		if err := c.lists(lo, hi); err != nil {
 			return err
 		}
+		c.termLists()
 		if c.progress != nil {
 			c.progress(hi-lo, c.reader.bytes-read)
 		}
@@ -176,6 +179,7 @@ func (c *checker) file(id int, path string) {
 		return
 	}
 	c.names[uint32(id)] = path
+	c.countTerms(id, out.parts)
 	for i, grams := range c.taken.grams[dropped:] {
 		for _, g := range grams {
 			c.postings = append(c.postings, uint64(g)<<32|uint64(blocks.first(id)+i))

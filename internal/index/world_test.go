@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
+	"quarry/internal/terms"
+	"quarry/internal/textfile"
 	"quarry/internal/walk"
 	"quarry/match"
 )
@@ -349,6 +352,73 @@ func (w *world) check() {
 		w.t.Fatal(err)
 	}
 	w.compare(c, p, listed, binary)
+	w.compareCounted(snap, ask)
+}
+
+// compareCounted counts the terms of all files that the index knows.
+func (w *world) compareCounted(snap *Snapshot, ask Ask) {
+	w.t.Helper()
+	counted, err := snap.Counted(ask)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, v := range counted.Views {
+		had := map[int]map[terms.Key]int{} // document to the counts in the index
+		keys := map[terms.Key]bool{}
+		want := map[int]map[terms.Key]int{}
+		err := v.Each(func(id int, path []byte, flags Flags) bool {
+			if parts, ok := v.Parts(id); v.Shows(id) && ok && flags&Binary == 0 {
+				want[id] = w.countTerms(string(path), parts)
+				for k := range want[id] {
+					keys[k] = true
+				}
+			}
+			return true
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for k := range keys {
+			ids, counts, err := v.Postings(k, nil, nil)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			for i, id := range ids {
+				if had[int(id)] == nil {
+					had[int(id)] = map[terms.Key]int{}
+				}
+				had[int(id)][k] = int(counts[i])
+			}
+		}
+		for id := range want {
+			if !maps.Equal(want[id], had[id]) {
+				w.t.Fatalf("document %d has %v, the index says %v", id, want[id], had[id])
+			}
+		}
+	}
+}
+
+// countTerms counts the terms of a file that is not dirty, whose text is UTF-8 or
+// UTF-16 then.
+func (w *world) countTerms(path string, parts int) map[terms.Key]int {
+	w.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.dir, path))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	kind := textfile.Detect(raw)
+	text, _ := kind.Encoding.AppendDecoded(nil, raw[len(kind.Encoding.BOM()):], true)
+	counts := map[terms.Key]int{}
+	n := 0
+	terms.EachPart(text, func(s, e int, _ bool) {
+		n++
+		k := terms.KeyOf(terms.Append(nil, text[s:e]))
+		counts[k] = min(counts[k]+1, terms.MaxCount)
+	})
+	if n != parts {
+		w.t.Fatalf("%s has %d parts, the index says %d", path, n, parts)
+	}
+	return counts
 }
 
 func (w *world) compare(c *Candidates, p *match.Pattern, listed []string, binary bool) {

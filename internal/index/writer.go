@@ -17,8 +17,9 @@ type segmentWriter struct {
 	foot footer
 
 	grams gramWriter
-	sums  blockSums // of the postings so far
-	start uint64
+	terms termWriter
+	sums  blockSums // of the section in hand
+	start uint64    // of it
 }
 
 func newSegmentWriter(w io.Writer) (*segmentWriter, error) {
@@ -71,26 +72,68 @@ func (s *segmentWriter) lists(p *part) error {
 	return s.put(p.data)
 }
 
-// finish writes the tables and the footer and returns the segment's sum.
-func (s *segmentWriter) finish(d *docWriter, text uint64) (uint32, error) {
-	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
-		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
+// termLists writes the lists of a part of the terms.
+func (s *segmentWriter) termLists(p *termPart) error {
+	for i := range p.entries {
+		s.terms.add(&p.entries[i])
 	}
+	s.sums.add(p.data)
+	return s.put(p.data)
+}
+
+// endStream ends a section that was written piece by piece, and returns the sums
+// of its blocks.
+func (s *segmentWriter) endStream(id int) ([]byte, error) {
 	var pad [postingsPad]byte
 	s.sums.add(pad[:])
 	if err := s.put(pad[:]); err != nil {
+		return nil, err
+	}
+	s.foot.table[id] = section{s.start, s.off - s.start, 0} // its blocks have sums
+	sums := s.sums.finish()
+	s.sums = blockSums{}
+	err := s.put(pad[:(8-s.off%8)%8])
+	s.start = s.off
+	return sums, err
+}
+
+// tables writes what follows the grams: the terms, as fill passes them on, the
+// tables and the footer. It returns the segment's sum.
+func (s *segmentWriter) tables(d *docWriter, text uint64, fill func() error) (uint32, error) {
+	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
+		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
+	}
+	gramSums, err := s.endStream(secPostings)
+	if err != nil {
 		return 0, err
 	}
+	if err := fill(); err != nil {
+		return 0, err
+	}
+	s.terms.place()
+	s.sums.add(s.terms.entries)
+	if err := s.put(s.terms.entries); err != nil {
+		return 0, err
+	}
+	termSums, err := s.endStream(secTerms)
+	if err != nil {
+		return 0, err
+	}
+	return s.finish(d, text, gramSums, termSums)
+}
+
+func (s *segmentWriter) finish(d *docWriter, text uint64, gramSums, termSums []byte) (uint32, error) {
+	var pad [8]byte
 	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(s.grams.n), text
-	s.foot.blocks = uint32(d.blocks.n)
-	s.foot.table[secPostings] = section{s.start, s.off - s.start, 0} // its blocks have sums
+	s.foot.blocks, s.foot.terms = uint32(d.blocks.n), uint32(s.terms.n)
 	for _, sec := range []struct {
 		id   int
 		data []byte
 	}{
 		{secGrams, s.grams.heads}, {secEntries, s.grams.entries}, {secRestarts, d.restarts},
 		{secPaths, d.paths}, {secStamps, d.stamps}, {secFlags, d.flags},
-		{secBlocks, append(d.blocks.entries, d.blocks.starts...)}, {secSums, s.sums.finish()},
+		{secBlocks, append(d.blocks.entries, d.blocks.starts...)}, {secSums, gramSums},
+		{secTermHeads, s.terms.heads}, {secTermSums, termSums}, {secParts, d.parts},
 	} {
 		if err := s.put(pad[:(8-s.off%8)%8]); err != nil {
 			return 0, err

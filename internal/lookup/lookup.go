@@ -16,6 +16,7 @@ import (
 
 	"quarry/internal/rank"
 	"quarry/internal/symbols"
+	"quarry/internal/terms"
 	"quarry/match"
 	"quarry/search"
 )
@@ -128,7 +129,7 @@ func (l *lookup) having(ctx context.Context, q search.Query) ([]string, *search.
 func (l *lookup) pattern() search.Query {
 	if l.q.Fuzzy {
 		var parts []string
-		rank.EachPart([]byte(l.name), func(s, e int, _ bool) { parts = append(parts, regexp.QuoteMeta(l.name[s:e])) })
+		terms.EachPart([]byte(l.name), func(s, e int, _ bool) { parts = append(parts, regexp.QuoteMeta(l.name[s:e])) })
 		if len(parts) > 0 {
 			return search.Query{Pattern: strings.Join(parts, "[_-]?"), Match: match.Options{Case: match.Insensitive}}
 		}

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/rank"
+	"quarry/internal/terms"
 	"quarry/internal/vault"
 )
 
@@ -52,7 +52,7 @@ const maxTerms = 32
 func New(query string) *Query {
 	var words, plain []string
 	eachWord([]byte(query), func(_, _ int, word []byte) {
-		term := string(rank.Term(nil, word))
+		term := string(terms.Append(nil, word))
 		words = append(words, term)
 		if !stopWords[string(word)] {
 			plain = append(plain, term)
@@ -167,7 +167,7 @@ func (q *Query) named(name string) bool {
 func eachTerm(text []byte, f func(start, end int, term []byte)) {
 	buf := make([]byte, 0, 64)
 	eachWord(text, func(start, end int, word []byte) {
-		buf = rank.Term(buf[:0], word)
+		buf = terms.Append(buf[:0], word)
 		f(start, end, buf)
 	})
 }
@@ -218,7 +218,7 @@ func (q *Query) same(name string) bool {
 	seen := make([]bool, len(q.terms))
 	eachWord([]byte(name), func(_, _ int, word []byte) {
 		plain := stopWords[string(word)]
-		if term, ok := q.lookup[string(rank.Term(nil, word))]; !ok {
+		if term, ok := q.lookup[string(terms.Append(nil, word))]; !ok {
 			other = other || !plain
 		} else if !seen[term] {
 			seen[term] = true

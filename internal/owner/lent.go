@@ -57,6 +57,9 @@ func (o *owned) worth(ask *index.Ask) bool {
 	if ask == nil {
 		return false // to list paths is to walk
 	}
+	if ask.Terms {
+		return true // to count all words takes longest of all
+	}
 	snap, err := o.ix.Snapshot()
 	if err != nil {
 		return false

@@ -61,6 +61,7 @@ func (o *Options) walk() walk.Options { return walk.Options{Hidden: true, Worker
 type Searches interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
+	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
 }
 
 // Member is the part of one process in the index of a root: it owns the index,

@@ -28,6 +28,7 @@ type request struct {
 	Mounts  uint64       // and what is mounted below it
 	Search  *search.Query
 	Find    *search.FindQuery
+	Code    *search.CodeQuery
 	Status  bool
 }
 
@@ -36,6 +37,7 @@ const (
 	msgFile    = 'f' // a file, as in wire.go
 	msgSummary = 's' // a Summary, gob
 	msgFind    = 'p' // a FindResult, gob
+	msgCode    = 'c' // a CodeResult, gob
 	msgStatus  = 'i' // an IndexStatus, gob
 	msgNone    = 'n' // the owner has no index to answer by: scan
 )
@@ -69,6 +71,12 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 			return err
 		}
 		return sendGob(send, msgFind, r)
+	case req.Code != nil:
+		r, err := searches.SearchCode(ctx, *req.Code)
+		if err != nil {
+			return err
+		}
+		return sendGob(send, msgCode, r)
 	case req.Search != nil:
 		var buf []byte
 		sum, err := searches.SearchEach(ctx, *req.Search, func(f *search.FileMatch) error {
@@ -300,6 +308,37 @@ func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindRes
 		}
 		for i := range r.Entries {
 			if !m.mayKnow(r.Entries[i].Path) {
+				return errWire
+			}
+		}
+		return nil
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil || r == nil {
+		return nil, nil
+	}
+	r.Stats.Remote = true
+	return r, nil
+}
+
+// Code lets the owner rank. The result is nil if nobody has answered.
+func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeResult, error) {
+	if q.NoIndex {
+		return nil, nil
+	}
+	var r *search.CodeResult
+	err := m.ask(ctx, request{Code: q}, func(kind byte, body []byte) error {
+		if kind != msgCode {
+			return errWire
+		}
+		r = &search.CodeResult{}
+		if err := gob.NewDecoder(bytes.NewReader(body)).Decode(r); err != nil {
+			return err
+		}
+		for i := range r.Chunks {
+			if !m.mayKnow(r.Chunks[i].Path) {
 				return errWire
 			}
 		}

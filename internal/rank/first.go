@@ -1,97 +1,206 @@
 package rank
 
-import "math"
+import (
+	"math"
+
+	"quarry/internal/terms"
+)
 
 // Counts is what the first stage knows of a file's text.
 type Counts struct {
-	TF    []float64 // how often the file has each term
-	Parts int       // how many parts the file has
-	named bool      // it has a name the query asks for
+	Parts int     // of the text
+	Named bool    // it has a name the query asks for
+	own   []uint8 // by term, how often it occurs; nil if none does
+	alt   []uint8 // the same of the terms that stand for it
 }
 
-// maxTF bounds how often an occurrence counts; BM25 is flat long before.
-const maxTF = 60
+const (
+	// maxTF bounds how often an occurrence counts; BM25 is flat long before.
+	maxTF = 60
+	// altWeight is what an alternative form of a term counts. With it,
+	// terms.MaxCount alternatives are as many as maxTF.
+	altWeight = 0.6
+)
 
-// altWeight is what an alternative form of a term counts.
-const altWeight = 0.6
+// keyed is a term of the query by its key.
+type keyed struct {
+	term int32
+	alt  bool
+}
 
-// count counts the terms in a text, and its parts. It returns no counts when
-// the text has no term.
-func (q *Query) count(text []byte) (*Counts, int) {
-	var c *Counts
-	var buf [maxPart + 8]byte
-	parts := 0
+// Look is the first stage for one file. It returns nil for a text without any
+// parts, which is none to rank.
+func (q *Query) Look(text []byte) *Counts {
+	c := &Counts{}
+	var buf [terms.MaxPart + 8]byte
 	wordStart := 0
-	EachPart(text, func(start, end int, word bool) {
-		parts++
+	terms.EachPart(text, func(start, end int, word bool) {
+		c.Parts++
 		if word {
 			wordStart = start
 		}
 		if !q.first[text[start]] {
 			return
 		}
-		t := Term(buf[:0], text[start:end])
-		i, ok := q.lookup[string(t)]
+		k, ok := q.keys[terms.KeyOf(terms.Append(buf[:0], text[start:end]))]
 		if !ok {
 			return
 		}
-		if c == nil {
-			c = &Counts{TF: make([]float64, len(q.terms))}
+		if c.own == nil {
+			c.own, c.alt = make([]uint8, len(q.terms)), make([]uint8, len(q.terms))
 		}
-		if string(t) == q.terms[i].text {
-			c.TF[i]++
-		} else {
-			c.TF[i] += altWeight
+		to := c.own
+		if k.alt {
+			to = c.alt
 		}
-		if !c.named && q.ends[i] && (end == len(text) || partKind[text[end]] == 0) {
-			c.named = q.isAsked(text[wordStart:end])
+		to[k.term] = min(to[k.term]+1, terms.MaxCount)
+		if !c.Named && q.ends[k.term] && (end == len(text) || !terms.InWord(text[end])) {
+			c.Named = q.isAsked(text[wordStart:end])
 		}
 	})
-	if c == nil {
-		return nil, parts
+	if c.Parts == 0 {
+		return nil
 	}
-	for i := range c.TF {
-		c.TF[i] = min(c.TF[i], maxTF)
-	}
-	c.Parts = parts
-	return c, parts
+	return c
 }
 
-// isAsked reports whether an identifier is one the query asks for.
-func (q *Query) isAsked(word []byte) bool {
-	var buf [128]byte
-	folded := buf[:0]
-	for _, b := range word {
-		if b != '_' && len(folded) < len(buf) {
-			if b >= 'A' && b <= 'Z' {
-				b += 'a' - 'A'
+// Tally is the first stage for the files of one table.
+type Tally struct {
+	paths *Paths
+	parts []uint32 // of each file; 0 is a file that is not to be ranked
+	hits  [][]hit  // by term
+	// names gives the paths of some files, whose numbers go up.
+	names func(files []int) ([]string, error)
+
+	// Of files that were read:
+	read  []string     // paths
+	named map[int]bool // have a name the query asks for
+}
+
+// hit is a file that has a term.
+type hit struct {
+	file     uint32
+	own, alt uint8
+}
+
+func (h hit) tf() float64 { return min(float64(h.own)+altWeight*float64(h.alt), maxTF) }
+
+// NewTally makes a Tally of the files of a table: of each the parts, 0 for those
+// that are not to be ranked. names gives the paths of some, whose numbers go up.
+func (q *Query) NewTally(paths *Paths, parts []uint32, names func(files []int) ([]string, error)) *Tally {
+	return &Tally{paths: paths, parts: parts, names: names, hits: make([][]hit, len(q.terms))}
+}
+
+// ReadTally makes a Tally of files to be read.
+func (q *Query) ReadTally() *Tally {
+	t := q.NewTally(NewPaths(), nil, nil)
+	t.named = map[int]bool{}
+	t.names = func(files []int) ([]string, error) {
+		out := make([]string, len(files))
+		for i, f := range files {
+			out[i] = t.read[f]
+		}
+		return out, nil
+	}
+	return t
+}
+
+// Add adds a file that was read.
+func (t *Tally) Add(path string, c *Counts) {
+	file := len(t.parts)
+	t.paths.Add(path)
+	t.read = append(t.read, path)
+	t.parts = append(t.parts, uint32(c.Parts))
+	for i := range c.own {
+		if c.own[i]|c.alt[i] > 0 {
+			t.hits[i] = append(t.hits[i], hit{uint32(file), c.own[i], c.alt[i]})
+		}
+	}
+	if c.Named {
+		t.named[file] = true
+	}
+}
+
+// Take asks an index for the files that have each term, and how often.
+func (q *Query) Take(t *Tally, postings func(k terms.Key, files []uint32, counts []uint8) ([]uint32, []uint8, error)) error {
+	own, alt := make([]uint8, len(t.parts)), make([]uint8, len(t.parts))
+	var files []uint32
+	var counts []uint8
+	for i := range q.terms {
+		var found []uint32
+		for _, s := range q.terms[i].forms() {
+			key := terms.KeyOf([]byte(s))
+			k := q.keys[key]
+			if k.term != int32(i) {
+				continue // it counts for a term before this one
 			}
-			folded = append(folded, b)
+			var err error
+			if files, counts, err = postings(key, files[:0], counts[:0]); err != nil {
+				return err
+			}
+			to := own
+			if k.alt {
+				to = alt
+			}
+			for n, file := range files {
+				if t.parts[file] == 0 {
+					continue
+				}
+				if own[file]|alt[file] == 0 {
+					found = append(found, file)
+				}
+				to[file] = min(to[file]+counts[n], terms.MaxCount)
+			}
 		}
-	}
-	for _, a := range q.asked {
-		if a == string(folded) {
-			return true
+		hits := make([]hit, len(found))
+		for n, file := range found {
+			hits[n] = hit{file, own[file], alt[file]}
+			own[file], alt[file] = 0, 0
 		}
+		t.hits[i] = hits
 	}
-	return false
+	return nil
 }
 
-// Corpus is what scores need to know of all files a query may see.
+// Corpus is all files a query may see.
 type Corpus struct {
 	Files int   // searched
 	Parts int64 // of all of them
 	With  []int // files that have each term
+
+	q       *Query
+	tallies []*Tally
+	idf     []float64 // how much each term tells, by how few files have it
+	scored  []scored  // candidates
+
+	// Of each tally, the BM25 of its files and what the query finds in paths; the
+	// highest BM25 and the most parts of any candidate.
+	values [][]float64
+	paths  []*pathQuery
+	top    float64
+	most   uint32
 }
 
-// idf is how much each term tells, by how few files have it.
-func (c *Corpus) idf(q *Query) []float64 {
-	out := make([]float64, len(q.terms))
-	for i := range out {
-		n := float64(c.With[i])
-		out[i] = math.Log(1+(float64(max(c.Files, c.With[i]))-n+0.5)/(n+0.5)) * q.terms[i].weight
+// NewCorpus sums up the first stage.
+func (q *Query) NewCorpus(tallies ...*Tally) *Corpus {
+	c := &Corpus{q: q, tallies: tallies, With: make([]int, len(q.terms)), idf: make([]float64, len(q.terms))}
+	for _, t := range tallies {
+		for _, n := range t.parts {
+			if n > 0 {
+				c.Files++
+				c.Parts += int64(n)
+			}
+		}
+		for i := range t.hits {
+			c.With[i] += len(t.hits[i])
+		}
 	}
-	return out
+	for i := range c.idf {
+		n := float64(c.With[i])
+		c.idf[i] = math.Log(1+(float64(c.Files)-n+0.5)/(n+0.5)) * q.terms[i].weight
+	}
+	c.score()
+	return c
 }
 
 const (
@@ -99,13 +208,19 @@ const (
 	bm25B = 0.35
 )
 
-func bm25(tf, idf []float64, parts int, average float64) float64 {
-	norm := bm25K * (1 - bm25B + bm25B*float64(parts)/average)
-	s := 0.0
-	for i, f := range tf {
-		if f > 0 {
-			s += idf[i] * f * (bm25K + 1) / (f + norm)
+// bm25 scores the files of a table.
+func (c *Corpus) bm25(t *Tally) []float64 {
+	average := max(float64(c.Parts)/float64(max(c.Files, 1)), 1)
+	norm := make([]float64, len(t.parts))
+	for file, n := range t.parts {
+		norm[file] = bm25K * (1 - bm25B + bm25B*float64(n)/average)
+	}
+	out := make([]float64, len(t.parts))
+	for i, idf := range c.idf {
+		for _, h := range t.hits[i] {
+			tf := h.tf()
+			out[h.file] += idf * tf * (bm25K + 1) / (tf + norm[h.file])
 		}
 	}
-	return s
+	return out
 }

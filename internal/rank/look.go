@@ -2,58 +2,80 @@ package rank
 
 import (
 	"slices"
-	"sync/atomic"
+	"strings"
 
 	"quarry/internal/symbols"
+	"quarry/internal/terms"
+	"quarry/match"
 )
 
-// Seen counts what the first stage saw. It may be used from several goroutines.
-type Seen struct {
-	files, parts atomic.Int64
-}
+// MaxNamed is how many files with a name the query asks for are read to see
+// whether they define it.
+const MaxNamed = 200
 
-// Add counts a file with so many parts. One without any is no text to rank.
-func (s *Seen) Add(parts int) {
-	if parts > 0 {
-		s.files.Add(1)
-		s.parts.Add(int64(parts))
+// asks reports whether an identifier is one the query asks for: the whole query,
+// or a word that looks like an identifier.
+func (q *Query) asks(id *ident) bool { return q.symbol || id.exact }
+
+// Asks reports whether the query asks for a name.
+func (q *Query) Asks() bool { return len(q.asked) > 0 }
+
+// Names returns a pattern that matches wherever a name the query asks for stands,
+// and in some other places: [Query.Named] tells.
+func (q *Query) Names() (*match.Pattern, error) {
+	var names []string
+	for i := range q.idents {
+		if q.asks(&q.idents[i]) {
+			names = append(names, strings.Join(q.idents[i].parts, "_*"))
+		}
 	}
+	return match.Compile(strings.Join(names, "|"), match.Options{Case: match.Insensitive, Mode: match.Text})
 }
 
-// Corpus sums up the first stage.
-func (q *Query) Corpus(s *Seen, list []Candidate) *Corpus {
-	c := &Corpus{Files: int(s.files.Load()), Parts: s.parts.Load(), With: make([]int, len(q.terms))}
-	for i := range list {
-		if list[i].Counts == nil {
+// Named reports whether a text has a name the query asks for, as a word of its
+// own. m is a matcher of Names.
+func (q *Query) Named(m *match.Matcher, text []byte) bool {
+	found := false
+	m.Each(text, func(start, end int) bool {
+		if end < len(text) && terms.InWord(text[end]) {
+			return true
+		}
+		for start > 0 && terms.InWord(text[start-1]) {
+			start--
+		}
+		for text[start] == '_' {
+			start++
+		}
+		found = q.isAsked(text[start:end])
+		return !found
+	})
+	return found
+}
+
+// isAsked reports whether a word has the parts of a name the query asks for: in
+// whatever style, it is that name.
+func (q *Query) isAsked(word []byte) bool {
+	var buf [2 * terms.MaxPart]byte
+	for i := range q.idents {
+		id := &q.idents[i]
+		if !q.asks(id) {
 			continue
 		}
-		for t, tf := range list[i].Counts.TF {
-			if tf > 0 {
-				c.With[t]++
-			}
+		n, same := 0, true
+		terms.EachPart(word, func(start, end int, _ bool) {
+			same = same && n < len(id.parts) && end-start <= len(buf) && id.parts[n] == string(terms.AppendFolded(buf[:0], word[start:end]))
+			n++
+		})
+		if same && n == len(id.parts) {
+			return true
 		}
 	}
-	return c
+	return false
 }
 
-// Look is the first stage for one file: nil when neither its text nor its path
-// has anything of the query.
-func (q *Query) Look(path string, text []byte, seen *Seen) *Candidate {
-	counts, parts := q.count(text)
-	seen.Add(parts)
-	if parts == 0 || counts == nil && !q.ByPath(path) {
-		return nil
-	}
-	k := &Candidate{Path: path, Counts: counts}
-	if counts != nil && counts.named {
-		k.Defines = q.definesAny(symbols.Of(path, text))
-	}
-	return k
-}
-
-// definesAny reports whether one of the symbols is a name the query asks for.
-func (q *Query) definesAny(syms []symbols.Symbol) bool {
-	return slices.ContainsFunc(syms, func(s symbols.Symbol) bool {
+// Defines reports whether a text defines a name the query asks for.
+func (q *Query) Defines(path string, text []byte) bool {
+	return slices.ContainsFunc(symbols.Of(path, text), func(s symbols.Symbol) bool {
 		return Defining(s.Kind) && slices.Contains(q.asked, NameKey(s.Name))
 	})
 }

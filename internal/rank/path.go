@@ -5,45 +5,6 @@ import (
 	"sync"
 )
 
-// pathInfo is what a path says about its file.
-type pathInfo struct {
-	base   []string // terms of the file's name without extension
-	words  []string // the same parts, folded only
-	dirs   []string // terms of the folders, the nearest last
-	near   []string // terms of the nearest folder
-	weight float64
-}
-
-func parsePath(path string) pathInfo {
-	var p pathInfo
-	dir, base := "", path
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		dir, base = path[:i], path[i+1:]
-	}
-	p.weight = pathWeight(dir, base)
-	stemName := base
-	if i := strings.IndexByte(base[min(1, len(base)):], '.'); i >= 0 {
-		stemName = base[:i+1]
-		// name.common.kt and name.plugin.bash: the parts between count, too.
-		if j := strings.LastIndexByte(base, '.'); j > i+1 {
-			stemName = base[:j]
-		}
-	}
-	EachPart([]byte(stemName), func(s, e int, _ bool) {
-		p.words = append(p.words, strings.ToLower(stemName[s:e]))
-		p.base = append(p.base, string(Term(nil, []byte(stemName[s:e]))))
-	})
-	near := dir[strings.LastIndexByte(dir, '/')+1:]
-	EachPart([]byte(dir), func(s, e int, _ bool) {
-		t := string(Term(nil, []byte(dir[s:e])))
-		p.dirs = append(p.dirs, t)
-		if s >= len(dir)-len(near) {
-			p.near = append(p.near, t)
-		}
-	})
-	return p
-}
-
 // PathWeight is below 1 for tests, examples, vendored and generated files, and
 // what is not code.
 func PathWeight(path string) float64 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"quarry/internal/symbols"
+	"quarry/internal/terms"
 )
 
 const (
@@ -139,10 +140,10 @@ func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, 
 // nameShare is the weight of the terms in a name.
 func (q *Query) nameShare(name string, idf []float64) float64 {
 	sum := 0.0
-	var buf [maxPart + 8]byte
+	var buf [terms.MaxPart + 8]byte
 	b := []byte(name)
-	EachPart(b, func(start, end int, _ bool) {
-		if i, ok := q.lookup[string(Term(buf[:0], b[start:end]))]; ok {
+	terms.EachPart(b, func(start, end int, _ bool) {
+		if i, ok := q.lookup[string(terms.Append(buf[:0], b[start:end]))]; ok {
 			sum += idf[i]
 		}
 	})

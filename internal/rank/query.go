@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/internal/terms"
 	"quarry/match"
 )
 
@@ -27,6 +28,7 @@ type Query struct {
 	asked  []string // keys of the names it asks for
 	ends   []bool   // terms that end such a name
 	lookup map[string]int32
+	keys   map[terms.Key]keyed
 	first  [256]bool // bytes, in either case, that a term begins with
 }
 
@@ -47,13 +49,14 @@ type ident struct {
 	folded    string // in lower case, without underscores
 	container string // what stands before the last dot, folded
 	terms     []int
-	exact     bool // shows by its form that it is an identifier
+	parts     []string // folded
+	exact     bool     // shows by its form that it is an identifier
 }
 
 // NewQuery parses a query. It returns nil when there is nothing to look for.
 func NewQuery(query string) *Query {
-	q := &Query{lookup: map[string]int32{}}
-	words := splitWords(query)
+	q := &Query{lookup: map[string]int32{}, keys: map[terms.Key]keyed{}}
+	words := splitWords(strings.ToValidUTF8(query, " "))
 	content := slices.DeleteFunc(slices.Clone(words), func(w queryWord) bool {
 		return w.plain && stopWords()[strings.ToLower(w.text)]
 	})
@@ -69,16 +72,19 @@ func NewQuery(query string) *Query {
 	q.symbol = len(words) == 1 && len(q.idents) == 1
 	q.ends = make([]bool, len(q.terms))
 	for _, id := range q.idents {
-		if q.symbol || id.exact {
+		if q.asks(&id) {
 			q.asked = append(q.asked, id.folded)
 			q.ends[id.terms[len(id.terms)-1]] = true
 		}
 	}
 	for i := range q.terms {
 		t := &q.terms[i]
-		for _, s := range append([]string{t.text}, t.alts...) {
+		for n, s := range t.forms() {
 			if _, ok := q.lookup[s]; !ok {
 				q.lookup[s] = int32(i)
+			}
+			if k := terms.KeyOf([]byte(s)); !q.has(k) {
+				q.keys[k] = keyed{int32(i), n > 0}
 			}
 			c := s[0]
 			q.first[c] = true
@@ -90,23 +96,20 @@ func NewQuery(query string) *Query {
 	return q
 }
 
-// Terms are the terms whose postings the first stage needs: for each its own
-// and those that stand for it.
-func (q *Query) Terms() [][]string {
-	out := make([][]string, len(q.terms))
-	for i, t := range q.terms {
-		out[i] = append([]string{t.text}, t.alts...)
-	}
-	return out
+func (q *Query) has(k terms.Key) bool {
+	_, ok := q.keys[k]
+	return ok
 }
+
+// forms are the term itself and those that stand for it.
+func (t *term) forms() []string { return append([]string{t.text}, t.alts...) }
 
 // Pattern matches any text that has a term, and some that have none: what a
 // server without our counts can look for.
 func (q *Query) Pattern() (*match.Pattern, error) {
 	var words []string
 	for _, t := range q.terms {
-		words = append(words, t.text)
-		words = append(words, t.alts...)
+		words = append(words, t.forms()...)
 	}
 	return match.Compile(strings.Join(words, " "), match.Options{Syntax: match.Words})
 }
@@ -124,7 +127,7 @@ func splitWords(query string) []queryWord {
 	for _, f := range strings.Fields(query) {
 		f = strings.Trim(f, ".,;:!?()[]{}\"'`<>=*&|/\\+@$%^~#-")
 		for _, piece := range strings.FieldsFunc(f, func(r rune) bool {
-			return r < 0x80 && partKind[byte(r)] == 0 && r != '.' && r != ':' && r != '#' || r == '-'
+			return r < 0x80 && !terms.InWord(byte(r)) && r != '.' && r != ':' && r != '#' || r == '-'
 		}) {
 			piece = strings.Trim(piece, ".:#")
 			if piece == "" || len(out) >= 200 {
@@ -152,9 +155,9 @@ func (q *Query) addWord(w queryWord) {
 	var all []int
 	for ci, comp := range components {
 		var mine []int
-		var parts int
-		EachPart([]byte(comp), func(start, end int, _ bool) {
-			parts++
+		var folded []string
+		terms.EachPart([]byte(comp), func(start, end int, _ bool) {
+			folded = append(folded, string(terms.AppendFolded(nil, []byte(comp[start:end]))))
 			if i := q.addTerm(comp[start:end]); i >= 0 {
 				mine = append(mine, i)
 			}
@@ -164,8 +167,8 @@ func (q *Query) addWord(w queryWord) {
 			continue
 		}
 		id := ident{
-			name: comp, folded: foldName(comp), terms: mine,
-			exact: !w.plain && (parts > 1 || len(components) > 1 || strings.ToUpper(comp) != comp),
+			name: comp, folded: foldName(comp), terms: mine, parts: folded,
+			exact: !w.plain && (len(folded) > 1 || len(components) > 1 || strings.ToUpper(comp) != comp),
 		}
 		if len(components) > 1 {
 			id.container = foldName(components[ci-1])
@@ -183,7 +186,7 @@ func (q *Query) addWord(w queryWord) {
 
 // addTerm adds a part of a word, or finds it, and returns its place.
 func (q *Query) addTerm(part string) int {
-	text := string(Term(nil, []byte(part)))
+	text := string(terms.Append(nil, []byte(part)))
 	if text == "" {
 		return -1
 	}

@@ -5,54 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-func TestEachPart(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want []string
-	}{
-		{"mutex lock", []string{"mutex", "lock"}},
-		{"getUserName", []string{"get", "User", "Name"}},
-		{"HTTPServer_id2", []string{"HTTP", "Server", "id2"}},
-		{"parseURLs(x)", []string{"parse", "URLs", "x"}},
-		{"__init__", []string{"init"}},
-		{"größe.bar", []string{"größe", "bar"}},
-		{"MAX_SIZE", []string{"MAX", "SIZE"}},
-		{"sha256Sum", []string{"sha256", "Sum"}},
-		{"-> ", nil},
-	} {
-		var got []string
-		EachPart([]byte(c.text), func(s, e int, _ bool) { got = append(got, c.text[s:e]) })
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%q:\n%s", c.text, diff)
-		}
-	}
-}
-
-// The forms of a word are one term; different words are not.
-func TestTerm(t *testing.T) {
-	for _, same := range []string{
-		"parse parses parsed parsing parser parsers", "query queries", "validate validates validated validation validator validating",
-		"retry retries retrying", "stop stops stopped stopping", "serialize serializer serialized serialization", "class classes",
-		"config Config CONFIG configs", "route routes router routing", "handle handles handler handlers handling",
-	} {
-		words := strings.Fields(same)
-		for _, w := range words[1:] {
-			if a, b := string(Term(nil, []byte(words[0]))), string(Term(nil, []byte(w))); a != b {
-				t.Errorf("%s is %s, %s is %s", words[0], a, w, b)
-			}
-		}
-	}
-	for _, differ := range []string{"for format", "class classic", "string strict", "test text", "user use", "path patch", "status stats", "bus busy"} {
-		w := strings.Fields(differ)
-		if a, b := string(Term(nil, []byte(w[0]))), string(Term(nil, []byte(w[1]))); a == b {
-			t.Errorf("%s and %s are both %s", w[0], w[1], a)
-		}
-	}
-}
 
 func TestNewQuery(t *testing.T) {
 	for _, c := range []struct {
@@ -88,17 +44,16 @@ func TestNewQuery(t *testing.T) {
 // order ranks files and gives "path:line" of each one's best piece.
 func order(query string, files map[string]string) []string {
 	q := NewQuery(query)
-	var seen Seen
-	var list []Candidate
+	tally := q.ReadTally()
 	for path, text := range files {
-		if k := q.Look(path, []byte(text), &seen); k != nil {
-			list = append(list, *k)
+		if k := q.Look([]byte(text)); k != nil {
+			tally.Add(path, k)
 		}
 	}
-	c := q.Corpus(&seen, list)
-	list = q.Best(c, list, Shortlist)
+	c := q.NewCorpus(tally)
+	list, _ := c.Best(Shortlist)
 	for i := range list {
-		q.Examine(c, &list[i], []byte(files[list[i].Path]))
+		c.Examine(&list[i], []byte(files[list[i].Path]))
 	}
 	Order(list)
 	var out []string
@@ -199,18 +154,30 @@ func FuzzLook(f *testing.F) {
 	f.Add("Größe", "ü.c", "int \xff größe;")
 	f.Fuzz(func(t *testing.T, query, path, text string) {
 		q := NewQuery(query)
-		if q == nil {
+		if q == nil || !utf8.ValidString(text) { // texts are decoded
 			return
 		}
-		var seen Seen
-		k := q.Look(path, []byte(text), &seen)
+		k := q.Look([]byte(text))
 		if k == nil {
 			return
 		}
-		list := []Candidate{*k}
-		c := q.Corpus(&seen, list)
-		list = q.Best(c, list, 1)
-		q.Examine(c, &list[0], []byte(text))
+		if q.Asks() {
+			p, err := q.Names()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := q.Named(p.NewMatcher(), []byte(text)); got != k.Named {
+				t.Fatalf("the text has a name: %v by counting, %v by searching", k.Named, got)
+			}
+		}
+		tally := q.ReadTally()
+		tally.Add(path, k)
+		c := q.NewCorpus(tally)
+		list, _ := c.Best(1)
+		if len(list) == 0 {
+			return
+		}
+		c.Examine(&list[0], []byte(text))
 		lines := strings.Count(text, "\n") + 1
 		for _, p := range list[0].Pieces {
 			if p.First < 1 || p.Last < p.First || p.Last > lines || p.Last-p.First >= maxPiece {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"quarry/internal/symbols"
+	"quarry/internal/terms"
 )
 
 // The features of a file, each about 0 to 1.
@@ -43,63 +44,6 @@ func share(idf []float64, has func(i int) float64) float64 {
 	return sum / all
 }
 
-// paths fills in what the path says.
-func (q *Query) paths(f *Features, p *pathInfo, idf []float64) {
-	used := 0
-	matched := make([]bool, len(q.terms))
-	for _, b := range p.base {
-		if i, ok := q.lookup[b]; ok {
-			used++
-			matched[i] = true
-		}
-	}
-	prefixed := make([]float64, len(q.terms))
-	for _, w := range p.words {
-		for i := range q.terms {
-			if !matched[i] {
-				prefixed[i] = max(prefixed[i], prefixShare(w, q.terms[i].word))
-			}
-		}
-	}
-	pre := 0.0
-	for _, v := range prefixed {
-		pre = max(pre, v)
-	}
-	if len(p.base) > 0 {
-		f[fNameFull] = float64(used) / float64(len(p.base))
-	}
-	f[fName] = share(idf, func(i int) float64 {
-		if matched[i] {
-			return 1
-		}
-		return 0
-	})
-	f[fPrefix] = pre
-	dirs := make([]float64, len(q.terms))
-	for _, d := range p.dirs {
-		if i, ok := q.lookup[d]; ok {
-			dirs[i] = max(dirs[i], 0.5)
-		}
-	}
-	for _, d := range p.near {
-		if i, ok := q.lookup[d]; ok {
-			dirs[i] = 1
-		}
-	}
-	f[fDir] = share(idf, func(i int) float64 { return dirs[i] })
-}
-
-// prefixShare tells how well one word begins the other: auth, authentication.
-func prefixShare(a, b string) float64 {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if len(a) < 3 || !strings.HasPrefix(b, a) {
-		return 0
-	}
-	return math.Sqrt(float64(len(a)) / float64(len(b)))
-}
-
 // KindWeight tells how much a definition of a kind counts.
 func KindWeight(k symbols.Kind) float64 {
 	switch k {
@@ -130,16 +74,16 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 	}
 	tf := make([]float64, len(q.terms))
 	seen := make([]int, len(q.terms)) // the last definition that had the term
-	var buf [maxPart + 8]byte
+	var buf [terms.MaxPart + 8]byte
 	for n := range syms {
 		s := &syms[n]
 		w := KindWeight(s.Kind)
 		q.identifiers(f, s, foldName(s.Name), w)
 		hits, count, known := 0.0, 0, 0
 		name := []byte(s.Name)
-		EachPart(name, func(start, end int, _ bool) {
+		terms.EachPart(name, func(start, end int, _ bool) {
 			count++
-			i, ok := q.lookup[string(Term(buf[:0], name[start:end]))]
+			i, ok := q.lookup[string(terms.Append(buf[:0], name[start:end]))]
 			if !ok {
 				return
 			}
@@ -195,14 +139,14 @@ type occurrence struct {
 // occurrences lists where the terms stand, in order.
 func (q *Query) occurrences(text []byte) []occurrence {
 	var out []occurrence
-	var buf [maxPart + 8]byte
+	var buf [terms.MaxPart + 8]byte
 	n := int32(0)
-	EachPart(text, func(start, end int, _ bool) {
+	terms.EachPart(text, func(start, end int, _ bool) {
 		n++
 		if !q.first[text[start]] {
 			return
 		}
-		if i, ok := q.lookup[string(Term(buf[:0], text[start:end]))]; ok {
+		if i, ok := q.lookup[string(terms.Append(buf[:0], text[start:end]))]; ok {
 			out = append(out, occurrence{int32(start), n, i})
 		}
 	})

@@ -111,7 +111,7 @@ func measure(list []*task, w *Features) float64 {
 func (k *task) ndcg(w *Features) float64 {
 	scores := make([]float64, len(k.list))
 	for i := range k.list {
-		scores[i] = w.dot(&k.list[i].f) * k.list[i].info.weight
+		scores[i] = w.dot(&k.list[i].f) * k.list[i].weight
 	}
 	got, ideal := 0.0, 0.0
 	for n, found := range k.targets {
@@ -180,17 +180,16 @@ func loadBenchmark(t *testing.T, annotations, trees string) []*task {
 // examineAll runs both stages on all texts, without a shortlist.
 func examineAll(query string, docs map[string][]byte) []Candidate {
 	q := NewQuery(query)
-	var seen Seen
-	var list []Candidate
+	tally := q.ReadTally()
 	for p, text := range docs {
-		if k := q.Look(p, text, &seen); k != nil {
-			list = append(list, *k)
+		if k := q.Look(text); k != nil {
+			tally.Add(p, k)
 		}
 	}
-	c := q.Corpus(&seen, list)
-	list = q.Best(c, list, len(list))
+	c := q.NewCorpus(tally)
+	list, _ := c.Best(len(docs))
 	for i := range list {
-		q.Examine(c, &list[i], docs[list[i].Path])
+		c.Examine(&list[i], docs[list[i].Path])
 		list[i].Pieces = nil
 	}
 	slices.SortFunc(list, func(a, b Candidate) int { return strings.Compare(a.Path, b.Path) })

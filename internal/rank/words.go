@@ -3,6 +3,8 @@ package rank
 import (
 	"strings"
 	"sync"
+
+	"quarry/internal/terms"
 )
 
 // alternatives are the terms that stand for a word in code: short forms that
@@ -10,7 +12,7 @@ import (
 func alternatives(word, text string) []string {
 	var out []string
 	add := func(s string) {
-		t := string(Term(nil, []byte(s)))
+		t := string(terms.Append(nil, []byte(s)))
 		if t != text {
 			for _, o := range out {
 				if o == t {
@@ -32,7 +34,7 @@ var shortForms = sync.OnceValue(func() map[string][]string {
 	for _, line := range strings.Split(shortFormLines, "\n") {
 		words := strings.Fields(line)
 		for _, w := range words {
-			t := string(Term(nil, []byte(w)))
+			t := string(terms.Append(nil, []byte(w)))
 			for _, o := range words {
 				if o != w {
 					m[t] = append(m[t], o)

@@ -8,13 +8,24 @@ import (
 	"time"
 
 	"quarry/internal/rank"
-	"quarry/match"
 	"quarry/search"
 )
 
 // SearchCode ranks pieces of files by how well they answer a query of words.
 func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
-	return searchCode(ctx, d, q)
+	followed, err := d.here()
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.index().Code(ctx, &q)
+	if err == nil && r == nil {
+		r, err = searchCode(ctx, d, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Stats.Replaced = followed
+	return r, nil
 }
 
 // SearchCode ranks pieces of files by how well they answer a query of words.
@@ -34,12 +45,7 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 		q.Limit = 10
 	}
 	out := &search.CodeResult{}
-	list, corpus, err := firstStage(ctx, from, words, &q.Scope, &out.Summary)
-	if err != nil {
-		return nil, err
-	}
-	out.FilesMatched = len(list)
-	best, err := secondStage(ctx, from, words, corpus, words.Best(corpus, list, rank.Shortlist))
+	best, err := bestFiles(ctx, from, words, &q.Scope, &out.Summary)
 	if err != nil {
 		return nil, err
 	}
@@ -58,29 +64,38 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 	return out, nil
 }
 
-// firstStage counts the words in every file in scope.
-func firstStage(ctx context.Context, from texts, words *rank.Query, scope *search.Scope, sum *search.Summary) ([]rank.Candidate, *rank.Corpus, error) {
-	pattern, err := words.Pattern()
+// bestFiles are the best files in scope, in order, with their best pieces.
+func bestFiles(ctx context.Context, from texts, words *rank.Query, scope *search.Scope, sum *search.Summary) ([]rank.Candidate, error) {
+	counts, err := from.count(ctx, words, scope, sum)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var seen rank.Seen
-	var list []rank.Candidate
-	err = eachText(ctx, from, scope, sum, pattern, func(_ *match.Matcher, path string, text []byte) *rank.Candidate {
-		return words.Look(path, text, &seen)
-	}, func(path string, k *rank.Candidate) {
-		k.Path = path
-		list = append(list, *k)
-	})
+	defer counts.done()
+	corpus := words.NewCorpus(counts.tallies...)
+	sum.FilesMatched = corpus.Matched()
+	best, err := corpus.Best(rank.Shortlist)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return list, words.Corpus(&seen, list), nil
+	defining, err := definers(ctx, from, words, corpus, counts)
+	if err != nil {
+		return nil, err
+	}
+	in := map[string]bool{}
+	for i := range best {
+		in[best[i].Path] = true
+	}
+	for _, k := range defining {
+		if !in[k.Path] {
+			best = append(best, k)
+		}
+	}
+	return secondStage(ctx, from, corpus, best)
 }
 
 // secondStage reads the best files again. One that changed or went away since
 // is dropped.
-func secondStage(ctx context.Context, from texts, words *rank.Query, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
+func secondStage(ctx context.Context, from texts, corpus *rank.Corpus, best []rank.Candidate) ([]rank.Candidate, error) {
 	next := make(chan int)
 	dropped := make([]bool, len(best))
 	var wg sync.WaitGroup
@@ -89,7 +104,7 @@ func secondStage(ctx context.Context, from texts, words *rank.Query, corpus *ran
 			for i := range next {
 				text, err := from.wholeText(ctx, best[i].Path)
 				if dropped[i] = err != nil; err == nil {
-					words.Examine(corpus, &best[i], text)
+					corpus.Examine(&best[i], text)
 				}
 			}
 		})
@@ -113,6 +128,10 @@ func secondStage(ctx context.Context, from texts, words *rank.Query, corpus *ran
 	}
 	rank.Order(kept)
 	return kept, nil
+}
+
+func (r *Servers) count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
+	return countRead(ctx, r, words, scope, sum)
 }
 
 func (d *Folder) width() int { return d.Workers }

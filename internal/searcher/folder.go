@@ -83,6 +83,8 @@ type Index interface {
 	Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error)
 	// Find is the same for paths.
 	Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error)
+	// Code is the same for a ranked search.
+	Code(ctx context.Context, q *search.CodeQuery) (*search.CodeResult, error)
 
 	// Ready reports whether this process has an index that can answer a question
 	// sooner than a scan; nil is for one about paths. Fresh gives the index as of

@@ -170,10 +170,7 @@ func (p *indexPass) file(ctx context.Context, d *index.Doc, mayMatch bool) bool 
 // there.
 func (p *indexPass) admits(path []byte) bool {
 	f := p.run.filter
-	if !p.some {
-		p.some, p.all = true, f.types == nil && f.opts.Filter == nil && f.opts.MaxDepth == 0 && f.vault == nil && (f.opts.Hidden || !f.opts.StrictHidden)
-	}
-	if p.all {
+	if p.admitsAll() {
 		return true
 	}
 	// A view of the path, which nothing below keeps: a string for each of a
@@ -201,6 +198,14 @@ func (p *indexPass) admits(path []byte) bool {
 	}
 	slash := strings.LastIndexByte(rel, '/')
 	return slash < 0 || p.enters(rel[:slash])
+}
+
+// admitsAll reports whether there are no filters.
+func (p *indexPass) admitsAll() bool {
+	if f := p.run.filter; !p.some {
+		p.some, p.all = true, f.types == nil && f.opts.Filter == nil && f.opts.MaxDepth == 0 && f.vault == nil && (f.opts.Hidden || !f.opts.StrictHidden)
+	}
+	return p.all
 }
 
 // enters reports whether a walk with the query's globs gets into a folder. The

@@ -2,9 +2,10 @@ package searcher
 
 import (
 	"context"
-	"io"
 
+	"quarry/internal/rank"
 	"quarry/internal/rootfs"
+	"quarry/internal/terms"
 	"quarry/internal/textfile"
 	"quarry/internal/walk"
 	"quarry/match"
@@ -12,7 +13,7 @@ import (
 )
 
 // maxRanked is the largest file a ranked search looks at; larger ones are data.
-const maxRanked = 8 << 20
+const maxRanked = terms.MaxText
 
 // textWork works on the decoded text of one file; nil is no result.
 type textWork func(m *match.Matcher, path string, text []byte) any
@@ -27,6 +28,8 @@ type texts interface {
 	// wholeText is the decoded text of one file.
 	wholeText(ctx context.Context, path string) ([]byte, error)
 	width() int // how many files are worked on at once
+	// count counts words in every file in scope.
+	count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error)
 }
 
 // eachText is that of texts with the type of its results.
@@ -133,29 +136,7 @@ type textReader struct {
 const gone search.Reason = "vanished"
 
 func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (text []byte, skip search.Reason) {
-	f, err := openEntry(root, v, e)
-	if err != nil {
-		if rootfs.KindOf(err) == rootfs.NotFound {
-			return nil, gone
-		}
-		return nil, search.Unreadable
-	}
-	defer f.Close()
-	size := f.Info().Size
-	if size > maxRanked {
-		return nil, search.TooLarge
-	}
-	if int64(cap(k.buf)) < size+1 {
-		k.buf = make([]byte, size+1)
-	}
-	n, err := io.ReadFull(f, k.buf[:size+1])
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, search.Unreadable
-	}
-	if text, ok := decoded(k.buf[:n]); ok {
-		return text, ""
-	}
-	return nil, search.Binary
+	return k.content(openEntry(root, v, e))
 }
 
 // decoded is a content as text, if it is one.

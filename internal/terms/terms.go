@@ -1,13 +1,15 @@
-package rank
+// Package terms takes texts apart into what a ranked search counts.
+//
+// A text is a row of parts: the pieces of its identifiers and words. The term of
+// a part is the part in lower case and without its ending, so getUserNames and
+// get_user_name are both get, user, nam. No part goes over a line end: the parts
+// of a text are those of its lines. The package is pure.
+package terms
 
 import "unicode/utf8"
 
-// A text is a row of parts: the pieces of its identifiers and words, in lower
-// case and without endings. getUserNames and get_user_name are both get, user,
-// nam. Parts are what the index stores and what scores count.
-
-// maxPart bounds a part; longer runs are data, not words.
-const maxPart = 40
+// MaxPart bounds a part; longer runs are data, not words.
+const MaxPart = 40
 
 // partKind of a byte: 0 ends a word, 1 is a lower-case letter or beyond ASCII,
 // 2 an upper-case one, 3 a digit, 4 an underscore.
@@ -26,6 +28,9 @@ var partKind = func() (t [256]uint8) {
 	}
 	return t
 }()
+
+// InWord reports whether a byte belongs to a word, beyond ASCII always.
+func InWord(c byte) bool { return partKind[c] != 0 }
 
 // EachPart calls f with the offsets of every part of text: of HTTPServer_id2
 // HTTP, Server, id2. word tells that the part begins a new identifier.
@@ -73,8 +78,8 @@ func partEnd(text []byte, i int) int {
 	return i
 }
 
-// appendFolded appends a part in lower case.
-func appendFolded(dst, part []byte) []byte {
+// AppendFolded appends a part in lower case.
+func AppendFolded(dst, part []byte) []byte {
 	for _, c := range part {
 		if c >= 'A' && c <= 'Z' {
 			c += 'a' - 'A'
@@ -133,15 +138,15 @@ func has(w []byte, end string) bool {
 
 func vowel(c byte) bool { return c == 'a' || c == 'e' || c == 'i' || c == 'o' || c == 'u' }
 
-// Term is the term of a part: folded and without ending. It is appended to dst.
-func Term(dst, part []byte) []byte {
+// Append appends the term of a part to dst.
+func Append(dst, part []byte) []byte {
 	start := len(dst)
-	if len(part) > maxPart {
-		part = part[:maxPart]
+	if len(part) > MaxPart {
+		part = part[:MaxPart]
 		for len(part) > 0 && !utf8.Valid(part) {
 			part = part[:len(part)-1]
 		}
 	}
-	dst = appendFolded(dst, part)
+	dst = AppendFolded(dst, part)
 	return dst[:start+len(stem(dst[start:]))]
 }

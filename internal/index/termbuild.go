@@ -1,0 +1,282 @@
+package index
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"quarry/internal/terms"
+)
+
+const (
+	// A posting of a run is a key, a document within the stretch and a count.
+	keyShift = localBits + countBits
+	// maxTermPostings end a run of terms: 2 MB, and as much while they are sorted.
+	maxTermPostings = 1 << 18
+	termPartShift   = terms.KeyBits - 5
+)
+
+// termRun is the terms of consecutive jobs, those of each part by themselves.
+type termRun struct {
+	job   int // the first
+	parts [parts][]byte
+}
+
+// termCollector gathers the terms of the files that a worker reads.
+type termCollector struct {
+	first    int // job
+	postings []uint64
+	spare    []uint64
+	encoded  []byte
+}
+
+// take takes in the terms of a job.
+func (t *termCollector) take(job int, counts *terms.Counter) {
+	if len(t.postings) == 0 {
+		t.first = job
+	}
+	local := uint64(job-t.first) << countBits
+	counts.Each(func(k terms.Key, n int) {
+		t.postings = append(t.postings, uint64(k)<<keyShift|local|uint64(n))
+	})
+}
+
+// run ends the run in hand and returns it with its size.
+func (t *termCollector) run() (r termRun, size int) {
+	t.sort()
+	r.job = t.first
+	for i := 0; i < len(t.postings); {
+		part := t.postings[i] >> (keyShift + termPartShift)
+		end := i
+		for end < len(t.postings) && t.postings[end]>>(keyShift+termPartShift) == part {
+			end++
+		}
+		t.encoded = encodeTerms(t.encoded[:0], t.postings[i:end])
+		r.parts[part] = slices.Clone(t.encoded)
+		size += len(t.encoded)
+		i = end
+	}
+	t.postings = t.postings[:0]
+	return r, size
+}
+
+// encodeTerms writes for each term how far its key is from the one before, how
+// many documents have it, and each: the gap doubled, plus one if a count above 1
+// follows.
+func encodeTerms(dst []byte, postings []uint64) []byte {
+	last := postings[0] >> (keyShift + termPartShift) << termPartShift
+	var list []uint64 // documents and counts of one term
+	for i := 0; i < len(postings); {
+		key := postings[i] >> keyShift
+		list = list[:0]
+		for ; i < len(postings) && postings[i]>>keyShift == key; i++ {
+			p := postings[i] & (1<<keyShift - 1)
+			// A term that is written in several ways comes several times.
+			if n := len(list); n > 0 && list[n-1]>>countBits == p>>countBits {
+				list[n-1] = p>>countBits<<countBits | min(list[n-1]&(1<<countBits-1)+p&(1<<countBits-1), terms.MaxCount)
+				continue
+			}
+			list = append(list, p)
+		}
+		dst = binary.AppendUvarint(dst, key-last)
+		dst = binary.AppendUvarint(dst, uint64(len(list)))
+		last = key
+		next := uint64(0)
+		for _, p := range list {
+			doc, count := p>>countBits, p&(1<<countBits-1)
+			gap := (doc - next) << 1
+			next = doc + 1
+			if count == 1 {
+				dst = binary.AppendUvarint(dst, gap)
+				continue
+			}
+			dst = append(binary.AppendUvarint(dst, gap|1), byte(count))
+		}
+	}
+	return dst
+}
+
+// sort orders the postings by key; those of one key are in order of documents
+// already, so stable passes over its 40 bits do it.
+func (t *termCollector) sort() {
+	if cap(t.spare) < len(t.postings) {
+		t.spare = make([]uint64, cap(t.postings))
+	}
+	spare := t.spare[:len(t.postings)]
+	for shift := keyShift; shift < keyShift+terms.KeyBits; shift += 20 {
+		radix64(spare, t.postings, uint(shift))
+		radix64(t.postings, spare, uint(shift+10))
+	}
+	if cap(t.postings) > 4*maxTermPostings { // after one large file
+		t.spare = nil
+	}
+}
+
+func radix64(dst, src []uint64, shift uint) {
+	var at [1 << 10]int
+	for _, p := range src {
+		at[p>>shift&(1<<10-1)]++
+	}
+	sum := 0
+	for i, n := range at {
+		at[i] = sum
+		sum += n
+	}
+	for _, p := range src {
+		d := p >> shift & (1<<10 - 1)
+		dst[at[d]] = p
+		at[d]++
+	}
+}
+
+// countTerms takes in the terms of the file just read.
+func (w *buildWorker) countTerms(job int) {
+	if w.outcomes[job].parts == unknownParts || w.outcomes[job].state != indexed {
+		return
+	}
+	w.terms.take(job, w.reader.terms)
+	if len(w.terms.postings) >= maxTermPostings {
+		w.flushTerms()
+	}
+}
+
+func (w *buildWorker) flushTerms() {
+	if len(w.terms.postings) == 0 {
+		return
+	}
+	r, size := w.terms.run()
+	w.held.Add(int64(size))
+	w.mu.Lock()
+	w.termRuns = append(w.termRuns, r)
+	w.mu.Unlock()
+}
+
+// termAssembly makes the terms of a segment of runs.
+type termAssembly struct {
+	runs   []termRun
+	number []int32 // of each job, its document
+	docs   int
+}
+
+func (b *build) termAssembly(n int, docs int) *termAssembly {
+	a := &termAssembly{runs: b.termRuns, docs: docs, number: make([]int32, n)}
+	sort.Slice(a.runs, func(i, j int) bool { return a.runs[i].job < a.runs[j].job })
+	next := int32(0)
+	for i := range n {
+		a.number[i] = -1
+		if b.outcomes[i].state == indexed {
+			a.number[i] = next
+			next++
+		}
+	}
+	return a
+}
+
+// termRunCursor reads the terms of one part of a run.
+type termRunCursor struct {
+	job  int
+	data []byte
+	key  terms.Key
+	n    int
+}
+
+func (c *termRunCursor) next() bool {
+	if len(c.data) == 0 {
+		return false
+	}
+	delta, k := binary.Uvarint(c.data)
+	n, m := binary.Uvarint(c.data[k:])
+	c.data = c.data[k+m:]
+	c.key += terms.Key(delta)
+	c.n = int(n)
+	return true
+}
+
+// take appends the documents that have the term, and how often.
+func (c *termRunCursor) take(ids []uint32, counts []uint8, number []int32) ([]uint32, []uint8) {
+	job := c.job
+	for range c.n {
+		v, k := binary.Uvarint(c.data)
+		c.data = c.data[k:]
+		count := uint8(1)
+		if v&1 != 0 {
+			count = c.data[0]
+			c.data = c.data[1:]
+		}
+		job += int(v >> 1)
+		ids, counts = append(ids, uint32(number[job])), append(counts, count)
+		job++
+	}
+	return ids, counts
+}
+
+// part merges the runs' lists of the terms of one part.
+func (a *termAssembly) part(i int, out *termPart) {
+	out.reset()
+	var cursors []*termRunCursor
+	for j := range a.runs {
+		r := &a.runs[j]
+		c := &termRunCursor{job: r.job, data: r.parts[i], key: terms.Key(i) << termPartShift}
+		r.parts[i] = nil // it is not needed again
+		if c.next() {
+			cursors = append(cursors, c)
+		}
+	}
+	// Ordered by key and place; the first few have the smallest key.
+	order := func(x, y *termRunCursor) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.job, y.job)) }
+	h := cursorHeap{cursors, order}
+	h.init()
+	var ids []uint32
+	var counts []uint8
+	for len(h.list) > 0 {
+		k := h.list[0].key
+		ids, counts = ids[:0], counts[:0]
+		for len(h.list) > 0 && h.list[0].key == k {
+			ids, counts = h.list[0].take(ids, counts, a.number)
+			if h.list[0].next() {
+				h.down(0)
+			} else {
+				h.pop()
+			}
+		}
+		out.add(k, ids, counts, a.docs)
+	}
+}
+
+// cursorHeap has the smallest cursor first.
+type cursorHeap struct {
+	list  []*termRunCursor
+	order func(x, y *termRunCursor) int
+}
+
+func (h *cursorHeap) init() {
+	for i := len(h.list)/2 - 1; i >= 0; i-- {
+		h.down(i)
+	}
+}
+
+func (h *cursorHeap) pop() {
+	last := len(h.list) - 1
+	h.list[0] = h.list[last]
+	if h.list = h.list[:last]; last > 0 {
+		h.down(0)
+	}
+}
+
+func (h *cursorHeap) down(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(h.list) {
+			return
+		}
+		if child+1 < len(h.list) && h.order(h.list[child+1], h.list[child]) < 0 {
+			child++
+		}
+		if h.order(h.list[i], h.list[child]) <= 0 {
+			return
+		}
+		h.list[i], h.list[child] = h.list[child], h.list[i]
+		i = child
+	}
+}

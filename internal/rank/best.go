@@ -1,0 +1,189 @@
+package rank
+
+import (
+	"cmp"
+	"container/heap"
+	"math"
+	"slices"
+	"strings"
+)
+
+// scored is a candidate with its score of the first stage.
+type scored struct {
+	score       float64
+	tally, file int32
+}
+
+// score finds the candidates: files that have a term, or whose name has.
+func (c *Corpus) score() {
+	c.most = 1
+	for _, t := range c.tallies {
+		values := c.bm25(t)
+		for file, v := range values {
+			if v > 0 {
+				c.top = max(c.top, v)
+				c.most = max(c.most, t.parts[file])
+			}
+		}
+		c.values = append(c.values, values)
+		c.paths = append(c.paths, c.q.inPaths(t.paths, c.idf))
+	}
+	for i, t := range c.tallies {
+		for file, n := range t.parts {
+			if n == 0 {
+				continue
+			}
+			var f Features
+			if c.features(&f, i, file) {
+				c.scored = append(c.scored, scored{first(&f, t.weight(file)), int32(i), int32(file)})
+			}
+		}
+	}
+}
+
+// features fills in what the first stage knows of a file, and reports whether it
+// is a candidate.
+func (c *Corpus) features(f *Features, tally, file int) bool {
+	named := c.paths[tally].features(f, file)
+	v := c.values[tally][file]
+	if v > 0 {
+		f[fBM25] = v / c.top
+		f[fSize] = math.Log(float64(1+c.tallies[tally].parts[file])) / math.Log(float64(1+c.most))
+	}
+	return named || v > 0
+}
+
+func (t *Tally) weight(file int) float64 { return t.paths.weights[t.paths.weight[file]] }
+
+// first is the score of the first stage. BM25 counts for more than in the
+// second, which has better evidence of the same.
+func first(f *Features, weight float64) float64 {
+	return (weights.dot(f) + 0.75*f[fBM25]) * weight
+}
+
+// Matched is how many candidates there are.
+func (c *Corpus) Matched() int { return len(c.scored) }
+
+// Best returns the n best candidates by what the first stage knows, in order.
+func (c *Corpus) Best(n int) ([]Candidate, error) {
+	if n < len(c.scored) {
+		least := nthScore(c.scored, n)
+		var few []scored
+		for _, s := range c.scored {
+			if s.score >= least {
+				few = append(few, s)
+			}
+		}
+		list, err := c.candidates(few)
+		return list[:min(n, len(list))], err
+	}
+	return c.candidates(c.scored)
+}
+
+// Naming returns the candidates that may have a name the query asks for, best
+// first: they have all its words, and keep says so too.
+func (c *Corpus) Naming(keep func(tally, file int) bool) ([]Candidate, error) {
+	var few []scored
+	words := c.naming()
+	for _, s := range c.scored {
+		if words[s.tally][s.file] && keep(int(s.tally), int(s.file)) {
+			few = append(few, s)
+		}
+	}
+	return c.candidates(few)
+}
+
+// naming tells which files have all words of a name that is asked for.
+func (c *Corpus) naming() [][]bool {
+	out := make([][]bool, len(c.tallies))
+	for i, t := range c.tallies {
+		out[i] = make([]bool, len(t.parts))
+		for _, id := range c.q.idents {
+			if !c.q.asks(&id) {
+				continue
+			}
+			has := make([]uint8, len(t.parts))
+			need := uint8(0)
+			for k, term := range id.terms {
+				if slices.Contains(id.terms[:k], term) {
+					continue
+				}
+				for _, h := range t.hits[term] {
+					if h.own > 0 && has[h.file] == need {
+						has[h.file]++
+					}
+				}
+				need++
+			}
+			for file, n := range has {
+				out[i][file] = out[i][file] || n == need
+			}
+		}
+	}
+	return out
+}
+
+// Named reports whether a file that was read has a name the query asks for.
+func (c *Corpus) Named(tally, file int) bool { return c.tallies[tally].named[file] }
+
+// candidates names the files of scores and puts them in order.
+func (c *Corpus) candidates(list []scored) ([]Candidate, error) {
+	out := make([]Candidate, 0, len(list))
+	for i, t := range c.tallies {
+		var files []int
+		var scores []float64
+		for _, s := range list {
+			if int(s.tally) == i {
+				files, scores = append(files, int(s.file)), append(scores, s.score)
+			}
+		}
+		names, err := t.names(files)
+		if err != nil {
+			return nil, err
+		}
+		for k, name := range names {
+			out = append(out, Candidate{Path: name, Score: scores[k], weight: t.weight(files[k])})
+			c.features(&out[len(out)-1].f, i, files[k])
+		}
+	}
+	Order(out)
+	return out, nil
+}
+
+// Order sorts candidates, best first.
+func Order(list []Candidate) {
+	slices.SortFunc(list, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Path, b.Path))
+	})
+}
+
+// nthScore is the n-th highest score.
+func nthScore(list []scored, n int) float64 {
+	if n <= 0 {
+		return math.Inf(1)
+	}
+	h := make(scoreHeap, 0, n)
+	for _, s := range list {
+		if len(h) < n {
+			heap.Push(&h, s.score)
+		} else if s.score > h[0] {
+			h[0] = s.score
+			heap.Fix(&h, 0)
+		}
+	}
+	return h[0]
+}
+
+// scoreHeap has the lowest score first.
+type scoreHeap []float64
+
+func (h scoreHeap) Len() int           { return len(h) }
+func (h scoreHeap) Less(i, j int) bool { return h[i] < h[j] }
+func (h scoreHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h *scoreHeap) Push(x any)        { *h = append(*h, x.(float64)) }
+func (h *scoreHeap) Pop() any {
+	old := *h
+	v := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return v
+}

@@ -1,0 +1,362 @@
+package searcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"quarry/internal/index"
+	"quarry/internal/rank"
+	"quarry/internal/rootfs"
+	"quarry/match"
+	"quarry/search"
+)
+
+// counted is the first stage of a ranked search: how often each file has each
+// word. An index knows that of files that have not changed; the others are read.
+type counted struct {
+	tallies []*rank.Tally
+	// mayName tells, by tally, which files may have a name the query asks for;
+	// nil where the files were read.
+	mayName []func(file int) bool
+	close   []func()
+}
+
+func (c *counted) done() {
+	for _, f := range c.close {
+		f()
+	}
+}
+
+func (c *counted) add(t *rank.Tally, mayName func(file int) bool) {
+	c.tallies, c.mayName = append(c.tallies, t), append(c.mayName, mayName)
+}
+
+// count counts the words in every file in scope, by the index if it can.
+func (d *Folder) count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
+	sum.Exact = true
+	sum.SkippedCount = map[search.Reason]int{}
+	c := &counted{}
+	err := d.countIndexed(ctx, words, scope, sum, c)
+	if !errors.Is(err, errNoIndex) {
+		return c, err
+	}
+	c.done()
+	*sum = search.Summary{}
+	return countRead(ctx, d, words, scope, sum)
+}
+
+// countRead counts the words by reading every file in scope.
+func countRead(ctx context.Context, from texts, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error) {
+	pattern, err := words.Pattern()
+	if err != nil {
+		return nil, err
+	}
+	tally := words.ReadTally()
+	err = eachText(ctx, from, scope, sum, pattern, func(_ *match.Matcher, _ string, text []byte) *rank.Counts {
+		return words.Look(text)
+	}, tally.Add)
+	sum.Stats.Plan = "scan"
+	c := &counted{}
+	c.add(tally, nil)
+	return c, err
+}
+
+// countIndexed counts by the index. It returns errNoIndex if that isn't possible.
+func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary, c *counted) error {
+	f, err := d.filter(scope)
+	if err != nil {
+		return err
+	}
+	paths := scope.Paths
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		start, isFile, err := d.start(path)
+		if err != nil {
+			return err
+		}
+		if isFile || !d.indexable(scope, start) {
+			return errNoIndex
+		}
+		run := &countRun{folder: d, ignored: scope.IncludeIgnored, words: words, sum: sum, out: c, ask: index.Ask{Under: start, Hidden: scope.IncludeHidden, Terms: true}}
+		run.pass = &indexPass{run: &searchRun{filter: f}, below: belowLength(start)}
+		if err := run.under(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countRun counts the words in one folder by the index.
+type countRun struct {
+	folder  *Folder
+	words   *rank.Query
+	ask     index.Ask
+	ignored bool       // ignored files count
+	pass    *indexPass // for its filters
+	sum     *search.Summary
+	out     *counted
+
+	snap *index.Snapshot
+	read []string // paths of files the index doesn't know enough of
+}
+
+func (r *countRun) under(ctx context.Context) (err error) {
+	ix := r.folder.index()
+	if !ix.Ready(&r.ask) {
+		return errNoIndex
+	}
+	if r.snap, err = ix.Fresh(ctx); err != nil {
+		return noIndex(ctx, err)
+	}
+	r.out.close = append(r.out.close, r.snap.Close)
+	if !ix.Covers(r.snap, r.ask.Under, r.ignored) {
+		return errNoIndex
+	}
+	r.ask.Lens = ix.Lens(r.ask.Hidden, r.ignored)
+	counts, err := r.snap.Counted(r.ask)
+	if err != nil {
+		return noIndex(ctx, err)
+	}
+	naming, err := r.naming()
+	if err != nil {
+		return noIndex(ctx, err)
+	}
+	for i, v := range counts.Views {
+		if err := r.view(v, naming.in(i)); err != nil {
+			return noIndex(ctx, err)
+		}
+	}
+	for _, path := range counts.Dirty {
+		r.sum.Stats.Considered++
+		if r.pass.admits([]byte(path)) {
+			r.read = append(r.read, path)
+		}
+	}
+	r.sum.Stats.Plan = countPlan(r.sum.Stats.Searched, len(r.read))
+	addFolders(r.sum, r.folder.Root, r.snap.Skipped(), r.ask.Under, r.ignored)
+	r.sum.Stats.IgnoredIndexed = r.snap.Ignored()
+	return r.others(ctx)
+}
+
+func countPlan(known, read int) string {
+	return fmt.Sprintf("index: words of %d files, %d read", known, read)
+}
+
+// view takes in what one segment knows.
+func (r *countRun) view(v *index.CountedView, mayName func(file int) bool) error {
+	table, err := v.Remember(func() (any, error) {
+		p := rank.NewPaths()
+		err := v.Each(func(_ int, path []byte, _ index.Flags) bool {
+			p.Add(string(path))
+			return true
+		})
+		p.Fix()
+		return p, err
+	})
+	if err != nil {
+		return err
+	}
+	parts := make([]uint32, v.Documents())
+	var unknown, binary []int
+	take := func(id int) {
+		switch n, ok := v.Parts(id); {
+		case v.Flags(id)&(index.Binary|index.Linked) == index.Binary:
+			binary = append(binary, id)
+		case !ok || v.Flags(id)&index.Binary != 0:
+			unknown = append(unknown, id)
+		default:
+			parts[id] = uint32(n)
+			r.sum.Stats.Searched++
+		}
+	}
+	if r.pass.admitsAll() {
+		for id := range parts {
+			if v.Shows(id) {
+				r.sum.Stats.Considered++
+				take(id)
+			}
+		}
+	} else if err := v.Each(func(id int, path []byte, _ index.Flags) bool {
+		if v.Shows(id) {
+			r.sum.Stats.Considered++
+			if r.pass.admits(path) {
+				take(id)
+			}
+		}
+		return true
+	}); err != nil {
+		return err
+	}
+	if err := r.leftOver(v, unknown, binary); err != nil {
+		return err
+	}
+	tally := r.words.NewTally(table.(*rank.Paths), parts, v.Paths)
+	r.out.add(tally, mayName)
+	return r.words.Take(tally, v.Postings)
+}
+
+// leftOver names the files that can't be counted by the index.
+func (r *countRun) leftOver(v *index.CountedView, unknown, binary []int) error {
+	paths, err := v.Paths(unknown)
+	if err != nil {
+		return err
+	}
+	r.read = append(r.read, paths...)
+	if paths, err = v.Paths(binary); err != nil {
+		return err
+	}
+	r.sum.SkippedCount[search.Binary] += len(paths)
+	for _, p := range paths {
+		addSkip(r.sum, search.Skip{Path: p, Reason: search.Binary})
+	}
+	return nil
+}
+
+// naming are the files that may have a name the query asks for, as grams tell.
+type naming struct{ c *index.Candidates }
+
+func (r *countRun) naming() (naming, error) {
+	if !r.words.Asks() {
+		return naming{}, nil
+	}
+	pattern, err := r.words.Names()
+	if err != nil {
+		return naming{}, err
+	}
+	ask := r.ask
+	ask.Need, ask.ByLine = pattern.Need(), true
+	c, err := r.snap.Candidates(ask)
+	return naming{c}, err
+}
+
+// in tells of the documents of one segment.
+func (n naming) in(view int) func(file int) bool {
+	if n.c == nil {
+		return func(int) bool { return false }
+	}
+	return n.c.Has(view)
+}
+
+// others reads the files the index doesn't know enough of.
+func (r *countRun) others(ctx context.Context) error {
+	tally := r.words.ReadTally()
+	type outcome struct {
+		counts *rank.Counts
+		skip   search.Reason
+	}
+	readers := make([]textReader, max(r.folder.Workers, 1))
+	err := inOrder(ctx, len(r.read), r.folder.Workers, nil, func(worker, i int) (outcome, bool) {
+		k := &readers[worker]
+		text, skip := k.path(r.folder.Root, r.read[i])
+		if skip != "" {
+			return outcome{skip: skip}, skip != gone
+		}
+		k.searched++
+		return outcome{counts: r.words.Look(text)}, true
+	}, func(i int, o outcome) error {
+		switch {
+		case o.skip != "":
+			r.sum.SkippedCount[o.skip]++
+			addSkip(r.sum, search.Skip{Path: r.read[i], Reason: o.skip})
+		case o.counts != nil:
+			tally.Add(r.read[i], o.counts)
+		}
+		return nil
+	})
+	for i := range readers {
+		r.sum.Stats.Searched += readers[i].searched
+	}
+	r.out.add(tally, nil)
+	return err
+}
+
+// path reads a file by its path.
+func (k *textReader) path(root *rootfs.Root, path string) ([]byte, search.Reason) {
+	p, err := root.Known(path)
+	if err != nil {
+		return nil, search.Unreadable
+	}
+	f, err := root.OpenFile(p)
+	return k.content(f, err)
+}
+
+// content reads an open file.
+func (k *textReader) content(f *rootfs.File, err error) (text []byte, skip search.Reason) {
+	if err != nil {
+		if rootfs.KindOf(err) == rootfs.NotFound {
+			return nil, gone
+		}
+		return nil, search.Unreadable
+	}
+	defer f.Close()
+	size := f.Info().Size
+	if size > maxRanked {
+		return nil, search.TooLarge
+	}
+	if int64(cap(k.buf)) < size+1 {
+		k.buf = make([]byte, size+1)
+	}
+	n, err := io.ReadFull(f, k.buf[:size+1])
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, search.Unreadable
+	}
+	if text, ok := decoded(k.buf[:n]); ok {
+		return text, ""
+	}
+	return nil, search.Binary
+}
+
+// definers reads the best files that have a name the query asks for, and returns
+// those that define it.
+func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.Corpus, c *counted) ([]rank.Candidate, error) {
+	if !words.Asks() {
+		return nil, nil
+	}
+	pattern, err := words.Names()
+	if err != nil {
+		return nil, err
+	}
+	list, err := corpus.Naming(func(tally, file int) bool {
+		if may := c.mayName[tally]; may != nil {
+			return may(file)
+		}
+		return corpus.Named(tally, file)
+	})
+	if err != nil {
+		return nil, err
+	}
+	type outcome struct{ named, defines bool }
+	var out []rank.Candidate
+	matching := pattern.NewSearch(ctx)
+	matchers := make([]*match.Matcher, max(from.width(), 1))
+	left := rank.MaxNamed
+	err = inOrder(ctx, len(list), from.width(), nil, func(worker, i int) (o outcome, ok bool) {
+		text, err := from.wholeText(ctx, list[i].Path)
+		if err != nil {
+			return o, false
+		}
+		if matchers[worker] == nil {
+			matchers[worker] = matching.NewMatcher()
+		}
+		if o.named = words.Named(matchers[worker], text); o.named {
+			o.defines = words.Defines(list[i].Path, text)
+		}
+		return o, o.named
+	}, func(i int, o outcome) error {
+		if o.defines {
+			out = append(out, list[i])
+		}
+		if left--; left == 0 {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return out, err
+}

@@ -1,0 +1,172 @@
+package quarry_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+	regime "quarry/internal/stress"
+	"quarry/search"
+)
+
+// codeText makes a small program of words that queries are made of, too.
+func codeText(r *rand.Rand) string {
+	var b strings.Builder
+	for range 1 + r.IntN(12) {
+		switch r.IntN(8) {
+		case 0:
+			fmt.Fprintf(&b, "func %s(%s int) {\n\treturn %s\n}\n", codeName(r), codeName(r), codeName(r))
+		case 1:
+			fmt.Fprintf(&b, "class %s:\n    def %s(self):\n        pass\n", codeName(r), codeName(r))
+		case 2:
+			fmt.Fprintf(&b, "# %s and %s\n", codeName(r), codeName(r))
+		case 3:
+			b.WriteString(strings.Repeat(codeName(r)+" ", r.IntN(150)) + "\n")
+		default:
+			fmt.Fprintf(&b, "\t%s = __%s(%s_, \"%s\")\n", codeName(r), codeName(r), codeName(r), codeName(r))
+		}
+	}
+	switch r.IntN(14) {
+	case 0:
+		return "\x00" + b.String()
+	case 1:
+		return b.String() + "\xe9t\xe9 " + codeName(r) + "\n" // Windows-1252
+	case 2:
+		return "\xEF\xBB\xBF" + b.String()
+	case 3:
+		var wide []byte
+		for _, c := range []byte(b.String()) {
+			wide = append(wide, c, 0)
+		}
+		return "\xFF\xFE" + string(wide)
+	}
+	return b.String()
+}
+
+// codeName makes an identifier of a few words, in one of the usual styles.
+func codeName(r *rand.Rand) string {
+	words := []string{"user", "users", "name", "parse", "parser", "lock", "config", "cfg", "http", "index", "open", "file", "größe", "x9"}
+	out := ""
+	style := r.IntN(4)
+	for i := range 1 + r.IntN(3) {
+		w := words[r.IntN(len(words))]
+		switch {
+		case style == 0 && i > 0:
+			w = "_" + w
+		case style == 1 && i > 0, style == 2:
+			w = strings.ToUpper(w[:1]) + w[1:]
+		case style == 3:
+			w = strings.ToUpper(w)
+		}
+		out += w
+	}
+	return out
+}
+
+func codeQuery(r *rand.Rand) search.CodeQuery {
+	var words []string
+	for range 1 + r.IntN(4) {
+		words = append(words, codeName(r))
+	}
+	q := search.CodeQuery{Query: strings.Join(words, []string{" ", ".", " of "}[r.IntN(3)]), Limit: 1 + r.IntN(30)}
+	q.IncludeHidden = r.IntN(4) == 0
+	q.IncludeIgnored = r.IntN(6) == 0
+	if r.IntN(3) == 0 {
+		q.Globs = [][]string{{"*.go"}, {"!sub"}, {"user/**"}, {"*.{py,md}"}}[r.IntN(4)]
+	}
+	if r.IntN(5) == 0 {
+		q.Paths = []string{[]string{"user", "sub", ".hidden", "lock"}[r.IntN(4)]}
+	}
+	return q
+}
+
+func codeAnswer(ws *quarry.Workspace, q search.CodeQuery) (answer string, byIndex bool) {
+	r, err := ws.SearchCode(ctx, q)
+	if err != nil {
+		return "error: " + err.Error(), false
+	}
+	var b strings.Builder
+	for _, c := range r.Chunks {
+		fmt.Fprintf(&b, "%s:%d-%d %v %s %s\n%s\n", c.Path, c.StartLine, c.EndLine, c.Score, c.Kind, c.Symbol, c.Text)
+	}
+	fmt.Fprintf(&b, "%d of %d, %d files of %d, binary %d", len(r.Chunks), r.Total, r.FilesMatched, r.Stats.Searched, r.SkippedCount[search.Binary])
+	return b.String(), strings.HasPrefix(r.Stats.Plan, "index:")
+}
+
+// A ranked search gives the same order, scores and pieces with the index and
+// without, while files change: just changed, read again, merged and reopened.
+func TestRankedIndexEqualsScan(t *testing.T) {
+	run := regime.Start(t, "ranked: index = scan", 12, 600)
+	indexed := 0
+	for seed := range run.Cases() {
+		n, err := rankedEqualsScan(t, seed)
+		indexed += n
+		run.Tried(n)
+		if err != nil {
+			run.Violation(seed, "%v", err)
+		}
+	}
+	if indexed == 0 && !t.Failed() {
+		t.Error("no query was answered by the index")
+	}
+}
+
+func rankedEqualsScan(t *testing.T, seed uint64) (indexed int, err error) {
+	r := regime.Rand(seed)
+	base := fastDir(t)
+	defer os.RemoveAll(base)
+	dir, state := filepath.Join(base, "ws"), filepath.Join(base, "index")
+	os.Mkdir(dir, 0o700)
+	os.Mkdir(state, 0o700)
+	m := &mutator{rng: r, dir: dir}
+	step := func() {
+		if r.IntN(4) == 0 {
+			m.step()
+			return
+		}
+		name := filepath.Join(dir, []string{"user", "sub", ".hidden", "lock", ""}[r.IntN(5)], codeName(r)+[]string{".go", ".py", ".md", ".txt", ""}[r.IntN(5)])
+		os.MkdirAll(filepath.Dir(name), 0o700)
+		if os.WriteFile(name, []byte(codeText(r)), 0o600) != nil || r.IntN(10) == 0 {
+			os.RemoveAll(name)
+		}
+	}
+	for range 60 {
+		step()
+	}
+	without, err := quarry.Open(dir, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer without.Close()
+	for round := range 3 {
+		with, err := quarry.Open(dir, &quarry.Options{Workers: 1 + r.IntN(4), Index: &quarry.IndexOptions{Dir: state}})
+		if err == nil {
+			err = with.Index().Wait(ctx)
+		}
+		if err != nil {
+			return indexed, err
+		}
+		for range 40 {
+			if r.IntN(3) == 0 {
+				step()
+			}
+			q := codeQuery(r)
+			got, byIndex := codeAnswer(with, q)
+			if byIndex {
+				indexed++
+			}
+			if want, _ := codeAnswer(without, q); got != want {
+				with.Close()
+				return indexed, fmt.Errorf("round %d, %+v:\n%s", round, q, cmp.Diff(want, got))
+			}
+		}
+		with.Close()
+	}
+	return indexed, nil
+}
