@@ -69,6 +69,10 @@ type Summary struct {
 	// by reason; the list holds the first thousand.
 	Skipped      []Skip
 	SkippedCount map[Reason]int
+	// Denied counts the files and folders that the policy keeps from the search
+	// and that it would have looked at otherwise. A folder counts once, by an index
+	// if it has files. They are named nowhere.
+	Denied int
 
 	Stats Stats
 }
@@ -80,6 +84,7 @@ func (s *Summary) Add(part *Summary) {
 	s.LinesMatched += part.LinesMatched
 	s.Blocks += part.Blocks
 	s.Matches += part.Matches
+	s.Denied += part.Denied
 	s.Exact = s.Exact && part.Exact
 	if s.Stopped == "" {
 		s.Stopped = part.Stopped

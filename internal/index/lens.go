@@ -18,6 +18,13 @@ type Lens struct {
 	// Sees reports whether the asker may know of a file. It is called for the
 	// documents of a segment in path order, once for each Key and Version.
 	Sees func(path string, flags Flags) bool
+	// Denied tells of a file that Sees doesn't show for its policy alone how much
+	// of its path is what the policy denies: all of it, or a folder that it lies in.
+	// 0 is for all others. nil denies nothing.
+	Denied func(path string, flags Flags) int
+	// Enters reports whether the asker would see a folder that its policy denies.
+	// It is asked for each question.
+	Enters func(dir string) bool
 }
 
 // plainLens shows what a search shows that asks for nothing else.
@@ -51,22 +58,27 @@ type lenses struct {
 type sight struct {
 	version uint64
 	unseen  bitset
+	denied  []deniedEntry
 }
 
 // unseen returns the documents that a lens doesn't show. It is worked out the first
 // time.
-func (s *segment) unseen(l *Lens) bitset {
+func (s *segment) unseen(l *Lens) bitset { return s.sight(l).unseen }
+
+func (s *segment) sight(l *Lens) *sight {
 	s.lenses.mu.Lock()
 	defer s.lenses.mu.Unlock()
 	if had := s.lenses.kept[l.Key]; had != nil && had.version == l.Version {
-		return had.unseen
+		return had
 	}
-	out := newBitset(s.docs.n)
+	out := &sight{version: l.Version, unseen: newBitset(s.docs.n)}
 	paths := pathReader{t: &s.docs}
 	for id := range s.docs.n {
 		paths.seek(id)
-		if !l.Sees(string(paths.next()), s.docs.flag(id)) {
-			out.set(id)
+		path, flags := string(paths.next()), s.docs.flag(id)
+		if !l.Sees(path, flags) {
+			out.unseen.set(id)
+			out.deny(l, path, flags, id)
 		}
 	}
 	if s.lenses.kept == nil {
@@ -75,7 +87,7 @@ func (s *segment) unseen(l *Lens) bitset {
 	if len(s.lenses.kept) >= maxLenses {
 		clear(s.lenses.kept)
 	}
-	s.lenses.kept[l.Key] = &sight{l.Version, out}
+	s.lenses.kept[l.Key] = out
 	return out
 }
 

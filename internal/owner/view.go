@@ -51,11 +51,15 @@ type Eyes struct {
 	mu     sync.Mutex
 	judges map[bool]*walk.Judge // by whether hidden files are wanted
 	gen    uint64               // of the rules in the tree that judges have read
+	// opened are judges over walks without the policy, by whether hidden and
+	// ignored files are wanted, and openGen the rules they have read.
+	opened  map[[2]bool]*walk.Judge
+	openGen uint64
 }
 
 // NewEyes makes the eyes of a view. root has its policy, rules are its rules.
 func NewEyes(v *View, root *rootfs.Root, rules []ignore.Set) *Eyes {
-	e := &Eyes{root: root, rules: rules, key: v.key(), judges: map[bool]*walk.Judge{}}
+	e := &Eyes{root: root, rules: rules, key: v.key(), judges: map[bool]*walk.Judge{}, opened: map[[2]bool]*walk.Judge{}}
 	for _, set := range rules {
 		if set.Rules != nil && set.Rules.Len() > 0 {
 			e.outside = e.outside.Push("", false, set)
@@ -111,10 +115,13 @@ func (s Sight) Lens(hidden, ignored bool) *index.Lens {
 		p, err := e.root.Known(path)
 		return err != nil || rules.Path(p.String(), false) != policy.Allowed
 	}
+	if policy != nil {
+		e.counts(l, o, hidden, ignored)
+	}
 	if ignored { // no rules count, not even those that show a dot file
 		l.Key += "ignored"
 		l.Sees = func(path string, f index.Flags) bool {
-			return (hidden || path[0] != '.' && !strings.Contains(path, "/.")) && !denied(path, f)
+			return (hidden || !dotted(path)) && !denied(path, f)
 		}
 		return l
 	}

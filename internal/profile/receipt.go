@@ -9,13 +9,17 @@ import (
 )
 
 // skipped words what was not searched and might have matched. Files that were
-// left out on purpose (hidden, ignored, filtered) are not in it.
+// left out on purpose (hidden, ignored, filtered) are not in it; those that the
+// policy denies are counted and not named.
 func skipped(s *search.Summary) string {
 	var parts []string
 	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {
 		if n := s.SkippedCount[why]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(why), "_", " ")))
 		}
+	}
+	if s.Denied > 0 {
+		parts = append(parts, fmt.Sprintf("%d protected", s.Denied))
 	}
 	if len(parts) == 0 {
 		return ""

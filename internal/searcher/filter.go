@@ -75,6 +75,7 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)],
 			ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("query", []byte(pattern))})
 	}
+	f.opts.Denied = func(shown, name string) bool { return !f.leavesOut(shown, name) }
 	var err error
 	if len(s.Globs) > 0 {
 		if f.opts.Filter, err = glob.CompileFilter(GlobDialect(s.Dialect), s.Globs...); err != nil {
@@ -103,6 +104,7 @@ func GlobDialect(d search.Dialect) glob.Dialect {
 // skips turns a walk's report into ours.
 func addReport(s *search.Summary, r *walk.Report) {
 	s.Stats.Considered += r.Files
+	s.Denied += r.Denied
 	for why, reason := range map[walk.Reason]search.Reason{
 		walk.Hidden: search.Hidden, walk.Protected: search.Protected, walk.Ignored: search.Ignored, walk.Filtered: search.Filtered,
 		walk.Special: search.NotRegular, walk.Unreadable: search.Unreadable, walk.Vanished: search.Unreadable,

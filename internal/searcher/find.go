@@ -20,6 +20,9 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 		return nil, err
 	}
 	if r, err := d.index().Find(ctx, &q); err != nil || r != nil {
+		if r != nil {
+			r.Stats.Replaced = followed
+		}
 		return r, err
 	}
 	f, err := d.filter(&q.Scope)

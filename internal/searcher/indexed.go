@@ -97,6 +97,9 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	sum := &r.collect.sum
 	sum.Stats.Considered += c.Plan.Documents + c.Plan.Dirty
+	if sum.Denied, err = denied(snap, start, ask.Lens, p, sum.Denied); err != nil {
+		return err
+	}
 	addFolders(sum, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
 	r.gatherStats()
 	return nil
@@ -290,11 +293,40 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	for _, path := range list {
 		r.out.Entries = append(r.out.Entries, search.Entry{Path: path})
 	}
+	pass := &indexPass{run: &searchRun{filter: r.filter}, below: r.below}
+	if r.out.Denied, err = denied(snap, start, lens, pass, r.out.Denied); err != nil {
+		return noIndex(ctx, err)
+	}
 	addFolders(&r.out.Summary, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
 	r.out.Stats.Considered += len(list)
 	r.out.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
 	r.out.Stats.IgnoredIndexed = snap.Ignored()
 	return ctx.Err()
+}
+
+// denied adds how many files and folders of a scope the policy keeps from a
+// search.
+func denied(snap *index.Snapshot, start rootfs.Path, lens *index.Lens, p *indexPass, before int) (int, error) {
+	n, err := snap.Denied(start, lens, func(path string, folder bool) bool {
+		if !folder {
+			return p.admits([]byte(path))
+		}
+		return p.admitsFolder(path)
+	})
+	return before + n, err
+}
+
+// admitsFolder reports whether a walk would enter a folder by the query's filters.
+func (p *indexPass) admitsFolder(path string) bool {
+	f := p.run.filter
+	rel := path[p.below:]
+	if f.opts.MaxDepth > 0 && strings.Count(rel, "/")+1 >= f.opts.MaxDepth {
+		return false
+	}
+	if f.opts.StrictHidden && !f.opts.Hidden && (rel[0] == '.' || strings.Contains(rel, "/.")) {
+		return false
+	}
+	return f.opts.Filter == nil || p.enters(rel)
 }
 
 // addFolders reports the folders below start that the index couldn't read, as far

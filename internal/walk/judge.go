@@ -28,6 +28,14 @@ func NewJudge(root *rootfs.Root, opts *Options) *Judge {
 	return &Judge{w: worker{walker: w}, frames: map[string]*ignore.Frame{}, enters: map[string]bool{}}
 }
 
+// NewOpenJudge returns a Judge for walks that the root's policy denies no entry.
+// Rule files that it denies are not read.
+func NewOpenJudge(root *rootfs.Root, opts *Options) *Judge {
+	j := NewJudge(root, opts)
+	j.w.policy = nil
+	return j
+}
+
 // Enters reports whether a walk that has entered dir enters the folder called
 // name in it.
 func (j *Judge) Enters(dir rootfs.Path, name string) bool {

@@ -101,6 +101,7 @@ type worker struct {
 	nFiles  int
 	nDirs   int
 	counts  [reasons]int
+	denied  int
 
 	_ [64]byte // keeps neighbours' locks on different cache lines
 }

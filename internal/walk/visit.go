@@ -173,6 +173,9 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			if isDir && w.opts.Protected != nil {
 				w.opts.Protected(join(shown, strings.Clone(e.Name)))
 			}
+			if v == rootfs.Secret || v == rootfs.Denied {
+				w.deny(t, shown, frame, e.Name, isDir)
+			}
 			continue
 		}
 		w.path = append(w.path[:base], e.Name...)
@@ -303,6 +306,7 @@ func (w *walker) report() Report {
 		k := &w.workers[i]
 		r.Files += k.nFiles
 		r.Dirs += k.nDirs
+		r.Denied += k.denied
 		for j, n := range k.counts {
 			r.Counts[j] += n
 		}

@@ -56,6 +56,10 @@ type Options struct {
 	Batch int
 	// MaxSkips bounds Report.Skipped; 0 is 1,000. Counts stay exact.
 	MaxSkips int
+	// Denied, if set, is asked about each file that would be listed if the policy
+	// didn't deny it, from any goroutine: whether it counts in Report.Denied. nil
+	// counts all.
+	Denied func(shown, name string) bool
 	// Protected, if set, hears of each folder that the policy closes, from any
 	// goroutine.
 	Protected func(path string)
@@ -119,6 +123,10 @@ type Report struct {
 	Files, Dirs int          // visited
 	Counts      [reasons]int // entries left out, by Reason; a pruned folder counts once
 	Skipped     []Skip       // in path order, at most MaxSkips
+	// Denied counts the files and folders that the policy denies, by the owner's
+	// word or for a secret's name, and that would have been listed or entered
+	// otherwise. A folder counts once.
+	Denied int
 	// Marked counts the files that were met with Entry.Ignored set; with more
 	// than MaxIgnored not all of them were visited.
 	Marked int

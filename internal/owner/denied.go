@@ -1,0 +1,87 @@
+package owner
+
+import (
+	"strings"
+
+	"quarry/internal/index"
+	"quarry/internal/rootfs"
+	"quarry/internal/walk"
+)
+
+// counts lets a lens count what the view's policy denies: an answer says how many
+// files and folders that is, and never which.
+func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
+	policy := e.root.Policy()
+	// Judges over walks without the policy decide whether it was the policy alone.
+	var open *walk.Judge
+	judge := func() *walk.Judge {
+		if open == nil {
+			open = e.open(o, hidden, ignored)
+		}
+		return open
+	}
+	l.Denied = func(path string, f index.Flags) int {
+		n := refused(policy, path)
+		switch {
+		case n < len(path): // none, or a folder, about which Enters is asked
+			return n
+		case ignored && (hidden || !dotted(path)):
+			return n
+		case ignored:
+			return 0
+		case e.outside != nil:
+			if !judge().Lists(path) {
+				return 0
+			}
+		case f&index.Ignored != 0 || f&index.Hidden != 0 && !hidden:
+			return 0
+		}
+		return n
+	}
+	l.Enters = func(dir string) bool { return judge().Visits(dir) }
+}
+
+// open gives the judge over walks of this view as if its policy denied nothing.
+func (e *Eyes) open(o *owned, hidden, ignored bool) *walk.Judge {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	gen := o.rulesGen.Load()
+	if e.openGen != gen {
+		clear(e.opened)
+		e.openGen = gen
+	}
+	key := [2]bool{hidden, ignored}
+	j := e.opened[key]
+	if j == nil {
+		j = walk.NewOpenJudge(e.root, &walk.Options{Rules: e.rules, Hidden: hidden, NoIgnore: ignored})
+		e.opened[key] = j
+	}
+	return j
+}
+
+// refused is how much of the path of a file a policy denies, by the owner's word
+// or for a secret's name: all of it, a folder on the way, or 0 for nothing.
+func refused(policy *rootfs.Policy, path string) int {
+	var dir rootfs.Path
+	for start := 0; ; {
+		end := strings.IndexByte(path[start:], '/')
+		isDir := end >= 0
+		if end += start; !isDir {
+			end = len(path)
+		}
+		switch policy.Entry(dir, path[start:end], isDir) {
+		case rootfs.Secret, rootfs.Denied:
+			return end
+		}
+		if !isDir {
+			return 0
+		}
+		next, err := dir.Child(path[start:end])
+		if err != nil {
+			return 0
+		}
+		dir, start = next, end+1
+	}
+}
+
+func dotted(path string) bool { return path[0] == '.' || strings.Contains(path, "/.") }

@@ -1,0 +1,28 @@
+package walk
+
+import (
+	"quarry/internal/ignore"
+)
+
+// deny counts an entry that the policy denies, if it is one of those that the walk
+// would show otherwise. There are few.
+func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, isDir bool) {
+	path := join(shown, name)
+	if t.ignored {
+		return
+	}
+	answer := frame.Answer(path, name, isDir)
+	if answer == ignore.Ignore || name[0] == '.' && !w.opts.Hidden && (answer != ignore.Keep || w.opts.StrictHidden) {
+		return
+	}
+	f := w.opts.Filter
+	switch {
+	case isDir:
+		if w.opts.MaxDepth > 0 && t.depth+1 >= w.opts.MaxDepth || f != nil && !f.Descend(path[w.below:]) {
+			return
+		}
+	case f != nil && !f.MatchFile(path[w.below:]) || w.opts.Denied != nil && !w.opts.Denied(shown, name):
+		return
+	}
+	w.denied++
+}
