@@ -50,6 +50,10 @@ type failedPath struct {
 	Detail string        `json:"detail,omitempty"`
 }
 
+// replaced is said once, with the first answer of the folder that took the place
+// of the one before.
+const replaced = "the workspace's folder was replaced since the last answer: this is of the one in its place; read files again before changing them"
+
 // maxFailed is how many of them are named.
 const maxFailed = 20
 
@@ -58,6 +62,9 @@ const maxFailed = 20
 func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
 	r.Commits, c.remote = s.Stats.Commits, remoteParts(s)
+	if s.Stats.Replaced {
+		c.remote = append(c.remote, replaced)
+	}
 	if cut != "" {
 		r.Limit = cut
 	}
