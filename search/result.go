@@ -103,6 +103,8 @@ func (s *Summary) Add(part *Summary) {
 	st.Elapsed += part.Stats.Elapsed
 	st.Strategy = part.Stats.Strategy
 	st.Remote = st.Remote || part.Stats.Remote
+	st.Replaced = st.Replaced || part.Stats.Replaced
+	st.IgnoredIndexed = part.Stats.IgnoredIndexed && (st.IgnoredIndexed || st.Plan == "")
 	if st.Plan != "scan" {
 		st.Plan = part.Stats.Plan
 	}

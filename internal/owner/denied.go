@@ -4,14 +4,14 @@ import (
 	"strings"
 
 	"quarry/internal/index"
-	"quarry/internal/rootfs"
+	"quarry/internal/policy"
 	"quarry/internal/walk"
 )
 
 // counts lets a lens count what the view's policy denies: an answer says how many
 // files and folders that is, and never which.
 func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
-	policy := e.root.Policy()
+	rules := e.root.Policy()
 	// Judges over walks without the policy decide whether it was the policy alone.
 	var open *walk.Judge
 	judge := func() *walk.Judge {
@@ -20,8 +20,12 @@ func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 		}
 		return open
 	}
+	byName := rules.ByPlace()
 	l.Denied = func(path string, f index.Flags) int {
-		n := refused(policy, path)
+		if !byName && f&index.Secret == 0 {
+			return 0
+		}
+		n := refused(rules, path)
 		switch {
 		case n < len(path): // none, or a folder, about which Enters is asked
 			return n
@@ -61,26 +65,25 @@ func (e *Eyes) open(o *owned, hidden, ignored bool) *walk.Judge {
 
 // refused is how much of the path of a file a policy denies, by the owner's word
 // or for a secret's name: all of it, a folder on the way, or 0 for nothing.
-func refused(policy *rootfs.Policy, path string) int {
-	var dir rootfs.Path
+func refused(rules *policy.Policy, path string) int {
 	for start := 0; ; {
 		end := strings.IndexByte(path[start:], '/')
 		isDir := end >= 0
 		if end += start; !isDir {
 			end = len(path)
 		}
-		switch policy.Entry(dir, path[start:end], isDir) {
-		case rootfs.Secret, rootfs.Denied:
+		dir := "."
+		if start > 0 {
+			dir = path[:start-1]
+		}
+		switch rules.Entry(dir, path[start:end], isDir) {
+		case policy.Secret, policy.Denied:
 			return end
 		}
 		if !isDir {
 			return 0
 		}
-		next, err := dir.Child(path[start:end])
-		if err != nil {
-			return 0
-		}
-		dir, start = next, end+1
+		start = end + 1
 	}
 }
 

@@ -115,7 +115,7 @@ func (s Sight) Lens(hidden, ignored bool) *index.Lens {
 		p, err := e.root.Known(path)
 		return err != nil || rules.Path(p.String(), false) != policy.Allowed
 	}
-	if policy != nil {
+	if rules != nil {
 		e.counts(l, o, hidden, ignored)
 	}
 	if ignored { // no rules count, not even those that show a dot file

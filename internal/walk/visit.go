@@ -173,7 +173,7 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			if isDir && w.opts.Protected != nil {
 				w.opts.Protected(join(shown, strings.Clone(e.Name)))
 			}
-			if v == rootfs.Secret || v == rootfs.Denied {
+			if v == policy.Secret || v == policy.Denied {
 				w.deny(t, shown, frame, e.Name, isDir)
 			}
 			continue
