@@ -10,6 +10,7 @@ package glob
 type Filter struct {
 	globs    []*Glob
 	includes bool
+	prunes   bool // only excludes folders: see Pruning
 }
 
 // NewFilter combines globs in the order they were given.
@@ -38,22 +39,35 @@ func CompileFilter(d Dialect, patterns ...string) (*Filter, error) {
 
 // Match reports whether the file at path passes, and all folders above it.
 func (f *Filter) Match(path string) bool {
-	if f == nil || len(f.globs) == 0 {
-		return true
+	return !f.ExcludesAbove(path) && f.MatchFile(path)
+}
+
+// Pruning returns the filter of a walk that lists folders too. It lets every
+// entry pass, because a glob on a folder's own name says nothing about what is in
+// it, and enters all folders but those that are excluded.
+func (f *Filter) Pruning() *Filter {
+	if f == nil || f.onlyIncludes() {
+		return nil
 	}
-	if !f.onlyIncludes() {
-		for i := range len(path) {
-			if path[i] == '/' && f.excludesDir(path[:i]) {
-				return false
-			}
+	return &Filter{globs: f.globs, prunes: true}
+}
+
+// ExcludesAbove reports whether a folder that path lies in is excluded.
+func (f *Filter) ExcludesAbove(path string) bool {
+	if f == nil || f.onlyIncludes() {
+		return false
+	}
+	for i := range len(path) {
+		if path[i] == '/' && f.excludesDir(path[:i]) {
+			return true
 		}
 	}
-	return f.MatchFile(path)
+	return false
 }
 
 // MatchFile is Match for a walk that has asked Descend about the folders above.
 func (f *Filter) MatchFile(path string) bool {
-	if f == nil || len(f.globs) == 0 {
+	if f == nil || len(f.globs) == 0 || f.prunes {
 		return true
 	}
 	for i := len(f.globs) - 1; i >= 0; i-- {
@@ -67,7 +81,7 @@ func (f *Filter) MatchFile(path string) bool {
 // MatchDir reports whether the folder itself passes, for listings that show
 // folders.
 func (f *Filter) MatchDir(path string) bool {
-	if f == nil || len(f.globs) == 0 {
+	if f == nil || len(f.globs) == 0 || f.prunes {
 		return true
 	}
 	for i := len(f.globs) - 1; i >= 0; i-- {

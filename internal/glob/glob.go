@@ -11,6 +11,7 @@ package glob
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/fault"
@@ -217,14 +218,44 @@ func (g *Glob) compileGitignore() error {
 		if floating {
 			ops = append([]op{{kind: opDirs}}, ops...)
 		}
-		if dirOnly {
-			g.dirRows = append(g.dirRows, newRow(ops))
-			ops = append(ops[:len(ops):len(ops)], op{kind: opSep}, op{kind: opRest})
+		for _, ops := range slashClasses(ops) {
+			if dirOnly {
+				g.dirRows = append(g.dirRows, newRow(ops))
+				ops = append(ops[:len(ops):len(ops)], op{kind: opSep}, op{kind: opRest})
+			}
+			g.rows = append(g.rows, newRow(ops))
 		}
-		g.rows = append(g.rows, newRow(ops))
 	}
 	return nil
 }
+
+// maxSlashClasses bounds the classes of one pattern that may stand for a slash:
+// each doubles the rows. In those after it a slash is not a member.
+const maxSlashClasses = 4
+
+// slashClasses gives the variants of a pattern: in ripgrep's globs, unlike
+// git's rules, a class that has the slash, as [/] or [!x], matches one. A class
+// never takes a slash while a row runs, so the slash is a row of its own.
+func slashClasses(ops []op) [][]op {
+	all := [][]op{ops}
+	classes := 0
+	for i, o := range ops {
+		if o.kind != opClass || !o.class.has('/') || i == 0 || i == len(ops)-1 || joinsSlash(ops[i-1]) || ops[i+1].kind == opSep {
+			continue // a clean path has no slash at an end and no two in a row
+		}
+		if classes++; classes > maxSlashClasses {
+			break
+		}
+		for _, variant := range all {
+			with := slices.Clone(variant)
+			with[i] = op{kind: opSep}
+			all = append(all, with)
+		}
+	}
+	return all
+}
+
+func joinsSlash(o op) bool { return o.kind == opSep || o.kind == opDirs || o.kind == opDirs1 }
 
 // relocate makes an error about a piece of the pattern one about the whole.
 func relocate(err *Error, pattern string, base int) *Error {

@@ -79,9 +79,10 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	opts := r.filter.opts
 	opts.Start = start
 	if r.q.Kind != search.OnlyFiles {
-		// A glob on a folder's own name says nothing about what is in it, and
-		// a folder at the depth limit is listed, though not entered.
-		opts.Filter = nil
+		// A folder that a glob excludes takes everything below with it. Which
+		// entries are listed decides add. A folder at the depth limit is listed,
+		// though not entered.
+		opts.Filter = opts.Filter.Pruning()
 		if opts.MaxDepth > 0 {
 			opts.MaxDepth++
 		}

@@ -123,7 +123,7 @@ func (r *remoteFind) shows(shown string, folder bool) bool {
 		return false
 	}
 	name := shown[strings.LastIndexByte(shown, '/')+1:]
-	if g := r.want.Walk.Filter; g != nil && (folder && !g.MatchDir(shown) || !folder && !g.MatchFile(shown)) {
+	if g := r.want.Walk.Filter; g != nil && (g.ExcludesAbove(shown) || folder && !g.MatchDir(shown) || !folder && !g.MatchFile(shown)) {
 		return false
 	}
 	return folder || r.want.Types == nil || r.want.Types.MatchFile(name)
