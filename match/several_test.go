@@ -34,7 +34,7 @@ func TestCompileAnyECMAScript(t *testing.T) {
 
 // Whole words and lines are the same for patterns that backtrack.
 func TestWholeECMAScript(t *testing.T) {
-	for _, text := range []string{"foo", "éfoo", "xfoo foo", "éfoo foo", "foo\u2028foo", "a\nfoo\nb", "foo\rfoo", "\xfffoo", "foo_ (foo)", "foo\u0301 foo"} {
+	for _, text := range []string{"foo", "éfoo", "xfoo foo", "éfoo foo", "foo\u2028foo", "a\nfoo\nb", "foo\rfoo", "foo\r\nfoo\r\n", "\n\rfoo\r", "\xfffoo", "foo_ (foo)", "foo\u0301 foo"} {
 		for _, mode := range []Mode{Lines, Multiline, Text} {
 			for _, opts := range []Options{{WholeWord: true}, {WholeLine: true}} {
 				opts.Syntax, opts.Mode = ECMAScript, mode

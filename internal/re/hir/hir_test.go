@@ -192,8 +192,9 @@ func TestWhole(t *testing.T) {
 	}{
 		{WholeWord(n, true), `(cat word-start-half (alt "ab" "cd") word-end-half)`},
 		{WholeWord(n, false), `(cat word-start-half-ascii (alt "ab" "cd") word-end-half-ascii)`},
-		{WholeLine(n), `(cat start-line (alt "ab" "cd") end-line)`},
-		{WholeLine(Concat(Assert(LookStart), lit("a"))), `(cat start-line start "a" end-line)`},
+		{WholeLine(n, true), `(cat start-crlf (alt "ab" "cd") end-crlf)`},
+		{WholeLine(n, false), `(cat start-line (alt "ab" "cd") end-line)`},
+		{WholeLine(Concat(Assert(LookStart), lit("a")), false), `(cat start-line start "a" end-line)`},
 	} {
 		if got := c.got.String(); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)

@@ -67,7 +67,11 @@ func WholeWord(n *Node, unicode bool) *Node {
 	return Concat(Assert(LookWordStartHalfASCII), n, Assert(LookWordEndHalfASCII))
 }
 
-// WholeLine returns the tree that matches n only where it is a whole line.
-func WholeLine(n *Node) *Node {
+// WholeLine returns the tree that matches n only where it is a whole line. With
+// crlf a line ends before \r\n as well.
+func WholeLine(n *Node, crlf bool) *Node {
+	if crlf {
+		return Concat(Assert(LookStartCRLF), n, Assert(LookEndCRLF))
+	}
 	return Concat(Assert(LookStartLine), n, Assert(LookEndLine))
 }

@@ -14,6 +14,10 @@ const (
 	Anything  Around = iota
 	WholeWord        // no Unicode word character next to it
 	WholeLine        // \n or an end of the text next to it
+
+	// WholeLineCRLF is WholeLine where \r and \r\n end a line as well, as Rust's
+	// R flag has it.
+	WholeLineCRLF
 )
 
 // Join makes one tree that matches what one of the trees does, the earlier
@@ -27,18 +31,30 @@ func Join(trees []*Tree, around Around) *Tree {
 		out.Names = append(out.Names, t.Names[1:]...)
 	}
 	out.Root = newAlt(alts)
-	var next *hir.Class
+	var start, end *Node
 	switch around {
 	case WholeWord:
-		next = hir.ScalarClass(ucd.Word()).Negate()
+		next := hir.ScalarClass(ucd.Word()).Negate()
+		start, end = edge(Start, next), edge(End, next)
 	case WholeLine:
-		next = hir.NewClass(hir.Range{Lo: '\n', Hi: '\n'})
+		start, end = edge(Start, one('\n')), edge(End, one('\n'))
+	case WholeLineCRLF:
+		between := func(behind, ahead *Node) *Node { return newConcat([]*Node{behind, ahead}) }
+		start = newAlt([]*Node{edge(Start, one('\n')), between(look('\r', true, false), look('\n', false, true))})
+		end = newAlt([]*Node{edge(End, one('\r')), between(look('\r', true, true), look('\n', false, false))})
 	default:
 		return out
 	}
-	out.Root = newConcat([]*Node{edge(Start, next), out.Root, edge(End, next)})
+	out.Root = newConcat([]*Node{start, out.Root, end})
 	annotate(out.Root)
 	return out
+}
+
+func one(r rune) *hir.Class { return hir.NewClass(hir.Range{Lo: r, Hi: r}) }
+
+// look is a look-around at one character.
+func look(r rune, behind, negate bool) *Node {
+	return &Node{Kind: KindLook, Behind: behind, Negate: negate, Subs: []*Node{{Kind: KindSet, Set: one(r)}}}
 }
 
 // edge matches the empty string at one end of the text and beside a

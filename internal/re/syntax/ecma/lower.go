@@ -84,7 +84,7 @@ func (l *lowering) node(n *Node) *hir.Node {
 		if !l.copying {
 			l.checkRepeat(n)
 		}
-		return hir.Repeat(l.node(n.Subs[0]), n.Min, n.Max, n.Greedy)
+		return l.repeat(n)
 	case KindConcat:
 		return hir.Concat(l.nodes(n.Subs)...)
 	case KindAlt:
@@ -177,6 +177,26 @@ func (l *lowering) copy(key copyKey) *hir.Node {
 	}
 	l.copies[key] = n
 	return n
+}
+
+// longestText is more bytes than any text that is searched has.
+const longestText = 1 << 30
+
+// repeat lowers a repetition. Counts that no text can reach are legal in
+// JavaScript: as a maximum they are none, and as a minimum nothing matches,
+// unless an iteration may be empty.
+func (l *lowering) repeat(n *Node) *hir.Node {
+	sub, min, max := l.node(n.Subs[0]), n.Min, n.Max
+	if max > longestText {
+		max = hir.Unlimited
+	}
+	if min > longestText {
+		if !sub.CanBeEmpty() {
+			return hir.Concat(hir.Repeat(sub, 0, 0, true), hir.Fail())
+		}
+		min = 0
+	}
+	return hir.Repeat(sub, min, max, n.Greedy)
 }
 
 // checkRepeat decides whether a repetition means something else to the other
