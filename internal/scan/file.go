@@ -32,6 +32,8 @@ type file struct {
 	done    bool
 	blockNo int // blocks of multiline mode so far
 
+	searched int64 // bytes up to the line that reached MaxLines
+
 	lastHit    int // number of the last matching line, when blocks are made
 	blockStart int // lines reported before the block in hand
 	reported   int // lines so far
@@ -256,8 +258,16 @@ func (f *file) report(block []byte, h hit) {
 		f.out.Matches += len(f.spans(f.textOf(block, h)))
 	}
 	if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
-		f.full, f.out.Stopped = true, true
+		_, after := lineEnd(block, h.start)
+		f.stop(after)
 	}
+}
+
+// stop notes that MaxLines is reached with the line that ends at a position: what
+// is read beyond it is not searched.
+func (f *file) stop(after int) {
+	f.full, f.out.Stopped = true, true
+	f.searched = f.base + int64(after)
 }
 
 // enterBlock notes in which block the matching line at a position is.

@@ -94,7 +94,7 @@ func (f *file) touched(text []byte) {
 		spans = append(spans, search.Span{Start: start, End: end})
 		blockEnd = max(blockEnd, blockLimit(text, start, end))
 		if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
-			f.full, f.out.Stopped = true, true
+			f.stop(blockLimit(text, start, end))
 		}
 		return !f.full && f.failed == nil
 	})

@@ -87,10 +87,10 @@ func (s Skip) String() string {
 // Result is what was found in a file.
 type Result struct {
 	Lines   []search.Line
-	Matched int // matching lines; in multiline mode, matches
-	Matches int // matches, when Request.Matches or Spans asked
-	Blocks  int // when Request.Gap asked
-	Bytes   int64
+	Matched int   // matching lines; in multiline mode, matches
+	Matches int   // matches, when Request.Matches or Spans asked
+	Blocks  int   // when Request.Gap asked
+	Bytes   int64 // searched: up to the last line of MaxLines when Stopped
 	Skip    Skip
 	Stopped bool // MaxLines was reached and the rest not read
 }
@@ -119,6 +119,9 @@ func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	} else {
 		err = f.whole(&text{r: r, size: size, binary: req.Binary, raw: s.raw})
 	}
+	if f.out.Stopped {
+		f.out.Bytes = min(f.out.Bytes, f.searched)
+	}
 	if err == nil {
 		err = s.m.Err()
 	}
@@ -135,6 +138,9 @@ func (s *Scanner) Bytes(text []byte, req *Request) (Result, error) {
 		f.multiline(text)
 	}
 	f.out.Bytes = int64(len(text))
+	if f.out.Stopped {
+		f.out.Bytes = min(f.out.Bytes, f.searched)
+	}
 	f.end()
 	return f.out, cmp.Or(f.failed, s.m.Err())
 }
