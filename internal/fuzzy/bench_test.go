@@ -1,0 +1,27 @@
+package fuzzy
+
+import (
+	"os"
+	"testing"
+)
+
+// BenchmarkRank ranks the paths of QUARRY_BENCH_TREE; the aim is under 10 ms for
+// 78,000 of them.
+func BenchmarkRank(b *testing.B) {
+	dir := os.Getenv("QUARRY_BENCH_TREE")
+	if dir == "" {
+		b.Skip("needs a tree named by QUARRY_BENCH_TREE")
+	}
+	paths := listTree(b, dir)
+	for _, query := range []string{"tcp_input", "ipv4/tcp_input", "input ipv4 tcp", "sched_f", "dal", "tcp_inptu", "s", "drivers net intel"} {
+		q, err := Compile(query)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(query, func(b *testing.B) {
+			for b.Loop() {
+				q.Rank(paths, 0)
+			}
+		})
+	}
+}

@@ -1,0 +1,348 @@
+// Package fuzzy ranks paths by how well they fit what somebody remembers of one.
+//
+// A query is words in any order, each a name, a stem, the start or a part of one,
+// the initials of its words, or one of these with a typo; slashes in a word
+// separate folders. Letter case does not count, and _ and - are the same. Every
+// word has to fit. Scoring a path allocates nothing and depends on the path alone,
+// so the order (score, then the shorter path, then its bytes) is the same on
+// every machine. A Query is immutable and safe for concurrent use.
+package fuzzy
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"math/bits"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits of a query; no name is longer.
+const (
+	maxQuery = 1024
+	maxTerms = 16
+)
+
+// Query is what is remembered of a path.
+type Query struct {
+	groups []group
+	mask   uint64
+	typos  bool // a term is long enough to have one
+}
+
+// group is a word of the query: parts of a path in order, nearly always one.
+type group struct {
+	terms []term
+	whole []byte   // the group without slashes, for a match of scattered letters
+	words [][]byte // of a lone term with separators in it, for any order
+
+	repeats int // how often the query has it before
+}
+
+type term struct {
+	text []byte // folded
+	raw  string // as typed
+	mask uint64
+}
+
+// Compile reads a query.
+func Compile(query string) (*Query, error) {
+	if len(query) > maxQuery {
+		return nil, errors.New("the query is longer than 1,024 bytes")
+	}
+	q := &Query{}
+	n := 0
+	for _, word := range strings.Fields(strings.ReplaceAll(query, `\`, "/")) {
+		var g group
+		for part := range strings.SplitSeq(word, "/") {
+			if part == "" || part == "." || part == "*" || part == "**" {
+				continue
+			}
+			t := term{text: foldText(part), raw: part}
+			t.mask = maskOf(t.text)
+			q.mask |= t.mask
+			q.typos = q.typos || len(t.text) >= minTypo
+			g.terms = append(g.terms, t)
+			g.whole = append(g.whole, t.text...)
+			n++
+		}
+		if len(g.terms) == 0 {
+			continue
+		}
+		if len(g.terms) == 1 {
+			g.words = bytes.FieldsFunc(g.terms[0].text, func(r rune) bool { return r < utf8.RuneSelf && class[byte(r)] == separator })
+			if len(g.words) < 2 {
+				g.words = nil
+			}
+		}
+		for i := range q.groups {
+			if bytes.Equal(q.groups[i].whole, g.whole) {
+				g.repeats++
+			}
+		}
+		q.groups = append(q.groups, g)
+	}
+	switch {
+	case n == 0:
+		return nil, errors.New("the query is empty")
+	case n > maxTerms:
+		return nil, errors.New("the query has more than 16 words")
+	}
+	return q, nil
+}
+
+// Match is a path that fits, with its place in the list given.
+type Match struct {
+	Index int
+	Score int
+
+	direct, exact bool // the name has the query, or is it
+}
+
+// Rank returns the paths that fit, best first. Those less than half as good as the
+// best are left out: letters scattered over a path fit nearly everywhere. When a
+// name is exactly what was asked for, names that do not have it are left out too.
+func (q *Query) Rank(paths []string, workers int) []Match {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	const chunk = 4096
+	workers = max(1, min(workers, len(paths)/chunk))
+	parts := make([][]Match, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			var p path
+			lo, hi := len(paths)*w/workers, len(paths)*(w+1)/workers
+			best := 0
+			for i := lo; i < hi; i++ {
+				s := q.score(&p, paths[i], best)
+				if s == 0 || s < best/2 {
+					continue
+				}
+				best = max(best, s)
+				parts[w] = append(parts[w], Match{i, s, p.direct, p.named})
+				p.exact = p.exact || p.named
+			}
+		})
+	}
+	wg.Wait()
+	list := slices.Concat(parts...)
+	best, exact := 0, false
+	for _, m := range list {
+		best, exact = max(best, m.Score), exact || m.exact
+	}
+	list = slices.DeleteFunc(list, func(m Match) bool { return m.Score < best/2 || exact && !m.direct })
+	slices.SortFunc(list, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(paths[a.Index]), len(paths[b.Index])),
+			strings.Compare(paths[a.Index], paths[b.Index]))
+	})
+	return list
+}
+
+// Score says how well a path fits; 0 is not at all.
+func (q *Query) Score(s string) int {
+	var p path
+	return q.score(&p, s, 0)
+}
+
+// Classes of bytes.
+const (
+	other byte = iota
+	lower
+	upper
+	digit
+	separator
+)
+
+var class, folded = func() (class, folded [256]byte) {
+	for i := range 256 {
+		c := byte(i)
+		folded[i] = c
+		switch {
+		case 'a' <= c && c <= 'z', c >= utf8.RuneSelf:
+			class[i] = lower
+		case 'A' <= c && c <= 'Z':
+			class[i], folded[i] = upper, c+'a'-'A'
+		case '0' <= c && c <= '9':
+			class[i] = digit
+		case strings.IndexByte("/-_. +,@()[]{}#~=&!'", c) >= 0:
+			class[i] = separator
+		}
+	}
+	folded['_'], folded[' '] = '-', '-'
+	return
+}()
+
+var bit = func() (bit [256]uint64) {
+	for i := range 256 {
+		switch c := folded[i]; {
+		case 'a' <= c && c <= 'z':
+			bit[i] = 1 << (c - 'a')
+		case '0' <= c && c <= '9':
+			bit[i] = 1 << (26 + c - '0')
+		case c == '/' || c == '-':
+			// Everywhere, and equal to each other and to nothing: no say.
+		default:
+			bit[i] = 1 << (36 + c%28)
+		}
+	}
+	return
+}()
+
+func maskOf(b []byte) (m uint64) {
+	for _, c := range b {
+		m |= bit[c]
+	}
+	return m
+}
+
+// foldText folds a text of any alphabet.
+func foldText(s string) []byte {
+	if strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+		s = strings.Map(unicode.ToLower, s)
+	}
+	b := []byte(s)
+	for i, c := range b {
+		b[i] = folded[c]
+	}
+	return b
+}
+
+// path is one candidate taken apart. Its buffers are used again, and so is what is
+// known of its folders: in a sorted list most paths share those of the one before.
+type path struct {
+	raw    string
+	text   []byte // folded
+	name   []byte // the last part of text
+	base   int    // where it starts
+	stem   int    // bytes of name before its last dot
+	first  int    // and before its first
+	marked bool   // split has found what follows
+	starts []bool // by byte of text: a word begins
+	ends   []bool // a word ends before it
+	words  []int  // starts of the words of the stem, in name
+	heads  []byte // and their initials
+	cover  int    // bytes of the name that terms account for
+	typos  int    // terms that fit only with a typo
+	direct bool   // the name has what was asked for
+	named  bool   // the name is what was asked for
+	exact  bool   // that of another path was: only names that have it count
+
+	dir     string // of raw, with the slash
+	mask    uint64 // its letters
+	folders int    // bytes of text that are it
+	parts   []span // the folders, nearest last
+	known   []inDir
+}
+
+type span struct{ start, end int }
+
+// inDir is how well the folders fit a word of the query.
+type inDir struct {
+	known, typo bool
+	value       int
+}
+
+// fill takes a path apart, or reports that it lacks letters of the query.
+func (p *path) fill(s string, q *Query) bool {
+	base := strings.LastIndexByte(s, '/') + 1
+	if s[:base] != p.dir || p.known == nil {
+		p.enter(s[:base], q)
+	}
+	mask, ascii := p.mask, byte(0)
+	for i := base; i < len(s); i++ {
+		ascii |= s[i]
+		mask |= bit[s[i]]
+	}
+	missing := bits.OnesCount64(q.mask &^ mask)
+	if ascii < utf8.RuneSelf && (missing > 1 || missing == 1 && !q.typos) {
+		return false
+	}
+	p.raw, p.base, p.cover, p.typos, p.direct, p.named = s, p.folders, 0, 0, false, false
+	p.text = appendFolded(p.text[:p.folders], s[base:], ascii)
+	p.name = p.text[p.base:]
+	p.stem, p.first = len(p.name), len(p.name)
+	if i := bytes.LastIndexByte(p.name, '.'); i > 0 {
+		p.stem = i
+		p.first = 1 + bytes.IndexByte(p.name[1:], '.')
+	}
+	p.marked = false
+	return true
+}
+
+// split finds the words of the name. Most names are done with before that.
+func (p *path) split() {
+	if p.marked {
+		return
+	}
+	p.marked = true
+	p.words, p.heads = p.words[:0], p.heads[:0]
+	p.mark(p.raw[len(p.dir):], p.base)
+	for i := range p.stem {
+		if p.starts[p.base+i] {
+			p.words = append(p.words, i)
+			p.heads = append(p.heads, p.name[i])
+		}
+	}
+}
+
+// enter takes the folders of the next paths apart.
+func (p *path) enter(dir string, q *Query) {
+	p.dir = dir
+	ascii := byte(0)
+	for i := range len(dir) {
+		ascii |= dir[i]
+	}
+	p.text = appendFolded(p.text[:0], dir, ascii)
+	p.mask, p.folders = maskOf(p.text), len(p.text)
+	p.parts = p.parts[:0]
+	p.mark(dir, 0)
+	start := 0
+	for i, c := range p.text {
+		if c == '/' {
+			p.parts = append(p.parts, span{start, i})
+			start = i + 1
+		}
+	}
+	p.known = slices.Grow(p.known[:0], len(q.groups))[:len(q.groups)]
+	clear(p.known)
+}
+
+// appendFolded folds a piece of a path; bits has those of all its bytes.
+func appendFolded(to []byte, s string, bits byte) []byte {
+	if bits >= utf8.RuneSelf {
+		return append(to, foldText(s)...)
+	}
+	n := len(to)
+	to = slices.Grow(to, len(s))[:n+len(s)]
+	for i := range len(s) {
+		to[n+i] = folded[s[i]]
+	}
+	return to
+}
+
+// mark finds the words of text from a position on, which raw folds to.
+func (p *path) mark(raw string, from int) {
+	n := len(p.text)
+	p.starts = slices.Grow(p.starts[:from], n+1-from)[:n+1]
+	p.ends = slices.Grow(p.ends[:from], n+1-from)[:n+1]
+	// Where folding changed the length there are no humps to see.
+	humps := len(raw) == n-from
+	prev := separator
+	for i := from; i < n; i++ {
+		k := class[p.text[i]]
+		if humps {
+			k = class[raw[i-from]]
+		}
+		starts := k != separator && (prev == separator || k == upper && (prev == lower || prev == digit))
+		p.starts[i] = starts
+		p.ends[i] = prev != separator && (k == separator || starts)
+		prev = k
+	}
+	p.starts[n], p.ends[n] = false, true
+}

@@ -1,0 +1,142 @@
+package fuzzy
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var tree = []string{
+	"README.md", "docs/SEARCH.md", "internal/cli/search.go", "internal/cli/searchFlags.go", "internal/index/snapshot.go",
+	"internal/searcher/find.go", "internal/searcher/server-find.go", "net/core/dev_addr_lists.c", "net/ipv4/tcp_input.c",
+	"net/ipv4/tcp_output.c", "net/sched/sch_fq_codel.c", "src/Größe/Übung.txt", "web/userProfileCard.tsx", "web/user-profile.test.tsx",
+}
+
+func TestRank(t *testing.T) {
+	for _, c := range []struct{ name, query, want string }{
+		{"name", "tcp_input.c", "net/ipv4/tcp_input.c"},
+		{"stem", "find", "internal/searcher/find.go"},
+		{"stem in another case", "SEARCH", "docs/SEARCH.md"},
+		{"up to the first dot", "user-profile", "web/user-profile.test.tsx"},
+		{"folder and stem", "cli/search", "internal/cli/search.go"},
+		{"folder and stem, apart", "net/tcp_out", "net/ipv4/tcp_output.c"},
+		{"backslashes", `internal\index\snapshot.go`, "internal/index/snapshot.go"},
+		{"words in any order", "input tcp net", "net/ipv4/tcp_input.c"},
+		{"words of a name in any order", "lists-addr-dev", "net/core/dev_addr_lists.c"},
+		{"prefix", "snap", "internal/index/snapshot.go"},
+		{"initials", "dal", "net/core/dev_addr_lists.c"},
+		{"initials of humps", "upc", "web/userProfileCard.tsx"},
+		{"a word", "codel", "net/sched/sch_fq_codel.c"},
+		{"a hump", "card", "web/userProfileCard.tsx"},
+		{"another letter", "snapahot", "internal/index/snapshot.go"},
+		{"a letter more", "snappshot", "internal/index/snapshot.go"},
+		{"a letter less", "snpshot", "internal/index/snapshot.go"},
+		{"letters exchanged", "snapsoht", "internal/index/snapshot.go"},
+		{"a typo in one of several words", "tpc input", "net/ipv4/tcp_input.c"},
+		{"a typo in a folder", "serrcher/find", "internal/searcher/find.go"},
+		{"_ for -", "server_find", "internal/searcher/server-find.go"},
+		{"- for _", "tcp-output", "net/ipv4/tcp_output.c"},
+		{"a blank for _", "tcp output", "net/ipv4/tcp_output.c"},
+		{"scattered letters", "sfqcdl", "net/sched/sch_fq_codel.c"},
+		{"other alphabets", "übung", "src/Größe/Übung.txt"},
+		{"folder of another alphabet", "GRÖSSE/üb", ""},
+		{"nothing", "kubernetes", ""},
+	} {
+		q, err := Compile(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if list := q.Rank(tree, 1); len(list) > 0 {
+			got = tree[list[0].Index]
+		}
+		if got != c.want {
+			t.Errorf("%s: %q finds %q, want %q", c.name, c.query, got, c.want)
+		}
+	}
+}
+
+func TestCompileRefuses(t *testing.T) {
+	for query, want := range map[string]string{"": "empty", " / ": "empty", "*": "empty", strings.Repeat("a ", 17): "more than 16", strings.Repeat("a", 2000): "longer than"} {
+		if _, err := Compile(query); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Compile(%.20q): %v, want %q", query, err, want)
+		}
+	}
+}
+
+// A name that is what was asked for leaves no room for typos.
+func TestExactNameEndsTypos(t *testing.T) {
+	paths := []string{"a/tests.go", "b/test.go"}
+	q, _ := Compile("test.go")
+	if list := q.Rank(paths, 1); len(list) != 1 || list[0].Index != 1 {
+		t.Errorf("%v, want b/test.go alone", list)
+	}
+}
+
+// The answer depends on the paths alone: not on how they are ordered, nor on how
+// many work on them, nor on which path was looked at before.
+func TestDeterministic(t *testing.T) {
+	out, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Skip("no go command to ask for a tree")
+	}
+	root := filepath.Join(strings.TrimSpace(string(out)), "src")
+	if _, err := os.Stat(root); err != nil {
+		t.Skip("no source of Go")
+	}
+	paths := listTree(t, root)
+	shuffled := slices.Clone(paths)
+	rng := rand.New(rand.NewPCG(1, 2))
+	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	names := func(q *Query, paths []string, workers int) (list []string) {
+		for _, m := range q.Rank(paths, workers) {
+			list = append(list, paths[m.Index])
+			if q.Score(paths[m.Index]) != m.Score {
+				t.Errorf("%s: score %d by itself, %d in the list", paths[m.Index], q.Score(paths[m.Index]), m.Score)
+			}
+		}
+		return list
+	}
+	right, n := 0, 0
+	for _, k := range kinds {
+		for _, a := range asks(k, paths, 12) {
+			q, err := Compile(a.query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := names(q, paths, 1)
+			if diff := cmp.Diff(want, names(q, shuffled, 3)); diff != "" {
+				t.Errorf("%q:\n%s", a.query, diff)
+			}
+			n++
+			if len(want) > 0 && want[0] == a.want {
+				right++
+			}
+		}
+	}
+	if right*10 < n*8 {
+		t.Errorf("%d of %d queries have the path they were made of first, want 80 %%", right, n)
+	}
+}
+
+func FuzzScore(f *testing.F) {
+	f.Add("tcp in", "net/ipv4/tcp_input.c")
+	f.Add("ä/İ", "Ä/i̇x.go")
+	f.Add("a/b c.d", "/a//b.c.d/")
+	f.Fuzz(func(t *testing.T, query, path string) {
+		q, err := Compile(query)
+		if err != nil {
+			return
+		}
+		first := q.Score(path)
+		if again := q.Score(path); again != first || first < 0 {
+			t.Errorf("%q in %q: %d, then %d", query, path, first, again)
+		}
+	})
+}

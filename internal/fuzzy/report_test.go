@@ -1,0 +1,243 @@
+package fuzzy
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A kind is a way in which people and models remember a path.
+type kind struct {
+	name string
+	make func(path string, rng *rand.Rand) string // "" when the path has no such query
+}
+
+func stemOf(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		name = name[:i]
+	}
+	return name
+}
+
+func folderOf(path string) string {
+	parts := strings.Split(path, "/")
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[len(parts)-2]
+}
+
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune("-_. ", r) })
+}
+
+var kinds = []kind{
+	{"name", func(p string, _ *rand.Rand) string { return p[strings.LastIndexByte(p, '/')+1:] }},
+	{"stem", func(p string, _ *rand.Rand) string { return stemOf(p) }},
+	{"folder/name", func(p string, _ *rand.Rand) string {
+		if folderOf(p) == "" {
+			return ""
+		}
+		return folderOf(p) + "/" + p[strings.LastIndexByte(p, '/')+1:]
+	}},
+	{"folder/stem", func(p string, _ *rand.Rand) string {
+		if folderOf(p) == "" {
+			return ""
+		}
+		return folderOf(p) + "/" + stemOf(p)
+	}},
+	{"words in any order", func(p string, rng *rand.Rand) string {
+		words := append(wordsOf(folderOf(p)), wordsOf(stemOf(p))...)
+		if len(words) < 3 {
+			return ""
+		}
+		rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+		return strings.Join(words, " ")
+	}},
+	{"prefix", func(p string, _ *rand.Rand) string {
+		stem := stemOf(p)
+		if len(stem) < 7 {
+			return ""
+		}
+		return stem[:(len(stem)*7+9)/10]
+	}},
+	{"initials", func(p string, _ *rand.Rand) string {
+		words := wordsOf(stemOf(p))
+		if len(words) < 4 {
+			return ""
+		}
+		s := ""
+		for _, w := range words {
+			s += w[:1]
+		}
+		return s
+	}},
+	{"one typo", func(p string, rng *rand.Rand) string { return typo(stemOf(p), rng) }},
+	{"_ for -", func(p string, _ *rand.Rand) string {
+		stem := stemOf(p)
+		other := strings.Map(func(r rune) rune {
+			switch r {
+			case '-':
+				return '_'
+			case '_':
+				return '-'
+			}
+			return r
+		}, stem)
+		if other == stem {
+			return ""
+		}
+		return other
+	}},
+}
+
+func typo(s string, rng *rand.Rand) string {
+	if len(s) < 6 {
+		return ""
+	}
+	i := 1 + rng.IntN(len(s)-2)
+	letter := string(rune('a' + rng.IntN(26)))
+	switch rng.IntN(4) {
+	case 0:
+		return s[:i] + letter + s[i+1:]
+	case 1:
+		return s[:i] + letter + s[i:]
+	case 2:
+		return s[:i] + s[i+1:]
+	}
+	return s[:i] + s[i+1:i+2] + s[i:i+1] + s[i+2:]
+}
+
+// listTree lists the files of a folder, without hidden ones.
+func listTree(t testing.TB, dir string) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || p == dir {
+			return err
+		}
+		if strings.HasPrefix(d.Name(), ".") {
+			if d.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if d.Type().IsRegular() {
+			rel, _ := filepath.Rel(dir, p)
+			paths = append(paths, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// ask is one query and the path it was made of.
+type ask struct{ query, want string }
+
+// asks makes queries of paths whose stem no other path has: so there is one right
+// answer to most of them.
+func asks(k kind, paths []string, n int) []ask {
+	rng := rand.New(rand.NewPCG(22, uint64(len(k.name))))
+	stems := map[string]int{}
+	for _, p := range paths {
+		stems[stemOf(p)]++
+	}
+	var list []ask
+	for tries := 0; len(list) < n && tries < 1000*n; tries++ {
+		p := paths[rng.IntN(len(paths))]
+		if stems[stemOf(p)] > 1 {
+			continue
+		}
+		if q := k.make(p, rng); q != "" {
+			list = append(list, ask{q, p})
+		}
+	}
+	return list
+}
+
+// rankOf is the place of a path in a list, from 1; 0 if it is missing.
+func rankOf(list []string, want string) int { return slices.Index(list, want) + 1 }
+
+func ours(t testing.TB, query string, paths []string) []string {
+	t.Helper()
+	q, err := Compile(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := q.Rank(paths, 0)
+	var out []string
+	for _, m := range list[:min(10, len(list))] {
+		out = append(out, paths[m.Index])
+	}
+	return out
+}
+
+func fzf(t testing.TB, program, query string, input []byte) []string {
+	t.Helper()
+	cmd := exec.Command(program, "--filter", query, "--scheme=path")
+	cmd.Stdin = bytes.NewReader(input)
+	out, err := cmd.Output()
+	if err != nil && cmd.ProcessState.ExitCode() != 1 {
+		t.Fatal(err)
+	}
+	lines := strings.SplitN(string(out), "\n", 11)
+	return lines[:min(10, len(lines))]
+}
+
+// TestReport prints how often the path that a query was made of comes first, here
+// and with fzf, on the tree QUARRY_BENCH_TREE. It fails where fzf is better.
+func TestReport(t *testing.T) {
+	if os.Getenv("QUARRY_FUZZY_REPORT") == "" {
+		t.Skip("takes minutes: make fuzzy")
+	}
+	dir := os.Getenv("QUARRY_BENCH_TREE")
+	program, err := exec.LookPath("fzf")
+	if dir == "" || err != nil {
+		t.Skip("needs fzf, and a tree named by QUARRY_BENCH_TREE")
+	}
+	paths := listTree(t, dir)
+	input := []byte(strings.Join(paths, "\n") + "\n")
+	fmt.Printf("%d paths, 100 queries of each kind: the path meant is first, among the first ten\n\n", len(paths))
+	fmt.Printf("| %-18s | quarry | fzf | quarry, 10 | fzf, 10 | ms |\n|---|---|---|---|---|---|\n", "kind")
+	for _, k := range kinds {
+		var first, ten, theirs, theirTen int
+		var longest time.Duration
+		for _, a := range asks(k, paths, 100) {
+			began := time.Now()
+			mine := rankOf(ours(t, a.query, paths), a.want)
+			longest = max(longest, time.Since(began))
+			other := rankOf(fzf(t, program, a.query, input), a.want)
+			if testing.Verbose() && mine != 1 && other == 1 {
+				t.Logf("%s %q: ours %d for %s, first %v", k.name, a.query, mine, a.want, ours(t, a.query, paths)[:1])
+			}
+			for _, c := range []struct {
+				rank       int
+				first, ten *int
+			}{{mine, &first, &ten}, {other, &theirs, &theirTen}} {
+				if c.rank == 1 {
+					*c.first++
+				}
+				if c.rank > 0 {
+					*c.ten++
+				}
+			}
+		}
+		fmt.Printf("| %-18s | %d | %d | %d | %d | %.1f |\n", k.name, first, theirs, ten, theirTen, float64(longest.Microseconds())/1000)
+		if first < theirs || ten < theirTen {
+			t.Errorf("%s: fzf is better", k.name)
+		}
+	}
+}

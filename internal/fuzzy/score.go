@@ -1,0 +1,325 @@
+package fuzzy
+
+import (
+	"bytes"
+	"strings"
+)
+
+// How well a term fits, by where and how. The figures are an order with distances:
+// what they add up to for several terms matters more than their size. They were
+// found on the Linux tree with the queries of Report, against fzf.
+const (
+	nameExact   = 1000
+	stemExact   = 985
+	headExact   = 970 // up to the first dot
+	prefixWord  = 822 // the name begins with it, and a word ends there
+	namePrefix  = 820
+	wholeWord   = 780 // words of the name
+	wordPrefix  = 730
+	initialsAll = 700
+	stemTypo    = 690
+	folderExact = 640
+	wordTypo    = 600
+	wordSuffix  = 580
+	inside      = 540
+	initialsTop = 520 // the first initials
+	prefixTypo  = 500
+	folderStart = 470
+	folderWord  = 430
+	folderPart  = 330
+	folderTypo  = 320
+	lettersMost = 300 // letters in order in the name, from
+	scattered   = 150 //   that on
+	strewnMost  = 140 // over the path, from
+	strewn      = 20  //   that on
+
+	repeated  = 300 // what a word of the query loses that is there less often than asked for
+	beside    = 120 // what a folder gains when the query has several words
+	adjoining = 60  // folders of one word of the query that follow each other
+	rawBonus  = 6   // the letter case is right
+	asFolder  = 200 // what a word of the query loses that names a folder, not the file
+
+	minTypo     = 4 // letters of a term that may have a typo
+	minInitials = 2
+)
+
+// score rates a path, scaled by 16 so that length decides between equals. best is
+// the best score so far; what Rank leaves out beside it may be 0.
+func (q *Query) score(p *path, s string, best int) int {
+	if s == "" || !p.fill(s, q) {
+		return 0
+	}
+	sum := 0
+	several := len(q.groups) > 1
+	letters := several || best/2 < 16*lettersMost
+	for i := range q.groups {
+		g := &q.groups[i]
+		v := 0
+		if len(g.terms) > 1 {
+			v = g.inFolders(p)
+		} else {
+			v = g.score(p, i, several, letters)
+		}
+		if v == 0 || p.typos > 1 {
+			return 0
+		}
+		if g.repeats > 0 && bytes.Count(p.text, g.whole) <= g.repeats {
+			v = max(v-repeated, 1)
+		}
+		sum += v
+	}
+	// Of two that fit alike, the one is meant that has less besides.
+	rest := min(max(p.stem-p.cover, 0), 30)
+	score := 16*sum/len(q.groups) - 16*4*rest - 16*2*min(len(p.parts), 20) - 3*min(len(p.text), 200)
+	return max(score, 1)
+}
+
+// score rates a word of the query without slashes, the i-th; letters allows that
+// they are scattered.
+func (g *group) score(p *path, i int, several, letters bool) int {
+	t := &g.terms[0]
+	v, cover, typo := p.inName(t)
+	p.direct = !several && v > 0 && !typo
+	p.named = p.direct && v >= headExact
+	if p.exact && !p.direct {
+		return 0
+	}
+	if k := &p.known[i]; !k.known {
+		k.known = true
+		k.value, k.typo = p.inFolders(t)
+	}
+	w, wtypo := p.known[i].value, p.known[i].typo
+	if several && w >= folderWord {
+		w += beside
+	}
+	if w > v {
+		v, cover, typo = w, 0, wtypo
+	}
+	if v < folderStart && g.words != nil {
+		if w, c := p.anyOrder(g.words); w > v {
+			v, cover, typo = w, c, false
+		}
+	}
+	if v == 0 && letters {
+		v, cover = p.scatter(t.text)
+	}
+	if typo {
+		p.typos++
+	}
+	p.cover += cover
+	return v
+}
+
+// inName rates a term against the name: how well it fits, how many bytes of the
+// stem it accounts for, and whether only a typo explains it.
+func (p *path) inName(t *term) (v, cover int, typo bool) {
+	name, text := p.name, t.text
+	stem := name[:p.stem]
+	if v = p.nameValue(text); v > 0 {
+		if v >= headExact && strings.HasPrefix(p.raw[len(p.dir):], t.raw) {
+			v += rawBonus
+		}
+		if v == initialsAll || v == initialsTop {
+			return v, p.stem * len(text) / max(len(p.heads), 1), false
+		}
+		return v, len(text), false
+	}
+	if len(text) < minTypo || len(name) < len(text)-1 {
+		return 0, 0, false
+	}
+	switch {
+	case within1(text, stem) || within1(text, name):
+		return stemTypo, p.stem, true
+	case p.wordWithin1(text):
+		return wordTypo, len(text), true
+	case len(text) > minTypo && prefixWithin1(text, name):
+		return prefixTypo, len(text), true
+	}
+	return 0, 0, false
+}
+
+// nameValue rates a text that the name has as it is, or whose letters are
+// initials of its words.
+func (p *path) nameValue(text []byte) int {
+	name := p.name
+	switch {
+	case bytes.Equal(name, text):
+		return nameExact
+	case bytes.Equal(name[:p.stem], text):
+		return stemExact
+	case bytes.Equal(name[:p.first], text):
+		return headExact
+	case bytes.HasPrefix(name, text):
+		p.split()
+		if p.ends[p.base+len(text)] {
+			return prefixWord
+		}
+		return namePrefix
+	}
+	v := p.valueIn(text, p.base, len(p.text), wholeWord, wordPrefix, wordSuffix, inside)
+	if len(text) >= minInitials && v < initialsAll && len(name) > 0 && name[0] == text[0] {
+		p.split()
+		switch {
+		case bytes.Equal(p.heads, text):
+			v = max(v, initialsAll)
+		case len(text) > minInitials && bytes.HasPrefix(p.heads, text):
+			v = max(v, initialsTop)
+		}
+	}
+	return v
+}
+
+// valueIn finds text in a part of the path and rates the best place.
+func (p *path) valueIn(text []byte, from, to, whole, start, end, in int) int {
+	best := 0
+	for at := from; ; {
+		i := bytes.Index(p.text[at:to], text)
+		if i < 0 {
+			return best
+		}
+		at += i
+		if from == p.base {
+			p.split()
+		}
+		v := in
+		switch starts, ends := p.starts[at], p.ends[at+len(text)]; {
+		case starts && ends:
+			return whole
+		case starts:
+			v = start
+		case ends:
+			v = end
+		}
+		best = max(best, v)
+		at++
+	}
+}
+
+// wordWithin1 reports whether a word of the name is the text with a typo.
+func (p *path) wordWithin1(text []byte) bool {
+	p.split()
+	if len(p.words) < 2 {
+		return false // the stem
+	}
+	for i, at := range p.words {
+		end := p.stem
+		if i+1 < len(p.words) {
+			end = p.words[i+1]
+			for end > at && class[p.name[end-1]] == separator {
+				end--
+			}
+		}
+		if end-at >= minTypo-1 && within1(text, p.name[at:end]) {
+			return true
+		}
+	}
+	return false
+}
+
+// inFolders rates a term against all folders.
+func (p *path) inFolders(t *term) (v int, typo bool) {
+	for i := len(p.parts) - 1; i >= 0; i-- {
+		w, wtypo := p.inFolder(t, i)
+		if w > v {
+			v, typo = w, wtypo
+		}
+	}
+	return v, typo
+}
+
+func (p *path) inFolder(t *term, i int) (v int, typo bool) {
+	f, text := p.parts[i], t.text
+	name := p.text[f.start:f.end]
+	switch {
+	case len(name)+1 < len(text):
+		return 0, false
+	case bytes.Equal(name, text):
+		return folderExact, false
+	case bytes.HasPrefix(name, text):
+		return folderStart, false
+	}
+	if v = p.valueIn(text, f.start, f.end, folderWord, folderWord-20, folderPart+20, folderPart); v > 0 {
+		return v, false
+	}
+	if len(text) > minTypo && within1(text, name) {
+		return folderTypo, true
+	}
+	return 0, false
+}
+
+// inFolders rates terms that are parts of a path: the last is the name, or failing
+// that a folder, and the others are folders above it in the same order.
+func (g *group) inFolders(p *path) int {
+	last := &g.terms[len(g.terms)-1]
+	v, cover, typo := p.inName(last)
+	if v == 0 {
+		v, cover = p.scatter(last.text)
+	}
+	if v > 0 {
+		if w, typos, ok := p.chain(g.terms[:len(g.terms)-1], len(p.parts)); ok {
+			p.cover += cover
+			p.typos += typos
+			if typo {
+				p.typos++
+			}
+			return (v + w) / len(g.terms)
+		}
+	}
+	if w, typos, ok := p.chain(g.terms, -1); ok && w/len(g.terms) > asFolder {
+		p.typos += typos
+		return w/len(g.terms) - asFolder
+	}
+	v, _ = p.scatter(g.whole)
+	return v
+}
+
+// chain rates terms against folders before one, the nearest that fits first. With
+// next below 0 they may end anywhere, but before the name.
+func (p *path) chain(terms []term, next int) (sum, typos int, ok bool) {
+	near := next >= 0
+	if !near {
+		next = len(p.parts)
+	}
+	for i := len(terms) - 1; i >= 0; i-- {
+		at, best, typo := -1, 0, false
+		for j := next - 1; j >= 0; j-- {
+			v, t := p.inFolder(&terms[i], j)
+			if v > 0 && near && j == next-1 {
+				v += adjoining
+			}
+			if v > best {
+				at, best, typo = j, v, t
+			}
+		}
+		if at < 0 {
+			return 0, 0, false
+		}
+		if typo {
+			typos++
+		}
+		sum += best
+		next, near = at, true
+	}
+	return sum, typos, true
+}
+
+// anyOrder rates the words of a term that the name has in another order.
+func (p *path) anyOrder(words [][]byte) (v, cover int) {
+	sum := 0
+	for _, w := range words {
+		if len(w) < 2 {
+			return 0, 0
+		}
+		one := p.nameValue(w)
+		if one == 0 {
+			t := term{text: w}
+			if one, _ = p.inFolders(&t); one == 0 {
+				return 0, 0
+			}
+		} else {
+			cover += len(w)
+		}
+		sum += one
+	}
+	return sum * 3 / 4 / len(words), cover
+}
