@@ -5,7 +5,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 20s
 
-.PHONY: all build check test race fuzz stress soak mutate vuln bench rank cross conformance conformance-install
+.PHONY: all build check test race fuzz stress soak mutate vuln bench rank fuzzy cross conformance conformance-install
 
 all: check test
 
@@ -89,6 +89,10 @@ ANNOTATIONS ?= ../shared/conformance/ranking
 
 rank:
 	$(GO) run ./bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)'
+
+# How often the path meant comes first, beside fzf: make fuzzy QUARRY_BENCH_TREE=DIR
+fuzzy:
+	QUARRY_FUZZY_REPORT=1 $(GO) test ./internal/fuzzy -run TestReport -count=1 -v -timeout 30m
 
 cross:
 	@for t in darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 linux/arm64; do \

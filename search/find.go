@@ -10,6 +10,11 @@ type FindQuery struct {
 	Stat   bool // give size and times; implied by an order that needs them
 	Limit  int  // entries to give; 0 is all
 	Offset int
+
+	// Fuzzy is what is remembered of a path: words in any order, each a name or a
+	// part of one, initials, or one of these with a typo; slashes separate folders.
+	// Entries that fit come best first, whatever Order says.
+	Fuzzy string
 }
 
 // EntryKind is a kind of entry.
@@ -27,7 +32,12 @@ type Entry struct {
 	Folder  bool
 	Size    int64     // when asked for
 	ModTime time.Time // when asked for
+	Score   int       // with Fuzzy: how well it fits; see FuzzyFits
 }
+
+// FuzzyFits is the score from which a path fits by names, words, initials or a
+// typo. Below it only the letters do, scattered over the path.
+const FuzzyFits = 6000
 
 // FindResult is the answer to a FindQuery.
 type FindResult struct {

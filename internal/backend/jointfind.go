@@ -72,7 +72,7 @@ func (t *target) find(ctx context.Context, q search.FindQuery) (*search.FindResu
 
 // topEntries are the roots that a search from the top lists.
 func (s *joint) topEntries(ctx context.Context, q *search.FindQuery) ([]search.Entry, error) {
-	if q.Kind == search.OnlyFiles {
+	if q.Kind == search.OnlyFiles || q.Fuzzy != "" {
 		return nil, nil
 	}
 	atTop := len(q.Paths) == 0
@@ -114,7 +114,7 @@ func (s *joint) sort(list []search.Entry, order search.Order) {
 		case search.BySize:
 			c = cmp.Compare(b.Size, a.Size)
 		}
-		return cmp.Or(c, cmp.Compare(s.rank(a.Path), s.rank(b.Path)), strings.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), c, cmp.Compare(s.rank(a.Path), s.rank(b.Path)), strings.Compare(a.Path, b.Path))
 	})
 }
 

@@ -27,7 +27,7 @@ const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","i
 func searchByPath(e *env) *tool.Tool {
 	pattern := tool.Param{
 		Name: "pattern", Kind: tool.String, Required: true, AllowEmpty: true, Max: tool.Limit(200),
-		Description: e.words("Glob: auth*.ts at any depth, src/**/*.md from the top", "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')"),
+		Description: e.words("Glob: auth*.ts at any depth, src/**/*.md from the top; or a part of a path, words of it, initials", "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')"),
 	}
 	limit := tool.Param{
 		Name: "limit", Kind: tool.Integer, Default: 20, Min: tool.Limit(1), Max: tool.Limit(100),
@@ -65,6 +65,12 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, badGlob(err, pattern)
 	}
+	fuzzy := false
+	if c.union() && r.Total == 0 && !strings.ContainsAny(pattern, "*?[{") && !strings.HasPrefix(pattern, "./") {
+		if near, err := c.fuzzyPaths(ctx, q, pattern); err == nil && near.Total > 0 {
+			r, fuzzy = near, true
+		}
+	}
 	data := &pathsAnswer{Matches: []string{}, Total: r.Total}
 	size := 0
 	for _, e := range r.Entries {
@@ -100,7 +106,31 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		by = byBudget
 	}
 	a.receipt = c.page("paths", q.Offset, len(data.Matches), render.Total{N: data.Total}, by, "limit", false)
+	if fuzzy {
+		a.receipt = append(a.receipt, "no path is exactly that; these fit best")
+		if q.Offset == 0 {
+			a.receipt = append(a.receipt, c.elsewhere(ctx, q, &r.Summary)...)
+		}
+	}
 	return a, nil
+}
+
+// fuzzyPaths finds the paths that fit what is remembered of one, best first. Those
+// that share only its letters would mislead a model.
+func (c *call) fuzzyPaths(ctx context.Context, q search.FindQuery, words string) (*search.FindResult, error) {
+	offset, limit := q.Offset, q.Limit
+	q.Globs, q.Fuzzy, q.Offset, q.Limit = nil, strings.TrimPrefix(words, "!"), 0, 0
+	r, err := c.ws.Find(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for n < len(r.Entries) && r.Entries[n].Score >= search.FuzzyFits {
+		n++
+	}
+	r.Total = n
+	r.Entries = r.Entries[min(offset, n):min(offset+limit, n)]
+	return r, nil
 }
 
 // checkGlob refuses what no dialect should take for a glob.

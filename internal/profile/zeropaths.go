@@ -99,6 +99,15 @@ func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Su
 	return append([]string{"searched " + c.scope(&scope, "")}, l.found...)
 }
 
+// elsewhere says whether hidden or ignored files are exactly what was asked for.
+func (c *call) elsewhere(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
+	l := c.look(sum)
+	l.flags(ctx, func(what string, change func(*search.FindQuery)) bool {
+		return l.find(ctx, what, "file matches", "files match", q, change)
+	}, &q)
+	return l.found
+}
+
 var regexName = lazily(`\\?\.|\.[*+]|[\^$]`)
 
 // globOfRegex is the glob that a regular expression over names most likely

@@ -3,10 +3,13 @@ package searcher
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"quarry/fault"
+	"quarry/internal/fuzzy"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 	"quarry/search"
@@ -42,20 +45,50 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 			return nil, err
 		}
 	}
-	page(&run.out, &q)
+	if err := page(&run.out, &q); err != nil {
+		return nil, err
+	}
 	run.out.Stats.Elapsed, run.out.Stats.Replaced = time.Since(started), followed
 	return &run.out, nil
 }
 
 // page orders the entries and cuts them to what was asked for.
-func page(r *search.FindResult, q *search.FindQuery) {
-	sortEntries(r.Entries, q.Order)
+func page(r *search.FindResult, q *search.FindQuery) error {
+	if q.Fuzzy != "" {
+		if err := rankPaths(r, q.Fuzzy); err != nil {
+			return err
+		}
+	} else {
+		sortEntries(r.Entries, q.Order)
+	}
 	r.Total = len(r.Entries)
 	r.Entries = r.Entries[min(max(q.Offset, 0), len(r.Entries)):]
 	if q.Limit > 0 && len(r.Entries) > q.Limit {
 		r.Entries = r.Entries[:q.Limit]
 		r.Stopped = search.StopFiles
 	}
+	return nil
+}
+
+// rankPaths leaves the entries that fit what is remembered of a path, best first.
+func rankPaths(r *search.FindResult, words string) error {
+	query, err := fuzzy.Compile(words)
+	if err != nil {
+		return fault.New(fault.InvalidPattern, fmt.Sprintf("fuzzy search: %v", err), "Give words, a name, or a part of one.")
+	}
+	sortEntries(r.Entries, search.ByPath) // neighbours share their folders, which is cheaper
+	paths := make([]string, len(r.Entries))
+	for i := range r.Entries {
+		paths[i] = r.Entries[i].Path
+	}
+	list := query.Rank(paths, 0)
+	ranked := make([]search.Entry, len(list))
+	for i, m := range list {
+		ranked[i] = r.Entries[m.Index]
+		ranked[i].Score = m.Score
+	}
+	r.Entries = ranked
+	return nil
 }
 
 // findRun is one path search under way.

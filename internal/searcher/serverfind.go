@@ -33,7 +33,9 @@ func (r *Servers) Find(ctx context.Context, q search.FindQuery) (*search.FindRes
 			return nil, err
 		}
 	}
-	page(out, &q)
+	if err := page(out, &q); err != nil {
+		return nil, err
+	}
 	if q.Stat && q.Order != search.BySize {
 		if err := run.sizes(ctx, out.Entries); err != nil {
 			return nil, err
