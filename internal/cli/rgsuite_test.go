@@ -1,0 +1,488 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// The tests of ripgrep's own repository are Rust. What they do to files and the
+// command lines they run is read from their source, without a compiler: calls of a
+// few methods, in the order in which they stand. Each command line is given to
+// ripgrep and to quarry in the same folder.
+
+// rustToken is a name, a literal's value or a sign.
+type rustToken struct {
+	kind byte // n name, s string, d number, or the sign itself
+	text string
+}
+
+func rustTokens(src string) (toks []rustToken) {
+	for i := 0; i < len(src); {
+		c := src[i]
+		rest := src[i:]
+		switch {
+		case strings.HasPrefix(rest, "//"):
+			i += strings.IndexByte(rest+"\n", '\n')
+		case c == '"' || strings.HasPrefix(rest, `b"`):
+			at := i + 1
+			if c == 'b' {
+				at++
+			}
+			text, n := rustString(src[at:])
+			toks = append(toks, rustToken{'s', text})
+			i = at + n
+		case strings.HasPrefix(rest, `r"`) || strings.HasPrefix(rest, `r#`) || strings.HasPrefix(rest, `br"`):
+			at := i + strings.IndexByte(rest, 'r') + 1
+			hashes := 0
+			for src[at] == '#' {
+				hashes++
+				at++
+			}
+			end := strings.Index(src[at+1:], `"`+strings.Repeat("#", hashes))
+			toks = append(toks, rustToken{'s', src[at+1 : at+1+end]})
+			i = at + 1 + end + 1 + hashes
+		case isNameByte(c):
+			end := i
+			for end < len(src) && isNameByte(src[end]) {
+				end++
+			}
+			kind := byte('n')
+			if '0' <= c && c <= '9' {
+				kind = 'd'
+			}
+			toks = append(toks, rustToken{kind, src[i:end]})
+			i = end
+		case c == ' ' || c == '\n' || c == '\t':
+			i++
+		default:
+			toks = append(toks, rustToken{c, string(c)})
+			i++
+		}
+	}
+	return toks
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// rustString gives the value of the literal that begins after its quote, and its
+// length with the closing one.
+func rustString(s string) (string, int) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			return b.String(), i + 1
+		case '\\':
+			i++
+			switch s[i] {
+			case 'n':
+				b.WriteByte('\n')
+			case 'r':
+				b.WriteByte('\r')
+			case 't':
+				b.WriteByte('\t')
+			case '0':
+				b.WriteByte(0)
+			case 'x':
+				n, _ := strconv.ParseUint(s[i+1:i+3], 16, 8)
+				b.WriteByte(byte(n))
+				i += 2
+			case 'u':
+				end := strings.IndexByte(s[i:], '}')
+				n, _ := strconv.ParseUint(s[i+2:i+end], 16, 32)
+				b.WriteRune(rune(n))
+				i += end
+			case '\n':
+				for i+1 < len(s) && strings.IndexByte(" \t\n", s[i+1]) >= 0 {
+					i++
+				}
+			default:
+				b.WriteByte(s[i])
+			}
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), len(s)
+}
+
+// suiteCommand is a command line under construction.
+type suiteCommand struct {
+	args []string
+	dir  string
+	env  []string
+}
+
+// suiteTest runs one test.
+type suiteTest struct {
+	name string
+	root string // its folder
+	toks []rustToken
+	vars map[string][]string
+	cmds map[string]*suiteCommand
+	run  func(test string, c *suiteCommand, stdin string)
+}
+
+func (s *suiteTest) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.root, name)
+}
+
+// play executes the tokens up to the end of a block.
+func (s *suiteTest) play() {
+	for i := 0; i < len(s.toks); i++ {
+		t := s.toks[i]
+		at := func(k int) rustToken {
+			if i+k < len(s.toks) {
+				return s.toks[i+k]
+			}
+			return rustToken{}
+		}
+		switch {
+		case t.text == "if" && t.kind == 'n':
+			// Conditions ask for PCRE2 or the system: neither is so.
+			not := at(1).kind == '!'
+			text := ""
+			k := 1
+			for ; at(k).kind != '{' && at(k).kind != 0; k++ {
+				text += at(k).text
+			}
+			if strings.Contains(text, "is_pcre2") || strings.Contains(text, "cfg!(windows)") || strings.Contains(text, "macos") || strings.Contains(text, "is_cross") || strings.Contains(text, "aarch64") {
+				end := s.closing(i + k)
+				if not {
+					if s.toks[i+k+1].text == "return" {
+						return
+					}
+					i += k
+					continue
+				}
+				i = end
+				continue
+			}
+			if strings.Contains(text, "cmd_exists") && not {
+				i = s.closing(i + k)
+			}
+		case t.text == "let" && t.kind == 'n':
+			s.let(i)
+		case t.kind == 'n' && at(1).kind == '.' && (t.text == "dir" || s.cmds[t.text] != nil):
+			i = s.chain(i)
+		}
+	}
+}
+
+// closing is the place of the bracket that closes the one at a place.
+func (s *suiteTest) closing(at int) int {
+	open := s.toks[at].kind
+	end := map[byte]byte{'{': '}', '(': ')', '[': ']'}[open]
+	depth := 0
+	for i := at; i < len(s.toks); i++ {
+		switch s.toks[i].kind {
+		case open:
+			depth++
+		case end:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s.toks) - 1
+}
+
+// let notes text variables and commands.
+func (s *suiteTest) let(i int) {
+	k := i + 1
+	if s.toks[k].text == "mut" {
+		k++
+	}
+	name := s.toks[k].text
+	for k < len(s.toks) && s.toks[k].kind != '=' {
+		k++
+	}
+	k++
+	end := k
+	for depth := 0; end < len(s.toks); end++ {
+		switch s.toks[end].kind {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ';':
+			if depth == 0 {
+				s.vars[name] = s.strings(k, end)
+				if end-k >= 5 && s.toks[k].text == "dir" && s.toks[k+2].text == "command" {
+					s.cmds[name] = s.command()
+				}
+				return
+			}
+		}
+	}
+}
+
+func (s *suiteTest) command() *suiteCommand {
+	return &suiteCommand{args: []string{"--path-separator", "/"}, dir: s.root}
+}
+
+// strings are the texts between two tokens.
+func (s *suiteTest) strings(from, to int) (list []string) {
+	for i := from; i < to; i++ {
+		switch t := s.toks[i]; {
+		case t.kind == 's':
+			list = append(list, t.text)
+		case t.kind == 'n' && s.vars[t.text] != nil && (i == 0 || s.toks[i-1].kind != '.'):
+			list = append(list, s.vars[t.text]...)
+		case t.text == "dir" && i+2 < to && s.toks[i+2].text == "path":
+			list = append(list, s.root)
+			// dir.path().join("x")
+			for k := i; k < to-3; k++ {
+				if s.toks[k].text == "join" && s.toks[k+2].kind == 's' {
+					list[len(list)-1] = filepath.Join(list[len(list)-1], s.toks[k+2].text)
+					i = k + 2
+				}
+			}
+		case t.kind == 'd' && (i == from || s.toks[i-1].kind != '.'):
+			list = append(list, t.text)
+		}
+	}
+	return list
+}
+
+// chain executes calls such as dir.create(…) or cmd.arg(…).stdout().
+func (s *suiteTest) chain(i int) int {
+	cmd := s.cmds[s.toks[i].text]
+	for i++; i+1 < len(s.toks) && s.toks[i].kind == '.'; {
+		method := s.toks[i+1].text
+		open := i + 2
+		if open < len(s.toks) && s.toks[open].kind == ':' { // a type argument
+			for s.toks[open].kind != '(' {
+				open++
+			}
+		}
+		if open >= len(s.toks) || s.toks[open].kind != '(' {
+			return i + 1
+		}
+		end := s.closing(open)
+		args := s.strings(open+1, end)
+		if method == "command" {
+			cmd = s.command()
+		} else {
+			s.call(cmd, method, args)
+		}
+		i = end + 1
+	}
+	return i - 1
+}
+
+func (s *suiteTest) call(cmd *suiteCommand, method string, args []string) {
+	switch method {
+	case "create", "create_bytes", "try_create", "try_create_bytes":
+		if len(args) == 2 {
+			os.WriteFile(s.path(args[0]), []byte(args[1]), 0o666)
+		}
+	case "create_size":
+		if len(args) == 2 {
+			os.WriteFile(s.path(args[0]), nil, 0o666)
+			n, _ := strconv.ParseInt(strings.TrimRight(strings.ReplaceAll(args[1], "_", ""), "u"), 0, 64)
+			os.Truncate(s.path(args[0]), n)
+		}
+	case "create_dir":
+		os.MkdirAll(s.path(args[0]), 0o777)
+	case "remove":
+		os.Remove(s.path(args[0]))
+	case "link_dir", "link_file":
+		os.Symlink(s.path(args[0]), s.path(args[1]))
+	case "arg", "args":
+		cmd.args = append(cmd.args, args...)
+	case "env":
+		cmd.env = append(cmd.env, args[0]+"="+args[1])
+	case "current_dir":
+		cmd.dir = s.path(args[0])
+	case "pipe":
+		s.run(s.name, cmd, args[0])
+	case "stdout", "output", "raw_output", "assert_err", "assert_exit_code", "assert_non_empty_stderr":
+		s.run(s.name, cmd, "")
+	}
+}
+
+// suiteDifferences are the tests whose answer is not ripgrep's, each with the
+// difference of docs/SEARCH.md that explains it.
+var suiteDifferences = map[string]string{}
+
+// TestRipgrepSuite runs the commands of ripgrep's own tests through both programs.
+// The suite is read from ripgrep/tests in the folder named by QUARRY_SUITES.
+func TestRipgrepSuite(t *testing.T) {
+	folder := os.Getenv("QUARRY_SUITES")
+	if folder == "" {
+		t.Skip("set QUARRY_SUITES to a folder that holds ripgrep's repository as ripgrep")
+	}
+	rg, _ := ripgrep(t)
+	program, err := exec.LookPath("quarry") // this test's own binary: see TestMain
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := filepath.Join(folder, "ripgrep", "tests")
+	hay := map[string][]string{}
+	readSuite(t, filepath.Join(tests, "hay.rs"), func(toks []rustToken) {
+		for i := range toks {
+			if toks[i].text == "const" {
+				for k := i; k < i+12; k++ {
+					if toks[k].kind == 's' {
+						hay[toks[i+1].text] = []string{toks[k].text}
+						break
+					}
+				}
+			}
+		}
+	})
+	var same, documented, differ int
+	reasons := map[string]int{}
+	run := func(test string, c *suiteCommand, stdin string) {
+		want := runSuite(rg, append([]string{"--sort", "path"}, c.args...), c, stdin)
+		got := runSuite(program, quarryArgs(c.args), c, stdin)
+		diff := suiteDiff(want, got)
+		switch why := suiteDifferences[test]; {
+		case diff == "":
+			same++
+		case why != "":
+			documented++
+			reasons[why]++
+		default:
+			differ++
+			t.Logf("%s: %q\n%s", test, c.args[2:], diff)
+		}
+	}
+	for _, file := range []string{"binary", "feature", "json", "misc", "multiline", "regression"} {
+		readSuite(t, filepath.Join(tests, file+".rs"), func(toks []rustToken) { playFile(t, toks, hay, run) })
+	}
+	for _, why := range slices.Sorted(mapKeys(reasons)) {
+		t.Logf("%4d documented: %s", reasons[why], why)
+	}
+	t.Logf("%d commands: %d the same, %d documented, %d differ", same+documented+differ, same, documented, differ)
+	if same+documented < 420 {
+		t.Errorf("%d of %d the same or documented, want at least 420", same+documented, same+documented+differ)
+	}
+}
+
+func mapKeys[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func readSuite(t *testing.T, file string, use func([]rustToken)) {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(rustTokens(string(src)))
+}
+
+// playFile runs the tests of a file.
+func playFile(t *testing.T, toks []rustToken, hay map[string][]string, run func(string, *suiteCommand, string)) {
+	vars := map[string][]string{}
+	for k, v := range hay {
+		vars[k] = v
+	}
+	all := &suiteTest{toks: toks}
+	for i := 0; i+4 < len(toks); i++ {
+		if toks[i].text == "const" {
+			for k := i; k < i+16 && toks[k].kind != ';'; k++ {
+				if toks[k].kind == 's' {
+					vars[toks[i+1].text] = []string{toks[k].text}
+					break
+				}
+			}
+		}
+		if toks[i].text != "rgtest" || toks[i+1].kind != '!' {
+			continue
+		}
+		end := all.closing(i + 2)
+		s := &suiteTest{name: toks[i+3].text, root: filepath.Join(t.TempDir(), "t"), toks: toks[i+4 : end], vars: map[string][]string{}, run: run}
+		for k, v := range vars {
+			s.vars[k] = v
+		}
+		if err := os.Mkdir(s.root, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		s.cmds = map[string]*suiteCommand{"cmd": s.command()}
+		s.play()
+		i = end
+	}
+}
+
+// quarryArgs asks for ripgrep's way of counting lines in a pipe: see "line numbers
+// also in a pipe".
+func quarryArgs(args []string) []string {
+	out := []string{"search"}
+	if !slices.ContainsFunc(args, func(a string) bool {
+		return a == "--column" || a == "--vimgrep" || a == "-p" || a == "--pretty" || a == "--json"
+	}) {
+		out = append(out, "-N")
+	}
+	return append(out, args...)
+}
+
+func runSuite(program string, args []string, c *suiteCommand, stdin string) outcome {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = c.dir
+	cmd.Env = append(append(os.Environ(), "QUARRY_CONFIG=", "RIPGREP_CONFIG_PATH="), c.env...)
+	if stdin != "" {
+		cmd.Stdin = strings.NewReader(stdin)
+	}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		return outcome{err: err.Error(), code: -1}
+	}
+	return outcome{out.String(), cmd.ProcessState.ExitCode(), errs.String()}
+}
+
+// suiteDiff compares what matters: the lines in any order, and the exit code.
+func suiteDiff(want, got outcome) string {
+	sorted := func(s string) []string {
+		lines := strings.SplitAfter(s, "\n")
+		slices.Sort(lines)
+		return lines
+	}
+	wantOut, gotOut := normalStats(want.out), normalStats(got.out)
+	if want.code == got.code && (wantOut == gotOut || slices.Equal(sorted(wantOut), sorted(gotOut))) {
+		return ""
+	}
+	return fmt.Sprintf("ripgrep %d %q\nquarry  %d %q\nstderr %.300q (ripgrep's %.200q)", want.code, shortened(wantOut), got.code, shortened(gotOut), got.err, want.err)
+}
+
+func shortened(s string) string {
+	if len(s) > 700 {
+		return s[:700] + "…"
+	}
+	return s
+}
+
+// normalStats drops what measures the run.
+func normalStats(out string) string {
+	if strings.HasPrefix(out, `{"type"`) || strings.HasPrefix(out, `{"data"`) {
+		return fmt.Sprint(messages(out))
+	}
+	var keep []string
+	for line := range strings.Lines(out) {
+		if !strings.Contains(line, " seconds") {
+			keep = append(keep, line)
+		}
+	}
+	return strings.Join(keep, "")
+}
