@@ -51,6 +51,7 @@ var plan = []layer{
 		{"internal/noterank", "how well a note answers words", "internal/terms internal/vault"},
 		{"internal/lookup", "definitions by name, and of files", "internal/rank internal/symbols internal/terms match search"},
 		{"internal/terms", "words of a text, as ranked search counts them", ""},
+		{"internal/fuzzy", "paths by what is remembered of one", ""},
 		{"internal/symbols", "definitions of a text, without a language server", ""},
 		{"internal/trigram", "grams of texts and patterns, posting lists", "internal/textfile match"},
 		{"internal/vault", "Obsidian: sections, links, front matter, the move plan", "fault internal/rootfs"},
