@@ -50,7 +50,7 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 		if err != nil {
 			return err
 		}
-		defer dir.Close()
+		defer dir.close()
 		res, err = r.replaceIn(dir, base, edits, expected, opts)
 		return err
 	})
@@ -60,7 +60,7 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 	return res, nil
 }
 
-func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
+func (r *Root) replaceIn(dir *dirHandle, base string, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	old, err := openRegular(dir, base)
 	if err != nil {
 		return Replaced{}, err
@@ -85,10 +85,11 @@ func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Versi
 		res.Unchanged = true
 		return res, nil
 	}
-	// A rename needs no leave to write to the file it replaces.
-	if f, err := dir.OpenFile(base, os.O_WRONLY, 0); err != nil {
-		return Replaced{}, err
-	} else if err := f.Close(); err != nil {
+	// A rename needs no leave to write to the file it replaces. One that others
+	// keep from being written to may still be replaced.
+	if f, err := dir.openWrite(base); err == nil {
+		f.Close()
+	} else if !errors.Is(err, errBusy) {
 		return Replaced{}, err
 	}
 	same := func() error {
@@ -112,16 +113,18 @@ func (r *Root) replaceIn(dir *os.Root, base string, edits []Edit, expected Versi
 		}
 		return opts.Keep(old)
 	}
-	if res.InPlace = old.info.Nlink > 1; res.InPlace {
+	if res.InPlace = old.info.Nlink > 1; !res.InPlace {
+		err = r.renameOver(dir, base, after, old, same, show)
+		res.InPlace = err == errInPlace
+	}
+	if res.InPlace {
 		err = r.rewriteIn(dir, base, before, after, old.info, same, show)
-	} else {
-		err = r.renameOver(dir, base, after, old.info, same, show)
 	}
 	if err != nil {
 		return Replaced{}, err
 	}
-	if st, err := dir.Lstat(base); err == nil {
-		res.Info = infoOfFile(st)
+	if now, err := dir.lstat(base); err == nil {
+		res.Info = now
 	}
 	return res, nil
 }
@@ -138,98 +141,113 @@ func applyEdits(old []byte, edits []Edit) []byte {
 	return append(out, old[at:]...)
 }
 
+// errInPlace says that a new file can't take the place of the old one.
+var errInPlace = errors.New("the file has to be rewritten in place")
+
 // renameOver writes a new file and renames it over the old one.
-func (r *Root) renameOver(dir *os.Root, base string, data []byte, like Info, same, show func() error) error {
+func (r *Root) renameOver(dir *dirHandle, base string, data []byte, old *File, same, show func() error) error {
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
-	err := writeNew(dir, temp.String(), data, like.Mode, 0o600)
-	if err == nil && like.UID|like.GID != 0 {
-		// Refused unless the owner is ours already; then there is nothing to do.
-		dir.Chown(temp.String(), int(like.UID), int(like.GID))
-	}
-	for _, step := range []func() error{show, same} {
-		if err == nil {
-			err = step()
-		}
-	}
-	if err == nil {
-		err = dir.Rename(temp.String(), base)
-	}
+	name := temp.String()
+	f, kept, err := dir.createLike(name, old.f, base, old.info)
 	if err != nil {
-		dir.Remove(temp.String())
 		return err
 	}
-	return syncFolder(dir)
+	if !kept {
+		return errInPlace
+	}
+	err = errors.Join(writeSynced(f, data), f.Close())
+	if err == nil {
+		err = show()
+	}
+	if err == nil {
+		err = replaceHeld(dir, name, base, old, same)
+	}
+	if err != nil {
+		dir.remove(name)
+		return err
+	}
+	return dir.sync()
+}
+
+// replaceHeld compares once more and renames, if it can with the file held so
+// that nobody writes to it in between. A program that forbids the name to be
+// given away, as Windows lets it, may still allow writing.
+func replaceHeld(dir *dirHandle, name, base string, old *File, same func() error) error {
+	release, held := dir.hold(base)
+	err := same()
+	if err == nil && held {
+		err = dir.replace(name, base, false)
+	}
+	release()
+	if !held && err == nil || held && (errors.Is(err, errBusy) || errors.Is(err, syscall.EACCES)) {
+		old.Close() // some systems count ourselves, too
+		if err = same(); err == nil {
+			err = dir.replace(name, base, true)
+		}
+	}
+	if errors.Is(err, errBusy) || errors.Is(err, syscall.EACCES) {
+		return errInPlace // which fails if that isn't allowed, either
+	}
+	return err
+}
+
+func writeSynced(f *os.File, data []byte) error {
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 // rewriteIn overwrites a file that has several names, with a backup beside it.
-func (r *Root) rewriteIn(dir *os.Root, base string, before, after []byte, info Info, same, show func() error) error {
+func (r *Root) rewriteIn(dir *dirHandle, base string, before, after []byte, info Info, same, show func() error) error {
 	temp := r.temps.next(r.owner(), phaseBackup)
 	defer r.temps.done(temp)
 	b := backup{ino: info.Ino, oldSize: int64(len(before)), newSize: int64(len(after)), old: VersionOf(before), new: VersionOf(after), base: base}
 	err := writeNew(dir, temp.String(), append(b.encode(), before...), 0, 0o600)
-	for _, step := range []func() error{func() error { return syncFolder(dir) }, show, same} {
+	for _, step := range []func() error{func() error { return dir.sync() }, show, same} {
 		if err == nil {
 			err = step()
 		}
 	}
 	if err != nil {
-		dir.Remove(temp.String())
+		dir.remove(temp.String())
 		return err
 	}
-	if err := overwrite(dir, base, after); err != nil {
-		if e := overwrite(dir, base, before); e != nil {
-			return errors.Join(err, e) // the backup stays
+	f, err := dir.openWrite(base)
+	if err == nil {
+		defer f.Close()
+		if err = overwrite(f, after); err != nil {
+			if e := overwrite(f, before); e != nil {
+				return errors.Join(err, e) // the backup stays
+			}
 		}
-		dir.Remove(temp.String())
-		return err
 	}
-	return dir.Remove(temp.String())
+	return errors.Join(err, dir.remove(temp.String()))
 }
 
-func overwrite(dir *os.Root, name string, data []byte) error {
-	f, err := dir.OpenFile(name, os.O_WRONLY|openNonblock, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
+func overwrite(f *os.File, data []byte) error {
+	_, err := f.WriteAt(data, 0)
 	if err == nil {
 		err = f.Truncate(int64(len(data)))
 	}
 	if err == nil {
 		err = f.Sync()
 	}
-	return errors.Join(err, f.Close())
+	return err
 }
 
 // writeNew makes a synced file that wasn't there. A mode of 0 leaves perm.
-func writeNew(dir *os.Root, name string, data []byte, mode, perm os.FileMode) error {
-	f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return portableErr(err)
-	}
-	_, err = f.Write(data)
-	if err == nil && mode != 0 {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
-
-// syncFolder makes names durable where the system can; Windows can't.
-func syncFolder(dir *os.Root) error {
-	if backslashSeparates {
-		return nil
-	}
-	f, err := dir.Open(".")
+func writeNew(dir *dirHandle, name string, data []byte, mode, perm os.FileMode) error {
+	f, err := dir.create(name, perm)
 	if err != nil {
 		return err
 	}
-	err = f.Sync()
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		err = nil
+	if mode != 0 {
+		err = setMode(f, mode)
+	}
+	if err == nil {
+		err = writeSynced(f, data)
 	}
 	return errors.Join(err, f.Close())
 }
@@ -238,14 +256,14 @@ func syncFolder(dir *os.Root) error {
 func (r *Root) drain(bool) {}
 
 // in runs f in the folder of p.
-func (r *Root) in(op string, p Path, f func(dir *os.Root, base string) error) error {
+func (r *Root) in(op string, p Path, f func(dir *dirHandle, base string) error) error {
 	return r.retry(op, &p, func(rel string) error {
 		dir, base, err := r.sys.openParent(rel)
 		if err != nil {
 			return err
 		}
-		defer dir.Close()
-		return portableErr(f(dir, base))
+		defer dir.close()
+		return f(dir, base)
 	})
 }
 
@@ -259,27 +277,24 @@ func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, 
 		opts = &CreateOptions{}
 	}
 	var info Info
-	err := r.in("create", p, func(dir *os.Root, base string) error {
-		if _, err := dir.Lstat(base); err == nil {
+	err := r.in("create", p, func(dir *dirHandle, base string) error {
+		if _, err := dir.lstat(base); err == nil {
 			return syscall.EEXIST
 		}
 		temp := r.temps.next(r.owner(), phaseWrite)
 		defer r.temps.done(temp)
-		defer dir.Remove(temp.String())
+		defer dir.remove(temp.String())
 		err := writeNew(dir, temp.String(), data, opts.Mode, 0o666)
 		if err == nil {
-			err = moveName(dir, temp.String(), base)
+			err = dir.move(temp.String(), dir, base)
 		}
 		if err == nil {
-			err = syncFolder(dir)
+			err = dir.sync()
 		}
 		if err != nil {
 			return err
 		}
-		st, err := dir.Lstat(base)
-		if err == nil {
-			info = infoOfFile(st)
-		}
+		info, err = dir.lstat(base)
 		return err
 	})
 	if err != nil {
@@ -288,45 +303,29 @@ func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, 
 	return VersionOf(data), info, nil
 }
 
-// moveName renames within a folder without overwriting: by a second link where
-// there can be one, else by a look before, which another program can outrun.
-func moveName(dir *os.Root, from, to string) error {
-	err := dir.Link(from, to)
-	if err == nil {
-		return dir.Remove(from)
-	}
-	if errors.Is(err, os.ErrExist) {
-		return syscall.EEXIST
-	}
-	if _, err := dir.Lstat(to); err == nil {
-		return syscall.EEXIST
-	}
-	return dir.Rename(from, to)
-}
-
 // Mkdir makes the folder p. Its parent must exist.
 func (r *Root) Mkdir(p Path) error {
 	if err := r.editable("mkdir", p, true); err != nil {
 		return err
 	}
-	return r.in("mkdir", p, func(dir *os.Root, base string) error {
-		if err := dir.Mkdir(base, 0o777); err != nil {
+	return r.in("mkdir", p, func(dir *dirHandle, base string) error {
+		if err := dir.mkdir(base, 0o777); err != nil {
 			return err
 		}
-		return syncFolder(dir)
+		return dir.sync()
 	})
 }
 
 // Remove deletes the file, symlink or empty folder at p.
 func (r *Root) Remove(p Path) error {
-	return r.remove(p, func(dir *os.Root, base string, _ bool) error { return dir.Remove(base) })
+	return r.remove(p, func(dir *dirHandle, base string, _ bool) error { return dir.remove(base) })
 }
 
 // RemoveAll deletes p and everything in it. A folder that holds something the
 // policy refuses stays as it is: it is looked through first. Symlinks are
 // deleted, never followed.
 func (r *Root) RemoveAll(p Path) error {
-	return r.remove(p, func(dir *os.Root, base string, isDir bool) error {
+	return r.remove(p, func(dir *dirHandle, base string, isDir bool) error {
 		if isDir {
 			d, err := (&Dir{h: dir, path: p.Dir(), root: r}).openDir(base)
 			if err != nil {
@@ -338,26 +337,27 @@ func (r *Root) RemoveAll(p Path) error {
 				return err
 			}
 		}
-		return dir.RemoveAll(base)
+		return dir.removeAll(base)
 	})
 }
 
-func (r *Root) remove(p Path, f func(dir *os.Root, base string, isDir bool) error) error {
+func (r *Root) remove(p Path, f func(dir *dirHandle, base string, isDir bool) error) error {
 	if err := r.editable("remove", p, true); err != nil {
 		return err
 	}
-	return r.in("remove", p, func(dir *os.Root, base string) error {
-		st, err := dir.Lstat(base)
+	return r.in("remove", p, func(dir *dirHandle, base string) error {
+		st, err := dir.lstat(base)
 		if err != nil {
 			return err
 		}
-		if err := r.policy.check("remove", p.String(), p, st.IsDir()); err != nil {
+		isDir := st.Type == TypeDir
+		if err := r.policy.check("remove", p.String(), p, isDir); err != nil {
 			return err
 		}
-		if err := f(dir, base, st.IsDir()); err != nil {
+		if err := f(dir, base, isDir); err != nil {
 			return err
 		}
-		return syncFolder(dir)
+		return dir.sync()
 	})
 }
 
@@ -391,9 +391,9 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 	}
 	err = syscall.EXDEV
 	if r == dst {
-		err = portableErr(r.sys.root.Rename(from.s, to.s))
+		err = r.renameWithin(op, from, to)
 	}
-	if err == syscall.EXDEV {
+	if errors.Is(err, syscall.EXDEV) {
 		err = r.moveAcross(from, dst, to)
 	}
 	for _, end := range []struct {
@@ -401,7 +401,7 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 		p Path
 	}{{dst, to}, {r, from}} {
 		if err == nil {
-			err = end.r.in(op, end.p, func(dir *os.Root, _ string) error { return syncFolder(dir) })
+			err = end.r.in(op, end.p, func(dir *dirHandle, _ string) error { return dir.sync() })
 		}
 	}
 	return wrap(op, to.String(), err)
@@ -424,22 +424,22 @@ func (r *Root) listed(p Path) bool {
 }
 
 func (r *Root) moveAcross(from Path, dst *Root, to Path) error {
-	return r.in("rename", from, func(src *os.Root, name string) error {
-		return dst.in("rename", to, func(dir *os.Root, base string) error {
+	return r.in("rename", from, func(src *dirHandle, name string) error {
+		return dst.in("rename", to, func(dir *dirHandle, base string) error {
 			temp := r.temps.next(r.owner(), phaseWrite)
 			defer r.temps.done(temp)
 			err := copyEntry(src, name, dir, temp.String())
 			if err == nil {
-				err = dir.Rename(temp.String(), base)
+				err = dir.move(temp.String(), dir, base)
 			}
 			if err != nil {
-				dir.RemoveAll(temp.String())
+				dir.removeAll(temp.String())
 				return err
 			}
-			if err := syncFolder(dir); err != nil {
+			if err := dir.sync(); err != nil {
 				return err
 			}
-			if err := src.RemoveAll(name); err != nil {
+			if err := src.removeAll(name); err != nil {
 				return fmt.Errorf("copied, but the original could not be removed: %w", err)
 			}
 			return nil
@@ -448,18 +448,18 @@ func (r *Root) moveAcross(from Path, dst *Root, to Path) error {
 }
 
 // copyEntry copies one entry with all it holds, and compares files.
-func copyEntry(src *os.Root, from string, dst *os.Root, to string) error {
-	st, err := src.Lstat(from)
+func copyEntry(src *dirHandle, from string, dst *dirHandle, to string) error {
+	st, err := src.lstat(from)
 	if err != nil {
 		return err
 	}
-	switch typeOfFileMode(st.Mode()) {
+	switch st.Type {
 	case TypeSymlink:
-		target, err := src.Readlink(from)
+		target, err := src.readlink(from)
 		if err != nil {
 			return err
 		}
-		return dst.Symlink(target, to)
+		return dst.symlink(target, to, st.Mode.Perm() == 0o777)
 	case TypeDir:
 		return copyDir(src, from, dst, to, st)
 	case TypeFile:
@@ -471,14 +471,16 @@ func copyEntry(src *os.Root, from string, dst *os.Root, to string) error {
 		return err
 	}
 	defer f.Close()
-	out, err := dst.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	out, kept, err := dst.createLike(to, f.f, from, st)
+	if err == nil && !kept {
+		if out, err = dst.create(to, 0o600); err == nil {
+			err = setMode(out, st.Mode.Perm())
+		}
+	}
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, f)
-	if err == nil {
-		err = out.Chmod(st.Mode().Perm())
-	}
 	if err == nil {
 		err = out.Sync()
 	}
@@ -488,11 +490,11 @@ func copyEntry(src *os.Root, from string, dst *os.Root, to string) error {
 	if now, err := f.Stat(); err != nil || !unchanged(now, f.Info()) {
 		return errors.Join(errVerifyCopy, err)
 	}
-	return dst.Chtimes(to, time.Time{}, st.ModTime())
+	return dst.setModTime(to, st.ModTime)
 }
 
-func copyDir(src *os.Root, from string, dst *os.Root, to string, st os.FileInfo) error {
-	h, err := enter(src, from)
+func copyDir(src *dirHandle, from string, dst *dirHandle, to string, st Info) error {
+	h, err := src.enter(from)
 	if err != nil {
 		return err
 	}
@@ -502,20 +504,20 @@ func copyDir(src *os.Root, from string, dst *os.Root, to string, st os.FileInfo)
 	if err != nil {
 		return err
 	}
-	if err := dst.Mkdir(to, 0o700); err != nil {
+	if err := dst.mkdir(to, 0o700); err != nil {
 		return err
 	}
-	out, err := enter(dst, to)
+	out, err := dst.enter(to)
 	if err != nil {
 		return err
 	}
-	defer out.Close()
+	defer out.close()
 	for _, e := range entries {
 		if err := copyEntry(h, e.Name, out, e.Name); err != nil {
 			return err
 		}
 	}
-	return errors.Join(dst.Chmod(to, st.Mode().Perm()), syncFolder(out))
+	return errors.Join(dst.chmod(to, st.Mode.Perm()), out.sync())
 }
 
 // owner identifies this process, as well as it can be done everywhere.
@@ -530,8 +532,8 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	if err != nil {
 		return nil // someone else's file that happens to be called so
 	}
-	st, err := d.h.Lstat(name)
-	if err != nil || !r.temps.leftOver(t) && time.Since(st.ModTime()) < doubtfulAge {
+	st, err := d.h.lstat(name)
+	if err != nil || !r.temps.leftOver(t) && time.Since(st.ModTime) < doubtfulAge {
 		return nil
 	}
 	if t.phase == phaseBackup {
@@ -539,7 +541,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 			return err
 		}
 	}
-	if err := d.h.RemoveAll(name); err != nil {
+	if err := d.h.removeAll(name); err != nil {
 		return err
 	}
 	res.Removed++

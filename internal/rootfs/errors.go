@@ -95,14 +95,14 @@ func kindOfErrno(err error) Kind {
 		return Conflict
 	case errors.Is(err, errEditOrder), errors.Is(err, errWant):
 		return InvalidArgument
+	case errors.Is(err, syscall.ENOTDIR): // before the next one: on Windows it counts as that, too
+		return NotFolder
 	case errors.Is(err, fs.ErrNotExist):
 		return NotFound
 	case errors.Is(err, syscall.EROFS):
 		return ReadOnly
 	case errors.Is(err, fs.ErrPermission):
 		return Permission
-	case errors.Is(err, syscall.ENOTDIR):
-		return NotFolder
 	case errors.Is(err, syscall.EISDIR):
 		return NotRegular
 	case errors.Is(err, syscall.ENOTEMPTY):

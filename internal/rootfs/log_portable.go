@@ -3,25 +3,25 @@
 package rootfs
 
 import (
+	"io"
 	"os"
 )
 
 func (r *Root) openLog(p Path, create bool) (f *os.File, err error) {
-	flags := os.O_RDWR | os.O_APPEND | openNonblock
-	if create {
-		flags |= os.O_CREATE
-	}
-	err = r.in("open", p, func(dir *os.Root, base string) error {
-		if f, err = dir.OpenFile(base, flags, 0o600); err != nil || !create {
+	err = r.in("open", p, func(dir *dirHandle, base string) error {
+		if f, err = dir.openLog(base, create); err != nil || !create {
 			return err
 		}
-		return syncFolder(dir)
+		return dir.sync()
 	})
 	return f, err
 }
 
-func (r *Root) appendLog(f *os.File, b []byte, _ int64) error {
-	_, err := f.Write(b)
+func (r *Root) appendLog(f *os.File, b []byte, size int64) error {
+	_, err := f.Seek(size, io.SeekStart) // appends anyway where the system knows that mode
+	if err == nil {
+		_, err = f.Write(b)
+	}
 	return err
 }
 

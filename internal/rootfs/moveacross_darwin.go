@@ -9,6 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// renamesExclusively tells whether renameBetween is one call.
+const renamesExclusively = true
+
 // renameBetween moves a name between open folders and never overwrites.
 func renameBetween(src *os.Root, name string, dst *os.Root, base string) error {
 	from, err := src.Open(".")

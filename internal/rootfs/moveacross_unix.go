@@ -10,6 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// renamesExclusively tells whether renameBetween is one call.
+const renamesExclusively = false
+
 // renameBetween moves a name between open folders. It does not overwrite what a
 // look before finds; there is no call that does both at once.
 func renameBetween(src *os.Root, name string, dst *os.Root, base string) error {

@@ -2,33 +2,47 @@
 
 package rootfs
 
-import (
-	"errors"
-	"os"
-)
+import "errors"
 
-// follow is not possible here.
-func (s *sysRoot) follow(string) error {
-	return errors.New("open the workspace again: on this system it can't be followed")
+// follow opens the folder at dir instead of the one that is open, which stays
+// open for calls under way.
+func (s *sysRoot) follow(dir string) error {
+	next, err := openTop(dir)
+	if err != nil {
+		return err
+	}
+	old := s.top.Load()
+	was, err := old.stat()
+	if err == nil {
+		var now Info
+		if now, err = next.stat(); err == nil && now.UID != was.UID {
+			err = errOtherUser
+		}
+	}
+	if err != nil {
+		next.close()
+		return err
+	}
+	s.top.Store(next)
+	s.left = append(s.left, old)
+	return nil
 }
+
+var errOtherUser = errors.New("the folder there now belongs to another user")
 
 // place is of the open folder; zero where the system has no numbers.
 func (s *sysRoot) place() (Place, error) {
-	st, err := s.root.Stat(".")
-	if err != nil {
-		return Place{}, err
-	}
-	info := infoOfFile(st)
-	return Place{info.Dev, info.Ino}, nil
+	info, err := s.root().stat()
+	return Place{info.Dev, info.Ino}, err
 }
 
 // leadsHere reports whether a real folder stands at an absolute path and is the
 // open one.
 func (s *sysRoot) leadsHere(dir string) (bool, error) {
-	there, err := os.Lstat(dir)
+	there, err := lstatPath(dir)
 	if err != nil {
 		return false, err
 	}
-	here, err := s.root.Stat(".")
-	return err == nil && there.IsDir() && os.SameFile(here, there), err
+	here, err := s.root().stat()
+	return err == nil && there.Type == TypeDir && here.SameFile(there), err
 }

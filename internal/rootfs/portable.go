@@ -1,8 +1,7 @@
 //go:build !linux || portable
 
-// The same sandbox on os.Root. It is slower, and os.Root follows symlinks that
-// stay inside, so a folder is entered name by name and each handle compared
-// with what the name stood for: a symlink swapped in shows as a difference.
+// The sandbox without Linux's openat2: folders are entered name by name, each
+// from the open handle of the one above (dirHandle), following no symlink.
 //
 // "go test -tags portable" runs the tests of this version on Linux.
 
@@ -11,29 +10,37 @@ package rootfs
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 )
 
 type sysRoot struct {
-	root *os.Root
+	top  atomic.Pointer[dirHandle]
+	left []*dirHandle // folders that were the top before follow; guarded by Root.following
 }
 
-func (s *sysRoot) open(dir string) (err error) {
-	s.root, err = os.OpenRoot(dir)
+func (s *sysRoot) open(dir string) error {
+	h, err := openTop(dir)
+	if err == nil {
+		s.top.Store(h)
+	}
 	return err
 }
+
+func (s *sysRoot) root() *dirHandle { return s.top.Load() }
 
 // listen is Linux only.
 func (s *sysRoot) listen(*Layer) {}
 
-func (s *sysRoot) close() error { return s.root.Close() }
-
-// FSKind is not known here.
-func (r *Root) FSKind() FSKind { return FSUnknown }
+func (s *sysRoot) close() error {
+	for _, h := range s.left {
+		h.close()
+	}
+	return s.root().close()
+}
 
 func (s *sysRoot) probe(rel string) (Type, string, error) {
 	if rel == "" {
@@ -43,21 +50,20 @@ func (s *sysRoot) probe(rel string) (Type, string, error) {
 	if err != nil {
 		return TypeUnknown, "", err
 	}
-	defer dir.Close()
-	st, err := dir.Lstat(base)
+	defer dir.close()
+	st, err := dir.lstat(base)
 	if err != nil {
-		return TypeUnknown, "", portableErr(err)
+		return TypeUnknown, "", err
 	}
-	t := typeOfFileMode(st.Mode())
-	if t != TypeSymlink {
-		return t, "", nil
+	if st.Type != TypeSymlink {
+		return st.Type, "", nil
 	}
-	target, err := dir.Readlink(base)
-	return t, target, portableErr(err)
+	target, err := dir.readlink(base)
+	return TypeSymlink, target, err
 }
 
 // openParent opens the folder of rel and returns it with the last name.
-func (s *sysRoot) openParent(rel string) (*os.Root, string, error) {
+func (s *sysRoot) openParent(rel string) (*dirHandle, string, error) {
 	dir, base := "", rel
 	if i := strings.LastIndexByte(rel, '/'); i >= 0 {
 		dir, base = rel[:i], rel[i+1:]
@@ -67,97 +73,22 @@ func (s *sysRoot) openParent(rel string) (*os.Root, string, error) {
 }
 
 // openDir enters rel name by name, following no symlink.
-func (s *sysRoot) openDir(rel string) (*os.Root, error) {
-	h, err := s.root.OpenRoot(".")
+func (s *sysRoot) openDir(rel string) (*dirHandle, error) {
+	h, err := s.root().clone()
 	if err != nil {
-		return nil, rootErr(err)
+		return nil, err
 	}
 	for rel != "" {
 		var name string
 		name, rel, _ = strings.Cut(rel, "/")
-		next, err := enter(h, name)
-		h.Close()
+		next, err := h.enter(name)
+		h.close()
 		if err != nil {
 			return nil, err
 		}
 		h = next
 	}
 	return h, nil
-}
-
-// enter opens the folder called name in h, which must not be a symlink.
-func enter(h *os.Root, name string) (*os.Root, error) {
-	st, err := h.Lstat(name)
-	if err != nil {
-		return nil, portableErr(err)
-	}
-	switch typeOfFileMode(st.Mode()) {
-	case TypeDir:
-	case TypeSymlink:
-		return nil, errSwapped
-	default:
-		return nil, syscall.ENOTDIR
-	}
-	next, err := h.OpenRoot(name)
-	if err != nil {
-		return nil, portableErr(err)
-	}
-	got, err := next.Stat(".")
-	if err == nil && !os.SameFile(st, got) {
-		err = errSwapped
-	}
-	if err != nil {
-		next.Close()
-		return nil, err
-	}
-	return next, nil
-}
-
-// rootErr recognises use after Close.
-func rootErr(err error) error {
-	if errors.Is(err, os.ErrClosed) {
-		return errClosed
-	}
-	return err
-}
-
-// portableErr unpacks what os.Root says. An escape it noticed is a symlink that
-// wasn't there when we looked.
-func portableErr(err error) error {
-	if err == nil {
-		return nil
-	}
-	var n syscall.Errno
-	if errors.As(err, &n) {
-		return n
-	}
-	if strings.Contains(err.Error(), "escapes") {
-		return errSwapped
-	}
-	return err
-}
-
-func typeOfFileMode(m fs.FileMode) Type {
-	switch {
-	case m.IsRegular():
-		return TypeFile
-	case m.IsDir():
-		return TypeDir
-	case m&fs.ModeSymlink != 0:
-		return TypeSymlink
-	}
-	return TypeOther
-}
-
-func infoOfFile(st fs.FileInfo) Info {
-	i := Info{
-		Type:    typeOfFileMode(st.Mode()),
-		Mode:    st.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky),
-		Size:    st.Size(),
-		ModTime: st.ModTime(),
-	}
-	fillInfo(&i, st)
-	return i
 }
 
 // File is an open regular file, for reading. It must be closed.
@@ -181,7 +112,7 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 		if err != nil {
 			return err
 		}
-		defer dir.Close()
+		defer dir.close()
 		f, err = openRegular(dir, base)
 		return err
 	})
@@ -191,31 +122,12 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 	return f, nil
 }
 
-func openRegular(dir *os.Root, name string) (*File, error) {
-	st, err := dir.Lstat(name)
+func openRegular(dir *dirHandle, name string) (*File, error) {
+	f, info, err := dir.regular(name)
 	if err != nil {
-		return nil, portableErr(err)
-	}
-	switch typeOfFileMode(st.Mode()) {
-	case TypeFile:
-	case TypeSymlink:
-		return nil, errSwapped
-	default:
-		return nil, errNotRegular
-	}
-	f, err := dir.OpenFile(name, os.O_RDONLY|openNonblock, 0)
-	if err != nil {
-		return nil, portableErr(err)
-	}
-	got, err := f.Stat()
-	if err == nil && !os.SameFile(st, got) {
-		err = errSwapped
-	}
-	if err != nil {
-		f.Close()
 		return nil, err
 	}
-	return &File{f: f, info: infoOfFile(got)}, nil
+	return &File{f: f, info: info}, nil
 }
 
 // Read reads from the file's position; it returns io.EOF at the end.
@@ -242,11 +154,8 @@ func (f *File) Info() Info { return f.info }
 
 // Stat describes the file as it is now.
 func (f *File) Stat() (Info, error) {
-	st, err := f.f.Stat()
-	if err != nil {
-		return Info{}, wrap("stat", "file", err)
-	}
-	return infoOfFile(st), nil
+	info, err := statFile(f.f)
+	return info, wrap("stat", "file", err)
 }
 
 // Close releases the file. Closing twice is harmless.
@@ -260,7 +169,7 @@ func (f *File) Close() error {
 // Dir is an open folder. Opening its entries can't leave the root: names have
 // no separator and no symlink is followed.
 type Dir struct {
-	h    *os.Root
+	h    *dirHandle
 	path Path
 	root *Root
 }
@@ -270,7 +179,7 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	if err := r.policy.check("open", p.String(), p, true); err != nil {
 		return nil, err
 	}
-	var h *os.Root
+	var h *dirHandle
 	err := r.retry("open", &p, func(rel string) (err error) {
 		h, err = r.sys.openDir(rel)
 		return err
@@ -283,7 +192,7 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 
 // openDir is OpenDir for names that were judged.
 func (d *Dir) openDir(name string) (*Dir, error) {
-	h, err := enter(d.h, name)
+	h, err := d.h.enter(name)
 	if err == errSwapped {
 		err = syscall.ENOTDIR
 	}
@@ -310,46 +219,31 @@ func (d *Dir) Stat(name string) (Info, error) {
 	if err := checkName(name); err != nil {
 		return Info{}, &Error{Op: "stat", Path: name, Kind: InvalidArgument, Err: err}
 	}
-	st, err := d.h.Lstat(name)
+	st, err := d.h.lstat(name)
 	if err != nil {
-		return Info{}, wrap("stat", d.path.child(name).s, portableErr(err))
+		return Info{}, wrap("stat", d.path.child(name).s, err)
 	}
-	if v := d.root.policy.Entry(d.path, name, st.IsDir()); v.Refused() {
+	if v := d.root.policy.Entry(d.path, name, st.Type == TypeDir); v.Refused() {
 		p := d.path.child(name)
 		return Info{}, d.root.policy.refusal("stat", p.s, p, v)
 	}
-	return infoOfFile(st), nil
+	return st, nil
 }
 
 // Info describes the folder itself.
 func (d *Dir) Info() (Info, error) {
-	st, err := d.h.Stat(".")
-	if err != nil {
-		return Info{}, wrap("stat", d.path.String(), err)
-	}
-	return infoOfFile(st), nil
+	info, err := d.h.stat()
+	return info, wrap("stat", d.path.String(), err)
 }
 
 // Read appends all entries of the folder to buf, in the system's order.
 func (d *Dir) Read(buf []Entry) ([]Entry, error) {
-	f, err := d.h.Open(".")
-	if err != nil {
-		return buf, wrap("list", d.path.String(), portableErr(err))
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	for _, e := range entries {
-		t := typeOfFileMode(e.Type())
-		if e.Type()&fs.ModeIrregular != 0 {
-			t = TypeOther
-		}
-		buf = append(buf, Entry{Name: e.Name(), Type: t})
-	}
+	buf, err := d.h.entries(buf)
 	return buf, wrap("list", d.path.String(), err)
 }
 
 // Close releases the folder. Closing twice is harmless.
-func (d *Dir) Close() error { return wrap("close", d.path.String(), d.h.Close()) }
+func (d *Dir) Close() error { return wrap("close", d.path.String(), d.h.close()) }
 
 func (d *Dir) admitName(name string, isDir bool) error {
 	if err := checkName(name); err != nil {
@@ -366,21 +260,18 @@ func (d *Dir) admitName(name string, isDir bool) error {
 // resolved, or p names it on purpose (ResolveEntry): it is described itself.
 func (r *Root) Stat(p Path) (Info, error) {
 	var info Info
-	err := r.retry("stat", &p, func(rel string) error {
+	err := r.retry("stat", &p, func(rel string) (err error) {
 		if rel == "" {
-			rel = "."
+			info, err = r.sys.root().stat()
+			return err
 		}
 		dir, base, err := r.sys.openParent(rel)
 		if err != nil {
 			return err
 		}
-		defer dir.Close()
-		st, err := dir.Lstat(base)
-		if err != nil {
-			return portableErr(err)
-		}
-		info = infoOfFile(st)
-		return nil
+		defer dir.close()
+		info, err = dir.lstat(base)
+		return err
 	})
 	if err == nil {
 		err = r.policy.check("stat", p.String(), p, info.Type == TypeDir)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -46,41 +48,38 @@ func (r *Root) CreateFunc(p Path, opts *CreateOptions, fill func(*Writer) error)
 		opts = &CreateOptions{}
 	}
 	var info Info
-	err := r.in("create", p, func(dir *os.Root, base string) error {
-		if _, err := dir.Lstat(base); err == nil {
+	err := r.in("create", p, func(dir *dirHandle, base string) error {
+		if _, err := dir.lstat(base); err == nil {
 			return syscall.EEXIST
 		}
 		temp := r.temps.next(r.owner(), phaseWrite)
 		defer r.temps.done(temp)
 		name := temp.String()
-		defer dir.Remove(name)
+		defer dir.remove(name)
 		err := fillNew(dir, name, opts.Mode, fill)
 		if err == nil {
-			err = moveName(dir, name, base)
+			err = dir.move(name, dir, base)
 		}
 		if err == nil {
-			err = syncFolder(dir)
+			err = dir.sync()
 		}
 		if err != nil {
 			return err
 		}
-		st, err := dir.Lstat(base)
-		if err == nil {
-			info = infoOfFile(st)
-		}
+		info, err = dir.lstat(base)
 		return err
 	})
 	return info, err
 }
 
-func fillNew(dir *os.Root, name string, mode fs.FileMode, fill func(*Writer) error) error {
-	f, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+func fillNew(dir *dirHandle, name string, mode fs.FileMode, fill func(*Writer) error) error {
+	f, err := dir.create(name, 0o666)
 	if err != nil {
 		return err
 	}
 	w := &Writer{f: f}
 	if mode != 0 {
-		err = f.Chmod(mode)
+		err = setMode(f, mode)
 	}
 	if err == nil {
 		err = fill(w)
@@ -89,7 +88,7 @@ func fillNew(dir *os.Root, name string, mode fs.FileMode, fill func(*Writer) err
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil && !w.mtime.IsZero() {
-		err = dir.Chtimes(name, time.Time{}, w.mtime)
+		err = dir.setModTime(name, w.mtime)
 	}
 	return err
 }
@@ -100,11 +99,13 @@ func (r *Root) Symlink(target string, p Path) error {
 	if err := r.editable("symlink", p, false); err != nil {
 		return err
 	}
-	return r.in("symlink", p, func(dir *os.Root, base string) error {
-		if err := dir.Symlink(target, base); err != nil {
+	_, t, err := r.locate("symlink", target, Path{path.Join(p.Dir().s, filepath.ToSlash(target))}.s, true)
+	toDir := err == nil && t == TypeDir
+	return r.in("symlink", p, func(dir *dirHandle, base string) error {
+		if err := dir.symlink(target, base, toDir); err != nil {
 			return err
 		}
-		return syncFolder(dir)
+		return dir.sync()
 	})
 }
 
@@ -113,11 +114,11 @@ func (r *Root) MkdirPrivate(p Path) error {
 	if err := r.editable("mkdir", p, true); err != nil {
 		return err
 	}
-	return r.in("mkdir", p, func(dir *os.Root, base string) error {
-		if err := dir.Mkdir(base, 0o700); err != nil {
+	return r.in("mkdir", p, func(dir *dirHandle, base string) error {
+		if err := dir.mkdir(base, 0o700); err != nil {
 			return err
 		}
-		return syncFolder(dir)
+		return dir.sync()
 	})
 }
 
@@ -153,20 +154,20 @@ func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {
 	if err := r.editable("chmod", p, true); err != nil {
 		return err
 	}
-	return r.in("chmod", p, func(dir *os.Root, base string) error {
-		st, err := dir.Lstat(base)
+	return r.in("chmod", p, func(dir *dirHandle, base string) error {
+		st, err := dir.lstat(base)
 		if err != nil {
 			return err
 		}
-		if !st.Mode().IsRegular() && !st.IsDir() {
+		if st.Type != TypeFile && st.Type != TypeDir {
 			return errNotRegular
 		}
-		if err := r.policy.check("chmod", p.String(), p, st.IsDir()); err != nil {
+		if err := r.policy.check("chmod", p.String(), p, st.Type == TypeDir); err != nil {
 			return err
 		}
-		if err := dir.Chmod(base, mode); err != nil {
+		if err := dir.chmod(base, mode); err != nil {
 			return err
 		}
-		return dir.Chtimes(base, time.Time{}, mtime)
+		return dir.setModTime(base, mtime)
 	})
 }

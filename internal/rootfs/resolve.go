@@ -64,6 +64,12 @@ func (r *Root) resolve(op, user string, follow bool) (Path, error) {
 	if err != nil {
 		return Path{}, err
 	}
+	if odd := checkTyped(rel); odd != nil {
+		if err := r.policy.check(op, user, Path{rel}, false); err != nil {
+			return Path{}, err
+		}
+		return Path{}, &Error{Op: op, Path: user, Kind: InvalidArgument, Err: odd}
+	}
 	return r.follow(op, user, rel, follow)
 }
 
@@ -79,7 +85,7 @@ func (r *Root) clean(op, user string) (string, error) {
 		if rel, ok := r.literalBackslash(op, user); ok {
 			return rel, nil
 		}
-		user = strings.ReplaceAll(user, `\`, "/")
+		user = strings.ReplaceAll(plainPath(user), `\`, "/")
 	}
 	return r.cleanSlashes(op, user)
 }
@@ -114,7 +120,7 @@ func (r *Root) cleanSlashes(op, user string) (string, error) {
 		abs := path.Clean(user)
 		if in, ok := r.inside(abs); ok {
 			rel = in
-		} else if strings.HasPrefix(abs, "/") {
+		} else if strings.HasPrefix(abs, "/") && !(backslashSeparates && strings.HasPrefix(user, "//")) {
 			rel = abs[1:]
 			if first, _, more := strings.Cut(rel, "/"); more {
 				if _, _, err := r.sys.probe(first); err != nil {
@@ -142,7 +148,7 @@ func (r *Root) cleanSlashes(op, user string) (string, error) {
 // one.
 func (r *Root) inside(abs string) (string, bool) {
 	for _, root := range [...]string{r.dir, r.real} {
-		root = filepath.ToSlash(root)
+		root = path.Clean(filepath.ToSlash(root))
 		if pathEqual(abs, root) {
 			return "", true
 		}
@@ -195,15 +201,31 @@ func (r *Root) follow(op, user, rel string, last bool) (Path, error) {
 func (r *Root) locate(op, user, rel string, last bool) (Path, Type, error) {
 	t, _, err := r.sys.probe(rel)
 	if err == nil && (t != TypeSymlink || !last) {
-		return Path{rel}, t, nil // the usual case: one look
+		p, t, err := r.spelled(op, user, rel, t, last) // the usual case: one look
+		if !errors.Is(err, errSwapped) {
+			return p, t, err
+		}
 	}
 	for range maxSwaps {
 		p, t, err := r.walkLinks(op, user, rel, last)
+		if err == nil {
+			p, t, err = r.spelled(op, user, p.s, t, last)
+		}
 		if !errors.Is(err, errSwapped) {
 			return p, t, err
 		}
 	}
 	return Path{}, TypeUnknown, &Error{Op: op, Path: user, Kind: Conflict, Err: errChangedUnder}
+}
+
+// spelled gives a path the spelling of the disk, where a name has several: the
+// policy judges that one.
+func (r *Root) spelled(op, user, rel string, t Type, last bool) (Path, Type, error) {
+	s, err := r.sys.spelling(rel, !last)
+	if err != nil && !errors.Is(err, errSwapped) {
+		err = &Error{Op: op, Path: user, Kind: InvalidArgument, Err: err}
+	}
+	return Path{s}, t, err
 }
 
 // walkLinks resolves rel one name at a time. done never contains a symlink, so

@@ -1,0 +1,377 @@
+package rootfs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// dirHandle is an open folder. Every name in it is opened relative to its
+// handle and without following a reparse point, so a junction or symlink that
+// is swapped in is seen for what it is; nothing is compared afterwards.
+type dirHandle struct {
+	mu sync.RWMutex // a handle's number is given to another file once it is closed
+	h  windows.Handle
+}
+
+// openTop opens the folder at an absolute path, whose links may be followed.
+func openTop(dir string) (*dirHandle, error) {
+	h, err := openPath(dir, accessDir, windows.FILE_FLAG_BACKUP_SEMANTICS)
+	if err != nil {
+		return nil, err
+	}
+	info, _, err := infoOfHandle(h)
+	if err == nil && info.Type != TypeDir {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		windows.CloseHandle(h)
+		return nil, err
+	}
+	return &dirHandle{h: h}, nil
+}
+
+func openPath(path string, access, flags uint32) (windows.Handle, error) {
+	u, err := windows.UTF16PtrFromString(longPath(path))
+	if err != nil {
+		return 0, err
+	}
+	return windows.CreateFile(u, access, shareAll, nil, windows.OPEN_EXISTING, flags, 0)
+}
+
+// use runs f with the handle, which stays open meanwhile.
+func (d *dirHandle) use(f func(windows.Handle) error) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.h == 0 {
+		return errClosed
+	}
+	return f(d.h)
+}
+
+// open opens a name in d, or d itself by the empty name.
+func (d *dirHandle) open(name string, access, share, disposition, options uint32) (h windows.Handle, err error) {
+	err = d.use(func(dir windows.Handle) error {
+		h, err = ntOpen(dir, name, access, share, disposition, options)
+		return err
+	})
+	return h, err
+}
+
+// with opens a name, not what it may lead to, for one use.
+func (d *dirHandle) with(name string, access uint32, f func(windows.Handle) error) error {
+	h, err := d.open(name, access, shareAll, windows.FILE_OPEN, noFollow)
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(h)
+	return f(h)
+}
+
+func (d *dirHandle) clone() (*dirHandle, error) {
+	h, err := d.open("", accessDir, shareAll, windows.FILE_OPEN, noFollow)
+	if err != nil {
+		return nil, err
+	}
+	return &dirHandle{h: h}, nil
+}
+
+func (d *dirHandle) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	h := d.h
+	if d.h = 0; h == 0 {
+		return nil
+	}
+	return windows.CloseHandle(h)
+}
+
+// plain opens a file or folder that is no link. Content that is stored in a way
+// of its own, as OneDrive does, is opened a second time through its reparse
+// point, and must be the same file.
+func (d *dirHandle) plain(name string, access uint32) (windows.Handle, Info, error) {
+	h, err := d.open(name, access, shareAll, windows.FILE_OPEN, noFollow)
+	if err != nil {
+		return 0, Info{}, err
+	}
+	info, stored, err := infoOfHandle(h)
+	if err == nil && (info.Type == TypeSymlink || info.Type == TypeOther) {
+		err = errSwapped
+		if info.Type == TypeOther {
+			err = errNotRegular
+		}
+	}
+	if err != nil {
+		windows.CloseHandle(h)
+		return 0, Info{}, err
+	}
+	if !stored {
+		return h, info, nil
+	}
+	defer windows.CloseHandle(h)
+	through, err := d.open(name, access, shareAll, windows.FILE_OPEN, follow)
+	if err != nil {
+		return 0, Info{}, err
+	}
+	got, _, err := infoOfHandle(through)
+	if err == nil && !got.SameFile(info) {
+		err = errSwapped
+	}
+	if err != nil {
+		windows.CloseHandle(through)
+		return 0, Info{}, err
+	}
+	return through, got, nil
+}
+
+// enter opens the folder called name, which must not be a link.
+func (d *dirHandle) enter(name string) (*dirHandle, error) {
+	h, info, err := d.plain(name, accessDir)
+	if err == errNotRegular {
+		err = syscall.ENOTDIR
+	}
+	if err == nil && info.Type != TypeDir {
+		windows.CloseHandle(h)
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &dirHandle{h: h}, nil
+}
+
+// regular opens a regular file for reading.
+func (d *dirHandle) regular(name string) (*os.File, Info, error) {
+	h, info, err := d.plain(name, accessRead)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	if info.Type != TypeFile {
+		windows.CloseHandle(h)
+		return nil, Info{}, errNotRegular
+	}
+	return os.NewFile(uintptr(h), name), info, nil
+}
+
+func (d *dirHandle) stat() (info Info, err error) {
+	err = d.use(func(h windows.Handle) error {
+		info, _, err = infoOfHandle(h)
+		return err
+	})
+	return info, err
+}
+
+func (d *dirHandle) lstat(name string) (info Info, err error) {
+	err = d.with(name, accessInfo, func(h windows.Handle) error {
+		info, _, err = infoOfHandle(h)
+		return err
+	})
+	return info, err
+}
+
+func statFile(f *os.File) (info Info, err error) {
+	err = control(f, func(h windows.Handle) error {
+		info, _, err = infoOfHandle(h)
+		return err
+	})
+	return info, err
+}
+
+// control runs f with the file's handle, which nobody can close meanwhile.
+func control(file *os.File, f func(windows.Handle) error) error {
+	c, err := file.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var done error
+	if err := c.Control(func(fd uintptr) { done = f(windows.Handle(fd)) }); err != nil {
+		return err
+	}
+	return done
+}
+
+// fullDirInfo is FILE_FULL_DIR_INFO up to its name.
+type fullDirInfo struct {
+	next, index                              uint32
+	creation, access, write, change          int64
+	size, allocation                         int64
+	attributes, nameLength, tagOrExtraLength uint32
+	name                                     [1]uint16
+}
+
+// entries lists the folder. It opens it anew: the position of a listing belongs
+// to the handle.
+func (d *dirHandle) entries(buf []Entry) ([]Entry, error) {
+	h, err := d.open("", accessDir, shareAll, windows.FILE_OPEN, noFollow)
+	if err != nil {
+		return buf, err
+	}
+	defer windows.CloseHandle(h)
+	space := make([]uint64, 8<<10) // 64 KiB, aligned
+	block := (*byte)(unsafe.Pointer(&space[0]))
+	for {
+		err := windows.GetFileInformationByHandleEx(h, windows.FileFullDirectoryInfo, block, uint32(len(space)*8))
+		if err == windows.ERROR_NO_MORE_FILES || err == windows.ERROR_FILE_NOT_FOUND {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+		for at := uintptr(0); ; {
+			e := (*fullDirInfo)(unsafe.Add(unsafe.Pointer(block), at))
+			name := syscall.UTF16ToString(unsafe.Slice(&e.name[0], e.nameLength/2))
+			if name != "." && name != ".." {
+				buf = append(buf, Entry{Name: name, Type: typeOfAttributes(e.attributes, e.tagOrExtraLength)})
+			}
+			if e.next == 0 {
+				break
+			}
+			at += uintptr(e.next)
+		}
+	}
+}
+
+// create makes a file that wasn't there, for reading, writing and renaming.
+// Its rights are those the folder gives.
+func (d *dirHandle) create(name string, _ fs.FileMode) (*os.File, error) {
+	h, err := d.open(name, accessRead|accessWrite|windows.DELETE|windows.WRITE_DAC, shareAll, windows.FILE_CREATE, noFollow|windows.FILE_NON_DIRECTORY_FILE)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(h), name), nil
+}
+
+var errReadOnly = errors.New("the file is marked as read-only")
+
+// openWrite opens an existing file for writing.
+func (d *dirHandle) openWrite(name string) (*os.File, error) {
+	var h windows.Handle
+	err := patiently(func() (err error) {
+		var info Info
+		h, info, err = d.plain(name, accessWrite)
+		if err == nil && info.Mode&0o200 == 0 { // Wine lets an administrator in
+			windows.CloseHandle(h)
+			return errReadOnly
+		}
+		return err
+	})
+	if err == errReadOnly {
+		return nil, syscall.EACCES
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(h), name), nil
+}
+
+// openLog opens a file of our own state for reading and appending. Locks and
+// truncation need the right to write anywhere, so appending is the caller's.
+func (d *dirHandle) openLog(name string, create bool) (*os.File, error) {
+	disposition := uint32(windows.FILE_OPEN)
+	if create {
+		disposition = windows.FILE_OPEN_IF
+	}
+	h, err := d.open(name, accessRead|accessWrite, shareAll, disposition, noFollow|windows.FILE_NON_DIRECTORY_FILE)
+	if err != nil {
+		return nil, err
+	}
+	if info, _, err := infoOfHandle(h); err != nil || info.Type != TypeFile {
+		windows.CloseHandle(h)
+		return nil, errors.Join(errNotRegular, err)
+	}
+	return os.NewFile(uintptr(h), name), nil
+}
+
+// move renames without overwriting, in one step.
+func (d *dirHandle) move(name string, to *dirHandle, base string) error {
+	return patiently(func() error { return d.rename(name, to, base, false) })
+}
+
+// replace renames a file over another, in one step.
+func (d *dirHandle) replace(from, to string, patient bool) error {
+	if !patient {
+		return d.rename(from, d, to, true)
+	}
+	return patiently(func() error { return d.rename(from, d, to, true) })
+}
+
+func (d *dirHandle) rename(name string, to *dirHandle, base string, over bool) error {
+	return d.with(name, windows.DELETE|accessInfo, func(h windows.Handle) error {
+		return to.use(func(dir windows.Handle) error { return ntRename(h, dir, base, over) })
+	})
+}
+
+func (d *dirHandle) remove(name string) error {
+	return patiently(func() error { return d.with(name, windows.DELETE|accessInfo, ntDelete) })
+}
+
+// removeAll deletes an entry with all it holds; links are deleted, not followed.
+func (d *dirHandle) removeAll(name string) error {
+	sub, err := d.enter(name)
+	if err == nil {
+		var entries []Entry
+		entries, err = sub.entries(nil)
+		for _, e := range entries {
+			err = errors.Join(err, sub.removeAll(e.Name))
+		}
+		sub.close()
+	}
+	if err != nil && err != syscall.ENOTDIR && err != errSwapped {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	if err := d.remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (d *dirHandle) mkdir(name string, _ fs.FileMode) error {
+	h, err := d.open(name, accessInfo, shareAll, windows.FILE_CREATE, noFollow|windows.FILE_DIRECTORY_FILE)
+	if err != nil {
+		return err
+	}
+	return windows.CloseHandle(h)
+}
+
+// chmod knows one permission here: whether the file may be written to.
+func (d *dirHandle) chmod(name string, mode fs.FileMode) error {
+	return d.with(name, accessInfo|windows.FILE_WRITE_ATTRIBUTES, func(h windows.Handle) error {
+		return setWritable(h, mode&0o200 != 0)
+	})
+}
+
+func setWritable(h windows.Handle, writable bool) error {
+	b, err := getBasic(h)
+	if err != nil || b.attributes&windows.FILE_ATTRIBUTE_DIRECTORY != 0 {
+		return err
+	}
+	attributes := b.attributes | windows.FILE_ATTRIBUTE_READONLY
+	if writable {
+		attributes &^= windows.FILE_ATTRIBUTE_READONLY
+	}
+	if attributes == b.attributes {
+		return nil
+	}
+	if attributes == 0 {
+		attributes = windows.FILE_ATTRIBUTE_NORMAL
+	}
+	return setBasic(h, basicInfo{attributes: attributes})
+}
+
+func (d *dirHandle) setModTime(name string, t time.Time) error {
+	return d.with(name, accessInfo|windows.FILE_WRITE_ATTRIBUTES, func(h windows.Handle) error {
+		return setBasic(h, basicInfo{write: ticksOf(t)})
+	})
+}
+
+// sync has nothing to do: NTFS logs its names, and no call flushes a folder.
+func (d *dirHandle) sync() error { return nil }

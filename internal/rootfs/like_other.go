@@ -1,0 +1,22 @@
+//go:build (!linux && !darwin && !windows) || (linux && portable)
+
+package rootfs
+
+import "os"
+
+// createLike makes an empty file with the mode and owner of old. kept is false
+// if it can't belong to the same user: then the file is rewritten in place.
+func (d *dirHandle) createLike(name string, _ *os.File, _ string, info Info) (f *os.File, kept bool, err error) {
+	if f, err = d.create(name, 0o600); err != nil {
+		return nil, false, err
+	}
+	if kept = giveTo(f, info); kept {
+		err = f.Chmod(info.Mode)
+	}
+	if err != nil || !kept {
+		f.Close()
+		d.remove(name)
+		return nil, false, err
+	}
+	return f, true, nil
+}

@@ -1,0 +1,6 @@
+//go:build !windows && !darwin
+
+package rootfs
+
+// spelling returns rel: names have one spelling here.
+func (s *sysRoot) spelling(rel string, entry bool) (string, error) { return rel, nil }
