@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 func content(t testing.TB, path string) string {
@@ -33,6 +35,7 @@ func onlyNames(t testing.TB, dir string, want ...string) {
 }
 
 func TestReplace(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := workspace(t, "d/f", "d/link -> f")
 	must(t, os.Chmod(dir+"/d/f", 0o751))
 	r := openRoot(t, dir, nil)
@@ -163,6 +166,7 @@ func TestSpliceAgreesWithReference(t *testing.T) {
 }
 
 func TestCreateAndRemove(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := workspace(t, "d/f", "l -> d/f", "keep/.git/config", "tree/a/b", "tree/l -> ../d")
 	r := openRoot(t, dir, nil)
 	v, info, err := r.Create(at(t, r, "d/new"), []byte("hello"), nil)
@@ -218,6 +222,7 @@ func TestCreateAndRemove(t *testing.T) {
 }
 
 func TestRename(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := workspace(t, "a/f", "a/sub/x", "b/", "l -> a/f", "CASE.md", "hard")
 	must(t, os.Link(dir+"/hard", dir+"/HARD"))
 	r := openRoot(t, dir, nil)

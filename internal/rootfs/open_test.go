@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 func readAll(t testing.TB, f *File) string {
@@ -21,6 +23,7 @@ func readAll(t testing.TB, f *File) string {
 }
 
 func TestOpenFile(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := workspace(t, "a/b.txt", "a/d/")
 	big := strings.Repeat("0123456789", 50_000)
 	must(t, os.WriteFile(dir+"/big", []byte(big), 0o640))
@@ -75,6 +78,7 @@ func TestOpenFile(t *testing.T) {
 }
 
 func TestOpenFileAfterSwap(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := workspace(t, "a/f", "b/f", ".git/f")
 	populate(t, filepath.Dir(dir), "out/f")
 	r := openRoot(t, dir, nil)
@@ -141,6 +145,7 @@ func TestOddFilesDontBlock(t *testing.T) {
 }
 
 func TestDir(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := workspace(t, "top.md", "sub/x", "sub/deep/y", "link -> sub", ".git/config", ".env", "inv\xffalid")
 	var want []string
 	for i := range 2500 {
@@ -226,6 +231,7 @@ func TestDir(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestStat(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := workspace(t, "f", "d/", "l -> f", "k.pem")
 	r := openRoot(t, dir, nil)
 	i, err := r.Stat(at(t, r, "f"))
@@ -251,6 +257,7 @@ func TestStat(t *testing.T) {
 }
 
 func TestDeeperThanTheKernelsPath(t *testing.T) {
+	stress.NeedsUnix(t, "a limit of the Linux kernel")
 	dir := workspace(t)
 	r := openRoot(t, dir, nil)
 	d, err := r.OpenDir(Path{})

@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // A root knows when its path leads to another folder, whatever happened to it.
 func TestInPlace(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks, and a folder that is renamed while it is open")
 	if runtime.GOOS == "windows" {
 		t.Skip("an open folder can't be moved on Windows")
 	}
@@ -54,6 +57,7 @@ func TestInPlace(t *testing.T) {
 
 // A root follows its path to another folder, and to nothing else.
 func TestFollow(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks, and a folder that is renamed while it is open")
 	if runtime.GOOS != "linux" {
 		t.Skip("only on Linux")
 	}

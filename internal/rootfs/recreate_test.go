@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"quarry/internal/stress"
 )
 
 func trusted(t *testing.T, dir string) *Root {
@@ -21,6 +23,7 @@ func trusted(t *testing.T, dir string) *Root {
 }
 
 func TestCreateFunc(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := t.TempDir()
 	r := trusted(t, dir)
 	past := time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
@@ -59,6 +62,7 @@ func TestCreateFunc(t *testing.T) {
 }
 
 func TestSymlinkAndSetMeta(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	dir := t.TempDir()
 	r, err := Open(dir, nil)
 	if err != nil {
@@ -140,6 +144,7 @@ func TestLog(t *testing.T) {
 }
 
 func TestRenameInto(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and permission bits")
 	from, to := t.TempDir(), t.TempDir()
 	src, dst := trusted(t, from), trusted(t, to)
 	if err := os.WriteFile(filepath.Join(from, "a"), []byte("1"), 0o600); err != nil {

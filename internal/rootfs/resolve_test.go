@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // workspace makes a tree: "a/b" is a file holding its own name, "a/" a folder,
@@ -66,6 +68,7 @@ func wantKind(t testing.TB, what string, err error, want error) {
 }
 
 func TestResolve(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and case")
 	dir := workspace(t,
 		"notes/a.md", "notes/sub/", `odd\name.txt`, `od\d/x`, "etc/",
 		"link.md -> notes/a.md", "up/back -> ../notes", "loop1 -> loop2", "loop2 -> loop1",
@@ -198,6 +201,7 @@ func TestProtectedNamesTheFolder(t *testing.T) {
 }
 
 func TestResolveFold(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks and case")
 	dir := workspace(t, "Notes/Read Me.md", "notes2/x", "A/same.md", "A/SAME.md", "caf\u00e9.md", "cafe\u0301 2.md",
 		"Docs/one.md", "docs/Two.md", "both\u00e9/", "bothe\u0301/", "Evil -> ..")
 	populate(t, filepath.Dir(dir), "outside.md")

@@ -2,6 +2,7 @@ package rootfs
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,9 @@ func TestReadSystem(t *testing.T) {
 		{"", ".git/config", Protected}, {"", "k.md", Protected}, {"", ".git/../.git/info/exclude", Protected}, {"", "../x", Protected},
 		{"sub", ".git/info/exclude", NotFound}, {"link", ".git/info/exclude", NotFolder}, {"none", ".git/info/exclude", NotFound},
 	} {
+		if c.dir == "link" && runtime.GOOS == "windows" {
+			continue // no symlink was made
+		}
 		_, err := r.ReadSystem(Path{c.dir}, c.rel)
 		wantKind(t, c.dir+" "+c.rel, err, c.want)
 	}

@@ -45,7 +45,35 @@ func pathCorpus(dir string) []string {
 		"caf\u00e9.md", "cafe\u0301.md", "CAF\u00c9.MD", "caf\u00e9 2.md", "NOTES/B.MD", "base64:Li4vb3V0c2lkZS9m", "base64:LmdpdC9jb25maWc=", "base64:", "base64:!!", "base64:AA==",
 		".quarry-tmp-x", ".trash", ".trash/a.txt", dir, dir + "/", dir + "/a.txt", dir + "/.git/config", strings.ToUpper(dir) + "/a.txt",
 	}
-	return paths
+	return append(paths, windowsCorpus(dir)...)
+}
+
+// windowsCorpus are spellings under which Windows opens something else than the
+// name says, or something outside. They must be harmless everywhere: a
+// workspace may be a share that Windows sees.
+func windowsCorpus(dir string) []string {
+	drive, rest := "C:", strings.ReplaceAll(dir, "/", `\`)
+	if len(rest) > 2 && rest[1] == ':' {
+		drive, rest = rest[:2], rest[2:]
+	}
+	return []string{
+		// drives, shares, devices and the system's own name space
+		drive + `..\outside\f`, drive + `outside\f`, drive + `.`, drive, drive + `\`, `D:\outside\f`, `d:f`, `1:\f`, `C:/../outside/f`,
+		`\outside\f`, `\\localhost\C$\outside\f`, `\\127.0.0.1\c$\windows\win.ini`, `//localhost/c$/outside/f`, `\\.\C:\outside\f`, `\\.\PhysicalDrive0`,
+		`\\?\` + drive + rest + `\..\outside\f`, `\\?\` + drive + rest + `-evil\f`, `\\?\UNC\localhost\C$\outside\f`, `\\?\GLOBALROOT\Device\HarddiskVolume1\f`,
+		`\\?\Volume{00000000-0000-0000-0000-000000000000}\f`, `\??\C:\outside\f`, `\Device\HarddiskVolume1\outside\f`, `\DosDevices\C:\f`, `\\.\pipe\x`, `\\.\NUL`,
+		`file:///C:/outside/f`, `file://localhost/c$/outside/f`, drive + rest + `\..\outside\f`, drive + rest + `-evil\f`, drive + rest + `\.git\config`,
+		`\\?\` + drive + rest + `\.git\config`, `\\?\` + drive + rest + `\keys\id_rsa`, drive + strings.ToUpper(rest) + `\.ENV`,
+		// up, with what Windows drops
+		`.. \outside\f`, `..\ outside\f`, `...\outside\f`, `.. /outside/f`, `notes\.. \..\outside\f`, `notes/..:/../outside/f`, `..::$INDEX_ALLOCATION\outside\f`, `..\outside\f::$DATA`,
+		`notes\..\..\outside\f:stream`, "..\\outside\\f\x00.md", `..\\outside//f`, `.\..\outside\f`, `a.txt\..\..\outside\f`,
+		// devices by name
+		`CON`, `con.txt`, `notes\NUL`, `nul .md`, `PRN.tar.gz`, `AUX:`, `COM1:`, `LPT9.md`, `COM¹`, `CONIN$`, `CONOUT$`, `CLOCK$`, `notes/aux.`,
+		// streams, short names, tails: the closed files by other names
+		`.git::$INDEX_ALLOCATION\config`, `.git:$I30:$INDEX_ALLOCATION\config`, `.env::$DATA`, `.env:x`, `.env.`, `.env `, `.ENV.`, `keys\id_rsa::$DATA`, `keys\id_rsa.`, `keys\ID_RSA `,
+		`GIT~1\config`, `GIT~2\hooks\x`, `ENV~1`, `KEYS\ID_RSA~1`, `keys\SERVER~1.PEM`, `keys\server.pem:x`, `OBSIDI~1\APP~1.JSO`, `SMARTH~1\x`, `NOTES~1\GIT~1\config`, `notes\GIT~1\config`,
+		`.git.\config`, `.git \config`, `.git...\config`, `.git. . \config`, `notes\.GIT.\config`, `a.txt:secret`, `a.txt:secret:$DATA`, `a.txt::$DATA`, `notes:$I30:$INDEX_ALLOCATION\b.md`,
+	}
 }
 
 // pathParts are what random paths are made of.
