@@ -1,0 +1,302 @@
+//go:build !portable
+
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"quarry/internal/rootfs"
+)
+
+// One handle watches the whole tree. The file system puts a change into the
+// handle's queue inside the call that makes it, so a barrier empties the queue:
+// it cancels the read that waits there. If that had got something, the
+// cancellation comes too late and it is read; if not, the queue was empty. What
+// happens between two reads is kept by the system, so nothing is lost by
+// cancelling. No file is made for it, and no timer is involved.
+//
+// What a program writes into a file it keeps open is told when it flushes or
+// closes the file: until then the folder doesn't know either.
+type system struct {
+	folders
+	asked []string // folders that rescan let in
+
+	handle  windows.Handle
+	event   windows.Handle // signalled when a read has ended
+	quit    windows.Handle
+	read    *windows.Overlapped
+	buf     []byte
+	reading bool
+	done    sync.WaitGroup
+	failed  error // why nothing is watched
+	events  uint64
+	lost    uint64
+}
+
+// bufferSize is what the system keeps between two reads: 256 KiB are some
+// thousand changes. It is taken from memory that is never paged out.
+const bufferSize = 256 << 10
+
+const filter = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE_DIR_NAME | windows.FILE_NOTIFY_CHANGE_ATTRIBUTES |
+	windows.FILE_NOTIFY_CHANGE_SIZE | windows.FILE_NOTIFY_CHANGE_LAST_WRITE | windows.FILE_NOTIFY_CHANGE_CREATION
+
+func (w *Watcher) start(ctx context.Context) error {
+	s := &w.system
+	s.known = map[string]bool{}
+	if s.kept = w.root.FSKind(); s.kept != rootfs.FSLocal {
+		s.failed = ErrForeign
+		return ctx.Err()
+	}
+	if err := w.begin(); err != nil {
+		s.failed = fmt.Errorf("the system refused to watch the folder: %w", err)
+		return ctx.Err()
+	}
+	// Folders that come up while the others are listed make events.
+	if err := w.learn(ctx, ""); err != nil {
+		return err
+	}
+	s.done.Go(w.background)
+	return nil
+}
+
+// begin opens the folder and asks for its changes.
+func (w *Watcher) begin() (err error) {
+	s := &w.system
+	if s.event == 0 {
+		if s.event, err = windows.CreateEvent(nil, 1, 0, nil); err != nil {
+			return err
+		}
+		if s.quit, err = windows.CreateEvent(nil, 1, 0, nil); err != nil {
+			return err
+		}
+		s.buf = make([]byte, bufferSize)
+	}
+	path, err := windows.UTF16PtrFromString(w.root.RealDir())
+	if err != nil {
+		return err
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	s.handle, err = windows.CreateFile(path, windows.FILE_LIST_DIRECTORY, share, nil, windows.OPEN_EXISTING,
+		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OVERLAPPED, 0)
+	if err != nil {
+		s.handle = 0
+		return err
+	}
+	if err := w.root.InPlace(); err != nil {
+		return err
+	}
+	return s.ask()
+}
+
+// ask starts a read.
+func (s *system) ask() error {
+	windows.ResetEvent(s.event)
+	s.read = &windows.Overlapped{HEvent: s.event}
+	err := windows.ReadDirectoryChanges(s.handle, &s.buf[0], uint32(len(s.buf)), true, filter, nil, s.read, 0)
+	s.reading = err == nil || errors.Is(err, windows.ERROR_IO_PENDING)
+	if s.reading {
+		return nil
+	}
+	return err
+}
+
+// got tells what the read brought; none is set if there was nothing.
+func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
+	var n uint32
+	err = windows.GetOverlappedResult(s.handle, s.read, &n, wait)
+	switch {
+	case err == windows.ERROR_IO_INCOMPLETE:
+		return nil, true, false, nil
+	case err == windows.ERROR_OPERATION_ABORTED:
+		s.reading = false
+		return nil, true, false, nil
+	case err == windows.ERROR_NOTIFY_ENUM_DIR:
+		s.reading = false
+		return nil, false, true, nil
+	case err != nil:
+		s.reading = false
+		return nil, false, false, err
+	}
+	s.reading = false
+	return s.buf[:n], false, n == 0, nil
+}
+
+// drain empties the queue. It believes that it is empty when it was found so
+// twice in a row: Wine may answer one request before it has looked at changes
+// that came earlier (with one look, 1 of 696 changes was told too late there).
+func (w *Watcher) drain(ctx context.Context) error {
+	s := &w.system
+	for empty := 0; empty < 2 && s.failed == nil; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s.reading {
+			windows.CancelIoEx(s.handle, s.read) // fails if it has ended: fine
+		}
+		none, err := w.take1(ctx, true)
+		if err != nil {
+			return err
+		}
+		if empty++; !none {
+			empty = 0
+		}
+	}
+	return nil
+}
+
+// take1 takes what one read brought and starts the next.
+func (w *Watcher) take1(ctx context.Context, wait bool) (empty bool, err error) {
+	s := &w.system
+	if !s.reading {
+		return true, w.fail(ctx, s.ask())
+	}
+	block, none, lost, err := s.got(wait)
+	if err != nil {
+		return true, w.fail(ctx, err)
+	}
+	if lost {
+		s.lost++
+		if err := w.lose(ctx); err != nil {
+			return false, err
+		}
+	}
+	w.parse(ctx, block)
+	if s.reading {
+		return true, nil
+	}
+	return none, w.fail(ctx, s.ask())
+}
+
+// fail gives up watching: from then on answers rest on sweeps.
+func (w *Watcher) fail(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	w.system.failed = fmt.Errorf("watching the folder failed: %w", err)
+	w.pending.all()
+	return ctx.Err()
+}
+
+// parse reads FILE_NOTIFY_INFORMATION: how far the next one is, what happened,
+// the length of the name in bytes, the name relative to the root.
+func (w *Watcher) parse(ctx context.Context, block []byte) {
+	for len(block) >= 12 {
+		e := (*windows.FileNotifyInformation)(unsafe.Pointer(&block[0]))
+		if int(e.FileNameLength) > len(block)-12 {
+			return
+		}
+		name := syscall.UTF16ToString(unsafe.Slice(&e.FileName, e.FileNameLength/2))
+		w.system.events++
+		w.named(ctx, strings.ReplaceAll(name, `\`, "/"), opOf(e.Action))
+		if e.NextEntryOffset == 0 || int(e.NextEntryOffset) > len(block) {
+			return
+		}
+		block = block[e.NextEntryOffset:]
+	}
+}
+
+// named finds the long form of a name: the system may tell the short one.
+func (w *Watcher) named(ctx context.Context, path string, op Op) {
+	if strings.Contains(path, "~") {
+		p, err := w.root.ResolveEntry(path)
+		switch {
+		case err == nil:
+			path = p.String()
+		case rootfs.KindOf(err) != rootfs.Protected:
+			w.pending.tree([]byte(parent(path)))
+		}
+	}
+	w.happened(ctx, path, op)
+}
+
+func opOf(action uint32) Op {
+	switch action {
+	case windows.FILE_ACTION_ADDED:
+		return Created
+	case windows.FILE_ACTION_REMOVED, windows.FILE_ACTION_RENAMED_OLD_NAME:
+		return Removed
+	case windows.FILE_ACTION_RENAMED_NEW_NAME:
+		return Created | over
+	}
+	return Written | Changed
+}
+
+// background empties the queue between barriers, before it is full.
+func (w *Watcher) background() {
+	s := &w.system
+	for {
+		at, err := windows.WaitForMultipleObjects([]windows.Handle{s.quit, s.event}, false, windows.INFINITE)
+		if err != nil || at == windows.WAIT_OBJECT_0 {
+			return
+		}
+		w.mu.Lock()
+		if w.closed || s.failed != nil {
+			w.mu.Unlock()
+			return
+		}
+		before := s.events
+		w.take1(context.Background(), false)
+		if s.events != before || !w.pending.empty() {
+			w.signal()
+		}
+		w.mu.Unlock()
+	}
+}
+
+// remounted notices that another folder stands in the root's place.
+func (w *Watcher) remounted(ctx context.Context) error { return ctx.Err() }
+
+func (w *Watcher) stop() error {
+	s := &w.system
+	if s.quit != 0 {
+		windows.SetEvent(s.quit)
+	}
+	s.done.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.end()
+	for _, h := range [...]*windows.Handle{&s.event, &s.quit} {
+		if *h != 0 {
+			windows.CloseHandle(*h)
+			*h = 0
+		}
+	}
+	return nil
+}
+
+// end stops reading; the buffer is the system's until the read has ended.
+func (s *system) end() {
+	if s.handle == 0 {
+		return
+	}
+	if s.reading {
+		windows.CancelIoEx(s.handle, s.read)
+		s.got(true)
+	}
+	windows.CloseHandle(s.handle)
+	s.handle = 0
+}
+
+func (w *Watcher) unwatched() []rootfs.Path {
+	if w.system.failed != nil {
+		return []rootfs.Path{{}}
+	}
+	return nil
+}
+
+func (w *Watcher) status() Status {
+	s := &w.system
+	st := Status{Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost, Reason: s.failed}
+	if s.failed == nil {
+		st.Watches = 1
+	}
+	return st
+}

@@ -1,0 +1,297 @@
+//go:build !portable
+
+package watch
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/windows"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/stress"
+)
+
+// underWine: what the emulator does otherwise than Windows is left out.
+var underWine = windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("WATCH_CHILD"); dir != "" {
+		serveChanges(dir)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// serveChanges makes one change for each line it reads, and answers with what
+// it did.
+func serveChanges(dir string) {
+	var seed uint64
+	fmt.Sscan(os.Getenv("WATCH_SEED"), &seed)
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	in := bufio.NewScanner(os.Stdin)
+	for n := 0; in.Scan(); n++ {
+		fmt.Println(strings.ReplaceAll(change(dir, rnd, n), "\n", " "))
+	}
+}
+
+// change makes one random change below dir, which may fail.
+func change(dir string, rnd *rand.Rand, n int) string {
+	name := func(letter string, of int) string { return fmt.Sprintf("%s%d", letter, rnd.IntN(of)) }
+	folder := func() string {
+		p := dir
+		for range rnd.IntN(4) {
+			p = filepath.Join(p, name("d", 3))
+		}
+		return p
+	}
+	file := func() string { return filepath.Join(folder(), name("f", 5)+".txt") }
+	a, b := file(), file()
+	text := []byte(strings.Repeat("x", rnd.IntN(200)) + fmt.Sprint(n))
+	var what string
+	var err error
+	switch rnd.IntN(10) {
+	case 0, 1, 2:
+		what, err = "write "+a, os.WriteFile(a, text, 0o644)
+	case 3:
+		what = "append " + a
+		var f *os.File
+		if f, err = os.OpenFile(a, os.O_WRONLY|os.O_APPEND, 0); err == nil {
+			f.Write(text)
+			err = f.Close()
+		}
+	case 4:
+		what, err = "rename "+a+" "+b, os.Rename(a, b)
+	case 5:
+		temp := a + ".tmp"
+		if err = os.WriteFile(temp, text, 0o644); err == nil {
+			what, err = "replace "+a, os.Rename(temp, a)
+		}
+	case 6:
+		what, err = "remove "+a, os.Remove(a)
+	case 7:
+		d := folder()
+		what, err = "mkdir "+d, os.MkdirAll(d, 0o755)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(d, "at-once.txt"), text, 0o644)
+		}
+	case 8:
+		if underWine {
+			break // it goes on to tell what happens in a moved folder by the old name
+		}
+		from, to := filepath.Join(folder(), name("d", 3)), filepath.Join(folder(), name("d", 3))
+		what, err = "rename folder "+from+" "+to, os.Rename(from, to)
+	case 9:
+		if d := filepath.Join(folder(), name("d", 3)); rnd.IntN(3) == 0 {
+			what, err = "remove folder "+d, os.RemoveAll(d)
+		}
+	}
+	return fmt.Sprint(what, " ", err)
+}
+
+// mirror knows the files of a folder and looks only where it is told to, so it
+// is stale when it is not told.
+type mirror struct {
+	dir   string
+	files map[string]string // content by path
+}
+
+func (m *mirror) look(p string) {
+	data, err := os.ReadFile(filepath.Join(m.dir, p))
+	if err != nil {
+		delete(m.files, p)
+		return
+	}
+	m.files[p] = string(data)
+}
+
+func (m *mirror) apply(c *Changes) {
+	for _, t := range c.Trees {
+		for p := range m.files {
+			if t.IsRoot() || p == t.String() || strings.HasPrefix(p, t.String()+"/") {
+				delete(m.files, p)
+			}
+		}
+		filepath.WalkDir(filepath.Join(m.dir, t.String()), func(p string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				rel, _ := filepath.Rel(m.dir, p)
+				m.look(filepath.ToSlash(rel))
+			}
+			return nil
+		})
+	}
+	for _, f := range c.Files {
+		m.look(f.Path.String())
+	}
+}
+
+// differs compares with the disk.
+func (m *mirror) differs() string {
+	now := mirror{dir: m.dir, files: map[string]string{}}
+	now.apply(&Changes{Trees: []rootfs.Path{{}}})
+	for p, text := range now.files {
+		if have, ok := m.files[p]; !ok || have != text {
+			return fmt.Sprintf("%s is %q, known as %q (%v)", p, text, have, ok)
+		}
+	}
+	for p := range m.files {
+		if _, ok := now.files[p]; !ok {
+			return p + " is gone, but known"
+		}
+	}
+	return ""
+}
+
+func watched(t *testing.T, dir string, opts *Options) *Watcher {
+	t.Helper()
+	root, err := rootfs.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	w, err := Open(t.Context(), root, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return w
+}
+
+// Changes by another process: each is known after the barrier that follows it.
+func TestFresh(t *testing.T) {
+	run := stress.Start(t, "fresh-windows", 2000, 10000)
+	dir := t.TempDir()
+	w := watched(t, dir, nil)
+	if st := w.Status(); st.Reason != nil {
+		t.Fatalf("not watched: %v", st.Reason)
+	}
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), "WATCH_CHILD="+dir, "WATCH_SEED=7")
+	child.Stderr = os.Stderr
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer child.Wait()
+	defer in.Close()
+	said := bufio.NewScanner(out)
+	m := mirror{dir: dir, files: map[string]string{}}
+	stale, done := 0, 0
+	for range run.Cases() {
+		fmt.Fprintln(in)
+		if !said.Scan() {
+			t.Fatal("the other process ended")
+		}
+		unwatched, err := w.Barrier(t.Context(), m.apply)
+		if err != nil || len(unwatched) > 0 {
+			t.Fatal(unwatched, err)
+		}
+		if diff := m.differs(); diff != "" {
+			if stale++; stale < 5 {
+				t.Errorf("after change %d (%s): %s", done, said.Text(), diff)
+			}
+			m.apply(&Changes{Trees: []rootfs.Path{{}}})
+		}
+		if strings.HasSuffix(said.Text(), "<nil>") {
+			done++
+		}
+	}
+	st := w.Status()
+	t.Logf("%d changes took effect, %d stale, %d events, %d times lost", done, stale, st.Events, st.Lost)
+}
+
+// Events that don't fit make everything suspect, and are counted.
+func TestOverflow(t *testing.T) {
+	dir := t.TempDir()
+	w := watched(t, dir, nil)
+	m := mirror{dir: dir, files: map[string]string{}}
+	w.Barrier(t.Context(), m.apply)
+	w.mu.Lock() // nobody reads meanwhile
+	for i := range 3000 {
+		name := filepath.Join(dir, strings.Repeat("long", 20)+fmt.Sprint(i%300))
+		if err := os.WriteFile(name, []byte(fmt.Sprint(i)), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+	w.mu.Unlock()
+	if _, err := w.Barrier(t.Context(), m.apply); err != nil {
+		t.Fatal(err)
+	}
+	if diff := m.differs(); diff != "" {
+		t.Error(diff)
+	}
+	t.Logf("%+v", w.Status())
+}
+
+// A folder nobody admits makes no news, until it is admitted.
+func TestAdmit(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range []string{"in", "out/deep"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := false
+	w := watched(t, dir, &Options{Admit: func(_ rootfs.Path, name string) bool { return name != "out" || open }})
+	news := func() string {
+		var got []string
+		_, err := w.Barrier(context.Background(), func(c *Changes) {
+			for _, f := range c.Files {
+				got = append(got, f.Path.String())
+			}
+			for _, d := range c.Trees {
+				got = append(got, d.String()+"/")
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(got, " ")
+	}
+	put := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	news()
+	put("in/a")
+	put("out/deep/b")
+	if got := news(); got != "in/a" {
+		t.Errorf("news %q, want in/a", got)
+	}
+	open = true
+	if err := w.Rescan(t.Context(), rootfs.Path{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := news(); got != "out/" {
+		t.Errorf("news %q, want out/", got)
+	}
+	put("out/deep/c")
+	if got := news(); got != "out/deep/c" {
+		t.Errorf("news %q, want out/deep/c", got)
+	}
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(".git/HEAD")
+	os.Mkdir(filepath.Join(dir, ".git/info"), 0o755)
+	put(".git/info/exclude")
+	if got := news(); got != ".git .git/info/exclude" {
+		t.Errorf("news %q, want .git and its exclude file", got)
+	}
+}
