@@ -101,6 +101,28 @@ cross:
 		GOOS=$${t%/*} GOARCH=$${t#*/} CGO_ENABLED=0 $(GO) vet ./... || exit 1; \
 	done
 
+# The tests that say something about Windows, built for it and run by Wine:
+# WINE_PACKAGES narrows them, WINE_FLAGS gives more to go test. What Wine can't
+# show is in docs/PLATFORMS.md.
+WINE_PACKAGES ?= rootfs watch walk ignore textedit journal trash changer owner index mcpserver
+WINE_FLAGS ?= -short
+
+.PHONY: test-windows
+test-windows:
+	@scripts/wine/prefix >/dev/null
+	@$(GO) build -o bin/tests ./internal/stress/tests
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 bin/tests $(WINE_FLAGS) -exec $(CURDIR)/scripts/wine/exec \
+		$(addprefix ./internal/,$(WINE_PACKAGES))
+
+# The vector kernels of arm64, and what rests on them, under qemu-user.
+ARM64_PACKAGES ?= ./internal/re/vec ./match ./internal/index
+
+.PHONY: test-arm64
+test-arm64:
+	@command -v qemu-aarch64 >/dev/null || { echo "qemu-aarch64 is missing (Debian: qemu-user)"; exit 3; }
+	@$(GO) build -o bin/tests ./internal/stress/tests
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 bin/tests -short -exec qemu-aarch64 $(ARM64_PACKAGES)
+
 # The manual pages, from the command tree; the folder is MANDIR.
 MANDIR ?= man
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,6 +43,9 @@ func indexedPair(t *testing.T, dir string, workers int) (with, without *quarry.W
 // does not depend on the disk.
 func fastDir(t testing.TB) string {
 	t.Helper()
+	if runtime.GOOS == "windows" {
+		return t.TempDir()
+	}
 	dir, err := os.MkdirTemp("/dev/shm", "quarry-test-")
 	if err != nil {
 		return t.TempDir()

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,9 @@ func newWorld(t *testing.T, seed uint64, silent bool) *world {
 // memoryDir is a folder on a file system that needs no disk, where there is
 // one: the tests sync thousands of files.
 func memoryDir(t testing.TB) string {
+	if runtime.GOOS == "windows" {
+		return t.TempDir()
+	}
 	dir, err := os.MkdirTemp("/dev/shm", "quarry-index-")
 	if err != nil {
 		return t.TempDir()

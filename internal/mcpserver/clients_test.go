@@ -37,7 +37,7 @@ func stdioServer() int {
 }
 
 func clientOptions() *Options {
-	return &Options{Version: "v1", Instructions: "Be brief.", Structured: true, Roots: []Root{{Dir: "/ws", Files: mapFiles{"a.txt": "a"}}}}
+	return &Options{Version: "v1", Instructions: "Be brief.", Structured: true, Roots: []Root{{Dir: wsDir, Files: mapFiles{"a.txt": "a"}}}}
 }
 
 type clientReport struct {

@@ -543,7 +543,7 @@ func TestHTTPShutdown(t *testing.T) {
 // 3,000 requests that are more or less wrong, over HTTP: a sound one is
 // answered after them.
 func TestFuzzedHTTP(t *testing.T) {
-	h := testHandler(t, newTestServer(t, &Options{Roots: []Root{{Dir: "/ws", Files: mapFiles{"a": "x"}}}}), HTTPOptions{})
+	h := testHandler(t, newTestServer(t, &Options{Roots: []Root{{Dir: wsDir, Files: mapFiles{"a": "x"}}}}), HTTPOptions{})
 	rnd := rand.New(rand.NewPCG(5, 6))
 	session := post(h, call(1, "initialize", initParams), nil).Header().Get("Mcp-Session-Id")
 	versions := []string{"", "2025-03-26", "2025-11-25", "2026-07-28", "2099-01-01", "x"}

@@ -64,9 +64,11 @@ func TestOneLease(t *testing.T) {
 		t.Errorf("second claim: %v %v", b, err)
 	}
 	a.Release()
-	if b, err := Claim(root); err != nil || b == nil {
-		t.Errorf("claim after release: %v %v", b, err)
+	b, err := Claim(root)
+	if err != nil || b == nil {
+		t.Fatalf("claim after release: %v %v", b, err)
 	}
+	b.Release()
 }
 
 func TestLeaseEndsWithItsProcess(t *testing.T) {

@@ -34,6 +34,8 @@ func TestClean(t *testing.T) {
 		// Left by a process of another boot of the machine.
 		temp := filepath.Join(filepath.Dir(record), ".quarry-tmp-w-0badb007-00000000-1-1-000000000000000000000000")
 		d.must(os.WriteFile(temp, []byte("[Trash"), 0o600))
+		old := time.Now().Add(-2 * time.Hour) // systems without a name for a boot go by age
+		d.must(os.Chtimes(temp, old, old))
 		stale := filepath.Join(filepath.Dir(record), "000000000000000000000000"+infoSuffix)
 		d.must(os.WriteFile(stale, []byte(infoHead+"\nPath=b.md\n"), 0o600))
 		d.must(os.Chtimes(stale, time.Time{}, time.Now().Add(-time.Hour)))

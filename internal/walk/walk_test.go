@@ -97,6 +97,7 @@ func filter(t testing.TB, globs ...string) *glob.Filter {
 }
 
 func TestWalk(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks")
 	dir := tree(t, "a.go", "b.txt", "sub/c.go", "sub/deep/d.go", ".hidden", ".config/x", "build/out.o", "build/deep/y",
 		".gitignore: build/\n*.log\n!.github\n", "x.log", ".github/ci.yml", "sub/.ignore: deep/\n!keep.log\n", "sub/keep.log", "sub/no.log",
 		".git/config", ".trash/old", "key.pem", "empty/", "link -> a.go", "dirlink -> sub", ".obsidian/app.json: {}")
@@ -301,6 +302,7 @@ func TestUnreadable(t *testing.T) {
 
 // TestUnusableRules: an ignore file that is none is reported, not fatal.
 func TestUnusableRules(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks")
 	got, report := list(t, openRoot(t, tree(t, ".gitignore/", "a", "sub/.ignore -> nowhere", "sub/b"), nil), nil)
 	if strings.Join(got, " ") != "a sub/b" || report.Count(Unreadable) != 2 {
 		t.Errorf("got %q, skipped %+v", got, report.Skipped)
@@ -308,6 +310,7 @@ func TestUnusableRules(t *testing.T) {
 }
 
 func TestFollowLinks(t *testing.T) {
+	stress.NeedsUnix(t, "symlinks")
 	outside := tree(t, "secret")
 	dir := tree(t, "real/a.go", "real/sub/b.go", "file.go", "to -> real", "self -> .", "real/sub/up -> ../..", "out -> "+outside,
 		"dangling -> nowhere", "f -> file.go", ".obsidian/x.go", "notes -> .obsidian", ".gitignore: to/sub/\n")
@@ -384,6 +387,7 @@ func TestLargeFolder(t *testing.T) {
 
 // TestDeepTree goes deeper than handles are kept open.
 func TestDeepTree(t *testing.T) {
+	stress.NeedsUnix(t, "deeper than a path can say")
 	dir := t.TempDir()
 	at, err := os.OpenRoot(dir)
 	must(t, err)
