@@ -128,20 +128,20 @@ func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
 	if err := r.editable("chmod", p, false); err != nil {
 		return err
 	}
-	return r.in("chmod", p, func(dir *os.Root, base string) error {
-		st, err := dir.Lstat(base)
+	return r.in("chmod", p, func(dir *dirHandle, base string) error {
+		st, err := dir.lstat(base)
 		switch {
 		case err != nil:
 			return err
-		case !st.Mode().IsRegular():
+		case st.Type != TypeFile:
 			return errNotRegular
-		case st.Mode().Perm() != expected.Perm():
+		case st.Mode.Perm() != expected.Perm():
 			return errMeta
 		}
-		if err := dir.Chmod(base, mode); err != nil {
+		if err := dir.chmod(base, mode); err != nil {
 			return err
 		}
-		if st, err = dir.Lstat(base); err == nil && st.Mode().Perm() != mode.Perm() {
+		if st, err = dir.lstat(base); err == nil && st.Mode.Perm() != mode.Perm() {
 			err = errModeKept
 		}
 		return err
