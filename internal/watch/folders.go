@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -65,7 +66,7 @@ func (w *Watcher) admits(dir, name string) bool {
 	}
 	w.noteProtected(prefix, name)
 	p := w.path(dir)
-	if w.root.Policy() != nil && w.root.Policy().Entry(p, name, true) != rootfs.Allowed {
+	if w.root.Policy().Entry(p.String(), name, true) != policy.Allowed {
 		return false
 	}
 	return w.opts.Admit == nil || w.opts.Admit(p, name)
