@@ -208,7 +208,7 @@ func (f *file) others(block []byte, from int) {
 // odd reports text that isn't UTF-8.
 func (f *file) odd(part []byte) bool {
 	i := vec.IndexNonASCII(part)
-	return i >= 0 && !utf8.Valid(part[i:])
+	return i >= 0 && !vec.ValidUTF8(part[i:])
 }
 
 // oddLines looks again at lines that aren't UTF-8: besides byte by byte they

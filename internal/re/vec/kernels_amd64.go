@@ -131,3 +131,11 @@ func teddyAVX512(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint
 
 //go:noescape
 func teddyFatAVX512(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint64)
+
+func validBlocks(b []byte) bool { return validAVX2(&utf8Errors, &b[0], len(b)) }
+
+// validAVX2 reads n bytes, a multiple of 32, and doesn't ask whether the last
+// sequence is complete.
+//
+//go:noescape
+func validAVX2(t *utf8Tab, p *byte, n int) bool

@@ -83,3 +83,10 @@ func teddyNEON(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint64
 
 //go:noescape
 func teddyFatNEON(t *teddyTab, p *byte, n int, out *[64]byte) (pos int, mask uint64)
+
+func validBlocks(b []byte) bool { return validNEON(&utf8Errors, &b[0], len(b)) }
+
+// validNEON doesn't ask whether the last sequence is complete.
+//
+//go:noescape
+func validNEON(t *utf8Tab, p *byte, n int) bool

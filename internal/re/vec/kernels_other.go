@@ -19,3 +19,6 @@ func setFind(_ level, h *half, b []byte) int { return setFindGeneric(h, b) }
 func teddyStep(level, bool, int) int { return 32 }
 
 func teddyFind(*Teddy, []byte, int, int, *[64]byte) (pos int, mask uint64) { return -1, 0 }
+
+// validBlocks is never asked at the generic level.
+func validBlocks([]byte) bool { return true }
