@@ -76,7 +76,7 @@ func holds(n Need, text []byte) bool {
 	case NeedOneOf:
 		var set literal.Set
 		for _, t := range n.Texts {
-			set = append(set, literal.Lit(t))
+			set = append(set, literal.Lit{Text: t.Text, Fold: t.Fold})
 		}
 		return (&literal.Need{Op: literal.OneOf, Set: set}).Holds(text)
 	case NeedAll:

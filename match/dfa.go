@@ -32,19 +32,24 @@ func (m *Matcher) lineCache() *dfa.LineCache {
 	return m.dfa.lines
 }
 
-// findFast gives a span when the automata can.
-func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, known bool) {
-	if m.dfa.find == nil {
-		if m.dfa.noFind {
-			return 0, 0, false, false
-		}
+// hasFind makes the automata for spans, if there are any.
+func (m *Matcher) hasFind() bool {
+	if m.dfa.find == nil && !m.dfa.noFind {
 		f := m.p.plan.find()
 		if f == nil {
 			m.dfa.noFind = true
-			return 0, 0, false, false
+			return false
 		}
 		m.dfa.find = f.NewCache()
 		m.dfa.find.Stop = m.cancelled
+	}
+	return m.dfa.find != nil
+}
+
+// findFast gives a span when the automata can.
+func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, known bool) {
+	if !m.hasFind() {
+		return 0, 0, false, false
 	}
 	// A pattern such as [\s\S]{5000} has a state for each set of places where a
 	// match may have begun, but only one row of states from a given place, and

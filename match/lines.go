@@ -27,6 +27,12 @@ func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
 func (m *Matcher) CountLines(buf []byte) int {
 	n := 0
 	pre := m.p.plan.pre
+	if m.p.plan.every {
+		if n = vec.CountByte(buf, '\n'); len(buf) > 0 && buf[len(buf)-1] != '\n' {
+			n++
+		}
+		return n
+	}
 	for base := 0; base < len(buf) && m.err == nil; {
 		end := segmentEnd(buf, base, segmentSize)
 		part := buf[base:end]
@@ -65,10 +71,25 @@ func segmentEnd(buf []byte, base, size int) int {
 // segment visits the matching lines of part, which starts at base. It reports
 // whether to go on.
 func (m *Matcher) segment(part []byte, base int, yield func(start, end int) bool) bool {
+	if m.p.plan.every {
+		return everyLine(part, base, yield)
+	}
 	if pre := m.p.plan.pre; pre != nil && pre.usable(part) {
 		return m.candidateLines(part, base, yield)
 	}
 	return m.allLines(part, base, yield)
+}
+
+// everyLine visits all lines.
+func everyLine(part []byte, base int, yield func(start, end int) bool) bool {
+	for start := 0; start < len(part); {
+		end, next := textEnd(part, start)
+		if !yield(base+start, base+end) {
+			return false
+		}
+		start = next
+	}
+	return true
 }
 
 // candidateLines looks only at lines the prefilter finds.

@@ -10,6 +10,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/re/backref"
 	"quarry/internal/re/backtrack"
+	"quarry/internal/re/dfa"
 	"quarry/internal/re/pike"
 	"quarry/internal/re/vec"
 )
@@ -118,6 +119,9 @@ func (m *Matcher) MatchLine(line []byte) bool {
 		return false
 	}
 	pl := m.p.plan
+	if pl.every {
+		return true
+	}
 	if pl.pre != nil && pl.pre.usable(line) {
 		if i, _ := pl.pre.find(line, 0); i < 0 {
 			return false
@@ -358,18 +362,39 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 	return slots, true
 }
 
-// shortText is what the engines that know groups search themselves. In longer
-// texts the faster ones find the match first.
-const shortText = 256
-
-// groups finds the first match and its groups.
+// groups finds the first match and its groups. The engines that know groups are
+// the slowest, so they only see what the others found; where a match begins at
+// the start of the text or not at all, finding it first would be work twice.
 func (m *Matcher) groups(text []byte, from int, slots []int) bool {
-	if m.p.plan.superset || len(text)-from <= shortText {
+	pl := m.p.plan
+	if pl.superset {
 		return m.find(text, from, slots)
+	}
+	if pl.pre != nil && pl.pre.usable(text[from:]) {
+		if hit, _ := pl.pre.find(text, from); hit < 0 {
+			return false
+		}
+	}
+	if from == 0 && pl.prog().AnchoredStart && len(text) <= shortText {
+		return m.find(text, from, slots)
+	}
+	if pl.pre == nil && m.hasFind() {
+		if end, r := m.dfa.find.FindEnd(text, from, len(text), false, false); r == dfa.NoMatch {
+			return false
+		} else if r == dfa.Match && end-from < nearMatch && m.run(text, from, end, false, slots) {
+			return true
+		}
 	}
 	start, end, ok := m.span(text, from)
 	return ok && m.run(text, start, end, true, slots)
 }
+
+// nearMatch is how near the end of a match is for which the start isn't looked
+// for first: a lexer's tokens follow one another.
+const nearMatch = 64
+
+// shortText is what an engine that knows groups searches by itself.
+const shortText = 1024
 
 // textEnd gives the end of the text of the line that starts at start and the
 // start of the next line.

@@ -58,7 +58,7 @@ func publicNeed(n *literal.Need) Need {
 func publicTexts(set literal.Set) []NeedText {
 	texts := make([]NeedText, len(set))
 	for i, lit := range set {
-		texts[i] = NeedText(lit)
+		texts[i] = NeedText{Text: lit.Text, Fold: lit.Fold}
 	}
 	return texts
 }

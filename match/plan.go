@@ -50,6 +50,10 @@ type plan struct {
 	// crosses says that a match may reach over a line feed.
 	crosses bool
 
+	// every says that each line matches, at its start or at its end, in Lines
+	// mode.
+	every bool
+
 	back     *backref.Program
 	superset bool // back decides matches too, not only groups
 }
@@ -63,6 +67,7 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	var first *nfa.Prog
 	var err error
 	if opts.Mode == Lines {
+		p.every = !p.superset && (holdsAt(src.root, atStart) || holdsAt(src.root, atEnd))
 		wide := mapLooks(src.root, looseLineEnd)
 		if first, err = nfa.Compile(wide, nfa.Options{NoCaptures: true, UTF8: true, SizeLimit: limit}); err != nil {
 			return nil, tooLarge(err)
@@ -163,6 +168,32 @@ func takesLineFeed(n *hir.Node) bool {
 	return slices.ContainsFunc(n.Subs, takesLineFeed)
 }
 
+// The assertions that hold at either end of every line.
+const (
+	atStart nfa.LookSet = 1<<hir.LookStart | 1<<hir.LookStartLine | 1<<hir.LookStartCRLF
+	atEnd   nfa.LookSet = 1<<hir.LookEnd | 1<<hir.LookEndLine | 1<<hir.LookEndCRLF
+)
+
+// holdsAt reports whether n has an empty match wherever the assertions hold.
+func holdsAt(n *hir.Node, looks nfa.LookSet) bool {
+	holds := func(s *hir.Node) bool { return holdsAt(s, looks) }
+	switch n.Op {
+	case hir.OpEmpty:
+		return true
+	case hir.OpLook:
+		return looks.Has(n.Look)
+	case hir.OpCapture:
+		return holds(n.Subs[0])
+	case hir.OpRepeat:
+		return n.Min == 0 || holds(n.Subs[0])
+	case hir.OpAlt:
+		return slices.ContainsFunc(n.Subs, holds)
+	case hir.OpConcat:
+		return !slices.ContainsFunc(n.Subs, func(s *hir.Node) bool { return !holds(s) })
+	}
+	return false
+}
+
 // mapLooks returns the tree with its assertions replaced.
 func mapLooks(n *hir.Node, to func(hir.Look) hir.Look) *hir.Node {
 	if n.Op == hir.OpLook {
@@ -193,6 +224,8 @@ func looseLineEnd(l hir.Look) hir.Look {
 
 func (p *plan) describe() string {
 	switch {
+	case p.every:
+		return "every line"
 	case p.whole && p.pre.multi == nil:
 		return "literal"
 	case p.whole:

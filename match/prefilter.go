@@ -3,6 +3,7 @@ package match
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -128,7 +129,7 @@ func newPrefilter(set literal.Set) *prefilter {
 		p.hasCR = p.hasCR || strings.Contains(lit.Text, "\r")
 		if lit.Fold {
 			fold++
-			p.oddCase = p.oddCase || hasOddCase(lit.Text)
+			p.oddCase = p.oddCase || !lit.ASCII && literal.HasOddCase(lit.Text)
 		} else if hasCaseASCII(lit.Text) {
 			plain++
 		}
@@ -169,7 +170,7 @@ func expandFolds(set literal.Set) (out literal.Set, loose bool) {
 		variants, cut := caseVariants(lit.Text)
 		loose = loose || cut
 		for _, v := range variants {
-			out = append(out, literal.Lit{Text: v, Fold: true})
+			out = append(out, literal.Lit{Text: v, Fold: true, ASCII: lit.ASCII})
 		}
 		if len(out) > maxStrings {
 			return nil, false
@@ -222,15 +223,6 @@ func hasCaseASCII(s string) bool {
 	return false
 }
 
-func hasOddCase(s string) bool {
-	for i := range len(s) {
-		if c := s[i] | 0x20; c == 'k' || c == 's' {
-			return true
-		}
-	}
-	return false
-}
-
 // bestSet picks, from the clauses of a need, the set whose strings should be
 // rarest, or nil when there is none worth looking for.
 func bestSet(n *literal.Need) literal.Set {
@@ -265,6 +257,9 @@ func cheapest(n *literal.Need) (literal.Set, float64) {
 			set, f := cheapest(sub)
 			if set == nil || len(all)+len(set) > maxStrings {
 				return nil, math.Inf(1)
+			}
+			if !slices.ContainsFunc(set, func(l literal.Lit) bool { return !slices.Contains(all, l) }) {
+				continue // both ways round: key, then secret, or secret, then key
 			}
 			all, sum = append(all, set...), sum+f
 		}

@@ -64,6 +64,9 @@ func classStrings(c *hir.Class) (set Set, loose, ok bool) {
 			return nil, false, false
 		}
 	}
+	if letter, ok := asciiPair(c); ok && (c.Bytes || HasOddCase(string(letter))) {
+		return Set{{Text: string(letter), Fold: true, ASCII: HasOddCase(string(letter))}}, false, true
+	}
 	if c.Bytes {
 		for _, r := range c.Ranges {
 			for b := r.Lo; b <= r.Hi; b++ {
@@ -84,6 +87,16 @@ func classStrings(c *hir.Class) (set Set, loose, ok bool) {
 		}
 	}
 	return set, false, true
+}
+
+// asciiPair recognises the two cases of an ASCII letter.
+func asciiPair(c *hir.Class) (rune, bool) {
+	if len(c.Ranges) != 2 {
+		return 0, false
+	}
+	up, low := c.Ranges[0], c.Ranges[1]
+	ok := up.Lo == up.Hi && low.Lo == low.Hi && 'A' <= up.Lo && up.Lo <= 'Z' && low.Lo == up.Lo+'a'-'A'
+	return low.Lo, ok
 }
 
 // orbits writes a class as folded strings when it is made of whole orbits and
@@ -109,8 +122,8 @@ func orbits(c *hir.Class) (Set, bool) {
 	return set, folds
 }
 
-// partOfOrbit recognises a class like [Kk], which an ASCII or ECMAScript
-// parser makes of a letter whose orbit is larger: one folded string, but one
+// partOfOrbit recognises a class like [Μμ], which an ECMAScript parser makes of
+// a letter whose orbit is larger: one folded string, but one
 // that says more than the class.
 func partOfOrbit(c *hir.Class) (Lit, bool) {
 	first := FoldRune(c.Ranges[0].Lo)

@@ -36,10 +36,12 @@ const (
 )
 
 // Lit is one string. With Fold set it stands for all its case variants under
-// simple case folding, and Text is written in folded form.
+// simple case folding, and Text is written in folded form. ASCII says that k and
+// s in it stand for their ASCII variants only, not for the Kelvin sign and the
+// long s, as (?-u) and ECMAScript have it.
 type Lit struct {
-	Text string
-	Fold bool
+	Text        string
+	Fold, ASCII bool
 }
 
 // Set means: at least one of these, in order of preference.
@@ -374,8 +376,16 @@ func join(a, b Lit) (lit Lit, mixed, ok bool) {
 			l.Text, mixed = FoldString(l.Text), true
 		}
 	}
-	return Lit{Text: a.Text + b.Text, Fold: true}, mixed, true
+	lit = Lit{Text: a.Text + b.Text, Fold: true, ASCII: a.ASCII || b.ASCII}
+	if lit.ASCII && (!a.ASCII && HasOddCase(a.Text) || !b.ASCII && HasOddCase(b.Text)) {
+		lit.ASCII, mixed = false, true
+	}
+	return lit, mixed, true
 }
+
+// HasOddCase reports whether s has a letter with case variants inside ASCII and
+// beyond: k and the Kelvin sign, s and the long s.
+func HasOddCase(s string) bool { return strings.ContainsAny(s, "kKsS") }
 
 func hasEmpty(s Set) bool {
 	for _, lit := range s {

@@ -44,7 +44,9 @@ func (s Set) string() string {
 	var parts []string
 	for _, l := range s {
 		t := l.Text
-		if l.Fold {
+		if l.ASCII {
+			t += "/a"
+		} else if l.Fold {
 			t += "/i"
 		}
 		parts = append(parts, t)
@@ -93,7 +95,10 @@ func TestExtract(t *testing.T) {
 		{"an assertion loosens", hir.Concat(hir.Assert(hir.LookWordUnicode), lit("foo")), "foo", "foo", true},
 		{"case variants fold to one", fold("linux"), "linux/i", "linux/i", false},
 		{"the Kelvin sign folds to k", fold("kelvin"), "kelvin/i", "kelvin/i", false},
-		{"part of an orbit folds loosely", class("KKkk"), "k/i", "k/i", true},
+		{"part of an orbit folds loosely", class("ΜΜμμ"), "µ/i", "µ/i", true},
+		{"both ASCII cases of k fold exactly", class("KKkk"), "k/a", "k/a", false},
+		{"ASCII and Unicode cases mix loosely", hir.Concat(class("KKkk"), fold("s")), "ks/i", "ks/i", true},
+		{"letters of one kind of case keep it", hir.Concat(class("KKkk"), fold("ab"), class("SSss")), "kabs/a", "kabs/a", false},
 		{"unrelated letters are spelled out", class("KKll"), "K|l", "K|l", false},
 		{"cased and folded text mix loosely", hir.Concat(lit("Foo"), fold("bar")), "foobar/i", "foobar/i", true},
 		{"caseless text stays exact", hir.Concat(lit("_1_"), fold("bar")), "_1_bar/i", "_1_bar/i", false},

@@ -48,6 +48,7 @@ type litSet struct {
 	lits           []literal // by index
 	fold           bool
 	minLen, maxLen int
+	hasZero        bool // a literal has a zero byte
 
 	// Made when first needed: most searches never do.
 	hashOnce sync.Once
@@ -71,6 +72,7 @@ func newLitSet(lits [][]byte, fold bool) *litSet {
 	s.minLen = math.MaxInt
 	for _, i := range reachable(texts) {
 		s.lits = append(s.lits, newLiteral(texts[i], i, table))
+		s.hasZero = s.hasZero || bytes.IndexByte(texts[i], 0) >= 0
 		s.minLen, s.maxLen = min(s.minLen, len(texts[i])), max(s.maxLen, len(texts[i]))
 	}
 	return s

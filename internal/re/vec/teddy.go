@@ -130,11 +130,31 @@ func (t *Teddy) Find(hay []byte, from int) (pos, lit int) {
 	if from < 0 || from > len(hay)-t.set.minLen {
 		return -1, -1
 	}
-	if t.level < neon || len(hay)-from < 48+t.maxOff {
+	if t.level < neon {
 		return t.set.hashed().find(hay, from, t.set)
+	}
+	if len(hay)-from < 48+t.maxOff {
+		return t.findShort(hay[from:], from)
 	}
 	return t.scan(hay, from)
 }
+
+// findShort searches a text too short for a block, such as a line: the kernel
+// reads a copy that is filled up with zeros, which no literal has.
+func (t *Teddy) findShort(hay []byte, from int) (pos, lit int) {
+	if t.set.hasZero {
+		pos, lit = t.set.hashed().find(hay, 0, t.set)
+		return shift(pos, from), lit
+	}
+	var buf [shortBlock]byte
+	copy(buf[:], hay)
+	pos, lit = t.scan(buf[:max(len(hay), 64+t.maxOff)], 0)
+	return shift(pos, from), lit
+}
+
+// shortBlock is the size of such a copy: 48+maxFingerprintOff at most of text,
+// and 64+maxFingerprintOff for the kernels.
+const shortBlock = 64 + maxFingerprintOff + 8
 
 // scan walks over the blocks with candidates. Until a match is found best is
 // the end of the text; after that only what begins at best or before counts.
