@@ -204,22 +204,20 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 	if m.p.opts.Mode == Lines || pl.pre == nil {
 		return m.spanIn(text, from, len(text))
 	}
-	// Most texts have no match. In a text of many lines, look only at those
-	// with a hit when no match reaches from one into the next.
+	// Most texts have no match. Look only around the hits, as far as a match can
+	// reach.
 	for from <= len(text) {
 		hit, hitEnd := pl.pre.find(text, from)
 		if hit < 0 && pl.pre.usable(text[from:]) {
 			return 0, 0, false
 		}
-		if hit < 0 || pl.crosses || pl.superset || !pl.pre.usable(text[from:hitEnd]) {
+		if hit < 0 || pl.fence == nil || !pl.pre.usable(text[from:hitEnd]) {
 			return m.spanIn(text, from, len(text))
 		}
-		from += vec.LastIndexByte(text[from:hit], '\n') + 1
-		i := bytes.IndexByte(text[hit:min(len(text), hit+longLine)], '\n')
-		if i < 0 {
+		var to int
+		if from, to, ok = pl.fence.around(text, from, hit, hitEnd); !ok {
 			return m.spanIn(text, from, len(text))
 		}
-		to := hit + i
 		if start, end, ok = m.spanIn(text, from, to); ok || m.err != nil {
 			return start, end, ok
 		}
@@ -227,10 +225,6 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 	}
 	return 0, 0, false
 }
-
-// longLine isn't looked through for its end: that would be done again for each
-// match in it.
-const longLine = 4 << 10
 
 // spanIn finds the first match in text[from:to].
 func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
@@ -342,13 +336,18 @@ const minFind = 512
 // no part. slots is reused when it is large enough. In Lines mode text is one
 // line.
 func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
+	if m.err != nil || from < 0 || from > len(text) {
+		return nil, false
+	}
+	if pre := m.p.plan.pre; pre != nil && pre.usable(text[from:]) {
+		if hit, _ := pre.find(text, from); hit < 0 {
+			return nil, false
+		}
+	}
 	if n := 2 * m.p.Groups(); cap(slots) < n {
 		slots = make([]int, n)
 	} else {
 		slots = slots[:n]
-	}
-	if m.err != nil || from < 0 || from > len(text) {
-		return nil, false
 	}
 	if !m.groups(text, from, slots) {
 		return nil, false
@@ -369,11 +368,6 @@ func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	pl := m.p.plan
 	if pl.superset {
 		return m.find(text, from, slots)
-	}
-	if pl.pre != nil && pl.pre.usable(text[from:]) {
-		if hit, _ := pl.pre.find(text, from); hit < 0 {
-			return false
-		}
 	}
 	if from == 0 && pl.prog().AnchoredStart && len(text) <= shortText {
 		return m.find(text, from, slots)

@@ -1,7 +1,6 @@
 package match
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 	"sync"
@@ -47,8 +46,9 @@ type plan struct {
 	// inside of it matters.
 	looseEnd bool
 
-	// crosses says that a match may reach over a line feed.
-	crosses bool
+	// fence has the bytes no match contains, in the modes for whole texts; nil
+	// where there are none, or too rare ones to be of use.
+	fence *fence
 
 	// every says that each line matches, at its start or at its end, in Lines
 	// mode.
@@ -59,7 +59,7 @@ type plan struct {
 }
 
 func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
-	p := &plan{back: src.exact, superset: src.superset, crosses: takesLineFeed(src.root)}
+	p := &plan{back: src.exact, superset: src.superset}
 	limit := opts.SizeLimit
 	if limit <= 0 {
 		limit = nfa.DefaultSizeLimit
@@ -88,6 +88,9 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 			return nil, tooLarge(err)
 		}
 		p.prog = func() *nfa.Prog { return first }
+		if !p.superset {
+			p.fence = newFence(first)
+		}
 	}
 	p.short = sync.OnceValue(func() *backtrack.Engine { return backtrack.New(p.prog()) })
 	p.find = sync.OnceValue(func() *dfa.Finder {
@@ -155,17 +158,6 @@ func hasEmptyText(set literal.Set) bool {
 		}
 	}
 	return false
-}
-
-// takesLineFeed reports whether a part of n matches a line feed.
-func takesLineFeed(n *hir.Node) bool {
-	switch n.Op {
-	case hir.OpLiteral:
-		return bytes.IndexByte(n.Lit, '\n') >= 0
-	case hir.OpClass:
-		return n.Class.Contains('\n')
-	}
-	return slices.ContainsFunc(n.Subs, takesLineFeed)
 }
 
 // The assertions that hold at either end of every line.

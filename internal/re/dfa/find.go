@@ -165,43 +165,65 @@ func (c *FindCache) run(hay []byte, from, to int, anchored, earliest bool) (end 
 		if s == home {
 			i = c.f.next(ahead, i)
 		}
-		for ; i < len(text); i++ {
-			// s is the id of a row in the table and a column is less than a
-			// row's length, so the entry exists.
-			e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
-			if e >= limit && e&matchBit == 0 {
-				if s = e; s == home {
-					i = c.f.next(ahead, i+1) - 1
+		for i < len(text) {
+			entered, stop := s, min(len(text), i+loopBytes)
+			for ; i < stop; i++ {
+				// s is the id of a row in the table and a column is less than a
+				// row's length, so the entry exists.
+				e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[text[i]])))
+				if e >= limit {
+					if e&matchBit == 0 {
+						if s = e; s == home {
+							i = c.f.next(ahead, i+1) - 1
+						}
+						continue
+					}
+					if last = i; earliest {
+						return last, Match
+					}
+					s = e &^ matchBit
+					continue
 				}
-				continue
-			}
-			if e == rowUnknown {
-				m.scanned += i - mark
-				mark = i
-				e = m.build(s, text[i])
-				if home != ^uint32(0) {
-					home = m.startState(false, before)
+				if e == rowUnknown {
+					m.scanned += i - mark
+					mark = i
+					e = m.build(s, text[i])
+					if home != ^uint32(0) {
+						home = m.startState(false, before)
+					}
+					base, limit = m.base(), m.limit()
+					entered = ^uint32(0) // the table may have been cleared
+					if m.thrashed {
+						return -1, GaveUp
+					}
 				}
-				base, limit = m.base(), m.limit()
-				if m.thrashed {
+				if e&matchBit != 0 {
+					last = i
+					if earliest {
+						return last, Match
+					}
+					e &^= matchBit
+				}
+				if e == m.special(rowDead) {
+					m.scanned += i - mark
+					return verdict(last)
+				}
+				if e == m.special(rowQuit) {
 					return -1, GaveUp
 				}
+				s = e
 			}
-			if e&matchBit != 0 {
-				last = i
-				if earliest {
-					return last, Match
+			if s != entered || i != stop {
+				continue
+			}
+			if l := m.loopAt(s); l != nil {
+				j := l.next(text, i)
+				if l.match && j > i {
+					last = j - 1
 				}
-				e &^= matchBit
+				i = j
 			}
-			if e == m.special(rowDead) {
-				m.scanned += i - mark
-				return verdict(last)
-			}
-			if e == m.special(rowQuit) {
-				return -1, GaveUp
-			}
-			s = e
+			base, limit = m.base(), m.limit()
 		}
 	}
 	m.scanned += to - mark
@@ -252,38 +274,56 @@ func (c *FindCache) startOf(hay []byte, from, end int) (start int, r Result) {
 	s := m.startState(true, after)
 	last := -1
 	base, limit, mark := m.base(), m.limit(), end
-	for i, poll := end-1, end-pollBytes; i >= from; i-- {
+	for i, poll := end-1, end-pollBytes; i >= from; {
 		if i < poll {
 			if c.Stop != nil && c.Stop() {
 				return -1, Stopped
 			}
 			poll = i - pollBytes
 		}
-		e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[hay[i]])))
-		if e >= limit && e&matchBit == 0 {
-			s = e
-			continue
-		}
-		if e == rowUnknown {
-			m.scanned += mark - i
-			mark = i
-			e = m.build(s, hay[i])
-			base, limit = m.base(), m.limit()
-			if m.thrashed {
+		entered, stop := s, max(from-1, i-loopBytes)
+		for ; i > stop; i-- {
+			e := *(*uint32)(unsafe.Add(base, uintptr(s)+4*uintptr(m.cols[hay[i]])))
+			if e >= limit {
+				if e&matchBit != 0 {
+					last = i + 1
+				}
+				s = e &^ matchBit
+				continue
+			}
+			if e == rowUnknown {
+				m.scanned += mark - i
+				mark = i
+				e = m.build(s, hay[i])
+				base, limit = m.base(), m.limit()
+				entered = ^uint32(0) // the table may have been cleared
+				if m.thrashed {
+					return -1, GaveUp
+				}
+			}
+			if e&matchBit != 0 {
+				last = i + 1
+				e &^= matchBit
+			}
+			if e == m.special(rowDead) {
+				return verdict(last)
+			}
+			if e == m.special(rowQuit) {
 				return -1, GaveUp
 			}
+			s = e
 		}
-		if e&matchBit != 0 {
-			last = i + 1
-			e &^= matchBit
+		if s != entered {
+			continue
 		}
-		if e == m.special(rowDead) {
-			return verdict(last)
+		if l := m.loopAt(s); l != nil {
+			j := l.last(hay, from, i+1)
+			if l.match && j < i {
+				last = j + 2
+			}
+			i = j
 		}
-		if e == m.special(rowQuit) {
-			return -1, GaveUp
-		}
-		s = e
+		base, limit = m.base(), m.limit()
 	}
 	m.scanned += mark - from
 	if from > 0 {

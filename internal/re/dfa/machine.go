@@ -60,6 +60,8 @@ type machine struct {
 	read     int // bytes before the last clear
 	bad      int // clears in a row that came too early
 	thrashed bool
+	loops    map[uint32]*loop // by state; see loopAt
+	clears   int
 
 	seen  sparseSet
 	stack []nfa.ID
@@ -146,6 +148,8 @@ func (m *machine) reset() {
 	m.rows = m.rows[:0]
 	m.arena = m.arena[:0]
 	m.ids = make(map[string]uint32)
+	clear(m.loops)
+	m.clears++
 	m.starts = [2][numKinds]uint32{}
 	m.read += m.scanned
 	m.used, m.created, m.scanned = 0, 0, 0

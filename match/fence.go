@@ -1,0 +1,97 @@
+package match
+
+import (
+	"quarry/internal/re/nfa"
+	"quarry/internal/re/vec"
+)
+
+// fence is a set of bytes that no match contains, so a match lies between two of
+// them: the line feed for most patterns, for \w+\s+Holmes all punctuation. Where
+// a literal was found, only what lies around it has to be searched.
+type fence struct {
+	bytes    [256]bool
+	set      *vec.ByteSet
+	lineFeed bool // it is one of them
+}
+
+// fenceSigns stand often enough in text that one of them is near.
+const fenceSigns = "\n.,;:()\"'=- "
+
+// newFence takes the bytes that no state of the program reads.
+func newFence(p *nfa.Prog) *fence {
+	f := &fence{}
+	for b := range f.bytes {
+		f.bytes[b] = true
+	}
+	// From Start on: the loop of an unanchored search reads every byte.
+	seen := make([]bool, len(p.States))
+	for todo := []nfa.ID{p.Start}; len(todo) > 0; {
+		id := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		s := &p.States[id]
+		switch s.Op {
+		case nfa.OpRange:
+			f.reads(s.Lo, s.Hi)
+			todo = append(todo, s.A)
+		case nfa.OpSparse:
+			for _, t := range p.Trans[s.A:s.B] {
+				f.reads(t.Lo, t.Hi)
+				todo = append(todo, t.Next)
+			}
+		case nfa.OpSplit:
+			todo = append(todo, s.A, s.B)
+		case nfa.OpUnion:
+			todo = append(todo, p.Alts[s.A:s.B]...)
+		case nfa.OpLook, nfa.OpCapture:
+			todo = append(todo, s.A)
+		}
+	}
+	near := 0
+	for _, c := range []byte(fenceSigns) {
+		if f.bytes[c] {
+			near++
+		}
+	}
+	f.lineFeed = f.bytes['\n']
+	if !f.lineFeed && near < 3 {
+		return nil
+	}
+	f.set = vec.NewByteSet(&f.bytes)
+	return f
+}
+
+// reads takes bytes out of the fence.
+func (f *fence) reads(low, high byte) {
+	for b := int(low); b <= int(high); b++ {
+		f.bytes[b] = false
+	}
+}
+
+// around gives what lies between the fences around a hit, at or after from.
+func (f *fence) around(text []byte, from, hit, hitEnd int) (start, end int, ok bool) {
+	if f.lineFeed {
+		start = from + vec.LastIndexByte(text[from:hit], '\n') + 1
+		end = vec.IndexByte(text[:min(len(text), hit+longLine)], '\n', hit)
+	} else {
+		low := max(from, hit-longLine)
+		for start = hit; start > low && !f.bytes[text[start-1]]; start-- {
+		}
+		if start == low && low > from {
+			return from, 0, false
+		}
+		end = f.set.Find(text[:min(len(text), hit+longLine)], hitEnd)
+	}
+	if end < 0 {
+		// To look for the end of a long line would be done again for each match
+		// in it.
+		return start, 0, false
+	}
+	return start, end, true
+}
+
+// longLine is how far around looks.
+const longLine = 4 << 10
