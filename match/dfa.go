@@ -114,6 +114,11 @@ func (m *Matcher) decideByHand(line []byte) bool {
 	if m.err != nil {
 		return false
 	}
+	if m.p.plan.bounded != nil && bytes.IndexByte(line, '\r') < 0 {
+		if _, _, ok, known := m.boundedSpan(line, 0, len(line)); known {
+			return ok
+		}
+	}
 	if n := len(line); n > 0 && line[n-1] == '\r' && m.run(line[:n-1], 0, n-1, false, nil) {
 		return true
 	}

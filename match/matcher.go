@@ -27,6 +27,7 @@ type Matcher struct {
 	budget *backref.Budget // of the search; nil without back
 	exact  *atomic.Int64   // steps the search has left for patterns no automaton can run
 	dfa    automata
+	inside *Matcher // of a bounded pattern's inside
 
 	slots [2]int
 	work  int // bytes and matches since the context was looked at, see spend
@@ -136,6 +137,11 @@ func (m *Matcher) MatchLine(line []byte) bool {
 // decide is MatchLine without prefilter.
 func (m *Matcher) decide(line []byte) bool {
 	pl := m.p.plan
+	if pl.bounded != nil {
+		if _, _, ok, known := m.boundedSpan(line, 0, len(line)); known {
+			return ok
+		}
+	}
 	if known, ok := m.decideFast(line); known && !(ok && pl.superset) {
 		return ok
 	}
@@ -232,6 +238,11 @@ func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 		// The engine knows no bound; a match beyond it is a match.
 		ok = m.find(text, from, m.slots[:])
 		return m.slots[0], m.slots[1], ok
+	}
+	if m.p.plan.bounded != nil {
+		if start, end, ok, known := m.boundedSpan(text, from, to); known {
+			return start, end, ok
+		}
 	}
 	if start, end, found, known := m.findFast(text, from, to); known {
 		return start, end, found

@@ -54,6 +54,9 @@ type plan struct {
 	// mode.
 	every bool
 
+	// bounded is set for a pattern between Unicode word assertions.
+	bounded *bounded
+
 	back     *backref.Program
 	superset bool // back decides matches too, not only groups
 }
@@ -91,6 +94,9 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		if !p.superset {
 			p.fence = newFence(first)
 		}
+	}
+	if first.Looks.HasAny(nfa.LooksUnicode) && !p.superset {
+		p.bounded = newBounded(src.root, opts)
 	}
 	p.short = sync.OnceValue(func() *backtrack.Engine { return backtrack.New(p.prog()) })
 	p.find = sync.OnceValue(func() *dfa.Finder {

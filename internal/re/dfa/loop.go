@@ -21,6 +21,8 @@ const (
 	// no loop any more.
 	shortLoop = 16
 	maxMisses = 8
+	// backPiece is what last looks at in one go.
+	backPiece = 256
 )
 
 // loopAt returns the loop of a state, or nil. It doesn't build it when that would
@@ -99,6 +101,10 @@ func (l *loop) next(text []byte, i int) int {
 // or from-1.
 func (l *loop) last(text []byte, from, i int) int {
 	j := i - 1
+	// The kernel reads forwards: whole pieces that nothing leaves in.
+	for j+1-from >= backPiece && l.leaves.Find(text[:j+1], j+1-backPiece) < 0 {
+		j -= backPiece
+	}
 	for j >= from && !l.leaves.Has(text[j]) {
 		j--
 	}

@@ -1,0 +1,119 @@
+package match
+
+import (
+	"sync"
+
+	"quarry/internal/re/hir"
+	"quarry/internal/re/literal"
+	"quarry/internal/re/nfa"
+)
+
+// bounded is a pattern with a Unicode word assertion at its start or end, as -w
+// makes of every pattern. No automaton of bytes can decide those, but the inside
+// has one: a match begins where the inside has a match, so the leftmost match of
+// the inside, if the assertions hold around it, is the leftmost of the pattern,
+// and the preferred one. Where they don't, the exact engine is asked about that
+// place alone.
+type bounded struct {
+	before, after hir.Look // LookNone where there is none
+	inside        func() *Pattern
+}
+
+// newBounded takes a tree apart; nil when it isn't of that form.
+func newBounded(root *hir.Node, opts Options) *bounded {
+	if root.Op != hir.OpConcat || opts.Syntax == Words {
+		return nil
+	}
+	b := &bounded{}
+	subs := root.Subs
+	if n := subs[0]; n.Op == hir.OpLook && nfa.LooksUnicode.Has(n.Look) {
+		b.before, subs = n.Look, subs[1:]
+	}
+	if n := subs[len(subs)-1]; n.Op == hir.OpLook && nfa.LooksUnicode.Has(n.Look) && len(subs) > 1 {
+		b.after, subs = n.Look, subs[:len(subs)-1]
+	}
+	inside := hir.Concat(subs...)
+	if b.before == hir.LookNone && b.after == hir.LookNone || hasLook(inside, nfa.LooksUnicode) || holdsAt(inside, ^nfa.LookSet(0)) {
+		return nil
+	}
+	// Made when first needed: Unicode classes take a millisecond.
+	b.inside = sync.OnceValue(func() *Pattern {
+		plan, err := newPlan(&source{root: inside, names: []string{""}}, literal.Extract(inside), opts)
+		if err != nil {
+			return nil // the whole fitted, so this does
+		}
+		return &Pattern{opts: opts, names: []string{""}, plan: plan}
+	})
+	return b
+}
+
+// hasLook reports whether n has one of the assertions.
+func hasLook(n *hir.Node, looks nfa.LookSet) bool {
+	if n.Op == hir.OpLook {
+		return looks.Has(n.Look)
+	}
+	if n.HasLook() {
+		for _, s := range n.Subs {
+			if hasLook(s, looks) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// holds reports whether the assertions hold around text[start:end].
+func (b *bounded) holds(text []byte, start, end int) bool {
+	return (b.before == hir.LookNone || nfa.Holds(b.before, text, start)) &&
+		(b.after == hir.LookNone || nfa.Holds(b.after, text, end))
+}
+
+// boundedSpan is spanIn for such a pattern. It doesn't know when the inside has
+// too many matches that aren't matches of the pattern.
+func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, known bool) {
+	b := m.p.plan.bounded
+	if m.inside == nil {
+		p := b.inside()
+		if p == nil {
+			return 0, 0, false, false
+		}
+		m.inside = &Matcher{p: p, ctx: m.ctx, exact: m.exact}
+	}
+	credit := boundedCredit
+	for from <= to {
+		start, end, ok = m.inside.insideSpan(text, from, to)
+		if m.inside.err != nil {
+			m.fail(m.inside.err)
+			return 0, 0, false, true
+		}
+		if !ok {
+			return 0, 0, false, true
+		}
+		if b.holds(text, start, end) {
+			return start, end, true, true
+		}
+		if m.run(text, start, to, true, m.slots[:]) {
+			return m.slots[0], m.slots[1], true, true
+		}
+		if m.err != nil {
+			return 0, 0, false, true
+		}
+		// What was read to find this match is read again for the next one.
+		if credit += 8*(start+1-from) - (end - from) - missBytes; credit < 0 {
+			return 0, 0, false, false
+		}
+		from = start + 1
+	}
+	return 0, 0, false, true
+}
+
+// boundedCredit is what boundedSpan may read in vain, beyond what it moves on by.
+const boundedCredit = 4 << 10
+
+// insideSpan is span in a part of a text.
+func (m *Matcher) insideSpan(text []byte, from, to int) (start, end int, ok bool) {
+	if to == len(text) {
+		return m.span(text, from)
+	}
+	return m.spanIn(text, from, to)
+}
