@@ -78,7 +78,7 @@ var plan = []layer{
 		{"internal/re/nfa", "the automaton; pike, backtrack and dfa run it", "internal/re/hir internal/re/ucd"},
 		{"internal/re/pike", "all threads in step: exact, linear", "internal/re/nfa"},
 		{"internal/re/backtrack", "groups on short texts", "internal/re/nfa"},
-		{"internal/re/dfa", "one table look-up a byte", "internal/re/hir internal/re/nfa"},
+		{"internal/re/dfa", "one table look-up a byte", "internal/re/hir internal/re/nfa internal/re/vec"},
 		{"internal/re/backref", "the exact engine for look-around", "internal/re/hir internal/re/syntax/ecma"},
 	}},
 	{"examples and release", []pkg{
