@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A release in a copy, as far as this machine has the tools: nothing is sent and
-# the checkout stays as it is. Says at the end what it could not try.
+# the checkout stays as it is. Says at the end what it could not try. QUICK=1
+# leaves out what compiles for every platform; CI does, for time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,7 +27,9 @@ go test -short . ./search ./change ./fault ./match ./tool ./toolset ./internal/a
 go doc github.com/acme/quarry Open >/dev/null
 go build -o "$copy/bin/quarry" ./cmd/quarry && bin/quarry --version
 
-if command -v goreleaser >/dev/null; then
+if [ -n "${QUICK:-}" ]; then
+  left_out+=("archives, packages, images and bundles: QUICK is set")
+elif command -v goreleaser >/dev/null; then
   git init -q && git add -A
   git -c user.name=check -c user.email=check@example.com commit -q -m release
   git remote add origin https://github.com/acme/quarry.git
