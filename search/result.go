@@ -71,7 +71,8 @@ type Summary struct {
 	SkippedCount map[Reason]int
 	// Denied counts the files and folders that the policy keeps from the search
 	// and that it would have looked at otherwise. A folder counts once, by an index
-	// if it has files. They are named nowhere.
+	// if it has files. They are named nowhere. Servers of repositories do not count
+	// them.
 	Denied int
 
 	Stats Stats
