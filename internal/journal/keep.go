@@ -32,6 +32,8 @@ type keeper struct {
 	// moves are the renames among the operations so far: what one names by its
 	// new name is on disk by the old one yet.
 	moves expectation
+	// written are the paths that operations so far write to.
+	written map[rootfs.Path]bool
 
 	packPath rootfs.Path // under its first name, zero if there is none
 	packed   int64
@@ -65,6 +67,12 @@ func (k *keeper) survey() error {
 }
 
 func (k *keeper) passed(op *Op) {
+	if op.Kind == Replace || op.Kind == Create {
+		if k.written == nil {
+			k.written = map[rootfs.Path]bool{}
+		}
+		k.written[op.Path] = true
+	}
 	if op.Kind == Rename {
 		k.moves.moves = append(k.moves.moves, [2]rootfs.Path{op.Path, op.To})
 	}
@@ -127,6 +135,8 @@ func (k *keeper) surveyOp(op *Op) error {
 		for i := range op.Nodes {
 			op.Nodes[i].at = ref{} // where an undo finds it is the other entry's matter
 		}
+	case Rename, Trash:
+		return k.know(op, at)
 	case Remove:
 		op.Nodes = append([]Node(nil), op.Nodes...)
 		if len(op.Nodes) == 0 {
@@ -142,6 +152,35 @@ func (k *keeper) surveyOp(op *Op) error {
 			}
 		}
 	}
+	return nil
+}
+
+// knowBytes is up to which size a file that moves is read to know it again: a
+// second of one processor.
+const knowBytes = 256 << 20
+
+// know notes the content of a file, or the target of a symlink, that an operation
+// moves. Undo and redo refuse what stands in its place later. If an operation of the
+// same change writes to it, that one knows.
+func (k *keeper) know(op *Op, at rootfs.Path) error {
+	if len(op.Nodes) != 1 || k.written[op.Path] {
+		return nil
+	}
+	n := op.Nodes[0]
+	info, err := k.ws.Stat(at)
+	if err != nil || n.Type != info.Type || !n.Version.IsZero() || n.Target != "" || info.Size > knowBytes {
+		return nil // whoever carries the operation out will say what is wrong
+	}
+	switch n.Type {
+	case rootfs.TypeFile:
+		n.Version, err = hashFile(k.ws, at)
+	case rootfs.TypeSymlink:
+		n.Target, err = k.ws.Readlink(at)
+	}
+	if err != nil {
+		return nil
+	}
+	op.Nodes = []Node{n}
 	return nil
 }
 

@@ -204,7 +204,8 @@ func (b *Bin) List() (items []Item, skipped []error, err error) {
 	}
 	sort.SliceStable(items, func(i, j int) bool {
 		x, y := &items[i], &items[j]
-		return cmp.Or(y.Deleted.Compare(x.Deleted), strings.Compare(x.ID, y.ID)) < 0
+		// Records know the second. Moving a thing here changed its inode.
+		return cmp.Or(y.Deleted.Compare(x.Deleted), y.Info.ChangeTime.Compare(x.Info.ChangeTime), strings.Compare(x.ID, y.ID)) < 0
 	})
 	return items, skipped, nil
 }
