@@ -83,7 +83,7 @@ func (a *agent) searchTime() (time.Duration, error) {
 	}
 	root := ""
 	if len(a.roots) == 1 {
-		root = a.roots[0]
+		root = config.ExpandHome(a.roots[0], os.Getenv)
 	}
 	set, err := file.Get(a.s.getenv(), root, "search.time")
 	if err != nil || set.Source == config.FromDefault {

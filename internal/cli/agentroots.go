@@ -26,7 +26,7 @@ func parseRoots(values []string) ([]namedRoot, error) {
 			}
 			name, dir = before, after
 		}
-		real, err := realPath(dir)
+		real, err := rootPath(dir)
 		if err != nil {
 			return nil, fmt.Errorf("--root %w", clearPathError(dir, err))
 		}

@@ -34,7 +34,8 @@ type changer struct {
 	force   bool
 	skip    bool // files that have changed since, of an undo
 
-	ws *quarry.Workspace
+	ws   *quarry.Workspace
+	real []string // full paths, where no workspace says what paths are relative to
 }
 
 // flags adds the flags every such command has.
@@ -93,6 +94,7 @@ func (c *changer) openFor(given string) (string, error) {
 		}
 		root = there
 		rel, _ = below(root, real)
+		c.real = append(c.real, real)
 	}
 	if err := c.mayTouch(given, rel); err != nil {
 		return "", err
@@ -111,7 +113,7 @@ func (c *changer) open() error {
 
 func (c *changer) findRoot() (string, error) {
 	if c.root != "" {
-		return realPath(c.root)
+		return rootPath(c.root)
 	}
 	here, err := os.Getwd()
 	if err != nil {
@@ -162,6 +164,9 @@ func (c *changer) also(given string) (string, error) {
 	}
 	if err := c.mayTouch(given, rel); err != nil {
 		return "", err
+	}
+	if len(c.real) > 0 {
+		c.real = append(c.real, real)
 	}
 	return filepath.ToSlash(rel), nil
 }
@@ -223,7 +228,10 @@ func (c *changer) run(action render.Action, path string, err error) error {
 // report writes what a change did: sentences, and its diff where asked for.
 func (c *changer) report(ch *change.Change, sentences ...string) error {
 	if c.json {
-		return c.encode(ch)
+		return c.encode(struct {
+			*change.Change
+			Real []string `json:"full_paths,omitempty"`
+		}{ch, c.real})
 	}
 	var b strings.Builder
 	if ch.DryRun && !ch.Unchanged {
@@ -233,6 +241,9 @@ func (c *changer) report(ch *change.Change, sentences ...string) error {
 		if s != "" {
 			b.WriteString(s + "\n")
 		}
+	}
+	for _, path := range c.real {
+		fmt.Fprintf(&b, "Full path: %s\n", path)
 	}
 	if ch.NoUndo != "" {
 		fmt.Fprintf(&b, "This can't be undone: %s.\n", ch.NoUndo)

@@ -132,7 +132,7 @@ func (c *changer) openLog(args []string) (string, error) {
 	}
 	root := config.FindRoot(dir)
 	if c.root != "" {
-		if root, err = realPath(c.root); err != nil {
+		if root, err = rootPath(c.root); err != nil {
 			return "", err
 		}
 	}

@@ -50,7 +50,7 @@ func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
 	if root = f.root; root == "" {
 		root = config.FindRoot(here)
 	}
-	if root, err = realPath(root); err != nil {
+	if root, err = rootPath(root); err != nil {
 		return "", nil, err
 	}
 	opts = personal(root, 0)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/config"
 	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
 	"quarry/tool"
@@ -184,7 +185,8 @@ func (f *mcpFlags) token(s Streams) (string, error) {
 		fmt.Fprintf(s.Err, "quarry: no --token-file, so this run has a token of its own; clients have to send\n  Authorization: Bearer %s\n", token)
 		return token, nil
 	}
-	info, err := os.Stat(f.tokenFile)
+	name := config.ExpandHome(f.tokenFile, os.Getenv)
+	info, err := os.Stat(name)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", err)
 	}
@@ -192,7 +194,7 @@ func (f *mcpFlags) token(s Streams) (string, error) {
 	if !info.Mode().IsRegular() || info.Size() > most {
 		return "", fmt.Errorf("--token-file %s is not a small file", f.tokenFile)
 	}
-	data, err := os.ReadFile(f.tokenFile)
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return "", fmt.Errorf("--token-file: %w", err)
 	}

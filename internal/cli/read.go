@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,6 +70,8 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	}
 	if t := &targets[0]; t.outside != "" && (f.root != "" || config.IsRoot(t.outside)) {
 		return f.run(render.Reading, given, outsideError(given, t.outside, t.ws.Dir()))
+	} else if t.outside != "" {
+		f.real = []string{filepath.Join(t.ws.Dir(), filepath.FromSlash(t.path))}
 	}
 	text, err := targets[0].ws.Read(cmd.Context(), targets[0].path, &opts)
 	if err == nil {
@@ -86,6 +89,7 @@ type jsonLines struct {
 	Version  string   `json:"version"`
 	Encoding string   `json:"encoding"`
 	Ending   string   `json:"line_ending"`
+	Real     []string `json:"full_paths,omitempty"`
 }
 
 func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
@@ -94,7 +98,7 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 		if lines == nil {
 			lines = []string{}
 		}
-		return f.encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending})
+		return f.encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending, f.real})
 	}
 	if opts.Start > t.Total && opts.Start > 1 {
 		return &change.LineError{Line: opts.Start, Count: t.Total}
@@ -109,6 +113,9 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 	if !f.plain {
 		last := t.First + len(t.Lines) - 1
 		fmt.Fprintf(&b, "\n[Showing lines %d-%d of %d total, version %s]\n", min(t.First, last), last, t.Total, t.Version)
+		for _, path := range f.real {
+			fmt.Fprintf(&b, "[Full path: %s]\n", path)
+		}
 	}
 	return f.print(b.String())
 }

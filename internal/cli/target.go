@@ -69,7 +69,7 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 	if root == "" {
 		root = config.FindRoot(here)
 	}
-	if root, err = realPath(root); err != nil {
+	if root, err = rootPath(root); err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
@@ -123,6 +123,10 @@ func orDot(s string) string {
 	}
 	return s
 }
+
+// rootPath is realPath of a workspace's folder that was given by a flag or the
+// configuration, where no shell has replaced ~/.
+func rootPath(p string) (string, error) { return realPath(config.ExpandHome(p, os.Getenv)) }
 
 func realPath(p string) (string, error) {
 	abs, err := filepath.Abs(p)

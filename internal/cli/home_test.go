@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/config"
+)
+
+// Every path in the configuration may begin with ~/, and so may a flag's, for no
+// shell reads what a client's settings say.
+func TestHomeInPaths(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	if err := os.MkdirAll(filepath.Join(home, "notes"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	secret := "a-token-of-more-than-16-characters"
+	for _, name := range []string{"token", "headers"} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(secret+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	roots, err := parseRoots([]string{"~/notes"})
+	real, _ := filepath.EvalSymlinks(filepath.Join(home, "notes"))
+	if err != nil || len(roots) != 1 || roots[0].dir != real {
+		t.Errorf("mcp.root: %+v, %v", roots, err)
+	}
+	if roots, err = parseRoots([]string{"mine=~/notes"}); err != nil || roots[0].dir != real {
+		t.Errorf("mcp.root with a name: %+v, %v", roots, err)
+	}
+	if token, err := (&mcpFlags{tokenFile: "~/token"}).token(Streams{Err: &strings.Builder{}}); err != nil || token != secret {
+		t.Errorf("mcp.token-file: %q, %v", token, err)
+	}
+	if root, err := rootPath("~/notes"); err != nil || root != real {
+		t.Errorf("--root: %q, %v", root, err)
+	}
+	// A new key for a path comes here too.
+	var paths []string
+	for _, k := range config.Keys() {
+		if strings.Contains(k.Example, "~/") {
+			paths = append(paths, k.Path())
+		}
+	}
+	if want := []string{"mcp.root", "mcp.token-file", "remote.checkout", "remote.backend-header-file"}; !slices.Equal(paths, want) {
+		t.Errorf("keys for paths %v, looked at %v", paths, want)
+	}
+}
