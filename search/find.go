@@ -15,6 +15,10 @@ type FindQuery struct {
 	// part of one, initials, or one of these with a typo; slashes separate folders.
 	// Entries that fit come best first, whatever Order says.
 	Fuzzy string
+
+	// Time bounds the search; what was found until then is the answer, with
+	// Stopped set and Total a lower bound. 0 is no limit.
+	Time time.Duration
 }
 
 // EntryKind is a kind of entry.
@@ -42,7 +46,7 @@ const FuzzyFits = 6000
 // FindResult is the answer to a FindQuery.
 type FindResult struct {
 	Entries []Entry
-	Total   int // before Limit and Offset; always exact
+	Total   int // before Limit and Offset; exact unless Time ended the search
 	Summary
 }
 
@@ -50,7 +54,8 @@ type FindResult struct {
 type CodeQuery struct {
 	Query string // words; identifiers are taken apart
 	Scope
-	Limit int // chunks to give; 0 is 10
+	Limit int           // chunks to give; 0 is 10
+	Time  time.Duration // for looking at files; what was ranked until then is the answer. 0 is no limit
 }
 
 // Chunk is a piece of a file that answers a ranked search.

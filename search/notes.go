@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"time"
 
 	"quarry/fault"
 )
@@ -17,7 +18,8 @@ type NotesQuery struct {
 	// note has to pass all of them; a value with blanks stands in quotes.
 	Loose bool
 	Scope
-	Limit int // notes to give; 0 is 10
+	Limit int           // notes to give; 0 is 10
+	Time  time.Duration // for looking at notes; what was found until then is the answer. 0 is no limit
 	// Totals are those of a larger collection, whose order is wanted; nil are
 	// those of this one.
 	Totals     *NoteTotals

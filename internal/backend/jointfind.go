@@ -36,6 +36,7 @@ func (s *joint) Find(ctx context.Context, q search.FindQuery) (*search.FindResul
 		part.Limit = q.Offset + q.Limit
 	}
 	for i := range targets {
+		part.Time = left(q.Time, started)
 		r, err := targets[i].find(ctx, part)
 		if err != nil {
 			return nil, err
@@ -46,13 +47,24 @@ func (s *joint) Find(ctx context.Context, q search.FindQuery) (*search.FindResul
 	}
 	s.sort(out.Entries, q.Order)
 	out.Entries = out.Entries[min(max(q.Offset, 0), len(out.Entries)):]
-	out.Stopped = ""
+	if out.Stopped != search.StopTime {
+		out.Stopped = ""
+	}
 	if q.Limit > 0 && q.Offset+q.Limit < out.Total {
 		out.Entries = out.Entries[:min(q.Limit, len(out.Entries))]
-		out.Stopped = search.StopFiles
+		out.Stopped = cmp.Or(out.Stopped, search.StopFiles)
 	}
 	out.Stats.Elapsed = time.Since(started)
 	return out, nil
+}
+
+// left is what is left of a time, and a moment if nothing is: the parts that are
+// still to come say that they were not looked at. 0 is no limit.
+func left(limit time.Duration, started time.Time) time.Duration {
+	if limit == 0 {
+		return 0
+	}
+	return max(limit-time.Since(started), 1)
 }
 
 func (t *target) find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
@@ -131,10 +143,12 @@ func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Cod
 	if err != nil {
 		return nil, err
 	}
+	started := time.Now()
 	out := &search.CodeResult{}
 	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
 	for i := range targets {
 		t, part := &targets[i], q
+		part.Time = left(q.Time, started)
 		t.narrow(&part.Scope)
 		r, err := t.root.SearchCode(ctx, part)
 		if err != nil {
@@ -156,7 +170,7 @@ func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Cod
 		limit = 10
 	}
 	if len(out.Chunks) > limit {
-		out.Chunks, out.Stopped = out.Chunks[:limit], search.StopLines
+		out.Chunks, out.Stopped = out.Chunks[:limit], cmp.Or(out.Stopped, search.StopLines)
 	}
 	return out, nil
 }
@@ -168,6 +182,7 @@ func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.N
 	if err != nil {
 		return nil, err
 	}
+	started := time.Now()
 	out := &search.NotesResult{}
 	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
 	if len(targets) > 1 && q.Totals == nil {
@@ -178,6 +193,7 @@ func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.N
 	var parts [][]search.Note
 	for i := range targets {
 		t, part := &targets[i], q
+		part.Time = left(q.Time, started)
 		t.narrow(&part.Scope)
 		r, err := t.root.SearchNotes(ctx, part)
 		if err != nil {
@@ -199,7 +215,7 @@ func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.N
 	}
 	out.Notes = mergeNotes(parts, limit)
 	if len(out.Notes) < out.Total {
-		out.Stopped = search.StopFiles
+		out.Stopped = cmp.Or(out.Stopped, search.StopFiles)
 	}
 	return out, nil
 }

@@ -20,6 +20,7 @@ type codeAnswer struct {
 	Results []codeChunk `json:"results"`
 	Total   int         `json:"totalResults"`
 	Time    *int64      `json:"searchTimeMs,omitempty"`
+	Partial string      `json:"partial,omitempty"` // in smcp: why not everything was looked at
 	Receipt *receipt    `json:"receipt,omitempty"` // in the profile quarry
 	remark
 }
@@ -35,7 +36,7 @@ type codeChunk struct {
 	Kind   string `json:"kind,omitempty"`
 }
 
-const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},` + noteSchema + `},"required":["results","totalResults"]}`
+const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},"partial":{"type":"string"},` + noteSchema + `},"required":["results","totalResults"]}`
 
 func searchCode(e *env) *tool.Tool {
 	return e.make(tool.Tool{
@@ -63,6 +64,7 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 	if p := c.path(ctx, "path"); c.union() && p != "" && p != "." {
 		q.Paths = []string{p}
 	}
+	q.Time = c.o.Time
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
 		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}
@@ -93,12 +95,19 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 	if budget > 0 {
 		pack(data, budget)
 	}
+	partial := c.unfinished(&r.Summary)
 	a := &answer{data: data}
 	if c.union() {
 		a.text = c.codeText(data, r)
 		cut := ""
 		if len(data.Results) < data.Total {
 			cut = "results"
+		}
+		if partial != "" {
+			a.text, cut = append(a.text, "\n\n"+partial...), "time"
+			sum := c.sumUp(ctx, &r.Summary, cut)
+			data.Receipt = &sum
+			return a, nil
 		}
 		r.Stopped = ""
 		sum := c.sumUp(ctx, &r.Summary, cut)
@@ -110,6 +119,7 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 		}
 		return a, nil
 	}
+	data.Partial = partial
 	indent := "  "
 	if c.Bool("compact") {
 		indent = ""

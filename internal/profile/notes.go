@@ -48,6 +48,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	q := search.NotesQuery{Query: c.String("query"), Content: content, Loose: c.union()}
 	c.vaultScope(&q.Scope)
 	q.Dialect, q.Globs = search.Vault, []string{"**/*.md"}
+	q.Time = c.o.Time
 	r, err := c.ws.SearchNotes(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
 		return nil, invalid("query is required and must be a non-empty string.")
@@ -56,6 +57,11 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	data := &notesAnswer{Results: []foundNote{}, Total: r.Total}
+	partial := c.unfinished(&r.Summary)
+	if r.Total == 0 && partial != "" {
+		data.Receipt = c.sumUp(ctx, &r.Summary, "time")
+		return &answer{text: []byte("No notes found matching your search query.\n\n" + partial), data: data}, nil
+	}
 	if r.Total == 0 {
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		text := []byte("No notes found matching your search query.")
@@ -90,7 +96,9 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	if s := skipped(&r.Summary); s != "" {
 		a.receipt = append(a.receipt, s)
 	}
-	r.Stopped = ""
+	if r.Stopped = ""; partial != "" {
+		text, cut = append(text, "\n\n"+partial...), "time"
+	}
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	a.text = text
 	return a, nil

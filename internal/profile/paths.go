@@ -16,13 +16,14 @@ import (
 type pathsAnswer struct {
 	Matches []string `json:"matches"`
 	Total   int      `json:"totalMatches"`
+	Partial string   `json:"partial,omitempty"` // why not everything was looked at
 	// In the profile quarry:
 	NextOffset int      `json:"next_offset,omitempty"`
 	Receipt    *receipt `json:"receipt,omitempty"`
 	remark
 }
 
-const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"next_offset":{"type":"integer"},` + noteSchema + `},"required":["matches","totalMatches"]}`
+const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"partial":{"type":"string"},"next_offset":{"type":"integer"},` + noteSchema + `},"required":["matches","totalMatches"]}`
 
 func searchByPath(e *env) *tool.Tool {
 	pattern := tool.Param{
@@ -61,17 +62,18 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		}
 		return nil, &tool.Error{Code: tool.IndexNotFound, Message: "there is no index of this workspace", Hint: "Switch the index on, or use another profile: it is not needed there."}
 	}
+	q.Time = c.o.Time
 	r, err := c.ws.Find(ctx, q)
 	if err != nil {
 		return nil, badGlob(err, pattern)
 	}
 	fuzzy := false
-	if c.union() && r.Total == 0 && !strings.ContainsAny(pattern, "*?[{") && !strings.HasPrefix(pattern, "./") {
+	if c.union() && r.Total == 0 && r.Stopped == "" && !strings.ContainsAny(pattern, "*?[{") && !strings.HasPrefix(pattern, "./") {
 		if near, err := c.fuzzyPaths(ctx, q, pattern); err == nil && near.Total > 0 {
 			r, fuzzy = near, true
 		}
 	}
-	data := &pathsAnswer{Matches: []string{}, Total: r.Total}
+	data := &pathsAnswer{Matches: []string{}, Total: r.Total, Partial: c.unfinished(&r.Summary)}
 	size := 0
 	for _, e := range r.Entries {
 		name := e.Path
@@ -93,9 +95,16 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		if next := q.Offset + len(data.Matches); next < data.Total {
 			cut, data.NextOffset = "paths", next
 		}
+		if data.Partial != "" {
+			cut = "time"
+		}
 		r.Stopped = ""
 		sum := c.sumUp(ctx, &r.Summary, cut)
 		data.Receipt = &sum
+	}
+	if data.Partial != "" {
+		a.receipt = []string{"partial"}
+		return a, nil
 	}
 	if data.Total == 0 {
 		a.receipt = c.zeroPaths(ctx, q, &r.Summary)
@@ -248,11 +257,17 @@ func list(ctx context.Context, c *call) (*answer, error) {
 	if c.union() && !strings.Contains(pattern, "/") && !strings.Contains(pattern, "**") {
 		q.MaxDepth = 1 // a name alone means the folder's own entries, as in the vault
 	}
+	q.Time = c.o.Time
 	r, err := c.ws.Find(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	data := &listAnswer{Entries: []listEntry{}, Total: r.Total}
+	partial := c.unfinished(&r.Summary)
+	if r.Total == 0 && partial != "" {
+		data.Receipt = c.sumUp(ctx, &r.Summary, "time")
+		return &answer{text: []byte("Found 0 item(s).\n\n" + partial), data: data}, nil
+	}
 	if r.Total == 0 {
 		where := "vault root"
 		if base != "." {
@@ -283,7 +298,9 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		}
 		data.Entries = append(data.Entries, listEntry{pathOf(e.Path), e.Folder, e.Size, e.ModTime.UTC()})
 	}
-	r.Stopped = ""
+	if r.Stopped = ""; partial != "" {
+		text, cut = append(text, "\n\n"+partial...), "time"
+	}
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	return &answer{text: text, data: data, receipt: c.page("items", q.Offset, n, render.Total{N: r.Total}, by, "max_results", cut != "")}, nil
 }

@@ -20,6 +20,15 @@ func TestSearchTime(t *testing.T) {
 		{"roo", "search_files", `{"path":".","regex":"match"}`},
 		{"godoctor", "file_search", `{"query":"match"}`},
 		{"vault", "search_files", `{"pattern":"match","file_pattern":"**"}`},
+		{"quarry", "search_code", `{"query":"match"}`},
+		{"smcp", "search_code", `{"query":"match"}`},
+		{"notes", "search_notes", `{"query":"match"}`},
+		{"vault", "search_notes", `{"query":"match"}`},
+		{"quarry", "search_by_path", `{"pattern":"*"}`},
+		{"smcp", "search_by_path", `{"pattern":"**"}`},
+		{"quarry", "list_files", `{"pattern":"**"}`},
+		{"quarry", "list_files", `{"depth":3}`},
+		{"vault", "list_files", `{"pattern":"**"}`},
 	} {
 		r := call(t, tools(t, ws, profile.Options{Profile: c.profile, Time: time.Nanosecond}), c.tool, c.args)
 		if r.IsError || !strings.Contains(r.Text, "Stopped after 1ns: the answer is partial. Use a more specific search or path.") {

@@ -21,10 +21,12 @@ func (c *call) tree(ctx context.Context, q search.FindQuery, base string) (*answ
 	} else {
 		q.Kind = search.OnlyFiles // their folders are shown with them
 	}
+	q.Time = c.o.Time
 	r, err := c.ws.Find(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	partial := c.unfinished(&r.Summary)
 	entries := r.Entries
 	if q.Kind == search.OnlyFiles {
 		entries = withFolders(entries, base)
@@ -33,6 +35,10 @@ func (c *call) tree(ctx context.Context, q search.FindQuery, base string) (*answ
 	data := &listAnswer{Entries: []listEntry{}, Total: len(entries)}
 	page := entries[min(offset, len(entries)):]
 	page = page[:min(limit, len(page))]
+	if len(entries) == 0 && partial != "" {
+		data.Receipt = c.sumUp(ctx, &r.Summary, "time")
+		return &answer{text: []byte("Found 0 item(s).\n\n" + partial), data: data}, nil
+	}
 	if len(entries) == 0 {
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		return &answer{text: []byte("No files or folders in " + quoted(base) + "."), data: data, receipt: c.zeroList(ctx, withGlob(q), &r.Summary)}, nil
@@ -57,7 +63,9 @@ func (c *call) tree(ctx context.Context, q search.FindQuery, base string) (*answ
 		}
 		data.Entries = append(data.Entries, listEntry{pathOf(e.Path), e.Folder, e.Size, e.ModTime.UTC()})
 	}
-	r.Stopped = ""
+	if r.Stopped = ""; partial != "" {
+		text, cut = append(text, "\n\n"+partial...), "time"
+	}
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
 	return &answer{text: text, data: data, receipt: c.page("items", offset, n, render.Total{N: len(entries)}, by, "max_results", cut != "")}, nil
 }

@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -45,14 +46,14 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 		q.Limit = 10
 	}
 	out := &search.CodeResult{}
-	best, err := bestFiles(ctx, from, words, &q.Scope, &out.Summary)
+	best, err := bestFiles(ctx, from, words, &q, &out.Summary)
 	if err != nil {
 		return nil, err
 	}
 	out.Chunks = chunks(best)
 	if out.Total = len(out.Chunks); out.Total > q.Limit {
 		out.Chunks = out.Chunks[:q.Limit]
-		out.Stopped = search.StopLines
+		out.Stopped = cmp.Or(out.Stopped, search.StopLines)
 	}
 	for i := range out.Chunks {
 		if err := fillChunk(ctx, from, &out.Chunks[i]); err != nil {
@@ -65,9 +66,11 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 }
 
 // bestFiles are the best files in scope, in order, with their best pieces.
-func bestFiles(ctx context.Context, from texts, words *rank.Query, scope *search.Scope, sum *search.Summary) ([]rank.Candidate, error) {
-	counts, err := from.count(ctx, words, scope, sum)
-	if err != nil {
+func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.CodeQuery, sum *search.Summary) ([]rank.Candidate, error) {
+	bounded, cancel := within(ctx, q.Time)
+	defer cancel()
+	counts, err := from.count(bounded, words, &q.Scope, sum)
+	if err = partly(ctx, sum, err); err != nil {
 		return nil, err
 	}
 	defer counts.done()
@@ -77,8 +80,8 @@ func bestFiles(ctx context.Context, from texts, words *rank.Query, scope *search
 	if err != nil {
 		return nil, err
 	}
-	defining, err := definers(ctx, from, words, corpus, counts)
-	if err != nil {
+	defining, err := definers(bounded, from, words, corpus, counts)
+	if err = partly(ctx, sum, err); err != nil {
 		return nil, err
 	}
 	in := map[string]bool{}

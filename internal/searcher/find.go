@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,10 +41,15 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 	if len(paths) == 0 {
 		paths = []string{""}
 	}
+	bounded, cancel := within(ctx, q.Time)
+	defer cancel()
 	for _, path := range paths {
-		if err := run.path(ctx, path); err != nil {
-			return nil, err
+		if err = run.path(bounded, path); err != nil {
+			break
 		}
+	}
+	if err = partly(ctx, &run.out.Summary, err); err != nil {
+		return nil, err
 	}
 	if err := page(&run.out, &q); err != nil {
 		return nil, err
@@ -65,7 +71,7 @@ func page(r *search.FindResult, q *search.FindQuery) error {
 	r.Entries = r.Entries[min(max(q.Offset, 0), len(r.Entries)):]
 	if q.Limit > 0 && len(r.Entries) > q.Limit {
 		r.Entries = r.Entries[:q.Limit]
-		r.Stopped = search.StopFiles
+		r.Stopped = cmp.Or(r.Stopped, search.StopFiles)
 	}
 	return nil
 }
@@ -129,15 +135,12 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	}
 	r.out.Stats.Plan = "scan"
 	report, err := walk.Walk(ctx, r.folder.Root, &opts, r.visit)
-	if err != nil {
-		return err
-	}
 	addReport(&r.out.Summary, &report)
 	for i, part := range r.found {
 		r.out.Entries = append(r.out.Entries, part...)
 		r.found[i] = nil
 	}
-	return nil
+	return err
 }
 
 func (r *findRun) single(p rootfs.Path) error {

@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"cmp"
 	"context"
 	"sort"
 	"strings"
@@ -48,11 +49,13 @@ func searchNotes(ctx context.Context, from texts, q search.NotesQuery) (*search.
 	}
 	out := &search.NotesResult{}
 	var notes []rated
-	err = eachText(ctx, from, &q.Scope, &out.Summary, s.pattern, s.note, func(path string, n *rated) {
+	bounded, cancel := within(ctx, q.Time)
+	defer cancel()
+	err = eachText(bounded, from, &q.Scope, &out.Summary, s.pattern, s.note, func(path string, n *rated) {
 		n.Path = path
 		notes = append(notes, *n)
 	})
-	if err != nil {
+	if err = partly(ctx, &out.Summary, err); err != nil {
 		return nil, err
 	}
 	if s.words != nil {
@@ -72,7 +75,7 @@ func searchNotes(ctx context.Context, from texts, q search.NotesQuery) (*search.
 	sort.SliceStable(notes, func(i, j int) bool { return notes[i].Compare(&notes[j].Note) < 0 })
 	out.Total, out.FilesMatched = len(notes), len(notes)
 	if out.Total > q.Limit {
-		notes, out.Stopped = notes[:q.Limit], search.StopFiles
+		notes, out.Stopped = notes[:q.Limit], cmp.Or(out.Stopped, search.StopFiles)
 	}
 	out.Notes = make([]search.Note, len(notes)) // the rest may be large
 	for i := range notes {

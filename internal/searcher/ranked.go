@@ -87,6 +87,11 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 	if len(paths) == 0 {
 		paths = []string{""}
 	}
+	defer func() {
+		for i := range readers {
+			sum.Stats.Searched += readers[i].searched
+		}
+	}()
 	for _, path := range paths {
 		start, isFile, err := d.start(path)
 		if err != nil {
@@ -113,13 +118,10 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 			deliver(path, o.r)
 			return nil
 		})
+		addReport(sum, &report)
 		if err != nil {
 			return err
 		}
-		addReport(sum, &report)
-	}
-	for i := range readers {
-		sum.Stats.Searched += readers[i].searched
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := within(ctx, &q)
+	bounded, cancel := within(ctx, q.Limits.Time)
 	defer cancel()
 	run := &searchRun{
 		folder: d, q: &q, filter: filter, pattern: pattern,
@@ -63,11 +63,21 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 }
 
 // within bounds the time of a search.
-func within(ctx context.Context, q *search.Query) (context.Context, context.CancelFunc) {
-	if q.Limits.Time > 0 {
-		return context.WithTimeout(ctx, q.Limits.Time)
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit > 0 {
+		return context.WithTimeout(ctx, limit)
 	}
 	return context.WithCancel(ctx)
+}
+
+// partly lets a search whose time is over, but not its caller's, go on with what it
+// has, which its summary says.
+func partly(ctx context.Context, s *search.Summary, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		stop(s, search.StopTime)
+		return nil
+	}
+	return err
 }
 
 // ended tells by the error that ended a search, whose caller has ctx, which limit
@@ -93,7 +103,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := within(ctx, &q)
+	bounded, cancel := within(ctx, q.Limits.Time)
 	defer cancel()
 	c := newCollector(&q, yield)
 	request := scanRequest(&q)

@@ -23,7 +23,10 @@ func (r *Servers) Find(ctx context.Context, q search.FindQuery) (*search.FindRes
 	run := &remoteFind{remoteRun: &remoteRun{
 		r: r, q: &search.Query{Scope: q.Scope}, want: want, collect: newCollector(&search.Query{}, nil),
 	}, q: &q, listed: map[string]bool{}}
-	if err := run.places(ctx, func(at *repos.Place) error { return run.place(ctx, at) }); err != nil {
+	bounded, cancel := within(ctx, q.Time)
+	defer cancel()
+	err = run.places(bounded, func(at *repos.Place) error { return run.place(bounded, at) })
+	if err = partly(ctx, &run.collect.sum, err); err != nil {
 		return nil, err
 	}
 	out := &search.FindResult{Entries: run.found, Summary: run.collect.sum}

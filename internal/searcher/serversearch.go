@@ -45,7 +45,7 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := within(ctx, &q)
+	bounded, cancel := within(ctx, q.Limits.Time)
 	defer cancel()
 	run := &remoteRun{
 		r: r, q: &q, want: want, pattern: pattern,
