@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -137,8 +136,7 @@ func (v *verifying) Read(b []byte) (int, error) {
 
 func versionOf(h hash.Hash) rootfs.Version {
 	var sum [sha256.Size]byte
-	v, _ := rootfs.ParseVersion(hex.EncodeToString(h.Sum(sum[:0])[:16])) // 32 digits by construction
-	return v
+	return rootfs.VersionFrom(h.Sum(sum[:0]))
 }
 
 // encodeDiff turns edits of the old content into a body, or nil if keeping them

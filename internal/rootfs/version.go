@@ -18,6 +18,9 @@ func VersionOf(data []byte) Version {
 	return Version{[16]byte(full[:16])}
 }
 
+// VersionFrom returns the version of data whose SHA-256 is sum.
+func VersionFrom(sum []byte) Version { return Version{[16]byte(sum[:16])} }
+
 // ParseVersion reads what String printed.
 func ParseVersion(s string) (Version, error) {
 	var v Version

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
@@ -57,6 +58,11 @@ func (d *Folder) Read(ctx context.Context, path string, opts *search.ReadOptions
 	if err != nil {
 		return nil, err
 	}
+	if info, err := d.Root.Stat(p); err == nil && info.Size >= streamFrom {
+		if t, err := d.readLarge(ctx, p, opts); !errors.Is(err, errWhole) {
+			return t, err
+		}
+	}
 	data, version, _, err := d.Root.ReadFile(p, maxRead)
 	if err != nil {
 		return nil, err
@@ -94,22 +100,30 @@ func fill(t *search.Text, doc *textfile.Document, opts *search.ReadOptions) {
 		if n > last {
 			break
 		}
-		if opts.MaxLines > 0 && len(t.Lines) == opts.MaxLines {
-			t.Cut = true
+		if !addLine(t, string(doc.Text()[line.Start:line.Content]), &size, opts) {
 			break
 		}
-		text := string(doc.Text()[line.Start:line.Content])
-		if opts.MaxBytes > 0 && size+len(text)+1 > opts.MaxBytes {
-			t.Cut = true
-			if len(t.Lines) == 0 {
-				t.Lines = append(t.Lines, cutText(text, opts.MaxBytes))
-				t.CutLine = true
-			}
-			break
-		}
-		size += len(text) + 1
-		t.Lines = append(t.Lines, text)
 	}
+}
+
+// addLine adds a line to those that take size bytes so far, as far as the limits
+// allow, and reports whether another one may follow.
+func addLine(t *search.Text, text string, size *int, opts *search.ReadOptions) bool {
+	if opts.MaxLines > 0 && len(t.Lines) == opts.MaxLines {
+		t.Cut = true
+		return false
+	}
+	if opts.MaxBytes > 0 && *size+len(text)+1 > opts.MaxBytes {
+		t.Cut = true
+		if len(t.Lines) == 0 {
+			t.Lines = append(t.Lines, strings.Clone(cutText(text, opts.MaxBytes)))
+			t.CutLine = true
+		}
+		return false
+	}
+	*size += len(text) + 1
+	t.Lines = append(t.Lines, text)
+	return true
 }
 
 // cutText cuts between characters.

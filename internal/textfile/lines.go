@@ -62,6 +62,33 @@ func CountEndings(text []byte) Endings {
 	return e
 }
 
+// EndingCounter is CountEndings of a text that comes in pieces.
+type EndingCounter struct {
+	e  Endings
+	cr bool // the last piece ended in \r
+}
+
+// Write takes the next piece. It never fails; the results make it an io.Writer.
+func (c *EndingCounter) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	split := c.cr && p[0] == '\n'
+	more := CountEndings(p)
+	if split {
+		more.LF, more.CRLF, more.first = more.LF-1, more.CRLF+1, CRLF
+	}
+	if c.e.LF+c.e.CRLF == 0 {
+		c.e.first = more.first
+	}
+	c.e.LF, c.e.CRLF = c.e.LF+more.LF, c.e.CRLF+more.CRLF
+	c.cr = p[len(p)-1] == '\r'
+	return len(p), nil
+}
+
+// Endings is what was counted so far.
+func (c *EndingCounter) Endings() Endings { return c.e }
+
 // Dominant returns the ending most lines have; a tie goes to the first line's.
 func (e Endings) Dominant() Ending {
 	switch {

@@ -1,0 +1,194 @@
+package searcher
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+
+	"quarry/internal/rootfs"
+	"quarry/internal/textfile"
+	"quarry/search"
+)
+
+// streamFrom is from which size on a file is read in pieces: of a log of 1 GB, or of
+// a line that long, no more is kept than what was asked for.
+const streamFrom = 4 << 20
+
+// errWhole says that a file can only be read whole.
+var errWhole = errors.New("its encoding needs the whole file")
+
+// readLarge is Read in bounded memory. It returns errWhole for UTF-16.
+func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.ReadOptions) (*search.Text, error) {
+	const tries = 4
+	for range tries {
+		f, err := d.Root.OpenFile(p)
+		if err != nil {
+			return nil, err
+		}
+		s := &sieve{opts: opts, sum: sha256.New(), line: 1}
+		before := f.Info()
+		err = s.all(ctx, f)
+		after, statErr := f.Stat()
+		f.Close()
+		if err = errors.Join(err, statErr); err != nil {
+			var binary *textfile.BinaryError
+			if errors.As(err, &binary) {
+				binary.Size = before.Size
+				return nil, fmt.Errorf("%w: %s: %w", search.ErrNotText, rootfs.Printable(p.String()), err)
+			}
+			return nil, err
+		}
+		if before.Size == after.Size && before.ModTime.Equal(after.ModTime) && before.ChangeTime.Equal(after.ChangeTime) && s.size == after.Size {
+			return s.text(p.String()), nil
+		}
+	}
+	return nil, &rootfs.Error{Op: "read", Path: p.String(), Kind: rootfs.Conflict, Err: errors.New("the file kept changing while it was read")}
+}
+
+// sieve takes lines out of a text that comes in pieces, and notes what has to be
+// known of the whole.
+type sieve struct {
+	opts    *search.ReadOptions
+	sum     hash.Hash
+	kind    textfile.Detector
+	endings textfile.EndingCounter
+	size    int64
+	line    int      // number of the line in hand
+	open    bool     // something of it has come
+	kept    [][]byte // lines asked for, raw, without line ending
+	bytes   int
+	full    bool // more than was asked for is there
+	goOn    bool // the last kept line is not finished
+}
+
+func (s *sieve) all(ctx context.Context, r io.Reader) error {
+	buf := make([]byte, 256<<10)
+	for {
+		n, err := r.Read(buf)
+		if n > 0 {
+			first := s.size == 0
+			s.piece(buf[:n])
+			if k := s.kind.Kind(); first && (k.Encoding == textfile.UTF16LE || k.Encoding == textfile.UTF16BE) {
+				return errWhole
+			} else if first && k.Binary {
+				return &textfile.BinaryError{Type: textfile.BinaryType(buf[:n])}
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if k := s.kind.Kind(); k.Binary {
+		return &textfile.BinaryError{Type: textfile.BinaryType(nil)}
+	}
+	return nil
+}
+
+func (s *sieve) piece(b []byte) {
+	s.size += int64(len(b))
+	s.sum.Write(b)
+	s.kind.Write(b)
+	s.endings.Write(b)
+	for len(b) > 0 {
+		if s.full || s.line < s.opts.Start {
+			b = s.pass(b)
+			continue
+		}
+		i := bytes.IndexByte(b, '\n')
+		part, rest := b, []byte(nil)
+		if i >= 0 {
+			part, rest = b[:i], b[i+1:]
+		}
+		if s.keep(part); i >= 0 {
+			s.end()
+		} else {
+			s.open = true
+		}
+		b = rest
+	}
+}
+
+// pass counts lines that nobody wants, up to the first that is.
+func (s *sieve) pass(b []byte) []byte {
+	if s.full {
+		s.line += bytes.Count(b, []byte{'\n'})
+		s.open = b[len(b)-1] != '\n'
+		return nil
+	}
+	i := bytes.IndexByte(b, '\n')
+	if i < 0 {
+		s.open = true
+		return nil
+	}
+	s.line, s.open = s.line+1, false
+	return b[i+1:]
+}
+
+// slack is what a byte order mark takes of a line.
+const slack = 8
+
+// keep adds to the line in hand.
+func (s *sieve) keep(part []byte) {
+	o := s.opts
+	if !s.goOn {
+		if o.End > 0 && s.line > o.End || o.MaxLines > 0 && len(s.kept) > o.MaxLines || o.MaxBytes > 0 && s.bytes > o.MaxBytes+slack {
+			s.full = true
+			return
+		}
+		s.kept, s.goOn = append(s.kept, nil), true
+	}
+	if o.MaxBytes > 0 { // with a carriage return that may belong to the line's ending
+		part = part[:min(len(part), max(o.MaxBytes+2*slack-s.bytes, 0))]
+	}
+	last := &s.kept[len(s.kept)-1]
+	*last = append(*last, part...)
+	s.bytes += len(part)
+}
+
+// end ends the line in hand at a line feed.
+func (s *sieve) end() {
+	if s.goOn {
+		last := &s.kept[len(s.kept)-1]
+		*last = bytes.TrimSuffix(*last, []byte{'\r'})
+		s.bytes++
+	}
+	s.line, s.open, s.goOn = s.line+1, false, false
+}
+
+// text is the answer.
+func (s *sieve) text(path string) *search.Text {
+	kind := s.kind.Kind()
+	t := &search.Text{
+		Path: path, Total: s.line, Encoding: kind.Encoding.String(), Ending: s.endings.Endings().String(),
+		First: max(s.opts.Start, 1), Version: rootfs.VersionFrom(s.sum.Sum(nil)).String(),
+	}
+	if !s.open {
+		t.Total--
+	}
+	if len(s.kept) > 0 && s.opts.Start <= 1 {
+		s.kept[0] = bytes.TrimPrefix(s.kept[0], []byte(kind.Encoding.BOM()))
+	}
+	size := 0
+	for i, raw := range s.kept {
+		if s.opts.End > 0 && t.First+i > s.opts.End {
+			break
+		}
+		if !kind.Encoding.IsUTF8() {
+			raw, _ = kind.Encoding.AppendDecoded(nil, raw, true)
+		}
+		if !addLine(t, string(raw), &size, s.opts) {
+			break
+		}
+	}
+	return t
+}
