@@ -73,12 +73,17 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	} else if t.outside != "" {
 		f.real = []string{filepath.Join(t.ws.Dir(), filepath.FromSlash(t.path))}
 	}
+	opts.MaxBytes = maxShown
 	text, err := targets[0].ws.Read(cmd.Context(), targets[0].path, &opts)
 	if err == nil {
 		err = f.show(text, &opts)
 	}
 	return f.run(render.Reading, given, err)
 }
+
+// maxShown is how much of a file is shown at once, so that its size is not that of
+// this process.
+const maxShown = 8 << 20
 
 // jsonLines is the answer of quarry read --json.
 type jsonLines struct {
@@ -89,7 +94,16 @@ type jsonLines struct {
 	Version  string   `json:"version"`
 	Encoding string   `json:"encoding"`
 	Ending   string   `json:"line_ending"`
+	Cut      bool     `json:"cut,omitempty"` // more was asked for than is shown at once
 	Real     []string `json:"full_paths,omitempty"`
+}
+
+// cutNote says where a text that is too much for one answer goes on.
+func cutNote(t *search.Text) string {
+	if t.CutLine {
+		return fmt.Sprintf("line %d is longer than %d MB: only its beginning is shown", t.First, maxShown>>20)
+	}
+	return fmt.Sprintf("%d MB are shown; it goes on at line %d", maxShown>>20, t.First+len(t.Lines))
 }
 
 func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
@@ -98,7 +112,7 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 		if lines == nil {
 			lines = []string{}
 		}
-		return f.encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending, f.real})
+		return f.encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending, t.Cut, f.real})
 	}
 	if opts.Start > t.Total && opts.Start > 1 {
 		return &change.LineError{Line: opts.Start, Count: t.Total}
@@ -108,7 +122,16 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 		if !f.plain {
 			fmt.Fprintf(&b, "%d: ", t.First+i)
 		}
-		b.WriteString(line + "\n")
+		b.WriteString(line)
+		if b.WriteByte('\n'); b.Len() >= 64<<10 {
+			if err := f.print(b.String()); err != nil {
+				return err
+			}
+			b.Reset()
+		}
+	}
+	if t.Cut {
+		fmt.Fprintf(f.s.Err, "quarry: %s\n", cutNote(t))
 	}
 	if !f.plain {
 		last := t.First + len(t.Lines) - 1

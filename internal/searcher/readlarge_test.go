@@ -39,6 +39,9 @@ func TestReadLargeAgrees(t *testing.T) {
 		if rng.IntN(40) == 0 {
 			b.WriteString("\x00")
 		}
+		if b.String() == "\ufeff" {
+			continue // no file of this size
+		}
 		name := fmt.Sprint(seed)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(b.String()), 0o666); err != nil {
 			t.Fatal(err)
