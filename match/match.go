@@ -6,6 +6,7 @@ import (
 	"quarry/internal/re/backref"
 	"quarry/internal/re/hir"
 	"quarry/internal/re/literal"
+	"quarry/internal/re/syntax/rust"
 )
 
 // Syntax is the language a pattern is written in.
@@ -127,6 +128,19 @@ func MustCompile(expr string, opts Options) *Pattern {
 		panic(fmt.Sprintf("match: Compile(%q): %v", expr, err))
 	}
 	return p
+}
+
+// Hints says what in the expressions is probably not what was meant, such as
+// grep's \| in Rust's syntax. Each hint is a sentence; there may be none.
+func (p *Pattern) Hints() []string {
+	if p.opts.Syntax != Rust {
+		return nil
+	}
+	var out []string
+	for _, e := range p.exprs {
+		out = append(out, rust.Hints(e)...)
+	}
+	return out
 }
 
 // String returns the expression, several joined by line feeds.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/internal/cli/printing"
+	"quarry/internal/symbols"
 	"quarry/search"
 )
 
@@ -25,12 +26,6 @@ type symbolFlags struct {
 	limit  int
 	root   string
 	backendFlags
-}
-
-// symbolKinds are what --kind takes.
-var symbolKinds = []string{
-	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "constant", "variable", "field", "member",
-	"prototype", "impl", "test", "table", "heading",
 }
 
 func newSymbols(s Streams) *cobra.Command {
@@ -75,8 +70,8 @@ func (f *symbolFlags) query() (search.SymbolQuery, error) {
 	switch {
 	case f.limit < 0:
 		return q, errors.New("--limit can't be negative")
-	case f.kind != "" && !slices.Contains(symbolKinds, f.kind):
-		return q, fmt.Errorf("--kind %q: one of %s", f.kind, strings.Join(symbolKinds, ", "))
+	case f.kind != "" && !slices.Contains(symbols.Kinds(), f.kind):
+		return q, fmt.Errorf("--kind %q: one of %s", f.kind, strings.Join(symbols.Kinds(), ", "))
 	case f.fuzzy && f.name == "":
 		return q, errors.New("--fuzzy is for --name")
 	}

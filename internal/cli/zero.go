@@ -39,6 +39,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 			notes = append(notes, fmt.Sprintf(format, args...))
 		}
 	}
+	notes = append(notes, r.pattern.Hints()...)
 	if filters := r.f.filters(); filters != "" {
 		n := r.wider(ctx, func(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
 		notes = append(notes, "searched were only files that pass "+printing.Escape(filters))

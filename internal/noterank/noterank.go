@@ -88,10 +88,6 @@ func Strict(words []string) *Query {
 	return q
 }
 
-// Terms are the beginnings of the words that are looked for, without case and
-// accents.
-func (q *Query) Terms() []string { return slices.Clone(q.terms) }
-
 // Doc is what a note has of a query.
 type Doc struct {
 	counts [][fields]int // by term

@@ -164,6 +164,11 @@ func (c *call) zero(ctx context.Context, q search.Query, sum *search.Summary, fi
 		}
 	}
 	parts := append([]string{"searched " + c.scope(&q, filter)}, l.found...)
+	if p, err := match.Compile(q.Pattern, q.Match); err == nil {
+		for _, hint := range p.Hints() {
+			parts = append(parts, strings.TrimSuffix(hint, "."))
+		}
+	}
 	if s := skipped(sum); s != "" {
 		parts = append(parts, s)
 	}

@@ -112,3 +112,12 @@ func TestZeroLooksIntoLargeFolders(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A pattern in the style of grep is named as such when nothing matches.
+func TestZeroHints(t *testing.T) {
+	r := tools(t, code().make(t), profile.Options{})
+	got := call(t, r, "search_files", `{"regex":"zebra\\|giraffe"}`)
+	if want := `\| matches a vertical bar; write | for alternatives`; !strings.Contains(got.Text, want) {
+		t.Errorf("%s\nlacks %s", got.Text, want)
+	}
+}

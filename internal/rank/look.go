@@ -100,7 +100,3 @@ func NameKey(name string) string {
 	}
 	return foldName(name)
 }
-
-// Asked are the keys of the names the query asks for: the whole query if it is
-// one identifier, and words that look like identifiers.
-func (q *Query) Asked() []string { return q.asked }

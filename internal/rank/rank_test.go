@@ -33,7 +33,7 @@ func TestNewQuery(t *testing.T) {
 			for _, t := range q.terms {
 				got = append(got, t.text)
 			}
-			asked = q.Asked()
+			asked = q.asked
 		}
 		if strings.Join(got, " ") != c.terms || !slices.Equal(asked, c.asked) {
 			t.Errorf("%q: terms %q, asked %q; want %q, %q", c.query, got, asked, c.terms, c.asked)

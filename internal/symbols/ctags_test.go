@@ -143,7 +143,7 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 		if err != nil {
 			continue
 		}
-		lang := Language(p, text)
+		lang := languageName(p, text)
 		if lang == "Shell" {
 			lang = "Sh"
 		}

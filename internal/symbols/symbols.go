@@ -138,17 +138,6 @@ func Read(path string, text []byte) (list []Symbol, comments [][2]int) {
 	return p.out, comments
 }
 
-// Known reports whether symbols of a file can be found.
-func Known(path string, text []byte) bool { return languageOf(path, text) != nil }
-
-// Language is the name of the language of a file, or "".
-func Language(path string, text []byte) string {
-	if l := languageOf(path, text); l != nil {
-		return l.name
-	}
-	return ""
-}
-
 // finish orders the symbols and gives each its lines and doc comment.
 func (p *parser) finish() {
 	slices.SortStableFunc(p.out, func(a, b Symbol) int {
@@ -222,31 +211,6 @@ func (t lineTable) of(at int) int {
 		return i + 1
 	}
 	return i
-}
-
-// Enclosing returns the innermost symbol with a body that has a line, or nil.
-// The symbols are those of one text, in order.
-func Enclosing(list []Symbol, line int) *Symbol {
-	var best *Symbol
-	for i := range list {
-		s := &list[i]
-		if s.First > line && s.DocFirst() > line && s.Kind != Heading {
-			continue
-		}
-		if s.DocFirst() <= line && line <= s.Last && s.holds() && (best == nil || s.Last-s.First <= best.Last-best.First) {
-			best = s
-		}
-	}
-	return best
-}
-
-// holds reports a symbol that other lines can be inside of.
-func (s *Symbol) holds() bool {
-	switch s.Kind {
-	case Field, Member, Variable, Const, Prototype:
-		return s.Last > s.First
-	}
-	return true
 }
 
 // Qualified is the name with its container.

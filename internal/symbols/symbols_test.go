@@ -32,7 +32,7 @@ func TestLanguages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&got, "%s: %s\n", filepath.Base(file), Language(file, data))
+		fmt.Fprintf(&got, "%s: %s\n", filepath.Base(file), languageName(file, data))
 		for _, s := range Of(file, data) {
 			fmt.Fprintf(&got, "%4d-%-4d %s %s\n", s.First, s.Last, s.Kind, s.Qualified())
 		}
@@ -60,20 +60,6 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-func TestEnclosing(t *testing.T) {
-	text := []byte("class A:\n    x = 1\n\n    def f(self):\n        pass\n\n    def g(self):\n        pass\n\ny = 2\n")
-	list := Of("a.py", text)
-	for line, want := range map[int]string{1: "A", 2: "A", 4: "A.f", 5: "A.f", 8: "A.g", 10: ""} {
-		got := ""
-		if s := Enclosing(list, line); s != nil {
-			got = s.Qualified()
-		}
-		if got != want {
-			t.Errorf("line %d: %q, want %q", line, got, want)
-		}
-	}
-}
-
 func TestSignature(t *testing.T) {
 	for _, c := range []struct{ file, text, want string }{
 		{"a.go", "func (w *W) Open(name string) error {\n}\n", "func (w *W) Open(name string) error"},
@@ -91,7 +77,7 @@ func TestLanguageByFirstLine(t *testing.T) {
 	for first, want := range map[string]string{
 		"#!/bin/sh": "Shell", "#!/usr/bin/env python3": "Python", "#!/usr/bin/env -S node --x": "JavaScript", "#!/usr/bin/perl -w": "Perl", "hello": "",
 	} {
-		if got := Language("bin/tool", []byte(first+"\n")); got != want {
+		if got := languageName("bin/tool", []byte(first+"\n")); got != want {
 			t.Errorf("%s: %q, want %q", first, got, want)
 		}
 	}
@@ -160,4 +146,12 @@ func FuzzOf(f *testing.F) {
 			prev = s.NameAt
 		}
 	})
+}
+
+// languageName is the name of the language of a file, or "".
+func languageName(path string, text []byte) string {
+	if l := languageOf(path, text); l != nil {
+		return l.name
+	}
+	return ""
 }

@@ -174,3 +174,6 @@ func BenchmarkClosest(b *testing.B) {
 		Closest(d, "the quickest\n\tbrown fox and a few more words to find")
 	}
 }
+
+// String is the hint as a whole.
+func (n *Near) String() string { return n.Contract().String() }

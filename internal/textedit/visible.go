@@ -124,6 +124,3 @@ func (n *Near) Contract() *change.Near {
 	}
 	return &change.Near{First: n.First, Last: n.Last, Reason: n.Reason, Shown: n.Shown(), Given: n.Given()}
 }
-
-// String is the hint as a whole.
-func (n *Near) String() string { return n.Contract().String() }

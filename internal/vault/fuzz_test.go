@@ -110,7 +110,5 @@ func FuzzMove(f *testing.F) {
 		if lost, _ := w.violations(); lost > plan.Broken {
 			t.Fatalf("%d links lost, %d counted: %q", lost, plan.Broken, m)
 		}
-		g.Apply(plan)
-		sameGraph(t, g, m)
 	})
 }

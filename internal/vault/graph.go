@@ -57,24 +57,6 @@ func NewGraph(files Files) (*Graph, error) {
 	return g, nil
 }
 
-// Len is the number of files.
-func (g *Graph) Len() int { return g.index.Len() }
-
-// Resolve returns the file a link in source means, as [Index.Resolve].
-func (g *Graph) Resolve(source, link string) (string, bool) { return g.index.Resolve(source, link) }
-
-// Set records a file that was made or changed.
-func (g *Graph) Set(path string, text []byte) {
-	g.index.Add(path)
-	g.setLinks(path, ScanLinks(path, text))
-}
-
-// Remove forgets a file that is gone.
-func (g *Graph) Remove(path string) {
-	g.index.Remove(path)
-	g.setLinks(path, nil)
-}
-
 // Backlinks returns the files that link to path, in path order.
 func (g *Graph) Backlinks(path string) []string {
 	var out []string
@@ -114,42 +96,6 @@ func (g *Graph) Outgoing(path string) []Ref {
 		p, _ := v.resolveTarget(path, t.path, t.exact)
 		out = append(out, Ref{Source: path, Link: t.path, Target: p, Count: t.count})
 	}
-	return out
-}
-
-// Unresolved returns the links that mean no file, by source.
-func (g *Graph) Unresolved() []Ref {
-	var out []Ref
-	for _, path := range slices.Sorted(maps.Keys(g.sources)) {
-		for _, r := range g.Outgoing(path) {
-			if r.Target == "" {
-				out = append(out, r)
-			}
-		}
-	}
-	return out
-}
-
-// Orphans returns the notes that no other file links to, in path order.
-func (g *Graph) Orphans() []string {
-	linked := map[string]bool{}
-	v := view{base: g.index}
-	for _, s := range g.sources {
-		for _, t := range s.targets {
-			if p, ok := v.resolveTarget(s.path, t.path, t.exact); ok && p != s.path {
-				linked[p] = true
-			}
-		}
-	}
-	var out []string
-	for _, list := range g.index.paths {
-		for _, p := range list {
-			if isNote(p) && !linked[p] {
-				out = append(out, p)
-			}
-		}
-	}
-	slices.Sort(out)
 	return out
 }
 
@@ -251,37 +197,3 @@ func (g *Graph) concerned(moves []Move) []*source {
 	}
 	return slices.SortedFunc(maps.Keys(set), func(a, b *source) int { return strings.Compare(a.path, b.path) })
 }
-
-// Apply records that a plan was carried out. A file that becomes a note by the
-// new extension is known without its links until [Graph.Set] is called.
-func (g *Graph) Apply(p *Plan) {
-	moved := make(map[string]*source, len(p.Moves))
-	for _, m := range p.Moves {
-		g.index.Remove(m.From)
-		if s := g.sources[m.From]; s != nil {
-			moved[m.To] = s
-			delete(g.sources, m.From)
-		}
-	}
-	for _, m := range p.Moves {
-		g.index.Add(m.To)
-		s := moved[m.To]
-		switch {
-		case s == nil:
-		case HasLinks(m.To):
-			s.path = m.To
-			g.sources[m.To] = s
-		default: // no longer a note: its links go with it
-			g.sources[m.To] = s
-			g.setLinks(m.To, nil)
-		}
-	}
-	for _, e := range p.Files {
-		if HasLinks(e.To) {
-			g.setLinks(e.To, e.links)
-		}
-	}
-}
-
-// Exact returns the file at a path, in any case and Unicode composition.
-func (ix *Index) Exact(path string) (string, bool) { return view{base: ix}.exact(path) }

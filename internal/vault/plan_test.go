@@ -196,9 +196,6 @@ func TestMoves(t *testing.T) {
 			if plan.Broken != 0 {
 				t.Errorf("%d broken in %v", plan.Broken, plan.BrokenIn)
 			}
-			// The graph kept up to date must equal one made afresh.
-			g.Apply(plan)
-			sameGraph(t, g, got)
 			// Not updating must count exactly the links that updating rewrites.
 			g, _ = NewGraph(c.files)
 			off, err := g.Plan(c.files, moves, PlanOptions{})
@@ -206,29 +203,6 @@ func TestMoves(t *testing.T) {
 				t.Errorf("without updating: %d broken, %d edits, %v; want %d", off.Broken, len(off.Files), err, plan.Updated)
 			}
 		})
-	}
-}
-
-// sameGraph compares a graph with a new one of the same vault.
-func sameGraph(t testing.TB, g *Graph, m memory) {
-	t.Helper()
-	fresh, err := NewGraph(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.Len() != fresh.Len() || len(g.sources) != len(fresh.sources) || len(g.refs) != len(fresh.refs) {
-		t.Errorf("graph of %d files, %d sources, %d names; a new one has %d, %d, %d",
-			g.Len(), len(g.sources), len(g.refs), fresh.Len(), len(fresh.sources), len(fresh.refs))
-	}
-	for p, s := range fresh.sources {
-		if g.sources[p] == nil || g.sources[p].path != p || !slices.Equal(g.sources[p].targets, s.targets) {
-			t.Errorf("links of %s differ from a new graph's", p)
-		}
-	}
-	for p := range m {
-		if !g.index.Has(p) {
-			t.Errorf("%s is missing", p)
-		}
 	}
 }
 

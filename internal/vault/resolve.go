@@ -64,7 +64,6 @@ func compareEntries(a, b entry) int {
 type Index struct {
 	names map[string][]entry  // folded base name → files, in compareEntries order
 	paths map[string][]string // folded path → files, byte order; several only where case alone tells them apart
-	size  int
 }
 
 // NewIndex makes the index of a list of paths.
@@ -78,7 +77,6 @@ func NewIndex(paths []string) *Index {
 		name := base(e.folded)
 		ix.names[name] = append(ix.names[name], e)
 		ix.paths[e.folded] = append(ix.paths[e.folded], p)
-		ix.size++
 	}
 	// Sorting once is n log n; inserting in order is n² where a name repeats
 	// 100,000 times (index.md).
@@ -90,9 +88,6 @@ func NewIndex(paths []string) *Index {
 	}
 	return ix
 }
-
-// Len is the number of files.
-func (ix *Index) Len() int { return ix.size }
 
 // Has reports whether the path, spelled exactly so, is in the index.
 func (ix *Index) Has(path string) bool { return slices.Contains(ix.paths[fold(path)], path) }
@@ -108,28 +103,6 @@ func (ix *Index) Add(path string) {
 	ix.names[name] = slices.Insert(ix.names[name], at, e)
 	at, _ = slices.BinarySearch(ix.paths[e.folded], path)
 	ix.paths[e.folded] = slices.Insert(ix.paths[e.folded], at, path)
-	ix.size++
-}
-
-// Remove takes a file out; removing an unknown one is no change.
-func (ix *Index) Remove(path string) {
-	e := newEntry(path)
-	at, ok := slices.BinarySearch(ix.paths[e.folded], path)
-	if !ok {
-		return
-	}
-	ix.paths[e.folded] = slices.Delete(ix.paths[e.folded], at, at+1)
-	if len(ix.paths[e.folded]) == 0 {
-		delete(ix.paths, e.folded)
-	}
-	name := base(e.folded)
-	if at, ok = slices.BinarySearchFunc(ix.names[name], e, compareEntries); ok {
-		ix.names[name] = slices.Delete(ix.names[name], at, at+1)
-	}
-	if len(ix.names[name]) == 0 {
-		delete(ix.names, name)
-	}
-	ix.size--
 }
 
 // Resolve returns the file that the path part of a link in source means.

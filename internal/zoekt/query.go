@@ -25,7 +25,6 @@ const (
 	opNone
 	opAnd
 	opOr
-	opNot
 	opSubstring
 	opRegexp
 	opRepos
@@ -84,17 +83,6 @@ func joined(o op, subs []Query, empty Query) Query {
 	return Query{op: o, subs: subs}
 }
 
-// Not holds where q doesn't.
-func Not(q Query) Query {
-	switch q.op {
-	case opAll:
-		return None()
-	case opNone:
-		return Query{}
-	}
-	return Query{op: opNot, subs: []Query{q}}
-}
-
 // Text holds for documents whose content has the text, with fold in any case.
 // An empty text, or one that is no UTF-8 and so can't be sent, says nothing.
 func Text(text string, fold bool) Query {
@@ -103,9 +91,6 @@ func Text(text string, fold bool) Query {
 	}
 	return Query{op: opSubstring, text: text, fold: fold}
 }
-
-// Content holds for documents in whose content an RE2 expression matches.
-func Content(re string) Query { return Query{op: opRegexp, text: re} }
 
 // PathMatch holds for documents in whose path an RE2 expression matches.
 func PathMatch(re string, fold bool) Query {
@@ -184,8 +169,6 @@ func (q Query) encode() []byte {
 			body = wire.AppendMessage(body, 1, s.encode())
 		}
 		return wire.AppendMessage(nil, map[op]int{opAnd: 14, opOr: 15}[q.op], body)
-	case opNot:
-		return wire.AppendMessage(nil, 16, wire.AppendMessage(nil, 1, q.subs[0].encode()))
 	case opNamesOnly:
 		body := wire.AppendMessage(nil, 1, q.subs[0].encode())
 		return wire.AppendMessage(nil, 12, wire.AppendInt(body, 2, kindFileName))

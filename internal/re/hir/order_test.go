@@ -180,3 +180,15 @@ func TestSimplificationKeepsTheOrder(t *testing.T) {
 		t.Errorf("only %d trees were simplified, %d results compared", simplified, compared)
 	}
 }
+
+// NumCaptures is the largest group index in the tree, 0 without groups.
+func (n *Node) NumCaptures() int {
+	most := 0
+	n.has(func(n *Node) bool {
+		if n.Op == OpCapture {
+			most = max(most, n.Cap)
+		}
+		return false
+	})
+	return most
+}

@@ -246,7 +246,7 @@ func BenchmarkNewTeddy(b *testing.B) {
 		}
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			for b.Loop() {
-				NewTeddy(lits, true)
+				newTeddy(newLitSet(lits, true), current())
 			}
 		})
 	}

@@ -126,8 +126,8 @@ func TestTeddyRefuses(t *testing.T) {
 		{"65", many, false},
 		{"65 of which one is not needed", append(many[:64:64], many[0]), true},
 	} {
-		if _, ok := NewTeddy(c.lits, false); ok != c.want {
-			t.Errorf("%s: NewTeddy says %v, want %v", c.name, ok, c.want)
+		if _, ok := newTeddy(newLitSet(c.lits, false), current()); ok != c.want {
+			t.Errorf("%s: newTeddy says %v, want %v", c.name, ok, c.want)
 		}
 	}
 }

@@ -52,13 +52,6 @@ const maxTeddy = 64
 // with it the text looked at behind each match.
 const maxFingerprintOff = 24
 
-// NewTeddy makes a Teddy for 1 to 64 literals, none of them empty, and reports
-// whether it could. With fold, the letters of ASCII match both cases; see
-// FoldFinder for what that leaves out.
-func NewTeddy(lits [][]byte, fold bool) (*Teddy, bool) {
-	return newTeddy(newLitSet(lits, fold), current())
-}
-
 func newTeddy(set *litSet, l level) (*Teddy, bool) {
 	if len(set.lits) == 0 || len(set.lits) > maxTeddy || set.minLen == 0 {
 		return nil, false

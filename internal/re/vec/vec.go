@@ -57,10 +57,6 @@ func detect() level {
 	return l
 }
 
-// Kernels names the kernels in use, for reports and benchmarks: "avx512",
-// "avx2", "neon" or "generic".
-func Kernels() string { return current().String() }
-
 func (l level) String() string {
 	switch l {
 	case avx512:

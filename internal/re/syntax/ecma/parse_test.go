@@ -216,40 +216,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestLiteralForm(t *testing.T) {
-	for _, c := range []struct {
-		src, pattern string
-		flags        Flags
-		offset       int // of the error, or -1
-	}{
-		{"/a/", "a", 0, -1},
-		{"/a[/]b/gim", "a[/]b", IgnoreCase | Multiline, -1},
-		{`/a\/b/su`, `a\/b`, DotAll | Unicode, -1},
-		{"/a/v", "a", UnicodeSets, -1},
-		{"a", "", 0, 0},
-		{"/a", "", 0, 2},
-		{"//", "", 0, 1},
-		{"/a\nb/", "", 0, 5},
-		{"/a/x", "", 0, 3},
-		{"/a/y", "", 0, 3},
-		{"/a/ii", "", 0, 4},
-		{"/a/uv", "", 0, 4},
-		{"/(a/i", "", 0, 1},
-	} {
-		tree, err := ParseLiteralForm(c.src)
-		if c.offset >= 0 {
-			var e *syntax.Error
-			if !errors.As(err, &e) || e.Offset != c.offset || e.Pattern != c.src {
-				t.Errorf("ParseLiteralForm(%q) = %+v, want an error at %d", c.src, err, c.offset)
-			}
-			continue
-		}
-		if err != nil || tree.Pattern != c.pattern || tree.Flags != c.flags {
-			t.Errorf("ParseLiteralForm(%q) = %+v, %v", c.src, tree, err)
-		}
-	}
-}
-
 // TestLongPatterns holds the parser to linear time and modest memory.
 func TestLongPatterns(t *testing.T) {
 	for _, c := range []struct{ name, pattern, flags string }{

@@ -1,0 +1,57 @@
+package vault
+
+import "slices"
+
+// A graph that follows moves makes tests of thousands of them quick. The
+// program makes a new one for each.
+
+// Apply records that a plan was carried out. A file that becomes a note by the
+// new extension is known without its links until [Graph.Set] is called.
+func (g *Graph) Apply(p *Plan) {
+	moved := make(map[string]*source, len(p.Moves))
+	for _, m := range p.Moves {
+		g.index.Remove(m.From)
+		if s := g.sources[m.From]; s != nil {
+			moved[m.To] = s
+			delete(g.sources, m.From)
+		}
+	}
+	for _, m := range p.Moves {
+		g.index.Add(m.To)
+		s := moved[m.To]
+		switch {
+		case s == nil:
+		case HasLinks(m.To):
+			s.path = m.To
+			g.sources[m.To] = s
+		default: // no longer a note: its links go with it
+			g.sources[m.To] = s
+			g.setLinks(m.To, nil)
+		}
+	}
+	for _, e := range p.Files {
+		if HasLinks(e.To) {
+			g.setLinks(e.To, e.links)
+		}
+	}
+}
+
+// Remove takes a file out; removing an unknown one is no change.
+func (ix *Index) Remove(path string) {
+	e := newEntry(path)
+	at, ok := slices.BinarySearch(ix.paths[e.folded], path)
+	if !ok {
+		return
+	}
+	ix.paths[e.folded] = slices.Delete(ix.paths[e.folded], at, at+1)
+	if len(ix.paths[e.folded]) == 0 {
+		delete(ix.paths, e.folded)
+	}
+	name := base(e.folded)
+	if at, ok = slices.BinarySearchFunc(ix.names[name], e, compareEntries); ok {
+		ix.names[name] = slices.Delete(ix.names[name], at, at+1)
+	}
+	if len(ix.names[name]) == 0 {
+		delete(ix.names, name)
+	}
+}
