@@ -76,6 +76,13 @@ func TestBrowserLatency(t *testing.T) {
 		b.until(`document.querySelector(".start")`)
 	}
 	times := eval[[]float64](b, `performance.getEntriesByName("key-to-hit").map((e) => e.duration)`)
+	// Where the time of half of the key presses goes.
+	parts := eval[[]float64](b, `(() => {
+		const all = performance.getEntriesByName("key-to-hit");
+		const half = (f) => all.map(f).sort((a, b) => a - b)[all.length >> 1] ?? 0;
+		return [half((e) => e.detail.asked), half((e) => e.detail.arrived - e.detail.asked), half((e) => e.detail.drawn - e.detail.arrived), half((e) => e.duration - e.detail.drawn)];
+	})()`)
+	t.Logf("p50 of its parts: key to request %.1f ms, to the first bytes %.1f ms, drawing %.1f ms, to the paint %.1f ms", parts[0], parts[1], parts[2], parts[3])
 	slices.Sort(times)
 	at := func(q float64) float64 { return times[min(len(times)-1, int(q*float64(len(times))))] }
 	t.Logf("%d key presses on %d files: p50 %.1f ms, p95 %.1f ms, slowest %.1f ms", len(times), status.Files, at(0.5), at(0.95), times[len(times)-1])

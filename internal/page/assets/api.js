@@ -71,12 +71,12 @@ export const post = async (path, body) =>
   (await request(path, null, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } })).json();
 
 async function* texts(res) {
-  const reader = res.body.pipeThrough(new TextDecoderStream()).getReader();
+  const reader = res.body.getReader(), decoder = new TextDecoder(); // a TextDecoderStream is one more queue on the way
   try {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      yield value;
+      yield decoder.decode(value, { stream: true });
     }
   } finally {
     reader.cancel().catch(() => {});

@@ -79,9 +79,11 @@ async function ask({ offset = 0 } = {}) {
   // Old results stay until the first new ones arrive, at most 150 ms.
   const patience = setTimeout(() => { if (mine === number && fresh) { replace(); bones(true); } }, 150);
   let painted = offset > 0;
+  const asked = performance.now();
   try {
     await stream("/api/search", { ...question(state), offset: offset || "" }, running.signal, (list) => {
       if (mine !== number) return;
+      const arrived = performance.now();
       const files = [];
       for (const one of list) {
         if (one.file) files.push(one.file);
@@ -92,7 +94,7 @@ async function ask({ offset = 0 } = {}) {
         replace();
         answer = got;
         append(got, files);
-        if (!painted) { painted = true; measure(started); }
+        if (!painted) { painted = true; measure(started, { asked: asked - started, arrived: arrived - started, drawn: performance.now() - started }); }
         if (!got.done) status(got, true);
       }
     });
@@ -110,12 +112,13 @@ async function ask({ offset = 0 } = {}) {
   if (got.error) showError(got.error); else finish(got);
 }
 
-// measure notes when the first hit of a key press was painted.
-function measure(started) {
+// measure notes when the first hit of a key press was painted, and in detail when
+// it was asked for, came, and was drawn.
+function measure(started, detail) {
   requestAnimationFrame(() => {
     const c = new MessageChannel();
     c.port1.onmessage = () => {
-      performance.measure("key-to-hit", { start: started, end: performance.now() });
+      performance.measure("key-to-hit", { start: started, end: performance.now(), detail });
       if (performance.getEntriesByName("key-to-hit").length > 1000) performance.clearMeasures("key-to-hit");
     };
     c.port2.postMessage(0);
@@ -166,7 +169,12 @@ function update(url) {
   box.caseButton.setAttribute("aria-pressed", String(!!state.case));
   box.wordButton.setAttribute("aria-pressed", String(!!state.word));
   app.title(state.q);
-  if (!same(before, state) || before.q === "\0") { bar(); fillRail(); ask(); }
+  if (!same(before, state) || before.q === "\0") {
+    if (!els.status) bar();
+    ask(); // first: the answer is on its way while the rest is drawn
+    bar();
+    fillRail();
+  }
   showFile();
   if (document.activeElement === document.body && !state.at && app.wide) box.q.focus();
 }
