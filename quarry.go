@@ -127,7 +127,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	if opts.Review == nil {
 		return over(folder), nil
 	}
-	gate, err := opts.Review.gate(folder)
+	gate, err := opts.Review.gate(folder, opts.layer)
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}

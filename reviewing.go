@@ -6,6 +6,7 @@ import (
 
 	"quarry/internal/backend"
 	"quarry/internal/review"
+	"quarry/internal/rootfs"
 )
 
 // ReviewOptions hold changes back until a person decides: a change becomes a
@@ -24,8 +25,8 @@ type ReviewOptions struct {
 }
 
 // gate puts a gate before the changes of a backend.
-func (o *ReviewOptions) gate(b backend.Backend) (*review.Gate, error) {
-	store, err := review.Open(o.Dir)
+func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Gate, error) {
+	store, err := review.OpenLayered(o.Dir, layer)
 	if err != nil {
 		return nil, err
 	}

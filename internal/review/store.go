@@ -34,8 +34,11 @@ type Store struct {
 }
 
 // Open opens the store in dir, which must exist.
-func Open(dir string) (*Store, error) {
-	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true})
+func Open(dir string) (*Store, error) { return OpenLayered(dir, nil) }
+
+// OpenLayered is Open with a layer before the system's calls, for tests.
+func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, Layer: layer})
 	if err != nil {
 		return nil, err
 	}
