@@ -59,11 +59,13 @@ type Change struct {
 type File struct {
 	Path    string `json:"path"`
 	To      string `json:"to,omitempty"` // where a move put it
-	Did     Verb   `json:"did"`          // Edited, Created, Overwrote, Deleted or Moved
+	Did     Verb   `json:"did"`          // Edited, Created, Overwrote, Deleted, Moved or SetMode
 	Hunks   int    `json:"hunks,omitempty"`
 	Added   int    `json:"added,omitempty"`   // lines
 	Removed int    `json:"removed,omitempty"` // lines
 	Version string `json:"version,omitempty"` // afterwards
+	// Executable tells what a change of its mode made of the file.
+	Executable *bool `json:"executable,omitempty"`
 }
 
 // LinkReport tells what a move did to links.

@@ -23,6 +23,7 @@ func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 		return nil
 	}
 	p.show(change.PathDiff{Kind: change.DiffMode, Old: path.String(), New: shown.String(), Modes: [2]fs.FileMode{info.Mode, next}})
+	p.moded[t.index] = true
 	root := p.w.root
 	p.modes = append(p.modes, step{
 		op: journal.Op{Kind: journal.Chmod, Path: path, Mode: info.Mode, NewMode: next},

@@ -20,6 +20,7 @@ type planner struct {
 	failures failures
 	versions map[int]string      // of each operation's file, as it was read
 	files    map[int]change.File // by operation
+	moded    map[int]bool        // operations that change a mode
 	shown    int                 // lines of diffs so far
 	did      change.Action       // of the only task
 
@@ -33,7 +34,7 @@ type planner struct {
 
 func newPlanner(w *Changer, set *change.Set, dry bool) *planner {
 	return &planner{
-		w: w, set: set, failures: failures{set: set}, versions: map[int]string{}, files: map[int]change.File{}, folderSet: map[rootfs.Path]bool{},
+		w: w, set: set, failures: failures{set: set}, versions: map[int]string{}, files: map[int]change.File{}, moded: map[int]bool{}, folderSet: map[rootfs.Path]bool{},
 		c: &change.Change{Tool: toolOf(set.Tool, verbName(set)), DryRun: dry},
 	}
 }
@@ -62,6 +63,9 @@ func (p *planner) show(diffs ...change.PathDiff) {
 // file adds a line to the report; they come in the order of the operations.
 func (p *planner) file(t *task, f change.File, d change.PathDiff) {
 	f.Hunks, f.Added, f.Removed = d.Counts()
+	if p.moded[t.index] {
+		f.Executable = t.Executable
+	}
 	p.files[t.index] = f
 }
 

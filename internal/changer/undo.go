@@ -362,6 +362,9 @@ func (w *Changer) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.Di
 	whole := change.PathDiff{Old: name, New: name}
 	if op.Kind != journal.Replace && len(op.Nodes) > 0 && op.Nodes[0].Type != rootfs.TypeFile {
 		whole.Kind, whole.Entry = change.DiffMade, op.Nodes[0].Type.String()
+		if op.Nodes[0].Type == rootfs.TypeDir {
+			whole.Entry = "folder"
+		}
 		if (op.Kind == journal.Remove) != reverse {
 			whole.Kind = change.DiffDeleted
 		}

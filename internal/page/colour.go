@@ -40,7 +40,7 @@ func pairs(runs []colourRun) []any {
 // takes too long, or nobody waits any more.
 func colourLines(ctx context.Context, name string, texts []string, deadline time.Time) coloured {
 	lang := colour.For(name)
-	if lang == nil || time.Now().After(deadline) {
+	if lang == nil || len(texts) == 0 || time.Now().After(deadline) {
 		return nil
 	}
 	out := make(coloured, 0, len(texts))

@@ -3,7 +3,9 @@ package page
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"fmt"
 	"net/http"
+	"runtime/debug"
 )
 
 // tokenHeader carries the token. A header that isn't on the browser's safe
@@ -75,6 +77,14 @@ func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
+		defer func() {
+			// A mistake of ours is told and logged; net/http would only drop the
+			// connection.
+			if p := recover(); p != nil && p != http.ErrAbortHandler {
+				s.log.Error("the page failed", "path", r.URL.Path, "error", p, "stack", string(debug.Stack()))
+				respond(w, http.StatusInternalServerError, map[string]any{"error": problem{Code: "INTERNAL", Message: fmt.Sprintf("the page failed: %v", p), Hint: "the output of quarry ui says more"}})
+			}
+		}()
 		next(w, r)
 	}
 }

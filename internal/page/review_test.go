@@ -107,3 +107,22 @@ func TestBrowserReviewStale(t *testing.T) {
 		t.Errorf("the file is %q", data)
 	}
 }
+
+// A proposal of several files, one of them new, is shown.
+func TestProposalOfASet(t *testing.T) {
+	s, agent := serveReview(t, map[string]string{"a.txt": thirty, "b.txt": "b\n", "run.sh": "#!/bin/sh\necho hi\n"})
+	_, err := agent.Apply(t.Context(), change.Set{Tool: "apply_changes", Client: change.Client{Name: "claude-code"}, Ops: []change.Op{
+		{Verb: change.EditFile, Path: "a.txt", Edits: []change.Edit{{Old: "1\n2\n", New: "one\n2\n", Occurrence: change.First}}},
+		{Verb: change.CreateFile, Path: "new/file.md", Content: []byte("# New\n\ntext\n")},
+		{Verb: change.DeletePath, Path: "b.txt"},
+		{Verb: change.EditFile, Path: "run.sh", Edits: []change.Edit{{Old: "hi", New: "hello"}}, Executable: new(true)},
+	}})
+	var pending *review.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatalf("apply = %v", err)
+	}
+	got := get[struct{ Files []struct{ Path, Note string } }](t, s, "/api/review/"+pending.ID)
+	if len(got.Files) != 4 || got.Files[1].Path != "new/file.md" || got.Files[3].Note != "makes it executable" {
+		t.Errorf("files = %+v", got.Files)
+	}
+}

@@ -213,7 +213,7 @@ const maxSetFiles = 200
 // setVerbs are what a set did to a file, in one word each.
 var setVerbs = map[change.Verb]string{
 	change.Edited: "edited", change.Created: "created", change.Overwrote: "overwrote", change.Deleted: "deleted", change.Moved: "moved",
-	change.SetMode: "changed the mode of",
+	change.SetMode: "changed",
 }
 
 // SetFile is what a set did to one file.
@@ -224,6 +224,11 @@ func SetFile(f change.File) string {
 	}
 	if f.Hunks > 0 {
 		s += fmt.Sprintf(": %s, +%d -%d", Count(f.Hunks, "hunk"), f.Added, f.Removed)
+	}
+	if f.Executable != nil && *f.Executable {
+		s += ", now executable"
+	} else if f.Executable != nil {
+		s += ", no longer executable"
 	}
 	if f.Version != "" {
 		s += ", version " + f.Version

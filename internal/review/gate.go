@@ -192,8 +192,13 @@ func whole(text string) []Hunk {
 }
 
 func noteOf(d change.PathDiff) string {
-	if d.Kind == change.DiffContent {
+	switch {
+	case d.Kind == change.DiffContent:
 		return ""
+	case d.Kind == change.DiffMode && d.Modes[1]&0o100 != 0:
+		return "makes it executable"
+	case d.Kind == change.DiffMode:
+		return "makes it not executable"
 	}
 	return strings.TrimSpace(d.Header())
 }

@@ -157,6 +157,7 @@ function showKeys() {
   d.addEventListener("close", () => d.remove());
   document.body.append(d);
   d.showModal();
+  d.scrollTop = 0; // the button that has the focus is at the end
 }
 
 // The live connection.

@@ -70,6 +70,7 @@ export function fileCard(f, i, load) {
     body.replaceChildren();
     for (const hk of hunks ?? []) body.append(h("div", { class: "hunk" }, h("div", { class: "hhead" }, h("span", null, hk.head)), hunkBody(hk)));
     if (f.cut) body.append(notice("warn", "cut", h("p", null, `${plural(f.cut, "more changed line")} of this file ${f.cut === 1 ? "is" : "are"} not shown.`)));
+    if (hunks?.length && f.note) body.prepend(h("div", { class: "told" }, f.note));
     if (!hunks?.length && !f.cut) body.append(h("div", { class: "told" }, f.note || (f.kind === "move" ? "The content is the same." : "No lines differ.")));
   };
   if (f.deferred) body.append(h("div", { class: "told" }, btn(`Show ${plural(f.add + f.del, "changed line")}`, { cls: "small", onclick: async (e) => { e.target.disabled = true; try { fill((await load(i)).hunks); } catch (err) { e.target.disabled = false; app.fail(err); } } })));

@@ -186,6 +186,7 @@ function drawDetail() {
   files.forEach((f, i) => {
     const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, h("span", { class: "tag" }, plural(f.decisions.length, "hunk")),
       open(p.state) ? (f.stale ? h("span", { class: "tag warn" }, icon("warn"), "changed since the proposal") : h("span", { class: "tag ok" }, icon("check"), "unchanged since the proposal")) : null));
+    if (f.note && f.decisions.some((d) => d.parts.length)) card.append(h("div", { class: "told pre" }, f.note));
     f.decisions.forEach((d, j) => { card.append(hunkOf(f, i, j, ++k, total, live)); });
     els.detail.append(card);
   });
