@@ -16,7 +16,7 @@ import (
 	"quarry/tool"
 )
 
-const setSchema = `{"type":"object","properties":{"id":{"type":"string"},"digest":{"type":"string"},"summary":{"type":"string"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string"},"did":{"type":"string"},"hunks":{"type":"integer"},"added":{"type":"integer"},"removed":{"type":"integer"},"version":{"type":"string"}},"required":["path","did"]}},"diff":{"type":"string"}},"required":["summary"]}`
+const setSchema = `{"type":"object","properties":{"id":{"type":"string"},"digest":{"type":"string"},"summary":{"type":"string"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string"},"did":{"type":"string"},"hunks":{"type":"integer"},"added":{"type":"integer"},"removed":{"type":"integer"},"version":{"type":"string"},"executable":{"type":"boolean"}},"required":["path","did"]}},"diff":{"type":"string"}},"required":["summary"]}`
 
 var paramSummary = str("summary", "One line for people")
 
