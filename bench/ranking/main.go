@@ -3,6 +3,7 @@
 // category and repository.
 //
 //	go run ./bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
+//	go run ./bench/ranking -latency DIR [-index DIR]
 package main
 
 import (
@@ -55,8 +56,17 @@ func main() {
 	trees := flag.String("trees", "", "folder with one checkout per repository, named as in repos.json")
 	annotations := flag.String("annotations", "../shared/conformance/ranking", "folder with repos.json and annotations")
 	only := flag.String("repo", "", "measure this repository alone")
+	tree := flag.String("latency", "", "measure the time of questions about this large tree instead")
+	index := flag.String("index", "", "with -latency, the folder of its index (default: a temporary one)")
 	misses := flag.Bool("misses", false, "list the questions below 0.7")
 	flag.Parse()
+	if *tree != "" {
+		if err := latency(*tree, *index); err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *trees == "" {
 		fmt.Fprintln(os.Stderr, "ranking: -trees is missing: a folder with the checkouts that repos.json names")
 		os.Exit(2)

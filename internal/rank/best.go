@@ -64,8 +64,21 @@ func first(f *Features, weight float64) float64 {
 // Matched is how many candidates there are.
 func (c *Corpus) Matched() int { return len(c.scored) }
 
-// Best returns the n best candidates by what the first stage knows, in order.
-func (c *Corpus) Best(n int) ([]Candidate, error) {
+// Short returns the best candidates by what the first stage knows, in order: those
+// that the second stage reads.
+func (c *Corpus) Short() ([]Candidate, error) {
+	list, err := c.best(Shortlist)
+	sum := 0
+	for i := range list {
+		if sum += list[i].parts; sum > shortParts && i >= fewFiles {
+			return list[:i], err
+		}
+	}
+	return list, err
+}
+
+// best returns the n best candidates in order.
+func (c *Corpus) best(n int) ([]Candidate, error) {
 	if n < len(c.scored) {
 		least := nthScore(c.scored, n)
 		var few []scored
@@ -142,7 +155,7 @@ func (c *Corpus) candidates(list []scored) ([]Candidate, error) {
 			return nil, err
 		}
 		for k, name := range names {
-			out = append(out, Candidate{Path: name, Score: scores[k], weight: t.weight(files[k])})
+			out = append(out, Candidate{Path: name, Score: scores[k], weight: t.weight(files[k]), parts: int(t.parts[files[k]])})
 			c.features(&out[len(out)-1].f, i, files[k])
 		}
 	}

@@ -39,7 +39,7 @@ func (q *Query) Look(text []byte) *Counts {
 		if word {
 			wordStart = start
 		}
-		if !q.first[text[start]] {
+		if !q.mayBe(text[start:end]) {
 			return
 		}
 		k, ok := q.keys[terms.KeyOf(terms.Append(buf[:0], text[start:end]))]

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -9,9 +10,27 @@ import (
 	"quarry/match"
 )
 
-// MaxNamed is how many files with a name the query asks for are read to see
-// whether they define it.
-const MaxNamed = 200
+// Of the files that have a name the query asks for, the best are read to see
+// whether they define it: maxNamed at most, and of these as many as have
+// namedParts together are searched for definitions.
+const (
+	maxNamed   = 400
+	namedParts = 300_000
+)
+
+// Search is a bounded look for the definitions of names. The zero value is at its
+// beginning.
+type Search struct{ named, parts int }
+
+// Add counts a file that has a name; read says that it was searched for its
+// definition. It reports whether that is enough.
+func (s *Search) Add(k *Candidate, read bool) (enough bool) {
+	s.named++
+	if read {
+		s.parts += min(k.parts, maxExamined/4)
+	}
+	return s.named >= maxNamed || s.parts >= namedParts
+}
 
 // asks reports whether an identifier is one the query asks for: the whole query,
 // or a word that looks like an identifier.
@@ -36,6 +55,30 @@ func (q *Query) Names() (*match.Pattern, error) {
 // own. m is a matcher of Names.
 func (q *Query) Named(m *match.Matcher, text []byte) bool {
 	found := false
+	q.eachName(m, text, func(int) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// MayDefine reports whether a text has a name the query asks for where it may be
+// defined. In C, what is not at the margin is not defined there.
+func (q *Query) MayDefine(m *match.Matcher, path string, text []byte) bool {
+	if !strings.HasSuffix(path, ".c") {
+		return true
+	}
+	found := false
+	q.eachName(m, text, func(at int) bool {
+		line := bytes.LastIndexByte(text[:at], '\n') + 1
+		found = text[line] != ' ' && text[line] != '\t'
+		return !found
+	})
+	return found
+}
+
+// eachName passes the places of names the query asks for until f returns false.
+func (q *Query) eachName(m *match.Matcher, text []byte, f func(at int) bool) {
 	m.Each(text, func(start, end int) bool {
 		if end < len(text) && terms.InWord(text[end]) {
 			return true
@@ -46,10 +89,8 @@ func (q *Query) Named(m *match.Matcher, text []byte) bool {
 		for text[start] == '_' {
 			start++
 		}
-		found = q.isAsked(text[start:end])
-		return !found
+		return !q.isAsked(text[start:end]) || f(start)
 	})
-	return found
 }
 
 // isAsked reports whether a word has the parts of a name the query asks for: in

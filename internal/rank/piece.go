@@ -73,7 +73,7 @@ func (q *Query) defined(syms []symbols.Symbol, idf []float64) []place {
 	for i := range syms {
 		s := &syms[i]
 		f[fSymbol], f[fIdent], f[fWordDef] = 0, 0, 0
-		q.identifiers(&f, s, foldName(s.Name), KindWeight(s.Kind))
+		q.identifiers(&f, s, KindWeight(s.Kind))
 		v := 3*f[fSymbol] + 2*f[fIdent] + 0.6*f[fWordDef]
 		if v == 0 {
 			continue
@@ -140,10 +140,9 @@ func (q *Query) stretches(lines []int, syms []symbols.Symbol, occ []occurrence, 
 // nameShare is the weight of the terms in a name.
 func (q *Query) nameShare(name string, idf []float64) float64 {
 	sum := 0.0
-	var buf [terms.MaxPart + 8]byte
 	b := []byte(name)
 	terms.EachPart(b, func(start, end int, _ bool) {
-		if i, ok := q.lookup[string(terms.Append(buf[:0], b[start:end]))]; ok {
+		if i, ok := q.termOf(b[start:end]); ok {
 			sum += idf[i]
 		}
 	})

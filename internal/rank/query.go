@@ -29,7 +29,8 @@ type Query struct {
 	ends   []bool   // terms that end such a name
 	lookup map[string]int32
 	keys   map[terms.Key]keyed
-	first  [256]bool // bytes, in either case, that a term begins with
+	begins [1 << 10]uint64 // pairs of bytes that a term begins with
+	last   [256]bool       // bytes that the names in idents end with
 }
 
 // term is a word to look for.
@@ -86,14 +87,49 @@ func NewQuery(query string) *Query {
 			if k := terms.KeyOf([]byte(s)); !q.has(k) {
 				q.keys[k] = keyed{int32(i), n > 0}
 			}
-			c := s[0]
-			q.first[c] = true
-			if c >= 'a' && c <= 'z' {
-				q.first[c-'a'+'A'] = true
-			}
+			i := beginning2([]byte(s))
+			q.begins[i>>6] |= 1 << (i & 63)
+		}
+	}
+	for _, id := range q.idents {
+		if id.folded != "" {
+			q.last[id.folded[len(id.folded)-1]] = true
 		}
 	}
 	return q
+}
+
+// beginning2 are the first two bytes of a part, in lower case.
+func beginning2(part []byte) uint32 {
+	v := uint32(lower(part[0])) << 8
+	if len(part) > 1 {
+		v |= uint32(lower(part[1]))
+	}
+	return v
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		c += 'a' - 'A'
+	}
+	return c
+}
+
+// mayBe reports whether a part may be one of the terms. A term is the beginning of
+// each of its words, so two letters tell most others apart.
+func (q *Query) mayBe(part []byte) bool {
+	i := beginning2(part)
+	return q.begins[i>>6]>>(i&63)&1 != 0
+}
+
+// termOf returns which term of the query a part is.
+func (q *Query) termOf(part []byte) (int32, bool) {
+	if !q.mayBe(part) {
+		return 0, false
+	}
+	var buf [terms.MaxPart + 8]byte
+	i, ok := q.lookup[string(terms.Append(buf[:0], part))]
+	return i, ok
 }
 
 func (q *Query) has(k terms.Key) bool {

@@ -51,7 +51,7 @@ func order(query string, files map[string]string) []string {
 		}
 	}
 	c := q.NewCorpus(tally)
-	list, _ := c.Best(Shortlist)
+	list, _ := c.Short()
 	for i := range list {
 		c.Examine(&list[i], []byte(files[list[i].Path]))
 	}
@@ -173,7 +173,7 @@ func FuzzLook(f *testing.F) {
 		tally := q.ReadTally()
 		tally.Add(path, k)
 		c := q.NewCorpus(tally)
-		list, _ := c.Best(1)
+		list, _ := c.Short()
 		if len(list) == 0 {
 			return
 		}

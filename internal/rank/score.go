@@ -1,6 +1,14 @@
 package rank
 
-import "quarry/internal/symbols"
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"quarry/internal/symbols"
+	"quarry/internal/terms"
+	"quarry/match"
+)
 
 // Candidate is a file that may answer the query.
 type Candidate struct {
@@ -10,6 +18,7 @@ type Candidate struct {
 
 	f      Features
 	weight float64 // of the path
+	parts  int     // of the text
 }
 
 // Piece is a part of a file, in lines from 1.
@@ -19,9 +28,17 @@ type Piece struct {
 	Kind        symbols.Kind
 }
 
-// Shortlist is how many files the second stage reads. 200 lose nothing on
-// the benchmark against reading all.
-const Shortlist = 200
+const (
+	// Shortlist is how many files the second stage reads at most. 200 lose
+	// nothing on the benchmark against reading all.
+	Shortlist = 200
+	// shortParts bounds the parts of these files: 2.8 MB of the Linux kernel, 100
+	// files. At least fewFiles are read.
+	shortParts = 400_000
+	fewFiles   = 10
+	// maxExamined is how much of a large text the second stage looks at.
+	maxExamined = 1 << 20
+)
 
 // weights of the features, found on the benchmark of docs/SEARCH.md by
 // cross-validation over repositories and rounded.
@@ -41,6 +58,7 @@ func (w *Features) dot(f *Features) float64 {
 // Examine scores a candidate by its text, and finds the pieces to show.
 func (c *Corpus) Examine(k *Candidate, text []byte) {
 	q, idf := c.q, c.idf
+	text, lines := c.window(text)
 	syms, comments := symbols.Read(k.Path, text)
 	occ := q.occurrences(text)
 	q.definitions(&k.f, syms, idf)
@@ -49,4 +67,60 @@ func (c *Corpus) Examine(k *Candidate, text []byte) {
 	q.docs(&k.f, occ, comments, idf)
 	k.Score = weights.dot(&k.f) * k.weight
 	k.Pieces = q.pieces(text, syms, occ, idf)
+	for i := range k.Pieces {
+		k.Pieces[i].First += lines
+		k.Pieces[i].Last += lines
+	}
+}
+
+// window is what of a text is examined: all of it, or of a large one the stretch
+// in which its rarest word of the query occurs first. lines is how many lines are
+// before it.
+func (c *Corpus) window(text []byte) (part []byte, lines int) {
+	if len(text) <= maxExamined {
+		return text, 0
+	}
+	from := 0
+	order := make([]int, len(c.q.terms))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.idf[b], c.idf[a]) })
+	for _, i := range order {
+		if at := c.q.firstPlace(text, i); at >= 0 {
+			from = max(0, at-maxExamined/4)
+			break
+		}
+	}
+	from = bytes.LastIndexByte(text[:from], '\n') + 1
+	part = text[from:]
+	if len(part) > maxExamined {
+		end := bytes.LastIndexByte(part[:maxExamined], '\n') + 1
+		if end == 0 {
+			end = maxExamined
+		}
+		part = part[:end]
+	}
+	return part, bytes.Count(text[:from], []byte{'\n'})
+}
+
+// firstPlace is where a term occurs first, or -1.
+func (q *Query) firstPlace(text []byte, term int) int {
+	p, err := match.Compile(q.terms[term].text, match.Options{Syntax: match.Literal, Case: match.Insensitive, Mode: match.Text})
+	if err != nil {
+		return -1
+	}
+	place := -1
+	p.NewMatcher().Each(text, func(start, end int) bool {
+		for end < len(text) && terms.InWord(text[end]) && end-start < terms.MaxPart {
+			end++
+		}
+		terms.EachPart(text[start:end], func(s, e int, word bool) {
+			if i, ok := q.termOf(text[start+s : start+e]); s == 0 && ok && int(i) == term {
+				place = start
+			}
+		})
+		return place < 0
+	})
+	return place
 }

@@ -74,16 +74,15 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 	}
 	tf := make([]float64, len(q.terms))
 	seen := make([]int, len(q.terms)) // the last definition that had the term
-	var buf [terms.MaxPart + 8]byte
 	for n := range syms {
 		s := &syms[n]
 		w := KindWeight(s.Kind)
-		q.identifiers(f, s, foldName(s.Name), w)
+		q.identifiers(f, s, w)
 		hits, count, known := 0.0, 0, 0
 		name := []byte(s.Name)
 		terms.EachPart(name, func(start, end int, _ bool) {
 			count++
-			i, ok := q.lookup[string(terms.Append(buf[:0], name[start:end]))]
+			i, ok := q.termOf(name[start:end])
 			if !ok {
 				return
 			}
@@ -102,7 +101,14 @@ func (q *Query) definitions(f *Features, syms []symbols.Symbol, idf []float64) {
 }
 
 // identifiers tells whether a definition is one the query names.
-func (q *Query) identifiers(f *Features, s *symbols.Symbol, folded string, w float64) {
+func (q *Query) identifiers(f *Features, s *symbols.Symbol, w float64) {
+	if s.Name == "" {
+		return
+	}
+	if c := lower(s.Name[len(s.Name)-1]); !q.last[c] && c != '_' && c != '-' {
+		return
+	}
+	folded := foldName(s.Name)
 	for i := range q.idents {
 		id := &q.idents[i]
 		if id.folded != folded && !strings.HasSuffix(folded, "."+id.folded) {
@@ -139,14 +145,10 @@ type occurrence struct {
 // occurrences lists where the terms stand, in order.
 func (q *Query) occurrences(text []byte) []occurrence {
 	var out []occurrence
-	var buf [terms.MaxPart + 8]byte
 	n := int32(0)
 	terms.EachPart(text, func(start, end int, _ bool) {
 		n++
-		if !q.first[text[start]] {
-			return
-		}
-		if i, ok := q.lookup[string(terms.Append(buf[:0], text[start:end]))]; ok {
+		if i, ok := q.termOf(text[start:end]); ok {
 			out = append(out, occurrence{int32(start), n, i})
 		}
 	})

@@ -187,7 +187,7 @@ func examineAll(query string, docs map[string][]byte) []Candidate {
 		}
 	}
 	c := q.NewCorpus(tally)
-	list, _ := c.Best(len(docs))
+	list, _ := c.best(len(docs))
 	for i := range list {
 		c.Examine(&list[i], docs[list[i].Path])
 		list[i].Pieces = nil

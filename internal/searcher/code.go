@@ -76,7 +76,7 @@ func bestFiles(ctx context.Context, from texts, words *rank.Query, q *search.Cod
 	defer counts.done()
 	corpus := words.NewCorpus(counts.tallies...)
 	sum.FilesMatched = corpus.Matched()
-	best, err := corpus.Best(rank.Shortlist)
+	best, err := corpus.Short()
 	if err != nil {
 		return nil, err
 	}

@@ -329,11 +329,11 @@ func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.C
 	if err != nil {
 		return nil, err
 	}
-	type outcome struct{ named, defines bool }
+	type outcome struct{ named, read, defines bool }
 	var out []rank.Candidate
 	matching := pattern.NewSearch(ctx)
 	matchers := make([]*match.Matcher, max(from.width(), 1))
-	left := rank.MaxNamed
+	var so rank.Search
 	err = inOrder(ctx, len(list), from.width(), nil, func(worker, i int) (o outcome, ok bool) {
 		text, err := from.wholeText(ctx, list[i].Path)
 		if err != nil {
@@ -342,7 +342,8 @@ func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.C
 		if matchers[worker] == nil {
 			matchers[worker] = matching.NewMatcher()
 		}
-		if o.named = words.Named(matchers[worker], text); o.named {
+		o.named = words.Named(matchers[worker], text)
+		if o.read = o.named && words.MayDefine(matchers[worker], list[i].Path, text); o.read {
 			o.defines = words.Defines(list[i].Path, text)
 		}
 		return o, o.named
@@ -350,7 +351,7 @@ func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.C
 		if o.defines {
 			out = append(out, list[i])
 		}
-		if left--; left == 0 {
+		if so.Add(&list[i], o.read) {
 			return errEnough
 		}
 		return nil

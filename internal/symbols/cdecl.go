@@ -83,6 +83,9 @@ func (r *cReader) function(i, first, open int) (next int, ok bool) {
 	if at == i && body >= 0 && !r.inType() && r.followedByFunction(open, body) {
 		return 0, false // a macro call before the function itself
 	}
+	if r.beforeType(open) {
+		return 0, false // __alloc_size(1) void *kmalloc(
+	}
 	container, short := splitQualified(name)
 	kind := r.callable()
 	if container != "" {
@@ -313,6 +316,26 @@ func (r *cReader) followedByFunction(open, body int) bool {
 		}
 		if r.byteAt(k) == '(' {
 			k = r.after(k) - 1
+		}
+	}
+	return false
+}
+
+// beforeType reports whether the parentheses at open belong to an attribute, after
+// which the function comes with its type: words and stars, and then its parameters.
+func (r *cReader) beforeType(open int) bool {
+	k := r.after(open)
+	if !r.isWord(k) || r.in(k, cAfterParams) {
+		return false
+	}
+	words := 0
+	for ; k < len(r.toks) && words < 8; k++ {
+		switch {
+		case r.isWord(k) && !r.in(k, cAfterParams):
+			words++
+		case r.is(k, "*") && words > 0:
+		default:
+			return words > 1 && r.is(k, "(") && r.isWord(k-1) && !r.in(k-1, cNotNames)
 		}
 	}
 	return false

@@ -37,7 +37,7 @@ type known struct {
 
 const (
 	firstSlots = 1 << 11
-	knownParts = 1 << 14
+	knownParts = 1 << 16
 )
 
 // NewCounter returns a Counter.
@@ -106,7 +106,7 @@ func (c *Counter) count(text []byte, start, end int) {
 
 // keyOf returns the key of a part, which is mostly known.
 func (c *Counter) keyOf(h uint64, part []byte) Key {
-	k := &c.known[h>>50]
+	k := &c.known[h>>48]
 	if k.hash != h {
 		var buf [MaxPart + 8]byte
 		*k = known{h, KeyOf(Append(buf[:0], part))}
@@ -146,5 +146,6 @@ func hashPart(text []byte, start, end int) uint64 {
 		}
 		last <<= 64 - 8*uint(n)
 	}
-	return max(mix(h^last), 1)
+	h = (h ^ last) * 0xd6e8feb86659fd93
+	return max(h^h>>32, 1)
 }

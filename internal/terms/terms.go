@@ -104,7 +104,7 @@ func stem(w []byte) []byte {
 	case has(w, "s") && !has(w, "ss") && !has(w, "us") && !has(w, "is"):
 		w = w[:len(w)-1]
 	}
-	for _, e := range endings {
+	for _, e := range endingsBy[w[len(w)-1]] {
 		if has(w, e.text) && len(w)-len(e.text) >= e.keep {
 			w = w[:len(w)-len(e.text)]
 			break
@@ -131,6 +131,15 @@ var endings = []ending{
 	{"izing", 3}, {"izer", 3}, {"ized", 3}, {"ize", 4}, {"ings", 3}, {"ing", 3}, {"ions", 4}, {"ion", 4},
 	{"able", 4}, {"ible", 4}, {"ness", 4}, {"ally", 4}, {"ly", 4}, {"ers", 4}, {"ors", 4}, {"er", 4}, {"or", 4}, {"ed", 3}, {"al", 5}, {"ive", 4},
 }
+
+// endingsBy are the endings by their last letter.
+var endingsBy = func() (t [256][]ending) {
+	for _, e := range endings {
+		c := e.text[len(e.text)-1]
+		t[c] = append(t[c], e)
+	}
+	return t
+}()
 
 func has(w []byte, end string) bool {
 	return len(w) >= len(end) && string(w[len(w)-len(end):]) == end

@@ -26,3 +26,8 @@ int two(long a) {
 	return "}"[0] + '}';
 }
 int old(a) int a; { return a; }
+
+static __always_inline __alloc_size(1) void *attributed(size_t size)
+{
+	return no(size);
+}

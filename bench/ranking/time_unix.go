@@ -1,0 +1,17 @@
+//go:build !windows
+
+package main
+
+import (
+	"syscall"
+	"time"
+)
+
+// processorTime is how much this process has used.
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
+		return 0
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
