@@ -35,11 +35,15 @@ type IndexOptions struct {
 	MaxIgnored int
 	// Progress hears how a build goes, from any goroutine.
 	Progress func(search.Progress)
+	// Version and Program are of the program that opens the workspace, as its
+	// version and its file, for those who ask the owner for its status.
+	Version, Program string
 }
 
 func (o *IndexOptions) owner() *owner.Options {
 	return &owner.Options{
 		Dir: o.Dir, Socket: o.Socket, Home: o.Home, MaxBytes: o.MaxBytes, Ask: o.Ask, MaxWatches: o.MaxWatches, MaxIgnored: o.MaxIgnored, Progress: o.Progress,
+		Version: o.Version, Program: o.Program,
 	}
 }
 

@@ -7,6 +7,7 @@ type IndexStatus struct {
 	State     string // ready, indexing, not_found, failed
 	Remote    bool   // another process holds it
 	PID       int    // the process that holds it
+	Version   string // of its program
 	Dir       string // where it is
 	Files     int
 	TextBytes int64 // of the files indexed
@@ -27,6 +28,14 @@ type IndexStatus struct {
 	// Building tells how far a build is; zero when none is under way.
 	Building Progress
 	Error    string
+	// ProgramReplaced says that the file of the holder's program is another one
+	// than when it started, FolderReplaced that another folder stands at the
+	// workspace's path than the one it has last looked at.
+	ProgramReplaced, FolderReplaced bool
+	// Ignored says that ignored files are in the index.
+	Ignored bool
+	// Outdated counts the indexes of earlier versions in the folder around.
+	Outdated int
 }
 
 // Progress is how far the reading of files for an index is.

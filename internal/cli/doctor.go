@@ -65,6 +65,7 @@ func (s Streams) doctorOptions(root string) *doctor.Options {
 		HasBrowser: func() bool { return browser(runtime.GOOS, s.getenv(), "") != nil },
 		PageRuns:   pageRuns,
 		Program:    thisProgram(),
+		Version:    version(),
 		Proc:       "/proc", LeastFree: 256 << 20,
 	}
 }

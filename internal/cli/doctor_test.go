@@ -180,6 +180,11 @@ func TestDoctor(t *testing.T) {
 			p.write("home/.config/quarry/quarry.toml", "[index]\nmax-size = 10\n")
 		}, ""},
 		{"a process that holds the index and is suspended", "index-silent", func(p *patient) { p.suspended() }, ""},
+		{"a server whose program was replaced", "owner-program", func(p *patient) {
+			p.must("mkdir ../bin2 && cp -L ../bin/quarry ../bin2/quarry")
+			p.serve(filepath.Join(filepath.Dir(p.home), "bin2", "quarry"))
+			p.must("cp -L ../bin/quarry ../bin2/new && mv ../bin2/new ../bin2/quarry")
+		}, ""},
 		{"a folder nobody may read", "unreadable", func(p *patient) { p.must("mkdir secret && chmod 000 secret") }, ""},
 		{"a workspace that can't be written to", "root-read-only", func(p *patient) { p.must("chmod 555 .") }, ""},
 		{"a state folder that can't be made", "place-missing", func(p *patient) {
@@ -261,7 +266,14 @@ func (p *patient) suspended() {
 	if _, err := exec.LookPath("fuser"); err != nil {
 		p.t.Skip("the advice needs fuser")
 	}
-	serve := exec.Command(filepath.Join(filepath.Dir(p.home), "bin", "quarry"), "serve")
+	pid := p.serve(filepath.Join(filepath.Dir(p.home), "bin", "quarry"))
+	p.must("kill -STOP " + strconv.Itoa(pid))
+}
+
+// serve starts a program that keeps the index until the advice ends it.
+func (p *patient) serve(program string) (pid int) {
+	p.t.Helper()
+	serve := exec.Command(program, "serve")
 	serve.Dir, serve.Env = p.dir, p.env
 	if err := serve.Start(); err != nil {
 		p.t.Fatal(err)
@@ -277,7 +289,7 @@ func (p *patient) suspended() {
 		<-ended
 	})
 	p.must("until quarry index status | grep -q 'state *ready'; do sleep 0.02; done")
-	p.must("kill -STOP " + strconv.Itoa(serve.Process.Pid))
+	return serve.Process.Pid
 }
 
 // staleSocket leaves a socket where the process that kept the index had it.

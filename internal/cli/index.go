@@ -222,7 +222,11 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 	case "indexing":
 		row("state", "indexing: %d of %d files, %s; until then searches read the files", st.Building.Files, st.Building.Total, printing.Size(st.Building.Bytes))
 	default:
-		row("state", "%s, kept by process %d", st.State, st.PID)
+		of := ""
+		if st.Version != "" {
+			of = ", version " + st.Version
+		}
+		row("state", "%s, kept by process %d%s", st.State, st.PID, of)
 	}
 	line("place", st.Dir)
 	if st.DiskBytes > 0 {
@@ -233,7 +237,11 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 		row("size", "%s%s", printing.Size(st.DiskBytes), share)
 	}
 	if st.State == "ready" || st.State == "indexing" {
-		row("files", "%d with %s of text; %d to be read again", st.Files, printing.Size(st.TextBytes), st.Pending)
+		ignored := ""
+		if st.Ignored {
+			ignored = ", ignored ones included"
+		}
+		row("files", "%d with %s of text%s; %d to be read again", st.Files, printing.Size(st.TextBytes), ignored, st.Pending)
 		unwatched := ""
 		if st.Unwatched > 0 {
 			unwatched = fmt.Sprintf("; %d parts of the tree are compared before each answer", st.Unwatched)
@@ -247,7 +255,11 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 		row("used", "last opened %s ago", now.Sub(st.Used).Round(time.Second))
 	}
 	if st.MaxBytes > 0 {
-		row("all", "indexes take %s of %s (index.max-size)", printing.Size(st.AllBytes), printing.Size(st.MaxBytes))
+		outdated := ""
+		if st.Outdated > 0 {
+			outdated = fmt.Sprintf("; %d of them are of earlier versions and are deleted when the next one is built", st.Outdated)
+		}
+		row("all", "indexes take %s of %s (index.max-size)%s", printing.Size(st.AllBytes), printing.Size(st.MaxBytes), outdated)
 	}
 	if next := indexAdvice(st); next != "" {
 		row("next", "%s", next)
@@ -257,6 +269,10 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 // indexAdvice is what a person may do about the state of an index; "" if nothing.
 func indexAdvice(st *search.IndexStatus) string {
 	switch {
+	case st.ProgramReplaced || st.Version != "" && st.Version != version():
+		return fmt.Sprintf("process %d runs another version than this program: restart it", st.PID)
+	case st.FolderReplaced:
+		return "another folder stands at this path since the last answer; the next search follows it and compares all files"
 	case st.State == "idle":
 		return "quarry serve keeps it up to date; until then a search compares it with all files first"
 	case st.State == "failed":

@@ -40,9 +40,10 @@ func indexPlace(root string) (*quarry.IndexOptions, error) {
 	id := config.RootID(root)
 	home := filepath.Join(cache, "index")
 	return &quarry.IndexOptions{
-		Home:   home,
-		Dir:    filepath.Join(home, id),
-		Socket: filepath.Join(runtime, id+".sock"),
+		Home:    home,
+		Dir:     filepath.Join(home, id),
+		Socket:  filepath.Join(runtime, id+".sock"),
+		Version: version(), Program: thisProgram(),
 	}, nil
 }
 

@@ -338,6 +338,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 			Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + printing.ShellQuote(at.Socket)},
 		})
 	}
+	x.checkOwner(s.Owner, at.Socket)
 	return nil
 }
 

@@ -49,6 +49,7 @@ type Options struct {
 	PageRuns   func(file string) bool
 
 	Program   string // the file of this program; "" when that isn't known
+	Version   string // of this program
 	Proc      string // where the kernel's limits are
 	LeastFree int64  // bytes that should be free
 }

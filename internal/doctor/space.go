@@ -64,6 +64,7 @@ func (x *exam) checkStored(home string) error {
 	if err != nil {
 		return err
 	}
+	x.checkOutdated(all)
 	var total int64
 	for _, s := range all {
 		total += s.Bytes

@@ -12,6 +12,7 @@ import (
 	"quarry/internal/journal"
 	"quarry/internal/owner"
 	"quarry/internal/rootfs"
+	"quarry/search"
 )
 
 // places are where things lie. What is "" is not looked at.
@@ -51,6 +52,9 @@ type indexState struct {
 	// Answers says that a process keeps the index, Silent that one holds it and
 	// doesn't answer.
 	Answers, Silent bool
+	// Owner is what the process that keeps the index says of itself; nil if none
+	// does.
+	Owner *search.IndexStatus
 }
 
 // mostNames bounds the lists of names.
@@ -206,6 +210,13 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 		return nil, err
 	}
 	defer ws.Close()
+	if s.Answers {
+		m := owner.New(ws, owner.Options{Dir: at.Dir, Socket: at.Socket, Ask: true}, nil)
+		if st := m.Status(ctx); st.Remote {
+			s.Owner = st
+		}
+		m.Close()
+	}
 	ix, err := index.Open(ws, state, &index.Options{ReadOnly: true, Logger: slog.New(problems{slog.DiscardHandler, &s.Damage})})
 	if err != nil {
 		return nil, err

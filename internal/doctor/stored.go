@@ -15,6 +15,8 @@ type stored struct {
 	Dir   string
 	Bytes int64
 	Kept  bool // a process has it in hand
+	// Outdated is one of an earlier version of the format.
+	Outdated bool
 }
 
 // examineStored lists the indexes in the folder that holds all of them, the one
@@ -39,7 +41,7 @@ func examineStored(home string) ([]stored, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, stored{dir, s.Bytes, kept})
+		list = append(list, stored{dir, s.Bytes, kept, s.Outdated})
 	}
 	return list, nil
 }

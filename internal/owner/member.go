@@ -41,6 +41,9 @@ type Options struct {
 	MaxIgnored int
 	// Progress hears how a build goes, from any goroutine.
 	Progress func(search.Progress)
+	// Version and Program are told to those who ask for the status: of this
+	// process's program, and its file.
+	Version, Program string
 
 	View View // of this process, for the owner to answer through
 	// As gives the searches of another view of the root, by the index of this

@@ -27,6 +27,7 @@ type owned struct {
 	log     *slog.Logger
 	state   *rootfs.Root
 	lease   *Lease
+	program os.FileInfo // the file of this program at the start; nil if unknown
 	ix      *index.Index
 	ready   atomic.Bool
 	stored  bool          // an earlier owner has left an index
@@ -99,6 +100,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 		}
 		return nil, err
 	}
+	o.program, _ = os.Stat(m.opts.Program)
 	if o.watched, err = root.Place(); err != nil {
 		return nil, errors.Join(err, o.lease.Release(), state.Close(), root.Close())
 	}
@@ -361,7 +363,7 @@ func (o *owned) release() error {
 func (o *owned) status() *search.IndexStatus {
 	st := o.ix.Status()
 	out := &search.IndexStatus{
-		State: "indexing", PID: os.Getpid(), Dir: o.opts.Dir,
+		State: "indexing", PID: os.Getpid(), Version: o.opts.Version, Dir: o.opts.Dir, Ignored: o.ix.Ignored(),
 		Files: st.Documents, TextBytes: st.Text, DiskBytes: st.Bytes, Pending: st.Dirty,
 		Freshness: "sweep", Updated: st.SweptAt, Sweeps: st.Sweeps, Restamps: st.Restamps,
 	}
@@ -381,6 +383,10 @@ func (o *owned) status() *search.IndexStatus {
 		out.State = "ready"
 	} else {
 		out.Building = o.reading.now()
+	}
+	if o.program != nil {
+		now, err := os.Stat(o.opts.Program)
+		out.ProgramReplaced = err != nil || !os.SameFile(now, o.program) || !now.ModTime().Equal(o.program.ModTime())
 	}
 	o.opts.usage(out)
 	return out

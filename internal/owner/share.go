@@ -48,14 +48,16 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 	if err := gob.NewDecoder(bytes.NewReader(raw)).Decode(&req); err != nil {
 		return fmt.Errorf("damaged request: %w", err)
 	}
-	if req.Version != shareVersion {
-		return send([]byte{msgNone})
-	}
 	switch {
 	case !m.Owns(): // not yet, or no longer
 		return send([]byte{msgNone})
-	case req.Status:
-		return sendGob(send, msgStatus, m.holds().status())
+	case req.Status: // also to another version, so that it can say which this is
+		st := m.holds().status()
+		place, err := m.holds().root.Place()
+		st.FolderReplaced = err != nil || place != req.Place
+		return sendGob(send, msgStatus, st)
+	case req.Version != shareVersion:
+		return send([]byte{msgNone})
 	case !m.opening(ctx) || !m.sees(&req):
 		return send([]byte{msgNone})
 	}

@@ -1,0 +1,62 @@
+package doctor
+
+import (
+	"fmt"
+
+	"quarry/internal/cli/printing"
+	"quarry/search"
+)
+
+// checkOwner looks at what the process that keeps the index says of itself.
+func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
+	if st == nil {
+		return
+	}
+	stop := []string{fmt.Sprintf("kill %d", st.PID), "rm -f " + printing.ShellQuote(socket)}
+	switch {
+	case st.Version != "" && x.Version != "" && st.Version != x.Version:
+		x.find(Finding{
+			ID: "owner-version", What: fmt.Sprintf("Process %d, which keeps the index, runs version %s; this program is %s.", st.PID, st.Version, x.Version),
+			Why: "Its clients get what that version does, and programs of versions that don't understand each other scan.",
+			Fix: "Restart it: end it, and start quarry serve or the client of MCP again.", Run: stop,
+		})
+	case st.ProgramReplaced:
+		x.find(Finding{
+			ID: "owner-program", What: fmt.Sprintf("Process %d, which keeps the index, was started by a program that has been replaced since.", st.PID),
+			Why: "It goes on with the old one: what was repaired or added since is missing from its answers.",
+			Fix: "Restart it: end it, and start quarry serve or the client of MCP again.", Run: stop,
+		})
+	}
+	if st.FolderReplaced {
+		x.find(Finding{
+			ID: "root-replaced", Note: true, What: fmt.Sprintf("Another folder stands at %s than the one that process %d has looked at last.", x.Root, st.PID),
+			Why: "It was moved away, cloned anew or restored. The next search or change follows it and says so; what was read before may be of the old one.",
+		})
+	}
+	if st.Unwatched > 0 {
+		x.find(Finding{
+			ID: "unwatched", Note: true, What: fmt.Sprintf("%d parts of the tree are not watched by process %d.", st.Unwatched, st.PID),
+			Why: "They are compared before each answer, which is slower: the limit on watches is reached, or they are on another kind of file system.",
+		})
+	}
+}
+
+// checkOutdated looks for indexes that no program of this version uses: of other
+// folders, or of this one as an earlier version kept it, one for each policy.
+func (x *exam) checkOutdated(all []stored) {
+	f := Finding{
+		ID: "index-outdated", Note: true,
+		Why: "No program of this version uses them. They are deleted when an index is built next.", Fix: "To delete them now:",
+	}
+	var size int64
+	for _, s := range all {
+		if s.Outdated && !s.Kept {
+			size += s.Bytes
+			f.Run = append(f.Run, "rm -rf "+printing.ShellQuote(s.Dir))
+		}
+	}
+	if n := len(f.Run); n > 0 {
+		f.What = fmt.Sprintf("Indexes of earlier versions are stored: %d, %s in all.", n, printing.Size(size))
+		x.find(f)
+	}
+}
