@@ -141,6 +141,30 @@ func TestExcludesUnderEveryOwner(t *testing.T) {
 	}
 }
 
+// A worktree beside its repository goes by the exclude file they share, and
+// follows it.
+func TestExcludesOfWorktrees(t *testing.T) {
+	h := plainHouse(t, 1)
+	h.put("repo/one.txt", "needleword\n")
+	h.put("repo/.git/worktrees/w/commondir", "../..\n")
+	h.put("repo/.git/info/exclude", "\n")
+	h.put("beside/one.txt", "needleword\n")
+	h.put("beside/.git", "gitdir: "+h.dir+"/repo/.git/worktrees/w\n")
+	h.makeHome()
+	for _, trusted := range []bool{true, false} {
+		keeper := h.keep(&quarry.Options{AllowAny: true, Trusted: trusted})
+		for range 2 {
+			for rules, want := range map[string]string{"one.txt\n": "", "two.txt\n": "beside/one.txt repo/one.txt"} {
+				h.put("repo/.git/info/exclude", rules)
+				if got, st := h.paths(keeper, "needleword"); got != want || !strings.HasPrefix(st.Plan, "index") {
+					t.Errorf("trusted %v, exclude %q: found %q, want %q (%s)", trusted, rules, got, want, st.Plan)
+				}
+			}
+		}
+		keeper.Close()
+	}
+}
+
 // File systems mounted and unmounted below a served root: answers show what is
 // there, from the owner, through it, and from a client that sees other mounts.
 func TestMountsBelowTheRoot(t *testing.T) {

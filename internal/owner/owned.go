@@ -341,7 +341,7 @@ func rulesFor(p rootfs.Path) (dir rootfs.Path, is bool) {
 		return p.Dir(), true
 	}
 	if s := p.String(); s == excludeFile || strings.HasSuffix(s, "/"+excludeFile) {
-		return p.Dir().Dir().Dir(), true
+		return rootfs.Path{}, true // worktrees of the repository may lie anywhere
 	}
 	return rootfs.Path{}, false
 }

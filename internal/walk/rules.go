@@ -3,6 +3,8 @@ package walk
 import (
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
@@ -25,9 +27,7 @@ func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, e
 		}
 		if name == ".git" && !w.opts.NoVCS {
 			repo = true
-			if entries[i].Type == rootfs.TypeDir {
-				sets = w.addExclude(sets, dir.Path(), shown)
-			}
+			sets = w.addExclude(sets, dir.Path(), shown)
 			continue
 		}
 		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) {
@@ -56,13 +56,16 @@ func (w *worker) addFile(sets []ignore.Set, kind ignore.Kind, dir *rootfs.Dir, s
 }
 
 // addExclude reads the info/exclude of the repository whose top is dir. Most
-// have none, or one of comments only.
+// have none, or one of comments only. A worktree of a repository in the root has
+// that one's.
 func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []ignore.Set {
-	const name = ".git/info/exclude"
+	const name = excludeName
 	data, err := w.root.ReadSystem(dir, name)
 	if err != nil {
 		switch rootfs.KindOf(err) {
-		case rootfs.NotFound, rootfs.NotFolder:
+		case rootfs.NotFolder:
+			return w.addCommon(sets, dir)
+		case rootfs.NotFound:
 		default:
 			w.skip(join(shown, name), Unreadable, err)
 		}
@@ -70,6 +73,46 @@ func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []
 	}
 	return append(sets, ignore.Set{Kind: ignore.Exclude, Rules: ignore.Parse(join(shown, name), data)})
 }
+
+// addCommon reads the exclude file that a worktree at dir shares with its
+// repository, if that lies in the root: the file .git there says "gitdir:
+// <repository>/.git/worktrees/<name>".
+func (w *worker) addCommon(sets []ignore.Set, dir rootfs.Path) []ignore.Set {
+	text, err := w.root.ReadSystem(dir, ".git")
+	if err != nil {
+		return sets
+	}
+	to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
+	if to = filepath.FromSlash(strings.TrimSpace(to)); !ok || to == "" {
+		return sets
+	}
+	top := w.root.RealDir()
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(top, filepath.FromSlash(dir.String()), to)
+	}
+	to, err = filepath.Rel(top, to)
+	if err != nil || !filepath.IsLocal(to) {
+		return sets
+	}
+	parts := strings.Split(filepath.ToSlash(to), "/")
+	n := len(parts)
+	if n < 3 || parts[n-3] != ".git" || parts[n-2] != "worktrees" {
+		return sets // as a submodule, whose rules are its own
+	}
+	repo := rootfs.Path{}
+	if n > 3 {
+		if repo, err = w.root.Known(strings.Join(parts[:n-3], "/")); err != nil {
+			return sets
+		}
+	}
+	data, err := w.root.ReadSystem(repo, excludeName)
+	if err != nil {
+		return sets
+	}
+	return append(sets, ignore.Set{Kind: ignore.Exclude, Rules: ignore.Parse(join(plainPath(repo), excludeName), data)})
+}
+
+const excludeName = ".git/info/exclude"
 
 func readAll(dir *rootfs.Dir, name string) ([]byte, error) {
 	f, err := dir.OpenFile(name)
@@ -149,7 +192,7 @@ func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *
 	if !w.opts.NoVCS {
 		// A protected entry that exists is refused, one that doesn't isn't found.
 		info, err := dir.Stat(".git")
-		if repo = err == nil || rootfs.KindOf(err) == rootfs.Protected; repo && (err != nil || info.Type == rootfs.TypeDir) {
+		if repo = err == nil || rootfs.KindOf(err) == rootfs.Protected; repo && (err != nil || info.Type == rootfs.TypeDir || info.Type == rootfs.TypeFile) {
 			sets = w.addExclude(sets, dir.Path(), shown)
 		}
 	}
