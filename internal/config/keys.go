@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -70,7 +71,7 @@ var (
 // Keys are all keys, in the order they are shown: the only place that defines
 // one. Flags that are left out ask for one answer (a pattern, a mode, --json)
 // or for something that should be said each time (--yes, --http).
-func Keys() []Key { return keys() }
+func Keys() []Key { return slices.Clone(keys()) }
 
 // keys is made once: a command looks up some twenty of them.
 var keys = sync.OnceValue(func() []Key {
