@@ -28,7 +28,6 @@ type reviewing struct {
 	comment string
 	confirm bool
 
-	ctx   context.Context
 	store *review.Store
 }
 
@@ -47,17 +46,17 @@ program that runs as you and has a shell.`,
   quarry review accept p-0003 --hunks 1,3 -m 'keep the limit'
   quarry review refuse p-0003 -m 'use the pool instead'`,
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-			return r.with(cmd.Context(), func() error {
+			return r.with(cmd.Context(), func(ctx context.Context) error {
 				if len(args) == 0 {
-					return r.list()
+					return r.list(ctx)
 				}
-				return r.ask(args[0])
+				return r.ask(ctx, args[0])
 			})
 		})
 	cmd.Flags().BoolVar(&r.all, "all", false, "list decided ones too")
 	r.commonFlags(cmd.Flags())
 	cmd.AddCommand(
-		r.sub("show ID", "Show what a proposal would change", func(id string) error { return r.show(id) }, nil),
+		r.sub("show ID", "Show what a proposal would change", r.show, nil),
 		r.sub("accept ID", "Accept a proposal, or hunks of it, and apply it", r.accept, func(c *cobra.Command) {
 			c.Flags().StringVar(&r.hunks, "hunks", "", "accept only these, as `1,3-5`; the others are refused")
 			c.Flags().BoolVar(&r.confirm, "confirm", false, "apply it though the agent has gone since")
@@ -66,9 +65,9 @@ program that runs as you and has a shell.`,
 	return cmd
 }
 
-func (r *reviewing) sub(use, short string, run func(id string) error, flags func(*cobra.Command)) *cobra.Command {
+func (r *reviewing) sub(use, short string, run func(ctx context.Context, id string) error, flags func(*cobra.Command)) *cobra.Command {
 	cmd := command(use, short, short+".", "", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return r.with(cmd.Context(), func() error { return run(args[0]) })
+		return r.with(cmd.Context(), func(ctx context.Context) error { return run(ctx, args[0]) })
 	})
 	if !strings.HasPrefix(use, "show") {
 		cmd.Flags().StringVarP(&r.comment, "message", "m", "", "comment to the agent")
@@ -81,8 +80,7 @@ func (r *reviewing) sub(use, short string, run func(id string) error, flags func
 }
 
 // with opens the workspace and its proposals.
-func (r *reviewing) with(ctx context.Context, do func() error) error {
-	r.ctx = ctx
+func (r *reviewing) with(ctx context.Context, do func(context.Context) error) error {
 	if err := r.open(); err != nil {
 		return err
 	}
@@ -94,12 +92,12 @@ func (r *reviewing) with(ctx context.Context, do func() error) error {
 		return r.run(render.Writing, "", err)
 	}
 	if err = r.store.Settle(ctx, r.ws); err == nil {
-		err = do()
+		err = do(ctx)
 	}
 	return r.run(render.Writing, "", errors.Join(err, r.store.Close()))
 }
 
-func (r *reviewing) list() error {
+func (r *reviewing) list(ctx context.Context) error {
 	list, err := r.store.List()
 	if err != nil && list == nil {
 		return err
@@ -120,7 +118,7 @@ func (r *reviewing) list() error {
 		if p.State == review.Partly {
 			state = fmt.Sprintf("%d of %d hunks", yes, all)
 		}
-		if p.State.Open() && len(r.store.Stale(r.ctx, r.ws, p)) > 0 {
+		if p.State.Open() && len(r.store.Stale(ctx, r.ws, p)) > 0 {
 			state += ", stale"
 		}
 		add, del := p.Lines()
@@ -143,7 +141,7 @@ func who(p *review.Proposal) string {
 	return p.Client.Name + " " + p.Tool
 }
 
-func (r *reviewing) show(id string) error {
+func (r *reviewing) show(ctx context.Context, id string) error {
 	p, err := r.store.Get(id)
 	if err != nil {
 		return err
@@ -160,7 +158,7 @@ func (r *reviewing) show(id string) error {
 			b.WriteString(r.hunk(p, i, j, k))
 		}
 	}
-	if stale := r.store.Stale(r.ctx, r.ws, p); p.State.Open() && len(stale) > 0 {
+	if stale := r.store.Stale(ctx, r.ws, p); p.State.Open() && len(stale) > 0 {
 		fmt.Fprintf(&b, "%s\n", r.safe("changed since: "+strings.Join(stale, ", ")))
 	}
 	if !p.State.Open() {
@@ -206,7 +204,7 @@ func (r *reviewing) needTerminal() error {
 	return errors.New("accepting needs a person at a terminal\n  run it in a terminal, or open the page with quarry ui")
 }
 
-func (r *reviewing) accept(id string) error {
+func (r *reviewing) accept(ctx context.Context, id string) error {
 	if err := r.needTerminal(); err != nil {
 		return err
 	}
@@ -232,15 +230,15 @@ func (r *reviewing) accept(id string) error {
 			}
 		}
 	}
-	return r.decide(id, d)
+	return r.decide(ctx, id, d)
 }
 
-func (r *reviewing) refuse(id string) error {
-	return r.decide(id, review.Decision{By: "shell", Rest: review.No, Comment: r.comment})
+func (r *reviewing) refuse(ctx context.Context, id string) error {
+	return r.decide(ctx, id, review.Decision{By: "shell", Rest: review.No, Comment: r.comment})
 }
 
-func (r *reviewing) decide(id string, d review.Decision) error {
-	p, err := r.store.Decide(r.ctx, r.ws, id, d)
+func (r *reviewing) decide(ctx context.Context, id string, d review.Decision) error {
+	p, err := r.store.Decide(ctx, r.ws, id, d)
 	if err != nil {
 		return err
 	}
@@ -271,18 +269,18 @@ func numbers(list string, most int) (map[int]bool, error) {
 }
 
 // ask goes through a proposal hunk by hunk.
-func (r *reviewing) ask(id string) error {
+func (r *reviewing) ask(ctx context.Context, id string) error {
 	p, err := r.store.Get(id)
 	if err != nil {
 		return err
 	}
 	if !p.State.Open() {
-		return r.show(id)
+		return r.show(ctx, id)
 	}
 	if err := r.needTerminal(); err != nil {
 		return err
 	}
-	in := bufio.NewReader(inputOf(r.ctx, r.s.In))
+	in := bufio.NewReader(inputOf(ctx, r.s.In))
 	d := review.Decision{By: "shell", Comment: r.comment, Hunks: make([][]review.Verdict, len(p.Files)), Comments: make([][]string, len(p.Files))}
 	k := 0
 files:
@@ -311,7 +309,7 @@ files:
 		}
 		d.Confirm = strings.HasPrefix(strings.ToLower(strings.TrimSpace(line)), "y")
 	}
-	return r.decide(id, d)
+	return r.decide(ctx, id, d)
 }
 
 var errNothingDecided = errors.New("nothing was decided; the proposal still waits")

@@ -49,15 +49,15 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	if len(c.Ops) == 0 {
 		return nil, errNoOps
 	}
-	k := &keeper{ctx: ctx, j: j, ws: ws, en: &Entry{Change: c}, inline: map[rootfs.Version][]byte{}}
+	k := &keeper{j: j, ws: ws, en: &Entry{Change: c}, inline: map[rootfs.Version][]byte{}}
 	k.en.Ops = append([]Op(nil), c.Ops...)
-	if err := k.survey(); err != nil {
+	if err := k.survey(ctx); err != nil {
 		return nil, err
 	}
 	if err := j.beOwner(); err != nil {
 		return nil, err
 	}
-	if err := k.collect(); err != nil {
+	if err := k.collect(ctx); err != nil {
 		k.discard()
 		return nil, err
 	}

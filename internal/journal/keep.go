@@ -19,7 +19,6 @@ import (
 
 // keeper gathers what an entry has to keep.
 type keeper struct {
-	ctx    context.Context
 	j      *Journal
 	ws     *rootfs.Root
 	en     *Entry
@@ -47,13 +46,13 @@ func randomToken() string {
 
 // survey checks the operations and finds out how much there is to keep, before
 // anything is written.
-func (k *keeper) survey() error {
+func (k *keeper) survey(ctx context.Context) error {
 	for i := range k.en.Ops {
 		op := &k.en.Ops[i]
 		if err := op.check(); err != nil {
 			return fmt.Errorf("operation %d: %w", i, err)
 		}
-		if err := k.surveyOp(op); err != nil {
+		if err := k.surveyOp(ctx, op); err != nil {
 			return err
 		}
 		k.passed(op)
@@ -78,7 +77,7 @@ func (k *keeper) passed(op *Op) {
 	}
 }
 
-func (k *keeper) surveyOp(op *Op) error {
+func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 	at, err := k.moves.origin(op.Path)
 	if err != nil {
 		return err
@@ -140,7 +139,7 @@ func (k *keeper) surveyOp(op *Op) error {
 	case Remove:
 		op.Nodes = append([]Node(nil), op.Nodes...)
 		if len(op.Nodes) == 0 {
-			if op.Nodes, err = Scan(k.ctx, k.ws, at); err != nil {
+			if op.Nodes, err = Scan(ctx, k.ws, at); err != nil {
 				return err
 			}
 		} else if err := k.asOnDisk(op.Nodes, at); err != nil {
@@ -276,10 +275,10 @@ func conflict(p rootfs.Path) error {
 }
 
 // collect reads the contents to keep, into memory or into a pack.
-func (k *keeper) collect() error {
+func (k *keeper) collect(ctx context.Context) error {
 	k.diffs, k.backs = map[int][]rootfs.Edit{}, map[int][]rootfs.Edit{}
 	if !k.large {
-		return k.each(nil)
+		return k.each(ctx, nil)
 	}
 	token := randomToken()
 	p, err := k.j.known("packs/tmp-" + k.j.owner + "-" + token)
@@ -287,8 +286,8 @@ func (k *keeper) collect() error {
 		return err
 	}
 	_, err = k.j.root.CreateFunc(p, &rootfs.CreateOptions{Mode: 0o600}, func(w *rootfs.Writer) error {
-		pw := &packWriter{w: w, seen: map[rootfs.Version]ref{}, squeezed: k.squeezeAll()}
-		if err := k.each(pw); err != nil {
+		pw := &packWriter{w: w, seen: map[rootfs.Version]ref{}, squeezed: k.squeezeAll(ctx)}
+		if err := k.each(ctx, pw); err != nil {
 			return err
 		}
 		k.packed = pw.off
@@ -302,7 +301,7 @@ func (k *keeper) collect() error {
 
 // squeezeAll compresses the contents that the caller brought, on all processors:
 // of a set of 600 source files that is half of what recording it takes.
-func (k *keeper) squeezeAll() map[rootfs.Version]stored {
+func (k *keeper) squeezeAll(ctx context.Context) map[rootfs.Version]stored {
 	var todo []*Op
 	for i := range k.en.Ops {
 		op := &k.en.Ops[i]
@@ -315,7 +314,7 @@ func (k *keeper) squeezeAll() map[rootfs.Version]stored {
 	var wait sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(todo)) {
 		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(todo) && k.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			for i := int(next.Add(1)) - 1; i < len(todo) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				done[i].data, done[i].codec = squeeze(todo[i].OldData)
 			}
 		})
@@ -337,15 +336,15 @@ type stored struct {
 }
 
 // each keeps the contents of all operations; pack is nil for the log itself.
-func (k *keeper) each(pack *packWriter) error {
+func (k *keeper) each(ctx context.Context, pack *packWriter) error {
 	for i := range k.en.Ops {
 		op := &k.en.Ops[i]
 		var err error
 		switch op.Kind {
 		case Replace:
-			err = k.keepOld(i, op, pack)
+			err = k.keepOld(ctx, i, op, pack)
 		case Remove:
-			err = k.keepNodes(op, pack)
+			err = k.keepNodes(ctx, op, pack)
 		}
 		if err != nil {
 			return err
@@ -357,7 +356,7 @@ func (k *keeper) each(pack *packWriter) error {
 	return nil
 }
 
-func (k *keeper) keepOld(i int, op *Op, pack *packWriter) error {
+func (k *keeper) keepOld(ctx context.Context, i int, op *Op, pack *packWriter) error {
 	switch {
 	case op.Lost != "":
 		return nil
@@ -365,12 +364,12 @@ func (k *keeper) keepOld(i int, op *Op, pack *packWriter) error {
 		return k.keepBack(i, op)
 	}
 	v := op.Old
-	at, err := k.keep(op.Path, op.OldData, &v, pack, !v.IsZero())
+	at, err := k.keep(ctx, op.Path, op.OldData, &v, pack, !v.IsZero())
 	op.old, op.Old = at, v
 	return err
 }
 
-func (k *keeper) keepNodes(op *Op, pack *packWriter) error {
+func (k *keeper) keepNodes(ctx context.Context, op *Op, pack *packWriter) error {
 	if op.Lost != "" {
 		return nil
 	}
@@ -379,14 +378,14 @@ func (k *keeper) keepNodes(op *Op, pack *packWriter) error {
 		if n.Type != rootfs.TypeFile {
 			continue
 		}
-		if err := checkCtx(k.ctx); err != nil {
+		if err := checkCtx(ctx); err != nil {
 			return err
 		}
 		p, err := join(op.Path, n.Rel)
 		if err != nil {
 			return err
 		}
-		if n.at, err = k.keep(p, nil, &n.Version, pack, false); err != nil {
+		if n.at, err = k.keep(ctx, p, nil, &n.Version, pack, false); err != nil {
 			return err
 		}
 		n.Size = n.at.size
@@ -422,7 +421,7 @@ func (k *keeper) noteDiff(i int, op *Op) {
 // is made, so of a large file it is enough that it rested while it was copied:
 // hashing 100 MB costs as much as copying and syncing it. Content is verified
 // before it is used, in any case.
-func (k *keeper) keep(p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter, replaced bool) (ref, error) {
+func (k *keeper) keep(ctx context.Context, p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter, replaced bool) (ref, error) {
 	p, err := k.moves.origin(p)
 	if err != nil {
 		return ref{}, err
@@ -435,9 +434,9 @@ func (k *keeper) keep(p rootfs.Path, data []byte, want *rootfs.Version, pack *pa
 		defer f.Close()
 		if f.Info().Size > maxInline {
 			if replaced {
-				return pack.copy(k.ctx, f, p, *want)
+				return pack.copy(ctx, f, p, *want)
 			}
-			return pack.stream(k.ctx, f, p, want)
+			return pack.stream(ctx, f, p, want)
 		}
 	}
 	if data == nil {

@@ -2,9 +2,10 @@ package textedit
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // fold is one way in which two texts may differ and still look alike. The
@@ -61,15 +62,6 @@ func isDash(r rune) bool {
 	return r >= 0x2010 && r <= 0x2015 || r == 0x2212 || r == 0xFE58 || r == 0xFE63 || r == 0xFF0D
 }
 
-var decompositions = sync.OnceValue(func() map[rune]string {
-	m := map[rune]string{}
-	for group := range strings.FieldsSeq(decompositionTable) {
-		r, n := utf8.DecodeRuneInString(group)
-		m[r] = group[n:]
-	}
-	return m
-})
-
 // appendFolded appends what a character becomes under the rune folds in f.
 func appendFolded(dst []rune, r rune, f fold) []rune {
 	switch {
@@ -92,20 +84,13 @@ func appendFolded(dst []rune, r rune, f fold) []rune {
 }
 
 func appendDecomposed(dst []rune, r rune, f fold) []rune {
-	if r >= 0xAC00 && r <= 0xD7A3 { // Hangul: lead, vowel, tail
-		s := r - 0xAC00
-		dst = append(dst, 0x1100+s/588, 0x1161+s%588/28)
-		if t := s % 28; t > 0 {
-			dst = append(dst, 0x11A7+t)
-		}
-		return dst
-	}
-	parts, ok := decompositions()[r]
-	if !ok {
-		return append(dst, foldedCase(r, f))
-	}
-	for _, p := range parts {
+	var buf [utf8.UTFMax]byte
+	var room [32]byte
+	parts := norm.NFD.Append(room[:0], buf[:utf8.EncodeRune(buf[:], r)]...)
+	for len(parts) > 0 {
+		p, n := utf8.DecodeRune(parts)
 		dst = append(dst, foldedCase(p, f))
+		parts = parts[n:]
 	}
 	return dst
 }
