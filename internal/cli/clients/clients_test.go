@@ -61,3 +61,22 @@ func TestWriteSettingsRace(t *testing.T) {
 		t.Errorf("left over: %v", left)
 	}
 }
+
+// Two changes within a second leave two copies.
+func TestWriteSettingsTwice(t *testing.T) {
+	file, now := filepath.Join(t.TempDir(), "s.json"), time.Now()
+	text := "first"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, next := range []string{"second", "third"} {
+		backup, err := WriteSettings(file, []byte(text), []byte(next), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, _ := os.ReadFile(backup); string(data) != text {
+			t.Errorf("%s holds %q, want %q", backup, data, text)
+		}
+		text = next
+	}
+}

@@ -41,8 +41,7 @@ func WriteSettings(file string, old, text []byte, now time.Time) (backup string,
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(file); err == nil {
 		mode = info.Mode().Perm()
-		backup = file + ".backup-" + now.Format("20060102-150405")
-		if err := config.WriteNew(backup, old, mode); err != nil {
+		if backup, err = writeBackup(file+".backup-"+now.Format("20060102-150405"), old, mode); err != nil {
 			return "", fmt.Errorf("no backup, so nothing was changed: %w", err)
 		}
 	}
@@ -57,4 +56,16 @@ func WriteSettings(file string, old, text []byte, now time.Time) (backup string,
 		return backup, errors.Join(err, os.Remove(temp))
 	}
 	return backup, nil
+}
+
+// writeBackup writes a copy; where one of the same second exists, it gets a
+// number.
+func writeBackup(name string, data []byte, mode fs.FileMode) (string, error) {
+	for n, at := 2, name; ; n++ {
+		err := config.WriteNew(at, data, mode)
+		if n > 100 || !errors.Is(err, fs.ErrExist) {
+			return at, err
+		}
+		at = fmt.Sprintf("%s-%d", name, n)
+	}
 }
