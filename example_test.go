@@ -7,6 +7,8 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"quarry"
 	"quarry/change"
@@ -221,4 +223,66 @@ func ExampleCodeOf() {
 	// OUTSIDE_ROOT
 	// PROTECTED_PATH
 	// NOT_FOUND
+}
+
+// Join makes one workspace of several folders; each has its name in paths.
+func ExampleJoin() {
+	app, _, removeApp := exampleDir(map[string]string{"main.go": "package main // TODO: app\n"})
+	defer removeApp()
+	lib, _, removeLib := exampleDir(map[string]string{"lib.go": "package lib // TODO: lib\n"})
+	defer removeLib()
+
+	var roots []quarry.Root
+	for name, dir := range map[string]string{"app": app, "lib": lib} {
+		ws, err := quarry.Open(dir, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		roots = append(roots, quarry.Root{Name: name, Workspace: ws})
+	}
+	slices.SortFunc(roots, func(a, b quarry.Root) int { return strings.Compare(a.Name, b.Name) })
+	both, err := quarry.Join(roots...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer both.Close() // and with it the roots
+	res, err := both.Search(context.Background(), search.Query{Pattern: "TODO"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, f := range res.Files {
+		fmt.Println(f.Path)
+	}
+	// Output:
+	// app/main.go
+	// lib/lib.go
+}
+
+// An index makes searches fast and never changes their answer.
+func ExampleWorkspace_Index() {
+	dir, state, remove := exampleDir(greeter)
+	defer remove()
+
+	ws, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: state}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ws.Close()
+	ctx := context.Background()
+	if err := ws.Index().Wait(ctx); err != nil { // until it is built
+		log.Fatal(err)
+	}
+	status, err := ws.Index().Status(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := ws.Search(ctx, search.Query{Pattern: "TODO"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(status.Files, "files indexed")
+	fmt.Println(len(res.Files), "match")
+	// Output:
+	// 5 files indexed
+	// 2 match
 }
