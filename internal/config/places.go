@@ -28,8 +28,11 @@ func DataDir(env Env) (string, error) {
 // TrashHome is the folder that holds the user's own trash; "" when it is not
 // known.
 func TrashHome(env Env) string {
-	if runtime.GOOS == "darwin" {
+	switch runtime.GOOS {
+	case "darwin":
 		return env("HOME")
+	case "windows":
+		return "" // every volume has a recycle bin of its own
 	}
 	dir, err := DataDir(env)
 	if err != nil {
@@ -56,6 +59,11 @@ func RuntimeDir(env Env) (string, error) {
 func xdg(env Env, name, fallback string) (string, error) {
 	if dir := env(name); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "quarry"), nil
+	}
+	if runtime.GOOS == "windows" {
+		if dir := env("LOCALAPPDATA"); filepath.IsAbs(dir) {
+			return filepath.Join(dir, "quarry", strings.TrimPrefix(filepath.Base(fallback), ".")), nil
+		}
 	}
 	home := env("HOME")
 	if home == "" {

@@ -334,12 +334,55 @@ func (d *dirHandle) removeAll(name string) error {
 	return nil
 }
 
-func (d *dirHandle) mkdir(name string, _ fs.FileMode) error {
-	h, err := d.open(name, accessInfo, shareAll, windows.FILE_CREATE, noFollow|windows.FILE_DIRECTORY_FILE)
+// mkdir with mode 0700 makes a folder that other users can't enter.
+func (d *dirHandle) mkdir(name string, mode fs.FileMode) error {
+	h, err := d.open(name, accessInfo|windows.READ_CONTROL|windows.WRITE_DAC|windows.DELETE, shareAll, windows.FILE_CREATE, noFollow|windows.FILE_DIRECTORY_FILE)
 	if err != nil {
 		return err
 	}
-	return windows.CloseHandle(h)
+	defer windows.CloseHandle(h)
+	if mode != 0o700 {
+		return nil
+	}
+	if err := makePrivate(h); err != nil {
+		ntDelete(h)
+		return err
+	}
+	return nil
+}
+
+// makePrivate gives a folder and what will be in it to this user, the system
+// and the administrators.
+func makePrivate(h windows.Handle) error {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return err
+	}
+	sd, err := windows.SecurityDescriptorFromString("D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;" + user.User.Sid.String() + ")")
+	if err != nil {
+		return err
+	}
+	dacl, _, err := sd.DACL()
+	if err != nil {
+		return err
+	}
+	return windows.SetSecurityInfo(h, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION|windows.PROTECTED_DACL_SECURITY_INFORMATION, nil, nil, dacl, nil)
+}
+
+// MarkSystem hides the file or folder at p, and calls it one of the system's.
+func (r *Root) MarkSystem(p Path) error {
+	if err := r.editable("chmod", p, true); err != nil {
+		return err
+	}
+	return r.in("chmod", p, func(dir *dirHandle, base string) error {
+		return dir.with(base, accessInfo|windows.FILE_WRITE_ATTRIBUTES, func(h windows.Handle) error {
+			b, err := getBasic(h)
+			if err != nil {
+				return err
+			}
+			return setBasic(h, basicInfo{attributes: b.attributes&^windows.FILE_ATTRIBUTE_NORMAL | windows.FILE_ATTRIBUTE_HIDDEN | windows.FILE_ATTRIBUTE_SYSTEM})
+		})
+	})
 }
 
 // chmod knows one permission here: whether the file may be written to.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -26,6 +27,9 @@ type can struct {
 	// hashed records are found by a hash of the name, because in a workspace
 	// the policy judges names; others by the name itself.
 	hashed bool
+	// recycled is Windows' recycle bin: names and records of its own, in one
+	// folder.
+	recycled bool
 	// base is what relative paths in records start from.
 	base string
 	// shown is the folder of things, as ids begin.
@@ -46,6 +50,9 @@ func isOtherDevice(err error) bool { return errors.Is(err, syscall.EXDEV) }
 func (c *can) file(name string) (rootfs.Path, error) { return c.files.Child(name) }
 
 func (c *can) record(name string) (rootfs.Path, error) {
+	if c.recycled {
+		return c.info.Child(recycledRecord + strings.TrimPrefix(name, recycledThing))
+	}
 	if c.hashed {
 		sum := sha256.Sum256([]byte(name))
 		name = hex.EncodeToString(sum[:12])
@@ -59,7 +66,7 @@ const maxTries = 2000
 
 // put moves the entry at p of b's workspace into the can.
 func (c *can) put(b *Bin, p rootfs.Path, info rootfs.Info) (Item, error) {
-	rec := record{path: b.recorded(c, p), deleted: b.opts.Now()}
+	rec := record{path: b.recorded(c, p), deleted: b.opts.Now(), size: info.Size}
 	for n := range maxTries {
 		name := c.candidate(p.Base(), n)
 		err := c.putAs(b, p, name, rec)
@@ -93,12 +100,12 @@ func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = c.root.Create(at, rec.encode(), &rootfs.CreateOptions{Mode: 0o600})
+	_, _, err = c.root.Create(at, c.encode(rec), &rootfs.CreateOptions{Mode: 0o600})
 	if errors.Is(err, rootfs.AlreadyExists) && c.stale(b, at) {
 		if err := c.root.Remove(at); err != nil && !errors.Is(err, rootfs.NotFound) {
 			return err
 		}
-		_, _, err = c.root.Create(at, rec.encode(), &rootfs.CreateOptions{Mode: 0o600})
+		_, _, err = c.root.Create(at, c.encode(rec), &rootfs.CreateOptions{Mode: 0o600})
 	}
 	if err != nil {
 		return err
@@ -111,6 +118,13 @@ func (c *can) putAs(b *Bin, p rootfs.Path, name string, rec record) error {
 		return err // it moved, though maybe not durably: the record must stay
 	}
 	return errors.Join(err, c.root.Remove(at))
+}
+
+func (c *can) encode(r record) []byte {
+	if c.recycled {
+		return r.encodeRecycled()
+	}
+	return r.encode()
 }
 
 // staleAfter is far longer than the moment between a record and its thing.
@@ -141,6 +155,9 @@ func (c *can) move(src *rootfs.Root, from rootfs.Path, dst *rootfs.Root, to root
 // candidate is the n-th name to try: "W.md", "W 1.md", "W 2.md". A name must
 // leave room for the suffix of its record.
 func (c *can) candidate(base string, n int) string {
+	if c.recycled {
+		return recycledName(base, rand.IntN)
+	}
 	ext := path.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
 	if stem == "" || len(ext) > 32 {
@@ -191,8 +208,9 @@ func (b *Bin) locate(c *can, original string) (rootfs.Path, bool) {
 	rel, ok := original, c.hashed
 	if !c.hashed {
 		for _, root := range [...]string{b.ws.RealDir(), b.ws.Dir()} {
-			if r, in := strings.CutPrefix(original, strings.TrimSuffix(filepath.ToSlash(root), "/")+"/"); in {
-				rel, ok = r, true
+			prefix := strings.TrimSuffix(filepath.ToSlash(root), "/") + "/"
+			if len(original) > len(prefix) && (original[:len(prefix)] == prefix || c.recycled && strings.EqualFold(original[:len(prefix)], prefix)) {
+				rel, ok = original[len(prefix):], true
 				break
 			}
 		}
@@ -241,7 +259,11 @@ func (c *can) readRecord(name string) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	rec, err := parseRecord(data)
+	parse := parseRecord
+	if c.recycled {
+		parse = parseRecycled
+	}
+	rec, err := parse(data)
 	if err != nil {
 		return record{}, fmt.Errorf("record of %s: %w", rootfs.Printable(name), err)
 	}
@@ -260,7 +282,8 @@ func (c *can) list(b *Bin) (items []Item, skipped []error) {
 		skipped = append(skipped, err)
 	}
 	for _, e := range entries {
-		if rootfs.IsTemp(e.Name) || c.hashed && e.Name == c.info.Base() || c.plain && e.Name == ".DS_Store" {
+		if rootfs.IsTemp(e.Name) || c.hashed && e.Name == c.info.Base() || c.plain && e.Name == ".DS_Store" ||
+			c.recycled && !strings.HasPrefix(e.Name, recycledThing) {
 			continue
 		}
 		item, err := c.item(b, e.Name)

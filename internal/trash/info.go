@@ -11,6 +11,7 @@ import (
 type record struct {
 	path    string // absolute, or relative to the top of the volume
 	deleted time.Time
+	size    int64 // of the original; only the recycle bin keeps it
 }
 
 const (

@@ -1,5 +1,6 @@
 // Package trash moves what is deleted to where people can find it again: the
-// desktop's trash (FreeDesktop's specification 1.0), or the vault's own .trash
+// desktop's trash (FreeDesktop's specification 1.0, Windows' recycle bin, macOS'
+// .Trash), or the vault's own .trash
 // folder. Deleting for good is rootfs.RemoveAll.
 //
 // The invariant: what Put is given is at every moment in its place, or in the
@@ -34,7 +35,8 @@ import (
 // Options of a trash. The zero value has no home trash.
 type Options struct {
 	// DataDir holds the home trash: $XDG_DATA_HOME, whose Trash it is; on macOS
-	// the home folder, whose .Trash it is.
+	// the home folder, whose .Trash it is; on Windows, for tests, the folder that
+	// holds the recycle bin instead of the top of the volume.
 	DataDir string
 	// UID is whose trash to use on other volumes; 0 is the process's user.
 	UID int

@@ -188,7 +188,7 @@ func TestCollisions(t *testing.T) {
 			d.write(fmt.Sprintf("d%d/W.md", i), fmt.Sprint(i))
 			names = append(names, d.put(fmt.Sprintf("d%d/W.md", i)).Name)
 		}
-		if got := strings.Join(names, ","); got != "W.md,W 1.md,W 2.md,W 3.md" {
+		if got := strings.Join(names, ","); got != "W.md,W 1.md,W 2.md,W 3.md" && (d.bin.local || runtime.GOOS != "windows") {
 			t.Errorf("names in the trash: %s", got)
 		}
 		for _, item := range d.list() {
@@ -308,6 +308,7 @@ func TestEmpty(t *testing.T) {
 // What other programs deleted elsewhere is shown, but stays unless asked for,
 // and can't be restored over the edge of the workspace.
 func TestItemsFromElsewhere(t *testing.T) {
+	stress.NeedsUnix(t, "records of the desktop's trash")
 	data := t.TempDir()
 	d := newDesk(t, t.TempDir(), false, Options{DataDir: data})
 	other := newDesk(t, t.TempDir(), false, Options{DataDir: data})
@@ -482,7 +483,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := parseRecord(record{r.path, r.deleted}.encode())
+		again, err := parseRecord(record{path: r.path, deleted: r.deleted}.encode())
 		if err != nil || again.path != r.path || !r.deleted.IsZero() && !again.deleted.Equal(r.deleted) {
 			t.Fatalf("%+v became %+v, %v", r, again, err)
 		}
