@@ -15,8 +15,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,7 +130,7 @@ type Handler func(ctx context.Context, request []byte, send func([]byte) error) 
 
 // Server answers other processes.
 type Server struct {
-	listener *net.UnixListener
+	listener net.Listener
 	handle   Handler
 	active   atomic.Int64
 	last     atomic.Int64 // unix nanoseconds of the last request's end
@@ -143,17 +141,7 @@ type Server struct {
 // alone. The lease has to be held: a socket left by an owner that died is
 // replaced.
 func (l *Lease) Listen(socket string, handle Handler) (*Server, error) {
-	dir := filepath.Dir(socket)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
-	if err := private(dir); err != nil {
-		return nil, err
-	}
-	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
-	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	listener, err := listenAt(socket)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +157,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.listener.Close() })
 	defer stop()
 	for {
-		conn, err := s.listener.AcceptUnix()
+		conn, err := s.listener.Accept()
 		if err != nil {
 			cancel()
 			s.conns.Wait()
@@ -195,7 +183,7 @@ func (s *Server) Close() error { return s.listener.Close() }
 
 // answer serves one connection: request after request until the client hangs
 // up.
-func (s *Server) answer(ctx context.Context, conn *net.UnixConn) {
+func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	if samePeer(conn) != nil {
 		return // another user: not even an error
@@ -228,7 +216,7 @@ func (s *Server) answer(ctx context.Context, conn *net.UnixConn) {
 }
 
 // one answers one request.
-func (s *Server) one(ctx context.Context, conn *net.UnixConn, req []byte) error {
+func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 	s.active.Add(1)
 	defer func() {
 		s.last.Store(time.Now().UnixNano())
@@ -282,7 +270,7 @@ func (e *RemoteError) Error() string { return e.Message }
 
 // Client asks an owner. It serves one request at a time.
 type Client struct {
-	conn     *net.UnixConn
+	conn     net.Conn
 	buf      []byte
 	patience time.Duration
 }
@@ -290,12 +278,10 @@ type Client struct {
 // Dial connects to the owner at a socket. A socket that is missing, stale, or
 // another user's is ErrNoOwner.
 func Dial(socket string) (*Client, error) {
-	dialer := net.Dialer{Timeout: patience} // a suspended owner's queue may be full
-	c, err := dialer.Dial("unix", socket)
+	conn, err := dialAt(socket, patience) // a suspended owner's queue may be full
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoOwner, err)
 	}
-	conn := c.(*net.UnixConn)
 	if err := samePeer(conn); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("%w: %w", ErrNoOwner, err)

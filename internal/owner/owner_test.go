@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 func TestMain(m *testing.M) {
@@ -48,9 +48,11 @@ func state(t testing.TB, dir string) *rootfs.Root {
 	return r
 }
 
-func needLinux(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("processes share only on Linux")
+func needsSharing(t *testing.T) {
+	switch runtime.GOOS {
+	case "linux", "darwin", "windows":
+	default:
+		t.Skip("processes share an index on Linux, macOS and Windows")
 	}
 }
 
@@ -72,7 +74,7 @@ func TestOneLease(t *testing.T) {
 }
 
 func TestLeaseEndsWithItsProcess(t *testing.T) {
-	needLinux(t)
+	needsSharing(t)
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "OWNER_TEST_CHILD="+dir)
@@ -91,15 +93,17 @@ func TestLeaseEndsWithItsProcess(t *testing.T) {
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	if l, err := Claim(state(t, dir)); err != nil || l == nil {
-		t.Errorf("claim after its death: %v %v", l, err)
+	l, err := Claim(state(t, dir))
+	if err != nil || l == nil {
+		t.Fatalf("claim after its death: %v %v", l, err)
 	}
+	l.Release()
 }
 
 // serve starts an owner in this process.
 func serve(t *testing.T, handle Handler) (socket string, server *Server) {
 	t.Helper()
-	needLinux(t)
+	needsSharing(t)
 	dir := t.TempDir()
 	lease, err := Claim(state(t, dir))
 	if err != nil || lease == nil {
@@ -117,6 +121,7 @@ func serve(t *testing.T, handle Handler) (socket string, server *Server) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+		lease.Release()
 	})
 	return socket, server
 }
@@ -181,9 +186,9 @@ func TestClientGoesAway(t *testing.T) {
 
 // An owner that dies in the middle of an answer is an error, never an end.
 func TestCutAnswer(t *testing.T) {
-	needLinux(t)
-	socket := filepath.Join(t.TempDir(), "sock")
-	l, err := net.Listen("unix", socket)
+	needsSharing(t)
+	socket := filepath.Join(t.TempDir(), "s", "sock")
+	l, err := listenAt(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +221,8 @@ func TestNobodyThere(t *testing.T) {
 	if _, err := Dial(filepath.Join(dir, "none")); !errors.Is(err, ErrNoOwner) {
 		t.Errorf("no socket: %v", err)
 	}
-	needLinux(t)
+	needsSharing(t)
+	stress.NeedsUnix(t, "a folder others can enter")
 	lease, _ := Claim(state(t, dir))
 	open := filepath.Join(dir, "open")
 	os.Mkdir(open, 0o755)
@@ -243,9 +249,9 @@ func FuzzFrame(f *testing.F) {
 // An owner that was suspended has its socket still and takes connections, but
 // says nothing.
 func TestSuspendedOwnerIsNone(t *testing.T) {
-	needLinux(t)
-	socket := filepath.Join(t.TempDir(), "sock")
-	l, err := net.Listen("unix", socket)
+	needsSharing(t)
+	socket := filepath.Join(t.TempDir(), "s", "sock")
+	l, err := listenAt(socket)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +275,7 @@ func TestBusyOwnerShowsLife(t *testing.T) {
 		<-done
 		return send([]byte("late"))
 	})
-	conn, err := net.Dial("unix", socket)
+	conn, err := dialAt(socket, patience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // samePeer refuses a process of another user at the other end.
-func samePeer(conn *net.UnixConn) error {
-	raw, err := conn.SyscallConn()
+func samePeer(conn net.Conn) error {
+	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build unix && !linux && !darwin
 
 package owner
 
@@ -13,7 +13,7 @@ import (
 var errNoPeer = errors.New("sharing one index between processes is not possible on " + runtime.GOOS)
 
 // samePeer can't tell here, so nobody is trusted: every process works by itself.
-func samePeer(*net.UnixConn) error { return errNoPeer }
+func samePeer(net.Conn) error { return errNoPeer }
 
 func private(dir string) error {
 	_, err := os.Lstat(dir)

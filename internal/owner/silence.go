@@ -25,8 +25,7 @@ func (s *silence) begin(socket string) {
 	if s.conn != nil {
 		return
 	}
-	dialer := net.Dialer{Timeout: probeTime} // its queue may be full
-	conn, err := dialer.Dial("unix", socket)
+	conn, err := dialAt(socket, probeTime) // its queue may be full
 	if err != nil {
 		return
 	}

@@ -1,0 +1,230 @@
+package owner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// Processes meet at a named pipe: its access list can name the one user who may
+// connect. Its name is made from the path of the socket it stands for and from
+// the user, so that another user's pipe is never met by chance.
+func pipeName(socket string, user *windows.SID) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(socket) + "\x00" + user.String()))
+	return `\\.\pipe\quarry-` + hex.EncodeToString(sum[:16])
+}
+
+func me() (*windows.SID, error) {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return nil, err
+	}
+	return user.User.Sid, nil
+}
+
+// pipeBuffer is what a side may write before the other one reads.
+const pipeBuffer = 64 << 10
+
+// pipeListener has one end waiting for a client at every time, so that who
+// comes finds the pipe busy at worst, never missing.
+type pipeListener struct {
+	name   string
+	rights *windows.SecurityAttributes
+	quit   windows.Handle
+	once   sync.Once
+
+	mu   sync.Mutex // one Accept at a time
+	next windows.Handle
+}
+
+// listenAt waits for clients. The first listener of a name is the only one, so
+// nobody can listen beside us, and if somebody was faster, this fails.
+func listenAt(socket string) (net.Listener, error) {
+	user, err := me()
+	if err != nil {
+		return nil, err
+	}
+	sd, err := windows.SecurityDescriptorFromString("D:P(A;;GA;;;" + user.String() + ")")
+	if err != nil {
+		return nil, err
+	}
+	l := &pipeListener{name: pipeName(socket, user)}
+	l.rights = &windows.SecurityAttributes{Length: uint32(unsafe.Sizeof(windows.SecurityAttributes{})), SecurityDescriptor: sd}
+	if l.quit, err = windows.CreateEvent(nil, 1, 0, nil); err != nil {
+		return nil, err
+	}
+	if l.next, err = l.end(windows.FILE_FLAG_FIRST_PIPE_INSTANCE); err != nil {
+		windows.CloseHandle(l.quit)
+		return nil, err
+	}
+	return l, nil
+}
+
+// end makes another server's end of the pipe.
+func (l *pipeListener) end(flags uint32) (windows.Handle, error) {
+	name, err := windows.UTF16PtrFromString(l.name)
+	if err != nil {
+		return 0, err
+	}
+	return windows.CreateNamedPipe(name, windows.PIPE_ACCESS_DUPLEX|windows.FILE_FLAG_OVERLAPPED|flags,
+		windows.PIPE_TYPE_BYTE|windows.PIPE_REJECT_REMOTE_CLIENTS, windows.PIPE_UNLIMITED_INSTANCES, pipeBuffer, pipeBuffer, 0, l.rights)
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for {
+		if l.next == 0 {
+			return nil, net.ErrClosed
+		}
+		if err := l.wait(); err != nil {
+			windows.CloseHandle(l.next)
+			l.next = 0
+			windows.CloseHandle(l.quit)
+			return nil, err
+		}
+		conn := l.next
+		next, err := l.end(0)
+		if err != nil {
+			windows.CloseHandle(conn)
+			l.next = 0
+			return nil, err
+		}
+		l.next = next
+		return &pipeConn{os.NewFile(uintptr(conn), l.name)}, nil
+	}
+}
+
+// wait returns when a client is at the waiting end.
+func (l *pipeListener) wait() error {
+	event, err := windows.CreateEvent(nil, 1, 0, nil)
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(event)
+	o := &windows.Overlapped{HEvent: event}
+	switch err := windows.ConnectNamedPipe(l.next, o); err {
+	case nil, windows.ERROR_PIPE_CONNECTED, windows.ERROR_NO_DATA: // it came before we asked, or went again
+		return nil
+	case windows.ERROR_IO_PENDING:
+	default:
+		return err
+	}
+	at, err := windows.WaitForMultipleObjects([]windows.Handle{l.quit, event}, false, windows.INFINITE)
+	if err == nil && at == windows.WAIT_OBJECT_0 {
+		err = net.ErrClosed
+	}
+	var n uint32
+	if err != nil {
+		windows.CancelIoEx(l.next, o)
+		windows.GetOverlappedResult(l.next, o, &n, true) // o is the system's until then
+		return err
+	}
+	return windows.GetOverlappedResult(l.next, o, &n, true)
+}
+
+// Close makes Accept fail.
+func (l *pipeListener) Close() error {
+	l.once.Do(func() { windows.SetEvent(l.quit) })
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return pipeAddr(l.name) }
+
+type pipeAddr string
+
+func (pipeAddr) Network() string  { return "pipe" }
+func (a pipeAddr) String() string { return string(a) }
+
+// pipeConn is one end. The file's deadlines work: it was opened for overlapped
+// reads and writes.
+type pipeConn struct{ *os.File }
+
+func (c *pipeConn) LocalAddr() net.Addr  { return pipeAddr(c.Name()) }
+func (c *pipeConn) RemoteAddr() net.Addr { return pipeAddr(c.Name()) }
+
+// dialAt connects to the owner, who may be busy with another client for a
+// moment. It learns nothing about us but what we send.
+func dialAt(socket string, timeout time.Duration) (net.Conn, error) {
+	user, err := me()
+	if err != nil {
+		return nil, err
+	}
+	name := pipeName(socket, user)
+	path, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return nil, err
+	}
+	const anonymous = windows.SECURITY_SQOS_PRESENT | windows.SECURITY_ANONYMOUS
+	for end := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
+		h, err := windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.OPEN_EXISTING, windows.FILE_FLAG_OVERLAPPED|anonymous, 0)
+		if err == nil {
+			return &pipeConn{os.NewFile(uintptr(h), name)}, nil
+		}
+		if err != windows.ERROR_PIPE_BUSY || time.Now().After(end) {
+			return nil, err
+		}
+	}
+}
+
+// samePeer refuses a process of another user at the other end. The access list
+// keeps other users from connecting to us; a pipe of our name that somebody else
+// made is seen here.
+func samePeer(conn net.Conn) error {
+	raw, err := conn.(*pipeConn).SyscallConn()
+	if err != nil {
+		return err
+	}
+	var pid uint32
+	var pidErr error
+	if err := raw.Control(func(fd uintptr) { pid, pidErr = otherEnd(windows.Handle(fd)) }); err != nil {
+		return err
+	}
+	if pidErr != nil {
+		return pidErr
+	}
+	process, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, pid)
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(process)
+	var token windows.Token
+	if err := windows.OpenProcessToken(process, windows.TOKEN_QUERY, &token); err != nil {
+		return err
+	}
+	defer token.Close()
+	theirs, err := token.GetTokenUser()
+	if err != nil {
+		return err
+	}
+	ours, err := me()
+	if err != nil {
+		return err
+	}
+	if !ours.Equals(theirs.User.Sid) {
+		return fmt.Errorf("the other end belongs to %s", theirs.User.Sid)
+	}
+	return nil
+}
+
+// otherEnd is the process at the other end of a pipe.
+func otherEnd(pipe windows.Handle) (pid uint32, err error) {
+	var flags uint32
+	if err := windows.GetNamedPipeInfo(pipe, &flags, nil, nil, nil); err != nil {
+		return 0, err
+	}
+	if flags&windows.PIPE_SERVER_END != 0 {
+		err = windows.GetNamedPipeClientProcessId(pipe, &pid)
+	} else {
+		err = windows.GetNamedPipeServerProcessId(pipe, &pid)
+	}
+	return pid, err
+}
