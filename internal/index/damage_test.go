@@ -320,6 +320,7 @@ func TestManifestRoundTrip(t *testing.T) {
 // A segment cut off under our feet is no reason to die: where files are mapped,
 // reading it is a fault.
 func TestTruncatedWhileInUse(t *testing.T) {
+	stress.NeedsUnix(t, "mapped files")
 	w := manyFiles(t)
 	w.calm()
 	listed := w.listed(true, false)

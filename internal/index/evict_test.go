@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 func TestEvictDropsTheLeastRecentlyUsed(t *testing.T) {
+	stress.SkipWine(t, "deleting a file that is open")
 	dir := memoryDir(t)
 	home := openState(t, dir)
 	tree := t.TempDir()
@@ -64,6 +66,7 @@ func TestEvictDropsTheLeastRecentlyUsed(t *testing.T) {
 // An index of an earlier version goes, however much room there is; one of a later
 // version, and one that a process has, stay.
 func TestEvictDropsOutdatedIndexes(t *testing.T) {
+	stress.SkipWine(t, "deleting a file that is open")
 	dir := memoryDir(t)
 	home := openState(t, dir)
 	write := func(name string, version uint32) {

@@ -335,6 +335,7 @@ func TestConcurrentUse(t *testing.T) {
 
 // Names that mean something in globs are judged as the names they are.
 func TestOddNames(t *testing.T) {
+	stress.NeedsUnix(t, "names with * and ?")
 	w := newWorld(t, 1, false)
 	w.write("plain", "x")
 	w.open()

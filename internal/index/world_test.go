@@ -205,7 +205,10 @@ func utf16Text(s string, order binary.AppendByteOrder, bom string) string {
 	return string(b)
 }
 
-var names = []string{"a", "b", "c.go", "d.txt", "Makefile", ".hidden", ".config", "with space", "brack[et]", "star*", "ünï", "x!y", "#hash", "e"}
+var names = []string{"a", "b", "c.go", "d.txt", "Makefile", ".hidden", ".config", "with space", "brack[et]", star, "ünï", "x!y", "#hash", "e"}
+
+// star is a name with one, where there can be one.
+var star = map[bool]string{true: "star+", false: "star*"}[runtime.GOOS == "windows"]
 
 func (w *world) name() string {
 	parts := make([]string, 1+w.r.IntN(3))
