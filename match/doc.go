@@ -40,8 +40,8 @@
 //
 // # ECMAScript syntax
 //
-// JavaScript's RegExp, ES2025, without the u flag unless [Options].Unicode is
-// set: \d \w \b are ASCII, \s is ECMAScript's white space, the dot excludes \n,
+// JavaScript's RegExp, ES2025, without the u and v flags unless
+// [Options].Unicode or [Options].UnicodeSets is set: \d \w \b are ASCII, \s is ECMAScript's white space, the dot excludes \n,
 // \r, U+2028 and U+2029, and the lenient grammar of Annex B applies. Named
 // groups, look-ahead, look-behind, backreferences and modifiers (?i:…) work.
 // Text is matched by code points, so a character beyond U+FFFF is one

@@ -80,6 +80,11 @@ type Options struct {
 	// classes anyway and can switch them off with (?-u).
 	Unicode bool
 
+	// UnicodeSets turns on the v flag of ECMAScript, which includes u: classes
+	// nest and have && and --, \q{abc|d} and properties of strings such as
+	// \p{RGI_Emoji}.
+	UnicodeSets bool
+
 	// SizeLimit bounds the memory of the compiled pattern in bytes; 0 is 64 MB.
 	SizeLimit int
 }

@@ -97,7 +97,9 @@ func ecmaFlags(fold bool, opts Options) ecma.Flags {
 	if opts.DotAll {
 		f |= ecma.DotAll
 	}
-	if opts.Unicode {
+	if opts.UnicodeSets {
+		f |= ecma.UnicodeSets
+	} else if opts.Unicode {
 		f |= ecma.Unicode
 	}
 	return f

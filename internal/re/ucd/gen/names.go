@@ -1,7 +1,7 @@
 package main
 
 // The names of properties and values, as PropertyAliases.txt and
-// PropertyValueAliases.txt of Unicode 16.0 have them: short, long, others.
+// PropertyValueAliases.txt of Unicode 17.0 have them: short, long, others.
 // The npm package only knows the long ones.
 
 // A flag after the names says which syntax lacks them: !r for Rust's, !j for
@@ -174,7 +174,6 @@ UP Upper
 `
 
 const scriptNames = `
-Zzzz Unknown !r
 Adlm Adlam
 Ahom Ahom
 Hluw Anatolian_Hieroglyphs
@@ -186,6 +185,7 @@ Bamu Bamum
 Bass Bassa_Vah
 Batk Batak
 Beng Bengali
+Berf Beria_Erfe
 Bhks Bhaiksuki
 Bopo Bopomofo
 Brah Brahmi
@@ -310,6 +310,7 @@ Saur Saurashtra
 Shrd Sharada
 Shaw Shavian
 Sidd Siddham
+Sidt Sidetic
 Sgnw SignWriting
 Sinh Sinhala
 Sogd Sogdian
@@ -324,6 +325,7 @@ Tagb Tagbanwa
 Tale Tai_Le
 Lana Tai_Tham
 Tavt Tai_Viet
+Tayo Tai_Yo
 Takr Takri
 Taml Tamil
 Tnsa Tangsa
@@ -335,9 +337,11 @@ Tibt Tibetan
 Tfng Tifinagh
 Tirh Tirhuta
 Todr Todhri
+Tols Tolong_Siki
 Toto Toto
 Tutg Tulu_Tigalari
 Ugar Ugaritic
+Zzzz Unknown !r
 Vaii Vai
 Vith Vithkuqi
 Wcho Wancho
