@@ -79,6 +79,14 @@ conformance-install:
 		node-$$($(GO) env GOOS)-$$($(GO) env GOARCH | sed s/amd64/x64/)@22 \
 		@modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/sdk@1 @modelcontextprotocol/inspector@2
 
+# Every suite of others, with docs/CONFORMANCE.md. SUITES is a folder with their
+# checkouts (see bench/conformance); npm's packages are fetched into it.
+SUITES ?=
+
+.PHONY: conformance-all
+conformance-all:
+	$(GO) run ./bench/conformance -suites '$(SUITES)' -fetch $(WRITE)
+
 bench:
 	$(GO) run ./bench
 

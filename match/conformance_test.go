@@ -15,8 +15,9 @@ import (
 	"quarry/internal/re/pike"
 )
 
-// conformanceDir holds the vectors of Rust's regex project; it lies beside
-// the checkout, not in it.
+// conformanceDir holds some of the vectors of Rust's regex project; it lies
+// beside the checkout, not in it. All of them are in rust-regex/testdata below
+// QUARRY_SUITES.
 const conformanceDir = "../../shared/conformance/rust-regex"
 
 // leftOut names the vectors that ask for something this package doesn't offer.
@@ -103,6 +104,45 @@ func TestRustConformance(t *testing.T) {
 	if ran < 530 {
 		t.Errorf("ran only %d vectors", ran)
 	}
+}
+
+// All vectors of the project's repository, those for its own interfaces aside.
+func TestRustSuite(t *testing.T) {
+	root := filepath.Join(suite(t, "rust-regex"), "testdata")
+	ran, documented, failed := 0, 0, 0
+	err := filepath.WalkDir(root, func(file string, d os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(file) != ".toml" || d.Name() == "regex-lite.toml" {
+			return err // regex-lite is another engine, without Unicode
+		}
+		var doc struct{ Test []rustCase }
+		if _, err := toml.DecodeFile(file, &doc); err != nil {
+			return err
+		}
+		group := strings.TrimSuffix(filepath.Base(file), ".toml")
+		for _, c := range doc.Test {
+			ran++
+			if name := group + "/" + c.Name; c.asksForMore(name) {
+				documented++
+			} else if !t.Run(name, func(t *testing.T) { c.run(t, name) }) {
+				failed++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("suite: tried %d, pass %d, documented %d, fail %d", ran, ran-documented-failed, documented, failed)
+}
+
+// asksForMore reports a vector for something this package doesn't offer: several
+// patterns told apart, matches that overlap, the earliest or all of them, another
+// byte that ends lines.
+func (c *rustCase) asksForMore(name string) bool {
+	list, many := c.Regex.([]any)
+	_, out := leftOut[name]
+	return out || many && len(list) != 1 || c.LineTerminator != "" ||
+		c.MatchKind != "" && c.MatchKind != "leftmost-first" || c.SearchKind != "" && c.SearchKind != "leftmost"
 }
 
 func (c *rustCase) run(t *testing.T, name string) {

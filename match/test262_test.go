@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -26,13 +27,21 @@ type record struct {
 	Match, Not    []string
 }
 
+// suite gives a folder below QUARRY_SUITES, or skips the test: these take
+// minutes, make conformance-all runs them.
+func suite(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(os.Getenv("QUARRY_SUITES"), name)
+	if _, err := os.Stat(dir); os.Getenv("QUARRY_SUITES") == "" || err != nil || testing.Short() {
+		t.Skipf("set QUARRY_SUITES to a folder that holds %s", name)
+	}
+	return dir
+}
+
 // TestTest262 compares with what test262's RegExp tests show. Its last line is
 // read for docs/CONFORMANCE.md.
 func TestTest262(t *testing.T) {
-	dir := os.Getenv("QUARRY_TEST262")
-	if dir == "" {
-		t.Skip("QUARRY_TEST262 doesn't name a checkout of tc39/test262")
-	}
+	dir := suite(t, "test262")
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed")

@@ -60,12 +60,23 @@ func (d *definition) count(engine string) int64 {
 		return c
 	case []map[string]any:
 		for _, e := range c {
-			if ok, _ := regexp.MatchString("^(?:"+e["engine"].(string)+")$", engine); ok {
-				return e["count"].(int64)
+			if n, ok := countFor(e, engine); ok {
+				return n
+			}
+		}
+	case []any:
+		for _, e := range c {
+			if n, ok := countFor(e.(map[string]any), engine); ok {
+				return n
 			}
 		}
 	}
 	return -1
+}
+
+func countFor(e map[string]any, engine string) (int64, bool) {
+	ok, _ := regexp.MatchString("^(?:"+e["engine"].(string)+")$", engine)
+	return e["count"].(int64), ok
 }
 
 // patterns are the definition's expressions.

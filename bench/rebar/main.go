@@ -39,6 +39,7 @@ func main() {
 	flag.IntVar(&t.rounds, "rounds", 3, "take the best of this many")
 	flag.DurationVar(&t.time, "time", 300*time.Millisecond, "per engine and round")
 	flag.BoolVar(&t.markdown, "markdown", false, "print a table of Markdown")
+	flag.BoolVar(&t.check, "check", false, "only compare the counts, in one pass each")
 	flag.BoolVar(&t.noGo, "nogo", false, "leave out Go's engine")
 	flag.Parse()
 	err := t.main(*run, *only)
@@ -53,8 +54,10 @@ type table struct {
 	rounds              int
 	time                time.Duration
 	markdown, noGo      bool
+	check               bool
 
-	wrong int // counts of ours that differ
+	tried, wrong int // counts of ours, and those that differ
+	missing      int // benchmarks without their haystack
 }
 
 func (t *table) main(run, only string) error {
@@ -76,6 +79,9 @@ func (t *table) main(run, only string) error {
 	if err != nil {
 		return err
 	}
+	if t.check {
+		return t.counts(defs, re)
+	}
 	t.header()
 	for _, d := range defs {
 		if re.MatchString(d.full()) {
@@ -87,6 +93,40 @@ func (t *table) main(run, only string) error {
 	if t.wrong > 0 {
 		return fmt.Errorf("%d benchmarks are counted otherwise", t.wrong)
 	}
+	return nil
+}
+
+// counts runs every benchmark once and compares what it counts.
+func (t *table) counts(defs []definition, re *regexp.Regexp) error {
+	for i := range defs {
+		d := &defs[i]
+		if !re.MatchString(d.full()) {
+			continue
+		}
+		t.tried++
+		patterns, err := d.patterns(t.rebar)
+		if err != nil {
+			return err
+		}
+		hay, err := d.haystack(t.rebar)
+		if errors.Is(err, fs.ErrNotExist) {
+			t.missing++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		j := job{model: d.Model, patterns: patterns, fold: d.CaseInsensitive, unicode: d.Unicode, hay: hay}
+		once, err := j.once("quarry")
+		if err != nil {
+			return fmt.Errorf("%s: %w", d.full(), err)
+		}
+		if _, n := once(); int64(n) != d.count("rust/regex") {
+			t.wrong++
+			fmt.Printf("%s: counts %d, rebar has %d\n", d.full(), n, d.count("rust/regex"))
+		}
+	}
+	fmt.Printf("suite: tried %d, pass %d, documented %d, fail %d\n", t.tried, t.tried-t.wrong-t.missing, t.missing, t.wrong)
 	return nil
 }
 
