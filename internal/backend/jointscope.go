@@ -29,8 +29,8 @@ func (t *target) narrow(sc *search.Scope) {
 // targets takes a scope apart. A path that names a root is searched there, with
 // globs and depth as they are, since those begin at the searched folder. The
 // top stands for all roots; there globs and depth begin with the roots' names.
-// folders says that folders are listed: then a glob that excludes one by name
-// says nothing of what is in it.
+// folders says that folders are listed: then a glob that includes one by name
+// says nothing about what is in it.
 func (s *joint) targets(sc *search.Scope, folders bool) ([]target, error) {
 	paths := sc.Paths
 	if len(paths) == 0 {
@@ -67,7 +67,7 @@ func (s *joint) allRoots(sc *search.Scope, folders bool) ([]target, error) {
 	var list []target
 	for i := range s.parts {
 		r := &s.parts[i]
-		if sc.MaxDepth == 1 || !folders && !filter.Descend(r.Name) {
+		if sc.MaxDepth == 1 || !folders && !filter.Descend(r.Name) || folders && filter.ExcludesAbove(r.Name+"/.") {
 			continue
 		}
 		t := target{root: r, whole: true, depth: max(sc.MaxDepth-1, 0)}
