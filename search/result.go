@@ -16,6 +16,7 @@ type FileMatch struct {
 	Matched int   // matching lines; in multiline mode, matches
 	Matches int   // matches, when counted
 	Bytes   int64 // searched
+	NUL     int64 // 1 and the offset of the first NUL of a binary file; 0 for none
 	Score   float64
 	ModTime time.Time // when the order asked for it
 

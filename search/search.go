@@ -7,6 +7,7 @@
 package search
 
 import (
+	"io"
 	"time"
 
 	"quarry/match"
@@ -30,6 +31,19 @@ type Query struct {
 	Spans             bool // where in each line the matches are
 	CountMatches      bool // count matches beside lines
 	Binary            bool // search binary files as text
+
+	Raw            bool // search bytes as they are: no mark of an encoding counts
+	AllFiles       bool // give files without a match too
+	Passthru       bool // give all lines: those that don't match are context
+	StopOnNonmatch bool // stop reading a file at the first line after a match that doesn't
+
+	// MaxFileSize omits larger files, as a glob would; 0 is no limit.
+	MaxFileSize int64
+
+	// Text, when set, gives what is searched of a file in place of its bytes:
+	// unpacked, decoded or made by a program. It is called by several goroutines
+	// at once, and every file is read. It does not travel to other processes.
+	Text func(path string, bytes io.Reader) (io.ReadCloser, error)
 
 	Order  Order
 	Limits Limits
@@ -61,6 +75,20 @@ type Scope struct {
 	// file has to pass both.
 	Types []string
 
+	// FoldedGlobs follow Globs; letter case does not count in them.
+	FoldedGlobs []string
+
+	// FollowLinks enters and searches what symlinks lead to, within the root.
+	FollowLinks bool
+	// OneFileSystem enters no folder on which another file system is mounted.
+	OneFileSystem bool
+
+	// Without leaves kinds of ignore files unread.
+	Without RuleFiles
+	// Lowest are ignore rules over which all others win, one gitignore pattern
+	// each; Extra win over all others.
+	Lowest []string
+
 	IncludeHidden  bool // entries whose name begins with a dot
 	IncludeIgnored bool // what ignore files exclude
 
@@ -76,6 +104,15 @@ type Scope struct {
 	MaxDepth int // 0 is no limit; 1 is the named folder alone
 
 	NoIndex bool // read every file, whatever an index knows
+}
+
+// RuleFiles are kinds of ignore files.
+type RuleFiles struct {
+	VCS     bool // .gitignore, info/exclude and the global file
+	Dot     bool // .ignore, .rgignore and .rooignore
+	Exclude bool // .git/info/exclude
+	Global  bool // git's global file
+	Parent  bool // those of folders above the searched one
 }
 
 // Dialect is a dialect of globs.

@@ -51,11 +51,16 @@ var errReported = errors.New("some paths could not be used")
 func Run(ctx context.Context, args []string, s Streams) int {
 	s.conf = &settings{completing: len(args) > 0 && strings.HasPrefix(args[0], "__complete")}
 	root := newRoot(s)
+	args, err := withRipgrepConfig(args, s.getenv())
+	if err != nil {
+		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
+		return exitError
+	}
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	err := root.ExecuteContext(ctx)
+	err = root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
 		return exitFound

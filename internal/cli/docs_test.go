@@ -306,7 +306,7 @@ func takesValue(cmd *cobra.Command, word string) bool {
 
 // foreignFlags are other programs' flags that documents speak of.
 var foreignFlags = map[string]bool{
-	"--crlf": true, "--no-require-git": true, "--passthru": true, "--pre": true, "--transport": true, "--header": true,
+	"--crlf": true, "--no-require-git": true, "--passthru": true, "--pre": true, "--ignore-file-case-insensitive": true, "--generate": true, "--pcre2-version": true, "--transport": true, "--header": true,
 }
 
 func TestDocCommands(t *testing.T) {

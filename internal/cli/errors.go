@@ -66,12 +66,11 @@ func markedLine(e *match.Error) (line string, column, width int) {
 // instead says what to do instead of flags people know from ripgrep, rm and mv.
 var instead = map[string]map[string]string{
 	"search": {
-		"files":      "quarry find lists files",
-		"passthru":   "quarry search '^|PATTERN' shows every line",
-		"search-zip": "compressed files are not searched",
-		"encoding":   "UTF-8, UTF-16 and Windows-1252 are told apart without it",
-		"iglob":      "use -g with a class: -g '*.[jJ][pP][gG]'",
-		"follow":     "symlinks are not followed; name the link as a path",
+		"require-git":                     "ignore files count outside git repositories, always; --no-ignore-vcs leaves them out",
+		"ignore-file-case-insensitive":    "ignore rules are read as git reads them; write a class: [Rr]eadme",
+		"no-ignore-file-case-insensitive": "ignore rules are read as git reads them: leave the flag out",
+		"generate":                        "quarry man prints manual pages, quarry completion the completions of a shell",
+		"pcre2-version":                   "there is no PCRE2 here; -P is --syntax javascript",
 	},
 	"rm": {
 		"r": deletesFolders, "R": deletesFolders, "recursive": deletesFolders,

@@ -56,6 +56,7 @@ type searchFlags struct {
 	workers        int
 	root           string
 	timeout        time.Duration
+	rgFlags
 	backendFlags
 
 	given map[string]bool // flags on the command line
@@ -103,6 +104,7 @@ func (f *searchFlags) groups() []flagGroup {
 		list[i].flags = newFlagSet()
 		add(list[i].flags)
 	}
+	addOpposites(list)
 	return list
 }
 
@@ -125,8 +127,8 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.invert, "invert-match", "v", false, "show lines that don't match")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "let matches span lines")
 	fl.BoolVar(&f.dotAll, "multiline-dotall", false, "with -U, let . match a line feed")
-	fl.BoolVarP(&f.pcre, "pcre2", "P", false, "")
-	fl.Lookup("pcre2").Hidden = true
+	fl.BoolVarP(&f.pcre, "pcre2", "P", false, "look-around and backreferences, as --syntax\njavascript has them")
+	f.rgFlags.addPattern(fl)
 }
 
 func (f *searchFlags) addScope(fl *pflag.FlagSet) {
@@ -136,10 +138,13 @@ func (f *searchFlags) addScope(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.typeList, "type-list", false, "show the known types")
 	fl.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	fl.BoolVar(&f.noIgnore, "no-ignore", false, "what ignore files leave out too")
-	fl.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden,\n-uuu also --text")
+	fl.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden,\n-uuu also --binary")
 	fl.BoolVar(&f.noIndex, "no-index", false, "read every file, even if an index could tell")
 	fl.BoolVarP(&f.text, "text", "a", false, "binary files too, as if they were text")
 	fl.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
+	fl.IntVar(&f.maxDepth, "maxdepth", 0, "")
+	fl.Lookup("maxdepth").Hidden = true
+	f.rgFlags.addScope(fl)
 	fl.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	f.backendFlags.add(fl)
 }
@@ -150,16 +155,18 @@ func (f *searchFlags) addModes(fl *pflag.FlagSet) {
 	addChoice(fl, &f.mode, "count", "c", "how many lines of each file match")
 	addChoice(fl, &f.mode, "count-matches", "", "how many matches each file has")
 	addChoice(fl, &f.mode, "json", "", "ripgrep's JSON Lines")
+	addChoice(fl, &f.mode, "files", "", "the files that would be searched; no pattern")
 	fl.BoolVarP(&f.only, "only-matching", "o", false, "only the parts that match")
 	fl.StringVarP(&f.replace, "replace", "r", "", "matches replaced by `text`; $1, $name are groups")
-	fl.IntVarP(&f.after, "after-context", "A", 0, "`n` lines after each match")
-	fl.IntVarP(&f.before, "before-context", "B", 0, "`n` lines before each match")
-	fl.IntVarP(&f.context, "context", "C", 0, "`n` lines before and after")
+	fl.VarP(lines{&f.after, &f.passthru}, "after-context", "A", "`n` lines after each match")
+	fl.VarP(lines{&f.before, &f.passthru}, "before-context", "B", "`n` lines before each match")
+	fl.VarP(lines{&f.context, &f.passthru}, "context", "C", "`n` lines before and after")
 	fl.IntVarP(&f.maxCount, "max-count", "m", 0, "at most `n` matching lines of each file")
 	fl.IntVar(&f.limit, "limit", 0, "at most `n` matching lines in all; with -l or -c\nat most n files")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "nothing; the exit code tells")
 	fl.BoolVar(&f.vimgrep, "vimgrep", false, "each match on a line, with line and column")
 	fl.BoolVar(&f.stats, "stats", false, "how the search went, after the matches")
+	f.rgFlags.addModes(fl)
 }
 
 func (f *searchFlags) addStyle(fl *pflag.FlagSet) {
@@ -172,22 +179,19 @@ func (f *searchFlags) addStyle(fl *pflag.FlagSet) {
 	addChoice(fl, &f.heading, "heading", "", "the path above its lines (default on a terminal)")
 	addChoice(fl, &f.heading, "no-heading", "", "the path on each line")
 	fl.StringVar(&f.colour, "color", "auto", "`when`: auto (the default; heeds NO_COLOR),\nalways or never")
-	fl.StringVar(&f.sort, "sort", "path", "`order`: path (the default), modified (oldest\nfirst) or none")
+	fl.StringVar(&f.sort, "sort", "path", "`order`: path (the default), none, or the oldest\nfirst by modified, created or accessed")
 	fl.StringVar(&f.sortr, "sortr", "", "the same `order` reversed")
 	fl.IntVarP(&f.maxColumns, "max-columns", "M", 0, "leave out lines longer than `n` bytes")
 	fl.BoolVar(&f.trim, "trim", false, "drop white space at the start of lines")
 	fl.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path")
+	f.rgFlags.addStyle(fl)
 }
 
 func (f *searchFlags) addOther(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.noMessages, "no-messages", false, "don't report what could not be read")
 	fl.IntVarP(&f.workers, "threads", "j", 0, "use `n` threads; 0 is one for each processor")
 	addDuration(fl, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
-	// Written for ripgrep and true here anyway: command lines that have them work.
-	for _, name := range []string{"no-require-git", "crlf"} {
-		fl.Bool(name, false, "")
-		fl.Lookup(name).Hidden = true
-	}
+	f.rgFlags.addOther(fl)
 }
 
 // setGroups gives a command its flags and a help text that shows the groups.

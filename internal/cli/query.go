@@ -6,22 +6,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"quarry/match"
 	"quarry/search"
 )
 
-// errNoPCRE answers -P: there is one engine, and it has what people want -P for.
-var errNoPCRE = errors.New("there is no PCRE2 engine here\n" +
-	"  --syntax javascript has look-around and backreferences: quarry search --syntax javascript '(?<=a)b'")
+// errNoPattern answers a command line without one.
+var errNoPattern = errors.New("no pattern given: quarry search PATTERN [PATH...]")
 
 // query turns the flags into a query without paths.
 func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, paths []string, err error) {
-	if f.pcre {
-		return q, nil, errNoPCRE
-	}
-	if q.Patterns, paths, err = f.allPatterns(args, stdin); err != nil {
+	if f.mode == "files" {
+		paths = args
+	} else if q.Patterns, paths, err = f.allPatterns(args, stdin); err != nil {
 		return q, nil, err
 	}
 	if err := f.check(); err != nil {
@@ -30,23 +29,40 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 	if q.Match, err = f.matchOptions(); err != nil {
 		return q, nil, err
 	}
-	if q.Types, err = f.typeFilter(); err != nil {
+	if err = f.enginePatterns(&q); err != nil {
 		return q, nil, err
 	}
-	q.Globs = f.globs
-	q.IncludeHidden = f.hidden || f.unrestricted >= 2
-	q.IncludeIgnored = f.noIgnore || f.unrestricted >= 1
-	q.NoIndex = f.noIndex
-	q.Binary = f.text || f.unrestricted >= 3
-	q.MaxDepth = f.maxDepth
+	if err = f.scope(&q.Scope); err != nil {
+		return q, nil, err
+	}
+	q.Binary = f.text || f.binary || f.nulData || f.unrestricted >= 3
+	q.Raw = f.encoding == "none"
 	q.Invert = f.invert
+	q.Passthru, q.StopOnNonmatch, q.MaxFileSize = f.passthru, f.stopOnNonmatch, int64(f.maxFileSize)
 	q.Before, q.After = f.contextLines()
 	q.Limits = search.Limits{LinesPerFile: f.maxCount, Time: f.timeout}
-	if by, _ := f.order(); by == "modified" {
+	if by, _ := f.order(); by == "modified" || by == "accessed" || by == "created" {
 		q.Order = search.ByModTime
 	}
 	f.detail(&q)
 	return q, paths, nil
+}
+
+// scope says which files are searched.
+func (f *searchFlags) scope(s *search.Scope) (err error) {
+	if s.Types, err = f.typeFilter(); err != nil {
+		return err
+	}
+	s.Globs, s.FoldedGlobs = f.globs, f.iglobs
+	if f.foldGlobs {
+		s.Globs, s.FoldedGlobs = nil, slices.Concat(f.globs, f.iglobs)
+	}
+	s.IncludeHidden = f.hidden || f.unrestricted >= 2
+	s.IncludeIgnored = f.noIgnore || f.unrestricted >= 1
+	s.NoIndex = f.noIndex
+	s.MaxDepth = f.maxDepth
+	s.FollowLinks, s.OneFileSystem, s.Without = f.follow, f.oneFileSystem, f.without
+	return nil
 }
 
 // detail asks for no more than what will be shown.
@@ -54,11 +70,14 @@ func (f *searchFlags) detail(q *search.Query) {
 	switch mode := f.shownMode(); {
 	case mode == "files-without-match":
 		q.Detail, q.FilesWithoutMatch = search.Files, true
+	case (f.quiet && mode != "json" || mode == "files-with-matches") && f.stats:
+		q.Detail, q.CountMatches = search.Counts, !f.invert // every match counts
 	case f.quiet && mode != "json" || mode == "files-with-matches":
 		q.Detail = search.Files
 	case mode == "count" || mode == "count-matches":
 		q.Detail = search.Counts
-		q.CountMatches = mode == "count-matches" && !f.invert
+		q.CountMatches = (mode == "count-matches" || f.stats) && !f.invert
+		q.AllFiles = f.includeZero
 	case mode == "json":
 		q.Spans = true
 	}
@@ -77,7 +96,7 @@ func (f *searchFlags) shownMode() string {
 func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, paths []string, err error) {
 	if !f.given["regexp"] && !f.given["file"] {
 		if len(args) == 0 {
-			return nil, nil, errors.New("no pattern given: quarry search PATTERN [PATH...]")
+			return nil, nil, errNoPattern
 		}
 		return args[:1], args[1:], nil
 	}
@@ -121,13 +140,11 @@ func (f *searchFlags) check() error {
 		return fmt.Errorf("--color %q: auto, always or never", f.colour)
 	}
 	switch by, _ := f.order(); by {
-	case "path", "none", "modified":
-	case "accessed", "created":
-		return fmt.Errorf("--sort %s: files can be ordered by path or modified; reading them changes or does not know the rest", by)
+	case "path", "none", "modified", "accessed", "created":
 	default:
-		return fmt.Errorf("--sort %q: path, modified or none", by)
+		return fmt.Errorf("--sort %q: path, modified, accessed, created or none", by)
 	}
-	if by, reversed := f.order(); f.limit > 0 && (by == "modified") != reversed {
+	if by, reversed := f.order(); f.limit > 0 && (by == "accessed" || by == "created" || (by == "modified") != reversed) {
 		return errors.New("--limit cuts what is found in the order of paths, or with --sortr modified the newest files first\n" +
 			"  --limit 0 lifts it")
 	}
@@ -136,6 +153,9 @@ func (f *searchFlags) check() error {
 
 // order is the order asked for and whether it is reversed.
 func (f *searchFlags) order() (by string, reversed bool) {
+	if f.sortFiles && !f.given["sort"] && !f.given["sortr"] {
+		return "path", false
+	}
 	if f.sortr != "" {
 		return f.sortr, true
 	}
@@ -144,6 +164,9 @@ func (f *searchFlags) order() (by string, reversed bool) {
 
 // contextLines lets -A and -B override their side of -C.
 func (f *searchFlags) contextLines() (before, after int) {
+	if f.passthru {
+		return 0, 0
+	}
 	before, after = f.context, f.context
 	if f.given["before-context"] {
 		before = f.before
@@ -155,7 +178,7 @@ func (f *searchFlags) contextLines() (before, after int) {
 }
 
 func (f *searchFlags) matchOptions() (match.Options, error) {
-	o := match.Options{WholeWord: f.whole == "word-regexp", WholeLine: f.whole == "line-regexp", DotAll: f.dotAll}
+	o := match.Options{WholeWord: f.whole == "word-regexp", WholeLine: f.whole == "line-regexp", DotAll: f.dotAll, SizeLimit: int(f.regexSize)}
 	switch f.syntax {
 	case "rust":
 	case "javascript", "js", "ecmascript":
@@ -181,11 +204,18 @@ func (f *searchFlags) matchOptions() (match.Options, error) {
 }
 
 func (f *searchFlags) typeFilter() ([]string, error) {
-	with, err := typeGlobs(f.types, false)
+	if len(f.types)+len(f.notType) == 0 && len(f.typeAdd)+len(f.typeClear) == 0 {
+		return nil, nil
+	}
+	known, err := f.knownTypes()
 	if err != nil {
 		return nil, err
 	}
-	without, err := typeGlobs(f.notType, true)
+	with, err := known.globs(f.types, false)
+	if err != nil {
+		return nil, err
+	}
+	without, err := known.globs(f.notType, true)
 	return append(with, without...), err
 }
 
@@ -195,7 +225,7 @@ func (f *searchFlags) filters() string {
 	for _, list := range []struct {
 		flag   string
 		values []string
-	}{{"-g", f.globs}, {"-t", f.types}, {"-T", f.notType}} {
+	}{{"-g", f.globs}, {"--iglob", f.iglobs}, {"-t", f.types}, {"-T", f.notType}} {
 		for _, v := range list.values {
 			parts = append(parts, list.flag+" "+v)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -59,10 +60,15 @@ type searching struct {
 	given   int       // lines, or files where those are shown, that count for --limit
 	failed  bool      // something could not be searched
 	in      *implicit // standard input that nobody named; nil otherwise
+
+	implicit bool // no path was given
+	rules    []string
+	contents func(path string, r io.Reader) (io.ReadCloser, error)
 }
 
 type heldFile struct {
 	path string
+	from *target
 	file search.FileMatch
 }
 
@@ -70,25 +76,43 @@ type heldFile struct {
 var errStop = errors.New("enough")
 
 func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) error {
-	if f.typeList {
-		_, err := io.WriteString(s.Out, typeList())
-		return err
-	}
 	f.given = map[string]bool{}
 	cmd.Flags().Visit(func(fl *pflag.Flag) { f.given[fl.Name] = true })
+	if f.typeList {
+		known, err := f.knownTypes()
+		if err == nil {
+			_, err = io.WriteString(s.Out, known.list())
+		}
+		return err
+	}
+	if f.pretty {
+		f.colour, f.heading, f.number = "always", "heading", "line-number"
+	}
 	q, paths, err := f.query(args, inputOf(cmd.Context(), s.In))
 	if err != nil {
 		return err
 	}
-	if len(q.Patterns) == 0 || f.given["max-count"] && f.maxCount == 0 {
-		return errNone // no pattern matches nothing, and so does asking for no match
+	if f.given["max-count"] && f.maxCount == 0 {
+		return errNone // asking for no match finds none
 	}
 	ctx := cmd.Context()
-	r := &searching{s: s, f: f, q: q, began: time.Now()}
+	r := &searching{s: s, f: f, began: time.Now()}
+	if f.mode == "files" {
+		q.Patterns = []string{"x"} // nothing is searched
+	} else if len(q.Patterns) == 0 {
+		if !f.invert {
+			return errNone // no pattern matches nothing
+		}
+		q.Patterns, q.Match = []string{`[a&&b]`}, match.Options{Mode: q.Match.Mode}
+	}
+	r.q, r.implicit = q, len(paths) == 0
 	if r.pattern, err = match.CompileAny(q.Patterns, q.Match); err != nil {
 		return err
 	}
-	if len(paths) == 0 && !f.backendFlags.set() && f.root == "" && s.inputGiven() {
+	if r.contents, err = f.contents(); err != nil {
+		return err
+	}
+	if len(paths) == 0 && f.mode != "files" && !slices.Contains(f.patternFiles, "-") && !f.backendFlags.set() && f.root == "" && s.inputGiven() {
 		paths, r.in = []string{"-"}, s.implicitInput(ctx)
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers}
@@ -100,7 +124,13 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 		return errors.New("--limit with --sortr modified takes one path")
 	}
 	r.total.SkippedCount = map[search.Reason]int{}
-	r.out = r.output(max(len(paths), 1))
+	r.rules = f.ignoreRules(r.complain)
+	if r.out, err = r.output(max(len(paths), 1)); err != nil {
+		return err
+	}
+	if f.mode == "files" {
+		return r.listFiles(ctx)
+	}
 	_, reversed := f.order()
 	r.q.Parts = !reversed && q.Order == search.ByPath
 	return r.run(ctx)
@@ -134,7 +164,10 @@ func (r *searching) run(ctx context.Context) error {
 		return err
 	}
 	if r.f.stats && r.f.mode != "json" {
-		printing.WriteStats(r.s.Out, &r.total, r.pattern)
+		printing.WriteStats(r.s.Out, &r.total, r.pattern, r.out.Printed())
+	}
+	if r.f.debug {
+		printing.WriteStats(r.s.Err, &r.total, r.pattern, r.out.Printed())
 	}
 	if (r.total.Stopped == search.StopLines || r.total.Stopped == search.StopFiles) && !r.f.noMessages {
 		fmt.Fprintf(r.s.Err, "quarry: stopped at %s, as --limit says\n", render.Count(r.given, strings.TrimSuffix(string(r.total.Stopped), "s")))
@@ -143,6 +176,10 @@ func (r *searching) run(ctx context.Context) error {
 		r.complain(errors.New(why))
 	}
 	found := r.total.FilesMatched > 0
+	if r.implicit && r.in == nil && r.total.Stats.Considered == 0 && r.total.Stopped == "" && !r.failed {
+		// Not the same as nothing found: nothing was looked at.
+		r.complain(r.nothingSearched())
+	}
 	switch {
 	case r.failed && !(r.f.quiet && found):
 		return errReported
@@ -156,6 +193,14 @@ func (r *searching) run(ctx context.Context) error {
 		return errNone
 	}
 	return nil
+}
+
+// nothingSearched says why no file was looked at.
+func (r *searching) nothingSearched() error {
+	if filters := r.f.filters(); filters != "" {
+		return fmt.Errorf("no file was searched: none passes %s\n  --files lists those that do; -uu takes hidden and ignored ones too", filters)
+	}
+	return errors.New("no file was searched: there is none that is neither hidden nor ignored\n  -uu searches those too")
 }
 
 // cutShort says why the answer is not whole, other than by --limit; "" if it is.
@@ -205,6 +250,9 @@ func (r *searching) input(ctx context.Context) io.Reader {
 func (r *searching) target(ctx context.Context, t *target) error {
 	give := func(file *search.FileMatch) error {
 		if r.f.quiet && r.f.mode != "json" {
+			if r.f.stats || file.Matched == 0 && !r.q.FilesWithoutMatch {
+				return nil
+			}
 			return errStop
 		}
 		if r.q.Detail == search.Lines {
@@ -212,19 +260,17 @@ func (r *searching) target(ctx context.Context, t *target) error {
 		} else {
 			r.given++
 		}
-		path := t.shown(file.Path)
-		if _, reversed := r.f.order(); reversed || r.q.Order != search.ByPath {
-			r.held = append(r.held, heldFile{path, *file})
-			return nil
-		}
-		return r.out.File(path, file)
+		return r.hold(t, file)
 	}
 	var sum *search.Summary
 	var err error
 	if t.stdin {
-		sum, err = quarry.SearchText(ctx, r.input(ctx), r.q, give)
+		sum, err = r.searchInput(ctx, give)
 	} else {
-		r.q.Paths = []string{t.path}
+		r.q.Paths, r.q.Lowest = []string{t.path}, rebased(r.rules, t.here)
+		if r.contents != nil {
+			r.q.Text = func(path string, b io.Reader) (io.ReadCloser, error) { return r.contents(t.shown(path), b) }
+		}
 		sum, err = t.ws.SearchEach(ctx, r.q, give)
 	}
 	switch {
@@ -243,6 +289,74 @@ func (r *searching) target(ctx context.Context, t *target) error {
 	return nil
 }
 
+// searchInput searches standard input.
+func (r *searching) searchInput(ctx context.Context, give func(*search.FileMatch) error) (*search.Summary, error) {
+	in := r.input(ctx)
+	if r.contents == nil || r.f.pre != "" || r.f.zip {
+		return quarry.SearchText(ctx, in, r.q, give)
+	}
+	text, err := r.contents("-", in)
+	if err != nil {
+		return nil, err
+	}
+	defer text.Close()
+	return quarry.SearchText(ctx, text, r.q, give)
+}
+
+// listFiles shows the files that would be searched.
+func (r *searching) listFiles(ctx context.Context) error {
+	q := search.FindQuery{Scope: r.q.Scope, Order: search.ByPath}
+	found := 0
+	for i := range r.targets {
+		t := &r.targets[i]
+		if t.stdin {
+			continue
+		}
+		q.Paths, q.Lowest = []string{t.path}, rebased(r.rules, t.here)
+		q.Stat = r.f.maxFileSize > 0 || r.q.Order != search.ByPath
+		res, err := t.ws.Find(ctx, q)
+		if err != nil {
+			return err
+		}
+		for i := range res.Entries {
+			e := &res.Entries[i]
+			if r.f.maxFileSize > 0 && e.Size > int64(r.f.maxFileSize) && !t.isFile {
+				continue
+			}
+			if found++; r.f.quiet {
+				return nil
+			}
+			if err := r.hold(t, &search.FileMatch{Path: e.Path, ModTime: e.ModTime, Matched: 1}); err != nil {
+				return err
+			}
+		}
+		r.reportSkips(t, &res.Summary)
+	}
+	if err := r.giveHeld(); err != nil {
+		return err
+	}
+	if err := r.out.Finish(&r.total); err != nil {
+		return err
+	}
+	switch {
+	case r.failed:
+		return errReported
+	case found == 0:
+		return errNone
+	}
+	return nil
+}
+
+// hold shows a file, or keeps it until all are known if their order asks for that.
+func (r *searching) hold(t *target, file *search.FileMatch) error {
+	path := t.shown(file.Path)
+	if _, reversed := r.f.order(); reversed || r.q.Order != search.ByPath {
+		r.held = append(r.held, heldFile{path, t, *file})
+		return nil
+	}
+	return r.out.File(path, file)
+}
+
 // badQuery tells trouble with what was asked, such as a glob that can't be
 // read, from trouble with a path.
 func badQuery(err error) bool {
@@ -253,7 +367,12 @@ func badQuery(err error) bool {
 // first, and the other way round with --sortr.
 func (r *searching) giveHeld() error {
 	by, reversed := r.f.order()
-	if by == "modified" {
+	if by == "accessed" || by == "created" {
+		for i := range r.held {
+			r.held[i].file.ModTime = r.held[i].from.time(r.held[i].file.Path, by)
+		}
+	}
+	if r.q.Order == search.ByModTime {
 		sort.SliceStable(r.held, func(i, j int) bool { return r.held[i].file.ModTime.Before(r.held[j].file.ModTime) })
 	}
 	if reversed {
@@ -269,7 +388,7 @@ func (r *searching) giveHeld() error {
 
 // output picks the way of showing what the flags ask for. paths is how many
 // were given, found or not.
-func (r *searching) output(paths int) printing.Output {
+func (r *searching) output(paths int) (printing.Output, error) {
 	f := r.f
 	tty := r.s.outTerminal()
 	multiline := r.pattern.Mode() != match.Lines
@@ -278,7 +397,7 @@ func (r *searching) output(paths int) printing.Output {
 		rep = replacer.NewTemplate(f.replace, false, r.pattern.NewMatcher())
 	}
 	if f.mode == "json" {
-		return printing.NewJSON(r.s.Out, printing.JSONStyle{Terminal: tty, Multiline: multiline, Numbers: f.number != "no-line-number", Quiet: f.quiet}, rep)
+		return printing.NewJSON(r.s.Out, printing.JSONStyle{Terminal: tty, Multiline: multiline, Numbers: f.number != "no-line-number", Quiet: f.quiet}, rep), nil
 	}
 	single := paths == 1 && len(r.targets) == 1 && r.targets[0].isFile && !f.vimgrep
 	before, after := f.contextLines()
@@ -286,7 +405,7 @@ func (r *searching) output(paths int) printing.Output {
 		Heading:     (tty && f.heading == "" || f.heading == "heading") && !f.vimgrep,
 		Path:        (!single || f.name == "with-filename") && f.name != "no-filename",
 		LineNumber:  f.number != "no-line-number",
-		Column:      f.column || f.vimgrep,
+		Column:      f.column || f.vimgrep && !f.given["no-column"],
 		ByteOffset:  f.byteOffset,
 		OnlyMatches: f.only,
 		MaxColumns:  f.maxColumns,
@@ -294,17 +413,35 @@ func (r *searching) output(paths int) printing.Output {
 		Trim:        f.trim,
 		Colour:      printing.UseColour(f.colour, tty, r.s.getenv()),
 		Escape:      tty,
-		Context:     before+after > 0,
+		Context:     before+after > 0 && !f.passthru,
 		Vimgrep:     f.vimgrep,
 		Multiline:   multiline,
+		Passthru:    f.passthru, NulLines: f.nulData, BinaryNotice: !f.text,
+		Preview: f.preview, PathSep: f.pathSep, Eager: f.eager,
+		MatchSep: unescaped(f.matchSep), ContextSep: unescaped(f.contextFieldSep), NoFieldSep: true,
+		GroupSep: unescaped(f.contextSep), NoGroupSep: f.noContextSep,
 	}
-	st.Spans = st.Colour || st.Column || f.only || f.given["replace"] || f.stats
+	var err error
+	if st.Colours, err = printing.ParseColours(f.colors); err != nil {
+		return nil, err
+	}
+	if f.links != "" {
+		here, _ := os.Getwd()
+		host, err := f.hostName()
+		if err == nil {
+			st.Links, err = printing.NewLinks(f.links, host, here)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	st.Spans = st.Colour || st.Column || st.Vimgrep || f.only || f.given["replace"] || f.stats
 	switch mode := f.shownMode(); {
-	case f.quiet || mode == "files-with-matches" || mode == "files-without-match":
-		return printing.NewPaths(r.s.Out, st)
+	case f.quiet || mode == "files-with-matches" || mode == "files-without-match" || mode == "files":
+		return printing.NewPaths(r.s.Out, st), nil
 	case mode == "count" || mode == "count-matches":
-		return printing.NewCounts(r.s.Out, st, mode == "count-matches" && !f.invert)
+		return printing.NewCounts(r.s.Out, st, mode == "count-matches" && !f.invert), nil
 	}
 	r.q.Spans = st.Spans
-	return printing.NewLines(r.s.Out, st, rep)
+	return printing.NewLines(r.s.Out, st, rep), nil
 }

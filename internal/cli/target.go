@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"quarry"
 	"quarry/internal/cli/printing"
@@ -20,7 +22,9 @@ type target struct {
 	given  string // as typed; "" when nothing was
 	path   string // in the workspace
 	isFile bool
-	stdin  bool // the path - of a search
+	stdin  bool   // the path - of a search
+	root   string // the workspace's folder
+	here   string // the current folder in the workspace; "" if it lies elsewhere
 	// outside is the workspace asked for, or found from here, that the path does
 	// not lie in; "" when it does.
 	outside string
@@ -112,7 +116,12 @@ func (w *workspaces) target(root, given string) (target, error) {
 		root = config.FindRoot(dir)
 		rel, _ = below(root, real)
 	}
-	t.path = filepath.ToSlash(rel)
+	t.path, t.root = filepath.ToSlash(rel), root
+	if here, err := realPath("."); err == nil {
+		if rel, inside := below(root, here); inside {
+			t.here = filepath.ToSlash(rel)
+		}
+	}
 	t.ws, err = w.get(root)
 	return t, err
 }
@@ -179,6 +188,21 @@ func (t *target) shown(path string) string {
 		return rel
 	}
 	return strings.TrimRight(t.given, "/") + "/" + rel
+}
+
+// time is when a file of the target was created or last read; zero where the
+// system doesn't tell.
+func (t *target) time(path, which string) time.Time {
+	if t.ws == nil {
+		return time.Time{}
+	}
+	if which == "created" {
+		if info, err := t.ws.Stat(context.Background(), path); err == nil {
+			return info.Created
+		}
+		return time.Time{}
+	}
+	return accessTime(filepath.Join(t.root, filepath.FromSlash(path)))
 }
 
 // arg names the target in messages.

@@ -14,6 +14,7 @@ type class struct {
 	ranges []runeRange           // beyond the bitmap
 	tables []*unicode.RangeTable // Unicode classes, beyond the bitmap
 	negate bool
+	fold   bool // a character is in it if one that differs only in case is
 
 	// minimatch's [:graph:] and [:print:] are kept apart, because its
 	// translation to a regular expression gives a negated class of them and
@@ -54,6 +55,9 @@ func (c *class) step(s string) int {
 
 func (c *class) has(r rune) bool {
 	plain := c.member(r)
+	for f := unicode.SimpleFold(r); c.fold && !plain && f != r; f = unicode.SimpleFold(f) {
+		plain = c.member(f)
+	}
 	if !c.graph && !c.print {
 		return plain != c.negate
 	}

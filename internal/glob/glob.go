@@ -30,6 +30,8 @@ const (
 	// leading ! makes it an exclusion and a trailing / names a folder and
 	// everything below. Unlike rg, ? and classes match a character, not a byte.
 	Gitignore
+	// GitignoreFold is Gitignore in any letter case, as rg --iglob.
+	GitignoreFold
 	// Minimatch reads as npm's minimatch with dot: true: braces, classes,
 	// extglob, leading !, ** only as a whole part, and a pattern without a
 	// slash matches only at the top. Unbalanced brackets are errors here, not
@@ -43,6 +45,8 @@ func (d Dialect) String() string {
 		return "vault"
 	case Gitignore:
 		return "gitignore"
+	case GitignoreFold:
+		return "gitignore in any case"
 	case Minimatch:
 		return "minimatch"
 	}
@@ -94,7 +98,7 @@ func Compile(pattern string, d Dialect) (*Glob, error) {
 	switch d {
 	case Vault:
 		g.rows = []row{newRow(parseVault(pattern))}
-	case Gitignore:
+	case Gitignore, GitignoreFold:
 		err = g.compileGitignore()
 	case Minimatch:
 		err = g.compileMinimatch()
@@ -214,6 +218,9 @@ func (g *Glob) compileGitignore() error {
 		ops, err := parseWild(a, wildStrict|wildRunes)
 		if err != nil {
 			return relocate(err, g.pattern, base)
+		}
+		if g.dialect == GitignoreFold {
+			foldOps(ops)
 		}
 		if floating {
 			ops = append([]op{{kind: opDirs}}, ops...)

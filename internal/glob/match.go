@@ -368,6 +368,20 @@ func foldPrefix(s, lit string) int {
 	return j
 }
 
+// foldOps makes a row match in any letter case.
+func foldOps(ops []op) {
+	for i := range ops {
+		switch o := &ops[i]; o.kind {
+		case opLit:
+			o.kind, o.lit = opFold, strings.Map(fold, o.lit)
+		case opClass:
+			c := *o.class
+			c.fold = true
+			o.class = &c
+		}
+	}
+}
+
 // fold maps all characters that differ only in case to one of them: the
 // smallest of their orbit.
 func fold(r rune) rune {

@@ -24,7 +24,8 @@ import (
 type Kind uint8
 
 const (
-	Global  Kind = iota // core.excludesFile
+	Named   Kind = iota // files and rules that a caller names, over which all others win
+	Global              // core.excludesFile
 	Exclude             // .git/info/exclude
 	Git                 // .gitignore
 	Dot                 // .ignore
@@ -38,7 +39,7 @@ func (k Kind) String() string {
 	if k >= kinds {
 		return "unknown"
 	}
-	return [...]string{"global", "info/exclude", ".gitignore", ".ignore", ".rgignore", ".rooignore", "extra"}[k]
+	return [...]string{"named", "global", "info/exclude", ".gitignore", ".ignore", ".rgignore", ".rooignore", "extra"}[k]
 }
 
 // FileNames are the names of files that hold rules.

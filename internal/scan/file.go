@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -32,6 +33,7 @@ type file struct {
 	done    bool
 	blockNo int // blocks of multiline mode so far
 
+	follow   int64 // where the line after the last match begins, with WhileMatching
 	searched int64 // bytes up to the line that reached MaxLines
 
 	lastHit    int // number of the last matching line, when blocks are made
@@ -67,7 +69,7 @@ func (f *file) blocks(t *text) error {
 		room := min(cap(buf), fresh+max(blockSize, fresh-searched))
 		buf, err = t.fill(buf[:fresh:room])
 		buf = f.buf[:len(buf)]
-		f.out.Bytes = t.read
+		f.out.Bytes, f.out.NUL = t.read, t.nul
 		if err == errBinary {
 			f.out.Skip = Binary
 			return nil
@@ -150,6 +152,9 @@ func (f *file) block(block []byte, from int) {
 // more is to come.
 func (f *file) settle(block []byte) {
 	f.owe(block, len(block))
+	if f.follow > 0 && f.follow < f.base+int64(len(block)) {
+		f.done = true
+	}
 	if f.full && f.owed == 0 {
 		f.done = true
 	}
@@ -157,7 +162,7 @@ func (f *file) settle(block []byte) {
 
 // plain is the usual case: nothing to count but lines.
 func (f *file) plain(block []byte, from int) {
-	if f.req.Detail == Count && f.req.MaxLines == 0 {
+	if f.req.Detail == Count && f.req.MaxLines == 0 && !f.req.WhileMatching {
 		f.out.Matched += f.m.CountLines(block[from:])
 		return
 	}
@@ -238,6 +243,10 @@ func (f *file) oddLines(block []byte, from int) {
 // report counts a matching line and, when lines are wanted, shows it with the
 // context before it.
 func (f *file) report(block []byte, h hit) {
+	if f.req.WhileMatching && f.passed(block, h.start) {
+		f.done = true
+		return
+	}
 	f.out.Matched++
 	if f.req.Detail == Exists {
 		f.done = true
@@ -253,7 +262,7 @@ func (f *file) report(block []byte, h hit) {
 		f.owe(block, h.start)
 		f.before(block, h.start)
 		f.show(block, h, true)
-		f.owed = f.req.After
+		f.owed = f.after(f.req.After)
 	} else if f.req.Matches {
 		f.out.Matches += len(f.spans(f.textOf(block, h)))
 	}
@@ -261,6 +270,25 @@ func (f *file) report(block []byte, h hit) {
 		_, after := lineEnd(block, h.start)
 		f.stop(after)
 	}
+}
+
+// passed reports that a line which doesn't match lies between the last match and
+// the one at a position.
+func (f *file) passed(block []byte, at int) bool {
+	if f.follow > 0 && f.base+int64(at) != f.follow {
+		return true
+	}
+	_, after := lineEnd(block, at)
+	f.follow = f.base + int64(after)
+	return false
+}
+
+// after is how many lines are owed after a match that asks for n.
+func (f *file) after(n int) int {
+	if f.req.All {
+		return math.MaxInt
+	}
+	return n
 }
 
 // stop notes that MaxLines is reached with the line that ends at a position: what

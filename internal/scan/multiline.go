@@ -31,7 +31,7 @@ func (f *file) whole(t *text) error {
 	for {
 		var err error
 		buf, err = t.fill(buf)
-		f.out.Bytes = t.read
+		f.out.Bytes, f.out.NUL = t.read, t.nul
 		if err == errBinary {
 			f.out.Skip = Binary
 			return nil
@@ -133,7 +133,7 @@ func (f *file) flush(text []byte, spans []search.Span, limit int) {
 		}
 		at = after
 	}
-	f.owed = f.req.After
+	f.owed = f.after(f.req.After)
 	if len(f.out.Lines) >= emitLines {
 		f.emit()
 	}

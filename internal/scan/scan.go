@@ -51,6 +51,9 @@ type Request struct {
 	MaxLines      int  // stop after this many matching lines, in multiline mode matches; 0 is no limit
 	MaxText       int  // cut a longer line around its first match; 0 keeps all
 	Binary        bool // search binary files as text
+	Raw           bool // bytes as they are: no mark of an encoding counts
+	All           bool // report all lines: those that don't match as context
+	WhileMatching bool // stop at the first line after a match that doesn't match
 
 	// Emit, when set, takes reported lines while the file is read, a few
 	// thousand at a time; what the Result has at the end are the rest. Lines and
@@ -92,7 +95,8 @@ type Result struct {
 	Blocks  int   // when Request.Gap asked
 	Bytes   int64 // searched: up to the last line of MaxLines when Stopped
 	Skip    Skip
-	Stopped bool // MaxLines was reached and the rest not read
+	NUL     int64 // 1 and the offset of the first NUL of a binary file searched as text; 0 for none
+	Stopped bool  // MaxLines was reached and the rest not read
 }
 
 // Scanner searches files one after the other. Its buffers are reused; what a
@@ -115,9 +119,9 @@ func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	f := s.begin(req)
 	var err error
 	if s.m.Pattern().Mode() == match.Lines {
-		err = f.blocks(&text{r: r, size: size, binary: req.Binary, raw: s.raw})
+		err = f.blocks(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})
 	} else {
-		err = f.whole(&text{r: r, size: size, binary: req.Binary, raw: s.raw})
+		err = f.whole(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})
 	}
 	if f.out.Stopped {
 		f.out.Bytes = min(f.out.Bytes, f.searched)

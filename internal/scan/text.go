@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"io"
 
 	"quarry/internal/textfile"
@@ -13,8 +14,10 @@ type text struct {
 	r      io.Reader
 	size   int64 // as the file system says
 	binary bool  // don't stop at binary content
+	asIs   bool  // don't decode
 
 	read    int64 // bytes so far
+	nul     int64 // 1 and the offset of the first NUL; 0 for none
 	started bool
 	ended   bool
 	enc     textfile.Encoding
@@ -54,11 +57,15 @@ func (t *text) fill(dst []byte) ([]byte, error) {
 func (t *text) start(dst, first []byte, err error) ([]byte, error) {
 	t.started = true
 	kind := textfile.SniffForm(first)
+	if t.asIs {
+		kind = textfile.Kind{Encoding: textfile.UTF8, Binary: bytes.IndexByte(first, 0) >= 0}
+	}
 	if kind.Binary {
 		if !t.binary {
 			return dst, errBinary
 		}
 		kind.Encoding = textfile.UTF8
+		t.nul = 1 + int64(bytes.IndexByte(first, 0))
 	}
 	t.enc = kind.Encoding
 	switch t.enc {

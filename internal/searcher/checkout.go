@@ -203,7 +203,7 @@ func (r *searchRun) overlay(ctx context.Context, k *worker, v *walk.Visit, e *ro
 	}
 	defer f.Close()
 	if !compare || f.Info().Size > overlayRead {
-		return r.search(k, f)
+		return r.search(k, f, "")
 	}
 	return r.compared(k, f, c, theirs, rel)
 }

@@ -63,7 +63,7 @@ func (c *collector) add(path string, f *found) error {
 		if f.res.Matched > 0 || f.err != nil || f.res.Skip != scan.NotSkipped {
 			return nil
 		}
-	} else if f.res.Matched == 0 {
+	} else if f.res.Matched == 0 && (f.err != nil || f.res.Skip != scan.NotSkipped || !c.q.AllFiles && !c.q.Passthru) {
 		return nil
 	}
 	return c.matched(path, f)
@@ -111,7 +111,9 @@ func (c *collector) skip(path string, why search.Reason, detail string) {
 }
 
 func (c *collector) matched(path string, f *found) error {
-	c.sum.FilesMatched++
+	if f.res.Matched > 0 || c.q.FilesWithoutMatch {
+		c.sum.FilesMatched++
+	}
 	c.sum.LinesMatched += f.res.Matched
 	c.sum.Matches += f.res.Matches
 	if c.q.Limits.Blocks > 0 {
@@ -123,7 +125,7 @@ func (c *collector) matched(path string, f *found) error {
 	}
 	file := search.FileMatch{
 		Path: path, Lines: f.res.Lines, Matched: f.res.Matched, Matches: f.res.Matches,
-		Bytes: f.res.Bytes, ModTime: f.info.ModTime,
+		Bytes: f.res.Bytes, NUL: f.res.NUL, ModTime: f.info.ModTime,
 	}
 	if f.parts > 0 {
 		return c.last(&file, f)
@@ -179,7 +181,7 @@ func (c *collector) give(f *search.FileMatch) error {
 	if lim.Bytes > 0 && c.given.bytes+textBytes(f) > lim.Bytes && c.given.files > 0 {
 		return c.fill(search.StopBytes)
 	}
-	if f.Matched == 0 && !c.q.FilesWithoutMatch {
+	if f.Matched == 0 && !c.q.FilesWithoutMatch && !c.q.AllFiles && !c.q.Passthru {
 		return nil
 	}
 	c.given.files++

@@ -1,6 +1,9 @@
 package searcher
 
 import (
+	"slices"
+	"strings"
+
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
@@ -70,15 +73,30 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		Rules:        rules,
 		MaxDepth:     s.MaxDepth,
 		Workers:      workers,
+
+		FollowLinks: s.FollowLinks, OneFileSystem: s.OneFileSystem,
+		NoVCS: s.Without.VCS, NoDot: s.Without.Dot, NoExclude: s.Without.Exclude, NoParents: s.Without.Parent,
 	}}
+	if s.Without != (search.RuleFiles{}) {
+		f.opts.Rules = slices.DeleteFunc(slices.Clone(rules), func(r ignore.Set) bool { return leavesUnread(&s.Without, r.Kind) })
+	}
+	if s.IncludeIgnored && len(s.Lowest) > 0 {
+		// Rules that a caller names count, and no others.
+		f.opts.NoIgnore, f.opts.Rules = false, nil
+		f.opts.NoVCS, f.opts.NoDot, f.opts.NoExclude, f.opts.NoParents = true, true, true, true
+	}
+	if len(s.Lowest) > 0 {
+		named := ignore.Set{Kind: ignore.Named, Rules: ignore.Parse("query", []byte(strings.Join(s.Lowest, "\n")))}
+		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)], named)
+	}
 	for _, pattern := range s.Extra {
 		f.opts.Rules = append(f.opts.Rules[:len(f.opts.Rules):len(f.opts.Rules)],
 			ignore.Set{Kind: ignore.Extra, Rules: ignore.Parse("query", []byte(pattern))})
 	}
 	f.opts.Denied = func(shown, name string) bool { return !f.leavesOut(shown, name) }
 	var err error
-	if len(s.Globs) > 0 {
-		if f.opts.Filter, err = glob.CompileFilter(GlobDialect(s.Dialect), s.Globs...); err != nil {
+	if len(s.Globs)+len(s.FoldedGlobs) > 0 {
+		if f.opts.Filter, err = compileGlobs(s); err != nil {
 			return nil, err
 		}
 	}
@@ -88,6 +106,40 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		}
 	}
 	return f, nil
+}
+
+// compileGlobs makes one filter of both kinds of globs.
+func compileGlobs(s *search.Scope) (*glob.Filter, error) {
+	var list []*glob.Glob
+	for _, kind := range []struct {
+		globs   []string
+		dialect glob.Dialect
+	}{{s.Globs, GlobDialect(s.Dialect)}, {s.FoldedGlobs, glob.GitignoreFold}} {
+		for _, pattern := range kind.globs {
+			g, err := glob.Compile(pattern, kind.dialect)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, g)
+		}
+	}
+	return glob.NewFilter(list...), nil
+}
+
+// leavesUnread reports whether rules from outside the root are of a kind that a query
+// does without. All but the global ones come from folders above it.
+func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
+	switch k {
+	case ignore.Global:
+		return w.Global || w.VCS
+	case ignore.Exclude:
+		return w.Exclude || w.VCS || w.Parent
+	case ignore.Git:
+		return w.VCS || w.Parent
+	case ignore.Dot, ignore.Rg, ignore.Roo:
+		return w.Dot || w.Parent
+	}
+	return false
 }
 
 // GlobDialect is a dialect of queries as package glob has it.

@@ -29,6 +29,9 @@ var errNoIndex = errors.New("the index can't answer this")
 
 // indexable reports whether the index speaks for what a query asks of a folder.
 func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
+	if s.FollowLinks || s.OneFileSystem || s.Without != (search.RuleFiles{}) || len(s.Lowest) > 0 {
+		return false
+	}
 	if s.NoIndex || len(s.Extra) > 0 && !s.IncludeIgnored || s.IncludeIgnored && !d.index().HasIgnored() {
 		return false
 	}
@@ -262,7 +265,7 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 			return &found{res: res, info: f.Info()}, r.q.Limits.Reads > 0 || (res.Matched == 0) == r.q.FilesWithoutMatch
 		}
 	}
-	return r.search(k, f)
+	return r.search(k, f, c.path)
 }
 
 // findIndexed lists files by the index, or returns errNoIndex.

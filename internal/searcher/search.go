@@ -29,6 +29,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	if err != nil {
 		return nil, err
 	}
+	q.NoIndex = q.NoIndex || q.Text != nil || q.Raw || q.AllFiles || q.Passthru || q.MaxFileSize > 0
 	sum, yield, err := d.index().Search(ctx, &q, yield)
 	if err != nil {
 		return nil, err
@@ -128,6 +129,7 @@ func scanRequest(q *search.Query) scan.Request {
 		Before: q.Before, After: q.After, Invert: q.Invert,
 		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary,
 		MaxLines: q.Limits.LinesPerFile, MaxText: q.Limits.LineBytes,
+		Raw: q.Raw, All: q.Passthru, WhileMatching: q.StopOnNonmatch,
 	}
 	if q.Limits.Lines > 0 {
 		r.KeepHits = q.Offset + q.Limits.Lines + 1
@@ -247,10 +249,30 @@ func (r *searchRun) single(p rootfs.Path) error {
 	sum := &r.collect.sum
 	sum.Stats.Considered++
 	out := &found{info: f.Info()}
-	k := &r.scanners[0]
-	err = r.collect.stream(p.String(), r.scanner(k), asOpened(f, &k.limited), out, &r.request)
+	err = r.streamed(&r.scanners[0], p.String(), f, out)
 	r.count(out)
 	return err
+}
+
+// streamed searches an open file whose turn has come.
+func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found) error {
+	text := asOpened(f, &k.limited)
+	if r.q.Text != nil {
+		made, err := r.q.Text(path, text)
+		if err != nil {
+			return r.collect.add(path, &found{err: err})
+		}
+		out.info.Size = 0
+		if err := r.collect.stream(path, r.scanner(k), made, out, &r.request); err != nil {
+			made.Close()
+			return err
+		}
+		if err := made.Close(); err != nil {
+			return r.collect.failed(path, err)
+		}
+		return nil
+	}
+	return r.collect.stream(path, r.scanner(k), text, out, &r.request)
 }
 
 // count counts a file that no worker has counted.
@@ -278,17 +300,25 @@ func (r *searchRun) work(ctx context.Context, v *walk.Visit, e *rootfs.Entry) (*
 		return &found{err: err}, true
 	}
 	defer f.Close()
-	return r.search(k, f)
+	if most := r.q.MaxFileSize; most > 0 && f.Info().Size > most {
+		k.filtered++
+		return nil, false
+	}
+	path := ""
+	if r.q.Text != nil {
+		path = joinPath(v.Shown, e.Name)
+	}
+	return r.search(k, f, path)
 }
 
 // search searches an open file and reports whether there is anything to tell.
-func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
+func (r *searchRun) search(k *worker, f *rootfs.File, path string) (*found, bool) {
 	out := k.spare
 	if out == nil {
 		out = &found{}
 	}
 	k.spare = nil
-	r.scan(k, f, out)
+	r.scan(k, f, path, out)
 	if out.later {
 		return out, true
 	}
@@ -300,7 +330,7 @@ func (r *searchRun) search(k *worker, f *rootfs.File) (*found, bool) {
 	if r.q.Limits.Reads > 0 {
 		return out, true // it counts
 	}
-	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch {
+	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch && !r.q.AllFiles && !r.q.Passthru {
 		*out = found{}
 		k.spare = out
 		return nil, false
@@ -329,9 +359,18 @@ func (r *searchRun) scanner(k *worker) *scan.Scanner {
 	return k.scanner
 }
 
-func (r *searchRun) scan(k *worker, f *rootfs.File, out *found) {
+func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 	out.info = f.Info()
 	text := asOpened(f, &k.limited)
+	if r.q.Text != nil {
+		made, err := r.q.Text(path, text)
+		if err != nil {
+			out.err = err
+			return
+		}
+		defer func() { out.err = cmp.Or(out.err, made.Close()) }()
+		text, out.info.Size = made, 0
+	}
 	if r.ahead != nil {
 		r.scanAhead(k, text, out)
 		return

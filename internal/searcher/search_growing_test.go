@@ -33,7 +33,7 @@ func TestGrowingFile(t *testing.T) {
 	q := &search.Query{Detail: search.Counts}
 	run := &searchRun{q: q, request: scanRequest(q), matching: match.MustCompile("foo", match.Options{}).NewSearch(t.Context())}
 	var out found
-	run.scan(&worker{}, f, &out)
+	run.scan(&worker{}, f, "", &out)
 	if out.err != nil || out.res.Matched != 2 {
 		t.Errorf("%d lines, %v; want the 2 that were there", out.res.Matched, out.err)
 	}

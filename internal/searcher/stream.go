@@ -84,7 +84,7 @@ func (b *backlog) end() {
 // nothing has to be known about a file but its lines.
 func inParts(q *search.Query) bool {
 	l := &q.Limits
-	return q.Parts && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch &&
+	return q.Parts && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch && !q.AllFiles &&
 		l.Files == 0 && l.Blocks == 0 && l.Bytes == 0 && l.Reads == 0 && l.CountTo == 0
 }
 
@@ -196,7 +196,7 @@ func (r *searchRun) due(path string) error {
 	}
 	defer f.Close()
 	out := &found{info: f.Info()}
-	err = r.collect.stream(path, r.scanner(r.late), asOpened(f, &r.late.limited), out, &r.request)
+	err = r.streamed(r.late, path, f, out)
 	r.count(out)
 	return err
 }

@@ -27,7 +27,9 @@ func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, e
 		}
 		if name == ".git" && !w.opts.NoVCS {
 			repo = true
-			sets = w.addExclude(sets, dir.Path(), shown)
+			if !w.opts.NoExclude {
+				sets = w.addExclude(sets, dir.Path(), shown)
+			}
 			continue
 		}
 		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) {
@@ -192,7 +194,7 @@ func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *
 	if !w.opts.NoVCS {
 		// A protected entry that exists is refused, one that doesn't isn't found.
 		info, err := dir.Stat(".git")
-		if repo = err == nil || rootfs.KindOf(err) == rootfs.Protected; repo && (err != nil || info.Type == rootfs.TypeDir || info.Type == rootfs.TypeFile) {
+		if repo = err == nil || rootfs.KindOf(err) == rootfs.Protected; repo && !w.opts.NoExclude && (err != nil || info.Type == rootfs.TypeDir || info.Type == rootfs.TypeFile) {
 			sets = w.addExclude(sets, dir.Path(), shown)
 		}
 	}

@@ -39,7 +39,7 @@ func (w *worker) work(t *task) {
 		w.call(h, shown, t.parts, t.files, nil)
 		return
 	}
-	if w.opts.FollowLinks && !w.enter(t, dir, shown) {
+	if w.opts.FollowLinks && !w.enter(t, dir, shown) || w.opts.OneFileSystem && w.elsewhere(dir, shown) {
 		return
 	}
 	w.entries, err = dir.Read(w.entries[:0])
@@ -122,6 +122,17 @@ func (w *worker) call(h *handle, shown string, parts int, files, dirs []rootfs.E
 	if err := w.visit(&w.visited); err != nil {
 		w.fail(err)
 	}
+}
+
+// elsewhere reports whether a folder lies on another file system than Start.
+func (w *worker) elsewhere(dir *rootfs.Dir, shown string) bool {
+	info, err := dir.Info()
+	if err != nil || info.Dev == w.device {
+		return false
+	}
+	w.counts[Filtered]++
+	w.miss(shown, 1)
+	return true
 }
 
 // enter reports whether the folder is none it lies in.

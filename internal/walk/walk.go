@@ -33,6 +33,8 @@ type Options struct {
 	// .rgignore and .rooignore, NoParents those of the folders between the
 	// root and Start. NoIgnore is all of them and drops Rules as well.
 	NoIgnore, NoVCS, NoDot, NoParents bool
+	// NoExclude leaves info/exclude files unread.
+	NoExclude bool
 	// Rules apply at the root besides the files found: the global excludes, a
 	// repository around the root, a vault's own. The caller leaves out what the
 	// switches above mean for them.
@@ -49,6 +51,8 @@ type Options struct {
 	MaxDepth int
 	// FollowLinks enters symlinks that lead to places in the root.
 	FollowLinks bool
+	// OneFileSystem enters no folder that lies on another one than Start.
+	OneFileSystem bool
 	// Workers is the number of goroutines; 0 is one for each processor.
 	Workers int
 	// Batch is the largest number of files in one Visit; 0 is 1,024. Folders
@@ -174,6 +178,8 @@ type walker struct {
 	stop    atomic.Bool
 	wake    sync.Cond // signalled when there is work for an idle worker, or none at all
 
+	device uint64 // of Start, with OneFileSystem
+
 	mu      sync.Mutex
 	err     error
 	skipped []Skip
@@ -208,6 +214,14 @@ func (w *walker) run(ctx context.Context) (Report, error) {
 	start, err := w.root.OpenDir(w.opts.Start)
 	if err != nil {
 		return Report{}, err
+	}
+	if w.opts.OneFileSystem {
+		info, err := start.Info()
+		if err != nil {
+			start.Close()
+			return Report{}, err
+		}
+		w.device = info.Dev
 	}
 	start.Close()
 	w.workers = make([]worker, w.opts.Workers)

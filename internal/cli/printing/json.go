@@ -20,7 +20,8 @@ type jsonPrinter struct {
 	enc   *json.Encoder // of what is written once for a file
 	total jsonStats
 
-	open     bool // a file is, since more of it follows
+	open     bool  // a file is, since more of it follows
+	begun    int64 // bytes printed before it
 	file     jsonStats
 	named    string
 	name     []byte // its JSON
@@ -102,6 +103,7 @@ func (p *jsonPrinter) message(kind string, data any) error {
 // multiline block are one message.
 func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
 	if !p.open {
+		p.begun = p.Printed()
 		p.file = jsonStats{Elapsed: duration(0), Searches: 1, WithMatch: 1}
 		p.name, p.named = appendJSONText(p.name[:0], []byte(path)), path
 		if !p.Quiet {
@@ -129,6 +131,8 @@ func (p *jsonPrinter) File(path string, f *search.FileMatch) error {
 // end writes the message that closes a file.
 func (p *jsonPrinter) end() error {
 	p.open = false
+	p.file.BytesPrinted = p.Printed() - p.begun
+	p.total.BytesPrinted += p.file.BytesPrinted
 	if p.Quiet {
 		return nil
 	}

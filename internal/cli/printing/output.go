@@ -12,6 +12,8 @@ import (
 type Output interface {
 	File(path string, f *search.FileMatch) error
 	Finish(*search.Summary) error
+	// Printed is how many bytes of lines were written; names and counts are none.
+	Printed() int64
 }
 
 // NewLines shows matching lines; r replaces matches unless it is nil.
@@ -40,6 +42,7 @@ func (o pathOutput) File(path string, _ *search.FileMatch) error {
 	return o.done()
 }
 func (o pathOutput) Finish(*search.Summary) error { return o.flush() }
+func (o pathOutput) Printed() int64               { return 0 }
 
 // countOutput shows how many lines or matches a file has.
 type countOutput struct {
@@ -53,11 +56,11 @@ func (o countOutput) File(path string, f *search.FileMatch) error {
 		n = f.Matches
 	}
 	if o.style.Path {
-		o.name(path)
+		o.name(path, 0, 0)
 		if o.style.Nul {
 			o.row = append(o.row, 0)
 		} else {
-			o.row = append(o.row, ':')
+			o.put(o.style.MatchSep)
 		}
 	}
 	o.row = append(strconv.AppendInt(o.row, int64(n), 10), '\n')
@@ -65,6 +68,7 @@ func (o countOutput) File(path string, f *search.FileMatch) error {
 }
 
 func (o countOutput) Finish(*search.Summary) error { return o.flush() }
+func (o countOutput) Printed() int64               { return 0 }
 
 // UseColour decides on colour; NO_COLOR and a dumb terminal turn auto off.
 func UseColour(when string, tty bool, getenv func(string) string) bool {

@@ -7,9 +7,12 @@ package printing
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"iter"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"quarry/internal/replacer"
 	"quarry/search"
@@ -33,17 +36,24 @@ type Style struct {
 	Vimgrep     bool
 	Multiline   bool // matches may span lines
 	Spans       bool // matches were asked for, not only lines
+
+	Colours      Colours // the zero value is ripgrep's
+	Links        Links
+	MatchSep     string // after path, number and so on of a matching line; "" is :
+	ContextSep   string // and of context; "" is -
+	NoFieldSep   bool   // the three separators are what they are, also empty
+	GroupSep     string // between groups of lines that aren't adjacent; "" is --
+	NoGroupSep   bool   // nothing is
+	Preview      bool   // show the beginning of lines longer than MaxColumns
+	PathSep      string // in place of / in paths; "" leaves them
+	Passthru     bool   // all lines are shown: nothing separates them
+	NulLines     bool   // NUL ends a line, and stands for the line feeds of the text
+	Eager        bool   // write the lines of a file when they are found
+	BinaryNotice bool   // matches of binary files are mentioned, not shown
 }
 
-// Colours are ripgrep's: magenta paths, green line numbers, bold red matches,
-// and columns and offsets plain.
-const (
-	pathColour  = "\x1b[0m\x1b[35m"
-	lineColour  = "\x1b[0m\x1b[32m"
-	plainColour = "\x1b[0m"
-	matchColour = "\x1b[0m\x1b[1m\x1b[31m"
-	Reset       = "\x1b[0m"
-)
+// Reset ends a colour.
+const Reset = "\x1b[0m"
 
 // printer writes files with matches.
 type printer struct {
@@ -57,13 +67,19 @@ type printer struct {
 }
 
 func newPrinter(w io.Writer, s Style, r *replacer.Template) *printer {
-	return &printer{rows: rows{w: w, eager: s.Escape}, style: s, replace: r}
+	if s.Colours == (Colours{}) {
+		s.Colours = defaultColours
+	}
+	if !s.NoFieldSep {
+		s.MatchSep, s.ContextSep, s.GroupSep = cmp.Or(s.MatchSep, ":"), cmp.Or(s.ContextSep, "-"), cmp.Or(s.GroupSep, "--")
+	}
+	return &printer{rows: rows{w: w, eager: s.Escape || s.Eager}, style: s, replace: r}
 }
 
 func (p *printer) put(s string) { p.row = append(p.row, s...) }
 
 func (p *printer) coloured(code string, b []byte) {
-	if !p.style.Colour {
+	if !p.style.Colour || code == "" {
 		p.text(b)
 		return
 	}
@@ -73,9 +89,17 @@ func (p *printer) coloured(code string, b []byte) {
 }
 
 // name writes a path, which most of the time needs no care.
-func (p *printer) name(path string) {
+func (p *printer) name(path string, line, column int) {
+	linked := p.style.Links.on() && p.style.Colour
+	if linked {
+		p.put(p.style.Links.open(path, line, column))
+		defer p.put(closeLink)
+	}
+	if p.style.PathSep != "" {
+		path = strings.ReplaceAll(path, "/", p.style.PathSep)
+	}
 	if p.style.Colour || p.style.Escape {
-		p.coloured(pathColour, []byte(path))
+		p.coloured(p.style.Colours.Path, []byte(path))
 		return
 	}
 	p.put(path)
@@ -87,12 +111,16 @@ func (p *printer) text(b []byte) {
 		p.row = AppendEscaped(p.row, b)
 		return
 	}
+	if p.style.NulLines {
+		p.row = append(p.row, bytes.ReplaceAll(b, []byte{0}, []byte{'\n'})...)
+		return
+	}
 	p.bytes(b)
 }
 
 // pathRow writes a path on a line of its own.
 func (p *printer) pathRow(path string) error {
-	p.name(path)
+	p.name(path, 0, 0)
 	end := byte('\n')
 	if p.style.Nul {
 		end = 0
@@ -116,6 +144,9 @@ type shownBlock struct {
 
 // File writes the lines of a file, or the next part of them.
 func (p *printer) File(path string, f *search.FileMatch) error {
+	if p.style.BinaryNotice && f.NUL > 0 {
+		return p.binary(path, f)
+	}
 	if !p.open {
 		p.begin(path)
 	}
@@ -138,8 +169,28 @@ func (p *printer) File(path string, f *search.FileMatch) error {
 // separate sets groups of lines apart that aren't adjacent.
 func (p *printer) separate(next int) {
 	if p.style.Context && p.last > 0 && next > p.last+1 {
-		p.put("--\n")
+		p.groupSep()
 	}
+}
+
+func (p *printer) groupSep() {
+	if !p.style.NoGroupSep {
+		p.put(p.style.GroupSep)
+		p.row = append(p.row, '\n')
+	}
+}
+
+// binary mentions that a binary file matches.
+func (p *printer) binary(path string, f *search.FileMatch) error {
+	if f.More {
+		return nil // once is enough
+	}
+	if p.style.Path {
+		p.name(path, 0, 0)
+		p.put(": ")
+	}
+	p.put("binary file matches (found \"\\0\" byte around offset " + strconv.FormatInt(f.NUL-1, 10) + ")\n")
+	return p.done()
 }
 
 // begin writes what comes before the first line of a file.
@@ -151,8 +202,8 @@ func (p *printer) begin(path string) {
 		if p.style.Path {
 			p.pathRow(path)
 		}
-	} else if p.files > 0 && p.style.Context {
-		p.put("--\n")
+	} else if p.files > 0 && p.style.Context && !p.style.Passthru {
+		p.groupSep()
 	}
 	p.files++
 	p.last = 0
@@ -318,30 +369,30 @@ func leadingSpace(b []byte) int { return len(b) - len(bytes.TrimLeft(b, " \t\n\v
 // prefix writes path, line number, column and offset, each followed by : on a
 // matching line and - on context. A column below 0 is not known.
 func (p *printer) prefix(b *shownBlock, number, column int, offset int64) {
-	sep := byte('-')
+	sep := p.style.ContextSep
 	if b.hit {
-		sep = ':'
+		sep = p.style.MatchSep
 	}
 	if p.style.Path && !p.style.Heading {
-		p.name(b.path)
+		p.name(b.path, number, column+1)
 		if p.style.Nul {
 			p.row = append(p.row, 0)
 		} else {
-			p.row = append(p.row, sep)
+			p.put(sep)
 		}
 	}
 	if p.style.LineNumber {
-		p.field(lineColour, int64(number), sep)
+		p.field(p.style.Colours.Line, int64(number), sep)
 	}
 	if p.style.Column && column >= 0 {
-		p.field(plainColour, int64(column)+1, sep)
+		p.field(p.style.Colours.Column, int64(column)+1, sep)
 	}
 	if p.style.ByteOffset {
-		p.field(plainColour, offset, sep)
+		p.field(p.style.Colours.Column, offset, sep)
 	}
 }
 
-func (p *printer) field(code string, n int64, sep byte) {
+func (p *printer) field(code string, n int64, sep string) {
 	if p.style.Colour {
 		p.put(code)
 	}
@@ -349,7 +400,7 @@ func (p *printer) field(code string, n int64, sep byte) {
 	if p.style.Colour {
 		p.put(Reset)
 	}
-	p.row = append(p.row, sep)
+	p.put(sep)
 }
 
 // lineText writes text[start:end] of a block with its matches marked.
@@ -363,10 +414,23 @@ func (p *printer) lineText(b *shownBlock, start, end int, spans []search.Span) {
 // rangeText is lineText without trimming.
 func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) {
 	if p.style.MaxColumns > 0 && end-start > p.style.MaxColumns {
-		p.omitted(b)
+		p.omitted(b, start, end, spans)
 		return
 	}
-	end = contentEnd(b.text, start, end)
+	p.marked(b, start, contentEnd(b.text, start, end), spans)
+	p.lineFeed()
+}
+
+func (p *printer) lineFeed() {
+	if p.style.NulLines {
+		p.row = append(p.row, 0)
+	} else {
+		p.row = append(p.row, '\n')
+	}
+}
+
+// marked writes text[start:end] with its matches marked.
+func (p *printer) marked(b *shownBlock, start, end int, spans []search.Span) {
 	at := start
 	for i := 0; i < len(spans) && p.style.Colour; i++ {
 		from, to := max(spans[i].Start, at), min(spans[i].End, end)
@@ -377,16 +441,43 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 		}
 		if from < to {
 			p.text(b.text[at:from])
-			p.coloured(matchColour, b.text[from:to])
+			p.coloured(p.style.Colours.Match, b.text[from:to])
 			at = to
 		}
 	}
 	p.text(b.text[at:end])
-	p.row = append(p.row, '\n')
 }
 
-func (p *printer) omitted(b *shownBlock) {
+// preview writes the beginning of a long line, and how many matches follow.
+func (p *printer) preview(b *shownBlock, start, end int, spans []search.Span) {
+	to := start
+	for n := 0; n < p.style.MaxColumns && to < end; n++ {
+		_, size := utf8.DecodeRune(b.text[to:end])
+		to += size
+	}
+	p.marked(b, start, to, spans)
+	if b.found == 0 {
+		p.put(" [... omitted end of long line]")
+	} else {
+		more := 0
+		for _, s := range spans {
+			if s.Start >= to && s.Start < end {
+				more++
+			}
+		}
+		p.put(" [... " + strconv.Itoa(more) + " more match")
+		if more != 1 {
+			p.put("es")
+		}
+		p.put("]")
+	}
+	p.lineFeed()
+}
+
+func (p *printer) omitted(b *shownBlock, start, end int, spans []search.Span) {
 	switch {
+	case p.style.Preview:
+		p.preview(b, start, end, spans)
 	case b.found > 0 && !p.style.OnlyMatches:
 		p.put("[Omitted long line with " + strconv.Itoa(b.found) + " matches]\n")
 	case b.hit:

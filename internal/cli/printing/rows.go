@@ -17,7 +17,11 @@ type rows struct {
 	row   []byte
 	eager bool  // a person waits: write what is finished
 	err   error // of the first write that failed
+	sent  int64 // bytes written
 }
+
+// Printed is how many bytes were written, or wait to be.
+func (r *rows) Printed() int64 { return r.sent + int64(len(r.row)) }
 
 // bytes appends text.
 func (r *rows) bytes(b []byte) {
@@ -31,6 +35,7 @@ func (r *rows) bytes(b []byte) {
 
 func (r *rows) write(b []byte) {
 	if r.err == nil && len(b) > 0 {
+		r.sent += int64(len(b))
 		_, r.err = r.w.Write(b)
 	}
 }
@@ -63,7 +68,7 @@ func (r *rows) flush() error {
 func (p *printer) plain() bool {
 	s := &p.style
 	return !s.OnlyMatches && !s.Vimgrep && !s.Colour && !s.Escape && !s.Trim && s.MaxColumns == 0 &&
-		!(s.Multiline && s.Column) && p.replace == nil
+		!(s.Multiline && s.Column) && p.replace == nil && s.PathSep == "" && !s.NulLines
 }
 
 // plainLines is what block does for each line, without the parts that a plain style
@@ -75,9 +80,9 @@ func (p *printer) plainLines(path string, lines []search.Line) {
 		l := &lines[i]
 		p.separate(l.Number)
 		p.last = l.Number
-		sep := byte('-')
+		sep := s.ContextSep
 		if l.Hit {
-			sep = ':'
+			sep = s.MatchSep
 		}
 		row := p.row
 		if named {
@@ -85,17 +90,17 @@ func (p *printer) plainLines(path string, lines []search.Line) {
 			if s.Nul {
 				row = append(row, 0)
 			} else {
-				row = append(row, sep)
+				row = append(row, sep...)
 			}
 		}
 		if s.LineNumber {
-			row = append(strconv.AppendInt(row, int64(l.Number), 10), sep)
+			row = append(strconv.AppendInt(row, int64(l.Number), 10), sep...)
 		}
 		if s.Column && len(l.Spans) > 0 {
-			row = append(strconv.AppendInt(row, int64(l.Spans[0].Start)+1, 10), sep)
+			row = append(strconv.AppendInt(row, int64(l.Spans[0].Start)+1, 10), sep...)
 		}
 		if s.ByteOffset {
-			row = append(strconv.AppendInt(row, l.Offset, 10), sep)
+			row = append(strconv.AppendInt(row, l.Offset, 10), sep...)
 		}
 		if len(l.Text) < pieceBytes {
 			row = append(append(row, l.Text...), '\n')

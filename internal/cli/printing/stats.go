@@ -10,12 +10,15 @@ import (
 	"quarry/search"
 )
 
-// WriteStats tells how a search went.
-func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern) {
-	fmt.Fprintf(w, "\n%d matching lines\n", s.LinesMatched)
-	fmt.Fprintf(w, "%d files with matches\n", s.FilesMatched)
-	fmt.Fprintf(w, "%d files searched of %d considered\n", s.Stats.Searched, s.Stats.Considered)
-	fmt.Fprintf(w, "%d bytes searched\n", s.Stats.Bytes)
+// WriteStats tells how a search went: what ripgrep tells, in its words, and then
+// what was skipped and how the answer came about. printed is how many bytes of lines
+// were shown.
+func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern, printed int64) {
+	fmt.Fprintf(w, "\n%d matches\n%d matched lines\n", s.Matches, s.LinesMatched)
+	fmt.Fprintf(w, "%d files contained matches\n%d files searched\n", s.FilesMatched, s.Stats.Searched)
+	fmt.Fprintf(w, "%d bytes printed\n%d bytes searched\n", printed, s.Stats.Bytes)
+	fmt.Fprintf(w, "%.6f seconds total\n", s.Stats.Elapsed.Seconds())
+	fmt.Fprintf(w, "%d files considered\n", s.Stats.Considered)
 	var reasons []string
 	for why, n := range s.SkippedCount {
 		reasons = append(reasons, fmt.Sprintf("%s %d", why, n))
@@ -31,7 +34,6 @@ func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern) {
 		who = ", answered by the process that keeps the index"
 	}
 	fmt.Fprintf(w, "plan: %s%s\n", s.Stats.Plan, who)
-	fmt.Fprintf(w, "%.6f seconds\n", s.Stats.Elapsed.Seconds())
 }
 
 func orNothing(s string) string {

@@ -1,0 +1,17 @@
+package cli
+
+import (
+	"os"
+	"syscall"
+	"time"
+)
+
+// accessTime is when a file was last read, as far as the file system notes it.
+func accessTime(path string) time.Time {
+	if info, err := os.Stat(path); err == nil {
+		if st, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
+			return time.Unix(0, st.LastAccessTime.Nanoseconds())
+		}
+	}
+	return time.Time{}
+}

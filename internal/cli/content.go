@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"quarry/internal/content"
+	"quarry/internal/glob"
+)
+
+// contents makes the text of files from their bytes as -z, -E, --pre and --null-data
+// ask; nil leaves them as they are.
+func (f *searchFlags) contents() (func(path string, r io.Reader) (io.ReadCloser, error), error) {
+	o := content.Options{Zip: f.zip, Command: f.pre}
+	if f.encoding != "none" {
+		o.Encoding = f.encoding
+	}
+	if f.pre == "" && !f.zip && !f.nulData && (o.Encoding == "" || o.Encoding == "auto") {
+		return nil, nil
+	}
+	if f.backendFlags.set() {
+		return nil, errors.New("-z, -E, --pre and --null-data are for files of this machine, not of servers")
+	}
+	if f.pre != "" && len(f.preGlobs) > 0 {
+		filter, err := glob.CompileFilter(glob.Gitignore, f.preGlobs...)
+		if err != nil {
+			return nil, err
+		}
+		o.Wanted = func(path string) bool { return filter.Match(strings.TrimLeft(filepath.ToSlash(path), "./")) }
+	}
+	maker, err := content.New(o)
+	if err != nil {
+		return nil, err
+	}
+	if !f.nulData {
+		return maker.Text, nil
+	}
+	return func(path string, r io.Reader) (io.ReadCloser, error) {
+		text, err := maker.Text(path, r)
+		if err != nil {
+			return nil, err
+		}
+		return &swapped{text}, nil
+	}, nil
+}
+
+// swapped is a text in which NUL and line feed have changed places: what ends with
+// NUL is then a line. The printer changes them back.
+type swapped struct{ io.ReadCloser }
+
+func (s *swapped) Read(b []byte) (int, error) {
+	n, err := s.ReadCloser.Read(b)
+	for i, c := range b[:n] {
+		switch c {
+		case 0:
+			b[i] = '\n'
+		case '\n':
+			b[i] = 0
+		}
+	}
+	return n, err
+}
+
+// ignoreRules reads the files of --ignore-file. Their rules are about the current
+// folder, which lies at here below the root.
+func (f *searchFlags) ignoreRules(complain func(error)) []string {
+	if f.noIgnoreFiles {
+		return nil
+	}
+	var rules []string
+	for _, name := range f.ignoreFiles {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			complain(clearPathError(name, err))
+			continue
+		}
+		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) {
+			if rule := strings.TrimRight(string(line), "\r\n"); rule != "" && rule[0] != '#' {
+				rules = append(rules, rule)
+			}
+		}
+	}
+	return rules
+}
+
+// rebased moves rules about a folder to the root: those with a slash are about paths.
+func rebased(rules []string, here string) []string {
+	if here == "" || here == "." {
+		return rules
+	}
+	moved := slices.Clone(rules)
+	for i, rule := range moved {
+		not := ""
+		if strings.HasPrefix(rule, "!") {
+			not, rule = "!", rule[1:]
+		}
+		if strings.Contains(strings.TrimSuffix(rule, "/"), "/") {
+			rule = "/" + here + "/" + strings.TrimPrefix(rule, "/")
+		}
+		moved[i] = not + rule
+	}
+	return moved
+}
+
+// hostName is {host} of links.
+func (f *searchFlags) hostName() (string, error) {
+	if f.hostname == "" {
+		name, _ := os.Hostname()
+		return name, nil
+	}
+	out, err := exec.Command(f.hostname).Output()
+	if err != nil {
+		return "", fmt.Errorf("--hostname-bin %s: %w", f.hostname, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

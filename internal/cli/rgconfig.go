@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// withRipgrepConfig puts the arguments of ripgrep's configuration file before those
+// of a search, if QUARRY_RIPGREP_CONFIG=1 asks for that: a file written for another
+// program is not read unasked.
+func withRipgrepConfig(args []string, getenv func(string) string) ([]string, error) {
+	name := getenv("RIPGREP_CONFIG_PATH")
+	if name == "" || getenv("QUARRY_RIPGREP_CONFIG") != "1" || len(args) == 0 || args[0] != "search" || slices.Contains(args, "--no-config") {
+		return args, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, clearPathError(name, err)
+	}
+	var more []string
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			more = append(more, line)
+		}
+	}
+	return slices.Concat(args[:1], more, args[1:]), nil
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// rgDiffers are ripgrep's flags that are not the same here, with what is so instead.
+var rgDiffers = map[string]string{
+	"follow":                       "within the workspace only: a link that leads out of it is reported",
+	"pcre2":                        "JavaScript's syntax: look-around and backreferences. Where PCRE2 differs, an error says what to write",
+	"engine":                       "`pcre2` is `-P`",
+	"auto-hybrid-regex":            "falls back to JavaScript's syntax",
+	"null-data":                    "a pattern can't have line feeds",
+	"stats":                        "ripgrep's lines, and then what was skipped and how the answer came about",
+	"debug":                        "`--stats` on stderr",
+	"trace":                        "as `--debug`",
+	"glob":                         "narrows: brings nothing back that is ignored; anchored at the searched path",
+	"type":                         "as `-g`",
+	"line-number":                  "the default, also in a pipe",
+	"sort":                         "`path` is the default and orders by the bytes of the path",
+	"line-buffered":                "lines are written when a file, or 256 KiB of it, are searched",
+	"search-zip":                   "gzip and bzip2 without a program; a missing program is an error",
+	"no-config":                    "about `quarry.toml`, and ripgrep's file where `QUARRY_RIPGREP_CONFIG=1` has it read",
+	"ignore-file-case-insensitive": "refused: ignore rules are read as git reads them",
+	"generate":                     "refused: `quarry man`, `quarry completion`",
+	"pcre2-version":                "refused: there is no PCRE2",
+	"version":                      "`quarry version`",
+	"one-file-system":              "also not through mounts inside the workspace",
+	"encoding":                     "without it UTF-8, UTF-16 and Windows-1252 are told apart",
+	"dfa-size-limit":               "accepted, without effect: the engine bounds its own tables",
+}
+
+var rgFlag = regexp.MustCompile(`^ {4}(?:-(.)[^-]*?, )?--([a-z0-9-]+)(?:=(\S+))?`)
+
+// rgTable accounts for every flag of rg --help.
+func rgTable(help string) (string, error) {
+	fl := newSearch(Streams{}).Flags()
+	var b strings.Builder
+	b.WriteString("| ripgrep's flag | here | |\n|---|---|---|\n")
+	n := map[string]int{}
+	for line := range strings.Lines(help) {
+		m := rgFlag.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		name := m[2]
+		short := ""
+		if m[1] != "" {
+			short = "`-" + m[1] + "`, "
+		}
+		have := fl.Lookup(name)
+		kind, why := "same", ""
+		switch {
+		case withoutEffect[name] != "":
+			kind, why = "no effect", withoutEffect[name]
+		case name == "dfa-size-limit":
+			kind, why = "no effect", "the engine bounds its own tables"
+		case rgDiffers[name] != "":
+			kind, why = "differs", rgDiffers[name]
+		case name == "help":
+		case have == nil:
+			return "", fmt.Errorf("ripgrep's --%s is not accounted for", name)
+		}
+		if have != nil && m[1] != "" && have.Shorthand != m[1] && name != "version" {
+			return "", fmt.Errorf("ripgrep's -%s is --%s, here it is not", m[1], name)
+		}
+		if have == nil && kind == "differs" && instead["search"][name] == "" && name != "no-config" && name != "version" {
+			return "", fmt.Errorf("--%s is refused without saying what to do instead", name)
+		}
+		n[kind]++
+		fmt.Fprintf(&b, "| %s`--%s` | %s | %s |\n", short, name, kind, why)
+	}
+	if n["same"] < 60 {
+		return "", fmt.Errorf("rg --help has %d flags that are the same: is it ripgrep's?", n["same"])
+	}
+	return fmt.Sprintf("%d flags of ripgrep 15 are the same, %d differ, %d have no effect. Flags that take others back, as `--no-hidden`, are there too.\n\n", n["same"], n["differs"], n["no effect"]) + b.String(), nil
+}
+
+// TestRipgrepFlags writes the table of flags into docs/SEARCH.md, with -update, and
+// fails when a flag of rg --help is missing.
+func TestRipgrepFlags(t *testing.T) {
+	rg, version := ripgrep(t)
+	if version < 15 {
+		t.Skip("the table is that of ripgrep 15")
+	}
+	help, err := exec.Command(rg, "--help").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := rgTable(string(help))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("..", "..", "docs", "SEARCH.md")
+	doc, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- ripgrep's flags: go test ./internal/cli -run RipgrepFlags -update -->\n", "<!-- end of ripgrep's flags -->"
+	before, rest, ok := strings.Cut(string(doc), begin)
+	_, after, ok2 := strings.Cut(rest, end)
+	if !ok || !ok2 {
+		t.Fatal("docs/SEARCH.md has no place for the table")
+	}
+	want := before + begin + table + end + after
+	if want == string(doc) {
+		return
+	}
+	if !*update {
+		t.Error("the table of flags in docs/SEARCH.md is old: go test ./internal/cli -run RipgrepFlags -update")
+		return
+	}
+	if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The types are those of rg --type-list.
+func TestRipgrepTypes(t *testing.T) {
+	rg, version := ripgrep(t)
+	if version != 15 {
+		t.Skip("the table is that of ripgrep 15")
+	}
+	out, err := exec.Command(rg, "--type-list").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := types(fileTypes).list(); got != string(out) {
+		want := strings.Split(string(out), "\n")
+		for i, line := range strings.Split(got, "\n") {
+			if i < len(want) && line != want[i] {
+				t.Fatalf("%q, ripgrep has %q", line, want[i])
+			}
+		}
+		t.Fatal("one is longer")
+	}
+}
+
+// No two flags of the command line are the same but for their letters, and what takes
+// another flag back does.
+func TestOpposites(t *testing.T) {
+	for _, name := range slices.Sorted(mapKeys(opposites)) {
+		cmd := newSearch(Streams{})
+		of := cmd.Flags().Lookup(opposites[name])
+		if of == nil || cmd.Flags().Lookup(name) == nil {
+			t.Errorf("--%s takes back --%s: one is missing", name, opposites[name])
+			continue
+		}
+		value := map[bool]string{true: "x", false: "true"}[of.Value.Type() == "string"]
+		if err := cmd.ParseFlags([]string{"--" + of.Name + "=" + value, "--" + name}); err != nil {
+			t.Fatal(err)
+		}
+		if got := cmp.Or(of.Value.String(), "false"); got != "false" {
+			t.Errorf("--%s --%s: %s", of.Name, name, got)
+		}
+	}
+	var _ pflag.Value = off{}
+}

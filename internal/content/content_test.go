@@ -1,0 +1,93 @@
+package content
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+func read(t *testing.T, o Options, path, bytes string) (string, error) {
+	t.Helper()
+	m, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := m.Text(path, strings.NewReader(bytes))
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), r.Close()
+}
+
+func packed(text string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	io.WriteString(w, text)
+	w.Close()
+	return b.String()
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		o           Options
+		path, bytes string
+		want        string
+	}{
+		{"as it is", Options{}, "a.txt", "foo", "foo"},
+		{"a label", Options{Encoding: "latin1"}, "a.txt", "gr\xfcn", "grün"},
+		{"Japanese", Options{Encoding: "sjis"}, "a.txt", "\x84Y\x84u", "Ше"},
+		{"gzip", Options{Zip: true}, "a.gz", packed("foo"), "foo"},
+		{"only by name", Options{Zip: true}, "a.txt", packed("foo"), packed("foo")},
+		{"unpacked, then decoded", Options{Zip: true, Encoding: "latin1"}, "a.gz", packed("\xfc"), "ü"},
+	} {
+		got, err := read(t, c.o, c.path, c.bytes)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	if _, err := exec.LookPath("cat"); err != nil {
+		t.Skip("no programs to run")
+	}
+	got, err := read(t, Options{Command: "cat"}, "-", "foo")
+	if err != nil || got != "foo" {
+		t.Errorf("cat -: %q, %v", got, err)
+	}
+	if got, err = read(t, Options{Command: "cat", Wanted: func(string) bool { return false }}, "x", "foo"); err != nil || got != "foo" {
+		t.Errorf("not wanted: %q, %v", got, err)
+	}
+	if _, err = read(t, Options{Command: "false"}, "x", "foo"); err == nil || !strings.Contains(err.Error(), "exit status 1") {
+		t.Errorf("a program that fails: %v", err)
+	}
+	if _, err = read(t, Options{Command: "cat"}, "/no/such/file", "foo"); err == nil || !strings.Contains(err.Error(), "No such file") {
+		t.Errorf("what a program says: %v", err)
+	}
+	// Nobody reads all of it.
+	m, _ := New(Options{Command: "cat"})
+	r, err := m.Text("-", strings.NewReader(strings.Repeat("x", 1<<20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Read(make([]byte, 10))
+	if err := r.Close(); err != nil {
+		t.Errorf("closed early: %v", err)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, o := range []Options{{Encoding: "foobar"}, {Encoding: "csiso2022kr"}, {Command: "no-such-program-here"}} {
+		if _, err := New(o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
