@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"quarry/fault"
 	"quarry/match"
@@ -36,29 +37,35 @@ func (b *Book) mentioning(ctx context.Context, all bool, exprs []string, globs .
 // eachNote reads files in parallel and calls f for each, in path order. A file
 // that is gone by then, or is no text, is passed over; another failure ends it.
 func (b *Book) eachNote(ctx context.Context, paths []string, f func(*Note) error) error {
-	const ahead = 64
+	return inParallel(ctx, paths, func(p string) (*Note, error) { return b.read(ctx, p) }, f)
+}
+
+// inParallel makes something of each file on all processors, and calls f for
+// each, in the order of the paths.
+func inParallel[T any](ctx context.Context, paths []string, work func(path string) (T, error), f func(T) error) error {
+	const ahead = 256
+	made, errs := make([]T, ahead), make([]error, ahead)
 	for len(paths) > 0 {
 		batch := paths[:min(ahead, len(paths))]
 		paths = paths[len(batch):]
-		read := make([]*Note, len(batch))
-		errs := make([]error, len(batch))
+		var next atomic.Int64
 		var wg sync.WaitGroup
-		for w := range min(runtime.GOMAXPROCS(0), len(batch)) {
+		for range min(runtime.GOMAXPROCS(0), len(batch)) {
 			wg.Go(func() {
-				for i := w; i < len(batch); i += runtime.GOMAXPROCS(0) {
-					read[i], errs[i] = b.read(ctx, batch[i])
+				for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
+					made[i], errs[i] = work(batch[i])
 				}
 			})
 		}
 		wg.Wait()
-		for i, n := range read {
+		for i := range batch {
 			if err := errs[i]; err != nil {
 				if errors.Is(err, fault.NotFound) || errors.Is(err, fault.NotText) {
 					continue
 				}
 				return err
 			}
-			if err := f(n); err != nil {
+			if err := f(made[i]); err != nil {
 				return err
 			}
 		}

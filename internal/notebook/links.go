@@ -206,13 +206,28 @@ func (b *Book) all(ctx context.Context, f func(n *Note, l *vault.Link, target st
 	}
 	ix := vault.NewIndex(paths)
 	sources := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !vault.HasLinks(p) })
-	err = b.eachNote(ctx, sources, func(n *Note) error {
+	type linked struct {
+		note    *Note
+		links   []vault.Link
+		targets []string
+	}
+	err = inParallel(ctx, sources, func(path string) (linked, error) {
+		n, _, err := b.readText(ctx, path)
+		if err != nil {
+			return linked{}, err
+		}
+		found := linked{note: n}
 		for _, l := range vault.ScanLinks(n.Path, n.Text) {
 			if l.External || l.Path+l.Subpath == "" {
 				continue
 			}
 			target, _ := ix.ResolveLink(n.Path, &l)
-			f(n, &l, target)
+			found.links, found.targets = append(found.links, l), append(found.targets, target)
+		}
+		return found, nil
+	}, func(found linked) error {
+		for i := range found.links {
+			f(found.note, &found.links[i], found.targets[i])
 		}
 		return nil
 	})

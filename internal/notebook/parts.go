@@ -53,6 +53,8 @@ type Part struct {
 	First   int // its first line, from 1
 	Lines   []string
 	Total   int // lines of the note
+	// Encoding and Ending are those of the file.
+	Encoding, Ending string
 }
 
 // ReadPart returns the lines of a section, with its heading, of a block or of a
@@ -79,7 +81,7 @@ func (b *Book) ReadPart(ctx context.Context, path string, t Target) (*Part, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Part{Path: n.Path, Version: n.Version, First: 1 + bytes.Count(n.Text[:span.Start], []byte("\n"))}
+	p := &Part{Path: n.Path, Version: n.Version, Encoding: n.Encoding, Ending: n.Ending, First: 1 + bytes.Count(n.Text[:span.Start], []byte("\n"))}
 	p.Lines = splitLines(span.In(n.Text))
 	p.Total = len(splitLines(n.Text))
 	return p, nil

@@ -158,7 +158,7 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 	}
 	data := &readAnswer{
 		foundPath: pathOf(text.Path), Start: text.First, End: text.First + len(text.Lines) - 1, Total: text.Total, Cut: text.Cut,
-		Version: text.Version, Lines: append([]string{}, text.Lines...),
+		Version: text.Version, Encoding: p.Encoding, Ending: p.Ending, Lines: append([]string{}, text.Lines...),
 	}
 	a := &answer{text: render.Lines(nil, text, text.First, text.First+len(p.Lines)-1), data: data}
 	a.receipt = []string{"version " + p.Version}

@@ -109,3 +109,26 @@ func TestNoteTools(t *testing.T) {
 		t.Errorf("Plan.md is %q, want %q", data, want)
 	}
 }
+
+// A part tells the encoding and the line ending of its file, as read_file does.
+func TestReadSectionStructured(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "n.md"), []byte("\xef\xbb\xbf# A\r\ntext\r\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	r, err := profile.New(ws, &profile.Options{Profile: "notes", Structured: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]string{"read_section": `{"path":"n.md","heading":"A"}`, "read_file": `{"path":"n.md"}`} {
+		data, err := json.Marshal(r.Lookup(name).Execute(context.Background(), json.RawMessage(args)).Structured)
+		if err != nil || !strings.Contains(string(data), `"encoding":"utf-8-bom"`) || !strings.Contains(string(data), `"line_ending":"crlf"`) {
+			t.Errorf("%s: %s, %v", name, data, err)
+		}
+	}
+}

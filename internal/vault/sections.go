@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"quarry/fault"
@@ -109,18 +110,68 @@ func (e *AmbiguousPartError) Code() fault.Code { return fault.InvalidArgument }
 
 // Hint says how to tell them apart.
 func (e *AmbiguousPartError) Hint() string {
+	total, seen := map[string]int{}, map[string]int{}
+	how := "name the headings above it too, joined by " + PathSeparator
+	for _, name := range e.Names {
+		if total[name]++; total[name] == 2 {
+			how = "name it with its headings and, of several alike, its number in brackets"
+		}
+	}
 	var places []string
 	for i, name := range e.Names {
+		if seen[name]++; total[name] > 1 {
+			name = fmt.Sprintf("%s[%d]", name, seen[name])
+		}
 		places = append(places, fmt.Sprintf("%s (line %d)", name, e.Lines[i]))
 	}
-	return "name the headings above it too, joined by " + PathSeparator + ": " + strings.Join(places, ", ")
+	return how + ": " + strings.Join(places, ", ")
 }
 
 // FindSection returns the index of the section a path names: the headings above
 // it may be left out. A path that fits several sections is an error, unless it
 // is the whole path of one. Headings are compared as written, else in any case
-// and without their markup.
+// and without their markup. Of several with the same headings above them,
+// "Log[2]" is the second, where no heading is called that.
 func FindSection(sections []Section, path string) (int, error) {
+	found := findSections(sections, path)
+	if len(found) == 0 {
+		if name, n, ok := numbered(path); ok {
+			if alike := findSections(sections, name); len(alike) >= n {
+				return alike[n-1], nil
+			}
+		}
+	}
+	switch len(found) {
+	case 0:
+		e := &NoPartError{Kind: "heading", Want: path}
+		for i := range sections {
+			e.Have = append(e.Have, sections[i].Name())
+		}
+		return 0, e
+	case 1:
+		return found[0], nil
+	}
+	e := &AmbiguousPartError{Want: path}
+	for _, i := range found {
+		e.Names, e.Lines = append(e.Names, sections[i].Name()), append(e.Lines, sections[i].Line)
+	}
+	return 0, e
+}
+
+// numbered takes the number off a path that ends in one in brackets.
+func numbered(path string) (name string, n int, ok bool) {
+	name, ok = strings.CutSuffix(strings.TrimSpace(path), "]")
+	i := strings.LastIndexByte(name, '[')
+	if !ok || i <= 0 {
+		return "", 0, false
+	}
+	n, err := strconv.Atoi(name[i+1:])
+	return name[:i], n, err == nil && n > 0
+}
+
+// findSections returns the sections a path fits, by the strictest reading that
+// fits any.
+func findSections(sections []Section, path string) []int {
 	for _, want := range targetPaths(path) {
 		for _, same := range []func(a, b string) bool{
 			func(a, b string) bool { return a == b },
@@ -133,25 +184,13 @@ func FindSection(sections []Section, path string) (int, error) {
 						found = append(found, i)
 					}
 				}
-				switch len(found) {
-				case 0:
-				case 1:
-					return found[0], nil
-				default:
-					e := &AmbiguousPartError{Want: path}
-					for _, i := range found {
-						e.Names, e.Lines = append(e.Names, sections[i].Name()), append(e.Lines, sections[i].Line)
-					}
-					return 0, e
+				if len(found) > 0 {
+					return found
 				}
 			}
 		}
 	}
-	e := &NoPartError{Kind: "heading", Want: path}
-	for i := range sections {
-		e.Have = append(e.Have, sections[i].Name())
-	}
-	return 0, e
+	return nil
 }
 
 // targetPaths returns the ways to read a path: as one heading, which may contain

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/fault"
 )
 
 func TestSections(t *testing.T) {
@@ -289,6 +291,29 @@ func TestAttachments(t *testing.T) {
 		s.AttachmentFolderPath = c.setting
 		if got := g.Attachments(&s, c.move); !slices.Equal(got, c.want) {
 			t.Errorf("%s %v: %v, want %v", c.setting, c.move, got, c.want)
+		}
+	}
+}
+
+// Sections with the same headings above them are told apart by number.
+func TestFindSectionByNumber(t *testing.T) {
+	text := []byte("# Log\n## Day\none\n## Day\ntwo\n# Other\n## Day\n# A[1]\n")
+	sections := Scan(text).Sections(text)
+	for path, line := range map[string]int{"Log::Day[1]": 2, "Log::Day[2]": 4, "Day[3]": 7, "Other::Day[1]": 7, "A[1]": 8, "Log[1]": 1} {
+		i, err := FindSection(sections, path)
+		if err != nil || sections[i].Line != line {
+			t.Errorf("%s: %v, %v; want line %d", path, i, err, line)
+		}
+	}
+	for path, want := range map[string]string{
+		"Day":         "Log::Day[1] (line 2), Log::Day[2] (line 4), Other::Day (line 7)",
+		"Log::Day[3]": `no heading "Log::Day[3]"`,
+		"Day[0]":      `no heading "Day[0]"`,
+		"Log[2]":      `no heading "Log[2]"`,
+	} {
+		_, err := FindSection(sections, path)
+		if err == nil || !strings.Contains(err.Error()+fault.HintOf(err), want) {
+			t.Errorf("%s: %v %s", path, err, fault.HintOf(err))
 		}
 	}
 }
