@@ -3,6 +3,7 @@
 // category and repository.
 //
 //	go run ./bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
+//	go run ./bench/ranking -trees DIR [-annotations DIR] -tokens
 //	go run ./bench/ranking -latency DIR [-index DIR]
 package main
 
@@ -58,6 +59,7 @@ func main() {
 	only := flag.String("repo", "", "measure this repository alone")
 	tree := flag.String("latency", "", "measure the time of questions about this large tree instead")
 	index := flag.String("index", "", "with -latency, the folder of its index (default: a temporary one)")
+	table := flag.Bool("tokens", false, "print what an agent reads to see the definitions of 30 names instead")
 	misses := flag.Bool("misses", false, "list the questions below 0.7")
 	flag.Parse()
 	if *tree != "" {
@@ -70,6 +72,13 @@ func main() {
 	if *trees == "" {
 		fmt.Fprintln(os.Stderr, "ranking: -trees is missing: a folder with the checkouts that repos.json names")
 		os.Exit(2)
+	}
+	if *table {
+		if err := tokens(*trees, *annotations); err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if err := run(*trees, *annotations, *only, *misses); err != nil {
 		fmt.Fprintln(os.Stderr, "ranking:", err)

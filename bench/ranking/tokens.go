@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"quarry"
+	"quarry/internal/rank"
+	"quarry/internal/symbols"
+	"quarry/toolset"
+)
+
+// agentQuestions is how many questions the table of tokens has, one a repository.
+const agentQuestions = 30
+
+// way is how an agent may look for a definition, given the name.
+type way struct {
+	name string
+	ask  func(dir string, call func(tool string, args map[string]any) string, name string) string
+}
+
+var ways = []way{
+	{"rg -n -w NAME | head -100", func(dir string, _ func(string, map[string]any) string, name string) string {
+		cmd := exec.Command(cmp.Or(os.Getenv("QUARRY_RG"), "rg"), "-n", "-w", "-F", "--sort=path", "--", name, ".")
+		cmd.Dir = dir
+		out, _ := cmd.Output()
+		lines := bytes.SplitAfterN(out, []byte("\n"), 101)
+		return string(bytes.Join(lines[:min(100, len(lines))], nil))
+	}},
+	{"search_files {regex}", func(_ string, call func(string, map[string]any) string, name string) string {
+		return call("search_files", map[string]any{"regex": `\b` + regexp.QuoteMeta(name) + `\b`})
+	}},
+	{"file_search {query}", func(_ string, call func(string, map[string]any) string, name string) string {
+		return call("file_search", map[string]any{"query": name})
+	}},
+	{"search_code {query}", func(_ string, call func(string, map[string]any) string, name string) string {
+		return call("search_code", map[string]any{"query": name})
+	}},
+	{"search_code {query, budget: 1000}", func(_ string, call func(string, map[string]any) string, name string) string {
+		return call("search_code", map[string]any{"query": name, "budget": 1000})
+	}},
+	{"find_symbol {name}", func(_ string, call func(string, map[string]any) string, name string) string {
+		return call("find_symbol", map[string]any{"name": name})
+	}},
+}
+
+// tokens asks for the definitions of 30 names, as the benchmark's questions have
+// them, in every way, and prints how many tokens (of 4 bytes) an agent reads for
+// each definition it sees. One is seen if the answer names its file and has its
+// line.
+func tokens(trees, annotations string) error {
+	data, err := os.ReadFile(filepath.Join(annotations, "repos.json"))
+	if err != nil {
+		return err
+	}
+	var repos map[string]repository
+	if err := json.Unmarshal(data, &repos); err != nil {
+		return err
+	}
+	seen, read := make([]int, len(ways)), make([]int, len(ways))
+	asked := 0
+	for _, name := range sortedKeys(repos) {
+		root := filepath.Join(trees, name, filepath.FromSlash(repos[name].Root))
+		d, err := firstDefinition(filepath.Join(annotations, "annotations", name+".json"), root, repos[name].Root)
+		if err != nil {
+			return err
+		}
+		if d == nil || asked == agentQuestions {
+			continue
+		}
+		asked++
+		if err := d.ask(root, seen, read); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("%-36s %5s %8s %11s\n", fmt.Sprintf("%d questions", asked), "seen", "tokens", "per 10,000")
+	for i, w := range ways {
+		fmt.Printf("%-36s %5d %8d %11.1f\n", w.name, seen[i], read[i], 10000*float64(seen[i])/float64(max(read[i], 1)))
+	}
+	return nil
+}
+
+// definition is what a question is about.
+type definition struct{ name, file, line string }
+
+// firstDefinition is that of a repository's first question for a name whose
+// target defines it.
+func firstDefinition(annotation, root, below string) (*definition, error) {
+	data, err := os.ReadFile(annotation)
+	if err != nil {
+		return nil, err
+	}
+	var questions []question
+	if err := json.Unmarshal(data, &questions); err != nil {
+		return nil, err
+	}
+	for _, q := range questions {
+		if category(&q) != "symbol" {
+			continue
+		}
+		name := q.Query[strings.LastIndexAny(q.Query, ".:#")+1:]
+		for _, t := range q.Relevant {
+			file := strings.TrimPrefix(t.Path, path.Clean(below)+"/")
+			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+			if err != nil {
+				continue
+			}
+			for _, s := range symbols.Of(file, text) {
+				if rank.NameKey(s.Name) == rank.NameKey(name) && rank.Defining(s.Kind) {
+					return &definition{name, file, strings.TrimSpace(strings.Split(string(text), "\n")[s.Line-1])}, nil
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+func (d *definition) ask(root string, seen, read []int) error {
+	ws, err := quarry.Open(root, nil)
+	if err != nil {
+		return err
+	}
+	defer ws.Close()
+	tools, err := toolset.New(ws, nil)
+	if err != nil {
+		return err
+	}
+	var failed error
+	call := func(tool string, args map[string]any) string {
+		raw, _ := json.Marshal(args)
+		r, err := tools.Call(context.Background(), tool, raw)
+		if err != nil || r.IsError {
+			failed = fmt.Errorf("%s %s: %v %v", tool, raw, r, err)
+			return ""
+		}
+		return r.Text
+	}
+	for i, w := range ways {
+		text := w.ask(root, call, d.name)
+		read[i] += (len(text) + 3) / 4
+		if strings.Contains(text, d.file) && strings.Contains(text, d.line) {
+			seen[i]++
+		}
+	}
+	return failed
+}
