@@ -5,7 +5,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 20s
 
-.PHONY: all build check test race fuzz stress soak mutate vuln bench rank fuzzy cross conformance conformance-install
+.PHONY: all build check test race fuzz stress soak mutate vuln bench rank rank-tokens fuzzy cross conformance conformance-install
 
 all: check test
 
@@ -97,6 +97,10 @@ ANNOTATIONS ?= ../shared/conformance/ranking
 
 rank:
 	$(GO) run ./bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)'
+
+# What an agent reads to see a definition.
+rank-tokens:
+	$(GO) run ./bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)' -tokens
 
 # How often the path meant comes first, beside fzf: make fuzzy QUARRY_BENCH_TREE=DIR
 fuzzy:

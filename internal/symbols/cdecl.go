@@ -83,8 +83,8 @@ func (r *cReader) function(i, first, open int) (next int, ok bool) {
 	if at == i && body >= 0 && !r.inType() && r.followedByFunction(open, body) {
 		return 0, false // a macro call before the function itself
 	}
-	if r.beforeType(open) {
-		return 0, false // __alloc_size(1) void *kmalloc(
+	if r.beforeType(open, r.upper(at)) {
+		return 0, false // __alloc_size(1) void *kmalloc(, LOCAL(int) f(
 	}
 	container, short := splitQualified(name)
 	kind := r.callable()
@@ -323,7 +323,7 @@ func (r *cReader) followedByFunction(open, body int) bool {
 
 // beforeType reports whether the parentheses at open belong to an attribute, after
 // which the function comes with its type: words and stars, and then its parameters.
-func (r *cReader) beforeType(open int) bool {
+func (r *cReader) beforeType(open int, macro bool) bool {
 	k := r.after(open)
 	if !r.isWord(k) || r.in(k, cAfterParams) {
 		return false
@@ -335,7 +335,7 @@ func (r *cReader) beforeType(open int) bool {
 			words++
 		case r.is(k, "*") && words > 0:
 		default:
-			return words > 1 && r.is(k, "(") && r.isWord(k-1) && !r.in(k-1, cNotNames)
+			return (words > 1 || words > 0 && macro) && r.is(k, "(") && r.isWord(k-1) && !r.in(k-1, cNotNames)
 		}
 	}
 	return false

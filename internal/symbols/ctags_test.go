@@ -8,7 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -49,6 +52,73 @@ func ourKinds(lang string, s *Symbol) bool {
 type tagCount struct {
 	want, got, both int
 	missed, extra   []string
+	// Of these, differences that listedDifferences has.
+	listedMissed, listedExtra int
+}
+
+// listedDifferences are those that are no mistakes of ours: ctags is wrong about
+// the language or means something else by the kind. docs/SEARCH.md has samples. line matches the line of the definition; extra says that ours has it.
+var listedDifferences = []struct {
+	lang, reason string
+	extra        bool
+	line         *regexp.Regexp // or of the path
+}{
+	{"Perl", "the text of a here-document defines nothing", false, regexp.MustCompile(`/skip-heredoc\.d/`)},
+	{"Elixir", "operators are functions", true, regexp.MustCompile(`/elixir-(?:sign|word)-operators\.d/`)},
+	{"Java", "records and what is in them: version 5.9 doesn't know them", true, regexp.MustCompile(`/record\.d/`)},
+	{"Java", "records: version 5.9 doesn't know them", true, regexp.MustCompile(`\brecord\b`)},
+	{"PHP", "a variable that holds a closure is a variable", false, regexp.MustCompile(`^\s*\$\w+\s*=`)},
+	{"PHP", "script elements have not begun PHP since version 7", false, regexp.MustCompile(`/(?:php-mode|mode\.php|php-echo-tag)\.d/`)},
+	{"PHP", "script elements have not begun PHP since version 7", true, regexp.MustCompile(`/(?:php-mode|mode\.php|php-echo-tag)\.d/`)},
+	{"PHP", "lines that end with a carriage return alone", true, regexp.MustCompile(`/php-heredoc-cr\.d/`)},
+	{"Python", "lines that end with a carriage return alone", false, regexp.MustCompile(`/newlines-cr\.b/`)},
+	{"Ruby", "alias and define_method define methods", true, regexp.MustCompile(`\b(?:alias|alias_method|define_method)\b`)},
+	{"Ruby", "modules and classes written A::B: version 5.9 drops them", true, regexp.MustCompile(`/ruby-modules(?:-indirect)?\.|/ruby-anonymouse-class`)},
+	{"SQL", "types, indexes, schemas' tables: version 5.9 doesn't know them", true, regexp.MustCompile(`(?i)\b(?:type|create|body|function|trigger)\b`)},
+	{"Markdown", "headings as CommonMark has them: up to three blanks before, none in lists and quotes", false, regexp.MustCompile(`/simple-markdown\.d/|/hashtags-utf8\.d/`)},
+	{"Markdown", "headings as CommonMark has them: up to three blanks before, none in lists and quotes", true, regexp.MustCompile(`/section-prefixed-with-spaces\.d/|/hashtags-utf8\.d/`)},
+	{"C++", "comparisons between angle brackets: only a compiler can tell", false, regexp.MustCompile(`/(?:template-nested-triangle-brackets|less-than-operator-between-anglebrackets)\.d/`)},
+	{"C", "di- and trigraphs", false, regexp.MustCompile(`/c-(?:di|tri)graphs\.d/`)},
+	{"C", "an asm block without braces ends with its line", true, regexp.MustCompile(`/asm-area\.d/`)},
+	{"JavaScript", "arrow functions are functions", true, regexp.MustCompile(`=>|=\s*async\b`)},
+	{"TypeScript", "arrow functions are functions", true, regexp.MustCompile(`=>|=\s*async\b|=\s*<`)},
+	{"JavaScript", "methods of object literals are methods", true, regexp.MustCompile(`^\s*(?:async\s+)?(?:(?:get|set|static)\s+)?[*]?["'\w$]+["']?\s*(?::\s*(?:async\s+)?function\b.*|\(.*\)\s*\{.*)$`)},
+	{"TypeScript", "methods and signatures in types are methods", true, regexp.MustCompile(`^\s*(?:(?:readonly|static|async|get|set|public|private|protected|abstract|override)\s+)*[\w$"']+\??\s*(?:<.*)?\(`)},
+	{"JavaScript", noClass, false, regexp.MustCompile(`[:=]\s*(?:\(|\{|[\w.$]+\(|$)`)},
+	{"JavaScript", "a name assigned to prototype is no class", false, regexp.MustCompile(`\.prototype\b`)},
+	{"JavaScript", "a private name has its #", true, regexp.MustCompile(`#\w`)},
+	{"JavaScript", "a private name has its #", false, regexp.MustCompile(`#\w`)},
+	{"JavaScript", "escapes in names are kept as they are written", false, regexp.MustCompile(`\\u|\\x`)},
+	{"JavaScript", "escapes in names are kept as they are written", true, regexp.MustCompile(`\\u|\\x`)},
+	{"Lua", "a function is no function where it is compared", true, regexp.MustCompile(`==`)},
+	{"Lua", "a name has no dots at its ends", false, regexp.MustCompile(`\.\.|^\s*\.|\.\s*[=(]`)},
+	{"Sh", "the option of alias is no name", false, regexp.MustCompile(`^\s*alias\s+-`)},
+	{"Sh", "names of letters only bash's parser lets through", false, regexp.MustCompile(`^(?:function\s+)?\w+[^\w\s(.:+@%-]`)},
+	{"Sh", "names of letters only bash's parser lets through", true, regexp.MustCompile(`^(?:function\s+)?\w+[^\w\s(.:+@%-]`)},
+	{"Python", "lambdas in tuples and functions have no name", false, regexp.MustCompile(`,.*\blambda\b|^\s+.*\blambda\b`)},
+	{"Lua", "a field whose key is a string or a number has no name", false, regexp.MustCompile(`\[['"\d]`)},
+	{"Lua", "what stands in a string, or is the argument of a call, is not the function named", false, regexp.MustCompile(`(?:lua|command|eval\w*)\(|\[\[|=\s*[\w.:]+\s*\(`)},
+	{"Lua", "functions in tables and after if are functions", true, regexp.MustCompile(`[{,]\s*\w+\s*=\s*function|\bthen\b.*=\s*function`)},
+	{"Kotlin", "parameters, loop variables and properties are no methods", false, regexp.MustCompile(`->|\bfor\s*\(|^\s*\w+,?$|^[^(]*\b(?:val|var)\b`)},
+	{"Kotlin", "named companions, value classes and names in backticks", true, regexp.MustCompile("companion object|value class|`")},
+	{"TypeScript", "an imported or exported type is not defined there", false, regexp.MustCompile(`^\s*type \w+(?: as \w+)?,|^\s*extends\b|\bimport\b|^\s*export\s*(?:type\s*)?\{|^\s*\w+,$`)},
+	{"TypeScript", "functions in functions are functions", true, regexp.MustCompile(`\bfunction\b`)},
+	{"JavaScript", "functions in functions are functions", true, regexp.MustCompile(`\bfunction\b`)},
+	{"Kotlin", "functions in functions and of objects are functions", true, regexp.MustCompile(`\bfun\b`)},
+}
+
+const noClass = "an object literal is no class"
+
+// listed reports whether a difference is in the list. kind is that of ctags; ours
+// alone has none.
+func listed(lang, path, line, kind string) bool {
+	return slices.ContainsFunc(listedDifferences, func(d struct {
+		lang, reason string
+		extra        bool
+		line         *regexp.Regexp
+	}) bool {
+		return d.lang == lang && d.extra == (kind == "") && (d.reason != noClass || kind == "class") && (d.line.MatchString(line) || strings.HasPrefix(d.line.String(), "/") && d.line.MatchString(path))
+	})
 }
 
 func TestCtags(t *testing.T) {
@@ -86,7 +156,7 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 	}
 	visit := func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			if d != nil && d.Name() == ".git" {
+			if d != nil && strings.HasPrefix(d.Name(), ".") && p != dir { // repositories, bundled programs
 				return fs.SkipDir
 			}
 			return nil
@@ -117,7 +187,7 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 			}
 		}
 	}
-	tags := map[string]map[string]bool{} // by file: "name:line"
+	tags := map[string]map[string]string{} // by file: "name:line" to the kind
 	langs := map[string]string{}
 	sc := bufio.NewScanner(bytes.NewReader(out))
 	sc.Buffer(nil, 1<<20)
@@ -133,9 +203,9 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 			continue
 		}
 		if tags[f[1]] == nil {
-			tags[f[1]] = map[string]bool{}
+			tags[f[1]] = map[string]string{}
 		}
-		tags[f[1]][place(lang, name, line)] = true
+		tags[f[1]][place(lang, name, line)] = f[3]
 	}
 	counts := map[string]*tagCount{}
 	for _, p := range files {
@@ -155,6 +225,14 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 			c = &tagCount{}
 			counts[lang] = c
 		}
+		lines := strings.Split(string(text), "\n")
+		lineOf := func(k string) string {
+			n, err := strconv.Atoi(k[strings.LastIndexByte(k, ':')+1:])
+			if err != nil || n < 1 || n > len(lines) {
+				return ""
+			}
+			return lines[n-1]
+		}
 		got := map[string]bool{}
 		for _, s := range Of(p, text) {
 			if ourKinds(lang, &s) {
@@ -163,16 +241,22 @@ func compareCtags(t *testing.T, ctags, dir string, units bool) {
 		}
 		for k := range got {
 			c.got++
-			if !tags[p][k] {
+			if tags[p][k] == "" {
 				c.extra = append(c.extra, p+" "+k)
+				if listed(lang, p, lineOf(k), "") {
+					c.listedExtra++
+				}
 			}
 		}
-		for k := range tags[p] {
+		for k, kind := range tags[p] {
 			c.want++
 			if got[k] {
 				c.both++
 			} else {
 				c.missed = append(c.missed, p+" "+k)
+				if listed(lang, p, lineOf(k), kind) {
+					c.listedMissed++
+				}
 			}
 		}
 	}
@@ -207,7 +291,9 @@ func report(t *testing.T, counts map[string]*tagCount, units bool) {
 	sort.Strings(langs)
 	for _, l := range langs {
 		c := counts[l]
-		t.Logf("%-12s ctags %6d ours %6d precision %5.1f%% recall %5.1f%%", l, c.want, c.got, 100*float64(c.both)/float64(max(c.got, 1)), 100*float64(c.both)/float64(max(c.want, 1)))
+		share := func(all, listed int) float64 { return 100 * float64(c.both) / float64(max(all-listed, 1)) }
+		t.Logf("%-12s ctags %6d ours %6d precision %5.1f%% recall %5.1f%%; without listed differences %5.1f%% %5.1f%%",
+			l, c.want, c.got, share(c.got, 0), share(c.want, 0), share(c.got, c.listedExtra), share(c.want, c.listedMissed))
 	}
 	if dir := os.Getenv("QUARRY_CTAGS_REPORT"); dir != "" {
 		for l, c := range counts {

@@ -288,7 +288,7 @@ func (l *lexer) skipHeredocs() {
 				line = bytes.TrimLeft(line, " \t")
 			}
 			l.at = min(end+1, len(l.text))
-			if bytes.HasPrefix(line, h.word) && (len(line) == len(h.word) || h.indent && !l.lang.words[line[len(h.word)]]) {
+			if bytes.HasPrefix(line, h.word) && (len(line) == len(h.word) || h.indent && len(h.word) > 0 && !l.lang.words[line[len(h.word)]]) {
 				if rest := len(line) - len(h.word); rest > 0 { // EOT; } goes on as code
 					l.at = end - rest
 				}

@@ -127,7 +127,10 @@ func (p *parser) pythonValue(i int) {
 		return
 	}
 	kind := Variable
-	if p.inType() {
+	switch {
+	case p.is(i+1, "=") && p.is(i+2, "lambda"):
+		kind = p.callable()
+	case p.inType():
 		kind = Field
 	}
 	p.add(kind, i, i, p.logicalEnd(i)-1)

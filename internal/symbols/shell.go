@@ -1,5 +1,7 @@
 package symbols
 
+import "strings"
+
 func hookShell(l *lexer, c byte) bool {
 	switch c {
 	case '#':
@@ -79,21 +81,45 @@ func (l *lexer) shellHeredoc() bool {
 	for l.peek(n) == ' ' || l.peek(n) == '\t' {
 		n++
 	}
-	if c := l.peek(n); c == '\'' || c == '"' || c == '\\' {
-		n++
+	if c := l.peek(n); c >= '0' && c <= '9' { // 1 << 3
+		return false
 	}
-	size := wordLen(l.text[min(l.at+n, len(l.text)):], plainWord)
-	if size == 0 || l.peek(n) >= '0' && l.peek(n) <= '9' { // 1 << 3
+	end, size := shellDelimiter(l.text[min(l.at+n, len(l.text)):])
+	if size == 0 {
 		return false
 	}
 	if len(l.heredoc) < 16 {
-		l.heredoc = append(l.heredoc, heredoc{l.text[l.at+n : l.at+n+size], indent})
+		l.heredoc = append(l.heredoc, heredoc{end, indent})
 	}
 	l.at += n + size
-	if c := l.peek(0); c == '\'' || c == '"' {
-		l.at++
-	}
 	return true
+}
+
+// shellDelimiter reads the word that ends a here-document, with or without
+// quotes, and tells how many bytes it takes.
+func shellDelimiter(text []byte) (word []byte, size int) {
+	quote := byte(0)
+	for ; size < len(text); size++ {
+		switch c := text[size]; {
+		case c == '\n':
+			if quote != 0 {
+				return nil, 0
+			}
+			return word, size
+		case c == '\\' && quote != '\'' && size+1 < len(text):
+			size++
+			word = append(word, text[size])
+		case c == quote && quote != 0:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote == 0 && strings.IndexByte(" \t\r;&|<>()", c) >= 0:
+			return word, size
+		default:
+			word = append(word, c)
+		}
+	}
+	return word, size
 }
 
 var shellWords = set("if then else elif fi for while until do done case esac in select time { } ! [[ ]]")
