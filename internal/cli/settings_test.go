@@ -61,7 +61,7 @@ var withoutKey = map[string]string{
 	"note prepend content": "the content", "trash empty older-than": "is about one deletion",
 
 	"log patch": "asks for one answer", "log since": "asks for one answer", "log client": "asks for one answer",
-	"undo all-since": "has to be said each time", "undo client": "has to be said each time",
+	"undo all-since": "has to be said each time", "undo client": "has to be said each time", "undo skip-conflicts": "has to be said each time",
 	"patch strip": "is about one patch", "patch message": "is about one change", "patch quiet": "is about one change", "patch diff": "is about one change",
 	"replace fixed-strings": "the pattern", "replace ignore-case": "the pattern", "replace multiline": "the pattern", "replace word-regexp": "the pattern",
 	"replace glob": "the pattern", "replace expect": "is about one change", "replace message": "is about one change",
@@ -70,6 +70,8 @@ var withoutKey = map[string]string{
 	"mcp http": "clients that start the server speak on stdin", "mcp allow-remote": "has to be said each time",
 	"mcp install client": "asks for one answer", "mcp install scope": "asks for one answer", "mcp install name": "asks for one answer",
 	"mcp install config": "asks for one answer", "mcp install command": "asks for one answer", "mcp install write": "has to be said each time",
+	"mcp uninstall client": "asks for one answer", "mcp uninstall scope": "asks for one answer", "mcp uninstall name": "asks for one answer",
+	"mcp uninstall config": "asks for one answer", "mcp uninstall write": "has to be said each time",
 	"tools structured": "mcp.structured sets it for a server", "tools tokens": "asks for one answer",
 	"review accept message": "the comment", "review accept hunks": "the decision", "review accept confirm": "has to be said each time", "review refuse message": "the comment",
 	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui deny": "is about one start", "ui read-only": "is about one start",
