@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestRE2 runs RE2's exhaustive tests, which come with Go: every short pattern of
@@ -91,10 +92,12 @@ func (r *re2Run) pattern(expr string) {
 		return
 	}
 	// RE2's \d, \s, \w and \b know ASCII only.
-	ascii := strings.NewReplacer(`\d`, `[0-9]`, `\s`, `[\t\n\f\r ]`, `\w`, `[0-9A-Za-z_]`, `\b`, `(?-u:\b)`, `\B`, `(?-u:\B)`).Replace(expr)
+	ascii := strings.NewReplacer(`\d`, `[0-9]`, `\s`, `[\t\n\f\r ]`, `\w`, `[0-9A-Za-z_]`, `\b`, `(?-u:\b)`, `\B`, `(?-u:\B)`,
+		`\D`, `[^0-9]`, `\S`, `[^\t\n\f\r ]`, `\W`, `[^0-9A-Za-z_]`).Replace(expr)
 	part, err1 := Compile(ascii, Options{Mode: Text})
 	whole, err2 := Compile(`\A(?:`+ascii+`)\z`, Options{Mode: Text})
 	if err1 != nil || err2 != nil {
+		r.t.Logf("not compiled: %v", err1)
 		return
 	}
 	r.part, r.whole = part.NewMatcher(), whole.NewMatcher()
@@ -113,12 +116,22 @@ func (r *re2Run) answers(answers []string) {
 		if slots, ok := m.Captures([]byte(text), 0, nil); ok {
 			got = re2Spans(slots)
 		}
-		if got != answers[i] {
+		if got != answers[i] && splitsCharacter(answers[i], text) {
+			r.documented++
+		} else if got != answers[i] {
 			if r.failed++; r.failed <= 20 {
 				r.t.Errorf("%q in %q: %s, RE2 has %s", r.expr, text, got, answers[i])
 			}
 		}
 	}
+}
+
+// splitsCharacter reports an empty match inside of a character, as RE2's \B finds
+// between the bytes of one. None is found here.
+func splitsCharacter(answer, text string) bool {
+	start, end, ok := strings.Cut(answer, "-")
+	at, err := strconv.Atoi(start)
+	return ok && err == nil && start == end && at < len(text) && !utf8.RuneStart(text[at])
 }
 
 func re2Spans(slots []int) string {

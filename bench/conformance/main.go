@@ -2,7 +2,8 @@
 // and writes docs/CONFORMANCE.md from what they gave.
 //
 //	go run ./bench/conformance -suites DIR            print the table
-//	go run ./bench/conformance -suites DIR -write     and put it into the document
+//	go run ./bench/conformance -suites DIR -write     and put it into the document,
+//	                                                  where rows not run are kept
 //	go run ./bench/conformance -suites DIR -fetch     install what npm has first
 //
 // DIR has a checkout of each repository under the name the table uses; what isn't
@@ -214,7 +215,11 @@ func (r *run) speed() string {
 	if r.rust == "" {
 		return ""
 	}
-	out, err := exec.Command("go", "run", "./bench/rebar", "-rebar", filepath.Join(r.dir, "rebar"), "-rust", r.rust, "-markdown", "-rounds", "2", "-time", "150ms").Output()
+	rebar := os.Getenv("QUARRY_REBAR") // may have texts in place of the large ones
+	if rebar == "" {
+		rebar = filepath.Join(r.dir, "rebar")
+	}
+	out, err := exec.Command("go", "run", "./bench/rebar", "-rebar", rebar, "-rust", r.rust, "-markdown", "-rounds", "2", "-time", "150ms").Output()
 	fmt.Print(string(out))
 	if err != nil && len(out) == 0 {
 		return ""
@@ -229,11 +234,41 @@ func document(table, speed string) error {
 	if err != nil {
 		return err
 	}
-	text := between(string(data), "suites", table)
+	text := between(string(data), "suites", merge(string(data), table))
 	if speed != "" {
 		text = between(text, "speed", speed)
 	}
 	return os.WriteFile(name, []byte(text), 0o644)
+}
+
+// merge keeps the rows of suites that were not run this time: some take long.
+func merge(old, table string) string {
+	name := func(row string) string {
+		cells := strings.SplitN(row, "|", 3)
+		if len(cells) < 3 {
+			return ""
+		}
+		return strings.TrimSpace(cells[1])
+	}
+	rows := map[string]string{}
+	for row := range strings.Lines(old) {
+		rows[name(row)] = row
+	}
+	for row := range strings.Lines(table) {
+		if before, known := rows[name(row)]; !known || !strings.Contains(row, "not run: ") || strings.Contains(before, "not run: ") {
+			rows[name(row)] = row
+		}
+	}
+	var out strings.Builder
+	for row := range strings.Lines(table) {
+		if name(row) == "suite" || strings.HasPrefix(row, "|---") {
+			out.WriteString(row)
+		}
+	}
+	for i := range suites {
+		out.WriteString(rows[suites[i].name])
+	}
+	return out.String()
 }
 
 func between(text, mark, with string) string {

@@ -40,6 +40,9 @@ const properties = `
 	const testExtendedCharacterClass = testPropertyOfStrings;
 `;
 
+// Flags are options here: only patterns are refused.
+const validFlags = (f) => typeof f === "string" && /^(?!.*(.).*\1)(?!.*u.*v|.*v.*u)[dgimsuvy]*$/.test(f);
+
 function test(file) {
 	const text = fs.readFileSync(file, "utf8");
 	const meta = /\/\*---([\s\S]*?)---\*\//.exec(text)?.[1] ?? "";
@@ -48,7 +51,7 @@ function test(file) {
 	if (negative) {
 		const body = text.slice(text.indexOf("---*/") + 5);
 		const m = /^\s*(?:\$DONOTEVALUATE\(\);)?\s*\/((?:[^\/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([a-z]*);?\s*$/.exec(body);
-		if (m) write({ kind: "refuse", file: rel, source: m[1], flags: m[2] });
+		if (m && validFlags(m[2])) write({ kind: "refuse", file: rel, source: m[1], flags: m[2] });
 		return;
 	}
 	if (/flags:.*module|async/.test(meta)) return;
@@ -58,7 +61,7 @@ function test(file) {
 		print() {},
 		$exec(source, flags, text, last, result) { records.push({ kind: "exec", file: rel, source, flags, text, last, result }); },
 		$refuse(args) {
-			if (typeof args[0] === "string" && (args[1] === undefined || /^(?!.*(.).*\1)(?!.*u.*v|.*v.*u)[dgimsuvy]*$/.test(args[1])))
+			if (typeof args[0] === "string" && validFlags(args[1] ?? ""))
 				records.push({ kind: "refuse", file: rel, source: args[0], flags: args[1] ?? "" });
 		},
 		$property(re, t) { records.push({ kind: "property", file: rel, source: re.source, flags: re.flags, chars: t.loneCodePoints, ranges: t.ranges }); },
