@@ -110,7 +110,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	// Watching begins while the segments are checked: on Linux 6.1 that takes a
 	// quarter of the time of a restart.
 	o.done.Go(func() {
-		watcher, err := watch.Open(ctx, root, &watch.Options{Admit: o.admits, MaxWatches: m.opts.MaxWatches})
+		watcher, err := watch.Open(ctx, root, &watch.Options{Admit: o.admits, MaxWatches: m.opts.MaxWatches, Marks: o.state})
 		o.watching <- watching{watcher, err}
 	})
 	o.ix, err = index.Open(root, state, &index.Options{

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"quarry/internal/stress"
 )
 
 func TestResolveWindows(t *testing.T) {
@@ -93,7 +95,7 @@ func TestReplaceWindows(t *testing.T) {
 	if a, err := windows.GetFileAttributes(name); err != nil || a&windows.FILE_ATTRIBUTE_HIDDEN == 0 {
 		t.Errorf("attributes %#x, %v: it was hidden", a, err)
 	}
-	if after, err := r.Stat(p); err != nil || !after.BirthTime.Equal(before.BirthTime) && !underWine {
+	if after, err := r.Stat(p); err != nil || !after.BirthTime.Equal(before.BirthTime) && !stress.UnderWine() {
 		t.Errorf("born %v, was %v, %v", after.BirthTime, before.BirthTime, err)
 	}
 	onlyNames(t, dir, "f")
@@ -178,7 +180,7 @@ func TestChangesWindows(t *testing.T) {
 	must(t, r.RemoveAll(at(t, r, "a")))
 	must(t, os.Chmod(dir+"/new.md", 0o444))
 	must(t, r.Remove(at(t, r, "new.md")))
-	if underWine { // where a name can't change its own case
+	if stress.UnderWine() { // where a name can't change its own case
 		must(t, os.Rename(dir+"/CASE.md", dir+"/x"))
 		must(t, os.Rename(dir+"/x", dir+"/case.md"))
 	}
@@ -252,6 +254,3 @@ func TestParseReparse(t *testing.T) {
 		parseReparse(reparseOf(`C:\ws`)[:n]) // must not panic
 	}
 }
-
-// underWine: what the emulator does otherwise than Windows.
-var underWine = windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil

@@ -1,4 +1,4 @@
-//go:build windows && !portable
+//go:build (windows || (darwin && fsevents)) && !portable
 
 package watch
 

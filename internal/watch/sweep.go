@@ -1,4 +1,4 @@
-//go:build (!linux && !windows) || portable
+//go:build (!linux && !windows && !(darwin && fsevents)) || portable
 
 package watch
 
@@ -8,9 +8,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Without inotify nothing vouches for a barrier: FSEvents and
-// ReadDirectoryChangesW tell of a change some time after it. So the root is one
-// unwatched tree, and answers rest on sweeps.
+// Where nothing vouches for a barrier the root is one unwatched tree, and
+// answers rest on sweeps. On macOS that changes with the tag fsevents.
 type system struct{ roots []rootfs.Path }
 
 func (w *Watcher) start(ctx context.Context) error {

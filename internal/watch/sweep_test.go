@@ -1,4 +1,4 @@
-//go:build (!linux && !windows) || portable
+//go:build (!linux && !windows && !(darwin && fsevents)) || portable
 
 package watch
 

@@ -50,6 +50,9 @@ type Options struct {
 	// MaxWatches bounds the number of kernel watches; 0 leaves it to the
 	// system's own limit. Folders beyond either are reported as unwatched.
 	MaxWatches int
+	// Marks is a folder of our own. Where events come late (macOS), a file is
+	// made in it, and its event tells that those before it have come.
+	Marks *rootfs.Root
 	// MaxPending bounds the number of changed paths kept between two barriers;
 	// 0 is 16,384. Beyond it whole folders are reported.
 	MaxPending int

@@ -1,4 +1,4 @@
-//go:build !portable
+//go:build (windows || (darwin && fsevents)) && !portable
 
 package watch
 
@@ -14,14 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/windows"
-
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
 )
-
-// underWine: what the emulator does otherwise than Windows is left out.
-var underWine = windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("WATCH_CHILD"); dir != "" {
@@ -84,7 +79,7 @@ func change(dir string, rnd *rand.Rand, n int) string {
 			err = os.WriteFile(filepath.Join(d, "at-once.txt"), text, 0o644)
 		}
 	case 8:
-		if underWine {
+		if stress.UnderWine() {
 			break // it goes on to tell what happens in a moved folder by the old name
 		}
 		from, to := filepath.Join(folder(), name("d", 3)), filepath.Join(folder(), name("d", 3))
@@ -172,6 +167,15 @@ func watched(t *testing.T, dir string, opts *Options) *Watcher {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
+	marks, err := rootfs.Open(t.TempDir(), &rootfs.Options{Trusted: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { marks.Close() })
+	if opts == nil {
+		opts = &Options{}
+	}
+	opts.Marks = marks
 	w, err := Open(t.Context(), root, opts)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +186,7 @@ func watched(t *testing.T, dir string, opts *Options) *Watcher {
 
 // Changes by another process: each is known after the barrier that follows it.
 func TestFresh(t *testing.T) {
-	run := stress.Start(t, "fresh-windows", 2000, 10000)
+	run := stress.Start(t, "fresh, one watch for the tree", 2000, 10000)
 	dir := t.TempDir()
 	w := watched(t, dir, nil)
 	if st := w.Status(); st.Reason != nil {
