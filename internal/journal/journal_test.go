@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
 	"testing"
@@ -230,9 +231,15 @@ func TestEachKindOfChangeIsTakenBack(t *testing.T) {
 			b.put("big.txt", big)
 			b.put("d/in.md", "inner")
 			b.put("d/sub/deep", strings.Repeat("x", 5000))
-			b.put("d/sub/odd \n\xff name", "odd")
-			b.must(os.Symlink("../a.md", filepath.Join(b.dir, "d/ln")))
-			b.must(os.Symlink("nowhere", filepath.Join(b.dir, "link")))
+			if runtime.GOOS == "windows" { // which can't hold the one, and has a privilege for the others
+				if b.put("d/sub/odd name", "odd"); c.name == "remove a symlink" {
+					t.Skip("no symlinks here")
+				}
+			} else {
+				b.put("d/sub/odd \n\xff name", "odd")
+				b.must(os.Symlink("../a.md", filepath.Join(b.dir, "d/ln")))
+				b.must(os.Symlink("nowhere", filepath.Join(b.dir, "link")))
+			}
 			b.put("huge/1", big)
 			b.put("huge/2", big)
 			b.put("huge/3", "small")
