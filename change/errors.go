@@ -373,3 +373,17 @@ func clip(s string, n int) string {
 	}
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
+
+// SameFileError refuses two operations of a set that write different contents to
+// one file under two of its names.
+type SameFileError struct{ Path, Other string }
+
+func (e *SameFileError) Error() string {
+	return fmt.Sprintf("%s and %s are two names of one file", fault.Printable(e.Path), fault.Printable(e.Other))
+}
+
+// Code is InvalidArgument.
+func (e *SameFileError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says how to go on.
+func (e *SameFileError) Hint() string { return "change it under one of them" }

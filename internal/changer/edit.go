@@ -22,7 +22,7 @@ import (
 // once. Every byte outside the spans they name stays, and so do encoding, mode,
 // owner and extended attributes.
 func (p *planner) edit(t *task, path, shown rootfs.Path) error {
-	data, _, err := p.w.root.ReadContent(path, maxRead)
+	data, info, err := p.w.root.ReadContent(path, maxRead)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,9 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 	if !edited.Empty() {
 		s := p.w.spliceStep(path, sum, data, edited, diff.Hunks)
 		c.Version = s.op.New.String()
-		p.contents = append(p.contents, s)
+		if err := p.content(info, s); err != nil {
+			return err
+		}
 	}
 	if t.Verb == change.EditFile {
 		p.did = editAction(path.String(), c.Edits)

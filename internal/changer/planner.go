@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"quarry/change"
+	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/vault"
 )
@@ -21,8 +22,9 @@ type planner struct {
 	versions map[int]string      // of each operation's file, as it was read
 	files    map[int]change.File // by operation
 	moded    map[int]bool        // operations that change a mode
-	shown    int                 // lines of diffs so far
-	did      change.Action       // of the only task
+	linked   map[fileID]journal.Op
+	shown    int           // lines of diffs so far
+	did      change.Action // of the only task
 
 	// The steps in the order in which they are done: modes and contents where the
 	// files are, folders, new files, moves, and what goes last, because only that
@@ -34,7 +36,7 @@ type planner struct {
 
 func newPlanner(w *Changer, set *change.Set, dry bool) *planner {
 	return &planner{
-		w: w, set: set, failures: failures{set: set}, versions: map[int]string{}, files: map[int]change.File{}, moded: map[int]bool{}, folderSet: map[rootfs.Path]bool{},
+		w: w, set: set, failures: failures{set: set}, versions: map[int]string{}, files: map[int]change.File{}, moded: map[int]bool{}, linked: map[fileID]journal.Op{}, folderSet: map[rootfs.Path]bool{},
 		c: &change.Change{Tool: toolOf(set.Tool, verbName(set)), DryRun: dry},
 	}
 }
@@ -165,6 +167,26 @@ func (p *planner) finish(tasks []*task) {
 	}
 	did(c, a, p.set.Summary, p.set.Client)
 }
+
+// content plans new content for a file. A file with several names is written
+// once: what one name gets, all have.
+func (p *planner) content(info rootfs.Info, s step) error {
+	if info.Nlink > 1 {
+		id := fileID{info.Dev, info.Ino}
+		if first, ok := p.linked[id]; ok {
+			if first.New == s.op.New {
+				return nil
+			}
+			return &change.SameFileError{Path: s.op.Path.String(), Other: first.Path.String()}
+		}
+		p.linked[id] = s.op
+	}
+	p.contents = append(p.contents, s)
+	return nil
+}
+
+// fileID tells a file by what it is, not by a name.
+type fileID struct{ dev, ino uint64 }
 
 // needFolders plans the folders above a path.
 func (p *planner) needFolders(dir rootfs.Path) error {

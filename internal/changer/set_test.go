@@ -162,3 +162,40 @@ func TestPlanIsKept(t *testing.T) {
 		t.Errorf("an unknown plan: %v", err)
 	}
 }
+
+// A file with two names is written once when a set changes both alike, and two
+// different changes of it are refused before anything is written.
+func TestSetOfTwoNames(t *testing.T) {
+	ctx := context.Background()
+	w := changing(t, map[string]string{"a.txt": "one\n", "z.txt": "one\n"})
+	dir := w.root.RealDir()
+	if err := os.Link(filepath.Join(dir, "a.txt"), filepath.Join(dir, "b.txt")); err != nil {
+		t.Skip("no hard links here:", err)
+	}
+	edit := func(path, to string) change.Op {
+		return change.Op{Verb: change.EditFile, Path: path, Edits: []change.Edit{{Old: "one", New: to}}}
+	}
+	var same *change.SameFileError
+	if _, err := w.Apply(ctx, change.Set{Ops: []change.Op{edit("a.txt", "1"), edit("b.txt", "2")}}); !errors.As(err, &same) {
+		t.Errorf("two changes of one file: %v", err)
+	}
+	for _, ops := range [][]change.Op{
+		{edit("a.txt", "1"), edit("b.txt", "1"), edit("z.txt", "1")},
+		{{Verb: change.WriteFile, Path: "a.txt", Content: []byte("1\n")}, edit("b.txt", "1"), edit("z.txt", "1")},
+	} {
+		if _, err := w.Apply(ctx, change.Set{Ops: ops}); err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]string{"a.txt": "1\n", "b.txt": "1\n", "z.txt": "1\n"}
+		if now := tree(t, dir); !equal(now, want) {
+			t.Errorf("after the set: %v", now)
+		}
+		if _, err := w.Undo(ctx, "", change.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		want = map[string]string{"a.txt": "one\n", "b.txt": "one\n", "z.txt": "one\n"}
+		if now := tree(t, dir); !equal(now, want) {
+			t.Errorf("after the undo: %v", now)
+		}
+	}
+}

@@ -14,12 +14,12 @@ import (
 // keeps its mode, owner and extended attributes; one that doesn't is made, with
 // the folders on the way.
 func (p *planner) write(t *task) error {
-	old, version, _, err := p.w.root.ReadFile(t.path, maxRead)
+	old, version, info, err := p.w.root.ReadFile(t.path, maxRead)
 	switch {
 	case err == nil && t.Verb == change.CreateFile:
 		return &rootfs.Error{Op: "create", Path: t.path.String(), Kind: rootfs.AlreadyExists}
 	case err == nil:
-		return p.overwrite(t, old, version)
+		return p.overwrite(t, old, version, info)
 	case rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder:
 		return err
 	case t.Version != "":
@@ -38,7 +38,7 @@ func (p *planner) write(t *task) error {
 	return nil
 }
 
-func (p *planner) overwrite(t *task, old []byte, version rootfs.Version) error {
+func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info rootfs.Info) error {
 	p.versions[t.index] = version.String()
 	if err := checkVersion(t.path, version, t.Version); err != nil {
 		return err
@@ -56,14 +56,13 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version) error {
 	diff := diffOf(name, name, old, content, diffLimits())
 	p.show(diff)
 	p.file(t, change.File{Path: name, Did: change.Overwrote, Version: p.c.Version}, diff)
-	p.contents = append(p.contents, step{
+	return p.content(info, step{
 		op: journal.Op{Kind: journal.Replace, Path: t.path, Old: version, New: next, OldData: old, NewData: content, Shown: diff.Hunks},
 		do: func(*journal.Tx) error {
 			_, err := p.w.root.Replace(t.path, content, version, nil)
 			return err
 		},
 	})
-	return nil
 }
 
 // mkdir plans a folder and those above it that are missing. One that exists is

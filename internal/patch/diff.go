@@ -219,6 +219,8 @@ func (p *parser) opOf(f *fileDiff) (*change.Op, error) {
 		return fail(newPath+" is a symlink, which a patch here can't change", "make the link by hand")
 	case strings.Contains(mode, "160000"):
 		return fail(newPath+" is a submodule, which is not a file", "update it with git")
+	case f.newMode != "" && f.newMode != "100755" && f.newMode != "100644" && f.newMode != "100664":
+		return fail(fmt.Sprintf("unknown mode %q of %s", f.newMode, newPath), "git has 100644 and, for programs, 100755")
 	}
 	var executable *bool
 	if f.newMode != "" && f.newMode != f.oldMode {

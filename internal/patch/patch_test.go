@@ -50,6 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		"more context":   "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n d\n",
 		"no numbers":     "--- a/x\n+++ b/x\n@@ ... @@\n-a\n+b\n",
 		"combined":       "diff --cc x\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n--a\n++b\n",
+		"unknown mode":   "diff --git a/x b/x\nold mode 100644\nnew mode 100777\n",
 		"bad header":     "--- a/x\n+++ b/x\n@@ -x +1 @@\n a\n",
 		"binary":         "diff --git a/x b/x\nindex 1..2 100644\nBinary files a/x and b/x differ\n",
 		"binary patch":   "diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\nliteral 1\n",
