@@ -19,7 +19,8 @@ import (
 	"quarry/toolset"
 )
 
-// agentQuestions is how many questions the table of tokens has, one a repository.
+// agentQuestions is how many questions the table of tokens has: one of each
+// repository, then a second one.
 const agentQuestions = 30
 
 // way is how an agent may look for a definition, given the name.
@@ -41,6 +42,9 @@ var ways = []way{
 	}},
 	{"file_search {query}", func(_ string, call func(string, map[string]any) string, name string) string {
 		return call("file_search", map[string]any{"query": name})
+	}},
+	{"search_code {query, top_k: 10}", func(_ string, call func(string, map[string]any) string, name string) string {
+		return call("search_code", map[string]any{"query": name, "top_k": 10})
 	}},
 	{"search_code {query}", func(_ string, call func(string, map[string]any) string, name string) string {
 		return call("search_code", map[string]any{"query": name})
@@ -68,18 +72,20 @@ func tokens(trees, annotations string) error {
 	}
 	seen, read := make([]int, len(ways)), make([]int, len(ways))
 	asked := 0
-	for _, name := range sortedKeys(repos) {
-		root := filepath.Join(trees, name, filepath.FromSlash(repos[name].Root))
-		d, err := firstDefinition(filepath.Join(annotations, "annotations", name+".json"), root, repos[name].Root)
-		if err != nil {
-			return err
-		}
-		if d == nil || asked == agentQuestions {
-			continue
-		}
-		asked++
-		if err := d.ask(root, seen, read); err != nil {
-			return err
+	for round := range 2 {
+		for _, name := range sortedKeys(repos) {
+			root := filepath.Join(trees, name, filepath.FromSlash(repos[name].Root))
+			list, err := definitions(filepath.Join(annotations, "annotations", name+".json"), root, repos[name].Root)
+			if err != nil {
+				return err
+			}
+			if round >= len(list) || asked == agentQuestions {
+				continue
+			}
+			asked++
+			if err := list[round].ask(root, seen, read); err != nil {
+				return err
+			}
 		}
 	}
 	fmt.Printf("%-36s %5s %8s %11s\n", fmt.Sprintf("%d questions", asked), "seen", "tokens", "per 10,000")
@@ -92,9 +98,9 @@ func tokens(trees, annotations string) error {
 // definition is what a question is about.
 type definition struct{ name, file, line string }
 
-// firstDefinition is that of a repository's first question for a name whose
-// target defines it.
-func firstDefinition(annotation, root, below string) (*definition, error) {
+// definitions are those of a repository's questions for a name whose target
+// defines it.
+func definitions(annotation, root, below string) ([]definition, error) {
 	data, err := os.ReadFile(annotation)
 	if err != nil {
 		return nil, err
@@ -103,11 +109,13 @@ func firstDefinition(annotation, root, below string) (*definition, error) {
 	if err := json.Unmarshal(data, &questions); err != nil {
 		return nil, err
 	}
+	var out []definition
 	for _, q := range questions {
 		if category(&q) != "symbol" {
 			continue
 		}
 		name := q.Query[strings.LastIndexAny(q.Query, ".:#")+1:]
+	targets:
 		for _, t := range q.Relevant {
 			file := strings.TrimPrefix(t.Path, path.Clean(below)+"/")
 			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
@@ -116,12 +124,13 @@ func firstDefinition(annotation, root, below string) (*definition, error) {
 			}
 			for _, s := range symbols.Of(file, text) {
 				if rank.NameKey(s.Name) == rank.NameKey(name) && rank.Defining(s.Kind) {
-					return &definition{name, file, strings.TrimSpace(strings.Split(string(text), "\n")[s.Line-1])}, nil
+					out = append(out, definition{name, file, strings.TrimSpace(strings.Split(string(text), "\n")[s.Line-1])})
+					break targets
 				}
 			}
 		}
 	}
-	return nil, nil
+	return out, nil
 }
 
 func (d *definition) ask(root string, seen, read []int) error {

