@@ -225,7 +225,7 @@ func version(t testing.TB, ws *quarry.Workspace, path string) string {
 	return text.Version
 }
 
-// undoAll takes back every change, the last first.
+// undoAll undoes every change, the last first.
 func undoAll(t testing.TB, ws *quarry.Workspace) int {
 	t.Helper()
 	for n := 0; ; n++ {
@@ -275,7 +275,7 @@ func TestUndoKeepsFoldersInUse(t *testing.T) {
 }
 
 // A folder that was removed since is made again, and goes when the undo is
-// taken back.
+// undone.
 func TestUndoMakesFoldersAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -330,7 +330,7 @@ func TestUndoRefusesForeignChange(t *testing.T) {
 	}
 }
 
-// An undo is a change: taking it back makes the first change again.
+// An undo is a change: undoing it makes the first change again.
 func TestRedo(t *testing.T) {
 	ws := changeable(t, map[string]string{"f.txt": "one\n"}, nil)
 	c := must(t)(ws.Edit(ctx, "f.txt", []change.Edit{change.Edit{Old: "one", New: "two", Occurrence: change.First}}, nil))

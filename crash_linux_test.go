@@ -125,7 +125,7 @@ func killRound(t *testing.T, seed uint64) (acknowledged int, outcome map[string]
 		t.Errorf("seed %d, after undoing all: %s\n%s", seed, diff, log.String())
 	}
 	outcome = map[string]int{}
-	for _, what := range []string{"change was complete", "unfinished change taken back", "were changed since"} {
+	for _, what := range []string{"change was complete", "unfinished change rolled back", "were changed since"} {
 		outcome[what] = strings.Count(log.String(), what)
 	}
 	return len(ids), outcome

@@ -132,7 +132,7 @@ func TestTrash(t *testing.T) {
 	if _, err := ws.RestoreTrashed(ctx, ".trash/W.md", "W.md", nil); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("restoring what is gone: %v", err)
 	}
-	// The deletion can't be taken back any more, and that is said before
+	// The deletion can't be undone any more, and that is said before
 	// anything is done.
 	must(t)(ws.Delete(ctx, "d", nil))
 	if _, err := ws.EmptyTrash(ctx, time.Time{}); err != nil {
@@ -233,7 +233,7 @@ func TestMarksInTheTrash(t *testing.T) {
 	}
 }
 
-// Two who take the same change back at the same time: one does, and the other is
+// Two who undo the same change at the same time: one does, and the other is
 // told.
 func TestTwoUndosAtOnce(t *testing.T) {
 	for _, c := range []struct {
@@ -297,7 +297,7 @@ func TestRedoKeepsModes(t *testing.T) {
 	}
 }
 
-// A file too large to be kept can be taken back all the same; that can't be
+// A file too large to be kept can be undone all the same; that can't be
 // undone, and says so.
 func TestUndoOfALargeFile(t *testing.T) {
 	ws := changeable(t, nil, &quarry.Options{KeepBytes: 1 << 20})
@@ -363,7 +363,7 @@ func TestUndoOfSymlinks(t *testing.T) {
 			after := links()
 			undo := must(t)(ws.Undo(ctx, c.ID, nil))
 			if name != "restore" && !slices.Equal(links(), before) {
-				t.Errorf("taken back, there is %q", links())
+				t.Errorf("undone, there is %q", links())
 			}
 			must(t)(ws.Undo(ctx, undo.ID, nil))
 			if !slices.Equal(links(), after) {

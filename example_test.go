@@ -127,7 +127,7 @@ func ExampleWorkspace_Find() {
 }
 
 // An edit rests on the version that was read, so nobody's work is overwritten,
-// and it can be taken back.
+// and it can be undone.
 func ExampleWorkspace_Edit() {
 	dir, state, remove := exampleDir(greeter)
 	defer remove()

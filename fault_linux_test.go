@@ -126,7 +126,7 @@ func faultyActs() []faulty {
 	return list
 }
 
-// tree is shape without conflict copies: when a change can't be taken back
+// tree is shape without conflict copies: when a change can't be rolled back
 // properly either, what may be someone's content is kept beside the file. One
 // fault makes none, as the tests of rootfs show.
 func tree(t testing.TB, dir string) string {
@@ -171,7 +171,7 @@ func (f faulty) run(t testing.TB, faults []hit, want *outcome) (b *breaker, prob
 	case err == nil && len(c.Warnings) == 0 && durable(b.hit, faults):
 		return b, errors.New("false success: a sync or a write failed")
 	case stuck && len(faults) == 1 && !faults[0].forever:
-		return b, fmt.Errorf("not taken back: %w", err)
+		return b, fmt.Errorf("not rolled back: %w", err)
 	case err != nil && !stuck && now != old:
 		return b, fmt.Errorf("error %w, and not the old tree:\n%s", err, now)
 	}
@@ -220,7 +220,7 @@ func (f faulty) after(t testing.TB, tr trial, first string, partial *change.Part
 	if err := noTemps(tr.base); err != nil {
 		return err
 	}
-	if partial != nil { // what remains of it is an entry, unless the start took it back
+	if partial != nil { // what remains of it is an entry, unless the start rolled it back
 		if _, err := w.Undo(context.Background(), partial.ID, nil); err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return fmt.Errorf("undo of a part: %w", err)
 		}
@@ -297,7 +297,7 @@ func TestNthFault(t *testing.T) {
 	})
 }
 
-// Two calls fail. What could not be taken back says so, and can be undone.
+// Two calls fail. What could not be rolled back says so, and can be undone.
 func TestTwoFaults(t *testing.T) {
 	run := regime.Start(t, "nth fault: pairs", 300, 50_000)
 	t.Cleanup(dropVolumeTrash)

@@ -16,7 +16,7 @@ import (
 )
 
 // Of a large file the journal keeps what an edit overwrote. The change can be
-// shown whatever became of the file, and taken back and made again.
+// shown whatever became of the file, and undone and made again.
 func TestLargeFileDiffAndUndo(t *testing.T) {
 	text := strings.Repeat("some line of text\n", 150_000) + "the end\n"
 	ws := changeable(t, map[string]string{"big.txt": text}, &quarry.Options{KeepBytes: 1 << 20})
@@ -68,7 +68,7 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 }
 
 // Many edits of a large file, more than the journal keeps: what it still has is
-// taken back one by one, after a restart too, and each time the file is what it
+// undone one by one, after a restart too, and each time the file is what it
 // was.
 func TestLargeEditsBeyondTheCap(t *testing.T) {
 	regime.SkipShort(t)
@@ -121,6 +121,6 @@ func TestLargeEditsBeyondTheCap(t *testing.T) {
 		}
 	}
 	if undone < 3 {
-		t.Errorf("only %d of %d were taken back", undone, len(log.Changes))
+		t.Errorf("only %d of %d were undone", undone, len(log.Changes))
 	}
 }

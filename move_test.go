@@ -142,7 +142,7 @@ func TestMoveCountsBrokenLinks(t *testing.T) {
 }
 
 // A link file that changes between reading and rewriting is a conflict, and
-// what was rewritten before is taken back.
+// what was rewritten before is rolled back.
 func TestUndoOfMoveRefusesForeignChange(t *testing.T) {
 	ws := changeable(t, map[string]string{
 		".obsidian/app.json": `{"alwaysUpdateLinks": true}`, "A.md": "", "B.md": "[[A]]", "C.md": "[[A]]",

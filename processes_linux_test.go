@@ -214,7 +214,7 @@ func fullDisk(t *testing.T, base, small string) {
 	os.Remove(filler)
 	ws.Close()
 	if n := undoOneByOne(t, base); n != made {
-		t.Errorf("%d changes taken back, %d were made", n, made)
+		t.Errorf("%d changes undone, %d were made", n, made)
 	}
 	if got := content(t, ws, "big.txt"); got != big {
 		t.Error("the file is not what it was")

@@ -180,7 +180,7 @@ func actorVault(t testing.TB, opts *quarry.Options) *quarry.Workspace {
 	return ws
 }
 
-// Random changes, taken back one by one, give every tree there was before. A
+// Random changes, undone one by one, give every tree there was before. A
 // change that fails changes nothing.
 func TestUndoRandomSequences(t *testing.T) {
 	for seed := range regime.Start(t, "undo: 200 random changes", 3, 200).Cases() {

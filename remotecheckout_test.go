@@ -102,7 +102,7 @@ func TestRemoteCheckoutReads(t *testing.T) {
 }
 
 // TestRemoteChangesCheckout: a checkout can be changed by the paths it has
-// among the others, and the change taken back.
+// among the others, and the change undone.
 func TestRemoteChangesCheckout(t *testing.T) {
 	w := fakeWorld(t)
 	remote := w.openCheckout(t, &quarry.Options{StateDir: t.TempDir()})

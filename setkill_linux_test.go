@@ -218,7 +218,7 @@ func setKillRound(t *testing.T, seed uint64) (what, problem string) {
 	m.next(done + 1)
 	after := cmp.Diff(m.files, now)
 	switch {
-	case strings.Contains(log.String(), "unfinished change taken back"):
+	case strings.Contains(log.String(), "unfinished change rolled back"):
 		what = "rolled back"
 	case before == "":
 		what = "not begun"

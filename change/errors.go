@@ -277,7 +277,7 @@ type PartialError struct {
 }
 
 func (e *PartialError) Error() string {
-	return fmt.Sprintf("%v; a part of the change could not be taken back: %v", e.Cause, e.Stuck)
+	return fmt.Sprintf("%v; a part of the change could not be rolled back: %v", e.Cause, e.Stuck)
 }
 
 // Unwrap gives the cause.
@@ -341,7 +341,7 @@ type UndoError struct {
 
 func (e *UndoError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "change %s can't be taken back", e.ID)
+	fmt.Fprintf(&b, "change %s can't be undone", e.ID)
 	for i, p := range e.Paths {
 		if i == 5 {
 			fmt.Fprintf(&b, "; and %d more", len(e.Paths)-i)

@@ -8,7 +8,7 @@ import (
 )
 
 // AcrossError refuses a change that concerns two roots, or two repositories: it
-// would be two changes in two journals, and no undo could take back both as one.
+// would be two changes in two journals, and no undo could undo both as one.
 type AcrossError struct{ From, To string }
 
 func (e *AcrossError) Error() string {

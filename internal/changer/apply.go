@@ -97,7 +97,7 @@ func settled(c *change.Change, err error) (*change.Change, error) {
 }
 
 // begin records the change. Old content that is too large to keep makes the
-// change one that can't be taken back, and it says so.
+// change one that can't be undone, and it says so.
 func (w *Changer) begin(ctx context.Context, c *change.Change, record journal.Change) (*journal.Tx, error) {
 	tx, err := w.state.journal.Begin(ctx, w.root, record)
 	var large *journal.TooLargeError

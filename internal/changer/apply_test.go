@@ -94,7 +94,7 @@ func failing(t *testing.T, w *Changer, first func()) step {
 	}
 }
 
-// When a step fails, those before it are taken back and nothing is recorded.
+// When a step fails, those before it are rolled back and nothing is recorded.
 func TestFailureTakesBackTheRest(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})
@@ -108,7 +108,7 @@ func TestFailureTakesBackTheRest(t *testing.T) {
 		t.Fatalf("error %v", err)
 	}
 	if text(t, w, "a.md") != "one\n" || text(t, w, "b.md") != "one\n" {
-		t.Error("an edit was not taken back")
+		t.Error("an edit was not rolled back")
 	}
 	if entries, _ := os.ReadDir(w.root.RealDir()); len(entries) != 2 {
 		t.Errorf("%d entries are left", len(entries))
@@ -118,7 +118,7 @@ func TestFailureTakesBackTheRest(t *testing.T) {
 	}
 }
 
-// What can't be taken back is an entry of its own, and an error that says so.
+// What can't be rolled back is an entry of its own, and an error that says so.
 func TestFailureThatCantBeTakenBack(t *testing.T) {
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a.md": "one\n", "b.md": "one\n"})

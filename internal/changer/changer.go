@@ -1,5 +1,5 @@
 // Package changer changes a folder: a set of operations is planned as a whole,
-// recorded with all that takes it back, carried out step by step, and undone as
+// recorded with all that undoes it, carried out step by step, and undone as
 // one.
 //
 // The invariant: after Apply, or after the recovery at the next Open, the files

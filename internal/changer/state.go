@@ -61,7 +61,7 @@ var errReplaced = fault.New(fault.Conflict, "the workspace's folder was replaced
 var errOwner = errors.New("the workspace is open for reading only")
 
 // recoverChanges settles the changes that dead processes left half-way: one
-// that came to its end is entered as done, any other is taken back. What
+// that came to its end is entered as done, any other is rolled back. What
 // someone has changed since is left as it is.
 //
 // A workspace without such changes costs one look at the journal. Otherwise
@@ -175,14 +175,14 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 		return j.Settle(u.ID, 0)
 	case u.Done < 0:
 		// Someone went on from there. The entry stays, with all it kept;
-		// whether it can be taken back, Undo will find out.
+		// whether it can be rolled back, Undo will find out.
 		w.log.Warn("files of an unfinished change were changed since", "id", u.ID)
 		return j.Settle(u.ID, len(u.Ops))
 	}
-	if _, err := w.takeBack(ctx, u); err != nil {
+	if _, err := w.revert(ctx, u); err != nil {
 		return err
 	}
-	w.log.Info("unfinished change taken back", "id", u.ID)
+	w.log.Info("unfinished change rolled back", "id", u.ID)
 	return j.Settle(u.ID, 0)
 }
 

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/textedit"
 )
 
-// Undo takes back the change called id, all of it, or the last one that was not
-// taken back yet when id is "". It refuses when any file is not what the change
+// Undo undoes the change called id, all of it, or the last one that was not
+// undone yet when id is "". It refuses when any file is not what the change
 // left, and then changes nothing. An undo is a change itself: Undo with its id
 // makes the first change again.
 func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
@@ -211,12 +211,12 @@ func (w *Changer) undo(ctx context.Context, c *change.Change, plan *journal.Plan
 	}
 	c.ID, c.Time = string(tx.ID()), tx.Entry().Time
 	if err := tx.Commit(results...); err != nil {
-		c.Warnings = append(c.Warnings, "the change is taken back, but the journal could not be completed: "+err.Error())
+		c.Warnings = append(c.Warnings, "the change is undone, but the journal could not be completed: "+err.Error())
 	}
 	return nil
 }
 
-// rollBack takes back what a change has done of its operations: the first done
+// rollBack rolls back what a change has done of its operations: the first done
 // ones, and what is there of the next, which failed with cause.
 func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause error) error {
 	ctx = context.WithoutCancel(ctx)
@@ -237,15 +237,15 @@ func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause 
 	case u.Done < 0, u.Done > done && !bySystem(cause): // someone goes on already, or was first
 		u.Done, u.Partly = done, false
 	}
-	if left, err := w.takeBack(ctx, u); err != nil {
+	if left, err := w.revert(ctx, u); err != nil {
 		return w.endPartly(tx, left, cause, err)
 	}
 	return errors.Join(cause, tx.Abort())
 }
 
-// takeBack takes back the operations of a change that are done, the last first.
+// revert rolls back the operations of a change that are done, the last first.
 // If it fails, the first left ones are still there, as far as it knows.
-func (w *Changer) takeBack(ctx context.Context, u journal.Unfinished) (left int, err error) {
+func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, err error) {
 	left = len(u.Ops)
 	if u.Done == 0 && !u.Partly {
 		return 0, nil
@@ -278,15 +278,15 @@ func (w *Changer) takeBack(ctx context.Context, u journal.Unfinished) (left int,
 	return left, err
 }
 
-// endPartly ends a change that failed and could not be taken back, as what the
+// endPartly ends a change that failed and could not be rolled back, as what the
 // disk shows of it. If it shows a tree in part, or can't be asked, the entry
 // stays without an end, and the next start looks after it. If someone has changed
 // the files since, the disk shows nothing, and the first left operations count:
-// those that were not taken back as far as the caller knows; 0 is that it was
+// those that were not rolled back as far as the caller knows; 0 is that it was
 // not someone, but a part of the change, and the next start will mend it.
 func (w *Changer) endPartly(tx *journal.Tx, left int, cause, stuck error) error {
 	e := tx.Entry()
-	w.log.Error("change not taken back", "id", e.ID, "cause", cause, "err", stuck)
+	w.log.Error("change not rolled back", "id", e.ID, "cause", cause, "err", stuck)
 	u, err := w.state.journal.Progress(w.root, e)
 	var names []journal.Result
 	if err == nil {

@@ -147,7 +147,7 @@ func (c *changer) stateDir(root string) (string, error) {
 	}
 	dir := filepath.Join(base, config.RootID(root), "journal")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("%w\n  what a change needs to be taken back is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
+		return "", fmt.Errorf("%w\n  the undo log is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
 	}
 	return dir, nil
 }

@@ -101,7 +101,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 	// every method of every type: 16.3 MB instead of 13.6.
 	root.Flags().BoolVarP(&showVersion, "version", "V", false, "show the version")
 	if s.conf != nil {
-		root.PersistentFlags().BoolVar(&s.conf.off, "no-config", false, "leave quarry.toml out")
+		root.PersistentFlags().BoolVar(&s.conf.off, "no-config", false, "ignore quarry.toml")
 	}
 	root.SetHelpCommand(newHelp(s))
 	root.CompletionOptions.DisableDefaultCmd = true

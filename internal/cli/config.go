@@ -263,13 +263,13 @@ func unknownKey(path string) error {
 	var names []string
 	for _, k := range config.Keys() {
 		if names = append(names, k.Path()); k.Name == path {
-			return fmt.Errorf("there is no key %q\n  did you mean %s?", path, k.Path())
+			return fmt.Errorf("unknown key %q\n  did you mean %s?", path, k.Path())
 		}
 	}
 	if near := config.Nearest(path, names); near != "" {
-		return fmt.Errorf("there is no key %q\n  did you mean %s?", path, near)
+		return fmt.Errorf("unknown key %q\n  did you mean %s?", path, near)
 	}
-	return fmt.Errorf("there is no key %q\n  quarry config --all lists them", path)
+	return fmt.Errorf("unknown key %q\n  quarry config --all lists them", path)
 }
 
 // keyExample is a value one might set.

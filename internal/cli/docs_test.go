@@ -369,7 +369,7 @@ func TestDocProblems(t *testing.T) {
 		{"quarry search -A3 -- --x", ""},
 		{"quarry search -e --x", ""},
 		{"quarry mcp install --client NAME", ""},
-		{"quarry help nothing", "there is no help"},
+		{"quarry help nothing", "no help for"},
 		{"echo a | quarry write b --contents c", "quarry write has no flag --contents"},
 		{"quarry find '*.go'          # --nothing", ""},
 	} {

@@ -28,7 +28,7 @@ func newEdit(s Streams) *cobra.Command {
 	cmd := command("edit PATH...", "Change parts of files",
 		`Replace text in a file, or insert and delete lines. Everything else keeps its
 bytes: encoding, line endings, mode. Of several occurrences the first is
-replaced unless --all or --nth say otherwise. The change can be taken back with
+replaced unless --all or --nth say otherwise. The change can be undone with
 quarry undo.
 
 A text given as - is read from standard input, without its last line break for
@@ -48,8 +48,8 @@ A text given as - is read from standard input, without its last line break for
 	fl.StringArrayVar(&f.new, "new", nil, "text to put there; without it the old text is removed")
 	fl.BoolVar(&f.all, "all", false, "replace every occurrence")
 	fl.IntVar(&f.nth, "nth", 0, "replace this occurrence, counted from 1")
-	fl.IntVar(&f.after, "insert-after", 0, "insert --content behind this line; 0 is the top")
-	fl.IntVar(&f.before, "insert-before", 0, "insert --content in front of this line")
+	fl.IntVar(&f.after, "insert-after", 0, "insert --content after this line; 0 is the top")
+	fl.IntVar(&f.before, "insert-before", 0, "insert --content before this line")
 	fl.StringVar(&f.lines, "delete", "", "delete lines, as 5-10 or 5")
 	fl.StringVar(&f.content, "content", "", "lines to insert")
 	f.flags(fl, true)
@@ -199,7 +199,7 @@ func lineRange(s string) (first, last int, err error) {
 		}
 	}
 	if err != nil || first < 1 || last < 0 || last > 0 && last < first {
-		return 0, 0, fmt.Errorf("%q is no range of lines: write 5, 5-10", s)
+		return 0, 0, fmt.Errorf("invalid line range %q: write 5, 5-10", s)
 	}
 	return first, last, nil
 }

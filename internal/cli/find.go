@@ -57,7 +57,7 @@ func (f *findFlags) groups() []flagGroup {
 	what.StringArrayVarP(&f.globs, "glob", "g", nil, "only what this `glob` matches; ! excludes;\nmay be given several times")
 	what.StringVarP(&f.kind, "type", "t", "file", "`kind`: file (the default), dir or any")
 	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
-	what.BoolVar(&f.noIgnore, "no-ignore", false, "what ignore files leave out too")
+	what.BoolVar(&f.noIgnore, "no-ignore", false, "ignored files too")
 	what.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden")
 	what.BoolVar(&f.noIndex, "no-index", false, "list the folders, even if an index could tell")
 	what.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")

@@ -69,9 +69,9 @@ func unknownHelp(in *cobra.Command, word string) error {
 		}
 	}
 	if near := config.Nearest(word, names); near != "" {
-		return fmt.Errorf("there is no help for %q\n  did you mean quarry help %s?", word, strings.TrimSpace(commandName(in)+" "+near))
+		return fmt.Errorf("no help for %q\n  did you mean quarry help %s?", word, strings.TrimSpace(commandName(in)+" "+near))
 	}
-	return fmt.Errorf("there is no help for %q\n  quarry help lists commands and topics", word)
+	return fmt.Errorf("no help for %q\n  quarry help lists commands and topics", word)
 }
 
 // sample is a pattern with a text it matches and one it doesn't.
@@ -98,7 +98,7 @@ var syntaxes = []struct {
 	{"JavaScript's", []string{"--syntax", "javascript"},
 		"As in RegExp, with look-around and backreferences. Such a pattern may take long; it is stopped before it takes for ever.",
 		[]sample{
-			{`(?<=price: )\d+`, "price: 10", "cost: 10", "digits behind a text"},
+			{`(?<=price: )\d+`, "price: 10", "cost: 10", "digits after a text"},
 			{`foo(?!bar)`, "foobaz", "foobar", "not followed by"},
 			{`(["']).*?\1`, `say "hi"`, `say "hi'`, "group 1's text again"},
 			{`(?<y>\d{4})-\k<y>`, "2026-2026", "2025-2026", "by name"},

@@ -152,7 +152,7 @@ func TestWrongUsage(t *testing.T) {
 		{"edit", "PATH... is missing\n  usage: quarry edit PATH"},
 		{"edit a.txt", "give one of --old"},
 		{"mv a.txt", "DESTINATION is missing\n  usage: quarry mv SOURCE... DESTINATION"},
-		{"mv a b c", "Several things can only be moved into a folder"},
+		{"mv a b c", "Several files can only be moved into a folder"},
 		{"rm", "PATH... is missing"},
 		{"rm -r d", "unknown flag -r of quarry rm\n  a folder is deleted with all it holds: leave the flag out"},
 		{"rm -rf d", "leave the flag out"},
@@ -188,7 +188,7 @@ func TestWrongUsage(t *testing.T) {
 		{"completion", "SHELL is missing\n  usage: quarry completion SHELL"},
 		{"completion tcsh", "bash, zsh, fish, powershell"},
 		{"man", "DIR is missing"},
-		{"help serch", "there is no help for \"serch\"\n  did you mean quarry help search?"},
+		{"help serch", "no help for \"serch\"\n  did you mean quarry help search?"},
 		{"help index biuld", "did you mean quarry help index build?"},
 	} {
 		got := runQuarry("", strings.Fields(c.line)...)

@@ -189,7 +189,7 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) erro
 func fate(ch *change.Change) string {
 	switch {
 	case ch.UndoneBy != "":
-		return " (taken back by " + ch.UndoneBy + ")"
+		return " (undone by " + ch.UndoneBy + ")"
 	case ch.Pending:
 		return " (not finished)"
 	case ch.NoUndo != "":
@@ -200,14 +200,14 @@ func fate(ch *change.Change) string {
 
 func newUndo(s Streams) *cobra.Command {
 	c, which := &changer{s: s}, &chosen{}
-	cmd := command("undo [ID]", "Take back a change, the last one unless an id is given",
-		`Take back a change with all it did: an edit, a move with its links, a deletion.
+	cmd := command("undo [ID]", "Undo a change, the last one unless an id is given",
+		`Undo a change with all it did: an edit, a move with its links, a deletion.
 It is refused, and nothing is changed, when a file is not what the change left.
 An undo is a change too: undo its id to have the first change again.
 With --skip-conflicts such files are left as they are, and the others are undone
 as a change of their own.
 
-With --all-since all changes since then are taken back, the newest first, and
+With --all-since all changes since then are undone, the newest first, and
 with --client those of one program; the first that is refused ends it.`,
 		`  quarry undo
   quarry undo --all-since 1h --client codex`,
@@ -224,7 +224,7 @@ with --client those of one program; the first that is refused ends it.`,
 			id := strings.Join(args, "")
 			o := c.options()
 			o.SkipConflicts = c.skip
-			p := s.progress(c.quiet, "taking back")
+			p := s.progress(c.quiet, "undoing")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
 			p.End()
 			if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
@@ -235,7 +235,7 @@ with --client those of one program; the first that is refused ends it.`,
 			}
 			return c.run(render.Undoing, id, err)
 		})
-	cmd.Flags().StringVar(&which.since, "all-since", "", "take back all changes since then: an id, 90m, 2h, 3d or a date")
+	cmd.Flags().StringVar(&which.since, "all-since", "", "undo all changes since then: an id, 90m, 2h, 3d or a date")
 	cmd.Flags().BoolVar(&c.skip, "skip-conflicts", false, "leave files that have changed since, and undo the others")
 	which.flags(cmd.Flags())
 	c.patientFlags(cmd.Flags())
@@ -243,7 +243,7 @@ with --client those of one program; the first that is refused ends it.`,
 	return cmd
 }
 
-// undoAll takes back what is picked and was not taken back yet, newest first.
+// undoAll undoes what is picked and was not undone yet, newest first.
 func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 	log, err := which.changes(ctx, c.ws, 0)
 	if err != nil {

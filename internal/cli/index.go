@@ -150,7 +150,7 @@ func (f *indexFlags) build(ctx context.Context, s Streams) error {
 	err = ws.Index().Wait(ctx)
 	f.endProgress()
 	if errors.Is(err, quarry.ErrNotOwner) {
-		fmt.Fprintln(s.Err, "quarry: another process keeps the index up to date")
+		fmt.Fprintln(s.Err, "quarry: another process owns the index")
 		return f.status(ctx, s)
 	}
 	if err != nil {
@@ -317,7 +317,7 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 		return nil
 	}
 	if v.Remote {
-		fmt.Fprintln(s.Out, "Another process keeps the index: its answers are compared, its files are not read.")
+		fmt.Fprintln(s.Out, "Another process owns the index: its answers are compared, its files are not read.")
 	} else {
 		fmt.Fprintf(s.Out, "%d files, %s, read again: the index has all of them.\n", v.Files, printing.Size(v.Bytes))
 	}

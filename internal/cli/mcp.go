@@ -166,7 +166,7 @@ func httpAddress(given string) (address string, remote bool, err error) {
 		return "", false, fmt.Errorf("--http %s: an address is host:port, as 127.0.0.1:7777", given)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", false, fmt.Errorf("--http %s: %q is no port", given, port)
+		return "", false, fmt.Errorf("--http %s: invalid port %q", given, port)
 	}
 	if host == "" {
 		host = "127.0.0.1"

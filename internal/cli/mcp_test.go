@@ -245,7 +245,7 @@ func TestMCPFlags(t *testing.T) {
 		{[]string{"--token-file", "x"}, "are for --http"},
 		{[]string{"--http", "nonsense"}, "host:port"},
 		{[]string{"--http", "0", "--token-file", "nope"}, "no such file"},
-		{[]string{"--profile", "nope"}, "no profile"},
+		{[]string{"--profile", "nope"}, "unknown profile"},
 		{[]string{"--tools", "nope"}, "no tool"},
 		{[]string{"--trash", "bin"}, "system, local or none"},
 		{[]string{"--root", "/"}, "root"},

@@ -78,7 +78,7 @@ func moveAll(cmd *cobra.Command, c *changer, links string, sources []string, des
 		return err
 	}
 	if there, err := os.Stat(filepath.Join(c.ws.Dir(), filepath.FromSlash(folder))); (err != nil || !there.IsDir()) && !strings.HasSuffix(destination, "/") {
-		return c.run(render.Moving, folder, fmt.Errorf("several things can only be moved into a folder, and %s is not one", destination))
+		return c.run(render.Moving, folder, fmt.Errorf("several files can only be moved into a folder, and %s is not one", destination))
 	}
 	set := &setter{changer: *c}
 	return set.apply(cmd.Context(), "mv", ops, "")

@@ -334,7 +334,7 @@ func TestBrokenConfig(t *testing.T) {
 				args = append(args, "x")
 			}
 		}
-		if got := runQuarry("", args...); got.code != exitError || !strings.Contains(got.err, file+":2: search.hiden: there is no such key\n  did you mean hidden?") {
+		if got := runQuarry("", args...); got.code != exitError || !strings.Contains(got.err, file+":2: search.hiden: unknown key\n  did you mean hidden?") {
 			t.Errorf("%q: code %d, %q", args, got.code, got.err)
 		}
 	})

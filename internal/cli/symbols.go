@@ -55,7 +55,7 @@ func (f *symbolFlags) groups() []flagGroup {
 	what.StringVarP(&f.kind, "kind", "k", "", "only this `kind`: function, class, ...")
 	what.BoolVar(&f.fuzzy, "fuzzy", false, "with --name: other case and style too, and names\nthat contain it")
 	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
-	what.BoolVar(&f.ignore, "no-ignore", false, "what ignore files leave out too")
+	what.BoolVar(&f.ignore, "no-ignore", false, "ignored files too")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	f.backendFlags.add(what)
 	how.BoolVar(&f.text, "text", false, "with the text of each definition")

@@ -94,8 +94,8 @@ func TestZeroExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"ignored and hidden", []string{"gamma"}, "quarry: no match in . (2 files searched)\n  2 hidden or ignored files match: -uu shows them\n  1 binary file was left out: -a searches it\n"},
-		{"a filter", []string{"-t", "go", "Alpha", "."}, "quarry: no match in . (1 file searched)\n  searched were only files that pass -t go\n  1 other file matches: leave the filter out to see it\n"},
+		{"ignored and hidden", []string{"gamma"}, "quarry: no match in . (2 files searched)\n  2 hidden or ignored files match: -uu shows them\n  1 binary file was skipped: -a searches it\n"},
+		{"a filter", []string{"-t", "go", "Alpha", "."}, "quarry: no match in . (1 file searched)\n  only files that pass -t go\n  1 other file matches: leave the filter out to see it\n"},
 		{"letter case", []string{"alpha", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  1 file matches in other letter case: -i shows it\n"},
 		{"grep's style", []string{`x\|y`, "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  \\| matches a vertical bar; write | for alternatives.\n"},
 		{"plain text", []string{"a.b(c)", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  1 file has the pattern as plain text: -F shows it\n"},

@@ -42,7 +42,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 	notes = append(notes, r.pattern.Hints()...)
 	if filters := r.f.filters(); filters != "" {
 		n := r.wider(ctx, func(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
-		notes = append(notes, "searched were only files that pass "+printing.Escape(filters))
+		notes = append(notes, "only files that pass "+printing.Escape(filters))
 		note(n, "%d other %s: leave the filter out to see %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if !r.q.IncludeIgnored || !r.q.IncludeHidden {
@@ -50,7 +50,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 		note(n, "%d hidden or ignored %s: -uu shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if n := r.total.SkippedCount[search.Binary]; n > 0 {
-		notes = append(notes, fmt.Sprintf("%d binary %s", n, plural(n, "file was left out: -a searches it", "files were left out: -a searches them")))
+		notes = append(notes, fmt.Sprintf("%d binary %s", n, plural(n, "file was skipped: -a searches it", "files were skipped: -a searches them")))
 	}
 	if r.q.Match.Case != match.Insensitive {
 		n := r.wider(ctx, func(q *search.Query) { q.Match.Case = match.Insensitive })

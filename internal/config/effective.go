@@ -69,7 +69,7 @@ func (f *File) Effective(env Env, dir string) ([]Setting, error) {
 func (f *File) Get(env Env, dir, path string) (Setting, error) {
 	k, ok := Lookup(path)
 	if !ok {
-		return Setting{}, fmt.Errorf("there is no key %s", path)
+		return Setting{}, fmt.Errorf("unknown key %s", path)
 	}
 	return f.effective(env, dir, k)
 }

@@ -126,7 +126,7 @@ func Load(env Env) (*File, error) {
 	case name == os.DevNull:
 		return &File{}, nil
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return nil, fmt.Errorf("%s is no configuration file", name)
+		return nil, fmt.Errorf("%s is not a configuration file", name)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -210,7 +210,7 @@ func (r *reader) header(parts []string, line int) error {
 	case len(rest) == 0:
 		return nil
 	case !slices.Contains(Sections(), rest[0]):
-		return r.unknown(line, parts, rest[0], append(Sections(), "root"), "there is no such section")
+		return r.unknown(line, parts, rest[0], append(Sections(), "root"), "unknown section")
 	case len(rest) > 1:
 		return r.fail(line, parts, "", "", "a section has no sections of its own")
 	}
@@ -271,7 +271,7 @@ func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error)
 				return Key{}, r.fail(line, parts, rest[0], near+"."+rest[0], "a key needs its section")
 			}
 		}
-		return Key{}, r.unknown(line, parts, rest[0], append(Sections(), "root"), "there is no such section")
+		return Key{}, r.unknown(line, parts, rest[0], append(Sections(), "root"), "unknown section")
 	}
 	if len(rest) == 1 {
 		return Key{}, r.fail(line, parts, "", "", "this is a section: write %s.KEY = …, or [%s] and its keys below", rest[0], rest[0])
@@ -284,7 +284,7 @@ func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error)
 				names = append(names, k.Name)
 			}
 		}
-		return Key{}, r.unknown(line, parts, strings.Join(rest[1:], "."), names, "there is no such key")
+		return Key{}, r.unknown(line, parts, strings.Join(rest[1:], "."), names, "unknown key")
 	}
 	if inRoot && key.Everywhere {
 		return Key{}, r.fail(line, parts, "", "", "this can't be set for one folder: put it into [%s] at the top", key.Section)

@@ -163,12 +163,12 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "ui", Name: "no-open", Commands: []string{"ui"}},
 
 		{Section: "review", Name: "wait", Kind: Duration, Default: "45s", Example: `"20s"`,
-			About: "how long the call of a change waits for the decision of a person; afterwards the client goes on and hears it later"},
+			About: "how long a call waits for the decision of a person; after that the client goes on and learns it later"},
 
 		{Section: "journal", Name: "keep-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
 			About: "how much the undo log of a workspace may hold; the oldest changes are dropped first"},
 		{Section: "journal", Name: "keep-age", Kind: Duration, Default: "30d", Example: `"90d"`,
-			About: "how long changes can be taken back"},
+			About: "how long changes can be undone"},
 	}
 })
 

@@ -65,7 +65,7 @@ func (k *Key) parseText(s string) (Value, error) {
 	case Int:
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 0 {
-			return Value{}, fmt.Errorf("%q is no number from 0 up", s)
+			return Value{}, fmt.Errorf("invalid number %q: write 0 or more", s)
 		}
 		return Value{Text: strconv.Itoa(n)}, nil
 	case List:
@@ -127,7 +127,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 {
-		return 0, fmt.Errorf("%q is no time: write 90s, 1h or 30d", s)
+		return 0, fmt.Errorf("invalid time %q: write 90s, 1h or 30d", s)
 	}
 	return d, nil
 }
@@ -144,7 +144,7 @@ func ParseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/unit {
-		return 0, fmt.Errorf("%q is no size: %w", s, errSize)
+		return 0, fmt.Errorf("invalid size %q: %w", s, errSize)
 	}
 	return n * unit, nil
 }

@@ -23,7 +23,7 @@ func (x *exam) checkRoot(context.Context) error {
 	}
 	if x.Root == filepath.Dir(x.Root) || x.Root == home {
 		x.find(Finding{
-			ID: "root-too-large", What: x.Root + " is no single project: it is the home folder or the top of the file system.",
+			ID: "root-too-large", What: x.Root + " is the home folder or the top of the file system, not a project.",
 			Why: "Searches read far more than you mean, and agents could reach everything; quarry mcp and quarry index refuse it without --force.",
 			Fix: "Name a folder in it, as an argument or with --root. A folder with .git or one of the usual project files is found by itself.",
 		})
@@ -32,7 +32,7 @@ func (x *exam) checkRoot(context.Context) error {
 		x.find(Finding{
 			ID: "root-read-only", What: x.Root + " can't be written to.",
 			Why: "Every change will be refused.",
-			Fix: "Give yourself the right to write, or serve it with --read-only.",
+			Fix: "Make it writable, or serve it with --read-only.",
 			Run: []string{"chmod u+w " + printing.ShellQuote(x.Root)},
 		})
 	}
@@ -59,8 +59,8 @@ func (x *exam) checkTree(ctx context.Context) error {
 	if n := t.UnreadableCount; n > 0 {
 		f := Finding{
 			ID: "unreadable", What: fmt.Sprintf("%s can't be read: %s.", render.Count(n, "folder"), strings.Join(t.Unreadable[:min(n, 3)], ", ")),
-			Why: "What lies in them is in no answer; searches say so and end with exit code 2.",
-			Fix: "Give yourself the right to read them, or leave them out with an ignore file.",
+			Why: "Files in them are not searched; searches say so and end with exit code 2.",
+			Fix: "Make them readable, or exclude them with an ignore file.",
 		}
 		for _, name := range t.Unreadable[:min(len(t.Unreadable), 5)] {
 			f.Run = append(f.Run, "chmod u+rx "+printing.ShellQuote(filepath.Join(x.Root, filepath.FromSlash(name))))
@@ -150,7 +150,7 @@ func (x *exam) checkPlaces(context.Context) error {
 		return err
 	}
 	for _, p := range []place{
-		{state, "what changes need to be taken back", "files can't be changed", "XDG_STATE_HOME"},
+		{state, "the undo log", "files can't be changed", "XDG_STATE_HOME"},
 		{cache, "indexes", "searches have no index", "XDG_CACHE_HOME"},
 	} {
 		x.checkPlace(&p)
@@ -178,7 +178,7 @@ func (x *exam) checkPlace(p *place) {
 	switch {
 	case err != nil || !info.IsDir():
 		x.find(Finding{
-			ID: "place-no-folder", What: dir + " is no folder.",
+			ID: "place-no-folder", What: dir + " is not a folder.",
 			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
 			Run: []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(dir), printing.ShellQuote(dir+".old"))},
 		})
@@ -208,27 +208,27 @@ func (x *exam) checkJournal(context.Context) error {
 	if err != nil {
 		x.find(Finding{
 			ID: "journal", What: fmt.Sprintf("The undo log %s can't be read: %v.", p.Journal, err),
-			Why: "Nothing can be changed as long as it is so.", Fix: "Move it aside; changes up to now can't be taken back then.", Run: aside,
+			Why: "No file can be changed until this is repaired.", Fix: "Move it aside; changes made so far can't be undone after that.", Run: aside,
 		})
 		return nil
 	}
 	if n := len(j.Unfinished); n > 0 {
 		x.find(Finding{
 			ID: "journal-unfinished", What: fmt.Sprintf("%s left half-way by a process that ended: %s.", render.Count(n, "change"), strings.Join(j.Unfinished[:min(n, 5)], ", ")),
-			Why: "Files may be half-way between two states. The next command that opens the workspace takes such a change back or completes it.",
+			Why: "Files may be half-way between two states. The next command that opens the workspace rolls such a change back or completes it.",
 			Fix: "Do it now.", Run: []string{"quarry doctor --clean" + x.rootFlag()},
 		})
 	}
 	if j.Damaged > 0 {
 		x.find(Finding{
 			ID: "journal-damaged", What: fmt.Sprintf("%s of the undo log can't be read.", render.Count(j.Damaged, "record")),
-			Why: "Those changes can't be taken back; the others can.", Fix: "To have a clean log again, move this one aside; nothing before can be taken back then.", Run: aside,
+			Why: "Those changes can't be undone; the others can.", Fix: "To have a clean log again, move this one aside; earlier changes can't be undone after that.", Run: aside,
 		})
 	}
 	if j.Lost > 0 {
 		x.find(Finding{
 			ID: "journal-lost", What: fmt.Sprintf("%s missing from the undo log: files in %s were cut short or deleted.", render.CountAre(j.Lost, "change"), p.Journal),
-			Why: "Those changes can't be undone; the others can.", Fix: "Put the files back from a backup, or move the log aside; nothing before can be undone then.", Run: aside,
+			Why: "Those changes can't be undone; the others can.", Fix: "Put the files back from a backup, or move the log aside; earlier changes can't be undone after that.", Run: aside,
 		})
 	}
 	if j.FileSystem.String() == "network" {
@@ -274,7 +274,7 @@ func (x *exam) checkTrash(context.Context) error {
 			continue
 		}
 		if err != nil || !info.IsDir() {
-			x.noTrash(part, "it is no folder", fmt.Sprintf("mv %s %s", printing.ShellQuote(part), printing.ShellQuote(part+".old")))
+			x.noTrash(part, "it is not a folder", fmt.Sprintf("mv %s %s", printing.ShellQuote(part), printing.ShellQuote(part+".old")))
 			return nil
 		}
 		if !canWrite(part) {
@@ -306,7 +306,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	if len(at.Socket) > 103 {
 		x.find(Finding{
 			ID: "socket-path", What: fmt.Sprintf("%s is too long for the path of a socket.", at.Socket),
-			Why: "A process that keeps an index can't be asked by others, so quarry search reads the files although quarry serve runs.",
+			Why: "Other processes can't ask the index owner, so quarry search reads the files although quarry serve runs.",
 			Fix: "Point XDG_RUNTIME_DIR at a short folder of yours, also where your shell sets variables.",
 			Run: []string{`export XDG_RUNTIME_DIR=/tmp/run-$(id -u); mkdir -p -m 700 "$XDG_RUNTIME_DIR"`},
 		})
@@ -334,7 +334,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 		})
 	} else if !s.Answers && exists(at.Socket) {
 		x.find(Finding{
-			ID: "socket-stale", What: "A process that kept the index is gone and left its socket: " + at.Socket + ".",
+			ID: "socket-stale", What: "An index owner has ended and left its socket: " + at.Socket + ".",
 			Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + printing.ShellQuote(at.Socket)},
 		})
 	}
@@ -371,7 +371,7 @@ func (x *exam) checkLimits(ctx context.Context) error {
 			"Parts of the tree can't be watched: an index compares them before each answer, which is slower."))
 	}
 	if queue, ok := limit("max_queued_events"); ok && queue < 4096 {
-		x.find(limitFinding("max_queued_events", queue, 16384, fmt.Sprintf("The system keeps only %d events that nobody has read.", queue),
+		x.find(limitFinding("max_queued_events", queue, 16384, fmt.Sprintf("The system keeps only %d unread events.", queue),
 			"A git checkout makes more; each time they overflow, an index compares the whole tree."))
 	}
 	if most, ok := limit("max_user_instances"); ok && inotifyInstances(x.Proc) >= most-1 {

@@ -25,7 +25,7 @@ func (x *exam) checkConfig(context.Context) error {
 	if errors.As(err, &wrong) {
 		f := Finding{
 			ID: "config-broken", What: "The configuration file has a mistake: " + strings.ReplaceAll(wrong.Error(), "\n  ", "; "),
-			Why: "Commands refuse to start, because it is not known what you want.",
+			Why: "Commands refuse to start, because the file is ambiguous.",
 			Fix: "Correct the line; quarry help config lists the keys.",
 			Run: []string{repairConfig(wrong)},
 		}
@@ -37,13 +37,13 @@ func (x *exam) checkConfig(context.Context) error {
 	}
 	if err != nil {
 		x.find(Finding{ID: "config-unreadable", What: fmt.Sprintf("The configuration file can't be read: %v.", err),
-			Why: "Commands refuse to start.", Fix: "Make it readable, or leave it out with QUARRY_CONFIG=" + os.DevNull + "."})
+			Why: "Commands refuse to start.", Fix: "Make it readable, or ignore it with QUARRY_CONFIG=" + os.DevNull + "."})
 		return nil
 	}
 	for _, r := range file.Roots("") {
 		if !exists(r.Dir) {
 			x.find(Finding{ID: "config-root", Note: true, What: fmt.Sprintf("%s:%d is for %s, which doesn't exist.", file.Name, r.Line, r.Dir),
-				Why: "What the section says counts nowhere.", Fix: "Correct the path, or remove the section."})
+				Why: "The section has no effect.", Fix: "Correct the path, or remove the section."})
 		}
 	}
 	_, err = file.Effective(x.Getenv, x.Root)
@@ -192,7 +192,7 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, 
 	}
 	program, err := exec.LookPath(command)
 	if err != nil {
-		x.find(Finding{ID: "client-command", What: fmt.Sprintf("%s starts %s, which is no program here.", where, command),
+		x.find(Finding{ID: "client-command", What: fmt.Sprintf("%s starts %s, which is not a program here.", where, command),
 			Why: "The client can't start the server.", Fix: "Enter this program.", Run: install(there, rest)})
 		return
 	}

@@ -107,7 +107,7 @@ func Examine(ctx context.Context, o *Options) ([]Result, error) {
 		case errors.Is(err, config.ErrNoHome):
 			x.homeless()
 		case err != nil:
-			x.find(Finding{ID: "check", What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err), Why: "What can't be looked at may be broken."})
+			x.find(Finding{ID: "check", What: fmt.Sprintf("The %s can't be checked: %v.", c.name, err), Why: "What can't be checked may be broken."})
 		}
 		results = append(results, Result{Check: c.name, Findings: x.findings[before:], Failed: err != nil})
 	}
@@ -123,7 +123,7 @@ func (x *exam) homeless() {
 	}
 	x.find(Finding{
 		ID: "no-home", What: "No home folder is known.",
-		Why: "Settings, indexes and what changes need to be taken back are kept in it: files can't be changed, and searches have no index.",
+		Why: "Settings, indexes and the undo log are kept in it: without it files can't be changed, and searches have no index.",
 		Fix: "Set HOME, or XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME and XDG_DATA_HOME.",
 		Run: []string{`export HOME="$(getent passwd "$(id -u)" | cut -d: -f6)"`},
 	})

@@ -16,20 +16,20 @@ func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
 	switch {
 	case st.Version != "" && x.Version != "" && st.Version != x.Version:
 		x.find(Finding{
-			ID: "owner-version", What: fmt.Sprintf("Process %d, which keeps the index, runs version %s; this program is %s.", st.PID, st.Version, x.Version),
+			ID: "owner-version", What: fmt.Sprintf("Process %d, which owns the index, runs version %s; this program is %s.", st.PID, st.Version, x.Version),
 			Why: "Its clients get what that version does, and programs of versions that don't understand each other scan.",
 			Fix: "Restart it: end it, and start quarry serve or the client of MCP again.", Run: stop,
 		})
 	case st.ProgramReplaced:
 		x.find(Finding{
-			ID: "owner-program", What: fmt.Sprintf("Process %d, which keeps the index, was started by a program that has been replaced since.", st.PID),
+			ID: "owner-program", What: fmt.Sprintf("Process %d, which owns the index, was started by a program that has been replaced since.", st.PID),
 			Why: "It goes on with the old one: what was repaired or added since is missing from its answers.",
 			Fix: "Restart it: end it, and start quarry serve or the client of MCP again.", Run: stop,
 		})
 	}
 	if st.FolderReplaced {
 		x.find(Finding{
-			ID: "root-replaced", Note: true, What: fmt.Sprintf("Another folder stands at %s than the one that process %d has looked at last.", x.Root, st.PID),
+			ID: "root-replaced", Note: true, What: fmt.Sprintf("%s is not the folder that process %d indexed: it was replaced.", x.Root, st.PID),
 			Why: "It was moved away, cloned anew or restored. The next search or change follows it and says so; what was read before may be of the old one.",
 		})
 	}

@@ -21,8 +21,8 @@ func (x *exam) checkRoom(context.Context) error {
 	}
 	seen := map[uint64]bool{}
 	for _, p := range []struct{ dir, why string }{
-		{x.Root, "A change writes the new file beside the old one, and is refused when there is no room."},
-		{config.ExistingDir(state), "Before a file is changed, what it said is kept there; without room every change is refused."},
+		{x.Root, "A change writes the new file beside the old one, and is refused when there is no space."},
+		{config.ExistingDir(state), "The old content of changed files is kept there; without space every change is refused."},
 		{config.ExistingDir(cache), "An index can't be made or brought up to date, so searches read the files."},
 	} {
 		free, volume, ok := roomOn(p.dir)
@@ -32,7 +32,7 @@ func (x *exam) checkRoom(context.Context) error {
 		seen[volume] = true
 		x.find(Finding{
 			ID: "disk-full", What: fmt.Sprintf("The disk of %s has only %s left.", p.dir, printing.Size(free)), Why: p.why,
-			Fix: "Make room. Of what Quarry keeps, indexes can go (quarry index delete), and what is in the trash (quarry trash empty).",
+			Fix: "Free some space. Indexes can be deleted (quarry index delete), and the trash emptied (quarry trash empty).",
 		})
 	}
 	return nil
@@ -74,7 +74,7 @@ func (x *exam) checkStored(home string) error {
 	}
 	f := Finding{
 		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, printing.Size(total), printing.Size(most)),
-		Why: "The next one that is built deletes those used longest ago, and one that is larger by itself never lasts.",
+		Why: "The next build deletes those used longest ago; an index larger than the limit is deleted each time.",
 		Fix: "Allow more with index.max-size in quarry.toml, or delete what you no longer search; used longest ago:",
 	}
 	for _, s := range all {

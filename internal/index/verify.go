@@ -175,7 +175,7 @@ func (c *checker) file(id int, path string) {
 	blocks := &c.view.seg.blocks
 	_, dropped, starts := out.blocks()
 	if !bytes.Equal(starts, blocks.startsOf(id)) {
-		c.fault(path, "its blocks start elsewhere")
+		c.fault(path, "its blocks start at another offset")
 		return
 	}
 	c.names[uint32(id)] = path

@@ -11,7 +11,7 @@ import (
 
 // A large file that a few edits change is not kept whole: the entry holds the
 // bytes the edits take away, as edits of the new content that lead back to the
-// old one. Taking back rests on the new content in any case, because it is
+// old one. Undoing rests on the new content in any case, because it is
 // refused unless the file has it, and a crash leaves the old or the new file
 // whole; so nothing is lost by keeping less. For an edit of 1 byte in 100 MB
 // the journal wrote and synced 100 MB; so it writes about 1 KB.

@@ -44,7 +44,7 @@ func (b *bench) splice(op Op) {
 }
 
 // Of a large file only what an edit overwrites is kept, and that is enough to
-// take it back, to make it again, and to show it.
+// roll it back, to make it again, and to show it.
 func TestLargeEditKeepsItsSpans(t *testing.T) {
 	b := newBench(t, nil)
 	old := b.putLarge("f")
@@ -111,7 +111,7 @@ func TestLargeWriteKeepsTheDifference(t *testing.T) {
 	}
 }
 
-// A change of two large files that died between them is taken back.
+// A change of two large files that died between them is rolled back.
 func TestLargeEditCutShort(t *testing.T) {
 	b := newBench(t, nil)
 	old := b.putLarge("f")
@@ -132,7 +132,7 @@ func TestLargeEditCutShort(t *testing.T) {
 	defer p.Close()
 	b.must(p.TakeBack(context.Background(), b.ws, nil))
 	if b.content("f") != old || b.content("g") != old {
-		t.Error("not taken back")
+		t.Error("not rolled back")
 	}
 }
 

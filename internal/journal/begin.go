@@ -79,7 +79,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	return tx, nil
 }
 
-// check refuses operations that could not be taken back as they stand.
+// check refuses operations that could not be undone as they stand.
 func (op *Op) check() error {
 	switch {
 	case op.Kind < Create || op.Kind > Chmod:
@@ -269,7 +269,7 @@ func (tx *Tx) CommitPart(done int, results ...Result) error {
 	})
 }
 
-// Abort records that nothing was changed, or that all of it was taken back.
+// Abort records that nothing was changed, or that all of it was rolled back.
 func (tx *Tx) Abort() error {
 	return tx.end(func(j *Journal) error { return j.abandon(tx.entry.ID) })
 }
@@ -318,7 +318,7 @@ func (j *Journal) abandon(id ID) error {
 }
 
 // finish appends the end of an entry. One that can't be appended is kept for the
-// next occasion: a change that was taken back and made again must not look as
+// next occasion: a change that was undone and made again must not look as
 // if it had been made twice.
 func (j *Journal) finish(end ending, then func() error) error {
 	j.late = append(j.late, end)

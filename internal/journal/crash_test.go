@@ -225,7 +225,7 @@ func child(t *testing.T, b *bench, role string, seed int) *exec.Cmd {
 	return cmd
 }
 
-// recoverAll is what a Workspace does when it opens: finish or take back.
+// recoverAll is what a Workspace does when it opens: finish or roll back.
 func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 	b.t.Helper()
 	if _, err := b.ws.CleanTemps(context.Background(), rootfs.Path{}); err != nil {
@@ -247,7 +247,7 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 			counts["not begun"]++
 			b.must(b.j.Settle(u.ID, 0))
 		case u.Partly || r.IntN(2) == 0:
-			counts["taken back"]++
+			counts["rolled back"]++
 			p, err := b.j.Rollback(context.Background(), b.ws, u)
 			b.must(err)
 			conflicts, err := p.Check(b.ws)
@@ -266,7 +266,7 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 }
 
 // A process killed at any moment leaves a journal from which everything can be
-// taken back.
+// rolled back.
 func TestKilledAtAnyMoment(t *testing.T) {
 	const kills = 10 // of one journal
 	run := stress.Start(t, "kill -9 of a journal", 20, 1000)

@@ -3,7 +3,7 @@ package journal
 import "quarry/internal/rootfs"
 
 // MakeFolders puts in front of the plan what makes the folders its operations
-// put something into and that are gone: a move is taken back though the folder
+// put something into and that are gone: a move is undone though the folder
 // it left was removed since. They belong to the undo, so undoing that removes
 // them again. A path where something else is by now is a conflict.
 func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {

@@ -1,5 +1,5 @@
 // Package journal is the undo log: every change of one file or many is one
-// entry that holds what is needed to take it back.
+// entry that holds what is needed to undo it.
 //
 // The invariant: Begin returns only when the intent and all old content are
 // durable, and only then may files be touched. So a crash at any point leaves
@@ -31,7 +31,7 @@
 //
 // New content is kept as the edits that lead from the old to the new, up to
 // 1 MiB: a typical edit then costs its own size, and a diff can be shown after
-// the file has moved on. Taking back an undo needs no more, because the undo
+// the file has moved on. Undoing an undo needs no more, because the undo
 // kept what it replaced.
 package journal
 
@@ -134,7 +134,7 @@ type Op struct {
 	Shown string
 
 	// Lost says why the old content is not kept, as when it is too large. The
-	// entry then can't be taken back.
+	// entry then can't be undone.
 	Lost string
 
 	old     ref
@@ -150,7 +150,7 @@ type Change struct {
 	Did     change.Action
 	Summary string
 	Ops     []Op
-	Undoes  ID // the entry this one takes back
+	Undoes  ID // the entry this one undoes
 }
 
 // Status is what became of an entry.

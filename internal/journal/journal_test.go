@@ -444,7 +444,7 @@ func TestID(t *testing.T) {
 	}
 }
 
-// 200 random changes, taken back in reverse, give back the tree.
+// 200 random changes, undone in reverse, give back the tree.
 func TestRandomChangesUndoneInReverse(t *testing.T) {
 	b := newBench(t, &Options{MaxBytes: 64 << 20})
 	r := rand.New(rand.NewPCG(1, 2))

@@ -25,8 +25,8 @@ func (j *Journal) Get(id ID) (Entry, error) {
 	return j.find(func(e Entry) bool { return e.ID == id }, string(id))
 }
 
-// Latest returns the change an undo without an id takes back: the newest that
-// is done, not taken back yet, and not an undo itself.
+// Latest returns the change an undo without an id undoes: the newest that
+// is done, not undone yet, and not an undo itself.
 func (j *Journal) Latest() (Entry, error) {
 	return j.find(func(e Entry) bool {
 		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == ""

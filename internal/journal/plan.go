@@ -28,13 +28,13 @@ type Plan struct {
 }
 
 var (
-	// ErrUndone is for a change that was taken back already.
-	ErrUndone = fault.New(fault.Conflict, "the change was taken back already", "to make the change again, undo the undo")
+	// ErrUndone is for a change that was undone already.
+	ErrUndone = fault.New(fault.Conflict, "the change was undone already", "to make the change again, undo the undo")
 	// ErrUnfinished is for a change that is under way or was cut short.
 	ErrUnfinished = fault.New(fault.Conflict, "the change is not finished", "")
 )
 
-// Plan makes the plan to take back the entry called id, and makes sure that all
+// Plan makes the plan to undo the entry called id, and makes sure that all
 // content it needs can be read.
 func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	e, err := j.Get(id)
@@ -64,8 +64,8 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	return p, nil
 }
 
-// redone makes e say where in the trash things are now: after it was taken back
-// and that was taken back, they went there once more, maybe under another name.
+// redone makes e say where in the trash things are now: after it was undone
+// and that was undone, they went there once more, maybe under another name.
 // last is the entry that put them there last.
 func (j *Journal) redone(e *Entry) (last ID, err error) {
 	last = e.ID

@@ -42,7 +42,7 @@ type Unfinished struct {
 }
 
 // Unfinished finds the changes that were cut short, oldest first, and looks in
-// ws how far each came. The caller finishes them or takes them back (Rollback),
+// ws how far each came. The caller finishes them or rolls them back (Rollback),
 // and then tells with Settle. Those of processes that still run are not shown.
 func (j *Journal) Unfinished(ws *rootfs.Root) ([]Unfinished, error) {
 	entries, err := j.orphans()
@@ -214,7 +214,7 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 	return list
 }
 
-// Rollback plans how to take back what an unfinished change did. There is no new
+// Rollback plans how to roll back what an unfinished change did. There is no new
 // entry for that: Plan.Check, Plan.TakeBack, then Settle with 0. Operations of
 // the trash are carried out by who gives TakeBack the means.
 func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (*Plan, error) {
@@ -276,7 +276,7 @@ type TakeBackError struct {
 }
 
 func (e *TakeBackError) Error() string {
-	return fmt.Sprintf("%v; taken back: %s; not taken back: %s", e.Err, opList(e.Done), opList(e.Left))
+	return fmt.Sprintf("%v; rolled back: %s; not rolled back: %s", e.Err, opList(e.Done), opList(e.Left))
 }
 
 // Unwrap gives the cause.
@@ -316,7 +316,7 @@ func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context
 	return nil
 }
 
-// Settle ends an unfinished change: done operations stay and can be taken back
+// Settle ends an unfinished change: done operations stay and can be rolled back
 // later; 0 is none.
 func (j *Journal) Settle(id ID, done int, results ...Result) error {
 	j.mu.Lock()

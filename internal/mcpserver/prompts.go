@@ -109,7 +109,7 @@ func reviewChanges() *prompt {
 		text: func(map[string]string) string {
 			return "Call list_changes. For each change say in one line what it did and why it may have been made; " +
 				"group those that belong together. Point out any that look unintended. " +
-				"Then ask me which to take back, and use undo_change only for the ones I name."
+				"Then ask me which to undo, and use undo_change only for the ones I name."
 		},
 	}
 }

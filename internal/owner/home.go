@@ -109,13 +109,13 @@ func (o *owned) evict() {
 	o.markUsed()
 	home, name, err := o.opts.openHome()
 	if err != nil {
-		o.log.Warn("index: other indexes can't be looked at", "err", err)
+		o.log.Warn("index: other indexes can't be read", "err", err)
 		return
 	}
 	defer home.Close()
 	gone, err := index.Evict(home, o.opts.maxBytes(), name.String())
 	if err != nil {
-		o.log.Warn("index: can't make room", "err", err)
+		o.log.Warn("index: can't free space", "err", err)
 	}
 	for _, s := range gone {
 		o.log.Info("index: deleted one that was not used for long", "name", s.Name, "bytes", s.Bytes, "used", s.Used)

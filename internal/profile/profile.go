@@ -136,7 +136,7 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	}
 	i := slices.Index(Names(), e.o.Profile)
 	if i < 0 {
-		return nil, fmt.Errorf("there is no profile %q: %s", e.o.Profile, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("unknown profile %q: %s", e.o.Profile, strings.Join(Names(), ", "))
 	}
 	if ws != nil && len(RootNames(ws)) > 0 && !e.union() {
 		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", e.o.Profile)

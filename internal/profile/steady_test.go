@@ -93,7 +93,7 @@ func TestFailedFiles(t *testing.T) {
 	}
 }
 
-// A name that can't be printed is given as base64 and taken back as such.
+// A name that can't be printed is given as base64 and accepted as such.
 func TestOddNames(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems refuse such names")

@@ -181,9 +181,9 @@ func CreatedNote(c *change.Change) string {
 // Undone is the answer of undo_change.
 func Undone(c *change.Change) string {
 	if c.Did.Verb == change.UndidPart {
-		return fmt.Sprintf("Took back a part of change %s: %s.", c.Did.ID, Count(len(c.Paths), "path"))
+		return fmt.Sprintf("Undid a part of change %s: %s.", c.Did.ID, Count(len(c.Paths), "path"))
 	}
-	return fmt.Sprintf("Took back change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
+	return fmt.Sprintf("Undid change %s (%s).", c.Undoes, strings.TrimPrefix(c.Summary, "undo "+c.Undoes+": "))
 }
 
 // Set is the answer to a set of changes: a line for each file.

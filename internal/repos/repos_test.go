@@ -89,9 +89,9 @@ func TestNames(t *testing.T) {
 	}{
 		{[]string{"b", "a"}, ""},
 		{[]string{"a", "b", "a"}, "checkout: a is named twice"},
-		{[]string{"a/"}, `checkout: "a/" is no name of a repository`},
-		{[]string{""}, `checkout: "" is no name of a repository`},
-		{[]string{"../a"}, `checkout: "../a" is no name of a repository`},
+		{[]string{"a/"}, `checkout: invalid repository name "a/"`},
+		{[]string{""}, `checkout: invalid repository name ""`},
+		{[]string{"../a"}, `checkout: invalid repository name "../a"`},
 	} {
 		got := ""
 		if tr, err := New(&Options{Servers: "localhost:1", Checkouts: c.checkouts}); err != nil {

@@ -87,7 +87,7 @@ func New(opts *Options) (*Tree, error) {
 	t := &Tree{client: client, policy: opts.Policy, find: opts.Find, facts: map[string]facts{}, sums: map[string]*sums{}}
 	for _, name := range opts.Checkouts {
 		if !isName(name) {
-			return nil, fmt.Errorf("checkout: %q is no name of a repository", name)
+			return nil, fmt.Errorf("checkout: invalid repository name %q", name)
 		}
 	}
 	t.checkouts = slices.Sorted(slices.Values(opts.Checkouts))

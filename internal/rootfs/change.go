@@ -16,7 +16,7 @@ type Edit struct {
 type ReplaceOptions struct {
 	// Keep is shown the old file, whole and known to be the expected version,
 	// before it is dropped; a journal copies it there. If Keep fails, the
-	// change is taken back and its error returned. The file is closed by us.
+	// change is rolled back and its error returned. The file is closed by us.
 	Keep func(old *File) error
 	// Want, unless it is zero, is the version the new content must have; if it
 	// has not, nothing is changed and the error is InvalidArgument. It is for
@@ -61,14 +61,14 @@ func (e *ConflictError) Hint() string {
 }
 
 // StuckError is part of the error of a replacement that failed and could not be
-// taken back either: the file may have its new content, or in place a part of
+// rolled back either: the file may have its new content, or in place a part of
 // it. What it had before is in a temporary file that CleanTemps takes care of,
 // or in a ConflictError's copy.
 type StuckError struct {
-	Err error // why it could not be taken back
+	Err error // why it could not be rolled back
 }
 
-func (e *StuckError) Error() string { return "it could not be taken back: " + e.Err.Error() }
+func (e *StuckError) Error() string { return "it could not be rolled back: " + e.Err.Error() }
 
 // Unwrap gives the reason.
 func (e *StuckError) Unwrap() error { return e.Err }

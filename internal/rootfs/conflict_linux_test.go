@@ -24,7 +24,7 @@ func conflictCopies(t *testing.T, dir string) []string {
 	return texts
 }
 
-// Someone who writes to our new file before we take it back is not lost.
+// Someone who writes to our new file before we roll it back is not lost.
 func TestWriteToARetractedFile(t *testing.T) {
 	dir := memoryDir(t)
 	f := dir + "/f"

@@ -88,7 +88,7 @@ func (r *Root) move(src, dst place, info Info) error {
 		err = r.syncDir(src.dir)
 	}
 	if err != nil && r.renameNoReplace(dst.dir, dst.name, src.dir, src.name) == nil {
-		return err // taken back, because it would not have been durable
+		return err // rolled back, because it would not have been durable
 	}
 	if err != nil {
 		return errors.Join(errNotDurable, err)

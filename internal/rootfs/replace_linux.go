@@ -190,7 +190,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 		return Replaced{}, err
 	}
 	if err := c.settle(name); err != nil {
-		return Replaced{}, c.takeBack(name, info, err)
+		return Replaced{}, c.rollBack(name, info, err)
 	}
 	// The new content is durable under its name; a left-over is only untidy.
 	r.drop(c.at, name)
@@ -201,7 +201,7 @@ func (c *replacement) exchanged() (Replaced, error) {
 }
 
 // lockDir keeps several of us, in whatever process, from exchanging in one
-// folder at the same time: two who take back what they did could otherwise
+// folder at the same time: two who roll back what they did could otherwise
 // leave the wrong version in place. It is no protection against others, so it
 // doesn't wait forever for a lock some other program holds on the folder.
 func lockDir(dir int) (unlock func()) {
@@ -268,7 +268,7 @@ func (c *replacement) fill(fd int) (info Info, err error) {
 // ready makes sure, before the exchange, that the name stands for the file we
 // read, that its content is what we read, and that nobody can write to it while
 // we hold the lease. A conflict found here costs nobody anything; one found
-// after the exchange has to be taken back.
+// after the exchange has to be rolled back.
 func (c *replacement) ready() error {
 	now, err := c.r.infoAt(c.at.dir, c.at.name)
 	switch {
@@ -396,10 +396,10 @@ func (c *replacement) waitForWriters() error {
 	return errBusy
 }
 
-// takeBack undoes the exchange after cause. If the name changed hands again in
+// rollBack undoes the exchange after cause. If the name changed hands again in
 // the meantime, nothing anyone wrote is dropped: what isn't ours ends up under
 // the file's name or as a conflict copy.
-func (c *replacement) takeBack(name string, ours Info, cause error) error {
+func (c *replacement) rollBack(name string, ours Info, cause error) error {
 	r, dir := c.r, c.at.dir
 	err := twice(func() error { return r.exchange(dir, name, c.at.name) })
 	if err != nil {
@@ -424,7 +424,7 @@ func (c *replacement) takeBack(name string, ours Info, cause error) error {
 	return c.keepCopy(name, cause)
 }
 
-// retract drops our new file after it was taken back, unless someone has used
+// retract drops our new file after it was rolled back, unless someone has used
 // the moment it had the name to write to it.
 func (c *replacement) retract(name string, cause error) error {
 	r, dir := c.r, c.at.dir

@@ -92,7 +92,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err != nil { // damage in the middle: what was delivered can't be taken back
+	if err != nil { // damage in the middle: what was delivered stays delivered
 		if p.delivered {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 const aheadBytes = 24 << 20
 
 // errLater says that a file has to be searched when it is due.
-var errLater = errors.New("no room to keep what was found")
+var errLater = errors.New("no space to store the matches")
 
 // backlog counts what workers have found and nobody has taken yet.
 type backlog struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrHalfUnit is returned for text added after half a UTF-16 unit.
-var ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text behind it could not be read back", "")
+var ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text after it could not be read back", "")
 
 // Clip shortens s to about n bytes for a message, at a character, marked.
 func Clip(s string, n int) string {

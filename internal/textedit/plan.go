@@ -419,7 +419,7 @@ func (p *planner) line(n int) (textfile.Line, error) {
 // lines finds the lines from first to last, both included.
 func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
 	if e.First > e.Last {
-		return first, last, fmt.Errorf("lines %d-%d: the first is behind the last", e.First, e.Last)
+		return first, last, fmt.Errorf("invalid line range %d-%d: the first is after the last", e.First, e.Last)
 	}
 	if first, err = p.line(e.First); err != nil {
 		return first, last, err

@@ -99,7 +99,7 @@ func readFrame(r io.Reader) ([]byte, error) {
 	size := binary.BigEndian.Uint32(head[1:])
 	switch {
 	case head[0] != 0:
-		return nil, errors.New("the server sent a compressed message, which nobody asked for")
+		return nil, errors.New("the server sent a compressed message without being asked")
 	case size > maxMessage:
 		return nil, fmt.Errorf("the server sent a message of %d MB", size>>20)
 	}
@@ -127,7 +127,7 @@ func outcome(resp *http.Response) error {
 	}
 	code, err := strconv.Atoi(status)
 	if err != nil {
-		return fmt.Errorf("the server's status %q is no number", status)
+		return fmt.Errorf("invalid status %q from the server", status)
 	}
 	if code == 0 {
 		return nil

@@ -107,7 +107,7 @@ func New(servers string, opts *Options) (*Client, error) {
 }
 
 func noRedirect(*http.Request, []*http.Request) error {
-	return errors.New("the server wants to send us elsewhere")
+	return errors.New("the server sent a redirect")
 }
 
 type withHeader struct {

@@ -31,7 +31,7 @@ func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern, printed int64)
 	fmt.Fprintf(w, "strategy: %s\n", p.Strategy())
 	who := ""
 	if s.Stats.Remote && !strings.HasPrefix(s.Stats.Plan, "zoekt") {
-		who = ", answered by the process that keeps the index"
+		who = ", answered by the index owner"
 	}
 	fmt.Fprintf(w, "plan: %s%s\n", s.Stats.Plan, who)
 }
