@@ -51,7 +51,7 @@ func TestChangeRefuses(t *testing.T) {
 	yes := Value{Text: "true"}
 	for text, want := range map[string]string{
 		"search = {context = 2}\n":   "in braces",
-		"[search]\nhiden = true\n":   "no such key",
+		"[search]\nhiden = true\n":   "unknown key",
 		"[search\n":                  "quarry.toml:1",
 		"search.hidden = \"true\"\n": "has to be",
 	} {

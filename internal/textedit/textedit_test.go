@@ -101,7 +101,7 @@ func TestErrors(t *testing.T) {
 		{"negative", "a", []change.Edit{{Verb: change.InsertAfter, First: -1, New: "x"}}, "Line -1 does not exist in file with 1 line."},
 		{"in an empty file", "", []change.Edit{{Verb: change.InsertBefore, First: 1, New: "x"}}, "Line 1 does not exist in file with 0 lines."},
 		{"delete past the end", thirty, []change.Edit{{Verb: change.DeleteLines, First: 29, Last: 50}}, "Line 50 does not exist in file with 30 lines."},
-		{"delete backwards", thirty, []change.Edit{{Verb: change.DeleteLines, First: 5, Last: 3}}, "lines 5-3: the first is behind the last"},
+		{"delete backwards", thirty, []change.Edit{{Verb: change.DeleteLines, First: 5, Last: 3}}, "invalid line range 5-3: the first is after the last"},
 		{"empty old text", "a", []change.Edit{{New: "x", Occurrence: change.First}}, change.ErrEmptyOld.Error()},
 		{"nothing to do", "a\r\n", []change.Edit{{Old: "a\n", New: "a\r\n", Occurrence: change.First}}, change.ErrSame.Error()},
 		{"not found", "abc", []change.Edit{{Old: "zzz", New: "y", Occurrence: change.First}}, "text 'zzz' not found"},
