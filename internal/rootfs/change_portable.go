@@ -520,11 +520,18 @@ func copyDir(src *dirHandle, from string, dst *dirHandle, to string, st Info) er
 	return errors.Join(dst.chmod(to, st.Mode.Perm()), out.sync())
 }
 
-// owner identifies this process, as well as it can be done everywhere.
-func (r *Root) owner() owner { return owner{boot: noBoot, space: "00000000", pid: os.Getpid()} }
+// owner identifies this process.
+func (r *Root) owner() owner { return self() }
 
-// cleanTemp drops what our own process left, and others' files older than an
-// hour. The backup of a file that was being rewritten in place becomes visible
+const noSpace = "00000000"
+
+// abandoned reports whether nobody works with a temporary file any more: ours
+// that is not in use, one whose maker has ended, or one older than an hour.
+func (r *Root) abandoned(t tempName, info Info) bool {
+	return r.temps.leftOver(t) || makerGone(t.owner) || time.Since(info.ModTime) >= doubtfulAge
+}
+
+// cleanTemp drops what nobody works with. The backup of a file that was being rewritten in place becomes visible
 // if the file holds neither its old nor its new content.
 func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	name := e.Name
@@ -533,7 +540,7 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 		return nil // someone else's file that happens to be called so
 	}
 	st, err := d.h.lstat(name)
-	if err != nil || !r.temps.leftOver(t) && time.Since(st.ModTime) < doubtfulAge {
+	if err != nil || !r.abandoned(t, st) {
 		return nil
 	}
 	if t.phase == phaseBackup {
