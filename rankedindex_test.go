@@ -170,3 +170,52 @@ func rankedEqualsScan(t *testing.T, seed uint64) (indexed int, err error) {
 	}
 	return indexed, nil
 }
+
+// A process that doesn't own the index has its owner rank, by the client's policy:
+// a file that is denied to the client counts for nothing.
+func TestRankedIndexIsShared(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		"a.go": "func openFile() {}\n", "b.go": "func close() { openFile() }\n", "secret/c.go": "func openFile() { openFile() }\n",
+	} {
+		os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700)
+		os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600)
+	}
+	place := &quarry.IndexOptions{Dir: state, Socket: filepath.Join(t.TempDir(), "s", "sock")}
+	owner, err := quarry.Open(dir, &quarry.Options{Index: place})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer owner.Close()
+	if err := owner.Index().Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	q := search.CodeQuery{Query: "open file", Limit: 10}
+	for _, deny := range [][]string{nil, {"secret/**"}} {
+		client, err := quarry.Open(dir, &quarry.Options{Index: place, Deny: deny})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		alone, err := quarry.Open(dir, &quarry.Options{Deny: deny})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer alone.Close()
+		r, err := client.SearchCode(ctx, q)
+		if err != nil || !r.Stats.Remote || !strings.HasPrefix(r.Stats.Plan, "index:") {
+			t.Fatalf("deny %v: %+v %v", deny, r, err)
+		}
+		got, _ := codeAnswer(client, q)
+		want, _ := codeAnswer(alone, q)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("deny %v:\n%s", deny, diff)
+		}
+		if strings.Contains(got, "secret") != (deny == nil) {
+			t.Errorf("deny %v: %s", deny, got)
+		}
+	}
+	if _, err := owner.SearchCode(ctx, search.CodeQuery{Query: "..."}); err == nil {
+		t.Error("a query without words is no error")
+	}
+}
