@@ -51,6 +51,8 @@ type Options struct {
 	// that keeps what is needed to undo changes. It must exist. Without it
 	// nothing can be changed.
 	StateDir string
+	// MaxSize is how large an edit may make a file; 0 is 256 MB.
+	MaxSize int64
 	// KeepBytes and KeepAge bound the journal; 0 is 256 MB and 30 days.
 	KeepBytes int64
 	KeepAge   time.Duration
@@ -112,7 +114,7 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		},
 		Rules: ruleFiles(opts.GlobalIgnore, opts.IgnoreAbove), Outside: outside(opts.Outside),
 		Changes: changer.Options{
-			StateDir: opts.StateDir, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
+			StateDir: opts.StateDir, MaxSize: opts.MaxSize, KeepBytes: opts.KeepBytes, KeepAge: opts.KeepAge,
 			Trash: opts.Trash, TrashDir: opts.TrashDir, Layer: opts.layer,
 		},
 		Workers: workers(opts.Workers), Logger: logger(opts.Logger),

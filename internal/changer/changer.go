@@ -25,6 +25,8 @@ type Options struct {
 	StateDir  string
 	KeepBytes int64
 	KeepAge   time.Duration
+	// MaxSize is how large an edit may make a file; 0 is textedit's own limit.
+	MaxSize int64
 	// Trash is where deleted things go, and TrashDir holds the system's trash.
 	Trash    change.TrashKind
 	TrashDir string

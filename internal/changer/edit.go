@@ -1,6 +1,7 @@
 package changer
 
 import (
+	"cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
@@ -44,7 +45,7 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 	if len(edits)+len(extra) == 0 {
 		return p.modeAlone(t, path, sum.Version())
 	}
-	edited, err := planEdits(path, data, edits, extra)
+	edited, err := p.planEdits(path, data, edits, extra)
 	// That the file is another one explains why an edit can't be made.
 	if t.Version != "" {
 		if err := checkVersion(path, sum.Version(), t.Version); err != nil {
@@ -89,7 +90,7 @@ func isBlob(data []byte, id string) bool {
 
 // planEdits reads the file as text and works the edits out, and those that a
 // move adds.
-func planEdits(p rootfs.Path, data []byte, edits, extra []change.Edit) (*textedit.Change, error) {
+func (pl *planner) planEdits(p rootfs.Path, data []byte, edits, extra []change.Edit) (*textedit.Change, error) {
 	doc, err := document(p, data)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func planEdits(p rootfs.Path, data []byte, edits, extra []change.Edit) (*textedi
 		}
 		edits = all
 	}
-	edited, err := textedit.Apply(doc, edits...)
+	edited, err := textedit.ApplyWithin(doc, cmp.Or(pl.w.opts.MaxSize, textedit.DefaultMaxSize), edits...)
 	if err != nil {
 		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(p.String()), err)
 	}

@@ -197,7 +197,8 @@ func pathArgument(cmd *cobra.Command, args []string) int {
 	return len(args)
 }
 
-// journal sets how much the undo log of a folder keeps.
+// journal sets how much the undo log of a folder keeps, and how large a change may
+// make a file.
 func (s Streams) journal(root string, opts *quarry.Options) error {
 	file, err := s.file()
 	if err != nil {
@@ -206,6 +207,13 @@ func (s Streams) journal(root string, opts *quarry.Options) error {
 	size, err := file.Get(s.getenv(), root, "journal.keep-size")
 	if err == nil && size.Source != config.FromDefault {
 		opts.KeepBytes, err = strconv.ParseInt(size.Text, 10, 64)
+	}
+	if err != nil {
+		return err
+	}
+	size, err = file.Get(s.getenv(), root, "change.max-size")
+	if err == nil && size.Source != config.FromDefault {
+		opts.MaxSize, err = strconv.ParseInt(size.Text, 10, 64)
 	}
 	if err != nil {
 		return err

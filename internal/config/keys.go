@@ -127,6 +127,8 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "change", Name: "diff", Commands: changing},
 		{Section: "change", Name: "links", Kind: Text, Choices: []string{"update", "leave"}, Commands: []string{"mv"}},
 		{Section: "change", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"rm"}},
+		{Section: "change", Name: "max-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
+			About: "how large an edit may make a file; it is refused before anything is done"},
 		{Section: "change", Name: "quiet", Commands: []string{"mv", "rm", "undo"}},
 		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}, Example: `50`},
 

@@ -32,7 +32,7 @@ func (e *SizeError) Code() fault.Code { return fault.TooLarge }
 
 // Hint says what to do instead.
 func (e *SizeError) Hint() string {
-	return "replace fewer occurrences, or put less text in their place"
+	return "replace fewer occurrences, or put less text in their place; change.max-size in quarry.toml is the limit"
 }
 
 // PlacesError says that a Replace would change more places than can be kept in

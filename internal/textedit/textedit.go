@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"quarry/change"
 	"quarry/internal/textfile"
@@ -168,7 +169,7 @@ func (c *Change) encode(edits []change.Edit) error {
 		b, ok := cache[s.text]
 		if !ok {
 			var err error
-			if b, err = c.doc.Encoding().Append(nil, s.text); err != nil {
+			if b, err = c.encoded(s.text); err != nil {
 				return wrap(edits, s.edit, err)
 			}
 			if !s.merged { // those differ
@@ -184,6 +185,15 @@ func (c *Change) encode(edits []change.Edit) error {
 		c.splices = append(c.splices, Splice{c.doc.RawOffset(s.start), c.doc.RawOffset(s.end), b})
 	}
 	return nil
+}
+
+// encoded is text in the file's encoding. In UTF-8 it is not copied: what replaces
+// every letter of a file is as large as the file.
+func (c *Change) encoded(text string) ([]byte, error) {
+	if c.doc.Encoding().IsUTF8() && utf8.ValidString(text) && !strings.Contains(text, "\x00") {
+		return unsafe.Slice(unsafe.StringData(text), len(text)), nil
+	}
+	return c.doc.Encoding().Append(nil, text)
 }
 
 // checkMeaning looks at how the new file would be read. Only in Windows-1252,
