@@ -14,7 +14,7 @@ type parts struct {
 }
 
 func (s *Scanner) begin(req *Request) *file {
-	f := &file{Scanner: s, req: req}
+	f := &file{Scanner: s, req: req, blockEnd: -1}
 	f.owed = f.after(0)
 	if req.Emit != nil {
 		f.out.Lines, f.arena, f.found = s.parts.lines[:0], s.parts.arena[:0], s.parts.found[:0]

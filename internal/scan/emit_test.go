@@ -92,11 +92,13 @@ func TestEmitIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		req  Request
+		mode match.Mode
 	}{
-		{"lines", Request{}},
-		{"spans", Request{Spans: true}},
-		{"inverted", Request{Invert: true}},
-		{"context", Request{Before: 3, After: 3}},
+		{"lines", Request{}, match.Lines},
+		{"spans", Request{Spans: true}, match.Lines},
+		{"inverted", Request{Invert: true}, match.Lines},
+		{"context", Request{Before: 3, After: 3}, match.Lines},
+		{"multiline, by a pattern of one line", Request{}, match.Multiline},
 	} {
 		pattern := "o"
 		if c.req.Invert {
@@ -105,7 +107,7 @@ func TestEmitIsBounded(t *testing.T) {
 		lines := 0
 		count := func(part []search.Line) { lines += len(part) }
 		c.req.Emit = func(r *Result) error { count(r.Lines); return nil }
-		s := New(match.MustCompile(pattern, match.Options{}).NewMatcher())
+		s := New(match.MustCompile(pattern, match.Options{Mode: c.mode}).NewMatcher())
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		const size = 96 << 20

@@ -40,6 +40,9 @@ type file struct {
 	blockStart int // lines reported before the block in hand
 	reported   int // lines so far
 
+	spanning bool // multiline mode, by a pattern that can be searched by lines
+	blockEnd int  // where the last line ends that a match in multiline mode touches; -1 is none
+
 	failed error // of Request.Emit
 }
 
@@ -59,15 +62,18 @@ func (f *file) blocks(t *text) error {
 	if cap(f.buf) < need {
 		f.buf = make([]byte, 0, max(need, 64<<10))
 	}
+	longest := MaxLine
+	if f.spanning {
+		longest = MaxWhole // as where the whole text is needed
+	}
 	buf := f.buf[:0]
 	searched := 0 // how much of the front was searched before
 	defer func() { f.raw = t.raw }()
 	for {
 		var err error
 		fresh := len(buf)
-		// A long line doubles what is read; lines after it are read as all others.
-		room := min(cap(buf), fresh+max(blockSize, fresh-searched))
-		buf, err = t.fill(buf[:fresh:room])
+		// Also of a long line, so that what is read is still in the cache.
+		buf, err = t.fill(buf[:fresh:min(cap(buf), fresh+blockSize)])
 		buf = f.buf[:len(buf)]
 		f.out.Bytes, f.out.NUL = t.read, t.nul
 		if err == errBinary {
@@ -97,12 +103,12 @@ func (f *file) blocks(t *text) error {
 			buf = buf[:copy(buf, buf[drop:])]
 			searched = end - drop
 		}
-		if len(buf)-searched > MaxLine {
+		if len(buf)-searched > longest {
 			f.out.Skip = TooLarge
 			return nil
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
-			buf = append(make([]byte, 0, min(max(2*cap(buf), blockSize), MaxLine+blockSize)), buf...)
+			buf = append(make([]byte, 0, min(max(2*cap(buf), blockSize), longest+blockSize)), buf...)
 			f.buf = buf[:0]
 			if cap(buf)-len(buf) < 16 { // context lines fill it
 				f.out.Skip = TooLarge
@@ -117,6 +123,7 @@ func (f *file) rebase(buf []byte, drop int) {
 	f.countTo(buf, max(drop, f.counted))
 	f.counted -= drop
 	f.shown -= drop
+	f.blockEnd -= drop
 	f.base += int64(drop)
 }
 
@@ -137,7 +144,11 @@ func (f *file) contextStart(block []byte) int {
 
 // block reports the matching lines of block[from:].
 func (f *file) block(block []byte, from int) {
-	if !f.full {
+	switch {
+	case f.full:
+	case f.spanning:
+		f.multiline(block, from)
+	default:
 		odd := f.odd(block[from:])
 		if !f.req.Invert && !f.req.Spans && !f.req.Matches && !odd {
 			f.plain(block, from)
@@ -436,10 +447,7 @@ func (f *file) spans(line []byte) []search.Span {
 		f.found = append(f.found, search.Span{Start: start, End: end})
 		return true
 	})
-	if len(f.found) == n {
-		return nil
-	}
-	return f.found[n:len(f.found):len(f.found)]
+	return f.since(n)
 }
 
 // countTo counts lines up to a position that begins one.

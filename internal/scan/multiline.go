@@ -58,27 +58,27 @@ func (f *file) whole(t *text) error {
 		}
 	}
 	f.buf = buf[:0]
-	f.multiline(buf)
+	f.multiline(buf, 0)
+	f.settle(buf)
 	return cmp.Or(f.failed, f.m.Err())
 }
 
-// multiline reports the lines that matches touch. Matches whose lines overlap
-// or adjoin are one block.
-func (f *file) multiline(text []byte) {
+// multiline reports the lines of text[from:] that matches touch. Matches whose lines
+// overlap or adjoin are one block.
+func (f *file) multiline(text []byte, from int) {
 	if f.req.Invert {
-		f.untouched(text)
+		f.untouched(text, from)
 	} else {
-		f.touched(text)
+		f.touched(text, from)
 	}
-	f.settle(text)
 }
 
-func (f *file) touched(text []byte) {
-	var spans []search.Span // of the block being gathered, in the text
-	blockEnd := -1
-	f.m.Each(text, func(start, end int) bool {
-		lineStart, _ := vec.LineBounds(text, start)
-		if lineStart == len(text) {
+func (f *file) touched(text []byte, from int) {
+	spans := f.gathered[:0] // of the block being gathered, in the text
+	first := from           // where its first line begins
+	f.m.Each(text[from:], func(start, end int) bool {
+		start, end = from+start, from+end
+		if start == len(text) && (start == 0 || text[start-1] == '\n') {
 			return true // a newline ends a line; it does not start one
 		}
 		f.out.Matches++
@@ -86,21 +86,29 @@ func (f *file) touched(text []byte) {
 			f.out.Matched, f.done = 1, true
 			return false
 		}
-		if len(spans) > 0 && lineStart > blockEnd {
-			f.flush(text, spans, blockEnd)
-			spans = spans[:0]
-		}
 		f.out.Matched++
-		spans = append(spans, search.Span{Start: start, End: end})
-		blockEnd = max(blockEnd, blockLimit(text, start, end))
+		if start >= f.blockEnd { // else it is in a line that another one touches
+			known := max(f.blockEnd, from) // a line begins here
+			line := known + vec.LastIndexByte(text[known:start], '\n') + 1
+			if line > f.blockEnd {
+				f.flush(text, spans, first)
+				spans, first = spans[:0], line
+				f.blockNo++
+			}
+		}
+		if f.req.Detail == Lines {
+			spans = append(spans, search.Span{Start: start, End: end})
+		}
+		if end > f.blockEnd || end == start {
+			f.blockEnd = max(f.blockEnd, blockLimit(text, start, end))
+		}
 		if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
 			f.stop(blockLimit(text, start, end))
 		}
 		return !f.full && f.failed == nil
 	})
-	if len(spans) > 0 {
-		f.flush(text, spans, blockEnd)
-	}
+	f.flush(text, spans, first)
+	f.gathered = spans[:0]
 }
 
 // blockLimit is the end of the last line a match touches. A match that ends
@@ -116,13 +124,13 @@ func blockLimit(text []byte, start, end int) int {
 	return end + i + 1
 }
 
-// flush shows the lines of a block.
-func (f *file) flush(text []byte, spans []search.Span, limit int) {
-	if f.req.Detail != Lines {
+// flush shows the lines of a block, of which the first begins at start and the last
+// ends at blockEnd.
+func (f *file) flush(text []byte, spans []search.Span, start int) {
+	if len(spans) == 0 {
 		return
 	}
-	f.blockNo++
-	start, _ := vec.LineBounds(text, spans[0].Start)
+	limit := f.blockEnd
 	f.owe(text, start)
 	f.before(text, start)
 	for at := start; at < limit || at == start; {
@@ -147,17 +155,25 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	line.Number, line.Offset = f.line+1, f.base+int64(at)
 	line.Ending, _ = endingAt(text, end)
 	line.Hit, line.Block = true, f.blockNo
-	for _, s := range spans {
+	n := len(f.found)
+	mine := spans
+	for i, s := range spans {
 		if s.Start >= after && s.Start > at {
+			mine = spans[:i]
 			break
 		}
 		if part := (search.Span{Start: clamp(s.Start, at, end) - at, End: clamp(s.End, at, end) - at}); part.Start < part.End || s.Start == s.End {
-			line.Spans = append(line.Spans, part) // not where only the line's ending matches
-		}
-		if s.Start >= at {
-			line.Whole = append(line.Whole, search.Span{Start: s.Start - at, End: s.End - at})
+			f.found = append(f.found, part) // not where only the line's ending matches
 		}
 	}
+	line.Spans = f.since(n)
+	n = len(f.found)
+	for _, s := range mine {
+		if s.Start >= at {
+			f.found = append(f.found, search.Span{Start: s.Start - at, End: s.End - at})
+		}
+	}
+	line.Whole = f.since(n)
 	f.cut(line, text[at:end], false)
 	f.shown = after
 	for len(spans) > 0 && spans[0].Start < after && spans[0].End <= after {
@@ -166,18 +182,37 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	return spans
 }
 
+// since are the spans from the n-th on.
+func (f *file) since(n int) []search.Span {
+	if len(f.found) == n {
+		return nil
+	}
+	return f.found[n:len(f.found):len(f.found)]
+}
+
 func clamp(v, low, high int) int { return min(max(v, low), high) }
 
 // untouched reports the lines no match touches.
-func (f *file) untouched(text []byte) {
+func (f *file) untouched(text []byte, from int) {
 	f.hits = f.hits[:0]
-	f.m.Each(text, func(start, end int) bool {
-		lineStart, _ := vec.LineBounds(text, start)
-		f.hits = append(f.hits, hit{start: lineStart, end: blockLimit(text, start, end)})
+	known, limit := from, from // where a line begins, and up to where lines are touched
+	f.m.Each(text[from:], func(start, end int) bool {
+		start, end = from+start, from+end
+		if start >= limit {
+			known = limit + vec.LastIndexByte(text[limit:start], '\n') + 1
+		}
+		if end > limit || end == start {
+			limit = max(limit, blockLimit(text, start, end))
+		}
+		if n := len(f.hits); n > 0 && f.hits[n-1].start == known {
+			f.hits[n-1].end = limit
+		} else {
+			f.hits = append(f.hits, hit{start: known, end: limit})
+		}
 		return true
 	})
-	next, covered := 0, 0
-	for at := 0; at < len(text) && !f.done && !f.full; {
+	next, covered := 0, from
+	for at := from; at < len(text) && !f.done && !f.full; {
 		end, after := lineEnd(text, at)
 		for next < len(f.hits) && f.hits[next].start <= at {
 			covered = max(covered, f.hits[next].end)

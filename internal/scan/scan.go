@@ -102,23 +102,27 @@ type Result struct {
 // Scanner searches files one after the other. Its buffers are reused; what a
 // Result refers to is not, unless Request.Emit is set.
 type Scanner struct {
-	m     *match.Matcher
-	parts parts
-	buf   []byte // the block of text in hand
-	raw   []byte // bytes before decoding, of a file that isn't UTF-8
-	hits  []hit
-	lossy []byte // one line decoded
+	m        *match.Matcher
+	byLine   bool // multiline mode, by a pattern that can be searched by lines
+	parts    parts
+	buf      []byte // the block of text in hand
+	raw      []byte // bytes before decoding, of a file that isn't UTF-8
+	hits     []hit
+	lossy    []byte        // one line decoded
+	gathered []search.Span // matches of a block in multiline mode
 }
 
 // New returns a Scanner for the pattern of m.
-func New(m *match.Matcher) *Scanner { return &Scanner{m: m} }
+func New(m *match.Matcher) *Scanner {
+	return &Scanner{m: m, byLine: m.Pattern().Mode() == match.Multiline && m.Pattern().ByLine()}
+}
 
 // File searches what r gives. size is a hint: the length the file is thought
 // to have.
 func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	f := s.begin(req)
 	var err error
-	if s.m.Pattern().Mode() == match.Lines {
+	if f.spanning = s.byLine; f.spanning || s.m.Pattern().Mode() == match.Lines {
 		err = f.blocks(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})
 	} else {
 		err = f.whole(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})
@@ -139,7 +143,8 @@ func (s *Scanner) Bytes(text []byte, req *Request) (Result, error) {
 	if s.m.Pattern().Mode() == match.Lines {
 		f.block(text, 0)
 	} else {
-		f.multiline(text)
+		f.multiline(text, 0)
+		f.settle(text)
 	}
 	f.out.Bytes = int64(len(text))
 	if f.out.Stopped {
