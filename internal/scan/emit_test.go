@@ -110,14 +110,18 @@ func TestEmitIsBounded(t *testing.T) {
 		s := New(match.MustCompile(pattern, match.Options{Mode: c.mode}).NewMatcher())
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		const size = 96 << 20
+		const size = 64 << 20
 		r, err := s.File(io.LimitReader(&endless{}, size), size, &c.req)
 		runtime.ReadMemStats(&after)
 		count(r.Lines)
 		if err != nil || lines < size/13 {
 			t.Fatalf("%s: %d lines, %v", c.name, lines, err)
 		}
-		if took := after.TotalAlloc - before.TotalAlloc; took > 8<<20 {
+		most := uint64(8 << 20)
+		if c.mode == match.Multiline {
+			most = 32 << 20 // all lines adjoin, so they come in larger parts
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > most {
 			t.Errorf("%s: %d MB allocated for a file of %d MB", c.name, took>>20, size>>20)
 		}
 	}

@@ -176,6 +176,9 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	line.Whole = f.since(n)
 	f.cut(line, text[at:end], false)
 	f.shown = after
+	if f.spanning && len(f.out.Lines) >= 16*emitLines {
+		f.emit() // in the middle of a block, which is a part of the file then
+	}
 	for len(spans) > 0 && spans[0].Start < after && spans[0].End <= after {
 		spans = spans[1:]
 	}
