@@ -3,7 +3,6 @@ package scan
 import (
 	"errors"
 	"io"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -43,8 +42,9 @@ func streamed(s *Scanner, r io.Reader, size int64, req Request) (Result, error) 
 // Handing lines on while a file is read gives what collecting them does.
 func TestEmitAgrees(t *testing.T) {
 	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `o\s+[fb]`, `f\n`, `bar\r?\n(?:x|foo)`}
-	for seed := range uint64(stress.N(300)) {
-		rng := rand.New(rand.NewPCG(seed, 5))
+	run := stress.Start(t, "streaming = whole", 1000, 100_000)
+	for seed := range run.Cases() {
+		rng := stress.Rand(seed)
 		text := randomText(rng)
 		if seed%6 == 0 {
 			filler := []string{"filler line\n", "f\n", "foo and bar\n"}[rng.IntN(3)]
@@ -81,7 +81,7 @@ func TestEmitAgrees(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("seed %d, %d bytes a read, %q, %v, %d bytes of text, %+v:\n%s", seed, step, p, opts.Mode, len(text), req, diff)
+				run.Violation(seed, "%d bytes a read, %q, %v, %d bytes of text, %+v:\n%s", step, p, opts.Mode, len(text), req, diff)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ var mutations = []mutation{
 		"			l.Text, mixed = FoldString(l.Text), true\n", "			mixed = true\n",
 		"./internal/re/literal", "TestExtract"},
 	{"undo conflict", "internal/journal/expect.go",
-		"		return c.version.IsZero() || c.version == found.version\n", "		return true\n",
+		"		return (c.version.IsZero() || c.version == found.version) && ", "		return ",
 		".", "TestUndoRefusesForeignChange"},
 	{"Origin check", "internal/mcpserver/gate.go", "	case !g.allowedOrigin(r):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
 	{"Host check", "internal/mcpserver/gate.go", "	case !g.allowedHost(r.Host):\n", "	case false:\n", "./internal/mcpserver", "TestHTTPMatrix"},
@@ -53,7 +53,17 @@ var mutations = []mutation{
 		"		return p == t.path\n	}\n	return p.Dir() == t.from.dir.Path() && p.Base() == t.name\n", "		return true\n	}\n	return true\n",
 		"./internal/walk", "TestFolderBecomesLink"},
 	{"a move opens nothing", "internal/changer/move.go", "info.Type == rootfs.TypeDir && p.w.root.Policy().ByPlace()", "false", ".", "TestMoveKeepsClosed"},
-	{"escapes on a terminal", "internal/cli/escape.go", "		case r < 0x20 || r == 0x7f:\n", "		case r < 0:\n", "./internal/stress", "TestHostileNamesOnTerminal"},
+	{"a search whose time is over says so", "internal/searcher/search.go", "		stop(s, search.StopTime)\n		return nil\n", "		return nil\n", "./internal/searcher", "TestTimeLimits"},
+	{"--timeout ends with exit code 2", "internal/cli/search.go", "	case search.StopTime:\n", "	case \"never\":\n", "./internal/cli", "TestScripts"},
+	{"what waits for its turn is bounded", "internal/searcher/stream.go", "	if b.used+n > b.room || b.ended {\n", "	if b.ended {\n", "./internal/searcher", "TestPartsAreBounded"},
+	{"lines are handed on while a file is read", "internal/scan/file.go", "			if f.emit(); f.failed != nil {\n				return f.failed\n			}\n", "", "./internal/scan", "TestEmitAgrees"},
+	{"nothing outside the workspace", "internal/cli/changing.go", "if c.root != \"\" || config.IsRoot(root) {", "if false {", "./internal/cli", "TestScripts"},
+	{"a pipe is searched", "internal/cli/stdin.go", "info.Mode()&os.ModeNamedPipe != 0", "false", "./internal/cli", "TestPipedInput"},
+	{"undo and redo know the file that moved", "internal/journal/keep.go", "	case Rename, Trash:\n		return k.know(op, at)\n", "", ".", "TestRedoOfDeletionRefusesForeignChange"},
+	{"undo of a move knows its file", "internal/journal/keep.go", "	case rootfs.TypeFile:\n		n.Version, err = hashFile(k.ws, at)\n", "	case rootfs.TypeFile:\n", ".", "TestUndoOfMoveRefusesReplacedDestination"},
+	{"the order in a trash", "internal/trash/trash.go", " y.Info.ChangeTime.Compare(x.Info.ChangeTime),", "", "./internal/trash", "TestNewestFirstWithinASecond"},
+	{"~/ in paths", "internal/cli/target.go", "return realPath(config.ExpandHome(p, os.Getenv))", "return realPath(p)", "./internal/cli", "TestHomeInPaths"},
+	{"escapes on a terminal", "internal/cli/printing/escape.go", "		case r < 0x20 || r == 0x7f:\n", "		case r < 0:\n", "./internal/stress", "TestHostileNamesOnTerminal"},
 }
 
 // Every mutation still fits the source, and its guard exists. MUTATE=1 (make

@@ -504,3 +504,27 @@ func needTool(t *testing.T, name string) string {
 }
 
 func sorted(s []string) []string { sort.Strings(s); return s }
+
+// The trash knows which of several things of one name came last, also within the
+// second that records have.
+func TestNewestFirstWithinASecond(t *testing.T) {
+	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.Local)
+	fixed := func() time.Time { return at }
+	for _, d := range []*desk{
+		newDesk(t, t.TempDir(), false, Options{DataDir: filepath.Join(t.TempDir(), "share"), Now: fixed}),
+		newDesk(t, t.TempDir(), true, Options{Now: fixed}),
+	} {
+		var put []string
+		for i := range 12 {
+			d.write("x.md", fmt.Sprint(i))
+			put = append([]string{d.put("x.md").ID}, put...)
+		}
+		var got []string
+		for _, item := range d.list() {
+			got = append(got, item.ID)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(put) {
+			t.Errorf("listed %q\nput %q, the last first", got, put)
+		}
+	}
+}

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -136,12 +135,15 @@ func (t *trial) measure(program, home, ws, in string) (taken, error) {
 	}, nil
 }
 
-// head keeps the first 64 KB of what is written.
-type head struct{ bytes.Buffer }
+// head keeps the first 64 KB of what is written. It is no bytes.Buffer: that would
+// take all of it at once.
+type head struct{ kept []byte }
+
+func (h *head) String() string { return string(h.kept) }
 
 func (h *head) Write(b []byte) (int, error) {
-	if room := 64<<10 - h.Len(); room > 0 {
-		h.Buffer.Write(b[:min(len(b), room)])
+	if room := 64<<10 - len(h.kept); room > 0 {
+		h.kept = append(h.kept, b[:min(len(b), room)]...)
 	}
 	return len(b), nil
 }

@@ -13,6 +13,7 @@ import (
 const (
 	logSize  = 64 << 20 // of big.log, in bytes
 	lineSize = 64 << 20 // of the one line in line.txt
+	hugeSize = 1e9      // of huge.log and of the one line in hugeline.txt
 )
 
 // fill makes the workspace that the trials are about, and what they read.
@@ -39,8 +40,12 @@ func fill(dir string) error {
 			return err
 		}
 	}
-	for name, piece := range map[string]string{"big.log": strings.Repeat(line, 1000), "line.txt": strings.Repeat("one long line ", 1000)} {
-		if err := repeat(filepath.Join(ws, name), piece, logSize); err != nil {
+	long := "one long line "
+	for _, f := range []struct {
+		name, piece string
+		size        int
+	}{{"big.log", line, logSize}, {"line.txt", long, lineSize}, {"huge.log", line, hugeSize}, {"hugeline.txt", long, hugeSize}} {
+		if err := repeat(filepath.Join(ws, f.name), strings.Repeat(f.piece, 1000), f.size); err != nil {
 			return err
 		}
 	}
@@ -110,10 +115,22 @@ func trials(ws string) []trial {
 		{"find by a glob of 65,000 backslashes", []string{"find", strings.Repeat(`\`, 65_000)}, nil, 100, 5 * time.Second, ""},
 		{"count in a log of 64 MB", search("-c", "worker 7", "big.log"), nil, 64 + idle, 5 * time.Second, "9"},
 		{"search -U in a log of 64 MB", search("-U", "-c", `bytes\n2026-11-17`, "big.log"), nil, 64 + 64 + idle, 10 * time.Second, ""},
+		{"print every line of a log of 1 GB", search("-n", "e", "huge.log"), nil, 64, 20 * time.Second, "1:2026"},
+		{"every line of 1 GB that does not match", search("-n", "-v", "zebra", "huge.log"), nil, 64, 20 * time.Second, "1:2026"},
+		{"every match in 1 GB, alone", search("-o", "worker 7", "huge.log"), nil, 64, 20 * time.Second, "worker 7"},
+		{"every line of 64 MB as JSON", search("--json", "e", "big.log"), nil, 64, 20 * time.Second, "begin"},
+		{"every line of 64 MB with context, by a walk", search("-n", "-C3", "INFO", "-g", "big.log"), nil, 64, 20 * time.Second, "1:2026"},
+		{"every line of 64 MB with each e replaced", search("-r", "E", "e", "big.log"), nil, 64, 20 * time.Second, "rEquEst"},
+		{"search -U in a log of 1 GB, a pattern of one line", search("-U", "-c", "worker 7", "huge.log"), nil, 64, 10 * time.Second, "1"},
+		{"search -U in a log of 1 GB, a pattern over lines", search("-U", "-c", `bytes\n2026-11-17`, "huge.log"), nil, 1024 + 64, 20 * time.Second, ""},
+		{"search in one line of 1 GB", search("-c", "zebra", "hugeline.txt"), nil, 64 + idle, 5 * time.Second, "too_large"},
+		{"read one line of 1 GB", []string{"read", "hugeline.txt"}, nil, 64 + idle, 20 * time.Second, "1: one long line"},
+		{"read_file of one line of 1 GB", call("read_file"), arguments(func() map[string]any { return map[string]any{"path": "hugeline.txt"} }), 64, 20 * time.Second, "1: one long line"},
+		{"read two lines near the end of 1 GB", []string{"read", "huge.log:13000000-13000001"}, nil, 64, 20 * time.Second, "13000001: 2026"},
 		{"search in one line of 64 MB", search("-c", "zebra", "line.txt"), nil, 64 + idle, 5 * time.Second, "too_large"},
 		{"search in 10 GB of holes", search("-c", "text", "sparse.bin"), nil, 64 + idle, 5 * time.Second, "binary"},
 		{"read 10 GB of holes", []string{"read", "sparse.bin"}, nil, 64 + idle, 5 * time.Second, ""},
-		{"read lines 1-5 of one line of 64 MB", call("read_file"), arguments(func() map[string]any { return map[string]any{"path": "line.txt", "end_line": 5} }), 3*64 + 64 + idle, 10 * time.Second, ""},
+		{"read lines 1-5 of one line of 64 MB", call("read_file"), arguments(func() map[string]any { return map[string]any{"path": "line.txt", "end_line": 5} }), 64, 10 * time.Second, ""},
 		{"search with --timeout 1ms", search("--timeout", "1ms", "-c", `\w+\s+\w+x`, "."), nil, 200, 10 * time.Second, "not everything was searched"},
 		{"a tool's arguments nested 100,000 deep", call("search_files"), func() string { return strings.Repeat(`{"a":`, 100_000) }, 100, 5 * time.Second, ""},
 		{"list 5,000 files", call("list_files"), arguments(func() map[string]any { return map[string]any{"path": "many", "max_results": 100_000} }), 100, 5 * time.Second, ""},

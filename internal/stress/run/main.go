@@ -72,6 +72,11 @@ var regimes = []regime{
 	{name: "protocol: arguments", pkg: "./internal/profile", fuzz: "FuzzTools"},
 	{name: "protocol: a hundred clients", pkg: "./internal/cli", test: "TestCrowd"},
 	{name: "HTTP", pkg: "./internal/mcpserver", test: "TestHTTPMatrix|TestHTTPRefusals"},
+	{name: "HTTP: hostile bodies", pkg: "./internal/mcpserver", test: "TestHostileBodies"},
+	{name: "time limits", pkg: "./internal/searcher", test: "TestTimeLimits"},
+	{name: "streaming = whole", pkg: "./internal/scan", test: "TestEmitAgrees"},
+	{name: "standard input", pkg: "./internal/cli", test: "TestPipedInput"},
+	{name: "policy: what the log tells", pkg: ".", test: "TestLogHidesRandomChanges"},
 	{name: "soak", pkg: "./internal/stress", test: "TestSoak"},
 }
 
