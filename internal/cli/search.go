@@ -131,8 +131,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	if f.mode == "files" {
 		return r.listFiles(ctx)
 	}
-	_, reversed := f.order()
-	r.q.Parts = !reversed && q.Order == search.ByPath
+	r.q.Parts = !r.ordered()
 	return r.run(ctx)
 }
 
@@ -157,7 +156,7 @@ func (r *searching) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.giveHeld(); err != nil {
+	if err := r.giveHeld(ctx); err != nil {
 		return err
 	}
 	if err := r.out.Finish(&r.total); err != nil {
@@ -248,6 +247,7 @@ func (r *searching) input(ctx context.Context) io.Reader {
 
 // target searches one path. Trouble with it is reported and not the end.
 func (r *searching) target(ctx context.Context, t *target) error {
+	var own error // of the output
 	give := func(file *search.FileMatch) error {
 		if r.f.quiet && r.f.mode != "json" {
 			if r.f.stats || file.Matched == 0 && !r.q.FilesWithoutMatch {
@@ -260,20 +260,23 @@ func (r *searching) target(ctx context.Context, t *target) error {
 		} else {
 			r.given++
 		}
-		return r.hold(t, file)
+		own = r.hold(t, file)
+		return own
 	}
 	var sum *search.Summary
 	var err error
 	if t.stdin {
 		sum, err = r.searchInput(ctx, give)
 	} else {
-		r.q.Paths, r.q.Lowest = []string{t.path}, rebased(r.rules, t.here)
-		if r.contents != nil {
-			r.q.Text = func(path string, b io.Reader) (io.ReadCloser, error) { return r.contents(t.shown(path), b) }
+		q := r.about(t, t.path)
+		if r.twice() {
+			q.Detail = search.Files
 		}
-		sum, err = t.ws.SearchEach(ctx, r.q, give)
+		sum, err = t.ws.SearchEach(ctx, q, give)
 	}
 	switch {
+	case own != nil:
+		return own
 	case errors.Is(err, errStop) || err != nil && (isClosedPipe(err) || ctx.Err() != nil):
 		return err
 	case errors.Is(err, errIdle):
@@ -332,7 +335,7 @@ func (r *searching) listFiles(ctx context.Context) error {
 		}
 		r.reportSkips(t, &res.Summary)
 	}
-	if err := r.giveHeld(); err != nil {
+	if err := r.giveHeld(ctx); err != nil {
 		return err
 	}
 	if err := r.out.Finish(&r.total); err != nil {
@@ -363,9 +366,57 @@ func badQuery(err error) bool {
 	return fault.CodeOf(err) == fault.InvalidPattern
 }
 
+// about is the query for a path of a target.
+func (r *searching) about(t *target, path string) search.Query {
+	q := r.q
+	q.Paths, q.Lowest = []string{path}, rebased(r.rules, t.here)
+	if r.contents != nil {
+		q.Text = func(path string, b io.Reader) (io.ReadCloser, error) { return r.contents(t.shown(path), b) }
+	}
+	return q
+}
+
+// ordered reports an order in which files have to wait for others.
+func (r *searching) ordered() bool {
+	_, reversed := r.f.order()
+	return reversed || r.q.Order != search.ByPath
+}
+
+// twice reports whether files are found first and searched for their lines when it
+// is their turn: to keep all lines until then could take any amount of memory.
+func (r *searching) twice() bool {
+	return r.ordered() && r.q.Detail == search.Lines && r.f.limit == 0 && !r.q.Passthru
+}
+
+// again searches a file that was found, and writes its lines.
+func (r *searching) again(ctx context.Context, h *heldFile) error {
+	q := r.about(h.from, h.file.Path)
+	q.Order, q.Parts = search.ByPath, true
+	var own error
+	sum, err := h.from.ws.SearchEach(ctx, q, func(file *search.FileMatch) error {
+		own = r.out.File(h.path, file)
+		return own
+	})
+	switch {
+	case own != nil:
+		return own
+	case err != nil && ctx.Err() != nil:
+		return err
+	case err != nil:
+		r.complain(clearPathError(h.path, err))
+		return nil
+	}
+	r.total.LinesMatched += sum.LinesMatched
+	r.total.Matches += sum.Matches
+	if r.total.Stopped == "" {
+		r.total.Stopped = sum.Stopped
+	}
+	return nil
+}
+
 // giveHeld writes what waited for its order: by path or by time, the oldest
 // first, and the other way round with --sortr.
-func (r *searching) giveHeld() error {
+func (r *searching) giveHeld(ctx context.Context) error {
 	by, reversed := r.f.order()
 	if by == "accessed" || by == "created" {
 		for i := range r.held {
@@ -378,7 +429,20 @@ func (r *searching) giveHeld() error {
 	if reversed {
 		slices.Reverse(r.held)
 	}
+	if r.twice() {
+		r.total.LinesMatched, r.total.Matches = 0, 0 // there was one for each file
+	}
 	for i := range r.held {
+		if h := &r.held[i]; r.twice() && !h.from.stdin {
+			if err := r.again(ctx, h); err != nil {
+				return err
+			}
+			continue
+		}
+		if r.twice() {
+			r.total.LinesMatched += r.held[i].file.Matched
+			r.total.Matches += r.held[i].file.Matches
+		}
 		if err := r.out.File(r.held[i].path, &r.held[i].file); err != nil {
 			return err
 		}

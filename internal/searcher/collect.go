@@ -53,6 +53,11 @@ func (c *collector) add(path string, f *found) error {
 	}
 	if f.err != nil {
 		if err := c.failed(path, f.err); err != nil {
+			if f.parts > 0 { // the search ends in the middle of it
+				c.sum.FilesMatched++
+				c.sum.LinesMatched += f.matched
+				c.sum.Matches += f.matches
+			}
 			return err
 		}
 	}
