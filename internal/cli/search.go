@@ -385,7 +385,7 @@ func (r *searching) ordered() bool {
 // twice reports whether files are found first and searched for their lines when it
 // is their turn: to keep all lines until then could take any amount of memory.
 func (r *searching) twice() bool {
-	return r.ordered() && r.q.Detail == search.Lines && r.f.limit == 0 && !r.q.Passthru
+	return r.ordered() && r.q.Detail == search.Lines && r.f.limit == 0 && !r.q.Passthru && r.f.mode != "files"
 }
 
 // again searches a file that was found, and writes its lines.
