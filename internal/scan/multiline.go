@@ -46,14 +46,14 @@ func (f *file) whole(t *text) error {
 			f.out.Skip = TooLarge
 			return nil
 		}
-		if len(buf) > MaxLine && !alone {
+		if max(int64(len(buf)), t.size) > MaxLine && !alone {
 			large <- struct{}{}
 			alone = true
 			// Most of these are UTF-8: their size is that of the text.
 			buf = append(make([]byte, 0, max(t.size, 2*MaxLine)+blockSize), buf...)
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
-			buf = append(make([]byte, 0, min(2*cap(buf), MaxWhole+blockSize)), buf...)
+			buf = append(make([]byte, 0, min(max(2*cap(buf), int(t.size)+blockSize), MaxWhole+blockSize)), buf...)
 			f.buf = buf[:0]
 		}
 	}

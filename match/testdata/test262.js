@@ -61,7 +61,7 @@ function test(file) {
 		print() {},
 		$exec(source, flags, text, last, result) { records.push({ kind: "exec", file: rel, source, flags, text, last, result }); },
 		$refuse(args) {
-			if (typeof args[0] === "string" && validFlags(args[1] ?? ""))
+			if (typeof args[0] === "string" && validFlags(args[1] === undefined ? "" : args[1]))
 				records.push({ kind: "refuse", file: rel, source: args[0], flags: args[1] ?? "" });
 		},
 		$property(re, t) { records.push({ kind: "property", file: rel, source: re.source, flags: re.flags, chars: t.loneCodePoints, ranges: t.ranges }); },
