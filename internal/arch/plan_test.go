@@ -94,6 +94,7 @@ var plan = []layer{
 		{"internal/powercut", "the disks a power cut may leave", "internal/rootfs"},
 		{"internal/stress", "how hard tests try: counts, seeds, reports", ""},
 		{"internal/stress/hostile", "what hostile calls of the built program take", ""},
+		{"internal/stress/lines", "draws random comments and messages to be read", ""},
 		{"internal/stress/run", "runs all regimes", ""},
 		{"internal/stress/tests", "go test with a summary of what was skipped", ""},
 		{"internal/re/syntax/ecma/ecmatest", "random JavaScript patterns", ""},

@@ -88,7 +88,7 @@ func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	}
 }
 
-// sameTree is a conflict if what is at p is no longer what was kept. Between
+// sameTree returns a conflict if what is at p differs from what was kept. Between
 // this look and the deletion is a moment that no file system lets us close; a
 // change in it is lost, as it is for rm.
 func (w *Changer) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) error {

@@ -25,8 +25,8 @@ type target struct {
 	stdin  bool   // the path - of a search
 	root   string // the workspace's folder
 	here   string // the current folder in the workspace; "" if it lies elsewhere
-	// outside is the workspace asked for, or found from here, that the path does
-	// not lie in; "" when it does.
+	// outside is set when the path is not in the workspace that was asked for or
+	// found from the current folder; it is that workspace.
 	outside string
 }
 

@@ -36,8 +36,8 @@ type Options struct {
 	// Source tells of changes. Without one, Fresh compares the stamps of all
 	// files each time.
 	Source Source
-	// MaxIgnored is how many files that the rules exclude may be in the index,
-	// which it needs a Source for that tells of them, too; 0 is none.
+	// MaxIgnored bounds the ignored files in the index; 0 is none. It needs a
+	// Source that reports ignored files.
 	MaxIgnored int
 	// ReadOnly leaves the folder of the index to another process: nothing is
 	// written, changed files stay dirty.

@@ -35,7 +35,7 @@ func plainLens(hidden bool) *Lens {
 	return &Lens{Key: "\x00plain", Sees: func(_ string, f Flags) bool { return f&(Secret|Ignored|Hidden) == 0 }}
 }
 
-// everything is for those who look after the index itself.
+// everything is for verification and maintenance of the index.
 var everything = &Lens{Key: "\x00everything", Sees: func(string, Flags) bool { return true }}
 
 func (a *Ask) lens() *Lens {
@@ -109,7 +109,7 @@ func seenDirty(all []dirtyDoc, l *Lens) []dirtyDoc {
 	return kept
 }
 
-// without counts the documents of [lo, hi) that are in neither set.
+// without counts the documents in [lo, hi) that neither set contains.
 func without(a, b bitset, lo, hi int) int {
 	n := hi - lo
 	for i := lo / 64; i*64 < hi; i++ {

@@ -66,7 +66,7 @@ func (s *Store) locked(f func() error) error {
 	return errors.Join(f(), s.lock.Unlock())
 }
 
-// number reads the id of a proposal; "p-" may be left out.
+// number reads the id of a proposal; the prefix "p-" is optional.
 func number(id string) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.ToLower(strings.TrimSpace(id)), "p-"))
 	return n, err == nil && n > 0
