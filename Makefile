@@ -119,7 +119,7 @@ cross:
 # show is in docs/PLATFORMS.md.
 WINE_PACKAGES ?= rootfs watch walk ignore textedit trash owner index journal changer mcpserver
 WINE_FLAGS ?= -short
-WINE_SKIP ?= TestTornAtEveryByte|TestFlippedBits|TestSeveralProcesses|TestConcurrentChanges|TestCancelRaces|TestSessionLimit|TestFuzzedHTTP|TestConcurrentUse
+WINE_SKIP ?= TestTornAtEveryByte|TestFlippedBits|TestSeveralProcesses|TestConcurrentChanges|TestCancelRaces|TestSessionLimit|TestFuzzedHTTP|TestConcurrentUse|TestDeletedSegments|TestCutSegments|TestNothingIsLostInVain|TestDamage|TestForgedSegments|TestIndexFollowsTheTree|TestHundredClients|TestBodiesShareMemory
 
 .PHONY: test-windows
 test-windows:
