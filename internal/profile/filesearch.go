@@ -6,6 +6,7 @@ import (
 
 	"quarry/internal/render"
 	"quarry/match"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -34,7 +35,12 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 	limit := c.either("max_results", fileMatches, maxFiles)
 	q := c.query(ctx, query, c.glob("include", c.path(ctx, "path")))
 	q.Match.Syntax = match.Literal
-	q.IncludeHidden = q.IncludeHidden || c.is("godoctor") // it skips .git and what is ignored, nothing else
+	if c.is("godoctor") {
+		// Its document skips .git and what .gitignore names, nothing else. The index
+		// goes by every kind of ignore file, so this search reads the files.
+		q.IncludeHidden = true
+		q.Without = search.RuleFiles{Dot: true, Exclude: true, Global: true}
+	}
 	q.Limits.Lines, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
 	offset := q.Offset
 	r, err := c.run(ctx, q)

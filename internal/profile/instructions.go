@@ -35,7 +35,7 @@ var omitted = map[string]string{
 	"notes":    "Files and folders whose names begin with a dot are omitted.",
 	"vault":    "Files and folders whose names begin with a dot are omitted.",
 	"roo":      "Hidden and ignored files are omitted.",
-	"godoctor": "Ignored files are omitted; dot files are searched.",
+	"godoctor": "Files that .gitignore names are omitted; dot files are searched.",
 	"smcp":     "Ignored files are omitted; hidden ones are listed.",
 }
 

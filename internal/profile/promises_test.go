@@ -47,6 +47,21 @@ func TestVaultShowsIgnoredNotes(t *testing.T) {
 	}
 }
 
+// Godoctor's document skips .git and what .gitignore names, nothing else.
+func TestGodoctorGoesByGitignoreAlone(t *testing.T) {
+	ws := fixture{files: map[string]string{".git/HEAD": "needle\n", ".gitignore": "built/\n", ".ignore": "dot.txt\n", ".rgignore": "rg.txt\n", ".git/info/exclude": "excluded.txt\n",
+		"built/a.txt": "needle\n", "dot.txt": "needle\n", "rg.txt": "needle\n", "excluded.txt": "needle\n", ".hidden/h.txt": "needle\n"}}.make(t)
+	text := call(t, tools(t, ws, profile.Options{Profile: "godoctor"}), "file_search", `{"query":"needle"}`).Text
+	for _, want := range []string{"dot.txt:1", "rg.txt:1", "excluded.txt:1", ".hidden/h.txt:1"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not found: %s", want, text)
+		}
+	}
+	if strings.Contains(text, "built") || strings.Contains(text, "HEAD") {
+		t.Errorf("ignored files are found: %s", text)
+	}
+}
+
 // An explicit update_links works in any folder of markdown.
 func TestLinksWithoutObsidian(t *testing.T) {
 	ws := fixture{files: map[string]string{"a.md": "see [[b]] and [b](b.md)\n", "b.md": "x\n"}}.make(t)
