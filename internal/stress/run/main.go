@@ -47,6 +47,8 @@ var regimes = []regime{
 	{name: "undo of notes", pkg: "./internal/notebook", test: "TestUndoOfNotes"},
 	{name: "kill −9: files", pkg: "./internal/rootfs", test: "TestKill"},
 	{name: "kill −9: workspace", pkg: ".", test: "TestKill|TestUndoRandomSequences|TestByteIntegrity"},
+	{name: "kill −9: sets", pkg: ".", test: "TestSetKill"},
+	{name: "gate", pkg: ".", test: "TestGateFaults"},
 	{name: "kill −9: index", pkg: "./internal/index", test: "TestKill"},
 	{name: "kill −9: journal", pkg: "./internal/journal", test: "TestKill"},
 	{name: "kill −9: trash", pkg: "./internal/trash", test: "TestKill"},
