@@ -54,10 +54,10 @@ var mutations = []mutation{
 		"./internal/walk", "TestFolderBecomesLink"},
 	{"a move opens nothing", "internal/changer/move.go", "info.Type == rootfs.TypeDir && p.w.root.Policy().ByPlace()", "false", ".", "TestMoveKeepsClosed"},
 	{"a search whose time is over says so", "internal/searcher/search.go", "		stop(s, search.StopTime)\n		return nil\n", "		return nil\n", "./internal/searcher", "TestTimeLimits"},
-	{"--timeout ends with exit code 2", "internal/cli/search.go", "	case search.StopTime:\n", "	case \"never\":\n", "./internal/cli", "TestScripts"},
+	{"--timeout ends with exit code 2", "internal/cli/search.go", "	case search.StopTime:\n", "	case \"never\":\n", "./internal/cli", "TestScripts/promises"},
 	{"what waits for its turn is bounded", "internal/searcher/stream.go", "	if b.used+n > b.room || b.ended {\n", "	if b.ended {\n", "./internal/searcher", "TestPartsAreBounded"},
 	{"lines are handed on while a file is read", "internal/scan/file.go", "			if f.emit(); f.failed != nil {\n				return f.failed\n			}\n", "", "./internal/scan", "TestEmitAgrees"},
-	{"nothing outside the workspace", "internal/cli/changing.go", "if c.root != \"\" || config.IsRoot(root) {", "if false {", "./internal/cli", "TestScripts"},
+	{"nothing outside the workspace", "internal/cli/changing.go", "if c.root != \"\" || config.IsRoot(root) {", "if false {", "./internal/cli", "TestScripts/promises"},
 	{"a pipe is searched", "internal/cli/stdin.go", "info.Mode()&os.ModeNamedPipe != 0", "false", "./internal/cli", "TestPipedInput"},
 	{"undo and redo know the file that moved", "internal/journal/keep.go", "	case Rename, Trash:\n		return k.know(op, at)\n", "", ".", "TestRedoOfDeletionRefusesForeignChange"},
 	{"undo of a move knows its file", "internal/journal/keep.go", "	case rootfs.TypeFile:\n		n.Version, err = hashFile(k.ws, at)\n", "	case rootfs.TypeFile:\n", ".", "TestUndoOfMoveRefusesReplacedDestination"},
@@ -81,7 +81,8 @@ func TestMutations(t *testing.T) {
 		if n := bytes.Count(source, []byte(m.old)); n != 1 {
 			t.Errorf("%s: %s has the text to change %d times, want once: the mechanism moved, so move the mutation\n%s", m.mechanism, m.file, n, m.old)
 		}
-		if !hasTest(t, filepath.Join(root, m.pkg), m.test) {
+		name, _, _ := strings.Cut(m.test, "/")
+		if !hasTest(t, filepath.Join(root, m.pkg), name) {
 			t.Errorf("%s: there is no test %s in %s", m.mechanism, m.test, m.pkg)
 		}
 	}
