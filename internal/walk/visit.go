@@ -15,6 +15,9 @@ import (
 // all workers, call back.
 func (w *worker) work(t *task) {
 	w.ignored = t.ignored
+	if w.opts.Before != nil && t.files == nil {
+		w.opts.Before(t.label())
+	}
 	dir, err := w.open(t)
 	if err != nil {
 		w.lose(t, err)

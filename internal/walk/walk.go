@@ -60,6 +60,9 @@ type Options struct {
 	Batch int
 	// MaxSkips bounds Report.Skipped; 0 is 1,000. Counts stay exact.
 	MaxSkips int
+	// Before, if set, is called with the path of each folder before it is opened,
+	// from any goroutine. The walk of that folder waits for it.
+	Before func(shown string)
 	// Denied, if set, is asked about each file that would be listed if the policy
 	// didn't deny it, from any goroutine: whether it counts in Report.Denied. nil
 	// counts all.

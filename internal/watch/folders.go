@@ -222,6 +222,9 @@ func (w *Watcher) settle(ctx context.Context) error {
 func (w *Watcher) landed() {}
 func (w *Watcher) unmark() {}
 
+// swept leaves the report of the root: what was told of it meanwhile is in it.
+func (w *Watcher) swept(func(dir string) bool) error { return nil }
+
 // signal tells those who work ahead.
 func (w *Watcher) signal() {
 	select {

@@ -49,6 +49,9 @@ type system struct {
 	roots []rootfs.Path       // of aside; nil if it must be made again
 	flown map[uint32]struct{} // cookies of files that must land where they can be looked at, see note
 
+	opening bool  // Options.Passed hears of folders
+	news    *node // came under watch last meanwhile
+
 	check map[place]bool // to be verified, from events; true for all below as well
 	stack []task         // to be verified, from listings
 
@@ -84,17 +87,60 @@ func (w *Watcher) start(ctx context.Context) error {
 	s.buf = make([]byte, eventBuf)
 	w.mu.Lock()
 	w.rescan(rootfs.Path{})
+	s.opening = w.opts.Passed != nil
 	err = w.settle(ctx)
+	w.passed()
+	s.opening = false
 	w.mu.Unlock()
-	if err != nil || w.opts.idle {
-		return err
+	if err != nil || w.opts.Passed != nil {
+		return err // Swept goes on
 	}
-	conn, err := s.file.SyscallConn()
+	return w.listen()
+}
+
+// listen begins to read events between barriers.
+func (w *Watcher) listen() error {
+	if w.opts.idle {
+		return nil
+	}
+	conn, err := w.system.file.SyscallConn()
 	if err != nil {
 		return err
 	}
-	s.done.Go(func() { conn.Read(w.background) }) // ends when the handle is closed
+	w.system.done.Go(func() { conn.Read(w.background) }) // ends when the handle is closed
 	return nil
+}
+
+// passed tells of the folder that came under watch last, now that what steers it
+// is watched, too.
+func (w *Watcher) passed() {
+	s := &w.system
+	if n := s.news; n != nil {
+		s.news = nil
+		s.path = n.append(s.path[:0])
+		w.opts.Passed(string(s.path[:max(0, len(s.path)-1)]))
+	}
+}
+
+// swept takes back the report of the root and reports the folders that are watched
+// and were not swept. No event was read so far.
+func (w *Watcher) swept(was func(dir string) bool) error {
+	s := &w.system
+	if s.file == nil {
+		return nil
+	}
+	w.unmark()
+	w.pending.init(w.opts.MaxPending)
+	for _, n := range s.wds {
+		if n.system != ordinary || !s.attached(n) {
+			continue
+		}
+		s.path = n.append(s.path[:0])
+		if !was(string(s.path[:max(0, len(s.path)-1)])) {
+			w.mark(n)
+		}
+	}
+	return w.listen()
 }
 
 func (w *Watcher) stop() error {

@@ -23,6 +23,7 @@ func (w *Watcher) remounted(context.Context) error { return nil }
 func (w *Watcher) settle(context.Context) error    { return nil }
 func (w *Watcher) landed()                         {}
 func (w *Watcher) rescan(rootfs.Path)              {}
+func (w *Watcher) swept(func(string) bool) error   { return nil }
 func (w *Watcher) unmark()                         {}
 func (w *Watcher) unwatched() []rootfs.Path        { return w.system.roots }
 func (w *Watcher) status() Status                  { return Status{Unwatched: 1, Reason: ErrForeign} }

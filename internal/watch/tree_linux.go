@@ -5,6 +5,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -199,6 +200,9 @@ func (w *Watcher) verify(t task) {
 	if t.parent != nil && !s.attached(t.parent) {
 		return // listed when it comes back
 	}
+	if kind, _ := systemFolder(t.place, w.root.Policy()); kind == ordinary {
+		w.passed()
+	}
 	if !w.admit(t.place) {
 		w.detach(s.at(t.place))
 		return
@@ -225,6 +229,9 @@ func (w *Watcher) verify(t task) {
 		return
 	}
 	n.dev = info.Dev
+	if s.opening && n.system == ordinary {
+		s.news = n
+	}
 	if fresh || blind {
 		w.mark(n)
 	}
@@ -391,6 +398,9 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	if err != nil {
 		w.setAside(n, err) // there may be folders nobody knows of
 	}
+	if s.opening {
+		inOrder(s.entries)
+	}
 	first := len(s.stack)
 	for i := range s.entries {
 		e := &s.entries[i]
@@ -421,6 +431,29 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 			w.detach(kid)
 		}
 	}
+}
+
+// inOrder sorts entries so that a stack gives them back in path order, after .git,
+// which steers its folder.
+func inOrder(entries []rootfs.Entry) {
+	slices.SortFunc(entries, func(a, b rootfs.Entry) int {
+		if x, y := a.Name == ".git", b.Name == ".git"; x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return comparePathNames(b.Name, a.Name)
+	})
+}
+
+// comparePathNames orders names of folders as the paths in them.
+func comparePathNames(a, b string) int {
+	n := min(len(a), len(b))
+	if c := strings.Compare(a[:n], b[:n]); c != 0 {
+		return c
+	}
+	return strings.Compare(a[n:]+"/", b[n:]+"/")
 }
 
 // forgo puts a leaf in a place whose changes will not be seen: the caller must

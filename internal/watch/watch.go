@@ -47,6 +47,12 @@ type Options struct {
 	// watched; nil admits all. It is called with the watcher's lock held, so it
 	// must not call the watcher. When its answers change, ask for a rescan.
 	Admit func(dir rootfs.Path, name string) bool
+	// Passed, if set, hears during Open of each folder that has come under watch,
+	// "" for the root, in path order, with the watcher's lock held. It is for a
+	// caller who sweeps folders while others are still put under watch: each after
+	// it was told of it, or after Open. The caller then calls Swept before the
+	// first barrier.
+	Passed func(dir string)
 	// MaxWatches bounds the number of kernel watches; 0 leaves it to the
 	// system's own limit. Folders beyond either are reported as unwatched.
 	MaxWatches int
@@ -264,6 +270,18 @@ func (w *Watcher) Rescan(ctx context.Context, dir rootfs.Path) error {
 	}
 	w.rescan(dir)
 	return w.settle(ctx)
+}
+
+// Swept is for a caller with Options.Passed: it says which folders were swept. All
+// that are watched and were not are reported by the next barrier, instead of the
+// root.
+func (w *Watcher) Swept(swept func(dir string) bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return ErrClosed
+	}
+	return w.swept(swept)
 }
 
 // Restart is for a root whose folder was replaced (rootfs.Root.Follow): it watches

@@ -1,0 +1,62 @@
+package owner
+
+import "sync"
+
+// gate lets the first sweep of an owner into a folder when it is watched: a change
+// that the sweep doesn't see then makes an event. Without it the sweep would wait
+// for all folders.
+type gate struct {
+	mu     sync.Mutex
+	opened sync.Cond
+	up     bool            // all may pass
+	passed map[string]bool // watched
+	swept  map[string]bool // let in, while the gate was there
+}
+
+func newGate() *gate {
+	g := &gate{passed: map[string]bool{}, swept: map[string]bool{}}
+	g.opened.L = &g.mu
+	return g
+}
+
+// pass says that a folder is watched.
+func (g *gate) pass(dir string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.passed[dir] = true
+	g.opened.Broadcast()
+}
+
+// raise lets everything pass: all that will be watched is.
+func (g *gate) raise() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.up = true
+	g.opened.Broadcast()
+}
+
+// wait returns when a folder may be swept.
+func (g *gate) wait(dir string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for !g.up && !g.passed[dir] {
+		g.opened.Wait()
+	}
+	if g.swept != nil {
+		g.swept[dir] = true
+	}
+}
+
+// waited reports whether a folder was swept behind the gate, until remove.
+func (g *gate) waited(dir string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.swept[dir]
+}
+
+// remove forgets what the gate knows.
+func (g *gate) remove() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.passed, g.swept = nil, nil
+}

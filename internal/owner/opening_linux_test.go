@@ -1,0 +1,93 @@
+package owner_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry"
+	"quarry/internal/stress"
+	"quarry/search"
+)
+
+// What changes while an owner puts folders under watch and sweeps those that are
+// is in its first answers: files, folders that come, go and move, and rules.
+func TestChangesWhileOpening(t *testing.T) {
+	run := stress.Start(t, "changes while an index is opened", 10, 2_000)
+	for seed := range run.Cases() {
+		h := newHouse(t, seed)
+		for i := range 150 {
+			h.write(fmt.Sprintf("t%d/s%d/f.txt", i%10, i))
+		}
+		h.makeHome()
+		o := &quarry.Options{AllowAny: true, Trusted: seed%2 == 0}
+		h.keep(o).Close() // stores an index
+		stop, began := make(chan struct{}), make(chan struct{})
+		var wait sync.WaitGroup
+		wait.Go(func() { h.meddle(began, stop) })
+		<-began
+		ws := h.keep(o)
+		close(stop)
+		wait.Wait()
+		scan := h.open(o, nil)
+		for _, word := range []string{"alpha", "moved_word", "zeta"} {
+			for _, ignored := range []bool{false, true} {
+				q := search.Query{Pattern: word, Scope: search.Scope{IncludeIgnored: ignored, IncludeHidden: h.r.IntN(2) == 0}}
+				got, plan := h.ask(ws, q)
+				want, _ := h.ask(scan, q)
+				if d := cmp.Diff(want, got); d != "" {
+					run.Violation(seed, "trusted %v, query %+v, plan %q: scan and index differ (-scan +index):\n%s", o.Trusted, q, plan, d)
+				}
+				run.Tried(1)
+				if !strings.HasPrefix(plan, "index") && !(o.Trusted && q.IncludeHidden) {
+					run.Violation(seed, "answered by %q", plan)
+				}
+			}
+		}
+		scan.Close()
+		ws.Close()
+	}
+}
+
+// meddle changes the tree until stop is closed. It says when it has begun.
+func (h *house) meddle(began, stop chan struct{}) {
+	at := func(rel string) string { return filepath.Join(h.dir, rel) }
+	for i := 0; ; i++ {
+		if i == 20 {
+			close(began)
+		}
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		a, b := h.r.IntN(10), h.r.IntN(150)
+		dir := fmt.Sprintf("t%d/s%d", b%10, b)
+		switch h.r.IntN(7) {
+		case 0:
+			os.Rename(at(dir), at(fmt.Sprintf("t%d/m%d", a, h.r.IntN(20))))
+		case 1:
+			os.MkdirAll(at(fmt.Sprintf("t%d/new%d/deep", a, i%50)), 0o755)
+			os.WriteFile(at(fmt.Sprintf("t%d/new%d/deep/x.txt", a, i%50)), []byte("moved_word alpha\n"), 0o644)
+		case 2:
+			os.RemoveAll(at(dir))
+		case 3:
+			os.MkdirAll(at(dir), 0o755)
+			os.WriteFile(at(dir+"/f.txt"), fmt.Appendf(nil, "zeta %d\n", i), 0o644)
+		case 4:
+			os.WriteFile(at(fmt.Sprintf("t%d/.gitignore", a)), []byte([]string{"s1*\n", "*.txt\n", "\n", "new*/\n"}[h.r.IntN(4)]), 0o644)
+		case 5:
+			os.WriteFile(at("d2/.git/info/exclude"), []byte([]string{"a.go\n", "\n"}[h.r.IntN(2)]), 0o644)
+		default:
+			if f, err := os.OpenFile(at(dir+"/f.txt"), os.O_WRONLY|os.O_APPEND, 0); err == nil {
+				f.WriteString("moved_word\n")
+				f.Close()
+			}
+		}
+	}
+}
