@@ -115,7 +115,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	walking.Before = o.gate.wait
 	o.done.Go(func() {
 		defer o.gate.raise()
-		watcher, err := watch.Open(ctx, root, &watch.Options{Admit: o.admits, Passed: o.gate.pass, MaxWatches: m.opts.MaxWatches, Marks: o.state})
+		watcher, err := watch.Open(ctx, root, &watch.Options{Admit: o.admits, Listed: o.judge.Learn, Passed: o.gate.pass, MaxWatches: m.opts.MaxWatches, Marks: o.state})
 		o.watching <- watching{watcher, err}
 	})
 	o.ix, err = index.Open(root, state, &index.Options{

@@ -397,6 +397,8 @@ func (w *Watcher) list(n *node, d *rootfs.Dir) {
 	s.entries, err = d.Read(s.entries[:0])
 	if err != nil {
 		w.setAside(n, err) // there may be folders nobody knows of
+	} else if w.opts.Listed != nil {
+		w.opts.Listed(d, s.entries)
 	}
 	if s.opening {
 		inOrder(s.entries)

@@ -47,6 +47,9 @@ type Options struct {
 	// watched; nil admits all. It is called with the watcher's lock held, so it
 	// must not call the watcher. When its answers change, ask for a rescan.
 	Admit func(dir rootfs.Path, name string) bool
+	// Listed, if set, hears of the listing of each folder that is watched before
+	// Admit is asked about what is in it, with the watcher's lock held.
+	Listed func(dir *rootfs.Dir, entries []rootfs.Entry)
 	// Passed, if set, hears during Open of each folder that has come under watch,
 	// "" for the root, in path order, with the watcher's lock held. It is for a
 	// caller who sweeps folders while others are still put under watch: each after
