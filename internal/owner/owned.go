@@ -324,8 +324,8 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	if len(unwatched) > 0 { // rules may have changed there without a word
 		o.rulesGen.Add(1)
 	}
-	if o.outlying.tooMany() || len(unwatched) > 0 {
-		o.ix.DropIgnored()
+	if o.outlying.tooMany() || len(unwatched) > 0 && (unwatched[0].IsRoot() || errors.Is(watcher.Status().Reason, watch.ErrLimit)) {
+		o.ix.DropIgnored() // or it would compare them each time, and take watches from others
 	}
 	return unwatched, err
 }

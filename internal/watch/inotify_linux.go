@@ -421,8 +421,9 @@ func (w *Watcher) status() Status {
 	s := &w.system
 	st := Status{Watches: len(s.wds), Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost}
 	for _, err := range s.aside {
-		st.Reason = err
-		break
+		if st.Reason = err; err == ErrLimit {
+			break // what somebody can do something about
+		}
 	}
 	return st
 }
