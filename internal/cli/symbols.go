@@ -103,8 +103,9 @@ func runSymbols(cmd *cobra.Command, s Streams, f *symbolFlags, args []string) er
 		return len(res.Symbols), slices.DeleteFunc(res.Skipped, ordinary), nil
 	})
 	switch {
-	case err != nil && len(args) == 1 && f.name == "" && !exists(args[0]) && !strings.ContainsAny(args[0], `/\`):
-		return fmt.Errorf("%w\n  to find a definition by its name: quarry symbols --name %s", err, args[0])
+	case errors.Is(err, errReported) && len(args) == 1 && f.name == "" && !exists(args[0]) && !strings.ContainsAny(args[0], `/\`):
+		fmt.Fprintf(s.Err, "  to find a definition by its name: quarry symbols --name %s\n", printing.Escape(args[0]))
+		return err
 	case err != nil:
 		return err
 	case found == 0 && f.json:
