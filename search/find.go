@@ -1,6 +1,9 @@
 package search
 
-import "time"
+import (
+	"io/fs"
+	"time"
+)
 
 // FindQuery is a search for paths.
 type FindQuery struct {
@@ -8,6 +11,7 @@ type FindQuery struct {
 	Kind   EntryKind
 	Order  Order
 	Stat   bool // give size and times; implied by an order that needs them
+	Links  bool // symlinks too, as such
 	Limit  int  // entries to give; 0 is all
 	Offset int
 
@@ -34,6 +38,8 @@ const (
 type Entry struct {
 	Path    string
 	Folder  bool
+	Link    bool        // a symlink, listed as such
+	Mode    fs.FileMode // permissions, when asked for
 	Size    int64     // when asked for
 	ModTime time.Time // when asked for
 	Score   int       // with Fuzzy: how well it fits; see FuzzyFits

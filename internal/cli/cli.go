@@ -56,7 +56,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
 		return exitError
 	}
-	root.SetArgs(args)
+	root.SetArgs(splitExec(args))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)

@@ -2,11 +2,15 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +24,21 @@ type findFlags struct {
 	noIgnore     bool
 	noIndex      bool
 	unrestricted int
-	kind         string
+	kinds        []string
+	exts         []string
+	excludes     []string
+	sizes        []string
+	within       string
+	before       string
+	exec         []string
+	execBatch    []string
+	fuzzy        string
+	long         bool
+	absolute     bool
+	fold, exact  bool // letters in any case, or as they are
+	follow       bool
+	minDepth     int
+	colour       string
 	sort         string
 	nul          bool
 	json         bool
@@ -33,18 +51,21 @@ type findFlags struct {
 func newFind(s Streams) *cobra.Command {
 	var f findFlags
 	cmd := &cobra.Command{
-		Use:   "find [GLOB] [PATH...]",
+		Use:   "find [PATTERN] [PATH...]",
 		Short: "List files by name",
-		Long: `List the files below a folder, without hidden and ignored ones, or those a glob
-matches. A glob without a slash matches names at any depth; one with a slash
-matches paths from the folder searched. {a,b} and [a-z] work, a leading !
-excludes.
+		Long: `List the files below a folder, without hidden and ignored ones. A PATTERN is a
+part of their names, in any letter case unless it has a capital letter. One with
+*, ?, [ or { is a glob: without a slash it matches names at any depth, with one
+paths from the folder searched; {a,b} and [a-z] work, a leading ! excludes. What
+-g is given is always a glob, and matches exactly.
 
 Exit code 0 when something was found, 1 when nothing was, 2 for an error.`,
 		Example: `  quarry find                       every file
+  quarry find scan                  files whose name has scan in it
   quarry find '*.go'                Go files
-  quarry find 'src/**/*_test.*' -t file --sort mtime
-  quarry find -g '*.md' -g '!README.md' docs`,
+  quarry find --fuzzy 'net tcp inpt'
+  quarry find -e log --size +10m --changed-before 2weeks
+  quarry find test -t x -x {}       run each`,
 		DisableFlagsInUseLine: true,
 		RunE:                  func(cmd *cobra.Command, args []string) error { return runFind(cmd, s, &f, args) },
 	}
@@ -55,39 +76,70 @@ Exit code 0 when something was found, 1 when nothing was, 2 for an error.`,
 func (f *findFlags) groups() []flagGroup {
 	what, how := newFlagSet(), newFlagSet()
 	what.StringArrayVarP(&f.globs, "glob", "g", nil, "only what this `glob` matches; ! excludes;\nmay be given several times")
-	what.StringVarP(&f.kind, "type", "t", "file", "`kind`: file (the default), dir or any")
-	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
-	what.BoolVar(&f.noIgnore, "no-ignore", false, "ignored files too")
+	what.StringVar(&f.fuzzy, "fuzzy", "", "what you remember of a path: `words` in any order, a\npart, initials; a typo does no harm; best first")
+	what.StringArrayVarP(&f.kinds, "type", "t", nil, "`kind`: f (file, the default), d (dir), l (symlink),\nx (executable), e (empty) or any; may be given\nseveral times")
+	what.StringArrayVarP(&f.exts, "extension", "e", nil, "only files that end in .`ext`")
+	what.StringArrayVarP(&f.excludes, "exclude", "E", nil, "nothing this `glob` matches, nor what is below it")
+	what.StringArrayVarP(&f.sizes, "size", "S", nil, "+`n` is at least n bytes, -n at most; 10k, 5m, 1gi")
+	what.StringVar(&f.within, "changed-within", "", "changed since a `time` ago, as 2h, 3d or 2weeks, or a\ndate")
+	what.StringVar(&f.before, "changed-before", "", "not changed since a `time` ago")
+	what.BoolVarP(&f.fold, "ignore-case", "i", false, "the pattern in any letter case")
+	what.BoolVarP(&f.exact, "case-sensitive", "s", false, "the pattern's letter case counts")
+	what.BoolVarP(&f.follow, "follow", "L", false, "follow symlinks, within the workspace")
+	what.BoolVarP(&f.hidden, "hidden", "H", false, "hidden files and folders too")
+	what.BoolVarP(&f.hidden, "rg-hidden", ".", false, "")
+	what.BoolVarP(&f.noIgnore, "no-ignore", "I", false, "ignored files too")
+	what.Lookup("rg-hidden").Hidden = true
 	what.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden")
 	what.BoolVar(&f.noIndex, "no-index", false, "list the folders, even if an index could tell")
 	what.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
+	what.IntVar(&f.minDepth, "min-depth", 0, "at least `n` folders deep")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	f.backendFlags.add(what)
 	how.StringVar(&f.sort, "sort", "path", "`order`: path (the default), mtime (newest first) or\nsize (largest first)")
+	how.BoolVarP(&f.long, "list-details", "l", false, "mode, size and time before each path")
+	how.BoolVarP(&f.absolute, "absolute-path", "a", false, "whole paths")
+	how.StringVar(&f.colour, "color", "auto", "`when`: auto (the default), always or never; colours\nare those of LS_COLORS")
+	how.StringArrayVarP(&f.exec, "exec", "x", nil, "run a `command` for each path: {} is the path, {/} its\nname, {//} its folder, {.} and {/.} without\nextension; it ends with the line, or with ;")
+	how.StringArrayVarP(&f.execBatch, "exec-batch", "X", nil, "run a `command` once, for all paths")
 	how.IntVar(&f.limit, "limit", 0, "at most `n` paths")
 	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
 	return []flagGroup{{"What to list", what}, {"How to show it", how}}
 }
 
-func (f *findFlags) query(globs []string) (search.FindQuery, error) {
-	q := search.FindQuery{Limit: f.limit}
-	q.Globs = append(globs, f.globs...)
+func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*search.Entry) bool, err error) {
+	q.Fuzzy = f.fuzzy
+	f.addPattern(&q.Scope, pattern)
+	q.Globs = append(q.Globs, f.globs...)
 	q.IncludeHidden, q.IncludeIgnored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
-	q.MaxDepth, q.NoIndex = f.maxDepth, f.noIndex
-	if f.maxDepth < 0 || f.limit < 0 {
-		return q, errors.New("--max-depth and --limit can't be negative")
+	q.MaxDepth, q.NoIndex, q.FollowLinks = f.maxDepth, f.noIndex, f.follow
+	for _, ext := range f.exts {
+		q.Types = append(q.Types, "*."+anyCase(strings.TrimPrefix(ext, ".")))
 	}
-	q.Stat = f.json
-	switch f.kind {
-	case "file", "f":
-	case "dir", "d":
-		q.Kind = search.OnlyFolders
-	case "any":
+	if q.IncludeIgnored {
+		q.Lowest = f.excludes
+	} else {
+		q.Extra = f.excludes
+	}
+	if f.maxDepth < 0 || f.limit < 0 || f.minDepth < 0 {
+		return q, nil, errors.New("--max-depth, --min-depth and --limit can't be negative")
+	}
+	kinds, err := f.kindSet()
+	if err != nil {
+		return q, nil, err
+	}
+	switch files := kinds["file"] || kinds["symlink"]; {
+	case files && kinds["dir"]:
 		q.Kind = search.FilesAndFolders
-	default:
-		return q, fmt.Errorf("--type %q: file, dir or any", f.kind)
+	case kinds["dir"]:
+		q.Kind = search.OnlyFolders
 	}
+	q.Links = kinds["symlink"]
+	if pass, err = f.test(kinds); err != nil {
+		return q, nil, err
+	}
+	q.Stat = f.json || f.long || pass != nil || kinds["empty"]
 	switch f.sort {
 	case "path":
 	case "mtime":
@@ -95,48 +147,131 @@ func (f *findFlags) query(globs []string) (search.FindQuery, error) {
 	case "size":
 		q.Order = search.BySize
 	default:
-		return q, fmt.Errorf("--sort %q: path, mtime or size", f.sort)
+		return q, nil, fmt.Errorf("--sort %q: path, mtime or size", f.sort)
 	}
-	return q, nil
+	if pass == nil && !kinds["empty"] && f.minDepth == 0 {
+		q.Limit = f.limit
+	}
+	return q, pass, nil
 }
 
-// splitFindArgs tells a glob from a path: a lone argument without glob
+// addPattern makes globs of the pattern: it is one, or else a part of names.
+func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
+	for _, p := range pattern {
+		if strings.ContainsAny(p, `*?[{!`) {
+			s.Globs = append(s.Globs, p)
+			continue
+		}
+		parts := []string{"*" + p + "*"}
+		if strings.Contains(strings.Trim(p, "/"), "/") {
+			parts = []string{"**/*" + strings.TrimPrefix(p, "/") + "*", "**/*" + strings.TrimPrefix(p, "/") + "*/**"}
+		}
+		if f.fold || !f.exact && p == strings.ToLower(p) {
+			s.FoldedGlobs = append(s.FoldedGlobs, parts...)
+		} else {
+			s.Globs = append(s.Globs, parts...)
+		}
+	}
+}
+
+// anyCase writes a text as a glob that matches it in any letter case.
+func anyCase(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if low, up := unicode.ToLower(r), unicode.ToUpper(r); low != up {
+			b.WriteString("[" + string(low) + string(up) + "]")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// splitFindArgs tells a pattern from a path: a lone argument without glob
 // characters that names something, ends in a slash or stands beside -g is a
 // path.
-func splitFindArgs(args []string, haveGlob bool) (globs, paths []string) {
+func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 	if len(args) == 0 {
 		return nil, nil
 	}
 	if first := args[0]; len(args) == 1 && !strings.ContainsAny(first, `*?[{!`) &&
-		(haveGlob || exists(first) || strings.HasSuffix(first, "/")) {
+		(havePattern || exists(first) || strings.HasSuffix(first, "/")) {
 		return nil, args
 	}
 	return args[:1], args[1:]
 }
 
 func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
-	globs, paths := splitFindArgs(args, len(f.globs) > 0)
-	q, err := f.query(globs)
+	pattern, paths := splitFindArgs(args, len(f.globs) > 0 || f.fuzzy != "")
+	q, pass, err := f.query(pattern)
 	if err != nil {
 		return err
 	}
+	kinds, _ := f.kindSet()
+	var all []string // for -x and -X
+	left := f.limit
 	found, err := f.list(cmd.Context(), s, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		q.Paths = []string{t.path}
 		res, err := t.ws.Find(cmd.Context(), q)
 		if err != nil {
 			return 0, nil, err
 		}
-		return len(res.Entries), res.Skipped, f.write(w, s.outTerminal(), t, res)
+		res.Entries = slices.DeleteFunc(res.Entries, func(e search.Entry) bool {
+			return pass != nil && !pass(&e) || kinds["empty"] && !t.empty(cmd.Context(), &e) || !t.deep(e.Path, f.minDepth)
+		})
+		if f.limit > 0 {
+			res.Entries = res.Entries[:min(left, len(res.Entries))]
+			left -= len(res.Entries)
+		}
+		if len(f.exec)+len(f.execBatch) > 0 {
+			for i := range res.Entries {
+				all = append(all, f.shown(t, &res.Entries[i]))
+			}
+			return len(res.Entries), res.Skipped, nil
+		}
+		return len(res.Entries), res.Skipped, f.write(w, s, t, res)
 	})
 	switch {
 	case err != nil:
 		return err
+	case len(all) > 0:
+		return f.run(s, all)
 	case found == 0 && f.json:
 		return errNone
 	case found == 0:
 		return s.nothing(f.noFiles())
 	}
 	return nil
+}
+
+// shown is a path as it is printed.
+func (f *findFlags) shown(t *target, e *search.Entry) string {
+	if f.absolute {
+		return filepath.ToSlash(filepath.Join(t.root, e.Path))
+	}
+	return t.shown(e.Path)
+}
+
+// empty reports an empty file, or a folder without entries.
+func (t *target) empty(ctx context.Context, e *search.Entry) bool {
+	if !e.Folder {
+		return e.Size == 0 && !e.Link
+	}
+	q := search.FindQuery{Kind: search.FilesAndFolders, Links: true, Limit: 1}
+	q.Paths, q.MaxDepth, q.IncludeHidden, q.IncludeIgnored = []string{e.Path}, 1, true, true
+	r, err := t.ws.Find(ctx, q)
+	return err == nil && r.Total == 0
+}
+
+// deep reports whether a path lies at least n folders below the target.
+func (t *target) deep(path string, n int) bool {
+	if n <= 1 || t.isFile {
+		return true
+	}
+	if t.path != "." {
+		path = strings.TrimPrefix(path, t.path+"/")
+	}
+	return strings.Count(path, "/")+1 >= n
 }
 
 // noFiles says what would list more.
@@ -155,7 +290,10 @@ type jsonEntry struct {
 	Modified string            `json:"modified,omitempty"`
 }
 
-func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *search.FindResult) error {
+func (f *findFlags) write(w *bufio.Writer, s Streams, t *target, res *search.FindResult) error {
+	tty := s.outTerminal()
+	colour := printing.UseColour(f.colour, tty, s.getenv()) && !f.nul
+	palette := lsColoursOf(s.getenv())
 	enc := json.NewEncoder(printing.JSONWriter(w, tty))
 	enc.SetEscapeHTML(false)
 	escape := tty && !f.nul
@@ -166,11 +304,13 @@ func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *search.Find
 	var row []byte
 	for i := range res.Entries {
 		e := &res.Entries[i]
-		path := t.shown(e.Path)
+		path := f.shown(t, e)
 		if f.json {
 			kind := "file"
 			if e.Folder {
 				kind = "dir"
+			} else if e.Link {
+				kind = "symlink"
 			}
 			entry := jsonEntry{printing.TextOrBytes([]byte(path)), kind, e.Size, e.ModTime.UTC().Format(time.RFC3339Nano)}
 			if err := enc.Encode(entry); err != nil {
@@ -179,7 +319,12 @@ func (f *findFlags) write(w *bufio.Writer, tty bool, t *target, res *search.Find
 			continue
 		}
 		row = row[:0]
-		if escape {
+		if f.long {
+			row = append(row, longLine(e)...)
+		}
+		if colour {
+			row = palette.appendColoured(row, printing.Escape(path), e)
+		} else if escape {
 			row = printing.AppendEscaped(row, []byte(path))
 		} else {
 			row = append(row, path...)

@@ -144,7 +144,7 @@ func TestWrongUsage(t *testing.T) {
 		{"search --sort size x", `--sort "size": path, modified, accessed, created or none`},
 		{"search x nowhere", "nowhere: no such file or folder"},
 		{"symbols OpenFile", "OpenFile: no such file or folder\n  to find a definition by its name: quarry symbols --name OpenFile"},
-		{"find -t link", `--type "link": file, dir or any`},
+		{"find -t link", "f (file), d (dir), l (symlink)"},
 		{"find --max-depth -1", "can't be negative"},
 		{"read", "PATH[:A-B] is missing\n  usage: quarry read PATH[:A-B]"},
 		{"read a.txt b.txt", "unexpected argument \"b.txt\"\n  usage: quarry read"},

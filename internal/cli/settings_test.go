@@ -53,6 +53,11 @@ var withoutKey = map[string]string{
 	"search field-context-separator": "is about one search", "search context-separator": "is about one search", "search no-context-separator": "is about one search",
 	"search path-separator": "is about one search", "search line-buffered": "is about one search", "search no-ignore-messages": "is about one search",
 	"search pre": "runs a program: named on the command line only", "search pre-glob": "runs a program: named on the command line only", "search hostname-bin": "runs a program: named on the command line only",
+	"find fuzzy": "is about one listing", "find extension": "is about one listing", "find exclude": "is about one listing",
+	"find size": "is about one listing", "find changed-within": "is about one listing", "find changed-before": "is about one listing",
+	"find ignore-case": "is about one listing", "find case-sensitive": "is about one listing", "find follow": "is about one listing",
+	"find min-depth": "is about one listing", "find list-details": "is about one listing", "find absolute-path": "is about one listing",
+	"find color": "is about one listing", "find exec": "runs a program: named on the command line only", "find exec-batch": "runs a program: named on the command line only",
 	"find unrestricted": "hidden and no-ignore set it", "find null": "a mode", "read plain": "a mode",
 
 	"edit old": "the edit", "edit new": "the edit", "edit nth": "the edit", "edit insert-after": "the edit",

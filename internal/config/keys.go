@@ -116,7 +116,7 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "search", Name: "timeout", Kind: Duration, Commands: search, Example: `"10s"`},
 
 		{Section: "find", Name: "glob", Kind: List, Commands: find, Example: `["!vendor/**"]`},
-		{Section: "find", Name: "type", Kind: Text, Choices: []string{"file", "dir", "any"}, Commands: find},
+		{Section: "find", Name: "type", Kind: List, Commands: find, Example: `["file", "symlink"]`},
 		{Section: "find", Name: "hidden", Commands: find},
 		{Section: "find", Name: "no-ignore", Commands: find},
 		{Section: "find", Name: "no-index", Commands: find},

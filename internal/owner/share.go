@@ -296,7 +296,7 @@ func (m *Member) mayKnow(path string) bool {
 
 // Find lets the owner list paths. The result is nil if nobody has answered.
 func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error) {
-	if q.NoIndex || q.Stat || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
+	if q.NoIndex || q.Stat || q.Links || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
 		return nil, nil
 	}
 	var r *search.FindResult

@@ -116,7 +116,7 @@ func (r *findRun) path(ctx context.Context, path string) error {
 		return r.single(start)
 	}
 	opts := r.filter.opts
-	opts.Start = start
+	opts.Start, opts.Links = start, r.q.Links
 	if r.q.Kind != search.OnlyFiles {
 		// A folder that a glob excludes takes everything below with it. Which
 		// entries are listed decides add. A folder at the depth limit is listed,
@@ -152,7 +152,7 @@ func (r *findRun) single(p rootfs.Path) error {
 		return err
 	}
 	r.out.Stats.Considered++
-	r.out.Entries = append(r.out.Entries, search.Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime})
+	r.out.Entries = append(r.out.Entries, search.Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime, Mode: info.Mode})
 	return nil
 }
 
@@ -197,7 +197,7 @@ func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefi
 			return list
 		}
 	}
-	entry := search.Entry{Path: path, Folder: folder}
+	entry := search.Entry{Path: path, Folder: folder, Link: e.Type == rootfs.TypeSymlink && !r.q.FollowLinks}
 	if r.q.Stat {
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil {
@@ -205,7 +205,7 @@ func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefi
 				return list // it vanished
 			}
 		} else {
-			entry.Size, entry.ModTime = info.Size, info.ModTime
+			entry.Size, entry.ModTime, entry.Mode = info.Size, info.ModTime, info.Mode
 		}
 	}
 	return append(list, entry)

@@ -270,7 +270,7 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 
 // findIndexed lists files by the index, or returns errNoIndex.
 func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
-	if r.q.Kind != search.OnlyFiles || r.q.Stat || !r.folder.indexable(&r.q.Scope, start) || !r.folder.index().Ready(nil) {
+	if r.q.Kind != search.OnlyFiles || r.q.Stat || r.q.Links || !r.folder.indexable(&r.q.Scope, start) || !r.folder.index().Ready(nil) {
 		return errNoIndex
 	}
 	snap, err := r.folder.index().Fresh(ctx)

@@ -169,11 +169,15 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 		e := &w.entries[i]
 		typ, target := e.Type, rootfs.Path{}
 		if typ == rootfs.TypeSymlink {
-			if !w.opts.FollowLinks {
+			switch {
+			case w.opts.FollowLinks:
+				if typ, target = w.follow(dirPath, shown, e.Name); typ == rootfs.TypeUnknown {
+					continue
+				}
+			case w.opts.Links:
+				typ = rootfs.TypeFile
+			default:
 				w.counts[Symlink]++
-				continue
-			}
-			if typ, target = w.follow(dirPath, shown, e.Name); typ == rootfs.TypeUnknown {
 				continue
 			}
 		}

@@ -49,6 +49,8 @@ type Options struct {
 	// MaxDepth bounds how deep files may lie below Start: 1 is its own files
 	// only. 0 is no bound.
 	MaxDepth int
+	// Links lists symlinks as files of type TypeSymlink, if they are not followed.
+	Links bool
 	// FollowLinks enters symlinks that lead to places in the root.
 	FollowLinks bool
 	// OneFileSystem enters no folder that lies on another one than Start.

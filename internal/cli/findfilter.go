@@ -1,0 +1,298 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"quarry/internal/config"
+	"quarry/search"
+)
+
+// kinds are the letters of -t.
+var kinds = map[string]string{
+	"f": "file", "file": "file", "d": "dir", "dir": "dir", "directory": "dir", "l": "symlink", "symlink": "symlink",
+	"x": "executable", "executable": "executable", "e": "empty", "empty": "empty", "any": "any", "a": "any",
+}
+
+// kindSet reads -t, which may be given several times.
+func (f *findFlags) kindSet() (map[string]bool, error) {
+	set := map[string]bool{}
+	for _, k := range f.kinds {
+		name, ok := kinds[k]
+		if !ok {
+			return nil, fmt.Errorf("--type %q: f (file), d (dir), l (symlink), x (executable), e (empty) or any", k)
+		}
+		set[name] = true
+	}
+	if set["any"] {
+		set["file"], set["dir"], set["symlink"] = true, true, true
+	}
+	if !set["file"] && !set["dir"] && !set["symlink"] {
+		set["file"] = true
+		set["dir"] = set["empty"] && !set["executable"]
+	}
+	return set, nil
+}
+
+// sizeTest reads +10k, -1M or 5b: at least, at most, exactly. Units are powers of
+// 1000, and with an i of 1024.
+func sizeTest(s string) (func(int64) bool, error) {
+	bad := fmt.Errorf("--size %q: it is +N (at least), -N (at most) or N, with b, k, m, g, or ki, mi, gi after it: +10k", s)
+	sign := byte(0)
+	text := strings.ToLower(s)
+	if text != "" && (text[0] == '+' || text[0] == '-') {
+		sign, text = text[0], text[1:]
+	}
+	digits := strings.TrimRight(text, "bkmgti")
+	unit, ok := map[string]int64{
+		"": 1, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "t": 1e12,
+		"ki": 1 << 10, "kib": 1 << 10, "mi": 1 << 20, "mib": 1 << 20, "gi": 1 << 30, "gib": 1 << 30, "ti": 1 << 40,
+	}[text[len(digits):]]
+	n, err := strconv.ParseInt(digits, 10, 40)
+	if err != nil || !ok || n < 0 {
+		return nil, bad
+	}
+	n *= unit
+	switch sign {
+	case '+':
+		return func(size int64) bool { return size >= n }, nil
+	case '-':
+		return func(size int64) bool { return size <= n }, nil
+	}
+	return func(size int64) bool { return size == n }, nil
+}
+
+// timeOf reads a time: 2h, 3d or 2weeks ago, or a date.
+func timeOf(flag, s string, now time.Time) (time.Time, error) {
+	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02"} {
+		if t, err := time.ParseInLocation(form, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
+	unit := strings.TrimSuffix(s[len(digits):], "s")
+	days := map[string]time.Duration{"w": 7, "week": 7, "mo": 30, "month": 30, "y": 365, "year": 365, "d": 1, "day": 1}[unit]
+	if n, err := strconv.Atoi(digits); err == nil && days > 0 {
+		return now.Add(-time.Duration(n) * days * 24 * time.Hour), nil
+	}
+	unit = map[string]string{"hour": "h", "min": "m", "minute": "m", "sec": "s", "second": "s"}[unit]
+	if unit != "" {
+		s = digits + unit
+	}
+	d, err := config.ParseDuration(s)
+	if err != nil || d < 0 {
+		return now, fmt.Errorf("--%s %q: it is a time such as 2h, 3d or 2weeks, or a date such as 2026-05-01", flag, s)
+	}
+	return now.Add(-d), nil
+}
+
+// test decides about entries after they were listed; nil lets all pass.
+func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error) {
+	var tests []func(*search.Entry) bool
+	add := func(t func(*search.Entry) bool) { tests = append(tests, t) }
+	for _, s := range f.sizes {
+		fits, err := sizeTest(s)
+		if err != nil {
+			return nil, err
+		}
+		add(func(e *search.Entry) bool { return !e.Folder && fits(e.Size) })
+	}
+	now := time.Now()
+	if f.within != "" {
+		from, err := timeOf("changed-within", f.within, now)
+		if err != nil {
+			return nil, err
+		}
+		add(func(e *search.Entry) bool { return e.ModTime.After(from) })
+	}
+	if f.before != "" {
+		to, err := timeOf("changed-before", f.before, now)
+		if err != nil {
+			return nil, err
+		}
+		add(func(e *search.Entry) bool { return e.ModTime.Before(to) })
+	}
+	if kinds["executable"] {
+		add(func(e *search.Entry) bool { return !e.Folder && !e.Link && e.Mode&0o111 != 0 })
+	}
+	if kinds["symlink"] && !kinds["file"] {
+		add(func(e *search.Entry) bool { return e.Link || e.Folder && kinds["dir"] })
+	}
+	if len(tests) == 0 {
+		return nil, nil
+	}
+	return func(e *search.Entry) bool {
+		for _, t := range tests {
+			if !t(e) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// splitExec takes the command of -x or -X out of a command line, up to a lone ;, and
+// gives it back word by word: flags can't hold a list that ends with the line.
+func splitExec(args []string) []string {
+	if len(args) == 0 || args[0] != "find" {
+		return args
+	}
+	for i, a := range args {
+		flag := map[string]string{"-x": "exec", "--exec": "exec", "-X": "exec-batch", "--exec-batch": "exec-batch"}[a]
+		if a == "--" {
+			break
+		}
+		if flag == "" {
+			continue
+		}
+		out := append([]string{}, args[:i]...)
+		for k, word := range args[i+1:] {
+			if word == ";" {
+				return append(out, args[i+1+k+1:]...)
+			}
+			out = append(out, "--"+flag+"="+word)
+		}
+		return out
+	}
+	return args
+}
+
+// expanded is a command for paths: {} is the path, {/} its name, {//} its folder, {.}
+// the path without extension and {/.} the name without. Without any it is added.
+func expanded(command, paths []string) []string {
+	var out []string
+	used := false
+	for _, word := range command {
+		if !strings.Contains(word, "{") {
+			out = append(out, word)
+			continue
+		}
+		for _, p := range paths {
+			name := filepath.Base(p)
+			made := strings.NewReplacer("{}", p, "{/}", name, "{//}", filepath.Dir(p),
+				"{.}", strings.TrimSuffix(p, filepath.Ext(p)), "{/.}", strings.TrimSuffix(name, filepath.Ext(name))).Replace(word)
+			if made == word {
+				out = append(out, word)
+				break
+			}
+			out, used = append(out, made), true
+		}
+	}
+	if !used {
+		out = append(out, paths...)
+	}
+	return out
+}
+
+// run runs the command of -x for each path, or that of -X once.
+func (f *findFlags) run(s Streams, paths []string) error {
+	batches := [][]string{paths}
+	command := f.execBatch
+	if len(f.exec) > 0 {
+		command, batches = f.exec, nil
+		for _, p := range paths {
+			batches = append(batches, []string{p})
+		}
+	}
+	failed := false
+	for _, batch := range batches {
+		words := expanded(command, batch)
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, s.Err
+		if err := cmd.Run(); err != nil {
+			failed = true
+			if _, ok := err.(*exec.ExitError); !ok {
+				return fmt.Errorf("%s: %w", words[0], err)
+			}
+		}
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// lsColours are the codes of LS_COLORS.
+type lsColours struct {
+	kinds map[string]string // di, ln, ex, fi
+	ends  map[string]string // *.go
+}
+
+func parseLSColours(s string) lsColours {
+	c := lsColours{map[string]string{"di": "01;34", "ln": "01;36", "ex": "01;32"}, map[string]string{}}
+	for part := range strings.SplitSeq(s, ":") {
+		key, code, ok := strings.Cut(part, "=")
+		if !ok || strings.Trim(code, "0123456789;") != "" {
+			continue
+		}
+		if end, ok := strings.CutPrefix(key, "*"); ok {
+			c.ends[strings.ToLower(end)] = code
+		} else {
+			c.kinds[key] = code
+		}
+	}
+	return c
+}
+
+func (c *lsColours) of(e *search.Entry) string {
+	switch {
+	case e.Folder:
+		return c.kinds["di"]
+	case e.Link:
+		return c.kinds["ln"]
+	case e.Mode&0o111 != 0 && c.kinds["ex"] != "":
+		return c.kinds["ex"]
+	}
+	name := strings.ToLower(filepath.Base(e.Path))
+	for i := range len(name) {
+		if code := c.ends[name[i:]]; code != "" {
+			return code
+		}
+	}
+	return c.kinds["fi"]
+}
+
+// appendColoured writes a path as ls would: the folders in their colour, the name in
+// its own.
+func (c *lsColours) appendColoured(row []byte, path string, e *search.Entry) []byte {
+	slash := strings.LastIndexByte(path, '/') + 1
+	paint := func(code, text string) {
+		if code == "" || code == "0" || text == "" {
+			row = append(row, text...)
+			return
+		}
+		row = append(append(append(append(append(row, "\x1b["...), code...), 'm'), text...), "\x1b[0m"...)
+	}
+	paint(c.kinds["di"], path[:slash])
+	paint(c.of(e), path[slash:])
+	return row
+}
+
+// longLine is a line of -l: mode, size, time and path.
+func longLine(e *search.Entry) string {
+	mode := e.Mode.Perm()
+	switch {
+	case e.Folder:
+		mode |= fs.ModeDir
+	case e.Link:
+		mode |= fs.ModeSymlink
+	}
+	text := mode.String()
+	if e.Link {
+		text = "l" + text[1:]
+	}
+	return fmt.Sprintf("%s %10d %s ", text, e.Size, e.ModTime.Local().Format("2006-01-02 15:04"))
+}
+
+func lsColoursOf(getenv func(string) string) lsColours {
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	return parseLSColours(getenv("LS_COLORS"))
+}
