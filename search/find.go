@@ -40,9 +40,9 @@ type Entry struct {
 	Folder  bool
 	Link    bool        // a symlink, listed as such
 	Mode    fs.FileMode // permissions, when asked for
-	Size    int64     // when asked for
-	ModTime time.Time // when asked for
-	Score   int       // with Fuzzy: how well it fits; see FuzzyFits
+	Size    int64       // when asked for
+	ModTime time.Time   // when asked for
+	Score   int         // with Fuzzy: how well it fits; see FuzzyFits
 }
 
 // FuzzyFits is the score from which a path fits by names, words, initials or a
