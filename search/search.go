@@ -43,7 +43,7 @@ type Query struct {
 	// Text, when set, gives what is searched of a file in place of its bytes:
 	// unpacked, decoded or made by a program. It is called by several goroutines
 	// at once, and every file is read. It does not travel to other processes.
-	Text func(path string, bytes io.Reader) (io.ReadCloser, error)
+	Text func(path string, bytes io.Reader) (io.ReadCloser, error) `json:"-"`
 
 	Order  Order
 	Limits Limits

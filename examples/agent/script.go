@@ -72,7 +72,7 @@ func scripted(dir string, out io.Writer) Model {
 		}},
 		{say: "Nothing was overwritten. I read what is there now.", name: "read_file", input: map[string]any{"path": file}},
 		{say: "My edit still makes sense.", name: "edit_file", input: edit},
-		{say: "On second thought the request is not safe to repeat: I take it back.", name: "undo_change", input: map[string]any{}},
+		{say: "On second thought the request is not safe to repeat: I undo it.", name: "undo_change", input: map[string]any{}},
 		{name: "file_search", input: map[string]any{"query": "const"}},
 		{say: "The retries are as they were, and the person's timeout has stayed."},
 	}
