@@ -101,6 +101,10 @@ func parse(out []byte) ([]line, error) {
 		case strings.HasPrefix(text, "\r\n"):
 			lines, current, column, text = append(lines, current), nil, 0, text[2:]
 			continue
+		case strings.HasPrefix(text, "\r\x1b[K"):
+			// Progress, which only a slow machine shows: the line begins anew.
+			current, column, text = nil, 0, text[len("\r\x1b[K"):]
+			continue
 		case strings.HasPrefix(text, "\x1b["):
 			end := strings.IndexByte(text, 'm')
 			if end < 0 {
