@@ -35,7 +35,7 @@ func TestNewRefuses(t *testing.T) {
 		opts toolset.Options
 		want string
 	}{
-		{toolset.Options{Profile: "emacs"}, `there is no profile "emacs"`},
+		{toolset.Options{Profile: "emacs"}, `unknown profile "emacs"`},
 		{toolset.Options{Tools: []string{"read_file", "format_disk"}}, `no tool "format_disk"`},
 	} {
 		if _, err := toolset.New(nil, &c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
