@@ -194,7 +194,6 @@ func newEngine(name string, j *job) (searcher, error) {
 
 type quarryEngine struct {
 	m     *match.Matcher
-	lines *match.Matcher
 	slots []int
 }
 
