@@ -129,9 +129,10 @@ func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
 	return s.buf[:n], false, n == 0, nil
 }
 
-// drain empties the queue. It believes that it is empty when it was found so
-// twice in a row: Wine may answer one request before it has looked at changes
-// that came earlier (with one look, 1 of 696 changes was told too late there).
+// drain empties the queue. It takes it to be empty when it was found so twice in
+// a row: Wine reports events from another process, and may answer one request
+// before it has looked at earlier changes. No test has shown that the second look
+// is needed.
 func (w *Watcher) drain(ctx context.Context) error {
 	s := &w.system
 	for empty := 0; empty < 2 && s.failed == nil; {
