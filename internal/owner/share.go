@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"quarry/internal/rootfs"
 	"quarry/search"
@@ -299,30 +300,13 @@ func (m *Member) Find(ctx context.Context, q *search.FindQuery) (*search.FindRes
 	if q.NoIndex || q.Stat || q.Links || q.Order != search.ByPath || q.Kind != search.OnlyFiles {
 		return nil, nil
 	}
-	var r *search.FindResult
-	err := m.ask(ctx, request{Find: q}, func(kind byte, body []byte) error {
-		if kind != msgFind {
-			return errWire
-		}
-		r = &search.FindResult{}
-		if err := gob.NewDecoder(bytes.NewReader(body)).Decode(r); err != nil {
-			return err
-		}
-		for i := range r.Entries {
-			if !m.mayKnow(r.Entries[i].Path) {
-				return errWire
-			}
-		}
-		return nil
+	r, err := askOnce(ctx, m, request{Find: q}, msgFind, func(r *search.FindResult) bool {
+		return !slices.ContainsFunc(r.Entries, func(e search.Entry) bool { return !m.mayKnow(e.Path) })
 	})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	if r != nil {
+		r.Stats.Remote = true
 	}
-	if err != nil || r == nil {
-		return nil, nil
-	}
-	r.Stats.Remote = true
-	return r, nil
+	return r, err
 }
 
 // Code lets the owner rank. The result is nil if nobody has answered.
@@ -330,30 +314,39 @@ func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeRes
 	if q.NoIndex {
 		return nil, nil
 	}
-	var r *search.CodeResult
-	err := m.ask(ctx, request{Code: q}, func(kind byte, body []byte) error {
-		if kind != msgCode {
+	r, err := askOnce(ctx, m, request{Code: q}, msgCode, func(r *search.CodeResult) bool {
+		return !slices.ContainsFunc(r.Chunks, func(c search.Chunk) bool { return !m.mayKnow(c.Path) })
+	})
+	if r != nil {
+		r.Stats.Remote = true
+	}
+	return r, err
+}
+
+// askOnce asks a question whose answer is one message. The answer is nil if the
+// owner did not give one, or one with paths that this client may not know.
+func askOnce[T any](ctx context.Context, m *Member, q request, want byte, allowed func(*T) bool) (*T, error) {
+	var answer *T
+	err := m.ask(ctx, q, func(kind byte, body []byte) error {
+		if kind != want {
 			return errWire
 		}
-		r = &search.CodeResult{}
-		if err := gob.NewDecoder(bytes.NewReader(body)).Decode(r); err != nil {
+		answer = new(T)
+		if err := gob.NewDecoder(bytes.NewReader(body)).Decode(answer); err != nil {
 			return err
 		}
-		for i := range r.Chunks {
-			if !m.mayKnow(r.Chunks[i].Path) {
-				return errWire
-			}
+		if !allowed(answer) {
+			return errWire
 		}
 		return nil
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	if err != nil || r == nil {
+	if err != nil {
 		return nil, nil
 	}
-	r.Stats.Remote = true
-	return r, nil
+	return answer, nil
 }
 
 func (m *Member) askStatus(ctx context.Context) (*search.IndexStatus, error) {
