@@ -26,7 +26,7 @@ everything else in the file stay. A key that is a list takes several values.`,
 			}
 			v, err := k.SetText(args[1:])
 			if err != nil {
-				return err
+				return fmt.Errorf("%s: %w", k.Path(), err)
 			}
 			return s.changeConfig(k, root, &v)
 		})

@@ -152,6 +152,9 @@ func splitExec(args []string) []string {
 			continue
 		}
 		out := append([]string{}, args[:i]...)
+		if i+1 == len(args) || args[i+1] == ";" {
+			return append(out, a) // its value is missing, and the parser says so
+		}
 		for k, word := range args[i+1:] {
 			if word == ";" {
 				return append(out, args[i+1+k+1:]...)

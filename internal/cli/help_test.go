@@ -146,6 +146,8 @@ func TestWrongUsage(t *testing.T) {
 		{"symbols OpenFile", "OpenFile: no such file or folder\n  to find a definition by its name: quarry symbols --name OpenFile"},
 		{"find -t link", "f (file), d (dir), l (symlink)"},
 		{"find --max-depth -1", "can't be negative"},
+		{"find a -x", "--exec needs a value"},
+		{"find a -X ;", "--exec-batch needs a value"},
 		{"read", "PATH[:A-B] is missing\n  usage: quarry read PATH[:A-B]"},
 		{"read a.txt b.txt", "unexpected argument \"b.txt\"\n  usage: quarry read"},
 		{"read nowhere", "nowhere"},

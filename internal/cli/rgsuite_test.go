@@ -326,7 +326,7 @@ var suiteDifferences = map[string]string{
 	"r1164":                                 asGit,
 	"r2236":                                 asGit,
 	"r3127_gitignore_allow_unclosed_class":  asGit,
-	"r1446_respect_excludes_in_worktree":    "info/exclude of a linked worktree is not read",
+	"r1446_respect_excludes_in_worktree":    "a folder that imitates a linked worktree is searched in full",
 	"r1838_nul_error_with_binary_detection": "a pattern with NUL is no error",
 	"r2480":                                 "each pattern has to be one by itself",
 	"f196_persistent_config":                "RIPGREP_CONFIG_PATH is read by choice",

@@ -22,7 +22,7 @@ func (k *Key) SetText(texts []string) (Value, error) {
 		return Value{List: slices.Clone(texts)}, nil
 	}
 	if len(texts) != 1 {
-		return Value{}, fmt.Errorf("%s takes one value, not %d", k.Path(), len(texts))
+		return Value{}, fmt.Errorf("takes one value, not %d", len(texts))
 	}
 	return k.parseText(texts[0])
 }
