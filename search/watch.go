@@ -5,16 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// Watch counts what a search has done so far, for whoever waits for it.
+// Watch tells what calls have done so far, for whoever waits for them.
 type Watch struct {
 	Files   atomic.Int64 // read
 	Matches atomic.Int64 // matching lines, or files for ranked searches
+	// Replaced says that a call met another folder at the workspace's path than
+	// the one before it.
+	Replaced atomic.Bool
 }
 
 type watchKey struct{}
 
-// WithWatch returns a context whose searches count in w. A search that another
-// process answers does not.
+// WithWatch returns a context whose calls tell w. Of a search that another process
+// answers, it hears what that process says of it, every quarter of a second.
 func WithWatch(ctx context.Context, w *Watch) context.Context {
 	return context.WithValue(ctx, watchKey{}, w)
 }

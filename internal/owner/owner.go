@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/search"
 )
 
 // lockName is the file whose lock is the lease.
@@ -59,7 +60,7 @@ const (
 	frameData    frameKind = 'd'
 	frameEnd     frameKind = 'e'
 	frameError   frameKind = 'x'
-	frameAlive   frameKind = 'a' // the owner is at work
+	frameAlive   frameKind = 'a' // the owner is at work, and how far: files and matches, as varints
 )
 
 // While it works on an answer, an owner says so every aliveEvery; a client that
@@ -222,6 +223,8 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 		s.last.Store(time.Now().UnixNano())
 		s.active.Add(-1)
 	}()
+	watch := &search.Watch{}
+	ctx = search.WithWatch(ctx, watch)
 	var mu sync.Mutex // one frame at a time
 	write := func(kind frameKind, b []byte) error {
 		mu.Lock()
@@ -241,13 +244,11 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 			case <-over:
 				return
 			case <-first.C:
-				if write(frameAlive, nil) != nil {
-					return
-				}
 			case <-tick.C:
-				if write(frameAlive, nil) != nil {
-					return
-				}
+			}
+			far := binary.AppendUvarint(nil, uint64(watch.Files.Load()))
+			if write(frameAlive, binary.AppendUvarint(far, uint64(watch.Matches.Load()))) != nil {
+				return
 			}
 		}
 	})
@@ -299,6 +300,7 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 	if err := writeFrame(c.conn, frameRequest, request); err != nil {
 		return c.broken(ctx, err)
 	}
+	heard := hearing{watch: search.WatchOf(ctx)}
 	for wait := min(firstSign, c.patience); ; wait = c.patience {
 		c.conn.SetDeadline(time.Now().Add(wait))
 		kind, data, err := readFrame(c.conn, c.buf)
@@ -308,6 +310,7 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 		}
 		switch kind {
 		case frameAlive:
+			heard.far(data)
 		case frameEnd:
 			return nil
 		case frameError:
@@ -321,6 +324,26 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 			return c.broken(ctx, fmt.Errorf("unexpected message %q", kind))
 		}
 	}
+}
+
+// hearing passes on how far an owner is with an answer.
+type hearing struct {
+	watch          *search.Watch // nil if nobody listens
+	files, matches uint64        // so far
+}
+
+func (h *hearing) far(data []byte) {
+	files, n := binary.Uvarint(data)
+	if h.watch == nil || n <= 0 {
+		return // an older owner doesn't say
+	}
+	matches, m := binary.Uvarint(data[n:])
+	if m <= 0 || files < h.files || matches < h.matches {
+		return
+	}
+	h.watch.Files.Add(int64(files - h.files))
+	h.watch.Matches.Add(int64(matches - h.matches))
+	h.files, h.matches = files, matches
 }
 
 // broken closes the connection and tells why it can't be used any more.

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
+	"quarry/search"
 )
 
 func TestMain(m *testing.M) {
@@ -265,6 +267,38 @@ func TestSuspendedOwnerIsNone(t *testing.T) {
 	err = c.Ask(context.Background(), []byte("anything"), func([]byte) error { return nil })
 	if !errors.Is(err, ErrNoOwner) {
 		t.Errorf("a silent owner: %v, want ErrNoOwner", err)
+	}
+}
+
+// A client hears how far an owner is.
+func TestOwnerTellsHowFarItIs(t *testing.T) {
+	var heard search.Watch
+	socket, _ := serve(t, func(ctx context.Context, req []byte, send func([]byte) error) error {
+		for range 3 {
+			search.WatchOf(ctx).Add(2)
+		}
+		for limit := time.Now().Add(20 * time.Second); heard.Files.Load() < 3 && time.Now().Before(limit); {
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	c, err := Dial(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	heard.Add(1) // before the question
+	if err := c.Ask(search.WithWatch(t.Context(), &heard), []byte("q"), func([]byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if heard.Files.Load() != 4 || heard.Matches.Load() != 7 {
+		t.Errorf("heard of %d files and %d matches, want 4 and 7", heard.Files.Load(), heard.Matches.Load())
+	}
+	for _, odd := range [][]byte{nil, {1}, {0x80}, {1, 1}, {200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200}} {
+		h := hearing{watch: &heard, files: 3, matches: 6}
+		if h.far(odd); heard.Files.Load() != 4 || heard.Matches.Load() != 7 {
+			t.Errorf("%v was heard as %d files and %d matches", odd, heard.Files.Load(), heard.Matches.Load())
+		}
 	}
 }
 

@@ -59,6 +59,7 @@ type wireDone struct {
 	Skipped    map[string]int `json:"skipped,omitempty"`
 	Examples   []wireSkip     `json:"examples,omitempty"`
 	Plan       string         `json:"plan,omitempty"`
+	Replaced   bool           `json:"replaced,omitempty"` // the folder is another one than before
 	Millis     float64        `json:"ms"`
 	First      float64        `json:"first_ms"`
 	Unit       string         `json:"unit"` // what Lines counts
@@ -264,7 +265,7 @@ func fileOf(f *search.FileMatch) wireFile {
 func receipt(sum *search.Summary) *wireDone {
 	d := &wireDone{
 		Files: sum.FilesMatched, Lines: sum.LinesMatched, Exact: sum.Exact, Stopped: string(sum.Stopped),
-		Considered: sum.Stats.Considered, Searched: sum.Stats.Searched, Plan: sum.Stats.Plan, Unit: "lines",
+		Considered: sum.Stats.Considered, Searched: sum.Stats.Searched, Plan: sum.Stats.Plan, Replaced: sum.Stats.Replaced, Unit: "lines",
 	}
 	for reason, n := range sum.SkippedCount {
 		if d.Skipped == nil {

@@ -3,10 +3,12 @@ package profile
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"quarry/internal/render"
 	"quarry/search"
+	"quarry/tool"
 )
 
 // The structured answers: one schema for quarry call --json, the Go API and a
@@ -50,9 +52,21 @@ type failedPath struct {
 	Detail string        `json:"detail,omitempty"`
 }
 
-// replaced is said once, with the first answer of the folder that took the place
-// of the one before.
-const replaced = "the workspace's folder was replaced since the last answer: this is of the one in its place; read files again before changing them"
+// folderReplaced is said once, with the first answer of the folder that took the place
+// of the one before, whichever tool gives it.
+const folderReplaced = "the workspace's folder was replaced since the last answer: this is of the one in its place; read files again before changing them"
+
+// replaced adds to an error that the folder was replaced: what is missing may be
+// in the one before.
+func (c *call) replaced(err error) error {
+	var worded *tool.Error
+	if !c.watch.Replaced.Load() || !errors.As(err, &worded) {
+		return err
+	}
+	told := *worded
+	told.Hint = strings.TrimSpace(told.Hint + " " + capital(folderReplaced) + ".")
+	return &told
+}
 
 // maxFailed is how many of them are named.
 const maxFailed = 20
@@ -62,9 +76,6 @@ const maxFailed = 20
 func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
 	r.Commits, c.remote = s.Stats.Commits, remoteParts(s)
-	if s.Stats.Replaced {
-		c.remote = append(c.remote, replaced)
-	}
 	if cut != "" {
 		r.Limit = cut
 	}

@@ -10,6 +10,7 @@ import (
 
 	"quarry"
 	"quarry/internal/render"
+	"quarry/search"
 	"quarry/tool"
 )
 
@@ -56,8 +57,9 @@ type call struct {
 	tool.Args
 	tool   *tool.Tool
 	client tool.Client // who calls
-	remote []string    // what the receipt says of servers
-	last   bool        // no call gives more of the answer
+	watch  search.Watch
+	remote []string // what the receipt says of servers
+	last   bool     // no call gives more of the answer
 }
 
 // answer is what a tool has to say.
@@ -78,18 +80,17 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 		}
 		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx)}
 		defer e.tellBuilding(ctx)()
+		ctx = search.WithWatch(ctx, &c.watch)
 		if out.Hints.ReadOnly {
 			var cancel context.CancelFunc
 			// Text searches end by themselves, with what they found.
 			ctx, cancel = context.WithTimeout(ctx, e.o.Time+graceTime)
 			defer cancel()
-			var told func()
-			ctx, told = e.tellSearched(ctx)
-			defer told()
+			defer e.tellSearched(ctx, &c.watch)()
 		}
 		a, err := run(ctx, c)
 		if err != nil {
-			return nil, c.problem(ctx, err)
+			return nil, c.replaced(c.problem(ctx, err))
 		}
 		return c.result(a)
 	}
@@ -124,17 +125,24 @@ func (e *env) errorText(err *tool.Error, badArguments bool) string {
 // result puts text and receipt together.
 func (c *call) result(a *answer) (*tool.Result, error) {
 	text := a.text
-	if r, ok := a.data.(interface{ add([]string) }); ok && c.union() && len(a.receipt) > 0 {
-		r.add(append(a.receipt, c.remote...))
+	said := a.receipt
+	if len(said) > 0 {
+		said = append(said, c.remote...)
+	}
+	if c.watch.Replaced.Load() {
+		said = append(said, folderReplaced)
+	}
+	if r, ok := a.data.(interface{ add([]string) }); ok && c.union() && len(said) > 0 {
+		r.add(said)
 	}
 	if c.o.Structured && !InJSON(c.o.Profile) {
 		var err error
 		if text, err = marshal(a.data, ""); err != nil {
 			return nil, err
 		}
-	} else if c.union() && len(a.receipt) > 0 {
+	} else if c.union() && len(said) > 0 {
 		text = append(text, "\n["...)
-		text = append(text, strings.Join(append(a.receipt, c.remote...), "; ")...)
+		text = append(text, strings.Join(said, "; ")...)
 		text = append(text, ']')
 	}
 	return &tool.Result{Text: strings.ToValidUTF8(string(text), "\uFFFD"), Structured: a.data, Images: a.images}, nil

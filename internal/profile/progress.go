@@ -64,12 +64,10 @@ func (e *env) tellOnce(ctx context.Context) (building bool) {
 
 // tellSearched reports, to a caller who listens, how many files a search has
 // read. The function returned ends that.
-func (e *env) tellSearched(ctx context.Context) (watched context.Context, end func()) {
+func (e *env) tellSearched(ctx context.Context, watch *search.Watch) (end func()) {
 	if !tool.HasProgress(ctx) {
-		return ctx, func() {}
+		return func() {}
 	}
-	watch := &search.Watch{}
-	watched = search.WithWatch(ctx, watch)
 	report := tool.ProgressOf(ctx)
 	done := make(chan struct{})
 	var wait sync.WaitGroup
@@ -87,5 +85,5 @@ func (e *env) tellSearched(ctx context.Context) (watched context.Context, end fu
 			}
 		}
 	})
-	return watched, func() { close(done); wait.Wait() }
+	return func() { close(done); wait.Wait() }
 }

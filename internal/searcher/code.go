@@ -14,7 +14,7 @@ import (
 
 // SearchCode ranks pieces of files by how well they answer a query of words.
 func (d *Folder) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
-	followed, err := d.here()
+	followed, err := d.here(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 // Find lists the paths that pass a scope.
 func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
 	started := time.Now()
-	followed, err := d.here()
+	followed, err := d.here(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -59,8 +59,8 @@ var errGone = fault.New(fault.IOError, "the workspace's folder is not there any 
 
 // here makes sure that the folder is the one at its path: a workspace that was
 // moved away, cloned anew or restored from a copy is followed to what stands in
-// its place. It reports whether it was.
-func (d *Folder) here() (followed bool, err error) {
+// its place. It reports whether it was, and tells the Watch of ctx.
+func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	if d.Refresh != nil {
 		d.Refresh()
 	}
@@ -71,6 +71,9 @@ func (d *Folder) here() (followed bool, err error) {
 	}
 	if followed {
 		d.Logger.Warn("the workspace's folder was replaced; the one in its place is used from now on")
+		if w := search.WatchOf(ctx); w != nil {
+			w.Replaced.Store(true)
+		}
 	}
 	return followed, nil
 }

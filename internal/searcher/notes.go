@@ -21,7 +21,16 @@ const (
 
 // SearchNotes finds notes by words, in the order of [search.Note.Compare].
 func (d *Folder) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
-	return searchNotes(ctx, d, q)
+	followed, err := d.here(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := searchNotes(ctx, d, q)
+	if err != nil {
+		return nil, err
+	}
+	r.Stats.Replaced = followed
+	return r, nil
 }
 
 // SearchNotes finds notes by words.

@@ -25,7 +25,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	if err != nil {
 		return nil, err
 	}
-	followed, err := d.here()
+	followed, err := d.here(ctx)
 	if err != nil {
 		return nil, err
 	}

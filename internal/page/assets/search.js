@@ -334,6 +334,7 @@ function status(got, underWay) {
     nodes.push(h("span", { class: "tag acc" }, "searching"), h("b", null, n(got.hits)), " in ", h("b", null, n(got.files.length)), ` ${got.files.length === 1 ? "file" : "files"} so far`);
   } else {
     const d = got.done;
+    if (d.replaced) nodes.push(h("span", { class: "tag warn", title: "Another folder stands at the workspace's path than before; this is of the new one." }, "folder replaced"), " ");
     if (d.stopped) nodes.push(h("span", { class: "tag warn" }, icon("cut"), "cut"), "first ", h("b", null, n(got.hits)), " of ", d.lines > got.hits ? [d.exact ? "" : "at least ", h("b", null, n(d.lines))] : "more", ` ${unit}s`);
     else if (unit === "file") nodes.push(h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
     else nodes.push(h("b", null, n(d.lines)), ` ${d.lines === 1 ? unit : unit + "s"} in `, h("b", null, n(d.files)), d.files === 1 ? " file" : " files");
