@@ -51,14 +51,14 @@ func (a *agent) toolFlags(fl *pflag.FlagSet) {
 // and quarry mcp install.
 func (a *agent) groups() []flagGroup {
 	what, may := newFlagSet(), newFlagSet()
-	what.StringArrayVar(&a.roots, "root", nil, "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
+	textsVar(what, &a.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
 	a.backendFlags.add(what)
 	a.toolFlags(what)
 	may.StringVar(&a.trash, "trash", "", "deleted things go to: system, local (.trash) or none;\nelse as the vault says")
-	may.StringArrayVar(&a.allow, "allow", nil, "show files this `glob` matches that look like secrets")
-	may.StringArrayVar(&a.deny, "deny", nil, "hide files this `glob` matches")
+	textsVar(may, &a.allow, "allow", "", "show files this `glob` matches that look like secrets")
+	textsVar(may, &a.deny, "deny", "", "hide files this `glob` matches")
 	may.BoolVar(&a.review, "review", false, "changes wait until a person decides, on the page of\nquarry ui or with quarry review")
-	may.StringArrayVar(&a.reviewed, "review-client", nil, "with --review: only changes of the client of this\n`name` wait")
+	textsVar(may, &a.reviewed, "review-client", "", "with --review: only changes of the client of this\n`name` wait")
 	may.BoolVar(&a.force, "force", false, "serve even the home folder or /")
 	may.BoolVar(&a.noIndex, "no-index", false, "use no index: read the files for each search")
 	return []flagGroup{{"What is served", what}, {"What it may do", may}}

@@ -27,7 +27,7 @@ type backendFlags struct {
 
 func (b *backendFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&b.backend, "backend", "", "repositories on servers: zoekt=`HOST:PORT`, several\nwith commas between, replicas with +; paths are\nrepository/path")
-	fl.StringArrayVar(&b.checkouts, "checkout", nil, "with --backend: a repository is checked out in this\nfolder, as `repository=folder`, and is as it is there")
+	textsVar(fl, &b.checkouts, "checkout", "", "with --backend: a repository is checked out in this\nfolder, as `repository=folder`, and is as it is there")
 	addDuration(fl, &b.patience, "backend-timeout", 0, "with --backend: how long a server may take for an\nanswer (default 10s)")
 	fl.StringVar(&b.headers, "backend-header-file", "", "with --backend: `file` of lines Name: value that are\nsent along, as credentials; only you may read it")
 }

@@ -56,7 +56,7 @@ func (s Streams) doctorOptions(root string) *doctor.Options {
 		Open:  func() (*quarry.Workspace, error) { return quarry.Open(root, personal(root, 0)) },
 		Index: func() (*quarry.IndexOptions, error) { return indexPlace(root) },
 		ServerFlags: func(args []string) error {
-			cmd, _, err := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, conf: &settings{}}).Find([]string{"mcp"})
+			cmd, _, err := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, conf: &settings{}}, "mcp").Find([]string{"mcp"})
 			if err != nil {
 				return err
 			}

@@ -80,8 +80,8 @@ func (f *mcpFlags) groups() []flagGroup {
 	web.StringVar(&f.http, "http", "", "serve HTTP at this `address`; a lone port is one of\nthis machine")
 	web.StringVar(&f.tokenFile, "token-file", "", "the token is in this `file`")
 	web.BoolVar(&f.allowRemote, "allow-remote", false, "the address may be one that other machines reach")
-	web.StringArrayVar(&f.hosts, "allow-host", nil, "further `name` this server is reached by")
-	web.StringArrayVar(&f.origins, "allow-origin", nil, "web `page` that may use this server")
+	textsVar(web, &f.hosts, "allow-host", "", "further `name` this server is reached by")
+	textsVar(web, &f.origins, "allow-origin", "", "web `page` that may use this server")
 	return append(list, flagGroup{"Serving HTTP", web})
 }
 

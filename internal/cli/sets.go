@@ -132,7 +132,7 @@ binary ones are left alone.`,
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "match across lines")
 	fl.BoolVarP(&f.word, "word-regexp", "w", false, "match whole words")
-	fl.StringArrayVarP(&f.globs, "glob", "g", nil, "only files that match; with ! only others")
+	textsVar(fl, &f.globs, "glob", "g", "only files that match; with ! only others")
 	fl.IntVar(&f.expect, "expect", 0, "refuse unless there are this many matches")
 	f.setFlags(fl)
 	return cmd

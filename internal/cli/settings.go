@@ -70,7 +70,7 @@ func (s Streams) configure(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(k.Commands, name) {
 			continue
 		}
-		set, err := file.Get(s.getenv(), dir, k.Path())
+		set, err := file.Of(s.getenv(), dir, &k)
 		if err != nil {
 			return err
 		}

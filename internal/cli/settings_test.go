@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 
 // tree is the command tree as a user meets it.
 func tree() *cobra.Command {
-	return newRoot(Streams{conf: &settings{}})
+	return newRoot(Streams{conf: &settings{}}, "")
 }
 
 // withoutKey are flags that quarry.toml can't set, by command ("" is any), and

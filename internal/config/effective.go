@@ -56,7 +56,7 @@ func (k *Key) FormatDefault(text string) string {
 func (f *File) Effective(env Env, dir string) ([]Setting, error) {
 	var list []Setting
 	for _, k := range Keys() {
-		s, err := f.effective(env, dir, k)
+		s, err := f.Of(env, dir, &k)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (f *File) Get(env Env, dir, path string) (Setting, error) {
 	if !ok {
 		return Setting{}, fmt.Errorf("unknown key %s", path)
 	}
-	return f.effective(env, dir, k)
+	return f.Of(env, dir, &k)
 }
 
 // VariableError is an environment variable with a wrong value.
@@ -85,14 +85,19 @@ func (e *VariableError) Error() string { return e.Name + ": " + e.Err.Error() }
 // Unwrap gives what is wrong with the value.
 func (e *VariableError) Unwrap() error { return e.Err }
 
-func (f *File) effective(env Env, dir string, k Key) (Setting, error) {
-	s := Setting{Key: k, Source: FromDefault}
-	if text := env(k.Variable()); text != "" {
+// Of is Get for a key in hand.
+func (f *File) Of(env Env, dir string, k *Key) (Setting, error) {
+	s := Setting{Key: *k, Source: FromDefault}
+	variable := k.Variable()
+	if text := env(variable); text != "" {
 		v, err := k.parseText(text)
 		if err != nil {
-			return s, &VariableError{k.Variable(), err}
+			return s, &VariableError{variable, err}
 		}
-		s.Value, s.Source, s.Where = v, FromEnvironment, k.Variable()
+		s.Value, s.Source, s.Where = v, FromEnvironment, variable
+		return s, nil
+	}
+	if len(f.roots) == 0 && len(f.global) == 0 {
 		return s, nil
 	}
 	for i := range f.roots {

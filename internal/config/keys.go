@@ -57,7 +57,16 @@ func (k *Key) Sample(def string) string {
 
 // Variable is the environment variable that sets the key.
 func (k *Key) Variable() string {
-	return "QUARRY_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Path()))
+	b := []byte("QUARRY_" + k.Section + "_" + k.Name)
+	for i, c := range b {
+		switch {
+		case 'a' <= c && c <= 'z':
+			b[i] = c - 'a' + 'A'
+		case c == '.' || c == '-':
+			b[i] = '_'
+		}
+	}
+	return string(b)
 }
 
 var (
@@ -176,9 +185,11 @@ var keys = sync.OnceValue(func() []Key {
 
 // Lookup finds a key by its path.
 func Lookup(path string) (Key, bool) {
-	for _, k := range Keys() {
-		if k.Path() == path {
-			return k, true
+	section, name, _ := strings.Cut(path, ".")
+	list := keys()
+	for i := range list {
+		if list[i].Section == section && list[i].Name == name {
+			return list[i], true
 		}
 	}
 	return Key{}, false

@@ -288,9 +288,9 @@ func forge(data []byte) {
 	copy(part(secTermSums), sums.finish())
 	for i := range sections {
 		e := foot[32+i*sectionEntry:]
-		binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(part(i), castagnoli))
+		binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(part(i), castagnoli()))
 	}
-	binary.LittleEndian.PutUint32(foot[footerSize-12:], crc32.Checksum(foot[:footerSize-12], castagnoli))
+	binary.LittleEndian.PutUint32(foot[footerSize-12:], crc32.Checksum(foot[:footerSize-12], castagnoli()))
 }
 
 func FuzzManifest(f *testing.F) {
@@ -301,7 +301,7 @@ func FuzzManifest(f *testing.F) {
 		decodeManifest(data)
 		if len(data) > 4 { // past the checksum, too
 			body := data[:len(data)-4]
-			decodeManifest(binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli)))
+			decodeManifest(binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli())))
 		}
 	})
 }

@@ -52,7 +52,7 @@ func (m *manifest) encode() []byte {
 			b = binary.LittleEndian.AppendUint64(b, w)
 		}
 	}
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }
 
 // decoder takes a manifest apart; bad is set at the first thing that is wrong.
@@ -89,7 +89,7 @@ func decodeManifest(b []byte) (*manifest, error) {
 		return nil, damaged("no manifest")
 	}
 	body := b[:len(b)-4]
-	if crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(b[len(body):]) {
+	if crc32.Checksum(body, castagnoli()) != binary.LittleEndian.Uint32(b[len(body):]) {
 		return nil, damaged("manifest checksum")
 	}
 	d := &decoder{b: body[len(manifestMagic):]}

@@ -84,7 +84,7 @@ func (s *segment) parse(data []byte) error {
 		if i != secStamps {
 			part[i] = keep(part[i])
 		}
-		if crc32.Checksum(part[i], castagnoli) != sec.sum {
+		if crc32.Checksum(part[i], castagnoli()) != sec.sum {
 			return damaged("checksum of section %d", i)
 		}
 	}

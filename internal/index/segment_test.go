@@ -192,7 +192,7 @@ func TestMergedEqualsBuilt(t *testing.T) {
 // dump is the content of a segment: paths and stamps, and of the lists a sum.
 func dump(t *testing.T, s *segment) string {
 	var b bytes.Buffer
-	sum := crc32.New(castagnoli)
+	sum := crc32.New(castagnoli())
 	r := pathReader{t: &s.docs}
 	for id := range s.docs.n {
 		r.seek(id)

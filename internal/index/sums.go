@@ -24,7 +24,7 @@ type blockSums struct {
 func (b *blockSums) add(data []byte) {
 	for len(data) > 0 {
 		n := min(len(data), sumBlock-b.fill)
-		b.sum = crc32.Update(b.sum, castagnoli, data[:n])
+		b.sum = crc32.Update(b.sum, castagnoli(), data[:n])
 		data = data[n:]
 		if b.fill += n; b.fill == sumBlock {
 			b.end()
@@ -54,7 +54,7 @@ func intact(data, sums []byte, from, to int) bool {
 	}
 	for i := from / sumBlock; i*sumBlock < to; i++ {
 		block := data[i*sumBlock : min((i+1)*sumBlock, len(data))]
-		if crc32.Checksum(block, castagnoli) != binary.LittleEndian.Uint32(sums[4*i:]) {
+		if crc32.Checksum(block, castagnoli()) != binary.LittleEndian.Uint32(sums[4*i:]) {
 			return false
 		}
 	}

@@ -138,7 +138,7 @@ func (s *segmentWriter) finish(d *docWriter, text uint64, gramSums, termSums []b
 		if err := s.put(pad[:(8-s.off%8)%8]); err != nil {
 			return 0, err
 		}
-		s.foot.table[sec.id] = section{s.off, uint64(len(sec.data)), crc32.Checksum(sec.data, castagnoli)}
+		s.foot.table[sec.id] = section{s.off, uint64(len(sec.data)), crc32.Checksum(sec.data, castagnoli())}
 		if err := s.put(sec.data); err != nil {
 			return 0, err
 		}

@@ -65,14 +65,14 @@ func appendHeadRecord(b []byte, k headKind, seg uint32, c claim) []byte {
 	b = binary.LittleEndian.AppendUint32(b, seg)
 	b = binary.LittleEndian.AppendUint32(b, c.entries)
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.end))
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli()))
 }
 
 // take reads records; what a crash tore is passed over.
 func (h *head) take(b []byte) {
 	for len(b) >= headRecLen {
 		r := b[:headRecLen]
-		if r[0] != headMagic[0] || r[1] != headMagic[1] || crc32.Checksum(r[:20], castagnoli) != binary.LittleEndian.Uint32(r[20:]) {
+		if r[0] != headMagic[0] || r[1] != headMagic[1] || crc32.Checksum(r[:20], castagnoli()) != binary.LittleEndian.Uint32(r[20:]) {
 			b = b[1:]
 			continue
 		}

@@ -251,6 +251,4 @@ func (c *Client) search(ctx context.Context, server int, q Query, content bool, 
 }
 
 // Checksum is Doc.Sum of a content.
-func Checksum(content []byte) uint64 { return crc64.Checksum(content, sumTable) }
-
-var sumTable = crc64.MakeTable(crc64.ISO)
+func Checksum(content []byte) uint64 { return crc64.Checksum(content, crc64.MakeTable(crc64.ISO)) }

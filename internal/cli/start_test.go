@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+)
+
+// TestOneCommandIsMade: the commands that are made alone behave as in the whole
+// tree: help, wrong flags, wrong arguments.
+func TestOneCommandIsMade(t *testing.T) {
+	for _, name := range hot {
+		for _, rest := range []string{"--help", "-h", "--no-such-flag", "--max-cout 3 x", "--typ go x", "--no-config", "a b c --sort wrong"} {
+			args := append([]string{name}, strings.Fields(rest)...)
+			var out [2]string
+			for i, one := range []string{only(args), ""} {
+				var b bytes.Buffer
+				no := false
+				s := Streams{In: strings.NewReader(""), Out: &b, Err: &b, Terminal: &no, conf: &settings{}, Getenv: func(string) string { return "" }}
+				root := newRoot(s, one)
+				root.SetArgs(args)
+				root.SetIn(s.In)
+				root.SetOut(s.Out)
+				root.SetErr(s.Err)
+				if err := root.ExecuteContext(context.Background()); err != nil {
+					b.WriteString(message(err))
+				}
+				out[i] = b.String()
+			}
+			if out[0] != out[1] || out[0] == "" && rest == "--help" {
+				t.Errorf("quarry %s: alone\n%s\nin the whole tree\n%s", strings.Join(args, " "), out[0], out[1])
+			}
+		}
+	}
+	all := map[string]bool{}
+	for _, c := range newRoot(Streams{conf: &settings{}}, "").Commands() {
+		all[c.Name()] = true
+	}
+	for _, c := range commands() {
+		if !all[c.name] {
+			t.Errorf("commands() calls %q what has another name", c.name)
+		}
+	}
+}
