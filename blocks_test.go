@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/notebook"
 	"quarry/match"
 	"quarry/search"
 )
@@ -109,7 +110,7 @@ func TestVaultRules(t *testing.T) {
 	if got := strings.Join(paths, " "); got != "Archived.md Notes Notes/a.md" {
 		t.Errorf("find: %q", got)
 	}
-	notes, err := ws.SearchNotes(ctx, search.NotesQuery{Query: "x", Scope: scope})
+	notes, err := notebook.Open(ws).Search(ctx, notebook.Query{Query: "x", Scope: scope})
 	if err != nil {
 		t.Fatal(err)
 	}

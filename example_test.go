@@ -1,6 +1,7 @@
 package quarry_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,7 @@ import (
 	"strings"
 
 	"quarry"
-	"quarry/change"
-	"quarry/fault"
-	"quarry/match"
+	"quarry/internal/zoekt/zoekttest"
 	"quarry/search"
 )
 
@@ -69,9 +68,24 @@ func ExampleWorkspace_Search() {
 	// complete: true ignored: 1
 }
 
-// Some files only, in JavaScript's syntax, in any case, with where the matches
-// are.
-func ExampleQuery() {
+// A workspace for searching needs a folder; one for changing needs a second one
+// for what undo keeps.
+func ExampleOpen() {
+	dir, state, remove := exampleDir(greeter)
+	defer remove()
+
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state, Deny: []string{"docs/**"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ws.Close()
+	_, err = ws.Read(context.Background(), "docs/design.md", nil)
+	fmt.Println(err)
+	// Output:
+	// resolve docs/design.md: protected: design.md
+}
+
+func ExampleWorkspace_Read() {
 	dir, _, remove := exampleDir(greeter)
 	defer remove()
 
@@ -80,25 +94,64 @@ func ExampleQuery() {
 		log.Fatal(err)
 	}
 	defer ws.Close()
-	q := search.Query{
-		Pattern: `(?<=a )greet\w+`,
-		Match:   match.Options{Syntax: match.ECMAScript, Case: match.Insensitive},
-		Scope:   search.Scope{Globs: []string{"*.md"}},
-		Spans:   true,
-		Limits:  search.Limits{Lines: 100},
-	}
-	res, err := ws.Search(context.Background(), q)
+	text, err := ws.Read(context.Background(), "main.go", &search.ReadOptions{Start: 3, MaxLines: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, f := range res.Files {
-		line := f.Lines[0]
-		for _, s := range line.Spans {
-			fmt.Printf("%s:%d: %s\n", f.Path, line.Number, line.Text[s.Start:s.End])
-		}
-	}
+	fmt.Printf("line %d of %d: %s\n", text.First, text.Total, text.Lines[0])
+	fmt.Println(text.Encoding, text.Ending, "more:", text.Cut)
 	// Output:
-	// docs/design.md:3: greeting
+	// line 3 of 4: // TODO: greet
+	// utf-8 lf more: true
+}
+
+// EachText counts something in every file, on all processors.
+func ExampleWorkspace_EachText() {
+	dir, _, remove := exampleDir(greeter)
+	defer remove()
+
+	ws, err := quarry.Open(dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ws.Close()
+	sum, err := ws.EachText(context.Background(), search.TextQuery{}, func(_ string, text []byte) any {
+		return bytes.Count(text, []byte("\n"))
+	}, func(path string, lines any) {
+		fmt.Println(path, lines)
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("complete:", sum.Exact)
+	// Output:
+	// docs/design.md 3
+	// main.go 4
+	// readme.md 3
+	// complete: true
+}
+
+// The best pieces of code and text for some words.
+func ExampleWorkspace_SearchCode() {
+	dir, _, remove := exampleDir(greeter)
+	defer remove()
+
+	ws, err := quarry.Open(dir, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer ws.Close()
+	res, err := ws.SearchCode(context.Background(), search.CodeQuery{Query: "polite"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	best := res.Chunks[0]
+	fmt.Printf("%s:%d-%d\n%s\n", best.Path, best.StartLine, best.EndLine, best.Text)
+	// Output:
+	// docs/design.md:1-3
+	// # Design
+	//
+	// A greeting is polite.
 }
 
 func ExampleWorkspace_Find() {
@@ -126,103 +179,31 @@ func ExampleWorkspace_Find() {
 	// readme.md 23
 }
 
-// An edit rests on the version that was read, so nobody's work is overwritten,
-// and it can be undone.
-func ExampleWorkspace_Edit() {
-	dir, state, remove := exampleDir(greeter)
-	defer remove()
-	ctx := context.Background()
+// Repositories that Zoekt servers have are a workspace as well. Each begins its
+// paths with its name.
+func ExampleOpenServers() {
+	server, err := zoekttest.Start(zoekttest.Repo{Name: "org/greeter", Commit: "1", Files: greeter})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
 
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
+	ws, err := quarry.OpenServers(&quarry.ServersOptions{Servers: server.Addr})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer ws.Close()
-	text, err := ws.Read(ctx, "readme.md", nil)
+	res, err := ws.Search(context.Background(), search.Query{Pattern: "TODO: w"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	done, err := ws.Edit(ctx, "readme.md", []change.Edit{
-		{Old: "TODO: write", New: "It greets."},
-		{Verb: change.InsertAfter, First: 1, New: "\nFor the polite."},
-	}, &change.Options{ExpectedVersion: text.Version})
-	if err != nil {
-		log.Fatal(err)
+	for _, f := range res.Files {
+		fmt.Println(f.Path, f.Lines[0].Number)
 	}
-	after, err := ws.Read(ctx, "readme.md", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%q\n", after.Lines)
-
-	// The version is another one now: the same edit is refused.
-	_, err = ws.Edit(ctx, "readme.md", []change.Edit{
-		{Old: "greets", New: "waves"},
-	}, &change.Options{ExpectedVersion: text.Version})
-	fmt.Println(fault.CodeOf(err))
-
-	if _, err := ws.Undo(ctx, done.ID, nil); err != nil {
-		log.Fatal(err)
-	}
-	again, err := ws.Read(ctx, "readme.md", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println("as it was:", again.Version == text.Version)
+	fmt.Println("servers that did not answer:", len(res.Skipped))
 	// Output:
-	// ["# Greeter" "" "For the polite." "" "It greets."]
-	// CONFLICT
-	// as it was: true
-}
-
-// In an Obsidian vault the links follow a note, in the same change.
-func ExampleWorkspace_Move() {
-	dir, state, remove := exampleDir(map[string]string{
-		".obsidian/app.json": "{}",
-		"Inbox/Idea.md":      "# Idea\n",
-		"Index.md":           "Read [[Inbox/Idea|the idea]] and [it again](Inbox/Idea.md).\n",
-	})
-	defer remove()
-	ctx := context.Background()
-
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: state})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ws.Close()
-	change, err := ws.Move(ctx, "Inbox/Idea.md", "Projects/Greeter.md", &change.MoveOptions{Links: change.LinksUpdate})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(change.Links.Updated, "links in", change.Links.Files)
-	index, err := ws.Read(ctx, "Index.md", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(index.Lines[0])
-	// Output:
-	// 2 links in [Index.md]
-	// Read [[Projects/Greeter|the idea]] and [it again](Projects/Greeter.md).
-}
-
-// A path can't leave the folder, and some of its files are closed.
-func ExampleCodeOf() {
-	dir, _, remove := exampleDir(map[string]string{".env": "TOKEN=secret\n"})
-	defer remove()
-
-	ws, err := quarry.Open(dir, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer ws.Close()
-	for _, path := range []string{"../state", ".env", "missing.txt"} {
-		_, err := ws.Read(context.Background(), path, nil)
-		fmt.Println(fault.CodeOf(err))
-	}
-	// Output:
-	// OUTSIDE_ROOT
-	// PROTECTED_PATH
-	// NOT_FOUND
+	// org/greeter/readme.md 3
+	// servers that did not answer: 0
 }
 
 // Join makes one workspace of several folders; each has its name in paths.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/notebook"
 	"quarry/search"
 )
 
@@ -50,8 +51,8 @@ func TestSearchNotes(t *testing.T) {
 		"c.md":              "only the project\n",
 		"d.txt":             "project timeline\n",
 	}, nil)
-	q := search.NotesQuery{Query: "project timeline", Scope: search.Scope{Globs: []string{"*.md"}}}
-	r, err := ws.SearchNotes(context.Background(), q)
+	q := notebook.Query{Query: "project timeline", Scope: search.Scope{Globs: []string{"*.md"}}}
+	r, err := notebook.Open(ws).Search(context.Background(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestSearchNotes(t *testing.T) {
 		t.Errorf("excerpts %q", e)
 	}
 	q.Content, q.MaxContent = true, 12
-	if r, err = ws.SearchNotes(context.Background(), q); err != nil || r.Notes[0].Content != "# Timeline\n\n" || !r.Notes[0].ContentCut {
+	if r, err = notebook.Open(ws).Search(context.Background(), q); err != nil || r.Notes[0].Content != "# Timeline\n\n" || !r.Notes[0].ContentCut {
 		t.Errorf("%+v %v", r, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/notebook"
 	"quarry/internal/notes"
 	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
@@ -398,10 +399,10 @@ func TestRemoteRead(t *testing.T) {
 			if err != nil || wantErr != nil || code.Total != want.Total || len(code.Chunks) != len(want.Chunks) {
 				t.Errorf("ranked: %d of %d, want %d of %d, %v", len(code.Chunks), code.Total, len(want.Chunks), want.Total, err)
 			}
-			notes, err := remote.SearchNotes(t.Context(), search.NotesQuery{Query: "kilo task"})
-			wantNotes, _ := local.SearchNotes(t.Context(), search.NotesQuery{Query: "kilo task"})
+			notes, err := notebook.Open(remote).Search(t.Context(), notebook.Query{Query: "kilo task"})
+			wantNotes, _ := notebook.Open(local).Search(t.Context(), notebook.Query{Query: "kilo task"})
 			// Servers send only notes that may match, so statistics differ and with them scores; the order must not.
-			if diff := cmp.Diff(wantNotes.Notes, notes.Notes, cmpopts.IgnoreFields(search.Note{}, "Score")); err != nil || diff != "" {
+			if diff := cmp.Diff(wantNotes.Notes, notes.Notes, cmpopts.IgnoreFields(notebook.Found{}, "Score")); err != nil || diff != "" {
 				t.Errorf("notes: %v\n%s", err, diff)
 			}
 			r := mustSearch(t, remote, search.Query{Pattern: "alpha", Scope: search.Scope{Paths: []string{"group/gamma"}}})

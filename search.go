@@ -46,9 +46,12 @@ func (w *Workspace) SearchCode(ctx context.Context, q search.CodeQuery) (*search
 	return w.b.SearchCode(ctx, q)
 }
 
-// SearchNotes finds notes that have all words of a query, best first.
-func (w *Workspace) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
-	return w.b.SearchNotes(ctx, q)
+// EachText gives look the decoded text of every file of a query, on several
+// goroutines. What look returns goes to yield in path order, one at a time,
+// unless it is nil. A text is valid until look returns. Binary files and files
+// over 8 MB are skipped.
+func (w *Workspace) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
+	return w.b.EachText(ctx, q, look, yield)
 }
 
 // Stat describes what a path names. A path that exists in another case only is

@@ -3,6 +3,8 @@ package search
 import (
 	"io/fs"
 	"time"
+
+	"quarry/match"
 )
 
 // FindQuery is a search for paths.
@@ -79,4 +81,15 @@ type CodeResult struct {
 	Chunks []Chunk
 	Total  int // chunks that a larger Limit would give: the best of each file
 	Summary
+}
+
+// TextQuery asks for whole texts.
+type TextQuery struct {
+	Scope
+	// Having is what a text has to meet. Where a server is asked, it sends no
+	// others; a folder may give them all the same.
+	Having match.Need
+	// Time bounds the query; Summary.Stopped tells that it was over. 0 is no
+	// limit.
+	Time time.Duration
 }

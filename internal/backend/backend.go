@@ -24,7 +24,9 @@ type Backend interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
-	SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error)
+	// EachText runs look on the decoded text of every file of a query, in parallel,
+	// and hands what it returns to yield in path order, unless it is nil.
+	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)

@@ -14,6 +14,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/notebook"
 	"quarry/internal/notes"
 	"quarry/match"
 	"quarry/search"
@@ -392,12 +393,12 @@ func TestNotesRankAsInOneRoot(t *testing.T) {
 		files[fmt.Sprintf("%s/n%02d.md", []string{"api", "app"}[rnd.IntN(2)], i)] = text
 	}
 	set, one, _ := pair(t, files)
-	q := search.NotesQuery{Query: "apple pear", Limit: 25, Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}}
-	got, err := set.SearchNotes(t.Context(), q)
+	q := notebook.Query{Query: "apple pear", Limit: 25, Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}}
+	got, err := notebook.Open(set).Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := one.SearchNotes(t.Context(), q)
+	want, err := notebook.Open(one).Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,7 +411,7 @@ func TestRanked(t *testing.T) {
 	set, _, _ := pair(t, map[string]string{
 		"api/a.md": "apple pear\n", "api/b.go": "func apple() {}\n", "app/c.md": "apple apple pear\n", "app/d.md": "nothing\n", "app/e.md": "apple\n",
 	})
-	notes, err := set.SearchNotes(t.Context(), search.NotesQuery{Query: "apple pear", Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}})
+	notes, err := notebook.Open(set).Search(t.Context(), notebook.Query{Query: "apple pear", Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}})
 	if err != nil || notes.Total != 2 || notes.Notes[0].Path != "app/c.md" || notes.Notes[1].Path != "api/a.md" {
 		t.Errorf("notes %+v, %v", notes, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"quarry/internal/glob"
-	"quarry/internal/noterank"
 	"quarry/internal/searcher"
 	"quarry/search"
 )
@@ -175,83 +174,27 @@ func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Cod
 	return out, nil
 }
 
-// SearchNotes finds notes by words, best first whichever root they are in. How
-// rare a word is depends on all roots, so they are counted first.
-func (s *joint) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
+// EachText goes over the texts of one root after the other.
+func (s *joint) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {
 		return nil, err
 	}
 	started := time.Now()
-	out := &search.NotesResult{}
-	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
-	if len(targets) > 1 && q.Totals == nil {
-		if q.Totals, err = noteTotals(ctx, targets, q); err != nil {
-			return nil, err
-		}
-	}
-	var parts [][]search.Note
+	out := &search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}
 	for i := range targets {
 		t, part := &targets[i], q
 		part.Time = left(q.Time, started)
 		t.narrow(&part.Scope)
-		r, err := t.root.SearchNotes(ctx, part)
+		sum, err := t.root.EachText(ctx, part, func(path string, text []byte) any { return look(t.root.join(path), text) },
+			func(path string, found any) { yield(t.root.join(path), found) })
 		if err != nil {
 			return nil, t.root.located(err)
 		}
-		for j := range r.Notes {
-			r.Notes[j].Path = t.root.join(r.Notes[j].Path)
+		for j := range sum.Skipped {
+			sum.Skipped[j].Path = t.root.join(sum.Skipped[j].Path)
 		}
-		if len(targets) == 1 {
-			return r, nil
-		}
-		parts = append(parts, r.Notes)
-		out.Total += r.Total
-		out.Add(&r.Summary)
-	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 10
-	}
-	out.Notes = mergeNotes(parts, limit)
-	if len(out.Notes) < out.Total {
-		out.Stopped = cmp.Or(out.Stopped, search.StopFiles)
+		out.Add(sum)
 	}
 	return out, nil
-}
-
-// noteTotals adds up what the order of notes depends on.
-func noteTotals(ctx context.Context, targets []target, q search.NotesQuery) (*search.NoteTotals, error) {
-	var sum noterank.Totals
-	for i := range targets {
-		t, part := &targets[i], q
-		part.Limit, part.Content = 1, false
-		t.narrow(&part.Scope)
-		r, err := t.root.SearchNotes(ctx, part)
-		if err != nil {
-			return nil, t.root.located(err)
-		}
-		totals := noterank.Totals(r.Totals)
-		sum.Add(&totals)
-	}
-	out := search.NoteTotals(sum)
-	return &out, nil
-}
-
-func mergeNotes(parts [][]search.Note, limit int) []search.Note {
-	var out []search.Note
-	for len(out) < limit {
-		best := -1
-		for i := range parts {
-			if len(parts[i]) > 0 && (best < 0 || parts[i][0].Compare(&parts[best][0]) < 0) {
-				best = i
-			}
-		}
-		if best < 0 {
-			break
-		}
-		out = append(out, parts[best][0])
-		parts[best] = parts[best][1:]
-	}
-	return out
 }

@@ -28,6 +28,7 @@ import (
 type Workspace interface {
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Search(ctx context.Context, q search.Query) (*search.Result, error)
+	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	// VaultFile reads a file of settings below .obsidian; one that is missing

@@ -189,8 +189,7 @@ func (c *corpus) ours(query string) []string {
 			docs, paths = append(docs, d), append(paths, p)
 		}
 	}
-	totals := q.Totals(docs, len(c.paths))
-	return sorted(paths, q.Rank(docs, &totals))
+	return sorted(paths, q.Rank(docs, len(c.paths)))
 }
 
 func sorted(paths []string, scores []float64) []string {

@@ -241,61 +241,29 @@ func noteName(path string) string {
 	return name
 }
 
-// Totals are what an order depends on beside the note itself. Those of parts of
-// a collection add up to those of the whole.
-type Totals struct {
-	Notes   int   // all there are
-	Found   int   // that have a word
-	With    []int // by word: notes that have it
-	Lengths []int // by field: words of the notes found
-}
-
-// Add adds the totals of another part.
-func (t *Totals) Add(other *Totals) {
-	t.Notes += other.Notes
-	t.Found += other.Found
-	t.With = sums(t.With, other.With)
-	t.Lengths = sums(t.Lengths, other.Lengths)
-}
-
-func sums(a, b []int) []int {
-	out := make([]int, max(len(a), len(b)))
-	for i, n := range a {
-		out[i] += n
-	}
-	for i, n := range b {
-		out[i] += n
-	}
-	return out
-}
-
-// Totals counts the notes found, of so many.
-func (q *Query) Totals(docs []*Doc, notes int) Totals {
-	t := Totals{Notes: max(notes, len(docs)), Found: len(docs), With: make([]int, len(q.terms)), Lengths: make([]int, fields)}
+// Rank returns the scores of the notes that were found among so many. Of equal
+// scores the order of the notes decides.
+func (q *Query) Rank(docs []*Doc, notes int) []float64 {
+	var mean [fields]float64
+	with := make([]int, len(q.terms)) // by word: notes that have it
 	for _, d := range docs {
 		for f := range fields {
-			t.Lengths[f] += d.length[f]
+			mean[f] += float64(d.length[f])
 		}
 		for i := range q.terms {
 			if d.counts[i] != [fields]int{} {
-				t.With[i]++
+				with[i]++
 			}
 		}
 	}
-	return t
-}
-
-// Rank returns the scores of notes of a collection with these totals. Of equal
-// scores the order of the notes decides.
-func (q *Query) Rank(docs []*Doc, totals *Totals) []float64 {
-	var mean [fields]float64
 	for f := range fields {
-		mean[f] = max(float64(totals.Lengths[f])/float64(max(totals.Found, 1)), 1)
+		mean[f] = max(mean[f]/float64(max(len(docs), 1)), 1)
 	}
+	notes = max(notes, len(docs))
 	idf := make([]float64, len(q.terms))
 	sum := 0.0
-	for t, n := range totals.With {
-		idf[t] = math.Log(1 + (float64(totals.Notes-n)+0.5)/(float64(n)+0.5))
+	for t, n := range with {
+		idf[t] = math.Log(1 + (float64(notes-n)+0.5)/(float64(n)+0.5))
 		sum += idf[t]
 	}
 	out := make([]float64, len(docs))

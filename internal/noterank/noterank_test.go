@@ -14,8 +14,7 @@ func order(q *Query, notes ...string) []string {
 			docs, paths = append(docs, d), append(paths, notes[i])
 		}
 	}
-	totals := q.Totals(docs, 100)
-	return sorted(paths, q.Rank(docs, &totals))
+	return sorted(paths, q.Rank(docs, 100))
 }
 
 func TestOrder(t *testing.T) {
@@ -43,28 +42,5 @@ func TestOrder(t *testing.T) {
 	}
 	if got := order(Strict([]string{"plan"}), "a.md", "airplanes planned", "b.md", "none", "Plan.md", "x"); !slices.Equal(got, []string{"Plan.md", "a.md"}) {
 		t.Errorf("strict: %q", got)
-	}
-}
-
-// The totals of parts add up: the order of a note doesn't depend on how the
-// collection is cut.
-func TestTotalsAddUp(t *testing.T) {
-	q := New("garden plan")
-	texts := []string{"garden", "plan of the garden", "other", "plan plan", "# Garden\nplan"}
-	var docs []*Doc
-	var sum Totals
-	for i, text := range texts {
-		d, ok := q.Count("n.md", []byte(text))
-		var part []*Doc
-		if ok {
-			docs, part = append(docs, d), []*Doc{d}
-		}
-		one := q.Totals(part, 1)
-		sum.Add(&one)
-		_ = i
-	}
-	whole := q.Totals(docs, len(texts))
-	if !slices.Equal(q.Rank(docs, &whole), q.Rank(docs, &sum)) {
-		t.Errorf("totals %v of the whole, %v of the parts", whole, sum)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/notebook"
 	"quarry/internal/notes"
 	"quarry/internal/render"
 	"quarry/search"
@@ -45,11 +46,11 @@ func searchNotes(e *env) *tool.Tool {
 
 func findNotes(ctx context.Context, c *call) (*answer, error) {
 	content := c.Bool("read_content")
-	q := search.NotesQuery{Query: c.String("query"), Content: content, Loose: c.union()}
+	q := notebook.Query{Query: c.String("query"), Content: content, Loose: c.union()}
 	c.vaultScope(&q.Scope)
 	q.Dialect, q.Globs = search.Vault, []string{"**/*.md"}
 	q.Time = c.o.Time
-	r, err := c.ws.SearchNotes(ctx, q)
+	r, err := notebook.Open(c.ws).Search(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
 		return nil, invalid("query is required and must be a non-empty string.")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/internal/notebook"
 	"quarry/internal/render"
 	"quarry/search"
 )
@@ -152,7 +153,7 @@ func (c *call) zeroList(ctx context.Context, q search.FindQuery, sum *search.Sum
 
 // zeroNotes says which of the words notes do have, and which notes were not
 // searched.
-func (c *call) zeroNotes(ctx context.Context, q search.NotesQuery, sum *search.Summary) []string {
+func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summary) []string {
 	if !c.union() {
 		return nil
 	}
@@ -171,7 +172,7 @@ func (c *call) zeroNotes(ctx context.Context, q search.NotesQuery, sum *search.S
 	for _, word := range words {
 		one := q
 		one.Query, one.Content, one.Limit = word, false, 1
-		r, err := c.ws.SearchNotes(ctx, one)
+		r, err := notebook.Open(c.ws).Search(ctx, one)
 		if err != nil {
 			continue
 		}

@@ -3,12 +3,12 @@ package render
 import (
 	"strings"
 
-	"quarry/search"
+	"quarry/internal/notebook"
 )
 
 // Notes appends notes with their excerpts or content, and says how many fit and
 // of how many the content was left out for want of room.
-func Notes(dst []byte, notes []search.Note, content bool, lim Limits) (out []byte, fit, short int) {
+func Notes(dst []byte, notes []notebook.Found, content bool, lim Limits) (out []byte, fit, short int) {
 	for i := range notes {
 		n := &notes[i]
 		mark := len(dst)

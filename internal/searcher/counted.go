@@ -54,7 +54,7 @@ func countRead(ctx context.Context, from texts, words *rank.Query, scope *search
 		return nil, err
 	}
 	tally := words.ReadTally()
-	err = eachText(ctx, from, scope, sum, pattern, func(_ *match.Matcher, _ string, text []byte) *rank.Counts {
+	err = eachText(ctx, from, scope, sum, anyWord(pattern.Need()), func(_ string, text []byte) *rank.Counts {
 		return words.Look(text)
 	}, tally.Add)
 	sum.Stats.Plan = "scan"

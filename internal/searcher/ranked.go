@@ -2,6 +2,7 @@ package searcher
 
 import (
 	"context"
+	"time"
 
 	"quarry/internal/rank"
 	"quarry/internal/rootfs"
@@ -15,14 +16,15 @@ import (
 // maxRanked is the largest file a ranked search looks at; larger ones are data.
 const maxRanked = terms.MaxText
 
-// textWork works on the decoded text of one file; nil is no result.
-type textWork func(m *match.Matcher, path string, text []byte) any
+// textWork works on the decoded text of one file; nil is no result. The text is
+// valid until it returns.
+type textWork = func(path string, text []byte) any
 
 // texts is where texts come from: a Folder or Servers.
 type texts interface {
-	// eachText runs work on the decoded text of every file in scope that could
-	// have a match of pattern, in parallel, and hands results on in path order.
-	eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
+	// eachText runs work on the decoded text of every file in scope that may meet
+	// need, in parallel, and hands results on in path order.
+	eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, need match.Need,
 		work textWork, deliver func(path string, r any)) error
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	// wholeText is the decoded text of one file.
@@ -33,17 +35,50 @@ type texts interface {
 }
 
 // eachText is that of texts with the type of its results.
-func eachText[T any](ctx context.Context, from texts, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
-	work func(m *match.Matcher, path string, text []byte) *T, deliver func(path string, r *T)) error {
-	return from.eachText(ctx, scope, sum, pattern, func(m *match.Matcher, path string, text []byte) any {
-		if r := work(m, path, text); r != nil {
+func eachText[T any](ctx context.Context, from texts, scope *search.Scope, sum *search.Summary, need match.Need,
+	work func(path string, text []byte) *T, deliver func(path string, r *T)) error {
+	return from.eachText(ctx, scope, sum, need, func(path string, text []byte) any {
+		if r := work(path, text); r != nil {
 			return r
 		}
 		return nil
 	}, func(path string, r any) { deliver(path, r.(*T)) })
 }
 
-func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
+// EachText runs work on the decoded text of every file of a query, in parallel,
+// and hands results on in path order.
+func (d *Folder) EachText(ctx context.Context, q search.TextQuery, work func(path string, text []byte) any, yield func(path string, r any)) (*search.Summary, error) {
+	followed, err := d.here(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := textsOf(ctx, d, &q, work, yield)
+	if err != nil {
+		return nil, err
+	}
+	sum.Stats.Replaced = followed
+	return sum, nil
+}
+
+// EachText does so for files on servers and in checkouts.
+func (r *Servers) EachText(ctx context.Context, q search.TextQuery, work func(path string, text []byte) any, yield func(path string, r any)) (*search.Summary, error) {
+	return textsOf(ctx, r, &q, work, yield)
+}
+
+func textsOf(ctx context.Context, from texts, q *search.TextQuery, work textWork, yield func(path string, r any)) (*search.Summary, error) {
+	started := time.Now()
+	bounded, cancel := within(ctx, q.Time)
+	defer cancel()
+	sum := &search.Summary{}
+	err := from.eachText(bounded, &q.Scope, sum, q.Having, work, yield)
+	if err = partly(ctx, sum, err); err != nil {
+		return nil, err
+	}
+	sum.Stats.Elapsed = time.Since(started)
+	return sum, nil
+}
+
+func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, _ match.Need,
 	work textWork, deliver func(path string, r any)) error {
 	f, err := d.filter(scope)
 	if err != nil {
@@ -56,15 +91,11 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 		skip search.Reason
 	}
 	watch := search.WatchOf(ctx)
-	matching := pattern.NewSearch(ctx)
 	readers := make([]textReader, d.Workers)
 	each := func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
 		k := &readers[v.Worker]
 		if f.leavesOut(v.Shown, e.Name) {
 			return outcome{}, false
-		}
-		if k.m == nil {
-			k.m = matching.NewMatcher()
 		}
 		text, skip := k.read(d.Root, v, e)
 		if skip != "" {
@@ -75,7 +106,7 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 		if v.Shown != "" {
 			path = v.Shown + "/" + e.Name
 		}
-		r := work(k.m, path, text)
+		r := work(path, text)
 		if r != nil {
 			watch.Add(1)
 		} else {
@@ -128,7 +159,6 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 
 // textReader reads whole files, one after the other.
 type textReader struct {
-	m        *match.Matcher
 	buf      []byte
 	searched int
 	_        [64]byte

@@ -11,23 +11,19 @@ import (
 )
 
 // eachText goes over files on servers and in checkouts.
-func (r *Servers) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, pattern *match.Pattern,
+func (r *Servers) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, need match.Need,
 	work textWork, deliver func(path string, r any)) error {
 	want, err := r.want(scope)
 	if err != nil {
 		return err
 	}
-	want.Need = pattern.Need()
-	if pattern.Mode() == match.Lines {
-		want.Need = anyWord(want.Need) // a file with one of the words counts
-	}
+	want.Need = need
 	run := &remoteRun{
-		r: r, q: &search.Query{Scope: *scope}, want: want, pattern: pattern,
-		matching: pattern.NewSearch(ctx), collect: newCollector(&search.Query{}, nil),
+		r: r, q: &search.Query{Scope: *scope}, want: want, collect: newCollector(&search.Query{}, nil),
 		// Whether words are in two bytes matters to nobody.
 		tiny: func() bool { return false },
 	}
-	t := &remoteTexts{remoteRun: run, work: work, deliver: deliver, matchers: make([]*match.Matcher, r.workers)}
+	t := &remoteTexts{remoteRun: run, work: work, deliver: deliver}
 	err = run.places(ctx, func(at *repos.Place) error {
 		switch {
 		case at.IsFile && at.Checkout != "":
@@ -48,9 +44,8 @@ func (r *Servers) eachText(ctx context.Context, scope *search.Scope, sum *search
 // remoteTexts is one pass over texts.
 type remoteTexts struct {
 	*remoteRun
-	work     textWork
-	deliver  func(path string, r any)
-	matchers []*match.Matcher
+	work    textWork
+	deliver func(path string, r any)
 }
 
 func (t *remoteTexts) part(ctx context.Context, part *repos.Part, judge *repos.Judge) error {
@@ -68,19 +63,16 @@ func (t *remoteTexts) part(ctx context.Context, part *repos.Part, judge *repos.J
 // texts works on files of servers.
 func (t *remoteTexts) texts(ctx context.Context, files []repos.File) error {
 	return t.fetched(ctx, files, func(b *repos.Batch) error {
-		return inOrder(ctx, len(b.Files), t.r.workers, nil, func(worker, i int) (any, bool) {
+		return inOrder(ctx, len(b.Files), t.r.workers, nil, func(_, i int) (any, bool) {
 			doc := b.Doc(i)
 			if doc == nil || len(doc.Content) > maxRanked {
 				return nil, b.Files[i].Absent != nil
-			}
-			if t.matchers[worker] == nil {
-				t.matchers[worker] = t.matching.NewMatcher()
 			}
 			text, ok := decoded(doc.Content)
 			if !ok {
 				return nil, false
 			}
-			r := t.work(t.matchers[worker], b.Files[i].Path, text)
+			r := t.work(b.Files[i].Path, text)
 			return r, r != nil
 		}, func(i int, r any) error {
 			if r != nil {
@@ -105,12 +97,12 @@ func (t *remoteTexts) local(ctx context.Context, p *repos.Part, judge *repos.Jud
 	s.MaxDepth = depth
 	shadowed := t.ask.Shadowed(c.repo)
 	var part search.Summary
-	err := c.folder.eachText(ctx, &s, &part, t.pattern, func(m *match.Matcher, path string, text []byte) any {
+	err := c.folder.eachText(ctx, &s, &part, match.Need{}, func(path string, text []byte) any {
 		full := c.path(path)
 		if !at.IsFile && (shadowed(full) || !judge.Passes(full, path[strings.LastIndexByte(path, '/')+1:])) {
 			return nil
 		}
-		return t.work(m, full, text)
+		return t.work(full, text)
 	}, func(path string, r any) { t.deliver(c.path(path), r) })
 	for i := range part.Skipped {
 		part.Skipped[i].Path = c.path(part.Skipped[i].Path)

@@ -62,15 +62,10 @@ func TestTimeLimits(t *testing.T) {
 			}
 			return rows, &r.Summary, nil
 		}},
-		{"notes", func(limit time.Duration) (rows []string, sum *search.Summary, err error) {
-			r, err := d.SearchNotes(t.Context(), search.NotesQuery{Query: "words", Limit: 1000, Time: limit})
-			if err != nil {
-				return nil, nil, err
-			}
-			for _, n := range r.Notes {
-				rows = append(rows, n.Path)
-			}
-			return rows, &r.Summary, nil
+		{"texts", func(limit time.Duration) (rows []string, sum *search.Summary, err error) {
+			sum, err = d.EachText(t.Context(), search.TextQuery{Time: limit}, func(_ string, text []byte) any { return len(text) },
+				func(path string, found any) { rows = append(rows, fmt.Sprint(path, found)) })
+			return rows, sum, err
 		}},
 		{"code", func(limit time.Duration) (rows []string, sum *search.Summary, err error) {
 			r, err := d.SearchCode(t.Context(), search.CodeQuery{Query: "words", Limit: 1000, Time: limit})

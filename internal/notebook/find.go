@@ -1,13 +1,15 @@
-package searcher
+package notebook
 
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"quarry/fault"
 	"quarry/internal/noterank"
 	"quarry/match"
 	"quarry/search"
@@ -19,33 +21,52 @@ const (
 	maxExcerpts  = 3
 )
 
-// SearchNotes finds notes by words, in the order of [search.Note.Compare].
-func (d *Folder) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
-	followed, err := d.here(ctx)
-	if err != nil {
-		return nil, err
-	}
-	r, err := searchNotes(ctx, d, q)
-	if err != nil {
-		return nil, err
-	}
-	r.Stats.Replaced = followed
-	return r, nil
+// Query is a search for notes by words, best first.
+type Query struct {
+	// Query is words. Each has to occur, in any case, also inside another word;
+	// with Loose see there.
+	Query string
+	// Loose finds notes that lack some of the words or have them in another
+	// form: without case, accents and English endings. The query may then have
+	// filters: tag:a/b, property:status=done, path:Projects, heading:Log. A
+	// note has to pass all of them; a value with blanks stands in quotes.
+	Loose bool
+	search.Scope
+	Limit      int           // notes to give; 0 is 10
+	Time       time.Duration // for looking at notes; what was found until then is the answer. 0 is no limit
+	Content    bool
+	MaxContent int // characters of content; 0 is 10,000
 }
 
-// SearchNotes finds notes by words.
-func (r *Servers) SearchNotes(ctx context.Context, q search.NotesQuery) (*search.NotesResult, error) {
-	return searchNotes(ctx, r, q)
+// Found is a note that was found.
+type Found struct {
+	Path       string
+	Excerpts   []string // text around the first matches
+	Content    string   // when asked for
+	ContentCut bool
+	// Score says how well the note answers the query: BM25 over its text, with
+	// more weight for its name, aliases and headings.
+	Score float64
 }
+
+// Result is the answer to a Query, best first; equal notes are in path order.
+type Result struct {
+	Notes []Found
+	Total int
+	search.Summary
+}
+
+// ErrFilter is for a filter of a query that can't be read.
+var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name, property:name, property:name=value, path:text or heading:text")
 
 // rated is a note that was found and what it has of the query.
 type rated struct {
-	search.Note
+	Found
 	doc *noterank.Doc
 }
 
-func searchNotes(ctx context.Context, from texts, q search.NotesQuery) (*search.NotesResult, error) {
-	started := time.Now()
+// Search finds notes by words, best first.
+func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 	if q.Limit <= 0 {
 		q.Limit = 10
 	}
@@ -56,54 +77,44 @@ func searchNotes(ctx context.Context, from texts, q search.NotesQuery) (*search.
 	if err != nil {
 		return nil, err
 	}
-	out := &search.NotesResult{}
 	var notes []rated
-	bounded, cancel := within(ctx, q.Time)
-	defer cancel()
-	err = eachText(bounded, from, &q.Scope, &out.Summary, s.pattern, s.note, func(path string, n *rated) {
+	sum, err := b.ws.EachText(ctx, search.TextQuery{Scope: q.Scope, Having: s.need(), Time: q.Time}, func(path string, text []byte) any {
+		if n := s.note(path, text); n != nil {
+			return n
+		}
+		return nil
+	}, func(path string, found any) {
+		n := found.(*rated)
 		n.Path = path
 		notes = append(notes, *n)
 	})
-	if err = partly(ctx, &out.Summary, err); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if s.words != nil {
-		docs := make([]*noterank.Doc, len(notes))
-		for i := range notes {
-			docs[i] = notes[i].doc
-		}
-		totals := s.words.Totals(docs, out.Stats.Searched)
-		out.Totals = search.NoteTotals(totals)
-		if q.Totals != nil {
-			totals = noterank.Totals(*q.Totals)
-		}
-		for i, score := range s.words.Rank(docs, &totals) {
-			notes[i].Score = score
-		}
-	}
-	sort.SliceStable(notes, func(i, j int) bool { return notes[i].Compare(&notes[j].Note) < 0 })
-	out.Total, out.FilesMatched = len(notes), len(notes)
+	s.rank(notes, sum.Stats.Searched)
+	slices.SortStableFunc(notes, func(a, b rated) int { return cmp.Compare(b.Score, a.Score) })
+	out := &Result{Total: len(notes), Summary: *sum}
+	out.FilesMatched = out.Total
 	if out.Total > q.Limit {
 		notes, out.Stopped = notes[:q.Limit], cmp.Or(out.Stopped, search.StopFiles)
 	}
-	out.Notes = make([]search.Note, len(notes)) // the rest may be large
+	out.Notes = make([]Found, len(notes)) // the rest may be large
 	for i := range notes {
-		out.Notes[i] = notes[i].Note
+		out.Notes[i] = notes[i].Found
 	}
-	out.Stats.Elapsed = time.Since(started)
 	return out, nil
 }
 
 // noteSearch is a query for notes, ready to look at texts.
 type noteSearch struct {
-	q       *search.NotesQuery
-	pattern *match.Pattern   // what excerpts show
+	q       *Query
+	pattern *match.Pattern   // what excerpts show; nil where words may be missing
 	singles []*match.Pattern // each has to occur; none where words may be missing
 	filters []noteFilter
 	words   *noterank.Query // nil for filters alone
 }
 
-func newNoteSearch(q *search.NotesQuery) (s *noteSearch, err error) {
+func newNoteSearch(q *Query) (s *noteSearch, err error) {
 	s = &noteSearch{q: q}
 	if q.Loose {
 		return s, s.loose()
@@ -136,13 +147,38 @@ func (s *noteSearch) loose() (err error) {
 	if s.words == nil && len(s.filters) == 0 {
 		return search.ErrNoWords
 	}
-	// Texts are counted word by word; no pattern finds other forms and accents.
-	s.pattern, err = match.Compile(".", match.Options{Mode: match.Text})
-	return err
+	return nil
+}
+
+// need is what the text of a note has to meet: one of the words, since the
+// others may be in its name. No pattern finds other forms and accents.
+func (s *noteSearch) need() match.Need {
+	if s.pattern == nil {
+		return match.Need{}
+	}
+	n := s.pattern.Need()
+	if n.Op == match.NeedAll {
+		n.Op = match.NeedEither
+	}
+	return n
+}
+
+// rank scores the notes found among so many that were searched.
+func (s *noteSearch) rank(notes []rated, searched int) {
+	if s.words == nil {
+		return
+	}
+	docs := make([]*noterank.Doc, len(notes))
+	for i := range notes {
+		docs[i] = notes[i].doc
+	}
+	for i, score := range s.words.Rank(docs, searched) {
+		notes[i].Score = score
+	}
 }
 
 // note rates the text of one file, or returns nil when it is not wanted.
-func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *rated {
+func (s *noteSearch) note(path string, text []byte) *rated {
 	name := []byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md"))
 	for _, word := range s.singles {
 		m := word.NewMatcher()
@@ -171,7 +207,7 @@ func (s *noteSearch) note(m *match.Matcher, path string, text []byte) *rated {
 		}
 	}
 	if !s.q.Loose {
-		m.Each(text, func(start, end int) bool {
+		s.pattern.NewMatcher().Each(text, func(start, end int) bool {
 			near = append(near, search.Span{Start: start, End: end})
 			return len(near) < maxExcerpts
 		})

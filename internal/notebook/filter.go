@@ -1,4 +1,4 @@
-package searcher
+package notebook
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"quarry/internal/vault"
-	"quarry/search"
 )
 
 // noteFilter decides whether a note may be in the answer.
@@ -23,7 +22,7 @@ func (s *noteSearch) readFilters(query string) (words string, err error) {
 			continue
 		}
 		if value == "" {
-			return "", fmt.Errorf("%w %q", search.ErrFilter, field)
+			return "", fmt.Errorf("%w %q", ErrFilter, field)
 		}
 		f, err := make(value)
 		if err != nil {

@@ -1,4 +1,4 @@
-package searcher
+package notebook
 
 import (
 	"errors"
@@ -31,14 +31,14 @@ func TestNoteFilters(t *testing.T) {
 		{"tag:work heading:nope", nil},
 		{"other: plan", []string{"Projects/a.md", "b.md", "c.md"}},
 	} {
-		s, err := newNoteSearch(&search.NotesQuery{Query: c.query, Loose: true})
+		s, err := newNoteSearch(&Query{Query: c.query, Loose: true})
 		if err != nil {
 			t.Errorf("%s: %v", c.query, err)
 			continue
 		}
 		var got []string
 		for _, p := range []string{"Projects/a.md", "b.md", "c.md"} {
-			if s.note(s.pattern.NewMatcher(), p, []byte(notes[p])) != nil {
+			if s.note(p, []byte(notes[p])) != nil {
 				got = append(got, p)
 			}
 		}
@@ -47,7 +47,7 @@ func TestNoteFilters(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"tag:", "tag:a.b", "property:", " "} {
-		if _, err := newNoteSearch(&search.NotesQuery{Query: bad, Loose: true}); err == nil || fault.CodeOf(err) != fault.InvalidArgument && !errors.Is(err, search.ErrNoWords) {
+		if _, err := newNoteSearch(&Query{Query: bad, Loose: true}); err == nil || fault.CodeOf(err) != fault.InvalidArgument && !errors.Is(err, search.ErrNoWords) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
