@@ -52,8 +52,6 @@ var (
 	ErrIndexInUse = owner.ErrInUse
 	// ErrNotOwner is for what only the process that owns the index can do.
 	ErrNotOwner = owner.ErrNotOwner
-	// ErrNoIndex is for a workspace whose index no process owns.
-	ErrNoIndex = owner.ErrNobody
 )
 
 // DeleteIndex deletes an index that no process owns, and reports whether there

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/internal/owner"
 	"quarry/search"
 )
 
@@ -177,7 +178,7 @@ func TestFollowIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alone.Close()
-	if err := alone.Index().Follow(ctx, func(search.Progress) {}); !errors.Is(err, quarry.ErrNoIndex) {
+	if err := alone.Index().Follow(ctx, func(search.Progress) {}); !errors.Is(err, owner.ErrNobody) {
 		t.Errorf("without an index: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/backend"
 	"quarry/internal/notebook"
 	"quarry/internal/notes"
 	regime "quarry/internal/stress"
@@ -436,7 +437,7 @@ func TestRemoteRefusesChanges(t *testing.T) {
 		"empty": func() error { _, err := ws.EmptyTrash(ctx, time.Time{}); return err },
 	}
 	for name, call := range calls {
-		if err := call(); !errors.Is(err, quarry.ErrRemoteOnly) || fault.CodeOf(err) != fault.ReadOnly {
+		if err := call(); !errors.Is(err, backend.ErrRemoteOnly) || fault.CodeOf(err) != fault.ReadOnly {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

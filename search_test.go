@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"quarry"
+	"quarry/fault"
 	regime "quarry/internal/stress"
 	"quarry/match"
 	"quarry/search"
@@ -283,10 +284,10 @@ func TestRead(t *testing.T) {
 	if r, err = ws.Read(ctx, "latin", nil); err != nil || r.Lines[0] != "café" || r.Encoding != "windows-1252" {
 		t.Errorf("%+v %v", r, err)
 	}
-	if _, err = ws.Read(ctx, "bin", nil); !errors.Is(err, search.ErrNotText) || !strings.Contains(err.Error(), "PNG") {
+	if _, err = ws.Read(ctx, "bin", nil); !errors.Is(err, fault.ErrNotText) || !strings.Contains(err.Error(), "PNG") {
 		t.Errorf("binary: %v", err)
 	}
-	if _, err = ws.Read(ctx, "a.txt", &search.ReadOptions{Start: 3, End: 2}); !errors.Is(err, search.ErrRange) {
+	if _, err = ws.Read(ctx, "a.txt", &search.ReadOptions{Start: 3, End: 2}); !errors.Is(err, fault.InvalidArgument) {
 		t.Errorf("range: %v", err)
 	}
 	info, err := ws.Stat(ctx, "a.txt")

@@ -46,12 +46,8 @@ type Checkout struct {
 	Workspace *Workspace
 }
 
-var (
-	// ErrServers is for a question that no server could answer.
-	ErrServers = repos.ErrServers
-	// ErrRemoteOnly is for a change of a file that is on a server alone.
-	ErrRemoteOnly = backend.ErrRemoteOnly
-)
+// ErrServers is for a question that no server could answer.
+var ErrServers = repos.ErrServers
 
 // OpenServers makes a workspace of the repositories of Zoekt servers. Its paths
 // are those in a repository after the repository's name, its files those of the

@@ -10,12 +10,7 @@ import (
 
 // What a change may be refused for, beside errors about paths.
 var (
-	ErrNoEdits    = fault.New(fault.InvalidArgument, "there is nothing to do: no edit was given", "")
-	ErrEmptyOld   = fault.New(fault.InvalidArgument, "the text to replace is empty", "")
-	ErrSame       = fault.New(fault.InvalidArgument, "the old and the new text are the same (line endings compare equal)", "the file has this text already, or the edit says the same twice")
-	ErrTrashKind  = fault.New(fault.InvalidArgument, "trash is system, local or none", "")
 	ErrBadID      = fault.New(fault.InvalidArgument, "not the id of a change", "")
-	ErrBadVersion = fault.New(fault.InvalidArgument, "expected version", "")
 	ErrNotTrashed = fault.New(fault.NotFound, "nothing of this name is in the trash", "")
 	// ErrNoState is for a change of a workspace that was opened without a
 	// state folder.
@@ -65,20 +60,6 @@ func (e *NotFoundError) Hint() string {
 	return "nothing in the file resembles the text; read the file again"
 }
 
-// OccurrenceError says that occurrence Want was asked for and there are only
-// Have.
-type OccurrenceError struct{ Want, Have int }
-
-func (e *OccurrenceError) Error() string {
-	if e.Have == 1 {
-		return fmt.Sprintf("occurrence %d does not exist: the text occurs once", e.Want)
-	}
-	return fmt.Sprintf("occurrence %d does not exist: the text occurs %d times", e.Want, e.Have)
-}
-
-// Code is NotFound.
-func (e *OccurrenceError) Code() fault.Code { return fault.NotFound }
-
 // AmbiguousError says that a text occurs more than once and nothing says which
 // occurrence is meant.
 type AmbiguousError struct {
@@ -123,20 +104,6 @@ func (e *LineError) Error() string {
 // Code is InvalidArgument.
 func (e *LineError) Code() fault.Code { return fault.InvalidArgument }
 
-// OverlapError names two edits, counted from 0, that want to change the same
-// text, and the line where they meet.
-type OverlapError struct{ First, Second, Line int }
-
-func (e *OverlapError) Error() string {
-	return fmt.Sprintf("edits %d and %d overlap on line %d; all edits refer to the file as it is before any of them", e.First+1, e.Second+1, e.Line)
-}
-
-// Code is InvalidArgument.
-func (e *OverlapError) Code() fault.Code { return fault.InvalidArgument }
-
-// Hint says what to do instead.
-func (e *OverlapError) Hint() string { return "make one edit of the two, or two calls" }
-
 // EditError says which edit of a list, counted from 0, failed.
 type EditError struct {
 	Index int
@@ -165,10 +132,6 @@ func (e *VersionError) Error() string {
 func (e *VersionError) Hint() string {
 	return "read the file again and make the change on its present content"
 }
-
-// ErrTwice is for a path that two operations of a set name, one of which moves,
-// deletes or makes it.
-var ErrTwice = fault.New(fault.InvalidArgument, "another operation of the set names this path, or one above or below it", "make two sets of it; several edits of one file are fine")
 
 // OpError is an operation of a set that can't be made.
 type OpError struct {
@@ -212,43 +175,6 @@ func (e *SetError) Unwrap() []error {
 		out[i] = f
 	}
 	return out
-}
-
-// PlanError refuses to apply a plan: the files are not what it was made for, or
-// it is not known any more.
-type PlanError struct {
-	Digest string
-	Now    string // the digest of what would be done now; "" when the plan is unknown
-}
-
-func (e *PlanError) Error() string {
-	if e.Now == "" {
-		return "no plan has the digest " + fault.Printable(e.Digest)
-	}
-	return "the set would do something else now than the plan " + e.Digest
-}
-
-// Code is Conflict, or NotFound for a plan that is not known.
-func (e *PlanError) Code() fault.Code {
-	if e.Now == "" {
-		return fault.NotFound
-	}
-	return fault.Conflict
-}
-
-// Hint says how to go on.
-func (e *PlanError) Hint() string { return "make the dry run again and look at what changed" }
-
-// ContentError is a file to be deleted that has other content than was given.
-type ContentError struct {
-	Diff string // hunks from what was given to what is there
-}
-
-func (e *ContentError) Error() string { return "it has other content than the patch deletes" }
-
-// Hint shows the difference.
-func (e *ContentError) Hint() string {
-	return "the file differs from what the patch deletes:\n" + clip(e.Diff, 1000)
 }
 
 // MoveError says which of the two paths of a move is wrong.
@@ -373,17 +299,3 @@ func clip(s string, n int) string {
 	}
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
-
-// SameFileError refuses two operations of a set that write different contents to
-// one file under two of its names.
-type SameFileError struct{ Path, Other string }
-
-func (e *SameFileError) Error() string {
-	return fmt.Sprintf("%s and %s are two names of one file", fault.Printable(e.Path), fault.Printable(e.Other))
-}
-
-// Code is InvalidArgument.
-func (e *SameFileError) Code() fault.Code { return fault.InvalidArgument }
-
-// Hint says how to go on.
-func (e *SameFileError) Hint() string { return "change it under one of them" }

@@ -11,6 +11,7 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/changer"
 )
 
 // journals are the changes of several parts. Each part keeps its own journal,
@@ -86,7 +87,7 @@ func (j *journals) apply(set change.Set, locate func(path string) (*Part, string
 		}
 	}
 	if in == nil {
-		return nil, change.ErrNoEdits
+		return nil, changer.ErrNoEdits
 	}
 	c, err := do(in.Backend, set)
 	return j.changed(in, c, err)

@@ -192,7 +192,7 @@ func hasParent(repo, id string) bool {
 
 // deliberate names refusals that the rules ask for.
 func deliberate(err error) string {
-	var twice = change.ErrTwice
+	var twice = errTwice
 	var ambiguous *change.AmbiguousError
 	switch {
 	case errors.Is(err, twice):

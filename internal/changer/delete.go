@@ -53,7 +53,7 @@ func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
 	plain := func(b []byte) string { return textfile.LF.Convert(string(b)) }
 	if plain(have) != plain(want) {
 		diff := diffOf(p.String(), p.String(), want, have, diffLimits())
-		return &rootfs.Error{Op: "delete", Path: p.String(), Kind: rootfs.Conflict, Err: &change.ContentError{Diff: diff.Hunks}}
+		return &rootfs.Error{Op: "delete", Path: p.String(), Kind: rootfs.Conflict, Err: &contentError{Diff: diff.Hunks}}
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 	}
 	want, err := rootfs.ParseVersion(expected)
 	if err != nil {
-		return fmt.Errorf("%w: %w", change.ErrBadVersion, err)
+		return fmt.Errorf("%w: %w", errBadVersion, err)
 	}
 	if want != have {
 		return &rootfs.Error{Op: "edit", Path: p.String(), Kind: rootfs.Conflict, Err: &change.VersionError{Have: have.String(), Want: expected}}

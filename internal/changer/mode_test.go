@@ -131,7 +131,7 @@ func TestModeConflicts(t *testing.T) {
 	if err := os.Chmod(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var other *change.PlanError
+	var other *planError
 	if _, err := w.Apply(ctx, change.Set{Digest: plan.Digest}); !errors.As(err, &other) {
 		t.Errorf("the plan for another mode: %v", err)
 	}

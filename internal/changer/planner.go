@@ -177,7 +177,7 @@ func (p *planner) content(info rootfs.Info, s step) error {
 			if first.New == s.op.New {
 				return nil
 			}
-			return &change.SameFileError{Path: s.op.Path.String(), Other: first.Path.String()}
+			return &sameFileError{Path: s.op.Path.String(), Other: first.Path.String()}
 		}
 		p.linked[id] = s.op
 	}

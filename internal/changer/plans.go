@@ -37,11 +37,11 @@ func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest str
 func (w *Changer) loadPlan(asked change.Set) (change.Set, error) {
 	data, err := w.state.readPlan(asked.Digest)
 	if err != nil {
-		return asked, &change.PlanError{Digest: asked.Digest}
+		return asked, &planError{Digest: asked.Digest}
 	}
 	var set change.Set
 	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&set); err != nil {
-		return asked, &change.PlanError{Digest: asked.Digest}
+		return asked, &planError{Digest: asked.Digest}
 	}
 	if asked.Summary != "" {
 		set.Summary = asked.Summary

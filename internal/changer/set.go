@@ -37,7 +37,7 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 		}
 	}
 	if len(set.Ops) == 0 {
-		return nil, change.ErrNoEdits
+		return nil, ErrNoEdits
 	}
 	tasks, err := w.resolve(&set)
 	if err != nil {
@@ -130,7 +130,7 @@ func (w *Changer) resolveOne(t *task) (err error) {
 	switch t.Verb {
 	case change.EditFile:
 		if len(t.Edits) == 0 && t.Executable == nil {
-			return fmt.Errorf("edit %s: %w", rootfs.Printable(t.Path), change.ErrNoEdits)
+			return fmt.Errorf("edit %s: %w", rootfs.Printable(t.Path), ErrNoEdits)
 		}
 		t.path, err = w.root.Resolve(t.Path)
 		return err
@@ -194,7 +194,7 @@ func (f *failures) check(tasks []*task) {
 	for _, t := range tasks {
 		each(t, func(p rootfs.Path) {
 			if named[p] != nil && named[p] != t {
-				f.add(t.index, change.ErrTwice)
+				f.add(t.index, errTwice)
 			}
 			named[p] = t
 			if t.Verb != change.MakeFolder {
@@ -206,7 +206,7 @@ func (f *failures) check(tasks []*task) {
 		each(t, func(p rootfs.Path) {
 			for up := p.Dir(); !up.IsRoot(); up = up.Dir() {
 				if trees[up] != nil && trees[up] != t {
-					f.add(t.index, change.ErrTwice)
+					f.add(t.index, errTwice)
 					return
 				}
 			}
@@ -236,7 +236,7 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, dry 
 		return c, w.storePlan(set, p.versions, digest)
 	}
 	if set.Digest != "" && set.Digest != digest {
-		return nil, &change.PlanError{Digest: set.Digest, Now: digest}
+		return nil, &planError{Digest: set.Digest, Now: digest}
 	}
 	if c.Unchanged {
 		return c, nil

@@ -175,7 +175,7 @@ func TestSetOfTwoNames(t *testing.T) {
 	edit := func(path, to string) change.Op {
 		return change.Op{Verb: change.EditFile, Path: path, Edits: []change.Edit{{Old: "one", New: to}}}
 	}
-	var same *change.SameFileError
+	var same *sameFileError
 	if _, err := w.Apply(ctx, change.Set{Ops: []change.Op{edit("a.txt", "1"), edit("b.txt", "2")}}); !errors.As(err, &same) {
 		t.Errorf("two changes of one file: %v", err)
 	}

@@ -62,7 +62,7 @@ const maxResource = 4 << 20
 // Read gives text as text, whatever its encoding, and anything else as it is.
 func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, error) {
 	t, err := w.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxResource})
-	if errors.Is(err, search.ErrNotText) {
+	if errors.Is(err, fault.ErrNotText) {
 		var data []byte
 		if data, err = w.ws.ReadBytes(ctx, path, maxResource); err == nil {
 			return &mcpserver.Content{Blob: data}, nil

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/rank"
 	"quarry/search"
 )
@@ -152,7 +153,7 @@ func (d *Folder) wholeText(_ context.Context, path string) ([]byte, error) {
 	}
 	text, ok := decoded(data)
 	if !ok {
-		return nil, search.ErrNotText
+		return nil, fault.ErrNotText
 	}
 	return text, nil
 }

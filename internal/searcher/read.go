@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 	"quarry/search"
 )
+
+var errRange = fault.New(fault.InvalidArgument, "invalid range of lines", "")
 
 // Stat describes what a path names. A path that exists in another case only is
 // found, when it is the only one.
@@ -37,7 +40,7 @@ func checkedRead(o *search.ReadOptions) (*search.ReadOptions, error) {
 		return &search.ReadOptions{}, nil
 	}
 	if o.Start < 0 || o.End < 0 || o.End > 0 && o.Start > o.End {
-		return nil, fmt.Errorf("%w: %d to %d", search.ErrRange, o.Start, o.End)
+		return nil, fmt.Errorf("%w: %d to %d", errRange, o.Start, o.End)
 	}
 	return o, nil
 }
@@ -75,7 +78,7 @@ func readText(path string, data []byte, version rootfs.Version, opts *search.Rea
 	doc, err := textfile.New(data)
 	var binary *textfile.BinaryError
 	if errors.As(err, &binary) {
-		return nil, fmt.Errorf("%w: %s: %w", search.ErrNotText, rootfs.Printable(path), err)
+		return nil, fmt.Errorf("%w: %s: %w", fault.ErrNotText, rootfs.Printable(path), err)
 	}
 	if err != nil {
 		return nil, err

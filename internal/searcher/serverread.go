@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"quarry/fault"
 	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 	"quarry/search"
@@ -86,7 +87,7 @@ func (r *Servers) content(ctx context.Context, ask *repos.Question, at *repos.Pl
 	var absent *repos.Absence
 	switch {
 	case errors.As(err, &absent) && absent.Why == repos.Binary:
-		return nil, fmt.Errorf("%w: %s: %v", search.ErrNotText, rootfs.Printable(at.Path), absent)
+		return nil, fmt.Errorf("%w: %s: %v", fault.ErrNotText, rootfs.Printable(at.Path), absent)
 	case errors.As(err, &absent):
 		return nil, &rootfs.Error{Op: "read", Path: at.Path, Kind: rootfs.TooLarge, Err: err}
 	case err != nil:

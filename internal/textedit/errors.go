@@ -8,8 +8,14 @@ import (
 	"quarry/internal/textfile"
 )
 
-// ErrHalfUnit is returned for text added after half a UTF-16 unit.
-var ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text after it could not be read back", "")
+// What an edit may be refused for, beside the errors of package change that a
+// caller can look into.
+var (
+	ErrEmptyOld = fault.New(fault.InvalidArgument, "the text to replace is empty", "")
+	ErrSame     = fault.New(fault.InvalidArgument, "the old and the new text are the same (line endings compare equal)", "the file has this text already, or the edit says the same twice")
+	// ErrHalfUnit is returned for text added after half a UTF-16 unit.
+	ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text after it could not be read back", "")
+)
 
 // Clip shortens s to about n bytes for a message, at a character, marked.
 func Clip(s string, n int) string {
@@ -75,3 +81,31 @@ func (e *MeaningError) Error() string {
 
 // Code is InvalidArgument.
 func (e *MeaningError) Code() fault.Code { return fault.InvalidArgument }
+
+// occurrenceError says that occurrence Want was asked for and there are only
+// Have.
+type occurrenceError struct{ Want, Have int }
+
+func (e *occurrenceError) Error() string {
+	if e.Have == 1 {
+		return fmt.Sprintf("occurrence %d does not exist: the text occurs once", e.Want)
+	}
+	return fmt.Sprintf("occurrence %d does not exist: the text occurs %d times", e.Want, e.Have)
+}
+
+// Code is NotFound.
+func (e *occurrenceError) Code() fault.Code { return fault.NotFound }
+
+// overlapError names two edits, counted from 0, that want to change the same
+// text, and the line where they meet.
+type overlapError struct{ First, Second, Line int }
+
+func (e *overlapError) Error() string {
+	return fmt.Sprintf("edits %d and %d overlap on line %d; all edits refer to the file as it is before any of them", e.First+1, e.Second+1, e.Line)
+}
+
+// Code is InvalidArgument.
+func (e *overlapError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says what to do instead.
+func (e *overlapError) Hint() string { return "make one edit of the two, or two calls" }

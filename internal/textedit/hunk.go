@@ -49,7 +49,7 @@ func parseHunk(e change.Edit) (*hunk, error) {
 		}
 	}
 	if len(h.lines) == len(h.old) && !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.kind == '-' }) {
-		return nil, change.ErrSame
+		return nil, ErrSame
 	}
 	return h, nil
 }

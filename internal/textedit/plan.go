@@ -93,9 +93,9 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	oldText, newText := textfile.LF.Convert(e.Old), textfile.LF.Convert(e.New)
 	switch {
 	case e.Old == "":
-		return Outcome{}, change.ErrEmptyOld
+		return Outcome{}, ErrEmptyOld
 	case oldText == newText:
-		return Outcome{}, change.ErrSame
+		return Outcome{}, ErrSame
 	case e.Occurrence < change.All:
 		return Outcome{}, fmt.Errorf("occurrence %d: count from 1", e.Occurrence)
 	}
@@ -142,7 +142,7 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	case seen == 0:
 		return out, &change.NotFoundError{Old: e.Old, Near: Closest(p.doc, e.Old).Contract()}
 	case out.Count == 0:
-		return out, &change.OccurrenceError{Want: e.Occurrence, Have: seen}
+		return out, &occurrenceError{Want: e.Occurrence, Have: seen}
 	case e.Occurrence == change.Only && out.Remaining > 0:
 		return out, &change.AmbiguousError{Count: out.Remaining + 1, Lines: slices.Compact(append([]int{out.Line}, out.RemainingLines...))}
 	}

@@ -72,7 +72,7 @@ type piece struct {
 
 // Apply works out one change from all edits. Every position refers to the
 // document as it is now, never to the outcome of an earlier edit in the list.
-// Edits that touch the same text are refused with an *change.OverlapError; insertions
+// Edits that touch the same text are refused with an error that names both; insertions
 // at one place follow each other in the order of the list. If any edit fails,
 // there is no change, and the error has all that fail. With more than one edit
 // each is a *change.EditError. A file
@@ -136,7 +136,7 @@ func (p *planner) checkOverlap() error {
 	for i := 1; i < len(p.pieces); i++ {
 		a, b := p.pieces[i-1], p.pieces[i]
 		if b.namedStart < a.namedEnd {
-			return &change.OverlapError{
+			return &overlapError{
 				First: min(a.edit, b.edit), Second: max(a.edit, b.edit),
 				Line: p.doc.Lines().At(b.namedStart),
 			}

@@ -1,0 +1,70 @@
+package changer
+
+import (
+	"fmt"
+
+	"quarry/fault"
+	"quarry/internal/textedit"
+)
+
+// What a change may be refused for, beside the errors of package change that a
+// caller can look into.
+var (
+	ErrNoEdits    = fault.New(fault.InvalidArgument, "there is nothing to do: no edit was given", "")
+	errTrashKind  = fault.New(fault.InvalidArgument, "trash is system, local or none", "")
+	errBadVersion = fault.New(fault.InvalidArgument, "expected version", "")
+	// errTwice is for a path that two operations of a set name, one of which
+	// moves, deletes or makes it.
+	errTwice = fault.New(fault.InvalidArgument, "another operation of the set names this path, or one above or below it", "make two sets of it; several edits of one file are fine")
+)
+
+// planError refuses to apply a plan: the files are not what it was made for, or
+// it is not known any more.
+type planError struct {
+	Digest string
+	Now    string // the digest of what would be done now; "" when the plan is unknown
+}
+
+func (e *planError) Error() string {
+	if e.Now == "" {
+		return "no plan has the digest " + fault.Printable(e.Digest)
+	}
+	return "the set would do something else now than the plan " + e.Digest
+}
+
+// Code is Conflict, or NotFound for a plan that is not known.
+func (e *planError) Code() fault.Code {
+	if e.Now == "" {
+		return fault.NotFound
+	}
+	return fault.Conflict
+}
+
+// Hint says how to go on.
+func (e *planError) Hint() string { return "make the dry run again and look at what changed" }
+
+// contentError is a file to be deleted that has other content than was given.
+type contentError struct {
+	Diff string // hunks from what was given to what is there
+}
+
+func (e *contentError) Error() string { return "it has other content than the patch deletes" }
+
+// Hint shows the difference.
+func (e *contentError) Hint() string {
+	return "the file differs from what the patch deletes:\n" + textedit.Clip(e.Diff, 1000)
+}
+
+// sameFileError refuses two operations of a set that write different contents to
+// one file under two of its names.
+type sameFileError struct{ Path, Other string }
+
+func (e *sameFileError) Error() string {
+	return fmt.Sprintf("%s and %s are two names of one file", fault.Printable(e.Path), fault.Printable(e.Other))
+}
+
+// Code is InvalidArgument.
+func (e *sameFileError) Code() fault.Code { return fault.InvalidArgument }
+
+// Hint says how to go on.
+func (e *sameFileError) Hint() string { return "change it under one of them" }
