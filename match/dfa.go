@@ -75,11 +75,9 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 // has helped, and goes on as long as it does.
 const anchoredTries = 4
 
-// cancelled asks the context on behalf of an automaton.
+// cancelled tells an automaton whether the search was stopped.
 func (m *Matcher) cancelled() bool {
-	if err := m.ctx.Err(); err != nil {
-		m.fail(err)
-	}
+	m.poll()
 	return m.err != nil
 }
 

@@ -88,7 +88,8 @@ func ExamplePattern_Need() {
 // Matchers of one search run side by side and stop together.
 func ExampleSearch() {
 	p := match.MustCompile("needle", match.Options{})
-	search := p.NewSearch(context.Background())
+	search := p.NewSearch()
+	defer search.StopWith(context.Background())()
 	texts := [][]byte{[]byte("hay\n"), []byte("a needle\n"), []byte("needle\nneedle\n")}
 	counts := make([]int, len(texts))
 	var wg sync.WaitGroup

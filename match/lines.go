@@ -16,9 +16,7 @@ func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
 			return
 		}
 		base = end
-		if err := m.ctx.Err(); err != nil {
-			m.fail(err)
-		}
+		m.poll()
 	}
 }
 
@@ -42,14 +40,12 @@ func (m *Matcher) CountLines(buf []byte) int {
 			m.segment(part, base, func(int, int) bool { n++; return true })
 		}
 		base = end
-		if err := m.ctx.Err(); err != nil {
-			m.fail(err)
-		}
+		m.poll()
 	}
 	return n
 }
 
-// segmentSize is how much is searched between two looks at the context: at the
+// segmentSize is how much is searched between two looks at Search.stop: at the
 // slowest 30 MB/s of an automaton that refills its cache all the time, 35 ms.
 const segmentSize = 1 << 20
 

@@ -70,10 +70,10 @@ func TestCancelSoon(t *testing.T) {
 				p := MustCompile(c.expr, Options{Mode: mode, Syntax: c.syntax})
 				best := time.Hour
 				for try := 0; try < 3 && best > pollLimit; try++ { // the collector may be at work
-					ctx, cancel := context.WithCancel(context.Background())
-					m := p.NewSearch(ctx).NewMatcher()
+					s := p.NewSearch()
+					m := s.NewMatcher()
 					m.Find([]byte("warm up"), 0)
-					cancel()
+					s.Stop(context.Canceled)
 					start, n := stress.CPU(), 0
 					m.Each(text, func(int, int) bool { n++; return true })
 					best = min(best, stress.CPU()-start)

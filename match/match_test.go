@@ -223,10 +223,10 @@ func TestCancel(t *testing.T) {
 		{"backtracking", `(a*)*(?=c)\1b`, Options{Syntax: ECMAScript}, strings.Repeat("a", 3000) + "b\n", true},
 		{"many lines", `\w{5}\s+\w{5}\s+\w{5}x`, Options{}, strings.Repeat("hello there world again\n", 1_000_000), true},
 	} {
-		ctx, cancel := context.WithCancel(context.Background())
-		m := MustCompile(c.expr, c.opts).NewSearch(ctx).NewMatcher()
+		s := MustCompile(c.expr, c.opts).NewSearch()
+		m := s.NewMatcher()
 		text := []byte(c.text) // a copy of 24 MB takes as long as the limit
-		cancel()
+		s.Stop(context.Canceled)
 		start := stress.CPU()
 		m.Lines(text, func(int, int) bool { return true })
 		d := stress.CPU() - start
@@ -236,6 +236,36 @@ func TestCancel(t *testing.T) {
 		if d > pollLimit {
 			t.Errorf("%s: took %v to stop", c.name, d)
 		}
+	}
+}
+
+// A context stops a search, also one that is done already, and none that was
+// released.
+func TestStopWith(t *testing.T) {
+	text := []byte(strings.Repeat("hello there\n", 200_000))
+	lines := func(s *Search) error {
+		m := s.NewMatcher()
+		m.Lines(text, func(int, int) bool { return true })
+		return m.Err()
+	}
+	p := MustCompile(`[a-z]+x`, Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	running, released := p.NewSearch(), p.NewSearch()
+	defer running.StopWith(ctx)()
+	released.StopWith(ctx)()
+	cancel()
+	for running.stop.Load() == nil { // another goroutine tells it
+		runtime.Gosched()
+	}
+	late := p.NewSearch()
+	defer late.StopWith(ctx)()
+	for name, s := range map[string]*Search{"running": running, "late": late} {
+		if err := lines(s); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := lines(released); err != nil {
+		t.Errorf("released: %v", err)
 	}
 }
 

@@ -19,31 +19,29 @@ import (
 // it at a time. Positions are offsets in the buffer given.
 type Matcher struct {
 	p      *Pattern
-	ctx    context.Context
+	search *Search
 	err    error
 	pike   pike.Cache
 	short  backtrack.Cache
 	back   *backref.Matcher
-	budget *backref.Budget // of the search; nil without back
-	exact  *atomic.Int64   // steps the search has left for patterns no automaton can run
 	dfa    automata
 	inside *Matcher // of a bounded pattern's inside
 
 	slots [2]int
-	work  int // bytes and matches since the context was looked at, see spend
+	work  int // bytes and matches since it was last asked whether to stop, see spend
 }
 
 // NewMatcher returns a Matcher. Matchers of one search that should share the
 // budget of a backtracking pattern come from the same Search.
-func (p *Pattern) NewMatcher() *Matcher { return p.NewSearch(context.Background()).NewMatcher() }
+func (p *Pattern) NewMatcher() *Matcher { return p.NewSearch().NewMatcher() }
 
 // Search is one run of a pattern over many texts: what its matchers share. It
 // is safe for concurrent use.
 type Search struct {
 	p      *Pattern
-	ctx    context.Context
-	budget *backref.Budget
-	exact  atomic.Int64
+	stop   atomic.Pointer[error]
+	budget *backref.Budget // nil for patterns that need no backtracking
+	exact  atomic.Int64    // steps left for patterns no automaton can run
 }
 
 // A search that backtracks, or simulates an automaton that is too large to build,
@@ -55,9 +53,9 @@ const (
 	stepsAByte = 32
 )
 
-// NewSearch begins a search that ends early when ctx does.
-func (p *Pattern) NewSearch(ctx context.Context) *Search {
-	s := &Search{p: p, ctx: ctx}
+// NewSearch begins a search.
+func (p *Pattern) NewSearch() *Search {
+	s := &Search{p: p}
 	s.exact.Store(maxSteps)
 	if p.plan.back != nil {
 		s.budget = backref.NewBudget(maxSteps)
@@ -65,9 +63,29 @@ func (p *Pattern) NewSearch(ctx context.Context) *Search {
 	return s
 }
 
+// Stop ends the search: its matchers return soon, and their Err is err. A second
+// call has no effect.
+func (s *Search) Stop(err error) {
+	s.stop.CompareAndSwap(nil, &err)
+	if s.budget != nil {
+		s.budget.Stop(err)
+	}
+}
+
+// StopWith stops the search when ctx is done. release ends the connection; it
+// has to be called when the search is over, as a context's cancel function has.
+func (s *Search) StopWith(ctx context.Context) (release func()) {
+	if err := ctx.Err(); err != nil {
+		s.Stop(err)
+		return func() {}
+	}
+	end := context.AfterFunc(ctx, func() { s.Stop(ctx.Err()) })
+	return func() { end() }
+}
+
 // NewMatcher returns a Matcher for one goroutine of the search.
 func (s *Search) NewMatcher() *Matcher {
-	m := &Matcher{p: s.p, ctx: s.ctx, budget: s.budget, exact: &s.exact}
+	m := &Matcher{p: s.p, search: s}
 	if s.p.plan.back != nil {
 		m.back = s.p.plan.back.NewMatcher(s.budget)
 	}
@@ -94,8 +112,8 @@ func (m *Matcher) fail(err error) {
 	}
 }
 
-// pollBytes of work lie between two looks at the context: at 10 MB/s, slow
-// even for an engine that simulates, 26 ms. A match counts as matchWork of
+// pollBytes of work lie between two looks at Search.stop: at 10 MB/s, slow even
+// for an engine that simulates, 26 ms. A match counts as matchWork of
 // them, since to begin anew costs as much.
 const (
 	pollBytes = 256 << 10
@@ -106,11 +124,16 @@ const (
 func (m *Matcher) spend(n int) bool {
 	if m.work += n; m.work >= pollBytes {
 		m.work = 0
-		if err := m.ctx.Err(); err != nil {
-			m.fail(err)
-		}
+		m.poll()
 	}
 	return m.err == nil
+}
+
+// poll looks whether the search was stopped.
+func (m *Matcher) poll() {
+	if err := m.search.stop.Load(); err != nil {
+		m.fail(*err)
+	}
 }
 
 // MatchLine reports whether the pattern matches in one line, given without its
@@ -153,9 +176,9 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 	pl := m.p.plan
 	if pl.superset {
 		if from == 0 {
-			m.budget.Grant(stepsAByte * int64(len(text)))
+			m.search.budget.Grant(stepsAByte * int64(len(text)))
 		}
-		ok, err := m.back.Find(m.ctx, text, from, slots)
+		ok, err := m.back.Find(text, from, slots)
 		if err != nil {
 			m.fail(err)
 		}
@@ -182,18 +205,19 @@ func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) boo
 func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int) bool {
 	in := pike.Input{Hay: text, From: from, To: to, Anchored: anchored, Done: m.stopped}
 	r := m.pike.Find(m.p.plan.prog(), in, slots)
-	if r == pike.Cancelled && m.err == nil {
-		m.fail(m.ctx.Err())
+	if r == pike.Cancelled {
+		m.poll()
 	}
 	return r == pike.Match
 }
 
 // stopped charges the engine's work to the search and reports whether it ends.
 func (m *Matcher) stopped(bytes, steps int) bool {
-	if over := int64(steps) - stepsAByte*int64(bytes); over > 0 && m.exact.Add(-over) < 0 {
+	if over := int64(steps) - stepsAByte*int64(bytes); over > 0 && m.search.exact.Add(-over) < 0 {
 		m.fail(ErrBudget)
 	}
-	return m.err != nil || m.ctx.Err() != nil
+	m.poll()
+	return m.err != nil
 }
 
 // span finds the first match in a text at or after from.
@@ -364,7 +388,7 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 		return nil, false
 	}
 	if m.back != nil && !m.p.plan.superset {
-		if _, err := m.back.MatchAt(m.ctx, text, slots[0], slots); err != nil {
+		if _, err := m.back.MatchAt(text, slots[0], slots); err != nil {
 			m.fail(err)
 			return nil, false
 		}

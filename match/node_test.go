@@ -164,7 +164,7 @@ func (c *nodeCase) explodes() bool {
 	var span [2]int
 	for _, text := range c.T {
 		for from := 0; from <= len(text); from = max(from+1, span[1]) {
-			ok, err := m.Find(context.Background(), []byte(text), from, span[:])
+			ok, err := m.Find([]byte(text), from, span[:])
 			if err != nil {
 				return true
 			}

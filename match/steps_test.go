@@ -38,7 +38,7 @@ func TestLargeCounts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		s, n := p.NewSearch(t.Context()), 0
+		s, n := p.NewSearch(), 0
 		if c.matches < 0 {
 			s.exact.Store(maxSteps / 16) // what a whole one takes is known: 16 times as long
 		}
@@ -61,7 +61,7 @@ func TestLargeCounts(t *testing.T) {
 
 // The matchers of one search share its budget.
 func TestStepsAreShared(t *testing.T) {
-	s := MustCompile(`[^a]{40}[^b]{5000}c`, Options{Mode: Multiline}).NewSearch(t.Context())
+	s := MustCompile(`[^a]{40}[^b]{5000}c`, Options{Mode: Multiline}).NewSearch()
 	text := []byte(strings.Repeat("defghijkl mnop", 40_000) + "c")
 	s.exact.Store(1000)
 	first, second := s.NewMatcher(), s.NewMatcher()

@@ -77,7 +77,7 @@ func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, kn
 		if p == nil {
 			return 0, 0, false, false
 		}
-		m.inside = &Matcher{p: p, ctx: m.ctx, exact: m.exact}
+		m.inside = &Matcher{p: p, search: m.search}
 	}
 	credit := boundedCredit
 	for from <= to {

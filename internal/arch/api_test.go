@@ -127,3 +127,36 @@ func TestRoot(t *testing.T) {
 		t.Errorf("package quarry has %d lines in %d files; at most 1,200 in 12 are wanted", lines, files)
 	}
 }
+
+// TestNoStoredContexts: a context is an argument, not a field. What has to end with
+// one uses context.AfterFunc.
+func TestNoStoredContexts(t *testing.T) {
+	fset := token.NewFileSet()
+	err := filepath.WalkDir("../..", func(file string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		f, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			s, ok := n.(*ast.StructType)
+			if !ok {
+				return true
+			}
+			for _, field := range s.Fields.List {
+				if sel, ok := field.Type.(*ast.SelectorExpr); ok && sel.Sel.Name == "Context" {
+					if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "context" {
+						t.Errorf("%s stores a context", fset.Position(field.Pos()))
+					}
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

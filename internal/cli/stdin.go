@@ -5,19 +5,23 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
 )
 
 // stdin is standard input that ends when the command is interrupted. A system
-// call that waits for a terminal or a pipe can't be called off, so it is left
-// behind.
+// call that waits for a terminal or a pipe can't be cancelled, so a goroutine
+// makes it, which is abandoned then. Nothing is read before the first Read.
 type stdin struct {
-	ctx  context.Context
-	from io.Reader
-	buf  []byte
-	done chan readResult
+	pipe  *io.PipeReader
+	begin func()
+}
+
+func (r stdin) Read(p []byte) (int, error) {
+	r.begin()
+	return r.pipe.Read(p)
 }
 
 type readResult struct {
@@ -25,7 +29,8 @@ type readResult struct {
 	err error
 }
 
-// inputOf gives what is read of a file as it is: it doesn't wait.
+// inputOf makes a stdin of what may wait. A regular file does not and is given as
+// it is.
 func inputOf(ctx context.Context, from io.Reader) io.Reader {
 	f, ok := from.(*os.File)
 	if !ok {
@@ -34,26 +39,16 @@ func inputOf(ctx context.Context, from io.Reader) io.Reader {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		return from
 	}
-	return &stdin{ctx: ctx, from: from, done: make(chan readResult, 1)}
-}
-
-func (r *stdin) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err // and buf may still be written to
-	}
-	if len(r.buf) < len(p) {
-		r.buf = make([]byte, len(p))
-	}
-	go func(into []byte) {
-		n, err := r.from.Read(into)
-		r.done <- readResult{n, err}
-	}(r.buf[:len(p)])
-	select {
-	case res := <-r.done:
-		return copy(p, r.buf[:res.n]), res.err
-	case <-r.ctx.Done():
-		return 0, r.ctx.Err()
-	}
+	r, w := io.Pipe()
+	context.AfterFunc(ctx, func() { w.CloseWithError(ctx.Err()) })
+	return stdin{r, sync.OnceFunc(func() {
+		go func() {
+			// 64 KiB is what a pipe of Linux holds. Without the wrapper the file's own
+			// method would be used, with a smaller buffer.
+			_, err := io.CopyBuffer(w, struct{ io.Reader }{from}, make([]byte, 64<<10))
+			w.CloseWithError(err)
+		}()
+	})}
 }
 
 // askText tells a person that the program waits for text.

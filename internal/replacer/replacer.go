@@ -155,7 +155,9 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := pattern.NewSearch(ctx).NewMatcher()
+	matching := pattern.NewSearch()
+	defer matching.StopWith(ctx)()
+	m := matching.NewMatcher()
 	template := NewTemplate(q.Replacement, q.Literal, m)
 	var paths []string
 	each := q.Query

@@ -21,9 +21,9 @@ func (e *endless) Read(b []byte) (int, error) {
 
 // A search that is cancelled doesn't read on.
 func TestCancelStopsReading(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	s := New(match.MustCompile("needle", match.Options{}).NewSearch(ctx).NewMatcher())
-	cancel()
+	search := match.MustCompile("needle", match.Options{}).NewSearch()
+	s := New(search.NewMatcher())
+	search.Stop(context.Canceled)
 	src := &endless{}
 	if _, err := s.File(io.LimitReader(src, 1<<34), 1<<34, &Request{}); err == nil || src.reads > 4 {
 		t.Errorf("err %v after %d reads", err, src.reads)

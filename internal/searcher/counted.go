@@ -331,7 +331,8 @@ func definers(ctx context.Context, from texts, words *rank.Query, corpus *rank.C
 	}
 	type outcome struct{ named, read, defines bool }
 	var out []rank.Candidate
-	matching := pattern.NewSearch(ctx)
+	matching := pattern.NewSearch()
+	defer matching.StopWith(ctx)()
 	matchers := make([]*match.Matcher, max(from.width(), 1))
 	var so rank.Search
 	err = inOrder(ctx, len(list), from.width(), nil, func(worker, i int) (o outcome, ok bool) {

@@ -1,7 +1,6 @@
 package searcher
 
 import (
-	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -25,7 +24,7 @@ func TestPartsOfAnotherFile(t *testing.T) {
 	}
 	d := openFolder(t, dir)
 	pattern := match.MustCompile("needle", match.Options{})
-	r := &searchRun{folder: d, q: &search.Query{Pattern: "needle"}, pattern: pattern, matching: pattern.NewSearch(context.Background())}
+	r := &searchRun{folder: d, q: &search.Query{Pattern: "needle"}, pattern: pattern, matching: pattern.NewSearch()}
 	p, err := d.Root.Known("f")
 	if err != nil {
 		t.Fatal(err)

@@ -47,11 +47,12 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	run := &searchRun{
 		folder: d, q: &q, filter: filter, pattern: pattern,
 		request:  scanRequest(&q),
-		matching: pattern.NewSearch(bounded),
+		matching: pattern.NewSearch(),
 		scanners: make([]worker, d.Workers),
 		collect:  newCollector(&q, yield),
 		watch:    search.WatchOf(ctx),
 	}
+	defer run.matching.StopWith(bounded)()
 	if inParts(&q) {
 		run.ahead = newBacklog(cmp.Or(d.ahead, aheadBytes))
 		defer context.AfterFunc(bounded, run.ahead.end)()
@@ -109,7 +110,9 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	c := newCollector(&q, yield)
 	request := scanRequest(&q)
 	out := &found{}
-	if err = c.stream("", scan.New(pattern.NewSearch(bounded).NewMatcher()), r, out, &request); err == nil {
+	matching := pattern.NewSearch()
+	defer matching.StopWith(bounded)()
+	if err = c.stream("", scan.New(matching.NewMatcher()), r, out, &request); err == nil {
 		err = c.finish()
 	}
 	c.sum.Stats = search.Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}

@@ -31,7 +31,7 @@ func TestGrowingFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &search.Query{Detail: search.Counts}
-	run := &searchRun{q: q, request: scanRequest(q), matching: match.MustCompile("foo", match.Options{}).NewSearch(t.Context())}
+	run := &searchRun{q: q, request: scanRequest(q), matching: match.MustCompile("foo", match.Options{}).NewSearch()}
 	var out found
 	run.scan(&worker{}, f, "", &out)
 	if out.err != nil || out.res.Matched != 2 {

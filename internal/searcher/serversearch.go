@@ -49,9 +49,10 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	defer cancel()
 	run := &remoteRun{
 		r: r, q: &q, want: want, pattern: pattern,
-		request: scanRequest(&q), matching: pattern.NewSearch(bounded), scanners: make([]*scan.Scanner, r.workers),
+		request: scanRequest(&q), matching: pattern.NewSearch(), scanners: make([]*scan.Scanner, r.workers),
 		collect: newCollector(&q, yield),
 	}
+	defer run.matching.StopWith(bounded)()
 	run.tiny = sync.OnceValue(run.matchesTiny)
 	switch {
 	case q.Invert || q.FilesWithoutMatch: // every file is wanted

@@ -118,7 +118,7 @@ func TestVectors(t *testing.T) {
 			continue
 		}
 		caps := make([]int, 2*len(tree.Names))
-		ok, err := backref.Compile(tree).NewMatcher(nil).Find(context.Background(), []byte(c.text), 0, caps)
+		ok, err := backref.Compile(tree).NewMatcher(nil).Find([]byte(c.text), 0, caps)
 		if got := spans(ok, caps); err != nil || got != c.want {
 			t.Errorf("/%s/%s on %q: %s, %v, want %s", c.pattern, c.flags, c.text, got, err, c.want)
 		}
@@ -167,15 +167,15 @@ func TestFindFrom(t *testing.T) {
 		{"abab", 4, "none"},
 		{"cc", 1, "none"},
 	} {
-		ok, err := m.Find(t.Context(), []byte(c.text), c.start, caps[:])
+		ok, err := m.Find([]byte(c.text), c.start, caps[:])
 		if got := spans(ok, caps[:]); err != nil || got != c.want {
 			t.Errorf("Find(%q, %d) = %s, %v, want %s", c.text, c.start, got, err, c.want)
 		}
 	}
-	if ok, _ := m.MatchAt(t.Context(), []byte("abab"), 2, nil); ok {
+	if ok, _ := m.MatchAt([]byte("abab"), 2, nil); ok {
 		t.Error("MatchAt looked further")
 	}
-	if ok, _ := m.MatchAt(t.Context(), []byte("abab"), 3, caps[:]); !ok || caps != [2]int{3, 4} {
+	if ok, _ := m.MatchAt([]byte("abab"), 3, caps[:]); !ok || caps != [2]int{3, 4} {
 		t.Errorf("MatchAt(3) = %v %v", ok, caps)
 	}
 }
@@ -194,7 +194,7 @@ func TestBudgetEndsIt(t *testing.T) {
 	for _, c := range explosive {
 		b := backref.NewBudget(1 << 20)
 		p := compile(t, c.pattern, 0)
-		_, err := p.NewMatcher(b).Find(t.Context(), []byte(c.text), 0, nil)
+		_, err := p.NewMatcher(b).Find([]byte(c.text), 0, nil)
 		if !errors.Is(err, backref.ErrBudget) {
 			t.Errorf("%s: %v, want ErrBudget", c.pattern, err)
 		}
@@ -202,7 +202,7 @@ func TestBudgetEndsIt(t *testing.T) {
 			t.Errorf("%s: %d steps left", c.pattern, b.Left())
 		}
 		// A second matcher of the query has nothing left to spend.
-		if _, err := p.NewMatcher(b).Find(t.Context(), []byte(c.text), 0, nil); !errors.Is(err, backref.ErrBudget) {
+		if _, err := p.NewMatcher(b).Find([]byte(c.text), 0, nil); !errors.Is(err, backref.ErrBudget) {
 			t.Errorf("%s: the budget isn't shared: %v", c.pattern, err)
 		}
 	}
@@ -215,13 +215,13 @@ func TestCancelTakesEffect(t *testing.T) {
 		p := compile(t, c.pattern, 0)
 		late := time.Hour
 		for try := 0; try < 3 && late > 50*time.Millisecond; try++ {
-			ctx, cancel := context.WithCancel(t.Context())
+			budget := backref.NewBudget(1 << 60)
 			cancelled := make(chan time.Duration, 1)
 			time.AfterFunc(5*time.Millisecond, func() {
 				cancelled <- stress.CPU()
-				cancel()
+				budget.Stop(context.Canceled)
 			})
-			_, err := p.NewMatcher(backref.NewBudget(1<<60)).Find(ctx, []byte(c.text), 0, nil)
+			_, err := p.NewMatcher(budget).Find([]byte(c.text), 0, nil)
 			// A deep stack may end a search before.
 			if !errors.Is(err, context.Canceled) && !errors.Is(err, backref.ErrBudget) {
 				t.Errorf("%s: %v", c.pattern, err)
@@ -238,13 +238,13 @@ func TestCancelTakesEffect(t *testing.T) {
 // enough to be refused before it takes too much.
 func TestLongLine(t *testing.T) {
 	text := []byte(strings.Repeat("ab ", 1<<20))
-	if ok, err := compile(t, `^[ab ]*$(?<=\s)`, 0).NewMatcher(nil).Find(t.Context(), text, 0, nil); !ok || err != nil {
+	if ok, err := compile(t, `^[ab ]*$(?<=\s)`, 0).NewMatcher(nil).Find(text, 0, nil); !ok || err != nil {
 		t.Errorf("characters: %v, %v", ok, err)
 	}
-	if ok, err := compile(t, `^(?:(a)b\s)*$(?!x)`, 0).NewMatcher(nil).Find(t.Context(), text, 0, nil); ok || !errors.Is(err, backref.ErrBudget) {
+	if ok, err := compile(t, `^(?:(a)b\s)*$(?!x)`, 0).NewMatcher(nil).Find(text, 0, nil); ok || !errors.Is(err, backref.ErrBudget) {
 		t.Errorf("groups: %v, %v", ok, err)
 	}
-	if ok, err := compile(t, `(?<=needle)x`, 0).NewMatcher(nil).Find(t.Context(), text, 0, nil); ok || err != nil {
+	if ok, err := compile(t, `(?<=needle)x`, 0).NewMatcher(nil).Find(text, 0, nil); ok || err != nil {
 		t.Errorf("absent: %v, %v", ok, err)
 	}
 }
@@ -265,7 +265,7 @@ func FuzzMatch(f *testing.F) {
 			return
 		}
 		caps, linear := make([]int, 2*len(tree.Names)), make([]int, 2*len(tree.Names))
-		exact, err := backref.Compile(tree).NewMatcher(backref.NewBudget(1<<18)).Find(t.Context(), []byte(text), 0, caps)
+		exact, err := backref.Compile(tree).NewMatcher(backref.NewBudget(1<<18)).Find([]byte(text), 0, caps)
 		if err != nil {
 			return
 		}
@@ -292,7 +292,7 @@ func BenchmarkSteps(b *testing.B) {
 		p := compile(b, c.pattern, 0)
 		b.Run(c.pattern, func(b *testing.B) {
 			for b.Loop() {
-				_, err := p.NewMatcher(backref.NewBudget(1<<20)).Find(b.Context(), []byte(c.text), 0, nil)
+				_, err := p.NewMatcher(backref.NewBudget(1<<20)).Find([]byte(c.text), 0, nil)
 				if !errors.Is(err, backref.ErrBudget) {
 					b.Fatal(err)
 				}

@@ -2,7 +2,6 @@ package backref
 
 import (
 	"bytes"
-	"context"
 	"unicode/utf8"
 
 	"quarry/internal/re/hir"
@@ -30,8 +29,9 @@ func (p *Program) NewMatcher(b *Budget) *Matcher {
 // Find looks for the first match that begins at start or later; what lies
 // before start is seen by look-behinds and assertions. The span of group i is
 // caps[2*i] and caps[2*i+1], -1 when unset; caps is filled as far as it
-// reaches. The error is ErrBudget or the context's.
-func (m *Matcher) Find(ctx context.Context, text []byte, start int, caps []int) (bool, error) {
+// reaches. The error is ErrBudget or that of
+// Budget.Stop.
+func (m *Matcher) Find(text []byte, start int, caps []int) (bool, error) {
 	p := m.prog
 	defer m.shrink()
 	for pos := start; pos <= len(text); {
@@ -48,7 +48,7 @@ func (m *Matcher) Find(ctx context.Context, text []byte, start int, caps []int) 
 				return false, nil
 			}
 		}
-		ok, err := m.run(ctx, text, pos)
+		ok, err := m.run(text, pos)
 		if err != nil {
 			return false, err
 		}
@@ -64,9 +64,9 @@ func (m *Matcher) Find(ctx context.Context, text []byte, start int, caps []int) 
 
 // MatchAt is Find for a match that begins at pos and nowhere else, as to get
 // the groups of a span another engine found.
-func (m *Matcher) MatchAt(ctx context.Context, text []byte, pos int, caps []int) (bool, error) {
+func (m *Matcher) MatchAt(text []byte, pos int, caps []int) (bool, error) {
 	defer m.shrink()
-	ok, err := m.run(ctx, text, pos)
+	ok, err := m.run(text, pos)
 	if ok {
 		copy(caps, m.slots[:2*m.prog.groups])
 	}
@@ -116,7 +116,7 @@ func (m *Matcher) branch(pc int32, pos int) {
 }
 
 // run matches from pos. Groups are in m.slots afterwards.
-func (m *Matcher) run(ctx context.Context, text []byte, pos int) (bool, error) {
+func (m *Matcher) run(text []byte, pos int) (bool, error) {
 	for i := range m.slots {
 		m.slots[i] = -1
 	}
@@ -125,7 +125,7 @@ func (m *Matcher) run(ctx context.Context, text []byte, pos int) (bool, error) {
 	pc, ok := int32(0), true
 	for {
 		if m.steps--; m.steps < 0 || len(m.stack) > maxFrames {
-			if err := m.pay(ctx); err != nil {
+			if err := m.pay(); err != nil {
 				return false, err
 			}
 		}

@@ -126,7 +126,7 @@ func explodes(q question) bool {
 	}
 	m := backref.Compile(tree).NewMatcher(backref.NewBudget(1 << 18))
 	for _, text := range q.T {
-		if _, err := m.Find(context.Background(), []byte(text), 0, nil); err != nil {
+		if _, err := m.Find([]byte(text), 0, nil); err != nil {
 			return true
 		}
 	}
@@ -167,7 +167,7 @@ func compare(q question, a answer, counts map[string]int) []string {
 		}
 		want := byteSpans(text, a.M[i])
 		caps := make([]int, 2*len(tree.Names))
-		ok, err := exact.Find(context.Background(), []byte(text), 0, caps)
+		ok, err := exact.Find([]byte(text), 0, caps)
 		if got := spans(ok, caps); err != nil || got != want {
 			bad = append(bad, fmt.Sprintf("exact: on %q: %s %v, node %s", text, got, err, want))
 		}
