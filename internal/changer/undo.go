@@ -65,8 +65,8 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 			ops[0].Shown = diffs[0].Hunks
 		}
 	}
-	if lost, err := w.state.journal.Lost(); err == nil && lost > 0 && id == "" {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the undo log has lost %d of its changes; this is the last one that is known", lost))
+	if id == "" {
+		c.Warnings = append(c.Warnings, w.maybeNotLast()...)
 	}
 	if o.DryRun {
 		return c, nil
@@ -76,6 +76,19 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		return nil, err
 	}
 	return c, nil
+}
+
+// maybeNotLast warns that the last change of the log may not be the last that was
+// made.
+func (w *Changer) maybeNotLast() []string {
+	var warnings []string
+	if lost, err := w.state.journal.Lost(); err == nil && lost > 0 {
+		warnings = append(warnings, fmt.Sprintf("the undo log has lost %d of its changes; this is the last one that is known", lost))
+	}
+	if damaged, err := w.state.journal.Damage(); err == nil && damaged > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d records of the undo log can't be read; this is the last change that is known", damaged))
+	}
+	return warnings
 }
 
 // entry finds the change an id names, or the last one.

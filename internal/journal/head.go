@@ -259,8 +259,18 @@ func (j *Journal) startHead(num uint32, sealed *segment) error {
 // noteLoss writes down that entries are missing, before new ones take their place.
 // The lock is held exclusively and the tail is up to date.
 func (j *Journal) noteLoss() error {
-	if err := j.loadHead(); err != nil || j.head == nil || j.tail == nil {
+	missing, err := j.missingAtEnd()
+	if err != nil || missing == 0 {
 		return err
+	}
+	return j.addToHead(headLost, j.tail.num, claim{entries: missing})
+}
+
+// missingAtEnd counts the entries that must have been the newest and are not
+// there. The lock is held, and the tail is up to date.
+func (j *Journal) missingAtEnd() (uint32, error) {
+	if err := j.loadHead(); err != nil || j.head == nil || j.tail == nil {
+		return 0, err
 	}
 	missing := uint32(0)
 	for num, c := range j.head.claims {
@@ -271,10 +281,7 @@ func (j *Journal) noteLoss() error {
 			missing += c.entries - min(c.entries, uint32(len(j.tail.entries)))
 		}
 	}
-	if missing == 0 {
-		return nil
-	}
-	return j.addToHead(headLost, j.tail.num, claim{entries: missing})
+	return missing, nil
 }
 
 // addToHead appends one record. What another process may append at the same time
@@ -344,19 +351,38 @@ func (j *Journal) Lost() (int, error) {
 }
 
 // missingFrom counts the entries that a segment should have and has not. Only one
-// that is shorter than it was is read.
+// that is shorter than it was, or ends in a zero, is read: what a bad block or a
+// crash took from the end reads as zeros.
 func (j *Journal) missingFrom(f segmentFile, c claim) (int, error) {
-	p, err := j.known(segmentName(f.num, f.m))
-	if err != nil {
-		return 0, err
-	}
-	info, err := j.root.Stat(p)
-	if err != nil || info.Size >= c.end {
-		return 0, err
+	if s := j.segs[f.num]; s == nil {
+		whole, err := j.reaches(f, c.end)
+		if err != nil || whole {
+			return 0, err
+		}
 	}
 	s, err := j.load(f)
-	if err != nil {
+	if err != nil || s.end >= c.end {
 		return 0, err
 	}
 	return max(0, int(c.entries)-len(s.entries)), nil
+}
+
+// reaches reports whether a segment has a byte that is not zero just before end.
+func (j *Journal) reaches(f segmentFile, end int64) (bool, error) {
+	p, err := j.known(segmentName(f.num, f.m))
+	if err != nil {
+		return false, err
+	}
+	log, err := j.root.OpenLog(p, false)
+	if err != nil {
+		return false, err
+	}
+	defer log.Close()
+	size, err := log.Size()
+	if err != nil || size < end || end == 0 {
+		return false, err
+	}
+	var last [1]byte
+	_, err = log.ReadAt(last[:], end-1)
+	return last[0] != 0, err
 }

@@ -199,6 +199,9 @@ var (
 	ErrNotFound = fault.New(fault.NotFound, "no such change", "")
 	// ErrDamaged is for records and contents that fail their checks.
 	ErrDamaged = errors.New("the journal's record is damaged")
+	// ErrNewestLost is for an undo of the last change when that one, and maybe
+	// more, is missing from the log.
+	ErrNewestLost = fault.New(fault.Conflict, "the newest changes are missing from the undo log, so the last one is not known", "look at the log, and undo a change by its id")
 	// ErrNotKept is for content that was never kept.
 	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "")
 	errClosed  = errors.New("journal is closed")

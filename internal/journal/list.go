@@ -26,11 +26,27 @@ func (j *Journal) Get(id ID) (Entry, error) {
 }
 
 // Latest returns the change an undo without an id undoes: the newest that
-// is done, not undone yet, and not an undo itself.
+// is done, not undone yet, and not an undo itself. It is refused while newer ones
+// are missing: an older change would be taken for the last.
 func (j *Journal) Latest() (Entry, error) {
-	return j.find(func(e Entry) bool {
+	e, err := j.find(func(e Entry) bool {
 		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == ""
 	}, "nothing left to undo")
+	if err != nil {
+		return Entry{}, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return e, j.locked(false, func() error {
+		if err := j.catchUp(); err != nil {
+			return err
+		}
+		missing, err := j.missingAtEnd()
+		if err == nil && missing > 0 {
+			err = fmt.Errorf("%w (%d missing)", ErrNewestLost, missing)
+		}
+		return err
+	})
 }
 
 func (j *Journal) find(match func(Entry) bool, what string) (Entry, error) {
