@@ -12,7 +12,7 @@ import (
 type AcrossError struct{ From, To string }
 
 func (e *AcrossError) Error() string {
-	return fmt.Sprintf("%s and %s are in different roots; a change stays in one", e.From, e.To)
+	return fmt.Sprintf("%q and %q are in different roots; a change stays in one", e.From, e.To)
 }
 
 // Code is InvalidArgument.

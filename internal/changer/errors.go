@@ -2,6 +2,7 @@ package changer
 
 import (
 	"fmt"
+	"strconv"
 
 	"quarry/fault"
 	"quarry/internal/textedit"
@@ -60,7 +61,7 @@ func (e *contentError) Hint() string {
 type sameFileError struct{ Path, Other string }
 
 func (e *sameFileError) Error() string {
-	return fmt.Sprintf("%s and %s are two names of one file", fault.Printable(e.Path), fault.Printable(e.Other))
+	return fmt.Sprintf("%s and %s are two names of one file", strconv.QuoteToGraphic(e.Path), strconv.QuoteToGraphic(e.Other))
 }
 
 // Code is InvalidArgument.

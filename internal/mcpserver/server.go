@@ -174,11 +174,22 @@ func orError(schema json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(whole)
 }
 
+// clientInfo is who the client said it is. Where the session began with that, a
+// call can't say otherwise: a client whose changes are reviewed would get round it.
+func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
+	if req.Session != nil {
+		if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
+			return p.ClientInfo
+		}
+	}
+	return req.ClientInfo()
+}
+
 // call runs a tool.
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, done := withProgress(ctx, req)
 	defer done()
-	if info := req.ClientInfo(); info != nil {
+	if info := clientInfo(req); info != nil {
 		ctx = tool.WithClient(ctx, tool.Client{Name: info.Name, Version: info.Version})
 	}
 	if t := s.tools.Lookup(req.Params.Name); s.called != nil && t != nil {

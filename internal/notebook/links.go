@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -113,7 +114,7 @@ func (b *Book) resolve(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	if info.Folder {
-		return "", fault.New(fault.InvalidArgument, fmt.Sprintf("%s is a folder", fault.Printable(path)), "name a note")
+		return "", fault.New(fault.InvalidArgument, fmt.Sprintf("%s is a folder", strconv.QuoteToGraphic(path)), "name a note")
 	}
 	return info.Path, nil
 }

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"quarry/change"
@@ -85,7 +86,7 @@ func (b *Book) readText(ctx context.Context, p string) (*Note, []byte, error) {
 	}
 	doc, err := textfile.New(data)
 	if err != nil {
-		return nil, nil, fault.New(fault.NotText, fmt.Sprintf("%s is not a text file", fault.Printable(p)), "")
+		return nil, nil, fault.New(fault.NotText, fmt.Sprintf("%s is not a text file", strconv.QuoteToGraphic(p)), "")
 	}
 	return &Note{Path: clean(p), Text: doc.Text(), Encoding: doc.Encoding().String()}, data, nil
 }
@@ -100,6 +101,7 @@ type Options struct {
 	DryRun          bool
 	ExpectedVersion string // of the one note that is named
 	Tool            string
+	Client          change.Client // who asked
 }
 
 // edit is the change of one note by splices.
@@ -113,7 +115,7 @@ func (n *Note) edit(splices []vault.Splice) change.Op {
 
 // apply makes a set of changes.
 func (b *Book) apply(ctx context.Context, summary string, o Options, ops ...change.Op) (*change.Change, error) {
-	set := change.Set{Ops: ops, Summary: summary, Tool: o.Tool}
+	set := change.Set{Ops: ops, Summary: summary, Tool: o.Tool, Client: o.Client}
 	if o.DryRun {
 		return b.ws.Plan(ctx, set)
 	}
@@ -125,7 +127,7 @@ func (n *Note) expect(o Options) error {
 	if o.ExpectedVersion == "" || o.ExpectedVersion == n.Version {
 		return nil
 	}
-	return fault.New(fault.Conflict, fmt.Sprintf("%s was changed: its version is %s", fault.Printable(n.Path), n.Version), "read it again and repeat the change")
+	return fault.New(fault.Conflict, fmt.Sprintf("%s was changed: its version is %s", strconv.QuoteToGraphic(n.Path), n.Version), "read it again and repeat the change")
 }
 
 // notesGlobs are the files that have links.

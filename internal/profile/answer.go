@@ -64,7 +64,7 @@ func (c *call) replaced(err error) error {
 		return err
 	}
 	told := *worded
-	told.Hint = strings.TrimSpace(told.Hint + " " + capital(folderReplaced) + ".")
+	told.Hint = strings.TrimSpace(told.Hint + " " + render.Sentence(folderReplaced) + ".")
 	return &told
 }
 

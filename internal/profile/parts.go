@@ -77,7 +77,7 @@ func (c *call) note(ctx context.Context, name string) (*shelf, string, error) {
 }
 
 func (c *call) noteOptions() notebook.Options {
-	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), Tool: c.tool.Name}
+	return notebook.Options{DryRun: c.Bool("dry_run"), ExpectedVersion: c.String("expected_version"), Tool: c.tool.Name, Client: change.Client(c.client)}
 }
 
 // target reads which part of a note is meant.
@@ -102,7 +102,7 @@ func (c *call) did(s *shelf, ch *change.Change) *answer {
 		ch.Version = ch.Files[0].Version
 	}
 	ch.Files, ch.Digest = nil, ""
-	return c.changed(ch, capital(ch.Summary)+".")
+	return c.changed(ch, render.Sentence(ch.Summary)+".")
 }
 
 var (

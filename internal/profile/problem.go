@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"quarry/change"
@@ -51,9 +50,9 @@ func (c *call) problem(ctx context.Context, err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return err // the tool package words it
 	case errors.Unwrap(err) != nil:
-		e.Message = capital(errors.Unwrap(err).Error()) // without "edit a.txt: "
+		e.Message = render.Sentence(errors.Unwrap(err).Error()) // without "edit a.txt: "
 	default:
-		e.Message = capital(e.Message)
+		e.Message = render.Sentence(e.Message)
 	}
 	if e.Code == tool.NotFound && e.Hint == "" {
 		e.Hint = c.missing(ctx, c.path(ctx, "path"))
@@ -98,19 +97,10 @@ func sentence(s string) string {
 	if s = strings.TrimRight(s, "\n"); s == "" || strings.Contains(s, "\n") {
 		return s
 	}
-	if s = capital(s); !strings.HasSuffix(s, ".") {
+	if s = render.Sentence(s); !strings.HasSuffix(s, ".") {
 		s += "."
 	}
 	return s
-}
-
-// capital makes the first letter one.
-func capital(s string) string {
-	r, size := utf8.DecodeRuneInString(s)
-	if size == 0 {
-		return s
-	}
-	return string(unicode.ToUpper(r)) + s[size:]
 }
 
 // lookAround says how to find a path, with the tools there are.
@@ -173,7 +163,7 @@ func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
 	default:
 		e.Message = name + ": " + path.Kind.Words()
 		if path.Err != nil && path.Kind == fault.InvalidArgument {
-			e.Message = capital(path.Err.Error())
+			e.Message = render.Sentence(path.Err.Error())
 		}
 	}
 }

@@ -41,7 +41,7 @@ func Error(action Action, path string, err error) string {
 	case errors.As(err, &file):
 		return pathError(action, path, file)
 	}
-	return sentence(err.Error())
+	return Sentence(err.Error())
 }
 
 func movePath(e *change.MoveError) string {
@@ -55,7 +55,7 @@ func movePath(e *change.MoveError) string {
 	if errors.As(e.Err, &file) {
 		return pathError(Moving, e.Path, file)
 	}
-	return sentence(e.Error())
+	return Sentence(e.Error())
 }
 
 func pathError(action Action, path string, e *fault.PathError) string {
@@ -80,7 +80,7 @@ func pathError(action Action, path string, e *fault.PathError) string {
 	case fault.Conflict:
 		return fmt.Sprintf("%s was changed by someone else; nothing was changed: %s", Quote(e.Path), cause(e))
 	}
-	return sentence(e.Error())
+	return Sentence(e.Error())
 }
 
 func cause(e *fault.PathError) string {
@@ -98,8 +98,8 @@ func denied(e *fault.PathError) string {
 	return fmt.Sprintf("Access denied: '%s' may not be accessed (%s)", Plain(e.Name), e.Rule)
 }
 
-// sentence starts a message with a capital, unless it starts with a name.
-func sentence(s string) string {
+// Sentence starts a message with a capital, unless it starts with a name.
+func Sentence(s string) string {
 	word, _, _ := strings.Cut(s, " ")
 	for _, r := range word {
 		if r < 'a' || r > 'z' {

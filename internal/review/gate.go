@@ -35,7 +35,8 @@ type Gate struct {
 	// Wait is how long a change waits for its decision; 0 is DefaultWait, less
 	// than 0 does not wait.
 	Wait time.Duration
-	// Clients are held back; none means all. A client says its name itself.
+	// Clients are held back; none means all. A client says its name itself, so
+	// upper and lower case don't count, and one without a name is held back too.
 	Clients []string
 	// Progress hears that a call still waits; nil is fine.
 	Progress func(ctx context.Context, id string, waited time.Duration)
@@ -43,7 +44,7 @@ type Gate struct {
 
 // holds reports whether a client's changes wait for a decision.
 func (g *Gate) holds(c change.Client) bool {
-	return len(g.Clients) == 0 || slices.Contains(g.Clients, c.Name)
+	return len(g.Clients) == 0 || c.Name == "" || slices.ContainsFunc(g.Clients, func(name string) bool { return strings.EqualFold(name, c.Name) })
 }
 
 // Close releases the store and the backend.

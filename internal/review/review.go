@@ -15,6 +15,7 @@ package review
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -231,7 +232,7 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s is part of the proposal %s, which waits for a decision", fault.Printable(e.Path), e.ID)
+	return fmt.Sprintf("%s is part of the proposal %s, which waits for a decision", strconv.QuoteToGraphic(e.Path), e.ID)
 }
 
 // Code is Conflict.
