@@ -11,6 +11,7 @@ import (
 	"unicode/utf16"
 
 	"quarry"
+	regime "quarry/internal/stress"
 	"quarry/search"
 )
 
@@ -93,7 +94,9 @@ var holes = []hole{
 	{"a file over 10 MB, at its end", func(w *holeTree) { w.write("f", rows(10<<20+5), needle) }, nil, "f"},
 	{"a file added after the build", func(w *holeTree) {}, func(w *holeTree) { w.write("new/deep/f", needle) }, "new/deep/f"},
 	{"a large file added after the build", func(w *holeTree) {}, func(w *holeTree) { w.write("f", rows(2<<20), needle) }, "f"},
-	{"a text of very many grams", func(w *holeTree) { w.write("f", w.noise(3<<20), "\n", needle, "\n", w.noise(3<<20)) }, nil, "f"},
+	{"a text of very many grams", func(w *holeTree) {
+		w.write("f", w.noise(regime.N(3<<20)), "\n", needle, "\n", w.noise(regime.N(3<<20)))
+	}, nil, "f"},
 	{"a single line of 5 MB, at its end", func(w *holeTree) { w.write("f", strings.Repeat("abc ", 5<<18), needle) }, nil, "f"},
 	{"a single line of 12 MB, at its end", func(w *holeTree) { w.write("f", strings.Repeat("abc ", 12<<18), needle) }, nil, "f"},
 	{"many short lines, in the middle", func(w *holeTree) {

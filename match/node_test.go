@@ -17,6 +17,7 @@ import (
 	"quarry/internal/re/backref"
 	"quarry/internal/re/syntax/ecma"
 	"quarry/internal/re/syntax/ecma/ecmatest"
+	"quarry/internal/stress"
 )
 
 // nodeCase is one pattern on several texts. In Lines mode the texts are the
@@ -45,12 +46,9 @@ type nodeCase struct {
 func TestNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node isn't installed")
+		t.Skip("no node: install Node 22, Debian's nodejs")
 	}
-	n := 24_000
-	if testing.Short() {
-		n = 3_000
-	}
+	n := stress.N(24_000)
 	cases := nodeCases(n)
 	var input bytes.Buffer
 	enc := json.NewEncoder(&input)
@@ -59,7 +57,7 @@ func TestNode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, node, "testdata/oracle.js")
 	cmd.Stdin = &input

@@ -23,6 +23,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"quarry/internal/cli"
+	"quarry/internal/stress"
 )
 
 var update = flag.Bool("update", false, "write the tools into manifest.json anew")
@@ -434,13 +435,15 @@ func TestRelease(t *testing.T) {
 const maxBinary = 22_000_000
 
 // The documented flags give the same bytes in any folder and stamp the version;
-// without them the version comes from git.
+// without them the version comes from git. Only a release is built with them, so
+// that every package is compiled for this test alone: scripts/release-check.sh
+// runs it, and TestRelease checks the flags themselves.
 func TestReproducible(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the program three times")
+	if !stress.Thorough() {
+		t.Skip("compiles the program anew: run make release-check, or set STRESS=short")
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git")
+		t.Skip("needs git: install it")
 	}
 	b := readRelease(t).Builds[0]
 	flags := append(slices.Clone(b.Flags), "-ldflags", strings.ReplaceAll(b.Ldflags, "{{ .Version }}", "1.2.3"))

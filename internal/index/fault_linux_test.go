@@ -22,9 +22,19 @@ import (
 func TestNthFault(t *testing.T) {
 	stress.SkipShort(t)
 	run := stress.Start(t, "nth fault: index", 1, 1)
+	kinds := []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE}
+	turns := [][]error{kinds} // each call fails once, the kinds taking turns
+	if stress.Thorough() {
+		turns = nil // each call fails with every kind
+		for _, k := range kinds {
+			turns = append(turns, []error{k})
+		}
+	}
+	turns = append(turns, []error{rootfs.ErrShort})
 	for range run.Cases() {
-		for _, err := range []error{unix.ENOSPC, unix.EIO, unix.EACCES, unix.EROFS, unix.EMFILE, rootfs.ErrShort} {
+		for _, turn := range turns {
 			for at := 0; ; at++ {
+				err := turn[at%len(turn)]
 				if !failAt(t, at, err) {
 					if at < 5 { // there are 8 writes, and about 90 calls
 						t.Errorf("%v: only %d calls", err, at)

@@ -5,7 +5,7 @@
 // until they run out; each case is made from its seed alone, so that a failing
 // one can be had again. The environment decides how many there are:
 //
-//	(unset)           a fifth of the short form: go test ./...; with -short a fortieth
+//	(unset)           an eighth of the short form: go test ./...; with -short an eightieth
 //	STRESS=short      the short form: make stress
 //	STRESS=long       the regime's full count
 //	STRESS=20m        the full count, or as many as fit that time
@@ -50,14 +50,14 @@ const (
 	long              // STRESS=long, or a time
 )
 
-// share is which part of the short form a lesser form takes: 40 keeps
-// go test -short ./... near half a minute, 5 keeps go test ./... below three.
+// share is which part of the short form a lesser form takes: 80 keeps
+// go test -short ./... near half a minute, 8 keeps go test ./... below three.
 func (f form) share() int {
 	switch f {
 	case tiny:
-		return 40
+		return 80
 	case quick:
-		return 5
+		return 8
 	}
 	return 1
 }
@@ -127,11 +127,15 @@ func SkipShort(t testing.TB) {
 	}
 }
 
-// N is how many of n random cases a test takes that is no regime: all of them,
-// or a tenth with -short.
+// N is how many of n random cases a test takes that compares two ways to the
+// same answer: all of them in the short and the long form, a third in go test, a
+// twentieth with -short.
 func N(n int) int {
-	if asked() == tiny {
-		return max(1, n/10)
+	switch asked() {
+	case tiny:
+		return max(1, n/20)
+	case quick:
+		return max(1, n/3)
 	}
 	return n
 }

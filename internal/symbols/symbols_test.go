@@ -3,8 +3,10 @@ package symbols
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,14 +96,22 @@ var hostile = []string{
 // TestLinear measures processor time, which other programs don't change much.
 func TestLinear(t *testing.T) {
 	seen := map[*language]bool{}
-	for ext, l := range byExtension {
+	share := 4 // each language a quarter, and all of them together
+	switch {
+	case stress.Thorough():
+		share = 1
+	case testing.Short():
+		share = 16
+	}
+	for _, ext := range slices.Sorted(maps.Keys(byExtension)) {
+		l := byExtension[ext]
 		if seen[l] {
 			continue
 		}
 		seen[l] = true
 		for i, h := range hostile {
-			if testing.Short() && i%4 != len(seen)%4 {
-				continue // each language a quarter, and all of them together
+			if i%share != len(seen)%share {
+				continue
 			}
 			took := func(n int) time.Duration {
 				text := []byte(strings.Repeat(h, n/len(h)))

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // randomNote puts a note together from pieces that have given editors trouble.
@@ -95,10 +97,7 @@ func randomEdits(rng *rand.Rand, text []byte) []randomEdit {
 // Whatever is done to a part of a note, every byte outside the part stays.
 func TestPartsLeaveTheRest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	done, refused, notes := 0, 0, 10_000
-	if testing.Short() {
-		notes = 500
-	}
+	done, refused, notes := 0, 0, stress.N(10_000)
 	for range notes {
 		text := randomNote(rng)
 		for _, e := range randomEdits(rng, text) {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,6 +35,46 @@ func TestRegimesExist(t *testing.T) {
 				t.Errorf("%s: there is no %s in %s", r.name, name, r.pkg)
 			}
 		}
+	}
+}
+
+// A test that tries less in go test is run in full by make stress.
+func TestShortenedTestsAreRegimes(t *testing.T) {
+	tried := map[string]bool{}
+	for _, r := range regimes {
+		for _, name := range strings.Split(r.test, "|") {
+			tried[filepath.Clean(r.pkg)+"."+name] = true
+		}
+	}
+	shortened := regexp.MustCompile(`\b(?:stress|regime)\.(?:N|Start|StartFor|Takes)\(`)
+	found := 0
+	err := filepath.WalkDir("../../..", func(file string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		pkg, err := filepath.Rel("../../..", filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		for _, function := range strings.Split(string(text), "\nfunc ")[1:] {
+			name, _, _ := strings.Cut(function, "(")
+			if !strings.HasPrefix(name, "Test") || !shortened.MatchString(function) {
+				continue
+			}
+			found++
+			// A regime names tests by how they begin.
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(tried)), func(known string) bool { return strings.HasPrefix(filepath.ToSlash(pkg)+"."+name, known) }) {
+				t.Errorf("no regime runs %s of %s in full", name, pkg)
+			}
+		}
+		return nil
+	})
+	if err != nil || found < 50 {
+		t.Errorf("%d such tests: %v", found, err)
 	}
 }
 
