@@ -120,8 +120,10 @@ func (f *file) blocks(t *text) error {
 
 // rebase moves the state to a block that starts drop bytes later.
 func (f *file) rebase(buf []byte, drop int) {
-	f.countTo(buf, max(drop, f.counted))
-	f.counted -= drop
+	if f.req.Detail == Lines || f.req.Gap > 0 { // only then a number is told
+		f.countTo(buf, max(drop, f.counted))
+		f.counted -= drop
+	}
 	f.shown -= drop
 	f.blockEnd -= drop
 	f.base += int64(drop)
@@ -149,7 +151,7 @@ func (f *file) block(block []byte, from int) {
 	case f.spanning:
 		f.multiline(block, from)
 	default:
-		odd := f.odd(block[from:])
+		odd := f.decodes && f.odd(block[from:])
 		if !f.req.Invert && !f.req.Spans && !f.req.Matches && !odd {
 			f.plain(block, from)
 		} else {

@@ -104,6 +104,7 @@ type Result struct {
 type Scanner struct {
 	m        *match.Matcher
 	byLine   bool // multiline mode, by a pattern that can be searched by lines
+	decodes  bool // lines that aren't UTF-8 may match only when they are decoded
 	parts    parts
 	buf      []byte // the block of text in hand
 	raw      []byte // bytes before decoding, of a file that isn't UTF-8
@@ -114,7 +115,8 @@ type Scanner struct {
 
 // New returns a Scanner for the pattern of m.
 func New(m *match.Matcher) *Scanner {
-	return &Scanner{m: m, byLine: m.Pattern().Mode() == match.Multiline && m.Pattern().ByLine()}
+	p := m.Pattern()
+	return &Scanner{m: m, byLine: p.Mode() == match.Multiline && p.ByLine(), decodes: p.Windows1252Adds()}
 }
 
 // File searches what r gives. size is a hint: the length the file is thought

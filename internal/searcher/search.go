@@ -112,7 +112,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	out := &found{}
 	matching := pattern.NewSearch()
 	defer matching.StopWith(bounded)()
-	if err = c.stream("", scan.New(matching.NewMatcher()), r, out, &request); err == nil {
+	if err = c.stream("", []*scan.Scanner{scan.New(matching.NewMatcher())}, r, out, &request); err == nil {
 		err = c.finish()
 	}
 	c.sum.Stats = search.Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
@@ -266,7 +266,7 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 			return r.collect.add(path, &found{err: err})
 		}
 		out.info.Size = 0
-		if err := r.collect.stream(path, r.scanner(k), made, out, &r.request); err != nil {
+		if err := r.collect.stream(path, []*scan.Scanner{r.scanner(k)}, made, out, &r.request); err != nil {
 			made.Close()
 			return err
 		}
@@ -275,7 +275,19 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 		}
 		return nil
 	}
-	return r.collect.stream(path, r.scanner(k), text, out, &r.request)
+	return r.collect.stream(path, r.together(k, out.info.Size), text, out, &r.request)
+}
+
+// together gives the scanner of a worker, and those of the others where a file of
+// this size may be shared and nobody else is at work: a file that was named.
+func (r *searchRun) together(k *worker, size int64) []*scan.Scanner {
+	all := []*scan.Scanner{r.scanner(k)}
+	if k == &r.scanners[0] && scan.Large(size) {
+		for i := range r.scanners[1:] {
+			all = append(all, r.scanner(&r.scanners[1+i]))
+		}
+	}
+	return all
 }
 
 // count counts a file that no worker has counted.

@@ -211,8 +211,9 @@ func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 	return f
 }
 
-// stream searches a text and hands its lines on as they are found.
-func (c *collector) stream(path string, s *scan.Scanner, text io.Reader, out *found, request *scan.Request) error {
+// stream searches a text and hands its lines on as they are found. A large one is
+// searched by all of the scanners.
+func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, out *found, request *scan.Request) error {
 	req := *request
 	var own error // of who takes the lines
 	if inParts(c.q) {
@@ -222,7 +223,7 @@ func (c *collector) stream(path string, s *scan.Scanner, text io.Reader, out *fo
 			return own
 		}
 	}
-	out.res, out.err = s.File(text, out.info.Size, &req)
+	out.res, out.err = scan.Together(all, text, out.info.Size, &req)
 	if own != nil {
 		return own
 	}

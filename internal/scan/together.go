@@ -1,0 +1,218 @@
+package scan
+
+import (
+	"cmp"
+	"io"
+	"slices"
+	"sync"
+
+	"quarry/internal/re/vec"
+	"quarry/match"
+)
+
+// minTogether is the size from which several scanners share a file: for 16 blocks
+// it is worth to wake another thread.
+const minTogether = 16 * blockSize
+
+// Large reports that Together shares a file of this size.
+func Large(size int64) bool { return size >= minTogether }
+
+// Together is what File of the first scanner gives, with the blocks of a large file
+// searched by all of them. One at a time reads and hands the rest behind its
+// last line to the next; results leave in the order of the file. So reading,
+// which takes half of the time for a literal, goes on beside searching.
+func Together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, error) {
+	if len(all) < 2 || !Large(size) || !shares(all[0], req) {
+		return all[0].File(r, size, req)
+	}
+	return together(all, r, size, req)
+}
+
+func together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, error) {
+	g := &group{req: req, text: text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: all[0].raw}}
+	g.turned.L = &g.order
+	var done sync.WaitGroup
+	for _, s := range all {
+		done.Go(func() { g.work(s) })
+	}
+	done.Wait()
+	all[0].raw = g.text.raw
+	return g.out, g.err
+}
+
+// shares reports that a block of a request needs to know nothing of the one before
+// but how many lines and matches that has.
+func shares(s *Scanner, req *Request) bool {
+	switch {
+	case req.Before > 0 || req.After > 0 || req.All || req.WhileMatching || req.MaxLines > 0 || req.KeepHits > 0 || req.Gap > 0:
+		return false
+	case s.m.Pattern().Mode() == match.Lines:
+		return req.Detail == Count || req.Detail == Lines && req.Emit != nil
+	}
+	return s.byLine && req.Detail == Count
+}
+
+// group is one file searched by several scanners.
+type group struct {
+	req *Request
+
+	reading sync.Mutex // what follows belongs to who reads
+	text    text
+	carry   []byte // behind the last line that was handed out
+	base    int64  // offset of carry
+	blocks  int    // handed out
+	ended   bool
+
+	order  sync.Mutex // what follows belongs to who is next in order
+	turned sync.Cond
+	turn   int // the block whose results are due
+	lines  int // before it
+	out    Result
+	err    error
+}
+
+// share is one block of a group.
+type share struct {
+	text []byte
+	base int64
+	no   int
+	read int64 // bytes of the file up to here
+	nul  int64
+	skip Skip // why nothing comes after it
+	err  error
+}
+
+// work searches blocks until none is left.
+func (g *group) work(s *Scanner) {
+	for {
+		b, ok := g.next(s)
+		if !ok {
+			return
+		}
+		g.search(s, &b)
+	}
+}
+
+// next reads a block of whole lines into the buffer of a scanner.
+func (g *group) next(s *Scanner) (b share, ok bool) {
+	g.reading.Lock()
+	defer g.reading.Unlock()
+	if g.ended {
+		return b, false
+	}
+	longest := MaxLine
+	if s.byLine {
+		longest = MaxWhole
+	}
+	if cap(s.buf) < blockSize {
+		s.buf = make([]byte, 0, blockSize)
+	}
+	buf := append(s.buf[:0], g.carry...)
+	for {
+		if cap(buf)-len(buf) < blockSize/2 {
+			buf = slices.Grow(buf, max(len(buf), blockSize))
+		}
+		fresh := len(buf)
+		// Also of a long line no more at a time, so that what is read is still in
+		// the cache.
+		filled, err := g.text.fill(buf[:fresh:min(cap(buf), fresh+blockSize)])
+		buf = buf[:len(filled)]
+		last := err != nil
+		end := len(buf)
+		if !last {
+			if end = vec.LastIndexByte(buf[fresh:], '\n') + 1; end > 0 {
+				end += fresh
+			}
+		}
+		switch {
+		case err == errBinary:
+			b.skip, end = Binary, 0
+		case last && err != io.EOF:
+			b.err, end = err, 0
+		case !last && end == 0 && len(buf) > longest:
+			b.skip, last = TooLarge, true
+		case !last && end == 0:
+			continue
+		}
+		s.buf = buf[:0]
+		b.text, b.base, b.no = buf[:end], g.base, g.blocks
+		b.read, b.nul = g.text.read, g.text.nul
+		g.carry = append(g.carry[:0], buf[end:]...)
+		g.base += int64(end)
+		g.blocks++
+		g.ended = last
+		return b, true
+	}
+}
+
+// search searches a block and hands on what it has when it is due.
+func (g *group) search(s *Scanner, b *share) {
+	mine := false // it is the turn of this block
+	req := *g.req
+	if req.Emit != nil {
+		req.Emit = func(part *Result) error {
+			if !mine {
+				g.await(b.no)
+				mine = true
+			}
+			return g.emit(part)
+		}
+	}
+	f := s.begin(&req)
+	f.spanning = s.byLine
+	f.base = b.base
+	f.block(b.text, 0)
+	f.emit()
+	if req.Detail == Lines {
+		f.countTo(b.text, len(b.text))
+	}
+	if !mine {
+		g.await(b.no)
+	}
+	err := cmp.Or(f.failed, s.m.Err(), b.err)
+	if g.err == nil {
+		g.out.Matched += f.out.Matched
+		g.out.Matches += f.out.Matches
+		g.out.Bytes, g.out.NUL, g.out.Skip = b.read, b.nul, b.skip
+		g.err = err
+	}
+	g.lines += f.line
+	g.turn++
+	g.turned.Broadcast()
+	g.order.Unlock()
+	f.end()
+	if err != nil {
+		g.stop()
+	}
+}
+
+// await waits for the turn of a block, and keeps it until order is unlocked.
+func (g *group) await(no int) {
+	g.order.Lock()
+	for g.turn != no {
+		g.turned.Wait()
+	}
+}
+
+// stop lets nobody read on.
+func (g *group) stop() {
+	g.reading.Lock()
+	g.ended = true
+	g.reading.Unlock()
+}
+
+// emit hands lines on, numbered from the start of the file. Its caller has the turn.
+func (g *group) emit(part *Result) error {
+	if g.err != nil {
+		return g.err
+	}
+	for i := range part.Lines {
+		part.Lines[i].Number += g.lines
+		part.Lines[i].Block += g.out.Matched
+	}
+	whole := g.out
+	whole.Lines = part.Lines
+	whole.Matched += part.Matched
+	whole.Matches += part.Matches
+	return g.req.Emit(&whole)
+}

@@ -1,0 +1,118 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"quarry/internal/stress"
+	"quarry/internal/textfile"
+	"quarry/match"
+	"quarry/search"
+)
+
+func scanners(p *match.Pattern, n int) []*Scanner {
+	all := make([]*Scanner, n)
+	for i := range all {
+		all[i] = New(p.NewMatcher())
+	}
+	return all
+}
+
+// Several scanners give what one gives.
+func TestTogetherAgrees(t *testing.T) {
+	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `f\n`, "(?i)FOO", "\u00e9"}
+	run := stress.Start(t, "scanners together = one", 300, 100_000)
+	for seed := range run.Cases() {
+		rng := stress.Rand(seed)
+		text := randomText(rng)
+		filler := []string{"filler line\n", "f\n", "foo and bar\r\n", "caf\xe9 foo\n", strings.Repeat("long ", 2000) + "foo\n"}[rng.IntN(5)]
+		text += strings.Repeat(filler, (textfile.SniffLen+rng.IntN(blockSize))/len(filler)) + randomText(rng)
+		req := Request{
+			Detail: Detail(rng.IntN(2)), Invert: rng.IntN(4) == 0, Binary: rng.IntN(2) == 0,
+			Spans: rng.IntN(2) == 0, Matches: rng.IntN(3) == 0, MaxText: rng.IntN(2) * 5,
+		}
+		opts := match.Options{}
+		if req.Detail == Count && rng.IntN(2) == 0 {
+			opts.Mode = match.Multiline
+		}
+		p, err := match.Compile(patterns[rng.IntN(len(patterns))], opts)
+		if err != nil {
+			continue // a line feed, by lines
+		}
+		want, err := streamed(New(p.NewMatcher()), strings.NewReader(text), int64(len(text)), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := scanners(p, 1+rng.IntN(4))
+		if !shares(all[0], &req) && req.Detail == Count && p.ByLine() {
+			t.Fatalf("%+v is not shared", req)
+		}
+		if opts.Mode == match.Multiline && !p.ByLine() {
+			continue
+		}
+		for _, step := range []int{611, 1 << 20} {
+			var lines []search.Line
+			req.Emit = func(part *Result) error {
+				for _, l := range part.Lines {
+					l.Text, l.Spans, l.Whole = slices.Clone(l.Text), slices.Clone(l.Spans), slices.Clone(l.Whole)
+					lines = append(lines, l)
+				}
+				return nil
+			}
+			got, err := together(all, dribble{strings.NewReader(text), step}, int64(len(text)), &req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Lines = append(lines, got.Lines...)
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				run.Violation(seed, "%d scanners, %d bytes a read, %q, %v, %d bytes of text, %+v:\n%.2000s", len(all), step, p, opts.Mode, len(text), req, diff)
+			}
+		}
+	}
+}
+
+// What ends a search ends it for all: an error of who takes the lines, one of the
+// file, a line that is too long, a context.
+func TestTogetherEnds(t *testing.T) {
+	const size = 32 << 20
+	enough := errors.New("enough")
+	x := match.MustCompile("x", match.Options{})
+	calls := 0
+	_, err := Together(scanners(x, 3), strings.NewReader(strings.Repeat("x\n-\n", size/4)), size, &Request{Emit: func(*Result) error { calls++; return enough }})
+	if !errors.Is(err, enough) || calls != 1 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+	broken := errors.New("broken")
+	r := io.MultiReader(strings.NewReader(strings.Repeat("x\n", 3<<20)), errReader{broken})
+	if out, err := Together(scanners(x, 3), r, size, &Request{Detail: Count}); !errors.Is(err, broken) || out.Matched < 2<<20 {
+		t.Errorf("%d lines, %v", out.Matched, err)
+	}
+	text := strings.Repeat("x\n", 3<<20) + strings.Repeat("y", MaxLine+2*blockSize) + "\nx\n"
+	want, _ := New(x.NewMatcher()).File(strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
+	got, err := Together(scanners(x, 3), strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
+	if got.Skip != TooLarge || got.Matched != want.Matched || err != nil {
+		t.Errorf("a long line: %+v, %v; one scanner gives %+v", got, err, want)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	all := scanners(x, 3)
+	search := x.NewSearch()
+	defer search.StopWith(ctx)()
+	for i := range all {
+		all[i] = New(search.NewMatcher())
+	}
+	if _, err := Together(all, strings.NewReader(text), int64(len(text)), &Request{Detail: Count}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }

@@ -1,0 +1,81 @@
+package match
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Windows1252Adds reports whether a line may match when it is decoded from
+// Windows-1252 though its bytes, as they are, don't. It may say true in vain.
+//
+// Decoding leaves ASCII as it is and gives few other letters. So for a pattern
+// that is one of some literals it adds nothing if each is ASCII, or has a
+// letter that the encoding lacks.
+func (p *Pattern) Windows1252Adds() bool {
+	if p.plan.every || !decodedCan(&p.need) {
+		return false
+	}
+	if !p.plan.whole || p.need.Op != NeedOneOf {
+		return true
+	}
+	for _, t := range p.need.Texts {
+		if !isASCII(t.Text) && inWindows1252(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// decodedCan reports whether a decoded text can satisfy a need.
+func decodedCan(n *Need) bool {
+	switch n.Op {
+	case NeedNever:
+		return false
+	case NeedOneOf:
+		for _, t := range n.Texts {
+			if inWindows1252(t) {
+				return true
+			}
+		}
+		return false
+	case NeedAll:
+		for i := range n.Subs {
+			if !decodedCan(&n.Subs[i]) {
+				return false
+			}
+		}
+	case NeedEither:
+		for i := range n.Subs {
+			if decodedCan(&n.Subs[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// inWindows1252 reports whether a text, or with Fold one of its forms, can be a
+// part of what is decoded from Windows-1252. Bytes that aren't UTF-8 can: a part
+// of a letter.
+func inWindows1252(t NeedText) bool {
+	for _, r := range t.Text {
+		has := decodes(r)
+		if t.Fold {
+			for o := unicode.SimpleFold(r); o != r && !has; o = unicode.SimpleFold(o) {
+				has = decodes(o)
+			}
+		}
+		if !has {
+			return false
+		}
+	}
+	return true
+}
+
+// decodes reports whether a byte of Windows-1252 gives r. The bytes without a
+// letter give the control of their number, or U+FFFD.
+func decodes(r rune) bool {
+	return r <= 0xFF || r == utf8.RuneError || strings.ContainsRune("€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ", r)
+}
