@@ -6,17 +6,31 @@ import "quarry/internal/re/hir"
 // time: no match reaches from one line into the next, and none depends on where the
 // text begins or ends.
 func (p *Pattern) ByLine() bool {
+	f := p.lineFence()
+	return f != nil && f.lineFeed
+}
+
+// OneLine reports that none of the matches takes a line ending or a part of one, and
+// none asks for the start or the end of a line. An expression of which that is true
+// in Multiline and in Lines mode matches the same in both.
+func (p *Pattern) OneLine() bool {
+	f := p.lineFence()
+	return f != nil && f.lineFeed && f.bytes['\r'] && !p.plan.prog().Looks.HasAny(atStart|atEnd|1<<hir.LookStartLineJS|1<<hir.LookEndLineJS)
+}
+
+// lineFence has the bytes no match contains, nil where a match depends on where
+// the text begins or ends.
+func (p *Pattern) lineFence() *fence {
 	pl := p.plan
 	if pl.superset {
-		return false
+		return nil
 	}
 	prog := pl.prog()
 	if prog.Looks.Has(hir.LookStart) || prog.Looks.Has(hir.LookEnd) {
-		return false
+		return nil
 	}
-	f := pl.fence
-	if f == nil {
-		f = newFence(prog)
+	if pl.fence != nil {
+		return pl.fence
 	}
-	return f != nil && f.lineFeed
+	return newFence(prog)
 }

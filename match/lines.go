@@ -10,12 +10,13 @@ import (
 // its text starts and ends, its line ending excluded; the last line need not
 // have one. The pattern's mode is Lines.
 func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
+	unbroken := m.takeUnbroken()
 	for base := 0; base < len(buf) && m.err == nil; {
-		end := segmentEnd(buf, base, segmentSize)
-		if !m.segment(buf[base:end], base, yield) {
+		end := firstEnd(buf, base, unbroken)
+		if !m.segment(buf[base:end], base, unbroken, yield) {
 			return
 		}
-		base = end
+		base, unbroken = end, 0
 		m.poll()
 	}
 }
@@ -31,15 +32,16 @@ func (m *Matcher) CountLines(buf []byte) int {
 		}
 		return n
 	}
+	unbroken := m.takeUnbroken()
 	for base := 0; base < len(buf) && m.err == nil; {
-		end := segmentEnd(buf, base, segmentSize)
+		end := firstEnd(buf, base, unbroken)
 		part := buf[base:end]
 		if m.p.plan.whole && !pre.hasCR && pre.usable(part) {
-			n += pre.countLines(part)
+			n += pre.countLines(part, unbroken)
 		} else {
-			m.segment(part, base, func(int, int) bool { n++; return true })
+			m.segment(part, base, unbroken, func(int, int) bool { n++; return true })
 		}
-		base = end
+		base, unbroken = end, 0
 		m.poll()
 	}
 	return n
@@ -48,6 +50,28 @@ func (m *Matcher) CountLines(buf []byte) int {
 // segmentSize is how much is searched between two looks at Search.stop: at the
 // slowest 30 MB/s of an automaton that refills its cache all the time, 35 ms.
 const segmentSize = 1 << 20
+
+// Unbroken says that the first n bytes of the buffer that Lines or CountLines is
+// given next have no line feed, so that nobody looks for one there again: who
+// reads a long line knows.
+func (m *Matcher) Unbroken(n int) { m.unbroken = n }
+
+func (m *Matcher) takeUnbroken() int {
+	n := m.unbroken
+	m.unbroken = 0
+	return n
+}
+
+// firstEnd is segmentEnd, or the end of a first line that is longer.
+func firstEnd(buf []byte, base, unbroken int) int {
+	if unbroken < segmentSize || unbroken > len(buf) {
+		return segmentEnd(buf, base, segmentSize)
+	}
+	if i := bytes.IndexByte(buf[unbroken:], '\n'); i >= 0 {
+		return unbroken + i + 1
+	}
+	return len(buf)
+}
 
 // segmentEnd cuts buf[base:] after a line, after size bytes or the line that
 // is longer.
@@ -64,14 +88,14 @@ func segmentEnd(buf []byte, base, size int) int {
 	return len(buf)
 }
 
-// segment visits the matching lines of part, which starts at base. It reports
-// whether to go on.
-func (m *Matcher) segment(part []byte, base int, yield func(start, end int) bool) bool {
+// segment visits the matching lines of part, which starts at base and has no line
+// feed in its first unbroken bytes. It reports whether to go on.
+func (m *Matcher) segment(part []byte, base, unbroken int, yield func(start, end int) bool) bool {
 	if m.p.plan.every {
 		return everyLine(part, base, yield)
 	}
 	if pre := m.p.plan.pre; pre != nil && pre.usable(part) {
-		return m.candidateLines(part, base, yield)
+		return m.candidateLines(part, base, unbroken, yield)
 	}
 	return m.allLines(part, base, yield)
 }
@@ -89,7 +113,7 @@ func everyLine(part []byte, base int, yield func(start, end int) bool) bool {
 }
 
 // candidateLines looks only at lines the prefilter finds.
-func (m *Matcher) candidateLines(buf []byte, base int, yield func(start, end int) bool) bool {
+func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(start, end int) bool) bool {
 	pl := m.p.plan
 	misses := 0
 	for pos := 0; pos < len(buf); {
@@ -100,8 +124,11 @@ func (m *Matcher) candidateLines(buf []byte, base int, yield func(start, end int
 		if hit < 0 {
 			break
 		}
-		start := pos + vec.LastIndexByte(buf[pos:hit], '\n') + 1
-		end, next := textEndAfter(buf, start, hitEnd)
+		start := pos
+		if hit > unbroken {
+			start += vec.LastIndexByte(buf[pos:hit], '\n') + 1
+		}
+		end, next := textEndAfter(buf, start, max(hitEnd, unbroken))
 		pos = next
 		if pl.whole {
 			// A hit may take in the \r of the line's ending. Another one in

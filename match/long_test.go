@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,4 +140,42 @@ func TestMatchInsideCharacter(t *testing.T) {
 	if want := "0-0 1-6 "; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
+}
+
+// What is known of a long line changes no answer.
+func TestUnbroken(t *testing.T) {
+	for _, expr := range []string{"needle", "needle|nail", `\w+ needle`, "^$", "zzz", "(?i)NEEDLE", `e\r?$`} {
+		m := MustCompile(expr, Options{}).NewMatcher()
+		for _, first := range []int{0, 1, 100, segmentSize - 1, segmentSize, segmentSize + 5, 3 * segmentSize} {
+			for _, place := range []float64{0, 0.5, 1, 2} {
+				line := bytes.Repeat([]byte("hay "), first/4+2)[:first]
+				if at := int(place * float64(first)); place < 2 && at+10 < first {
+					copy(line[at:], "a needle e")
+				}
+				for _, end := range []string{"", "\n", "\r\n", " a needle\r\n", "\nneedle\n\na needle"} {
+					buf := append(bytes.Clone(line), end...)
+					want := allLines(m, buf)
+					for _, n := range []int{first, first / 2, 1} {
+						if n > first {
+							continue
+						}
+						m.Unbroken(n)
+						got := allLines(m, buf)
+						m.Unbroken(n)
+						if count := m.CountLines(buf); !slices.Equal(got, want) || count != len(want) {
+							t.Fatalf("%q, a line of %d bytes and %q, %d unbroken: %v, %d lines; want %v", expr, first, end, n, got, count, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func allLines(m *Matcher, buf []byte) (list [][2]int) {
+	m.Lines(buf, func(start, end int) bool {
+		list = append(list, [2]int{start, end})
+		return true
+	})
+	return list
 }

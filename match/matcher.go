@@ -29,6 +29,8 @@ type Matcher struct {
 
 	slots [2]int
 	work  int // bytes and matches since it was last asked whether to stop, see spend
+
+	unbroken int // see Unbroken
 }
 
 // NewMatcher returns a Matcher. Matchers of one search that should share the

@@ -71,8 +71,9 @@ func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	return start, end, p.usable(seen)
 }
 
-// countLines counts the lines with a hit.
-func (p *prefilter) countLines(buf []byte) int {
+// countLines counts the lines with a hit. The first bytes, unbroken, have no line
+// feed.
+func (p *prefilter) countLines(buf []byte, unbroken int) int {
 	n := 0
 	for pos := 0; pos < len(buf); {
 		hit, end := p.find(buf, pos)
@@ -80,6 +81,7 @@ func (p *prefilter) countLines(buf []byte) int {
 			break
 		}
 		n++
+		end = max(end, unbroken)
 		i := bytes.IndexByte(buf[end:], '\n')
 		if i < 0 {
 			break

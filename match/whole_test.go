@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +61,42 @@ func checkGroups(t *testing.T, p *Pattern, m *Matcher, text []byte) {
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q (%s) in %q at %d: groups %v, want %v", p, p.Strategy(), text, groups[0][0], got, want)
+		}
+	}
+}
+
+// A pattern that is of one line finds the same in both modes.
+func TestOneLine(t *testing.T) {
+	for expr, want := range map[string]bool{
+		"needle": true, `\w+`: true, "a|bc": true, `\bfoo\b`: true, "(?i)NEEDLE": true, "[a-z]+|é": true,
+		`^a b$`: false, "^$": false, "[a-z]+$": false,
+		`a.`: false, `a\s`: false, `a\n`: false, `\Aa`: false, `a\z`: false, `[^b]`: false, `a\r`: false, `(?s)a.b`: false,
+	} {
+		multi := MustCompile(expr, Options{Mode: Multiline})
+		lines, err := Compile(expr, Options{})
+		if got := multi.OneLine() && err == nil && lines.OneLine(); got != want {
+			t.Errorf("%q: OneLine() = %v", expr, got)
+		}
+		if !want {
+			continue
+		}
+		a, b := multi.NewMatcher(), lines.NewMatcher()
+		rng := stress.Rand(uint64(len(expr)))
+		for range 3000 {
+			var text []byte
+			for range rng.IntN(12) {
+				text = append(text, []string{"a", "b", "needle", " ", "\n", "\r\n", "\r", "foo", "é"}[rng.IntN(9)]...)
+			}
+			var x, y [][2]int
+			a.Each(text, func(s, e int) bool { x = append(x, [2]int{s, e}); return true })
+			b.Each(text, func(s, e int) bool { y = append(y, [2]int{s, e}); return true })
+			// Behind the last line feed begins no line.
+			if n := len(x); n > 0 && x[n-1] == [2]int{len(text), len(text)} && (len(text) == 0 || text[len(text)-1] == '\n') {
+				x = x[:n-1]
+			}
+			if !slices.Equal(x, y) {
+				t.Fatalf("%q in %q: %v across lines, %v by lines", expr, text, x, y)
+			}
 		}
 	}
 }

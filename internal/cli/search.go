@@ -109,6 +109,13 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	if r.pattern, err = match.CompileAny(q.Patterns, q.Match); err != nil {
 		return err
 	}
+	if q.Match.Mode == match.Multiline && r.pattern.OneLine() {
+		lines := q.Match
+		lines.Mode = match.Lines
+		if p, err := match.CompileAny(q.Patterns, lines); err == nil && p.OneLine() {
+			r.q.Match, r.pattern = lines, p // as in ripgrep, which counts lines then
+		}
+	}
 	if r.contents, err = f.contents(); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ type file struct {
 	found []search.Span // and their matches
 
 	base    int64 // offset of the block in hand
+	clear   int   // bytes of the block that are one line, without its end
 	line    int   // lines before position counted
 	counted int
 	shown   int  // position behind the last reported line
@@ -91,6 +92,7 @@ func (f *file) blocks(t *text) error {
 			}
 		}
 		if end > searched || last {
+			f.clear = fresh - searched
 			f.block(buf[:end], searched)
 			if f.done || last || f.m.Err() != nil {
 				return cmp.Or(f.failed, f.m.Err())
@@ -175,6 +177,7 @@ func (f *file) settle(block []byte) {
 
 // plain is the usual case: nothing to count but lines.
 func (f *file) plain(block []byte, from int) {
+	f.m.Unbroken(f.clear)
 	if f.req.Detail == Count && f.req.MaxLines == 0 && !f.req.WhileMatching {
 		f.out.Matched += f.m.CountLines(block[from:])
 		return
@@ -190,6 +193,7 @@ func (f *file) plain(block []byte, from int) {
 func (f *file) general(block []byte, from int, odd bool) {
 	part := block[from:]
 	f.hits = f.hits[:0]
+	f.m.Unbroken(f.clear)
 	f.m.Lines(part, func(start, end int) bool {
 		f.hits = append(f.hits, hit{start: from + start, end: from + end})
 		return true

@@ -73,13 +73,14 @@ type group struct {
 
 // share is one block of a group.
 type share struct {
-	text []byte
-	base int64
-	no   int
-	read int64 // bytes of the file up to here
-	nul  int64
-	skip Skip // why nothing comes after it
-	err  error
+	text  []byte
+	clear int // as of file
+	base  int64
+	no    int
+	read  int64 // bytes of the file up to here
+	nul   int64
+	skip  Skip // why nothing comes after it
+	err   error
 }
 
 // work searches blocks until none is left.
@@ -135,6 +136,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 			continue
 		}
 		s.buf = buf[:0]
+		b.clear = min(fresh, end)
 		b.text, b.base, b.no = buf[:end], g.base, g.blocks
 		b.read, b.nul = g.text.read, g.text.nul
 		g.carry = append(g.carry[:0], buf[end:]...)
@@ -160,7 +162,7 @@ func (g *group) search(s *Scanner, b *share) {
 	}
 	f := s.begin(&req)
 	f.spanning = s.byLine
-	f.base = b.base
+	f.base, f.clear = b.base, b.clear
 	f.block(b.text, 0)
 	f.emit()
 	if req.Detail == Lines {
