@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -205,6 +206,14 @@ func (m *mutator) query() search.Query {
 	q.Detail = search.Detail(m.rng.IntN(3))
 	q.FilesWithoutMatch = q.Detail == search.Files && m.rng.IntN(2) == 0
 	q.Invert = m.rng.IntN(12) == 0
+	if m.rng.IntN(6) == 0 {
+		q.Patterns = []string{patterns[m.rng.IntN(len(patterns))], patterns[m.rng.IntN(len(patterns))]}[m.rng.IntN(2):]
+		q.Each = !q.Invert && !q.FilesWithoutMatch && m.rng.IntN(3) > 0
+	}
+	if m.rng.IntN(12) == 0 {
+		q.Changed.Since = time.Now().Add(-time.Duration(m.rng.IntN(100)) * 20 * time.Millisecond)
+	}
+	q.Symbols = m.rng.IntN(8) == 0
 	q.Spans = q.Detail == search.Lines && m.rng.IntN(2) == 0
 	q.Before, q.After = m.rng.IntN(2), m.rng.IntN(2)
 	if m.rng.IntN(3) == 0 {

@@ -114,11 +114,12 @@ func randomQuery(rng *rand.Rand) search.Query {
 		q.Match.Mode = match.Multiline
 	}
 	q.Invert = rng.IntN(12) == 0
+	q.Each = len(q.Patterns) > 0 && !q.Invert && rng.IntN(2) == 0
 	q.Spans, q.CountMatches = rng.IntN(2) == 0, rng.IntN(4) == 0
 	q.Before, q.After = rng.IntN(3), rng.IntN(3)
 	q.Detail = oneOf(rng, search.Lines, search.Lines, search.Lines, search.Counts, search.Files)
 	if q.Detail == search.Files {
-		q.FilesWithoutMatch = rng.IntN(3) == 0
+		q.FilesWithoutMatch = !q.Each && rng.IntN(3) == 0
 	}
 	switch rng.IntN(5) {
 	case 0:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"quarry/internal/lookup"
 	"quarry/internal/searcher"
 	"quarry/search"
 )
@@ -12,7 +13,7 @@ import (
 func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result, error) {
 	r := &search.Result{}
 	q.Parts = false
-	sum, err := w.b.SearchEach(ctx, q, func(f *search.FileMatch) error {
+	sum, err := w.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		r.Files = append(r.Files, *f)
 		return nil
 	})
@@ -27,6 +28,9 @@ func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result,
 // files are known. An error of yield ends the search and is returned. The
 // summary is there even when a limit ended the answer.
 func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+	if q.Symbols && q.Detail == search.Lines {
+		yield = lookup.Enclosing(ctx, w.b, yield)
+	}
 	return w.b.SearchEach(ctx, q, yield)
 }
 

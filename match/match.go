@@ -103,6 +103,26 @@ func Compile(expr string, opts Options) (*Pattern, error) {
 	return CompileAny([]string{expr}, opts)
 }
 
+// CompileEach compiles several expressions into a pattern each. Case Smart is
+// settled as CompileAny does: by all of them.
+func CompileEach(exprs []string, opts Options) ([]*Pattern, error) {
+	if opts.Case == Smart {
+		opts.Case = Sensitive
+		if foldCase(exprs, Options{Case: Smart, Syntax: opts.Syntax}) {
+			opts.Case = Insensitive
+		}
+	}
+	list := make([]*Pattern, len(exprs))
+	for i, expr := range exprs {
+		p, err := Compile(expr, opts)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = p
+	}
+	return list, nil
+}
+
 // CompileAny compiles several expressions into one pattern that matches where
 // any of them does; at the same place the earlier one wins.
 func CompileAny(exprs []string, opts Options) (*Pattern, error) {

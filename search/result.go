@@ -47,6 +47,11 @@ type Line struct {
 	// Text.
 	CutBefore, CutAfter int
 
+	// Symbol is the innermost definition that begins above the matching line and
+	// goes on to it, with Query.Symbols; nil if there is none, and for context.
+	// Modules and headings don't count.
+	Symbol *Symbol
+
 	// Block numbers the blocks of multiline mode: adjoining lines that matches
 	// touch. By lines every matching line is one.
 	Block int

@@ -22,6 +22,11 @@ type Query struct {
 	Patterns []string
 	Match    match.Options
 
+	// Each wants files only in which every one of the patterns matches somewhere.
+	// Their lines are those that one of them matches. It goes with neither Invert,
+	// FilesWithoutMatch, AllFiles nor Passthru.
+	Each bool
+
 	Scope
 
 	Before, After     int  // lines of context
@@ -30,6 +35,7 @@ type Query struct {
 	Detail            Detail
 	Spans             bool // where in each line the matches are
 	CountMatches      bool // count matches beside lines
+	Symbols           bool // which definition each matching line is in: Line.Symbol
 	Binary            bool // search binary files as text
 
 	Raw            bool // search bytes as they are: no mark of an encoding counts
@@ -100,6 +106,9 @@ type Scope struct {
 
 	// Extra are further ignore rules, one gitignore pattern each.
 	Extra []string
+
+	// Changed wants changed files only, also of those that Paths name.
+	Changed Changed
 
 	MaxDepth int // 0 is no limit; 1 is the named folder alone
 

@@ -109,12 +109,8 @@ func (r *report) add(to map[string]*mean, key string, v float64) {
 }
 
 func run(trees, annotations, only string, misses bool) error {
-	data, err := os.ReadFile(filepath.Join(annotations, "repos.json"))
+	repos, err := readRepos(annotations)
 	if err != nil {
-		return err
-	}
-	var repos map[string]repository
-	if err := json.Unmarshal(data, &repos); err != nil {
 		return err
 	}
 	r := &report{repos: map[string]*mean{}, categories: map[string]*mean{}}

@@ -62,12 +62,8 @@ var ways = []way{
 // each definition it sees. One is seen if the answer names its file and has its
 // line.
 func tokens(trees, annotations string) error {
-	data, err := os.ReadFile(filepath.Join(annotations, "repos.json"))
+	repos, err := readRepos(annotations)
 	if err != nil {
-		return err
-	}
-	var repos map[string]repository
-	if err := json.Unmarshal(data, &repos); err != nil {
 		return err
 	}
 	seen, read := make([]int, len(ways)), make([]int, len(ways))
@@ -92,7 +88,8 @@ func tokens(trees, annotations string) error {
 	for i, w := range ways {
 		fmt.Printf("%-36s %5d %8d %11.1f\n", w.name, seen[i], read[i], 10000*float64(seen[i])/float64(max(read[i], 1)))
 	}
-	return nil
+	fmt.Println()
+	return measureFaces(trees, annotations)
 }
 
 // definition is what a question is about.

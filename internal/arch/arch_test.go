@@ -39,6 +39,7 @@ var opensUserFiles = map[string]bool{
 	"internal/cli":            true,
 	"internal/cli/clients":    true, // settings of clients
 	"internal/config":         true,
+	"internal/githead":        true, // git's own folder
 	"internal/doctor":         true, // folders and settings it examines
 	"internal/owner":          true, // its own socket
 	"internal/re/ucd/gen":     true,

@@ -20,6 +20,7 @@ import (
 
 type findFlags struct {
 	globs        []string
+	changed      changedFlag
 	hidden       bool
 	noIgnore     bool
 	noIndex      bool
@@ -81,6 +82,7 @@ func (f *findFlags) groups() []flagGroup {
 	textsVar(what, &f.exts, "extension", "e", "only files that end in .`ext`")
 	textsVar(what, &f.excludes, "exclude", "E", "nothing this `glob` matches, nor what is below it")
 	textsVar(what, &f.sizes, "size", "S", "+`n` is at least n bytes, -n at most; 10k, 5m, 1gi")
+	f.changed.add(what)
 	what.StringVar(&f.within, "changed-within", "", "changed since a `time` ago, as 2h, 3d or 2weeks, or a\ndate")
 	what.StringVar(&f.before, "changed-before", "", "not changed since a `time` ago")
 	what.BoolVarP(&f.fold, "ignore-case", "i", false, "the pattern in any letter case")
@@ -113,7 +115,7 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	f.addPattern(&q.Scope, pattern)
 	q.Globs = append(q.Globs, f.globs...)
 	q.IncludeHidden, q.IncludeIgnored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
-	q.MaxDepth, q.NoIndex, q.FollowLinks = f.maxDepth, f.noIndex, f.follow
+	q.MaxDepth, q.NoIndex, q.FollowLinks, q.Changed = f.maxDepth, f.noIndex, f.follow, f.changed.to
 	for _, ext := range f.exts {
 		q.Types = append(q.Types, "*."+anyCase(strings.TrimPrefix(ext, ".")))
 	}

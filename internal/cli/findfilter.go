@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"quarry/internal/config"
 	"quarry/search"
 )
 
@@ -70,26 +69,11 @@ func sizeTest(s string) (func(int64) bool, error) {
 
 // timeOf reads a time: 2h, 3d or 2weeks ago, or a date.
 func timeOf(flag, s string, now time.Time) (time.Time, error) {
-	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02"} {
-		if t, err := time.ParseInLocation(form, s, time.Local); err == nil {
-			return t, nil
-		}
+	t, err := search.ParseTime(s, now)
+	if err != nil {
+		return t, fmt.Errorf("--%s %w", flag, err)
 	}
-	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyz")
-	unit := strings.TrimSuffix(s[len(digits):], "s")
-	days := map[string]time.Duration{"w": 7, "week": 7, "mo": 30, "month": 30, "y": 365, "year": 365, "d": 1, "day": 1}[unit]
-	if n, err := strconv.Atoi(digits); err == nil && days > 0 {
-		return now.Add(-time.Duration(n) * days * 24 * time.Hour), nil
-	}
-	unit = map[string]string{"hour": "h", "min": "m", "minute": "m", "sec": "s", "second": "s"}[unit]
-	if unit != "" {
-		s = digits + unit
-	}
-	d, err := config.ParseDuration(s)
-	if err != nil || d < 0 {
-		return now, fmt.Errorf("--%s %q: it is a time such as 2h, 3d or 2weeks, or a date such as 2026-05-01", flag, s)
-	}
-	return now.Add(-d), nil
+	return t, nil
 }
 
 // test decides about entries after they were listed; nil lets all pass.

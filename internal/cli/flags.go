@@ -22,6 +22,9 @@ type searchFlags struct {
 	letters        string // "", ignore-case, smart-case or case-sensitive
 	whole          string // "", word-regexp or line-regexp
 	invert         bool
+	every          bool
+	changed        changedFlag
+	symbol         bool
 	globs          []string
 	types, notType []string
 	typeList       bool
@@ -127,6 +130,7 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	addChoice(fl, &f.whole, "word-regexp", "w", "match whole words only")
 	addChoice(fl, &f.whole, "line-regexp", "x", "match whole lines only")
 	fl.BoolVarP(&f.invert, "invert-match", "v", false, "show lines that don't match")
+	fl.BoolVar(&f.every, "all", false, "only files in which each of several patterns matches")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "let matches span lines")
 	fl.BoolVar(&f.dotAll, "multiline-dotall", false, "with -U, let . match a line feed")
 	fl.BoolVarP(&f.pcre, "pcre2", "P", false, "look-around and backreferences, as --syntax\njavascript has them")
@@ -138,6 +142,7 @@ func (f *searchFlags) addScope(fl *pflag.FlagSet) {
 	textsVar(fl, &f.types, "type", "t", "only files of this `type`")
 	textsVar(fl, &f.notType, "type-not", "T", "no files of this `type`")
 	fl.BoolVar(&f.typeList, "type-list", false, "show the known types")
+	f.changed.add(fl)
 	fl.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	fl.BoolVar(&f.noIgnore, "no-ignore", false, "ignored files too")
 	fl.CountVarP(&f.unrestricted, "unrestricted", "u", "-u is --no-ignore, -uu also --hidden,\n-uuu also --binary")
@@ -165,6 +170,7 @@ func (f *searchFlags) addModes(fl *pflag.FlagSet) {
 	fl.VarP(lines{&f.context, &f.passthru}, "context", "C", "`n` lines before and after")
 	fl.IntVarP(&f.maxCount, "max-count", "m", 0, "at most `n` matching lines of each file")
 	fl.IntVar(&f.limit, "limit", 0, "at most `n` matching lines in all; with -l or -c\nat most n files")
+	fl.BoolVar(&f.symbol, "symbol", false, "above matches, the line that begins the function,\ntype or method around them, as git grep -p")
 	fl.BoolVarP(&f.quiet, "quiet", "q", false, "nothing; the exit code tells")
 	fl.BoolVar(&f.vimgrep, "vimgrep", false, "each match on a line, with line and column")
 	fl.BoolVar(&f.stats, "stats", false, "how the search went, after the matches")

@@ -37,7 +37,8 @@ func (f *searchFlags) query(args []string, stdin io.Reader) (q search.Query, pat
 	}
 	q.Binary = f.text || f.binary || f.nulData || f.unrestricted >= 3
 	q.Raw = f.encoding == "none"
-	q.Invert = f.invert
+	q.Invert, q.Each = f.invert, f.every
+	q.Symbols = f.symbol && f.mode == ""
 	q.Passthru, q.StopOnNonmatch, q.MaxFileSize = f.passthru, f.stopOnNonmatch, int64(f.maxFileSize)
 	q.Before, q.After = f.contextLines()
 	q.Limits = search.Limits{LinesPerFile: f.maxCount, Time: f.timeout}
@@ -60,7 +61,7 @@ func (f *searchFlags) scope(s *search.Scope) (err error) {
 	s.IncludeHidden = f.hidden || f.unrestricted >= 2
 	s.IncludeIgnored = f.noIgnore || f.unrestricted >= 1
 	s.NoIndex = f.noIndex
-	s.MaxDepth = f.maxDepth
+	s.MaxDepth, s.Changed = f.maxDepth, f.changed.to
 	s.FollowLinks, s.OneFileSystem, s.Without = f.follow, f.oneFileSystem, f.without
 	return nil
 }
@@ -229,6 +230,9 @@ func (f *searchFlags) filters() string {
 		for _, v := range list.values {
 			parts = append(parts, list.flag+" "+v)
 		}
+	}
+	if f.changed.to.Any() {
+		parts = append(parts, "--changed="+f.changed.text)
 	}
 	if f.maxDepth > 0 {
 		parts = append(parts, fmt.Sprintf("--max-depth %d", f.maxDepth))

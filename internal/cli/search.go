@@ -147,6 +147,9 @@ func (r *searching) complain(err error) {
 	r.failed = true
 	if !r.f.noMessages {
 		fmt.Fprintf(r.s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
+		if hint := fault.HintOf(err); hint != "" && fault.CodeOf(err) == fault.InvalidArgument {
+			fmt.Fprintf(r.s.Err, "  %s\n", printing.EscapeLines(hint))
+		}
 	}
 }
 
@@ -182,7 +185,7 @@ func (r *searching) run(ctx context.Context) error {
 		r.complain(errors.New(why))
 	}
 	found := r.total.FilesMatched > 0
-	if r.implicit && r.in == nil && r.total.Stats.Considered == 0 && r.total.Stopped == "" && !r.failed {
+	if r.implicit && r.in == nil && r.total.Stats.Considered == 0 && r.total.Stopped == "" && !r.failed && !r.q.Changed.Any() {
 		// Not the same as nothing found: nothing was looked at.
 		r.complain(r.nothingSearched())
 	}
@@ -486,6 +489,7 @@ func (r *searching) output(paths int) (printing.Output, error) {
 		Escape:      tty,
 		Context:     before+after > 0 && !f.passthru,
 		Vimgrep:     f.vimgrep,
+		Symbols:     f.symbol,
 		Multiline:   multiline,
 		Passthru:    f.passthru, NulLines: f.nulData, BinaryNotice: !f.text,
 		Preview: f.preview, PathSep: f.pathSep, Eager: f.eager,

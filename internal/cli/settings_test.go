@@ -88,6 +88,8 @@ var withoutKey = map[string]string{
 	"note section prepend": "the change", "note section replace": "the change", "note section before": "the change",
 	"note section after": "the change", "note section rename": "the change", "note section create": "the change",
 	"note tag in": "asks for one answer", "note tag rename": "the change",
+	"search all": "the pattern", "search changed": "asks for one answer", "search symbol": "asks for one answer",
+	"find changed": "asks for one answer", "symbols changed": "asks for one answer",
 	"symbols name": "asks for one answer", "symbols kind": "asks for one answer", "symbols fuzzy": "asks for one answer",
 	"symbols hidden": "asks for one answer", "symbols no-ignore": "asks for one answer", "symbols text": "asks for one answer", "symbols limit": "asks for one answer",
 	"doctor clean": "has to be said each time", "doctor fix": "has to be said each time",

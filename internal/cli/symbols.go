@@ -25,6 +25,8 @@ type symbolFlags struct {
 	json   bool
 	limit  int
 	root   string
+
+	changed changedFlag
 	backendFlags
 }
 
@@ -54,6 +56,7 @@ func (f *symbolFlags) groups() []flagGroup {
 	what.StringVarP(&f.name, "name", "n", "", "only this `name`: Open, Store.Open, Store::open")
 	what.StringVarP(&f.kind, "kind", "k", "", "only this `kind`: function, class, ...")
 	what.BoolVar(&f.fuzzy, "fuzzy", false, "with --name: other case and style too, and names\nthat contain it")
+	f.changed.add(what)
 	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	what.BoolVar(&f.ignore, "no-ignore", false, "ignored files too")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
@@ -66,7 +69,7 @@ func (f *symbolFlags) groups() []flagGroup {
 
 func (f *symbolFlags) query() (search.SymbolQuery, error) {
 	q := search.SymbolQuery{Name: f.name, Kind: f.kind, Fuzzy: f.fuzzy, Text: f.text, Limit: f.limit}
-	q.IncludeHidden, q.IncludeIgnored = f.hidden, f.ignore
+	q.IncludeHidden, q.IncludeIgnored, q.Changed = f.hidden, f.ignore, f.changed.to
 	switch {
 	case f.limit < 0:
 		return q, errors.New("--limit can't be negative")

@@ -41,7 +41,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 	}
 	notes = append(notes, r.pattern.Hints()...)
 	if filters := r.f.filters(); filters != "" {
-		n := r.wider(ctx, func(q *search.Query) { q.Globs, q.Types, q.MaxDepth = nil, nil, 0 })
+		n := r.wider(ctx, func(q *search.Query) { q.Globs, q.Types, q.MaxDepth, q.Changed = nil, nil, 0, search.Changed{} })
 		notes = append(notes, "only files that pass "+printing.Escape(filters))
 		note(n, "%d other %s: leave the filter out to see %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}

@@ -19,7 +19,7 @@ import (
 
 // shareVersion changes with the form of the messages: two programs of different
 // versions don't understand each other, and scan.
-const shareVersion = 6
+const shareVersion = 7
 
 // request is what is asked of an owner.
 type request struct {

@@ -146,6 +146,8 @@ type foundLine struct {
 	Spans [][2]int `json:"spans,omitempty"` // bytes of the whole line
 	// Context is a line that doesn't match.
 	Context bool `json:"context,omitempty"`
+	// Symbol is the definition around a match, with its container.
+	Symbol string `json:"symbol,omitempty"`
 	// CutBefore and CutAfter count bytes missing from the text.
 	CutBefore int `json:"cut_before,omitempty"`
 	CutAfter  int `json:"cut_after,omitempty"`
@@ -160,7 +162,7 @@ func newSearchAnswer(shown *render.Shown, total render.Total, characters int) *s
 		out := foundFile{foundPath: pathOf(f.Path), Matched: f.Matched, Lines: []foundLine{}}
 		for j := range f.Lines {
 			l := &f.Lines[j]
-			line := foundLine{Line: l.Number, Context: !l.Hit}
+			line := foundLine{Line: l.Number, Context: !l.Hit, Symbol: render.Around(l)}
 			for _, s := range l.Spans {
 				line.Spans = append(line.Spans, [2]int{s.Start + l.CutBefore, s.End + l.CutBefore})
 			}

@@ -152,6 +152,7 @@ func (c *call) mostMatches(ctx context.Context, q search.Query) ([]counted, *sea
 // gone meanwhile, or doesn't match any more, is left out.
 func (c *call) read(ctx context.Context, q search.Query, page []counted) ([]search.FileMatch, error) {
 	q.Before = c.either("context_lines", vaultContext, maxContext)
+	q.Symbols = c.union()
 	q.After = q.Before
 	q.Limits.LinesPerFile = c.o.Budget/shortLine + 1
 	var files []search.FileMatch

@@ -24,7 +24,7 @@ func fileSearch(e *env) *tool.Tool {
 			str("path", e.words("File or folder to search", "The directory to search in (default: project root)")),
 			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: e.words("In any letter case", "Whether to perform a case-insensitive search (default: true)")},
 			str("include", e.words("Glob of files: *.md", "Optional glob pattern to restrict files (e.g. '*.md')")),
-		}, e.optional(integer("max_results", "Maximum number of matches; default 50", 1), paramHidden, paramIgnored, paramOffset, paramCount)),
+		}, e.optional(integer("max_results", "Maximum number of matches; default 50", 1), paramAlso, paramAll, paramChanged, paramHidden, paramIgnored, paramOffset, paramCount)),
 		OutputSchema: schema(searchSchema), Hints: readOnly,
 	}, searchMatches)
 }
@@ -52,6 +52,13 @@ func searchMatches(ctx context.Context, c *call) (*answer, error) {
 		total = render.Total{N: min(r.LinesMatched, q.Limits.CountTo), More: true}
 	}
 	name := `"` + render.Name(query) + `"`
+	for _, also := range q.Patterns {
+		word := " or "
+		if q.Each {
+			word = " and "
+		}
+		name += word + `"` + render.Name(also) + `"`
+	}
 	partial := c.unfinished(&r.Summary)
 	if total.N == 0 && partial != "" {
 		data := newSearchAnswer(&render.Shown{}, total, 0)

@@ -48,6 +48,9 @@ var (
 	paramHidden  = boolean("include_hidden", "Also dot files")
 	paramIgnored = boolean("include_ignored", "Also ignored files")
 	paramOffset  = integer("offset", "Results to skip", 0)
+	paramAlso    = tool.Param{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"}
+	paramAll     = boolean("all", "Only files that have each of them")
+	paramChanged = boolean("changed", "Only files that differ from git's HEAD")
 	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
 	paramVersion = str("expected_version", "Refuse other versions")
 	paramDryRun  = boolean("dry_run", "Only preview")

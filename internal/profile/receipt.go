@@ -91,6 +91,9 @@ func (c *call) scope(q *search.Query, filter string) string {
 	if len(q.Globs) > 0 {
 		where += ", " + filter + " " + quoted(strings.Join(q.Globs, ", "))
 	}
+	if q.Changed.Any() {
+		where += ", changed files only"
+	}
 	switch {
 	case !q.IncludeHidden && !q.IncludeIgnored:
 		where += ", without hidden and ignored files"

@@ -55,7 +55,7 @@ func unionSearchFiles(e *env) *tool.Tool {
 			integer("context_lines", "Lines of context; default 1 or 2", 0),
 			integer("max_results", "Maximum number of blocks (300) or, with pattern, files (10)", 1),
 			boolean("ignore_case", "In any letter case"),
-			paramHidden, paramIgnored, paramOffset, paramCount,
+			paramAlso, paramAll, paramChanged, paramHidden, paramIgnored, paramOffset, paramCount,
 		},
 		OutputSchema: schema(searchSchema), Hints: readOnly,
 	}, func(ctx context.Context, c *call) (*answer, error) {
@@ -84,8 +84,10 @@ func (c *call) query(ctx context.Context, pattern, glob string) search.Query {
 		Scope: search.Scope{
 			Paths: []string{c.path(ctx, "path")}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored"),
 		},
-		Limits: search.Limits{LineBytes: longLine, Time: c.o.Time},
+		Limits:   search.Limits{LineBytes: longLine, Time: c.o.Time},
+		Patterns: c.Strings("also"), Each: c.Bool("all"),
 	}
+	q.Changed.Git = c.Bool("changed")
 	if glob != "" {
 		q.Globs = []string{glob}
 	}
@@ -159,6 +161,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	q.After = q.Before
 	q.Limits.Blocks, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
 	q.Limits.BlockLines = c.o.Budget/shortLine + 1
+	q.Symbols = c.union()
 	offset := q.Offset
 	r, err := c.run(ctx, q)
 	if err != nil {

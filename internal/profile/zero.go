@@ -134,6 +134,12 @@ const (
 // zero explains a text search without matches.
 func (c *call) zero(ctx context.Context, q search.Query, sum *search.Summary, filter string) []string {
 	l := c.look(sum)
+	if q.Each {
+		l.search(ctx, "without all", q, func(q *search.Query) { q.Each = false })
+	}
+	if q.Changed.Any() {
+		l.search(ctx, "without changed", q, func(q *search.Query) { q.Changed = search.Changed{} })
+	}
 	if len(q.Globs) > 0 {
 		l.search(ctx, "without "+filter, q, func(q *search.Query) { q.Globs = nil })
 	}

@@ -21,12 +21,13 @@ func Excerpts(dst []byte, files []search.FileMatch, most int, lim Limits) ([]byt
 		mark := len(dst)
 		dst = append(dst, "\n\n## "...)
 		dst = AppendName(dst, f.Path)
-		at := 0
+		at, around := 0, ""
 		for n := 0; n < most && at < len(f.Lines); n++ {
 			if n > 0 {
 				dst = append(dst, '\n')
 			}
 			end := runEnd(f.Lines, at)
+			dst, around = appendAround(dst, f.Lines[at:end], around)
 			for ; at < end; at++ {
 				size := len(dst)
 				dst = appendExcerptLine(dst, &f.Lines[at], lim.Line)

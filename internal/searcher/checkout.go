@@ -140,7 +140,7 @@ func (r *remoteRun) localRun(ctx context.Context, c *checkout, at *repos.Place) 
 	}
 	return &searchRun{
 		folder: c.folder, q: r.q, filter: f, pattern: r.pattern, request: r.request, matching: r.matching,
-		scanners: make([]worker, c.folder.Workers), collect: r.collect,
+		scanners: make([]worker, c.folder.Workers), collect: r.collect, jointly: r.jointly,
 	}, opts, true, nil
 }
 
@@ -160,7 +160,7 @@ func (r *remoteRun) localFile(ctx context.Context, at *repos.Place) error {
 	}
 	run := &searchRun{
 		folder: c.folder, q: r.q, pattern: r.pattern, request: r.request, matching: r.matching,
-		scanners: make([]worker, 1), collect: r.collect,
+		scanners: make([]worker, 1), collect: r.collect, jointly: r.jointly,
 	}
 	r.collect.sum.Stats.Considered-- // single counts it too
 	r.collect.prefix = c.repo + "/"
@@ -223,6 +223,10 @@ func (r *searchRun) compared(k *worker, f *rootfs.File, c *checkout, theirs uint
 	c.remember(rel, &out.info, sum)
 	if sum == theirs {
 		return nil, false
+	}
+	if miss, err := r.jointly.lacking(r.q, k, data); miss != nil || err != nil {
+		k.searched++
+		return &found{err: err}, err != nil
 	}
 	out.res, out.err = r.scanner(k).File(bytes.NewReader(data), int64(n), &r.request)
 	k.searched++

@@ -1,14 +1,12 @@
 package searcher
 
 import (
-	"context"
 	"errors"
 
 	"quarry/fault"
 	"quarry/internal/repos"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
-	"quarry/match"
 	"quarry/search"
 )
 
@@ -76,7 +74,7 @@ func (c *collector) add(path string, f *found) error {
 
 // failed sorts an error out: one that ends the search, or one file skipped.
 func (c *collector) failed(path string, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget) {
+	if ends(err) {
 		return err
 	}
 	var absent *repos.Absence

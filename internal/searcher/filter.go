@@ -17,11 +17,19 @@ type filter struct {
 	opts  walk.Options
 	types *glob.Filter
 	vault *vault.Settings // for its userIgnoreFilters; nil when they don't count
+
+	changes *changes // nil when unchanged files count too
 }
 
-// leavesOut reports a file of a walk that the types or the vault exclude.
+// leavesOut reports a file of a walk that the types or the vault exclude, or that
+// has not changed.
 func (f *filter) leavesOut(folder, name string) bool {
-	return f.types != nil && !f.types.MatchFile(name) || f.vaultIgnores(folder, name)
+	return f.types != nil && !f.types.MatchFile(name) || f.vaultIgnores(folder, name) || f.unchanged(folder, name)
+}
+
+// unchanged reports a file that is left out for not having changed.
+func (f *filter) unchanged(folder, name string) bool {
+	return f.changes != nil && !f.changes.has(joinPath(folder, name))
 }
 
 func (f *filter) vaultIgnores(folder, name string) bool {
@@ -52,7 +60,10 @@ func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
 // filter makes a scope of the folder ready.
 func (d *Folder) filter(s *search.Scope) (*filter, error) {
 	f, err := newFilter(s, d.outlook().rules, d.Workers)
-	if err != nil || !s.VaultRules {
+	if err != nil {
+		return f, err
+	}
+	if f.changes, err = newChanges(d, s); err != nil || !s.VaultRules {
 		return f, err
 	}
 	if f.vault, err = vault.Load(d.Root, d.Logger); err != nil {

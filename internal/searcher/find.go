@@ -151,6 +151,9 @@ func (r *findRun) single(p rootfs.Path) error {
 	if err != nil {
 		return err
 	}
+	if r.filter.changes != nil && !r.filter.changes.has(p.String()) {
+		return nil
+	}
 	r.out.Stats.Considered++
 	r.out.Entries = append(r.out.Entries, search.Entry{Path: p.String(), Size: info.Size, ModTime: info.ModTime, Mode: info.Mode})
 	return nil
@@ -196,6 +199,9 @@ func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefi
 		if folder && !r.filter.opts.Filter.MatchDir(path[r.below:]) || !folder && !r.filter.opts.Filter.MatchFile(path[r.below:]) {
 			return list
 		}
+	}
+	if r.filter.changes != nil && (folder || !r.filter.changes.has(path)) {
+		return list
 	}
 	entry := search.Entry{Path: path, Folder: folder, Link: e.Type == rootfs.TypeSymlink && !r.q.FollowLinks}
 	if r.q.Stat {

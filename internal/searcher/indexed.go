@@ -51,7 +51,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.folder.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
-	ask := index.Ask{Need: r.pattern.Need(), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
+	ask := index.Ask{Need: r.jointly.need(r.pattern), Under: start, Hidden: r.q.IncludeHidden, Also: index.Binary}
 	if !r.folder.index().Ready(&ask) {
 		return errNoIndex
 	}
@@ -70,7 +70,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 		ask.Also |= index.Wide
 	}
 	// Words need not be in one line, only the pattern's match is.
-	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words
+	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words && r.jointly == nil
 	if !r.folder.index().Covers(snap, start, r.q.IncludeIgnored) {
 		return errNoIndex
 	}
@@ -196,20 +196,21 @@ func (p *indexPass) admits(path []byte) bool {
 	if f.vault != nil && f.vault.Ignored(string(path)) {
 		return false
 	}
-	if f.opts.Filter == nil {
-		return true
+	if f.opts.Filter != nil {
+		if !f.opts.Filter.MatchFile(rel) {
+			return false
+		}
+		if slash := strings.LastIndexByte(rel, '/'); slash >= 0 && !p.enters(rel[:slash]) {
+			return false
+		}
 	}
-	if !f.opts.Filter.MatchFile(rel) {
-		return false
-	}
-	slash := strings.LastIndexByte(rel, '/')
-	return slash < 0 || p.enters(rel[:slash])
+	return f.changes == nil || f.changes.has(string(path))
 }
 
 // admitsAll reports whether there are no filters.
 func (p *indexPass) admitsAll() bool {
 	if f := p.run.filter; !p.some {
-		p.some, p.all = true, f.types == nil && f.opts.Filter == nil && f.opts.MaxDepth == 0 && f.vault == nil && (f.opts.Hidden || !f.opts.StrictHidden)
+		p.some, p.all = true, f.types == nil && f.opts.Filter == nil && f.opts.MaxDepth == 0 && f.vault == nil && f.changes == nil && (f.opts.Hidden || !f.opts.StrictHidden)
 	}
 	return p.all
 }

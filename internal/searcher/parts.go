@@ -18,7 +18,7 @@ import (
 // partial reports whether looking at parts first is worth it: they are all that
 // is needed, or at most half of the file.
 func (r *searchRun) partial(d *index.Doc) bool {
-	if d.Parts == nil || d.Dirty {
+	if d.Parts == nil || d.Dirty || r.jointly != nil {
 		return false
 	}
 	if r.countsOnly() {

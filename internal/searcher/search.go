@@ -25,6 +25,10 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 	if err != nil {
 		return nil, err
 	}
+	each, err := newJointly(&q)
+	if err != nil {
+		return nil, err
+	}
 	followed, err := d.here(ctx)
 	if err != nil {
 		return nil, err
@@ -48,11 +52,13 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 		folder: d, q: &q, filter: filter, pattern: pattern,
 		request:  scanRequest(&q),
 		matching: pattern.NewSearch(),
+		jointly:  each,
 		scanners: make([]worker, d.Workers),
 		collect:  newCollector(&q, yield),
 		watch:    search.WatchOf(ctx),
 	}
 	defer run.matching.StopWith(bounded)()
+	defer each.start(bounded)()
 	if inParts(&q) {
 		run.ahead = newBacklog(cmp.Or(d.ahead, aheadBytes))
 		defer context.AfterFunc(bounded, run.ahead.end)()
@@ -104,6 +110,9 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	pattern, err := match.CompileAny(patterns(&q), q.Match)
 	if err != nil {
 		return nil, err
+	}
+	if q.Each {
+		return nil, errEachText
 	}
 	bounded, cancel := within(ctx, q.Limits.Time)
 	defer cancel()
@@ -163,11 +172,13 @@ type searchRun struct {
 	watch    *search.Watch // nil if nobody waits
 	ahead    *backlog      // nil if files are given whole
 	late     *worker       // of files that are searched when they are due
+	jointly  *jointly
 }
 
 // worker is what one goroutine of a search has to itself.
 type worker struct {
 	scanner  *scan.Scanner
+	each     []*scan.Scanner // of the patterns that each have to match
 	searched int
 	filtered int
 	bytes    int64
@@ -251,7 +262,18 @@ func (r *searchRun) single(p rootfs.Path) error {
 	defer f.Close()
 	sum := &r.collect.sum
 	sum.Stats.Considered++
+	if r.filter != nil && r.filter.changes != nil && !r.filter.changes.has(p.String()) {
+		sum.Stats.Considered--
+		sum.SkippedCount[search.Filtered]++
+		return nil
+	}
 	out := &found{info: f.Info()}
+	if miss, err := r.lacks(&r.scanners[0], f, p.String()); miss != nil || err != nil {
+		if miss != nil {
+			r.count(miss)
+		}
+		return err
+	}
 	err = r.streamed(&r.scanners[0], p.String(), f, out)
 	r.count(out)
 	return err
@@ -333,6 +355,16 @@ func (r *searchRun) search(k *worker, f *rootfs.File, path string) (*found, bool
 		out = &found{}
 	}
 	k.spare = nil
+	if miss, err := r.lacks(k, f, path); miss != nil || err != nil {
+		if err != nil {
+			return &found{err: err}, true
+		}
+		k.searched++
+		k.bytes += miss.res.Bytes
+		r.watch.Add(0)
+		k.spare = out
+		return miss, r.q.Limits.Reads > 0
+	}
 	r.scan(k, f, path, out)
 	if out.later {
 		return out, true

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/repos"
 	"quarry/internal/scan"
 	"quarry/match"
@@ -28,7 +29,8 @@ type remoteRun struct {
 	pattern  *match.Pattern
 	request  scan.Request
 	matching *match.Search
-	scanners []*scan.Scanner
+	jointly  *jointly
+	scanners []*worker
 	collect  *collector
 	tiny     func() bool // could the pattern match in two bytes?
 	visit    func(*repos.Part) error
@@ -41,6 +43,10 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	if err != nil {
 		return nil, err
 	}
+	each, err := newJointly(&q)
+	if err != nil {
+		return nil, err
+	}
 	want, err := r.want(&q.Scope)
 	if err != nil {
 		return nil, err
@@ -49,17 +55,18 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	defer cancel()
 	run := &remoteRun{
 		r: r, q: &q, want: want, pattern: pattern,
-		request: scanRequest(&q), matching: pattern.NewSearch(), scanners: make([]*scan.Scanner, r.workers),
-		collect: newCollector(&q, yield),
+		request: scanRequest(&q), matching: pattern.NewSearch(), scanners: make([]*worker, r.workers),
+		collect: newCollector(&q, yield), jointly: each,
 	}
 	defer run.matching.StopWith(bounded)()
 	run.tiny = sync.OnceValue(run.matchesTiny)
+	defer each.start(bounded)()
 	switch {
 	case q.Invert || q.FilesWithoutMatch: // every file is wanted
 	case q.Match.Syntax == match.Words:
 		run.want.Need = anyWord(pattern.Need())
 	default:
-		run.want.Need = pattern.Need()
+		run.want.Need = each.need(pattern)
 	}
 	if q.Limits.CountCheaply && !run.want.Narrow() {
 		q.Limits.CountTo = 0
@@ -83,12 +90,18 @@ func (r *remoteRun) plan(what string) string {
 
 // want makes a scope ready; a vault's settings don't reach to servers.
 func (r *Servers) want(s *search.Scope) (repos.Want, error) {
+	if s.Changed.Any() {
+		return repos.Want{}, errServersChanged
+	}
 	f, err := newFilter(s, r.rules, r.workers)
 	if err != nil {
 		return repos.Want{}, err
 	}
 	return repos.Want{Walk: f.opts, Types: f.types, Globs: s.Globs, Dialect: GlobDialect(s.Dialect), TypeGlobs: s.Types}, nil
 }
+
+// errServersChanged answers a search for changes: servers have commits.
+var errServersChanged = fault.New(fault.InvalidArgument, "servers have files as they were committed, so none has changed", "search a folder")
 
 // anyWord is the need of a pattern of words where one of them is enough.
 func anyWord(n match.Need) match.Need {
@@ -294,7 +307,7 @@ func (r *remoteRun) search(ctx context.Context, files []repos.File) error {
 }
 
 // outcomeOf searches one fetched file.
-func (r *remoteRun) outcomeOf(worker int, b *repos.Batch, i int) (*found, bool) {
+func (r *remoteRun) outcomeOf(by int, b *repos.Batch, i int) (*found, bool) {
 	if a := b.Files[i].Absent; a != nil {
 		return r.outcome(a), true
 	}
@@ -302,11 +315,14 @@ func (r *remoteRun) outcomeOf(worker int, b *repos.Batch, i int) (*found, bool) 
 	if doc == nil {
 		return nil, false // its server failed, or it is gone
 	}
-	if r.scanners[worker] == nil {
-		r.scanners[worker] = scan.New(r.matching.NewMatcher())
+	if r.scanners[by] == nil {
+		r.scanners[by] = &worker{scanner: scan.New(r.matching.NewMatcher())}
 	}
 	out := &found{}
-	out.res, out.err = r.scanners[worker].File(bytes.NewReader(doc.Content), int64(len(doc.Content)), &r.request)
+	if miss, err := r.jointly.lacking(r.q, r.scanners[by], doc.Content); miss != nil || err != nil {
+		return &found{err: err}, err != nil
+	}
+	out.res, out.err = r.scanners[by].scanner.File(bytes.NewReader(doc.Content), int64(len(doc.Content)), &r.request)
 	return out, true
 }
 

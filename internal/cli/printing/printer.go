@@ -50,6 +50,7 @@ type Style struct {
 	NulLines     bool   // NUL ends a line, and stands for the line feeds of the text
 	Eager        bool   // write the lines of a file when they are found
 	BinaryNotice bool   // matches of binary files are mentioned, not shown
+	Symbols      bool   // the line that begins the definition around a match, as git grep -p
 }
 
 // Reset ends a colour.
@@ -63,6 +64,8 @@ type printer struct {
 	files   int
 	open    bool       // more of a file follows
 	last    int        // number of its last line so far
+	since   int        // number of the first of the lines without a gap to the last
+	symbol  int        // number of the line last shown that begins a definition
 	shown   shownBlock // the block in hand, its buffers used again
 }
 
@@ -157,6 +160,10 @@ func (p *printer) File(path string, f *search.FileMatch) error {
 	}
 	for lines := range blocksOf(f.Lines, p.style.Multiline) {
 		p.separate(lines[0].Number)
+		if lines[0].Number > p.last+1 {
+			p.since = lines[0].Number
+		}
+		p.around(path, &lines[0])
 		p.last = lines[len(lines)-1].Number
 		p.block(p.show(path, lines))
 		if p.flushRow() != nil {
@@ -178,6 +185,29 @@ func (p *printer) groupSep() {
 		p.put(p.style.GroupSep)
 		p.row = append(p.row, '\n')
 	}
+}
+
+// around writes the line that begins the definition a match is in, unless it was
+// written just now.
+func (p *printer) around(path string, l *search.Line) {
+	s := l.Symbol
+	if !p.style.Symbols || s == nil || s.Line == p.symbol {
+		return
+	}
+	p.symbol = s.Line
+	if s.Line >= p.since {
+		return
+	}
+	const sep = "="
+	if p.style.Path && !p.style.Heading {
+		p.name(path, s.Line, 1)
+		p.put(sep)
+	}
+	if p.style.LineNumber {
+		p.field(p.style.Colours.Line, int64(s.Line), sep)
+	}
+	p.text([]byte(s.Signature))
+	p.row = append(p.row, '\n')
 }
 
 // binary mentions that a binary file matches.
@@ -206,7 +236,7 @@ func (p *printer) begin(path string) {
 		p.groupSep()
 	}
 	p.files++
-	p.last = 0
+	p.last, p.since, p.symbol = 0, 0, 0
 }
 
 // blocksOf groups the lines that belong together in multiline mode.

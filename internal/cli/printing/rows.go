@@ -67,7 +67,7 @@ func (r *rows) flush() error {
 // plain reports whether lines are written as they are, each after its prefix.
 func (p *printer) plain() bool {
 	s := &p.style
-	return !s.OnlyMatches && !s.Vimgrep && !s.Colour && !s.Escape && !s.Trim && s.MaxColumns == 0 &&
+	return !s.Symbols && !s.OnlyMatches && !s.Vimgrep && !s.Colour && !s.Escape && !s.Trim && s.MaxColumns == 0 &&
 		!(s.Multiline && s.Column) && p.replace == nil && s.PathSep == "" && !s.NulLines
 }
 

@@ -1,0 +1,282 @@
+package githead
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"quarry/internal/rootfs"
+)
+
+// git runs the real one, which is the measure here.
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func needGit(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("no git on the path")
+	}
+}
+
+// differing lists the files that are not as in the last commit, by us.
+func differing(t *testing.T, top string) []string {
+	t.Helper()
+	r, err := Open(top)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := rootfs.Open(top, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var list []string
+	filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(top, p)
+		if err != nil || d.IsDir() {
+			if d != nil && (d.Name() == ".git" || p != top && Has(p)) {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if d.Name() == ".git" { // of a worktree
+			return nil
+		}
+		path, err := root.Resolve(filepath.ToSlash(rel))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := root.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same, err := r.Same(&File{
+			Path: filepath.ToSlash(rel), Mode: info.Mode, Size: info.Size, ModTime: info.ModTime, ChangeTime: info.ChangeTime, Ino: info.Ino,
+			Open: func() (io.ReadCloser, error) { return os.Open(p) },
+		})
+		if err != nil {
+			t.Errorf("%s: %v", rel, err)
+		}
+		if !same {
+			list = append(list, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	slices.Sort(list)
+	return list
+}
+
+// status lists them by git: what differs from HEAD and is there, and new files.
+func status(t *testing.T, top string) []string {
+	t.Helper()
+	var list []string
+	add := func(text string) {
+		for name := range strings.SplitSeq(strings.Trim(text, "\x00"), "\x00") {
+			info, err := os.Lstat(filepath.Join(top, name))
+			if name != "" && err == nil && !info.IsDir() && !slices.Contains(list, name) {
+				list = append(list, name)
+			}
+		}
+	}
+	if exec.Command("git", "-C", top, "rev-parse", "-q", "--verify", "HEAD").Run() == nil {
+		git(t, top, "update-index", "-q", "--really-refresh")
+		add(git(t, top, "diff", "-z", "--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules", "HEAD"))
+	} else {
+		add(git(t, top, "ls-files", "-z"))
+	}
+	// A file that was removed from the index alone is new to git, though HEAD has it.
+	// We compare with HEAD.
+	for name := range strings.SplitSeq(strings.Trim(git(t, top, "ls-files", "-z", "--others"), "\x00"), "\x00") {
+		in, err := exec.Command("git", "-C", top, "rev-parse", "-q", "--verify", "HEAD:"+name).Output()
+		if name == "" || err == nil && string(in) == git(t, top, "hash-object", name) {
+			continue
+		}
+		add(name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+func compare(t *testing.T, top, after string) {
+	t.Helper()
+	got := differing(t, top) // before git, which refreshes its index
+	want := status(t, top)
+	if !slices.Equal(got, want) {
+		t.Fatalf("after %s: changed by us %q, by git %q", after, got, want)
+	}
+	if got = differing(t, top); !slices.Equal(got, want) {
+		t.Fatalf("after %s and a refresh: changed by us %q, by git %q", after, got, want)
+	}
+}
+
+// TestLikeGit makes random changes and asks git and us which files differ.
+func TestLikeGit(t *testing.T) {
+	needGit(t)
+	for _, form := range []struct{ name, format, version string }{{"sha1", "sha1", "2"}, {"index4", "sha1", "4"}, {"sha256", "sha256", "2"}} {
+		t.Run(form.name, func(t *testing.T) {
+			const seed = 20
+			rng := rand.New(rand.NewPCG(seed, 1))
+			top := t.TempDir()
+			git(t, top, "init", "-q", "--object-format="+form.format)
+			git(t, top, "config", "index.version", form.version)
+			compare(t, top, "init")
+			steps := 8
+			if testing.Short() {
+				steps = 3
+			}
+			for i := range steps {
+				compare(t, top, fmt.Sprintf("step %d (seed %d): %s", i, seed, change(t, rng, top)))
+			}
+		})
+	}
+}
+
+// change does one thing to a repository and says what.
+func change(t *testing.T, rng *rand.Rand, top string) string {
+	t.Helper()
+	name := fmt.Sprintf("%s%d.txt", []string{"", "a/", "a/b/", "a-b/", "c/"}[rng.IntN(5)], rng.IntN(4))
+	full := filepath.Join(top, filepath.FromSlash(name))
+	_, err := os.Lstat(full)
+	there := err == nil
+	switch op := rng.IntN(12); {
+	case op < 4:
+		os.MkdirAll(filepath.Dir(full), 0o755)
+		text := strings.Repeat(fmt.Sprintf("line %d\n", rng.IntN(10)), rng.IntN(4)+1) // of the same size often
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return "write " + name
+	case op < 6:
+		git(t, top, "add", "-A")
+		return "add -A"
+	case op < 8:
+		git(t, top, "add", "-A")
+		git(t, top, "commit", "-q", "--allow-empty", "-m", "x")
+		return "commit"
+	case op == 8 && there:
+		os.Remove(full)
+		return "remove " + name
+	case op == 9 && there && runtime.GOOS != "windows":
+		os.Chmod(full, fs.FileMode(0o644+0o111*rng.IntN(2)))
+		return "chmod " + name
+	case op == 10:
+		git(t, top, "gc", "-q", "--prune=now")
+		return "gc"
+	case there:
+		data, _ := os.ReadFile(full)
+		os.WriteFile(full, data, 0o644) // touched, not changed
+		return "touch " + name
+	}
+	return "nothing"
+}
+
+// TestPlaces covers where git keeps a repository.
+func TestPlaces(t *testing.T) {
+	needGit(t)
+	dir := t.TempDir()
+	main := filepath.Join(dir, "main")
+	write := func(top, name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Join(top, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.Mkdir(main, 0o755)
+	git(t, main, "init", "-q", "-b", "main")
+	for i := range 60 { // large trees that differ little are stored as deltas
+		write(main, fmt.Sprintf("src/file-with-a-long-name-%02d.txt", i), fmt.Sprint("text ", i))
+	}
+	for i := range 20 {
+		write(main, "src/file-with-a-long-name-07.txt", fmt.Sprint("version ", i))
+		git(t, main, "add", "-A")
+		git(t, main, "commit", "-q", "-m", fmt.Sprint(i))
+	}
+	git(t, main, "gc", "-q", "--aggressive", "--prune=now") // and packs references
+	write(main, "src/new.txt", "new")
+	compare(t, main, "gc")
+
+	git(t, main, "worktree", "add", "-q", "--detach", filepath.Join(dir, "tree"), "HEAD~3")
+	write(filepath.Join(dir, "tree"), "src/file-with-a-long-name-01.txt", "other")
+	compare(t, filepath.Join(dir, "tree"), "worktree add")
+
+	git(t, dir, "clone", "-q", "--shared", main, "borrower")
+	write(filepath.Join(dir, "borrower"), "src/file-with-a-long-name-02.txt", "other")
+	compare(t, filepath.Join(dir, "borrower"), "clone --shared")
+
+	git(t, main, "-c", "protocol.file.allow=always", "submodule", "-q", "add", filepath.Join(dir, "borrower"), "sub")
+	write(filepath.Join(main, "sub"), "src/file-with-a-long-name-03.txt", "other")
+	compare(t, filepath.Join(main, "sub"), "submodule add")
+
+	crlf := filepath.Join(dir, "crlf")
+	git(t, dir, "-c", "core.autocrlf=true", "clone", "-q", main, crlf)
+	git(t, crlf, "config", "core.autocrlf", "true")
+	write(crlf, "two.txt", "one\r\ntwo\r\n")
+	git(t, crlf, "add", "-A")
+	git(t, crlf, "commit", "-q", "-m", "crlf")
+	write(crlf, "two.txt", "one\r\ntwo\r\n")
+	compare(t, crlf, "autocrlf")
+
+	git(t, main, "update-index", "--split-index") // a form of index we don't read
+	compare(t, main, "split-index")
+}
+
+// TestDamage cuts files of a repository short: an error or "changed", no panic, and
+// never "unchanged" for a file that is not.
+func TestDamage(t *testing.T) {
+	needGit(t)
+	top := t.TempDir()
+	git(t, top, "init", "-q")
+	os.WriteFile(filepath.Join(top, "a.txt"), []byte("one\n"), 0o644)
+	git(t, top, "add", "-A")
+	git(t, top, "commit", "-q", "-m", "x")
+	os.WriteFile(filepath.Join(top, "a.txt"), []byte("two\n"), 0o644)
+	git(t, top, "gc", "-q")
+	packs, _ := filepath.Glob(filepath.Join(top, ".git/objects/pack/*"))
+	for _, name := range append(packs, filepath.Join(top, ".git/index"), filepath.Join(top, ".git/packed-refs")) {
+		whole, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Chmod(name, 0o644)
+		for i := range 200 {
+			bad := slices.Clone(whole)
+			if at := i * len(bad) / 200; i%2 == 0 {
+				bad = bad[:at]
+			} else {
+				bad[at] ^= 0xff
+			}
+			os.WriteFile(name, bad, 0o644)
+			r, err := Open(top)
+			if err != nil {
+				continue
+			}
+			same, err := r.Same(&File{Path: "a.txt", Size: 4, Mode: 0o644, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(top, "a.txt")) }})
+			if same {
+				t.Fatalf("%s, damage %d: a changed file is called unchanged (%v)", filepath.Base(name), i, err)
+			}
+		}
+		os.WriteFile(name, whole, 0o644)
+	}
+}

@@ -1,0 +1,148 @@
+package searcher
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"quarry/fault"
+	"quarry/internal/rootfs"
+	"quarry/internal/scan"
+	"quarry/match"
+	"quarry/search"
+)
+
+// A search for files that have each of several patterns looks for one pattern
+// after the other, until one is missing, before it searches a file as any other.
+// Most files lack the first.
+
+// jointly are patterns of which each has to match in a file; nil if one is enough.
+type jointly struct {
+	patterns []*match.Pattern
+	searches []*match.Search
+}
+
+func newJointly(q *search.Query) (*jointly, error) {
+	list := patterns(q)
+	if !q.Each || len(list) < 2 {
+		return nil, nil
+	}
+	if q.Invert || q.FilesWithoutMatch || q.AllFiles || q.Passthru {
+		return nil, errEach
+	}
+	each, err := match.CompileEach(list, q.Match)
+	return &jointly{patterns: each}, err
+}
+
+// start makes the patterns ready to search until ctx ends or the function it
+// returns is called.
+func (j *jointly) start(ctx context.Context) (stop func()) {
+	if j == nil {
+		return func() {}
+	}
+	var stops []func()
+	for _, p := range j.patterns {
+		s := p.NewSearch()
+		j.searches = append(j.searches, s)
+		stops = append(stops, s.StopWith(ctx))
+	}
+	return func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+}
+
+// need is what a file must have to match; pattern is for where one is enough.
+func (j *jointly) need(pattern *match.Pattern) match.Need {
+	if j == nil {
+		return pattern.Need()
+	}
+	need := match.Need{Op: match.NeedAll}
+	for _, p := range j.patterns {
+		need.Subs = append(need.Subs, p.Need())
+	}
+	return need
+}
+
+var (
+	errEach = fault.New(fault.InvalidArgument, "files with each of several patterns can't be asked for together with what doesn't match",
+		"search for the patterns without inverting, or for one pattern")
+	errEachText = fault.New(fault.InvalidArgument, "each of several patterns is asked of files, not of a text", "search files")
+)
+
+// ends reports an error that ends the search and not only the look at one file.
+func ends(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget)
+}
+
+// lacks looks for each pattern in a file, whose own place stays. A file that lacks
+// one gets an outcome; nil is for one to be searched, also to tell why it is
+// skipped.
+func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error) {
+	if r.jointly == nil {
+		return nil, nil
+	}
+	info := f.Info()
+	length := info.Size
+	if length == 0 { // such as a file of /proc
+		length = 1 << 62
+	}
+	out, err := r.jointly.missing(r.q, k, info.Size, func() (io.Reader, func() error, error) {
+		text := io.NewSectionReader(f, 0, length)
+		if r.q.Text == nil {
+			return text, nil, nil
+		}
+		made, err := r.q.Text(path, text)
+		if err != nil {
+			return nil, nil, err
+		}
+		return made, made.Close, nil
+	})
+	if out != nil {
+		out.info = info
+	}
+	return out, err
+}
+
+// missing looks for each pattern in a text, which open begins anew.
+func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (io.Reader, func() error, error)) (*found, error) {
+	if q.Text != nil {
+		size = 0 // of what a program makes it is not known
+	}
+	for i, s := range j.searches {
+		if k.each == nil {
+			k.each = make([]*scan.Scanner, len(j.searches))
+		}
+		if k.each[i] == nil {
+			k.each[i] = scan.New(s.NewMatcher())
+		}
+		text, done, err := open()
+		if err != nil {
+			return nil, nil // the search of the file tells
+		}
+		res, err := k.each[i].File(text, size, &scan.Request{Detail: scan.Exists, Binary: q.Binary, Raw: q.Raw})
+		if done != nil {
+			done()
+		}
+		if ends(err) {
+			return nil, err
+		}
+		if err != nil || res.Skip != scan.NotSkipped {
+			return nil, nil
+		}
+		if res.Matched == 0 {
+			return &found{res: scan.Result{Bytes: res.Bytes}}, nil
+		}
+	}
+	return nil, nil
+}
+
+// lacking is missing for a text in memory.
+func (j *jointly) lacking(q *search.Query, k *worker, data []byte) (*found, error) {
+	if j == nil {
+		return nil, nil
+	}
+	return j.missing(q, k, int64(len(data)), func() (io.Reader, func() error, error) { return bytes.NewReader(data), nil, nil })
+}
