@@ -22,7 +22,8 @@ func wireSample(t *testing.T) search.FileMatch {
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {
 		for i := range v.NumField() {
-			if v.Field(i).IsZero() {
+			// Which definition a line is in finds out who asks, not the owner.
+			if v.Field(i).IsZero() && v.Type().Field(i).Name != "Symbol" {
 				t.Fatalf("the sample leaves %s.%s empty", v.Type(), v.Type().Field(i).Name)
 			}
 		}
