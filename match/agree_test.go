@@ -3,6 +3,7 @@ package match
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -74,11 +75,12 @@ func holds(n Need, text []byte) bool {
 	case NeedNever:
 		return false
 	case NeedOneOf:
-		var set literal.Set
-		for _, t := range n.Texts {
-			set = append(set, literal.Lit{Text: t.Text, Fold: t.Fold})
-		}
-		return (&literal.Need{Op: literal.OneOf, Set: set}).Holds(text)
+		return slices.ContainsFunc(n.Texts, func(t NeedText) bool {
+			if t.Fold {
+				return strings.Contains(literal.FoldString(string(text)), t.Text)
+			}
+			return strings.Contains(string(text), t.Text)
+		})
 	case NeedAll:
 		for _, s := range n.Subs {
 			if !holds(s, text) {

@@ -144,12 +144,6 @@ func (q *Query) Rank(paths []string, workers int) []Match {
 	return list
 }
 
-// Score says how well a path fits; 0 is not at all.
-func (q *Query) Score(s string) int {
-	var p path
-	return q.score(&p, s, 0)
-}
-
 // Classes of bytes.
 const (
 	other byte = iota

@@ -1,8 +1,11 @@
-package hir
+package hir_test
 
 import (
 	"math/rand/v2"
 	"testing"
+
+	. "quarry/internal/re/hir"
+	"quarry/internal/re/hir/hirtest"
 )
 
 func TestNewClassIsCanonical(t *testing.T) {
@@ -53,7 +56,7 @@ func TestAlgebra(t *testing.T) {
 				lo := base + rng.Int32N(top-base+1)
 				rs = append(rs, Range{lo, min(top, lo+rng.Int32N(200))})
 			}
-			return canonical(bytes, rs)
+			return Canonical(bytes, rs)
 		}
 		a, b := random(), random()
 		for _, c := range []struct {
@@ -68,12 +71,12 @@ func TestAlgebra(t *testing.T) {
 			{"negate", a.Negate(), func(x, y bool) bool { return !x }},
 		} {
 			if !c.got.IsEmpty() {
-				if err := c.got.check(); err != nil {
+				if err := hirtest.CheckClass(c.got); err != nil {
 					t.Fatalf("%s of %v and %v: %v", c.name, a, b, err)
 				}
 			}
 			for r := base; r <= top; r++ {
-				if r >= surrogateLo && r <= surrogateHi {
+				if r >= SurrogateLo && r <= SurrogateHi {
 					continue
 				}
 				if got, want := c.got.Contains(r), c.want(a.Contains(r), b.Contains(r)); got != want {

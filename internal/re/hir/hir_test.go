@@ -1,9 +1,12 @@
-package hir
+package hir_test
 
 import (
 	"errors"
 	"math"
 	"testing"
+
+	. "quarry/internal/re/hir"
+	"quarry/internal/re/hir/hirtest"
 )
 
 func lit(s string) *Node        { return Literal([]byte(s)) }
@@ -63,10 +66,10 @@ func TestBuild(t *testing.T) {
 		{"group in star of star", star(star(Capture(lit("a"), 1, "n"))), `(rep 0 inf (rep 0 inf (cap 1 n "a")))`},
 		{"nullable in star of star", star(star(Alt(lit("ab"), Empty()))), `(rep 0 inf (rep 0 inf (alt "ab" empty)))`},
 	} {
-		if got := c.got.String(); got != c.want {
+		if got := hirtest.Show(c.got); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
-		if err := c.got.Check(); err != nil {
+		if err := hirtest.Check(c.got); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -75,7 +78,7 @@ func TestBuild(t *testing.T) {
 func TestConcatLeavesItsArguments(t *testing.T) {
 	a := Literal(append(make([]byte, 0, 8), 'a'))
 	x, y := Concat(a, lit("x")), Concat(a, lit("y"))
-	if a.String() != `"a"` || x.String() != `"ax"` || y.String() != `"ay"` {
+	if hirtest.Show(a) != `"a"` || hirtest.Show(x) != `"ax"` || hirtest.Show(y) != `"ay"` {
 		t.Errorf("%v %v %v", a, x, y)
 	}
 }
@@ -105,15 +108,15 @@ func TestLengths(t *testing.T) {
 			limit = -1
 		}
 		if got := c.n.MinLen(); got != c.min || limit != c.max {
-			t.Errorf("%v: length %d to %d, want %d to %d", c.n, got, limit, c.min, c.max)
+			t.Errorf("%v: length %d to %d, want %d to %d", hirtest.Show(c.n), got, limit, c.min, c.max)
 		}
 	}
 }
 
 func TestProperties(t *testing.T) {
 	n := Concat(Assert(LookStart), Capture(star(Capture(lit("a"), 2, "")), 1, ""), Assert(LookWordUnicode))
-	if !n.HasCapture() || !n.HasLook() || n.NumCaptures() != 2 {
-		t.Errorf("%v: captures %v %d, looks %v", n, n.HasCapture(), n.NumCaptures(), n.HasLook())
+	if !n.HasCapture() || !n.HasLook() || numCaptures(n) != 2 {
+		t.Errorf("%v: captures %v %d, looks %v", hirtest.Show(n), n.HasCapture(), numCaptures(n), n.HasLook())
 	}
 	if lit("a").HasCapture() || lit("a").HasLook() {
 		t.Error("a literal has groups or assertions")
@@ -135,12 +138,12 @@ func TestLineMode(t *testing.T) {
 		{"word boundaries stay", Concat(Assert(LookWordUnicode), lit("a")), `(cat word "a")`},
 		{"deep", Capture(Alt(lit("ab"), Repeat(start, 0, 1, true)), 1, "n"), `(cap 1 n (alt "ab" (rep 0 1 start-line)))`},
 	} {
-		before := c.n.String()
+		before := hirtest.Show(c.n)
 		got, err := LineMode(c.n)
-		if err != nil || got.String() != c.want {
+		if err != nil || hirtest.Show(got) != c.want {
 			t.Errorf("%s: %v, %v, want %s", c.name, got, err, c.want)
 		}
-		if c.n.String() != before {
+		if hirtest.Show(c.n) != before {
 			t.Errorf("%s: the argument changed", c.name)
 		}
 	}
@@ -167,7 +170,7 @@ func TestWhole(t *testing.T) {
 		{WholeLine(n, false), `(cat start-line (alt "ab" "cd") end-line)`},
 		{WholeLine(Concat(Assert(LookStart), lit("a")), false), `(cat start-line start "a" end-line)`},
 	} {
-		if got := c.got.String(); got != c.want {
+		if got := hirtest.Show(c.got); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
@@ -192,7 +195,7 @@ func TestCheckFindsBrokenTrees(t *testing.T) {
 		{"deep", star(&Node{Op: OpLook, Look: Look(NumLook)})},
 		{"unknown", &Node{Op: 99}},
 	} {
-		if c.n.Check() == nil {
+		if hirtest.Check(c.n) == nil {
 			t.Errorf("%s: accepted", c.name)
 		}
 	}
@@ -200,7 +203,7 @@ func TestCheckFindsBrokenTrees(t *testing.T) {
 
 func TestEqual(t *testing.T) {
 	a := func() *Node { return Concat(lit("a"), star(set(Range{'a', 'z'})), Capture(Assert(LookEnd), 1, "x")) }
-	if !a().Equal(a()) {
+	if !hirtest.Equal(a(), a()) {
 		t.Error("a tree isn't equal to its twin")
 	}
 	for _, o := range []*Node{
@@ -213,7 +216,7 @@ func TestEqual(t *testing.T) {
 		Concat(lit("a"), star(set(Range{'a', 'z'})), Capture(Assert(LookEnd), 1, "y")),
 		Concat(lit("a"), star(set(Range{'a', 'z'})), Capture(Assert(LookEnd), 1, "x"), lit("a")),
 	} {
-		if a().Equal(o) {
+		if hirtest.Equal(a(), o) {
 			t.Errorf("%v equals %v", a(), o)
 		}
 	}

@@ -1,4 +1,4 @@
-package hir
+package hir_test
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf8"
+
+	. "quarry/internal/re/hir"
+	"quarry/internal/re/hir/hirtest"
 )
 
 // backtrack is the plainest matcher there is: it calls k for every way n can
@@ -146,13 +149,13 @@ func TestSimplificationKeepsTheOrder(t *testing.T) {
 	for range 10_000 {
 		groups := 0
 		built, plain := randomTree(rng, 4, &groups)
-		if err := built.Check(); err != nil {
+		if err := hirtest.Check(built); err != nil {
 			t.Fatal(err)
 		}
-		if built.NumCaptures() != groups {
-			t.Fatalf("%v of %v lost a group", built, plain)
+		if numCaptures(built) != groups {
+			t.Fatalf("%v of %v lost a group", hirtest.Show(built), hirtest.Show(plain))
 		}
-		if !built.Equal(plain) {
+		if !hirtest.Equal(built, plain) {
 			simplified++
 		}
 		least := built.MinLen()
@@ -165,13 +168,13 @@ func TestSimplificationKeepsTheOrder(t *testing.T) {
 			}
 			compared++
 			if !slices.Equal(got, want) {
-				t.Fatalf("on %q\n%v gives %q\n%v gives %q", text, plain, want, built, got)
+				t.Fatalf("on %q\n%v gives %q\n%v gives %q", text, hirtest.Show(plain), want, hirtest.Show(built), got)
 			}
 			for _, o := range got {
 				var end int
 				fmt.Sscan(o, &end)
 				if end < least || bounded && end > most {
-					t.Fatalf("%v takes %d bytes of %q, not %d to %d", built, end, text, least, most)
+					t.Fatalf("%v takes %d bytes of %q, not %d to %d", hirtest.Show(built), end, text, least, most)
 				}
 			}
 		}
@@ -181,14 +184,11 @@ func TestSimplificationKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// NumCaptures is the largest group index in the tree, 0 without groups.
-func (n *Node) NumCaptures() int {
-	most := 0
-	n.has(func(n *Node) bool {
-		if n.Op == OpCapture {
-			most = max(most, n.Cap)
-		}
-		return false
-	})
+// numCaptures is the largest group index in the tree, 0 without groups.
+func numCaptures(n *Node) int {
+	most := n.Cap
+	for _, sub := range n.Subs {
+		most = max(most, numCaptures(sub))
+	}
 	return most
 }

@@ -7,7 +7,6 @@
 package literal
 
 import (
-	"bytes"
 	"strings"
 	"unicode/utf8"
 
@@ -421,43 +420,4 @@ func or(subs []*Need) *Need {
 		return subs[0]
 	}
 	return &Need{Op: Or, Subs: subs}
-}
-
-// Holds reports whether text satisfies the need, the slow and obvious way:
-// the reference for tests and the meaning of the formula.
-func (n *Need) Holds(text []byte) bool {
-	switch n.Op {
-	case Any:
-		return true
-	case Never:
-		return false
-	case OneOf:
-		for _, lit := range n.Set {
-			if lit.in(text) {
-				return true
-			}
-		}
-		return false
-	case And:
-		for _, sub := range n.Subs {
-			if !sub.Holds(text) {
-				return false
-			}
-		}
-		return true
-	default:
-		for _, sub := range n.Subs {
-			if sub.Holds(text) {
-				return true
-			}
-		}
-		return false
-	}
-}
-
-func (l Lit) in(text []byte) bool {
-	if l.Fold {
-		return strings.Contains(FoldString(string(text)), l.Text)
-	}
-	return bytes.Contains(text, []byte(l.Text))
 }

@@ -21,21 +21,6 @@ func IndexByte(b []byte, c byte, from int) int {
 // LastIndexByte returns the position of the last c in b, or -1.
 func LastIndexByte(b []byte, c byte) int { return lastIndexByte(current(), b, c) }
 
-// LineBounds gives the line around position pos of b: b[start:end] is the line
-// without its newline, and end is len(b) or the place of the newline. The
-// newline belongs to the line it ends. pos may be len(b).
-func LineBounds(b []byte, pos int) (start, end int) {
-	start = LastIndexByte(b[:pos], '\n') + 1
-	end = bytes.IndexByte(b[pos:], '\n')
-	if end < 0 {
-		return start, len(b)
-	}
-	return start, pos + end
-}
-
-// IsASCII tells whether every byte of b is below 0x80.
-func IsASCII(b []byte) bool { return indexNonASCII(current(), b) < 0 }
-
 // IndexNonASCII returns the position of the first byte of b that is 0x80 or
 // above, or -1.
 func IndexNonASCII(b []byte) int { return indexNonASCII(current(), b) }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/BurntSushi/toml"
+
+	"quarry/internal/re/hir/hirtest"
 )
 
 // TestConformance parses every pattern of the vectors of Rust's regex crate,
@@ -69,7 +71,7 @@ func TestConformance(t *testing.T) {
 					continue
 				}
 				if err == nil {
-					if err := got.Root.Check(); err != nil {
+					if err := hirtest.Check(got.Root); err != nil {
 						t.Errorf("%s/%s: Parse(%q): %v", filepath.Base(file), c.Name, pattern, err)
 					}
 				}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/re/hir/hirtest"
 	resyntax "quarry/internal/re/syntax"
 )
 
@@ -38,7 +39,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		if err := got.Root.Check(); err != nil {
+		if err := hirtest.Check(got.Root); err != nil {
 			t.Fatalf("Parse(%q): %v", pattern, err)
 		}
 		checkGroups(t, pattern, got)
@@ -46,11 +47,11 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := line.Check(); err != nil {
+		if err := hirtest.Check(line); err != nil {
 			t.Fatalf("LineMode of %q: %v", pattern, err)
 		}
-		if strings.Contains(line.String(), `\n`) && !strings.Contains(line.String(), `\\n`) {
-			t.Fatalf("LineMode of %q has a line feed: %v", pattern, line)
+		if strings.Contains(hirtest.Show(line), `\n`) && !strings.Contains(hirtest.Show(line), `\\n`) {
+			t.Fatalf("LineMode of %q has a line feed: %s", pattern, hirtest.Show(line))
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/re/hir/hirtest"
 	"quarry/internal/re/syntax"
 	"quarry/internal/stress"
 )
@@ -164,10 +165,10 @@ func TestParse(t *testing.T) {
 			t.Errorf("Parse(%q): %v", c.pattern, err)
 			continue
 		}
-		if got.Root.String() != c.want {
-			t.Errorf("Parse(%q) = %s, want %s", c.pattern, got.Root, c.want)
+		if hirtest.Show(got.Root) != c.want {
+			t.Errorf("Parse(%q) = %s, want %s", c.pattern, hirtest.Show(got.Root), c.want)
 		}
-		if err := got.Root.Check(); err != nil {
+		if err := hirtest.Check(got.Root); err != nil {
 			t.Errorf("Parse(%q): %v", c.pattern, err)
 		}
 	}
@@ -192,7 +193,7 @@ func TestFlags(t *testing.T) {
 		{`[a-z]\b`, Flags{NoUnicode: true, UTF8: true}, `(cat b[a-z] word-ascii)`},
 	} {
 		got, err := Parse(c.pattern, c.flags)
-		if err != nil || got.Root.String() != c.want {
+		if err != nil || hirtest.Show(got.Root) != c.want {
 			t.Errorf("Parse(%q, %+v) = %v, %v, want %s", c.pattern, c.flags, got, err, c.want)
 		}
 	}
