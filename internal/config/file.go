@@ -123,7 +123,7 @@ func Load(env Env) (*File, error) {
 		return nil, fmt.Errorf("QUARRY_CONFIG: %w", err)
 	case err != nil:
 		return nil, err
-	case name == os.DevNull:
+	case isNull(name):
 		return &File{}, nil
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return nil, fmt.Errorf("%s is not a configuration file", name)
@@ -133,6 +133,15 @@ func Load(env Env) (*File, error) {
 		return nil, err
 	}
 	return Parse(name, data, homeDir(env))
+}
+
+// isNull knows the absolute name of the null device, which is \\.\NUL on Windows.
+func isNull(name string) bool {
+	null, err := filepath.Abs(os.DevNull)
+	if runtime.GOOS == "windows" {
+		return err == nil && strings.EqualFold(name, null)
+	}
+	return name == null
 }
 
 // Parse reads the text of a configuration file; name is how errors call it,

@@ -285,6 +285,7 @@ func FuzzSegment(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	f.Cleanup(func() { root.Close() })
 	m := marker{1, 2, 3, 4, 5, 6, 7, 8}
 	p, _ := root.Known("a/b")
 	en := &Entry{ID: "2pe8tc12", Time: time.Unix(1, 2), owner: "x", pack: "y", Change: Change{Tool: "t", Summary: "s", Ops: []Op{

@@ -12,12 +12,11 @@ import (
 
 // A root knows when its path leads to another folder, whatever happened to it.
 func TestInPlace(t *testing.T) {
-	stress.NeedsUnix(t, "symlinks, and a folder that is renamed while it is open")
-	if runtime.GOOS == "windows" {
-		t.Skip("an open folder can't be moved on Windows")
-	}
 	move := func(t *testing.T, dir string) {
 		if err := os.Rename(dir, dir+".bak"); err != nil {
+			if runtime.GOOS == "windows" {
+				t.Skipf("Windows renames no folder that holds an open one: %v", err)
+			}
 			t.Fatal(err)
 		}
 	}
@@ -30,7 +29,7 @@ func TestInPlace(t *testing.T) {
 		{"moved", move, false},
 		{"moved and made anew", func(t *testing.T, dir string) { move(t, dir); os.Mkdir(dir, 0o755) }, false},
 		{"moved and moved back", func(t *testing.T, dir string) { move(t, dir); os.Rename(dir+".bak", dir) }, true},
-		{"a symlink to itself", func(t *testing.T, dir string) { move(t, dir); os.Symlink(dir+".bak", dir) }, false},
+		{"a symlink to itself", func(t *testing.T, dir string) { move(t, dir); os.Symlink(dir+".bak", dir) }, false}, // or nothing
 		{"a file", func(t *testing.T, dir string) { move(t, dir); os.WriteFile(dir, nil, 0o644) }, false},
 		{"a folder above moved and replaced", func(t *testing.T, dir string) {
 			move(t, filepath.Dir(dir))

@@ -2,8 +2,10 @@ package rootfs
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,6 +37,31 @@ func populate(t testing.TB, dir string, entries ...string) {
 			must(t, os.WriteFile(full, []byte(name), 0o644))
 		}
 	}
+}
+
+// populateLinks adds symlinks where they can be made, and reports whether they were.
+func populateLinks(t testing.TB, dir string, entries ...string) bool {
+	t.Helper()
+	probe := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("x", probe); err != nil {
+		return false // Windows wants a privilege
+	}
+	if _, err := os.Lstat(probe); err != nil {
+		return false // Wine before 10 claims to have made it
+	}
+	populate(t, dir, entries...)
+	return true
+}
+
+// bits is a mode as this system keeps it: Windows knows read-only and no other.
+func bits(mode fs.FileMode) fs.FileMode {
+	if runtime.GOOS != "windows" {
+		return mode
+	}
+	if mode&0o200 == 0 {
+		return 0o444
+	}
+	return 0o666
 }
 
 func must(t testing.TB, err error) {
