@@ -18,7 +18,7 @@ var plan = []layer{
 		{"toolset", "Quarry's tools for a Go program that talks to a model", ". internal/profile tool"},
 	}},
 	{"faces", []pkg{
-		{"internal/cli", "subcommands, their flags and exit codes", ". change fault internal/cli/clients internal/cli/printing internal/config internal/content internal/doctor internal/glob internal/mcpserver internal/notebook internal/notes internal/page internal/patch internal/presence internal/profile internal/render internal/replacer internal/review internal/symbols internal/vault match search tool"},
+		{"internal/cli", "subcommands, their flags and exit codes", ". change fault internal/cli/clients internal/cli/printing internal/config internal/content internal/doctor internal/glob internal/mcpserver internal/notebook internal/notes internal/page internal/patch internal/presence internal/profile internal/render internal/replacer internal/review internal/rootfs internal/symbols internal/vault match search tool"},
 		{"internal/cli/clients", "settings of programs that use MCP servers", "internal/config"},
 		{"internal/cli/printing", "matching lines, JSON Lines, colour, progress", "change internal/replacer match search"},
 		{"internal/page", "the local page of quarry ui", ". change fault internal/colour internal/presence internal/review match search"},

@@ -19,7 +19,7 @@ func (w *Changer) resolveMove(t *task) (err error) {
 	if t.path, err = w.root.ResolveEntry(t.Path); err != nil {
 		return &change.MoveError{Source: true, Path: t.Path, Err: err}
 	}
-	if t.to, err = w.root.ResolveEntry(t.To); err != nil {
+	if t.to, err = w.root.ResolveTarget(t.To); err != nil {
 		return &change.MoveError{Path: t.To, Err: err}
 	}
 	if t.path.IsRoot() || t.to.IsRoot() {

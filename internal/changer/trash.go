@@ -256,7 +256,7 @@ func (w *Changer) Restore(ctx context.Context, what, to string, o change.Options
 	}
 	p := found.original
 	if to != "" {
-		if p, err = w.root.ResolveEntry(to); err != nil {
+		if p, err = w.root.ResolveTarget(to); err != nil {
 			return nil, err
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
+	"quarry/internal/rootfs"
 )
 
 // changer is what the commands that change files have in common.
@@ -174,6 +175,9 @@ func (c *changer) also(given string) (string, error) {
 // realEntry is the absolute path of an entry that may not exist yet: symlinks
 // above it are resolved, itself it is not followed.
 func realEntry(given string) (string, error) {
+	if err := rootfs.CheckTyped(given); err != nil {
+		return "", err
+	}
 	abs, err := filepath.Abs(filepath.FromSlash(given))
 	if err != nil {
 		return "", err

@@ -188,7 +188,7 @@ func (f *mcpFlags) token(s Streams) (string, error) {
 	name := config.ExpandHome(f.tokenFile, os.Getenv)
 	info, err := os.Stat(name)
 	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", err)
+		return "", fmt.Errorf("--token-file %w", clearPathError(f.tokenFile, err))
 	}
 	const most = 4096
 	if !info.Mode().IsRegular() || info.Size() > most {

@@ -12,11 +12,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"quarry/internal/stress"
 )
 
 func TestHTTPAddress(t *testing.T) {
@@ -113,7 +116,7 @@ func TestTokenFile(t *testing.T) {
 		}
 		var errs bytes.Buffer
 		got, err := (&mcpFlags{tokenFile: file}).token(Streams{Err: &errs})
-		if got != c.want || (err == nil) != (c.want != "") || (errs.Len() > 0) != c.warns {
+		if got != c.want || (err == nil) != (c.want != "") || (errs.Len() > 0) != (c.warns && runtime.GOOS != "windows") {
 			t.Errorf("%s: %q, %v, %q", name, got, err, errs.String())
 		}
 	}
@@ -128,18 +131,20 @@ func TestTokenFile(t *testing.T) {
 // program starts the command as a process of its own.
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
+	quarry, err := exec.LookPath("quarry") // this test's own binary: see TestMain
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := filepath.Join(t.TempDir(), "quarry")
-	if err := os.Symlink(self, link); err != nil {
-		t.Skip(err)
-	}
 	home := t.TempDir()
-	cmd := exec.Command(link, args...)
+	cmd := exec.Command(quarry, args...)
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"} {
+		cmd.Env = append(cmd.Env, name+"="+home)
+	}
+	for _, name := range []string{"TMPDIR", "TMP"} {
+		cmd.Env = append(cmd.Env, name+"="+os.TempDir())
+	}
 	return cmd
 }
 
@@ -159,6 +164,14 @@ func sampleWorkspace(t *testing.T) string {
 }
 
 const helloLine = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+
+// fileURL is the address of an absolute path.
+func fileURL(path string) string {
+	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/work
+	}
+	return "file://" + path
+}
 
 func rpc(id int, method, params string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)
@@ -192,8 +205,8 @@ func TestMCPStdio(t *testing.T) {
 	got := answers(t, program(t, dir, "mcp"),
 		rpc(1, "tools/call", `{"name":"search_files","arguments":{"regex":"needle"}}`),
 		rpc(2, "tools/call", `{"name":"read_file","arguments":{"path":".env"}}`),
-		rpc(3, "resources/read", `{"uri":"file://`+real+`/sub/b.txt"}`),
-		rpc(4, "resources/read", `{"uri":"file://`+real+`/.git/config"}`),
+		rpc(3, "resources/read", `{"uri":"`+fileURL(real)+`/sub/b.txt"}`),
+		rpc(4, "resources/read", `{"uri":"`+fileURL(real)+`/.git/config"}`),
 		rpc(5, "resources/read", `{"uri":"file:///etc/passwd"}`),
 		rpc(6, "completion/complete", `{"ref":{"type":"ref/prompt","name":"investigate"},"argument":{"name":"path","value":"s"}}`),
 		rpc(7, "resources/list", `{}`),
@@ -272,7 +285,7 @@ func TestMCPResources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := "file://" + filepath.ToSlash(real)
+	base := fileURL(real)
 	complete := func(value string) string {
 		return fmt.Sprintf(`{"ref":{"type":"ref/resource","uri":"%s/{+path}"},"argument":{"name":"path","value":%q}}`, base, value)
 	}
@@ -338,7 +351,11 @@ func TestMCPHTTP(t *testing.T) {
 			t.Errorf("Authorization %q: %d, want %d", header, resp.StatusCode, want)
 		}
 	}
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+	end := cmd.Process.Signal
+	if runtime.GOOS == "windows" { // which has no signals between processes
+		end = func(os.Signal) error { return cmd.Process.Kill() }
+	}
+	if err := end(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
@@ -352,6 +369,7 @@ func TestMCPHTTP(t *testing.T) {
 
 // What a server costs that answers one tools/list, in processor time, at its best.
 func TestMCPStartTime(t *testing.T) {
+	stress.SkipWine(t, "the time a process takes to start")
 	dir, best := sampleWorkspace(t), time.Hour
 	for range 10 {
 		cmd := program(t, dir, "mcp")

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"quarry/internal/stress"
 )
 
 // The scripts of testdata/script run the program as a shell would; they are
@@ -46,6 +49,23 @@ func (g guests) Run() int {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		// A home of its own: testscript's /no-home is no absolute path on Windows,
+		// and root can make it elsewhere.
+		Setup: func(env *testscript.Env) error {
+			home := env.WorkDir + "-home"
+			for _, name := range []string{"HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"} {
+				env.Setenv(name, home)
+			}
+			env.Setenv("SLASHES", filepath.ToSlash(env.WorkDir))
+			env.Defer(func() { os.RemoveAll(home) })
+			return os.Mkdir(home, 0o755)
+		},
+		Condition: func(name string) (bool, error) {
+			if name == "links" {
+				return stress.CanLink(t), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// crlf FILE... gives the files \r\n line endings.
 			"crlf": func(ts *testscript.TestScript, _ bool, args []string) {

@@ -179,8 +179,9 @@ func TestConfigDoc(t *testing.T) {
 
 // The example file sets nothing, and every line of it can be set.
 func TestConfigExample(t *testing.T) {
+	home := t.TempDir()
 	text := configExample(tree())
-	f, err := config.Parse("f", []byte(text), "/home/u")
+	f, err := config.Parse("f", []byte(text), home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,10 +196,10 @@ func TestConfigExample(t *testing.T) {
 		}
 	}
 	text = regexp.MustCompile(`(?m)^#([a-z\[])`).ReplaceAllString(text, "$1")
-	if f, err = config.Parse("f", []byte(text), "/home/u"); err != nil {
+	if f, err = config.Parse("f", []byte(text), home); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	if list, err = f.Effective(none, "/home/u/notes"); err != nil {
+	if list, err = f.Effective(none, filepath.Join(home, "notes")); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range list {

@@ -12,6 +12,7 @@ import (
 	"quarry"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/rootfs"
 	"quarry/search"
 )
 
@@ -92,10 +93,16 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 }
 
 func (w *workspaces) target(root, given string) (target, error) {
-	t := target{given: given}
+	t := target{given: filepath.ToSlash(given)}
 	if given == "-" {
 		t.isFile, t.stdin = true, true
 		return t, nil
+	}
+	if err := rootfs.CheckTyped(given); err != nil {
+		if strings.ContainsAny(given, "*?") { // only a shell of Unix replaces it
+			err = fmt.Errorf("no file is called so; -g %s takes the files that match", given)
+		}
+		return t, clearPathError(given, err)
 	}
 	real, err := realPath(filepath.FromSlash(orDot(given)))
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -54,8 +56,16 @@ search.context = 5
 color = "never"
 `
 
+// here gives the absolute paths of a text the drive that Windows wants.
+func here(text string) string {
+	if runtime.GOOS != "windows" {
+		return text
+	}
+	return regexp.MustCompile(`(^|["'])/(home|srv|a|r|h|c)\b`).ReplaceAllString(text, "${1}C:/$2")
+}
+
 func TestParse(t *testing.T) {
-	f, err := Parse("f", []byte(example), "/home/u")
+	f, err := Parse("f", []byte(here(example)), here("/home/u"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +96,7 @@ journal.keep-age "60d" file :14
 `},
 		{"a name with a space", "/srv/my app", strings.Replace(everywhere, "search.timeout", "search.color \"never\" root section :24\nsearch.timeout", 1)},
 	} {
-		got := effective(t, f, noEnv, filepath.FromSlash(c.dir))
+		got := effective(t, f, noEnv, filepath.FromSlash(here(c.dir)))
 		want := strings.Split(strings.TrimSpace(c.want), "\n")
 		lines := strings.Split(strings.TrimSpace(got), "\n")
 		if diff := cmp.Diff(order(want), order(lines)); diff != "" {
@@ -110,7 +120,7 @@ func order(lines []string) []string {
 
 // The environment wins over the folder's section, that over the file.
 func TestPrecedence(t *testing.T) {
-	f, err := Parse("f", []byte("search.context = 1\n[root.'/r']\nsearch.context = 2\n"), "/home/u")
+	f, err := Parse("f", []byte(here("search.context = 1\n[root.'/r']\nsearch.context = 2\n")), here("/home/u"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +135,7 @@ func TestPrecedence(t *testing.T) {
 			}
 			return ""
 		}
-		if got := effective(t, f, env, c.dir); got != c.want {
+		if got := effective(t, f, env, filepath.FromSlash(here(c.dir))); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -168,11 +178,11 @@ func TestMistakes(t *testing.T) {
 		{"[search]\nhidden = yes\n", "f:2: unexpected character U+0079 'y' at start of value"},
 		{"a\xff = 1", "f:1: expected '=' after key"},
 	} {
-		_, err := Parse("f", []byte(c.text), "/home/u")
+		_, err := Parse("f", []byte(here(c.text)), here("/home/u"))
 		var fe *FileError
 		if !errors.As(err, &fe) {
 			t.Errorf("%q: %v", c.text, err)
-		} else if fe.Error() != c.want {
+		} else if fe.Error() != here(c.want) {
 			t.Errorf("%q:\n got %s\nwant %s", c.text, fe, c.want)
 		}
 	}

@@ -104,8 +104,8 @@ func unquote(s string) string {
 func ExpandHome(name string, env Env) string { return expandHome(name, homeDir(env)) }
 
 func expandHome(name, home string) string {
-	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		return filepath.Join(home, rest)
+	if len(name) > 1 && name[0] == '~' && os.IsPathSeparator(name[1]) {
+		return filepath.Join(home, name[2:])
 	}
 	return name
 }

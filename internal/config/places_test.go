@@ -12,7 +12,7 @@ func TestPlaces(t *testing.T) {
 		return func(k string) string {
 			for i := 0; i < len(vars); i += 2 {
 				if vars[i] == k {
-					return vars[i+1]
+					return here(vars[i+1])
 				}
 			}
 			return ""
@@ -33,7 +33,7 @@ func TestPlaces(t *testing.T) {
 		{"runtime without the system's", RuntimeDir, env("HOME", "/h", "XDG_RUNTIME_DIR", run+"/none"), "/h/.cache/quarry/run"},
 	} {
 		got, err := c.f(c.env)
-		if err != nil || filepath.ToSlash(got) != c.want {
+		if err != nil || filepath.ToSlash(got) != filepath.ToSlash(here(c.want)) {
 			t.Errorf("%s: %s %v, want %s", c.name, got, err, c.want)
 		}
 	}

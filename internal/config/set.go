@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
 )
@@ -73,7 +72,7 @@ func (f *File) shownRoot(root, home string) string {
 			return r.shown
 		}
 	}
-	if rest, ok := strings.CutPrefix(dir, home+string(filepath.Separator)); ok && home != "" {
+	if rest, err := filepath.Rel(home, dir); home != "" && err == nil && rest != "." && filepath.IsLocal(rest) {
 		return "~/" + filepath.ToSlash(rest)
 	}
 	return filepath.ToSlash(dir)

@@ -119,21 +119,42 @@ func (f *files) handle(ctx context.Context, req mcp.Request) (res mcp.Result, ha
 
 // locate finds the root and the path that an address means.
 func (f *files) locate(uri string) (root *fileRoot, rel string, ok bool) {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" || u.Host != "" && u.Host != "localhost" {
+	full, ok := filePath(uri)
+	if !ok {
 		return nil, "", false
 	}
 	for i := range f.roots {
 		r := &f.roots[i]
 		n := len(r.uriPath)
-		if len(u.Path) <= n || u.Path[n] != '/' || !samePath(u.Path[:n], r.uriPath) {
+		if len(full) <= n || full[n] != '/' || !samePath(full[:n], r.uriPath) {
 			continue
 		}
 		if root == nil || n > len(root.uriPath) {
-			root, rel = r, u.Path[n+1:]
+			root, rel = r, full[n+1:]
 		}
 	}
 	return root, rel, root != nil
+}
+
+// filePath is what a file's address names, with slashes. On Windows a host is a
+// server's share, and what some programs make by gluing file:// and a path
+// together is understood: file://C:\work\a.txt.
+func filePath(uri string) (string, bool) {
+	if runtime.GOOS == "windows" {
+		uri = strings.ReplaceAll(uri, `\`, "/")
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil || u.Scheme != "file":
+		return "", false
+	case u.Host == "" || u.Host == "localhost":
+		return u.Path, true
+	case runtime.GOOS != "windows":
+		return "", false
+	case len(u.Host) == 2 && u.Host[1] == ':':
+		return "/" + u.Host + u.Path, true
+	}
+	return "//" + u.Host + u.Path, true
 }
 
 func samePath(a, b string) bool {

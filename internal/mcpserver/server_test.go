@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -267,14 +268,17 @@ func TestNewRefuses(t *testing.T) {
 
 var _ Files = mapFiles{}
 
+// drive is what comes before the absolute paths of these tests, and volume
+// before those of addresses.
+var drive, volume = map[bool]string{true: "C:"}[runtime.GOOS == "windows"], map[bool]string{true: "/C:"}[runtime.GOOS == "windows"]
+
 func TestFiles(t *testing.T) {
-	stress.NeedsUnix(t, "addresses without a drive")
 	files := mapFiles{"README.md": "# Hi\n", "src/a b.go": "package a\n", "src/ü.txt": "ü", "bin": "\x00\x01", "empty": ""}
-	p := serve(t, newTestServer(t, &Options{Roots: []Root{{Dir: "/work space/{x}", Files: files}}}))
+	p := serve(t, newTestServer(t, &Options{Roots: []Root{{Dir: drive + "/work space/{x}", Files: files}}}))
 	if m := p.initialize(); !strings.Contains(string(m.Result), `"resources":{}`) {
 		t.Errorf("initialize answers %s", m.Result)
 	}
-	const base = "file:///work%20space/%7Bx%7D"
+	base := "file://" + volume + "/work%20space/%7Bx%7D"
 	m := p.ask(1, "resources/templates/list", "")
 	if !strings.Contains(string(m.Result), `"uriTemplate":"`+base+`/{+path}"`) {
 		t.Errorf("templates: %s", m.Result)
@@ -286,14 +290,14 @@ func TestFiles(t *testing.T) {
 	for i, c := range []struct{ name, uri, want string }{
 		{"text", base + "/README.md", `"mimeType":"text/markdown","text":"# Hi\n"`},
 		{"escaped", base + "/src/a%20b.go", `"mimeType":"text/plain","text":"package a\n"`},
-		{"not escaped", "file:///work space/{x}/src/ü.txt", `"text":"ü"`},
-		{"with a host", "file://localhost/work%20space/%7Bx%7D/README.md", `"text":"# Hi\n"`},
+		{"not escaped", "file://" + volume + "/work space/{x}/src/ü.txt", `"text":"ü"`},
+		{"with a host", "file://localhost" + volume + "/work%20space/%7Bx%7D/README.md", `"text":"# Hi\n"`},
 		{"binary", base + "/bin", `"blob":"AAE="`},
 		{"empty", base + "/empty", `"blob":""`},
 		{"missing", base + "/nope", `Resource not found`},
 		{"refused", base + "/.git/config", `protected system folder`},
 		{"another folder", "file:///etc/passwd", `Resource not found`},
-		{"a neighbour", "file:///work%20space/%7Bx%7D-evil/README.md", `Resource not found`},
+		{"a neighbour", "file://" + volume + "/work%20space/%7Bx%7D-evil/README.md", `Resource not found`},
 		{"the folder itself", base, `Resource not found`},
 		{"another scheme", "http://localhost/README.md", `Resource not found`},
 		{"not an address", "%zz", `Resource not found`},
@@ -338,14 +342,35 @@ func TestMIMETypes(t *testing.T) {
 	}
 }
 
+// Clients of Windows write one file in several ways.
+func TestFileAddresses(t *testing.T) {
+	for _, c := range []struct{ uri, want, windows string }{
+		{"file:///w/a%20b.md", "/w/a b.md", "/w/a b.md"},
+		{"file://localhost/w/a", "/w/a", "/w/a"},
+		{"file:///c%3A/w/a", "/c:/w/a", "/c:/w/a"},
+		{"file:///C:/w/a", "/C:/w/a", "/C:/w/a"},
+		{"file://C:/w/a", "", "/C:/w/a"},
+		{`file://C:\w\a`, "", "/C:/w/a"},
+		{"file://server/share/a", "", "//server/share/a"},
+		{"http://localhost/w/a", "", ""},
+	} {
+		want := c.want
+		if runtime.GOOS == "windows" {
+			want = c.windows
+		}
+		if got, ok := filePath(c.uri); got != want || ok != (want != "") {
+			t.Errorf("filePath(%q) = %q, %v, want %q", c.uri, got, ok, want)
+		}
+	}
+}
+
 // Pages follow each other without gap or overlap, across roots.
 func TestFilePages(t *testing.T) {
-	stress.NeedsUnix(t, "addresses without a drive")
 	one, two := mapFiles{}, mapFiles{}
 	for i := range 700 {
 		one[fmt.Sprintf("f%04d", i)], two[fmt.Sprintf("g%04d", i)] = "x", "y"
 	}
-	s := newTestServer(t, &Options{Roots: []Root{{"one", "/one", one}, {"two", "/two", two}}})
+	s := newTestServer(t, &Options{Roots: []Root{{"one", drive + "/one", one}, {"two", drive + "/two", two}}})
 	p := serve(t, s)
 	p.initialize()
 	seen, cursor, id := map[string]bool{}, "", 1
@@ -380,20 +405,19 @@ func TestFilePages(t *testing.T) {
 }
 
 func TestCompletePaths(t *testing.T) {
-	stress.NeedsUnix(t, "addresses without a drive")
 	src := mapFiles{"src/a.go": "", "src/b.go": "", "README.md": ""}
 	many := mapFiles{}
 	for i := range 150 {
 		many[fmt.Sprintf("f%03d", i)] = ""
 	}
-	p := serve(t, newTestServer(t, &Options{Roots: []Root{{"app", "/app", src}, {"api", "/api", many}}}))
+	p := serve(t, newTestServer(t, &Options{Roots: []Root{{"app", drive + "/app", src}, {"api", drive + "/api", many}}}))
 	p.initialize()
 	for i, c := range []struct{ name, ref, arg, value, want string }{
-		{"of a template", `{"type":"ref/resource","uri":"file:///app/{+path}"}`, "path", "src/", `{"values":["src/a.go","src/b.go"]}`},
+		{"of a template", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "path", "src/", `{"values":["src/a.go","src/b.go"]}`},
 		{"of a prompt: the roots", `{"type":"ref/prompt","name":"investigate"}`, "path", "a", `["app/","api/"]`},
 		{"of a prompt: below one", `{"type":"ref/prompt","name":"investigate"}`, "path", "app/R", `["app/README.md"]`},
 		{"another argument", `{"type":"ref/prompt","name":"investigate"}`, "question", "a", `{"values":[]}`},
-		{"a panic", `{"type":"ref/resource","uri":"file:///app/{+path}"}`, "path", "panic", `failed unexpectedly`},
+		{"a panic", `{"type":"ref/resource","uri":"file://` + volume + `/app/{+path}"}`, "path", "panic", `failed unexpectedly`},
 	} {
 		m := p.ask(i+1, "completion/complete", fmt.Sprintf(`{"ref":%s,"argument":{"name":%q,"value":%q}}`, c.ref, c.arg, c.value))
 		got := string(m.Result)

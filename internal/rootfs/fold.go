@@ -16,7 +16,7 @@ const maxFoldMatches = 32
 // Several equal ones are Ambiguous, none is NotFound.
 func (r *Root) ResolveFold(user string) (Path, error) {
 	const op = "resolve"
-	p, err := r.resolve(op, user, true)
+	p, err := r.resolve(op, user, followed)
 	if err != nil && KindOf(err) != NotFolder {
 		return Path{}, err
 	}
@@ -39,7 +39,7 @@ func (r *Root) ResolveFold(user string) (Path, error) {
 	case 0:
 		return Path{}, &Error{Op: op, Path: user, Kind: NotFound}
 	case 1:
-		return r.resolve(op, matches[0], true)
+		return r.resolve(op, matches[0], followed)
 	}
 	slices.Sort(matches)
 	return Path{}, &Error{Op: op, Path: user, Kind: Ambiguous, Matches: matches}
@@ -63,7 +63,7 @@ func (f *folder) walk(prefix string, nfc bool) {
 		}
 		return
 	}
-	dir, err := f.root.follow("resolve", prefix, prefix, true)
+	dir, err := f.root.follow("resolve", prefix, prefix, followed)
 	if err != nil {
 		return // leads outside or into something denied
 	}

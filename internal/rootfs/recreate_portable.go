@@ -99,7 +99,7 @@ func (r *Root) Symlink(target string, p Path) error {
 	if err := r.editable("symlink", p, false); err != nil {
 		return err
 	}
-	_, t, err := r.locate("symlink", target, Path{path.Join(p.Dir().s, filepath.ToSlash(target))}.s, true)
+	_, t, err := r.locate("symlink", target, Path{path.Join(p.Dir().s, filepath.ToSlash(target))}.s, followed)
 	toDir := err == nil && t == TypeDir
 	return r.in("symlink", p, func(dir *dirHandle, base string) error {
 		if err := dir.symlink(target, base, toDir); err != nil {

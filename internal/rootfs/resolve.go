@@ -19,6 +19,15 @@ var (
 	errChangedUnder = errors.New("the path kept changing while it was opened")
 )
 
+// lastName is how the last name of a path is taken.
+type lastName uint8
+
+const (
+	followed lastName = iota // a symlink leads on
+	itself                   // a symlink is what is meant
+	asTyped                  // likewise, and the name keeps the case it was typed in
+)
+
 // Resolve turns what a user wrote into a Path, which need not exist.
 //
 // Accepted are relative paths, absolute ones inside the root (in the root's
@@ -32,11 +41,19 @@ var (
 // A path with a leading "/" that isn't in the root means one relative to the
 // root only if it is a single name or its first folder exists there; otherwise
 // "/etc/new" would quietly become a folder of the workspace.
-func (r *Root) Resolve(user string) (Path, error) { return r.resolve("resolve", user, true) }
+func (r *Root) Resolve(user string) (Path, error) { return r.resolve("resolve", user, followed) }
 
 // ResolveEntry is Resolve for calls that act on a name rather than on what it
 // leads to, as moving and deleting do: a symlink at the end is not followed.
-func (r *Root) ResolveEntry(user string) (Path, error) { return r.resolve("resolve", user, false) }
+func (r *Root) ResolveEntry(user string) (Path, error) {
+	return r.resolve("resolve", user, itself)
+}
+
+// ResolveTarget is ResolveEntry for the name that a moved file shall get. Where
+// the system ignores case, it stays as typed: a move may change just that.
+func (r *Root) ResolveTarget(user string) (Path, error) {
+	return r.resolve("resolve", user, asTyped)
+}
 
 // Known makes a Path of a string that came from Path.String, as an index keeps
 // them. It judges the path but follows no symlink and doesn't touch the disk:
@@ -59,7 +76,7 @@ func (r *Root) Known(s string) (Path, error) {
 	return p, nil
 }
 
-func (r *Root) resolve(op, user string, follow bool) (Path, error) {
+func (r *Root) resolve(op, user string, last lastName) (Path, error) {
 	rel, err := r.clean(op, user)
 	if err != nil {
 		return Path{}, err
@@ -70,7 +87,7 @@ func (r *Root) resolve(op, user string, follow bool) (Path, error) {
 		}
 		return Path{}, &Error{Op: op, Path: user, Kind: InvalidArgument, Err: odd}
 	}
-	return r.follow(op, user, rel, follow)
+	return r.follow(op, user, rel, last)
 }
 
 // clean does the textual part: the result is "" or a string checkRel accepts.
@@ -175,7 +192,7 @@ const maxSwaps = 16
 
 // follow resolves the symlinks of a cleaned path and applies the policy to what
 // was written and to where it leads.
-func (r *Root) follow(op, user, rel string, last bool) (Path, error) {
+func (r *Root) follow(op, user, rel string, last lastName) (Path, error) {
 	written := Path{rel}
 	// Secrets are files, and what this is shows only at the end.
 	if err := r.policy.check(op, user, written, true); err != nil {
@@ -198,9 +215,9 @@ func (r *Root) follow(op, user, rel string, last bool) (Path, error) {
 }
 
 // locate finds where rel leads and what is there; TypeUnknown is nothing.
-func (r *Root) locate(op, user, rel string, last bool) (Path, Type, error) {
+func (r *Root) locate(op, user, rel string, last lastName) (Path, Type, error) {
 	t, _, err := r.sys.probe(rel)
-	if err == nil && (t != TypeSymlink || !last) {
+	if err == nil && (t != TypeSymlink || last != followed) {
 		p, t, err := r.spelled(op, user, rel, t, last) // the usual case: one look
 		if !errors.Is(err, errSwapped) {
 			return p, t, err
@@ -219,9 +236,9 @@ func (r *Root) locate(op, user, rel string, last bool) (Path, Type, error) {
 }
 
 // spelled gives a path the spelling of the disk, where a name has several: the
-// policy judges that one.
-func (r *Root) spelled(op, user, rel string, t Type, last bool) (Path, Type, error) {
-	s, err := r.sys.spelling(rel, !last)
+// policy judges that one. The last name may stay as typed.
+func (r *Root) spelled(op, user, rel string, t Type, last lastName) (Path, Type, error) {
+	s, err := r.sys.spelling(rel, last == asTyped)
 	if err != nil && !errors.Is(err, errSwapped) {
 		err = &Error{Op: op, Path: user, Kind: InvalidArgument, Err: err}
 	}
@@ -230,7 +247,7 @@ func (r *Root) spelled(op, user, rel string, t Type, last bool) (Path, Type, err
 
 // walkLinks resolves rel one name at a time. done never contains a symlink, so
 // ".." in a link's target may simply drop its last name.
-func (r *Root) walkLinks(op, user, rel string, last bool) (Path, Type, error) {
+func (r *Root) walkLinks(op, user, rel string, last lastName) (Path, Type, error) {
 	fail := func(k Kind, err error) (Path, Type, error) {
 		return Path{}, TypeUnknown, &Error{Op: op, Path: user, Kind: k, Err: err}
 	}
@@ -267,7 +284,7 @@ func (r *Root) walkLinks(op, user, rel string, last bool) (Path, Type, error) {
 			return Path{}, TypeUnknown, wrap(op, user, err)
 		}
 		found = t
-		if t != TypeSymlink || rest == "" && !last {
+		if t != TypeSymlink || rest == "" && last != followed {
 			done = next
 			continue
 		}
@@ -291,5 +308,5 @@ func (r *Root) walkLinks(op, user, rel string, last bool) (Path, Type, error) {
 
 // again resolves a Path whose folders were swapped since it was made.
 func (r *Root) again(op string, p Path) (Path, error) {
-	return r.follow(op, p.String(), p.s, true)
+	return r.follow(op, p.String(), p.s, followed)
 }

@@ -14,9 +14,9 @@ import (
 
 // spelling returns rel as the disk spells it: most volumes here ignore case and
 // Unicode forms. Of a path that doesn't exist, the folders that do are spelled
-// so. With entry set, the last name stays as typed if it differs in case or form
+// so. With typed set, the last name stays as typed if it differs in case or form
 // only: renaming may change just that.
-func (s *sysRoot) spelling(rel string, entry bool) (string, error) {
+func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 	if rel == "" {
 		return "", nil
 	}
@@ -50,7 +50,7 @@ func (s *sysRoot) spelling(rel string, entry bool) (string, error) {
 			if !sameSpelling(t.Base(), d.Base()) {
 				return rel, nil // likewise
 			}
-			if known = in; entry && tail == "" {
+			if known = in; typed && tail == "" {
 				known = d.Dir().child(t.Base()).s
 			}
 			break

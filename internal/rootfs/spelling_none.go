@@ -3,4 +3,4 @@
 package rootfs
 
 // spelling returns rel: names have one spelling here.
-func (s *sysRoot) spelling(rel string, entry bool) (string, error) { return rel, nil }
+func (s *sysRoot) spelling(rel string, typed bool) (string, error) { return rel, nil }

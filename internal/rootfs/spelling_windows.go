@@ -3,6 +3,7 @@ package rootfs
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/windows"
@@ -38,6 +39,21 @@ func checkTyped(rel string) error {
 	return nil
 }
 
+// CheckTyped is checkTyped for a path as a person types it, before the system makes
+// another one of it: it drops the dot of "a.md." and opens a device for "NUL".
+func CheckTyped(given string) error {
+	given = strings.ReplaceAll(given[len(filepath.VolumeName(given)):], `\`, "/")
+	for name := range strings.SplitSeq(given, "/") {
+		if name == "." || name == ".." {
+			continue
+		}
+		if err := checkTyped(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // isDevice knows the names of devices, which keep their meaning with any
 // extension and with spaces before it.
 func isDevice(name string) bool {
@@ -62,12 +78,12 @@ func isDevice(name string) bool {
 }
 
 // spelling returns rel as the disk spells it: true case, long names. Of a path
-// that doesn't exist, the folders that do are spelled so. With entry set, the
+// that doesn't exist, the folders that do are spelled so. With typed set, the
 // last name stays as typed if it differs in case only: renaming may change just
 // that.
 //
 // It also is a second lock: what the system says is open must lie in the root.
-func (s *sysRoot) spelling(rel string, entry bool) (string, error) {
+func (s *sysRoot) spelling(rel string, typed bool) (string, error) {
 	if rel == "" {
 		return "", nil
 	}
@@ -88,7 +104,7 @@ func (s *sysRoot) spelling(rel string, entry bool) (string, error) {
 			if !ok {
 				return "", errSwapped
 			}
-			if known, err = spelled(known, strings.ReplaceAll(in, `\`, "/"), entry && tail == ""); err != nil {
+			if known, err = spelled(known, strings.ReplaceAll(in, `\`, "/"), typed && tail == ""); err != nil {
 				return "", err
 			}
 			break

@@ -51,8 +51,11 @@ func TestResolveWindows(t *testing.T) {
 		_, err := r.Resolve(c.user)
 		wantKind(t, c.user, err, c.want)
 	}
-	if p, err := r.ResolveEntry(`NOTES\READ ME.md`); err != nil || p.String() != "Notes/READ ME.md" {
-		t.Errorf("an entry keeps the case it was typed in: %v, %v", p, err)
+	if p, err := r.ResolveEntry(`NOTES\READ ME.md`); err != nil || p.String() != "Notes/Read Me.md" {
+		t.Errorf("an entry has the spelling of the disk: %v, %v", p, err)
+	}
+	if p, err := r.ResolveTarget(`NOTES\READ ME.md`); err != nil || p.String() != "Notes/READ ME.md" {
+		t.Errorf("a target keeps the case it was typed in: %v, %v", p, err)
 	}
 }
 
@@ -159,7 +162,7 @@ func TestChangesWindows(t *testing.T) {
 	dir := workspace(t, "a/f", "CASE.md", "b/x")
 	r := openRoot(t, dir, nil)
 	entry := func(s string) Path {
-		p, err := r.ResolveEntry(s)
+		p, err := r.ResolveTarget(s)
 		must(t, err)
 		return p
 	}

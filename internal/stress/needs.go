@@ -1,6 +1,8 @@
 package stress
 
 import (
+	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 )
@@ -13,6 +15,18 @@ func NeedsUnix(t testing.TB, what string) {
 	if runtime.GOOS == "windows" {
 		t.Skipf("%s: not on Windows", what)
 	}
+}
+
+// CanLink reports whether symlinks can be made. Windows wants a privilege for it,
+// and Wine 8 says it has made one and hasn't.
+func CanLink(t testing.TB) bool {
+	t.Helper()
+	probe := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink("x", probe); err != nil {
+		return false
+	}
+	_, err := os.Lstat(probe)
+	return err == nil
 }
 
 // NeedsCase skips a test with names that differ in case or Unicode form only,
