@@ -42,22 +42,14 @@ var indexCases = []struct {
 // indexing measures the targets of the index: its making, a restart, and
 // answers in the process that keeps it and through its socket.
 func (b *bench) indexing() error {
-	exe, err := b.build()
+	exe, cache, err := b.cached()
 	if err != nil {
 		return err
 	}
-	cache, err := filepath.Abs(filepath.Join(b.work, "cache"))
-	if err != nil {
-		return err
-	}
-	if err := os.RemoveAll(cache); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return err
-	}
-	b.env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "XDG_STATE_HOME="+cache, "XDG_RUNTIME_DIR="+cache)
 	defer func() { b.env = nil }()
+	if err := errors.Join(os.RemoveAll(cache), os.MkdirAll(cache, 0o700)); err != nil {
+		return err
+	}
 	if err := b.indexBuild(exe, cache); err != nil {
 		return err
 	}
@@ -73,6 +65,22 @@ func (b *bench) indexing() error {
 		return err
 	}
 	return b.manyFiles(exe)
+}
+
+// cached builds the program and gives it a cache of its own, by b.env.
+func (b *bench) cached() (exe, cache string, err error) {
+	if exe, err = b.build(); err != nil {
+		return "", "", err
+	}
+	if cache, err = filepath.Abs(filepath.Join(b.work, "cache")); err != nil {
+		return "", "", err
+	}
+	b.env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "XDG_STATE_HOME="+cache, "XDG_RUNTIME_DIR="+cache)
+	return exe, cache, os.MkdirAll(cache, 0o700)
+}
+
+func indexesBelow(cache string) ([]string, error) {
+	return filepath.Glob(filepath.Join(cache, "quarry", "index", "*"))
 }
 
 // opening measures a search that comes while a stored index is being opened, in the
@@ -176,7 +184,7 @@ func treeSize(dir string) (size int64, err error) {
 // open opens the tree with the index below cache: to keep it, or to ask the
 // process that does.
 func (b *bench) open(cache string, ask bool) (*quarry.Workspace, error) {
-	dirs, err := filepath.Glob(filepath.Join(cache, "quarry", "index", "*"))
+	dirs, err := indexesBelow(cache)
 	if err != nil || len(dirs) != 1 {
 		return nil, fmt.Errorf("%d indexes below %s: %w", len(dirs), cache, err)
 	}

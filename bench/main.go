@@ -28,7 +28,7 @@ type bench struct {
 
 func main() {
 	var b bench
-	only := flag.String("only", "", "one table: find, search, index, texts, match")
+	only := flag.String("only", "", "one table: find, search, index, mcp, texts, match")
 	flag.StringVar(&b.tree, "tree", os.Getenv("QUARRY_BENCH_TREE"), "Linux source tree")
 	flag.StringVar(&b.work, "work", "bench/corpus", "folder for the corpus")
 	flag.StringVar(&b.rg, "rg", os.Getenv("QUARRY_RG"), "ripgrep to compare with")
@@ -55,7 +55,7 @@ func (b *bench) run(only string) error {
 		run  func() error
 		// Processes first: their peak memory would count the text that the
 		// matching table keeps in ours.
-	}{{"find", b.finding}, {"search", b.searching}, {"index", b.indexing}, {"texts", b.texts}, {"match", b.matching}}
+	}{{"find", b.finding}, {"search", b.searching}, {"index", b.indexing}, {"mcp", b.overMCP}, {"texts", b.texts}, {"match", b.matching}}
 	known := false
 	for _, t := range tables {
 		if only == "" || only == t.name {
