@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry"
 	"quarry/internal/notebook"
 	"quarry/match"
 	"quarry/search"
@@ -121,5 +122,40 @@ func TestVaultRules(t *testing.T) {
 	r, err = ws.Search(ctx, search.Query{Pattern: "x", Detail: search.Files})
 	if err != nil || len(r.Files) != 5 {
 		t.Errorf("plain: %v %v", r, err)
+	}
+}
+
+// Of a large file that is only counted, the index gives the parts that could match. Blocks
+// that reach from one part over others into the next are one all the same.
+func TestBlocksAreCountedByParts(t *testing.T) {
+	row := strings.Repeat("row upon row ", 20) + "\n"
+	wide := strings.Repeat("wide ", 8000) + "\n" // more than a block of the index
+	rows := strings.Repeat(row, 200)
+	ws := workspace(t, map[string]string{
+		"a": strings.Repeat("needle\n", 9),
+		"b": rows + "needle\n" + wide + "needle\n" + rows + "needle\n" + rows + "needle\n",
+		"c": rows + "needle\n" + wide + wide + wide + wide + "needle\n" + rows,
+		"d": rows + "needle\n" + rows,
+	}, &quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})
+	if err := ws.Index().Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, around := range []int{0, 1, 2} {
+		q := search.Query{Pattern: "needle", Before: around, After: around, Limits: search.Limits{Blocks: 1, CountTo: math.MaxInt}}
+		got, err := ws.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.NoIndex = true
+		want, err := ws.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(got.Stats.Plan, "index") || got.Blocks != want.Blocks || got.LinesMatched != want.LinesMatched {
+			t.Errorf("context %d: %d blocks and %d lines by %s; a scan has %d and %d", around, got.Blocks, got.LinesMatched, got.Stats.Plan, want.Blocks, want.LinesMatched)
+		}
+		if around == 1 && got.Stats.Bytes >= want.Stats.Bytes {
+			t.Errorf("all of %d bytes were read to count", want.Stats.Bytes)
+		}
 	}
 }

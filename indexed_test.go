@@ -84,7 +84,7 @@ func answerText(r *search.Result, err error) string {
 			b = append(b, '\n')
 		}
 	}
-	return string(fmt.Appendf(b, "%d %d %v %s %d", r.FilesMatched, r.LinesMatched, r.Exact, r.Stopped, r.SkippedCount[search.Binary]))
+	return string(fmt.Appendf(b, "%d %d %d %d %v %s %d", r.FilesMatched, r.LinesMatched, r.Blocks, r.Matches, r.Exact, r.Stopped, r.SkippedCount[search.Binary]))
 }
 
 // mutator changes a tree at random, as other programs would.
@@ -225,6 +225,10 @@ func (m *mutator) query() search.Query {
 	if m.rng.IntN(4) == 0 {
 		q.Limits.Lines = 1 + m.rng.IntN(5)
 		q.Limits.CountTo = m.rng.IntN(2) * 100
+	} else if m.rng.IntN(4) == 0 && q.Detail == search.Lines { // as the tools of agents ask
+		q.Limits.Blocks = 1 + m.rng.IntN(4)
+		q.Limits.CountTo = []int{0, 20, 1 << 20}[m.rng.IntN(3)]
+		q.Spans = true
 	}
 	if m.rng.IntN(10) == 0 {
 		q.Match.Mode = match.Multiline

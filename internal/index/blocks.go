@@ -156,11 +156,14 @@ func (t *blockTable) documents(dst, blocks []uint32) []uint32 {
 	return dst
 }
 
+const maxPart = 1 << 20
+
 // Part is a stretch of a file.
 type Part struct{ Off, Len int64 }
 
 // parts returns the stretches of a document that are among blocks, or nil if
-// it has only one block, or all or none are.
+// it has only one block, or all or none are. Blocks that follow each other are one
+// part, up to maxPart bytes: fewer reads, of what a search has room for.
 func (t *blockTable) parts(doc int, size int64, blocks []uint32) []Part {
 	starts := t.startsOf(doc)
 	count := len(starts)/8 + 1
@@ -184,8 +187,12 @@ func (t *blockTable) parts(doc int, size int64, blocks []uint32) []Part {
 	}
 	out := make([]Part, 0, hi-lo)
 	for _, b := range blocks[lo:hi] {
-		at := edge(int(b) - first)
-		out = append(out, Part{at, edge(int(b)-first+1) - at})
+		at, end := edge(int(b)-first), edge(int(b)-first+1)
+		if n := len(out); n > 0 && out[n-1].Off+out[n-1].Len == at && end-out[n-1].Off <= maxPart {
+			out[n-1].Len = end - out[n-1].Off
+			continue
+		}
+		out = append(out, Part{at, end - at})
 	}
 	return out
 }

@@ -1,9 +1,10 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"sort"
+	"slices"
 
 	"quarry/fault"
 	"quarry/internal/render"
@@ -144,7 +145,7 @@ func (c *call) mostMatches(ctx context.Context, q search.Query) ([]counted, *sea
 	if err == nil {
 		err = spent(sum)
 	}
-	sort.SliceStable(files, func(i, j int) bool { return files[i].matched > files[j].matched })
+	slices.SortStableFunc(files, func(a, b counted) int { return cmp.Compare(b.matched, a.matched) })
 	return files, sum, err
 }
 

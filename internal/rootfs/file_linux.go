@@ -32,6 +32,23 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 	return f, nil
 }
 
+// OpenSeen is OpenFile for a path that its caller has seen to be a regular file.
+// Should it have become something else since, it is NotRegular and did not block.
+func (r *Root) OpenSeen(p Path) (*File, error) {
+	if err := r.policy.check("open", p.String(), p, false); err != nil {
+		return nil, err
+	}
+	fd, err := r.sys.openRel(p.s, flagsFile)
+	f := new(File)
+	if err == nil {
+		err = f.adopt(fd)
+	}
+	if err == nil {
+		return f, nil
+	}
+	return r.OpenFile(p) // it tells what is wrong
+}
+
 // openSwapped is apart because its closure would make OpenFile allocate.
 func (r *Root) openSwapped(p Path) (*File, error) {
 	f := new(File)

@@ -122,6 +122,9 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 	return f, nil
 }
 
+// OpenSeen is OpenFile for a path that its caller has seen to be a regular file.
+func (r *Root) OpenSeen(p Path) (*File, error) { return r.OpenFile(p) }
+
 func openRegular(dir *dirHandle, name string) (*File, error) {
 	f, info, err := dir.regular(name)
 	if err != nil {

@@ -76,6 +76,20 @@ func TestBlockBounds(t *testing.T) {
 		if all.Blocks != len(blocks) || some.Blocks != all.Blocks || some.Matched != all.Matched {
 			t.Fatalf("%d blocks, bounded %d, shown %d; %d and %d matches", all.Blocks, some.Blocks, len(blocks), all.Matched, some.Matched)
 		}
+		first, last := 0, 0
+		for _, l := range all.Lines {
+			if l.Hit && first == 0 {
+				first = l.Number
+			}
+			if l.Hit {
+				last = l.Number
+			}
+		}
+		counts := bound
+		counts.Detail, counts.Spans, counts.Before, counts.After = Count, false, 0, 0
+		if r := scan(&counts); r.Blocks != all.Blocks || r.Matched != all.Matched || r.First != first || r.Last != last || r.Lines != nil {
+			t.Fatalf("counted %d blocks and %d lines from %d to %d, want %d and %d from %d to %d", r.Blocks, r.Matched, r.First, r.Last, all.Blocks, all.Matched, first, last)
+		}
 		kept := split(some.Lines)
 		if want := min(len(blocks), bound.KeepBlocks); len(kept) != want {
 			t.Fatalf("%d blocks kept, not %d", len(kept), want)

@@ -178,7 +178,7 @@ func (f *file) settle(block []byte) {
 // plain is the usual case: nothing to count but lines.
 func (f *file) plain(block []byte, from int) {
 	f.m.Unbroken(f.clear)
-	if f.req.Detail == Count && f.req.MaxLines == 0 && !f.req.WhileMatching {
+	if f.req.Detail == Count && f.req.MaxLines == 0 && f.req.Gap == 0 && !f.req.WhileMatching {
 		f.out.Matched += f.m.CountLines(block[from:])
 		return
 	}
@@ -280,8 +280,13 @@ func (f *file) report(block []byte, h hit) {
 		f.before(block, h.start)
 		f.show(block, h, true)
 		f.owed = f.after(f.req.After)
-	} else if f.req.Matches {
-		f.out.Matches += len(f.spans(f.textOf(block, h)))
+	} else {
+		if f.req.Gap > 0 {
+			f.countTo(block, h.start)
+		}
+		if f.req.Matches {
+			f.out.Matches += len(f.spans(f.textOf(block, h)))
+		}
 	}
 	if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
 		_, after := lineEnd(block, h.start)
@@ -324,7 +329,10 @@ func (f *file) enterBlock(block []byte, at int) {
 		f.out.Blocks++
 		f.blockStart = f.reported
 	}
-	f.lastHit = n
+	if f.lastHit = n; f.out.First == 0 {
+		f.out.First = n
+	}
+	f.out.Last = n
 }
 
 // beyond reports that the line in hand is only counted.

@@ -90,9 +90,11 @@ func (s Skip) String() string {
 // Result is what was found in a file.
 type Result struct {
 	Lines   []search.Line
-	Matched int   // matching lines; in multiline mode, matches
-	Matches int   // matches, when Request.Matches or Spans asked
-	Blocks  int   // when Request.Gap asked
+	Matched int // matching lines; in multiline mode, matches
+	Matches int // matches, when Request.Matches or Spans asked
+	Blocks  int // when Request.Gap asked
+	First   int // number of the first matching line, and Last of the last one, when Request.Gap asked
+	Last    int
 	Bytes   int64 // searched: up to the last line of MaxLines when Stopped
 	Skip    Skip
 	NUL     int64 // 1 and the offset of the first NUL of a binary file searched as text; 0 for none

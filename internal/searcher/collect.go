@@ -118,7 +118,9 @@ func (c *collector) matched(path string, f *found) error {
 		c.sum.FilesMatched++
 	}
 	c.sum.LinesMatched += f.res.Matched
-	c.sum.Matches += f.res.Matches
+	if !c.full || c.q.CountMatches { // files of which nothing is given may not tell
+		c.sum.Matches += f.res.Matches
+	}
 	if c.q.Limits.Blocks > 0 {
 		n := f.res.Blocks
 		if n == 0 { // in multiline mode

@@ -142,6 +142,7 @@ type indexPass struct {
 type candidate struct {
 	path  string
 	known *found // the outcome, when it needs no reading
+	seen  bool   // the index has seen the file as it is now
 	// parts are all that could hold a match, if the file still has the stamp;
 	// nil if the whole file could.
 	parts []index.Part
@@ -155,7 +156,7 @@ func (p *indexPass) file(ctx context.Context, d *index.Doc, mayMatch bool) bool 
 	if !p.admits(path) {
 		return true
 	}
-	c := candidate{path: string(path)}
+	c := candidate{path: string(path), seen: !d.Dirty}
 	switch {
 	case d.Flags&(index.Binary|index.Linked) == index.Binary && !d.Dirty && !r.q.Binary:
 		c.known = &found{res: scan.Result{Skip: scan.Binary}}
@@ -254,7 +255,11 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 	if err != nil {
 		return &found{err: err}, true
 	}
-	f, err := r.folder.Root.OpenFile(p)
+	open := r.folder.Root.OpenFile
+	if c.seen {
+		open = r.folder.Root.OpenSeen
+	}
+	f, err := open(p)
 	if err != nil {
 		return &found{err: err}, true
 	}

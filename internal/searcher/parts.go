@@ -15,13 +15,17 @@ import (
 // the whole file is searched as any other is, so that line numbers and context
 // come from one place.
 
+// Where an answer is full and further files are only counted, parts are enough, too:
+// blocks of matching lines in two parts are two if enough lines of these parts alone
+// lie between them.
+
 // partial reports whether looking at parts first is worth it: they are all that
 // is needed, or at most half of the file.
 func (r *searchRun) partial(d *index.Doc) bool {
 	if d.Parts == nil || d.Dirty || r.jointly != nil {
 		return false
 	}
-	if r.countsOnly() {
+	if r.countsOnly() || r.counting.Load() {
 		return true
 	}
 	sum := int64(0)
@@ -45,14 +49,26 @@ func (r *searchRun) byParts(k *worker, f *rootfs.File, c *candidate) (res scan.R
 	if !c.stamp.Of(&info) {
 		return res, false
 	}
-	req := scan.Request{Detail: scan.Exists}
-	if r.countsOnly() {
-		req = r.request
+	req, counts := scan.Request{Detail: scan.Exists}, false
+	switch {
+	case r.countsOnly():
+		req, counts = r.request, true
+	case r.counting.Load():
+		req, counts = countRequest(&r.request), true
 	}
+	after := 0 // lines of the last part with a match behind that match
 	for _, p := range c.parts {
 		got, ok := r.part(k, f, p, &req)
-		if !ok || got.Matched > 0 && !r.countsOnly() {
+		if !ok || got.Matched > 0 && !counts {
 			return res, false
+		}
+		if req.Gap > 0 && got.Matched > 0 {
+			// Between parts are lines, nobody knows how many.
+			if res.Matched > 0 && after+got.First <= req.Gap {
+				return res, false
+			}
+			res.Blocks += got.Blocks
+			after = bytes.Count(k.part[:p.Len], []byte("\n")) - got.Last
 		}
 		res.Matched += got.Matched
 		res.Matches += got.Matches

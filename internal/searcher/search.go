@@ -7,6 +7,7 @@ import (
 	"io"
 	"sort"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"quarry/internal/rootfs"
@@ -166,6 +167,7 @@ type searchRun struct {
 	filter   *filter
 	pattern  *match.Pattern
 	request  scan.Request
+	counting atomic.Bool // the answer has all the text it takes
 	matching *match.Search
 	scanners []worker
 	collect  *collector
@@ -422,7 +424,25 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 		r.scanAhead(k, text, out)
 		return
 	}
-	out.res, out.err = r.scanner(k).File(text, out.info.Size, &r.request)
+	req := &r.request
+	if r.counting.Load() {
+		counts := countRequest(req)
+		req = &counts
+	}
+	out.res, out.err = r.scanner(k).File(text, out.info.Size, req)
+}
+
+// countRequest asks for what counting goes by, and for no text.
+func countRequest(req *scan.Request) scan.Request {
+	r := *req
+	r.Detail, r.Spans, r.Before, r.After = scan.Count, false, 0, 0
+	return r
+}
+
+// countsRest reports whether files need only be counted once the answer is full. In
+// multiline mode blocks are told from lines.
+func (r *searchRun) countsRest() bool {
+	return r.collect.full && r.request.Detail == scan.Lines && (r.request.Gap == 0 || r.q.Match.Mode == match.Lines)
 }
 
 // byOrder sorts files as the query asks, path order being the tie-break.

@@ -167,7 +167,11 @@ func (r *searchRun) waiting() func(bool) {
 // deliver hands on what was found in a file, or searches it now.
 func (r *searchRun) deliver(path string, f *found) (err error) {
 	if r.ahead == nil {
-		return r.collect.add(path, f)
+		err = r.collect.add(path, f)
+		if !r.counting.Load() && r.countsRest() {
+			r.counting.Store(true)
+		}
+		return err
 	}
 	if f.later {
 		err = r.due(path)
