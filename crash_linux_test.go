@@ -40,15 +40,7 @@ func child(t testing.TB, test string, env ...string) *exec.Cmd {
 // TestActorChild is the process that is killed: it makes random changes and
 // tells of each that was acknowledged.
 func TestActorChild(t *testing.T) {
-	base := os.Getenv("QUARRY_ACTOR")
-	if base == "" {
-		t.Skip("runs as a child of TestKill")
-	}
-	seed, _ := strconv.ParseUint(os.Getenv("QUARRY_SEED"), 10, 64)
-	ws, err := quarry.Open(filepath.Join(base, "ws"), killOptions(base, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws, seed := openAsChild(t, "QUARRY_ACTOR", "TestKill")
 	a := &actor{ws, rand.New(rand.NewPCG(seed, 9))}
 	fmt.Println("ready")
 	for {
@@ -56,6 +48,40 @@ func TestActorChild(t *testing.T) {
 			fmt.Println("done", c.ID)
 		}
 	}
+}
+
+// openAsChild opens the workspace that the parent has named by a variable, and
+// gives the seed of the round.
+func openAsChild(t *testing.T, variable, parent string) (*quarry.Workspace, uint64) {
+	base := os.Getenv(variable)
+	if base == "" {
+		t.Skip("runs as a child of " + parent)
+	}
+	seed, _ := strconv.ParseUint(os.Getenv("QUARRY_SEED"), 10, 64)
+	ws, err := quarry.Open(filepath.Join(base, "ws"), killOptions(base, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ws, seed
+}
+
+// fillKillBase makes the folders of a round, and files in the workspace.
+func fillKillBase(base string, files map[string]string) error {
+	for _, d := range []string{"ws", "state", "data"} {
+		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		full := filepath.Join(base, "ws", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func killOptions(base string, log *slog.Logger) *quarry.Options {
@@ -92,13 +118,10 @@ func killRound(t *testing.T, seed uint64) (acknowledged int, outcome map[string]
 	base := fastDir(t)
 	defer os.RemoveAll(base)
 	dir := filepath.Join(base, "ws")
-	for _, d := range []string{"ws", "state", "data"} {
-		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
-			t.Error(err)
-			return
-		}
+	if err := fillKillBase(base, actorFiles()); err != nil {
+		t.Error(err)
+		return
 	}
-	fillActorVault(t, dir)
 	before := snapshot(t, dir)
 	cmd := child(t, "TestActorChild", "QUARRY_ACTOR="+base, fmt.Sprintf("QUARRY_SEED=%d", seed))
 	out, err := cmd.StdoutPipe()
@@ -179,17 +202,4 @@ func checkAfterKill(t *testing.T, ws *quarry.Workspace, seed uint64, ids []strin
 		}
 		return nil
 	})
-}
-
-// fillActorVault is actorVault without opening it.
-func fillActorVault(t testing.TB, dir string) {
-	for name, text := range actorFiles() {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Error(err)
-		}
-		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-			t.Error(err)
-		}
-	}
 }

@@ -3,7 +3,6 @@ module quarry
 go 1.26.0
 
 require (
-	github.com/BurntSushi/toml v1.6.0
 	github.com/chromedp/cdproto v0.157.8
 	github.com/chromedp/chromedp v0.21.0
 	github.com/ebitengine/purego v0.11.2

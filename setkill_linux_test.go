@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -133,15 +132,7 @@ func setTree(t *testing.T, dir string) map[string]string {
 // TestSetChild is the process that is killed: it makes sets of 2 to 200 files
 // and tells of each that was acknowledged.
 func TestSetChild(t *testing.T) {
-	base := os.Getenv("QUARRY_SETS")
-	if base == "" {
-		t.Skip("runs as a child of TestSetKill")
-	}
-	seed, _ := strconv.ParseUint(os.Getenv("QUARRY_SEED"), 10, 64)
-	ws, err := quarry.Open(filepath.Join(base, "ws"), killOptions(base, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ws, seed := openAsChild(t, "QUARRY_SETS", "TestSetKill")
 	m := newSetModel(seed)
 	for gen := 1; ; gen++ {
 		fmt.Println("set")
@@ -185,19 +176,12 @@ func setKillRound(t *testing.T, seed uint64) (what, problem string) {
 	defer os.RemoveAll(base)
 	dir := filepath.Join(base, "ws")
 	m := newSetModel(seed)
-	for _, d := range []string{"ws", "state", "data"} {
-		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
-			return "", err.Error()
-		}
-	}
+	files := map[string]string{}
 	for name, text := range m.files {
-		full := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			return "", err.Error()
-		}
-		if err := os.WriteFile(full, []byte(text[1:]), 0o644); err != nil {
-			return "", err.Error()
-		}
+		files[name] = text[1:]
+	}
+	if err := fillKillBase(base, files); err != nil {
+		return "", err.Error()
 	}
 	first := setTree(t, dir)
 	done, err := killSets(t, base, seed)

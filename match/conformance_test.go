@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/pike"
@@ -71,6 +71,19 @@ type rustCase struct {
 	Compiles        *bool
 }
 
+// rustCases reads a file of vectors.
+func rustCases(file string) ([]rustCase, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var doc struct{ Test []rustCase }
+	if err := toml.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return doc.Test, nil
+}
+
 func TestRustConformance(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(conformanceDir, "*.toml"))
 	if len(files) == 0 {
@@ -78,16 +91,12 @@ func TestRustConformance(t *testing.T) {
 	}
 	ran, skipped := 0, 0
 	for _, file := range files {
-		data, err := os.ReadFile(file)
+		cases, err := rustCases(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var doc struct{ Test []rustCase }
-		if err := toml.Unmarshal(data, &doc); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
 		group := strings.TrimSuffix(filepath.Base(file), ".toml")
-		for _, c := range doc.Test {
+		for _, c := range cases {
 			name := group + "/" + c.Name
 			if _, out := leftOut[name]; out {
 				skipped++
@@ -114,12 +123,12 @@ func TestRustSuite(t *testing.T) {
 		if err != nil || filepath.Ext(file) != ".toml" || d.Name() == "regex-lite.toml" {
 			return err // regex-lite is another engine, without Unicode
 		}
-		var doc struct{ Test []rustCase }
-		if _, err := toml.DecodeFile(file, &doc); err != nil {
+		cases, err := rustCases(file)
+		if err != nil {
 			return err
 		}
 		group := strings.TrimSuffix(filepath.Base(file), ".toml")
-		for _, c := range doc.Test {
+		for _, c := range cases {
 			ran++
 			if name := group + "/" + c.Name; c.asksForMore(name) {
 				documented++

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 )
 
 // definition is one benchmark as rebar's FORMAT.md describes it.
@@ -41,7 +41,11 @@ func load(rebar, folder string) ([]definition, error) {
 	var all []definition
 	for _, file := range files {
 		var doc struct{ Bench []definition }
-		if _, err := toml.DecodeFile(file, &doc); err != nil {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = toml.Unmarshal(data, &doc)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		group := filepath.Base(strings.TrimSuffix(file, ".toml"))
