@@ -241,6 +241,7 @@ func (m *mutator) query() search.Query {
 // is on, that was closed and opened again with changes in between, and that is
 // just being built, with 1 to 8 workers.
 func TestIndexEqualsScan(t *testing.T) {
+	regime.SkipShort(t)
 	run := regime.Start(t, "index = scan", 20, 1000)
 	var mu sync.Mutex
 	total := map[string]int{}

@@ -135,6 +135,9 @@ func TestDeleteIndex(t *testing.T) {
 
 // A build can be followed, also from a process that doesn't make it.
 func TestFollowIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	dir := fillTree(t, 3000)
 	var mu sync.Mutex
 	var heard search.Progress

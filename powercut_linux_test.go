@@ -328,6 +328,7 @@ func parallel(n int, f func(i int) bool) {
 // What was acknowledged is there afterwards, the change under way is there
 // whole or not at all, everything can be undone, and nothing is left over.
 func TestPowerCut(t *testing.T) {
+	regime.SkipShort(t)
 	run := regime.Start(t, "power loss: every sequence of three", 1, 1)
 	all, fates := acts(), powercut.Fates()
 	var seqs [][]act

@@ -183,6 +183,7 @@ func actorVault(t testing.TB, opts *quarry.Options) *quarry.Workspace {
 // Random changes, undone one by one, give every tree there was before. A
 // change that fails changes nothing.
 func TestUndoRandomSequences(t *testing.T) {
+	regime.SkipShort(t)
 	for seed := range regime.Start(t, "undo: 200 random changes", 3, 200).Cases() {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			ws := actorVault(t, &quarry.Options{TrashDir: t.TempDir()})

@@ -28,6 +28,9 @@ func (w *remoteWorld) openCheckout(t *testing.T, opts *quarry.Options) *quarry.W
 // TestRemoteDirtyCheckout: what is changed, made and deleted in a checkout is
 // right in every answer, whatever the server has indexed.
 func TestRemoteDirtyCheckout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
 			w := x.make(t)

@@ -15,6 +15,7 @@ import (
 // A long line or text with many matches takes time in proportion to it. Before
 // each of these had its test, a megabyte of one line took five seconds.
 func TestManyMatchesInOneText(t *testing.T) {
+	stress.SkipShort(t)
 	text := bytes.Repeat([]byte("as x "), 1<<20/5)
 	for _, expr := range []string{"(?i)s", "(?i)as|x", "(?i)\u017f", "s", `\bas\b`, "[as]", "x*", `\w+`} {
 		for _, mode := range []Mode{Lines, Multiline, Text} {

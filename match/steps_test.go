@@ -12,6 +12,7 @@ import (
 // Counts in the thousands take work in proportion to the text where a match begins
 // nearly everywhere, and end with ErrBudget where none does. Before, 4 MB took 280 s.
 func TestLargeCounts(t *testing.T) {
+	stress.SkipShort(t)
 	lines := strings.Repeat("static int value = compute(first, second); /* some comment here */\n", 4<<20/68)
 	one := strings.ReplaceAll(lines, "\n", " ")
 	for _, c := range []struct {

@@ -269,6 +269,9 @@ func TestCompletions(t *testing.T) {
 
 // The manual has a page for every command, and a manual reader has no complaint.
 func TestMan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	dir := filepath.Join(t.TempDir(), "man")
 	if got := runQuarry("", "man", dir); got.code != 0 {
 		t.Fatal(got.err)

@@ -117,6 +117,9 @@ func readingsOf(name string) []reading {
 type caller func(id int, method, params string) (json.RawMessage, error)
 
 func TestEitherReaderMissesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	for _, name := range profile.Names() {
 		if len(readingsOf(name)) == 0 {
 			t.Errorf("the profile %s has no readings", name)

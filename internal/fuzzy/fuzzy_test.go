@@ -82,6 +82,9 @@ func TestExactNameEndsTypos(t *testing.T) {
 // The answer depends on the paths alone: not on how they are ordered, nor on how
 // many work on them, nor on which path was looked at before.
 func TestDeterministic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Skip("no go command to ask for a tree")

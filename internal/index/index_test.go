@@ -125,6 +125,7 @@ func (w *world) candidates(expr string, a Ask) []string {
 // A large text is a candidate in multiline mode, one with a wide line also where
 // context is wanted: a scan might not take them, and has to say so.
 func TestLargeAndWideTexts(t *testing.T) {
+	stress.SkipShort(t)
 	short := strings.Repeat("nothing to see here\n", largeText/20+1)
 	line := strings.Repeat("x", WideLine)
 	w := built(t, map[string]string{

@@ -80,6 +80,7 @@ func TestDocumentTable(t *testing.T) {
 
 // The gram table against a map.
 func TestGramTable(t *testing.T) {
+	stress.SkipShort(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, n := range []int{0, 1, groupLen, groupLen + 1, 1000, 300000} {
 		set := map[trigram.Gram]gramEntry{}

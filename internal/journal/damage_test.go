@@ -17,6 +17,9 @@ import (
 // One flipped bit costs at most one entry, is noticed, and never changes what
 // an entry says.
 func TestFlippedBits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	b := newBench(t, nil)
 	contents := []string{"zero\n", strings.Repeat("one\n", 200), "two\n", "three\n", strings.Repeat("four\n", 100)}
 	b.put("a", contents[0])

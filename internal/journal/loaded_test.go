@@ -12,6 +12,9 @@ import (
 // what was unloaded is there again when it is asked for, also while others
 // record.
 func TestFewSegmentsStayLoaded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	b := newBench(t, &Options{MaxBytes: 1 << 20}) // segments of 64 KiB
 	text := func(i int) string {                  // 4 KB that hardly compress
 		var lines strings.Builder

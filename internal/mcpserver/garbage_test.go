@@ -254,6 +254,7 @@ func TestFuzzedRequests(t *testing.T) {
 // after their answer, twice, or under an id nobody has. Every call is answered
 // once or was cancelled, and nothing is left behind.
 func TestCancelRaces(t *testing.T) {
+	stress.SkipShort(t)
 	p := serve(t, newTestServer(t, nil))
 	p.initialize()
 	answered := map[string]int{}

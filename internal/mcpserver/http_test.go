@@ -413,6 +413,7 @@ func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, sta
 
 // 100 clients at once, reading and writing: no error, and memory stays flat.
 func TestHundredClients(t *testing.T) {
+	stress.SkipShort(t)
 	clients, rounds := 100, 4 // 100 × 4 × 3 calls
 	if testing.Short() {
 		clients = 20
@@ -486,6 +487,7 @@ func mixedCall(c *mcp.ClientSession, i, j int) error {
 
 // The oldest session goes when there are too many; the new one works.
 func TestSessionLimit(t *testing.T) {
+	stress.SkipShort(t)
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
 	var first string
 	for i := range maxSessions + 5 {
@@ -543,6 +545,7 @@ func TestHTTPShutdown(t *testing.T) {
 // 3,000 requests that are more or less wrong, over HTTP: a sound one is
 // answered after them.
 func TestFuzzedHTTP(t *testing.T) {
+	stress.SkipShort(t)
 	h := testHandler(t, newTestServer(t, &Options{Roots: []Root{{Dir: wsDir, Files: mapFiles{"a": "x"}}}}), HTTPOptions{})
 	rnd := rand.New(rand.NewPCG(5, 6))
 	session := post(h, call(1, "initialize", initParams), nil).Header().Get("Mcp-Session-Id")

@@ -77,6 +77,9 @@ func TestStalledBodyEnds(t *testing.T) {
 // All bodies together take a bounded amount of memory, one client at most half of
 // it, and another one is served meanwhile.
 func TestBodiesShareMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{}).(*handler)
 	h.memoryWait = 50 * time.Millisecond
 	const size = 12 << 20
@@ -135,6 +138,9 @@ func request(body string) *http.Request {
 // A crowd of sessions that only say hello pushes out each other, not the one that
 // is used; who is pushed out is told why.
 func TestCrowdSparesSessionsInUse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	h := testHandler(t, newTestServer(t, nil), HTTPOptions{})
 	open := func() string { return post(h, call(1, "initialize", initParams), nil).Header().Get("Mcp-Session-Id") }
 	used, idle := open(), open()

@@ -89,6 +89,7 @@ func TestEmitAgrees(t *testing.T) {
 
 // A file that matches everywhere takes no more memory than one that doesn't.
 func TestEmitIsBounded(t *testing.T) {
+	stress.SkipShort(t)
 	for _, c := range []struct {
 		name string
 		req  Request

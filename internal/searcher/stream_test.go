@@ -76,6 +76,9 @@ func inWords(files []search.FileMatch) (rows []string) {
 // An answer in parts is the answer, with room for what workers find ahead and
 // without.
 func TestPartsAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(1, 9))
 	for i := range 60 {

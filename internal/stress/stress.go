@@ -5,7 +5,7 @@
 // until they run out; each case is made from its seed alone, so that a failing
 // one can be had again. The environment decides how many there are:
 //
-//	(unset)           an eighth of the short form: go test ./...; with -short an eightieth
+//	(unset)           an eighth of the short form: go test ./...; with -short a fortieth
 //	STRESS=short      the short form: make stress
 //	STRESS=long       the regime's full count
 //	STRESS=20m        the full count, or as many as fit that time
@@ -50,12 +50,12 @@ const (
 	long              // STRESS=long, or a time
 )
 
-// share is which part of the short form a lesser form takes: 80 keeps
+// share is which part of the short form a lesser form takes: 40 keeps
 // go test -short ./... near half a minute, 8 keeps go test ./... below three.
 func (f form) share() int {
 	switch f {
 	case tiny:
-		return 80
+		return 40
 	case quick:
 		return 8
 	}
@@ -123,7 +123,7 @@ func asked() form {
 func SkipShort(t testing.TB) {
 	t.Helper()
 	if asked() == tiny {
-		t.Skip("left out by -short")
+		t.Skip("takes a second or more: run without -short")
 	}
 }
 

@@ -121,6 +121,9 @@ func TestClosestFindsDamagedText(t *testing.T) {
 
 // Texts made to be slow are bounded: one huge line, long and repetitive.
 func TestClosestIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	for _, c := range []struct{ raw, old string }{
 		{strings.Repeat("ab", 1<<18), strings.Repeat("ab", 1<<16) + "c"},
 		{strings.Repeat("x\n", 1<<18), strings.Repeat("x\r\n", 1<<16) + "y"},

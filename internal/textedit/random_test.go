@@ -524,6 +524,7 @@ func TestResultIsLimited(t *testing.T) {
 // each, and their outcome is that of strings.ReplaceAll; so does the diff of a
 // line that becomes very long.
 func TestDenseReplacementsAreCheap(t *testing.T) {
+	stress.SkipShort(t)
 	for _, c := range []struct{ name, text, old, new string }{
 		{"every letter", strings.Repeat("a", 4<<20), "a", "b"},
 		{"every letter, longer", strings.Repeat("a", 2<<20), "a", "bcd"},

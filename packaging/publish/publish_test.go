@@ -60,6 +60,9 @@ func goCommand(t *testing.T, dir string, args ...string) string {
 // import resolves after, nothing keeps an old name, and a second place replaces
 // the first. scripts/release-check.sh also compiles and tests such a copy.
 func TestPublish(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs the go command")
 	}
@@ -134,6 +137,9 @@ func TestPlaces(t *testing.T) {
 
 // An import that can't be parsed stops everything before the first file is written.
 func TestNothingOrAll(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a second: run without -short")
+	}
 	dir := copyOfSource(t)
 	if err := os.WriteFile(filepath.Join(dir, "zz.go"), []byte("package quarry\nimport (\n"), 0o644); err != nil {
 		t.Fatal(err)

@@ -32,6 +32,7 @@ func randomWords(n int) []string {
 // The patterns that make other engines hang or swell, on a megabyte of text
 // made to hurt: each line mode answer is right, in seconds and in bounds.
 func TestCatastrophic(t *testing.T) {
+	stress.SkipShort(t)
 	words := randomWords(10000)
 	plain, folded := &hir.Node{Op: hir.OpAlt}, &hir.Node{Op: hir.OpAlt}
 	for _, w := range words {

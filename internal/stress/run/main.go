@@ -87,7 +87,7 @@ var regimes = []regime{
 	{name: "two ways agree: patterns", pkg: "./match", test: "TestFastPathsAgree|TestWholeTextsAgree|TestLongTextAgrees|TestAgainstStandardLibrary|TestNode"},
 	{name: "two ways agree: look-around", pkg: "./internal/re/backref", test: "TestNode"},
 	{name: "two ways agree: vectors", pkg: "./internal/re/vec", test: "TestFindRandom|TestMultiRandom|TestFindPlanted"},
-	{name: "two ways agree: lines", pkg: "./internal/scan", test: "TestAgainstReference"},
+	{name: "two ways agree: lines", pkg: "./internal/scan", test: "TestAgainstReference|TestTogetherAgrees"},
 	{name: "two ways agree: globs", pkg: "./internal/glob", test: "TestMinimatchLive"},
 	{name: "two ways agree: walks", pkg: "./internal/walk", test: "TestFolderBecomesLink|TestJudgeAgreesWithWalk|TestAgainstRipgrep"},
 	{name: "two ways agree: lists", pkg: "./internal/trigram", test: "TestListFilterAndUnion"},

@@ -218,6 +218,7 @@ func TestNames(t *testing.T) {
 
 // TestLongPatterns holds the parser to linear time and modest memory.
 func TestLongPatterns(t *testing.T) {
+	stress.SkipShort(t)
 	for _, c := range []struct{ name, pattern, flags string }{
 		{"literal", strings.Repeat("abcdefgh", 1<<17), ""},
 		{"class", "[" + strings.Repeat("一丁七", 1<<16) + "]", ""},
