@@ -81,7 +81,11 @@ func replaceStep(t *testing.T, w *Changer, path, old, new string) step {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.spliceStep(p, rootfs.SumOf(data), data, edited, "")
+	s, err := (&source{path: p, data: data, sum: rootfs.SumOf(data)}).step(w, edited, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 var errTest = errors.New("the disk is on fire")

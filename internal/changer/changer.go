@@ -45,12 +45,14 @@ type Changer struct {
 	opts  Options
 	log   *slog.Logger
 	state *state // nil: nothing can be changed
+	// largeFrom is the size from which on files are not read into memory.
+	largeFrom int64
 }
 
 // Open makes a folder changeable and settles what earlier processes left
 // half-way. The root stays the caller's.
 func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
-	w := &Changer{root: root, opts: *opts, log: opts.Logger}
+	w := &Changer{root: root, opts: *opts, log: opts.Logger, largeFrom: largeFile}
 	if opts.StateDir == "" {
 		return w, nil
 	}

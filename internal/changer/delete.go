@@ -66,7 +66,7 @@ func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected strin
 	if info.Type != rootfs.TypeFile {
 		return &rootfs.Error{Op: "delete", Path: p.String(), Kind: rootfs.NotRegular, Err: errors.New("only a file has a version")}
 	}
-	_, version, _, err := w.root.ReadFile(p, maxRead)
+	version, _, err := w.root.ReadVersion(p)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (w *Changer) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) 
 		}
 	}
 	if len(now) == 1 && now[0].Type == rootfs.TypeFile && kept.Lost == "" {
-		_, version, _, err := w.root.ReadFile(p, maxRead)
+		version, _, err := w.root.ReadVersion(p)
 		if err != nil {
 			return err
 		}

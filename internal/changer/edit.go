@@ -2,8 +2,6 @@ package changer
 
 import (
 	"cmp"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +9,6 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
-	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
@@ -23,7 +20,7 @@ import (
 // once. Every byte outside the spans they name stays, and so do encoding, mode,
 // owner and extended attributes.
 func (p *planner) edit(t *task, path, shown rootfs.Path) error {
-	data, info, err := p.w.root.ReadContent(path, maxRead)
+	file, err := p.open(path)
 	if err != nil {
 		return err
 	}
@@ -32,23 +29,22 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 			return err
 		}
 	}
-	sum := rootfs.SumOf(data)
-	p.versions[t.index] = sum.Version().String()
+	p.versions[t.index] = file.Version().String()
 	extra := p.relinks[path.String()]
 	edits := t.Edits
-	if isBlob(data, t.Blob) {
+	if file.isBlob(t.Blob) {
 		edits = slices.Clone(edits)
 		for i := range edits {
 			edits[i].Certain = true
 		}
 	}
 	if len(edits)+len(extra) == 0 {
-		return p.modeAlone(t, path, sum.Version())
+		return p.modeAlone(t, path, file.Version())
 	}
-	edited, err := p.planEdits(path, data, edits, extra)
+	edited, err := p.planEdits(file, edits, extra)
 	// That the file is another one explains why an edit can't be made.
 	if t.Version != "" {
-		if err := checkVersion(path, sum.Version(), t.Version); err != nil {
+		if err := checkVersion(path, file.Version(), t.Version); err != nil {
 			return err
 		}
 	}
@@ -57,16 +53,19 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 	}
 	c := p.c
 	c.Edits = outcomes(t.Edits, edited.Outcomes)
-	c.Size, c.Version = edited.Size(), sum.Version().String()
+	c.Size, c.Version = edited.Size(), file.Version().String()
 	diff := editDiff(path.String(), shown.String(), edited)
 	p.show(diff)
 	if edited.TurnsBinary {
 		c.Warnings = append(c.Warnings, "the file will count as binary: the edit moves a NUL into its first 64 KiB")
 	}
 	if !edited.Empty() {
-		s := p.w.spliceStep(path, sum, data, edited, diff.Hunks)
+		s, err := file.step(p.w, edited, diff.Hunks)
+		if err != nil {
+			return err
+		}
 		c.Version = s.op.New.String()
-		if err := p.content(info, s); err != nil {
+		if err := p.content(file.info, s); err != nil {
 			return err
 		}
 	}
@@ -77,21 +76,10 @@ func (p *planner) edit(t *task, path, shown rootfs.Path) error {
 	return nil
 }
 
-// isBlob reports whether git calls a content by an id, or by its beginning.
-func isBlob(data []byte, id string) bool {
-	if len(id) < 7 {
-		return false
-	}
-	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", len(data))
-	h.Write(data)
-	return strings.HasPrefix(hex.EncodeToString(h.Sum(nil)), strings.ToLower(id))
-}
-
 // planEdits reads the file as text and works the edits out, and those that a
 // move adds.
-func (pl *planner) planEdits(p rootfs.Path, data []byte, edits, extra []change.Edit) (*textedit.Change, error) {
-	doc, err := document(p, data)
+func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedit.Change, error) {
+	doc, err := file.Text()
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +92,7 @@ func (pl *planner) planEdits(p rootfs.Path, data []byte, edits, extra []change.E
 	}
 	edited, err := textedit.ApplyWithin(doc, cmp.Or(pl.w.opts.MaxSize, textedit.DefaultMaxSize), edits...)
 	if err != nil {
-		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(p.String()), err)
+		return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(file.path.String()), err)
 	}
 	return edited, nil
 }
@@ -112,17 +100,17 @@ func (pl *planner) planEdits(p rootfs.Path, data []byte, edits, extra []change.E
 // atEdge finds the place of text that comes at the end or at the top. At the
 // end it is exactly the content, and before it a line break where the file
 // lacks its last; content that begins with one needs none.
-func atEdge(doc *textfile.Document, e change.Edit) change.Edit {
+func atEdge(doc *textfile.Text, e change.Edit) change.Edit {
 	switch e.Verb {
 	case change.AppendText:
-		end, content := len(doc.Text()), e.New
-		open := end > 0 && !doc.Lines().Terminated()
+		end, content := doc.Len(), e.New
+		open := end > 0 && !doc.Terminated()
 		if open && content != "" && !strings.HasPrefix(content, "\n") && !strings.HasPrefix(content, "\r\n") {
 			content = "\n" + content
 		}
 		return change.Edit{Verb: change.ReplaceSpan, Start: end, End: end, New: content}
 	case change.PrependText:
-		s := vault.Prepend(doc.Text(), e.New)
+		s := vault.Prepend(doc.Slice(0, min(doc.Len(), largeFile)), e.New)
 		return change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}
 	}
 	return e
@@ -151,25 +139,6 @@ func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 		return &rootfs.Error{Op: "edit", Path: p.String(), Kind: rootfs.Conflict, Err: &change.VersionError{Have: have.String(), Want: expected}}
 	}
 	return nil
-}
-
-// spliceStep gives the file at p the content of an edit, provided it is still
-// the version that was read. shown are the hunks of its diff.
-func (w *Changer) spliceStep(p rootfs.Path, sum *rootfs.Sum, old []byte, edited *textedit.Change, shown string) step {
-	splices := edited.Splices()
-	edits := make([]rootfs.Edit, len(splices))
-	for i, s := range splices {
-		edits[i] = rootfs.Edit{Off: int64(s.Start), Len: int64(s.End - s.Start), Data: s.New}
-	}
-	next := sum.Edited(edits)
-	version := sum.Version()
-	return step{
-		op: journal.Op{Kind: journal.Replace, Path: p, Old: version, New: next, OldData: old, Edits: edits, Shown: shown},
-		do: func(*journal.Tx) error {
-			_, err := w.root.Splice(p, edits, version, &rootfs.ReplaceOptions{Old: old, Want: next})
-			return err
-		},
-	}
 }
 
 func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {

@@ -32,6 +32,14 @@ type planner struct {
 	modes, contents, folders, made, moves, gone []step
 	folderSet                                   map[rootfs.Path]bool
 	relinks                                     map[string][]change.Edit // of notes a task edits too
+	opened                                      []*rootfs.File           // large files, read until the plan is carried out
+}
+
+// close releases the files that the plan is about.
+func (p *planner) close() {
+	for _, f := range p.opened {
+		f.Close()
+	}
 }
 
 func newPlanner(w *Changer, set *change.Set, dry bool) *planner {

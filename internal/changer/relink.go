@@ -221,6 +221,10 @@ func (p *planner) relink(d *vaultDoc, e vault.FileEdit) error {
 	}
 	diff := editDiff(e.From, e.To, edited)
 	p.show(diff)
-	p.contents = append(p.contents, p.w.spliceStep(d.path, d.sum, d.data, edited, diff.Hunks))
+	s, err := (&source{path: d.path, data: d.data, sum: d.sum}).step(p.w, edited, diff.Hunks)
+	if err != nil {
+		return err
+	}
+	p.contents = append(p.contents, s)
 	return nil
 }

@@ -226,6 +226,7 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, dry 
 	}
 	defer unlock()
 	p := newPlanner(w, set, dry)
+	defer p.close()
 	if err := p.planAll(ctx, tasks, settings); err != nil {
 		return nil, err
 	}

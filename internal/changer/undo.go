@@ -383,16 +383,22 @@ func (w *Changer) opDiff(e journal.Entry, i int, reverse bool, opts *textedit.Di
 		}
 		return whole, nil
 	}
+	before, after := name, name
+	if op.Kind == journal.Create {
+		before = ""
+	} else if op.Kind == journal.Remove {
+		after = ""
+	}
+	if reverse {
+		before, after = after, before
+	}
+	if w.large(e, i) {
+		return w.largeDiff(e, i, change.PathDiff{Old: before, New: after}, reverse, opts)
+	}
 	old, data, err := w.contents(e, i)
 	if err == nil {
-		before, after := name, name
-		if op.Kind == journal.Create {
-			before = ""
-		} else if op.Kind == journal.Remove {
-			after = ""
-		}
 		if reverse {
-			before, after, old, data = after, before, data, old
+			old, data = data, old
 		}
 		return diffOf(before, after, old, data, opts), nil
 	}

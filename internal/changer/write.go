@@ -7,6 +7,8 @@ import (
 	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+	"quarry/internal/textfile"
 )
 
 // write plans new content for a file, byte for byte as it is given; what
@@ -14,12 +16,17 @@ import (
 // keeps its mode, owner and extended attributes; one that doesn't is made, with
 // the folders on the way.
 func (p *planner) write(t *task) error {
+	if info, err := p.w.root.Stat(t.path); err == nil && info.Type == rootfs.TypeFile && info.Size > p.w.largeFrom && t.Verb != change.CreateFile {
+		return p.overwriteLarge(t)
+	}
 	old, version, info, err := p.w.root.ReadFile(t.path, maxRead)
 	switch {
 	case err == nil && t.Verb == change.CreateFile:
 		return &rootfs.Error{Op: "create", Path: t.path.String(), Kind: rootfs.AlreadyExists}
 	case err == nil:
-		return p.overwrite(t, old, version, info)
+		return p.overwrite(t, old, version, info, func(content []byte) (change.PathDiff, error) {
+			return diffOf(t.path.String(), t.path.String(), old, content, diffLimits()), nil
+		})
 	case rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder:
 		return err
 	case t.Version != "":
@@ -38,7 +45,8 @@ func (p *planner) write(t *task) error {
 	return nil
 }
 
-func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info rootfs.Info) error {
+// overwrite plans new content for a file whose old one is given, unless it is large.
+func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info rootfs.Info, diffTo func(content []byte) (change.PathDiff, error)) error {
 	p.versions[t.index] = version.String()
 	if err := checkVersion(t.path, version, t.Version); err != nil {
 		return err
@@ -53,7 +61,10 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 	if next == version {
 		return nil
 	}
-	diff := diffOf(name, name, old, content, diffLimits())
+	diff, err := diffTo(content)
+	if err != nil {
+		return err
+	}
 	p.show(diff)
 	p.file(t, change.File{Path: name, Did: change.Overwrote, Version: p.c.Version}, diff)
 	return p.content(info, step{
@@ -62,6 +73,21 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 			_, err := p.w.root.Replace(t.path, content, version, nil)
 			return err
 		},
+	})
+}
+
+// overwriteLarge is overwrite of a file that is not read into memory.
+func (p *planner) overwriteLarge(t *task) error {
+	old, err := p.openLarge(t.path)
+	if err != nil {
+		return err
+	}
+	return p.overwrite(t, nil, old.Version(), old.info, func(content []byte) (change.PathDiff, error) {
+		diff := change.PathDiff{Old: t.path.String(), New: t.path.String(), Kind: change.DiffBinary}
+		if doc, err := textfile.New(content); err == nil && old.text != nil {
+			diff.Kind, diff.Hunks = change.DiffContent, textedit.DiffLarge(old.text, textfile.InMemory(doc), diffLimits())
+		}
+		return diff, old.rested()
 	})
 }
 

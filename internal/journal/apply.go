@@ -16,9 +16,6 @@ var (
 	errStepRange = errors.New("no such operation")
 )
 
-// maxReplace is the most an undo holds in memory for one file.
-const maxReplace = 1 << 30
-
 // Apply carries out the i-th operation of an undo, except Trash and Restore,
 // which the trash does. It never overwrites, and removes only what is the
 // version it must find; folders only when they are empty.
@@ -41,11 +38,7 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 			}
 			return err
 		}
-		data, err := tx.plan.src.read(tx.plan.target[i], op.New, maxReplace)
-		if err != nil {
-			return err
-		}
-		_, err = ws.Replace(op.Path, data, op.Old, nil)
+		_, err := ws.Rewrite(op.Path, tx.plan.src.edits(tx.plan.target[i], op.New), op.Old, nil)
 		return err
 	case Rename:
 		return ws.Rename(op.Path, op.To)

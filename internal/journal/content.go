@@ -105,6 +105,25 @@ func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// edits give a file a whole content, a block at a time.
+func (s *source) edits(r ref, want rootfs.Version) rootfs.Edits {
+	return func(yield func(rootfs.Edit, error) bool) {
+		in, err := s.open(r, want)
+		buf := make([]byte, min(256<<10, max(r.size, 0)+1))
+		for err == nil {
+			var n int
+			if n, err = in.Read(buf); n > 0 && !yield(rootfs.Edit{Data: buf[:n]}, nil) {
+				return
+			}
+		}
+		if err != io.EOF {
+			yield(rootfs.Edit{}, err)
+			return
+		}
+		yield(rootfs.Edit{Len: rootfs.ToEnd}, nil)
+	}
+}
+
 type verifying struct {
 	in   io.Reader
 	h    hash.Hash

@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sort"
 
@@ -304,6 +306,49 @@ func (j *Journal) Before(e Entry, i int) ([]byte, error) {
 	}
 	defer src.close()
 	return src.read(at, op.Old, j.opts.MaxBytes)
+}
+
+// Kept is a content that is kept as it is, open to be read.
+type Kept struct {
+	io.ReaderAt
+	Size int64
+	src  *source
+}
+
+// KeptBytes is a content in memory.
+func KeptBytes(data []byte) *Kept {
+	return &Kept{bytes.NewReader(data), int64(len(data)), &source{}}
+}
+
+// Close releases it.
+func (k *Kept) Close() error { return k.src.close() }
+
+// BeforeSize is how large the content is that the i-th operation of an entry found,
+// as far as it is known.
+func (e Entry) BeforeSize(i int) int64 {
+	op := e.Ops[i]
+	if op.Kind == Remove && len(op.Nodes) > 0 {
+		return op.Nodes[0].Size
+	}
+	return op.old.size
+}
+
+// OpenBefore is Before for a large content: nothing is read. It is ErrNotKept for
+// one that is not kept as it is.
+func (j *Journal) OpenBefore(e Entry, i int) (*Kept, error) {
+	op := e.Ops[i]
+	at := op.old
+	if op.Kind == Remove && len(op.Nodes) > 0 {
+		at = op.Nodes[0].at
+	}
+	src, err := j.source(e)
+	if err != nil {
+		return nil, err
+	}
+	if at.place != inPack || at.codec != plain || src.pack == nil {
+		return nil, errors.Join(ErrNotKept, src.close())
+	}
+	return &Kept{io.NewSectionReader(src.pack, at.off, at.stored), at.size, src}, nil
 }
 
 // After returns the content the i-th operation of an entry left: of a Replace or

@@ -3,6 +3,7 @@ package rootfs
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"runtime"
 )
 
@@ -10,6 +11,22 @@ import (
 type Edit struct {
 	Off, Len int64
 	Data     []byte
+}
+
+// Edits are in order and don't overlap; offsets are those of the old content. A
+// sequence can be gone through several times, and gives the same each time; the
+// data of an edit holds until the next one is asked for. An error ends the change.
+type Edits = iter.Seq2[Edit, error]
+
+// editsOf is the sequence of a list.
+func editsOf(list []Edit) Edits {
+	return func(yield func(Edit, error) bool) {
+		for _, e := range list {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
 }
 
 // ReplaceOptions refine Replace and Splice. nil is fine.
@@ -87,21 +104,43 @@ var (
 	errModeKept    = errors.New("the file system did not take the mode")
 )
 
-// toEnd, as the length of an edit, stands for everything up to the end.
-const toEnd = -1
+// ToEnd, as the length of the last of some Edits, stands for everything up to the
+// end.
+const ToEnd = -1
 
-// checkEdits verifies the order of edits against the size of the file.
-func checkEdits(edits []Edit, size int64) error {
-	at := int64(0)
-	for i, e := range edits {
-		switch {
-		case e.Len == toEnd && i == len(edits)-1 && e.Off >= at && e.Off <= size:
-		case e.Len < 0, e.Off < at, e.Len > size-e.Off:
-			return errEditOrder
-		}
-		at = e.Off + e.Len
+// orderly goes through edits one by one and verifies their order against the size
+// of the file.
+type orderly struct {
+	next func() (Edit, error, bool)
+	size int64
+	at   int64 // the end of the last one
+	head Edit
+	ok   bool // head is the next one
+	err  error
+}
+
+// ordered begins to go through edits; stop ends it.
+func ordered(edits Edits, size int64) (o *orderly, stop func()) {
+	o = &orderly{size: size}
+	o.next, stop = iter.Pull2(edits)
+	o.advance()
+	return o, stop
+}
+
+func (o *orderly) advance() {
+	e, err, ok := o.next()
+	o.head, o.ok = e, ok && err == nil
+	switch {
+	case !ok:
+	case err != nil:
+		o.err = err
+	case o.at == ToEnd || e.Off < o.at || e.Off > o.size || e.Len != ToEnd && (e.Len < 0 || e.Len > o.size-e.Off):
+		o.ok, o.err = false, errEditOrder
+	case e.Len == ToEnd:
+		o.at = ToEnd
+	default:
+		o.at = e.Off + e.Len
 	}
-	return nil
 }
 
 // ExecutableBit reports whether files of this system say by their mode that they

@@ -23,7 +23,7 @@ import (
 // Without an exchanging rename the last check and the rename are two steps: a
 // change another program makes between them, some microseconds, is lost.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	return r.replace(p, []Edit{{Off: 0, Len: toEnd, Data: data}}, expected, opts)
+	return r.replace(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
 
 // Splice is Replace for content that differs from the old one in a few places.
@@ -34,10 +34,15 @@ func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptio
 			return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: InvalidArgument, Err: errEditOrder}
 		}
 	}
+	return r.replace(p, editsOf(edits), expected, opts)
+}
+
+// Rewrite is Splice for edits that are made while they are written.
+func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	return r.replace(p, edits, expected, opts)
 }
 
-func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
+func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	if err := r.editable("replace", p, false); err != nil {
 		return Replaced{}, err
 	}
@@ -60,7 +65,7 @@ func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOpti
 	return res, nil
 }
 
-func (r *Root) replaceIn(dir *dirHandle, base string, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
+func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	old, err := openRegular(dir, base)
 	if err != nil {
 		return Replaced{}, err
@@ -70,10 +75,10 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits []Edit, expected Ver
 	if err != nil {
 		return Replaced{}, err
 	}
-	if err := checkEdits(edits, int64(len(before))); err != nil {
+	after, err := applyEdits(before, edits)
+	if err != nil {
 		return Replaced{}, err
 	}
-	after := applyEdits(before, edits)
 	res := Replaced{Old: VersionOf(before), New: VersionOf(after), Info: old.Info()}
 	if !expected.IsZero() && res.Old != expected {
 		return Replaced{}, errVersion
@@ -129,16 +134,22 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits []Edit, expected Ver
 	return res, nil
 }
 
-func applyEdits(old []byte, edits []Edit) []byte {
+func applyEdits(old []byte, edits Edits) ([]byte, error) {
+	next, stop := ordered(edits, int64(len(old)))
+	defer stop()
 	var out []byte
 	at := int64(0)
-	for _, e := range edits {
+	for ; next.ok; next.advance() {
+		e := next.head
 		out = append(append(out, old[at:e.Off]...), e.Data...)
-		if at = e.Off + e.Len; e.Len == toEnd {
+		if at = e.Off + e.Len; e.Len == ToEnd {
 			at = int64(len(old))
 		}
 	}
-	return append(out, old[at:]...)
+	if next.err != nil {
+		return nil, next.err
+	}
+	return append(out, old[at:]...), nil
 }
 
 // errInPlace says that a new file can't take the place of the old one.
@@ -487,7 +498,7 @@ func copyEntry(src *dirHandle, from string, dst *dirHandle, to string) error {
 	if err := errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	if now, err := f.Stat(); err != nil || !unchanged(now, f.Info()) {
+	if now, err := f.Stat(); err != nil || !Unchanged(now, f.Info()) {
 		return errors.Join(errVerifyCopy, err)
 	}
 	return dst.setModTime(to, st.ModTime)

@@ -60,9 +60,6 @@ func (c *replacement) inPlace() (Replaced, error) {
 // backUp writes the backup and makes it durable, name and all.
 func (c *replacement) backUp(name string) (fd int, b backup, err error) {
 	r, size := c.r, c.old.info.Size
-	if err := checkEdits(c.edits, size); err != nil {
-		return -1, b, err
-	}
 	if fd, err = r.create(c.at.dir, name, 0o600); err != nil {
 		return -1, b, err
 	}

@@ -4,6 +4,7 @@ package rootfs
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"hash"
 	"math"
@@ -52,18 +53,20 @@ type pouring struct {
 //
 // With known, the old content is compared with it, which is ten times as fast as
 // hashing, and the versions are the ones given.
-func (r *Root) pour(old, out int, off, size int64, edits []Edit, known *knownContent) (poured, error) {
+func (r *Root) pour(old, out int, off, size int64, edits Edits, known *knownContent) (poured, error) {
 	step := pourPool.Get().(*[pourStep]byte)
 	defer pourPool.Put(step)
 	p := &pouring{r: r, out: out, off: off, oldHash: sha256.New()}
 	if known != nil {
 		p.oldHash = nil
 	}
+	next, stop := ordered(edits, size)
+	defer stop()
 	fork := int64(math.MaxInt64)
-	if len(edits) > 0 {
-		fork = edits[0].Off
+	if next.ok {
+		fork = next.head.Off
 	}
-	pos, skip, next := int64(0), int64(0), 0 // skip: old bytes before it are dropped
+	pos, skip := int64(0), int64(0) // skip: old bytes before it are dropped
 	for {
 		n, err := r.pread(old, step[:], pos)
 		if err != nil {
@@ -78,14 +81,17 @@ func (r *Root) pour(old, out int, off, size int64, edits []Edit, known *knownCon
 		} else if end > int64(len(known.old)) || !bytes.Equal(chunk, known.old[pos:end]) {
 			return poured{}, errVersion
 		}
-		for next < len(edits) && edits[next].Off < end {
-			e := edits[next]
+		for next.ok && next.head.Off < end {
+			e := next.head
 			p.keep(chunk, pos, max(skip, pos), e.Off)
 			p.put(e.Data)
-			if skip = e.Off + e.Len; e.Len == toEnd {
+			if skip = e.Off + e.Len; e.Len == ToEnd {
 				skip = math.MaxInt64
 			}
-			next++
+			next.advance()
+		}
+		if err := cmp.Or(next.err, p.err); err != nil {
+			return poured{}, err
 		}
 		p.keep(chunk, pos, max(skip, pos), end)
 		pos = end
@@ -93,12 +99,12 @@ func (r *Root) pour(old, out int, off, size int64, edits []Edit, known *knownCon
 	if known == nil && p.newHash == nil && fork <= pos {
 		p.fork()
 	}
-	for ; next < len(edits); next++ { // at the very end
-		p.put(edits[next].Data)
+	for ; next.ok; next.advance() { // at the very end
+		p.put(next.head.Data)
 	}
 	p.flush()
-	if p.err != nil {
-		return poured{}, p.err
+	if err := cmp.Or(next.err, p.err); err != nil {
+		return poured{}, err
 	}
 	if pos != size {
 		return poured{}, errMeanwhile

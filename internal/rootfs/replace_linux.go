@@ -19,7 +19,7 @@ import (
 // Mode, owner and extended attributes stay. A file with several names keeps
 // them all. One that may not be written to is refused.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	return r.replace(p, []Edit{{Off: 0, Len: toEnd, Data: data}}, expected, opts)
+	return r.replace(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
 
 // Splice is Replace for content that differs from the old one in a few places:
@@ -31,6 +31,12 @@ func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptio
 			return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: InvalidArgument, Err: errEditOrder}
 		}
 	}
+	return r.replace(p, editsOf(edits), expected, opts)
+}
+
+// Rewrite is Splice for edits that are made while they are written, so that
+// neither they nor the contents are held in memory.
+func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	return r.replace(p, edits, expected, opts)
 }
 
@@ -39,7 +45,7 @@ type replacement struct {
 	r        *Root
 	at       place
 	old      *File
-	edits    []Edit
+	edits    Edits
 	expected Version
 	keep     func(*File) error
 	want     Version
@@ -51,7 +57,7 @@ type replacement struct {
 	given    meta // of the new file, then
 }
 
-func (r *Root) replace(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
+func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	if err := r.editable("replace", p, false); err != nil {
 		return Replaced{}, err
 	}
@@ -74,7 +80,7 @@ const maxMetaTries = 8
 // noSpace reports an error that more room would have prevented.
 func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
 
-func (r *Root) replaceOnce(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
+func (r *Root) replaceOnce(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	c := &replacement{r: r, edits: edits, expected: expected}
 	if opts != nil {
 		c.keep, c.want = opts.Keep, opts.Want
@@ -130,9 +136,6 @@ const largeFile = 1 << 20
 
 func (c *replacement) run() (Replaced, error) {
 	info := c.old.Info()
-	if err := checkEdits(c.edits, info.Size); err != nil {
-		return Replaced{}, err
-	}
 	// A new inode needs no leave to write to the old one. Who took that leave
 	// away meant the content, not the inode.
 	if err := unix.Faccessat(c.at.dir, c.at.name, unix.W_OK, unix.AT_EACCESS); err != nil && err != unix.ENOENT {

@@ -81,3 +81,71 @@ func versionOfHash(h hash.Hash) Version {
 	var full [sha256.Size]byte
 	return Version{[16]byte(h.Sum(full[:0])[:16])}
 }
+
+// Hash makes a version of what is written to it.
+type Hash struct{ hash.Hash }
+
+// NewHash begins with nothing.
+func NewHash() Hash { return Hash{sha256.New()} }
+
+// Version is that of what was written so far.
+func (h Hash) Version() Version { return versionOfHash(h.Hash) }
+
+// RunningSum is the version of a content that comes in blocks. It hashes on its
+// own while the next block is read, and remembers the hash on the way, so that an
+// edited content is hashed from the first edit on only.
+type RunningSum struct {
+	blocks chan []byte
+	done   chan struct{}
+	marks  []sumMark
+	v      Version
+}
+
+type sumMark struct {
+	at int64
+	h  hash.Hash
+}
+
+// NewRunningSum begins a sum. It must be ended with Version.
+func NewRunningSum() *RunningSum {
+	s := &RunningSum{blocks: make(chan []byte, 2), done: make(chan struct{})}
+	go s.run()
+	return s
+}
+
+func (s *RunningSum) run() {
+	defer close(s.done)
+	h, at := sha256.New(), int64(0)
+	s.marks = append(s.marks, sumMark{0, cloneHash(h)})
+	for b := range s.blocks {
+		if at-s.marks[len(s.marks)-1].at >= sumStep {
+			s.marks = append(s.marks, sumMark{at, cloneHash(h)})
+		}
+		h.Write(b)
+		at += int64(len(b))
+	}
+	s.v = versionOfHash(h)
+}
+
+// Write takes the next block, which must stay as it is. It never fails.
+func (s *RunningSum) Write(b []byte) (int, error) {
+	s.blocks <- b
+	return len(b), nil
+}
+
+// Version ends the sum. It must be called once, and nothing be written afterwards.
+func (s *RunningSum) Version() Version {
+	close(s.blocks)
+	<-s.done
+	return s.v
+}
+
+// From returns the hash of the first bytes of the content, as many of them before
+// off as it remembers, and their number. The sum has ended.
+func (s *RunningSum) From(off int64) (h Hash, at int64) {
+	i := len(s.marks) - 1
+	for s.marks[i].at > off {
+		i--
+	}
+	return Hash{cloneHash(s.marks[i].h)}, s.marks[i].at
+}

@@ -85,17 +85,47 @@ func (r *Root) ReadContent(p Path, limit int64) ([]byte, Info, error) {
 		if statErr != nil {
 			return nil, Info{}, statErr
 		}
-		if unchanged(before, after) && after.Size == int64(len(data)) {
+		if Unchanged(before, after) && after.Size == int64(len(data)) {
 			return data, after, nil
 		}
 	}
 	return nil, Info{}, &Error{Op: "read", Path: p.String(), Kind: Conflict, Err: errUnstable}
 }
 
-// unchanged compares what a write moves. It can miss a write within one tick of
+// ReadVersion is ReadFile for a caller that needs only the version: the content
+// may have any size.
+func (r *Root) ReadVersion(p Path) (Version, Info, error) {
+	for range readTries {
+		v, before, after, err := r.hashFile(p)
+		if err != nil {
+			return Version{}, Info{}, err
+		}
+		if Unchanged(before, after) {
+			return v, after, nil
+		}
+	}
+	return Version{}, Info{}, &Error{Op: "read", Path: p.String(), Kind: Conflict, Err: errUnstable}
+}
+
+func (r *Root) hashFile(p Path) (v Version, before, after Info, err error) {
+	f, err := r.OpenFile(p)
+	if err != nil {
+		return v, before, after, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	// A file that grows as fast as it is read would have no end.
+	if _, err := io.CopyBuffer(h, io.LimitReader(f, f.Info().Size+1), make([]byte, 256<<10)); err != nil {
+		return v, before, after, wrap("read", p.String(), err)
+	}
+	after, err = f.Stat()
+	return versionOfHash(h), f.Info(), after, err
+}
+
+// Unchanged compares what a write moves. It can miss a write within one tick of
 // the file system's clock, so a change never rests on it: Replace compares
 // hashes.
-func unchanged(a, b Info) bool {
+func Unchanged(a, b Info) bool {
 	return a.Size == b.Size && a.ModTime.Equal(b.ModTime) && (b.ChangeTime.IsZero() || a.ChangeTime.Equal(b.ChangeTime))
 }
 

@@ -3,8 +3,10 @@ package textedit
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"quarry/internal/textfile"
 )
@@ -44,88 +46,48 @@ func (o *DiffOptions) filled() DiffOptions {
 // changes. For
 // UTF-8 it is made of the file's own bytes, so that git apply and patch
 // accept it where nothing was cut; other encodings are shown decoded. It costs
-// one pass to number the lines and otherwise what the changed regions need.
+// one pass to number the lines and otherwise what the changed regions need; of
+// what is not shown, lines are only counted.
 func (c *Change) Diff(o *DiffOptions) string {
-	text, shift := c.doc.Text(), 0
-	lines := c.doc.Lines()
-	if c.doc.Encoding() == textfile.UTF8BOM {
-		// The mark is part of the first line as git sees it.
-		text, shift = c.doc.Raw(), len(c.doc.Encoding().BOM())
-		lines = textfile.IndexLines(text)
-	}
-	w := newDiffWriter(o, lines, text)
-	for i := 0; i < len(c.planned); {
-		first, last := w.linesOf(c.planned[i], shift)
-		j := i + 1
-		for ; j < len(c.planned); j++ {
-			f, l := w.linesOf(c.planned[j], shift)
-			if f > last+1 {
-				break
-			}
-			last = max(last, l)
+	w := newDiffWriter(o, c.doc, c.doc.Encoding() == textfile.UTF8BOM)
+	var r *region
+	for p := range c.pieces() {
+		// Text added behind the last line of a file that does not end it
+		// touches that line.
+		first, last := c.doc.LineAt(p.start), c.doc.LineAt(p.end)
+		if r != nil && (first > r.last+1 || first > r.last && r.size > maxJoined) {
+			r.end()
+			r = nil
 		}
-		w.region(first, last, c.planned[i:j], shift)
-		i = j
+		if r == nil {
+			r = w.region(first, c.doc.LastNewline(p.start)+1)
+		}
+		r.last = max(r.last, last)
+		r.piece(p)
+	}
+	if r != nil {
+		r.end()
 	}
 	return w.finish()
 }
 
-// DiffTexts returns the unified diff from one text to another, empty if they
-// are equal.
-func DiffTexts(before, after []byte, o *DiffOptions) string {
-	w := newDiffWriter(o, textfile.IndexLines(before), before)
-	p := commonPrefix(before, after)
-	p = bytes.LastIndexByte(before[:p], '\n') + 1
-	a, b := before[p:], after[p:]
-	s := commonSuffix(a, b)
-	// The suffix begins behind a newline that both have.
-	if i := bytes.IndexByte(a[len(a)-s:], '\n'); s < len(a) || s < len(b) {
-		if i < 0 {
-			s = 0
-		} else {
-			s -= i + 1
-		}
-	}
-	w.compare(w.lines.At(p), a[:len(a)-s], b[:len(b)-s])
-	return w.finish()
-}
-
-func commonPrefix(a, b []byte) int {
-	n := min(len(a), len(b))
-	const step = 4096
-	i := 0
-	for i+step <= n && bytes.Equal(a[i:i+step], b[i:i+step]) {
-		i += step
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
-}
-
-func commonSuffix(a, b []byte) int {
-	n := min(len(a), len(b))
-	const step = 4096
-	i := 0
-	for i+step <= n && bytes.Equal(a[len(a)-i-step:len(a)-i], b[len(b)-i-step:len(b)-i]) {
-		i += step
-	}
-	for i < n && a[len(a)-1-i] == b[len(b)-1-i] {
-		i++
-	}
-	return i
-}
+// maxJoined is from which size on a region of changed lines ends at the next line.
+// The old lines of a region come before its new ones, and a reader wants to see
+// both.
+const maxJoined = 8 << 10
 
 // diffWriter collects changed lines in order and prints them as hunks.
 type diffWriter struct {
-	o      DiffOptions
-	lines  *textfile.Lines
-	text   []byte
-	shift  int // new line number minus old, behind the changes so far
-	out    []diffChange
-	buffer strings.Builder
-	left   int // lines that may still be printed
-	hidden int // changed lines that were not
+	o       DiffOptions
+	text    *textfile.Text // the old one
+	bom     bool           // the first line begins with a byte order mark
+	shift   int            // new line number minus old, behind the changes so far
+	out     []diffChange
+	planned int  // lines of out that will be shown
+	closed  bool // what comes is in no hunk that is shown
+	buffer  strings.Builder
+	left    int // lines that may still be printed
+	hidden  int // changed lines that were not
 }
 
 // diffChange replaces count old lines from line a (1-based) by lines.
@@ -133,7 +95,9 @@ type diffChange struct {
 	a, count int
 	b        int // line of the new text, 1-based
 	lines    []diffLine
-	unsplit  int // new lines behind those, which nobody will be shown
+	unsplit  int  // new lines behind those, which nobody will be shown
+	tail     bool // several changes that nobody will be shown
+	same     int  // unchanged lines between those
 }
 
 // diffLine is a new line, or the beginning of one that is too long to be shown.
@@ -142,52 +106,56 @@ type diffLine struct {
 	size int    // of all of it, without the line feed
 }
 
-// added is the number of new lines.
-func (c *diffChange) added() int { return len(c.lines) + c.unsplit }
+// added is the number of new lines, and changed that of old and new ones.
+func (c *diffChange) added() int   { return len(c.lines) + c.unsplit }
+func (c *diffChange) changed() int { return c.count + c.added() - 2*c.same }
 
-// maxCompared is the most lines, old and new, that are compared one by one;
-// more become one change. Comparing 4 million took 500 MB, for a diff of which
-// 2,000 are shown.
-const maxCompared = 1 << 18
-
-func newDiffWriter(o *DiffOptions, lines *textfile.Lines, text []byte) *diffWriter {
-	w := &diffWriter{o: o.filled(), lines: lines, text: text}
+func newDiffWriter(o *DiffOptions, text *textfile.Text, bom bool) *diffWriter {
+	w := &diffWriter{o: o.filled(), text: text, bom: bom}
 	w.left = w.o.MaxLines
 	return w
 }
 
-// linesOf returns the lines a piece touches. Text added behind the last line
-// of a file that does not end it touches that line.
-func (w *diffWriter) linesOf(p piece, shift int) (first, last int) {
-	return w.lines.At(p.start + shift), w.lines.At(p.end + shift)
-}
+// full reports whether what comes will not be shown, but counted.
+func (w *diffWriter) full() bool { return w.planned >= w.o.MaxLines }
 
-// region compares lines first to last with what the pieces make of them.
-func (w *diffWriter) region(first, last int, pieces []piece, shift int) {
-	start, end := len(w.text), len(w.text)
-	if l, ok := w.lines.Line(first); ok {
-		start = l.Start
-	}
-	if l, ok := w.lines.Line(last); ok {
-		end = l.End
-	}
-	grown := 0
-	for _, p := range pieces {
-		grown += len(p.text)
-	}
-	if end-start+grown > maxRegion {
-		w.outline(first, start, end, pieces, shift)
+// push takes the next change. Those that won't be shown become one, as far as they
+// are in the last hunk that is: its header counts them.
+func (w *diffWriter) push(c diffChange) {
+	c.b = c.a + w.shift
+	w.shift += c.added() - c.count
+	if !w.full() {
+		w.out = append(w.out, c)
+		w.planned += c.count + len(c.lines)
 		return
 	}
-	var after []byte
-	at := start
-	for _, p := range pieces {
-		after = append(after, w.text[at:p.start+shift]...)
-		after = append(after, p.text...)
-		at = p.end + shift
+	last := &w.out[len(w.out)-1]
+	gap := c.a - (last.a + last.count)
+	switch {
+	case w.closed || gap > 2*w.o.Context:
+		w.closed = true
+		w.hidden += c.changed()
+	case last.tail:
+		last.count, last.unsplit, last.same = last.count+gap+c.count, last.unsplit+gap+c.added(), last.same+gap
+	default:
+		c.unsplit, c.lines, c.tail = c.added(), nil, true
+		w.out = append(w.out, c)
 	}
-	after = append(after, w.text[at:end]...)
-	w.compare(first, w.text[start:end], after)
+}
+
+// region is a run of changed lines that is being put together. What comes of it is
+// kept whole up to maxRegion, to be compared line by line; of a larger one, only
+// the beginnings of the lines that will be shown.
+type region struct {
+	w           *diffWriter
+	first, last int // lines
+	start, at   int // where it begins, and how far it is put together
+	size        int // of the new text so far
+	after       []byte
+	outlined    bool
+	change      diffChange // of an outline
+	line        diffLine   // its last line so far
+	most        int        // lines that are kept
 }
 
 // maxRegion is the most text, old and new, of a region that is compared line by
@@ -195,55 +163,117 @@ func (w *diffWriter) region(first, last int, pieces []piece, shift int) {
 // of which the diff shows 500 bytes.
 const maxRegion = 4 << 20
 
-// outline is region for one that is too large to be put together: all its lines
-// are changed, and only the beginnings of those that will be shown are kept.
-func (w *diffWriter) outline(first, start, end int, pieces []piece, shift int) {
-	c := diffChange{a: first, count: countLines(w.text[start:end]), b: first + w.shift}
-	var line diffLine
-	keep := min(w.o.MaxLine, 1<<40) + utf8.UTFMax
-	add := func(b string) {
-		for len(b) > 0 {
-			if len(c.lines) >= w.o.MaxLines {
-				c.unsplit += strings.Count(b, "\n")
-				if line.size = 0; b[len(b)-1] != '\n' {
-					line.size = 1 // a last line without a line feed
-				}
-				return
-			}
-			part, rest, ended := strings.Cut(b, "\n")
-			line.size += len(part)
-			line.text = append(line.text, part[:min(len(part), max(0, keep-len(line.text)))]...)
-			if ended {
-				line.text = append(line.text, '\n')
-				c.lines = append(c.lines, line)
-				line = diffLine{}
-			}
-			b = rest
-		}
+func (w *diffWriter) region(first, start int) *region {
+	r := &region{w: w, first: first, last: first, start: start, at: start}
+	if w.full() {
+		r.outlined = true
 	}
-	at := start
-	for _, p := range pieces {
-		add(string(w.text[at : p.start+shift]))
-		add(p.text)
-		at = p.end + shift
+	if start == 0 && w.bom {
+		r.put([]byte(textfile.UTF8BOM.BOM()))
 	}
-	add(string(w.text[at:end]))
-	switch {
-	case line.size > 0 && len(c.lines) >= w.o.MaxLines:
-		c.unsplit++
-	case line.size > 0:
-		c.lines = append(c.lines, line)
-	}
-	w.out = append(w.out, c)
-	w.shift += c.added() - c.count
+	return r
 }
+
+// piece adds what stands before a piece, and its new text.
+func (r *region) piece(p piece) {
+	r.old(p.start)
+	r.put(unsafe.Slice(unsafe.StringData(p.text), len(p.text)))
+	r.at = p.end
+}
+
+func (r *region) old(to int) {
+	for s := range r.w.text.Spans(r.at, to) {
+		r.put(s)
+	}
+}
+
+func (r *region) put(b []byte) {
+	r.size += len(b)
+	if r.outlined {
+		r.outline(b)
+		return
+	}
+	if r.after = append(r.after, b...); len(r.after)+r.at-r.start > maxRegion {
+		r.outlineNow()
+	}
+}
+
+func (r *region) outlineNow() {
+	after := r.after
+	r.after, r.outlined, r.most = nil, true, r.w.o.MaxLines
+	r.outline(after)
+}
+
+// outline adds text of which only the beginnings of lines are kept.
+func (r *region) outline(b []byte) {
+	keep := min(r.w.o.MaxLine, 1<<40) + utf8.UTFMax
+	for len(b) > 0 {
+		if len(r.change.lines) >= r.most {
+			r.change.unsplit += bytes.Count(b, []byte{'\n'})
+			if r.line.size = 0; b[len(b)-1] != '\n' {
+				r.line.size = 1 // a last line without a line feed
+			}
+			return
+		}
+		part, rest, ended := bytes.Cut(b, []byte{'\n'})
+		r.line.size += len(part)
+		r.line.text = append(r.line.text, part[:min(len(part), max(0, keep-len(r.line.text)))]...)
+		if ended {
+			r.line.text = append(r.line.text, '\n')
+			r.change.lines = append(r.change.lines, r.line)
+			r.line = diffLine{}
+		}
+		b = rest
+	}
+}
+
+// end compares the region, or ends its outline.
+func (r *region) end() {
+	w := r.w
+	end := w.text.Len()
+	if i := w.text.Index(r.at, []byte{'\n'}); i >= 0 {
+		end = i + 1
+	}
+	if !r.outlined && end-r.at+len(r.after)+end-r.start > maxRegion {
+		r.outlineNow()
+	}
+	r.old(end)
+	if !r.outlined {
+		before := w.text.Slice(r.start, end)
+		if r.start == 0 && w.bom {
+			before = append([]byte(textfile.UTF8BOM.BOM()), before...)
+		}
+		w.compare(r.first, before, r.after)
+		return
+	}
+	switch {
+	case r.line.size > 0 && len(r.change.lines) >= r.most:
+		r.change.unsplit++
+	case r.line.size > 0:
+		r.change.lines = append(r.change.lines, r.line)
+	}
+	r.change.a, r.change.count = r.first, max(0, min(r.last, w.lineCount())-r.first+1)
+	w.push(r.change)
+}
+
+// lineCount is the number of old lines. A byte order mark alone is one.
+func (w *diffWriter) lineCount() int {
+	if w.bom && w.text.Len() == 0 {
+		return 1
+	}
+	return w.text.LineCount()
+}
+
+// maxCompared is the most lines, old and new, that are compared one by one;
+// more become one change. Comparing 4 million took 500 MB, for a diff of which
+// 2,000 are shown.
+const maxCompared = 1 << 18
 
 // compare adds the changes between two regions of whole lines.
 func (w *diffWriter) compare(first int, before, after []byte) {
 	if na, nb := countLines(before), countLines(after); na+nb > maxCompared {
 		shown := splitLines(after, w.o.MaxLines)
-		w.out = append(w.out, diffChange{a: first, count: na, b: first + w.shift, lines: wholeLines(shown), unsplit: nb - len(shown)})
-		w.shift += nb - na
+		w.push(diffChange{a: first, count: na, lines: wholeLines(shown), unsplit: nb - len(shown)})
 		return
 	}
 	a, b := splitLines(before, maxCompared), splitLines(after, maxCompared)
@@ -261,9 +291,8 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 		return out
 	}
 	for _, c := range compareLines(number(a), number(b)) {
-		w.out = append(w.out, diffChange{a: first + c.a0, count: c.a1 - c.a0, b: first + w.shift + c.b0, lines: wholeLines(b[c.b0:c.b1])})
+		w.push(diffChange{a: first + c.a0, count: c.a1 - c.a0, lines: wholeLines(b[c.b0:c.b1])})
 	}
-	w.shift += len(b) - len(a)
 }
 
 func wholeLines(lines [][]byte) []diffLine {
@@ -322,14 +351,14 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	first, last := changes[0], changes[len(changes)-1]
 	changed := 0
 	for _, c := range changes {
-		changed += c.count + c.added()
+		changed += c.changed()
 	}
 	if w.left <= 0 {
 		w.hidden += changed
 		return
 	}
 	start := max(1, first.a-w.o.Context)
-	end := min(w.lines.Count()+1, last.a+last.count+w.o.Context) // exclusive
+	end := min(w.lineCount()+1, last.a+last.count+w.o.Context) // exclusive
 	oldCount := end - start
 	newCount := oldCount
 	for _, c := range changes {
@@ -344,7 +373,7 @@ func (w *diffWriter) hunk(changes []diffChange) {
 		for _, l := range c.lines {
 			w.line('+', l)
 		}
-		w.hidden += c.unsplit
+		w.hidden += c.unsplit - 2*c.same
 		at = c.a + c.count
 	}
 	w.old(' ', at, end)
@@ -363,17 +392,44 @@ func diffRange(start, count int) string {
 
 // old prints lines [from, to) of the old text.
 func (w *diffWriter) old(mark byte, from, to int) {
-	for n, l := range w.lines.From(from) {
-		if n >= to {
-			return
-		}
+	for n, l := range w.oldLines(from, to) {
 		if w.left <= 0 {
 			if mark != ' ' {
 				w.hidden += to - n
 			}
 			return
 		}
-		w.line(mark, wholeLine(w.text[l.Start:l.End]))
+		w.line(mark, l)
+	}
+}
+
+// oldLines yields lines [from, to) of the old text, of long ones the beginning.
+func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
+	return func(yield func(int, diffLine) bool) {
+		mark := ""
+		if w.bom {
+			mark = textfile.UTF8BOM.BOM()
+		}
+		if from < to && w.text.Len() == 0 && w.bom {
+			yield(1, wholeLine([]byte(mark)))
+			return
+		}
+		for n, l := range w.text.LinesFrom(from) {
+			if n >= to {
+				return
+			}
+			line := diffLine{size: l.End - l.Start}
+			if line.size > 0 && w.text.Byte(l.End-1) == '\n' {
+				line.size--
+			}
+			line.text = w.text.Slice(l.Start, min(l.End, l.Start+min(w.o.MaxLine, 1<<40)+utf8.UTFMax))
+			if n == 1 && mark != "" {
+				line.text, line.size = append([]byte(mark), line.text...), line.size+len(mark)
+			}
+			if !yield(n, line) {
+				return
+			}
+		}
 	}
 }
 

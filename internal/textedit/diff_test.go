@@ -80,9 +80,8 @@ func applyDiff(t *testing.T, before, diff string) string {
 }
 
 // texts returns the two sides as the diff shows them.
-func texts(t *testing.T, ch *Change) (string, string) {
+func texts(t *testing.T, d *textfile.Document, ch *Change) (string, string) {
 	t.Helper()
-	d := ch.Document()
 	if d.Encoding().IsUTF8() {
 		return string(d.Raw()), string(ch.Bytes())
 	}
@@ -91,16 +90,16 @@ func texts(t *testing.T, ch *Change) (string, string) {
 	return string(d.Text()), string(after)
 }
 
-func checkDiff(t *testing.T, ch *Change) {
+func checkDiff(t *testing.T, d *textfile.Document, ch *Change) {
 	t.Helper()
-	before, after := texts(t, ch)
+	before, after := texts(t, d, ch)
 	diff := ch.Diff(uncut)
 	// Deleting what stands between two lone surrogates makes them a pair; the
 	// diff shows the text as it was before.
-	if !ch.Document().Exact() && !strings.Contains(after, "\uFFFD") {
+	if !d.Exact() && !strings.Contains(after, "\uFFFD") {
 		return
 	}
-	if got := applyDiff(t, before, diff); got != after && ch.Document().Exact() {
+	if got := applyDiff(t, before, diff); got != after && d.Exact() {
 		t.Fatalf("diff gives %q, want %q, from %q\n%s", clipped(got), clipped(after), clipped(before), diff)
 	}
 	if got := applyDiff(t, before, DiffTexts([]byte(before), []byte(after), uncut)); got != after {

@@ -41,20 +41,6 @@ func (e *SizeError) Hint() string {
 	return "replace fewer occurrences, or put less text in their place; change.max-size in quarry.toml is the limit"
 }
 
-// PlacesError says that a Replace would change more places than can be kept in
-// memory, each by a long text.
-type PlacesError struct{ Count, Max int }
-
-func (e *PlacesError) Error() string {
-	return fmt.Sprintf("the text occurs %d times, more than the %d that can be replaced by a text of this length at once", e.Count, e.Max)
-}
-
-// Code is TooLarge.
-func (e *PlacesError) Code() fault.Code { return fault.TooLarge }
-
-// Hint says what to do instead.
-func (e *PlacesError) Hint() string { return "replace fewer occurrences at once" }
-
 // GuessError refuses text that is not ASCII in a file whose encoding is a guess: in
 // the file's real encoding the new bytes would mean something else.
 type GuessError struct{ Encoding textfile.Encoding }

@@ -33,10 +33,10 @@ func FuzzApply(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			at := 0
+			at := int64(0)
 			var want []byte
-			for _, s := range c.Splices() {
-				if s.Start < at || s.End < s.Start || s.End > len(raw) {
+			for s := range c.Splices() {
+				if s.Start < at || s.End < s.Start || s.End > int64(len(raw)) {
 					t.Fatalf("%q %+v: splice %d to %d behind %d", raw, edits, s.Start, s.End, at)
 				}
 				want = append(append(want, raw[at:s.Start]...), s.New...)

@@ -1,8 +1,8 @@
 package textedit
 
 import (
-	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -73,77 +73,140 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	if p.index == nil {
-		p.index = indexOfLines(p.doc, p.text)
-	}
 	at, err := p.place(e, h)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if e.First > 0 && len(h.old) > 0 {
-		p.shift, p.shifted = at-e.First, true
+		p.shift, p.shifted = at.line-e.First, true
 	}
 	return p.hunkAt(h, at, e), nil
 }
 
-// place returns the line, from 1, where the hunk's old lines begin; of a hunk
-// without any, the line it comes before.
-func (p *planner) place(e change.Edit, h *hunk) (int, error) {
-	count := len(p.index)
+// standing is where a run of lines stands: the number of the first, from 1, and
+// its offset.
+type standing struct{ line, off int }
+
+// place returns where the hunk's old lines begin; of a hunk without any, the line
+// it comes before.
+func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	if len(h.old) == 0 {
+		count := p.doc.LineCount()
 		at := count + 1
 		if e.First > 0 || !e.Loose {
 			at = e.First + p.shift + 1 // "-5,0" is after line 5
 		}
 		if at < 1 || at > count+1 {
-			return 0, &change.LineError{Line: at - 1, Count: count}
+			return standing{}, &change.LineError{Line: at - 1, Count: count}
 		}
-		return at, nil
+		if line, ok := p.doc.Line(at); ok {
+			return standing{at, line.Start}, nil
+		}
+		return standing{at, p.doc.Len()}, nil
 	}
 	found := p.candidates(e, h)
 	switch {
-	case len(found) == 0:
-		return 0, &change.NotFoundError{Old: h.oldText(), Near: Closest(p.doc, h.oldText()).Contract()}
-	case len(found) == 1:
-		return found[0], nil
-	case e.First > 0 && slices.Contains(found, e.First+p.shift) && p.agrees(e, h):
-		return e.First + p.shift, nil
+	case found.n == 0:
+		return standing{}, &change.NotFoundError{Old: h.oldText(), Near: Closest(p.doc, h.oldText()).Contract()}
+	case found.n == 1:
+		return found.first[0], nil
+	case e.First > 0 && found.named.line > 0 && p.agrees(e, h):
+		return found.named, nil
 	case e.Anchor != "":
 		if at, ok := p.afterAnchor(e.Anchor, found); ok {
 			return at, nil
 		}
 	}
-	return 0, &change.AmbiguousError{Count: len(found), Lines: found[:min(len(found), maxRemainingLines)]}
+	err := &change.AmbiguousError{Count: found.n}
+	for _, at := range found.first[:min(len(found.first), maxRemainingLines)] {
+		err.Lines = append(err.Lines, at.line)
+	}
+	return standing{}, err
 }
 
-// candidates are the lines where the old lines of a hunk stand.
-func (p *planner) candidates(e change.Edit, h *hunk) []int {
-	first := h.lines[h.old[0]].content()
-	var found []int
-	for _, at := range p.index.at(first) {
-		if p.stands(e, h, at) {
-			found = append(found, at)
+// candidates are the places where the old lines of a hunk stand.
+type candidatePlaces struct {
+	n     int
+	first []standing // at most maxPlaces
+	named standing   // the one at the line the hunk names, if it stands there
+}
+
+// maxPlaces bounds the list of places: a blank line stands in a log a million
+// times.
+const maxPlaces = 1 << 18
+
+func (p *planner) candidates(e change.Edit, h *hunk) candidatePlaces {
+	var found candidatePlaces
+	for off := range p.linesWith(h.lines[h.old[0]].content()) {
+		if !p.stands(e, h, off) {
+			continue
+		}
+		at := standing{p.doc.LineAt(off), off}
+		if found.n++; found.n <= maxPlaces {
+			found.first = append(found.first, at)
+		}
+		if at.line == e.First+p.shift {
+			found.named = at
 		}
 	}
 	return found
 }
 
-// stands reports whether the old lines of a hunk stand at a line.
-func (p *planner) stands(e change.Edit, h *hunk, at int) bool {
-	last := at + len(h.old) - 1
-	if last > len(p.index) || e.AtEnd && last != len(p.index) {
-		return false
+// linesWith yields the offsets of the lines with a content.
+func (p *planner) linesWith(content string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if _, ok := p.lineIs(0, content); ok && !yield(0) {
+			return
+		}
+		pat := []byte("\n" + content)
+		for from := 0; ; {
+			i := p.doc.Index(from, pat)
+			if i < 0 {
+				return
+			}
+			from = i + 1
+			if _, ok := p.lineIs(from, content); ok && !yield(from) {
+				return
+			}
+		}
 	}
-	for i, n := range h.old {
-		if p.index.text(at+i) != h.lines[n].content() {
+}
+
+// lineIs reports whether the line that begins at off has a content, and where the
+// next one begins.
+func (p *planner) lineIs(off int, content string) (next int, ok bool) {
+	end, size := off+len(content), p.doc.Len()
+	if off >= size || end > size || string(p.doc.Slice(off, end)) != content || strings.Contains(content, "\n") {
+		return 0, false
+	}
+	switch {
+	case end == size:
+		return size, true
+	case p.doc.Byte(end) == '\n':
+		return end + 1, !strings.HasSuffix(content, "\r") // which would be part of the ending
+	case p.doc.Byte(end) == '\r' && end+1 < size && p.doc.Byte(end+1) == '\n':
+		return end + 2, true
+	}
+	return 0, false
+}
+
+// stands reports whether the old lines of a hunk stand at an offset.
+func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
+	for _, n := range h.old {
+		var ok bool
+		if off, ok = p.lineIs(off, h.lines[n].content()); !ok {
 			return false
 		}
+	}
+	last := off == p.doc.Len()
+	if e.AtEnd && !last {
+		return false
 	}
 	if e.Loose {
 		return true
 	}
 	end := &h.lines[h.old[len(h.old)-1]]
-	return end.noEOL == !p.index[last-1].ended
+	return end.noEOL == (last && !p.doc.Terminated())
 }
 
 // agrees reports whether the line a hunk names can be trusted: the file is the
@@ -161,11 +224,11 @@ func (p *planner) agrees(e change.Edit, h *hunk) bool {
 		if err != nil || len(next.old) == 0 {
 			continue
 		}
-		if found := p.candidates(later, next); len(found) == 1 {
-			return found[0]-later.First == p.shift
+		if found := p.candidates(later, next); found.n == 1 {
+			return found.first[0].line-later.First == p.shift
 		}
 	}
-	return h.wide(e.First+p.shift, len(p.index))
+	return h.wide(e.First+p.shift, p.doc.LineCount())
 }
 
 // wideContext is what diff prints around a change unless told otherwise.
@@ -187,47 +250,54 @@ func (h *hunk) wide(at, count int) bool {
 
 // afterAnchor is the first of the places after the line that an anchor names. It
 // is not ok if the anchor stands several times before different places.
-func (p *planner) afterAnchor(anchor string, found []int) (int, bool) {
-	best, ok := 0, false
-	for at := range p.index {
-		if strings.TrimSpace(p.index[at].content) != strings.TrimSpace(anchor) {
-			continue
-		}
-		i, _ := slices.BinarySearch(found, at+2) // after the anchor's own line
-		if i == len(found) {
-			continue
-		}
-		if ok && found[i] != best {
-			return 0, false
-		}
-		best, ok = found[i], true
+func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing, ok bool) {
+	if found.n > len(found.first) {
+		return standing{}, false
 	}
-	return best, ok
+	anchor = strings.TrimSpace(anchor)
+	for n, l := range p.doc.LinesFrom(1) {
+		if l.Content-l.Start > len(anchor)+maxAnchorSpace || strings.TrimSpace(string(p.doc.Slice(l.Start, l.Content))) != anchor {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(found.first, n+1, func(s standing, line int) int { return s.line - line }) // after the anchor's own line
+		if i == len(found.first) {
+			continue
+		}
+		if ok && found.first[i] != at {
+			return standing{}, false
+		}
+		at, ok = found.first[i], true
+	}
+	return at, ok
 }
+
+// maxAnchorSpace is how much white space may stand around an anchor.
+const maxAnchorSpace = 4 << 10
 
 // hunkAt plans the changed lines of a hunk that stands at a line. Each run of
 // removed and added lines is a piece of its own, so context keeps its bytes.
-func (p *planner) hunkAt(h *hunk, at int, e change.Edit) Outcome {
+func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 	exact := p.exactEndings(h, at)
-	out := Outcome{Line: at}
-	line := at
+	out := Outcome{Line: at.line}
+	off := at.off
+	next := func(l *hunkLine) { off, _ = p.lineIs(off, l.content()) }
 	for i := 0; i < len(h.lines); {
 		if h.lines[i].kind == ' ' {
-			i, line = i+1, line+1
+			next(&h.lines[i])
+			i++
 			continue
 		}
-		start, end := p.index.start(line, p.text), p.index.start(line, p.text)
+		start := off
 		var added []*hunkLine
 		for ; i < len(h.lines) && h.lines[i].kind != ' '; i++ {
 			if h.lines[i].kind == '+' {
 				added = append(added, &h.lines[i])
-				continue
+			} else {
+				next(&h.lines[i])
 			}
-			end = p.index.end(line)
-			line++
 		}
 		out.Count++
-		p.add(start, end, p.addedText(added, start, end, exact, e.Loose), textfile.LF)
+		p.add(start, off, p.addedText(added, start, off, exact, e.Loose), textfile.LF)
 	}
 	// The whole hunk is what the edit names: two hunks may not share a line they
 	// change, but may share context.
@@ -236,26 +306,30 @@ func (p *planner) hunkAt(h *hunk, at int, e change.Edit) Outcome {
 
 // exactEndings reports whether the old lines have the file's own line endings,
 // so that those of the new lines are meant.
-func (p *planner) exactEndings(h *hunk, at int) bool {
-	for i, n := range h.old {
+func (p *planner) exactEndings(h *hunk, at standing) bool {
+	off := at.off
+	for _, n := range h.old {
 		l := &h.lines[n]
-		if strings.HasSuffix(l.text, "\r") != p.index[at+i-1].crlf {
+		end := off + len(l.content())
+		next, _ := p.lineIs(off, l.content())
+		if crlf := next == end+2; strings.HasSuffix(l.text, "\r") != crlf {
 			return false
 		}
+		off = next
 	}
 	if len(h.old) > 0 {
 		return true
 	}
-	return textfile.EndingAt(p.text, 0) == textfile.LF || strings.Contains(h.lines[0].text, "\r")
+	return p.doc.EndingAt(0) == textfile.LF || strings.Contains(h.lines[0].text, "\r")
 }
 
 func (p *planner) addedText(added []*hunkLine, start, end int, exact, loose bool) string {
-	eol := p.endingAt(min(start, max(len(p.text)-1, 0)))
+	eol := p.endingAt(min(start, max(p.doc.Len()-1, 0)))
 	if len(added) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	if start == end && start > 0 && p.text[start-1] != '\n' {
+	if start == end && start > 0 && p.doc.Byte(start-1) != '\n' {
 		b.WriteString(eol.String()) // after a last line without ending
 	}
 	for _, l := range added {
@@ -275,48 +349,3 @@ func (p *planner) addedText(added []*hunkLine, start, end int, exact, loose bool
 	}
 	return text
 }
-
-// lineIndex has the lines of a text, to look for runs of them.
-type lineIndex []indexedLine
-
-type indexedLine struct {
-	content    string
-	start, end int
-	ended      bool // it has a line ending
-	crlf       bool
-}
-
-func indexOfLines(d *textfile.Document, text []byte) lineIndex {
-	x := make(lineIndex, 0, d.Lines().Count())
-	for _, l := range d.Lines().From(1) {
-		x = append(x, indexedLine{
-			content: string(text[l.Start:l.Content]), start: l.Start, end: l.End,
-			ended: l.End > l.Content && text[l.End-1] == '\n',
-			crlf:  bytes.HasSuffix(text[l.Start:l.End], []byte("\r\n")),
-		})
-	}
-	return x
-}
-
-func (x lineIndex) text(line int) string { return x[line-1].content }
-
-// at are the lines with a content.
-func (x lineIndex) at(content string) []int {
-	var found []int
-	for i := range x {
-		if x[i].content == content {
-			found = append(found, i+1)
-		}
-	}
-	return found
-}
-
-// start is the offset where a line begins; one after the last is at the end.
-func (x lineIndex) start(line int, text []byte) int {
-	if line > len(x) {
-		return len(text)
-	}
-	return x[line-1].start
-}
-
-func (x lineIndex) end(line int) int { return x[line-1].end }

@@ -26,7 +26,7 @@ type Near struct {
 	Reason string
 
 	given string
-	doc   *textfile.Document
+	doc   *textfile.Text
 	folds fold
 }
 
@@ -45,20 +45,20 @@ const (
 // Closest finds the span of the document most similar to old, or nil if there
 // is none worth showing. Its time is one pass over the text (at most 128 MB)
 // and a few alignments of bounded size, whatever the texts are.
-func Closest(d *textfile.Document, old string) *Near {
+func Closest(d *textfile.Text, old string) *Near {
 	given := textfile.LF.Convert(strings.ToValidUTF8(old, "\uFFFD"))
 	if n := misread(d, given); n != nil {
 		return n
 	}
-	text := d.Text()[:min(len(d.Text()), nearScan)]
+	size := min(d.Len(), nearScan)
 	want := skeleton(given, 0, len(given))
-	if len(want.runes) == 0 || len(text) == 0 {
+	if len(want.runes) == 0 || size == 0 {
 		return nil
 	}
 	var best *Near
 	bestScore := -1.0
-	for _, c := range candidates(text, want.runes) {
-		start, end, sim := align(text, c, want.runes)
+	for _, c := range candidates(d, size, want.runes) {
+		start, end, sim := alignIn(d, size, c, want.runes)
 		if sim > bestScore {
 			bestScore = sim
 			best = &Near{Start: start, End: end, Similarity: sim}
@@ -68,17 +68,16 @@ func Closest(d *textfile.Document, old string) *Near {
 		return nil
 	}
 	best.doc, best.given = d, given
-	best.widen(text)
+	best.widen()
 	best.finish()
 	best.explain()
 	return best
 }
 
 func (n *Near) finish() {
-	lines := n.doc.Lines()
-	n.Text = string(n.doc.Text()[n.Start:n.End])
-	n.First = lines.At(n.Start)
-	n.Last = max(n.First, lines.At(max(n.Start, n.End-1)))
+	n.Text = string(n.doc.Slice(n.Start, n.End))
+	n.First = n.doc.LineAt(n.Start)
+	n.Last = max(n.First, n.doc.LineAt(max(n.Start, n.End-1)))
 }
 
 var lineNumber = sync.OnceValue(func() *regexp.Regexp {
@@ -88,12 +87,12 @@ var lineNumber = sync.OnceValue(func() *regexp.Regexp {
 // misread recognizes two frequent slips of a caller: text copied together
 // with the line numbers of a listing, and escapes that were escaped twice.
 // Both are certain: the text without them is in the file.
-func misread(d *textfile.Document, given string) *Near {
+func misread(d *textfile.Text, given string) *Near {
 	try := func(s, reason string) *Near {
 		if s == given || s == "" {
 			return nil
 		}
-		start, end, ok := newMatcher(d.Text(), s).next(0)
+		start, end, ok := newMatcher(d, s).first()
 		if !ok {
 			return nil
 		}
@@ -213,14 +212,26 @@ type slider struct {
 }
 
 // candidates slides a window over the text and returns where it shares most.
-func candidates(text []byte, want []rune) []candidate {
+func candidates(d *textfile.Text, size int, want []rune) []candidate {
 	want = want[:min(len(want), nearWindow)]
 	s := &slider{g: newGrams(want), ring: make([]int, len(want))}
+	at := 0
+	for text := range d.Spans(0, size) {
+		s.slide(text, at)
+		at += len(text)
+	}
+	s.keep()
+	sort.SliceStable(s.best, func(i, j int) bool { return s.best[i].score > s.best[j].score })
+	return s.best
+}
+
+// slide takes more text, which begins at an offset.
+func (s *slider) slide(text []byte, base int) {
 	var buf []rune
 	for at := 0; at < len(text); {
 		if b := text[at]; b < utf8.RuneSelf {
 			if c := asciiFold[b]; c != 0 {
-				s.push(rune(c), at, at+1)
+				s.push(rune(c), base+at, base+at+1)
 			}
 			at++
 			continue
@@ -230,15 +241,12 @@ func candidates(text []byte, want []rune) []candidate {
 			buf = appendFolded(buf[:0], r, foldRunes)
 			for _, c := range buf {
 				if c != ' ' {
-					s.push(c, at, at+n)
+					s.push(c, base+at, base+at+n)
 				}
 			}
 		}
 		at += n
 	}
-	s.keep()
-	sort.SliceStable(s.best, func(i, j int) bool { return s.best[i].score > s.best[j].score })
-	return s.best
 }
 
 func (s *slider) push(c rune, at, end int) {
@@ -282,6 +290,29 @@ func (s *slider) keep() {
 	if p.score > s.best[worst].score {
 		s.best[worst] = p
 	}
+}
+
+// nearRegion is the most text around a candidate that is looked at.
+const nearRegion = 4 << 20
+
+// alignIn is align on the part of a text that has the candidate, and all that align
+// looks at.
+func alignIn(d *textfile.Text, size int, c candidate, want []rune) (start, end int, similarity float64) {
+	from := runeStart(d, max(0, c.start-1024))
+	to := runeStart(d, min(size, max(c.end+1024, c.end+4*len(want)+4096)))
+	if to-from > nearRegion {
+		return c.start, c.end, 0
+	}
+	start, end, similarity = align(d.Slice(from, to), candidate{c.start - from, c.end - from, c.score}, want)
+	return start + from, end + from, similarity
+}
+
+// runeStart is where the character at an offset begins.
+func runeStart(d *textfile.Text, off int) int {
+	for off > 0 && off < d.Len() && !utf8.RuneStart(d.Byte(off)) {
+		off--
+	}
+	return off
 }
 
 // align finds where in the neighbourhood of a candidate the wanted text begins
@@ -367,27 +398,33 @@ func sellers(pattern, text []rune) (dist, from, to int) {
 
 // widen takes in the white space around the span that the wanted text also
 // has: up to as many line breaks, and spaces up to there.
-func (n *Near) widen(text []byte) {
+func (n *Near) widen() {
 	lead := n.given[:len(n.given)-len(strings.TrimLeftFunc(n.given, unicode.IsSpace))]
 	trail := n.given[len(strings.TrimRightFunc(n.given, unicode.IsSpace)):]
+	// What is looked at on either side is bounded: a few line breaks.
+	from := runeStart(n.doc, max(0, n.Start-nearSpace))
+	to := runeStart(n.doc, min(n.doc.Len(), n.End+nearSpace))
 	if lead != "" {
+		text := n.doc.Slice(from, n.Start)
 		breaks := strings.Count(lead, "\n")
-		for n.Start > 0 {
-			r, w := utf8.DecodeLastRune(text[:n.Start])
+		for len(text) > 0 {
+			r, w := utf8.DecodeLastRune(text)
 			if !unicode.IsSpace(r) || r == '\n' && breaks == 0 {
 				break
 			}
 			if r == '\n' {
 				breaks--
 			}
-			n.Start -= w
+			text = text[:len(text)-w]
 		}
+		n.Start = from + len(text)
 	}
+	after := n.doc.Slice(n.End, to)
+	end := 0
 	if trail != "" {
 		breaks := strings.Count(trail, "\n")
-		end := n.End
-		for end < len(text) {
-			r, w := utf8.DecodeRune(text[end:])
+		for end < len(after) {
+			r, w := utf8.DecodeRune(after[end:])
 			if !unicode.IsSpace(r) || r == '\n' && breaks == 0 {
 				break
 			}
@@ -398,10 +435,13 @@ func (n *Near) widen(text []byte) {
 				}
 			}
 		}
-		n.End = end
+		n.End += end
 	}
 	// A \r that belongs to the next line ending is not part of the span.
-	if n.End < len(text) && text[n.End] == '\n' && n.End > n.Start && text[n.End-1] == '\r' {
+	if n.End < n.doc.Len() && n.doc.Byte(n.End) == '\n' && n.End > n.Start && n.doc.Byte(n.End-1) == '\r' {
 		n.End--
 	}
 }
+
+// nearSpace is how much white space around a span is taken in.
+const nearSpace = 64 << 10

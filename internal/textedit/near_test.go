@@ -64,7 +64,7 @@ func TestNothingClose(t *testing.T) {
 		{"hello world\n", "   \n"},
 		{"hello world\n", "xy"},
 	} {
-		if n := Closest(doc(t, c.raw), c.old); n != nil {
+		if n := Closest(textfile.InMemory(doc(t, c.raw)), c.old); n != nil {
 			t.Errorf("%q in %q: %s", c.old, c.raw, n)
 		}
 	}
@@ -72,7 +72,7 @@ func TestNothingClose(t *testing.T) {
 
 func TestNearString(t *testing.T) {
 	d := doc(t, "a\r\n\tif x {\u00A0\r\n  b “q” \r\nend\r\n")
-	got := Closest(d, "    if x {\n  b \"q\"\n").String()
+	got := Closest(textfile.InMemory(d), "    if x {\n  b \"q\"\n").String()
 	want := `The closest text is on lines 2-3: differs only in the kind of space: ` +
 		`file has a no-break space (U+00A0), you gave nothing there; and in quotes: file has “ (U+201C), you gave " (U+0022); ` +
 		`and in trailing spaces: file has 1 space, you gave none (line 2); and in indentation: file has 1 tab, you gave 4 spaces (line 2).
@@ -110,7 +110,7 @@ func TestClosestFindsDamagedText(t *testing.T) {
 		for range 1 + len(old)/40 {
 			old[rng.IntN(len(old))] = 'Z'
 		}
-		if n := Closest(d, string(old)); n == nil || n.First != first || n.Last != first+count-1 {
+		if n := Closest(textfile.InMemory(d), string(old)); n == nil || n.First != first || n.Last != first+count-1 {
 			wrong++
 		}
 	}
@@ -130,7 +130,7 @@ func TestClosestIsBounded(t *testing.T) {
 		{strings.Repeat("é“—", 1<<18), strings.Repeat("e\u0301\"-", 1<<16)},
 	} {
 		d := doc(t, c.raw)
-		if n := Closest(d, c.old); n != nil && len(n.String()) > 20000 {
+		if n := Closest(textfile.InMemory(d), c.old); n != nil && len(n.String()) > 20000 {
 			t.Errorf("a hint of %d bytes", len(n.String()))
 		}
 	}
@@ -145,7 +145,7 @@ func FuzzClosest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		n := Closest(d, old)
+		n := Closest(textfile.InMemory(d), old)
 		if n == nil {
 			return
 		}
@@ -174,7 +174,7 @@ func BenchmarkClosest(b *testing.B) {
 	d := doc(b, s.String())
 	b.SetBytes(int64(s.Len()))
 	for b.Loop() {
-		Closest(d, "the quickest\n\tbrown fox and a few more words to find")
+		Closest(textfile.InMemory(d), "the quickest\n\tbrown fox and a few more words to find")
 	}
 }
 

@@ -5,7 +5,11 @@
 // writing it copies everything else. New text takes the file's encoding and the
 // line ending in use at that place. Nothing is ever applied by resemblance;
 // text that is not there gives an error that shows what comes closest. The
-// package reads and writes no files.
+// package opens no files.
+//
+// No edit holds a text in memory that it was not given there: a Change works on
+// a textfile.Text, which may be read in pages, and gives its splices and the new
+// file in order, one after another, as often as they are asked for.
 package textedit
 
 import (
@@ -14,7 +18,7 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"sort"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -41,15 +45,19 @@ type Outcome struct {
 
 // Splice replaces the raw bytes [Start, End) of a file by New.
 type Splice struct {
-	Start, End int
+	Start, End int64
 	New        []byte
 }
 
-// Change is the outcome of Apply. It is immutable and keeps the document.
+// Change is the outcome of Apply. It keeps the text and, like it, is not safe for
+// concurrent use.
 type Change struct {
-	doc     *textfile.Document
-	splices []Splice
-	planned []piece
+	doc   *textfile.Text
+	edits []change.Edit
+	kept  []piece       // in order of position
+	every []*everywhere // the pieces that are found anew each time
+	size  int64
+	empty bool
 
 	// Outcomes has one entry for each edit, in their order.
 	Outcomes []Outcome
@@ -66,7 +74,6 @@ type piece struct {
 	edit                 int
 	text                 string // line endings converted
 	glue                 bool   // text begins with the ending the last line lacked
-	merged               bool   // several replacements and what stands between them
 	eol                  textfile.Ending
 }
 
@@ -78,18 +85,27 @@ type piece struct {
 // each is a *change.EditError. A file
 // that would grow beyond DefaultMaxSize is refused with a *SizeError.
 func Apply(d *textfile.Document, edits ...change.Edit) (*Change, error) {
-	return ApplyWithin(d, DefaultMaxSize, edits...)
+	return ApplyWithin(textfile.InMemory(d), DefaultMaxSize, edits...)
 }
 
 // DefaultMaxSize is how large an edit may make a file: 256 MB.
 const DefaultMaxSize = 256 << 20
 
-// ApplyWithin is Apply with a limit of its own. A file that is larger already may
-// be edited as long as it does not grow. The size is known before any of the new
-// text is made, so what is refused costs nothing.
-func ApplyWithin(d *textfile.Document, limit int64, edits ...change.Edit) (*Change, error) {
-	p := &planner{doc: d, text: d.Text(), alone: len(edits) == 1, size: int64(len(d.Raw())), limit: max(limit, int64(len(d.Raw())))}
-	c := &Change{doc: d, Outcomes: make([]Outcome, len(edits))}
+// ApplyWithin is Apply for any text, with a limit of its own. A file that is larger
+// already may be edited as long as it does not grow. The size is known before any
+// of the new text is made, so what is refused costs nothing. An error of reading
+// the text comes first.
+func ApplyWithin(d *textfile.Text, limit int64, edits ...change.Edit) (*Change, error) {
+	c, err := apply(d, limit, edits)
+	if d.Err() != nil {
+		return nil, d.Err()
+	}
+	return c, err
+}
+
+func apply(d *textfile.Text, limit int64, edits []change.Edit) (*Change, error) {
+	p := &planner{doc: d, size: d.RawLen(), limit: max(limit, d.RawLen())}
+	c := &Change{doc: d, edits: edits, Outcomes: make([]Outcome, len(edits))}
 	var failed []error
 	for i, e := range edits {
 		p.edit, p.later = i, edits[i+1:]
@@ -104,20 +120,10 @@ func ApplyWithin(d *textfile.Document, limit int64, edits ...change.Edit) (*Chan
 	if len(failed) > 0 {
 		return nil, errors.Join(failed...)
 	}
-	sort.SliceStable(p.pieces, func(i, j int) bool {
-		a, b := &p.pieces[i], &p.pieces[j]
-		return cmp.Or(cmp.Compare(a.namedStart, b.namedStart), cmp.Compare(a.namedEnd, b.namedEnd)) < 0
-	})
-	if err := p.checkOverlap(); err != nil {
+	slices.SortStableFunc(p.pieces, byPlace)
+	c.kept, c.every = p.pieces, p.every
+	if err := c.settle(p.limit); err != nil {
 		return nil, err
-	}
-	p.unglue()
-	c.planned = p.pieces
-	if err := c.encode(edits); err != nil {
-		return nil, err
-	}
-	if size := c.Size(); size > p.limit { // an encoding may need more bytes than the text
-		return nil, &SizeError{Size: size, Max: p.limit}
 	}
 	if err := c.checkMeaning(); err != nil {
 		return nil, err
@@ -132,64 +138,162 @@ func wrap(edits []change.Edit, i int, err error) error {
 	return &change.EditError{Index: i, Err: err}
 }
 
-func (p *planner) checkOverlap() error {
-	for i := 1; i < len(p.pieces); i++ {
-		a, b := p.pieces[i-1], p.pieces[i]
-		if b.namedStart < a.namedEnd {
+func byPlace(a, b piece) int {
+	return cmp.Or(cmp.Compare(a.namedStart, b.namedStart), cmp.Compare(a.namedEnd, b.namedEnd))
+}
+
+// pieces yields all pieces in order of position; where several are at one place,
+// in the order of their edits.
+func (c *Change) pieces() iter.Seq[piece] {
+	switch {
+	case len(c.every) == 0:
+		return c.unglued(slices.Values(c.kept))
+	case len(c.every) == 1 && len(c.kept) == 0:
+		return c.unglued(c.every[0].pieces())
+	}
+	return c.unglued(c.merged())
+}
+
+// merged puts the pieces of several sources in order.
+func (c *Change) merged() iter.Seq[piece] {
+	return func(yield func(piece) bool) {
+		type source struct {
+			head piece
+			ok   bool
+			next func() (piece, bool)
+		}
+		sources := make([]source, 0, len(c.every)+1)
+		open := func(seq iter.Seq[piece]) (stop func()) {
+			next, stop := iter.Pull(seq)
+			s := source{next: next}
+			s.head, s.ok = next()
+			sources = append(sources, s)
+			return stop
+		}
+		defer open(slices.Values(c.kept))()
+		for _, e := range c.every {
+			defer open(e.pieces())()
+		}
+		for {
+			var first *source
+			for i := range sources {
+				s := &sources[i]
+				if s.ok && (first == nil || cmp.Or(byPlace(s.head, first.head), cmp.Compare(s.head.edit, first.head.edit)) < 0) {
+					first = s
+				}
+			}
+			if first == nil || !yield(first.head) {
+				return
+			}
+			first.head, first.ok = first.next()
+		}
+	}
+}
+
+// unglued leaves out the line ending that an insertion at the end of the file
+// brings for the last line, where another edit deletes that line.
+func (c *Change) unglued(pieces iter.Seq[piece]) iter.Seq[piece] {
+	return func(yield func(piece) bool) {
+		var before piece
+		for s := range pieces {
+			if s.glue && before.end == c.doc.Len() && before.start < before.end && before.text == "" &&
+				(before.start == 0 || c.doc.Byte(before.start-1) == '\n') {
+				s.text, s.glue = strings.TrimPrefix(s.text, s.eol.String()), false
+			}
+			if !yield(s) {
+				return
+			}
+			before = s
+		}
+	}
+}
+
+// settle checks the pieces: that none overlap, that the encoding can hold their
+// text, and that the file does not become too large.
+func (c *Change) settle(limit int64) error {
+	c.size, c.empty = c.doc.RawLen(), true
+	var before piece
+	first := true
+	for s, err := range c.encoded() {
+		if !first && s.namedStart < before.namedEnd {
 			return &overlapError{
-				First: min(a.edit, b.edit), Second: max(a.edit, b.edit),
-				Line: p.doc.Lines().At(b.namedStart),
+				First: min(before.edit, s.edit), Second: max(before.edit, s.edit),
+				Line: c.doc.LineAt(s.namedStart),
 			}
 		}
+		if err != nil {
+			return wrap(c.edits, s.edit, err)
+		}
+		c.size += int64(len(s.New)) - (s.End - s.Start)
+		c.empty = c.empty && c.same(s.Splice)
+		before, first = s.piece, false
+	}
+	if c.size > limit { // an encoding may need more bytes than the text
+		return &SizeError{Size: c.size, Max: limit}
 	}
 	return nil
 }
 
-// unglue takes back the line ending that an insertion at the end of the file
-// brings for the last line, where another edit deletes that line.
-func (p *planner) unglue() {
-	for i := 1; i < len(p.pieces); i++ {
-		before, at := p.pieces[i-1], &p.pieces[i]
-		if !at.glue || before.end != len(p.text) || before.start == before.end || before.text != "" {
-			continue
-		}
-		if before.start == 0 || p.text[before.start-1] == '\n' {
-			at.text = strings.TrimPrefix(at.text, at.eol.String())
-			at.glue = false
-		}
+// same reports whether a splice puts what is there already.
+func (c *Change) same(s Splice) bool {
+	if s.End-s.Start != int64(len(s.New)) {
+		return false
 	}
+	at := s.Start
+	for rest := s.New; len(rest) > 0; {
+		b := c.doc.RawSpan(at)
+		b = b[:min(len(b), len(rest))]
+		if len(b) == 0 || !bytes.Equal(b, rest[:len(b)]) {
+			return false
+		}
+		rest, at = rest[len(b):], at+int64(len(b))
+	}
+	return true
 }
 
-// encode makes the raw splices. The same text is encoded once for all places.
-func (c *Change) encode(edits []change.Edit) error {
-	cache := map[string][]byte{}
-	guessed := sync.OnceValue(c.doc.Guessed)
-	c.splices = make([]Splice, 0, len(c.planned))
-	for _, s := range c.planned {
-		b, ok := cache[s.text]
-		if !ok {
-			var err error
-			if b, err = c.encoded(s.text); err != nil {
-				return wrap(edits, s.edit, err)
+// encodedPiece is a piece with the splice it becomes.
+type encodedPiece struct {
+	piece
+	Splice
+}
+
+// encoded yields the pieces with their raw splices. The same text is encoded once
+// for all places.
+func (c *Change) encoded() iter.Seq2[encodedPiece, error] {
+	return func(yield func(encodedPiece, error) bool) {
+		cache := map[string][]byte{}
+		guessed := sync.OnceValue(c.doc.Guessed)
+		last, b := "", []byte(nil)
+		for s := range c.pieces() {
+			ok := s.text == last // mostly the same string
+			if !ok {
+				b, ok = cache[s.text]
 			}
-			if !s.merged { // those differ
+			if last = s.text; !ok {
+				var err error
+				if b, err = c.encode(s.text); err != nil {
+					yield(encodedPiece{piece: s}, err)
+					return
+				}
+				if !isASCII(b) && guessed() {
+					yield(encodedPiece{piece: s}, &GuessError{Encoding: c.doc.Encoding()})
+					return
+				}
 				cache[s.text] = b
 			}
+			if len(b) > 0 && s.start == c.doc.Len() && c.doc.HalfUnit() {
+				yield(encodedPiece{piece: s}, ErrHalfUnit)
+				return
+			}
+			if !yield(encodedPiece{s, Splice{c.doc.RawOffset(s.start), c.doc.RawOffset(s.end), b}}, nil) {
+				return
+			}
 		}
-		if !isASCII(b) && guessed() {
-			return wrap(edits, s.edit, &GuessError{Encoding: c.doc.Encoding()})
-		}
-		if len(b) > 0 && s.start == len(c.doc.Text()) && c.doc.HalfUnit() {
-			return wrap(edits, s.edit, ErrHalfUnit)
-		}
-		c.splices = append(c.splices, Splice{c.doc.RawOffset(s.start), c.doc.RawOffset(s.end), b})
 	}
-	return nil
 }
 
-// encoded is text in the file's encoding. In UTF-8 it is not copied: what replaces
-// every letter of a file is as large as the file.
-func (c *Change) encoded(text string) ([]byte, error) {
+// encode is text in the file's encoding. In UTF-8 it is not copied.
+func (c *Change) encode(text string) ([]byte, error) {
 	if c.doc.Encoding().IsUTF8() && utf8.ValidString(text) && !strings.Contains(text, "\x00") {
 		return unsafe.Slice(unsafe.StringData(text), len(text)), nil
 	}
@@ -234,50 +338,102 @@ func isASCII(b []byte) bool {
 	return true
 }
 
-// Document returns the document the change applies to.
-func (c *Change) Document() *textfile.Document { return c.doc }
+// Text returns the text the change applies to.
+func (c *Change) Text() *textfile.Text { return c.doc }
 
-// Splices returns the raw splices in order of position, none overlapping.
-func (c *Change) Splices() []Splice { return c.splices }
-
-// Empty reports whether the bytes stay what they are.
-func (c *Change) Empty() bool {
-	for _, s := range c.splices {
-		if !bytes.Equal(c.doc.Raw()[s.Start:s.End], s.New) {
-			return false
-		}
-	}
-	return true
-}
-
-// Pieces yields the new file's bytes in order, as slices of the original and
-// of the new text. None is copied; they must not be modified.
-func (c *Change) Pieces() iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		raw, at := c.doc.Raw(), 0
-		for _, s := range c.splices {
-			if at < s.Start && !yield(raw[at:s.Start]) {
+// Splices yields the raw splices in order of position, none overlapping. Of a text
+// in pages they are right only if Text().Err() is nil afterwards.
+func (c *Change) Splices() iter.Seq[Splice] {
+	return func(yield func(Splice) bool) {
+		for s, err := range c.encoded() {
+			if err != nil || !yield(s.Splice) { // settle has found all there are
 				return
 			}
-			if len(s.New) > 0 && !yield(s.New) {
+		}
+	}
+}
+
+// Empty reports whether the bytes stay what they are.
+func (c *Change) Empty() bool { return c.empty }
+
+// Pieces yields the new file's bytes in order, as slices of the original and of
+// the new text. They must not be modified, nor kept beyond the next.
+func (c *Change) Pieces() iter.Seq[[]byte] { return c.PiecesFrom(0) }
+
+// PiecesFrom is Pieces without the first bytes of the original, which are before
+// the first splice.
+func (c *Change) PiecesFrom(at int64) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		old := func(to int64) bool {
+			for at < to {
+				b := c.doc.RawSpan(at)
+				b = b[:min(int64(len(b)), to-at)]
+				if len(b) == 0 || !yield(b) {
+					return false
+				}
+				at += int64(len(b))
+			}
+			return true
+		}
+		for s := range c.Joined() {
+			if !old(s.Start) || len(s.New) > 0 && !yield(s.New) {
 				return
 			}
 			at = s.End
 		}
-		if at < len(raw) {
-			yield(raw[at:])
-		}
+		old(c.doc.RawLen())
 	}
 }
 
-// Size returns the size of the new file.
-func (c *Change) Size() int64 {
-	n := int64(len(c.doc.Raw()))
-	for _, s := range c.splices {
-		n += int64(len(s.New)) - int64(s.End-s.Start)
+// Joined yields Splices in which those close to each other are one, with what
+// stands between them: to write or hash two bytes costs as much as to write or
+// hash a hundred. New holds until the next one.
+func (c *Change) Joined() iter.Seq[Splice] {
+	return func(yield func(Splice) bool) {
+		var cur Splice
+		var buf []byte
+		open := false
+		flush := func() bool {
+			cur.New = buf
+			done := !open || yield(cur)
+			open, buf = false, buf[:0]
+			return done
+		}
+		for s := range c.Splices() {
+			if open && s.Start-cur.End <= joinGap && len(buf) < joinSize && len(s.New) < joinSize {
+				for at := cur.End; at < s.Start; {
+					b := c.doc.RawSpan(at)
+					if b = b[:min(int64(len(b)), s.Start-at)]; len(b) == 0 {
+						break
+					}
+					buf, at = append(buf, b...), at+int64(len(b))
+				}
+				buf, cur.End = append(buf, s.New...), s.End
+				continue
+			}
+			if !flush() {
+				return
+			}
+			if len(s.New) >= joinSize {
+				if !yield(s) {
+					return
+				}
+				continue
+			}
+			cur, open = s, true
+			buf = append(buf, s.New...)
+		}
+		flush()
 	}
-	return n
 }
+
+const (
+	joinGap  = 128      // bytes between two splices
+	joinSize = 32 << 10 // bytes of their new text
+)
+
+// Size returns the size of the new file.
+func (c *Change) Size() int64 { return c.size }
 
 // WriteTo writes the new file without making a copy of it in memory.
 func (c *Change) WriteTo(w io.Writer) (int64, error) {
@@ -289,7 +445,7 @@ func (c *Change) WriteTo(w io.Writer) (int64, error) {
 			return total, err
 		}
 	}
-	return total, nil
+	return total, c.doc.Err()
 }
 
 // Bytes returns the new file.

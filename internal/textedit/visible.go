@@ -63,9 +63,8 @@ func writeVisible(b *strings.Builder, r rune) {
 // Carriage returns appear only where the text given has line breaks too.
 func (n *Near) Shown() string {
 	var b strings.Builder
-	text := n.doc.Text()
 	indent := n.folds&(foldIndent|foldWhite) != 0
-	for i, line := range n.doc.Lines().From(n.First) {
+	for i, line := range n.doc.LinesFrom(n.First) {
 		if i > n.Last {
 			break
 		}
@@ -77,24 +76,24 @@ func (n *Near) Shown() string {
 		if strings.Contains(n.given, "\n") && line.End-line.Content == 2 {
 			end++ // the \r of \r\n
 		}
-		fmt.Fprintf(&b, "%d: %s\n", i, n.window(string(text[line.Start:end]), line.Start, indent))
+		fmt.Fprintf(&b, "%d: %s\n", i, n.window(line.Start, end, indent))
 	}
 	return b.String()
 }
 
-// window shows a line, of a long one the part around the span.
-func (n *Near) window(line string, start int, indent bool) string {
-	if len(line) <= nearLineRune {
-		return visible(line, indent)
+// window shows the line from start to end, of a long one the part around the span.
+func (n *Near) window(start, end int, indent bool) string {
+	if end-start <= nearLineRune {
+		return visible(string(n.doc.Slice(start, end)), indent)
 	}
-	from := max(0, min(n.Start-start, len(line))-nearLineRune/4)
-	to := min(len(line), from+nearLineRune)
-	cut := strings.ToValidUTF8(line[from:to], "")
+	from := max(0, min(n.Start, end)-start-nearLineRune/4)
+	to := min(end-start, from+nearLineRune)
+	cut := strings.ToValidUTF8(string(n.doc.Slice(start+from, start+to)), "")
 	out := visible(cut, indent && from == 0)
 	if from > 0 {
 		out = "…" + out
 	}
-	if to < len(line) {
+	if to < end-start {
 		out += "…"
 	}
 	return out

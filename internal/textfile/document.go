@@ -178,21 +178,42 @@ func (e Ending) Convert(text string) string {
 // text that is really Windows-1252, characters over 0x7F stand alone nearly
 // always; in the others they stand in rows, or are bytes that few use there.
 func (d *Document) Guessed() bool {
-	if d.enc != Windows1252 {
-		return false
+	var g guesser
+	g.write(d.raw, d.enc)
+	return g.odd()
+}
+
+// guesser counts what Guessed is about, in a file that comes in blocks.
+type guesser struct {
+	high, strange int
+	before        byte // the last byte
+	open          bool // it is over 0x7F and stands alone so far
+}
+
+func (g *guesser) write(block []byte, enc Encoding) {
+	if enc != Windows1252 {
+		return
 	}
-	high, odd := 0, 0
-	for i, b := range d.raw {
+	for _, b := range block {
 		if b < 0x80 {
+			g.before, g.open = b, false
 			continue
 		}
-		high++
+		if g.open { // it has a neighbour now
+			g.strange++
+		}
+		g.high++
+		g.open = false
 		switch {
 		case b == 0x81 || b == 0x9D, b >= 0x82 && b <= 0x84 || b >= 0x86 && b <= 0x90 || b >= 0x98 && b <= 0x9F && b != 0x99: // lead bytes of Shift-JIS; rare here, or no characters
-			odd++
-		case i > 0 && d.raw[i-1] >= 0x80 || i+1 < len(d.raw) && d.raw[i+1] >= 0x80:
-			odd++
+			g.strange++
+		case g.before >= 0x80:
+			g.strange++
+		default:
+			g.open = true
 		}
+		g.before = b
 	}
-	return 2*odd > high
 }
+
+func (g *guesser) odd() bool { return 2*g.strange > g.high }

@@ -44,7 +44,7 @@ func fill(dir string) error {
 	for _, f := range []struct {
 		name, piece string
 		size        int
-	}{{"big.log", line, logSize}, {"line.txt", long, lineSize}, {"huge.log", line, hugeSize}, {"hugeline.txt", long, hugeSize}} {
+	}{{"100.log", line, 100e6}, {"250.log", line, 250e6}, {"big.log", line, logSize}, {"line.txt", long, lineSize}, {"huge.log", line, hugeSize}, {"hugeline.txt", long, hugeSize}} {
 		if err := repeat(filepath.Join(ws, f.name), strings.Repeat(f.piece, 1000), f.size); err != nil {
 			return err
 		}
@@ -99,13 +99,28 @@ func trials(ws string) []trial {
 			return map[string]any{"path": path, "old_text": "a", "new_text": strings.Repeat(text, n), "replace_all": true, "dry_run": dry}
 		})
 	}
+	replace := func(path, before, after string, dry bool) func() string {
+		return arguments(func() map[string]any {
+			return map[string]any{"path": path, "old_text": before, "new_text": after, "replace_all": true, "dry_run": dry}
+		})
+	}
 	call := func(tool string) []string { return []string{"call", tool, "-"} }
 	search := func(args ...string) []string { return append([]string{"search", "--no-index"}, args...) }
 	return []trial{
 		{"replace every a of 100 KB by 1 MB, dry run", call("edit_file"), edit("a.txt", "x", 1<<20, true), 64 + idle, 5 * time.Second, "more than the limit"},
 		{"the same, meant", call("edit_file"), edit("a.txt", "x", 1<<20, false), 64 + idle, 5 * time.Second, "more than the limit"},
 		{"replace every a of 100 KB by 2 KB (200 MB), dry run", call("edit_file"), edit("a.txt", "x", 2000, true), 64 + idle, 10 * time.Second, ""},
-		{"replace every letter of 16 MB by two, dry run", call("edit_file"), edit("aaa.txt", "bc", 1, true), 3*32 + 64 + idle, 10 * time.Second, ""},
+		{"replace every letter of 16 MB by two, dry run", call("edit_file"), edit("aaa.txt", "bc", 1, true), 64, 10 * time.Second, ""},
+		{"replace every e of 100 MB by two, dry run", call("edit_file"), replace("100.log", "e", "EE", true), 64, 20 * time.Second, "occurrences"},
+		{"the same, meant", call("edit_file"), replace("100.log", "e", "EE", false), 64, 20 * time.Second, "occurrences"},
+		{"the undo of it", []string{"undo"}, nil, 64, 20 * time.Second, "Undid"},
+		{"insert a line in 100 MB, meant", []string{"edit", "100.log", "--insert-after", "1000000", "--content", "x"}, nil, 64, 10 * time.Second, "nserted"},
+		{"replace a word on every line of 250 MB by two lines, dry run", call("edit_file"), replace("250.log", "worker", "a\nb", true), 64, 30 * time.Second, "occurrences"},
+		{"replace a word on every line of 250 MB, meant", call("edit_file"), replace("250.log", "worker", "WORKER", false), 64, 30 * time.Second, "occurrences"},
+		{"replace a word on every line of 1 GB, dry run", call("edit_file"), replace("huge.log", "worker 7", "worker 8", true), 64, 60 * time.Second, "occurrences"},
+		{"overwrite 250 MB by a line, dry run", call("write_file"), arguments(func() map[string]any {
+			return map[string]any{"path": "250.log", "content": "x\n", "dry_run": true}
+		}), 64, 20 * time.Second, ""},
 		{`search -U [\w\W]{5000} in 4 MB`, search("-U", "-c", `[\w\W]{5000}`, "code.c"), nil, 200, 10 * time.Second, ""},
 		{"search a class 10,000 times", search("-f", "pattern.txt", "code1.c"), nil, 200, 10 * time.Second, ""},
 		{"search -U a count that only simulation can run, 4 MB", search("-U", "-c", `[^a]{40}[^b]{5000}`, "code1.c"), nil, 300, 30 * time.Second, "not everything was searched"},

@@ -1,0 +1,161 @@
+package changer
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"quarry/change"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+	"quarry/internal/textfile"
+)
+
+// large reports whether an operation is about contents that are not held in memory
+// to be shown.
+func (w *Changer) large(e journal.Entry, i int) bool {
+	op := e.Ops[i]
+	if e.BeforeSize(i) > w.largeFrom {
+		return true
+	}
+	if op.Kind == journal.Remove {
+		return false
+	}
+	info, err := w.root.Stat(op.Path)
+	return err == nil && info.Size > w.largeFrom
+}
+
+// largeDiff is the diff of an operation on large contents: of what the journal kept
+// and of the file, if it still is what the operation left, read a page at a time.
+func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse bool, opts *textedit.DiffOptions) (change.PathDiff, error) {
+	op := e.Ops[i]
+	shown, err := w.state.journal.Shown(e, i)
+	if err != nil {
+		return d, err
+	}
+	if shown != "" {
+		if d.Hunks = shown; reverse {
+			d.Hunks = reverseHunks(shown)
+		}
+		return d, nil
+	}
+	notKept := func(err error) (change.PathDiff, error) {
+		if !errors.Is(err, journal.ErrNotKept) && rootfs.KindOf(err) != rootfs.NotFound {
+			return d, err
+		}
+		d.Kind = change.DiffNotKept
+		d.Old, d.New = op.Path.String(), op.Path.String()
+		return d, nil
+	}
+	old, new := textfile.Verbatim(nil), textfile.Verbatim(nil)
+	if op.Kind != journal.Create {
+		kept, err := w.openBefore(e, i)
+		if err != nil {
+			return notKept(err)
+		}
+		defer kept.Close()
+		version := op.Old
+		if op.Kind == journal.Remove {
+			version = op.Nodes[0].Version
+		}
+		if old, err = versionText(kept, kept.Size, version); err != nil {
+			return binaryOr(d, notKept, err)
+		}
+	}
+	if op.Kind != journal.Remove {
+		f, err := w.root.OpenFile(op.Path)
+		if err != nil {
+			return notKept(err)
+		}
+		defer f.Close()
+		if new, err = versionText(f, f.Info().Size, op.New); err != nil {
+			return binaryOr(d, notKept, err)
+		}
+	}
+	if reverse {
+		old, new = new, old
+	}
+	d.Hunks = textedit.DiffLarge(old, new, opts)
+	return d, errors.Join(old.Err(), new.Err())
+}
+
+// openBefore opens what an operation found, which may be small.
+func (w *Changer) openBefore(e journal.Entry, i int) (*journal.Kept, error) {
+	kept, err := w.state.journal.OpenBefore(e, i)
+	if !errors.Is(err, journal.ErrNotKept) || e.BeforeSize(i) > w.largeFrom {
+		return kept, err
+	}
+	data, err := w.state.journal.Before(e, i)
+	if err != nil {
+		return nil, err
+	}
+	return journal.KeptBytes(data), nil
+}
+
+// versionText reads a content as text, provided it is of a version.
+func versionText(r io.ReaderAt, size int64, want rootfs.Version) (*textfile.Text, error) {
+	sum := rootfs.NewRunningSum()
+	text, err := textfile.Scan(r, size, sum)
+	if v := sum.Version(); err == nil && v != want {
+		return nil, journal.ErrNotKept
+	}
+	return text, err
+}
+
+// binaryOr is the diff of contents of which one is not text, or what else there is
+// to say.
+func binaryOr(d change.PathDiff, otherwise func(error) (change.PathDiff, error), err error) (change.PathDiff, error) {
+	var binary *textfile.BinaryError
+	if !errors.As(err, &binary) {
+		return otherwise(err)
+	}
+	d.Kind = change.DiffBinary
+	return d, nil
+}
+
+// reverseHunks makes of the hunks of a change those that lead back.
+func reverseHunks(hunks string) string {
+	var b, removed, added strings.Builder
+	var last *strings.Builder // that of the line before
+	flush := func() {
+		b.WriteString(removed.String())
+		b.WriteString(added.String())
+		removed.Reset()
+		added.Reset()
+	}
+	for line := range strings.Lines(hunks) {
+		switch line[0] {
+		case '+':
+			removed.WriteString("-" + line[1:])
+			last = &removed
+		case '-':
+			added.WriteString("+" + line[1:])
+			last = &added
+		case '\\':
+			if last == nil {
+				last = &b
+			}
+			last.WriteString(line)
+		case '@':
+			flush()
+			last = &b
+			b.WriteString(reverseHeader(line))
+		default:
+			flush()
+			last = &b
+			b.WriteString(line)
+		}
+	}
+	flush()
+	return b.String()
+}
+
+// reverseHeader turns "@@ -1,2 +3,4 @@" around.
+func reverseHeader(line string) string {
+	f := strings.Fields(line)
+	if len(f) != 4 {
+		return line
+	}
+	return "@@ -" + f[2][1:] + " +" + f[1][1:] + " @@\n"
+}

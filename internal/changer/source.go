@@ -1,0 +1,221 @@
+package changer
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"quarry/fault"
+	"quarry/internal/journal"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+	"quarry/internal/textfile"
+)
+
+// source is a file that is being edited. A small one is in memory, a large one
+// stays on the disk and is read again and again, a page at a time: what is planned
+// on it holds only if it does not change meanwhile. That is looked at when the plan
+// is made, and once more, by its hash, when it is carried out.
+type source struct {
+	path    rootfs.Path
+	info    rootfs.Info
+	version rootfs.Version
+	text    *textfile.Text
+	notText error // why there is no text
+
+	data []byte      // of a small file
+	sum  *rootfs.Sum // likewise; the version is known when it is
+
+	file    *rootfs.File // of a large one
+	running *rootfs.RunningSum
+}
+
+// largeFile is from which size on a file is not read into memory: so much more
+// than most sources have that their edits need no second look at the disk.
+const largeFile = 4 << 20
+
+// open reads a file that is to be edited, or begins to. It is closed with the
+// planner.
+func (p *planner) open(path rootfs.Path) (*source, error) {
+	info, err := p.w.root.Stat(path)
+	if err == nil && info.Type == rootfs.TypeFile && info.Size > p.w.largeFrom {
+		return p.openLarge(path)
+	}
+	data, info, err := p.w.root.ReadContent(path, maxRead)
+	if err != nil {
+		return nil, err
+	}
+	return &source{path: path, info: info, data: data, sum: rootfs.SumOf(data)}, nil
+}
+
+func (p *planner) openLarge(path rootfs.Path) (*source, error) {
+	f, err := p.w.root.OpenFile(path)
+	if err != nil {
+		return nil, err
+	}
+	p.opened = append(p.opened, f)
+	s := &source{path: path, info: f.Info(), file: f, running: rootfs.NewRunningSum()}
+	s.text, s.notText = textfile.Scan(f, s.info.Size, s.running)
+	s.version = s.running.Version()
+	if s.notText != nil {
+		var binary *textfile.BinaryError
+		if !errors.As(s.notText, &binary) {
+			return nil, fmt.Errorf("edit %s: %w", rootfs.Printable(path.String()), s.notText)
+		}
+		if s.version, s.info, err = p.w.root.ReadVersion(path); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Version is that of the file.
+func (s *source) Version() rootfs.Version {
+	if s.sum != nil {
+		return s.sum.Version()
+	}
+	return s.version
+}
+
+// Text is the file's text, or an error that it has none.
+func (s *source) Text() (*textfile.Text, error) {
+	if s.text == nil && s.notText == nil {
+		doc, err := document(s.path, s.data)
+		if err != nil {
+			return nil, err
+		}
+		s.text = textfile.InMemory(doc)
+	}
+	if s.notText != nil {
+		return nil, fmt.Errorf("%w: %s: %w", fault.ErrNotText, s.path, s.notText)
+	}
+	return s.text, nil
+}
+
+// isBlob reports whether git calls the content by an id, or by its beginning.
+func (s *source) isBlob(id string) bool {
+	if len(id) < 7 {
+		return false
+	}
+	h := sha1.New()
+	fmt.Fprintf(h, "blob %d\x00", s.info.Size)
+	if s.file == nil {
+		h.Write(s.data)
+	} else if _, err := io.Copy(h, io.NewSectionReader(s.file, 0, s.info.Size)); err != nil {
+		return false
+	}
+	return strings.HasPrefix(hex.EncodeToString(h.Sum(nil)), strings.ToLower(id))
+}
+
+// rested is a conflict if a large file was changed since it was opened.
+func (s *source) rested() error {
+	if s.file == nil {
+		return nil
+	}
+	now, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	if !rootfs.Unchanged(s.info, now) {
+		return s.conflict()
+	}
+	return nil
+}
+
+func (s *source) conflict() error {
+	return &rootfs.Error{Op: "edit", Path: s.path.String(), Kind: rootfs.Conflict, Err: errChangedMeanwhile}
+}
+
+var errChangedMeanwhile = errors.New("the file was changed while the edit was worked out")
+
+// edits are those of a change for the disk, made anew each time.
+func edits(edited *textedit.Change) rootfs.Edits {
+	return func(yield func(rootfs.Edit, error) bool) {
+		for s := range edited.Joined() {
+			if !yield(rootfs.Edit{Off: s.Start, Len: s.End - s.Start, Data: s.New}, nil) {
+				return
+			}
+		}
+		if err := edited.Text().Err(); err != nil {
+			yield(rootfs.Edit{}, err)
+		}
+	}
+}
+
+// A few edits are kept as a list: the journal keeps them instead of the content,
+// and the disk need not look for them again.
+const (
+	maxEdits     = 4096
+	maxEditBytes = 1 << 20
+)
+
+// fewEdits are the edits of a change as a list, if they are few.
+func fewEdits(edited *textedit.Change) (list []rootfs.Edit, ok bool) {
+	size := int64(0)
+	for s := range edited.Splices() {
+		if size += int64(len(s.New)); len(list) == maxEdits || size > maxEditBytes {
+			return nil, false
+		}
+		list = append(list, rootfs.Edit{Off: s.Start, Len: s.End - s.Start, Data: s.New})
+	}
+	return list, true
+}
+
+// edited is the version of the file after a change.
+func (s *source) edited(c *textedit.Change, list []rootfs.Edit) (rootfs.Version, error) {
+	if s.sum != nil && list != nil {
+		return s.sum.Edited(list), nil
+	}
+	var first int64
+	for sp := range c.Splices() {
+		first = sp.Start
+		break
+	}
+	h, at := rootfs.NewHash(), int64(0)
+	if s.running != nil {
+		h, at = s.running.From(first)
+	}
+	for b := range c.PiecesFrom(at) {
+		h.Write(b)
+	}
+	return h.Version(), c.Text().Err()
+}
+
+// step gives the file the content of a change, provided it is still the version
+// that was read. shown are the hunks of the diff.
+func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error) {
+	list, few := fewEdits(c)
+	next, err := s.edited(c, list)
+	if err == nil {
+		err = s.rested()
+	}
+	if err != nil {
+		return step{}, err
+	}
+	version := s.Version()
+	op := journal.Op{Kind: journal.Replace, Path: s.path, Old: version, New: next, OldData: s.data, Shown: shown}
+	if few {
+		op.Edits = list
+		return step{op: op, do: func(*journal.Tx) error {
+			if s.file != nil {
+				s.file.Close() // some systems don't replace what is open
+			}
+			_, err := w.root.Splice(s.path, list, version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
+			return err
+		}}, nil
+	}
+	if s.data != nil && c.Size() <= maxEditBytes {
+		op.NewData = c.Bytes() // for a diff, later
+	}
+	return step{op: op, do: func(*journal.Tx) error {
+		_, err := w.root.Rewrite(s.path, edits(c), version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
+		if rootfs.KindOf(err) == rootfs.InvalidArgument {
+			// Worked out on another content than the one that was planned on.
+			return errors.Join(s.conflict(), err)
+		}
+		return err
+	}}, nil
+}

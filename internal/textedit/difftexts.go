@@ -1,0 +1,156 @@
+package textedit
+
+import (
+	"bytes"
+
+	"quarry/internal/textfile"
+)
+
+// DiffTexts returns the unified diff from one text to another, empty if they
+// are equal.
+func DiffTexts(before, after []byte, o *DiffOptions) string {
+	return diffTexts(textfile.Verbatim(before), textfile.Verbatim(after), false, o)
+}
+
+// DiffLarge is DiffTexts for texts that need not be in memory. Where both are
+// UTF-8, they are shown as they are, with a byte order mark.
+func DiffLarge(before, after *textfile.Text, o *DiffOptions) string {
+	bom := before.Encoding() == textfile.UTF8BOM && after.Encoding() == textfile.UTF8BOM
+	return diffTexts(before, after, bom, o)
+}
+
+// What differs between two texts is compared line by line if it is not larger than
+// this, old and new; else its beginning, and of the rest lines are counted.
+const (
+	maxDiffering = 8 << 20
+	windowBytes  = 256 << 10
+	windowLines  = 20_000
+)
+
+func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) string {
+	w := newDiffWriter(o, before, bom)
+	p := before.LastNewline(commonPrefix(before, after)) + 1
+	endA, endB := before.Len(), after.Len()
+	// The suffix begins behind a newline that both have.
+	if s := commonSuffix(before, after, p); s < endA-p || s < endB-p {
+		i := before.Index(endA-s, []byte{'\n'})
+		if s == 0 || i < 0 {
+			s = 0
+		} else {
+			s -= i + 1 - (endA - s)
+		}
+		endA, endB = endA-s, endB-s
+	} else {
+		return ""
+	}
+	first := before.LineAt(p)
+	small := endA-p+endB-p <= maxDiffering
+	if small {
+		a, b := before.Slice(p, endA), after.Slice(p, endB)
+		if small = countLines(a)+countLines(b) <= maxCompared; small {
+			w.compare(first, w.marked(p, a), w.marked(p, b))
+		}
+	}
+	if !small {
+		w.compareLarge(after, first, p, endA, endB)
+	}
+	return w.finish()
+}
+
+// marked is text at an offset as it is shown: before the first line is the mark.
+func (w *diffWriter) marked(at int, text []byte) []byte {
+	if at > 0 || !w.bom {
+		return text
+	}
+	return append([]byte(textfile.UTF8BOM.BOM()), text...)
+}
+
+// compareLarge compares the beginnings of what differs from p on, and counts the
+// lines of the rest.
+func (w *diffWriter) compareLarge(after *textfile.Text, first, p, endA, endB int) {
+	a, b := firstLines(w.text, p, endA), firstLines(after, p, endB)
+	w.compare(first, w.marked(p, a), w.marked(p, b))
+	atA, atB := p+len(a), p+len(b)
+	rest := diffChange{a: first + countLines(a), count: linesIn(w.text, atA, endA), unsplit: linesIn(after, atB, endB)}
+	if rest.count+rest.unsplit > 0 {
+		w.push(rest)
+	}
+}
+
+// firstLines are whole lines from an offset on, as many as the window has room for;
+// of a line that is larger, nothing.
+func firstLines(t *textfile.Text, from, to int) []byte {
+	b := t.Slice(from, min(to, from+windowBytes))
+	at := 0
+	for range windowLines {
+		i := bytes.IndexByte(b[at:], '\n')
+		if i < 0 {
+			if from+len(b) == to {
+				at = len(b)
+			}
+			break
+		}
+		at += i + 1
+	}
+	return b[:at]
+}
+
+func linesIn(t *textfile.Text, from, to int) int {
+	n, open := 0, false
+	for s := range t.Spans(from, to) {
+		n += bytes.Count(s, []byte{'\n'})
+		open = s[len(s)-1] != '\n'
+	}
+	if open {
+		n++
+	}
+	return n
+}
+
+// commonPrefix is how many bytes two texts begin with alike.
+func commonPrefix(a, b *textfile.Text) int {
+	n := min(a.Len(), b.Len())
+	for i := 0; i < n; {
+		x, y := a.Span(i), b.Span(i)
+		m := min(len(x), len(y), n-i)
+		if m == 0 {
+			return i
+		}
+		if k := alike(x[:m], y[:m]); k < m {
+			return i + k
+		}
+		i += m
+	}
+	return n
+}
+
+func alike(a, b []byte) int {
+	const step = 4096
+	i := 0
+	for i+step <= len(a) && bytes.Equal(a[i:i+step], b[i:i+step]) {
+		i += step
+	}
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// commonSuffix is how many bytes two texts end with alike, behind from.
+func commonSuffix(a, b *textfile.Text, from int) int {
+	n := min(a.Len(), b.Len()) - from
+	const step = 32 << 10
+	for s := 0; s < n; {
+		m := min(step, n-s)
+		x, y := a.Slice(a.Len()-s-m, a.Len()-s), b.Slice(b.Len()-s-m, b.Len()-s)
+		if !bytes.Equal(x, y) {
+			for k := m - 1; k >= 0; k-- {
+				if x[k] != y[k] {
+					return s + m - 1 - k
+				}
+			}
+		}
+		s += m
+	}
+	return n
+}

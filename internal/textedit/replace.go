@@ -1,0 +1,303 @@
+package textedit
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/change"
+	"quarry/internal/textfile"
+)
+
+func (p *planner) replaceText(e change.Edit) (Outcome, error) {
+	oldText, newText := textfile.LF.Convert(e.Old), textfile.LF.Convert(e.New)
+	switch {
+	case e.Old == "":
+		return Outcome{}, ErrEmptyOld
+	case oldText == newText:
+		return Outcome{}, ErrSame
+	case e.Occurrence < change.All:
+		return Outcome{}, fmt.Errorf("occurrence %d: count from 1", e.Occurrence)
+	}
+	// Half a character in Old could match in the middle of one.
+	if _, err := textfile.UTF16LE.Append(nil, e.Old); err != nil {
+		return Outcome{}, fmt.Errorf("text to replace: %w", err)
+	}
+	m := newMatcher(p.doc, oldText)
+	rep := newReplacement(oldText, newText)
+	if e.Occurrence == change.All {
+		return p.replaceAll(e, m, rep)
+	}
+	var out Outcome
+	seen := 0
+	for start, end := range m.matches() {
+		if seen++; seen == max(e.Occurrence, 1) {
+			if err := p.addMatch(rep.piece(p.doc, &p.eol, start, end)); err != nil {
+				return Outcome{}, err
+			}
+			out.Count, out.Line = 1, p.doc.LineAt(start)
+			continue
+		}
+		out.Remaining++
+		if len(out.RemainingLines) < maxRemainingLines {
+			line := p.doc.LineAt(start)
+			if n := len(out.RemainingLines); n == 0 || out.RemainingLines[n-1] != line {
+				out.RemainingLines = append(out.RemainingLines, line)
+			}
+		}
+	}
+	switch {
+	case seen == 0:
+		return out, &change.NotFoundError{Old: e.Old, Near: Closest(p.doc, e.Old).Contract()}
+	case out.Count == 0:
+		return out, &occurrenceError{Want: e.Occurrence, Have: seen}
+	case e.Occurrence == change.Only && out.Remaining > 0:
+		return out, &change.AmbiguousError{Count: out.Remaining + 1, Lines: slices.Compact(append([]int{out.Line}, out.RemainingLines...))}
+	}
+	return out, nil
+}
+
+// addMatch keeps the piece of one match.
+func (p *planner) addMatch(s piece) error {
+	s.edit = p.edit
+	p.pieces = append(p.pieces, s)
+	return p.grow(int64(len(s.text) - (s.end - s.start)))
+}
+
+// maxKept is up to how many matches of a text are kept as pieces. Of more, the
+// text is looked for again each time the pieces are needed: kept, each costs some
+// 200 bytes, which for every letter of a file of 100 MB is 20 GB.
+const maxKept = 4096
+
+// replaceAll plans the replacement of every match.
+func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outcome, error) {
+	n := m.count()
+	if n == 0 {
+		return Outcome{}, &change.NotFoundError{Old: e.Old, Near: Closest(p.doc, e.Old).Contract()}
+	}
+	// What is surely too large is refused with its size.
+	if size := p.size + int64(n)*int64(rep.least()); size > p.limit {
+		return Outcome{}, &SizeError{Size: size, Max: p.limit}
+	}
+	all := &everywhere{doc: p.doc, m: m, rep: rep, edit: p.edit}
+	out := Outcome{Count: n}
+	first, _, _ := m.first()
+	out.Line = p.doc.LineAt(first)
+	if n > maxKept && !rep.newlines && rep.oldBreaks == 0 { // each grows alike
+		p.every = append(p.every, all)
+		return out, p.grow(int64(n) * int64(rep.least()))
+	}
+	for s := range all.pieces() {
+		if n > maxKept {
+			if err := p.grow(int64(len(s.text) - (s.end - s.start))); err != nil {
+				return Outcome{}, err
+			}
+		} else if err := p.addMatch(s); err != nil {
+			return Outcome{}, err
+		}
+	}
+	if n > maxKept {
+		p.every = append(p.every, all)
+	}
+	return out, nil
+}
+
+// everywhere is the replacement of all matches of a text, found anew each time.
+type everywhere struct {
+	doc  *textfile.Text
+	m    *matcher
+	rep  *replacement
+	edit int
+}
+
+func (a *everywhere) pieces() iter.Seq[piece] {
+	return func(yield func(piece) bool) {
+		var eol endings
+		for start, end := range a.m.matches() {
+			s := a.rep.piece(a.doc, &eol, start, end)
+			if s.edit = a.edit; !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// replacement is New cut down to what differs from Old, both with \n endings.
+type replacement struct {
+	prefix, suffix string // of Old, stay as they are in the file
+	body           [2]string
+	newlines       bool
+	oldLen         int // of Old without prefix and suffix
+	oldBreaks      int // line breaks in there
+}
+
+func newReplacement(oldText, newText string) *replacement {
+	n := min(len(oldText), len(newText))
+	i := 0
+	for i < n && oldText[i] == newText[i] {
+		i++
+	}
+	for i > 0 && !(boundary(oldText, i) && boundary(newText, i)) {
+		i--
+	}
+	j := 0
+	for j < n-i && oldText[len(oldText)-1-j] == newText[len(newText)-1-j] {
+		j++
+	}
+	for j > 0 && !utf8.RuneStart(oldText[len(oldText)-j]) {
+		j--
+	}
+	body, gone := newText[i:len(newText)-j], oldText[i:len(oldText)-j]
+	return &replacement{
+		prefix: oldText[:i], suffix: oldText[len(oldText)-j:],
+		body:     [2]string{body, strings.ReplaceAll(body, "\n", "\r\n")},
+		newlines: strings.Contains(body, "\n"),
+		oldLen:   len(gone), oldBreaks: strings.Count(gone, "\n"),
+	}
+}
+
+func boundary(s string, i int) bool { return i == len(s) || utf8.RuneStart(s[i]) }
+
+// least is by how much a match makes the text longer at least.
+func (r *replacement) least() int {
+	return min(len(r.body[textfile.LF])-r.oldLen, len(r.body[textfile.CRLF])-r.oldLen-r.oldBreaks)
+}
+
+// piece is the replacement of the match [start, end).
+func (r *replacement) piece(t *textfile.Text, eols *endings, start, end int) piece {
+	eol := textfile.LF
+	if r.newlines {
+		eol = eols.at(t, start)
+	}
+	return piece{
+		start: skip(t, start, r.prefix), end: skipBack(t, end, r.suffix), namedStart: start, namedEnd: end,
+		text: r.body[eol], eol: eol,
+	}
+}
+
+// skip returns where text that reads like s, line endings aside, ends when it
+// begins at off. The caller knows that it is there.
+func skip(text *textfile.Text, off int, s string) int {
+	for {
+		i := strings.IndexByte(s, '\n')
+		if i < 0 {
+			return off + len(s)
+		}
+		if off += i; text.Byte(off) == '\r' {
+			off++
+		}
+		off++
+		s = s[i+1:]
+	}
+}
+
+func skipBack(text *textfile.Text, off int, s string) int {
+	for {
+		i := strings.LastIndexByte(s, '\n')
+		if i < 0 {
+			return off - len(s)
+		}
+		if off -= len(s) - i; off > 0 && text.Byte(off-1) == '\r' {
+			off--
+		}
+		s = s[:i]
+	}
+}
+
+// matcher finds literal text, line endings comparing equal. The text is seen
+// as a row of characters in which \r\n is one and equal to \n, so a match
+// never begins or ends inside a \r\n.
+//
+// It costs one search of the bytes as they are when the file's endings are
+// all of one kind, or when the wanted text has none. A file with both is
+// searched with \n only, and offsets are mapped back.
+type matcher struct {
+	text   *textfile.Text
+	pat    []byte
+	whole  bool // pat ends in \r: a match must not be followed by \n
+	folded bool // text has \n only
+}
+
+func newMatcher(text *textfile.Text, old string) *matcher {
+	m := &matcher{text: text, pat: []byte(old)}
+	if !strings.ContainsAny(old, "\r\n") {
+		return m
+	}
+	e := text.Endings()
+	switch {
+	case e.CRLF == 0:
+	case e.LF == 0:
+		m.pat = []byte(strings.ReplaceAll(old, "\n", "\r\n"))
+		m.whole = strings.HasSuffix(old, "\r")
+	default:
+		m.text, m.folded = text.Folded(), true
+	}
+	return m
+}
+
+// found yields the matches from left to right without overlap, in the text that
+// is searched.
+func (m *matcher) found() iter.Seq2[int, int] {
+	if !m.whole {
+		return func(yield func(int, int) bool) {
+			for start := range m.text.Matches(m.pat) {
+				if !yield(start, start+len(m.pat)) {
+					return
+				}
+			}
+		}
+	}
+	return func(yield func(int, int) bool) {
+		for from := 0; ; {
+			start := m.text.Index(from, m.pat)
+			if start < 0 {
+				return
+			}
+			end := start + len(m.pat)
+			if end < m.text.Len() && m.text.Byte(end) == '\n' {
+				from = start + 1
+				continue
+			}
+			if !yield(start, end) {
+				return
+			}
+			from = end
+		}
+	}
+}
+
+// matches yields them as spans of the file's text.
+func (m *matcher) matches() iter.Seq2[int, int] {
+	if !m.folded {
+		return m.found()
+	}
+	return func(yield func(int, int) bool) {
+		for start, end := range m.found() {
+			if start = m.text.Unfolded(start); !yield(start, m.text.Unfolded(end)) {
+				return
+			}
+		}
+	}
+}
+
+// first is the first match.
+func (m *matcher) first() (start, end int, ok bool) {
+	for start, end := range m.matches() {
+		return start, end, true
+	}
+	return 0, 0, false
+}
+
+// count returns how many matches there are.
+func (m *matcher) count() int {
+	if !m.whole {
+		return m.text.Count(0, m.pat)
+	}
+	n := 0
+	for range m.found() {
+		n++
+	}
+	return n
+}
