@@ -2,7 +2,13 @@ package changer
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strconv"
 
+	"quarry/fault"
+	"quarry/internal/journal"
+	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
@@ -10,10 +16,46 @@ import (
 // the owner's rules: with docs/private denied, docs can't become docs2. What is
 // closed by its name alone moves along and stays closed.
 func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
+	p := w.root.Policy()
+	if !p.ByPlace() {
+		return nil
+	}
+	return w.below(ctx, from, "", func(rel string, isDir bool, before policy.Verdict) error {
+		if before.Refused() && !p.Path(to.String()+rel, isDir).Refused() {
+			return holdsClosed(from)
+		}
+		return nil
+	})
+}
+
+// allOpen refuses to delete a folder that holds something this workspace may not
+// touch.
+func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
+	return w.below(ctx, dir, "", func(_ string, _ bool, v policy.Verdict) error {
+		if v.Refused() {
+			return holdsClosed(dir)
+		}
+		return nil
+	})
+}
+
+// holdsClosed does not name what is closed: the name is a secret too.
+func holdsClosed(dir rootfs.Path) error {
+	return fault.New(fault.ProtectedPath, fmt.Sprintf("%s holds something that may not be accessed, so it can't be moved or deleted as a whole", strconv.QuoteToGraphic(dir.String())),
+		"move or delete what may be accessed, one by one")
+}
+
+// below visits what is below a folder; rel begins with a slash. It does not go
+// into what is closed.
+func (w *Changer) below(ctx context.Context, top rootfs.Path, rel string, visit func(rel string, isDir bool, v policy.Verdict) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	d, err := w.root.OpenDir(from)
+	dir, err := w.root.Known(top.String() + rel)
+	if err != nil {
+		return err
+	}
+	d, err := w.root.OpenDir(dir)
 	if err != nil {
 		return err
 	}
@@ -22,26 +64,56 @@ func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 	if err != nil {
 		return err
 	}
-	policy := w.root.Policy()
 	for _, e := range entries {
-		a, err := from.Child(e.Name)
-		if err != nil {
+		child, isDir := rel+"/"+e.Name, e.Type == rootfs.TypeDir
+		v := w.root.Policy().Path(top.String()+child, isDir)
+		if err := visit(child, isDir, v); err != nil {
 			return err
 		}
-		b, err := to.Child(e.Name)
-		if err != nil {
-			return err
-		}
-		isDir := e.Type == rootfs.TypeDir
-		before, after := policy.Path(a.String(), isDir), policy.Path(b.String(), isDir)
-		switch {
-		case before.Refused() && !after.Refused():
-			return &rootfs.Error{Op: "move", Path: a.String(), Kind: rootfs.Protected, Rule: before.String(), Name: e.Name}
-		case before.Refused() || !isDir:
-		default:
-			if err := w.staysClosed(ctx, a, b); err != nil {
+		if isDir && !v.Refused() {
+			if err := w.below(ctx, top, child, visit); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// hidden reports whether an entry touches what the policy of this workspace does
+// not show: a person, or another client, may have changed secret and denied files.
+// A folder all of whose files are denied counts as denied.
+func (w *Changer) hidden(e journal.Entry) bool {
+	p := w.root.Policy()
+	closed := func(path string) bool { return p.Path(path, false).Refused() || p.Path(path+"/\x01", false).Refused() }
+	return slices.ContainsFunc(e.Paths(), func(path rootfs.Path) bool { return closed(path.String()) }) ||
+		slices.ContainsFunc(e.Ops, func(op journal.Op) bool {
+			return slices.ContainsFunc(op.Nodes, func(n journal.Node) bool {
+				return n.Rel != "" && p.Path(op.Path.String()+"/"+n.Rel, n.Type == rootfs.TypeDir).Refused()
+			})
+		})
+}
+
+// errHidden refuses to undo or show such a change: its names are secrets too.
+var errHidden = fault.New(fault.ProtectedPath, "this change touches files that are not shown here", "the workspace's owner can undo it with quarry undo")
+
+// undoKeepsClosed refuses a plan that would move folders out of the owner's rules,
+// or delete what they close: an undo may do no more than a move or a deletion.
+func (w *Changer) undoKeepsClosed(ctx context.Context, ops []journal.Op) error {
+	for _, op := range ops {
+		if op.Kind != journal.Rename && op.Kind != journal.Trash && op.Kind != journal.Remove {
+			continue
+		}
+		info, err := w.root.Stat(op.Path)
+		if err != nil || info.Type != rootfs.TypeDir {
+			continue // not there: the plan is refused for that
+		}
+		if op.Kind == journal.Rename {
+			err = w.staysClosed(ctx, op.Path, op.To)
+		} else {
+			err = w.allOpen(ctx, op.Path)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

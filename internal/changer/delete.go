@@ -25,6 +25,11 @@ func (p *planner) remove(ctx context.Context, t *task) error {
 	if t.FileOnly && info.Type == rootfs.TypeDir {
 		return &rootfs.Error{Op: "delete", Path: t.path.String(), Kind: rootfs.NotRegular}
 	}
+	if info.Type == rootfs.TypeDir {
+		if err := p.w.allOpen(ctx, t.path); err != nil {
+			return err
+		}
+	}
 	if t.Content != nil {
 		if err := p.w.checkContent(t.path, t.Content); err != nil {
 			return err

@@ -65,7 +65,7 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	if t.path == t.to {
 		return false, nil
 	}
-	if info.Type == rootfs.TypeDir && p.w.root.Policy().ByPlace() {
+	if info.Type == rootfs.TypeDir {
 		if err := p.w.staysClosed(ctx, t.path, t.to); err != nil {
 			return false, &change.MoveError{Source: true, Path: t.path.String(), Err: err}
 		}

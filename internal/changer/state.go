@@ -233,16 +233,6 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	return log, err
 }
 
-// hidden reports whether an entry touches what the policy of this workspace does
-// not show: a person, or another client, may have changed secret and denied files.
-func (w *Changer) hidden(e journal.Entry) bool {
-	policy := w.root.Policy()
-	return slices.ContainsFunc(e.Paths(), func(p rootfs.Path) bool { return policy.Path(p.String(), false).Refused() })
-}
-
-// errHidden refuses to undo or show such a change: its names are secrets too.
-var errHidden = fault.New(fault.ProtectedPath, "this change touches files that are not shown here", "the workspace's owner can undo it with quarry undo")
-
 // masked is a change of hidden files: that there was one, and when.
 func masked(c change.Change) change.Change {
 	m := change.Change{

@@ -35,6 +35,9 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		return nil, err
 	}
 	defer plan.Close()
+	if err := w.undoKeepsClosed(ctx, plan.Change.Ops); err != nil {
+		return nil, err
+	}
 	var warnings []string
 	if err := w.fitPlan(plan); err != nil {
 		if !o.SkipConflicts {
