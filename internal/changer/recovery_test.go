@@ -23,7 +23,9 @@ func TestRecovery(t *testing.T) {
 		{"before the first step", 0, "", "one\n", "one\n", 0},
 		{"between the steps", 1, "", "one\n", "one\n", 0},
 		{"after the last step", 2, "", "two\n", "two\n", 1},
-		{"someone went on", 1, "foreign\n", "two\n", "foreign\n", 1},
+		{"someone went on", 2, "foreign\n", "one\n", "foreign\n", 2},
+		{"someone went on from the old content", 1, "foreign\n", "one\n", "foreign\n", 2},
+		{"someone changed what was not begun", 0, "foreign\n", "one\n", "foreign\n", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()
@@ -58,10 +60,14 @@ func TestRecovery(t *testing.T) {
 			if c.entries > 0 && log.Changes[0].Pending {
 				t.Error("the change is still pending")
 			}
-			if c.foreign != "" {
-				if _, err := again.Undo(ctx, "", change.Options{}); fault.CodeOf(err) != fault.Conflict {
-					t.Errorf("undo: %v", err)
-				}
+			if c.foreign == "" {
+				return
+			}
+			if c.entries == 2 && log.Changes[0].Summary != "rolled back change "+log.Changes[1].ID+", which was cut short; left as they are, changed since: 1" {
+				t.Errorf("the log does not say that the change was rolled back: %+v", log.Changes)
+			}
+			if _, err := again.Undo(ctx, "", change.Options{}); fault.CodeOf(err) != fault.Conflict {
+				t.Errorf("undo: %v", err)
 			}
 		})
 	}

@@ -174,16 +174,79 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 	case u.Done == 0 && !u.Partly:
 		return j.Settle(u.ID, 0)
 	case u.Done < 0:
-		// Someone went on from there. The entry stays, with all it kept;
-		// whether it can be rolled back, Undo will find out.
-		w.log.Warn("files of an unfinished change were changed since", "id", u.ID)
-		return j.Settle(u.ID, len(u.Ops))
+		return w.settleChanged(ctx, u)
 	}
 	if _, err := w.revert(ctx, u); err != nil {
 		return err
 	}
 	w.log.Info("unfinished change rolled back", "id", u.ID)
 	return j.Settle(u.ID, 0)
+}
+
+// settleChanged ends a change that was cut short and does not fit the disk: a
+// move to another file system left its copy beside the original, or someone has
+// changed files since. Those files are left as they are. The others are rolled
+// back by an undo of the change, which is in the log.
+func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error {
+	j := w.state.journal
+	dropped := false
+	for _, op := range u.Ops {
+		if op.Kind == journal.Rename {
+			was, err := w.root.DropCopy(op.Path, op.To)
+			if err != nil {
+				return err
+			}
+			dropped = dropped || was
+		}
+	}
+	if dropped {
+		again, err := j.Progress(w.root, u.Entry)
+		if err != nil {
+			return err
+		}
+		return w.settle(ctx, again)
+	}
+	w.log.Warn("files of an unfinished change were changed since", "id", u.ID)
+	done, foreign := reached(u)
+	if err := j.Settle(u.ID, done); err != nil {
+		return err
+	}
+	u.Entry.Ops = u.Entry.Ops[:done]
+	_, err := w.undoEntry(ctx, u.Entry, change.Options{
+		Tool: journal.Recovery, SkipConflicts: true,
+		Summary: fmt.Sprintf("rolled back change %s, which was cut short; left as they are, changed since: %d", u.ID, foreign),
+	})
+	var nothing *change.UndoError
+	if errors.As(err, &nothing) {
+		return nil // no file is as the change left it
+	}
+	return err
+}
+
+// reached tells how many operations of a change, which are carried out one after
+// another, were begun as far as the disk shows, and how many files others have
+// changed since.
+func reached(u journal.Unfinished) (done, foreign int) {
+	state := map[rootfs.Path]journal.State{}
+	for _, p := range u.Paths {
+		state[p.Path] = p.State
+		if p.State == journal.Foreign {
+			foreign++
+		}
+	}
+	for i, op := range u.Ops {
+		if state[op.Path] == journal.New {
+			done = i + 1
+		}
+	}
+	for i, op := range u.Ops {
+		// The next one may have been begun; and where nothing is as the change
+		// left it, what it kept of a changed file must not be lost.
+		if state[op.Path] == journal.Foreign && (i == done || done == 0) {
+			return i + 1, foreign
+		}
+	}
+	return done, foreign
 }
 
 // Clean looks through the whole workspace for temporary files that dead

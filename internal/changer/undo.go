@@ -25,6 +25,15 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 	if err != nil {
 		return nil, err
 	}
+	c, err := w.undoEntry(ctx, entry, o)
+	if c != nil && id == "" {
+		c.Warnings = append(c.Warnings, w.maybeNotLast()...)
+	}
+	return c, err
+}
+
+// undoEntry undoes an entry that may be undone.
+func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.Options) (*change.Change, error) {
 	unlock, err := w.state.locks.lock(ctx, entry.Paths()...)
 	if err != nil {
 		return nil, err
@@ -35,8 +44,10 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		return nil, err
 	}
 	defer plan.Close()
-	if err := w.undoKeepsClosed(ctx, plan.Change.Ops); err != nil {
-		return nil, err
+	if o.Tool != journal.Recovery {
+		if err := w.undoKeepsClosed(ctx, plan.Change.Ops); err != nil {
+			return nil, err
+		}
 	}
 	var warnings []string
 	if err := w.fitPlan(plan); err != nil {
@@ -67,9 +78,6 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		if len(diffs) == 1 {
 			ops[0].Shown = diffs[0].Hunks
 		}
-	}
-	if id == "" {
-		c.Warnings = append(c.Warnings, w.maybeNotLast()...)
 	}
 	if o.DryRun {
 		return c, nil

@@ -28,11 +28,11 @@ func (j *Journal) Get(id ID) (Entry, error) {
 }
 
 // Latest returns the change an undo without an id undoes: the newest that
-// is done, not undone yet, and not an undo itself. It is refused while newer ones
+// is done, not undone yet, and neither an undo itself nor a recovery. It is refused while newer ones
 // are missing: an older change would be taken for the last.
 func (j *Journal) Latest() (Entry, error) {
 	e, err := j.find(func(e Entry) bool {
-		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == ""
+		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.Tool != Recovery
 	}, "nothing left to undo")
 	if err != nil {
 		return Entry{}, err

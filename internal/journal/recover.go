@@ -10,6 +10,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
+// Recovery is the tool of changes that roll back what was cut short, where
+// someone has changed files since.
+const Recovery = "recovery"
+
 // State is what is found at a path of a change that was cut short.
 type State uint8
 

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -450,12 +449,71 @@ func (r *Root) moveAcross(from Path, dst *Root, to Path) error {
 			if err := dir.sync(); err != nil {
 				return err
 			}
-			if err := src.removeAll(name); err != nil {
-				return fmt.Errorf("copied, but the original could not be removed: %w", err)
+			// The old name goes at once, and then what it stood for: whoever is
+			// killed in between leaves whole trees.
+			away := r.temps.next(r.owner(), phaseWrite)
+			defer r.temps.done(away)
+			if err := src.move(name, src, away.String()); err != nil {
+				return errors.Join(err, dir.removeAll(base))
+			}
+			if err := src.removeAll(away.String()); err != nil {
+				r.temps.leave(from.Dir())
 			}
 			return nil
 		})
 	})
+}
+
+// DropCopy removes what is at copy if it is an exact copy of what is at p, as a
+// move to another volume leaves when it is killed before the old name goes. It
+// reports whether it was one.
+func (r *Root) DropCopy(p, copy Path) (bool, error) {
+	same, err := r.sameTree(p, copy)
+	if err != nil || !same {
+		return false, err
+	}
+	return true, r.RemoveAll(copy)
+}
+
+// sameTree compares two entries: types, names, targets and contents.
+func (r *Root) sameTree(a, b Path) (bool, error) {
+	x, errX := r.Stat(a)
+	y, errY := r.Stat(b)
+	switch {
+	case KindOf(errX) == NotFound || KindOf(errY) == NotFound:
+		return false, nil
+	case errX != nil || errY != nil:
+		return false, errors.Join(errX, errY)
+	case x.Type != y.Type, x.Type == TypeFile && x.Size != y.Size:
+		return false, nil
+	case x.Type == TypeFile:
+		_, v, _, errV := r.ReadFile(a, x.Size)
+		_, w, _, errW := r.ReadFile(b, y.Size)
+		return v == w, errors.Join(errV, errW)
+	case x.Type != TypeDir:
+		return false, nil
+	}
+	d, err := r.OpenDir(a)
+	if err != nil {
+		return false, err
+	}
+	defer d.Close()
+	e, err := r.OpenDir(b)
+	if err != nil {
+		return false, err
+	}
+	defer e.Close()
+	these, errThese := d.Read(nil)
+	those, errThose := e.Read(nil)
+	if err := errors.Join(errThese, errThose); err != nil || len(these) != len(those) {
+		return false, err
+	}
+	for _, t := range these {
+		if same, err := r.sameTree(a.child(t.Name), b.child(t.Name)); err != nil || !same {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // copyEntry copies one entry with all it holds, and compares files.

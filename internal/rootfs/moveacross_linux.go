@@ -3,6 +3,7 @@
 package rootfs
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -42,6 +43,132 @@ func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
 		shown = from
 	}
 	return wrap(op, shown.String(), err)
+}
+
+// removeMoved removes the folder at src, of which dst is a copy. If it fails, the
+// folder is as it was.
+func (r *Root) removeMoved(src, dst place) error {
+	temp := r.temps.next(r.owner(), phaseWrite)
+	defer r.temps.done(temp)
+	away := temp.String()
+	if err := r.renameNoReplace(src.dir, src.name, src.dir, away); err != nil {
+		return err
+	}
+	// Nobody finds it by its name any more. What was changed until now is seen
+	// by its time and size.
+	err := r.verifyCopy(src.dir, away, dst.dir, dst.name, false)
+	if err == nil {
+		err = r.syncDir(src.dir)
+	}
+	if err != nil {
+		return errors.Join(err, r.renameNoReplace(src.dir, away, src.dir, src.name))
+	}
+	if r.removeTree(src.dir, away) != nil {
+		// It was removable a moment ago. The move is done; the rest goes when
+		// the folder is cleaned.
+		r.temps.leave(src.path.Dir())
+	}
+	return nil
+}
+
+// removableTree refuses a folder of which something can't be removed: a mount, a
+// file that the system keeps from being changed, or what is in a folder that may
+// not be written to. parent is the mount it must be in, nil for any.
+func removableTree(dir int, at Path, parent *mount) error {
+	refuse := func(p Path, why string) error {
+		return &Error{Op: "rename", Path: p.String(), Kind: Permission, Err: errors.New(why)}
+	}
+	fd, err := openat(dir, at.Base(), flagsDir, 0)
+	if err != nil {
+		return wrap("rename", at.String(), err)
+	}
+	d := &Dir{fd: fd}
+	defer d.Close()
+	var st unix.Statx_t
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &st); err != nil {
+		return wrap("rename", at.String(), err)
+	}
+	here := mount{unix.Mkdev(st.Dev_major, st.Dev_minor), st.Mnt_id}
+	if parent != nil && here != *parent {
+		return refuse(at, "it is a mounted volume, and what is in it would have to be deleted")
+	}
+	entries, err := d.Read(nil)
+	if err != nil {
+		return wrap("rename", at.String(), err)
+	}
+	if len(entries) > 0 && unix.Faccessat(fd, ".", unix.W_OK|unix.X_OK, unix.AT_EACCESS) != nil {
+		return refuse(at, "the folder can't be written to, so what is in it can't be removed")
+	}
+	const kept = "it has the attribute immutable or append-only"
+	if keptBySystem(&st) {
+		return refuse(at, kept)
+	}
+	for _, e := range entries {
+		child := at.child(e.Name)
+		if e.Type == TypeDir {
+			if err := removableTree(fd, child, &here); err != nil {
+				return err
+			}
+			continue
+		}
+		err := unix.Statx(fd, e.Name, unix.AT_SYMLINK_NOFOLLOW|unix.AT_NO_AUTOMOUNT, unix.STATX_BASIC_STATS|unix.STATX_MNT_ID, &st)
+		switch {
+		case err != nil:
+			return wrap("rename", child.String(), err)
+		case st.Mnt_id != here.id:
+			return refuse(child, "it is mounted")
+		case keptBySystem(&st):
+			return refuse(child, kept)
+		}
+	}
+	return nil
+}
+
+func keptBySystem(st *unix.Statx_t) bool {
+	return st.Attributes&(unix.STATX_ATTR_IMMUTABLE|unix.STATX_ATTR_APPEND) != 0
+}
+
+// DropCopy removes what is at copy if it is an exact copy of what is at p, as a
+// move to another file system leaves when it is killed before the old name goes.
+// It reports whether it was one.
+func (r *Root) DropCopy(p, copy Path) (bool, error) {
+	const op = "remove"
+	if err := r.writable(op, copy); err != nil {
+		return false, err
+	}
+	src, err := r.removable(op, p)
+	if err != nil {
+		return false, unlessGone(err)
+	}
+	defer src.close()
+	dst, err := r.removable(op, copy)
+	if err != nil {
+		return false, unlessGone(err)
+	}
+	defer dst.close()
+	if err := r.verifyCopy(src.dir, src.name, dst.dir, dst.name, true); err != nil {
+		if errors.Is(err, errVerifyCopy) || errors.Is(err, unix.ENOENT) {
+			err = nil
+		}
+		return false, wrap(op, copy.String(), err)
+	}
+	info, err := r.infoAt(dst.dir, dst.name)
+	if err == nil && info.Type == TypeDir {
+		err = r.removeTree(dst.dir, dst.name)
+	} else if err == nil {
+		err = r.unlink(dst.dir, dst.name, 0)
+	}
+	if err == nil {
+		err = r.syncDir(dst.dir)
+	}
+	return err == nil, wrap(op, copy.String(), err)
+}
+
+func unlessGone(err error) error {
+	if errors.Is(err, NotFound) {
+		return nil
+	}
+	return err
 }
 
 // TopDir returns the top of the mounted volume that holds dir, an absolute path

@@ -126,8 +126,16 @@ func (r *Root) sameEntry(src, dst place, info Info) bool {
 }
 
 // moveAcross moves to another file system: a complete, verified and synced copy
-// under a temporary name gets the new name, and only then the old one goes.
+// under a temporary name gets the new name, and only then the old one goes, at
+// once: a folder first gets a temporary name. Whoever is killed in between leaves
+// the old tree, the new one, or both, whole; DropCopy tells the copy of the last
+// case. A tree that can't be removed is refused before anything is copied.
 func (r *Root) moveAcross(src, dst place, info Info) error {
+	if info.Type == TypeDir {
+		if err := removableTree(src.dir, src.path, nil); err != nil {
+			return err
+		}
+	}
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
 	name := temp.String()
@@ -140,7 +148,7 @@ func (r *Root) moveAcross(src, dst place, info Info) error {
 	}
 	err := r.copyEntry(src.dir, src.name, dst.dir, name)
 	if err == nil {
-		err = r.verifyCopy(src.dir, src.name, dst.dir, name)
+		err = r.verifyCopy(src.dir, src.name, dst.dir, name, true)
 	}
 	if err == nil {
 		err = r.renameNoReplace(dst.dir, name, dst.dir, dst.name)
@@ -154,12 +162,13 @@ func (r *Root) moveAcross(src, dst place, info Info) error {
 		return err
 	}
 	if info.Type != TypeDir {
-		if err := r.unlink(src.dir, src.name, 0); err != nil {
-			discard(dst.name)
-			return err
-		}
-	} else if err := r.removeTree(src.dir, src.name); err != nil {
-		return fmt.Errorf("copied, but the original could not be removed: %w", err)
+		err = r.unlink(src.dir, src.name, 0)
+	} else {
+		err = r.removeMoved(src, dst)
+	}
+	if err != nil {
+		discard(dst.name)
+		return err
 	}
 	return r.syncDir(src.dir)
 }
@@ -172,12 +181,7 @@ func (r *Root) copyEntry(fromDir int, from string, toDir int, to string) error {
 	}
 	switch info.Type {
 	case TypeSymlink:
-		look, err := openat(fromDir, from, flagsLook, 0)
-		if err != nil {
-			return err
-		}
-		defer syscall.Close(look)
-		target, err := readlink(look)
+		target, err := linkTarget(fromDir, from)
 		if err != nil {
 			return err
 		}
@@ -188,6 +192,15 @@ func (r *Root) copyEntry(fromDir int, from string, toDir int, to string) error {
 		return r.copyFile(fromDir, from, toDir, to)
 	}
 	return errNotRegular
+}
+
+func linkTarget(dir int, name string) (string, error) {
+	look, err := openat(dir, name, flagsLook, 0)
+	if err != nil {
+		return "", err
+	}
+	defer syscall.Close(look)
+	return readlink(look)
 }
 
 func (r *Root) copyFile(fromDir int, from string, toDir int, to string) error {
@@ -264,8 +277,8 @@ func (r *Root) copyDir(fromDir int, from string, toDir int, to string) error {
 }
 
 // verifyCopy compares a copy with its original, which may have changed since:
-// names, types, link targets, modification times and content.
-func (r *Root) verifyCopy(fromDir int, from string, toDir int, to string) error {
+// names, types, link targets, modification times and, if asked, content.
+func (r *Root) verifyCopy(fromDir int, from string, toDir int, to string, content bool) error {
 	a, errA := r.infoAt(fromDir, from)
 	b, errB := r.infoAt(toDir, to)
 	switch {
@@ -273,7 +286,7 @@ func (r *Root) verifyCopy(fromDir int, from string, toDir int, to string) error 
 		return errors.Join(errA, errB)
 	case a.Type != b.Type, a.Type == TypeFile && (a.Size != b.Size || !a.ModTime.Equal(b.ModTime)):
 		return errVerifyCopy
-	case a.Type == TypeFile:
+	case a.Type == TypeFile && content:
 		v, errV := r.versionAt(fromDir, from, a.Size)
 		w, errW := r.versionAt(toDir, to, b.Size)
 		if err := errors.Join(errV, errW); err != nil {
@@ -282,13 +295,22 @@ func (r *Root) verifyCopy(fromDir int, from string, toDir int, to string) error 
 		if v != w {
 			return errVerifyCopy
 		}
+	case a.Type == TypeSymlink:
+		v, errV := linkTarget(fromDir, from)
+		w, errW := linkTarget(toDir, to)
+		if err := errors.Join(errV, errW); err != nil {
+			return err
+		}
+		if v != w {
+			return errVerifyCopy
+		}
 	case a.Type == TypeDir:
-		return r.verifyDir(fromDir, from, toDir, to)
+		return r.verifyDir(fromDir, from, toDir, to, content)
 	}
 	return nil
 }
 
-func (r *Root) verifyDir(fromDir int, from string, toDir int, to string) error {
+func (r *Root) verifyDir(fromDir int, from string, toDir int, to string, content bool) error {
 	fd, err := openat(fromDir, from, flagsDir, 0)
 	if err != nil {
 		return err
@@ -310,7 +332,7 @@ func (r *Root) verifyDir(fromDir int, from string, toDir int, to string) error {
 		return errVerifyCopy
 	}
 	for _, w := range want {
-		if err := r.verifyCopy(fd, w.Name, out, w.Name); err != nil {
+		if err := r.verifyCopy(fd, w.Name, out, w.Name, content); err != nil {
 			return err
 		}
 	}
