@@ -39,7 +39,7 @@ var plan = []layer{
 	{"engine", []pkg{
 		{"internal/backend", "where the files are: a folder, servers, several as one", "change fault internal/changer internal/glob internal/ignore internal/owner internal/policy internal/rootfs internal/searcher internal/vault search"},
 		{"internal/searcher", "one search: of a folder, by index or walk, or of servers", "fault internal/fuzzy internal/githead internal/glob internal/ignore internal/index internal/policy internal/rank internal/repos internal/rootfs internal/scan internal/terms internal/textfile internal/vault internal/walk match search"},
-		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash", "change fault internal/journal internal/rootfs internal/textedit internal/textfile internal/trash internal/vault internal/walk match"},
+		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash", "change fault internal/journal internal/policy internal/rootfs internal/textedit internal/textfile internal/trash internal/vault internal/walk match"},
 		{"internal/owner", "the process that holds the index of a root, and its clients", "internal/ignore internal/index internal/policy internal/rootfs internal/walk internal/watch search"},
 	}},
 	{"middle", []pkg{
