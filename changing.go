@@ -14,9 +14,9 @@ func (w *Workspace) Apply(ctx context.Context, set change.Set) (*change.Change, 
 	return w.b.Apply(ctx, set)
 }
 
-// Plan works out what Apply would do and changes nothing. The plan is kept: a
-// Set with nothing but the Digest of its answer applies exactly that, or is
-// refused.
+// Plan works out what Apply would do and changes nothing. The plan is kept: to
+// apply exactly this plan, pass a Set that has only the Digest of the answer. It
+// is refused if the result would differ.
 func (w *Workspace) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
 	return w.b.Plan(ctx, set)
 }
@@ -38,25 +38,24 @@ func (w *Workspace) one(ctx context.Context, op change.Op, name string, opts *ch
 	return c, err
 }
 
-// Edit changes parts of a text file. All edits are found in the file as it is
-// and made at once; if one can't be, none is. Every byte outside the spans they
-// name stays, and so do encoding, mode, owner and extended attributes. New text
+// Edit changes parts of a text file. All edits refer to the file as it is now and
+// are made at once; if one fails, none is made. Bytes outside the edited spans do
+// not change, nor do encoding, mode, owner and extended attributes. New text
 // takes the file's encoding and line ending.
 func (w *Workspace) Edit(ctx context.Context, path string, edits []change.Edit, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.EditFile, Path: path, Edits: edits}, "edit", opts)
 }
 
-// Write gives a file new content, which is written byte for byte as it is
-// given; what encoding or line ending the file had before plays no part. A file
-// that exists keeps its mode, owner and extended attributes, and is refused if
-// it is not the expected version; one that doesn't is made, with the folders on
-// the way.
+// Write replaces the content of a file. The bytes are written as given, whatever
+// encoding or line ending the file had before. An existing file keeps its mode,
+// owner and extended attributes; if it is not the expected version, the call is
+// refused. A missing file is created, with the folders above it.
 func (w *Workspace) Write(ctx context.Context, path string, content []byte, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.WriteFile, Path: path, Content: content}, "write", opts)
 }
 
-// Mkdir makes a folder and those above it that are missing. One that exists is
-// no change.
+// Mkdir makes a folder and the missing folders above it. If the folder exists,
+// nothing changes.
 func (w *Workspace) Mkdir(ctx context.Context, path string, opts *change.Options) (*change.Change, error) {
 	return w.one(ctx, change.Op{Verb: change.MakeFolder, Path: path}, "mkdir", opts)
 }
@@ -71,10 +70,10 @@ func (w *Workspace) Delete(ctx context.Context, path string, opts *change.Delete
 	return w.one(ctx, change.Op{Verb: change.DeletePath, Path: path, Trash: opts.Trash}, "delete", &opts.Options)
 }
 
-// Move moves or renames a file, a symlink, or a folder with everything in it.
-// It never overwrites, makes the folders that are missing, and may change no
-// more than the case of a name. In a vault, links that would point elsewhere
-// are rewritten in the same change, or counted.
+// Move moves or renames a file, a symlink, or a folder with everything in it. It
+// never overwrites a file, and it makes missing folders. The new name may differ
+// from the old one in case only. In a vault, links that would break are rewritten
+// in the same change, or counted.
 func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.MoveOptions) (*change.Change, error) {
 	if opts == nil {
 		opts = &change.MoveOptions{}
@@ -82,10 +81,9 @@ func (w *Workspace) Move(ctx context.Context, from, to string, opts *change.Move
 	return w.one(ctx, change.Op{Verb: change.MovePath, Path: from, To: to, Links: opts.Links}, "move", &opts.Options)
 }
 
-// Undo undoes the change called id, all of it, or the last one that was not
-// undone yet when id is "". It refuses when any file is not what the change
-// left, and then changes nothing. An undo is a change itself: Undo with its id
-// makes the first change again.
+// Undo undoes the whole change called id; if id is "", the last change that is
+// not undone yet. If any file was changed since, it refuses and changes nothing.
+// An undo is itself a change: undoing it makes the first change again.
 func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error) {
 	if opts == nil {
 		opts = &change.Options{}
@@ -93,8 +91,8 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (
 	return w.b.Undo(ctx, id, *opts)
 }
 
-// Diff shows a change as a unified diff; "" is the last one. It works from what
-// the journal kept, so it doesn't matter what became of the files.
+// Diff shows a change as a unified diff; "" is the last one. It uses the contents
+// that the journal kept, so later changes of the files do not matter.
 func (w *Workspace) Diff(ctx context.Context, id string) (*change.Change, error) {
 	return w.b.Diff(id)
 }
@@ -104,21 +102,22 @@ func (w *Workspace) Changes(ctx context.Context, limit int) (*change.Log, error)
 	return w.b.Log(limit)
 }
 
-// Clean looks through the whole workspace for temporary files that dead
-// processes left and settles their changes. Open does as much for the folders
-// that the journal names; this finds the rest.
+// Clean searches the whole workspace for temporary files that dead processes left
+// behind, and settles their changes. Open does this only for the folders that the
+// journal names.
 func (w *Workspace) Clean(ctx context.Context) (*change.Cleaned, error) {
 	return w.b.Clean(ctx)
 }
 
 // Trashed lists what was deleted from this workspace and is in a trash, newest
-// first in each. Problems are trashes and records that can't be read.
+// first in each. problems names the trashes and records that can't be read.
 func (w *Workspace) Trashed(context.Context) (items []change.Trashed, problems []string, err error) {
 	return w.b.Trashed()
 }
 
 // RestoreTrashed moves something from a trash to where it was, or to another
-// path. what is an item's id, or the path it had: then the one deleted last.
+// path. what is an item's id, or the path it had; of several items with that
+// path, the one deleted last is restored.
 func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *change.Options) (*change.Change, error) {
 	if opts == nil {
 		opts = &change.Options{}
@@ -126,9 +125,9 @@ func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *c
 	return w.b.Restore(ctx, what, to, *opts)
 }
 
-// EmptyTrash deletes for good what was deleted from this workspace before a
-// moment, or all of it if that is zero. Those deletions can't be undone any
-// more.
+// EmptyTrash permanently deletes what was deleted from this workspace before the
+// given time, or everything if the time is zero. Those deletions can no longer be
+// undone.
 func (w *Workspace) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
 	return w.b.EmptyTrash(ctx, before)
 }

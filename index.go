@@ -18,25 +18,25 @@ type IndexOptions struct {
 	// Socket is where the process that owns the index answers others; ""
 	// shares with nobody.
 	Socket string
-	// Home is the folder in which the indexes of all workspaces lie, Dir among
-	// them. With it, Dir is made when it is missing, and the indexes used
-	// longest ago are deleted when all together have more than MaxBytes; those
-	// that a process owns stay.
+	// Home is the folder that holds the indexes of all workspaces, including Dir.
+	// If it is set, a missing Dir is made. When all indexes together exceed
+	// MaxBytes, the least recently used ones are deleted, but never one that a
+	// process owns.
 	Home string
 	// MaxBytes bounds all indexes in Home together; 0 is 10 GB.
 	MaxBytes int64
-	// Ask only uses an index that another process owns. It is for short-lived
-	// programs: without one, they scan.
+	// Ask makes the workspace a client only: it uses an index that another
+	// process owns and scans if there is none. It is for short-lived programs.
 	Ask bool
 	// MaxWatches bounds the folders watched; 0 leaves it to the system.
 	MaxWatches int
-	// MaxIgnored is how many files that ignore rules exclude may be in the index;
-	// 0 is 20,000. With more, a search that asks for them scans.
+	// MaxIgnored is how many ignored files the index may hold; 0 is 20,000. If
+	// there are more, it holds none, and a search for ignored files scans.
 	MaxIgnored int
-	// Progress hears how a build goes, from any goroutine.
+	// Progress is called with the progress of a build, from any goroutine.
 	Progress func(search.Progress)
-	// Version and Program are of the program that opens the workspace, as its
-	// version and its file, for those who ask the owner for its status.
+	// Version and Program are the version and the file of the program that opens
+	// the workspace. IndexStatus reports them.
 	Version, Program string
 }
 
@@ -50,7 +50,7 @@ func (o *IndexOptions) owner() *owner.Options {
 var (
 	// ErrIndexInUse is returned for an index that a process owns.
 	ErrIndexInUse = owner.ErrInUse
-	// ErrNotOwner is for what only the process that owns the index can do.
+	// ErrNotOwner is returned for a call that only the index owner can make.
 	ErrNotOwner = owner.ErrNotOwner
 )
 
@@ -60,34 +60,34 @@ func DeleteIndex(opts *IndexOptions) (bool, error) {
 	return owner.Delete(&owner.Options{Dir: opts.Dir, Home: opts.Home})
 }
 
-// Index is the index of a workspace. Searches use it without being asked to;
-// its methods are for those who want to wait for it, watch it or check it.
+// Index is the index of a workspace. Searches use it automatically. Its methods
+// wait for it, report on it or check it.
 type Index struct{ ix backend.Index }
 
 // Index returns the workspace's index.
 func (w *Workspace) Index() *Index { return &Index{w.b.Index()} }
 
-// Status tells how the index is doing. Without a process that owns it the state
-// is not_found; DiskBytes then tells what an earlier one has left.
+// Status reports the state of the index. If no process owns it, the state is
+// not_found, and DiskBytes is the size of the stored index.
 func (x *Index) Status(ctx context.Context) (*search.IndexStatus, error) { return x.ix.Status(ctx) }
 
-// Wait waits until this process has built the index. It fails when that isn't
-// possible.
+// Wait waits until this process has built the index. It returns an error if that
+// isn't possible.
 func (x *Index) Wait(ctx context.Context) error { return x.ix.Wait(ctx) }
 
 // Follow waits until the index is ready, whichever process owns it, and reports
-// how far it is about ten times a second, on the calling goroutine.
+// its progress about ten times a second, on the calling goroutine.
 func (x *Index) Follow(ctx context.Context, report func(search.Progress)) error {
 	return x.ix.Follow(ctx, report)
 }
 
-// Idle is how long no other process has asked anything.
+// Idle is how long ago another process last asked something.
 func (x *Index) Idle() time.Duration { return x.ix.Idle() }
 
-// Verify compares the index with the files: every file is read again and must
-// have in the index all that a search would look for, the list of paths must be
-// a walk's, and searches for words of the files must find what a scan finds.
-// Every difference is told to fault. progress may be nil.
+// Verify compares the index with the files. It reads every file again and checks
+// that the index has all its grams, that the list of paths equals a walk's, and
+// that searches for words of the files find what a scan finds. It calls fault for
+// every difference. progress may be nil.
 func (x *Index) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
 	return x.ix.Verify(ctx, fault, progress)
 }

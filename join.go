@@ -8,13 +8,13 @@ type Root struct {
 	Workspace *Workspace
 }
 
-// Join makes one workspace of several. Every path in it begins with the name of
-// a root, as app/src/main.go. A search without a path goes over all roots in the
+// Join makes one workspace of several. Every path in it begins with the name of a
+// root, as app/src/main.go. A search without a path goes over all roots in the
 // order given; its limits, offset and totals are those of the whole answer. A
-// change concerns one root, and its id begins with that root's name. The roots
-// are closed with the workspace.
+// change affects one root, and its id begins with that root's name. Closing the
+// workspace closes the roots.
 //
-// A single root is returned as it is: there is nothing to tell it from.
+// A single root is returned unchanged: its paths need no name.
 func Join(roots ...Root) (*Workspace, error) {
 	if len(roots) == 1 {
 		return roots[0].Workspace, nil
@@ -30,6 +30,6 @@ func Join(roots ...Root) (*Workspace, error) {
 	return &Workspace{b, append([]Root(nil), roots...)}, nil
 }
 
-// Roots lists the roots of Join; otherwise it is the workspace itself, without
-// a name.
+// Roots lists the roots that Join was given. For any other workspace it is the
+// workspace itself, without a name.
 func (w *Workspace) Roots() []Root { return append([]Root(nil), w.roots...) }

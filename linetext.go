@@ -7,8 +7,8 @@ import (
 	"quarry/search"
 )
 
-// Decoded returns a line of an answer as UTF-8. One that isn't is read as
-// Windows-1252, as Read and Edit do, and its spans move along.
+// Decoded returns a line of an answer as UTF-8. A line that is not valid UTF-8 is
+// decoded as Windows-1252, as Read and Edit do, and its spans are adjusted.
 func Decoded(l search.Line) search.Line {
 	if utf8.Valid(l.Text) {
 		return l

@@ -1,24 +1,24 @@
 // Package quarry searches a workspace and changes files in it.
 //
 // A Workspace is a folder, repositories on servers, or several of these as one.
-// Its methods are safe for concurrent use, and nothing outside is read or
-// written, whatever a path says and whatever is swapped underneath. Every
-// result reports what it omitted and why.
+// Its methods are safe for concurrent use. Nothing outside the workspace is read
+// or written, whatever a path says and even if files are replaced by symlinks at
+// the same time. Every result reports what it omitted and why.
 //
 // Searching needs no more than a folder:
 //
 //	ws, err := quarry.Open(dir, nil)
 //	res, err := ws.Search(ctx, search.Query{Pattern: `\bTODO\b`})
 //
-// Changing needs Options.StateDir, where the old contents are kept, so that
-// every change is an entry of a journal and Undo undoes it as a whole. A change
-// that names the version it read is refused when somebody else was faster.
+// Changing needs Options.StateDir, where the old contents are kept, so that every
+// change is an entry of a journal and Undo undoes it as a whole. A change that
+// names the version it read is refused if the file was changed since.
 //
 // Paths are relative to the workspace and have slashes.
 //
-// Package search has what can be asked and answered, package change what can be
-// changed, package fault the codes of errors, package match the patterns, and
-// package toolset gives the same methods to a model as tools.
+// Package search has the queries and their results, package change the changes,
+// package fault the codes of errors, and package match the patterns. Package
+// toolset offers the same methods to a model as tools.
 package quarry
 
 import (
@@ -58,9 +58,9 @@ type Options struct {
 	KeepAge   time.Duration
 	// Trash is where deleted files go; the zero value follows the vault.
 	Trash change.TrashKind
-	// TrashDir holds the system's trash of the user's own volume: the data
-	// folder of the desktop ($XDG_DATA_HOME), on macOS the home folder. Without
-	// it only other volumes have a trash.
+	// TrashDir is the folder that holds the system's trash for the user's own
+	// volume: $XDG_DATA_HOME, or the home folder on macOS. If it is empty, only
+	// other volumes have a trash.
 	TrashDir string
 
 	// Review holds changes back until a person decides; nil makes them at once.
@@ -70,8 +70,8 @@ type Options struct {
 	GlobalIgnore []byte
 	// IgnoreAbove are rule files in the folders above, the topmost first.
 	IgnoreAbove []IgnoreFile
-	// Outside, if set, is asked before each answer for both, if they have
-	// changed since it was asked last, or since the workspace was opened.
+	// Outside, if set, is called before each answer. It returns both anew if they
+	// have changed since the last call, or since the workspace was opened.
 	Outside func() (global []byte, above []IgnoreFile, changed bool)
 
 	// Index lets the workspace use an index; nil always scans.
@@ -86,7 +86,7 @@ type Options struct {
 // IgnoreFile is a rule file that lies above the workspace.
 type IgnoreFile struct {
 	Name  string // .gitignore, .ignore, .rgignore, .rooignore or info/exclude
-	Above string // the way from its folder to the workspace, as "sub/project"
+	Above string // the path from its folder to the workspace, as "sub/project"
 	Data  []byte
 }
 
@@ -136,15 +136,15 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	return over(gate), nil
 }
 
-// Close releases the workspace. Calls under way end with an error.
+// Close releases the workspace. Calls in progress end with an error.
 func (w *Workspace) Close() error { return w.b.Close() }
 
-// Dir is the absolute path of the workspace's folder, for its user's eyes; ""
-// if there is no one folder.
+// Dir is the absolute path of the workspace's folder, to be shown to its user; ""
+// if there is no single folder.
 func (w *Workspace) Dir() string { return w.b.Dir() }
 
-// Inside is the path in the workspace that an absolute path means, and false if
-// that lies outside.
+// Inside converts an absolute path to a path in the workspace. It reports false
+// if the path is outside.
 func (w *Workspace) Inside(path string) (string, bool) { return w.b.Inside(path) }
 
 func workers(n int) int {
@@ -161,7 +161,7 @@ func logger(l *slog.Logger) *slog.Logger {
 	return l
 }
 
-// outside words what an option gives for a backend.
+// outside converts the option Outside to what a backend takes.
 func outside(ask func() ([]byte, []IgnoreFile, bool)) func() ([]owner.RuleFile, bool) {
 	if ask == nil {
 		return nil

@@ -15,12 +15,13 @@ type ReviewOptions struct {
 	// Dir keeps the proposals. It is private to its user, outside the
 	// workspace, and must exist.
 	Dir string
-	// Wait is how long a change waits for its decision; 0 is 45 s, less than 0
-	// does not wait. Afterwards it fails and the proposal stays.
+	// Wait is how long a change waits for its decision; 0 is 45 s, and a negative
+	// value does not wait. After that time the call fails and the proposal stays.
 	Wait time.Duration
-	// Clients are held back; none means all.
+	// Clients are the names of the clients whose changes are held back; none
+	// means all.
 	Clients []string
-	// Waiting hears every 10 s that a change still waits; nil is fine.
+	// Waiting, if set, is called every 10 s while a change waits.
 	Waiting func(ctx context.Context, proposal string, waited time.Duration)
 }
 
@@ -33,7 +34,8 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Clients: o.Clients, Progress: o.Waiting}, nil
 }
 
-// Reviewed reports whether changes of the workspace may wait for a decision.
+// Reviewed reports whether changes of the workspace may have to wait for a
+// decision.
 func (w *Workspace) Reviewed() bool {
 	_, ok := w.b.(*review.Gate)
 	return ok

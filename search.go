@@ -24,9 +24,9 @@ func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result,
 	return r, nil
 }
 
-// SearchEach answers a query file by file, in the query's order, as soon as
-// files are known. An error of yield ends the search and is returned. The
-// summary is there even when a limit ended the answer.
+// SearchEach answers a query file by file, in the query's order, as soon as files
+// are known. An error of yield ends the search and is returned. The summary is
+// returned even if a limit ended the answer.
 func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	if q.Symbols && q.Detail == search.Lines {
 		yield = lookup.Enclosing(ctx, w.b, yield)
@@ -34,7 +34,7 @@ func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*
 	return w.b.SearchEach(ctx, q, yield)
 }
 
-// SearchText answers a query about one text that lies in no workspace, such as
+// SearchText answers a query about one text outside of any workspace, such as
 // standard input. Scope is ignored; the file's path is "".
 func SearchText(ctx context.Context, r io.Reader, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	return searcher.Text(ctx, r, q, yield)
@@ -50,16 +50,16 @@ func (w *Workspace) SearchCode(ctx context.Context, q search.CodeQuery) (*search
 	return w.b.SearchCode(ctx, q)
 }
 
-// EachText gives look the decoded text of every file of a query, on several
-// goroutines. What look returns goes to yield in path order, one at a time,
-// unless it is nil. A text is valid until look returns. Binary files and files
-// over 8 MB are skipped.
+// EachText calls look with the decoded text of every file of a query, on several
+// goroutines. It calls yield with each result that is not nil, one at a time and
+// in path order. A text is valid until look returns. Binary files and files over
+// 8 MB are skipped.
 func (w *Workspace) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
 	return w.b.EachText(ctx, q, look, yield)
 }
 
-// Stat describes what a path names. A path that exists in another case only is
-// found, when it is the only one.
+// Stat describes what a path names. A path that exists only in another letter
+// case is found, if it is the only one.
 func (w *Workspace) Stat(ctx context.Context, path string) (*search.Info, error) {
 	return w.b.Stat(ctx, path)
 }

@@ -19,8 +19,8 @@ type ServersOptions struct {
 	// "HOST:PORT,HOST:PORT". Replicas of one are joined by a plus. A server
 	// with TLS is https://HOST[:PORT].
 	Servers string
-	// Timeout is how long a server has for one answer; 0 is 10 s. One that
-	// needs longer is omitted from the answer and named there.
+	// Timeout is how long a server has for one answer; 0 is 10 s. A slower server
+	// is omitted from the answer and named there.
 	Timeout time.Duration
 	// TLS is for servers with TLS; nil trusts the system's roots.
 	TLS *tls.Config
@@ -28,7 +28,7 @@ type ServersOptions struct {
 	Header http.Header
 
 	// Checkouts are repositories that are checked out on this machine. Their
-	// folders have the last word on what is in them, and can be changed.
+	// files are read from the folders, not from the servers, and can be changed.
 	Checkouts []Checkout
 
 	// As in Options.
@@ -46,13 +46,13 @@ type Checkout struct {
 	Workspace *Workspace
 }
 
-// ErrServers is for a question that no server could answer.
+// ErrServers is returned when no server could answer.
 var ErrServers = repos.ErrServers
 
-// OpenServers makes a workspace of the repositories of Zoekt servers. Its paths
-// are those in a repository after the repository's name, its files those of the
-// commits that are indexed, and what is checked out is as it is in its folder.
-// No server is asked yet.
+// OpenServers makes a workspace of the repositories of Zoekt servers. A path is
+// the name of a repository and a path in it. Files are those of the indexed
+// commits, or of the folder if the repository is checked out. OpenServers does
+// not contact a server.
 func OpenServers(opts *ServersOptions) (*Workspace, error) {
 	served := searcher.ServersOptions{
 		Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header,

@@ -8,8 +8,8 @@ import (
 )
 
 // VaultFile reads a file of settings below the folder .obsidian of the root:
-// app.json, daily-notes.json or the data of the plugin Periodic Notes. One that
-// is missing is empty; any other is protected.
+// app.json, daily-notes.json or the data of the plugin Periodic Notes. A missing
+// file is empty; all other files there are protected.
 func (w *Workspace) VaultFile(_ context.Context, name string) ([]byte, error) {
 	if v := w.vault(); v != nil {
 		return v.VaultFile(name)
@@ -24,8 +24,7 @@ func (w *Workspace) IsVault() bool {
 	return v != nil && v.IsVault()
 }
 
-// vault is the backend if it may be one; whether changes are held back plays no
-// part.
+// vault returns the backend if it can be a vault, also behind a review gate.
 func (w *Workspace) vault() backend.Vault {
 	b := w.b
 	if gate, ok := b.(*review.Gate); ok {

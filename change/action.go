@@ -24,7 +24,7 @@ const (
 	Deleted    Verb = "remove"
 	Restored   Verb = "restore"
 	Undid      Verb = "undo"
-	UndidPart  Verb = "undo part" // all files but those that changed since
+	UndidPart  Verb = "undo part" // all files except those that changed since
 	SetMode    Verb = "mode"      // Text is "executable" or "not executable"
 	Applied    Verb = "apply"     // a set of several files
 	Noted      Verb = "note"      // in the caller's own words
@@ -35,19 +35,21 @@ type Action struct {
 	Verb Verb   `json:"verb"`
 	Path string `json:"path,omitempty"`
 	To   string `json:"to,omitempty"` // Moved
-	// Count is a number of edits, occurrences, lines, bytes or files, as the
-	// verb has it, and Line where the first of them is.
+	// Count is a number of edits, occurrences, lines, bytes or files, depending
+	// on the verb. Line is the line of the first one.
 	Count int `json:"count,omitempty"`
 	Line  int `json:"line,omitempty"`
-	// Updated links in Files files, and Broken ones: of a move.
+	// Of a move: Updated counts the updated links, Files the files they are in,
+	// and Broken the broken links.
 	Updated int  `json:"updated,omitempty"`
 	Files   int  `json:"files,omitempty"`
 	Broken  int  `json:"broken,omitempty"`
 	ToTrash bool `json:"trash,omitempty"` // Deleted: it can be found there
-	// Undid and UndidPart: the change ID, which did Of.
+	// Of Undid and UndidPart: ID is the change that was undone, and Of what it
+	// did.
 	ID string  `json:"id,omitempty"`
 	Of *Action `json:"of,omitempty"`
-	// Text is Noted's, and what SetMode made of the file.
+	// Text is the text of Noted, and the new mode of SetMode.
 	Text string `json:"text,omitempty"`
 }
 

@@ -18,22 +18,22 @@ type Change struct {
 	Did     Action `json:"-"`
 	Summary string `json:"summary"`
 
-	// Diff is a unified diff, cut after some hundred lines; Workspace.Diff has
-	// more of it. Diffs are its parts, one for each path.
+	// Diff is a unified diff, cut after a few hundred lines; Workspace.Diff shows
+	// more. Diffs are its parts, one for each path.
 	Diff  string     `json:"diff,omitempty"`
 	Diffs []PathDiff `json:"-"`
-	// Version is that of the file's content afterwards, and Size its bytes; ""
-	// where there is no one file.
+	// Version and Size are those of the file after the change; Version is "" if
+	// the change is not about one file.
 	Version string `json:"version,omitempty"`
 	Size    int64  `json:"size,omitempty"`
 
 	DryRun    bool `json:"dry_run,omitempty"`
 	Unchanged bool `json:"unchanged,omitempty"` // everything was so already
-	// Digest names a plan: a Set that carries it is applied only if it comes
-	// out the same.
+	// Digest identifies a plan. A Set with this digest is applied only if the
+	// result is the same.
 	Digest string `json:"digest,omitempty"`
 
-	// Created says that the file or folder is new, and Folders which folders
+	// Created says that the file or folder is new. Folders lists the folders that
 	// were made for it.
 	Created bool     `json:"created,omitempty"`
 	Folders []string `json:"folders,omitempty"`
@@ -46,12 +46,12 @@ type Change struct {
 	// Undoes is the change this one undid, UndoneBy the one that undid this one.
 	Undoes   string `json:"undoes,omitempty"`
 	UndoneBy string `json:"undone_by,omitempty"`
-	// Pending says that the change is under way, or was cut short and could
+	// Pending says that the change is in progress, or was interrupted and could
 	// not be settled.
 	Pending bool `json:"pending,omitempty"`
 	// NoUndo says why the change can't be undone; "" when it can.
 	NoUndo string `json:"no_undo,omitempty"`
-	// Warnings are what the caller should know though all went well.
+	// Warnings are what the caller should know although the change succeeded.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -64,7 +64,7 @@ type File struct {
 	Added   int    `json:"added,omitempty"`   // lines
 	Removed int    `json:"removed,omitempty"` // lines
 	Version string `json:"version,omitempty"` // afterwards
-	// Executable tells what a change of its mode made of the file.
+	// Executable is the new state if the change changed the file's mode.
 	Executable *bool `json:"executable,omitempty"`
 }
 
@@ -79,7 +79,7 @@ type LinkReport struct {
 // TrashReport tells where deleted things are.
 type TrashReport struct {
 	Kind TrashKind `json:"kind"`
-	// Where is the trash's own name for it; "" when it was deleted for good.
+	// Where is the name in the trash; "" if it was deleted permanently.
 	Where string `json:"where,omitempty"`
 }
 
@@ -96,27 +96,27 @@ type Trashed struct {
 // Log is what the journal has.
 type Log struct {
 	Changes []Change `json:"changes"` // newest first
-	// Dropped counts older changes that the caps on size and age took, and
-	// DroppedTo is when the newest of them was made.
+	// Dropped counts older changes that were dropped because of the limits on
+	// size and age. DroppedTo is the time of the newest of them.
 	Dropped   int       `json:"dropped,omitempty"`
 	DroppedTo time.Time `json:"dropped_to,omitzero"`
 	// Damaged counts records that can't be read.
 	Damaged int `json:"damaged,omitempty"`
-	// Lost counts changes that are missing though nobody dropped them: files of
-	// the journal were cut short or deleted.
+	// Lost counts changes that are missing although they were not dropped: files
+	// of the journal were truncated or deleted.
 	Lost int `json:"lost,omitempty"`
 }
 
-// Cleaned tells what a cleaning found.
+// Cleaned reports what Clean found.
 type Cleaned struct {
 	Removed  int      // left-over temporary files
 	Restored []string // files that got their old content back
-	Kept     []string // content of other programs, now under a visible name
+	Kept     []string // files with content of other programs, which now have a visible name
 }
 
-// Under is the change as a larger workspace tells of it, in which this one is a
-// folder: paths have the folder before them, and ids the folder and a mark,
-// since two journals may use the same.
+// Under returns the change as seen from a larger workspace in which this one is a
+// folder. The folder is put before every path. Ids begin with the folder and the
+// mark, since two journals may use the same id.
 func (c *Change) Under(folder, mark string) *Change {
 	if c == nil || folder == "" {
 		return c
@@ -146,7 +146,8 @@ func (c *Change) Under(folder, mark string) *Change {
 	return &out
 }
 
-// place is a folder of a larger workspace, and how ids of its journal are marked.
+// place is a folder of a larger workspace, and the mark in the ids of its
+// journal.
 type place struct{ folder, mark string }
 
 func (p place) path(s string) string {
@@ -156,7 +157,7 @@ func (p place) path(s string) string {
 	return p.folder + "/" + s
 }
 
-// given is path for operands that may be missing.
+// given is like path, but leaves "" as it is.
 func (p place) given(s string) string {
 	if s == "" {
 		return ""

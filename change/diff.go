@@ -26,7 +26,7 @@ const (
 // PathDiff is what a change did to one path.
 type PathDiff struct {
 	Kind     DiffKind
-	Old, New string         // paths; "" is a file that is not there
+	Old, New string         // paths; "" if the file does not exist
 	Entry    string         // DiffMade, DiffDeleted: "folder" or "symlink"
 	Modes    [2]fs.FileMode // DiffMode: before and after
 	// Hunks is the text of a unified diff after its header. Each line begins
@@ -35,7 +35,7 @@ type PathDiff struct {
 	Hunks string
 }
 
-// Header is what stands before the hunks: lines that name paths.
+// Header is the lines before the hunks, which name the paths.
 func (d PathDiff) Header() string {
 	switch d.Kind {
 	case DiffBinary:
@@ -69,7 +69,7 @@ func (d PathDiff) under(at place) PathDiff {
 	return d
 }
 
-// JoinDiffs is the text of several.
+// JoinDiffs returns the text of several diffs.
 func JoinDiffs(diffs []PathDiff) string {
 	var b strings.Builder
 	for _, d := range diffs {
@@ -79,7 +79,7 @@ func JoinDiffs(diffs []PathDiff) string {
 	return b.String()
 }
 
-// Counts are the hunks and the lines added and removed that d shows.
+// Counts returns the numbers of hunks, added lines and removed lines.
 func (d PathDiff) Counts() (hunks, added, removed int) {
 	for line := range strings.Lines(d.Hunks) {
 		switch line[0] {
@@ -94,7 +94,7 @@ func (d PathDiff) Counts() (hunks, added, removed int) {
 	return hunks, added, removed
 }
 
-// gitMode is a file's mode as git has it.
+// gitMode is a file's mode as git writes it.
 func gitMode(m fs.FileMode) string {
 	if m&0o100 != 0 {
 		return "100755"

@@ -16,22 +16,22 @@ type EditVerb uint8
 const (
 	ReplaceText  EditVerb = iota // Old becomes New
 	ReplaceLines                 // lines First to Last become the lines of New
-	DeleteLines                  // lines First to Last go, with their endings
-	InsertAfter                  // New comes on lines of its own after line First; 0 is the beginning
-	InsertBefore                 // New comes on lines of its own before line First
+	DeleteLines                  // lines First to Last are deleted, with their line endings
+	InsertAfter                  // New is inserted as lines after line First; 0 is the beginning
+	InsertBefore                 // New is inserted as lines before line First
 	ReplaceSpan                  // the bytes Start to End of the text, decoded to UTF-8, become New
-	AppendText                   // New comes at the end, after a line break where the last line lacks one
-	PrependText                  // New comes on lines of its own at the top, after YAML front matter
-	ApplyHunk                    // the lines of Hunk change as it says, where its context stands exactly
+	AppendText                   // New is appended, after a line break if the last line has none
+	PrependText                  // New is inserted as lines at the top, after YAML front matter
+	ApplyHunk                    // Hunk is applied where its context matches exactly
 )
 
 // Edit is one edit of a text file. Texts, lines and spans are those of the file
 // as it is before the first edit of a set.
 //
-// A line ending in Old, \n or \r\n, matches either one in the file; one in New
-// becomes the one in use where it is put. What Old and New have in common at
-// their beginning and end is left alone, so lines given only as context keep
-// the bytes they have.
+// A line ending in Old, \n or \r\n, matches either one in the file. A line ending
+// in New becomes the one that the surrounding lines have. What Old and New have
+// in common at their beginning and end is not touched, so lines given only as
+// context keep their bytes.
 type Edit struct {
 	Verb EditVerb
 	Old  string // ReplaceText: the literal text
@@ -46,19 +46,19 @@ type Edit struct {
 
 	// Hunk has lines that begin with a space (context), "-" (to be removed), "+"
 	// (to be added) or "\\" (the line before has no line ending). First is the
-	// line where it should stand, 0 if that is not known. It is applied where
-	// its context and removed lines stand exactly, line endings aside. If they
-	// stand in several places, First decides, moved by what the hunks before
-	// have moved, if something shows that the file is still numbered so: Certain,
-	// a hunk that stands in one place only, or three lines of context on either
-	// side. Else the place must follow the line Anchor.
+	// line where it should be, 0 if unknown. It is applied where its context and
+	// removed lines match exactly, except for line endings. If they match in
+	// several places, First decides, shifted as the hunks before were, provided
+	// that something confirms the numbering: Certain, a hunk that matches in one
+	// place only, or three lines of context on either side. Otherwise the place
+	// must follow the line Anchor.
 	Hunk   string
 	Anchor string
 	AtEnd  bool // the hunk ends where the file ends
 	// Certain says that the file is the very one the hunk was made for.
 	Certain bool
-	// Loose takes a last line without line ending for one with, and leaves a
-	// line ending at the end of what it adds: a format that can't tell.
+	// Loose is for formats that can't say whether the last line has a line
+	// ending: a last line without one matches, and added lines end with one.
 	Loose bool
 }
 
@@ -78,10 +78,11 @@ type Outcome struct {
 	// Line is the line of the first replacement, the line after which text
 	// was inserted (0: the beginning), or the first line deleted.
 	Line int `json:"line"`
-	// Before is set for lines that were asked for before line Line+1.
+	// Before is set if the lines were inserted with InsertBefore, before line
+	// Line+1.
 	Before bool `json:"before,omitempty"`
-	// Remaining counts the occurrences that were left alone; RemainingLines
-	// has the lines of the first of them.
+	// Remaining counts the occurrences that were not replaced; RemainingLines has
+	// the lines of the first of them.
 	Remaining      int   `json:"remaining,omitempty"`
 	RemainingLines []int `json:"remaining_lines,omitempty"`
 }

@@ -8,7 +8,7 @@ import (
 	"quarry/fault"
 )
 
-// What a change may be refused for, beside errors about paths.
+// Reasons why a change may be refused, in addition to errors about paths.
 var (
 	ErrBadID      = fault.New(fault.InvalidArgument, "not the id of a change", "")
 	ErrNotTrashed = fault.New(fault.NotFound, "nothing of this name is in the trash", "")
@@ -17,18 +17,18 @@ var (
 	ErrNoState = fault.New(fault.ReadOnly, "the workspace was opened without a state folder, so nothing can be changed", "give the workspace a state folder")
 )
 
-// Near is the text of a file that comes closest to a text that is not there.
-// It explains; nothing is ever changed because of it.
+// Near is the text of a file that is closest to a text that was not found. It is
+// only an explanation: it is never used for a change.
 type Near struct {
 	First, Last int    // the lines it lies on
 	Reason      string // how it differs, in a few words
-	// Shown are those lines, and Given the text that was given, with tabs,
-	// spaces and the like made visible.
+	// Shown has those lines and Given the text that was given, both with tabs and
+	// spaces made visible.
 	Shown, Given string
 }
 
-// String is the hint as a whole: where, how it differs, what the file has and
-// what was given.
+// String is the whole hint: where the text is, how it differs, what the file has
+// and what was given.
 func (n *Near) String() string {
 	where := fmt.Sprintf("line %d", n.First)
 	if n.Last > n.First {
@@ -44,7 +44,7 @@ func (n *Near) String() string {
 // NotFoundError says that the text Old is not in the file.
 type NotFoundError struct {
 	Old  string
-	Near *Near // what comes closest, nil if nothing does
+	Near *Near // the closest text, nil if there is none
 }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("text '%s' not found", clip(e.Old, 200)) }
@@ -94,7 +94,8 @@ func lineList(lines []int, count int) string {
 	return b.String()
 }
 
-// LineError names a line that is not there. Its text is the user's sentence.
+// LineError is about a line that does not exist. Its message is shown to the user
+// as it is.
 type LineError struct{ Line, Count int }
 
 func (e *LineError) Error() string {
@@ -197,7 +198,7 @@ func (e *MoveError) Unwrap() error { return e.Err }
 // PartialError is a change of several files that failed half-way and could not
 // be rolled back whole: what remains of it is an entry of the journal.
 type PartialError struct {
-	ID    string // the entry; Undo undoes what it did, or the next start, of a tree that is there in part
+	ID    string // the entry; Undo undoes it, and so does the next start if a tree was left in part
 	Cause error  // why the change failed
 	Stuck error  // why it could not be rolled back
 }
@@ -237,7 +238,7 @@ type Conflict struct {
 	Found  string `json:"-"` // IsOther: what is there
 }
 
-// Words is the reason as it follows the path in a sentence.
+// Words is the reason in words, to follow the path in a sentence.
 func (c Conflict) Words() string {
 	switch c.Reason {
 	case ContentChanged:
@@ -292,7 +293,7 @@ func (e *UndoError) Hint() string {
 	return "look at what changed since, or undo the later changes first"
 }
 
-// clip shortens s to about n bytes for a message, at a character, marked.
+// clip shortens s to about n bytes for a message and marks the cut.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

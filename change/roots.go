@@ -7,8 +7,8 @@ import (
 	"quarry/fault"
 )
 
-// AcrossError refuses a change that concerns two roots, or two repositories: it
-// would be two changes in two journals, and no undo could undo both as one.
+// AcrossError refuses a change that affects two roots, or two repositories. It
+// would be two entries in two journals, which can't be undone as one.
 type AcrossError struct{ From, To string }
 
 func (e *AcrossError) Error() string {

@@ -9,8 +9,8 @@ type Set struct {
 	// Tool is recorded with the change, and Client is the program that asked.
 	Tool   string
 	Client Client
-	// Digest is that of a plan: if anything would come out otherwise now, the
-	// set is refused. "" asks for nothing.
+	// Digest is that of a plan. The set is refused if its result would differ
+	// from the plan. "" means that there is no plan.
 	Digest string
 }
 
@@ -19,10 +19,10 @@ type OpVerb uint8
 
 const (
 	EditFile   OpVerb = iota // Edits in the text file Path
-	WriteFile                // Content becomes that of Path, which may exist
+	WriteFile                // Path gets Content; it may exist
 	CreateFile               // Path is a new file with Content
 	DeletePath               // Path goes to the trash
-	MovePath                 // Path becomes To; Edits, if any, are made in it
+	MovePath                 // Path is moved to To; Edits, if any, are made in it
 	MakeFolder               // Path becomes a folder
 )
 
@@ -34,13 +34,13 @@ type Op struct {
 	To      string // MovePath
 	Edits   []Edit
 	Content []byte
-	// Version is that of the file as it was read. If its content is another
-	// one now, the whole set is refused. "" is any.
+	// Version is the version of the file that was read. If the content has
+	// changed since, the whole set is refused. "" accepts any version.
 	Version string
-	// Blob is git's id, or the beginning of it, of the file that hunks were made
-	// for; if the file is that one, their line numbers are certain.
+	// Blob is git's id, or its beginning, of the file that the hunks were made
+	// for. If the file has this id, the line numbers are certain.
 	Blob string
-	// Executable says whether a file is a program; nil leaves that alone.
+	// Executable sets or clears the executable bits; nil does not change them.
 	Executable *bool
 	Trash      TrashKind  // DeletePath
 	FileOnly   bool       // DeletePath refuses a folder
@@ -72,7 +72,7 @@ const (
 	TrashDefault TrashKind = ""
 	TrashSystem  TrashKind = "system" // the desktop's trash
 	TrashLocal   TrashKind = "local"  // the folder .trash of the workspace
-	TrashNone    TrashKind = "none"   // for good; the journal can still bring it back
+	TrashNone    TrashKind = "none"   // permanently; the journal can still restore it
 )
 
 // LinkUpdate says what a move in a vault does to links.
@@ -86,11 +86,11 @@ const (
 
 // Options say how a change is made; nil is fine.
 type Options struct {
-	// ExpectedVersion is the version the file was read as. If its content is
-	// another one now, nothing is changed and the error is a conflict. "" is
-	// any: the change then rests on what the call itself reads.
+	// ExpectedVersion is the version of the file that was read. If the content
+	// has changed since, nothing is changed and the error is a conflict. ""
+	// accepts any version.
 	ExpectedVersion string
-	// DryRun works everything out and changes nothing.
+	// DryRun computes the result and changes nothing.
 	DryRun bool
 	// Tool is recorded with the change; "" is the method's own name.
 	Tool string
@@ -98,14 +98,14 @@ type Options struct {
 	Summary string
 	// Client is the program that asked.
 	Client Client
-	// SkipConflicts lets an undo leave files alone that have changed since. The
-	// others are undone as a change of their own; the first one stays one that
-	// is not undone.
+	// SkipConflicts lets an undo skip files that have changed since. The other
+	// files are undone by a separate change, and the original change does not
+	// count as undone.
 	SkipConflicts bool
 }
 
-// Set is the set of one operation under these options, recorded as tool unless
-// they say otherwise.
+// Set returns the set of one operation with these options. It is recorded with
+// the name tool, unless the options name another one.
 func (o Options) Set(tool string, op Op) Set {
 	op.Version = o.ExpectedVersion
 	if o.Tool != "" {

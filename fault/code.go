@@ -3,7 +3,7 @@
 //
 // An error of Quarry knows its code wherever it was made, so no caller has to
 // list the errors of other packages: CodeOf and HintOf ask the error itself.
-// Messages are for people. Code decides by CodeOf, errors.Is and errors.As.
+// Messages are for people; programs should use CodeOf, errors.Is and errors.As.
 package fault
 
 import (
@@ -11,9 +11,9 @@ import (
 	"errors"
 )
 
-// Code is the kind of an error. It is an error itself, so that
-// errors.Is(err, fault.NotFound) asks for a PathError or an error of New with
-// it; CodeOf knows all errors.
+// Code is the kind of an error. It is itself an error, so errors.Is(err,
+// fault.NotFound) finds a PathError or an error of New with this code. CodeOf
+// works for all errors.
 type Code string
 
 // The codes that callers of tools see.
@@ -42,7 +42,7 @@ const (
 	NotEmpty   Code = "NOT_EMPTY"   // a folder that has entries
 )
 
-// table has each code in words, the code it is reported as where that is
+// table has for each code its words, the code it is reported as if that is
 // another one, and the next step for a path that failed with it.
 var table = map[Code]struct {
 	words    string

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// PathError is what is wrong with a path: every refusal of the sandbox and of
-// the file system is one.
+// PathError says what is wrong with a path. Every refusal of the sandbox and of
+// the file system is a PathError.
 type PathError struct {
 	Op   string // "open", "resolve", "replace", …
 	Path string // as the user wrote it, or relative to the root; never our absolute path
 	Kind Code   // may be finer than CodeOf
 	Name string // ProtectedPath: what is protected, as ".obsidian/" or "id_rsa"
-	// Rule is, of a ProtectedPath, the rule of the policy: "secret", "denied" or
-	// "protected".
+	// Rule is the rule of the policy that closes a ProtectedPath: "secret",
+	// "denied" or "protected".
 	Rule    string
 	Matches []string // AmbiguousPath: the entries in question
 	Err     error    // what the system said, may be nil
@@ -96,7 +96,7 @@ func formatSize(n int64) string {
 // GlobError is a glob that can't be compiled: where and why.
 type GlobError struct {
 	Pattern string
-	Offset  int    // in bytes, of the character Reason speaks of
+	Offset  int    // in bytes, of the character that Reason is about
 	Reason  string // lower case, without the pattern
 }
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// RootError is a path, a glob or an id that begins with no root's name, where
-// there are several roots.
+// RootError is about a path, a glob or an id that should begin with the name of a
+// root and does not. It occurs only with several roots.
 type RootError struct {
 	Path  string
 	Names []string // of the roots there are

@@ -10,16 +10,16 @@ func (p *Pattern) ByLine() bool {
 	return f != nil && f.lineFeed
 }
 
-// OneLine reports that none of the matches takes a line ending or a part of one, and
-// none asks for the start or the end of a line. An expression of which that is true
-// in Multiline and in Lines mode matches the same in both.
+// OneLine reports that no match contains a line ending or a part of one, and that
+// none depends on the start or the end of a line. If this holds for an expression
+// in Multiline and in Lines mode, its matches are the same in both.
 func (p *Pattern) OneLine() bool {
 	f := p.lineFence()
 	return f != nil && f.lineFeed && f.bytes['\r'] && !p.plan.prog().Looks.HasAny(atStart|atEnd|1<<hir.LookStartLineJS|1<<hir.LookEndLineJS)
 }
 
-// lineFence has the bytes no match contains, nil where a match depends on where
-// the text begins or ends.
+// lineFence returns the bytes that no match contains. It is nil if a match
+// depends on where the text begins or ends.
 func (p *Pattern) lineFence() *fence {
 	pl := p.plan
 	if pl.superset {

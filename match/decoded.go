@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Windows1252Adds reports whether a line may match when it is decoded from
-// Windows-1252 though its bytes, as they are, don't. It may say true in vain.
+// Windows1252Adds reports whether a line may match after decoding from
+// Windows-1252 although its bytes don't match. It may return true needlessly.
 //
-// Decoding leaves ASCII as it is and gives few other letters. So for a pattern
-// that is one of some literals it adds nothing if each is ASCII, or has a
-// letter that the encoding lacks.
+// Decoding does not change ASCII and yields few other letters. So for a pattern
+// that is a choice of literals, the answer is false if each literal is ASCII or
+// has a letter that the encoding lacks.
 func (p *Pattern) Windows1252Adds() bool {
 	if p.plan.every || !decodedCan(&p.need) {
 		return false

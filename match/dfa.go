@@ -16,7 +16,7 @@ type automata struct {
 	here   int  // how often to try a match that begins at once
 }
 
-// decideFast answers for one line when the automaton can.
+// decideFast answers for one line if the automaton can.
 func (m *Matcher) decideFast(line []byte) (known, ok bool) {
 	if m.p.plan.looseEnd && bytes.IndexByte(line, '\r') >= 0 {
 		return false, false // the automaton would let the line end there
@@ -46,14 +46,15 @@ func (m *Matcher) hasFind() bool {
 	return m.dfa.find != nil
 }
 
-// findFast gives a span when the automata can.
+// findFast returns a span if the automata can find one.
 func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, known bool) {
 	if !m.hasFind() {
 		return 0, 0, false, false
 	}
 	// A pattern such as [\s\S]{5000} has a state for each set of places where a
-	// match may have begun, but only one row of states from a given place, and
-	// matches nearly everywhere: a match that begins here is the leftmost.
+	// match may have begun, so its table grows too large. A search that is
+	// anchored at one place needs few states, and such a pattern matches nearly
+	// everywhere: a match that begins here is the leftmost.
 	if m.dfa.here > 0 {
 		if start, end, r := m.dfa.find.Find(text, from, to, true); r == dfa.Match {
 			return start, end, true, true
@@ -71,8 +72,8 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 	return 0, 0, false, false
 }
 
-// anchoredTries is how often a matcher tries the place itself first after that
-// has helped, and goes on as long as it does.
+// anchoredTries is how often a matcher tries an anchored search first, after one
+// has succeeded. Each success starts the count again.
 const anchoredTries = 4
 
 // cancelled tells an automaton whether the search was stopped.
@@ -105,9 +106,9 @@ func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) boo
 	return m.err == nil
 }
 
-// decideByHand answers for a line the table can't. It doesn't know whether a \r
-// at the end belongs to the line, so it tries both; such a line is looked at
-// again.
+// decideByHand answers for a line that the table can't decide. It doesn't know
+// whether a \r at the end belongs to the line, so it tries both; such a line is
+// checked again.
 func (m *Matcher) decideByHand(line []byte) bool {
 	if m.err != nil {
 		return false

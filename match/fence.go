@@ -5,19 +5,20 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// fence is a set of bytes that no match contains, so a match lies between two of
-// them: the line feed for most patterns, for \w+\s+Holmes all punctuation. Where
-// a literal was found, only what lies around it has to be searched.
+// fence is a set of bytes that no match contains, so a match is always between
+// two of them. For most patterns it is the line feed, for \w+\s+Holmes all
+// punctuation. After a literal was found, only the text between the fences around
+// it has to be searched.
 type fence struct {
 	bytes    [256]bool
 	set      *vec.ByteSet
 	lineFeed bool // it is one of them
 }
 
-// fenceSigns stand often enough in text that one of them is near.
+// fenceSigns are common enough that one of them is always near.
 const fenceSigns = "\n.,;:()\"'=- "
 
-// newFence takes the bytes that no state of the program reads.
+// newFence makes a fence of the bytes that no state of the program reads.
 func newFence(p *nfa.Prog) *fence {
 	f := &fence{}
 	for b := range f.bytes {
@@ -71,7 +72,8 @@ func (f *fence) reads(low, high byte) {
 	}
 }
 
-// around gives what lies between the fences around a hit, at or after from.
+// around returns the part of the text between the fences around a hit, at or
+// after from.
 func (f *fence) around(text []byte, from, hit, hitEnd int) (start, end int, ok bool) {
 	if f.lineFeed {
 		start = from + vec.LastIndexByte(text[from:hit], '\n') + 1
@@ -86,8 +88,8 @@ func (f *fence) around(text []byte, from, hit, hitEnd int) (start, end int, ok b
 		end = f.set.Find(text[:min(len(text), hit+longLine)], hitEnd)
 	}
 	if end < 0 {
-		// To look for the end of a long line would be done again for each match
-		// in it.
+		// Looking for the end of a long line would be repeated for each match in
+		// it.
 		return start, 0, false
 	}
 	return start, end, true

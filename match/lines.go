@@ -21,8 +21,8 @@ func (m *Matcher) Lines(buf []byte, yield func(start, end int) bool) {
 	}
 }
 
-// CountLines counts the lines of buf that match. It is Lines for callers that
-// don't need to know where they are.
+// CountLines counts the lines of buf that match, for callers that don't need
+// their positions.
 func (m *Matcher) CountLines(buf []byte) int {
 	n := 0
 	pre := m.p.plan.pre
@@ -47,13 +47,13 @@ func (m *Matcher) CountLines(buf []byte) int {
 	return n
 }
 
-// segmentSize is how much is searched between two looks at Search.stop: at the
-// slowest 30 MB/s of an automaton that refills its cache all the time, 35 ms.
+// segmentSize is how much is searched between two checks of Search.stop: 35 ms at
+// 30 MB/s, the speed of an automaton that refills its cache all the time.
 const segmentSize = 1 << 20
 
-// Unbroken says that the first n bytes of the buffer that Lines or CountLines is
-// given next have no line feed, so that nobody looks for one there again: who
-// reads a long line knows.
+// Unbroken says that the first n bytes of the next buffer given to Lines or
+// CountLines have no line feed. A caller that has read a long line knows this,
+// and it saves looking for one again.
 func (m *Matcher) Unbroken(n int) { m.unbroken = n }
 
 func (m *Matcher) takeUnbroken() int {
@@ -73,8 +73,8 @@ func firstEnd(buf []byte, base, unbroken int) int {
 	return len(buf)
 }
 
-// segmentEnd cuts buf[base:] after a line, after size bytes or the line that
-// is longer.
+// segmentEnd returns the end of a segment of whole lines that begins at base. It
+// has about size bytes, or one longer line.
 func segmentEnd(buf []byte, base, size int) int {
 	if len(buf)-base <= size {
 		return len(buf)
@@ -131,8 +131,8 @@ func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(star
 		end, next := textEndAfter(buf, start, max(hitEnd, unbroken))
 		pos = next
 		if pl.whole {
-			// A hit may take in the \r of the line's ending. Another one in
-			// the line may not.
+			// A hit may include the \r of the line ending; another hit in the
+			// line may not.
 			if hitEnd > end && !m.MatchLine(buf[start:end]) {
 				continue
 			}
@@ -150,15 +150,16 @@ func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(star
 	return true
 }
 
-// A hit that is no match costs about as much as missBytes read by the
-// automaton, so with more of them the rest of the segment is left to it.
+// A hit that is not a match costs about as much as missBytes read by the
+// automaton. If there are too many, the automaton searches the rest of the
+// segment.
 const (
 	missBytes = 160
 	minMisses = 32
 )
 
-// from is where the search in a line begins that starts at start and has its
-// first hit at hit.
+// from returns where to begin the search in a line that starts at start and has
+// its first hit at hit.
 func (p *plan) from(start, hit int) int {
 	if p.fromHit {
 		return hit

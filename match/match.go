@@ -42,9 +42,9 @@ func (s Syntax) String() string {
 type Case uint8
 
 const (
-	// Sensitive tells upper and lower case apart.
+	// Sensitive distinguishes upper and lower case.
 	Sensitive Case = iota
-	// Insensitive doesn't, by Unicode's simple case folding.
+	// Insensitive ignores case, by Unicode's simple case folding.
 	Insensitive
 	// Smart is Insensitive when characters of the pattern stand for
 	// themselves and none of them is upper case: foo, but not Foo or \p{Lu}.
@@ -72,7 +72,7 @@ type Options struct {
 	Syntax    Syntax
 	Case      Case
 	Mode      Mode
-	WholeWord bool // only where no word character adjoins the match
+	WholeWord bool // only matches with no word character directly before or after
 	WholeLine bool // only where the match is a whole line
 	DotAll    bool // . also matches \n, in Multiline and Text
 
@@ -103,8 +103,8 @@ func Compile(expr string, opts Options) (*Pattern, error) {
 	return CompileAny([]string{expr}, opts)
 }
 
-// CompileEach compiles several expressions into a pattern each. Case Smart is
-// settled as CompileAny does: by all of them.
+// CompileEach compiles each of several expressions into its own pattern. Case
+// Smart considers all of them together, as in CompileAny.
 func CompileEach(exprs []string, opts Options) ([]*Pattern, error) {
 	if opts.Case == Smart {
 		opts.Case = Sensitive
@@ -155,8 +155,9 @@ func MustCompile(expr string, opts Options) *Pattern {
 	return p
 }
 
-// Hints says what in the expressions is probably not what was meant, such as
-// grep's \| in Rust's syntax. Each hint is a sentence; there may be none.
+// Hints names parts of the expressions that probably don't mean what was
+// intended, such as grep's \| in Rust's syntax. Each hint is a sentence; there
+// may be none.
 func (p *Pattern) Hints() []string {
 	if p.opts.Syntax != Rust {
 		return nil
@@ -198,6 +199,6 @@ type source struct {
 	root         *hir.Node
 	names        []string
 	superset     bool             // root only widens the pattern
-	groupsDiffer bool             // root has its matches, but other groups
+	groupsDiffer bool             // root has the same matches, but other groups
 	exact        *backref.Program // set with either of them
 }

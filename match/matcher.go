@@ -47,9 +47,9 @@ type Search struct {
 }
 
 // A search that backtracks, or simulates an automaton that is too large to build,
-// may take a second or two of one processor, and in addition what an honest
-// pattern takes for a byte it looks at: \w+(?!\w)\s*= on C takes 4 steps, a
-// pattern that explodes thousands.
+// may take a second or two of one processor, plus stepsAByte for each byte of
+// text. An ordinary pattern such as \w+(?!\w)\s*= takes 4 steps a byte on C code,
+// one that explodes takes thousands.
 const (
 	maxSteps   = 1 << 26
 	stepsAByte = 32
@@ -74,8 +74,8 @@ func (s *Search) Stop(err error) {
 	}
 }
 
-// StopWith stops the search when ctx is done. release ends the connection; it
-// has to be called when the search is over, as a context's cancel function has.
+// StopWith stops the search when ctx is done. Call release when the search is
+// over, as with a context's cancel function.
 func (s *Search) StopWith(ctx context.Context) (release func()) {
 	if err := ctx.Err(); err != nil {
 		s.Stop(err)
@@ -101,8 +101,8 @@ func (m *Matcher) Pattern() *Pattern { return m.p }
 // one with look-around or a backreference, or with counts in the thousands.
 var ErrBudget = fault.New(fault.InvalidPattern, "the pattern takes too many steps on this text; simplify its repetitions or search fewer files", "")
 
-// Err tells why the matcher stopped before its time: the search was cancelled
-// or its budget spent. What it reported until then is right but not all.
+// Err returns why the matcher stopped early: the search was stopped or its budget
+// was spent. The matches reported before are correct but not complete.
 func (m *Matcher) Err() error { return m.err }
 
 func (m *Matcher) fail(err error) {
@@ -114,9 +114,9 @@ func (m *Matcher) fail(err error) {
 	}
 }
 
-// pollBytes of work lie between two looks at Search.stop: at 10 MB/s, slow even
-// for an engine that simulates, 26 ms. A match counts as matchWork of
-// them, since to begin anew costs as much.
+// pollBytes is the work between two checks of Search.stop: 26 ms at 10 MB/s,
+// which is slow even for an engine that simulates. A match counts as matchWork
+// bytes, since starting again costs as much.
 const (
 	pollBytes = 256 << 10
 	matchWork = 128
@@ -203,7 +203,7 @@ func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) boo
 	return m.runExact(text, from, to, anchored, slots)
 }
 
-// runExact decides with the engine that is the reference of all others.
+// runExact decides with the reference engine.
 func (m *Matcher) runExact(text []byte, from, to int, anchored bool, slots []int) bool {
 	in := pike.Input{Hay: text, From: from, To: to, Anchored: anchored, Done: m.stopped}
 	r := m.pike.Find(m.p.plan.prog(), in, slots)
@@ -261,7 +261,7 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 // spanIn finds the first match in text[from:to].
 func (m *Matcher) spanIn(text []byte, from, to int) (start, end int, ok bool) {
 	if m.p.plan.superset {
-		// The engine knows no bound; a match beyond it is a match.
+		// This engine takes no end position; a match beyond it counts too.
 		ok = m.find(text, from, m.slots[:])
 		return m.slots[0], m.slots[1], ok
 	}
@@ -301,9 +301,9 @@ func (m *Matcher) each(text []byte, yield func(start, end int) bool) {
 	}
 }
 
-// afterEmpty is how far behind an empty match the next may start. A match
-// that isn't empty may begin inside a scalar value, as (?-u:\xBF) does; only
-// ECMAScript knows no such thing.
+// afterEmpty is the distance from an empty match to where the next one may start.
+// In Rust's syntax a match may begin inside a scalar value, as (?-u:\xBF) does;
+// in ECMAScript it may not.
 func (m *Matcher) afterEmpty(rest []byte) int {
 	if !m.p.plan.superset {
 		return 1
@@ -350,7 +350,7 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 	} else if from > lineEnd {
 		lineStart = next
 	}
-	// A few lines first, then more: callers that walk a buffer by Find
+	// Search a few lines first, then more: callers that call Find repeatedly
 	// would otherwise search the same megabyte for each match.
 	for size := minFind; lineStart < len(buf) && !ok && m.err == nil; size = min(4*size, segmentSize) {
 		part := buf[lineStart:segmentEnd(buf, lineStart, size)]
@@ -398,9 +398,10 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 	return slots, true
 }
 
-// groups finds the first match and its groups. The engines that know groups are
-// the slowest, so they only see what the others found; where a match begins at
-// the start of the text or not at all, finding it first would be work twice.
+// groups finds the first match and its groups. The engines that support groups
+// are the slowest, so they only get what the others found. If a match can begin
+// only at the start of the text, they search by themselves: finding it first
+// would do the work twice.
 func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	pl := m.p.plan
 	if pl.superset {
@@ -420,14 +421,14 @@ func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	return ok && m.run(text, start, end, true, slots)
 }
 
-// nearMatch is how near the end of a match is for which the start isn't looked
-// for first: a lexer's tokens follow one another.
+// nearMatch is the largest distance to the end of a match for which the start
+// isn't searched first. This helps lexers, whose tokens follow one another.
 const nearMatch = 64
 
-// shortText is what an engine that knows groups searches by itself.
+// shortText is the largest text that an engine with groups searches by itself.
 const shortText = 1024
 
-// textEnd gives the end of the text of the line that starts at start and the
+// textEnd returns the end of the text of the line that starts at start, and the
 // start of the next line.
 func textEnd(buf []byte, start int) (end, next int) {
 	i := bytes.IndexByte(buf[start:], '\n')

@@ -15,9 +15,9 @@ const (
 	NeedEither               // one of Subs holds
 )
 
-// Need is a condition on a text without which the pattern can't match in it.
-// It may be too weak; it is never too strong: a text that fails it has no
-// match. The zero value asks for nothing.
+// Need is a condition that a text must meet for the pattern to match in it. It
+// may be too weak but is never too strong: a text that fails it has no match. The
+// zero value asks for nothing.
 type Need struct {
 	Op    NeedOp
 	Texts []NeedText

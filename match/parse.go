@@ -105,7 +105,7 @@ func ecmaFlags(fold bool, opts Options) ecma.Flags {
 	return f
 }
 
-// compileBackref gives the expressions to the backtracking engine as one.
+// compileBackref compiles the expressions together for the backtracking engine.
 func compileBackref(exprs []string, fold bool, opts Options) (*backref.Program, error) {
 	trees := make([]*ecma.Tree, len(exprs))
 	for i, expr := range exprs {
@@ -133,7 +133,7 @@ func literalTree(text string, fold bool) *hir.Node {
 		return hir.Literal([]byte(text))
 	}
 	var subs []*hir.Node
-	letters := map[rune]*hir.Node{} // trees are never changed, so one serves all places
+	letters := map[rune]*hir.Node{} // trees are never changed, so one can be shared
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		switch {

@@ -20,9 +20,9 @@ type plan struct {
 	// superset all do.
 	lines *dfa.Lines
 
-	// prog decides: matches, spans and groups are what it says, unless back
-	// is set. Counting lines seldom needs it, so in Lines mode it is built
-	// when it does: for Unicode classes that takes a millisecond.
+	// prog is the reference: it defines matches, spans and groups, unless back is
+	// set. In Lines mode it is built on first use, since counting lines seldom
+	// needs it and Unicode classes take a millisecond to build.
 	prog func() *nfa.Prog
 
 	// short runs prog on short texts, with groups, faster than the general
@@ -38,16 +38,16 @@ type plan struct {
 	pre   *prefilter
 	whole bool
 
-	// fromHit says that a match in a line begins at a hit, and needs to know
-	// nothing of what comes before.
+	// fromHit says that a match in a line begins at a hit and does not depend on
+	// what comes before.
 	fromHit bool
 
-	// looseEnd says that lines lets a line end before \r: only then a \r
-	// inside of it matters.
+	// looseEnd says that lines lets a line end before \r. Only then does a \r
+	// inside of a line matter.
 	looseEnd bool
 
-	// fence has the bytes no match contains, in the modes for whole texts; nil
-	// where there are none, or too rare ones to be of use.
+	// fence has the bytes that no match contains, in the modes for whole texts;
+	// nil if there are none or they are too rare.
 	fence *fence
 
 	// every says that each line matches, at its start or at its end, in Lines
@@ -78,8 +78,8 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		p.lines = dfa.NewLines(first, nil)
 		p.looseEnd = first.Looks.Has(hir.LookEndCRLF)
 		p.prog = sync.OnceValue(func() *nfa.Prog {
-			// The tree fitted, groups included. What is shared among
-			// alternatives may differ, so some room is left.
+			// The tree fitted with its groups. Alternatives may share less
+			// without them, so the limit is a little larger.
 			prog, err := nfa.Compile(src.root, nfa.Options{UTF8: true, SizeLimit: 4 * limit})
 			if err != nil {
 				panic("match: " + err.Error())
@@ -122,8 +122,8 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	return p, nil
 }
 
-// nextStart finds where the next match could begin, from what all begin with.
-// It is nil where that is no help, as in single lines.
+// nextStart finds where the next match could begin, from the strings that all
+// matches begin with. It is nil if that doesn't help, as in Lines mode.
 func nextStart(prefix literal.Set, mode Mode) func(text []byte, from int) int {
 	if mode == Lines || len(prefix) == 0 || hasEmptyText(prefix) || setFrequency(prefix) > commonHits {
 		return nil
@@ -166,7 +166,7 @@ func hasEmptyText(set literal.Set) bool {
 	return false
 }
 
-// The assertions that hold at either end of every line.
+// The assertions that hold at the start or the end of every line.
 const (
 	atStart nfa.LookSet = 1<<hir.LookStart | 1<<hir.LookStartLine | 1<<hir.LookStartCRLF
 	atEnd   nfa.LookSet = 1<<hir.LookEnd | 1<<hir.LookEndLine | 1<<hir.LookEndCRLF

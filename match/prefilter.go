@@ -13,8 +13,8 @@ import (
 	"quarry/internal/re/vec"
 )
 
-// prefilter finds the places a match could be at: every match contains one of
-// its strings. It never passes over a match; what it finds may be none.
+// prefilter finds the places where a match could be: every match contains one of
+// its strings. It never misses a match, but a hit need not be one.
 type prefilter struct {
 	finder *vec.Finder
 	fold   *vec.FoldFinder
@@ -56,8 +56,8 @@ func (p *prefilter) find(buf []byte, from int) (start, end int) {
 	}
 }
 
-// first is find where a hit is a match: it knows that no match comes before
-// the hit, unless one of the odd letters might begin or be part of one.
+// first is find for patterns whose hits are matches. No match comes before the
+// hit, unless it contains one of the odd letters.
 func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	start, end = p.find(buf, from)
 	if !p.oddCase {
@@ -65,7 +65,7 @@ func (p *prefilter) first(buf []byte, from int) (start, end int, known bool) {
 	}
 	seen := buf[from:]
 	if start >= 0 {
-		// Before its first odd letter a match is as long as its string.
+		// Up to its first odd letter, a match is as long as its string.
 		seen = buf[from:min(len(buf), start+p.longest+len(kelvin))]
 	}
 	return start, end, p.usable(seen)
@@ -113,7 +113,7 @@ func (p *prefilter) usable(buf []byte) bool {
 	return true
 }
 
-// newPrefilter builds one for a set, or returns nil when it would be no help.
+// newPrefilter builds a prefilter for a set, or returns nil if it would not help.
 func newPrefilter(set literal.Set) *prefilter {
 	if len(set) == 0 {
 		return nil
@@ -137,7 +137,7 @@ func newPrefilter(set literal.Set) *prefilter {
 		}
 	}
 	if fold > 0 && plain > 0 {
-		p.loose = true // the kernels fold all of a set or none
+		p.loose = true // the kernels fold all strings of a set or none
 	}
 	switch {
 	case len(set) == 1 && fold == 0:
@@ -153,16 +153,16 @@ func newPrefilter(set literal.Set) *prefilter {
 	return p
 }
 
-// maxVariants bounds the strings one folded string with non-ASCII letters is
-// spelled out to, and maxStrings all of them together.
+// maxVariants bounds into how many strings one folded string with non-ASCII
+// letters is expanded, and maxStrings bounds all of them together.
 const (
 	maxVariants = 16
 	maxStrings  = 64
 )
 
-// expandFolds spells out the non-ASCII letters of folded strings, since the
-// kernels know ASCII case only. A string with too many of them is cut at the
-// start, and then loose: finding that is only a hint.
+// expandFolds expands the non-ASCII letters of folded strings to all their cases,
+// since the kernels fold ASCII only. A string with too many of them is cut at the
+// start and then loose: a hit is only a hint.
 func expandFolds(set literal.Set) (out literal.Set, loose bool) {
 	for _, lit := range set {
 		if !lit.Fold || isASCII(lit.Text) {
@@ -235,8 +235,8 @@ func bestSet(n *literal.Need) literal.Set {
 	return set
 }
 
-// commonHits: one every 24 bytes or so costs more than running the automaton
-// over everything.
+// commonHits is the rate from which hits cost more than running the automaton
+// over everything: about one every 24 bytes.
 const commonHits = 1.0 / 24
 
 func cheapest(n *literal.Need) (literal.Set, float64) {

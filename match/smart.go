@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// foldCase settles Smart as ripgrep does: without case when some character
+// foldCase decides Smart as ripgrep does: case is ignored if some character
 // stands for itself and none of those is upper case.
 func foldCase(exprs []string, opts Options) bool {
 	if opts.Case != Smart {

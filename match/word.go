@@ -9,11 +9,11 @@ import (
 )
 
 // bounded is a pattern with a Unicode word assertion at its start or end, as -w
-// makes of every pattern. No automaton of bytes can decide those, but the inside
-// has one: a match begins where the inside has a match, so the leftmost match of
-// the inside, if the assertions hold around it, is the leftmost of the pattern,
-// and the preferred one. Where they don't, the exact engine is asked about that
-// place alone.
+// makes of every pattern. No automaton of bytes can decide these assertions, but
+// it can find the inside: a match begins where the inside has a match. So the
+// leftmost match of the inside is the leftmost and preferred match of the pattern
+// if the assertions hold around it. If they don't, the exact engine decides about
+// that place alone.
 type bounded struct {
 	before, after hir.Look // LookNone where there is none
 	inside        func() *Pattern
@@ -68,8 +68,8 @@ func (b *bounded) holds(text []byte, start, end int) bool {
 		(b.after == hir.LookNone || nfa.Holds(b.after, text, end))
 }
 
-// boundedSpan is spanIn for such a pattern. It doesn't know when the inside has
-// too many matches that aren't matches of the pattern.
+// boundedSpan is spanIn for such a pattern. known is false if the inside has too
+// many matches that aren't matches of the pattern.
 func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, known bool) {
 	b := m.p.plan.bounded
 	if m.inside == nil {
@@ -98,7 +98,7 @@ func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, kn
 		if m.err != nil {
 			return 0, 0, false, true
 		}
-		// What was read to find this match is read again for the next one.
+		// The bytes read to find this match will be read again for the next one.
 		if credit += 8*(start+1-from) - (end - from) - missBytes; credit < 0 {
 			return 0, 0, false, false
 		}
@@ -107,7 +107,8 @@ func (m *Matcher) boundedSpan(text []byte, from, to int) (start, end int, ok, kn
 	return 0, 0, false, true
 }
 
-// boundedCredit is what boundedSpan may read in vain, beyond what it moves on by.
+// boundedCredit is how many bytes boundedSpan may read in vain, in addition to
+// those it advances by.
 const boundedCredit = 4 << 10
 
 // insideSpan is span in a part of a text.

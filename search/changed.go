@@ -9,25 +9,25 @@ import (
 	"quarry/fault"
 )
 
-// Changed says which files count as changed; the zero value lets all files pass.
-// A file has to be changed in every way that is asked for; a folder never is.
+// Changed restricts a query to changed files; the zero value does not. A file has
+// to meet every condition that is set. Folders never do.
 type Changed struct {
-	// Git wants files that differ from the last commit (HEAD) of the repository they
-	// are in, staged or not, and files that are new there. A file in no repository
-	// is not changed.
+	// Git selects files that differ from the last commit (HEAD) of their
+	// repository, staged or not, and new files. Files outside of a repository do
+	// not count as changed.
 	Git bool
-	// Since wants files that were modified at this time or later.
+	// Since selects files that were modified at this time or later.
 	Since time.Time
 }
 
 // Any reports whether anything is asked for.
 func (c Changed) Any() bool { return c.Git || !c.Since.IsZero() }
 
-// ErrChanged is for a time or a word that says nothing about changes.
+// ErrChanged is returned for a word that is neither git nor a time.
 var ErrChanged = fault.New(fault.InvalidArgument, "neither git nor a time such as 2h, 3d, 2weeks or 2026-05-01", "")
 
-// ParseChanged reads git (or true), an age as 2h, 3d or 2weeks, or a date. Empty
-// and false ask for nothing.
+// ParseChanged parses git (or true), an age such as 2h, 3d or 2weeks, or a date.
+// "" and false set no condition.
 func ParseChanged(s string, now time.Time) (Changed, error) {
 	switch s = strings.ToLower(strings.TrimSpace(s)); s {
 	case "", "false":
@@ -42,8 +42,8 @@ func ParseChanged(s string, now time.Time) (Changed, error) {
 	return Changed{Since: t}, nil
 }
 
-// ParseTime reads a time that has passed: 90s, 2h, 3d or 2weeks ago, or a date, with
-// or without a time of day.
+// ParseTime parses a time in the past: an age such as 90s, 2h, 3d or 2weeks, or a
+// date with or without a time of day.
 func ParseTime(s string, now time.Time) (time.Time, error) {
 	for _, form := range []string{time.RFC3339, "2006-01-02 15:04:05", "2006-01-02T15:04:05", "2006-01-02"} {
 		if t, err := time.ParseInLocation(form, strings.ToUpper(s), now.Location()); err == nil {

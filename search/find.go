@@ -17,9 +17,9 @@ type FindQuery struct {
 	Limit  int  // entries to give; 0 is all
 	Offset int
 
-	// Fuzzy is what is remembered of a path: words in any order, each a name or a
-	// part of one, initials, or one of these with a typo; slashes separate folders.
-	// Entries that fit come best first, whatever Order says.
+	// Fuzzy is a rough description of a path: words in any order, each a name, a
+	// part of a name, initials, or one of these with a typo. Slashes separate
+	// folders. Matching entries come best first; Order is ignored.
 	Fuzzy string
 
 	// Time bounds the search; what was found until then is the answer, with
@@ -44,11 +44,12 @@ type Entry struct {
 	Mode    fs.FileMode // permissions, when asked for
 	Size    int64       // when asked for
 	ModTime time.Time   // when asked for
-	Score   int         // with Fuzzy: how well it fits; see FuzzyFits
+	Score   int         // with Fuzzy: how well it matches; see FuzzyFits
 }
 
-// FuzzyFits is the score from which a path fits by names, words, initials or a
-// typo. Below it only the letters do, scattered over the path.
+// FuzzyFits is the lowest score of a path that matches by names, words, initials
+// or with a typo. Paths with a lower score only have the letters in this order,
+// scattered over the path.
 const FuzzyFits = 6000
 
 // FindResult is the answer to a FindQuery.
@@ -79,17 +80,17 @@ type Chunk struct {
 // CodeResult is the answer to a CodeQuery, best first.
 type CodeResult struct {
 	Chunks []Chunk
-	Total  int // chunks that a larger Limit would give: the best of each file
+	Total  int // how many chunks there are without a Limit: the best of each file
 	Summary
 }
 
 // TextQuery asks for whole texts.
 type TextQuery struct {
 	Scope
-	// Having is what a text has to meet. Where a server is asked, it sends no
-	// others; a folder may give them all the same.
+	// Having lets servers omit texts that can't meet it. A folder may return such
+	// texts nevertheless.
 	Having match.Need
-	// Time bounds the query; Summary.Stopped tells that it was over. 0 is no
-	// limit.
+	// Time bounds the query; 0 is no limit. Summary.Stopped says if the time ran
+	// out.
 	Time time.Duration
 }

@@ -22,23 +22,24 @@ type IndexStatus struct {
 	Updated          time.Time
 	Sweeps, Restamps uint64
 	Used             time.Time // when a process last opened or left it
-	// AllBytes is what all indexes in the folder around take, MaxBytes what
-	// they may; 0 is unknown.
+	// AllBytes is the size of all indexes in the folder that holds this one, and
+	// MaxBytes the limit; 0 is unknown.
 	AllBytes, MaxBytes int64
-	// Building tells how far a build is; zero when none is under way.
+	// Building is the progress of a build; zero if none is running.
 	Building Progress
 	Error    string
-	// ProgramReplaced says that the file of the holder's program is another one
-	// than when it started, FolderReplaced that another folder stands at the
-	// workspace's path than the one it has last looked at.
+	// ProgramReplaced says that the owner's program file was replaced since it
+	// started. FolderReplaced says that another folder is at the workspace's path
+	// than the one that the owner has indexed.
 	ProgramReplaced, FolderReplaced bool
-	// Ignored says that ignored files are in the index.
+	// Ignored says that the index has ignored files too.
 	Ignored bool
-	// Outdated counts the indexes of earlier versions in the folder around.
+	// Outdated counts the indexes of earlier versions in the folder that holds
+	// this one.
 	Outdated int
 }
 
-// Progress is how far the reading of files for an index is.
+// Progress is how many files have been read for an index.
 type Progress struct {
 	Files, Total int // read, and to be read; a total of 0 is unknown
 	Bytes        int64
@@ -48,7 +49,7 @@ type Progress struct {
 type Verification struct {
 	Files    int   // read and compared with what the index has of them
 	Bytes    int64 // read
-	Changed  int   // files that changed meanwhile: nothing is claimed of them
+	Changed  int   // files that changed meanwhile and so were not compared
 	Listed   int   // paths listed by the index and by a walk
 	Searches int   // made by the index and by a scan
 	Faults   int   // differences; always 0, or there is a bug

@@ -6,8 +6,7 @@ import "time"
 type Info struct {
 	Path   string
 	Folder bool
-	// Special is set for what is neither a file nor a folder: a pipe, a socket
-	// or a device. It is never opened.
+	// Special is set for a pipe, a socket or a device. These are never opened.
 	Special bool
 	Size    int64
 	ModTime time.Time
@@ -19,7 +18,7 @@ type Info struct {
 type ReadOptions struct {
 	Start, End int // lines, from 1, both included; 0 is the first and the last
 	MaxLines   int // 0 is no limit
-	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is given
+	MaxBytes   int // of text; 0 is no limit. At least a part of the first line is returned
 }
 
 // Text is a part of a text file, decoded.
@@ -31,7 +30,7 @@ type Text struct {
 	Version  string   // of the whole file's content
 	Encoding string   // utf-8, utf-8-bom, utf-16le, utf-16be or windows-1252
 	Ending   string   // lf, crlf, mixed or none
-	// Cut says that MaxLines or MaxBytes ended the text before what was asked
-	// for; CutLine that the last line is not whole.
+	// Cut says that MaxLines or MaxBytes cut the text; CutLine, that the last
+	// line is not complete.
 	Cut, CutLine bool
 }

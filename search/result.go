@@ -20,9 +20,9 @@ type FileMatch struct {
 	Score   float64
 	ModTime time.Time // when the order asked for it
 
-	// More says that another part of the file follows: with Query.Parts. The
-	// parts' Matched, Matches and Bytes add up, and their Lines are valid until
-	// the function that takes them returns. The last part may have none.
+	// More says that another part of the file follows; see Query.Parts. Add up
+	// Matched, Matches and Bytes of all parts. Lines are valid until yield
+	// returns. The last part may have no lines.
 	More bool
 }
 
@@ -36,56 +36,56 @@ type Line struct {
 	Text   []byte
 	Ending string // "\n", "\r\n", or "" at the end of the file
 	Hit    bool   // it matches; context otherwise
-	Spans  []Span // when asked for; inverted, those of the context
+	Spans  []Span // when asked for; in an inverted search, those of the context lines
 
-	// Whole are, in multiline mode, the matches that begin in this line, as
-	// offsets from its first byte. They may end in a later line of the block:
-	// its text is the lines' Text and Ending one after the other.
+	// Whole has, in multiline mode, the matches that begin in this line, as
+	// offsets from its first byte. A match may end in a later line of the block;
+	// offsets count the Text and Ending of all its lines.
 	Whole []Span
 
-	// CutBefore and CutAfter count the bytes that Limits.LineBytes took from
+	// CutBefore and CutAfter count the bytes that Limits.LineBytes removed from
 	// Text.
 	CutBefore, CutAfter int
 
-	// Symbol is the innermost definition that begins above the matching line and
-	// goes on to it, with Query.Symbols; nil if there is none, and for context.
-	// Modules and headings don't count.
+	// Symbol is, with Query.Symbols, the innermost definition that contains the
+	// matching line. It is nil if there is none, and for context lines. Modules
+	// and headings don't count.
 	Symbol *Symbol
 
-	// Block numbers the blocks of multiline mode: adjoining lines that matches
-	// touch. By lines every matching line is one.
+	// Block is the number of the block in multiline mode. A block is a run of
+	// adjoining lines that matches touch. In line mode every matching line is a
+	// block.
 	Block int
 }
 
-// Summary is what a search reports beside what it found.
+// Summary is what a search reports in addition to its matches.
 type Summary struct {
 	FilesMatched int
 	LinesMatched int
 	Blocks       int // when limited
 	Matches      int // when counted
 
-	// Exact says that these are totals. If not, they are what was counted
-	// before Stopped: lower bounds.
+	// Exact says that these are totals. Otherwise they are lower bounds: what was
+	// counted before the search stopped.
 	Exact bool
 
 	// Stopped is the limit that ended the answer; "" when it is complete.
 	Stopped Stop
 
-	// Skipped lists what was not searched and why. SkippedCount has all of it
-	// by reason; the list holds the first thousand.
+	// Skipped lists what was not searched and why. SkippedCount counts all of it
+	// by reason; the list has at most 1,000 entries.
 	Skipped      []Skip
 	SkippedCount map[Reason]int
-	// Denied counts the files and folders that the policy keeps from the search
-	// and that it would have looked at otherwise. A folder counts once, by an index
-	// if it has files. They are named nowhere. Servers of repositories do not count
-	// them.
+	// Denied counts the files and folders that were not searched only because of
+	// the policy. A folder counts once; an index counts it only if it has files.
+	// Their names are not reported. Servers do not count them.
 	Denied int
 
 	Stats Stats
 }
 
-// Add adds the summary of another part of the same search. Stopped is the first
-// limit that was reached, and Plan a scan if any part had one.
+// Add adds the summary of another part of the same search. Stopped becomes the
+// first limit that was reached, and Plan a scan if any part was scanned.
 func (s *Summary) Add(part *Summary) {
 	s.FilesMatched += part.FilesMatched
 	s.LinesMatched += part.LinesMatched
@@ -164,14 +164,14 @@ type Stats struct {
 	Strategy   string // of the pattern
 	Plan       string // scan, or what the index said
 	Remote     bool   // another process answered
-	// IgnoredIndexed says that an index answered that has ignored files as well,
-	// so that a search with Scope.IncludeIgnored needs no scan either.
+	// IgnoredIndexed says that the index that answered has ignored files too, so
+	// a search with Scope.IncludeIgnored needs no scan.
 	IgnoredIndexed bool
-	// Replaced says that another folder stands at the workspace's path than at the
-	// last answer: it is the one that was searched.
+	// Replaced says that the folder at the workspace's path was replaced since
+	// the last answer. The new one was searched.
 	Replaced bool
-	// Commits are the commits of the repositories on servers in which something
-	// was found, by their name: the first hundred.
+	// Commits maps the repositories on servers in which something was found to
+	// their commits; at most 100.
 	Commits map[string]string
 	Elapsed time.Duration
 }

@@ -22,9 +22,9 @@ type Query struct {
 	Patterns []string
 	Match    match.Options
 
-	// Each wants files only in which every one of the patterns matches somewhere.
-	// Their lines are those that one of them matches. It goes with neither Invert,
-	// FilesWithoutMatch, AllFiles nor Passthru.
+	// Each selects files in which every pattern matches somewhere. The lines
+	// returned are those that any of them matches. It can't be combined with
+	// Invert, FilesWithoutMatch, AllFiles or Passthru.
 	Each bool
 
 	Scope
@@ -38,42 +38,42 @@ type Query struct {
 	Symbols           bool // which definition each matching line is in: Line.Symbol
 	Binary            bool // search binary files as text
 
-	Raw            bool // search bytes as they are: no mark of an encoding counts
+	Raw            bool // search the bytes as they are; ignore byte order marks
 	AllFiles       bool // give files without a match too
 	Passthru       bool // give all lines: those that don't match are context
-	StopOnNonmatch bool // stop reading a file at the first line after a match that doesn't
+	StopOnNonmatch bool // after a match, stop reading the file at the first line that doesn't match
 
 	// MaxFileSize omits larger files, as a glob would; 0 is no limit.
 	MaxFileSize int64
 
-	// Text, when set, gives what is searched of a file in place of its bytes:
-	// unpacked, decoded or made by a program. It is called by several goroutines
-	// at once, and every file is read. It does not travel to other processes.
+	// Text, if set, returns the text to search instead of a file's bytes, for
+	// example unpacked or decoded. It is called by several goroutines at once.
+	// Every file is then read in this process, without an index.
 	Text func(path string, bytes io.Reader) (io.ReadCloser, error) `json:"-"`
 
 	Order  Order
 	Limits Limits
 
-	// Parts lets the lines of a file come in parts, for SearchEach: see
-	// FileMatch.More. The memory of the search is bounded then, whatever it finds.
-	// It counts with Detail Lines in path order, without Offset, and with no limits
-	// but those of lines, of a line's text and of time.
+	// Parts lets SearchEach deliver the lines of a file in parts; see
+	// FileMatch.More. The memory of the search is then bounded, whatever it
+	// finds. It has an effect only with Detail Lines, in path order, without
+	// Offset, and with no limits except Lines, LineBytes and Time.
 	Parts bool
 
-	// Offset omits this many matching lines first; files with Detail Files,
-	// blocks if those are limited.
+	// Offset omits the first matching lines; with Detail Files it counts files,
+	// and if blocks are limited it counts blocks.
 	Offset int
 }
 
 // Scope says which files a query is about.
 type Scope struct {
-	// Paths are files or folders; none means the root. A path that is ignored
-	// is searched all the same when it is named here.
+	// Paths are files or folders; none means the root. An ignored path is
+	// searched if it is named here.
 	Paths []string
 
-	// Globs filter files by name. One with a leading ! excludes; the last
-	// that matches decides, and with any that doesn't exclude, a file has to
-	// match one.
+	// Globs filter files by name. A glob with a leading ! excludes. The last glob
+	// that matches decides. If there is any glob without !, a file has to match
+	// one.
 	Globs   []string
 	Dialect Dialect
 
@@ -81,24 +81,25 @@ type Scope struct {
 	// file has to pass both.
 	Types []string
 
-	// FoldedGlobs follow Globs; letter case does not count in them.
+	// FoldedGlobs come after Globs and ignore letter case.
 	FoldedGlobs []string
 
-	// FollowLinks enters and searches what symlinks lead to, within the root.
+	// FollowLinks follows symlinks within the root.
 	FollowLinks bool
-	// OneFileSystem enters no folder on which another file system is mounted.
+	// OneFileSystem does not enter folders on which another file system is
+	// mounted.
 	OneFileSystem bool
 
-	// Without leaves kinds of ignore files unread.
+	// Without lists the kinds of ignore files that are not read.
 	Without RuleFiles
-	// Lowest are ignore rules over which all others win, one gitignore pattern
-	// each; Extra win over all others.
+	// Lowest are ignore rules of the lowest precedence, one gitignore pattern
+	// each. Extra has the highest.
 	Lowest []string
 
 	IncludeHidden  bool // entries whose name begins with a dot
 	IncludeIgnored bool // what ignore files exclude
 
-	// StrictHidden omits hidden entries even where a rule as !.github asks for
+	// StrictHidden omits hidden entries even if a rule such as !.github includes
 	// them.
 	StrictHidden bool
 	// VaultRules omits what userIgnoreFilters of an Obsidian vault name.
@@ -107,12 +108,13 @@ type Scope struct {
 	// Extra are further ignore rules, one gitignore pattern each.
 	Extra []string
 
-	// Changed wants changed files only, also of those that Paths name.
+	// Changed restricts the query to changed files, including those named in
+	// Paths.
 	Changed Changed
 
 	MaxDepth int // 0 is no limit; 1 is the named folder alone
 
-	NoIndex bool // read every file, whatever an index knows
+	NoIndex bool // do not use the index; read every file
 }
 
 // RuleFiles are kinds of ignore files.
@@ -164,17 +166,16 @@ type Limits struct {
 	LineBytes    int           // text of one line; it is cut around its first match
 	Time         time.Duration // for the whole search
 
-	// Reads bounds the files that are read, in path order, and ReadBytes their
-	// bytes; with an index only files that could match are read. A search that
-	// must cost little ends so at the same place on every machine, where Time
-	// would not.
+	// Reads bounds how many files are read, in path order, and ReadBytes how many
+	// bytes. With an index, only files that could match are read. Unlike Time,
+	// these limits end a search at the same place on every machine.
 	Reads     int
 	ReadBytes int64
 
-	// CountTo lets counting go on, without text, once Files, Lines, Blocks or
+	// CountTo continues counting, without text, after Files, Lines, Blocks or
 	// Bytes is reached, up to this many matching lines, or blocks if those are
-	// limited. With CountCheaply it does not where servers can't tell which
-	// files could match: it would fetch file after file, for a number.
+	// limited. CountCheaply skips that if servers can't tell which files could
+	// match, since every file would have to be fetched.
 	CountTo      int
 	CountCheaply bool
 }

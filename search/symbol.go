@@ -28,8 +28,8 @@ type Symbol struct {
 	Text      string
 }
 
-// SymbolResult is the answer to a SymbolQuery: by a name the likeliest
-// definition first, otherwise in the order of paths and lines.
+// SymbolResult is the answer to a SymbolQuery. With a name, the likeliest
+// definition comes first; otherwise they are ordered by path and line.
 type SymbolResult struct {
 	Symbols []Symbol
 	Total   int

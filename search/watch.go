@@ -5,19 +5,19 @@ import (
 	"sync/atomic"
 )
 
-// Watch tells what calls have done so far, for whoever waits for them.
+// Watch counts what calls have done so far, to show progress.
 type Watch struct {
 	Files   atomic.Int64 // read
 	Matches atomic.Int64 // matching lines, or files for ranked searches
-	// Replaced says that a call met another folder at the workspace's path than
-	// the one before it.
+	// Replaced says that a call found another folder at the workspace's path than
+	// the call before it.
 	Replaced atomic.Bool
 }
 
 type watchKey struct{}
 
-// WithWatch returns a context whose calls tell w. Of a search that another process
-// answers, it hears what that process says of it, every quarter of a second.
+// WithWatch returns a context whose calls report to w. If another process answers
+// a search, w is updated every quarter of a second.
 func WithWatch(ctx context.Context, w *Watch) context.Context {
 	return context.WithValue(ctx, watchKey{}, w)
 }

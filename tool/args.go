@@ -38,8 +38,8 @@ func (a Args) Object(name string) (Args, bool) { o, ok := a.values[name].(Args);
 // Objects returns a list of objects.
 func (a Args) Objects(name string) []Args { o, _ := a.values[name].([]Args); return o }
 
-// decode reads JSON arguments: leniently, since models write "10" for 10, but
-// without guessing, since a key that means nothing is a mistake to hear of.
+// decode reads JSON arguments. It is lenient, since models write "10" for 10, but
+// it does not guess: an unknown key is an error.
 func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -104,8 +104,8 @@ func decodeObject(params []Param, object map[string]json.RawMessage, prefix stri
 	return a, nil
 }
 
-// emptyIsAbsent reports a parameter that "" can only mean to leave out: models
-// that fill in every parameter write it for numbers and choices.
+// emptyIsAbsent reports a parameter for which "" can only mean that it is absent.
+// Models that fill in every parameter write "" for numbers and choices.
 func (p *Param) emptyIsAbsent() bool {
 	switch p.Kind {
 	case Integer, Boolean, Object:
@@ -212,7 +212,7 @@ func (p *Param) stringValue(raw []byte, prefix string) (any, error) {
 		}
 	case '{', '[', 't', 'f':
 		return nil, p.wrong(prefix, raw)
-	default: // a number where its text is meant
+	default: // a number where a string is wanted
 		s = string(raw)
 	}
 	if s == "" && p.Required && !p.AllowEmpty {

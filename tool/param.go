@@ -36,8 +36,8 @@ type Param struct {
 	// Clamp brings an Integer outside Min and Max to the nearest of them
 	// instead of refusing it.
 	Clamp bool
-	// Missing is the message when a required parameter isn't there or has the
-	// wrong type; "" writes one.
+	// Missing is the message for a required parameter that is missing or has the
+	// wrong type; "" is a message made from the parameter.
 	Missing string
 }
 
@@ -45,12 +45,12 @@ type Param struct {
 func Limit(n int) *int { return &n }
 
 // InputSchema is the JSON schema of the tool's arguments. Models read it at every
-// turn, so it leaves out what a call would be told anyway: that unknown keys are
+// turn, so it omits what an error would say anyway: that unknown keys are
 // refused, and that a number without an upper bound starts at 0 or 1.
 func (t *Tool) InputSchema() json.RawMessage {
 	b, err := json.Marshal(objectSchema(t.Params))
 	if err != nil {
-		panic("tool: " + err.Error()) // only values of our own are in it
+		panic("tool: " + err.Error()) // it has only values of our own
 	}
 	return b
 }

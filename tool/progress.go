@@ -2,9 +2,9 @@ package tool
 
 import "context"
 
-// Progress hears how far a call is. A total of 0 is unknown. It may be called
-// from several goroutines, as often as the work likes: whoever listens thins it
-// out.
+// Progress receives the progress of a call. A total of 0 is unknown. It may be
+// called from several goroutines and as often as wanted; the receiver limits the
+// rate.
 type Progress func(done, total int64, message string)
 
 type progressKey struct{}
@@ -14,14 +14,14 @@ func WithProgress(ctx context.Context, p Progress) context.Context {
 	return context.WithValue(ctx, progressKey{}, p)
 }
 
-// HasProgress reports whether anybody hears how far a call is, for work that is
-// done only to tell.
+// HasProgress reports whether anybody listens to the progress of a call. Work
+// that is done only to report progress can be skipped if not.
 func HasProgress(ctx context.Context) bool {
 	p, ok := ctx.Value(progressKey{}).(Progress)
 	return ok && p != nil
 }
 
-// ProgressOf returns where to report how far a call is. It is never nil; when
+// ProgressOf returns the function to report progress to. It is never nil; if
 // nobody listens, it does nothing.
 func ProgressOf(ctx context.Context) Progress {
 	if p, ok := ctx.Value(progressKey{}).(Progress); ok && p != nil {

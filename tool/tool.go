@@ -54,8 +54,8 @@ type Hints struct {
 type Result struct {
 	// Text is the whole answer as the model reads it.
 	Text string
-	// Structured is the same answer as a value that marshals to JSON, with all
-	// of its texts, or nil. Whoever reads only one of the two misses nothing.
+	// Structured is the same answer as a value that marshals to JSON, with all of
+	// its texts, or nil. A reader of only one of the two misses nothing.
 	Structured any
 	// Images are pictures that belong to the answer; Structured has them too.
 	Images []Image
@@ -167,25 +167,25 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 	return res
 }
 
-// Definition is a tool as model APIs take it.
+// Definition is a tool in the form that model APIs take.
 type Definition struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"`
 }
 
-// Definition returns what a model has to know to call the tool.
+// Definition returns what a model needs to call the tool.
 func (t *Tool) Definition() Definition {
 	return Definition{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema()}
 }
 
 // Registry is a set of tools with distinct names, in a fixed order.
 type Registry struct {
-	// Panicked, when set before the first call, hears of a tool's panic with
-	// its stack, for a log. The caller of the tool gets an error result.
+	// Panicked, if set before the first call, is called with a tool's panic and
+	// its stack, to log them. The caller of the tool gets an error result.
 	Panicked func(tool string, value any, stack []byte)
-	// Also, when set before the first call, gives a line that the caller of any
-	// tool should hear now; "" adds nothing.
+	// Also, if set before the first call, returns a line to be added to the
+	// answer of any tool; "" adds nothing.
 	Also func(ctx context.Context) string
 
 	tools  []*Tool
@@ -215,8 +215,8 @@ func (r *Registry) Tools() []*Tool { return slices.Clone(r.tools) }
 // Lookup returns the tool of a name, or nil.
 func (r *Registry) Lookup(name string) *Tool { return r.byName[name] }
 
-// ErrUnknown is the error of a call to a tool that doesn't exist, the one
-// failure that is the caller's and not the model's.
+// ErrUnknown is the error of a call to a tool that doesn't exist. It is the only
+// failure that Call returns as an error and not as a result.
 var ErrUnknown = errors.New("unknown tool")
 
 // UnknownError is ErrUnknown with the name that was called and the nearest one

@@ -4,8 +4,8 @@
 // They are the tools that "quarry mcp" serves, for a Go program that talks to a
 // model itself. The program passes each tool's Definition on (name, description,
 // input_schema) and hands the model's calls to Registry.Call; examples/agent is
-// such a program. What a tool may do is settled by the workspace and the options:
-// no call can widen it.
+// such a program. The workspace and the options decide what a tool may do; no
+// call can extend it.
 //
 // A registry is safe for concurrent use and works as long as its workspace is
 // open.
@@ -27,8 +27,8 @@ type Options struct {
 	Tools []string
 	// ReadOnly leaves out every tool that changes files.
 	ReadOnly bool
-	// MaxBytes bounds the text of an answer; 0 is 60 KB. What it cuts off is
-	// said in the answer, with the call that continues.
+	// MaxBytes bounds the text of an answer; 0 is 60 KB. If an answer is cut, it
+	// says so and names the call that continues it.
 	MaxBytes int
 	// Zone is the time zone of dates; nil is the system's.
 	Zone *time.Location

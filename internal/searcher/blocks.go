@@ -55,7 +55,7 @@ func cutBlocks(f *search.FileMatch, n, gap, after int) {
 			last = f.Lines[i].Number
 		}
 	}
-	// What is left behind it is the context of the next block.
+	// The lines after it are the context of the next block.
 	for end > 0 && f.Lines[end-1].Number > last+after {
 		end--
 	}

@@ -21,7 +21,7 @@ type changes struct {
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	repos map[string]*repository // by absolute folder: the one that its files are in
+	repos map[string]*repository // by absolute folder: the repository of its files
 }
 
 // repository is a repository around a folder; a nil repo is one that can't be
@@ -32,7 +32,8 @@ type repository struct {
 	err  error
 }
 
-// newChanges makes ready to tell which files of a scope changed; nil is all of them.
+// newChanges prepares a test of which files of a scope changed; nil accepts all
+// files.
 func newChanges(d *Folder, s *search.Scope) (*changes, error) {
 	if !s.Changed.Any() {
 		return nil, nil
@@ -60,7 +61,8 @@ func newChanges(d *Folder, s *search.Scope) (*changes, error) {
 	return c, nil
 }
 
-// errNoRepository answers a search for changes where nothing tells what changed.
+// errNoRepository is returned for a search for changed files outside of a
+// repository.
 var errNoRepository = fault.New(fault.InvalidArgument, "no git repository here, so nothing tells what changed",
 	"leave changed out, or at the command line give a time: --changed=2h")
 
@@ -115,8 +117,8 @@ func (c *changes) find(dir string) *repository {
 	return r
 }
 
-// has reports whether a file changed. One that can't be looked at has not, and
-// one whose repository can't be read has.
+// has reports whether a file changed. A file that can't be examined counts as
+// unchanged, and one whose repository can't be read as changed.
 func (c *changes) has(name string) bool {
 	p, err := c.root.Known(name)
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"quarry/internal/walk"
 )
 
-// checkout is a repository that is checked out here. Its folder says what
-// exists; a server helps with files that are as in the commit it indexed: one
-// that it doesn't name for a pattern needs no reading. Whether a file is as in
-// the commit is told by its checksum, which servers give with each path, and
-// remembered for as long as its stamp stays. So an edit, a new file and a
-// deletion count from the moment they are made, no matter what git knows.
+// checkout is a repository that is checked out here. Its folder decides which
+// files exist. A server helps with files that are as in the commit it indexed: if
+// it does not name a file for a pattern, the file need not be read. Servers send
+// a checksum with each path. The checksum of the local file is remembered while
+// its stamp stays the same. So an edit, a new file and a deletion take effect at
+// once, whatever git knows.
 type checkout struct {
 	repo   string
 	folder *Folder
@@ -36,12 +36,12 @@ type stamped struct {
 	sum uint64
 }
 
-// overlayRead is the largest file that is compared with the server's: larger
-// ones it doesn't keep.
+// overlayRead is the size of the largest file that is compared with the server's.
+// Servers don't keep larger ones.
 const overlayRead = 32 << 20
 
-// stampRest is how old a change must be for a stamp to be trusted: another one
-// right after it may leave the same.
+// stampRest is how old a change must be for its stamp to be trusted: another
+// change right after it may leave the same stamp.
 const stampRest = 2 * time.Second
 
 // TrustStampsAfter sets how old a change in a checkout must be for its stamp to
@@ -79,8 +79,8 @@ func (c *checkout) path(rel string) string {
 	return c.repo + "/" + rel
 }
 
-// local searches a checkout, and at their places in it the repositories whose
-// names lie below its own.
+// local searches a checkout and the repositories whose names are below its own,
+// in path order.
 func (r *remoteRun) local(ctx context.Context, part *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c, inside := r.r.checkout(part.Checkout), part.Inside
 	run, opts, ok, err := r.localRun(ctx, c, at)
@@ -123,8 +123,8 @@ func (r *remoteRun) local(ctx context.Context, part *repos.Part, judge *repos.Ju
 	return r.each(inside)
 }
 
-// localRun makes ready to search a checkout's folder; false is that the depth
-// asked for ends above it. Globs stay out: they see the whole path.
+// localRun prepares a search of a checkout's folder. It reports false if the
+// depth limit ends above it. Globs are applied elsewhere, to the whole path.
 func (r *remoteRun) localRun(ctx context.Context, c *checkout, at *repos.Place) (*searchRun, walk.Options, bool, error) {
 	scope := r.q.Scope
 	scope.Globs, scope.Types, scope.Paths = nil, nil, nil
@@ -168,8 +168,9 @@ func (r *remoteRun) localFile(ctx context.Context, at *repos.Place) error {
 	return run.single(p)
 }
 
-// theirs asks the server of a checkout what could match. Without an answer the
-// folder is searched by itself, which takes longer and finds the same: nil.
+// theirs asks the server of a checkout what could match. It returns nil without
+// an answer; then every file of the folder is searched, which takes longer and
+// finds the same.
 func (r *remoteRun) theirs(ctx context.Context, c *checkout) (*repos.Known, error) {
 	known, err := r.ask.Known(ctx, c.repo, r.want.Need)
 	if err != nil {

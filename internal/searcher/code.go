@@ -35,8 +35,8 @@ func (r *Servers) SearchCode(ctx context.Context, q search.CodeQuery) (*search.C
 	return searchCode(ctx, r, q)
 }
 
-// searchCode shows of each file its best piece; further pieces come after all
-// files.
+// searchCode lists the best piece of each file first, and further pieces after
+// that.
 func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.CodeResult, error) {
 	started := time.Now()
 	words := rank.NewQuery(q.Query)

@@ -25,7 +25,7 @@ type collector struct {
 	reads int  // files read, and their bytes
 	read  int64
 
-	prefix string // of the paths that come in: the repository of a checkout
+	prefix string // prefix of incoming paths: the repository of a checkout
 }
 
 func newCollector(q *search.Query, yield func(*search.FileMatch) error) *collector {
@@ -72,7 +72,7 @@ func (c *collector) add(path string, f *found) error {
 	return c.matched(path, f)
 }
 
-// failed sorts an error out: one that ends the search, or one file skipped.
+// failed decides whether an error ends the search or only skips one file.
 func (c *collector) failed(path string, err error) error {
 	if ends(err) {
 		return err
@@ -96,8 +96,8 @@ func (c *collector) failed(path string, err error) error {
 	return nil
 }
 
-// detailOf is what went wrong, without the path and what was tried: a Skip names
-// the path already.
+// detailOf is the cause of an error, without path and operation: a Skip names the
+// path already.
 func detailOf(err error) string {
 	if e, ok := err.(*fault.PathError); ok {
 		if e.Err != nil {
@@ -118,7 +118,7 @@ func (c *collector) matched(path string, f *found) error {
 		c.sum.FilesMatched++
 	}
 	c.sum.LinesMatched += f.res.Matched
-	if !c.full || c.q.CountMatches { // files of which nothing is given may not tell
+	if !c.full || c.q.CountMatches { // files that are not delivered may lack it
 		c.sum.Matches += f.res.Matches
 	}
 	if c.q.Limits.Blocks > 0 {
@@ -145,7 +145,7 @@ func (c *collector) matched(path string, f *found) error {
 	return c.give(&file)
 }
 
-// counted ends a search that has counted as far as it was asked to.
+// counted ends a search that has counted as far as requested.
 func (c *collector) counted() error {
 	n := c.sum.LinesMatched
 	if c.q.Limits.Blocks > 0 {
@@ -158,7 +158,7 @@ func (c *collector) counted() error {
 	return nil
 }
 
-// give hands a file on, cut to what offset and limits leave of it.
+// give delivers a file, cut to what offset and limits leave of it.
 func (c *collector) give(f *search.FileMatch) error {
 	if !c.skipOffset(f) {
 		return nil
@@ -210,8 +210,8 @@ func (c *collector) fill(why search.Stop) error {
 	return c.counted()
 }
 
-// skipOffset drops what the offset leaves out and reports whether anything is
-// left of the file.
+// skipOffset drops what the offset omits and reports whether anything of the file
+// is left.
 func (c *collector) skipOffset(f *search.FileMatch) bool {
 	if c.q.Offset <= 0 {
 		return true
@@ -275,7 +275,7 @@ func textBytes(f *search.FileMatch) int {
 	return n
 }
 
-// finish hands on what waited for its order.
+// finish delivers the files that had to wait to be ordered.
 func (c *collector) finish() error {
 	byOrder(c.held, c.q.Order)
 	for i := range c.held {

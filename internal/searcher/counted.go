@@ -13,12 +13,12 @@ import (
 	"quarry/search"
 )
 
-// counted is the first stage of a ranked search: how often each file has each
-// word. An index knows that of files that have not changed; the others are read.
+// counted is the first stage of a ranked search: how often each word occurs in
+// each file. The index knows this for unchanged files; the others are read.
 type counted struct {
 	tallies []*rank.Tally
-	// mayName tells, by tally, which files may have a name the query asks for;
-	// nil where the files were read.
+	// mayName tells, for each tally, which files may contain a name that the
+	// query asks for; nil if the files were read.
 	mayName []func(file int) bool
 	close   []func()
 }
@@ -101,7 +101,7 @@ type countRun struct {
 	out     *counted
 
 	snap *index.Snapshot
-	read []string // paths of files the index doesn't know enough of
+	read []string // paths of files that the index can't answer for
 }
 
 func (r *countRun) under(ctx context.Context) (err error) {
@@ -146,7 +146,7 @@ func countPlan(known, read int) string {
 	return fmt.Sprintf("index: words of %d files, %d read", known, read)
 }
 
-// view takes in what one segment knows.
+// view adds the counts of one segment.
 func (r *countRun) view(v *index.CountedView, mayName func(file int) bool) error {
 	table, err := v.Remember(func() (any, error) {
 		p := rank.NewPaths()
@@ -216,7 +216,8 @@ func (r *countRun) leftOver(v *index.CountedView, unknown, binary []int) error {
 	return nil
 }
 
-// naming are the files that may have a name the query asks for, as grams tell.
+// naming has the files that may contain a name that the query asks for, according
+// to their grams.
 type naming struct{ c *index.Candidates }
 
 func (r *countRun) naming() (naming, error) {
@@ -233,7 +234,7 @@ func (r *countRun) naming() (naming, error) {
 	return naming{c}, err
 }
 
-// in tells of the documents of one segment.
+// in returns the test for the documents of one segment.
 func (n naming) in(view int) func(file int) bool {
 	if n.c == nil {
 		return func(int) bool { return false }
@@ -241,7 +242,7 @@ func (n naming) in(view int) func(file int) bool {
 	return n.c.Has(view)
 }
 
-// others reads the files the index doesn't know enough of.
+// others reads the files that the index can't answer for.
 func (r *countRun) others(ctx context.Context) error {
 	tally := r.words.ReadTally()
 	type outcome struct {

@@ -14,10 +14,10 @@ import (
 )
 
 // A search for files that have each of several patterns looks for one pattern
-// after the other, until one is missing, before it searches a file as any other.
-// Most files lack the first.
+// after the other, until one is missing. Only a file that has all of them is
+// searched like any other. Most files lack the first pattern.
 
-// jointly are patterns of which each has to match in a file; nil if one is enough.
+// jointly has the patterns that must all match in a file; nil if one is enough.
 type jointly struct {
 	patterns []*match.Pattern
 	searches []*match.Search
@@ -35,8 +35,8 @@ func newJointly(q *search.Query) (*jointly, error) {
 	return &jointly{patterns: each}, err
 }
 
-// start makes the patterns ready to search until ctx ends or the function it
-// returns is called.
+// start prepares the patterns for a search, which lasts until ctx is done or the
+// returned function is called.
 func (j *jointly) start(ctx context.Context) (stop func()) {
 	if j == nil {
 		return func() {}
@@ -54,7 +54,8 @@ func (j *jointly) start(ctx context.Context) (stop func()) {
 	}
 }
 
-// need is what a file must have to match; pattern is for where one is enough.
+// need is what a file must contain to match; pattern is used if one match is
+// enough.
 func (j *jointly) need(pattern *match.Pattern) match.Need {
 	if j == nil {
 		return pattern.Need()
@@ -72,14 +73,14 @@ var (
 	errEachText = fault.New(fault.InvalidArgument, "each of several patterns is asked of files, not of a text", "search files")
 )
 
-// ends reports an error that ends the search and not only the look at one file.
+// ends reports an error that ends the whole search, not only that of one file.
 func ends(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget)
 }
 
-// lacks looks for each pattern in a file, whose own place stays. A file that lacks
-// one gets an outcome; nil is for one to be searched, also to tell why it is
-// skipped.
+// lacks looks for each pattern in a file, without moving its position. It returns
+// an outcome if one is missing. nil means that the file is to be searched, which
+// also finds out why it is skipped.
 func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error) {
 	if r.jointly == nil {
 		return nil, nil
@@ -106,10 +107,11 @@ func (r *searchRun) lacks(k *worker, f *rootfs.File, path string) (*found, error
 	return out, err
 }
 
-// missing looks for each pattern in a text, which open begins anew.
+// missing looks for each pattern in a text. open returns the text from its
+// beginning.
 func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (io.Reader, func() error, error)) (*found, error) {
 	if q.Text != nil {
-		size = 0 // of what a program makes it is not known
+		size = 0 // unknown for the output of a program
 	}
 	for i, s := range j.searches {
 		if k.each == nil {
@@ -139,7 +141,7 @@ func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (i
 	return nil, nil
 }
 
-// lacking is missing for a text in memory.
+// lacking is like missing, for a text in memory.
 func (j *jointly) lacking(q *search.Query, k *worker, data []byte) (*found, error) {
 	if j == nil {
 		return nil, nil

@@ -16,18 +16,18 @@ import (
 type filter struct {
 	opts  walk.Options
 	types *glob.Filter
-	vault *vault.Settings // for its userIgnoreFilters; nil when they don't count
+	vault *vault.Settings // for its userIgnoreFilters; nil if they are not applied
 
 	changes *changes // nil when unchanged files count too
 }
 
-// leavesOut reports a file of a walk that the types or the vault exclude, or that
-// has not changed.
+// leavesOut reports whether a file of a walk is omitted because of the types, the
+// vault or Scope.Changed.
 func (f *filter) leavesOut(folder, name string) bool {
 	return f.types != nil && !f.types.MatchFile(name) || f.vaultIgnores(folder, name) || f.unchanged(folder, name)
 }
 
-// unchanged reports a file that is left out for not having changed.
+// unchanged reports whether a file is omitted because it has not changed.
 func (f *filter) unchanged(folder, name string) bool {
 	return f.changes != nil && !f.changes.has(joinPath(folder, name))
 }
@@ -57,7 +57,7 @@ func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
 	return p, info.Type != rootfs.TypeDir, nil
 }
 
-// filter makes a scope of the folder ready.
+// filter prepares a scope of the folder.
 func (d *Folder) filter(s *search.Scope) (*filter, error) {
 	f, err := newFilter(s, d.outlook().rules, d.Workers)
 	if err != nil {
@@ -75,7 +75,7 @@ func (d *Folder) filter(s *search.Scope) (*filter, error) {
 	return f, nil
 }
 
-// newFilter makes a scope ready, without a vault's settings.
+// newFilter prepares a scope, without a vault's settings.
 func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error) {
 	f := &filter{opts: walk.Options{
 		Hidden:       s.IncludeHidden,
@@ -92,7 +92,7 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		f.opts.Rules = slices.DeleteFunc(slices.Clone(rules), func(r ignore.Set) bool { return leavesUnread(&s.Without, r.Kind) })
 	}
 	if s.IncludeIgnored && len(s.Lowest) > 0 {
-		// Rules that a caller names count, and no others.
+		// Only the rules that the caller names apply.
 		f.opts.NoIgnore, f.opts.Rules = false, nil
 		f.opts.NoVCS, f.opts.NoDot, f.opts.NoExclude, f.opts.NoParents = true, true, true, true
 	}
@@ -137,8 +137,8 @@ func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 	return glob.NewFilter(list...), nil
 }
 
-// leavesUnread reports whether rules from outside the root are of a kind that a query
-// does without. All but the global ones come from folders above it.
+// leavesUnread reports whether a query excludes this kind of rules from outside
+// the root. All except the global ones come from folders above the root.
 func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 	switch k {
 	case ignore.Global:
@@ -153,7 +153,7 @@ func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 	return false
 }
 
-// GlobDialect is a dialect of queries as package glob has it.
+// GlobDialect converts a dialect of package search to one of package glob.
 func GlobDialect(d search.Dialect) glob.Dialect {
 	switch d {
 	case search.Vault:

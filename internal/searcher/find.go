@@ -76,7 +76,7 @@ func page(r *search.FindResult, q *search.FindQuery) error {
 	return nil
 }
 
-// rankPaths leaves the entries that fit what is remembered of a path, best first.
+// rankPaths keeps the entries that match Fuzzy, best first.
 func rankPaths(r *search.FindResult, words string) error {
 	query, err := fuzzy.Compile(words)
 	if err != nil {
@@ -102,7 +102,7 @@ type findRun struct {
 	folder *Folder
 	q      *search.FindQuery
 	filter *filter
-	below  int              // bytes of a path that lie above the searched folder
+	below  int              // how many bytes of a path are above the searched folder
 	found  [][]search.Entry // by worker
 	out    search.FindResult
 }
@@ -118,9 +118,9 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	opts := r.filter.opts
 	opts.Start, opts.Links = start, r.q.Links
 	if r.q.Kind != search.OnlyFiles {
-		// A folder that a glob excludes takes everything below with it. Which
-		// entries are listed decides add. A folder at the depth limit is listed,
-		// though not entered.
+		// If a glob excludes a folder, everything below it is excluded too. add
+		// decides which entries are listed. A folder at the depth limit is listed
+		// but not entered.
 		opts.Filter = opts.Filter.Pruning()
 		if opts.MaxDepth > 0 {
 			opts.MaxDepth++

@@ -34,14 +34,14 @@ type Folder struct {
 	ahead   int                     // for tests: instead of aheadBytes
 }
 
-// outlook is what a Folder sees beside its files: rules from outside, and an
-// index through them.
+// outlook is what a Folder uses in addition to its files: rules from outside, and
+// an index filtered by them.
 type outlook struct {
 	rules []ignore.Set
 	index Index
 }
 
-// Renew replaces the rules from outside, and the index as seen through them.
+// Renew replaces the rules from outside, and the index that is filtered by them.
 func (d *Folder) Renew(rules []ignore.Set, ix Index) { d.renewed.Store(&outlook{rules, ix}) }
 
 func (d *Folder) outlook() outlook {
@@ -53,13 +53,14 @@ func (d *Folder) outlook() outlook {
 
 func (d *Folder) index() Index { return d.outlook().index }
 
-// errGone is for a workspace whose folder can't be followed.
+// errGone is returned if there is no usable folder at the workspace's path any
+// more.
 var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
 	"it was moved, deleted or replaced by something that is not a folder of the same user; put it back or open another one")
 
-// here makes sure that the folder is the one at its path: a workspace that was
-// moved away, cloned anew or restored from a copy is followed to what stands in
-// its place. It reports whether it was, and tells the Watch of ctx.
+// here makes sure that the open folder is still the one at its path. If it was
+// moved away, cloned again or restored from a copy, the folder that is now at the
+// path is opened. It reports whether that happened, also to the Watch of ctx.
 func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	if d.Refresh != nil {
 		d.Refresh()
@@ -78,22 +79,22 @@ func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	return followed, nil
 }
 
-// Index is what may spare a Folder the reading of files: an index in this
-// process, or another process that has one.
+// Index lets a Folder skip files: it is an index in this process, or a client of
+// another process that has one.
 type Index interface {
-	// Search lets the process that has the index search. If it doesn't, sum is
-	// nil, and what a search then finds is for rest.
+	// Search asks the process that has the index to search. If it doesn't, sum is
+	// nil, and the caller searches and passes what it finds to rest.
 	Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error)
 	// Find is the same for paths.
 	Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error)
-	// Code is the same for a ranked search.
+	// Code does the same for a ranked search.
 	Code(ctx context.Context, q *search.CodeQuery) (*search.CodeResult, error)
 
 	// Ready reports whether this process has an index that can answer a question
-	// sooner than a scan; nil is for one about paths. Fresh gives the index as of
-	// now, Covers reports whether it has the files of a folder,
-	// and Lens is what of it the folder's policy and rules let show.
-	// HasIgnored reports whether ignored files may be in it; the Snapshot knows.
+	// faster than a scan; nil is a question about paths. Fresh returns the index
+	// as of now. Covers reports whether it has the files of a folder. Lens
+	// filters it by the folder's policy and rules. HasIgnored reports whether it
+	// may have ignored files; the Snapshot knows for certain.
 	Ready(ask *index.Ask) bool
 	Fresh(ctx context.Context) (*index.Snapshot, error)
 	HasIgnored() bool

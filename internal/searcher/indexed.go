@@ -17,8 +17,8 @@ import (
 	"quarry/search"
 )
 
-// Candidates are searched in parts, so that an answer that needs only the first
-// few doesn't gather all: the first part is small, later ones larger.
+// Candidates are searched in batches, so that an answer that needs only a few
+// does not collect all of them. The first batch is small, later ones are larger.
 const (
 	firstPart = 64
 	maxPart   = 4096
@@ -27,7 +27,7 @@ const (
 // errNoIndex says that a query has to be answered by scanning.
 var errNoIndex = errors.New("the index can't answer this")
 
-// indexable reports whether the index speaks for what a query asks of a folder.
+// indexable reports whether the index can answer a query about a folder.
 func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
 	if s.FollowLinks || s.OneFileSystem || s.Without != (search.RuleFiles{}) || len(s.Lowest) > 0 {
 		return false
@@ -40,14 +40,15 @@ func (d *Folder) indexable(s *search.Scope, start rootfs.Path) bool {
 	if s.IncludeHidden && d.Root.Policy() == nil {
 		return false
 	}
-	// A hidden folder that is named is searched as if it weren't.
+	// A hidden folder that is named is searched as if it weren't hidden.
 	return start.IsRoot() || !strings.HasPrefix(start.String(), ".") && !strings.Contains(start.String(), "/.")
 }
 
 // indexed searches a folder by the index. It returns errNoIndex when that isn't
 // possible, before anything was delivered.
 func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
-	// A line matches with one of several words, while their need asks for all.
+	// A line matches if it has one of several words, while their need asks for
+	// all.
 	if r.q.Invert || r.q.Match.Syntax == match.Words || !r.folder.indexable(&r.q.Scope, start) {
 		return errNoIndex
 	}
@@ -61,15 +62,15 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	defer snap.Close()
 	ask.Lens = r.folder.index().Lens(r.q.IncludeHidden, r.q.IncludeIgnored)
-	// What a scan would give up on must not be left out in silence: in multiline
-	// mode a large text, otherwise one whose lines of context don't fit.
+	// Files that a scan would skip must not be omitted silently: in multiline
+	// mode large texts, otherwise texts whose lines of context don't fit.
 	switch {
 	case r.q.Match.Mode != match.Lines || r.q.Before > scan.MaxLine/index.WideLine-3:
 		ask.Also |= index.Large
 	case r.q.Before > 0:
 		ask.Also |= index.Wide
 	}
-	// Words need not be in one line, only the pattern's match is.
+	// The words may be on different lines; only a match is within one line.
 	ask.ByLine = r.q.Match.Mode == match.Lines && r.q.Match.Syntax != match.Words && r.jointly == nil
 	if !r.folder.index().Covers(snap, start, r.q.IncludeIgnored) {
 		return errNoIndex
@@ -92,7 +93,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err != nil { // damage in the middle: what was delivered stays delivered
+	if err != nil { // the index is damaged: what was delivered is not repeated
 		if p.delivered {
 			return err
 		}
@@ -108,8 +109,8 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return nil
 }
 
-// noIndex is the answer to an error of the index: scan instead, unless the
-// search itself has ended.
+// noIndex converts an error of the index to errNoIndex, so that the caller scans,
+// unless the search itself has ended.
 func noIndex(ctx context.Context, _ error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -142,9 +143,9 @@ type indexPass struct {
 type candidate struct {
 	path  string
 	known *found // the outcome, when it needs no reading
-	seen  bool   // the index has seen the file as it is now
-	// parts are all that could hold a match, if the file still has the stamp;
-	// nil if the whole file could.
+	seen  bool   // the index has the current content of the file
+	// parts are the only parts that could contain a match, if the file still has
+	// the stamp; nil is the whole file.
 	parts []index.Part
 	stamp index.Stamp
 }
@@ -173,15 +174,15 @@ func (p *indexPass) file(ctx context.Context, d *index.Doc, mayMatch bool) bool 
 	return true
 }
 
-// admits applies the query's filters to a path, as a walk would have on its way
-// there.
+// admits applies the query's filters to a path, as a walk would.
 func (p *indexPass) admits(path []byte) bool {
 	f := p.run.filter
 	if p.admitsAll() {
 		return true
 	}
-	// A view of the path, which nothing below keeps: a string for each of a
-	// million paths would take longer than the rest.
+	// The string shares the bytes of the path, which nothing below keeps: to
+	// allocate a string for each of a million paths would take longer than the
+	// rest.
 	rel := unsafe.String(unsafe.SliceData(path), len(path))[p.below:]
 	if f.opts.MaxDepth > 0 && strings.Count(rel, "/") >= f.opts.MaxDepth {
 		return false
@@ -189,8 +190,8 @@ func (p *indexPass) admits(path []byte) bool {
 	if f.types != nil && !f.types.MatchFile(rel[strings.LastIndexByte(rel, '/')+1:]) {
 		return false
 	}
-	// The index tells which files show only when hidden ones are asked for. Of
-	// those that a rule brings back, a strict query wants none either.
+	// The index knows which files are shown only if hidden files are included. A
+	// strict query excludes them even if a rule includes them.
 	if f.opts.StrictHidden && !f.opts.Hidden && (rel[0] == '.' || strings.Contains(rel, "/.")) {
 		return false
 	}
@@ -216,8 +217,8 @@ func (p *indexPass) admitsAll() bool {
 	return p.all
 }
 
-// enters reports whether a walk with the query's globs gets into a folder. The
-// files of one come one after the other, so the last answer is kept.
+// enters reports whether a walk with the query's globs would enter a folder. The
+// files of a folder come one after the other, so the last answer is kept.
 func (p *indexPass) enters(dir string) bool {
 	if p.lastDir != nil && string(p.lastDir) == dir {
 		return p.lastIn
@@ -313,8 +314,7 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	return ctx.Err()
 }
 
-// denied adds how many files and folders of a scope the policy keeps from a
-// search.
+// denied adds how many files and folders of a scope the policy excludes.
 func denied(snap *index.Snapshot, start rootfs.Path, lens *index.Lens, p *indexPass, before int) (int, error) {
 	n, err := snap.Denied(start, lens, func(path string, folder bool) bool {
 		if !folder {
@@ -338,8 +338,8 @@ func (p *indexPass) admitsFolder(path string) bool {
 	return f.opts.Filter == nil || p.enters(rel)
 }
 
-// addFolders reports the folders below start that the index couldn't read, as far
-// as the root's policy allows to name them.
+// addFolders reports the folders below start that the index couldn't read, if the
+// root's policy allows them to be named.
 func addFolders(s *search.Summary, root *rootfs.Root, skips []walk.Skip, start rootfs.Path, ignored bool) {
 	for _, k := range skips {
 		if k.Ignored && !ignored {
@@ -356,8 +356,8 @@ func addFolders(s *search.Summary, root *rootfs.Root, skips []walk.Skip, start r
 	}
 }
 
-// planText tells in words how the index answered. How many lists were read depends
-// on files that globs deny, so who has such globs is not told.
+// planText describes how the index answered. The number of lists read depends on
+// files that the policy's globs deny, so it is omitted if there are such globs.
 func planText(p *index.Plan, policy *policy.Policy) string {
 	if p.Useless {
 		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Dirty)

@@ -9,19 +9,19 @@ const (
 	// claimSize is how many items a worker takes at a time: enough to make the
 	// lock cheap, few enough to share the work evenly.
 	claimSize = 8
-	// aheadLimit is how far workers run ahead of what was delivered, so that
-	// an answer that needs only the first few doesn't do all of the work.
+	// aheadLimit is how far workers may run ahead of what was delivered, so that
+	// an answer that needs only a few items doesn't do all of the work.
 	aheadLimit = 256
-	// inlineLimit is up to which number of items one goroutine is faster than
-	// starting several.
+	// inlineLimit is the number of items up to which one goroutine is faster than
+	// several.
 	inlineLimit = 4
 )
 
 // inOrder does work on items 0 to n-1 in parallel and delivers the results in
-// that order, from the calling goroutine; items for which work reports false
-// have none. An error of deliver stops it and is returned, as the context's is.
-// waiting, which may be nil, hears when the calling goroutine begins and ends to
-// wait for a result.
+// that order, from the calling goroutine; items for which work reports false have
+// none. An error of deliver or of the context stops it and is returned. waiting,
+// which may be nil, is called when the calling goroutine begins to wait for a
+// result and when it stops waiting.
 func inOrder[T any](ctx context.Context, n, workers int, waiting func(bool), work func(worker, i int) (T, bool), deliver func(i int, r T) error) error {
 	if n <= inlineLimit || workers <= 1 {
 		if waiting != nil {

@@ -9,18 +9,18 @@ import (
 	"quarry/internal/textfile"
 )
 
-// The index tells of a large file which parts of it could hold a match. To count
-// lines, or to know that there is one, those parts are enough. For everything
-// else most often none of them matches, and reading them shows it; if one does,
-// the whole file is searched as any other is, so that line numbers and context
-// come from one place.
+// For a large file, the index knows which parts could contain a match. These
+// parts are enough to count lines, or to know that there is a match. For other
+// queries they are read first, since usually none matches. If one does, the whole
+// file is searched like any other, so that line numbers and context are computed
+// in one way.
 
-// Where an answer is full and further files are only counted, parts are enough, too:
-// blocks of matching lines in two parts are two if enough lines of these parts alone
-// lie between them.
+// Parts are also enough when an answer is full and further files are only
+// counted. Blocks of matching lines in two parts are separate if enough lines of
+// these parts are between them.
 
-// partial reports whether looking at parts first is worth it: they are all that
-// is needed, or at most half of the file.
+// partial reports whether to read the parts first: if they are all that is
+// needed, or at most half of the file.
 func (r *searchRun) partial(d *index.Doc) bool {
 	if d.Parts == nil || d.Dirty || r.jointly != nil {
 		return false
@@ -35,15 +35,15 @@ func (r *searchRun) partial(d *index.Doc) bool {
 	return sum <= d.Size/2
 }
 
-// countsOnly reports that an answer needs no more of a file than how many lines
-// match.
+// countsOnly reports whether an answer needs only the number of matching lines of
+// a file.
 func (r *searchRun) countsOnly() bool {
 	return r.request.Detail != scan.Lines && r.request.Gap == 0
 }
 
-// byParts searches the parts of an open file that could hold a match. It reports
-// false if they can't tell: the file isn't the one the index has read, by its
-// stamp before or after, or a line matches whose number is wanted.
+// byParts searches the parts of an open file that could contain a match. It
+// reports false if they are not enough: the file's stamp, before or after, is not
+// the one in the index, or a line matches and its number is wanted.
 func (r *searchRun) byParts(k *worker, f *rootfs.File, c *candidate) (res scan.Result, ok bool) {
 	info := f.Info()
 	if !c.stamp.Of(&info) {
@@ -56,14 +56,14 @@ func (r *searchRun) byParts(k *worker, f *rootfs.File, c *candidate) (res scan.R
 	case r.counting.Load():
 		req, counts = countRequest(&r.request), true
 	}
-	after := 0 // lines of the last part with a match behind that match
+	after := 0 // lines after the match in the last part that has one
 	for _, p := range c.parts {
 		got, ok := r.part(k, f, p, &req)
 		if !ok || got.Matched > 0 && !counts {
 			return res, false
 		}
 		if req.Gap > 0 && got.Matched > 0 {
-			// Between parts are lines, nobody knows how many.
+			// There are lines between the parts; their number is unknown.
 			if res.Matched > 0 && after+got.First <= req.Gap {
 				return res, false
 			}

@@ -34,7 +34,7 @@ type texts interface {
 	count(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary) (*counted, error)
 }
 
-// eachText is that of texts with the type of its results.
+// eachText calls texts.eachText with typed results.
 func eachText[T any](ctx context.Context, from texts, scope *search.Scope, sum *search.Summary, need match.Need,
 	work func(path string, text []byte) *T, deliver func(path string, r *T)) error {
 	return from.eachText(ctx, scope, sum, need, func(path string, text []byte) any {
@@ -164,14 +164,14 @@ type textReader struct {
 	_        [64]byte
 }
 
-// gone is a file that vanished, which nobody needs to hear of.
+// gone is a file that vanished; it is not reported.
 const gone search.Reason = "vanished"
 
 func (k *textReader) read(root *rootfs.Root, v *walk.Visit, e *rootfs.Entry) (text []byte, skip search.Reason) {
 	return k.content(openEntry(root, v, e))
 }
 
-// decoded is a content as text, if it is one.
+// decoded returns the text of a content, if it is text.
 func decoded(raw []byte) ([]byte, bool) {
 	kind := textfile.Detect(raw)
 	if kind.Binary {

@@ -15,8 +15,8 @@ import (
 	"quarry/search"
 )
 
-// streamFrom is from which size on a file is read in pieces: of a log of 1 GB, or of
-// a line that long, no more is kept than what was asked for.
+// streamFrom is the size from which a file is read in pieces, so that of a log of
+// 1 GB, or of a line that long, only what was asked for is kept in memory.
 const streamFrom = 4 << 20
 
 // errWhole says that a file can only be read whole.
@@ -50,8 +50,8 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 	return nil, &rootfs.Error{Op: "read", Path: p.String(), Kind: rootfs.Conflict, Err: errors.New("the file kept changing while it was read")}
 }
 
-// sieve takes lines out of a text that comes in pieces, and notes what has to be
-// known of the whole.
+// sieve selects lines of a text that arrives in pieces, and collects what the
+// answer says about the whole text.
 type sieve struct {
 	opts    *search.ReadOptions
 	sum     hash.Hash
@@ -62,7 +62,7 @@ type sieve struct {
 	open    bool     // something of it has come
 	kept    [][]byte // lines asked for, raw, without line ending
 	bytes   int
-	full    bool // more than was asked for is there
+	full    bool // there is more than was asked for
 	goOn    bool // the last kept line is not finished
 }
 
@@ -119,7 +119,7 @@ func (s *sieve) piece(b []byte) {
 	}
 }
 
-// pass counts lines that nobody wants, up to the first that is.
+// pass counts the lines before the first one that is wanted.
 func (s *sieve) pass(b []byte) []byte {
 	if s.full {
 		s.line += bytes.Count(b, []byte{'\n'})
@@ -135,10 +135,10 @@ func (s *sieve) pass(b []byte) []byte {
 	return b[i+1:]
 }
 
-// slack is what a byte order mark takes of a line.
+// slack is the room for a byte order mark in a line.
 const slack = 8
 
-// keep adds to the line in hand.
+// keep adds to the current line.
 func (s *sieve) keep(part []byte) {
 	o := s.opts
 	if !s.goOn {
@@ -156,7 +156,7 @@ func (s *sieve) keep(part []byte) {
 	s.bytes += len(part)
 }
 
-// end ends the line in hand at a line feed.
+// end ends the current line at a line feed.
 func (s *sieve) end() {
 	if s.goOn {
 		last := &s.kept[len(s.kept)-1]

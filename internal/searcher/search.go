@@ -79,8 +79,8 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 	return context.WithCancel(ctx)
 }
 
-// partly lets a search whose time is over, but not its caller's, go on with what it
-// has, which its summary says.
+// partly turns the end of the search's own time limit into a partial answer,
+// which the summary reports. If the caller's context has ended, the error stays.
 func partly(ctx context.Context, s *search.Summary, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		stop(s, search.StopTime)
@@ -89,8 +89,8 @@ func partly(ctx context.Context, s *search.Summary, err error) error {
 	return err
 }
 
-// ended tells by the error that ended a search, whose caller has ctx, which limit
-// was reached; any other error is the search's.
+// ended records the limit that ended a search, if err is one; any other error is
+// returned. ctx is the caller's context.
 func ended(ctx context.Context, s *search.Summary, err error) (*search.Summary, error) {
 	switch {
 	case err == nil || errors.Is(err, errEnough):
@@ -148,7 +148,7 @@ func scanRequest(q *search.Query) scan.Request {
 		r.KeepHits = q.Offset + q.Limits.Lines + 1
 	}
 	if q.Limits.Blocks > 0 {
-		// One more than can be given shows that there are more.
+		// One more than can be delivered shows that there are more.
 		r.Gap, r.KeepBlocks, r.BlockLines = blockGap(q), q.Offset+q.Limits.Blocks+1, q.Limits.BlockLines
 	}
 	switch q.Detail {
@@ -173,7 +173,7 @@ type searchRun struct {
 	collect  *collector
 	watch    *search.Watch // nil if nobody waits
 	ahead    *backlog      // nil if files are given whole
-	late     *worker       // of files that are searched when they are due
+	late     *worker       // of files that are searched when their turn comes
 	jointly  *jointly
 }
 
@@ -186,7 +186,7 @@ type worker struct {
 	bytes    int64
 	limited  io.LimitedReader
 	part     []byte // of a large file
-	spare    *found // the outcome of a file that left no trace, to be used again
+	spare    *found // the outcome of a file without a match, to be reused
 	_        [64]byte
 }
 
@@ -196,7 +196,7 @@ type found struct {
 	info rootfs.Info
 	err  error
 
-	later bool // there was no room to keep it: search it when it is due
+	later bool // no room to keep it: search it when its turn comes
 	kept  int  // bytes that count as waiting
 
 	before                  []scan.Result // parts that were kept, but the last
@@ -302,8 +302,8 @@ func (r *searchRun) streamed(k *worker, path string, f *rootfs.File, out *found)
 	return r.collect.stream(path, r.together(k, out.info.Size), text, out, &r.request)
 }
 
-// together gives the scanner of a worker, and those of the others where a file of
-// this size may be shared and nobody else is at work: a file that was named.
+// together returns the scanner of a worker. For a large file that was named it
+// returns those of the other workers too, since they have nothing else to do.
 func (r *searchRun) together(k *worker, size int64) []*scan.Scanner {
 	all := []*scan.Scanner{r.scanner(k)}
 	if k == &r.scanners[0] && scan.Large(size) {
@@ -324,7 +324,7 @@ func (r *searchRun) count(out *found) {
 	r.watch.Add(out.res.Matched)
 }
 
-// work searches one file of a walk. Most have no match and leave no trace.
+// work searches one file of a walk. Most files have no match and need no outcome.
 func (r *searchRun) work(ctx context.Context, v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 	if ctx.Err() != nil {
 		return nil, false
@@ -432,15 +432,15 @@ func (r *searchRun) scan(k *worker, f *rootfs.File, path string, out *found) {
 	out.res, out.err = r.scanner(k).File(text, out.info.Size, req)
 }
 
-// countRequest asks for what counting goes by, and for no text.
+// countRequest asks only for what is counted, without text.
 func countRequest(req *scan.Request) scan.Request {
 	r := *req
 	r.Detail, r.Spans, r.Before, r.After = scan.Count, false, 0, 0
 	return r
 }
 
-// countsRest reports whether files need only be counted once the answer is full. In
-// multiline mode blocks are told from lines.
+// countsRest reports whether files need only be counted after the answer is full.
+// In multiline mode counting blocks needs the lines.
 func (r *searchRun) countsRest() bool {
 	return r.collect.full && r.request.Detail == scan.Lines && (r.request.Gap == 0 || r.q.Match.Mode == match.Lines)
 }

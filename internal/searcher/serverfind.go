@@ -11,8 +11,8 @@ import (
 	"quarry/search"
 )
 
-// Find lists the paths that pass a scope. Folders are those that files lie in:
-// a commit has no others.
+// Find lists the paths that pass a scope. Folders are those that contain files: a
+// commit has no others.
 func (r *Servers) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
 	started := time.Now()
 	want, err := r.want(&q.Scope)
@@ -105,7 +105,7 @@ func (r *remoteFind) part(ctx context.Context, part *repos.Part, judge *repos.Ju
 	return r.each(part.Inside)
 }
 
-// folders adds the folders a file lies in, below the searched one.
+// folders adds the folders above a file, below the searched one.
 func (r *remoteFind) folders(f *repos.File, judge *repos.Judge) {
 	for i := judge.Top; i < len(f.Path); i++ {
 		if f.Path[i] == '/' && r.shows(f.Path[judge.Top:i], true) {
@@ -137,7 +137,7 @@ func (r *remoteFind) shows(shown string, folder bool) bool {
 // local lists a checkout.
 func (r *remoteFind) local(ctx context.Context, part *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c := r.r.checkout(part.Checkout)
-	// The way from the searched folder to the checkout.
+	// The path from the searched folder to the checkout.
 	if r.q.Kind != search.OnlyFiles && at.Checkout != c.repo {
 		for i := judge.Top; i <= len(c.repo); i++ {
 			if (i == len(c.repo) || c.repo[i] == '/') && r.shows(c.repo[judge.Top:i], true) {
@@ -184,8 +184,8 @@ func (r *remoteFind) local(ctx context.Context, part *repos.Part, judge *repos.J
 	return r.each(part.Inside)
 }
 
-// maxSized is how many files are fetched to learn their sizes, which no server
-// tells.
+// maxSized is how many files are fetched at most to learn their sizes, which
+// servers don't report.
 const maxSized = 20_000
 
 // sizes fills in the sizes of files on servers.

@@ -26,7 +26,7 @@ type ServersOptions struct {
 	Header  http.Header   // sent with every request
 
 	// Checkouts are repositories that are checked out on this machine. Their
-	// folders have the last word on what is in them.
+	// files are read from the folders.
 	Checkouts []Checkout
 
 	Policy  *policy.Policy // nil permits everything
@@ -41,8 +41,8 @@ type Checkout struct {
 	Folder *Folder
 }
 
-// Servers searches the repositories of Zoekt servers: repos has them as a tree,
-// and this makes answers of it and of the checkouts.
+// Servers searches the repositories of Zoekt servers. Package repos presents them
+// as a tree; Servers answers queries about it and the checkouts.
 type Servers struct {
 	tree      *repos.Tree
 	rules     []ignore.Set
@@ -51,10 +51,9 @@ type Servers struct {
 	checkouts []*checkout // by name
 }
 
-// NewServers makes one tree of the repositories of servers. Its paths are those
-// in a repository after the repository's name, its files those of the commits
-// that are indexed, and what is checked out is as it is in its folder. No server
-// is asked yet.
+// NewServers makes one tree of the repositories of servers. A path is the name of
+// a repository and a path in it. Files are those of the indexed commits, or of
+// the folder if the repository is checked out. No server is contacted yet.
 func NewServers(opts *ServersOptions) (*Servers, error) {
 	r := &Servers{rules: opts.Rules, workers: opts.Workers, log: opts.Logger}
 	served := repos.Options{Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header, Policy: opts.Policy}

@@ -88,7 +88,7 @@ func (r *remoteRun) plan(what string) string {
 	return fmt.Sprintf("zoekt: %d %s, %d servers", named, what, r.r.tree.Servers())
 }
 
-// want makes a scope ready; a vault's settings don't reach to servers.
+// want prepares a scope. A vault's settings don't apply to servers.
 func (r *Servers) want(s *search.Scope) (repos.Want, error) {
 	if s.Changed.Any() {
 		return repos.Want{}, errServersChanged
@@ -100,10 +100,11 @@ func (r *Servers) want(s *search.Scope) (repos.Want, error) {
 	return repos.Want{Walk: f.opts, Types: f.types, Globs: s.Globs, Dialect: GlobDialect(s.Dialect), TypeGlobs: s.Types}, nil
 }
 
-// errServersChanged answers a search for changes: servers have commits.
+// errServersChanged is returned for a search for changed files: servers only have
+// commits.
 var errServersChanged = fault.New(fault.InvalidArgument, "servers have files as they were committed, so none has changed", "search a folder")
 
-// anyWord is the need of a pattern of words where one of them is enough.
+// anyWord is the need of a pattern of words of which one is enough.
 func anyWord(n match.Need) match.Need {
 	if n.Op == match.NeedAll {
 		n.Op = match.NeedEither
@@ -146,8 +147,8 @@ func (r *remoteRun) places(ctx context.Context, visit func(*repos.Place) error) 
 	return r.ask.Err()
 }
 
-// below visits the repositories and checkouts of a folder, in path order. What
-// lies inside of a part is for its visit to visit, by each.
+// below visits the repositories and checkouts of a folder, in path order. A visit
+// function has to visit the parts inside of its part itself, with each.
 func (r *remoteRun) below(ctx context.Context, at *repos.Place, want *repos.Want, local func(context.Context, *repos.Part, *repos.Judge, *repos.Place) error,
 	served func(context.Context, *repos.Part, *repos.Judge) error) error {
 	judge := r.ask.Judge(at, want)
@@ -170,9 +171,8 @@ func (r *remoteRun) each(parts []repos.Part) error {
 	return nil
 }
 
-// noteLost says which servers' parts are missing from the answer, as far as it
-// was not said yet. Every call to the question that may lose one is followed by
-// it.
+// noteLost records the servers whose files are missing from the answer, unless it
+// is recorded already. It is called after every request that may lose a server.
 func (r *remoteRun) noteLost() {
 	for _, f := range r.ask.Failures[r.noted:] {
 		r.noted++
@@ -217,7 +217,7 @@ func (r *remoteRun) candidates(ctx context.Context, part *repos.Part, judge *rep
 	return files, err
 }
 
-// outcome is what can be said of a file whose content no server has.
+// outcome is the outcome for a file whose content no server has.
 func (r *remoteRun) outcome(a *repos.Absence) *found {
 	switch {
 	case a.Why == repos.Tiny && !r.tiny():

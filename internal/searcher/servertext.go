@@ -20,7 +20,7 @@ func (r *Servers) eachText(ctx context.Context, scope *search.Scope, sum *search
 	want.Need = need
 	run := &remoteRun{
 		r: r, q: &search.Query{Scope: *scope}, want: want, collect: newCollector(&search.Query{}, nil),
-		// Whether words are in two bytes matters to nobody.
+		// Texts of two bytes don't matter for words.
 		tiny: func() bool { return false },
 	}
 	t := &remoteTexts{remoteRun: run, work: work, deliver: deliver}
@@ -35,8 +35,8 @@ func (r *Servers) eachText(ctx context.Context, scope *search.Scope, sum *search
 	})
 	*sum = run.collect.sum
 	sum.Stats.Remote = true
-	// A rare word weighs by all files there are, not by those it was looked
-	// for in.
+	// The weight of a rare word depends on all files, not only on those that were
+	// searched for it.
 	sum.Stats.Searched = max(sum.Stats.Considered, sum.Stats.Searched)
 	return err
 }
@@ -86,7 +86,8 @@ func (t *remoteTexts) texts(ctx context.Context, files []repos.File) error {
 	})
 }
 
-// local works on the files of a checkout; a file that was named needs no judge.
+// local works on the files of a checkout. judge is not used for a file that was
+// named.
 func (t *remoteTexts) local(ctx context.Context, p *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c, s := t.r.checkout(p.Checkout), t.q.Scope
 	s.Globs, s.Types, s.Paths = nil, nil, []string{at.In(c.repo)}

@@ -11,25 +11,25 @@ import (
 )
 
 // With Query.Parts the memory of a search doesn't grow with what it finds. A file
-// that is due is searched as its lines are handed on. Workers that search files
-// ahead of their turn keep what they find, together at most aheadBytes. Who finds no
-// room waits, and if that is no use, drops what it has: the file is searched again
-// when it is due.
+// whose turn has come is searched while its lines are delivered. Workers that
+// search files ahead of their turn keep what they find, together at most
+// aheadBytes. A worker that finds no room waits. If waiting can't help, it drops
+// what it has, and the file is searched again when its turn comes.
 
-// aheadBytes is what may wait for its turn. With half of it, printing every line of
-// the Linux source took the same time.
+// aheadBytes bounds what may wait for its turn. With half of it, printing every
+// line of the Linux source took the same time.
 const aheadBytes = 24 << 20
 
-// errLater says that a file has to be searched when it is due.
+// errLater says that a file has to be searched when its turn comes.
 var errLater = errors.New("no space to store the matches")
 
-// backlog counts what workers have found and nobody has taken yet.
+// backlog counts what workers have found and is not delivered yet.
 type backlog struct {
 	mu      sync.Mutex
 	changed sync.Cond
 	room    int
 	used    int
-	idle    bool // who takes results waits for one, so waiting for room is no use
+	idle    bool // the deliverer waits for a result, so waiting for room can't help
 	ended   bool
 }
 
@@ -39,7 +39,8 @@ func newBacklog(room int) *backlog {
 	return b
 }
 
-// take makes room for n bytes, and reports whether there is any.
+// take reserves n bytes. It reports false if there is no room and waiting can't
+// help.
 func (b *backlog) take(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +64,7 @@ func (b *backlog) release(n int) {
 	b.mu.Unlock()
 }
 
-// wait is told when who takes results begins and ends to wait for one.
+// wait records that the deliverer begins or stops waiting for a result.
 func (b *backlog) wait(idle bool) {
 	b.mu.Lock()
 	if b.idle = idle; idle {
@@ -80,22 +81,22 @@ func (b *backlog) end() {
 	b.mu.Unlock()
 }
 
-// inParts reports whether a query's answer can be handed on while files are read:
-// nothing has to be known about a file but its lines.
+// inParts reports whether a query's answer can be delivered while files are read:
+// nothing but the lines of a file has to be known.
 func inParts(q *search.Query) bool {
 	l := &q.Limits
 	return q.Parts && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch && !q.AllFiles &&
 		l.Files == 0 && l.Blocks == 0 && l.Bytes == 0 && l.Reads == 0 && l.CountTo == 0
 }
 
-// kept is what one worker keeps of a file that is not due.
+// kept is what one worker keeps of a file whose turn has not come.
 type kept struct {
 	run   *searchRun
 	bytes int
 	parts []scan.Result
 }
 
-// add copies lines, which are valid for the moment only.
+// add copies lines, which are valid only during the call.
 func (k *kept) add(part *scan.Result) error {
 	size, text, spans := 0, 0, 0
 	for i := range part.Lines {
@@ -129,13 +130,13 @@ func (k *kept) add(part *scan.Result) error {
 	return nil
 }
 
-// What a line and a match take beside their text.
+// The memory of a line and of a match in addition to their text.
 const (
 	lineBytes = 144
 	spanBytes = 16
 )
 
-// scanAhead searches a file that may not be due.
+// scanAhead searches a file whose turn may not have come.
 func (r *searchRun) scanAhead(k *worker, text io.Reader, out *found) {
 	keep := kept{run: r}
 	req := r.request
@@ -156,7 +157,8 @@ func (r *searchRun) scanAhead(k *worker, text io.Reader, out *found) {
 	}
 }
 
-// waiting is told when nobody takes results.
+// waiting returns what has to be called when the deliverer begins or stops
+// waiting; nil if nothing has to.
 func (r *searchRun) waiting() func(bool) {
 	if r.ahead == nil {
 		return nil
@@ -164,7 +166,7 @@ func (r *searchRun) waiting() func(bool) {
 	return r.ahead.wait
 }
 
-// deliver hands on what was found in a file, or searches it now.
+// deliver delivers what was found in a file, or searches it now.
 func (r *searchRun) deliver(path string, f *found) (err error) {
 	if r.ahead == nil {
 		err = r.collect.add(path, f)
@@ -205,8 +207,9 @@ func (r *searchRun) due(path string) error {
 	return err
 }
 
-// asOpened reads a file as it was when it was opened: one that grows as fast as it is
-// read would never end. Files of /proc say 0 and end by themselves.
+// asOpened reads a file up to the size it had when it was opened: a file that
+// grows as fast as it is read would never end. Files in /proc have size 0 and are
+// read to their end.
 func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 	if size := f.Info().Size; size > 0 {
 		*l = io.LimitedReader{R: f, N: size}
@@ -215,8 +218,8 @@ func asOpened(f *rootfs.File, l *io.LimitedReader) io.Reader {
 	return f
 }
 
-// stream searches a text and hands its lines on as they are found. A large one is
-// searched by all of the scanners.
+// stream searches a text and delivers its lines as they are found. A large text
+// is searched by all scanners.
 func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, out *found, request *scan.Request) error {
 	req := *request
 	var own error // of who takes the lines
@@ -234,7 +237,7 @@ func (c *collector) stream(path string, all []*scan.Scanner, text io.Reader, out
 	return c.add(path, out)
 }
 
-// before hands on all parts of a file that was kept but the last.
+// before delivers all kept parts of a file except the last.
 func (c *collector) before(path string, f *found) error {
 	if c.full && len(f.before) > 0 { // no part of it is wanted
 		f.before = nil
@@ -249,7 +252,8 @@ func (c *collector) before(path string, f *found) error {
 	return nil
 }
 
-// part hands on the next lines of a file: what res has beyond what was handed on.
+// part delivers the next lines of a file: those of res that were not delivered
+// yet.
 func (c *collector) part(f *search.FileMatch, res *scan.Result, out *found) error {
 	f.Matched, f.Matches = res.Matched-out.matched, res.Matches-out.matches
 	out.matched, out.matches = res.Matched, res.Matches
@@ -269,7 +273,7 @@ func (c *collector) part(f *search.FileMatch, res *scan.Result, out *found) erro
 	return c.yield(f)
 }
 
-// last hands on the rest of a file that came in parts.
+// last delivers the rest of a file that came in parts.
 func (c *collector) last(f *search.FileMatch, out *found) error {
 	c.given.files++
 	if err := c.part(f, &out.res, out); err != nil {

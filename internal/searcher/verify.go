@@ -12,8 +12,8 @@ import (
 
 // CompareAnswers compares answers by the index with those of a scan: the list of
 // paths must be a walk's, and searches for words of the files must find what a
-// scan finds. Every difference is told to fault. It counts the paths listed and
-// the searches made.
+// scan finds. It calls fault for every difference, and counts the paths listed
+// and the searches made.
 func (d *Folder) CompareAnswers(ctx context.Context, fault func(path, what string)) (listed, searches int, err error) {
 	v := &verifying{folder: d, tell: fault}
 	err = v.answers(ctx)
@@ -27,7 +27,7 @@ type verifying struct {
 }
 
 // answers compares answers by index with answers by scan. Files that change
-// meanwhile may differ, so a difference counts if it is there again.
+// meanwhile may differ, so a difference counts only if it occurs twice.
 func (v *verifying) answers(ctx context.Context) error {
 	entries, err := v.paths(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (v *verifying) answers(ctx context.Context) error {
 	return nil
 }
 
-// twice gives the differences of two answers, if they are there in two tries.
+// twice returns the differences of two answers that occur in two tries.
 func twice(compare func() (map[string]string, error)) (map[string]string, error) {
 	first, err := compare()
 	if err != nil || len(first) == 0 {
