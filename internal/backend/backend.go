@@ -1,9 +1,8 @@
 // Package backend is where the files of a workspace are: a folder, repositories
 // on servers, or several of these as one.
 //
-// A Backend answers for its files alone. All of them give the same answers for
-// the same files, and there is one method that changes any: Apply. Paths are
-// relative and have slashes.
+// All backends give the same answers for the same files. One method changes
+// files: Apply. Paths are relative and have slashes.
 package backend
 
 import (
@@ -24,8 +23,8 @@ type Backend interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
-	// EachText runs look on the decoded text of every file of a query, in parallel,
-	// and hands what it returns to yield in path order, unless it is nil.
+	// EachText runs look on the decoded text of every file of a query, in
+	// parallel. It passes each result that is not nil to yield, in path order.
 	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
@@ -34,18 +33,18 @@ type Backend interface {
 	Changes
 	Index() Index
 
-	// Dir is the absolute path of the folder; "" if there is no one folder.
+	// Dir is the absolute path of the folder; "" if there is no single folder.
 	Dir() string
-	// Inside is the path that an absolute one in the workspace means.
+	// Inside converts an absolute path to one in the workspace.
 	Inside(path string) (string, bool)
 	Close() error
 }
 
 // Changes are made, listed, shown and undone.
 type Changes interface {
-	// Apply makes all of a set or nothing. Plan works out what Apply would do
-	// and changes nothing; a set with the digest of a plan applies exactly
-	// that, or is refused.
+	// Apply makes all changes of a set or none. Plan computes what Apply would do
+	// and changes nothing. A set with the digest of a plan applies exactly that
+	// plan, or is refused.
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
 	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 	// Undo undoes a change; "" is the last one that was not undone.
@@ -68,9 +67,9 @@ type Index interface {
 	Wait(ctx context.Context) error
 	// Follow waits until it is ready, whichever process owns it.
 	Follow(ctx context.Context, report func(search.Progress)) error
-	// Idle is how long no other process has asked anything.
+	// Idle is how long ago another process last asked something.
 	Idle() time.Duration
-	// Verify compares it with the files; every difference is told to fault.
+	// Verify compares it with the files and calls fault for every difference.
 	Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error)
 }
 
@@ -80,7 +79,7 @@ type Part struct {
 	Backend
 }
 
-// cut gives the rest of an absolute path that lies in a folder.
+// cut returns the rest of an absolute path that is in a folder.
 func cut(dir, path string) (rest string, ok bool) {
 	dir = strings.TrimSuffix(strings.ReplaceAll(dir, `\`, "/"), "/")
 	path = strings.ReplaceAll(path, `\`, "/")

@@ -28,8 +28,8 @@ type Folder struct {
 type FolderOptions struct {
 	Root  rootfs.Options
 	Rules []owner.RuleFile // ignore rules from outside the folder
-	// Outside, if set, is asked before each answer for rules that replace those,
-	// if they have changed.
+	// Outside, if set, is called before each answer. If the rules have changed,
+	// it returns new ones.
 	Outside func() (rules []owner.RuleFile, changed bool)
 	Index   *owner.Options  // where it is and who may own it; nil always scans
 	Changes changer.Options // where they are kept
@@ -70,8 +70,8 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 	return f, nil
 }
 
-// refresh takes over rules from outside that have changed. Should several searches
-// find new ones at once, each takes them for itself in turn.
+// refresh applies rules from outside that have changed. If several searches find
+// new rules at once, each applies them in turn.
 func (f *Folder) refresh(view owner.View, outside func() ([]owner.RuleFile, bool)) {
 	files, changed := outside()
 	if !changed {
@@ -87,8 +87,9 @@ func (f *Folder) refresh(view owner.View, outside func() ([]owner.RuleFile, bool
 	f.Renew(rules, f.member.Through(owner.NewEyes(&view, f.Root, rules)))
 }
 
-// as gives the searches of another process's view of the folder, by the index of
-// this one. Nothing that the view denies is opened, counted or named.
+// as returns the searches for another process, with its view of the folder and
+// the index of this one. Nothing that the view denies is opened, counted or
+// named.
 func (f *Folder) as(v *owner.View) (owner.Searches, func() error, error) {
 	rules, err := ParseRules(v.Rules)
 	if err != nil {
@@ -129,8 +130,8 @@ func ParseRules(files []owner.RuleFile) ([]ignore.Set, error) {
 	return sets, nil
 }
 
-// Close gives the index up and closes the journal and the folder. Calls under
-// way end with an error.
+// Close releases the index and closes the journal and the folder. Calls in
+// progress end with an error.
 func (f *Folder) Close() error {
 	return errors.Join(f.member.Close(), f.journal.Close(), f.Root.Close())
 }
@@ -138,7 +139,7 @@ func (f *Folder) Close() error {
 // Dir is the absolute path of the folder.
 func (f *Folder) Dir() string { return f.Root.RealDir() }
 
-// Inside is the path that an absolute one in the folder means.
+// Inside converts an absolute path to one in the folder.
 func (f *Folder) Inside(path string) (string, bool) { return cut(f.Dir(), path) }
 
 // Index is the index of the folder.

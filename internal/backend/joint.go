@@ -16,14 +16,13 @@ import (
 //
 // Each has a name, and every path that goes in or comes out begins with it:
 // app/src/main.go. A search without a path goes over all of them in the order
-// they were given; its limits, offset and totals are those of the joint answer.
-// A change concerns one of them, and its id names that one, since two journals
-// may use one id.
+// they were given; its limits, offset and totals are those of the joint answer. A
+// change affects one of them, and its id names it, since two journals may use the
+// same id.
 type joint struct{ journals }
 
 // Join makes one backend of several, in the order in which they are searched. A
-// single one loses its name and is returned as it is: there is nothing to tell
-// it from.
+// single one is returned unchanged, without its name.
 func Join(parts ...Part) (Backend, error) {
 	if len(parts) == 0 {
 		return nil, errors.New("no root")
@@ -57,7 +56,8 @@ func (s *joint) Plan(ctx context.Context, set change.Set) (*change.Change, error
 	return s.apply(set, s.inRoot, func(b Backend, set change.Set) (*change.Change, error) { return b.Plan(ctx, set) })
 }
 
-// called finds a root by name, in any case: names differ in more than that.
+// called finds a root by name, in any letter case: no two names differ in case
+// only.
 func (s *joint) called(name string) *Part {
 	for i := range s.parts {
 		if strings.EqualFold(s.parts[i].Name, name) {
@@ -75,7 +75,7 @@ func (s *joint) locate(given string) (*Part, string, error) {
 	}
 	p := given
 	if strings.Contains(p, "..") {
-		// A name may end the way into another root: app/../api/x.
+		// A path may lead into another root: app/../api/x.
 		p = path.Clean(strings.ReplaceAll(p, `\`, "/"))
 		if p == ".." || strings.HasPrefix(p, "../") {
 			return nil, "", &fault.RootError{Path: given, Names: s.names(), Outside: true}
@@ -104,8 +104,8 @@ func (s *joint) locate(given string) (*Part, string, error) {
 	return nil, "", s.unknown(given, p)
 }
 
-// absolute finds the root an absolute path lies in, the innermost if one root
-// is inside another.
+// absolute finds the root that contains an absolute path, the innermost one if
+// roots are nested.
 func (s *joint) absolute(given string) (found *Part, rest string, ok bool) {
 	for i := range s.parts {
 		r := &s.parts[i]
@@ -116,7 +116,7 @@ func (s *joint) absolute(given string) (found *Part, rest string, ok bool) {
 	return found, rest, found != nil
 }
 
-// Inside is the path that an absolute one in a root means.
+// Inside converts an absolute path in a root.
 func (s *joint) Inside(p string) (string, bool) {
 	r, rest, ok := s.absolute(p)
 	if !ok {
@@ -137,8 +137,8 @@ func (s *joint) inRoot(given string) (*Part, string, error) {
 	return r, rest, err
 }
 
-// unknown is the error of a path without a root. Where a root has rest, that is
-// likely what is meant.
+// unknown returns the error for a path without a root's name. If a root has a
+// file of that path, the error suggests it.
 func (s *joint) unknown(given, rest string) error {
 	e := &fault.RootError{Path: given, Names: s.names()}
 	for i := range s.parts {
@@ -169,8 +169,8 @@ func (s *joint) Stat(ctx context.Context, p string) (*search.Info, error) {
 	return info, nil
 }
 
-// top describes what holds the roots: a folder that exists only here, as new as
-// the newest of them.
+// top describes the folder that holds the roots. It exists only here, and its
+// time is that of the newest root.
 func (s *joint) top(ctx context.Context) (*search.Info, error) {
 	out := &search.Info{Path: ".", Folder: true}
 	for i := range s.parts {
@@ -185,7 +185,7 @@ func (s *joint) top(ctx context.Context) (*search.Info, error) {
 	return out, nil
 }
 
-// orTop is the path of a root's own folder where there is no other.
+// orTop returns "." for an empty path.
 func orTop(p string) string {
 	if p == "" {
 		return "."

@@ -57,8 +57,8 @@ func (s *joint) Find(ctx context.Context, q search.FindQuery) (*search.FindResul
 	return out, nil
 }
 
-// left is what is left of a time, and a moment if nothing is: the parts that are
-// still to come say that they were not looked at. 0 is no limit.
+// left returns the time that is left, at least 1 ns, so that the remaining parts
+// report that they were not searched. 0 is no limit.
 func left(limit time.Duration, started time.Time) time.Duration {
 	if limit == 0 {
 		return 0
@@ -129,14 +129,14 @@ func (s *joint) sort(list []search.Entry, order search.Order) {
 	})
 }
 
-// rank is the place of a path's root.
+// rank is the position of a path's root.
 func (s *joint) rank(p string) int {
 	name, _, _ := strings.Cut(p, "/")
 	return slices.IndexFunc(s.parts, func(r Part) bool { return r.Name == name })
 }
 
-// SearchCode ranks pieces of files. Each root weighs its words by itself: one
-// that is rare in a root counts for more there.
+// SearchCode ranks pieces of files. Words are weighed in each root separately: a
+// word that is rare in a root counts for more there.
 func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
 	targets, err := s.targets(&q.Scope, false)
 	if err != nil {

@@ -12,8 +12,8 @@ func (s *joint) Index() Index { return (*jointIndex)(s) }
 
 type jointIndex joint
 
-// states are the states of an index, the best first: together they are in the
-// worst of them.
+// states are the states of an index, the best first. The joint state is the worst
+// of all parts.
 var states = map[string]int{"ready": 0, "indexing": 1, "not_found": 2, "failed": 3}
 
 // Status adds the parts up; the state is the worst.
@@ -70,7 +70,7 @@ func (s *jointIndex) each(do func(Index) error) error {
 	return nil
 }
 
-// Idle is the shortest time that no other process has asked a part anything.
+// Idle is how long ago another process last asked any part something.
 func (s *jointIndex) Idle() time.Duration {
 	idle := s.parts[0].Index().Idle()
 	for i := range s.parts {

@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// target is a part of a scope: a path of one root, and what is left there of
-// the scope's globs and depth.
+// target is a part of a scope: a path in one root, and the globs and the depth
+// that apply there.
 type target struct {
 	root *Part
 	path string
@@ -21,16 +21,16 @@ type target struct {
 	depth int
 }
 
-// narrow makes a scope one of the target's root.
+// narrow changes a scope to one of the target's root.
 func (t *target) narrow(sc *search.Scope) {
 	sc.Paths, sc.Globs, sc.MaxDepth = []string{t.path}, t.globs, t.depth
 }
 
 // targets takes a scope apart. A path that names a root is searched there, with
-// globs and depth as they are, since those begin at the searched folder. The
-// top stands for all roots; there globs and depth begin with the roots' names.
-// folders says that folders are listed: then a glob that includes one by name
-// says nothing about what is in it.
+// globs and depth as they are, since those begin at the searched folder. The top
+// stands for all roots; there globs and depth begin with the roots' names.
+// folders says that folders are listed: then a glob that includes a folder by
+// name says nothing about its contents.
 func (s *joint) targets(sc *search.Scope, folders bool) ([]target, error) {
 	paths := sc.Paths
 	if len(paths) == 0 {
@@ -84,8 +84,8 @@ func (s *joint) allRoots(sc *search.Scope, folders bool) ([]target, error) {
 	return list, nil
 }
 
-// checkAnchors refuses a glob that begins at the top with a name that is no
-// root's: it could match nothing, anywhere, and who wrote it forgot the root.
+// checkAnchors refuses a glob that begins at the top with a name that is not a
+// root: it can't match anything, and probably the root was forgotten.
 func (s *joint) checkAnchors(sc *search.Scope) error {
 	for _, g := range sc.Globs {
 		_, first, rest, _ := cutGlob(g, sc.Dialect)
@@ -147,8 +147,8 @@ func matchesName(pattern string, d search.Dialect, name string) bool {
 	return err == nil && g.MatchDir(name)
 }
 
-// below is what a glob says of the paths in a root: for every path p there, one
-// of the globs returned matches p exactly if g matches name/p.
+// below converts a glob to one about the paths in a root: one of the returned
+// globs matches a path p if and only if g matches name/p.
 func below(g string, d search.Dialect, name string) (globs []string, excludes bool) {
 	excludes, first, rest, folders := cutGlob(g, d)
 	sign := ""
@@ -157,7 +157,7 @@ func below(g string, d search.Dialect, name string) (globs []string, excludes bo
 	}
 	switch {
 	case rest == "" && d != search.Gitignore && !strings.HasPrefix(first, "**"):
-		return nil, excludes // a name at the top, where only roots are
+		return nil, excludes // a name at the top, where there are only roots
 	case rest == "" && folders && matchesName(first, d, name):
 		return []string{sign + "**"}, excludes // everything in the folder
 	case rest == "":

@@ -8,7 +8,8 @@ import (
 	"quarry/search"
 )
 
-// errOrder refuses what nobody asks for: files of several roots by relevance.
+// errOrder refuses to order files of several roots by relevance, which is not
+// implemented.
 var errOrder = errors.New("over several roots, files come in path order only")
 
 // SearchEach answers a query file by file: the roots in their order, the files
@@ -54,8 +55,8 @@ func (t *target) search(ctx context.Context, q search.Query, yield func(*search.
 	return sum, nil
 }
 
-// jointSearch is one search over several targets: each gets what those before
-// it have left of offset and limits.
+// jointSearch is one search over several targets. Each gets what the targets
+// before it have left of offset and limits.
 type jointSearch struct {
 	q       search.Query
 	yield   func(*search.FileMatch) error
@@ -121,9 +122,9 @@ func (j *jointSearch) units(s *search.Summary) int {
 	return s.LinesMatched
 }
 
-// rest takes from the limits what is used up. Where one is reached already, the
-// next target still tells whether it has anything, and counts as far as asked.
-// It reports false when time is up.
+// rest subtracts what is used up from the limits. If a limit is reached already,
+// the next target still reports whether it has anything, and counts as far as
+// requested. It returns false when the time is up.
 func (j *jointSearch) rest(l *search.Limits) bool {
 	for _, one := range []struct {
 		limit *int

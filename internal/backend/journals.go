@@ -22,7 +22,7 @@ type journals struct {
 	mark  string
 }
 
-// some is an error where nothing can be changed at all.
+// some returns an error if nothing can be changed at all.
 func (j *journals) some() error {
 	if len(j.parts) == 0 {
 		return ErrRemoteOnly
@@ -40,7 +40,7 @@ func (j *journals) part(name string) *Part {
 	return nil
 }
 
-// changed is a change as the whole tells of it.
+// changed converts a change of a part to one of the whole.
 func (j *journals) changed(p *Part, c *change.Change, err error) (*change.Change, error) {
 	if err != nil {
 		return nil, p.located(err)
@@ -51,8 +51,8 @@ func (j *journals) changed(p *Part, c *change.Change, err error) (*change.Change
 	return c, nil
 }
 
-// apply makes a set in the one part that all its paths lie in, as locate finds
-// it. The digest of a plan begins with the part's name.
+// apply makes a set in the part that contains all its paths, as locate finds it.
+// The digest of a plan begins with the part's name.
 func (j *journals) apply(set change.Set, locate func(path string) (*Part, string, error), do func(Backend, change.Set) (*change.Change, error)) (*change.Change, error) {
 	var in *Part
 	first := set.Digest
@@ -159,8 +159,8 @@ func (j *journals) Diff(id string) (*change.Change, error) {
 	return j.changed(p, c, err)
 }
 
-// find finds the part of a change and its id there. An id alone will do where
-// only one part has it.
+// find finds the part of a change and its id there. The name of the part can be
+// omitted if only one part has the id.
 func (j *journals) find(id string) (*Part, string, error) {
 	if err := j.some(); err != nil {
 		return nil, "", err
@@ -209,7 +209,7 @@ func (j *journals) latest() (*Part, string, error) {
 			}
 		}
 	}
-	// No part has one: any of them says so in its own words.
+	// No part has one; the first part returns the error.
 	return &j.parts[0], "", nil
 }
 
@@ -310,7 +310,7 @@ func (j *journals) closeAll() error {
 	return errors.Join(errs...)
 }
 
-// join is a path of the part as the whole shows it.
+// join converts a path of the part to one of the whole.
 func (p *Part) join(path string) string {
 	if path == "" || path == "." {
 		return p.Name

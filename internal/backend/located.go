@@ -7,8 +7,8 @@ import (
 	"quarry/fault"
 )
 
-// located is an error of one part. What it says of paths is said with the
-// part's name, as errors.As finds it.
+// located is an error of one part. errors.As finds copies in which paths begin
+// with the part's name.
 type located struct {
 	part *Part
 	err  error
@@ -33,8 +33,8 @@ func (e *located) Error() string {
 // Unwrap gives the part's own error.
 func (e *located) Unwrap() error { return e.err }
 
-// As gives copies that carry the name of the part: the errors themselves are
-// the part's.
+// As returns copies with the name of the part; the errors themselves are not
+// changed.
 func (e *located) As(target any) bool {
 	switch target := target.(type) {
 	case **fault.PathError:

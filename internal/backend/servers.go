@@ -16,8 +16,8 @@ import (
 )
 
 // servers are repositories on servers, and those of them that are checked out.
-// Changes are made in a checkout's folder and kept in its own journal. What is
-// on servers alone is never changed.
+// Changes are made in a checkout's folder and kept in its own journal. Files that
+// are only on servers are never changed.
 type servers struct {
 	*searcher.Servers
 	journals // of the checkouts, by name
@@ -29,7 +29,7 @@ type Checkout struct {
 	Folder *Folder
 }
 
-// ErrRemoteOnly is for a change of a file that is on a server alone.
+// ErrRemoteOnly is returned for a change of a file that is only on a server.
 var ErrRemoteOnly = fault.New(fault.ReadOnly, "the repository is on a server and not checked out here, so nothing in it can be changed",
 	"files on servers can be read and searched; to change one, work in a checkout of its repository")
 

@@ -10,9 +10,9 @@ import (
 	"quarry/search"
 )
 
-// Enclosing makes matching lines name the definition they are in before yield
-// takes them. The files are read once more for it: 1 ms for a file of 3,000 lines. A
-// line that is not in the file any more has no definition.
+// Enclosing sets the definition that each matching line is in, before yield gets
+// the lines. The files are read once more for it: 1 ms for a file of 3,000 lines.
+// A line that is no longer in the file has no definition.
 func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) error) func(*search.FileMatch) error {
 	e := &enclosing{}
 	return func(f *search.FileMatch) error {
@@ -34,7 +34,7 @@ func Enclosing(ctx context.Context, from Source, yield func(*search.FileMatch) e
 type enclosing struct {
 	path  string
 	lines []string
-	list  []search.Symbol // what spans several lines, in order of their lines
+	list  []search.Symbol // definitions of several lines, in order
 }
 
 func (e *enclosing) open(ctx context.Context, from Source, path string) {

@@ -1,8 +1,8 @@
 // Package lookup finds definitions in a workspace: by name, or of some files.
 //
-// It asks a backend which files have a name, with its index if it has one, and
-// reads the definitions out of those files as they are now. So an answer is as
-// fresh as a search, and equal with and without an index.
+// It asks a backend which files contain a name, and reads the definitions from
+// the current content of those files. So an answer is as fresh as a search, and
+// equal with and without an index.
 package lookup
 
 import (
@@ -30,8 +30,8 @@ type Source interface {
 }
 
 const (
-	// manyFiles have a name: then only those are read in which it stands in a
-	// line that may define it. Reading 300 files of the kernel takes 30 ms.
+	// If manyFiles contain a name, only those are read in which it is in a line
+	// that may define it. Reading 300 files of the kernel takes 30 ms.
 	manyFiles = 300
 	// maxFiles are read at most.
 	maxFiles = 3000
@@ -137,10 +137,10 @@ func (l *lookup) pattern() search.Query {
 	return search.Query{Pattern: `(?:\b|^|\W)` + regexp.QuoteMeta(l.name) + `(?:\b|\W|$)`}
 }
 
-// defining finds the name where it may be defined: in lines that say so with a
-// word, or that begin at the margin and don't only mention it. It is for names that
-// very many files have: of 3,797 candidates for sk_buff in the kernel, 76 have such a
-// line.
+// defining finds the name where it may be defined: in lines with a keyword of a
+// definition, or that begin at the margin and don't only mention it. It is for
+// names that very many files have: of 3,797 candidates for sk_buff in the kernel,
+// 76 have such a line.
 func (l *lookup) defining() search.Query {
 	name := regexp.QuoteMeta(l.name)
 	return search.Query{Pattern: strings.Join([]string{
@@ -203,8 +203,8 @@ func (l *lookup) read(ctx context.Context, files []string) ([]scored, error) {
 	return slices.Concat(results...), ctx.Err()
 }
 
-// file gives the definitions of one file that answer the query. A file that
-// can't be read any more has none.
+// file returns the definitions of one file that answer the query. A file that can
+// no longer be read has none.
 func (l *lookup) file(ctx context.Context, path string) []scored {
 	t, err := l.from.Read(ctx, path, &search.ReadOptions{MaxBytes: maxBytes})
 	if err != nil || t.Cut {
@@ -212,7 +212,7 @@ func (l *lookup) file(ctx context.Context, path string) []scored {
 	}
 	text := []byte(strings.Join(t.Lines, "\n") + "\n")
 	list := symbols.Of(path, text)
-	// Of equals the one nearer to the top is likelier.
+	// Among equals, the one nearer to the top is likelier.
 	weight := rank.PathWeight(path) * (1 - 0.01*float64(min(strings.Count(path, "/"), 20)))
 	var out []scored
 	for i := range list {

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// A backup is the safety net of a rewrite in place: a header, the old content,
-// the new content. With both at hand, recovery can tell a rewrite that was cut
-// short, whose every page is old or new, from something another program wrote.
+// A backup protects a rewrite in place. It has a header, the old content and the
+// new content. With both contents, recovery can distinguish an interrupted
+// rewrite, in which every page is old or new, from what another program wrote.
 type backup struct {
 	ino              uint64
 	oldSize, newSize int64

@@ -46,7 +46,7 @@ const (
 	callList     call = "list"
 )
 
-// told passes on what was done, if someone listens.
+// told reports what was done to the listener, if there is one.
 func (r *Root) told(e func() Event) {
 	if r.sys.after != nil {
 		r.sys.after(e())
@@ -140,7 +140,7 @@ func (r *Root) sync(fd int) error {
 }
 
 // syncDir makes the names in a folder durable. Some file systems can't sync a
-// folder and say so; there is nothing more to do then.
+// folder and return an error, which is ignored.
 func (r *Root) syncDir(fd int) error {
 	if err := r.inject(callSyncDir); err != nil {
 		return err
@@ -302,8 +302,8 @@ func ignoringEINTR(f func() error) error {
 	}
 }
 
-// place is a name in an open folder: what changes work on. The folder stays the
-// same object whatever happens to the path that led to it.
+// place is a name in an open folder. Changes work on places, because the open
+// folder stays the same even if its path changes.
 type place struct {
 	dir  int
 	name string
@@ -328,7 +328,7 @@ func (r *Root) place(op string, p Path) (place, error) {
 func (at place) close() { syscall.Close(at.dir) }
 
 // setModTime sets the time of last change of an open file. x/sys has no such
-// call; the kernel takes a nil path for the handle itself.
+// call. A nil path means the handle itself.
 func (r *Root) setModTime(fd int, t time.Time) error {
 	if err := r.inject(callTimes); err != nil {
 		return err
@@ -341,15 +341,15 @@ func (r *Root) setModTime(fd int, t time.Time) error {
 	return nil
 }
 
-// drop removes a temporary file. Should that fail, it is tried again when the
-// root is closed.
+// drop removes a temporary file. If that fails, it is tried again when the root
+// is closed.
 func (r *Root) drop(at place, name string) {
 	if err := r.unlink(at.dir, name, 0); err != nil && err != unix.ENOENT {
 		r.temps.leave(at.path.Dir())
 	}
 }
 
-// again opens the folder a second time, for someone who closes it by himself.
+// again opens the folder a second time, for a caller that closes it.
 func (at place) again() (place, error) {
 	fd, err := openat(at.dir, ".", flagsDir, 0)
 	at.dir = fd

@@ -14,8 +14,8 @@ type Edit struct {
 }
 
 // Edits are in order and don't overlap; offsets are those of the old content. A
-// sequence can be gone through several times, and gives the same each time; the
-// data of an edit holds until the next one is asked for. An error ends the change.
+// sequence can be iterated several times with the same result. The data of an
+// edit is valid until the next edit. An error ends the change.
 type Edits = iter.Seq2[Edit, error]
 
 // editsOf is the sequence of a list.
@@ -31,17 +31,18 @@ func editsOf(list []Edit) Edits {
 
 // ReplaceOptions refine Replace and Splice. nil is fine.
 type ReplaceOptions struct {
-	// Keep is shown the old file, whole and known to be the expected version,
-	// before it is dropped; a journal copies it there. If Keep fails, the
-	// change is rolled back and its error returned. The file is closed by us.
+	// Keep is called with the complete old file, which is known to be the
+	// expected version, before the file is dropped. A journal copies it. If Keep
+	// fails, the change is rolled back and the error returned. Keep must not
+	// close the file.
 	Keep func(old *File) error
-	// Want, unless it is zero, is the version the new content must have; if it
-	// has not, nothing is changed and the error is InvalidArgument. It is for
-	// edits that were stored somewhere.
+	// Want, unless it is zero, is the version that the new content must have.
+	// Otherwise nothing is changed and the error is InvalidArgument. It is for
+	// edits that were stored before.
 	Want Version
-	// Old is the content of the expected version, if the caller has it in
-	// memory. With it and Want the file is compared instead of hashed, and Want
-	// is believed: hashing 100 MB takes as long as writing it.
+	// Old is the content of the expected version, if the caller has it in memory.
+	// With Old and Want the file is compared instead of hashed, and Want is not
+	// checked: hashing 100 MB takes as long as writing it.
 	Old []byte
 }
 
@@ -51,8 +52,9 @@ type Replaced struct {
 	Info     Info // of the file as it is now
 	// Unchanged is set when the new content equals the old: nothing was written.
 	Unchanged bool
-	// InPlace is set when the same inode was rewritten: it has several names,
-	// or its owner can't be given to a new one, or the system can't exchange.
+	// InPlace is set if the same inode was rewritten. That happens if it has
+	// several names, if a new file can't get the same owner, or if the system
+	// can't exchange files.
 	InPlace bool
 }
 
@@ -62,8 +64,8 @@ type CreateOptions struct {
 	Mode fs.FileMode
 }
 
-// ConflictError is the cause of a Conflict during a change that left the
-// foreign content under a name of its own.
+// ConflictError is the cause of a Conflict during a change. The other program's
+// content was saved under another name.
 type ConflictError struct {
 	Copy string // the name, in the same folder
 }
@@ -78,9 +80,9 @@ func (e *ConflictError) Hint() string {
 }
 
 // StuckError is part of the error of a replacement that failed and could not be
-// rolled back either: the file may have its new content, or in place a part of
-// it. What it had before is in a temporary file that CleanTemps takes care of,
-// or in a ConflictError's copy.
+// rolled back. The file may have its new content, or a part of it if it was
+// rewritten in place. The old content is in a temporary file, which CleanTemps
+// restores, or in the copy of a ConflictError.
 type StuckError struct {
 	Err error // why it could not be rolled back
 }
@@ -108,8 +110,8 @@ var (
 // end.
 const ToEnd = -1
 
-// orderly goes through edits one by one and verifies their order against the size
-// of the file.
+// orderly iterates over edits and checks that they are in order and within the
+// file.
 type orderly struct {
 	next func() (Edit, error, bool)
 	size int64
@@ -119,7 +121,7 @@ type orderly struct {
 	err  error
 }
 
-// ordered begins to go through edits; stop ends it.
+// ordered begins to iterate over edits; stop ends it.
 func ordered(edits Edits, size int64) (o *orderly, stop func()) {
 	o = &orderly{size: size}
 	o.next, stop = iter.Pull2(edits)
@@ -143,8 +145,8 @@ func (o *orderly) advance() {
 	}
 }
 
-// ExecutableBit reports whether files of this system say by their mode that they
-// are programs.
+// ExecutableBit reports whether this system has an executable bit in a file's
+// mode.
 const ExecutableBit = runtime.GOOS != "windows"
 
 // editable refuses what no change may touch.
@@ -161,7 +163,7 @@ func (r *Root) editable(op string, p Path, isDir bool) error {
 // Cleaned tells what CleanTemps did.
 type Cleaned struct {
 	Removed  int     // left-overs that were ours to drop
-	Restored []Path  // files whose rewrite in place had been cut short: they hold the old content again
-	Kept     []Path  // foreign content found in a left-over, now under a visible name
-	Errors   []error // folders or files that could not be treated
+	Restored []Path  // files whose rewrite in place was interrupted: they have their old content again
+	Kept     []Path  // content of other programs that was found in a temporary file and now has a visible name
+	Errors   []error // folders or files that could not be cleaned
 }

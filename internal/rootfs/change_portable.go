@@ -15,12 +15,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Replace gives the file at p new content, if its content is the expected
-// version; a zero expected accepts any. The file is the old one or the new one,
-// whole, at every moment and after any crash.
+// Replace gives the file at p new content if its content is the expected version;
+// a zero version accepts any content. At every moment and after any crash, the
+// file is completely the old or the new one.
 //
 // Without an exchanging rename the last check and the rename are two steps: a
-// change another program makes between them, some microseconds, is lost.
+// change that another program makes in the microseconds between them is lost.
 func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	return r.replace(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
 }
@@ -89,8 +89,8 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Vers
 		res.Unchanged = true
 		return res, nil
 	}
-	// A rename needs no leave to write to the file it replaces. One that others
-	// keep from being written to may still be replaced.
+	// A rename needs no permission to write to the file that it replaces, so even
+	// a write-protected file may be replaced.
 	if f, err := dir.openWrite(base); err == nil {
 		f.Close()
 	} else if !errors.Is(err, errBusy) {
@@ -180,9 +180,9 @@ func (r *Root) renameOver(dir *dirHandle, base string, data []byte, old *File, s
 	return dir.sync()
 }
 
-// replaceHeld compares once more and renames, if it can with the file held so
-// that nobody writes to it in between. A program that forbids the name to be
-// given away, as Windows lets it, may still allow writing.
+// replaceHeld compares once more and renames. If it can, it holds the file so
+// that nobody writes to it in between. On Windows a program may forbid renaming
+// over its file and still allow writing to it.
 func replaceHeld(dir *dirHandle, name, base string, old *File, same func() error) error {
 	release, held := dir.hold(base)
 	err := same()
@@ -247,7 +247,7 @@ func overwrite(f *os.File, data []byte) error {
 	return err
 }
 
-// writeNew makes a synced file that wasn't there. A mode of 0 leaves perm.
+// writeNew makes a new, synced file. A mode of 0 keeps perm.
 func writeNew(dir *dirHandle, name string, data []byte, mode, perm os.FileMode) error {
 	f, err := dir.create(name, perm)
 	if err != nil {
@@ -331,9 +331,9 @@ func (r *Root) Remove(p Path) error {
 	return r.remove(p, func(dir *dirHandle, base string, _ bool) error { return dir.remove(base) })
 }
 
-// RemoveAll deletes p and everything in it. A folder that holds something the
-// policy refuses stays as it is: it is looked through first. Symlinks are
-// deleted, never followed.
+// RemoveAll deletes p and everything in it. A folder with anything that the
+// policy refuses is not deleted; this is checked first. Symlinks are deleted,
+// never followed.
 func (r *Root) RemoveAll(p Path) error {
 	return r.remove(p, func(dir *dirHandle, base string, isDir bool) error {
 		if isDir {
@@ -371,8 +371,8 @@ func (r *Root) remove(p Path, f func(dir *dirHandle, base string, isDir bool) er
 	})
 }
 
-// Rename moves the file, symlink or folder at from to to. It never overwrites
-// what a look before finds, except that a name may change its own case.
+// Rename moves the file, symlink or folder at from to to. It checks first that
+// nothing would be overwritten. A name may change its own case.
 func (r *Root) Rename(from, to Path) error { return r.RenameTo(from, r, to) }
 
 // RenameTo is Rename into another root; it copies, verifies and then deletes.
@@ -449,8 +449,8 @@ func (r *Root) moveAcross(from Path, dst *Root, to Path) error {
 			if err := dir.sync(); err != nil {
 				return err
 			}
-			// The old name goes at once, and then what it stood for: whoever is
-			// killed in between leaves whole trees.
+			// The old name is removed in one step, and then its content, so that
+			// a process that is killed in between leaves complete trees.
 			away := r.temps.next(r.owner(), phaseWrite)
 			defer r.temps.done(away)
 			if err := src.move(name, src, away.String()); err != nil {
@@ -464,9 +464,9 @@ func (r *Root) moveAcross(from Path, dst *Root, to Path) error {
 	})
 }
 
-// DropCopy removes what is at copy if it is an exact copy of what is at p, as a
-// move to another volume leaves when it is killed before the old name goes. It
-// reports whether it was one.
+// DropCopy removes what is at copy if it is an exact copy of what is at p, which
+// a move to another volume leaves if it is killed before the old name is removed.
+// It reports whether it was a copy.
 func (r *Root) DropCopy(p, copy Path) (bool, error) {
 	same, err := r.sameTree(p, copy)
 	if err != nil || !same {
@@ -594,19 +594,20 @@ func (r *Root) owner() owner { return self() }
 
 const noSpace = "00000000"
 
-// abandoned reports whether nobody works with a temporary file any more: ours
-// that is not in use, one whose maker has ended, or one older than an hour.
+// abandoned reports whether a temporary file is no longer in use: it is ours and
+// not in use, its maker has ended, or it is older than an hour.
 func (r *Root) abandoned(t tempName, info Info) bool {
 	return r.temps.leftOver(t) || makerGone(t.owner) || time.Since(info.ModTime) >= doubtfulAge
 }
 
-// cleanTemp drops what nobody works with. The backup of a file that was being rewritten in place becomes visible
-// if the file holds neither its old nor its new content.
+// cleanTemp removes a temporary file that is not in use. The backup of a rewrite
+// in place gets a visible name if the file has neither its old nor its new
+// content.
 func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	name := e.Name
 	t, err := parseTempName(name)
 	if err != nil {
-		return nil // someone else's file that happens to be called so
+		return nil // a file of another program with a similar name
 	}
 	st, err := d.h.lstat(name)
 	if err != nil || !r.abandoned(t, st) {

@@ -6,17 +6,18 @@ import (
 	"time"
 )
 
-// doubtfulAge is how old a temporary file must be whose maker we can't see.
+// doubtfulAge is the age from which a temporary file counts as abandoned if its
+// maker can't be identified.
 const doubtfulAge = time.Hour
 
-// CleanTemps looks through the folder p and everything beneath for temporary
-// files whose makers are gone, and tidies up after them; see cleanTemp. It stops
-// early if ctx is done.
+// CleanTemps searches the folder p and everything below for temporary files whose
+// makers have ended, and cleans up after them; see cleanTemp. It stops early if
+// ctx is done.
 func (r *Root) CleanTemps(ctx context.Context, p Path) (Cleaned, error) {
 	return r.cleanTemps(ctx, p, true)
 }
 
-// CleanFolder is CleanTemps for the folder p without those in it.
+// CleanFolder is CleanTemps for the folder p without its subfolders.
 func (r *Root) CleanFolder(ctx context.Context, p Path) (Cleaned, error) {
 	return r.cleanTemps(ctx, p, false)
 }

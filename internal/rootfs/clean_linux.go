@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cleanTemp tidies up after one temporary file: what was never finished is
-// dropped, a file torn by a crash gets its old content back, and content that
-// exists nowhere else is kept under a visible name.
+// cleanTemp cleans up after one temporary file. Unfinished content is dropped, a
+// file that a crash left half-written gets its old content back, and content that
+// exists nowhere else gets a visible name.
 func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	t, err := parseTempName(e.Name)
 	if err != nil {
-		return nil // someone else's file that happens to be called so
+		return nil // a file of another program with a similar name
 	}
 	info, err := infoAt(d.fd, e.Name, 0)
 	if err == unix.ENOENT || err == nil && !r.abandoned(t, info) {
@@ -28,8 +28,8 @@ func (r *Root) cleanTemp(d *Dir, e Entry, res *Cleaned) error {
 	case t.phase == phaseBackup:
 		return r.recoverBackup(d, e.Name, res)
 	case t.phase == phaseExchange && r.inode(info) != t.newIno:
-		// Exchanged: this is what was displaced. If it is what had been read,
-		// the new file stands for it.
+		// The files were exchanged, so this is the displaced one. If it is the
+		// version that was read, it can be dropped.
 		if v, err := r.versionAt(d.fd, e.Name, info.Size); err != nil {
 			return err
 		} else if v != t.version {
@@ -115,7 +115,7 @@ func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
 	} else if err != unix.ENOENT && err != unix.ELOOP {
 		return err
 	}
-	// The name is gone or holds something else: keep what was there before us.
+	// The file is gone or was replaced: keep what it had before the rewrite.
 	if err := r.exportOld(d, bk, b, res); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ const (
 	torn                       // some pages old, some new
 )
 
-// compareBackup tells what became of the file a backup belongs to.
+// compareBackup compares a file with its backup.
 func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
 	info, err := r.fdInfo(fd)
 	if err != nil {
@@ -191,8 +191,8 @@ func (r *Root) compareBackup(bk int, b backup, fd int) (backupState, error) {
 	return torn, nil
 }
 
-// mixed reports whether a page is a start of the new one followed by the rest
-// of the old one; zeros stand for a part the disk never got.
+// mixed reports whether a page begins like the new one and ends like the old one.
+// Zeros are a part that never reached the disk.
 func mixed(have, old, new []byte) bool {
 	k := 0
 	for k < len(have) && k < len(new) && have[k] == new[k] {
@@ -206,7 +206,7 @@ func mixed(have, old, new []byte) bool {
 	return true
 }
 
-// readFull reads up to limit; past it there is nothing.
+// readFull reads up to limit, where the content ends.
 func (r *Root) readFull(fd int, b []byte, off, limit int64) (int, error) {
 	if off >= limit {
 		return 0, nil

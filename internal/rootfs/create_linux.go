@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// moveFile gives a file another name and never overwrites, also where the file
-// system has no such rename.
+// moveFile renames a file and never overwrites, even if the file system has no
+// such rename.
 func (r *Root) moveFile(fromDir int, from string, toDir int, to string) error {
 	err := r.renameNoReplace(fromDir, from, toDir, to)
 	if err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP {
@@ -64,7 +64,7 @@ func (r *Root) Remove(p Path) error {
 	return wrap(op, p.String(), err)
 }
 
-// removable opens the place of p and judges what is there.
+// removable opens the place of p and checks what is there.
 func (r *Root) removable(op string, p Path) (place, error) {
 	if err := r.editable(op, p, true); err != nil {
 		return place{}, err
@@ -84,9 +84,9 @@ func (r *Root) removable(op string, p Path) (place, error) {
 	return at, nil
 }
 
-// RemoveAll deletes p and everything in it. A folder that holds something the
-// policy refuses stays as it is: it is looked through first. Symlinks are
-// deleted, never followed.
+// RemoveAll deletes p and everything in it. A folder with anything that the
+// policy refuses is not deleted; this is checked first. Symlinks are deleted,
+// never followed.
 func (r *Root) RemoveAll(p Path) error {
 	const op = "remove"
 	if err := r.writable(op, p); err != nil {
@@ -121,8 +121,9 @@ func (r *Root) vet(at place) error {
 	return d.Vet(context.Background(), "remove")
 }
 
-// removeTree deletes the folder called name with all it holds, following
-// nothing. What appears while it works is deleted too, or fails the last step.
+// removeTree deletes the folder called name with everything in it, without
+// following links. Entries that appear meanwhile are deleted too, or make the
+// last step fail.
 func (r *Root) removeTree(dir int, name string) error {
 	fd, err := openat(dir, name, flagsDir, 0)
 	if err != nil {

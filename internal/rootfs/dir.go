@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// retry runs open on p until it meets no freshly swapped symlink, resolving and
-// judging p anew each time. p is left as what was opened.
+// retry calls open on p until no symlink was swapped in meanwhile. Each time it
+// resolves and checks p again. In the end p is the path that was opened.
 func (r *Root) retry(op string, p *Path, open func(rel string) error) error {
 	shown := p.String()
 	for range maxSwaps {
@@ -46,9 +46,9 @@ func (d *Dir) OpenDir(name string) (*Dir, error) {
 	return d.openDir(name)
 }
 
-// OpenFile opens the regular file called name in d. The caller has seen in a
-// listing that it is one; should it have become something else since, it is
-// NotRegular and did not block.
+// OpenFile opens the regular file called name in d. The caller knows from a
+// listing that it is a regular file. If it was replaced since, the error is
+// NotRegular, and the call does not block.
 func (d *Dir) OpenFile(name string) (*File, error) {
 	if err := d.admitName(name, false); err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func (d *Dir) OpenFile(name string) (*File, error) {
 	return d.openFile(name)
 }
 
-// Vet looks for something in the folder, at any depth, that the policy refuses.
-// It is asked before a tree is deleted as a whole.
+// Vet searches the folder, at any depth, for anything that the policy refuses. It
+// is called before a tree is deleted.
 func (d *Dir) Vet(ctx context.Context, op string) error {
 	if err := context.Cause(ctx); err != nil {
 		return err

@@ -36,7 +36,7 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	return &Dir{fd: fd, path: p, root: r}, nil
 }
 
-// openDir is OpenDir for names that were judged.
+// openDir is OpenDir for names that were checked.
 func (d *Dir) openDir(name string) (*Dir, error) {
 	p := d.path.child(name)
 	fd, err := openat(d.fd, name, flagsDir, 0)
@@ -46,7 +46,7 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 	return &Dir{fd: fd, path: p, root: d.root}, nil
 }
 
-// openFile is OpenFile for names that were judged.
+// openFile is OpenFile for names that were checked.
 func (d *Dir) openFile(name string) (*File, error) {
 	fd, err := openat(d.fd, name, flagsFile, 0)
 	f := new(File)

@@ -9,8 +9,8 @@ import (
 	"quarry/fault"
 )
 
-// Kind says what went wrong, for callers that decide: a code of package fault,
-// which errors.Is asks for.
+// Kind is the kind of an error, for programs: a code of package fault, to be used
+// with errors.Is.
 type Kind = fault.Code
 
 // The codes of this package's errors, as it calls them.
@@ -31,7 +31,7 @@ const (
 	NotEmpty        = fault.NotEmpty
 )
 
-// Error is what every call of this package fails with.
+// Error is the type of all errors of this package.
 type Error = fault.PathError
 
 // KindOf returns the kind of an error of this package, IO for any other, and ""
@@ -62,8 +62,8 @@ func wrap(op, path string, err error) error {
 	return &Error{Op: op, Path: path, Kind: kindOfErrno(err), Err: bare(err)}
 }
 
-// bare strips *fs.PathError and its like: they carry paths that are not for
-// the user's eyes. What a failed change left behind stays.
+// bare strips *fs.PathError and similar errors, because they contain absolute
+// paths that must not be shown. What they say about a failed change is kept.
 func bare(err error) error {
 	out := err
 	var n syscall.Errno

@@ -33,7 +33,7 @@ func (r *Root) OpenFile(p Path) (*File, error) {
 }
 
 // OpenSeen is OpenFile for a path that its caller has seen to be a regular file.
-// Should it have become something else since, it is NotRegular and did not block.
+// If it was replaced since, the error is NotRegular, and the call does not block.
 func (r *Root) OpenSeen(p Path) (*File, error) {
 	if err := r.policy.check("open", p.String(), p, false); err != nil {
 		return nil, err
@@ -49,7 +49,8 @@ func (r *Root) OpenSeen(p Path) (*File, error) {
 	return r.OpenFile(p) // it tells what is wrong
 }
 
-// openSwapped is apart because its closure would make OpenFile allocate.
+// openSwapped is a separate function because its closure would make OpenFile
+// allocate.
 func (r *Root) openSwapped(p Path) (*File, error) {
 	f := new(File)
 	if err := r.retry("open", &p, func(rel string) error { return r.openFile(rel, f) }); err != nil {
@@ -59,9 +60,10 @@ func (r *Root) openSwapped(p Path) (*File, error) {
 }
 
 func (r *Root) openFile(rel string, f *File) error {
-	// A look first: opening a device or a FIFO has effects even without
-	// blocking, such as rewinding a tape or letting a writer go on. The handle
-	// is checked again, so a swap in between costs at most that effect.
+	// Check first: opening a device or a FIFO has side effects even without
+	// blocking, such as rewinding a tape or waking a writer. The handle is
+	// checked again, so if the file is replaced in between, only that side effect
+	// can happen.
 	if err := r.precheck(rel); err != nil {
 		return err
 	}
@@ -72,8 +74,8 @@ func (r *Root) openFile(rel string, f *File) error {
 	return f.adopt(fd)
 }
 
-// precheck refuses what certainly isn't a regular file. It follows symlinks in
-// folders, unlike the open after it, and lets everything doubtful pass.
+// precheck refuses what certainly isn't a regular file. Unlike the open after it,
+// it follows symlinks in folders. It lets everything pass that is not certain.
 func (r *Root) precheck(rel string) error {
 	if len(rel) > kernelPath || r.sys.acquire() != nil {
 		return nil

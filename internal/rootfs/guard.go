@@ -2,10 +2,10 @@ package rootfs
 
 import "quarry/internal/policy"
 
-// guard applies the policy to Paths and words its refusals as errors.
+// guard applies the policy to Paths and turns refusals into errors.
 type guard struct{ *policy.Policy }
 
-// Entry judges an entry of a listing of dir, which itself passed.
+// Entry checks an entry of a listing of dir, which has passed the check itself.
 func (g guard) Entry(dir Path, name string, isDir bool) policy.Verdict {
 	return g.Policy.Entry(dir.s, name, isDir)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 // dirHandle is an open folder, on os.Root. Its names have no separator. os.Root
-// follows symlinks that stay inside, so what was opened is compared with what
-// the name stood for: a symlink swapped in shows as a difference.
+// follows symlinks that stay inside, so what was opened is compared with the
+// entry of that name: a symlink that was swapped in shows up as a difference.
 type dirHandle struct{ h *os.Root }
 
 func openTop(dir string) (*dirHandle, error) {
@@ -173,7 +173,7 @@ func (d *dirHandle) setModTime(name string, t time.Time) error {
 	return portableErr(d.h.Chtimes(name, time.Time{}, t))
 }
 
-// sync makes names durable where the system can.
+// sync makes names durable if the system can.
 func (d *dirHandle) sync() error {
 	f, err := d.h.Open(".")
 	if err != nil {
@@ -186,9 +186,9 @@ func (d *dirHandle) sync() error {
 	return errors.Join(err, f.Close())
 }
 
-// move renames without overwriting: by one call where the system has it, within
-// one folder by a second link where there can be one, else by a look before,
-// which another program can outrun.
+// move renames without overwriting. It uses one call if the system has it. Within
+// one folder it makes a second link if possible. Otherwise it checks first, and
+// another program may be faster.
 func (d *dirHandle) move(name string, to *dirHandle, base string) error {
 	if renamesExclusively || d != to {
 		return portableErr(renameBetween(d.h, name, to.h, base))
@@ -240,8 +240,8 @@ func rootErr(err error) error {
 	return err
 }
 
-// portableErr unpacks what os.Root says. An escape it noticed is a symlink that
-// wasn't there when we looked.
+// portableErr unwraps errors of os.Root. If os.Root noticed an escape, a symlink
+// appeared after the check.
 func portableErr(err error) error {
 	if err == nil {
 		return nil
@@ -284,7 +284,7 @@ func (d *dirHandle) hold(string) (release func(), held bool) { return func() {},
 
 func setMode(f *os.File, mode fs.FileMode) error { return f.Chmod(mode) }
 
-// giveTo makes f belong to whom old belonged to, and tells whether it does.
+// giveTo gives f the owner of old and reports whether that succeeded.
 func giveTo(f *os.File, old Info) bool {
 	now, err := statFile(f)
 	if err != nil {

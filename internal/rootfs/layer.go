@@ -6,25 +6,28 @@ import (
 	"io/fs"
 )
 
-// Layer stands between a Root and the system: it sees the calls of changes,
-// can fail them, and can pretend to another boot of the machine. It is for
+// Layer is between a Root and the system. It sees the system calls of changes,
+// can make them fail, and can simulate another boot of the machine. It is for
 // tests, of this package and of those above it; a Root without one pays a
-// comparison with nil. Only Linux consults it. Its functions are called one at
-// a time for each Root, but by several goroutines.
+// comparison with nil. Only Linux consults it. Its functions are called one at a
+// time for each Root, but by several goroutines.
 type Layer struct {
-	// Before is told the name of a call that is about to be made; the call
-	// fails with what it returns. ErrShort lets a write write half.
+	// Before is called with the name of a system call before it is made. If it
+	// returns an error, the call fails with it. ErrShort makes a write write only
+	// half.
 	Before func(call string) error
 	// After is told what was done.
 	After func(Event)
-	// Ino gives the number a file had on the disk this one is a copy of.
+	// Ino returns the inode number that a file had on the disk of which this one
+	// is a copy.
 	Ino func(uint64) uint64
-	// Boot, 8 hex digits, is the boot that temporary files are said to be of.
+	// Boot, 8 hex digits, is the id of the boot that the names of temporary files
+	// contain.
 	Boot string
 }
 
-// inode is the number of a file as it may stand in a name or a record: its own,
-// or what a Layer says.
+// inode is the number of a file to be used in names and records: its own, or the
+// one that a Layer returns.
 func (r *Root) inode(info Info) uint64 {
 	if r.layer != nil && r.layer.Ino != nil {
 		return r.layer.Ino(info.Ino)
@@ -32,8 +35,9 @@ func (r *Root) inode(info Info) uint64 {
 	return info.Ino
 }
 
-// Identity tells a file from others that have its number later, where the file
-// system knows when it was born. A Layer's disks are copies, born anew.
+// Identity distinguishes a file from a later one with the same inode number, if
+// the file system has birth times. The disks of a Layer are copies with new birth
+// times.
 func (r *Root) Identity(info Info) string {
 	if r.layer != nil || info.BirthTime.IsZero() {
 		return fmt.Sprint(r.inode(info))
@@ -44,7 +48,7 @@ func (r *Root) Identity(info Info) string {
 // ErrShort, returned by Layer.Before for a write, makes it write half.
 var ErrShort = io.ErrShortWrite
 
-// Event is one change of the disk, as the system was asked for it.
+// Event is one requested change of the disk.
 type Event struct {
 	Call         string // create, write, truncate, chmod, fsync, fsyncdir, rename, exchange, link, unlink, mkdir, symlink
 	Dir, ToDir   uint64 // folders, by their inode

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createLike makes an empty file with what old has beside its content. On APFS
-// that is a clone, cut to nothing: mode, flags, access list and all extended
-// attributes are the old file's, also those that say where it was downloaded
-// from. Elsewhere mode, owner and extended attributes are copied. kept is false
-// if one of them can't be given: then the file is rewritten in place.
+// createLike makes an empty file with the metadata of old. On APFS it clones the
+// file and truncates the clone, which keeps mode, flags, access list and all
+// extended attributes, even those that record a download. On other file systems
+// mode, owner and extended attributes are copied. kept is false if one of them
+// can't be set; then the file is rewritten in place.
 func (d *dirHandle) createLike(name string, old *os.File, base string, info Info) (f *os.File, kept bool, err error) {
 	if f, err = d.cloneEmpty(name, base); err == nil {
 		kept = giveTo(f, info)

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// createLike makes an empty file with what old has beside its content: access
-// rights, attributes, time of birth, streams. kept is false where that can't be
-// had: an encrypted or compressed file, one that OneDrive or deduplication
-// stores, one of another user, one with extended attributes. Such a file is
-// rewritten in place.
+// createLike makes an empty file with the metadata of old: access rights,
+// attributes, birth time and streams. kept is false if that isn't possible: for
+// an encrypted or compressed file, one that OneDrive or deduplication stores, one
+// of another user, or one with extended attributes. Such a file is rewritten in
+// place.
 func (d *dirHandle) createLike(name string, old *os.File, base string, _ Info) (f *os.File, kept bool, err error) {
 	var b basicInfo
 	var sd *windows.SECURITY_DESCRIPTOR
@@ -162,8 +162,8 @@ func (d *dirHandle) copyStream(from, to string) error {
 }
 
 // hold keeps others from writing to the file until release, so that what was
-// compared is what is replaced. Where somebody has it open for writing, or the
-// system knows no such thing, there is nothing to hold.
+// compared is what is replaced. If a program has it open for writing, or the
+// system has no such lock, nothing is held.
 func (d *dirHandle) hold(name string) (release func(), held bool) {
 	h, err := d.open(name, accessRead, windows.FILE_SHARE_READ|windows.FILE_SHARE_DELETE, windows.FILE_OPEN, noFollow)
 	if err != nil {

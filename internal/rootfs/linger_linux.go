@@ -11,12 +11,13 @@ import (
 )
 
 // A program opens a file in two steps: it looks the name up, then opens what it
-// found. One that is between the two while we exchange gets the displaced file
-// and writes into something that has no name any more. Beside a program that
-// appends all the time, about 1 % of its lines were lost so.
+// found. If we exchange the files between these steps, it opens the displaced
+// file and writes to a file that has no name any more. With a program that
+// appends all the time, about 1 % of its lines were lost in this way.
 //
-// So a displaced file stays open for a while under its lease. Who opens it late
-// waits for us; we let him write, and what he wrote is saved as a conflict copy.
+// So a displaced file stays open for a while under its lease. A program that
+// opens it late has to wait for us. We let it write, and save what it wrote as a
+// conflict copy.
 type linger struct {
 	mu      sync.Mutex
 	late    []displaced
@@ -36,7 +37,8 @@ type displaced struct {
 const (
 	lingerTime = 500 * time.Millisecond
 	lingerStep = 5 * time.Millisecond
-	// Each holds two handles; a burst of edits beyond this shortens the wait.
+	// Each one holds two handles. If there are more than this, the wait is
+	// shortened.
 	maxLinger = 64
 )
 
@@ -87,8 +89,8 @@ func (r *Root) lingerLoop(hurry <-chan struct{}, ended chan<- struct{}) {
 	}
 }
 
-// drain waits for the loop to end. With hurry, files nobody has asked for so
-// far are let go at once.
+// drain waits for the loop to end. With hurry, files that nobody has tried to
+// open are released at once.
 func (r *Root) drain(hurry bool) {
 	l := &r.sys.linger
 	l.mu.Lock()
@@ -114,8 +116,8 @@ func (r *Root) drain(hurry bool) {
 	}
 }
 
-// letGo gives up the displaced files that are still watched, for their space,
-// and reports whether there were any.
+// letGo releases the displaced files that are still watched, to free their space.
+// It reports whether there were any.
 func (r *Root) letGo() bool {
 	l := &r.sys.linger
 	l.mu.Lock()
@@ -135,7 +137,7 @@ func (r *Root) finishLate(d displaced) {
 		return
 	}
 	d.old.unlease()
-	// He has the file open now, or soon will; wait for him to finish.
+	// The writer has the file open now or soon will; wait until it is done.
 	for wait := lingerStep; wait < 2*time.Second; wait *= 2 {
 		time.Sleep(wait)
 		if d.old.lease() == nil {
@@ -175,7 +177,7 @@ func (f *File) unlease() {
 	unix.FcntlInt(uintptr(f.fd), unix.F_SETLEASE, unix.F_UNLCK)
 }
 
-// leaseHeld reports whether nobody has asked for the file since.
+// leaseHeld reports whether nobody has tried to open the file since.
 func (f *File) leaseHeld() bool {
 	t, err := unix.FcntlInt(uintptr(f.fd), unix.F_GETLEASE, 0)
 	return err == nil && t == unix.F_RDLCK

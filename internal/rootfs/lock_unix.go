@@ -31,8 +31,8 @@ func lockFile(f *os.File, exclusive, wait bool) (bool, error) {
 
 func unlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
-// flock goes through the file's own guard, so that closing it meanwhile can't
-// lock whatever gets its number next.
+// flock uses the file's own guard. Without it, if the file is closed meanwhile,
+// the lock could hit another file that gets the same number.
 func flock(f *os.File, how int) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

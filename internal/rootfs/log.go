@@ -61,8 +61,8 @@ func (l *Log) ReadAt(b []byte, off int64) (int, error) {
 	return n, wrap("read", l.path, err)
 }
 
-// Append writes b at the end, which the caller has locked and knows to be at
-// size; what a failed write left behind is cut off again.
+// Append writes b at the end. The caller holds the lock and knows that the end is
+// at size. What a failed write left behind is truncated.
 func (l *Log) Append(b []byte, size int64) error {
 	err := l.root.appendLog(l.f, b, size)
 	if err == nil {
@@ -79,8 +79,8 @@ func (l *Log) Truncate(size int64) error {
 // Sync makes what was appended durable.
 func (l *Log) Sync() error { return wrap("sync", l.path, l.root.syncLog(l.f)) }
 
-// Lock waits for the lock on the file, shared or exclusive. Locks belong to
-// this Log and go with it, also when the process dies.
+// Lock waits for the lock on the file, shared or exclusive. Locks belong to this
+// Log and end with it, even if the process dies.
 func (l *Log) Lock(exclusive bool) error {
 	_, err := lockFile(l.f, exclusive, true)
 	return wrap("lock", l.path, err)

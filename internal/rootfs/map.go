@@ -6,17 +6,17 @@ import (
 	"sync"
 )
 
-// Mapping is the content of a file of our own state that is never written to
-// once it has its name. It exists in trusted roots only: someone who truncates
-// a mapped file kills whoever reads it, so a user's file is never mapped.
+// Mapping is the content of a file of our own state that is never written to once
+// it has its name. It exists in trusted roots only. If a mapped file is
+// truncated, a process that reads it crashes, so a user's file is never mapped.
 type Mapping struct {
 	data  []byte
 	unmap func() error
 	once  sync.Once
 	err   error
-	file  *File // stays open where it is mapped, to see whether somebody writes to it
+	file  *File // stays open if it is mapped, to check whether somebody writes to it
 	mu    sync.Mutex
-	info  Info // of it, when it was last looked at; guarded by mu
+	info  Info // its state at the last check; guarded by mu
 }
 
 var (
@@ -43,7 +43,7 @@ func (r *Root) Map(p Path) (*Mapping, error) {
 	return m, nil
 }
 
-// mapped makes a mapping, to which the file belongs from then on.
+// mapped makes a mapping, which takes over the file.
 func (f *File) mapped() (*Mapping, error) {
 	const op = "map"
 	size := f.Info().Size
@@ -82,9 +82,9 @@ func (m *Mapping) ReadAt(b []byte, off int64) (int, error) {
 }
 
 // Touched reports whether the file was written to, truncated or otherwise changed
-// since it was mapped, or since the last call that said so: then whoever trusted
-// its content checks it again. It is one system call. A removed name counts as a
-// change, too.
+// since it was mapped, or since the last call that returned true. If so, the
+// content has to be checked again. It is one system call. A removed name counts
+// as a change, too.
 func (m *Mapping) Touched() bool {
 	if m.file == nil {
 		return false // the content is a copy

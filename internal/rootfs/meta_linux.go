@@ -17,8 +17,8 @@ import (
 // one, so the old one has to be rewritten in place.
 var errUnpreservable = errors.New("owner or attributes can't be carried over")
 
-// meta is all of a file that an exchange of inodes has to carry over, and the
-// number of its names. Two are compared with ==.
+// meta is all metadata that an exchange of inodes has to preserve, and the number
+// of names. Two are compared with ==.
 type meta struct {
 	mode            fs.FileMode
 	uid, gid, nlink uint32
@@ -26,16 +26,16 @@ type meta struct {
 	xattrs          string // names and values
 }
 
-// chattrFlags are the flags of chattr that belong to a file and that its user, or
-// root, sets: not those by which a file system notes how it stores the file.
-// Immutable and append-only files can't be replaced at all.
+// chattrFlags are the flags of chattr that a user or root sets, without those
+// that describe how a file system stores the file. Immutable and append-only
+// files can't be replaced at all.
 const (
 	chattrFlags = 0x1 | 0x2 | 0x4 | 0x8 | nodumpFlag | 0x80 | 0x400 | 0x4000 | 0x8000 | 0x800000 | 0x2000000 // s u c S d A m j t C x of chattr(1); numbers of <linux/fs.h>
 	nodumpFlag  = 0x40
 )
 
-// metaOf reads what copyMeta copies. It is asked several times for each change, so
-// it is a handful of system calls and no more.
+// metaOf reads what copyMeta copies. It is called several times for each change,
+// so it makes only a few system calls.
 func metaOf(fd int) (meta, error) {
 	info, err := infoAt(fd, "", unix.AT_EMPTY_PATH)
 	if err != nil {
@@ -141,7 +141,8 @@ func (r *Root) copyXattrs(from, to int) error {
 		switch err := r.setxattr(to, name, value); {
 		case err == nil:
 		case !ours(name) && (err == unix.EPERM || err == unix.ENOTSUP || err == unix.EACCES || err == unix.EINVAL):
-			// A label only the system may set; it has set its own.
+			// A label that only the system may set; it has set one on the new
+			// file.
 		case err == unix.EPERM || err == unix.ENOTSUP || err == unix.EACCES:
 			return errUnpreservable
 		default:
@@ -151,7 +152,8 @@ func (r *Root) copyXattrs(from, to int) error {
 	return nil
 }
 
-// ours tells attributes that belong to the file's user from the system's.
+// ours reports whether an attribute belongs to the file's user and not to the
+// system.
 func ours(name string) bool {
 	return strings.HasPrefix(name, "user.") || strings.HasPrefix(name, "system.posix_acl_")
 }

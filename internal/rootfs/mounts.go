@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// Mount is a file system, or a part of one, that stands at a path below a root.
-// A mount makes no file event: the files beneath it vanish and others appear.
+// Mount is a file system, or a part of one, that is mounted at a path below a
+// root. A mount makes no file event: the files beneath it vanish and others
+// appear.
 type Mount struct {
 	At     Path   // where it stands
 	Device string // major:minor of its file system
-	Source string // the folder of that file system that shows
+	Source string // the folder of that file system that is mounted
 	id     int    // the kernel's number, of this mount in this namespace
 }
 
 // parseMounts picks the mounts below dir, which is absolute, out of the text of
-// /proc/self/mountinfo: those on dir itself are not below it. Several may stand
-// at one path, the last one on top.
+// /proc/self/mountinfo: those on dir itself are not included. Several may be
+// mounted at one path; the last one is on top.
 func parseMounts(text, dir string) []Mount {
 	var out []Mount
 	prefix := strings.TrimSuffix(dir, "/") + "/"
@@ -82,8 +83,9 @@ func movedMounts(before, after []Mount) []Path {
 	return out
 }
 
-// sumMounts stands for what is mounted where. The kernel's numbers don't count:
-// they differ between processes in different namespaces that see the same.
+// sumMounts is a hash of what is mounted where. It omits the kernel's numbers,
+// which differ between processes in different namespaces that see the same
+// mounts.
 func sumMounts(mounts []Mount) uint64 {
 	if len(mounts) == 0 {
 		return 0

@@ -20,7 +20,7 @@ type Mounts struct {
 	dir string
 
 	mu    sync.Mutex
-	file  *os.File // nil where /proc is not there: nothing is known
+	file  *os.File // nil without /proc: mounts are unknown then
 	known []Mount
 	sum   uint64 // of known
 	moved []Path // for Poll to tell
@@ -36,8 +36,9 @@ func (r *Root) Mounts() *Mounts {
 	return m
 }
 
-// Poll tells where mounts came or went since the last call, nil if nowhere. It is
-// one system call as long as nothing is mounted anywhere.
+// Poll returns the paths at which mounts appeared or disappeared since the last
+// call, nil if there are none. It is one system call unless something was mounted
+// or unmounted.
 func (m *Mounts) Poll() []Path {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,8 +73,8 @@ func (m *Mounts) changed() bool {
 	}
 }
 
-// read reads the table anew. A table that can't be read is taken for one without
-// mounts, so all that stood below the root are told.
+// read reads the table anew. A table that can't be read counts as one without
+// mounts, so all mounts below the root are reported.
 func (m *Mounts) read() {
 	text, _ := io.ReadAll(io.NewSectionReader(m.file, 0, 1<<30))
 	m.known = parseMounts(string(text), m.dir)
@@ -87,8 +88,8 @@ func (m *Mounts) Below() []Mount {
 	return m.known
 }
 
-// Sum stands for what is mounted below the root now: equal in two processes that
-// see the same file systems there, 0 if there are none.
+// Sum is a hash of what is mounted below the root now. It is equal in two
+// processes that see the same file systems there, and 0 if there are none.
 func (m *Mounts) Sum() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,9 +12,8 @@ import (
 
 // RenameInto is RenameTo for callers that must not copy: it moves the entry at
 // from into another root by one rename, never overwriting and following no
-// symlink, and fails with an error that is syscall.EXDEV where only a copy
-// would do. The entry that moves is the one the name stands for at that moment,
-// a symlink itself included.
+// symlink, and fails with syscall.EXDEV if only a copy is possible. The entry
+// that the name has at that moment is moved; a symlink is moved itself.
 func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
 	const op = "rename"
 	if err := r.writable(op, from); err != nil {
@@ -54,8 +53,8 @@ func (r *Root) removeMoved(src, dst place) error {
 	if err := r.renameNoReplace(src.dir, src.name, src.dir, away); err != nil {
 		return err
 	}
-	// Nobody finds it by its name any more. What was changed until now is seen
-	// by its time and size.
+	// The folder has lost its name, so no other program finds it. Changes until
+	// now show in times and sizes.
 	err := r.verifyCopy(src.dir, away, dst.dir, dst.name, false)
 	if err == nil {
 		err = r.syncDir(src.dir)
@@ -64,16 +63,16 @@ func (r *Root) removeMoved(src, dst place) error {
 		return errors.Join(err, r.renameNoReplace(src.dir, away, src.dir, src.name))
 	}
 	if r.removeTree(src.dir, away) != nil {
-		// It was removable a moment ago. The move is done; the rest goes when
-		// the folder is cleaned.
+		// It was removable a moment ago. The move is done; the rest is removed
+		// when the folder is cleaned.
 		r.temps.leave(src.path.Dir())
 	}
 	return nil
 }
 
-// removableTree refuses a folder of which something can't be removed: a mount, a
-// file that the system keeps from being changed, or what is in a folder that may
-// not be written to. parent is the mount it must be in, nil for any.
+// removableTree refuses a folder that can't be removed completely: it has a
+// mount, an immutable file, or a folder without write permission. parent is the
+// mount it must be in, nil for any.
 func removableTree(dir int, at Path, parent *mount) error {
 	refuse := func(p Path, why string) error {
 		return &Error{Op: "rename", Path: p.String(), Kind: Permission, Err: errors.New(why)}
@@ -128,9 +127,9 @@ func keptBySystem(st *unix.Statx_t) bool {
 	return st.Attributes&(unix.STATX_ATTR_IMMUTABLE|unix.STATX_ATTR_APPEND) != 0
 }
 
-// DropCopy removes what is at copy if it is an exact copy of what is at p, as a
-// move to another file system leaves when it is killed before the old name goes.
-// It reports whether it was one.
+// DropCopy removes what is at copy if it is an exact copy of what is at p, which
+// a move to another file system leaves if it is killed before the old name is
+// removed. It reports whether it was a copy.
 func (r *Root) DropCopy(p, copy Path) (bool, error) {
 	const op = "remove"
 	if err := r.writable(op, copy); err != nil {

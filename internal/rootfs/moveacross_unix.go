@@ -13,8 +13,8 @@ import (
 // renamesExclusively tells whether renameBetween is one call.
 const renamesExclusively = false
 
-// renameBetween moves a name between open folders. It does not overwrite what a
-// look before finds; there is no call that does both at once.
+// renameBetween moves a name between open folders. It checks first that nothing
+// would be overwritten; no call does both at once.
 func renameBetween(src *os.Root, name string, dst *os.Root, base string) error {
 	if _, err := dst.Lstat(base); err == nil {
 		return syscall.EEXIST

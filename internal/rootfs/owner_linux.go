@@ -62,7 +62,7 @@ func (r *Root) abandoned(n tempName, info Info) bool {
 	o, self := n.owner, r.owner()
 	switch {
 	case r.FSKind() == FSNetwork, o.boot == self.boot && o.space != self.space:
-		// Another machine's or another container's process: only time tells.
+		// A process of another machine or container: only the age can tell.
 		return time.Since(info.ChangeTime) > doubtfulAge
 	case o.boot != self.boot:
 		return true

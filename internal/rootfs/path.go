@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Path is a place beneath a root: cleaned, slash-separated, relative, its
-// symlinks resolved when it was made. The zero Path is the root itself. Paths
-// are comparable and may be map keys. Names are bytes; they need not be UTF-8.
+// Path is a path beneath a root: cleaned, slash-separated and relative, with its
+// symlinks resolved when it was made. The zero Path is the root itself. Paths are
+// comparable and may be map keys. Names are bytes; they need not be UTF-8.
 //
 // Only Root.Resolve and its siblings, Root.Known and Child make one, so a Path
 // never contains "..", an empty component, or a NUL.

@@ -10,11 +10,12 @@ import (
 // that was opened: it was moved, deleted, mounted over, or restored from a copy.
 var ErrReplaced = errors.New("the workspace's folder was replaced")
 
-// Follow makes the root the folder that stands at its path now, if it is another
-// than the one that was opened: what is opened from then on is there. It reports
-// whether it was. The new folder has to be a real one, reached without symlinks,
-// of the same user as the old one; otherwise it is ErrReplaced, and the root stays
-// where it was. Concurrent calls under way end in either folder.
+// Follow checks whether another folder is now at the root's path than the one
+// that was opened. If so, the root switches to it: later calls use the new
+// folder. It reports whether it switched. The new folder must be a real folder,
+// reached without symlinks, and have the same owner as the old one. Otherwise the
+// error is ErrReplaced, and the root stays where it was. Concurrent calls use one
+// folder or the other.
 func (r *Root) Follow() (moved bool, err error) {
 	if r.InPlace() == nil {
 		return false, nil
@@ -38,16 +39,16 @@ func (r *Root) Follow() (moved bool, err error) {
 	return true, nil
 }
 
-// Place is which folder a root is: equal numbers mean the same one. They are
-// compared between processes on one machine, while both hold the folder open.
+// Place identifies the folder of a root: equal numbers mean the same folder. Two
+// processes on one machine compare them while both have the folder open.
 type Place struct{ Dev, Ino uint64 }
 
 // Place tells which folder was opened.
 func (r *Root) Place() (Place, error) { return r.sys.place() }
 
-// InPlace reports whether the path the root was opened by still leads to the
-// folder that was opened, by a real folder and no symlink: ErrReplaced if not.
-// It is two system calls.
+// InPlace checks that the path by which the root was opened is still the folder
+// that was opened, and not a symlink. Otherwise it returns ErrReplaced. It is two
+// system calls.
 func (r *Root) InPlace() error {
 	same, err := r.sys.leadsHere(r.real)
 	switch {

@@ -24,7 +24,7 @@ func (s *sysRoot) place() (Place, error) {
 }
 
 // follow replaces the open folder by the one at a path. The number of the handle
-// stays, so whoever uses it goes on in one folder or the other.
+// stays the same, so concurrent calls use one folder or the other.
 func (s *sysRoot) follow(dir string) error {
 	if err := s.acquire(); err != nil {
 		return err

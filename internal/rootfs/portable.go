@@ -193,7 +193,7 @@ func (r *Root) OpenDir(p Path) (*Dir, error) {
 	return &Dir{h: h, path: p, root: r}, nil
 }
 
-// openDir is OpenDir for names that were judged.
+// openDir is OpenDir for names that were checked.
 func (d *Dir) openDir(name string) (*Dir, error) {
 	h, err := d.h.enter(name)
 	if err == errSwapped {
@@ -205,7 +205,7 @@ func (d *Dir) openDir(name string) (*Dir, error) {
 	return &Dir{h: h, path: d.path.child(name), root: d.root}, nil
 }
 
-// openFile is OpenFile for names that were judged.
+// openFile is OpenFile for names that were checked.
 func (d *Dir) openFile(name string) (*File, error) {
 	f, err := openRegular(d.h, name)
 	if err == errSwapped {
@@ -259,8 +259,8 @@ func (d *Dir) admitName(name string, isDir bool) error {
 	return nil
 }
 
-// Stat describes what is at p. A symlink there is one that appeared after p was
-// resolved, or p names it on purpose (ResolveEntry): it is described itself.
+// Stat describes what is at p. A symlink is described itself: it appeared after p
+// was resolved, or p was made by ResolveEntry.
 func (r *Root) Stat(p Path) (Info, error) {
 	var info Info
 	err := r.retry("stat", &p, func(rel string) (err error) {

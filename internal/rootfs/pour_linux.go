@@ -32,9 +32,9 @@ type knownContent struct {
 	version, next Version
 }
 
-// pouring writes the edited content of one file into another in one pass over
-// the old one, hashing both. Up to the first edit the two are equal, so their
-// hash is computed once and then forks.
+// pouring writes the edited content of one file into another in one pass over the
+// old one, hashing both. Up to the first edit both are equal, so one hash is
+// computed for both and then copied.
 type pouring struct {
 	r       *Root
 	out     int
@@ -42,7 +42,7 @@ type pouring struct {
 	buf     []byte // small pieces waiting to be written
 	oldHash hash.Hash
 	newHash hash.Hash // nil before the chunk of the first edit
-	edited  bool      // the first edit was put: from here on the new hash is on its own
+	edited  bool      // the first edit was written: the hashes differ from here on
 	written int64
 	started int64 // up to here the disk has been told
 	err     error
@@ -121,7 +121,8 @@ func (r *Root) pour(old, out int, off, size int64, edits Edits, known *knownCont
 	return res, nil
 }
 
-// hashOld feeds the old content; the new hash forks after the first at bytes.
+// hashOld adds to the hash of the old content. After the first at bytes the hash
+// of the new content is separate.
 func (p *pouring) hashOld(chunk []byte, at int64) {
 	if p.newHash == nil && at >= 0 && at < int64(len(chunk)) {
 		p.oldHash.Write(chunk[:at])
@@ -175,13 +176,13 @@ func (p *pouring) write(b []byte) {
 	}
 	p.off += int64(len(b))
 	if p.off-p.started >= startStep {
-		// The disk works while we read on; the sync has less to wait for.
+		// The disk starts writing while we read on, so the sync takes less time.
 		unix.SyncFileRange(p.out, p.started, p.off-p.started, unix.SYNC_FILE_RANGE_WRITE)
 		p.started = p.off
 	}
 }
 
-// startStep is how much is written before the disk is told to start.
+// startStep is how much is written before writing to disk is started.
 const startStep = 8 << 20
 
 // hashFD hashes size bytes of a file from off on; less is a conflict.

@@ -9,11 +9,11 @@ import (
 	"syscall"
 )
 
-// checkPrivate refuses a folder of our own state that others could put something
-// in our way in: what is kept there decides what undo writes into the workspace.
-// The folder and the one above it belong to this user or to root, are no symlinks,
-// and no other user may write to them; above it a sticky folder such as /tmp is fine.
-// Further up a symlink is too, and one that anybody may rename things in is not.
+// checkPrivate refuses a state folder that other users could tamper with: its
+// content decides what undo writes into the workspace. The folder and its parent
+// must belong to this user or to root, must not be symlinks, and no other user
+// may write to them; the parent may be a sticky folder such as /tmp. Folders
+// further up may be symlinks, but none may be writable for everybody.
 func checkPrivate(dir string) error {
 	for depth, p := 0, dir; ; depth, p = depth+1, filepath.Dir(p) {
 		info, err := os.Lstat(p)

@@ -109,15 +109,15 @@ func (r *Root) createFunc(at place, opts *CreateOptions, fill func(*Writer) erro
 		return Info{}, err
 	}
 	if err := r.syncDir(at.dir); err != nil {
-		// Not durable, so it must not be there either.
+		// It is not durable, so remove it again.
 		r.unlink(at.dir, at.name, 0)
 		return Info{}, err
 	}
 	return infoAt(at.dir, at.name, 0)
 }
 
-// Symlink makes a symlink at p that says target, durably. It never overwrites.
-// What target leads to is judged when the link is followed, as always.
+// Symlink makes a symlink to target at p, durably. It never overwrites. The
+// policy is applied to target when the link is followed.
 func (r *Root) Symlink(target string, p Path) error {
 	const op = "symlink"
 	if err := r.editable(op, p, false); err != nil {

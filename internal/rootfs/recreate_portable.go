@@ -93,8 +93,8 @@ func fillNew(dir *dirHandle, name string, mode fs.FileMode, fill func(*Writer) e
 	return err
 }
 
-// Symlink makes a symlink at p that says target. It never overwrites. What
-// target leads to is judged when the link is followed, as always.
+// Symlink makes a symlink to target at p. It never overwrites. The policy is
+// applied to target when the link is followed.
 func (r *Root) Symlink(target string, p Path) error {
 	if err := r.editable("symlink", p, false); err != nil {
 		return err

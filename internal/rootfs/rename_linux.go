@@ -70,8 +70,8 @@ func (r *Root) move(src, dst place, info Info) error {
 		err = r.rename(src.dir, src.name, dst.dir, dst.name)
 	case err != unix.EINVAL && err != unix.ENOSYS && err != unix.ENOTSUP:
 	case info.Type == TypeDir:
-		// Without such a rename a look must do; a folder can only replace an
-		// empty one, so nothing is lost even if someone is faster.
+		// Without such a rename, check first. A folder can only replace an empty
+		// folder, so nothing is lost even if another program is faster.
 		if _, e := r.infoAt(dst.dir, dst.name); e == nil {
 			return unix.EEXIST
 		}
@@ -125,11 +125,12 @@ func (r *Root) sameEntry(src, dst place, info Info) bool {
 	return true
 }
 
-// moveAcross moves to another file system: a complete, verified and synced copy
-// under a temporary name gets the new name, and only then the old one goes, at
-// once: a folder first gets a temporary name. Whoever is killed in between leaves
-// the old tree, the new one, or both, whole; DropCopy tells the copy of the last
-// case. A tree that can't be removed is refused before anything is copied.
+// moveAcross moves to another file system. It makes a complete, verified and
+// synced copy under a temporary name, gives it the new name, and then removes the
+// old one. A folder first gets a temporary name, so that it vanishes in one step.
+// A process that is killed in between leaves the old tree, the new one, or both,
+// each complete; DropCopy recognises the copy in the last case. A tree that can't
+// be removed is refused before anything is copied.
 func (r *Root) moveAcross(src, dst place, info Info) error {
 	if info.Type == TypeDir {
 		if err := removableTree(src.dir, src.path, nil); err != nil {
@@ -227,9 +228,9 @@ func (r *Root) copyFile(fromDir int, from string, toDir int, to string) error {
 	return err
 }
 
-// finishCopy carries over what isn't content, and syncs. Attributes the other
-// file system can't hold are not worth refusing the move; neither is an owner
-// we may not set.
+// finishCopy carries over what isn't content, and syncs. The move is not refused
+// for attributes that the other file system can't store, or for an owner that we
+// may not set.
 func (r *Root) finishCopy(from int, info Info, to int) error {
 	if err := r.copyMeta(from, info, to); err == errUnpreservable {
 		err = r.chmod(to, unixMode(info.Mode.Perm()))

@@ -21,7 +21,7 @@ func pathEqual(a, b string) bool { return a == b }
 // sysRoot is a root as Linux sees it: an open folder.
 type sysRoot struct {
 	fd   int
-	refs atomic.Int32 // users of fd, plus one while open: closing must not free a number in use
+	refs atomic.Int32 // number of users of fd, plus one while open: closing must not free a number that is in use
 	// A test listens here; see Layer. All are nil otherwise.
 	hook  func(call) error
 	after func(Event)
@@ -38,9 +38,9 @@ type sysRoot struct {
 }
 
 const (
-	// Every open stays beneath the root and crosses no magic link. No symlink
-	// is followed either: a Path has none, and one that appeared since is a
-	// swap, to be judged anew.
+	// Every open stays beneath the root and crosses no magic link. No symlink is
+	// followed either: a Path has none. If one appeared since, the path is
+	// resolved and checked again.
 	resolveFlags = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_SYMLINKS
 
 	flagsFile = unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC | unix.O_NOFOLLOW
@@ -98,7 +98,7 @@ func (s *sysRoot) release() {
 }
 
 // openRel opens a cleaned relative path beneath the root. A symlink anywhere in
-// it is errSwapped, except at the end under O_PATH, where it is itself opened.
+// it is errSwapped. Only with O_PATH a symlink at the end is opened itself.
 func (s *sysRoot) openRel(rel string, flags int) (int, error) {
 	if err := s.acquire(); err != nil {
 		return -1, err
@@ -131,7 +131,7 @@ func (s *sysRoot) openRel(rel string, flags int) (int, error) {
 }
 
 func openBeneath(at int, rel string, flags int) (int, error) {
-	// EAGAIN means a rename or mount raced the walk; it passes.
+	// EAGAIN means that a rename or mount happened meanwhile; try again.
 	for range 256 {
 		fd, err := openat2(at, rel, flags, resolveFlags)
 		switch err {
@@ -323,6 +323,7 @@ func fsKind(fd int) FSKind {
 	return FSUnknown
 }
 
-// FSKind tells whether changes by others can be seen: local, network (9p and
-// FUSE count as such: what is behind them is unknown to this kernel), unknown.
+// FSKind says whether changes by other machines can be noticed: local, network,
+// or unknown. 9p and FUSE count as network, since this kernel does not know what
+// is behind them.
 func (r *Root) FSKind() FSKind { return FSKind(r.sys.kind.Load()) }

@@ -7,7 +7,7 @@ import (
 )
 
 // systemFiles are the only files in protected folders that Quarry itself needs.
-// Their text steers us; it is never part of an answer.
+// They control Quarry; their text is never part of an answer.
 var systemFiles = []string{".git", ".git/info/exclude", ".obsidian/app.json", ".obsidian/daily-notes.json", ".obsidian/plugins/periodic-notes/data.json"}
 
 // maxSystemFile is far above any real one.

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// A temporary file's name says who made it and what it is for, so that a later
-// start can tell a left-over from one in use, and never drops content that
+// The name of a temporary file says who made it and for what. So a later start
+// can distinguish abandoned files from those in use, and never drops content that
 // exists nowhere else:
 //
 //	.quarry-tmp-<phase>-<boot>-<space>-<pid>-<start>-<random>[-<ino>-<version>]
@@ -144,7 +144,8 @@ func parseTempName(s string) (tempName, error) {
 	return t, nil
 }
 
-// conflictName is what foreign content is kept as: "note.conflict-1a2b3c4d.md".
+// conflictName is the name under which another program's content is kept:
+// "note.conflict-1a2b3c4d.md".
 func conflictName(base string) string {
 	ext := path.Ext(base)
 	stem := base[:len(base)-len(ext)]
