@@ -117,12 +117,10 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	q.IncludeHidden, q.IncludeIgnored = f.hidden || f.unrestricted >= 2, f.noIgnore || f.unrestricted >= 1
 	q.MaxDepth, q.NoIndex, q.FollowLinks, q.Changed = f.maxDepth, f.noIndex, f.follow, f.changed.to
 	for _, ext := range f.exts {
-		q.Types = append(q.Types, "*."+anyCase(strings.TrimPrefix(ext, ".")))
+		q.Types = append(q.Types, "?*."+anyCase(strings.TrimPrefix(ext, ".")))
 	}
-	if q.IncludeIgnored {
-		q.Lowest = f.excludes
-	} else {
-		q.Extra = f.excludes
+	for _, x := range f.excludes {
+		q.Globs = append(q.Globs, "!"+strings.TrimPrefix(x, "!"))
 	}
 	if f.maxDepth < 0 || f.limit < 0 || f.minDepth < 0 {
 		return q, nil, errors.New("--max-depth, --min-depth and --limit can't be negative")
@@ -164,11 +162,15 @@ func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 			s.Globs = append(s.Globs, p)
 			continue
 		}
+		fold := f.fold || !f.exact && p == strings.ToLower(p)
+		if fold && len(f.excludes) > 0 { // which count after the pattern, so both are globs of one kind
+			p, fold = anyCase(p), false
+		}
 		parts := []string{"*" + p + "*"}
 		if strings.Contains(strings.Trim(p, "/"), "/") {
 			parts = []string{"**/*" + strings.TrimPrefix(p, "/") + "*", "**/*" + strings.TrimPrefix(p, "/") + "*/**"}
 		}
-		if f.fold || !f.exact && p == strings.ToLower(p) {
+		if fold {
 			s.FoldedGlobs = append(s.FoldedGlobs, parts...)
 		} else {
 			s.Globs = append(s.Globs, parts...)

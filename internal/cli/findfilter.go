@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -32,9 +33,13 @@ func (f *findFlags) kindSet() (map[string]bool, error) {
 	if set["any"] {
 		set["file"], set["dir"], set["symlink"] = true, true, true
 	}
+	// As in fd: what can be executed is a file, and what is empty one or a folder.
+	set["file"] = set["file"] || set["executable"]
+	if set["empty"] && !set["file"] && !set["dir"] {
+		set["file"], set["dir"] = true, true
+	}
 	if !set["file"] && !set["dir"] && !set["symlink"] {
 		set["file"] = true
-		set["dir"] = set["empty"] && !set["executable"]
 	}
 	return set, nil
 }
@@ -85,7 +90,10 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 		if err != nil {
 			return nil, err
 		}
-		add(func(e *search.Entry) bool { return !e.Folder && fits(e.Size) })
+		add(func(e *search.Entry) bool { return !e.Folder && !e.Link && fits(e.Size) })
+	}
+	if len(f.exts) > 0 && kinds["dir"] { // of files the query knows
+		add(func(e *search.Entry) bool { return !e.Folder || f.hasExtension(path.Base(e.Path)) })
 	}
 	now := time.Now()
 	if f.within != "" {
@@ -103,7 +111,7 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 		add(func(e *search.Entry) bool { return e.ModTime.Before(to) })
 	}
 	if kinds["executable"] {
-		add(func(e *search.Entry) bool { return !e.Folder && !e.Link && e.Mode&0o111 != 0 })
+		add(func(e *search.Entry) bool { return !e.Link && e.Mode&0o111 != 0 })
 	}
 	if kinds["symlink"] && !kinds["file"] {
 		add(func(e *search.Entry) bool { return e.Link || e.Folder && kinds["dir"] })
@@ -119,6 +127,18 @@ func (f *findFlags) test(kinds map[string]bool) (func(*search.Entry) bool, error
 		}
 		return true
 	}, nil
+}
+
+// hasExtension reports a name with one of -e, in any letter case, and something
+// before it.
+func (f *findFlags) hasExtension(name string) bool {
+	for _, ext := range f.exts {
+		ext = "." + strings.TrimPrefix(ext, ".")
+		if n := len(name) - len(ext); n > 0 && strings.EqualFold(name[n:], ext) {
+			return true
+		}
+	}
+	return false
 }
 
 // splitExec takes the command of -x or -X out of a command line, up to a lone ;, and
