@@ -10,12 +10,12 @@ func (p *Pattern) ByLine() bool {
 	return f != nil && f.lineFeed
 }
 
-// OneLine reports that no match contains a line ending or a part of one, and that
-// none depends on the start or the end of a line. If this holds for an expression
-// in Multiline and in Lines mode, its matches are the same in both.
+// OneLine reports that no match of a pattern in Multiline mode is empty, and none
+// contains a line ending or a part of one. In Lines mode the matches of its
+// expression are the same, unless \r stands in the middle of a line.
 func (p *Pattern) OneLine() bool {
 	f := p.lineFence()
-	return f != nil && f.lineFeed && f.bytes['\r'] && !p.plan.prog().Looks.HasAny(atStart|atEnd|1<<hir.LookStartLineJS|1<<hir.LookEndLineJS)
+	return f != nil && f.lineFeed && f.bytes['\r'] && !p.plan.prog().Nullable
 }
 
 // lineFence returns the bytes that no match contains. It is nil if a match

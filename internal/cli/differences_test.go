@@ -44,7 +44,6 @@ func TestDifferences(t *testing.T) {
 		{"line numbers also in a pipe", []string{"end", "az"}, exitFound, "3:end\n"},
 		{"\\A and \\z by lines", []string{"-c", `\A\w+\z`, "az"}, exitFound, "3\n"},
 		{"stdin only as -", []string{"-c", "standard", "-"}, exitFound, "1\n"},
-		{"multiline patterns that stay in a line", []string{"-Uc", "d", "az"}, exitFound, "3\n"},
 		{"a limit in multiline mode counts matches", []string{"-U", "-m1", "-o", `\w\s`, "multi"}, exitFound, "1:o \n"},
 		{"a glob narrows", []string{"-g", "*.log", "foo", "."}, exitNone, ""},
 		{"a glob with a slash is anchored at the searched path", []string{"-l", "-g", "in/*", "deep", "deep"}, exitFound, "deep/in/c.txt\n"},

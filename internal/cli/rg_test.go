@@ -70,10 +70,6 @@ var differences = []difference{
 	{"line numbers also in a pipe", "every case has -n or -N", nil},
 	{"\\A and \\z by lines", "no pattern has them", nil},
 	{"stdin only as -", "rg gets no stdin it would search", nil},
-	{"multiline patterns that stay in a line", "ripgrep searches those by lines even with -U; we let -U decide", func(c *rgCase, _ int) bool {
-		spans := spansLines(c.patterns) && !c.has("-F")
-		return c.has("-U") && !spans && c.has("-c", "-m1", "-m2", "--column", "--json", "--vimgrep", "--count-matches", "-o", "-r", "--max-columns")
-	}},
 	{"a limit in multiline mode counts matches", "ripgrep's versions differ, and its counts may exceed the limit", func(c *rgCase, _ int) bool {
 		return c.has("-U") && c.has("-m1", "-m2")
 	}},
@@ -86,7 +82,7 @@ var differences = []difference{
 	}},
 	{"empty matches lie between characters", "ripgrep also finds them between the bytes of one, not at the end of a last line without line feed, and with -U behind the last line", func(c *rgCase, _ int) bool {
 		return slices.Contains(c.patterns, "x*") && c.has("-U", "-o", "-r", "--vimgrep", "--count-matches", "--json") ||
-			slices.Contains(c.patterns, "^$") && c.has("-U")
+			slices.Contains(c.patterns, "^$") && c.has("-U") || slices.Contains(c.patterns, "^") && c.has("-U") && c.has("-x")
 	}},
 	{"inverted multiline search", "we show the lines no match touches; ripgrep starts anew after the lines of each match", func(c *rgCase, _ int) bool {
 		return c.has("-U") && c.has("-v")

@@ -112,7 +112,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	if q.Match.Mode == match.Multiline && r.pattern.OneLine() {
 		lines := q.Match
 		lines.Mode = match.Lines
-		if p, err := match.CompileAny(q.Patterns, lines); err == nil && p.OneLine() {
+		if p, err := match.CompileAny(q.Patterns, lines); err == nil {
 			r.q.Match, r.pattern = lines, p // as in ripgrep, which counts lines then
 		}
 	}
