@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 
 	"quarry/internal/rootfs"
@@ -95,7 +96,8 @@ func (tx *Tx) recreateFile(ws *rootfs.Root, p rootfs.Path, n Node) error {
 	if err != nil {
 		return err
 	}
-	_, err = ws.CreateFunc(p, &rootfs.CreateOptions{Mode: n.Mode}, func(w *rootfs.Writer) error {
+	// Its owner is not kept, so it must not run as whoever owns it now.
+	_, err = ws.CreateFunc(p, &rootfs.CreateOptions{Mode: n.Mode &^ (fs.ModeSetuid | fs.ModeSetgid)}, func(w *rootfs.Writer) error {
 		if _, err := io.Copy(w, in); err != nil {
 			return err
 		}
