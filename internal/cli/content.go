@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +17,8 @@ import (
 )
 
 // contents makes the text of files from their bytes as -z, -E, --pre and --null-data
-// ask; nil leaves them as they are.
-func (f *searchFlags) contents() (func(path string, r io.Reader) (io.ReadCloser, error), error) {
+// ask; nil leaves them as they are. Programs end with ctx.
+func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Reader) (io.ReadCloser, error), error) {
 	o := content.Options{Zip: f.zip, Command: f.pre}
 	if f.encoding != "none" {
 		o.Encoding = f.encoding
@@ -39,15 +40,12 @@ func (f *searchFlags) contents() (func(path string, r io.Reader) (io.ReadCloser,
 	if err != nil {
 		return nil, err
 	}
-	if !f.nulData {
-		return maker.Text, nil
-	}
 	return func(path string, r io.Reader) (io.ReadCloser, error) {
-		text, err := maker.Text(path, r)
-		if err != nil {
-			return nil, err
+		text, err := maker.Text(ctx, path, r)
+		if err == nil && f.nulData {
+			text = &swapped{text}
 		}
-		return &swapped{text}, nil
+		return text, err
 	}, nil
 }
 

@@ -43,7 +43,7 @@ func TestDifferences(t *testing.T) {
 		{"lines that are not UTF-8 are also read as Windows-1252", []string{"gr\u00fcn", "latin"}, exitFound, "1:gr\u00fcn\n"},
 		{"line numbers also in a pipe", []string{"end", "az"}, exitFound, "3:end\n"},
 		{"\\A and \\z by lines", []string{"-c", `\A\w+\z`, "az"}, exitFound, "3\n"},
-		{"stdin only as -", []string{"-c", "standard", "-"}, exitFound, "1\n"},
+		{"stdin that is a socket or device only as -", []string{"-c", "standard", "-"}, exitFound, "1\n"},
 		{"a limit in multiline mode counts matches", []string{"-U", "-m1", "-o", `\w\s`, "multi"}, exitFound, "1:o \n"},
 		{"a glob narrows", []string{"-g", "*.log", "foo", "."}, exitNone, ""},
 		{"a glob with a slash is anchored at the searched path", []string{"-l", "-g", "in/*", "deep", "deep"}, exitFound, "deep/in/c.txt\n"},

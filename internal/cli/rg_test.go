@@ -69,7 +69,7 @@ var differences = []difference{
 	{"lines that are not UTF-8 are also read as Windows-1252", "the patterns for that tree don't tell", nil},
 	{"line numbers also in a pipe", "every case has -n or -N", nil},
 	{"\\A and \\z by lines", "no pattern has them", nil},
-	{"stdin only as -", "rg gets no stdin it would search", nil},
+	{"stdin that is a socket or device only as -", "rg gets no stdin it would search", nil},
 	{"a limit in multiline mode counts matches", "ripgrep's versions differ, and its counts may exceed the limit", func(c *rgCase, _ int) bool {
 		return c.has("-U") && c.has("-m1", "-m2")
 	}},

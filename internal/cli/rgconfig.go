@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -8,7 +9,8 @@ import (
 
 // withRipgrepConfig puts the arguments of ripgrep's configuration file before those
 // of a search, if QUARRY_RIPGREP_CONFIG=1 asks for that: a file written for another
-// program is not read unasked.
+// program is not read unasked. It can't name a program to run: such a file may have
+// come with a workspace.
 func withRipgrepConfig(args []string, getenv func(string) string) ([]string, error) {
 	name := getenv("RIPGREP_CONFIG_PATH")
 	if name == "" || getenv("QUARRY_RIPGREP_CONFIG") != "1" || len(args) == 0 || args[0] != "search" || slices.Contains(args, "--no-config") {
@@ -21,6 +23,9 @@ func withRipgrepConfig(args []string, getenv func(string) string) ([]string, err
 	var more []string
 	for line := range strings.Lines(string(data)) {
 		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			if flag, _, _ := strings.Cut(line, "="); flag == "--pre" || flag == "--hostname-bin" {
+				return nil, fmt.Errorf("%s: %s names a program to run, which is allowed only on the command line", name, flag)
+			}
 			more = append(more, line)
 		}
 	}

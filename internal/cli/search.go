@@ -116,7 +116,9 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 			r.q.Match, r.pattern = lines, p // as in ripgrep, which counts lines then
 		}
 	}
-	if r.contents, err = f.contents(); err != nil {
+	bounded, cancel := f.bounded(ctx, r.began)
+	defer cancel()
+	if r.contents, err = f.contents(bounded); err != nil {
 		return err
 	}
 	if len(paths) == 0 && f.mode != "files" && !slices.Contains(f.patternFiles, "-") && !f.backendFlags.set() && f.root == "" && s.inputGiven() {
@@ -140,6 +142,14 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	}
 	r.q.Parts = !r.ordered()
 	return r.run(ctx)
+}
+
+// bounded is ctx with the end that --timeout sets.
+func (f *searchFlags) bounded(ctx context.Context, began time.Time) (context.Context, context.CancelFunc) {
+	if f.timeout > 0 {
+		return context.WithDeadline(ctx, began.Add(f.timeout))
+	}
+	return context.WithCancel(ctx)
 }
 
 // complain reports what could not be searched; the rest goes on.
@@ -198,6 +208,9 @@ func (r *searching) run(ctx context.Context) error {
 		}
 		return errNone
 	case !found:
+		if r.implicit && !r.f.noMessages && !r.f.quiet && r.s.inputSocket() {
+			fmt.Fprintln(r.s.Err, "quarry: standard input is a socket and was not searched; to search it, give the path -")
+		}
 		r.explainZero(ctx)
 		return errNone
 	}

@@ -70,6 +70,17 @@ func (s Streams) inputGiven() bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
+// inputSocket reports standard input that is a socket, as Node gives programs in
+// place of a pipe. It is searched only as -.
+func (s Streams) inputSocket() bool {
+	f, ok := s.In.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeSocket != 0
+}
+
 // How long an idle pipe is waited for: a person is told, a program gets an error.
 const (
 	tellAfter = time.Second

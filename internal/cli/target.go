@@ -220,7 +220,7 @@ func (t *target) arg() string { return orDot(t.given) }
 func (r *searching) reportSkips(t *target, s *search.Summary) {
 	for _, k := range s.Skipped {
 		switch k.Reason {
-		case search.Unreadable, search.Loop, search.TooLarge:
+		case search.Unreadable, search.Loop, search.TooLarge, search.Outside:
 			r.complain(skipError(t, k))
 		case search.NotRegular:
 			if t.isFile {
@@ -245,6 +245,8 @@ func skipError(t *target, k search.Skip) error {
 		return fmt.Errorf("server %s: %s", k.Path, detail)
 	case k.Reason == search.TooLarge && detail == "":
 		detail = "too_large: a line is over 16 MB, or with -U the file over 1 GB; the rest of it was not searched"
+	case k.Reason == search.Outside:
+		detail = "leads out of the workspace: not followed"
 	case detail == "":
 		detail = string(k.Reason)
 	}

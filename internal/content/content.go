@@ -3,17 +3,18 @@
 //
 // A Maker opens nothing: it gets the bytes from whoever has opened the file, inside
 // the sandbox. It runs no program that its options don't name, but for the
-// unpackers that -z stands for. A Maker is safe for concurrent use.
+// unpackers that -z stands for, and none outlives its context. A Maker is safe for
+// concurrent use.
 package content
 
 import (
 	"compress/bzip2"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"os/exec"
 	"path"
-	"strings"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
@@ -56,15 +57,16 @@ func New(o Options) (*Maker, error) {
 }
 
 // Text gives the text of a file that is shown as path. Closing it reports what a
-// program has complained about.
-func (m *Maker) Text(path string, r io.Reader) (io.ReadCloser, error) {
+// program has complained about. When ctx is done, a program is killed with the
+// processes it started, and reading and closing return the error of ctx.
+func (m *Maker) Text(ctx context.Context, path string, r io.Reader) (io.ReadCloser, error) {
 	text := io.NopCloser(r)
 	var err error
 	switch {
 	case m.o.Command != "" && (m.o.Wanted == nil || m.o.Wanted(path)):
-		text, err = run(exec.Command(m.o.Command, path), r)
+		text, err = run(ctx, r, m.o.Command, path)
 	case m.o.Zip:
-		text, err = unpack(path, r)
+		text, err = unpack(ctx, path, r)
 	}
 	if err != nil || m.enc == nil {
 		return text, err
@@ -87,7 +89,7 @@ var unpackers = map[string][]string{
 	".Z": {"uncompress", "-c"},
 }
 
-func unpack(name string, r io.Reader) (io.ReadCloser, error) {
+func unpack(ctx context.Context, name string, r io.Reader) (io.ReadCloser, error) {
 	switch ext := path.Ext(name); ext {
 	case ".gz", ".tgz":
 		return gzip.NewReader(r)
@@ -101,61 +103,6 @@ func unpack(name string, r io.Reader) (io.ReadCloser, error) {
 		if _, err := exec.LookPath(command[0]); err != nil {
 			return nil, fmt.Errorf("to unpack it takes the program %s", command[0])
 		}
-		return run(exec.Command(command[0], command[1:]...), r)
+		return run(ctx, r, command[0], command[1:]...)
 	}
-}
-
-// program is the output of a program that runs.
-type program struct {
-	cmd   *exec.Cmd
-	out   io.ReadCloser
-	says  strings.Builder
-	ended bool // the output was read to its end
-}
-
-func run(cmd *exec.Cmd, in io.Reader) (io.ReadCloser, error) {
-	p := &program{cmd: cmd}
-	cmd.Stdin, cmd.Stderr = in, &limited{&p.says}
-	var err error
-	if p.out, err = cmd.StdoutPipe(); err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *program) Read(b []byte) (int, error) {
-	n, err := p.out.Read(b)
-	p.ended = p.ended || err == io.EOF
-	return n, err
-}
-
-// Close ends a program nobody reads any more; one that has failed by itself is an
-// error with what it said.
-func (p *program) Close() error {
-	ended := p.ended
-	if !ended {
-		p.cmd.Process.Kill()
-	}
-	p.out.Close()
-	err := p.cmd.Wait()
-	if err == nil || !ended {
-		return nil
-	}
-	if says := strings.TrimSpace(p.says.String()); says != "" {
-		return fmt.Errorf("%s: %w: %s", p.cmd.Path, err, says)
-	}
-	return fmt.Errorf("%s: %w", p.cmd.Path, err)
-}
-
-// limited keeps the beginning of what a program complains about.
-type limited struct{ to *strings.Builder }
-
-func (l *limited) Write(b []byte) (int, error) {
-	if room := 1024 - l.to.Len(); room > 0 {
-		l.to.Write(b[:min(room, len(b))])
-	}
-	return len(b), nil
 }

@@ -15,7 +15,7 @@ func read(t *testing.T, o Options, path, bytes string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Text(path, strings.NewReader(bytes))
+	r, err := m.Text(t.Context(), path, strings.NewReader(bytes))
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +74,7 @@ func TestCommand(t *testing.T) {
 	}
 	// Nobody reads all of it.
 	m, _ := New(Options{Command: "cat"})
-	r, err := m.Text("-", strings.NewReader(strings.Repeat("x", 1<<20)))
+	r, err := m.Text(t.Context(), "-", strings.NewReader(strings.Repeat("x", 1<<20)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -148,6 +149,12 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON"}}`)
 		return
 	}
+	if id := inexactCall(body); id != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = w.Write(refusal(id, jsonrpc.CodeInvalidRequest, inexact))
+		return
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if newEra(r.Header, body) {
 		h.stateless.ServeHTTP(w, r)
@@ -161,6 +168,51 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	h.sessions.ServeHTTP(w, r)
 	if id == "" {
 		h.visits.seen(w.Header().Get("Mcp-Session-Id"), false)
+	}
+}
+
+// inexactCall returns the id of a request, alone or in a batch, that an answer could
+// not carry; nil if there is none.
+func inexactCall(body []byte) json.RawMessage {
+	if plainIDs(body) {
+		return nil // spares a second reading of most bodies
+	}
+	type message struct {
+		ID     json.RawMessage
+		Method string
+	}
+	var batch []message
+	if json.Unmarshal(body, &batch) != nil {
+		batch = make([]message, 1)
+		_ = json.Unmarshal(body, &batch[0]) // what is no message is the SDK's to refuse
+	}
+	for _, m := range batch {
+		if m.Method != "" && !exactID(m.ID) {
+			return m.ID
+		}
+	}
+	return nil
+}
+
+// plainIDs reports whether every "id" of a text is a string or a number of at most
+// 15 digits.
+func plainIDs(body []byte) bool {
+	if bytes.Contains(body, []byte(`\u00`)) { // may spell id
+		return false
+	}
+	for {
+		at := bytes.Index(body, []byte(`"id"`))
+		if at < 0 {
+			return true
+		}
+		body = bytes.TrimLeft(body[at+4:], " \t\r\n:")
+		digits := 0
+		for digits < len(body) && (body[digits] == '-' || '0' <= body[digits] && body[digits] <= '9') {
+			digits++
+		}
+		if digits > 15 || digits > 0 && digits < len(body) && bytes.IndexByte([]byte(".eE"), body[digits]) >= 0 {
+			return false
+		}
 	}
 }
 

@@ -172,6 +172,11 @@ func TestHTTPRefusals(t *testing.T) {
 		{"not JSON", "{", nil, 400},
 		{"two values", hello + hello, nil, 400},
 		{"too large", `"` + strings.Repeat("x", maxMessage) + `"`, nil, 413},
+		{"nanoseconds as an id", call(1763274000123456789, "initialize", initParams), nil, 400},
+		{"an id that a float rounds to 2^53", `[` + call(1, "ping", "") + `,` + call(9007199254740993, "ping", "") + `]`, nil, 400},
+		{"an id with a fraction", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, nil, 400},
+		{"an id whose key is spelled otherwise", `{"jsonrpc":"2.0","\u0069d":9007199254740993,"method":"ping"}`, nil, 400},
+		{"the largest id", call(9007199254740991, "initialize", initParams), nil, 200},
 		{"an unknown old version", hello, map[string]string{"Mcp-Protocol-Version": "1999-01-01"}, 400},
 		{"an unknown session", call(1, "ping", ""), map[string]string{"Mcp-Session-Id": "nobody"}, 404},
 		{"from another site, says the browser", hello, map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
@@ -180,8 +185,12 @@ func TestHTTPRefusals(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", c.name, w.Code, w.Body, c.want)
 		}
 	}
+	w := post(h, call(1763274000123456789, "initialize", initParams), nil)
+	if !strings.Contains(w.Body.String(), `"id":1763274000123456789`) || !strings.Contains(w.Body.String(), "-32600") {
+		t.Errorf("an id that can't be given back: %s", w.Body)
+	}
 	r := httptest.NewRequest(http.MethodPost, "http://localhost/other", strings.NewReader(hello))
-	w := httptest.NewRecorder()
+	w = httptest.NewRecorder()
 	if h.ServeHTTP(w, r); w.Code != http.StatusNotFound {
 		t.Errorf("another path: %d", w.Code)
 	}

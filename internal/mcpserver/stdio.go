@@ -204,7 +204,7 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		return
 	}
 	if !exactID(idOf(text)) {
-		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, "the id is not a whole number that can be given back")
+		c.refuse(idOf(text), jsonrpc.CodeInvalidRequest, inexact)
 		return
 	}
 	c.mu.Lock()
@@ -242,14 +242,29 @@ func idOf(text []byte) json.RawMessage {
 }
 
 // exactID reports an id that an answer can carry. The SDK keeps numbers as
-// integers made of floats: 1.5 would be answered as 1, the call of another.
+// integers made of floats: 1.5 would be answered as 1, the call of another, and
+// 2^53+1 as 2^53. From 2^53 on, floats don't tell neighbours apart.
 func exactID(id json.RawMessage) bool {
+	if len(id) == 0 || id[0] == '"' || string(id) == "null" {
+		return true
+	}
 	f, err := strconv.ParseFloat(string(id), 64)
-	return err != nil || f == math.Trunc(f) && math.Abs(f) <= 1<<53
+	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
+
+// inexact is why such an id is refused.
+const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"
 
 // refuse answers a message that the SDK shall not see.
 func (c *lineConn) refuse(id json.RawMessage, code int, why string) {
+	data := refusal(id, code, why)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, _ = c.out.Write(append(data, '\n')) // the next answer will notice
+}
+
+// refusal is the answer to such a message.
+func refusal(id json.RawMessage, code int, why string) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
@@ -257,15 +272,10 @@ func (c *lineConn) refuse(id json.RawMessage, code int, why string) {
 	if len(why) > most {
 		why = why[:most] + "…"
 	}
-	data, err := json.Marshal(map[string]any{
+	data, _ := json.Marshal(map[string]any{ // can't fail: id is of a text that was read
 		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": why},
 	})
-	if err != nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, _ = c.out.Write(append(data, '\n')) // the next answer will notice
+	return data
 }
 
 // Write writes a message as one line.
