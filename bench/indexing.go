@@ -42,7 +42,7 @@ var indexCases = []struct {
 // indexing measures the targets of the index: its making, a restart, and
 // answers in the process that keeps it and through its socket.
 func (b *bench) indexing() error {
-	exe, cache, err := b.cached()
+	exe, cache, err := b.cached("cache")
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (b *bench) indexing() error {
 	if err := errors.Join(os.RemoveAll(cache), os.MkdirAll(cache, 0o700)); err != nil {
 		return err
 	}
-	if err := b.indexBuild(exe, cache); err != nil {
+	if err := b.indexBuild("making and opening it", exe, cache, 12, 8); err != nil {
 		return err
 	}
 	restart, err := b.restart(cache)
@@ -64,15 +64,15 @@ func (b *bench) indexing() error {
 	if err := b.answers(exe, cache); err != nil {
 		return err
 	}
-	return b.manyFiles(exe)
+	return b.manyFiles()
 }
 
 // cached builds the program and gives it a cache of its own, by b.env.
-func (b *bench) cached() (exe, cache string, err error) {
+func (b *bench) cached(name string) (exe, cache string, err error) {
 	if exe, err = b.build(); err != nil {
 		return "", "", err
 	}
-	if cache, err = filepath.Abs(filepath.Join(b.work, "cache")); err != nil {
+	if cache, err = filepath.Abs(filepath.Join(b.work, name)); err != nil {
 		return "", "", err
 	}
 	b.env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "XDG_STATE_HOME="+cache, "XDG_RUNTIME_DIR="+cache)
@@ -117,38 +117,36 @@ func (b *bench) opening(exe, cache string) error {
 }
 
 // manyFiles measures the making and opening of an index of 300,000 small files.
-func (b *bench) manyFiles(exe string) error {
-	tree, err := b.pieces(300_000)
-	if err != nil {
-		return err
-	}
+func (b *bench) manyFiles() error {
 	big := *b
-	big.tree = tree
-	cache, err := filepath.Abs(filepath.Join(b.work, "cache-many"))
+	if big.tree = b.many; b.many == "" {
+		var err error
+		if big.tree, err = b.pieces(300_000); err != nil {
+			return err
+		}
+	}
+	exe, cache, err := big.cached("cache-many")
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(os.RemoveAll(cache), os.MkdirAll(cache, 0o700)); err != nil {
 		return err
 	}
-	big.env = append(os.Environ(), "XDG_CACHE_HOME="+cache, "XDG_STATE_HOME="+cache, "XDG_RUNTIME_DIR="+cache)
-	c, err := big.once([]string{exe, "index", "build", "--quiet"})
-	if err != nil {
+	if err := big.indexBuild("300,000 files", exe, cache, 0, 0); err != nil {
 		return err
 	}
 	restart, err := big.restart(cache)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\nindex: 300,000 files\n%-48s %8.1f s\n", "build", c.wall.Seconds())
-	fmt.Printf("%-48s %8d MB   (asked: 250)\n", "peak memory of it, mapped files included", c.memory>>10)
 	fmt.Printf("%-48s %8.0f ms\n", "restart to the first indexed answer", restart.Seconds()*1000)
-	return nil
+	return big.opening(exe, cache)
 }
 
-// indexBuild runs quarry index build in a process of its own.
-func (b *bench) indexBuild(exe, cache string) error {
-	fmt.Printf("\nindex: making and opening it\n")
+// indexBuild runs quarry index build in a process of its own. Asked for are so many
+// seconds and so large a share of the text; 0 is no number.
+func (b *bench) indexBuild(title, exe, cache string, seconds, share int) error {
+	fmt.Printf("\nindex: %s\n", title)
 	c, err := b.once([]string{exe, "index", "build", "--quiet"})
 	if err != nil {
 		return err
@@ -161,9 +159,16 @@ func (b *bench) indexBuild(exe, cache string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-48s %8.1f s    (asked: 12)\n", "build", c.wall.Seconds())
-	fmt.Printf("%-48s %8d MB   (asked: 250)\n", "peak memory of it, mapped files included", c.memory>>10)
-	fmt.Printf("%-48s %8.2f %%    (asked: 8)\n", "size, of all bytes in the tree", 100*float64(size)/float64(text))
+	asked := func(n int) string {
+		if n == 0 {
+			return ""
+		}
+		return fmt.Sprintf("   (asked: %d)", n)
+	}
+	fmt.Printf("%-48s %8.1f s %s\n", "build", c.wall.Seconds(), asked(seconds))
+	fmt.Printf("%-48s %8.1f s\n", "processor time of it", c.cpu.Seconds())
+	fmt.Printf("%-48s %8d MB%s\n", "peak memory of it, mapped files included", c.memory>>10, asked(250))
+	fmt.Printf("%-48s %8.2f %% %s\n", "size, of all bytes in the tree", 100*float64(size)/float64(text), asked(share))
 	return nil
 }
 

@@ -35,7 +35,7 @@ var mcpCases = []struct {
 // overMCP measures calls of search_files in a server that owns an index, from the
 // request's first byte to the answer's last, beside ripgrep.
 func (b *bench) overMCP() error {
-	exe, cache, err := b.cached()
+	exe, cache, err := b.cached("cache")
 	if err != nil {
 		return err
 	}
