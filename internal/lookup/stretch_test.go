@@ -1,0 +1,115 @@
+package lookup
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/search"
+)
+
+// names is what lines are in, by reading all of a text and by reading the stretch
+// around each.
+func names(path string, lines []string, which func(i int) bool) (whole, part map[int]string) {
+	whole, part = map[int]string{}, map[int]string{}
+	all := enclosing{path: path, lines: lines}
+	all.read(0, len(lines))
+	for i := range lines {
+		if !which(i) {
+			continue
+		}
+		one := enclosing{path: path, lines: lines}
+		line := &search.Line{Number: i + 1, Text: []byte(lines[i])}
+		for into, e := range map[*map[int]string]*enclosing{&whole: &all, &part: &one} {
+			if s := e.around(line); s != nil {
+				(*into)[i+1] = s.Container + "." + s.Name
+			}
+		}
+	}
+	return whole, part
+}
+
+func TestStretch(t *testing.T) {
+	const text = `#include <x.h>
+/*
+ * not code {
+}
+ */
+struct list {
+	int n;
+};
+
+#define LOOP(x) do { \\
+} while (x); \\
+int in_macro
+
+static int first(void)
+{
+	if (1) {
+		work();
+	}
+	return 0;
+}
+
+struct row rows[] = {
+{
+	1,
+}, {
+	2,
+},
+};
+
+int second(int a)
+{ /* { */
+	return a;
+}
+int third(void) {
+	return 3;
+}
+`
+	lines := strings.Split(strings.ReplaceAll(text, "\\\\", "\\"), "\n")
+	whole, part := names("a.c", lines, func(int) bool { return true })
+	for i := range lines {
+		if whole[i+1] != part[i+1] {
+			t.Errorf("line %d, %s: in %q, by its stretch %q", i+1, lines[i], whole[i+1], part[i+1])
+		}
+	}
+	if part[17] != ".first" || part[31] != ".second" || part[35] != ".third" || part[7] != ".list" || part[9] != "" {
+		t.Errorf("names %v", part)
+	}
+}
+
+// On a real tree, all but a few of a thousand lines get the same name.
+func TestStretchOfTree(t *testing.T) {
+	tree := os.Getenv("QUARRY_BENCH_TREE")
+	if tree == "" {
+		t.Skip("QUARRY_BENCH_TREE is not set")
+	}
+	n, lines, differ := 0, 0, 0
+	err := filepath.WalkDir(filepath.Join(tree, "drivers/net"), func(p string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(p) != ".c" {
+			return err
+		}
+		if n++; n%60 != 0 {
+			return nil
+		}
+		data, err := os.ReadFile(p)
+		if err != nil || len(data) > 100<<10 {
+			return err
+		}
+		whole, part := names(p, strings.Split(string(data), "\n"), func(i int) bool { return i%53 == 0 })
+		for i := 0; i < strings.Count(string(data), "\n"); i += 53 {
+			lines++
+			if whole[i+1] != part[i+1] {
+				differ++
+			}
+		}
+		return nil
+	})
+	if err != nil || differ*100 > lines {
+		t.Errorf("%d of %d lines differ, %v", differ, lines, err)
+	}
+	t.Logf("%d of %d lines differ", differ, lines)
+}
