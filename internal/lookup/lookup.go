@@ -27,6 +27,7 @@ type Source interface {
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Stat(ctx context.Context, path string) (*search.Info, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
 }
 
 const (
@@ -232,15 +233,21 @@ func (l *lookup) file(ctx context.Context, path string) []scored {
 }
 
 func (l *lookup) symbol(s *symbols.Symbol, path string, text []byte, lines []string) search.Symbol {
+	out := symbolOf(s, path, text, len(lines))
+	if l.q.Text {
+		out.Text = strings.Join(lines[out.StartLine-1:out.EndLine], "\n")
+	}
+	return out
+}
+
+// symbolOf is a definition in a text of some lines.
+func symbolOf(s *symbols.Symbol, path string, text []byte, lines int) search.Symbol {
 	out := search.Symbol{
 		Path: path, Name: s.Name, Container: s.Container, Kind: s.Kind.String(), Line: s.Line,
-		StartLine: s.DocFirst(), EndLine: min(s.Last, len(lines)), Level: s.Level, Signature: s.Signature(text),
+		StartLine: s.DocFirst(), EndLine: min(s.Last, lines), Level: s.Level, Signature: s.Signature(text),
 	}
 	if s.Kind != symbols.Heading && s.Container != "" {
 		out.Level = strings.Count(s.Container, ".") + 1
-	}
-	if l.q.Text {
-		out.Text = strings.Join(lines[out.StartLine-1:out.EndLine], "\n")
 	}
 	return out
 }

@@ -14,13 +14,16 @@ import (
 // around each.
 func names(path string, lines []string, which func(i int) bool) (whole, part map[int]string) {
 	whole, part = map[int]string{}, map[int]string{}
-	all := enclosing{path: path, lines: lines}
-	all.read(0, len(lines))
+	text := []byte(strings.Join(lines, "\n"))
+	all := enclosing{path: path}
+	all.set(text)
+	all.read(0, len(all.starts))
 	for i := range lines {
 		if !which(i) {
 			continue
 		}
-		one := enclosing{path: path, lines: lines}
+		one := enclosing{path: path}
+		one.set(text)
 		line := &search.Line{Number: i + 1, Text: []byte(lines[i])}
 		for into, e := range map[*map[int]string]*enclosing{&whole: &all, &part: &one} {
 			if s := e.around(line); s != nil {
@@ -68,6 +71,20 @@ int second(int a)
 int third(void) {
 	return 3;
 }
+
+#define ONE 1
+#define TWO(a) \\
+	a + \\
+	2
+
+int declared(int a,
+	int b);
+/* a comment
+
+int not_code(int a,
+	int b);
+*/
+#endif
 `
 	lines := strings.Split(strings.ReplaceAll(text, "\\\\", "\\"), "\n")
 	whole, part := names("a.c", lines, func(int) bool { return true })
@@ -89,7 +106,7 @@ func TestStretchOfTree(t *testing.T) {
 	}
 	n, lines, differ := 0, 0, 0
 	err := filepath.WalkDir(filepath.Join(tree, "drivers/net"), func(p string, d fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(p) != ".c" {
+		if err != nil || filepath.Ext(p) != ".c" && filepath.Ext(p) != ".h" {
 			return err
 		}
 		if n++; n%60 != 0 {
