@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/stress"
 )
 
 var tree = []string{
@@ -148,4 +150,59 @@ func FuzzScore(f *testing.F) {
 func scoreOf(q *Query, s string) int {
 	var p path
 	return q.score(&p, s, 0)
+}
+
+// The letters of a name only save work, and so does ordering by numbers.
+func TestShortcuts(t *testing.T) {
+	rng := stress.Rand(7)
+	word := func() string {
+		return []string{"tcp", "input", "Sched", "fair", "a", "é", "drv", "net_x", "i2c-core", "b.c", "main"}[rng.IntN(11)]
+	}
+	for range 3000 {
+		var paths []string
+		for range 1 + rng.IntN(30) {
+			p := word()
+			for range rng.IntN(4) {
+				p += []string{"/", "/", "_", "-", "."}[rng.IntN(5)] + word()
+			}
+			paths = append(paths, p)
+		}
+		text := word()
+		for range rng.IntN(3) {
+			text += []string{" ", "/", "_", ""}[rng.IntN(4)] + word()
+		}
+		if cut := rng.IntN(len(text)); rng.IntN(2) == 0 && cut > 0 {
+			text = text[:cut-1] + text[cut:] // a typo
+		}
+		q, err := Compile(text)
+		if err != nil {
+			continue
+		}
+		for _, s := range paths {
+			fast, slow := path{}, path{all: true}
+			if a, b := q.score(&fast, s, 0), q.score(&slow, s, 0); a != b {
+				t.Fatalf("%q on %q: %d, and %d when all letters are thought to be there", text, s, a, b)
+			}
+		}
+		var list []Match
+		for i := range paths {
+			list = append(list, Match{Index: i, Score: 1 + rng.IntN(3)})
+		}
+		want := slices.Clone(list)
+		slices.SortStableFunc(want, func(a, b Match) int {
+			if a.Score != b.Score {
+				return b.Score - a.Score
+			}
+			if n := len(paths[a.Index]) - len(paths[b.Index]); n != 0 {
+				return n
+			}
+			return strings.Compare(paths[a.Index], paths[b.Index])
+		})
+		got := sorted(list, paths)
+		for i := range got {
+			if got[i].Score != want[i].Score || paths[got[i].Index] != paths[want[i].Index] {
+				t.Fatalf("place %d is %q, want %q", i, paths[got[i].Index], paths[want[i].Index])
+			}
+		}
+	}
 }

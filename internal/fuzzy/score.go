@@ -2,6 +2,7 @@ package fuzzy
 
 import (
 	"bytes"
+	"math/bits"
 	"strings"
 )
 
@@ -115,7 +116,14 @@ func (g *group) score(p *path, i int, several, letters bool) int {
 func (p *path) inName(t *term) (v, cover int, typo bool) {
 	name, text := p.name, t.text
 	stem := name[:p.stem]
-	if v = p.nameValue(text); v > 0 {
+	missing := bits.OnesCount64(t.mask &^ p.own)
+	if missing > 1 {
+		return 0, 0, false
+	}
+	if missing == 0 {
+		v = p.nameValue(text)
+	}
+	if v > 0 {
 		if v >= headExact && strings.HasPrefix(p.raw[len(p.dir):], t.raw) {
 			v += rawBonus
 		}
