@@ -51,6 +51,9 @@ type Change struct {
 	Pending bool `json:"pending,omitempty"`
 	// NoUndo says why the change can't be undone; "" when it can.
 	NoUndo string `json:"no_undo,omitempty"`
+	// NoPlan says why the digest of a dry run can't be given instead of the
+	// changes; "" when it can.
+	NoPlan string `json:"no_plan,omitempty"`
 	// Warnings are what the caller should know although the change succeeded.
 	Warnings []string `json:"warnings,omitempty"`
 }

@@ -33,7 +33,12 @@ type PathDiff struct {
 	// with "@@", a space, "+", "-" or "\", except a last one in brackets that
 	// says what was cut.
 	Hunks string
+	// Cut is what Hunks does not show, because it was cut.
+	Cut Cut
 }
+
+// Cut counts what a diff does not show.
+type Cut struct{ Hunks, Added, Removed int }
 
 // Header is the lines before the hunks, which name the paths.
 func (d PathDiff) Header() string {
@@ -79,7 +84,7 @@ func JoinDiffs(diffs []PathDiff) string {
 	return b.String()
 }
 
-// Counts returns the numbers of hunks, added lines and removed lines.
+// Counts returns the numbers of hunks, added lines and removed lines, shown or cut.
 func (d PathDiff) Counts() (hunks, added, removed int) {
 	for line := range strings.Lines(d.Hunks) {
 		switch line[0] {
@@ -91,7 +96,7 @@ func (d PathDiff) Counts() (hunks, added, removed int) {
 			removed++
 		}
 	}
-	return hunks, added, removed
+	return hunks + d.Cut.Hunks, added + d.Cut.Added, removed + d.Cut.Removed
 }
 
 // gitMode is a file's mode as git writes it.

@@ -41,8 +41,10 @@ type Edit struct {
 	Occurrence int
 	// First and Last are lines, counted from 1, both included.
 	First, Last int
-	// Start and End are offsets in bytes; an empty span inserts.
+	// Start and End are offsets in bytes; an empty span inserts. With Verbatim the
+	// line endings of New stay as they are.
 	Start, End int
+	Verbatim   bool
 
 	// Hunk has lines that begin with a space (context), "-" (to be removed), "+"
 	// (to be added) or "\\" (the line before has no line ending). First is the

@@ -157,17 +157,24 @@ func (e *OpError) Unwrap() error { return e.Err }
 // changed. Its code is that of the first.
 type SetError struct {
 	Failed []*OpError
-	Total  int // operations of the set
+	Total  int // operations of the set, edits of a file one by one
 }
 
 func (e *SetError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed", len(e.Failed), count(e.Total, "operation"))
-	for _, f := range e.Failed {
+	for i, f := range e.Failed {
+		if i == MaxListed {
+			fmt.Fprintf(&b, "\nand %d more", len(e.Failed)-i)
+			break
+		}
 		b.WriteString("\n" + f.Error())
 	}
 	return b.String()
 }
+
+// MaxListed is how many operations that can't be made a message lists.
+const MaxListed = 20
 
 // Unwrap gives the errors of the operations.
 func (e *SetError) Unwrap() []error {

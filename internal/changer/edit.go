@@ -2,6 +2,7 @@ package changer
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,8 +20,8 @@ import (
 // under another name. All edits are found in the file as it is and made at
 // once. Every byte outside the spans they name stays, and so do encoding, mode,
 // owner and extended attributes.
-func (p *planner) edit(t *task, path, shown rootfs.Path) error {
-	file, err := p.open(path)
+func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) error {
+	file, err := p.open(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -165,7 +166,9 @@ func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines: 400, MaxLine: 500} }
 
 func editDiff(before, after string, edited *textedit.Change) change.PathDiff {
-	return change.PathDiff{Old: before, New: after, Hunks: edited.Diff(diffLimits())}
+	d := change.PathDiff{Old: before, New: after}
+	d.Hunks, d.Cut = edited.DiffCut(diffLimits())
+	return d
 }
 
 // diffOf compares whole contents; binary ones by name only. An empty name is a
@@ -177,10 +180,8 @@ func diffOf(before, after string, old, new []byte, opts *textedit.DiffOptions) c
 	switch {
 	case errA != nil || errB != nil:
 		d.Kind = change.DiffBinary
-	case a.Encoding() == b.Encoding() && a.Encoding().IsUTF8():
-		d.Hunks = textedit.DiffTexts(old, new, opts)
 	default:
-		d.Hunks = textedit.DiffTexts(a.Text(), b.Text(), opts)
+		d.Hunks, d.Cut = textedit.DiffLarge(textfile.InMemory(a), textfile.InMemory(b), opts)
 	}
 	return d
 }

@@ -124,7 +124,7 @@ func TestLargeFileChangesMeanwhile(t *testing.T) {
 	} {
 		w := largeAnyway(changing(t, map[string]string{"f.txt": strings.Repeat("needle 1 \nneedle 7 \n", 5000)}))
 		p := newPlanner(w, &change.Set{}, false)
-		file, err := p.openLarge(resolved(t, w, "f.txt"))
+		file, err := p.openLarge(t.Context(), resolved(t, w, "f.txt"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,5 +156,20 @@ func TestReverseHunks(t *testing.T) {
 	const back = "@@ -1,4 +1,3 @@\n a\n-B\n-C\n-d\n+b\n+c\n\\ No newline at end of file\n@@ -10,0 +9 @@\n+x\n[diff cut: 3 more changed lines]\n"
 	if got := reverseHunks(there); got != back {
 		t.Errorf("%s\nwant\n%s", got, back)
+	}
+}
+
+// What is told of a file counts all lines and hunks, not those of the diff that is
+// shown.
+func TestCountsOfACutDiff(t *testing.T) {
+	text := strings.Repeat("needle a\n", 5000) + strings.Repeat("other\n", 20) + strings.Repeat("needle b\nother\n\n\n\n\n\n\n\n\n", 100)
+	for _, w := range []*Changer{changing(t, map[string]string{"f.txt": text}), largeAnyway(changing(t, map[string]string{"f.txt": text}))} {
+		c, err := w.Plan(t.Context(), change.Set{Ops: []change.Op{{Path: "f.txt", Edits: []change.Edit{{Old: "needle", New: "N", Occurrence: change.All}}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := c.Files[0]; f.Added != 5100 || f.Removed != 5100 || f.Hunks != 101 {
+			t.Errorf("%d hunks, +%d -%d; want 101, +5100 -5100", f.Hunks, f.Added, f.Removed)
+		}
 	}
 }

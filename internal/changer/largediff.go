@@ -76,7 +76,7 @@ func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse b
 	if reverse {
 		old, new = new, old
 	}
-	d.Hunks = textedit.DiffLarge(old, new, opts)
+	d.Hunks, d.Cut = textedit.DiffLarge(old, new, opts)
 	return d, errors.Join(old.Err(), new.Err())
 }
 

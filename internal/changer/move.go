@@ -72,7 +72,7 @@ func (p *planner) move(ctx context.Context, t *task) (moved bool, err error) {
 	}
 	p.show(change.PathDiff{Kind: change.DiffRenamed, Old: t.path.String(), New: t.to.String()})
 	if len(t.Edits) > 0 || t.Executable != nil {
-		if err := p.edit(t, t.path, t.to); err != nil {
+		if err := p.edit(ctx, t, t.path, t.to); err != nil {
 			return false, err
 		}
 	}

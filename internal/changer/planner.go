@@ -33,6 +33,7 @@ type planner struct {
 	folderSet                                   map[rootfs.Path]bool
 	relinks                                     map[string][]change.Edit // of notes a task edits too
 	opened                                      []*rootfs.File           // large files, read until the plan is carried out
+	held                                        int64                    // bytes of the others
 }
 
 // close releases the files that the plan is about.
@@ -91,9 +92,9 @@ func (p *planner) planAll(ctx context.Context, tasks []*task, settings *vault.Se
 		var err error
 		switch t.Verb {
 		case change.EditFile:
-			err = p.edit(t, t.path, t.path)
+			err = p.edit(ctx, t, t.path, t.path)
 		case change.WriteFile, change.CreateFile:
-			err = p.write(t)
+			err = p.write(ctx, t)
 		case change.MakeFolder:
 			err = p.mkdir(t)
 		case change.DeletePath:

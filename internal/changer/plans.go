@@ -16,6 +16,21 @@ import (
 // maxPlansKept is how many plans are kept; the oldest go.
 const maxPlansKept = 64
 
+// maxPlan is how much text a plan that is kept may have.
+const maxPlan = 16 << 20
+
+// textOf is how much text a set brings along.
+func textOf(set *change.Set) int {
+	n := 0
+	for _, op := range set.Ops {
+		n += len(op.Content)
+		for _, e := range op.Edits {
+			n += len(e.Old) + len(e.New) + len(e.Hunk)
+		}
+	}
+	return n
+}
+
 // storePlan keeps a set under its digest.
 func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest string) error {
 	kept := *set

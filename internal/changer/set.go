@@ -175,7 +175,11 @@ func (f *failures) err() error {
 	case len(f.failed) == 1 && len(f.set.Ops) == 1 && f.set.Ops[0].Origin == "":
 		return f.failed[0].Err
 	}
-	return &change.SetError{Failed: f.failed, Total: len(f.set.Ops)}
+	total := 0
+	for i := range f.set.Ops {
+		total += max(1, len(f.set.Ops[i].Edits)) // each edit can fail
+	}
+	return &change.SetError{Failed: f.failed, Total: total}
 }
 
 // check refuses operations that meet: the plan of each rests on what the disk
@@ -232,6 +236,10 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, dry 
 	}
 	c := p.c
 	digest := p.digest()
+	if dry && textOf(set) > maxPlan {
+		c.Digest, c.NoPlan = digest, fmt.Sprintf("the plan has over %d MB of text and is not kept; to apply it, give the changes again", maxPlan>>20)
+		return c, nil
+	}
 	if dry {
 		c.Digest = digest
 		return c, w.storePlan(set, p.versions, digest)

@@ -1,6 +1,7 @@
 package changer
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"errors"
@@ -25,6 +26,7 @@ type source struct {
 	version rootfs.Version
 	text    *textfile.Text
 	notText error // why there is no text
+	stop    func() error
 
 	data []byte      // of a small file
 	sum  *rootfs.Sum // likewise; the version is known when it is
@@ -37,29 +39,47 @@ type source struct {
 // than most sources have that their edits need no second look at the disk.
 const largeFile = 4 << 20
 
+// stopOf ends the work on a text with a context.
+func stopOf(ctx context.Context) func() error {
+	return func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return nil
+	}
+}
+
+// maxHeld is how much of all files of a set is kept in memory until the set is
+// carried out.
+const maxHeld = 64 << 20
+
 // open reads a file that is to be edited, or begins to. It is closed with the
 // planner.
-func (p *planner) open(path rootfs.Path) (*source, error) {
+func (p *planner) open(ctx context.Context, path rootfs.Path) (*source, error) {
 	info, err := p.w.root.Stat(path)
-	if err == nil && info.Type == rootfs.TypeFile && info.Size > p.w.largeFrom {
-		return p.openLarge(path)
+	if err == nil && info.Type == rootfs.TypeFile && (info.Size > p.w.largeFrom || p.held+info.Size > maxHeld) {
+		return p.openLarge(ctx, path)
 	}
 	data, info, err := p.w.root.ReadContent(path, maxRead)
 	if err != nil {
 		return nil, err
 	}
-	return &source{path: path, info: info, data: data, sum: rootfs.SumOf(data)}, nil
+	p.held += int64(len(data))
+	return &source{path: path, info: info, data: data, sum: rootfs.SumOf(data), stop: stopOf(ctx)}, nil
 }
 
-func (p *planner) openLarge(path rootfs.Path) (*source, error) {
+func (p *planner) openLarge(ctx context.Context, path rootfs.Path) (*source, error) {
 	f, err := p.w.root.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	p.opened = append(p.opened, f)
-	s := &source{path: path, info: f.Info(), file: f, running: rootfs.NewRunningSum()}
+	s := &source{path: path, info: f.Info(), file: f, running: rootfs.NewRunningSum(), stop: stopOf(ctx)}
 	s.text, s.notText = textfile.Scan(f, s.info.Size, s.running)
 	s.version = s.running.Version()
+	if s.text != nil {
+		s.text.StopWith(s.stop)
+	}
 	if s.notText != nil {
 		var binary *textfile.BinaryError
 		if !errors.As(s.notText, &binary) {
@@ -88,6 +108,7 @@ func (s *source) Text() (*textfile.Text, error) {
 			return nil, err
 		}
 		s.text = textfile.InMemory(doc)
+		s.text.StopWith(s.stop)
 	}
 	if s.notText != nil {
 		return nil, fmt.Errorf("%w: %s: %w", fault.ErrNotText, s.path, s.notText)
@@ -199,10 +220,10 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	op := journal.Op{Kind: journal.Replace, Path: s.path, Old: version, New: next, OldData: s.data, Shown: shown}
 	if few {
 		op.Edits = list
+		if s.file != nil {
+			s.file.Close() // a set may have many; and some systems don't replace what is open
+		}
 		return step{op: op, do: func(*journal.Tx) error {
-			if s.file != nil {
-				s.file.Close() // some systems don't replace what is open
-			}
 			_, err := w.root.Splice(s.path, list, version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
 			return err
 		}}, nil

@@ -15,9 +15,9 @@ import (
 // encoding or line ending the file had before plays no part. A file that exists
 // keeps its mode, owner and extended attributes; one that doesn't is made, with
 // the folders on the way.
-func (p *planner) write(t *task) error {
+func (p *planner) write(ctx context.Context, t *task) error {
 	if info, err := p.w.root.Stat(t.path); err == nil && info.Type == rootfs.TypeFile && info.Size > p.w.largeFrom && t.Verb != change.CreateFile {
-		return p.overwriteLarge(t)
+		return p.overwriteLarge(ctx, t)
 	}
 	old, version, info, err := p.w.root.ReadFile(t.path, maxRead)
 	switch {
@@ -77,15 +77,16 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 }
 
 // overwriteLarge is overwrite of a file that is not read into memory.
-func (p *planner) overwriteLarge(t *task) error {
-	old, err := p.openLarge(t.path)
+func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
+	old, err := p.openLarge(ctx, t.path)
 	if err != nil {
 		return err
 	}
 	return p.overwrite(t, nil, old.Version(), old.info, func(content []byte) (change.PathDiff, error) {
 		diff := change.PathDiff{Old: t.path.String(), New: t.path.String(), Kind: change.DiffBinary}
 		if doc, err := textfile.New(content); err == nil && old.text != nil {
-			diff.Kind, diff.Hunks = change.DiffContent, textedit.DiffLarge(old.text, textfile.InMemory(doc), diffLimits())
+			diff.Kind = change.DiffContent
+			diff.Hunks, diff.Cut = textedit.DiffLarge(old.text, textfile.InMemory(doc), diffLimits())
 		}
 		return diff, old.rested()
 	})

@@ -57,7 +57,11 @@ func setProblem(err error) error {
 		return err
 	}
 	text := fmt.Sprintf("%d of %s can't be made, so nothing was changed", len(set.Failed), render.Count(set.Total, "change"))
-	for _, f := range set.Failed {
+	for i, f := range set.Failed {
+		if i == change.MaxListed {
+			text += fmt.Sprintf("\nand %d more", len(set.Failed)-i)
+			break
+		}
 		text += fmt.Sprintf("\n%s: %s", render.Plain(f.Path), render.Error(render.Editing, f.Path, f.Err))
 		if hint := fault.HintOf(f.Err); hint != "" {
 			text += "\n  " + strings.ReplaceAll(strings.TrimRight(hint, "\n"), "\n", "\n  ")

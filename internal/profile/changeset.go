@@ -218,7 +218,11 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 	if done.DryRun {
 		a.text = append(append([]byte("Dry run, nothing was changed. "), a.text...), '\n')
 		a.text = append(a.text, strings.TrimSuffix(done.Diff, "\n")...)
-		a.receipt = append(a.receipt, "digest "+done.Digest+" applies it")
+		if done.NoPlan != "" {
+			a.receipt = append(a.receipt, done.NoPlan)
+		} else {
+			a.receipt = append(a.receipt, "digest "+done.Digest+" applies it")
+		}
 	}
 	return a, nil
 }
@@ -231,7 +235,11 @@ func (c *call) setError(ctx context.Context, err error) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s can't be made, so nothing was changed:", len(set.Failed), render.Count(set.Total, "change"))
-	for _, f := range set.Failed {
+	for i, f := range set.Failed {
+		if i == change.MaxListed {
+			fmt.Fprintf(&b, "\nand %d more", len(set.Failed)-i)
+			break
+		}
 		var worded *tool.Error
 		text, hint := f.Err.Error(), fault.HintOf(f.Err)
 		if errors.As(c.problem(ctx, f.Err), &worded) {

@@ -7,8 +7,10 @@
 package replacer
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -146,8 +148,64 @@ func (e *CountError) Hint() string {
 // ErrNone is for a pattern that matches nowhere.
 var ErrNone = fault.New(fault.NotFound, "nothing matches, so nothing was changed", "")
 
-// maxFile is the largest file that is changed.
-const maxFile = 1 << 30
+// ErrTooMuch is for a replacement with more new text than a set of changes may
+// bring.
+var ErrTooMuch = fault.New(fault.TooLarge, fmt.Sprintf("the new text is over %d MB in all, so nothing was changed", maxText>>20), "replace in fewer files at once: name a folder, or give a glob")
+
+// IncompleteError refuses a replacement because not all files could be searched:
+// "every match" would not be true of it.
+type IncompleteError struct {
+	Skipped []search.Skip // what could not be searched, the first of them
+	Count   int
+	Stopped search.Stop // the limit that ended the search
+}
+
+func (e *IncompleteError) Error() string {
+	if e.Count == 0 {
+		return "the search did not get to its end, so nothing was changed"
+	}
+	var names []string
+	for _, k := range e.Skipped[:min(len(e.Skipped), 10)] {
+		name := fault.Printable(k.Path)
+		if k.Detail != "" {
+			name += " (" + fault.Printable(k.Detail) + ")"
+		}
+		names = append(names, name)
+	}
+	if more := e.Count - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return "not everything could be searched, so nothing was changed: " + strings.Join(names, ", ")
+}
+
+// Code is Permission, or that of a search that took too long.
+func (e *IncompleteError) Code() fault.Code {
+	if e.Count == 0 {
+		return fault.Timeout
+	}
+	return fault.Permission
+}
+
+// Hint says how to go on.
+func (e *IncompleteError) Hint() string {
+	if e.Count == 0 {
+		return "name a folder, or simplify the pattern"
+	}
+	return "leave these out by a path or a glob, or make them readable"
+}
+
+const (
+	// maxFile is the largest file that is changed.
+	maxFile = 1 << 30
+	// maxText is the most new text of all files.
+	maxText = 256 << 20
+	// Of a file's matches, so many become an edit of their own. Of the rest those
+	// close to each other are one edit with the text between them: each edit costs
+	// some 650 bytes until it is made.
+	maxEdits = 4096
+	joinGap  = 128
+	joinSize = 32 << 10
+)
 
 // Find works out the edits that replace every match.
 func Find(ctx context.Context, files Files, q Query) (*Found, error) {
@@ -158,19 +216,17 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	matching := pattern.NewSearch()
 	defer matching.StopWith(ctx)()
 	m := matching.NewMatcher()
-	template := NewTemplate(q.Replacement, q.Literal, m)
-	var paths []string
-	each := q.Query
-	each.Detail, each.Limits, each.Offset, each.Order = search.Files, search.Limits{}, 0, search.ByPath
 	found := &Found{}
-	if found.Summary, err = files.SearchEach(ctx, each, func(f *search.FileMatch) error {
-		paths = append(paths, f.Path)
-		return nil
-	}); err != nil {
+	paths, err := found.search(ctx, files, q)
+	if err != nil {
 		return nil, err
 	}
+	r := &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
 	for _, path := range paths {
-		op, n, err := inFile(ctx, files, path, m, template)
+		if err := ctx.Err(); err != nil {
+			return nil, context.Cause(ctx)
+		}
+		op, n, err := r.file(ctx, files, path)
 		if err != nil {
 			return nil, err
 		}
@@ -191,8 +247,56 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 	return found, nil
 }
 
-// inFile replaces the matches of one file.
-func inFile(ctx context.Context, files Files, path string, m *match.Matcher, t *Template) (change.Op, int, error) {
+// search lists the files that match, and those with lines that are too long for a
+// search to look at. What can't be read at all is an error.
+func (f *Found) search(ctx context.Context, files Files, q Query) (paths []string, err error) {
+	each := q.Query
+	each.Detail, each.Limits, each.Offset, each.Order = search.Files, search.Limits{}, 0, search.ByPath
+	if f.Summary, err = files.SearchEach(ctx, each, func(f *search.FileMatch) error {
+		paths = append(paths, f.Path)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	missed := &IncompleteError{Stopped: f.Summary.Stopped}
+	for why, n := range f.Summary.SkippedCount {
+		if why == search.Unreadable || why == search.Loop || why == search.TooLarge {
+			missed.Count += n
+		}
+	}
+	for _, k := range f.Summary.Skipped {
+		switch k.Reason {
+		case search.Unreadable, search.Loop:
+			missed.Skipped = append(missed.Skipped, k)
+		case search.TooLarge:
+			paths = append(paths, k.Path) // which has a line too long to search, not to read
+			missed.Count--
+		}
+	}
+	if missed.Count > 0 || missed.Stopped != "" {
+		return nil, missed
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths), nil
+}
+
+// replacing works out the edits of files, one after another.
+type replacing struct {
+	m        *match.Matcher
+	template *Template
+	size     int // of the new text of all files so far
+
+	// Of the file: what was found so far, and the line ending of text up to to.
+	edits []change.Edit
+	buf   []byte // new text of the last edit, while more may join it
+	eol   textfile.Ending
+	to    int
+	// literal is the template's text with either line ending, once it is needed.
+	literal [2]string
+}
+
+// file replaces the matches of one file.
+func (r *replacing) file(ctx context.Context, files Files, path string) (change.Op, int, error) {
 	op := change.Op{Verb: change.EditFile, Path: path}
 	data, err := files.ReadBytes(ctx, path, maxFile)
 	if err != nil {
@@ -202,13 +306,76 @@ func inFile(ctx context.Context, files Files, path string, m *match.Matcher, t *
 	if err != nil {
 		return op, 0, nil // it has become binary since the search
 	}
-	op.Version = rootfs.VersionOf(data).String()
 	text := doc.Text()
-	m.Each(text, func(start, end int) bool {
-		op.Edits = append(op.Edits, change.Edit{
-			Verb: change.ReplaceSpan, Start: start, End: end, New: string(t.Append(nil, text, start, end)),
-		})
-		return true
+	r.edits, r.buf, r.to = nil, nil, 0
+	n := 0
+	r.m.Each(text, func(start, end int) bool {
+		n++
+		r.add(text, start, end)
+		return r.size <= maxText && (n&0xFFFF != 0 || ctx.Err() == nil)
 	})
-	return op, len(op.Edits), nil
+	r.flush()
+	switch {
+	case r.size > maxText:
+		return op, 0, ErrTooMuch
+	case ctx.Err() != nil:
+		return op, 0, context.Cause(ctx)
+	case n > 0:
+		op.Version, op.Edits = rootfs.VersionOf(data).String(), r.edits
+	}
+	return op, n, nil
+}
+
+// add replaces one match.
+func (r *replacing) add(text []byte, start, end int) {
+	new := r.newText(text, start, end)
+	r.size += len(new)
+	if len(r.edits) >= maxEdits && len(new) < joinSize {
+		last := &r.edits[len(r.edits)-1]
+		if r.buf != nil && start-last.End <= joinGap && len(r.buf) < joinSize {
+			r.size += start - last.End
+			r.buf = append(append(r.buf, text[last.End:start]...), new...)
+			last.End = end
+			return
+		}
+		r.flush()
+		r.buf = append(make([]byte, 0, 2*len(new)+joinGap), new...)
+		new = ""
+	} else {
+		r.flush()
+	}
+	r.edits = append(r.edits, change.Edit{Verb: change.ReplaceSpan, Start: start, End: end, New: new, Verbatim: true})
+}
+
+// flush ends the edit that others may join.
+func (r *replacing) flush() {
+	if r.buf != nil {
+		r.edits[len(r.edits)-1].New = string(r.buf)
+		r.buf = nil
+	}
+}
+
+// newText is what a match is replaced by, with the line endings of its place. What
+// is the same everywhere is not copied.
+func (r *replacing) newText(text []byte, start, end int) string {
+	new := r.template.text
+	if !r.template.literal {
+		new = string(r.template.Append(nil, text, start, end))
+	}
+	if !strings.Contains(new, "\n") {
+		return new
+	}
+	if start >= r.to {
+		r.eol, r.to = textfile.EndingAt(text, start), len(text)+1
+		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+			r.to = start + i + 1
+		}
+	}
+	if !r.template.literal {
+		return r.eol.Convert(new)
+	}
+	if r.literal[r.eol] == "" {
+		r.literal[r.eol] = r.eol.Convert(new)
+	}
+	return r.literal[r.eol]
 }

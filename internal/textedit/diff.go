@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"quarry/change"
 	"quarry/internal/textfile"
 )
 
@@ -49,6 +50,12 @@ func (o *DiffOptions) filled() DiffOptions {
 // one pass to number the lines and otherwise what the changed regions need; of
 // what is not shown, lines are only counted.
 func (c *Change) Diff(o *DiffOptions) string {
+	hunks, _ := c.DiffCut(o)
+	return hunks
+}
+
+// DiffCut is Diff with what it does not show.
+func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	w := newDiffWriter(o, c.doc, c.doc.Encoding() == textfile.UTF8BOM)
 	var r *region
 	for p := range c.pieces() {
@@ -87,7 +94,8 @@ type diffWriter struct {
 	closed  bool // what comes is in no hunk that is shown
 	buffer  strings.Builder
 	left    int // lines that may still be printed
-	hidden  int // changed lines that were not
+	cut     change.Cut
+	end     int // of the last change that is in no hunk shown
 }
 
 // diffChange replaces count old lines from line a (1-based) by lines.
@@ -106,9 +114,8 @@ type diffLine struct {
 	size int    // of all of it, without the line feed
 }
 
-// added is the number of new lines, and changed that of old and new ones.
-func (c *diffChange) added() int   { return len(c.lines) + c.unsplit }
-func (c *diffChange) changed() int { return c.count + c.added() - 2*c.same }
+// added is the number of new lines.
+func (c *diffChange) added() int { return len(c.lines) + c.unsplit }
 
 func newDiffWriter(o *DiffOptions, text *textfile.Text, bom bool) *diffWriter {
 	w := &diffWriter{o: o.filled(), text: text, bom: bom}
@@ -133,14 +140,23 @@ func (w *diffWriter) push(c diffChange) {
 	gap := c.a - (last.a + last.count)
 	switch {
 	case w.closed || gap > 2*w.o.Context:
-		w.closed = true
-		w.hidden += c.changed()
+		if !w.closed || c.a-w.end > 2*w.o.Context {
+			w.cut.Hunks++
+		}
+		w.closed, w.end = true, c.a+c.count
+		w.hide(&c)
 	case last.tail:
 		last.count, last.unsplit, last.same = last.count+gap+c.count, last.unsplit+gap+c.added(), last.same+gap
 	default:
 		c.unsplit, c.lines, c.tail = c.added(), nil, true
 		w.out = append(w.out, c)
 	}
+}
+
+// hide counts a change that is not shown.
+func (w *diffWriter) hide(c *diffChange) {
+	w.cut.Removed += c.count - c.same
+	w.cut.Added += c.added() - c.same
 }
 
 // region is a run of changed lines that is being put together. What comes of it is
@@ -329,10 +345,7 @@ func splitLines(text []byte, most int) [][]byte {
 	return out
 }
 
-func (w *diffWriter) finish() string {
-	if len(w.out) == 0 {
-		return ""
-	}
+func (w *diffWriter) finish() (string, change.Cut) {
 	for i := 0; i < len(w.out); {
 		j := i + 1
 		for j < len(w.out) && w.out[j].a-(w.out[j-1].a+w.out[j-1].count) <= 2*w.o.Context {
@@ -341,20 +354,19 @@ func (w *diffWriter) finish() string {
 		w.hunk(w.out[i:j])
 		i = j
 	}
-	if w.hidden > 0 {
-		fmt.Fprintf(&w.buffer, "[diff cut: %d more changed lines]\n", w.hidden)
+	if n := w.cut.Added + w.cut.Removed; n > 0 {
+		fmt.Fprintf(&w.buffer, "[diff cut: %d more changed lines]\n", n)
 	}
-	return w.buffer.String()
+	return w.buffer.String(), w.cut
 }
 
 func (w *diffWriter) hunk(changes []diffChange) {
 	first, last := changes[0], changes[len(changes)-1]
-	changed := 0
-	for _, c := range changes {
-		changed += c.changed()
-	}
 	if w.left <= 0 {
-		w.hidden += changed
+		w.cut.Hunks++
+		for i := range changes {
+			w.hide(&changes[i])
+		}
 		return
 	}
 	start := max(1, first.a-w.o.Context)
@@ -373,7 +385,8 @@ func (w *diffWriter) hunk(changes []diffChange) {
 		for _, l := range c.lines {
 			w.line('+', l)
 		}
-		w.hidden += c.unsplit - 2*c.same
+		w.cut.Added += c.unsplit - c.same
+		w.cut.Removed -= c.same
 		at = c.a + c.count
 	}
 	w.old(' ', at, end)
@@ -395,7 +408,7 @@ func (w *diffWriter) old(mark byte, from, to int) {
 	for n, l := range w.oldLines(from, to) {
 		if w.left <= 0 {
 			if mark != ' ' {
-				w.hidden += to - n
+				w.cut.Removed += to - n
 			}
 			return
 		}
@@ -435,7 +448,7 @@ func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 
 func (w *diffWriter) line(mark byte, l diffLine) {
 	if w.left <= 0 {
-		w.hidden++
+		w.cut.Added++ // of old ones old counts
 		return
 	}
 	w.left--

@@ -3,18 +3,21 @@ package textedit
 import (
 	"bytes"
 
+	"quarry/change"
 	"quarry/internal/textfile"
 )
 
 // DiffTexts returns the unified diff from one text to another, empty if they
 // are equal.
 func DiffTexts(before, after []byte, o *DiffOptions) string {
-	return diffTexts(textfile.Verbatim(before), textfile.Verbatim(after), false, o)
+	hunks, _ := diffTexts(textfile.Verbatim(before), textfile.Verbatim(after), false, o)
+	return hunks
 }
 
-// DiffLarge is DiffTexts for texts that need not be in memory. Where both are
-// UTF-8, they are shown as they are, with a byte order mark.
-func DiffLarge(before, after *textfile.Text, o *DiffOptions) string {
+// DiffLarge is DiffTexts for texts that need not be in memory, with what it does
+// not show. Where both are UTF-8, they are shown as they are, with a byte order
+// mark.
+func DiffLarge(before, after *textfile.Text, o *DiffOptions) (string, change.Cut) {
 	bom := before.Encoding() == textfile.UTF8BOM && after.Encoding() == textfile.UTF8BOM
 	return diffTexts(before, after, bom, o)
 }
@@ -27,7 +30,7 @@ const (
 	windowLines  = 20_000
 )
 
-func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) string {
+func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) (string, change.Cut) {
 	w := newDiffWriter(o, before, bom)
 	p := before.LastNewline(commonPrefix(before, after)) + 1
 	endA, endB := before.Len(), after.Len()
@@ -41,7 +44,7 @@ func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) string {
 		}
 		endA, endB = endA-s, endB-s
 	} else {
-		return ""
+		return "", change.Cut{}
 	}
 	first := before.LineAt(p)
 	small := endA-p+endB-p <= maxDiffering

@@ -3,6 +3,7 @@ package textedit
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -104,15 +105,22 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		}
 		return standing{at, p.doc.Len()}, nil
 	}
-	found := p.candidates(e, h)
-	switch {
-	case found.n == 0:
-		return standing{}, &change.NotFoundError{Old: h.oldText(), Near: Closest(p.doc, h.oldText()).Contract()}
-	case found.n == 1:
+	// Two places are enough to know that something else must decide.
+	switch found := p.candidates(e, h, 2); found.n {
+	case 0:
+		return standing{}, &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
+	case 1:
 		return found.first[0], nil
-	case e.First > 0 && found.named.line > 0 && p.agrees(e, h):
-		return found.named, nil
-	case e.Anchor != "":
+	}
+	if line, ok := p.doc.Line(e.First + p.shift); ok && e.First > 0 && p.stands(e, h, line.Start) && p.agrees(e, h) {
+		return standing{e.First + p.shift, line.Start}, nil
+	}
+	most := math.MaxInt
+	if p.nears++; p.nears > maxNears {
+		most = maxRemainingLines + 1 // nobody will read the number
+	}
+	found := p.candidates(e, h, most)
+	if e.Anchor != "" {
 		if at, ok := p.afterAnchor(e.Anchor, found); ok {
 			return at, nil
 		}
@@ -124,29 +132,27 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	return standing{}, err
 }
 
-// candidates are the places where the old lines of a hunk stand.
+// candidatePlaces are the places where the old lines of a hunk stand.
 type candidatePlaces struct {
 	n     int
 	first []standing // at most maxPlaces
-	named standing   // the one at the line the hunk names, if it stands there
 }
 
 // maxPlaces bounds the list of places: a blank line stands in a log a million
 // times.
 const maxPlaces = 1 << 18
 
-func (p *planner) candidates(e change.Edit, h *hunk) candidatePlaces {
+func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
 	var found candidatePlaces
 	for off := range p.linesWith(h.lines[h.old[0]].content()) {
 		if !p.stands(e, h, off) {
 			continue
 		}
-		at := standing{p.doc.LineAt(off), off}
 		if found.n++; found.n <= maxPlaces {
-			found.first = append(found.first, at)
+			found.first = append(found.first, standing{p.doc.LineAt(off), off})
 		}
-		if at.line == e.First+p.shift {
-			found.named = at
+		if found.n == most || found.n%1024 == 0 && p.doc.Stopped() {
+			break
 		}
 	}
 	return found
@@ -216,19 +222,33 @@ func (p *planner) agrees(e change.Edit, h *hunk) bool {
 	if e.Certain || p.shifted {
 		return true
 	}
-	for _, later := range p.later {
-		if later.Verb != change.ApplyHunk || later.First == 0 {
-			continue
-		}
-		next, err := parseHunk(later)
-		if err != nil || len(next.old) == 0 {
-			continue
-		}
-		if found := p.candidates(later, next); found.n == 1 {
-			return found.first[0].line-later.First == p.shift
+	for i, later := range p.later {
+		if at := p.onlyPlace(p.edit+1+i, later); at.line > 0 {
+			return at.line-later.First == p.shift
 		}
 	}
 	return h.wide(e.First+p.shift, p.doc.LineCount())
+}
+
+// onlyPlace is where a later hunk stands, if it names a line and stands in one place
+// only. It is looked for once.
+func (p *planner) onlyPlace(i int, later change.Edit) standing {
+	if at, ok := p.alone[i]; ok || p.doc.Stopped() {
+		return at
+	}
+	var at standing
+	if later.Verb == change.ApplyHunk && later.First > 0 {
+		if h, err := parseHunk(later); err == nil && len(h.old) > 0 {
+			if found := p.candidates(later, h, 2); found.n == 1 {
+				at = found.first[0]
+			}
+		}
+	}
+	if p.alone == nil {
+		p.alone = map[int]standing{}
+	}
+	p.alone[i] = at
+	return at
 }
 
 // wideContext is what diff prints around a change unless told otherwise.

@@ -21,6 +21,8 @@ type planner struct {
 	shift   int
 	shifted bool
 	later   []change.Edit
+	alone   map[int]standing // of later hunks: where they stand if in one place only; line 0: not so
+	nears   int              // explanations so far
 
 	size, limit int64 // of the new file, as far as it is planned, in bytes of text
 	eol         endings
@@ -46,6 +48,18 @@ func (n *endings) at(t *textfile.Text, off int) textfile.Ending {
 }
 
 func (p *planner) endingAt(off int) textfile.Ending { return p.eol.at(p.doc, off) }
+
+// maxNears is how many texts that are not there are explained: finding what comes
+// closest takes longer than the edit, and nobody reads a thousand explanations.
+const maxNears = 20
+
+// closest is what comes closest to a text that is not there.
+func (p *planner) closest(old string) *change.Near {
+	if p.nears++; p.nears > maxNears {
+		return nil
+	}
+	return Closest(p.doc, old).Contract()
+}
 
 // grow adds to the size of the new file.
 func (p *planner) grow(by int64) error {
@@ -180,7 +194,10 @@ func (p *planner) replaceSpan(e change.Edit) (Outcome, error) {
 			return Outcome{}, fmt.Errorf("offset %d is inside a character", off)
 		}
 	}
-	eol := p.doc.EndingAt(e.Start)
-	p.add(e.Start, e.End, eol.Convert(e.New), eol)
+	eol, text := p.endingAt(e.Start), e.New
+	if !e.Verbatim {
+		text = eol.Convert(text)
+	}
+	p.add(e.Start, e.End, text, eol)
 	return Outcome{Count: 1, Line: p.doc.LineAt(e.Start)}, nil
 }

@@ -50,7 +50,7 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	}
 	switch {
 	case seen == 0:
-		return out, &change.NotFoundError{Old: e.Old, Near: Closest(p.doc, e.Old).Contract()}
+		return out, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 	case out.Count == 0:
 		return out, &occurrenceError{Want: e.Occurrence, Have: seen}
 	case e.Occurrence == change.Only && out.Remaining > 0:
@@ -75,7 +75,7 @@ const maxKept = 4096
 func (p *planner) replaceAll(e change.Edit, m *matcher, rep *replacement) (Outcome, error) {
 	n := m.count()
 	if n == 0 {
-		return Outcome{}, &change.NotFoundError{Old: e.Old, Near: Closest(p.doc, e.Old).Contract()}
+		return Outcome{}, &change.NotFoundError{Old: e.Old, Near: p.closest(e.Old)}
 	}
 	// What is surely too large is refused with its size.
 	if size := p.size + int64(n)*int64(rep.least()); size > p.limit {

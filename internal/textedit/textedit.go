@@ -16,6 +16,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -25,6 +26,7 @@ import (
 	"unsafe"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/textfile"
 )
 
@@ -106,9 +108,14 @@ func ApplyWithin(d *textfile.Text, limit int64, edits ...change.Edit) (*Change, 
 func apply(d *textfile.Text, limit int64, edits []change.Edit) (*Change, error) {
 	p := &planner{doc: d, size: d.RawLen(), limit: max(limit, d.RawLen())}
 	c := &Change{doc: d, edits: edits, Outcomes: make([]Outcome, len(edits))}
+	if err := affordable(d, edits); err != nil {
+		return nil, err
+	}
 	var failed []error
 	for i, e := range edits {
-		p.edit, p.later = i, edits[i+1:]
+		if p.edit, p.later = i, edits[i+1:]; d.Stopped() {
+			return nil, d.Err()
+		}
 		var err error
 		if c.Outcomes[i], err = p.plan(e); err != nil {
 			failed = append(failed, wrap(edits, i, err))
@@ -129,6 +136,24 @@ func apply(d *textfile.Text, limit int64, edits []change.Edit) (*Change, error) 
 		return nil, err
 	}
 	return c, nil
+}
+
+// maxLooked is how much text all edits may look through: each that names a text
+// looks through the whole file. It takes about half a minute.
+const maxLooked = 32 << 30
+
+// affordable refuses more edits than can be made in a reasonable time.
+func affordable(d *textfile.Text, edits []change.Edit) error {
+	n := 0
+	for i := range edits {
+		if v := edits[i].Verb; v == change.ReplaceText || v == change.ApplyHunk {
+			n++
+		}
+	}
+	if n > 1 && int64(n)*int64(d.Len()) > maxLooked {
+		return fault.New(fault.TooLarge, fmt.Sprintf("%d edits in a file of %d MB are too many at once", n, d.Len()>>20), "make fewer of them in one call, or name lines instead of texts")
+	}
+	return nil
 }
 
 func wrap(edits []change.Edit, i int, err error) error {

@@ -28,6 +28,7 @@ type Text struct {
 	src     io.ReaderAt
 	fold    *folding // set in a text with \n for every \r\n
 	err     error
+	stop    func() error // nil: never
 
 	cached [cachedPages]cachedPage
 	clock  int
@@ -204,8 +205,22 @@ func (t *Text) decode(block []byte, last bool) (text []byte, n int) {
 	return t.enc.AppendDecoded(make([]byte, 0, size), block, last)
 }
 
-// Err is the first error of a read, if any failed.
+// Err is the first error of a read, if any failed, or why the text was stopped.
 func (t *Text) Err() error { return t.err }
+
+// StopWith ends work on the text once stopped returns an error: Err has it then,
+// and whoever works on the text looks there. Pages read empty from then on.
+func (t *Text) StopWith(stopped func() error) { t.stop = stopped }
+
+// Stopped asks whether to stop. Reading a page does so, too.
+func (t *Text) Stopped() bool {
+	if t.err == nil && t.stop != nil {
+		if err := t.stop(); err != nil {
+			t.fail(err)
+		}
+	}
+	return t.err != nil
+}
 
 // Len is the size of the text, in bytes of UTF-8 without the byte order mark, and
 // RawLen that of the file.
@@ -268,6 +283,9 @@ func (t *Text) fetch(i int) []byte {
 	a, b := t.starts[i], t.starts[i+1]
 	if t.fold != nil {
 		return t.sized(bytes.ReplaceAll(t.fold.of.load(i), []byte("\r\n"), newline), b.text-a.text)
+	}
+	if t.Stopped() {
+		return make([]byte, b.text-a.text)
 	}
 	block := make([]byte, b.raw-a.raw)
 	if n, err := t.src.ReadAt(block, a.raw); n < len(block) {
