@@ -64,17 +64,11 @@ func (x *exam) checkProposals() error {
 		return err
 	}
 	defer store.Close()
-	list, err := store.List()
+	list, err := store.Pending()
 	if err != nil {
 		x.find(Finding{ID: "proposals", What: fmt.Sprintf("Proposals can't be read: %v.", err), Why: "They can't be decided.", Fix: "Move the files named away; the agents can propose the changes again."})
 	}
-	waiting := 0
-	for _, p := range list {
-		if p.State.Open() {
-			waiting++
-		}
-	}
-	if waiting > 0 {
+	if waiting := len(list); waiting > 0 {
 		x.find(Finding{ID: "proposals-waiting", Note: true, What: render.Count(waiting, "proposal") + " of agents " + map[bool]string{true: "waits", false: "wait"}[waiting == 1] + " for your decision.", Why: "Nothing of them is written before it.", Run: []string{"quarry review"}})
 	}
 	return nil

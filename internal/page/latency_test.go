@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"os"
@@ -19,14 +20,15 @@ import (
 
 // TestBrowserLatency types on a large tree and measures, in the browser, the
 // time from each key press to the first painted hit: a promise of the page. It
-// is a long form: building the index takes its time.
+// is a long form: building the index takes its time. QUARRY_BENCH_INDEX is a
+// folder that keeps it for the next run.
 func TestBrowserLatency(t *testing.T) {
 	tree := os.Getenv("QUARRY_BENCH_TREE")
 	if tree == "" || !stress.Long() {
 		t.Skip("a long form: STRESS=long and QUARRY_BENCH_TREE")
 	}
-	cache := filepath.Join(t.TempDir(), "index")
-	if err := os.Mkdir(cache, 0o700); err != nil {
+	cache := cmp.Or(os.Getenv("QUARRY_BENCH_INDEX"), filepath.Join(t.TempDir(), "index"))
+	if err := os.MkdirAll(cache, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	ws, err := quarry.Open(tree, &quarry.Options{Index: &quarry.IndexOptions{Dir: cache}})

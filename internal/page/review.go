@@ -12,6 +12,7 @@ import (
 // Review is where proposals are decided.
 type Review interface {
 	List() ([]*review.Proposal, error)
+	Pending() ([]*review.Proposal, error)
 	Get(id string) (*review.Proposal, error)
 	Stamp() (string, error)
 	Stale(ctx context.Context, ws review.Files, p *review.Proposal) []string
@@ -198,14 +199,8 @@ func (s *Server) waiting() int {
 	if s.opts.Review == nil {
 		return 0
 	}
-	list, _ := s.opts.Review.List()
-	n := 0
-	for _, p := range list {
-		if p.State.Open() {
-			n++
-		}
-	}
-	return n
+	list, _ := s.opts.Review.Pending()
+	return len(list)
 }
 
 func clientName(name string) string {

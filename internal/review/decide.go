@@ -121,11 +121,7 @@ func clearVerdicts(p *Proposal) {
 }
 
 func (s *Store) versionOf(p *Proposal) (rootfs.Version, error) {
-	path, err := s.path(p.ID)
-	if err != nil {
-		return rootfs.Version{}, err
-	}
-	_, version, _, err := s.root.ReadFile(path, maxProposal)
+	_, version, err := s.content(p.ID)
 	return version, err
 }
 
@@ -321,7 +317,7 @@ func modeIs(ctx context.Context, ws Files, p *Proposal, f *File) bool {
 
 // Settle looks after proposals whose process was killed while it applied them.
 func (s *Store) Settle(ctx context.Context, ws Workspace) error {
-	list, err := s.List()
+	list, err := s.Pending()
 	if err != nil && list == nil {
 		return err
 	}

@@ -69,14 +69,12 @@ func (g *Gate) Log(limit int) (*change.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, _ := g.Store.List() // one that can't be read keeps nothing back
+	list, _ := g.Store.Pending() // one that can't be read keeps nothing back
 	var waiting []change.Change
 	for _, p := range list {
-		if p.State.Open() {
-			waiting = append(waiting, change.Change{
-				ID: p.ID, Time: p.Made, Tool: p.Tool, Client: p.Client, Paths: p.Paths(), Summary: "proposed, waits for a decision: " + p.Summary, Pending: true,
-			})
-		}
+		waiting = append(waiting, change.Change{
+			ID: p.ID, Time: p.Made, Tool: p.Tool, Client: p.Client, Paths: p.Paths(), Summary: "proposed, waits for a decision: " + p.Summary, Pending: true,
+		})
 	}
 	log.Changes = append(waiting, log.Changes...)
 	if limit > 0 && len(log.Changes) > limit {
@@ -336,15 +334,12 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 // and a file has one proposal at a time.
 func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 	err = s.locked(func() error {
-		list, err := s.List()
+		list, err := s.Pending()
 		if err != nil && list == nil {
 			return err
 		}
 		paths := p.Paths()
 		for _, other := range list {
-			if !other.State.Open() {
-				continue
-			}
 			if other.Key == p.Key && other.Client.Name == p.Client.Name {
 				id = other.ID
 				again, version, err := s.read(id)

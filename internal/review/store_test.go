@@ -1,0 +1,115 @@
+package review_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry/change"
+	"quarry/internal/review"
+)
+
+// decided makes proposals one after the other, each decided and heard of.
+func (b *bench) decided(n int) {
+	b.t.Helper()
+	client := change.Client{Name: "agent"}
+	for i := range n {
+		o := change.Options{Client: client}
+		if _, err := b.agent.Write(b.t.Context(), fmt.Sprintf("f%d.txt", i), []byte("x\n"), &o); err == nil {
+			b.t.Fatal("a write behind the gate was made")
+		}
+		p := b.only()
+		if _, err := b.store.Decide(b.t.Context(), b.person, p.ID, review.Decision{Rest: review.No, By: "shell"}); err != nil {
+			b.t.Fatal(err)
+		}
+		if news, err := b.store.News(client); err != nil || len(news) != 1 {
+			b.t.Fatalf("news: %v, %v", news, err)
+		}
+	}
+}
+
+// What waits is found without a look into what is settled; that is still listed,
+// found by its id, and its number isn't given again.
+func TestSettledAreNotRead(t *testing.T) {
+	b := newBench(t, nil, -1)
+	b.decided(12)
+	s := b.store
+	kept := map[string][]byte{}
+	files, err := filepath.Glob(filepath.Join(b.reviews, "p-*.json"))
+	if err != nil || len(files) != 12 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	damage := func(with func(file string) []byte) {
+		for _, f := range files {
+			if err := os.WriteFile(f, with(f), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, f := range files {
+		if kept[f], err = os.ReadFile(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage(func(string) []byte { return []byte("{") }) // whoever reads one fails
+	for _, f := range []func() ([]*review.Proposal, error){s.Pending, func() ([]*review.Proposal, error) { return s.News(change.Client{Name: "agent"}) }} {
+		if list, err := f(); err != nil || len(list) != 0 {
+			t.Errorf("%v, %v; want none", list, err)
+		}
+	}
+	if _, err := s.List(); err == nil {
+		t.Error("damaged proposals are listed: this shows nothing")
+	}
+	damage(func(f string) []byte { return kept[f] })
+	list, err := s.List()
+	if err != nil || len(list) != 12 || list[0].ID != "p-0012" || list[0].State != review.Refused {
+		t.Errorf("all: %v, %v", list, err)
+	}
+	if p, err := s.Get("p-0003"); err != nil || p.State != review.Refused {
+		t.Errorf("p-0003: %v, %v", p, err)
+	}
+	o := change.Options{Client: change.Client{Name: "agent"}}
+	if _, err := b.agent.Write(t.Context(), "g.txt", []byte("x\n"), &o); err == nil {
+		t.Fatal("a write behind the gate was made")
+	}
+	if p := b.only(); p.ID != "p-0013" {
+		t.Errorf("the next one is %s, want p-0013", p.ID)
+	}
+	// Deciding a settled one again is refused, as ever.
+	if _, err := s.Decide(t.Context(), b.person, "p-0003", review.Decision{Rest: review.Yes, By: "shell"}); err == nil {
+		t.Error("a settled proposal was decided again")
+	}
+}
+
+// Beyond the newest 200 they go, and what waits stays whatever its age.
+func TestOldOnesAreDropped(t *testing.T) {
+	b := newBench(t, nil, -1)
+	b.decided(1)
+	data, err := os.ReadFile(filepath.Join(b.reviews, "p-0001.settled.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 2; i <= 230; i++ {
+		text := strings.ReplaceAll(string(data), "p-0001", fmt.Sprintf("p-%04d", i))
+		name := "p-%04d.settled.json"
+		if i == 3 { // one that an older program left
+			name = "p-%04d.json"
+		}
+		if err := os.WriteFile(filepath.Join(b.reviews, fmt.Sprintf(name, i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := change.Options{Client: change.Client{Name: "agent"}}
+	if _, err := b.agent.Write(t.Context(), "g.txt", []byte("x\n"), &o); err == nil {
+		t.Fatal("a write behind the gate was made")
+	}
+	if p := b.only(); p.ID != "p-0231" {
+		t.Errorf("the next one is %s, want p-0231", p.ID)
+	}
+	list, err := b.store.List()
+	if err != nil || len(list) != 201 || list[200].ID != "p-0031" {
+		t.Errorf("%d are left, %v", len(list), err)
+	}
+}
