@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,30 +36,24 @@ type uiFlags struct {
 
 func newUI(s Streams) *cobra.Command {
 	f := &uiFlags{agent: agent{changer: changer{s: s}, noGate: true}}
-	cmd := command("ui [FOLDER]", "Open a page to search, see changes and review them",
-		`Serve a local page for one workspace and open it in the browser: search as you
+	cmd := command("ui [FOLDER ...]", "Open a page to search, see changes and review them",
+		`Serve a local page for a workspace and open it in the browser: search as you
 type, every change that agents and people made with its diff and undo, changes
-that wait for a decision, and the health of the index.
+that wait for a decision, and the health of the index. With several folders,
+each path begins with the name of its folder; name=FOLDER chooses another name.
 
 The page is reached from this machine alone. Its address holds a token after
 the # sign; whoever does not have it learns nothing and changes nothing. Files
 are shown as agents may see them: secrets stay hidden unless --allow shows them.`,
 		`  quarry ui
   quarry ui ~/src/app --editor zed
+  quarry ui ~/src/app docs=~/src/app-docs
   quarry ui --no-open --port 7700    print the address only`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				if f.root != "" {
-					return errors.New("name the folder once: FOLDER or --root")
-				}
-				f.root = args[0]
-			}
-			return f.run(cmd.Context())
-		})
+		folderArgument(16), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context()) })
 	cmd.DisableFlagsInUseLine = true
 	fl := cmd.Flags()
 	fl.SortFlags = false
-	fl.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
+	textsVar(fl, &f.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
 	fl.IntVar(&f.port, "port", 0, "port of this machine (default: a free one)")
 	fl.BoolVar(&f.noOpen, "no-open", false, "print the address and open no browser")
 	fl.StringVar(&f.editor, "editor", "", "editor that opens files: vscode (the default), vscodium,\ncursor, windsurf, zed, idea, sublime, none, or an\naddress with {path} and {line} in it")
@@ -73,38 +69,38 @@ func (f *uiFlags) run(ctx context.Context) error {
 	if f.port < 0 || f.port > 65535 {
 		return fmt.Errorf("invalid port %d", f.port)
 	}
-	root, err := f.findRoot()
+	log := slog.New(slog.NewTextHandler(f.s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	if len(f.roots) == 0 {
+		root, err := f.findRoot()
+		if err != nil {
+			return err
+		}
+		f.roots = []string{root}
+	}
+	named, err := parseRoots(f.roots)
 	if err != nil {
-		return clearPathError(orDot(f.root), err)
-	}
-	if info, err := os.Stat(root); err == nil && !info.IsDir() {
-		return fmt.Errorf("%s is a file; the page shows a folder", f.root)
-	}
-	if err := refuseHuge(root, f.force); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(f.s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	ws, err := f.openOne(root, true, log)
+	for _, r := range named {
+		if err := refuseHuge(r.dir, f.force); err != nil {
+			return err
+		}
+	}
+	ws, err := f.agent.open(true, log)
 	if err != nil {
 		return err
 	}
 	defer ws.Close()
-	dir, err := f.reviewDir(root)
+	roots := ws.Roots()
+	opts := f.pageOptions(ws, log)
+	stores, err := f.proposals(ctx, roots, &opts, log)
+	defer func() {
+		for _, s := range stores {
+			s.Close()
+		}
+	}()
 	if err != nil {
 		return err
-	}
-	proposals, err := review.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer proposals.Close()
-	if err := proposals.Settle(ctx, ws); err != nil {
-		log.Warn("proposals", "error", err)
-	}
-	opts := f.pageOptions(ws, root, log)
-	opts.Review, opts.Decide = proposals, ws
-	if clients, err := f.clientsDir(root); err == nil {
-		opts.Clients = func() ([]presence.Client, error) { return presence.List(clients) }
 	}
 	server, err := page.New(opts)
 	if err != nil {
@@ -115,10 +111,10 @@ func (f *uiFlags) run(ctx context.Context) error {
 		return fmt.Errorf("%w\n  another program has the port: leave --port out to take a free one", err)
 	}
 	address := server.Address(l)
-	fmt.Fprintf(f.s.Err, "quarry: the page of %s is at\n", root)
+	fmt.Fprintf(f.s.Err, "quarry: the page of %s is at\n", strings.Join(dirsOf(roots), ", "))
 	fmt.Fprintln(f.s.Out, address)
 	if !f.noOpen {
-		done, err := f.open(root, address)
+		done, err := f.show(address)
 		if err != nil {
 			fmt.Fprintf(f.s.Err, "quarry: no browser could be opened (%v): open the address yourself\n", err)
 		}
@@ -128,11 +124,70 @@ func (f *uiFlags) run(ctx context.Context) error {
 	return server.Serve(ctx, l)
 }
 
-func (f *uiFlags) pageOptions(ws *quarry.Workspace, root string, log *slog.Logger) page.Options {
-	return page.Options{
-		Workspace: ws, Name: filepath.Base(root), Version: version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
-		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, root) },
+func dirsOf(roots []quarry.Root) []string {
+	var list []string
+	for _, r := range roots {
+		list = append(list, r.Workspace.Dir())
 	}
+	return list
+}
+
+func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Options {
+	roots := ws.Roots()
+	var names []string
+	for _, r := range roots {
+		names = append(names, cmp.Or(r.Name, filepath.Base(r.Workspace.Dir())))
+	}
+	return page.Options{
+		Workspace: ws, Name: strings.Join(names, ", "), Version: version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
+		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, roots) },
+		Clients: func() ([]presence.Client, error) { return f.clientsOf(roots) },
+	}
+}
+
+// proposals opens those of each root. What was opened is closed by the caller.
+func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page.Options, log *slog.Logger) (stores []*review.Store, err error) {
+	var parts []review.Part
+	for _, r := range roots {
+		dir, err := f.reviewDir(r.Workspace.Dir())
+		if err != nil {
+			return stores, err
+		}
+		s, err := review.Open(dir)
+		if err != nil {
+			return stores, err
+		}
+		stores, parts = append(stores, s), append(parts, review.Part{Name: r.Name, Store: s, Workspace: r.Workspace})
+		if err := s.Settle(ctx, r.Workspace); err != nil {
+			log.Warn("proposals", "error", err)
+		}
+	}
+	if opts.Review, opts.Decide = review.Join(parts...), parts[0].Workspace; len(parts) == 1 {
+		opts.Review = stores[0]
+	}
+	return stores, nil
+}
+
+// clientsOf are those connected to any of the roots. A server of several tells
+// of its clients in each.
+func (f *uiFlags) clientsOf(roots []quarry.Root) ([]presence.Client, error) {
+	var all []presence.Client
+	for _, r := range roots {
+		dir, err := f.clientsDir(r.Workspace.Dir())
+		if err != nil {
+			return all, err
+		}
+		list, err := presence.List(dir)
+		if err != nil {
+			return all, err
+		}
+		for _, c := range list {
+			if !slices.ContainsFunc(all, func(o presence.Client) bool { return o.PID == c.PID && o.Name == c.Name && o.Since.Equal(c.Since) }) {
+				all = append(all, c)
+			}
+		}
+	}
+	return all, nil
 }
 
 // rules are the policy as the page shows it.
@@ -150,27 +205,33 @@ func (f *uiFlags) rules() []page.Rule {
 }
 
 // healthChecks are those of quarry doctor.
-func (f *uiFlags) healthChecks(ctx context.Context, root string) ([]page.Check, error) {
-	results, err := doctor.Examine(ctx, f.s.doctorOptions(root))
-	if err != nil {
-		return nil, err
-	}
+func (f *uiFlags) healthChecks(ctx context.Context, roots []quarry.Root) ([]page.Check, error) {
 	var list []page.Check
-	for _, r := range results {
-		if len(r.Findings) == 0 && !r.Failed {
-			list = append(list, page.Check{OK: true, What: r.Check})
+	for _, r := range roots {
+		results, err := doctor.Examine(ctx, f.s.doctorOptions(r.Workspace.Dir()))
+		if err != nil {
+			return nil, err
 		}
-		for _, one := range r.Findings {
-			list = append(list, page.Check{Note: one.Note, What: one.What, Fix: one.Fix})
+		of := ""
+		if r.Name != "" {
+			of = r.Name + ": "
+		}
+		for _, result := range results {
+			if len(result.Findings) == 0 && !result.Failed {
+				list = append(list, page.Check{OK: true, What: of + result.Check})
+			}
+			for _, one := range result.Findings {
+				list = append(list, page.Check{Note: one.Note, What: of + one.What, Fix: one.Fix})
+			}
 		}
 	}
 	return list, nil
 }
 
-// open opens the address in the browser. Arguments of a process can be read by
+// show opens the address in the browser. Arguments of a process can be read by
 // every user of the machine, so the browser is given a private file that leads
 // to the address. done removes it.
-func (f *uiFlags) open(root, address string) (done func(), err error) {
+func (f *uiFlags) show(address string) (done func(), err error) {
 	done = func() {}
 	dir, err := config.RuntimeDir(f.s.getenv())
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"quarry"
 	"quarry/internal/presence"
 )
 
@@ -58,8 +59,35 @@ type wireIndex struct {
 	Error     string    `json:"error,omitempty"`
 }
 
-func (s *Server) indexState(ctx context.Context) wireIndex {
-	st, err := s.ws.Index().Status(ctx)
+func (s *Server) indexState(ctx context.Context) wireIndex { return stateOf(ctx, s.ws.Index()) }
+
+// wireRoot is one of several roots.
+type wireRoot struct {
+	Name  string     `json:"name"`
+	Dir   string     `json:"dir"`
+	Index *wireIndex `json:"index,omitempty"`
+}
+
+// roots are the roots of a joined workspace; one that is not has none. full adds
+// the index of each.
+func (s *Server) roots(ctx context.Context, full bool) []wireRoot {
+	list := []wireRoot{}
+	for _, r := range s.ws.Roots() {
+		if r.Name == "" {
+			continue
+		}
+		one := wireRoot{Name: r.Name, Dir: r.Workspace.Dir()}
+		if full {
+			state := stateOf(ctx, r.Workspace.Index())
+			one.Index = &state
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+func stateOf(ctx context.Context, ix *quarry.Index) wireIndex {
+	st, err := ix.Status(ctx)
 	if err != nil {
 		return wireIndex{State: "failed", Error: err.Error()}
 	}
@@ -75,7 +103,7 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, map[string]any{
 		"name": s.opts.Name, "dir": s.ws.Dir(), "version": s.opts.Version, "editor": s.editor, "read_only": s.opts.ReadOnly,
 		"index": s.indexState(r.Context()), "started": s.started.UnixMilli(),
-		"waiting": s.waiting(), "review": s.opts.Review != nil,
+		"roots": s.roots(r.Context(), false), "waiting": s.waiting(), "review": s.opts.Review != nil,
 	})
 }
 
@@ -87,7 +115,7 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	}
 	out := map[string]any{
 		"index": s.indexState(r.Context()), "searches": s.times.all(), "rules": rules, "dir": s.ws.Dir(), "name": s.opts.Name,
-		"started": s.started.UnixMilli(), "now": time.Now().UnixMilli(), "version": s.opts.Version,
+		"roots": s.roots(r.Context(), true), "started": s.started.UnixMilli(), "now": time.Now().UnixMilli(), "version": s.opts.Version,
 	}
 	if s.opts.Clients != nil {
 		list, err := s.opts.Clients()

@@ -1,5 +1,5 @@
 // Package page is the local page: search, changes, review and health of one
-// workspace, in a browser of the same machine.
+// workspace, which may be several joined, in a browser of the same machine.
 //
 // The invariant: whoever does not hold the token learns nothing about the
 // workspace and changes nothing. Every request is checked for its Host and its
@@ -41,6 +41,7 @@ type Workspace interface {
 	Diff(ctx context.Context, id string) (*change.Change, error)
 	Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error)
 	Index() *quarry.Index
+	Roots() []quarry.Root
 }
 
 // Options of New.

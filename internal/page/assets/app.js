@@ -16,11 +16,16 @@ export const app = {
   live: { connected: false, since: 0, journal: null, index: null, review: null },
   get wide() { return wide.matches; },
 
-  // go changes the address; push adds an entry to the history.
+  // go changes the address; push adds an entry to the history. Where only the
+  // view's own state changes, as with each key of a search, the view goes first:
+  // its request is on the way while the address is written.
   go(path, { push = true } = {}) {
     const here = location.pathname + location.search + location.hash;
+    const url = new URL(path, location.origin);
+    const first = !push && current?.name === viewOf(url.pathname);
+    if (first) current.view.update(url);
     if (path !== here) history[push ? "pushState" : "replaceState"](null, "", path);
-    show();
+    if (!first) show();
   },
   // note changes the address without a new view.
   note(path) {
@@ -70,10 +75,12 @@ export const app = {
 
   // openInEditor opens a file of the workspace; its path is a path id.
   openInEditor(path, line) {
-    const { editor, dir } = app.about;
+    const { editor, dir, roots } = app.about;
     if (!editor.address) return;
     if (path.startsWith("\0")) { app.toast("This name is not UTF-8: an address can't hold it", "bad"); return; }
-    let full = `${dir}/${path}`.replaceAll("\\", "/");
+    // With several roots a path begins with the name of one.
+    const root = roots.find((r) => path.startsWith(r.name + "/"));
+    let full = (root ? `${root.dir}${path.slice(root.name.length)}` : `${dir}/${path}`).replaceAll("\\", "/");
     if (!full.startsWith("/")) full = "/" + full;
     const coded = full.split("/").map(encodeURIComponent).join("/");
     const a = h("a", { href: editor.address.replace("{path}", coded).replace("{line}", line || 1) });
@@ -223,7 +230,7 @@ export function waiting(count) {
 async function refreshAbout() {
   app.about = await get("/api/about");
   $("root").firstElementChild.textContent = app.about.name;
-  $("root").title = app.about.dir;
+  $("root").title = app.about.roots.map((r) => r.dir).join("\n") || app.about.dir;
   where(app.about.index);
   waiting(app.about.waiting ?? 0);
 }

@@ -69,10 +69,9 @@ function times() {
     h("div", { class: "key" }, h("span", null, h("i"), "from the index"), h("span", { class: "slow" }, h("i"), scans ? `fallback scan: ${n(scans)}` : "fallback scan"), h("span", { class: "goal" }, h("i"), "goal: 50 ms"))), "wide");
 }
 
-function indexCard() {
-  const ix = data.index;
+function indexCard(ix = data.index, of = "") {
   const tag = { ready: h("span", { class: "tag ok" }, icon("check"), ix.pending ? "up to date, some files to read again" : "up to date"), indexing: h("span", { class: "tag warn" }, "being built"), failed: h("span", { class: "tag bad" }, "failed") }[ix.state] ?? h("span", { class: "tag" }, "none");
-  return card("Index", [h("span", { class: "grow" }), tag], h("div", { class: "cbody" }, kv([
+  return card(of ? ["Index of ", safe(of)] : "Index", [h("span", { class: "grow" }), tag], h("div", { class: "cbody" }, kv([
     ["Files", ix.state === "ready" ? n(ix.files) : ix.to_read ? `${n(ix.read)} of ${n(ix.to_read)} read` : "none"],
     ix.text_bytes ? ["Text", bytes(ix.text_bytes)] : null,
     ix.disk_bytes ? ["Index size", `${bytes(ix.disk_bytes)}${ix.text_bytes ? `, ${((100 * ix.disk_bytes) / ix.text_bytes).toFixed(1)} % of the text` : ""}`] : null,
@@ -119,7 +118,7 @@ function clientsCard() {
 }
 
 function rootCard() {
-  return card("This page", null, h("div", { class: "cbody" }, kv([["Folder", h("span", { class: "path" }, safe(data.dir, true))], ["Program", `quarry ${data.version}`], ["Running since", `${new Date(data.started).toLocaleString("en-GB")}`], ["Reached at", `${location.host}, this machine only`]])));
+  return card("This page", null, h("div", { class: "cbody" }, kv([...(data.roots.length ? data.roots.map((r) => [safe(r.name), h("span", { class: "path" }, safe(r.dir, true))]) : [["Folder", h("span", { class: "path" }, safe(data.dir, true))]]), ["Program", `quarry ${data.version}`], ["Running since", `${new Date(data.started).toLocaleString("en-GB")}`], ["Reached at", `${location.host}, this machine only`]])));
 }
 
 function draw() {
@@ -127,7 +126,7 @@ function draw() {
   const building = data.index.state === "indexing"
     ? h("div", { class: "wide" }, notice("", "info", h("p", null, h("b", null, data.index.to_read ? `The index is being built: ${Math.floor((100 * data.index.read) / data.index.to_read)} %.` : "The index is being built.")), h("p", { class: "sub" }, "Searches are complete but slower: they read the files."))) : null;
   const top = scrollY, focus = document.activeElement?.getAttribute("aria-label");
-  els.main.replaceChildren(...[h("h1", { class: "vh" }, "Health"), building, times(), clientsCard(), indexCard(), checksCard(), journalCard(), rulesCard(), rootCard()].filter(Boolean));
+  els.main.replaceChildren(...[h("h1", { class: "vh" }, "Health"), building, times(), clientsCard(), ...(data.roots.length ? data.roots.map((r) => indexCard(r.index, r.name)) : [indexCard()]), checksCard(), journalCard(), rulesCard(), rootCard()].filter(Boolean));
   if (focus) els.main.querySelector(`[aria-label="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   scrollTo(0, top);
 }

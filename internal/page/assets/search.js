@@ -66,18 +66,23 @@ async function ask({ offset = 0 } = {}) {
   clearTimeout(counting);
   toColour.clear();
   queue = [];
-  cancelAnimationFrame(drawing);
+  clearTimeout(drawing);
+  clearTimeout(settling);
   drawing = 0;
   const started = keyed || performance.now();
   keyed = 0;
   if (!state.q) { showStart(); return; }
-  app.busy(true);
-  els.main.setAttribute("aria-busy", "true");
   const got = offset ? answer : { files: [], done: null, shown: 0, error: null, hits: 0 };
   let fresh = !offset; // the old results are still on the page
   const replace = () => { if (fresh) { fresh = false; clearHits(); facetsFor(); } };
-  // Old results stay until the first new ones arrive, at most 150 ms.
-  const patience = setTimeout(() => { if (mine === number && fresh) { replace(); bones(true); } }, 150);
+  // Old results stay until the first new ones arrive, at most 150 ms. What says
+  // that a search runs comes then too: an animation is a frame at each key.
+  const patience = setTimeout(() => {
+    if (mine !== number) return;
+    app.busy(true);
+    els.main.setAttribute("aria-busy", "true");
+    if (fresh) { replace(); bones(true); els.status.replaceChildren(h("span", { class: "tag acc" }, "searching")); }
+  }, 150);
   let painted = offset > 0;
   const asked = performance.now();
   try {
@@ -95,7 +100,7 @@ async function ask({ offset = 0 } = {}) {
         answer = got;
         append(got, files);
         if (!painted) { painted = true; measure(started, { asked: asked - started, arrived: arrived - started, drawn: performance.now() - started }); }
-        if (!got.done) status(got, true);
+        if (!got.done && !(arrived - got.said < 100)) { got.said = arrived; status(got, true); }
       }
     });
   } catch (e) {
@@ -164,7 +169,7 @@ function update(url) {
   if (!modes.some(([m]) => m === next.mode)) next.mode = "text";
   const before = state;
   state = next;
-  search.last = location.search;
+  search.last = url.search;
   if (box.q.value !== state.q) box.q.value = state.q;
   box.caseButton.setAttribute("aria-pressed", String(!!state.case));
   box.wordButton.setAttribute("aria-pressed", String(!!state.word));
@@ -172,8 +177,9 @@ function update(url) {
   if (!same(before, state) || before.q === "\0") {
     if (!els.status) bar();
     ask(); // first: the answer is on its way while the rest is drawn
-    bar();
-    fillRail();
+    // Of a key press, only addresses in the bar are other ones; drawing it anew
+    // would have the answer wait for a layout.
+    if (same({ ...before, q: "" }, { ...state, q: "" })) addresses(); else { bar(); fillRail(); }
   }
   showFile();
   if (document.activeElement === document.body && !state.at && app.wide) box.q.focus();
@@ -187,9 +193,13 @@ function bar() {
   if (state.hidden) chip("hidden", { hidden: "" });
   if (state.ignored) chip("ignored", { ignored: "" });
   els.status = h("div", { class: "status", role: "status" });
-  app.bar("search-bar", h("div", { class: "seg", role: "group", "aria-label": "Search mode" },
-    modes.map(([m, label]) => h("a", { href: addressOf({ ...state, mode: m, at: "" }), "aria-current": state.mode === m ? "true" : undefined }, label))),
+  els.modes = modes.map(([m, label]) => h("a", { href: addressOf({ ...state, mode: m, at: "" }), "aria-current": state.mode === m ? "true" : undefined }, label));
+  app.bar("search-bar", h("div", { class: "seg", role: "group", "aria-label": "Search mode" }, els.modes),
   chips, h("span", { class: "grow" }), els.status);
+}
+
+function addresses() {
+  for (const [i, a] of els.modes.entries()) a.href = addressOf({ ...state, mode: modes[i][0], at: "" });
 }
 
 function clearHits() {
@@ -207,10 +217,11 @@ function bones(on) {
     h("div", { class: "bones", "aria-hidden": "true" }, h("div", { class: "bone a" }), h("div", { class: "bone b" }), h("div", { class: "bone c1" })));
 }
 
-// The first lines fill the window and are painted at once; the others follow in
-// parts after that paint, so that it does not wait for what nobody sees yet.
-const firstLines = 36, partLines = 100;
-let queue = [], drawing = 0;
+// The first lines fill the window and are painted at once. The others, and what
+// stands around them, follow in parts once no key was pressed for a moment: the
+// next key and its answer don't wait for what nobody sees yet.
+const firstLines = 36, partLines = 100, quiet = 80;
+let queue = [], drawing = 0, settling = 0;
 
 function append(got, files) {
   for (const f of files) {
@@ -242,16 +253,18 @@ function drawFiles(got, most) {
 function drawLater(got) {
   if (drawing) return;
   const mine = number;
-  drawing = requestAnimationFrame(() => {
+  const draw = () => {
+    if (mine !== number) return;
+    drawing = 0;
+    got.quiet = true;
+    drawFiles(got, partLines);
+    if (!queue.length) { fillFacets(); if (got.done && state.at) markAt(); }
+  };
+  drawing = setTimeout(() => requestAnimationFrame(() => {
     const c = new MessageChannel(); // after that frame is painted
-    c.port1.onmessage = () => {
-      drawing = 0;
-      if (mine !== number) return;
-      drawFiles(got, partLines);
-      if (!queue.length) { fillFacets(); if (got.done && state.at) markAt(); }
-    };
+    c.port1.onmessage = draw;
     c.port2.postMessage(0);
-  });
+  }), got.quiet ? 0 : quiet);
 }
 
 const at = (f, line) => addressOf({ ...state, at: `${f.path}:${line}` });
@@ -345,10 +358,12 @@ function status(got, underWay) {
 
 function finish(got) {
   status(got, false);
-  fillReceipt(got.done);
-  if (!got.files.length) { showZero(got); return; }
-  if (got.done.stopped) { showCut(got); countLater(); }
-  if (state.at) markAt();
+  if (!got.files.length) { fillReceipt(got.done); showZero(got); return; }
+  settling = setTimeout(() => {
+    fillReceipt(got.done);
+    if (got.done.stopped) { showCut(got); countLater(); }
+    if (state.at) markAt();
+  }, quiet);
 }
 
 function showCut(got) {

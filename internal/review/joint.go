@@ -1,0 +1,131 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+)
+
+// Part is the proposals of one root among several, and what decisions about
+// them are carried out on.
+type Part struct {
+	Name      string
+	Store     *Store
+	Workspace Workspace
+}
+
+// Joint is the proposals of several roots as one list. Ids and paths begin with
+// the name of their root, as those of changes in joined workspaces do.
+type Joint struct{ parts []Part }
+
+// Join makes one list of several.
+func Join(parts ...Part) *Joint { return &Joint{parts} }
+
+// in gives a proposal the name of its root.
+func (r *Part) in(p *Proposal) *Proposal {
+	named := *p
+	for _, id := range []*string{&named.ID, &named.Change, &named.Undo} {
+		if *id != "" {
+			*id = r.Name + "/" + *id
+		}
+	}
+	named.Files = slices.Clone(p.Files)
+	for i := range named.Files {
+		f := &named.Files[i]
+		f.Path = r.Name + "/" + f.Path
+		if f.To != "" {
+			f.To = r.Name + "/" + f.To
+		}
+	}
+	return &named
+}
+
+// part finds the root an id names, and the id in it.
+func (j *Joint) part(id string) (*Part, string, error) {
+	name, rest, _ := strings.Cut(id, "/")
+	for i := range j.parts {
+		if j.parts[i].Name == name {
+			return &j.parts[i], rest, nil
+		}
+	}
+	return nil, "", errUnknown
+}
+
+// each asks every root; the newest proposals come first.
+func (j *Joint) each(ask func(*Store) ([]*Proposal, error)) ([]*Proposal, error) {
+	var all []*Proposal
+	var problems []error
+	for i := range j.parts {
+		list, err := ask(j.parts[i].Store)
+		for _, p := range list {
+			all = append(all, j.parts[i].in(p))
+		}
+		problems = append(problems, err)
+	}
+	slices.SortStableFunc(all, func(a, b *Proposal) int { return b.Made.Compare(a.Made) })
+	return all, errors.Join(problems...)
+}
+
+// List returns all proposals, as the List of one store.
+func (j *Joint) List() ([]*Proposal, error) { return j.each((*Store).List) }
+
+// Pending returns those that wait for a decision.
+func (j *Joint) Pending() ([]*Proposal, error) { return j.each((*Store).Pending) }
+
+// Get returns a proposal.
+func (j *Joint) Get(id string) (*Proposal, error) {
+	r, rest, err := j.part(id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.Store.Get(rest)
+	if err != nil {
+		return nil, err
+	}
+	return r.in(p), nil
+}
+
+// Stamp changes with every change of a store.
+func (j *Joint) Stamp() (string, error) {
+	var all []string
+	for i := range j.parts {
+		stamp, err := j.parts[i].Store.Stamp()
+		if err != nil {
+			return "", err
+		}
+		all = append(all, stamp)
+	}
+	return strings.Join(all, "/"), nil
+}
+
+// Stale names the files that changed since a proposal was made. Files is not
+// asked: each root has its own.
+func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []string {
+	r, rest, err := j.part(p.ID)
+	if err != nil {
+		return nil
+	}
+	own, err := r.Store.Get(rest)
+	if err != nil {
+		return nil
+	}
+	list := r.Store.Stale(ctx, r.Workspace, own)
+	for i := range list {
+		list[i] = r.Name + "/" + list[i]
+	}
+	return list
+}
+
+// Decide carries a decision out in its root, whatever workspace is given.
+func (j *Joint) Decide(ctx context.Context, _ Workspace, id string, d Decision) (*Proposal, error) {
+	r, rest, err := j.part(id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.Store.Decide(ctx, r.Workspace, rest, d)
+	if p != nil {
+		p = r.in(p)
+	}
+	return p, err
+}
