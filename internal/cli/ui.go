@@ -36,7 +36,7 @@ type uiFlags struct {
 
 func newUI(s Streams) *cobra.Command {
 	f := &uiFlags{agent: agent{changer: changer{s: s}, noGate: true}}
-	cmd := command("ui [FOLDER ...]", "Open a page to search, see changes and review them",
+	cmd := command("ui [FOLDER...]", "Open a page to search, see changes and review them",
 		`Serve a local page for a workspace and open it in the browser: search as you
 type, every change that agents and people made with its diff and undo, changes
 that wait for a decision, and the health of the index. With several folders,

@@ -243,6 +243,7 @@ func TestBrowserHostile(t *testing.T) {
 	s := serve(t, files, nil)
 	b := s.open(t, "/search?q=needle", 1600, 1000, "light")
 	b.has(".status", "200 matching lines in 200 files")
+	b.until(`document.querySelectorAll("article.file").length === 200`) // the last are drawn when nobody types
 	elements := `[...document.querySelectorAll("main *, dialog *")].filter((e) => ["IMG","SCRIPT","IFRAME","STYLE","BASE","META","OBJECT","EMBED","LINK","FORM"].includes(e.tagName)).length + [...document.querySelectorAll("*")].filter((e) => [...e.attributes].some((a) => /^on/i.test(a.name) || /^javascript:/i.test(a.value))).length`
 	clean := func(where string) {
 		t.Helper()
