@@ -5,7 +5,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4
 FUZZTIME ?= 20s
 
-.PHONY: all build check test race fuzz stress soak mutate vuln bench rank rank-tokens fuzzy cross conformance conformance-install
+.PHONY: all build check test race fuzz stress soak mutate vuln bench rank rank-tokens rank-golib symbols fuzzy cross conformance conformance-install
 
 all: check test
 
@@ -101,6 +101,14 @@ rank:
 # What an agent reads to see a definition.
 rank-tokens:
 	$(GO) run ./bench/ranking -trees '$(TREES)' -annotations '$(ANNOTATIONS)' -tokens
+
+# Definitions beside those of universal-ctags: make symbols TREES=DIR UNITS=DIR [LANG=NAME]
+symbols:
+	$(GO) run ./bench/symbols -trees '$(TREES)' -units '$(UNITS)' -lang '$(if $(filter file command\ line,$(origin LANG)),$(LANG))'
+
+# How often the right definition comes first: make rank-golib TREES=DIR, the source of Go's library
+rank-golib:
+	$(GO) run ./bench/ranking -golib '$(TREES)'
 
 # How often the path meant comes first, beside fzf, and how long 78,000 paths take:
 # make fuzzy QUARRY_BENCH_TREE=DIR QUARRY_FUZZY_TREES=DIR-OF-TREES

@@ -3,6 +3,9 @@ package quarry_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"quarry"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,5 +67,38 @@ func TestSymbolsOfACommonName(t *testing.T) {
 	r, err := ws.Symbols(context.Background(), search.SymbolQuery{Name: "base"})
 	if err != nil || r.Total != 1 || r.Symbols[0].Path != "include/base.h" {
 		t.Errorf("%+v, %v", r.Symbols, err)
+	}
+}
+
+// TestSymbolsOfManyFiles: a name that more files have than are read for it.
+func TestSymbolsOfManyFiles(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	for i := range 400 {
+		putFile(t, filepath.Join(dir, fmt.Sprintf("use%03d.c", i)), fmt.Sprintf("int f%d(void)\n{\n\treturn common(%d);\n}\n", i, i))
+	}
+	putFile(t, filepath.Join(dir, "lib", "common.c"), "/* common things */\nint common(int x)\n{\n\treturn x;\n}\n")
+	putFile(t, filepath.Join(dir, "lib", "other.py"), "def unlike():\n    pass\n\nclass A:\n    def common(self):\n        pass\n")
+	for _, options := range []*quarry.Options{nil, {Index: &quarry.IndexOptions{Dir: state}}} {
+		w, err := quarry.Open(dir, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		if options != nil {
+			if err := w.Index().Wait(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := w.Symbols(context.Background(), search.SymbolQuery{Name: "common"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range r.Symbols {
+			got = append(got, fmt.Sprintf("%s:%d", s.Path, s.Line))
+		}
+		if want := []string{"lib/common.c:2", "lib/other.py:5"}; !slices.Equal(got, want) || r.Total != 2 {
+			t.Errorf("definitions %q of %d, want %q", got, r.Total, want)
+		}
 	}
 }

@@ -5,6 +5,7 @@
 //	go run ./bench/ranking -trees DIR [-annotations DIR] [-repo NAME] [-misses]
 //	go run ./bench/ranking -trees DIR [-annotations DIR] -tokens
 //	go run ./bench/ranking -latency DIR [-index DIR]
+//	go run ./bench/ranking -golib DIR
 package main
 
 import (
@@ -60,8 +61,16 @@ func main() {
 	tree := flag.String("latency", "", "measure the time of questions about this large tree instead")
 	index := flag.String("index", "", "with -latency, the folder of its index (default: a temporary one)")
 	table := flag.Bool("tokens", false, "print what an agent reads to see the definitions of 30 names instead")
+	library := flag.String("golib", "", "measure how often find_symbol is right at first, in this source of Go's library")
 	misses := flag.Bool("misses", false, "list the questions below 0.7")
 	flag.Parse()
+	if *library != "" {
+		if err := goLibrary(*library); err != nil {
+			fmt.Fprintln(os.Stderr, "ranking:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if *tree != "" {
 		if err := latency(*tree, *index); err != nil {
 			fmt.Fprintln(os.Stderr, "ranking:", err)

@@ -99,14 +99,9 @@ func (l *lookup) files(ctx context.Context) ([]string, *search.SymbolResult, err
 	if l.name == "" {
 		return l.all(ctx)
 	}
-	list, sum, err := l.having(ctx, l.pattern(), manyFiles+1)
+	list, sum, err := l.having(ctx)
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(list) > manyFiles {
-		if list, sum, err = l.having(ctx, l.defining(), maxFiles+1); err != nil {
-			return nil, nil, err
-		}
 	}
 	out := &search.SymbolResult{Summary: *sum}
 	if len(list) > maxFiles {
@@ -115,15 +110,40 @@ func (l *lookup) files(ctx context.Context) ([]string, *search.SymbolResult, err
 	return list, out, nil
 }
 
-func (l *lookup) having(ctx context.Context, q search.Query, most int) ([]string, *search.Summary, error) {
-	q.Scope, q.Detail = l.q.Scope, search.Files
-	q.Limits.Files = most
-	var list []string
+// having lists the files that have the name; if they are many, those in which it
+// stands in a line that may define it. One search gives both: on the kernel, 5,000
+// files have kmalloc, and 40 such a line.
+func (l *lookup) having(ctx context.Context) ([]string, *search.Summary, error) {
+	defines, err := match.Compile(l.defining(), match.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	matching := defines.NewSearch()
+	defer matching.StopWith(ctx)()
+	m := matching.NewMatcher()
+	q := l.pattern()
+	q.Scope, q.Parts = l.q.Scope, true
+	q.Limits.LineBytes = 4 << 10 // longer lines are data
+	var all, likely []string
 	sum, err := l.from.SearchEach(ctx, q, func(f *search.FileMatch) error {
-		list = append(list, f.Path)
+		if len(all) <= manyFiles && (len(all) == 0 || all[len(all)-1] != f.Path) {
+			all = append(all, f.Path)
+		}
+		if n := len(likely); n > maxFiles || n > 0 && likely[n-1] == f.Path {
+			return nil
+		}
+		for i := range f.Lines {
+			if m.MatchLine(f.Lines[i].Text) {
+				likely = append(likely, f.Path)
+				break
+			}
+		}
 		return nil
 	})
-	return list, sum, err
+	if len(all) <= manyFiles {
+		return all, sum, err
+	}
+	return likely, sum, err
 }
 
 // pattern finds the name as a word, or anywhere and in any style.
@@ -142,9 +162,9 @@ func (l *lookup) pattern() search.Query {
 // definition, or that begin at the margin and don't only mention it. It is for
 // names that very many files have: of 3,797 candidates for sk_buff in the kernel,
 // 76 have such a line.
-func (l *lookup) defining() search.Query {
+func (l *lookup) defining() string {
 	name := regexp.QuoteMeta(l.name)
-	return search.Query{Pattern: strings.Join([]string{
+	return strings.Join([]string{
 		`^\S.*\b` + name + `\s*\(`, // a function, its type before it
 		`^` + name + `\b`,          // at the very beginning
 		`^[^\s(]*[\s.]` + name + `\s*(?::|=)`,
@@ -157,7 +177,7 @@ func (l *lookup) defining() search.Query {
 		`\b(?:const|static|val|var|let|export|readonly)\s+(?:\w+\s+)*` + name + `\s*(?:[=:;,]|$)`,
 		`^\s+(?:[\w<>\[\],.&*~:?@]+\s+)+[*&]*` + name + `\s*\(`, // a method, its type before it
 		`^\s+` + name + `\s*\([^;]*\{\s*$`,
-	}, "|")}
+	}, "|")
 }
 
 // all lists every file in scope.

@@ -33,6 +33,10 @@ func hookPerl(l *lexer, c byte) bool {
 		}
 		return false
 	case '/':
+		if l.peek(1) == '/' { // defined-or, or the empty pattern
+			l.at += 2
+			return true
+		}
 		if l.operand() || l.prev.kind == word && rubyBefore[string(l.text[l.prev.start:l.prev.end])] {
 			return l.rubyRegex()
 		}

@@ -77,7 +77,10 @@ func parseSQL(p *parser) {
 }
 
 var sqlBetween = set("or replace temp temporary global local unlogged materialized unique external recursive force editionable noneditionable " +
-	"definer public private bitmap fulltext spatial clustered nonclustered constraint virtual if not exists body concurrently no editioning alter")
+	"definer public private bitmap fulltext spatial clustered nonclustered constraint virtual if not exists body concurrently nonconcurrently no editioning alter")
+
+// sqlOther are created too, and name things of other kinds on the way.
+var sqlOther = set("cast operator rule role user extension server policy transform language conversion collation")
 
 func (p *parser) sqlCreate(i int) int {
 	kind := Kind(0)
@@ -85,11 +88,17 @@ func (p *parser) sqlCreate(i int) int {
 	for n := 0; n < 30 && k < len(p.toks); n++ {
 		w := lower(p.str(k))
 		if p.toks[k].kind == word {
+			if kind == 0 && sqlOther[w] {
+				return i + 1
+			}
 			if found, ok := sqlKinds[w]; ok && kind == 0 {
 				kind = found
-			} else if !sqlBetween[w] && kind != 0 {
+			} else if (!sqlBetween[w] || p.is(k+1, ".")) && kind != 0 { // public.name
 				break
 			}
+		} else if kind != 0 && p.is(k, "@") && p.isWord(k+1) && p.is(k+2, "@") && p.is(k+3, ".") { // @extschema@.name
+			k += 4
+			continue
 		} else if kind != 0 {
 			return k
 		}

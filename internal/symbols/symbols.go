@@ -108,6 +108,15 @@ const maxSymbols = 1 << 18
 // much memory.
 const maxText = 16 << 20
 
+// Language is the name of the language that a file is read in; "" for none. Without
+// its text the path alone tells.
+func Language(path string, text []byte) string {
+	if l := languageOf(path, text); l != nil {
+		return l.name
+	}
+	return ""
+}
+
 // Of returns the symbols of a text in order of their names' places. The path
 // tells the language, and for scripts the first line. It returns nil for
 // languages it doesn't know.

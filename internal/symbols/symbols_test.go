@@ -34,7 +34,7 @@ func TestLanguages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&got, "%s: %s\n", filepath.Base(file), languageName(file, data))
+		fmt.Fprintf(&got, "%s: %s\n", filepath.Base(file), Language(file, data))
 		for _, s := range Of(file, data) {
 			fmt.Fprintf(&got, "%4d-%-4d %s %s\n", s.First, s.Last, s.Kind, s.Qualified())
 		}
@@ -79,7 +79,7 @@ func TestLanguageByFirstLine(t *testing.T) {
 	for first, want := range map[string]string{
 		"#!/bin/sh": "Shell", "#!/usr/bin/env python3": "Python", "#!/usr/bin/env -S node --x": "JavaScript", "#!/usr/bin/perl -w": "Perl", "hello": "",
 	} {
-		if got := languageName("bin/tool", []byte(first+"\n")); got != want {
+		if got := Language("bin/tool", []byte(first+"\n")); got != want {
 			t.Errorf("%s: %q, want %q", first, got, want)
 		}
 	}
@@ -156,12 +156,4 @@ func FuzzOf(f *testing.F) {
 			prev = s.NameAt
 		}
 	})
-}
-
-// languageName is the name of the language of a file, or "".
-func languageName(path string, text []byte) string {
-	if l := languageOf(path, text); l != nil {
-		return l.name
-	}
-	return ""
 }

@@ -14,5 +14,12 @@ sub no { }
 
 =cut
 package Other { sub run { 1 } }
+sub defined_or { (shift->{state} // '') eq 'done' }
+
+sub after_defined_or {
+    my $x = shift // 'sub no {';
+    return split //, $x;
+}
+
 __END__
 sub no {}
