@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -64,12 +65,16 @@ func (b *bench) once(args []string) (cost, error) {
 }
 
 func (b *bench) header(title string) {
+	fmt.Fprintf(&b.table, "\n%s:\n\n| | Quarry | ripgrep | wall | processor | Quarry | ripgrep |\n|---|---:|---:|---:|---:|---:|---:|\n", title)
 	fmt.Printf("\n%s\n%-44s %9s %9s %7s %7s %8s %8s\n", title, "", "quarry", "ripgrep", "wall", "cpu", "quarry", "ripgrep")
 }
 
-func row(name string, q, r cost) {
-	fmt.Printf("%-44s %6d ms %6d ms %6.2fx %6.2fx %5d MB %5d MB\n", name,
-		q.wall.Milliseconds(), r.wall.Milliseconds(),
+func (b *bench) row(name string, q, r cost) {
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	fmt.Fprintf(&b.table, "| %s | %.1f ms | %.1f ms | %.2f | %.2f | %d MB | %d MB |\n", strings.ReplaceAll(name, "|", "\\|"), ms(q.wall), ms(r.wall),
+		q.wall.Seconds()/r.wall.Seconds(), q.cpu.Seconds()/r.cpu.Seconds(), q.memory>>10, r.memory>>10)
+	fmt.Printf("%-44s %6.1f ms %6.1f ms %6.2fx %6.2fx %5d MB %5d MB\n", name,
+		ms(q.wall), ms(r.wall),
 		q.wall.Seconds()/r.wall.Seconds(), q.cpu.Seconds()/r.cpu.Seconds(), q.memory>>10, r.memory>>10)
 }
 
@@ -84,11 +89,11 @@ func (b *bench) finding() error {
 	if err != nil {
 		return err
 	}
-	row("find", q, r)
+	b.row("find", q, r)
 	q, r, err = b.compare([]string{exe, "--help"}, []string{b.rg, "--no-config", "--version"})
 	if err != nil {
 		return err
 	}
-	row("start-up", q, r)
+	b.row("start-up", q, r)
 	return nil
 }

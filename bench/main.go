@@ -3,6 +3,7 @@
 //
 //	go run ./bench                 everything
 //	go run ./bench -only match     one table
+//	go run ./bench -only texts -write   and into docs/SEARCH.md
 //
 // The corpus is the Linux 6.1 source tree of Debian's linux-source-6.1 package,
 // taken from -tree, or unpacked from /usr/src when the package is installed.
@@ -25,6 +26,9 @@ type bench struct {
 	rg     string
 	rounds int
 	env    []string // of processes; nil is ours
+
+	write bool            // the tables into docs/SEARCH.md
+	table strings.Builder // the one in hand, as the document shows it
 }
 
 func main() {
@@ -35,6 +39,7 @@ func main() {
 	flag.StringVar(&b.work, "work", "bench/corpus", "folder for the corpus")
 	flag.StringVar(&b.rg, "rg", os.Getenv("QUARRY_RG"), "ripgrep to compare with")
 	flag.IntVar(&b.rounds, "rounds", 5, "take the best of this many")
+	flag.BoolVar(&b.write, "write", false, "put the tables into docs/SEARCH.md")
 	flag.Parse()
 	if err := b.run(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -62,7 +67,11 @@ func (b *bench) run(only string) error {
 	for _, t := range tables {
 		if only == "" && t.name != "many" || only == t.name { // index has many in it
 			known = true
+			b.table.Reset()
 			if err := t.run(); err != nil {
+				return err
+			}
+			if err := b.document("docs/SEARCH.md", t.name); err != nil {
 				return err
 			}
 		}
@@ -71,4 +80,22 @@ func (b *bench) run(only string) error {
 		return fmt.Errorf("no table %q", only)
 	}
 	return nil
+}
+
+// document puts a table into its place in a document, if it has one there.
+func (b *bench) document(name, table string) error {
+	if !b.write || b.table.Len() == 0 {
+		return nil
+	}
+	doc, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	begin, end := "<!-- bench "+table+" -->\n", "<!-- end of "+table+" -->"
+	before, rest, ok := strings.Cut(string(doc), begin)
+	_, after, found := strings.Cut(rest, end)
+	if !ok || !found {
+		return nil
+	}
+	return os.WriteFile(name, []byte(before+begin+b.table.String()+"\n"+end+after), 0o644)
 }

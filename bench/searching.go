@@ -46,7 +46,7 @@ func (b *bench) searching() error {
 		} else if !same {
 			note += "  OTHER COUNTS"
 		}
-		row(fmt.Sprint(c.args)+note, q, r)
+		b.row(fmt.Sprint(c.args)+note, q, r)
 	}
 	return nil
 }

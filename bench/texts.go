@@ -6,21 +6,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // textCases are searches of one large file, where the engine and reading are all
 // there is. ripgrep maps the file; we read it.
 var textCases = []struct {
-	name, file string
+	name, file string // "" is the tree
 	args       []string
 }{
-	{"Russian, a word", "ru", []string{"-c", "Шерлок"}},
-	{"Russian, absent", "ru", []string{"-c", "Шерлокзз"}},
-	{"Russian, ASCII absent", "ru", []string{"-c", "zzyzx"}},
-	{"Russian, any case", "ru", []string{"-c", "-i", "шерлок холмс"}},
-	{"Russian, whole words", "ru", []string{"-c", "-w", "он"}},
-	{"Russian, long words", "ru", []string{"-c", `\b\w{12,}\b`}},
+	{"an empty file", "empty", []string{"-c", "x"}},
+	{"English, a name", "en", []string{"-c", "Sherlock Holmes"}},
 	{"English, any case", "en", []string{"-c", "-i", "sherlock holmes"}},
 	{"English, 5 names, any case", "en", []string{"-c", "-i", "sherlock holmes|john watson|irene adler|inspector lestrade|professor moriarty"}},
 	{"English, every line", "en", []string{"-c", "$"}},
@@ -28,6 +25,23 @@ var textCases = []struct {
 	{"English, words then literal", "en", []string{"-c", `\w+\s+Holmes`}},
 	{"the same across lines", "en", []string{"-c", "-U", `\w+\s+Holmes`}},
 	{"English, bounded repeats", "en", []string{"-c", "[A-Za-z]{8,13}"}},
+	{"English, keys", "en", []string{"-c", "(?:ASIA|AKIA|AROA|AIDA)([A-Z0-7]{16})"}},
+	{"Russian, a word", "ru", []string{"-c", "Шерлок"}},
+	{"Russian, 3 names", "ru", []string{"-c", "Шерлок Холмс|Джон Уотсон|Ирен Адлер"}},
+	{"Russian, absent", "ru", []string{"-c", "Шерлокзз"}},
+	{"Russian, ASCII absent", "ru", []string{"-c", "zzyzx"}},
+	{"Russian, any case", "ru", []string{"-c", "-i", "шерлок холмс"}},
+	{"Russian, 3 names, any case", "ru", []string{"-c", "-i", "шерлок холмс|джон уотсон|ирен адлер"}},
+	{"Russian, whole words", "ru", []string{"-c", "-w", "он"}},
+	{"Russian, long words", "ru", []string{"-c", `\b\w{12,}\b`}},
+	{"a log, every line", "log", []string{"-n", ""}},
+	{"a log, ERROR lines", "log", []string{"-n", "ERROR"}},
+	{"records, 3 groups replaced", "records", []string{"-N", "-r", "$2 $1", `^([0-9A-F]+);([^;]+);([^;]+);.*`}},
+	{"lines of 4 MB, counted", "wide", []string{"-c", "ERROR"}},
+	{"lines of 4 MB, matches", "wide", []string{"-N", "-o", "ERROR"}},
+	{"lines of 4 MB, printed", "wide", []string{"-N", "ERROR"}},
+	{"lines of 4 MB, -U", "wide", []string{"-c", "-U", "ERROR"}},
+	{"10,000 files, -C2 return", "", []string{"-C2", "-n", "return", "drivers/net"}},
 }
 
 // texts compares searches of such files.
@@ -38,11 +52,14 @@ func (b *bench) texts() error {
 	}
 	b.header("one file of 64 MB (ratio below 1: quarry is faster)")
 	for _, c := range textCases {
-		name, err := b.prose(c.file)
-		if err != nil {
-			return err
+		args := slices.Clone(c.args)
+		if c.file != "" {
+			name, err := b.prose(c.file)
+			if err != nil {
+				return err
+			}
+			args = append(args, name)
 		}
-		args := append(c.args, name)
 		ours := append([]string{exe, "search"}, args...)
 		theirs := append([]string{b.rg, "--no-config"}, args...)
 		q, r, err := b.compare(ours, theirs)
@@ -55,7 +72,7 @@ func (b *bench) texts() error {
 		} else if !same {
 			note = "  OTHER COUNTS"
 		}
-		row(c.name+note, q, r)
+		b.row(c.name+note, q, r)
 	}
 	return nil
 }
@@ -75,44 +92,87 @@ const (
 // proseSize is the size of a text.
 const proseSize = 64 << 20
 
-// prose writes a text of words in lines of 3 to 14, with a name in one of 200 and
-// an = in one of 1,000, the same each time.
+// prose writes a text of a kind, the same each time: words of a language in lines of 3
+// to 14, with a name in one of 200 and an = in one of 1,000; a log; a log in lines of
+// 4 MB; records of fields.
 func (b *bench) prose(language string) (string, error) {
 	name, err := filepath.Abs(filepath.Join(b.work, language+".txt"))
 	if err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(name); err == nil && info.Size() >= proseSize {
+	if info, err := os.Stat(name); err == nil && (info.Size() >= proseSize || language == "empty") {
 		return name, nil
-	}
-	words, names := strings.Fields(english), strings.Split(englishNames, "|")
-	if language == "ru" {
-		words, names = strings.Fields(russian), strings.Split(russianNames, "|")
 	}
 	f, err := os.Create(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
+	if language == "empty" {
+		return name, nil
+	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	r := rand.New(rand.NewPCG(1, 2))
+	next := lines(language)
 	for size := 0; size < proseSize; {
-		var line []string
-		for range 3 + r.IntN(12) {
-			// The first words of the lists are the most frequent.
-			line = append(line, words[min(r.IntN(len(words)), r.IntN(len(words)))])
+		line := next()
+		if _, err := w.WriteString(line); err != nil {
+			return "", err
 		}
+		size += len(line)
+	}
+	return name, w.Flush()
+}
+
+// lines gives the lines of a text one after the other.
+func lines(kind string) func() string {
+	r := rand.New(rand.NewPCG(1, 2))
+	words, names := strings.Fields(english), strings.Split(englishNames, "|")
+	if kind == "ru" {
+		words, names = strings.Fields(russian), strings.Split(russianNames, "|")
+	}
+	// The first words of the lists are the most frequent.
+	word := func() string { return words[min(r.IntN(len(words)), r.IntN(len(words)))] }
+	some := func(n int) []string {
+		line := make([]string, n)
+		for i := range line {
+			line[i] = word()
+		}
+		return line
+	}
+	t := 0
+	log := func() string {
+		t++
+		level := "INFO"
+		if r.IntN(100) == 0 {
+			level = "ERROR"
+		}
+		return fmt.Sprintf("2026-11-16T02:%02d:%02d.%03d %s [worker-%d] %s", t/60000%60, t/1000%60, t%1000, level, t%16, strings.Join(some(8), " "))
+	}
+	switch kind {
+	case "log":
+		return func() string { return log() + "\n" }
+	case "wide":
+		return func() string {
+			var b strings.Builder
+			for b.Len() < 4<<20 {
+				b.WriteString(log() + " ")
+			}
+			return b.String() + "\n"
+		}
+	case "records":
+		return func() string {
+			t++
+			return fmt.Sprintf("%04X;%s;L%c;0;L;;;;;N;;;;%04X;\n", t, strings.ToUpper(strings.Join(some(1+r.IntN(4)), " ")), "ulmo"[r.IntN(4)], t+1)
+		}
+	}
+	return func() string {
+		line := some(3 + r.IntN(12))
 		switch n := r.IntN(1000); {
 		case n < 5:
 			line[r.IntN(len(line))] = names[r.IntN(len(names))]
 		case n == 5:
 			line[r.IntN(len(line))] = "a = b"
 		}
-		n, err := fmt.Fprintf(w, "%s%c\n", strings.Join(line, " "), ".,!?"[r.IntN(4)])
-		if err != nil {
-			return "", err
-		}
-		size += n
+		return fmt.Sprintf("%s%c\n", strings.Join(line, " "), ".,!?"[r.IntN(4)])
 	}
-	return name, w.Flush()
 }

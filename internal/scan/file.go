@@ -110,7 +110,9 @@ func (f *file) blocks(t *text) error {
 			return nil
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
-			buf = append(make([]byte, 0, min(max(2*cap(buf), blockSize), longest+blockSize)), buf...)
+			room := make([]byte, 0, min(max(2*cap(buf), blockSize), longest+blockSize))
+			huge(room)
+			buf = append(room, buf...)
 			f.buf = buf[:0]
 			if cap(buf)-len(buf) < 16 { // context lines fill it
 				f.out.Skip = TooLarge

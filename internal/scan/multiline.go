@@ -50,7 +50,9 @@ func (f *file) whole(t *text) error {
 			large <- struct{}{}
 			alone = true
 			// Most of these are UTF-8: their size is that of the text.
-			buf = append(make([]byte, 0, max(t.size, 2*MaxLine)+blockSize), buf...)
+			room := make([]byte, 0, max(t.size, 2*MaxLine)+blockSize)
+			huge(room)
+			buf = append(room, buf...)
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
 			buf = append(make([]byte, 0, min(max(2*cap(buf), int(t.size)+blockSize), MaxWhole+blockSize)), buf...)

@@ -3,7 +3,6 @@ package scan
 import (
 	"cmp"
 	"io"
-	"slices"
 	"sync"
 
 	"quarry/internal/re/vec"
@@ -111,7 +110,9 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	buf := append(s.buf[:0], g.carry...)
 	for {
 		if cap(buf)-len(buf) < blockSize/2 {
-			buf = slices.Grow(buf, max(len(buf), blockSize))
+			room := make([]byte, 0, 2*cap(buf)+blockSize)
+			huge(room)
+			buf = append(room, buf...)
 		}
 		fresh := len(buf)
 		// Also of a long line no more at a time, so that what is read is still in
