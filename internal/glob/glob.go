@@ -11,7 +11,6 @@ package glob
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -88,9 +87,6 @@ const manyExact = 8
 
 // Compile reads a pattern. The error is an *Error.
 func Compile(pattern string, d Dialect) (*Glob, error) {
-	if filepath.Separator == '\\' && d != Minimatch {
-		pattern = strings.ReplaceAll(pattern, `\`, "/") // as rg -g does on Windows
-	}
 	g := &Glob{pattern: pattern, dialect: d}
 	if len(pattern) > maxPattern {
 		return nil, failure(pattern[:64]+"…", maxPattern, fmt.Sprintf("pattern is longer than %d bytes", maxPattern))

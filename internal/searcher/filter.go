@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -127,6 +128,9 @@ func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 		dialect glob.Dialect
 	}{{s.Globs, GlobDialect(s.Dialect)}, {s.FoldedGlobs, glob.GitignoreFold}} {
 		for _, pattern := range kind.globs {
+			if filepath.Separator == '\\' && kind.dialect != glob.Minimatch {
+				pattern = strings.ReplaceAll(pattern, `\`, "/") // as rg -g does on Windows
+			}
 			g, err := glob.Compile(pattern, kind.dialect)
 			if err != nil {
 				return nil, err
