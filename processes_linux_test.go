@@ -19,6 +19,14 @@ import (
 	regime "quarry/internal/stress"
 )
 
+// pick returns the short or the long count, for what is no regime of its own.
+func pick(short, long int) int {
+	if regime.Long() {
+		return long
+	}
+	return short
+}
+
 // TestEditorChild is one of the processes that edit the same files.
 func TestEditorChild(t *testing.T) {
 	base, name := os.Getenv("QUARRY_EDITOR"), os.Getenv("QUARRY_NAME")

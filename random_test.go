@@ -19,14 +19,6 @@ import (
 	"quarry/search"
 )
 
-// pick returns the short or the long count, for what is no regime of its own.
-func pick(short, long int) int {
-	if regime.Long() {
-		return long
-	}
-	return short
-}
-
 // actor makes random changes in a vault.
 type actor struct {
 	ws  *quarry.Workspace

@@ -81,26 +81,24 @@ func (l *pipeListener) end(flags uint32) (windows.Handle, error) {
 func (l *pipeListener) Accept() (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for {
-		if l.next == 0 {
-			return nil, net.ErrClosed
-		}
-		if err := l.wait(); err != nil {
-			windows.CloseHandle(l.next)
-			l.next = 0
-			windows.CloseHandle(l.quit)
-			return nil, err
-		}
-		conn := l.next
-		next, err := l.end(0)
-		if err != nil {
-			windows.CloseHandle(conn)
-			l.next = 0
-			return nil, err
-		}
-		l.next = next
-		return &pipeConn{os.NewFile(uintptr(conn), l.name)}, nil
+	if l.next == 0 {
+		return nil, net.ErrClosed
 	}
+	if err := l.wait(); err != nil {
+		windows.CloseHandle(l.next)
+		l.next = 0
+		windows.CloseHandle(l.quit)
+		return nil, err
+	}
+	conn := l.next
+	next, err := l.end(0)
+	if err != nil {
+		windows.CloseHandle(conn)
+		l.next = 0
+		return nil, err
+	}
+	l.next = next
+	return &pipeConn{os.NewFile(uintptr(conn), l.name)}, nil
 }
 
 // wait returns when a client is at the waiting end.

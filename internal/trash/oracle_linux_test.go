@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sort"
 	"strings"
 	"syscall"
 	"testing"
@@ -356,3 +357,15 @@ func TestSwappedUnderneath(t *testing.T) {
 		}
 	})
 }
+
+// needTool skips if a program of trash-cli is missing.
+func needTool(t *testing.T, name string) string {
+	t.Helper()
+	exe, err := exec.LookPath(name)
+	if err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+	return exe
+}
+
+func sorted(s []string) []string { sort.Strings(s); return s }

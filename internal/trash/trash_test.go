@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 	"testing"
@@ -492,18 +490,6 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
-
-// needTool skips if a program of trash-cli is missing.
-func needTool(t *testing.T, name string) string {
-	t.Helper()
-	exe, err := exec.LookPath(name)
-	if err != nil {
-		t.Skipf("%s is not installed", name)
-	}
-	return exe
-}
-
-func sorted(s []string) []string { sort.Strings(s); return s }
 
 // The trash knows which of several things of one name came last, also within the
 // second that records have.

@@ -37,6 +37,7 @@ type system struct {
 	reading bool
 	done    sync.WaitGroup
 	failed  error // why nothing is watched
+	moved   bool  // a folder got another name: see rearm
 	events  uint64
 	lost    uint64
 }
@@ -63,7 +64,9 @@ func (w *Watcher) start(ctx context.Context) error {
 	if err := w.learn(ctx, ""); err != nil {
 		return err
 	}
-	s.done.Go(w.background)
+	if !w.opts.idle {
+		s.done.Go(w.background)
+	}
 	return nil
 }
 
@@ -170,10 +173,31 @@ func (w *Watcher) take1(ctx context.Context, wait bool) (empty bool, err error) 
 		}
 	}
 	w.parse(ctx, block)
+	if s.moved {
+		s.moved = false
+		return false, w.rearm(ctx)
+	}
 	if s.reading {
 		return true, nil
 	}
 	return none, w.fail(ctx, s.ask())
+}
+
+var underWine = sync.OnceValue(func() bool {
+	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
+})
+
+// rearm watches anew, for Wine: it goes on to tell what happens in a moved folder
+// by the folder's old name, and watches a folder from the moment that somebody
+// opens it (8.0, server/change.c). With the handle it forgets what it had; the
+// listing that follows opens every folder.
+func (w *Watcher) rearm(ctx context.Context) error {
+	s := &w.system
+	s.end()
+	if err := w.begin(); err != nil {
+		return w.fail(ctx, err)
+	}
+	return w.lose(ctx)
 }
 
 // fail gives up watching: from then on answers rest on sweeps.
@@ -196,7 +220,13 @@ func (w *Watcher) parse(ctx context.Context, block []byte) {
 		}
 		name := syscall.UTF16ToString(unsafe.Slice(&e.FileName, e.FileNameLength/2))
 		w.system.events++
-		w.named(ctx, strings.ReplaceAll(name, `\`, "/"), opOf(e.Action))
+		path := strings.ReplaceAll(name, `\`, "/")
+		_, was := w.system.known[path]
+		w.named(ctx, path, opOf(e.Action))
+		if e.Action == windows.FILE_ACTION_RENAMED_OLD_NAME || e.Action == windows.FILE_ACTION_RENAMED_NEW_NAME {
+			_, is := w.system.known[path]
+			w.system.moved = w.system.moved || (was || is) && underWine()
+		}
 		if e.NextEntryOffset == 0 || int(e.NextEntryOffset) > len(block) {
 			return
 		}

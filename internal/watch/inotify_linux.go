@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"os"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -426,4 +427,13 @@ func (w *Watcher) status() Status {
 		}
 	}
 	return st
+}
+
+// single takes the taint from names that turned out to be the only ones of their
+// files.
+func (p *pending) single(paths []string) {
+	for _, path := range paths {
+		p.files[path] &^= tainted
+	}
+	p.suspects = slices.DeleteFunc(p.suspects, func(path string) bool { return slices.Contains(paths, path) })
 }

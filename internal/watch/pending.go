@@ -77,15 +77,6 @@ func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	return passed, true
 }
 
-// single takes the taint from names that turned out to be the only ones of their
-// files.
-func (p *pending) single(paths []string) {
-	for _, path := range paths {
-		p.files[path] &^= tainted
-	}
-	p.suspects = slices.DeleteFunc(p.suspects, func(path string) bool { return slices.Contains(paths, path) })
-}
-
 // unlisted is file for a name there is no room for, or no place: whatever
 // happens to it, but that it appears, may have happened to another file.
 func (p *pending) unlisted(op Op) (passed bool) { return op&(touched|over|Removed) != 0 }
