@@ -14,8 +14,8 @@ type assembly struct {
 	workers int
 	blocks  int   // of the segment
 	base    []int // of each job, how many blocks were made before it
-	// number maps the blocks that were made to those of the segment where some
-	// don't count; nil if all do.
+	// number maps the blocks that were made to the blocks of the segment, since
+	// some are dropped; nil if none is.
 	number []int32
 }
 
@@ -45,7 +45,7 @@ func (c *runCursor) take(ids []uint32) []uint32 {
 	if c.n > fewInRun {
 		size, k := binary.Uvarint(data)
 		at := len(ids)
-		// The list was made a moment ago in this process: it is sound.
+		// This process has just made the list, so it needs no check.
 		ids, _ = trigram.OpenList(data[k:], c.n, stretch).Append(ids, 0, stretch)
 		for i := range ids[at:] {
 			ids[at+i] += id
@@ -142,12 +142,12 @@ func inParts[P any](workers int, fill func(i int, p *P), pass func(*P) error) er
 	return nil
 }
 
-// runsWorthFreeing is how many bytes of runs make it worth a collection to give
-// their memory back.
+// runsWorthFreeing is the size of runs from which a garbage collection is worth
+// its cost.
 const runsWorthFreeing = 32 << 20
 
-// finish writes the segment and lets go of the runs. Opening the segment maps all
-// of it, which would come on top of what the runs had: 90 MB for the Linux tree.
+// finish writes the segment and frees the runs. Opening the segment maps all of
+// it, which would add to the memory of the runs: 90 MB for the Linux tree.
 func (b *build) finish(w *segmentWriter, n int) error {
 	err := b.create(w, n)
 	b.runs, b.termRuns = nil, nil

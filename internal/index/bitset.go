@@ -2,8 +2,8 @@ package index
 
 import "math/bits"
 
-// bitset marks documents of one segment. Copies share memory until one of them
-// is written to, which is up to its owner: see held.
+// bitset marks documents of one segment. Copies share memory; the owner has to
+// copy before it writes, see held.
 type bitset []uint64
 
 func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
@@ -22,8 +22,8 @@ func (b bitset) count() int {
 // held is a segment as the index uses it. Its fields are guarded by Index.mu.
 type held struct {
 	seg *segment
-	// dead documents are gone or have a successor in a later segment; the
-	// manifest remembers them. mask has them and those that are dirty.
+	// dead documents were deleted or have a newer version in a later segment; the
+	// manifest lists them. mask has the dead and the dirty ones.
 	dead, mask bitset
 	shared     bool // a snapshot has mask: copy it before writing
 }

@@ -18,13 +18,12 @@ import (
 const (
 	blockTarget = 16 << 10
 	splitFrom   = blockTarget + blockTarget/2
-	// A text has at most maxBlocks, give or take long lines: in a larger one the
-	// blocks are.
+	// A text has about maxBlocks at most; in larger texts the blocks are larger.
 	maxBlocks = 4096
 )
 
-// blockLength is how long the blocks of a text are to be. They share its bytes
-// evenly, as a last block of a few lines would cost as much as any.
+// blockLength is the length of the blocks of a text. All have about the same
+// length, since a short last block would cost as much as any other.
 func blockLength(size int64) int64 {
 	if size < splitFrom {
 		return math.MaxInt64
@@ -44,8 +43,8 @@ type blockTable struct {
 	starts  []byte // eight bytes each
 }
 
-// openBlocks takes a section apart. The starts have no count of their own: there
-// is one for each block that is not a document's first.
+// openBlocks parses a section. The number of starts is not stored: there is one
+// for each block that is not a document's first.
 func openBlocks(data []byte, blocks, docs int) (blockTable, error) {
 	extra := blocks - docs
 	if extra < 0 || blocks > maxDocs || len(data)%8 != 0 || extra > len(data)/8 {
@@ -55,8 +54,8 @@ func openBlocks(data []byte, blocks, docs int) (blockTable, error) {
 	return blockTable{n: blocks, docs: docs, entries: data[:at], starts: data[at:]}, nil
 }
 
-// check proves that no use of the table can go wrong: entries in order, and the
-// starts of each document increasing and within it.
+// check verifies the table: entries are in order, and the starts of each document
+// are increasing and within it.
 func (t *blockTable) check(d *docTable) error {
 	if d.n != t.docs || (t.split() == 0) != (len(t.starts) == 0) {
 		return damaged("block table")
@@ -89,7 +88,7 @@ func (t *blockTable) entry(i int) (doc, before int) {
 	return int(binary.LittleEndian.Uint32(e)), int(binary.LittleEndian.Uint32(e[4:]))
 }
 
-// extra is which starts belong to the i-th document that has some.
+// extra returns the range of starts of the i-th document that has any.
 func (t *blockTable) extra(i int) (from, to int) {
 	_, from = t.entry(i)
 	to = t.n - t.docs
@@ -131,8 +130,8 @@ func (t *blockTable) startsOf(doc int) []byte {
 // documents maps blocks, which are increasing, to their documents, each once. It
 // appends to dst, which may be blocks[:0].
 func (t *blockTable) documents(dst, blocks []uint32) []uint32 {
-	// In hand is the i-th document with several blocks, from first to last;
-	// before are the blocks beyond the first of all documents before it.
+	// The current document is the i-th one with several blocks, from first to
+	// last. before counts the additional blocks of all documents before it.
 	i, doc, before, first, last := -1, 0, 0, 0, -1
 	base := len(dst)
 	for _, b := range blocks {
@@ -161,9 +160,10 @@ const maxPart = 1 << 20
 // Part is a stretch of a file.
 type Part struct{ Off, Len int64 }
 
-// parts returns the stretches of a document that are among blocks, or nil if
-// it has only one block, or all or none are. Blocks that follow each other are one
-// part, up to maxPart bytes: fewer reads, of what a search has room for.
+// parts returns the parts of a document that are among blocks. It is nil if the
+// document has only one block, or if all or none of them are. Consecutive blocks
+// are joined up to maxPart bytes, which means fewer reads and fits the buffer of
+// a search.
 func (t *blockTable) parts(doc int, size int64, blocks []uint32) []Part {
 	starts := t.startsOf(doc)
 	count := len(starts)/8 + 1

@@ -14,11 +14,10 @@ import (
 	"quarry/internal/trigram"
 )
 
-// A build reads files and makes segments of them. Workers take stretches of
-// the sorted list of paths; of each stretch they keep runs: for every gram its
-// blocks. Runs cover ranges of blocks that don't overlap, so the list of a
-// gram is the lists of all runs one behind the other, and nothing is ever looked
-// up at random.
+// A build reads files and makes segments of them. Workers take batches of the
+// sorted list of paths and make runs of each batch: for every gram, its blocks.
+// Runs cover ranges of blocks that don't overlap, so the list of a gram is the
+// concatenation of its lists in all runs, without random access.
 type build struct {
 	root    *rootfs.Root
 	workers int
@@ -46,35 +45,36 @@ type job struct {
 }
 
 const (
-	// stretch is how many documents a worker takes at a time, and how many
-	// blocks a run has at most.
+	// stretch is how many documents a worker takes at a time, and the largest
+	// number of blocks in a run.
 	stretch   = 1024
 	localBits = 10
-	// maxPostings is how many a run may have: 4 MB before sorting, and as much
-	// while that is done.
+	// maxPostings is how many postings a run may have: 4 MB, and as much again
+	// while it is sorted.
 	maxPostings = 1 << 20
 	// With more than fewInRun blocks a gram has a list in a run as it will have
 	// in the segment, which brought the runs of the Linux tree from 137 to 105 MB;
 	// with fewer, a byte or two for each.
 	fewInRun = 4
-	// runBudget ends a segment, and so does a number of blocks that leaves room
-	// for what workers have in hand. The runs of the Linux tree take 105 MB.
+	// runBudget is the size of runs at which a segment ends. The runs of the
+	// Linux tree take 105 MB. A segment also ends before it has too many blocks,
+	// with room for those that workers have not finished.
 	runBudget   = 64 << 20
 	blockBudget = maxDocs / 4
-	// jobBudget is how many files a segment takes: something is kept of each while
-	// they are read.
+	// jobBudget is how many files a segment takes at most, since each needs some
+	// memory during the build.
 	jobBudget = 1 << 17
 )
 
-// run is the grams of consecutive blocks, those of each part by themselves, so
-// that they can be let go one by one.
+// run has the grams of consecutive blocks, separately for each part, so that the
+// parts can be freed one by one.
 type run struct {
 	job   int // that the first block belongs to
 	skip  int // how many blocks it had before
 	parts [parts][]byte
 }
 
-// Lists are made in parts, by the highest bits of the gram, to share the work.
+// Lists are made in parts, by the highest bits of the gram, to divide the work.
 const (
 	parts     = 32
 	partShift = trigram.GramBits - 5
@@ -139,7 +139,7 @@ func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 	}
 }
 
-// block puts the next block of the job in hand into the run in hand.
+// block adds the next block of the current job to the current run.
 func (w *buildWorker) block(grams *trigram.Extractor) {
 	w.grams = grams.Take(w.grams[:0])
 	if w.local == stretch || len(w.postings)+len(w.grams) > maxPostings {

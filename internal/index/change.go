@@ -13,23 +13,23 @@ import (
 	"quarry/internal/walk"
 )
 
-// change is a file that is not, or no longer, what the segments say.
+// change is a file that is new or differs from what the segments say.
 type change struct {
 	seq uint64 // of the last time it changed
-	// member says that the file belonged to the index when it was last looked
-	// at; pending that it has to be looked at again. Until then it keeps its
-	// standing: a file that was there is a candidate.
+	// member says that the file belonged to the index at the last check, and
+	// pending that it has to be checked again. Until then a member stays a
+	// candidate.
 	member, pending bool
 	as              Flags // Hidden and Ignored, as found when it was marked
 	in              *held // the segment that has the file's last document, or nil
 	id              int
 }
 
-// MarkDirty says that files may have changed, appeared or gone: the next Fresh
-// takes it into account. Whoever changes a file tells the index right after.
+// MarkDirty says that files may have changed, appeared or been deleted; the next
+// Fresh takes it into account. It has to be called right after a change.
 func (ix *Index) MarkDirty(paths ...rootfs.Path) { ix.apply(Changes{Files: paths}) }
 
-// MarkTree says the same of all that lies in a folder.
+// MarkTree does the same for everything in a folder.
 func (ix *Index) MarkTree(dirs ...rootfs.Path) { ix.apply(Changes{Trees: dirs}) }
 
 func (ix *Index) apply(c Changes) {
@@ -41,7 +41,8 @@ func (ix *Index) apply(c Changes) {
 			continue
 		}
 		ix.suspect(p.String(), ix.mark(p.String()))
-		// Rules that change decide anew over all that lies beside and below.
+		// If rules change, everything next to the rule file and below has to be
+		// checked again.
 		base := p.Base()
 		if _, rules := ignore.FileKind(base); rules || base == ".git" {
 			ix.trees[plain(p.Dir())] = true
@@ -77,7 +78,7 @@ func (ix *Index) mark(path string) *change {
 	return c
 }
 
-// suspect asks for a change to be looked at. ix.mu is held.
+// suspect marks a change to be checked. ix.mu is held.
 func (ix *Index) suspect(path string, c *change) {
 	c.pending = true
 	ix.pending[path] = true
@@ -118,8 +119,8 @@ func (ix *Index) find(path string) (*held, int) {
 	return nil, 0
 }
 
-// damage drops a segment that can't be read any more. Which files it had is not
-// known for sure, so the next Fresh sweeps. ix.mu is held.
+// damage drops a segment that can no longer be read. Its list of files is not
+// reliable, so the next Fresh sweeps. ix.mu is held.
 func (ix *Index) damage(h *held, err error) {
 	i := slices.Index(ix.segs, h)
 	if i < 0 {
@@ -137,7 +138,7 @@ func (ix *Index) damage(h *held, err error) {
 	h.seg.release()
 }
 
-// settle ends a change: there is no such file any more, or it doesn't belong.
+// settle ends a change: the file was deleted or does not belong to the index.
 // ix.mu is held.
 func (ix *Index) settle(path string, c *change) {
 	if c.in != nil {
@@ -164,7 +165,7 @@ func (ix *Index) resolve(ctx context.Context) (folders []string, err error) {
 	clear(ix.pending)
 	ix.mu.Unlock()
 	defer func() {
-		if err != nil { // what was not done is still to do
+		if err != nil { // the rest has to be done later
 			ix.mu.Lock()
 			for _, o := range todo {
 				ix.pending[o.path] = true
@@ -216,9 +217,9 @@ func (ix *Index) standing(c *change) (as Flags) {
 	return as
 }
 
-// kindOf says what is at a path. What can't be looked at counts as a file: a
-// search will try to open it and say why it can't. A file with several names is
-// noted.
+// kindOf returns what is at a path. What can't be examined counts as a file: a
+// search will try to open it and report the error. A file with several names is
+// recorded.
 func (ix *Index) kindOf(path string, linked inodes) rootfs.Type {
 	p, err := ix.root.Known(path)
 	if err == nil {
@@ -255,12 +256,12 @@ func (ix *Index) hasBelow(dir string) bool {
 	return false
 }
 
-// maxGlobs is how many folders a walk is narrowed to; beyond it looking at all
-// is cheaper than asking for each.
+// maxGlobs is how many folders a walk is restricted to. With more, walking all of
+// them is cheaper.
 const maxGlobs = 64
 
-// judge decides whether files nobody knew belong to the index: those that a
-// walk lists do.
+// judge decides whether new files belong to the index: those that a walk lists
+// do.
 func (ix *Index) judge(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -332,8 +333,8 @@ func (ix *Index) list(ctx context.Context, globs []string, found func(path strin
 	return err
 }
 
-// shown lists the dotted files that a walk shows without being asked for hidden
-// ones, since a negated rule says so.
+// shown lists the dot files that a walk lists even without hidden files, because
+// of a negated rule.
 func (ix *Index) shown(ctx context.Context, opts walk.Options) (map[string]bool, error) {
 	opts.Hidden, opts.MaxIgnored = false, 0
 	shown := map[string]bool{}
@@ -346,8 +347,8 @@ func (ix *Index) shown(ctx context.Context, opts walk.Options) (map[string]bool,
 	return shown, err
 }
 
-// walkOptions are those of a walk that lists all the index covers, or of it
-// what matches globs.
+// walkOptions are the options of a walk over everything that the index covers, or
+// over what matches globs.
 func (ix *Index) walkOptions(globs []string) (walk.Options, error) {
 	o := ix.opts.Walk
 	o.Start, o.Hidden, o.StrictHidden, o.MaxDepth, o.FollowLinks = rootfs.Path{}, true, false, 0, false

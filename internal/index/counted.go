@@ -7,11 +7,11 @@ import (
 )
 
 // Counted is what a snapshot knows of the terms of files, for a ranked search.
-// What it says of a file is what counting the file's text gives, as long as the
-// file has the document's stamp.
+// Its counts equal those of the file's text as long as the file has the
+// document's stamp.
 type Counted struct {
 	Views []*CountedView
-	// Dirty are the files in question that changed: nothing is known of them.
+	// Dirty are the selected files that have changed, so their terms are unknown.
 	Dirty []string
 }
 
@@ -24,8 +24,8 @@ type CountedView struct {
 	unseen bitset
 }
 
-// Counted returns the files that an asker sees below a folder. Of the Ask, Under,
-// Lens and Hidden count.
+// Counted returns the files below a folder that a client may see. It uses Under,
+// Lens and Hidden of the Ask.
 func (s *Snapshot) Counted(a Ask) (*Counted, error) {
 	lens := a.lens()
 	dir := plain(a.Under)
@@ -49,7 +49,7 @@ func (s *Snapshot) Counted(a Ask) (*Counted, error) {
 	return out, nil
 }
 
-// guard runs what reads the segment; one that is damaged is dropped.
+// guard runs a function that reads the segment. A damaged segment is dropped.
 func (c *CountedView) guard(f func() error) error {
 	err := guard(f)
 	if err != nil {
@@ -59,11 +59,11 @@ func (c *CountedView) guard(f func() error) error {
 	return err
 }
 
-// Documents is how many the segment has; those in question are among them.
+// Documents is the number of documents of the segment, selected or not.
 func (c *CountedView) Documents() int { return c.v.seg.docs.n }
 
-// Shows reports whether a document is in question: it counts, lies below the
-// folder, and the asker sees it.
+// Shows reports whether a document is selected: it is current, below the folder,
+// and the client may see it.
 func (c *CountedView) Shows(id int) bool {
 	return id >= c.in.lo && id < c.in.hi && !c.v.mask.has(id) && !c.unseen.has(id)
 }
@@ -78,8 +78,8 @@ func (c *CountedView) Parts(id int) (int, bool) {
 // Flags are those of a document.
 func (c *CountedView) Flags(id int) Flags { return c.v.seg.docs.flag(id) }
 
-// Postings appends the documents that have a term, in question or not, and how
-// often each does, at most terms.MaxCount times.
+// Postings appends the documents that have a term, selected or not, and how often
+// each has it, up to terms.MaxCount.
 func (c *CountedView) Postings(k terms.Key, ids []uint32, counts []uint8) ([]uint32, []uint8, error) {
 	err := c.guard(func() error {
 		t := &c.v.seg.terms
@@ -104,8 +104,8 @@ func (c *CountedView) Paths(ids []int) (paths []string, err error) {
 	return paths, err
 }
 
-// Each passes all documents of the segment, in question or not, until yield
-// returns false. The path is valid until the next one.
+// Each yields all documents of the segment, selected or not, until yield returns
+// false. The path is valid until the next one.
 func (c *CountedView) Each(yield func(id int, path []byte, flags Flags) bool) error {
 	return c.guard(func() error {
 		t := &c.v.seg.docs
@@ -120,8 +120,8 @@ func (c *CountedView) Each(yield func(id int, path []byte, flags Flags) bool) er
 	})
 }
 
-// Remember returns what make gave the first time it was asked for this segment: a
-// table of all its documents that is worth keeping as long as the segment.
+// Remember returns the result of the first call of make for this segment. It
+// keeps a table about all documents as long as the segment.
 func (c *CountedView) Remember(make func() (any, error)) (any, error) {
 	kept := &c.v.seg.remembered
 	kept.mu.Lock()

@@ -7,16 +7,16 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// deniedEntry is a file or folder that a lens doesn't show for its policy: the
-// beginning of the paths of documents [first, last].
+// deniedEntry is a file or folder that a lens hides because of its policy: a
+// prefix of the paths of documents [first, last].
 type deniedEntry struct {
 	path        string
 	folder      bool
 	first, last int
 }
 
-// deny notes an unseen document. Documents come in path order, so those of a
-// folder follow each other.
+// deny records a hidden document. Documents come in path order, so those of a
+// folder are consecutive.
 func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 	if l.Denied == nil {
 		return
@@ -33,9 +33,9 @@ func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 	s.denied = append(s.denied, deniedEntry{path[:n], folder, id, id})
 }
 
-// Denied counts the files and folders below a folder that a lens doesn't show for
-// its policy alone and that pass a test; a folder with files in it counts once.
-// Only the count may leave.
+// Denied counts the files and folders below a folder that a lens hides only
+// because of its policy and that pass a test. A folder with files counts once.
+// Only the count may be reported.
 func (s *Snapshot) Denied(under rootfs.Path, lens *Lens, passes func(path string, folder bool) bool) (n int, err error) {
 	if lens == nil || lens.Denied == nil {
 		return 0, nil
@@ -80,7 +80,7 @@ func (s *Snapshot) Denied(under rootfs.Path, lens *Lens, passes func(path string
 	return n, nil
 }
 
-// someLeft reports whether one of some documents counts.
+// someLeft reports whether any of the documents is current.
 func (v *view) someLeft(first, last int) bool {
 	for id := first; id <= last; id++ {
 		if !v.mask.has(id) {

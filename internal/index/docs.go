@@ -23,8 +23,8 @@ type docWriter struct {
 	blocks   blockWriter
 }
 
-// add takes in the next document; starts are those of its blocks but the first,
-// as a blockTable has them, parts how many parts it has or unknownParts.
+// add adds the next document. starts are the starts of its blocks except the
+// first, as in a blockTable; parts is its number of parts, or unknownParts.
 func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte, parts uint32) {
 	shared := 0
 	if w.n%restartEvery == 0 {
@@ -66,7 +66,7 @@ func (t *docTable) check() error {
 
 func (t *docTable) flag(id int) Flags { return Flags(binary.LittleEndian.Uint16(t.flags[2*id:])) }
 
-// counted is how many parts a document has, or unknownParts.
+// counted returns how many parts a document has, or unknownParts.
 func (t *docTable) counted(id int) uint32 { return binary.LittleEndian.Uint32(t.parts[4*id:]) }
 
 func (t *docTable) stamp(id int) Stamp { return readStamp(t.stamps[id*stampSize:]) }
@@ -120,7 +120,7 @@ func (r *pathReader) uvarint() int {
 	return int(v)
 }
 
-// first returns the path at a restart, in place.
+// first returns the path at a restart, without copying it.
 func (t *docTable) first(block int) []byte {
 	r := pathReader{t: t, at: int(binary.LittleEndian.Uint32(t.restarts[4*block:]))}
 	r.uvarint()

@@ -21,7 +21,7 @@ type Stored struct {
 	Outdated bool
 }
 
-// MarkUsed notes that the index in the folder dir is in use, for Evict. home is
+// MarkUsed records that the index in the folder dir is in use, for Evict. home is
 // the trusted root in which all indexes have their folders.
 func MarkUsed(home *rootfs.Root, dir rootfs.Path, now time.Time) error {
 	p, err := dir.Child(lockName)
@@ -31,7 +31,7 @@ func MarkUsed(home *rootfs.Root, dir rootfs.Path, now time.Time) error {
 	return home.SetMeta(p, 0o600, now)
 }
 
-// List tells which indexes there are, the one used longest ago first.
+// List lists the indexes, the least recently used first.
 func List(home *rootfs.Root) ([]Stored, error) {
 	dir, err := home.OpenDir(rootfs.Path{})
 	if err != nil {
@@ -63,7 +63,8 @@ func List(home *rootfs.Root) ([]Stored, error) {
 	return all, errors.Join(errs...)
 }
 
-// errNotIndex is for a folder that holds something else: it is left alone.
+// errNotIndex is returned for a folder that has something else in it, which is
+// not deleted.
 var errNotIndex = errors.New("not an index")
 
 func measure(home *rootfs.Dir, name string) (Stored, error) {
@@ -118,8 +119,8 @@ func ours(name string) bool {
 }
 
 // Evict deletes outdated indexes, then those used longest ago until all together
-// have no more than most bytes, and returns what it deleted. Indexes in use by a process, and
-// the one called keep, stay, and so does any folder that is no index.
+// have no more than most bytes, and returns what it deleted. It keeps indexes
+// that a process uses, the one called keep, and any folder that is not an index.
 func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	all, err := List(home)
 	var total int64
@@ -148,14 +149,14 @@ func Evict(home *rootfs.Root, most int64, keep string) ([]Stored, error) {
 	return gone, errors.Join(errs...)
 }
 
-// goingPrefix begins the name of a folder that is being deleted, or was when
-// the process that did it died.
+// goingPrefix begins the name of a folder that is being deleted. It remains if
+// the process dies meanwhile.
 const goingPrefix = "deleted-"
 
-// Delete deletes the index in a folder of home, and reports whether it did: not
-// if a process has its lock. The folder goes under another name first, so that
-// nobody finds half of it; who has opened it just before must look whether it
-// still is where it was, once the index is open.
+// Delete deletes the index in a folder of home. It reports false if a process
+// holds its lock. The folder is renamed first, so that nobody finds a
+// half-deleted index. A process that opens an index has to check afterwards that
+// the folder is still at its path.
 func Delete(home *rootfs.Root, dir rootfs.Path) (bool, error) {
 	p, err := dir.Child(lockName)
 	if err != nil {

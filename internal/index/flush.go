@@ -87,7 +87,7 @@ func (ix *Index) newName() string {
 	return numbered(segmentPrefix, ix.names)
 }
 
-// commit puts a segment in force: on disk first, then in memory.
+// commit makes a segment part of the index: on disk first, then in memory.
 func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
 	var fresh *held
 	if seg != nil {
@@ -132,8 +132,8 @@ func (ix *Index) commit(seg *segment, jobs []job, outcomes []outcome) error {
 	return nil
 }
 
-// settleJob ends the change that a job was for, unless there was another one
-// meanwhile. ix.mu is held.
+// settleJob ends the change of a job, unless the file changed again meanwhile.
+// ix.mu is held.
 func (ix *Index) settleJob(j *job, fresh *held, id int) {
 	c := ix.dirty[j.path]
 	if c == nil { // found to be gone while it was read
@@ -154,7 +154,7 @@ func (ix *Index) settleJob(j *job, fresh *held, id int) {
 	}
 }
 
-// discard gives up a segment that no manifest names.
+// discard deletes a segment that no manifest names.
 func (ix *Index) discard(seg *segment) {
 	if seg == nil {
 		return
@@ -165,8 +165,8 @@ func (ix *Index) discard(seg *segment) {
 	}
 }
 
-// writeManifest makes the next manifest durable: of every segment that keep
-// gives, with more documents dead, and a new one.
+// writeManifest writes the next manifest and makes it durable. It has the
+// segments that keep returns, with more dead documents, and a new segment.
 func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place) error {
 	ix.mu.Lock()
 	m := &manifest{number: ix.number + 1}
@@ -209,7 +209,7 @@ func (ix *Index) writeManifest(keep func(*held) *held, fresh *held, dead []place
 const (
 	// A flush is due when so many files are dirty, or when nothing has changed
 	// for a while. Reading a few dirty files in each search costs less than a
-	// flush: it syncs two files to disk.
+	// flush, which syncs two files to disk.
 	flushAt   = 256
 	flushIdle = 3 * time.Second
 )

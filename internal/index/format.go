@@ -8,7 +8,7 @@ import (
 	"unicode"
 )
 
-// The layout of a segment; docs/FORMAT.md tells it in words.
+// The layout of a segment; docs/FORMAT.md describes it.
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
@@ -39,8 +39,8 @@ const (
 const (
 	sectionEntry = 24
 	footerSize   = 32 + sections*sectionEntry + 16
-	postingsPad  = 8 // behind the postings, so that reads of eight bytes stay inside
-	// sumBlock is how many bytes of the postings have a sum of their own: those of
+	postingsPad  = 8 // after the postings, so that reads of eight bytes stay inside
+	// sumBlock is how many bytes of the postings share a checksum. The blocks of
 	// a list are checked each time it is read.
 	sumBlock = 4096
 )
@@ -62,8 +62,8 @@ const (
 	termVersion     = 1
 )
 
-// fingerprint stands for everything grams depend on: an index made with other
-// case tables would miss files without anything looking wrong.
+// fingerprint is a hash of everything that grams depend on. An index made with
+// other case tables would miss files without any sign of damage.
 func fingerprint() uint32 {
 	return crc32.Checksum(fmt.Appendf(nil, "grams %d, terms %d, unicode %s", alphabetVersion, termVersion, unicode.Version), castagnoli())
 }
@@ -73,7 +73,7 @@ type section struct {
 	sum       uint32
 }
 
-// footer is the end of a segment and the key to the rest.
+// footer is the end of a segment. It says where the other sections are.
 type footer struct {
 	docs, grams uint32
 	text        uint64 // bytes of the files read
@@ -82,8 +82,8 @@ type footer struct {
 	table       [sections]section
 }
 
-// append writes the footer; its last sum stands for the whole segment, since it
-// covers the sums of all sections.
+// append writes the footer. Its last checksum covers the whole segment, since it
+// includes the checksums of all sections.
 func (f *footer) append(dst []byte) (out []byte, sum uint32) {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, formatVersion)

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// frugalFrom is how many files make a build worth collecting garbage more
+	// frugalFrom is the number of files from which a build collects garbage more
 	// often.
 	frugalFrom = 10_000
-	// gcPercent bounds the garbage of a build to a quarter of what it needs, where
+	// gcPercent bounds the garbage of a build to a quarter of its live memory;
 	// the default is as much again. Most of what it needs are bytes that the
 	// collector doesn't look at, so it costs little: Linux took 22.0 s of
 	// processor time with it, 23.1 before.
 	gcPercent = 25
 )
 
-// builds counts those under way in this process, which share one collector.
+// builds counts the builds in this process, which share one garbage collector.
 var builds struct {
 	sync.Mutex
 	n   int

@@ -23,8 +23,8 @@ const (
 	headSize = 16 // first gram, where the entries begin, where the lists begin
 )
 
-// gramEntry is what the table has of a gram: how many blocks, and where their
-// list is in the postings. One block has no list: where is its number.
+// gramEntry is the entry of a gram: the number of its blocks, and where their
+// list is in the postings. A single block has no list; where is its number.
 type gramEntry struct {
 	gram  trigram.Gram
 	n     int
@@ -55,8 +55,8 @@ func (t *gramTable) from(g trigram.Gram) gramCursor {
 	return gramCursor{t: t, i: max(0, group-1) * groupLen}
 }
 
-// next goes to the next entry; at the end it reports false. Entries that make
-// no sense end it too: check has seen all of them.
+// next goes to the next entry; at the end it reports false. Invalid entries end
+// it too; check has found them before.
 func (c *gramCursor) next() bool {
 	if c.i >= c.t.n {
 		return false
@@ -113,9 +113,8 @@ func (t *gramTable) find(g trigram.Gram) gramEntry {
 	return gramEntry{}
 }
 
-// check proves that no use of the table can go wrong: all entries are there, in
-// order, with lists inside of the postings and single blocks inside of the
-// segment.
+// check verifies the table: all entries are there and in order, their lists are
+// inside of the postings, and single blocks are inside of the segment.
 func (t *gramTable) check(blocks, postings int) error {
 	if len(t.heads) != (t.n+groupLen-1)/groupLen*headSize {
 		return damaged("gram table")

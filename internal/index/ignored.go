@@ -2,12 +2,12 @@ package index
 
 import "slices"
 
-// Ignored files are in the index as long as they are few: then a search that asks
-// for them, and the look into them of an empty answer, cost no walk. When they
-// become too many, all of them leave, and such a search scans.
+// Ignored files are in the index as long as there are few. Then a search for them
+// needs no walk, and neither does the hint about them in an empty answer. If
+// there are too many, all of them are removed, and such a search scans.
 
 // Ignored reports whether the index has the files that ignore rules exclude. It
-// has not before the first sweep, and not when they are more than
+// has none before the first sweep, and none if there are more than
 // Options.MaxIgnored.
 func (ix *Index) Ignored() bool {
 	ix.mu.Lock()
@@ -15,8 +15,8 @@ func (ix *Index) Ignored() bool {
 	return ix.ignored
 }
 
-// DropIgnored takes the ignored files out of the index, for good. It is for a
-// Source that can't tell of changes to them.
+// DropIgnored removes the ignored files from the index permanently. It is for a
+// Source that can't report changes to them.
 func (ix *Index) DropIgnored() {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -26,9 +26,9 @@ func (ix *Index) DropIgnored() {
 	}
 }
 
-// TakeIgnored takes the ignored files in again if they were too many and are not
-// any more, and reports whether it does. tell makes the Source speak of them; the
-// next Fresh sweeps.
+// TakeIgnored adds the ignored files again if there were too many and no longer
+// are. It reports whether it does. tell makes the Source report changes to them;
+// the next Fresh sweeps.
 func (ix *Index) TakeIgnored(tell func() error) (bool, error) {
 	ix.mu.Lock()
 	take := ix.few && ix.tooMany
@@ -46,16 +46,16 @@ func (ix *Index) TakeIgnored(tell func() error) (bool, error) {
 	return true, nil
 }
 
-// WantsIgnored reports whether a Source has to tell of ignored files: they are in
-// the index, or the first sweep is still to find out.
+// WantsIgnored reports whether a Source has to report changes to ignored files:
+// they are in the index, or the first sweep has not decided yet.
 func (ix *Index) WantsIgnored() bool {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	return ix.ignored || ix.maxIgnored > 0 && !ix.swept && !ix.tooMany
 }
 
-// ignoredAs are the flags of an ignored file. No rule shows it without being
-// asked for hidden files: who asks for ignored ones reads no rules.
+// ignoredAs are the flags of an ignored file. It is shown only with hidden files:
+// a search for ignored files reads no rules.
 func ignoredAs(path string) Flags {
 	if isDotted(path) {
 		return Ignored | Hidden
@@ -63,9 +63,9 @@ func ignoredAs(path string) Flags {
 	return Ignored
 }
 
-// ignoredLimit is how many ignored files a sweep may list. Files that were too
-// many come back when they are clearly fewer, so that the index doesn't read them
-// again and again.
+// ignoredLimit is how many ignored files a sweep may list. They come back only
+// when there are clearly fewer, so that the index doesn't read them again and
+// again.
 func (ix *Index) ignoredLimit(whole bool) int {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -78,8 +78,7 @@ func (ix *Index) ignoredLimit(whole bool) int {
 	return 0
 }
 
-// boundIgnored takes the ignored files out if they have become too many. ix.mu is
-// held.
+// boundIgnored removes the ignored files if there are too many. ix.mu is held.
 func (ix *Index) boundIgnored() {
 	if ix.ignored && ix.countIgnored() > ix.maxIgnored {
 		ix.tooMany = true
@@ -104,7 +103,7 @@ func (ix *Index) countIgnored() (n int) {
 	return n
 }
 
-// leaveIgnored takes the ignored files out. ix.mu is held.
+// leaveIgnored removes the ignored files from the index. ix.mu is held.
 func (ix *Index) leaveIgnored() {
 	ix.ignored = false
 	for path, c := range ix.dirty {
@@ -122,7 +121,7 @@ func (ix *Index) leaveIgnored() {
 	for _, h := range ix.segs {
 		for _, id := range h.seg.ignored {
 			if h.dead.has(int(id)) || h.mask.has(int(id)) {
-				continue // a dirty one that isn't ignored any more has its own say
+				continue // a dirty file that is no longer ignored stays
 			}
 			h.kill(int(id))
 		}
@@ -130,9 +129,9 @@ func (ix *Index) leaveIgnored() {
 	ix.forgetSnapshot()
 }
 
-// flood is for a sweep that met more ignored files than it may list: it forgets
-// those that it did, also where the rules have only now come to exclude them.
-// ix.mu is held.
+// flood is called by a sweep that found too many ignored files. It removes those
+// that were listed, including files that the rules exclude only since now. ix.mu
+// is held.
 func (s *sweeping) flood() {
 	ix := s.ix
 	ix.tooMany = true
@@ -152,8 +151,8 @@ func (s *sweeping) flood() {
 	clear(s.ignored)
 }
 
-// keepIgnored decides after a sweep that met few whether ignored files are in the
-// index. ix.mu is held.
+// keepIgnored decides, after a sweep that found few ignored files, whether they
+// are in the index. ix.mu is held.
 func (s *sweeping) keepIgnored() {
 	ix := s.ix
 	switch {

@@ -1,18 +1,19 @@
 // Package index answers one question: which files could match?
 //
-// A Snapshot's Candidates never leave out a file whose text satisfies the need
-// at the moment Fresh was called; they may add files that don't. The index is a
-// cache of the tree: what is damaged, unknown or changed is read again, never
-// trusted. An Index is safe for concurrent use, a Snapshot is immutable.
+// The Candidates of a Snapshot include every file whose text satisfies the need
+// at the moment Fresh was called; they may include others. The index is a cache
+// of the tree: files that are damaged, unknown or changed in it are read again.
+// An Index is safe for concurrent use, a Snapshot is immutable.
 //
-// Grams are kept by block, a stretch of whole lines of a file, so of a large file
-// a search line by line learns which parts could match: no line outside of
-// Doc.Parts does, as long as the file has the document's stamp.
+// Grams are kept by block. A block is a run of whole lines, so a search by lines
+// knows which parts of a large file could match: no line outside of Doc.Parts
+// does, as long as the file has the document's stamp.
 //
 // It covers the regular files a walk with Options.Walk lists, hidden ones
 // included, and ignored ones while they are few, each with a flag. It has nothing
-// that lies behind symlinks or that the policy denies. A changed file is only dirty: it is a candidate for
-// every search until it has been read again, so nobody waits for indexing.
+// that is reached by symlinks or that the policy denies. A changed file is dirty:
+// it is a candidate for every search until it has been read again, so a search
+// never waits for indexing.
 package index
 
 import (
@@ -30,25 +31,25 @@ import (
 
 // Options of Open; nil is fine.
 type Options struct {
-	// Walk has the ignore rules that decide which files belong. Start, Hidden,
-	// Filter, MaxDepth and FollowLinks are the index's own business.
+	// Walk has the ignore rules that decide which files belong to the index. The
+	// index sets Start, Hidden, Filter, MaxDepth and FollowLinks itself.
 	Walk walk.Options
-	// Source tells of changes. Without one, Fresh compares the stamps of all
+	// Source reports changes. Without a source, Fresh compares the stamps of all
 	// files each time.
 	Source Source
 	// MaxIgnored bounds the ignored files in the index; 0 is none. It needs a
 	// Source that reports ignored files.
 	MaxIgnored int
-	// ReadOnly leaves the folder of the index to another process: nothing is
-	// written, changed files stay dirty.
+	// ReadOnly is for a folder that belongs to another process: nothing is
+	// written, and changed files stay dirty.
 	ReadOnly bool
-	// Trusting leaves postings unchecked until they are read, for those who ask
-	// once and go.
+	// Trusting checks postings only when they are read, for processes that make
+	// one search.
 	Trusting bool
 	// Workers is the number of goroutines; 0 is one for each processor.
 	Workers int
-	// Progress, if set, hears of a flush, from any goroutine: how many more
-	// files were read, and how many bytes so far.
+	// Progress, if set, is called during a flush, from any goroutine, with the
+	// number of further files read and the bytes read so far.
 	Progress func(files int, bytes int64)
 	Logger   *slog.Logger // nil is silent
 
@@ -56,20 +57,20 @@ type Options struct {
 	racy   time.Duration // for tests: racyWindow
 }
 
-// Changes are paths below the root that may not be what they were.
+// Changes are paths below the root that may have changed.
 type Changes struct {
 	Files []rootfs.Path
 	Trees []rootfs.Path // folders to be listed and compared, with all below
-	// Stamps says that any file the index knows may have been written to, and
-	// that nobody can tell which. None has appeared or gone.
+	// Stamps says that any known file may have been written to, and it is unknown
+	// which. No file was created or deleted.
 	Stamps bool
 }
 
 // Source is where changes come from.
 type Source interface {
-	// Barrier hands to apply every change whose system call returned before
-	// Barrier was called, unless an earlier call did, and returns trees it
-	// can't speak for. apply must not call the Source.
+	// Barrier passes to apply every change whose system call returned before
+	// Barrier was called, unless an earlier call did. It returns trees for which
+	// it can't report changes. apply must not call the Source.
 	Barrier(ctx context.Context, apply func(Changes)) (sweep []rootfs.Path, err error)
 }
 
@@ -111,14 +112,14 @@ type Index struct {
 	number     uint64    // of the last manifest written or found
 	inForce    uint64    // of the manifest that names segs
 	names      uint64    // segments made so far
-	snap       *snapshot // of the present state, nil after a change
+	snap       *snapshot // of the current state, nil after a change
 	closed     bool
 }
 
 // Open opens the index of root in the folder state, a trusted root that belongs
-// to this index alone. It never fails for what lies there: an index that is
-// damaged, or of another version, is dropped and made anew. Nothing is compared
-// with the tree until Fresh or Sweep.
+// to this index alone. It never fails because of the content of the folder: an
+// index that is damaged or of another version is dropped and built again. Nothing
+// is compared with the tree until Fresh or Sweep.
 func Open(root, state *rootfs.Root, opts *Options) (*Index, error) {
 	ix := &Index{root: root, state: state, dirty: map[string]*change{}, trees: map[string]bool{}, pending: map[string]bool{}, eventless: inodes{}, unreadable: map[string]walk.Skip{}, wake: make(chan struct{}, 1)}
 	if opts != nil {
@@ -192,7 +193,7 @@ func (ix *Index) disown() {
 	}
 }
 
-// tidy removes what a crash or an older state left behind.
+// tidy removes files that a crash or an older state left behind.
 func (ix *Index) tidy(found stored) {
 	var old []string
 	for _, n := range found.manifests {

@@ -7,27 +7,27 @@ import (
 	"sync"
 )
 
-// Lens is what an asker sees of the tree. The index covers more than any of them
-// may see, so that one serves all: policy, rules from outside and what was asked
-// for decide here, before a name, a byte or a count leaves the index.
+// Lens decides what a client may see of the tree. One index serves all clients
+// and covers more than each may see. So policy, rules from outside and the query
+// are applied here, before a name, a byte or a count leaves the index.
 type Lens struct {
-	// Key and Version tell lenses apart: with both equal, Sees says the same
-	// about every document.
+	// Key and Version identify a lens: if both are equal, Sees returns the same
+	// for every document.
 	Key     string
 	Version uint64
-	// Sees reports whether the asker may know of a file. It is called for the
+	// Sees reports whether the client may know of a file. It is called for the
 	// documents of a segment in path order, once for each Key and Version.
 	Sees func(path string, flags Flags) bool
-	// Denied tells of a file that Sees doesn't show for its policy alone how much
-	// of its path is what the policy denies: all of it, or a folder that it lies in.
-	// 0 is for all others. nil denies nothing.
+	// Denied returns, for a file that Sees hides only because of its policy, the
+	// length of the denied part of its path: the whole path, or a folder above
+	// it. It returns 0 for all other files. nil denies nothing.
 	Denied func(path string, flags Flags) int
-	// Enters reports whether the asker would see a folder that its policy denies.
-	// It is asked for each question.
+	// Enters reports whether the client would see a folder if its policy did not
+	// deny it. It is called for each query.
 	Enters func(dir string) bool
 }
 
-// plainLens shows what a search shows that asks for nothing else.
+// plainLens shows what a search without options shows.
 func plainLens(hidden bool) *Lens {
 	if hidden {
 		return &Lens{Key: "\x00hidden", Sees: func(_ string, f Flags) bool { return f&(Secret|Ignored) == 0 }}
@@ -48,21 +48,21 @@ func (a *Ask) lens() *Lens {
 // maxLenses is how many lenses a segment remembers.
 const maxLenses = 16
 
-// lenses are what was worked out for a segment.
+// lenses caches the results for a segment.
 type lenses struct {
 	mu   sync.Mutex
 	kept map[string]*sight
 }
 
-// sight is which documents of a segment a lens doesn't show.
+// sight has the documents of a segment that a lens hides.
 type sight struct {
 	version uint64
 	unseen  bitset
 	denied  []deniedEntry
 }
 
-// unseen returns the documents that a lens doesn't show. It is worked out the first
-// time.
+// unseen returns the documents that a lens hides. It is computed on the first
+// call.
 func (s *segment) unseen(l *Lens) bitset { return s.sight(l).unseen }
 
 func (s *segment) sight(l *Lens) *sight {
@@ -91,7 +91,7 @@ func (s *segment) sight(l *Lens) *sight {
 	return out
 }
 
-// seenDirty drops the changed files that a lens doesn't show.
+// seenDirty drops the changed files that a lens hides.
 func seenDirty(all []dirtyDoc, l *Lens) []dirtyDoc {
 	var kept []dirtyDoc
 	for i, d := range all {

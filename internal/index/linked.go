@@ -1,12 +1,12 @@
 package index
 
 // inodes are files that have several names. A write through one name makes no
-// event for the others, and a name may have come after its file was indexed.
+// event for the others, and a name may have been added after the file was
+// indexed.
 type inodes map[uint64]bool
 
-// markLinked makes the files dirty that turn out to have further names, until
-// they are read again: from then on they are Linked and compared by every Fresh.
-// ix.mu is held.
+// markLinked makes files dirty that were found to have further names. After they
+// are read again, they are Linked, and every Fresh compares them. ix.mu is held.
 func (ix *Index) markLinked(linked inodes) {
 	if len(linked) == 0 {
 		return
@@ -41,11 +41,11 @@ func (ix *Index) markLinked(linked inodes) {
 	}
 }
 
-// keepComparing makes files Linked for good that were found changed without an
-// event: somebody writes to them through a handle whose name is gone, and goes on
-// without another word. A Linked file that changed just before it was read may
-// have changed again with the same stamp, so it is always searched until it has
-// been read once more. ix.mu is held.
+// keepComparing makes files Linked permanently if they changed without an event:
+// some program writes to them through a handle whose name is gone and may
+// continue. A Linked file that changed just before it was read may have changed
+// again with the same stamp, so it is always searched until it has been read once
+// more. ix.mu is held.
 func (ix *Index) keepComparing(outcomes []outcome) {
 	for i := range outcomes {
 		o := &outcomes[i]

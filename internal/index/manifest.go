@@ -13,9 +13,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A manifest names the segments that make up the index, oldest first, with the
-// documents that don't count any more. Each has a number one higher than the
-// last and a file of its own; the highest that can be read is in force.
+// A manifest names the segments of the index, oldest first, and their dead
+// documents. Each manifest is a file with a number one higher than the last; the
+// highest that can be read is valid.
 type manifest struct {
 	number uint64
 	segs   []manifestSegment
@@ -55,7 +55,7 @@ func (m *manifest) encode() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 }
 
-// decoder takes a manifest apart; bad is set at the first thing that is wrong.
+// decoder decodes a manifest; bad is set at the first error.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -130,7 +130,7 @@ func numberOf(prefix, name string) (uint64, bool) {
 	return n, err == nil
 }
 
-// stored is what lies in an index folder.
+// stored is the content of an index folder.
 type stored struct {
 	manifests []uint64 // newest first
 	segments  []uint64
@@ -174,9 +174,9 @@ func readManifest(state *rootfs.Root, number uint64) (*manifest, error) {
 	return m, nil
 }
 
-// load opens the newest manifest that can be read and its segments. What is
-// wrong is left out and told; the files of a missing segment are unknown to
-// the index then, and the first sweep finds them.
+// load opens the newest manifest that can be read and its segments. Damaged
+// segments are omitted and reported. Their files are unknown to the index until
+// the first sweep finds them.
 func load(state *rootfs.Root, s stored, trusting bool) (number uint64, segs []*held, problems []error) {
 	for _, n := range s.manifests {
 		m, err := readManifest(state, n)
@@ -212,8 +212,8 @@ func openHeld(state *rootfs.Root, ms manifestSegment, trusting bool) (*held, err
 	return newHeld(seg, ms.dead), nil
 }
 
-// remove deletes files of the index folder; one that can't be is tried again
-// when the index is opened the next time.
+// remove deletes files of the index folder. If one can't be deleted, it is tried
+// again when the index is opened the next time.
 func remove(state *rootfs.Root, names ...string) error {
 	var errs []error
 	for _, name := range names {

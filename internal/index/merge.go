@@ -9,13 +9,13 @@ import (
 	"quarry/internal/trigram"
 )
 
-// tierSize is how many segments of about a size may stand side by side, and by
-// how much sizes differ: a search looks into each, so there should be few; each
-// document is copied once for every tier it climbs.
+// tierSize is how many segments of about the same size there may be, and the
+// ratio of sizes between tiers. A search reads every segment, so there should be
+// few. Each document is copied once for every tier.
 const tierSize = 4
 
-// Merge joins small segments of a size into one and rewrites those that are
-// mostly dead. It does nothing when there is nothing to gain.
+// Merge merges small segments of similar size and rewrites those that are mostly
+// dead. It does nothing if there is nothing to gain.
 func (ix *Index) Merge(ctx context.Context) error {
 	if ix.opts.ReadOnly {
 		return ErrReadOnly
@@ -98,8 +98,8 @@ func (ix *Index) join(ctx context.Context, from []*held) error {
 	return ix.replace(j, seg)
 }
 
-// recheck drops those of some segments that are damaged, after something went
-// wrong with one of them.
+// recheck checks some segments after one of them failed, and drops the damaged
+// ones.
 func (ix *Index) recheck(segs []*held) {
 	for _, h := range segs {
 		if err := guard(func() error { return (&segment{mapping: h.seg.mapping}).parse(h.seg.mapping.Bytes()) }); err != nil {

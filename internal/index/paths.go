@@ -11,14 +11,15 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// pathStretch is how many paths a goroutine takes at a time: well below a
-// millisecond's work.
+// pathStretch is how many paths a goroutine takes at a time: much less than a
+// millisecond of work.
 const pathStretch = 16 << 10
 
-// Paths lists the files of a folder that a lens shows and whose path passes a test,
-// in path order; nil is the lens of Ask, without hidden files. It is for questions about names alone, and
-// takes half the time of Candidates.Files on two processors. test is asked for a
-// test for each goroutine, which gets paths that are valid during the call.
+// Paths lists the files of a folder that a lens shows and whose path passes a
+// test, in path order; nil is the lens of Ask, without hidden files. It is for
+// queries about names only, and takes half the time of Candidates.Files on two
+// processors. test is called once for each goroutine and returns the test for its
+// paths, which are valid during the call.
 func (s *Snapshot) Paths(ctx context.Context, under rootfs.Path, lens *Lens, test func() func(path []byte) bool) ([]string, error) {
 	dir := plain(under)
 	if lens == nil {

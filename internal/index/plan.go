@@ -15,34 +15,33 @@ type Ask struct {
 	Need match.Need
 	// Under is the folder in question; the zero Path is all.
 	Under rootfs.Path
-	// Lens is what the asker sees; nil is what a search without a policy and
-	// rules of its own shows, with hidden files if Hidden is set.
+	// Lens decides what the client may see; nil is what a search without a policy
+	// and own rules shows, with hidden files if Hidden is set.
 	Lens   *Lens
 	Hidden bool
-	// Also makes files with one of these flags candidates whatever they hold:
-	// Binary when binary files are searched or have to be told, Large in
-	// multiline mode, Wide with lines of context.
+	// Also makes files with one of these flags candidates whatever their content:
+	// Binary if binary files are searched or reported, Large in multiline mode,
+	// Wide with lines of context.
 	Also Flags
-	// ByLine says that whatever satisfies the need does so within one line, as
-	// in a search line by line. Then grams have to come together in one block of
-	// a file, and Doc.Parts tells which blocks do. Otherwise they may come from
-	// anywhere in it.
+	// ByLine says that whatever satisfies the need does so within one line, as in
+	// a search line by line. Then all grams have to be in one block of a file,
+	// and Doc.Parts has those blocks. Otherwise they may be anywhere in the file.
 	ByLine bool
-	// Terms says that the question is for [Snapshot.Counted], which spares a
-	// search nearly all files.
+	// Terms says that the query is for [Snapshot.Counted], with which almost no
+	// file has to be read.
 	Terms bool
 }
 
 // Plan tells how a question was answered.
 type Plan struct {
-	Documents  int // in the folder that the asker sees, dirty ones not included
+	Documents  int // in the folder that the client sees, without dirty ones
 	Candidates int // of them
 	Dirty      int // files that are candidates since they changed
 	Blocks     int // that are candidates, with Ask.ByLine
 	Grams      int // the need has
 	Lists      int // read
-	// Useless says that the need asks nothing that grams can tell: every file
-	// is a candidate.
+	// Useless says that grams can't decide anything about the need: every file is
+	// a candidate.
 	Useless bool
 }
 
@@ -67,8 +66,8 @@ type viewCandidates struct {
 	blocks []uint32
 }
 
-// Candidates answers a question. An error means that the index can't: get a
-// fresh snapshot, or search without.
+// Candidates answers a query. An error means that the index can't: get a fresh
+// snapshot, or scan.
 func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 	f := trigram.From(a.Need)
 	c := &Candidates{snap: s.snapshot, whole: a.Also}
@@ -129,7 +128,7 @@ func (vc *viewCandidates) find(f *trigram.Formula, a *Ask, plan *Plan) error {
 	return nil
 }
 
-// show drops what is not for the asker, so that no count tells of it.
+// show drops what the client may not see, so that no count reveals it.
 func (vc *viewCandidates) show() {
 	hidden := func(id uint32) bool { return vc.v.mask.has(int(id)) || vc.unseen.has(int(id)) }
 	if !slices.ContainsFunc(vc.ids, hidden) {
@@ -163,7 +162,7 @@ func (vc *viewCandidates) show() {
 	}
 }
 
-// with adds the documents that are candidates for what they are.
+// with adds the documents that are candidates because of their flags.
 func (s *segment) with(ids []uint32, also Flags, in span) []uint32 {
 	add := func(more []uint32) {
 		lo, _ := slices.BinarySearch(more, uint32(in.lo))
@@ -206,14 +205,14 @@ func (c *Candidates) merge(every bool) *merge {
 	return m
 }
 
-// Each passes the candidates in path order, until yield returns false. An error
+// Each yields the candidates in path order, until yield returns false. An error
 // means that some are missing.
 func (c *Candidates) Each(yield func(d *Doc) bool) error {
 	return c.pass(c.merge(false), func(d *Doc, _ bool) bool { return yield(d) })
 }
 
-// Files passes every file of the folder, in path order, and tells whether it is
-// a candidate: those that are not surely don't match.
+// Files yields every file of the folder, in path order, and whether it is a
+// candidate. The others certainly don't match.
 func (c *Candidates) Files(yield func(d *Doc, mayMatch bool) bool) error {
 	return c.pass(c.merge(true), yield)
 }
@@ -260,8 +259,8 @@ type evaluation struct {
 	lists      int
 }
 
-// Lists with more than nine tenths of all blocks are not worth reading: they
-// take the longest and leave nearly everything.
+// Lists with more than nine tenths of all blocks are not worth reading: they are
+// the longest and exclude almost nothing.
 func (e *evaluation) nearlyAll(n int) bool { return n*10 > e.seg.blocks.n*9 }
 
 // read returns the blocks or documents of a list.
@@ -372,7 +371,7 @@ func (e *evaluation) some(f *trigram.Formula, cur []uint32, all bool) ([]uint32,
 	return got, false, nil
 }
 
-// most bounds how many blocks satisfy a formula.
+// most returns an upper bound of the blocks that satisfy a formula.
 func (e *evaluation) most(f *trigram.Formula) int {
 	most := e.seg.blocks.n
 	switch f.Op {
@@ -395,7 +394,7 @@ func (e *evaluation) most(f *trigram.Formula) int {
 	return most
 }
 
-// String tells a plan in one line, for statistics.
+// String describes a plan in one line, for statistics.
 func (p Plan) String() string {
 	var b strings.Builder
 	if p.Useless {

@@ -19,8 +19,8 @@ import (
 
 const (
 	readSize = 256 << 10
-	// A scan gives up on lines, and in multiline mode on texts, of MaxLine, give
-	// or take a block. Half of it is surely below.
+	// A scan gives up on lines of about MaxLine, and in multiline mode on such
+	// texts. Half of it is certainly below that.
 	longLine  = scan.MaxLine / 2
 	largeText = scan.MaxLine / 2
 
@@ -40,14 +40,14 @@ type outcome struct {
 
 // layout tells the blocks of a file.
 type layout struct {
-	// dropped blocks were made before those that count, by readings that came
-	// to nothing.
+	// dropped blocks were made before the valid ones, by failed attempts to read
+	// the file.
 	dropped int
-	starts  []byte // of the others but the first, as a blockTable has them
+	starts  []byte // of the other blocks except the first, as in a blockTable
 }
 
-// blocks returns how many blocks of a file count, how many were dropped before
-// them, and where they start.
+// blocks returns how many blocks of a file are valid, how many were dropped
+// before them, and where they start.
 func (o *outcome) blocks() (count, dropped int, starts []byte) {
 	if o.state == indexed {
 		count = 1
@@ -69,7 +69,7 @@ const (
 
 // blockSink takes what a reader reads.
 type blockSink interface {
-	// block takes the grams of the next block.
+	// block adds the grams of the next block.
 	block(grams *trigram.Extractor)
 }
 
@@ -85,17 +85,17 @@ type reader struct {
 	bytes int64  // read so far
 	racy  time.Duration
 
-	// The block in hand, of the file in hand.
+	// The current block of the current file.
 	length  int64 // blocks are to have
 	limit   int64 // where no block may start any more: the size of the file
 	size    int64 // so far
 	offset  int64 // behind it
-	made    int   // blocks before, also of readings that came to nothing
+	made    int   // blocks before, including those of failed attempts
 	dropped int   // of them, the latter
 	starts  []byte
-	wide    bool // the file in hand has a line of more than WideLine
-	// uncounted says that the terms of the file in hand are not those of its
-	// bytes, or too many.
+	wide    bool // the current file has a line of more than WideLine
+	// uncounted says that the terms of the current file can't be counted from its
+	// bytes, or that there are too many.
 	uncounted bool
 
 	dir     *rootfs.Dir // the folder of the last file
@@ -113,8 +113,8 @@ func (r *reader) close() {
 	}
 }
 
-// file reads the file at path and hands on its blocks; the outcome says which of
-// them count. An entry is valid if the stamps before and after agree.
+// file reads the file at path and passes on its blocks; the outcome says which of
+// them are valid. An entry is valid if the stamps before and after agree.
 func (r *reader) file(path string) outcome {
 	r.made, r.dropped = 0, 0
 	out := outcome{}
@@ -165,7 +165,7 @@ func (r *reader) endBlock() {
 	r.size = 0
 }
 
-// add takes in whole lines, and ends blocks where they are long enough.
+// add adds whole lines, and ends blocks that are long enough.
 func (r *reader) add(text []byte) {
 	for len(text) > 0 {
 		n := len(text)
@@ -186,8 +186,8 @@ func (r *reader) add(text []byte) {
 	}
 }
 
-// count takes in the terms of whole lines. What is not UTF-8 is read as
-// Windows-1252 by whoever counts, which takes all of the text.
+// count counts the terms of whole lines. Text that is not UTF-8 has to be decoded
+// from Windows-1252 as a whole and is not counted here.
 func (r *reader) count(text []byte) {
 	if r.uncounted = r.uncounted || !utf8.Valid(text); !r.uncounted {
 		r.terms.Add(text)
@@ -225,8 +225,8 @@ func (r *reader) try(path string) (out outcome, again bool) {
 	return outcome{state: indexed, flags: flags, stamp: before}, false
 }
 
-// secret makes an entry for a file that is not to be read: whoever may see it
-// searches it.
+// secret makes an entry for a file that must not be read. Clients that may see it
+// search it.
 func (r *reader) secret(path string) outcome {
 	p, err := r.root.Known(path)
 	if err != nil {
@@ -257,7 +257,8 @@ func (r *reader) unreadable(path string) outcome {
 	return out
 }
 
-// open keeps the folder open for the next file, which is mostly in it too.
+// open keeps the folder open for the next file, which is usually in the same
+// folder.
 func (r *reader) open(path string) (*rootfs.File, error) {
 	dir, name := "", path
 	for i := len(path) - 1; i >= 0; i-- {
@@ -286,8 +287,8 @@ func (r *reader) open(path string) (*rootfs.File, error) {
 
 var errLongLine = errors.New("line too long")
 
-// text reads a file as a scan does: the first block tells what it is, UTF-16 is
-// decoded, everything else taken as it comes.
+// text reads a file as a scan does: the first block shows its type, UTF-16 is
+// decoded, and everything else is used as it is.
 func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	src := &source{f: f, size: size}
 	defer func() { r.bytes += src.read }()
@@ -332,7 +333,7 @@ func (r *reader) text(f *rootfs.File, size int64) (Flags, error) {
 	return 0, nil
 }
 
-// first reads enough to tell what the file is.
+// first reads enough to find out the type of the file.
 func (r *reader) first(src *source) ([]byte, error) {
 	buf := r.buf[:0]
 	for !src.ended && len(buf) < textfile.SniffLen {
@@ -357,7 +358,7 @@ func (r *reader) plain(src *source, buf []byte) (total int64, err error) {
 	}
 }
 
-// lines takes in the whole lines of buf and returns the rest, at the front of a
+// lines adds the whole lines of buf and returns the rest, at the front of a
 // buffer that has room.
 func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	end := len(buf)
@@ -379,8 +380,8 @@ func (r *reader) lines(buf []byte, last bool) ([]byte, error) {
 	return buf, nil
 }
 
-// wide reports a line of more than WideLine; it looks at a few lines of each
-// stretch of that length.
+// wide reports a line of more than WideLine; it checks a few lines in each piece
+// of that length.
 func wide(buf []byte) bool {
 	for len(buf) > WideLine {
 		i := bytes.LastIndexByte(buf[:WideLine+1], '\n')
@@ -431,7 +432,7 @@ func (r *reader) decoded(src *source, first []byte, enc textfile.Encoding) (tota
 	}
 }
 
-// source reads a file and knows when it has ended without asking once more.
+// source reads a file and notices its end without another read.
 type source struct {
 	f     *rootfs.File
 	size  int64

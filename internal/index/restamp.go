@@ -12,10 +12,11 @@ import (
 )
 
 // restamp compares the stamps of the files the index knows with those on disk,
-// and marks what differs. It is less than a sweep: no folder is listed and no
-// rule is asked, so it finds changed files, not new ones. On Linux 6.1 it takes
-// less than half of a sweep's time (BenchmarkSweep). What differs outside the
-// folders that will be swept had no event, and is always searched from now on.
+// and marks what differs. It does less than a sweep: no folder is listed and no
+// rule is read, so it finds changed files but no new ones. On Linux 6.1 it takes
+// less than half of a sweep's time (BenchmarkSweep). A file that differs outside
+// the folders that will be swept had no event, so it is always searched from now
+// on.
 func (ix *Index) restamp(ctx context.Context, swept []string) error {
 	snap, err := ix.Snapshot()
 	if err != nil {
@@ -43,10 +44,10 @@ func (ix *Index) restamp(ctx context.Context, swept []string) error {
 	return nil
 }
 
-// restampLinked compares the stamps of the files that have several names, or a
-// writer whose name is gone: a write there makes no event here, but it moves the
-// time of change. It takes 1 to 3 µs a file (BenchmarkLinked), where reading each for every search took
-// 10 and more.
+// restampLinked compares the stamps of files that have several names, or a writer
+// whose name is gone: such a write makes no event here, but changes the time of
+// change. It takes 1 to 3 µs a file (BenchmarkLinked), where reading each for
+// every search took 10 and more.
 func (ix *Index) restampLinked(ctx context.Context) error {
 	snap, err := ix.Snapshot()
 	if err != nil {
@@ -109,14 +110,14 @@ func (ix *Index) restampView(ctx context.Context, v *view, ids []uint32) ([]stal
 	return stale, nil
 }
 
-// restamper looks at documents, on one goroutine. Those of a folder follow each
-// other, so it keeps the last one open.
+// restamper checks documents, on one goroutine. Those of a folder are
+// consecutive, so it keeps the last folder open.
 type restamper struct {
 	root    *rootfs.Root
 	view    *view
 	ids     []uint32 // nil for all
 	n       int      // of them
-	settled int64    // a file that was last changed before can be told by its stamp
+	settled int64    // for a file that was last changed before this time, the stamp is reliable
 	paths   pathReader
 	name    []byte // of the folder
 	dir     *rootfs.Dir
@@ -126,7 +127,7 @@ type restamper struct {
 // staleFile is not what its document says.
 type staleFile struct {
 	path string
-	ino  uint64 // the file it still is; 0 for another one, or none
+	ino  uint64 // the file's number if it is still the same file, else 0
 }
 
 func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
@@ -151,8 +152,8 @@ func (w *restamper) run(ctx context.Context, next *atomic.Int64) error {
 			path := w.paths.next()
 			stamp := docs.stamp(id)
 			same, ino := w.compare(path, stamp)
-			// One that changed just before it was read is always searched; now
-			// that it has come to rest, it is read once more.
+			// A file that changed just before it was read is always searched. If
+			// it has not changed for a while, it is read once more.
 			if same && w.ids != nil && docs.flag(id)&racyFlag != 0 {
 				same = stamp.changed() >= w.settled
 			}

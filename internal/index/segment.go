@@ -25,7 +25,8 @@ type segment struct {
 	sums     []byte // of its blocks
 	terms    termTable
 
-	// Documents that have a flag, in order, for each that a search may ask for.
+	// The documents with a flag, in order, for each flag that a search may ask
+	// for.
 	always, binary, large, wide, linked, ignored []uint32
 
 	trusting   bool
@@ -36,8 +37,8 @@ type segment struct {
 }
 
 // openSegment maps a segment and checks every byte of it: 80 MB take 10 ms. With
-// trusting set, the postings are only checked as they are read, for those who ask
-// once and go.
+// trusting set, the postings are checked only when they are read, for processes
+// that make one search.
 func openSegment(state *rootfs.Root, name string, trusting bool) (*segment, error) {
 	p, err := state.Known(name)
 	if err != nil {
@@ -57,8 +58,8 @@ func openSegment(state *rootfs.Root, name string, trusting bool) (*segment, erro
 	return s, nil
 }
 
-// guard turns a fault in mapped memory, or a panic over bytes that make no
-// sense, into an error: the disk may fail under a mapping at any time.
+// guard turns a fault in mapped memory, or a panic because of invalid bytes, into
+// an error: the disk may fail under a mapping at any time.
 func guard(f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer func() {
@@ -155,7 +156,7 @@ func (s *segment) list(g trigram.Gram) trigram.List {
 }
 
 // listOf returns the list of an entry, whose bytes it has checked. It panics if
-// they went bad; guard makes that an error.
+// they are damaged; guard turns that into an error.
 func (s *segment) listOf(e *gramEntry) trigram.List {
 	switch e.n {
 	case 0:

@@ -39,7 +39,7 @@ func (ix *Index) Fresh(ctx context.Context) (*Snapshot, error) {
 	}
 }
 
-// catchUp sweeps what has to be and resolves what was marked.
+// catchUp does the sweeps that are due and resolves the marked files.
 func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 	var dirs []string
 	for _, p := range unwatched {
@@ -71,7 +71,7 @@ func (ix *Index) catchUp(ctx context.Context, unwatched []rootfs.Path) error {
 	if err == nil {
 		err = ix.settleAll(ctx, dirs)
 	}
-	if err != nil { // what was not done is still to do
+	if err != nil { // the rest has to be done later
 		ix.mu.Lock()
 		for d := range taken {
 			ix.trees[d] = true
@@ -93,16 +93,16 @@ func (ix *Index) settleAll(ctx context.Context, dirs []string) error {
 		if dirs, err = ix.resolve(ctx); err != nil {
 			return err
 		}
-		// Folders where files were thought to be; sweeping them leaves no
-		// more of the kind.
+		// Folders that were marked as files. After sweeping them there are no
+		// more of these.
 		if len(dirs) == 0 {
 			return nil
 		}
 	}
 }
 
-// Snapshot returns the state known so far, without asking whether anything has
-// changed since.
+// Snapshot returns the known state, without checking whether anything has changed
+// since.
 func (ix *Index) Snapshot() (*Snapshot, error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
@@ -116,7 +116,8 @@ func (ix *Index) Snapshot() (*Snapshot, error) {
 	return &Snapshot{snapshot: ix.snap}, nil
 }
 
-// forgetSnapshot is called before every change of what it shows. ix.mu is held.
+// forgetSnapshot is called before every change of what a snapshot shows. ix.mu is
+// held.
 func (ix *Index) forgetSnapshot() {
 	if ix.snap != nil {
 		ix.snap.release()
@@ -188,8 +189,8 @@ func (s *snapshot) release() {
 	}
 }
 
-// Skipped lists the folders that could not be read, in path order: what lies in
-// them is not in the snapshot.
+// Skipped lists the folders that could not be read, in path order. Their files
+// are not in the snapshot.
 func (s *Snapshot) Skipped() []walk.Skip { return s.skipped }
 
 // Ignored reports whether the snapshot has the files that ignore rules exclude.
@@ -242,11 +243,11 @@ type Doc struct {
 	path []byte
 	Stamp
 	Flags
-	// Parts are the only stretches of the file, as it was when it had the
-	// stamp, that could hold a match; each consists of whole lines. nil means
-	// all of it. They are found if Ask.ByLine was set.
+	// Parts are the only parts of the file that could contain a match, as long as
+	// it has the stamp. Each consists of whole lines. nil means the whole file.
+	// They are computed if Ask.ByLine was set.
 	Parts []Part
-	// Dirty files have no stamp and nothing is known of their content.
+	// Dirty files have no stamp, and their content is unknown.
 	Dirty bool
 }
 
@@ -276,13 +277,13 @@ type stream struct {
 	v     *view
 	spans []span
 	ids   []uint32 // of the candidates
-	every bool     // visit all of spans; mayMatch tells candidates apart
+	every bool     // visit all documents of spans; mayMatch marks the candidates
 	all   bool     // all are candidates
-	// blocks are the candidates by block, if they were asked for; documents
-	// with a flag of whole are candidates for what they are.
+	// blocks are the candidate blocks, if they were asked for. Documents with a
+	// flag of whole are candidates as a whole.
 	blocks []uint32
 	whole  Flags
-	unseen bitset // documents to pass by; nil if there are none
+	unseen bitset // documents to skip; nil if there are none
 
 	reader pathReader
 	buf    []byte // paths of the page
@@ -323,8 +324,8 @@ func (s *stream) more() (bool, error) {
 }
 
 // stamp adds the stamps of a page, and what depends on them. They are in the
-// file: if they can't be read any more, none is the stamp of its document's file,
-// which is what a caller has to think then.
+// file. If they can't be read, all are zero and differ from those of the files,
+// so the files are read.
 func (s *stream) stamp() {
 	t := &s.v.seg.docs
 	s.stamps = slices.Grow(s.stamps, len(s.page)*stampSize)[:len(s.page)*stampSize]
@@ -386,8 +387,8 @@ func (s *stream) add(id int) {
 	s.page = append(s.page, pageDoc{start: int32(start), end: int32(len(s.buf)), id: int32(id), flags: t.flag(id), mayMatch: may})
 }
 
-// merge passes over several streams and the dirty files in path order. Of equal
-// paths the newest segment's comes first.
+// merge iterates over several streams and the dirty files in path order. Of equal
+// paths, that of the newest segment comes first.
 type merge struct {
 	streams []*stream
 	dirty   []dirtyDoc
@@ -437,7 +438,7 @@ func (m *merge) peek() bool {
 	return true
 }
 
-// skip passes doc, which stays readable until the next peek.
+// skip moves past doc, which stays valid until the next peek.
 func (m *merge) skip() {
 	if m.from == nil {
 		m.dirty = m.dirty[1:]
@@ -458,7 +459,7 @@ func (m *merge) next() bool {
 // place tells where doc is.
 func (m *merge) place() place { return place{m.from.v.held, m.id, string(m.doc.path)} }
 
-// documents passes over all documents of some folders, without dirty ones.
+// documents iterates over all documents of some folders, without dirty ones.
 func (s *snapshot) documents(dirs []string) *merge {
 	m := &merge{}
 	for _, v := range s.views {

@@ -7,9 +7,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Stamp is what tells two states of a file apart without reading it. Stamps are
-// compared for inequality only: a rewrite can keep size and times of content,
-// but the time of change moves.
+// Stamp distinguishes two states of a file without reading it. Stamps are only
+// compared for equality: a rewrite can keep size and modification time, but not
+// the time of change.
 type Stamp struct {
 	Ino   uint64
 	Size  int64
@@ -50,13 +50,12 @@ func readStamp(b []byte) Stamp {
 	}
 }
 
-// racyWindow is how close to being read a file's last change may lie before a
-// second change could leave the same stamp: FAT counts in two seconds, which is
-// the coarsest clock in use.
+// racyWindow is the time after a change in which a second change could leave the
+// same stamp. FAT has the coarsest clock in use: two seconds.
 const racyWindow = 2 * time.Second
 
-// racy reports whether the file may have changed again, after now, without its
-// stamp showing it. A time in the future is not to be trusted either.
+// racy reports whether the file may change after now without a new stamp. A time
+// in the future is not reliable either.
 func (s Stamp) racy(now time.Time, window time.Duration) bool {
 	return s.changed() >= now.Add(-window).UnixNano()
 }
@@ -69,14 +68,14 @@ func (s Stamp) changed() int64 {
 	return s.CTime
 }
 
-// Flags say what a file is to a search.
+// Flags are properties of a file that matter to a search.
 type Flags uint16
 
 const (
 	// Binary files have no grams: they are searched only when asked for.
 	Binary Flags = 1 << iota
-	// AlwaysScan is for what grams can't speak for: a line longer than a scan
-	// takes, a file that could not be read.
+	// AlwaysScan is for files about which grams say nothing: with a line longer
+	// than a scan takes, or that could not be read.
 	AlwaysScan
 	// Large texts may be more than a scan takes at once in multiline mode. They
 	// have grams.
@@ -93,10 +92,10 @@ const (
 	// Wide texts are large and have a line of more than WideLine: a few lines of
 	// context may be more than a scan takes at once.
 	Wide
-	// Secret files have a name that says they hold credentials. They were never
-	// read: whoever may see them searches them.
+	// Secret files have a name that says they hold credentials. They are never
+	// read for the index. Clients that may see them search them.
 	Secret
-	// Ignored files are left out by the rules in the tree itself. Rules from
-	// outside don't count here: they belong to who asks.
+	// Ignored files are excluded by the rules in the tree itself. Rules from
+	// outside are not considered: they belong to the client.
 	Ignored
 )

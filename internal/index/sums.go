@@ -8,11 +8,11 @@ import (
 )
 
 // The tables of a segment are checked and copied into memory when it is opened:
-// what happens to the file later can't reach them. Postings stay in the file, nine
-// tenths of it, and every stretch of sumBlock bytes has a sum, checked each time a
-// list in it is read. So bytes that went bad while we serve are never part of an
-// answer. Stamps stay in the file too and need no check: a wrong one differs from
-// that of the file, which is then read.
+// later damage of the file can't affect them. Postings stay in the file, nine
+// tenths of it, and every stretch of sumBlock bytes has a sum, checked each time
+// a list in it is read. So bytes that are damaged later are never part of an
+// answer. Stamps stay in the file too and need no check: a wrong stamp differs
+// from that of the file, which is then read.
 
 // blockSums makes the sums of a stream.
 type blockSums struct {
@@ -82,8 +82,8 @@ func (s *segment) readIntact(off int64, size int, want []byte) error {
 	return nil
 }
 
-// untouched is asked after the postings were used: nobody has written to the file
-// meanwhile, or at least all of it is as it was.
+// untouched is called after the postings were used. It checks that the file was
+// not written to meanwhile, or that its content is still the same.
 func (s *segment) untouched() error {
 	if s.mapping.Touched() && (!s.intact(0, len(s.postings)) || !intact(s.terms.file, s.terms.sums, 0, len(s.terms.file))) {
 		return damaged("it was changed while in use")

@@ -11,10 +11,10 @@ import (
 	"quarry/internal/walk"
 )
 
-// Sweep compares what the index knows about a folder with the files there, by
-// their stamps, and marks every difference: the answer to lost events, to file
-// systems without any, and to what happened while nobody watched. The zero Path
-// is the whole tree.
+// Sweep compares the index with the files of a folder, by their stamps, and marks
+// every difference. It is used after lost events, for file systems without
+// events, and for changes while no process watched. The zero Path is the whole
+// tree.
 func (ix *Index) Sweep(ctx context.Context, dir rootfs.Path) error {
 	ix.freshening.Lock()
 	defer ix.freshening.Unlock()
@@ -55,8 +55,8 @@ func (ix *Index) sweep(ctx context.Context, dirs []string) error {
 	return nil
 }
 
-// outermost drops folders that lie in others, and sorts the rest in the order
-// of what lies in them.
+// outermost drops folders that are inside of others, and sorts the rest in the
+// order of their files.
 func outermost(dirs []string) []string {
 	slices.SortFunc(dirs, func(a, b string) int { return strings.Compare(below(a), below(b)) })
 	kept := dirs[:0]
@@ -131,7 +131,7 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 		}
 		info, err := v.Dir.Stat(e.Name)
 		if err != nil || info.Type != rootfs.TypeFile {
-			// It can't be told: let someone look at it.
+			// This can't be decided here; mark it to be checked.
 			return listing{ignored: e.Ignored}, rootfs.KindOf(err) != rootfs.NotFound
 		}
 		if info.Nlink > 1 {
@@ -164,7 +164,7 @@ func (s *sweeping) run(ctx context.Context, opts walk.Options) error {
 	return nil
 }
 
-// file meets a listed file with the documents before and at its path.
+// file compares a listed file with the documents before and at its path.
 func (s *sweeping) file(path string, l listing) error {
 	if l.ignored {
 		s.ignored[path] = true
@@ -223,8 +223,8 @@ func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 		ix.markListed(f.path, s.as(f.path, f.ignored, shown))
 	}
 	for path, was := range s.dotted {
-		// A dirty file is shown or hidden by what was found when it was marked,
-		// not by its old document.
+		// Whether a dirty file is shown depends on what was found when it was
+		// marked, not on its old document.
 		if c := ix.dirty[path]; c != nil && c.member {
 			was = c.as&Hidden != 0
 		}
@@ -245,8 +245,8 @@ func (s *sweeping) finish(shown map[string]bool, marked, limit int) {
 	s.remember()
 }
 
-// remember notes the folders that could not be read: they are swept again each
-// time, since becoming readable need not make an event here. ix.mu is held.
+// remember records the folders that could not be read. They are swept again each
+// time, since there may be no event when they become readable. ix.mu is held.
 func (s *sweeping) remember() {
 	ix := s.ix
 	for path := range ix.unreadable {
@@ -270,8 +270,8 @@ func liesIn(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(d string) bool { return d == path || strings.HasPrefix(path, below(d)) })
 }
 
-// doubt asks anew about files that were found to belong, are in no segment yet
-// and weren't listed this time. ix.mu is held.
+// doubt marks files to be checked again that belonged to the index, are in no
+// segment yet and were not listed this time. ix.mu is held.
 func (s *sweeping) doubt() {
 	listed := map[string]bool{}
 	for _, f := range s.added {
@@ -286,7 +286,7 @@ func (s *sweeping) doubt() {
 	}
 }
 
-// dropDamaged lets go of the segments of a snapshot that can't be read.
+// dropDamaged drops the segments of a snapshot that can't be read.
 func (ix *Index) dropDamaged(s *snapshot) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()

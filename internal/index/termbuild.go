@@ -31,7 +31,7 @@ type termCollector struct {
 	encoded  []byte
 }
 
-// take takes in the terms of a job.
+// take adds the terms of a job.
 func (t *termCollector) take(job int, counts *terms.Counter) {
 	if len(t.postings) == 0 {
 		t.first = job
@@ -42,7 +42,7 @@ func (t *termCollector) take(job int, counts *terms.Counter) {
 	})
 }
 
-// run ends the run in hand and returns it with its size.
+// run ends the current run and returns it with its size.
 func (t *termCollector) run() (r termRun, size int) {
 	t.sort()
 	r.job = t.first
@@ -72,7 +72,7 @@ func encodeTerms(dst []byte, postings []uint64) []byte {
 		list = list[:0]
 		for ; i < len(postings) && postings[i]>>keyShift == key; i++ {
 			p := postings[i] & (1<<keyShift - 1)
-			// A term that is written in several ways comes several times.
+			// A term that is written in several ways occurs several times.
 			if n := len(list); n > 0 && list[n-1]>>countBits == p>>countBits {
 				list[n-1] = p>>countBits<<countBits | min(list[n-1]&(1<<countBits-1)+p&(1<<countBits-1), terms.MaxCount)
 				continue
@@ -130,7 +130,7 @@ func radix64(dst, src []uint64, shift uint) {
 	}
 }
 
-// countTerms takes in the terms of the file just read.
+// countTerms adds the terms of the file that was just read.
 func (w *buildWorker) countTerms(job int) {
 	if w.outcomes[job].parts == unknownParts || w.outcomes[job].state != indexed {
 		return
@@ -152,7 +152,7 @@ func (w *buildWorker) flushTerms() {
 	w.mu.Unlock()
 }
 
-// termAssembly makes the terms of a segment of runs.
+// termAssembly makes the terms of a segment from runs.
 type termAssembly struct {
 	runs   []termRun
 	number []int32 // of each job, its document

@@ -11,17 +11,17 @@ import (
 
 // Terms are what a ranked search counts: which documents have a term, how often,
 // and how many parts each document has. Unlike grams they belong to documents,
-// since scores do. They stand in the order of their keys; see terms.Key.
+// since scores do. They are in the order of their keys; see terms.Key.
 //
 // On Linux 6.1 they are 22.5 million numbers with counts: 2.9 % of the text.
 
-// unknownParts marks a document whose terms are not in the segment: whoever
-// counts has to read the file.
+// unknownParts marks a document whose terms are not in the segment, so the file
+// has to be read.
 const unknownParts = 1<<32 - 1
 
 // termTable finds the list of a term. It is laid out as gramTable, but its
-// entries stay in the file behind the lists: with sums, as bytes that are read
-// later have to be.
+// entries stay in the file, after the lists. They have checksums, since they are
+// read later.
 type termTable struct {
 	n       int
 	docs    int
@@ -51,7 +51,7 @@ func (t *termTable) head(i int) (first terms.Key, entries, lists uint64) {
 	return terms.Key(binary.LittleEndian.Uint64(h)), binary.LittleEndian.Uint64(h[8:]), binary.LittleEndian.Uint64(h[16:])
 }
 
-// check proves what can be without reading the entries.
+// check verifies what it can without reading the entries.
 func (t *termTable) check() error {
 	if len(t.heads) != (t.n+groupLen-1)/groupLen*termHead {
 		return damaged("term table")
@@ -74,8 +74,8 @@ func (t *termTable) check() error {
 	return nil
 }
 
-// termCursor reads entries one after the other. It panics on bytes that make no
-// sense; callers run under guard.
+// termCursor reads entries one after the other. It panics on invalid bytes;
+// callers run under guard.
 type termCursor struct {
 	t     *termTable
 	i     int // entries read
@@ -171,7 +171,7 @@ func (t *termTable) read(e *termEntry, ids []uint32, counts []uint8) ([]uint32, 
 		panic("counts of a term")
 	}
 	counts = appendCounts(counts, list[k:k+int(size)], e.n)
-	// Behind the list is at least padding, which it may look at.
+	// After the list there is at least padding, which it may read.
 	ids, err := trigram.OpenList(t.file[from+k+int(size):], e.n, t.docs).Append(ids, 0, uint32(t.docs))
 	if err != nil {
 		panic(err)
@@ -205,14 +205,14 @@ func (w *termWriter) add(e *partTerm) {
 	w.n++
 }
 
-// place tells the heads where the entries are: behind the lists.
+// place tells the heads where the entries are: after the lists.
 func (w *termWriter) place() {
 	for h := w.heads; len(h) > 0; h = h[termHead:] {
 		binary.LittleEndian.PutUint64(h[8:], binary.LittleEndian.Uint64(h[8:])+w.lists)
 	}
 }
 
-// termPart is a stretch of lists of terms, encoded one behind the other.
+// termPart is a sequence of encoded lists of terms.
 type termPart struct {
 	entries []partTerm
 	data    []byte

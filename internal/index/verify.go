@@ -16,16 +16,15 @@ import (
 type Verified struct {
 	Files   int   // compared with their documents
 	Bytes   int64 // read
-	Changed int   // files that are dirty or changed meanwhile: nothing is claimed of them
+	Changed int   // files that are dirty or changed meanwhile, which are not compared
 	Faults  int
 }
 
 // Verify reads every file again and compares it with what the index says: the
-// files a walk lists, what each is, and that each has all its grams and terms. Whatever
-// differs is told to fault and would have made a search miss something or rank it
-// elsewhere; it
-// should never be called. progress, if set, hears of files that were read, from
-// any goroutine.
+// files a walk lists, what each is, and that each has all its grams and terms. It
+// calls fault for every difference: such a difference could make a search miss
+// something or rank it wrongly, so fault should never be called. progress, if
+// set, is called for files that were read, from any goroutine.
 func (ix *Index) Verify(ctx context.Context, fault func(path, what string), progress func(files int, bytes int64)) (Verified, error) {
 	var v Verified
 	snap, err := ix.Fresh(ctx)

@@ -37,13 +37,13 @@ func (s *segmentWriter) put(b []byte) error {
 	return err
 }
 
-// part is a stretch of lists, encoded one behind the other.
+// part is a sequence of encoded lists.
 type part struct {
 	entries []partEntry
 	data    []byte
 }
 
-// partEntry is a gram's, as gramWriter takes it.
+// partEntry is the entry of a gram, as gramWriter takes it.
 type partEntry struct {
 	gram  trigram.Gram
 	n     int

@@ -8,11 +8,11 @@ import (
 	"quarry/internal/walk"
 )
 
-// counts lets a lens count what the view's policy denies: an answer says how many
-// files and folders that is, and never which.
+// counts lets a lens count what the view's policy denies. An answer reports only
+// how many files and folders these are, not which.
 func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	rules := e.root.Policy()
-	// Judges over walks without the policy decide whether it was the policy alone.
+	// A judge without the policy decides whether the policy is the only reason.
 	var open *walk.Judge
 	judge := func() *walk.Judge {
 		if open == nil {
@@ -27,7 +27,7 @@ func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 		}
 		n := refused(rules, path)
 		switch {
-		case n < len(path): // none, or a folder, about which Enters is asked
+		case n < len(path): // none, or a folder, for which Enters is called
 			return n
 		case ignored && (hidden || !dotted(path)):
 			return n
@@ -45,7 +45,7 @@ func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	l.Enters = func(dir string) bool { return judge().Visits(dir) }
 }
 
-// open gives the judge over walks of this view as if its policy denied nothing.
+// open returns the judge of this view as if its policy denied nothing.
 func (e *Eyes) open(o *owned, hidden, ignored bool) *walk.Judge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -63,8 +63,9 @@ func (e *Eyes) open(o *owned, hidden, ignored bool) *walk.Judge {
 	return j
 }
 
-// refused is how much of the path of a file a policy denies, by the owner's word
-// or for a secret's name: all of it, a folder on the way, or 0 for nothing.
+// refused returns the length of the part of a path that a policy denies, by a
+// rule or because it is a secret's name: the whole path, a folder above it, or 0
+// for nothing.
 func refused(rules *policy.Policy, path string) int {
 	for start := 0; ; {
 		end := strings.IndexByte(path[start:], '/')

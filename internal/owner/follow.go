@@ -17,7 +17,7 @@ func (r *reading) now() search.Progress {
 	return search.Progress{Files: int(files), Total: int(max(r.total.Load(), files)), Bytes: r.bytes.Load()}
 }
 
-// progress hears of more files that were read, and of the bytes so far.
+// progress adds the number of files that were read, and the bytes so far.
 func (o *owned) progress(files int, bytes int64) {
 	if o.ready.Load() {
 		return // small flushes are not reported
@@ -31,11 +31,11 @@ func (o *owned) progress(files int, bytes int64) {
 	}
 }
 
-// ErrNotOwner is for what only the owner of the index can do.
+// ErrNotOwner is returned for a call that only the index owner can make.
 var ErrNotOwner = errors.New("this process does not own the index of the workspace")
 
-// Wait waits until this process has built the index. It fails when that isn't
-// possible.
+// Wait waits until this process has built the index. It returns an error if that
+// isn't possible.
 func (m *Member) Wait(ctx context.Context) error {
 	o := m.holds()
 	if o == nil {
@@ -52,14 +52,14 @@ func (m *Member) Wait(ctx context.Context) error {
 	return o.ix.Flush(ctx)
 }
 
-// followEvery is how often Follow looks: a person sees no more.
+// followEvery is how often Follow checks; more is not visible to a person.
 const followEvery = 100 * time.Millisecond
 
-// ErrNobody is for a root whose index no process owns.
+// ErrNobody is returned for a root whose index no process owns.
 var ErrNobody = errors.New("no process owns an index of the workspace")
 
-// Follow waits until the index is ready, whoever owns it, and reports how
-// far it is about ten times a second, on the calling goroutine.
+// Follow waits until the index is ready, whoever owns it, and reports its
+// progress about ten times a second, on the calling goroutine.
 func (m *Member) Follow(ctx context.Context, report func(search.Progress)) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()

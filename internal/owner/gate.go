@@ -2,9 +2,9 @@ package owner
 
 import "sync"
 
-// gate lets the first sweep of an owner into a folder when it is watched: a change
-// that the sweep doesn't see then makes an event. Without it the sweep would wait
-// for all folders.
+// gate lets the first sweep of an owner enter a folder as soon as it is watched:
+// a change that the sweep misses then makes an event. Without it the sweep would
+// have to wait for all folders.
 type gate struct {
 	mu     sync.Mutex
 	opened sync.Cond
@@ -27,7 +27,7 @@ func (g *gate) pass(dir string) {
 	g.opened.Broadcast()
 }
 
-// raise lets everything pass: all that will be watched is.
+// raise opens the gate: everything is watched that will be.
 func (g *gate) raise() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -47,7 +47,8 @@ func (g *gate) wait(dir string) {
 	}
 }
 
-// waited reports whether a folder was swept behind the gate, until remove.
+// waited reports whether a folder was swept after it passed the gate, until
+// remove.
 func (g *gate) waited(dir string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

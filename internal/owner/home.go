@@ -10,8 +10,8 @@ import (
 	"quarry/search"
 )
 
-// maxIndexBytes is what all indexes of a user may take together: that of Linux
-// 6.1 has 94 MB, so it is a hundred large trees.
+// maxIndexBytes bounds all indexes of a user together. That of Linux 6.1 has 94
+// MB, so there is room for a hundred large trees.
 const maxIndexBytes = 10 << 30
 
 // errEvicted says that the folder of an index was deleted while it was opened.
@@ -45,7 +45,8 @@ func (o *Options) openDir() (*rootfs.Root, error) {
 	return openTrusted(o.Dir)
 }
 
-// openHome opens the folder of all indexes and gives the path of this one in it.
+// openHome opens the folder of all indexes and returns the path of this one in
+// it.
 func (o *Options) openHome() (*rootfs.Root, rootfs.Path, error) {
 	home, err := openTrusted(o.Home)
 	if err != nil {
@@ -61,8 +62,8 @@ func (o *Options) openHome() (*rootfs.Root, rootfs.Path, error) {
 	return home, name, err
 }
 
-// inPlace reports whether an open folder is still the one at Dir: one that is
-// being deleted could be opened just before it went.
+// inPlace reports whether an open folder is still the one at Dir: a folder could
+// be opened just before it is deleted.
 func (o *Options) inPlace(state *rootfs.Root) bool {
 	now, err := openTrusted(o.Dir)
 	if err != nil {
@@ -87,7 +88,7 @@ func folderInfo(r *rootfs.Root) (rootfs.Info, error) {
 	return d.Info()
 }
 
-// markUsed notes when the index was in use last.
+// markUsed records when the index was last in use.
 func (o *owned) markUsed() {
 	if o.opts.Home == "" {
 		return

@@ -10,10 +10,10 @@ import (
 	"quarry/internal/watch"
 )
 
-// Ignored files are indexed, and their folders watched, while there are few: a
-// search that asks for them, and the look of an empty answer into them, then needs
-// no walk. Folders of dependencies with more are searched by a scan, when asked
-// for.
+// Ignored files are indexed, and their folders watched, while there are few. Then
+// a search for them needs no walk, and neither does the hint about them in an
+// empty answer. If there are more, as in folders of dependencies, a search for
+// them scans.
 const (
 	maxIgnoredFiles   = 20_000
 	maxIgnoredFolders = 5_000
@@ -29,12 +29,12 @@ func (o *Options) maxIgnored() int {
 // outlying are the ignored folders that are watched.
 type outlying struct {
 	mu   sync.Mutex
-	dirs map[string]rootfs.Path // by path; the value is where it lies
+	dirs map[string]rootfs.Path // by path; the value is its parent
 	full bool                   // there were more than maxIgnoredFolders
 }
 
-// add takes a folder in and reports whether there was room for it. Those that are
-// gone make room.
+// add adds a folder and reports whether there was room. Folders that were deleted
+// make room.
 func (l *outlying) add(root *rootfs.Root, dir rootfs.Path, name string) bool {
 	p, err := dir.Child(name)
 	if err != nil {
@@ -78,14 +78,14 @@ func (l *outlying) take() []rootfs.Path {
 	return dirs
 }
 
-// admits decides whether a folder is watched. The watcher has asked the policy.
+// admits decides whether a folder is watched. The watcher has applied the policy.
 func (o *owned) admits(dir rootfs.Path, name string) bool {
 	return o.judge.Enters(dir, name) || o.withIgnored.Load() && o.outlying.add(o.root, dir, name)
 }
 
 // followIgnored begins or ends the watching of ignored folders, as the index has
-// them or not. It is called before the events are read: a folder that comes under
-// watch by it is reported by the barrier that follows.
+// them or not. It is called before the events are read, so the next barrier
+// reports a folder that it begins to watch.
 func (o *owned) followIgnored(ctx context.Context, watcher *watch.Watcher) error {
 	if !o.withIgnored.Load() {
 		_, err := o.ix.TakeIgnored(func() error {

@@ -7,21 +7,20 @@ import (
 	"quarry/internal/walk"
 )
 
-// A command that searches once and goes doesn't become an owner. Where no process
-// owns the index, it may still use what an earlier owner has left: it compares all
-// stamps with the tree, which takes half of a scan's time on Linux 6.1 (0.2 s and
-// 0.4 s with two processors), and reads the files that could match.
+// A command that makes one search doesn't become an owner. If no process owns the
+// index, it may still use a stored one: it compares all stamps with the tree,
+// which takes half of a scan's time on Linux 6.1 (0.2 s and 0.4 s with two
+// processors), and reads the files that could match.
 
 const (
-	// lendFrom is how many files make the comparison worth its while: a smaller
-	// tree is scanned soon anyway.
+	// lendFrom is the number of files from which the comparison is worth it: a
+	// smaller tree is scanned quickly.
 	lendFrom = 10_000
-	// lendBelow is which share of the files may be candidates.
+	// lendBelow is the share of files that may be candidates.
 	lendBelow = 0.25
 )
 
-// lend opens the index that an earlier owner has left, for reading. It does so
-// once.
+// lend opens the stored index for reading, once.
 func (m *Member) lend() {
 	m.takeOver.Lock()
 	defer m.takeOver.Unlock()
@@ -58,7 +57,7 @@ func (o *owned) worth(ask *index.Ask) bool {
 		return false // to list paths is to walk
 	}
 	if ask.Terms {
-		return true // to count all words takes longest of all
+		return true // counting all words takes longest
 	}
 	snap, err := o.ix.Snapshot()
 	if err != nil {
@@ -69,7 +68,7 @@ func (o *owned) worth(ask *index.Ask) bool {
 	return err == nil && !c.Plan.Useless && float64(c.Plan.Candidates) < lendBelow*float64(c.Plan.Documents)
 }
 
-// shut are the folders that the policy closes, as a walk has met them.
+// shut are the folders that the policy denies, as found by a walk.
 type shut struct {
 	mu   sync.Mutex
 	dirs map[string]bool

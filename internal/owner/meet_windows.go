@@ -33,8 +33,8 @@ func me() (*windows.SID, error) {
 // pipeBuffer is what a side may write before the other one reads.
 const pipeBuffer = 64 << 10
 
-// pipeListener has one end waiting for a client at every time, so that who
-// comes finds the pipe busy at worst, never missing.
+// pipeListener always has one end that waits for a client, so a client may find
+// the pipe busy but never missing.
 type pipeListener struct {
 	name   string
 	rights *windows.SecurityAttributes
@@ -45,8 +45,8 @@ type pipeListener struct {
 	next windows.Handle
 }
 
-// listenAt waits for clients. The first listener of a name is the only one, so
-// nobody can listen beside us, and if somebody was faster, this fails.
+// listenAt waits for clients. Only the first process can listen at a name: nobody
+// else can listen with us, and if somebody was faster, this fails.
 func listenAt(socket string) (net.Listener, error) {
 	user, err := me()
 	if err != nil {
@@ -110,7 +110,7 @@ func (l *pipeListener) wait() error {
 	defer windows.CloseHandle(event)
 	o := &windows.Overlapped{HEvent: event}
 	switch err := windows.ConnectNamedPipe(l.next, o); err {
-	case nil, windows.ERROR_PIPE_CONNECTED, windows.ERROR_NO_DATA: // it came before we asked, or went again
+	case nil, windows.ERROR_PIPE_CONNECTED, windows.ERROR_NO_DATA: // the client came before we waited, or has left again
 		return nil
 	case windows.ERROR_IO_PENDING:
 	default:
@@ -149,8 +149,8 @@ type pipeConn struct{ *os.File }
 func (c *pipeConn) LocalAddr() net.Addr  { return pipeAddr(c.Name()) }
 func (c *pipeConn) RemoteAddr() net.Addr { return pipeAddr(c.Name()) }
 
-// dialAt connects to the owner, who may be busy with another client for a
-// moment. It learns nothing about us but what we send.
+// dialAt connects to the owner, which may be busy with another client for a
+// moment. The owner learns nothing about us except what we send.
 func dialAt(socket string, timeout time.Duration) (net.Conn, error) {
 	user, err := me()
 	if err != nil {
@@ -174,8 +174,8 @@ func dialAt(socket string, timeout time.Duration) (net.Conn, error) {
 }
 
 // samePeer refuses a process of another user at the other end. The access list
-// keeps other users from connecting to us; a pipe of our name that somebody else
-// made is seen here.
+// keeps other users from connecting to us. Here we notice a pipe of our name that
+// somebody else made.
 func samePeer(conn net.Conn) error {
 	raw, err := conn.(*pipeConn).SyscallConn()
 	if err != nil {

@@ -16,60 +16,59 @@ import (
 	"quarry/search"
 )
 
-// Options say where the index of a root lives, who may own it and what belongs
-// to it.
+// Options say where the index of a root is, who may own it and what belongs to
+// it.
 type Options struct {
 	// Dir is the folder of this index, private to its user and outside the
 	// root. There is one for a root, whatever policy and rules its clients have.
 	Dir string
 	// Socket is where the owner answers others; "" shares with nobody.
 	Socket string
-	// Home is the folder in which the indexes of all roots lie, Dir among
-	// them. With it, Dir is made when it is missing, and the indexes used
-	// longest ago are deleted when all together have more than MaxBytes; those
-	// that a process owns stay.
+	// Home is the folder that holds the indexes of all roots, including Dir. If
+	// it is set, a missing Dir is made. When all indexes together exceed
+	// MaxBytes, the least recently used ones are deleted, but never one that a
+	// process owns.
 	Home string
 	// MaxBytes bounds all indexes in Home together; 0 is 10 GB.
 	MaxBytes int64
-	// Ask only uses an index that another process owns. It is for short-lived
-	// programs: without one, they scan.
+	// Ask makes this process a client only: it uses an index that another process
+	// owns and scans if there is none. It is for short-lived programs.
 	Ask bool
 	// MaxWatches bounds the folders watched; 0 leaves it to the system.
 	MaxWatches int
-	// MaxIgnored is how many files that ignore rules exclude may be in the index;
-	// 0 is 20,000.
+	// MaxIgnored is how many ignored files the index may hold; 0 is 20,000.
 	MaxIgnored int
-	// Progress hears how a build goes, from any goroutine.
+	// Progress is called with the progress of a build, from any goroutine.
 	Progress func(search.Progress)
-	// Version and Program are told to those who ask for the status: of this
-	// process's program, and its file.
+	// Version and Program are the version and the file of this process's program.
+	// The status reports them.
 	Version, Program string
 
-	View View // of this process, for the owner to answer through
-	// As gives the searches of another view of the root, by the index of this
-	// process.
+	View View // the view of this process, which the owner applies to its answers
+	// As returns the searches for another view of the root, with the index of
+	// this process.
 	As func(v *View) (s Searches, done func() error, err error)
 
 	Workers int          // 0 is one for each processor
 	Logger  *slog.Logger // nil is silent
 }
 
-// walk decides what belongs to the index: what a search by the rules in the tree
-// sees, and hidden files. What the built-in policy protects, a repository's own
-// folder among it, the index's root doesn't show.
+// walk decides what belongs to the index: what a search with the rules in the
+// tree finds, and hidden files. The index's root does not show what the built-in
+// policy protects, such as .git.
 func (o *Options) walk() walk.Options { return walk.Options{Hidden: true, Workers: o.Workers} }
 
-// Searches answers for the root, by the index of this process. An owner has it
-// answer what other processes ask.
+// Searches answers queries with the index of this process. An owner uses it for
+// the queries of other processes.
 type Searches interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
 }
 
-// Member is the part of one process in the index of a root: it owns the index,
-// or asks the process that does. One that asks becomes the owner when that
-// process is gone, unless Options.Ask forbids it. The nil Member has no index.
+// Member is the role of one process for the index of a root: it owns the index,
+// or asks the owner. A process that asks becomes the owner when the owner has
+// ended, unless Options.Ask forbids it. The nil Member has no index.
 type Member struct {
 	root     *rootfs.Root
 	opts     Options
@@ -99,7 +98,7 @@ func New(root *rootfs.Root, opts Options, searches Searches) *Member {
 	return m
 }
 
-// Look changes how this process sees the root, for the owner to answer through.
+// Look changes the view of this process, which the owner applies to its answers.
 func (m *Member) Look(v View) {
 	if m != nil {
 		m.view.Store(&v)
@@ -115,7 +114,7 @@ func (m *Member) Join() error {
 	return m.own()
 }
 
-// own takes the index over unless another process has it.
+// own makes this process the owner unless another process is.
 func (m *Member) own() error {
 	m.takeOver.Lock()
 	defer m.takeOver.Unlock()
@@ -132,7 +131,7 @@ func (m *Member) own() error {
 	return err
 }
 
-// Close gives the index up. Calls under way end with an error.
+// Close releases the index. Calls in progress end with an error.
 func (m *Member) Close() error {
 	if m == nil {
 		return nil
@@ -167,7 +166,8 @@ func (m *Member) holds() *owned {
 // Owns reports whether this process is the owner.
 func (m *Member) Owns() bool { return m.holds() != nil }
 
-// source is the index that this process answers by: its own, or one it was lent.
+// source is the index that this process uses: its own, or a stored one that it
+// has opened for reading.
 func (m *Member) source() *owned {
 	if o := m.holds(); o != nil || m == nil {
 		return o
@@ -181,20 +181,20 @@ func (m *Member) ready() bool {
 	return o != nil && o.ready.Load()
 }
 
-// Ready reports whether this process has an index that answers sooner than a scan
-// would. nil is for a question about paths.
+// Ready reports whether this process has an index that answers faster than a
+// scan. nil is a query about paths.
 func (m *Member) Ready(ask *index.Ask) bool {
 	return m.ready() && (m.Owns() || m.source().worth(ask))
 }
 
 // HasIgnored reports whether ignored files may be in the index of this process;
-// Fresh tells for sure.
+// Fresh knows for certain.
 func (m *Member) HasIgnored() bool {
 	o := m.source()
 	return o != nil && o.withIgnored.Load()
 }
 
-// ErrNoIndex says that no index can answer: scan instead.
+// ErrNoIndex says that no index can answer, so the caller has to scan.
 var ErrNoIndex = errors.New("no index answers")
 
 // Fresh is the index of this process as of now. It is ErrNoIndex if there is
@@ -206,8 +206,8 @@ func (m *Member) Fresh(ctx context.Context) (*index.Snapshot, error) {
 	return m.source().ix.Fresh(ctx)
 }
 
-// Touched tells the index which files and trees this process has changed, or
-// may have. Events would tell it too, where the file system has them.
+// Touched tells the index which files and trees this process has changed or may
+// have changed. It does not rely on events, which some file systems lack.
 func (m *Member) Touched(files, trees []rootfs.Path) {
 	if !m.Owns() || !m.ready() {
 		return
@@ -221,8 +221,8 @@ func (m *Member) Touched(files, trees []rootfs.Path) {
 	}
 }
 
-// Status tells how the index is doing. Without an owner the state is
-// not_found; DiskBytes then tells what an earlier one has left.
+// Status reports the state of the index. Without an owner the state is not_found,
+// and DiskBytes is the size of the stored index.
 func (m *Member) Status(ctx context.Context) *search.IndexStatus {
 	if o := m.holds(); o != nil {
 		return o.status()
@@ -239,7 +239,7 @@ func (m *Member) Status(ctx context.Context) *search.IndexStatus {
 	return st
 }
 
-// Idle is how long no other process has asked anything.
+// Idle is how long ago another process last asked something.
 func (m *Member) Idle() time.Duration {
 	o := m.holds()
 	if o == nil || o.server == nil {
@@ -248,8 +248,8 @@ func (m *Member) Idle() time.Duration {
 	return o.server.Idle()
 }
 
-// Verify reads every file again and compares it with what this process's index
-// has of it. Every difference is told to fault; read hears of each file.
+// Verify reads every file again and compares it with the index of this process.
+// It calls fault for every difference, and read for each file.
 func (m *Member) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (index.Verified, error) {
 	o := m.holds()
 	if o == nil {

@@ -31,7 +31,7 @@ type owned struct {
 	ix      *index.Index
 	ready   atomic.Bool
 	stored  bool          // an earlier owner has left an index
-	opened  chan struct{} // closed when it is known what became of it
+	opened  chan struct{} // closed when its state is known
 	built   chan struct{} // closed when the first build is over
 	reading reading
 	failed  atomic.Pointer[error]
@@ -47,11 +47,11 @@ type owned struct {
 	// watched is the folder that the watcher was started or restarted in. Only
 	// start and Barrier use it, one at a time.
 	watched rootfs.Place
-	begun   bool // the watcher has told something; only Barrier's apply uses it
+	begun   bool // the watcher has reported something; used only by Barrier's apply
 
 	watching chan watching // what start takes
 	gate     *gate         // while folders are put under watch
-	shut     *shut         // of a lent index: closed folders that the last sweep met
+	shut     *shut         // of a stored index opened for reading: denied folders that the last sweep found
 
 	mu      sync.Mutex
 	watcher *watch.Watcher
@@ -109,7 +109,7 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	o.judge = walk.NewJudge(root, &walking)
 	o.withIgnored.Store(true)
 	// Watching begins while the segments are checked, and the first sweep follows
-	// folder by folder: on Linux 6.1 to watch takes a quarter of the time of a
+	// folder by folder. On Linux 6.1 watching takes a quarter of the time of a
 	// restart.
 	o.gate = newGate()
 	walking.Before = o.gate.wait
@@ -128,9 +128,9 @@ func (m *Member) claim(ctx context.Context) (*owned, error) {
 	return o, nil
 }
 
-// indexRoot opens the folder of a root as the index sees it: by the built-in
-// policy, whatever that of the owner is, and with the names of secrets, whose
-// content it never reads.
+// indexRoot opens the folder of a root for the index: with the built-in policy,
+// whatever the owner's is, and with the names of secrets, whose content it never
+// reads.
 func indexRoot(root *rootfs.Root) (*rootfs.Root, error) {
 	own, err := rootfs.Open(root.RealDir(), &rootfs.Options{
 		Rules: policy.Rules{AllowSecrets: true}, AllowAny: true, ReadOnly: true, Layer: root.Layer(),
@@ -151,8 +151,8 @@ type watching struct {
 	err     error
 }
 
-// unwatch ends the watcher, also one that nobody has taken. It waits for what
-// runs in the background.
+// unwatch ends the watcher, even one that is not in use yet. It waits for
+// background work.
 func (o *owned) unwatch() error {
 	o.done.Wait()
 	o.mu.Lock()
@@ -208,9 +208,9 @@ func (o *owned) run(ctx context.Context) {
 	}
 }
 
-// sweepEvery is how often the whole tree is compared, for what makes no event:
-// stores through a shared memory map, writes through a name outside the root. A
-// search that comes meanwhile waits for it, 150 ms on Linux 6.1.
+// sweepEvery is how often the whole tree is compared, because of writes without
+// an event: through a shared memory map, or through a name outside the root. A
+// search meanwhile waits for it, 150 ms on Linux 6.1.
 const sweepEvery = 15 * time.Minute
 
 func (o *owned) sweepNowAndThen(ctx context.Context) {
@@ -246,8 +246,8 @@ func (o *owned) start(ctx context.Context) error {
 	}
 	o.gate.remove()
 	o.begun = true
-	// With few changes since the last time, searches can begin now and the
-	// rest is read on the side.
+	// If there were few changes since the last time, searches can begin now, and
+	// the rest is read in the background.
 	st := o.ix.Status()
 	if st.Dirty > 1000+st.Documents/10 {
 		o.open()
@@ -260,7 +260,7 @@ func (o *owned) start(ctx context.Context) error {
 	return nil
 }
 
-// open ends the waiting for a stored index. run and start call it, one after the
+// open ends the wait for a stored index. run and start call it, one after the
 // other.
 func (o *owned) open() {
 	select {
@@ -270,7 +270,7 @@ func (o *owned) open() {
 	}
 }
 
-// Barrier hands changes from the watcher to the index.
+// Barrier passes changes from the watcher to the index.
 func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootfs.Path, error) {
 	o.mu.Lock()
 	watcher := o.watcher
@@ -297,8 +297,8 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 	unwatched, err := watcher.Barrier(ctx, func(c *watch.Changes) {
 		var out index.Changes
 		out.Trees = c.Trees
-		// A tree may have other rules than before: of the files in it nothing is
-		// told by itself. The first one is the root, whose rules nobody has read.
+		// The rules of a tree may have changed, and there are no events for its
+		// files. The first tree is the root, whose rules have not been read yet.
 		if o.begun && len(c.Trees) > 0 {
 			o.judge.Forget()
 			o.rulesGen.Add(1)
@@ -321,16 +321,16 @@ func (o *owned) Barrier(ctx context.Context, apply func(index.Changes)) ([]rootf
 		out.Stamps = c.Passed
 		apply(out)
 	})
-	if len(unwatched) > 0 { // rules may have changed there without a word
+	if len(unwatched) > 0 { // rules may have changed there without an event
 		o.rulesGen.Add(1)
 	}
 	if o.outlying.tooMany() || len(unwatched) > 0 && (unwatched[0].IsRoot() || errors.Is(watcher.Status().Reason, watch.ErrLimit)) {
-		o.ix.DropIgnored() // or it would compare them each time, and take watches from others
+		o.ix.DropIgnored() // otherwise it would compare them each time and use up watches
 	}
 	return unwatched, err
 }
 
-// closed lists the folders that the built-in policy keeps out of the index.
+// closed lists the folders that the built-in policy excludes from the index.
 func (o *owned) closed() (dirs []string, all bool) {
 	if o.shut != nil {
 		return o.shut.list(), true
@@ -344,8 +344,9 @@ func (o *owned) closed() (dirs []string, all bool) {
 	return watcher.Protected()
 }
 
-// rulesFor tells for which folder a file holds ignore rules, if it does. A .git
-// that comes or goes begins or ends a repository, whose rules stand alone.
+// rulesFor returns the folder to which a rule file applies, if it is one. If .git
+// appears or disappears, a repository begins or ends, and with it the scope of
+// rules.
 func rulesFor(p rootfs.Path) (dir rootfs.Path, is bool) {
 	if _, is := ignore.FileKind(p.Base()); is || p.Base() == ".git" {
 		return p.Dir(), true
@@ -365,7 +366,7 @@ func (o *owned) close() error {
 	return o.release()
 }
 
-// release gives the index up; stop was called.
+// release releases the index; stop was called before.
 func (o *owned) release() error {
 	return errors.Join(o.unwatch(), o.ix.Close(), o.lease.Release(), o.state.Close(), o.root.Close())
 }

@@ -2,10 +2,10 @@
 // owns it, watches the files and answers; the others ask it.
 //
 // The invariant: at most one process holds the Lease of a state folder, and a
-// lease ends with its process, however that ends. Only processes of the same
-// user are answered, and an answer is whole or an error: a connection that
-// breaks in the middle never looks like the end. A Member is what a process has
-// of it; what it can't answer, its caller finds by scanning.
+// lease ends with its process, however that ends. Only processes of the same user
+// are answered. An answer is complete or an error: a broken connection never
+// looks like the end. A Member is the role of one process. If it can't answer,
+// its caller scans.
 package owner
 
 import (
@@ -63,11 +63,11 @@ const (
 	frameAlive   frameKind = 'a' // the owner is at work, and how far: files and matches, as varints
 )
 
-// While it works on an answer, an owner says so every aliveEvery; a client that
-// hears nothing for patience takes it for gone. A process that was suspended, as
-// quarry serve by ^Z, still has its socket: without this its clients would wait
-// for ever. The first sign comes as soon as the request is read, so a client waits
-// firstSign for that. The factors leave room for a machine that is busy; a mistake
+// While it works on an answer, an owner sends a sign of life every aliveEvery. A
+// client that hears nothing for patience gives up. A suspended process, such as
+// quarry serve after ^Z, still has its socket: without this its clients would
+// wait for ever. The first sign comes as soon as the request is read, so a client
+// waits only firstSign for it. The factors allow for a busy machine; a mistake
 // costs a scan.
 const (
 	aliveEvery = 250 * time.Millisecond
@@ -75,8 +75,8 @@ const (
 	firstSign  = time.Second
 )
 
-// maxFrame bounds what either side accepts: no query or file's matches come
-// near it.
+// maxFrame is the largest frame that either side accepts, much more than any
+// query or the matches of a file need.
 const maxFrame = 64 << 20
 
 func writeFrame(w io.Writer, kind frameKind, data []byte) error {
@@ -116,7 +116,8 @@ func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	return frameKind(head[4]), buf, nil
 }
 
-// noEOF keeps a cut message from looking like the end.
+// noEOF turns io.EOF in the middle of a message into an error, so that it does
+// not look like the end.
 func noEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -151,7 +152,7 @@ func (l *Lease) Listen(socket string, handle Handler) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers until ctx ends, then waits for requests under way.
+// Serve answers until ctx ends, then waits for requests in progress.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -194,7 +195,7 @@ func (s *Server) answer(ctx context.Context, conn net.Conn) {
 	requests := make(chan []byte)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go func() { // sees the client go away while an answer is made
+	go func() { // notices when the client leaves during an answer
 		defer cancel()
 		defer close(requests)
 		for {
@@ -231,7 +232,7 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 		defer mu.Unlock()
 		return writeFrame(conn, kind, b)
 	}
-	// The answer to a quick question is the sign itself.
+	// A quick answer is itself the sign of life.
 	over := make(chan struct{})
 	var beat sync.WaitGroup
 	beat.Go(func() {
@@ -292,7 +293,8 @@ func Dial(socket string) (*Client, error) {
 
 // Ask sends a request and passes the messages of the answer to receive, which
 // must not keep them. When receive fails or ctx ends, the connection is closed
-// and the owner stops working on it. An owner that shows no life is ErrNoOwner.
+// and the owner stops working on it. An owner that sends no sign of life is
+// ErrNoOwner.
 func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) error) error {
 	stop := context.AfterFunc(ctx, func() { c.conn.Close() })
 	defer stop()
@@ -326,7 +328,7 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 	}
 }
 
-// hearing passes on how far an owner is with an answer.
+// hearing reports the owner's progress with an answer.
 type hearing struct {
 	watch          *search.Watch // nil if nobody listens
 	files, matches uint64        // so far
@@ -346,7 +348,7 @@ func (h *hearing) far(data []byte) {
 	h.files, h.matches = files, matches
 }
 
-// broken closes the connection and tells why it can't be used any more.
+// broken closes the connection and returns why it can no longer be used.
 func (c *Client) broken(ctx context.Context, err error) error {
 	c.conn.Close()
 	if ctx.Err() != nil {

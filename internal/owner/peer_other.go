@@ -9,10 +9,11 @@ import (
 	"runtime"
 )
 
-// errNoPeer is returned where the system doesn't tell who is at the other end.
+// errNoPeer is returned if the system doesn't say who is at the other end.
 var errNoPeer = errors.New("sharing one index between processes is not possible on " + runtime.GOOS)
 
-// samePeer can't tell here, so nobody is trusted: every process works by itself.
+// samePeer can't decide on this system, so nobody is trusted: every process works
+// by itself.
 func samePeer(net.Conn) error { return errNoPeer }
 
 func private(dir string) error {

@@ -17,8 +17,8 @@ import (
 // anything goes wrong, it answers by itself. Files already delivered are not
 // repeated (see handed).
 
-// shareVersion changes with the form of the messages: two programs of different
-// versions don't understand each other, and scan.
+// shareVersion changes with the format of the messages. Programs with different
+// versions don't understand each other and scan.
 const shareVersion = 7
 
 // request is what is asked of an owner.
@@ -52,7 +52,7 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 	switch {
 	case !m.Owns(): // not yet, or no longer
 		return send([]byte{msgNone})
-	case req.Status: // also to another version, so that it can say which this is
+	case req.Status: // sent to other versions too, to report this one's version
 		st := m.holds().status()
 		place, err := m.holds().root.Place()
 		st.FolderReplaced = err != nil || place != req.Place
@@ -94,9 +94,9 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 	return errors.New("empty request")
 }
 
-// sees reports whether the index is of the folder that a client sees: after it was
-// replaced, or in another mount namespace, the client may see another one, or
-// other file systems below it.
+// sees reports whether the index is of the folder that a client sees. If the
+// folder was replaced, or in another mount namespace, the client may see another
+// folder or other file systems below it.
 func (m *Member) sees(req *request) bool {
 	o := m.holds()
 	if o == nil {
@@ -160,11 +160,11 @@ func (m *Member) ask(ctx context.Context, req request, receive func(kind byte, b
 		m.log.Warn("index: its owner shows no life; searching without it until it does")
 		m.silent.begin(m.opts.Socket)
 	}
-	return ErrNoIndex // an error of the owner's comes up again, typed, when we search
+	return ErrNoIndex // an error of the owner occurs again, with its type, when we search
 }
 
-// alone is called when no owner answers: this process becomes the owner, or uses
-// what an earlier one has left.
+// alone is called if no owner answers: this process becomes the owner, or uses
+// the stored index.
 func (m *Member) alone(ctx context.Context) {
 	if m.opts.Ask {
 		m.lend()
@@ -176,8 +176,9 @@ func (m *Member) alone(ctx context.Context) {
 	m.opening(ctx)
 }
 
-// opening waits for a stored index that is being opened: on Linux 6.1 a quarter of a
-// second, where a scan takes half. It reports whether the index is ready then.
+// opening waits for a stored index that is being opened: on Linux 6.1 a quarter
+// of a second, while a scan takes half a second. It reports whether the index is
+// ready then.
 func (m *Member) opening(ctx context.Context) bool {
 	o := m.holds()
 	if o == nil {
@@ -192,14 +193,14 @@ func (m *Member) opening(ctx context.Context) bool {
 	return o.ready.Load()
 }
 
-// handed passes files on and remembers which, so that a search whose owner died
-// half-way can be made again without giving a file twice.
+// handed delivers files and remembers which, so that a search whose owner died
+// can be repeated without delivering a file twice.
 type handed struct {
 	yield func(*search.FileMatch) error
 	paths []string
 	err   error // of yield
 
-	// Of a file whose last part has not come, and its lines and matches so far.
+	// The file whose last part is missing, and its lines and matches so far.
 	open                    string
 	lines, matched, matches int
 }
@@ -216,8 +217,8 @@ func (h *handed) file(f *search.FileMatch) error {
 	return h.err
 }
 
-// resume leaves out of the open file what was handed on, and reports whether
-// anything is left.
+// resume removes what was delivered already from the open file, and reports
+// whether anything is left.
 func (h *handed) resume(f *search.FileMatch) bool {
 	n := min(h.lines, len(f.Lines))
 	f.Lines, h.lines = f.Lines[n:], h.lines-n
@@ -228,7 +229,8 @@ func (h *handed) resume(f *search.FileMatch) bool {
 	return !f.More || len(f.Lines) > 0
 }
 
-// rest passes on what file hasn't. A query may name a file several times.
+// rest delivers what file has not delivered. A query may name a file several
+// times.
 func (h *handed) rest() func(*search.FileMatch) error {
 	if len(h.paths) == 0 && h.lines == 0 {
 		return h.yield
@@ -251,9 +253,9 @@ func (h *handed) rest() func(*search.FileMatch) error {
 	}
 }
 
-// Search lets the owner search. Relevance and times are its business too.
-// If nobody has answered, sum is nil: the search is still to be made, and what
-// it finds is for rest, since files already delivered are not repeated.
+// Search lets the owner search, in any order of the query. If nobody answers, sum
+// is nil: the caller has to search and pass what it finds to rest, which does not
+// repeat files already delivered.
 func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search.FileMatch) error) (sum *search.Summary, rest func(*search.FileMatch) error, err error) {
 	if q.NoIndex || q.Invert {
 		return nil, yield, nil
@@ -288,8 +290,8 @@ func (m *Member) Search(ctx context.Context, q *search.Query, yield func(*search
 	return nil, to.rest(), nil
 }
 
-// mayKnow reports whether this process's own policy lets it hear of a file. The
-// owner keeps to it; an owner that doesn't is not believed at all.
+// mayKnow reports whether this process's own policy allows it to know of a file.
+// The owner applies the policy; the answer of an owner that does not is rejected.
 func (m *Member) mayKnow(path string) bool {
 	p, err := m.root.Known(path)
 	return err == nil && !m.root.Policy().Path(p.String(), false).Refused()
@@ -324,7 +326,7 @@ func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeRes
 }
 
 // askOnce asks a question whose answer is one message. The answer is nil if the
-// owner did not give one, or one with paths that this client may not know.
+// owner sent none, or one with paths that this client may not know.
 func askOnce[T any](ctx context.Context, m *Member, q request, want byte, allowed func(*T) bool) (*T, error) {
 	var answer *T
 	err := m.ask(ctx, q, func(kind byte, body []byte) error {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// silence remembers an owner that has shown no life in a client's patience, as one
-// suspended by ^Z: it holds the lease, so nobody else can answer, and each search
-// that asked it would wait again. A connection is left open to it instead, and as
-// long as nothing comes back, searches go round it.
+// silence remembers an owner that sent no sign of life in time, such as one
+// suspended by ^Z. It holds the lease, so nobody else can answer, and each search
+// would wait again. Instead a connection to it is left open, and until it answers
+// there, searches don't ask it.
 type silence struct {
 	mu   sync.Mutex
 	conn net.Conn // nil: nothing is known against the owner
 }
 
-// begin leaves a connection at the socket, with a request that a living owner
-// answers at once.
+// begin leaves a connection open, with a request that a working owner answers at
+// once.
 func (s *silence) begin(socket string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,7 +37,7 @@ func (s *silence) begin(socket string) {
 	s.conn = conn
 }
 
-// probeTime bounds what may block while a silent owner is asked for life.
+// probeTime bounds the calls that may block while a silent owner is probed.
 const probeTime = 50 * time.Millisecond
 
 // still reports whether the owner is silent still. It is one system call.
