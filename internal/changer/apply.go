@@ -12,27 +12,27 @@ import (
 )
 
 // step is one operation of a change: what the journal records, and how it is
-// carried out. How it is rolled back, the journal knows: a failure, a crash and
-// an undo take the same way.
+// carried out. The journal knows how to roll it back; a failure, a crash and an
+// undo use the same code.
 type step struct {
 	op journal.Op
 	do func(*journal.Tx) error
-	// result, if set, tells after do what the journal could not know before.
+	// result, if set, returns after do what the journal could not know before.
 	result func() journal.Result
-	// shared is set for a folder made on the way to a file: that another
-	// process made it first is no failure of the change, only of the plan.
+	// shared is set for a folder above a file. If another process has made it
+	// first, the change is planned again.
 	shared bool
 }
 
 // errReplan says that the plan no longer fits the disk and can be made again.
 var errReplan = errors.New("the folder was made by someone else meanwhile")
 
-// maxPlans is how often a change is planned anew.
+// maxPlans is how often a change is planned again.
 const maxPlans = 8
 
-// carryOut makes a change: it is recorded with all that is needed to take it
-// back, then its steps are done in order. If one fails, those before it are
-// rolled back. c gets the id, and warnings.
+// carryOut makes a change. It records everything needed to undo it, and then
+// carries out the steps in order. If one fails, those before it are rolled back.
+// c gets the id, and warnings.
 func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) error {
 	record := journal.Change{Tool: c.Tool, Client: c.Client, Did: c.Did, Ops: make([]journal.Op, len(steps))}
 	for i := range steps {
@@ -60,16 +60,16 @@ func (w *Changer) carryOut(ctx context.Context, c *change.Change, steps []step) 
 	}
 	c.ID, c.Time = string(tx.ID()), tx.Entry().Time
 	if err := tx.Commit(results...); err != nil {
-		// The files are changed and that is durable, and so is what takes it
-		// back. The next start will see that nothing is missing.
+		// The files are changed, and this and the data for undo are durable. The
+		// next start will find that the change is complete.
 		w.log.Warn("change not closed in the journal", "id", c.ID, "err", err)
 		c.Warnings = append(c.Warnings, "the change is done, but the journal could not be completed: "+err.Error())
 	}
 	return nil
 }
 
-// touched tells the index what this process has changed, or may have. Events
-// would tell it too, where the file system has them.
+// touched tells the index what this process has changed or may have changed. It
+// does not rely on events, which some file systems lack.
 func (w *Changer) touched(ops []journal.Op) {
 	var files, trees []rootfs.Path
 	for _, op := range ops {
@@ -112,7 +112,7 @@ func (w *Changer) begin(ctx context.Context, c *change.Change, record journal.Ch
 	return w.state.journal.Begin(ctx, w.root, record)
 }
 
-// withoutOld are operations whose old content is not kept, for a reason.
+// withoutOld marks operations whose old content is not kept, with the reason.
 func withoutOld(ops []journal.Op, why string) []journal.Op {
 	ops = slices.Clone(ops)
 	for i := range ops {
@@ -123,13 +123,14 @@ func withoutOld(ops []journal.Op, why string) []journal.Op {
 	return ops
 }
 
-// partial tells that some of a failed change stays.
+// partial returns the error for a failed change of which a part stays.
 func partial(err error) bool {
 	var e *change.PartialError
 	return errors.As(err, &e)
 }
 
-// bySystem tells a failure of the system from a refusal, which leaves nothing.
+// bySystem reports whether an error is a failure of the system. A refusal, in
+// contrast, has changed nothing.
 func bySystem(cause error) bool {
 	if errors.Is(cause, trash.ErrNotFound) {
 		return false
@@ -141,8 +142,8 @@ func bySystem(cause error) bool {
 	return false
 }
 
-// folderStep makes a folder on the way to something. That another process made
-// it first is no failure of the change, only of the plan.
+// folderStep makes a folder above a file. If another process has made it first,
+// the change is planned again.
 func (w *Changer) folderStep(dir rootfs.Path) step {
 	return step{
 		op:     journal.Op{Kind: journal.Create, Path: dir, Nodes: []journal.Node{{Type: rootfs.TypeDir}}},
@@ -173,7 +174,7 @@ func (w *Changer) missing(p rootfs.Path) ([]rootfs.Path, error) {
 			}
 			return nil, &rootfs.Error{Op: "mkdir", Path: p.String(), Kind: rootfs.NotFolder}
 		}
-		// A file on the way is found where the loop reaches it.
+		// If one of them is a file, the loop finds it.
 		if k := rootfs.KindOf(err); k != rootfs.NotFound && k != rootfs.NotFolder {
 			return nil, err
 		}
@@ -190,7 +191,7 @@ func (w *Changer) createStep(p rootfs.Path, data []byte, executable *bool) step 
 		opts = &rootfs.CreateOptions{Mode: 0o755}
 	}
 	if data == nil {
-		data = []byte{} // nil says to the journal that it is not told
+		data = []byte{} // nil means that the journal is not told
 	}
 	return step{
 		op: journal.Op{Kind: journal.Create, Path: p, NewData: data},

@@ -2,10 +2,10 @@
 // recorded with all that undoes it, carried out step by step, and undone as
 // one.
 //
-// The invariant: after Apply, or after the recovery at the next Open, the files
-// are what the whole set makes of them or what they were before, unless someone
-// else has changed them since. Nothing that someone else wrote is overwritten:
-// every step names the version it must find.
+// The invariant: after Apply, or after the recovery at the next Open, either the
+// whole set was applied or nothing was, unless someone else has changed the files
+// since. Nothing that someone else wrote is overwritten: every step names the
+// version that it must find.
 package changer
 
 import (
@@ -20,8 +20,8 @@ import (
 
 // Options of Open.
 type Options struct {
-	// StateDir is the folder that keeps what takes changes back; without it
-	// nothing can be changed.
+	// StateDir is the folder for the data of undo; without it nothing can be
+	// changed.
 	StateDir  string
 	KeepBytes int64
 	KeepAge   time.Duration
@@ -33,8 +33,8 @@ type Options struct {
 
 	Workers int
 	Logger  *slog.Logger
-	// Touched is told which files and trees a change has changed, or may have;
-	// nil is fine.
+	// Touched, if set, is called with the files and trees that a change has
+	// changed or may have changed.
 	Touched func(files, trees []rootfs.Path)
 	Layer   *rootfs.Layer // for tests
 }
@@ -49,8 +49,8 @@ type Changer struct {
 	largeFrom int64
 }
 
-// Open makes a folder changeable and settles what earlier processes left
-// half-way. The root stays the caller's.
+// Open prepares a folder for changes and settles unfinished changes of earlier
+// processes. The caller closes the root.
 func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 	w := &Changer{root: root, opts: *opts, log: opts.Logger, largeFrom: largeFile}
 	if opts.StateDir == "" {
@@ -76,7 +76,7 @@ const maxRead = 1 << 30
 
 var errRootFolder = errors.New("the path names the workspace itself")
 
-// did notes what a change does, in the caller's words if there are any.
+// did records what a change does, in the caller's words if there are any.
 func did(c *change.Change, a change.Action, words string, client change.Client) {
 	if words != "" {
 		a = change.Action{Verb: change.Noted, Text: words}

@@ -12,9 +12,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// staysClosed refuses a move of a folder that would take something from under
-// the owner's rules: with docs/private denied, docs can't become docs2. What is
-// closed by its name alone moves along and stays closed.
+// staysClosed refuses a move of a folder that would remove something from the
+// reach of the policy: if docs/private is denied, docs can't become docs2. Files
+// that are denied by name stay denied and may move.
 func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 	p := w.root.Policy()
 	if !p.ByPlace() {
@@ -28,8 +28,8 @@ func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 	})
 }
 
-// allOpen refuses to delete a folder that holds something this workspace may not
-// touch.
+// allOpen refuses to delete a folder that has something that this workspace may
+// not change.
 func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
 	return w.below(ctx, dir, "", func(_ string, _ bool, v policy.Verdict) error {
 		if v.Refused() {
@@ -39,14 +39,14 @@ func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
 	})
 }
 
-// holdsClosed does not name what is closed: the name is a secret too.
+// holdsClosed does not name the denied file, since the name is secret too.
 func holdsClosed(dir rootfs.Path) error {
 	return fault.New(fault.ProtectedPath, fmt.Sprintf("%s holds something that may not be accessed, so it can't be moved or deleted as a whole", strconv.QuoteToGraphic(dir.String())),
 		"move or delete what may be accessed, one by one")
 }
 
-// below visits what is below a folder; rel begins with a slash. It does not go
-// into what is closed.
+// below visits everything below a folder, without denied folders; rel begins with
+// a slash.
 func (w *Changer) below(ctx context.Context, top rootfs.Path, rel string, visit func(rel string, isDir bool, v policy.Verdict) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -79,9 +79,9 @@ func (w *Changer) below(ctx context.Context, top rootfs.Path, rel string, visit 
 	return nil
 }
 
-// hidden reports whether an entry touches what the policy of this workspace does
-// not show: a person, or another client, may have changed secret and denied files.
-// A folder all of whose files are denied counts as denied.
+// hidden reports whether an entry affects files that the policy of this workspace
+// hides: a person or another client may have changed secret or denied files. A
+// folder all of whose files are denied counts as denied.
 func (w *Changer) hidden(e journal.Entry) bool {
 	p := w.root.Policy()
 	closed := func(path string) bool { return p.Path(path, false).Refused() || p.Path(path+"/\x01", false).Refused() }
@@ -96,8 +96,9 @@ func (w *Changer) hidden(e journal.Entry) bool {
 // errHidden refuses to undo or show such a change: its names are secrets too.
 var errHidden = fault.New(fault.ProtectedPath, "this change touches files that are not shown here", "the workspace's owner can undo it with quarry undo")
 
-// undoKeepsClosed refuses a plan that would move folders out of the owner's rules,
-// or delete what they close: an undo may do no more than a move or a deletion.
+// undoKeepsClosed refuses a plan that would move folders out of the reach of the
+// policy, or delete denied files: an undo may do no more than a move or a
+// deletion.
 func (w *Changer) undoKeepsClosed(ctx context.Context, ops []journal.Op) error {
 	for _, op := range ops {
 		if op.Kind != journal.Rename && op.Kind != journal.Trash && op.Kind != journal.Remove {

@@ -48,8 +48,8 @@ func (p *planner) remove(ctx context.Context, t *task) error {
 	return nil
 }
 
-// checkContent refuses to delete a file that is not what the caller has seen,
-// line endings aside.
+// checkContent refuses to delete a file that differs from what the caller has
+// seen, except for line endings.
 func (w *Changer) checkContent(p rootfs.Path, want []byte) error {
 	have, _, err := w.root.ReadContent(p, maxRead)
 	if err != nil {
@@ -78,7 +78,7 @@ func (w *Changer) checkDeletable(p rootfs.Path, info rootfs.Info, expected strin
 	return checkVersion(p, version, expected)
 }
 
-// removeStep deletes for good what is still what the journal kept.
+// removeStep permanently deletes a tree if it is still what the journal kept.
 func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	return step{
 		op: journal.Op{Kind: journal.Remove, Path: p},
@@ -93,9 +93,9 @@ func (w *Changer) removeStep(ctx context.Context, p rootfs.Path) step {
 	}
 }
 
-// sameTree returns a conflict if what is at p differs from what was kept. Between
-// this look and the deletion is a moment that no file system lets us close; a
-// change in it is lost, as it is for rm.
+// sameTree returns a conflict if what is at p differs from what was kept. A
+// change between this check and the deletion is lost, as with rm; no file system
+// can prevent that.
 func (w *Changer) sameTree(ctx context.Context, p rootfs.Path, kept journal.Op) error {
 	now, err := journal.Scan(ctx, w.root, p)
 	if err != nil {

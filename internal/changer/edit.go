@@ -16,10 +16,10 @@ import (
 	"quarry/internal/vault"
 )
 
-// edit plans the edits of one text file, which is at path and may be shown
-// under another name. All edits are found in the file as it is and made at
-// once. Every byte outside the spans they name stays, and so do encoding, mode,
-// owner and extended attributes.
+// edit plans the edits of one text file, which is at path and may be shown under
+// another name. All edits refer to the file as it is now and are made at once.
+// Bytes outside the edited spans do not change, nor do encoding, mode, owner and
+// extended attributes.
 func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) error {
 	file, err := p.open(ctx, path)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 		return p.modeAlone(t, path, file.Version())
 	}
 	edited, err := p.planEdits(file, edits, extra)
-	// That the file is another one explains why an edit can't be made.
+	// If the file has another version, that is why the edit can't be made.
 	if t.Version != "" {
 		if err := checkVersion(path, file.Version(), t.Version); err != nil {
 			return err
@@ -77,7 +77,7 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 	return nil
 }
 
-// planEdits reads the file as text and works the edits out, and those that a
+// planEdits reads the file as text and computes the edits, including those that a
 // move adds.
 func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedit.Change, error) {
 	doc, err := file.Text()
@@ -98,9 +98,9 @@ func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedi
 	return edited, nil
 }
 
-// atEdge finds the place of text that comes at the end or at the top. At the
-// end it is exactly the content, and before it a line break where the file
-// lacks its last; content that begins with one needs none.
+// atEdge finds the place for text at the end or at the top. At the end a line
+// break is added before it if the last line has none and the text does not begin
+// with one.
 func atEdge(doc *textfile.Text, e change.Edit) change.Edit {
 	switch e.Verb {
 	case change.AppendText:
@@ -162,7 +162,7 @@ func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 	return out
 }
 
-// diffLimits cap the diff in a Change: what an answer can carry.
+// diffLimits bounds the diff in a Change to what fits in an answer.
 func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines: 400, MaxLine: 500} }
 
 func editDiff(before, after string, edited *textedit.Change) change.PathDiff {

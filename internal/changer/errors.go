@@ -8,8 +8,8 @@ import (
 	"quarry/internal/textedit"
 )
 
-// What a change may be refused for, beside the errors of package change that a
-// caller can look into.
+// Reasons why a change may be refused, in addition to the errors of package
+// change whose fields callers use.
 var (
 	ErrNoEdits    = fault.New(fault.InvalidArgument, "there is nothing to do: no edit was given", "")
 	errTrashKind  = fault.New(fault.InvalidArgument, "trash is system, local or none", "")
@@ -19,8 +19,8 @@ var (
 	errTwice = fault.New(fault.InvalidArgument, "another operation of the set names this path, or one above or below it", "make two sets of it; several edits of one file are fine")
 )
 
-// planError refuses to apply a plan: the files are not what it was made for, or
-// it is not known any more.
+// planError refuses to apply a plan: the files have changed since, or the plan is
+// no longer known.
 type planError struct {
 	Digest string
 	Now    string // the digest of what would be done now; "" when the plan is unknown

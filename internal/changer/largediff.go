@@ -12,8 +12,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// large reports whether an operation is about contents that are not held in memory
-// to be shown.
+// large reports whether the contents of an operation are too large to be held in
+// memory for a diff.
 func (w *Changer) large(e journal.Entry, i int) bool {
 	op := e.Ops[i]
 	if e.BeforeSize(i) > w.largeFrom {
@@ -114,7 +114,7 @@ func binaryOr(d change.PathDiff, otherwise func(error) (change.PathDiff, error),
 	return d, nil
 }
 
-// reverseHunks makes of the hunks of a change those that lead back.
+// reverseHunks returns the hunks that undo the hunks of a change.
 func reverseHunks(hunks string) string {
 	var b, removed, added strings.Builder
 	var last *strings.Builder // that of the line before

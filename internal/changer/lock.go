@@ -8,11 +8,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// pathLocks order the changes of one process: who holds a path holds
-// everything beneath it too. A set of paths is taken at once or not at all, so
-// no two calls can wait for each other, and in the order of asking, so none
-// waits for ever. Other processes are ordered by the version each change
-// expects.
+// pathLocks orders the changes of one process. A lock on a path includes
+// everything below it. A set of paths is locked at once or not at all, so there
+// is no deadlock. Locks are granted in the order of the requests, so no request
+// waits for ever. Other processes are ordered by the version each change expects.
 type pathLocks struct {
 	mu    sync.Mutex
 	queue []*pathHold // in the order of asking; guarded by mu
@@ -50,7 +49,7 @@ func (l *pathLocks) leave(h *pathHold) {
 	l.wake()
 }
 
-// wake gives the turn to everyone whom nobody earlier is in the way of.
+// wake grants every request that no earlier request blocks.
 func (l *pathLocks) wake() {
 	for i, h := range l.queue {
 		if !h.held && !slices.ContainsFunc(l.queue[:i], h.meets) {

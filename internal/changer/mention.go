@@ -13,9 +13,9 @@ import (
 	"quarry/match"
 )
 
-// A move concerns only notes with a link to a name that a file had or gets.
-// Scanning 5,000 notes for links takes 80 ms of processor time, looking for a
-// few words in them 5: so notes are first searched for what every spelling of
+// A move affects only notes with a link to the old or the new name of a file.
+// Parsing the links of 5,000 notes takes 80 ms of processor time, searching them
+// for a few words 5 ms. So notes are first searched for what every spelling of
 // those names has in common.
 //
 // mention may match more than it must, never less: a note without a match has

@@ -8,7 +8,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// mode plans that the file at path becomes a program, or no longer is one.
+// mode plans to set or clear the executable bits of a file.
 func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 	info, err := p.w.root.Stat(path)
 	if err != nil {
@@ -32,8 +32,8 @@ func (p *planner) mode(t *task, path, shown rootfs.Path) error {
 	return nil
 }
 
-// withExecutable is a mode in which whoever may read may also execute, or nobody
-// may. git keeps no more of a mode than that.
+// withExecutable returns a mode in which everybody who may read may also execute,
+// or nobody may. git stores nothing else of a mode.
 func withExecutable(m fs.FileMode, executable bool) fs.FileMode {
 	if executable {
 		return m | m&0o444>>2

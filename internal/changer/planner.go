@@ -12,8 +12,8 @@ import (
 	"quarry/internal/vault"
 )
 
-// planner works a set out: the steps of its tasks, and the change as it will be
-// told. It changes nothing.
+// planner computes the steps of a set and the Change that reports them. It
+// changes nothing.
 type planner struct {
 	w        *Changer
 	set      *change.Set
@@ -26,9 +26,9 @@ type planner struct {
 	shown    int           // lines of diffs so far
 	did      change.Action // of the only task
 
-	// The steps in the order in which they are done: modes and contents where the
-	// files are, folders, new files, moves, and what goes last, because only that
-	// takes more than the journal to bring back.
+	// The steps in their order: modes and contents, folders, new files, moves,
+	// and deletions last, because only they need more than the journal to be
+	// undone.
 	modes, contents, folders, made, moves, gone []step
 	folderSet                                   map[rootfs.Path]bool
 	relinks                                     map[string][]change.Edit // of notes a task edits too
@@ -112,7 +112,7 @@ func (p *planner) planAll(ctx context.Context, tasks []*task, settings *vault.Se
 	return nil
 }
 
-// refuse notes what is wrong with a task, of several edits each one.
+// refuse records the errors of a task, one for each edit.
 func (p *planner) refuse(t *task, err error) {
 	if err == nil {
 		return
@@ -131,8 +131,8 @@ func (p *planner) refuse(t *task, err error) {
 	p.blame(t, err)
 }
 
-// blame notes an error for the operation it is about. The number of an edit is
-// that in its own operation, and is not told where there is only one.
+// blame records an error for its operation. The number of an edit counts within
+// its operation, and is omitted if there is only one.
 func (p *planner) blame(t *task, err error) {
 	var edit *change.EditError
 	if !errors.As(err, &edit) || edit.Index >= len(t.from) {
@@ -194,7 +194,7 @@ func (p *planner) content(info rootfs.Info, s step) error {
 	return nil
 }
 
-// fileID tells a file by what it is, not by a name.
+// fileID identifies a file by its inode, not by its name.
 type fileID struct{ dev, ino uint64 }
 
 // needFolders plans the folders above a path.

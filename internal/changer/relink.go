@@ -16,8 +16,9 @@ import (
 	"quarry/match"
 )
 
-// vaultFiles is what a move sees of a vault. All notes are read at the start;
-// those to be rewritten once more, and then the version counts.
+// vaultFiles are the files of a vault for a move. All notes are read at the
+// start. Those to be rewritten are read again, and then their version is
+// recorded.
 type vaultFiles struct {
 	ws    *Changer
 	paths []string
@@ -108,7 +109,7 @@ func (w *Changer) readVault(ctx context.Context, moving []*task, names *mention)
 	return f, nil
 }
 
-// readNote reads a note's text; one that can't be read has no links we know.
+// readNote reads a note's text. A note that can't be read has no known links.
 func readNote(dir *rootfs.Dir, name string) []byte {
 	file, err := dir.OpenFile(name)
 	if err != nil {
@@ -131,8 +132,8 @@ func readNote(dir *rootfs.Dir, name string) []byte {
 	return doc.Text()
 }
 
-// linkPlan works out what moves mean for the links of a vault: the steps that
-// rewrite notes, where they are before the move, and the report.
+// linkPlan computes what moves mean for the links of a vault: the steps that
+// rewrite notes at their old paths, and the report.
 func (p *planner) linkPlan(ctx context.Context, tasks, moving []*task, settings *vault.Settings) error {
 	w, c := p.w, p.c
 	update := settings.AlwaysUpdateLinks

@@ -19,9 +19,9 @@ func (w *Changer) Apply(ctx context.Context, set change.Set) (*change.Change, er
 	return w.run(ctx, set, false)
 }
 
-// Plan works out what Apply would do and changes nothing. The digest in its
-// answer names the plan, which is kept: a Set with the digest alone applies
-// exactly that, or is refused.
+// Plan computes what Apply would do and changes nothing. The plan is kept under
+// the digest in the answer: a Set with only this digest applies exactly that
+// plan, or is refused.
 func (w *Changer) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
 	return w.run(ctx, set, true)
 }
@@ -53,7 +53,7 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	return nil, &rootfs.Error{Op: "mkdir", Path: last.target().Dir().String(), Kind: rootfs.Conflict, Err: errReplan}
 }
 
-// verbName is how errors about the workspace as a whole call what was asked.
+// verbName is the name of the operation in errors about the whole workspace.
 func verbName(set *change.Set) string {
 	if len(set.Ops) == 0 {
 		return "change"
@@ -84,8 +84,8 @@ func (t *task) target() rootfs.Path {
 	return t.path
 }
 
-// resolve finds the paths of all operations before any file is read, so that
-// what the sandbox refuses refuses the set.
+// resolve resolves the paths of all operations before any file is read, so that
+// the set is refused if the sandbox refuses one.
 func (w *Changer) resolve(set *change.Set) ([]*task, error) {
 	f := failures{set: set}
 	var tasks []*task
@@ -167,7 +167,8 @@ func (f *failures) add(i int, err error) {
 	f.failed = append(f.failed, &change.OpError{Index: i, Origin: op.Origin, Path: op.Path, Err: err})
 }
 
-// err is what a set is refused with: for one operation alone its own error.
+// err is the error with which a set is refused. For a single operation it is that
+// operation's error.
 func (f *failures) err() error {
 	switch {
 	case len(f.failed) == 0:
@@ -182,8 +183,8 @@ func (f *failures) err() error {
 	return &change.SetError{Failed: f.failed, Total: total}
 }
 
-// check refuses operations that meet: the plan of each rests on what the disk
-// has, not on what another one leaves there.
+// check refuses operations that affect each other: each is planned for the files
+// on disk, not for the result of another one.
 func (f *failures) check(tasks []*task) {
 	if len(tasks) < 2 {
 		return
@@ -269,8 +270,8 @@ func (w *Changer) linkSettings(tasks []*task) (*vault.Settings, error) {
 	return settings, err
 }
 
-// lockAll takes the paths of all tasks and the folders that have to be made for
-// them; everything, where any note may have to be rewritten.
+// lockAll locks the paths of all tasks and the folders that have to be made for
+// them. If notes may have to be rewritten, it locks everything.
 func (w *Changer) lockAll(ctx context.Context, tasks []*task, everything bool) (unlock func(), err error) {
 	if everything {
 		return w.state.locks.lock(ctx, rootfs.Path{})
@@ -280,7 +281,7 @@ func (w *Changer) lockAll(ctx context.Context, tasks []*task, everything bool) (
 		if unlock, err = w.state.locks.lock(ctx, tops...); err != nil {
 			return nil, err
 		}
-		// A folder above may have gone before we held it.
+		// A folder above may have been deleted before we held the lock.
 		if held := func() bool {
 			for i, p := range w.tops(tasks) {
 				if !p.Beneath(tops[i]) {
@@ -300,7 +301,7 @@ func (w *Changer) tops(tasks []*task) []rootfs.Path {
 	var tops []rootfs.Path
 	for _, t := range tasks {
 		top := t.target()
-		// What is wrong with the folders the plan will tell.
+		// The plan will report errors about the folders.
 		if missing, err := w.missing(top.Dir()); err == nil && len(missing) > 0 {
 			top = missing[0]
 		}

@@ -16,10 +16,10 @@ import (
 	"quarry/internal/textfile"
 )
 
-// source is a file that is being edited. A small one is in memory, a large one
-// stays on the disk and is read again and again, a page at a time: what is planned
-// on it holds only if it does not change meanwhile. That is looked at when the plan
-// is made, and once more, by its hash, when it is carried out.
+// source is a file that is being edited. A small file is in memory. A large file
+// stays on disk and is read several times, a page at a time, so the plan is valid
+// only if it does not change meanwhile. That is checked when the plan is made,
+// and again, by its hash, when it is carried out.
 type source struct {
 	path    rootfs.Path
 	info    rootfs.Info
@@ -35,8 +35,8 @@ type source struct {
 	running *rootfs.RunningSum
 }
 
-// largeFile is from which size on a file is not read into memory: so much more
-// than most sources have that their edits need no second look at the disk.
+// largeFile is the size from which a file is not read into memory. Most source
+// files are much smaller, so they are read only once.
 const largeFile = 4 << 20
 
 // stopOf ends the work on a text with a context.
@@ -131,7 +131,7 @@ func (s *source) isBlob(id string) bool {
 	return strings.HasPrefix(hex.EncodeToString(h.Sum(nil)), strings.ToLower(id))
 }
 
-// rested is a conflict if a large file was changed since it was opened.
+// rested returns a conflict if a large file was changed since it was opened.
 func (s *source) rested() error {
 	if s.file == nil {
 		return nil
@@ -152,7 +152,7 @@ func (s *source) conflict() error {
 
 var errChangedMeanwhile = errors.New("the file was changed while the edit was worked out")
 
-// edits are those of a change for the disk, made anew each time.
+// edits returns the edits of a change for the disk. They are computed each time.
 func edits(edited *textedit.Change) rootfs.Edits {
 	return func(yield func(rootfs.Edit, error) bool) {
 		for s := range edited.Joined() {
@@ -234,7 +234,7 @@ func (s *source) step(w *Changer, c *textedit.Change, shown string) (step, error
 	return step{op: op, do: func(*journal.Tx) error {
 		_, err := w.root.Rewrite(s.path, edits(c), version, &rootfs.ReplaceOptions{Old: s.data, Want: next})
 		if rootfs.KindOf(err) == rootfs.InvalidArgument {
-			// Worked out on another content than the one that was planned on.
+			// The content has changed since it was planned.
 			return errors.Join(s.conflict(), err)
 		}
 		return err

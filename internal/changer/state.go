@@ -53,21 +53,22 @@ func (w *Changer) changeable(op string) error {
 	return nil
 }
 
-// errReplaced is for a change that was based on another folder than the one at
-// the workspace's path now. Whoever has looked at the new one may change it.
+// errReplaced is returned for a change if the folder at the workspace's path was
+// replaced since the last answer. After a search or a read of the new folder, it
+// may be changed.
 var errReplaced = fault.New(fault.Conflict, "the workspace's folder was replaced since it was last read",
 	"search or read it again, then repeat the change if it is still right")
 
 var errOwner = errors.New("the workspace is open for reading only")
 
-// recoverChanges settles the changes that dead processes left half-way: one
-// that came to its end is entered as done, any other is rolled back. What
-// someone has changed since is left as it is.
+// recoverChanges settles unfinished changes of dead processes: a complete one is
+// recorded as done, any other is rolled back. Files that someone has changed
+// since are not touched.
 //
-// A workspace without such changes costs one look at the journal. Otherwise
-// the folders they touched are first cleared of temporary files, which may
-// give back a file its old content. So are those of the last changes before the
-// machine was started again: what was removed last may be there again.
+// Without such changes it only reads the journal. Otherwise the folders they
+// touched are first cleared of temporary files, which may give back a file its
+// old content. So are those of the last changes before the machine was started
+// again: what was removed last may be there again.
 func (w *Changer) recoverChanges(ctx context.Context) error {
 	j := w.state.journal
 	cut, err := j.Unfinished(w.root)
@@ -78,7 +79,7 @@ func (w *Changer) recoverChanges(ctx context.Context) error {
 	if err != nil || len(cut)+len(last) == 0 {
 		return err
 	}
-	// One process at a time: two would take the same steps back.
+	// One process at a time: two would roll back the same steps.
 	p, err := w.state.root.Known("recovery")
 	if err != nil {
 		return err
@@ -101,8 +102,8 @@ func (w *Changer) recoverChanges(ctx context.Context) error {
 	// The newest first: a later change may rest on an earlier one.
 	for _, u := range slices.Backward(cut) {
 		if err := w.settle(ctx, u); err != nil {
-			// It stays as it is, listed as pending, and is tried again at the
-			// next start: a full disk must not keep everyone out.
+			// It stays pending and is tried again at the next start: a full disk
+			// must not prevent opening the workspace.
 			w.log.Error("unfinished change not settled", "id", u.ID, "err", err)
 		}
 	}
@@ -160,7 +161,7 @@ func (w *Changer) logCleaned(dir string, res rootfs.Cleaned, err error) {
 	}
 }
 
-// settle ends one change that was cut short.
+// settle ends one interrupted change.
 func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 	j := w.state.journal
 	switch {
@@ -183,10 +184,10 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 	return j.Settle(u.ID, 0)
 }
 
-// settleChanged ends a change that was cut short and does not fit the disk: a
-// move to another file system left its copy beside the original, or someone has
-// changed files since. Those files are left as they are. The others are rolled
-// back by an undo of the change, which is in the log.
+// settleChanged ends an interrupted change that does not match the disk: a move
+// to another file system left its copy next to the original, or someone has
+// changed files since. Those files are not touched. The others are rolled back by
+// an undo of the change, which is in the log.
 func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error {
 	j := w.state.journal
 	dropped := false
@@ -223,9 +224,8 @@ func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error
 	return err
 }
 
-// reached tells how many operations of a change, which are carried out one after
-// another, were begun as far as the disk shows, and how many files others have
-// changed since.
+// reached returns how many operations of a change were begun, according to the
+// disk, and how many files others have changed since.
 func reached(u journal.Unfinished) (done, foreign int) {
 	state := map[rootfs.Path]journal.State{}
 	for _, p := range u.Paths {
@@ -240,8 +240,8 @@ func reached(u journal.Unfinished) (done, foreign int) {
 		}
 	}
 	for i, op := range u.Ops {
-		// The next one may have been begun; and where nothing is as the change
-		// left it, what it kept of a changed file must not be lost.
+		// The next one may have been begun. If no file is as the change left it,
+		// the old contents that it kept must not be lost.
 		if state[op.Path] == journal.Foreign && (i == done || done == 0) {
 			return i + 1, foreign
 		}
@@ -296,7 +296,7 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	return log, err
 }
 
-// masked is a change of hidden files: that there was one, and when.
+// masked is a change of hidden files: it shows only that there was one, and when.
 func masked(c change.Change) change.Change {
 	m := change.Change{
 		ID: c.ID, Time: c.Time, Tool: c.Tool, Paths: []string{}, Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending,

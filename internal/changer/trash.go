@@ -15,8 +15,8 @@ import (
 	"quarry/internal/vault"
 )
 
-// trashKind is how to delete: as asked, as the workspace was opened, as the
-// vault says, else to the system's trash.
+// trashKind decides how to delete: as requested, as the workspace was opened, as
+// the vault's settings say, else to the system's trash.
 func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 	if asked == change.TrashDefault {
 		asked = w.opts.Trash
@@ -40,7 +40,7 @@ func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 
 // bin opens a trash.
 func (w *Changer) bin(kind change.TrashKind) (*trash.Bin, error) {
-	// What lies on a volume without a trash is better copied than kept.
+	// Files on a volume without a trash are copied to another one.
 	opts := &trash.Options{DataDir: w.opts.TrashDir, CopyHome: true, Layer: w.root.Layer()}
 	if kind == change.TrashLocal {
 		return trash.Local(w.root, opts), nil
@@ -48,8 +48,8 @@ func (w *Changer) bin(kind change.TrashKind) (*trash.Bin, error) {
 	return trash.System(w.root, opts)
 }
 
-// kindOf tells from an item's id which trash it is in, or from the kind itself,
-// which stands for the id as long as there is none.
+// kindOf returns the trash of an item, from its id. While there is no id, the
+// kind itself is used.
 func kindOf(where string) change.TrashKind {
 	if where == string(change.TrashLocal) || strings.HasPrefix(where, ".trash/") {
 		return change.TrashLocal
@@ -95,9 +95,9 @@ func inTrashAs(bin *trash.Bin, id string) journal.Result {
 
 func markOf(item trash.Item) rootfs.Version { return rootfs.VersionOf([]byte(item.Mark())) }
 
-// inTrash finds what an operation is to bring back. Names in a trash are given
-// anew when something has left it, so it must be the thing the change put there;
-// of entries without a mark, at least one from the same place.
+// inTrash finds what an operation has to restore. Names in a trash are reused, so
+// it must be the item that the change put there. For entries without a mark it
+// must at least come from the same path.
 func (w *Changer) inTrash(op journal.Op) (*trash.Bin, trash.Item, error) {
 	bin, err := w.bin(kindOf(op.Where))
 	if err != nil {
@@ -129,7 +129,7 @@ func (w *Changer) applyTrash(ctx context.Context, op journal.Op) (journal.Result
 	return journal.Result{}, err
 }
 
-// missingInTrash finds what a plan wants from a trash and is not there.
+// missingInTrash finds what a plan needs from a trash and is missing there.
 func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	var found []change.Conflict
 	for _, op := range ops {
@@ -143,8 +143,8 @@ func (w *Changer) missingInTrash(ops []journal.Op) []change.Conflict {
 	return found
 }
 
-// locateTrashed gives the operations that are done the names under which the
-// trash has what they put there.
+// locateTrashed sets the names in the trash of what the finished operations put
+// there.
 func (w *Changer) locateTrashed(u *journal.Unfinished) error {
 	isTrash := func(op journal.Op) bool { return op.Kind == journal.Trash }
 	if u.Done <= 0 || !slices.ContainsFunc(u.Ops[:u.Done], isTrash) {
@@ -167,8 +167,8 @@ func (w *Changer) locateTrashed(u *journal.Unfinished) error {
 // machine, or of this one with another time zone.
 const zones = 26 * time.Hour
 
-// findTrashed looks up what a deletion that was cut short is called in the
-// trash.
+// findTrashed finds the name in the trash of what an interrupted deletion put
+// there.
 func (w *Changer) findTrashed(u journal.Unfinished) ([]journal.Result, error) {
 	var results []journal.Result
 	for i, op := range u.Ops {
@@ -203,7 +203,7 @@ type item struct {
 }
 
 // Trashed lists what was deleted from this workspace and is in a trash, newest
-// first in each. Problems are trashes and records that can't be read.
+// first in each. problems names the trashes and records that can't be read.
 func (w *Changer) Trashed() (list []change.Trashed, problems []string, err error) {
 	items, problems, err := w.items()
 	for _, it := range items {

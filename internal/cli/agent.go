@@ -21,8 +21,8 @@ import (
 	"quarry/tool"
 )
 
-// agent is how folders are opened for an agent, by one call or by a server:
-// inside the sandbox, under the policy, with the tools of a profile.
+// agent opens folders for an agent, for one call or for a server: inside the
+// sandbox, under the policy, with the tools of a profile.
 type agent struct {
 	changer  // the streams, and where the undo log and the trash are
 	roots    []string
@@ -92,8 +92,8 @@ func (a *agent) searchTime() (time.Duration, error) {
 	return time.ParseDuration(set.Text)
 }
 
-// open opens the roots as an agent may use them. keep says that the process
-// stays and keeps the index; one that doesn't asks the process that does.
+// open opens the roots for an agent. keep says that the process is long-lived and
+// may own the index; otherwise it asks the owner.
 func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err error) {
 	switch change.TrashKind(a.trash) {
 	case "", change.TrashSystem, change.TrashLocal, change.TrashNone:

@@ -51,7 +51,7 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 	c.commonFlags(fl)
 }
 
-// mayTouch refuses to change what is Git's own unless --force says so.
+// mayTouch refuses to change Git's own files without --force.
 func (c *changer) mayTouch(given, rel string) error {
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(part, ".git") && !c.force {
@@ -76,7 +76,7 @@ func (c *changer) patientFlags(fl *pflag.FlagSet) {
 	fl.BoolVarP(&c.quiet, "quiet", "q", false, "show no progress")
 }
 
-// openFor opens the workspace that a path lies in and returns the path in it.
+// openFor opens the workspace that contains a path and returns the path in it.
 // The path need not exist; a symlink at its end is not followed.
 func (c *changer) openFor(given string) (string, error) {
 	real, err := realEntry(given)
@@ -139,8 +139,8 @@ func (c *changer) openAt(root string) error {
 	return err
 }
 
-// stateDir makes the folder that keeps the journal of a workspace, private to
-// the user: it holds what files said before.
+// stateDir makes the folder for the journal of a workspace. It is private to the
+// user, since it holds old contents of files.
 func (c *changer) stateDir(root string) (string, error) {
 	base, err := config.StateDir(c.s.getenv())
 	if err != nil {
@@ -153,7 +153,7 @@ func (c *changer) stateDir(root string) (string, error) {
 	return dir, nil
 }
 
-// also is the path of another file in the workspace that is open.
+// also returns the path of another file, which must be in the open workspace.
 func (c *changer) also(given string) (string, error) {
 	real, err := realEntry(given)
 	if err != nil {
@@ -172,8 +172,8 @@ func (c *changer) also(given string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// realEntry is the absolute path of an entry that may not exist yet: symlinks
-// above it are resolved, itself it is not followed.
+// realEntry is the absolute path of an entry that may not exist yet. Symlinks
+// above it are resolved; the entry itself is not followed.
 func realEntry(given string) (string, error) {
 	if err := rootfs.CheckTyped(given); err != nil {
 		return "", err
@@ -196,7 +196,7 @@ func realEntry(given string) (string, error) {
 	return filepath.Join(real, rest, base), nil
 }
 
-// run wraps a command: it closes the workspace and words errors.
+// run wraps a command: it closes the workspace and turns errors into messages.
 func (c *changer) run(action render.Action, path string, err error) error {
 	if c.ws != nil {
 		err = errors.Join(err, c.ws.Close())
@@ -262,8 +262,8 @@ func (c *changer) report(ch *change.Change, sentences ...string) error {
 	return c.write(text)
 }
 
-// nothing tells a person that there is nothing to show; a pipe gets the exit
-// code alone.
+// nothing prints a message on a terminal that there is nothing to show. Otherwise
+// only the exit code says so.
 func (s Streams) nothing(text string) error {
 	if s.outTerminal() && s.errTerminal() {
 		fmt.Fprintln(s.Err, "quarry: "+text)

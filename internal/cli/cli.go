@@ -28,13 +28,14 @@ const (
 	exitInterrupted = 130
 )
 
-// Streams are the program's standard streams, passed in so that tests can
-// hold them.
+// Streams are the program's standard streams, passed in so that tests can replace
+// them.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 
-	// Terminal says whether Out and Err are a terminal; nil asks them.
+	// Terminal says whether Out and Err are a terminal; nil means that they are
+	// checked.
 	Terminal *bool
 	// Getenv looks variables up; nil is os.Getenv.
 	Getenv func(string) string
@@ -42,7 +43,8 @@ type Streams struct {
 	conf *settings // of this run
 }
 
-// errNone ends a command that worked and found nothing: exit code 1, no text.
+// errNone ends a command that succeeded and found nothing: exit code 1, no
+// message.
 var errNone = errors.New("nothing found")
 
 // errReported ends a command whose errors were shown already: exit code 2.
@@ -68,7 +70,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 	case errors.Is(err, errNone):
 		return exitNone
 	case isClosedPipe(err):
-		// The reader (head, a pager) has what it wanted.
+		// The reader (head, a pager) has closed the pipe, which is not an error.
 		return exitFound
 	case ctx.Err() != nil:
 		fmt.Fprintln(s.Err, "quarry: interrupted")
@@ -99,11 +101,12 @@ func commands() []maker {
 	}
 }
 
-// hot are the commands that need to know no other, so that only they are made:
-// all of them take 0.4 ms. The others show what the program has.
+// hot are the commands that don't need the other commands, so only they are made:
+// making all takes 0.4 ms. The remaining commands list or describe all commands.
 var hot = []string{"search", "find", "read", "symbols", "version"}
 
-// only is the one command a line is for, or "" when others may be needed.
+// only returns the one command that a command line needs, or "" if others may be
+// needed.
 func only(args []string) string {
 	if len(args) > 0 && slices.Contains(hot, args[0]) {
 		return args[0]

@@ -108,7 +108,7 @@ func addCompletions(root *cobra.Command) {
 
 func register(cmd *cobra.Command, flag string, c completer) {
 	if cmd.LocalFlags().Lookup(flag) != nil {
-		// It fails for a flag that is registered already, which is as good.
+		// It fails only for a flag that is registered already.
 		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.CompletionFunc(c))
 	}
 }
@@ -142,7 +142,7 @@ func topicWords() []string {
 	return list
 }
 
-// completeSearch has nothing to offer for the pattern, and paths behind it.
+// completeSearch offers nothing for the pattern, and paths after it.
 func completeSearch(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if pathArgument(cmd, args) > len(args) {
 		return nil, cobra.ShellCompDirectiveNoFileComp

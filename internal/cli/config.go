@@ -201,7 +201,7 @@ func keyFlag(top *cobra.Command, k *config.Key) *pflag.Flag {
 	return nil
 }
 
-// keyDefault is what counts when nothing sets a key.
+// keyDefault is the value if nothing sets a key.
 func keyDefault(top *cobra.Command, k *config.Key) string {
 	if fl := keyFlag(top, k); fl != nil {
 		return fl.DefValue

@@ -16,8 +16,8 @@ import (
 	"quarry/internal/glob"
 )
 
-// contents makes the text of files from their bytes as -z, -E, --pre and --null-data
-// ask; nil leaves them as they are. Programs end with ctx.
+// contents returns what makes the text of files from their bytes for -z, -E,
+// --pre and --null-data; nil if none is given. Programs end with ctx.
 func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Reader) (io.ReadCloser, error), error) {
 	o := content.Options{Zip: f.zip, Command: f.pre}
 	if f.encoding != "none" {
@@ -49,8 +49,8 @@ func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Read
 	}, nil
 }
 
-// swapped is a text in which NUL and line feed have changed places: what ends with
-// NUL is then a line. The printer changes them back.
+// swapped is a text in which NUL and line feed are exchanged, so that a record
+// that ends with NUL becomes a line. The printer exchanges them back.
 type swapped struct{ io.ReadCloser }
 
 func (s *swapped) Read(b []byte) (int, error) {

@@ -23,7 +23,7 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 	switch engine {
 	case "default":
 	case "auto":
-		// Only what Rust's syntax can't express goes to the other engine.
+		// The other engine is used only for what Rust's syntax can't express.
 		if _, err := match.CompileAny(q.Patterns, q.Match); err == nil || q.Match.Syntax != match.Rust || f.pcrePatterns(q) != nil {
 			break
 		}
@@ -62,8 +62,8 @@ func compiles(patterns []string, o match.Options) bool {
 	return err == nil
 }
 
-// pcreOnly are parts of PCRE2's syntax that mean something else in JavaScript's, or
-// nothing, each with what to write instead.
+// pcreOnly are parts of PCRE2's syntax that JavaScript's lacks or reads
+// differently, each with what to write instead.
 var pcreOnly = []struct{ pattern, instead string }{
 	{`\\K`, `write what comes before as look-behind: (?<=…)`},
 	{`\\[AG]`, `lines are matched one by one: ^ is their start`},
@@ -87,8 +87,8 @@ var pcreTests = sync.OnceValue(func() []*regexp.Regexp {
 	return list
 })
 
-// pcrePatterns says where a pattern is not the same in JavaScript's syntax, and
-// rewrites what only looks different.
+// pcrePatterns reports parts of a pattern that JavaScript's syntax lacks, and
+// rewrites those that are only written differently.
 func (f *searchFlags) pcrePatterns(q *search.Query) error {
 	for i, p := range q.Patterns {
 		for k, re := range pcreTests() {

@@ -15,8 +15,8 @@ import (
 	"quarry/match"
 )
 
-// message is an error as a person should read it: a pattern's with the place
-// marked, and the next step where one is known.
+// message is an error for a person: with the place marked in a pattern, and the
+// next step if one is known.
 func message(err error) string {
 	var e *match.Error
 	if !errors.As(err, &e) || e.Pattern == "" {
@@ -38,8 +38,8 @@ func message(err error) string {
 	return b.String()
 }
 
-// markedLine gives the pattern's line with the trouble, at most 60 characters
-// of it around the place, and where to put the mark under it.
+// markedLine returns the line of the pattern with the error, at most 60
+// characters around it, and the column for the mark under it.
 func markedLine(e *match.Error) (line string, column, width int) {
 	at := min(max(e.Offset, 0), len(e.Pattern))
 	start := strings.LastIndexByte(e.Pattern[:at], '\n') + 1
@@ -186,7 +186,8 @@ func argumentWords(cmd *cobra.Command) []string {
 	return words
 }
 
-// isCobraCount tells the words of cobra's own checks from ours.
+// isCobraCount reports whether an error comes from cobra's own check of the
+// number of arguments.
 func isCobraCount(err error) bool {
 	return strings.Contains(err.Error(), "arg(s), ") || strings.HasPrefix(err.Error(), "unknown command ") && !strings.Contains(err.Error(), "\n")
 }
@@ -221,7 +222,8 @@ var otherNames = map[string]string{
 	"status": "index status", "outline": "symbols", "check": "doctor", "settings": "config", "set": "config set",
 }
 
-// knownCommand refuses an argument that is no command and suggests the nearest.
+// knownCommand refuses an argument that is not a command and suggests the
+// nearest.
 func knownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

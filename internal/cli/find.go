@@ -155,7 +155,7 @@ func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*sear
 	return q, pass, nil
 }
 
-// addPattern makes globs of the pattern: it is one, or else a part of names.
+// addPattern turns the pattern into globs: it is a glob, or a part of names.
 func (f *findFlags) addPattern(s *search.Scope, pattern []string) {
 	for _, p := range pattern {
 		if strings.ContainsAny(p, `*?[{!`) {
@@ -191,9 +191,8 @@ func anyCase(s string) string {
 	return b.String()
 }
 
-// splitFindArgs tells a pattern from a path: a lone argument without glob
-// characters that names something, ends in a slash or stands beside -g is a
-// path.
+// splitFindArgs distinguishes a pattern from paths. A single argument without
+// glob characters is a path if it exists, ends in a slash or comes with -g.
 func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 	if len(args) == 0 {
 		return nil, nil

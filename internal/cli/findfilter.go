@@ -141,8 +141,9 @@ func (f *findFlags) hasExtension(name string) bool {
 	return false
 }
 
-// splitExec takes the command of -x or -X out of a command line, up to a lone ;, and
-// gives it back word by word: flags can't hold a list that ends with the line.
+// splitExec removes the command of -x or -X from a command line, up to a single
+// ;, and returns its words. A flag can't have a list of values up to the end of
+// the line.
 func splitExec(args []string) []string {
 	if len(args) == 0 || args[0] != "find" {
 		return args
@@ -157,7 +158,7 @@ func splitExec(args []string) []string {
 		}
 		out := append([]string{}, args[:i]...)
 		if i+1 == len(args) || args[i+1] == ";" {
-			return append(out, a) // its value is missing, and the parser says so
+			return append(out, a) // its value is missing; the parser reports that
 		}
 		for k, word := range args[i+1:] {
 			if word == ";" {

@@ -13,8 +13,8 @@ import (
 	"quarry/internal/cli/printing"
 )
 
-// Help is as wide as the terminal, within what can be read: below 40 columns
-// nothing fits beside a flag's name, and beyond 120 the eye loses the line.
+// Help is as wide as the terminal, between two limits: below 40 columns nothing
+// fits next to a flag's name, and above 120 lines are hard to read.
 const narrowest, widest = 40, 120
 
 // helpWidth is how wide help is for a writer; 80 when it is not a terminal.
@@ -100,8 +100,8 @@ func flagText(fl *pflag.Flag) string {
 	return text + " (default " + fl.DefValue + ")"
 }
 
-// reflow breaks the paragraphs of a text anew. Paragraphs that are laid out,
-// lists and tables, stay as they are.
+// reflow wraps the paragraphs of a text to a width. Lists and tables stay as they
+// are.
 func reflow(text string, width int) string {
 	var b strings.Builder
 	for i, p := range strings.Split(strings.TrimRight(text, "\n"), "\n\n") {

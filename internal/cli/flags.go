@@ -12,8 +12,8 @@ import (
 	"quarry/internal/config"
 )
 
-// searchFlags are the flags of quarry search; their names are ripgrep's, and
-// as there the last of several that exclude each other counts.
+// searchFlags are the flags of quarry search, with ripgrep's names. As in
+// ripgrep, the last of several flags that exclude each other wins.
 type searchFlags struct {
 	patterns       []string
 	patternFiles   []string
@@ -211,8 +211,8 @@ func setGroups(cmd *cobra.Command, groups []flagGroup) {
 	cmd.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, groups) })
 }
 
-// texts is a flag that may be given several times. pflag's own makes a CSV writer
-// to show that it is empty: 0.1 ms for all of a search.
+// texts is a flag that may be given several times. pflag's own type makes a CSV
+// writer to print an empty default, which takes 0.1 ms for all flags of a search.
 type texts struct {
 	list  *[]string
 	given bool
@@ -228,7 +228,7 @@ func (t *texts) GetSlice() []string       { return slices.Clone(*t.list) }
 func (t *texts) Append(s string) error    { *t.list = append(*t.list, s); return nil }
 func (t *texts) Replace(s []string) error { *t.list = slices.Clone(s); return nil }
 
-// Set puts the first value in the place of a default.
+// Set replaces the default by the first value.
 func (t *texts) Set(s string) error {
 	if !t.given {
 		*t.list, t.given = nil, true

@@ -19,7 +19,7 @@ import (
 	"quarry/tool"
 )
 
-// gate makes the changes of agents wait for a person, where that is asked for.
+// gate makes the changes of agents wait for a person, if that was requested.
 func (a *agent) gate(root string, opts *quarry.Options) error {
 	on := a.review
 	if v, ok := a.s.forRoot(root, "mcp.review"); ok {
@@ -72,8 +72,8 @@ func (s Streams) reviewWait(root string) (time.Duration, error) {
 	return wait, err
 }
 
-// news tells clients what was decided about their proposals, with the next
-// answer of any tool.
+// news adds the decisions about a client's proposals to the next answer of any
+// tool.
 func (a *agent) news(roots []string) (also func(ctx context.Context) string, done func() error, err error) {
 	var stores []*review.Store
 	done = func() error {
@@ -107,7 +107,7 @@ func (a *agent) news(roots []string) (also func(ctx context.Context) string, don
 	}, done, nil
 }
 
-// clientsDir makes the folder in which servers of a workspace tell who is
+// clientsDir makes the folder in which the servers of a workspace record who is
 // connected.
 func (c *changer) clientsDir(root string) (string, error) {
 	journal, err := c.stateDir(root)
@@ -118,8 +118,8 @@ func (c *changer) clientsDir(root string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
-// tellPresence lets the page show who is connected. What fails is only logged:
-// nobody's call depends on it.
+// tellPresence lets the page show who is connected. Failures are only logged,
+// since no call depends on it.
 func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
 	var servers []*presence.Server
 	for _, r := range ws.Roots() {

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// A file of headers holds credentials. So nothing of its text is in an error,
-// who else could read it makes it useless, and it goes to no server that others
-// on the way could listen to.
+// A file of headers contains credentials. So errors show nothing of its text, the
+// file is refused if others can read it, and it is never sent over a network
+// without encryption.
 
 // maxHeaders bounds the file; servers take about 16 KB.
 const maxHeaders = 16 << 10
@@ -96,7 +96,7 @@ func notInHeaderName(r rune) bool {
 	return r >= 0x80 || notInName(r) && !strings.ContainsRune("!#$%&'*+.^`|~", r)
 }
 
-// unprotected finds a server that is spoken to without TLS, over a network.
+// unprotected finds a server that is reached over a network without TLS.
 func unprotected(servers string) (string, bool) {
 	for _, address := range strings.FieldsFunc(servers, func(r rune) bool { return r == ',' || r == '+' }) {
 		address = strings.TrimSpace(address)

@@ -116,7 +116,7 @@ folder. The first word of a line is the id for quarry undo and quarry diff.`,
 	return cmd
 }
 
-// openLog opens the workspace of a file or folder, and returns its path there;
+// openLog opens the workspace of a file or folder and returns its path there, or
 // "" for the workspace itself.
 func (c *changer) openLog(args []string) (string, error) {
 	if len(args) == 0 {
@@ -243,7 +243,7 @@ with --client those of one program; the first that is refused ends it.`,
 	return cmd
 }
 
-// undoAll undoes what is picked and was not undone yet, newest first.
+// undoAll undoes the selected changes that are not undone yet, newest first.
 func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 	log, err := which.changes(ctx, c.ws, 0)
 	if err != nil {

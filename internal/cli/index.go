@@ -66,7 +66,7 @@ func (f *indexFlags) open(s Streams) (root string, opts *quarry.Options, err err
 	return root, opts, err
 }
 
-// keep opens the workspace as the keeper of its index.
+// keep opens the workspace as the owner of its index.
 func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 	root, opts, err := f.open(s)
 	if err != nil {
@@ -86,11 +86,11 @@ func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
 	return ws, err
 }
 
-// thrifty collects garbage more often once files are read for an index.
-// Building makes garbage fast: at 25 % the Linux tree peaks at 230 MB, mapped
-// files included, at 50 % at 280 MB. Most of that heap has no pointers, so
-// collecting costs little. A restart reads few files and has a small heap, of
-// which a quarter is soon full: there it took a fifth of the time.
+// thrifty collects garbage more often while files are read for an index. A build
+// makes garbage fast: with 25 % the Linux tree peaks at 230 MB, mapped files
+// included, with 50 % at 280 MB. Most of that heap has no pointers, so
+// collections are cheap. A restart reads few files and has a small heap, so it
+// would collect too often: it took a fifth of the time.
 func thrifty(show func(search.Progress)) func(search.Progress) {
 	var once sync.Once
 	return func(p search.Progress) {
@@ -174,7 +174,7 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
-// status asks the process that keeps the index, else looks at what is on disk.
+// status asks the index owner. Without one it reports the stored index.
 func (f *indexFlags) status(ctx context.Context, s Streams) error {
 	root, opts, err := f.open(s)
 	if err != nil {
@@ -266,7 +266,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 	}
 }
 
-// indexAdvice is what a person may do about the state of an index; "" if nothing.
+// indexAdvice says what a person can do about the state of an index, or "".
 func indexAdvice(st *search.IndexStatus) string {
 	switch {
 	case st.ProgramReplaced || st.Version != "" && st.Version != version():

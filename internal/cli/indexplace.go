@@ -9,8 +9,8 @@ import (
 	"quarry/internal/config"
 )
 
-// personal is how a person's own commands open a folder: everything in it may
-// be searched, by the rules git and ripgrep would use.
+// personal are the options of a person's own commands: every file of the folder
+// may be searched, by the ignore rules of git and ripgrep.
 func personal(root string, workers int) *quarry.Options {
 	opts := &quarry.Options{Trusted: true, AllowAny: true, Workers: workers}
 	follow := config.FollowOutside(root, os.Getenv)
@@ -26,7 +26,7 @@ func personal(root string, workers int) *quarry.Options {
 	return opts
 }
 
-// indexPlace says where the index of a folder lives: one for all who use it,
+// indexPlace says where the index of a folder is. All processes share one index,
 // whatever they may see.
 func indexPlace(root string) (*quarry.IndexOptions, error) {
 	cache, err := config.CacheDir(os.Getenv)
@@ -60,7 +60,7 @@ func (s Streams) indexCap(root string, place *quarry.IndexOptions) error {
 	return err
 }
 
-// asking lets a short command use the index of a process that keeps one.
+// asking lets a short command use the index of a process that owns one.
 func asking(root string, opts *quarry.Options) {
 	if place, err := indexPlace(root); err == nil {
 		place.Ask = true

@@ -61,7 +61,7 @@ func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.write, "write", false, "change the file; otherwise it is only shown")
 }
 
-// settings finds the client, its settings file, and what stands there.
+// settings finds the client, its settings file and the content.
 func (f *installFlags) settings(s Streams) (c *clients.Client, file string, old []byte, err error) {
 	i := slices.Index(clients.Names(), f.client)
 	if i < 0 {
@@ -155,7 +155,7 @@ func (f *installFlags) uninstall(s Streams) error {
 	return writeClient(s, file, old, changed, fmt.Sprintf("Took %s out of %s.", f.name, file), "Restart "+c.Title+".")
 }
 
-// otherScope names the other settings of a client where they have the entry.
+// otherScope names the other settings file of a client if it has the entry.
 func (f *installFlags) otherScope(s Streams, c *clients.Client) string {
 	other := *f
 	other.scope = map[string]string{"user": "project", "project": "user"}[f.scope]

@@ -11,9 +11,9 @@ import (
 	"quarry/search"
 )
 
-// list runs a command that lists what each path holds: find and symbols. each
-// writes what one path has and tells how much that is and what it skipped;
-// noInput is why standard input is not listed.
+// list runs a command that lists the contents of each path: find and symbols.
+// each prints one path and returns how much it printed and what it skipped.
+// noInput says why standard input can't be listed.
 func (b *backendFlags) list(ctx context.Context, s Streams, root string, paths []string, noInput string,
 	each func(w *bufio.Writer, t *target) (n int, skipped []search.Skip, err error)) (found int, err error) {
 	failed := false

@@ -165,7 +165,7 @@ func (m *roff) literal(text string) {
 	m.line(".ft\n.fi")
 }
 
-// roffText keeps what looks like a request or an escape from being one.
+// roffText escapes what roff would read as a request or an escape.
 func roffText(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", "\\`", "^", `\(ha`, "~", `\(ti`).Replace(s)
 	if strings.HasPrefix(s, ".") {

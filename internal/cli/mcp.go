@@ -41,7 +41,7 @@ type toolset struct {
 	close        func() error
 }
 
-// opener makes the toolset of a server; tests have one of their own.
+// opener makes the toolset of a server; tests replace it.
 type opener func(f *mcpFlags, log *slog.Logger) (*toolset, error)
 
 func newMCP(s Streams, open opener) *cobra.Command {
@@ -155,8 +155,8 @@ func (f *mcpFlags) listen(s Streams) (*mcpserver.HTTPOptions, net.Listener, erro
 	return &mcpserver.HTTPOptions{Token: token, Hosts: f.hosts, Origins: f.origins, Remote: remote}, listener, nil
 }
 
-// httpAddress completes an address. Without a host it is this machine: Go's
-// own reading, every network, is not what a person means here.
+// httpAddress completes an address. Without a host it is this machine only. Go
+// would listen on every network, which is not what a person expects here.
 func httpAddress(given string) (address string, remote bool, err error) {
 	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
 		given = ":" + given

@@ -55,11 +55,12 @@ func openTools(f *mcpFlags, log *slog.Logger) (*toolset, error) {
 // wsFiles are the files of a workspace as resources.
 type wsFiles struct{ ws *quarry.Workspace }
 
-// maxResource is the largest file that is given whole: what a client can put
-// before a model, and in base64 still well below the largest message.
+// maxResource is the largest file that is returned whole: as much as a client can
+// show to a model, and in base64 still much less than the largest message.
 const maxResource = 4 << 20
 
-// Read gives text as text, whatever its encoding, and anything else as it is.
+// Read returns a text file as text, whatever its encoding, and any other file as
+// bytes.
 func (w *wsFiles) Read(ctx context.Context, path string) (*mcpserver.Content, error) {
 	t, err := w.ws.Read(ctx, path, &search.ReadOptions{MaxBytes: maxResource})
 	if errors.Is(err, fault.ErrNotText) {

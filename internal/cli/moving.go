@@ -117,8 +117,8 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 	return c.run(render.Moving, from, err)
 }
 
-// into reports a destination that is a folder to move into: it exists and is
-// not the source itself under another case, or is written with a slash.
+// into reports whether a destination is a folder to move into: it exists and is
+// not the source in another letter case, or it ends with a slash.
 func into(root, given, from, to string) bool {
 	if strings.HasSuffix(given, "/") || strings.HasSuffix(given, string(filepath.Separator)) {
 		return true

@@ -229,7 +229,7 @@ func (c *noteChanger) showProperties(ctx context.Context, path, name string) err
 	return showList(c, "no such property", func(p notebook.Property) string { return p.Raw })(list, err)
 }
 
-// showList writes what a call gave: as JSON, or a line each.
+// showList prints the result of a call, as JSON or one item a line.
 func showList[T any](c *noteChanger, none string, line func(T) string) func([]T, error) error {
 	return func(list []T, err error) error {
 		switch {
@@ -328,8 +328,7 @@ note or of all, and --orphans the notes that no other file links to.`,
 	return cmd
 }
 
-// showLinks writes a link a line: where it stands, and what is there or where it
-// leads.
+// showLinks prints one link a line: where it is, and its line or its target.
 func (c *noteChanger) showLinks(targets bool) func([]notebook.Link, error) error {
 	return showList(c, "no links", func(l notebook.Link) string {
 		text := l.Text

@@ -66,7 +66,7 @@ func (f *searchFlags) scope(s *search.Scope) (err error) {
 	return nil
 }
 
-// detail asks for no more than what will be shown.
+// detail is the least detail that is enough for the output.
 func (f *searchFlags) detail(q *search.Query) {
 	switch mode := f.shownMode(); {
 	case mode == "files-without-match":
@@ -220,7 +220,7 @@ func (f *searchFlags) typeFilter() ([]string, error) {
 	return append(with, without...), err
 }
 
-// filters names what narrows the search, as it was typed.
+// filters lists the flags that narrow the search, as they were typed.
 func (f *searchFlags) filters() string {
 	var parts []string
 	for _, list := range []struct {

@@ -39,8 +39,8 @@ commands takes.`,
 	return cmd
 }
 
-// splitRange tells a path from the lines behind it. A file that is really
-// called so wins.
+// splitRange splits a path and a range of lines. A file whose name is the whole
+// argument takes precedence.
 func splitRange(arg string) (path string, opts search.ReadOptions, err error) {
 	at := strings.LastIndexByte(arg, ':')
 	if _, statErr := os.Lstat(arg); at < 0 || statErr == nil || at == len(arg)-1 || arg[at+1] < '0' || arg[at+1] > '9' {
@@ -81,8 +81,8 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	return f.run(render.Reading, given, err)
 }
 
-// maxShown is how much of a file is shown at once, so that its size is not that of
-// this process.
+// maxShown is how much of a file is shown at once, so that the memory of this
+// process does not grow with the file.
 const maxShown = 8 << 20
 
 // jsonLines is the answer of quarry read --json.
@@ -98,7 +98,7 @@ type jsonLines struct {
 	Real     []string `json:"full_paths,omitempty"`
 }
 
-// cutNote says where a text that is too much for one answer goes on.
+// cutNote says where a text continues that is too long for one answer.
 func cutNote(t *search.Text) string {
 	if t.CutLine {
 		return fmt.Sprintf("line %d is longer than %d MB: only its beginning is shown", t.First, maxShown>>20)

@@ -314,8 +314,8 @@ files:
 
 var errNothingDecided = errors.New("nothing was decided; the proposal still waits")
 
-// answer reads the decision about one hunk; rest says that it is for all that
-// follow too.
+// answer reads the decision about one hunk; rest says that it applies to all
+// following hunks too.
 func (r *reviewing) answer(in *bufio.Reader) (v review.Verdict, comment string, rest bool, err error) {
 	for {
 		fmt.Fprint(r.s.Err, "Accept this hunk? [a]ccept, [r]efuse, [A]ccept or [R]efuse the rest, [c]omment, [q]uit: ")

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// withRipgrepConfig puts the arguments of ripgrep's configuration file before those
-// of a search, if QUARRY_RIPGREP_CONFIG=1 asks for that: a file written for another
-// program is not read unasked. It can't name a program to run: such a file may have
-// come with a workspace.
+// withRipgrepConfig puts the arguments of ripgrep's configuration file before
+// those of a search if QUARRY_RIPGREP_CONFIG=1 is set. Otherwise the file is not
+// read, since it was written for another program.
+// It can't name a program to run, since such a file may have come with a
+// workspace.
 func withRipgrepConfig(args []string, getenv func(string) string) ([]string, error) {
 	name := getenv("RIPGREP_CONFIG_PATH")
 	if name == "" || getenv("QUARRY_RIPGREP_CONFIG") != "1" || len(args) == 0 || args[0] != "search" || slices.Contains(args, "--no-config") {

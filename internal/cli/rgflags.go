@@ -61,7 +61,7 @@ func (b *bytesFlag) Set(s string) error {
 	return nil
 }
 
-// lines is a number of lines of context. The last of these flags and --passthru
+// lines is a number of lines of context. The last of these flags or --passthru
 // decides whether all lines are shown.
 type lines struct {
 	to  *int
@@ -100,7 +100,7 @@ func (s *separator) Set(text string) error {
 	return nil
 }
 
-// off is a flag that takes another one back.
+// off is a flag that cancels another one.
 type off struct {
 	to    pflag.Value
 	value string
@@ -120,8 +120,8 @@ func (o off) Set(s string) error {
 	return fmt.Errorf("%q is neither true nor false", s)
 }
 
-// opposites take a flag back that was given before, as in an alias. ripgrep has the
-// same names.
+// opposites cancel a flag that was given before, for example in an alias. Their
+// names are ripgrep's.
 var opposites = map[string]string{
 	"ignore": "no-ignore", "ignore-dot": "no-ignore-dot", "ignore-exclude": "no-ignore-exclude", "ignore-files": "no-ignore-files",
 	"ignore-global": "no-ignore-global", "ignore-parent": "no-ignore-parent", "ignore-vcs": "no-ignore-vcs",
@@ -135,9 +135,9 @@ var opposites = map[string]string{
 	"no-json": "json", "no-encoding": "encoding", "no-pre": "pre",
 }
 
-// withoutEffect are ripgrep's flags for what is always so here, or never. They are
-// accepted, so that command lines and aliases work; docs/SEARCH.md says why each
-// does nothing.
+// withoutEffect are ripgrep's flags for behaviour that is always on or always off
+// here. They are accepted so that command lines and aliases work; docs/SEARCH.md
+// says why each has no effect.
 var withoutEffect = map[string]string{
 	"no-require-git": "ignore files count outside git repositories, always",
 	"crlf":           "\\r\\n is one line ending, always", "no-crlf": "\\r\\n is one line ending, always",
@@ -145,7 +145,7 @@ var withoutEffect = map[string]string{
 	"block-buffered": "it is the default in a pipe", "no-block-buffered": "it is the default in a pipe",
 }
 
-// addOpposites gives a set the flags that take others back.
+// addOpposites adds the flags that cancel others.
 func addOpposites(groups []flagGroup) {
 	last := groups[len(groups)-1].flags
 	for _, name := range slices.Sorted(maps.Keys(opposites)) {
@@ -235,7 +235,7 @@ func (f *rgFlags) addOther(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.noIgnoreMessages, "no-ignore-messages", false, "don't report ignore files that could not be read")
 }
 
-// unescaped reads a separator: \n, \t, \x7F and the like stand for characters.
+// unescaped decodes the escapes of a separator, such as \n, \t and \x7F.
 func unescaped(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s

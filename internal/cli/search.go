@@ -46,7 +46,7 @@ Exit code 0 when something matched, 1 when nothing did, 2 for an error.`,
 	return cmd
 }
 
-// searching is one search of the command line under way.
+// searching is the state of one search of the command line.
 type searching struct {
 	s       Streams
 	f       *searchFlags
@@ -152,7 +152,7 @@ func (f *searchFlags) bounded(ctx context.Context, began time.Time) (context.Con
 	return context.WithCancel(ctx)
 }
 
-// complain reports what could not be searched; the rest goes on.
+// complain reports what could not be searched; the search continues.
 func (r *searching) complain(err error) {
 	r.failed = true
 	if !r.f.noMessages {
@@ -196,7 +196,7 @@ func (r *searching) run(ctx context.Context) error {
 	}
 	found := r.total.FilesMatched > 0
 	if r.implicit && r.in == nil && r.total.Stats.Considered == 0 && r.total.Stopped == "" && !r.failed && !r.q.Changed.Any() {
-		// Not the same as nothing found: nothing was looked at.
+		// This differs from finding nothing: no file was searched.
 		r.complain(r.nothingSearched())
 	}
 	switch {
@@ -225,8 +225,9 @@ func (r *searching) nothingSearched() error {
 	return errors.New("no file was searched: there is none that is neither hidden nor ignored\n  -uu searches those too")
 }
 
-// cutShort says why the answer is not whole, other than by --limit; "" if it is.
-// Then the exit code is 2: 1 means that everything was searched and nothing found.
+// cutShort says why the answer is incomplete for another reason than --limit, or
+// "". The exit code is then 2, since 1 means that everything was searched and
+// nothing found.
 func (r *searching) cutShort() string {
 	switch r.total.Stopped {
 	case search.StopTime:
@@ -237,8 +238,8 @@ func (r *searching) cutShort() string {
 	return ""
 }
 
-// room leaves the next path what --limit and --timeout still allow, and reports
-// whether that is anything.
+// room sets the limits of the next path to what is left of --limit and --timeout.
+// It reports false if nothing is left.
 func (r *searching) room() bool {
 	if r.f.timeout > 0 {
 		if r.q.Limits.Time = r.f.timeout - time.Since(r.began); r.q.Limits.Time <= 0 {
@@ -260,7 +261,7 @@ func (r *searching) room() bool {
 	return false
 }
 
-// input is standard input, whether it was named or found.
+// input searches standard input, whether it was named or is a pipe.
 func (r *searching) input(ctx context.Context) io.Reader {
 	if r.in != nil {
 		return r.in
@@ -268,7 +269,8 @@ func (r *searching) input(ctx context.Context) io.Reader {
 	return inputOf(ctx, r.s.In)
 }
 
-// target searches one path. Trouble with it is reported and not the end.
+// target searches one path. An error about it is reported, and the search
+// continues.
 func (r *searching) target(ctx context.Context, t *target) error {
 	var own error // of the output
 	give := func(file *search.FileMatch) error {
@@ -373,7 +375,8 @@ func (r *searching) listFiles(ctx context.Context) error {
 	return nil
 }
 
-// hold shows a file, or keeps it until all are known if their order asks for that.
+// hold prints a file, or keeps it until all files are known if the order needs
+// that.
 func (r *searching) hold(t *target, file *search.FileMatch) error {
 	path := t.shown(file.Path)
 	if _, reversed := r.f.order(); reversed || r.q.Order != search.ByPath {
@@ -383,8 +386,8 @@ func (r *searching) hold(t *target, file *search.FileMatch) error {
 	return r.out.File(path, file)
 }
 
-// badQuery tells trouble with what was asked, such as a glob that can't be
-// read, from trouble with a path.
+// badQuery reports an error about the query, such as an invalid glob, and not
+// about a path.
 func badQuery(err error) bool {
 	return fault.CodeOf(err) == fault.InvalidPattern
 }
@@ -399,14 +402,14 @@ func (r *searching) about(t *target, path string) search.Query {
 	return q
 }
 
-// ordered reports an order in which files have to wait for others.
+// ordered reports an order for which all files must be known first.
 func (r *searching) ordered() bool {
 	_, reversed := r.f.order()
 	return reversed || r.q.Order != search.ByPath
 }
 
-// twice reports whether files are found first and searched for their lines when it
-// is their turn: to keep all lines until then could take any amount of memory.
+// twice reports whether files are found first and searched again for their lines
+// in order: keeping all lines in memory could take any amount.
 func (r *searching) twice() bool {
 	return r.ordered() && r.q.Detail == search.Lines && r.f.limit == 0 && !r.q.Passthru && r.f.mode != "files"
 }
@@ -437,8 +440,8 @@ func (r *searching) again(ctx context.Context, h *heldFile) error {
 	return nil
 }
 
-// giveHeld writes what waited for its order: by path or by time, the oldest
-// first, and the other way round with --sortr.
+// giveHeld prints the files that were held: by path or by time, the oldest first,
+// in reverse with --sortr.
 func (r *searching) giveHeld(ctx context.Context) error {
 	by, reversed := r.f.order()
 	if by == "accessed" || by == "created" {

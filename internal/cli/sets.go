@@ -31,7 +31,7 @@ func (c *setter) setFlags(fl *pflag.FlagSet) {
 	c.flags(fl, false)
 }
 
-// apply makes the set, or plans it, and tells of each file.
+// apply applies the set, or plans it, and reports each file.
 func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summary string) error {
 	if c.summary != "" {
 		summary = c.summary

@@ -26,8 +26,8 @@ type settings struct {
 	given      map[string]bool // flags of the command line
 }
 
-// works names commands that have to work with a broken configuration file: to
-// repair it, or because they do nothing with it.
+// works names commands that must work with an invalid configuration file: they
+// repair it or don't use it.
 var works = []string{"", "config", "config path", "config init", "doctor", "help", "man", "completion"}
 
 // file is the configuration file, read at the first call.
@@ -51,8 +51,8 @@ func commandName(cmd *cobra.Command) string {
 	return name
 }
 
-// configure sets the flags of a command that were not given to what the
-// configuration says.
+// configure sets the flags that were not given to the values of the
+// configuration.
 func (s Streams) configure(cmd *cobra.Command, args []string) error {
 	name := commandName(cmd)
 	if top, _, _ := strings.Cut(name, " "); slices.Contains(works, name) || top == "completion" || strings.HasPrefix(name, "__") {
@@ -89,8 +89,8 @@ func (s Streams) configure(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// overruled reports a setting that another of its group goes before: one given
-// as a flag, or one of a nearer source.
+// overruled reports whether another setting of the same group takes precedence: a
+// flag, or one from a source of higher precedence.
 func (s Streams) overruled(set *config.Setting, list []config.Setting) bool {
 	if set.Group == "" {
 		return false
@@ -108,10 +108,11 @@ func (s Streams) overruled(set *config.Setting, list []config.Setting) bool {
 	return false
 }
 
-// remote leaves out what doesn't belong together of the settings about servers
-// and folders. Checkouts and credentials belong to the servers they are set for:
-// they count beside a backend of their own source or a farther one, never beside
-// a nearer one, as on the command line. Of servers and folders the nearer count.
+// remote drops settings about servers and folders that don't belong together.
+// Checkouts and credentials belong to the servers that they are set for: they
+// apply to a backend from the same source or one of lower precedence, never to
+// one of higher precedence. Of servers and folders, those of higher precedence
+// apply.
 func (s Streams) remote(list []config.Setting) []config.Setting {
 	var backend, root *config.Setting
 	for i := range list {
@@ -151,8 +152,8 @@ func setFlag(flags *pflag.FlagSet, set *config.Setting) error {
 	return nil
 }
 
-// workDir is the folder a command works in, which decides on the section that
-// counts: --root, else the folder of the first path, else the current one.
+// workDir is the folder that a command works in: --root, else the folder of the
+// first path, else the current one. It decides which section applies.
 func workDir(cmd *cobra.Command, args []string) string {
 	dir := ""
 	if fl := cmd.Flags().Lookup("root"); fl != nil && fl.Changed {
@@ -180,7 +181,7 @@ func workDir(cmd *cobra.Command, args []string) string {
 	return abs
 }
 
-// pathArgument tells which argument of a command is its first path.
+// pathArgument returns the index of a command's first path argument.
 func pathArgument(cmd *cobra.Command, args []string) int {
 	switch commandName(cmd) {
 	case "search":
@@ -225,8 +226,8 @@ func (s Streams) journal(root string, opts *quarry.Options) error {
 	return err
 }
 
-// forRoot gives the value that the section of a root has for a key, unless a
-// flag or the environment goes before. A server of several roots asks for each.
+// forRoot returns the value of a key in the section of a root, unless a flag or
+// the environment sets it. A server of several roots calls it for each.
 func (s Streams) forRoot(root, key string) (v config.Value, ok bool) {
 	file, err := s.file()
 	if err != nil || s.conf == nil {
@@ -239,8 +240,8 @@ func (s Streams) forRoot(root, key string) (v config.Value, ok bool) {
 	return set.Value, true
 }
 
-// sectionOf applies what the section of a root says about agents. For the only
-// root of a server the flags have it already.
+// sectionOf applies the section of a root to the options of an agent. For the
+// only root of a server, the flags have these values already.
 func (s Streams) sectionOf(root string, opts *quarry.Options) {
 	if v, ok := s.forRoot(root, "mcp.allow"); ok {
 		opts.Allow = v.List

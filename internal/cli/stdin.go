@@ -12,8 +12,8 @@ import (
 )
 
 // stdin is standard input that ends when the command is interrupted. A system
-// call that waits for a terminal or a pipe can't be cancelled, so a goroutine
-// makes it, which is abandoned then. Nothing is read before the first Read.
+// call that waits for a terminal or a pipe can't be cancelled, so it is made by a
+// goroutine that is abandoned then. Nothing is read before the first Read.
 type stdin struct {
 	pipe  *io.PipeReader
 	begin func()
@@ -29,8 +29,8 @@ type readResult struct {
 	err error
 }
 
-// inputOf makes a stdin of what may wait. A regular file does not and is given as
-// it is.
+// inputOf wraps input that may block. A regular file does not block and is
+// returned as it is.
 func inputOf(ctx context.Context, from io.Reader) io.Reader {
 	f, ok := from.(*os.File)
 	if !ok {
@@ -58,9 +58,9 @@ func (s Streams) askText() {
 	}
 }
 
-// inputGiven reports whether standard input is something to search where no path is
-// given: a regular file or a pipe. Terminals and other devices are not, nor are
-// sockets, which programs inherit without meaning it.
+// inputGiven reports whether to search standard input if no path is given: it is
+// a regular file or a pipe. Terminals, other devices and sockets don't count;
+// sockets are often inherited unintentionally.
 func (s Streams) inputGiven() bool {
 	f, ok := s.In.(*os.File)
 	if !ok {
@@ -81,7 +81,8 @@ func (s Streams) inputSocket() bool {
 	return err == nil && info.Mode()&os.ModeSocket != 0
 }
 
-// How long an idle pipe is waited for: a person is told, a program gets an error.
+// How long to wait for an idle pipe. After that a person gets a message, a
+// program an error.
 const (
 	tellAfter = time.Second
 	idleAfter = 5 * time.Second

@@ -48,7 +48,7 @@ func (s Streams) errWidth() int {
 	return 80
 }
 
-// progress starts to show work, unless quiet is set or nobody looks.
+// progress begins to show progress, unless quiet is set or there is no terminal.
 func (s Streams) progress(quiet bool, doing string) *printing.Progress {
 	if quiet || !s.errTerminal() || s.getenv()("TERM") == "dumb" {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"quarry/search"
 )
 
-// target is one path of a command line and the workspace it lies in. A person
-// may name any path: the sandbox is for agents.
+// target is one path of a command line and the workspace that contains it. A
+// person may name any path: the sandbox is for agents.
 type target struct {
 	ws     *quarry.Workspace
 	given  string // as typed; "" when nothing was
@@ -26,13 +26,13 @@ type target struct {
 	stdin  bool   // the path - of a search
 	root   string // the workspace's folder
 	here   string // the current folder in the workspace; "" if it lies elsewhere
-	// outside is set when the path is not in the workspace that was asked for or
-	// found from the current folder; it is that workspace.
+	// outside is set if the path is not in the workspace that was named or found
+	// from the current folder. It is that workspace.
 	outside string
 }
 
-// outsideError refuses a path of another workspace: what is changed or read there
-// should be said to be there.
+// outsideError refuses a path of another workspace: such a workspace has to be
+// named with --root.
 func outsideError(given, root, there string) error {
 	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", printing.EscapeLines(given), printing.EscapeLines(root), printing.ShellQuote(there))
 }
@@ -63,9 +63,9 @@ func (w *workspaces) close() {
 	}
 }
 
-// find makes targets of the paths given, the current folder when there are
-// none. root, when not "", is the workspace to use where a path lies in it. A
-// path that can't be used is reported and left out.
+// find makes targets of the given paths, or of the current folder if there are
+// none. root, if not "", is the workspace for all paths inside of it. A path that
+// can't be used is reported and skipped.
 func (w *workspaces) find(root string, paths []string, complain func(error)) ([]target, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -140,8 +140,8 @@ func orDot(s string) string {
 	return s
 }
 
-// rootPath is realPath of a workspace's folder that was given by a flag or the
-// configuration, where no shell has replaced ~/.
+// rootPath is realPath for the folder of a workspace from a flag or the
+// configuration, where no shell has expanded ~/.
 func rootPath(p string) (string, error) { return realPath(config.ExpandHome(p, os.Getenv)) }
 
 func realPath(p string) (string, error) {
@@ -152,7 +152,7 @@ func realPath(p string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// below gives path relative to root when it lies in it.
+// below returns path relative to root if it is inside.
 func below(root, path string) (string, bool) {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
@@ -178,8 +178,8 @@ func clearPathError(given string, err error) error {
 	return fmt.Errorf("%s: %w", given, err)
 }
 
-// shown is how a path of the workspace is printed: as ripgrep does, with the
-// path given in front.
+// shown is how a path of the workspace is printed: after the path that was given,
+// as ripgrep does.
 func (t *target) shown(path string) string {
 	if t.stdin {
 		return "<stdin>"
@@ -197,8 +197,8 @@ func (t *target) shown(path string) string {
 	return strings.TrimRight(t.given, "/") + "/" + rel
 }
 
-// time is when a file of the target was created or last read; zero where the
-// system doesn't tell.
+// time is when a file of the target was created or last read; zero if the system
+// doesn't know.
 func (t *target) time(path, which string) time.Time {
 	if t.ws == nil {
 		return time.Time{}
@@ -215,8 +215,8 @@ func (t *target) time(path, which string) time.Time {
 // arg names the target in messages.
 func (t *target) arg() string { return orDot(t.given) }
 
-// reportSkips says on stderr what could not be searched, and that a file
-// somebody named is binary.
+// reportSkips prints to stderr what could not be searched, and which named files
+// are binary.
 func (r *searching) reportSkips(t *target, s *search.Summary) {
 	for _, k := range s.Skipped {
 		switch k.Reason {

@@ -268,8 +268,8 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 	return done, nil
 }
 
-// pageRuns reports whether the server whose address a file holds still answers:
-// its port can be connected to.
+// pageRuns reports whether the server whose address is in a file still runs: its
+// port accepts connections.
 func pageRuns(file string) bool {
 	data, err := os.ReadFile(file)
 	if err != nil {

@@ -34,15 +34,15 @@ var folders = map[string]int{
 	"trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,
 }
 
-// finish gives all commands what they have in common: help texts of one form,
-// folders as arguments, errors that say what to do.
+// finish adds to all commands what they have in common: help texts of one form,
+// folders as arguments, and errors that say what to do.
 func finish(root *cobra.Command) {
 	showHelp(root)
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	eachCommand(root, func(cmd *cobra.Command) {
 		cmd.DisableFlagsInUseLine = true
 		if cmd.HasSubCommands() && !cmd.Runnable() {
-			// Otherwise cobra shows help for any argument, as if nothing was wrong.
+			// Otherwise cobra shows help for any argument instead of an error.
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 		if most, ok := folders[commandName(cmd)]; ok {

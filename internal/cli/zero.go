@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// zeroTime bounds each look at what a wider search would have found.
+// zeroTime bounds each search with wider options.
 const zeroTime = time.Second
 
 // explainZero tells a person why nothing was found: where was searched, what
@@ -63,7 +63,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 	return notes
 }
 
-// wider counts the files a changed query finds, as far as a second goes.
+// wider counts the files that a changed query finds within a second.
 func (r *searching) wider(ctx context.Context, change func(*search.Query)) int {
 	q := r.q
 	q.Detail, q.FilesWithoutMatch, q.Spans, q.CountMatches = search.Files, false, false, false

@@ -18,8 +18,8 @@ var (
 )
 
 // Apply carries out the i-th operation of an undo, except Trash and Restore,
-// which the trash does. It never overwrites, and removes only what is the
-// version it must find; folders only when they are empty.
+// which the trash carries out. It never overwrites. It removes a file only if it
+// is the expected version, and a folder only if it is empty.
 func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 	switch {
 	case tx.plan == nil:
@@ -52,7 +52,7 @@ func (tx *Tx) Apply(ctx context.Context, ws *rootfs.Root, i int) error {
 }
 
 // recreate makes a removed tree again. Folders get their mode and time last,
-// when nothing more is put into them.
+// after their content.
 func (tx *Tx) recreate(ctx context.Context, ws *rootfs.Root, op Op) error {
 	for _, n := range op.Nodes {
 		if err := checkCtx(ctx); err != nil {

@@ -9,12 +9,11 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A large file that a few edits change is not kept whole: the entry holds the
-// bytes the edits take away, as edits of the new content that lead back to the
-// old one. Undoing rests on the new content in any case, because it is
-// refused unless the file has it, and a crash leaves the old or the new file
-// whole; so nothing is lost by keeping less. For an edit of 1 byte in 100 MB
-// the journal wrote and synced 100 MB; so it writes about 1 KB.
+// If a few edits change a large file, its old content is not kept whole. The
+// entry has edits of the new content that lead back to the old one. Nothing is
+// lost by that: an undo is refused unless the file has the new content, and a
+// crash leaves the old or the new file complete. For an edit of 1 byte in 100 MB
+// the journal writes about 1 KB instead of 100 MB.
 //
 // The body of a back record is the diff to show, then the edits as in a diff
 // record.
@@ -60,10 +59,10 @@ func (op *Op) editsOnly(size int64) (cost int64, ok bool) {
 	return cost, true
 }
 
-// keepBack notes the way back of a replacement, reading what is overwritten from
-// the file if the caller does not have it. As of every large file it is enough
-// that it rested meanwhile: what comes of the edits is compared with the version
-// before it is put in place.
+// keepBack records the edits that undo a replacement. It reads what is
+// overwritten from the file if the caller does not have it. It only checks that
+// the file did not change meanwhile: the result of the edits is compared with the
+// version before it is used.
 func (k *keeper) keepBack(i int, op *Op) (err error) {
 	if op.OldData != nil {
 		k.backs[i], err = reverse(op.Edits, bytes.NewReader(op.OldData))
@@ -86,7 +85,7 @@ func (k *keeper) keepBack(i int, op *Op) (err error) {
 	return rested(f, p, op.old.size)
 }
 
-// reverse returns the edits that take edits of old back.
+// reverse returns the edits that undo edits of old.
 func reverse(edits []rootfs.Edit, old io.ReaderAt) ([]rootfs.Edit, error) {
 	back := make([]rootfs.Edit, len(edits))
 	shift := int64(0)
@@ -101,7 +100,7 @@ func reverse(edits []rootfs.Edit, old io.ReaderAt) ([]rootfs.Edit, error) {
 	return back, nil
 }
 
-// rested is a conflict if f was changed since it was opened.
+// rested returns a conflict if f was changed since it was opened.
 func rested(f *rootfs.File, p rootfs.Path, size int64) error {
 	now, err := f.Stat()
 	if err != nil {
@@ -123,7 +122,7 @@ func encodeBack(shown string, edits []rootfs.Edit) []byte {
 	return e.b
 }
 
-// back reads the way back of an operation that is kept as edits.
+// back reads the edits that undo an operation.
 func (j *Journal) back(e Entry, i int) (shown string, edits []rootfs.Edit, err error) {
 	at := e.Ops[i].old
 	body, err := j.body(e, at.off, at.stored, recBack)
@@ -148,8 +147,9 @@ func (j *Journal) Shown(e Entry, i int) (string, error) {
 	return shown, err
 }
 
-// Around returns the contents before and after the i-th operation of an entry,
-// worked out from now, which is one of them. It is ErrNotKept if now is neither.
+// Around returns the contents before and after the i-th operation of an entry. It
+// computes them from now, which must be one of the two; otherwise the error is
+// ErrNotKept.
 func (j *Journal) Around(e Entry, i int, now []byte, version rootfs.Version) (before, after []byte, err error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, nil, ErrNotFound

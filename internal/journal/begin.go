@@ -32,11 +32,11 @@ var (
 	errOver     = errors.New("the change is over")
 )
 
-// Begin records a change before it is made. It reads from ws the old content
-// that the change does not bring along, and returns when everything needed to
-// take the change back is durable. A file that is no longer the Old version is
-// a rootfs.Conflict. The caller then carries out the operations in order, and
-// ends with Commit or Abort.
+// Begin records a change before it is made. It reads from ws the old content that
+// the change does not bring along, and returns when everything needed to undo the
+// change is durable. A file that is no longer the Old version is a
+// rootfs.Conflict. The caller then carries out the operations in order, and ends
+// with Commit or Abort.
 func (j *Journal) Begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, error) {
 	tx, err := j.begin(ctx, ws, c)
 	if err != nil {
@@ -71,7 +71,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	defer j.mu.Unlock()
 	seg.syncing--
 	if err != nil {
-		// Whether it is on disk nobody knows; it must not look like a change.
+		// It is unknown whether it is on disk; it must not look like a change.
 		delete(j.running, k.en.ID)
 		return nil, errors.Join(err, j.abandon(k.en.ID))
 	}
@@ -79,7 +79,7 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	return tx, nil
 }
 
-// check refuses operations that could not be undone as they stand.
+// check refuses operations that could not be undone.
 func (op *Op) check() error {
 	switch {
 	case op.Kind < Create || op.Kind > Chmod:
@@ -99,7 +99,8 @@ func (op *Op) check() error {
 	return nil
 }
 
-// beOwner makes the file by whose lock others see that we live.
+// beOwner makes and locks the file that shows other processes that we are
+// running.
 func (j *Journal) beOwner() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -235,8 +236,8 @@ func (k *keeper) records(seg *segment, at int64) []byte {
 	return b
 }
 
-// sync makes the segment durable up to end. Who comes while another syncs
-// waits, and usually finds its part done: one sync serves a group.
+// sync makes the segment durable up to end. A caller that comes during another
+// sync waits, and usually finds its part done: one sync serves a group.
 func (j *Journal) sync(seg *segment, end int64) error {
 	j.syncMu.Lock()
 	defer j.syncMu.Unlock()
@@ -295,8 +296,8 @@ type ending struct {
 	body []byte
 }
 
-// settle appends a commit, and applies the caps. Only results are worth a sync:
-// everything else the disk can tell again.
+// settle appends a commit, and applies the limits. It syncs only for results:
+// everything else can be found out from the files.
 func (j *Journal) settle(c commit) error {
 	return j.finish(ending{recCommit, c.encode()}, func() error {
 		if len(c.results) > 0 {
@@ -304,8 +305,8 @@ func (j *Journal) settle(c commit) error {
 				return err
 			}
 		}
-		// The change is recorded; that old ones stay a while longer is no reason
-		// to say otherwise. Dropped reports it.
+		// The change is recorded. A failure to drop old changes is not its
+		// failure; Dropped reports it.
 		j.capErr = j.enforce()
 		return nil
 	})
@@ -317,9 +318,9 @@ func (j *Journal) abandon(id ID) error {
 	return j.finish(ending{recAbort, e.b}, func() error { return nil })
 }
 
-// finish appends the end of an entry. One that can't be appended is kept for the
-// next occasion: a change that was undone and made again must not look as
-// if it had been made twice.
+// finish appends the end of an entry. If that fails, it is appended later: a
+// change that was rolled back and repeated must not look as if it had been made
+// twice.
 func (j *Journal) finish(end ending, then func() error) error {
 	j.late = append(j.late, end)
 	return j.locked(true, func() error {
@@ -336,7 +337,7 @@ func (j *Journal) finish(end ending, then func() error) error {
 // appendLate appends the ends that are not in the log yet. The lock is held and
 // the tail is up to date.
 func (j *Journal) appendLate() error {
-	_ = j.noteLoss() // a head that can't be written costs the check, not the change
+	_ = j.noteLoss() // without the head a loss may go unnoticed, but the change is fine
 	for len(j.late) > 0 {
 		if j.tail == nil {
 			return ErrNotFound

@@ -89,7 +89,7 @@ func (j *Journal) eachIn(folder string, f func(name string, info rootfs.Info) er
 	return nil
 }
 
-// enforce drops the oldest segments that are over the caps. The lock is held
+// enforce drops the oldest segments that exceed the limits. The lock is held
 // exclusively and the tail is up to date.
 func (j *Journal) enforce() error {
 	if j.total >= 0 && j.total <= j.opts.MaxBytes && j.measured == j.tail {
@@ -127,7 +127,7 @@ func (j *Journal) enforce() error {
 			return err
 		}
 		for _, e := range s.entries {
-			if !s.aborts[e.ID] && !next.aborts[e.ID] { // where the end of an entry nearly always is
+			if !s.aborts[e.ID] && !next.aborts[e.ID] { // where the end of an entry almost always is
 				gone.count++
 				gone.newest = e.Time
 			}
@@ -138,8 +138,8 @@ func (j *Journal) enforce() error {
 	return j.drop(drop, gone, u)
 }
 
-// dropLimit is the number of the first segment that must stay: it holds the
-// newest entry, or one that is under way.
+// dropLimit is the number of the first segment that must stay: it has the newest
+// entry, or one in progress.
 func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
 	limit := j.tail.num
 	for i := len(found) - 1; i >= 0; i-- {
@@ -159,8 +159,8 @@ func (j *Journal) dropLimit(found []segmentFile) (uint32, error) {
 	return limit, err
 }
 
-// drop says what will be gone, durably, and removes it: the segment first, so
-// that no entry is left without its packs.
+// drop durably records what it will remove, and then removes it: the segment
+// first, so that no entry is left without its packs.
 func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 	if len(files) == 0 {
 		return nil
@@ -171,7 +171,7 @@ func (j *Journal) drop(files []segmentFile, gone dropped, u usage) error {
 	if err := j.sync(j.tail, j.tail.end); err != nil {
 		return err
 	}
-	// What goes must not look lost, also after a power cut.
+	// Dropped entries must not look lost, even after a power cut.
 	if err := j.loadHead(); err != nil {
 		return err
 	}
@@ -211,8 +211,8 @@ func (j *Journal) remove(rel string) error {
 	return err
 }
 
-// tidy removes what dead processes left: packs that never got an entry, packs
-// of dropped segments, and the files that showed that they lived.
+// tidy removes files of dead processes: packs without an entry, packs of dropped
+// segments, and lock files.
 func (j *Journal) tidy() error {
 	found, err := j.listSegments()
 	if err != nil {

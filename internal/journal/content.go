@@ -24,7 +24,8 @@ const (
 	deflated
 )
 
-// minDeflate is where compressing starts to pay; below, the head costs more.
+// minDeflate is the size from which compressing is worth it; below, the header
+// costs more.
 const minDeflate = 256
 
 var deflaters = sync.Pool{New: func() any {
@@ -32,8 +33,9 @@ var deflaters = sync.Pool{New: func() any {
 	return w
 }}
 
-// squeeze returns data as it is stored. BestSpeed takes source text to a third
-// at about the cost of hashing it; what doesn't shrink by an eighth stays plain.
+// squeeze returns data in its stored form. BestSpeed reduces source text to a
+// third at about the cost of hashing it. Data that doesn't shrink by an eighth is
+// stored uncompressed.
 func squeeze(data []byte) ([]byte, codec) {
 	if len(data) < minDeflate {
 		return data, plain
@@ -48,8 +50,8 @@ func squeeze(data []byte) ([]byte, codec) {
 	return b.Bytes(), deflated
 }
 
-// source reads what one entry keeps. It holds the files open, so the caps can't
-// take them away.
+// source reads the contents of one entry. It keeps the files open, so that they
+// can still be read if the entry is dropped.
 type source struct {
 	seg  *rootfs.Log
 	pack *rootfs.File
@@ -66,8 +68,8 @@ func (s *source) close() error {
 	return errors.Join(errs...)
 }
 
-// open returns a reader of the content at r that fails at its end, with
-// ErrDamaged, if it was not the content of version want.
+// open returns a reader of the content at r. At its end it fails with ErrDamaged
+// if the content was not of version want.
 func (s *source) open(r ref, want rootfs.Version) (io.Reader, error) {
 	var at io.ReaderAt
 	switch {
@@ -96,7 +98,8 @@ func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A damaged size must not ask for memory: what grows is what is read.
+	// A damaged size must not allocate memory, so the buffer grows with what is
+	// read.
 	var b bytes.Buffer
 	b.Grow(int(min(r.size, maxInline)))
 	if _, err := io.Copy(&b, in); err != nil {
@@ -105,7 +108,7 @@ func (s *source) read(r ref, want rootfs.Version, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// edits give a file a whole content, a block at a time.
+// edits replaces the whole content of a file, a block at a time.
 func (s *source) edits(r ref, want rootfs.Version) rootfs.Edits {
 	return func(yield func(rootfs.Edit, error) bool) {
 		in, err := s.open(r, want)

@@ -87,8 +87,8 @@ func (d *decoder) take(n uint64) []byte {
 	return p
 }
 
-// count reads a length of things that take at least one byte each, so that a
-// damaged number can't ask for memory that isn't there.
+// count reads a number of items of at least one byte each, so that a damaged
+// number can't make it allocate too much.
 func (d *decoder) count() int {
 	n := d.num()
 	if n > uint64(len(d.b)) {
@@ -235,7 +235,7 @@ func (d *decoder) node() Node {
 	return n
 }
 
-// validRel keeps a damaged or forged name from leading elsewhere.
+// validRel refuses a damaged or forged name that leads out of the folder.
 func (d *decoder) validRel(rel string) bool {
 	p, err := d.root.Known(rel)
 	return err == nil && !p.IsRoot() && !strings.HasPrefix(rel, "/")
@@ -409,7 +409,7 @@ func (d *decoder) action(a *change.Action) {
 	}
 }
 
-// Result is what only carrying out an operation could tell.
+// Result is what is known only after an operation was carried out.
 type Result struct {
 	Op    int
 	New   rootfs.Version // zero: as recorded
@@ -447,7 +447,7 @@ func decodeCommit(b []byte) (commit, error) {
 	return c, d.end()
 }
 
-// dropped is what the caps took, counted over the journal's life.
+// dropped counts the entries dropped in the journal's life.
 type dropped struct {
 	count  uint64
 	newest time.Time
@@ -466,7 +466,7 @@ func decodeDropped(b []byte) (dropped, error) {
 	return x, d.end()
 }
 
-// start carries over what a reader of this segment alone has to know.
+// start repeats what a reader of this segment alone has to know.
 type start struct {
 	format  uint64
 	last    ID // the newest entry before
@@ -474,7 +474,7 @@ type start struct {
 	open    []openEntry
 }
 
-// openEntry is an entry of an earlier segment that was under way.
+// openEntry is an entry of an earlier segment that was in progress.
 type openEntry struct {
 	id  ID
 	seg uint32

@@ -11,7 +11,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// cell is what is, or should be, at one path.
+// cell describes what is, or should be, at one path.
 type cell struct {
 	typ     rootfs.Type    // TypeUnknown: nothing, or with any set, anything
 	any     bool           // something, whatever it is
@@ -50,8 +50,8 @@ func (c cell) accepts(found cell) bool {
 	return true
 }
 
-// with is c with what more is known of the same file before any operation on
-// that: a content if c leaves it open, or a mode.
+// with adds to c what else is known about the same file: its content if c does
+// not have it, or its mode.
 func (c cell) with(more cell) cell {
 	if c.typ != rootfs.TypeFile || more.typ != rootfs.TypeFile || c.any {
 		return c
@@ -73,17 +73,17 @@ func (op *Op) top() cell {
 	return present
 }
 
-// expectation follows a sequence of operations over the paths they name: what
-// must be there before, and what is there after each.
+// expectation follows a sequence of operations: what must be at each path before,
+// and what is there after each operation.
 type expectation struct {
 	first map[rootfs.Path]cell // before the first operation
 	cells map[rootfs.Path]cell // after the steps so far
 	moves [][2]rootfs.Path     // renames so far
-	// changed is told every path whose cell is set or forgotten.
+	// changed is called with every path whose cell is set or removed.
 	changed func(p rootfs.Path)
 }
 
-// expect works out what must be on disk before ops.
+// expect computes what must be on disk before ops.
 func expect(ops []Op) (*expectation, error) {
 	x := &expectation{first: map[rootfs.Path]cell{}, cells: map[rootfs.Path]cell{}}
 	for i := range ops {
@@ -106,7 +106,7 @@ func (x *expectation) replay() *expectation {
 	return y
 }
 
-// require notes what op needs to find, unless an earlier step decides it.
+// require records what op needs to find, unless an earlier step decides it.
 func (x *expectation) require(op *Op) error {
 	need := func(p rootfs.Path, c cell) error {
 		o, err := x.origin(p)
@@ -114,8 +114,8 @@ func (x *expectation) require(op *Op) error {
 			return err
 		}
 		if have, ok := x.cells[p]; ok {
-			// Operations on the content and on the mode know of a file only
-			// what they change.
+			// Operations on the content and on the mode know only what they
+			// change of a file.
 			x.cells[p] = have.with(c)
 			if first, ok := x.first[o]; ok {
 				x.first[o] = first.with(c)
@@ -153,7 +153,7 @@ func (x *expectation) require(op *Op) error {
 	return nil
 }
 
-// origin is where what is at p now was before the first step.
+// origin returns where the entry that is now at p was before the first step.
 func (x *expectation) origin(p rootfs.Path) (rootfs.Path, error) {
 	for _, m := range slices.Backward(x.moves) {
 		if p.Beneath(m[1]) {

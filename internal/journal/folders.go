@@ -2,10 +2,10 @@ package journal
 
 import "quarry/internal/rootfs"
 
-// MakeFolders puts in front of the plan what makes the folders its operations
-// put something into and that are gone: a move is undone though the folder
-// it left was removed since. They belong to the undo, so undoing that removes
-// them again. A path where something else is by now is a conflict.
+// MakeFolders adds operations at the start of the plan that make missing folders,
+// so that a move can be undone although its old folder was removed since. They
+// belong to the undo: undoing it removes them again. If something else is at the
+// path, it is a conflict.
 func (p *Plan) MakeFolders(ws *rootfs.Root) ([]Conflict, error) {
 	x, err := expect(p.Change.Ops)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A segment that was cut short, or is gone, reads like one that never had more.
-// The head knows better: it is a small log of what the segments must hold. A claim
-// is written only when what it claims is durable, and is not synced itself, so
-// after a power cut it may claim too little, never too much.
+// A segment that was truncated or deleted looks like one that never had more. The
+// head detects that: it is a small log of what the segments must contain. A claim
+// is written only after what it claims is durable, and is not synced itself. So
+// after a power cut it may claim too little, but never too much.
 //
 // There is one head for each newest segment, named after it. It begins with what
 // the one before it knew, and is durable before that one goes. A segment whose head
@@ -41,8 +41,8 @@ type claim struct {
 	end     int64
 }
 
-// lostEntries is a loss that was noticed, and the newest segment at that time: it
-// is reported until the caps have dropped all there was.
+// lostEntries is a loss that was noticed, and the newest segment at that time. It
+// is reported until all older segments have been dropped.
 type lostEntries struct {
 	entries, seg uint32
 }
@@ -68,7 +68,7 @@ func appendHeadRecord(b []byte, k headKind, seg uint32, c claim) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli()))
 }
 
-// take reads records; what a crash tore is passed over.
+// take reads records; incomplete ones are skipped.
 func (h *head) take(b []byte) {
 	for len(b) >= headRecLen {
 		r := b[:headRecLen]
@@ -85,7 +85,7 @@ func (h *head) take(b []byte) {
 			h.claim(seg, c)
 		case headLost:
 			h.lost = append(h.lost, lostEntries{c.entries, seg})
-			for num := range h.claims { // what follows is counted from what is there
+			for num := range h.claims { // later entries are counted from here on
 				if num >= seg {
 					delete(h.claims, num)
 				}
@@ -95,7 +95,7 @@ func (h *head) take(b []byte) {
 	}
 }
 
-// claim takes the larger one: processes write theirs in any order.
+// claim keeps the larger claim, since processes write theirs in any order.
 func (h *head) claim(seg uint32, c claim) {
 	if have := h.claims[seg]; seg >= h.first && c.end > have.end {
 		h.claims[seg] = c
@@ -125,8 +125,8 @@ func (h *head) all() []byte {
 	return b
 }
 
-// newest finds the newest head that has something to say. An older one that was
-// not removed says less than the newer.
+// newest finds the newest head that has records. An older one that was not
+// removed has less.
 func (j *Journal) newestHead() (*head, error) {
 	d, err := j.root.OpenDir(rootfs.Path{})
 	if err != nil {
@@ -256,8 +256,8 @@ func (j *Journal) startHead(num uint32, sealed *segment) error {
 	return nil
 }
 
-// noteLoss writes down that entries are missing, before new ones take their place.
-// The lock is held exclusively and the tail is up to date.
+// noteLoss records that entries are missing, before new ones are added. The lock
+// is held exclusively and the tail is up to date.
 func (j *Journal) noteLoss() error {
 	missing, err := j.missingAtEnd()
 	if err != nil || missing == 0 {
@@ -266,8 +266,8 @@ func (j *Journal) noteLoss() error {
 	return j.addToHead(headLost, j.tail.num, claim{entries: missing})
 }
 
-// missingAtEnd counts the entries that must have been the newest and are not
-// there. The lock is held, and the tail is up to date.
+// missingAtEnd counts the newest entries that are missing. The lock is held, and
+// the tail is up to date.
 func (j *Journal) missingAtEnd() (uint32, error) {
 	if err := j.loadHead(); err != nil || j.head == nil || j.tail == nil {
 		return 0, err
@@ -284,8 +284,8 @@ func (j *Journal) missingAtEnd() (uint32, error) {
 	return missing, nil
 }
 
-// addToHead appends one record. What another process may append at the same time
-// is another record: such a write is one piece.
+// addToHead appends one record in one write. Another process may append its own
+// record at the same time.
 func (j *Journal) addToHead(k headKind, seg uint32, c claim) error {
 	if j.head == nil {
 		return nil
@@ -301,16 +301,16 @@ func (j *Journal) addToHead(k headKind, seg uint32, c claim) error {
 	return j.head.refresh()
 }
 
-// claimDurable notes that the segment holds so much, which is durable. mu is held.
+// claimDurable records how much of the segment is durable. mu is held.
 func (j *Journal) claimDurable(seg *segment, c claim) {
 	if j.head != nil && j.head.num >= seg.num {
-		// Without it a later loss may go unnoticed; the change is as good as any.
+		// Without it a later loss may go unnoticed, but the change is fine.
 		_ = j.addToHead(headClaim, seg.num, c)
 	}
 }
 
-// Lost tells how many entries there were that are not there any more, though
-// nobody dropped them: segments were cut short or deleted.
+// Lost returns how many entries are missing although they were not dropped:
+// segments were truncated or deleted.
 func (j *Journal) Lost() (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -350,9 +350,9 @@ func (j *Journal) Lost() (int, error) {
 	return lost, err
 }
 
-// missingFrom counts the entries that a segment should have and has not. Only one
-// that is shorter than it was, or ends in a zero, is read: what a bad block or a
-// crash took from the end reads as zeros.
+// missingFrom counts the entries that are missing in a segment. It reads only a
+// segment that is shorter than it was or ends in a zero: if a bad block or a
+// crash destroys the end, it reads as zeros.
 func (j *Journal) missingFrom(f segmentFile, c claim) (int, error) {
 	if s := j.segs[f.num]; s == nil {
 		whole, err := j.reaches(f, c.end)

@@ -10,8 +10,8 @@ import (
 // six count seconds since 2024, the last two entries within one.
 type ID string
 
-// idDigits has no i, l, o, u, so that an id can be read out and typed; its
-// order is that of the bytes.
+// idDigits has no i, l, o or u, so that an id can be read aloud and typed. They
+// are in byte order.
 const idDigits = "0123456789abcdefghjkmnpqrstvwxyz"
 
 const idLen = 8

@@ -3,8 +3,8 @@
 //
 // The invariant: Begin returns only when the intent and all old content are
 // durable, and only then may files be touched. So a crash at any point leaves
-// either no entry or one whose old content is whole; Pending finds the ones
-// that were cut short and tells from the disk how far they came. A record is
+// either no entry or one whose old content is whole; Unfinished finds the
+// interrupted ones and determines from the disk how far they came. A record is
 // accepted by length and checksum, content by its hash: damage makes an entry
 // unusable, never wrong.
 //
@@ -74,7 +74,7 @@ const (
 	Create  Kind = iota + 1 // a file, symlink, folder or tree that was not there
 	Replace                 // the content of a file
 	Rename                  // from Path to To
-	Remove                  // for good; Nodes and their content are kept
+	Remove                  // permanently; Nodes and their content are kept
 	Trash                   // into a trash, where it can be found as Where
 	Restore                 // back from a trash
 	Chmod                   // the permissions of a file, from Mode to NewMode
@@ -107,18 +107,18 @@ type Op struct {
 	To   rootfs.Path // of a Rename, the new name
 
 	// Old and New are the versions before and after. Replace needs Old; a New
-	// that is not known yet is given to Commit. Create of a file has New. Of
-	// what went to a trash New tells which thing there it is, and Old of what
-	// comes back.
+	// that is not known yet is given to Commit. Create of a file has New. For an
+	// entry that goes to a trash, New identifies it there; for one that comes
+	// back, Old does.
 	Old, New rootfs.Version
 	// Mode is, after Begin, the permissions of a replaced file; a Chmod gives
 	// NewMode to a file that must have Mode.
 	Mode, NewMode fs.FileMode
-	// Nodes say what a Create makes, the top first. Begin fills in those of a
-	// Remove unless they are given; then they must be what it finds. For Rename
-	// and Trash one Node may tell what is moved.
+	// Nodes describe what a Create makes, the top first. Begin fills in those of
+	// a Remove; if they are given, they must equal what it finds. For Rename and
+	// Trash one Node may describe what is moved.
 	Nodes []Node
-	// Where is the trash's name for what Path was; see Result.
+	// Where is the name in the trash of what was at Path; see Result.
 	Where string
 
 	// OldData is the old content of a Replace if the caller has it; Begin
@@ -128,13 +128,13 @@ type Op struct {
 	// Edits may give it instead as changes of the old one.
 	NewData []byte
 	Edits   []rootfs.Edit
-	// Shown is a diff of the change. It is kept where the contents are not: of
-	// a large file the journal keeps only what Edits overwrite, and can show a
-	// diff of its own only while the file is still there.
+	// Shown is a diff of the change. It is kept if the contents are not: for a
+	// large file the journal keeps only what Edits overwrite, and could compute a
+	// diff only while the file still exists.
 	Shown string
 
-	// Lost says why the old content is not kept, as when it is too large. The
-	// entry then can't be undone.
+	// Lost says why the old content is not kept, for example because it is too
+	// large. The entry then can't be undone.
 	Lost string
 
 	old     ref
@@ -195,20 +195,21 @@ func (e Entry) Paths() []rootfs.Path {
 }
 
 var (
-	// ErrNotFound is for an id the journal doesn't have, or no longer.
+	// ErrNotFound is returned for an id that the journal doesn't have or has
+	// dropped.
 	ErrNotFound = fault.New(fault.NotFound, "no such change", "")
 	// ErrDamaged is for records and contents that fail their checks.
 	ErrDamaged = errors.New("the journal's record is damaged")
-	// ErrNewestLost is for an undo of the last change when that one, and maybe
-	// more, is missing from the log.
+	// ErrNewestLost is returned for an undo of the last change if the newest
+	// changes are missing from the log.
 	ErrNewestLost = fault.New(fault.Conflict, "the newest changes are missing from the undo log, so the last one is not known", "look at the log, and undo a change by its id")
 	// ErrNotKept is for content that was never kept.
 	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "")
 	errClosed  = errors.New("journal is closed")
 )
 
-// TooLargeError refuses to keep more than half of what the journal may hold.
-// The caller may record the change with Op.Lost set, or leave it.
+// TooLargeError refuses to keep more than half of what the journal may hold. The
+// caller may record the change with Op.Lost set, or not make it.
 type TooLargeError struct{ Size, Limit int64 }
 
 func (e *TooLargeError) Error() string {
@@ -265,7 +266,7 @@ func Open(dir *rootfs.Root, opts *Options) (*Journal, error) {
 	return j, nil
 }
 
-// Close releases the journal. Changes still under way count as cut short.
+// Close releases the journal. Changes in progress count as interrupted.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -325,13 +326,13 @@ func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	return f()
 }
 
-// refresh learns what other processes have appended. mu is held.
+// refresh reads what other processes have appended. mu is held.
 func (j *Journal) refresh() error {
 	return j.locked(false, j.catchUp)
 }
 
-// Dropped tells how many entries the caps have taken so far and when the newest
-// of them was made. It fails if the caps could not be applied lately.
+// Dropped returns how many entries have been dropped so far and when the newest
+// of them was made. It fails if the limits could not be applied lately.
 func (j *Journal) Dropped() (count int, newest time.Time, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -342,5 +343,5 @@ func (j *Journal) Dropped() (count int, newest time.Time, err error) {
 	return int(d.count), d.newest, j.capErr
 }
 
-// checkCtx is asked per file and per megabyte.
+// checkCtx is called for each file and each megabyte.
 func checkCtx(ctx context.Context) error { return context.Cause(ctx) }

@@ -17,7 +17,7 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// keeper gathers what an entry has to keep.
+// keeper collects what an entry has to keep.
 type keeper struct {
 	j      *Journal
 	ws     *rootfs.Root
@@ -28,8 +28,8 @@ type keeper struct {
 	placed map[rootfs.Version]ref
 	diffs  map[int][]rootfs.Edit
 	backs  map[int][]rootfs.Edit // of operations kept as edits
-	// moves are the renames among the operations so far: what one names by its
-	// new name is on disk by the old one yet.
+	// moves are the renames among the operations so far. An entry with a new name
+	// in the plan still has its old name on disk.
 	moves expectation
 	// written are the paths that operations so far write to.
 	written map[rootfs.Path]bool
@@ -44,7 +44,7 @@ func randomToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// survey checks the operations and finds out how much there is to keep, before
+// survey checks the operations and computes how much has to be kept, before
 // anything is written.
 func (k *keeper) survey(ctx context.Context) error {
 	for i := range k.en.Ops {
@@ -84,8 +84,8 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 	}
 	switch op.Kind {
 	case Replace:
-		// Of large ones the caller's word is enough: what is kept is compared
-		// with its version before it is used.
+		// For large ones the caller's version is not checked: kept content is
+		// compared with its version before it is used.
 		if op.OldData != nil && (op.Old.IsZero() || len(op.OldData) <= maxInline) {
 			v := rootfs.VersionOf(op.OldData)
 			if !op.Old.IsZero() && op.Old != v {
@@ -132,7 +132,7 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 			op.New = op.Nodes[0].Version
 		}
 		for i := range op.Nodes {
-			op.Nodes[i].at = ref{} // where an undo finds it is the other entry's matter
+			op.Nodes[i].at = ref{} // the other entry records where an undo finds it
 		}
 	case Rename, Trash:
 		return k.know(op, at)
@@ -154,13 +154,13 @@ func (k *keeper) surveyOp(ctx context.Context, op *Op) error {
 	return nil
 }
 
-// knowBytes is up to which size a file that moves is read to know it again: a
-// second of one processor.
+// knowBytes is the largest file that is hashed when it is moved, to recognise it
+// later: a second of one processor.
 const knowBytes = 256 << 20
 
-// know notes the content of a file, or the target of a symlink, that an operation
-// moves. Undo and redo refuse what stands in its place later. If an operation of the
-// same change writes to it, that one knows.
+// know records the content of a file, or the target of a symlink, that an
+// operation moves. Undo and redo refuse anything else at that path later. If an
+// operation of the same change writes to the file, that operation records it.
 func (k *keeper) know(op *Op, at rootfs.Path) error {
 	if len(op.Nodes) != 1 || k.written[op.Path] {
 		return nil
@@ -168,7 +168,7 @@ func (k *keeper) know(op *Op, at rootfs.Path) error {
 	n := op.Nodes[0]
 	info, err := k.ws.Stat(at)
 	if err != nil || n.Type != info.Type || !n.Version.IsZero() || n.Target != "" || info.Size > knowBytes {
-		return nil // whoever carries the operation out will say what is wrong
+		return nil // the operation itself will report the error
 	}
 	switch n.Type {
 	case rootfs.TypeFile:
@@ -183,8 +183,8 @@ func (k *keeper) know(op *Op, at rootfs.Path) error {
 	return nil
 }
 
-// asOnDisk gives nodes that another entry has the modes and times they have now:
-// whoever changed those since wants them back.
+// asOnDisk updates the modes and times of nodes from another entry to their
+// current values, which may have been changed since.
 func (k *keeper) asOnDisk(nodes []Node, top rootfs.Path) error {
 	for i := range nodes {
 		p, err := join(top, nodes[i].Rel)
@@ -416,11 +416,11 @@ func (k *keeper) noteDiff(i int, op *Op) {
 	}
 }
 
-// keep stores one content, which must be of version *want unless that is zero;
-// then it becomes known. A replacement is compared with *want once more when it
-// is made, so of a large file it is enough that it rested while it was copied:
-// hashing 100 MB costs as much as copying and syncing it. Content is verified
-// before it is used, in any case.
+// keep stores one content, which must be of version *want; if that is zero, it is
+// set. A large file is only checked for changes during the copy, since hashing
+// 100 MB costs as much as copying and syncing it. A replacement compares the file
+// with *want again when it is made, and kept content is verified before it is
+// used.
 func (k *keeper) keep(ctx context.Context, p rootfs.Path, data []byte, want *rootfs.Version, pack *packWriter, replaced bool) (ref, error) {
 	p, err := k.moves.origin(p)
 	if err != nil {
@@ -459,8 +459,8 @@ func (k *keeper) keep(ctx context.Context, p rootfs.Path, data []byte, want *roo
 	return ref{place: inSegment, size: int64(len(data))}, nil
 }
 
-// namePack gives the pack the name of its segment, which from then on decides
-// when it goes. The lock is held.
+// namePack gives the pack the name of its segment, with which it will be dropped.
+// The lock is held.
 func (k *keeper) namePack(seg uint32) error {
 	if k.packPath.IsRoot() {
 		return nil
@@ -477,7 +477,7 @@ func (k *keeper) namePack(seg uint32) error {
 	return nil
 }
 
-// discard takes away the pack of an entry that did not come about.
+// discard removes the pack of an entry that was not written.
 func (k *keeper) discard() {
 	if !k.packPath.IsRoot() {
 		k.j.root.Remove(k.packPath) // if it stays, tidy finds it
@@ -512,7 +512,7 @@ func (pw *packWriter) put(data []byte, v rootfs.Version) (ref, error) {
 	return r, nil
 }
 
-// copy takes a large file as it is, or shares it where the file system can.
+// copy copies a large file, or shares its blocks if the file system can.
 func (pw *packWriter) copy(ctx context.Context, f *rootfs.File, p rootfs.Path, v rootfs.Version) (ref, error) {
 	r, err := pw.pour(ctx, f, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // List returns the newest entries, newest first; a limit of 0 or less is all.
-// Changes that came to nothing are not among them.
+// Changes that were rolled back are not included.
 func (j *Journal) List(limit int) ([]Entry, error) {
 	var list []Entry
 	err := j.each(func(e Entry) bool {
@@ -27,9 +27,10 @@ func (j *Journal) Get(id ID) (Entry, error) {
 	return j.find(func(e Entry) bool { return e.ID == id }, string(id))
 }
 
-// Latest returns the change an undo without an id undoes: the newest that
-// is done, not undone yet, and neither an undo itself nor a recovery. It is refused while newer ones
-// are missing: an older change would be taken for the last.
+// Latest returns the change an undo without an id undoes: the newest that is
+// done, not undone yet, and neither an undo itself nor a recovery. It is refused
+// while newer entries are missing, since an older change would be undone by
+// mistake.
 func (j *Journal) Latest() (Entry, error) {
 	e, err := j.find(func(e Entry) bool {
 		return e.Status == Committed && e.UndoneBy == "" && e.Undoes == "" && e.Tool != Recovery
@@ -71,7 +72,7 @@ func (j *Journal) find(match func(Entry) bool, what string) (Entry, error) {
 	return *got, nil
 }
 
-// Damage tells how many records of the journal can't be read.
+// Damage returns how many records of the journal can't be read.
 func (j *Journal) Damage() (int, error) {
 	n := 0
 	err := j.eachSegment(func(s *segment) (bool, error) {
@@ -112,11 +113,11 @@ func (j *Journal) visit(f func(*segment) (bool, error)) error {
 	return nil
 }
 
-// each visits the entries, newest first. What ends or undoes an entry is newer
-// than the entry, so one pass knows all.
+// each visits the entries, newest first. The records that end or undo an entry
+// are newer than the entry, so one pass is enough.
 func (j *Journal) each(f func(Entry) bool) error { return j.eachSegment(j.entries(f)) }
 
-// entries makes of a visitor of entries one of segments.
+// entries turns a visitor of entries into a visitor of segments.
 func (j *Journal) entries(f func(Entry) bool) func(*segment) (bool, error) {
 	commits, aborts, undone := map[ID]commit{}, map[ID]bool{}, map[ID]ID{}
 	return func(s *segment) (bool, error) {
@@ -179,8 +180,7 @@ func (j *Journal) notUndone(id ID) error {
 	return errors.Join(err, failed)
 }
 
-// withDamaged adds entries whose end is here though their beginning, which was
-// here too, can't be read.
+// withDamaged adds entries of which only the end can be read.
 func (s *segment) withDamaged() []*Entry {
 	known := map[ID]bool{}
 	for _, e := range s.entries {
@@ -323,8 +323,8 @@ func KeptBytes(data []byte) *Kept {
 // Close releases it.
 func (k *Kept) Close() error { return k.src.close() }
 
-// BeforeSize is how large the content is that the i-th operation of an entry found,
-// as far as it is known.
+// BeforeSize is the size of the content before the i-th operation of an entry, if
+// it is known.
 func (e Entry) BeforeSize(i int) int64 {
 	op := e.Ops[i]
 	if op.Kind == Remove && len(op.Nodes) > 0 {
@@ -352,8 +352,8 @@ func (j *Journal) OpenBefore(e Entry, i int) (*Kept, error) {
 }
 
 // After returns the content the i-th operation of an entry left: of a Replace or
-// a created file. It is ErrNotKept if it was too large to keep; the file on disk
-// may still have it, as its version tells.
+// a created file. It is ErrNotKept if it was too large to keep. The file on disk
+// may still have it; its version shows that.
 func (j *Journal) After(e Entry, i int) ([]byte, error) {
 	if i < 0 || i >= len(e.Ops) {
 		return nil, ErrNotFound

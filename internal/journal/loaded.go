@@ -8,9 +8,9 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// maxLoaded is how many segments stay in memory: the newest, which nearly every
-// question is about, and the one that was read last. The entries of 4 MiB of
-// small edits take about 13 MB, and a full journal has 64 such segments.
+// maxLoaded is how many segments stay in memory: the newest, which is used most,
+// and the one that was read last. The entries of 4 MiB of small edits take about
+// 13 MB, and a full journal has 64 such segments.
 const maxLoaded = 2
 
 // load reads a segment, or what was appended to it since. The one it returns
@@ -38,8 +38,8 @@ func (j *Journal) load(f segmentFile) (*segment, error) {
 	return s, nil
 }
 
-// keep notes that a segment is loaded and in use, and closes those nobody asked
-// for in the longest time: never the tail, nor one that is still to be synced.
+// keep records that a segment is loaded and in use, and closes the least recently
+// used ones, but never the tail or one that has to be synced.
 func (j *Journal) keep(s *segment) {
 	j.uses++
 	s.used = j.uses
@@ -59,7 +59,7 @@ func (j *Journal) keep(s *segment) {
 }
 
 func (j *Journal) unload(s *segment) {
-	s.log.Close() // what was appended is written; a sync is never owed here
+	s.log.Close() // what was appended is written, and no sync is pending
 	delete(j.segs, s.num)
 	j.syncMu.Lock()
 	delete(j.synced, s)

@@ -13,10 +13,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Plan is how to take a change back: its Change holds the inverse operations in
-// order, each with the version it must find. The caller checks it, begins it
-// with Undo, carries the operations out, with Tx.Apply where it can, and
-// commits. A Plan holds files open: Close it.
+// Plan says how to undo a change: its Change has the inverse operations in order,
+// each with the version that it must find. The caller checks it, begins it with
+// Undo, carries the operations out, with Tx.Apply where it can, and commits. A
+// Plan holds files open: Close it.
 type Plan struct {
 	Of     Entry
 	Change Change
@@ -28,9 +28,10 @@ type Plan struct {
 }
 
 var (
-	// ErrUndone is for a change that was undone already.
+	// ErrUndone is returned for a change that was undone already.
 	ErrUndone = fault.New(fault.Conflict, "the change was undone already", "to make the change again, undo the undo")
-	// ErrUnfinished is for a change that is under way or was cut short.
+	// ErrUnfinished is returned for a change that is in progress or was
+	// interrupted.
 	ErrUnfinished = fault.New(fault.Conflict, "the change is not finished", "")
 )
 
@@ -64,9 +65,9 @@ func (j *Journal) Plan(ctx context.Context, id ID) (*Plan, error) {
 	return p, nil
 }
 
-// redone makes e say where in the trash things are now: after it was undone
-// and that was undone, they went there once more, maybe under another name.
-// last is the entry that put them there last.
+// redone updates e with where its entries are in the trash now. If e was undone
+// and redone, they went there again, maybe under another name. last is the entry
+// that put them there last.
 func (j *Journal) redone(e *Entry) (last ID, err error) {
 	last = e.ID
 	if !slices.ContainsFunc(e.Ops, func(op Op) bool { return op.Kind == Trash }) {
@@ -95,9 +96,9 @@ func (j *Journal) redone(e *Entry) (last ID, err error) {
 	return last, err
 }
 
-// Relocate notes where in the trash things are that the entry called id had put
-// there: an undo of it brought them back, failed, and put them there again, which
-// gives them another date and maybe another name.
+// Relocate records where in the trash the things of the entry called id are now.
+// An undo of it restored them, failed, and put them there again, with another
+// date and maybe another name.
 func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	e, err := j.Get(id)
 	if err != nil {
@@ -122,7 +123,7 @@ func (j *Journal) Relocate(id ID, now map[rootfs.Path]Result) error {
 	return j.Settle(last, len(e.Ops), results...)
 }
 
-// movedBy takes over where a later change has put the same thing.
+// movedBy updates the plan with where a later change has moved the same entry.
 func (op *Op) movedBy(ops []Op) {
 	for _, o := range ops {
 		if op.Kind == Trash && o.Kind == Trash && o.Path == op.Path {

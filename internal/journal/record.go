@@ -34,7 +34,8 @@ const (
 
 type marker [8]byte
 
-// castagnoli is made at the first use, which takes 0.15 ms: a search has none.
+// castagnoli is made on first use, since that takes 0.15 ms and a search does not
+// need it.
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // appendRecord appends a record that will start at offset at of its segment.
@@ -69,8 +70,7 @@ type frames struct {
 	pos  int
 	// damaged counts records that were there and can't be read.
 	damaged int
-	// torn is set when the end of data is the beginning of a record, as a
-	// crash leaves it.
+	// torn is set if data ends in the middle of a record, as after a crash.
 	torn bool
 }
 
@@ -91,7 +91,7 @@ func (f *frames) next() (record, bool) {
 		if f.torn {
 			return record{}, false
 		}
-		// Not a head: go on where the marker stands next.
+		// Not a head: continue at the next marker.
 		i := f.resync(1)
 		if i < 0 {
 			f.damaged++
@@ -159,9 +159,9 @@ func (f *frames) unfinished() bool {
 	return neverCame(rest) && f.resync(1) < 0
 }
 
-// neverCame reports whether b, which can't be read, is the place of a record
-// that the power cut took: the file had grown, and from somewhere on its data,
-// which is zeros then, had not come. No record ends with two zeros.
+// neverCame reports whether b is the place of a record that never reached the
+// disk because of a power cut: the file had grown, and from some point on it has
+// zeros instead of data. No record ends with two zeros.
 func neverCame(b []byte) bool {
 	return bytes.HasSuffix(b, []byte{0, 0}) || len(bytes.Trim(b, "\x00")) == 0
 }

@@ -10,15 +10,15 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Recovery is the tool of changes that roll back what was cut short, where
-// someone has changed files since.
+// Recovery is the tool name of changes that roll back an interrupted change after
+// someone has changed files.
 const Recovery = "recovery"
 
-// State is what is found at a path of a change that was cut short.
+// State is what is found at a path of an interrupted change.
 type State uint8
 
 const (
-	Foreign State = iota // neither what was before nor what was to be
+	Foreign State = iota // neither the old nor the new state
 	Old                  // as before the change
 	New                  // as after the change
 	Between              // as after some operations, before others
@@ -37,17 +37,17 @@ type PathState struct {
 // Unfinished is a change whose process died before it ended it.
 type Unfinished struct {
 	Entry
-	// Done is how many of the operations, from the first on, are on disk; -1 if
-	// the disk shows no such moment, because someone changed it since.
+	// Done is how many of the first operations are on disk; -1 if that can't be
+	// determined because someone has changed files since.
 	Done int
 	// Partly is set when operation number Done, a tree, was begun.
 	Partly bool
 	Paths  []PathState
 }
 
-// Unfinished finds the changes that were cut short, oldest first, and looks in
-// ws how far each came. The caller finishes them or rolls them back (Rollback),
-// and then tells with Settle. Those of processes that still run are not shown.
+// Unfinished finds the interrupted changes, oldest first, and determines from ws
+// how far each came. The caller finishes them or rolls them back (Rollback) and
+// then calls Settle. Changes of running processes are not included.
 func (j *Journal) Unfinished(ws *rootfs.Root) ([]Unfinished, error) {
 	entries, err := j.orphans()
 	if err != nil {
@@ -119,13 +119,13 @@ func (j *Journal) entryIn(found []segmentFile, o openEntry) (*Entry, error) {
 	return nil, nil // dropped, or its record is damaged
 }
 
-// Progress looks how far the operations of an entry came, as Unfinished does for
-// those of dead processes: of a removal that could not be synced nobody else can
-// tell.
+// Progress determines how far the operations of an entry came, as Unfinished does
+// for those of dead processes. It is needed for a removal that could not be
+// synced.
 func (j *Journal) Progress(ws *rootfs.Root, e Entry) (Unfinished, error) { return resolve(ws, e) }
 
-// resolve finds the moment between the operations of e that the disk shows, the
-// latest if several look the same.
+// resolve finds the point between the operations of e that matches the disk; if
+// there are several, the latest.
 func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	u := Unfinished{Entry: e, Done: -1}
 	x, err := expect(e.Ops)
@@ -218,9 +218,9 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 	return list
 }
 
-// Rollback plans how to roll back what an unfinished change did. There is no new
-// entry for that: Plan.Check, Plan.TakeBack, then Settle with 0. Operations of
-// the trash are carried out by who gives TakeBack the means.
+// Rollback plans how to roll back an unfinished change. It makes no new entry:
+// call Plan.Check, Plan.TakeBack and then Settle with 0. The caller passes
+// TakeBack a function for the operations of the trash.
 func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (*Plan, error) {
 	if u.Done < 0 {
 		return nil, fmt.Errorf("roll back %s: %w", u.ID, errMovedOn)
@@ -241,8 +241,8 @@ func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (
 	return p, nil
 }
 
-// partsDone splits off what is done of an operation on a tree: one operation for
-// each whole subtree. Nodes come parents first.
+// partsDone returns the finished part of an operation on a tree: one operation
+// for each complete subtree. Nodes come parents first.
 func partsDone(ws *rootfs.Root, op Op) ([]Op, error) {
 	var parts []Op
 	root := ""
@@ -302,8 +302,8 @@ func opList(ops []Op) string {
 	return strings.Join(names, ", ")
 }
 
-// TakeBack carries out the operations of a Rollback. trash does those of the
-// trash; it is nil if there are none. An error is a TakeBackError.
+// TakeBack carries out the operations of a Rollback. trash carries out those of
+// the trash; it is nil if there are none. An error is a TakeBackError.
 func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context.Context, Op) error) error {
 	tx := &Tx{j: p.j, plan: p, over: true}
 	for i, op := range p.Change.Ops {
@@ -320,8 +320,8 @@ func (p *Plan) TakeBack(ctx context.Context, ws *rootfs.Root, trash func(context
 	return nil
 }
 
-// Settle ends an unfinished change: done operations stay and can be rolled back
-// later; 0 is none.
+// Settle ends an unfinished change. The first done operations stay and can be
+// undone later; 0 is none.
 func (j *Journal) Settle(id ID, done int, results ...Result) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -8,18 +8,18 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// A temporary file that was removed is there again when the power fails before
-// the folder reaches the disk; syncing it would cost every edit a second sync.
-// So the state folder has a file boot-B for the boot B of the machine in which
-// changes were made. One of another boot says that there was a restart since,
-// and that the folders of the last changes want a look.
+// A temporary file that was removed may come back if the power fails before the
+// folder reaches the disk. Syncing the folder would cost every edit a second
+// sync. So the state folder has a file boot-B for the boot B of the machine in
+// which changes were made. If it has a file of another boot, there was a restart
+// since, and the folders of the last changes have to be cleaned.
 const bootPrefix = "boot-"
 
-// recently is how long before the newest change others may have left something:
-// far longer than any file system holds back what is not synced.
+// recently is how far before the newest change others are considered: much longer
+// than any file system delays writes.
 const recently = time.Hour
 
-// markBoot notes that changes are made in this boot. The lock is held.
+// markBoot records that changes are made in this boot. The lock is held.
 func (j *Journal) markBoot() error {
 	boot := j.root.Boot()
 	if boot == "" {
@@ -53,9 +53,9 @@ func (j *Journal) otherBoots() ([]string, error) {
 	return found, err
 }
 
-// Restarted returns the last changes before the machine was started again, with
-// those that came to nothing, if it was since changes were made here. The caller
-// looks for left-overs around them and then calls Tidied.
+// Restarted returns the last changes before the machine was restarted, including
+// those that were rolled back. It returns nothing without a restart. The caller
+// cleans the folders around them and then calls Tidied.
 func (j *Journal) Restarted() ([]Entry, error) {
 	boots, err := j.otherBoots()
 	if err != nil || len(boots) == 0 {
@@ -74,7 +74,7 @@ func (j *Journal) Restarted() ([]Entry, error) {
 	return list, err
 }
 
-// Tidied says that what Restarted returned was looked after.
+// Tidied says that the folders of the changes from Restarted were cleaned.
 func (j *Journal) Tidied() error {
 	boots, err := j.otherBoots()
 	for _, name := range boots {

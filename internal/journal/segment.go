@@ -18,7 +18,7 @@ type segment struct {
 	m      marker
 	log    *rootfs.Log
 	end    int64 // read up to here
-	torn   bool  // what follows end is the rest of a crash
+	torn   bool  // bytes after end were left by a crash
 	weight int64 // with the packs of its entries
 
 	hasStart bool
@@ -124,7 +124,7 @@ func (s *segment) read(root *rootfs.Root) error {
 	return nil
 }
 
-// take adds one record to what is known.
+// take adds one record.
 func (s *segment) take(root *rootfs.Root, r record) error {
 	switch r.typ {
 	case recStart:
@@ -250,7 +250,8 @@ func (j *Journal) rotate() error {
 		}
 		st = start{last: t.last, dropped: t.dropped, open: open}
 		if !t.hasStart {
-			// Made by a process that died at once: its facts are one further back.
+			// It was made by a process that died at once: the facts are in the
+			// segment before.
 			if prev, err := j.before(t.num); err != nil {
 				return err
 			} else if prev != nil {
@@ -269,8 +270,8 @@ func (j *Journal) rotate() error {
 		return err
 	}
 	s := newSegment(num, m, log)
-	// Synced by itself, once for each segment: what follows makes no sense
-	// without it.
+	// It is synced separately, once for each segment, since later records depend
+	// on it.
 	err = s.append(j.root, recStart, st.encode())
 	if err == nil {
 		err = log.Sync()
@@ -286,8 +287,8 @@ func (j *Journal) rotate() error {
 	return nil
 }
 
-// segmentSize keeps a small journal in several segments too: dropping one must
-// not be dropping all.
+// segmentSize makes sure that even a small journal has several segments, so that
+// dropping one does not drop everything.
 func (j *Journal) segmentSize() int64 { return max(min(maxSegment, j.opts.MaxBytes/16), 4<<10) }
 
 // before loads the segment before num, if there is one.

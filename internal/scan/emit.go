@@ -2,8 +2,8 @@ package scan
 
 import "quarry/search"
 
-// emitLines is how many lines are handed on at a time: with their 136 bytes each
-// they stay in the cache of a processor.
+// emitLines is how many lines are delivered at a time. With 136 bytes each they
+// fit into the processor's cache.
 const emitLines = 1024
 
 // parts is the memory of lines that are handed on, used again.
@@ -22,8 +22,8 @@ func (s *Scanner) begin(req *Request) *file {
 	return f
 }
 
-// end keeps the memory for the next file, unless one of many matches has made it
-// large.
+// end keeps the memory for the next file, unless a file with many matches has
+// made it large.
 func (f *file) end() {
 	if f.req.Emit != nil && cap(f.arena) <= blockSize && cap(f.found) <= blockSize {
 		f.parts = parts{f.out.Lines, f.arena, f.found}

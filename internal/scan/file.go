@@ -165,8 +165,8 @@ func (f *file) block(block []byte, from int) {
 	f.settle(block)
 }
 
-// settle ends a block: it shows the context still owed and knows when nothing
-// more is to come.
+// settle ends a block: it reports pending context and detects when nothing more
+// is wanted.
 func (f *file) settle(block []byte) {
 	f.owe(block, len(block))
 	if f.follow > 0 && f.follow < f.base+int64(len(block)) {
@@ -235,8 +235,8 @@ func (f *file) odd(part []byte) bool {
 	return i >= 0 && !vec.ValidUTF8(part[i:])
 }
 
-// oddLines looks again at lines that aren't UTF-8: besides byte by byte they
-// are read as Windows-1252, as reading and editing such a file does.
+// oddLines searches lines that aren't UTF-8 again, decoded from Windows-1252, as
+// reading and editing such a file does.
 func (f *file) oddLines(block []byte, from int) {
 	known := len(f.hits)
 	next := 0
@@ -315,8 +315,8 @@ func (f *file) after(n int) int {
 	return n
 }
 
-// stop notes that MaxLines is reached with the line that ends at a position: what
-// is read beyond it is not searched.
+// stop records that MaxLines is reached with the line that ends at a position.
+// Nothing after it is searched.
 func (f *file) stop(after int) {
 	f.full, f.out.Stopped = true, true
 	f.searched = f.base + int64(after)
@@ -324,7 +324,7 @@ func (f *file) stop(after int) {
 
 // enterBlock notes in which block the matching line at a position is.
 func (f *file) enterBlock(block []byte, at int) {
-	// Context in front of the line may still be shown, so it is not yet passed.
+	// Context before the line may still be shown, so it is not yet passed.
 	n := f.line + 1 + vec.CountByte(block[min(f.counted, at):at], '\n')
 	if f.lastHit == 0 || n-f.lastHit > f.req.Gap {
 		f.owe(block, at) // the context of the block before, which is over
@@ -337,14 +337,14 @@ func (f *file) enterBlock(block []byte, at int) {
 	f.out.Last = n
 }
 
-// beyond reports that the line in hand is only counted.
+// beyond reports that the current line is only counted.
 func (f *file) beyond() bool {
 	r := f.req
 	return r.KeepHits > 0 && f.out.Matched > r.KeepHits || r.Gap > 0 && (r.KeepBlocks > 0 && f.out.Blocks > r.KeepBlocks ||
 		r.BlockLines > 0 && f.reported-f.blockStart >= r.BlockLines)
 }
 
-// owe shows the context after the last match, up to position to.
+// owe reports the context after the last match, up to position to.
 func (f *file) owe(block []byte, to int) {
 	for f.owed > 0 && f.shown < to {
 		end, _ := lineEnd(block, f.shown)
@@ -404,7 +404,7 @@ func (f *file) show(block []byte, h hit, isHit bool) {
 	}
 }
 
-// next is the next line of the result, empty. Its place may have been used.
+// next returns the next line of the result, cleared; its memory may be reused.
 func (f *file) next() *search.Line {
 	f.reported++
 	n := len(f.out.Lines)
@@ -474,7 +474,7 @@ func (f *file) countTo(block []byte, to int) {
 	}
 }
 
-// lineEnd gives the end of the text of the line that starts at at, and where
+// lineEnd returns the end of the text of the line that starts at at, and where
 // the next one starts.
 func lineEnd(block []byte, at int) (end, after int) {
 	i := bytes.IndexByte(block[at:], '\n')
@@ -488,7 +488,7 @@ func lineEnd(block []byte, at int) (end, after int) {
 	return end, after
 }
 
-// endingAt gives the ending of a line whose text ends at end, and where the
+// endingAt returns the ending of a line whose text ends at end, and where the
 // next one starts.
 func endingAt(block []byte, end int) (ending string, after int) {
 	switch {

@@ -22,11 +22,11 @@ const (
 	MaxLine = 16 << 20
 
 	// MaxWhole is the largest file that is searched in multiline mode: all of it
-	// has to be in memory. Of those over MaxLine there is one at a time.
+	// has to be in memory. Files over MaxLine are searched one at a time.
 	MaxWhole = 1 << 30
 )
 
-// large is held by who has a file over MaxLine in memory.
+// large is held while a file over MaxLine is in memory.
 var large = make(chan struct{}, 1)
 
 // Detail says how much of an answer is wanted; less is faster.
@@ -55,22 +55,22 @@ type Request struct {
 	All           bool // report all lines: those that don't match as context
 	WhileMatching bool // stop at the first line after a match that doesn't match
 
-	// Emit, when set, takes reported lines while the file is read, a few
-	// thousand at a time; what the Result has at the end are the rest. Lines and
-	// texts are valid until it returns, the rest until the next search. An error
-	// ends the search and is returned.
+	// Emit, if set, gets reported lines while the file is read, a few thousand at
+	// a time. The Result then has only the last ones. Lines and texts are valid
+	// until it returns, the rest until the next search. An error ends the search
+	// and is returned.
 	Emit func(*Result) error
 
 	// KeepHits is how many matching lines are reported; further ones are only
 	// counted. 0 is no bound.
 	KeepHits int
 
-	// Gap, when not 0, makes blocks of matching lines: those whose numbers
-	// differ by no more share one. By lines, not in multiline mode.
+	// Gap, if not 0, makes blocks of matching lines: lines whose numbers differ
+	// by at most Gap share a block. It has no effect in multiline mode.
 	Gap int
 	// KeepBlocks and BlockLines bound what is reported of them, so that a file
-	// that matches everywhere doesn't fill the memory: the first blocks, and
-	// the first lines of each. What is beyond is only counted. 0 is no bound.
+	// that matches everywhere doesn't fill the memory: the first blocks, and the
+	// first lines of each. The rest is only counted. 0 is no limit.
 	KeepBlocks, BlockLines int
 }
 

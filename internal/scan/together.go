@@ -9,17 +9,18 @@ import (
 	"quarry/match"
 )
 
-// minTogether is the size from which several scanners share a file: for 16 blocks
-// it is worth to wake another thread.
+// minTogether is the size from which several scanners share a file: from 16
+// blocks on, waking another thread is worth it.
 const minTogether = 16 * blockSize
 
 // Large reports that Together shares a file of this size.
 func Large(size int64) bool { return size >= minTogether }
 
-// Together is what File of the first scanner gives, with the blocks of a large file
-// searched by all of them. One at a time reads and hands the rest behind its
-// last line to the next; results leave in the order of the file. So reading,
-// which takes half of the time for a literal, goes on beside searching.
+// Together returns what File of the first scanner would, but all scanners search
+// the blocks of a large file. One at a time reads a block and passes the rest
+// after its last line to the next. Results are delivered in the order of the
+// file. So reading, which takes half of the time for a literal, runs in parallel
+// with searching.
 func Together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, error) {
 	if len(all) < 2 || !Large(size) || !shares(all[0], req) {
 		return all[0].File(r, size, req)
@@ -39,8 +40,8 @@ func together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, er
 	return g.out, g.err
 }
 
-// shares reports that a block of a request needs to know nothing of the one before
-// but how many lines and matches that has.
+// shares reports whether blocks are independent, except for the number of lines
+// and matches before them.
 func shares(s *Scanner, req *Request) bool {
 	switch {
 	case req.Before > 0 || req.After > 0 || req.All || req.WhileMatching || req.MaxLines > 0 || req.KeepHits > 0 || req.Gap > 0:
@@ -62,7 +63,7 @@ type group struct {
 	blocks  int    // handed out
 	ended   bool
 
-	order  sync.Mutex // what follows belongs to who is next in order
+	order  sync.Mutex // the next scanner in order takes over
 	turned sync.Cond
 	turn   int // the block whose results are due
 	lines  int // before it
@@ -148,7 +149,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	}
 }
 
-// search searches a block and hands on what it has when it is due.
+// search searches a block and delivers the result when its turn comes.
 func (g *group) search(s *Scanner, b *share) {
 	mine := false // it is the turn of this block
 	req := *g.req
