@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +52,7 @@ func measureFaces(trees, annotations string) error {
 		return err
 	}
 	f := &faces{rows: map[string]*faceRow{}}
-	for _, name := range sortedKeys(repos) {
+	for _, name := range slices.Sorted(maps.Keys(repos)) {
 		root := filepath.Join(trees, name, filepath.FromSlash(repos[name].Root))
 		list, err := definitions(filepath.Join(annotations, "annotations", name+".json"), root, repos[name].Root)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -123,7 +124,7 @@ func run(trees, annotations, only string, misses bool) error {
 		return err
 	}
 	r := &report{repos: map[string]*mean{}, categories: map[string]*mean{}}
-	for _, name := range sortedKeys(repos) {
+	for _, name := range slices.Sorted(maps.Keys(repos)) {
 		if only != "" && name != only {
 			continue
 		}
@@ -137,15 +138,6 @@ func run(trees, annotations, only string, misses bool) error {
 	}
 	r.print()
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func (r *report) repository(name string, repo repository, trees, annotations string, misses bool) error {
@@ -256,13 +248,13 @@ func named(query string, targets []target) bool {
 func (r *report) print() {
 	total := mean{}
 	fmt.Printf("%-22s %6s %5s\n", "repository", "NDCG", "n")
-	for _, name := range sortedKeys(r.repos) {
+	for _, name := range slices.Sorted(maps.Keys(r.repos)) {
 		m := r.repos[name]
 		total.add(m.value())
 		fmt.Printf("%-22s %6.3f %5d\n", name, m.value(), m.n)
 	}
 	fmt.Println()
-	for _, name := range sortedKeys(r.categories) {
+	for _, name := range slices.Sorted(maps.Keys(r.categories)) {
 		m := r.categories[name]
 		fmt.Printf("%-22s %6.3f %5d\n", name, m.value(), m.n)
 	}

@@ -6,11 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"quarry"
@@ -69,7 +71,7 @@ func tokens(trees, annotations string) error {
 	seen, read := make([]int, len(ways)), make([]int, len(ways))
 	asked := 0
 	for round := range 2 {
-		for _, name := range sortedKeys(repos) {
+		for _, name := range slices.Sorted(maps.Keys(repos)) {
 			root := filepath.Join(trees, name, filepath.FromSlash(repos[name].Root))
 			list, err := definitions(filepath.Join(annotations, "annotations", name+".json"), root, repos[name].Root)
 			if err != nil {

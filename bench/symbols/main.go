@@ -16,6 +16,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -312,7 +313,7 @@ func shortName(lang, name string) string {
 func (c *comparison) print() {
 	fmt.Println("| language | tree | ctags finds | precision | recall | without the listed differences |")
 	fmt.Println("|---|---|---|---|---|---|")
-	for _, lang := range sortedKeys(c.langs) {
+	for _, lang := range slices.Sorted(maps.Keys(c.langs)) {
 		list := c.langs[lang]
 		slices.SortStableFunc(list, func(a, b *count) int { return b.want - a.want })
 		all := &count{tree: "**together**"}
@@ -337,15 +338,6 @@ func row(lang string, k *count) {
 	share := func(all, listed int) float64 { return 100 * float64(k.both) / float64(max(all-listed, 1)) }
 	fmt.Printf("| %s | %s | %d | %.1f | %.1f | %.1f / %.1f |\n", lang, k.tree, k.want, share(k.got, 0), share(k.want, 0),
 		share(k.got, k.listedExtra), share(k.want, k.listedMissed))
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	var keys []string
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // write lists what differs, a file for each language.

@@ -78,25 +78,7 @@ func (l *lexer) jsRegex() bool {
 			return false
 		}
 	}
-	inClass := false
-	for i := l.at + 1; i < len(l.text) && i < l.at+maxRegex; i++ {
-		switch c := l.text[i]; {
-		case c == '\n':
-			return false
-		case c == '\\':
-			i++
-		case c == '[':
-			inClass = true
-		case c == ']':
-			inClass = false
-		case c == '/' && !inClass:
-			start := l.at
-			l.at = i + 1
-			l.emit(text, start)
-			return true
-		}
-	}
-	return false
+	return l.regex(0)
 }
 
 func parseJavaScript(p *parser) { (&jsReader{parser: p}).read() }

@@ -347,3 +347,30 @@ func partner(c byte) byte {
 	}
 	return '}'
 }
+
+// maxRegex bounds the search for the end of a pattern.
+const maxRegex = 500
+
+// regex takes a pattern between slashes. A line feed ends the search for the second
+// one if it is more than so many bytes behind the first: then it is a division.
+func (l *lexer) regex(within int) bool {
+	inClass := false
+	for i := l.at + 1; i < len(l.text) && i < l.at+maxRegex; i++ {
+		switch c := l.text[i]; {
+		case c == '\\':
+			i++
+		case c == '[':
+			inClass = true
+		case c == ']':
+			inClass = false
+		case c == '/' && !inClass:
+			start := l.at
+			l.at = i + 1
+			l.emit(text, start)
+			return true
+		case c == '\n' && i-l.at > within:
+			return false
+		}
+	}
+	return false
+}

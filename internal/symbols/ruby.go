@@ -108,33 +108,15 @@ func (l *lexer) operand() bool {
 
 var rubyBefore = set("if unless while until when and or not return puts in then else elsif do case match assert_match split gsub sub scan")
 
-// maxRegex bounds the search for the end of a pattern.
-const maxRegex = 500
-
 func (l *lexer) rubyRegex() bool {
 	spaced := l.at > 0 && l.text[l.at-1] == ' ' && l.peek(1) != ' ' && l.peek(1) != '=' && l.prev.kind == word
 	if !l.operand() && !spaced && !l.newLine {
 		return false
 	}
-	inClass := false
-	for i := l.at + 1; i < len(l.text) && i < l.at+maxRegex; i++ {
-		switch c := l.text[i]; {
-		case c == '\\':
-			i++
-		case c == '[':
-			inClass = true
-		case c == ']':
-			inClass = false
-		case c == '/' && !inClass:
-			start := l.at
-			l.at = i + 1
-			l.emit(text, start)
-			return true
-		case c == '\n' && (i-l.at > 200 || spaced):
-			return false
-		}
+	if spaced {
+		return l.regex(0)
 	}
-	return false
+	return l.regex(200) // with x it has several lines
 }
 
 // rubyPercent takes %w[...], %q(...), %r{...} and the like.
