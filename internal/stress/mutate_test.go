@@ -55,7 +55,7 @@ var mutations = []mutation{
 	{"a folder that became a link is not walked", "internal/walk/queue.go",
 		"		return p == t.path\n	}\n	return p.Dir() == t.from.dir.Path() && p.Base() == t.name\n", "		return true\n	}\n	return true\n",
 		"./internal/walk", "TestFolderBecomesLink"},
-	{"a move opens nothing", "internal/changer/move.go", "info.Type == rootfs.TypeDir && p.w.root.Policy().ByPlace()", "false", ".", "TestMoveKeepsClosed"},
+	{"a move opens nothing", "internal/changer/closed.go", "	if !p.ByPlace() {\n", "	if !p.ByPlace() || true {\n", ".", "TestMoveKeepsClosed"},
 	{"a search whose time is over says so", "internal/searcher/search.go", "		stop(s, search.StopTime)\n		return nil\n", "		return nil\n", "./internal/searcher", "TestTimeLimits"},
 	{"--timeout ends with exit code 2", "internal/cli/search.go", "	case search.StopTime:\n", "	case \"never\":\n", "./internal/cli", "TestScripts/promises"},
 	{"what waits for its turn is bounded", "internal/searcher/stream.go", "	if b.used+n > b.room || b.ended {\n", "	if b.ended {\n", "./internal/searcher", "TestPartsAreBounded"},
