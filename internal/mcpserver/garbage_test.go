@@ -320,8 +320,15 @@ func TestCancelRaces(t *testing.T) {
 			t.Errorf("call %s was answered %d times", id, n)
 		}
 	}
-	if m := p.ask(9000, "tools/call", `{"name":"echo","arguments":{"text":"still here"}}`); m.Error != nil {
-		t.Errorf("a call after them: %+v", m.Error)
+	// On a busy machine more than the most calls at once may still be ending.
+	for id := 9000; ; id++ {
+		m := p.ask(id, "tools/call", `{"name":"echo","arguments":{"text":"still here"}}`)
+		if m.Error == nil {
+			break
+		}
+		if !strings.Contains(m.Error.Message, "wait for some to end") || id == 19_000 {
+			t.Fatalf("a call after them: %+v", m.Error)
+		}
 	}
 }
 
