@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -50,6 +52,7 @@ type system struct {
 	roots []rootfs.Path       // of aside; nil if it must be made again
 	flown map[uint32]struct{} // cookies of files that must land where they can be looked at, see note
 
+	unheard int   // names that clear has asked for
 	opening bool  // Options.Passed hears of folders
 	news    *node // came under watch last meanwhile
 
@@ -243,6 +246,17 @@ func (w *Watcher) clear() {
 		if info, err := w.root.Stat(w.path(path)); err == nil && info.Type == rootfs.TypeFile && info.Nlink == 1 {
 			only = append(only, path)
 		}
+	}
+	// The kernel lowers the count of links before it removes the name and tells:
+	// in between a second name looks like a single one. It holds the lock of the
+	// folder for all of that, and so does a look for a name nobody has asked for.
+	for _, path := range only {
+		w.system.unheard++
+		name := fmt.Sprintf(".quarry-%d-%d", os.Getpid(), w.system.unheard)
+		if i := strings.LastIndexByte(path, '/'); i >= 0 {
+			name = path[:i+1] + name
+		}
+		_, _ = w.root.Stat(w.path(name))
 	}
 	// If nothing has happened since, that was the file we know of.
 	if w.system.length() == 0 {
