@@ -29,6 +29,7 @@ func TestBrowserSearch(t *testing.T) {
 	s := serve(t, project, nil)
 	b := s.open(t, "/search", 1600, 1000, "light")
 	b.has(".zero h2", "Search demo")
+	b.until(`document.querySelector(".rail .tag").hidden`) // no filter, no count of them
 	b.until(`document.activeElement.id === "q"`)
 	b.until(`!location.hash && sessionStorage.getItem("quarry.token")`)
 	b.keys("retryAfter")

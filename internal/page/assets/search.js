@@ -179,7 +179,7 @@ function update(url) {
     ask(); // first: the answer is on its way while the rest is drawn
     // Of a key press, only addresses in the bar are other ones; drawing it anew
     // would have the answer wait for a layout.
-    if (same({ ...before, q: "" }, { ...state, q: "" })) addresses(); else { bar(); fillRail(); }
+    if (before.q !== "\0" && same({ ...before, q: "" }, { ...state, q: "" })) addresses(); else { bar(); fillRail(); }
   }
   showFile();
   if (document.activeElement === document.body && !state.at && app.wide) box.q.focus();
