@@ -20,7 +20,7 @@ import (
 func runGit(t *testing.T, dir string, args ...string) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git on the path")
+		t.Skip("git is not installed (Debian: git)")
 	}
 	cmd := exec.Command("git", append([]string{"-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
 	cmd.Dir = dir

@@ -314,7 +314,7 @@ func TestUndoOfALargeFile(t *testing.T) {
 func TestSystemTrashForOthers(t *testing.T) {
 	list, err := exec.LookPath("trash-list")
 	if err != nil {
-		t.Skip("trash-cli is not installed")
+		t.Skip("trash-cli is not installed (Debian: trash-cli)")
 	}
 	data := t.TempDir()
 	ws := changeable(t, map[string]string{"ä b.md": "text"}, &quarry.Options{Trash: change.TrashSystem, TrashDir: data})

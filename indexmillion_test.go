@@ -18,7 +18,7 @@ import (
 func TestMillionFiles(t *testing.T) {
 	var millions float64
 	if fmt.Sscan(os.Getenv("QUARRY_MILLION"), &millions); millions <= 0 {
-		t.Skip("QUARRY_MILLION=1 makes a million files")
+		t.Skip("set QUARRY_MILLION=1 to make a million files")
 	}
 	n := int(millions * 1e6)
 	dir, state := t.TempDir(), t.TempDir()

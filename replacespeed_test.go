@@ -24,7 +24,7 @@ func TestReplaceSpeed(t *testing.T) {
 	}
 	rg := os.Getenv("QUARRY_RG")
 	if rg == "" {
-		t.Skip("QUARRY_RG does not name ripgrep")
+		t.Skip("set QUARRY_RG to ripgrep")
 	}
 	for _, where := range []string{os.TempDir(), "/dev/shm"} {
 		if _, err := os.Stat(where); err != nil {
@@ -43,7 +43,7 @@ func replaceSpeed(t *testing.T, rg, where string) {
 	dir := filepath.Join(base, "src")
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skip("no go command: ", err)
+		t.Skip("no go command, install Go: ", err)
 	}
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(strings.TrimSpace(string(goroot)), "src"))); err != nil {
 		t.Fatal(err)

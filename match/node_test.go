@@ -46,7 +46,7 @@ type nodeCase struct {
 func TestNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("no node: install Node 22, Debian's nodejs")
+		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
 	}
 	n := stress.N(24_000)
 	cases := nodeCases(n)

@@ -25,7 +25,7 @@ func TestRE2(t *testing.T) {
 	}
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skip("no go command: ", err)
+		t.Skip("no go command, install Go: ", err)
 	}
 	dir := filepath.Join(strings.TrimSpace(string(goroot)), "src/regexp/testdata")
 	r := &re2Run{t: t}

@@ -44,7 +44,7 @@ func TestTest262(t *testing.T) {
 	dir := suite(t, "test262")
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not installed")
+		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
 	}
 	cmd := exec.Command(node, "testdata/test262.js", dir)
 	cmd.Stderr = os.Stderr

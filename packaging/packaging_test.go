@@ -443,7 +443,7 @@ func TestReproducible(t *testing.T) {
 		t.Skip("compiles the program anew: run make release-check, or set STRESS=short")
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git: install it")
+		t.Skip("git is not installed (Debian: git)")
 	}
 	b := readRelease(t).Builds[0]
 	flags := append(slices.Clone(b.Flags), "-ldflags", strings.ReplaceAll(b.Ldflags, "{{ .Version }}", "1.2.3"))

@@ -24,7 +24,7 @@ var refusedOnPurpose = map[string]string{
 func TestCodexScenarios(t *testing.T) {
 	dir := os.Getenv("QUARRY_CODEX_SCENARIOS")
 	if dir == "" {
-		t.Skip("QUARRY_CODEX_SCENARIOS is not set")
+		t.Skip("set QUARRY_CODEX_SCENARIOS to the folder of codex's apply-patch scenarios")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -23,10 +23,10 @@ func gitRepos(t *testing.T) []string {
 	t.Helper()
 	list := os.Getenv("QUARRY_GIT_REPOS")
 	if list == "" {
-		t.Skip("QUARRY_GIT_REPOS is not set")
+		t.Skip("set QUARRY_GIT_REPOS to git repositories, with : between them")
 	}
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
+		t.Skip("git is not installed (Debian: git)")
 	}
 	return strings.Split(list, ":")
 }

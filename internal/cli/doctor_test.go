@@ -264,7 +264,7 @@ func (p *patient) becomeNobody() {
 func (p *patient) suspended() {
 	p.t.Helper()
 	if _, err := exec.LookPath("fuser"); err != nil {
-		p.t.Skip("the advice needs fuser")
+		p.t.Skip("fuser is not installed (Debian: psmisc)")
 	}
 	pid := p.serve(filepath.Join(filepath.Dir(p.home), "bin", "quarry"))
 	p.must("kill -STOP " + strconv.Itoa(pid))

@@ -299,7 +299,7 @@ func TestMan(t *testing.T) {
 	}
 	reader, err := exec.LookPath("groff")
 	if err != nil {
-		t.Skip("groff is missing: the pages were not read")
+		t.Skip("groff is not installed (Debian: groff): the pages were not read")
 	}
 	pages, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, p := range pages {

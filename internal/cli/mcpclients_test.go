@@ -93,12 +93,12 @@ func npmProgram(t *testing.T, name string, parts ...string) (node, file string) 
 	npm := os.Getenv("QUARRY_NPM")
 	file = filepath.Join(append([]string{npm, "@modelcontextprotocol", name}, parts...)...)
 	if _, err := os.Stat(file); npm == "" || err != nil {
-		t.Skipf("@modelcontextprotocol/%s is not below QUARRY_NPM", name)
+		t.Skipf("@modelcontextprotocol/%s is not below QUARRY_NPM: make conformance-install", name)
 	}
 	node = filepath.Join(npm, "node-"+runtime.GOOS+"-"+strings.Replace(runtime.GOARCH, "amd64", "x64", 1), "bin", "node")
 	if _, err := os.Stat(node); err != nil {
 		if node, err = exec.LookPath("node"); err != nil {
-			t.Skip("node is not installed")
+			t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
 		}
 	}
 	return node, file

@@ -91,7 +91,7 @@ func rgTable(help string) (string, error) {
 func TestRipgrepFlags(t *testing.T) {
 	rg, version := ripgrep(t)
 	if version < 15 {
-		t.Skip("the table is that of ripgrep 15")
+		t.Skip("the table is that of ripgrep 15: install that, or set QUARRY_RG to it")
 	}
 	help, err := exec.Command(rg, "--help").Output()
 	if err != nil {
@@ -129,7 +129,7 @@ func TestRipgrepFlags(t *testing.T) {
 func TestRipgrepTypes(t *testing.T) {
 	rg, version := ripgrep(t)
 	if version != 15 {
-		t.Skip("the table is that of ripgrep 15")
+		t.Skip("the table is that of ripgrep 15: install that, or set QUARRY_RG to it")
 	}
 	out, err := exec.Command(rg, "--type-list").Output()
 	if err != nil {

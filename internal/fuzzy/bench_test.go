@@ -13,7 +13,7 @@ import (
 func BenchmarkRank(b *testing.B) {
 	dir := os.Getenv("QUARRY_BENCH_TREE")
 	if dir == "" {
-		b.Skip("needs a tree named by QUARRY_BENCH_TREE")
+		b.Skip("set QUARRY_BENCH_TREE to a large folder")
 	}
 	paths := listTree(b, dir)
 	for _, query := range []string{"tcp_input", "ipv4/tcp_input", "input ipv4 tcp", "sched_f", "dal", "tcp_inptu", "s", "drivers net intel"} {

@@ -206,7 +206,7 @@ func TestReport(t *testing.T) {
 	}
 	program, err := exec.LookPath("fzf")
 	if err != nil {
-		t.Skip("fzf is not installed")
+		t.Skip("fzf is not installed (Debian: fzf)")
 	}
 	ran := false
 	if dir := os.Getenv("QUARRY_BENCH_TREE"); dir != "" {

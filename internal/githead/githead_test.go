@@ -33,7 +33,7 @@ func git(t *testing.T, dir string, args ...string) string {
 func needGit(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git on the path")
+		t.Skip("git is not installed (Debian: git)")
 	}
 }
 

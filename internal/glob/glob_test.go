@@ -305,7 +305,7 @@ func TestAgainstRipgrep(t *testing.T) {
 		rg = "rg"
 	}
 	if _, err := exec.LookPath(rg); err != nil {
-		t.Skip("rg not found; set QUARRY_RG")
+		t.Skip("ripgrep is not installed: install it or set QUARRY_RG")
 	}
 	dir := t.TempDir()
 	var files []string

@@ -197,7 +197,7 @@ func askGit(t *testing.T, dir string, paths []string) []Decision {
 // over random repositories: at least 200,000 cases, no difference.
 func TestAgainstGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git not found")
+		t.Skip("git is not installed (Debian: git)")
 	}
 	repos, perRepo := 130, 1600
 	if n, err := strconv.Atoi(os.Getenv("QUARRY_IGNORE_REPOS")); err == nil {

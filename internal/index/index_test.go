@@ -314,7 +314,7 @@ func TestVerify(t *testing.T) {
 // A folder that can't be read is told, and found again when it can.
 func TestUnreadableFolder(t *testing.T) {
 	if os.Getuid() == 0 || runtime.GOOS == "windows" {
-		t.Skip("permissions don't stop this user")
+		t.Skip("permissions don't stop this user: run it as another than root")
 	}
 	w := newWorld(t, 1, false)
 	w.write("a", "needle\n")

@@ -17,7 +17,7 @@ import (
 // and prints how long questions take.
 func TestMillion(t *testing.T) {
 	if os.Getenv("QUARRY_MILLION") == "" {
-		t.Skip("set QUARRY_MILLION to run")
+		t.Skip("set QUARRY_MILLION=1 to make a million files")
 	}
 	const n = 1 << 20
 	root, err := rootfs.Open(t.TempDir(), &rootfs.Options{AllowAny: true})

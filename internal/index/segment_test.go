@@ -135,7 +135,7 @@ func TestGramTable(t *testing.T) {
 func goRoot(t *testing.T) string {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skip("no go command: ", err)
+		t.Skip("no go command, install Go: ", err)
 	}
 	return strings.TrimSpace(string(out))
 }

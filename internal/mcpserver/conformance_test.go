@@ -25,11 +25,11 @@ func npmPackage(t *testing.T, parts ...string) string {
 	t.Helper()
 	dir := os.Getenv("QUARRY_NPM")
 	if dir == "" {
-		t.Skip("QUARRY_NPM does not name a folder node_modules")
+		t.Skip("QUARRY_NPM does not name a folder node_modules: make conformance-install")
 	}
 	file := filepath.Join(append([]string{dir}, parts...)...)
 	if _, err := os.Stat(file); err != nil {
-		t.Skipf("%s is not installed below QUARRY_NPM", filepath.Join(parts[:2]...))
+		t.Skipf("%s is not below QUARRY_NPM: make conformance-install", filepath.Join(parts[:2]...))
 	}
 	return file
 }
@@ -44,13 +44,13 @@ func node(t *testing.T) string {
 	file := filepath.Join(os.Getenv("QUARRY_NPM"), "node-"+runtime.GOOS+"-"+arch, "bin", "node")
 	if _, err := os.Stat(file); err != nil {
 		if file, err = exec.LookPath("node"); err != nil {
-			t.Skip("node is not installed")
+			t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
 		}
 	}
 	out, err := exec.Command(file, "--version").Output()
 	major, _, _ := strings.Cut(strings.TrimPrefix(string(out), "v"), ".")
 	if n, _ := strconv.Atoi(major); err != nil || n < 22 {
-		t.Skipf("node is %s; the clients need 22", strings.TrimSpace(string(out)))
+		t.Skipf("node is %s: install Node 22", strings.TrimSpace(string(out)))
 	}
 	return file
 }

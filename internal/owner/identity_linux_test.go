@@ -196,7 +196,7 @@ func TestMountsBelowTheRoot(t *testing.T) {
 
 func mountsBelow(t *testing.T) {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		t.Skip("can't mount here: ", err)
+		t.Skip("can't mount here, run it as root: ", err)
 	}
 	run := stress.Start(t, "identity: mounts below the root", 6, 100)
 	for seed := range run.Cases() {

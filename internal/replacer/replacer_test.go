@@ -19,7 +19,7 @@ func TestEqualsRipgrep(t *testing.T) {
 	if rg == "" {
 		var err error
 		if rg, err = exec.LookPath("rg"); err != nil {
-			t.Skip("ripgrep is not installed")
+			t.Skip("ripgrep is not installed: install it or set QUARRY_RG")
 		}
 	}
 	files := map[string]string{

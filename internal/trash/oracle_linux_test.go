@@ -363,7 +363,7 @@ func needTool(t *testing.T, name string) string {
 	t.Helper()
 	exe, err := exec.LookPath(name)
 	if err != nil {
-		t.Skipf("%s is not installed", name)
+		t.Skipf("%s is not installed (Debian: trash-cli)", name)
 	}
 	return exe
 }

@@ -274,7 +274,7 @@ func TestFormulasOfPatterns(t *testing.T) {
 func BenchmarkExtract(b *testing.B) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		b.Skip("no go command: ", err)
+		b.Skip("no go command, install Go: ", err)
 	}
 	root := strings.TrimSpace(string(out))
 	var texts [][]byte

@@ -47,7 +47,7 @@ func TestMomentFormats(t *testing.T) {
 	module := oracle(t, "moment", "package.json")
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node is not installed")
+		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	type probe struct {

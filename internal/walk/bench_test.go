@@ -22,7 +22,7 @@ func ripgrep(t testing.TB) string {
 	}
 	p, err := exec.LookPath(rg)
 	if err != nil {
-		t.Skip("rg not found; set QUARRY_RG")
+		t.Skip("ripgrep is not installed: install it or set QUARRY_RG")
 	}
 	return p
 }

@@ -234,7 +234,7 @@ func TestAgainstRipgrep(t *testing.T) {
 		stress.SkipShort(t)
 		out, err := exec.Command("go", "env", "GOROOT").Output()
 		if err != nil {
-			t.Skip("no go command")
+			t.Skip("no go command: install Go")
 		}
 		goroot, err := filepath.EvalSymlinks(strings.TrimSpace(string(out)))
 		must(t, err)

@@ -288,7 +288,7 @@ func TestChangesUnderneath(t *testing.T) {
 
 func TestUnreadable(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Geteuid() == 0 {
-		t.Skip("permissions don't stop this user")
+		t.Skip("permissions don't stop this user: run it as another than root")
 	}
 	dir := tree(t, "a/x", "locked/y", "sub/.gitignore: x\n", "sub/x")
 	must(t, os.Chmod(filepath.Join(dir, "locked"), 0))

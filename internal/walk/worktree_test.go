@@ -15,7 +15,7 @@ import (
 // shares with it, as in git, for walks and for a Judge.
 func TestWorktreesShareExcludes(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("needs git")
+		t.Skip("git is not installed (Debian: git)")
 	}
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

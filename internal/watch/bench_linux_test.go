@@ -14,7 +14,7 @@ import (
 func benchTree(b *testing.B) *rootfs.Root {
 	dir := os.Getenv("QUARRY_BENCH_TREE")
 	if dir == "" {
-		b.Skip("QUARRY_BENCH_TREE names the tree to watch")
+		b.Skip("set QUARRY_BENCH_TREE to a large folder")
 	}
 	root, err := rootfs.Open(dir, nil)
 	if err != nil {

@@ -64,7 +64,7 @@ func TestPublish(t *testing.T) {
 		t.Skip("takes a second: run without -short")
 	}
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("needs the go command")
+		t.Skip("no go command: install Go")
 	}
 	dir := copyOfSource(t)
 	at, err := current(dir)

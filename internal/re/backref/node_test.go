@@ -58,7 +58,7 @@ func flagsOf(s string) ecma.Flags {
 func TestNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("no node: install Node 22, Debian's nodejs")
+		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
 	}
 	g := &ecmatest.Generator{Rand: rand.New(rand.NewPCG(1, 2))}
 	n := stress.N(9_000)

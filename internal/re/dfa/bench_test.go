@@ -49,7 +49,7 @@ var benchText = sync.OnceValue(func() []byte {
 func BenchmarkLines(b *testing.B) {
 	text := benchText()
 	if text == nil {
-		b.Skip("QUARRY_BENCH_TREE names no source tree")
+		b.Skip("set QUARRY_BENCH_TREE to a large folder")
 	}
 	if out := os.Getenv("QUARRY_BENCH_TEXT"); out != "" { // for running a peer on the same bytes
 		if err := os.WriteFile(out, text, 0o600); err != nil {
@@ -100,7 +100,7 @@ func BenchmarkLines(b *testing.B) {
 func BenchmarkSpans(b *testing.B) {
 	text := benchText()
 	if text == nil {
-		b.Skip("QUARRY_BENCH_TREE names no source tree")
+		b.Skip("set QUARRY_BENCH_TREE to a large folder")
 	}
 	text = text[:bytes.LastIndexByte(text[:30<<20], '\n')]
 	for _, pattern := range []string{`\w+_lock\b`, unicodeWord + `+\(`, `[A-Z]+_SUSPEND`} {

@@ -275,7 +275,7 @@ func TestCaseMappings(t *testing.T) {
 func TestECMAUpperAgainstNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("node isn't installed")
+		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
 	}
 	out, err := exec.Command(node, "-e", `
 		for (let c = 0; c < 0x10000; c++) {

@@ -108,7 +108,7 @@ func ripgrep(t *testing.T, count int) (string, int) {
 	}
 	out, err := exec.Command(rg, "--version").Output()
 	if err != nil {
-		t.Skip("ripgrep isn't installed")
+		t.Skip("ripgrep is not installed: install it or set QUARRY_RG")
 	}
 	version, _, _ := strings.Cut(strings.TrimPrefix(string(out), "ripgrep "), ".")
 	if n, _ := strconv.Atoi(version); n < 14 {
