@@ -21,7 +21,7 @@ func (e *AcrossError) Code() fault.Code { return fault.InvalidArgument }
 // Hint returns the next step.
 func (e *AcrossError) Hint() string { return "make a change in each of them" }
 
-// SameIDError is an id that changes of several roots have.
+// SameIDError refuses an id that is used in several roots.
 type SameIDError struct{ IDs []string }
 
 func (e *SameIDError) Error() string {

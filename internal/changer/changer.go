@@ -84,7 +84,7 @@ func did(c *change.Change, a change.Action, words string, client change.Client) 
 	c.Did, c.Summary, c.Client = a, a.String(), client
 }
 
-// showDiff gives a change its diff.
+// showDiff sets the diff of a change.
 func showDiff(c *change.Change, diffs ...change.PathDiff) {
 	c.Diffs, c.Diff = diffs, change.JoinDiffs(diffs)
 }

@@ -78,7 +78,7 @@ func (f *File) shownRoot(root, home string) string {
 	return filepath.ToSlash(dir)
 }
 
-// changeOf is a change in the making: where the key stands, or belongs.
+// changeOf collects where a key is in the file, or where it has to be inserted.
 type changeOf struct {
 	name string
 	text []byte

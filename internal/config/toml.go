@@ -14,10 +14,10 @@ import (
 // written.
 type Raw string
 
-// Tree reads any TOML text: tables are map[string]any, lists []any, texts
-// string, everything else Raw. It is for settings of other programs, which are
-// compared, not understood: numbers and dates aren't checked. go-toml's decoder
-// gives the same (TestTree) but is 200 KB of program.
+// Tree reads any TOML text: tables are map[string]any, lists []any, texts string,
+// everything else Raw. It is for settings of other programs, which are only
+// compared: numbers and dates aren't checked. go-toml's decoder returns the same
+// (TestTree) but adds 200 KB to the program.
 func Tree(data []byte) (map[string]any, error) {
 	t := &tree{top: map[string]any{}, made: map[string]maker{}}
 	t.p.Reset(bytes.Clone(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))))

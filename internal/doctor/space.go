@@ -21,7 +21,7 @@ func (x *exam) checkRoom(context.Context) error {
 	}
 	seen := map[uint64]bool{}
 	for _, p := range []struct{ dir, why string }{
-		{x.Root, "A change writes the new file beside the old one, and is refused when there is no space."},
+		{x.Root, "A change writes the new file next to the old one, and is refused if there is no space."},
 		{config.ExistingDir(state), "The old content of changed files is kept there; without space every change is refused."},
 		{config.ExistingDir(cache), "An index can't be made or brought up to date, so searches read the files."},
 	} {

@@ -181,7 +181,7 @@ func sizeOf(root *rootfs.Root, p rootfs.Path) int64 {
 	return size
 }
 
-// examineIndex looks at the index. An index that isn't there is fine.
+// examineIndex checks the index. A missing index is not a problem.
 func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	at := p.Index
 	s := &indexState{}

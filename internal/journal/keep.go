@@ -299,8 +299,8 @@ func (k *keeper) collect(ctx context.Context) error {
 	return err
 }
 
-// squeezeAll compresses the contents that the caller brought, on all processors:
-// of a set of 600 source files that is half of what recording it takes.
+// squeezeAll compresses the contents that the caller passed, on all processors.
+// For a set of 600 source files this is half of the time to record it.
 func (k *keeper) squeezeAll(ctx context.Context) map[rootfs.Version]stored {
 	var todo []*Op
 	for i := range k.en.Ops {

@@ -333,8 +333,8 @@ func (e Entry) BeforeSize(i int) int64 {
 	return op.old.size
 }
 
-// OpenBefore is Before for a large content: nothing is read. It is ErrNotKept for
-// one that is not kept as it is.
+// OpenBefore is Before for a large content: it opens the content without reading
+// it. It returns ErrNotKept if the content is not kept whole.
 func (j *Journal) OpenBefore(e Entry, i int) (*Kept, error) {
 	op := e.Ops[i]
 	at := op.old

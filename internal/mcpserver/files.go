@@ -32,8 +32,8 @@ type Root struct {
 	Files Files
 }
 
-// Files are the files of a root, as its owner lets them be seen. Paths are
-// relative, with slashes; what is refused is a *tool.Error.
+// Files are the files of a root that a client may see. Paths are relative, with
+// slashes. A refusal is a *tool.Error.
 type Files interface {
 	// Read returns a file's content.
 	Read(ctx context.Context, path string) (*Content, error)

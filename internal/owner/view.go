@@ -132,7 +132,7 @@ func (s Sight) Lens(hidden, ignored bool) *index.Lens {
 	if rules != nil {
 		e.counts(l, o, hidden, ignored)
 	}
-	if ignored { // no rules count, not even those that show a dot file
+	if ignored { // no rules apply, not even those that include a dot file
 		l.Key += "ignored"
 		l.Sees = func(path string, f index.Flags) bool {
 			return (hidden || !dotted(path)) && !denied(path, f)

@@ -221,7 +221,8 @@ func textMissing(err error, old, path string) error {
 	}
 }
 
-// remaining says, in quarry, that the text occurs elsewhere too.
+// remaining says, in the profile quarry, that the text occurs in other places
+// too.
 func (c *call) remaining(a *answer, change *change.Change) {
 	if s := render.Remaining(change); s != "" && c.union() {
 		a.text = append(append(a.text, '\n'), s...)

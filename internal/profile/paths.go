@@ -118,7 +118,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 	if fuzzy {
 		a.receipt = append(a.receipt, "no path is exactly that; these fit best")
 		if q.Offset == 0 {
-			a.receipt = append(a.receipt, c.elsewhere(ctx, q, &r.Summary)...)
+			a.receipt = append(a.receipt, c.hiddenMatches(ctx, q, &r.Summary)...)
 		}
 	}
 	return a, nil

@@ -8,9 +8,9 @@ import (
 	"quarry/search"
 )
 
-// skipped words what was not searched and might have matched. Files that were
-// left out on purpose (hidden, ignored, filtered) are not in it; those that the
-// policy denies are counted and not named.
+// skipped describes what was not searched and might have matched. It does not
+// mention files that were omitted on purpose (hidden, ignored, filtered). Files
+// that the policy denies are counted but not named.
 func skipped(s *search.Summary) string {
 	var parts []string
 	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {

@@ -42,7 +42,7 @@ type rootIndex struct {
 	*search.IndexStatus
 }
 
-// indexes tells how the index of each root is doing.
+// indexes reports the state of each root's index.
 func (e *env) indexes(ctx context.Context) ([]rootIndex, error) {
 	var list []rootIndex
 	for _, r := range e.ws.Roots() {

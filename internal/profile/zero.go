@@ -149,11 +149,11 @@ func (c *call) zero(ctx context.Context, q search.Query, sum *search.Summary, fi
 			l.search(ctx, "without path and "+filter, q, func(q *search.Query) { q.Paths, q.Globs = nil, nil })
 		}
 	}
-	elsewhere := len(l.found) > 0
+	found := len(l.found) > 0
 	if q.Match.Case == match.Sensitive {
 		l.search(ctx, "in another letter case", q, func(q *search.Query) { q.Match.Case = match.Insensitive })
 	}
-	if !elsewhere && len(l.found) == 0 {
+	if !found && len(l.found) == 0 {
 		l.forms(ctx, q)
 	}
 	var hidden seen

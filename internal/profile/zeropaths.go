@@ -37,8 +37,9 @@ func (l *looking) flags(ctx context.Context, look func(what string, change func(
 	}
 	ignored := []func(*search.FindQuery){func(q *search.FindQuery) { q.IncludeIgnored = true }}
 	if !l.scan && !l.whole {
-		// The index doesn't know these files, and to walk all others takes too long: near
-		// the top, and in the folders that are ignored there.
+		// The index doesn't have these files, and a walk over all files takes too
+		// long. So only look near the top, and in the folders that are ignored
+		// there.
 		ignored[0] = func(q *search.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
 		scope := search.Query{Scope: q.Scope}
 		if len(scope.Paths) == 0 {
@@ -100,8 +101,9 @@ func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Su
 	return append([]string{"searched " + c.scope(&scope, "")}, l.found...)
 }
 
-// elsewhere says whether hidden or ignored files are exactly what was asked for.
-func (c *call) elsewhere(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
+// hiddenMatches says whether hidden or ignored files are exactly what was asked
+// for.
+func (c *call) hiddenMatches(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
 	l := c.look(sum)
 	l.flags(ctx, func(what string, change func(*search.FindQuery)) bool {
 		return l.find(ctx, what, "file matches", "files match", q, change)

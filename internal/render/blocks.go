@@ -6,7 +6,7 @@ import (
 	"quarry/search"
 )
 
-// Shown tells what of a search an answer has room for.
+// Shown is the part of a search result that fits in an answer.
 type Shown struct {
 	// Files are those shown, with the lines shown.
 	Files []search.FileMatch

@@ -210,7 +210,7 @@ func Set(c *change.Change) string {
 // maxSetFiles is how many files an answer names.
 const maxSetFiles = 200
 
-// setVerbs are what a set did to a file, in one word each.
+// setVerbs names in one word what a set did to a file.
 var setVerbs = map[change.Verb]string{
 	change.Edited: "edited", change.Created: "created", change.Overwrote: "overwrote", change.Deleted: "deleted", change.Moved: "moved",
 	change.SetMode: "changed",

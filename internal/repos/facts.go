@@ -66,7 +66,7 @@ const ruleFiles = `(^|/)\.(git|rg|roo)?ignore$`
 
 func factsKey(r *zoekt.Repo) string { return r.Name + "\x00" + r.Commit }
 
-// factsOf gives what is known of a repository; false before loadFacts.
+// factsOf returns what is known about a repository; false before loadFacts.
 func (t *Tree) factsOf(p *zoekt.Repo) (facts, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -203,8 +203,8 @@ func (d *dirHandle) move(name string, to *dirHandle, base string) error {
 	return portableErr(renameBetween(d.h, name, to.h, base))
 }
 
-// renameWithin moves an entry between folders of the root. Nothing but another
-// spelling of from itself is at to.
+// renameWithin moves an entry between folders of the root. If anything is at to,
+// it is from itself in another spelling.
 func (r *Root) renameWithin(op string, from, to Path) error {
 	return r.in(op, from, func(src *dirHandle, name string) error {
 		return r.in(op, to, func(dir *dirHandle, base string) error {

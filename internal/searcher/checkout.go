@@ -124,7 +124,8 @@ func (r *remoteRun) local(ctx context.Context, part *repos.Part, judge *repos.Ju
 }
 
 // localRun prepares a search of a checkout's folder. It reports false if the
-// depth limit ends above it. Globs are applied elsewhere, to the whole path.
+// depth limit ends above it. Globs are not applied here, since they are about the
+// whole path.
 func (r *remoteRun) localRun(ctx context.Context, c *checkout, at *repos.Place) (*searchRun, walk.Options, bool, error) {
 	scope := r.q.Scope
 	scope.Globs, scope.Types, scope.Paths = nil, nil, nil

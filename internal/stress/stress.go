@@ -156,8 +156,9 @@ func Start(t testing.TB, regime string, few, many int) *Run {
 	return start(t, regime, s, uint64(n), s.budget)
 }
 
-// StartFor begins a regime that lasts so long: its cases never run out. Without
-// a time in STRESS the long form is sixty times the short one.
+// StartFor begins a regime that runs for the given time, with any number of
+// cases. Without a time in STRESS, the long form takes sixty times as long as the
+// short one.
 func StartFor(t testing.TB, regime string, d time.Duration) *Run {
 	t.Helper()
 	s := mustRead(t)

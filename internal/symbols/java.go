@@ -227,7 +227,7 @@ func (r *javaReader) beforeAngles(k int) int {
 	return k
 }
 
-// typeDefinition reads "class Name ... {" with the word at i.
+// typeDefinition parses "class Name ... {"; the keyword is at i.
 func (r *javaReader) typeDefinition(i, first int, kind Kind) (int, bool) {
 	at := i + 1
 	for k := at + 1; k < len(r.toks) && k < at+400; k++ {

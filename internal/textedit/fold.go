@@ -108,7 +108,7 @@ func foldedCase(r rune, f fold) rune {
 	return unicode.ToLower(unicode.ToUpper(r))
 }
 
-// apply returns s, which has \n endings, under the folds in f.
+// apply applies the folds in f to s, which has \n endings.
 func (f fold) apply(s string) string {
 	if f&foldRunes != 0 {
 		var b strings.Builder

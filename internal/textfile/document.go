@@ -135,8 +135,8 @@ func (d *Document) step(m mark) (raw, text int) {
 	return n, utf8.RuneLen(r)
 }
 
-// HalfUnit reports whether a UTF-16 file ends in half a unit. Text written
-// behind it would not be read back, so nothing can be added there.
+// HalfUnit reports whether a UTF-16 file ends in half a unit. Text after it could
+// not be read back, so nothing can be appended.
 func (d *Document) HalfUnit() bool {
 	return (d.enc == UTF16LE || d.enc == UTF16BE) && len(d.raw)%2 == 1
 }

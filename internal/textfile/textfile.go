@@ -29,7 +29,7 @@ const (
 	UTF8BOM
 	// UTF16LE is little-endian UTF-16 behind the bytes FF FE.
 	UTF16LE
-	// UTF16BE is big-endian UTF-16 behind the bytes FE FF.
+	// UTF16BE is big-endian UTF-16 after the bytes FE FF.
 	UTF16BE
 	// Windows1252 is what bytes that are not UTF-8 are read as. The five bytes
 	// it leaves undefined (81 8D 8F 90 9D) stand for the control characters

@@ -191,9 +191,9 @@ func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {
 	return Item{}, err
 }
 
-// List returns what is in the trash, newest first, and what could not be read.
-// A system trash also shows what other programs deleted elsewhere: Inside tells
-// them apart.
+// List returns what is in the trash, newest first, and what could not be read. A
+// system trash also lists what other programs deleted from other folders; Inside
+// is false for those.
 func (b *Bin) List() (items []Item, skipped []error, err error) {
 	for c, err := range b.existing() {
 		if err != nil {

@@ -542,8 +542,9 @@ func (b *blockScanner) heading(level int, text, whole Span) {
 	}
 }
 
-// setext turns the open paragraph into a heading that ends at end. Definitions
-// are no heading: under them alone the line means something else.
+// setext turns the open paragraph into a heading that ends at end. A paragraph
+// that has only link definitions can't become a heading; the line then means
+// something else.
 func (b *blockScanner) setext(level, end int) bool {
 	p, at := b.joined(b.para), 0
 	for {

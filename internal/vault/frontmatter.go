@@ -205,8 +205,8 @@ func plainDates(value any) any {
 	return value
 }
 
-// RemoveProperty returns the splices that take key out with its value; none
-// where it isn't there.
+// RemoveProperty returns the splices that remove key with its value; none if it
+// is missing.
 func RemoveProperty(text []byte, key string) ([]Splice, error) {
 	fm := FindFrontMatter(text)
 	yml := fm.YAML.In(text)

@@ -212,7 +212,7 @@ func compareDirs(a, b string) int {
 	return compareEntries(rootfs.Entry{Name: a, Type: rootfs.TypeDir}, rootfs.Entry{Name: b, Type: rootfs.TypeDir})
 }
 
-// after is the byte of an entry's path at position n, -1 behind its end.
+// after is the byte of an entry's path at position n, or -1 after its end.
 func after(name string, n int, t rootfs.Type) int {
 	switch {
 	case n < len(name):

@@ -42,7 +42,7 @@ func (w *worker) work(t *task) {
 		w.call(h, shown, t.parts, t.files, nil)
 		return
 	}
-	if w.opts.FollowLinks && !w.enter(t, dir, shown) || w.opts.OneFileSystem && w.elsewhere(dir, shown) {
+	if w.opts.FollowLinks && !w.enter(t, dir, shown) || w.opts.OneFileSystem && w.otherDevice(dir, shown) {
 		return
 	}
 	w.entries, err = dir.Read(w.entries[:0])
@@ -127,8 +127,8 @@ func (w *worker) call(h *handle, shown string, parts int, files, dirs []rootfs.E
 	}
 }
 
-// elsewhere reports whether a folder lies on another file system than Start.
-func (w *worker) elsewhere(dir *rootfs.Dir, shown string) bool {
+// otherDevice reports whether a folder is on another file system than Start.
+func (w *worker) otherDevice(dir *rootfs.Dir, shown string) bool {
 	info, err := dir.Info()
 	if err != nil || info.Dev == w.device {
 		return false

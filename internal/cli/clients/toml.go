@@ -11,10 +11,10 @@ import (
 	"quarry/internal/config"
 )
 
-// setTable puts a server's table, [key.name], into TOML text: in place of the
-// one that is there, else at the end. Everything else stays byte for byte; the
-// result is read again, and if anything but the entry differs, nothing is
-// changed.
+// setTable puts a server's table, [key.name], into TOML text. It replaces an
+// existing table, or adds one at the end. Everything else stays byte for byte:
+// the result is parsed again, and nothing is changed if anything except the entry
+// differs.
 func setTable(text []byte, key, name string, e *Entry) ([]byte, error) {
 	before, err := readTOML(text)
 	if err != nil {

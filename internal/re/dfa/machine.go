@@ -458,8 +458,8 @@ func (m *machine) full(n int) bool {
 }
 
 const (
-	// minStates are kept whatever the budget: with fewer, a clear would
-	// follow each byte.
+	// minStates is the smallest number of states in the cache, whatever the
+	// budget: with fewer, the cache would be cleared after each byte.
 	minStates = 16
 
 	// A state costs about as much to build as 10 bytes to simulate, so a

@@ -74,8 +74,8 @@ type Result struct {
 	Exact Set
 	Loose bool
 
-	// Prefix, when not nil, lists what every match begins with, assertions
-	// aside. Unless it has an empty string it is a clause of Need.
+	// Prefix, if not nil, lists the strings that matches begin with, ignoring
+	// assertions. Unless it has an empty string, it is a clause of Need.
 	Prefix Set
 }
 

@@ -228,10 +228,10 @@ func (b *utf8Builder) node(trans []Trans) ID {
 	return id
 }
 
-// reversed turns every edge round. What was deterministic forwards isn't
-// backwards: several nodes may start with the same last byte, so the entries
-// are tried side by side. Determinising here would cost more than the few
-// reverse DFA states a search ever visits.
+// reversed reverses every edge. A forward graph that is deterministic is not
+// deterministic backwards: several nodes may end with the same byte, so all
+// entries are tried in parallel. To make it deterministic would cost more than
+// the few reverse DFA states that a search visits.
 func (a *classAuto) reversed() *classAuto {
 	// Edge u -b-> v of the forward form becomes: a node for the edge's
 	// target v that reads b and goes to u. Reverse node v holds all edges

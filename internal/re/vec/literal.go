@@ -78,9 +78,9 @@ func newLitSet(lits [][]byte, fold bool) *litSet {
 	return s
 }
 
-// reachable gives, in order, the indices of the texts that have no text of
-// lower index as their beginning. In sorted order the beginnings of a text
-// come before it, each the beginning of the next: they are a stack.
+// reachable returns, in order, the indices of the texts that have no prefix with
+// a lower index. In sorted order the prefixes of a text come before it, and each
+// is a prefix of the next, so they form a stack.
 func reachable(texts [][]byte) []int {
 	order := make([]int, len(texts))
 	for i := range order {

@@ -139,7 +139,7 @@ func checkFields(n *hir.Node) error {
 	return nil
 }
 
-// CheckClass does so for a class.
+// CheckClass reports the first invariant that a class breaks.
 func CheckClass(c *hir.Class) error {
 	if len(c.Ranges) == 0 {
 		return fmt.Errorf("empty class")
