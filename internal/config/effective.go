@@ -134,8 +134,9 @@ func (f *File) Roots(dir string) []RootSection {
 	return list
 }
 
-// otherVariables are ours and set no key.
-var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD"}
+// otherVariables are ours and set no key. The last ones tell the tests where
+// their oracles are, see CONTRIBUTING.md.
+var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD", "QUARRY_RG", "QUARRY_NPM", "QUARRY_BENCH_TREE", "QUARRY_CHROMIUM", "QUARRY_ZOEKT", "QUARRY_SUITES"}
 
 // Variable is an environment variable that looks like one of ours.
 type Variable struct{ Name, Near string }

@@ -219,7 +219,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestUnknownVariables(t *testing.T) {
-	got := UnknownVariables([]string{"PATH=/bin", "QUARRY_CONFIG=x", "QUARRY_SEARCH_HIDDEN=1", "QUARRY_SEARCH_HIDEN=1"})
+	got := UnknownVariables([]string{"PATH=/bin", "QUARRY_CONFIG=x", "QUARRY_RG=/usr/bin/rg", "QUARRY_SEARCH_HIDDEN=1", "QUARRY_SEARCH_HIDEN=1"})
 	if diff := cmp.Diff([]Variable{{"QUARRY_SEARCH_HIDEN", "QUARRY_SEARCH_HIDDEN"}}, got); diff != "" {
 		t.Error(diff)
 	}
