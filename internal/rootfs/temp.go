@@ -56,6 +56,16 @@ type temps struct {
 	left  map[Path]struct{}   // folders with one that could not be removed
 }
 
+// leave notes that a folder wants to be cleaned.
+func (t *temps) leave(dir Path) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.left == nil {
+		t.left = map[Path]struct{}{}
+	}
+	t.left[dir] = struct{}{}
+}
+
 // takeLeft returns those folders, once.
 func (t *temps) takeLeft() map[Path]struct{} {
 	t.mu.Lock()
