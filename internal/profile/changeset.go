@@ -245,7 +245,7 @@ func (c *call) setError(ctx context.Context, err error) error {
 		if errors.As(c.problem(ctx, f.Err), &worded) {
 			text = worded.Message
 		}
-		fmt.Fprintf(&b, "\n%s, %s: %s", f.Origin, render.Name(f.Path), strings.TrimSuffix(text, "."))
+		fmt.Fprintf(&b, "\n%s, %s: %s", f.Origin, render.Path(f.Path), strings.TrimSuffix(text, "."))
 		if hint != "" {
 			b.WriteString("\n  " + strings.ReplaceAll(strings.TrimSuffix(sentence(hint), "\n"), "\n", "\n  "))
 		}

@@ -186,10 +186,10 @@ func (c *call) codeText(data *codeAnswer, r *search.CodeResult) []byte {
 			lines += " " + k.Kind + " " + render.Name(k.Symbol)
 		}
 		if k.Text == nil {
-			text = fmt.Appendf(text, "\n- %s:%s", render.Name(k.Path), lines)
+			text = fmt.Appendf(text, "\n- %s:%s", render.Path(k.Path), lines)
 			continue
 		}
-		text = fmt.Appendf(text, "\n## %s:%s", render.Name(k.Path), lines)
+		text = fmt.Appendf(text, "\n## %s:%s", render.Path(k.Path), lines)
 		for n, line := range strings.Split(*k.Text, "\n") {
 			text = fmt.Appendf(text, "\n%3d | %s", k.Start+n, line)
 		}
@@ -223,10 +223,7 @@ const (
 )
 
 func codeResult(k *search.Chunk, words []string, compact bool) codeChunk {
-	out := codeChunk{Path: k.Path, Score: math.Round(k.Score*10000) / 10000, Start: k.StartLine, End: k.EndLine}
-	if encoded := render.EncodedName(k.Path); encoded != "" {
-		out.Path = encoded
-	}
+	out := codeChunk{Path: render.Path(k.Path), Score: math.Round(k.Score*10000) / 10000, Start: k.StartLine, End: k.EndLine}
 	if compact {
 		return out
 	}

@@ -288,7 +288,7 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 		text = append(append(text, p.Raw...), '\n')
 	}
 	if len(list) == 0 {
-		text = fmt.Appendf(nil, "No properties in %s.\n", render.Name(data.Path))
+		text = fmt.Appendf(nil, "No properties in %s.\n", render.Path(data.Path))
 	}
 	return &answer{text: text[:len(text)-1], data: data, receipt: []string{"version " + n.Version}}, nil
 }
@@ -467,7 +467,7 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 		a.text = append(a.text, '\n')
 	}
 	if d.Note == nil {
-		a.text = fmt.Appendf(nil, "%s does not exist yet.", render.Name(path))
+		a.text = fmt.Appendf(nil, "%s does not exist yet.", render.Path(path))
 		a.receipt = append(a.receipt, `create it with "create":true`)
 		return a, nil
 	}
@@ -476,7 +476,7 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.text = append(a.text, render.Name(path)+"\n"...)
+	a.text = append(a.text, render.Path(path)+"\n"...)
 	a.text = render.Lines(a.text, text, 0, 0)
 	if d.Change == nil {
 		a.receipt = append(a.receipt, "version "+d.Note.Version)

@@ -76,10 +76,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 	data := &pathsAnswer{Matches: []string{}, Total: r.Total, Partial: c.unfinished(&r.Summary)}
 	size := 0
 	for _, e := range r.Entries {
-		name := e.Path
-		if encoded := render.EncodedName(name); encoded != "" {
-			name = encoded
-		}
+		name := render.Path(e.Path)
 		if size += len(name) + 8; c.limitsUnless("limit").Full(size) && len(data.Matches) > 0 {
 			break
 		}

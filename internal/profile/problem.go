@@ -171,7 +171,7 @@ func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
 func names(paths []string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
-		out[i] = render.Name(p)
+		out[i] = render.Path(p)
 	}
 	return out
 }

@@ -186,7 +186,7 @@ func (c *call) image(ctx context.Context, path string) *answer {
 	}
 	img := tool.Image{MIMEType: kind, Data: data}
 	return &answer{
-		text: []byte("Image " + render.Name(path) + " (" + kind + ", " + render.Size(int64(len(data))) + ")."),
+		text: []byte("Image " + render.Path(path) + " (" + kind + ", " + render.Size(int64(len(data))) + ")."),
 		data: &imageAnswer{foundPath: pathOf(path), Image: img}, images: []tool.Image{img},
 	}
 }
@@ -224,7 +224,7 @@ func (c *call) readMany(ctx context.Context) (*answer, error) {
 			a.text = append(a.text, "\n\n"...)
 		}
 		p = c.clean(ctx, p)
-		a.text = fmt.Appendf(a.text, "## %s\n", render.Name(p))
+		a.text = fmt.Appendf(a.text, "## %s\n", render.Path(p))
 		one, err := c.readOne(ctx, p, readBytes-len(a.text))
 		if err != nil {
 			var known *tool.Error
@@ -232,7 +232,7 @@ func (c *call) readMany(ctx context.Context) (*answer, error) {
 				return nil, err
 			}
 			a.text = append(a.text, strings.TrimRight(known.Text(), "\n")...)
-			data.Files = append(data.Files, map[string]any{"path": render.Name(p), "error": known})
+			data.Files = append(data.Files, map[string]any{"path": render.Path(p), "error": known})
 			continue
 		}
 		a.text = append(a.text, one.text...)
@@ -254,10 +254,7 @@ func (c *call) readMany(ctx context.Context) (*answer, error) {
 
 // jsonText is a path as an argument.
 func jsonText(path string) string {
-	if encoded := render.EncodedName(path); encoded != "" {
-		path = encoded
-	}
-	b, err := marshal(path, "")
+	b, err := marshal(render.Path(path), "")
 	if err != nil {
 		return `""`
 	}

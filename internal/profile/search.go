@@ -185,7 +185,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 	a := &answer{text: text}
 	if shown.CutPath != "" {
 		cut = "bytes"
-		a.text = fmt.Appendf(a.text, "\n# The last result is cut before line %d of %s. Use a more specific search or path if necessary.", shown.CutLine, render.Name(shown.CutPath))
+		a.text = fmt.Appendf(a.text, "\n# The last result is cut before line %d of %s. Use a more specific search or path if necessary.", shown.CutLine, render.Path(shown.CutPath))
 	}
 	data := newSearchAnswer(&shown, total, render.BlockLine)
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)

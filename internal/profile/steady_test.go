@@ -14,6 +14,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/profile"
+	"quarry/internal/render"
 	"quarry/tool"
 )
 
@@ -113,7 +114,7 @@ func TestOddNames(t *testing.T) {
 			t.Fatalf("%q: %s", name, data)
 		}
 		f := a.Files[0]
-		if (strings.ContainsAny(r.Text, "\x01\u202e") || strings.Contains(r.Text, "\xff")) || !strings.HasPrefix(f.Base64, "base64:") || !strings.Contains(r.Text, "`"+f.Path+":1`") {
+		if (strings.ContainsAny(r.Text, "\x01\u202e") || strings.Contains(r.Text, "\xff")) || !strings.HasPrefix(f.Base64, "base64:") || !strings.Contains(r.Text, "`"+f.Base64+":1`") {
 			t.Errorf("%q: %q, %+v", name, r.Text, f)
 		}
 		args := fmt.Sprintf(`{"path":%q}`, f.Base64)
@@ -124,6 +125,40 @@ func TestOddNames(t *testing.T) {
 		}
 		if _, err := os.Lstat(filepath.Join(ws.Dir(), "dir", name)); err == nil {
 			t.Errorf("%q is still there", name)
+		}
+	}
+}
+
+// No two files are shown alike, also where one is called as the other could be
+// shown, and what is shown is taken back.
+func TestNamesAreToldApart(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems refuse such names")
+	}
+	odd := "nl\nname.txt"
+	names := []string{odd, `nl\x0aname.txt`, render.EncodedName(odd), "plain.txt"}
+	files := map[string]string{}
+	for i, name := range names {
+		files[name] = fmt.Sprintf("needle %d\n", i)
+	}
+	ws := fixture{files: files}.make(t)
+	reg := tools(t, ws, profile.Options{})
+	for i, name := range names {
+		shown := render.Path(name)
+		for tool, line := range map[string]string{
+			"list_files {}":                   "[file] " + shown + " (",
+			`search_files {"regex":"needle"}`: fmt.Sprintf("# %s\n  1 | needle %d\n", shown, i),
+			`file_search {"query":"needle"}`:  fmt.Sprintf("`%s:1`: needle %d\n", shown, i),
+			`search_by_path {"pattern":"*"}`:  fmt.Sprintf("%q", shown),
+			`replace_in_files {"text":"needle","replacement":"n","dry_run":true}`: "edited " + shown + ":",
+		} {
+			what, args, _ := strings.Cut(tool, " ")
+			if r := call(t, reg, what, args); strings.Count(r.Text, line) != 1 {
+				t.Errorf("%s shows %q not once as %q:\n%s", what, name, line, r.Text)
+			}
+		}
+		if r := call(t, reg, "read_file", fmt.Sprintf(`{"path":%q}`, shown)); !strings.Contains(r.Text, fmt.Sprintf("needle %d\n", i)) {
+			t.Errorf("read_file of %q: %s", shown, r.Text)
 		}
 	}
 }

@@ -123,7 +123,7 @@ func outlineText(list []search.Symbol, limits render.Limits) (text []byte, shown
 			if file != "" {
 				text = append(text, '\n')
 			}
-			text = append(append(text, "# "...), render.Name(s.Path)...)
+			text = append(append(text, "# "...), render.Path(s.Path)...)
 			text = append(text, '\n')
 		}
 		depth := s.Level
@@ -226,10 +226,10 @@ func definitionText(name string, r *search.SymbolResult, similar bool) []byte {
 			qualified = s.Container + "." + s.Name
 		}
 		if i > 0 || similar {
-			text = fmt.Appendf(text, "\n- %s:%s %s", render.Name(s.Path), lineRange(s), signature(s))
+			text = fmt.Appendf(text, "\n- %s:%s %s", render.Path(s.Path), lineRange(s), signature(s))
 			continue
 		}
-		text = fmt.Appendf(text, "\n## %s:%d-%d %s %s", render.Name(s.Path), s.StartLine, s.EndLine, s.Kind, qualified)
+		text = fmt.Appendf(text, "\n## %s:%d-%d %s %s", render.Path(s.Path), s.StartLine, s.EndLine, s.Kind, qualified)
 		lines := strings.Split(s.Text, "\n")
 		for n, line := range lines[:min(len(lines), symbolLines)] {
 			text = fmt.Appendf(text, "\n%3d | %s", s.StartLine+n, aroundWord(line, []string{strings.ToLower(s.Name)}))

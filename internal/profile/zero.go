@@ -120,7 +120,7 @@ func few(found []string, total int) string {
 	case total == 0 || len(found) == 0:
 		return ""
 	case total > zeroNames || len(found) < total:
-		return " (the first: " + render.Name(found[0]) + ")"
+		return " (the first: " + render.Path(found[0]) + ")"
 	}
 	return " (" + strings.Join(names(found), ", ") + ")"
 }

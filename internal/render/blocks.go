@@ -46,7 +46,7 @@ func Blocks(dst []byte, files []search.FileMatch, gap int, lim Limits) ([]byte, 
 			mark, end := len(dst), blockEnd(f.Lines, at, gap)
 			if at == 0 {
 				dst = append(dst, "\n\n# "...)
-				dst = AppendName(dst, f.Path)
+				dst = AppendPath(dst, f.Path)
 			}
 			dst, around = appendAround(dst, f.Lines[at:end], around)
 			var fit int

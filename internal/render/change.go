@@ -218,9 +218,9 @@ var setVerbs = map[change.Verb]string{
 
 // SetFile is what a set did to one file.
 func SetFile(f change.File) string {
-	s := setVerbs[f.Did] + " " + Name(f.Path)
+	s := setVerbs[f.Did] + " " + Path(f.Path)
 	if f.To != "" {
-		s += " to " + Name(f.To)
+		s += " to " + Path(f.To)
 	}
 	if f.Hunks > 0 {
 		s += fmt.Sprintf(": %s, +%d -%d", Count(f.Hunks, "hunk"), f.Added, f.Removed)

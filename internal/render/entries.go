@@ -16,10 +16,10 @@ func Entries(dst []byte, list []search.Entry, zone *time.Location, lim Limits) (
 		e := &list[i]
 		if e.Folder {
 			dst = append(dst, "\n[folder] "...)
-			dst = append(AppendName(dst, e.Path), '/')
+			dst = append(AppendPath(dst, e.Path), '/')
 		} else {
 			dst = append(dst, "\n[file] "...)
-			dst = AppendName(dst, e.Path)
+			dst = AppendPath(dst, e.Path)
 			dst = append(dst, " (modified: "...)
 			dst = e.ModTime.In(zone).AppendFormat(dst, time.DateOnly)
 			dst = append(dst, ')')
@@ -41,7 +41,11 @@ func Tree(dst []byte, list []search.Entry, above int, lim Limits) ([]byte, int) 
 		for range strings.Count(e.Path, "/") - above {
 			dst = append(dst, "  "...)
 		}
-		dst = AppendName(dst, e.Path[strings.LastIndexByte(e.Path, '/')+1:])
+		if base := e.Path[strings.LastIndexByte(e.Path, '/')+1:]; EncodedName(base) == "" {
+			dst = append(dst, base...)
+		} else {
+			dst = AppendPath(dst, e.Path) // whole: a part of it can't be given back
+		}
 		if e.Folder {
 			dst = append(dst, '/')
 		} else {
@@ -59,13 +63,13 @@ func Info(dst []byte, i *search.Info, zone *time.Location) []byte {
 	switch {
 	case i.Folder:
 		dst = append(dst, "Folder: "...)
-		dst = append(AppendName(dst, i.Path), "/\nType: folder"...)
+		dst = append(AppendPath(dst, i.Path), "/\nType: folder"...)
 	case i.Special:
 		dst = append(dst, "File: "...)
-		dst = append(AppendName(dst, i.Path), "\nType: special (a pipe, socket or device; it can't be read)"...)
+		dst = append(AppendPath(dst, i.Path), "\nType: special (a pipe, socket or device; it can't be read)"...)
 	default:
 		dst = append(dst, "File: "...)
-		dst = append(AppendName(dst, i.Path), "\nType: file\nSize: "...)
+		dst = append(AppendPath(dst, i.Path), "\nType: file\nSize: "...)
 		dst = append(dst, SizeExact(i.Size)...)
 	}
 	created := i.Created

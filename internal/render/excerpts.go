@@ -20,7 +20,7 @@ func Excerpts(dst []byte, files []search.FileMatch, most int, lim Limits) ([]byt
 		f := &files[i]
 		mark := len(dst)
 		dst = append(dst, "\n\n## "...)
-		dst = AppendName(dst, f.Path)
+		dst = AppendPath(dst, f.Path)
 		at, around := 0, ""
 		for n := 0; n < most && at < len(f.Lines); n++ {
 			if n > 0 {
@@ -93,7 +93,7 @@ func Matches(dst []byte, files []search.FileMatch, lim Limits) ([]byte, Shown) {
 		for j := range f.Lines {
 			mark := len(dst)
 			dst = append(dst, "\n- `"...)
-			dst = AppendName(dst, f.Path)
+			dst = AppendPath(dst, f.Path)
 			dst = append(dst, ':')
 			dst = strconv.AppendInt(dst, int64(f.Lines[j].Number), 10)
 			dst = append(dst, "`: "...)

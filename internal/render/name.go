@@ -66,10 +66,22 @@ func tricky(r rune) bool {
 // base64Prefix marks a path that is given as base64.
 const base64Prefix = "base64:"
 
+// Path returns a path as a tool's answer shows it: as it is, or as base64 if it
+// can't be printed. No two paths are shown alike, and ParseName reads each back.
+func Path(path string) string {
+	if encoded := EncodedName(path); encoded != "" {
+		return encoded
+	}
+	return path
+}
+
+// AppendPath appends what Path returns.
+func AppendPath(dst []byte, path string) []byte { return append(dst, Path(path)...) }
+
 // EncodedName returns the path as base64 if its printed form is not the path
-// itself, and "" if it is. ParseName reads it back.
+// itself or would be read as another path, and "" otherwise. ParseName reads it back.
 func EncodedName(path string) string {
-	if plainName(path) {
+	if plainName(path) && ParseName(path) == path {
 		return ""
 	}
 	return base64Prefix + base64.StdEncoding.EncodeToString([]byte(path))
@@ -82,7 +94,7 @@ func ParseName(s string) string {
 		return s
 	}
 	b, err := base64.StdEncoding.DecodeString(rest)
-	if err != nil || plainName(string(b)) {
+	if err != nil || EncodedName(string(b)) != s {
 		return s // a file may be called so
 	}
 	return string(b)

@@ -13,7 +13,7 @@ func Notes(dst []byte, notes []notebook.Found, content bool, lim Limits) (out []
 		n := &notes[i]
 		mark := len(dst)
 		dst = append(dst, "\n\n## "...)
-		dst = AppendName(dst, n.Path)
+		dst = AppendPath(dst, n.Path)
 		head := len(dst)
 		if content {
 			dst = append(dst, '\n')

@@ -10,7 +10,7 @@ import (
 // Outline words the parts of a note: its lines, what it has before the text, and
 // the headings with the lines of their sections.
 func Outline(dst []byte, o *notebook.Outline) []byte {
-	dst = fmt.Appendf(dst, "%s: %s", Name(o.Path), Plural(o.Lines, "line", "lines"))
+	dst = fmt.Appendf(dst, "%s: %s", Path(o.Path), Plural(o.Lines, "line", "lines"))
 	if len(o.Properties) > 0 {
 		dst = fmt.Appendf(dst, "\nProperties: %s", strings.Join(o.Properties, ", "))
 	}
@@ -62,7 +62,7 @@ func PathList(dst []byte, paths []string, one, many string, l Limits) []byte {
 		if l.Budget > 0 && len(dst)+len(p) > l.Budget {
 			return fmt.Appendf(dst, "\nand %d more", len(paths)-i)
 		}
-		dst = fmt.Appendf(dst, "\n%s", Name(p))
+		dst = fmt.Appendf(dst, "\n%s", Path(p))
 	}
 	return dst
 }
@@ -78,7 +78,7 @@ func NoteLinks(dst []byte, links []notebook.Link, total int, targets bool, l Lim
 	for i, link := range links {
 		line := ""
 		if link.Source != source {
-			line = "\n\n## " + Name(link.Source)
+			line = "\n\n## " + Path(link.Source)
 		}
 		where := ""
 		if link.Line > 0 {
@@ -88,7 +88,7 @@ func NoteLinks(dst []byte, links []notebook.Link, total int, targets bool, l Lim
 		case targets && link.Target == "":
 			line += fmt.Sprintf("\n%s%s → nothing", where, link.Link)
 		case targets:
-			line += fmt.Sprintf("\n%s%s → %s", where, link.Link, Name(link.Target))
+			line += fmt.Sprintf("\n%s%s → %s", where, link.Link, Path(link.Target))
 		case link.Text == "":
 			line += "\n" + where + link.Link
 		default:

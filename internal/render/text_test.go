@@ -58,6 +58,11 @@ func TestName(t *testing.T) {
 			t.Errorf("ParseName(%q) = %q, want %q", encoded, ParseName(encoded), path)
 		}
 	}
+	// A file may be called as another one is shown.
+	shown := EncodedName("a\nb")
+	if twice := EncodedName(shown); Path(shown) != twice || ParseName(twice) != shown || ParseName(shown) != "a\nb" {
+		t.Errorf("a file called %q is shown as %q", shown, Path(shown))
+	}
 	for _, s := range []string{"base64:", "base64:!", "base64:YWJj", "plain"} {
 		if got := ParseName(s); got != s {
 			t.Errorf("ParseName(%q) = %q: a file may be called so", s, got)
