@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"runtime/debug"
 
 	"quarry/internal/re/vec"
 	"quarry/search"
@@ -20,7 +21,7 @@ func (f *file) whole(t *text) error {
 	alone := false
 	defer func() {
 		if alone {
-			f.buf = nil // not to be kept for the small ones
+			release(&f.buf)
 			<-large
 		}
 	}()
@@ -49,10 +50,17 @@ func (f *file) whole(t *text) error {
 		if max(int64(len(buf)), t.size) > MaxLine && !alone {
 			large <- struct{}{}
 			alone = true
-			// Most of these are UTF-8: their size is that of the text.
-			room := make([]byte, 0, max(t.size, 2*MaxLine)+blockSize)
+			// Most of these are UTF-8: their size is that of the text. Where the size is
+			// unknown, all that may come is reserved: the system gives the pages that are
+			// written to, and a buffer that doubles would be held three times.
+			size := t.size
+			if size == 0 {
+				size = MaxWhole
+			}
+			room := make([]byte, 0, max(size, 2*MaxLine)+blockSize)
 			huge(room)
 			buf = append(room, buf...)
+			f.buf = buf[:0]
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
 			buf = append(make([]byte, 0, min(max(2*cap(buf), int(t.size)+blockSize), MaxWhole+blockSize)), buf...)
@@ -63,6 +71,16 @@ func (f *file) whole(t *text) error {
 	f.multiline(buf, 0)
 	f.settle(buf)
 	return cmp.Or(f.failed, f.m.Err())
+}
+
+// release gives the memory of a large file back at once: the next one's would
+// otherwise come on top of it, since the collector waits until the heap has doubled.
+func release(buf *[]byte) {
+	size := cap(*buf)
+	*buf = nil // not to be kept for the small ones
+	if size > 4*MaxLine {
+		debug.FreeOSMemory()
+	}
 }
 
 // multiline reports the lines of text[from:] that matches touch. Matches whose lines

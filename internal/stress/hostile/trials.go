@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,6 +51,9 @@ func fill(dir string) error {
 			return err
 		}
 	}
+	if err := pack(filepath.Join(ws, "bomb.gz"), strings.Repeat(line, 1000), 1.5e9); err != nil {
+		return err
+	}
 	sparse := filepath.Join(ws, "sparse.bin")
 	if err := os.WriteFile(sparse, []byte("text at first\n"), 0o644); err != nil {
 		return err
@@ -62,6 +67,27 @@ func fill(dir string) error {
 		}
 	}
 	return nil
+}
+
+// pack is repeat, as gzip.
+func pack(file, piece string, size int) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	w, err := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	for n := 0; n < size; n += len(piece) {
+		if _, err := io.WriteString(w, piece); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func repeat(file, piece string, size int) error {
@@ -138,6 +164,7 @@ func trials(ws string) []trial {
 		{"every line of 64 MB with each e replaced", search("-r", "E", "e", "big.log"), nil, 64, 20 * time.Second, "rEquEst"},
 		{"search -U in a log of 1 GB, a pattern of one line", search("-U", "-c", "worker 7", "huge.log"), nil, 64, 10 * time.Second, "1"},
 		{"search -U in a log of 1 GB, a pattern over lines", search("-U", "-c", `bytes\n2026-11-17`, "huge.log"), nil, 1024 + 64, 20 * time.Second, ""},
+		{"search -z -U in 1.5 GB unpacked from 9 MB, a pattern over lines", search("-z", "-U", "-c", `bytes\n2026-11-17`, "bomb.gz"), nil, 1024 + 128, 20 * time.Second, "too_large"},
 		{"search in one line of 1 GB", search("-c", "zebra", "hugeline.txt"), nil, 64 + idle, 5 * time.Second, "too_large"},
 		{"read one line of 1 GB", []string{"read", "hugeline.txt"}, nil, 64 + idle, 20 * time.Second, "1: one long line"},
 		{"read_file of one line of 1 GB", call("read_file"), arguments(func() map[string]any { return map[string]any{"path": "hugeline.txt"} }), 64, 20 * time.Second, "1: one long line"},
