@@ -168,6 +168,17 @@ func (p *Policy) Path(path string, isDir bool) Verdict {
 	return worst
 }
 
+// ClosesTrash reports whether a path that a caller named lies in the workspace's own
+// trash while the owner's globs deny something. What lies there has lost its path,
+// so no glob can tell whether it came from a denied place.
+func (p *Policy) ClosesTrash(path string) bool {
+	if p == nil || len(p.deny) == 0 {
+		return false
+	}
+	first, _, _ := strings.Cut(path, "/")
+	return p.Name(first) == Unlisted
+}
+
 // ByPlace reports whether the verdict on an entry may depend on the folder it
 // is in, which only the owner's globs do.
 func (p *Policy) ByPlace() bool { return p != nil && len(p.deny)+len(p.allow) > 0 }

@@ -206,6 +206,9 @@ func (r *Root) follow(op, user, rel string, last lastName) (Path, error) {
 	if err := r.policy.check(op, user, written, isDir); err != nil {
 		return Path{}, err
 	}
+	if r.policy.ClosesTrash(p.s) {
+		return Path{}, r.policy.refusal(op, user, p, policy.Denied)
+	}
 	if p != written {
 		if err := r.policy.check(op, user, p, isDir); err != nil {
 			return Path{}, err
