@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/internal/cli/printing"
+	"quarry/internal/render"
 	"quarry/search"
 )
 
@@ -45,6 +46,7 @@ type findFlags struct {
 	json         bool
 	maxDepth     int
 	limit        int
+	timeout      time.Duration
 	root         string
 	backendFlags
 }
@@ -60,7 +62,8 @@ part of their names, in any letter case unless it has a capital letter. One with
 paths from the folder searched; {a,b} and [a-z] work, a leading ! excludes. What
 -g is given is always a glob, and matches exactly.
 
-Exit code 0 when something was found, 1 when nothing was, 2 for an error.`,
+Exit code 0 when something was found, 1 when nothing was, 2 for an error or when
+--timeout ended it: then not everything was listed.`,
 		Example: `  quarry find                       every file
   quarry find scan                  files whose name has scan in it
   quarry find '*.go'                Go files
@@ -105,6 +108,7 @@ func (f *findFlags) groups() []flagGroup {
 	textsVar(how, &f.exec, "exec", "x", "run a `command` for each path: {} is the path, {/} its\nname, {//} its folder, {.} and {/.} without\nextension; it ends with the line, or with ;")
 	textsVar(how, &f.execBatch, "exec-batch", "X", "run a `command` once, for all paths")
 	how.IntVar(&f.limit, "limit", 0, "at most `n` paths")
+	addDuration(how, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
 	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
 	return []flagGroup{{"What to list", what}, {"How to show it", how}}
@@ -213,12 +217,16 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	kinds, _ := f.kindSet()
 	var all []string // for -x and -X
 	left := f.limit
+	began, stopped := time.Now(), false
 	found, err := f.list(cmd.Context(), s, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
-		q.Paths = []string{t.path}
+		if q.Paths = []string{t.path}; f.timeout > 0 {
+			q.Time = max(f.timeout-time.Since(began), 1)
+		}
 		res, err := t.ws.Find(cmd.Context(), q)
 		if err != nil {
 			return 0, nil, err
 		}
+		stopped = stopped || res.Stopped == search.StopTime
 		res.Entries = slices.DeleteFunc(res.Entries, func(e search.Entry) bool {
 			return pass != nil && !pass(&e) || kinds["empty"] && !t.empty(cmd.Context(), &e) || !t.deep(e.Path, f.minDepth)
 		})
@@ -234,6 +242,9 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 		}
 		return len(res.Entries), res.Skipped, f.write(w, s, t, res)
 	})
+	if stopped && (err == nil || errors.Is(err, errReported)) {
+		return f.cutShort(s, all)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -245,6 +256,21 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 		return s.nothing(f.noFiles())
 	}
 	return nil
+}
+
+// cutShort says that the list is not whole. No command is run on a part of it.
+func (f *findFlags) cutShort(s Streams, all []string) error {
+	if f.json {
+		if _, err := fmt.Fprintln(s.Out, `{"stopped":"time"}`); err != nil {
+			return err
+		}
+	}
+	what := "not everything was listed"
+	if len(f.exec)+len(f.execBatch) > 0 {
+		what += ", and no command was run on the " + render.Count(len(all), "path") + " found"
+	}
+	fmt.Fprintf(s.Err, "quarry: stopped after %s, as --timeout says: %s\n", f.timeout, what)
+	return errReported
 }
 
 // shown is a path as it is printed.

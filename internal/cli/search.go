@@ -106,13 +106,13 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 		q.Patterns, q.Match = []string{`[a&&b]`}, match.Options{Mode: q.Match.Mode}
 	}
 	r.q, r.implicit = q, len(paths) == 0
-	if r.pattern, err = match.CompileAny(q.Patterns, q.Match); err != nil {
+	if r.pattern, err = f.compile(r.began, q.Patterns, q.Match); err != nil {
 		return err
 	}
 	if q.Match.Mode == match.Multiline && r.pattern.OneLine() {
 		lines := q.Match
 		lines.Mode = match.Lines
-		if p, err := match.CompileAny(q.Patterns, lines); err == nil {
+		if p, err := f.compile(r.began, q.Patterns, lines); err == nil {
 			r.q.Match, r.pattern = lines, p // as in ripgrep, which counts lines then
 		}
 	}
@@ -215,6 +215,33 @@ func (r *searching) run(ctx context.Context) error {
 		return errNone
 	}
 	return nil
+}
+
+// compile reads the patterns, as long as --timeout allows: 100,000 of them without
+// case take a minute.
+func (f *searchFlags) compile(began time.Time, patterns []string, o match.Options) (*match.Pattern, error) {
+	if f.timeout <= 0 {
+		return match.CompileAny(patterns, o)
+	}
+	type compiled struct {
+		p   *match.Pattern
+		err error
+	}
+	done := make(chan compiled, 1)
+	go func() {
+		p, err := match.CompileAny(patterns, o)
+		done <- compiled{p, err}
+	}()
+	wait := time.NewTimer(f.timeout - time.Since(began))
+	defer wait.Stop()
+	select {
+	case c := <-done:
+		return c.p, c.err
+	case <-wait.C:
+		// No time is left to search anything, and the answer will say so. The other
+		// goroutine ends with the process.
+		return match.CompileAny([]string{`[a&&b]`}, match.Options{Mode: o.Mode})
+	}
 }
 
 // nothingSearched says why no file was looked at.
@@ -342,9 +369,15 @@ func (r *searching) listFiles(ctx context.Context) error {
 		}
 		q.Paths, q.Lowest = []string{t.path}, rebased(r.rules, t.here)
 		q.Stat = r.f.maxFileSize > 0 || r.q.Order != search.ByPath
+		if r.f.timeout > 0 {
+			q.Time = max(r.f.timeout-time.Since(r.began), 1)
+		}
 		res, err := t.ws.Find(ctx, q)
 		if err != nil {
 			return err
+		}
+		if res.Stopped == search.StopTime {
+			r.total.Stopped = search.StopTime
 		}
 		for i := range res.Entries {
 			e := &res.Entries[i]
@@ -365,6 +398,9 @@ func (r *searching) listFiles(ctx context.Context) error {
 	}
 	if err := r.out.Finish(&r.total); err != nil {
 		return err
+	}
+	if why := r.cutShort(); why != "" {
+		r.complain(errors.New(why))
 	}
 	switch {
 	case r.failed:

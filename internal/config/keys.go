@@ -132,6 +132,7 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "find", Name: "max-depth", Kind: Int, Commands: find, Example: `3`},
 		{Section: "find", Name: "sort", Kind: Text, Choices: []string{"path", "mtime", "size"}, Commands: find},
 		{Section: "find", Name: "limit", Kind: Int, Commands: find, Example: `1000`},
+		{Section: "find", Name: "timeout", Kind: Duration, Commands: find, Example: `"10s"`},
 
 		{Section: "change", Name: "diff", Commands: changing},
 		{Section: "change", Name: "links", Kind: Text, Choices: []string{"update", "leave"}, Commands: []string{"mv"}},

@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"quarry/match"
+)
+
+// Patterns that take long to compile don't hold up a search that has a limit of
+// time: it goes on with a pattern that finds nothing, and no time to search.
+func TestCompileIsBounded(t *testing.T) {
+	patterns := make([]string, 20_000)
+	for i := range patterns {
+		patterns[i] = fmt.Sprintf("%011x", i*7919)
+	}
+	f := &searchFlags{timeout: time.Second}
+	o := match.Options{Case: match.Insensitive}
+	p, err := f.compile(time.Now().Add(-time.Hour), patterns, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	p.NewMatcher().Each([]byte(patterns[7]), func(int, int) bool { found = true; return false })
+	if found {
+		t.Error("the patterns were compiled though no time was left")
+	}
+	f.timeout = time.Hour
+	if p, err = f.compile(time.Now(), patterns[:100], o); err != nil {
+		t.Fatal(err)
+	}
+	if p.NewMatcher().Each([]byte(patterns[7]), func(int, int) bool { found = true; return false }); !found {
+		t.Error("with time left the patterns find nothing")
+	}
+}
