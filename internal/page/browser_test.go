@@ -128,17 +128,13 @@ func TestBrowserChanges(t *testing.T) {
 	b.until(`!document.documentElement.classList.contains("split")`)
 	b.keys("u")
 	b.until(`document.querySelectorAll(".entry").length === 2`)
-	if data, _ := os.ReadFile(filepath.Join(s.dir, "README.md")); !strings.Contains(string(data), "explained") {
-		t.Errorf("after the undo: %q", data)
-	}
+	s.becomes(t, "README.md", "explained")
 	b.until(`document.querySelector(".entry.undone")`)
 	b.click(`.entry[data-id="` + first.ID + `"]`)
 	b.until(`document.querySelector("h1") && document.querySelector(".facts")?.textContent.includes("undone by")`)
 	b.keys("U")
 	b.until(`!document.querySelector(".entry.undone[data-id='` + first.ID + `']")`)
-	if data, _ := os.ReadFile(filepath.Join(s.dir, "README.md")); !strings.Contains(string(data), "described") {
-		t.Errorf("after the redo: %q", data)
-	}
+	s.becomes(t, "README.md", "described")
 	// A conflict is explained, and the button is off with its reason.
 	write(t, filepath.Join(s.dir, "README.md"), "by hand\n")
 	b.reload()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -233,6 +234,19 @@ func (b *tab) reload() {
 	eval[chromedp.Void](b, "window.before = true")
 	b.do(chromedp.Reload())
 	b.until("!window.before")
+}
+
+// becomes waits until a file has a text: the journal has the entry of a change,
+// and the page shows it, a moment before the file is written.
+func (s *served) becomes(t testing.TB, name, text string) {
+	t.Helper()
+	var data []byte
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if data, _ = os.ReadFile(filepath.Join(s.dir, name)); strings.Contains(string(data), text) {
+			return
+		}
+	}
+	t.Errorf("%s never has %q: %q", name, text, data)
 }
 
 func quote(s string) string {

@@ -89,6 +89,7 @@ var regimes = []regime{
 	{name: "two ways agree: vectors", pkg: "./internal/re/vec", test: "TestFindRandom|TestMultiRandom|TestFindPlanted"},
 	{name: "two ways agree: lines", pkg: "./internal/scan", test: "TestAgainstReference|TestTogetherAgrees"},
 	{name: "two ways agree: globs", pkg: "./internal/glob", test: "TestMinimatchLive"},
+	{name: "two ways agree: fd", pkg: "./internal/cli", test: "TestFindFd"},
 	{name: "two ways agree: walks", pkg: "./internal/walk", test: "TestFolderBecomesLink|TestJudgeAgreesWithWalk|TestAgainstRipgrep"},
 	{name: "two ways agree: lists", pkg: "./internal/trigram", test: "TestListFilterAndUnion"},
 	{name: "two ways agree: servers", pkg: ".", test: "TestRemoteEqualsScan|TestRemoteNested|TestHolesOfOthers"},
