@@ -127,7 +127,7 @@ cross:
 # WINE_PACKAGES narrows them, WINE_FLAGS= runs them in full. WINE_SKIP leaves out
 # those that take minutes there and show nothing of the system. What Wine can't
 # show is in docs/PLATFORMS.md.
-WINE_PACKAGES ?= rootfs watch walk ignore textedit trash owner index journal changer mcpserver
+WINE_PACKAGES ?= rootfs watch walk ignore textedit trash owner index journal config changer searcher backend mcpserver cli
 WINE_FLAGS ?= -short
 WINE_SKIP ?= TestTornAtEveryByte|TestFlippedBits|TestSeveralProcesses|TestConcurrentChanges|TestCancelRaces|TestSessionLimit|TestFuzzedHTTP|TestConcurrentUse|TestDeletedSegments|TestCutSegments|TestNothingIsLostInVain|TestDamage|TestForgedSegments|TestIndexFollowsTheTree|TestHundredClients|TestBodiesShareMemory
 

@@ -435,7 +435,7 @@ func TestCompletePaths(t *testing.T) {
 			HasMore bool
 		}
 	}
-	m := p.ask(50, "completion/complete", `{"ref":{"type":"ref/resource","uri":"file:///api/{+path}"},"argument":{"name":"path","value":"f"}}`)
+	m := p.ask(50, "completion/complete", `{"ref":{"type":"ref/resource","uri":"file://`+volume+`/api/{+path}"},"argument":{"name":"path","value":"f"}}`)
 	if err := json.Unmarshal(m.Result, &full); err != nil || len(full.Completion.Values) != 100 || !full.Completion.HasMore {
 		t.Errorf("%d paths, more %v, %v; want 100 and more", len(full.Completion.Values), full.Completion.HasMore, err)
 	}
