@@ -37,7 +37,7 @@ func gnuPatch(t *testing.T, program, dir, fuzz string, m *mutation) (result stri
 
 // Mutated patches against GNU patch: what it finds nowhere, we apply nowhere, and
 // what both apply in the right place is the same file. How often it takes another
-// place, by its default and without fuzz, is told.
+// place, by its default and without fuzz, is logged.
 func TestAgainstGNUPatch(t *testing.T) {
 	program, err := exec.LookPath("patch")
 	if err != nil {

@@ -100,8 +100,8 @@ func newMutation(rng *rand.Rand) *mutation {
 		before = append(extra, before...)
 	case 2:
 		m.kind = "wrong numbers"
-		// A number that happens to point to the same lines elsewhere is no
-		// mistake that could be seen.
+		// If the same lines stand at that number too, nobody can see that it is
+		// wrong.
 		stated = 1 + rng.IntN(len(lines))
 		if standsAt(lines, lines[from:to], stated-1) && stated != from+1 {
 			stated = len(lines) + 50

@@ -60,8 +60,9 @@ func (f *vaultFiles) Read(path string) ([]byte, error) {
 	return doc.Text(), nil
 }
 
-// readVault lists the vault and reads, in parallel, the notes that moving from
-// may concern: what is moved, and what mentions names; all if that is nil. Hidden folders are no part of a vault, ignored ones are.
+// readVault lists the vault and reads, in parallel, the notes that a move may
+// concern: those that are moved, and those that mention one of names; if names is
+// nil, all of them. Hidden folders are no part of a vault, ignored ones are.
 func (w *Changer) readVault(ctx context.Context, moving []*task, names *mention) (*vaultFiles, error) {
 	type part struct {
 		paths   []string
@@ -189,8 +190,8 @@ func (p *planner) linkPlan(ctx context.Context, tasks, moving []*task, settings 
 
 var errRewritten = errors.New("the set gives the note new content")
 
-// alsoChanged are the notes that other tasks edit, and those they write anew or
-// delete.
+// alsoChanged returns the notes that other tasks edit, and apart from these the
+// notes that they write anew or delete.
 func (p *planner) alsoChanged(tasks []*task) (edited, written map[string]bool) {
 	edited, written = map[string]bool{}, map[string]bool{}
 	p.relinks = map[string][]change.Edit{}

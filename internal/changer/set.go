@@ -73,7 +73,7 @@ type task struct {
 	index    int // of the first operation
 	path, to rootfs.Path
 	trash    change.TrashKind
-	from     []int // of each edit, the operation it came in
+	from     []int // for each edit, the index of its operation
 }
 
 // target is where something is afterwards.
@@ -254,8 +254,8 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, dry 
 	return c, w.carryOut(ctx, c, p.steps())
 }
 
-// linkSettings are the vault's, if a task moves something in one, or in a folder
-// of markdown whose links are to be updated; else nil.
+// linkSettings returns how links are written, if a task moves something in a vault
+// or asks for links to be updated; else nil. Outside a vault they are the defaults.
 func (w *Changer) linkSettings(tasks []*task) (*vault.Settings, error) {
 	i := slices.IndexFunc(tasks, func(t *task) bool { return t.Verb == change.MovePath })
 	if i < 0 {
@@ -296,7 +296,8 @@ func (w *Changer) lockAll(ctx context.Context, tasks []*task, everything bool) (
 	}
 }
 
-// tops are the paths to lock: of what is made, the first folder that is missing.
+// tops are the paths to lock. For something new that is the first folder that is
+// missing on the way to it.
 func (w *Changer) tops(tasks []*task) []rootfs.Path {
 	var tops []rootfs.Path
 	for _, t := range tasks {

@@ -153,9 +153,8 @@ func (w *Changer) fitPlan(plan *journal.Plan) error {
 	}
 }
 
-// skipConflicts makes of a plan that can't be carried out one that leaves the
-// files in the way as they are, and says which. It is refused where no file is
-// left.
+// skipConflicts takes files that are in the way out of a plan and returns a warning
+// for each. If nothing of the plan is left, it returns the cause.
 func (w *Changer) skipConflicts(plan *journal.Plan, cause error) (warnings []string, err error) {
 	for {
 		var conflict *change.UndoError

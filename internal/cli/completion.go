@@ -73,8 +73,8 @@ func folder(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirectiv
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// addCompletions says what flags and arguments can be. Whatever has a key with
-// choices completes with them.
+// addCompletions gives flags and arguments their completions. A flag whose key in
+// quarry.toml has fixed choices completes with these.
 func addCompletions(root *cobra.Command) {
 	byFlag := map[string]completer{
 		"root": folder, "profile": words(profileWords), "tools": completeTools, "client": words(clients.Names),

@@ -25,8 +25,8 @@ func tree() *cobra.Command {
 	return newRoot(Streams{conf: &settings{}}, "")
 }
 
-// withoutKey are flags that quarry.toml can't set, by command ("" is any), and
-// why.
+// withoutKey are flags that quarry.toml can't set, and why: "find exec" is one of
+// that command, "force" is one of any command.
 var withoutKey = map[string]string{
 	"force": "has to be said each time",
 	"help":  "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",

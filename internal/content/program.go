@@ -22,7 +22,8 @@ type program struct {
 	cut   atomic.Pointer[error] // why it was killed: the error of its context
 }
 
-// lingers is how long a process that survives its program may hold the pipes.
+// lingers is how long we wait, after the program has ended, for a process that it
+// started and that still holds the pipes.
 const lingers = time.Second
 
 func run(ctx context.Context, in io.Reader, name string, args ...string) (io.ReadCloser, error) {

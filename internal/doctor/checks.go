@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/ignore"
 	"quarry/internal/render"
 	"quarry/search"
 )
@@ -126,7 +127,7 @@ func (x *exam) ruleFiles() []ruleFile {
 		}
 		list = append(list, ruleFile{Name: name, Kind: f.Name, Above: f.Above, Source: f.Data})
 	}
-	for _, name := range []string{".git/info/exclude", ".gitignore", ".ignore", ".rgignore", ".rooignore"} {
+	for _, name := range append([]string{".git/info/exclude"}, ignore.FileNames[:]...) {
 		file := filepath.Join(x.Root, filepath.FromSlash(name))
 		if data, err := os.ReadFile(file); err == nil {
 			kind := path.Base(name)

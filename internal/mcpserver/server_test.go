@@ -49,7 +49,7 @@ func TestToolsList(t *testing.T) {
 		}
 		hints := fmt.Sprintf(`{"destructiveHint":%v,"idempotentHint":%v,"openWorldHint":false,"readOnlyHint":%v`,
 			want.Hints.Destructive, want.Hints.Idempotent, want.Hints.ReadOnly)
-		if want.Hints.ReadOnly { // which destroys nothing
+		if want.Hints.ReadOnly { // then the other hint is left out
 			hints = strings.Replace(hints, `"destructiveHint":false,`, "", 1)
 		}
 		if !strings.HasPrefix(string(tl.Annotations), hints) {
@@ -269,8 +269,8 @@ func TestNewRefuses(t *testing.T) {
 
 var _ Files = mapFiles{}
 
-// drive is what comes before the absolute paths of these tests, and volume
-// before those of addresses.
+// drive begins the absolute paths of these tests, C: on Windows, and volume those
+// in file URLs, /C:.
 var drive, volume = map[bool]string{true: "C:"}[runtime.GOOS == "windows"], map[bool]string{true: "/C:"}[runtime.GOOS == "windows"]
 
 func TestFiles(t *testing.T) {

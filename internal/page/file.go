@@ -105,7 +105,7 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 			whole = colourLines(ctx, path, t.Lines, deadline)
 		}
 		if ctx.Err() != nil {
-			return nil // cut short: it says nothing about the file
+			return nil // the reader has gone; don't keep what was cut short
 		}
 		s.colours.put(key, whole)
 	}

@@ -141,7 +141,7 @@ func (p *Policy) Entry(dir, name string, isDir bool) Verdict {
 
 // Path judges a whole path, component by component; the verdict is the worst
 // of them. "" and "." are the root, which is allowed. isDir says whether the
-// last one is, or will be, a folder.
+// last component is, or will be, a folder.
 func (p *Policy) Path(path string, isDir bool) Verdict {
 	if p == nil || path == "." {
 		return Allowed

@@ -33,7 +33,7 @@ type scene struct {
 	steps []step
 }
 
-// TestGolden runs every tool of every profile. The files under testdata are the
+// TestGolden runs the calls of goldens_test.go. The files under testdata are the
 // specification of what agents read; go test -update rewrites them.
 func TestGolden(t *testing.T) {
 	for file, scenes := range goldens() {

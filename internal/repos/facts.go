@@ -2,8 +2,10 @@ package repos
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"quarry/internal/ignore"
 	"quarry/internal/walk"
@@ -62,7 +64,13 @@ func absence(content []byte) (*Absence, bool) {
 }
 
 // ruleFiles finds ignore files by their path.
-const ruleFiles = `(^|/)\.(git|rg|roo)?ignore$`
+var ruleFiles = sync.OnceValue(func() string {
+	var names []string
+	for _, name := range ignore.FileNames {
+		names = append(names, regexp.QuoteMeta(name))
+	}
+	return "(^|/)(" + strings.Join(names, "|") + ")$"
+})
 
 func factsKey(r *zoekt.Repo) string { return r.Name + "\x00" + r.Commit }
 
@@ -88,7 +96,7 @@ func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) e
 		return nil
 	}
 	docs, err := t.client.Search(ctx, server, zoekt.And(zoekt.Head(), zoekt.In(names...),
-		zoekt.Or(zoekt.PathMatch(ruleFiles, false), zoekt.Text(notIndexed, false))), true)
+		zoekt.Or(zoekt.PathMatch(ruleFiles(), false), zoekt.Text(notIndexed, false))), true)
 	if err != nil {
 		return err
 	}

@@ -151,10 +151,10 @@ func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 		return w.Exclude || w.VCS || w.Parent
 	case ignore.Git:
 		return w.VCS || w.Parent
-	case ignore.Dot, ignore.Rg, ignore.Roo:
-		return w.Dot || w.Parent
+	case ignore.Named, ignore.Extra: // the caller's own
+		return false
 	}
-	return false
+	return w.Dot || w.Parent // .ignore and its like
 }
 
 // GlobDialect converts a dialect of package search to one of package glob.
@@ -168,7 +168,7 @@ func GlobDialect(d search.Dialect) glob.Dialect {
 	return glob.Gitignore
 }
 
-// skips turns a walk's report into ours.
+// addReport adds a walk's report to ours.
 func addReport(s *search.Summary, r *walk.Report) {
 	s.Stats.Considered += r.Files
 	s.Denied += r.Denied

@@ -136,7 +136,7 @@ func patterns(q *search.Query) []string {
 	return append([]string{q.Pattern}, q.Patterns...)
 }
 
-// request is what the scanner is asked of every file.
+// scanRequest is what the scanner is asked of every file.
 func scanRequest(q *search.Query) scan.Request {
 	r := scan.Request{
 		Before: q.Before, After: q.After, Invert: q.Invert,

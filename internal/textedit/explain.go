@@ -9,7 +9,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// explainMax bounds the texts that are compared fold by fold.
+// explainMax is the length of text up to which explain looks for the difference.
 const explainMax = 256 << 10
 
 // explain finds the words for how the span differs from what was given.

@@ -177,8 +177,8 @@ func (r *replacement) piece(t *textfile.Text, eols *endings, start, end int) pie
 	}
 }
 
-// skip returns where text that reads like s, line endings aside, ends when it
-// begins at off. The caller knows that it is there.
+// skip returns where s ends in text. The caller knows that s stands at off; its
+// line endings may differ there.
 func skip(text *textfile.Text, off int, s string) int {
 	for {
 		i := strings.IndexByte(s, '\n')

@@ -162,8 +162,8 @@ func sameAsRg(t *testing.T, rg, dir string, opts Options, args ...string) {
 }
 
 // copyTree copies files but not .git. What vanishes meanwhile is left out: the
-// repository may be in use. Only folders of sources are given to it: the top has
-// what builds leave, which may be large and clash with the junk.
+// repository may be in use. Don't call it for the top of a checkout: what builds
+// leave there may be large, and may have the names of files that the test adds.
 func copyTree(t testing.TB, from, to string) {
 	t.Helper()
 	must(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -206,8 +206,8 @@ func TestAgainstRipgrep(t *testing.T) {
 			dir := t.TempDir()
 			randomTree(t, rand.New(rand.NewPCG(seed, 2)), dir, seed%2 == 0)
 			if seed%2 == 1 {
-				// Without a repository around, rg needs telling, and then takes
-				// no notice of repositories inside.
+				// Without a repository around, rg needs --no-require-git, and then
+				// takes no notice of repositories inside.
 				sameAsRg(t, rg, dir, Options{}, "--no-require-git")
 				sameAsRg(t, rg, dir, Options{Hidden: true}, "--no-require-git", "--hidden")
 				continue
