@@ -218,7 +218,7 @@ func (f *faces) pair(root, a, b string) error {
 
 // changed asks for a name in the files that changed: five that have it.
 func (f *faces) changed(root, name string) error {
-	ws, call, err := caller(root)
+	ws, _, err := caller(root)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,8 @@ func (f *faces) changed(root, name string) error {
 			return err
 		}
 	}
-	if ws, call, err = caller(copied); err != nil {
+	ws, call, err := caller(copied)
+	if err != nil {
 		return err
 	}
 	defer ws.Close()

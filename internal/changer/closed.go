@@ -31,8 +31,11 @@ func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
 // allOpen refuses to delete a folder that has something that this workspace may
 // not change.
 func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
-	return w.below(ctx, dir, "", func(_ string, _ bool, v policy.Verdict) error {
-		if v.Refused() {
+	return w.below(ctx, dir, "", func(rel string, _ bool, v policy.Verdict) error {
+		switch {
+		case v == policy.Protected: // its name is no secret
+			return &rootfs.Error{Op: "delete", Path: dir.String(), Kind: rootfs.Protected, Rule: v.String(), Name: policy.ProtectedFolder(dir.String() + rel)}
+		case v.Refused():
 			return holdsClosed(dir)
 		}
 		return nil

@@ -27,6 +27,14 @@ func skipped(s *search.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
+// tellDenied adds to the receipt how many files the policy kept from being looked
+// at. A binary file, or one that is too large, has no definitions.
+func (a *answer) tellDenied(s *search.Summary) {
+	if s.Denied > 0 {
+		a.receipt = append(a.receipt, fmt.Sprintf("not searched: %d protected", s.Denied))
+	}
+}
+
 // cut is what ended an answer before its end.
 type cut string
 

@@ -109,6 +109,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	case shown < len(list):
 		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, len(list))}
 	}
+	a.tellDenied(&r.Summary)
 	return a, nil
 }
 
@@ -204,6 +205,7 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	case r.Total > len(r.Symbols):
 		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
 	}
+	a.tellDenied(&r.Summary)
 	return a, nil
 }
 

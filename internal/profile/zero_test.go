@@ -1,7 +1,11 @@
 package profile_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -119,5 +123,35 @@ func TestZeroHints(t *testing.T) {
 	got := call(t, r, "search_files", `{"regex":"zebra\\|giraffe"}`)
 	if want := `\| matches a vertical bar; write | for alternatives`; !strings.Contains(got.Text, want) {
 		t.Errorf("%s\nlacks %s", got.Text, want)
+	}
+}
+
+// Each tool that looks through files says that the policy kept some from it, or
+// "nothing found" would be a claim about files that were not looked at.
+func TestDeniedFilesAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"p/a.go": "package p\n\nfunc Hush() {}\n", "b.go": "package b\n\nfunc Other() {}\n"} {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{Deny: []string{"p/**"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	tools, err := profile.New(ws, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]string{
+		"search_files": `{"regex":"Hush"}`, "file_search": `{"query":"Hush"}`, "search_code": `{"query":"Hush"}`,
+		"find_symbol": `{"name":"Hush"}`, "outline": `{"path":"."}`, "search_by_path": `{"pattern":"**/a.go"}`,
+	} {
+		res := tools.Lookup(name).Execute(t.Context(), json.RawMessage(args))
+		if !strings.Contains(res.Text, "1 protected") || strings.Contains(res.Text, "p/a.go") {
+			t.Errorf("%s: %s", name, res.Text)
+		}
 	}
 }
