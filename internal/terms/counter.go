@@ -18,11 +18,11 @@ const MaxText = 8 << 20
 type Counter struct {
 	parts int
 	slots []slot
-	used  []uint32 // slots of the text in hand
+	used  []uint32 // slots of the current text
 	known []known
 }
 
-// slot is a part of the text in hand, as it is written.
+// slot counts one word of the current text, spelled as it stands there.
 type slot struct {
 	hash  uint64
 	key   Key

@@ -280,7 +280,8 @@ func (p *parser) addAtom(b *bracket, a atom) error {
 	return nil
 }
 
-// bracketChar is the value of a character in a class: a byte without u.
+// bracketChar is the value of a character in a class. Where the flag u is off, it
+// is a byte.
 func (p *parser) bracketChar(a atom) (rune, error) {
 	b, isByte, err := p.byteOf(a)
 	switch {
