@@ -109,12 +109,6 @@ var faults = []difference{
 	}},
 }
 
-func spansLines(patterns []string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		return strings.Contains(p, `\s`) || strings.Contains(p, `\n`) || strings.Contains(p, "(?s)")
-	})
-}
-
 // ripgrep finds the oracle and its major version.
 func ripgrep(t *testing.T) (path string, version int) {
 	t.Helper()
