@@ -2,6 +2,7 @@ package searcher
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"sort"
@@ -71,7 +72,7 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	if q.Limits.CountCheaply && !run.want.Narrow() {
 		q.Limits.CountTo = 0
 	}
-	err = run.all(bounded)
+	err = cmp.Or(run.all(bounded), bounded.Err())
 	sum := &run.collect.sum
 	sum.Stats.Strategy, sum.Stats.Remote = pattern.Strategy(), true
 	sum.Stats.Plan = run.plan("candidates")
