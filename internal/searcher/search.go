@@ -64,7 +64,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 		run.ahead = newBacklog(cmp.Or(d.ahead, aheadBytes))
 		defer context.AfterFunc(bounded, run.ahead.end)()
 	}
-	err = cmp.Or(run.all(bounded), bounded.Err()) // a matcher that was stopped finds no more, and may say nothing
+	err = run.all(bounded)
 	sum = &run.collect.sum
 	sum.Stats.Strategy = pattern.Strategy()
 	sum.Stats.Elapsed, sum.Stats.Replaced = time.Since(started), followed
@@ -123,7 +123,7 @@ func Text(ctx context.Context, r io.Reader, q search.Query, yield func(*search.F
 	matching := pattern.NewSearch()
 	defer matching.StopWith(bounded)()
 	if err = c.stream("", []*scan.Scanner{scan.New(matching.NewMatcher())}, r, out, &request); err == nil {
-		err = cmp.Or(c.finish(), bounded.Err())
+		err = c.finish()
 	}
 	c.sum.Stats = search.Stats{Considered: 1, Searched: 1, Bytes: out.res.Bytes, Strategy: pattern.Strategy(), Elapsed: time.Since(started)}
 	return ended(ctx, &c.sum, err)

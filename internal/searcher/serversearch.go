@@ -2,7 +2,6 @@ package searcher
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"sort"
@@ -72,7 +71,7 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	if q.Limits.CountCheaply && !run.want.Narrow() {
 		q.Limits.CountTo = 0
 	}
-	err = cmp.Or(run.all(bounded), bounded.Err())
+	err = run.all(bounded)
 	sum := &run.collect.sum
 	sum.Stats.Strategy, sum.Stats.Remote = pattern.Strategy(), true
 	sum.Stats.Plan = run.plan("candidates")

@@ -44,7 +44,7 @@ var errStopped = errors.New("walk stopped before every folder was visited")
 // run walks and passes on what is found, in order, on the calling goroutine.
 func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	pass func(path string, dir rootfs.Path, o *outcome[T]) error) (Report, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.folders = map[string]*folder[T]{}
 	w := newWalker(root, opts, s.visit)
@@ -57,7 +57,7 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	finished := make(chan struct{})
 	go func() {
 		defer close(finished)
-		report, walkErr = w.run(ctx)
+		report, walkErr = w.run(inner)
 	}()
 	err := s.read(finished, shown, top, pass)
 	if err != nil {
@@ -66,6 +66,11 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 	<-finished
 	if walkErr != nil && (err == nil || err == errStopped) {
 		err = walkErr
+	}
+	if err == nil {
+		// Whoever looked at ctx itself may have seen its end before it reached
+		// inner, and left out files for it.
+		err = ctx.Err()
 	}
 	return report, err
 }
