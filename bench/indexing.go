@@ -143,8 +143,8 @@ func (b *bench) manyFiles() error {
 	return big.opening(exe, cache)
 }
 
-// indexBuild runs quarry index build in a process of its own. Asked for are so many
-// seconds and so large a share of the text; 0 is no number.
+// indexBuild runs quarry index build in a process of its own. seconds and share, a
+// percentage of the text, are the limits that the table shows; 0 shows none.
 func (b *bench) indexBuild(title, exe, cache string, seconds, share int) error {
 	fmt.Printf("\nindex: %s\n", title)
 	c, err := b.once([]string{exe, "index", "build", "--quiet"})

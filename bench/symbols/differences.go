@@ -35,8 +35,8 @@ func compared(lang string, s *symbols.Symbol) bool {
 	return false
 }
 
-// difference is one that is no mistake of ours: ctags is wrong about the language,
-// or means something else by the kind. docs/SEARCH.md has samples.
+// difference is a case where we are right not to agree with ctags: it is wrong about
+// the language, or means something else by the kind. docs/SEARCH.md has samples.
 type difference struct {
 	lang, reason string
 	extra        bool           // ours has it
@@ -52,7 +52,7 @@ var differences = []difference{
 	{"Haskell", "fields of records are fields, and what where and let define is local", false, regexp.MustCompile(`^\s+[,{|]?\s*[\w']+.*(?:::|=|\|)`), nil},
 	{"Sh", "names of aliases with a colon or an exclamation mark", true, regexp.MustCompile(`^\s*alias\s+[\w-]+[:!]`), nil},
 	{"Sh", "names of aliases with a colon or an exclamation mark", false, regexp.MustCompile(`^\s*alias\s+[\w-]+[:!]`), nil},
-	{"Sh", "an empty array is no function", false, regexp.MustCompile(`\w=\(\)`), nil},
+	{"Sh", "an empty array is not a function", false, regexp.MustCompile(`\w=\(\)`), nil},
 	{"TypeScript", "types in functions, and after code that version 5.9 loses track in", true, regexp.MustCompile(`^\s*(?:export\s+)?(?:declare\s+)?(?:type|interface|(?:abstract\s+)?class|(?:const\s+)?enum)\s+\w`), nil},
 	{"TypeScript", "arrow functions whose arrow is in a later line", true, regexp.MustCompile(`^\s*(?:export\s+)?(?:const|let|var)\s+[\w$]+.*(?:=|[(<{\[,|&])\s*$`), nil},
 	{"JavaScript", "arrow functions whose arrow is in a later line", true, regexp.MustCompile(`^\s*(?:export\s+)?(?:const|let|var)\s+[\w$]+.*(?:=|[(<{\[,])\s*$`), nil},
@@ -79,12 +79,12 @@ var differences = []difference{
 	{"JavaScript", "methods of object literals are methods", true, regexp.MustCompile(`^\s*(?:async\s+)?(?:(?:get|set|static)\s+)?[*]?["'\w$]+["']?\s*(?::\s*(?:async\s+)?function\b.*|\(.*\)\s*\{.*)$`), nil},
 	{"TypeScript", "methods and signatures in types are methods", true, regexp.MustCompile(`^\s*(?:(?:readonly|static|async|get|set|public|private|protected|abstract|override)\s+)*[\w$"']+\??\s*(?:<.*)?\(`), nil},
 	{"JavaScript", noClass, false, regexp.MustCompile(`[:=]\s*(?:\(|\{|[\w.$]+\(|$)`), nil},
-	{"JavaScript", "a name assigned to prototype is no class", false, regexp.MustCompile(`\.prototype\b`), nil},
+	{"JavaScript", "a name that is assigned to prototype is not a class", false, regexp.MustCompile(`\.prototype\b`), nil},
 	{"JavaScript", "a private name has its #", true, regexp.MustCompile(`#\w`), nil},
 	{"JavaScript", "a private name has its #", false, regexp.MustCompile(`#\w`), nil},
 	{"JavaScript", "escapes in names are kept as they are written", false, regexp.MustCompile(`\\u|\\x`), nil},
 	{"JavaScript", "escapes in names are kept as they are written", true, regexp.MustCompile(`\\u|\\x`), nil},
-	{"Lua", "a function is no function where it is compared", true, regexp.MustCompile(`==`), nil},
+	{"Lua", "ctags takes a comparison for a definition", true, regexp.MustCompile(`==`), nil},
 	{"Lua", "a name has no dots at its ends", false, regexp.MustCompile(`\.\.|^\s*\.|\.\s*[=(]`), nil},
 	{"Sh", "the option of alias is no name", false, regexp.MustCompile(`^\s*alias\s+-`), nil},
 	{"Sh", "names of letters only bash's parser lets through", false, regexp.MustCompile(`^(?:function\s+)?\w+[^\w\s(.:+@%-]`), nil},
@@ -101,7 +101,7 @@ var differences = []difference{
 	{"Kotlin", "functions in functions and of objects are functions", true, regexp.MustCompile(`\bfun\b`), nil},
 }
 
-const noClass = "an object literal is no class"
+const noClass = "an object literal is not a class"
 
 // spot is a file in which two differ about a line.
 type spot struct {
@@ -150,8 +150,8 @@ var macroCall = regexp.MustCompile(`^\s*[\w:]+!\s*(?:\w+\s*)?[({\[]`)
 
 func indentation(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
-// listed tells why a difference is no mistake; "" is that it may be one. kind is
-// that of ctags; what only ours has has none.
+// listed returns why a difference is not our mistake, or "" if it may be one. kind
+// is the kind that ctags gives; it is empty for a definition that only we found.
 func (s *spot) listed(line int, kind string) string {
 	for i := range differences {
 		d := &differences[i]

@@ -62,7 +62,7 @@ func (f *vaultFiles) Read(path string) ([]byte, error) {
 
 // readVault lists the vault and reads, in parallel, the notes that a move may
 // concern: those that are moved, and those that mention one of names; if names is
-// nil, all of them. Hidden folders are no part of a vault, ignored ones are.
+// nil, all of them. Hidden folders do not belong to a vault, ignored ones do.
 func (w *Changer) readVault(ctx context.Context, moving []*task, names *mention) (*vaultFiles, error) {
 	type part struct {
 		paths   []string

@@ -181,7 +181,7 @@ func (w *words) linker(data []byte) []byte {
 }
 
 // eachFile calls do with every file of the source, by its path with slashes.
-// Test data and what a build leaves behind are no part of it.
+// Test data and what a build leaves behind do not belong to it.
 func eachFile(root string, do func(name string, data []byte) error) error {
 	return filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil {
