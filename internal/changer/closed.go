@@ -2,6 +2,7 @@ package changer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -16,70 +17,72 @@ import (
 // reach of the policy: if docs/private is denied, docs can't become docs2. Files
 // that are denied by name stay denied and may move.
 func (w *Changer) staysClosed(ctx context.Context, from, to rootfs.Path) error {
-	p := w.root.Policy()
-	if !p.ByPlace() {
+	if !w.root.Policy().ByPlace() {
 		return nil
 	}
-	return w.below(ctx, from, "", func(rel string, isDir bool, before policy.Verdict) error {
-		if before.Refused() && !p.Path(to.String()+rel, isDir).Refused() {
-			return holdsClosed(from)
+	opens, err := w.opens(ctx, from, to)
+	if err == nil && opens {
+		err = holdsClosed(from)
+	}
+	return err
+}
+
+// opens reports whether something in from is denied, and would not be in to.
+func (w *Changer) opens(ctx context.Context, from, to rootfs.Path) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	d, err := w.root.OpenDir(from)
+	if err != nil {
+		return false, err
+	}
+	entries, err := d.Read(nil)
+	d.Close()
+	if err != nil {
+		return false, err
+	}
+	p := w.root.Policy()
+	for _, e := range entries {
+		a, errA := from.Child(e.Name)
+		b, errB := to.Child(e.Name)
+		if err := errors.Join(errA, errB); err != nil {
+			return false, err
 		}
-		return nil
-	})
+		isDir := e.Type == rootfs.TypeDir
+		switch {
+		case p.Path(a.String(), isDir).Refused():
+			if !p.Path(b.String(), isDir).Refused() {
+				return true, nil
+			}
+		case isDir:
+			if opens, err := w.opens(ctx, a, b); opens || err != nil {
+				return opens, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // allOpen refuses to delete a folder that has something that this workspace may
 // not change.
 func (w *Changer) allOpen(ctx context.Context, dir rootfs.Path) error {
-	return w.below(ctx, dir, "", func(rel string, _ bool, v policy.Verdict) error {
-		switch {
-		case v == policy.Protected: // its name is no secret
-			return &rootfs.Error{Op: "delete", Path: dir.String(), Kind: rootfs.Protected, Rule: v.String(), Name: policy.ProtectedFolder(dir.String() + rel)}
-		case v.Refused():
-			return holdsClosed(dir)
-		}
-		return nil
-	})
+	d, err := w.root.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	err = d.Vet(ctx, "delete")
+	var refusal *rootfs.Error
+	if errors.As(err, &refusal) && refusal.Kind == rootfs.Protected && refusal.Rule != policy.Protected.String() {
+		return holdsClosed(dir)
+	}
+	return err // it may name .git and its like
 }
 
 // holdsClosed does not name the denied file, since the name is secret too.
 func holdsClosed(dir rootfs.Path) error {
 	return fault.New(fault.ProtectedPath, fmt.Sprintf("%s holds something that may not be accessed, so it can't be moved or deleted as a whole", strconv.QuoteToGraphic(dir.String())),
 		"move or delete what may be accessed, one by one")
-}
-
-// below visits everything below a folder, without denied folders; rel begins with
-// a slash.
-func (w *Changer) below(ctx context.Context, top rootfs.Path, rel string, visit func(rel string, isDir bool, v policy.Verdict) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	dir, err := w.root.Known(top.String() + rel)
-	if err != nil {
-		return err
-	}
-	d, err := w.root.OpenDir(dir)
-	if err != nil {
-		return err
-	}
-	entries, err := d.Read(nil)
-	d.Close()
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		child, isDir := rel+"/"+e.Name, e.Type == rootfs.TypeDir
-		v := w.root.Policy().Path(top.String()+child, isDir)
-		if err := visit(child, isDir, v); err != nil {
-			return err
-		}
-		if isDir && !v.Refused() {
-			if err := w.below(ctx, top, child, visit); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // hidden reports whether an entry affects files that the policy of this workspace
