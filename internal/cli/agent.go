@@ -42,8 +42,8 @@ type agent struct {
 
 // toolFlags choose the tools.
 func (a *agent) toolFlags(fl *pflag.FlagSet) {
-	fl.StringVar(&a.profile, "profile", "", "tools and wording: quarry (the default), vault, roo,\ngodoctor, smcp or notes")
-	fl.StringSliceVar(&a.tools, "tools", nil, "only these tools, as `a,b,c`")
+	fl.StringVar(&a.profile, "profile", "", "`profile` of tools and wording: quarry (the default), vault, roo,\ngodoctor, smcp or notes")
+	fl.StringSliceVar(&a.tools, "tools", nil, "only these `tools`, as a,b,c")
 	fl.BoolVar(&a.readOnly, "read-only", false, "no tools that change files")
 }
 
@@ -54,7 +54,7 @@ func (a *agent) groups() []flagGroup {
 	textsVar(what, &a.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
 	a.backendFlags.add(what)
 	a.toolFlags(what)
-	may.StringVar(&a.trash, "trash", "", "deleted things go to: system, local (.trash) or none;\nelse as the vault says")
+	may.StringVar(&a.trash, "trash", "", "`where` deleted things go: system, local (.trash) or none;\nelse as the vault says")
 	textsVar(may, &a.allow, "allow", "", "show files this `glob` matches that look like secrets")
 	textsVar(may, &a.deny, "deny", "", "hide files this `glob` matches")
 	may.BoolVar(&a.review, "review", false, "changes wait until a person decides, on the page of\nquarry ui or with quarry review")

@@ -45,7 +45,7 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 	fl.BoolVarP(&c.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
 	fl.BoolVar(&c.diff, "diff", false, "show the change as a diff")
 	if versioned {
-		fl.StringVar(&c.version, "expected-version", "", "refuse unless the file is this version, as quarry read shows it")
+		fl.StringVar(&c.version, "expected-version", "", "refuse unless the file is this `version`, as quarry read shows it")
 	}
 	fl.BoolVar(&c.force, "force", false, "change even what belongs to Git, below .git")
 	c.commonFlags(fl)
@@ -64,7 +64,7 @@ func (c *changer) mayTouch(given, rel string) error {
 func (c *changer) commonFlags(fl *pflag.FlagSet) {
 	fl.SortFlags = false
 	fl.BoolVar(&c.json, "json", false, "write the result as JSON")
-	fl.StringVar(&c.root, "root", "", "workspace folder (default: found from here)")
+	fl.StringVar(&c.root, "root", "", "workspace `folder` (default: found from here)")
 }
 
 func (c *changer) options() change.Options {

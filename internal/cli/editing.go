@@ -44,14 +44,14 @@ A text given as - is read from standard input, without its last line break for
 			return runEdit(cmd, f, args[0])
 		})
 	fl := cmd.Flags()
-	textsVar(fl, &f.old, "old", "", "text to replace; with several pairs each must occur once in each file, or --all")
-	textsVar(fl, &f.new, "new", "", "text to put there; without it the old text is removed")
+	textsVar(fl, &f.old, "old", "", "`text` to replace; with several pairs each must occur once in each file, or --all")
+	textsVar(fl, &f.new, "new", "", "`text` to put there; without it the old text is removed")
 	fl.BoolVar(&f.all, "all", false, "replace every occurrence")
-	fl.IntVar(&f.nth, "nth", 0, "replace this occurrence, counted from 1")
-	fl.IntVar(&f.after, "insert-after", 0, "insert --content after this line; 0 is the top")
-	fl.IntVar(&f.before, "insert-before", 0, "insert --content before this line")
-	fl.StringVar(&f.lines, "delete", "", "delete lines, as 5-10 or 5")
-	fl.StringVar(&f.content, "content", "", "lines to insert")
+	fl.IntVar(&f.nth, "nth", 0, "replace occurrence `n`, counted from 1")
+	fl.IntVar(&f.after, "insert-after", 0, "insert --content after this `line`; 0 is the top")
+	fl.IntVar(&f.before, "insert-before", 0, "insert --content before this `line`")
+	fl.StringVar(&f.lines, "delete", "", "delete `lines`, as 5-10 or 5")
+	fl.StringVar(&f.content, "content", "", "`lines` to insert")
 	f.flags(fl, true)
 	return cmd
 }
@@ -237,7 +237,7 @@ A file that exists keeps its mode; folders that are missing are made.`,
 			}
 			return c.run(render.Writing, path, err)
 		})
-	cmd.Flags().StringVar(&content, "content", "-", "the content; - is standard input")
+	cmd.Flags().StringVar(&content, "content", "-", "the `text`; - is standard input")
 	c.flags(cmd.Flags(), true)
 	return cmd
 }

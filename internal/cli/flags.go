@@ -239,7 +239,7 @@ func (t *texts) Set(s string) error {
 // days is a time that may be given in days.
 type days time.Duration
 
-func (d *days) String() string { return time.Duration(*d).String() }
+func (d *days) String() string { return config.ShortDuration(time.Duration(*d).String()) }
 func (d *days) Type() string   { return "time" }
 
 func (d *days) Set(s string) error {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // The samples of quarry help syntax match what they say and don't match the
@@ -72,9 +73,15 @@ func TestHelpWidth(t *testing.T) {
 }
 
 // Flags are listed in the width there is, without empty or doubled defaults,
-// and no text keeps the line breaks it has in the source.
+// with a word for the value that says what it is, and no text keeps the line breaks it has in the source.
 func TestFlagHelp(t *testing.T) {
 	eachCommand(tree(), func(cmd *cobra.Command) {
+		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
+			value, _ := pflag.UnquoteUsage(fl)
+			if !fl.Hidden && slices.Contains([]string{"string", "strings", "stringArray", "int", "uint", "float"}, value) {
+				t.Errorf("quarry %s: --%s %s names the value by its type in Go", commandName(cmd), fl.Name, value)
+			}
+		})
 		for _, width := range []int{narrowest, 80, widest} {
 			text := flagHelp(cmd.Flags(), width)
 			for line := range strings.Lines(text) {
@@ -83,7 +90,7 @@ func TestFlagHelp(t *testing.T) {
 				}
 			}
 			flat := strings.Join(strings.Fields(text), " ")
-			for _, bad := range []string{"(default )", ") (default", "default 0s", "days "} {
+			for _, bad := range []string{"(default )", ") (default", "default 0s", "0m0s", "days "} {
 				if strings.Contains(flat, bad) {
 					t.Errorf("quarry %s: help has %q", commandName(cmd), bad)
 				}

@@ -28,7 +28,7 @@ type chosen struct {
 }
 
 func (p *chosen) flags(fl *pflag.FlagSet) {
-	fl.StringVar(&p.client, "client", "", "only changes by this program, as it introduced itself")
+	fl.StringVar(&p.client, "client", "", "only changes by this `program`, as it introduced itself")
 }
 
 // changes are those that are picked, newest first.
@@ -108,9 +108,9 @@ folder. The first word of a line is the id for quarry undo and quarry diff.`,
 			}
 			return c.run(render.Undoing, "", err)
 		})
-	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "list at most this many; 0 is all")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "list at most `n`; 0 is all")
 	cmd.Flags().BoolVarP(&diffs, "patch", "p", false, "show each as a diff")
-	cmd.Flags().StringVar(&which.since, "since", "", "only changes since then: an id, 90m, 2h, 3d or a date")
+	cmd.Flags().StringVar(&which.since, "since", "", "only changes since a `time`: an id, 90m, 2h, 3d or a date")
 	which.flags(cmd.Flags())
 	c.commonFlags(cmd.Flags())
 	return cmd
@@ -235,7 +235,7 @@ with --client those of one program; the first that is refused ends it.`,
 			}
 			return c.run(render.Undoing, id, err)
 		})
-	cmd.Flags().StringVar(&which.since, "all-since", "", "undo all changes since then: an id, 90m, 2h, 3d or a date")
+	cmd.Flags().StringVar(&which.since, "all-since", "", "undo all changes since a `time`: an id, 90m, 2h, 3d or a date")
 	cmd.Flags().BoolVar(&c.skip, "skip-conflicts", false, "leave files that have changed since, and undo the others")
 	which.flags(cmd.Flags())
 	c.patientFlags(cmd.Flags())

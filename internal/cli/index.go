@@ -123,7 +123,7 @@ A process that stays, quarry serve or an MCP server, keeps it up to date and
 answers the command line; without one, searches read the files.`,
 		Args: cobra.NoArgs,
 	}
-	cmd.PersistentFlags().StringVar(&f.root, "root", "", "workspace folder (default: found from here)")
+	cmd.PersistentFlags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "write JSON")
 	cmd.PersistentFlags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	cmd.PersistentFlags().BoolVar(&f.force, "force", false, "index even the home folder or /")

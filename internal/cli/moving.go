@@ -36,7 +36,7 @@ them.`,
 			}
 			return runMv(cmd, c, links, args[0], args[1])
 		})
-	cmd.Flags().StringVar(&links, "links", "", "update or leave the links of a vault (default: as its settings say)")
+	cmd.Flags().StringVar(&links, "links", "", "`update` or leave the links of a vault (default: as its settings say)")
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), true)
 	return cmd
@@ -155,7 +155,7 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 			}
 			return c.run(render.Deleting, path, err)
 		})
-	cmd.Flags().StringVar(&c.trash, "trash", "", "system, local or none")
+	cmd.Flags().StringVar(&c.trash, "trash", "", "`where` deleted things go: system, local (.trash) or none")
 	c.patientFlags(cmd.Flags())
 	c.flags(cmd.Flags(), true)
 	return cmd
@@ -200,8 +200,8 @@ note that exists is never overwritten.`,
 			}
 			return c.run(render.Noting, n.Path, err)
 		})
-	cmd.Flags().StringVar(&content, "content", "-", "the note's text; - is standard input")
-	cmd.Flags().StringVar(&title, "title", "", "the note's name, if no path is given")
+	cmd.Flags().StringVar(&content, "content", "-", "the note's `text`; - is standard input")
+	cmd.Flags().StringVar(&title, "title", "", "the note's `name`, if no path is given")
 	c.flags(cmd.Flags(), false)
 	return cmd
 }
@@ -229,7 +229,7 @@ func newNoteAdd(s Streams, how notes.Operation, short string) *cobra.Command {
 			}
 			return c.run(render.Editing, path, err)
 		})
-	cmd.Flags().StringVar(&content, "content", "-", "the text; - is standard input")
+	cmd.Flags().StringVar(&content, "content", "-", "the `text`; - is standard input")
 	c.flags(cmd.Flags(), true)
 	return cmd
 }

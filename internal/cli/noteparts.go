@@ -108,16 +108,16 @@ Where several headings are called alike, name those above it too: "Log::Today".`
 			return c.run(render.Editing, path, err)
 		})
 	fl := cmd.Flags()
-	fl.StringVar(&t.Heading, "heading", "", `the section with this heading; "A::B" is B in A`)
-	fl.StringVar(&t.Block, "block", "", "the block with this id")
+	fl.StringVar(&t.Heading, "heading", "", "the section with this `heading`; \"A::B\" is B in A")
+	fl.StringVar(&t.Block, "block", "", "the block with this `id`")
 	for _, op := range ops {
 		about := map[vault.Operation]string{
-			vault.OpAppend: "text to add at its end; - is standard input", vault.OpPrepend: "text to add at its beginning", vault.OpReplace: "text to put in its place; the heading stays",
-			vault.OpBefore: "lines to put before it", vault.OpAfter: "lines to put after it",
+			vault.OpAppend: "`text` to add at its end; - is standard input", vault.OpPrepend: "`text` to add at its beginning", vault.OpReplace: "`text` to put in its place; the heading stays",
+			vault.OpBefore: "`lines` to put before it", vault.OpAfter: "`lines` to put after it",
 		}[op]
 		texts[op] = fl.String(string(op), "", about)
 	}
-	fl.StringVar(&rename, "rename", "", "new heading, or new id of the block")
+	fl.StringVar(&rename, "rename", "", "new `heading`, or new id of the block")
 	fl.BoolVar(&create, "create", false, "make a heading that is missing")
 	c.flags(fl, true)
 	return cmd
@@ -191,9 +191,9 @@ keep their bytes.`,
 			return c.run(render.Editing, path, err)
 		})
 	fl := cmd.Flags()
-	fl.StringVar(&value, "set", "", "its new value, as YAML")
+	fl.StringVar(&value, "set", "", "its new `value`, as YAML")
 	fl.BoolVar(&remove, "delete", false, "take it out")
-	fl.StringVar(&rename, "rename", "", "its new name")
+	fl.StringVar(&rename, "rename", "", "its new `name`")
 	fl.BoolVar(&everywhere, "all", false, "in all notes; the argument is the property's name")
 	c.flags(fl, true)
 	return cmd
@@ -284,8 +284,8 @@ it, in text and properties, in every note as one change.`,
 			}
 			return c.run(render.Editing, path, err)
 		})
-	cmd.Flags().StringVar(&in, "in", "", "only this note")
-	cmd.Flags().StringVar(&rename, "rename", "", "the tag's new name")
+	cmd.Flags().StringVar(&in, "in", "", "only this `note`")
+	cmd.Flags().StringVar(&rename, "rename", "", "the tag's new `name`")
 	c.flags(cmd.Flags(), false)
 	return cmd
 }
@@ -369,7 +369,7 @@ last.`,
 			}
 			return c.run(render.Reading, date, err)
 		})
-	cmd.Flags().StringVar(&period, "period", "daily", "daily, weekly, monthly, quarterly or yearly")
+	cmd.Flags().StringVar(&period, "period", "daily", "`period` of the note: daily, weekly, monthly, quarterly or yearly")
 	cmd.Flags().BoolVar(&create, "create", false, "make the note if it is missing")
 	c.flags(cmd.Flags(), false)
 	return cmd

@@ -70,7 +70,7 @@ func (r *reviewing) sub(use, short string, run func(ctx context.Context, id stri
 		return r.with(cmd.Context(), func(ctx context.Context) error { return run(ctx, args[0]) })
 	})
 	if !strings.HasPrefix(use, "show") {
-		cmd.Flags().StringVarP(&r.comment, "message", "m", "", "comment to the agent")
+		cmd.Flags().StringVarP(&r.comment, "message", "m", "", "`comment` to the agent")
 	}
 	if flags != nil {
 		flags(cmd)

@@ -22,7 +22,7 @@ find from it, until nobody has asked anything for the time --idle says.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c.Context(), s, idle) },
 	}
-	cmd.Flags().StringVar(&f.root, "root", "", "workspace folder (default: found from here)")
+	cmd.Flags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	addDuration(cmd.Flags(), &idle, "idle", time.Hour, "end after this time without a question; 0 stays")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	cmd.Flags().BoolVar(&f.force, "force", false, "serve even the home folder or /")

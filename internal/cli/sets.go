@@ -26,7 +26,7 @@ type setter struct {
 }
 
 func (c *setter) setFlags(fl *pflag.FlagSet) {
-	fl.StringVarP(&c.summary, "message", "m", "", "one line for quarry log")
+	fl.StringVarP(&c.summary, "message", "m", "", "one `line` for quarry log")
 	c.patientFlags(fl)
 	c.flags(fl, false)
 }
@@ -95,7 +95,7 @@ refused and every place is listed. Line endings and encodings of files stay.`,
 			}
 			return c.apply(cmd.Context(), "patch", ops, "")
 		})
-	cmd.Flags().IntVarP(&strip, "strip", "p", -1, "take this many names off paths (default: git's a/ and b/)")
+	cmd.Flags().IntVarP(&strip, "strip", "p", -1, "take `n` names off paths (default: git's a/ and b/)")
 	c.setFlags(cmd.Flags())
 	return cmd
 }
@@ -136,8 +136,8 @@ binary ones are left alone.`,
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "match across lines")
 	fl.BoolVarP(&f.word, "word-regexp", "w", false, "match whole words")
-	textsVar(fl, &f.globs, "glob", "g", "only files that match; with ! only others")
-	fl.IntVar(&f.expect, "expect", 0, "refuse unless there are this many matches")
+	textsVar(fl, &f.globs, "glob", "g", "only files this `glob` matches; ! excludes")
+	fl.IntVar(&f.expect, "expect", 0, "refuse unless there are `n` matches")
 	f.setFlags(fl)
 	return cmd
 }

@@ -54,9 +54,9 @@ are shown as agents may see them: secrets stay hidden unless --allow shows them.
 	fl := cmd.Flags()
 	fl.SortFlags = false
 	textsVar(fl, &f.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
-	fl.IntVar(&f.port, "port", 0, "port of this machine (default: a free one)")
+	fl.IntVar(&f.port, "port", 0, "`port` of this machine (default: a free one)")
 	fl.BoolVar(&f.noOpen, "no-open", false, "print the address and open no browser")
-	fl.StringVar(&f.editor, "editor", "", "editor that opens files: vscode (the default), vscodium,\ncursor, windsurf, zed, idea, sublime, none, or an\naddress with {path} and {line} in it")
+	fl.StringVar(&f.editor, "editor", "", "`editor` that opens files: vscode (the default), vscodium,\ncursor, windsurf, zed, idea, sublime, none, or an\naddress with {path} and {line} in it")
 	textsVar(fl, &f.allow, "allow", "", "show files this `glob` matches that look like secrets")
 	textsVar(fl, &f.deny, "deny", "", "hide files this `glob` matches")
 	fl.BoolVar(&f.readOnly, "read-only", false, "nothing can be undone or accepted on the page")

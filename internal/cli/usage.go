@@ -109,7 +109,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command) {
 		b.WriteString("\nCommands:\n")
 		for _, sub := range c.Commands() {
 			if sub.IsAvailableCommand() {
-				fmt.Fprintf(b, "  %-13s %s\n", sub.Name(), sub.Short)
+				fmt.Fprintf(b, "  %-14s %s\n", sub.Name(), sub.Short)
 			}
 		}
 		return
@@ -124,7 +124,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command) {
 		fmt.Fprintf(b, "\n%s:\n", ch.title)
 		for _, name := range ch.commands {
 			if sub := left[name]; sub != nil {
-				fmt.Fprintf(b, "  %-13s %s\n", name, sub.Short)
+				fmt.Fprintf(b, "  %-14s %s\n", name, sub.Short)
 				delete(left, name)
 			}
 		}
@@ -133,13 +133,13 @@ func writeCommands(b *strings.Builder, c *cobra.Command) {
 		b.WriteString("\nOther:\n")
 		for _, sub := range c.Commands() {
 			if left[sub.Name()] != nil {
-				fmt.Fprintf(b, "  %-13s %s\n", sub.Name(), sub.Short)
+				fmt.Fprintf(b, "  %-14s %s\n", sub.Name(), sub.Short)
 			}
 		}
 	}
 	b.WriteString("\nTopics:\n")
 	for _, t := range topics() {
-		fmt.Fprintf(b, "  %-13s %s\n", "help "+t.name, t.short)
+		fmt.Fprintf(b, "  %-14s %s\n", "help "+t.name, t.short)
 	}
 	b.WriteString("\nquarry help COMMAND shows examples and flags.\n")
 }

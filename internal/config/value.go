@@ -21,7 +21,7 @@ func (v Value) format(k Kind) string {
 	case Text:
 		return strconv.Quote(v.Text)
 	case Duration:
-		return strconv.Quote(shortDuration(v.Text))
+		return strconv.Quote(ShortDuration(v.Text))
 	case Size:
 		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
 			return strconv.Quote(SizeText(n))
@@ -36,8 +36,8 @@ func (v Value) format(k Kind) string {
 	return v.Text
 }
 
-// shortDuration leaves out the zero parts that Go writes: 1h for 1h0m0s.
-func shortDuration(s string) string {
+// ShortDuration leaves out the zero parts that Go writes: 1h for 1h0m0s.
+func ShortDuration(s string) string {
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
 	}
