@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -117,12 +119,35 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if hint, ok := instead[cmd.Name()][name]; ok {
 		return fmt.Errorf("%w\n  %s", err, hint)
 	}
+	if flag := searchFlag(cmd, unknown); flag != "" {
+		return fmt.Errorf("%w\n  to look for a text: quarry search %s PATTERN", err, flag)
+	}
 	if unknown.GetSpecifiedShortnames() == "" {
 		if near := nearestFlag(cmd, name); near != "" {
 			return fmt.Errorf("%w\n  did you mean --%s?", err, near)
 		}
 	}
 	return fmt.Errorf("%w\n  %s --help lists the flags", err, cmd.CommandPath())
+}
+
+// searchFlag is a flag of quarry search that was given to quarry itself, as one
+// gives it to rg; "" if it is none.
+func searchFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
+	if cmd.HasParent() {
+		return ""
+	}
+	search, _, err := cmd.Find([]string{"search"})
+	if err != nil {
+		return ""
+	}
+	name := unknown.GetSpecifiedName()
+	switch {
+	case unknown.GetSpecifiedShortnames() == "" && search.Flags().Lookup(name) != nil:
+		return "--" + name
+	case len(name) == 1 && unknown.GetSpecifiedShortnames() != "" && search.Flags().ShorthandLookup(name) != nil:
+		return "-" + name
+	}
+	return ""
 }
 
 // wanted says what values of a type look like.
@@ -239,8 +264,11 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if cmd.HasParent() {
 		return fmt.Errorf("%w of %s: %s", err, cmd.CommandPath(), strings.Join(names, ", "))
 	}
-	if (exists(args[0]) || strings.ContainsAny(args[0], " *.")) && !strings.ContainsFunc(args[0], unicode.IsControl) {
-		return fmt.Errorf("%w\n  to look for a text: quarry search %s; quarry help lists the commands", err, printing.ShellQuote(args[0]))
+	if known := config.Nearest(args[0], slices.Sorted(maps.Keys(otherNames))); known != "" {
+		return fmt.Errorf("%w\n  did you mean quarry %s?", err, otherNames[known])
+	}
+	if args[0] != "" && len(args[0]) < 200 && !strings.ContainsFunc(args[0], unicode.IsControl) {
+		return fmt.Errorf("%w\n  to look for a text: quarry search %s\n  quarry help lists the commands", err, printing.ShellQuote(args[0]))
 	}
 	return fmt.Errorf("%w\n  quarry help lists the commands", err)
 }
