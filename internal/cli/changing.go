@@ -229,8 +229,14 @@ func (c *changer) run(action render.Action, path string, err error) error {
 	return errors.New(text)
 }
 
-// report writes what a change did: sentences, and its diff where asked for.
+// report writes what a change did: sentences, and its diff where asked for. The
+// sentences of a dry run are those of the change itself.
 func (c *changer) report(ch *change.Change, sentences ...string) error {
+	return c.tell(ch, "Dry run, nothing was changed. It would say: ", sentences)
+}
+
+// tell is report with the words before the sentences of a dry run.
+func (c *changer) tell(ch *change.Change, planned string, sentences []string) error {
 	if c.json {
 		return c.encode(struct {
 			*change.Change
@@ -239,7 +245,7 @@ func (c *changer) report(ch *change.Change, sentences ...string) error {
 	}
 	var b strings.Builder
 	if ch.DryRun && !ch.Unchanged {
-		b.WriteString("Dry run, nothing was changed. ")
+		b.WriteString(planned)
 	}
 	for _, s := range sentences {
 		if s != "" {

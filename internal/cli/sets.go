@@ -45,7 +45,7 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 	ch, err := do(ctx, set)
 	p.End()
 	if err == nil {
-		err = c.report(ch, render.Set(ch))
+		err = c.tell(ch, "Dry run, nothing was changed. ", []string{render.Set(ch)})
 	}
 	return c.run(render.Editing, "", setProblem(err))
 }
