@@ -24,7 +24,7 @@ unformatted=$(gofmt -l .)
 [ -z "$unformatted" ] || { echo "not formatted: $unformatted"; exit 1; }
 go vet ./...
 go test -short . ./search ./change ./fault ./match ./tool ./toolset ./internal/arch ./packaging/... ./examples/...
-STRESS=short go test -run '^TestReproducible$' ./packaging
+STRESS=short go test -timeout 60m -run '^TestReproducible$' ./packaging
 go doc github.com/acme/quarry Open >/dev/null
 go build -o "$copy/bin/quarry" ./cmd/quarry && bin/quarry --version
 
