@@ -21,7 +21,7 @@ func TestFindRipgrep(t *testing.T) {
 	trees := makeTrees(t)
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skip("no go command to ask for its source tree")
+		t.Skip("no go command: install Go")
 	}
 	trees["go"] = filepath.Join(strings.TrimSpace(string(goroot)), "src")
 	for seed := range uint64(150) {

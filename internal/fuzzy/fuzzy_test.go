@@ -89,11 +89,11 @@ func TestDeterministic(t *testing.T) {
 	}
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skip("no go command to ask for a tree")
+		t.Skip("no go command: install Go")
 	}
 	root := filepath.Join(strings.TrimSpace(string(out)), "src")
 	if _, err := os.Stat(root); err != nil {
-		t.Skip("no source of Go")
+		t.Skip("no source of Go beside its command: install Go from go.dev")
 	}
 	paths := listTree(t, root)
 	shuffled := slices.Clone(paths)

@@ -46,7 +46,7 @@ func TestSearchWaitsForOpening(t *testing.T) {
 // it, and sees what has changed since.
 func TestStoredIndexWithoutOwner(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs ten thousand files")
+		t.Skip("makes ten thousand files: run without -short")
 	}
 	h := bareHouse(t)
 	for i := range 10_600 {

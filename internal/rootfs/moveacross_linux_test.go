@@ -16,7 +16,7 @@ import (
 func TestRenameIntoNeverCopies(t *testing.T) {
 	shm, err := os.MkdirTemp("/dev/shm", "quarry-rootfs-test-")
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("a second file system is needed, mount one at /dev/shm: %v", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(shm) })
 	dir := t.TempDir()

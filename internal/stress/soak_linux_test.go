@@ -33,7 +33,7 @@ func TestSoak(t *testing.T) {
 	stress.SkipShort(t)
 	for _, tool := range []string{"go", "git"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("needs %s", tool)
+			t.Skipf("%s is not installed", tool)
 		}
 	}
 	s := newSoak(t)

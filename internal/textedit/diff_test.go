@@ -246,7 +246,7 @@ func TestDiffWithGitApplyAndPatch(t *testing.T) {
 		t.Run(tool[0], func(t *testing.T) {
 			path, err := exec.LookPath(tool[0])
 			if err != nil {
-				t.Skipf("%s is not installed", tool[0])
+				t.Skipf("%s is not installed (Debian: %s)", tool[0], tool[0])
 			}
 			dir := t.TempDir()
 			for name, text := range before {

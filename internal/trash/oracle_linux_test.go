@@ -280,7 +280,7 @@ func TestSharedMemoryAsVolume(t *testing.T) {
 	}
 	dir, err := os.MkdirTemp("/dev/shm", "quarry-trash-test-")
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("/dev/shm can't be written: mount it, or run as a user who may: %v", err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	own := filepath.Join(top, fmt.Sprintf(".Trash-%d", os.Getuid()))

@@ -38,7 +38,7 @@ func TestInNamespace(t *testing.T) {
 				t.Skipf("no namespaces here: %v", err)
 			}
 			if strings.HasPrefix(string(out), "skip: ") {
-				t.Skip(string(out))
+				t.Skipf("needs user namespaces in which mounting is allowed, or root: %s", out)
 			}
 			if err != nil {
 				t.Errorf("%v\n%s", err, out)

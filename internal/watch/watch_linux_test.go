@@ -423,7 +423,7 @@ func TestAdmit(t *testing.T) {
 func maxQueued(t *testing.T) int {
 	b, err := os.ReadFile("/proc/sys/fs/inotify/max_queued_events")
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("needs inotify and /proc mounted: %v", err)
 	}
 	n, err := strconv.Atoi(strings.TrimSpace(string(b)))
 	if err != nil || n > 200_000 {
@@ -599,7 +599,7 @@ func openHandles(t *testing.T) (handles, watches int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc/self/fdinfo")
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("needs /proc mounted: %v", err)
 	}
 	for _, e := range entries {
 		if b, err := os.ReadFile("/proc/self/fdinfo/" + e.Name()); err == nil {
@@ -768,7 +768,7 @@ func TestDeepTree(t *testing.T) {
 func TestForeignRoot(t *testing.T) {
 	root, err := rootfs.Open("/proc/self/fdinfo", nil)
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("needs /proc mounted: %v", err)
 	}
 	defer root.Close()
 	w, err := Open(context.Background(), root, nil)

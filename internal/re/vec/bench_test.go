@@ -58,7 +58,7 @@ func loadText(b *testing.B) []byte {
 	b.Helper()
 	text, err := benchText()
 	if err != nil {
-		b.Skip(err)
+		b.Skipf("needs the source of Go as text to search: install Go from go.dev: %v", err)
 	}
 	return text
 }
