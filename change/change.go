@@ -69,6 +69,9 @@ type File struct {
 	Version string `json:"version,omitempty"` // afterwards
 	// Executable is the new state if the change changed the file's mode.
 	Executable *bool `json:"executable,omitempty"`
+	// Ops are the operations of the set that are about this file, by their
+	// place in it.
+	Ops []int `json:"-"`
 }
 
 // LinkReport tells what a move did to links.

@@ -24,7 +24,7 @@ var plan = []layer{
 		{"internal/page", "the local page of quarry ui", ". change fault internal/colour internal/presence internal/review match search"},
 		{"internal/colour", "keywords, strings and comments of a source text, to show it", ""},
 		{"internal/presence", "which clients are connected to a workspace", "internal/rootfs"},
-		{"internal/review", "changes that wait for a person: proposals, decisions", "change fault internal/backend internal/rootfs internal/textedit internal/textfile"},
+		{"internal/review", "changes that wait for a person: proposals, decisions", "change fault internal/backend internal/rootfs internal/textedit internal/textfile search"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace", "tool"},
 		{"internal/profile", "one file group a dialect: arguments → query → text", ". change fault internal/notebook internal/notes internal/patch internal/render internal/replacer internal/vault match search tool"},
 		{"internal/render", "results in words, pure", "change fault internal/notebook search"},

@@ -55,7 +55,7 @@ func (p *planner) edit(ctx context.Context, t *task, path, shown rootfs.Path) er
 	c := p.c
 	c.Edits = outcomes(t.Edits, edited.Outcomes)
 	c.Size, c.Version = edited.Size(), file.Version().String()
-	diff := editDiff(path.String(), shown.String(), edited)
+	diff := editDiff(path.String(), shown.String(), edited, p.limits())
 	p.show(diff)
 	if edited.TurnsBinary {
 		c.Warnings = append(c.Warnings, "the file will count as binary: the edit moves a NUL into its first 64 KiB")
@@ -165,9 +165,15 @@ func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 // diffLimits bounds the diff in a Change to what fits in an answer.
 func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines: 400, MaxLine: 500} }
 
-func editDiff(before, after string, edited *textedit.Change) change.PathDiff {
+// fullDiff is for a person who decides about a change and must see all of it. A
+// line that is cut shows that it is.
+func fullDiff() *textedit.DiffOptions {
+	return &textedit.DiffOptions{MaxLines: 20_000, MaxLine: 100_000}
+}
+
+func editDiff(before, after string, edited *textedit.Change, limits *textedit.DiffOptions) change.PathDiff {
 	d := change.PathDiff{Old: before, New: after}
-	d.Hunks, d.Cut = edited.DiffCut(diffLimits())
+	d.Hunks, d.Cut = edited.DiffCut(limits)
 	return d
 }
 

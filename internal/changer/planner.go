@@ -9,6 +9,7 @@ import (
 	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
 	"quarry/internal/vault"
 )
 
@@ -58,13 +59,30 @@ func (p *planner) steps() []step {
 	return all
 }
 
-// maxDiffLines is where the diffs of further files are left out of a Change.
-const maxDiffLines = 400
+// The diffs of further files are left out of a Change after so many lines.
+const (
+	maxDiffLines = 400
+	maxFullLines = 200_000 // of a plan that is shown to a person
+)
+
+func (p *planner) full() bool { return p.set.FullDiff && p.c.DryRun }
+
+// limits bounds the diff of one file.
+func (p *planner) limits() *textedit.DiffOptions {
+	if p.full() {
+		return fullDiff()
+	}
+	return diffLimits()
+}
 
 // show adds diffs to the change, as long as an answer can carry them.
 func (p *planner) show(diffs ...change.PathDiff) {
+	most := maxDiffLines
+	if p.full() {
+		most = maxFullLines
+	}
 	for _, d := range diffs {
-		if p.shown < maxDiffLines {
+		if p.shown < most {
 			p.c.Diffs = append(p.c.Diffs, d)
 			p.shown += strings.Count(d.Hunks, "\n") + 2
 		}
@@ -73,6 +91,7 @@ func (p *planner) show(diffs ...change.PathDiff) {
 
 // file adds a line to the report; they come in the order of the operations.
 func (p *planner) file(t *task, f change.File, d change.PathDiff) {
+	f.Ops = t.ops
 	f.Hunks, f.Added, f.Removed = d.Counts()
 	if p.moded[t.index] {
 		f.Executable = t.Executable

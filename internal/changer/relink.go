@@ -221,7 +221,7 @@ func (p *planner) relink(d *vaultDoc, e vault.FileEdit) error {
 	if err != nil {
 		return err
 	}
-	diff := editDiff(e.From, e.To, edited)
+	diff := editDiff(e.From, e.To, edited, p.limits())
 	p.show(diff)
 	s, err := (&source{path: d.path, data: d.data, sum: d.sum}).step(p.w, edited, diff.Hunks)
 	if err != nil {

@@ -74,6 +74,7 @@ type task struct {
 	path, to rootfs.Path
 	trash    change.TrashKind
 	from     []int // for each edit, the index of its operation
+	ops      []int // all operations it is made of
 }
 
 // target is where something is afterwards.
@@ -91,7 +92,7 @@ func (w *Changer) resolve(set *change.Set) ([]*task, error) {
 	var tasks []*task
 	edits := map[rootfs.Path]*task{}
 	for i, op := range set.Ops {
-		t := &task{Op: op, index: i}
+		t := &task{Op: op, index: i, ops: []int{i}}
 		if err := w.resolveOne(t); err != nil {
 			f.add(i, err)
 			continue
@@ -103,6 +104,7 @@ func (w *Changer) resolve(set *change.Set) ([]*task, error) {
 			if first := edits[t.path]; first != nil && sameVersion(first, t) {
 				first.Edits = append(first.Edits[:len(first.Edits):len(first.Edits)], op.Edits...)
 				first.from = append(first.from, t.from...)
+				first.ops = append(first.ops, i)
 				if op.Executable != nil {
 					first.Executable = op.Executable
 				}

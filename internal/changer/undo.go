@@ -63,7 +63,11 @@ func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.O
 		Undoes: string(plan.Change.Undoes), Warnings: warnings,
 	}
 	did(c, plan.Change.Did, o.Summary, o.Client)
-	diffs, err := w.entryDiff(plan.Of, true, diffLimits())
+	limits := diffLimits()
+	if o.FullDiff && o.DryRun {
+		limits = fullDiff()
+	}
+	diffs, err := w.entryDiff(plan.Of, true, limits)
 	if err != nil {
 		c.Warnings = append(c.Warnings, "no diff: "+err.Error())
 	}

@@ -25,7 +25,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 		return &rootfs.Error{Op: "create", Path: t.path.String(), Kind: rootfs.AlreadyExists}
 	case err == nil:
 		return p.overwrite(t, old, version, info, func(content []byte) (change.PathDiff, error) {
-			return diffOf(t.path.String(), t.path.String(), old, content, diffLimits()), nil
+			return diffOf(t.path.String(), t.path.String(), old, content, p.limits()), nil
 		})
 	case rootfs.KindOf(err) != rootfs.NotFound && rootfs.KindOf(err) != rootfs.NotFolder:
 		return err
@@ -38,7 +38,7 @@ func (p *planner) write(ctx context.Context, t *task) error {
 	name, content := t.path.String(), t.Content
 	p.c.Created, p.c.Size, p.c.Version = true, int64(len(content)), rootfs.VersionOf(content).String()
 	p.did = change.Action{Verb: change.Created, Path: name, Count: len(content)}
-	diff := diffOf("", name, nil, content, diffLimits())
+	diff := diffOf("", name, nil, content, p.limits())
 	p.show(diff)
 	p.file(t, change.File{Path: name, Did: change.Created, Version: p.c.Version}, diff)
 	p.made = append(p.made, p.w.createStep(t.path, content, t.Executable))
@@ -86,7 +86,7 @@ func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
 		diff := change.PathDiff{Old: t.path.String(), New: t.path.String(), Kind: change.DiffBinary}
 		if doc, err := textfile.New(content); err == nil && old.text != nil {
 			diff.Kind = change.DiffContent
-			diff.Hunks, diff.Cut = textedit.DiffLarge(old.text, textfile.InMemory(doc), diffLimits())
+			diff.Hunks, diff.Cut = textedit.DiffLarge(old.text, textfile.InMemory(doc), p.limits())
 		}
 		return diff, old.rested()
 	})

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"quarry"
+	"quarry/change"
 	"quarry/internal/cli/printing"
 	"quarry/internal/render"
 	"quarry/internal/review"
@@ -123,7 +124,7 @@ func (r *reviewing) list(ctx context.Context) error {
 		}
 		add, del := p.Lines()
 		fmt.Fprintf(&b, "%s%s\n", r.s.paint().In(printing.Good, p.ID), r.safe(fmt.Sprintf("  %s  %s  %s (%s, %s, +%d -%d)  %s", p.Made.Local().Format(time.DateTime), who(p), p.Summary,
-			render.Count(len(p.Files), "file"), render.Count(all, "hunk"), add, del, state)))
+			p.Does(), render.Count(all, "hunk"), add, del, state)))
 	}
 	if err := r.write(b.String()); err != nil {
 		return err
@@ -150,7 +151,7 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 		return r.encode(p)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", r.safe(fmt.Sprintf("%s  %s: %s", p.ID, who(p), p.Summary)))
+	fmt.Fprintf(&b, "%s\n", r.safe(fmt.Sprintf("%s  %s: %s\nIt %s.", p.ID, who(p), p.Summary, p.Does())))
 	k := 0
 	for i := range p.Files {
 		for j := range p.Files[i].Hunks {
@@ -181,7 +182,11 @@ func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	if h.Verdict != review.Undecided {
 		verdict = " (" + string(h.Verdict) + ")"
 	}
-	fmt.Fprintf(&b, "\n%s\n", paint.In(printing.Bold, r.safe(fmt.Sprintf("hunk %d of %d: %s%s", k, all, render.Plain(name), verdict))))
+	did := map[change.OpVerb]string{change.DeletePath: "delete ", change.MovePath: "move ", change.MakeFolder: "new folder "}[f.Op]
+	if did == "" && f.Before == "" {
+		did = "new "
+	}
+	fmt.Fprintf(&b, "\n%s\n", paint.In(printing.Bold, r.safe(fmt.Sprintf("hunk %d of %d: %s%s%s", k, all, did, render.Plain(name), verdict))))
 	if f.Note != "" {
 		b.WriteString(r.safe(f.Note) + "\n")
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/change"
 	"quarry/internal/review"
 )
 
@@ -25,7 +26,8 @@ type wireProposal struct {
 	Made    time.Time `json:"made"`
 	Client  string    `json:"client"`
 	Tool    string    `json:"tool"`
-	Summary string    `json:"summary"`
+	Summary string    `json:"summary"` // the agent's
+	Does    string    `json:"does"`    // what it comes to
 	State   string    `json:"state"`
 	Until   time.Time `json:"until,omitzero"`
 	Files   int       `json:"files"`
@@ -60,7 +62,7 @@ type wireReviewHunk struct {
 
 func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) wireProposal {
 	w := wireProposal{
-		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: p.Tool, Summary: p.Summary, State: string(p.State), Until: p.Until,
+		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: p.Tool, Summary: p.Summary, Does: p.Does(), State: string(p.State), Until: p.Until,
 		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Whole: p.Whole(),
 	}
 	w.Hunks, w.Yes, w.No = p.Counts()
@@ -116,9 +118,12 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 	files := []wireReviewFile{}
 	for _, f := range p.Files {
 		one := wireReviewFile{diffFile: diffFile{Path: pathID(f.Path), Kind: "edit", Note: f.Note}, Stale: stale[pathID(f.Path)]}
-		if f.To != "" {
+		switch {
+		case f.Op == change.DeletePath:
+			one.Kind = "delete"
+		case f.To != "":
 			one.Old, one.Path, one.Kind = one.Path, pathID(f.To), "move"
-		} else if f.Before == "" {
+		case f.Before == "":
 			one.Kind = "create"
 		}
 		for _, h := range f.Hunks {

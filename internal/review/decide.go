@@ -8,11 +8,14 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
+	"quarry/search"
 )
 
 // Files are the contents of the workspace.
 type Files interface {
 	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
+	Stat(ctx context.Context, path string) (*search.Info, error)
+	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Plan(ctx context.Context, set change.Set) (*change.Change, error)
 }
 
@@ -164,7 +167,7 @@ func (s *Store) stale(ctx context.Context, ws Files, p *Proposal, accepted bool)
 		if f.Op == change.MakeFolder || f.Before == unknownVersion {
 			continue // Apply finds out
 		}
-		if now := versionNow(ctx, ws, f.Path); now != f.Before {
+		if now := stateNow(ctx, ws, f.Path); now != f.Before {
 			list = append(list, f.Path)
 		}
 	}
@@ -174,21 +177,6 @@ func (s *Store) stale(ctx context.Context, ws Files, p *Proposal, accepted bool)
 // Stale lists files that changed since the proposal was made.
 func (s *Store) Stale(ctx context.Context, ws Files, p *Proposal) []string {
 	return s.stale(ctx, ws, p, false)
-}
-
-// unknownVersion stands for what has no content of its own, as a folder.
-const unknownVersion = "?"
-
-// versionNow is the version of a file, "" if it is not there.
-func versionNow(ctx context.Context, ws Files, path string) string {
-	data, err := ws.ReadBytes(ctx, path, 0)
-	switch {
-	case err == nil:
-		return rootfs.VersionOf(data).String()
-	case errors.Is(err, fault.NotFound):
-		return ""
-	}
-	return unknownVersion
 }
 
 // apply makes the change of what was accepted.
@@ -231,7 +219,7 @@ func (p *Proposal) accepted() change.Set {
 			whole := make([]change.Op, 0, len(f.Ops))
 			for _, k := range f.Ops {
 				op := ops[k]
-				if f.Before != unknownVersion && op.Version == "" && op.Verb != change.CreateFile && op.Verb != change.MakeFolder {
+				if isVersion(f.Before) && op.Version == "" && op.Verb != change.CreateFile && op.Verb != change.MakeFolder {
 					op.Version = f.Before
 				}
 				whole = append(whole, op)
@@ -245,7 +233,7 @@ func (p *Proposal) accepted() change.Set {
 func bind(ops []change.Op, f File) {
 	for _, k := range f.Ops {
 		op := &ops[k]
-		if op.Version == "" && f.Before != "" && f.Before != unknownVersion && op.Verb != change.CreateFile && op.Verb != change.MakeFolder {
+		if op.Version == "" && isVersion(f.Before) && op.Verb != change.CreateFile && op.Verb != change.MakeFolder {
 			op.Version = f.Before
 		}
 	}
@@ -295,7 +283,7 @@ func applied(ctx context.Context, ws Files, p *Proposal) bool {
 		if want == unknownVersion {
 			continue
 		}
-		if versionNow(ctx, ws, path) != want {
+		if stateNow(ctx, ws, path) != want {
 			return false
 		}
 		if f.Op == change.EditFile && f.Before == f.After && !modeIs(ctx, ws, p, f) {

@@ -14,8 +14,6 @@ import (
 	"quarry/fault"
 	"quarry/internal/backend"
 	"quarry/internal/rootfs"
-	"quarry/internal/textedit"
-	"quarry/internal/textfile"
 )
 
 // DefaultWait is how long a call waits for the decision: most clients give a
@@ -42,8 +40,8 @@ type Gate struct {
 	Progress func(ctx context.Context, id string, waited time.Duration)
 }
 
-// holds reports whether a client's changes wait for a decision.
-func (g *Gate) holds(c change.Client) bool {
+// keepsBack reports whether a client's changes wait for a decision.
+func (g *Gate) keepsBack(c change.Client) bool {
 	return len(g.Clients) == 0 || c.Name == "" || slices.ContainsFunc(g.Clients, func(name string) bool { return strings.EqualFold(name, c.Name) })
 }
 
@@ -54,7 +52,7 @@ var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes 
 
 // Restore is refused: it is not part of what a person is shown.
 func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
-	if g.holds(o.Client) && !o.DryRun {
+	if g.keepsBack(o.Client) && !o.DryRun {
 		return nil, errHeld
 	}
 	return g.Backend.Restore(ctx, what, to, o)
@@ -85,7 +83,7 @@ func (g *Gate) Log(limit int) (*change.Log, error) {
 
 // Apply proposes a set and waits for the decision.
 func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
-	if !g.holds(set.Client) {
+	if !g.keepsBack(set.Client) {
 		return g.Backend.Apply(ctx, set)
 	}
 	plan, err := g.Plan(ctx, set)
@@ -96,14 +94,13 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 		plan.DryRun, plan.Digest = false, ""
 		return plan, nil
 	}
-	p := &Proposal{Client: set.Client, Tool: firstText(set.Tool, plan.Tool), Summary: plan.Summary, Set: set, Digest: plan.Digest}
-	if len(set.Ops) == 0 {
-		// A plan that is named by its digest: shown by the paths it is about.
-		p.Digest = set.Digest
-		p.Files = g.shown(ctx, plan)
-	} else {
-		p.Files = g.files(ctx, &set, plan)
+	full := set
+	full.FullDiff = true
+	shown, err := g.Plan(ctx, full)
+	if err != nil {
+		return nil, err
 	}
+	p := &Proposal{Client: set.Client, Tool: firstText(set.Tool, plan.Tool), Summary: plan.Summary, Set: set, Digest: firstText(shown.Digest, set.Digest), Files: g.files(ctx, &set, shown)}
 	return g.propose(ctx, p, plan)
 }
 
@@ -112,7 +109,7 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 	if IsID(id) {
 		return g.withdraw(id, o)
 	}
-	if !g.holds(o.Client) {
+	if !g.keepsBack(o.Client) {
 		return g.Backend.Undo(ctx, id, o)
 	}
 	dry := o
@@ -121,8 +118,13 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 	if err != nil || o.DryRun {
 		return plan, err
 	}
+	dry.FullDiff = true
+	shown, err := g.Backend.Undo(ctx, id, dry)
+	if err != nil {
+		return nil, err
+	}
 	return g.propose(ctx, &Proposal{
-		Client: o.Client, Tool: firstText(o.Tool, plan.Tool), Summary: plan.Summary, Undo: firstText(plan.Undoes, id), Files: g.shown(ctx, plan),
+		Client: o.Client, Tool: firstText(o.Tool, plan.Tool), Summary: plan.Summary, Undo: firstText(plan.Undoes, id), Files: g.files(ctx, &change.Set{}, shown),
 	}, plan)
 }
 
@@ -136,164 +138,6 @@ func (g *Gate) withdraw(id string, o change.Options) (*change.Change, error) {
 	}
 	did := change.Action{Verb: change.Noted, Text: "withdrew the proposal " + p.ID}
 	return &change.Change{Tool: firstText(o.Tool, "undo"), Client: o.Client, Paths: p.Paths(), Did: did, Summary: did.String(), Unchanged: true}, nil
-}
-
-// shown are the files of a plan that is decided as a whole.
-func (g *Gate) shown(ctx context.Context, plan *change.Change) []File {
-	var files []File
-	at := map[string]int{}
-	for _, d := range plan.Diffs {
-		path := firstText(d.Old, d.New)
-		if k, ok := at[path]; ok {
-			files[k].Hunks[0].Text += d.Hunks
-			continue
-		}
-		at[path] = len(files)
-		f := File{Path: path, Op: change.EditFile, Before: versionNow(ctx, g, path), After: unknownVersion, Note: noteOf(d), Hunks: whole(d.Hunks)}
-		if d.New != "" && d.New != path {
-			f.To = d.New
-		}
-		files = append(files, f)
-	}
-	if len(files) == 0 {
-		for _, path := range plan.Paths {
-			files = append(files, File{Path: path, Before: versionNow(ctx, g, path), After: unknownVersion, Hunks: whole("")})
-		}
-	}
-	// One decision for all: what is left of the files follows the first.
-	return files
-}
-
-func firstText(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// whole is a change that is decided as one.
-func whole(text string) []Hunk {
-	all := Hunk{}
-	for _, h := range parseHunks(text) {
-		if all.OldStart == 0 && all.NewStart == 0 {
-			all.OldStart, all.NewStart = h.OldStart, h.NewStart
-		}
-		if all.Text != "" {
-			all.Text += h.Head() + "\n"
-		}
-		all.Text += h.Text
-		all.OldCount += h.OldCount
-		all.NewCount += h.NewCount
-	}
-	return []Hunk{all}
-}
-
-func noteOf(d change.PathDiff) string {
-	switch {
-	case d.Kind == change.DiffContent:
-		return ""
-	case d.Kind == change.DiffMode && d.Modes[1]&0o100 != 0:
-		return "makes it executable"
-	case d.Kind == change.DiffMode:
-		return "makes it not executable"
-	}
-	return strings.TrimSpace(d.Header())
-}
-
-// files takes a set apart by file. Text files are cut into hunks; what can't be
-// taken apart is one hunk.
-func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) []File {
-	var files []File
-	at := map[string]int{} // files that are edited
-	for i, op := range set.Ops {
-		if k, ok := at[op.Path]; ok && op.Verb == change.EditFile {
-			files[k].Ops = append(files[k].Ops, i)
-			continue
-		}
-		if op.Verb == change.EditFile {
-			at[op.Path] = len(files)
-		}
-		files = append(files, File{Path: op.Path, To: op.To, Op: op.Verb, Ops: []int{i}})
-	}
-	for i := range files {
-		g.fill(ctx, set, plan, &files[i], len(files) == 1)
-	}
-	return files
-}
-
-// fill reads a file and cuts its change into hunks.
-func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f *File, only bool) {
-	var text strings.Builder
-	for _, d := range plan.Diffs {
-		// The diffs of links that a move rewrites belong to the move.
-		if d.Old != f.Path && d.New != f.Path && (f.To == "" || d.New != f.To) && !only {
-			continue
-		}
-		if n := noteOf(d); n != "" && f.Note == "" {
-			f.Note = n
-		}
-		if d.Old != f.Path && d.New != f.Path && d.New != f.To && d.Hunks != "" {
-			f.Note = strings.TrimSpace(f.Note + "\nrewrites links in " + fault.Printable(firstText(d.New, d.Old)))
-		}
-		text.WriteString(d.Hunks)
-	}
-	old, err := g.ReadBytes(ctx, f.Path, 0)
-	switch {
-	case err == nil:
-		f.Before = rootfs.VersionOf(old).String()
-	case !errors.Is(err, fault.NotFound):
-		f.Before = unknownVersion
-	}
-	f.After = unknownVersion
-	for _, pf := range plan.Files {
-		if pf.Path == f.Path && pf.Version != "" {
-			f.After = pf.Version
-		}
-	}
-	if f.After == unknownVersion && only && plan.Version != "" {
-		f.After = plan.Version
-	}
-	if f.Op == change.DeletePath {
-		f.After = ""
-	}
-	if new, ok := contentAfter(set, f, old, err); ok && splittable(old) && splittable(new) {
-		made := rootfs.VersionOf(new).String()
-		if hunks := hunksOf(old, new); len(hunks) > 0 && (f.After == unknownVersion || f.After == made) {
-			f.After, f.Split, f.Old, f.Hunks = made, len(hunks) > 1, old, hunks
-			return
-		}
-	}
-	f.Hunks = whole(text.String())
-}
-
-// contentAfter works out what an edit or a write leaves. It is only for cutting
-// the change into hunks: what is written is worked out again by Apply.
-func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, bool) {
-	op := set.Ops[f.Ops[0]]
-	switch {
-	case f.Op == change.WriteFile && readErr == nil && len(f.Ops) == 1:
-		return op.Content, true
-	case f.Op != change.EditFile || readErr != nil:
-		return nil, false
-	}
-	d, err := textfile.New(old)
-	if err != nil {
-		return nil, false
-	}
-	var edits []change.Edit
-	for _, k := range f.Ops {
-		if set.Ops[k].Executable != nil {
-			return nil, false // a mode goes with the whole
-		}
-		edits = append(edits, set.Ops[k].Edits...)
-	}
-	c, err := textedit.Apply(d, edits...)
-	if err != nil {
-		return nil, false
-	}
-	return c.Bytes(), true
 }
 
 // keyOf is the same for the same request of the same client.

@@ -78,7 +78,8 @@ type File struct {
 	Op   change.OpVerb `json:"op"`
 	// Ops are the operations of the set that are about this file.
 	Ops []int `json:"ops,omitempty"`
-	// Before and After are the versions; "" is a file that is not there.
+	// Before and After are the versions; "" is a file that is not there. For a
+	// folder and a large file they are marks of how it is.
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 	// Old is the content before, if the file can be accepted in parts.
@@ -116,18 +117,52 @@ func (p *Proposal) Counts() (all, yes, no int) {
 // Lines are the lines it would add and remove.
 func (p *Proposal) Lines() (added, removed int) {
 	for _, f := range p.Files {
-		for _, h := range f.Hunks {
-			for l := range strings.Lines(h.Text) {
-				switch l[0] {
-				case '+':
-					added++
-				case '-':
-					removed++
-				}
+		a, r := linesOf(f.Hunks)
+		added, removed = added+a, removed+r
+	}
+	return added, removed
+}
+
+func linesOf(hunks []Hunk) (added, removed int) {
+	for _, h := range hunks {
+		for l := range strings.Lines(h.Text) {
+			switch l[0] {
+			case '+':
+				added++
+			case '-':
+				removed++
 			}
 		}
 	}
 	return added, removed
+}
+
+// Does counts what a proposal does, whatever its summary says: that one is the
+// agent's.
+func (p *Proposal) Does() string {
+	var edited, made, moved, deleted int
+	for _, f := range p.Files {
+		switch {
+		case f.Op == change.DeletePath:
+			deleted++
+		case f.Op == change.MovePath:
+			moved++
+		case f.Op == change.MakeFolder, f.Op == change.CreateFile, f.Before == "":
+			made++
+		default:
+			edited++
+		}
+	}
+	var list []string
+	for _, c := range []struct {
+		n    int
+		does string
+	}{{deleted, "deletes"}, {moved, "moves"}, {made, "creates"}, {edited, "edits"}} {
+		if c.n > 0 {
+			list = append(list, fmt.Sprintf("%s %d", c.does, c.n))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // Comments are what the person wrote, with where it is about.

@@ -44,7 +44,7 @@ export function fileHead(f, ...more) {
   return h("div", { class: "head wrap" }, icon("file"),
     h("span", { class: "grow names" }, f.old && f.old !== f.path ? [pathNode(f.old), h("span", { class: "dim" }, " → ")] : null, pathNode(f.path)),
     f.hunks || f.add || f.del ? pm(f.add, f.del) : null,
-    kinds[f.kind] ? h("span", { class: "tag" }, kinds[f.kind]) : null, more);
+    kinds[f.kind] ? h("span", { class: f.kind === "delete" ? "tag bad" : "tag" }, kinds[f.kind]) : null, more);
 }
 
 export function firstLine(f) {

@@ -91,11 +91,14 @@ function stateTag(p) {
   return label ? h("span", { class: `tag ${cls}` }, ic ? icon(ic) : null, label) : null;
 }
 
+// does is what the proposal comes to; the summary is the agent's own.
+const does = (p) => h("span", { class: p.does.startsWith("deletes") ? "tag bad" : "" }, p.does);
+
 function entry(p) {
   const d = open(p.state) ? load_draft(p.id) : null;
   const done = d ? d.verdicts.flat().filter(Boolean).length : 0;
   return h("a", { class: "entry", href: addressOf(p.id), "data-id": p.id }, badge(p.client), h("span", { class: "ttl" }, safe(p.summary || p.tool, true)), h("span", { class: "when", "data-until": open(p.state) ? p.until : "", "data-made": p.made }, open(p.state) ? "" : clock(p.decided)),
-    h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), h("span", null, `${plural(p.files, "file")}, ${plural(p.hunks, "hunk")}`), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), p.stale?.length ? h("span", { class: "tag warn" }, "stale") : null), pm(p.add, p.del));
+    h("span", { class: "meta" }, h("span", null, safe(p.client, true)), h("code", null, safe(p.tool, true)), does(p), h("span", null, plural(p.hunks, "hunk")), done ? h("span", { class: "acc" }, `${done} of ${p.hunks} decided`) : null, stateTag(p), p.stale?.length ? h("span", { class: "tag warn" }, "stale") : null), pm(p.add, p.del));
 }
 
 function empty() {
@@ -174,7 +177,7 @@ function drawDetail() {
   const head = h("div", { class: "dhead" },
     h("div", { class: "row" }, h("h1", null, safe(p.summary || p.tool, true)), h("div", { class: "btns" }, layout.control(),
       live ? btn("Accept all", { key: "A", cls: "yes", "data-writes": "1", onclick: () => whole("accept") }) : null, live ? btn("Refuse all", { key: "R", cls: "no", "data-writes": "1", onclick: () => whole("refuse") }) : null)),
-    h("div", { class: "facts" }, h("span", null, badge(p.client), safe(p.client, true)), h("span", null, h("code", null, safe(p.tool, true))), h("span", null, plural(p.files, "file"), " ", pm(p.add, p.del)), h("span", { class: "mono dim" }, p.id),
+    h("div", { class: "facts" }, h("span", null, badge(p.client), safe(p.client, true)), h("span", null, h("code", null, safe(p.tool, true))), does(p), h("span", null, pm(p.add, p.del)), h("span", { class: "mono dim" }, p.id),
       open(p.state) ? h("span", { class: "wait-clock", "data-ring": "1" }, waitClock(p)) : h("span", null, `${day(p.decided)} ${clock(p.decided)}, ${p.by === "shell" ? "at a shell" : p.by === "page" ? "on the page" : "by the agent"}`),
       stateTag(p), p.change ? h("span", null, "applied as ", h("a", { href: `/changes/${encodeURIComponent(p.change)}` }, p.change)) : null));
   els.detail.replaceChildren(back(), head);
@@ -186,7 +189,7 @@ function drawDetail() {
   files.forEach((f, i) => {
     const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, h("span", { class: "tag" }, plural(f.decisions.length, "hunk")),
       open(p.state) ? (f.stale ? h("span", { class: "tag warn" }, icon("warn"), "changed since the proposal") : h("span", { class: "tag ok" }, icon("check"), "unchanged since the proposal")) : null));
-    if (f.note && f.decisions.some((d) => d.parts.length)) card.append(h("div", { class: "told pre" }, f.note));
+    if (f.note && f.decisions.some((d) => d.parts.length)) card.append(h("div", { class: "told pre" }, safe(f.note)));
     f.decisions.forEach((d, j) => { card.append(hunkOf(f, i, j, ++k, total, live)); });
     els.detail.append(card);
   });
@@ -205,7 +208,7 @@ function hunkOf(f, i, j, k, total, live) {
     live ? h("span", { class: "acts" },
       btn("Accept", { ic: "check", cls: "small yes", key: "a", "data-writes": "1", onclick: () => decide(el, "accept") }),
       btn("Refuse", { ic: "x", cls: "small no", key: "r", "data-writes": "1", onclick: () => decide(el, "refuse") })) : null),
-  d.parts.length ? d.parts.map((part) => hunkBody(part)) : h("div", { class: "told" }, f.note || "No lines to show."));
+  d.parts.length ? d.parts.map((part) => hunkBody(part)) : h("div", { class: "told pre" }, f.note ? safe(f.note) : "No lines to show."));
   const say = h("div", { class: "say", hidden: true });
   el.append(say);
   if (live) fillSay(say, i, j); else if (d.comment) { say.hidden = false; say.append(icon("talk"), h("div", { class: "grow" }, h("p", null, h("b", null, `To ${shown.proposal.client}`)), h("p", { class: "pre" }, safe(d.comment)))); }

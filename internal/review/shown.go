@@ -1,0 +1,376 @@
+package review
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"quarry/change"
+	"quarry/fault"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+	"quarry/internal/textfile"
+	"quarry/search"
+)
+
+// files is what a person is shown of a plan, one for each file. Nothing that the
+// plan does is left out: each diff is part of one file, a deletion says so, and
+// what is too long to be shown is counted. Paths are those of the plan, not as the
+// client spelled them.
+func (g *Gate) files(ctx context.Context, set *change.Set, plan *change.Change) []File {
+	files := filesOf(set, plan)
+	rest := slices.Clone(plan.Diffs)
+	for i := range files {
+		f := &files[i]
+		var own []change.PathDiff
+		rest = slices.DeleteFunc(rest, func(d change.PathDiff) bool {
+			mine := d.Old == f.Path || d.New == f.Path || f.To != "" && d.New == f.To
+			if mine {
+				own = append(own, d)
+			}
+			return mine
+		})
+		g.fill(ctx, set, plan, f, own)
+	}
+	// What no operation names is due to a move: links that it rewrites.
+	if i := slices.IndexFunc(files, func(f File) bool { return f.Op == change.MovePath }); i >= 0 && len(set.Ops) > 0 {
+		files[i].rewrites(rest)
+		return files
+	}
+	for _, d := range rest {
+		files = append(files, g.fileOf(ctx, d))
+	}
+	for _, p := range plan.Paths {
+		if len(set.Ops) == 0 && !slices.ContainsFunc(files, func(f File) bool { return f.Path == p || f.To == p }) {
+			files = append(files, File{Path: p, Before: stateNow(ctx, g, p), After: unknownVersion, Hunks: whole("")})
+		}
+	}
+	return files
+}
+
+// filesOf are the files that a plan reports, and the operations that it does not
+// report because they change no content.
+func filesOf(set *change.Set, plan *change.Change) []File {
+	var files []File
+	reported := map[int]bool{}
+	for _, pf := range plan.Files {
+		f := File{Path: pf.Path, To: pf.To, Op: verbs[pf.Did]}
+		if len(set.Ops) > 0 { // else the operations are those of the plan that was kept
+			f.Ops = pf.Ops
+		}
+		for _, k := range f.Ops {
+			f.Op, reported[k] = set.Ops[f.Ops[0]].Verb, true
+		}
+		files = append(files, f)
+	}
+	for i, op := range set.Ops {
+		if !reported[i] {
+			files = append(files, File{Path: path.Clean(op.Path), To: op.To, Op: op.Verb, Ops: []int{i}})
+		}
+	}
+	return files
+}
+
+var verbs = map[change.Verb]change.OpVerb{
+	change.Created: change.CreateFile, change.Overwrote: change.WriteFile, change.Deleted: change.DeletePath, change.Moved: change.MovePath,
+}
+
+// fileOf is a file of which only the diff is known.
+func (g *Gate) fileOf(ctx context.Context, d change.PathDiff) File {
+	f := File{Path: firstText(d.Old, d.New), After: unknownVersion, Hunks: whole(d.Hunks)}
+	switch {
+	case d.Kind == change.DiffTrashed, d.New == "":
+		f.Op = change.DeletePath
+	case d.Kind == change.DiffRestored, d.Kind == change.DiffMade, d.Old == "":
+		f.Op = change.CreateFile
+	case d.New != f.Path:
+		f.Op, f.To = change.MovePath, d.New
+	}
+	f.Before = stateNow(ctx, g, f.Path)
+	f.note(noteOf(d))
+	f.notShown(d.Cut.Added + d.Cut.Removed)
+	return f
+}
+
+func (f *File) note(text string) {
+	if text != "" {
+		f.Note = strings.TrimPrefix(f.Note+"\n"+text, "\n")
+	}
+}
+
+func (f *File) notShown(lines int) {
+	if lines > 0 {
+		f.note(fmt.Sprintf("too long to be shown: %d of the changed lines are left out here", lines))
+	}
+}
+
+// rewrites adds the diffs of other files to the one whose move causes them.
+func (f *File) rewrites(diffs []change.PathDiff) {
+	var text strings.Builder
+	hidden := 0
+	for _, d := range diffs {
+		name := fault.Printable(firstText(d.New, d.Old))
+		if d.Hunks == "" {
+			f.note(name + ": " + noteOf(d))
+			continue
+		}
+		f.note("rewrites links in " + name)
+		text.WriteString(d.Hunks)
+		hidden += d.Cut.Added + d.Cut.Removed
+	}
+	if f.notShown(hidden); text.Len() > 0 {
+		f.Split, f.Old = false, nil
+		f.Hunks = whole(textOf(f.Hunks) + text.String())
+	}
+}
+
+// textOf puts hunks together as one diff.
+func textOf(hunks []Hunk) string {
+	var b strings.Builder
+	for _, h := range hunks {
+		if h.Text != "" {
+			b.WriteString(h.Head() + "\n" + h.Text)
+		}
+	}
+	return b.String()
+}
+
+// fill reads a file and cuts its change into hunks.
+func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f *File, diffs []change.PathDiff) {
+	var text strings.Builder
+	for _, d := range diffs {
+		if n := noteOf(d); d.Kind != change.DiffRenamed {
+			f.note(n)
+		}
+		text.WriteString(d.Hunks)
+	}
+	f.Before, f.After = stateNow(ctx, g, f.Path), unknownVersion
+	var old []byte
+	err := error(fault.ErrNotText)
+	if isVersion(f.Before) {
+		old, err = g.ReadBytes(ctx, f.Path, 0)
+	}
+	lines := 0 // that the change adds or removes
+	for _, pf := range plan.Files {
+		if pf.Path == f.Path && pf.To == f.To {
+			f.After, lines = firstText(pf.Version, unknownVersion), pf.Added+pf.Removed
+		}
+	}
+	if f.After == unknownVersion && len(plan.Files) < 2 && plan.Version != "" && isVersion(f.Before) {
+		f.After = plan.Version
+	}
+	switch f.Op {
+	case change.DeletePath:
+		f.After = ""
+		g.deletes(ctx, set, f, old, err)
+		return
+	case change.MovePath:
+		g.holds(ctx, f, "moves")
+	}
+	if new, ok := contentAfter(set, f, old, err); ok && splittable(old) && splittable(new) {
+		made := rootfs.VersionOf(new).String()
+		if hunks := hunksOf(old, new); len(hunks) > 0 && (f.After == unknownVersion || f.After == made) {
+			f.After, f.Split, f.Old, f.Hunks = made, len(hunks) > 1, old, hunks
+			return
+		}
+	}
+	f.Hunks = whole(text.String())
+	added, removed := linesOf(f.Hunks)
+	f.notShown(lines - added - removed)
+}
+
+// deletes shows a deletion: the text of a file, the names in a folder.
+func (g *Gate) deletes(ctx context.Context, set *change.Set, f *File, old []byte, readErr error) {
+	f.Hunks = whole("")
+	final := len(f.Ops) > 0 && set.Ops[f.Ops[0]].Trash == change.TrashNone
+	switch {
+	case g.isLink(ctx, f.Path):
+		f.note("deletes the symlink")
+	case readErr == nil && splittable(old):
+		f.Hunks = whole(textedit.DiffTexts(old, nil, &textedit.DiffOptions{MaxLine: -1, MaxLines: -1}))
+		f.note("deletes the file")
+	case f.Before == unknownVersion || !strings.HasPrefix(f.Before, folderMark):
+		f.note("deletes the file")
+	default:
+		g.holds(ctx, f, "deletes")
+	}
+	if final {
+		f.note("permanently, not into the trash")
+	}
+}
+
+// maxNames is how many names of a folder are shown.
+const maxNames = 200
+
+// holds lists what is in a folder that is moved or deleted.
+func (g *Gate) holds(ctx context.Context, f *File, does string) {
+	if !strings.HasPrefix(f.Before, folderMark) || g.isLink(ctx, f.Path) {
+		return
+	}
+	entries, err := below(ctx, g, f.Path)
+	if err != nil {
+		f.note(does + " the folder with everything in it; it can't be listed: " + err.Error())
+		return
+	}
+	if len(entries) == 0 {
+		f.note(does + " the empty folder")
+		return
+	}
+	f.note(fmt.Sprintf("%s the folder with everything in it, %s:", does, count(len(entries), "entry", "entries")))
+	for i, e := range entries {
+		if i == maxNames {
+			f.note(fmt.Sprintf("and %d more", len(entries)-i))
+			break
+		}
+		f.note("  " + fault.Printable(e.Path))
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// below lists everything in a folder.
+func below(ctx context.Context, ws Files, dir string) ([]search.Entry, error) {
+	r, err := ws.Find(ctx, search.FindQuery{
+		Scope: search.Scope{Paths: []string{dir}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true},
+		Kind:  search.FilesAndFolders, Links: true, Stat: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r.Entries, nil
+}
+
+// isLink reports a symlink, which is moved and deleted as such.
+func (g *Gate) isLink(ctx context.Context, p string) bool {
+	r, err := g.Find(ctx, search.FindQuery{
+		Scope: search.Scope{Paths: []string{path.Dir(p)}, IncludeHidden: true, IncludeIgnored: true, NoIndex: true, MaxDepth: 1},
+		Kind:  search.FilesAndFolders, Links: true,
+	})
+	return err == nil && slices.ContainsFunc(r.Entries, func(e search.Entry) bool { return e.Path == p && e.Link })
+}
+
+func firstText(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// whole is a change that is decided as one.
+func whole(text string) []Hunk {
+	all := Hunk{}
+	for _, h := range parseHunks(text) {
+		if all.OldStart == 0 && all.NewStart == 0 {
+			all.OldStart, all.NewStart = h.OldStart, h.NewStart
+		}
+		if all.Text != "" {
+			all.Text += h.Head() + "\n"
+		}
+		all.Text += h.Text
+		all.OldCount += h.OldCount
+		all.NewCount += h.NewCount
+	}
+	return []Hunk{all}
+}
+
+func noteOf(d change.PathDiff) string {
+	switch {
+	case d.Kind == change.DiffContent:
+		return ""
+	case d.Kind == change.DiffMode && d.Modes[1]&0o100 != 0:
+		return "makes it executable"
+	case d.Kind == change.DiffMode:
+		return "makes it not executable"
+	}
+	return strings.TrimSpace(d.Header())
+}
+
+// contentAfter works out what an edit or a write leaves. It is only for cutting
+// the change into hunks: what is written is worked out again by Apply.
+func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, bool) {
+	if len(f.Ops) == 0 || readErr != nil {
+		return nil, false
+	}
+	op := set.Ops[f.Ops[0]]
+	switch {
+	case f.Op == change.WriteFile && len(f.Ops) == 1:
+		return op.Content, true
+	case f.Op != change.EditFile:
+		return nil, false
+	}
+	d, err := textfile.New(old)
+	if err != nil {
+		return nil, false
+	}
+	var edits []change.Edit
+	for _, k := range f.Ops {
+		if set.Ops[k].Executable != nil {
+			return nil, false // a mode goes with the whole
+		}
+		edits = append(edits, set.Ops[k].Edits...)
+	}
+	c, err := textedit.Apply(d, edits...)
+	if err != nil {
+		return nil, false
+	}
+	return c.Bytes(), true
+}
+
+// The state of a path is the version of a small file, "" if nothing is there, and
+// else a mark with what can be told: it is compared, and never used as a version.
+const (
+	unknownVersion = "?"
+	folderMark     = "folder:"
+	largeMark      = "large:"
+	maxHashed      = 64 << 20
+)
+
+func isVersion(state string) bool {
+	return state != "" && state != unknownVersion && !strings.Contains(state, ":")
+}
+
+// stateNow is the state of a path.
+func stateNow(ctx context.Context, ws Files, p string) string {
+	info, err := ws.Stat(ctx, p)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return ""
+	case err != nil || info.Special:
+		return unknownVersion
+	case info.Folder:
+		return folderState(ctx, ws, p)
+	case info.Size > maxHashed:
+		return fmt.Sprintf("%s%d-%d", largeMark, info.Size, info.ModTime.UnixNano())
+	}
+	data, err := ws.ReadBytes(ctx, p, 0)
+	switch {
+	case err == nil:
+		return rootfs.VersionOf(data).String()
+	case errors.Is(err, fault.NotFound):
+		return ""
+	}
+	return unknownVersion
+}
+
+// folderState changes with the names, sizes and times of what is in a folder.
+func folderState(ctx context.Context, ws Files, dir string) string {
+	entries, err := below(ctx, ws, dir)
+	if err != nil {
+		return unknownVersion
+	}
+	var b strings.Builder
+	for _, e := range entries {
+		fmt.Fprintf(&b, "%q %v %v %d %d\n", e.Path, e.Folder, e.Link, e.Size, e.ModTime.UnixNano())
+	}
+	return folderMark + rootfs.VersionOf([]byte(b.String())).String()
+}
