@@ -11,6 +11,7 @@ import (
 	"quarry/internal/re/backref"
 	"quarry/internal/re/backtrack"
 	"quarry/internal/re/dfa"
+	"quarry/internal/re/onepass"
 	"quarry/internal/re/pike"
 	"quarry/internal/re/vec"
 )
@@ -23,6 +24,7 @@ type Matcher struct {
 	err    error
 	pike   pike.Cache
 	short  backtrack.Cache
+	one    onepass.Cache
 	back   *backref.Matcher
 	dfa    automata
 	inside *Matcher // of a bounded pattern's inside
@@ -194,6 +196,11 @@ func (m *Matcher) find(text []byte, from int, slots []int) bool {
 func (m *Matcher) run(text []byte, from, to int, anchored bool, slots []int) bool {
 	if !m.spend(to - from) {
 		return false
+	}
+	if len(slots) > 2 && (anchored || m.p.plan.anchored()) {
+		if e := m.p.plan.onePass(); e != nil {
+			return m.one.Find(e, text, from, to, slots)
+		}
 	}
 	if e := m.p.plan.short(); e.Fits(to - from) {
 		if match, ok := m.short.Find(e, text, from, to, anchored, slots); ok {
@@ -376,26 +383,35 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 	if m.err != nil || from < 0 || from > len(text) {
 		return nil, false
 	}
-	if pre := m.p.plan.pre; pre != nil && pre.usable(text[from:]) {
-		if hit, _ := pre.find(text, from); hit < 0 {
-			return nil, false
-		}
-	}
+	pl := m.p.plan
 	if n := 2 * m.p.Groups(); cap(slots) < n {
 		slots = make([]int, n)
 	} else {
 		slots = slots[:n]
 	}
-	if !m.groups(text, from, slots) {
+	if !m.mayMatch(text, from) || !m.groups(text, from, slots) {
 		return nil, false
 	}
-	if m.back != nil && !m.p.plan.superset {
+	if m.back != nil && !pl.superset {
 		if _, err := m.back.MatchAt(text, slots[0], slots); err != nil {
 			m.fail(err)
 			return nil, false
 		}
 	}
 	return slots, true
+}
+
+// mayMatch asks the prefilter, unless the pattern itself tells as fast.
+func (m *Matcher) mayMatch(text []byte, from int) bool {
+	pl := m.p.plan
+	if pl.anchored() && (from > 0 || pl.onePass() != nil) {
+		return from == 0
+	}
+	if pl.pre == nil || !pl.pre.usable(text[from:]) {
+		return true
+	}
+	hit, _ := pl.pre.find(text, from)
+	return hit >= 0
 }
 
 // groups finds the first match and its groups. The engines that support groups
@@ -407,7 +423,7 @@ func (m *Matcher) groups(text []byte, from int, slots []int) bool {
 	if pl.superset {
 		return m.find(text, from, slots)
 	}
-	if from == 0 && pl.prog().AnchoredStart && len(text) <= shortText {
+	if from == 0 && pl.anchored() && (len(text) <= shortText || pl.onePass() != nil) {
 		return m.find(text, from, slots)
 	}
 	if pl.pre == nil && m.hasFind() {

@@ -11,6 +11,7 @@ import (
 	"quarry/internal/re/hir"
 	"quarry/internal/re/literal"
 	"quarry/internal/re/nfa"
+	"quarry/internal/re/onepass"
 )
 
 // plan is how a pattern is searched for. Every part of it is immutable.
@@ -28,6 +29,10 @@ type plan struct {
 	// short runs prog on short texts, with groups, faster than the general
 	// engine.
 	short func() *backtrack.Engine
+
+	// onePass runs prog where a match begins, with groups, faster than short; nil
+	// when the pattern isn't for it.
+	onePass func() *onepass.Engine
 
 	// find gives spans in one text; nil when the reversed automaton is too
 	// large.
@@ -99,6 +104,7 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		p.bounded = newBounded(src.root, opts)
 	}
 	p.short = sync.OnceValue(func() *backtrack.Engine { return backtrack.New(p.prog()) })
+	p.onePass = sync.OnceValue(func() *onepass.Engine { return onepass.New(p.prog()) })
 	p.find = sync.OnceValue(func() *dfa.Finder {
 		reverse, err := nfa.Compile(src.root, nfa.Options{UTF8: true, Reverse: true, SizeLimit: limit})
 		if err != nil {
@@ -121,6 +127,9 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	}
 	return p, nil
 }
+
+// anchored reports that a match can only begin where a text does.
+func (p *plan) anchored() bool { return p.prog().AnchoredStart }
 
 // nextStart finds where the next match could begin, from the strings that all
 // matches begin with. It is nil if that doesn't help, as in Lines mode.
