@@ -30,6 +30,10 @@ type Ask struct {
 	// Terms says that the query is for [Snapshot.Counted], with which almost no
 	// file has to be read.
 	Terms bool
+	// Gradual says that the first candidates are wanted soon, by one pass of
+	// [Candidates.Each], and perhaps not all of them: see pieces.go.
+	Gradual bool
+	piece   int // documents of the first piece; 0 is by size, for tests
 }
 
 // Plan tells how a question was answered.
@@ -43,6 +47,9 @@ type Plan struct {
 	// Useless says that grams can't decide anything about the need: every file is
 	// a candidate.
 	Useless bool
+	// Partial says that some files were not looked up yet, so that there may be
+	// more candidates.
+	Partial bool
 }
 
 // Candidates are the files that could match.
@@ -50,9 +57,11 @@ type Candidates struct {
 	Plan Plan
 
 	snap  *snapshot
-	whole Flags // files with one of these are candidates as a whole
+	need  trigram.Formula
+	ask   Ask
 	views []viewCandidates
 	dirty []dirtyDoc
+	open  int // views with documents that were not looked up yet
 }
 
 type viewCandidates struct {
@@ -64,15 +73,16 @@ type viewCandidates struct {
 	unseen bitset
 	// blocks are those that are candidates; nil without Ask.ByLine.
 	blocks []uint32
+	piece  span // ids and blocks are those of these documents
+	lists  int  // read for a piece, at most
 }
 
 // Candidates answers a query. An error means that the index can't: get a fresh
 // snapshot, or scan.
 func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
-	f := trigram.From(a.Need)
-	c := &Candidates{snap: s.snapshot, whole: a.Also}
+	c := &Candidates{snap: s.snapshot, need: trigram.From(a.Need), ask: a}
 	lens := a.lens()
-	c.Plan.Grams = countGrams(&f)
+	c.Plan.Grams = countGrams(&c.need)
 	c.Plan.Useless = true
 	dir := plain(a.Under)
 	for _, v := range s.views {
@@ -81,10 +91,11 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 			lo, hi := v.seg.docs.folder(dir)
 			vc.in = span{lo, max(lo, hi)}
 			vc.unseen = v.seg.unseen(lens)
-			if err := vc.find(&f, &a, &c.Plan); err != nil {
-				return err
+			vc.piece = vc.in
+			if a.Gradual {
+				vc.piece = v.seg.firstPiece(&c.need, vc.in, a.piece)
 			}
-			return v.seg.untouched()
+			return c.find(&vc)
 		})
 		if err != nil {
 			v.damage.Store(&err)
@@ -96,36 +107,41 @@ func (s *Snapshot) Candidates(a Ask) (*Candidates, error) {
 		if vc.all {
 			c.Plan.Candidates += seen
 		} else {
-			vc.show()
-			c.Plan.Candidates += len(vc.ids)
-			c.Plan.Blocks += len(vc.blocks)
 			c.Plan.Useless = false
+			if vc.piece.hi < vc.in.hi {
+				c.open++
+			}
 		}
 		c.views = append(c.views, vc)
 	}
+	c.Plan.Partial = c.open > 0
 	c.dirty = seenDirty(dirtyBelow(s.dirty, dir), lens)
 	c.Plan.Dirty = len(c.dirty)
 	return c, nil
 }
 
-// find evaluates the formula.
-func (vc *viewCandidates) find(f *trigram.Formula, a *Ask, plan *Plan) error {
+// find looks up the documents of a piece.
+func (c *Candidates) find(vc *viewCandidates) error {
 	seg := vc.v.seg
-	e := evaluation{seg: seg, byDocument: !a.ByLine, lo: uint32(seg.blocks.first(vc.in.lo)), hi: uint32(seg.blocks.first(vc.in.hi))}
-	ids, all, err := e.eval(f, nil, true)
-	plan.Lists += e.lists
+	e := evaluation{seg: seg, byDocument: !c.ask.ByLine, lo: uint32(seg.blocks.first(vc.piece.lo)), hi: uint32(seg.blocks.first(vc.piece.hi))}
+	ids, all, err := e.eval(&c.need, nil, true)
+	if more := e.lists - vc.lists; more > 0 {
+		c.Plan.Lists, vc.lists = c.Plan.Lists+more, e.lists
+	}
 	if err != nil {
 		return err
 	}
-	if vc.all = all; all {
-		return nil
+	if vc.all = all; !all {
+		if c.ask.ByLine {
+			vc.blocks = ids
+			ids = seg.blocks.documents(make([]uint32, 0, len(ids)), ids)
+		}
+		vc.ids = seg.with(ids, c.ask.Also, vc.piece)
+		vc.show()
+		c.Plan.Candidates += len(vc.ids)
+		c.Plan.Blocks += len(vc.blocks)
 	}
-	if a.ByLine {
-		vc.blocks = ids
-		ids = seg.blocks.documents(make([]uint32, 0, len(ids)), ids)
-	}
-	vc.ids = seg.with(ids, a.Also, vc.in)
-	return nil
+	return seg.untouched()
 }
 
 // show drops what the client may not see, so that no count reveals it.
@@ -200,7 +216,11 @@ func (c *Candidates) merge(every bool) *merge {
 	m := &merge{dirty: c.dirty}
 	for i := range c.views {
 		v := &c.views[i]
-		m.streams = append(m.streams, &stream{v: v.v, spans: []span{v.in}, ids: v.ids, every: every || v.all, all: v.all, blocks: v.blocks, whole: c.whole, unseen: v.unseen})
+		st := &stream{v: v.v, spans: []span{v.in}, ids: v.ids, every: every || v.all, all: v.all, blocks: v.blocks, whole: c.ask.Also, unseen: v.unseen}
+		if !v.all && v.piece.hi < v.in.hi {
+			st.next = c.pieces(*v)
+		}
+		m.streams = append(m.streams, st)
 	}
 	return m
 }

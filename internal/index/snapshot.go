@@ -284,6 +284,9 @@ type stream struct {
 	blocks []uint32
 	whole  Flags
 	unseen bitset // documents to skip; nil if there are none
+	// next looks up the next piece of the documents, if the candidates are found
+	// gradually. It reports false after the last one.
+	next func(s *stream) (bool, error)
 
 	reader pathReader
 	buf    []byte // paths of the page
@@ -349,7 +352,20 @@ func (s *stream) stamp() {
 	}
 }
 
+// fill reads a page. It ends where a piece ends, since blocks are those of one
+// piece.
 func (s *stream) fill() error {
+	for {
+		if s.fillPiece(); len(s.page) > 0 || s.next == nil {
+			return nil
+		}
+		if ok, err := s.next(s); !ok || err != nil {
+			return err
+		}
+	}
+}
+
+func (s *stream) fillPiece() {
 	s.reader.t = &s.v.seg.docs
 	for len(s.page) < pageSize && len(s.spans) > 0 {
 		sp := &s.spans[0]
@@ -358,7 +374,7 @@ func (s *stream) fill() error {
 				s.ids = s.ids[1:]
 			}
 			if len(s.ids) == 0 {
-				return nil
+				return
 			}
 			sp.lo = int(s.ids[0])
 		}
@@ -372,7 +388,6 @@ func (s *stream) fill() error {
 			s.add(id)
 		}
 	}
-	return nil
 }
 
 func (s *stream) add(id int) {

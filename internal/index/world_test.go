@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -360,6 +361,43 @@ func (w *world) check() {
 	}
 	w.compare(c, p, listed, binary)
 	w.compareCounted(snap, ask)
+	w.comparePieces(snap, ask, expr)
+}
+
+// comparePieces looks the documents up piece by piece: the candidates are the
+// same.
+func (w *world) comparePieces(snap *Snapshot, ask Ask, expr string) {
+	w.t.Helper()
+	seen := func(ask Ask, most int) (list []string, plan Plan) {
+		c, err := snap.Candidates(ask)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := c.Each(func(d *Doc) bool {
+			list = append(list, fmt.Sprint(d.Path(), d.Stamp, d.Flags, d.Parts, d.Dirty))
+			return len(list) < most
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+		return list, c.Plan
+	}
+	want, whole := seen(ask, math.MaxInt)
+	ask.Gradual, ask.piece = true, 1+w.r.IntN(4)
+	got, plan := seen(ask, math.MaxInt)
+	// In a piece with very few candidates left, fewer lists are read.
+	extra := slices.DeleteFunc(slices.Clone(got), func(d string) bool { return slices.Contains(want, d) })
+	if len(got)-len(extra) != len(want) || len(extra) > 0 && whole.Lists <= enoughRead {
+		w.t.Fatalf("%q in pieces of %d: candidates %q, and all at once %q", expr, ask.piece, got, want)
+	}
+	if plan.Partial || plan.Documents != whole.Documents || plan.Candidates != whole.Candidates+len(extra) {
+		w.t.Fatalf("%q: plan in pieces %+v, all at once %+v", expr, plan, whole)
+	}
+	if len(got) > 0 {
+		n := 1 + w.r.IntN(len(got))
+		if some, plan := seen(ask, n); !slices.Equal(some, got[:n]) || plan.Candidates > whole.Candidates+len(extra) {
+			w.t.Fatalf("%q in pieces, the first %d: %q, want %q", expr, n, some, got[:n])
+		}
+	}
 }
 
 // compareCounted counts the terms of all files that the index knows.

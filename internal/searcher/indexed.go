@@ -20,7 +20,7 @@ import (
 // Candidates are searched in batches, so that an answer that needs only a few
 // does not collect all of them. The first batch is small, later ones are larger.
 const (
-	firstPart = 64
+	firstPart = 16
 	maxPart   = 4096
 )
 
@@ -75,12 +75,13 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if !r.folder.index().Covers(snap, start, r.q.IncludeIgnored) {
 		return errNoIndex
 	}
+	ask.Gradual = !r.q.FilesWithoutMatch
 	c, err := snap.Candidates(ask)
 	if err != nil {
 		return noIndex(ctx, err)
 	}
+	defer func() { r.collect.sum.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy()) }()
 	p := &indexPass{run: r, under: start, below: belowLength(start)}
-	r.collect.sum.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
 	r.collect.sum.Stats.IgnoredIndexed = snap.Ignored()
 	if r.q.FilesWithoutMatch {
 		err = c.Files(func(d *index.Doc, mayMatch bool) bool { return p.file(ctx, d, mayMatch) })
@@ -362,12 +363,19 @@ func planText(p *index.Plan, policy *policy.Policy) string {
 	if p.Useless {
 		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Dirty)
 	}
+	some := ""
+	if p.Partial { // the search ended before
+		some = "at least "
+	}
 	if policy.ByPlace() {
+		if p.Partial { // where a piece ends depends on denied files too
+			return fmt.Sprintf("index: some of %d files, %d changed", p.Documents, p.Dirty)
+		}
 		return fmt.Sprintf("index: %d of %d files, %d changed", p.Candidates, p.Documents, p.Dirty)
 	}
 	blocks := ""
 	if p.Blocks > 0 {
 		blocks = fmt.Sprintf(" in %d blocks", p.Blocks)
 	}
-	return fmt.Sprintf("index: %d of %d files%s by %d of %d grams, %d changed", p.Candidates, p.Documents, blocks, p.Lists, p.Grams, p.Dirty)
+	return fmt.Sprintf("index: %s%d of %d files%s by %d of %d grams, %d changed", some, p.Candidates, p.Documents, blocks, p.Lists, p.Grams, p.Dirty)
 }

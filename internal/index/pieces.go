@@ -1,0 +1,56 @@
+package index
+
+import "quarry/internal/trigram"
+
+// A search for one page of hits needs the first candidates soon and often none of
+// the rest. To intersect the lists of common grams for all documents takes most of
+// its time: on Linux 6.1, with 78,600 files, 4 of the 5 ms until the first hit of a
+// word of the kernel in any case. So documents are looked up piece by piece, as
+// [Candidates.Each] comes to them. The first piece is one in firstShare, the
+// following ones are each twice as large as the one before.
+const (
+	firstShare = 32
+	minPiece   = 1024
+	// gradualFrom is how many blocks the lists may leave before pieces are worth
+	// it. Each piece looks up its lists again.
+	gradualFrom = 2048
+)
+
+// firstPiece returns the documents to look up at first: all, if that is quick.
+func (s *segment) firstPiece(f *trigram.Formula, in span, size int) span {
+	if size > 0 {
+		return span{in.lo, min(in.lo+size, in.hi)}
+	}
+	e := evaluation{seg: s}
+	size = max(minPiece, (in.hi-in.lo)/firstShare)
+	if most := e.most(f); in.hi-in.lo <= 2*size || most < gradualFrom || e.nearlyAll(most) {
+		return in
+	}
+	return span{in.lo, in.lo + size}
+}
+
+// pieces returns how the rest of a view is looked up.
+func (c *Candidates) pieces(vc viewCandidates) func(*stream) (bool, error) {
+	return func(s *stream) (bool, error) {
+		if vc.piece.hi >= vc.in.hi {
+			return false, nil
+		}
+		size := 2 * (vc.piece.hi - vc.piece.lo)
+		vc.piece = span{vc.piece.hi, min(vc.piece.hi+size, vc.in.hi)}
+		vc.ids, vc.blocks = nil, nil
+		if err := c.find(&vc); err != nil {
+			return false, err
+		}
+		if vc.all { // the lists of this piece decide nothing
+			for id := vc.piece.lo; id < vc.piece.hi; id++ {
+				vc.ids = append(vc.ids, uint32(id))
+			}
+		}
+		if vc.piece.hi == vc.in.hi {
+			c.open--
+			c.Plan.Partial = c.open > 0
+		}
+		s.ids, s.blocks = vc.ids, vc.blocks
+		return true, nil
+	}
+}
