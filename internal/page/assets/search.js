@@ -217,32 +217,42 @@ function bones(on) {
     h("div", { class: "bones", "aria-hidden": "true" }, h("div", { class: "bone a" }), h("div", { class: "bone b" }), h("div", { class: "bone c1" })));
 }
 
-// The first lines fill the window and are painted at once. The others, and what
+// The first lines are painted at once: 12 lines take 6 ms less to lay out and
+// paint than 36. Two frames later the window is filled. The others, and what
 // stands around them, follow in parts once no key was pressed for a moment: the
 // next key and its answer don't wait for what nobody sees yet.
-const firstLines = 36, partLines = 100, quiet = 80;
+const firstLines = 12, windowLines = 48, partLines = 100, soon = 32, quiet = 80;
 let queue = [], drawing = 0, settling = 0;
 
 function append(got, files) {
   for (const f of files) {
     got.files.push(f);
     got.hits += state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1;
-    queue.push(f);
+    queue.push({ f, el: null, ol: null, at: 0 });
   }
   if (got.drawn === undefined) got.drawn = 0;
   if (got.drawn < firstLines) drawFiles(got, firstLines - got.drawn);
   else drawLater(got);
 }
 
+// drawFiles draws at most so many lines of the files that wait; a file may end in
+// a later part.
 function drawFiles(got, most) {
   const part = document.createDocumentFragment();
   const first = !got.drawn;
   let lines = 0;
   while (queue.length && lines < most) {
-    const f = queue.shift();
-    lines += (f.lines?.length ?? 0) + 2;
-    part.append(state.mode === "paths" ? pathArticle(f) : article(f));
-    countFacet(f);
+    const one = queue[0], { f } = one;
+    if (!one.el) {
+      one.el = state.mode === "paths" ? pathArticle(f) : article(one);
+      part.append(one.el);
+      countFacet(f);
+      lines += 2;
+    }
+    if (one.ol) lines += drawLines(one, Math.max(1, most - lines));
+    if (one.ol && one.at < f.lines.length) continue;
+    if (one.ol) watcher.observe(one.el); // to be coloured, all of it
+    queue.shift();
   }
   got.drawn += lines;
   els.list.append(part);
@@ -252,43 +262,50 @@ function drawFiles(got, most) {
 
 function drawLater(got) {
   if (drawing) return;
-  const mine = number;
+  const mine = number, more = windowLines - got.drawn;
   const draw = () => {
     if (mine !== number) return;
     drawing = 0;
-    got.quiet = true;
-    drawFiles(got, partLines);
+    if (more <= 0) got.quiet = true;
+    drawFiles(got, more > 0 ? more : partLines);
     if (!queue.length) { fillFacets(); if (got.done && state.at) markAt(); }
   };
   drawing = setTimeout(() => requestAnimationFrame(() => {
     const c = new MessageChannel(); // after that frame is painted
     c.port1.onmessage = draw;
     c.port2.postMessage(0);
-  }), got.quiet ? 0 : quiet);
+  }), more > 0 ? soon : got.quiet ? 0 : quiet);
 }
 
 const at = (f, line) => addressOf({ ...state, at: `${f.path}:${line}` });
 
-function article(f) {
-  const ol = h("ol");
-  let last = 0, hits = 0;
-  for (const l of f.lines ?? []) {
+// article makes the frame of a file; drawLines adds its lines.
+function article(one) {
+  const { f } = one, hits = (f.lines ??= []).filter((l) => l.h).length;
+  one.ol = h("ol");
+  const odd = oddName(f.path);
+  const label = f.matched > hits && state.mode !== "words" ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched);
+  const el = h("article", { class: "file" },
+    h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), odd ? h("span", { class: "tag warn" }, odd) : null),
+    h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, one.ol));
+  el.file = f;
+  return el;
+}
+
+// drawLines adds at most so many lines and returns how many.
+function drawLines(one, most) {
+  const { f, ol } = one, lines = f.lines.slice(one.at, one.at + most);
+  let last = f.lines[one.at - 1]?.n ?? 0;
+  for (const l of lines) {
     if (last && l.n > last + 1) ol.append(h("li", { class: "gap", "aria-hidden": "true" }));
     last = l.n;
-    if (l.h) hits++;
     const src = h("span", { class: "src" }, l.l ? h("span", { class: "cutmark", title: `${n(l.l)} bytes before` }, "…") : null, code(l.t, null, l.s), l.r ? h("span", { class: "cutmark", title: `${n(l.r)} more bytes` }, "…") : null);
     ol.append(l.h
       ? h("li", null, h("a", { class: "hit", href: at(f, l.n), "data-line": l.n }, h("span", { class: "no" }, l.n), src))
       : h("li", { class: "hit ctx", "data-line": l.n }, h("span", { class: "no" }, l.n), src));
   }
-  const odd = oddName(f.path);
-  const label = f.matched > hits && state.mode !== "words" ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched);
-  const el = h("article", { class: "file" },
-    h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), odd ? h("span", { class: "tag warn" }, odd) : null),
-    h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, ol));
-  el.file = f;
-  watcher.observe(el);
-  return el;
+  one.at += lines.length;
+  return lines.length;
 }
 
 function pathArticle(f) {
