@@ -292,6 +292,3 @@ func giveTo(f *os.File, old Info) bool {
 	}
 	return now.UID == old.UID && now.GID == old.GID || f.Chown(int(old.UID), int(old.GID)) == nil
 }
-
-// FSKind is not known here.
-func (r *Root) FSKind() FSKind { return FSUnknown }

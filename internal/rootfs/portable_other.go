@@ -14,3 +14,6 @@ func fillInfo(i *Info, fi fs.FileInfo) {
 		i.Ino, i.Dev, i.Nlink, i.UID, i.GID = uint64(st.Ino), uint64(st.Dev), uint32(st.Nlink), st.Uid, st.Gid
 	}
 }
+
+// FSKind is not known here.
+func (r *Root) FSKind() FSKind { return FSUnknown }

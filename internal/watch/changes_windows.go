@@ -27,7 +27,6 @@ import (
 // closes the file: until then the folder doesn't know either.
 type system struct {
 	folders
-	asked []string // folders that rescan let in
 
 	handle  windows.Handle
 	event   windows.Handle // signalled when a read has ended
@@ -35,11 +34,13 @@ type system struct {
 	read    *windows.Overlapped
 	buf     []byte
 	reading bool
-	done    sync.WaitGroup
-	failed  error // why nothing is watched
-	moved   bool  // a folder got another name: see rearm
-	events  uint64
-	lost    uint64
+
+	done      sync.WaitGroup
+	listening bool  // background runs
+	failed    error // why nothing is watched
+	moved     bool  // a folder got another name: see rearm
+	events    uint64
+	lost      uint64
 }
 
 // bufferSize is what the system keeps between two reads: 256 KiB are some
@@ -51,8 +52,8 @@ const filter = windows.FILE_NOTIFY_CHANGE_FILE_NAME | windows.FILE_NOTIFY_CHANGE
 
 func (w *Watcher) start(ctx context.Context) error {
 	s := &w.system
-	s.known = map[string]bool{}
-	if s.kept = w.root.FSKind(); s.kept != rootfs.FSLocal {
+	s.folders = folders{w: w, known: map[string]bool{}}
+	if w.root.FSKind() != rootfs.FSLocal {
 		s.failed = ErrForeign
 		return ctx.Err()
 	}
@@ -61,13 +62,21 @@ func (w *Watcher) start(ctx context.Context) error {
 		return ctx.Err()
 	}
 	// Folders that come up while the others are listed make events.
-	if err := w.learn(ctx, ""); err != nil {
+	if err := s.learn(ctx, ""); err != nil {
 		return err
 	}
-	if !w.opts.idle {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listen()
+	return nil
+}
+
+// listen begins to read between barriers, unless somebody does. w.mu is held.
+func (w *Watcher) listen() {
+	if s := &w.system; !w.opts.idle && !s.listening {
+		s.listening = true
 		s.done.Go(w.background)
 	}
-	return nil
 }
 
 // begin opens the folder and asks for its changes.
@@ -168,7 +177,7 @@ func (w *Watcher) take1(ctx context.Context, wait bool) (empty bool, err error) 
 	}
 	if lost {
 		s.lost++
-		if err := w.lose(ctx); err != nil {
+		if err := s.lose(ctx); err != nil {
 			return false, err
 		}
 	}
@@ -187,17 +196,33 @@ var underWine = sync.OnceValue(func() bool {
 	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
 })
 
-// rearm watches anew, for Wine: it goes on to tell what happens in a moved folder
-// by the folder's old name, and watches a folder from the moment that somebody
-// opens it (8.0, server/change.c). With the handle it forgets what it had; the
-// listing that follows opens every folder.
+// restarted watches the folder that stands in the old one's place.
+func (w *Watcher) restarted(ctx context.Context) error {
+	s := &w.system
+	if w.root.FSKind() != rootfs.FSLocal {
+		s.end()
+		return w.fail(ctx, ErrForeign)
+	}
+	s.failed = nil
+	if err := w.rearm(ctx); err != nil || s.failed != nil {
+		return err
+	}
+	w.listen()
+	return nil
+}
+
+// rearm watches anew. For Wine it does so after each move of a folder: Wine
+// goes on to tell what happens in a moved folder by the folder's old name, and
+// watches a folder from the moment that somebody opens it (8.0,
+// server/change.c). With the handle it forgets what it had; the listing that
+// follows opens every folder.
 func (w *Watcher) rearm(ctx context.Context) error {
 	s := &w.system
 	s.end()
 	if err := w.begin(); err != nil {
 		return w.fail(ctx, err)
 	}
-	return w.lose(ctx)
+	return s.lose(ctx)
 }
 
 // fail gives up watching: from then on answers rest on sweeps.
@@ -245,7 +270,7 @@ func (w *Watcher) named(ctx context.Context, path string, op Op) {
 			w.pending.tree([]byte(parent(path)))
 		}
 	}
-	w.happened(ctx, path, op)
+	w.system.happened(ctx, path, op)
 }
 
 func opOf(action uint32) Op {
@@ -270,13 +295,14 @@ func (w *Watcher) background() {
 		}
 		w.mu.Lock()
 		if w.closed || s.failed != nil {
+			s.listening = false
 			w.mu.Unlock()
 			return
 		}
 		before := s.events
 		w.take1(context.Background(), false)
 		if s.events != before || !w.pending.empty() {
-			w.signal()
+			w.wakeUp()
 		}
 		w.mu.Unlock()
 	}
@@ -315,6 +341,15 @@ func (s *system) end() {
 	windows.CloseHandle(s.handle)
 	s.handle = 0
 }
+
+func (w *Watcher) landed() {}
+func (w *Watcher) unmark() {}
+
+func (w *Watcher) rescan(dir rootfs.Path)           { w.system.rescan(dir) }
+func (w *Watcher) settle(ctx context.Context) error { return w.system.settle(ctx) }
+
+// swept leaves the report of the root: what was told of it meanwhile is in it.
+func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 func (w *Watcher) unwatched() []rootfs.Path {
 	if w.system.failed != nil {

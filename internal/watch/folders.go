@@ -1,5 +1,3 @@
-//go:build (windows || (darwin && fsevents)) && !portable
-
 package watch
 
 import (
@@ -12,16 +10,17 @@ import (
 
 // folders is for systems that watch a whole tree and tell of changes by path:
 // they don't say whether a name that is gone was a folder, so the folders that
-// exist are known here, as on Linux through their watches.
+// exist are known here, as on Linux through their watches. It is compiled on all
+// systems, so that its tests run on all of them.
 type folders struct {
+	w     *Watcher        // whose pending set gets what is found out
 	known map[string]bool // by path; false: nobody admitted it, and nothing below is known
-	kept  rootfs.FSKind
+	asked []string        // folders that rescan let in
 }
 
 // learn lists the folders below dir. A folder that can't be listed counts as
 // known: its own events tell more.
-func (w *Watcher) learn(ctx context.Context, dir string) error {
-	s := &w.system
+func (f *folders) learn(ctx context.Context, dir string) error {
 	todo := []string{dir}
 	for len(todo) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -29,22 +28,25 @@ func (w *Watcher) learn(ctx context.Context, dir string) error {
 		}
 		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
-		s.known[at] = true
-		d, err := w.root.OpenDir(w.path(at))
+		f.known[at] = true
+		d, err := f.w.root.OpenDir(f.w.path(at))
 		if err != nil {
 			continue
 		}
 		entries, _ := d.Read(nil)
+		if f.w.opts.Listed != nil {
+			f.w.opts.Listed(d, entries)
+		}
 		d.Close()
 		for _, e := range entries {
 			if e.Type != rootfs.TypeDir {
 				continue
 			}
 			child := join(at, strings.Clone(e.Name))
-			if w.admits(at, e.Name) {
+			if f.admits(at, e.Name) {
 				todo = append(todo, child)
 			} else {
-				s.known[child] = false
+				f.known[child] = false
 			}
 		}
 	}
@@ -59,27 +61,27 @@ func join(dir, name string) string {
 }
 
 // admits decides about one folder.
-func (w *Watcher) admits(dir, name string) bool {
+func (f *folders) admits(dir, name string) bool {
 	var prefix []byte
 	if dir != "" {
 		prefix = append([]byte(dir), '/')
 	}
-	w.noteProtected(prefix, name)
-	p := w.path(dir)
-	if w.root.Policy().Entry(p.String(), name, true) != policy.Allowed {
+	f.w.noteProtected(prefix, name)
+	p := f.w.path(dir)
+	if f.w.root.Policy().Entry(p.String(), name, true) != policy.Allowed {
 		return false
 	}
-	return w.opts.Admit == nil || w.opts.Admit(p, name)
+	return f.w.opts.Admit == nil || f.w.opts.Admit(p, name)
 }
 
 // inside reports whether all folders above path are admitted. One that is not
 // known yet is about to be reported as a tree.
-func (w *Watcher) inside(path string) bool {
+func (f *folders) inside(path string) bool {
 	for i := 0; i < len(path); i++ {
 		if path[i] != '/' {
 			continue
 		}
-		if admitted, known := w.system.known[path[:i]]; known && !admitted {
+		if admitted, known := f.known[path[:i]]; known && !admitted {
 			return false
 		}
 	}
@@ -95,31 +97,30 @@ func steering(path string) bool {
 
 // happened takes one event. Whether the name is a folder now is looked up; by
 // then it may be something else, and another event is under way.
-func (w *Watcher) happened(ctx context.Context, path string, op Op) {
-	s := &w.system
+func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if steering(path) {
-		w.noteFile(path, op)
+		f.noteFile(path, op)
 		return
 	}
-	if path == "" || !w.inside(path) {
+	if path == "" || !f.inside(path) {
 		return
 	}
-	if up := parent(path); !s.known[up] {
+	if up := parent(path); !f.known[up] {
 		// It went before we could list it, or came as another name.
-		for up != "" && !s.known[up] {
+		for up != "" && !f.known[up] {
 			up = parent(up)
 		}
-		w.pending.tree([]byte(up))
+		f.w.pending.tree([]byte(up))
 	}
-	_, wasDir := s.known[path]
+	_, wasDir := f.known[path]
 	isDir := wasDir && op&(Created|Removed) == 0
 	if op&(Created|Removed) != 0 {
-		info, err := w.root.Stat(w.path(path))
+		info, err := f.w.root.Stat(f.w.path(path))
 		if rootfs.KindOf(err) == rootfs.Protected {
 			// Told as it comes and goes, but for what is in it.
-			w.noteProtected([]byte(path[:len(path)-len(base(path))]), base(path))
-			s.known[path] = false
-			w.noteFile(path, op)
+			f.w.noteProtected([]byte(path[:len(path)-len(base(path))]), base(path))
+			f.known[path] = false
+			f.noteFile(path, op)
 			return
 		}
 		isDir = err == nil && info.Type == rootfs.TypeDir
@@ -128,29 +129,29 @@ func (w *Watcher) happened(ctx context.Context, path string, op Op) {
 		return // its own time of change: what changed in it has an event of its own
 	}
 	if wasDir {
-		w.forget(path)
+		f.forget(path)
 	}
 	switch {
-	case isDir && w.admits(parent(path), base(path)):
-		w.pending.tree([]byte(path))
-		w.learn(ctx, path)
+	case isDir && f.admits(parent(path), base(path)):
+		f.w.pending.tree([]byte(path))
+		f.learn(ctx, path)
 	case isDir:
-		s.known[path] = false
-		w.noteFile(path, op)
+		f.known[path] = false
+		f.noteFile(path, op)
 	case wasDir:
-		w.pending.tree([]byte(path))
-		w.noteFile(path, op)
+		f.w.pending.tree([]byte(path))
+		f.noteFile(path, op)
 	default:
-		w.noteFile(path, op)
+		f.noteFile(path, op)
 	}
 }
 
-func (w *Watcher) noteFile(path string, op Op) {
-	passed, ok := w.pending.file([]byte(path), op, w.pending.covered(path))
+func (f *folders) noteFile(path string, op Op) {
+	passed, ok := f.w.pending.file([]byte(path), op, f.w.pending.covered(path))
 	if !ok {
-		w.pending.tree([]byte(parent(path)))
+		f.w.pending.tree([]byte(parent(path)))
 	}
-	w.pending.passed = w.pending.passed || passed
+	f.w.pending.passed = f.w.pending.passed || passed
 }
 
 func parent(path string) string {
@@ -163,72 +164,55 @@ func parent(path string) string {
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // forget drops a folder and those below.
-func (w *Watcher) forget(dir string) {
-	s := &w.system
-	delete(s.known, dir)
+func (f *folders) forget(dir string) {
+	delete(f.known, dir)
 	prefix := dir + "/"
-	for d := range s.known {
+	for d := range f.known {
 		if strings.HasPrefix(d, prefix) {
-			delete(s.known, d)
+			delete(f.known, d)
 		}
 	}
 }
 
 // lose is for events that were lost: everything is to be compared.
-func (w *Watcher) lose(ctx context.Context) error {
-	w.pending.all()
-	w.pending.lost = true
-	clear(w.system.known)
-	return w.learn(ctx, "")
+func (f *folders) lose(ctx context.Context) error {
+	f.w.pending.all()
+	f.w.pending.lost = true
+	clear(f.known)
+	return f.learn(ctx, "")
 }
 
 // rescan asks again about the folders below dir. Those that come in are reported.
-func (w *Watcher) rescan(dir rootfs.Path) {
-	s := &w.system
+func (f *folders) rescan(dir rootfs.Path) {
 	top := dir.String()
 	if dir.IsRoot() {
 		top = ""
 	}
-	for d, was := range s.known {
+	for d, was := range f.known {
 		if d == "" || top != "" && d != top && !strings.HasPrefix(d, top+"/") {
 			continue
 		}
-		is := w.admits(parent(d), base(d))
+		is := f.admits(parent(d), base(d))
 		switch {
 		case is && !was:
-			s.asked = append(s.asked, d)
+			f.asked = append(f.asked, d)
 		case !is && was:
-			s.known[d] = false
+			f.known[d] = false
 		}
 	}
 }
 
 // settle lists the folders that rescan let in.
-func (w *Watcher) settle(ctx context.Context) error {
-	s := &w.system
-	for _, d := range s.asked {
-		if !w.inside(d) {
+func (f *folders) settle(ctx context.Context) error {
+	for _, d := range f.asked {
+		if !f.inside(d) {
 			continue
 		}
-		w.pending.tree([]byte(d))
-		if err := w.learn(ctx, d); err != nil {
+		f.w.pending.tree([]byte(d))
+		if err := f.learn(ctx, d); err != nil {
 			return err
 		}
 	}
-	s.asked = s.asked[:0]
+	f.asked = f.asked[:0]
 	return ctx.Err()
-}
-
-func (w *Watcher) landed() {}
-func (w *Watcher) unmark() {}
-
-// swept leaves the report of the root: what was told of it meanwhile is in it.
-func (w *Watcher) swept(func(dir string) bool) error { return nil }
-
-// signal tells those who work ahead.
-func (w *Watcher) signal() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
 }

@@ -1,4 +1,4 @@
-//go:build (windows || (darwin && fsevents)) && !portable
+//go:build (windows || darwin) && !portable
 
 package watch
 
@@ -91,61 +91,8 @@ func change(dir string, rnd *rand.Rand, n int) (what string, err error) {
 	return what, err
 }
 
-// mirror knows the files of a folder and looks only where it is told to, so it
-// is stale when it is not told.
-type mirror struct {
-	dir   string
-	files map[string]string // content by path
-}
-
-func (m *mirror) look(p string) {
-	data, err := os.ReadFile(filepath.Join(m.dir, p))
-	if err != nil {
-		delete(m.files, p)
-		return
-	}
-	m.files[p] = string(data)
-}
-
-func (m *mirror) apply(c *Changes) {
-	for _, t := range c.Trees {
-		for p := range m.files {
-			if t.IsRoot() || p == t.String() || strings.HasPrefix(p, t.String()+"/") {
-				delete(m.files, p)
-			}
-		}
-		filepath.WalkDir(filepath.Join(m.dir, t.String()), func(p string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() {
-				rel, _ := filepath.Rel(m.dir, p)
-				m.look(filepath.ToSlash(rel))
-			}
-			return nil
-		})
-	}
-	for _, f := range c.Files {
-		m.look(f.Path.String())
-	}
-}
-
-// differs compares with the disk.
-func (m *mirror) differs() string {
-	now := mirror{dir: m.dir, files: map[string]string{}}
-	now.apply(&Changes{Trees: []rootfs.Path{{}}})
-	for p, text := range now.files {
-		if have, ok := m.files[p]; !ok || have != text {
-			return fmt.Sprintf("%s is %q, known as %q (%v)", p, text, have, ok)
-		}
-	}
-	for p := range m.files {
-		if _, ok := now.files[p]; !ok {
-			return p + " is gone, but known"
-		}
-	}
-	return ""
-}
-
 // differsAt is differs for the files that a report of a change names.
-func (m *mirror) differsAt(report string) string {
+func (m *replica) differsAt(report string) string {
 	for word := range strings.FieldsSeq(report) {
 		rel, ok := strings.CutPrefix(word, m.dir+string(filepath.Separator))
 		if rel = filepath.ToSlash(rel); !ok || !strings.HasSuffix(rel, ".txt") {
@@ -208,7 +155,7 @@ func TestFresh(t *testing.T) {
 	defer child.Wait()
 	defer in.Close()
 	said := bufio.NewScanner(out)
-	m := mirror{dir: dir, files: map[string]string{}}
+	m := replica{dir: dir, files: map[string]string{}}
 	stale, done, folders := 0, 0, 0
 	for range run.Cases() {
 		fmt.Fprintln(in)
@@ -241,7 +188,7 @@ func TestFresh(t *testing.T) {
 func TestOverflow(t *testing.T) {
 	dir := t.TempDir()
 	w := watched(t, dir, nil)
-	m := mirror{dir: dir, files: map[string]string{}}
+	m := replica{dir: dir, files: map[string]string{}}
 	w.Barrier(t.Context(), m.apply)
 	w.mu.Lock() // nobody reads meanwhile
 	for i := range 3000 {
@@ -315,5 +262,45 @@ func TestAdmit(t *testing.T) {
 	put(".git/info/exclude")
 	if got := news(); got != ".git .git/info/exclude" {
 		t.Errorf("news %q, want .git and its exclude file", got)
+	}
+}
+
+// A folder that took the root's place is watched instead of the old one.
+func TestRestart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ws")
+	put := func(name string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put("old")
+	w := watched(t, dir, nil)
+	m := replica{dir: dir, files: map[string]string{}}
+	w.Barrier(t.Context(), m.apply)
+	if err := os.Rename(dir, dir+"-old"); err != nil {
+		t.Skipf("an open folder can't be moved here: %v", err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put("new")
+	if moved, err := w.root.Follow(); !moved || err != nil {
+		t.Fatal(moved, err)
+	}
+	if err := w.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"new", "newer", "newest"} {
+		put(name)
+		unwatched, err := w.Barrier(t.Context(), m.apply)
+		if err != nil || len(unwatched) > 0 {
+			t.Fatal(unwatched, err, w.Status())
+		}
+		if diff := m.differs(); diff != "" {
+			t.Errorf("after %s: %s", name, diff)
+		}
 	}
 }

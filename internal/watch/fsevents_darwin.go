@@ -1,4 +1,4 @@
-//go:build fsevents && !portable
+//go:build !portable
 
 package watch
 
@@ -6,10 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -17,65 +15,101 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// One stream of FSEvents watches the tree and, beside it, a folder of our own.
-// The kernel has one queue for all folders, so a barrier makes a file in that
-// folder and waits for its event: what happened before has come by then. If it
-// doesn't come in time, the root counts as unwatched for this answer.
-//
-// Built with the tag fsevents only: nobody has run the freshness test on a Mac
-// yet (make test-here). Without it answers rest on sweeps.
-type system struct {
-	folders
-	asked []string
+// The watcher of macOS: fsevents.go over the system's framework, which is loaded
+// at run time and without cgo. If it can't be, answers rest on sweeps.
+type system struct{ fsevents }
 
-	stream, queue uintptr
-	id            uintptr // of this watcher, for the callback
-	prefix        string  // of the root's paths
-	markers       string  // of the markers' paths
-	marks         *rootfs.Root
-	number        uint64
-	failed        error
-	late          bool // the last marker did not come
-	events, lost  uint64
-
-	in     sync.Mutex // guards what the callback brings
-	came   []told
-	marker string
-	seen   chan struct{}
+func (w *Watcher) start(ctx context.Context) error {
+	w.system.fsevents = fsevents{folders: folders{w: w}, sys: &mac{root: w.root, marks: w.opts.Marks, volumes: w.root.Mounts()}, wait: markerPatience}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.system.begin(ctx)
 }
 
-// told is one event: a path, and flags that may stand for several things that
-// happened to it.
-type told struct {
-	path  string
-	flags uint32
+func (w *Watcher) stop() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.system.end()
+	return nil
 }
 
-// Flags of FSEvents.
+func (w *Watcher) drain(ctx context.Context) error     { return w.system.drain(ctx) }
+func (w *Watcher) remounted(ctx context.Context) error { return w.system.remounted(ctx) }
+func (w *Watcher) restarted(ctx context.Context) error { return w.system.restart(ctx) }
+func (w *Watcher) rescan(dir rootfs.Path)              { w.system.rescan(dir) }
+func (w *Watcher) settle(ctx context.Context) error    { return w.system.settle(ctx) }
+func (w *Watcher) unwatched() []rootfs.Path            { return w.system.unwatched() }
+func (w *Watcher) status() Status                      { return w.system.status() }
+func (w *Watcher) landed()                             {}
+func (w *Watcher) unmark()                             {}
+
+// swept leaves the report of the root: what was told of it meanwhile is in it.
+func (w *Watcher) swept(func(dir string) bool) error { return nil }
+
+// mac is the system itself.
+type mac struct {
+	root, marks *rootfs.Root
+	volumes     *rootfs.Mounts
+}
+
+func (m *mac) touch(name string) (remove func(), err error) { return m.marks.Touch(name) }
+
+func (m *mac) mounted() (at []rootfs.Path, changed bool) {
+	changed = len(m.volumes.Poll()) > 0
+	for _, v := range m.volumes.Below() {
+		at = append(at, v.At)
+	}
+	return outermost(at), changed
+}
+
+// Values of FSEvents.h and CFString.h.
 const (
-	flagMustScan   = 0x1
-	flagDropped    = 0x2 | 0x4
-	flagRoot       = 0x20
-	flagMount      = 0x40 | 0x80
-	flagCreated    = 0x100
-	flagRemoved    = 0x200
-	flagMeta       = 0x400
-	flagRenamed    = 0x800
-	flagModified   = 0x1000
-	flagOtherMeta  = 0x2000 | 0x4000 | 0x8000
-	sinceNow       = ^uint64(0)
-	createFlags    = 0x2 | 0x4 | 0x10 // no defer, watch the root, tell of files
-	encodingUTF8   = 0x08000100
-	streamLatency  = 0.01
-	markerPatience = 2 * time.Second
+	sinceNow      = ^uint64(0)
+	createNoDefer = 0x2  // the first event of a burst comes at once
+	createRoot    = 0x4  // tell of changes on the way to the folders
+	createFiles   = 0x10 // tell of files, not of their folders only
+	encodingUTF8  = 0x08000100
+	// streamLatency, in seconds, is how long events of a burst are collected. A
+	// barrier takes up to twice as long.
+	streamLatency = 0.005
 )
 
-// library is what we call of the system's frameworks.
+var errNoMarker = errors.New("no folder of our own to tell that events have come")
+
+func (m *mac) open(in *arrivals) (_ fsStream, root, own string, err error) {
+	if m.marks == nil {
+		return nil, "", "", errNoMarker
+	}
+	if m.root.FSKind() != rootfs.FSLocal || m.marks.FSKind() != rootfs.FSLocal {
+		return nil, "", "", ErrForeign
+	}
+	if root, err = m.root.TruePath(); err != nil {
+		return nil, "", "", err
+	}
+	if own, err = m.marks.TruePath(); err != nil {
+		return nil, "", "", err
+	}
+	s, err := openStream(in, root, own)
+	if err != nil {
+		return nil, "", "", err
+	}
+	// The stream is by path: it must lead to the folder that is open.
+	if err := errors.Join(m.root.InPlace(), m.marks.InPlace()); err != nil {
+		s.close()
+		return nil, "", "", err
+	}
+	return s, root, own, nil
+}
+
+// library is what we call of the system's frameworks. Types are those of the C
+// headers: CFIndex is long, Boolean is unsigned char, CFTimeInterval is double,
+// flags are UInt32, event ids UInt64; references are pointers that we never
+// follow.
 type library struct {
 	stringCreate  func(alloc uintptr, s string, encoding uint32) uintptr
 	arrayCreate   func(alloc uintptr, values *uintptr, n int, callbacks uintptr) uintptr
 	release       func(ref uintptr)
-	streamCreate  func(alloc, callback uintptr, context unsafe.Pointer, paths uintptr, since uint64, latency float64, flags uint32) uintptr
+	streamCreate  func(alloc, callback uintptr, context *streamContext, paths uintptr, since uint64, latency float64, flags uint32) uintptr
 	streamQueue   func(stream, queue uintptr)
 	streamStart   func(stream uintptr) bool
 	streamFlush   func(stream uintptr)
@@ -84,17 +118,28 @@ type library struct {
 	streamRelease func(stream uintptr)
 	queueCreate   func(label string, attr uintptr) uintptr
 	queueRelease  func(queue uintptr)
-	typeCallbacks uintptr
+	typeCallbacks uintptr // address of kCFTypeArrayCallBacks
 	callback      uintptr
+}
+
+// streamContext is FSEventStreamContext. The system copies it.
+type streamContext struct {
+	_    int // version: 0
+	info uintptr
+	_    [3]uintptr // functions that retain, release and describe info: none
 }
 
 var frameworks = sync.OnceValues(func() (l *library, err error) {
 	defer func() {
 		if p := recover(); p != nil { // purego's way to say that a symbol is missing
-			err = fmt.Errorf("FSEvents: %v", p)
+			l, err = nil, fmt.Errorf("FSEvents: %v", p)
 		}
 	}()
 	services, err := purego.Dlopen("/System/Library/Frameworks/CoreServices.framework/CoreServices", purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		return nil, err
+	}
+	foundation, err := purego.Dlopen("/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation", purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	if err != nil {
 		return nil, err
 	}
@@ -103,53 +148,57 @@ var frameworks = sync.OnceValues(func() (l *library, err error) {
 		return nil, err
 	}
 	l = &library{}
-	for name, f := range map[string]any{
-		"CFStringCreateWithCString": &l.stringCreate, "CFArrayCreate": &l.arrayCreate, "CFRelease": &l.release,
-		"FSEventStreamCreate": &l.streamCreate, "FSEventStreamSetDispatchQueue": &l.streamQueue, "FSEventStreamStart": &l.streamStart,
-		"FSEventStreamFlushSync": &l.streamFlush, "FSEventStreamStop": &l.streamStop, "FSEventStreamInvalidate": &l.streamInvalid,
-		"FSEventStreamRelease": &l.streamRelease,
+	for _, f := range []struct {
+		in   uintptr
+		name string
+		to   any
+	}{
+		{foundation, "CFStringCreateWithCString", &l.stringCreate},
+		{foundation, "CFArrayCreate", &l.arrayCreate},
+		{foundation, "CFRelease", &l.release},
+		{services, "FSEventStreamCreate", &l.streamCreate},
+		{services, "FSEventStreamSetDispatchQueue", &l.streamQueue},
+		{services, "FSEventStreamStart", &l.streamStart},
+		{services, "FSEventStreamFlushSync", &l.streamFlush},
+		{services, "FSEventStreamStop", &l.streamStop},
+		{services, "FSEventStreamInvalidate", &l.streamInvalid},
+		{services, "FSEventStreamRelease", &l.streamRelease},
+		{system, "dispatch_queue_create", &l.queueCreate},
+		{system, "dispatch_release", &l.queueRelease},
 	} {
-		purego.RegisterLibFunc(f, services, name)
+		purego.RegisterLibFunc(f.to, f.in, f.name)
 	}
-	purego.RegisterLibFunc(&l.queueCreate, system, "dispatch_queue_create")
-	purego.RegisterLibFunc(&l.queueRelease, system, "dispatch_release")
-	if l.typeCallbacks, err = purego.Dlsym(services, "kCFTypeArrayCallBacks"); err != nil {
+	if l.typeCallbacks, err = purego.Dlsym(foundation, "kCFTypeArrayCallBacks"); err != nil {
 		return nil, err
 	}
-	l.callback = purego.NewCallback(arrived)
+	l.callback = purego.NewCallback(arrived) // one for all streams: it is never freed
 	return l, nil
 })
 
-// Watchers by number: the callback gets a number, never a pointer of ours.
+// Streams by number: the callback gets a number, never a pointer of ours. A call
+// that is under way when a stream ends finds nothing.
 var (
-	watchers   sync.Map
-	lastNumber atomic.Uintptr
+	streams    sync.Map // of *arrivals
+	lastStream atomic.Uintptr
 )
 
-// arrived is called by the system, on a thread of its own.
-func arrived(_, info uintptr, n int, paths **byte, flags *uint32, _ uintptr) {
-	v, ok := watchers.Load(info)
-	if !ok {
+// arrived is FSEventStreamCallback. The system calls it on a thread of the
+// stream's queue; paths, flags and ids are its own, for the time of the call.
+func arrived(_, info uintptr, n int, paths **byte, flags *uint32, _ *uint64) {
+	v, ok := streams.Load(info)
+	if !ok || n <= 0 {
 		return
 	}
-	s := v.(*Watcher)
 	names, bits := unsafe.Slice(paths, n), unsafe.Slice(flags, n)
-	s.system.in.Lock()
-	defer s.system.in.Unlock()
-	for i := range n {
-		e := told{text(names[i]), bits[i]}
-		if e.path == s.system.marker {
-			s.system.marker = ""
-			close(s.system.seen)
-			continue
-		}
-		s.system.came = append(s.system.came, e)
+	events := make([]fsEvent, n)
+	for i := range events {
+		events[i] = fsEvent{copyText(names[i]), bits[i]}
 	}
-	s.signal()
+	v.(*arrivals).deliver(events)
 }
 
-// text copies a C string.
-func text(p *byte) string {
+// copyText copies a C string.
+func copyText(p *byte) string {
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
 		n++
@@ -157,181 +206,59 @@ func text(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-var errNoMarker = errors.New("no folder of our own to tell that events have come")
-
-func (w *Watcher) start(ctx context.Context) error {
-	s := &w.system
-	s.known = map[string]bool{}
-	if w.opts.Marks == nil {
-		s.failed = errNoMarker
-		return ctx.Err()
-	}
-	s.marks = w.opts.Marks
-	s.prefix, s.markers = w.root.RealDir()+"/", s.marks.RealDir()+"/"
-	if err := w.begin(); err != nil {
-		s.failed = err
-		return ctx.Err()
-	}
-	return w.learn(ctx, "")
+// stream is an FSEventStreamRef on a serial queue of its own.
+type stream struct {
+	l          *library
+	ref, queue uintptr
+	id         uintptr
 }
 
-func (w *Watcher) begin() error {
+func openStream(in *arrivals, folders ...string) (*stream, error) {
 	l, err := frameworks()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := &w.system
-	values := []uintptr{l.stringCreate(0, w.root.RealDir(), encodingUTF8), l.stringCreate(0, s.marks.RealDir(), encodingUTF8)}
-	defer l.release(values[0])
-	defer l.release(values[1])
+	values := make([]uintptr, len(folders))
+	for i, dir := range folders {
+		if values[i] = l.stringCreate(0, dir, encodingUTF8); values[i] == 0 {
+			return nil, fmt.Errorf("%q is not a path FSEvents can watch", dir)
+		}
+		defer l.release(values[i]) // the array has its own reference
+	}
 	paths := l.arrayCreate(0, &values[0], len(values), l.typeCallbacks)
+	if paths == 0 {
+		return nil, errors.New("FSEvents: out of memory")
+	}
 	defer l.release(paths)
-	s.id = lastNumber.Add(1)
-	watchers.Store(s.id, w)
-	// FSEventStreamContext: version, info, retain, release, description.
-	context := [5]uintptr{1: s.id}
-	s.stream = l.streamCreate(0, l.callback, unsafe.Pointer(&context), paths, sinceNow, streamLatency, createFlags)
-	if s.stream == 0 {
-		watchers.Delete(s.id)
-		return errors.New("FSEvents refused to watch the folder")
+	s := &stream{l: l, id: lastStream.Add(1)}
+	streams.Store(s.id, in)
+	s.ref = l.streamCreate(0, l.callback, &streamContext{info: s.id}, paths, sinceNow, streamLatency, createNoDefer|createRoot|createFiles)
+	if s.ref == 0 {
+		streams.Delete(s.id)
+		return nil, errors.New("FSEvents refused to watch the folder")
 	}
 	s.queue = l.queueCreate("quarry.watch", 0)
-	l.streamQueue(s.stream, s.queue)
-	if !l.streamStart(s.stream) {
-		w.end(l)
-		return errors.New("FSEvents did not start")
+	l.streamQueue(s.ref, s.queue)
+	if !l.streamStart(s.ref) {
+		s.drop() // one that did not start must not be stopped
+		return nil, errors.New("FSEvents did not start")
 	}
-	return nil
+	return s, nil
 }
 
-func (w *Watcher) end(l *library) {
-	s := &w.system
-	if s.stream == 0 {
-		return
-	}
-	l.streamStop(s.stream)
-	l.streamInvalid(s.stream)
-	l.streamRelease(s.stream)
-	l.queueRelease(s.queue)
-	watchers.Delete(s.id)
-	s.stream = 0
+// flush waits for the callback, which runs on another thread and takes no lock
+// that a caller holds. It is called after the first event only: before that the
+// system complains on standard error.
+func (s *stream) flush() { s.l.streamFlush(s.ref) }
+
+func (s *stream) close() {
+	s.l.streamStop(s.ref)
+	s.drop()
 }
 
-// drain makes a marker, waits for its event, and takes what came.
-func (w *Watcher) drain(ctx context.Context) error {
-	s := &w.system
-	if s.failed != nil {
-		return nil
-	}
-	l, err := frameworks()
-	if err != nil {
-		return err
-	}
-	s.number++
-	name := fmt.Sprintf("events-%d-%d", s.id, s.number)
-	at, err := s.marks.Known(name)
-	if err != nil {
-		return err
-	}
-	seen := make(chan struct{})
-	s.in.Lock()
-	s.marker, s.seen = s.markers+name, seen
-	s.in.Unlock()
-	if _, _, err := s.marks.Create(at, nil, nil); err != nil {
-		return err
-	}
-	defer s.marks.Remove(at)
-	l.streamFlush(s.stream) // doesn't wait for the latency
-	timer := time.NewTimer(markerPatience)
-	defer timer.Stop()
-	s.late = false
-	select {
-	case <-seen:
-	case <-timer.C:
-		s.late = true
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	s.in.Lock()
-	came := s.came
-	s.came, s.marker = nil, ""
-	s.in.Unlock()
-	for _, e := range came {
-		if err := w.one(ctx, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// one takes an event.
-func (w *Watcher) one(ctx context.Context, e told) error {
-	s := &w.system
-	s.events++
-	if e.flags&(flagDropped|flagRoot|flagMount) != 0 {
-		s.lost++
-		return w.lose(ctx)
-	}
-	path, ok := strings.CutPrefix(e.path, s.prefix)
-	if !ok {
-		if e.path+"/" == s.prefix && e.flags&flagMustScan != 0 {
-			return w.lose(ctx)
-		}
-		return nil
-	}
-	path = strings.TrimSuffix(path, "/")
-	if e.flags&flagMustScan != 0 {
-		w.pending.tree([]byte(path))
-		w.forget(path)
-		return w.learn(ctx, path)
-	}
-	_, err := w.root.Stat(w.path(path))
-	gone := rootfs.KindOf(err) == rootfs.NotFound
-	var op Op
-	if e.flags&(flagModified|flagMeta|flagOtherMeta) != 0 {
-		op |= Written | Changed
-	}
-	// Flags add up: which of them came last only a look can tell.
-	switch named := e.flags&(flagCreated|flagRemoved|flagRenamed) != 0; {
-	case named && gone:
-		op |= Removed
-		w.pending.passed = w.pending.passed || e.flags&(flagCreated|flagRenamed) != 0 && e.flags&flagModified != 0
-	case named:
-		op |= Created | over
-	case gone:
-		op |= Removed
-	}
-	if op != 0 {
-		w.happened(ctx, path, op)
-	}
-	return nil
-}
-
-func (w *Watcher) remounted(ctx context.Context) error { return ctx.Err() }
-
-func (w *Watcher) stop() error {
-	l, err := frameworks()
-	if err != nil {
-		return nil // nothing was started
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.end(l)
-	return nil
-}
-
-func (w *Watcher) unwatched() []rootfs.Path {
-	if w.system.failed != nil || w.system.late {
-		return []rootfs.Path{{}}
-	}
-	return nil
-}
-
-func (w *Watcher) status() Status {
-	s := &w.system
-	st := Status{Unwatched: len(w.unwatched()), Events: s.events, Lost: s.lost, Reason: s.failed}
-	if s.failed == nil {
-		st.Watches = 1
-	}
-	return st
+func (s *stream) drop() {
+	s.l.streamInvalid(s.ref)
+	s.l.streamRelease(s.ref)
+	s.l.queueRelease(s.queue)
+	streams.Delete(s.id)
 }

@@ -184,12 +184,8 @@ func (w *Watcher) background(uintptr) bool {
 
 // signal tells Pending's reader, if there is anything to tell.
 func (w *Watcher) signal() {
-	if w.pending.empty() {
-		return
-	}
-	select {
-	case w.wake <- struct{}{}:
-	default:
+	if !w.pending.empty() {
+		w.wakeUp()
 	}
 }
 

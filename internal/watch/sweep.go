@@ -1,4 +1,4 @@
-//go:build (!linux && !windows && !(darwin && fsevents)) || portable
+//go:build (!linux && !windows && !darwin) || portable
 
 package watch
 
@@ -9,7 +9,7 @@ import (
 )
 
 // Where nothing vouches for a barrier the root is one unwatched tree, and
-// answers rest on sweeps. On macOS that changes with the tag fsevents.
+// answers rest on sweeps.
 type system struct{ roots []rootfs.Path }
 
 func (w *Watcher) start(ctx context.Context) error {
@@ -20,6 +20,7 @@ func (w *Watcher) start(ctx context.Context) error {
 func (w *Watcher) stop() error                     { return nil }
 func (w *Watcher) drain(context.Context) error     { return nil }
 func (w *Watcher) remounted(context.Context) error { return nil }
+func (w *Watcher) restarted(context.Context) error { return nil }
 func (w *Watcher) settle(context.Context) error    { return nil }
 func (w *Watcher) landed()                         {}
 func (w *Watcher) rescan(rootfs.Path)              {}

@@ -1,4 +1,4 @@
-//go:build (!linux && !windows && !(darwin && fsevents)) || portable
+//go:build (!linux && !windows && !darwin) || portable
 
 package watch
 

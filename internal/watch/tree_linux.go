@@ -128,6 +128,12 @@ func (w *Watcher) rescan(dir rootfs.Path) {
 	s.later(at, true)
 }
 
+// restarted compares everything: the watches of folders that are gone end.
+func (w *Watcher) restarted(ctx context.Context) error {
+	w.rescan(rootfs.Path{})
+	return w.settle(ctx)
+}
+
 // settle compares the places in question with the disk until none is left.
 //
 // Events only say where to look, so the order in which places are looked at

@@ -59,8 +59,8 @@ type Options struct {
 	// MaxWatches bounds the number of kernel watches; 0 leaves it to the
 	// system's own limit. Folders beyond either are reported as unwatched.
 	MaxWatches int
-	// Marks is a folder of our own. Where events come late (macOS), a file is
-	// made in it, and its event tells that those before it have come.
+	// Marks is a trusted folder of our own. Where events come late (macOS), a
+	// file is made in it, and its event tells that those before it have come.
 	Marks *rootfs.Root
 	// MaxPending bounds the number of changed paths kept between two barriers;
 	// 0 is 16,384. Beyond it whole folders are reported.
@@ -296,8 +296,7 @@ func (w *Watcher) Restart(ctx context.Context) error {
 		return ErrClosed
 	}
 	w.pending.all()
-	w.rescan(rootfs.Path{})
-	return w.settle(ctx)
+	return w.restarted(ctx)
 }
 
 // maxProtected bounds what Protected remembers.
@@ -331,6 +330,14 @@ func (w *Watcher) noteProtected(dir []byte, name string) {
 // between barriers, for those who want to work ahead. It is a hint: only a
 // barrier tells what changed.
 func (w *Watcher) Pending() <-chan struct{} { return w.wake }
+
+// wakeUp tells Pending's reader.
+func (w *Watcher) wakeUp() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
 
 // Status returns figures.
 func (w *Watcher) Status() Status {
