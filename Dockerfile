@@ -15,7 +15,7 @@ RUN go mod download
 COPY . .
 ARG TARGETOS=linux TARGETARCH=amd64 VERSION=0.0.0
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
-      -ldflags "-s -w -buildid= -X quarry/internal/cli.stamped=v$VERSION" -o /out/quarry ./cmd/quarry \
+      -ldflags "-s -w -buildid= -X quarry/internal/cli/env.stamped=v$VERSION" -o /out/quarry ./cmd/quarry \
     && mkdir -m 1777 /out/state
 
 FROM gcr.io/distroless/static-debian12:nonroot

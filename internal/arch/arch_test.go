@@ -37,7 +37,11 @@ var opensUserFiles = map[string]bool{
 	"internal/rootfs":         true,
 	"internal/powercut":       true,
 	"internal/cli":            true,
+	"internal/cli/agents":     true, // tokens, the page's address
 	"internal/cli/clients":    true, // settings of clients
+	"internal/cli/env":        true, // folders that a person names, and its own
+	"internal/cli/manual":     true, // the pages it writes
+	"internal/cli/servers":    true, // credentials
 	"internal/config":         true,
 	"internal/githead":        true, // git's own folder
 	"internal/doctor":         true, // folders and settings it examines

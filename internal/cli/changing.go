@@ -2,20 +2,18 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
@@ -24,7 +22,7 @@ import (
 
 // changer is what the commands that change files have in common.
 type changer struct {
-	s       Streams
+	s       env.Streams
 	root    string
 	json    bool
 	dryRun  bool
@@ -81,20 +79,20 @@ func (c *changer) patientFlags(fl *pflag.FlagSet) {
 func (c *changer) openFor(given string) (string, error) {
 	real, err := realEntry(given)
 	if err != nil {
-		return "", clearPathError(given, err)
+		return "", env.PathError(given, err)
 	}
-	root, err := c.findRoot()
+	root, err := env.FindRoot(c.root)
 	if err != nil {
 		return "", err
 	}
-	rel, inside := below(root, real)
+	rel, inside := env.Below(root, real)
 	if !inside {
 		there := config.FindRoot(config.ExistingDir(filepath.Dir(real)))
 		if c.root != "" || config.IsRoot(root) {
 			return "", outsideError(given, root, there)
 		}
 		root = there
-		rel, _ = below(root, real)
+		rel, _ = env.Below(root, real)
 		c.real = append(c.real, real)
 	}
 	if err := c.mayTouch(given, rel); err != nil {
@@ -105,61 +103,36 @@ func (c *changer) openFor(given string) (string, error) {
 
 // open opens the workspace of the current folder, or the one asked for.
 func (c *changer) open() error {
-	root, err := c.findRoot()
+	root, err := env.FindRoot(c.root)
 	if err != nil {
 		return err
 	}
 	return c.openAt(root)
 }
 
-func (c *changer) findRoot() (string, error) {
-	if c.root != "" {
-		return rootPath(c.root)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	return realPath(config.FindRoot(here))
-}
-
 func (c *changer) openAt(root string) error {
-	state, err := c.stateDir(root)
+	state, err := c.s.StateDir(root)
 	if err != nil {
 		return err
 	}
 	opts := &quarry.Options{
 		Trusted: true, AllowAny: true,
-		StateDir: state, TrashDir: config.TrashHome(c.s.getenv()), Trash: change.TrashKind(c.trash),
+		StateDir: state, TrashDir: config.TrashHome(c.s.Env()), Trash: change.TrashKind(c.trash),
 	}
-	if err := c.s.journal(root, opts); err != nil {
+	if err := c.s.Journal(root, opts); err != nil {
 		return err
 	}
 	c.ws, err = quarry.Open(root, opts)
 	return err
 }
 
-// stateDir makes the folder for the journal of a workspace. It is private to the
-// user, since it holds old contents of files.
-func (c *changer) stateDir(root string) (string, error) {
-	base, err := config.StateDir(c.s.getenv())
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(base, config.RootID(root), "journal")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("%w\n  the undo log is kept there: make it writable, or set XDG_STATE_HOME to a folder of yours", err)
-	}
-	return dir, nil
-}
-
 // also returns the path of another file, which must be in the open workspace.
 func (c *changer) also(given string) (string, error) {
 	real, err := realEntry(given)
 	if err != nil {
-		return "", clearPathError(given, err)
+		return "", env.PathError(given, err)
 	}
-	rel, inside := below(c.ws.Dir(), real)
+	rel, inside := env.Below(c.ws.Dir(), real)
 	if !inside {
 		return "", fmt.Errorf("%s is not in the workspace %s", given, c.ws.Dir())
 	}
@@ -201,7 +174,7 @@ func (c *changer) run(action render.Action, path string, err error) error {
 	if c.ws != nil {
 		err = errors.Join(err, c.ws.Close())
 	}
-	if err == nil || errors.Is(err, errNone) {
+	if err == nil || errors.Is(err, env.ErrNone) {
 		return err
 	}
 	text, hint := render.Error(action, path, err), fault.HintOf(err)
@@ -218,10 +191,10 @@ func (c *changer) run(action render.Action, path string, err error) error {
 		if hint != "" {
 			problem["hint"] = hint
 		}
-		if err := c.encode(map[string]any{"error": problem}); err != nil {
+		if err := c.s.Encode(map[string]any{"error": problem}); err != nil {
 			return err
 		}
-		return errReported
+		return env.ErrReported
 	}
 	if hint != "" {
 		text += "\n" + strings.TrimRight(hint, "\n")
@@ -238,7 +211,7 @@ func (c *changer) report(ch *change.Change, sentences ...string) error {
 // tell is report with the words before the sentences of a dry run.
 func (c *changer) tell(ch *change.Change, planned string, sentences []string) error {
 	if c.json {
-		return c.encode(struct {
+		return c.s.Encode(struct {
 			*change.Change
 			Real []string `json:"full_paths,omitempty"`
 		}{ch, c.real})
@@ -261,42 +234,11 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) er
 	for _, w := range ch.Warnings {
 		fmt.Fprintf(&b, "Note: %s.\n", w)
 	}
-	text := c.safe(b.String())
+	text := c.s.Safe(b.String())
 	if c.diff || ch.DryRun {
-		text += c.s.paint().Diff(ch.Diffs, c.safe)
+		text += c.s.Paint().Diff(ch.Diffs, c.s.Safe)
 	}
-	return c.write(text)
-}
-
-// nothing prints a message on a terminal that there is nothing to show. Otherwise
-// only the exit code says so.
-func (s Streams) nothing(text string) error {
-	if s.outTerminal() && s.errTerminal() {
-		fmt.Fprintln(s.Err, "quarry: "+text)
-	}
-	return errNone
-}
-
-// safe is text that can't steer a terminal.
-func (c *changer) safe(text string) string {
-	if c.s.outTerminal() {
-		return printing.EscapeLines(text)
-	}
-	return text
-}
-
-// print writes text that isn't safe yet.
-func (c *changer) print(text string) error { return c.write(c.safe(text)) }
-
-func (c *changer) write(text string) error {
-	_, err := io.WriteString(c.s.Out, text)
-	return err
-}
-
-func (c *changer) encode(v any) error {
-	enc := json.NewEncoder(printing.JSONWriter(c.s.Out, c.s.outTerminal()))
-	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return c.s.Write(text)
 }
 
 // text is the value of a flag, or standard input for "-".
@@ -304,12 +246,7 @@ func (c *changer) text(ctx context.Context, value string) (string, error) {
 	if value != "-" {
 		return value, nil
 	}
-	c.s.askText()
-	data, err := io.ReadAll(inputOf(ctx, c.s.In))
+	c.s.AskText()
+	data, err := io.ReadAll(env.InputOf(ctx, c.s.In))
 	return string(data), err
-}
-
-// command fills in what all commands share.
-func command(use, short, long, example string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args, RunE: run}
 }

@@ -10,13 +10,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"quarry/internal/cli/printing"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"quarry/internal/cli/agents"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
+	"quarry/internal/cli/printing"
 )
 
 // Exit codes.
@@ -28,33 +31,14 @@ const (
 	exitInterrupted = 130
 )
 
-// Streams are the program's standard streams, passed in so that tests can replace
-// them.
-type Streams struct {
-	In       io.Reader
-	Out, Err io.Writer
-
-	// Terminal says whether Out and Err are a terminal; nil means that they are
-	// checked.
-	Terminal *bool
-	// Getenv looks variables up; nil is os.Getenv.
-	Getenv func(string) string
-
-	conf *settings // of this run
-}
-
-// errNone ends a command that succeeded and found nothing: exit code 1, no
-// message.
-var errNone = errors.New("nothing found")
-
-// errReported ends a command whose errors were shown already: exit code 2.
-var errReported = errors.New("some paths could not be used")
+// Streams are what a run reads and writes.
+type Streams = env.Streams
 
 // Run runs one command line and returns the process's exit code.
-func Run(ctx context.Context, args []string, s Streams) int {
-	s.conf = &settings{completing: len(args) > 0 && strings.HasPrefix(args[0], "__complete")}
+func Run(ctx context.Context, args []string, s env.Streams) int {
+	s.Conf = &env.Settings{Completing: len(args) > 0 && strings.HasPrefix(args[0], "__complete")}
 	root := newRoot(s, only(args))
-	args, err := withRipgrepConfig(args, s.getenv())
+	args, err := withRipgrepConfig(args, s.Env())
 	if err != nil {
 		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
 		return exitError
@@ -67,7 +51,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 	switch {
 	case err == nil:
 		return exitFound
-	case errors.Is(err, errNone):
+	case errors.Is(err, env.ErrNone):
 		return exitNone
 	case isClosedPipe(err):
 		// The reader (head, a pager) has closed the pipe, which is not an error.
@@ -76,7 +60,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 		fmt.Fprintln(s.Err, "quarry: interrupted")
 		return exitInterrupted
 	}
-	if !errors.Is(err, errReported) {
+	if !errors.Is(err, env.ErrReported) {
 		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(message(err)))
 	}
 	return exitError
@@ -85,7 +69,7 @@ func Run(ctx context.Context, args []string, s Streams) int {
 // maker makes a command.
 type maker struct {
 	name string
-	make func(Streams) *cobra.Command
+	make func(env.Streams) *cobra.Command
 }
 
 // commands are all commands of the program by name, in the order of the help.
@@ -95,9 +79,9 @@ func commands() []maker {
 		{"read", newRead}, {"edit", newEdit}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
 		{"patch", newPatch}, {"replace", newReplace},
 		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},
-		{"tools", newTools}, {"call", newCall},
-		{"mcp", func(s Streams) *cobra.Command { return newMCP(s, openTools) }}, {"ui", newUI}, {"review", newReview},
-		{"config", newConfig}, {"doctor", newDoctor}, {"completion", newCompletion}, {"man", newMan}, {"version", newVersion},
+		{"tools", agents.NewTools}, {"call", agents.NewCall},
+		{"mcp", agents.NewMCP}, {"ui", newPage}, {"review", newReview},
+		{"config", newConfig}, {"doctor", newDoctor}, {"completion", manual.NewCompletion}, {"man", manual.NewMan}, {"version", newVersion},
 	}
 }
 
@@ -116,7 +100,7 @@ func only(args []string) string {
 
 // newRoot makes the command tree, or with a name the part of it that this command
 // needs.
-func newRoot(s Streams, only string) *cobra.Command {
+func newRoot(s env.Streams, only string) *cobra.Command {
 	var showVersion bool
 	root := &cobra.Command{
 		Use:   "quarry",
@@ -126,10 +110,10 @@ for AI agents over MCP, and for Go programs as a library.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		Args:              knownCommand,
-		PersistentPreRunE: s.configure,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return configure(s, cmd, args) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if showVersion {
-				return s.printVersion()
+				return printVersion(s)
 			}
 			return cmd.Help()
 		},
@@ -137,10 +121,10 @@ for AI agents over MCP, and for Go programs as a library.`,
 	// cobra's own flag needs a template, and a program with templates keeps
 	// every method of every type: 16.3 MB instead of 13.6.
 	root.Flags().BoolVarP(&showVersion, "version", "V", false, "show the version")
-	if s.conf != nil {
-		root.PersistentFlags().BoolVar(&s.conf.off, "no-config", false, "ignore quarry.toml")
+	if s.Conf != nil {
+		root.PersistentFlags().BoolVar(&s.Conf.Off, "no-config", false, "ignore quarry.toml")
 	}
-	root.SetHelpCommand(newHelp(s))
+	root.SetHelpCommand(manual.NewHelp(s))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range commands() {
@@ -150,34 +134,18 @@ for AI agents over MCP, and for Go programs as a library.`,
 	}
 	root.InitDefaultHelpCmd()
 	finish(root)
-	if s.conf != nil && s.conf.completing {
-		addCompletions(root) // takes 1 ms: only when a shell asks
+	if s.Conf != nil && s.Conf.Completing {
+		manual.AddCompletions(root, completions()) // takes 1 ms: only when a shell asks
 	}
 	return root
 }
 
-func newVersion(s Streams) *cobra.Command {
-	return command("version", "Show the version", "Show the version, as --version and -V do.", "", cobra.NoArgs,
-		func(*cobra.Command, []string) error { return s.printVersion() })
+func newVersion(s env.Streams) *cobra.Command {
+	return command.New("version", "Show the version", "Show the version, as --version and -V do.", "", cobra.NoArgs,
+		func(*cobra.Command, []string) error { return printVersion(s) })
 }
 
-func (s Streams) printVersion() error {
-	_, err := fmt.Fprintf(s.Out, "quarry %s\n", version())
+func printVersion(s env.Streams) error {
+	_, err := fmt.Fprintf(s.Out, "quarry %s\n", env.Version())
 	return err
-}
-
-// stamped is set by release builds: -ldflags "-X quarry/internal/cli.stamped=v1.2.3".
-var stamped string
-
-// version is the stamped release, else what the Go tool recorded in the
-// binary, else "devel".
-func version() string {
-	if stamped != "" {
-		return stamped
-	}
-	info, ok := debug.ReadBuildInfo()
-	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "devel"
 }

@@ -10,8 +10,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
+	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 )
 
@@ -21,9 +24,9 @@ type configFlags struct {
 	json bool
 }
 
-func newConfig(s Streams) *cobra.Command {
+func newConfig(s env.Streams) *cobra.Command {
 	var f configFlags
-	cmd := command("config [KEY]", "Show the configuration, and where it comes from",
+	cmd := command.New("config [KEY]", "Show the configuration, and where it comes from",
 		`Show what quarry.toml and the environment set for this workspace, and where each
 value comes from; with a KEY, what it means and how it is set. A flag goes
 before the environment, that before the section of the folder in the file, that
@@ -43,15 +46,15 @@ before the rest of the file.`,
 	cmd.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	cmd.Flags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	cmd.AddCommand(
-		command("path", "Show where the file is", "Show where quarry.toml is, or would be.", "", cobra.NoArgs,
+		command.New("path", "Show where the file is", "Show where quarry.toml is, or would be.", "", cobra.NoArgs,
 			func(*cobra.Command, []string) error {
-				name, _, err := config.FilePath(s.getenv())
+				name, _, err := config.FilePath(s.Env())
 				if err == nil {
 					_, err = fmt.Fprintln(s.Out, name)
 				}
 				return err
 			}),
-		command("init", "Write a commented file to start from",
+		command.New("init", "Write a commented file to start from",
 			"Write a quarry.toml that has every key in a comment. A file that exists stays\nas it is.", "",
 			cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return initConfig(s, cmd.Root()) }),
 		newConfigSet(s), newConfigUnset(s),
@@ -59,15 +62,15 @@ before the rest of the file.`,
 	return cmd
 }
 
-func initConfig(s Streams, root *cobra.Command) error {
-	name, _, err := config.FilePath(s.getenv())
+func initConfig(s env.Streams, root *cobra.Command) error {
+	name, _, err := config.FilePath(s.Env())
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}
-	if err := config.WriteNew(name, []byte(configExample(root)), 0o644); errors.Is(err, fs.ErrExist) {
+	if err := config.WriteNew(name, []byte(manual.ConfigExample(root)), 0o644); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already and stays as it is", name)
 	} else if err != nil {
 		return err
@@ -77,15 +80,15 @@ func initConfig(s Streams, root *cobra.Command) error {
 }
 
 // effective is the configuration of the folder asked for.
-func (f *configFlags) effective(s Streams) (file *config.File, root string, list []config.Setting, err error) {
-	if file, err = s.file(); err != nil {
+func (f *configFlags) effective(s env.Streams) (file *config.File, root string, list []config.Setting, err error) {
+	if file, err = s.File(); err != nil {
 		return nil, "", nil, err
 	}
 	c := changer{s: s, root: f.root}
-	if root, err = c.findRoot(); err != nil {
-		return nil, "", nil, clearPathError(f.root, err)
+	if root, err = env.FindRoot(c.root); err != nil {
+		return nil, "", nil, env.PathError(f.root, err)
 	}
-	list, err = file.Effective(s.getenv(), root)
+	list, err = file.Effective(s.Env(), root)
 	return file, root, list, err
 }
 
@@ -97,7 +100,7 @@ type jsonSetting struct {
 	Where  string        `json:"where,omitempty"`
 }
 
-func (f *configFlags) show(s Streams, top *cobra.Command) error {
+func (f *configFlags) show(s env.Streams, top *cobra.Command) error {
 	file, root, list, err := f.effective(s)
 	if err != nil {
 		return err
@@ -111,12 +114,12 @@ func (f *configFlags) show(s Streams, top *cobra.Command) error {
 		for i := range list {
 			out.Settings = append(out.Settings, jsonSetting{list[i].Path(), settingValue(top, &list[i]), list[i].Source, list[i].Where})
 		}
-		return writeJSON(s.Out, out)
+		return printing.WriteJSON(s.Out, out)
 	}
 	c := changer{s: s}
 	var b strings.Builder
 	if file.Name == "" {
-		if name, _, err := config.FilePath(s.getenv()); err != nil {
+		if name, _, err := config.FilePath(s.Env()); err != nil {
 			fmt.Fprintf(&b, "file  none: %v\n", err)
 		} else {
 			fmt.Fprintf(&b, "file  none; quarry config init writes %s\n", name)
@@ -126,7 +129,7 @@ func (f *configFlags) show(s Streams, top *cobra.Command) error {
 	}
 	fmt.Fprintf(&b, "root  %s\n", root)
 	b.WriteString(f.table(top, file, list))
-	return c.print(b.String())
+	return c.s.Print(b.String())
 }
 
 // table lists settings, a section below the other, in columns.
@@ -141,7 +144,7 @@ func (f *configFlags) table(top *cobra.Command, file *config.File, list []config
 			if defaults++; !f.all {
 				continue
 			}
-			value, where = set.FormatDefault(keyDefault(top, &set.Key)), "default"
+			value, where = set.FormatDefault(manual.KeyDefault(top, &set.Key)), "default"
 		case config.FromRoot:
 			where += ", section of this folder"
 		}
@@ -168,7 +171,7 @@ func (f *configFlags) table(top *cobra.Command, file *config.File, list []config
 func settingValue(top *cobra.Command, set *config.Setting) any {
 	text := set.Text
 	if set.Source == config.FromDefault {
-		text = keyDefault(top, &set.Key)
+		text = manual.KeyDefault(top, &set.Key)
 	}
 	switch set.Kind {
 	case config.Bool:
@@ -185,42 +188,8 @@ func settingValue(top *cobra.Command, set *config.Setting) any {
 	return text
 }
 
-// keyFlag is the flag a key sets; nil when no command has one.
-func keyFlag(top *cobra.Command, k *config.Key) *pflag.Flag {
-	for _, name := range k.Commands {
-		cmd, _, err := top.Find(strings.Fields(name))
-		if err != nil {
-			continue
-		}
-		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.InheritedFlags()} {
-			if fl := flags.Lookup(k.Name); fl != nil {
-				return fl
-			}
-		}
-	}
-	return nil
-}
-
-// keyDefault is the value if nothing sets a key.
-func keyDefault(top *cobra.Command, k *config.Key) string {
-	if fl := keyFlag(top, k); fl != nil {
-		return fl.DefValue
-	}
-	return k.Default
-}
-
-// keyText says what a key means: its flag's words.
-func keyText(top *cobra.Command, k *config.Key) string {
-	fl := keyFlag(top, k)
-	if fl == nil {
-		return k.About
-	}
-	_, usage := pflag.UnquoteUsage(fl)
-	return strings.Join(strings.Fields(usage), " ")
-}
-
 // explain tells all about one key.
-func (f *configFlags) explain(s Streams, top *cobra.Command, path string) error {
+func (f *configFlags) explain(s env.Streams, top *cobra.Command, path string) error {
 	k, ok := config.Lookup(path)
 	if !ok {
 		return unknownKey(path)
@@ -236,13 +205,13 @@ func (f *configFlags) explain(s Streams, top *cobra.Command, path string) error 
 		}
 	}
 	if f.json {
-		return writeJSON(s.Out, jsonSetting{path, settingValue(top, &set), set.Source, set.Where})
+		return printing.WriteJSON(s.Out, jsonSetting{path, settingValue(top, &set), set.Source, set.Where})
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n\n", path, keyText(top, &k))
+	fmt.Fprintf(&b, "%s: %s\n\n", path, manual.KeyText(top, &k))
 	now := set.Shown() + ", from " + set.Where
 	if set.Source == config.FromDefault {
-		now = k.FormatDefault(keyDefault(top, &k)) + ", the default"
+		now = k.FormatDefault(manual.KeyDefault(top, &k)) + ", the default"
 	}
 	kind := k.Kind.String()
 	if len(k.Choices) > 0 {
@@ -254,8 +223,8 @@ func (f *configFlags) explain(s Streams, top *cobra.Command, path string) error 
 		fmt.Fprintf(&b, "%-8s  quarry %s --%s\n", map[bool]string{true: "flag"}[i == 0], c, k.Name)
 	}
 	fmt.Fprintf(&b, "variable  %s\n", k.Variable())
-	fmt.Fprintf(&b, "file      [%s]\n          %s = %s\n", k.Section, k.Name, keyExample(top, &k))
-	return (&changer{s: s}).print(b.String())
+	fmt.Fprintf(&b, "file      [%s]\n          %s = %s\n", k.Section, k.Name, manual.KeyExample(top, &k))
+	return (&changer{s: s}).s.Print(b.String())
 }
 
 // unknownKey refuses a key and names the nearest.
@@ -271,6 +240,3 @@ func unknownKey(path string) error {
 	}
 	return fmt.Errorf("unknown key %q\n  quarry config --all lists them", path)
 }
-
-// keyExample is a value one might set.
-func keyExample(top *cobra.Command, k *config.Key) string { return k.Sample(keyDefault(top, k)) }

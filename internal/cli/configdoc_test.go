@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/manual"
 	"quarry/internal/config"
 )
 
@@ -60,7 +61,7 @@ A file with a mistake is not used in part: every command but ` + "`help`, `confi
 refuses to start, and names the file, the line and the key. ` + "`quarry doctor`" + ` gives the command that repairs it.
 `)
 	for _, section := range config.Sections() {
-		fmt.Fprintf(&b, "\n## %s\n\nFor %s.\n\n| key | takes | default | meaning | flag |\n|---|---|---|---|---|\n", section, sectionTexts[section])
+		fmt.Fprintf(&b, "\n## %s\n\nFor %s.\n\n| key | takes | default | meaning | flag |\n|---|---|---|---|---|\n", section, manual.SectionTexts[section])
 		for _, k := range config.Keys() {
 			if k.Section == section {
 				writeKeyRow(&b, top, &k)
@@ -75,7 +76,7 @@ func writeKeyRow(b *strings.Builder, top *cobra.Command, k *config.Key) {
 	if len(k.Choices) > 0 {
 		takes = "`" + strings.Join(k.Choices, "`, `") + "`"
 	}
-	def := k.FormatDefault(keyDefault(top, k))
+	def := k.FormatDefault(manual.KeyDefault(top, k))
 	if def == `""` || def == "[]" {
 		def = ""
 	} else {
@@ -89,7 +90,7 @@ func writeKeyRow(b *strings.Builder, top *cobra.Command, k *config.Key) {
 	if len(flags) > 0 {
 		flag = fmt.Sprintf("`--%s` of %s", k.Name, strings.Join(flags, ", "))
 	}
-	text := keyText(top, k)
+	text := manual.KeyText(top, k)
 	if k.With != "" {
 		text += "; counts beside `--" + k.With + "`"
 	}

@@ -6,14 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/config"
 )
 
 const onlyBelow = "only for this `folder` and what is below it"
 
-func newConfigSet(s Streams) *cobra.Command {
+func newConfigSet(s env.Streams) *cobra.Command {
 	var root string
-	cmd := command("set KEY VALUE...", "Set a key in quarry.toml",
+	cmd := command.New("set KEY VALUE...", "Set a key in quarry.toml",
 		`Set a key in quarry.toml, which is made when it is missing. Comments and
 everything else in the file stay. A key that is a list takes several values.`,
 		`  quarry config set search.hidden true
@@ -28,22 +30,22 @@ everything else in the file stay. A key that is a list takes several values.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", k.Path(), err)
 			}
-			return s.changeConfig(k, root, &v)
+			return changeConfig(s, k, root, &v)
 		})
 	cmd.Flags().StringVar(&root, "root", "", onlyBelow)
 	return cmd
 }
 
-func newConfigUnset(s Streams) *cobra.Command {
+func newConfigUnset(s env.Streams) *cobra.Command {
 	var root string
-	cmd := command("unset KEY", "Remove a key from quarry.toml",
+	cmd := command.New("unset KEY", "Remove a key from quarry.toml",
 		"Remove a key from quarry.toml, so that its default counts again. Everything else\nin the file stays.", "",
 		cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
 			k, err := keyNamed(args[0])
 			if err != nil {
 				return err
 			}
-			return s.changeConfig(k, root, nil)
+			return changeConfig(s, k, root, nil)
 		})
 	cmd.Flags().StringVar(&root, "root", "", onlyBelow)
 	return cmd
@@ -57,15 +59,15 @@ func keyNamed(path string) (config.Key, error) {
 	return k, nil
 }
 
-func (s Streams) changeConfig(k config.Key, root string, v *config.Value) error {
+func changeConfig(s env.Streams, k config.Key, root string, v *config.Value) error {
 	if root != "" {
-		abs, err := filepath.Abs(config.ExpandHome(root, s.getenv()))
+		abs, err := filepath.Abs(config.ExpandHome(root, s.Env()))
 		if err != nil {
 			return err
 		}
 		root = abs
 	}
-	name, changed, err := config.ChangeFile(s.getenv(), k, root, v)
+	name, changed, err := config.ChangeFile(s.Env(), k, root, v)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/cli/env"
 	"quarry/internal/content"
 	"quarry/internal/glob"
 )
@@ -26,7 +27,7 @@ func (f *searchFlags) contents(ctx context.Context) (func(path string, r io.Read
 	if f.pre == "" && !f.zip && !f.nulData && (o.Encoding == "" || o.Encoding == "auto") {
 		return nil, nil
 	}
-	if f.backendFlags.set() {
+	if f.servers.Given() {
 		return nil, errors.New("-z, -E, --pre and --null-data are for files of this machine, not of servers")
 	}
 	if f.pre != "" && len(f.preGlobs) > 0 {
@@ -76,7 +77,7 @@ func (f *searchFlags) ignoreRules(complain func(error)) []string {
 	for _, name := range f.ignoreFiles {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			complain(clearPathError(name, err))
+			complain(env.PathError(name, err))
 			continue
 		}
 		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))) {

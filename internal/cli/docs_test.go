@@ -15,6 +15,9 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/manual"
 )
 
 // The documents are tested three ways. Links lead to files and headings that
@@ -234,8 +237,8 @@ func problem(top *cobra.Command, words []string) string {
 	if i < len(words) && cmd == top && !isPlaceholder(words[i]) && !strings.HasPrefix(words[i], "-") {
 		return fmt.Sprintf("there is no command %q", words[i])
 	}
-	if i < len(words) && isGroup(cmd) && cmd != top && !isPlaceholder(words[i]) && !strings.HasPrefix(words[i], "-") {
-		return fmt.Sprintf("quarry %s has no command %q", commandName(cmd), words[i])
+	if i < len(words) && command.IsGroup(cmd) && cmd != top && !isPlaceholder(words[i]) && !strings.HasPrefix(words[i], "-") {
+		return fmt.Sprintf("quarry %s has no command %q", command.Name(cmd), words[i])
 	}
 	if cmd.Name() == "help" && i < len(words) && !isPlaceholder(words[i]) {
 		if got := runQuarry("", append([]string{"help"}, words[i:]...)...); got.code != 0 {
@@ -276,14 +279,14 @@ func flagProblem(cmd *cobra.Command, word string) string {
 	if long, ok := strings.CutPrefix(word, "--"); ok {
 		name, _, _ := strings.Cut(long, "=")
 		if flagOf(cmd, name) == nil {
-			return fmt.Sprintf("quarry %s has no flag --%s", commandName(cmd), name)
+			return fmt.Sprintf("quarry %s has no flag --%s", command.Name(cmd), name)
 		}
 		return ""
 	}
 	for _, r := range word[1:] {
 		fl := flagOf(cmd, string(r))
 		if fl == nil {
-			return fmt.Sprintf("quarry %s has no flag -%c", commandName(cmd), r)
+			return fmt.Sprintf("quarry %s has no flag -%c", command.Name(cmd), r)
 		}
 		if fl.NoOptDefVal == "" {
 			return "" // the rest is its value
@@ -312,7 +315,7 @@ var foreignFlags = map[string]bool{
 func TestDocCommands(t *testing.T) {
 	top := tree()
 	anyFlag := map[string]bool{"--help": true}
-	eachCommand(top, func(cmd *cobra.Command) {
+	command.Each(top, func(cmd *cobra.Command) {
 		for _, flags := range []*pflag.FlagSet{cmd.Flags(), cmd.PersistentFlags()} {
 			flags.VisitAll(func(fl *pflag.Flag) { anyFlag["--"+fl.Name] = true })
 		}
@@ -344,14 +347,14 @@ func TestDocCommands(t *testing.T) {
 			}
 		})
 	}
-	eachCommand(top, func(cmd *cobra.Command) {
+	command.Each(top, func(cmd *cobra.Command) {
 		for _, words := range quarryLines(cmd.Example) {
-			check("quarry "+commandName(cmd)+" --help", words)
+			check("quarry "+command.Name(cmd)+" --help", words)
 		}
 	})
-	for _, tp := range topics() {
-		for _, words := range quarryLines(strings.ReplaceAll(tp.text(top), ": quarry ", "\nquarry ")) {
-			check("quarry help "+tp.name, words)
+	for _, tp := range manual.Topics() {
+		for _, words := range quarryLines(strings.ReplaceAll(tp.Text(top), ": quarry ", "\nquarry ")) {
+			check("quarry help "+tp.Name, words)
 		}
 	}
 	if checked < 60 {

@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/agents"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/doctor"
 	"quarry/internal/render"
@@ -24,9 +25,9 @@ type examining struct {
 	least int64
 }
 
-func newDoctor(s Streams) *cobra.Command {
+func newDoctor(s env.Streams) *cobra.Command {
 	x := &examining{changer: changer{s: s}}
-	cmd := command("doctor", "Find what is wrong, and how to repair it",
+	cmd := command.New("doctor", "Find what is wrong, and how to repair it",
 		`Look at the workspace and at what Quarry keeps about it: configuration,
 permissions, file system, watch limits, index, undo log, trash, and the settings
 of clients that start quarry mcp. Each finding says why it matters and how to
@@ -50,44 +51,35 @@ Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
 }
 
 // doctorOptions are how this program's commands see a workspace.
-func (s Streams) doctorOptions(root string) *doctor.Options {
+func doctorOptions(s env.Streams, root string) *doctor.Options {
 	return &doctor.Options{
-		Root: root, Getenv: s.getenv(), Config: s.file,
-		Open:  func() (*quarry.Workspace, error) { return quarry.Open(root, personal(root, 0)) },
-		Index: func() (*quarry.IndexOptions, error) { return indexPlace(root) },
+		Root: root, Getenv: s.Env(), Config: s.File,
+		Open:  func() (*quarry.Workspace, error) { return quarry.Open(root, env.Personal(root, 0)) },
+		Index: func() (*quarry.IndexOptions, error) { return env.IndexPlace(root) },
 		ServerFlags: func(args []string) error {
-			cmd, _, err := newRoot(Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, conf: &settings{}}, "mcp").Find([]string{"mcp"})
+			cmd, _, err := newRoot(env.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Conf: &env.Settings{}}, "mcp").Find([]string{"mcp"})
 			if err != nil {
 				return err
 			}
 			return cmd.ParseFlags(args)
 		},
-		HasBrowser: func() bool { return browser(runtime.GOOS, s.getenv(), "") != nil },
-		PageRuns:   pageRuns,
-		Program:    thisProgram(),
-		Version:    version(),
+		HasBrowser: func() bool { return agents.HasBrowser(s.Env()) },
+		PageRuns:   agents.PageRuns,
+		Program:    env.ThisProgram(),
+		Version:    env.Version(),
 		Proc:       "/proc", LeastFree: 256 << 20,
 	}
 }
 
-// thisProgram is the file that runs, or "".
-func thisProgram() string {
-	name, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	return name
-}
-
 func (x *examining) examine(ctx context.Context) error {
-	root, err := x.findRoot()
+	root, err := env.FindRoot(x.root)
 	if err != nil {
-		return clearPathError(orDot(x.root), err)
+		return env.PathError(env.OrDot(x.root), err)
 	}
 	if x.clean {
 		return x.cleanUp(ctx, root)
 	}
-	opts := x.s.doctorOptions(root)
+	opts := doctorOptions(x.s, root)
 	if x.proc != "" {
 		opts.Proc = x.proc
 	}
@@ -113,33 +105,33 @@ func (x *examining) show(root string, results []doctor.Result) error {
 		}
 	}
 	if x.json {
-		if err := writeJSON(x.s.Out, map[string]any{"root": root, "checks": names, "findings": findings}); err != nil {
+		if err := printing.WriteJSON(x.s.Out, map[string]any{"root": root, "checks": names, "findings": findings}); err != nil {
 			return err
 		}
 	} else {
-		paint := x.s.paint()
+		paint := x.s.Paint()
 		text := x.text(findings)
 		if problems == 0 {
-			text += fmt.Sprintf("%s with %s.\n%s", paint.In(printing.Good, "All is well"), x.safe(root), printing.Wrap("Looked at: "+strings.Join(names, ", ")+".", ""))
+			text += fmt.Sprintf("%s with %s.\n%s", paint.In(printing.Good, "All is well"), x.s.Safe(root), printing.Wrap("Looked at: "+strings.Join(names, ", ")+".", ""))
 		} else {
-			text += fmt.Sprintf("%s in %s.\n", paint.In(printing.Alert, render.Count(problems, "problem")), x.safe(root))
+			text += fmt.Sprintf("%s in %s.\n", paint.In(printing.Alert, render.Count(problems, "problem")), x.s.Safe(root))
 		}
-		if err := x.write(text); err != nil {
+		if err := x.s.Write(text); err != nil {
 			return err
 		}
 	}
 	if problems > 0 {
-		return errNone
+		return env.ErrNone
 	}
 	return nil
 }
 
 func (x *examining) text(findings []doctor.Finding) string {
 	var b strings.Builder
-	paint := x.s.paint()
+	paint := x.s.Paint()
 	// part writes a text whose first word is coloured.
 	part := func(code, word, text, indent string) {
-		text = x.safe(printing.Wrap(word+" "+text, indent))
+		text = x.s.Safe(printing.Wrap(word+" "+text, indent))
 		b.WriteString(indent + paint.In(code, word) + strings.TrimPrefix(text, indent+word))
 	}
 	for _, f := range findings {
@@ -148,12 +140,12 @@ func (x *examining) text(findings []doctor.Finding) string {
 		} else {
 			part(printing.Alert, "Problem:", f.What, "")
 		}
-		b.WriteString(x.safe(printing.Wrap(f.Why, "  ")))
+		b.WriteString(x.s.Safe(printing.Wrap(f.Why, "  ")))
 		if f.Fix != "" {
 			part(printing.Bold, "Fix:", f.Fix, "  ")
 		}
 		for _, r := range f.Run {
-			b.WriteString("    " + paint.In(printing.Good, x.safe(r)) + "\n")
+			b.WriteString("    " + paint.In(printing.Good, x.s.Safe(r)) + "\n")
 		}
 		b.WriteByte('\n')
 	}
@@ -169,9 +161,9 @@ func (x *examining) cleanUp(ctx context.Context, root string) error {
 	done, err := x.ws.Clean(ctx)
 	if err == nil {
 		if x.json {
-			err = x.encode(done)
+			err = x.s.Encode(done)
 		} else {
-			err = x.print(fmt.Sprintf("Removed %s, gave %s their old content, kept %s of others under a visible name.\n",
+			err = x.s.Print(fmt.Sprintf("Removed %s, gave %s their old content, kept %s of others under a visible name.\n",
 				render.Count(done.Removed, "temporary file"), render.Count(len(done.Restored), "file"), render.Count(len(done.Kept), "file")))
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"quarry/internal/doctor"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/doctor"
 )
 
 // patient is a user with a home, a workspace and the program in the path.

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/change"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/render"
 )
 
@@ -23,9 +25,9 @@ type editFlags struct {
 	lines         string
 }
 
-func newEdit(s Streams) *cobra.Command {
+func newEdit(s env.Streams) *cobra.Command {
 	f := &editFlags{changer: changer{s: s}}
-	cmd := command("edit PATH...", "Change parts of files",
+	cmd := command.New("edit PATH...", "Change parts of files",
 		`Replace text in a file, or insert and delete lines. Everything else keeps its
 bytes: encoding, line endings, mode. Of several occurrences the first is
 replaced unless --all or --nth say otherwise. The change can be undone with
@@ -44,8 +46,8 @@ A text given as - is read from standard input, without its last line break for
 			return runEdit(cmd, f, args[0])
 		})
 	fl := cmd.Flags()
-	textsVar(fl, &f.old, "old", "", "`text` to replace; with several pairs each must occur once in each file, or --all")
-	textsVar(fl, &f.new, "new", "", "`text` to put there; without it the old text is removed")
+	command.AddTexts(fl, &f.old, "old", "", "`text` to replace; with several pairs each must occur once in each file, or --all")
+	command.AddTexts(fl, &f.new, "new", "", "`text` to put there; without it the old text is removed")
 	fl.BoolVar(&f.all, "all", false, "replace every occurrence")
 	fl.IntVar(&f.nth, "nth", 0, "replace occurrence `n`, counted from 1")
 	fl.IntVar(&f.after, "insert-after", 0, "insert --content after this `line`; 0 is the top")
@@ -213,10 +215,10 @@ func pathAndDash(cmd *cobra.Command, args []string) error {
 	return cobra.ExactArgs(1)(cmd, args)
 }
 
-func newWrite(s Streams) *cobra.Command {
+func newWrite(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
 	content := "-"
-	cmd := command("write PATH", "Write a file, new or over the old one",
+	cmd := command.New("write PATH", "Write a file, new or over the old one",
 		`Write content from standard input, or from --content, to a file, byte for byte.
 A file that exists keeps its mode; folders that are missing are made.`,
 		`  generate | quarry write out/report.md
@@ -242,9 +244,9 @@ A file that exists keeps its mode; folders that are missing are made.`,
 	return cmd
 }
 
-func newMkdir(s Streams) *cobra.Command {
+func newMkdir(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command("mkdir PATH", "Make a folder, and those above it",
+	cmd := command.New("mkdir PATH", "Make a folder, and those above it",
 		"Make a folder and the folders above it that are missing.", "",
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 			path, err := c.openFor(args[0])

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/command"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/match"
@@ -177,7 +178,7 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 // how the command is used.
 func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if isGroup(cmd) {
+		if command.IsGroup(cmd) {
 			return knownCommand(cmd, args)
 		}
 		if check == nil {

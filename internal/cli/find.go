@@ -14,7 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
+	"quarry/internal/cli/servers"
 	"quarry/internal/render"
 	"quarry/search"
 )
@@ -48,10 +52,10 @@ type findFlags struct {
 	limit        int
 	timeout      time.Duration
 	root         string
-	backendFlags
+	servers      servers.Flags
 }
 
-func newFind(s Streams) *cobra.Command {
+func newFind(s env.Streams) *cobra.Command {
 	var f findFlags
 	cmd := &cobra.Command{
 		Use:   "find [PATTERN] [PATH...]",
@@ -73,18 +77,18 @@ Exit code 0 when something was found, 1 when nothing was, 2 for an error or when
 		DisableFlagsInUseLine: true,
 		RunE:                  func(cmd *cobra.Command, args []string) error { return runFind(cmd, s, &f, args) },
 	}
-	setGroups(cmd, f.groups())
+	manual.SetGroups(cmd, f.groups())
 	return cmd
 }
 
-func (f *findFlags) groups() []flagGroup {
-	what, how := newFlagSet(), newFlagSet()
-	textsVar(what, &f.globs, "glob", "g", "only what this `glob` matches; ! excludes;\nmay be given several times")
+func (f *findFlags) groups() []command.Group {
+	what, how := command.NewFlags(), command.NewFlags()
+	command.AddTexts(what, &f.globs, "glob", "g", "only what this `glob` matches; ! excludes;\nmay be given several times")
 	what.StringVar(&f.fuzzy, "fuzzy", "", "what you remember of a path: `words` in any order, a\npart, initials; a typo does no harm; best first")
-	textsVar(what, &f.kinds, "type", "t", "`kind`: f (file, the default), d (dir), l (symlink),\nx (executable), e (empty) or any; may be given\nseveral times")
-	textsVar(what, &f.exts, "extension", "e", "only files that end in .`ext`")
-	textsVar(what, &f.excludes, "exclude", "E", "nothing this `glob` matches, nor what is below it")
-	textsVar(what, &f.sizes, "size", "S", "+`n` is at least n bytes, -n at most; 10k, 5m, 1gi")
+	command.AddTexts(what, &f.kinds, "type", "t", "`kind`: f (file, the default), d (dir), l (symlink),\nx (executable), e (empty) or any; may be given\nseveral times")
+	command.AddTexts(what, &f.exts, "extension", "e", "only files that end in .`ext`")
+	command.AddTexts(what, &f.excludes, "exclude", "E", "nothing this `glob` matches, nor what is below it")
+	command.AddTexts(what, &f.sizes, "size", "S", "+`n` is at least n bytes, -n at most; 10k, 5m, 1gi")
 	f.changed.add(what)
 	what.StringVar(&f.within, "changed-within", "", "changed since a `time` ago, as 2h, 3d or 2weeks, or a\ndate")
 	what.StringVar(&f.before, "changed-before", "", "not changed since a `time` ago")
@@ -100,18 +104,18 @@ func (f *findFlags) groups() []flagGroup {
 	what.IntVarP(&f.maxDepth, "max-depth", "d", 0, "at most `n` folders deep; 1 is the folder alone")
 	what.IntVar(&f.minDepth, "min-depth", 0, "at least `n` folders deep")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
-	f.backendFlags.add(what)
+	f.servers.Add(what)
 	how.StringVar(&f.sort, "sort", "path", "`order`: path (the default), mtime (newest first) or\nsize (largest first)")
 	how.BoolVarP(&f.long, "list-details", "l", false, "mode, size and time before each path")
 	how.BoolVarP(&f.absolute, "absolute-path", "a", false, "whole paths")
 	how.StringVar(&f.colour, "color", "auto", "`when`: auto (the default), always or never; colours\nare those of LS_COLORS")
-	textsVar(how, &f.exec, "exec", "x", "run a `command` for each path: {} is the path, {/} its\nname, {//} its folder, {.} and {/.} without\nextension; it ends with the line, or with ;")
-	textsVar(how, &f.execBatch, "exec-batch", "X", "run a `command` once, for all paths")
+	command.AddTexts(how, &f.exec, "exec", "x", "run a `command` for each path: {} is the path, {/} its\nname, {//} its folder, {.} and {/.} without\nextension; it ends with the line, or with ;")
+	command.AddTexts(how, &f.execBatch, "exec-batch", "X", "run a `command` once, for all paths")
 	how.IntVar(&f.limit, "limit", 0, "at most `n` paths")
-	addDuration(how, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
+	command.AddDuration(how, &f.timeout, "timeout", 0, "give up after this `time`, with what was found")
 	how.BoolVarP(&f.nul, "null", "0", false, "a NUL after each path instead of a line feed")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
-	return []flagGroup{{"What to list", what}, {"How to show it", how}}
+	return []command.Group{{Title: "What to list", Flags: what}, {Title: "How to show it", Flags: how}}
 }
 
 func (f *findFlags) query(pattern []string) (q search.FindQuery, pass func(*search.Entry) bool, err error) {
@@ -202,13 +206,13 @@ func splitFindArgs(args []string, havePattern bool) (pattern, paths []string) {
 		return nil, nil
 	}
 	if first := args[0]; len(args) == 1 && !strings.ContainsAny(first, `*?[{!`) &&
-		(havePattern || exists(first) || strings.HasSuffix(first, "/")) {
+		(havePattern || env.Exists(first) || strings.HasSuffix(first, "/")) {
 		return nil, args
 	}
 	return args[:1], args[1:]
 }
 
-func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
+func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) error {
 	pattern, paths := splitFindArgs(args, len(f.globs) > 0 || f.fuzzy != "")
 	q, pass, err := f.query(pattern)
 	if err != nil {
@@ -218,7 +222,7 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	var all []string // for -x and -X
 	left := f.limit
 	began, stopped := time.Now(), false
-	found, err := f.list(cmd.Context(), s, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
+	found, err := list(cmd.Context(), s, &f.servers, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		if q.Paths = []string{t.path}; f.timeout > 0 {
 			q.Time = max(f.timeout-time.Since(began), 1)
 		}
@@ -242,7 +246,7 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 		}
 		return len(res.Entries), res.Skipped, f.write(w, s, t, res)
 	})
-	if stopped && (err == nil || errors.Is(err, errReported)) {
+	if stopped && (err == nil || errors.Is(err, env.ErrReported)) {
 		return f.cutShort(s, all)
 	}
 	switch {
@@ -251,15 +255,15 @@ func runFind(cmd *cobra.Command, s Streams, f *findFlags, args []string) error {
 	case len(all) > 0:
 		return f.run(s, all)
 	case found == 0 && f.json:
-		return errNone
+		return env.ErrNone
 	case found == 0:
-		return s.nothing(f.noFiles())
+		return s.Nothing(f.noFiles())
 	}
 	return nil
 }
 
 // cutShort says that the list is not whole. No command is run on a part of it.
-func (f *findFlags) cutShort(s Streams, all []string) error {
+func (f *findFlags) cutShort(s env.Streams, all []string) error {
 	if f.json {
 		if _, err := fmt.Fprintln(s.Out, `{"stopped":"time"}`); err != nil {
 			return err
@@ -270,7 +274,7 @@ func (f *findFlags) cutShort(s Streams, all []string) error {
 		what += ", and no command was run on the " + render.Count(len(all), "path") + " found"
 	}
 	fmt.Fprintf(s.Err, "quarry: stopped after %s, as --timeout says: %s\n", f.timeout, what)
-	return errReported
+	return env.ErrReported
 }
 
 // shown is a path as it is printed.
@@ -319,10 +323,10 @@ type jsonEntry struct {
 	Modified string            `json:"modified,omitempty"`
 }
 
-func (f *findFlags) write(w *bufio.Writer, s Streams, t *target, res *search.FindResult) error {
-	tty := s.outTerminal()
-	colour := printing.UseColour(f.colour, tty, s.getenv()) && !f.nul
-	palette := lsColoursOf(s.getenv())
+func (f *findFlags) write(w *bufio.Writer, s env.Streams, t *target, res *search.FindResult) error {
+	tty := s.OutTerminal()
+	colour := printing.UseColour(f.colour, tty, s.Env()) && !f.nul
+	palette := lsColoursOf(s.Env())
 	enc := json.NewEncoder(printing.JSONWriter(w, tty))
 	enc.SetEscapeHTML(false)
 	escape := tty && !f.nul

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"quarry/internal/cli/env"
 	"quarry/search"
 )
 
@@ -199,7 +200,7 @@ func expanded(command, paths []string) []string {
 }
 
 // run runs the command of -x for each path, or that of -X once.
-func (f *findFlags) run(s Streams, paths []string) error {
+func (f *findFlags) run(s env.Streams, paths []string) error {
 	batches := [][]string{paths}
 	command := f.execBatch
 	if len(f.exec) > 0 {
@@ -221,7 +222,7 @@ func (f *findFlags) run(s Streams, paths []string) error {
 		}
 	}
 	if failed {
-		return errReported
+		return env.ErrReported
 	}
 	return nil
 }

@@ -4,26 +4,29 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"quarry/internal/cli/printing"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/manual"
+	"quarry/internal/cli/printing"
 )
 
 // The samples of quarry help syntax match what they say and don't match the
 // other text.
 func TestSyntaxSamples(t *testing.T) {
-	for _, syn := range syntaxes {
-		for _, e := range syn.samples {
-			args := append(append([]string{"search"}, syn.flags...), "-q", "-e", e.pattern, "-")
-			if got := runQuarry(e.yes+"\n", args...); got.code != exitFound {
-				t.Errorf("%s: %q doesn't match %q: %s", syn.title, e.pattern, e.yes, got.err)
+	for _, syn := range manual.Syntaxes {
+		for _, e := range syn.Samples {
+			args := append(append([]string{"search"}, syn.Flags...), "-q", "-e", e.Pattern, "-")
+			if got := runQuarry(e.Yes+"\n", args...); got.code != exitFound {
+				t.Errorf("%s: %q doesn't match %q: %s", syn.Title, e.Pattern, e.Yes, got.err)
 			}
-			if got := runQuarry(e.no+"\n", args...); got.code != exitNone {
-				t.Errorf("%s: %q matches %q: %s", syn.title, e.pattern, e.no, got.err)
+			if got := runQuarry(e.No+"\n", args...); got.code != exitNone {
+				t.Errorf("%s: %q matches %q: %s", syn.Title, e.Pattern, e.No, got.err)
 			}
 		}
 	}
@@ -31,16 +34,16 @@ func TestSyntaxSamples(t *testing.T) {
 
 // The globs of quarry help globs list the file they should and not the other.
 func TestGlobSamples(t *testing.T) {
-	for _, g := range globs {
+	for _, g := range manual.Globs {
 		dir := t.TempDir()
 		t.Chdir(dir)
-		writeTree(t, dir, map[string]string{g.yes: "", g.no: ""})
-		got := runQuarry("", "find", "-g", g.pattern)
-		if got.out != g.yes+"\n" {
-			t.Errorf("%s lists %q, want %s and not %s", g.pattern, got.out, g.yes, g.no)
+		writeTree(t, dir, map[string]string{g.Yes: "", g.No: ""})
+		got := runQuarry("", "find", "-g", g.Pattern)
+		if got.out != g.Yes+"\n" {
+			t.Errorf("%s lists %q, want %s and not %s", g.Pattern, got.out, g.Yes, g.No)
 		}
-		if got := runQuarry("", "search", "--files-without-match", "-g", g.pattern, "x"); got.out != g.yes+"\n" {
-			t.Errorf("-g %s searches %q, want %s", g.pattern, got.out, g.yes)
+		if got := runQuarry("", "search", "--files-without-match", "-g", g.Pattern, "x"); got.out != g.Yes+"\n" {
+			t.Errorf("-g %s searches %q, want %s", g.Pattern, got.out, g.Yes)
 		}
 	}
 }
@@ -48,13 +51,13 @@ func TestGlobSamples(t *testing.T) {
 // Every help text fits 80 columns.
 func TestHelpWidth(t *testing.T) {
 	var all [][]string
-	eachCommand(tree(), func(cmd *cobra.Command) {
-		if name := commandName(cmd); name != "help" {
+	command.Each(tree(), func(cmd *cobra.Command) {
+		if name := command.Name(cmd); name != "help" {
 			all = append(all, append(strings.Fields(name), "--help"))
 		}
 	})
-	for _, tp := range topics() {
-		all = append(all, []string{"help", tp.name})
+	for _, tp := range manual.Topics() {
+		all = append(all, []string{"help", tp.Name})
 	}
 	for _, args := range all {
 		got := runQuarry("", args...)
@@ -75,32 +78,28 @@ func TestHelpWidth(t *testing.T) {
 // Flags are listed in the width there is, without empty or doubled defaults,
 // with a word for the value that says what it is, and no text keeps the line breaks it has in the source.
 func TestFlagHelp(t *testing.T) {
-	eachCommand(tree(), func(cmd *cobra.Command) {
+	command.Each(tree(), func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
 			value, _ := pflag.UnquoteUsage(fl)
 			if !fl.Hidden && slices.Contains([]string{"string", "strings", "stringArray", "int", "uint", "float"}, value) {
-				t.Errorf("quarry %s: --%s %s names the value by its type in Go", commandName(cmd), fl.Name, value)
+				t.Errorf("quarry %s: --%s %s names the value by its type in Go", command.Name(cmd), fl.Name, value)
 			}
 		})
-		for _, width := range []int{narrowest, 80, widest} {
-			text := flagHelp(cmd.Flags(), width)
+		for _, width := range []int{manual.Narrowest, 80, manual.Widest} {
+			text := manual.FlagHelp(cmd.Flags(), width)
 			for line := range strings.Lines(text) {
 				if n := len([]rune(strings.TrimRight(line, "\n"))); n > width && len(strings.Fields(line)) > 2 {
-					t.Errorf("quarry %s: %d of %d columns: %s", commandName(cmd), n, width, line)
+					t.Errorf("quarry %s: %d of %d columns: %s", command.Name(cmd), n, width, line)
 				}
 			}
 			flat := strings.Join(strings.Fields(text), " ")
 			for _, bad := range []string{"(default )", ") (default", "default 0s", "0m0s", "days "} {
 				if strings.Contains(flat, bad) {
-					t.Errorf("quarry %s: help has %q", commandName(cmd), bad)
+					t.Errorf("quarry %s: help has %q", command.Name(cmd), bad)
 				}
 			}
 		}
 	})
-	const paragraphs = "One two\nthree.\n\n  a  list\n  of  two\n"
-	if got, want := reflow(paragraphs, 120), "One two three.\n\n  a  list\n  of  two\n"; got != want {
-		t.Errorf("reflow gives %q, want %q", got, want)
-	}
 }
 
 // Every command has its place among what people do.
@@ -287,7 +286,7 @@ func TestMan(t *testing.T) {
 	if got := runQuarry("", "man", dir); got.code != 0 {
 		t.Fatal(got.err)
 	}
-	eachCommand(tree(), func(cmd *cobra.Command) {
+	command.Each(tree(), func(cmd *cobra.Command) {
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
 		text, err := os.ReadFile(filepath.Join(dir, name))
 		if cmd.Name() == "help" || cmd.Hidden {
@@ -297,8 +296,8 @@ func TestMan(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		for _, k := range keysOf(cmd) {
-			if !strings.Contains(string(text), roffText(k.Path())) {
+		for _, k := range manual.KeysOf(cmd) {
+			if !strings.Contains(string(text), strings.ReplaceAll(k.Path(), "-", `\-`)) {
 				t.Errorf("%s doesn't name %s", name, k.Path())
 			}
 		}

@@ -17,6 +17,8 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/render"
@@ -89,10 +91,10 @@ func (p *chosen) from(log *change.Log) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("invalid time %q: give the id of a change, how long ago (90m, 2h, 3d) or a date (2026-01-31, 2026-01-31 15:04)", p.since)
 }
 
-func newLog(s Streams) *cobra.Command {
+func newLog(s env.Streams) *cobra.Command {
 	c, which := &changer{s: s}, &chosen{}
 	limit, diffs := 20, false
-	cmd := command("log [FILE]", "List the changes made, newest first",
+	cmd := command.New("log [FILE]", "List the changes made, newest first",
 		`List the changes made in the workspace, newest first, or those of a file or
 folder. The first word of a line is the id for quarry undo and quarry diff.`,
 		`  quarry log
@@ -126,17 +128,17 @@ func (c *changer) openLog(args []string) (string, error) {
 	if err != nil || !there.IsDir() {
 		return c.openFor(args[0]) // it may have been deleted
 	}
-	dir, err := realPath(args[0])
+	dir, err := env.RealPath(args[0])
 	if err != nil {
 		return "", err
 	}
 	root := config.FindRoot(dir)
 	if c.root != "" {
-		if root, err = rootPath(c.root); err != nil {
+		if root, err = env.RootPath(c.root); err != nil {
 			return "", err
 		}
 	}
-	rel, inside := below(root, dir)
+	rel, inside := env.Below(root, dir)
 	if !inside {
 		return "", fmt.Errorf("%s is not in the workspace %s", args[0], c.root)
 	}
@@ -148,23 +150,23 @@ func (c *changer) openLog(args []string) (string, error) {
 
 func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) error {
 	if c.json {
-		return c.encode(log)
+		return c.s.Encode(log)
 	}
 	var b strings.Builder
-	paint := c.s.paint()
+	paint := c.s.Paint()
 	for _, ch := range log.Changes {
 		by := ""
 		if ch.Client.Name != "" {
 			by = " by " + ch.Client.String()
 		}
 		rest := fmt.Sprintf("  %s  %s%s%s", ch.Time.Local().Format(time.DateTime), ch.Summary, by, fate(&ch))
-		b.WriteString(paint.In(printing.Good, c.safe(ch.ID)) + c.safe(rest) + "\n")
+		b.WriteString(paint.In(printing.Good, c.s.Safe(ch.ID)) + c.s.Safe(rest) + "\n")
 		if diffs {
 			shown, err := c.ws.Diff(ctx, ch.ID)
 			if err != nil {
 				return err
 			}
-			b.WriteString(paint.Diff(shown.Diffs, c.safe) + "\n")
+			b.WriteString(paint.Diff(shown.Diffs, c.s.Safe) + "\n")
 		}
 	}
 	if log.Dropped > 0 {
@@ -176,11 +178,11 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) erro
 	if log.Lost > 0 {
 		fmt.Fprintf(&b, "%s missing: files of the journal were cut short or deleted\n", render.CountAre(log.Lost, "change"))
 	}
-	if err := c.write(b.String()); err != nil {
+	if err := c.s.Write(b.String()); err != nil {
 		return err
 	}
 	if len(log.Changes) == 0 {
-		return c.s.nothing("no changes: nothing was changed here with quarry so far")
+		return c.s.Nothing("no changes: nothing was changed here with quarry so far")
 	}
 	return nil
 }
@@ -198,9 +200,9 @@ func fate(ch *change.Change) string {
 	return ""
 }
 
-func newUndo(s Streams) *cobra.Command {
+func newUndo(s env.Streams) *cobra.Command {
 	c, which := &changer{s: s}, &chosen{}
-	cmd := command("undo [ID]", "Undo a change, the last one unless an id is given",
+	cmd := command.New("undo [ID]", "Undo a change, the last one unless an id is given",
 		`Undo a change with all it did: an edit, a move with its links, a deletion.
 It is refused, and nothing is changed, when a file is not what the change left.
 An undo is a change too: undo its id to have the first change again.
@@ -224,12 +226,12 @@ with --client those of one program; the first that is refused ends it.`,
 			id := strings.Join(args, "")
 			o := c.options()
 			o.SkipConflicts = c.skip
-			p := s.progress(c.quiet, "undoing")
+			p := s.Progress(c.quiet, "undoing")
 			ch, err := c.ws.Undo(cmd.Context(), id, &o)
 			p.End()
 			if id == "" && fault.CodeOf(err) == fault.NotFound && !c.json {
 				fmt.Fprintln(s.Err, "quarry: there is nothing to undo")
-				err = errNone
+				err = env.ErrNone
 			} else if err == nil {
 				err = c.report(ch, render.Undone(ch))
 			}
@@ -271,14 +273,14 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 		n++
 	}
 	if n == 0 {
-		return c.run(render.Undoing, "", c.s.nothing("there is nothing to undo"))
+		return c.run(render.Undoing, "", c.s.Nothing("there is nothing to undo"))
 	}
 	return c.run(render.Undoing, "", nil)
 }
 
-func newDiff(s Streams) *cobra.Command {
+func newDiff(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command("diff [ID]", "Show what a change did",
+	cmd := command.New("diff [ID]", "Show what a change did",
 		"Show a change as a unified diff, whatever became of its files since; without an\nid the last one that was not undone.", "",
 		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
@@ -288,9 +290,9 @@ func newDiff(s Streams) *cobra.Command {
 			ch, err := c.ws.Diff(cmd.Context(), id)
 			if err == nil {
 				if c.json {
-					err = c.encode(ch)
+					err = c.s.Encode(ch)
 				} else {
-					err = c.write(s.paint().Diff(ch.Diffs, c.safe))
+					err = c.s.Write(s.Paint().Diff(ch.Diffs, c.s.Safe))
 				}
 			}
 			return c.run(render.Undoing, id, err)
@@ -299,17 +301,17 @@ func newDiff(s Streams) *cobra.Command {
 	return cmd
 }
 
-func newTrash(s Streams) *cobra.Command {
-	cmd := command("trash", "List, restore and empty what was deleted",
+func newTrash(s env.Streams) *cobra.Command {
+	cmd := command.New("trash", "List, restore and empty what was deleted",
 		"What was deleted from the workspace and is in the system's trash or its own.", "", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	cmd.AddCommand(newTrashList(s), newTrashRestore(s), newTrashEmpty(s))
 	return cmd
 }
 
-func newTrashList(s Streams) *cobra.Command {
+func newTrashList(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command("list", "List what was deleted", "List what was deleted, newest first.", "", cobra.NoArgs,
+	cmd := command.New("list", "List what was deleted", "List what was deleted, newest first.", "", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error {
 			if err := c.open(); err != nil {
 				return err
@@ -326,7 +328,7 @@ func newTrashList(s Streams) *cobra.Command {
 
 func (c *changer) showTrash(items []change.Trashed, problems []string) error {
 	if c.json {
-		return c.encode(map[string]any{"items": items, "problems": problems})
+		return c.s.Encode(map[string]any{"items": items, "problems": problems})
 	}
 	var b strings.Builder
 	for _, it := range items {
@@ -342,21 +344,21 @@ func (c *changer) showTrash(items []change.Trashed, problems []string) error {
 		}
 		fmt.Fprintf(&b, "%s  %-6s  %s\n", when, it.Kind, render.Plain(path))
 	}
-	if err := c.print(b.String()); err != nil {
+	if err := c.s.Print(b.String()); err != nil {
 		return err
 	}
 	for _, p := range problems {
 		fmt.Fprintf(c.s.Err, "quarry: %s\n", p)
 	}
 	if len(items) == 0 {
-		return c.s.nothing("the trash has nothing of this workspace")
+		return c.s.Nothing("the trash has nothing of this workspace")
 	}
 	return nil
 }
 
-func newTrashRestore(s Streams) *cobra.Command {
+func newTrashRestore(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command("restore PATH [DESTINATION]", "Bring back what was deleted",
+	cmd := command.New("restore PATH [DESTINATION]", "Bring back what was deleted",
 		`Bring back what was deleted last at a path, or an item by the id that
 quarry trash list --json shows.`, "", cobra.RangeArgs(1, 2),
 		func(cmd *cobra.Command, args []string) error {
@@ -385,11 +387,11 @@ quarry trash list --json shows.`, "", cobra.RangeArgs(1, 2),
 	return cmd
 }
 
-func newTrashEmpty(s Streams) *cobra.Command {
+func newTrashEmpty(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
 	var older time.Duration
 	yes := false
-	cmd := command("empty", "Delete for good what is in the trash",
+	cmd := command.New("empty", "Delete for good what is in the trash",
 		`Delete for good what was deleted from this workspace. What other folders put
 into the system's trash stays. This can't be undone.`, "", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error {
@@ -406,14 +408,14 @@ into the system's trash stays. This can't be undone.`, "", cobra.NoArgs,
 			n, err := c.ws.EmptyTrash(cmd.Context(), before)
 			if err == nil {
 				if c.json {
-					err = c.encode(map[string]int{"deleted": n})
+					err = c.s.Encode(map[string]int{"deleted": n})
 				} else {
-					err = c.print(fmt.Sprintf("Deleted %s for good.\n", render.Count(n, "item")))
+					err = c.s.Print(fmt.Sprintf("Deleted %s for good.\n", render.Count(n, "item")))
 				}
 			}
 			return c.run(render.Deleting, "", err)
 		})
-	addDuration(cmd.Flags(), &older, "older-than", 0, "only what was deleted longer ago than this `time`, as 30d")
+	command.AddDuration(cmd.Flags(), &older, "older-than", 0, "only what was deleted longer ago than this `time`, as 30d")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do it")
 	c.commonFlags(cmd.Flags())
 	return cmd

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -16,23 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/search"
 )
-
-// refuseHuge keeps the top of the file system and the home folder from being
-// indexed by accident.
-func refuseHuge(root string, force bool) error {
-	if force {
-		return nil
-	}
-	home, _ := os.UserHomeDir()
-	if filepath.Dir(root) == root || root == home {
-		return fmt.Errorf("%s is very large to index: name a folder in it with --root, or add --force", root)
-	}
-	return nil
-}
 
 type indexFlags struct {
 	bar   *printing.Progress
@@ -50,29 +36,29 @@ func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
 	if root = f.root; root == "" {
 		root = config.FindRoot(here)
 	}
-	if root, err = rootPath(root); err != nil {
+	if root, err = env.RootPath(root); err != nil {
 		return "", nil, err
 	}
-	opts = personal(root, 0)
-	opts.Index, err = indexPlace(root)
+	opts = env.Personal(root, 0)
+	opts.Index, err = env.IndexPlace(root)
 	return root, opts, err
 }
 
 // open is place with what the configuration says.
-func (f *indexFlags) open(s Streams) (root string, opts *quarry.Options, err error) {
+func (f *indexFlags) open(s env.Streams) (root string, opts *quarry.Options, err error) {
 	if root, opts, err = f.place(); err == nil {
-		err = s.indexCap(root, opts.Index)
+		err = s.IndexCap(root, opts.Index)
 	}
 	return root, opts, err
 }
 
 // keep opens the workspace as the owner of its index.
-func (f *indexFlags) keep(s Streams) (*quarry.Workspace, error) {
+func (f *indexFlags) keep(s env.Streams) (*quarry.Workspace, error) {
 	root, opts, err := f.open(s)
 	if err != nil {
 		return nil, err
 	}
-	if err := refuseHuge(root, f.force); err != nil {
+	if err := env.RefuseHuge(root, f.force); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(opts.Index.Dir, 0o700); err != nil {
@@ -103,9 +89,9 @@ func thrifty(show func(search.Progress)) func(search.Progress) {
 
 // progress shows how the reading of files goes, on a terminal, until
 // endProgress.
-func (f *indexFlags) progress(s Streams, doing string) func(search.Progress) {
+func (f *indexFlags) progress(s env.Streams, doing string) func(search.Progress) {
 	f.endProgress()
-	if f.bar = s.progress(f.quiet, doing); f.bar == nil {
+	if f.bar = s.Progress(f.quiet, doing); f.bar == nil {
 		return nil
 	}
 	return func(p search.Progress) { f.bar.Set(p.Files, p.Total, "files", p.Bytes) }
@@ -113,7 +99,7 @@ func (f *indexFlags) progress(s Streams, doing string) func(search.Progress) {
 
 func (f *indexFlags) endProgress() { f.bar.End() }
 
-func newIndex(s Streams) *cobra.Command {
+func newIndex(s env.Streams) *cobra.Command {
 	var f indexFlags
 	cmd := &cobra.Command{
 		Use:   "index",
@@ -140,7 +126,7 @@ answers the command line; without one, searches read the files.`,
 	return cmd
 }
 
-func (f *indexFlags) build(ctx context.Context, s Streams) error {
+func (f *indexFlags) build(ctx context.Context, s env.Streams) error {
 	started := time.Now()
 	ws, err := f.keep(s)
 	if err != nil {
@@ -161,21 +147,14 @@ func (f *indexFlags) build(ctx context.Context, s Streams) error {
 		return err
 	}
 	if f.json {
-		return writeJSON(s.Out, st)
+		return printing.WriteJSON(s.Out, st)
 	}
 	fmt.Fprintf(s.Out, "Indexed %d files, %s of text, in %.1f s; %s on disk.\n", st.Files, printing.Size(st.TextBytes), time.Since(started).Seconds(), printing.Size(st.DiskBytes))
 	return nil
 }
 
-func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
-}
-
 // status asks the index owner. Without one it reports the stored index.
-func (f *indexFlags) status(ctx context.Context, s Streams) error {
+func (f *indexFlags) status(ctx context.Context, s env.Streams) error {
 	root, opts, err := f.open(s)
 	if err != nil {
 		return err
@@ -194,11 +173,11 @@ func (f *indexFlags) status(ctx context.Context, s Streams) error {
 		st.State = "idle"
 	}
 	if f.json {
-		return writeJSON(s.Out, st)
+		return printing.WriteJSON(s.Out, st)
 	}
 	writeStatus(s.Out, root, st, time.Now())
 	if st.State == "not_found" || st.State == "failed" {
-		return errNone
+		return env.ErrNone
 	}
 	return nil
 }
@@ -269,7 +248,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 // indexAdvice says what a person can do about the state of an index, or "".
 func indexAdvice(st *search.IndexStatus) string {
 	switch {
-	case st.ProgramReplaced || st.Version != "" && st.Version != version():
+	case st.ProgramReplaced || st.Version != "" && st.Version != env.Version():
 		return fmt.Sprintf("process %d runs another version than this program: restart it", st.PID)
 	case st.FolderReplaced:
 		return "another folder stands at this path since the last answer; the next search follows it and compares all files"
@@ -286,7 +265,7 @@ func indexAdvice(st *search.IndexStatus) string {
 }
 
 // verify compares the index with the files and with what scans find.
-func (f *indexFlags) verify(ctx context.Context, s Streams) error {
+func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
 	ws, err := f.keep(s)
 	if err != nil {
 		return err
@@ -306,7 +285,7 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 		return err
 	}
 	if f.json {
-		if err := writeJSON(s.Out, v); err != nil {
+		if err := printing.WriteJSON(s.Out, v); err != nil {
 			return err
 		}
 	}
@@ -325,7 +304,7 @@ func (f *indexFlags) verify(ctx context.Context, s Streams) error {
 	return nil
 }
 
-func (f *indexFlags) delete(s Streams) error {
+func (f *indexFlags) delete(s env.Streams) error {
 	_, opts, err := f.open(s)
 	if err != nil {
 		return err
@@ -339,7 +318,7 @@ func (f *indexFlags) delete(s Streams) error {
 	}
 	if !ok {
 		fmt.Fprintln(s.Out, "No index.")
-		return errNone
+		return env.ErrNone
 	}
 	fmt.Fprintln(s.Out, "Deleted the index.")
 	return nil

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,116 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"quarry/internal/stress"
 )
-
-func TestHTTPAddress(t *testing.T) {
-	for _, c := range []struct {
-		given, want string
-		remote      bool
-	}{
-		{"7777", "127.0.0.1:7777", false},
-		{":7777", "127.0.0.1:7777", false},
-		{"127.0.0.1:0", "127.0.0.1:0", false},
-		{"localhost:80", "localhost:80", false},
-		{"[::1]:80", "[::1]:80", false},
-		{"0.0.0.0:80", "0.0.0.0:80", true},
-		{"[::]:80", "[::]:80", true},
-		{"192.168.1.5:80", "192.168.1.5:80", true},
-		{"example.org:80", "example.org:80", true},
-	} {
-		got, remote, err := httpAddress(c.given)
-		if err != nil || got != c.want || remote != c.remote {
-			t.Errorf("httpAddress(%q) = %q, %v, %v; want %q, %v", c.given, got, remote, err, c.want, c.remote)
-		}
-	}
-	for _, bad := range []string{"", "localhost", "127.0.0.1", "1.2.3.4:http", ":70000", "::1:80"} {
-		if got, _, err := httpAddress(bad); err == nil {
-			t.Errorf("httpAddress(%q) = %q", bad, got)
-		}
-	}
-}
-
-func TestParseRoots(t *testing.T) {
-	dir := t.TempDir()
-	for _, d := range []string{"app", "other/app", "a=b", "with space", "日本"} {
-		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(dir)
-	for _, c := range []struct {
-		name   string
-		values []string
-		want   string // names, or a part of the error
-		fails  bool
-	}{
-		{"one", []string{"app"}, "", false},
-		{"one with a name", []string{"x=app"}, "x", false},
-		{"several are called after their folders", []string{"app", "b=other"}, "app b", false},
-		{"a folder with an equals sign", []string{"a=b"}, "", false},
-		{"two of one name", []string{"app", "other/app"}, "both called app", true},
-		{"one twice", []string{"x=app", "y=./app"}, "same folder", true},
-		{"a folder's name made to fit", []string{"app", "with space"}, "app with-space", false},
-		{"a folder without a usable name", []string{"app", "日本"}, "name it", true},
-		{"a bad name", []string{"x y=app"}, "letters, digits", true},
-		{"no folder", []string{"nope"}, "no such file", true},
-		{"a file", []string{"file"}, "not a folder", true},
-		{"nothing", []string{""}, "empty", true},
-	} {
-		roots, err := parseRoots(c.values)
-		if c.fails {
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v, %v; want %q", c.name, roots, err, c.want)
-			}
-			continue
-		}
-		var names []string
-		for _, r := range roots {
-			names = append(names, r.name)
-		}
-		if got := strings.Join(names, " "); err != nil || got != c.want {
-			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
-		}
-	}
-}
-
-func TestTokenFile(t *testing.T) {
-	dir := t.TempDir()
-	for name, c := range map[string]struct {
-		text  string
-		mode  os.FileMode
-		want  string
-		warns bool
-	}{
-		"good":      {"  0123456789abcdef\n", 0o600, "0123456789abcdef", false},
-		"readable":  {"0123456789abcdef", 0o644, "0123456789abcdef", true},
-		"short":     {"secret", 0o600, "", false},
-		"two words": {"0123456789abcdef 0123456789", 0o600, "", false},
-		"large":     {strings.Repeat("x", 5000), 0o600, "", false},
-	} {
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(c.text), c.mode); err != nil {
-			t.Fatal(err)
-		}
-		var errs bytes.Buffer
-		got, err := (&mcpFlags{tokenFile: file}).token(Streams{Err: &errs})
-		if got != c.want || (err == nil) != (c.want != "") || (errs.Len() > 0) != (c.warns && runtime.GOOS != "windows") {
-			t.Errorf("%s: %q, %v, %q", name, got, err, errs.String())
-		}
-	}
-	var errs bytes.Buffer
-	a, err := (&mcpFlags{}).token(Streams{Err: &errs})
-	b, _ := (&mcpFlags{}).token(Streams{Err: io.Discard})
-	if err != nil || len(a) != 43 || a == b || !strings.Contains(errs.String(), a) {
-		t.Errorf("a token made up: %q and %q, %v, %q", a, b, err, errs.String())
-	}
-}
 
 // program starts the command as a process of its own.
 func program(t *testing.T, dir string, args ...string) *exec.Cmd {
@@ -279,7 +170,7 @@ func TestMCPResources(t *testing.T) {
 	one, two := sampleWorkspace(t), sampleWorkspace(t)
 	picture := "\x89PNG\r\n\x1a\n\x00\x00\x00"
 	writeFile(t, filepath.Join(two, "pic.png"), picture)
-	writeFile(t, filepath.Join(two, "large.bin"), picture+strings.Repeat("x", maxResource))
+	writeFile(t, filepath.Join(two, "large.bin"), picture+strings.Repeat("x", 4<<20))
 	writeFile(t, filepath.Join(two, "wide.txt"), "\xff\xfeh\x00i\x00")
 	real, err := filepath.EvalSymlinks(two)
 	if err != nil {
@@ -396,21 +287,5 @@ func TestMCPStartTime(t *testing.T) {
 	}
 	if t.Logf("best of 10: %v", best); best > 50*time.Millisecond {
 		t.Errorf("the first tools/list cost %v at best", best)
-	}
-}
-
-// What a client is told to start gets the flags given to install.
-func TestServerArgs(t *testing.T) {
-	var f installFlags
-	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
-	for _, g := range f.serverGroups() {
-		fl.AddFlagSet(g.flags)
-	}
-	if err := fl.Parse([]string{"--profile", "vault", "--tools", "a,b", "--read-only", "--deny", "x,y", "--deny", "z", "--no-index=false"}); err != nil {
-		t.Fatal(err)
-	}
-	want := "--profile vault --tools a,b --read-only --deny x,y --deny z"
-	if got := strings.Join(serverArgs(fl), " "); got != want {
-		t.Errorf("serverArgs = %q, want %q", got, want)
 	}
 }

@@ -12,15 +12,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/change"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/notebook"
 	"quarry/internal/notes"
 	"quarry/internal/render"
 )
 
-func newMv(s Streams) *cobra.Command {
+func newMv(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
 	links := ""
-	cmd := command("mv SOURCE... DESTINATION", "Move or rename files and folders",
+	cmd := command.New("mv SOURCE... DESTINATION", "Move or rename files and folders",
 		`Move a file or folder with all it holds. Nothing is ever overwritten; folders
 that are missing are made. A destination that is a folder takes the source in.
 
@@ -100,7 +102,7 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 			to = path.Join(to, path.Base(from))
 		}
 		var ch *change.Change
-		p := c.s.progress(c.quiet, "moving "+from)
+		p := c.s.Progress(c.quiet, "moving "+from)
 		attached := 0
 		if c.ws.IsVault() {
 			o := notebook.Options{DryRun: c.dryRun, ExpectedVersion: c.version, Tool: "move"}
@@ -131,9 +133,9 @@ func into(root, given, from, to string) bool {
 	return err != nil || !os.SameFile(source, there)
 }
 
-func newRm(s Streams) *cobra.Command {
+func newRm(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command("rm PATH...", "Delete files and folders, to the trash",
+	cmd := command.New("rm PATH...", "Delete files and folders, to the trash",
 		`Delete a file, or a folder with all it holds. It goes to the system's trash, or
 where the vault's settings say; --trash local is the folder .trash of the
 workspace, --trash none deletes for good. quarry undo brings back any of them.`,
@@ -147,7 +149,7 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 			if err != nil {
 				return err
 			}
-			p := s.progress(c.quiet, "deleting "+path)
+			p := s.Progress(c.quiet, "deleting "+path)
 			ch, err := c.ws.Delete(cmd.Context(), path, &change.DeleteOptions{Options: c.options()})
 			p.End()
 			if err == nil {
@@ -161,8 +163,8 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 	return cmd
 }
 
-func newNote(s Streams) *cobra.Command {
-	note := command("note", "Make and change notes and their parts",
+func newNote(s env.Streams) *cobra.Command {
+	note := command.New("note", "Make and change notes and their parts",
 		"Make notes, and read and change their sections, properties, tags and links.", "", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	note.AddCommand(newNoteNew(s), newNoteAdd(s, notes.Append, "Add text at the end of a note"),
@@ -171,10 +173,10 @@ func newNote(s Streams) *cobra.Command {
 	return note
 }
 
-func newNoteNew(s Streams) *cobra.Command {
+func newNoteNew(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
 	content, title := "-", ""
-	cmd := command("new [PATH]", "Make a note",
+	cmd := command.New("new [PATH]", "Make a note",
 		`Make a note from standard input, or from --content. Without a path it is called
 by --title, else by its first heading or line, at the top of the workspace. A
 note that exists is never overwritten.`,
@@ -206,10 +208,10 @@ note that exists is never overwritten.`,
 	return cmd
 }
 
-func newNoteAdd(s Streams, how notes.Operation, short string) *cobra.Command {
+func newNoteAdd(s env.Streams, how notes.Operation, short string) *cobra.Command {
 	c := &changer{s: s}
 	content := "-"
-	cmd := command(string(how)+" PATH", short, short+":\nfrom standard input, or from --content.", "",
+	cmd := command.New(string(how)+" PATH", short, short+":\nfrom standard input, or from --content.", "",
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 			text, err := c.text(cmd.Context(), content)
 			if err != nil {

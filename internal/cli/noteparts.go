@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry/change"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/notebook"
 	"quarry/internal/render"
 	"quarry/internal/vault"
@@ -69,14 +71,14 @@ func oneFlag(cmd *cobra.Command, names ...string) (string, error) {
 	return strings.Join(given, ""), nil
 }
 
-func newNoteSection(s Streams) *cobra.Command {
+func newNoteSection(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
 	var t notebook.Target
 	var rename string
 	texts := map[vault.Operation]*string{}
 	create := false
 	ops := []vault.Operation{vault.OpAppend, vault.OpPrepend, vault.OpReplace, vault.OpBefore, vault.OpAfter}
-	cmd := command("section PATH", "Read or change a section or block of a note",
+	cmd := command.New("section PATH", "Read or change a section or block of a note",
 		`Show a section of a note (--heading), a block (--block), or, without either, the
 note's outline. With --append, --prepend, --replace, --before or --after change
 it: every byte outside it stays. --rename gives a heading other words, or a
@@ -139,25 +141,25 @@ func (c *noteChanger) showPart(ctx context.Context, path string, t notebook.Targ
 			return err
 		}
 		if c.json {
-			return c.encode(o)
+			return c.s.Encode(o)
 		}
-		return c.print(string(render.Outline(nil, o)) + "\n")
+		return c.s.Print(string(render.Outline(nil, o)) + "\n")
 	}
 	p, err := c.book.ReadPart(ctx, path, t)
 	if err != nil {
 		return err
 	}
 	if c.json {
-		return c.encode(p)
+		return c.s.Encode(p)
 	}
-	return c.print(strings.Join(p.Lines, "\n") + "\n")
+	return c.s.Print(strings.Join(p.Lines, "\n") + "\n")
 }
 
-func newNoteProperty(s Streams) *cobra.Command {
+func newNoteProperty(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
 	var value, rename string
 	remove, everywhere := false, false
-	cmd := command("property [PATH] [NAME]", "Read or change properties of notes",
+	cmd := command.New("property [PATH] [NAME]", "Read or change properties of notes",
 		`Show the properties of a note, or one of them; without a path the properties of
 all notes with counts. --set gives one a value, written as YAML ('[a, b]', 3,
 true, text); --delete takes it out; --rename gives it another name, in one note
@@ -236,15 +238,15 @@ func showList[T any](c *noteChanger, none string, line func(T) string) func([]T,
 		case err != nil:
 			return err
 		case c.json:
-			return c.encode(list)
+			return c.s.Encode(list)
 		case len(list) == 0:
-			return c.s.nothing(none)
+			return c.s.Nothing(none)
 		}
 		var b strings.Builder
 		for _, v := range list {
 			b.WriteString(line(v) + "\n")
 		}
-		return c.print(b.String())
+		return c.s.Print(b.String())
 	}
 }
 
@@ -257,10 +259,10 @@ func (c *noteChanger) showPaths(paths []string, err error) error {
 	return showList(c, "none found", func(path string) string { return path })(paths, err)
 }
 
-func newNoteTag(s Streams) *cobra.Command {
+func newNoteTag(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
 	var in, rename string
-	cmd := command("tag [TAG]", "List or rename tags",
+	cmd := command.New("tag [TAG]", "List or rename tags",
 		`List the tags of all notes with the number of notes that have each, or the notes
 that have a tag or one nested in it. --rename renames a tag and those nested in
 it, in text and properties, in every note as one change.`,
@@ -290,10 +292,10 @@ it, in text and properties, in every note as one change.`,
 	return cmd
 }
 
-func newNoteLinks(s Streams) *cobra.Command {
+func newNoteLinks(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
 	outgoing, unresolved, orphans := false, false, false
-	cmd := command("links [PATH]", "Show links to and from notes",
+	cmd := command.New("links [PATH]", "Show links to and from notes",
 		`Show the links to a note with the lines they stand on; --outgoing shows the
 links it has and where they lead, --unresolved those that lead nowhere, of one
 note or of all, and --orphans the notes that no other file links to.`,
@@ -339,10 +341,10 @@ func (c *noteChanger) showLinks(targets bool) func([]notebook.Link, error) error
 	})
 }
 
-func newNoteDaily(s Streams) *cobra.Command {
+func newNoteDaily(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
 	period, create := "daily", false
-	cmd := command("daily [DATE]", "Show or make the note of a day",
+	cmd := command.New("daily [DATE]", "Show or make the note of a day",
 		`Show the note of a day, where the settings of the vault's plugins Daily notes
 and Periodic Notes put it. --create makes it, from the template they name. DATE
 is 2024-12-31, today, yesterday, tomorrow, or +1 and -1 for the next and the
@@ -359,13 +361,13 @@ last.`,
 			switch {
 			case err != nil:
 			case c.json:
-				err = c.encode(map[string]any{"path": d.Path, "exists": d.Note != nil, "change": d.Change})
+				err = c.s.Encode(map[string]any{"path": d.Path, "exists": d.Note != nil, "change": d.Change})
 			case d.Change != nil:
 				err = c.changed(d.Change, nil)
 			case d.Note == nil:
-				err = c.s.nothing(d.Path + " does not exist; --create makes it")
+				err = c.s.Nothing(d.Path + " does not exist; --create makes it")
 			default:
-				err = c.print(string(d.Note.Text))
+				err = c.s.Print(string(d.Note.Text))
 			}
 			return c.run(render.Reading, date, err)
 		})
@@ -375,9 +377,9 @@ last.`,
 	return cmd
 }
 
-func newNoteMerge(s Streams) *cobra.Command {
+func newNoteMerge(s env.Streams) *cobra.Command {
 	c := &noteChanger{changer: changer{s: s}}
-	cmd := command("merge SOURCE DESTINATION", "Append a note to another and delete it",
+	cmd := command.New("merge SOURCE DESTINATION", "Append a note to another and delete it",
 		`Append the text of a note to another and delete it, as one change. Links that
 meant it mean the other, its own links keep their targets, properties the other
 lacks come along, and lists such as tags are joined.`,

@@ -1,12 +1,13 @@
 package cli
 
 import (
-	"quarry/internal/cli/printing"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/cli/printing"
 )
 
 var anyCode = regexp.MustCompile(`\x1b\[[0-9;]*m`)

@@ -27,7 +27,7 @@ func TestProgress(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
-			p := Streams{Err: &out, Terminal: &c.terminal, Getenv: func(k string) string { return map[string]string{"TERM": c.term}[k] }}.progress(c.quiet, "moving")
+			p := Streams{Err: &out, Terminal: &c.terminal, Getenv: func(k string) string { return map[string]string{"TERM": c.term}[k] }}.Progress(c.quiet, "moving")
 			p.Set(1, 2, "files", 0)
 			time.Sleep(c.took)
 			p.End()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/filetypes"
 	"quarry/match"
 	"quarry/search"
 )
@@ -110,7 +112,7 @@ func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, pat
 			data, err = os.ReadFile(name)
 		}
 		if err != nil {
-			return nil, nil, clearPathError(name, err)
+			return nil, nil, env.PathError(name, err)
 		}
 		for line := range bytes.Lines(data) {
 			if body, ended := bytes.CutSuffix(line, []byte("\n")); ended {
@@ -208,15 +210,15 @@ func (f *searchFlags) typeFilter() ([]string, error) {
 	if len(f.types)+len(f.notType) == 0 && len(f.typeAdd)+len(f.typeClear) == 0 {
 		return nil, nil
 	}
-	known, err := f.knownTypes()
+	known, err := filetypes.Known(f.typeClear, f.typeAdd)
 	if err != nil {
 		return nil, err
 	}
-	with, err := known.globs(f.types, false)
+	with, err := known.Globs(f.types, false)
 	if err != nil {
 		return nil, err
 	}
-	without, err := known.globs(f.notType, true)
+	without, err := known.Globs(f.notType, true)
 	return append(with, without...), err
 }
 

@@ -11,6 +11,9 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/servers"
 	"quarry/internal/config"
 	"quarry/internal/render"
 	"quarry/search"
@@ -18,13 +21,13 @@ import (
 
 type readFlags struct {
 	changer
-	plain bool
-	backendFlags
+	plain   bool
+	servers servers.Flags
 }
 
-func newRead(s Streams) *cobra.Command {
+func newRead(s env.Streams) *cobra.Command {
 	f := &readFlags{changer: changer{s: s}}
-	cmd := command("read PATH[:A-B]", "Show a text file, or lines of it",
+	cmd := command.New("read PATH[:A-B]", "Show a text file, or lines of it",
 		`Show a text file with line numbers, or lines A to B of it. UTF-8, UTF-16 and
 Windows-1252 are read; a binary file is refused. The last line tells how many
 lines there are and the file's version, which --expected-version of the changing
@@ -35,7 +38,7 @@ commands takes.`,
 		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return runRead(cmd, f, args[0]) })
 	cmd.Flags().BoolVarP(&f.plain, "plain", "p", false, "only the text")
 	f.commonFlags(cmd.Flags())
-	f.backendFlags.add(cmd.Flags())
+	f.servers.Add(cmd.Flags())
 	return cmd
 }
 
@@ -58,7 +61,7 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	ws := &workspaces{open: map[string]*quarry.Workspace{}}
 	defer ws.close()
 	var failed error
-	targets, err := f.targets(cmd.Context(), ws, f.root, []string{given}, func(err error) { failed = err })
+	targets, err := ws.targets(cmd.Context(), &f.servers, f.root, []string{given}, func(err error) { failed = err })
 	if err == nil {
 		err = failed
 	}
@@ -112,7 +115,7 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 		if lines == nil {
 			lines = []string{}
 		}
-		return f.encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending, t.Cut, f.real})
+		return f.s.Encode(jsonLines{t.Path, t.First, lines, t.Total, t.Version, t.Encoding, t.Ending, t.Cut, f.real})
 	}
 	if opts.Start > t.Total && opts.Start > 1 {
 		return &change.LineError{Line: opts.Start, Count: t.Total}
@@ -124,7 +127,7 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 		}
 		b.WriteString(line)
 		if b.WriteByte('\n'); b.Len() >= 64<<10 {
-			if err := f.print(b.String()); err != nil {
+			if err := f.s.Print(b.String()); err != nil {
 				return err
 			}
 			b.Reset()
@@ -140,5 +143,5 @@ func (f *readFlags) show(t *search.Text, opts *search.ReadOptions) error {
 			fmt.Fprintf(&b, "[Full path: %s]\n", path)
 		}
 	}
-	return f.print(b.String())
+	return f.s.Print(b.String())
 }

@@ -16,6 +16,8 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/render"
 	"quarry/internal/review"
@@ -32,9 +34,9 @@ type reviewing struct {
 	store *review.Store
 }
 
-func newReview(s Streams) *cobra.Command {
+func newReview(s env.Streams) *cobra.Command {
 	r := &reviewing{changer: changer{s: s}}
-	cmd := command("review [ID]", "Decide about changes that agents proposed",
+	cmd := command.New("review [ID]", "Decide about changes that agents proposed",
 		`List the changes that wait for a decision: those of agents whose server was
 started with quarry mcp --review. Nothing of them is written before they are
 accepted. With an ID, on a terminal, decide hunk by hunk.
@@ -67,7 +69,7 @@ program that runs as you and has a shell.`,
 }
 
 func (r *reviewing) sub(use, short string, run func(ctx context.Context, id string) error, flags func(*cobra.Command)) *cobra.Command {
-	cmd := command(use, short, short+".", "", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := command.New(use, short, short+".", "", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		return r.with(cmd.Context(), func(ctx context.Context) error { return run(ctx, args[0]) })
 	})
 	if !strings.HasPrefix(use, "show") {
@@ -85,7 +87,7 @@ func (r *reviewing) with(ctx context.Context, do func(context.Context) error) er
 	if err := r.open(); err != nil {
 		return err
 	}
-	dir, err := r.reviewDir(r.ws.Dir())
+	dir, err := r.s.ReviewDir(r.ws.Dir())
 	if err == nil {
 		r.store, err = review.Open(dir)
 	}
@@ -110,7 +112,7 @@ func (r *reviewing) list(ctx context.Context) error {
 		}
 	}
 	if r.json {
-		return r.encode(map[string]any{"proposals": shown})
+		return r.s.Encode(map[string]any{"proposals": shown})
 	}
 	var b strings.Builder
 	for _, p := range shown {
@@ -123,14 +125,14 @@ func (r *reviewing) list(ctx context.Context) error {
 			state += ", stale"
 		}
 		add, del := p.Lines()
-		fmt.Fprintf(&b, "%s%s\n", r.s.paint().In(printing.Good, p.ID), r.safe(fmt.Sprintf("  %s  %s  %s (%s, %s, +%d -%d)  %s", p.Made.Local().Format(time.DateTime), who(p), p.Summary,
+		fmt.Fprintf(&b, "%s%s\n", r.s.Paint().In(printing.Good, p.ID), r.s.Safe(fmt.Sprintf("  %s  %s  %s (%s, %s, +%d -%d)  %s", p.Made.Local().Format(time.DateTime), who(p), p.Summary,
 			p.Does(), render.Count(all, "hunk"), add, del, state)))
 	}
-	if err := r.write(b.String()); err != nil {
+	if err := r.s.Write(b.String()); err != nil {
 		return err
 	}
 	if len(shown) == 0 {
-		return r.s.nothing("nothing waits for a decision")
+		return r.s.Nothing("nothing waits for a decision")
 	}
 	return nil
 }
@@ -148,10 +150,10 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 		return err
 	}
 	if r.json {
-		return r.encode(p)
+		return r.s.Encode(p)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", r.safe(fmt.Sprintf("%s  %s: %s\nIt %s.", p.ID, who(p), p.Summary, p.Does())))
+	fmt.Fprintf(&b, "%s\n", r.s.Safe(fmt.Sprintf("%s  %s: %s\nIt %s.", p.ID, who(p), p.Summary, p.Does())))
 	k := 0
 	for i := range p.Files {
 		for j := range p.Files[i].Hunks {
@@ -160,19 +162,19 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 		}
 	}
 	if stale := r.store.Stale(ctx, r.ws, p); p.State.Open() && len(stale) > 0 {
-		fmt.Fprintf(&b, "%s\n", r.safe("changed since: "+strings.Join(stale, ", ")))
+		fmt.Fprintf(&b, "%s\n", r.s.Safe("changed since: "+strings.Join(stale, ", ")))
 	}
 	if !p.State.Open() {
-		fmt.Fprintf(&b, "%s\n", r.safe(p.Verdict()))
+		fmt.Fprintf(&b, "%s\n", r.s.Safe(p.Verdict()))
 	}
-	return r.write(b.String())
+	return r.s.Write(b.String())
 }
 
 // hunk shows one hunk with its number.
 func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	f, h := &p.Files[i], &p.Files[i].Hunks[j]
 	all, _, _ := p.Counts()
-	paint := r.s.paint()
+	paint := r.s.Paint()
 	var b strings.Builder
 	name := f.Path
 	if f.To != "" {
@@ -186,14 +188,14 @@ func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 	if did == "" && f.Before == "" {
 		did = "new "
 	}
-	fmt.Fprintf(&b, "\n%s\n", paint.In(printing.Bold, r.safe(fmt.Sprintf("hunk %d of %d: %s%s%s", k, all, did, render.Plain(name), verdict))))
+	fmt.Fprintf(&b, "\n%s\n", paint.In(printing.Bold, r.s.Safe(fmt.Sprintf("hunk %d of %d: %s%s%s", k, all, did, render.Plain(name), verdict))))
 	if f.Note != "" {
-		b.WriteString(r.safe(f.Note) + "\n")
+		b.WriteString(r.s.Safe(f.Note) + "\n")
 	}
 	if h.Text != "" {
 		b.WriteString(paint.In(printing.Place, h.Head()) + "\n")
 	}
-	for line := range strings.Lines(r.safe(h.Text)) {
+	for line := range strings.Lines(r.s.Safe(h.Text)) {
 		paint.Line(&b, map[byte]string{'@': printing.Place, '-': printing.Bad, '+': printing.Good}[line[0]], line)
 	}
 	return b.String()
@@ -203,7 +205,7 @@ func (r *reviewing) hunk(p *review.Proposal, i, j, k int) string {
 // commands usually has no terminal.
 func (r *reviewing) needTerminal() error {
 	in, ok := r.s.In.(*os.File)
-	if ok && term.IsTerminal(int(in.Fd())) && r.s.errTerminal() {
+	if ok && term.IsTerminal(int(in.Fd())) && r.s.ErrTerminal() {
 		return nil
 	}
 	return errors.New("accepting needs a person at a terminal\n  run it in a terminal, or open the page with quarry ui")
@@ -248,9 +250,9 @@ func (r *reviewing) decide(ctx context.Context, id string, d review.Decision) er
 		return err
 	}
 	if r.json {
-		return r.encode(p)
+		return r.s.Encode(p)
 	}
-	return r.print("Proposal " + p.Verdict() + ".\n")
+	return r.s.Print("Proposal " + p.Verdict() + ".\n")
 }
 
 // numbers reads 1,3-5.
@@ -285,7 +287,7 @@ func (r *reviewing) ask(ctx context.Context, id string) error {
 	if err := r.needTerminal(); err != nil {
 		return err
 	}
-	in := bufio.NewReader(inputOf(ctx, r.s.In))
+	in := bufio.NewReader(env.InputOf(ctx, r.s.In))
 	d := review.Decision{By: "shell", Comment: r.comment, Hunks: make([][]review.Verdict, len(p.Files)), Comments: make([][]string, len(p.Files))}
 	k := 0
 files:
@@ -293,7 +295,7 @@ files:
 		d.Hunks[i], d.Comments[i] = make([]review.Verdict, len(p.Files[i].Hunks)), make([]string, len(p.Files[i].Hunks))
 		for j := range p.Files[i].Hunks {
 			k++
-			if err := r.write(r.hunk(p, i, j, k)); err != nil {
+			if err := r.s.Write(r.hunk(p, i, j, k)); err != nil {
 				return err
 			}
 			v, comment, rest, err := r.answer(in)

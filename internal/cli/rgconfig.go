@@ -5,6 +5,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"quarry/internal/cli/env"
 )
 
 // withRipgrepConfig puts the arguments of ripgrep's configuration file before
@@ -19,7 +21,7 @@ func withRipgrepConfig(args []string, getenv func(string) string) ([]string, err
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, clearPathError(name, err)
+		return nil, env.PathError(name, err)
 	}
 	var more []string
 	for line := range strings.Lines(string(data)) {

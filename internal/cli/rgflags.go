@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/command"
 	"quarry/search"
 )
 
@@ -146,12 +147,12 @@ var withoutEffect = map[string]string{
 }
 
 // addOpposites adds the flags that cancel others.
-func addOpposites(groups []flagGroup) {
-	last := groups[len(groups)-1].flags
+func addOpposites(groups []command.Group) {
+	last := groups[len(groups)-1].Flags
 	for _, name := range slices.Sorted(maps.Keys(opposites)) {
 		of := opposites[name]
 		for _, g := range groups {
-			fl := g.flags.Lookup(of)
+			fl := g.Flags.Lookup(of)
 			if fl == nil {
 				continue
 			}
@@ -183,13 +184,13 @@ func (f *rgFlags) addPattern(fl *pflag.FlagSet) {
 }
 
 func (f *rgFlags) addScope(fl *pflag.FlagSet) {
-	textsVar(fl, &f.iglobs, "iglob", "", "-g with a `glob` in any letter case")
+	command.AddTexts(fl, &f.iglobs, "iglob", "", "-g with a `glob` in any letter case")
 	fl.BoolVar(&f.foldGlobs, "glob-case-insensitive", false, "all globs in any letter case")
-	textsVar(fl, &f.typeAdd, "type-add", "", "define a type: `name:glob`, or\nname:include:other,types")
-	textsVar(fl, &f.typeClear, "type-clear", "", "forget the globs of a `type`")
+	command.AddTexts(fl, &f.typeAdd, "type-add", "", "define a type: `name:glob`, or\nname:include:other,types")
+	command.AddTexts(fl, &f.typeClear, "type-clear", "", "forget the globs of a `type`")
 	fl.BoolVarP(&f.follow, "follow", "L", false, "follow symlinks, within the workspace")
 	fl.BoolVar(&f.oneFileSystem, "one-file-system", false, "enter no folder on another file system")
-	textsVar(fl, &f.ignoreFiles, "ignore-file", "", "a `file` of ignore rules; all others win over it")
+	command.AddTexts(fl, &f.ignoreFiles, "ignore-file", "", "a `file` of ignore rules; all others win over it")
 	fl.BoolVar(&f.noIgnoreFiles, "no-ignore-files", false, "no --ignore-file")
 	fl.BoolVar(&f.without.VCS, "no-ignore-vcs", false, "leave .gitignore and git's own lists unread")
 	fl.BoolVar(&f.without.Dot, "no-ignore-dot", false, "leave .ignore, .rgignore and .rooignore unread")
@@ -201,7 +202,7 @@ func (f *rgFlags) addScope(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.zip, "search-zip", "z", false, "search in compressed files: gz, bz2; with a program\nof that name xz, zst, lz4, br and Z")
 	fl.StringVarP(&f.encoding, "encoding", "E", "", "`encoding` of all files, as latin1 or sjis; none is\nbytes as they are")
 	fl.StringVar(&f.pre, "pre", "", "search what this `program` prints, given the path\nas argument and the file on its standard input")
-	textsVar(fl, &f.preGlobs, "pre-glob", "", "--pre only for files this `glob` matches")
+	command.AddTexts(fl, &f.preGlobs, "pre-glob", "", "--pre only for files this `glob` matches")
 }
 
 func (f *rgFlags) addModes(fl *pflag.FlagSet) {
@@ -216,7 +217,7 @@ func (f *rgFlags) addModes(fl *pflag.FlagSet) {
 
 func (f *rgFlags) addStyle(fl *pflag.FlagSet) {
 	fl.BoolVarP(&f.pretty, "pretty", "p", false, "as on a terminal: colour, headings, line numbers")
-	textsVar(fl, &f.colors, "colors", "", "a colour: `part:fg:red`, part:bg:red,\npart:style:bold or part:none; parts are path, line,\ncolumn and match")
+	command.AddTexts(fl, &f.colors, "colors", "", "a colour: `part:fg:red`, part:bg:red,\npart:style:bold or part:none; parts are path, line,\ncolumn and match")
 	fl.StringVar(&f.links, "hyperlink-format", "", "make links of paths: a `format` with {path}, {host},\n{line}, {column}, or file, vscode, kitty and so on")
 	fl.StringVar(&f.hostname, "hostname-bin", "", "a `program` that prints {host}")
 	fl.BoolVar(&f.preview, "max-columns-preview", false, "with -M, the beginning of longer lines")

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"quarry/internal/cli/filetypes"
 )
 
 // rgDiffers are ripgrep's flags that are not the same here, with what is so instead.
@@ -135,7 +137,7 @@ func TestRipgrepTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := types(fileTypes).list(); got != string(out) {
+	if got := filetypes.All.List(); got != string(out) {
 		want := strings.Split(string(out), "\n")
 		for i, line := range strings.Split(got, "\n") {
 			if i < len(want) && line != want[i] {

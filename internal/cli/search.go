@@ -16,6 +16,9 @@ import (
 
 	"quarry"
 	"quarry/fault"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/filetypes"
+	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
 	"quarry/internal/render"
 	"quarry/internal/replacer"
@@ -23,7 +26,7 @@ import (
 	"quarry/search"
 )
 
-func newSearch(s Streams) *cobra.Command {
+func newSearch(s env.Streams) *cobra.Command {
 	var f searchFlags
 	cmd := &cobra.Command{
 		Use:   "search PATTERN [PATH...]",
@@ -42,13 +45,13 @@ Exit code 0 when something matched, 1 when nothing did, 2 for an error.`,
 			return runSearch(cmd, s, &f, args)
 		},
 	}
-	setGroups(cmd, f.groups())
+	manual.SetGroups(cmd, f.groups())
 	return cmd
 }
 
 // searching is the state of one search of the command line.
 type searching struct {
-	s       Streams
+	s       env.Streams
 	f       *searchFlags
 	q       search.Query
 	pattern *match.Pattern
@@ -57,9 +60,9 @@ type searching struct {
 	total   search.Summary
 	held    []heldFile // files that wait to be reversed
 	began   time.Time
-	given   int       // lines, or files where those are shown, that count for --limit
-	failed  bool      // something could not be searched
-	in      *implicit // standard input that nobody named; nil otherwise
+	given   int           // lines, or files where those are shown, that count for --limit
+	failed  bool          // something could not be searched
+	in      *env.Implicit // standard input that nobody named; nil otherwise
 
 	implicit bool // no path was given
 	rules    []string
@@ -75,25 +78,25 @@ type heldFile struct {
 // errStop ends a search that knows enough.
 var errStop = errors.New("enough")
 
-func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) error {
+func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string) error {
 	f.given = map[string]bool{}
 	cmd.Flags().Visit(func(fl *pflag.Flag) { f.given[fl.Name] = true })
 	if f.typeList {
-		known, err := f.knownTypes()
+		known, err := filetypes.Known(f.typeClear, f.typeAdd)
 		if err == nil {
-			_, err = io.WriteString(s.Out, known.list())
+			_, err = io.WriteString(s.Out, known.List())
 		}
 		return err
 	}
 	if f.pretty {
 		f.colour, f.heading, f.number = "always", "heading", "line-number"
 	}
-	q, paths, err := f.query(args, inputOf(cmd.Context(), s.In))
+	q, paths, err := f.query(args, env.InputOf(cmd.Context(), s.In))
 	if err != nil {
 		return err
 	}
 	if f.given["max-count"] && f.maxCount == 0 {
-		return errNone // asking for no match finds none
+		return env.ErrNone // asking for no match finds none
 	}
 	ctx := cmd.Context()
 	r := &searching{s: s, f: f, began: time.Now()}
@@ -101,7 +104,7 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 		q.Patterns = []string{"x"} // nothing is searched
 	} else if len(q.Patterns) == 0 {
 		if !f.invert {
-			return errNone // no pattern matches nothing
+			return env.ErrNone // no pattern matches nothing
 		}
 		q.Patterns, q.Match = []string{`[a&&b]`}, match.Options{Mode: q.Match.Mode}
 	}
@@ -121,12 +124,12 @@ func runSearch(cmd *cobra.Command, s Streams, f *searchFlags, args []string) err
 	if r.contents, err = f.contents(bounded); err != nil {
 		return err
 	}
-	if len(paths) == 0 && f.mode != "files" && !slices.Contains(f.patternFiles, "-") && !f.backendFlags.set() && f.root == "" && s.inputGiven() {
-		paths, r.in = []string{"-"}, s.implicitInput(ctx)
+	if len(paths) == 0 && f.mode != "files" && !slices.Contains(f.patternFiles, "-") && !f.servers.Given() && f.root == "" && s.InputGiven() {
+		paths, r.in = []string{"-"}, s.ImplicitInput(ctx)
 	}
 	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers}
 	defer ws.close()
-	if r.targets, err = f.targets(ctx, ws, f.root, paths, r.complain); err != nil {
+	if r.targets, err = ws.targets(ctx, &f.servers, f.root, paths, r.complain); err != nil {
 		return err
 	}
 	if f.limit > 0 && q.Order != search.ByPath && len(r.targets) > 1 {
@@ -201,18 +204,18 @@ func (r *searching) run(ctx context.Context) error {
 	}
 	switch {
 	case r.failed && !(r.f.quiet && found):
-		return errReported
-	case !found && r.in != nil && r.in.empty():
+		return env.ErrReported
+	case !found && r.in != nil && r.in.Empty():
 		if !r.f.noMessages {
 			fmt.Fprintln(r.s.Err, "quarry: standard input is empty; to search files, give a path such as .")
 		}
-		return errNone
+		return env.ErrNone
 	case !found:
-		if r.implicit && !r.f.noMessages && !r.f.quiet && r.s.inputSocket() {
+		if r.implicit && !r.f.noMessages && !r.f.quiet && r.s.InputSocket() {
 			fmt.Fprintln(r.s.Err, "quarry: standard input is a socket and was not searched; to search it, give the path -")
 		}
 		r.explainZero(ctx)
-		return errNone
+		return env.ErrNone
 	}
 	return nil
 }
@@ -293,7 +296,7 @@ func (r *searching) input(ctx context.Context) io.Reader {
 	if r.in != nil {
 		return r.in
 	}
-	return inputOf(ctx, r.s.In)
+	return env.InputOf(ctx, r.s.In)
 }
 
 // target searches one path. An error about it is reported, and the search
@@ -331,12 +334,12 @@ func (r *searching) target(ctx context.Context, t *target) error {
 		return own
 	case errors.Is(err, errStop) || err != nil && (isClosedPipe(err) || ctx.Err() != nil):
 		return err
-	case errors.Is(err, errIdle):
+	case errors.Is(err, env.ErrIdle):
 		return err
 	case err != nil && (badQuery(err) || errors.Is(err, quarry.ErrServers)): // no path's trouble
 		return err
 	case err != nil:
-		r.complain(clearPathError(t.arg(), err))
+		r.complain(env.PathError(t.arg(), err))
 		return nil
 	}
 	r.reportSkips(t, sum)
@@ -404,9 +407,9 @@ func (r *searching) listFiles(ctx context.Context) error {
 	}
 	switch {
 	case r.failed:
-		return errReported
+		return env.ErrReported
 	case found == 0:
-		return errNone
+		return env.ErrNone
 	}
 	return nil
 }
@@ -465,7 +468,7 @@ func (r *searching) again(ctx context.Context, h *heldFile) error {
 	case err != nil && ctx.Err() != nil:
 		return err
 	case err != nil:
-		r.complain(clearPathError(h.path, err))
+		r.complain(env.PathError(h.path, err))
 		return nil
 	}
 	r.total.LinesMatched += sum.LinesMatched
@@ -516,7 +519,7 @@ func (r *searching) giveHeld(ctx context.Context) error {
 // were given, found or not.
 func (r *searching) output(paths int) (printing.Output, error) {
 	f := r.f
-	tty := r.s.outTerminal()
+	tty := r.s.OutTerminal()
 	multiline := r.pattern.Mode() != match.Lines
 	var rep *replacer.Template
 	if f.given["replace"] {
@@ -537,7 +540,7 @@ func (r *searching) output(paths int) (printing.Output, error) {
 		MaxColumns:  f.maxColumns,
 		Nul:         f.nul,
 		Trim:        f.trim,
-		Colour:      printing.UseColour(f.colour, tty, r.s.getenv()),
+		Colour:      printing.UseColour(f.colour, tty, r.s.Env()),
 		Escape:      tty,
 		Context:     before+after > 0 && !f.passthru,
 		Vimgrep:     f.vimgrep,

@@ -9,9 +9,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 )
 
-func newServe(s Streams) *cobra.Command {
+func newServe(s env.Streams) *cobra.Command {
 	var f indexFlags
 	var idle time.Duration
 	cmd := &cobra.Command{
@@ -23,13 +25,13 @@ find from it, until nobody has asked anything for the time --idle says.`,
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c.Context(), s, idle) },
 	}
 	cmd.Flags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
-	addDuration(cmd.Flags(), &idle, "idle", time.Hour, "end after this time without a question; 0 stays")
+	command.AddDuration(cmd.Flags(), &idle, "idle", time.Hour, "end after this time without a question; 0 stays")
 	cmd.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	cmd.Flags().BoolVar(&f.force, "force", false, "serve even the home folder or /")
 	return cmd
 }
 
-func (f *indexFlags) serve(ctx context.Context, s Streams, idle time.Duration) error {
+func (f *indexFlags) serve(ctx context.Context, s env.Streams, idle time.Duration) error {
 	ws, err := f.keep(s)
 	if err != nil {
 		return err

@@ -13,6 +13,8 @@ import (
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/patch"
 	"quarry/internal/render"
 	"quarry/internal/replacer"
@@ -41,7 +43,7 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 	if c.dryRun {
 		do = c.ws.Plan
 	}
-	p := c.s.progress(c.quiet, "changing files")
+	p := c.s.Progress(c.quiet, "changing files")
 	ch, err := do(ctx, set)
 	p.End()
 	if err == nil {
@@ -70,10 +72,10 @@ func setProblem(err error) error {
 	return fault.New(fault.CodeOf(set), text, "")
 }
 
-func newPatch(s Streams) *cobra.Command {
+func newPatch(s env.Streams) *cobra.Command {
 	c := &setter{changer: changer{s: s}}
 	strip := -1
-	cmd := command("patch [FILE]", "Apply a patch: all of it or nothing",
+	cmd := command.New("patch [FILE]", "Apply a patch: all of it or nothing",
 		`Apply a patch from a file, or from standard input, as one change: Codex's
 envelope (*** Begin Patch), a unified diff or a git diff. Its paths are those of
 the workspace. A hunk is applied where its context stands exactly; if that is in
@@ -106,7 +108,7 @@ func (c *setter) patchText(ctx context.Context, args []string) (string, error) {
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
-		return "", clearPathError(args[0], err)
+		return "", env.PathError(args[0], err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(f)
@@ -120,9 +122,9 @@ type replaceFlags struct {
 	expect                             int
 }
 
-func newReplace(s Streams) *cobra.Command {
+func newReplace(s env.Streams) *cobra.Command {
 	f := &replaceFlags{setter: setter{changer: changer{s: s}}}
-	cmd := command("replace PATTERN TEXT [PATH...]", "Replace every match in files, as one change",
+	cmd := command.New("replace PATTERN TEXT [PATH...]", "Replace every match in files, as one change",
 		`Replace every match of a regular expression in all text files below the paths,
 or of the workspace, as one change. In TEXT $1, ${1} and ${name} are groups, $$
 is a dollar sign; with -F both are literal. Files that git ignores, hidden and
@@ -136,7 +138,7 @@ binary ones are left alone.`,
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "match across lines")
 	fl.BoolVarP(&f.word, "word-regexp", "w", false, "match whole words")
-	textsVar(fl, &f.globs, "glob", "g", "only files this `glob` matches; ! excludes")
+	command.AddTexts(fl, &f.globs, "glob", "g", "only files this `glob` matches; ! excludes")
 	fl.IntVar(&f.expect, "expect", 0, "refuse unless there are `n` matches")
 	f.setFlags(fl)
 	return cmd
@@ -171,11 +173,11 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	p := f.s.progress(f.quiet, "searching")
+	p := f.s.Progress(f.quiet, "searching")
 	found, err := replacer.Find(ctx, f.ws, q)
 	p.End()
 	if errors.Is(err, replacer.ErrNone) {
-		return errors.Join(f.ws.Close(), f.s.nothing("nothing matches, so nothing was changed"))
+		return errors.Join(f.ws.Close(), f.s.Nothing("nothing matches, so nothing was changed"))
 	}
 	if err != nil {
 		return f.changer.run(render.Editing, "", err)

@@ -14,6 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 )
@@ -22,7 +25,7 @@ var update = flag.Bool("update", false, "rewrite the generated documents")
 
 // tree is the command tree as a user meets it.
 func tree() *cobra.Command {
-	return newRoot(Streams{conf: &settings{}}, "")
+	return newRoot(Streams{Conf: &env.Settings{}}, "")
 }
 
 // withoutKey are flags that quarry.toml can't set, and why: "find exec" is one of
@@ -131,12 +134,12 @@ func TestKeysAndFlags(t *testing.T) {
 			}
 		}
 	}
-	eachCommand(top, func(cmd *cobra.Command) {
-		name := commandName(cmd)
+	command.Each(top, func(cmd *cobra.Command) {
+		name := command.Name(cmd)
 		cmd.InheritedFlags()
 		cmd.Flags().VisitAll(func(fl *pflag.Flag) {
 			installed := name == "mcp install" && have["mcp "+fl.Name]
-			if !fl.Hidden && !isGroup(cmd) && !have[name+" "+fl.Name] && !installed && withoutKey[fl.Name] == "" && withoutKey[name+" "+fl.Name] == "" {
+			if !fl.Hidden && !command.IsGroup(cmd) && !have[name+" "+fl.Name] && !installed && withoutKey[fl.Name] == "" && withoutKey[name+" "+fl.Name] == "" {
 				t.Errorf("quarry %s --%s has no key, and withoutKey has no reason", name, fl.Name)
 			}
 		})
@@ -180,7 +183,7 @@ func TestConfigDoc(t *testing.T) {
 // The example file sets nothing, and every line of it can be set.
 func TestConfigExample(t *testing.T) {
 	home := t.TempDir()
-	text := configExample(tree())
+	text := manual.ConfigExample(tree())
 	f, err := config.Parse("f", []byte(text), home)
 	if err != nil {
 		t.Fatal(err)
@@ -331,9 +334,9 @@ func TestConfiguredRoots(t *testing.T) {
 // A broken file keeps every command from starting but those that help.
 func TestBrokenConfig(t *testing.T) {
 	_, file := configured(t, "[search]\nhiden = true\n")
-	eachCommand(tree(), func(cmd *cobra.Command) {
-		name := commandName(cmd)
-		if isGroup(cmd) || cmd.HasSubCommands() || slices.Contains(works, name) || name == "serve" || name == "mcp" {
+	command.Each(tree(), func(cmd *cobra.Command) {
+		name := command.Name(cmd)
+		if command.IsGroup(cmd) || cmd.HasSubCommands() || slices.Contains(works, name) || name == "serve" || name == "mcp" {
 			return
 		}
 		args := strings.Fields(name)

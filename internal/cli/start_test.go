@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"quarry/internal/cli/env"
 )
 
 // TestOneCommandIsMade: the commands that are made alone behave as in the whole
@@ -17,7 +19,7 @@ func TestOneCommandIsMade(t *testing.T) {
 			for i, one := range []string{only(args), ""} {
 				var b bytes.Buffer
 				no := false
-				s := Streams{In: strings.NewReader(""), Out: &b, Err: &b, Terminal: &no, conf: &settings{}, Getenv: func(string) string { return "" }}
+				s := Streams{In: strings.NewReader(""), Out: &b, Err: &b, Terminal: &no, Conf: &env.Settings{}, Getenv: func(string) string { return "" }}
 				root := newRoot(s, one)
 				root.SetArgs(args)
 				root.SetIn(s.In)
@@ -34,7 +36,7 @@ func TestOneCommandIsMade(t *testing.T) {
 		}
 	}
 	all := map[string]bool{}
-	for _, c := range newRoot(Streams{conf: &settings{}}, "").Commands() {
+	for _, c := range newRoot(Streams{Conf: &env.Settings{}}, "").Commands() {
 		all[c.Name()] = true
 	}
 	for _, c := range commands() {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"quarry/internal/cli/env"
 )
 
 // Commands that wait for standard input end when they are interrupted.
@@ -32,7 +34,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		out.Close()
 		in.Close()
 	}
-	if exists("new.txt") {
+	if env.Exists("new.txt") {
 		t.Error("an interrupted write made a file")
 	}
 }

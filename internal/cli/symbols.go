@@ -10,7 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
+	"quarry/internal/cli/servers"
 	"quarry/internal/symbols"
 	"quarry/search"
 )
@@ -27,10 +31,10 @@ type symbolFlags struct {
 	root   string
 
 	changed changedFlag
-	backendFlags
+	servers servers.Flags
 }
 
-func newSymbols(s Streams) *cobra.Command {
+func newSymbols(s env.Streams) *cobra.Command {
 	var f symbolFlags
 	cmd := &cobra.Command{
 		Use:   "symbols [PATH...]",
@@ -47,12 +51,12 @@ Exit code 0 when something was found, 1 when nothing was, 2 for an error.`,
 		DisableFlagsInUseLine: true,
 		RunE:                  func(cmd *cobra.Command, args []string) error { return runSymbols(cmd, s, &f, args) },
 	}
-	setGroups(cmd, f.groups())
+	manual.SetGroups(cmd, f.groups())
 	return cmd
 }
 
-func (f *symbolFlags) groups() []flagGroup {
-	what, how := newFlagSet(), newFlagSet()
+func (f *symbolFlags) groups() []command.Group {
+	what, how := command.NewFlags(), command.NewFlags()
 	what.StringVarP(&f.name, "name", "n", "", "only this `name`: Open, Store.Open, Store::open")
 	what.StringVarP(&f.kind, "kind", "k", "", "only this `kind`: function, class, ...")
 	what.BoolVar(&f.fuzzy, "fuzzy", false, "with --name: other case and style too, and names\nthat contain it")
@@ -60,11 +64,11 @@ func (f *symbolFlags) groups() []flagGroup {
 	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	what.BoolVar(&f.ignore, "no-ignore", false, "ignored files too")
 	what.StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
-	f.backendFlags.add(what)
+	f.servers.Add(what)
 	how.BoolVar(&f.text, "text", false, "with the text of each definition")
 	how.IntVar(&f.limit, "limit", 0, "at most `n` definitions")
 	how.BoolVar(&f.json, "json", false, "one JSON object a line")
-	return []flagGroup{{"What to list", what}, {"How to show it", how}}
+	return []command.Group{{Title: "What to list", Flags: what}, {Title: "How to show it", Flags: how}}
 }
 
 func (f *symbolFlags) query() (search.SymbolQuery, error) {
@@ -84,19 +88,19 @@ func (f *symbolFlags) query() (search.SymbolQuery, error) {
 	return q, nil
 }
 
-func runSymbols(cmd *cobra.Command, s Streams, f *symbolFlags, args []string) error {
+func runSymbols(cmd *cobra.Command, s env.Streams, f *symbolFlags, args []string) error {
 	q, err := f.query()
 	if err != nil {
 		return err
 	}
-	found, err := f.list(cmd.Context(), s, f.root, args, "give a file; stdin has no name to tell its language by", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
+	found, err := list(cmd.Context(), s, &f.servers, f.root, args, "give a file; stdin has no name to tell its language by", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		q.Paths = []string{t.path}
 		res, err := t.ws.Symbols(cmd.Context(), q)
 		if err != nil {
 			return 0, nil, err
 		}
 		for i := range res.Symbols {
-			if err := f.write(w, s.outTerminal(), t, &res.Symbols[i]); err != nil {
+			if err := f.write(w, s.OutTerminal(), t, &res.Symbols[i]); err != nil {
 				return 0, nil, err
 			}
 		}
@@ -106,17 +110,17 @@ func runSymbols(cmd *cobra.Command, s Streams, f *symbolFlags, args []string) er
 		return len(res.Symbols), slices.DeleteFunc(res.Skipped, ordinary), nil
 	})
 	switch {
-	case errors.Is(err, errReported) && len(args) == 1 && f.name == "" && !exists(args[0]) && !strings.ContainsAny(args[0], `/\`):
+	case errors.Is(err, env.ErrReported) && len(args) == 1 && f.name == "" && !env.Exists(args[0]) && !strings.ContainsAny(args[0], `/\`):
 		fmt.Fprintf(s.Err, "  to find a definition by its name: quarry symbols --name %s\n", printing.Escape(args[0]))
 		return err
 	case err != nil:
 		return err
 	case found == 0 && f.json:
-		return errNone
+		return env.ErrNone
 	case found == 0 && f.name != "" && !f.fuzzy:
-		return s.nothing("no definition found\n  --fuzzy finds similar names too")
+		return s.Nothing("no definition found\n  --fuzzy finds similar names too")
 	case found == 0:
-		return s.nothing("no definition found")
+		return s.Nothing("no definition found")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/rootfs"
@@ -47,8 +47,8 @@ func (w *workspaces) get(root string) (*quarry.Workspace, error) {
 	if ws := w.open[root]; ws != nil {
 		return ws, nil
 	}
-	opts := personal(root, w.workers)
-	asking(root, opts)
+	opts := env.Personal(root, w.workers)
+	env.Asking(root, opts)
 	ws, err := quarry.Open(root, opts)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 	if root == "" {
 		root = config.FindRoot(here)
 	}
-	if root, err = rootPath(root); err != nil {
+	if root, err = env.RootPath(root); err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
@@ -102,18 +102,18 @@ func (w *workspaces) target(root, given string) (target, error) {
 		if strings.ContainsAny(given, "*?") { // only a shell of Unix replaces it
 			err = fmt.Errorf("no file is called so; -g %s takes the files that match", given)
 		}
-		return t, clearPathError(given, err)
+		return t, env.PathError(given, err)
 	}
-	real, err := realPath(filepath.FromSlash(orDot(given)))
+	real, err := env.RealPath(filepath.FromSlash(env.OrDot(given)))
 	if err != nil {
-		return t, clearPathError(given, err)
+		return t, env.PathError(given, err)
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return t, clearPathError(given, err)
+		return t, env.PathError(given, err)
 	}
 	t.isFile = !info.IsDir()
-	rel, inside := below(root, real)
+	rel, inside := env.Below(root, real)
 	if !inside {
 		dir := real
 		if t.isFile {
@@ -121,61 +121,16 @@ func (w *workspaces) target(root, given string) (target, error) {
 		}
 		t.outside = root
 		root = config.FindRoot(dir)
-		rel, _ = below(root, real)
+		rel, _ = env.Below(root, real)
 	}
 	t.path, t.root = filepath.ToSlash(rel), root
-	if here, err := realPath("."); err == nil {
-		if rel, inside := below(root, here); inside {
+	if here, err := env.RealPath("."); err == nil {
+		if rel, inside := env.Below(root, here); inside {
 			t.here = filepath.ToSlash(rel)
 		}
 	}
 	t.ws, err = w.get(root)
 	return t, err
-}
-
-func orDot(s string) string {
-	if s == "" {
-		return "."
-	}
-	return s
-}
-
-// rootPath is realPath for the folder of a workspace from a flag or the
-// configuration, where no shell has expanded ~/.
-func rootPath(p string) (string, error) { return realPath(config.ExpandHome(p, os.Getenv)) }
-
-func realPath(p string) (string, error) {
-	abs, err := filepath.Abs(p)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
-}
-
-// below returns path relative to root if it is inside.
-func below(root, path string) (string, bool) {
-	rel, err := filepath.Rel(root, path)
-	if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-		return "", false
-	}
-	return rel, true
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
-}
-
-func clearPathError(given string, err error) error {
-	given = printing.Escape(given)
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: no such file or folder", given)
-	}
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return fmt.Errorf("%s: %w", given, err)
 }
 
 // shown is how a path of the workspace is printed: after the path that was given,
@@ -213,7 +168,7 @@ func (t *target) time(path, which string) time.Time {
 }
 
 // arg names the target in messages.
-func (t *target) arg() string { return orDot(t.given) }
+func (t *target) arg() string { return env.OrDot(t.given) }
 
 // reportSkips prints to stderr what could not be searched, and which named files
 // are binary.

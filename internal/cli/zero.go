@@ -18,7 +18,7 @@ const zeroTime = time.Second
 // narrowed it, and which wider search would find something.
 func (r *searching) explainZero(ctx context.Context) {
 	if r.f.quiet || r.f.mode != "" && r.f.mode != "files-with-matches" && r.f.mode != "count" && r.f.mode != "count-matches" ||
-		!r.s.errTerminal() || !r.s.outTerminal() {
+		!r.s.ErrTerminal() || !r.s.OutTerminal() {
 		return
 	}
 	var where []string

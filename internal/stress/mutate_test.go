@@ -75,11 +75,11 @@ var mutations = []mutation{
 	{"what waits for its turn is bounded", "internal/searcher/stream.go", "	if b.used+n > b.room || b.ended {\n", "	if b.ended {\n", "./internal/searcher", "TestPartsAreBounded"},
 	{"lines are handed on while a file is read", "internal/scan/file.go", "			if f.emit(); f.failed != nil {\n				return f.failed\n			}\n", "", "./internal/scan", "TestEmitAgrees"},
 	{"nothing outside the workspace", "internal/cli/changing.go", "if c.root != \"\" || config.IsRoot(root) {", "if false {", "./internal/cli", "TestScripts/promises"},
-	{"a pipe is searched", "internal/cli/stdin.go", "info.Mode()&os.ModeNamedPipe != 0", "false", "./internal/cli", "TestPipedInput"},
+	{"a pipe is searched", "internal/cli/env/stdin.go", "info.Mode()&os.ModeNamedPipe != 0", "false", "./internal/cli", "TestPipedInput"},
 	{"undo and redo know the file that moved", "internal/journal/keep.go", "	case Rename, Trash:\n		return k.know(op, at)\n", "", ".", "TestRedoOfDeletionRefusesForeignChange"},
 	{"undo of a move knows its file", "internal/journal/keep.go", "	case rootfs.TypeFile:\n		n.Version, err = hashFile(k.ws, at)\n", "	case rootfs.TypeFile:\n", ".", "TestUndoOfMoveRefusesReplacedDestination"},
 	{"the order in a trash", "internal/trash/trash.go", " y.Info.ChangeTime.Compare(x.Info.ChangeTime),", "", "./internal/trash", "TestNewestFirstWithinASecond"},
-	{"~/ in paths", "internal/cli/target.go", "return realPath(config.ExpandHome(p, os.Getenv))", "return realPath(p)", "./internal/cli", "TestHomeInPaths"},
+	{"~/ in paths", "internal/cli/env/paths.go", "return RealPath(config.ExpandHome(p, os.Getenv))", "return RealPath(p)", "./internal/cli/agents", "TestHomeInPaths"},
 	{"escapes on a terminal", "internal/cli/printing/escape.go", "		case r < 0x20 || r == 0x7f:\n", "		case r < 0:\n", "./internal/stress", "TestHostileNamesOnTerminal"},
 }
 

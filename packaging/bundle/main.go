@@ -116,7 +116,7 @@ func bundle(o options, programs map[string][]byte, arch string) ([]byte, error) 
 // ldflags are those of every release; .goreleaser.yaml and the Dockerfile have
 // the same, and a test compares them.
 func ldflags(version string) string {
-	return "-s -w -buildid= -X quarry/internal/cli.stamped=v" + version
+	return "-s -w -buildid= -X quarry/internal/cli/env.stamped=v" + version
 }
 
 // build compiles the program for a target, as releases are compiled.

@@ -173,7 +173,7 @@ func (w *words) goFile(name string, data []byte) ([]byte, error) {
 	return format.Source(append(out, data[last:]...)) // the new paths may sort elsewhere
 }
 
-// linker rewrites "-X quarry/internal/cli.stamped", which the linker takes, and
+// linker rewrites "-X quarry/internal/cli/env.stamped", which the linker takes, and
 // the packages that go commands in documents name.
 func (w *words) linker(data []byte) []byte {
 	data = bytes.ReplaceAll(data, []byte("-X "+w.from.module+"/"), []byte("-X "+w.to.module+"/"))

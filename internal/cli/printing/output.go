@@ -1,6 +1,7 @@
 package printing
 
 import (
+	"encoding/json"
 	"io"
 	"strconv"
 
@@ -79,4 +80,12 @@ func UseColour(when string, tty bool, getenv func(string) string) bool {
 		return false
 	}
 	return tty && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+}
+
+// WriteJSON writes a value as JSON for people, indented.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
 }

@@ -1,4 +1,4 @@
-package cli
+package manual
 
 import (
 	"fmt"
@@ -15,20 +15,24 @@ import (
 
 // Help is as wide as the terminal, between two limits: below 40 columns nothing
 // fits next to a flag's name, and above 120 lines are hard to read.
-const narrowest, widest = 40, 120
+const (
+	Narrowest = 40
+	Widest    = 120
+)
 
 // helpWidth is how wide help is for a writer; 80 when it is not a terminal.
 func helpWidth(out io.Writer) int {
 	if f, ok := out.(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
-			return min(max(w, narrowest), widest)
+			return min(max(w, Narrowest), Widest)
 		}
 	}
 	return printing.Width
 }
 
-// showHelp gives a command its help text: what it does, then how it is used.
-func showHelp(root *cobra.Command) {
+// Show gives all commands their help texts: what it does, then how it is used.
+func Show(root *cobra.Command) {
+	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		about := c.Long
 		if about == "" {
@@ -41,8 +45,8 @@ func showHelp(root *cobra.Command) {
 	})
 }
 
-// flagHelp lists flags in two columns, names and texts.
-func flagHelp(flags *pflag.FlagSet, width int) string {
+// FlagHelp lists flags in two columns, names and texts.
+func FlagHelp(flags *pflag.FlagSet, width int) string {
 	const most = 32 // columns for names; the text of a longer one is below it
 	type line struct{ name, text string }
 	var lines []line

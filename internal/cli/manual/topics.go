@@ -1,4 +1,4 @@
-package cli
+package manual
 
 import (
 	"fmt"
@@ -7,19 +7,22 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 )
 
-// topic is a help text that belongs to no single command.
-type topic struct {
-	name, short string
-	text        func(top *cobra.Command) string
+// Topic is a help text that belongs to no single command.
+type Topic struct {
+	Name, short string
+	Text        func(top *cobra.Command) string
 }
 
-func topics() []topic {
-	return []topic{
+// Topics are the help texts that quarry help lists after the commands.
+func Topics() []Topic {
+	return []Topic{
 		{"syntax", "Patterns: Rust's, JavaScript's and plain text", func(*cobra.Command) string { return syntaxHelp() }},
 		{"globs", "Which files a glob matches", func(*cobra.Command) string { return globHelp() }},
 		{"profiles", "The sets of tools agents can get", func(*cobra.Command) string { return profileHelp() }},
@@ -27,66 +30,20 @@ func topics() []topic {
 	}
 }
 
-func newHelp(s Streams) *cobra.Command {
-	cmd := command("help [COMMAND or TOPIC]", "Show help for a command or a topic",
-		"Show help for a command, as --help does, or for a topic.", "", nil,
-		func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				for _, t := range topics() {
-					// config is a command too: its own help is with --help.
-					if t.name == args[0] {
-						_, err := io.WriteString(s.Out, t.text(cmd.Root()))
-						return err
-					}
-				}
-			}
-			target := cmd.Root()
-			for i, word := range args {
-				var next *cobra.Command
-				for _, sub := range target.Commands() {
-					if sub.Name() == word {
-						next = sub
-					}
-				}
-				if next == nil {
-					return unknownHelp(target, args[i])
-				}
-				target = next
-			}
-			return target.Help()
-		})
-	return cmd
-}
+// Sample is a pattern with a text it matches and one it doesn't.
+type Sample struct{ Pattern, Yes, No, about string }
 
-func unknownHelp(in *cobra.Command, word string) error {
-	var names []string
-	for _, sub := range in.Commands() {
-		names = append(names, sub.Name())
-	}
-	if !in.HasParent() {
-		for _, t := range topics() {
-			names = append(names, t.name)
-		}
-	}
-	if near := config.Nearest(word, names); near != "" {
-		return fmt.Errorf("no help for %q\n  did you mean quarry help %s?", word, strings.TrimSpace(commandName(in)+" "+near))
-	}
-	return fmt.Errorf("no help for %q\n  quarry help lists commands and topics", word)
-}
-
-// sample is a pattern with a text it matches and one it doesn't.
-type sample struct{ pattern, yes, no, about string }
-
-// syntaxes are the languages of patterns; the test runs every sample.
-var syntaxes = []struct {
-	title   string
-	flags   []string
+// Syntaxes are the languages of patterns; the test runs every sample.
+var Syntaxes = []struct {
+	Title   string
+	Flags   []string
 	about   string
-	samples []sample
+	Samples []Sample
 }{
+
 	{"Rust's, the default", nil,
 		"As in ripgrep. Time grows with the text only: there is no look-around and there are no backreferences.",
-		[]sample{
+		[]Sample{
 			{`foo.*bar`, "foo and bar", "bar, then foo", "any characters between"},
 			{`\bget\w+\(`, "x.getName()", "forget(", "a word that starts so"},
 			{`^\s*(func|type) `, "  func main() {", "a func here", "one of two, at the start"},
@@ -97,7 +54,7 @@ var syntaxes = []struct {
 		}},
 	{"JavaScript's", []string{"--syntax", "javascript"},
 		"As in RegExp, with look-around and backreferences. Such a pattern may take long; it is stopped before it takes for ever.",
-		[]sample{
+		[]Sample{
 			{`(?<=price: )\d+`, "price: 10", "cost: 10", "digits after a text"},
 			{`foo(?!bar)`, "foobaz", "foobar", "not followed by"},
 			{`(["']).*?\1`, `say "hi"`, `say "hi'`, "group 1's text again"},
@@ -105,7 +62,7 @@ var syntaxes = []struct {
 		}},
 	{"Plain text", []string{"-F"},
 		"No character has a meaning. --syntax literal is the same.",
-		[]sample{
+		[]Sample{
 			{`a.b(c)[0]`, "x = a.b(c)[0];", "axb(c)[0]", "just the text"},
 		}},
 }
@@ -113,14 +70,14 @@ var syntaxes = []struct {
 func syntaxHelp() string {
 	var b strings.Builder
 	b.WriteString("A pattern is run on each line by itself; ^ and $ are its ends. With -U it may\nspan lines. -i, -S and -w mean the same in every syntax.\n")
-	for _, s := range syntaxes {
-		title := s.title
-		if len(s.flags) > 0 {
-			title += ": quarry search " + strings.Join(s.flags, " ")
+	for _, s := range Syntaxes {
+		title := s.Title
+		if len(s.Flags) > 0 {
+			title += ": quarry search " + strings.Join(s.Flags, " ")
 		}
 		fmt.Fprintf(&b, "\n%s\n%s\n  %-18s %-16s %-15s %s\n", title, printing.Wrap(s.about, "  "), "pattern", "matches", "doesn't match", "")
-		for _, e := range s.samples {
-			fmt.Fprintf(&b, "  %-18s %-16s %-15s %s\n", e.pattern, e.yes, e.no, e.about)
+		for _, e := range s.Samples {
+			fmt.Fprintf(&b, "  %-18s %-16s %-15s %s\n", e.Pattern, e.Yes, e.No, e.about)
 		}
 	}
 	b.WriteString(`
@@ -141,8 +98,8 @@ func trimLines(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// globs are samples for globHelp; the test lists files with every one.
-var globs = []sample{
+// Globs are samples for globHelp; the test lists files with every one.
+var Globs = []Sample{
 	{"*.go", "cmd/main.go", "main.go.txt", "names, at any depth"},
 	{"src/*.go", "src/a.go", "src/x/a.go", "a slash: from the top"},
 	{"/*.md", "README.md", "docs/x.md", "at the top only"},
@@ -160,8 +117,8 @@ read it; upper and lower case count.
 
   glob           matches         doesn't match
 `)
-	for _, g := range globs {
-		fmt.Fprintf(&b, "  %-14s %-15s %-15s %s\n", g.pattern, g.yes, g.no, g.about)
+	for _, g := range Globs {
+		fmt.Fprintf(&b, "  %-14s %-15s %-15s %s\n", g.Pattern, g.Yes, g.No, g.about)
 	}
 	b.WriteString(`
 A leading ! excludes: quarry find -g '*.go' -g '!*_test.go'. Of several globs
@@ -182,18 +139,11 @@ func profileHelp() string {
 	var b strings.Builder
 	b.WriteString("A profile is the set of tools an agent gets, and how they word answers:\nquarry mcp --profile NAME, quarry tools --profile NAME.\n")
 	for _, name := range profile.Names() {
-		a := &agent{profile: name}
-		var tools []string
-		if r, err := a.registry(nil); err == nil {
-			for _, t := range r.Tools() {
-				tools = append(tools, t.Name)
-			}
-		}
 		title := name
 		if name == profile.Names()[0] {
 			title += " (the default)"
 		}
-		fmt.Fprintf(&b, "\n%s: %s\n%s", title, profile.About(name), printing.Wrap(strings.Join(tools, ", "), "  "))
+		fmt.Fprintf(&b, "\n%s: %s\n%s", title, profile.About(name), printing.Wrap(strings.Join(toolNames(name), ", "), "  "))
 	}
 	b.WriteString(`
 --tools a,b narrows a profile, --read-only leaves out what changes files. The
@@ -224,13 +174,74 @@ section of a folder, that before the rest of the file. quarry config KEY
 explains a key.
 `)
 	for _, section := range config.Sections() {
-		fmt.Fprintf(&b, "\n[%s] %s\n", section, sectionTexts[section])
+		fmt.Fprintf(&b, "\n[%s] %s\n", section, SectionTexts[section])
 		for _, k := range config.Keys() {
 			if k.Section == section {
-				text := printing.Wrap(keyText(top, &k), strings.Repeat(" ", 22))
+				text := printing.Wrap(KeyText(top, &k), strings.Repeat(" ", 22))
 				fmt.Fprintf(&b, "  %-19s %s", k.Name, strings.TrimLeft(text, " "))
 			}
 		}
 	}
 	return b.String()
+}
+
+// toolNames are the tools of a profile; none if it is unknown.
+func toolNames(of string) []string {
+	r, err := profile.New(nil, &profile.Options{Profile: of})
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, t := range r.Tools() {
+		list = append(list, t.Name)
+	}
+	return list
+}
+
+// NewHelp makes quarry help.
+func NewHelp(s env.Streams) *cobra.Command {
+	cmd := command.New("help [COMMAND or TOPIC]", "Show help for a command or a topic",
+		"Show help for a command, as --help does, or for a topic.", "", nil,
+		func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				for _, t := range Topics() {
+					// config is a command too: its own help is with --help.
+					if t.Name == args[0] {
+						_, err := io.WriteString(s.Out, t.Text(cmd.Root()))
+						return err
+					}
+				}
+			}
+			target := cmd.Root()
+			for i, word := range args {
+				var next *cobra.Command
+				for _, sub := range target.Commands() {
+					if sub.Name() == word {
+						next = sub
+					}
+				}
+				if next == nil {
+					return unknownHelp(target, args[i])
+				}
+				target = next
+			}
+			return target.Help()
+		})
+	return cmd
+}
+
+func unknownHelp(in *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range in.Commands() {
+		names = append(names, sub.Name())
+	}
+	if !in.HasParent() {
+		for _, t := range Topics() {
+			names = append(names, t.Name)
+		}
+	}
+	if near := config.Nearest(word, names); near != "" {
+		return fmt.Errorf("no help for %q\n  did you mean quarry help %s?", word, strings.TrimSpace(command.Name(in)+" "+near))
+	}
+	return fmt.Errorf("no help for %q\n  quarry help lists commands and topics", word)
 }

@@ -1,4 +1,4 @@
-package cli
+package agents
 
 import (
 	"cmp"
@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"quarry"
 	"quarry/change"
-	"quarry/internal/config"
 	"quarry/internal/presence"
 	"quarry/internal/review"
 	"quarry/tool"
@@ -22,7 +19,7 @@ import (
 // gate makes the changes of agents wait for a person, if that was requested.
 func (a *agent) gate(root string, opts *quarry.Options) error {
 	on := a.review
-	if v, ok := a.s.forRoot(root, "mcp.review"); ok {
+	if v, ok := a.s.ForRoot(root, "mcp.review"); ok {
 		on = v.Text == "true"
 	}
 	if !on || a.noGate || opts.ReadOnly {
@@ -31,11 +28,11 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 		}
 		return nil
 	}
-	dir, err := a.reviewDir(root)
+	dir, err := a.s.ReviewDir(root)
 	if err != nil {
 		return err
 	}
-	wait, err := a.s.reviewWait(root)
+	wait, err := a.s.ReviewWait(root)
 	if err != nil {
 		return err
 	}
@@ -43,33 +40,6 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 		tool.ProgressOf(ctx)(int64(waited/time.Second), 0, fmt.Sprintf("%s waits for a person's decision", id))
 	}}
 	return nil
-}
-
-// reviewDir makes the folder that keeps the proposals of a workspace.
-func (c *changer) reviewDir(root string) (string, error) {
-	journal, err := c.stateDir(root)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(filepath.Dir(journal), "review")
-	return dir, os.MkdirAll(dir, 0o700)
-}
-
-// reviewWait is how long a change waits for its decision.
-func (s Streams) reviewWait(root string) (time.Duration, error) {
-	file, err := s.file()
-	if err != nil {
-		return 0, err
-	}
-	set, err := file.Get(s.getenv(), root, "review.wait")
-	if err != nil || set.Source == config.FromDefault {
-		return 0, err
-	}
-	wait, err := config.ParseDuration(set.Text)
-	if err == nil && wait == 0 {
-		wait = -1
-	}
-	return wait, err
 }
 
 // news adds the decisions about a client's proposals to the next answer of any
@@ -84,7 +54,7 @@ func (a *agent) news(roots []string) (also func(ctx context.Context) string, don
 		return errors.Join(errs...)
 	}
 	for _, root := range roots {
-		dir, err := a.reviewDir(root)
+		dir, err := a.s.ReviewDir(root)
 		if err == nil {
 			var s *review.Store
 			if s, err = review.Open(dir); err == nil {
@@ -107,17 +77,6 @@ func (a *agent) news(roots []string) (also func(ctx context.Context) string, don
 	}, done, nil
 }
 
-// clientsDir makes the folder in which the servers of a workspace record who is
-// connected.
-func (c *changer) clientsDir(root string) (string, error) {
-	journal, err := c.stateDir(root)
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(filepath.Dir(journal), "clients")
-	return dir, os.MkdirAll(dir, 0o700)
-}
-
 // tellPresence lets the page show who is connected. Failures are only logged,
 // since no call depends on it.
 func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Logger) {
@@ -130,7 +89,7 @@ func (f *mcpFlags) tellPresence(set *toolset, ws *quarry.Workspace, log *slog.Lo
 		if f.http != "" {
 			like.Transport = "http"
 		}
-		dir, err := f.clientsDir(r.Workspace.Dir())
+		dir, err := f.s.ClientsDir(r.Workspace.Dir())
 		var s *presence.Server
 		if err == nil {
 			s, err = presence.Open(dir, like)

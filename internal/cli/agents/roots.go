@@ -1,4 +1,4 @@
-package cli
+package agents
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"quarry/internal/cli/env"
 )
 
 // namedRoot is a folder to serve.
@@ -20,15 +22,15 @@ func parseRoots(values []string) ([]namedRoot, error) {
 			return nil, errors.New("--root is empty")
 		}
 		name, dir := "", v
-		if before, after, found := strings.Cut(v, "="); found && !exists(v) {
+		if before, after, found := strings.Cut(v, "="); found && !env.Exists(v) {
 			if !isRootName(before) {
 				return nil, fmt.Errorf("--root %s: a name has letters, digits, - and _ only", v)
 			}
 			name, dir = before, after
 		}
-		real, err := rootPath(dir)
+		real, err := env.RootPath(dir)
 		if err != nil {
-			return nil, fmt.Errorf("--root %w", clearPathError(dir, err))
+			return nil, fmt.Errorf("--root %w", env.PathError(dir, err))
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
 			return nil, fmt.Errorf("--root %s: not a folder", dir)

@@ -1,4 +1,4 @@
-package cli
+package manual
 
 import (
 	"fmt"
@@ -9,51 +9,32 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/config"
 )
-
-func newMan(s Streams) *cobra.Command {
-	return command("man DIR", "Write the manual pages into a folder",
-		`Write a manual page for every command, quarry.toml(5), and a page for each topic
-of quarry help. The folder is made if it is missing.`,
-		`  quarry man ~/.local/share/man/man1
-  man quarry-search`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return err
-			}
-			pages := manPages(cmd.Root())
-			for name, text := range pages {
-				if err := os.WriteFile(filepath.Join(args[0], name), []byte(text), 0o644); err != nil {
-					return err
-				}
-			}
-			_, err := fmt.Fprintf(s.Out, "Wrote %d pages to %s.\n", len(pages), args[0])
-			return err
-		})
-}
 
 // manPages makes all pages, by file name.
 func manPages(root *cobra.Command) map[string]string {
 	pages := map[string]string{}
-	eachCommand(root, func(cmd *cobra.Command) {
+	command.Each(root, func(cmd *cobra.Command) {
 		if cmd.Hidden || cmd.Name() == "help" {
 			return
 		}
 		pages[pageName(cmd)+".1"] = commandPage(cmd)
 	})
-	for _, t := range topics() {
-		m := newRoff("quarry-"+t.name, 7, strings.ToLower(t.short[:1])+t.short[1:])
-		if t.name == "config" {
+	for _, t := range Topics() {
+		m := newRoff("quarry-"+t.Name, 7, strings.ToLower(t.short[:1])+t.short[1:])
+		if t.Name == "config" {
 			m = newRoff(config.FileName, 5, "configuration of Quarry")
 			m.section("DESCRIPTION")
-			m.literal(t.text(root))
+			m.literal(t.Text(root))
 			pages[config.FileName+".5"] = m.String()
 			continue
 		}
 		m.section("DESCRIPTION")
-		m.literal(t.text(root))
-		pages["quarry-"+t.name+".7"] = m.String()
+		m.literal(t.Text(root))
+		pages["quarry-"+t.Name+".7"] = m.String()
 	}
 	return pages
 }
@@ -63,7 +44,7 @@ func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.Command
 func commandPage(cmd *cobra.Command) string {
 	m := newRoff(pageName(cmd), 1, strings.ToLower(cmd.Short[:1])+cmd.Short[1:])
 	m.section("SYNOPSIS")
-	if cmd.Runnable() && !isGroup(cmd) {
+	if cmd.Runnable() && !command.IsGroup(cmd) {
 		m.line(".B " + roffText(cmd.CommandPath()) + `\fR ` + roffText(strings.TrimPrefix(cmd.UseLine(), cmd.CommandPath())))
 	}
 	if cmd.HasAvailableSubCommands() {
@@ -81,7 +62,7 @@ func commandPage(cmd *cobra.Command) string {
 		}
 	}
 	writeRoffFlags(m, cmd)
-	if keys := keysOf(cmd); len(keys) > 0 {
+	if keys := KeysOf(cmd); len(keys) > 0 {
 		m.section("CONFIGURATION")
 		m.paragraphs("These keys of quarry.toml(5) set flags:")
 		for _, k := range keys {
@@ -127,13 +108,14 @@ type roff struct{ b strings.Builder }
 
 func newRoff(name string, section int, short string) *roff {
 	m := &roff{}
-	fmt.Fprintf(&m.b, ".TH %q %d \"\" \"Quarry %s\" \"Quarry manual\"\n", strings.ToUpper(name), section, version())
+	fmt.Fprintf(&m.b, ".TH %q %d \"\" \"Quarry %s\" \"Quarry manual\"\n", strings.ToUpper(name), section, env.Version())
 	m.section("NAME")
 	m.line(roffText(name) + ` \- ` + roffText(short))
 	return m
 }
 
-func (m *roff) String() string       { return m.b.String() }
+func (m *roff) String() string { return m.b.String() }
+
 func (m *roff) section(title string) { m.line(".SH " + title) }
 
 // line writes a line that is roff already.
@@ -172,4 +154,26 @@ func roffText(s string) string {
 		return `\&` + s
 	}
 	return s
+}
+
+// NewMan makes quarry man.
+func NewMan(s env.Streams) *cobra.Command {
+	return command.New("man DIR", "Write the manual pages into a folder",
+		`Write a manual page for every command, quarry.toml(5), and a page for each topic
+of quarry help. The folder is made if it is missing.`,
+		`  quarry man ~/.local/share/man/man1
+  man quarry-search`,
+		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			pages := manPages(cmd.Root())
+			for name, text := range pages {
+				if err := os.WriteFile(filepath.Join(args[0], name), []byte(text), 0o644); err != nil {
+					return err
+				}
+			}
+			_, err := fmt.Fprintf(s.Out, "Wrote %d pages to %s.\n", len(pages), args[0])
+			return err
+		})
 }

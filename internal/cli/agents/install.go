@@ -1,4 +1,4 @@
-package cli
+package agents
 
 import (
 	"bytes"
@@ -15,6 +15,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"quarry/internal/cli/clients"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
 	"quarry/internal/config"
 )
 
@@ -28,7 +31,7 @@ type installFlags struct {
 	write   bool
 }
 
-func newInstall(s Streams) *cobra.Command {
+func newInstall(s env.Streams) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install --client NAME",
@@ -45,10 +48,10 @@ The flags of quarry mcp given here become the server's.`,
 		DisableFlagsInUseLine: true,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(s, cmd.Flags()) },
 	}
-	to := newFlagSet()
+	to := command.NewFlags()
 	f.addWhere(to)
 	to.StringVar(&f.command, "command", "", "`program` the client starts (default: this one)")
-	setGroups(cmd, append([]flagGroup{{"Where to", to}}, f.serverGroups()...))
+	manual.SetGroups(cmd, append([]command.Group{{Title: "Where to", Flags: to}}, f.serverGroups()...))
 	return cmd
 }
 
@@ -62,7 +65,7 @@ func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 }
 
 // settings finds the client, its settings file and the content.
-func (f *installFlags) settings(s Streams) (c *clients.Client, file string, old []byte, err error) {
+func (f *installFlags) settings(s env.Streams) (c *clients.Client, file string, old []byte, err error) {
 	i := slices.Index(clients.Names(), f.client)
 	if i < 0 {
 		return nil, "", nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
@@ -81,7 +84,7 @@ func (f *installFlags) settings(s Streams) (c *clients.Client, file string, old 
 	return c, file, old, err
 }
 
-func (f *installFlags) run(s Streams, flags *pflag.FlagSet) error {
+func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 	c, file, old, err := f.settings(s)
 	if err != nil {
 		return err
@@ -106,7 +109,7 @@ func (f *installFlags) run(s Streams, flags *pflag.FlagSet) error {
 }
 
 // writeClient replaces a client's settings and says what was done.
-func writeClient(s Streams, file string, old, changed []byte, done, next string) error {
+func writeClient(s env.Streams, file string, old, changed []byte, done, next string) error {
 	backup, err := clients.WriteSettings(file, old, changed, time.Now())
 	if err != nil {
 		return err
@@ -119,7 +122,7 @@ func writeClient(s Streams, file string, old, changed []byte, done, next string)
 	return err
 }
 
-func newUninstall(s Streams) *cobra.Command {
+func newUninstall(s env.Streams) *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall --client NAME",
@@ -137,7 +140,7 @@ index delete and quarry trash empty remove them.`,
 	return cmd
 }
 
-func (f *installFlags) uninstall(s Streams) error {
+func (f *installFlags) uninstall(s env.Streams) error {
 	c, file, old, err := f.settings(s)
 	if err != nil {
 		return err
@@ -156,7 +159,7 @@ func (f *installFlags) uninstall(s Streams) error {
 }
 
 // otherScope names the other settings file of a client if it has the entry.
-func (f *installFlags) otherScope(s Streams, c *clients.Client) string {
+func (f *installFlags) otherScope(s env.Streams, c *clients.Client) string {
 	other := *f
 	other.scope = map[string]string{"user": "project", "project": "user"}[f.scope]
 	if f.file != "" {
@@ -171,13 +174,13 @@ func (f *installFlags) otherScope(s Streams, c *clients.Client) string {
 }
 
 // settingsFile finds the file to change.
-func (f *installFlags) settingsFile(s Streams, c *clients.Client) (string, error) {
+func (f *installFlags) settingsFile(s env.Streams, c *clients.Client) (string, error) {
 	if f.file != "" {
 		return filepath.Abs(f.file)
 	}
 	switch f.scope {
 	case "user":
-		p, err := clients.UserPlaces(runtime.GOOS, s.getenv())
+		p, err := clients.UserPlaces(runtime.GOOS, s.Env())
 		if err != nil {
 			return "", err
 		}
@@ -207,11 +210,11 @@ func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.
 		}
 		e.Command = self
 	}
-	if err := f.check(len(f.roots) > 0); err != nil {
+	if err := f.servers.Check(len(f.roots) > 0); err != nil {
 		return nil, err
 	}
-	if f.set() {
-		servers, err := f.args()
+	if f.servers.Given() {
+		servers, err := f.servers.Args()
 		e.Args = append(append(e.Args, servers...), serverArgs(flags)...)
 		return e, err
 	}

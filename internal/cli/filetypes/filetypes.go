@@ -1,4 +1,8 @@
-package cli
+// Package filetypes holds the file types of quarry search -t and -T, and what
+// --type-add and --type-clear make of them.
+//
+// The table is that of ripgrep 15; a test compares it with rg --type-list.
+package filetypes
 
 import (
 	"errors"
@@ -9,9 +13,9 @@ import (
 	"unicode"
 )
 
-// fileTypes are the names -t and -T take, with the globs they stand for: those of
+// All are the names -t and -T take, with the globs they stand for: those of
 // ripgrep 15, as rg --type-list has them.
-var fileTypes = map[string][]string{
+var All = Set{
 	"ada":           {"*.adb", "*.ads"},
 	"agda":          {"*.agda", "*.lagda"},
 	"aidl":          {"*.aidl"},
@@ -231,26 +235,26 @@ var fileTypes = map[string][]string{
 	"zstd":          {"*.zst", "*.zstd"},
 }
 
-// typeAliases are other names for them.
-var typeAliases = map[string]string{
+// aliases are other names for them.
+var aliases = map[string]string{
 	"bash": "sh", "cs": "csharp", "dockerfile": "docker", "hs": "haskell", "javascript": "js", "kt": "kotlin",
 	"md": "markdown", "python": "py", "rb": "ruby", "rs": "rust", "terraform": "tf", "typescript": "ts",
 	"golang": "go", "proto": "protobuf", "yml": "yaml", "text": "txt",
 }
 
-// types are file types by name.
-type types map[string][]string
+// Set are file types by name.
+type Set map[string][]string
 
-// knownTypes are the types after --type-clear and --type-add.
-func (f *rgFlags) knownTypes() (types, error) {
-	if len(f.typeAdd)+len(f.typeClear) == 0 {
-		return fileTypes, nil
+// Known are all types after --type-clear and --type-add.
+func Known(clear, add []string) (Set, error) {
+	if len(add)+len(clear) == 0 {
+		return All, nil
 	}
-	known := types(maps.Clone(fileTypes))
-	for _, name := range f.typeClear {
+	known := maps.Clone(All)
+	for _, name := range clear {
 		delete(known, known.name(name))
 	}
-	for _, spec := range f.typeAdd {
+	for _, spec := range add {
 		if err := known.add(spec); err != nil {
 			return nil, fmt.Errorf("--type-add %q: %w", spec, err)
 		}
@@ -259,7 +263,7 @@ func (f *rgFlags) knownTypes() (types, error) {
 }
 
 // add defines name:glob, or name:include:others.
-func (k types) add(spec string) error {
+func (k Set) add(spec string) error {
 	name, glob, ok := strings.Cut(spec, ":")
 	if !ok || name == "" || glob == "" || name == "all" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		return errors.New("it is name:glob, as web:*.html, or name:include:other,types; a name has letters and digits, and is not all")
@@ -280,21 +284,21 @@ func (k types) add(spec string) error {
 }
 
 // name is the name in the table.
-func (k types) name(name string) string {
-	if _, ok := k[name]; !ok && typeAliases[name] != "" {
-		return typeAliases[name]
+func (k Set) name(name string) string {
+	if _, ok := k[name]; !ok && aliases[name] != "" {
+		return aliases[name]
 	}
 	return name
 }
 
-// globs turns -t and -T names into globs; with not they exclude.
-func (k types) globs(names []string, not bool) ([]string, error) {
+// Globs turns -t and -T names into globs; with not they exclude.
+func (k Set) Globs(names []string, not bool) ([]string, error) {
 	var globs []string
 	for _, name := range names {
 		lists := [][]string{k[k.name(name)]}
 		if name == "all" {
 			lists = nil
-			for _, name := range slices.Sorted(maps.Keys(k)) {
+			for _, name := range k.Names() {
 				lists = append(lists, k[name])
 			}
 		} else if lists[0] == nil {
@@ -310,10 +314,13 @@ func (k types) globs(names []string, not bool) ([]string, error) {
 	return globs, nil
 }
 
-// list is what --type-list prints.
-func (k types) list() string {
+// Names are the names of the types in order.
+func (k Set) Names() []string { return slices.Sorted(maps.Keys(k)) }
+
+// List is what --type-list prints.
+func (k Set) List() string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(k)) {
+	for _, name := range k.Names() {
 		globs := slices.Clone(k[name])
 		slices.Sort(globs)
 		fmt.Fprintf(&b, "%s: %s\n", name, strings.Join(globs, ", "))

@@ -1,4 +1,9 @@
-package cli
+// Package agents serves what agents use: the tools over MCP, one call of a tool,
+// the page beside them, and the settings of clients that start the server.
+//
+// What an agent may see and change is decided when a workspace is opened here. No
+// call can widen it.
+package agents
 
 import (
 	"encoding/json"
@@ -15,6 +20,10 @@ import (
 
 	"quarry"
 	"quarry/change"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
+	"quarry/internal/cli/servers"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 	"quarry/internal/render"
@@ -24,12 +33,14 @@ import (
 // agent opens folders for an agent, for one call or for a server: inside the
 // sandbox, under the policy, with the tools of a profile.
 type agent struct {
-	changer  // the streams, and where the undo log and the trash are
+	s        env.Streams
+	trash    string // where deleted files go
 	roots    []string
 	profile  string
 	tools    []string
 	readOnly bool
-	data     bool // answers in JSON
+	json     bool // what a person asked is answered in JSON
+	data     bool // tools answer in JSON
 	noIndex  bool
 	allow    []string
 	deny     []string
@@ -37,7 +48,7 @@ type agent struct {
 	review   bool     // changes wait for a person
 	reviewed []string // of these clients alone
 	noGate   bool     // this process is the person's
-	backendFlags
+	servers  servers.Flags
 }
 
 // toolFlags choose the tools.
@@ -49,19 +60,19 @@ func (a *agent) toolFlags(fl *pflag.FlagSet) {
 
 // groups are the flags that say what an agent gets: of quarry call, quarry mcp
 // and quarry mcp install.
-func (a *agent) groups() []flagGroup {
-	what, may := newFlagSet(), newFlagSet()
-	textsVar(what, &a.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
-	a.backendFlags.add(what)
+func (a *agent) groups() []command.Group {
+	what, may := command.NewFlags(), command.NewFlags()
+	command.AddTexts(what, &a.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
+	a.servers.Add(what)
 	a.toolFlags(what)
 	may.StringVar(&a.trash, "trash", "", "`where` deleted things go: system, local (.trash) or none;\nelse as the vault says")
-	textsVar(may, &a.allow, "allow", "", "show files this `glob` matches that look like secrets")
-	textsVar(may, &a.deny, "deny", "", "hide files this `glob` matches")
+	command.AddTexts(may, &a.allow, "allow", "", "show files this `glob` matches that look like secrets")
+	command.AddTexts(may, &a.deny, "deny", "", "hide files this `glob` matches")
 	may.BoolVar(&a.review, "review", false, "changes wait until a person decides, on the page of\nquarry ui or with quarry review")
-	textsVar(may, &a.reviewed, "review-client", "", "with --review: only changes of the client of this\n`name` wait")
+	command.AddTexts(may, &a.reviewed, "review-client", "", "with --review: only changes of the client of this\n`name` wait")
 	may.BoolVar(&a.force, "force", false, "serve even the home folder or /")
 	may.BoolVar(&a.noIndex, "no-index", false, "use no index: read the files for each search")
-	return []flagGroup{{"What is served", what}, {"What it may do", may}}
+	return []command.Group{{Title: "What is served", Flags: what}, {Title: "What it may do", Flags: may}}
 }
 
 // registry makes the tools; without a workspace they can only be described.
@@ -77,7 +88,7 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 
 // searchTime is how long a search may take; 0 is the default.
 func (a *agent) searchTime() (time.Duration, error) {
-	file, err := a.s.file()
+	file, err := a.s.File()
 	if err != nil {
 		return 0, err
 	}
@@ -85,7 +96,7 @@ func (a *agent) searchTime() (time.Duration, error) {
 	if len(a.roots) == 1 {
 		root = config.ExpandHome(a.roots[0], os.Getenv)
 	}
-	set, err := file.Get(a.s.getenv(), root, "search.time")
+	set, err := file.Get(a.s.Env(), root, "search.time")
 	if err != nil || set.Source == config.FromDefault {
 		return 0, err
 	}
@@ -100,7 +111,7 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err erro
 	default:
 		return nil, fmt.Errorf("--trash %q: system, local or none", a.trash)
 	}
-	if a.set() || len(a.checkouts) > 0 || a.headers != "" {
+	if a.servers.Any() {
 		ws, err := a.openBackend(keep, log)
 		if err != nil {
 			return nil, err
@@ -138,16 +149,16 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err erro
 }
 
 func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Workspace, error) {
-	opts := personal(root, 0)
+	opts := env.Personal(root, 0)
 	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
-	opts.TrashDir, opts.Trash, opts.Logger = config.TrashHome(a.s.getenv()), change.TrashKind(a.trash), log
-	a.s.sectionOf(root, opts)
-	err := a.s.journal(root, opts)
+	opts.TrashDir, opts.Trash, opts.Logger = config.TrashHome(a.s.Env()), change.TrashKind(a.trash), log
+	a.s.SectionOf(root, opts)
+	err := a.s.Journal(root, opts)
 	if err != nil {
 		return nil, err
 	}
-	if opts.StateDir, err = a.stateDir(root); err != nil {
+	if opts.StateDir, err = a.s.StateDir(root); err != nil {
 		if !opts.ReadOnly {
 			return nil, fmt.Errorf("no place for the undo log: %w; --read-only needs none", err)
 		}
@@ -156,10 +167,10 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 	if err := a.gate(root, opts); err != nil {
 		return nil, err
 	}
-	if without, _ := a.s.forRoot(root, "mcp.no-index"); !a.noIndex && without.Text != "true" {
-		place, err := indexPlace(root)
+	if without, _ := a.s.ForRoot(root, "mcp.no-index"); !a.noIndex && without.Text != "true" {
+		place, err := env.IndexPlace(root)
 		if err == nil {
-			err = a.s.indexCap(root, place)
+			err = a.s.IndexCap(root, place)
 		}
 		if err == nil && keep {
 			err = os.MkdirAll(place.Dir, 0o700)
@@ -174,10 +185,11 @@ func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Works
 	return quarry.Open(root, opts)
 }
 
-func newTools(s Streams) *cobra.Command {
-	a := &agent{changer: changer{s: s}}
+// NewTools makes quarry tools.
+func NewTools(s env.Streams) *cobra.Command {
+	a := &agent{s: s}
 	tokens := false
-	cmd := command("tools", "List the tools agents get",
+	cmd := command.New("tools", "List the tools agents get",
 		`List the tools of a profile as an agent sees them: over MCP, through quarry
 call, or embedded in a Go program.`,
 		`  quarry tools
@@ -193,9 +205,9 @@ call, or embedded in a Go program.`,
 			case tokens:
 				return a.tokens(r)
 			case a.json:
-				return a.encode(profile.Definitions(r, a.data || profile.InJSON(a.profile)))
+				return a.s.Encode(profile.Definitions(r, a.data || profile.InJSON(a.profile)))
 			}
-			return a.print(toolList(r))
+			return a.s.Print(toolList(r))
 		})
 	cmd.Flags().SortFlags = false
 	a.toolFlags(cmd.Flags())
@@ -212,14 +224,14 @@ func (a *agent) tokens(r *tool.Registry) error {
 		return err
 	}
 	if a.json {
-		return a.encode(map[string]any{"tools": each, "total": total})
+		return a.s.Encode(map[string]any{"tools": each, "total": total})
 	}
 	var b strings.Builder
 	for _, c := range each {
 		fmt.Fprintf(&b, "%5d  %s\n", c.Tokens, c.Tool)
 	}
 	fmt.Fprintf(&b, "%5d  all, at 4 bytes a token\n", total)
-	return a.print(b.String())
+	return a.s.Print(b.String())
 }
 
 // toolList describes tools for people.
@@ -241,9 +253,10 @@ func toolList(r *tool.Registry) string {
 	return b.String()
 }
 
-func newCall(s Streams) *cobra.Command {
-	a := &agent{changer: changer{s: s}}
-	cmd := command("call TOOL [JSON]", "Call a tool as an agent would",
+// NewCall makes quarry call.
+func NewCall(s env.Streams) *cobra.Command {
+	a := &agent{s: s}
+	cmd := command.New("call TOOL [JSON]", "Call a tool as an agent would",
 		`Call one tool with JSON arguments, as an agent would, under the same policy. The
 answer's text goes to standard output. The exit code is 1 when the answer is an
 error. "-" reads the arguments from standard input.`,
@@ -254,9 +267,9 @@ error. "-" reads the arguments from standard input.`,
 			return a.call(cmd, args)
 		})
 	cmd.DisableFlagsInUseLine = true
-	out := newFlagSet()
+	out := command.NewFlags()
 	out.BoolVar(&a.json, "json", false, "write the result as JSON")
-	setGroups(cmd, append(a.groups(), flagGroup{"Other", out}))
+	manual.SetGroups(cmd, append(a.groups(), command.Group{Title: "Other", Flags: out}))
 	return cmd
 }
 
@@ -266,7 +279,7 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		raw = json.RawMessage(args[1])
 	}
 	if string(raw) == "-" {
-		data, err := io.ReadAll(inputOf(cmd.Context(), a.s.In))
+		data, err := io.ReadAll(env.InputOf(cmd.Context(), a.s.In))
 		if err != nil {
 			return err
 		}
@@ -289,12 +302,21 @@ func (a *agent) call(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if a.json {
-		err = a.encode(res.Structured)
+		err = a.s.Encode(res.Structured)
 	} else {
-		err = a.print(strings.TrimSuffix(res.Text, "\n") + "\n")
+		err = a.s.Print(strings.TrimSuffix(res.Text, "\n") + "\n")
 	}
 	if err == nil && res.IsError {
-		return errNone
+		return env.ErrNone
 	}
 	return err
+}
+
+// openBackend opens the servers for an agent.
+func (a *agent) openBackend(keep bool, log *slog.Logger) (*quarry.Workspace, error) {
+	if err := a.servers.Check(len(a.roots) > 0); err != nil {
+		return nil, err
+	}
+	opts := quarry.ServersOptions{Allow: a.allow, Deny: a.deny, Logger: log}
+	return a.servers.Open(opts, func(dir string) (*quarry.Workspace, error) { return a.openOne(dir, keep, log) })
 }

@@ -1,4 +1,9 @@
-package cli
+// Package manual writes what there is to read about the commands: help, topics, the
+// manual pages, and the completions of shells.
+//
+// All of it is made from the command tree and the table of keys. A flag or a key
+// is described in one place, and a new one appears everywhere.
+package manual
 
 import (
 	"fmt"
@@ -9,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"quarry/internal/cli/command"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 )
@@ -27,52 +33,13 @@ var chapters = []struct {
 	{"Set up and repair", []string{"doctor", "config", "completion", "man", "version", "help"}},
 }
 
-// folders lists the commands that take the workspace's folder as an argument,
-// and how many of them.
-var folders = map[string]int{
-	"serve": 1, "index build": 1, "index status": 1, "index verify": 1, "index delete": 1,
-	"trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,
-}
-
-// finish adds to all commands what they have in common: help texts of one form,
-// folders as arguments, and errors that say what to do.
-func finish(root *cobra.Command) {
-	showHelp(root)
-	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
-	eachCommand(root, func(cmd *cobra.Command) {
-		cmd.DisableFlagsInUseLine = true
-		if cmd.HasSubCommands() && !cmd.Runnable() {
-			// Otherwise cobra shows help for any argument instead of an error.
-			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-		}
-		if most, ok := folders[commandName(cmd)]; ok {
-			cmd.Args = folderArgument(most)
-			cmd.Use += map[bool]string{true: " [DIR]", false: " [DIR...]"}[most == 1]
-		}
-		cmd.Args = clearArgs(cmd.Args)
-	})
-}
-
-// groups are commands that only hold others.
-func isGroup(cmd *cobra.Command) bool {
-	return !cmd.HasParent() || slices.Contains([]string{"index", "trash", "note"}, commandName(cmd))
-}
-
-// eachCommand visits a command and all below it.
-func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
-	visit(cmd)
-	for _, sub := range cmd.Commands() {
-		eachCommand(sub, visit)
-	}
-}
-
 // writeUsage is the part of help below the description. groups are the
 // command's flags with titles, nil shows them as one.
-func writeUsage(c *cobra.Command, groups []flagGroup) error {
+func writeUsage(c *cobra.Command, groups []command.Group) error {
 	width := helpWidth(c.OutOrStdout())
 	var b strings.Builder
 	b.WriteString("Usage:\n")
-	if c.Runnable() && c.HasParent() && !isGroup(c) {
+	if c.Runnable() && c.HasParent() && !command.IsGroup(c) {
 		fmt.Fprintf(&b, "  %s\n", c.UseLine())
 	}
 	if c.HasAvailableSubCommands() {
@@ -83,17 +50,17 @@ func writeUsage(c *cobra.Command, groups []flagGroup) error {
 	}
 	writeCommands(&b, c)
 	if groups == nil {
-		flags := newFlagSet()
+		flags := command.NewFlags()
 		c.Flags().VisitAll(func(fl *pflag.Flag) {
 			if !c.HasParent() || fl.Name != "no-config" && fl.Name != "help" {
 				flags.AddFlag(fl)
 			}
 		})
-		groups = []flagGroup{{"Flags", flags}}
+		groups = []command.Group{{Title: "Flags", Flags: flags}}
 	}
 	for _, g := range groups {
-		if text := flagHelp(g.flags, width); text != "" {
-			fmt.Fprintf(&b, "\n%s:\n%s", g.title, text)
+		if text := FlagHelp(g.Flags, width); text != "" {
+			fmt.Fprintf(&b, "\n%s:\n%s", g.Title, text)
 		}
 	}
 	writeKeys(&b, c, width)
@@ -138,24 +105,33 @@ func writeCommands(b *strings.Builder, c *cobra.Command) {
 		}
 	}
 	b.WriteString("\nTopics:\n")
-	for _, t := range topics() {
-		fmt.Fprintf(b, "  %-14s %s\n", "help "+t.name, t.short)
+	for _, t := range Topics() {
+		fmt.Fprintf(b, "  %-14s %s\n", "help "+t.Name, t.short)
 	}
 	b.WriteString("\nquarry help COMMAND shows examples and flags.\n")
 }
 
-// keysOf are the keys of quarry.toml that set a flag of the command.
-func keysOf(c *cobra.Command) []config.Key {
-	return slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return !slices.Contains(k.Commands, commandName(c)) })
+// KeysOf are the keys of quarry.toml that set a flag of the command.
+func KeysOf(c *cobra.Command) []config.Key {
+	return slices.DeleteFunc(config.Keys(), func(k config.Key) bool { return !slices.Contains(k.Commands, command.Name(c)) })
 }
 
 // writeKeys says which flags quarry.toml can set.
 func writeKeys(b *strings.Builder, c *cobra.Command, width int) {
-	for keys := keysOf(c); len(keys) > 0; {
+	for keys := KeysOf(c); len(keys) > 0; {
 		section, names := keys[0].Section, []string{}
 		for ; len(keys) > 0 && keys[0].Section == section; keys = keys[1:] {
 			names = append(names, keys[0].Name)
 		}
 		fmt.Fprintf(b, "\nKeys of quarry.toml, in [%s]:\n%s", section, printing.WrapTo(strings.Join(names, ", "), "  ", width))
 	}
+}
+
+// SetGroups gives a command its flags and a help text that shows the groups.
+func SetGroups(cmd *cobra.Command, groups []command.Group) {
+	for _, g := range groups {
+		cmd.Flags().AddFlagSet(g.Flags)
+	}
+	cmd.Flags().SortFlags = false
+	cmd.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, groups) })
 }

@@ -1,4 +1,4 @@
-package cli
+package agents
 
 import (
 	"cmp"
@@ -19,6 +19,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
 	"quarry/internal/config"
 	"quarry/internal/doctor"
 	"quarry/internal/page"
@@ -29,14 +31,16 @@ import (
 // uiFlags are the flags of quarry ui.
 type uiFlags struct {
 	agent
+	checks func(root string) *doctor.Options
 	port   int
 	noOpen bool
 	editor string
 }
 
-func newUI(s Streams) *cobra.Command {
-	f := &uiFlags{agent: agent{changer: changer{s: s}, noGate: true}}
-	cmd := command("ui [FOLDER...]", "Open a page to search, see changes and review them",
+// NewUI makes quarry ui. checks says what quarry doctor looks at in a root.
+func NewUI(s env.Streams, checks func(root string) *doctor.Options) *cobra.Command {
+	f := &uiFlags{agent: agent{s: s, noGate: true}, checks: checks}
+	cmd := command.New("ui [FOLDER...]", "Open a page to search, see changes and review them",
 		`Serve a local page for a workspace and open it in the browser: search as you
 type, every change that agents and people made with its diff and undo, changes
 that wait for a decision, and the health of the index. With several folders,
@@ -49,16 +53,16 @@ are shown as agents may see them: secrets stay hidden unless --allow shows them.
   quarry ui ~/src/app --editor zed
   quarry ui ~/src/app docs=~/src/app-docs
   quarry ui --no-open --port 7700    print the address only`,
-		folderArgument(16), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context()) })
+		nil, func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context()) })
 	cmd.DisableFlagsInUseLine = true
 	fl := cmd.Flags()
 	fl.SortFlags = false
-	textsVar(fl, &f.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
+	command.AddTexts(fl, &f.roots, "root", "", "workspace `folder`, or name=folder; may be given\nseveral times (default: found from here)")
 	fl.IntVar(&f.port, "port", 0, "`port` of this machine (default: a free one)")
 	fl.BoolVar(&f.noOpen, "no-open", false, "print the address and open no browser")
 	fl.StringVar(&f.editor, "editor", "", "`editor` that opens files: vscode (the default), vscodium,\ncursor, windsurf, zed, idea, sublime, none, or an\naddress with {path} and {line} in it")
-	textsVar(fl, &f.allow, "allow", "", "show files this `glob` matches that look like secrets")
-	textsVar(fl, &f.deny, "deny", "", "hide files this `glob` matches")
+	command.AddTexts(fl, &f.allow, "allow", "", "show files this `glob` matches that look like secrets")
+	command.AddTexts(fl, &f.deny, "deny", "", "hide files this `glob` matches")
 	fl.BoolVar(&f.readOnly, "read-only", false, "nothing can be undone or accepted on the page")
 	fl.BoolVar(&f.force, "force", false, "serve even the home folder or /")
 	fl.BoolVar(&f.noIndex, "no-index", false, "use no index: read the files for each search")
@@ -71,7 +75,7 @@ func (f *uiFlags) run(ctx context.Context) error {
 	}
 	log := slog.New(slog.NewTextHandler(f.s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if len(f.roots) == 0 {
-		root, err := f.findRoot()
+		root, err := env.FindRoot("")
 		if err != nil {
 			return err
 		}
@@ -82,7 +86,7 @@ func (f *uiFlags) run(ctx context.Context) error {
 		return err
 	}
 	for _, r := range named {
-		if err := refuseHuge(r.dir, f.force); err != nil {
+		if err := env.RefuseHuge(r.dir, f.force); err != nil {
 			return err
 		}
 	}
@@ -139,7 +143,7 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 		names = append(names, cmp.Or(r.Name, filepath.Base(r.Workspace.Dir())))
 	}
 	return page.Options{
-		Workspace: ws, Name: strings.Join(names, ", "), Version: version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
+		Workspace: ws, Name: strings.Join(names, ", "), Version: env.Version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
 		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, roots) },
 		Clients: func() ([]presence.Client, error) { return f.clientsOf(roots) },
 	}
@@ -149,7 +153,7 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page.Options, log *slog.Logger) (stores []*review.Store, err error) {
 	var parts []review.Part
 	for _, r := range roots {
-		dir, err := f.reviewDir(r.Workspace.Dir())
+		dir, err := f.s.ReviewDir(r.Workspace.Dir())
 		if err != nil {
 			return stores, err
 		}
@@ -173,7 +177,7 @@ func (f *uiFlags) proposals(ctx context.Context, roots []quarry.Root, opts *page
 func (f *uiFlags) clientsOf(roots []quarry.Root) ([]presence.Client, error) {
 	var all []presence.Client
 	for _, r := range roots {
-		dir, err := f.clientsDir(r.Workspace.Dir())
+		dir, err := f.s.ClientsDir(r.Workspace.Dir())
 		if err != nil {
 			return all, err
 		}
@@ -208,7 +212,7 @@ func (f *uiFlags) rules() []page.Rule {
 func (f *uiFlags) healthChecks(ctx context.Context, roots []quarry.Root) ([]page.Check, error) {
 	var list []page.Check
 	for _, r := range roots {
-		results, err := doctor.Examine(ctx, f.s.doctorOptions(r.Workspace.Dir()))
+		results, err := doctor.Examine(ctx, f.checks(r.Workspace.Dir()))
 		if err != nil {
 			return nil, err
 		}
@@ -233,7 +237,7 @@ func (f *uiFlags) healthChecks(ctx context.Context, roots []quarry.Root) ([]page
 // to the address. done removes it.
 func (f *uiFlags) show(address string) (done func(), err error) {
 	done = func() {}
-	dir, err := config.RuntimeDir(f.s.getenv())
+	dir, err := config.RuntimeDir(f.s.Env())
 	if err != nil {
 		return done, err
 	}
@@ -242,7 +246,7 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, "ui-*.html")); err == nil {
 		for _, f := range left {
-			if !pageRuns(f) {
+			if !PageRuns(f) {
 				_ = os.Remove(f)
 			}
 		}
@@ -257,7 +261,7 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return done, err
 	}
-	cmd := browser(runtime.GOOS, f.s.getenv(), file.Name())
+	cmd := browser(runtime.GOOS, f.s.Env(), file.Name())
 	if cmd == nil {
 		return done, errors.New("no program that opens addresses was found")
 	}
@@ -268,9 +272,9 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 	return done, nil
 }
 
-// pageRuns reports whether the server whose address is in a file still runs: its
+// PageRuns reports whether the server whose address is in a file still runs: its
 // port accepts connections.
-func pageRuns(file string) bool {
+func PageRuns(file string) bool {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return false
@@ -283,6 +287,9 @@ func pageRuns(file string) bool {
 	}
 	return c.Close() == nil
 }
+
+// HasBrowser reports whether quarry ui can open a page.
+func HasBrowser(getenv func(string) string) bool { return browser(runtime.GOOS, getenv, "") != nil }
 
 // browser is the command that opens a file in the user's browser; nil if there
 // is none.

@@ -1,4 +1,4 @@
-package cli
+package agents
 
 import (
 	"context"
@@ -15,6 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"quarry/internal/cli/command"
+	"quarry/internal/cli/env"
+	"quarry/internal/cli/manual"
+	"quarry/internal/cli/servers"
 	"quarry/internal/config"
 	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
@@ -41,11 +45,9 @@ type toolset struct {
 	close        func() error
 }
 
-// opener makes the toolset of a server; tests replace it.
-type opener func(f *mcpFlags, log *slog.Logger) (*toolset, error)
-
-func newMCP(s Streams, open opener) *cobra.Command {
-	f := mcpFlags{agent: agent{changer: changer{s: s}}}
+// NewMCP makes quarry mcp, with install and uninstall.
+func NewMCP(s env.Streams) *cobra.Command {
+	f := mcpFlags{agent: agent{s: s}}
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the tools to an AI agent over MCP",
@@ -67,34 +69,34 @@ that is made up and shown at the start.`,
   quarry mcp install --client claude-code    show how to connect a client`,
 		Args:                  cobra.NoArgs,
 		DisableFlagsInUseLine: true,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s, open) },
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) },
 	}
-	setGroups(cmd, f.groups())
+	manual.SetGroups(cmd, f.groups())
 	cmd.AddCommand(newInstall(s), newUninstall(s))
 	return cmd
 }
 
-func (f *mcpFlags) groups() []flagGroup {
+func (f *mcpFlags) groups() []command.Group {
 	list := f.serverGroups()
-	web := newFlagSet()
+	web := command.NewFlags()
 	web.StringVar(&f.http, "http", "", "serve HTTP at this `address`; a lone port is one of\nthis machine")
 	web.StringVar(&f.tokenFile, "token-file", "", "the token is in this `file`")
 	web.BoolVar(&f.allowRemote, "allow-remote", false, "the address may be one that other machines reach")
-	textsVar(web, &f.hosts, "allow-host", "", "further `name` this server is reached by")
-	textsVar(web, &f.origins, "allow-origin", "", "web `page` that may use this server")
-	return append(list, flagGroup{"Serving HTTP", web})
+	command.AddTexts(web, &f.hosts, "allow-host", "", "further `name` this server is reached by")
+	command.AddTexts(web, &f.origins, "allow-origin", "", "web `page` that may use this server")
+	return append(list, command.Group{Title: "Serving HTTP", Flags: web})
 }
 
 // serverGroups are the flags that say what is served; quarry mcp install has
 // them too.
-func (f *mcpFlags) serverGroups() []flagGroup {
-	other := newFlagSet()
+func (f *mcpFlags) serverGroups() []command.Group {
+	other := command.NewFlags()
 	other.BoolVar(&f.data, "structured", false, "answer in JSON, with schemas; for clients that want data")
 	other.BoolVarP(&f.verbose, "verbose", "v", false, "log more, to stderr")
-	return append(f.agent.groups(), flagGroup{"Other", other})
+	return append(f.agent.groups(), command.Group{Title: "Other", Flags: other})
 }
 
-func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
+func (f *mcpFlags) run(ctx context.Context, s env.Streams) error {
 	web, listener, err := f.listen(s)
 	if err != nil {
 		return err
@@ -107,12 +109,12 @@ func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
 		level = slog.LevelInfo
 	}
 	log := slog.New(slog.NewTextHandler(s.Err, &slog.HandlerOptions{Level: level}))
-	set, err := open(f, log)
+	set, err := openTools(f, log)
 	if err != nil {
 		return err
 	}
 	server, err := mcpserver.New(set.tools, &mcpserver.Options{
-		Version: version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
+		Version: env.Version(), Instructions: set.instructions, Roots: set.roots, Logger: log,
 		Structured: f.data || profile.InJSON(f.profile), Called: set.called,
 	})
 	if err == nil {
@@ -120,7 +122,7 @@ func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
 			fmt.Fprintf(s.Err, "quarry: listening on http://%s%s\n", listener.Addr(), mcpserver.Path)
 			err = server.Serve(ctx, listener, web)
 		} else {
-			if s.isTerminal(s.Out) {
+			if s.IsTerminal(s.Out) {
 				fmt.Fprintln(s.Err, "quarry: speaking MCP on stdin and stdout; quarry mcp install shows how to connect a client")
 			}
 			err = server.ServeStdio(ctx, s.In, s.Out)
@@ -130,7 +132,7 @@ func (f *mcpFlags) run(ctx context.Context, s Streams, open opener) error {
 }
 
 // listen checks the flags of HTTP and opens the port; all are nil for stdio.
-func (f *mcpFlags) listen(s Streams) (*mcpserver.HTTPOptions, net.Listener, error) {
+func (f *mcpFlags) listen(s env.Streams) (*mcpserver.HTTPOptions, net.Listener, error) {
 	if f.http == "" {
 		if f.tokenFile != "" || f.allowRemote || len(f.hosts)+len(f.origins) > 0 {
 			return nil, nil, errors.New("--token-file, --allow-remote, --allow-host and --allow-origin are for --http")
@@ -171,11 +173,11 @@ func httpAddress(given string) (address string, remote bool, err error) {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	return net.JoinHostPort(host, port), !isLoopback(host), nil
+	return net.JoinHostPort(host, port), !servers.IsLoopback(host), nil
 }
 
 // token reads the token, or makes one up and says so.
-func (f *mcpFlags) token(s Streams) (string, error) {
+func (f *mcpFlags) token(s env.Streams) (string, error) {
 	if f.tokenFile == "" {
 		var b [32]byte
 		if _, err := rand.Read(b[:]); err != nil {
@@ -188,7 +190,7 @@ func (f *mcpFlags) token(s Streams) (string, error) {
 	name := config.ExpandHome(f.tokenFile, os.Getenv)
 	info, err := os.Stat(name)
 	if err != nil {
-		return "", fmt.Errorf("--token-file %w", clearPathError(f.tokenFile, err))
+		return "", fmt.Errorf("--token-file %w", env.PathError(f.tokenFile, err))
 	}
 	const most = 4096
 	if !info.Mode().IsRegular() || info.Size() > most {

@@ -1,4 +1,4 @@
-package cli
+package env
 
 import (
 	"context"
@@ -29,9 +29,9 @@ type readResult struct {
 	err error
 }
 
-// inputOf wraps input that may block. A regular file does not block and is
+// InputOf wraps input that may block. A regular file does not block and is
 // returned as it is.
-func inputOf(ctx context.Context, from io.Reader) io.Reader {
+func InputOf(ctx context.Context, from io.Reader) io.Reader {
 	f, ok := from.(*os.File)
 	if !ok {
 		return from
@@ -51,17 +51,17 @@ func inputOf(ctx context.Context, from io.Reader) io.Reader {
 	})}
 }
 
-// askText tells a person that the program waits for text.
-func (s Streams) askText() {
-	if f, ok := s.In.(*os.File); ok && s.errTerminal() && term.IsTerminal(int(f.Fd())) {
+// AskText tells a person that the program waits for text.
+func (s Streams) AskText() {
+	if f, ok := s.In.(*os.File); ok && s.ErrTerminal() && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintln(s.Err, "quarry: type the text and end it with ^D; ^C gives up")
 	}
 }
 
-// inputGiven reports whether to search standard input if no path is given: it is
+// InputGiven reports whether to search standard input if no path is given: it is
 // a regular file or a pipe. Terminals, other devices and sockets don't count;
 // sockets are often inherited unintentionally.
-func (s Streams) inputGiven() bool {
+func (s Streams) InputGiven() bool {
 	f, ok := s.In.(*os.File)
 	if !ok {
 		return false
@@ -70,9 +70,9 @@ func (s Streams) inputGiven() bool {
 	return err == nil && (info.Mode().IsRegular() || info.Mode()&os.ModeNamedPipe != 0)
 }
 
-// inputSocket reports standard input that is a socket, as Node gives programs in
+// InputSocket reports standard input that is a socket, as Node gives programs in
 // place of a pipe. It is searched only as -.
-func (s Streams) inputSocket() bool {
+func (s Streams) InputSocket() bool {
 	f, ok := s.In.(*os.File)
 	if !ok {
 		return false
@@ -88,24 +88,24 @@ const (
 	idleAfter = 5 * time.Second
 )
 
-// errIdle ends a search of a pipe into which nobody writes.
-var errIdle = fmt.Errorf("standard input is a pipe and nothing came in %s: give the path . to search files, or - to wait for the pipe", idleAfter)
+// ErrIdle ends a search of a pipe into which nobody writes.
+var ErrIdle = fmt.Errorf("standard input is a pipe and nothing came in %s: give the path . to search files, or - to wait for the pipe", idleAfter)
 
-// implicit is standard input that nobody named.
-type implicit struct {
+// Implicit is standard input that nobody named.
+type Implicit struct {
 	s     Streams
 	from  io.Reader
 	begun bool
 	n     int64
 }
 
-func (s Streams) implicitInput(ctx context.Context) *implicit {
-	return &implicit{s: s, from: inputOf(ctx, s.In)}
+func (s Streams) ImplicitInput(ctx context.Context) *Implicit {
+	return &Implicit{s: s, from: InputOf(ctx, s.In)}
 }
 
-func (r *implicit) empty() bool { return r.n == 0 }
+func (r *Implicit) Empty() bool { return r.n == 0 }
 
-func (r *implicit) Read(p []byte) (n int, err error) {
+func (r *Implicit) Read(p []byte) (n int, err error) {
 	if r.begun {
 		n, err = r.from.Read(p)
 		r.n += int64(n)
@@ -119,7 +119,7 @@ func (r *implicit) Read(p []byte) (n int, err error) {
 		got <- readResult{n, err}
 	}()
 	wait := idleAfter
-	if r.s.errTerminal() {
+	if r.s.ErrTerminal() {
 		wait = tellAfter
 	}
 	timer := time.NewTimer(wait)
@@ -130,8 +130,8 @@ func (r *implicit) Read(p []byte) (n int, err error) {
 			r.n += int64(res.n)
 			return copy(p, buf[:res.n]), res.err
 		case <-timer.C:
-			if !r.s.errTerminal() {
-				return 0, errIdle
+			if !r.s.ErrTerminal() {
+				return 0, ErrIdle
 			}
 			fmt.Fprintln(r.s.Err, "quarry: waiting for standard input; to search files, give a path such as .")
 		}

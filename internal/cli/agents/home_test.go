@@ -1,4 +1,4 @@
-package cli
+package agents
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/cli/env"
 	"quarry/internal/config"
 )
 
@@ -33,10 +34,10 @@ func TestHomeInPaths(t *testing.T) {
 	if roots, err = parseRoots([]string{"mine=~/notes"}); err != nil || roots[0].dir != real {
 		t.Errorf("mcp.root with a name: %+v, %v", roots, err)
 	}
-	if token, err := (&mcpFlags{tokenFile: "~/token"}).token(Streams{Err: &strings.Builder{}}); err != nil || token != secret {
+	if token, err := (&mcpFlags{tokenFile: "~/token"}).token(env.Streams{Err: &strings.Builder{}}); err != nil || token != secret {
 		t.Errorf("mcp.token-file: %q, %v", token, err)
 	}
-	if root, err := rootPath("~/notes"); err != nil || root != real {
+	if root, err := env.RootPath("~/notes"); err != nil || root != real {
 		t.Errorf("--root: %q, %v", root, err)
 	}
 	// A new key for a path comes here too.

@@ -1,4 +1,4 @@
-package cli
+package servers
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"quarry/internal/cli/env"
 )
 
 // A file of headers contains credentials. So errors show nothing of its text, the
@@ -30,22 +32,22 @@ func readHeaders(name, servers string) (http.Header, error) {
 		err = errors.New("no file") // opening a pipe might wait for ever
 	}
 	if err != nil {
-		return nil, clearPathError(name, err)
+		return nil, env.PathError(name, err)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, clearPathError(name, err)
+		return nil, env.PathError(name, err)
 	}
 	defer f.Close()
 	if info, err = f.Stat(); err != nil {
-		return nil, clearPathError(name, err)
+		return nil, env.PathError(name, err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("others can read %s: chmod 600 it", name)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxHeaders+1))
 	if err != nil {
-		return nil, clearPathError(name, err)
+		return nil, env.PathError(name, err)
 	}
 	header, err := parseHeaders(data)
 	if err != nil {
@@ -93,7 +95,7 @@ func parseHeaders(data []byte) (http.Header, error) {
 }
 
 func notInHeaderName(r rune) bool {
-	return r >= 0x80 || notInName(r) && !strings.ContainsRune("!#$%&'*+.^`|~", r)
+	return r >= 0x80 || !strings.ContainsRune("!#$%&'*+-.^_`|~", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 }
 
 // unprotected finds a server that is reached over a network without TLS.
@@ -111,15 +113,15 @@ func unprotected(servers string) (string, bool) {
 		if err != nil {
 			host = plain
 		}
-		if !isLoopback(host) {
+		if !IsLoopback(host) {
 			return address, true
 		}
 	}
 	return "", false
 }
 
-// isLoopback reports whether a host can only be this machine.
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host can only be this machine.
+func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }

@@ -1,0 +1,95 @@
+package env
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"quarry"
+	"quarry/internal/config"
+)
+
+// Personal are the options of a person's own commands: every file of the folder
+// may be searched, by the ignore rules of git and ripgrep.
+func Personal(root string, workers int) *quarry.Options {
+	opts := &quarry.Options{Trusted: true, AllowAny: true, Workers: workers}
+	follow := config.FollowOutside(root, os.Getenv)
+	opts.Outside = func() ([]byte, []quarry.IgnoreFile, bool) {
+		global, above, changed := follow.Rules()
+		files := make([]quarry.IgnoreFile, len(above))
+		for i, f := range above {
+			files[i] = quarry.IgnoreFile(f)
+		}
+		return global, files, changed
+	}
+	opts.GlobalIgnore, opts.IgnoreAbove, _ = opts.Outside()
+	return opts
+}
+
+// IndexPlace says where the index of a folder is. All processes share one index,
+// whatever they may see.
+func IndexPlace(root string) (*quarry.IndexOptions, error) {
+	cache, err := config.CacheDir(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := config.RuntimeDir(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	id := config.RootID(root)
+	home := filepath.Join(cache, "index")
+	return &quarry.IndexOptions{
+		Home:    home,
+		Dir:     filepath.Join(home, id),
+		Socket:  filepath.Join(runtime, id+".sock"),
+		Version: Version(), Program: ThisProgram(),
+	}, nil
+}
+
+// Asking lets a short command use the index of a process that owns one.
+func Asking(root string, opts *quarry.Options) {
+	if place, err := IndexPlace(root); err == nil {
+		place.Ask = true
+		opts.Index = place
+	}
+}
+
+// stamped is set by release builds: -ldflags "-X quarry/internal/cli/env.stamped=v1.2.3".
+var stamped string
+
+// Version is the stamped release, else what the Go tool recorded in the
+// binary, else "devel".
+func Version() string {
+	if stamped != "" {
+		return stamped
+	}
+	info, ok := debug.ReadBuildInfo()
+	if ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "devel"
+}
+
+// ThisProgram is the file that runs, or "".
+func ThisProgram() string {
+	name, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// RefuseHuge keeps the top of the file system and the home folder from being
+// indexed by accident.
+func RefuseHuge(root string, force bool) error {
+	if force {
+		return nil
+	}
+	home, _ := os.UserHomeDir()
+	if filepath.Dir(root) == root || root == home {
+		return fmt.Errorf("%s is very large to index: name a folder in it with --root, or add --force", root)
+	}
+	return nil
+}

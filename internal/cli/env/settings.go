@@ -1,0 +1,125 @@
+package env
+
+import (
+	"strconv"
+	"time"
+
+	"quarry"
+	"quarry/change"
+	"quarry/internal/config"
+)
+
+// Settings are what quarry.toml says in this run.
+type Settings struct {
+	Off        bool // --no-config
+	Completing bool // a shell asks for words
+	file       *config.File
+	Given      map[string]bool // flags of the command line
+}
+
+// File is the configuration file, read at the first call.
+func (s Streams) File() (*config.File, error) {
+	if s.Conf == nil || s.Conf.Off {
+		return &config.File{}, nil
+	}
+	if s.Conf.file == nil {
+		f, err := config.Load(s.Env())
+		if err != nil {
+			return nil, err
+		}
+		s.Conf.file = f
+	}
+	return s.Conf.file, nil
+}
+
+// Journal sets how much the undo log of a folder keeps, and how large a change may
+// make a file.
+func (s Streams) Journal(root string, opts *quarry.Options) error {
+	file, err := s.File()
+	if err != nil {
+		return err
+	}
+	size, err := file.Get(s.Env(), root, "journal.keep-size")
+	if err == nil && size.Source != config.FromDefault {
+		opts.KeepBytes, err = strconv.ParseInt(size.Text, 10, 64)
+	}
+	if err != nil {
+		return err
+	}
+	size, err = file.Get(s.Env(), root, "change.max-size")
+	if err == nil && size.Source != config.FromDefault {
+		opts.MaxSize, err = strconv.ParseInt(size.Text, 10, 64)
+	}
+	if err != nil {
+		return err
+	}
+	age, err := file.Get(s.Env(), root, "journal.keep-age")
+	if err == nil && age.Source != config.FromDefault {
+		opts.KeepAge, err = time.ParseDuration(age.Text)
+	}
+	return err
+}
+
+// ForRoot returns the value of a key in the section of a root, unless a flag or
+// the environment sets it. A server of several roots calls it for each.
+func (s Streams) ForRoot(root, key string) (v config.Value, ok bool) {
+	file, err := s.File()
+	if err != nil || s.Conf == nil {
+		return v, false
+	}
+	set, err := file.Get(s.Env(), root, key)
+	if err != nil || set.Source != config.FromRoot || s.Conf.Given[set.Name] {
+		return v, false
+	}
+	return set.Value, true
+}
+
+// SectionOf applies the section of a root to the options of an agent. For the
+// only root of a server, the flags have these values already.
+func (s Streams) SectionOf(root string, opts *quarry.Options) {
+	if v, ok := s.ForRoot(root, "mcp.allow"); ok {
+		opts.Allow = v.List
+	}
+	if v, ok := s.ForRoot(root, "mcp.deny"); ok {
+		opts.Deny = v.List
+	}
+	if v, ok := s.ForRoot(root, "mcp.trash"); ok {
+		opts.Trash = change.TrashKind(v.Text)
+	}
+	if v, ok := s.ForRoot(root, "mcp.read-only"); ok {
+		opts.ReadOnly = v.Text == "true"
+	}
+	if v, ok := s.ForRoot(root, "mcp.force"); ok {
+		opts.AllowAny = v.Text == "true"
+	}
+}
+
+// ReviewWait is how long a change waits for its decision.
+func (s Streams) ReviewWait(root string) (time.Duration, error) {
+	file, err := s.File()
+	if err != nil {
+		return 0, err
+	}
+	set, err := file.Get(s.Env(), root, "review.wait")
+	if err != nil || set.Source == config.FromDefault {
+		return 0, err
+	}
+	wait, err := config.ParseDuration(set.Text)
+	if err == nil && wait == 0 {
+		wait = -1
+	}
+	return wait, err
+}
+
+// IndexCap sets how much all indexes together may take.
+func (s Streams) IndexCap(root string, place *quarry.IndexOptions) error {
+	file, err := s.File()
+	if err != nil {
+		return err
+	}
+	size, err := file.Get(s.Env(), root, "index.max-size")
+	if err == nil && size.Source != config.FromDefault {
+		place.MaxBytes, err = strconv.ParseInt(size.Text, 10, 64)
+	}
+	return err
+}

@@ -1,0 +1,120 @@
+// Package env is what every command gets from outside: the streams, the settings
+// of quarry.toml, and the folders in which a workspace and what is kept about it
+// are.
+//
+// It runs nothing: commands read from it and write through it, so that a test can
+// replace all of it.
+package env
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+
+	"quarry/internal/cli/printing"
+)
+
+// Streams are the program's standard streams, passed in so that tests can replace
+// them.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+
+	// Terminal says whether Out and Err are a terminal; nil means that they are
+	// checked.
+	Terminal *bool
+	// Getenv looks variables up; nil is os.Getenv.
+	Getenv func(string) string
+
+	Conf *Settings // of this run
+}
+
+// ErrNone ends a command that succeeded and found nothing: exit code 1, no
+// message.
+var ErrNone = errors.New("nothing found")
+
+// ErrReported ends a command whose errors were shown already: exit code 2.
+var ErrReported = errors.New("some paths could not be used")
+
+// Nothing prints a message on a terminal that there is nothing to show. Otherwise
+// only the exit code says so.
+func (s Streams) Nothing(text string) error {
+	if s.OutTerminal() && s.ErrTerminal() {
+		fmt.Fprintln(s.Err, "quarry: "+text)
+	}
+	return ErrNone
+}
+
+// Safe is text that can't steer a terminal.
+func (s Streams) Safe(text string) string {
+	if s.OutTerminal() {
+		return printing.EscapeLines(text)
+	}
+	return text
+}
+
+// Print writes text that isn't safe yet.
+func (s Streams) Print(text string) error { return s.Write(s.Safe(text)) }
+
+func (s Streams) Write(text string) error {
+	_, err := io.WriteString(s.Out, text)
+	return err
+}
+
+func (s Streams) Encode(v any) error {
+	enc := json.NewEncoder(printing.JSONWriter(s.Out, s.OutTerminal()))
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// OutTerminal reports whether results go to a terminal.
+func (s Streams) OutTerminal() bool { return s.IsTerminal(s.Out) }
+
+// ErrTerminal reports whether a person reads messages.
+func (s Streams) ErrTerminal() bool { return s.IsTerminal(s.Err) }
+
+func (s Streams) IsTerminal(w io.Writer) bool {
+	if s.Terminal != nil {
+		return *s.Terminal
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func (s Streams) Env() func(string) string {
+	if s.Getenv != nil {
+		return s.Getenv
+	}
+	return os.Getenv
+}
+
+// Paint is for results, which may go to a terminal.
+func (s Streams) Paint() printing.Paint {
+	return printing.Paint(printing.UseColour("auto", s.OutTerminal(), s.Env()))
+}
+
+// errWidth is how wide the terminal of messages is.
+func (s Streams) errWidth() int {
+	if f, ok := s.Err.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	if w, err := strconv.Atoi(s.Env()("COLUMNS")); err == nil && w > 0 {
+		return w
+	}
+	return 80
+}
+
+// Progress begins to show progress, unless quiet is set or there is no terminal.
+func (s Streams) Progress(quiet bool, doing string) *printing.Progress {
+	if quiet || !s.ErrTerminal() || s.Env()("TERM") == "dumb" {
+		return nil
+	}
+	return printing.NewProgress(s.Err, s.errWidth, doing)
+}
