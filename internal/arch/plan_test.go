@@ -57,7 +57,7 @@ var plan = []layer{
 		{"internal/scan", "matching lines of one file", "internal/re/vec internal/textfile match search"},
 		{"internal/rank", "relevance of a text to words", "internal/symbols internal/terms match"},
 		{"internal/noterank", "how well a note answers words", "internal/terms internal/vault"},
-		{"internal/lookup", "definitions by name, and of files", "internal/rank internal/symbols internal/terms match search"},
+		{"internal/lookup", "definitions by name, and of files", "fault internal/rank internal/symbols internal/terms match search"},
 		{"internal/terms", "words of a text, as ranked search counts them", ""},
 		{"internal/fuzzy", "paths by what is remembered of one", ""},
 		{"internal/symbols", "definitions of a text, without a language server", ""},

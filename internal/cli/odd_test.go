@@ -137,42 +137,80 @@ func TestChangingFile(t *testing.T) {
 	}
 }
 
-// As an ordinary user, a file that can't be read is told and the rest
-// searched: exit code 2, as in ripgrep.
-func TestUnreadable(t *testing.T) {
+// ordinary runs the program in a tree as a user whom permissions stop. The tree
+// has a file and a folder that nobody may read.
+func ordinary(t *testing.T, files map[string]string) func(args ...string) (out, errs string, code int) {
+	t.Helper()
 	dir := t.TempDir()
 	for d := dir; d != filepath.Dir(d) && strings.HasPrefix(d, os.TempDir()+"/"); d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o755); err != nil {
 			t.Skipf("another user can't be let into the temporary folder, set TMPDIR to one of your own: %v", err)
 		}
 	}
-	writeTree(t, dir, map[string]string{"tree/a.txt": "foo\n", "tree/closed.txt": "foo\n", "tree/locked/b.txt": "foo\n", "tree/z.txt": "foo\n"})
-	for name, mode := range map[string]os.FileMode{"tree": 0o755, "tree/closed.txt": 0, "tree/locked": 0} {
-		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
+	tree := filepath.Join(dir, "tree")
+	writeTree(t, tree, files)
+	for name, mode := range map[string]os.FileMode{"": 0o755, "closed.go": 0, "locked": 0} {
+		if err := os.Chmod(filepath.Join(tree, name), mode); err != nil {
 			t.Fatal(err)
 		}
 	}
-	defer os.Chmod(filepath.Join(dir, "tree/locked"), 0o755)
+	t.Cleanup(func() { os.Chmod(filepath.Join(tree, "locked"), 0o755) })
 	program := filepath.Join(dir, "quarry")
 	copyProgram(t, program)
-	cmd := exec.Command(program, "search", "-l", "foo")
-	cmd.Dir = filepath.Join(dir, "tree")
-	cmd.Env = []string{"HOME=" + dir}
-	if os.Getuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	}
-	var out, errs strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-		t.Skipf("can't run as another user: %v", err)
-	}
-	if code := cmd.ProcessState.ExitCode(); code != exitError || out.String() != "a.txt\nz.txt\n" {
-		t.Errorf("exit code %d\n%s", code, out.String())
-	}
-	for _, name := range []string{"closed.txt: ", "locked: "} {
-		if !strings.Contains(errs.String(), name) {
-			t.Errorf("stderr lacks %q:\n%s", name, errs.String())
+	return func(args ...string) (string, string, int) {
+		cmd := exec.Command(program, args...)
+		cmd.Dir, cmd.Env = tree, []string{"HOME=" + dir}
+		if os.Getuid() == 0 {
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
+		var out, errs strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+			t.Skipf("can't run as another user: %v", err)
+		}
+		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+	}
+}
+
+// As an ordinary user, a file that can't be read is told and the rest
+// searched: exit code 2, as in ripgrep.
+func TestUnreadable(t *testing.T) {
+	run := ordinary(t, map[string]string{"a.txt": "foo\n", "closed.go": "foo\n", "locked/b.txt": "foo\n", "z.txt": "foo\n"})
+	out, errs, code := run("search", "-l", "foo")
+	if code != exitError || out != "a.txt\nz.txt\n" {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	for _, name := range []string{"closed.go: ", "locked: "} {
+		if !strings.Contains(errs, name) {
+			t.Errorf("stderr lacks %q:\n%s", name, errs)
+		}
+	}
+}
+
+// Every tool that searches says what it could not read, whether or not it found
+// something and whether or not its answer was cut.
+func TestToolsTellUnreadable(t *testing.T) {
+	run := ordinary(t, map[string]string{
+		"a.go": "package a\n\nfunc Needle() {}\n", "b.go": "package a\n\nfunc Needle2() {}\n", "note.md": "needle\n",
+		"closed.go": "package a\n\nfunc Secret() {}\n", "locked/b.go": "package b\n\nfunc Secret() {}\n",
+	})
+	for _, call := range [][2]string{
+		{"search_files", `{"regex":"Needle"}`}, {"search_files", `{"regex":"Needle","max_results":1}`}, {"search_files", `{"regex":"Needle","max_results":1,"count":"exact"}`},
+		{"search_files", `{"regex":"nothing"}`}, {"search_files", `{"pattern":"Needle","max_results":1}`}, {"search_files", `{"pattern":"nothing"}`},
+		{"file_search", `{"query":"needle"}`}, {"file_search", `{"query":"needle","max_results":1}`}, {"file_search", `{"query":"nothing"}`},
+		{"search_code", `{"query":"needle"}`}, {"search_code", `{"query":"needle","top_k":1}`}, {"search_code", `{"query":"nothing"}`},
+		{"search_notes", `{"query":"needle"}`}, {"search_notes", `{"query":"nothing"}`},
+		{"find_symbol", `{"name":"Needle"}`}, {"find_symbol", `{"name":"Secret"}`}, {"outline", `{"path":"."}`},
+		{"list_files", `{"pattern":"**"}`}, {"list_files", `{"pattern":"**","max_results":1}`}, {"list_files", `{"depth":3}`}, {"list_files", `{"pattern":"nothing*"}`},
+		{"search_by_path", `{"pattern":"*.go"}`}, {"search_by_path", `{"pattern":"b.go"}`}, {"search_by_path", `{"pattern":"nothing.xyz"}`},
+	} {
+		out, errs, code := run("call", "--read-only", call[0], call[1])
+		if code != 0 || !strings.Contains(out, "unreadable") || strings.Count(out, "not searched:") != 1 {
+			t.Errorf("%s %s does not say once what could not be read: exit code %d\n%s%s", call[0], call[1], code, out, errs)
+		}
+	}
+	if out, errs, code := run("call", "--read-only", "outline", `{"path":"closed.go"}`); code == 0 || !strings.Contains(out+errs, "permission denied") {
+		t.Errorf("outline of a closed file: exit code %d\n%s%s", code, out, errs)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"quarry/fault"
 	"quarry/internal/rank"
 	"quarry/internal/symbols"
 	"quarry/internal/terms"
@@ -49,7 +50,7 @@ func Symbols(ctx context.Context, from Source, q search.SymbolQuery) (*search.Sy
 	if err != nil {
 		return nil, err
 	}
-	found, err := l.read(ctx, files)
+	found, err := l.read(ctx, files, &out.Summary)
 	if err != nil {
 		return nil, err
 	}
@@ -201,15 +202,16 @@ func (l *lookup) all(ctx context.Context) ([]string, *search.SymbolResult, error
 	return list, out, nil
 }
 
-// read reads files in parallel and collects what answers the query, in order.
-func (l *lookup) read(ctx context.Context, files []string) ([]scored, error) {
-	results := make([][]scored, len(files))
+// read reads files in parallel and collects what answers the query, in order. sum
+// gets the files that could not be read.
+func (l *lookup) read(ctx context.Context, files []string, sum *search.Summary) ([]scored, error) {
+	results, skips := make([][]scored, len(files)), make([]search.Skip, len(files))
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), max(len(files), 1)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = l.file(ctx, files[i])
+				results[i], skips[i] = l.file(ctx, files[i])
 			}
 		})
 	}
@@ -221,15 +223,35 @@ func (l *lookup) read(ctx context.Context, files []string) ([]scored, error) {
 	}
 	close(next)
 	wg.Wait()
+	for _, s := range skips {
+		if s.Reason == "" {
+			continue
+		}
+		if sum.SkippedCount == nil {
+			sum.SkippedCount = map[search.Reason]int{}
+		}
+		if sum.SkippedCount[s.Reason]++; len(sum.Skipped) < maxSkips {
+			sum.Skipped = append(sum.Skipped, s)
+		}
+	}
 	return slices.Concat(results...), ctx.Err()
 }
 
-// file returns the definitions of one file that answer the query. A file that can
-// no longer be read has none.
-func (l *lookup) file(ctx context.Context, path string) []scored {
+// maxSkips is how many files that could not be read are named.
+const maxSkips = 100
+
+// file returns the definitions of one file that answer the query, or why it could
+// not be looked at. A file that is gone by now, or is not text, has none.
+func (l *lookup) file(ctx context.Context, path string) ([]scored, search.Skip) {
 	t, err := l.from.Read(ctx, path, &search.ReadOptions{MaxBytes: maxBytes})
-	if err != nil || t.Cut {
-		return nil
+	switch code := fault.CodeOf(err); {
+	case err == nil && t.Cut, err != nil && code == fault.TooLarge:
+		return nil, search.Skip{Path: path, Reason: search.TooLarge}
+	case err == nil:
+	case code == fault.NotFound, code == fault.NotText, ctx.Err() != nil:
+		return nil, search.Skip{}
+	default:
+		return nil, search.Skip{Path: path, Reason: search.Unreadable, Detail: err.Error()}
 	}
 	text := []byte(strings.Join(t.Lines, "\n") + "\n")
 	list := symbols.Of(path, text)
@@ -249,7 +271,7 @@ func (l *lookup) file(ctx context.Context, path string) []scored {
 		}
 		out = append(out, scored{l.symbol(s, path, text, t.Lines), score})
 	}
-	return out
+	return out, search.Skip{}
 }
 
 func (l *lookup) symbol(s *symbols.Symbol, path string, text []byte, lines []string) search.Symbol {

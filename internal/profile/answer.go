@@ -75,7 +75,7 @@ const maxFailed = 20
 // set.
 func (c *call) sumUp(ctx context.Context, s *search.Summary, cut string) receipt {
 	r := receipt{Complete: s.Stopped == "" && cut == "", Limit: string(s.Stopped), Freshness: c.freshness(ctx, &s.Stats)}
-	r.Commits, c.remote = s.Stats.Commits, remoteParts(s)
+	r.Commits, c.remote, c.missed = s.Stats.Commits, remoteParts(s), s.SkippedCount[search.Unreadable]
 	if cut != "" {
 		r.Limit = cut
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -60,6 +61,8 @@ type call struct {
 	watch  search.Watch
 	remote []string // what the receipt says of servers
 	last   bool     // no call gives more of the answer
+	missed int      // files and folders that could not be read
+	told   bool     // the receipt has what was not searched
 }
 
 // answer is what a tool has to say.
@@ -128,6 +131,9 @@ func (c *call) result(a *answer) (*tool.Result, error) {
 	said := a.receipt
 	if len(said) > 0 {
 		said = append(said, c.remote...)
+	}
+	if c.missed > 0 && !c.told {
+		said = append(said, fmt.Sprintf("not searched: %d unreadable", c.missed))
 	}
 	if c.watch.Replaced.Load() {
 		said = append(said, folderReplaced)

@@ -186,10 +186,10 @@ func (c *call) codeText(data *codeAnswer, r *search.CodeResult) []byte {
 			lines += " " + k.Kind + " " + render.Name(k.Symbol)
 		}
 		if k.Text == nil {
-			text = fmt.Appendf(text, "\n- %s:%s", render.Path(k.Path), lines)
+			text = fmt.Appendf(text, "\n- %s:%s", k.Path, lines)
 			continue
 		}
-		text = fmt.Appendf(text, "\n## %s:%s", render.Path(k.Path), lines)
+		text = fmt.Appendf(text, "\n## %s:%s", k.Path, lines)
 		for n, line := range strings.Split(*k.Text, "\n") {
 			text = fmt.Appendf(text, "\n%3d | %s", k.Start+n, line)
 		}

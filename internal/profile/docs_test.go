@@ -93,13 +93,14 @@ func TestDocs(t *testing.T) {
 	b.WriteString("# Profiles and tools\n\nGenerated from the tool definitions by `go test ./internal/profile -update`; don't edit.\n")
 	b.WriteString("\nA profile is a set of tools and a way of wording. `quarry mcp --profile P` serves one, `quarry tools --profile P`\n" +
 		"lists it, `quarry call TOOL JSON --profile P` calls it. `--tools a,b` narrows it, `--read-only` removes what changes files.\n\n" +
-		"The strict profiles (all but `quarry`) print what their documents say and nothing more. `quarry` prints the same and then\n" +
+		"The strict profiles (all but `quarry` and `notes`) print what their documents say and nothing more. Those two print the same and then\n" +
 		"one line in square brackets: what is left out and the call that continues, the version of a file, the id of a change, or\n" +
 		"why nothing was found. The same call on the same files gives the same text.\n\n" +
 		"- The text is the whole answer. `quarry mcp --structured` (key `mcp.structured`) serves clients that want data: every tool\n" +
 		"  then has an output schema, and every result the same JSON object, with all texts, as text and as `structuredContent`.\n" +
 		"  That is off by default because many clients show the model only one of the two. `smcp` answers in JSON always.\n" +
-		"- An error is an answer too: `Error: …`, in `quarry` with the next step and its code, and structured\n" +
+		"- A block, which `max_results` of `search_files` counts, is a run of matching lines whose context lines touch.\n" +
+		"- An error is an answer too: `Error: …`, in `quarry` and `notes` with the next step and its code, and structured\n" +
 		"  `{\"error\": {\"code\", \"message\", \"hint\"}}`.\n" +
 		"- Arguments are read leniently: `\"10\"` is 10, `\"true\"` is true, `null` is absent. An unknown one is an error.\n" +
 		"- Paths are relative to the workspace; where a server has several roots, they begin with the name of one. One that can't be printed comes as `base64:…`, which every tool takes back.\n" +

@@ -66,7 +66,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	if r.Total == 0 {
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		text := []byte("No notes found matching your search query.")
-		if s := skipped(&r.Summary); s != "" && !c.union() {
+		if s := c.skipped(&r.Summary); s != "" && !c.union() {
 			// Nothing found must not stand for notes that were not searched.
 			text = append(text, "\n\nNotes "+s+"."...)
 		}
@@ -94,7 +94,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		text = fmt.Appendf(text, "\n\n%s shown as excerpts for want of room.%s", render.Plural(short, "note is", "notes are"), c.hint("read_file", " Use read_file for the text."))
 		cut = "bytes"
 	}
-	if s := skipped(&r.Summary); s != "" {
+	if s := c.skipped(&r.Summary); s != "" {
 		a.receipt = append(a.receipt, s)
 	}
 	if r.Stopped = ""; partial != "" {

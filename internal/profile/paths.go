@@ -105,7 +105,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 	}
 	if data.Total == 0 {
 		a.receipt = c.zeroPaths(ctx, q, &r.Summary)
-		a.tellDenied(&r.Summary)
+		c.tellMissed(a, &r.Summary)
 		return a, nil
 	}
 	by := byLimit
@@ -119,7 +119,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 			a.receipt = append(a.receipt, c.hiddenMatches(ctx, q, &r.Summary)...)
 		}
 	}
-	a.tellDenied(&r.Summary)
+	c.tellMissed(a, &r.Summary)
 	return a, nil
 }
 

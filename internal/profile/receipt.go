@@ -11,7 +11,8 @@ import (
 // skipped describes what was not searched and might have matched. It does not
 // mention files that were omitted on purpose (hidden, ignored, filtered). Files
 // that the policy denies are counted but not named.
-func skipped(s *search.Summary) string {
+func (c *call) skipped(s *search.Summary) string {
+	c.told = true
 	var parts []string
 	for _, why := range []search.Reason{search.Binary, search.TooLarge, search.Unreadable} {
 		if n := s.SkippedCount[why]; n > 0 {
@@ -27,11 +28,13 @@ func skipped(s *search.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
-// tellDenied adds to the receipt how many files the policy kept from being looked
-// at. A binary file, or one that is too large, has no definitions.
-func (a *answer) tellDenied(s *search.Summary) {
-	if s.Denied > 0 {
-		a.receipt = append(a.receipt, fmt.Sprintf("not searched: %d protected", s.Denied))
+// tellMissed adds to the receipt how many files could not be read and how many the
+// policy kept from being looked at. A binary file, or one that is too large, has no
+// definitions.
+func (c *call) tellMissed(a *answer, s *search.Summary) {
+	missed := search.Summary{Denied: s.Denied, SkippedCount: map[search.Reason]int{search.Unreadable: s.SkippedCount[search.Unreadable]}}
+	if text := c.skipped(&missed); text != "" {
+		a.receipt = append(a.receipt, text)
 	}
 }
 

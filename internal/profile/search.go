@@ -215,7 +215,7 @@ func (c *call) finishSearch(a *answer, s *search.Summary, shown *render.Shown) {
 		a.receipt = append(a.receipt, fmt.Sprintf("the last result goes on: read_file {\"path\":%q,\"start_line\":%d}", shown.CutPath, shown.CutLine))
 	}
 	if s.Stopped == "" {
-		if skip := skipped(s); skip != "" {
+		if skip := c.skipped(s); skip != "" {
 			a.receipt = append(a.receipt, skip)
 		}
 	}

@@ -117,6 +117,11 @@ func TestOddNames(t *testing.T) {
 		if (strings.ContainsAny(r.Text, "\x01\u202e") || strings.Contains(r.Text, "\xff")) || !strings.HasPrefix(f.Base64, "base64:") || !strings.Contains(r.Text, "`"+f.Base64+":1`") {
 			t.Errorf("%q: %q, %+v", name, r.Text, f)
 		}
+		for _, other := range [][2]string{{"search_code", `{"query":"needle"}`}, {"search_files", `{"regex":"needle"}`}, {"search_files", `{"pattern":"needle"}`}, {"list_files", `{"pattern":"**"}`}, {"search_by_path", `{"pattern":"*.txt"}`}} {
+			if r := call(t, reg, other[0], other[1]); !strings.Contains(r.Text, f.Base64) {
+				t.Errorf("%q: %s shows it otherwise: %s", name, other[0], r.Text)
+			}
+		}
 		args := fmt.Sprintf(`{"path":%q}`, f.Base64)
 		for _, tl := range []string{"read_file", "get_file_info", "delete_file"} {
 			if r := call(t, reg, tl, args); r.IsError {

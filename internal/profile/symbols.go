@@ -65,6 +65,8 @@ var outlined = []string{
 	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "impl", "test", "table", "heading", "constant",
 }
 
+var errUnread = fault.New(fault.IOError, "the file could not be read", "try again")
+
 func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	path, err := c.givenPath(ctx, "path")
 	if err != nil {
@@ -84,6 +86,12 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	r, err := c.ws.Symbols(ctx, q)
 	if err != nil {
 		return nil, err
+	}
+	if !info.Folder && r.SkippedCount[search.Unreadable] > 0 {
+		if _, err := c.ws.ReadBytes(ctx, path, 0); err != nil {
+			return nil, err
+		}
+		return nil, errUnread
 	}
 	list := r.Symbols
 	if q.Kind == "" {
@@ -109,7 +117,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	case shown < len(list):
 		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, len(list))}
 	}
-	a.tellDenied(&r.Summary)
+	c.tellMissed(a, &r.Summary)
 	return a, nil
 }
 
@@ -201,11 +209,14 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	a := &answer{text: definitionText(name, r, similar), data: data}
 	switch {
 	case r.Total == 0:
-		a.receipt = []string{"no file in scope defines it or a similar name; search_code looks for words instead"}
+		a.receipt = []string{"no file in scope that could be searched defines it or a similar name; search_code looks for words instead"}
+		if c.missed == 0 {
+			a.receipt[0] = "no file in scope defines it or a similar name; search_code looks for words instead"
+		}
 	case r.Total > len(r.Symbols):
 		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
 	}
-	a.tellDenied(&r.Summary)
+	c.tellMissed(a, &r.Summary)
 	return a, nil
 }
 

@@ -175,7 +175,7 @@ func (c *call) zero(ctx context.Context, q search.Query, sum *search.Summary, fi
 			parts = append(parts, strings.TrimSuffix(hint, "."))
 		}
 	}
-	if s := skipped(sum); s != "" {
+	if s := c.skipped(sum); s != "" {
 		parts = append(parts, s)
 	}
 	return parts

@@ -163,7 +163,7 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 	if n := sum.SkippedCount[search.Ignored]; n > 0 {
 		parts = append(parts, render.Plural(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
 	}
-	if s := skipped(sum); s != "" {
+	if s := c.skipped(sum); s != "" {
 		parts = append(parts, s)
 	}
 	words := strings.Fields(q.Query)
@@ -202,7 +202,7 @@ func (c *call) zeroCode(ctx context.Context, q search.CodeQuery, sum *search.Sum
 		l.near(ctx, search.Query{Scope: q.Scope}, strings.Trim(word, "`\"'.,;:()"))
 	}
 	parts := append([]string{"none of the words occurs in the workspace, without hidden and ignored files"}, l.found...)
-	if s := skipped(sum); s != "" {
+	if s := c.skipped(sum); s != "" {
 		parts = append(parts, s)
 	}
 	return parts
