@@ -137,7 +137,7 @@ func TestRipgrepTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := filetypes.All.List(); got != string(out) {
+	if got := filetypes.All().List(); got != string(out) {
 		want := strings.Split(string(out), "\n")
 		for i, line := range strings.Split(got, "\n") {
 			if i < len(want) && line != want[i] {

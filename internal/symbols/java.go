@@ -7,7 +7,7 @@ type javaReader struct {
 	*parser
 	sharp bool
 	types map[string]Kind
-	skip  map[string]bool // modifiers
+	skip  *wordSet // modifiers
 }
 
 var (

@@ -70,7 +70,7 @@ func (l *lexer) jsRegex() bool {
 	case number, text:
 		return false
 	case word:
-		if !jsBeforeRegex[string(l.text[l.prev.start:l.prev.end])] {
+		if !jsBeforeRegex.has(l.text[l.prev.start:l.prev.end]) {
 			return false
 		}
 	case punct:

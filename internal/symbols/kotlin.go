@@ -8,7 +8,7 @@ var kotlinMods = set("public private protected internal open abstract final seal
 	"external override lateinit tailrec expect actual const vararg noinline crossinline companion fun reified")
 
 // headStart walks back over modifiers and annotations on the tokens before i.
-func (p *parser) headStart(i int, mods map[string]bool) int {
+func (p *parser) headStart(i int, mods *wordSet) int {
 	for n := 0; n < 40 && i > 0; n++ {
 		k := i - 1
 		switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"path"
 	"strings"
+	"sync"
 )
 
 // language says how a language is lexed and read.
@@ -11,7 +12,7 @@ type language struct {
 	name    string
 	words   *[256]bool // bytes of a word
 	suffix  bool       // a word may end in ? or !
-	special [256]bool  // bytes the hook wants to see
+	special string     // bytes the hook wants to see
 	hook    func(l *lexer, c byte) bool
 	begin   func(l *lexer)  // before the first token
 	parse   func(p *parser) // reads the tokens
@@ -39,11 +40,7 @@ func wordBytes(more string) *[256]bool {
 }
 
 func newLanguage(name string, words *[256]bool, special string, hook func(*lexer, byte) bool, parse func(*parser)) *language {
-	l := &language{name: name, words: words, hook: hook, parse: parse}
-	for _, c := range []byte(special) {
-		l.special[c] = true
-	}
-	return l
+	return &language{name: name, words: words, special: special, hook: hook, parse: parse}
 }
 
 func withSuffix(l *language) *language { l.suffix = true; return l }
@@ -75,49 +72,55 @@ var (
 	langMarkdown   = &language{name: "Markdown", plain: parseMarkdown}
 )
 
-var byExtension = map[string]*language{
-	".c": langC, ".h": langC,
-	".cc": langCPP, ".cpp": langCPP, ".cxx": langCPP, ".c++": langCPP, ".hh": langCPP, ".hpp": langCPP, ".hxx": langCPP, ".h++": langCPP,
-	".ipp": langCPP, ".inl": langCPP, ".tcc": langCPP, ".cu": langCPP, ".cuh": langCPP, ".ino": langCPP,
-	".cs": langCSharp, ".java": langJava, ".kt": langKotlin, ".kts": langKotlin,
-	".scala": langScala, ".sc": langScala, ".sbt": langScala, ".swift": langSwift,
-	".go": langGo, ".rs": langRust, ".zig": langZig, ".py": langPython, ".pyi": langPython, ".pyw": langPython,
-	".rb": langRuby, ".rake": langRuby, ".gemspec": langRuby, ".ru": langRuby,
-	".php": langPHP, ".phtml": langPHP, ".php5": langPHP, ".pl": langPerl, ".pm": langPerl, ".t": langPerl,
-	".js": langJavaScript, ".mjs": langJavaScript, ".cjs": langJavaScript, ".jsx": langJavaScript,
-	".ts": langTypeScript, ".tsx": langTypeScript, ".mts": langTypeScript, ".cts": langTypeScript,
-	".ex": langElixir, ".exs": langElixir, ".hs": langHaskell, ".hsc": langHaskell,
-	".lua": langLua, ".sh": langShell, ".bash": langShell, ".zsh": langShell, ".ksh": langShell, ".bats": langShell,
-	".sql": langSQL, ".md": langMarkdown, ".markdown": langMarkdown, ".mdx": langMarkdown,
-}
+var byExtension = sync.OnceValue(func() map[string]*language {
+	return map[string]*language{
+		".c": langC, ".h": langC,
+		".cc": langCPP, ".cpp": langCPP, ".cxx": langCPP, ".c++": langCPP, ".hh": langCPP, ".hpp": langCPP, ".hxx": langCPP, ".h++": langCPP,
+		".ipp": langCPP, ".inl": langCPP, ".tcc": langCPP, ".cu": langCPP, ".cuh": langCPP, ".ino": langCPP,
+		".cs": langCSharp, ".java": langJava, ".kt": langKotlin, ".kts": langKotlin,
+		".scala": langScala, ".sc": langScala, ".sbt": langScala, ".swift": langSwift,
+		".go": langGo, ".rs": langRust, ".zig": langZig, ".py": langPython, ".pyi": langPython, ".pyw": langPython,
+		".rb": langRuby, ".rake": langRuby, ".gemspec": langRuby, ".ru": langRuby,
+		".php": langPHP, ".phtml": langPHP, ".php5": langPHP, ".pl": langPerl, ".pm": langPerl, ".t": langPerl,
+		".js": langJavaScript, ".mjs": langJavaScript, ".cjs": langJavaScript, ".jsx": langJavaScript,
+		".ts": langTypeScript, ".tsx": langTypeScript, ".mts": langTypeScript, ".cts": langTypeScript,
+		".ex": langElixir, ".exs": langElixir, ".hs": langHaskell, ".hsc": langHaskell,
+		".lua": langLua, ".sh": langShell, ".bash": langShell, ".zsh": langShell, ".ksh": langShell, ".bats": langShell,
+		".sql": langSQL, ".md": langMarkdown, ".markdown": langMarkdown, ".mdx": langMarkdown,
+	}
+})
 
-var byName = map[string]*language{
-	"Rakefile": langRuby, "Gemfile": langRuby, "Vagrantfile": langRuby, ".bashrc": langShell, ".bash_profile": langShell,
-	".profile": langShell, ".zshrc": langShell, "SConstruct": langPython,
-}
+var byName = sync.OnceValue(func() map[string]*language {
+	return map[string]*language{
+		"Rakefile": langRuby, "Gemfile": langRuby, "Vagrantfile": langRuby, ".bashrc": langShell, ".bash_profile": langShell,
+		".profile": langShell, ".zshrc": langShell, "SConstruct": langPython,
+	}
+})
 
-var byInterpreter = map[string]*language{
-	"sh": langShell, "bash": langShell, "zsh": langShell, "dash": langShell, "ksh": langShell, "python": langPython,
-	"ruby": langRuby, "perl": langPerl, "php": langPHP, "node": langJavaScript, "lua": langLua, "elixir": langElixir,
-	"deno": langTypeScript, "luajit": langLua, "bats": langShell,
-}
+var byInterpreter = sync.OnceValue(func() map[string]*language {
+	return map[string]*language{
+		"sh": langShell, "bash": langShell, "zsh": langShell, "dash": langShell, "ksh": langShell, "python": langPython,
+		"ruby": langRuby, "perl": langPerl, "php": langPHP, "node": langJavaScript, "lua": langLua, "elixir": langElixir,
+		"deno": langTypeScript, "luajit": langLua, "bats": langShell,
+	}
+})
 
 func languageOf(p string, text []byte) *language {
 	base := path.Base(p)
 	ext := path.Ext(base)
-	if l := byExtension[ext]; l != nil {
+	if l := byExtension()[ext]; l != nil {
 		if ext == ".h" && looksLikeCPP(text) {
 			return langCPP
 		}
 		return l
 	}
-	if l := byExtension[strings.ToLower(ext)]; l != nil {
+	if l := byExtension()[strings.ToLower(ext)]; l != nil {
 		if ext == ".C" || ext == ".H" {
 			return langCPP
 		}
 		return l
 	}
-	if l := byName[base]; l != nil {
+	if l := byName()[base]; l != nil {
 		return l
 	}
 	return interpreter(text)
@@ -134,7 +137,7 @@ func interpreter(text []byte) *language {
 		if name == "env" || strings.HasPrefix(name, "-") || strings.Contains(name, "=") {
 			continue
 		}
-		return byInterpreter[strings.TrimRight(name, "0123456789.")]
+		return byInterpreter()[strings.TrimRight(name, "0123456789.")]
 	}
 	return nil
 }

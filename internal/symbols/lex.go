@@ -25,6 +25,7 @@ type span struct{ start, end int }
 // it: comments, strings, directives.
 type lexer struct {
 	*parser
+	special  [256]bool // bytes the hook wants to see
 	at       int
 	newLine  bool
 	prev     token // the last one
@@ -44,6 +45,9 @@ type heredoc struct {
 // lex fills the tokens, their partners and the comments of p.
 func lex(p *parser) {
 	l := &lexer{parser: p, newLine: true}
+	for _, c := range []byte(p.lang.special) {
+		l.special[c] = true
+	}
 	if bytes.HasPrefix(p.text, []byte("\xef\xbb\xbf")) {
 		l.at = 3
 	}
@@ -71,7 +75,7 @@ func (l *lexer) next() {
 		l.at++
 		return
 	}
-	if l.lang.special[c] && l.lang.hook(l, c) {
+	if l.special[c] && l.lang.hook(l, c) {
 		return
 	}
 	start := l.at

@@ -1,6 +1,9 @@
 package symbols
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // parser holds the tokens of a text and the symbols found so far.
 type parser struct {
@@ -48,12 +51,12 @@ func (p *parser) op(i int, s string) bool {
 
 func (p *parser) isWord(i int) bool { return i >= 0 && i < len(p.toks) && p.toks[i].kind == word }
 
-func (p *parser) in(i int, set map[string]bool) bool {
+func (p *parser) in(i int, set *wordSet) bool {
 	if !p.isWord(i) {
 		return false
 	}
 	t := p.toks[i]
-	return set[string(p.text[t.start:t.end])]
+	return set.has(p.text[t.start:t.end])
 }
 
 func (p *parser) byteAt(i int) byte {
@@ -229,10 +232,22 @@ func (p *parser) walk(step func(i int) int) {
 	}
 }
 
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
+// wordSet is a set of words. It is built when it is first asked: most runs of the
+// program list no symbols.
+type wordSet struct {
+	list  string // separated by spaces
+	once  sync.Once
+	words map[string]bool
+}
+
+func set(words string) *wordSet { return &wordSet{list: words} }
+
+func (s *wordSet) has(w []byte) bool {
+	s.once.Do(func() {
+		s.words = map[string]bool{}
+		for w := range strings.FieldsSeq(s.list) {
+			s.words[w] = true
+		}
+	})
+	return s.words[string(w)]
 }

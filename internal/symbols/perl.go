@@ -37,7 +37,7 @@ func hookPerl(l *lexer, c byte) bool {
 			l.at += 2
 			return true
 		}
-		if l.operand() || l.prev.kind == word && rubyBefore[string(l.text[l.prev.start:l.prev.end])] {
+		if l.operand() || l.prev.kind == word && rubyBefore.has(l.text[l.prev.start:l.prev.end]) {
 			return l.rubyRegex()
 		}
 		return false

@@ -101,7 +101,7 @@ func (l *lexer) operand() bool {
 	case punct:
 		return !l.prevIs(")]}")
 	case word:
-		return rubyBefore[string(l.text[l.prev.start:l.prev.end])]
+		return rubyBefore.has(l.text[l.prev.start:l.prev.end])
 	}
 	return false
 }

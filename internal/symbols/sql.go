@@ -88,12 +88,12 @@ func (p *parser) sqlCreate(i int) int {
 	for n := 0; n < 30 && k < len(p.toks); n++ {
 		w := lower(p.str(k))
 		if p.toks[k].kind == word {
-			if kind == 0 && sqlOther[w] {
+			if kind == 0 && sqlOther.has([]byte(w)) {
 				return i + 1
 			}
 			if found, ok := sqlKinds[w]; ok && kind == 0 {
 				kind = found
-			} else if (!sqlBetween[w] || p.is(k+1, ".")) && kind != 0 { // public.name
+			} else if (!sqlBetween.has([]byte(w)) || p.is(k+1, ".")) && kind != 0 { // public.name
 				break
 			}
 		} else if kind != 0 && p.is(k, "@") && p.isWord(k+1) && p.is(k+2, "@") && p.is(k+3, ".") { // @extschema@.name

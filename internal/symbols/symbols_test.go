@@ -103,8 +103,8 @@ func TestLinear(t *testing.T) {
 	case testing.Short():
 		share = 16
 	}
-	for _, ext := range slices.Sorted(maps.Keys(byExtension)) {
-		l := byExtension[ext]
+	for _, ext := range slices.Sorted(maps.Keys(byExtension())) {
+		l := byExtension()[ext]
 		if seen[l] {
 			continue
 		}

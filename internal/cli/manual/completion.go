@@ -108,7 +108,7 @@ func profileWords() []string {
 	return list
 }
 
-func typeWords() []string { return filetypes.All.Names() }
+func typeWords() []string { return filetypes.All().Names() }
 
 func keyWords() []string {
 	var list []string
