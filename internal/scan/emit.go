@@ -14,7 +14,8 @@ type parts struct {
 }
 
 func (s *Scanner) begin(req *Request) *file {
-	f := &file{Scanner: s, req: req, blockEnd: -1}
+	f := &s.one
+	*f = file{Scanner: s, req: req, blockEnd: -1}
 	f.owed = f.after(0)
 	if req.Emit != nil {
 		f.out.Lines, f.arena, f.found = s.parts.lines[:0], s.parts.arena[:0], s.parts.found[:0]
@@ -22,12 +23,15 @@ func (s *Scanner) begin(req *Request) *file {
 	return f
 }
 
-// end keeps the memory for the next file, unless a file with many matches has
-// made it large.
-func (f *file) end() {
+// end returns what was found. The memory is kept for the next file, unless a file
+// with many matches has made it large.
+func (f *file) end() Result {
 	if f.req.Emit != nil && cap(f.arena) <= blockSize && cap(f.found) <= blockSize {
 		f.parts = parts{f.out.Lines, f.arena, f.found}
 	}
+	out := f.out
+	*f = file{} // nothing of it is referred to any more
+	return out
 }
 
 // emit hands the lines reported so far on.

@@ -107,6 +107,7 @@ type Scanner struct {
 	m        *match.Matcher
 	byLine   bool // multiline mode, by a pattern that can be searched by lines
 	decodes  bool // lines that aren't UTF-8 may match only when they are decoded
+	one      file // the file in hand
 	parts    parts
 	buf      []byte // the block of text in hand
 	raw      []byte // bytes before decoding, of a file that isn't UTF-8
@@ -137,8 +138,7 @@ func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	if err == nil {
 		err = s.m.Err()
 	}
-	f.end()
-	return f.out, err
+	return f.end(), err
 }
 
 // Bytes searches text that is in memory already.
@@ -154,6 +154,6 @@ func (s *Scanner) Bytes(text []byte, req *Request) (Result, error) {
 	if f.out.Stopped {
 		f.out.Bytes = min(f.out.Bytes, f.searched)
 	}
-	f.end()
-	return f.out, cmp.Or(f.failed, s.m.Err())
+	err := cmp.Or(f.failed, s.m.Err())
+	return f.end(), err
 }

@@ -187,6 +187,8 @@ type worker struct {
 	limited  io.LimitedReader
 	part     []byte // of a large file
 	spare    *found // the outcome of a file without a match, to be reused
+	keep     kept   // of the file in hand, and its request
+	request  scan.Request
 	_        [64]byte
 }
 

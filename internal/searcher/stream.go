@@ -138,10 +138,12 @@ const (
 
 // scanAhead searches a file whose turn may not have come.
 func (r *searchRun) scanAhead(k *worker, text io.Reader, out *found) {
-	keep := kept{run: r}
-	req := r.request
-	req.Emit = keep.add
-	out.res, out.err = r.scanner(k).File(text, out.info.Size, &req)
+	keep := &k.keep
+	if *keep = (kept{run: r}); k.request.Emit == nil {
+		k.request = r.request
+		k.request.Emit = keep.add
+	}
+	out.res, out.err = r.scanner(k).File(text, out.info.Size, &k.request)
 	if len(out.res.Lines) > 0 && !errors.Is(out.err, errLater) {
 		if err := keep.add(&out.res); err != nil {
 			out.err = err
@@ -149,7 +151,7 @@ func (r *searchRun) scanAhead(k *worker, text io.Reader, out *found) {
 	}
 	if errors.Is(out.err, errLater) {
 		r.ahead.release(keep.bytes)
-		out.err, out.later, keep = nil, true, kept{}
+		out.err, out.later, *keep = nil, true, kept{}
 	}
 	if out.res.Lines, out.kept = nil, keep.bytes; len(keep.parts) > 0 {
 		last := len(keep.parts) - 1
