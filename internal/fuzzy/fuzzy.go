@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 )
@@ -33,15 +34,18 @@ type Query struct {
 	groups []group
 	mask   uint64
 	typos  bool // a term is long enough to have one
+	known  int  // how many of its words folders are asked about
 }
 
 // group is a word of the query: parts of a path in order, nearly always one.
 type group struct {
 	terms []term
-	whole []byte   // the group without slashes, for a match of scattered letters
-	words [][]byte // of a lone term with separators in it, for any order
+	whole []byte // the group without slashes, for a match of scattered letters
+	mask  uint64 // its letters
+	words []term // of a lone term with separators in it, for any order
 
 	repeats int // how often the query has it before
+	known   int // where in path.known those of words are
 }
 
 type term struct {
@@ -66,6 +70,7 @@ func Compile(query string) (*Query, error) {
 			t := term{text: foldText(part), raw: part}
 			t.mask = maskOf(t.text)
 			q.mask |= t.mask
+			g.mask |= t.mask
 			q.typos = q.typos || len(t.text) >= minTypo
 			g.terms = append(g.terms, t)
 			g.whole = append(g.whole, t.text...)
@@ -75,10 +80,7 @@ func Compile(query string) (*Query, error) {
 			continue
 		}
 		if len(g.terms) == 1 {
-			g.words = bytes.FieldsFunc(g.terms[0].text, func(r rune) bool { return r < utf8.RuneSelf && class[byte(r)] == separator })
-			if len(g.words) < 2 {
-				g.words = nil
-			}
+			g.words = separateWords(g.terms[0].text)
 		}
 		for i := range q.groups {
 			if bytes.Equal(q.groups[i].whole, g.whole) {
@@ -86,6 +88,12 @@ func Compile(query string) (*Query, error) {
 			}
 		}
 		q.groups = append(q.groups, g)
+		q.known += 1 + len(g.words)
+	}
+	at := len(q.groups)
+	for i := range q.groups {
+		q.groups[i].known = at
+		at += len(q.groups[i].words)
 	}
 	switch {
 	case n == 0:
@@ -96,6 +104,20 @@ func Compile(query string) (*Query, error) {
 	return q, nil
 }
 
+// separateWords returns the words of a term that has several, each of two letters or more.
+func separateWords(text []byte) (words []term) {
+	for w := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r < utf8.RuneSelf && class[byte(r)] == separator }) {
+		if len(w) < 2 {
+			return nil
+		}
+		words = append(words, term{text: w, mask: maskOf(w)})
+	}
+	if len(words) < 2 {
+		return nil
+	}
+	return words
+}
+
 // Match is a path that fits, with its place in the list given.
 type Match struct {
 	Index int
@@ -104,46 +126,104 @@ type Match struct {
 	direct, exact bool // the name has the query, or is it
 }
 
-// Rank returns the paths that fit, best first. Those less than half as good as the
-// best are left out: letters scattered over a path fit nearly everywhere. When a
-// name is exactly what was asked for, names that do not have it are left out too.
-func (q *Query) Rank(paths []string, workers int) []Match {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	const chunk = 4096
-	workers = max(1, min(workers, len(paths)/chunk))
-	parts := make([][]Match, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			var p path
-			lo, hi := len(paths)*w/workers, len(paths)*(w+1)/workers
-			best := 0
-			for i := lo; i < hi; i++ {
-				s := q.score(&p, paths[i], best)
-				if s == 0 || s < best/2 {
-					continue
-				}
-				best = max(best, s)
-				parts[w] = append(parts[w], Match{i, s, p.direct, p.named})
-				p.exact = p.exact || p.named
-			}
-		})
-	}
-	wg.Wait()
-	list := slices.Concat(parts...)
+// Rank returns the paths that fit, best first, and how many there are; keep, if not
+// 0, is how many of them are returned. Those less than half as good as the best are
+// left out: letters scattered over a path fit nearly everywhere. When a name is
+// exactly what was asked for, names that do not have it are left out too.
+func (q *Query) Rank(paths []string, workers, keep int) (list []Match, total int) {
+	list = q.fitting(paths, workers)
 	best, exact := 0, false
 	for _, m := range list {
 		best, exact = max(best, m.Score), exact || m.exact
 	}
 	list = slices.DeleteFunc(list, func(m Match) bool { return m.Score < best/2 || exact && !m.direct })
-	return sorted(list, paths)
+	return first(list, paths, keep), len(list)
 }
 
-// sorted orders matches by score, then the shorter path, then its bytes. Nearly all
-// lists of paths are in order themselves, so numbers decide: a sort that compares
-// the texts took three times as long.
+// chunk is how many paths a worker takes at a time: enough that most follow one of
+// their folder, few enough that all workers end together.
+const chunk = 2048
+
+// fitting returns the paths that may fit, in no order.
+func (q *Query) fitting(paths []string, workers int) []Match {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	workers = max(1, min(workers, len(paths)/chunk))
+	parts := make([][]Match, workers)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			var p path
+			var list []Match
+			best := 0
+			for {
+				hi := int(next.Add(chunk))
+				lo := hi - chunk
+				if lo >= len(paths) {
+					break
+				}
+				for i := lo; i < min(hi, len(paths)); i++ {
+					s := q.score(&p, paths[i], best)
+					if s == 0 || s < best/2 {
+						continue
+					}
+					best = max(best, s)
+					list = append(list, Match{i, s, p.direct, p.named})
+					p.exact = p.exact || p.named
+				}
+			}
+			parts[w] = list
+		})
+	}
+	wg.Wait()
+	return slices.Concat(parts...)
+}
+
+// first returns the first keep matches in order, or with 0 all. Most queries fit
+// thousands of paths and show 20, so the others are not sorted.
+func first(list []Match, paths []string, keep int) []Match {
+	if keep <= 0 || keep >= len(list) {
+		return sorted(list, paths)
+	}
+	order := func(a, b Match) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(len(paths[a.Index]), len(paths[b.Index])), strings.Compare(paths[a.Index], paths[b.Index]))
+	}
+	top := list[:keep] // a heap with the last of them on top
+	for i := keep/2 - 1; i >= 0; i-- {
+		sink(top, i, order)
+	}
+	for _, m := range list[keep:] {
+		if m.Score >= top[0].Score && order(m, top[0]) < 0 {
+			top[0] = m
+			sink(top, 0, order)
+		}
+	}
+	slices.SortFunc(top, order)
+	return top
+}
+
+// sink restores a heap whose element i may belong below.
+func sink(heap []Match, i int, order func(a, b Match) int) {
+	for {
+		c := 2*i + 1
+		if c >= len(heap) {
+			return
+		}
+		if c+1 < len(heap) && order(heap[c], heap[c+1]) < 0 {
+			c++
+		}
+		if order(heap[i], heap[c]) >= 0 {
+			return
+		}
+		heap[i], heap[c] = heap[c], heap[i]
+		i = c
+	}
+}
+
+// sorted orders matches by score, then the shorter path, then its bytes. Numbers
+// decide first: a sort that compares the texts took three times as long.
 func sorted(list []Match, paths []string) []Match {
 	type key struct {
 		rank uint64 // score and length
@@ -245,8 +325,6 @@ type path struct {
 	stem   int    // bytes of name before its last dot
 	first  int    // and before its first
 	marked bool   // split has found what follows
-	starts []bool // by byte of text: a word begins
-	ends   []bool // a word ends before it
 	words  []int  // starts of the words of the stem, in name
 	heads  []byte // and their initials
 	cover  int    // bytes of the name that terms account for
@@ -311,9 +389,8 @@ func (p *path) split() {
 	}
 	p.marked = true
 	p.words, p.heads = p.words[:0], p.heads[:0]
-	p.mark(p.raw[len(p.dir):], p.base)
 	for i := range p.stem {
-		if p.starts[p.base+i] {
+		if p.starts(p.base + i) {
 			p.words = append(p.words, i)
 			p.heads = append(p.heads, p.name[i])
 		}
@@ -330,7 +407,6 @@ func (p *path) enter(dir string, q *Query) {
 	p.text = appendFolded(p.text[:0], dir, ascii)
 	p.mask, p.folders = maskOf(p.text), len(p.text)
 	p.parts = p.parts[:0]
-	p.mark(dir, 0)
 	start := 0
 	for i, c := range p.text {
 		if c == '/' {
@@ -338,7 +414,7 @@ func (p *path) enter(dir string, q *Query) {
 			start = i + 1
 		}
 	}
-	p.known = slices.Grow(p.known[:0], len(q.groups))[:len(q.groups)]
+	p.known = slices.Grow(p.known[:0], q.known)[:q.known]
 	clear(p.known)
 }
 
@@ -355,23 +431,36 @@ func appendFolded(to []byte, s string, bits byte) []byte {
 	return to
 }
 
-// mark finds the words of text from a position on, which raw folds to.
-func (p *path) mark(raw string, from int) {
-	n := len(p.text)
-	p.starts = slices.Grow(p.starts[:from], n+1-from)[:n+1]
-	p.ends = slices.Grow(p.ends[:from], n+1-from)[:n+1]
-	// Where folding changed the length there are no humps to see.
-	humps := len(raw) == n-from
-	prev := separator
-	for i := from; i < n; i++ {
-		k := class[p.text[i]]
-		if humps {
-			k = class[raw[i-from]]
+// kind is the class of a byte of text before folding, which shows the humps of a
+// name, unless folding changed the length.
+func (p *path) kind(i int) byte {
+	if i < p.folders {
+		if len(p.dir) == p.folders {
+			return class[p.dir[i]]
 		}
-		starts := k != separator && (prev == separator || k == upper && (prev == lower || prev == digit))
-		p.starts[i] = starts
-		p.ends[i] = prev != separator && (k == separator || starts)
-		prev = k
+	} else if name := p.raw[len(p.dir):]; len(name) == len(p.text)-p.folders {
+		return class[name[i-p.folders]]
 	}
-	p.starts[n], p.ends[n] = false, true
+	return class[p.text[i]]
+}
+
+// starts reports whether a word begins at a byte of text.
+func (p *path) starts(i int) bool {
+	k := p.kind(i)
+	if k == separator || i == 0 || i == p.base {
+		return k != separator
+	}
+	prev := p.kind(i - 1)
+	return prev == separator || k == upper && (prev == lower || prev == digit)
+}
+
+// ends reports whether a word ends before a byte of text, or at its end.
+func (p *path) ends(i int) bool {
+	switch {
+	case i == len(p.text):
+		return true
+	case i == 0 || i == p.base || p.kind(i-1) == separator:
+		return false
+	}
+	return p.kind(i) == separator || p.starts(i)
 }

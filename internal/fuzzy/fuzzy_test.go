@@ -55,7 +55,7 @@ func TestRank(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if list := q.Rank(tree, 1); len(list) > 0 {
+		if list, _ := q.Rank(tree, 1, 0); len(list) > 0 {
 			got = tree[list[0].Index]
 		}
 		if got != c.want {
@@ -76,7 +76,7 @@ func TestCompileRefuses(t *testing.T) {
 func TestExactNameEndsTypos(t *testing.T) {
 	paths := []string{"a/tests.go", "b/test.go"}
 	q, _ := Compile("test.go")
-	if list := q.Rank(paths, 1); len(list) != 1 || list[0].Index != 1 {
+	if list, _ := q.Rank(paths, 1, 0); len(list) != 1 || list[0].Index != 1 {
 		t.Errorf("%v, want b/test.go alone", list)
 	}
 }
@@ -100,7 +100,8 @@ func TestDeterministic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	names := func(q *Query, paths []string, workers int) (list []string) {
-		for _, m := range q.Rank(paths, workers) {
+		all, _ := q.Rank(paths, workers, 0)
+		for _, m := range all {
 			list = append(list, paths[m.Index])
 			if scoreOf(q, paths[m.Index]) != m.Score {
 				t.Errorf("%s: score %d by itself, %d in the list", paths[m.Index], scoreOf(q, paths[m.Index]), m.Score)
@@ -202,6 +203,45 @@ func TestShortcuts(t *testing.T) {
 		for i := range got {
 			if got[i].Score != want[i].Score || paths[got[i].Index] != paths[want[i].Index] {
 				t.Fatalf("place %d is %q, want %q", i, paths[got[i].Index], paths[want[i].Index])
+			}
+		}
+	}
+}
+
+// The first ones are those of the whole list, also among paths that fit alike.
+func TestFirst(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var paths []string
+	for range 6000 {
+		var p string
+		for range 1 + rng.IntN(3) {
+			p += string(rune('a'+rng.IntN(3))) + string(rune('a'+rng.IntN(26))) + "/"
+		}
+		paths = append(paths, p+"ab"[:1+rng.IntN(2)]+string(rune('a'+rng.IntN(26)))+".c")
+	}
+	for _, query := range []string{"a", "ab", "c", "a b", "b/a", "abz"} {
+		q, err := Compile(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, n := q.Rank(paths, 1, 0)
+		if n != len(all) {
+			t.Errorf("%q: %d counted, %d listed", query, n, len(all))
+		}
+		for _, keep := range []int{1, 2, 20, 999, len(all), len(all) + 1} {
+			some, total := q.Rank(paths, 2, keep)
+			if total != n {
+				t.Errorf("%q: %d of %d counted", query, total, n)
+			}
+			var got, want []string
+			for _, m := range some {
+				got = append(got, paths[m.Index])
+			}
+			for _, m := range all[:min(max(keep, 0), n)] {
+				want = append(want, paths[m.Index])
+			}
+			if keep > 0 && !slices.Equal(got, want) {
+				t.Errorf("%q: the first %d are not those of all", query, keep)
 			}
 		}
 	}

@@ -3,10 +3,16 @@ package fuzzy
 import "bytes"
 
 // scatter rates letters that occur in order, in the name or else in the path: the
-// closer together and the more of them at starts of words, the better.
-func (p *path) scatter(text []byte) (v, cover int) {
-	if v := p.subsequence(text, p.base, scattered, lettersMost); v > 0 {
-		return v, len(text)
+// closer together and the more of them at starts of words, the better. mask has
+// the letters of text.
+func (p *path) scatter(text []byte, mask uint64) (v, cover int) {
+	if mask&^p.own == 0 {
+		if v := p.subsequence(text, p.base, scattered, lettersMost); v > 0 {
+			return v, len(text)
+		}
+	}
+	if mask&^(p.own|p.mask) != 0 {
+		return 0, 0
 	}
 	return p.subsequence(text, 0, strewn, strewnMost), 0
 }
@@ -20,13 +26,12 @@ func (p *path) subsequence(text []byte, from, least, most int) int {
 		}
 		at += i + 1
 	}
-	p.split()
 	// Back from the end of the first occurrence: the shortest that ends there.
 	end := at
 	boundary := 0
 	for i := len(text) - 1; i >= 0; i-- {
 		at = bytes.LastIndexByte(p.text[from:at], text[i]) + from
-		if p.starts[at] {
+		if p.starts(at) {
 			boundary++
 		}
 	}

@@ -34,6 +34,8 @@ const (
 	strewnMost  = 140 // over the path, from
 	strewn      = 20  //   that on
 
+	most = nameExact + rawBonus
+
 	repeated  = 300 // what a word of the query loses that is there less often than asked for
 	beside    = 120 // what a folder gains when the query has several words
 	adjoining = 60  // folders of one word of the query that follow each other
@@ -52,16 +54,18 @@ func (q *Query) score(p *path, s string, best int) int {
 	}
 	sum := 0
 	several := len(q.groups) > 1
-	letters := several || best/2 < 16*lettersMost
 	for i := range q.groups {
 		g := &q.groups[i]
+		// With v for this word, all others at their best: does Rank keep it?
+		enough := func(v int) bool { return 16*(sum+v+most*(len(q.groups)-1-i))/len(q.groups) >= best/2 }
+		letters := enough(lettersMost)
 		v := 0
 		if len(g.terms) > 1 {
 			v = g.inFolders(p)
 		} else {
 			v = g.score(p, i, several, letters)
 		}
-		if v == 0 || p.typos > 1 {
+		if v == 0 || p.typos > 1 || !enough(v) {
 			return 0
 		}
 		if g.repeats > 0 && bytes.Count(p.text, g.whole) <= g.repeats {
@@ -97,12 +101,12 @@ func (g *group) score(p *path, i int, several, letters bool) int {
 		v, cover, typo = w, 0, wtypo
 	}
 	if v < folderStart && g.words != nil {
-		if w, c := p.anyOrder(g.words); w > v {
+		if w, c := p.anyOrder(g); w > v {
 			v, cover, typo = w, c, false
 		}
 	}
 	if v == 0 && letters {
-		v, cover = p.scatter(t.text)
+		v, cover = p.scatter(t.text, t.mask)
 	}
 	if typo {
 		p.typos++
@@ -158,8 +162,7 @@ func (p *path) nameValue(text []byte) int {
 	case bytes.Equal(name[:p.first], text):
 		return headExact
 	case bytes.HasPrefix(name, text):
-		p.split()
-		if p.ends[p.base+len(text)] {
+		if p.ends(p.base + len(text)) {
 			return prefixWord
 		}
 		return namePrefix
@@ -186,11 +189,8 @@ func (p *path) valueIn(text []byte, from, to, whole, start, end, in int) int {
 			return best
 		}
 		at += i
-		if from == p.base {
-			p.split()
-		}
 		v := in
-		switch starts, ends := p.starts[at], p.ends[at+len(text)]; {
+		switch starts, ends := p.starts(at), p.ends(at+len(text)); {
 		case starts && ends:
 			return whole
 		case starts:
@@ -261,7 +261,7 @@ func (g *group) inFolders(p *path) int {
 	last := &g.terms[len(g.terms)-1]
 	v, cover, typo := p.inName(last)
 	if v == 0 {
-		v, cover = p.scatter(last.text)
+		v, cover = p.scatter(last.text, last.mask)
 	}
 	if v > 0 {
 		if w, typos, ok := p.chain(g.terms[:len(g.terms)-1], len(p.parts)); ok {
@@ -277,7 +277,7 @@ func (g *group) inFolders(p *path) int {
 		p.typos += typos
 		return w/len(g.terms) - asFolder
 	}
-	v, _ = p.scatter(g.whole)
+	v, _ = p.scatter(g.whole, g.mask)
 	return v
 }
 
@@ -312,22 +312,27 @@ func (p *path) chain(terms []term, next int) (sum, typos int, ok bool) {
 }
 
 // anyOrder rates the words of a term that the name has in another order.
-func (p *path) anyOrder(words [][]byte) (v, cover int) {
+func (p *path) anyOrder(g *group) (v, cover int) {
 	sum := 0
-	for _, w := range words {
-		if len(w) < 2 {
-			return 0, 0
+	for i := range g.words {
+		w := &g.words[i]
+		one := 0
+		if w.mask&^p.own == 0 {
+			one = p.nameValue(w.text)
 		}
-		one := p.nameValue(w)
 		if one == 0 {
-			t := term{text: w}
-			if one, _ = p.inFolders(&t); one == 0 {
+			k := &p.known[g.known+i]
+			if !k.known {
+				k.known = true
+				k.value, _ = p.inFolders(w)
+			}
+			if one = k.value; one == 0 {
 				return 0, 0
 			}
 		} else {
-			cover += len(w)
+			cover += len(w.text)
 		}
 		sum += one
 	}
-	return sum * 3 / 4 / len(words), cover
+	return sum * 3 / 4 / len(g.words), cover
 }

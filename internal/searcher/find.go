@@ -61,24 +61,25 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 // page orders the entries and cuts them to what was asked for.
 func page(r *search.FindResult, q *search.FindQuery) error {
 	if q.Fuzzy != "" {
-		if err := rankPaths(r, q.Fuzzy); err != nil {
+		if err := rankPaths(r, q); err != nil {
 			return err
 		}
 	} else {
 		sortEntries(r.Entries, q.Order)
+		r.Total = len(r.Entries)
 	}
-	r.Total = len(r.Entries)
 	r.Entries = r.Entries[min(max(q.Offset, 0), len(r.Entries)):]
-	if q.Limit > 0 && len(r.Entries) > q.Limit {
+	if q.Limit > 0 && r.Total-max(q.Offset, 0) > q.Limit {
 		r.Entries = r.Entries[:q.Limit]
 		r.Stopped = cmp.Or(r.Stopped, search.StopFiles)
 	}
 	return nil
 }
 
-// rankPaths keeps the entries that match Fuzzy, best first.
-func rankPaths(r *search.FindResult, words string) error {
-	query, err := fuzzy.Compile(words)
+// rankPaths keeps the entries that match Fuzzy, best first, as many as are asked
+// for, and counts all of them.
+func rankPaths(r *search.FindResult, q *search.FindQuery) error {
+	query, err := fuzzy.Compile(q.Fuzzy)
 	if err != nil {
 		return fault.New(fault.InvalidPattern, fmt.Sprintf("fuzzy search: %v", err), "Give words, a name, or a part of one.")
 	}
@@ -87,13 +88,17 @@ func rankPaths(r *search.FindResult, words string) error {
 	for i := range r.Entries {
 		paths[i] = r.Entries[i].Path
 	}
-	list := query.Rank(paths, 0)
+	keep := 0
+	if q.Limit > 0 {
+		keep = max(q.Offset, 0) + q.Limit
+	}
+	list, total := query.Rank(paths, 0, keep)
 	ranked := make([]search.Entry, len(list))
 	for i, m := range list {
 		ranked[i] = r.Entries[m.Index]
 		ranked[i].Score = m.Score
 	}
-	r.Entries = ranked
+	r.Entries, r.Total = ranked, total
 	return nil
 }
 
