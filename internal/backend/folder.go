@@ -53,7 +53,7 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 		o.View, o.As, o.Workers, o.Logger = view, f.as, opts.Workers, opts.Logger
 		f.member = owner.New(root, o, f.Folder)
 	}
-	f.Folder.Index = f.member.Through(owner.NewEyes(&view, root, f.Rules))
+	f.Folder.Index = f.member.FilteredBy(owner.NewFilter(&view, root, f.Rules))
 	if opts.Outside != nil {
 		f.Refresh = func() { f.refresh(view, opts.Outside) }
 	}
@@ -84,7 +84,7 @@ func (f *Folder) refresh(view owner.View, outside func() ([]owner.RuleFile, bool
 	}
 	view.Rules = files
 	f.member.Look(view)
-	f.Renew(rules, f.member.Through(owner.NewEyes(&view, f.Root, rules)))
+	f.Renew(rules, f.member.FilteredBy(owner.NewFilter(&view, f.Root, rules)))
 }
 
 // as returns the searches for another process, with its view of the folder and
@@ -106,7 +106,7 @@ func (f *Folder) as(v *owner.View) (owner.Searches, func() error, error) {
 		return nil, nil, errors.Join(rootfs.ErrReplaced, err, errThere, root.Close())
 	}
 	files := &searcher.Folder{Root: root, Rules: rules, Workers: f.Workers, Logger: f.Logger}
-	files.Index = f.member.Through(owner.NewEyes(v, root, rules))
+	files.Index = f.member.FilteredBy(owner.NewFilter(v, root, rules))
 	return files, root.Close, nil
 }
 

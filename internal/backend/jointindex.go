@@ -51,7 +51,7 @@ func (s *jointIndex) Status(ctx context.Context) (*search.IndexStatus, error) {
 	return out, nil
 }
 
-// Wait waits for each part.
+// Wait waits for the parts one after another; the first error ends it.
 func (s *jointIndex) Wait(ctx context.Context) error {
 	return s.each(func(ix Index) error { return ix.Wait(ctx) })
 }

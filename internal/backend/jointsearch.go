@@ -8,8 +8,7 @@ import (
 	"quarry/search"
 )
 
-// errOrder refuses to order files of several roots by relevance, which is not
-// implemented.
+// errOrder refuses any order but path order over several roots.
 var errOrder = errors.New("over several roots, files come in path order only")
 
 // SearchEach answers a query file by file: the roots in their order, the files

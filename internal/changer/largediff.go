@@ -80,7 +80,8 @@ func (w *Changer) largeDiff(e journal.Entry, i int, d change.PathDiff, reverse b
 	return d, errors.Join(old.Err(), new.Err())
 }
 
-// openBefore opens what an operation found, which may be small.
+// openBefore opens the content before an operation. It may be small even if the one
+// after it is large.
 func (w *Changer) openBefore(e journal.Entry, i int) (*journal.Kept, error) {
 	kept, err := w.state.journal.OpenBefore(e, i)
 	if !errors.Is(err, journal.ErrNotKept) || e.BeforeSize(i) > w.largeFrom {
@@ -103,8 +104,8 @@ func versionText(r io.ReaderAt, size int64, want rootfs.Version) (*textfile.Text
 	return text, err
 }
 
-// binaryOr is the diff of contents of which one is not text, or what else there is
-// to say.
+// binaryOr returns a diff without lines if err says that a content is not text,
+// else otherwise(err).
 func binaryOr(d change.PathDiff, otherwise func(error) (change.PathDiff, error), err error) (change.PathDiff, error) {
 	var binary *textfile.BinaryError
 	if !errors.As(err, &binary) {

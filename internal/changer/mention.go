@@ -22,7 +22,8 @@ import (
 // no link whose last name is one of these.
 type mention struct{ pattern *match.Pattern }
 
-// maxMentions is how many moved names are looked for; more are no filter.
+// maxMentions is how many moved names are looked for. With more, nearly every note
+// has one of them, so all notes are scanned.
 const maxMentions = 64
 
 // mentions makes the pattern for moves; nil if every note has to be scanned.
@@ -56,7 +57,8 @@ func (w *Changer) mentions(ctx context.Context, moving []*task) *mention {
 	return &mention{p}
 }
 
-// filesIn lists the files of a folder of the vault, about.
+// filesIn lists the names of the files in a folder and below it, except hidden and
+// denied ones.
 func (w *Changer) filesIn(ctx context.Context, dir rootfs.Path) ([]string, error) {
 	var out []string
 	_, err := walk.Walk(ctx, w.root, &walk.Options{Start: dir, NoIgnore: true, Workers: 1}, func(v *walk.Visit) error {

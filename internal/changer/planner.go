@@ -25,16 +25,16 @@ type planner struct {
 	moded    map[int]bool        // operations that change a mode
 	linked   map[fileID]journal.Op
 	shown    int           // lines of diffs so far
-	did      change.Action // of the only task
+	did      change.Action // what the set did, if it is one task
 
 	// The steps in their order: modes and contents, folders, new files, moves,
 	// and deletions last, because only they need more than the journal to be
 	// undone.
 	modes, contents, folders, made, moves, gone []step
 	folderSet                                   map[rootfs.Path]bool
-	relinks                                     map[string][]change.Edit // of notes a task edits too
+	relinks                                     map[string][]change.Edit // link edits, by path, of notes that a task edits too
 	opened                                      []*rootfs.File           // large files, read until the plan is carried out
-	held                                        int64                    // bytes of the others
+	held                                        int64                    // bytes of small files in memory
 }
 
 // close releases the files that the plan is about.
@@ -171,7 +171,7 @@ func (p *planner) blame(t *task, err error) {
 	}
 }
 
-// finish words the change.
+// finish completes the report: diffs, files, paths and the summary.
 func (p *planner) finish(tasks []*task) {
 	c := p.c
 	showDiff(c, c.Diffs...)

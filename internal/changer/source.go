@@ -28,8 +28,8 @@ type source struct {
 	notText error // why there is no text
 	stop    func() error
 
-	data []byte      // of a small file
-	sum  *rootfs.Sum // likewise; the version is known when it is
+	data []byte      // the content of a small file
+	sum  *rootfs.Sum // its hash; version is set as soon as sum is
 
 	file    *rootfs.File // of a large one
 	running *rootfs.RunningSum
@@ -152,7 +152,8 @@ func (s *source) conflict() error {
 
 var errChangedMeanwhile = errors.New("the file was changed while the edit was worked out")
 
-// edits returns the edits of a change for the disk. They are computed each time.
+// edits returns the edits of a change as offsets in the file. Each iteration
+// computes them anew.
 func edits(edited *textedit.Change) rootfs.Edits {
 	return func(yield func(rootfs.Edit, error) bool) {
 		for s := range edited.Joined() {
@@ -167,7 +168,7 @@ func edits(edited *textedit.Change) rootfs.Edits {
 }
 
 // A few edits are kept as a list: the journal keeps them instead of the content,
-// and the disk need not look for them again.
+// and writing them does not compute them again.
 const (
 	maxEdits     = 4096
 	maxEditBytes = 1 << 20

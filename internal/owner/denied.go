@@ -10,7 +10,7 @@ import (
 
 // counts lets a lens count what the view's policy denies. An answer reports only
 // how many files and folders these are, not which.
-func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
+func (e *Filter) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 	rules := e.root.Policy()
 	// A judge without the policy decides whether the policy is the only reason.
 	var open *walk.Judge
@@ -46,7 +46,7 @@ func (e *Eyes) counts(l *index.Lens, o *owned, hidden, ignored bool) {
 }
 
 // open returns the judge of this view as if its policy denied nothing.
-func (e *Eyes) open(o *owned, hidden, ignored bool) *walk.Judge {
+func (e *Filter) open(o *owned, hidden, ignored bool) *walk.Judge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	gen := o.rulesGen.Load()

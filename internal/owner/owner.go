@@ -48,7 +48,7 @@ func Claim(state *rootfs.Root) (*Lease, error) {
 	return &Lease{lock}, nil
 }
 
-// Release gives the folder up.
+// Release lets another process become the owner.
 func (l *Lease) Release() error { return l.lock.Close() }
 
 // Frames are a length, a kind and that many bytes. A request is one frame; an
@@ -312,7 +312,7 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 		}
 		switch kind {
 		case frameAlive:
-			heard.far(data)
+			heard.progress(data)
 		case frameEnd:
 			return nil
 		case frameError:
@@ -328,13 +328,14 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 	}
 }
 
-// hearing reports the owner's progress with an answer.
+// hearing passes the owner's progress on to who waits for the answer.
 type hearing struct {
 	watch          *search.Watch // nil if nobody listens
 	files, matches uint64        // so far
 }
 
-func (h *hearing) far(data []byte) {
+// progress reads the totals that the owner sent while it works.
+func (h *hearing) progress(data []byte) {
 	files, n := binary.Uvarint(data)
 	if h.watch == nil || n <= 0 {
 		return // an older owner doesn't say

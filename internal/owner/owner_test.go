@@ -296,7 +296,7 @@ func TestOwnerTellsHowFarItIs(t *testing.T) {
 	}
 	for _, odd := range [][]byte{nil, {1}, {0x80}, {1, 1}, {200, 200, 200, 200, 200, 200, 200, 200, 200, 200, 200}} {
 		h := hearing{watch: &heard, files: 3, matches: 6}
-		if h.far(odd); heard.Files.Load() != 4 || heard.Matches.Load() != 7 {
+		if h.progress(odd); heard.Files.Load() != 4 || heard.Matches.Load() != 7 {
 			t.Errorf("%v was heard as %d files and %d matches", odd, heard.Files.Load(), heard.Matches.Load())
 		}
 	}

@@ -53,27 +53,27 @@ func (v *View) key() string {
 	return string(sum[:])
 }
 
-// Eyes are a View at work: they decide which files of the index it shows. They are
-// safe for concurrent use.
-type Eyes struct {
+// Filter decides which files of the index a View shows. It is safe for concurrent
+// use.
+type Filter struct {
 	root    *rootfs.Root // with the view's policy
 	rules   []ignore.Set
 	key     string
-	outside *ignore.Frame // of rules alone
+	outside *ignore.Frame // the rules, without those in the tree
 	rescues bool          // one of them may show what the rules in the tree exclude
 
 	mu     sync.Mutex
 	judges map[bool]*walk.Judge // by whether hidden files are wanted
-	gen    uint64               // of the rules in the tree that judges have read
+	gen    uint64               // generation of the rules in the tree that judges were made with
 	// opened are judges over walks without the policy, by whether hidden and
 	// ignored files are wanted, and openGen the rules they have read.
 	opened  map[[2]bool]*walk.Judge
 	openGen uint64
 }
 
-// NewEyes makes the eyes of a view. root has its policy, rules are its rules.
-func NewEyes(v *View, root *rootfs.Root, rules []ignore.Set) *Eyes {
-	e := &Eyes{root: root, rules: rules, key: v.key(), judges: map[bool]*walk.Judge{}, opened: map[[2]bool]*walk.Judge{}}
+// NewFilter makes the filter of a view. root has its policy, rules are its rules.
+func NewFilter(v *View, root *rootfs.Root, rules []ignore.Set) *Filter {
+	e := &Filter{root: root, rules: rules, key: v.key(), judges: map[bool]*walk.Judge{}, opened: map[[2]bool]*walk.Judge{}}
 	for _, set := range rules {
 		if set.Rules != nil && set.Rules.Len() > 0 {
 			e.outside = e.outside.Push("", false, set)
@@ -84,7 +84,7 @@ func NewEyes(v *View, root *rootfs.Root, rules []ignore.Set) *Eyes {
 }
 
 // judge gives the judge over walks of this view, with the rules of the present.
-func (e *Eyes) judge(hidden bool, gen uint64) *walk.Judge {
+func (e *Filter) judge(hidden bool, gen uint64) *walk.Judge {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.gen != gen {
@@ -99,19 +99,19 @@ func (e *Eyes) judge(hidden bool, gen uint64) *walk.Judge {
 	return j
 }
 
-// Sight is a Member seen through the eyes of a view.
-type Sight struct {
+// Filtered is the index of a Member as one View shows it.
+type Filtered struct {
 	*Member
-	eyes *Eyes
+	filter *Filter
 }
 
-// Through looks at the index through some eyes.
-func (m *Member) Through(e *Eyes) Sight { return Sight{m, e} }
+// FilteredBy returns the index as a filter shows it.
+func (m *Member) FilteredBy(e *Filter) Filtered { return Filtered{m, e} }
 
 // Lens is what a search of this view is shown, with hidden and ignored files if
 // they are wanted. nil without an index.
-func (s Sight) Lens(hidden, ignored bool) *index.Lens {
-	e := s.eyes
+func (s Filtered) Lens(hidden, ignored bool) *index.Lens {
+	e := s.filter
 	o := s.source()
 	if o == nil {
 		return nil
@@ -158,11 +158,11 @@ func (s Sight) Lens(hidden, ignored bool) *index.Lens {
 	return l
 }
 
-// toucher returns a function that tells whether a rule from outside says anything
-// about a path or a folder on the way. Where none does, the rules of the tree
-// alone decide, which the index knows. It is for paths in order, on one goroutine
-// at a time.
-func (e *Eyes) toucher() func(path string) bool {
+// toucher returns a function that reports whether an ignore rule from outside the
+// root matches a path or one of its folders. Where none does, the rules in the tree
+// alone decide, which the index knows. Call it with paths in order, from one
+// goroutine.
+func (e *Filter) toucher() func(path string) bool {
 	dirs := map[string]bool{"": false}
 	var folder func(dir string) bool
 	folder = func(dir string) bool {
@@ -180,12 +180,13 @@ func (e *Eyes) toucher() func(path string) bool {
 	}
 }
 
-// Covers reports whether the index has all files that a search of a folder shows
-// to this view: an ignored folder is searched when it is named, but not by the
-// index. The rules above it are read anew: those the watcher goes by may be older
-// where it gets no events. Who asks for ignored files sees them wherever they are.
-func (s Sight) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool {
-	e := s.eyes
+// Covers reports whether the index has every file that a search of dir shows. It
+// does not if dir is ignored: such a folder is searched when it is named, but is not
+// indexed. The ignore rules above dir are read from disk, because those of the
+// watcher may be old where there are no events. With ignored set, Covers reports
+// whether the index has ignored files.
+func (s Filtered) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool {
+	e := s.filter
 	if ignored || e.rescues {
 		if !snap.Ignored() || ignored {
 			return snap.Ignored()
@@ -208,8 +209,8 @@ func (s Sight) Covers(snap *index.Snapshot, dir rootfs.Path, ignored bool) bool 
 
 // showsProtected reports whether a view without a policy sees one of the folders
 // that are in no index, as .git, since a negated rule such as !*/ brings it back.
-func (s Sight) showsProtected() bool {
-	e := s.eyes
+func (s Filtered) showsProtected() bool {
+	e := s.filter
 	o := s.source()
 	if o == nil {
 		return true
@@ -229,7 +230,7 @@ func (s Sight) showsProtected() bool {
 	})
 }
 
-// views are the eyes of other processes, as the owner keeps them.
+// views are the filters of other processes, as the owner keeps them.
 type views struct {
 	mu   sync.Mutex
 	kept map[string]*viewed

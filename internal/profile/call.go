@@ -43,8 +43,8 @@ const receiptRoom = 1 << 10
 // graceTime is what a call may take beyond its search, to word the answer.
 const graceTime = 5 * time.Second
 
-// limitsUnless are the limits of an answer, and none where a strict profile was
-// asked for a number of results: it has no offset to ask for the rest by.
+// limitsUnless returns the limits of an answer. If a strict profile was given a
+// number of results, there are none: it has no offset to get the rest with.
 func (c *call) limitsUnless(number string) render.Limits {
 	if !c.union() && c.Given(number) {
 		return render.Limits{}
@@ -52,7 +52,7 @@ func (c *call) limitsUnless(number string) render.Limits {
 	return c.limits()
 }
 
-// call is one call of a tool.
+// call is one call of a tool and what its receipt has to say.
 type call struct {
 	*env
 	tool.Args
@@ -68,7 +68,7 @@ type call struct {
 // answer is what a tool has to say.
 type answer struct {
 	text    []byte
-	receipt []string // parts of the line in brackets, for the profile quarry
+	receipt []string // parts of the line in brackets, for quarry and notes
 	data    any      // the structured result
 	images  []tool.Image
 }

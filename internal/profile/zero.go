@@ -11,7 +11,7 @@ import (
 	"quarry/search"
 )
 
-// An empty answer in quarry explains itself: where was looked and under which
+// An empty answer in quarry explains itself: where it looked and with which
 // filters, and which other search would find something. It says nothing that is
 // not so. The looks are a courtesy, so they read little: a number of files and
 // bytes in path order, the same on a fast machine and a slow one.
@@ -28,7 +28,8 @@ const (
 	scanReads, scanBytes   = 1000, 16 << 20
 )
 
-// looking is the wider looks of one empty answer.
+// looking makes the wider searches that explain an empty answer, and collects
+// their sentences in found.
 type looking struct {
 	c     *call
 	scan  bool // there is no index: a look reads the files themselves

@@ -26,8 +26,8 @@ func (l *looking) find(ctx context.Context, what, one, many string, q search.Fin
 	return true
 }
 
-// flags looks for paths that one of the two flags shows, and names the one that
-// is needed.
+// flags looks for paths with include_hidden, with include_ignored and with both,
+// and names the first of these that finds some.
 func (l *looking) flags(ctx context.Context, look func(what string, change func(*search.FindQuery)) bool, q *search.FindQuery) {
 	if !q.IncludeHidden && look(withHidden, func(q *search.FindQuery) { q.IncludeHidden = true }) {
 		return
@@ -189,7 +189,7 @@ func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summ
 	return append(parts, l.found...)
 }
 
-// maxWords is of how many words of a query an empty answer speaks.
+// maxWords is how many words of a query an empty answer looks up.
 const maxWords = 8
 
 // zeroCode looks for near spellings of the words of a query.

@@ -58,7 +58,7 @@ func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
 	return p, info.Type != rootfs.TypeDir, nil
 }
 
-// filter prepares a scope of the folder.
+// filter compiles the globs and ignore rules of a scope.
 func (d *Folder) filter(s *search.Scope) (*filter, error) {
 	f, err := newFilter(s, d.outlook().rules, d.Workers)
 	if err != nil {
@@ -141,8 +141,8 @@ func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 	return glob.NewFilter(list...), nil
 }
 
-// leavesUnread reports whether a query excludes this kind of rules from outside
-// the root. All except the global ones come from folders above the root.
+// leavesUnread reports whether a query turns off the ignore rules of kind k that
+// come from outside the root. All except the global ones come from folders above the root.
 func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 	switch k {
 	case ignore.Global:

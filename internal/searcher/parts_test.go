@@ -90,5 +90,5 @@ func openFolder(t *testing.T, dir string) *Folder {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { root.Close() })
-	return &Folder{Root: root, Workers: 2, Logger: slog.New(slog.DiscardHandler), Index: (*owner.Member)(nil).Through(nil)}
+	return &Folder{Root: root, Workers: 2, Logger: slog.New(slog.DiscardHandler), Index: (*owner.Member)(nil).FilteredBy(nil)}
 }

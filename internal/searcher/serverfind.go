@@ -74,7 +74,7 @@ func (r *remoteFind) place(ctx context.Context, at *repos.Place) error {
 	return r.below(ctx, at, &want, r.local, r.part)
 }
 
-// entry is a named file.
+// entry describes a file that the query names. Its size is unknown on a server.
 func (r *remoteFind) entry(ctx context.Context, at *repos.Place) search.Entry {
 	e := search.Entry{Path: at.Path}
 	if at.Repo != nil {
@@ -85,7 +85,7 @@ func (r *remoteFind) entry(ctx context.Context, at *repos.Place) search.Entry {
 	return e
 }
 
-// part lists repositories.
+// part lists repositories and, in path order, the parts that lie inside them.
 func (r *remoteFind) part(ctx context.Context, part *repos.Part, judge *repos.Judge) error {
 	files, err := r.candidates(ctx, part, judge)
 	if err != nil {
@@ -134,7 +134,7 @@ func (r *remoteFind) shows(shown string, folder bool) bool {
 	return folder || r.want.Types == nil || r.want.Types.MatchFile(name)
 }
 
-// local lists a checkout.
+// local lists a checkout as a part of the servers' tree.
 func (r *remoteFind) local(ctx context.Context, part *repos.Part, judge *repos.Judge, at *repos.Place) error {
 	c := r.r.checkout(part.Checkout)
 	// The path from the searched folder to the checkout.
@@ -188,7 +188,7 @@ func (r *remoteFind) local(ctx context.Context, part *repos.Part, judge *repos.J
 // servers don't report.
 const maxSized = 20_000
 
-// sizes fills in the sizes of files on servers.
+// sizes fetches files from servers to learn their sizes.
 func (r *remoteFind) sizes(ctx context.Context, entries []search.Entry) error {
 	var files []repos.File
 	var which []*search.Entry

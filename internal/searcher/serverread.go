@@ -78,7 +78,7 @@ func (r *Servers) Read(ctx context.Context, path string, opts *search.ReadOption
 	return readText(at.Path, content, rootfs.SumOf(content).Version(), opts)
 }
 
-// content fetches a file.
+// content fetches a text file whole.
 func (r *Servers) content(ctx context.Context, ask *repos.Question, at *repos.Place) ([]byte, error) {
 	if !at.IsFile {
 		return nil, &rootfs.Error{Op: "read", Path: at.Path, Kind: rootfs.NotRegular}

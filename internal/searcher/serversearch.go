@@ -24,7 +24,7 @@ type remoteRun struct {
 	r        *Servers
 	q        *search.Query
 	ask      *repos.Question
-	noted    int // of the question's failures
+	noted    int // how many failures of ask the summary has
 	want     repos.Want
 	pattern  *match.Pattern
 	request  scan.Request
@@ -32,7 +32,7 @@ type remoteRun struct {
 	jointly  *jointly
 	scanners []*worker
 	collect  *collector
-	tiny     func() bool // could the pattern match in two bytes?
+	tiny     func() bool // whether the pattern can match in two bytes, which servers do not index
 	visit    func(*repos.Part) error
 }
 
@@ -147,8 +147,8 @@ func (r *remoteRun) places(ctx context.Context, visit func(*repos.Place) error) 
 	return r.ask.Err()
 }
 
-// below visits the repositories and checkouts of a folder, in path order. A visit
-// function has to visit the parts inside of its part itself, with each.
+// below visits the repositories and checkouts of a folder, in path order. local
+// and served must visit the parts inside of their part themselves, with r.visit.
 func (r *remoteRun) below(ctx context.Context, at *repos.Place, want *repos.Want, local func(context.Context, *repos.Part, *repos.Judge, *repos.Place) error,
 	served func(context.Context, *repos.Part, *repos.Judge) error) error {
 	judge := r.ask.Judge(at, want)
@@ -161,7 +161,7 @@ func (r *remoteRun) below(ctx context.Context, at *repos.Place, want *repos.Want
 	return r.each(r.ask.Parts(at))
 }
 
-// each visits parts.
+// each visits parts in order; the first error ends it.
 func (r *remoteRun) each(parts []repos.Part) error {
 	for i := range parts {
 		if err := r.visit(&parts[i]); err != nil {
@@ -188,7 +188,8 @@ func lostServer(s *search.Summary, name string, err error) {
 	s.Exact = false
 }
 
-// part searches repositories.
+// part searches repositories and, in path order between their files, the parts
+// that lie inside them.
 func (r *remoteRun) part(ctx context.Context, part *repos.Part, judge *repos.Judge) error {
 	files, err := r.candidates(ctx, part, judge)
 	if err != nil {
@@ -217,7 +218,8 @@ func (r *remoteRun) candidates(ctx context.Context, part *repos.Part, judge *rep
 	return files, err
 }
 
-// outcome is the outcome for a file whose content no server has.
+// outcome decides about a file whose content no server has: no match, skipped as
+// binary, or an error.
 func (r *remoteRun) outcome(a *repos.Absence) *found {
 	switch {
 	case a.Why == repos.Tiny && !r.tiny():
@@ -290,7 +292,7 @@ func (r *remoteRun) fetched(ctx context.Context, files []repos.File, visit func(
 	return ctx.Err()
 }
 
-// search searches files, in path order.
+// search fetches files and searches them; results come in path order.
 func (r *remoteRun) search(ctx context.Context, files []repos.File) error {
 	return r.fetched(ctx, files, func(b *repos.Batch) error {
 		return inOrder(ctx, len(b.Files), r.r.workers, nil, func(worker, i int) (*found, bool) {
