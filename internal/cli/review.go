@@ -106,9 +106,11 @@ func (r *reviewing) list(ctx context.Context) error {
 		return err
 	}
 	var shown []*review.Proposal
+	stale := map[string]bool{}
 	for _, p := range list {
 		if p.State.Open() || r.all {
-			shown = append(shown, p)
+			stale[p.ID] = p.State.Open() && len(r.store.Stale(ctx, r.ws, p)) > 0
+			shown = append(shown, r.store.Seen(ctx, r.ws, p))
 		}
 	}
 	if r.json {
@@ -121,7 +123,7 @@ func (r *reviewing) list(ctx context.Context) error {
 		if p.State == review.Partly {
 			state = fmt.Sprintf("%d of %d hunks", yes, all)
 		}
-		if p.State.Open() && len(r.store.Stale(ctx, r.ws, p)) > 0 {
+		if stale[p.ID] {
 			state += ", stale"
 		}
 		add, del := p.Lines()
@@ -149,6 +151,8 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	stale := r.store.Stale(ctx, r.ws, p)
+	p = r.store.Seen(ctx, r.ws, p)
 	if r.json {
 		return r.s.Encode(p)
 	}
@@ -161,7 +165,7 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 			b.WriteString(r.hunk(p, i, j, k))
 		}
 	}
-	if stale := r.store.Stale(ctx, r.ws, p); p.State.Open() && len(stale) > 0 {
+	if p.State.Open() && len(stale) > 0 {
 		fmt.Fprintf(&b, "%s\n", r.s.Safe("changed since: "+strings.Join(stale, ", ")))
 	}
 	if !p.State.Open() {
@@ -284,6 +288,7 @@ func (r *reviewing) ask(ctx context.Context, id string) error {
 	if !p.State.Open() {
 		return r.show(ctx, id)
 	}
+	p = r.store.Seen(ctx, r.ws, p)
 	if err := r.needTerminal(); err != nil {
 		return err
 	}

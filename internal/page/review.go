@@ -17,6 +17,7 @@ type Review interface {
 	Get(id string) (*review.Proposal, error)
 	Stamp() (string, error)
 	Stale(ctx context.Context, ws review.Files, p *review.Proposal) []string
+	Seen(ctx context.Context, ws review.Files, p *review.Proposal) *review.Proposal
 	Decide(ctx context.Context, ws review.Workspace, id string, d review.Decision) (*review.Proposal, error)
 }
 
@@ -60,19 +61,22 @@ type wireReviewHunk struct {
 	Parts   []diffHunk `json:"parts"`
 }
 
-func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) wireProposal {
-	w := wireProposal{
+// proposalOf is a row of the list; seen is the proposal as the page may show it.
+func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProposal, seen *review.Proposal) {
+	var stale []string
+	if p.State.Open() {
+		for _, path := range s.opts.Review.Stale(ctx, s.opts.Decide, p) {
+			stale = append(stale, pathID(path))
+		}
+	}
+	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
+	w = wireProposal{
 		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: p.Tool, Summary: p.Summary, Does: p.Does(), State: string(p.State), Until: p.Until,
-		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Whole: p.Whole(),
+		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Whole: p.Whole(), Stale: stale,
 	}
 	w.Hunks, w.Yes, w.No = p.Counts()
 	w.Add, w.Del = p.Lines()
-	if p.State.Open() {
-		for _, path := range s.opts.Review.Stale(ctx, s.opts.Decide, p) {
-			w.Stale = append(w.Stale, pathID(path))
-		}
-	}
-	return w
+	return w, p
 }
 
 func (s *Server) proposals(w http.ResponseWriter, r *http.Request) {
@@ -88,7 +92,8 @@ func (s *Server) proposals(w http.ResponseWriter, r *http.Request) {
 		}
 		rows := []wireProposal{}
 		for _, p := range list {
-			rows = append(rows, s.proposalOf(r.Context(), p))
+			row, _ := s.proposalOf(r.Context(), p)
+			rows = append(rows, row)
 		}
 		out["proposals"] = rows
 	}
@@ -109,7 +114,7 @@ func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[string]any {
-	row := s.proposalOf(ctx, p)
+	row, p := s.proposalOf(ctx, p)
 	stale := map[string]bool{}
 	for _, path := range row.Stale {
 		stale[path] = true

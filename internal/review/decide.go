@@ -23,6 +23,7 @@ type Files interface {
 type Changes interface {
 	Apply(ctx context.Context, set change.Set) (*change.Change, error)
 	Undo(ctx context.Context, id string, opts *change.Options) (*change.Change, error)
+	Changes(ctx context.Context, limit int) (*change.Log, error)
 }
 
 // Workspace is what decisions are carried out on.
@@ -92,19 +93,24 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 		return &StaleError{p.ID, stale}
 	}
 	// From here on the person's decision is known, whatever happens.
-	was := p.State
-	p.State, p.Decided = Applying, s.now()
+	log, err := ws.Changes(ctx, 1)
+	if err != nil {
+		return err
+	}
+	if p.Last = ""; len(log.Changes) > 0 {
+		p.Last = log.Changes[0].ID
+	}
+	p.Was, p.State, p.Decided = p.State, Applying, s.now()
 	if err := s.write(p, version); err != nil {
 		return err
 	}
-	version, err := s.versionOf(p)
-	if err != nil {
+	if version, err = s.versionOf(p); err != nil {
 		return err
 	}
 	c, err := apply(ctx, ws, p)
 	if err != nil {
 		// Nothing was changed: it waits for another decision.
-		p.State, p.Problem, p.Decided = was, err.Error(), p.Made
+		p.State, p.Problem, p.Decided = p.Was, err.Error(), p.Made
 		clearVerdicts(p)
 		return errors.Join(err, s.write(p, version))
 	}
@@ -167,7 +173,8 @@ func (s *Store) stale(ctx context.Context, ws Files, p *Proposal, accepted bool)
 		if f.Op == change.MakeFolder || f.Before == unknownVersion {
 			continue // Apply finds out
 		}
-		if now := stateNow(ctx, ws, f.Path); now != f.Before {
+		// What is closed to this workspace is not known to have changed.
+		if now := stateNow(ctx, ws, f.Path); now != f.Before && now != unknownVersion {
 			list = append(list, f.Path)
 		}
 	}
@@ -239,18 +246,25 @@ func bind(ops []change.Op, f File) {
 	}
 }
 
-// settle finds out what a process that was killed while applying has left: the
-// journal has made the files old or new, whole.
+// settle finds out what a process that was killed while applying has left. The
+// journal has made the files old or new, whole, and knows which.
 func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version rootfs.Version) (rootfs.Version, error) {
+	id, err := p.entry(ctx, ws)
+	if err != nil {
+		return version, err
+	}
 	all, yes, _ := p.Counts()
-	if applied(ctx, ws, p) {
-		p.State = Accepted
-		if yes < all {
-			p.State = Partly
+	switch {
+	case id == "":
+		p.State, p.Problem = p.Was, "the process that applied it ended; nothing was changed"
+		if p.State == "" {
+			p.State = Waiting
 		}
-	} else {
-		p.State, p.Problem = Waiting, "the process that applied it ended; nothing was changed"
 		clearVerdicts(p)
+	case yes < all:
+		p.State, p.Change = Partly, id
+	default:
+		p.State, p.Change = Accepted, id
 	}
 	if err := s.write(p, version); err != nil {
 		return version, err
@@ -258,49 +272,37 @@ func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version r
 	return s.versionOf(p)
 }
 
-// applied reports whether every accepted file has its new content.
-func applied(ctx context.Context, ws Files, p *Proposal) bool {
-	if p.Undo != "" {
-		return len((&Store{}).stale(ctx, ws, p, true)) > 0
+// entry finds the change that was made of a proposal, "" if there is none: it is
+// newer than the last one before, by the same client and tool, and about a path
+// that was accepted.
+func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
+	log, err := ws.Changes(ctx, 0)
+	if err != nil {
+		return "", err
 	}
-	for i := range p.Files {
-		f := &p.Files[i]
-		yes := 0
-		for _, h := range f.Hunks {
-			if h.Verdict == Yes {
-				yes++
-			}
+	for _, c := range log.Changes {
+		if c.ID == p.Last {
+			break
 		}
-		want, path := f.After, f.Path
-		switch {
-		case yes == 0:
-			continue
-		case yes < len(f.Hunks):
-			want = rootfs.VersionOf(merge(f.Old, f.Hunks)).String()
-		case f.To != "":
-			path = f.To
-		}
-		if want == unknownVersion {
+		if c.Pending || c.Client != p.Client || c.Tool != p.Tool {
 			continue
 		}
-		if stateNow(ctx, ws, path) != want {
-			return false
-		}
-		if f.Op == change.EditFile && f.Before == f.After && !modeIs(ctx, ws, p, f) {
-			return false
+		if p.Undo != "" && c.Undoes == p.Undo || p.Undo == "" && p.accepts(c.Paths) {
+			return c.ID, nil
 		}
 	}
-	return true
+	return "", nil
 }
 
-// modeIs reports whether a file whose mode alone is to change has that mode.
-func modeIs(ctx context.Context, ws Files, p *Proposal, f *File) bool {
-	var set change.Set
-	for _, k := range f.Ops {
-		set.Ops = append(set.Ops, p.Set.Ops[k])
+// accepts reports whether one of the paths was accepted.
+func (p *Proposal) accepts(paths []string) bool {
+	for _, f := range p.Files {
+		yes := slices.ContainsFunc(f.Hunks, func(h Hunk) bool { return h.Verdict == Yes })
+		if yes && (slices.Contains(paths, f.Path) || f.To != "" && slices.Contains(paths, f.To)) {
+			return true
+		}
 	}
-	plan, err := ws.Plan(ctx, set)
-	return err == nil && plan.Unchanged
+	return false
 }
 
 // Settle looks after proposals whose process was killed while it applied them.

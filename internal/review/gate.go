@@ -70,9 +70,12 @@ func (g *Gate) Log(limit int) (*change.Log, error) {
 	list, _ := g.Store.Pending() // one that can't be read keeps nothing back
 	var waiting []change.Change
 	for _, p := range list {
-		waiting = append(waiting, change.Change{
-			ID: p.ID, Time: p.Made, Tool: p.Tool, Client: p.Client, Paths: p.Paths(), Summary: "proposed, waits for a decision: " + p.Summary, Pending: true,
-		})
+		seen := g.Store.Seen(context.Background(), g, p)
+		c := change.Change{ID: p.ID, Time: p.Made, Tool: p.Tool, Client: p.Client, Summary: "proposed, waits for a decision: " + seen.Summary, Pending: true}
+		if seen == p {
+			c.Paths = p.Paths()
+		}
+		waiting = append(waiting, c)
 	}
 	log.Changes = append(waiting, log.Changes...)
 	if limit > 0 && len(log.Changes) > limit {

@@ -117,6 +117,19 @@ func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []string {
 	return list
 }
 
+// Seen is a proposal as its root may show it.
+func (j *Joint) Seen(ctx context.Context, _ Files, p *Proposal) *Proposal {
+	r, rest, err := j.part(p.ID)
+	if err != nil {
+		return p
+	}
+	own, err := r.Store.Get(rest)
+	if err != nil {
+		return p
+	}
+	return r.in(r.Store.Seen(ctx, r.Workspace, own))
+}
+
 // Decide carries a decision out in its root, whatever workspace is given.
 func (j *Joint) Decide(ctx context.Context, _ Workspace, id string, d Decision) (*Proposal, error) {
 	r, rest, err := j.part(id)

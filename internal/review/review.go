@@ -64,6 +64,9 @@ type Proposal struct {
 	Change string `json:"change,omitempty"`
 	// Problem says why applying failed; the proposal then waits again.
 	Problem string `json:"problem,omitempty"`
+	// Was is the state before Applying, and Last the newest change there was then.
+	Was  State  `json:"was,omitempty"`
+	Last string `json:"last,omitempty"`
 	// Told says that the client has heard of the decision.
 	Told bool `json:"told,omitempty"`
 

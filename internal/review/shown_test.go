@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
 )
@@ -150,5 +151,42 @@ func TestFolderChangedSince(t *testing.T) {
 				t.Errorf("%v, want that the folder changed since", err)
 			}
 		})
+	}
+}
+
+// What one client may see and another not is not shown to the other.
+func TestClosedFilesAreNotShown(t *testing.T) {
+	b := newBench(t, map[string]string{".env": "KEY=topsecret\n", "a.txt": "a\n"}, -1)
+	allowed, err := quarry.Open(b.dir, &quarry.Options{StateDir: b.state, Trash: change.TrashLocal, Allow: []string{".env"}, Review: &quarry.ReviewOptions{Dir: b.reviews, Wait: -1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer allowed.Close()
+	_, err = allowed.Apply(t.Context(), change.Set{Summary: "rotate topsecret in .env", Client: change.Client{Name: "agent"}, Ops: []change.Op{
+		{Verb: change.EditFile, Path: ".env", Edits: []change.Edit{{Old: "topsecret", New: "other"}}},
+		{Verb: change.EditFile, Path: "a.txt", Edits: []change.Edit{{Old: "a", New: "b"}}},
+	}})
+	if pending := (*review.PendingError)(nil); !errors.As(err, &pending) {
+		t.Fatalf("%v, want a proposal that waits", err)
+	}
+	p := b.only()
+	if stale := b.store.Stale(t.Context(), b.person, p); len(stale) > 0 {
+		t.Errorf("stale: %q", stale)
+	}
+	seen := fmt.Sprintf("%+v", *b.store.Seen(t.Context(), b.person, p))
+	log, err := b.agent.Changes(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, text := range map[string]string{"the proposal": seen, "the list of changes": fmt.Sprintf("%+v", log.Changes)} {
+		if strings.Contains(text, "topsecret") || strings.Contains(text, ".env") {
+			t.Errorf("%s shows what is closed: %s", what, text)
+		}
+	}
+	if !strings.Contains(seen, "+b") {
+		t.Errorf("the open file is not shown: %s", seen)
+	}
+	if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.Yes}); err == nil || b.read(".env") != "KEY=topsecret\n" {
+		t.Errorf("accepted where it is closed: %v", err)
 	}
 }

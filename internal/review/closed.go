@@ -1,0 +1,44 @@
+package review
+
+import (
+	"context"
+	"slices"
+
+	"quarry/change"
+	"quarry/fault"
+)
+
+// closedFile stands for the path of a file that is not shown: its name may be a
+// secret too.
+const closedFile = "(a file that is closed here)"
+
+// Seen is a proposal as a workspace may show it. Another client may have been
+// allowed more: of files that are closed to this workspace nothing is shown, and
+// accepting them here is refused.
+func (s *Store) Seen(ctx context.Context, ws Files, p *Proposal) *Proposal {
+	closed := func(f File) bool {
+		return isClosed(ctx, ws, f.Path) || f.To != "" && isClosed(ctx, ws, f.To)
+	}
+	if !slices.ContainsFunc(p.Files, closed) {
+		return p
+	}
+	out := *p
+	out.Summary, out.Files = "changes files that are closed here", slices.Clone(p.Files)
+	for i := range out.Files {
+		if f := &out.Files[i]; closed(*f) {
+			hunks := make([]Hunk, len(f.Hunks))
+			for j := range hunks {
+				hunks[j] = Hunk{Verdict: f.Hunks[j].Verdict, Comment: f.Hunks[j].Comment}
+			}
+			*f = File{Path: closedFile, Op: f.Op, Ops: f.Ops, Before: f.Before, After: f.After, Hunks: hunks, Note: "not shown: the policy of this workspace keeps the file closed"}
+		}
+	}
+	out.Set, out.Problem = p.Set, ""
+	out.Set.Ops, out.Set.Summary = make([]change.Op, len(p.Set.Ops)), "" // they have contents and names
+	return &out
+}
+
+func isClosed(ctx context.Context, ws Files, path string) bool {
+	_, err := ws.Stat(ctx, path)
+	return err != nil && fault.CodeOf(err) == fault.ProtectedPath
+}

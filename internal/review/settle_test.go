@@ -1,0 +1,92 @@
+package review_test
+
+import (
+	"context"
+	"testing"
+
+	"quarry"
+	"quarry/change"
+	"quarry/internal/review"
+)
+
+// dying is a workspace of a process that ends while it applies: before anything is
+// done, or before it can say that it was.
+type dying struct {
+	*quarry.Workspace
+	done bool
+}
+
+type died struct{}
+
+func (d dying) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
+	if d.done {
+		if _, err := d.Workspace.Apply(ctx, set); err != nil {
+			return nil, err
+		}
+	}
+	panic(died{})
+}
+
+func (d dying) Undo(ctx context.Context, id string, o *change.Options) (*change.Change, error) {
+	if d.done {
+		if _, err := d.Workspace.Undo(ctx, id, o); err != nil {
+			return nil, err
+		}
+	}
+	panic(died{})
+}
+
+// After the process that applied a proposal was killed, the next one says whether it
+// was applied, whatever kind of change it is.
+func TestSettleKnowsWhatHappened(t *testing.T) {
+	files := map[string]string{"a.txt": "a\n", "d/one.txt": "1\n"}
+	agent := change.Client{Name: "agent"}
+	kinds := map[string]change.Op{
+		"edit": {Verb: change.EditFile, Path: "a.txt", Edits: []change.Edit{{Old: "a", New: "b"}}}, "create": {Verb: change.CreateFile, Path: "new.txt", Content: []byte("n\n")},
+		"move": {Verb: change.MovePath, Path: "a.txt", To: "b.txt"}, "move folder": {Verb: change.MovePath, Path: "d", To: "e"},
+		"delete": {Verb: change.DeletePath, Path: "a.txt"}, "delete folder": {Verb: change.DeletePath, Path: "d"}, "folder": {Verb: change.MakeFolder, Path: "n/m"},
+	}
+	for name, op := range kinds {
+		for _, done := range []bool{false, true} {
+			for _, undo := range []bool{false, true} {
+				b := newBench(t, files, -1)
+				set := change.Set{Ops: []change.Op{op}, Tool: "tool", Client: agent}
+				if undo {
+					c, err := b.person.Apply(t.Context(), set)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if _, err = b.agent.Undo(t.Context(), c.ID, &change.Options{Tool: "tool", Client: agent}); err == nil {
+						t.Fatal("undone without a decision")
+					}
+				} else if _, err := b.agent.Apply(t.Context(), set); err == nil {
+					t.Fatal("applied without a decision")
+				}
+				id := b.only().ID
+				func() {
+					defer func() {
+						if p := recover(); p != (died{}) {
+							t.Fatalf("%s: ended with %v", name, p)
+						}
+					}()
+					_, err := b.store.Decide(t.Context(), dying{b.person, done}, id, review.Decision{Rest: review.Yes})
+					t.Errorf("%s: %v", name, err)
+				}()
+				if err := b.store.Settle(t.Context(), b.person); err != nil {
+					t.Fatal(err)
+				}
+				p, err := b.store.Get(id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := review.Waiting
+				if done {
+					want = review.Accepted
+				}
+				if p.State != want || done != (p.Change != "") {
+					t.Errorf("%s, done %v, undo %v: state %s, change %q", name, done, undo, p.State, p.Change)
+				}
+			}
+		}
+	}
+}
