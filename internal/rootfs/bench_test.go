@@ -4,8 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"quarry/internal/policy"
 	"testing"
+
+	"quarry/internal/policy"
 )
 
 // corpus is a big tree to measure on: QUARRY_CORPUS, or the Go source tree.

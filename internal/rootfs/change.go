@@ -167,3 +167,33 @@ type Cleaned struct {
 	Kept     []Path  // content of other programs that was found in a temporary file and now has a visible name
 	Errors   []error // folders or files that could not be cleaned
 }
+
+// Replace gives the file at p new content, if its content is the expected
+// version; a zero expected accepts any. The file is the old one or the new one,
+// whole, at every moment and after any crash, and when Replace returns without
+// an error the new one is durable. A change someone else made since the
+// expected version is never lost: it stays, and Replace fails with Conflict.
+//
+// Mode, owner and extended attributes stay. A file with several names keeps
+// them all. One that may not be written to is refused.
+func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
+	return r.replace(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
+}
+
+// Splice is Replace for content that differs from the old one in a few places:
+// the rest is copied without being held in memory. Edits are in order and don't
+// overlap; offsets are those of the old content.
+func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
+	for _, e := range edits {
+		if e.Len < 0 {
+			return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: InvalidArgument, Err: errEditOrder}
+		}
+	}
+	return r.replace(p, editsOf(edits), expected, opts)
+}
+
+// Rewrite is Splice for edits that are made while they are written, so that
+// neither they nor the contents are held in memory.
+func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
+	return r.replace(p, edits, expected, opts)
+}

@@ -4,7 +4,6 @@ package rootfs
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -14,32 +13,6 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 )
-
-// Replace gives the file at p new content if its content is the expected version;
-// a zero version accepts any content. At every moment and after any crash, the
-// file is completely the old or the new one.
-//
-// Without an exchanging rename the last check and the rename are two steps: a
-// change that another program makes in the microseconds between them is lost.
-func (r *Root) Replace(p Path, data []byte, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	return r.replace(p, editsOf([]Edit{{Off: 0, Len: ToEnd, Data: data}}), expected, opts)
-}
-
-// Splice is Replace for content that differs from the old one in a few places.
-// Edits are in order and don't overlap; offsets are those of the old content.
-func (r *Root) Splice(p Path, edits []Edit, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	for _, e := range edits {
-		if e.Len < 0 {
-			return Replaced{}, &Error{Op: "replace", Path: p.String(), Kind: InvalidArgument, Err: errEditOrder}
-		}
-	}
-	return r.replace(p, editsOf(edits), expected, opts)
-}
-
-// Rewrite is Splice for edits that are made while they are written.
-func (r *Root) Rewrite(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
-	return r.replace(p, edits, expected, opts)
-}
 
 func (r *Root) replace(p Path, edits Edits, expected Version, opts *ReplaceOptions) (Replaced, error) {
 	if err := r.editable("replace", p, false); err != nil {
@@ -260,115 +233,6 @@ func writeNew(dir *dirHandle, name string, data []byte, mode, perm os.FileMode) 
 		err = writeSynced(f, data)
 	}
 	return errors.Join(err, f.Close())
-}
-
-// drain has nothing to wait for here.
-func (r *Root) drain(bool) {}
-
-// in runs f in the folder of p.
-func (r *Root) in(op string, p Path, f func(dir *dirHandle, base string) error) error {
-	return r.retry(op, &p, func(rel string) error {
-		dir, base, err := r.sys.openParent(rel)
-		if err != nil {
-			return err
-		}
-		defer dir.close()
-		return f(dir, base)
-	})
-}
-
-// Create makes a new file at p with the given content, durably. It never
-// overwrites: anything at p is AlreadyExists. The folder must exist.
-func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, error) {
-	if err := r.editable("create", p, false); err != nil {
-		return Version{}, Info{}, err
-	}
-	if opts == nil {
-		opts = &CreateOptions{}
-	}
-	var info Info
-	err := r.in("create", p, func(dir *dirHandle, base string) error {
-		if _, err := dir.lstat(base); err == nil {
-			return syscall.EEXIST
-		}
-		temp := r.temps.next(r.owner(), phaseWrite)
-		defer r.temps.done(temp)
-		defer dir.remove(temp.String())
-		err := writeNew(dir, temp.String(), data, opts.Mode, 0o666)
-		if err == nil {
-			err = dir.move(temp.String(), dir, base)
-		}
-		if err == nil {
-			err = dir.sync()
-		}
-		if err != nil {
-			return err
-		}
-		info, err = dir.lstat(base)
-		return err
-	})
-	if err != nil {
-		return Version{}, Info{}, err
-	}
-	return VersionOf(data), info, nil
-}
-
-// Mkdir makes the folder p. Its parent must exist.
-func (r *Root) Mkdir(p Path) error {
-	if err := r.editable("mkdir", p, true); err != nil {
-		return err
-	}
-	return r.in("mkdir", p, func(dir *dirHandle, base string) error {
-		if err := dir.mkdir(base, 0o777); err != nil {
-			return err
-		}
-		return dir.sync()
-	})
-}
-
-// Remove deletes the file, symlink or empty folder at p.
-func (r *Root) Remove(p Path) error {
-	return r.remove(p, func(dir *dirHandle, base string, _ bool) error { return dir.remove(base) })
-}
-
-// RemoveAll deletes p and everything in it. A folder with anything that the
-// policy refuses is not deleted; this is checked first. Symlinks are deleted,
-// never followed.
-func (r *Root) RemoveAll(p Path) error {
-	return r.remove(p, func(dir *dirHandle, base string, isDir bool) error {
-		if isDir {
-			d, err := (&Dir{h: dir, path: p.Dir(), root: r}).openDir(base)
-			if err != nil {
-				return err
-			}
-			err = d.Vet(context.Background(), "remove")
-			d.Close()
-			if err != nil {
-				return err
-			}
-		}
-		return dir.removeAll(base)
-	})
-}
-
-func (r *Root) remove(p Path, f func(dir *dirHandle, base string, isDir bool) error) error {
-	if err := r.editable("remove", p, true); err != nil {
-		return err
-	}
-	return r.in("remove", p, func(dir *dirHandle, base string) error {
-		st, err := dir.lstat(base)
-		if err != nil {
-			return err
-		}
-		isDir := st.Type == TypeDir
-		if err := r.policy.check("remove", p.String(), p, isDir); err != nil {
-			return err
-		}
-		if err := f(dir, base, isDir); err != nil {
-			return err
-		}
-		return dir.sync()
-	})
 }
 
 // Rename moves the file, symlink or folder at from to to. It checks first that

@@ -2,8 +2,9 @@ package rootfs
 
 import (
 	"context"
-	"quarry/internal/policy"
 	"time"
+
+	"quarry/internal/policy"
 )
 
 // doubtfulAge is the age from which a temporary file counts as abandoned if its

@@ -7,11 +7,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"quarry/internal/policy"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/policy"
 )
 
 // TestDeathAtEveryCall fails every call from some moment on, with the last write

@@ -3,7 +3,6 @@
 package rootfs
 
 import (
-	"context"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -20,48 +19,6 @@ func (r *Root) moveFile(fromDir int, from string, toDir int, to string) error {
 		return err
 	}
 	return r.unlink(fromDir, from, 0)
-}
-
-// Mkdir makes the folder p, durably. Its parent must exist.
-func (r *Root) Mkdir(p Path) error {
-	const op = "mkdir"
-	if err := r.editable(op, p, true); err != nil {
-		return err
-	}
-	at, err := r.place(op, p)
-	if err != nil {
-		return err
-	}
-	defer at.close()
-	if err := r.mkdir(at.dir, at.name, 0o777); err != nil {
-		return wrap(op, p.String(), err)
-	}
-	if err := r.syncDir(at.dir); err != nil {
-		r.unlink(at.dir, at.name, unix.AT_REMOVEDIR)
-		return wrap(op, p.String(), err)
-	}
-	return nil
-}
-
-// Remove deletes the file, symlink or empty folder at p, durably.
-func (r *Root) Remove(p Path) error {
-	const op = "remove"
-	if err := r.writable(op, p); err != nil {
-		return err
-	}
-	at, err := r.removable(op, p)
-	if err != nil {
-		return err
-	}
-	defer at.close()
-	err = r.unlink(at.dir, at.name, 0)
-	if err == unix.EISDIR {
-		err = r.unlink(at.dir, at.name, unix.AT_REMOVEDIR)
-	}
-	if err == nil {
-		err = r.syncDir(at.dir)
-	}
-	return wrap(op, p.String(), err)
 }
 
 // removable opens the place of p and checks what is there.
@@ -82,43 +39,6 @@ func (r *Root) removable(op string, p Path) (place, error) {
 		return place{}, wrap(op, p.String(), err)
 	}
 	return at, nil
-}
-
-// RemoveAll deletes p and everything in it. A folder with anything that the
-// policy refuses is not deleted; this is checked first. Symlinks are deleted,
-// never followed.
-func (r *Root) RemoveAll(p Path) error {
-	const op = "remove"
-	if err := r.writable(op, p); err != nil {
-		return err
-	}
-	at, err := r.removable(op, p)
-	if err != nil {
-		return err
-	}
-	defer at.close()
-	info, err := r.infoAt(at.dir, at.name)
-	if err == nil && info.Type == TypeDir {
-		if err := r.vet(at); err != nil {
-			return err
-		}
-		err = r.removeTree(at.dir, at.name)
-	} else if err == nil {
-		err = r.unlink(at.dir, at.name, 0)
-	}
-	if err == nil {
-		err = r.syncDir(at.dir)
-	}
-	return wrap(op, p.String(), err)
-}
-
-func (r *Root) vet(at place) error {
-	d, err := (&Dir{fd: at.dir, path: at.path.Dir(), root: r}).openDir(at.name)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Vet(context.Background(), "remove")
 }
 
 // removeTree deletes the folder called name with everything in it, without

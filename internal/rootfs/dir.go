@@ -87,3 +87,30 @@ func (d *Dir) Vet(ctx context.Context, op string) error {
 	}
 	return nil
 }
+
+// Stat describes the entry called name; a symlink is described itself.
+func (d *Dir) Stat(name string) (Info, error) {
+	if err := checkName(name); err != nil {
+		return Info{}, &Error{Op: "stat", Path: name, Kind: InvalidArgument, Err: err}
+	}
+	i, err := d.lstat(name)
+	if err != nil {
+		return Info{}, wrap("stat", d.path.child(name).s, err)
+	}
+	if v := d.root.policy.Entry(d.path, name, i.Type == TypeDir); v.Refused() {
+		p := d.path.child(name)
+		return Info{}, d.root.policy.refusal("stat", p.s, p, v)
+	}
+	return i, nil
+}
+
+func (d *Dir) admitName(name string, isDir bool) error {
+	if err := checkName(name); err != nil {
+		return &Error{Op: "open", Path: name, Kind: InvalidArgument, Err: err}
+	}
+	if v := d.root.policy.Entry(d.path, name, isDir); v.Refused() {
+		p := d.path.child(name)
+		return d.root.policy.refusal("open", p.s, p, v)
+	}
+	return nil
+}

@@ -62,22 +62,6 @@ func (d *Dir) openFile(name string) (*File, error) {
 	return f, nil
 }
 
-// Stat describes the entry called name; a symlink is described itself.
-func (d *Dir) Stat(name string) (Info, error) {
-	if err := checkName(name); err != nil {
-		return Info{}, &Error{Op: "stat", Path: name, Kind: InvalidArgument, Err: err}
-	}
-	i, err := infoAt(d.fd, name, 0)
-	if err != nil {
-		return Info{}, wrap("stat", d.path.child(name).s, err)
-	}
-	if v := d.root.policy.Entry(d.path, name, i.Type == TypeDir); v.Refused() {
-		p := d.path.child(name)
-		return Info{}, d.root.policy.refusal("stat", p.s, p, v)
-	}
-	return i, nil
-}
-
 // Info describes the folder itself.
 func (d *Dir) Info() (Info, error) {
 	i, err := infoAt(d.fd, "", unix.AT_EMPTY_PATH)
@@ -92,17 +76,6 @@ func (d *Dir) Close() error {
 	fd := d.fd
 	d.fd = -1
 	return wrap("close", d.path.String(), syscall.Close(fd))
-}
-
-func (d *Dir) admitName(name string, isDir bool) error {
-	if err := checkName(name); err != nil {
-		return &Error{Op: "open", Path: name, Kind: InvalidArgument, Err: err}
-	}
-	if v := d.root.policy.Entry(d.path, name, isDir); v.Refused() {
-		p := d.path.child(name)
-		return d.root.policy.refusal("open", p.s, p, v)
-	}
-	return nil
 }
 
 // 64 KiB holds about 1,600 entries; most folders need one call.
@@ -178,3 +151,5 @@ func typeOfDirent(t byte) Type {
 	}
 	return TypeOther
 }
+
+func (d *Dir) lstat(name string) (Info, error) { return infoAt(d.fd, name, 0) }

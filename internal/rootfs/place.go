@@ -59,3 +59,5 @@ func (r *Root) InPlace() error {
 	}
 	return nil
 }
+
+var errOtherUser = errors.New("the folder there now belongs to another user")

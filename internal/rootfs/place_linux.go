@@ -3,7 +3,6 @@
 package rootfs
 
 import (
-	"errors"
 	"os"
 	"syscall"
 
@@ -51,8 +50,6 @@ func (s *sysRoot) follow(dir string) error {
 	s.setKind()
 	return nil
 }
-
-var errOtherUser = errors.New("the folder there now belongs to another user")
 
 // leadsHere reports whether a real folder stands at an absolute path and is the
 // open one.

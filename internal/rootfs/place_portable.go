@@ -2,8 +2,6 @@
 
 package rootfs
 
-import "errors"
-
 // follow opens the folder at dir instead of the one that is open, which stays
 // open for calls under way.
 func (s *sysRoot) follow(dir string) error {
@@ -27,8 +25,6 @@ func (s *sysRoot) follow(dir string) error {
 	s.left = append(s.left, old)
 	return nil
 }
-
-var errOtherUser = errors.New("the folder there now belongs to another user")
 
 // place is of the open folder; zero where the system has no numbers.
 func (s *sysRoot) place() (Place, error) {

@@ -217,22 +217,6 @@ func (d *Dir) openFile(name string) (*File, error) {
 	return f, nil
 }
 
-// Stat describes the entry called name; a symlink is described itself.
-func (d *Dir) Stat(name string) (Info, error) {
-	if err := checkName(name); err != nil {
-		return Info{}, &Error{Op: "stat", Path: name, Kind: InvalidArgument, Err: err}
-	}
-	st, err := d.h.lstat(name)
-	if err != nil {
-		return Info{}, wrap("stat", d.path.child(name).s, err)
-	}
-	if v := d.root.policy.Entry(d.path, name, st.Type == TypeDir); v.Refused() {
-		p := d.path.child(name)
-		return Info{}, d.root.policy.refusal("stat", p.s, p, v)
-	}
-	return st, nil
-}
-
 // Info describes the folder itself.
 func (d *Dir) Info() (Info, error) {
 	info, err := d.h.stat()
@@ -247,17 +231,6 @@ func (d *Dir) Read(buf []Entry) ([]Entry, error) {
 
 // Close releases the folder. Closing twice is harmless.
 func (d *Dir) Close() error { return wrap("close", d.path.String(), d.h.close()) }
-
-func (d *Dir) admitName(name string, isDir bool) error {
-	if err := checkName(name); err != nil {
-		return &Error{Op: "open", Path: name, Kind: InvalidArgument, Err: err}
-	}
-	if v := d.root.policy.Entry(d.path, name, isDir); v.Refused() {
-		p := d.path.child(name)
-		return d.root.policy.refusal("open", p.s, p, v)
-	}
-	return nil
-}
 
 // Stat describes what is at p. A symlink is described itself: it appeared after p
 // was resolved, or p was made by ResolveEntry.
@@ -294,3 +267,5 @@ func pathEqual(a, b string) bool {
 	}
 	return a == b
 }
+
+func (d *Dir) lstat(name string) (Info, error) { return d.h.lstat(name) }

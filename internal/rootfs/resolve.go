@@ -4,8 +4,9 @@ import (
 	"errors"
 	"path"
 	"path/filepath"
-	"quarry/internal/policy"
 	"strings"
+
+	"quarry/internal/policy"
 )
 
 // maxLinks is the kernel's own limit on symlinks in one path.

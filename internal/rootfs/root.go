@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"quarry/internal/policy"
 	"sync"
 	"sync/atomic"
+
+	"quarry/internal/policy"
 )
 
 // Options say how a Root is opened. The zero value is safe.

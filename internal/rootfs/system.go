@@ -1,9 +1,10 @@
 package rootfs
 
 import (
-	"quarry/internal/policy"
 	"slices"
 	"strings"
+
+	"quarry/internal/policy"
 )
 
 // systemFiles are the only files in protected folders that Quarry itself needs.

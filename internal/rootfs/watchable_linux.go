@@ -3,12 +3,13 @@
 package rootfs
 
 import (
-	"quarry/internal/policy"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"quarry/internal/policy"
 )
 
 // AddWatch puts the folder itself under an inotify watch and returns the watch

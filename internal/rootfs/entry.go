@@ -1,0 +1,268 @@
+package rootfs
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+	"time"
+)
+
+// Changes of one entry have the same steps on every system: check the policy,
+// open the folder, make the change in it, sync the folder. They are written here
+// once, over the few calls of dirHandle, which each system makes in its own way.
+// Replace, Rename and what cleans up after a crash are written twice: what Linux
+// does by exchanging, leases and rolling back has no counterpart elsewhere.
+
+// sysFolder is what the steps need of an open folder. Names have no separator and
+// symlinks are not followed.
+type sysFolder interface {
+	lstat(name string) (Info, error)
+	// made is lstat after a change that succeeded.
+	made(name string) (Info, error)
+	mkdir(name string, perm fs.FileMode) error
+	symlink(target, name string, toDir bool) error
+	// remove deletes a file, a symlink or an empty folder.
+	remove(name string) error
+	removeAll(name string) error
+	// move renames and never overwrites.
+	move(name string, to *dirHandle, base string) error
+	// writer makes a new file.
+	writer(name string) (*Writer, error)
+	// attributes opens a file or folder to change what is not its content.
+	attributes(name string) (*attributes, error)
+	// sync makes the names in the folder durable.
+	sync() error
+	// dir is the folder as callers see it; p is its path.
+	dir(r *Root, p Path) *Dir
+}
+
+var _ sysFolder = (*dirHandle)(nil)
+
+// Mkdir makes the folder p, durably. Its parent must exist.
+func (r *Root) Mkdir(p Path) error { return r.mkdirWith(p, 0o777) }
+
+// MkdirPrivate is Mkdir with mode 0700, whatever the umask.
+func (r *Root) MkdirPrivate(p Path) error { return r.mkdirWith(p, 0o700) }
+
+func (r *Root) mkdirWith(p Path, perm fs.FileMode) error {
+	if err := r.editable("mkdir", p, true); err != nil {
+		return err
+	}
+	return r.within("mkdir", p, func(dir *dirHandle, p Path) error {
+		base := p.Base()
+		if err := dir.mkdir(base, perm); err != nil {
+			return err
+		}
+		err := dir.sync()
+		if err != nil {
+			dir.remove(base) // it would not be durable
+		}
+		return err
+	})
+}
+
+// Symlink makes a symlink to target at p, durably. It never overwrites. The
+// policy is applied to target when the link is followed.
+func (r *Root) Symlink(target string, p Path) error {
+	if err := r.editable("symlink", p, false); err != nil {
+		return err
+	}
+	toDir := r.leadsToDir(target, p)
+	return r.within("symlink", p, func(dir *dirHandle, p Path) error {
+		if err := dir.symlink(target, p.Base(), toDir); err != nil {
+			return err
+		}
+		return dir.sync()
+	})
+}
+
+// Create makes a new file at p with the given content, durably. It never
+// overwrites: anything at p is AlreadyExists. The folder must exist.
+func (r *Root) Create(p Path, data []byte, opts *CreateOptions) (Version, Info, error) {
+	fill := func(w *Writer) error { return w.put(data) }
+	info, err := r.CreateFunc(p, opts, fill)
+	if r.madeRoom(err) {
+		info, err = r.CreateFunc(p, opts, fill)
+	}
+	if err != nil {
+		return Version{}, Info{}, err
+	}
+	return VersionOf(data), info, nil
+}
+
+// CreateFunc is Create for content that isn't held in memory: fill writes it.
+// The file appears under its name only when fill has succeeded and everything
+// is durable.
+func (r *Root) CreateFunc(p Path, opts *CreateOptions, fill func(*Writer) error) (info Info, err error) {
+	if err := r.editable("create", p, false); err != nil {
+		return Info{}, err
+	}
+	if opts == nil {
+		opts = &CreateOptions{}
+	}
+	err = r.within("create", p, func(dir *dirHandle, p Path) (err error) {
+		info, err = r.createIn(dir, p, opts, fill)
+		return err
+	})
+	return info, err
+}
+
+func (r *Root) createIn(dir *dirHandle, p Path, opts *CreateOptions, fill func(*Writer) error) (Info, error) {
+	base := p.Base()
+	if _, err := dir.lstat(base); err == nil {
+		return Info{}, syscall.EEXIST
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return Info{}, err
+	}
+	temp := r.temps.next(r.owner(), phaseWrite)
+	defer r.temps.done(temp)
+	name := temp.String()
+	w, err := dir.writer(name)
+	if err != nil {
+		return Info{}, err
+	}
+	err = fill(w)
+	if e := w.finish(dir, name, opts.Mode, err == nil); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = dir.move(name, dir, base)
+	}
+	if err != nil {
+		if e := dir.remove(name); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			r.temps.leave(p.Dir()) // tried again when the root is closed
+		}
+		return Info{}, err
+	}
+	if err := dir.sync(); err != nil {
+		dir.remove(base) // it would not be durable
+		return Info{}, err
+	}
+	return dir.made(base)
+}
+
+// Remove deletes the file, symlink or empty folder at p, durably.
+func (r *Root) Remove(p Path) error {
+	return r.remove(p, func(dir *dirHandle, p Path, _ bool) error { return dir.remove(p.Base()) })
+}
+
+// RemoveAll deletes p and everything in it. A folder with anything that the
+// policy refuses is not deleted; this is checked first. Symlinks are deleted,
+// never followed.
+func (r *Root) RemoveAll(p Path) error {
+	return r.remove(p, func(dir *dirHandle, p Path, isDir bool) error {
+		if !isDir {
+			return dir.remove(p.Base())
+		}
+		d, err := dir.dir(r, p.Dir()).openDir(p.Base())
+		if err != nil {
+			return err
+		}
+		err = d.Vet(context.Background(), "remove")
+		d.Close()
+		if err != nil {
+			return err
+		}
+		return dir.removeAll(p.Base())
+	})
+}
+
+func (r *Root) remove(p Path, f func(dir *dirHandle, p Path, isDir bool) error) error {
+	const op = "remove"
+	if err := r.editable(op, p, true); err != nil {
+		return err
+	}
+	return r.within(op, p, func(dir *dirHandle, p Path) error {
+		info, err := dir.lstat(p.Base())
+		if err != nil {
+			return err
+		}
+		isDir := info.Type == TypeDir
+		if err := r.policy.check(op, p.String(), p, isDir); err != nil {
+			return err
+		}
+		if err := f(dir, p, isDir); err != nil {
+			return err
+		}
+		return dir.sync()
+	})
+}
+
+// SetMode gives the file at p other permissions, durably. It follows no symlink,
+// and a file whose permissions are not the expected ones is a Conflict.
+func (r *Root) SetMode(p Path, expected, mode fs.FileMode) error {
+	if err := r.editable("chmod", p, false); err != nil {
+		return err
+	}
+	return r.withAttributes(p, func(a *attributes, _ Path) error {
+		info, err := a.info()
+		switch {
+		case err != nil:
+			return err
+		case info.Type != TypeFile:
+			return errNotRegular
+		case info.Mode.Perm() != expected.Perm():
+			return errMeta
+		}
+		if err := a.chmod(mode); err != nil {
+			return err
+		}
+		// Some file systems accept any mode and keep their own.
+		if info, err = a.info(); err != nil {
+			return err
+		}
+		if info.Mode.Perm() != mode.Perm() {
+			return errModeKept
+		}
+		return a.sync()
+	})
+}
+
+// SetMeta gives the file or folder at p its permissions and time of last
+// change, as they were recorded. It follows no symlink.
+func (r *Root) SetMeta(p Path, mode fs.FileMode, mtime time.Time) error {
+	if err := r.editable("chmod", p, true); err != nil {
+		return err
+	}
+	return r.withAttributes(p, func(a *attributes, p Path) error {
+		info, err := a.info()
+		if err != nil {
+			return err
+		}
+		if info.Type != TypeFile && info.Type != TypeDir {
+			return errNotRegular
+		}
+		if err := r.policy.check("chmod", p.String(), p, info.Type == TypeDir); err != nil {
+			return err
+		}
+		if err := a.chmod(mode); err != nil {
+			return err
+		}
+		if err := a.setModTime(mtime); err != nil {
+			return err
+		}
+		return a.sync()
+	})
+}
+
+func (r *Root) withAttributes(p Path, f func(a *attributes, p Path) error) error {
+	return r.within("chmod", p, func(dir *dirHandle, p Path) error {
+		a, err := dir.attributes(p.Base())
+		if err != nil {
+			return err
+		}
+		err = f(a, p)
+		if e := a.close(); err == nil {
+			err = e
+		}
+		return err
+	})
+}
+
+// LeftOver reports whether an entry is a temporary file that CleanTemps would
+// treat: one of ours whose maker is gone.
+func (r *Root) LeftOver(name string, info Info) bool {
+	t, err := parseTempName(name)
+	return err == nil && r.abandoned(t, info)
+}

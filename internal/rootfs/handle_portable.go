@@ -1,0 +1,80 @@
+//go:build !linux || portable
+
+package rootfs
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"time"
+)
+
+// within runs f in the folder of p. f gets the path that was opened.
+func (r *Root) within(op string, p Path, f func(dir *dirHandle, p Path) error) error {
+	return r.retry(op, &p, func(rel string) error {
+		dir, _, err := r.sys.openParent(rel)
+		if err != nil {
+			return err
+		}
+		defer dir.close()
+		return f(dir, Path{rel})
+	})
+}
+
+// in is within for changes that need the name alone.
+func (r *Root) in(op string, p Path, f func(dir *dirHandle, base string) error) error {
+	return r.within(op, p, func(dir *dirHandle, p Path) error { return f(dir, p.Base()) })
+}
+
+func (d *dirHandle) made(name string) (Info, error) { return d.lstat(name) }
+
+func (d *dirHandle) dir(r *Root, p Path) *Dir { return &Dir{h: d, path: p, root: r} }
+
+// leadsToDir reports whether a symlink at p leads to a folder, which Windows has
+// to be told.
+func (r *Root) leadsToDir(target string, p Path) bool {
+	_, t, err := r.locate("symlink", target, Path{path.Join(p.Dir().s, filepath.ToSlash(target))}.s, followed)
+	return err == nil && t == TypeDir
+}
+
+func (d *dirHandle) writer(name string) (*Writer, error) {
+	f, err := d.create(name, 0o666)
+	return &Writer{f: f}, err
+}
+
+// finish makes a file durable if it is complete, and closes it. A mode of 0 keeps
+// the one it has.
+func (w *Writer) finish(dir *dirHandle, name string, mode fs.FileMode, complete bool) (err error) {
+	if complete && mode != 0 {
+		err = setMode(w.f, mode)
+	}
+	if complete && err == nil {
+		err = w.f.Sync()
+	}
+	err = errors.Join(err, w.f.Close())
+	if complete && err == nil && !w.mtime.IsZero() {
+		err = dir.setModTime(name, w.mtime)
+	}
+	return err
+}
+
+// attributes are those of an entry, by its name.
+type attributes struct {
+	dir  *dirHandle
+	name string
+}
+
+func (d *dirHandle) attributes(name string) (*attributes, error) { return &attributes{d, name}, nil }
+
+func (a *attributes) info() (Info, error)          { return a.dir.lstat(a.name) }
+func (a *attributes) chmod(mode fs.FileMode) error { return a.dir.chmod(a.name, mode) }
+func (a *attributes) setModTime(t time.Time) error { return a.dir.setModTime(a.name, t) }
+func (a *attributes) sync() error                  { return nil } // no call does it by name
+func (a *attributes) close() error                 { return nil }
+
+// drain has nothing to wait for here.
+func (r *Root) drain(bool) {}
+
+// madeRoom has no space to free.
+func (r *Root) madeRoom(error) bool { return false }
