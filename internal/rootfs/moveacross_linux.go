@@ -15,33 +15,7 @@ import (
 // symlink, and fails with syscall.EXDEV if only a copy is possible. The entry
 // that the name has at that moment is moved; a symlink is moved itself.
 func (r *Root) RenameInto(from Path, dst *Root, to Path) error {
-	const op = "rename"
-	if err := r.writable(op, from); err != nil {
-		return err
-	}
-	src, err := r.removable(op, from)
-	if err != nil {
-		return err
-	}
-	defer src.close()
-	info, err := r.infoAt(src.dir, src.name)
-	if err != nil {
-		return wrap(op, from.String(), err)
-	}
-	if err := dst.editable(op, to, info.Type == TypeDir); err != nil {
-		return err
-	}
-	at, err := dst.place(op, to)
-	if err != nil {
-		return err
-	}
-	defer at.close()
-	err = r.move(src, at, info)
-	shown := to
-	if err == unix.ENOENT {
-		shown = from
-	}
-	return wrap(op, shown.String(), err)
+	return r.renameTo(from, dst, to, func(src, at place, info Info) error { return r.move(src, at, info) })
 }
 
 // removeMoved removes the folder at src, of which dst is a copy. If it fails, the

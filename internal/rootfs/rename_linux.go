@@ -26,13 +26,24 @@ func (r *Root) Rename(from, to Path) error { return r.RenameTo(from, r, to) }
 // RenameTo is Rename into another root, as a trash folder may be one. Onto
 // another file system it copies, verifies, syncs and then deletes.
 func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
-	const op = "rename"
-	if err := r.writable(op, from); err != nil {
+	if err := r.writable("rename", from); err != nil {
 		return err
 	}
 	if r == dst && to != from && to.Beneath(from) {
-		return &Error{Op: op, Path: to.String(), Kind: InvalidArgument, Err: errIntoItself}
+		return &Error{Op: "rename", Path: to.String(), Kind: InvalidArgument, Err: errIntoItself}
 	}
+	return r.renameTo(from, dst, to, func(src, at place, info Info) error {
+		err := r.move(src, at, info)
+		if err == errOtherDevice {
+			err = r.moveAcross(src, at, info)
+		}
+		return err
+	})
+}
+
+// renameTo checks both places and moves between them.
+func (r *Root) renameTo(from Path, dst *Root, to Path, move func(src, at place, info Info) error) error {
+	const op = "rename"
 	src, err := r.removable(op, from)
 	if err != nil {
 		return err
@@ -50,10 +61,7 @@ func (r *Root) RenameTo(from Path, dst *Root, to Path) error {
 		return err
 	}
 	defer at.close()
-	err = r.move(src, at, info)
-	if err == errOtherDevice {
-		err = r.moveAcross(src, at, info)
-	}
+	err = move(src, at, info)
 	shown := to
 	if err == unix.ENOENT {
 		shown = from
