@@ -75,9 +75,7 @@ func (t *target) find(ctx context.Context, q search.FindQuery) (*search.FindResu
 	for i := range r.Entries {
 		r.Entries[i].Path = t.root.join(r.Entries[i].Path)
 	}
-	for i := range r.Skipped {
-		r.Skipped[i].Path = t.root.join(r.Skipped[i].Path)
-	}
+	t.root.joinSkips(&r.Summary)
 	return r, nil
 }
 
@@ -156,6 +154,7 @@ func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Cod
 		for j := range r.Chunks {
 			r.Chunks[j].Path = t.root.join(r.Chunks[j].Path)
 		}
+		t.root.joinSkips(&r.Summary)
 		if len(targets) == 1 {
 			return r, nil
 		}
@@ -191,9 +190,7 @@ func (s *joint) EachText(ctx context.Context, q search.TextQuery, look func(path
 		if err != nil {
 			return nil, t.root.located(err)
 		}
-		for j := range sum.Skipped {
-			sum.Skipped[j].Path = t.root.join(sum.Skipped[j].Path)
-		}
+		t.root.joinSkips(sum)
 		out.Add(sum)
 	}
 	return out, nil

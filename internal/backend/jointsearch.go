@@ -48,9 +48,7 @@ func (t *target) search(ctx context.Context, q search.Query, yield func(*search.
 		}
 		return nil, t.root.located(err)
 	}
-	for i := range sum.Skipped {
-		sum.Skipped[i].Path = t.root.join(sum.Skipped[i].Path)
-	}
+	t.root.joinSkips(sum)
 	return sum, nil
 }
 
@@ -66,7 +64,8 @@ type jointSearch struct {
 	why     search.Stop // the limit that is reached then
 }
 
-// part searches one target and reports whether the next is to be searched.
+// part searches one target and reports whether the next is to be searched: it
+// is, unless a limit ended this one. A lost server is no limit.
 func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error) {
 	q := j.q
 	q.Offset = max(q.Offset-j.units(&j.sum), 0)
@@ -92,14 +91,16 @@ func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error
 	if !j.full {
 		j.given.blocks += min(max(sum.Blocks-q.Offset, 0), blocks)
 	}
-	if j.full && sum.Exact { // all of it is beyond the limit
+	more = sum.Exact || sum.Stopped == ""
+	if j.full && more { // all of it is beyond the limit
 		if sum.Stopped = ""; sum.FilesMatched > 0 {
-			sum.Stopped, sum.Exact = j.why, j.counted(sum) <= q.Limits.CountTo
+			sum.Stopped, more = j.why, j.counted(sum) <= q.Limits.CountTo
+			sum.Exact = sum.Exact && more
 		}
 	}
 	j.sum.Add(sum)
 	j.sum.Stats.Elapsed = time.Since(j.started)
-	return sum.Exact, nil
+	return more, nil
 }
 
 // counted is what Limits.CountTo bounds.

@@ -12,6 +12,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/changer"
+	"quarry/search"
 )
 
 // journals are the changes of several parts. Each part keeps its own journal,
@@ -316,6 +317,13 @@ func (p *Part) join(path string) string {
 		return p.Name
 	}
 	return p.Name + "/" + path
+}
+
+// joinSkips converts the paths that a search of the part has skipped.
+func (p *Part) joinSkips(sum *search.Summary) {
+	for i := range sum.Skipped {
+		sum.Skipped[i].Path = p.join(sum.Skipped[i].Path)
+	}
 }
 
 func (p *Part) joinAll(paths []string) []string {
