@@ -92,12 +92,12 @@ type IgnoreFile struct {
 
 // Workspace is files to search and change.
 type Workspace struct {
-	b     backend.Backend
+	b     *backend.Guard
 	roots []Root // those of Join, else the workspace itself without a name
 }
 
 func over(b backend.Backend) *Workspace {
-	w := &Workspace{b: b}
+	w := &Workspace{b: backend.NewGuard(b)}
 	w.roots = []Root{{Workspace: w}}
 	return w
 }
@@ -136,7 +136,12 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	return over(gate), nil
 }
 
-// Close releases the workspace. Calls in progress end with an error.
+// ErrClosed is returned by every method of a workspace after Close, and by calls
+// that Close interrupts. It is an fs.ErrClosed, too.
+var ErrClosed = rootfs.ErrClosed
+
+// Close releases the workspace. Calls in progress end soon, with ErrClosed; Close
+// waits for a change that is being written, which is then made as a whole.
 func (w *Workspace) Close() error { return w.b.Close() }
 
 // Dir is the absolute path of the workspace's folder, to be shown to its user; ""

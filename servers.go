@@ -72,7 +72,7 @@ func OpenServers(opts *ServersOptions) (*Workspace, error) {
 		if c.Workspace == nil {
 			return nil, fmt.Errorf("checkout: invalid repository name %q", c.Repo)
 		}
-		folder, ok := c.Workspace.b.(*backend.Folder)
+		folder, ok := c.Workspace.b.Backend.(*backend.Folder)
 		if !ok {
 			return nil, fmt.Errorf("checkout %s: the workspace is not a folder", c.Repo)
 		}

@@ -45,6 +45,7 @@ type Changer struct {
 	opts  Options
 	log   *slog.Logger
 	state *state // nil: nothing can be changed
+	calls calls
 	// largeFrom is the size from which on files are not read into memory.
 	largeFrom int64
 }
@@ -63,11 +64,13 @@ func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 	return w, w.recoverChanges(context.Background())
 }
 
-// Close releases the journal.
+// Close waits for changes in progress, so that each is made or not, and releases
+// the journal.
 func (w *Changer) Close() error {
 	if w == nil {
 		return nil
 	}
+	w.calls.close()
 	return w.state.close()
 }
 

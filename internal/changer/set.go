@@ -27,11 +27,12 @@ func (w *Changer) Plan(ctx context.Context, set change.Set) (*change.Change, err
 }
 
 func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Change, error) {
-	if err := w.changeable(verbName(&set)); err != nil {
+	leave, err := w.enter(verbName(&set))
+	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	if len(set.Ops) == 0 && set.Digest != "" {
-		var err error
 		if set, err = w.loadPlan(set); err != nil {
 			return nil, err
 		}

@@ -47,7 +47,9 @@ func (w *Changer) changeable(op string) error {
 	if w.state == nil {
 		return change.ErrNoState
 	}
-	if w.root.InPlace() != nil {
+	if err := w.root.InPlace(); errors.Is(err, rootfs.ErrClosed) {
+		return rootfs.ErrClosed
+	} else if err != nil {
 		return errReplaced
 	}
 	return nil
@@ -253,9 +255,11 @@ func reached(u journal.Unfinished) (done, foreign int) {
 // processes left and settles their changes. Open does as much for the folders
 // that the journal names; this finds the rest.
 func (w *Changer) Clean(ctx context.Context) (*change.Cleaned, error) {
-	if err := w.changeable("clean"); err != nil {
+	leave, err := w.enter("clean")
+	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	res, err := w.root.CleanTemps(ctx, rootfs.Path{})
 	out := &change.Cleaned{Removed: res.Removed, Restored: names(res.Restored), Kept: names(res.Kept)}
 	if err == nil {

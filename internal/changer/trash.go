@@ -247,9 +247,11 @@ func (w *Changer) items() (items []item, problems []string, err error) {
 // Restore moves something from a trash to where it was, or to another
 // path. what is an item's id, or the path it had: then the one deleted last.
 func (w *Changer) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
-	if err := w.changeable("restore"); err != nil {
+	leave, err := w.enter("restore")
+	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	found, err := w.trashed(what)
 	if err != nil {
 		return nil, err
@@ -317,9 +319,11 @@ func (w *Changer) trashed(what string) (item, error) {
 // moment, or all of it if that is zero. Those deletions can't be undone any
 // more.
 func (w *Changer) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
-	if err := w.changeable("empty"); err != nil {
+	leave, err := w.enter("empty")
+	if err != nil {
 		return 0, err
 	}
+	defer leave()
 	n := 0
 	var failed []error
 	for _, kind := range []change.TrashKind{change.TrashSystem, change.TrashLocal} {

@@ -18,9 +18,11 @@ import (
 // left, and then changes nothing. An undo is a change itself: Undo with its id
 // makes the first change again.
 func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*change.Change, error) {
-	if err := w.changeable("undo"); err != nil {
+	leave, err := w.enter("undo")
+	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	entry, err := w.entry(id)
 	if err != nil {
 		return nil, err

@@ -234,8 +234,6 @@ func (ix *Index) Close() error {
 	return nil
 }
 
-var errClosed = errors.New("index is closed")
-
 // Status describes an Index for people and receipts.
 type Status struct {
 	Segments  int

@@ -250,7 +250,7 @@ func TestSnapshotOutlivesChanges(t *testing.T) {
 	if !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("the old snapshot has %q, want a and b", got)
 	}
-	if _, err := w.ix.Fresh(context.Background()); !errors.Is(err, errClosed) {
+	if _, err := w.ix.Fresh(context.Background()); !errors.Is(err, rootfs.ErrClosed) {
 		t.Errorf("Fresh of a closed index: %v", err)
 	}
 }

@@ -107,7 +107,7 @@ func (ix *Index) Snapshot() (*Snapshot, error) {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if ix.closed {
-		return nil, errClosed
+		return nil, rootfs.ErrClosed
 	}
 	if ix.snap == nil {
 		ix.snap = ix.newSnapshot()

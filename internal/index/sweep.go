@@ -107,7 +107,7 @@ func (s *sweeping) begin() error {
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	if ix.closed {
-		return errClosed
+		return rootfs.ErrClosed
 	}
 	// Dirty documents take part, so the masks are those of dead ones only.
 	s.snap = &snapshot{ix: ix}

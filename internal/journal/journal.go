@@ -205,7 +205,6 @@ var (
 	ErrNewestLost = fault.New(fault.Conflict, "the newest changes are missing from the undo log, so the last one is not known", "look at the log, and undo a change by its id")
 	// ErrNotKept is for content that was never kept.
 	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "")
-	errClosed  = errors.New("journal is closed")
 )
 
 // TooLargeError refuses to keep more than half of what the journal may hold. The
@@ -304,7 +303,7 @@ func (j *Journal) known(rel string) (rootfs.Path, error) { return j.root.Known(r
 // locked runs f with the lock file held, so that no other process appends.
 func (j *Journal) locked(exclusive bool, f func() error) (err error) {
 	if j.closed {
-		return errClosed
+		return rootfs.ErrClosed
 	}
 	if j.lock == nil {
 		p, err := j.known("lock")

@@ -235,7 +235,7 @@ func statFile(f *os.File) (Info, error) {
 // rootErr recognises use after Close.
 func rootErr(err error) error {
 	if errors.Is(err, os.ErrClosed) {
-		return errClosed
+		return ErrClosed
 	}
 	return err
 }

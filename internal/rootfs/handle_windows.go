@@ -50,7 +50,7 @@ func (d *dirHandle) use(f func(windows.Handle) error) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	if d.h == 0 {
-		return errClosed
+		return ErrClosed
 	}
 	return f(d.h)
 }

@@ -91,7 +91,7 @@ func ntErr(err error) error {
 	case windows.STATUS_NAME_TOO_LONG:
 		return syscall.ENAMETOOLONG
 	case windows.STATUS_INVALID_HANDLE:
-		return errClosed
+		return ErrClosed
 	}
 	return s.Errno()
 }

@@ -73,7 +73,7 @@ func TestOpenFile(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
-	if _, err := r.OpenFile(Path{"big"}); !errors.Is(err, errClosed) {
+	if _, err := r.OpenFile(Path{"big"}); !errors.Is(err, ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 }

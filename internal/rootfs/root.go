@@ -53,7 +53,6 @@ type Root struct {
 var (
 	errIsTop  = errors.New("the top of the file system as root needs an explicit permission")
 	errIsHome = errors.New("the home folder as root needs an explicit permission")
-	errClosed = errors.New("root is closed")
 	errWrites = errors.New("this root is opened read-only")
 )
 

@@ -83,7 +83,7 @@ func (s *sysRoot) acquire() error {
 	for {
 		n := s.refs.Load()
 		if n <= 0 {
-			return errClosed
+			return ErrClosed
 		}
 		if s.refs.CompareAndSwap(n, n+1) {
 			return nil

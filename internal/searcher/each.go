@@ -75,7 +75,7 @@ var (
 
 // ends reports an error that ends the whole search, not only that of one file.
 func ends(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget)
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, match.ErrBudget) || errors.Is(err, rootfs.ErrClosed)
 }
 
 // lacks looks for each pattern in a file, without moving its position. It returns

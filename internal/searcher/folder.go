@@ -10,6 +10,7 @@ package searcher
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 
@@ -66,6 +67,9 @@ func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 		d.Refresh()
 	}
 	followed, err = d.Root.Follow()
+	if errors.Is(err, rootfs.ErrClosed) {
+		return false, rootfs.ErrClosed
+	}
 	if err != nil {
 		d.Logger.Warn("the workspace's folder is gone", "err", err)
 		return false, errGone

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"errors"
 	"slices"
 	"sort"
 	"strings"
@@ -304,7 +305,12 @@ func (w *worker) miss(shown string, parts int) {
 }
 
 // skip counts and records something nobody asked to leave out.
+// A closed root ends the walk: nothing more of it can be seen.
 func (w *worker) skip(shown string, why Reason, err error) {
+	if errors.Is(err, rootfs.ErrClosed) {
+		w.fail(err)
+		return
+	}
 	w.counts[why]++
 	if shown == "" {
 		shown = "."
