@@ -47,11 +47,12 @@ func hunksOf(before, after []byte) []Hunk {
 func parseHunks(text string) []Hunk {
 	var list []Hunk
 	old, now := 0, 0
+	start, at := 0, 0 // of the last hunk's lines, and after this line
 	for line := range strings.Lines(text) {
+		at += len(line)
 		switch {
 		case old > 0 || now > 0 || len(list) > 0 && line[0] == '\\':
-			h := &list[len(list)-1]
-			h.Text += line
+			list[len(list)-1].Text = text[start:at]
 			switch line[0] {
 			case '-':
 				old--
@@ -70,7 +71,7 @@ func parseHunks(text string) []Hunk {
 			h.OldStart, h.OldCount = span(fields[1])
 			h.NewStart, h.NewCount = span(fields[2])
 			old, now = h.OldCount, h.NewCount
-			list = append(list, h)
+			list, start = append(list, h), at
 		}
 	}
 	return list

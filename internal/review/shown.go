@@ -269,17 +269,19 @@ func firstText(list ...string) string {
 // whole is a change that is decided as one.
 func whole(text string) []Hunk {
 	all := Hunk{}
+	var b strings.Builder
 	for _, h := range parseHunks(text) {
 		if all.OldStart == 0 && all.NewStart == 0 {
 			all.OldStart, all.NewStart = h.OldStart, h.NewStart
 		}
-		if all.Text != "" {
-			all.Text += h.Head() + "\n"
+		if b.Len() > 0 {
+			b.WriteString(h.Head() + "\n")
 		}
-		all.Text += h.Text
+		b.WriteString(h.Text)
 		all.OldCount += h.OldCount
 		all.NewCount += h.NewCount
 	}
+	all.Text = b.String()
 	return []Hunk{all}
 }
 
