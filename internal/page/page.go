@@ -94,6 +94,7 @@ type Server struct {
 	opts    Options
 	editor  editor
 	token   string
+	name    string // of this run, below localhost
 	log     *slog.Logger
 	started time.Time
 	times   *timings
@@ -122,13 +123,12 @@ func New(opts Options) (*Server, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	var b [32 + 8]byte
+	rand.Read(b[:]) // it never fails
 	if s.token == "" {
-		var b [32]byte
-		if _, err := rand.Read(b[:]); err != nil {
-			return nil, err
-		}
-		s.token = base64.RawURLEncoding.EncodeToString(b[:])
+		s.token = base64.RawURLEncoding.EncodeToString(b[:32])
 	}
+	s.name = fmt.Sprintf("quarry-%x.localhost", b[32:])
 	s.pulse = newPulse(s)
 	s.handler = s.guard(s.mux())
 	return s, nil
@@ -175,14 +175,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // Address is where a browser finds the page, with the token in the fragment,
 // which browsers don't send.
 func (s *Server) Address(l net.Listener) string {
-	return fmt.Sprintf("http://%s/search#token=%s", l.Addr(), s.token)
+	at := l.Addr().String()
+	if own, ok := l.(*loopback); ok && own.named {
+		at = fmt.Sprintf("%s:%d", s.name, l.Addr().(*net.TCPAddr).Port)
+	}
+	return fmt.Sprintf("http://%s/enter#token=%s", at, s.token)
 }
 
 // allowHost says by which names the server may be addressed.
 func (s *Server) allowHost(port int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
+	for _, name := range []string{"127.0.0.1", "localhost", "[::1]", s.name} {
 		s.host[fmt.Sprintf("%s:%d", name, port)] = true
 	}
 }

@@ -24,6 +24,7 @@ type route struct {
 func (s *Server) routes() []route {
 	list := []route{
 		{"GET", "/{$}", true, s.shell},
+		{"GET", "/enter", true, s.entrance},
 		{"GET", "/search", true, s.shell},
 		{"GET", "/changes", true, s.shell},
 		{"GET", "/changes/{id}", true, s.shell},
@@ -69,6 +70,18 @@ func (s *Server) mux() http.Handler {
 
 // shell is the page itself; its script reads the address.
 func (s *Server) shell(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, "index.html") }
+
+// entrance is the page at the address with the token, which its script leaves at
+// once. It is said to be missing, with the page as its text: Chromium then keeps
+// the address hidden in its history, so it is not listed and not completed.
+func (s *Server) entrance(w http.ResponseWriter, r *http.Request) {
+	serveAsset(&missing{w}, r, "index.html")
+}
+
+// missing answers "not found", whatever is answered.
+type missing struct{ http.ResponseWriter }
+
+func (m *missing) WriteHeader(int) { m.ResponseWriter.WriteHeader(http.StatusNotFound) }
 
 func (s *Server) asset(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, r.PathValue("name")) }
 

@@ -57,6 +57,7 @@ type tab struct {
 	t      testing.TB
 	s      *served
 	ctx    context.Context
+	cancel func()
 	mu     sync.Mutex
 	faults []string // guarded by mu
 }
@@ -82,16 +83,36 @@ func (s *served) open(t testing.TB, path string, width, height int64, theme stri
 		t.Skipf("chromium does not start: %v", allocator.err)
 	}
 	ctx, cancel := chromedp.NewContext(allocator.ctx, chromedp.WithNewBrowserContext())
-	b := &tab{t: t, s: s, ctx: ctx}
-	t.Cleanup(func() {
-		b.check()
-		cancel()
-	})
+	return s.tabIn(t, ctx, cancel, path+"#token="+s.token, width, height, theme)
+}
+
+// another opens an address in a tab beside b: the two share connections, storage
+// and channels.
+func (b *tab) another(t testing.TB, path string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	return b.s.tabIn(t, ctx, cancel, path, 1600, 1000, "light")
+}
+
+func (s *served) tabIn(t testing.TB, ctx context.Context, cancel func(), address string, width, height int64, theme string) *tab {
+	t.Helper()
+	b := &tab{t: t, s: s, ctx: ctx, cancel: cancel}
+	t.Cleanup(b.close)
 	b.watch()
 	b.do(chromedp.EmulateViewport(width, height))
 	b.theme(theme)
-	b.do(chromedp.Navigate(s.base + path + "#token=" + s.token))
+	b.do(chromedp.Navigate(s.base + address))
 	return b
+}
+
+// close closes the tab and reports what went wrong in it.
+func (b *tab) close() {
+	b.t.Helper()
+	if b.cancel != nil {
+		b.check()
+		b.cancel()
+		b.cancel = nil
+	}
 }
 
 // watch notes requests that leave the page's origin, violations of its policy,

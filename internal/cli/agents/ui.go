@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -110,7 +109,7 @@ func (f *uiFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)))
+	l, err := page.Listen(f.port)
 	if err != nil {
 		return fmt.Errorf("%w\n  another program has the port: leave --port out to take a free one", err)
 	}
@@ -281,7 +280,11 @@ func PageRuns(file string) bool {
 	}
 	_, rest, _ := strings.Cut(string(data), "http://")
 	host, _, _ := strings.Cut(rest, "/")
-	c, err := net.DialTimeout("tcp", host, time.Second)
+	_, port, err := net.SplitHostPort(host)
+	if err != nil {
+		return false
+	}
+	c, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", port), time.Second)
 	if err != nil {
 		return false
 	}

@@ -7,12 +7,17 @@ function takeToken() {
   const m = /^#token=([\w-]+)$/.exec(location.hash);
   if (m) {
     sessionStorage.setItem(key, m[1]);
-    history.replaceState(history.state, "", location.pathname + location.search);
+    history.replaceState(history.state, "", (location.pathname === "/enter" ? "/search" : location.pathname) + location.search);
   }
   return sessionStorage.getItem(key) || "";
 }
 
 let token = takeToken();
+
+function forget() {
+  token = "";
+  sessionStorage.removeItem(key);
+}
 
 // A second tab has no token of its own: it asks the others of this origin.
 const tabs = "BroadcastChannel" in self ? new BroadcastChannel("quarry.token") : null;
@@ -20,20 +25,62 @@ tabs?.addEventListener("message", (e) => {
   if (e.data?.ask && token) tabs.postMessage({ token });
 });
 
+// findToken takes the first token that the server knows: a tab may still hold
+// one of an earlier run.
 export function findToken() {
   if (token || !tabs) return Promise.resolve(token);
   return new Promise((resolve) => {
+    const tried = new Set();
+    let open = 0, over = false;
     const end = (t) => { clearTimeout(timer); tabs.removeEventListener("message", hear); resolve(t); };
-    const hear = (e) => {
-      if (typeof e.data?.token !== "string") return;
-      token = e.data.token;
-      sessionStorage.setItem(key, token);
-      end(token);
+    const hear = async (e) => {
+      const t = e.data?.token;
+      if (typeof t !== "string" || tried.has(t)) return;
+      tried.add(t);
+      open++;
+      const known = await fetch(address("/api/about"), { ...ours, headers: { "X-Quarry-Token": t } }).then((res) => res.ok, () => false);
+      open--;
+      if (known && !token) {
+        token = t;
+        sessionStorage.setItem(key, token);
+        end(token);
+      } else if (over && !open) end(token);
     };
-    const timer = setTimeout(() => end(""), 400);
+    const timer = setTimeout(() => { over = true; if (!open) end(""); }, 400);
     tabs.addEventListener("message", hear);
     tabs.postMessage({ ask: true });
   });
+}
+
+// sharedName is the same for all tabs with this token, and does not tell it.
+export async function sharedName() {
+  const sum = await crypto.subtle.digest("SHA-256", new TextEncoder().encode("quarry.events " + token));
+  return "quarry.events." + Array.from(new Uint8Array(sum, 0, 8), (b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+// A service worker sees each request of the page, with the token. Quarry has
+// none: one that is here was left on the port by another program. removeWorkers
+// reports whether there was one; the page is then loaded again, or says that it
+// can't get rid of it.
+export async function removeWorkers() {
+  const { serviceWorker: sw } = navigator;
+  if (!sw) return "";
+  let list = [];
+  try { list = await sw.getRegistrations(); } catch { /* not allowed here, as workers are */ }
+  if (!list.length && !sw.controller) return "";
+  const times = Number(sessionStorage.getItem("quarry.worker") ?? 0) + 1;
+  await Promise.allSettled(list.map((r) => r.unregister()));
+  if (times > 2) return "stays";
+  sessionStorage.setItem("quarry.worker", times);
+  location.reload();
+  return "removed";
+}
+
+// workerRemoved reports, once, that removeWorkers did so before this load.
+export function workerRemoved() {
+  const was = sessionStorage.getItem("quarry.worker");
+  sessionStorage.removeItem("quarry.worker");
+  return !!was;
 }
 
 // Problem is an answer that says what went wrong.
@@ -54,12 +101,12 @@ function address(path, params) {
   return u;
 }
 
-async function request(path, params, init = {}) {
-  const res = await fetch(address(path, params), {
-    ...init, cache: "no-store", credentials: "omit", redirect: "error",
-    headers: { "X-Quarry-Token": token, ...init.headers },
-  });
+const ours = { cache: "no-store", credentials: "omit", redirect: "error" };
+
+export async function request(path, params, init = {}) {
+  const res = await fetch(address(path, params), { ...init, ...ours, headers: { "X-Quarry-Token": token, ...init.headers } });
   if (res.ok) return res;
+  if (res.status === 401) forget(); // other tabs are not to get it
   let body = null;
   try { body = await res.json(); } catch { /* no body */ }
   throw new Problem(res.status, body);
@@ -70,7 +117,7 @@ export const get = async (path, params, signal) => (await request(path, params, 
 export const post = async (path, body) =>
   (await request(path, null, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } })).json();
 
-async function* texts(res) {
+export async function* texts(res) {
   const reader = res.body.getReader(), decoder = new TextDecoder(); // a TextDecoderStream is one more queue on the way
   try {
     for (;;) {
@@ -91,44 +138,5 @@ export async function stream(path, params, signal, take) {
     const parts = (rest + text).split("\n");
     rest = parts.pop();
     if (parts.length) take(parts.map((p) => JSON.parse(p)));
-  }
-}
-
-// events listens to the server until the page is closed. EventSource can't
-// send a header, so the stream is read by hand.
-export async function events(onEvent, onState) {
-  let wait = 500;
-  let woken = null;
-  const wake = () => woken?.();
-  self.addEventListener("online", wake);
-  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && wake());
-  events.retry = wake;
-  for (;;) {
-    const stop = new AbortController();
-    let timer = 0;
-    const alive = () => { clearTimeout(timer); timer = setTimeout(() => stop.abort(), 25000); };
-    try {
-      alive();
-      const res = await request("/api/events", null, { signal: stop.signal });
-      onState(true);
-      wait = 500;
-      let rest = "";
-      for await (const text of texts(res)) {
-        alive();
-        const parts = (rest + text).split("\n\n");
-        rest = parts.pop();
-        for (const p of parts) {
-          const name = /^event: (.*)$/m.exec(p)?.[1];
-          const data = /^data: (.*)$/m.exec(p)?.[1];
-          if (name && data) onEvent(name, JSON.parse(data));
-        }
-      }
-    } catch (e) {
-      if (e instanceof Problem && e.status === 401) { onState(false, e); return; }
-    }
-    clearTimeout(timer);
-    onState(false);
-    await new Promise((resolve) => { woken = resolve; setTimeout(resolve, wait); });
-    wait = Math.min(wait * 1.6, 8000);
   }
 }

@@ -1,9 +1,10 @@
 // The frame around the views: address, header, keys, live connection.
 
-import { events, findToken, get } from "./api.js";
+import { findToken, get, removeWorkers, workerRemoved } from "./api.js";
 import { btn, clock, command, h, icon, n, safe } from "./dom.js";
 import { changes } from "./changes.js";
 import { health } from "./health.js";
+import { events } from "./live.js";
 import { review } from "./review.js";
 import { search } from "./search.js";
 
@@ -243,7 +244,14 @@ function stranger() {
     command("quarry ui")));
 }
 
+const workerStays = () => $("main").replaceChildren(h("div", { class: "empty" }, h("h2", null, "Another program watches this address"),
+  h("p", null, "A service worker that Quarry did not make sees every request of this page, and it can't be removed. Nothing was sent. Remove the data of this site in the browser's settings, or start the page on a free port:"), command("quarry ui")));
+
 async function start() {
+  switch (await removeWorkers()) {
+    case "removed": return;
+    case "stays": workerStays(); return;
+  }
   if (!(await findToken())) { stranger(); return; }
   try {
     await refreshAbout();
@@ -266,6 +274,7 @@ async function start() {
   $("find").addEventListener("submit", (e) => e.preventDefault());
   search.bindBox($("q"), $("case"), $("word"));
   show();
+  if (workerRemoved()) app.toast("Another program had left a service worker on this address. It was removed before anything was sent.", "bad");
   events(onEvent, onState);
 }
 

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"errors"
+	"net"
+	"runtime"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// Listen listens on a port of this machine alone; 0 is a free one.
+//
+// What another program left in the browser for an address and port, such as a
+// service worker, sees everything that is sent there. So the page has a name of
+// its own in each run, below localhost. Browsers look such names up themselves
+// and try ::1 first, so that side has to be ours too, or nobody's.
+func Listen(port int) (net.Listener, error) {
+	for try := 0; ; try++ {
+		v4, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return nil, err
+		}
+		l := &loopback{Listener: v4, named: ownNames}
+		at := v4.Addr().(*net.TCPAddr).Port
+		v6, err := net.Listen("tcp6", net.JoinHostPort("::1", strconv.Itoa(at)))
+		switch {
+		case err == nil:
+			l.also(v6)
+		case !errors.Is(err, syscall.EADDRINUSE): // there is no IPv6
+		case port == 0 && try < 20:
+			v4.Close()
+			continue
+		default:
+			l.named = false
+		}
+		return l, nil
+	}
+}
+
+// ownNames says whether the system's browser looks names below localhost up
+// itself: Safari asks the system, which does not know them.
+const ownNames = runtime.GOOS != "darwin" && runtime.GOOS != "ios"
+
+// loopback accepts on 127.0.0.1 and on ::1.
+type loopback struct {
+	net.Listener // 127.0.0.1
+	named        bool
+
+	v6    net.Listener
+	conns chan accepted
+	done  chan struct{}
+	once  sync.Once
+}
+
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+func (l *loopback) also(v6 net.Listener) {
+	l.v6, l.conns, l.done = v6, make(chan accepted), make(chan struct{})
+	for _, one := range []net.Listener{l.Listener, v6} {
+		go func() {
+			for {
+				c, err := one.Accept()
+				select {
+				case l.conns <- accepted{c, err}:
+				case <-l.done:
+					if err == nil {
+						c.Close()
+					}
+					return
+				}
+			}
+		}()
+	}
+}
+
+func (l *loopback) Accept() (net.Conn, error) {
+	if l.v6 == nil {
+		return l.Listener.Accept()
+	}
+	select {
+	case a := <-l.conns:
+		return a.conn, a.err
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *loopback) Close() error {
+	err := l.Listener.Close()
+	if l.v6 != nil {
+		l.once.Do(func() {
+			close(l.done)
+			err = errors.Join(err, l.v6.Close())
+		})
+	}
+	return err
+}
