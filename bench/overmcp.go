@@ -71,7 +71,27 @@ func (b *bench) overMCP() error {
 		}
 		fmt.Printf("%-48s %6d ms %6.2f ms %6.1fx%s\n", c.name, rg.Milliseconds(), best.Seconds()*1000, rg.Seconds()/best.Seconds(), asks(c.target, c.millis))
 	}
+	if err := b.pathsOverMCP(server); err != nil {
+		return err
+	}
 	return b.fourServers(exe, server)
+}
+
+// pathsOverMCP measures search_by_path with what is remembered of a path: the call
+// looks for exactly that first, then ranks all paths.
+func (b *bench) pathsOverMCP(server *mcpServer) error {
+	for _, words := range []string{"tcp_input", "ipv4/tcp_inptu", "drivers net intel", "s"} {
+		best := time.Duration(1 << 62)
+		for range 5 * b.rounds {
+			from := time.Now()
+			if _, err := server.call("search_by_path", fmt.Sprintf(`{"pattern":%q}`, words)); err != nil {
+				return err
+			}
+			best = min(best, time.Since(from))
+		}
+		fmt.Printf("%-48s %9s %6.2f ms%s\n", "search_by_path: "+words, "", best.Seconds()*1000, asks(0, 10))
+	}
+	return nil
 }
 
 func asks(times, millis float64) string {

@@ -21,6 +21,7 @@ type FindQuery struct {
 	// part of a name, initials, or one of these with a typo. Slashes separate
 	// folders. Matching entries come best first; Order is ignored.
 	Fuzzy string
+	Fits  bool // with Fuzzy: only entries whose score is FuzzyFits or more
 
 	// Time bounds the search; what was found until then is the answer, with
 	// Stopped set and Total a lower bound. 0 is no limit.

@@ -24,7 +24,7 @@ func BenchmarkRank(b *testing.B) {
 		b.Run(query, func(b *testing.B) {
 			began := stress.CPU()
 			for b.Loop() {
-				q.Rank(paths, 0, 20)
+				q.Rank(paths, 0, 0, 20)
 			}
 			b.ReportMetric(float64((stress.CPU()-began).Microseconds())/1000/float64(b.N), "cpu-ms/op")
 		})

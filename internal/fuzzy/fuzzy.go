@@ -127,16 +127,16 @@ type Match struct {
 }
 
 // Rank returns the paths that fit, best first, and how many there are; keep, if not
-// 0, is how many of them are returned. Those less than half as good as the best are
-// left out: letters scattered over a path fit nearly everywhere. When a name is
+// 0, is how many of them are returned. Those with a score below least or less than
+// half as good as the best are left out: letters scattered over a path fit nearly everywhere. When a name is
 // exactly what was asked for, names that do not have it are left out too.
-func (q *Query) Rank(paths []string, workers, keep int) (list []Match, total int) {
+func (q *Query) Rank(paths []string, workers, least, keep int) (list []Match, total int) {
 	list = q.fitting(paths, workers)
 	best, exact := 0, false
 	for _, m := range list {
 		best, exact = max(best, m.Score), exact || m.exact
 	}
-	list = slices.DeleteFunc(list, func(m Match) bool { return m.Score < best/2 || exact && !m.direct })
+	list = slices.DeleteFunc(list, func(m Match) bool { return m.Score < max(best/2, least) || exact && !m.direct })
 	return first(list, paths, keep), len(list)
 }
 

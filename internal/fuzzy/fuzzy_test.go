@@ -55,7 +55,7 @@ func TestRank(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := ""
-		if list, _ := q.Rank(tree, 1, 0); len(list) > 0 {
+		if list, _ := q.Rank(tree, 1, 0, 0); len(list) > 0 {
 			got = tree[list[0].Index]
 		}
 		if got != c.want {
@@ -76,7 +76,7 @@ func TestCompileRefuses(t *testing.T) {
 func TestExactNameEndsTypos(t *testing.T) {
 	paths := []string{"a/tests.go", "b/test.go"}
 	q, _ := Compile("test.go")
-	if list, _ := q.Rank(paths, 1, 0); len(list) != 1 || list[0].Index != 1 {
+	if list, _ := q.Rank(paths, 1, 0, 0); len(list) != 1 || list[0].Index != 1 {
 		t.Errorf("%v, want b/test.go alone", list)
 	}
 }
@@ -100,7 +100,7 @@ func TestDeterministic(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 	names := func(q *Query, paths []string, workers int) (list []string) {
-		all, _ := q.Rank(paths, workers, 0)
+		all, _ := q.Rank(paths, workers, 0, 0)
 		for _, m := range all {
 			list = append(list, paths[m.Index])
 			if scoreOf(q, paths[m.Index]) != m.Score {
@@ -224,12 +224,12 @@ func TestFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, n := q.Rank(paths, 1, 0)
+		all, n := q.Rank(paths, 1, 0, 0)
 		if n != len(all) {
 			t.Errorf("%q: %d counted, %d listed", query, n, len(all))
 		}
 		for _, keep := range []int{1, 2, 20, 999, len(all), len(all) + 1} {
-			some, total := q.Rank(paths, 2, keep)
+			some, total := q.Rank(paths, 2, 0, keep)
 			if total != n {
 				t.Errorf("%q: %d of %d counted", query, total, n)
 			}

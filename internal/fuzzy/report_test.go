@@ -176,7 +176,7 @@ func ours(t testing.TB, query string, paths []string) []string {
 	if err != nil {
 		return nil // more words than it takes: not found
 	}
-	list, _ := q.Rank(paths, 0, 0)
+	list, _ := q.Rank(paths, 0, 0, 0)
 	var out []string
 	for _, m := range list[:min(10, len(list))] {
 		out = append(out, paths[m.Index])

@@ -11,6 +11,24 @@ func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 func (b bitset) has(id int) bool { return b[id/64]>>(id%64)&1 == 1 }
 func (b bitset) set(id int)      { b[id/64] |= 1 << (id % 64) }
 
+// none reports whether no document of [lo, hi) is marked.
+func (b bitset) none(lo, hi int) bool {
+	for lo < hi {
+		if lo%64 == 0 && hi-lo >= 64 {
+			if b[lo/64] != 0 {
+				return false
+			}
+			lo += 64
+			continue
+		}
+		if b.has(lo) {
+			return false
+		}
+		lo++
+	}
+	return true
+}
+
 func (b bitset) count() int {
 	n := 0
 	for _, w := range b {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"quarry/internal/rootfs"
 )
@@ -19,7 +19,8 @@ const pathStretch = 16 << 10
 // test, in path order; nil is the lens of Ask, without hidden files. It is for
 // queries about names only, and takes half the time of Candidates.Files on two
 // processors. test is called once for each goroutine and returns the test for its
-// paths, which are valid during the call.
+// paths, which are valid during the call; nil lets all pass. The list belongs to
+// the index.
 func (s *Snapshot) Paths(ctx context.Context, under rootfs.Path, lens *Lens, test func() func(path []byte) bool) ([]string, error) {
 	dir := plain(under)
 	if lens == nil {
@@ -38,7 +39,10 @@ func (s *Snapshot) Paths(ctx context.Context, under rootfs.Path, lens *Lens, tes
 		lists = append(lists, list)
 	}
 	var dirty []string
-	passes := test()
+	passes := func([]byte) bool { return true }
+	if test != nil {
+		passes = test()
+	}
 	for _, d := range seenDirty(dirtyBelow(s.dirty, dir), lens) {
 		if passes([]byte(d.path)) {
 			dirty = append(dirty, d.path)
@@ -59,13 +63,23 @@ func (s *Snapshot) pathsOf(ctx context.Context, v *view, dir string, lens *Lens,
 	if err != nil {
 		return nil, err
 	}
+	var names []string
+	if err := guard(func() error { names = v.seg.paths(); return nil }); err != nil {
+		return nil, err
+	}
+	if test == nil && names != nil && v.mask.none(in.lo, in.hi) && unseen.none(in.lo, in.hi) {
+		return names[in.lo:in.hi:in.hi], nil
+	}
 	parts := make([][]string, (in.hi-in.lo+pathStretch-1)/pathStretch)
 	errs := make([]error, max(1, min(s.ix.opts.Workers, len(parts))))
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for i := range errs {
 		wg.Go(func() {
-			p := pathLister{view: v, unseen: unseen, passes: test(), reader: pathReader{t: &v.seg.docs}}
+			p := pathLister{view: v, unseen: unseen, names: names, reader: pathReader{t: &v.seg.docs}}
+			if test != nil {
+				p.passes = test()
+			}
 			errs[i] = guard(func() error {
 				for {
 					n := int(next.Add(1)) - 1
@@ -88,12 +102,16 @@ func (s *Snapshot) pathsOf(ctx context.Context, v *view, dir string, lens *Lens,
 type pathLister struct {
 	view   *view
 	unseen bitset
-	passes func(path []byte) bool
+	passes func(path []byte) bool // nil lets all pass
+	names  []string               // all paths, or nil: then they are decoded by
 	reader pathReader
 }
 
 // list gives the paths of documents [lo, hi) that pass.
 func (p *pathLister) list(lo, hi int) []string {
+	if p.names != nil {
+		return p.known(lo, hi)
+	}
 	var found []string
 	p.reader.seek(lo)
 	for id := lo; id < hi; id++ {
@@ -101,28 +119,78 @@ func (p *pathLister) list(lo, hi int) []string {
 		if p.view.mask.has(id) || p.unseen.has(id) {
 			continue
 		}
-		if p.passes(path) {
+		if p.passes == nil || p.passes(path) {
 			found = append(found, string(path))
 		}
 	}
 	return found
 }
 
-// mergeSorted joins sorted lists. Usually one has nearly all.
+// known gives those whose paths are decoded already.
+func (p *pathLister) known(lo, hi int) []string {
+	var found []string
+	if p.passes == nil {
+		found = make([]string, 0, hi-lo)
+	}
+	for id := lo; id < hi; id++ {
+		if p.view.mask.has(id) || p.unseen.has(id) {
+			continue
+		}
+		// The bytes are those of the string; a test changes nothing.
+		name := p.names[id]
+		if p.passes == nil || p.passes(unsafe.Slice(unsafe.StringData(name), len(name))) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// maxNames is how many paths of a segment are kept decoded: 60 bytes each.
+const maxNames = 256 << 10
+
+// nameList is the paths of a segment, decoded when they are first listed. Queries
+// about names come one after the other, and decoding takes longer than they do.
+type nameList struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// paths returns the paths of all documents, or nil if they are too many, or if this
+// process makes one search.
+func (s *segment) paths() []string {
+	if s.trusting || s.docs.n > maxNames {
+		return nil
+	}
+	s.names.mu.Lock()
+	defer s.names.mu.Unlock()
+	if s.names.all != nil || s.docs.n == 0 {
+		return s.names.all
+	}
+	var text []byte
+	ends := make([]int, s.docs.n)
+	r := pathReader{t: &s.docs}
+	r.seek(0)
+	for id := range ends {
+		text = append(text, r.next()...)
+		ends[id] = len(text)
+	}
+	one := string(text)
+	all, from := make([]string, len(ends)), 0
+	for id, end := range ends {
+		all[id], from = one[from:end], end
+	}
+	s.names.all = all
+	return all
+}
+
+// mergeSorted joins sorted lists. Usually one has nearly all, and often it is the
+// only one.
 func mergeSorted(lists [][]string) []string {
-	var all []string
-	for _, l := range lists {
-		if len(l) == 0 {
-			continue
-		}
-		if len(all) == 0 {
-			all = l
-			continue
-		}
-		all = append(all, l...)
+	lists = slices.DeleteFunc(lists, func(l []string) bool { return len(l) == 0 })
+	if len(lists) == 1 {
+		return lists[0]
 	}
-	if !sort.StringsAreSorted(all) {
-		slices.Sort(all) // finds the runs by itself
-	}
+	all := slices.Concat(lists...)
+	slices.Sort(all) // finds the runs by itself
 	return all
 }

@@ -55,8 +55,9 @@ func comparePaths(t *testing.T, snap *Snapshot, dir string, hidden bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []string
+	var want, all []string
 	if err := c.Files(func(d *Doc, _ bool) bool {
+		all = append(all, d.Path())
 		if passes(d.PathBytes()) {
 			want = append(want, d.Path())
 		}
@@ -64,8 +65,18 @@ func comparePaths(t *testing.T, snap *Snapshot, dir string, hidden bool) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := snap.Paths(context.Background(), under, plainLens(hidden), func() func([]byte) bool { return passes })
-	if err != nil || !slices.Equal(got, want) {
-		t.Fatalf("below %q, hidden %v: %q, want %q; %v", dir, hidden, got, want, err)
+	list := func(what string, want []string, test func() func([]byte) bool) {
+		t.Helper()
+		got, err := snap.Paths(context.Background(), under, plainLens(hidden), test)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("below %q, hidden %v, %s: %q, want %q; %v", dir, hidden, what, got, want, err)
+		}
+	}
+	for _, decoded := range []bool{true, false} { // as kept, and anew as a process of one search
+		for _, v := range snap.views {
+			v.seg.trusting = decoded
+		}
+		list("some", want, func() func([]byte) bool { return passes })
+		list("all", all, nil)
 	}
 }

@@ -32,6 +32,7 @@ type segment struct {
 	trusting   bool
 	lenses     lenses
 	remembered remembered
+	names      nameList
 	mapping    *rootfs.Mapping
 	refs       atomic.Int32
 }

@@ -126,19 +126,8 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 // fuzzyPaths finds the paths that fit what is remembered of one, best first. Those
 // that share only its letters would mislead a model.
 func (c *call) fuzzyPaths(ctx context.Context, q search.FindQuery, words string) (*search.FindResult, error) {
-	offset, limit := q.Offset, q.Limit
-	q.Globs, q.Fuzzy, q.Offset, q.Limit = nil, strings.TrimPrefix(words, "!"), 0, 0
-	r, err := c.ws.Find(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for n < len(r.Entries) && r.Entries[n].Score >= search.FuzzyFits {
-		n++
-	}
-	r.Total = n
-	r.Entries = r.Entries[min(offset, n):min(offset+limit, n)]
-	return r, nil
+	q.Globs, q.Fuzzy, q.Fits = nil, strings.TrimPrefix(words, "!"), true
+	return c.ws.Find(ctx, q)
 }
 
 // checkGlob refuses what no dialect should take for a glob.

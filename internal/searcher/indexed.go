@@ -294,17 +294,25 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if err != nil {
 		return noIndex(ctx, err)
 	}
-	list, err := snap.Paths(ctx, start, lens, func() func([]byte) bool {
-		return (&indexPass{run: &searchRun{filter: r.filter}, below: r.below}).admits
-	})
+	pass := &indexPass{run: &searchRun{filter: r.filter}, below: r.below}
+	var test func() func([]byte) bool
+	if !pass.admitsAll() {
+		test = func() func([]byte) bool {
+			return (&indexPass{run: &searchRun{filter: r.filter}, below: r.below}).admits
+		}
+	}
+	list, err := snap.Paths(ctx, start, lens, test)
 	if err != nil {
 		return noIndex(ctx, err)
 	}
-	r.out.Entries = slices.Grow(r.out.Entries, len(list))
-	for _, path := range list {
-		r.out.Entries = append(r.out.Entries, search.Entry{Path: path})
+	if r.q.Fuzzy != "" && r.names == nil {
+		r.names = list
+	} else {
+		r.out.Entries = slices.Grow(r.out.Entries, len(list))
+		for _, path := range list {
+			r.out.Entries = append(r.out.Entries, search.Entry{Path: path})
+		}
 	}
-	pass := &indexPass{run: &searchRun{filter: r.filter}, below: r.below}
 	if r.out.Denied, err = denied(snap, start, lens, pass, r.out.Denied); err != nil {
 		return noIndex(ctx, err)
 	}

@@ -36,7 +36,7 @@ func (r *Servers) Find(ctx context.Context, q search.FindQuery) (*search.FindRes
 			return nil, err
 		}
 	}
-	if err := page(out, &q); err != nil {
+	if err := page(out, nil, &q); err != nil {
 		return nil, err
 	}
 	if q.Stat && q.Order != search.BySize {
