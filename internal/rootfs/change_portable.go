@@ -69,13 +69,13 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Vers
 	} else if !errors.Is(err, errBusy) {
 		return Replaced{}, err
 	}
-	same := func() error {
-		now, err := openRegular(dir, base)
+	same := func(name string) error {
+		now, err := openRegular(dir, name)
 		if err != nil {
 			return errors.Join(errMeanwhile, err)
 		}
 		defer now.Close()
-		b, err := now.readAll(base, maxWhole)
+		b, err := now.readAll(name, maxWhole)
 		if err == nil && !bytes.Equal(b, before) {
 			err = errMeanwhile
 		}
@@ -95,7 +95,7 @@ func (r *Root) replaceIn(dir *dirHandle, base string, edits Edits, expected Vers
 		res.InPlace = err == errInPlace
 	}
 	if res.InPlace {
-		err = r.rewriteIn(dir, base, before, after, old.info, same, show)
+		err = r.rewriteIn(dir, base, before, after, old.info, func() error { return same(base) }, show)
 	}
 	if err != nil {
 		return Replaced{}, err
@@ -128,7 +128,7 @@ func applyEdits(old []byte, edits Edits) ([]byte, error) {
 var errInPlace = errors.New("the file has to be rewritten in place")
 
 // renameOver writes a new file and renames it over the old one.
-func (r *Root) renameOver(dir *dirHandle, base string, data []byte, old *File, same, show func() error) error {
+func (r *Root) renameOver(dir *dirHandle, base string, data []byte, old *File, same func(string) error, show func() error) error {
 	temp := r.temps.next(r.owner(), phaseWrite)
 	defer r.temps.done(temp)
 	name := temp.String()
@@ -147,25 +147,31 @@ func (r *Root) renameOver(dir *dirHandle, base string, data []byte, old *File, s
 		err = replaceHeld(dir, name, base, old, same)
 	}
 	if err != nil {
-		dir.remove(name)
+		if stuck := new(StuckError); !errors.As(err, &stuck) {
+			dir.remove(name)
+		}
 		return err
 	}
 	return dir.sync()
 }
 
 // replaceHeld compares once more and renames. If it can, it holds the file so
-// that nobody writes to it in between. On Windows a program may forbid renaming
-// over its file and still allow writing to it.
-func replaceHeld(dir *dirHandle, name, base string, old *File, same func() error) error {
+// that nobody writes to it in between; otherwise it exchanges the files, if the
+// system can do that, and compares again. On Windows a program may forbid
+// renaming over its file and still allow writing to it.
+func replaceHeld(dir *dirHandle, name, base string, old *File, same func(string) error) error {
 	release, held := dir.hold(base)
-	err := same()
+	err := same(base)
 	if err == nil && held {
 		err = dir.replace(name, base, false)
 	}
 	release()
 	if !held && err == nil || held && (errors.Is(err, errBusy) || errors.Is(err, syscall.EACCES)) {
 		old.Close() // some systems count ourselves, too
-		if err = same(); err == nil {
+		if err = same(base); err == nil {
+			err = exchangeOver(dir, name, base, same, dir.exchange)
+		}
+		if err == errNoExchange {
 			err = dir.replace(name, base, true)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // createLike makes an empty file with the metadata of old. On APFS it clones the
 // file and truncates the clone, which keeps mode, flags, access list and all
 // extended attributes, even those that record a download. On other file systems
-// mode, owner and extended attributes are copied. kept is false if one of them
-// can't be set; then the file is rewritten in place.
+// mode, owner and extended attributes are copied, and the access list is lost.
+// kept is false if one of them can't be set; then the file is rewritten in place.
 func (d *dirHandle) createLike(name string, old *os.File, base string, info Info) (f *os.File, kept bool, err error) {
 	if f, err = d.cloneEmpty(name, base); err == nil {
 		kept = giveTo(f, info)
@@ -32,6 +32,10 @@ func (d *dirHandle) createLike(name string, old *os.File, base string, info Info
 	return f, true, nil
 }
 
+// cloneACL is CLONE_ACL of sys/clonefile.h: without it the clone gets the access
+// list that its folder gives.
+const cloneACL = 0x4
+
 func (d *dirHandle) cloneEmpty(name, base string) (*os.File, error) {
 	dir, err := d.h.Open(".")
 	if err != nil {
@@ -39,7 +43,7 @@ func (d *dirHandle) cloneEmpty(name, base string) (*os.File, error) {
 	}
 	defer dir.Close()
 	fd := int(dir.Fd())
-	if err := unix.Clonefileat(fd, base, fd, name, unix.CLONE_NOFOLLOW); err != nil {
+	if err := unix.Clonefileat(fd, base, fd, name, unix.CLONE_NOFOLLOW|cloneACL); err != nil {
 		return nil, err
 	}
 	f, err := d.h.OpenFile(name, os.O_RDWR, 0)

@@ -68,7 +68,7 @@ const maxTries = 2000
 func (c *can) put(b *Bin, p rootfs.Path, info rootfs.Info) (Item, error) {
 	rec := record{path: b.recorded(c, p), deleted: b.opts.Now(), size: info.Size}
 	for n := range maxTries {
-		name := c.candidate(p.Base(), n)
+		name := c.candidate(p.Base(), n, rec.deleted)
 		err := c.putAs(b, p, name, rec)
 		switch {
 		case err == nil:
@@ -152,9 +152,10 @@ func (c *can) move(src *rootfs.Root, from rootfs.Path, dst *rootfs.Root, to root
 	return err
 }
 
-// candidate is the n-th name to try: "W.md", "W 1.md", "W 2.md". A name must
-// leave room for the suffix of its record.
-func (c *can) candidate(base string, n int) string {
+// candidate is the n-th name to try: "W.md", "W 1.md", "W 2.md", and on macOS,
+// as the Finder names them, "W.md", "W 15.04.05.md", "W 15.04.05 2.md". A name
+// must leave room for the suffix of its record.
+func (c *can) candidate(base string, n int, now time.Time) string {
 	if c.recycled {
 		return recycledName(base, rand.IntN)
 	}
@@ -164,7 +165,12 @@ func (c *can) candidate(base string, n int) string {
 		stem, ext = base, ""
 	}
 	tail := ext
-	if n > 0 {
+	switch {
+	case n > 1 && c.plain:
+		tail = now.Local().Format(" 15.04.05 ") + strconv.Itoa(n) + ext
+	case n > 0 && c.plain:
+		tail = now.Local().Format(" 15.04.05") + ext
+	case n > 0:
 		tail = " " + strconv.Itoa(n) + ext
 	}
 	limit := 255

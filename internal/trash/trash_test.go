@@ -514,3 +514,27 @@ func TestNewestFirstWithinASecond(t *testing.T) {
 		}
 	}
 }
+
+// A name that is taken in macOS' trash gets the time, as the Finder does it.
+func TestNamesInPlainTrash(t *testing.T) {
+	c := &can{plain: true}
+	at := time.Date(2026, 3, 4, 15, 4, 5, 0, time.Local)
+	long := strings.Repeat("é", 140) // 280 bytes
+	for _, k := range []struct {
+		base string
+		n    int
+		want string
+	}{
+		{"W.md", 0, "W.md"},
+		{"W.md", 1, "W 15.04.05.md"},
+		{"W.md", 2, "W 15.04.05 2.md"},
+		{"folder", 1, "folder 15.04.05"},
+		{".env", 1, ".env 15.04.05"},
+		{"a.tar.gz", 1, "a.tar 15.04.05.gz"},
+		{long + ".md", 1, strings.Repeat("é", 121) + " 15.04.05.md"},
+	} {
+		if got := c.candidate(k.base, k.n, at); got != k.want || len(got) > 255 {
+			t.Errorf("candidate(%q, %d) = %q, want %q", k.base, k.n, got, k.want)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+//go:build !linux || portable
+
+package rootfs
+
+import "errors"
+
+// errNoExchange says that the file system can't exchange two files.
+var errNoExchange = errors.New("this file system can't exchange files")
+
+// exchangeOver gives the new file called name the name base, and the file that
+// had it the name name, in one step. The displaced file must be the one that was
+// compared before: what another program put there meanwhile gets its name back,
+// and nothing that isn't ours is deleted.
+func exchangeOver(dir *dirHandle, name, base string, same func(name string) error, exchange func(a, b string) error) error {
+	ours, err := dir.lstat(name)
+	if err != nil {
+		return err
+	}
+	if err := exchange(name, base); err != nil {
+		return err
+	}
+	cause := same(name)
+	if cause == nil {
+		dir.remove(name) // CleanTemps tries again
+		return nil
+	}
+	if err := exchange(name, base); err != nil {
+		// The name is gone, or the system fails: put back what we can.
+		if dir.move(name, dir, base) != nil {
+			return keepForeign(dir, name, base, errors.Join(cause, err))
+		}
+		return cause
+	}
+	if back, err := dir.lstat(name); err == nil && back.SameFile(ours) {
+		return cause // the caller removes it
+	} else if err == nil {
+		// A third version came after ours. It is the newest, so it gets the name.
+		err = exchange(name, base)
+		return keepForeign(dir, name, base, errors.Join(cause, err))
+	}
+	return cause
+}
+
+// keepForeign gives a temporary name that holds foreign content a visible one.
+func keepForeign(dir *dirHandle, name, base string, cause error) error {
+	visible := conflictName(base)
+	if err := dir.move(name, dir, visible); err != nil {
+		return errors.Join(cause, &StuckError{err})
+	}
+	return errors.Join(cause, &ConflictError{Copy: visible})
+}
