@@ -16,6 +16,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/notebook"
 	"quarry/internal/notes"
+	"quarry/internal/stress"
 	"quarry/match"
 	"quarry/search"
 )
@@ -124,7 +125,10 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 	set, parent, _ := pair(t, tree())
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, g := range globs {
-		for range 40 {
+		for i := range 40 {
+			if !stress.Samples(i) {
+				continue
+			}
 			q := search.Query{Pattern: "word", Offset: rnd.IntN(2) * rnd.IntN(60)}
 			if g != "" {
 				q.Globs = []string{g}
@@ -164,10 +168,14 @@ func TestFindIsThatOfOneFolder(t *testing.T) {
 		}
 		return b.String()
 	}
+	n := 0
 	for _, g := range globs {
 		for _, kind := range []search.EntryKind{search.OnlyFiles, search.OnlyFolders, search.FilesAndFolders} {
 			for _, depth := range []int{0, 1, 2, 3} {
 				for _, page := range [][2]int{{0, 0}, {3, 0}, {3, 2}, {100, 5}} {
+					if n++; !stress.Samples(n * 5 / 3) { // no period of the loops
+						continue
+					}
 					q := search.FindQuery{Kind: kind, Limit: page[0], Offset: page[1]}
 					q.MaxDepth = depth
 					if g != "" {
