@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -68,6 +69,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open root %s: %w", dir, err)
 	}
+	abs = withoutPrefix(abs)
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return nil, fmt.Errorf("open root %s: %w", dir, err)
@@ -95,6 +97,28 @@ func Open(dir string, opts *Options) (*Root, error) {
 		r.sys.listen(opts.Layer)
 	}
 	return r, nil
+}
+
+// withoutPrefix drops the prefix by which Windows takes a path literally, so that
+// paths with and without it lead to the same root. It stays on a path that means
+// another folder without it.
+func withoutPrefix(abs string) string {
+	rest, ok := strings.CutPrefix(abs, `\\?\`)
+	if !ok {
+		return abs
+	}
+	for name := range strings.SplitSeq(rest, `\`) {
+		if strings.TrimRight(name, ". ") != name {
+			return abs
+		}
+	}
+	if share, ok := strings.CutPrefix(rest, `UNC\`); ok {
+		return `\\` + share
+	}
+	if len(rest) >= 3 && rest[1] == ':' && rest[2] == '\\' {
+		return rest
+	}
+	return abs
 }
 
 func checkRootDir(real string) error {
