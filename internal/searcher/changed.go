@@ -80,17 +80,13 @@ func (c *changes) check(at rootfs.Path) error {
 		return err
 	}
 	defer d.Close()
-	var list []rootfs.Entry
-	for {
-		if list, err = d.Read(list[:0]); err != nil || len(list) == 0 {
-			return errNoRepository
-		}
-		for _, e := range list {
-			if e.Type == rootfs.TypeDir && githead.Has(filepath.Join(dir, e.Name)) {
-				return nil
-			}
+	list, _ := d.Read(nil)
+	for _, e := range list {
+		if e.Type == rootfs.TypeDir && githead.Has(filepath.Join(dir, e.Name)) {
+			return nil
 		}
 	}
+	return errNoRepository
 }
 
 // around finds the repository that the files of a folder are in.
