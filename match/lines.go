@@ -47,6 +47,24 @@ func (m *Matcher) CountLines(buf []byte) int {
 	return n
 }
 
+// Decides reports that the line that begins with buf matches whatever comes after
+// it, up to its line feed. buf[:seen] was asked about before. It may say no of a
+// line that matches.
+func (m *Matcher) Decides(buf []byte, seen int) bool {
+	pl := m.p.plan
+	switch {
+	case m.p.opts.Mode != Lines || m.err != nil || pl.superset:
+		return false
+	case pl.whole && !pl.pre.hasCR:
+		part := buf[max(0, seen-pl.pre.longest):]
+		hit, _ := pl.pre.find(part, 0)
+		return hit >= 0 && pl.pre.usable(part)
+	case pl.free && seen == 0:
+		return m.MatchLine(bytes.TrimSuffix(buf, []byte("\r"))) // it may belong to the line ending
+	}
+	return false
+}
+
 // segmentSize is how much is searched between two checks of Search.stop: 35 ms at
 // 30 MB/s, the speed of an automaton that refills its cache all the time.
 const segmentSize = 1 << 20

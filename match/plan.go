@@ -51,6 +51,10 @@ type plan struct {
 	// inside of a line matter.
 	looseEnd bool
 
+	// free says that the pattern has no assertions, so a match in the beginning
+	// of a line is one in the line.
+	free bool
+
 	// fence has the bytes that no match contains, in the modes for whole texts;
 	// nil if there are none or they are too rare.
 	fence *fence
@@ -82,6 +86,7 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 		}
 		p.lines = dfa.NewLines(first, nil)
 		p.looseEnd = first.Looks.Has(hir.LookEndCRLF)
+		p.free = first.Looks == 0
 		p.prog = sync.OnceValue(func() *nfa.Prog {
 			// The tree fitted with its groups. Alternatives may share less
 			// without them, so the limit is a little larger.

@@ -110,9 +110,7 @@ func (f *file) blocks(t *text) error {
 			return nil
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
-			room := make([]byte, 0, min(max(2*cap(buf), blockSize), longest+blockSize))
-			huge(room)
-			buf = append(room, buf...)
+			buf = roomier(buf, longest)
 			f.buf = buf[:0]
 			if cap(buf)-len(buf) < 16 { // context lines fill it
 				f.out.Skip = TooLarge
@@ -121,6 +119,22 @@ func (f *file) blocks(t *text) error {
 		}
 	}
 }
+
+// roomier moves a line that is still incomplete to a larger buffer, up to longest
+// and a block. From 1 MB on it is 8 MB at once, in large pages: the memory that
+// isn't written to costs nothing, but each move does, and so does each small page.
+func roomier(buf []byte, longest int) []byte {
+	size := 2*cap(buf) + blockSize
+	if size > 1<<20 {
+		size = max(size, 4*hugePage+blockSize)
+	}
+	room := make([]byte, 0, min(size, longest+blockSize))
+	huge(room)
+	return append(room, buf...)
+}
+
+// hugePage is the size of a large page of amd64 and of most arm64.
+const hugePage = 2 << 20
 
 // rebase moves the state to a block that starts drop bytes later.
 func (f *file) rebase(buf []byte, drop int) {

@@ -6,9 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hugePage is the size of a large page of amd64 and of most arm64.
-const hugePage = 2 << 20
-
 // huge asks for large pages behind the memory of a large text: to be given 90 MB in
 // pages of 4 KiB takes longer than to search them. It is a hint; an error means
 // that the system has none.

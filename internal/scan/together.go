@@ -3,6 +3,7 @@ package scan
 import (
 	"cmp"
 	"io"
+	"slices"
 	"sync"
 
 	"quarry/internal/re/vec"
@@ -29,8 +30,9 @@ func Together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, er
 }
 
 func together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, error) {
-	g := &group{req: req, text: text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: all[0].raw}}
+	g := &group{req: req, wide: make(chan []byte, 1), text: text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: all[0].raw}}
 	g.turned.L = &g.order
+	g.wide <- nil
 	var done sync.WaitGroup
 	for _, s := range all {
 		done.Go(func() { g.work(s) })
@@ -63,6 +65,10 @@ type group struct {
 	blocks  int    // handed out
 	ended   bool
 
+	// wide has the one buffer for a line longer than a block, unless it is in use:
+	// a second one takes longer to be cleared by the system than it saves.
+	wide chan []byte
+
 	order  sync.Mutex // the next scanner in order takes over
 	turned sync.Cond
 	turn   int // the block whose results are due
@@ -74,7 +80,8 @@ type group struct {
 // share is one block of a group.
 type share struct {
 	text  []byte
-	clear int // as of file
+	wide  []byte // the group's wide buffer, if text is in it
+	clear int    // as of file
 	base  int64
 	no    int
 	read  int64 // bytes of the file up to here
@@ -111,9 +118,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	buf := append(s.buf[:0], g.carry...)
 	for {
 		if cap(buf)-len(buf) < blockSize/2 {
-			room := make([]byte, 0, 2*cap(buf)+blockSize)
-			huge(room)
-			buf = append(room, buf...)
+			buf = g.widen(&b, buf, longest)
 		}
 		fresh := len(buf)
 		// Also of a long line no more at a time, so that what is read is still in
@@ -134,10 +139,15 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 			b.err, end = err, 0
 		case !last && end == 0 && len(buf) > longest:
 			b.skip, last = TooLarge, true
+		case !last && end == 0 && g.decided(s, buf, fresh):
+			g.rest(s, &b, buf, longest)
+			return b, true
 		case !last && end == 0:
 			continue
 		}
-		s.buf = buf[:0]
+		if b.wide == nil {
+			s.buf = buf[:0]
+		}
 		b.clear = min(fresh, end)
 		b.text, b.base, b.no = buf[:end], g.base, g.blocks
 		b.read, b.nul = g.text.read, g.text.nul
@@ -146,6 +156,61 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 		g.blocks++
 		g.ended = last
 		return b, true
+	}
+}
+
+// widen moves a line to the wide buffer, or that to a larger one.
+func (g *group) widen(b *share, line []byte, longest int) []byte {
+	var wide []byte
+	if b.wide == nil {
+		wide = <-g.wide // who has it does not wait for who reads
+	}
+	if cap(wide)-len(line) >= blockSize/2 {
+		line = append(wide[:0], line...)
+	} else {
+		line = roomier(line, longest)
+	}
+	b.wide = line[:0]
+	return line
+}
+
+// decided reports that only lines are counted, and that the line in hand counts
+// whatever comes. Of its text, buf[:seen] was asked about before.
+func (g *group) decided(s *Scanner, buf []byte, seen int) bool {
+	return g.req.Detail == Count && !g.req.Invert && !g.req.Matches && !s.decodes && s.m.Decides(buf, seen)
+}
+
+// rest passes over what is left of a decided line. The block is its beginning.
+func (g *group) rest(s *Scanner, b *share, line []byte, longest int) {
+	if b.wide == nil {
+		s.buf = line[:0]
+	}
+	b.text, b.clear, b.base, b.no = line, len(line), g.base, g.blocks
+	g.carry = slices.Grow(g.carry[:0], blockSize)
+	for size := int64(len(line)); ; {
+		part, err := g.text.fill(g.carry[:0:blockSize])
+		end := vec.IndexByte(part, '\n', 0) + 1
+		if err == io.EOF && end == 0 {
+			end = len(part)
+		}
+		size += int64(cmp.Or(end, len(part)))
+		switch {
+		case err != nil && err != io.EOF:
+			b.err = err
+		case end == 0 && err == nil && size > int64(longest):
+			b.skip = TooLarge
+		case end == 0 && err == nil:
+			continue
+		}
+		if b.err != nil || b.skip != NotSkipped {
+			b.text, b.clear, end = nil, 0, len(part)
+		}
+		g.base += size
+		g.carry = append(g.carry[:0], part[end:]...)
+		b.read, b.nul = g.text.read, g.text.nul
+		g.blocks++
+		g.ended = b.err != nil || b.skip != NotSkipped || err == io.EOF && len(g.carry) == 0
+		return
 	}
 }
 
@@ -184,6 +249,9 @@ func (g *group) search(s *Scanner, b *share) {
 	g.turn++
 	g.turned.Broadcast()
 	g.order.Unlock()
+	if b.wide != nil {
+		g.wide <- b.wide
+	}
 	f.end()
 	if err != nil {
 		g.stop()

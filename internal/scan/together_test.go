@@ -94,11 +94,14 @@ func TestTogetherEnds(t *testing.T) {
 	if out, err := Together(scanners(x, 3), r, size, &Request{Detail: Count}); !errors.Is(err, broken) || out.Matched < 2<<20 {
 		t.Errorf("%d lines, %v", out.Matched, err)
 	}
-	text := strings.Repeat("x\n", 3<<20) + strings.Repeat("y", MaxLine+2*blockSize) + "\nx\n"
-	want, _ := New(x.NewMatcher()).File(strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
-	got, err := Together(scanners(x, 3), strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
-	if got.Skip != TooLarge || got.Matched != want.Matched || err != nil {
-		t.Errorf("a long line: %+v, %v; one scanner gives %+v", got, err, want)
+	var text string
+	for _, begin := range []string{"", "x"} { // one that doesn't match, and one that does
+		text = strings.Repeat("x\n", 3<<20) + begin + strings.Repeat("y", MaxLine+2*blockSize) + "\nx\n"
+		want, _ := New(x.NewMatcher()).File(strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
+		got, err := Together(scanners(x, 3), strings.NewReader(text), int64(len(text)), &Request{Detail: Count})
+		if got.Skip != TooLarge || got.Matched != want.Matched || err != nil {
+			t.Errorf("a long line: %+v, %v; one scanner gives %+v", got, err, want)
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
