@@ -291,6 +291,8 @@ type replacing struct {
 	buf   []byte // new text of the last edit, while more may join it
 	eol   textfile.Ending
 	to    int
+	// The line in hand is text[from:end], the one after it begins at next.
+	from, end, next int
 	// literal is the template's text with either line ending, once it is needed.
 	literal [2]string
 }
@@ -307,7 +309,7 @@ func (r *replacing) file(ctx context.Context, files Files, path string) (change.
 		return op, 0, nil // it has become binary since the search
 	}
 	text := doc.Text()
-	r.edits, r.buf, r.to = nil, nil, 0
+	r.edits, r.buf, r.to, r.next = nil, nil, 0, 0
 	n := 0
 	r.m.Each(text, func(start, end int) bool {
 		n++
@@ -355,12 +357,32 @@ func (r *replacing) flush() {
 	}
 }
 
+// lineOf returns the text that a match was found in, and where it begins: the line
+// without its ending, since a pattern may ask where that is, or with -U all.
+func (r *replacing) lineOf(text []byte, start int) (line []byte, from int) {
+	if r.m.Pattern().Mode() != match.Lines {
+		return text, 0
+	}
+	if start >= r.next {
+		r.from = r.next + bytes.LastIndexByte(text[r.next:start], '\n') + 1
+		r.end, r.next = len(text), len(text)+1
+		if i := bytes.IndexByte(text[start:], '\n'); i >= 0 {
+			r.end, r.next = start+i, start+i+1
+			if r.end > r.from && text[r.end-1] == '\r' {
+				r.end--
+			}
+		}
+	}
+	return text[r.from:r.end], r.from
+}
+
 // newText is what a match is replaced by, with the line endings of its place. What
 // is the same everywhere is not copied.
 func (r *replacing) newText(text []byte, start, end int) string {
 	new := r.template.text
 	if !r.template.literal {
-		new = string(r.template.Append(nil, text, start, end))
+		line, from := r.lineOf(text, start)
+		new = string(r.template.Append(nil, line, start-from, end-from))
 	}
 	if !strings.Contains(new, "\n") {
 		return new

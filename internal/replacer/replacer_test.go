@@ -50,6 +50,9 @@ func TestEqualsRipgrep(t *testing.T) {
 		{pattern: `[äöü]`, with: "$0e"},
 		{pattern: `foo(bar)?`, with: "[$1]"},
 		{pattern: `foo`, with: `\n$`},
+		{pattern: `^(foo)(Bar)?$`, with: "[$1]"},
+		{pattern: `^(\w+)(.*)$`, with: "$2 $1"},
+		{pattern: `(\w+)$`, with: "<$1>"},
 	} {
 		dir := t.TempDir()
 		for name, text := range files {
