@@ -14,10 +14,19 @@ type group struct {
 	rate      float64 // share of the positions in text that it lets through
 }
 
-// chance is the share of each byte in text.
+// chance is the share of each byte in text. A literal with letters beyond ASCII is
+// probably searched for in a text of its script: every second byte or so leads a
+// letter, and of the bytes that follow some 20 are common.
 var chance = func() (c [256]float64) {
 	for b := range c {
-		c[b] = math.Exp2(float64(commonness(byte(b)))/8 - 26)
+		switch {
+		case b >= 0xC0:
+			c[b] = 0.3
+		case b >= 0x80:
+			c[b] = 0.03
+		default:
+			c[b] = math.Exp2(float64(commonness(byte(b)))/8 - 26)
+		}
 	}
 	return c
 }()
@@ -48,7 +57,7 @@ func (g *group) estimate() float64 {
 				sum += row[bits.TrailingZeros16(low)&15]
 			}
 		}
-		rate *= sum
+		rate *= min(sum, 1)
 	}
 	return rate
 }
