@@ -14,6 +14,7 @@ type automata struct {
 
 	noFind bool // find can't be built
 	here   int  // how often to try a match that begins at once
+	atOnce int  // matches that did, one after the other
 }
 
 // decideFast answers for one line if the automaton can.
@@ -51,20 +52,36 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 	if !m.hasFind() {
 		return 0, 0, false, false
 	}
-	// A pattern such as [\s\S]{5000} has a state for each set of places where a
-	// match may have begun, so its table grows too large. A search that is
-	// anchored at one place needs few states, and such a pattern matches nearly
-	// everywhere: a match that begins here is the leftmost.
+	if m.p.plan.anchored() {
+		if from > 0 {
+			return 0, 0, false, true
+		}
+		start, end, r := m.dfa.find.Find(text, 0, to, true)
+		return start, end, r == dfa.Match, r != dfa.GaveUp
+	}
+	// A search that is anchored at one place needs no second run for the start of
+	// the match, and where it finds one, that is the leftmost. So it is tried first
+	// if the last matches began at once, as those of .*= and the tokens of a lexer.
 	if m.dfa.here > 0 {
 		if start, end, r := m.dfa.find.Find(text, from, to, true); r == dfa.Match {
+			m.dfa.here = anchoredTries
 			return start, end, true, true
 		}
 		m.dfa.here--
+		m.dfa.atOnce = 0
 	}
 	start, end, r := m.dfa.find.Find(text, from, to, false)
 	if r != dfa.GaveUp {
+		if m.dfa.atOnce++; r != dfa.Match || start != from {
+			m.dfa.atOnce = 0
+		} else if m.dfa.atOnce >= anchoredTries {
+			m.dfa.here = anchoredTries
+		}
 		return start, end, r == dfa.Match, true
 	}
+	// A pattern such as [\s\S]{5000} has a state for each set of places where a
+	// match may have begun, so its table grows too large. Anchored it needs few
+	// states, and such a pattern matches nearly everywhere.
 	if start, end, r = m.dfa.find.Find(text, from, to, true); r == dfa.Match {
 		m.dfa.here = anchoredTries
 		return start, end, true, true
@@ -72,8 +89,8 @@ func (m *Matcher) findFast(text []byte, from, to int) (start, end int, found, kn
 	return 0, 0, false, false
 }
 
-// anchoredTries is how often a matcher tries an anchored search first, after one
-// has succeeded. Each success starts the count again.
+// anchoredTries is how often a matcher tries an anchored search first after one
+// has succeeded, and after how many matches that began at once it does.
 const anchoredTries = 4
 
 // cancelled tells an automaton whether the search was stopped.

@@ -240,6 +240,11 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 			return start, end, start >= 0
 		}
 	}
+	if pl.reach > 0 {
+		if start, end, ok, known := m.spanAtHit(text, from); known {
+			return start, end, ok
+		}
+	}
 	if m.p.opts.Mode == Lines || pl.pre == nil {
 		return m.spanIn(text, from, len(text))
 	}
@@ -263,6 +268,27 @@ func (m *Matcher) span(text []byte, from int) (start, end int, ok bool) {
 		from = to + 1
 	}
 	return 0, 0, false
+}
+
+// spanAtHit is span for short matches that begin with a hit. known is false if the
+// automaton can't tell.
+func (m *Matcher) spanAtHit(text []byte, from int) (start, end int, ok, known bool) {
+	pl := m.p.plan
+	if !m.hasFind() {
+		return 0, 0, false, false
+	}
+	for m.spend(matchWork) {
+		hit, _ := pl.pre.find(text, from)
+		if hit < 0 {
+			break
+		}
+		start, end, r := m.dfa.find.Find(text, hit, min(len(text), hit+pl.reach), true)
+		if r == dfa.Match || r == dfa.GaveUp {
+			return start, end, r == dfa.Match, r == dfa.Match
+		}
+		from = hit + 1
+	}
+	return 0, 0, false, true
 }
 
 // spanIn finds the first match in text[from:to].
@@ -384,12 +410,15 @@ func (m *Matcher) Captures(text []byte, from int, slots []int) ([]int, bool) {
 		return nil, false
 	}
 	pl := m.p.plan
+	if !m.mayMatch(text, from) {
+		return nil, false
+	}
 	if n := 2 * m.p.Groups(); cap(slots) < n {
 		slots = make([]int, n)
 	} else {
 		slots = slots[:n]
 	}
-	if !m.mayMatch(text, from) || !m.groups(text, from, slots) {
+	if !m.groups(text, from, slots) {
 		return nil, false
 	}
 	if m.back != nil && !pl.superset {

@@ -47,6 +47,10 @@ type plan struct {
 	// what comes before.
 	fromHit bool
 
+	// reach is set with fromHit if matches are short: no match is longer. Then a
+	// hit is looked at by itself.
+	reach int
+
 	// looseEnd says that lines lets a line end before \r. Only then does a \r
 	// inside of a line matter.
 	looseEnd bool
@@ -127,14 +131,24 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	set := bestSet(found.Need)
 	p.pre = newPrefilter(set)
 	p.fromHit = p.pre != nil && first.Looks&^looksAhead == 0 && !p.superset && sameSet(set, found.Prefix)
+	if most, ok := src.root.MaxLen(); ok && most <= maxReach && p.fromHit && !p.pre.oddCase {
+		p.reach = most
+	}
 	if p.pre == nil {
 		p.pre = firstBytes(first)
 	}
 	return p, nil
 }
 
-// anchored reports that a match can only begin where a text does.
-func (p *plan) anchored() bool { return p.prog().AnchoredStart }
+// anchored reports that a match can only begin where a text does, which in Lines
+// mode is a line.
+func (p *plan) anchored() bool {
+	prog := p.prog()
+	return prog.AnchoredStart || p.lines != nil && prog.LineAnchored
+}
+
+// maxReach bounds what is read again for each hit.
+const maxReach = 256
 
 // nextStart finds where the next match could begin, from the strings that all
 // matches begin with. It is nil if that doesn't help, as in Lines mode.

@@ -21,8 +21,9 @@ const (
 	// no loop any more.
 	shortLoop = 16
 	maxMisses = 8
-	// backPiece is what last looks at in one go.
-	backPiece = 256
+	// backPiece is what last looks at in one go, at least and at most.
+	minBackPiece = 64
+	maxBackPiece = 8 << 10
 )
 
 // loopAt returns the loop of a state, or nil. It doesn't build it when that would
@@ -101,9 +102,16 @@ func (l *loop) next(text []byte, i int) int {
 // or from-1.
 func (l *loop) last(text []byte, from, i int) int {
 	j := i - 1
-	// The kernel reads forwards: whole pieces that nothing leaves in.
-	for j+1-from >= backPiece && l.leaves.Find(text[:j+1], j+1-backPiece) < 0 {
-		j -= backPiece
+	// The kernel reads forwards: whole pieces that nothing leaves in, larger ones
+	// as long as there are, then smaller ones.
+	for size, grow := minBackPiece, true; size >= minBackPiece; {
+		if j+1-from >= size && l.leaves.Find(text[:j+1], j+1-size) < 0 {
+			if j -= size; grow && size < maxBackPiece {
+				size *= 2
+			}
+			continue
+		}
+		size, grow = size/2, false
 	}
 	for j >= from && !l.leaves.Has(text[j]) {
 		j--
