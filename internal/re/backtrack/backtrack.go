@@ -21,8 +21,9 @@ type Engine struct {
 	// mark[id] numbers the states that more than one edge leads to. Any
 	// other state is entered at most once at an offset if those are: its
 	// one predecessor was. Every loop has one.
-	mark  []int32
-	marks int
+	mark   []int32
+	marks  int
+	unions *unions
 }
 
 // New prepares a program that was compiled without Reverse.
@@ -61,6 +62,7 @@ func New(p *nfa.Prog) *Engine {
 			e.marks++
 		}
 	}
+	e.unions = newUnions(p)
 	return e
 }
 
@@ -194,7 +196,10 @@ func (c *Cache) try(e *Engine, text, hay []byte, from, at int, slots []int) (end
 				c.stack = append(c.stack, frame{at: at, id: s.B, slot: -1})
 				id = s.A
 			case nfa.OpUnion:
-				alts := p.Alts[s.A:s.B]
+				alts := e.unions.ways(p, id, text, at)
+				if len(alts) == 0 {
+					break way
+				}
 				for i := len(alts) - 1; i > 0; i-- {
 					c.stack = append(c.stack, frame{at: at, id: alts[i], slot: -1})
 				}

@@ -64,6 +64,32 @@ func TestPikeAgrees(t *testing.T) {
 	}
 }
 
+// Many ways at one place, as a lexer has.
+func TestManyWays(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for range 1000 {
+		var ways []string
+		for range 4 + r.IntN(8) {
+			ways = append(ways, "("+nfatest.Pattern(r, 1+r.IntN(2))+")")
+		}
+		pattern := strings.Join(ways, "|")
+		if r.IntN(3) == 0 {
+			pattern = "(?:" + pattern + ")+"
+		}
+		node, err := nfatest.Parse(pattern)
+		if err != nil {
+			continue
+		}
+		p := compile(t, node, nfa.Options{UTF8: r.IntN(2) == 0})
+		for range 4 {
+			hay := []byte(nfatest.Text(r, r.IntN(20), r.IntN(2) == 0))
+			from := r.IntN(len(hay) + 1)
+			check(t, pattern, p, hay, from, len(hay), r.IntN(2) == 0)
+			check(t, pattern, p, hay, 0, from, false)
+		}
+	}
+}
+
 func FuzzPike(f *testing.F) {
 	for _, s := range []string{"(a+)+$", "(a|aa)+b?", `\bab\B`, "(?i)ſk", "(?m)^a|b$", "(|a)*", "(?:a??){2,3}", "(a*)*(b|)+"} {
 		f.Add(s, "aab\nſK a\xff")
