@@ -21,19 +21,22 @@ func (b *bench) build() (string, error) {
 	return name, cmd.Run()
 }
 
-// run is the cost of one process.
+// cost is that of one process.
 type cost struct {
 	wall, cpu time.Duration
 	memory    int64 // peak, KB
 }
 
-// measure runs a command in the tree and gives its best wall time, least
-// processor time and largest memory. Both peers alternate, so that a noisy
-// moment hits both.
+// maxRow is how long a row takes, if two rounds take less.
+const maxRow = 4 * time.Second
+
+// compare runs two commands in the tree and gives their best wall time, least
+// processor time and largest memory. They alternate, so that a noisy moment hits
+// both.
 func (b *bench) compare(ours, theirs []string) (q, r cost, err error) {
 	q.wall, r.wall = 1<<62, 1<<62
 	q.cpu, r.cpu = 1<<62, 1<<62
-	for range b.rounds {
+	for round, start := 0, time.Now(); round < b.rounds && (round < 2 || time.Since(start) < maxRow); round++ {
 		for _, side := range []struct {
 			args []string
 			best *cost
