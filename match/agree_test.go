@@ -119,6 +119,45 @@ func TestFastPathsAgree(t *testing.T) {
 	}
 }
 
+// The matches of a text are those of the parts that Cut makes of it.
+func TestCutAgrees(t *testing.T) {
+	cut := 0
+	for seed := range uint64(stress.N(3000)) {
+		g := seeded(seed+2_000_000, false)
+		expr := g.pattern(1 + g.rng.IntN(4))
+		p, err := Compile(expr, Options{Mode: Multiline, WholeWord: g.rng.IntN(8) == 0})
+		if err != nil {
+			t.Fatalf("seed %d: %q: %v", seed, expr, err)
+		}
+		if !p.Cuts() {
+			continue
+		}
+		for range 4 {
+			text := []byte(g.text() + g.text())
+			at := p.Cut(text, g.rng.IntN(len(text)+1))
+			if at == 0 {
+				continue
+			}
+			if !p.ByLine() {
+				cut++
+			}
+			m := p.NewMatcher()
+			want := lineList(func(y func(int, int) bool) { m.Each(text, y) })
+			got := lineList(func(y func(int, int) bool) { m.Each(text[:at], y) }) +
+				lineList(func(y func(int, int) bool) { m.Each(text[at:], func(s, e int) bool { return y(at+s, at+e) }) })
+			if p.plan.prog().Nullable {
+				continue // the end of the first part is the start of the second
+			}
+			if got != want {
+				t.Fatalf("seed %d: %q in %q, cut at %d: matches %s, want %s", seed, expr, text, at, got, want)
+			}
+		}
+	}
+	if cut == 0 {
+		t.Error("no text was cut between lines that a match may join")
+	}
+}
+
 // Go's regexp means the same on the syntax both have, without Unicode classes.
 func TestAgainstStandardLibrary(t *testing.T) {
 	for seed := range uint64(stress.N(3000)) {

@@ -1,6 +1,9 @@
 package match
 
-import "quarry/internal/re/hir"
+import (
+	"quarry/internal/re/hir"
+	"quarry/internal/re/vec"
+)
 
 // ByLine reports that in Multiline mode a text may be searched a few whole lines at a
 // time: no match reaches from one line into the next, and none depends on where the
@@ -16,6 +19,65 @@ func (p *Pattern) ByLine() bool {
 func (p *Pattern) OneLine() bool {
 	f := p.lineFence()
 	return f != nil && f.lineFeed && f.bytes['\r'] && !p.plan.prog().Nullable
+}
+
+// Cut returns where buf may be cut so that in Multiline mode both parts have the
+// matches they have together: after the last line feed in buf[from:] that no match
+// can contain, or 0 if there is none. What comes after buf makes no difference.
+//
+// For a pattern that ByLine reports that is the last line feed. For \w+\s+Holmes it
+// is one after a full stop: no match contains that, and none begins with white
+// space.
+func (p *Pattern) Cut(buf []byte, from int) int {
+	c := p.plan.cutter()
+	if c == nil {
+		return 0
+	}
+	for end := len(buf); ; {
+		i := vec.LastIndexByte(buf[from:end], '\n')
+		if i < 0 {
+			return 0
+		}
+		end = from + i
+		if c.lineFeed {
+			return end + 1
+		}
+		low := max(0, end-maxCutBack)
+		for k := end; k > low && c.passes[buf[k]]; k-- {
+			if c.bytes[buf[k-1]] {
+				return end + 1
+			}
+		}
+	}
+}
+
+// maxCutBack is how far before a line feed Cut looks.
+const maxCutBack = 64
+
+// Cuts reports that Cut may find a place.
+func (p *Pattern) Cuts() bool { return p.plan.cutter() != nil }
+
+// cutter is a fence, and the bytes that no match begins with.
+type cutter struct {
+	*fence
+	passes [256]bool
+}
+
+// newCutter returns nil if texts can't be cut.
+func (p *Pattern) newCutter() *cutter {
+	f := p.lineFence()
+	if f == nil || p.opts.Mode != Multiline {
+		return nil
+	}
+	c := &cutter{fence: f}
+	prog := p.plan.prog()
+	for b, first := range prog.First {
+		c.passes[b] = !first
+	}
+	if !f.lineFeed && (prog.Nullable || !c.passes['\n']) {
+		return nil
+	}
+	return c
 }
 
 // lineFence returns the bytes that no match contains. It is nil if a match

@@ -2,6 +2,7 @@ package match
 
 import (
 	"fmt"
+	"sync"
 
 	"quarry/internal/re/backref"
 	"quarry/internal/re/hir"
@@ -139,6 +140,7 @@ func CompileAny(exprs []string, opts Options) (*Pattern, error) {
 		return nil, err
 	}
 	p := &Pattern{opts: opts, exprs: exprs, names: src.names, plan: plan}
+	plan.cutter = sync.OnceValue(p.newCutter)
 	p.need = publicNeed(found.Need)
 	if opts.Syntax == Words {
 		p.need = allOf(found.Exact)

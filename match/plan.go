@@ -63,6 +63,9 @@ type plan struct {
 	// nil if there are none or they are too rare.
 	fence *fence
 
+	// cutter says where a text may be cut, in Multiline mode; see Pattern.Cut.
+	cutter func() *cutter
+
 	// every says that each line matches, at its start or at its end, in Lines
 	// mode.
 	every bool

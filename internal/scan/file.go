@@ -41,7 +41,7 @@ type file struct {
 	blockStart int // lines reported before the block in hand
 	reported   int // lines so far
 
-	spanning bool // multiline mode, by a pattern that can be searched by lines
+	spanning bool // multiline mode, by a pattern whose texts can be cut
 	blockEnd int  // where the last line ends that a match in multiline mode touches; -1 is none
 
 	failed error // of Request.Emit
@@ -69,7 +69,14 @@ func (f *file) blocks(t *text) error {
 	}
 	buf := f.buf[:0]
 	searched := 0 // how much of the front was searched before
-	defer func() { f.raw = t.raw }()
+	alone := false
+	defer func() {
+		f.raw = t.raw
+		if alone {
+			release(&f.buf)
+			<-large
+		}
+	}()
 	for {
 		var err error
 		fresh := len(buf)
@@ -86,10 +93,8 @@ func (f *file) blocks(t *text) error {
 			return err
 		}
 		end := len(buf)
-		if !last { // what was left of the last block has no line ending
-			if end = vec.LastIndexByte(buf[fresh:], '\n') + 1; end > 0 {
-				end += fresh
-			}
+		if !last {
+			end = f.lastCut(buf, fresh) // what was left of the last block can't be cut
 		}
 		if end > searched || last {
 			f.clear = fresh - searched
@@ -108,6 +113,10 @@ func (f *file) blocks(t *text) error {
 		if len(buf)-searched > longest {
 			f.out.Skip = TooLarge
 			return nil
+		}
+		if f.spanning && len(buf) > MaxLine && !alone { // a text that can't be cut
+			large <- struct{}{}
+			alone = true
 		}
 		if cap(buf)-len(buf) < blockSize/2 {
 			buf = roomier(buf, longest)

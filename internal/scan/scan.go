@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"io"
 
+	"quarry/internal/re/vec"
 	"quarry/match"
 	"quarry/search"
 )
@@ -105,7 +106,7 @@ type Result struct {
 // Result refers to is not, unless Request.Emit is set.
 type Scanner struct {
 	m        *match.Matcher
-	byLine   bool // multiline mode, by a pattern that can be searched by lines
+	inBlocks bool // multiline mode, by a pattern whose texts can be cut
 	decodes  bool // lines that aren't UTF-8 may match only when they are decoded
 	one      file // the file in hand
 	parts    parts
@@ -119,7 +120,19 @@ type Scanner struct {
 // New returns a Scanner for the pattern of m.
 func New(m *match.Matcher) *Scanner {
 	p := m.Pattern()
-	return &Scanner{m: m, byLine: p.Mode() == match.Multiline && p.ByLine(), decodes: p.Windows1252Adds()}
+	return &Scanner{m: m, inBlocks: p.Cuts(), decodes: p.Windows1252Adds()}
+}
+
+// lastCut returns where the whole lines of buf end that can be searched by themselves:
+// after a line feed in buf[from:], or 0.
+func (s *Scanner) lastCut(buf []byte, from int) int {
+	if s.inBlocks {
+		return s.m.Pattern().Cut(buf, from)
+	}
+	if i := vec.LastIndexByte(buf[from:], '\n'); i >= 0 {
+		return from + i + 1
+	}
+	return 0
 }
 
 // File searches what r gives. size is a hint: the length the file is thought
@@ -127,7 +140,7 @@ func New(m *match.Matcher) *Scanner {
 func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	f := s.begin(req)
 	var err error
-	if f.spanning = s.byLine; f.spanning || s.m.Pattern().Mode() == match.Lines {
+	if f.spanning = s.inBlocks; f.spanning || s.m.Pattern().Mode() == match.Lines {
 		err = f.blocks(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})
 	} else {
 		err = f.whole(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})

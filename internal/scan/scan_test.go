@@ -312,11 +312,17 @@ func TestMultilineBlocks(t *testing.T) {
 // A pattern over several lines is searched for in files of any size up to MaxWhole.
 func TestMultilineInLargeFile(t *testing.T) {
 	text := strings.Repeat("a line of text that is long enough to fill the file\n", (MaxLine+1<<20)/51) + "begin\nend\n"
-	p := match.MustCompile(`begin\nend`, match.Options{Mode: match.Multiline})
-	for _, hint := range []int64{int64(len(text)), 0} {
-		r, err := New(p.NewMatcher()).File(strings.NewReader(text), hint, &Request{})
-		if err != nil || r.Skip != NotSkipped || r.Matched != 1 || len(r.Lines) != 2 || r.Bytes != int64(len(text)) {
-			t.Errorf("hint %d: %d matches, %d lines, %d bytes, skipped %v, %v", hint, r.Matched, len(r.Lines), r.Bytes, r.Skip, err)
+	parts := match.MustCompile(`begin\nend`, match.Options{Mode: match.Multiline})
+	p := match.MustCompile(`begin[\s\S]end`, match.Options{Mode: match.Multiline})
+	if !parts.Cuts() || p.Cuts() {
+		t.Errorf("texts are cut for %q: %v, for %q: %v", parts, parts.Cuts(), p, p.Cuts())
+	}
+	for _, p := range []*match.Pattern{parts, p} {
+		for _, hint := range []int64{int64(len(text)), 0} {
+			r, err := New(p.NewMatcher()).File(strings.NewReader(text), hint, &Request{})
+			if err != nil || r.Skip != NotSkipped || r.Matched != 1 || len(r.Lines) != 2 || r.Bytes != int64(len(text)) {
+				t.Errorf("%q, hint %d: %d matches, %d lines, %d bytes, skipped %v, %v", p, hint, r.Matched, len(r.Lines), r.Bytes, r.Skip, err)
+			}
 		}
 	}
 	if r, err := New(p.NewMatcher()).File(strings.NewReader("x"), MaxWhole+1, &Request{}); err != nil || r.Skip != TooLarge {

@@ -51,7 +51,7 @@ func shares(s *Scanner, req *Request) bool {
 	case s.m.Pattern().Mode() == match.Lines:
 		return req.Detail == Count || req.Detail == Lines && req.Emit != nil
 	}
-	return s.byLine && req.Detail == Count
+	return s.inBlocks && req.Detail == Count
 }
 
 // group is one file searched by several scanners.
@@ -109,7 +109,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 		return b, false
 	}
 	longest := MaxLine
-	if s.byLine {
+	if s.inBlocks {
 		longest = MaxWhole
 	}
 	if cap(s.buf) < blockSize {
@@ -128,9 +128,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 		last := err != nil
 		end := len(buf)
 		if !last {
-			if end = vec.LastIndexByte(buf[fresh:], '\n') + 1; end > 0 {
-				end += fresh
-			}
+			end = s.lastCut(buf, fresh)
 		}
 		switch {
 		case err == errBinary:
@@ -228,7 +226,7 @@ func (g *group) search(s *Scanner, b *share) {
 		}
 	}
 	f := s.begin(&req)
-	f.spanning = s.byLine
+	f.spanning = s.inBlocks
 	f.base, f.clear = b.base, b.clear
 	f.block(b.text, 0)
 	f.emit()

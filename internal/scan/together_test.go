@@ -27,7 +27,7 @@ func scanners(p *match.Pattern, n int) []*Scanner {
 
 // Several scanners give what one gives.
 func TestTogetherAgrees(t *testing.T) {
-	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `f\n`, "(?i)FOO", "\u00e9"}
+	patterns := []string{"foo", "^foo$", "o+b", "café", "x|^$", `\w+`, "zzz", `f\n`, "(?i)FOO", "\u00e9", `\w+\s+foo`, `[a-z ]+\nfo+`}
 	run := stress.Start(t, "scanners together = one", 300, 100_000)
 	for seed := range run.Cases() {
 		rng := stress.Rand(seed)
@@ -54,7 +54,7 @@ func TestTogetherAgrees(t *testing.T) {
 		if !shares(all[0], &req) && req.Detail == Count && p.ByLine() {
 			t.Fatalf("%+v is not shared", req)
 		}
-		if opts.Mode == match.Multiline && !p.ByLine() {
+		if opts.Mode == match.Multiline && !p.Cuts() {
 			continue
 		}
 		for _, step := range []int{611, 1 << 20} {
