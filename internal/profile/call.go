@@ -95,6 +95,7 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 		if err != nil {
 			return nil, c.replaced(c.problem(ctx, err))
 		}
+		c.tellTrash(ctx, a)
 		return c.result(a)
 	}
 	return out

@@ -182,14 +182,22 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	}
 	found, err := replacer.Find(ctx, c.ws, q)
 	if errors.Is(err, replacer.ErrNone) {
-		return nil, &tool.Error{Code: tool.NotFound, Message: "Nothing matches, so nothing was changed", Hint: "Search for it with search_files first."}
+		message := "Nothing matches, so nothing was changed"
+		if n := found.Summary.Denied; n > 0 {
+			message += fmt.Sprintf("; not searched: %d protected", n)
+		}
+		return nil, &tool.Error{Code: tool.NotFound, Message: message, Hint: "Search for it with search_files first."}
 	}
 	if err != nil {
 		return nil, err
 	}
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", clip(render.Quote(q.Pattern), 60), clip(render.Quote(q.Replacement), 60),
 		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))
-	return c.applySummed(ctx, found.Ops, summary)
+	a, err := c.applySummed(ctx, found.Ops, summary)
+	if err == nil {
+		c.tellMissed(a, found.Summary)
+	}
+	return a, err
 }
 
 func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {

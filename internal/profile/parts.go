@@ -30,7 +30,19 @@ func hasVault(ws *quarry.Workspace) bool {
 // shelf is the book of one root and the name that its paths begin with.
 type shelf struct {
 	*notebook.Book
-	root quarry.Root
+	root  quarry.Root
+	files *tallied
+}
+
+func newShelf(r quarry.Root) *shelf {
+	files := &tallied{Workspace: r.Workspace}
+	return &shelf{notebook.Open(files), r, files}
+}
+
+// tell adds to an answer that speaks of all notes how many were not searched.
+func (s *shelf) tell(a *answer) *answer {
+	a.tellProtected(int(s.files.denied.Load()))
+	return a
 }
 
 // show is a path of the root as answers have it.
@@ -46,12 +58,12 @@ func (s *shelf) show(path string) string {
 func (c *call) book(path string) (*shelf, string, error) {
 	all := c.ws.Roots()
 	if len(all) == 1 {
-		return &shelf{notebook.Open(all[0].Workspace), all[0]}, path, nil
+		return newShelf(all[0]), path, nil
 	}
 	if path == "" {
 		vaults := slices.DeleteFunc(slices.Clone(all), func(r quarry.Root) bool { return !r.Workspace.IsVault() })
 		if len(vaults) == 1 {
-			return &shelf{notebook.Open(vaults[0].Workspace), vaults[0]}, "", nil
+			return newShelf(vaults[0]), "", nil
 		}
 		return nil, "", &tool.Error{Code: tool.InvalidArgument, Message: "path is required where several roots are vaults", Hint: "Begin it with the name of a root."}
 	}
@@ -61,7 +73,7 @@ func (c *call) book(path string) (*shelf, string, error) {
 	name, rest, _ := strings.Cut(strings.TrimLeft(strings.ReplaceAll(path, `\`, "/"), "./"), "/")
 	for _, r := range all {
 		if strings.EqualFold(r.Name, name) {
-			return &shelf{notebook.Open(r.Workspace), r}, rest, nil
+			return newShelf(r), rest, nil
 		}
 	}
 	return nil, "", invalid("Invalid path %q: it begins with the name of no root.", path)
@@ -102,7 +114,7 @@ func (c *call) did(s *shelf, ch *change.Change) *answer {
 		ch.Version = ch.Files[0].Version
 	}
 	ch.Files, ch.Digest = nil, ""
-	return c.changed(ch, render.Sentence(ch.Summary)+".")
+	return s.tell(c.changed(ch, render.Sentence(ch.Summary)+"."))
 }
 
 var (
@@ -273,7 +285,7 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 		if err != nil {
 			return nil, err
 		}
-		return &answer{text: render.Names(nil, names, "property", "properties", "", c.limits()), data: &propertiesAnswer{Names: names}}, nil
+		return s.tell(&answer{text: render.Names(nil, names, "property", "properties", "", c.limits()), data: &propertiesAnswer{Names: names}}), nil
 	}
 	n, list, err := s.Properties(ctx, path)
 	if err != nil {
@@ -339,13 +351,17 @@ func listTags(ctx context.Context, c *call) (*answer, error) {
 		for i := range notes {
 			notes[i] = s.show(notes[i])
 		}
-		return &answer{text: render.PathList(nil, notes, "note", "notes", c.limits()), data: &namesAnswer{Total: len(notes), Notes: notes}}, nil
+		return s.tell(&answer{text: render.PathList(nil, notes, "note", "notes", c.limits()), data: &namesAnswer{Total: len(notes), Notes: notes}}), nil
 	}
 	names, err := s.Tags(ctx, path)
 	if err != nil {
 		return nil, c.partError(err, s.show(path))
 	}
-	return &answer{text: render.Names(nil, names, "tag", "tags", "#", c.limits()), data: &namesAnswer{Total: len(names), Tags: names}}, nil
+	a := &answer{text: render.Names(nil, names, "tag", "tags", "#", c.limits()), data: &namesAnswer{Total: len(names), Tags: names}}
+	if path == "" {
+		s.tell(a)
+	}
+	return a, nil
 }
 
 // linksAnswer is the answer of links.
@@ -388,8 +404,7 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 		}
 		total := len(notes)
 		notes = notes[min(c.Int("offset"), total):]
-		a := &answer{text: render.PathList(nil, notes, "note", "notes", c.limits()), data: &linksAnswer{Total: total, Notes: notes}}
-		return a, nil
+		return s.tell(&answer{text: render.PathList(nil, notes, "note", "notes", c.limits()), data: &linksAnswer{Total: total, Notes: notes}}), nil
 	case "outgoing":
 		found, err = s.Outgoing(ctx, path)
 	case "unresolved":
@@ -412,6 +427,9 @@ func listLinks(ctx context.Context, c *call) (*answer, error) {
 	a := &answer{text: text, data: &linksAnswer{Total: total, Links: found[from : from+shown]}}
 	if from+shown < total {
 		a.receipt = append(a.receipt, "next: "+c.next(from+shown))
+	}
+	if kind != "outgoing" {
+		s.tell(a)
 	}
 	return a, nil
 }

@@ -290,7 +290,9 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		text, cut = append(text, "\n\n"+partial...), "time"
 	}
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
-	return &answer{text: text, data: data, receipt: c.page("items", q.Offset, n, render.Total{N: r.Total}, by, "max_results", cut != "")}, nil
+	a := &answer{text: text, data: data, receipt: c.page("items", q.Offset, n, render.Total{N: r.Total}, by, "max_results", cut != "")}
+	a.tellOmitted(&r.Summary)
+	return a, nil
 }
 
 // infoAnswer is the answer of get_file_info.

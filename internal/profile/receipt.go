@@ -1,9 +1,13 @@
 package profile
 
 import (
+	"context"
 	"fmt"
+	"path"
 	"strings"
+	"sync/atomic"
 
+	"quarry"
 	"quarry/internal/render"
 	"quarry/search"
 )
@@ -37,6 +41,80 @@ func (c *call) tellMissed(a *answer, s *search.Summary) {
 		a.receipt = append(a.receipt, text)
 	}
 }
+
+// tellProtected is tellMissed where only the number of protected files is known.
+func (a *answer) tellProtected(n int) {
+	if n > 0 {
+		a.receipt = append(a.receipt, fmt.Sprintf("not searched: %d protected", n))
+	}
+}
+
+// tallied is a workspace that remembers how many files the policy kept from the
+// searches of one call. The searches of a call overlap, so the largest number
+// counts.
+type tallied struct {
+	*quarry.Workspace
+	denied atomic.Int64
+}
+
+func (w *tallied) count(s *search.Summary) {
+	if n := int64(s.Denied); n > w.denied.Load() {
+		w.denied.Store(n)
+	}
+}
+
+func (w *tallied) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
+	r, err := w.Workspace.Find(ctx, q)
+	if err == nil {
+		w.count(&r.Summary)
+	}
+	return r, err
+}
+
+func (w *tallied) Search(ctx context.Context, q search.Query) (*search.Result, error) {
+	r, err := w.Workspace.Search(ctx, q)
+	if err == nil {
+		w.count(&r.Summary)
+	}
+	return r, err
+}
+
+func (w *tallied) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
+	s, err := w.Workspace.EachText(ctx, q, look, yield)
+	if err == nil {
+		w.count(s)
+	}
+	return s, err
+}
+
+// tellOmitted says how many files a listing omits because of the policy.
+func (a *answer) tellOmitted(s *search.Summary) {
+	if s.Denied > 0 {
+		a.receipt = append(a.receipt, fmt.Sprintf("omitted: %d protected", s.Denied))
+	}
+}
+
+// tellTrash adds to the receipt of a call that includes hidden files that the
+// local trash was not looked at: no listing shows it unless a path names it.
+func (c *call) tellTrash(ctx context.Context, a *answer) {
+	if !c.union() || !c.Bool("include_hidden") || len(a.receipt) == 0 {
+		return
+	}
+	at := strings.Trim(c.path(ctx, "path"), "./")
+	for _, r := range c.ws.Roots() {
+		if at != "" && at != r.Name {
+			continue
+		}
+		inside := search.Scope{Paths: []string{localTrash}, Globs: []string{"!/.quarry"}, IncludeHidden: true, IncludeIgnored: true, MaxDepth: 1}
+		found, err := r.Workspace.Find(ctx, search.FindQuery{Scope: inside, Kind: search.FilesAndFolders, Limit: 1})
+		if err == nil && found.Total > 0 {
+			a.receipt = append(a.receipt, "the trash is omitted: path "+path.Join(r.Name, localTrash)+" shows it")
+		}
+	}
+}
+
+// localTrash is the folder that deleted files go to with the trash "local".
+const localTrash = ".trash"
 
 // cut is what ended an answer before its end.
 type cut string

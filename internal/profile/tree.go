@@ -67,7 +67,9 @@ func (c *call) tree(ctx context.Context, q search.FindQuery, base string) (*answ
 		text, cut = append(text, "\n\n"+partial...), "time"
 	}
 	data.Receipt = c.sumUp(ctx, &r.Summary, cut)
-	return &answer{text: text, data: data, receipt: c.page("items", offset, n, render.Total{N: len(entries)}, by, "max_results", cut != "")}, nil
+	a := &answer{text: text, data: data, receipt: c.page("items", offset, n, render.Total{N: len(entries)}, by, "max_results", cut != "")}
+	a.tellOmitted(&r.Summary)
+	return a, nil
 }
 
 // withGlob is a query that has a glob to speak of.

@@ -136,7 +136,7 @@ func TestDeniedFilesAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ws, err := quarry.Open(dir, &quarry.Options{Deny: []string{"p/**"}})
+	ws, err := quarry.Open(dir, &quarry.Options{Deny: []string{"p/**"}, StateDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +148,93 @@ func TestDeniedFilesAreCounted(t *testing.T) {
 	for name, args := range map[string]string{
 		"search_files": `{"regex":"Hush"}`, "file_search": `{"query":"Hush"}`, "search_code": `{"query":"Hush"}`,
 		"find_symbol": `{"name":"Hush"}`, "outline": `{"path":"."}`, "search_by_path": `{"pattern":"**/a.go"}`,
+		"replace_in_files": `{"text":"Hush","replacement":"x"}`, "list_files": `{"pattern":"**/*.go"}`,
 	} {
 		res := tools.Lookup(name).Execute(t.Context(), json.RawMessage(args))
 		if !strings.Contains(res.Text, "1 protected") || strings.Contains(res.Text, "p/a.go") {
 			t.Errorf("%s: %s", name, res.Text)
 		}
+	}
+}
+
+// The tools for notes count denied notes too: "No links." would be untrue.
+func TestDeniedNotesAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		".obsidian/app.json": "{}", "private/diary.md": "---\nmood: x\n---\n[[Plan]] #secret\n", "Plan.md": "# Plan\n#open\n", "Other.md": "#open\n",
+	} {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{Deny: []string{"private/**"}, StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	tools, err := profile.New(ws, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{"links", `{"path":"Plan.md"}`}, {"links", `{"kind":"orphans"}`}, {"links", `{"kind":"unresolved"}`},
+		{"tags", `{}`}, {"tags", `{"tag":"secret"}`}, {"tags", `{"tag":"open","new_name":"todo","dry_run":true}`},
+		{"properties", `{}`},
+	} {
+		res := tools.Lookup(c[0]).Execute(t.Context(), json.RawMessage(c[1]))
+		if !strings.Contains(res.Text, "not searched: 1 protected") || strings.Contains(res.Text, "diary") {
+			t.Errorf("%s %s: %s", c[0], c[1], res.Text)
+		}
+	}
+	for _, c := range [][2]string{
+		{"links", `{"path":"Plan.md","kind":"outgoing"}`}, {"tags", `{"path":"Plan.md"}`}, {"properties", `{"path":"Plan.md"}`},
+	} {
+		if res := tools.Lookup(c[0]).Execute(t.Context(), json.RawMessage(c[1])); strings.Contains(res.Text, "protected") {
+			t.Errorf("%s %s asks one note: %s", c[0], c[1], res.Text)
+		}
+	}
+}
+
+// The local trash is in no listing. A call that includes hidden files would seem
+// to cover it, so its answer says that it does not.
+func TestTrashIsNamed(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.txt": "hush\n", ".trash/q.txt": "hush two\n", "sub/b.txt": "hush\n"} {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const told = "the trash is omitted: path .trash shows it"
+	for _, c := range []struct {
+		deny       []string
+		name, args string
+		want       bool
+	}{
+		{nil, "search_files", `{"regex":"hush","include_hidden":true,"include_ignored":true}`, true},
+		{nil, "search_files", `{"regex":"hush","include_hidden":true}`, true},
+		{nil, "search_files", `{"regex":"two","include_hidden":true,"path":"."}`, true},
+		{nil, "file_search", `{"query":"hush","include_hidden":true}`, true},
+		{nil, "search_by_path", `{"pattern":"**/*.txt","include_hidden":true}`, true},
+		{nil, "list_files", `{"include_hidden":true,"include_ignored":true}`, true},
+		{nil, "search_files", `{"regex":"hush"}`, false},
+		{nil, "search_files", `{"regex":"hush","include_hidden":true,"path":"sub"}`, false},
+		{nil, "search_files", `{"regex":"hush","include_hidden":true,"path":".trash"}`, false},
+		{[]string{".trash/**"}, "search_files", `{"regex":"hush","include_hidden":true}`, false},
+	} {
+		ws, err := quarry.Open(dir, &quarry.Options{Deny: c.deny})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tools, err := profile.New(ws, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := tools.Lookup(c.name).Execute(t.Context(), json.RawMessage(c.args))
+		if strings.Contains(res.Text, told) != c.want {
+			t.Errorf("%s %s, deny %q: %s", c.name, c.args, c.deny, res.Text)
+		}
+		ws.Close()
 	}
 }
