@@ -186,7 +186,7 @@ func (c *changer) run(action render.Action, path string, err error) error {
 			hint = "  quarry log lists the changes that are kept"
 		}
 	}
-	if c.json {
+	if c.json && !isUnreported(err) {
 		problem := map[string]string{"code": string(fault.CodeOf(err)), "message": text}
 		if hint != "" {
 			problem["hint"] = hint
@@ -208,8 +208,29 @@ func (c *changer) report(ch *change.Change, sentences ...string) error {
 	return c.tell(ch, "Dry run, nothing was changed. It would say: ", sentences)
 }
 
-// tell is report with the words before the sentences of a dry run.
-func (c *changer) tell(ch *change.Change, planned string, sentences []string) error {
+// unreported is an error of a change that was made and could not be reported.
+type unreported struct{ error }
+
+func (e *unreported) Unwrap() error { return e.error }
+
+func (e *unreported) Hint() string {
+	return "the change was made all the same: quarry log shows it, quarry undo undoes it"
+}
+
+// isUnreported reports an error of the output itself, where no JSON arrives.
+func isUnreported(err error) bool {
+	_, lost := errors.AsType[*unreported](err)
+	return lost
+}
+
+// tell is report with the words before the sentences of a dry run. An error while
+// writing says that the change was made: it can't be seen from the output.
+func (c *changer) tell(ch *change.Change, planned string, sentences []string) (err error) {
+	defer func() {
+		if err != nil && !ch.DryRun && !ch.Unchanged {
+			err = &unreported{err}
+		}
+	}()
 	if c.json {
 		return c.s.Encode(struct {
 			*change.Change

@@ -48,6 +48,9 @@ func Run(ctx context.Context, args []string, s env.Streams) int {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err = root.ExecuteContext(ctx)
+	if s.Conf.Unwritten != nil && (err == nil || errors.Is(err, env.ErrNone)) {
+		err = s.Conf.Unwritten
+	}
 	switch {
 	case err == nil:
 		return exitFound
@@ -133,7 +136,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 		}
 	}
 	root.InitDefaultHelpCmd()
-	finish(root)
+	finish(root, s)
 	if s.Conf != nil && s.Conf.Completing {
 		manual.AddCompletions(root, completions()) // takes 1 ms: only when a shell asks
 	}

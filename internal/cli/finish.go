@@ -24,8 +24,8 @@ var folders = map[string]int{
 
 // finish adds to all commands what they have in common: help texts of one form,
 // folders as arguments, and errors that say what to do.
-func finish(root *cobra.Command) {
-	manual.Show(root)
+func finish(root *cobra.Command, s env.Streams) {
+	manual.Show(root, s.Lost)
 	command.Each(root, func(cmd *cobra.Command) {
 		cmd.DisableFlagsInUseLine = true
 		if cmd.HasSubCommands() && !cmd.Runnable() {

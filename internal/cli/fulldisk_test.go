@@ -25,3 +25,54 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// A change that was made and can't be reported says so.
+func TestFullDiskAfterChange(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "a.txt": "one\n"})
+	for _, args := range [][]string{
+		{"edit", "a.txt", "--old", "one", "--new", "two"}, {"replace", "two", "three", "--json"}, {"undo"},
+	} {
+		var errs bytes.Buffer
+		code := Run(t.Context(), args, Streams{Out: fullDisk{}, Err: &errs})
+		if code != 2 || !strings.Contains(strings.ToLower(errs.String()), "no space left") || !strings.Contains(errs.String(), "the change was made all the same") {
+			t.Errorf("%q: exit code %d, %s", args, code, errs.String())
+		}
+	}
+	var errs bytes.Buffer
+	if Run(t.Context(), []string{"edit", "a.txt", "--old", "two", "--new", "x", "-n"}, Streams{Out: fullDisk{}, Err: &errs}); strings.Contains(errs.String(), "was made") {
+		t.Errorf("a dry run changes nothing: %s", errs.String())
+	}
+}
+
+// Every command hears that its output could not be written.
+func TestFullDiskEverywhere(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "a.go": "package a\n"})
+	if got := runQuarry("", "index", "build", "-q"); got.code != 0 {
+		t.Fatal(got.err)
+	}
+	if got := runQuarry("", "write", "b.txt", "--content", "x"); got.code != 0 {
+		t.Fatal(got.err)
+	}
+	for _, line := range []string{
+		"--help", "search --help", "find --help", "help syntax", "help", "version", "--version", "index status", "index status --json", "index verify", "index build -q",
+		"config", "config --all", "config path", "config search.hidden", "doctor", "tools", "tools --json", "log", "diff", "find", "symbols", "read a.go", "search --type-list",
+		"completion bash", "call list_files", "trash list", "note tag", "review", "mcp install --client cursor --root .", "undo -n",
+	} {
+		var errs bytes.Buffer
+		code := Run(t.Context(), strings.Fields(line), Streams{Out: fullDisk{}, Err: &errs})
+		if quiet := runQuarry("", strings.Fields(line)...).out == ""; quiet {
+			continue // it has nothing to write here
+		}
+		if code != 2 || !strings.Contains(strings.ToLower(errs.String()), "no space left") {
+			t.Errorf("quarry %s: exit code %d, %q", line, code, errs.String())
+		}
+	}
+}

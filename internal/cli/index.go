@@ -149,7 +149,7 @@ func (f *indexFlags) build(ctx context.Context, s env.Streams) error {
 	if f.json {
 		return printing.WriteJSON(s.Out, st)
 	}
-	fmt.Fprintf(s.Out, "Indexed %d files, %s of text, in %.1f s; %s on disk.\n", st.Files, printing.Size(st.TextBytes), time.Since(started).Seconds(), printing.Size(st.DiskBytes))
+	s.Say("Indexed %d files, %s of text, in %.1f s; %s on disk.\n", st.Files, printing.Size(st.TextBytes), time.Since(started).Seconds(), printing.Size(st.DiskBytes))
 	return nil
 }
 
@@ -175,7 +175,9 @@ func (f *indexFlags) status(ctx context.Context, s env.Streams) error {
 	if f.json {
 		return printing.WriteJSON(s.Out, st)
 	}
-	writeStatus(s.Out, root, st, time.Now())
+	var text strings.Builder
+	writeStatus(&text, root, st, time.Now())
+	s.Say("%s", text.String())
 	if st.State == "not_found" || st.State == "failed" {
 		return env.ErrNone
 	}
@@ -296,11 +298,11 @@ func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
 		return nil
 	}
 	if v.Remote {
-		fmt.Fprintln(s.Out, "Another process owns the index: its answers are compared, its files are not read.")
+		s.Say("Another process owns the index: its answers are compared, its files are not read.\n")
 	} else {
-		fmt.Fprintf(s.Out, "%d files, %s, read again: the index has all of them.\n", v.Files, printing.Size(v.Bytes))
+		s.Say("%d files, %s, read again: the index has all of them.\n", v.Files, printing.Size(v.Bytes))
 	}
-	fmt.Fprintf(s.Out, "%d paths and %d searches: the index and a full scan agree; %.1f s.\n", v.Listed, v.Searches, time.Since(started).Seconds())
+	s.Say("%d paths and %d searches: the index and a full scan agree; %.1f s.\n", v.Listed, v.Searches, time.Since(started).Seconds())
 	return nil
 }
 
@@ -317,9 +319,9 @@ func (f *indexFlags) delete(s env.Streams) error {
 		return err
 	}
 	if !ok {
-		fmt.Fprintln(s.Out, "No index.")
+		s.Say("No index.\n")
 		return env.ErrNone
 	}
-	fmt.Fprintln(s.Out, "Deleted the index.")
+	s.Say("Deleted the index.\n")
 	return nil
 }

@@ -200,7 +200,7 @@ note that exists is never overwritten.`,
 			if err == nil {
 				err = c.report(ch, render.CreatedNote(ch))
 			}
-			return c.run(render.Noting, n.Path, err)
+			return c.run(render.Writing, n.Path, err)
 		})
 	cmd.Flags().StringVar(&content, "content", "-", "the note's `text`; - is standard input")
 	cmd.Flags().StringVar(&title, "title", "", "the note's `name`, if no path is given")

@@ -393,6 +393,9 @@ lacks come along, and lists such as tags are joined.`,
 			if err == nil {
 				err = c.changed(c.book.Merge(cmd.Context(), from, into, c.noteOptions()))
 			}
+			if _, second := errors.AsType[*notebook.TargetError](err); second {
+				from = into
+			}
 			return c.run(render.Editing, from, err)
 		})
 	c.flags(cmd.Flags(), false)

@@ -12,6 +12,12 @@ import (
 	"quarry/internal/vault"
 )
 
+// TargetError is an error about the second of two notes.
+type TargetError struct{ Err error }
+
+func (e *TargetError) Error() string { return e.Err.Error() }
+func (e *TargetError) Unwrap() error { return e.Err }
+
 // Merge puts the text of a note at the end of another and deletes it, as one
 // change. Links that meant it mean the other, its own links keep their targets.
 // Properties the other lacks come along; lists such as tags and aliases are
@@ -23,7 +29,7 @@ func (b *Book) Merge(ctx context.Context, from, into string, o Options) (*change
 	}
 	target, err := b.Read(ctx, into)
 	if err != nil {
-		return nil, err
+		return nil, &TargetError{err}
 	}
 	if source.Path, err = b.resolve(ctx, source.Path); err != nil {
 		return nil, err

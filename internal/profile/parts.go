@@ -523,6 +523,9 @@ func mergeNotes(e *env) *tool.Tool {
 		}
 		ch, err := s.Merge(ctx, from, into, c.noteOptions())
 		if err != nil {
+			if _, second := errors.AsType[*notebook.TargetError](err); second {
+				from = into
+			}
 			return nil, c.partError(err, s.show(from))
 		}
 		return c.did(s, ch), nil

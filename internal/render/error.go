@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -59,6 +60,7 @@ func movePath(e *change.MoveError) string {
 }
 
 func pathError(action Action, path string, e *fault.PathError) string {
+	path = cmp.Or(path, e.Path) // an undo is given no path
 	switch fault.CodeOf(e) {
 	case fault.NotFound:
 		switch action {

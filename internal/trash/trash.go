@@ -95,6 +95,7 @@ var (
 	// ErrNoOriginal is for an item that has no place in this workspace to go
 	// back to.
 	ErrNoOriginal = fault.New(fault.InvalidArgument, "it is not known where in this workspace it was; name a destination", "")
+	errNoLocal    = fault.New(fault.InvalidArgument, "the local trash can't be used: move what is in its place away, or use --trash system or --trash none", "")
 	errRoot       = errors.New("the workspace itself can't be trashed")
 	errInTrash    = errors.New("it is in the trash already; delete it for good")
 )
@@ -185,6 +186,9 @@ func (b *Bin) put(p rootfs.Path, info rootfs.Info) (Item, error) {
 		}
 	}
 	err := ErrNoTrash
+	if b.local {
+		err = errNoLocal
+	}
 	for _, t := range tried {
 		err = fmt.Errorf("%w (%w)", err, t)
 	}

@@ -51,9 +51,9 @@ func isFence(line []byte, mark string) bool {
 // Refusals of a change to front matter.
 var (
 	// ErrNotMapping: the front matter is YAML, but not "key: value" lines.
-	ErrNotMapping = fault.New(fault.InvalidArgument, "front matter is not a block of \"key: value\" lines", "change it with edit_file")
+	ErrNotMapping = fault.New(fault.InvalidArgument, "front matter is not a block of \"key: value\" lines", "edit the text of the file instead")
 	// ErrUnsafeSplice: the change would alter more than the key.
-	ErrUnsafeSplice = fault.New(fault.InvalidArgument, "front matter can't be changed at this key alone", "change it with edit_file")
+	ErrUnsafeSplice = fault.New(fault.InvalidArgument, "front matter can't be changed at this key alone", "edit the text of the file instead")
 )
 
 // parseYAML gives the root mapping; nil for an empty document.

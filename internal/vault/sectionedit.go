@@ -34,7 +34,7 @@ var (
 	// ErrStructure says that the content would change what stands outside the
 	// part: an open code fence, a line of ==== under text, a comment.
 	ErrStructure = fault.New(fault.InvalidArgument, "the content would change what stands outside the part",
-		"close what it opens: a code fence, a comment, an HTML block; or use edit_file")
+		"close what it opens: a code fence, a comment, an HTML block; or edit the text of the file")
 )
 
 // EditSection returns the splices that change the section a path names, "" for

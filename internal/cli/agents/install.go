@@ -98,11 +98,11 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 		return fmt.Errorf("%s is left as it is: %w\nPut this into it by hand:\n%s", file, err, strings.TrimSpace(c.EntryText(f.name, entry)))
 	}
 	if bytes.Equal(old, changed) {
-		fmt.Fprintf(s.Out, "%s has it already.\n", file)
+		s.Say("%s has it already.\n", file)
 		return nil
 	}
 	if !f.write {
-		fmt.Fprintf(s.Out, "This would go into %s; --write puts it there:\n%s", file, c.EntryText(f.name, entry))
+		s.Say("This would go into %s; --write puts it there:\n%s", file, c.EntryText(f.name, entry))
 		return nil
 	}
 	return writeClient(s, file, old, changed, fmt.Sprintf("Wrote %s to %s.", f.name, file), "Restart "+c.Title+" to use it.")
@@ -114,9 +114,9 @@ func writeClient(s env.Streams, file string, old, changed []byte, done, next str
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(s.Out, done)
+	s.Say("%s\n", done)
 	if backup != "" {
-		fmt.Fprintf(s.Out, "The file as it was: %s\n", backup)
+		s.Say("The file as it was: %s\n", backup)
 	}
 	_, err = fmt.Fprintln(s.Out, next)
 	return err

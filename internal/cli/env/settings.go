@@ -15,6 +15,7 @@ type Settings struct {
 	Completing bool // a shell asks for words
 	file       *config.File
 	Given      map[string]bool // flags of the command line
+	Unwritten  error           // the first failure of Say
 }
 
 // File is the configuration file, read at the first call.

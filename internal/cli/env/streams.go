@@ -93,6 +93,20 @@ func (s Streams) Env() func(string) string {
 	return os.Getenv
 }
 
+// Say writes a line of results. The program ends with the first error, so that a
+// full disk is never silent.
+func (s Streams) Say(format string, args ...any) {
+	_, err := fmt.Fprintf(s.Out, format, args...)
+	s.Lost(err)
+}
+
+// Lost keeps the first error of writing results.
+func (s Streams) Lost(err error) {
+	if err != nil && s.Conf != nil && s.Conf.Unwritten == nil {
+		s.Conf.Unwritten = err
+	}
+}
+
 // Paint is for results, which may go to a terminal.
 func (s Streams) Paint() printing.Paint {
 	return printing.Paint(printing.UseColour("auto", s.OutTerminal(), s.Env()))

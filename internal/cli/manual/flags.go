@@ -31,7 +31,8 @@ func helpWidth(out io.Writer) int {
 }
 
 // Show gives all commands their help texts: what it does, then how it is used.
-func Show(root *cobra.Command) {
+// lost hears of an error while writing them.
+func Show(root *cobra.Command, lost func(error)) {
 	root.SetUsageFunc(func(c *cobra.Command) error { return writeUsage(c, nil) })
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		about := c.Long
@@ -39,9 +40,11 @@ func Show(root *cobra.Command) {
 			about = c.Short + "."
 		}
 		out := c.OutOrStdout()
-		if _, err := fmt.Fprintf(out, "%s\n", reflow(about, helpWidth(out))); err == nil {
-			_ = c.Usage() // writes to the same place: it fails as this did
+		_, err := fmt.Fprintf(out, "%s\n", reflow(about, helpWidth(out)))
+		if err == nil {
+			err = c.Usage()
 		}
+		lost(err)
 	})
 }
 
