@@ -106,7 +106,7 @@ func (r *Root) recoverBackup(d *Dir, name string, res *Cleaned) error {
 		case state == whole:
 			return drop()
 		case state == torn:
-			if err := r.putBack(bk, b, fd); err != nil {
+			if err := r.putBack(bk, b, fd, Info{}); err != nil {
 				return err
 			}
 			res.Restored = append(res.Restored, d.path.child(b.base))

@@ -3,7 +3,9 @@
 package rootfs
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -89,6 +91,9 @@ func (c *replacement) backUp(name string) (fd int, b backup, err error) {
 	if err := r.pwriteAll(fd, b.encode(), 0); err != nil {
 		return fd, b, err
 	}
+	if err := r.savePrivileges(c.old.fd, fd); err != nil {
+		return fd, b, err
+	}
 	if err := r.sync(fd); err != nil {
 		return fd, b, err
 	}
@@ -137,7 +142,43 @@ func (c *replacement) overwrite(bk int, b backup) error {
 	if err := r.truncate(fd, b.newSize); err != nil {
 		return err
 	}
+	if err := r.regainPrivileges(bk, fd, c.old.info); err != nil {
+		return err
+	}
 	return r.sync(fd)
+}
+
+// capability is the attribute with what setcap gave a program. Like the set-id
+// bits it is dropped by the system with the first byte that is written.
+const capability = "security.capability"
+
+// savePrivileges puts the capabilities of a file on its backup. Where that isn't
+// allowed, the file could not get them back either, so nothing is written.
+func (r *Root) savePrivileges(from, to int) error {
+	value, err := getXattr(from, capability)
+	if err != nil {
+		return nil // none, or this file system has no attributes
+	}
+	if err := r.setxattr(to, capability, value); err != nil {
+		return fmt.Errorf("its capabilities (setcap) would be lost, since it has several names and only root can set them: %w", err)
+	}
+	return nil
+}
+
+// regainPrivileges gives a file that was written to the capabilities that its
+// backup has, and the mode it had; a zero info leaves the mode.
+func (r *Root) regainPrivileges(bk, fd int, was Info) error {
+	if value, err := getXattr(bk, capability); err == nil {
+		if now, err := getXattr(fd, capability); err != nil || !bytes.Equal(now, value) {
+			if err := r.setxattr(fd, capability, value); err != nil {
+				return err
+			}
+		}
+	}
+	if now, err := infoAt(fd, "", unix.AT_EMPTY_PATH); err == nil && was.Mode != 0 && now.Mode != was.Mode {
+		return r.chmod(fd, unixMode(was.Mode))
+	}
+	return nil
 }
 
 // restore writes the old content back after a failed rewrite. If that fails
@@ -146,7 +187,7 @@ func (c *replacement) restore(bk int, b backup, name string, cause error) error 
 	var untouched errUntouched
 	if errors.As(cause, &untouched) {
 		cause = untouched.error
-	} else if err := twice(func() error { return c.r.putBack(bk, b, c.old.fd) }); err != nil {
+	} else if err := twice(func() error { return c.r.putBack(bk, b, c.old.fd, c.old.info) }); err != nil {
 		c.r.temps.leave(c.at.path.Dir())
 		return errors.Join(cause, &StuckError{err})
 	}
@@ -163,8 +204,9 @@ func twice(f func() error) error {
 	return f()
 }
 
-// putBack writes the old content of a backup into fd.
-func (r *Root) putBack(bk int, b backup, fd int) error {
+// putBack writes the old content of a backup into fd. was is what the file was
+// before, zero if that isn't known.
+func (r *Root) putBack(bk int, b backup, fd int, was Info) error {
 	v, err := r.copyFD(bk, backupHeader, fd, 0, b.oldSize)
 	if err != nil {
 		return err
@@ -173,6 +215,9 @@ func (r *Root) putBack(bk int, b backup, fd int) error {
 		return unix.EIO
 	}
 	if err := r.truncate(fd, b.oldSize); err != nil {
+		return err
+	}
+	if err := r.regainPrivileges(bk, fd, was); err != nil {
 		return err
 	}
 	return r.sync(fd)

@@ -142,6 +142,51 @@ func TestReplaceKeepsHardLinks(t *testing.T) {
 	onlyNames(t, dir, "f", "g")
 }
 
+// Writing drops the capabilities and the set-id bits of a file. A rewrite in place
+// gives them back, also when it fails.
+func TestInPlaceKeepsPrivileges(t *testing.T) {
+	dir := workspace(t, "f")
+	f := dir + "/f"
+	must(t, os.Link(f, dir+"/g"))
+	must(t, os.Chmod(f, 0o755|os.ModeSetuid))
+	// cap_net_raw+ep, as setcap writes it.
+	caps := []byte{1, 0, 0, 2, 0, 0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	if err := unix.Setxattr(f, "security.capability", caps, 0); err != nil {
+		t.Skipf("capabilities can't be set here, run it as root: %v", err)
+	}
+	r := openRoot(t, dir, nil)
+	check := func(when string) {
+		t.Helper()
+		got := make([]byte, 64)
+		n, err := unix.Getxattr(f, "security.capability", got)
+		if err != nil || !bytes.Equal(got[:n], caps) {
+			t.Errorf("%s: capabilities %x, %v", when, got[:max(n, 0)], err)
+		}
+		if info, err := os.Stat(f); err != nil || info.Mode() != 0o755|os.ModeSetuid {
+			t.Errorf("%s: mode %v, %v", when, info.Mode(), err)
+		}
+	}
+	res, err := r.Replace(Path{"f"}, []byte("other"), Version{}, nil)
+	must(t, err)
+	if !res.InPlace {
+		t.Error("not in place")
+	}
+	check("rewritten")
+	failed := false
+	r.sys.hook = func(c call) error {
+		if c == callTruncate && !failed {
+			failed = true
+			return unix.EIO
+		}
+		return nil
+	}
+	if _, err := r.Replace(Path{"f"}, []byte("third"), Version{}, nil); err == nil || content(t, f) != "other" {
+		t.Errorf("a failed rewrite: %v, %q", err, content(t, f))
+	}
+	check("restored")
+	onlyNames(t, dir, "f", "g")
+}
+
 // Without an exchanging rename the file is rewritten in place.
 func TestReplaceWithoutExchange(t *testing.T) {
 	dir := workspace(t, "f")
