@@ -9,6 +9,7 @@ package fault
 import (
 	"context"
 	"errors"
+	"syscall"
 )
 
 // Code is the kind of an error. It is itself an error, so errors.Is(err,
@@ -111,6 +112,9 @@ func CodeOf(err error) Code {
 func HintOf(err error) string {
 	if hint := hintIn(err); hint != "" {
 		return hint
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return "the disk is full: quarry doctor shows which folder has no space left, and what may be deleted; an undo needs as much space as its change"
 	}
 	var path *PathError
 	if errors.As(err, &path) {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -52,5 +54,25 @@ func TestTable(t *testing.T) {
 		if again := code.Code().Code(); again != code.Code() {
 			t.Errorf("%s is reported as %s, which is reported as %s", code, code.Code(), again)
 		}
+	}
+}
+
+// A full disk has advice wherever it is met: in a file, the journal or the trash.
+func TestFullDiskHint(t *testing.T) {
+	for _, err := range []error{
+		fmt.Errorf("append 0001.seg: %w", syscall.ENOSPC),
+		&PathError{Op: "write", Path: "a.txt", Kind: IOError, Err: syscall.ENOSPC},
+	} {
+		if hint := HintOf(err); !strings.Contains(hint, "quarry doctor") {
+			t.Errorf("%v: hint %q", err, hint)
+		}
+	}
+}
+
+// A message shows the beginning of a glob, however long it is.
+func TestLongGlob(t *testing.T) {
+	e := &GlobError{Pattern: strings.Repeat("é", 30_000), Offset: 12, Reason: "too long"}
+	if text := e.Error(); len(text) > 600 || !strings.HasSuffix(text, "…\": too long at offset 12") {
+		t.Errorf("%d bytes: %.700s", len(text), text)
 	}
 }

@@ -101,11 +101,21 @@ type GlobError struct {
 }
 
 func (e *GlobError) Error() string {
-	return "glob " + strconv.Quote(e.Pattern) + ": " + e.Reason + " at offset " + strconv.Itoa(e.Offset)
+	return "glob " + strconv.Quote(clip(e.Pattern, 200)) + ": " + e.Reason + " at offset " + strconv.Itoa(e.Offset)
 }
 
 // Code is InvalidPattern.
 func (e *GlobError) Code() Code { return InvalidPattern }
+
+// clip shows the first n characters of a text that may be of any length.
+func clip(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i] + "…"
+		}
+	}
+	return s
+}
 
 // Printable returns s, quoted with escapes if it holds anything that could
 // forge a line or steer a terminal. It is for messages, not for results.

@@ -155,7 +155,11 @@ func (p *Param) wrong(prefix string, raw []byte) error {
 	if p.Required && p.Missing != "" {
 		return p.missing(prefix)
 	}
-	return Errorf(InvalidArgument, "%s%s must be %s, not %s", prefix, p.Name, article(kindNames[p.Kind]), shorten(raw))
+	e := Errorf(InvalidArgument, "%s%s must be %s, not %s", prefix, p.Name, article(kindNames[p.Kind]), shorten(raw))
+	if len(raw) > 0 && raw[0] == '[' {
+		e.Hint = p.Several
+	}
+	return e
 }
 
 func article(kind string) string {

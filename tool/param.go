@@ -39,6 +39,8 @@ type Param struct {
 	// Missing is the message for a required parameter that is missing or has the
 	// wrong type; "" is a message made from the parameter.
 	Missing string
+	// Several says what to do where a list is given for a String.
+	Several string
 }
 
 // Limit returns a pointer for Min and Max.

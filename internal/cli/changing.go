@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -262,12 +263,40 @@ func (c *changer) tell(ch *change.Change, planned string, sentences []string) (e
 	return c.s.Write(text)
 }
 
+// maxText is how large a change may make a file: no more is read into memory.
+func (c *changer) maxText() (int64, error) {
+	file, err := c.s.File()
+	if err != nil {
+		return 0, err
+	}
+	root, err := os.Getwd()
+	if root = config.FindRoot(root); c.root != "" {
+		root, err = c.root, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	size, err := file.Get(c.s.Env(), root, "change.max-size")
+	if err != nil {
+		return 0, err
+	}
+	return config.ParseSize(size.Text)
+}
+
 // text is the value of a flag, or standard input for "-".
 func (c *changer) text(ctx context.Context, value string) (string, error) {
 	if value != "-" {
 		return value, nil
 	}
 	c.s.AskText()
-	data, err := io.ReadAll(env.InputOf(ctx, c.s.In))
-	return string(data), err
+	most, err := c.maxText()
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	n, err := io.Copy(&text, io.LimitReader(env.InputOf(ctx, c.s.In), most+1))
+	if err == nil && n > most {
+		err = fmt.Errorf("standard input has more than %s, which is as large as a change may make a file (change.max-size)", printing.Size(most))
+	}
+	return text.String(), err
 }

@@ -64,9 +64,25 @@ func Run(ctx context.Context, args []string, s env.Streams) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, env.ErrReported) {
-		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(message(err)))
+		fmt.Fprintf(s.Err, "quarry: %s\n", cutLines(printing.EscapeLines(message(err))))
 	}
 	return exitError
+}
+
+// cutLines cuts the lines of a message where an argument of any length is quoted.
+// The longest path has 4,096 bytes.
+func cutLines(text string) string {
+	const most = 5000
+	if len(text) <= most {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if len(l) > most {
+			lines[i] = strings.ToValidUTF8(l[:most], "") + "…"
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // maker makes a command.

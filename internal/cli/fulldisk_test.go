@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 )
@@ -73,6 +74,31 @@ func TestFullDiskEverywhere(t *testing.T) {
 		}
 		if code != 2 || !strings.Contains(strings.ToLower(errs.String()), "no space left") {
 			t.Errorf("quarry %s: exit code %d, %q", line, code, errs.String())
+		}
+	}
+}
+
+// endless is a standard input that never ends.
+type endless struct{ read *int }
+
+func (e endless) Read(p []byte) (int, error) {
+	*e.read += len(p)
+	return len(p), nil
+}
+
+// A text on standard input is not read beyond what a change may make of a file.
+func TestEndlessInput(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	t.Setenv("QUARRY_CHANGE_MAX_SIZE", "100KB")
+	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "a.txt": "one\n"})
+	for _, args := range [][]string{{"edit", "a.txt", "--old", "one", "--new", "-"}, {"write", "b.txt"}} {
+		var errs bytes.Buffer
+		read := 0
+		code := Run(t.Context(), args, Streams{In: endless{&read}, Out: io.Discard, Err: &errs})
+		if code != 2 || !strings.Contains(errs.String(), "change.max-size") || read > 1<<20 {
+			t.Errorf("%q: exit code %d after %d bytes: %s", args, code, read, errs.String())
 		}
 	}
 }

@@ -215,6 +215,16 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
+// A message does not repeat an argument of any length.
+func TestLongArguments(t *testing.T) {
+	long := strings.Repeat("*{a,b}", 4000)
+	for _, args := range [][]string{{"search", "--type-add", long, "x"}, {"search", "-g", long + "[", "x"}, {long}, {"search", "--color", long, "x"}} {
+		if got := runQuarry("", args...); got.code != exitError || len(got.err) > 12_000 {
+			t.Errorf("%.30q: exit code %d, %d bytes of message", args, got.code, len(got.err))
+		}
+	}
+}
+
 // Folders are taken as arguments where people would write one.
 func TestFolderArguments(t *testing.T) {
 	dir := t.TempDir()

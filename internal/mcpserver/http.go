@@ -149,10 +149,10 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body is not JSON"}}`)
 		return
 	}
-	if id := inexactCall(body); id != nil {
+	if id, why := wrongID(body); why != "" {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(refusal(id, jsonrpc.CodeInvalidRequest, inexact))
+		_, _ = w.Write(refusal(id, jsonrpc.CodeInvalidRequest, why))
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
@@ -171,11 +171,12 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// inexactCall returns the id of a request, alone or in a batch, that an answer could
-// not carry; nil if there is none.
-func inexactCall(body []byte) json.RawMessage {
-	if plainIDs(body) {
-		return nil // spares a second reading of most bodies
+// wrongID returns the id of a request, alone or in a batch, that an answer could
+// not carry, and why; "" if there is none.
+func wrongID(body []byte) (json.RawMessage, string) {
+	several := bytes.HasPrefix(bytes.TrimSpace(body), []byte("["))
+	if !several && plainIDs(body) {
+		return nil, "" // spares a second reading of most bodies
 	}
 	type message struct {
 		ID     json.RawMessage
@@ -186,12 +187,21 @@ func inexactCall(body []byte) json.RawMessage {
 		batch = make([]message, 1)
 		_ = json.Unmarshal(body, &batch[0]) // what is no message is the SDK's to refuse
 	}
+	seen := map[string]bool{}
 	for _, m := range batch {
-		if m.Method != "" && !exactID(m.ID) {
-			return m.ID
+		switch id := string(m.ID); {
+		case m.Method == "" || id == "":
+		case id == "null":
+			return m.ID, nullID
+		case !exactID(m.ID):
+			return m.ID, inexact
+		case seen[id]:
+			return m.ID, sameID
+		default:
+			seen[id] = true
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // plainIDs reports whether every "id" of a text is a string or a number of at most
@@ -210,7 +220,7 @@ func plainIDs(body []byte) bool {
 		for digits < len(body) && (body[digits] == '-' || '0' <= body[digits] && body[digits] <= '9') {
 			digits++
 		}
-		if digits > 15 || digits > 0 && digits < len(body) && bytes.IndexByte([]byte(".eE"), body[digits]) >= 0 {
+		if bytes.HasPrefix(body, []byte("null")) || digits > 15 || digits > 0 && digits < len(body) && bytes.IndexByte([]byte(".eE"), body[digits]) >= 0 {
 			return false
 		}
 	}

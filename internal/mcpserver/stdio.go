@@ -199,6 +199,10 @@ func (c *lineConn) acceptOne(text []byte, b *batch) {
 		return
 	}
 	req, ok := msg.(*jsonrpc.Request)
+	if ok && string(idOf(text)) == "null" {
+		c.refuse(nil, jsonrpc.CodeInvalidRequest, nullID)
+		return
+	}
 	if !ok || !req.IsCall() {
 		c.queue = append(c.queue, msg)
 		return
@@ -251,6 +255,13 @@ func exactID(id json.RawMessage) bool {
 	f, err := strconv.ParseFloat(string(id), 64)
 	return err == nil && f == math.Trunc(f) && math.Abs(f) < 1<<53
 }
+
+// nullID is why a request whose id is null is refused: nobody could tell its answer
+// from that to another.
+const nullID = "the id is null: leave it out for a notification, or give a string or a number"
+
+// sameID is why a batch is refused.
+const sameID = "two requests of the batch have the same id: their answers could not be told apart"
 
 // inexact is why such an id is refused.
 const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"

@@ -339,6 +339,9 @@ func TestFileIsShownAsItIs(t *testing.T) {
 	if res, body := s.request(t, "GET", "/api/file?path=.env", ""); res.StatusCode == http.StatusOK {
 		t.Errorf("a secret is shown: %s", body)
 	}
+	if res, body := s.request(t, "GET", "/api/file?path=%00", ""); res.StatusCode == http.StatusOK || strings.Contains(body, "regular file") {
+		t.Errorf("a lone NUL is taken for the top folder: %d %s", res.StatusCode, body)
+	}
 	if res, body := s.request(t, "GET", "/api/file?path=../../etc/passwd", ""); res.StatusCode == http.StatusOK {
 		t.Errorf("a file outside is shown: %s", body)
 	}

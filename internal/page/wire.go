@@ -27,7 +27,7 @@ func pathOf(id string) string {
 	if !coded {
 		return id
 	}
-	if b, err := base64.RawURLEncoding.DecodeString(rest); err == nil {
+	if b, err := base64.RawURLEncoding.DecodeString(rest); err == nil && len(b) > 0 {
 		return string(b)
 	}
 	return id

@@ -20,7 +20,7 @@ func fileSearch(e *env) *tool.Tool {
 			"Perform a recursive text search throughout the project directory. "+
 				"Use this to find strings in READMEs, Dockerfiles, configurations, or other non-Go source files."),
 		Params: join([]tool.Param{
-			need(str("query", e.words("Text to find", "The text string to search for"))),
+			e.one(need(str("query", e.words("Text to find", "The text string to search for")))),
 			str("path", e.words("File or folder to search", "The directory to search in (default: project root)")),
 			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: e.words("In any letter case", "Whether to perform a case-insensitive search (default: true)")},
 			str("include", e.words("Glob of files: *.md", "Optional glob pattern to restrict files (e.g. '*.md')")),

@@ -44,6 +44,14 @@ func join(lists ...[]tool.Param) []tool.Param {
 	return all
 }
 
+// one is a pattern, with the advice for those who give several at once.
+func (e *env) one(p tool.Param) tool.Param {
+	if e.union() {
+		p.Several = "Give one as " + p.Name + " and the others in also, a list; all shows only files that have each of them."
+	}
+	return p
+}
+
 var (
 	paramHidden  = boolean("include_hidden", "Also dot files")
 	paramIgnored = boolean("include_ignored", "Also ignored files")

@@ -42,7 +42,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 	case errors.As(err, &pattern):
 		c.badPattern(ctx, e, pattern)
 	case errors.As(err, &glob):
-		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", glob.Pattern, glob.Reason, characters(glob.Pattern, glob.Offset)+1)
+		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", clip(glob.Pattern, maxShown), glob.Reason, characters(glob.Pattern, glob.Offset)+1)
 	case errors.As(err, &binary):
 		e.Message = "Cannot read a binary file as text: it is " + binary.Type + ", " + render.Size(binary.Size)
 	case errors.As(err, &path):

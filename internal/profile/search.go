@@ -48,8 +48,8 @@ func unionSearchFiles(e *env) *tool.Tool {
 		Title:       "Search files",
 		Description: "Search file text by regular expression: give regex or pattern.",
 		Params: []tool.Param{
-			str("regex", "Rust syntax; blocks in path order"),
-			str("pattern", "JavaScript syntax; files with most matches first"),
+			e.one(str("regex", "Rust syntax; blocks in path order")),
+			e.one(str("pattern", "JavaScript syntax; files with most matches first")),
 			str("path", "File or folder to search"),
 			str("file_pattern", "Glob of files: *.ts, src/**, !*_test.go"),
 			integer("context_lines", "Lines of context; default 1 or 2", 0),

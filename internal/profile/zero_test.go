@@ -238,3 +238,28 @@ func TestTrashIsNamed(t *testing.T) {
 		ws.Close()
 	}
 }
+
+// Several patterns given as a list: the hint names the parameter for them.
+func TestListOfPatterns(t *testing.T) {
+	ws, err := quarry.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	tools, err := profile.New(ws, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string]string{"search_files": `{"regex":["a","b"]}`, "file_search": `{"query":["a","b"]}`} {
+		if res := tools.Lookup(name).Execute(t.Context(), json.RawMessage(args)); !strings.Contains(res.Text, "the others in also, a list") {
+			t.Errorf("%s %s: %s", name, args, res.Text)
+		}
+	}
+	if res := tools.Lookup("search_files").Execute(t.Context(), json.RawMessage(`{"regex":7.5e3,"path":["a"]}`)); strings.Contains(res.Text, "also") {
+		t.Errorf("a path: %s", res.Text)
+	}
+	long := `{"regex":"x","file_pattern":"` + strings.Repeat("x", 30_000) + `"}`
+	if res := tools.Lookup("search_files").Execute(t.Context(), json.RawMessage(long)); len(res.Text) > 4000 {
+		t.Errorf("a glob of 30,000 characters is answered with %d bytes", len(res.Text))
+	}
+}

@@ -136,7 +136,12 @@ func (p *jsonPrinter) end() error {
 	if p.Quiet {
 		return nil
 	}
-	return p.message("end", map[string]any{"path": TextOrBytes([]byte(p.named)), "binary_offset": nil, "stats": p.file})
+	// In ripgrep's order, which is not that of the alphabet.
+	return p.message("end", struct {
+		Path   any       `json:"path"`
+		Binary *int64    `json:"binary_offset"`
+		Stats  jsonStats `json:"stats"`
+	}{Path: TextOrBytes([]byte(p.named)), Stats: p.file})
 }
 
 // count adds lines to the totals, of their file and of all. A multiline match
