@@ -12,6 +12,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +50,7 @@ type agent struct {
 	review   bool     // changes wait for a person
 	reviewed []string // of these clients alone
 	noGate   bool     // this process is the person's
+	secret   string   // the file with the server's own token: no tool opens it
 	servers  servers.Flags
 }
 
@@ -148,12 +151,44 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err erro
 	return quarry.Join(list...)
 }
 
+// hide denies the file with the server's token where it is in the folder.
+func (a *agent) hide(root string, deny []string) []string {
+	if a.secret == "" {
+		return deny
+	}
+	rel, err := filepath.Rel(realPath(root), realPath(a.secret))
+	if err != nil || !filepath.IsLocal(rel) {
+		return deny
+	}
+	var rule strings.Builder
+	rule.WriteByte('/')
+	for _, r := range filepath.ToSlash(rel) {
+		if strings.ContainsRune(`*?[]{}!#\\ `, r) {
+			rule.WriteByte('\\')
+		}
+		rule.WriteRune(r)
+	}
+	return append(slices.Clip(deny), rule.String())
+}
+
+// realPath is an absolute path without symlinks, as far as they can be resolved.
+func realPath(p string) string {
+	if abs, err := filepath.Abs(p); err == nil {
+		p = abs
+	}
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		return real
+	}
+	return p
+}
+
 func (a *agent) openOne(root string, keep bool, log *slog.Logger) (*quarry.Workspace, error) {
 	opts := env.Personal(root, 0)
 	opts.Trusted, opts.AllowAny = false, a.force
 	opts.Allow, opts.Deny, opts.ReadOnly = a.allow, a.deny, a.readOnly
 	opts.TrashDir, opts.Trash, opts.Logger = config.TrashHome(a.s.Env()), change.TrashKind(a.trash), log
 	a.s.SectionOf(root, opts)
+	opts.Deny = a.hide(root, opts.Deny)
 	err := a.s.Journal(root, opts)
 	if err != nil {
 		return nil, err

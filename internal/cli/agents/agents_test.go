@@ -2,7 +2,9 @@ package agents
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"quarry/fault"
 	"quarry/internal/cli/env"
 )
 
@@ -133,5 +136,31 @@ func TestServerArgs(t *testing.T) {
 	want := "--profile vault --tools a,b --read-only --deny x,y --deny z"
 	if got := strings.Join(serverArgs(fl), " "); got != want {
 		t.Errorf("serverArgs = %q, want %q", got, want)
+	}
+}
+
+// The token of the server is no file for its tools, wherever it lies.
+func TestTokenFileIsHidden(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"conf/[my] token!", "conf/other"} {
+		full := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o700), os.WriteFile(full, []byte(strings.Repeat("t", 32)), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &mcpFlags{agent: agent{s: env.Streams{Err: io.Discard}, readOnly: true, noIndex: true}, tokenFile: filepath.Join(dir, "conf", "[my] token!")}
+	if _, err := f.token(f.s); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := f.openOne(dir, false, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	if _, err := ws.Read(t.Context(), "conf/[my] token!", nil); !errors.Is(err, fault.ProtectedPath) {
+		t.Errorf("the token can be read: %v", err)
+	}
+	if _, err := ws.Read(t.Context(), "conf/other", nil); err != nil {
+		t.Errorf("a file beside it: %v", err)
 	}
 }

@@ -188,6 +188,7 @@ func (f *mcpFlags) token(s env.Streams) (string, error) {
 		return token, nil
 	}
 	name := config.ExpandHome(f.tokenFile, os.Getenv)
+	f.secret = name
 	info, err := os.Stat(name)
 	if err != nil {
 		return "", fmt.Errorf("--token-file %w", env.PathError(f.tokenFile, err))
