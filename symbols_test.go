@@ -102,3 +102,28 @@ func TestSymbolsOfManyFiles(t *testing.T) {
 		}
 	}
 }
+
+// When very many files have a name, not all are read, and the answer says so.
+func TestSymbolsTellWhatIsLikelyOnly(t *testing.T) {
+	files := map[string]string{
+		"drv/ops.h":  "struct ops {\n\tint (*probe)(struct dev *d);\n};\n",
+		"drv/main.c": "int probe(void)\n{\n\treturn 0;\n}\n",
+	}
+	for i := range 301 {
+		files[fmt.Sprintf("use/%d.c", i)] = fmt.Sprintf("struct drv d%d = {\n\t.probe = x,\n};\n", i)
+	}
+	ws := workspace(t, files, nil)
+	for _, c := range []struct {
+		paths  []string
+		total  int
+		likely bool
+	}{{nil, 1, true}, {[]string{"drv"}, 2, false}} {
+		r, err := ws.Symbols(context.Background(), search.SymbolQuery{Name: "probe", Scope: search.Scope{Paths: c.paths}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Total != c.total || r.LikelyOnly != c.likely {
+			t.Errorf("in %q: %d definitions, likely only: %v; want %d and %v", c.paths, r.Total, r.LikelyOnly, c.total, c.likely)
+		}
+	}
+}

@@ -99,6 +99,9 @@ func runSymbols(cmd *cobra.Command, s env.Streams, f *symbolFlags, args []string
 		if err != nil {
 			return 0, nil, err
 		}
+		if res.LikelyOnly {
+			fmt.Fprintln(s.Err, "quarry: very many files have the name: only those with a line that looks like its definition were read, so members of types may be missing\n  name a folder to read all files there")
+		}
 		for i := range res.Symbols {
 			if err := f.write(w, s.OutTerminal(), t, &res.Symbols[i]); err != nil {
 				return 0, nil, err

@@ -100,11 +100,11 @@ func (l *lookup) files(ctx context.Context) ([]string, *search.SymbolResult, err
 	if l.name == "" {
 		return l.all(ctx)
 	}
-	list, sum, err := l.having(ctx)
+	list, likely, sum, err := l.having(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &search.SymbolResult{Summary: *sum}
+	out := &search.SymbolResult{Summary: *sum, LikelyOnly: likely}
 	if len(list) > maxFiles {
 		list, out.Stopped = list[:maxFiles], search.StopFiles
 	}
@@ -113,11 +113,11 @@ func (l *lookup) files(ctx context.Context) ([]string, *search.SymbolResult, err
 
 // having lists the files that have the name; if they are many, those in which it
 // stands in a line that may define it. One search gives both: on the kernel, 5,000
-// files have kmalloc, and 40 such a line.
-func (l *lookup) having(ctx context.Context) ([]string, *search.Summary, error) {
+// files have kmalloc, and 40 such a line. onlyLikely says that it was the second.
+func (l *lookup) having(ctx context.Context) (list []string, onlyLikely bool, sum *search.Summary, err error) {
 	defines, err := match.Compile(l.defining(), match.Options{})
 	if err != nil {
-		return nil, nil, err
+		return nil, false, nil, err
 	}
 	matching := defines.NewSearch()
 	defer matching.StopWith(ctx)()
@@ -126,7 +126,7 @@ func (l *lookup) having(ctx context.Context) ([]string, *search.Summary, error) 
 	q.Scope, q.Parts = l.q.Scope, true
 	q.Limits.LineBytes = 4 << 10 // longer lines are data
 	var all, likely []string
-	sum, err := l.from.SearchEach(ctx, q, func(f *search.FileMatch) error {
+	sum, err = l.from.SearchEach(ctx, q, func(f *search.FileMatch) error {
 		if len(all) <= manyFiles && (len(all) == 0 || all[len(all)-1] != f.Path) {
 			all = append(all, f.Path)
 		}
@@ -142,9 +142,9 @@ func (l *lookup) having(ctx context.Context) ([]string, *search.Summary, error) 
 		return nil
 	})
 	if len(all) <= manyFiles {
-		return all, sum, err
+		return all, false, sum, err
 	}
-	return likely, sum, err
+	return likely, true, sum, err
 }
 
 // pattern finds the name as a word, or anywhere and in any style.

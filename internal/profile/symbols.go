@@ -216,6 +216,9 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	case r.Total > len(r.Symbols):
 		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
 	}
+	if r.LikelyOnly {
+		a.receipt = append(a.receipt, "very many files have the name: only those with a line that looks like its definition were read, so members of types may be missing; give a path to read all there")
+	}
 	c.tellMissed(a, &r.Summary)
 	return a, nil
 }
@@ -230,7 +233,11 @@ func definitionText(name string, r *search.SymbolResult, similar bool) []byte {
 	case similar:
 		text = fmt.Appendf(text, "No definition of %s found. Similar:\n", quoted(name))
 	default:
-		text = fmt.Appendf(text, "Found %s of %s:\n", render.Plural(r.Total, "definition", "definitions"), quoted(name))
+		found := render.Plural(r.Total, "definition", "definitions")
+		if r.LikelyOnly {
+			found = fmt.Sprintf("at least %s", found)
+		}
+		text = fmt.Appendf(text, "Found %s of %s:\n", found, quoted(name))
 	}
 	for i := range r.Symbols {
 		s := &r.Symbols[i]
