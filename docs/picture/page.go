@@ -22,7 +22,7 @@ import (
 type shot struct {
 	name, path string
 	wait       string // a selector that has to be there
-	press      string // keys pressed once it is
+	press      string // keys pressed once it is; G scrolls to the end
 }
 
 var shots = []shot{
@@ -32,7 +32,7 @@ var shots = []shot{
 	{"search-regex", "/search?q=func+(&mode=regex", ".notice.bad", ""},
 	{"search-words", "/search?q=retry+policy+wait&mode=words", ".file", ""},
 	{"search-paths", "/search?q=retr&mode=paths", ".pathhit", ""},
-	{"search-cut", "/search?q=e", ".file", ""},
+	{"search-cut", "/search?q=paid", ".tail .notice", "G"},
 	{"hits", "/search?q=retryAfter", ".file", ""},
 	{"keys", "/search?q=retryAfter", ".file", "?"},
 	{"changes", "/changes", ".dfile, .duo:not(.reading) .entry", ""},
@@ -48,6 +48,9 @@ func takePage(ctx context.Context, program, dir, all, root string) error {
 	if root == "" {
 		root = filepath.Join(dir, "orders-api")
 		if err := makeProject(ctx, program, dir, root); err != nil {
+			return err
+		}
+		if err := writeOrders(root, all); err != nil {
 			return err
 		}
 	}
@@ -138,6 +141,9 @@ func photograph(ctx context.Context, address, wait, press, theme string, width, 
 	waited := chromedp.Do(ctx, there(wait))
 	for _, k := range press {
 		key := fmt.Sprintf(`document.activeElement.blur(); document.body.dispatchEvent(new KeyboardEvent("keydown", {key: %q, bubbles: true}))`, string(k))
+		if k == 'G' { // once all is drawn
+			key = "new Promise((done) => setTimeout(() => { scrollTo(0, document.body.scrollHeight); done(); }, 900))"
+		}
 		if _, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](key)); err != nil {
 			return nil, err
 		}

@@ -292,6 +292,23 @@ func makeProject(ctx context.Context, program, dir, root string) error {
 	return nil
 }
 
+// writeOrders adds, for the pictures of every view, more lines than one answer of
+// the page has.
+func writeOrders(root, all string) error {
+	if all == "" {
+		return nil
+	}
+	orders := map[string]string{}
+	for month := range 6 {
+		var b strings.Builder
+		for day := range 60 {
+			fmt.Fprintf(&b, "%d,2026-%02d-%02d,paid\n", 1000*month+day, month+1, day/2+1)
+		}
+		orders[fmt.Sprintf("testdata/orders-%d.csv", month+1)] = b.String()
+	}
+	return writeProject(root, orders)
+}
+
 // run speaks MCP with the program as the agent would.
 func (s *agent) run(ctx context.Context, program, dir, root string) error {
 	args := []string{"mcp", "--root", root}

@@ -46,6 +46,7 @@ type wireFile struct {
 	Lines   []wireLine `json:"lines,omitempty"`
 	Score   float64    `json:"score,omitempty"`
 	Folder  bool       `json:"folder,omitempty"`
+	More    bool       `json:"more,omitempty"` // it may have more matching lines
 }
 
 // wireDone ends an answer: the receipt.
@@ -53,7 +54,7 @@ type wireDone struct {
 	Files      int            `json:"files"`
 	Lines      int            `json:"lines"`
 	Exact      bool           `json:"exact"`
-	Stopped    string         `json:"stopped,omitempty"`
+	Stopped    string         `json:"stopped,omitempty"` // a search.Stop, or "file" if only lines of files may be missing
 	Considered int            `json:"considered"`
 	Searched   int            `json:"searched"`
 	Skipped    map[string]int `json:"skipped,omitempty"`
@@ -206,6 +207,7 @@ type running struct {
 	start   time.Time
 	first   time.Duration
 	flushed time.Time
+	cut     bool // a file may have more than the answer shows
 }
 
 // file sends a file. The first is on its way at once, the others at most
@@ -234,12 +236,31 @@ func (s *Server) searchText(ctx context.Context, a *asked, run *running) (*wireD
 		if a.count || a.exact {
 			return nil
 		}
-		return run.file(fileOf(f))
+		out := fileOf(f)
+		if out.cut(); out.More {
+			run.cut = true
+		}
+		return run.file(out)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return receipt(sum), nil
+	d := receipt(sum)
+	if run.cut && d.Stopped == "" {
+		d.Stopped, d.Exact = "file", false
+	}
+	return d, nil
+}
+
+// cut marks a file of which maxFileHits lines were asked for and found. Whatever
+// follows the last of them may match, so it is no context.
+func (f *wireFile) cut() {
+	if f.More = f.Matched >= maxFileHits; !f.More {
+		return
+	}
+	for n := len(f.Lines); n > 0 && !f.Lines[n-1].Hit; n-- {
+		f.Lines = f.Lines[:n-1]
+	}
 }
 
 func fileOf(f *search.FileMatch) wireFile {

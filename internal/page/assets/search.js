@@ -222,12 +222,16 @@ function bones(on) {
 // stands around them, follow in parts once no key was pressed for a moment: the
 // next key and its answer don't wait for what nobody sees yet.
 const firstLines = 12, windowLines = 48, partLines = 100, soon = 32, quiet = 80;
+const fileHits = 50; // the server gives no more of one file
 let queue = [], drawing = 0, settling = 0;
 
 function append(got, files) {
   for (const f of files) {
+    const hits = state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1, last = got.files.at(-1);
+    f.hits = hits + (last?.path === f.path ? last.hits : 0); // a page may end in the middle of a file
+    if (f.hits >= fileHits) f.more = true;
     got.files.push(f);
-    got.hits += state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1;
+    got.hits += hits;
     queue.push({ f, el: null, ol: null, at: 0 });
   }
   if (got.drawn === undefined) got.drawn = 0;
@@ -284,7 +288,7 @@ function article(one) {
   const { f } = one, hits = (f.lines ??= []).filter((l) => l.h).length;
   one.ol = h("ol");
   const odd = oddName(f.path);
-  const label = f.matched > hits && state.mode !== "words" ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched);
+  const label = (f.matched > hits && state.mode !== "words" ? `${n(hits)} of ${n(f.matched)}` : n(hits || f.matched)) + (f.more ? " or more" : "");
   const el = h("article", { class: "file" },
     h("div", { class: "head" }, icon("file"), pathNode(f.path), h("span", { class: "tag num" }, label, h("span", { class: "vh" }, " matches")), odd ? h("span", { class: "tag warn" }, odd) : null),
     h("div", { class: "lines", role: "group", "aria-label": `Matching lines of ${realPath(f.path)}` }, one.ol));
@@ -374,6 +378,8 @@ function status(got, underWay) {
 }
 
 function finish(got) {
+  // A page before this one may have cut a file.
+  if (!got.done.stopped && got.files.some((f) => f.more)) Object.assign(got.done, { stopped: "file", exact: false });
   status(got, false);
   if (!got.files.length) { fillReceipt(got.done); showZero(got); return; }
   settling = setTimeout(() => {
@@ -387,17 +393,17 @@ function showCut(got) {
   const d = got.done;
   const more = Math.max(0, d.lines - got.hits);
   const unit = d.unit === "passages" ? "passage" : d.unit === "files" ? "file" : "matching line";
-  const why = d.stopped === "time" ? "The search took too long and was ended." : null;
+  const why = d.stopped === "time" ? "The search took too long and was ended." : d.stopped === "file" ? `Of one file at most ${fileHits} matching lines are shown; open it to see the others.` : null;
   els.tail.replaceChildren(notice("warn", "cut",
     h("p", null, h("b", null, "This answer is cut."), ` It shows ${plural(got.hits, unit)} in ${plural(got.files.length, "file")}. ${more ? `${d.exact ? "" : "At least "}${plural(more, `more ${unit}`)} ${more === 1 ? "is" : "are"} not shown.` : "There are more."}`),
     h("p", { class: "sub sm" }, why ?? (d.unit === "lines" ? "Matches are shown in path order, so a later file can hold a better one." : "The best come first.")),
     h("div", { class: "btns" },
-      state.mode === "words" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
+      state.mode === "words" || d.stopped === "file" ? null : btn("Show more", { cls: "small", key: "m", onclick: more_ }),
       d.unit === "lines" && !d.exact ? btn("Count exactly", { cls: "small", onclick: () => count({ exact: "1" }) }) : null)));
 }
 
 function more_() {
-  if (!answer?.done?.stopped || state.mode === "words") return false;
+  if (!answer?.done?.stopped || answer.done.stopped === "file" || state.mode === "words") return false;
   ask({ offset: answer.hits });
 }
 
@@ -414,9 +420,14 @@ async function count(how) {
   try {
     await stream("/api/search", { ...question(state), ...how }, running?.signal, ([one]) => {
       if (mine !== number || !one.done || !answer?.done) return;
-      Object.assign(answer.done, { lines: one.done.lines, files: one.done.files, exact: !one.done.stopped });
+      const d = Object.assign(answer.done, { lines: one.done.lines, files: one.done.files, exact: !one.done.stopped });
+      if (d.exact) { // every file was searched for it
+        Object.assign(d, { considered: one.done.considered, skipped: one.done.skipped, examples: one.done.examples });
+        if (d.stopped === "file" && d.lines === answer.hits) d.stopped = ""; // none is missing
+      }
       status(answer, false);
-      showCut(answer);
+      fillReceipt(d);
+      if (d.stopped) showCut(answer); else els.tail.replaceChildren();
     });
   } catch (e) { if (e.name !== "AbortError") app.fail(e); }
 }
@@ -533,8 +544,9 @@ function fillReceipt(d) {
   fillFacets();
   const list = Object.entries(d.skipped ?? {}).sort((a, b) => b[1] - a[1]);
   const total = list.reduce((sum, [, v]) => sum + v, 0);
-  els.short.textContent = `${n(d.considered)} searched${total ? `, ${n(total)} skipped` : ""}`;
-  els.receipt.replaceChildren(h("h3", null, total ? `Skipped: ${plural(total, "entry", "entries")}` : `${plural(d.considered, "file")} searched`),
+  const part = d.stopped && !d.considered; // it ended before it had seen every file
+  els.short.textContent = part ? "cut" : `${n(d.considered)} searched${total ? `, ${n(total)} skipped` : ""}`;
+  els.receipt.replaceChildren(h("h3", null, total ? `Skipped: ${plural(total, "entry", "entries")}` : part ? "Not all files were searched" : `${plural(d.considered, "file")} searched`),
     total ? h("table", { class: "receipt" }, list.map(([k, v]) => h("tr", null, h("td", null, reasons[k]?.[0] ?? k), h("td", null, n(v))))) : "",
     total ? h("p", { class: "sm" }, h("a", { href: "#receipt", onclick: (e) => { e.preventDefault(); showReceipt(); } }, "Show the list")) : "");
 }
@@ -550,7 +562,7 @@ function showReceipt() {
       h("td", { "data-l": "To include them" }, label ? h("a", { href: addressOf({ ...state, ...change, at: "" }), onclick: () => dialog.close() }, label) : h("span", { class: "dim" }, hows[k] ?? "not possible")));
   });
   const dialog = h("dialog", { class: "ask sheet", "aria-label": "Skipped files" }, h("h2", null, "What was not searched, and why"),
-    h("p", { class: "sub" }, `${plural(d.considered, "file")} passed the filters. A folder that is skipped counts once, whatever is in it.`),
+    h("p", { class: "sub" }, `${d.stopped && !d.considered ? "The answer is cut, and so is this list." : `${plural(d.considered, "file")} passed the filters.`} A folder that is skipped counts once, whatever is in it.`),
     h("div", { class: "tblbox", tabindex: "0", role: "group", "aria-label": "Skipped files" }, h("table", { class: "tbl stack" }, h("thead", null, h("tr", null, h("th", null, "Reason"), h("th", { class: "r" }, "Entries"), h("th", null, "Examples"), h("th", null, "To include them"))), h("tbody", null, rows))),
     h("div", { class: "btns end" }, btn("Close", { cls: "primary", onclick: () => dialog.close() })));
   dialog.addEventListener("close", () => dialog.remove());
