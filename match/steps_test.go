@@ -13,7 +13,7 @@ import (
 // nearly everywhere, and end with ErrBudget where none does. Before, 4 MB took 280 s.
 func TestLargeCounts(t *testing.T) {
 	stress.SkipShort(t)
-	lines := strings.Repeat("static int value = compute(first, second); /* some comment here */\n", 4<<20/68)
+	lines := strings.Repeat("static int value = compute(first, second); /* some comment here */\n", 2<<20/68)
 	one := strings.ReplaceAll(lines, "\n", " ")
 	for _, c := range []struct {
 		expr    string

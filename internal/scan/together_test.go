@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"quarry/internal/stress"
 	"quarry/internal/textfile"
 	"quarry/match"
@@ -71,7 +68,7 @@ func TestTogetherAgrees(t *testing.T) {
 				t.Fatal(err)
 			}
 			got.Lines = append(lines, got.Lines...)
-			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			if diff := differ(t, &want, &got); diff != "" {
 				run.Violation(seed, "%d scanners, %d bytes a read, %q, %v, %d bytes of text, %+v:\n%.2000s", len(all), step, p, opts.Mode, len(text), req, diff)
 			}
 		}

@@ -96,7 +96,7 @@ var hostile = []string{
 // TestLinear measures processor time, which other programs don't change much.
 func TestLinear(t *testing.T) {
 	seen := map[*language]bool{}
-	share := 4 // each language a quarter, and all of them together
+	share := 8 // each language an eighth, and all of them together
 	switch {
 	case stress.Thorough():
 		share = 1
