@@ -144,7 +144,7 @@ func goRoot(t *testing.T) string {
 // the same documents.
 func TestMergedEqualsBuilt(t *testing.T) {
 	stress.SkipShort(t)
-	src := filepath.Join(goRoot(t), "src", "cmd", "compile")
+	src := filepath.Join(goRoot(t), "src", "cmd")
 	if _, err := os.Stat(src); err != nil {
 		t.Skip("no Go sources: ", err)
 	}

@@ -42,7 +42,7 @@ var regimes = []regime{
 	{name: "index = scan", pkg: ".", test: "TestIndexEqualsScan|TestIndexSeesOwnChanges"},
 	{name: "index = scan, below the workspace", pkg: "./internal/index", test: "TestIndexFollowsTheTree|TestIndexFollowsTheKernel"},
 	{name: "gram soundness", pkg: "./internal/trigram", test: "TestMatchingTextsHaveTheGrams"},
-	{name: "freshness, overflow", pkg: "./internal/watch", test: "TestAcknowledgedChangesAreReported|TestFresh|TestOverflow|TestMaxWatches"},
+	{name: "freshness, overflow", pkg: "./internal/watch", test: "TestAcknowledgedChangesAreReported|TestFresh|TestStreamFresh|TestOverflow|TestMaxWatches"},
 	{name: "overflow, watch limit of 100", pkg: ".", test: "TestOwnerMissesEvents"},
 	{name: "undo of notes", pkg: "./internal/notebook", test: "TestUndoOfNotes"},
 	{name: "kill −9: files", pkg: "./internal/rootfs", test: "TestKill"},
