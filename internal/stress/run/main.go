@@ -84,7 +84,7 @@ var regimes = []regime{
 	{name: "streaming = whole", pkg: "./internal/scan", test: "TestEmitAgrees"},
 	{name: "standard input", pkg: "./internal/cli", test: "TestPipedInput"},
 	{name: "policy: what the log tells", pkg: ".", test: "TestLogHidesRandomChanges"},
-	{name: "two ways agree: patterns", pkg: "./match", test: "TestFastPathsAgree|TestWholeTextsAgree|TestLongTextAgrees|TestAgainstStandardLibrary|TestNode"},
+	{name: "two ways agree: patterns", pkg: "./match", test: "TestFastPathsAgree|TestWholeTextsAgree|TestCutAgrees|TestLongTextAgrees|TestAgainstStandardLibrary|TestNode"},
 	{name: "two ways agree: look-around", pkg: "./internal/re/backref", test: "TestNode"},
 	{name: "two ways agree: vectors", pkg: "./internal/re/vec", test: "TestFindRandom|TestMultiRandom|TestFindPlanted"},
 	{name: "two ways agree: lines", pkg: "./internal/scan", test: "TestAgainstReference|TestTogetherAgrees"},
