@@ -20,6 +20,8 @@ type Error struct {
 	// ECMAScript says that the ECMAScript syntax has what the pattern needs,
 	// Multiline that the multiline mode does.
 	ECMAScript, Multiline bool
+	// Glob says that the pattern looks like a glob, which is what Hint is about.
+	Glob bool
 }
 
 func (e *Error) Error() string {
@@ -52,8 +54,9 @@ func wrapError(expr string, err error) error {
 	if !errors.As(err, &se) {
 		return &Error{Pattern: expr, Reason: err.Error()}
 	}
-	e := &Error{Pattern: expr, Offset: se.Offset, Length: se.Length, Reason: se.Reason, Hint: se.Hint, ECMAScript: se.ECMAScript}
+	e := &Error{Pattern: expr, Offset: se.Offset, Length: se.Length, Reason: se.Reason, Hint: se.Hint, ECMAScript: se.ECMAScript, Glob: se.Glob}
 	if e.Hint == "" && looksLikeGlob(expr) {
+		e.Glob = true
 		e.Hint = "This looks like a glob for file names. To search text in such files give the glob as the file filter and a regular expression here."
 	}
 	return e

@@ -160,7 +160,7 @@ for AI agents over MCP, and for Go programs as a library.`,
 }
 
 func newVersion(s env.Streams) *cobra.Command {
-	return command.New("version", "Show the version", "Show the version, as --version and -V do.", "", cobra.NoArgs,
+	return command.New("version", "Show the version", "Show the version, as --version and -V do.", "", command.Args(0, 0),
 		func(*cobra.Command, []string) error { return printVersion(s) })
 }
 

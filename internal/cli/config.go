@@ -36,7 +36,7 @@ before the rest of the file.`,
   quarry config search.hidden    one key, explained
   quarry config set search.hidden true
   quarry config init             write a commented file to start from`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return f.explain(s, cmd.Root(), args[0])
 			}
@@ -46,7 +46,7 @@ before the rest of the file.`,
 	cmd.Flags().BoolVar(&f.json, "json", false, "write JSON")
 	cmd.Flags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	cmd.AddCommand(
-		command.New("path", "Show where the file is", "Show where quarry.toml is, or would be.", "", cobra.NoArgs,
+		command.New("path", "Show where the file is", "Show where quarry.toml is, or would be.", "", command.Args(0, 0),
 			func(*cobra.Command, []string) error {
 				name, _, err := config.FilePath(s.Env())
 				if err == nil {
@@ -56,7 +56,7 @@ before the rest of the file.`,
 			}),
 		command.New("init", "Write a commented file to start from",
 			"Write a quarry.toml that has every key in a comment. A file that exists stays\nas it is.", "",
-			cobra.NoArgs, func(cmd *cobra.Command, _ []string) error { return initConfig(s, cmd.Root()) }),
+			command.Args(0, 0), func(cmd *cobra.Command, _ []string) error { return initConfig(s, cmd.Root()) }),
 		newConfigSet(s), newConfigUnset(s),
 	)
 	return cmd

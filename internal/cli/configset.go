@@ -21,7 +21,7 @@ everything else in the file stay. A key that is a list takes several values.`,
 		`  quarry config set search.hidden true
   quarry config set mcp.profile vault --root ~/notes
   quarry config set search.glob '!vendor/**' '!*.min.js'`,
-		cobra.MinimumNArgs(2), func(_ *cobra.Command, args []string) error {
+		command.Args(2, command.Any), func(_ *cobra.Command, args []string) error {
 			k, err := keyNamed(args[0])
 			if err != nil {
 				return err
@@ -40,7 +40,7 @@ func newConfigUnset(s env.Streams) *cobra.Command {
 	var root string
 	cmd := command.New("unset KEY", "Remove a key from quarry.toml",
 		"Remove a key from quarry.toml, so that its default counts again. Everything else\nin the file stays.", "",
-		cobra.ExactArgs(1), func(_ *cobra.Command, args []string) error {
+		command.Args(1, 1), func(_ *cobra.Command, args []string) error {
 			k, err := keyNamed(args[0])
 			if err != nil {
 				return err

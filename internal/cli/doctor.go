@@ -37,7 +37,7 @@ Exit code 0 when all is well, 1 when something was found, 2 for an error.`,
 		`  quarry doctor
   quarry doctor ~/notes --json
   quarry doctor --clean    remove what crashed processes left behind`,
-		cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		command.Args(0, 0), func(cmd *cobra.Command, _ []string) error {
 			return x.examine(cmd.Context())
 		})
 	x.commonFlags(cmd.Flags())

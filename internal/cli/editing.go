@@ -39,7 +39,7 @@ A text given as - is read from standard input, without its last line break for
   quarry edit main.go --old 2025 --new 2026 --all
   quarry edit log.md --insert-after 0 --content '# Log'
   quarry edit notes.md --delete 5-10 --dry-run`,
-		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, command.Any), func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 || len(f.old) > 1 {
 				return editAll(cmd, f, args)
 			}
@@ -212,7 +212,7 @@ func pathAndDash(cmd *cobra.Command, args []string) error {
 	if len(args) == 2 && args[1] == "-" {
 		args = args[:1]
 	}
-	return cobra.ExactArgs(1)(cmd, args)
+	return command.Args(1, 1)(cmd, args)
 }
 
 func newWrite(s env.Streams) *cobra.Command {
@@ -248,7 +248,7 @@ func newMkdir(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
 	cmd := command.New("mkdir PATH", "Make a folder, and those above it",
 		"Make a folder and the folders above it that are missing.", "",
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 			path, err := c.openFor(args[0])
 			if err != nil {
 				return err

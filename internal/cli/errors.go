@@ -185,7 +185,7 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		err := check(cmd, args)
-		if err == nil || !isCobraCount(err) {
+		if !errors.Is(err, command.ErrCount) {
 			return err
 		}
 		var need, may int
@@ -210,12 +210,6 @@ func argumentWords(cmd *cobra.Command) []string {
 		}
 	}
 	return words
-}
-
-// isCobraCount reports whether an error comes from cobra's own check of the
-// number of arguments.
-func isCobraCount(err error) bool {
-	return strings.Contains(err.Error(), "arg(s), ") || strings.HasPrefix(err.Error(), "unknown command ") && !strings.Contains(err.Error(), "\n")
 }
 
 func tooMany(cmd *cobra.Command, arg string) error {

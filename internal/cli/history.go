@@ -99,7 +99,7 @@ func newLog(s env.Streams) *cobra.Command {
 folder. The first word of a line is the id for quarry undo and quarry diff.`,
 		`  quarry log
   quarry log main.go -p
-  quarry log --since 2h --client claude-code`, cobra.MaximumNArgs(1),
+  quarry log --since 2h --client claude-code`, command.Args(0, 1),
 		func(cmd *cobra.Command, args []string) (err error) {
 			if which.file, err = c.openLog(args); err != nil {
 				return err
@@ -213,7 +213,7 @@ With --all-since all changes since then are undone, the newest first, and
 with --client those of one program; the first that is refused ends it.`,
 		`  quarry undo
   quarry undo --all-since 1h --client codex`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
 			}
@@ -282,7 +282,7 @@ func newDiff(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
 	cmd := command.New("diff [ID]", "Show what a change did",
 		"Show a change as a unified diff, whatever became of its files since; without an\nid the last one that was not undone.", "",
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			if err := c.open(); err != nil {
 				return err
 			}
@@ -303,7 +303,7 @@ func newDiff(s env.Streams) *cobra.Command {
 
 func newTrash(s env.Streams) *cobra.Command {
 	cmd := command.New("trash", "List, restore and empty what was deleted",
-		"What was deleted from the workspace and is in the system's trash or its own.", "", cobra.NoArgs,
+		"What was deleted from the workspace and is in the system's trash or its own.", "", command.Args(0, 0),
 		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	cmd.AddCommand(newTrashList(s), newTrashRestore(s), newTrashEmpty(s))
 	return cmd
@@ -311,7 +311,7 @@ func newTrash(s env.Streams) *cobra.Command {
 
 func newTrashList(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
-	cmd := command.New("list", "List what was deleted", "List what was deleted, newest first.", "", cobra.NoArgs,
+	cmd := command.New("list", "List what was deleted", "List what was deleted, newest first.", "", command.Args(0, 0),
 		func(cmd *cobra.Command, _ []string) error {
 			if err := c.open(); err != nil {
 				return err
@@ -360,7 +360,7 @@ func newTrashRestore(s env.Streams) *cobra.Command {
 	c := &changer{s: s}
 	cmd := command.New("restore PATH [DESTINATION]", "Bring back what was deleted",
 		`Bring back what was deleted last at a path, or an item by the id that
-quarry trash list --json shows.`, "", cobra.RangeArgs(1, 2),
+quarry trash list --json shows.`, "", command.Args(1, 2),
 		func(cmd *cobra.Command, args []string) error {
 			what, err := c.openFor(args[0])
 			if err != nil {
@@ -393,7 +393,7 @@ func newTrashEmpty(s env.Streams) *cobra.Command {
 	yes := false
 	cmd := command.New("empty", "Delete for good what is in the trash",
 		`Delete for good what was deleted from this workspace. What other folders put
-into the system's trash stays. This can't be undone.`, "", cobra.NoArgs,
+into the system's trash stays. This can't be undone.`, "", command.Args(0, 0),
 		func(cmd *cobra.Command, _ []string) error {
 			if !yes {
 				return errors.New("this deletes for good: say --yes")

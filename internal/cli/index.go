@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"quarry"
+	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
@@ -107,20 +108,20 @@ func newIndex(s env.Streams) *cobra.Command {
 		Long: `An index makes searches a hundred times faster and never changes their answer.
 A process that stays, quarry serve or an MCP server, keeps it up to date and
 answers the command line; without one, searches read the files.`,
-		Args: cobra.NoArgs,
+		Args: command.Args(0, 0),
 	}
 	cmd.PersistentFlags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "write JSON")
 	cmd.PersistentFlags().BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	cmd.PersistentFlags().BoolVar(&f.force, "force", false, "index even the home folder or /")
 	cmd.AddCommand(
-		&cobra.Command{Use: "build", Short: "Build the index, or bring it up to date", Args: cobra.NoArgs,
+		&cobra.Command{Use: "build", Short: "Build the index, or bring it up to date", Args: command.Args(0, 0),
 			RunE: func(c *cobra.Command, _ []string) error { return f.build(c.Context(), s) }},
-		&cobra.Command{Use: "status", Short: "Show how the index is doing", Args: cobra.NoArgs,
+		&cobra.Command{Use: "status", Short: "Show how the index is doing", Args: command.Args(0, 0),
 			RunE: func(c *cobra.Command, _ []string) error { return f.status(c.Context(), s) }},
-		&cobra.Command{Use: "verify", Short: "Compare answers by index with answers by scan", Args: cobra.NoArgs,
+		&cobra.Command{Use: "verify", Short: "Compare answers by index with answers by scan", Args: command.Args(0, 0),
 			RunE: func(c *cobra.Command, _ []string) error { return f.verify(c.Context(), s) }},
-		&cobra.Command{Use: "delete", Short: "Delete the index", Args: cobra.NoArgs,
+		&cobra.Command{Use: "delete", Short: "Delete the index", Args: command.Args(0, 0),
 			RunE: func(c *cobra.Command, _ []string) error { return f.delete(s) }},
 	)
 	return cmd

@@ -32,7 +32,7 @@ with their note where the vault keeps them beside it, if nothing else links to
 them.`,
 		`  quarry mv old.md new.md
   quarry mv Inbox/Plan.md Archive/2026/Plan.md --links update`,
-		cobra.MinimumNArgs(2), func(cmd *cobra.Command, args []string) error {
+		command.Args(2, command.Any), func(cmd *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return moveAll(cmd, c, links, args[:len(args)-1], args[len(args)-1])
 			}
@@ -141,7 +141,7 @@ where the vault's settings say; --trash local is the folder .trash of the
 workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 		`  quarry rm old.md
   quarry rm build --trash none`,
-		cobra.MinimumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, command.Any), func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return removeAll(cmd, c, args)
 			}
@@ -165,7 +165,7 @@ workspace, --trash none deletes for good. quarry undo brings back any of them.`,
 
 func newNote(s env.Streams) *cobra.Command {
 	note := command.New("note", "Make and change notes and their parts",
-		"Make notes, and read and change their sections, properties, tags and links.", "", cobra.NoArgs,
+		"Make notes, and read and change their sections, properties, tags and links.", "", command.Args(0, 0),
 		func(cmd *cobra.Command, _ []string) error { return cmd.Help() })
 	note.AddCommand(newNoteNew(s), newNoteAdd(s, notes.Append, "Add text at the end of a note"),
 		newNoteAdd(s, notes.Prepend, "Add text at the top of a note, after its front matter"))
@@ -182,7 +182,7 @@ by --title, else by its first heading or line, at the top of the workspace. A
 note that exists is never overwritten.`,
 		`  quarry note new Meetings/Plan --content '# Plan'
   echo '# An idea' | quarry note new`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			text, err := c.text(cmd.Context(), content)
 			if err != nil {
 				return err
@@ -212,7 +212,7 @@ func newNoteAdd(s env.Streams, how notes.Operation, short string) *cobra.Command
 	c := &changer{s: s}
 	content := "-"
 	cmd := command.New(string(how)+" PATH", short, short+":\nfrom standard input, or from --content.", "",
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 			text, err := c.text(cmd.Context(), content)
 			if err != nil {
 				return err

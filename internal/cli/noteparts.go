@@ -89,7 +89,7 @@ Where several headings are called alike, name those above it too: "Log::Today".`
   quarry note section Plan.md --heading 'Log::Today'
   quarry note section Plan.md --heading Log --append '- called back'
   quarry note section Plan.md --heading Log --rename Journal --dry-run`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 			chosen, err := oneFlag(cmd, "append", "prepend", "replace", "before", "after", "rename")
 			if err != nil {
 				return err
@@ -168,7 +168,7 @@ keep their bytes.`,
 		`  quarry note property Plan.md
   quarry note property Plan.md status --set done
   quarry note property --all --rename state status`,
-		cobra.MaximumNArgs(2), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 2), func(cmd *cobra.Command, args []string) error {
 			chosen, err := oneFlag(cmd, "set", "delete", "rename")
 			if err != nil {
 				return err
@@ -269,7 +269,7 @@ it, in text and properties, in every note as one change.`,
 		`  quarry note tag
   quarry note tag project
   quarry note tag project --rename work/project --dry-run`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			path, err := c.openNote(in)
 			if err != nil {
 				return err
@@ -301,7 +301,7 @@ links it has and where they lead, --unresolved those that lead nowhere, of one
 note or of all, and --orphans the notes that no other file links to.`,
 		`  quarry note links Plan.md
   quarry note links --unresolved`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !unresolved && !orphans {
 				return errors.New("name a note, or use --unresolved or --orphans")
 			}
@@ -352,7 +352,7 @@ last.`,
 		`  quarry note daily
   quarry note daily yesterday
   quarry note daily --period weekly --create`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			if _, err := c.openNote(""); err != nil {
 				return err
 			}
@@ -384,7 +384,7 @@ func newNoteMerge(s env.Streams) *cobra.Command {
 meant it mean the other, its own links keep their targets, properties the other
 lacks come along, and lists such as tags are joined.`,
 		`  quarry note merge 'Plan (old).md' Plan.md`,
-		cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error {
+		command.Args(2, 2), func(cmd *cobra.Command, args []string) error {
 			from, err := c.openNote(args[0])
 			if err != nil {
 				return err

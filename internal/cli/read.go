@@ -35,7 +35,7 @@ commands takes.`,
 		`  quarry read main.go
   quarry read main.go:10-20
   quarry read main.go:10- --plain`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error { return runRead(cmd, f, args[0]) })
+		command.Args(1, 1), func(cmd *cobra.Command, args []string) error { return runRead(cmd, f, args[0]) })
 	cmd.Flags().BoolVarP(&f.plain, "plain", "p", false, "only the text")
 	f.commonFlags(cmd.Flags())
 	f.servers.Add(cmd.Flags())

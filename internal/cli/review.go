@@ -48,7 +48,7 @@ program that runs as you and has a shell.`,
   quarry review show p-0003            its diff, with the numbers of hunks
   quarry review accept p-0003 --hunks 1,3 -m 'keep the limit'
   quarry review refuse p-0003 -m 'use the pool instead'`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			return r.with(cmd.Context(), func(ctx context.Context) error {
 				if len(args) == 0 {
 					return r.list(ctx)
@@ -69,7 +69,7 @@ program that runs as you and has a shell.`,
 }
 
 func (r *reviewing) sub(use, short string, run func(ctx context.Context, id string) error, flags func(*cobra.Command)) *cobra.Command {
-	cmd := command.New(use, short, short+".", "", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+	cmd := command.New(use, short, short+".", "", command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 		return r.with(cmd.Context(), func(ctx context.Context) error { return run(ctx, args[0]) })
 	})
 	if !strings.HasPrefix(use, "show") {

@@ -21,7 +21,7 @@ func newServe(s env.Streams) *cobra.Command {
 		Short: "Keep an index up to date and answer searches from it",
 		Long: `Keep the index of a workspace up to date and answer quarry search and quarry
 find from it, until nobody has asked anything for the time --idle says.`,
-		Args: cobra.NoArgs,
+		Args: command.Args(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error { return f.serve(c.Context(), s, idle) },
 	}
 	cmd.Flags().StringVar(&f.root, "root", "", "workspace `folder` (default: found from here)")

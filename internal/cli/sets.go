@@ -83,7 +83,7 @@ several places, its line number or @@ anchor must decide, else the patch is
 refused and every place is listed. Line endings and encodings of files stay.`,
 		`  git diff main | quarry patch
   quarry patch fix.diff --dry-run`,
-		cobra.MaximumNArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(0, 1), func(cmd *cobra.Command, args []string) error {
 			text, err := c.patchText(cmd.Context(), args)
 			if err != nil {
 				return err
@@ -132,7 +132,7 @@ binary ones are left alone.`,
 		`  quarry replace 'fooBar' fooBaz
   quarry replace '(\w+)Error' 'Err$1' src --glob '*.go' --dry-run
   quarry replace -F 'a.b()' 'b.a()' --expect 3`,
-		cobra.MinimumNArgs(2), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) })
+		command.Args(2, command.Any), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) })
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.fixed, "fixed-strings", "F", false, "PATTERN and TEXT are literal")
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")

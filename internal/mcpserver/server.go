@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -236,11 +235,9 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 // clearer names the tool that an unknown one most likely means.
 func (s *Server) clearer(err error, req mcp.Request) error {
 	var wire *jsonrpc.Error
-	if call, ok := req.(*mcp.CallToolRequest); ok && errors.As(err, &wire) && strings.HasPrefix(wire.Message, "unknown tool") {
-		if s.tools.Lookup(call.Params.Name) == nil {
-			_, unknown := s.tools.Call(context.Background(), call.Params.Name, nil)
-			return &jsonrpc.Error{Code: wire.Code, Message: unknown.Error(), Data: wire.Data}
-		}
+	if call, ok := req.(*mcp.CallToolRequest); ok && errors.As(err, &wire) && s.tools.Lookup(call.Params.Name) == nil {
+		_, unknown := s.tools.Call(context.Background(), call.Params.Name, nil)
+		return &jsonrpc.Error{Code: wire.Code, Message: unknown.Error(), Data: wire.Data}
 	}
 	return err
 }

@@ -250,7 +250,7 @@ func writeFile(e *env) *tool.Tool {
 	})
 }
 
-// writeError words what the document calls a failure to write; what has words
+// writeError words a failure to write as the document does. An error with words
 // of its own keeps them.
 func (c *call) writeError(ctx context.Context, err error, path string) error {
 	var known *tool.Error
@@ -260,9 +260,13 @@ func (c *call) writeError(ctx context.Context, err error, path string) error {
 	switch known.Code {
 	case tool.IOError, tool.InvalidArgument, tool.TooLarge, tool.NotFound:
 		e := *known
-		why := strings.TrimPrefix(e.Message, quoted(path)+": ")
-		if c.isFolder(ctx, path) {
+		why := e.Message
+		var at *fault.PathError
+		switch {
+		case c.isFolder(ctx, path):
 			why = "it is a folder"
+		case errors.As(err, &at) && known.Code != tool.NotFound && !saysItself(at, fault.CodeOf(err)):
+			why = pathReason(at, fault.CodeOf(err))
 		}
 		e.Message = "Failed to write file " + quoted(clip(path, maxShown)) + ": " + why
 		return &e
@@ -381,7 +385,7 @@ func (c *call) moveError(ctx context.Context, err error, from string, note bool)
 	return err
 }
 
-// baseName is the last name of a path, however its names are parted.
+// baseName is the last name of a path, with / or \ as separator.
 func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
 
 func deleteFile(e *env) *tool.Tool {

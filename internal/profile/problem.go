@@ -22,8 +22,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // quoted is a path in a message.
 func quoted(path string) string { return render.Quote(path) }
 
-// problem words an error of the library. One that a tool has worded already
-// passes.
+// problem words an error of the library. An error that a tool has worded
+// already is returned as it is.
 func (c *call) problem(ctx context.Context, err error) error {
 	var worded *tool.Error
 	if errors.As(err, &worded) {
@@ -60,8 +60,8 @@ func (c *call) problem(ctx context.Context, err error) error {
 	return e
 }
 
-// rootProblem words what can be wrong only where there are several roots; nil
-// for other errors.
+// rootProblem words the errors that exist only with several roots; nil for
+// other errors.
 func rootProblem(err error) error {
 	var name *fault.RootError
 	var between *change.AcrossError
@@ -155,17 +155,27 @@ func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
 	case fault.ReadOnly:
 		e.Message = "The workspace is open for reading only"
 		e.Hint = ""
-	case fault.IOError:
-		e.Message = name + ": " + path.Kind.Words()
-		if path.Err != nil && path.Err.Error() != path.Kind.Words() {
-			e.Message += ": " + path.Err.Error()
-		}
 	default:
-		e.Message = name + ": " + path.Kind.Words()
-		if path.Err != nil && path.Kind == fault.InvalidArgument {
+		if saysItself(path, code) {
 			e.Message = render.Sentence(path.Err.Error())
+			break
 		}
+		e.Message = name + ": " + pathReason(path, code)
 	}
+}
+
+// saysItself reports an error about a path whose own words need no name.
+func saysItself(path *fault.PathError, code fault.Code) bool {
+	return path.Err != nil && path.Kind == fault.InvalidArgument && code != fault.IOError
+}
+
+// pathReason is what is wrong with a path, without the path.
+func pathReason(path *fault.PathError, code fault.Code) string {
+	words := path.Kind.Words()
+	if code == fault.IOError && path.Err != nil && path.Err.Error() != words {
+		return words + ": " + path.Err.Error()
+	}
+	return words
 }
 
 func names(paths []string) []string {
@@ -209,7 +219,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		}
 		e.Hint += "."
 	case c.union() && c.tool.Name == "search_files":
-		if strings.Contains(e.Hint, "glob") { // *skb = NULL is none
+		if p.Glob { // *skb = NULL is not one
 			e.Hint = ""
 		}
 		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."

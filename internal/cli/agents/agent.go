@@ -231,7 +231,7 @@ call, or embedded in a Go program.`,
   quarry tools --profile vault
   quarry tools --json
   quarry tools --tokens`,
-		cobra.NoArgs, func(*cobra.Command, []string) error {
+		command.Args(0, 0), func(*cobra.Command, []string) error {
 			r, err := a.registry(nil)
 			if err != nil {
 				return err
@@ -298,7 +298,7 @@ error. "-" reads the arguments from standard input.`,
 		`  quarry call search_files '{"regex": "TODO", "path": "src"}'
   quarry call read_file '{"path": "README.md"}' --json
   quarry call search_files '{"pattern": "TODO"}' --profile vault`,
-		cobra.RangeArgs(1, 2), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, 2), func(cmd *cobra.Command, args []string) error {
 			return a.call(cmd, args)
 		})
 	cmd.DisableFlagsInUseLine = true

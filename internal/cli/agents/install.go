@@ -44,7 +44,7 @@ The flags of quarry mcp given here become the server's.`,
 		Example: `  quarry mcp install --client claude-code
   quarry mcp install --client claude-desktop --root ~/notes --write
   quarry mcp install --client vscode --read-only --write`,
-		Args:                  cobra.NoArgs,
+		Args:                  command.Args(0, 0),
 		DisableFlagsInUseLine: true,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(s, cmd.Flags()) },
 	}
@@ -133,7 +133,7 @@ file is kept beside it. Indexes, the log of changes and the trash stay: quarry
 index delete and quarry trash empty remove them.`,
 		Example: `  quarry mcp uninstall --client claude-code
   quarry mcp uninstall --client claude-desktop --write`,
-		Args: cobra.NoArgs,
+		Args: command.Args(0, 0),
 		RunE: func(*cobra.Command, []string) error { return f.uninstall(s) },
 	}
 	f.addWhere(cmd.Flags())

@@ -67,7 +67,7 @@ that is made up and shown at the start.`,
   quarry mcp --root app=~/app --root api=~/api --read-only
   quarry mcp --http 127.0.0.1:7777 --token-file ~/.quarry-token
   quarry mcp install --client claude-code    show how to connect a client`,
-		Args:                  cobra.NoArgs,
+		Args:                  command.Args(0, 0),
 		DisableFlagsInUseLine: true,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), s) },
 	}

@@ -6,6 +6,8 @@
 package command
 
 import (
+	"errors"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,6 +17,22 @@ import (
 // New fills in what all commands share.
 func New(use, short, long, example string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Long: long, Example: example, Args: args, RunE: run}
+}
+
+// ErrCount says that a command has too few or too many arguments.
+var ErrCount = errors.New("wrong number of arguments")
+
+// Any is for Args: there may be any number.
+const Any = math.MaxInt
+
+// Args checks the number of arguments.
+func Args(least, most int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return ErrCount
+		}
+		return nil
+	}
 }
 
 // Name is a command's path without "quarry".

@@ -152,7 +152,7 @@ values: file types, profiles, tools, keys, the ids of changes.`,
   zsh         quarry completion zsh > "${fpath[1]}/_quarry"
   fish        quarry completion fish > ~/.config/fish/completions/quarry.fish
   PowerShell  quarry completion powershell | Out-String | Invoke-Expression`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 			return writeCompletion(cmd.Root(), args[0], s.Out)
 		})
 	cmd.ValidArgs = shells

@@ -163,7 +163,7 @@ func NewMan(s env.Streams) *cobra.Command {
 of quarry help. The folder is made if it is missing.`,
 		`  quarry man ~/.local/share/man/man1
   man quarry-search`,
-		cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err
 			}

@@ -38,6 +38,8 @@ type Error struct {
 	Hint    string // the next step as a sentence, "" when there is none
 	// ECMAScript says that the ECMAScript syntax has what the pattern needs.
 	ECMAScript bool
+	// Glob says that the pattern looks like a glob, which is what the hint is about.
+	Glob bool
 }
 
 func (e *Error) Error() string {

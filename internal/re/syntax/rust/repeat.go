@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/re/syntax"
 )
 
 // repeat reads ?, * or +.
@@ -121,10 +122,13 @@ func (p *parser) missing(op rune) error {
 		hint = `Write \{ to match a brace.`
 	case p.pos == 0 && op == '*' && len(rest) > 1 && !strings.ContainsAny(rest[1:], `()[]|\+^$`):
 		// *.go, **/x, *foo*: globs, all of them.
-		hint = fmt.Sprintf("This looks like a glob; as a regular expression it is %s.", globAsRegex(rest))
+		return &syntax.Error{Pattern: p.pattern, Length: 1, Reason: nothingRepeated, Glob: true,
+			Hint: fmt.Sprintf("This looks like a glob; as a regular expression it is %s.", globAsRegex(rest))}
 	}
-	return p.fail(p.pos, p.pos+1, "repetition of nothing", hint)
+	return p.fail(p.pos, p.pos+1, nothingRepeated, hint)
 }
+
+const nothingRepeated = "repetition of nothing"
 
 // globAsRegex writes a glob of *, ? and plain characters as a pattern.
 func globAsRegex(glob string) string {
