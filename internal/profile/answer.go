@@ -25,14 +25,15 @@ func (r *remark) add(parts []string) { r.Note = parts }
 
 const noteSchema = `"note":{"type":"array","items":{"type":"string"}}`
 
-// receipt is what every search knows beside what it found.
+// receipt is what every search reports besides its results.
 type receipt struct {
-	// Complete says that nothing was left out: no limit, no failure.
+	// Complete says that nothing was omitted: no limit was reached, nothing
+	// failed.
 	Complete bool `json:"complete"`
 	// Limit is the limit that ended the answer.
 	Limit string `json:"limit,omitempty"`
 	// Considered and Searched count files, Skipped those that were not
-	// searched, by reason. They are there when the whole scope was looked at.
+	// searched, by reason. They are set if the whole scope was searched.
 	Considered int                   `json:"considered,omitempty"`
 	Searched   int                   `json:"searched,omitempty"`
 	Skipped    map[search.Reason]int `json:"skipped,omitempty"`
@@ -45,19 +46,19 @@ type receipt struct {
 	Commits map[string]string `json:"commits,omitempty"`
 }
 
-// failedPath is a file that was not searched though nobody left it out.
+// failedPath is a file that was to be searched and could not be.
 type failedPath struct {
 	foundPath
 	Reason search.Reason `json:"reason"`
 	Detail string        `json:"detail,omitempty"`
 }
 
-// folderReplaced is said once, with the first answer of the folder that took the place
-// of the one before, whichever tool gives it.
+// folderReplaced is said once, with the first answer after the folder of the workspace
+// was replaced, whichever tool answers.
 const folderReplaced = "the workspace's folder was replaced since the last answer: this is of the one in its place; read files again before changing them"
 
-// replaced adds to an error that the folder was replaced: what is missing may be
-// in the one before.
+// replaced adds to an error that the folder was replaced. What is missing may
+// have been in the old one.
 func (c *call) replaced(err error) error {
 	var worded *tool.Error
 	if !c.watch.Replaced.Load() || !errors.As(err, &worded) {
@@ -112,8 +113,8 @@ func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	return "event"
 }
 
-// foundPath is a path in an answer. One that can't be printed as it is comes
-// escaped, and as base64, which every tool accepts as a path.
+// foundPath is a path in an answer. A path that can't be printed is escaped and
+// also given as base64, which every tool accepts as a path.
 type foundPath struct {
 	Path   string `json:"path"`
 	Base64 string `json:"path_base64,omitempty"`

@@ -29,7 +29,7 @@ func (e *env) union() bool { return e.o.Profile == "quarry" || e.o.Profile == "n
 func (e *env) is(profile string) bool { return e.o.Profile == profile }
 
 // limits are those of an answer's text. Some room is kept for what follows the
-// body: the line that says what was left out, and the receipt.
+// body: the line that says what was omitted, and the receipt.
 func (e *env) limits() render.Limits {
 	budget := e.o.Budget
 	if e.o.Structured && !InJSON(e.o.Profile) {
@@ -102,7 +102,7 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 }
 
 // errorText words an error. The documents of vault and godoctor print one
-// sentence; those of roo and smcp are silent, so there the next step is told. In
+// sentence; those of roo and smcp don't say, so the next step is added there. In
 // quarry the code follows. Arguments that can't be read are explained everywhere.
 func (e *env) errorText(err *tool.Error, badArguments bool) string {
 	if e.o.Structured {
@@ -167,8 +167,8 @@ func marshal(v any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// glob is a glob argument. In quarry ./ in front of it is the searched folder,
-// and an absolute one inside the root is taken from there.
+// glob is a glob argument. In the profile quarry, a leading ./ is the searched
+// folder, and an absolute glob inside the root is made relative to it.
 func (c *call) glob(name, base string) string {
 	g := c.String(name)
 	if !c.union() {

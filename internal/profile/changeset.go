@@ -204,7 +204,7 @@ func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
 	return c.applySummed(ctx, ops, "")
 }
 
-// applySummed makes a set, or plans it, and tells of each file.
+// applySummed makes or plans a set and reports each file.
 func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string) (*answer, error) {
 	o := c.changing()
 	set := change.Set{Ops: ops, Summary: c.String("summary"), Tool: o.Tool, Client: o.Client, Digest: c.String("digest")}

@@ -17,8 +17,8 @@ type Definition struct {
 }
 
 // Annotations are the hints of a tool. Nothing here reaches beyond the
-// workspace, so the world is never open. Destructive says nothing of a tool that
-// only reads, and is not there then.
+// workspace, so the world is never open. Destructive means nothing for a tool
+// that only reads, and is omitted then.
 type Annotations struct {
 	ReadOnly    bool  `json:"readOnlyHint"`
 	Destructive *bool `json:"destructiveHint,omitempty"`

@@ -45,8 +45,8 @@ func (e *env) vaultScope(s *search.Scope) {
 	}
 }
 
-// searchExcerpts answers in the vault's form. Which files come first depends on
-// all of them, so it counts first and then reads the few it shows.
+// searchExcerpts answers in the vault's form. The order depends on all matching
+// files, so they are counted first, and then the few that are shown are read.
 func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	q := c.query(ctx, c.String("pattern"), c.glob("file_pattern", c.path(ctx, "path")))
 	q.Match.Syntax = match.ECMAScript
@@ -119,7 +119,8 @@ func showing(offset, n int) string {
 	return first(offset, n)
 }
 
-// hidden counts the matching lines of the files shown that are not.
+// hidden counts the matching lines of shown files that are not shown
+// themselves.
 func hidden(files []search.FileMatch, shown *render.Shown) int {
 	n := 0
 	for i := range shown.Files {
@@ -149,8 +150,8 @@ func (c *call) mostMatches(ctx context.Context, q search.Query) ([]counted, *sea
 	return files, sum, err
 }
 
-// read searches the files of a page again, now with their lines. One that is
-// gone meanwhile, or doesn't match any more, is left out.
+// read searches the files of a page again, now with their lines. A file that is
+// gone or doesn't match any more is omitted.
 func (c *call) read(ctx context.Context, q search.Query, page []counted) ([]search.FileMatch, error) {
 	q.Before = c.either("context_lines", vaultContext, maxContext)
 	q.Symbols = c.union()

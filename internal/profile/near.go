@@ -13,9 +13,9 @@ import (
 	"quarry/search"
 )
 
-// missing says, for a path that isn't there, what may be meant: the same path
-// in another letter case, without what was copied along with it, or a file of
-// that name elsewhere. It spares a model the call that would find out.
+// missing suggests what a missing path may mean: the same path in another
+// letter case, without text that was copied along with it, or a file of that
+// name in another folder. This saves a model the call that would find it.
 func (c *call) missing(ctx context.Context, given string) string {
 	if !c.union() || strings.TrimSpace(given) == "" {
 		return c.lookAround()
@@ -83,7 +83,7 @@ func (c *call) sameName(ctx context.Context, name string) string {
 }
 
 // nearPath follows a path that isn't there name by name, taking for each that is
-// missing the nearest spelling in its folder. It is "" when the way ends.
+// missing the nearest spelling in its folder. It is "" if no name comes close.
 func (c *call) nearPath(ctx context.Context, given string) string {
 	at := ""
 	wanted := strings.FieldsFunc(given, func(r rune) bool { return r == '/' || r == '\\' })
@@ -151,8 +151,8 @@ func (l *looking) nearName(ctx context.Context, glob string) {
 }
 
 // distance is the number of characters that are wrong, missing, added or swapped
-// between two names, in any letter case, up to a bound. It makes no garbage: an
-// empty answer compares a name with all of 78,000.
+// between two names, in any letter case, up to a bound. It does not allocate:
+// for an empty answer a name is compared with all 78,000.
 func distance(a, b string, bound int) int {
 	const most = 64
 	x, y := strings.ToLower(a), strings.ToLower(b)

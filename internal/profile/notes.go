@@ -67,7 +67,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		text := []byte("No notes found matching your search query.")
 		if s := c.skipped(&r.Summary); s != "" && !c.union() {
-			// Nothing found must not stand for notes that were not searched.
+			// "Nothing found" must not hide that some notes were not searched.
 			text = append(text, "\n\nNotes "+s+"."...)
 		}
 		return &answer{text: text, data: data, receipt: c.zeroNotes(ctx, q, &r.Summary)}, nil

@@ -19,8 +19,8 @@ func integer(name, about string, low int) tool.Param {
 	return tool.Param{Name: name, Kind: tool.Integer, Description: about, Min: tool.Limit(low)}
 }
 
-// words are a text of the profile quarry, read by models at every turn and
-// therefore short, and the text that the documents of a strict profile give.
+// words are two texts: a short one for the profile quarry, since models read it
+// at every turn, and the one in the documents of a strict profile.
 func (e *env) words(quarry, document string) string {
 	if e.union() {
 		return quarry

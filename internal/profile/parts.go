@@ -19,7 +19,8 @@ import (
 )
 
 // noteTools are the tools for the parts of notes. The profile notes has them
-// always, quarry where a root is a vault, so that others don't pay for them.
+// always, quarry only if a root is a vault, so that other workspaces don't pay
+// for them.
 var noteTools = []maker{readSection, editSection, properties, tags, links, dailyNote, mergeNotes}
 
 // hasVault reports whether a root is an Obsidian vault.
@@ -97,8 +98,8 @@ func (c *call) target() notebook.Target {
 	return notebook.Target{Heading: c.String("heading"), Block: c.String("block"), Property: c.String("property")}
 }
 
-// partError words that there is no such note; what is wrong with a part of one
-// has its own words.
+// partError words the error for a missing note. Errors about a part of a note
+// have words of their own.
 func (c *call) partError(err error, path string) error {
 	var missing *fault.PathError
 	if errors.As(err, &missing) {
@@ -532,8 +533,8 @@ func mergeNotes(e *env) *tool.Tool {
 	})
 }
 
-// moveAttached moves a note with its attachments, where the vault's setting lets
-// them follow. The strict profile moves what it is told and no more.
+// moveAttached moves a note with its attachments, if the vault's settings allow
+// it. The strict profile moves only what was named.
 func (c *call) moveAttached(ctx context.Context, from, to string, links change.LinkUpdate) (*answer, error) {
 	if !c.union() {
 		return nil, nil

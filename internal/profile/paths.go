@@ -54,7 +54,7 @@ func findPaths(ctx context.Context, c *call) (*answer, error) {
 		q.Dialect, q.IncludeHidden, q.IncludeIgnored = search.Gitignore, c.Bool("include_hidden"), c.Bool("include_ignored")
 	}
 	if c.o.NoIndex && !c.union() {
-		// The pattern is checked first, so that a bad one is heard of.
+		// The pattern is checked first, so that an invalid one is reported.
 		check := q
 		check.MaxDepth, check.Limit = 1, 1
 		if _, err := c.ws.Find(ctx, check); err != nil {
@@ -150,7 +150,7 @@ func checkGlob(pattern string) error {
 			class = ch != ']'
 		case ch == '[':
 			class = true
-			// A ] right behind the opening is a member of the class.
+			// A ] right after the opening [ is a member of the class.
 			if i+1 < len(pattern) && (pattern[i+1] == '!' || pattern[i+1] == '^') {
 				i++
 			}

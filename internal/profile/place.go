@@ -10,9 +10,9 @@ import (
 // Path arguments, as models write them: with a slash in front, white space
 // around them, or as the base64 that an answer gave.
 
-// path is a path argument. White space around it is dropped when nothing is
-// called so. In a vault a leading slash is the top of the vault, once the
-// vault's own absolute path is taken off.
+// path is a path argument. White space around it is dropped if no such path
+// exists. In a vault a leading slash is the top of the vault, once the vault's
+// own absolute path is taken off.
 func (c *call) path(ctx context.Context, name string) string { return c.clean(ctx, c.String(name)) }
 
 // clean is a path as a caller wrote it.
@@ -48,8 +48,8 @@ func (c *call) givenPath(ctx context.Context, name string) (string, error) {
 }
 
 // newPath is the path of something that may not exist yet. A slash in front of a
-// single name is the top of the workspace; before more names it could as well
-// be a place on the machine, which only the sandbox can tell.
+// single name is the top of the workspace; with several names it may be an
+// absolute path, which only the sandbox can tell.
 func (c *call) newPath(ctx context.Context, name string) (string, error) {
 	p, err := c.givenPath(ctx, name)
 	if rest, ok := strings.CutPrefix(p, "/"); ok && !strings.ContainsAny(rest, `/\`) {

@@ -30,7 +30,7 @@ type Options struct {
 	ReadOnly bool
 
 	// Structured makes the text of an answer the JSON of its structured form,
-	// for clients that want data: what they read is the same either way.
+	// for clients that want data. The content is the same.
 	Structured bool
 
 	// Budget bounds the text of an answer in bytes; 0 is 60 KB. What read_file

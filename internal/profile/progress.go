@@ -13,8 +13,8 @@ import (
 // tellEvery is how often a call that takes long tells how the index is doing.
 const tellEvery = 100 * time.Millisecond
 
-// tellBuilding reports, to a caller who listens, how far the index is while a
-// call has to do without it. The function returned ends that.
+// tellBuilding reports how far the index is while a call has to work without
+// it, if the caller listens. The returned function stops that.
 func (e *env) tellBuilding(ctx context.Context) (end func()) {
 	if !tool.HasProgress(ctx) || e.o.NoIndex {
 		return func() {}
@@ -62,8 +62,8 @@ func (e *env) tellOnce(ctx context.Context) (building bool) {
 	return building
 }
 
-// tellSearched reports, to a caller who listens, how many files a search has
-// read. The function returned ends that.
+// tellSearched reports how many files a search has read, if the caller listens.
+// The returned function stops that.
 func (e *env) tellSearched(ctx context.Context, watch *search.Watch) (end func()) {
 	if !tool.HasProgress(ctx) {
 		return func() {}

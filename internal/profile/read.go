@@ -123,8 +123,8 @@ func (c *call) readOne(ctx context.Context, path string, most int) (*answer, err
 	return a, nil
 }
 
-// readText reads lines, for tail the last ones. How many a file has is known
-// only once it was read; one that changes meanwhile is read again.
+// readText reads lines, for tail the last ones. The number of lines is known
+// only after the file was read. A file that changes meanwhile is read again.
 func (c *call) readText(ctx context.Context, path string, start, end, most int) (*search.Text, error) {
 	opts := &search.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: most}
 	tail := c.Int("tail")
@@ -145,8 +145,7 @@ func (c *call) readText(ctx context.Context, path string, start, end, most int) 
 	return all, err
 }
 
-// unread is the answer where there is no text: the picture that a file is, or
-// what is wrong.
+// unread is the answer for a file without text: its picture, or an error.
 func (c *call) unread(ctx context.Context, err error, path string) (*answer, error) {
 	var binary *fault.BinaryError
 	switch {
@@ -194,8 +193,8 @@ func (c *call) image(ctx context.Context, path string) *answer {
 // maxPaths is how many files one call reads.
 const maxPaths = 50
 
-// manyAnswer is the answer of read_file for several files. One that can't be
-// read has its error in its place.
+// manyAnswer is the answer of read_file for several files. A file that can't be
+// read has an error instead of a text.
 type manyAnswer struct {
 	Files   []any    `json:"files"`
 	NotRead []string `json:"not_read,omitempty"`

@@ -32,9 +32,9 @@ func (c *call) skipped(s *search.Summary) string {
 	return "not searched: " + strings.Join(parts, ", ")
 }
 
-// tellMissed adds to the receipt how many files could not be read and how many the
-// policy kept from being looked at. A binary file, or one that is too large, has no
-// definitions.
+// tellMissed adds to the receipt how many files could not be read and how many were
+// not read because of the policy. Binary and too large files don't count: they have
+// no definitions.
 func (c *call) tellMissed(a *answer, s *search.Summary) {
 	missed := search.Summary{Denied: s.Denied, SkippedCount: map[search.Reason]int{search.Unreadable: s.SkippedCount[search.Unreadable]}}
 	if text := c.skipped(&missed); text != "" {
@@ -132,8 +132,7 @@ func (c *call) why(by cut, limit string) string {
 	return "cut by " + limit
 }
 
-// advice ends the sentence that says how much of an answer is shown, with what
-// would show more.
+// advice ends the sentence that says how much is shown, with how to see more.
 func (c *call) advice(by cut, narrower string, larger bool) string {
 	switch {
 	case by == byBudget:
@@ -148,8 +147,8 @@ func (c *call) advice(by cut, narrower string, larger bool) string {
 func (e *env) budget() string { return itoa(max(e.o.Budget>>10, 1)) + " KB" }
 
 // page words which results are shown, what cut them, and the next call when there
-// are more. limit is the parameter that bounds them; said says that the body has
-// told how many of how many are shown.
+// are more. limit is the parameter that bounds them; said is set if the body says
+// how many of how many are shown.
 func (c *call) page(what string, offset, shown int, total render.Total, by cut, limit string, said bool) []string {
 	if offset == 0 && shown == total.N && !total.More {
 		return []string{"all " + what + " shown"}

@@ -12,8 +12,8 @@ import (
 // shownCommits is how many repositories a receipt names with their commit.
 const shownCommits = 3
 
-// remoteParts says what a receipt tells of servers: of which commits the answer
-// is, and who is missing from it.
+// remoteParts is what a receipt says about servers: the commits that were
+// searched, and the servers that did not answer.
 func remoteParts(s *search.Summary) []string {
 	var parts, named []string
 	for _, repo := range slices.Sorted(maps.Keys(s.Stats.Commits)) {

@@ -17,8 +17,8 @@ const (
 	rooContext = 1
 	// countFactor is how far results are counted beyond the cap.
 	countFactor = 20
-	// longLine is what is kept of a line, in bytes: more than any text shows,
-	// around the match.
+	// longLine is how many bytes of a line are kept around the match. It is
+	// more than any answer shows.
 	longLine = 4 << 10
 	// shortLine is the least that a line takes of an answer: "  1 |".
 	shortLine = 6
@@ -121,8 +121,8 @@ const (
 	maxBlocks  = 5000
 )
 
-// run searches. A pattern that gives up on a text is an error: what it found
-// until then may be anything.
+// run searches. A pattern that gives up on a text is an error, since its
+// results so far may be incomplete.
 func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) {
 	r, err := c.ws.Search(ctx, q)
 	if err != nil {
@@ -137,8 +137,8 @@ func (c *call) run(ctx context.Context, q search.Query) (*search.Result, error) 
 	return r, spent(&r.Summary)
 }
 
-// unfinished says, of a search that took too long, that the answer is partial;
-// "" of one that ended. Nothing found must never stand for not searched.
+// unfinished says that the answer is partial if a search took too long, else
+// "". "Nothing found" must never mean "not searched".
 func (c *call) unfinished(s *search.Summary) string {
 	if s.Stopped != search.StopTime {
 		return ""

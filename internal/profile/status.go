@@ -93,8 +93,8 @@ type rootsStatus struct {
 
 var worstFirst = []string{"failed", "not_found", "indexing", "ready"}
 
-// refresh has the index look at what changed, as every search does, so that its
-// status tells of the files there are now.
+// refresh makes the index look for changes, as every search does, so that its
+// status is up to date.
 func (c *call) refresh(ctx context.Context) {
 	if c.o.NoIndex {
 		return

@@ -60,7 +60,7 @@ func findSymbol(e *env) *tool.Tool {
 }
 
 // outlined are the kinds an outline shows: what a reader navigates by. Fields
-// and values come only where they are all there is, or are asked for.
+// and values are shown only if there is nothing else, or if they are requested.
 var outlined = []string{
 	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "impl", "test", "table", "heading", "constant",
 }
@@ -122,7 +122,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 }
 
 // outlineText lists definitions by file, nested by indentation, as many as the
-// limits let, and tells how many.
+// limits allow, and returns how many.
 func outlineText(list []search.Symbol, limits render.Limits) (text []byte, shown int) {
 	file := ""
 	for i := range list {
@@ -155,8 +155,8 @@ func lineRange(s *search.Symbol) string {
 	return itoa(s.Line)
 }
 
-// signature is the line that defines a symbol; a kind that the line doesn't
-// say is added.
+// signature is the line that defines a symbol. A kind that the line does not
+// name is added.
 func signature(s *search.Symbol) string {
 	line := strings.ToValidUTF8(s.Signature, "\uFFFD")
 	if s.Kind == "heading" {

@@ -80,7 +80,7 @@ func withGlob(q search.FindQuery) search.FindQuery {
 	return q
 }
 
-// withFolders adds the folders below base that files lie in.
+// withFolders adds the folders below base that contain the files.
 func withFolders(files []search.Entry, base string) []search.Entry {
 	seen := map[string]bool{base: true}
 	out := slices.Clone(files)
@@ -97,7 +97,7 @@ func withFolders(files []search.Entry, base string) []search.Entry {
 	return out
 }
 
-// compareTree orders paths so that what is in a folder follows it.
+// compareTree orders paths so that the content of a folder follows it.
 func compareTree(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// parts are the words an identifier is made of: those of maxBytesPerLine and of
-// max_bytes_per_line are the same, and in lower case.
+// parts are the words an identifier is made of: maxBytesPerLine and
+// max_bytes_per_line have the same parts, in lower case.
 func parts(identifier string) []string {
 	var out []string
 	var word []rune

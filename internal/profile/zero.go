@@ -12,18 +12,20 @@ import (
 )
 
 // An empty answer in quarry explains itself: where it looked and with which
-// filters, and which other search would find something. It says nothing that is
-// not so. The looks are a courtesy, so they read little: a number of files and
-// bytes in path order, the same on a fast machine and a slow one.
+// filters, and which other search would find something. It only says what was
+// found. These extra searches are a courtesy, so they read little: a fixed
+// number of files and bytes in path order, the same on a fast and on a slow
+// machine.
 
 const (
-	// zeroFiles is how many files a wider look counts, and zeroNames how many it
-	// names: few enough to spare the call that would list them.
+	// zeroFiles is how many files a wider search counts, and zeroNames how many
+	// it names. Naming a few saves the call that would list them.
 	zeroFiles, zeroNames = 10, 3
 
-	// What one look reads. With an index only files that could match are read:
-	// on 78,000 files a look takes a few milliseconds. Without one the first
-	// files in path order are; most workspaces have no more.
+	// What one extra search reads. With an index only files that could match
+	// are read, which takes a few milliseconds on 78,000 files. Without an
+	// index the first files in path order are read; most workspaces don't have
+	// more.
 	indexReads, indexBytes = 64, 2 << 20
 	scanReads, scanBytes   = 1000, 16 << 20
 )
@@ -41,7 +43,7 @@ func (c *call) look(sum *search.Summary) *looking {
 	return &looking{c: c, scan: sum.Stats.Plan == "" || sum.Stats.Plan == "scan", whole: sum.Stats.IgnoredIndexed}
 }
 
-// limits are those of one look.
+// limits are those of one extra search.
 func (l *looking) limits() search.Limits {
 	if l.scan {
 		return search.Limits{Files: zeroFiles, Reads: scanReads, ReadBytes: scanBytes}
@@ -49,8 +51,8 @@ func (l *looking) limits() search.Limits {
 	return search.Limits{Files: zeroFiles, Reads: indexReads, ReadBytes: indexBytes}
 }
 
-// seen is what a look saw: the files that match, up to zeroFiles, and whether
-// there may be more.
+// seen is the result of an extra search: the files that match, up to zeroFiles,
+// and whether there may be more.
 type seen struct {
 	files []string
 	more  bool

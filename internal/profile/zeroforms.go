@@ -13,9 +13,9 @@ import (
 	"quarry/search"
 )
 
-// What was searched for may be written another way: as a regular expression or
-// as plain text, with other white space, in the other style of identifiers, or
-// with a letter wrong. The first form that occurs is named.
+// The text may occur in another form: as a regular expression or as plain text,
+// with other white space, in another style of identifiers, or with one letter
+// wrong. The first form that occurs is named.
 
 // forms looks for other ways to write the pattern of a query.
 func (l *looking) forms(ctx context.Context, q search.Query) {
@@ -174,7 +174,7 @@ func spaced(text string) string {
 
 var callForm = lazily(`^([\w$.:>-]*\w)\s*\(.*$`)
 
-// bareForms are what remains of a text without what is often copied with it: the
+// bareForms is a text without what is often copied along with it: the
 // parentheses of a call, the object before a method, quotes, an ending.
 func bareForms(text string) []string {
 	var out []string
@@ -200,7 +200,7 @@ func bareForms(text string) []string {
 var identifier = lazily(`^[\pL_][\pL\pN_-]*( [\pL\pN_-]+){0,3}$`)
 
 // styles is a pattern for an identifier in any style: max_bytes, maxBytes,
-// max-bytes, "max bytes". It is "" for what is not of several words.
+// max-bytes, "max bytes". It is "" for a single word.
 func styles(text string) string {
 	words := parts(text)
 	if len(words) < 2 || len(words) > 8 || !identifier().MatchString(text) {
@@ -212,14 +212,14 @@ func styles(text string) string {
 	return strings.Join(words, `[_\- ]?`)
 }
 
-// What is worth looking for with one character wrong: a shorter text has too
-// many neighbours, a longer one is no name.
+// The lengths of texts that are searched with one character wrong: a shorter
+// text has too many neighbours, a longer one is not a name.
 const minNear, maxNear = 5, 40
 
 // oneEdit are patterns for the texts that differ by one character from this one:
-// another, one less, one more, or two swapped. Each has one half of the text as it
-// is, which is what an index finds files by: one pattern of all the texts had it
-// read every file.
+// one replaced, removed, added, or two swapped. Each pattern keeps one half of the
+// text unchanged, so that an index can find files by it. With one pattern for all
+// texts every file had to be read.
 func oneEdit(text string) []string {
 	runes := []rune(text)
 	if len(runes) < minNear || len(runes) > maxNear || !strings.ContainsFunc(text, unicode.IsLetter) {
@@ -237,8 +237,9 @@ func oneEdit(text string) []string {
 
 func quoteRunes(r []rune) string { return regexp.QuoteMeta(string(r)) }
 
-// edits are patterns for a text with one character wrong. At the end of a word
-// one less or another has to be its end, or every continuation would match.
+// edits are patterns for a text with one character wrong. If the last character
+// is removed or replaced, the word must end there, or every longer word would
+// match.
 func edits(text []rune, end bool) []string {
 	var list []string
 	for i := range text {
@@ -257,7 +258,7 @@ func edits(text []rune, end bool) []string {
 	return list
 }
 
-// wholeWord is a match with the rest of the words it begins and ends in.
+// wholeWord is a match extended to whole words at both ends.
 func wholeWord(line string, s search.Span) string {
 	start, end := min(s.Start, len(line)), min(s.End, len(line))
 	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

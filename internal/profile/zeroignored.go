@@ -10,16 +10,16 @@ import (
 	"quarry/search"
 )
 
-// maxIgnored is how many paths of ignored files a look names. Folders with
-// nothing else in them count as one, so it is enough for all but the products of
-// a build that lie among its sources.
+// maxIgnored is how many paths of ignored files a look names. A folder with only
+// ignored files counts as one path. This is enough except for build results
+// among the sources.
 const maxIgnored = 1000
 
-// ignored looks into the files that ignore files leave out, and says which flag
-// shows them, after a prefix; hidden was seen with the files that only need include_hidden. An
-// index has them unless they are more than 20,000. Then to walk 78,000 files takes
-// longer than the answer may, and only what is ignored at the top is searched,
-// where build folders and dependencies lie; without an index, all of it.
+// ignored searches the files that ignore files exclude, and says which flag includes them,
+// after a prefix. hidden is the result for the files that only need include_hidden. An index
+// has ignored files up to 20,000. If there are more, walking 78,000 files would take too long,
+// so only those ignored near the top are searched, where build folders and dependencies are.
+// Without an index all are searched.
 func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hidden seen) {
 	if l.whole {
 		l.ignoredIndexed(ctx, prefix, q, hidden)
@@ -52,8 +52,8 @@ func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hi
 	}
 }
 
-// ignoredIndexed asks the index. No file that shows matches, so all that match
-// with the flag are ignored.
+// ignoredIndexed asks the index. No file matches without the flag, so all that
+// match with it are ignored.
 func (l *looking) ignoredIndexed(ctx context.Context, prefix string, q search.Query, hidden seen) {
 	q.IncludeIgnored, q.IncludeHidden = true, false
 	if s := l.ask(ctx, q); len(s.files) > 0 {
@@ -98,7 +98,7 @@ func (l *looking) onlyIgnored(ctx context.Context, q search.Query) []string {
 			return paths
 		}
 		if whole {
-			// In path order, what shares a folder with p stands next to it.
+			// In path order, paths of one folder are next to each other.
 			near := above
 			for _, j := range []int{next - 1, next} {
 				if j >= 0 && j < len(shown.Entries) {
@@ -117,8 +117,8 @@ func (l *looking) onlyIgnored(ctx context.Context, q search.Query) []string {
 	return paths
 }
 
-// topDepth is how deep ignored files are looked for by name where there is an
-// index: in the searched folder and those in it. On the Linux source that is 30
+// topDepth is how deep ignored files are searched by name if there is an index:
+// in the searched folder and its subfolders. On the Linux source that is 30
 // folders and a millisecond.
 const topDepth = 2
 
@@ -161,8 +161,8 @@ func (l *looking) ignoredTop(ctx context.Context, q search.Query) []string {
 // zeroIgnored is how many ignored places near the top are searched.
 const zeroIgnored = 64
 
-// above are the folders a query searches, and whether folders can stand for
-// what is in them: not where a glob has a say in it.
+// above are the folders a query searches, and whether a folder may be named
+// instead of its files, which is not so if a glob selects files.
 func (l *looking) above(ctx context.Context, q search.Query) (paths []string, whole bool) {
 	if len(q.Globs) > 0 {
 		return nil, false

@@ -61,8 +61,8 @@ func (l *looking) flags(ctx context.Context, look func(what string, change func(
 	}
 }
 
-// ignoredDepth is how deep names are looked for in ignored folders where there is
-// an index: deep enough for a package's files, not for all of its dependencies.
+// ignoredDepth is how deep names are searched in ignored folders if there is an
+// index: deep enough for a package's files, not for all of its dependencies.
 const ignoredDepth = 3
 
 // zeroPaths explains a path search without matches.
@@ -101,8 +101,8 @@ func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Su
 	return append([]string{"searched " + c.scope(&scope, "")}, l.found...)
 }
 
-// hiddenMatches says whether hidden or ignored files are exactly what was asked
-// for.
+// hiddenMatches says whether the query asks for hidden or ignored files by
+// name.
 func (c *call) hiddenMatches(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
 	l := c.look(sum)
 	l.flags(ctx, func(what string, change func(*search.FindQuery)) bool {
@@ -153,8 +153,7 @@ func (c *call) zeroList(ctx context.Context, q search.FindQuery, sum *search.Sum
 	return append([]string{where}, l.found...)
 }
 
-// zeroNotes says which of the words notes do have, and which notes were not
-// searched.
+// zeroNotes says which words occur in notes, and which notes were not searched.
 func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summary) []string {
 	if !c.union() {
 		return nil

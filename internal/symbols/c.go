@@ -37,9 +37,9 @@ func hookC(l *lexer, c byte) bool {
 	return l.until(open+1, ")"+string(l.text[l.at+n+2:l.at+open])+`"`, false)
 }
 
-// directive reads a line of the preprocessor with its continuations. Of an #if
-// whose first branch leaves brackets open only that branch is read, so that
-// they pair up; of any other all are.
+// directive reads a line of the preprocessor with its continuations. If the
+// first branch of an #if leaves brackets open, only that branch is read, so
+// that brackets pair up. Otherwise all branches are read.
 func (l *lexer) directive() bool {
 	start := l.at
 	end := l.directiveEnd()

@@ -187,7 +187,7 @@ func (r *cReader) functionName(i, open int) (name string, at int) {
 	return r.qualifiers(name, k, i), at
 }
 
-// qualifiers puts the A::B:: before token k in front of a name.
+// qualifiers adds the A::B:: before token k to the front of a name.
 func (r *cReader) qualifiers(name string, k, i int) string {
 	for n := 0; n < 8 && r.cpp && k-2 >= i && r.is(k-1, ":") && r.is(k-2, ":"); n++ {
 		k -= 3
@@ -207,8 +207,8 @@ func (r *cReader) qualifiers(name string, k, i int) string {
 	return name
 }
 
-// functionEnd looks past the parameters: it is the brace of the body, or the
-// semicolon of a declaration, or neither (both -1).
+// functionEnd looks past the parameters: it returns the brace of the body or
+// the semicolon of a declaration, and -1 for what is not there.
 func (r *cReader) functionEnd(k int) (body, end int) {
 	for n := 0; k < len(r.toks) && n < 400; n++ {
 		switch c := r.byteAt(k); {
@@ -307,8 +307,8 @@ func (r *cReader) initialisers(k int) int {
 	return -1
 }
 
-// followedByFunction reports another name with parameters between the ones at
-// open and the body.
+// followedByFunction reports whether another name with parameters follows,
+// before the body.
 func (r *cReader) followedByFunction(open, body int) bool {
 	for k := r.after(open); k < body; k++ {
 		if r.is(k, "(") && r.isWord(k-1) && !r.in(k-1, cNotNames) && k-1 > r.after(open) {

@@ -1,9 +1,9 @@
 package symbols
 
 // Languages whose blocks end with a word: Ruby, Elixir, Lua. Their code is
-// indented, so the end of a definition is the first line that begins with
-// "end" and is indented no more than the definition. This needs no count of
-// all the words that open a block, and one that is missed spoils nothing.
+// indented, so the end of a definition is the first line that begins with "end"
+// and is indented no more than the definition. So the words that open a block
+// need not be counted, and missing one does no harm.
 
 // opened is a definition that waits for its end.
 type opened struct {

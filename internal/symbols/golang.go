@@ -47,8 +47,8 @@ func (p *parser) goGroup(i int, one func(k, first int) int) int {
 	return end
 }
 
-// goSpecEnd is the token after the specification that k is in: the first of a
-// line, outside of brackets.
+// goSpecEnd is the token after the specification that contains k: the first
+// token of a line outside of brackets.
 func (p *parser) goSpecEnd(k int) int {
 	for k++; k < len(p.toks); k++ {
 		switch p.byteAt(k) {

@@ -178,8 +178,8 @@ func (l *lexer) blockComment(open, end string, nested bool) bool {
 	return true
 }
 
-// quoted takes a string that ends at a quote and whose backslashes escape. One
-// that must end in its line and doesn't is a lone quote.
+// quoted takes a string that ends at a quote and whose backslashes escape. If
+// the string must end on its line and doesn't, it is only a quote.
 func (l *lexer) quoted(prefix int, quote byte, escapes, lines bool) bool {
 	start := l.at
 	i := start + prefix + 1
@@ -303,9 +303,9 @@ func (l *lexer) skipHeredocs() {
 	l.heredoc = l.heredoc[:0]
 }
 
-// pair finds the partner of every bracket. An opening one that is never closed
-// has the end of the text as its partner; a closing one that closes nothing
-// has itself.
+// pair finds the partner of every bracket. The partner of an opening bracket
+// that is never closed is the end of the text. A closing bracket that closes
+// nothing is its own partner.
 func (p *parser) pair() {
 	p.match = make([]int32, len(p.toks))
 	var open []int32
@@ -355,8 +355,8 @@ func partner(c byte) byte {
 // maxRegex bounds the search for the end of a pattern.
 const maxRegex = 500
 
-// regex takes a pattern between slashes. A line feed ends the search for the second
-// one if it is more than so many bytes behind the first: then it is a division.
+// regex takes a pattern between slashes. If the second slash does not follow on the
+// same line within so many bytes, the first one is a division.
 func (l *lexer) regex(within int) bool {
 	inClass := false
 	for i := l.at + 1; i < len(l.text) && i < l.at+maxRegex; i++ {

@@ -72,8 +72,8 @@ func (p *parser) after(i int) int { return min(int(p.match[i])+1, len(p.toks)) }
 // close is the partner of the bracket at i, at most the last token.
 func (p *parser) close(i int) int { return max(i, min(int(p.match[i]), len(p.toks)-1)) }
 
-// angles is the token after the type arguments that open at i, or i. Answers
-// are kept, so that a row of < is looked along once for each.
+// angles is the token after the type arguments that open at i, or i. Results
+// are cached, so that a long row of < takes linear time.
 func (p *parser) angles(i int) int {
 	if !p.is(i, "<") {
 		return i
@@ -232,7 +232,7 @@ func (p *parser) walk(step func(i int) int) {
 	}
 }
 
-// wordSet is a set of words. It is built when it is first asked: most runs of the
+// wordSet is a set of words. It is built at first use, since most runs of the
 // program list no symbols.
 type wordSet struct {
 	list  string // separated by spaces

@@ -31,8 +31,9 @@ func hookPython(l *lexer, c byte) bool {
 	return false
 }
 
-// parsePython reads logical lines: def, class and assignments at the margin of
-// a module or class, whose end is a line that is indented no more.
+// parsePython reads logical lines: def, class and assignments at the
+// indentation of a module or class. A definition ends before the first line
+// that is not indented more.
 func parsePython(p *parser) {
 	type block struct {
 		col, symbol int

@@ -139,7 +139,7 @@ func (l *lexer) rubyPercent() bool {
 	return l.balanced(l.at, l.at+n)
 }
 
-// rubyHeredoc notes <<~WORD; the text follows after the line.
+// rubyHeredoc records <<~WORD. Its text begins on the next line.
 func (l *lexer) rubyHeredoc() bool {
 	if !l.has("<<") {
 		return false
@@ -175,8 +175,8 @@ func (l *lexer) rubyHeredoc() bool {
 	return true
 }
 
-// parseRuby reads class, module and def. Ends are found by indentation, as all
-// Ruby code has it: the line with "end" that is indented no more.
+// parseRuby reads class, module and def. Ends are found by indentation, which
+// all Ruby code has: the line with "end" that is not indented more.
 func parseRuby(p *parser) {
 	p.ends(func(i int) (next int, opened bool) {
 		if p.is(i-1, ".") || p.is(i-1, ":") || p.is(i+1, ":") && !p.is(i+2, ":") && p.toks[i].end == p.toks[i+1].start {

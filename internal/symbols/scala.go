@@ -101,7 +101,8 @@ func (p *parser) scalaName(i int) (string, int) {
 			return "", i + 1
 		}
 		name, k := p.str(i), i+1
-		// name_+ and such: bytes of operators right behind an underscore.
+		// name_+ and similar names: operator characters right after an
+		// underscore.
 		for name[len(name)-1] == '_' && p.operator(k) && p.toks[k-1].end == p.toks[k].start {
 			name += p.str(k)
 			k++

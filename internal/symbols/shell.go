@@ -168,9 +168,9 @@ func (p *parser) commandStart(i int) bool {
 	return p.is(i-1, "then") || p.is(i-1, "do") || p.is(i-1, "else")
 }
 
-// shellEnd is the last token of a function's body. A brace at the margin of
-// the function is believed more than the count of brackets, which case
-// patterns and expansions upset.
+// shellEnd is the last token of a function's body. A brace at the indentation
+// of the function is trusted more than the count of brackets, which case
+// patterns and expansions make wrong.
 func (p *parser) shellEnd(i, open int) int {
 	if end := int(p.match[open]); end < len(p.toks) && (p.toks[end].first && p.column(end) == p.column(p.lineStart(i)) || end <= p.lineLast(open)) {
 		return end

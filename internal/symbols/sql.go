@@ -79,7 +79,8 @@ func parseSQL(p *parser) {
 var sqlBetween = set("or replace temp temporary global local unlogged materialized unique external recursive force editionable noneditionable " +
 	"definer public private bitmap fulltext spatial clustered nonclustered constraint virtual if not exists body concurrently nonconcurrently no editioning alter")
 
-// sqlOther are created too, and name things of other kinds on the way.
+// sqlOther are objects that CREATE makes too, and that are not listed. Their
+// statements may name objects of other kinds.
 var sqlOther = set("cast operator rule role user extension server policy transform language conversion collation")
 
 func (p *parser) sqlCreate(i int) int {

@@ -100,7 +100,7 @@ func (s *Symbol) DocFirst() int {
 	return s.First
 }
 
-// maxSymbols bounds what one text can give. Generated register headers have
+// maxSymbols bounds the symbols of one text. Generated register headers have
 // 100,000 macros; nothing needs more.
 const maxSymbols = 1 << 18
 
@@ -108,8 +108,8 @@ const maxSymbols = 1 << 18
 // much memory.
 const maxText = 16 << 20
 
-// Language is the name of the language that a file is read in; "" for none. Without
-// its text the path alone tells.
+// Language is the name of the language that a file is read as; "" for none. Without
+// a text only the path decides.
 func Language(path string, text []byte) string {
 	if l := languageOf(path, text); l != nil {
 		return l.name
@@ -117,9 +117,9 @@ func Language(path string, text []byte) string {
 	return ""
 }
 
-// Of returns the symbols of a text in order of their names' places. The path
-// tells the language, and for scripts the first line. It returns nil for
-// languages it doesn't know.
+// Of returns the symbols of a text in the order of their names. The language
+// follows from the path or, for scripts, from the first line. It returns nil
+// for languages it doesn't know.
 func Of(path string, text []byte) []Symbol {
 	list, _ := Read(path, text)
 	return list

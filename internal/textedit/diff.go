@@ -44,11 +44,10 @@ func (o *DiffOptions) filled() DiffOptions {
 }
 
 // Diff returns the hunks of the change as a unified diff, empty if nothing
-// changes. For
-// UTF-8 it is made of the file's own bytes, so that git apply and patch
-// accept it where nothing was cut; other encodings are shown decoded. It costs
-// one pass to number the lines and otherwise what the changed regions need; of
-// what is not shown, lines are only counted.
+// changes. For UTF-8 it is made of the file's own bytes, so that git apply and
+// patch accept it where nothing was cut; other encodings are shown decoded. It
+// takes one pass to number the lines, and work for the changed regions. Lines
+// that are not shown are only counted.
 func (c *Change) Diff(o *DiffOptions) string {
 	hunks, _ := c.DiffCut(o)
 	return hunks
@@ -59,8 +58,8 @@ func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	w := newDiffWriter(o, c.doc, c.doc.Encoding() == textfile.UTF8BOM)
 	var r *region
 	for p := range c.pieces() {
-		// Text added behind the last line of a file that does not end it
-		// touches that line.
+		// Text added after a last line without a line ending changes that line
+		// too.
 		first, last := c.doc.LineAt(p.start), c.doc.LineAt(p.end)
 		if r != nil && (first > r.last+1 || first > r.last && r.size > maxJoined) {
 			r.end()
@@ -78,9 +77,9 @@ func (c *Change) DiffCut(o *DiffOptions) (string, change.Cut) {
 	return w.finish()
 }
 
-// maxJoined is from which size on a region of changed lines ends at the next line.
-// The old lines of a region come before its new ones, and a reader wants to see
-// both.
+// maxJoined is the size from which a region of changed lines ends at the next
+// line. All old lines of a region are shown before its new ones, so a region must
+// not be too large for a reader to see both.
 const maxJoined = 8 << 10
 
 // diffWriter collects changed lines in order and prints them as hunks.
@@ -123,11 +122,11 @@ func newDiffWriter(o *DiffOptions, text *textfile.Text, bom bool) *diffWriter {
 	return w
 }
 
-// full reports whether what comes will not be shown, but counted.
+// full reports whether further lines are counted and no longer shown.
 func (w *diffWriter) full() bool { return w.planned >= w.o.MaxLines }
 
-// push takes the next change. Those that won't be shown become one, as far as they
-// are in the last hunk that is: its header counts them.
+// push takes the next change. Changes that won't be shown are joined into one if
+// they belong to the last hunk shown, because its header counts them.
 func (w *diffWriter) push(c diffChange) {
 	c.b = c.a + w.shift
 	w.shift += c.added() - c.count
@@ -159,9 +158,9 @@ func (w *diffWriter) hide(c *diffChange) {
 	w.cut.Added += c.added() - c.same
 }
 
-// region is a run of changed lines that is being put together. What comes of it is
-// kept whole up to maxRegion, to be compared line by line; of a larger one, only
-// the beginnings of the lines that will be shown.
+// region is a run of changed lines that is being collected. Up to maxRegion it is
+// kept whole, to be compared line by line. Of a larger region only the beginnings
+// of the lines that will be shown are kept.
 type region struct {
 	w           *diffWriter
 	first, last int // lines
@@ -190,7 +189,7 @@ func (w *diffWriter) region(first, start int) *region {
 	return r
 }
 
-// piece adds what stands before a piece, and its new text.
+// piece adds the text before a piece, and its new text.
 func (r *region) piece(p piece) {
 	r.old(p.start)
 	r.put(unsafe.Slice(unsafe.StringData(p.text), len(p.text)))
@@ -392,7 +391,8 @@ func (w *diffWriter) hunk(changes []diffChange) {
 	w.old(' ', at, end)
 }
 
-// diffRange prints a range as diff does: an empty one names the line before.
+// diffRange prints a range as diff does: for an empty range it is the line
+// before.
 func diffRange(start, count int) string {
 	switch count {
 	case 0:
@@ -416,7 +416,7 @@ func (w *diffWriter) old(mark byte, from, to int) {
 	}
 }
 
-// oldLines yields lines [from, to) of the old text, of long ones the beginning.
+// oldLines yields lines [from, to) of the old text. Long lines are cut.
 func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 	return func(yield func(int, diffLine) bool) {
 		mark := ""

@@ -14,16 +14,16 @@ func DiffTexts(before, after []byte, o *DiffOptions) string {
 	return hunks
 }
 
-// DiffLarge is DiffTexts for texts that need not be in memory, with what it does
-// not show. Where both are UTF-8, they are shown as they are, with a byte order
-// mark.
+// DiffLarge is DiffTexts for texts that need not be in memory. It also returns
+// what the diff omits. A byte order mark that both have is shown.
 func DiffLarge(before, after *textfile.Text, o *DiffOptions) (string, change.Cut) {
 	bom := before.Encoding() == textfile.UTF8BOM && after.Encoding() == textfile.UTF8BOM
 	return diffTexts(before, after, bom, o)
 }
 
-// What differs between two texts is compared line by line if it is not larger than
-// this, old and new; else its beginning, and of the rest lines are counted.
+// Two texts are compared line by line if their differing parts, old and new, are
+// not larger than this. Otherwise the beginnings are compared, and the lines of
+// the rest are counted.
 const (
 	maxDiffering = 8 << 20
 	windowBytes  = 256 << 10
@@ -34,7 +34,7 @@ func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) (string, 
 	w := newDiffWriter(o, before, bom)
 	p := before.LastNewline(commonPrefix(before, after)) + 1
 	endA, endB := before.Len(), after.Len()
-	// The suffix begins behind a newline that both have.
+	// The suffix begins after a newline that both texts have.
 	if s := commonSuffix(before, after, p); s < endA-p || s < endB-p {
 		i := before.Index(endA-s, []byte{'\n'})
 		if s == 0 || i < 0 {
@@ -60,7 +60,8 @@ func diffTexts(before, after *textfile.Text, bom bool, o *DiffOptions) (string, 
 	return w.finish()
 }
 
-// marked is text at an offset as it is shown: before the first line is the mark.
+// marked is the text from an offset on as it is shown: with a byte order mark
+// before the first line.
 func (w *diffWriter) marked(at int, text []byte) []byte {
 	if at > 0 || !w.bom {
 		return text
@@ -80,8 +81,8 @@ func (w *diffWriter) compareLarge(after *textfile.Text, first, p, endA, endB int
 	}
 }
 
-// firstLines are whole lines from an offset on, as many as the window has room for;
-// of a line that is larger, nothing.
+// firstLines are whole lines from an offset on, as many as fit the window. A line
+// that is larger than the window is omitted.
 func firstLines(t *textfile.Text, from, to int) []byte {
 	b := t.Slice(from, min(to, from+windowBytes))
 	at := 0
@@ -139,7 +140,8 @@ func alike(a, b []byte) int {
 	return i
 }
 
-// commonSuffix is how many bytes two texts end with alike, behind from.
+// commonSuffix is how many bytes at the end of two texts are equal, not before
+// from.
 func commonSuffix(a, b *textfile.Text, from int) int {
 	n := min(a.Len(), b.Len()) - from
 	const step = 32 << 10

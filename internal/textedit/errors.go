@@ -8,8 +8,7 @@ import (
 	"quarry/internal/textfile"
 )
 
-// What an edit may be refused for, beside the errors of package change that a
-// caller can look into.
+// Errors for refused edits. Those that callers examine are in package change.
 var (
 	ErrEmptyOld = fault.New(fault.InvalidArgument, "the text to replace is empty", "")
 	ErrSame     = fault.New(fault.InvalidArgument, "the old and the new text are the same (line endings compare equal)", "the file has this text already, or the edit says the same twice")

@@ -12,7 +12,7 @@ import (
 // explainMax is the length of text up to which explain looks for the difference.
 const explainMax = 256 << 10
 
-// explain finds the words for how the span differs from what was given.
+// explain describes how the span differs from the given text.
 func (n *Near) explain() {
 	file := textfile.LF.Convert(n.Text)
 	if len(file) > explainMax || len(n.given) > explainMax {
@@ -37,7 +37,8 @@ func (n *Near) explain() {
 func (n *Near) describe(f fold, file string) string {
 	switch f {
 	case foldIndent, foldTrailing:
-		// Fold what else differs in characters, so that lines pair up.
+		// Fold all other differences in characters, so that lines can be
+		// paired.
 		rest := n.folds & (foldRunes | foldBlank)
 		return n.describeEdge(f, rest.apply(file), rest.apply(n.given))
 	case foldBlank:
@@ -243,7 +244,8 @@ func invisible(s string) string {
 	return "none"
 }
 
-// firstDifference is said when more than looks differ.
+// firstDifference is used if the texts differ in more than white space or
+// similar characters.
 func (n *Near) firstDifference(file string) string {
 	i := 0
 	for i < len(file) && i < len(n.given) && file[i] == n.given[i] {

@@ -144,7 +144,8 @@ func (f fold) apply(s string) string {
 }
 
 // differences returns the smallest set of folds under which the two texts are
-// equal, tried from the coarsest down, and false if there is none.
+// equal, and false if there is none. It removes folds from the coarsest set
+// while the texts stay equal.
 func differences(a, b string) (fold, bool) {
 	if foldAll.apply(a) != foldAll.apply(b) {
 		return 0, false

@@ -55,7 +55,8 @@ func parseHunk(e change.Edit) (*hunk, error) {
 	return h, nil
 }
 
-// oldText is what the hunk must find, for an error that shows what comes close.
+// oldText is the text that the hunk expects, for an error that shows what comes
+// close.
 func (h *hunk) oldText() string {
 	var b strings.Builder
 	for _, i := range h.old {
@@ -84,12 +85,12 @@ func (p *planner) applyHunk(e change.Edit) (Outcome, error) {
 	return p.hunkAt(h, at, e), nil
 }
 
-// standing is where a run of lines stands: the number of the first, from 1, and
-// its offset.
+// standing is the position of a run of lines: the number of the first, from 1,
+// and its offset.
 type standing struct{ line, off int }
 
-// place returns where the hunk's old lines begin; of a hunk without any, the line
-// it comes before.
+// place returns where the hunk's old lines begin; for a hunk without old lines,
+// it is the line before which lines are added.
 func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	if len(h.old) == 0 {
 		count := p.doc.LineCount()
@@ -105,7 +106,7 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 		}
 		return standing{at, p.doc.Len()}, nil
 	}
-	// Two places are enough to know that something else must decide.
+	// Two places are enough to know that the choice needs another criterion.
 	switch found := p.candidates(e, h, 2); found.n {
 	case 0:
 		return standing{}, &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
@@ -158,7 +159,7 @@ func (p *planner) candidates(e change.Edit, h *hunk, most int) candidatePlaces {
 	return found
 }
 
-// linesWith yields the offsets of the lines with a content.
+// linesWith yields the offsets of the lines that have a given content.
 func (p *planner) linesWith(content string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if _, ok := p.lineIs(0, content); ok && !yield(0) {
@@ -178,8 +179,8 @@ func (p *planner) linesWith(content string) iter.Seq[int] {
 	}
 }
 
-// lineIs reports whether the line that begins at off has a content, and where the
-// next one begins.
+// lineIs reports whether the line at off has a given content, and where the next
+// line begins.
 func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 	end, size := off+len(content), p.doc.Len()
 	if off >= size || end > size || string(p.doc.Slice(off, end)) != content || strings.Contains(content, "\n") {
@@ -215,9 +216,10 @@ func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
 	return end.noEOL == (last && !p.doc.Terminated())
 }
 
-// agrees reports whether the line a hunk names can be trusted: the file is the
-// very one, a hunk before or the next one that stands in one place only has not
-// moved otherwise, or enough lines around it stand there.
+// agrees reports whether the line number of a hunk can be trusted. It can if
+// the file is the one that the patch was made for, if an earlier hunk, or the
+// next one with a single possible place, has moved by the same distance, or if
+// enough lines around it match.
 func (p *planner) agrees(e change.Edit, h *hunk) bool {
 	if e.Certain || p.shifted {
 		return true
@@ -251,7 +253,7 @@ func (p *planner) onlyPlace(i int, later change.Edit) standing {
 	return at
 }
 
-// wideContext is what diff prints around a change unless told otherwise.
+// wideContext is the number of context lines that diff prints by default.
 const wideContext = 3
 
 // wide reports a hunk with three lines of context on either side, or as many as
@@ -268,8 +270,8 @@ func (h *hunk) wide(at, count int) bool {
 	return (before >= wideContext || atTop) && (after >= wideContext || atEnd)
 }
 
-// afterAnchor is the first of the places after the line that an anchor names. It
-// is not ok if the anchor stands several times before different places.
+// afterAnchor is the first of the places after the line that an anchor names. ok
+// is false if the anchor occurs several times, before different places.
 func (p *planner) afterAnchor(anchor string, found candidatePlaces) (at standing, ok bool) {
 	if found.n > len(found.first) {
 		return standing{}, false
@@ -319,8 +321,8 @@ func (p *planner) hunkAt(h *hunk, at standing, e change.Edit) Outcome {
 		out.Count++
 		p.add(start, off, p.addedText(added, start, off, exact, e.Loose), textfile.LF)
 	}
-	// The whole hunk is what the edit names: two hunks may not share a line they
-	// change, but may share context.
+	// The edit names the whole hunk: two hunks may share context, but not a line
+	// that they change.
 	return out
 }
 

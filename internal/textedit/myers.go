@@ -2,14 +2,14 @@ package textedit
 
 import "math"
 
-// This file finds edit scripts between two rows of lines. A line is a number,
-// equal where the lines are.
+// This file finds edit scripts between two sequences of lines. A line is a
+// number; equal lines have equal numbers.
 
 // lineChange replaces lines [a0, a1) of the old text by [b0, b1) of the new.
 type lineChange struct{ a0, a1, b0, b1 int }
 
 // myersBudget bounds the steps of one comparison. 20 million take about a tenth
-// of a second; texts that differ more are shown as replaced where it ran out.
+// of a second; if it is used up, the rest of the texts is shown as replaced.
 const myersBudget = 20 << 20
 
 // compareLines returns the changes in order, maximal and not touching. It is

@@ -19,8 +19,8 @@ type Near struct {
 	First, Last int
 	Start, End  int
 	Text        string
-	// Similarity is 1 where only white space, case, quotes and the like
-	// differ, and counts changed characters otherwise.
+	// Similarity is 1 if only white space, case, quotes and the like differ.
+	// Otherwise it is lower for each changed character.
 	Similarity float64
 	// Reason says in a few words how it differs.
 	Reason string
@@ -31,8 +31,8 @@ type Near struct {
 }
 
 const (
-	// nearWindow is how many folded characters of the wanted text the search
-	// slides over the file; of a longer one its beginning.
+	// nearWindow is how many folded characters of the wanted text are compared
+	// with each part of the file. Of a longer text it is the beginning.
 	nearWindow = 4096
 	// nearAlign bounds the exact alignment: 1,024 characters against at
 	// most twice that region are 3 million cells, about 5 ms a candidate.
@@ -84,9 +84,9 @@ var lineNumber = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^[ \t]*[0-9]+(?:: ?|[ \t]*\| ?|\t|→)`)
 })
 
-// misread recognizes two frequent slips of a caller: text copied together
-// with the line numbers of a listing, and escapes that were escaped twice.
-// Both are certain: the text without them is in the file.
+// misread recognizes two frequent slips of a caller: text copied together with
+// the line numbers of a listing, and escapes that were escaped twice. They are
+// reported only if the corrected text is in the file.
 func misread(d *textfile.Text, given string) *Near {
 	try := func(s, reason string) *Near {
 		if s == given || s == "" {
@@ -269,7 +269,7 @@ func (s *slider) push(c rune, at, end int) {
 	}
 }
 
-// keep takes the peak of this stretch among the best few.
+// keep adds the best window of this stretch to the list of the best few.
 func (s *slider) keep() {
 	s.since = 0
 	p := s.peak
@@ -295,8 +295,7 @@ func (s *slider) keep() {
 // nearRegion is the most text around a candidate that is looked at.
 const nearRegion = 4 << 20
 
-// alignIn is align on the part of a text that has the candidate, and all that align
-// looks at.
+// alignIn calls align on the part of a text around the candidate.
 func alignIn(d *textfile.Text, size int, c candidate, want []rune) (start, end int, similarity float64) {
 	from := runeStart(d, max(0, c.start-1024))
 	to := runeStart(d, min(size, max(c.end+1024, c.end+4*len(want)+4096)))
@@ -335,7 +334,8 @@ func align(text []byte, c candidate, want []rune) (start, end int, similarity fl
 	start, end = f.off[i], charEnd(text, f.off[j-1])
 	total := len(head)
 	if len(head) < len(want) {
-		// The end is looked for where the wanted length puts it.
+		// The end is searched around the position that the wanted length
+		// suggests.
 		guess := min(len(text), start+4*len(want))
 		f = skeleton(text, start, runeFloor(text, guess))
 		lo := max(0, min(len(want)-2*len(tail), len(f.runes)))
@@ -396,12 +396,12 @@ func sellers(pattern, text []rune) (dist, from, to int) {
 	return dist, from, to
 }
 
-// widen takes in the white space around the span that the wanted text also
-// has: up to as many line breaks, and spaces up to there.
+// widen extends the span by the white space that the wanted text has at its
+// ends: at most as many line breaks, and the spaces up to them.
 func (n *Near) widen() {
 	lead := n.given[:len(n.given)-len(strings.TrimLeftFunc(n.given, unicode.IsSpace))]
 	trail := n.given[len(strings.TrimRightFunc(n.given, unicode.IsSpace)):]
-	// What is looked at on either side is bounded: a few line breaks.
+	// The search on either side is bounded by a few line breaks.
 	from := runeStart(n.doc, max(0, n.Start-nearSpace))
 	to := runeStart(n.doc, min(n.doc.Len(), n.End+nearSpace))
 	if lead != "" {
@@ -443,5 +443,5 @@ func (n *Near) widen() {
 	}
 }
 
-// nearSpace is how much white space around a span is taken in.
+// nearSpace bounds the white space by which a span is extended.
 const nearSpace = 64 << 10

@@ -16,12 +16,12 @@ type planner struct {
 	pieces []piece
 	every  []*everywhere // edits with too many pieces to keep
 
-	// Of hunks: how far the last one stood from the line it named, whether any
-	// did, and the edits that follow.
+	// For hunks: the distance of the last one from the line it named, whether
+	// there was one, and the edits that follow.
 	shift   int
 	shifted bool
 	later   []change.Edit
-	alone   map[int]standing // of later hunks: where they stand if in one place only; line 0: not so
+	alone   map[int]standing // for later hunks: their place if there is only one; line 0 if not
 	nears   int              // explanations so far
 
 	size, limit int64 // of the new file, as far as it is planned, in bytes of text
@@ -49,8 +49,9 @@ func (n *endings) at(t *textfile.Text, off int) textfile.Ending {
 
 func (p *planner) endingAt(off int) textfile.Ending { return p.eol.at(p.doc, off) }
 
-// maxNears is how many texts that are not there are explained: finding what comes
-// closest takes longer than the edit, and nobody reads a thousand explanations.
+// maxNears is how many texts that are not there are explained: finding the
+// closest text takes longer than the edit, and nobody reads a thousand
+// explanations.
 const maxNears = 20
 
 // closest is what comes closest to a text that is not there.
@@ -142,7 +143,7 @@ func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
 	return first, last, err
 }
 
-// insert puts text on lines of its own at the offset, which is behind a line.
+// insert puts text on lines of its own at the offset, which is after a line.
 func (p *planner) insert(at, after int, text string) Outcome {
 	body := strings.TrimSuffix(textfile.LF.Convert(text), "\n")
 	eol := p.doc.EndingBefore(at)
@@ -170,7 +171,7 @@ func (p *planner) deleteLines(e change.Edit) (Outcome, error) {
 }
 
 // replaceLines puts lines in the place of others. The last line of the file
-// keeps its way of ending: with a line break, or without.
+// keeps its line break, or stays without one.
 func (p *planner) replaceLines(e change.Edit) (Outcome, error) {
 	if e.New == "" {
 		return p.deleteLines(e)

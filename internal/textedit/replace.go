@@ -21,7 +21,7 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	case e.Occurrence < change.All:
 		return Outcome{}, fmt.Errorf("occurrence %d: count from 1", e.Occurrence)
 	}
-	// Half a character in Old could match in the middle of one.
+	// An incomplete character in Old could match in the middle of a character.
 	if _, err := textfile.UTF16LE.Append(nil, e.Old); err != nil {
 		return Outcome{}, fmt.Errorf("text to replace: %w", err)
 	}
@@ -66,9 +66,9 @@ func (p *planner) addMatch(s piece) error {
 	return p.grow(int64(len(s.text) - (s.end - s.start)))
 }
 
-// maxKept is up to how many matches of a text are kept as pieces. Of more, the
-// text is looked for again each time the pieces are needed: kept, each costs some
-// 200 bytes, which for every letter of a file of 100 MB is 20 GB.
+// maxKept is the largest number of matches that are kept as pieces. If there are
+// more, the text is searched again each time the pieces are needed. A kept piece
+// takes about 200 bytes, which for every letter of a 100 MB file would be 20 GB.
 const maxKept = 4096
 
 // replaceAll plans the replacement of every match.
@@ -160,7 +160,8 @@ func newReplacement(oldText, newText string) *replacement {
 
 func boundary(s string, i int) bool { return i == len(s) || utf8.RuneStart(s[i]) }
 
-// least is by how much a match makes the text longer at least.
+// least is the minimum number of bytes by which one replacement makes the text
+// longer.
 func (r *replacement) least() int {
 	return min(len(r.body[textfile.LF])-r.oldLen, len(r.body[textfile.CRLF])-r.oldLen-r.oldBreaks)
 }
@@ -177,8 +178,8 @@ func (r *replacement) piece(t *textfile.Text, eols *endings, start, end int) pie
 	}
 }
 
-// skip returns where s ends in text. The caller knows that s stands at off; its
-// line endings may differ there.
+// skip returns where s ends in text. The caller knows that s is at off,
+// possibly with other line endings.
 func skip(text *textfile.Text, off int, s string) int {
 	for {
 		i := strings.IndexByte(s, '\n')

@@ -63,8 +63,8 @@ type Change struct {
 
 	// Outcomes has one entry for each edit, in their order.
 	Outcomes []Outcome
-	// TurnsBinary is set where the edit moves a NUL that stood behind the
-	// first 64 KiB into them, so that the file will count as binary.
+	// TurnsBinary is set if the edit moves a NUL into the first 64 KiB, so that
+	// the file will count as binary.
 	TurnsBinary bool
 }
 
@@ -138,8 +138,8 @@ func apply(d *textfile.Text, limit int64, edits []change.Edit) (*Change, error) 
 	return c, nil
 }
 
-// maxLooked is how much text all edits may look through: each that names a text
-// looks through the whole file. It takes about half a minute.
+// maxLooked is how much text all edits may look through: an edit that names a
+// text searches the whole file. The limit takes about half a minute.
 const maxLooked = 32 << 30
 
 // affordable refuses more edits than can be made in a reasonable time.
@@ -179,7 +179,7 @@ func (c *Change) pieces() iter.Seq[piece] {
 	return c.unglued(c.merged())
 }
 
-// merged puts the pieces of several sources in order.
+// merged puts the pieces of several sequences into one order.
 func (c *Change) merged() iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		type source struct {
@@ -215,8 +215,8 @@ func (c *Change) merged() iter.Seq[piece] {
 	}
 }
 
-// unglued leaves out the line ending that an insertion at the end of the file
-// brings for the last line, where another edit deletes that line.
+// unglued removes the line ending that an insertion at the end of the file adds
+// to the last line, if another edit deletes that line.
 func (c *Change) unglued(pieces iter.Seq[piece]) iter.Seq[piece] {
 	return func(yield func(piece) bool) {
 		var before piece
@@ -259,7 +259,7 @@ func (c *Change) settle(limit int64) error {
 	return nil
 }
 
-// same reports whether a splice puts what is there already.
+// same reports whether a splice changes nothing.
 func (c *Change) same(s Splice) bool {
 	if s.End-s.Start != int64(len(s.New)) {
 		return false
@@ -325,9 +325,10 @@ func (c *Change) encode(text string) ([]byte, error) {
 	return c.doc.Encoding().Append(nil, text)
 }
 
-// checkMeaning looks at how the new file would be read. Only in Windows-1252,
-// which is what remains when nothing else fits, can an edit change the encoding:
-// the bytes of "Ã©" alone are valid UTF-8. Pure ASCII reads the same in both.
+// checkMeaning looks at how the new file would be read. An edit can change the
+// encoding only in Windows-1252, which is the fallback if no other encoding
+// fits: the bytes of "Ã©" alone are valid UTF-8. Pure ASCII reads the same in
+// both.
 func (c *Change) checkMeaning() error {
 	var head []byte
 	for b := range c.Pieces() {
@@ -366,8 +367,9 @@ func isASCII(b []byte) bool {
 // Text returns the text the change applies to.
 func (c *Change) Text() *textfile.Text { return c.doc }
 
-// Splices yields the raw splices in order of position, none overlapping. Of a text
-// in pages they are right only if Text().Err() is nil afterwards.
+// Splices yields the raw splices in order of position, none overlapping. For a
+// text that is read in pages, they are valid only if Text().Err() is nil
+// afterwards.
 func (c *Change) Splices() iter.Seq[Splice] {
 	return func(yield func(Splice) bool) {
 		for s, err := range c.encoded() {
@@ -410,9 +412,9 @@ func (c *Change) PiecesFrom(at int64) iter.Seq[[]byte] {
 	}
 }
 
-// Joined yields Splices in which those close to each other are one, with what
-// stands between them: to write or hash two bytes costs as much as to write or
-// hash a hundred. New holds until the next one.
+// Joined yields Splices, with those close to each other joined into one that
+// includes the bytes between them. Writing or hashing two bytes takes as long
+// as a hundred. New is valid until the next one.
 func (c *Change) Joined() iter.Seq[Splice] {
 	return func(yield func(Splice) bool) {
 		var cur Splice

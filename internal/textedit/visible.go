@@ -14,10 +14,11 @@ const (
 	nearLineRune = 200 // characters of each
 )
 
-// Visible returns s with what can't be seen, or mistaken, written out: tabs as
-// →, spaces at the ends of lines as ·, carriage returns as ␍, other spaces,
-// invisible and control characters and combining marks as <U+00A0>, and quotes
-// and dashes that are not ASCII followed by their code. Line breaks stay.
+// Visible returns s with characters that can't be seen or are easily confused
+// written out: tabs as →, spaces at the ends of lines as ·, carriage returns as
+// ␍, other spaces, invisible and control characters and combining marks as
+// <U+00A0>, and quotes and dashes that are not ASCII followed by their code.
+// Line breaks stay.
 func Visible(s string) string { return visible(s, false) }
 
 // visible shows the spaces of the indentation as well if indent is set.
@@ -81,7 +82,8 @@ func (n *Near) Shown() string {
 	return b.String()
 }
 
-// window shows the line from start to end, of a long one the part around the span.
+// window shows the line from start to end. Of a long line it shows the part around
+// the span.
 func (n *Near) window(start, end int, indent bool) string {
 	if end-start <= nearLineRune {
 		return visible(string(n.doc.Slice(start, end)), indent)
@@ -99,7 +101,7 @@ func (n *Near) window(start, end int, indent bool) string {
 	return out
 }
 
-// Given returns the beginning of what was looked for, made visible likewise.
+// Given returns the beginning of the wanted text, made visible in the same way.
 func (n *Near) Given() string {
 	lines := strings.Split(strings.TrimSuffix(n.given, "\n"), "\n")
 	more := len(lines) - nearLines

@@ -15,11 +15,11 @@ func (s *Settings) attachmentFolder(note string) (folder string, follows bool) {
 	return strings.Trim(p, "/"), false
 }
 
-// Attachments returns the moves of the files that go with a note: those it links
-// to that are no notes, lie in the folder the settings give the note's
-// attachments, and have no link from elsewhere. The graph must know every file
-// that may link to them. Where the settings keep all attachments in one folder,
-// and where the new place is taken, they stay.
+// Attachments returns the moves of the files that go with a note. These are
+// files that the note links to, that are not notes, that lie in the attachment
+// folder of the note, and that no other file links to. The graph must know every
+// file that may link to them. They stay if the settings keep all attachments in
+// one folder, or if the new path is taken.
 func (g *Graph) Attachments(s *Settings, m Move) []Move {
 	from, follows := s.attachmentFolder(m.From)
 	to, _ := s.attachmentFolder(m.To)
@@ -45,7 +45,8 @@ func (g *Graph) Attachments(s *Settings, m Move) []Move {
 	return out
 }
 
-// AttachmentNames returns the files a note links to that may move with it.
+// AttachmentNames returns the files that a note links to and that may move with
+// it.
 func (s *Settings) AttachmentNames(note string, links []Link) []string {
 	if _, follows := s.attachmentFolder(note); !follows {
 		return nil

@@ -38,7 +38,7 @@ type prose struct {
 type container struct {
 	quote  bool
 	indent int  // columns a list item's content is set in
-	empty  bool // the marker stood alone so far; a blank line ends the item
+	empty  bool // only the marker so far; a blank line ends the item
 	item   int  // 1 + index in Note.Items, 0 for others
 }
 
@@ -58,7 +58,7 @@ type fence struct {
 }
 
 // maxContainers bounds nesting: a line of 100,000 ">" would otherwise make
-// every following line as dear. Deeper markers are plain text.
+// every following line as slow. Deeper markers are plain text.
 const maxContainers = 64
 
 // cursor is a place in a line. col counts columns with tab stops of 4, and a tab
@@ -385,10 +385,10 @@ func (b *blockScanner) commentText(at, to int) {
 	b.jobs = append(b.jobs, p)
 }
 
-// spanningBlock handles "$$" and "%%" at the start of a line whose closer stands
-// on a later line: only there may a formula or comment contain blank lines. One
-// that is never closed is text, so that a stray "%%" doesn't freeze the links
-// of the rest of a note.
+// spanningBlock handles "$$" and "%%" at the start of a line that is closed on a
+// later line. Only such a formula or comment may contain blank lines. One that
+// is never closed is text, so that a stray "%%" doesn't hide the links in the
+// rest of a note.
 func (b *blockScanner) spanningBlock(rest []byte, at, next int) int {
 	if len(rest) < 2 || rest[1] != rest[0] {
 		return 0
@@ -398,7 +398,7 @@ func (b *blockScanner) spanningBlock(rest []byte, at, next int) int {
 		mark, none = []byte("%%"), &b.noPercent
 	}
 	if *none || bytes.Contains(rest[2:], mark) {
-		return 0 // closes on its own line, if at all: the inline scanner's
+		return 0 // closed on its own line, if at all: left to the inline scanner
 	}
 	i := bytes.Index(b.text[next:], mark)
 	if i < 0 {

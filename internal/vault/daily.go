@@ -41,9 +41,9 @@ const (
 	PeriodicNotesFile = "plugins/periodic-notes/data.json"
 )
 
-// ParsePeriodic reads the settings of a period: the plugin Periodic Notes counts
-// where it has the period switched on, else the core plugin for daily notes,
-// else the defaults of both. Empty input is no error.
+// ParsePeriodic reads the settings of a period: those of the plugin Periodic
+// Notes if it has the period switched on, else those of the core plugin for
+// daily notes, else the defaults. Empty input is not an error.
 func ParsePeriodic(period Period, core, plugin []byte) (PeriodicSettings, error) {
 	s := PeriodicSettings{Format: defaultFormats[period]}
 	if s.Format == "" {

@@ -81,7 +81,8 @@ func parseYAML(text []byte) (root *yaml.Node, err error) {
 	return root, nil
 }
 
-// Properties decodes the front matter; a note without has none.
+// Properties decodes the front matter. A note without front matter has no
+// properties.
 func Properties(text []byte) (map[string]any, error) {
 	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
 	if err != nil || root == nil {
@@ -116,7 +117,7 @@ func FrontMatterTags(text []byte) []string {
 }
 
 // stringsOf reads a list, or a string of comma-separated ones; tags may also be
-// separated by spaces. Keys count in any case. Broken YAML has none.
+// separated by spaces. The case of keys doesn't matter. Invalid YAML has none.
 func stringsOf(text []byte, spaces bool, keys ...string) []string {
 	root, err := parseYAML(FindFrontMatter(text).YAML.In(text))
 	if err != nil || root == nil {
@@ -153,10 +154,10 @@ func stringsOf(text []byte, spaces bool, keys ...string) []string {
 	return out
 }
 
-// SetProperty returns the splices that give key a value: in place where it is
-// there, at the end of the front matter where not, in new front matter where
-// the note has none. Nothing else changes, which is verified by parsing the
-// result; where that can't be had the error is [ErrUnsafeSplice].
+// SetProperty returns the splices that give key a value: in place if the key
+// exists, else at the end of the front matter, else in new front matter.
+// Nothing else changes; this is verified by parsing the result. If it can't be
+// done, the error is [ErrUnsafeSplice].
 func SetProperty(text []byte, key string, value any) ([]Splice, error) {
 	fm := FindFrontMatter(text)
 	value = plainDates(value)

@@ -7,16 +7,18 @@ import (
 	"strings"
 )
 
-// Graph is the files of a vault and what each links to. It exists so that a
-// move looks only at notes it may concern: those that mention the name a file
-// had or gets. It holds no text, about 120 bytes a distinct link.
+// Graph is the files of a vault and what each links to. With it, a move reads
+// only the notes that it may concern: those that mention the old or the new
+// name of a file. It holds no text and takes about 120 bytes for each distinct
+// link.
 //
 // A Graph may be read from several goroutines; a change needs exclusive use.
 type Graph struct {
 	index   *Index
 	sources map[string]*source
-	// refs says who has a link of a nameKey. Slices, although taking one out
-	// searches: sets cost 12 MB more for 100,000 notes of five links.
+	// refs says who has a link of a nameKey. It has slices, although removing
+	// an element needs a search: sets take 12 MB more for 100,000 notes with
+	// five links.
 	refs map[string][]*source
 }
 
@@ -35,7 +37,7 @@ type target struct {
 }
 
 // NewGraph reads every note and canvas of a vault. A file that can't be read is
-// kept without links, and named in the error; the graph is usable all the same.
+// kept without links and named in the error. The graph is usable nevertheless.
 func NewGraph(files Files) (*Graph, error) {
 	paths := files.Paths()
 	g := &Graph{index: NewIndex(paths), sources: make(map[string]*source), refs: make(map[string][]*source)}
@@ -73,7 +75,7 @@ func (g *Graph) Backlinks(path string) []string {
 	return out
 }
 
-// Ref is a link of a file, as often as it stands there.
+// Ref is a link of a file with the number of times it occurs there.
 type Ref struct {
 	Source string
 	Link   string // the path as written, "" for the file itself
@@ -81,7 +83,7 @@ type Ref struct {
 	Count  int
 }
 
-// Outgoing returns the links of a file, in the order they first stand there.
+// Outgoing returns the links of a file, in the order of their first occurrence.
 func (g *Graph) Outgoing(path string) []Ref {
 	s := g.sources[path]
 	if s == nil {
@@ -159,8 +161,8 @@ func (g *Graph) setLinks(path string, links []Link) {
 	}
 }
 
-// dropRef takes a source out of a name's list. It may be gone already: two
-// links of one source can share a name.
+// dropRef takes a source out of a name's list. It may be missing already, since
+// two links of one source can share a name.
 func (g *Graph) dropRef(key string, s *source) {
 	list := g.refs[key]
 	at := slices.Index(list, s)

@@ -16,9 +16,9 @@ const (
 	htmlInfo          // <? to ?>
 	htmlDecl          // <!X to >
 	htmlData          // <![CDATA[ to ]]>
-	// The others end at a blank line. Their text is no markdown, but a link in
-	// it is kept alive: Obsidian shows it as one where the block is an element
-	// inside a paragraph, and a rewritten link in text that is not rendered
+	// The others end at a blank line. Their text is not markdown, but links in
+	// it are updated. Obsidian shows them as links if the block is an element
+	// inside a paragraph, and rewriting a link in text that is not rendered
 	// does no harm.
 	htmlBlock // a tag of htmlNames
 	htmlAlone // any other tag, alone on its line

@@ -214,8 +214,8 @@ func parseDefinition(p []byte, at int) (l Link, end int, ok bool) {
 	return l, end, true
 }
 
-// definitionEnd finds where a definition ends whose destination ends at i: after
-// a title, which may stand on the next line, and nothing else.
+// definitionEnd finds the end of a definition whose destination ends at i. Only
+// a title may follow, possibly on the next line.
 func definitionEnd(p []byte, i int) (int, bool) {
 	line := i
 	for line < len(p) && (p[line] == ' ' || p[line] == '\t' || p[line] == '\r') {

@@ -7,15 +7,15 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Load reads the settings of the vault that a root is; nil if it is none.
-// Settings that can't be parsed are the defaults, and log hears of it.
+// Load reads the settings of the vault at a root; nil if the root is not a
+// vault. Settings that can't be parsed are the defaults, with an entry in log.
 func Load(root *rootfs.Root, log *slog.Logger) (*Settings, error) {
 	dir, err := root.OpenDir(rootfs.Path{})
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	// The policy lets nobody stat it; that it is there the listing tells.
+	// The policy forbids to stat it, but the listing shows that it exists.
 	entries, err := dir.Read(nil)
 	if err != nil {
 		return nil, err

@@ -7,9 +7,10 @@ import (
 
 // Mentions returns regular expressions, for any case, one of which matches in
 // every file that has a link to a file of one of these names; they may match in
-// others too. It is not ok for a name with too little to go by: then every file
-// has to be read. Scanning 5,000 notes for links takes 80 ms of processor time,
-// looking for a few words in them 5, and an index makes that less.
+// others too. ok is false for a name that is too short to search for; every
+// file has to be read then. Scanning 5,000 notes for links takes 80 ms of
+// processor time, looking for a few words in them 5, and an index makes that
+// less.
 func Mentions(names []string) (exprs []string, ok bool) {
 	for _, name := range names {
 		expr, ok := nameExpr(base(name))
@@ -28,11 +29,10 @@ var mentionCodes = []string{
 }
 
 // nameExpr is a pattern for every way to write a name in a link: its runs of
-// ASCII letters and digits, with some characters between them where the name
-// has others, for those may be percent-encoded, escaped or an entity. Where it
-// has one beyond ASCII, which may be composed in several ways and take 30
-// characters, the pattern ends; of the parts between, the one with the most
-// letters counts.
+// ASCII letters and digits, with a gap for every other character, which may be
+// percent-encoded, escaped or an entity. A character beyond ASCII can be
+// composed in several ways and take 30 characters, so the pattern ends there.
+// Of the parts between such characters, the one with the most letters is used.
 func nameExpr(name string) (string, bool) {
 	for isNote(name) {
 		name = name[:len(name)-len(".md")]

@@ -16,7 +16,7 @@ var momentTokens = []string{
 }
 
 // FormatMoment writes a time in a format of moment.js, in English. Text in
-// [brackets] stands as it is, and so does what is no token.
+// [brackets] and text that is not a token are copied.
 func FormatMoment(format string, t time.Time) string {
 	var b strings.Builder
 	for format != "" {

@@ -19,10 +19,11 @@ const (
 
 // NoteName returns the vault path of a new note: the path that was asked for,
 // else the title, else the content's first level 1 heading, else its first line
-// of text, else Note-<milliseconds>. Front matter and code blocks are no
-// content. A path keeps its folders; in a name made from text what can't stand
-// in a file name or a link becomes "-" and leading dots go. ".md" is added
-// unless it is there. A path that ends in "/" names the folder alone.
+// of text, else Note-<milliseconds>. Front matter and code blocks don't count
+// as content. A path keeps its folders. In a name made from text, characters
+// that file names or links can't have become "-", and leading dots are removed.
+// ".md" is added if it is missing. A path that ends in "/" names the folder
+// alone.
 func NoteName(path, title, content string, now time.Time) string {
 	isFolder := strings.HasSuffix(path, "/")
 	path = strings.Trim(path, "/")
@@ -58,8 +59,8 @@ func withMD(name string) string {
 	return name + ".md"
 }
 
-// cleanName makes a file name of at most limit characters; "" if nothing that
-// names anything is left.
+// cleanName makes a file name of at most limit characters; "" if no letter or
+// digit is left.
 func cleanName(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -13,7 +13,7 @@ import (
 // Move is one file, or a folder with all it holds, and its new path.
 type Move struct{ From, To string }
 
-// PlanOptions say what a move does to links. The zero value updates none.
+// PlanOptions say what a move does to links. The zero value updates no links.
 type PlanOptions struct {
 	Update bool       // rewrite links; else only count those that would break
 	Format LinkFormat // newLinkFormat, for a link that can't keep its own form; "" is Shortest
@@ -24,7 +24,7 @@ type Plan struct {
 	Moves   []Move     // file by file, in path order
 	Files   []FileEdit // in path order of From
 	Updated int        // links rewritten
-	Broken  int        // links that resolved before and won't, or to another file
+	Broken  int        // links that found a file before and will find none, or another one
 	// BrokenIn names the files those are in, by their old path.
 	BrokenIn []string
 }
@@ -171,9 +171,9 @@ func (pl *planner) now(path string) string {
 	return path
 }
 
-// fate tells what becomes of a link: the file it means before, where that file
-// will be, and whether the link as written still finds it there. ok is false
-// for a link that means no file.
+// fate tells what happens to a link: the file it means before the move, where
+// that file will be, and whether the link as written still finds it there. ok
+// is false for a link that means no file.
 func (pl *planner) fate(source, link string, exact bool) (old, want string, kept, ok bool) {
 	if link == "" {
 		return "", "", true, false
@@ -214,7 +214,7 @@ func (pl *planner) broken(path string, n int) {
 // rewrite is the change of one link.
 type rewrite struct {
 	splices []Splice
-	other   []Splice // to try where the first do harm; nil for none
+	other   []Splice // to try if the first ones do harm; nil for none
 	link    int      // index in the file's links
 }
 
@@ -255,9 +255,9 @@ func (pl *planner) edit(path string, text []byte) {
 	pl.plan.Files = append(pl.plan.Files, e)
 }
 
-// verified reads the text as it would be and keeps the rewrites that do what
-// they should: the same links in the same order, each finding its file. Where
-// all together don't pass, each is tried on top of those that did.
+// verified reads the text as it would be and keeps the rewrites that work: the
+// same links in the same order, each finding its file. If all together don't
+// work, they are tried one by one, each on top of those that worked.
 func (pl *planner) verified(path string, text []byte, links []Link, todo []rewrite) ([]rewrite, []Link) {
 	if after, ok := pl.check(path, text, links, todo); ok {
 		return todo, after

@@ -14,9 +14,9 @@ import (
 // ErrNotMergeable says that a value can't be added to the one a property has.
 var ErrNotMergeable = fault.New(fault.InvalidArgument, "the value can't be added to this property", "items go to lists, text to text, members to mappings; else set it anew")
 
-// RenameProperty returns the splices that give a property another name; none
-// where the note doesn't have it. Only the bytes of the key change. A note that
-// has the new name too is refused.
+// RenameProperty returns the splices that give a property another name; none if
+// the note doesn't have it. Only the bytes of the key change. A note that has
+// the new name too is refused.
 func RenameProperty(text []byte, from, to string) ([]Splice, error) {
 	fm := FindFrontMatter(text)
 	yml := fm.YAML.In(text)
@@ -78,8 +78,8 @@ func sameRenamed(a, b *yaml.Node, from, to string) bool {
 
 // AddToProperty returns the splices that add a value to a property: items to a
 // list, text to a text, members to a mapping; at the end, or at the beginning.
-// A property that is missing is made. An item added to the end of a list on
-// lines of its own is a line more, the others keep their bytes.
+// A property that is missing is made. An item added to the end of a list with
+// one item per line becomes a new line; the other lines keep their bytes.
 func AddToProperty(text []byte, key string, value any, first bool) ([]Splice, error) {
 	fm := FindFrontMatter(text)
 	yml := fm.YAML.In(text)
@@ -140,7 +140,7 @@ func encodeNode(value any, into *yaml.Node) (err error) {
 	return into.Encode(value)
 }
 
-// mergeNodes returns old with add in it, in the order they stand.
+// mergeNodes returns old and add as one value, in this order.
 func mergeNodes(old, add *yaml.Node, first bool) (*yaml.Node, error) {
 	out := *old
 	out.HeadComment, out.LineComment, out.FootComment = "", "", ""
@@ -230,7 +230,7 @@ func TitleProperty(text []byte) string {
 }
 
 // ParseValue is the value a text has in YAML: a number, true, a list, a mapping,
-// or the text itself. A date, a wikilink and what is no YAML are text.
+// or the text itself. A date, a wikilink and text that is not YAML stay text.
 func ParseValue(s string) any {
 	var v any
 	if strings.HasPrefix(strings.TrimSpace(s), "[[") || parseValue(s, &v) != nil || v == nil && s != "null" {

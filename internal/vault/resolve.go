@@ -63,7 +63,7 @@ func compareEntries(a, b entry) int {
 // files of that name, so a lookup looks only at namesakes.
 type Index struct {
 	names map[string][]entry  // folded base name → files, in compareEntries order
-	paths map[string][]string // folded path → files, byte order; several only where case alone tells them apart
+	paths map[string][]string // folded path → files, in byte order; several only if they differ in case alone
 }
 
 // NewIndex makes the index of a list of paths.
@@ -78,7 +78,7 @@ func NewIndex(paths []string) *Index {
 		ix.names[name] = append(ix.names[name], e)
 		ix.paths[e.folded] = append(ix.paths[e.folded], p)
 	}
-	// Sorting once is n log n; inserting in order is n² where a name repeats
+	// Sorting once is n log n; inserting in order is n² if a name occurs
 	// 100,000 times (index.md).
 	for _, list := range ix.names {
 		slices.SortFunc(list, compareEntries)
@@ -122,11 +122,11 @@ func (ix *Index) Resolve(source, link string) (string, bool) {
 	return view{base: ix}.resolve(source, link)
 }
 
-// view is an index with some files taken out and others put in: the vault as
-// it will be after a move, without changing the index of the vault as it is.
+// view is an index without some files and with others added: the vault after a
+// move. The index of the vault as it is now does not change.
 type view struct {
 	base  *Index
-	gone  map[string]bool // exact paths of base that are not there
+	gone  map[string]bool // paths of base that the move removes, exactly as spelled
 	added *Index          // nil for none
 }
 
@@ -242,7 +242,8 @@ func (v view) exact(path string) (string, bool) {
 	return best, found
 }
 
-// better: does p, equal to best but for spelling, come before it?
+// better reports whether p, which equals best except for spelling, is
+// preferred.
 func (v view) better(spelled, p, best string, found bool) bool {
 	if !found {
 		return true

@@ -35,8 +35,8 @@ func (w *writer) forms() []form {
 	return []form{own, format, fromTop, dotted, rooted}
 }
 
-// ownForm tells how the link is written. Where it fits several forms, as a bare
-// name does in a note beside its target, the form for new links decides.
+// ownForm tells how the link is written. If several forms fit, as for a bare
+// name in a note beside its target, the form for new links decides.
 func (w *writer) ownForm() form {
 	p := w.link.Path
 	switch {
@@ -126,7 +126,7 @@ func (w *writer) write() (rewrite, bool) {
 			}
 			r := rewrite{splices: splices}
 			if w.link.Kind == Wiki && strings.ContainsAny(p, "`$%<\\") {
-				r.other = w.asMarkdown() // may close a formula or comment that was text
+				r.other = w.asMarkdown() // could close a formula or comment that was plain text before
 			}
 			return r, true
 		}
@@ -184,7 +184,7 @@ func fitsWiki(p string) bool {
 }
 
 // asMarkdown replaces a wikilink by a markdown link, which can name any file:
-// "C# notes.md" has no wikilink. A property can't hold one.
+// no wikilink can name "C# notes.md". A property can't contain a markdown link.
 func (w *writer) asMarkdown() []Splice {
 	l := w.link
 	if l.quote != unquoted && l.quote != jsonString {
@@ -194,7 +194,7 @@ func (w *writer) asMarkdown() []Splice {
 	if shown == "" {
 		shown = stem(w.want)
 	}
-	// A backslash doesn't keep ` from ending a code span, an entity does.
+	// A backslash doesn't prevent ` from ending a code span; an entity does.
 	text := strings.NewReplacer("\\", "\\\\", "[", "\\[", "]", "\\]", "`", "&#96;", "$", "&#36;", "%%", "&#37;%").Replace(shown)
 	p := relative(dir(w.pl.now(w.source)), w.want)
 	if w.pl.opts.Format != Relative {
@@ -247,7 +247,7 @@ func (w *writer) alias(p string) (Splice, bool) {
 	}
 	quoted, ok := l.quote.encode(to)
 	if !ok || to == "" || strings.ContainsAny(to, "[]|`\\\n\r") {
-		return Splice{}, false // the shown text may stay, the link may not break
+		return Splice{}, false // the shown text may stay the same, but the link must not break
 	}
 	a, z := trim(w.text, l.AliasSpan.Start, l.AliasSpan.End)
 	return Splice{Span{a, z}, quoted}, true

@@ -34,8 +34,9 @@ const (
 )
 
 // Link is one link with the places of its parts. Spans are byte offsets in the
-// scanned text; a part that is missing has an empty span where it would stand.
-// The strings are decoded: percent-encoding, escapes and surrounding space gone.
+// scanned text; a missing part has an empty span at the place where it would be.
+// The strings are decoded: without percent-encoding, escapes and surrounding
+// space.
 type Link struct {
 	Kind     Kind
 	Embed    bool // ![[…]] or ![…](…)
@@ -111,8 +112,8 @@ type BlockID struct {
 }
 
 // Use is a link by reference, [text][label], [label][] or [label], whose label
-// is defined in the note. Where it leads stands in the definition, a [Link] of
-// kind [Reference].
+// is defined in the note. The definition, a [Link] of kind [Reference], has the
+// destination.
 type Use struct {
 	Span  Span
 	Label string
@@ -121,8 +122,8 @@ type Use struct {
 }
 
 // Note is what a note's text contains, in order of appearance. HTML comments and
-// math are passed over; code is listed and nothing is looked for in it. The
-// links and tags in %%comments%% count, as they do in Obsidian.
+// math are skipped. Code is listed, but its content is not scanned. The links
+// and tags in %%comments%% count, as they do in Obsidian.
 type Note struct {
 	FrontMatter FrontMatter
 	Headings    []Heading

@@ -40,8 +40,8 @@ var (
 // EditSection returns the splices that change the section a path names, "" for
 // the whole note without its front matter. Content goes in as lines. The
 // heading stays, and so do the blank lines before the next one; a replacement
-// may repeat the heading. Where a path is missing and is to be created, what it
-// lacks is added at the end of the innermost section it names.
+// may repeat the heading. If a path is missing and Create is set, the missing
+// headings are added at the end of the innermost section that exists.
 func EditSection(text []byte, path string, e PartEdit) ([]Splice, error) {
 	n := Scan(text)
 	sections := n.Sections(text)
@@ -84,8 +84,8 @@ func createSection(text []byte, n *Note, sections []Section, path string, e Part
 	return editSection(text, n, &parent, PartEdit{Operation: OpAppend, Content: b.String() + e.Content})
 }
 
-// editSection tries the splice as it is and, where the lines would merge with
-// their neighbours, with blank lines around.
+// editSection tries the splice as it is. If the lines would merge with their
+// neighbours, it adds blank lines around them.
 func editSection(text []byte, n *Note, s *Section, e PartEdit) ([]Splice, error) {
 	splice, err := sectionSplice(text, n, s, e)
 	if err != nil {
@@ -188,8 +188,8 @@ func continues(text []byte, n *Note, end int, content string) bool {
 	return false
 }
 
-// lines makes a splice of whole lines at a line start, or at the end of a text
-// that lacks its last line ending and goes on lacking it.
+// lines makes a splice of whole lines. It goes to the start of a line, or to
+// the end of a text without a last line ending, which then still has none.
 func lines(text []byte, at Span, content string) Splice {
 	eol := lineEnding(text)
 	content = strings.ReplaceAll(strings.ReplaceAll(content, "\r\n", "\n"), "\n", eol)

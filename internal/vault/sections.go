@@ -130,8 +130,8 @@ func (e *AmbiguousPartError) Hint() string {
 // FindSection returns the index of the section a path names: the headings above
 // it may be left out. A path that fits several sections is an error, unless it
 // is the whole path of one. Headings are compared as written, else in any case
-// and without their markup. Of several with the same headings above them,
-// "Log[2]" is the second, where no heading is called that.
+// and without their markup. Of several with the same path, "Log[2]" is the
+// second, unless a heading has that text.
 func FindSection(sections []Section, path string) (int, error) {
 	found := findSections(sections, path)
 	if len(found) == 0 {
@@ -276,9 +276,9 @@ func plainHeading(s string) string {
 type Part struct {
 	ID      BlockID
 	Kind    BlockKind
-	Span    Span // with the id, where it stands in it
+	Span    Span // including the id, if it is inside the block
 	Content Span // without it
-	Alone   bool // the id stands on a line of its own, after the block
+	Alone   bool // the id is on a line of its own, after the block
 }
 
 // FindBlock returns the block with an id; ids count in any case, as in Obsidian.
@@ -297,8 +297,8 @@ func (n *Note) FindBlock(text []byte, id string) (Part, error) {
 	return Part{}, e
 }
 
-// part finds the block an id belongs to: the list item or outermost block it
-// stands in, or, where it stands alone, the block before.
+// part finds the block an id belongs to: the list item or outermost block that
+// contains it or, if it is alone on its line, the block before.
 func (n *Note) part(text []byte, id BlockID) (Part, bool) {
 	at := slices.IndexFunc(n.Blocks, func(b Block) bool { return b.Span.Start <= id.Span.Start && id.Span.End <= b.Span.End })
 	if at < 0 {

@@ -47,8 +47,8 @@ func DefaultSettings() Settings {
 
 // ParseSettings reads app.json. What is missing, of the wrong type or unknown
 // keeps its default; the error, if any, lists every such value, and the
-// settings are usable all the same. Empty input is no error: a new vault has
-// no app.json.
+// settings are usable nevertheless. Empty input is not an error: a new vault
+// has no app.json.
 //
 // compile turns the inside of a /regex/ ignore filter, JavaScript in Obsidian,
 // into a test; nil means Go's regexp, which refuses look-around.

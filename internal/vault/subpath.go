@@ -171,7 +171,7 @@ func RenameBlock(path string, text []byte, id, to string, sources []string, read
 }
 
 // collect finds the links to rewrite. rename returns the new subpath, whether it
-// is another, and whether the link can name its place at all.
+// differs from the old one, and whether a link can name it at all.
 func (r *Relink) collect(path string, sources []string, read func(string) ([]byte, error), resolve func(string, *Link) (string, bool), rename func(string) (string, bool, bool)) error {
 	for _, source := range sources {
 		text, err := read(source)
@@ -219,7 +219,8 @@ func (r *Relink) collect(path string, sources []string, read func(string) ([]byt
 	return nil
 }
 
-// dropInside: a link in the heading's own text goes with the old text.
+// dropInside removes links in the heading's own text, since that text is
+// replaced.
 func (r *Relink) dropInside(e *FileEdit) {
 	kept := e.Splices[:0]
 	for _, s := range e.Splices {

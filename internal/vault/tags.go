@@ -39,7 +39,7 @@ func HasTag(tag, of string) bool {
 }
 
 // AllTags returns the tags of a note, those of its properties first, each as
-// often as it stands there.
+// often as it occurs.
 func (n *Note) AllTags(text []byte) []string {
 	out := FrontMatterTags(text)
 	for _, t := range n.Tags {

@@ -15,7 +15,7 @@ import (
 // document order it reads the text once, so one long line stays linear.
 type yamlCursor struct {
 	text      []byte
-	line, col int // of at, from 1
+	line, col int // line of at, counted from 1
 	at        int
 }
 
@@ -134,8 +134,8 @@ func lastContentLine(yml []byte, from, limit int) (end, next int) {
 }
 
 // replace puts a rendered entry ("key: value" without line ending) in the
-// entry's place. Only the value's bytes change where both stand on one line, so
-// a comment behind stays.
+// entry's place. If both are on one line, only the bytes of the value change,
+// so a comment after it stays.
 func (k keyPlace) replace(yml []byte, entry, eol string) Splice {
 	oneLine := !strings.Contains(entry, eol)
 	written := entry[entryColon(entry):] // " value", or line ending and lines
@@ -187,8 +187,8 @@ func valueEnd(yml []byte, at int, v *yaml.Node) (int, bool) {
 	return 0, false
 }
 
-// scalarEnd finds the end of a scalar on one line; false where it is longer or
-// not written as it reads.
+// scalarEnd finds the end of a scalar on one line; false if it is longer, or if
+// its text differs from its value.
 func scalarEnd(yml []byte, at int, n *yaml.Node) (int, bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode || at >= len(yml):
@@ -317,7 +317,7 @@ func scalarLinks(yml []byte, cur *yamlCursor, n *yaml.Node) []Link {
 	if !ok {
 		return nil
 	}
-	// An anchor or a tag stands in front of the value, on its line.
+	// An anchor or a tag is before the value, on the same line.
 	for at < len(yml) && (yml[at] == '&' || yml[at] == '!') {
 		at += len(yml[at:]) - len(bytes.TrimLeft(bytes.TrimLeftFunc(yml[at:], func(r rune) bool { return r > ' ' }), " \t"))
 	}

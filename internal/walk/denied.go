@@ -4,8 +4,8 @@ import (
 	"quarry/internal/ignore"
 )
 
-// deny counts an entry that the policy denies, if it is one of those that the walk
-// would show otherwise. There are few.
+// deny counts an entry that the policy denies, if the walk would list it
+// otherwise. There are few such entries.
 func (w *worker) deny(t *task, shown string, frame *ignore.Frame, name string, isDir bool) {
 	path := join(shown, name)
 	if t.ignored {

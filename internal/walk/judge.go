@@ -9,10 +9,10 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Judge tells, one at a time, which folders a walk would enter and which files it
-// would list. It decides by the same rules, read from the same files; it remembers them until
-// Forget is called, so whoever changes a rule file, or hears of a change, does.
-// It is safe for concurrent use.
+// Judge tells, one at a time, which folders a walk would enter and which files it would list.
+// It decides by the same rules, read from the same files; It remembers them until Forget is
+// called, so a caller that changes a rule file, or learns of a change, must call Forget. It
+// is safe for concurrent use.
 type Judge struct {
 	mu     sync.Mutex
 	w      worker
@@ -28,8 +28,8 @@ func NewJudge(root *rootfs.Root, opts *Options) *Judge {
 	return &Judge{w: worker{walker: w}, frames: map[string]*ignore.Frame{}, enters: map[string]bool{}}
 }
 
-// NewOpenJudge returns a Judge for walks that the root's policy denies no entry.
-// Rule files that it denies are not read.
+// NewOpenJudge returns a Judge for walks without the root's policy: no entry is
+// denied. Rule files that the policy denies are not read.
 func NewOpenJudge(root *rootfs.Root, opts *Options) *Judge {
 	j := NewJudge(root, opts)
 	j.w.policy = nil
@@ -69,7 +69,7 @@ func split(path string) (dir, name string) {
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// reaches reports whether a walk gets into a folder, "" for the root. j.mu is
+// reaches reports whether a walk enters a folder, "" for the root. j.mu is
 // held.
 func (j *Judge) reaches(dir string) bool {
 	if dir == "" {
@@ -98,7 +98,7 @@ func (j *Judge) allowed(dir, name string, isDir bool) bool {
 	return j.w.policy.Entry(p.String(), name, isDir) == policy.Allowed
 }
 
-// shows reports whether the rules let an entry of a folder show. j.mu is held.
+// shows reports whether the rules allow an entry of a folder. j.mu is held.
 func (j *Judge) shows(dir, name string, isDir bool) bool {
 	answer := ignore.NoRule
 	if !j.w.opts.NoIgnore {
@@ -110,8 +110,8 @@ func (j *Judge) shows(dir, name string, isDir bool) bool {
 	return name[0] != '.' || j.w.opts.Hidden || answer == ignore.Keep && !j.w.opts.StrictHidden
 }
 
-// Learn takes the rules of a folder from its listing, which spares the Judge
-// five system calls to find out that there are none.
+// Learn takes the rules of a folder from its listing, which saves the Judge
+// five system calls if there are none.
 func (j *Judge) Learn(dir *rootfs.Dir, entries []rootfs.Entry) {
 	shown := plainPath(dir.Path())
 	j.mu.Lock()

@@ -10,7 +10,7 @@ import (
 
 // A task is a folder to visit, or with files set a part of one.
 type task struct {
-	from    *handle     // the folder it lies in, which counts it as a user; nil if path says where it is
+	from    *handle     // the folder that contains it and counts it as a user; nil if path is used
 	name    string      // its name there
 	path    rootfs.Path // if from is nil
 	ignored bool        // the rules exclude it
@@ -24,7 +24,8 @@ type task struct {
 	owner   int            // the worker that may use from; others open by path
 }
 
-// An ancestor is a folder on the way from Start, to recognise loops.
+// An ancestor is a folder between Start and this one. It is for recognising
+// loops.
 type ancestor struct {
 	up       *ancestor
 	dev, ino uint64
@@ -80,9 +81,10 @@ func (w *walker) release(h *handle) {
 	}
 }
 
-// A worker has its own stack of tasks. It takes the newest, so a subtree is
-// finished before the next is begun and few folders wait; when it has none, it
-// takes the oldest of another's, which are likely the largest subtrees.
+// A worker has its own stack of tasks. It takes the newest task, so a subtree
+// is finished before the next is begun, and few folders wait. If it has no
+// task, it takes the oldest ones of another worker, which are probably the
+// largest subtrees.
 type worker struct {
 	*walker
 	id int
@@ -143,7 +145,8 @@ func (w *worker) next() (task, bool) {
 		if t, ok := w.steal(); ok {
 			return t, true
 		}
-		// Announce before the last look: whoever pushes after it sees us idle.
+		// Announce idleness before the last look: a worker that pushes a task
+		// after it sees us idle.
 		w.wake.L.Lock()
 		w.idle.Add(1)
 		t, ok := w.steal()

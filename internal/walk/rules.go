@@ -58,8 +58,8 @@ func (w *worker) addFile(sets []ignore.Set, kind ignore.Kind, dir *rootfs.Dir, s
 }
 
 // addExclude reads the info/exclude of the repository whose top is dir. Most
-// have none, or one of comments only. A worktree of a repository in the root has
-// that one's.
+// repositories have none, or only comments in it. A worktree uses the file of
+// its repository, if that is in the root.
 func (w *worker) addExclude(sets []ignore.Set, dir rootfs.Path, shown string) []ignore.Set {
 	const name = excludeName
 	data, err := w.root.ReadSystem(dir, name)

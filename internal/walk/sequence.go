@@ -38,7 +38,8 @@ type outcome[T any] struct {
 }
 
 // errStopped says that the walk ended early; its own error tells why. If it has
-// none, a folder was announced and never came, and the answer is not complete.
+// none, a folder that was announced was never delivered, and the answer is
+// incomplete.
 var errStopped = errors.New("walk stopped before every folder was visited")
 
 // run walks and passes on what is found, in order, on the calling goroutine.
@@ -68,8 +69,8 @@ func (s *sequence[T]) run(ctx context.Context, root *rootfs.Root, opts *Options,
 		err = walkErr
 	}
 	if err == nil {
-		// Whoever looked at ctx itself may have seen its end before it reached
-		// inner, and left out files for it.
+		// A callback that checks ctx itself may have seen its end before inner
+		// did, and skipped files.
 		err = ctx.Err()
 	}
 	return report, err
@@ -120,7 +121,7 @@ func (s *sequence[T]) visit(v *Visit) error {
 	return nil
 }
 
-// add takes in one of the parts of the folder; with the last it is ready.
+// add takes one part of the folder. The folder is ready after the last part.
 func (f *folder[T]) add(parts int, items []outcome[T]) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,8 +132,8 @@ func (f *folder[T]) add(parts int, items []outcome[T]) {
 	}
 }
 
-// byPath gives the order of n entries by path, without a second of one name.
-// It sorts numbers: a sort of the outcomes is 17 KB of program for each T.
+// byPath gives the order of n entries by path, without duplicate names. It
+// sorts indexes: sorting the outcomes would take 17 KB of program for each T.
 func byPath(n int, entry func(i int) *rootfs.Entry) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -202,8 +203,8 @@ func (s *sequence[T]) await(finished, ready <-chan struct{}) bool {
 	}
 }
 
-// compareEntries orders as full paths are: a folder as if its name ended in the
-// slash that its entries' paths have there.
+// compareEntries orders entries by their full paths: a folder counts as if its
+// name ended in a slash.
 func compareEntries(a, b rootfs.Entry) int {
 	x, y := a.Name, b.Name
 	n := min(len(x), len(y))

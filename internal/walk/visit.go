@@ -27,8 +27,8 @@ func (w *worker) work(t *task) {
 	shown := t.shown
 	if !t.linked {
 		if !t.at(dir.Path()) {
-			// Its name is a symlink by now, and rootfs went where that leads.
-			// Another visit has that folder, under its own name.
+			// Its name is a symlink now, and rootfs followed it. The folder
+			// there is visited under its own name.
 			dir.Close()
 			w.lose(t, &rootfs.Error{Op: "open", Path: t.label(), Kind: rootfs.NotFolder})
 			return
@@ -95,8 +95,9 @@ func (w *worker) once() {
 }
 
 // split makes tasks of the files beyond the first batch, which any worker may
-// take, and returns the number of parts. They come behind the subfolders in the
-// stack, so before them in time: the folder is finished first.
+// take, and returns the number of parts. They are above the subfolders in the
+// stack, so they are done first, and the folder is finished before its
+// subfolders.
 func (w *worker) split(t *task, path rootfs.Path, shown string) int {
 	parts := max(1, (len(w.files)+w.opts.Batch-1)/w.opts.Batch)
 	if parts == 1 {
@@ -198,8 +199,9 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 			continue
 		}
 		w.path = append(w.path[:base], e.Name...)
-		// The view of the buffer lives until the next entry; nothing below
-		// keeps it. A string for each entry would be a third of the walk's time.
+		// The slice of the buffer is valid until the next entry, and nothing
+		// below keeps it. Making a string for each entry would take a third of
+		// the walk's time.
 		path := unsafe.String(unsafe.SliceData(w.path), len(w.path))
 		answer := ignore.Ignore
 		if !t.ignored {
@@ -246,12 +248,13 @@ func (w *worker) judge(t *task, h *handle, shown string, frame *ignore.Frame) {
 	}
 }
 
-// marks reports whether ignored entries are listed: they were few so far.
+// marks reports whether ignored entries are listed. They are, as long as there
+// were few.
 func (w *walker) marks() bool {
 	return w.opts.MaxIgnored > 0 && w.marked.Load() <= int64(w.opts.MaxIgnored)
 }
 
-// follow says what a symlink leads to. TypeUnknown is counted already.
+// follow says what a symlink leads to. An unknown type was counted already.
 func (w *worker) follow(dir rootfs.Path, shown, name string) (rootfs.Type, rootfs.Path) {
 	link, err := dir.Child(name)
 	var target rootfs.Path
@@ -284,7 +287,7 @@ func join(dir, name string) string {
 	return dir + "/" + name
 }
 
-// lose reports a folder that was listed and can't be visited.
+// lose reports a folder that was listed and can't be entered.
 func (w *worker) lose(t *task, err error) {
 	shown := t.label()
 	switch rootfs.KindOf(err) {
@@ -304,7 +307,8 @@ func (w *worker) miss(shown string, parts int) {
 	}
 }
 
-// skip counts and records something nobody asked to leave out.
+// skip counts and records an entry that was omitted although nobody asked for
+// that.
 // A closed root ends the walk: nothing more of it can be seen.
 func (w *worker) skip(shown string, why Reason, err error) {
 	if errors.Is(err, rootfs.ErrClosed) {
@@ -317,8 +321,8 @@ func (w *worker) skip(shown string, why Reason, err error) {
 	}
 	w.walker.mu.Lock()
 	defer w.walker.mu.Unlock()
-	// Keep all until the end, within reason: which are the first in path order
-	// is only known then.
+	// Keep all until the end, up to a limit: only then it is known which are
+	// the first in path order.
 	if len(w.skipped) < 16*w.opts.MaxSkips {
 		w.skipped = append(w.skipped, Skip{strings.Clone(shown), why, err, w.ignored})
 	}

@@ -22,12 +22,12 @@ import (
 // Options say what a walk leaves out. The zero value walks the whole root as a
 // search does by default.
 type Options struct {
-	// Start is the folder to walk. An ignored or hidden one is walked all the
-	// same: naming it asks for it.
+	// Start is the folder to walk. A folder that is named is walked even if it
+	// is ignored or hidden.
 	Start rootfs.Path
-	// Hidden includes entries whose name starts with a dot. Without it they show
-	// only where a negated rule (!.github) says so, as in ripgrep, and with
-	// StrictHidden not even there.
+	// Hidden includes entries whose name starts with a dot. Without it they are
+	// listed only if a negated rule (!.github) includes them, as in ripgrep, and
+	// with StrictHidden never.
 	Hidden, StrictHidden bool
 	// NoVCS leaves .gitignore and info/exclude files unread, NoDot .ignore,
 	// .rgignore and .rooignore, NoParents those of the folders between the
@@ -36,12 +36,12 @@ type Options struct {
 	// NoExclude leaves info/exclude files unread.
 	NoExclude bool
 	// Rules apply at the root besides the files found: the global excludes, a
-	// repository around the root, a vault's own. The caller leaves out what the
-	// switches above mean for them.
+	// repository around the root, a vault's own. The caller applies the
+	// switches above to them.
 	Rules []ignore.Set
-	// MaxIgnored lists what the rules exclude as well, with Entry.Ignored set,
-	// as long as that is at most so many files. Beyond, it lists some of them and
-	// Report.Marked is larger. 0 lists none.
+	// MaxIgnored also lists files that the rules exclude, with Entry.Ignored set,
+	// up to this many. If there are more, only some are listed, and Report.Marked
+	// is larger. 0 lists none.
 	MaxIgnored int
 	// Filter narrows by globs on the path below Start. Folders in which no file
 	// could pass are not entered.
@@ -53,7 +53,7 @@ type Options struct {
 	Links bool
 	// FollowLinks enters symlinks that lead to places in the root.
 	FollowLinks bool
-	// OneFileSystem enters no folder that lies on another one than Start.
+	// OneFileSystem skips folders on a file system other than that of Start.
 	OneFileSystem bool
 	// Workers is the number of goroutines; 0 is one for each processor.
 	Workers int
@@ -69,10 +69,11 @@ type Options struct {
 	// didn't deny it, from any goroutine: whether it counts in Report.Denied. nil
 	// counts all.
 	Denied func(shown, name string) bool
-	// Protected, if set, hears of each folder that the policy closes, from any
-	// goroutine.
+	// Protected, if set, is called with each folder that the policy closes,
+	// from any goroutine.
 	Protected func(path string)
-	// Waiting, if set, hears when Each begins and ends to wait for a result.
+	// Waiting, if set, is called when Each begins and when it ends waiting for
+	// a result.
 	Waiting func(bool)
 }
 
@@ -108,7 +109,7 @@ const (
 	Symlink                  // not followed, or leading nowhere
 	Special                  // a FIFO, socket or device
 	Unreadable               // the system refused, or it is broken
-	Vanished                 // gone, or no longer a folder, when its turn came
+	Vanished                 // gone, or not a folder any more, when it was to be visited
 	Loop                     // a symlink to a folder it lies in
 	Outside                  // a symlink out of the root
 	reasons
@@ -118,7 +119,7 @@ func (r Reason) String() string {
 	return [...]string{"hidden", "protected", "ignored", "filtered", "symlink", "special", "unreadable", "vanished", "loop", "outside"}[r]
 }
 
-// Skip is an entry that was left out though nobody asked for that.
+// Skip is an entry that was omitted although nobody asked for that.
 type Skip struct {
 	Path   string // relative to the root
 	Reason Reason // Unreadable, Vanished, Loop or Outside
@@ -132,9 +133,9 @@ type Report struct {
 	Files, Dirs int          // visited
 	Counts      [reasons]int // entries left out, by Reason; a pruned folder counts once
 	Skipped     []Skip       // in path order, at most MaxSkips
-	// Denied counts the files and folders that the policy denies, by the owner's
-	// word or for a secret's name, and that would have been listed or entered
-	// otherwise. A folder counts once.
+	// Denied counts the files and folders that would have been listed or entered
+	// without the policy: those denied by a rule of the owner, and those with
+	// the name of a secret. A folder counts once.
 	Denied int
 	// Marked counts the files that were met with Entry.Ignored set; with more
 	// than MaxIgnored not all of them were visited.
@@ -144,9 +145,9 @@ type Report struct {
 // Count returns how many entries were left out for a reason.
 func (r *Report) Count(why Reason) int { return r.Counts[why] }
 
-// Walk visits the folders below opts.Start. An error of visit stops the walk
-// and is returned; so is the context's. An error about Start itself too, but
-// nothing below it ever is.
+// Walk visits the folders below opts.Start. An error of visit or of the context
+// stops the walk and is returned, and so is an error about Start itself. Errors
+// about entries below Start are only reported.
 func Walk(ctx context.Context, root *rootfs.Root, opts *Options, visit func(*Visit) error) (Report, error) {
 	return newWalker(root, opts, visit).run(ctx)
 }
@@ -155,8 +156,8 @@ const (
 	defaultBatch = 1024
 	defaultSkips = 1000
 	// Handles of folders whose subfolders still wait are kept open, because
-	// opening a subfolder from them saves resolving its path again. Beyond this
-	// many the path is good enough.
+	// opening a subfolder from them is faster than resolving its path again.
+	// Beyond this number, paths are used.
 	defaultHandles = 256
 )
 
@@ -167,9 +168,9 @@ type walker struct {
 	policy  *policy.Policy
 	visit   func(*Visit) error
 	ordered bool // queue folders in path order
-	// For Ordered; may be nil. announce hears of the folders that will be
-	// entered before any of them is, missed of those, or parts of them, that then
-	// couldn't be.
+	// For Ordered; may be nil. announce is called with the folders that will be
+	// entered before any of them is entered; missed with those, or parts of them,
+	// that could not be.
 	announce func(shown string, dirs []rootfs.Entry)
 	missed   func(shown string, parts int)
 	below    int          // bytes of a shown path that lead to Start, with the slash

@@ -61,7 +61,7 @@ func (w *Watcher) start(ctx context.Context) error {
 		s.failed = fmt.Errorf("the system refused to watch the folder: %w", err)
 		return ctx.Err()
 	}
-	// Folders that come up while the others are listed make events.
+	// Folders that appear while the others are listed cause events.
 	if err := s.learn(ctx, ""); err != nil {
 		return err
 	}
@@ -71,7 +71,8 @@ func (w *Watcher) start(ctx context.Context) error {
 	return nil
 }
 
-// listen begins to read between barriers, unless somebody does. w.mu is held.
+// listen starts to read between barriers, unless that is done already. w.mu is
+// held.
 func (w *Watcher) listen() {
 	if s := &w.system; !w.opts.idle && !s.listening {
 		s.listening = true
@@ -120,7 +121,7 @@ func (s *system) ask() error {
 	return err
 }
 
-// got tells what the read brought; none is set if there was nothing.
+// got returns what the read delivered; none is set if there was nothing.
 func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
 	var n uint32
 	err = windows.GetOverlappedResult(s.handle, s.read, &n, wait)
@@ -141,10 +142,10 @@ func (s *system) got(wait bool) (block []byte, none, lost bool, err error) {
 	return s.buf[:n], false, n == 0, nil
 }
 
-// drain empties the queue. It takes it to be empty when it was found so twice in
-// a row: Wine reports events from another process, and may answer one request
-// before it has looked at earlier changes. No test has shown that the second look
-// is needed.
+// drain empties the queue. The queue counts as empty when it was found empty
+// twice in a row: Wine reports events from another process, and may answer a
+// request before it has seen earlier changes. No test has shown that the second
+// read is needed.
 func (w *Watcher) drain(ctx context.Context) error {
 	s := &w.system
 	for empty := 0; empty < 2 && s.failed == nil; {
@@ -165,7 +166,7 @@ func (w *Watcher) drain(ctx context.Context) error {
 	return nil
 }
 
-// take1 takes what one read brought and starts the next.
+// take1 takes the result of one read and starts the next.
 func (w *Watcher) take1(ctx context.Context, wait bool) (empty bool, err error) {
 	s := &w.system
 	if !s.reading {
@@ -196,7 +197,7 @@ var underWine = sync.OnceValue(func() bool {
 	return windows.NewLazySystemDLL("ntdll.dll").NewProc("wine_get_version").Find() == nil
 })
 
-// restarted watches the folder that stands in the old one's place.
+// restarted watches the folder that replaced the old one.
 func (w *Watcher) restarted(ctx context.Context) error {
 	s := &w.system
 	if w.root.FSKind() != rootfs.FSLocal {
@@ -212,10 +213,9 @@ func (w *Watcher) restarted(ctx context.Context) error {
 }
 
 // rearm watches anew. For Wine it does so after each move of a folder: Wine
-// goes on to tell what happens in a moved folder by the folder's old name, and
-// watches a folder from the moment that somebody opens it (8.0,
-// server/change.c). With the handle it forgets what it had; the listing that
-// follows opens every folder.
+// keeps reporting changes in a moved folder under the old name, and watches a
+// folder only from the moment that somebody opens it (8.0, server/change.c).
+// Closing the handle resets this; the listing that follows opens every folder.
 func (w *Watcher) rearm(ctx context.Context) error {
 	s := &w.system
 	s.end()
@@ -225,7 +225,7 @@ func (w *Watcher) rearm(ctx context.Context) error {
 	return s.lose(ctx)
 }
 
-// fail gives up watching: from then on answers rest on sweeps.
+// fail gives up watching. From then on the caller sweeps.
 func (w *Watcher) fail(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -259,7 +259,8 @@ func (w *Watcher) parse(ctx context.Context, block []byte) {
 	}
 }
 
-// named finds the long form of a name: the system may tell the short one.
+// named finds the long form of a name, since the system may report the short
+// one.
 func (w *Watcher) named(ctx context.Context, path string, op Op) {
 	if strings.Contains(path, "~") {
 		p, err := w.root.ResolveEntry(path)
@@ -308,7 +309,7 @@ func (w *Watcher) background() {
 	}
 }
 
-// remounted notices that another folder stands in the root's place.
+// remounted notices that another folder is at the path of the root.
 func (w *Watcher) remounted(ctx context.Context) error { return ctx.Err() }
 
 func (w *Watcher) stop() error {
@@ -348,7 +349,8 @@ func (w *Watcher) unmark() {}
 func (w *Watcher) rescan(dir rootfs.Path)           { w.system.rescan(dir) }
 func (w *Watcher) settle(ctx context.Context) error { return w.system.settle(ctx) }
 
-// swept leaves the report of the root: what was told of it meanwhile is in it.
+// swept removes the report of the root, because what was reported about it
+// meanwhile is in the sweep.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 func (w *Watcher) unwatched() []rootfs.Path {

@@ -14,7 +14,7 @@ import (
 // systems, so that its tests run on all of them.
 type folders struct {
 	w     *Watcher        // whose pending set gets what is found out
-	known map[string]bool // by path; false: nobody admitted it, and nothing below is known
+	known map[string]bool // by path; false: not admitted, and nothing below it is known
 	asked []string        // folders that rescan let in
 }
 
@@ -74,8 +74,8 @@ func (f *folders) admits(dir, name string) bool {
 	return f.w.opts.Admit == nil || f.w.opts.Admit(p, name)
 }
 
-// inside reports whether all folders above path are admitted. One that is not
-// known yet is about to be reported as a tree.
+// inside reports whether all folders above path are admitted. A folder that is
+// not known yet will be reported as a tree.
 func (f *folders) inside(path string) bool {
 	for i := 0; i < len(path); i++ {
 		if path[i] != '/' {
@@ -95,8 +95,8 @@ func steering(path string) bool {
 		path == ".obsidian/app.json" || strings.HasSuffix(path, "/.obsidian/app.json")
 }
 
-// happened takes one event. Whether the name is a folder now is looked up; by
-// then it may be something else, and another event is under way.
+// happened takes one event. It looks up whether the name is a folder now. If
+// that has changed since the event, another event follows.
 func (f *folders) happened(ctx context.Context, path string, op Op) {
 	if steering(path) {
 		f.noteFile(path, op)
@@ -106,7 +106,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 		return
 	}
 	if up := parent(path); !f.known[up] {
-		// It went before we could list it, or came as another name.
+		// It was gone before we could list it, or it was moved.
 		for up != "" && !f.known[up] {
 			up = parent(up)
 		}
@@ -126,7 +126,7 @@ func (f *folders) happened(ctx context.Context, path string, op Op) {
 		isDir = err == nil && info.Type == rootfs.TypeDir
 	}
 	if isDir && wasDir && op&(Created|Removed|over) == 0 {
-		return // its own time of change: what changed in it has an event of its own
+		return // the folder's own times: changes in it have events of their own
 	}
 	if wasDir {
 		f.forget(path)
@@ -174,7 +174,7 @@ func (f *folders) forget(dir string) {
 	}
 }
 
-// lose is for events that were lost: everything is to be compared.
+// lose handles lost events: everything must be compared.
 func (f *folders) lose(ctx context.Context) error {
 	f.w.pending.all()
 	f.w.pending.lost = true
@@ -182,7 +182,8 @@ func (f *folders) lose(ctx context.Context) error {
 	return f.learn(ctx, "")
 }
 
-// rescan asks again about the folders below dir. Those that come in are reported.
+// rescan asks Admit again about the folders below dir. Newly admitted ones are
+// reported.
 func (f *folders) rescan(dir rootfs.Path) {
 	top := dir.String()
 	if dir.IsRoot() {

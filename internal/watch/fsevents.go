@@ -136,7 +136,8 @@ func (a *arrivals) deliver(events []fsEvent) {
 	a.signal()
 }
 
-// expect returns what is closed when the event of a file of our own comes.
+// expect returns a channel that is closed when the event of a file of our own
+// arrives.
 func (a *arrivals) expect(name string) <-chan struct{} {
 	came := make(chan struct{})
 	a.mu.Lock()
@@ -162,8 +163,8 @@ func (a *arrivals) take() (events []fsEvent, lost bool) {
 	return events, lost
 }
 
-// begin opens the stream, sees that its barrier works, and lists the folders.
-// Without a stream answers rest on sweeps; that is no error.
+// begin opens the stream, checks that its barrier works, and lists the folders.
+// Without a stream the caller sweeps; that is not an error.
 func (s *fsevents) begin(ctx context.Context) error {
 	s.folders.known = map[string]bool{}
 	s.in = &arrivals{signal: s.w.wakeUp, marks: map[string]chan struct{}{}}
@@ -237,8 +238,8 @@ func (s *fsevents) sync(ctx context.Context) (late bool, err error) {
 	return false, nil
 }
 
-// prove makes files of our own, then a barrier: their events must have come. It
-// also waits until the stream, which begins at some moment, has begun.
+// prove makes files of our own and then a barrier, after which their events
+// must have arrived. It also waits until the stream has started.
 func (s *fsevents) prove(ctx context.Context) error {
 	if err := s.inTime(ctx); err != nil {
 		return err
@@ -300,8 +301,8 @@ func (s *fsevents) drain(ctx context.Context) error {
 			return err
 		}
 	}
-	// Their order means nothing. A new folder should be known before what is in
-	// it, else the folder above is compared as a whole.
+	// Their order means nothing. A new folder must be handled before its
+	// entries, or the folder above would be compared as a whole.
 	slices.SortStableFunc(events, func(a, b fsEvent) int { return strings.Compare(a.path, b.path) })
 	for i, e := range events {
 		again, err := s.one(ctx, e)
@@ -335,7 +336,7 @@ func (s *fsevents) one(ctx context.Context, e fsEvent) (again bool, err error) {
 		return false, nil
 	}
 	if !below || path == "" && e.flags&fsMustScan != 0 {
-		// A path that nobody asked for: it may be another spelling of the root's.
+		// A path outside of the root: it may be another spelling of the root.
 		s.lost++
 		return false, s.lose(ctx)
 	}
@@ -381,7 +382,8 @@ func (s *fsevents) compare(ctx context.Context, path string) {
 }
 
 // steeringBelow lists the files in a protected folder that say which files
-// belong to a search: events don't come for them if the folder is told as one.
+// belong to a search: there are no events for them if the folder is reported as
+// a whole.
 func steeringBelow(path string) []string {
 	switch {
 	case base(path) == ".git":
@@ -394,11 +396,11 @@ func steeringBelow(path string) []string {
 	return nil
 }
 
-// changed takes what happened to a path. Flags add up: which of them came last
-// only a look can tell.
+// changed takes what happened to a path. Flags are combined; only looking at
+// the file tells which event was the last.
 func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	if path == "" {
-		return // the root's own times: what changed in it has an event of its own
+		return // the root's own times: changes in it have events of their own
 	}
 	_, err := s.w.root.Stat(s.w.path(path))
 	gone := rootfs.KindOf(err) == rootfs.NotFound
@@ -409,7 +411,7 @@ func (s *fsevents) changed(ctx context.Context, path string, flags uint32) {
 	switch named := flags&fsNamed != 0; {
 	case named && gone:
 		op |= Removed
-		// Created, written to and gone by one event: its content may be that of
+		// Created, written and removed in one event: its content may be that of
 		// another name.
 		s.w.pending.passed = s.w.pending.passed || flags&(fsCreated|fsRenamed) != 0 && flags&fsModified != 0
 	case named:

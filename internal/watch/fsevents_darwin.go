@@ -43,7 +43,8 @@ func (w *Watcher) status() Status                      { return w.system.status(
 func (w *Watcher) landed()                             {}
 func (w *Watcher) unmark()                             {}
 
-// swept leaves the report of the root: what was told of it meanwhile is in it.
+// swept removes the report of the root, because what was reported about it
+// meanwhile is in the sweep.
 func (w *Watcher) swept(func(dir string) bool) error { return nil }
 
 // mac is the system itself.
@@ -93,7 +94,7 @@ func (m *mac) open(in *arrivals) (_ fsStream, root, own string, err error) {
 	if err != nil {
 		return nil, "", "", err
 	}
-	// The stream is by path: it must lead to the folder that is open.
+	// The stream works by path, which must lead to the folder that is open.
 	if err := errors.Join(m.root.InPlace(), m.marks.InPlace()); err != nil {
 		s.close()
 		return nil, "", "", err

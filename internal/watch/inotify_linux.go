@@ -46,17 +46,17 @@ type system struct {
 
 	top   *node
 	wds   map[int32]*node     // folders by watch descriptor
-	limbo map[*node]struct{}  // watched, out of the tree, perhaps about to come back
+	limbo map[*node]struct{}  // watched and out of the tree; may come back
 	marks []*node             // whose marked is set
 	aside map[*node]error     // unwatched, and why
 	roots []rootfs.Path       // of aside; nil if it must be made again
-	flown map[uint32]struct{} // cookies of files that must land where they can be looked at, see note
+	flown map[uint32]struct{} // cookies of files whose new name must be known; see note
 
-	unheard int   // names that clear has asked for
+	unheard int   // names that clear has looked up
 	opening bool  // Options.Passed hears of folders
 	news    *node // came under watch last meanwhile
 
-	check map[place]bool // to be verified, from events; true for all below as well
+	check map[place]bool // to be compared with the disk because of events; true: with everything below
 	stack []task         // to be verified, from listings
 
 	mounts  *rootfs.Mounts
@@ -115,8 +115,8 @@ func (w *Watcher) listen() error {
 	return nil
 }
 
-// passed tells of the folder that came under watch last, now that what steers it
-// is watched, too.
+// passed reports the folder that was put under watch last, after the files that
+// steer it are watched too.
 func (w *Watcher) passed() {
 	s := &w.system
 	if n := s.news; n != nil {
@@ -126,8 +126,8 @@ func (w *Watcher) passed() {
 	}
 }
 
-// swept takes back the report of the root and reports the folders that are watched
-// and were not swept. No event was read so far.
+// swept removes the report of the root and reports the watched folders that were
+// not swept. No event was read before.
 func (w *Watcher) swept(was func(dir string) bool) error {
 	s := &w.system
 	if s.file == nil {
@@ -182,7 +182,7 @@ func (w *Watcher) background(uintptr) bool {
 	}
 }
 
-// signal tells Pending's reader, if there is anything to tell.
+// signal wakes the reader of Pending, if there is something to report.
 func (w *Watcher) signal() {
 	if !w.pending.empty() {
 		w.wakeUp()
@@ -199,7 +199,7 @@ func (s *system) length() int {
 }
 
 // drain reads the events that are in the queue now and brings the tree of
-// watches up to date. What is queued meanwhile came later than the call.
+// watches up to date. Events that are queued meanwhile are later than the call.
 func (w *Watcher) drain(ctx context.Context) error {
 	s := &w.system
 	if s.file == nil {
@@ -229,9 +229,9 @@ func (w *Watcher) drain(ctx context.Context) error {
 // maxSuspects bounds the names that clear looks at.
 const maxSuspects = 64
 
-// clear looks which of the new names that were written to are ordinary new files
-// and not second names of others: then it doesn't matter what becomes of them.
-// Most programs' temporary files live long enough for that.
+// clear finds the new names that are the only names of their files. What happens
+// to such files later doesn't affect other files. Most temporary files of
+// programs live long enough for that.
 func (w *Watcher) clear() {
 	p := &w.pending
 	if len(p.suspects) == 0 || len(p.suspects) > maxSuspects {
@@ -243,9 +243,10 @@ func (w *Watcher) clear() {
 			only = append(only, path)
 		}
 	}
-	// The kernel lowers the count of links before it removes the name and tells:
-	// in between a second name looks like a single one. It holds the lock of the
-	// folder for all of that, and so does a look for a name nobody has asked for.
+	// The kernel lowers the link count before it removes the name and queues the
+	// event. In between, a second name looks like the only one. The kernel holds
+	// the lock of the folder meanwhile, and looking up a name that is not cached
+	// takes the same lock.
 	for _, path := range only {
 		w.system.unheard++
 		name := fmt.Sprintf(".quarry-%d-%d", os.Getpid(), w.system.unheard)
@@ -254,15 +255,15 @@ func (w *Watcher) clear() {
 		}
 		_, _ = w.root.Stat(w.path(name))
 	}
-	// If nothing has happened since, that was the file we know of.
+	// If nothing has happened since, that was the file we meant.
 	if w.system.length() == 0 {
 		p.single(only)
 	}
 }
 
-// landed is called by a barrier, when both halves of every rename that counts
-// are read: what did not come down in the tree has left it. Draining may have
-// read the first half only.
+// landed is called by a barrier, when both events of every relevant rename are
+// read. A file without the second event has left the tree. drain alone may have
+// read only the first event.
 func (w *Watcher) landed() {
 	if s := &w.system; len(s.flown) > 0 {
 		clear(s.flown)
@@ -304,7 +305,8 @@ func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
 	case mask&unix.IN_IGNORED != 0:
 		w.ignored(n)
 	case len(name) == 0:
-		// The folder itself; but for the root, the one above tells it too.
+		// The folder itself. Except for the root, the folder above reports it
+		// too.
 		if n == s.top && mask&unix.IN_ATTRIB != 0 {
 			w.mark(n)
 		}
@@ -317,8 +319,8 @@ func (w *Watcher) event(wd int32, mask, cookie uint32, name []byte) {
 	}
 }
 
-// overflow means that anything may have happened: watch anew what is there now,
-// and report the root.
+// overflow means that anything may have happened: watch everything again, and
+// report the root.
 func (w *Watcher) overflow() {
 	w.system.lost++
 	w.pending.lost = true
@@ -326,8 +328,8 @@ func (w *Watcher) overflow() {
 	w.rescan(rootfs.Path{})
 }
 
-// ignored is told when the kernel gave a watch up: the folder was deleted or its
-// file system unmounted.
+// ignored handles the end of a watch: the folder was deleted or its file system
+// unmounted.
 func (w *Watcher) ignored(n *node) {
 	s := &w.system
 	delete(s.wds, n.wd)
@@ -439,8 +441,8 @@ func (w *Watcher) status() Status {
 	return st
 }
 
-// single takes the taint from names that turned out to be the only ones of their
-// files.
+// single removes the taint from names that turned out to be the only ones of
+// their files.
 func (p *pending) single(paths []string) {
 	for _, path := range paths {
 		p.files[path] &^= tainted

@@ -9,9 +9,9 @@ import (
 )
 
 // remounted looks whether something was mounted or unmounted below the root, and
-// reports what is there now. Of a folder that was mounted over the watch is of
-// the folder beneath, so all places are compared with the disk: that is also how
-// a folder gets its watch back that was mounted in two places.
+// reports what is there now. If something was mounted over a folder, its watch
+// is on the folder beneath, so all places are compared with the disk. This also
+// restores the watch of a folder that was mounted in two places.
 func (w *Watcher) remounted(ctx context.Context) error {
 	s := &w.system
 	if s.mounts == nil || s.file == nil {

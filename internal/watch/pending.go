@@ -20,8 +20,8 @@ type pending struct {
 	files        map[string]Op
 	trees        map[string]struct{}
 	lost, passed bool // see Changes
-	// suspects are the names that were tainted. When the folder of one moves, it
-	// has another path, and any name that goes there may be that one.
+	// suspects are the names that were tainted. If its folder moves, such a name
+	// has another path, and any name that is removed there may be that one.
 	suspects []string
 }
 
@@ -33,9 +33,9 @@ func (p *pending) init(maxFiles int) {
 
 func (p *pending) empty() bool { return len(p.files) == 0 && len(p.trees) == 0 && !p.passed }
 
-// Private bits of an Op: the name was given to another file in one step; it
-// went; it appeared since the last barrier; and was written to after that. The
-// last three start anew when the name comes or goes.
+// Private bits of an Op: the name was given to another file in one step; it was
+// removed; it appeared since the last barrier; it was written to after that.
+// The last three are reset when the name appears or is removed.
 const (
 	over Op = 1 << (8 + iota)
 	gone
@@ -77,8 +77,8 @@ func (p *pending) file(path []byte, op Op, inTree bool) (passed, ok bool) {
 	return passed, true
 }
 
-// unlisted is file for a name there is no room for, or no place: whatever
-// happens to it, but that it appears, may have happened to another file.
+// unlisted is file for a name that can't be kept. Whatever happens to it,
+// except that it appears, may have happened to another file.
 func (p *pending) unlisted(op Op) (passed bool) { return op&(touched|over|Removed) != 0 }
 
 // tree adds a folder with everything in it.
@@ -126,8 +126,9 @@ func (p *pending) take(make func(string) rootfs.Path) Changes {
 	return c
 }
 
-// covered reports whether s lies in one of the trees. A tree's own path doesn't:
-// where a folder was there may be a file now, and the other way round.
+// covered reports whether s lies in one of the trees. The path of a tree itself
+// is not covered, since a folder may have been replaced by a file and vice
+// versa.
 func (p *pending) covered(s string) bool {
 	if len(p.trees) == 0 {
 		return false

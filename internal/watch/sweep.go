@@ -8,8 +8,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// Where nothing vouches for a barrier the root is one unwatched tree, and
-// answers rest on sweeps.
+// If there is no working barrier, the root is one unwatched tree, and the
+// caller sweeps.
 type system struct{ roots []rootfs.Path }
 
 func (w *Watcher) start(ctx context.Context) error {

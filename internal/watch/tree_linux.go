@@ -37,8 +37,8 @@ type place struct {
 type task struct {
 	place
 	deep bool // and everything below it
-	// again is set for a place whose folder turned up elsewhere: usually it was
-	// moved and nothing is here any more.
+	// again is set for a place whose folder was found at another one: usually
+	// it was moved, and nothing is here any more.
 	again bool
 }
 
@@ -68,8 +68,8 @@ func (s *system) attached(n *node) bool {
 	return n == s.top
 }
 
-// reported says that a barrier will name a tree n lies in, or that n is out of
-// the tree: then it will be named when it comes back.
+// reported says that a barrier will report a tree that contains n, or that n is
+// out of the tree and will be reported when it comes back.
 func (s *system) reported(n *node) bool {
 	for ; n.parent != nil; n = n.parent {
 		if n.marked {
@@ -96,7 +96,7 @@ func (w *Watcher) mark(n *node) {
 	w.pending.tree(s.path[:max(0, len(s.path)-1)])
 }
 
-// unmark is called when the marks were reported.
+// unmark is called after the marks were reported.
 func (w *Watcher) unmark() {
 	s := &w.system
 	for _, n := range s.marks {
@@ -108,7 +108,7 @@ func (w *Watcher) unmark() {
 
 func (s *system) later(at place, deep bool) { s.check[at] = s.check[at] || deep }
 
-// rescan has everything below dir compared with the disk.
+// rescan compares everything below dir with the disk.
 func (w *Watcher) rescan(dir rootfs.Path) {
 	s := &w.system
 	if s.file == nil {
@@ -165,8 +165,8 @@ func (w *Watcher) settle(ctx context.Context) error {
 	}
 }
 
-// release gives up what left the tree and did not come back, and tries to watch
-// as many folders in its stead of those that found no room.
+// release gives up the watches of folders that left the tree, and uses the free
+// watches for folders that had none.
 func (w *Watcher) release() {
 	s := &w.system
 	freed := 0
@@ -267,9 +267,10 @@ func (w *Watcher) open(at place) (*rootfs.Dir, error) {
 	return d, err
 }
 
-// absent handles a folder that can't be opened. If it is gone, or nobody may
-// read it, there is nothing to watch, and an event will tell when that changes.
-// Otherwise, as when out of handles, it exists and its changes are not seen.
+// absent handles a folder that can't be opened. If it is gone, or may not be
+// read, there is nothing to watch, and an event will report when that changes.
+// Otherwise, for example without free handles, it exists and its changes are
+// not seen.
 func (w *Watcher) absent(at place, err error) {
 	if rootfs.KindOf(err) == rootfs.IO || at.parent == nil {
 		w.forgo(at, err)
@@ -338,7 +339,7 @@ func contains(n, m *node) bool {
 	return false
 }
 
-// attach puts a loose node in a place, from where it drives another.
+// attach puts a loose node at a place, and removes the node that was there.
 func (w *Watcher) attach(n *node, at place) {
 	s := &w.system
 	if old := at.parent.kids[at.name]; old != nil {
@@ -464,7 +465,7 @@ func comparePathNames(a, b string) int {
 	return strings.Compare(a[n:]+"/", b[n:]+"/")
 }
 
-// forgo puts a leaf in a place whose changes will not be seen: the caller must
+// forgo puts a leaf at a place whose changes will not be seen. The caller must
 // sweep it.
 func (w *Watcher) forgo(at place, why error) {
 	s := &w.system

@@ -47,14 +47,14 @@ type Options struct {
 	// watched; nil admits all. It is called with the watcher's lock held, so it
 	// must not call the watcher. When its answers change, ask for a rescan.
 	Admit func(dir rootfs.Path, name string) bool
-	// Listed, if set, hears of the listing of each folder that is watched before
-	// Admit is asked about what is in it, with the watcher's lock held.
+	// Listed, if set, is called with the listing of each watched folder before
+	// Admit is asked about its entries, with the watcher's lock held.
 	Listed func(dir *rootfs.Dir, entries []rootfs.Entry)
-	// Passed, if set, hears during Open of each folder that has come under watch,
-	// "" for the root, in path order, with the watcher's lock held. It is for a
-	// caller who sweeps folders while others are still put under watch: each after
-	// it was told of it, or after Open. The caller then calls Swept before the
-	// first barrier.
+	// Passed, if set, is called during Open with each folder that was put under
+	// watch, "" for the root, in path order, with the watcher's lock held. It is
+	// for a caller who sweeps folders while others are still put under watch: each
+	// after it was told of it, or after Open. The caller then calls Swept before
+	// the first barrier.
 	Passed func(dir string)
 	// MaxWatches bounds the number of kernel watches; 0 leaves it to the
 	// system's own limit. Folders beyond either are reported as unwatched.
@@ -98,13 +98,13 @@ type Changes struct {
 	Trees []rootfs.Path
 	// Lost says that events were lost and Trees therefore names the root.
 	Lost bool
-	// Passed says that a file was written to of which nobody can say any more
-	// which it was: its name appeared, was written to and went between two
-	// barriers, or a handle was used whose name is gone. Usually it was a
-	// temporary file, possibly one that has another name below the root. A
-	// caller who cares about such files compares the stamps of all, before it
-	// looks at Trees, and from then on looks at those that differ before each
-	// answer: the next write through such a handle may go untold.
+	// Passed says that a file was written but can no longer be identified: its
+	// name appeared, was written to and was removed between two barriers, or
+	// the name of the handle that was used is gone. Usually it was a temporary
+	// file, possibly one that has another name below the root. A caller who
+	// cares about such files compares the stamps of all, before it looks at
+	// Trees, and from then on looks at those that differ before each answer:
+	// the next write through such a handle may go untold.
 	Passed bool
 
 	inTrees []File // what happened in Trees
@@ -206,8 +206,8 @@ func (w *Watcher) Barrier(ctx context.Context, apply func(*Changes)) ([]rootfs.P
 	return w.unwatched(), nil
 }
 
-// hand gives the pending changes to apply. Should that panic, they are not
-// forgotten: all is pending then.
+// hand gives the pending changes to apply. If apply panics, everything counts
+// as pending, so that nothing is forgotten.
 func (w *Watcher) hand(ctx context.Context, apply func(*Changes)) error {
 	c := w.take()
 	c.Passed = w.nameless(&c) || c.Passed
