@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Source tells where a value comes from; a later one wins.
+// Source tells where a value comes from. A later source has precedence.
 type Source string
 
 const (
@@ -17,14 +17,14 @@ const (
 	FromEnvironment Source = "environment"
 )
 
-// Nearer reports whether what comes from a source goes before what comes from
+// Nearer reports whether values from a source take precedence over those from
 // another.
 func (s Source) Nearer(than Source) bool {
 	order := []Source{FromDefault, FromFile, FromRoot, FromEnvironment}
 	return slices.Index(order, s) > slices.Index(order, than)
 }
 
-// Setting is a key with what it is set to, and by what.
+// Setting is a key with its value and the source of the value.
 type Setting struct {
 	Key
 	Value
@@ -32,7 +32,7 @@ type Setting struct {
 	Where  string // file and line, or the variable
 }
 
-// Shown is the value as quarry.toml would have it; "" when nothing sets it.
+// Shown is the value as written in quarry.toml; "" if nothing sets it.
 func (s *Setting) Shown() string {
 	if s.Source == FromDefault {
 		return ""
@@ -40,7 +40,7 @@ func (s *Setting) Shown() string {
 	return s.Value.format(s.Kind)
 }
 
-// FormatDefault writes a flag's default as quarry.toml would have it.
+// FormatDefault writes a flag's default as in quarry.toml.
 func (k *Key) FormatDefault(text string) string {
 	switch {
 	case k.Kind == List:
@@ -123,7 +123,7 @@ type RootSection struct {
 	Line       int
 }
 
-// Roots lists the sections of folders, those that hold dir; "" is all.
+// Roots lists the sections of folders that contain dir; "" lists all.
 func (f *File) Roots(dir string) []RootSection {
 	var list []RootSection
 	for i := range f.roots {
@@ -134,15 +134,15 @@ func (f *File) Roots(dir string) []RootSection {
 	return list
 }
 
-// otherVariables are ours and set no key. The last ones tell the tests where
-// their oracles are, see CONTRIBUTING.md.
+// otherVariables are our variables that set no key. The last ones are for
+// tests; see CONTRIBUTING.md.
 var otherVariables = []string{"QUARRY_CONFIG", "QUARRY_NOSIMD", "QUARRY_RG", "QUARRY_NPM", "QUARRY_BENCH_TREE", "QUARRY_CHROMIUM", "QUARRY_ZOEKT", "QUARRY_SUITES"}
 
 // Variable is an environment variable that looks like one of ours.
 type Variable struct{ Name, Near string }
 
 // UnknownVariables finds variables in environ, as os.Environ gives it, that
-// start as ours do and mean nothing: most likely a key is written wrong.
+// begin like ours and have no meaning: probably a key is misspelled.
 func UnknownVariables(environ []string) []Variable {
 	known := slices.Clone(otherVariables)
 	for _, k := range Keys() {

@@ -17,7 +17,7 @@ import (
 // FileName is what the configuration file is called.
 const FileName = "quarry.toml"
 
-// File is a configuration file that was read and found right.
+// File is a configuration file that was read and is valid.
 type File struct {
 	Name   string // "" when there is none
 	global map[string]placed
@@ -30,7 +30,7 @@ type placed struct {
 	line int
 }
 
-// rootSection holds what counts in one folder and below.
+// rootSection has the keys for one folder and everything below it.
 type rootSection struct {
 	shown  string // as it is written
 	dir    string // absolute, symlinks resolved where they can be
@@ -44,7 +44,7 @@ type FileError struct {
 	Line    int
 	Key     string // as written, with its section; "" for a mistake of syntax
 	Problem string
-	// Near is what Key, or the part Wrong of it, was probably meant to be.
+	// Near is the key that Key, or the part Wrong of it, probably means.
 	Wrong, Near string
 }
 
@@ -62,7 +62,7 @@ func (e *FileError) Error() string {
 }
 
 // FilePath is where the configuration file is: at QUARRY_CONFIG, else in the
-// user's configuration folder. given tells that the variable names it.
+// user's configuration folder. given is set if the variable names it.
 func FilePath(env Env) (name string, given bool, err error) {
 	if name := env("QUARRY_CONFIG"); name != "" {
 		name, err := filepath.Abs(expandHome(name, homeDir(env)))
@@ -105,8 +105,8 @@ func homeDir(env Env) string {
 	return home
 }
 
-// Load reads the configuration file. One that is not there is empty, unless
-// QUARRY_CONFIG names it; one with a mistake is a *FileError.
+// Load reads the configuration file. A missing file is empty, unless
+// QUARRY_CONFIG names it. A mistake in the file is a *FileError.
 func Load(env Env) (*File, error) {
 	name, given, err := FilePath(env)
 	if errors.Is(err, ErrNoHome) {
@@ -144,11 +144,11 @@ func isNull(name string) bool {
 	return name == null
 }
 
-// Parse reads the text of a configuration file; name is how errors call it,
-// home stands for ~.
+// Parse reads the text of a configuration file; name is its name in errors,
+// home replaces ~.
 func Parse(name string, data []byte, home string) (*File, error) {
 	f := &File{Name: name, global: map[string]placed{}}
-	// A byte order mark, as some editors of Windows put it, is no text.
+	// A byte order mark, which some editors on Windows write, is not text.
 	r := &reader{file: f, home: home, headers: map[string]int{}, keys: map[string]Key{}}
 	for _, k := range Keys() {
 		r.keys[k.Path()] = k
@@ -230,8 +230,8 @@ func (r *reader) unknown(line int, parts []string, wrong string, known []string,
 	return r.fail(line, parts, wrong, Nearest(wrong, known), "%s", problem)
 }
 
-// pair places the value of a key. An inline table is a section by another
-// spelling.
+// pair places the value of a key. An inline table is another way to write a
+// section.
 func (r *reader) pair(above []string, n *unstable.Node) error {
 	parts, first := keyParts(n.Key())
 	line := lineOf(&r.p, first)
@@ -269,7 +269,7 @@ func (r *reader) pair(above []string, n *unstable.Node) error {
 	return nil
 }
 
-// known finds the key that rest, the part behind a root, names.
+// known finds the key that rest, the part after a root, names.
 func (r *reader) known(line int, parts, rest []string, inRoot bool) (Key, error) {
 	if len(rest) == 0 {
 		return Key{}, r.fail(line, parts, "", "", "a section needs keys, as search.hidden = true")

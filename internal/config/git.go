@@ -17,9 +17,9 @@ const maxFile = 4 << 20
 // Env looks variables up; os.Getenv outside tests.
 type Env func(string) string
 
-// GlobalExcludes returns the user's global git excludes, or nothing when there
-// are none: the file core.excludesFile names, else git/ignore in the user's
-// configuration folder.
+// GlobalExcludes returns the user's global git excludes; nil if there are none:
+// the file core.excludesFile names, else git/ignore in the user's configuration
+// folder.
 func GlobalExcludes(env Env) []byte { return (&consulted{}).globalExcludes(env) }
 
 func (c *consulted) globalExcludes(env Env) []byte {
@@ -99,8 +99,7 @@ func unquote(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// ExpandHome replaces ~/ at the beginning of a path, as a shell does where it
-// sees one.
+// ExpandHome replaces ~/ at the beginning of a path, as a shell does.
 func ExpandHome(name string, env Env) string { return expandHome(name, homeDir(env)) }
 
 func expandHome(name, home string) string {
@@ -162,9 +161,9 @@ func (c *consulted) rulesAbove(root string) []IgnoreFile {
 	return found
 }
 
-// excludes reads the info/exclude of the repository whose top is dir. A worktree
-// has a file for its .git, which names a folder of the repository it belongs to,
-// and that one's file commondir says where the rules are, as in git.
+// excludes reads the info/exclude of the repository whose top is dir. The .git
+// of a worktree is a file. It names a folder in the repository, whose file
+// commondir says where the rules are, as in git.
 func (c *consulted) excludes(dir string) []byte {
 	git := filepath.Join(dir, ".git")
 	if c.isWorktree(dir) {

@@ -77,12 +77,12 @@ var (
 	trashes  = []string{"system", "local", "none"}
 )
 
-// Keys are all keys, in the order they are shown: the only place that defines
-// one. Flags that are left out ask for one answer (a pattern, a mode, --json)
-// or for something that should be said each time (--yes, --http).
+// Keys are all keys, in the order in which they are shown. Keys are defined
+// only here. Flags without a key are about one answer (a pattern, a mode,
+// --json), or should be given each time (--yes, --http).
 func Keys() []Key { return slices.Clone(keys()) }
 
-// keys is made once: a command looks up some twenty of them.
+// keys is made once, because a command looks up about twenty of them.
 var keys = sync.OnceValue(func() []Key {
 	search, find := []string{"search"}, []string{"find"}
 	return []Key{

@@ -17,10 +17,12 @@ type Outside struct {
 	seen consulted
 }
 
-// consulted remembers the files that decided, whether they were there or not.
+// consulted remembers the files that were looked up, whether they existed or
+// not.
 type consulted struct{ files map[string]fileStamp }
 
-// fileStamp tells two states of a file apart; zero is none.
+// fileStamp is different for two states of a file; zero means that it does not
+// exist.
 type fileStamp struct {
 	size  int64
 	mtime time.Time
@@ -54,7 +56,7 @@ func (c *consulted) read(name string) []byte {
 	return readSmall(name)
 }
 
-// changed looks at all of them again, a system call each.
+// changed checks all of them again, with one system call each.
 func (c *consulted) changed() bool {
 	for name, was := range c.files {
 		now := fileStamp{}
@@ -76,11 +78,11 @@ func (c *consulted) changed() bool {
 	return false
 }
 
-// FollowOutside begins to follow the rules from outside a root. Rules gives them
-// first.
+// FollowOutside starts to follow the rules from outside a root. The first call
+// of Rules returns them.
 func FollowOutside(root string, env Env) *Outside { return &Outside{root: root, env: env} }
 
-// Rules gives the rules if they have changed since the last call.
+// Rules returns the rules if they have changed since the last call.
 func (o *Outside) Rules() (global []byte, above []IgnoreFile, changed bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

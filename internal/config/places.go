@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ErrNoHome is returned when no folder of the user's can be found.
+// ErrNoHome is returned if no home folder is known.
 var ErrNoHome = errors.New("no home folder is known: set HOME, or the XDG folders")
 
 // CacheDir is where indexes live: what can always be made again.
@@ -42,7 +42,7 @@ func TrashHome(env Env) string {
 }
 
 // RuntimeDir is where sockets live. A socket's path has to be short, so this is
-// the system's folder for it where there is one.
+// the system's folder for sockets if there is one.
 func RuntimeDir(env Env) (string, error) {
 	if dir := env("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
@@ -79,8 +79,7 @@ func xdg(env Env, name, fallback string) (string, error) {
 }
 
 // RootID is the name a workspace has in these folders: the last name of its
-// path, for people, and a hash of the whole path and of what else makes two
-// uses of it different.
+// path, for people, and a hash of the whole path and of more.
 func RootID(realDir string, more ...string) string {
 	h := sha256.New()
 	h.Write([]byte(realDir))

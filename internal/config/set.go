@@ -14,8 +14,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// SetText parses what a person gives for a key, as flags and variables are
-// parsed; of a list each text is one item.
+// SetText parses values that a person gives for a key, in the same way as flags
+// and variables. For a list each text is one item.
 func (k *Key) SetText(texts []string) (Value, error) {
 	if k.Kind == List {
 		return Value{List: slices.Clone(texts)}, nil
@@ -28,8 +28,8 @@ func (k *Key) SetText(texts []string) (Value, error) {
 
 // Change sets or, with a nil value, unsets a key in the text of a configuration
 // file: for one folder, or everywhere when root is "". Every other byte of the
-// text stays, comments and order too. The result is parsed before it is
-// returned, and nothing else may mean anything new.
+// text stays, including comments and order. The result is parsed before it is
+// returned, and all other keys must have the same values.
 func Change(name string, text []byte, home string, k Key, root string, v *Value) ([]byte, error) {
 	before, err := Parse(name, text, home)
 	if err != nil {
@@ -61,7 +61,7 @@ func Change(name string, text []byte, home string, k Key, root string, v *Value)
 	return now, nil
 }
 
-// shownRoot is how the file writes a folder, or how we would.
+// shownRoot is how a folder is written in the file, or how we would write it.
 func (f *File) shownRoot(root, home string) string {
 	dir := filepath.Clean(root)
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -85,8 +85,8 @@ type changeOf struct {
 	path []string
 
 	line, from, to int // of the pair: start of its line, and its value
-	section        int // behind the last line of the key's section, 0 if there is none
-	dotted         int // behind the last line search.hidden = true outside all sections
+	section        int // after the last line of the key's section, 0 if there is none
+	dotted         int // after the last line search.hidden = true outside all sections
 }
 
 // find looks for the pair and its section.
@@ -132,7 +132,7 @@ func (w *changeOf) sectionPath() []string { return w.path[:len(w.path)-1] }
 
 func (w *changeOf) lineStart(at int) int { return bytes.LastIndexByte(w.text[:at], '\n') + 1 }
 
-// lineEnd is behind the line feed, or at the end of the text.
+// lineEnd is after the line feed, or at the end of the text.
 func (w *changeOf) lineEnd(at int) int {
 	if i := bytes.IndexByte(w.text[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -154,7 +154,7 @@ func (w *changeOf) valueStart(n *unstable.Node, bom int) int {
 	return at
 }
 
-// valueEnd finds the end of a value that the parser has taken.
+// valueEnd finds the end of a value that the parser accepted.
 func valueEnd(text []byte, at int) int {
 	depth := 0
 	for at < len(text) {
@@ -252,7 +252,7 @@ func splice(text []byte, from, to int, by string) []byte {
 	return slices.Concat(text[:from], []byte(by), text[to:])
 }
 
-// sameBeside reports that two files say the same about everything but one key.
+// sameBeside reports whether two files are equal except for one key.
 func sameBeside(a, b *File, path []string, key string) bool {
 	flat := func(f *File) map[string]string {
 		all := map[string]string{}
@@ -274,8 +274,8 @@ func sameBeside(a, b *File, path []string, key string) bool {
 }
 
 // ChangeFile sets or unsets a key in the user's configuration file, which is
-// made when it is missing, and returns its name and whether it was changed. The
-// file is replaced at once; of a link, the file it leads to.
+// made if it is missing, and returns its name and whether it was changed. The
+// file is replaced in one step; if it is a link, its target is.
 func ChangeFile(env Env, k Key, root string, v *Value) (name string, changed bool, err error) {
 	name, _, err = FilePath(env)
 	if err != nil {

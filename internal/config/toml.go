@@ -43,14 +43,14 @@ func Tree(data []byte) (map[string]any, error) {
 	return t.top, nil
 }
 
-// maker is what made a table or a list: it decides what may be added.
+// maker is what defined a table or a list. It decides what may be added.
 type maker int
 
 // tree is a Tree in the making.
 type tree struct {
 	p   unstable.Parser
 	top map[string]any
-	// made is by place: quoted keys and the numbers of items.
+	// made is by path: quoted keys and the numbers of items.
 	made map[string]maker
 }
 

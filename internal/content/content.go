@@ -21,8 +21,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Options say what is done, in this order: a program, or else unpacking, and then
-// decoding.
+// Options say what is done: first a program or unpacking, then decoding.
 type Options struct {
 	Zip      bool   // unpack files by the end of their name
 	Encoding string // a label as browsers know them; "" and auto leave the text as it is
@@ -82,7 +81,7 @@ type decoded struct {
 
 func (d *decoded) Close() error { return d.from.Close() }
 
-// unpackers are programs by the ends of names. gzip and bzip2 need none.
+// unpackers are programs by the extension of a name. gzip and bzip2 need none.
 var unpackers = map[string][]string{
 	".xz": {"xz", "-dc"}, ".txz": {"xz", "-dc"}, ".lzma": {"xz", "--format=lzma", "-dc"},
 	".lz4": {"lz4", "-dc"}, ".br": {"brotli", "-dc"}, ".zst": {"zstd", "-q", "-dc"}, ".zstd": {"zstd", "-q", "-dc"},

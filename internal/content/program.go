@@ -57,14 +57,15 @@ func (p *program) kill() error {
 func (p *program) Read(b []byte) (int, error) {
 	n, err := p.out.Read(b)
 	if why := p.cut.Load(); err != nil && why != nil {
-		return n, *why // also at the end, which may be that of a killed program
+		return n, *why // also at the end, because the program may have been killed
 	}
 	p.ended = p.ended || err == io.EOF
 	return n, err
 }
 
-// Close ends a program nobody reads any more; one that has failed by itself is an
-// error with what it said. One that was read to its end may go on until ctx is done.
+// Close ends a program whose output is not read to the end. If the program failed by
+// itself, the error has its messages. A program that was read to the end may run
+// until ctx is done.
 func (p *program) Close() error {
 	ended := p.ended
 	if !ended {
@@ -86,8 +87,8 @@ func (p *program) Close() error {
 	return fmt.Errorf("%s: %w", p.cmd.Path, err)
 }
 
-// source is what a program reads. Its reader is lent: after detach nobody uses it,
-// even if a process still holds the pipe.
+// source is what a program reads. It borrows its reader: after detach the reader
+// is not used, even if a process still holds the pipe.
 type source struct {
 	mu sync.Mutex
 	r  io.Reader // guarded by mu
@@ -108,7 +109,7 @@ func (s *source) detach() {
 	s.r = nil
 }
 
-// limited keeps the beginning of what a program complains about.
+// limited keeps the beginning of a program's error output.
 type limited struct{ to *strings.Builder }
 
 func (l *limited) Write(b []byte) (int, error) {

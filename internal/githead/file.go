@@ -23,8 +23,8 @@ type File struct {
 	Open func() (io.ReadCloser, error)
 }
 
-// stamp is what git remembers of a file to see whether it was written: the lower
-// 32 bits of each.
+// stamp is what git stores about a file to detect changes: the lower 32 bits of
+// each value.
 type stamp struct{ mtime, mnano, ctime, cnano, ino, size uint32 }
 
 // stamped is an entry of the index.
@@ -36,7 +36,8 @@ type stamped struct {
 // maxIndex is the largest index that is read: about ten million files.
 const maxIndex = 1 << 30
 
-// readIndex reads git's index. What can't be read is left out: see the package.
+// readIndex reads git's index. Parts that can't be read are skipped; see the
+// package comment.
 func (r *Repo) readIndex() {
 	r.index = map[string]*stamped{}
 	name := filepath.Join(r.git, "index")
@@ -89,8 +90,9 @@ func (r *Repo) parseIndex(data []byte) {
 	}
 }
 
-// entryPath reads the path of an entry, behind its head, and tells how long the
-// entry is. Version 4 leaves out what the path before begins with, too.
+// entryPath reads the path of an entry, which is after its head, and returns
+// the length of the entry. Version 4 omits the prefix that the previous path
+// has too.
 func entryPath(entry []byte, head int, version uint32, before string) (path string, size int, ok bool) {
 	if len(entry) < head {
 		return "", 0, false
@@ -135,9 +137,9 @@ func (r *Repo) Same(f *File) (bool, error) {
 	return id == at.id, err
 }
 
-// trusts reports whether a file has the stamp that the index knows, and not one
-// that a later write may have left the same: git's clock ticks as the file
-// system's does, so a file written when the index was, or later, is read.
+// trusts reports whether a file has the stamp in the index, and whether that
+// stamp can be trusted. A file that was written in the same clock tick as the
+// index, or later, may have changed without a new stamp, so it is read.
 func (r *Repo) trusts(e *stamped, f *File) bool {
 	m, c := f.ModTime, f.ChangeTime
 	if e.stamp != (stamp{uint32(m.Unix()), uint32(m.Nanosecond()), uint32(c.Unix()), uint32(c.Nanosecond()), uint32(f.Ino), uint32(f.Size)}) {
@@ -149,8 +151,8 @@ func (r *Repo) trusts(e *stamped, f *File) bool {
 // maxConverted is the largest file that is compared with other line endings.
 const maxConverted = 64 << 20
 
-// idOf is the name git gives the content of a file. One with \r\n also counts as
-// the same with \n, where git may convert line endings: then the name is that.
+// idOf is the name git gives the content of a file. If git may convert line
+// endings, a file with \r\n is compared as if it had \n.
 func (r *Repo) idOf(f *File) (string, error) {
 	in, err := f.Open()
 	if err != nil {

@@ -25,8 +25,8 @@ const (
 	namedDelta   = 7
 )
 
-// maxObject is the largest tree or commit that is read, and maxChain how many
-// deltas may lie on one another; git makes 50.
+// maxObject is the largest tree or commit that is read, and maxChain the
+// longest chain of deltas; git makes at most 50.
 const (
 	maxObject = 256 << 20
 	maxChain  = 4096
@@ -86,7 +86,8 @@ func loose(f io.Reader) (kind int, data []byte, err error) {
 	return map[string]int{"commit": commitObject, "tree": treeObject}[word], data, err
 }
 
-// inPack is where an object begins in a pack, by the pack's table; 0 is nowhere.
+// inPack is the offset of an object in a pack, from the pack's index; 0 if it is
+// not there.
 func (r *Repo) inPack(pack, id string) (int64, error) {
 	f, err := os.Open(pack + ".idx")
 	if err != nil {
@@ -204,7 +205,7 @@ func (r *Repo) packed(pack string, at int64, depth int) (kind int, data []byte, 
 	return kind, data, err
 }
 
-// backwards reads how far before a delta its base lies.
+// backwards reads the distance from a delta back to its base.
 func backwards(b *bufio.Reader) (int64, error) {
 	n := int64(-1)
 	for range 9 {
@@ -282,7 +283,8 @@ type branch struct {
 
 const treeMode = 0o40000
 
-// tree reads a tree, or recalls it. Its entries are in order of their names.
+// tree returns a tree, cached if it was read before. Its entries are in order
+// of their names.
 func (r *Repo) tree(id string) ([]branch, error) {
 	r.mu.Lock()
 	list, ok := r.trees[id]

@@ -51,7 +51,8 @@ func Has(dir string) bool {
 	return err == nil
 }
 
-// maxSmall is far above any file that is read whole but the index.
+// maxSmall bounds the files that are read whole, except the index. Real ones
+// are far smaller.
 const maxSmall = 4 << 20
 
 // Open opens the repository whose files are in a folder.
@@ -103,7 +104,8 @@ func small(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// configure reads what of git's configuration says how files are stored.
+// configure reads the parts of git's configuration that say how files are
+// stored.
 func (r *Repo) configure() error {
 	text, _ := small(filepath.Join(r.common, "config"))
 	section := ""
@@ -135,7 +137,7 @@ func (r *Repo) configure() error {
 	return nil
 }
 
-// objectFolders lists a folder of objects and those it borrows from.
+// objectFolders lists a folder of objects and its alternates.
 func (r *Repo) objectFolders(dir string, depth int) {
 	r.objects = append(r.objects, dir)
 	names, _ := filepath.Glob(filepath.Join(dir, "pack", "*.idx"))
@@ -199,7 +201,7 @@ func (r *Repo) headTree() (string, error) {
 	return string(tree), nil
 }
 
-// reference is what a reference says; "" is for one that is not there yet.
+// reference is the value of a reference; "" if it does not exist yet.
 func (r *Repo) reference(name string) (string, error) {
 	if !strings.HasPrefix(name, "refs/") || strings.Contains(name, "..") {
 		return "", fmt.Errorf("invalid reference %q", name)

@@ -26,7 +26,7 @@ type gitBraces struct {
 	pattern string
 }
 
-// sequence reads up to an unescaped , or } of the group it is in.
+// sequence reads up to an unescaped , or } of the group that it is in.
 func (e *gitBraces) sequence(i, depth int) ([]string, int, *Error) {
 	p := e.pattern
 	acc := []string{""}
@@ -122,9 +122,9 @@ func checkExpansion(p string, at, count, size int) *Error {
 }
 
 // The shell's brace expansion, as minimatch does it before anything else is
-// read, works on characters with five escaped ones set apart. They lose their
-// backslash on the way out, so {a,b}\\* ends as a\* and b\*: that is
-// minimatch's reading.
+// read, works on characters, of which five escaped ones are treated separately.
+// They lose their backslash in the result, so {a,b}\\* becomes a\* and b\*, as
+// in minimatch.
 const (
 	escBackslash rune = -1 - iota
 	escOpen
@@ -287,7 +287,8 @@ func (e *shellBraces) members(body []rune, depth int) ([][]rune, *Error) {
 	return values, nil
 }
 
-// combine appends pre and each value (none stands for one empty) to each prefix.
+// combine appends pre and each value to each prefix. No values count as one
+// empty value.
 func (e *shellBraces) combine(acc [][]rune, pre []rune, values [][]rune, dropEmpty bool) ([][]rune, *Error) {
 	if values == nil {
 		values = [][]rune{nil}
@@ -313,8 +314,7 @@ func (e *shellBraces) combine(acc [][]rune, pre []rune, values [][]rune, dropEmp
 	return out, nil
 }
 
-// balanced finds the first { that has its }; if the first { has none, the
-// leftmost that does.
+// balanced finds the first { that has a closing }.
 func balanced(s []rune) (open, end int, ok bool) {
 	var opens []int
 	left, right := len(s), -1
@@ -386,8 +386,8 @@ type sequence struct {
 	letters        bool
 }
 
-// parseSequence reads 1..9, 01..10..3, a..e and the like. A number too large
-// for an int makes it no sequence.
+// parseSequence reads 1..9, 01..10..3, a..e and the like. A number that does
+// not fit an int makes it plain text.
 func parseSequence(body string) (q sequence, ok bool) {
 	f := strings.Split(body, "..")
 	if len(f) != 2 && len(f) != 3 {

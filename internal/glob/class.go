@@ -7,18 +7,18 @@ import (
 )
 
 // A class is a set of characters or, for git's rules, of bytes. Members below
-// 256 sit in a bitmap; in a byte class those are all there are.
+// 256 are in a bitmap; a byte class has no others.
 type class struct {
 	bits   [4]uint64
 	bytes  bool
 	ranges []runeRange           // beyond the bitmap
 	tables []*unicode.RangeTable // Unicode classes, beyond the bitmap
 	negate bool
-	fold   bool // a character is in it if one that differs only in case is
+	fold   bool // a character is a member if it is one in another letter case
 
-	// minimatch's [:graph:] and [:print:] are kept apart, because its
-	// translation to a regular expression gives a negated class of them and
-	// others an odd meaning: either half suffices.
+	// minimatch's [:graph:] and [:print:] are separate, because of how it
+	// translates classes to regular expressions: in a negated class of these
+	// and other members, one of the two halves is enough.
 	graph, print bool
 }
 
@@ -87,8 +87,9 @@ func (c *class) member(r rune) bool {
 }
 
 // parseGitClass reads the class at the start of p as git's wildmatch does and
-// returns its length. A nil class is malformed, with the reason; a reason
-// beside a class is something git allows and that can't be meant.
+// returns its length. A nil class is malformed, and the reason is returned. A
+// reason with a class is for something that git accepts but that is probably a
+// mistake.
 func parseGitClass(p string, runes bool) (c *class, n int, reason string) {
 	c = &class{bytes: !runes}
 	next := func(i int) (rune, int) {
@@ -160,7 +161,7 @@ func parseGitClass(p string, runes bool) (c *class, n int, reason string) {
 }
 
 // addASCIIClass adds a POSIX class as git knows it: ASCII only, and \v and \f
-// are no space.
+// are not spaces.
 func (c *class) addASCIIClass(name string) bool {
 	var in func(b byte) bool
 	lower := func(b byte) bool { return 'a' <= b && b <= 'z' }
@@ -223,9 +224,9 @@ var minimatchClasses = []struct {
 	{"[:xdigit:]", func(c *class) { c.addRange('0', '9'); c.addRange('a', 'f'); c.addRange('A', 'F') }},
 }
 
-// parseMinimatchClass reads the class at the start of p as minimatch does. n
-// is 0 if it isn't closed. A class that can match nothing swallows the rest of
-// the part: then it is nil and n is len(p).
+// parseMinimatchClass reads the class at the start of p as minimatch does. n is
+// 0 if it isn't closed. If a class can't match anything, the class is nil and n
+// is len(p): the rest of the part is ignored.
 func parseMinimatchClass(p string) (c *class, n int) {
 	c = &class{}
 	i := 1

@@ -17,11 +17,11 @@ const (
 	itemExt
 )
 
-// A group may end at many places, so matching carries the set of positions
+// A group may end at many places, so matching keeps the set of positions
 // reached so far instead of backtracking: each item maps a set to a set. The
-// sets are values, so nothing is allocated. No file system allows a name of
-// 1,024 bytes (the longest, 255 UTF-16 units, is 765), so longer ones match
-// no extglob.
+// sets are values, so there are no allocations. No file system allows a name of
+// 1,024 bytes (the longest, 255 UTF-16 units, is 765), so longer ones match no
+// extglob.
 const maxName = 1024
 
 type posSet [maxName / 64]uint64
@@ -49,7 +49,7 @@ func (p *posSet) union(q *posSet) {
 	}
 }
 
-// minus takes q's members out of p and reports whether any stay.
+// minus removes q's members from p and reports whether any are left.
 func (p *posSet) minus(q *posSet) bool {
 	left := uint64(0)
 	for i := range p {
@@ -69,8 +69,9 @@ func matchExt(items []item, s string) bool {
 	return end.has(len(s))
 }
 
-// reach returns the positions where the items can end when they start at one
-// of from. Sets go by value: pointers would escape through the recursion.
+// reach returns the positions where the items can end when they start at one of
+// from. Sets are passed by value, because pointers would escape in the
+// recursion.
 func reach(items []item, s string, from posSet) posSet {
 	for i := range items {
 		if it := &items[i]; it.kind == itemExt {

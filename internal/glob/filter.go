@@ -3,7 +3,7 @@ package glob
 // Filter combines globs as a series of -g flags does in ripgrep: the last one
 // that matches decides, and if any includes, a file must be included by one. A
 // folder that is excluded takes everything below with it. Unlike there, a
-// filter only narrows: it has no say over what is ignored.
+// filter only narrows: it can't include ignored files.
 //
 // The nil Filter and one without globs let everything pass. A Filter is
 // immutable and safe for concurrent use.
@@ -78,7 +78,7 @@ func (f *Filter) MatchFile(path string) bool {
 	return !f.includes
 }
 
-// MatchDir reports whether the folder itself passes, for listings that show
+// MatchDir reports whether the folder itself passes, for listings that include
 // folders.
 func (f *Filter) MatchDir(path string) bool {
 	if f == nil || len(f.globs) == 0 || f.prunes {
@@ -92,8 +92,8 @@ func (f *Filter) MatchDir(path string) bool {
 	return !f.includes
 }
 
-// Descend reports whether a file below the folder could pass. True may be
-// wrong, false never is.
+// Descend reports whether a file below the folder could pass. It may return
+// true wrongly, but never false.
 func (f *Filter) Descend(dir string) bool {
 	if f == nil || len(f.globs) == 0 || dir == "" {
 		return true

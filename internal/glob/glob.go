@@ -53,7 +53,7 @@ func (d Dialect) String() string {
 	return fmt.Sprintf("dialect %d", uint8(d))
 }
 
-// Limits on what one pattern may ask for. They lie far above real use.
+// Limits for one pattern. They are far above real use.
 const (
 	maxPattern    = 64 << 10 // bytes; minimatch's own limit
 	maxExpansions = 10_000   // brace alternatives, multiplied out
@@ -82,7 +82,7 @@ type Glob struct {
 }
 
 // manyExact is the number of literal rows from which a hash beats comparing:
-// below it the lengths differ so often that a scan costs nothing.
+// below it the lengths differ so often that comparing is faster.
 const manyExact = 8
 
 // Compile reads a pattern. The error is an *Error.
@@ -138,8 +138,8 @@ func (g *Glob) hashExact() {
 // String returns the pattern as it was given.
 func (g *Glob) String() string { return g.pattern }
 
-// Negated reports whether the glob excludes what it matches: a leading ! in
-// the gitignore dialect. In minimatch's a leading ! turns Match round instead.
+// Negated reports whether the glob excludes what it matches: a leading ! in the
+// gitignore dialect. In minimatch's dialect a leading ! negates Match instead.
 func (g *Glob) Negated() bool { return g.negated }
 
 // Match reports whether the pattern, without its leading ! in the gitignore
@@ -172,7 +172,7 @@ func (g *Glob) matchRows(rows []row, path string) bool {
 }
 
 // CouldMatchBelow reports whether Match could be true for a path below the
-// folder dir ("" is the root). True may be wrong, false never is.
+// folder dir ("" is the root). It may return true wrongly, but never false.
 func (g *Glob) CouldMatchBelow(dir string) bool {
 	if g.invert || dir == "" {
 		return true
@@ -236,13 +236,14 @@ func (g *Glob) compileGitignore() error {
 	return nil
 }
 
-// maxSlashClasses bounds the classes of one pattern that may stand for a slash:
-// each doubles the rows. In those after it a slash is not a member.
+// maxSlashClasses bounds the classes of one pattern that may match a slash,
+// since each doubles the rows. Further classes don't match a slash.
 const maxSlashClasses = 4
 
 // slashClasses gives the variants of a pattern: in ripgrep's globs, unlike
 // git's rules, a class that has the slash, as [/] or [!x], matches one. A class
-// never takes a slash while a row runs, so the slash is a row of its own.
+// never matches a slash within a row, so the variant with the slash is a row of
+// its own.
 func slashClasses(ops []op) [][]op {
 	all := [][]op{ops}
 	classes := 0

@@ -26,7 +26,7 @@ const (
 
 type op struct {
 	kind  opKind
-	last  bool   // opDirs: what follows is one part, so only the last can be it
+	last  bool   // opDirs: the rest is one part, so it can only match the last one
 	lit   string // opLit; opFold, folded
 	class *class
 	ext   []item
@@ -57,8 +57,8 @@ const (
 	shapeTop          // *.go at the top
 )
 
-// newRow joins literals and finds the shape. Each shape must give what ops
-// gives; TestShapesAgree holds them together.
+// newRow joins literals and finds the shape. Each shape must give the same
+// result as ops; TestShapesAgree checks this.
 func newRow(ops []op) row {
 	ops = joinLits(ops)
 	r := row{ops: ops}
@@ -130,7 +130,7 @@ func literalPrefix(ops []op) (string, int) {
 	return b.String(), len(ops)
 }
 
-// joinLits makes one of literals in a row, and of stars. Each text is copied once:
+// joinLits joins adjacent literals, and adjacent stars. Each text is copied once:
 // a pattern may be 65,000 escaped characters.
 func joinLits(ops []op) []op {
 	out := make([]op, 0, len(ops))
@@ -277,8 +277,8 @@ func (r *row) run(s string, below bool) bool {
 	}
 }
 
-// hurry moves p on to where the op behind a star could match, at most to the
-// next slash. Stopping too early only costs time.
+// hurry moves p to where the op after a star could match, at most to the next
+// slash. Stopping too early only takes time.
 func (o *op) hurry(s string, p int) int {
 	switch o.kind {
 	case opLit:
@@ -301,7 +301,7 @@ func (o *op) hurry(s string, p int) int {
 	return p
 }
 
-// afterSlash returns the position behind the next slash from j on, or -1.
+// afterSlash returns the position after the next slash from j on, or -1.
 func afterSlash(s string, j int) int {
 	k := strings.IndexByte(s[j:], '/')
 	if k < 0 {
@@ -310,7 +310,8 @@ func afterSlash(s string, j int) int {
 	return j + k + 1
 }
 
-// step matches one op inside a part at the start of s: the bytes it took, or -1.
+// step matches one op inside a part at the start of s. It returns the number of
+// bytes, or -1.
 func (o *op) step(s string) int {
 	switch o.kind {
 	case opLit:

@@ -34,7 +34,8 @@ func (g *Glob) compileMinimatch() error {
 	return nil
 }
 
-// checkBalance refuses what minimatch would take literally but nobody means.
+// checkBalance refuses patterns that minimatch would take literally and that
+// are probably mistakes.
 func checkBalance(p string) *Error {
 	var opens []int
 	for i := 0; i < len(p); i++ {
@@ -70,8 +71,8 @@ func checkBalance(p string) *Error {
 	return nil
 }
 
-// parseMinimatchRow reads one pattern without braces. It is not ok if no
-// clean relative path can match it.
+// parseMinimatchRow reads one pattern without braces. ok is false if no clean
+// relative path can match it.
 func parseMinimatchRow(p string) (ops []op, ok bool, reason string) {
 	parts := resolveDots(p)
 	for i, part := range parts {
@@ -102,7 +103,7 @@ func parseMinimatchRow(p string) (ops []op, ok bool, reason string) {
 }
 
 // resolveDots splits at runs of slashes, joins neighbouring ** and lets ".."
-// take back a name before it.
+// remove the name before it.
 func resolveDots(p string) []string {
 	var parts []string
 	for i := 0; ; {
@@ -130,7 +131,7 @@ func resolveDots(p string) []string {
 	}
 }
 
-// parsePart reads what stands between two slashes.
+// parsePart reads the text between two slashes.
 func parsePart(p string) ([]op, string) {
 	switch p { // an empty group that is the whole part is taken literally
 	case "+()", "@()":

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// parseVault reads the vault dialect, in which nothing can be wrong.
+// parseVault reads the vault dialect, in which every pattern is valid.
 func parseVault(p string) []op {
 	p = strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
 	var ops []op
@@ -51,8 +51,8 @@ const (
 	wildRunes                        // ? and classes take characters; otherwise bytes
 )
 
-// parseWild reads git's wildmatch with slashes special: * ? [ ] \ and ** as
-// far as slashes or the ends of the pattern bound it.
+// parseWild reads git's wildmatch with slashes special: * ? [ ] \ and, between
+// slashes or the ends of the pattern, **.
 func parseWild(p string, f wildFlags) ([]op, *Error) {
 	var ops []op
 	never := func(at int, reason string) ([]op, *Error) {
@@ -111,7 +111,7 @@ func parseWild(p string, f wildFlags) ([]op, *Error) {
 
 func special(c byte) bool { return c == '*' || c == '?' || c == '[' || c == '\\' || c == '/' }
 
-// starOp reads the run of stars at p[i] and says how many bytes it took.
+// starOp reads the run of stars at p[i] and returns how many bytes it has.
 func starOp(p string, i int) (op, int) {
 	n := 1
 	for i+n < len(p) && p[i+n] == '*' {
@@ -137,7 +137,7 @@ type Wild struct {
 	row row
 }
 
-// WildShape tells apart the patterns that need no matching engine.
+// WildShape is for patterns that need no matching engine.
 type WildShape uint8
 
 const (
@@ -192,7 +192,7 @@ func (w *Wild) Ends() (first, last byte) {
 	return first, last
 }
 
-// Shape returns a cheaper equal of the pattern, for text without slashes.
+// Shape returns a simpler equivalent of the pattern, for text without slashes.
 func (w *Wild) Shape() (WildShape, string) {
 	ops := w.row.ops
 	switch {

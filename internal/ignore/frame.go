@@ -33,17 +33,17 @@ type link struct {
 	rules *Rules
 	up    *link
 	cut   int    // bytes of a path that lead to the folder of the rules
-	above string // or what to put before it, for a folder above the root
+	above string // or the path to prepend, for a folder above the root
 }
 
 // Set is rules with their place.
 type Set struct {
 	Kind  Kind
 	Rules *Rules
-	// Above is set for rules from a folder above the root: the way from there
-	// to the root, as "sub/project". Such sets must come before the root's own,
-	// the topmost first. Rules of info/exclude and the global file belong to the
-	// top of the repository.
+	// Above is set for rules from a folder above the root: the path from there
+	// to the root, such as "sub/project". Such sets must come before the root's
+	// own, the topmost first. Rules of info/exclude and the global file belong
+	// to the top of the repository.
 	Above string
 }
 
@@ -83,9 +83,9 @@ func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
 	return g
 }
 
-// own returns the part of a chain that lies in the folder itself, which cut
-// bytes of a path lead to. Only folders above can be in a chain, so the length
-// tells them apart.
+// own returns the part of a chain that belongs to the folder itself, whose path
+// has cut bytes. A chain only has folders above one another, so the length
+// identifies them.
 func (l *link) own(cut int) *link {
 	if l == nil || l.cut != cut || l.above != "" {
 		return nil
@@ -103,8 +103,8 @@ const (
 )
 
 // Answer decides about the entry at path, whose last part is name, without
-// allocating. path is relative to the root, its folder is the frame's or lies
-// below it without rules of its own, and no folder on the way is ignored.
+// allocating. path is relative to the root. Its folder is that of the frame, or
+// is below it without rules of its own, and no folder in between is ignored.
 func (f *Frame) Answer(path, name string, isDir bool) Answer {
 	if f == nil || f.used == 0 {
 		return NoRule

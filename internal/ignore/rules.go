@@ -24,13 +24,13 @@ import (
 type Kind uint8
 
 const (
-	Named   Kind = iota // files and rules that a caller names, over which all others win
+	Named   Kind = iota // files and rules that a caller names; all other kinds win over them
 	Global              // core.excludesFile
 	Exclude             // .git/info/exclude
 	Git                 // .gitignore
 	Dot                 // .ignore
 	Rg                  // .rgignore
-	Roo                 // .rooignore, the owner's last word on what agents see
+	Roo                 // .rooignore, which decides last what agents see
 	Extra               // the caller's own, such as a vault's userIgnoreFilters
 	kinds
 )
@@ -68,8 +68,8 @@ type Rules struct {
 	source string
 	list   []rule // in the order of the file
 
-	// Nearly all rules are a plain name or *.ext; a hash finds those. What
-	// remains is tried one by one, last first.
+	// Nearly all rules are a plain name or *.ext; these are found by hash. The
+	// others are tried one by one, the last first.
 	names    table // name, no slash in the rule
 	exts     table // *.ext with a single dot, by ".ext"
 	paths    table // /a/b without wildcards, by path
@@ -78,7 +78,7 @@ type Rules struct {
 }
 
 // A table finds the rules for a text, last first. Most lookups fail, and the
-// bitmap over length and last bytes settles nearly all of those.
+// bitmap of lengths and last bytes rejects nearly all of them.
 type table struct {
 	seen  [4]uint64
 	rules map[string][]int32
@@ -108,8 +108,8 @@ func (t *table) get(s string) []int32 {
 	return t.rules[s]
 }
 
-// A candidate is a rule with what rejects it without looking at it: the bytes
-// its text must start and end with, if not 0.
+// A candidate is a rule with the bytes that its text must start and end with,
+// if not 0, which reject most names early.
 type candidate struct {
 	index       int32
 	first, last byte
@@ -127,8 +127,8 @@ type rule struct {
 	wild    *glob.Wild
 }
 
-// Parse compiles the bytes of an ignore file; nothing in one can be an error.
-// source is how decisions name it.
+// Parse compiles the bytes of an ignore file. No content is an error. source is
+// its name in decisions.
 func Parse(source string, data []byte) *Rules {
 	r := &Rules{source: source}
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
@@ -154,8 +154,9 @@ func (r *Rules) Negates() bool {
 // Source is the name given to Parse.
 func (r *Rules) Source() string { return r.source }
 
-// cleanLine drops one CR, everything behind a NUL, and trailing spaces that no
-// backslash keeps. A backslash at the end of the line keeps them too, as in git.
+// cleanLine drops one CR, everything after a NUL, and trailing spaces unless
+// they are escaped. A backslash at the end of the line keeps them too, as in
+// git.
 func cleanLine(b []byte) string {
 	b = bytes.TrimSuffix(b, []byte("\r"))
 	if i := bytes.IndexByte(b, 0); i >= 0 {
@@ -258,8 +259,8 @@ func (r *Rules) match(path, name string, isDir bool) int32 {
 	return best
 }
 
-// first returns the first of candidates, which come last rule first, that
-// applies to the type of entry, if it comes after best in the file.
+// first returns the first candidate that applies to the type of entry, if it is
+// after best in the file. Candidates are in reverse order of the rules.
 func (r *Rules) first(candidates []int32, isDir bool, best int32) int32 {
 	for _, i := range candidates {
 		if isDir || !r.list[i].dirOnly {

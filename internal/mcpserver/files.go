@@ -77,8 +77,8 @@ func newFiles(roots []Root) (*files, error) {
 	return f, nil
 }
 
-// fileURI writes an address so that only characters of a URI template's
-// literals are in it.
+// fileURI writes an address with only the characters that literals of a URI
+// template may have.
 func fileURI(p string) string {
 	u := url.URL{Scheme: "file", Path: p}
 	return strings.NewReplacer("!", "%21", "'", "%27", "(", "%28", ")", "%29", "*", "%2A").Replace(u.String())
@@ -99,8 +99,8 @@ func (f *files) templates() []*mcp.ResourceTemplate {
 	return list
 }
 
-// handle answers resources/list, whose items the SDK wants to know beforehand,
-// and brings the address of resources/read into the form the templates have.
+// handle answers resources/list, since the SDK needs a fixed list, and rewrites
+// the address of resources/read to the form of the templates.
 func (f *files) handle(ctx context.Context, req mcp.Request) (res mcp.Result, handled bool, err error) {
 	if len(f.roots) == 0 {
 		return nil, false, nil
@@ -137,8 +137,8 @@ func (f *files) locate(uri string) (root *fileRoot, rel string, ok bool) {
 }
 
 // filePath is what a file's address names, with slashes. On Windows a host is a
-// server's share, and what some programs make by gluing file:// and a path
-// together is understood: file://C:\work\a.txt.
+// network share. Addresses that some programs make by joining file:// and a
+// path, such as file://C:\work\a.txt, are accepted.
 func filePath(uri string) (string, bool) {
 	if runtime.GOOS == "windows" {
 		uri = strings.ReplaceAll(uri, `\`, "/")
@@ -212,8 +212,8 @@ func binaryType(t string) bool {
 	return !strings.HasPrefix(t, "text/") && t != "image/svg+xml" && t != "application/json" && t != "application/xml"
 }
 
-// mimeType is by the name, as far as it agrees with the content; nil is content
-// that nobody has looked at.
+// mimeType follows from the name, if it agrees with the content. nil content is
+// unknown.
 func mimeType(name string, c *Content) string {
 	known := mimeTypes[strings.ToLower(path.Ext(name))]
 	switch {
@@ -234,8 +234,9 @@ func mimeType(name string, c *Content) string {
 	return "text/plain"
 }
 
-// list gives one page of the files of all roots. The cursor is where the last
-// page ended, so that files made or removed in between move nothing.
+// list gives one page of the files of all roots. The cursor is the last path of
+// the page before, so that files that were added or removed meanwhile don't
+// shift the pages.
 func (f *files) list(ctx context.Context, req *mcp.ListResourcesRequest) (*mcp.ListResourcesResult, error) {
 	first, after := 0, ""
 	if req.Params != nil && req.Params.Cursor != "" {

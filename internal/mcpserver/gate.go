@@ -33,7 +33,7 @@ func newGate(opts *HTTPOptions) *gate {
 	return g
 }
 
-// refusal says why a request may not pass: a status and a sentence, or 0.
+// refusal says why a request is refused: a status and a sentence, or 0.
 func (g *gate) refusal(r *http.Request) (status int, why string) {
 	switch {
 	case !g.allowedHost(r.Host):
@@ -58,8 +58,8 @@ func (g *gate) allowedHost(host string) bool {
 	return g.remote && err == nil && a.Zone() == ""
 }
 
-// allowedOrigin lets in what isn't a browser, and pages of this machine or of
-// the owner's list.
+// allowedOrigin accepts programs that are not browsers, pages of this machine,
+// and those on the owner's list.
 func (g *gate) allowedOrigin(r *http.Request) bool {
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && len(g.origins) == 0 {
 		return false

@@ -25,8 +25,8 @@ const minToken = 16
 
 // HTTPOptions of Handler and Serve.
 type HTTPOptions struct {
-	// Token is what a client has to show as bearer token. It is required, also
-	// on this machine: other users and web pages reach the port too.
+	// Token is the bearer token that clients must send. It is required on this
+	// machine too, because other users and web pages can reach the port.
 	Token string
 	// Hosts are further names the server may be addressed by.
 	Hosts []string
@@ -38,10 +38,10 @@ type HTTPOptions struct {
 }
 
 const (
-	// maxSessions bounds the sessions of clients before 2026-07-28. One goes
-	// when there is one more: many clients never say goodbye.
+	// maxSessions bounds the sessions of clients before 2026-07-28. If there is
+	// one more, one is ended: many clients never end their sessions.
 	maxSessions = 1000
-	// sessionIdle ends a session nobody used for so long.
+	// sessionIdle is how long an unused session is kept.
 	sessionIdle = 24 * time.Hour
 	// bodyTime is how long a body may take to arrive.
 	bodyTime = 30 * time.Second
@@ -130,8 +130,9 @@ func (h *handler) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	// Only now: a body that does not arrive must not keep others from calling.
-	// And a client that has all its calls under way must be able to cancel one.
+	// The call counts only from here on: a body that does not arrive must not
+	// block other calls. A client that has used up its calls must still be able
+	// to cancel one.
 	calls := 1
 	if bytes.Contains(body, []byte("notifications/cancelled")) {
 		calls = 0
@@ -226,7 +227,8 @@ func plainIDs(body []byte) bool {
 	}
 }
 
-// done is a context that is: who does not get a share at once is told so.
+// done is a context that has ended: a request that does not get a share at once
+// is refused.
 var done = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -21,7 +21,7 @@ const (
 	// bodyMemory bounds the bytes of all bodies until their calls have ended.
 	// Decoding takes about four times as much for a moment.
 	bodyMemory = 64 << 20
-	// stalled ends a body of which nothing came for so long.
+	// stalled is how long a body may pause before it is ended.
 	stalled = 5 * time.Second
 	// memoryWait is how long a request waits for others to end.
 	memoryWait = 10 * time.Second
@@ -50,7 +50,7 @@ type shares struct {
 	left  int
 	each  int
 	held  map[string]int
-	freed chan struct{} // closed and made anew whenever something comes back
+	freed chan struct{} // closed and replaced whenever something is returned
 }
 
 func newShares(total int) *shares {
@@ -133,13 +133,14 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, client string
 	release = func() { h.memory.give(client, held) }
 	fail := func(status int, err error) ([]byte, func(), int, error) {
 		release()
-		// The rest of the body is not waited for: net/http would read on, without
-		// a deadline, before it sends the answer.
+		// Don't wait for the rest of the body: net/http would read it, without a
+		// deadline, before it sends the answer.
 		w.Header().Set("Connection", "close")
 		_ = control.SetReadDeadline(time.Now())
 		return nil, func() {}, status, err
 	}
-	// What is announced is taken at once, anything else as it comes.
+	// Memory for a body of known length is taken at once, otherwise as it
+	// arrives.
 	if n := r.ContentLength; n > maxMessage {
 		return fail(http.StatusRequestEntityTooLarge, errLong)
 	} else if n > 0 {
@@ -193,9 +194,9 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// visits knows the sessions of clients before 2026-07-28, so that the one that
-// goes when there are too many is the one that will be missed least: first those
-// that only said hello, then the one that was silent longest.
+// visits knows the sessions of clients before 2026-07-28, to choose which one is
+// ended if there are too many: first those that were only initialized, then the
+// one that was unused longest.
 type visits struct {
 	mu    sync.Mutex
 	clock uint64
@@ -267,7 +268,7 @@ func (v *visits) sendAway() (id string) {
 	return id
 }
 
-// whyGone is what a client is told whose session was sent away; "" for others.
+// whyGone is the message for a client whose session was ended; "" for others.
 func (v *visits) whyGone(id string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()

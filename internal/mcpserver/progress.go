@@ -41,8 +41,8 @@ func withProgress(ctx context.Context, req *mcp.CallToolRequest) (context.Contex
 	return tool.WithProgress(ctx, p.report), p.end
 }
 
-// report thins the reports out. The last one, with nothing left to do, always
-// goes through.
+// report limits the rate of reports. The last one, with nothing left to do, is
+// always sent.
 func (p *progress) report(done, total int64, message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,8 +27,8 @@ import (
 // the same.
 const maxMessage = 16 << 20
 
-// maxCalls bounds the calls a server works on at once. More are refused with
-// an error, not queued: a client that floods hears of it, and memory stays flat.
+// maxCalls bounds the calls a server works on at once. More are refused with an
+// error and not queued, so that memory is bounded and the client knows.
 const maxCalls = 512
 
 // Options of New; nil and the zero value are a server with tools only.
@@ -42,9 +42,10 @@ type Options struct {
 	Structured bool
 	// Roots are the folders whose files are resources, with file:// addresses.
 	Roots []Root
-	// Called hears of each call of a tool, before it is answered; nil is fine.
+	// Called is called for each call of a tool, before it is answered; nil is
+	// fine.
 	Called func(tool.Client, *tool.Tool)
-	// Logger hears of what goes wrong; nil is silent.
+	// Logger gets messages about failures; nil logs nothing.
 	Logger *slog.Logger
 	// Grace is how long calls under way may take to end once the server is
 	// told to stop; 0 is two seconds.
@@ -85,10 +86,11 @@ func newServer(tools *tool.Registry, opts *Options, change func(*mcp.ServerOptio
 		Instructions:      opts.Instructions,
 		Logger:            slog.New(atLeast{s.log.Handler(), slog.LevelWarn}),
 		CompletionHandler: s.complete,
-		// What a server says depends on its owner's policy: no shared cache.
+		// Answers depend on the owner's policy, so they must not be cached by
+		// others.
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
-		// Nothing a server offers changes while it runs, and it doesn't log to
-		// its client, so neither is promised.
+		// The lists of a server don't change while it runs, and it doesn't send
+		// logs, so neither capability is announced.
 		Capabilities: &mcp.ServerCapabilities{
 			Tools: &mcp.ToolCapabilities{}, Prompts: &mcp.PromptCapabilities{}, Completions: &mcp.CompletionCapabilities{},
 		},
@@ -173,8 +175,9 @@ func orError(schema json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(whole)
 }
 
-// clientInfo is who the client said it is. Where the session began with that, a
-// call can't say otherwise: a client whose changes are reviewed would get round it.
+// clientInfo is the name that the client gave. If it gave one at the start of the
+// session, a call can't change it, because otherwise a client could avoid the
+// review of its changes.
 func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
 	if req.Session != nil {
 		if p := req.Session.InitializeParams(); p != nil && p.ClientInfo != nil {
@@ -212,8 +215,8 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	return out, nil
 }
 
-// guard stands before every handler: it turns a panic into an error, answers
-// what the SDK has no hook for, and says what an unknown tool may have meant.
+// guard is called before every handler. It turns a panic into an error, answers
+// what the SDK has no hook for, and suggests a tool for an unknown name.
 func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
@@ -242,8 +245,8 @@ func (s *Server) clearer(err error, req mcp.Request) error {
 	return err
 }
 
-// atLeast is a log handler that leaves out what is less important: the SDK
-// writes a line for every connection.
+// atLeast is a log handler that drops less important messages: the SDK writes a
+// line for every connection.
 type atLeast struct {
 	slog.Handler
 	level slog.Level

@@ -73,7 +73,7 @@ type line struct {
 	err  error
 }
 
-// errLong is a line over the limit. Its text was thrown away as it came.
+// errLong is a line over the limit. Its text is discarded while it is read.
 var errLong = fmt.Errorf("a message is over %d MB", maxMessage>>20)
 
 // batch collects the answers to requests that came as an array, as protocol
@@ -266,7 +266,7 @@ const sameID = "two requests of the batch have the same id: their answers could 
 // inexact is why such an id is refused.
 const inexact = "the id is not a whole number below 2^53, or a string: it could not be given back as it came"
 
-// refuse answers a message that the SDK shall not see.
+// refuse answers a message that the SDK must not see.
 func (c *lineConn) refuse(id json.RawMessage, code int, why string) {
 	data := refusal(id, code, why)
 	c.mu.Lock()

@@ -35,13 +35,13 @@ func (b *Book) mentioning(ctx context.Context, all bool, exprs []string, globs .
 }
 
 // eachNote reads files in parallel and calls f for each, in path order. A file
-// that is gone by then, or is no text, is passed over; another failure ends it.
+// that is gone, or is not text, is skipped; another failure ends the loop.
 func (b *Book) eachNote(ctx context.Context, paths []string, f func(*Note) error) error {
 	return inParallel(ctx, paths, func(p string) (*Note, error) { return b.read(ctx, p) }, f)
 }
 
-// inParallel makes something of each file on all processors, and calls f for
-// each, in the order of the paths.
+// inParallel makes a value of each file on all processors, and calls f for
+// each, in path order.
 func inParallel[T any](ctx context.Context, paths []string, work func(path string) (T, error), f func(T) error) error {
 	const ahead = 256
 	made, errs := make([]T, ahead), make([]error, ahead)

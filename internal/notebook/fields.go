@@ -45,7 +45,7 @@ func (b *Book) Properties(ctx context.Context, path string) (*Note, []Property, 
 }
 
 // SetProperties sets and deletes properties of a note, in one change. A nil
-// value is null; what is to go stands in remove.
+// value is null; remove lists the properties to delete.
 func (b *Book) SetProperties(ctx context.Context, path string, set map[string]any, remove []string, o Options) (*change.Change, error) {
 	n, err := b.Read(ctx, path)
 	if err != nil {
@@ -95,7 +95,7 @@ func (b *Book) SetProperties(ctx context.Context, path string, set map[string]an
 
 func frontMatterEnd(text []byte) int { return vault.FindFrontMatter(text).Body }
 
-// narrow makes the one edit of a note as small as it can be.
+// narrow reduces the edit of a note to the bytes that change.
 func narrow(n *Note, op change.Op, text []byte) change.Op {
 	a, z := 0, 0
 	for a < len(n.Text) && a < len(text) && n.Text[a] == text[a] {
@@ -164,7 +164,7 @@ func (b *Book) RenameProperty(ctx context.Context, path, from, to string, o Opti
 }
 
 // Tags lists the tags of the vault, or of one note, the most used first. A
-// nested tag counts for itself alone.
+// nested tag does not count for its parents.
 func (b *Book) Tags(ctx context.Context, path string) ([]Name, error) {
 	counts := map[string]*Name{}
 	add := func(n *Note) error {

@@ -23,8 +23,8 @@ const (
 
 // Query is a search for notes by words, best first.
 type Query struct {
-	// Query is words. Each has to occur, in any case, also inside another word;
-	// with Loose see there.
+	// Query is words. Each must occur, in any letter case, also inside of
+	// another word; Loose changes that.
 	Query string
 	// Loose finds notes that lack some of the words or have them in another
 	// form: without case, accents and English endings. The query may then have
@@ -33,7 +33,7 @@ type Query struct {
 	Loose bool
 	search.Scope
 	Limit      int           // notes to give; 0 is 10
-	Time       time.Duration // for looking at notes; what was found until then is the answer. 0 is no limit
+	Time       time.Duration // for searching notes; then the notes found so far are the answer. 0 is no limit
 	Content    bool
 	MaxContent int // characters of content; 0 is 10,000
 }
@@ -59,7 +59,7 @@ type Result struct {
 // ErrFilter is for a filter of a query that can't be read.
 var ErrFilter = fault.New(fault.InvalidArgument, "invalid filter", "use tag:name, property:name, property:name=value, path:text or heading:text")
 
-// rated is a note that was found and what it has of the query.
+// rated is a note that was found, with the words of the query that it has.
 type rated struct {
 	Found
 	doc *noterank.Doc
@@ -108,8 +108,8 @@ func (b *Book) Search(ctx context.Context, q Query) (*Result, error) {
 // noteSearch is a query for notes, ready to look at texts.
 type noteSearch struct {
 	q       *Query
-	pattern *match.Pattern   // what excerpts show; nil where words may be missing
-	singles []*match.Pattern // each has to occur; none where words may be missing
+	pattern *match.Pattern   // what excerpts show; nil if words may be missing
+	singles []*match.Pattern // each must occur; none if words may be missing
 	filters []noteFilter
 	words   *noterank.Query // nil for filters alone
 }
@@ -150,8 +150,9 @@ func (s *noteSearch) loose() (err error) {
 	return nil
 }
 
-// need is what the text of a note has to meet: one of the words, since the
-// others may be in its name. No pattern finds other forms and accents.
+// need is what the text of a note must contain: one of the words, since the
+// others may be in its name. It is nothing if other forms and accents count,
+// which a pattern can't find.
 func (s *noteSearch) need() match.Need {
 	if s.pattern == nil {
 		return match.Need{}
@@ -163,7 +164,7 @@ func (s *noteSearch) need() match.Need {
 	return n
 }
 
-// rank scores the notes found among so many that were searched.
+// rank scores the notes that were found, given the number of notes searched.
 func (s *noteSearch) rank(notes []rated, searched int) {
 	if s.words == nil {
 		return
@@ -177,7 +178,7 @@ func (s *noteSearch) rank(notes []rated, searched int) {
 	}
 }
 
-// note rates the text of one file, or returns nil when it is not wanted.
+// note rates the text of one file; nil if it is not wanted.
 func (s *noteSearch) note(path string, text []byte) *rated {
 	name := []byte(strings.TrimSuffix(path[strings.LastIndexByte(path, '/')+1:], ".md"))
 	for _, word := range s.singles {
@@ -220,8 +221,8 @@ func (s *noteSearch) note(path string, text []byte) *rated {
 	return n
 }
 
-// excerpts shows the text around matches on one line each; windows that touch
-// are one.
+// excerpts shows the text around matches on one line each; adjacent windows are
+// joined.
 func excerpts(text []byte, near []search.Span) []string {
 	var out []string
 	for i := 0; i < len(near); i++ {

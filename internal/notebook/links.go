@@ -58,7 +58,7 @@ func show(n *Note, l *vault.Link, target string) Link {
 }
 
 // namesakes makes the index of the files that a link with one of these names
-// could mean: all that resolving such a link ever looks at.
+// could mean. Resolving such a link needs no others.
 func (b *Book) namesakes(ctx context.Context, all bool, names ...string) (*vault.Index, error) {
 	keys := map[string]bool{}
 	var globs []string

@@ -46,7 +46,8 @@ func changeOf(c *change.Change) wireChange {
 	return w
 }
 
-// clientOf is who made a change. What has no client was made at a shell.
+// clientOf is who made a change. A change without a client was made on the
+// command line.
 func clientOf(c *change.Change) string { return clientName(c.Client.Name) }
 
 // changeFilter narrows the journal.
@@ -134,8 +135,8 @@ func (s *Server) journal(ctx context.Context, limit int) (*change.Log, error) {
 	return log, err
 }
 
-// countCache keeps how many lines changes added and removed: an entry never
-// changes.
+// countCache keeps how many lines changes added and removed, since an entry
+// never changes.
 type countCache struct {
 	mu   sync.Mutex
 	byID map[string][2]int // guarded by mu
@@ -157,8 +158,8 @@ func (c *countCache) put(id string, n [2]int) {
 	c.byID[id] = n
 }
 
-// lineCounts counts the lines of changes. It is asked for those that are in
-// sight: counting means to make the diff.
+// lineCounts counts the lines of changes. The page asks only for changes that
+// are visible, because counting needs the diff.
 func (s *Server) lineCounts(w http.ResponseWriter, r *http.Request) {
 	out := map[string][2]int{}
 	deadline := time.Now().Add(time.Second)
@@ -215,7 +216,7 @@ func (s *Server) diff(w http.ResponseWriter, r *http.Request) {
 }
 
 // maxDiffLines is how many lines of a diff are shown at once. The hunks of
-// files beyond it are asked for one by one.
+// further files are requested one by one.
 const maxDiffLines = 4000
 
 func deferLarge(files []diffFile) {
@@ -255,7 +256,7 @@ func (s *Server) undoable(ctx context.Context, c *change.Change) map[string]any 
 	return out
 }
 
-// wireConflict is a file that is not what a change left.
+// wireConflict is a file that differs from what a change left.
 type wireConflict struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
@@ -273,10 +274,10 @@ func conflictsOf(err error) []wireConflict {
 	return list
 }
 
-// toUndo lists the changes that have to be undone, newest first, to be where
-// the entry called id left the files; of one client only, if that is not "".
-// What was undone already is not undone again, and the undo of a later change
-// goes with it.
+// toUndo lists the changes that have to be undone, newest first, to get the
+// files back to their state after the entry id; only those of one client if it
+// is not "". Changes that were undone already, and their undo entries, are not
+// listed.
 func toUndo(list []change.Change, id, client string) ([]change.Change, bool) {
 	end := slices.IndexFunc(list, func(c change.Change) bool { return c.ID == id })
 	if end < 0 {
@@ -316,8 +317,8 @@ func (s *Server) since(w http.ResponseWriter, r *http.Request) {
 }
 
 // undo undoes changes in the order given and stops at the first that can't be.
-// With others, files that changed since are left alone and the other files of
-// the change are undone; changes of which nothing is left are passed over.
+// With others, files that changed since are skipped and the other files of the
+// change are undone. Changes without remaining files are skipped.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request) {
 	var req struct {
 		IDs    []string `json:"ids"`

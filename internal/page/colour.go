@@ -11,8 +11,8 @@ import (
 
 const (
 	// maxColoured is the largest text that is coloured as a whole: about 10 ms.
-	// Larger ones are coloured by the part that is shown, which may mistake the
-	// inside of a long comment.
+	// Of larger ones only the shown part is coloured, which may be wrong inside
+	// a long comment.
 	maxColoured  = 1 << 20
 	colourBudget = 400 * time.Millisecond
 	maxCachedTxt = 64
@@ -36,8 +36,8 @@ func pairs(runs []colourRun) []any {
 	return out
 }
 
-// colourLines colours the lines of a text; nil if the language is unknown, it
-// takes too long, or nobody waits any more.
+// colourLines colours the lines of a text; nil if the language is unknown, if
+// it takes too long, or if the request has ended.
 func colourLines(ctx context.Context, name string, texts []string, deadline time.Time) coloured {
 	lang := colour.For(name)
 	if lang == nil || len(texts) == 0 || time.Now().After(deadline) {

@@ -23,7 +23,7 @@ type diffFile struct {
 	Cut   int        `json:"cut,omitempty"` // changed lines that are not shown
 	Hunks []diffHunk `json:"hunks,omitempty"`
 	mode  bool       // the note is about the mode
-	// Deferred says that the hunks are left out and can be asked for.
+	// Deferred says that the hunks are omitted here and can be requested.
 	Deferred bool `json:"deferred,omitempty"`
 }
 
@@ -82,7 +82,7 @@ func filesOf(diffs []change.PathDiff) []diffFile {
 		case change.DiffMode:
 			f.Note, f.mode = modeNote(d), true
 		}
-		// The edit of a file that was moved, or whose mode was changed, before in
+		// An edit of a file that was moved, or whose mode was changed, earlier in
 		// the same change.
 		if k := len(list) - 1; k >= 0 && f.continues(d.Kind, &list[k]) {
 			f.Kind, f.Old = list[k].Kind, list[k].Old
@@ -97,8 +97,7 @@ func filesOf(diffs []change.PathDiff) []diffFile {
 	return list
 }
 
-// continues reports whether f, of a kind, tells more of the path that last is
-// about.
+// continues reports whether f, of a kind, is about the same path as last.
 func (f *diffFile) continues(kind change.DiffKind, last *diffFile) bool {
 	if last.Path != f.Path || last.Hunks != nil {
 		return false
@@ -114,8 +113,8 @@ func (f *diffFile) read(hunks string) {
 	}
 }
 
-// diffParser reads hunks. A line is told by where it stands in its hunk, not
-// only by how it begins.
+// diffParser reads hunks. The kind of a line depends on its position in the
+// hunk, not only on its first character.
 type diffParser struct {
 	file     *diffFile
 	old, now int // lines of the hunk still to come

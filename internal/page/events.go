@@ -15,19 +15,19 @@ const (
 	beat = 250 * time.Millisecond
 	// slowBeat is how often the index is asked.
 	slowBeat = time.Second
-	// keepAlive is how often a page hears that the server is there.
+	// keepAlive is how often a page is told that the server still runs.
 	keepAlive = 10 * time.Second
 	// maxStreams bounds the pages that listen at once.
 	maxStreams = 64
 )
 
-// event is something that happened, as the page hears of it.
+// event is something that happened, as it is sent to the page.
 type event struct {
 	Name string
 	Data any
 }
 
-// pulse looks at what other processes change and tells the open pages.
+// pulse watches for changes by other processes and tells the open pages.
 type pulse struct {
 	s    *Server
 	wake chan struct{}
@@ -97,7 +97,7 @@ func (p *pulse) look(ctx context.Context, index bool) {
 	}
 }
 
-// tell sends an event to all pages if it says something new.
+// tell sends an event to all pages if it differs from the last one.
 func (p *pulse) tell(name string, data any) {
 	text, err := json.Marshal(data)
 	if err != nil {
@@ -112,13 +112,13 @@ func (p *pulse) tell(name string, data any) {
 	for c := range p.subs {
 		select {
 		case c <- event{name, json.RawMessage(text)}:
-		default: // it is too slow; the next event will tell it all the same
+		default: // it is too slow; the next event has the same information
 			delete(p.last, name)
 		}
 	}
 }
 
-// subscribe returns what was told last, and a channel for what comes.
+// subscribe returns the last events, and a channel for further ones.
 func (p *pulse) subscribe() (now []event, c chan event, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -82,8 +82,8 @@ func positive(s string, otherwise int) (int, error) {
 	return n, nil
 }
 
-// coloursOf colours lines of a file: as part of the whole text where that is
-// small enough, else on their own.
+// coloursOf colours lines of a file. If the whole text is small enough, all of
+// it is coloured, else only the lines.
 func (s *Server) coloursOf(ctx context.Context, path, version string, first int, shown []string, total int) coloured {
 	if colour.For(path) == nil || len(shown) == 0 {
 		return nil
@@ -119,8 +119,8 @@ func (s *Server) coloursOf(ctx context.Context, path, version string, first int,
 }
 
 // fileColours colours lines of a file by their numbers: those that a search
-// showed. They are not part of the search's answer, so that its first lines are
-// there at once.
+// showed. They are not part of the search's answer, so that its first lines
+// arrive sooner.
 func (s *Server) fileColours(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))

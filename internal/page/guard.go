@@ -12,13 +12,13 @@ import (
 // list can't be sent from another site without a preflight, which we refuse.
 const tokenHeader = "X-Quarry-Token"
 
-// policy of the content: nothing from elsewhere, no inline script or style, no
-// frame, and no string that becomes markup (trusted types).
+// policy is the content policy: nothing from other servers, no inline script or
+// style, no frame, and no string that becomes markup (trusted types).
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// guard stands before every route: a request whose Host or Origin is not ours
-// gets nothing, not even a fixed file.
+// guard is called before every route. A request whose Host or Origin is not
+// ours gets nothing, not even a fixed file.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -40,8 +40,8 @@ func (s *Server) guard(next http.Handler) http.Handler {
 }
 
 // ours reports whether a request was addressed to this server by a name of this
-// machine, and not sent by a page of another origin. A name that somebody else
-// made point here (DNS rebinding) shows in Host.
+// machine, and not sent by a page of another origin. A foreign name that
+// resolves to this machine (DNS rebinding) is visible in Host.
 func (s *Server) ours(r *http.Request) bool {
 	s.mu.Lock()
 	known := s.host[r.Host]
@@ -78,7 +78,7 @@ func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		defer func() {
-			// A mistake of ours is told and logged; net/http would only drop the
+			// Panics are reported and logged; net/http would only drop the
 			// connection.
 			if p := recover(); p != nil && p != http.ErrAbortHandler {
 				s.log.Error("the page failed", "path", r.URL.Path, "error", p, "stack", string(debug.Stack()))

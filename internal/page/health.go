@@ -68,7 +68,7 @@ type wireRoot struct {
 	Index *wireIndex `json:"index,omitempty"`
 }
 
-// roots are the roots of a joined workspace; one that is not has none. full adds
+// roots are the roots of a joined workspace, none for a single folder. full adds
 // the index of each.
 func (s *Server) roots(ctx context.Context, full bool) []wireRoot {
 	list := []wireRoot{}
@@ -107,7 +107,8 @@ func (s *Server) about(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// health is all figures of the health view but the checks, which take longer.
+// health has all figures of the health view except the checks, which take
+// longer.
 func (s *Server) health(w http.ResponseWriter, r *http.Request) {
 	rules := s.opts.Rules
 	if rules == nil {

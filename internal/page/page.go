@@ -145,7 +145,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
 		MaxHeaderBytes: 64 << 10,
-		// Streams end with the server, not with the patience of Shutdown.
+		// Streams end when the server ends; Shutdown does not wait for them.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
@@ -182,7 +182,7 @@ func (s *Server) Address(l net.Listener) string {
 	return fmt.Sprintf("http://%s/enter#token=%s", at, s.token)
 }
 
-// allowHost says by which names the server may be addressed.
+// allowHost sets the names by which the server may be addressed.
 func (s *Server) allowHost(port int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -54,7 +54,7 @@ type wireReviewFile struct {
 	Decisions []wireReviewHunk `json:"decisions"`
 }
 
-// wireReviewHunk is what is decided as one: it may show as several hunks.
+// wireReviewHunk is one unit of a decision. It may consist of several hunks.
 type wireReviewHunk struct {
 	Verdict string     `json:"verdict,omitempty"`
 	Comment string     `json:"comment,omitempty"`
@@ -155,8 +155,8 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 	return map[string]any{"proposal": row, "files": files, "now": time.Now()}
 }
 
-// splitHeads cuts the text of a whole change at the heads within it. No line of
-// content begins with an at sign.
+// splitHeads cuts the text of a whole change at the heads within it. Lines of
+// content never begin with @.
 func splitHeads(text string) []string {
 	var list []string
 	for {

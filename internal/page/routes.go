@@ -13,8 +13,8 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// route is one thing the server answers. The safety tests are made from this
-// table: a route that isn't fixed gives nothing without the token.
+// route is one kind of request. The safety tests use this table: a route that
+// isn't fixed answers nothing without the token.
 type route struct {
 	method, path string
 	fixed        bool // the same bytes for everybody

@@ -22,9 +22,9 @@ const (
 	maxHits      = 200 // matching lines of one answer
 	maxFileHits  = 50  // of which in one file
 	maxLineBytes = 600 // of one line, around its match
-	// countTo is how many matching lines are counted. It is asked for after the
-	// answer, when nobody types: counting kept both cores of a small machine from
-	// painting the next one.
+	// countTo is how many matching lines are counted. The page asks for it after
+	// the answer, when nobody types, because counting delayed the next answer on
+	// a machine with two cores.
 	countTo    = 6000
 	maxQuery   = 4096
 	flushEvery = 8 * time.Millisecond // so that a stream of files is not one packet each
@@ -119,7 +119,8 @@ func readAsked(v url.Values) (asked, error) {
 	return a, nil
 }
 
-// splitGlobs yields the globs of a list with commas, those in braces aside.
+// splitGlobs yields the globs of a list with commas. Commas in braces don't
+// separate.
 func splitGlobs(list string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		depth, start := 0, 0
@@ -210,7 +211,7 @@ type running struct {
 	cut     bool // a file may have more than the answer shows
 }
 
-// file sends a file. The first is on its way at once, the others at most
+// file sends a file. The first file is sent at once, the others at most
 // flushEvery later.
 func (r *running) file(f wireFile) error {
 	now := time.Now()
@@ -369,8 +370,8 @@ func clip(s string) string {
 	return strings.ToValidUTF8(s[:maxLineBytes], "")
 }
 
-// wordsOf takes a query apart as the ranking does, roughly: it only decides
-// what is marked.
+// wordsOf splits a query roughly as the ranking does. It only decides what is
+// marked.
 func wordsOf(q string) []string {
 	return strings.FieldsFunc(strings.ToLower(q), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
@@ -496,7 +497,7 @@ func pathScore(p string, parts []string, sensitive bool) (int, bool) {
 	return score - min(len(p), 999), true
 }
 
-// suggestion is another way to ask when nothing was found.
+// suggestion is another query to try if nothing was found.
 type suggestion struct {
 	Label string            `json:"label"`
 	Set   map[string]string `json:"set"` // what to change in the address
@@ -506,7 +507,7 @@ type suggestion struct {
 	First string            `json:"first,omitempty"`
 }
 
-// suggest tries what else the question may have meant, each with its count.
+// suggest tries other readings of the query and counts their results.
 func (s *Server) suggest(w http.ResponseWriter, r *http.Request) {
 	a, err := readAsked(r.URL.Query())
 	if err != nil {

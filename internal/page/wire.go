@@ -12,8 +12,8 @@ import (
 	"quarry/fault"
 )
 
-// pathID is how a path travels: as it is, or, if it is not UTF-8 and JSON would
-// change it, as base64 behind a NUL, which no path has.
+// pathID is how a path travels: as it is or, if it is not UTF-8, which JSON
+// can't carry, as base64 after a NUL, which no path has.
 func pathID(p string) string {
 	if utf8.ValidString(p) {
 		return p
@@ -88,7 +88,7 @@ func respond(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(data, '\n'))
 }
 
-// maxBody bounds what a request may bring: decisions and comments.
+// maxBody bounds the body of a request: decisions and comments.
 const maxBody = 1 << 20
 
 // readBody reads a JSON body. Another content type could come from a form of
@@ -108,7 +108,7 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 	return nil
 }
 
-// lines writes one JSON value a line and sends each on its way.
+// lines writes one JSON value per line and flushes each.
 type lines struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController

@@ -24,11 +24,11 @@ type Batch struct {
 	failures []zoekt.Failure
 }
 
-// Doc is the content of a file and the commit it is of; nil if its server
-// failed, or it is gone.
+// Doc is the content of a file and its commit; nil if the server failed or the
+// file is gone.
 func (b *Batch) Doc(i int) *zoekt.Doc { return b.docs[b.Files[i].Path] }
 
-// Fetched is how many contents came, and how many bytes they have.
+// Fetched is the number of contents that arrived, and their bytes.
 func (b *Batch) Fetched() (files int, size int64) {
 	for _, d := range b.docs {
 		size += int64(len(d.Content))
@@ -36,8 +36,8 @@ func (b *Batch) Fetched() (files int, size int64) {
 	return len(b.docs), size
 }
 
-// Batches fetches files, in their order. While one batch is worked on the next
-// is on its way. They end early when the context does.
+// Batches fetches files, in their order. The next batch is fetched while one is
+// being processed. They end early if the context ends.
 func (q *Question) Batches(ctx context.Context, files []File) iter.Seq[*Batch] {
 	return func(yield func(*Batch) bool) {
 		ahead, cancel := context.WithCancel(ctx)
@@ -113,7 +113,8 @@ func (t *Tree) fetch(ctx context.Context, files []File) *Batch {
 	return b
 }
 
-// Content fetches one file. That its server doesn't have it is an *Absence.
+// Content fetches one file. If the server doesn't have it, the error is an
+// *Absence.
 func (q *Question) Content(ctx context.Context, at *Place) ([]byte, error) {
 	b := q.tree.fetch(ctx, []File{at.File()})
 	if err := ctx.Err(); err != nil {
@@ -132,7 +133,7 @@ func (q *Question) Content(ctx context.Context, at *Place) ([]byte, error) {
 	return doc.Content, nil
 }
 
-// Sizes are those of files, 0 where it can't be told. No server tells them, so
+// Sizes are the sizes of files, 0 if unknown. Servers don't report sizes, so
 // the contents are fetched.
 func (q *Question) Sizes(ctx context.Context, files []File) ([]int64, error) {
 	sizes := make([]int64, len(files))

@@ -12,8 +12,8 @@ import (
 	"quarry/internal/zoekt"
 )
 
-// facts are what has to be known of a repository at one commit to answer for it
-// as for a folder.
+// facts are what must be known about a repository at one commit to give the
+// same answers as for a folder.
 type facts struct {
 	rules  map[string][]ignore.Set // by folder, "" for the top
 	absent map[string]*Absence     // files whose content the server doesn't keep
@@ -28,7 +28,7 @@ type Absence struct {
 
 func (a *Absence) Error() string { return a.detail }
 
-// Why is what kind of file it is whose content a server leaves out.
+// Why is the kind of file whose content a server omits.
 type Why uint8
 
 const (
@@ -38,10 +38,10 @@ const (
 	Tiny // one or two bytes
 )
 
-// notIndexed is what a server keeps in the place of a content it leaves out.
+// notIndexed is the text that a server stores instead of a content it omits.
 const notIndexed = "NOT-INDEXED: "
 
-// absence tells whether a content is what a server keeps in place of it.
+// absence reports whether a content is the text that a server stores instead.
 func absence(content []byte) (*Absence, bool) {
 	const longest = 80 // more is a text that happens to begin so
 	if len(content) >= longest {
@@ -82,7 +82,8 @@ func (t *Tree) factsOf(p *zoekt.Repo) (facts, bool) {
 	return f, ok
 }
 
-// loadFacts learns what isn't known yet of repositories of one server.
+// loadFacts fetches the facts about repositories of one server that are not
+// known yet.
 func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) error {
 	var names []string
 	fresh := map[string]facts{}
@@ -133,16 +134,16 @@ func (f *facts) learn(d *zoekt.Doc) {
 	}
 }
 
-// UnknownRules is about an ignore file whose rules no server has. Files they may
-// be about are not left out: what is hidden wrongly nobody would look for.
+// UnknownRules is for an ignore file that no server has. Files that it may
+// ignore are searched, since nobody would notice that they are missing.
 type UnknownRules struct{ Absence *Absence }
 
 func (e *UnknownRules) Error() string {
 	return "the rules of this ignore file are not known, so it hides nothing: " + e.Absence.Error()
 }
 
-// doubts are the ignore files of the judge's repository whose rules are not
-// known and may be about files that it let pass.
+// doubts are the ignore files of the judge's repository whose rules are
+// unknown, if they might ignore files that were let through.
 func (j *Judge) doubts(passed []File) (list []walk.Skip) {
 	if j.want.Walk.NoIgnore {
 		return nil

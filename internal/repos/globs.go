@@ -7,9 +7,9 @@ import (
 	"quarry/internal/zoekt"
 )
 
-// globsQuery is a condition on paths that whatever passes the globs fulfils, or
-// none where that isn't plain. A glob is anchored at the searched folder, which
-// may lie above the repository, so only what it ends in counts.
+// globsQuery is a condition that every path that passes the globs meets, or nil
+// if there is no simple one. A glob is anchored at the searched folder, which
+// may be above the repository, so only the end of the glob is used.
 func globsQuery(globs []string, dialect glob.Dialect) zoekt.Query {
 	var any []zoekt.Query
 	for _, g := range globs {

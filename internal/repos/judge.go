@@ -20,27 +20,27 @@ type Want struct {
 	// Types narrows by a file's name; nil is all.
 	Types *glob.Filter
 	// Globs, in their Dialect, are those of Filter, and TypeGlobs those of
-	// Types. Servers are told of them, so that they name fewer files.
+	// Types. They are sent to the servers, which then return fewer files.
 	Globs     []string
 	Dialect   glob.Dialect
 	TypeGlobs []string
-	// Need is what has to be in a file; the zero Need is nothing.
+	// Need is what a file must contain; the zero Need is nothing.
 	Need match.Need
 }
 
-// Everything is a want without what is asked of a single path: globs, types and
-// depth. A folder's files say nothing about the folder in these.
+// Everything is a want without conditions on single paths: globs, types and
+// depth. These don't apply to the folders that contain files.
 func (w Want) Everything() Want {
 	w.Walk.Filter, w.Walk.MaxDepth, w.Types, w.Globs, w.TypeGlobs = nil, 0, nil, nil, nil
 	return w
 }
 
 // Narrow reports whether servers can tell by their indexes which files could
-// have what is needed. If not, they name all of them.
+// have what is needed. If not, they return all files.
 func (w *Want) Narrow() bool { return !needQuery(w.Need).Trivial() }
 
-// query is what a server can tell of a want: a condition that every file that
-// is wanted fulfils.
+// query is the part of a want that a server can check: a condition that every
+// wanted file meets.
 func (w *Want) query() zoekt.Query {
 	return zoekt.And(globsQuery(w.TypeGlobs, glob.Gitignore), globsQuery(w.Globs, w.Dialect), needQuery(w.Need))
 }
@@ -49,14 +49,15 @@ func (w *Want) query() zoekt.Query {
 // policy, ignore files, hidden names, globs and depth. The names of the
 // repositories themselves are never ignored or hidden.
 type Judge struct {
-	// Top is how many bytes of a path lie above what globs see.
+	// Top is the number of bytes of a path that globs don't see.
 	Top int
 
 	want   *Want
 	policy *policy.Policy
 	at     *Place // what is searched
 
-	// Of the repository asked about last; its folders come one after the other.
+	// For the repository that was asked about last, because its folders come in
+	// a row.
 	repo   string
 	facts  facts
 	frames map[string]*ignore.Frame
@@ -137,7 +138,7 @@ func (j *Judge) judgeDir(full string) (v verdict) {
 		return verdict{out: true, why: walk.Unreadable}
 	}
 	v.path = p
-	// What was named is searched, and so is what leads there.
+	// A path that was named is searched, and so are the folders above it.
 	if full == j.at.Path || strings.HasPrefix(j.at.Path, full+"/") {
 		return v
 	}

@@ -8,8 +8,8 @@ import (
 	"quarry/match"
 )
 
-// Known is what a server says of a repository at one commit, for who has it
-// checked out: a file with the same sum that isn't in Matches can't match.
+// Known is what a server knows about a repository at one commit. In a checkout,
+// a file with the same sum that isn't in Matches can't match.
 type Known struct {
 	Commit  string
 	Sums    map[string]uint64 // of all its files, see Checksum
@@ -27,7 +27,7 @@ type sums struct {
 }
 
 // Known asks the server of a checked-out repository what could match. It is nil
-// if no server has something to say.
+// if no server has the repository.
 func (q *Question) Known(ctx context.Context, name string, need match.Need) (*Known, error) {
 	repo := q.list.repo(name)
 	needed := needQuery(need)

@@ -10,7 +10,7 @@ import (
 	"quarry/internal/zoekt"
 )
 
-// Clean is a path a user wrote as ours are written: "" is the top.
+// Clean turns a path that a user wrote into our form: "" is the top.
 func Clean(given string) (string, error) {
 	bad := func(k rootfs.Kind) (string, error) {
 		return "", &rootfs.Error{Op: "resolve", Path: given, Kind: k}
@@ -52,8 +52,8 @@ func (at *Place) In(checkout string) string {
 	return ""
 }
 
-// DepthIn is what a limit on the depth below the place means in a checkout;
-// false is that it ends above it.
+// DepthIn turns a limit on the depth below the place into one for a checkout;
+// false if the limit ends above the checkout.
 func (at *Place) DepthIn(checkout string, most int) (int, bool) {
 	if most <= 0 || at.Checkout == checkout {
 		return most, true
@@ -62,8 +62,7 @@ func (at *Place) DepthIn(checkout string, most int) (int, bool) {
 	return most - above, most > above
 }
 
-// Locate finds what a path names. What is in a checkout its folder says, by
-// Options.Find.
+// Locate finds what a path names. In a checkout Options.Find decides.
 func (q *Question) Locate(ctx context.Context, given string) (*Place, error) {
 	p, err := Clean(given)
 	if err != nil {
@@ -89,8 +88,9 @@ func (q *Question) Locate(ctx context.Context, given string) (*Place, error) {
 	return at, err
 }
 
-// locateUnder finds a path in the repository of a name, or in a longer one, if
-// in its own case it lies there.
+// locateUnder finds a path in the repository with a name. If the path, in the
+// letter case of its files, belongs to a repository with a longer name, it is
+// searched there.
 func (q *Question) locateUnder(ctx context.Context, name, rel, given string) (*Place, error) {
 	at := &Place{Path: name, Rel: rel}
 	var err error

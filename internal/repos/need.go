@@ -72,7 +72,7 @@ func runQuery(run string, fold bool) zoekt.Query {
 	if !fold || !strings.ContainsRune(run, 's') {
 		return zoekt.Text(run, fold)
 	}
-	// A part of it with few of them is needed as well as the whole.
+	// A part of the text with few s is needed as well as the whole.
 	best, from, seen := "", 0, 0
 	for to := range len(run) + 1 {
 		if to == len(run) || run[to] == 's' && seen == maxLongS {
@@ -111,8 +111,8 @@ func runQuery(run string, fold bool) zoekt.Query {
 	return zoekt.Or(subs...)
 }
 
-// foldsByLower reports whether all case variants of a letter have one lower
-// case, or are handled by runQuery.
+// foldsByLower reports whether all case variants of a letter have the same
+// lower case, or runQuery handles them.
 func foldsByLower(r rune) bool {
 	if r == 's' {
 		return true

@@ -10,9 +10,9 @@ import (
 	"quarry/internal/zoekt"
 )
 
-// Names may nest: a/b can be a repository, served or checked out, and a as well.
-// A path then lies in the one with the longest name. What the other has there is
-// no part of the tree: it is neither found nor listed nor changed.
+// Names may nest: both a and a/b can be repositories, served or checked out. A
+// path belongs to the one with the longest name. Files of the other repository
+// at such paths are not part of the tree: they are not found, listed or changed.
 
 // repo is the served repository of a name; nil if there is none.
 func (l *Listing) repo(name string) *zoekt.Repo {
@@ -53,8 +53,9 @@ func (l *Listing) ownerFold(p string) (owner string) {
 	return owner
 }
 
-// owners are the repositories a path may lie in, in the order in which they are
-// looked at: as it is written, else with a longer name in another case.
+// owners are the repositories that may contain a path, in the order in which
+// they are tried: as it is written, then with a longer name in another letter
+// case.
 func (l *Listing) owners(p string) (list []string) {
 	exact := l.owner(p)
 	if exact != "" {
@@ -69,7 +70,7 @@ func (l *Listing) owners(p string) (list []string) {
 // below is a path in a repository.
 func below(name, p string) string { return strings.TrimPrefix(p[len(name):], "/") }
 
-// Shadowed tells which paths below a repository's name are another's.
+// Shadowed tells which paths below a repository's name belong to another one.
 func (q *Question) Shadowed(name string) func(path string) bool { return q.list.shadowed(name) }
 
 func (l *Listing) shadowed(name string) func(path string) bool {
@@ -102,8 +103,8 @@ func (l *Listing) nested(name string) []string {
 }
 
 // ToChange finds the repository that a path to be changed lies in, and the path
-// in it; the path need not be there yet. "" is that it lies in no checkout. That
-// no server answers is no hindrance: then the names count that are known.
+// in it; the path need not exist yet. "" means that it is in no checkout. If no
+// server answers, the names that are known are used.
 func (t *Tree) ToChange(ctx context.Context, given string) (checkout, rel string, err error) {
 	p, err := Clean(given)
 	if err != nil {
@@ -123,7 +124,8 @@ func (t *Tree) ToChange(ctx context.Context, given string) (checkout, rel string
 	}
 	name := owners[len(owners)-1]
 	if len(owners) > 1 && err == nil {
-		// A folder in the case that is written goes before a name that is not.
+		// A folder in the letter case as written comes before a name in another
+		// case.
 		if p = q.existing(ctx, p); l.owner(p) != "" {
 			name = l.owner(p)
 		}
@@ -144,7 +146,7 @@ func (e insideError) Error() string {
 	return "the repository " + rootfs.Printable(string(e)) + " lies in it; change what is around it by its own path"
 }
 
-// existing is a path with as much of it as there is in the case it has.
+// existing is a path whose existing part has the letter case of the files.
 func (q *Question) existing(ctx context.Context, p string) string {
 	for dir, rest := p, ""; dir != "." && dir != ""; dir, rest = path.Dir(dir), path.Join(path.Base(dir), rest) {
 		if at, err := q.Locate(ctx, dir); err == nil {
@@ -161,7 +163,7 @@ func pathIn(name, rel string) string {
 	return name + "/" + rel
 }
 
-// known is the last list that came, or what is known without any.
+// known is the last list that was received, or what is known without one.
 func (t *Tree) known() *Listing {
 	t.mu.Lock()
 	defer t.mu.Unlock()

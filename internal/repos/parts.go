@@ -11,8 +11,9 @@ import (
 type Part struct {
 	Repos    []*zoekt.Repo
 	Checkout string
-	// Inside are parts whose names lie below one of this: in path order their
-	// files come between its own. They are checkouts, or lie in this one.
+	// Inside are parts whose names are below a name of this one, so that in
+	// path order their files come between its own. They are checkouts, or are
+	// inside of this one.
 	Inside []Part
 }
 
@@ -35,8 +36,8 @@ func (p *Part) name() string {
 }
 
 const (
-	// Repositories are asked about in parts of so many files, the first small:
-	// an answer that needs only the first few doesn't ask for all.
+	// Repositories are asked about in parts of so many files, the first one
+	// small, so that an answer with few files does not ask for all.
 	firstFiles = 4 << 10
 	mostFiles  = 200 << 10
 )
@@ -66,8 +67,8 @@ func (l *Listing) parts(at *Place) []Part {
 	return joinParts(nestParts(list))
 }
 
-// nestParts puts what lies below another's name inside of it. Served ones that
-// nest are one part: their files mix.
+// nestParts puts parts below the name of another inside of it. Served
+// repositories that nest are one part, since their files are mixed.
 func nestParts(list []Part) []Part {
 	var out []Part
 	for len(list) > 0 {

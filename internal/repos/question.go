@@ -9,11 +9,10 @@ import (
 	"quarry/internal/zoekt"
 )
 
-// Question is one question to the servers under way: what they had when it
-// came, and which of them failed since. One that failed is not asked which
-// files it has again.
+// Question is one request to the servers: what they had at its start, and which
+// of them failed since. A server that failed is not asked again.
 type Question struct {
-	// Failures are the servers whose part is missing, each once.
+	// Failures are the servers that did not answer, each once.
 	Failures []zoekt.Failure
 	// Named counts the files that servers named.
 	Named int
@@ -36,7 +35,7 @@ func (t *Tree) Ask(ctx context.Context) (*Question, error) {
 	return q, nil
 }
 
-// lost notes that a server's part is missing from the answer.
+// lost records that the part of a server is missing from the answer.
 func (q *Question) lost(f zoekt.Failure) {
 	if !q.down[f.Server] {
 		q.down[f.Server] = true
@@ -45,7 +44,7 @@ func (q *Question) lost(f zoekt.Failure) {
 	}
 }
 
-// Err is ErrServers if there is nothing left that an answer could come from.
+// Err is ErrServers if no server is left that could answer.
 func (q *Question) Err() error {
 	if len(q.down) < q.tree.client.Servers() || len(q.tree.checkouts) > 0 {
 		return nil
@@ -61,7 +60,7 @@ type File struct {
 	Absent *Absence // why the server doesn't have its content; nil if it does
 }
 
-// File is the file at a place; whether its content is there is not known.
+// File is the file at a place. Whether its content is available is not known.
 func (at *Place) File() File { return File{Path: at.Path, Repo: at.Repo, Rel: at.Rel} }
 
 // File is the file at a place.
@@ -86,9 +85,9 @@ func (q *Question) FileAt(path string) (File, bool) {
 	return File{Path: path, Repo: repo, Rel: path[len(repo.Name)+1:]}, true
 }
 
-// Candidates are the files of a part that could match, in path order, with
-// those whose content no server has. The report counts what the judge left out, and
-// names ignore files whose rules nobody knows.
+// Candidates are the files of a part that could match, in path order, with those
+// whose content no server has. The report counts what the judge excluded, and names
+// ignore files whose rules are unknown.
 func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (files []File, left walk.Report, err error) {
 	wanted := judge.want.query()
 	named := map[string][]string{} // paths by repository
@@ -121,7 +120,8 @@ func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (fi
 	return files, left, nil
 }
 
-// in asks for files of repositories, below a place in the one it lies in.
+// in asks for files of repositories, below a place in the repository that
+// contains it.
 func in(repos []*zoekt.Repo, at *Place) zoekt.Query {
 	var names []string
 	for _, p := range repos {
@@ -144,7 +144,7 @@ func (at *Place) within(p *zoekt.Repo) bool {
 	return at.Rel != "" && at.Repo != nil && at.Repo.Name == p.Name
 }
 
-// judged adds the files of a repository, the judge's, that are wanted.
+// judged adds the wanted files of the judge's repository.
 func (q *Question) judged(files []File, p *zoekt.Repo, named []string, judge *Judge, left *walk.Report) []File {
 	shadowed := q.list.shadowed(p.Name)
 	add := func(rel string, absent *Absence) {
@@ -172,8 +172,8 @@ func (q *Question) judged(files []File, p *zoekt.Repo, named []string, judge *Ju
 }
 
 // scatter does work for the repositories of each server at once, without those
-// that failed. What work returns is done afterwards, one by one; a server that
-// fails is noted.
+// that failed. The functions that work returns are called afterwards, one by
+// one. A server that fails is recorded.
 func (q *Question) scatter(ctx context.Context, repos []*zoekt.Repo, work func(server int, repos []*zoekt.Repo) (func(), error)) error {
 	byServer := map[int][]*zoekt.Repo{}
 	for _, p := range repos {

@@ -45,8 +45,8 @@ type Options struct {
 	Policy *policy.Policy
 	// Checkouts are the names of repositories that are checked out here.
 	Checkouts []string
-	// Find says where in a checkout a path is, in the case it has there, and
-	// whether that is a file. Without it every path is taken as it is written.
+	// Find returns a path in a checkout in the letter case of the files, and
+	// whether it is a file. Without it every path is used as written.
 	Find func(checkout, rel string) (real string, isFile bool, err error)
 }
 
@@ -74,8 +74,8 @@ type Listing struct {
 	when      time.Time
 }
 
-// listingAge is how long a listing is used: repositories come and go slowly,
-// and each document says itself of which commit it is.
+// listingAge is how long a listing is used: repositories change slowly, and
+// each document names its own commit.
 const listingAge = 10 * time.Second
 
 // New makes a tree. No server is asked yet.
@@ -105,8 +105,8 @@ func (t *Tree) Close() { t.client.Close() }
 // Servers is how many there are.
 func (t *Tree) Servers() int { return t.client.Servers() }
 
-// List is what the servers have, from a moment ago or asked for now. One that
-// can't be asked is in the failures; that none can is ErrServers.
+// List is what the servers have, cached for a moment. A server that can't be
+// reached is in the failures; if none can, the error is ErrServers.
 func (t *Tree) List(ctx context.Context) (*Listing, error) {
 	for {
 		t.mu.Lock()
@@ -145,7 +145,7 @@ func (t *Tree) askList(ctx context.Context) (*Listing, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	// A name that can't be a path has no place among the others.
+	// A name that can't be a path is not part of the tree.
 	l.Repos = slices.DeleteFunc(l.Repos, func(p zoekt.Repo) bool { return !isName(p.Name) })
 	sort.Slice(l.Repos, func(i, j int) bool { return comparePaths(l.Repos[i].Name, l.Repos[j].Name) < 0 })
 	if len(l.Failures) == t.client.Servers() {
@@ -154,14 +154,14 @@ func (t *Tree) askList(ctx context.Context) (*Listing, error) {
 	return l, nil
 }
 
-// relist has the next question ask the servers what they have.
+// relist makes the next question ask the servers again.
 func (t *Tree) relist() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.listing = nil
 }
 
-// ErrServers is for a question that no server could answer.
+// ErrServers is returned if no server could answer.
 var ErrServers = errors.New("no server answered")
 
 // silence is ErrServers with what each of them said.
@@ -183,8 +183,8 @@ func (s silence) Unwrap() []error {
 	return errs
 }
 
-// withoutAddress takes the address out of an error of the network, where it
-// stands in front of what is wrong.
+// withoutAddress removes the address from an error of the network, where it is
+// before the reason.
 func withoutAddress(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Err != nil {
@@ -193,5 +193,5 @@ func withoutAddress(err error) error {
 	return err
 }
 
-// comparePaths orders folders by what lies in them: a-b comes before a/.
+// comparePaths orders folders by the paths in them: a-b comes before a/.
 func comparePaths(a, b string) int { return strings.Compare(a+"/", b+"/") }

@@ -47,8 +47,8 @@ type Decision struct {
 	Confirm bool
 }
 
-// Decide carries a decision out: what is accepted is applied as one change, on
-// the versions the proposal was made on or not at all.
+// Decide carries out a decision. What is accepted is applied as one change, if
+// the files still have the versions that the proposal was made on.
 func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision) (*Proposal, error) {
 	var out *Proposal
 	err := s.locked(func() error {
@@ -92,7 +92,7 @@ func (s *Store) decide(ctx context.Context, ws Workspace, p *Proposal, version r
 	if stale := s.stale(ctx, ws, p, true); len(stale) > 0 {
 		return &StaleError{p.ID, stale}
 	}
-	// From here on the person's decision is known, whatever happens.
+	// From here on the person's decision is recorded, whatever happens.
 	log, err := ws.Changes(ctx, 1)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func take(p *Proposal, d *Decision) error {
 	return nil
 }
 
-// stale lists files that are not what the proposal was made on.
+// stale lists files that are not the versions that the proposal was made on.
 func (s *Store) stale(ctx context.Context, ws Files, p *Proposal, accepted bool) []string {
 	var list []string
 	for i := range p.Files {
@@ -194,8 +194,8 @@ func apply(ctx context.Context, ws Changes, p *Proposal) (*change.Change, error)
 	return ws.Apply(ctx, p.accepted())
 }
 
-// accepted is the set of what was accepted, bound to the versions. If that is
-// everything, it is the set as it was planned.
+// accepted is the set of the accepted parts, bound to the versions. If
+// everything was accepted, it is the planned set.
 func (p *Proposal) accepted() change.Set {
 	all, yes, _ := p.Counts()
 	set := p.Set
@@ -305,7 +305,7 @@ func (p *Proposal) accepts(paths []string) bool {
 	return false
 }
 
-// Settle looks after proposals whose process was killed while it applied them.
+// Settle finishes proposals whose process was killed while it applied them.
 func (s *Store) Settle(ctx context.Context, ws Workspace) error {
 	list, err := s.Pending()
 	if err != nil && list == nil {

@@ -16,8 +16,8 @@ import (
 	"quarry/internal/rootfs"
 )
 
-// DefaultWait is how long a call waits for the decision: most clients give a
-// call up after 60 seconds.
+// DefaultWait is how long a call waits for the decision: most clients give up
+// after 60 seconds.
 const DefaultWait = 45 * time.Second
 
 const (
@@ -33,10 +33,10 @@ type Gate struct {
 	// Wait is how long a change waits for its decision; 0 is DefaultWait, less
 	// than 0 does not wait.
 	Wait time.Duration
-	// Clients are held back; none means all. A client says its name itself, so
-	// upper and lower case don't count, and one without a name is held back too.
+	// Clients are held back; none means all. Clients choose their own names, so
+	// letter case is ignored, and a client without a name is held back too.
 	Clients []string
-	// Progress hears that a call still waits; nil is fine.
+	// Progress is called while a call waits; nil is fine.
 	Progress func(ctx context.Context, id string, waited time.Duration)
 }
 
@@ -64,7 +64,7 @@ func (g *Gate) VaultFile(name string) ([]byte, error) {
 
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 
-// Restore is refused: it is not part of what a person is shown.
+// Restore is refused, because a person can't see it in a proposal.
 func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (*change.Change, error) {
 	if g.keepsBack(o.Client) && !o.DryRun {
 		return nil, errHeld
@@ -75,7 +75,8 @@ func (g *Gate) Restore(ctx context.Context, what, to string, o change.Options) (
 // EmptyTrash is refused.
 func (g *Gate) EmptyTrash(context.Context, time.Time) (int, error) { return 0, errHeld }
 
-// Log puts what waits for a decision before the changes that were made.
+// Log lists proposals that wait for a decision before the changes that were
+// made.
 func (g *Gate) Log(limit int) (*change.Log, error) {
 	log, err := g.Backend.Log(limit)
 	if err != nil {
@@ -266,8 +267,8 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration) (*Propo
 	}
 }
 
-// result is the answer to the call whose proposal was decided: what was planned,
-// since it was applied on the same versions.
+// result is the answer to a call after the decision: the planned change, since
+// it was applied to the same versions.
 func (g *Gate) result(p *Proposal, plan *change.Change) (*change.Change, error) {
 	if err := g.Store.told(p.ID); err != nil {
 		return nil, err

@@ -31,7 +31,8 @@ func (h *Hunk) Head() string {
 // maxSplit is the largest file that can be accepted in parts.
 const maxSplit = 1 << 20
 
-// splittable reports whether a content has lines in the sense of a diff.
+// splittable reports whether a content is text that a diff can split into
+// lines.
 func splittable(data []byte) bool {
 	return len(data) <= maxSplit && utf8.Valid(data) && bytes.IndexByte(data, 0) < 0
 }
@@ -42,8 +43,8 @@ func hunksOf(before, after []byte) []Hunk {
 	return parseHunks(textedit.DiffTexts(before, after, &textedit.DiffOptions{MaxLine: -1, MaxLines: -1}))
 }
 
-// parseHunks reads the hunks of a unified diff of one file. A line is told by
-// where it stands.
+// parseHunks reads the hunks of a unified diff of one file. The kind of a line
+// depends on its position.
 func parseHunks(text string) []Hunk {
 	var list []Hunk
 	old, now := 0, 0

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Part is the proposals of one root among several, and what decisions about
-// them are carried out on.
+// Part is the proposals of one of several roots, and the workspace on which
+// decisions are carried out.
 type Part struct {
 	Name      string
 	Store     *Store
@@ -99,8 +99,8 @@ func (j *Joint) Stamp() (string, error) {
 	return strings.Join(all, "/"), nil
 }
 
-// Stale names the files that changed since a proposal was made. Files is not
-// asked: each root has its own.
+// Stale names the files that changed since a proposal was made. The argument is
+// ignored, because each root has its own files.
 func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []string {
 	r, rest, err := j.part(p.ID)
 	if err != nil {
@@ -130,7 +130,7 @@ func (j *Joint) Seen(ctx context.Context, _ Files, p *Proposal) *Proposal {
 	return r.in(r.Store.Seen(ctx, r.Workspace, own))
 }
 
-// Decide carries a decision out in its root, whatever workspace is given.
+// Decide carries out a decision in its root; the given workspace is ignored.
 func (j *Joint) Decide(ctx context.Context, _ Workspace, id string, d Decision) (*Proposal, error) {
 	r, rest, err := j.part(id)
 	if err != nil {

@@ -50,8 +50,8 @@ type Proposal struct {
 	// Until is how long the client waits for the decision.
 	Until time.Time `json:"until,omitzero"`
 
-	// Set is what the client asked for, and Digest what that came to on the
-	// files as they were. Undo is the change to undo instead, if it is one.
+	// Set is what the client asked for, and Digest identifies the plan made
+	// from it. For an undo, Undo is the change to undo instead.
 	Set    change.Set `json:"set"`
 	Digest string     `json:"digest,omitempty"`
 	Undo   string     `json:"undo,omitempty"`
@@ -67,7 +67,7 @@ type Proposal struct {
 	// Was is the state before Applying, and Last the newest change there was then.
 	Was  State  `json:"was,omitempty"`
 	Last string `json:"last,omitempty"`
-	// Told says that the client has heard of the decision.
+	// Told says that the client was told the decision.
 	Told bool `json:"told,omitempty"`
 
 	// Key is the same for the same set of the same client.
@@ -140,8 +140,8 @@ func linesOf(hunks []Hunk) (added, removed int) {
 	return added, removed
 }
 
-// Does counts what a proposal does, whatever its summary says: that one is the
-// agent's.
+// Does counts what a proposal does. It does not use the summary, which the
+// agent wrote.
 func (p *Proposal) Does() string {
 	var edited, made, moved, deleted int
 	for _, f := range p.Files {
@@ -168,7 +168,7 @@ func (p *Proposal) Does() string {
 	return strings.Join(list, ", ")
 }
 
-// Comments are what the person wrote, with where it is about.
+// Comments are what the person wrote, with the places that they are about.
 func (p *Proposal) Comments() []string {
 	var list []string
 	if p.Comment != "" {

@@ -58,7 +58,7 @@ func filesOf(set *change.Set, plan *change.Change) []File {
 	reported := map[int]bool{}
 	for _, pf := range plan.Files {
 		f := File{Path: pf.Path, To: pf.To, Op: verbs[pf.Did]}
-		if len(set.Ops) > 0 { // else the operations are those of the plan that was kept
+		if len(set.Ops) > 0 { // otherwise the operations are those of the stored plan
 			f.Ops = pf.Ops
 		}
 		for _, k := range f.Ops {
@@ -329,7 +329,8 @@ func contentAfter(set *change.Set, f *File, old []byte, readErr error) ([]byte, 
 }
 
 // The state of a path is the version of a small file, "" if nothing is there, and
-// else a mark with what can be told: it is compared, and never used as a version.
+// otherwise a mark made of its properties. It is only compared, and never used as
+// a version.
 const (
 	unknownVersion = "?"
 	folderMark     = "folder:"
@@ -364,7 +365,7 @@ func stateNow(ctx context.Context, ws Files, p string) string {
 	return unknownVersion
 }
 
-// folderState changes with the names, sizes and times of what is in a folder.
+// folderState changes if a name, size or time in a folder changes.
 func folderState(ctx context.Context, ws Files, dir string) string {
 	entries, err := below(ctx, ws, dir)
 	if err != nil {

@@ -23,9 +23,9 @@ const (
 	maxProposal = 64 << 20           // bytes of one
 	newsFor     = 24 * time.Hour     // how long a client is told of a decision
 
-	// A proposal that is decided, and whose client knows, is moved to a name of
-	// its own. Nobody reads it to find what waits: 1,200 decisions in turn spent
-	// 26 s on reading the earlier ones. A move that fails costs time and nothing else.
+	// A proposal that is decided, and whose client knows, is moved to a name of its
+	// own. It is not read to find those that wait: 1,200 decisions in a row took 26 s
+	// for reading the earlier ones. A failed move only takes time.
 	unsettledName = ".json"
 	settledName   = ".settled.json"
 )
@@ -36,7 +36,7 @@ type Store struct {
 	root *rootfs.Root
 	now  func() time.Time
 
-	mu   sync.Mutex // guards the lock file: locks of a process exclude no other use of its own
+	mu   sync.Mutex // guards the lock file: locks don't exclude other goroutines of the same process
 	lock *rootfs.Log
 }
 
@@ -162,8 +162,7 @@ func (s *Store) moveAway(id string) {
 	}
 }
 
-// encode makes sure that what is stored is what was proposed: JSON replaces
-// bytes that are not UTF-8.
+// encode refuses text that is not UTF-8, which JSON would change silently.
 func encode(p *Proposal) ([]byte, error) {
 	data, err := json.Marshal(p)
 	if err != nil {
