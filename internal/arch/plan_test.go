@@ -32,7 +32,7 @@ var plan = []layer{
 		{"internal/presence", "which clients are connected to a workspace", "internal/rootfs"},
 		{"internal/review", "changes that wait for a person: proposals, decisions", "change fault internal/backend internal/rootfs internal/textedit internal/textfile search"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace", "tool"},
-		{"internal/profile", "one file group a dialect: arguments → query → text", ". change fault internal/notebook internal/notes internal/patch internal/render internal/replacer internal/vault match search tool"},
+		{"internal/profile", "one file group a dialect: arguments → query → text", ". change fault internal/notebook internal/notes internal/patch internal/progress internal/render internal/replacer internal/vault match search tool"},
 		{"internal/render", "results in words, pure", "change fault internal/notebook search"},
 		{"internal/notes", "what changing a note means: which operation on which file", "change fault internal/vault"},
 		{"internal/notebook", "notes: searched, their parts, properties, tags and links", "change fault internal/noterank internal/rootfs internal/textfile internal/vault match search"},
@@ -44,9 +44,10 @@ var plan = []layer{
 	}},
 	{"engine", []pkg{
 		{"internal/backend", "where the files are: a folder, servers, several as one", "change fault internal/changer internal/glob internal/ignore internal/owner internal/policy internal/rootfs internal/searcher internal/vault search"},
-		{"internal/searcher", "one search: of a folder, by index or walk, or of servers", "fault internal/fuzzy internal/githead internal/glob internal/ignore internal/index internal/policy internal/rank internal/repos internal/rootfs internal/scan internal/terms internal/textfile internal/vault internal/walk match search"},
+		{"internal/searcher", "one search: of a folder, by index or walk, or of servers", "fault internal/fuzzy internal/githead internal/glob internal/ignore internal/index internal/policy internal/progress internal/rank internal/repos internal/rootfs internal/scan internal/terms internal/textfile internal/vault internal/walk match search"},
 		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash", "change fault internal/journal internal/policy internal/rootfs internal/textedit internal/textfile internal/trash internal/vault internal/walk match"},
-		{"internal/owner", "the process that holds the index of a root, and its clients", "internal/ignore internal/index internal/policy internal/rootfs internal/walk internal/watch search"},
+		{"internal/progress", "what a call has done so far, in its context", ""},
+		{"internal/owner", "the process that holds the index of a root, and its clients", "internal/ignore internal/index internal/policy internal/progress internal/rootfs internal/walk internal/watch search"},
 	}},
 	{"middle", []pkg{
 		{"internal/index", "which files could match: segments, sweeps, snapshots", "internal/glob internal/ignore internal/policy internal/rootfs internal/scan internal/terms internal/textfile internal/trigram internal/walk match"},

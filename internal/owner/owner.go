@@ -19,8 +19,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
-	"quarry/search"
 )
 
 // lockName is the file whose lock is the lease.
@@ -224,8 +224,8 @@ func (s *Server) one(ctx context.Context, conn net.Conn, req []byte) error {
 		s.last.Store(time.Now().UnixNano())
 		s.active.Add(-1)
 	}()
-	watch := &search.Watch{}
-	ctx = search.WithWatch(ctx, watch)
+	watch := &progress.Count{}
+	ctx = progress.With(ctx, watch)
 	var mu sync.Mutex // one frame at a time
 	write := func(kind frameKind, b []byte) error {
 		mu.Lock()
@@ -302,7 +302,7 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 	if err := writeFrame(c.conn, frameRequest, request); err != nil {
 		return c.broken(ctx, err)
 	}
-	heard := hearing{watch: search.WatchOf(ctx)}
+	heard := hearing{watch: progress.Of(ctx)}
 	for wait := min(firstSign, c.patience); ; wait = c.patience {
 		c.conn.SetDeadline(time.Now().Add(wait))
 		kind, data, err := readFrame(c.conn, c.buf)
@@ -330,8 +330,8 @@ func (c *Client) Ask(ctx context.Context, request []byte, receive func([]byte) e
 
 // hearing passes the owner's progress on to who waits for the answer.
 type hearing struct {
-	watch          *search.Watch // nil if nobody listens
-	files, matches uint64        // so far
+	watch          *progress.Count // nil if nobody listens
+	files, matches uint64          // so far
 }
 
 // progress reads the totals that the owner sent while it works.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
-	"quarry/search"
 )
 
 func TestMain(m *testing.M) {
@@ -272,10 +272,10 @@ func TestSuspendedOwnerIsNone(t *testing.T) {
 
 // A client hears how far an owner is.
 func TestOwnerTellsHowFarItIs(t *testing.T) {
-	var heard search.Watch
+	var heard progress.Count
 	socket, _ := serve(t, func(ctx context.Context, req []byte, send func([]byte) error) error {
 		for range 3 {
-			search.WatchOf(ctx).Add(2)
+			progress.Of(ctx).Add(2)
 		}
 		for limit := time.Now().Add(20 * time.Second); heard.Files.Load() < 3 && time.Now().Before(limit); {
 			time.Sleep(time.Millisecond)
@@ -288,7 +288,7 @@ func TestOwnerTellsHowFarItIs(t *testing.T) {
 	}
 	defer c.Close()
 	heard.Add(1) // before the question
-	if err := c.Ask(search.WithWatch(t.Context(), &heard), []byte("q"), func([]byte) error { return nil }); err != nil {
+	if err := c.Ask(progress.With(t.Context(), &heard), []byte("q"), func([]byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if heard.Files.Load() != 4 || heard.Matches.Load() != 7 {

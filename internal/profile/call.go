@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/progress"
 	"quarry/internal/render"
-	"quarry/search"
 	"quarry/tool"
 )
 
@@ -58,7 +58,7 @@ type call struct {
 	tool.Args
 	tool   *tool.Tool
 	client tool.Client // who calls
-	watch  search.Watch
+	watch  progress.Count
 	remote []string // what the receipt says of servers
 	last   bool     // no call gives more of the answer
 	missed int      // files and folders that could not be read
@@ -83,7 +83,7 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 		}
 		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx)}
 		defer e.tellBuilding(ctx)()
-		ctx = search.WithWatch(ctx, &c.watch)
+		ctx = progress.With(ctx, &c.watch)
 		if out.Hints.ReadOnly {
 			var cancel context.CancelFunc
 			// Text searches end by themselves, with what they found.

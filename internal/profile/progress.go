@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"quarry/search"
+	"quarry/internal/progress"
 	"quarry/tool"
 )
 
@@ -64,7 +64,7 @@ func (e *env) tellOnce(ctx context.Context) (building bool) {
 
 // tellSearched reports how many files a search has read, if the caller listens.
 // The returned function stops that.
-func (e *env) tellSearched(ctx context.Context, watch *search.Watch) (end func()) {
+func (e *env) tellSearched(ctx context.Context, watch *progress.Count) (end func()) {
 	if !tool.HasProgress(ctx) {
 		return func() {}
 	}

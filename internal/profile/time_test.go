@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"quarry/internal/profile"
+	"quarry/internal/progress"
 	"quarry/search"
 )
 
@@ -44,15 +45,15 @@ func TestSearchTime(t *testing.T) {
 // Whoever waits for a search hears of the files it read and the matches.
 func TestWatch(t *testing.T) {
 	ws := many(4, 5).make(t)
-	w := &search.Watch{}
-	if _, err := ws.Search(search.WithWatch(t.Context(), w), search.Query{Pattern: "match"}); err != nil {
+	w := &progress.Count{}
+	if _, err := ws.Search(progress.With(t.Context(), w), search.Query{Pattern: "match"}); err != nil {
 		t.Fatal(err)
 	}
 	if w.Files.Load() != 4 || w.Matches.Load() != 20 {
 		t.Errorf("%d files, %d matches", w.Files.Load(), w.Matches.Load())
 	}
-	w = &search.Watch{}
-	if _, err := ws.SearchCode(search.WithWatch(t.Context(), w), search.CodeQuery{Query: "match"}); err != nil {
+	w = &progress.Count{}
+	if _, err := ws.SearchCode(progress.With(t.Context(), w), search.CodeQuery{Query: "match"}); err != nil {
 		t.Fatal(err)
 	}
 	if w.Files.Load() != 4 {

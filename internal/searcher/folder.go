@@ -17,6 +17,7 @@ import (
 	"quarry/fault"
 	"quarry/internal/ignore"
 	"quarry/internal/index"
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/search"
 )
@@ -76,7 +77,7 @@ func (d *Folder) here(ctx context.Context) (followed bool, err error) {
 	}
 	if followed {
 		d.Logger.Warn("the workspace's folder was replaced; the one in its place is used from now on")
-		if w := search.WatchOf(ctx); w != nil {
+		if w := progress.Of(ctx); w != nil {
 			w.Replaced.Store(true)
 		}
 	}

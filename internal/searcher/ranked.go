@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"quarry/internal/progress"
 	"quarry/internal/rank"
 	"quarry/internal/rootfs"
 	"quarry/internal/terms"
@@ -90,7 +91,7 @@ func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.
 		r    any
 		skip search.Reason
 	}
-	watch := search.WatchOf(ctx)
+	watch := progress.Of(ctx)
 	readers := make([]textReader, d.Workers)
 	each := func(v *walk.Visit, e *rootfs.Entry) (outcome, bool) {
 		k := &readers[v.Worker]

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quarry/internal/progress"
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
 	"quarry/internal/walk"
@@ -56,7 +57,7 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 		jointly:  each,
 		scanners: make([]worker, d.Workers),
 		collect:  newCollector(&q, yield),
-		watch:    search.WatchOf(ctx),
+		watch:    progress.Of(ctx),
 	}
 	defer run.matching.StopWith(bounded)()
 	defer each.start(bounded)()
@@ -171,9 +172,9 @@ type searchRun struct {
 	matching *match.Search
 	scanners []worker
 	collect  *collector
-	watch    *search.Watch // nil if nobody waits
-	ahead    *backlog      // nil if files are given whole
-	late     *worker       // of files that are searched when their turn comes
+	watch    *progress.Count // nil if nobody waits
+	ahead    *backlog        // nil if files are given whole
+	late     *worker         // of files that are searched when their turn comes
 	jointly  *jointly
 }
 

@@ -1,0 +1,41 @@
+// Package progress counts what a call has done so far, for whoever shows it.
+//
+// The counter travels in the context. Counting never blocks and never changes an
+// answer.
+package progress
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// Count is what calls have done so far.
+type Count struct {
+	Files   atomic.Int64 // read
+	Matches atomic.Int64 // matching lines, or files for ranked searches
+	// Replaced says that a call found another folder at the workspace's path than
+	// the call before it.
+	Replaced atomic.Bool
+}
+
+type key struct{}
+
+// With returns a context whose calls report to w. If another process answers
+// a search, w is updated every quarter of a second.
+func With(ctx context.Context, w *Count) context.Context {
+	return context.WithValue(ctx, key{}, w)
+}
+
+// Of returns the Count of a context, or nil.
+func Of(ctx context.Context) *Count {
+	w, _ := ctx.Value(key{}).(*Count)
+	return w
+}
+
+// Add counts a file and its matches; w may be nil.
+func (w *Count) Add(matches int) {
+	if w != nil {
+		w.Files.Add(1)
+		w.Matches.Add(int64(matches))
+	}
+}
