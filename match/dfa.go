@@ -33,7 +33,7 @@ func (m *Matcher) lineCache() *dfa.LineCache {
 	return m.dfa.lines
 }
 
-// hasFind makes the automata for spans, if there are any.
+// hasFind reports whether there are automata for spans, and makes them.
 func (m *Matcher) hasFind() bool {
 	if m.dfa.find == nil && !m.dfa.noFind {
 		f := m.p.plan.find()

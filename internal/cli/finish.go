@@ -15,8 +15,8 @@ import (
 	"quarry/internal/doctor"
 )
 
-// folders lists the commands that take the workspace's folder as an argument,
-// and how many of them.
+// folders lists the commands that take folders of workspaces as arguments, with
+// the largest number of them.
 var folders = map[string]int{
 	"serve": 1, "index build": 1, "index status": 1, "index verify": 1, "index delete": 1,
 	"trash list": 1, "trash empty": 1, "doctor": 1, "mcp": 99,

@@ -186,8 +186,8 @@ func examineIndex(ctx context.Context, p places) (*indexState, error) {
 	at := p.Index
 	s := &indexState{}
 	if client, err := owner.Dial(at.Socket); err == nil {
-		// The system connects for a suspended process too. No request has no
-		// bytes, so a live one answers with an error.
+		// The system accepts connections for a suspended process too. An empty
+		// request is invalid, so a live process answers it with an error.
 		err := client.Ask(ctx, nil, func([]byte) error { return nil })
 		s.Answers = !errors.Is(err, owner.ErrNoOwner)
 		client.Close()

@@ -118,7 +118,7 @@ type buildWorker struct {
 	terms    termCollector
 
 	job   int // in hand
-	run   run // in hand, without its grams
+	run   run // being filled, without its grams
 	local int // its blocks
 }
 

@@ -49,11 +49,11 @@ const (
 
 // Handler serves the protocol over streamable HTTP at Path.
 //
-// Clients of two eras share the port. Up to 2025-11-25 they have sessions,
-// which carry cancellation; from 2026-07-28 each request stands alone, and the
-// end of its connection is its cancellation. The SDK serves the second only in
-// stateless mode, and the first without cancellation there, so there is a
-// handler for each and the request tells which one it wants.
+// Clients of two protocol generations share the port. Up to 2025-11-25 they
+// have sessions, and cancel calls in them. From 2026-07-28 each request is
+// independent, and closing its connection cancels it. The SDK supports the
+// second only in stateless mode, where the first has no cancellation, so there
+// is a handler for each, and the request decides which one is used.
 func (s *Server) Handler(opts *HTTPOptions) (http.Handler, error) {
 	if len(opts.Token) < minToken {
 		return nil, fmt.Errorf("the token has %d characters; it needs %d or more", len(opts.Token), minToken)

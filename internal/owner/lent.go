@@ -68,7 +68,7 @@ func (o *owned) worth(ask *index.Ask) bool {
 	return err == nil && !c.Plan.Useless && float64(c.Plan.Candidates) < lendBelow*float64(c.Plan.Documents)
 }
 
-// shut are the folders that the policy denies, as found by a walk.
+// shut are the folders that the policy denies, found by a walk.
 type shut struct {
 	mu   sync.Mutex
 	dirs map[string]bool

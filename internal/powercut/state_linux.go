@@ -99,8 +99,8 @@ func (d *Disk) cutNames(s *State, at int, fate Fate) {
 	}
 }
 
-// cutData decides for each file how much of what was written since its last
-// sync is there.
+// cutData decides for each file how much of the data written since its last
+// sync has survived.
 func (d *Disk) cutData(s *State, at int, fate Fate) {
 	pending := map[int][]*event{} // of each file, since its sync
 	for _, n := range d.nodes {

@@ -155,7 +155,8 @@ func (q *Query) occurrences(text []byte) []occurrence {
 	return out
 }
 
-// pairs fills in how many neighbours of the query are neighbours in the text.
+// pairs counts the terms that are next to each other both in the query and in
+// the text.
 func (q *Query) pairs(f *Features, occ []occurrence, idf []float64) {
 	found := make([]float64, len(q.terms))
 	for k := 1; k < len(occ); k++ {

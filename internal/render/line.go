@@ -24,8 +24,8 @@ func cut(l *search.Line, text []byte, most int) window {
 	return window{text: text[a:b], before: l.CutBefore > 0 || a > 0, after: l.CutAfter > 0 || b < len(text)}
 }
 
-// bounds are those of what is shown of a line's text. It shows the beginning,
-// unless the first match would not be in it: then it moves there.
+// bounds returns the shown part of a line. It is the beginning, or a part
+// further on if the first match would not be visible otherwise.
 func bounds(l *search.Line, text []byte, most int) (from, to int) {
 	total := utf8.RuneCount(text)
 	if total <= most {

@@ -58,7 +58,7 @@ func (s *Store) Decide(ctx context.Context, ws Workspace, id string, d Decision)
 		}
 		out = p
 		if p.State == Applying {
-			// Its process is gone: it would hold the lock.
+			// Its process has ended, otherwise it would hold the lock.
 			if version, err = s.settle(ctx, ws, p, version); err != nil {
 				return err
 			}

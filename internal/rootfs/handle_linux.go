@@ -56,7 +56,8 @@ func (d *dirHandle) sync() error { return d.r.syncDir(d.fd) }
 
 func (d *dirHandle) dir(r *Root, p Path) *Dir { return &Dir{fd: d.fd, path: p, root: r} }
 
-// leadsToDir is asked where links to folders are of another kind.
+// leadsToDir is false here: only Windows has a separate kind of link for
+// folders.
 func (r *Root) leadsToDir(string, Path) bool { return false }
 
 // writer makes a file with mode 0666: the umask and the folder's default access

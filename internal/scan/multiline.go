@@ -205,7 +205,7 @@ func (f *file) showPart(text []byte, at, end, after int, spans []search.Span) []
 	return spans
 }
 
-// since are the spans from the n-th on.
+// since returns the spans from index n on.
 func (f *file) since(n int) []search.Span {
 	if len(f.found) == n {
 		return nil

@@ -86,7 +86,7 @@ type share struct {
 	no    int
 	read  int64 // bytes of the file up to here
 	nul   int64
-	skip  Skip // why nothing comes after it
+	skip  Skip // why the search of the file ends here
 	err   error
 }
 

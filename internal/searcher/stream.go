@@ -159,8 +159,8 @@ func (r *searchRun) scanAhead(k *worker, text io.Reader, out *found) {
 	}
 }
 
-// waiting returns what has to be called when the deliverer begins or stops
-// waiting; nil if nothing has to.
+// waiting returns the function that the deliverer calls when it begins and when
+// it stops waiting; nil if there is none.
 func (r *searchRun) waiting() func(bool) {
 	if r.ahead == nil {
 		return nil

@@ -274,7 +274,7 @@ func (r *javaReader) statementEnd(i int) int {
 
 // declared reads a method, a property or fields.
 func (r *javaReader) declared(i, first int) int {
-	last := -1 // the last word: the name when something ends it
+	last := -1 // the last word, which is the name if the declaration ends after it
 	for k := i; k < len(r.toks) && k < i+150; k++ {
 		switch c := r.byteAt(k); {
 		case c == '<':

@@ -150,7 +150,7 @@ type Line struct{ Start, Content, End int }
 // there, so 100 MB cost 25 KB and one fast pass, not 8 bytes a line.
 type Lines struct {
 	text   []byte
-	before []int // newlines in front of each block, and at last in all blocks
+	before []int // newlines before each block and, at the end, in all blocks
 	count  int
 }
 

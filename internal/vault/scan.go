@@ -22,7 +22,7 @@ const (
 	CanvasFile
 )
 
-// quoting says what stands between a link and the bytes of the file.
+// quoting says how the text of a link is encoded in the file.
 type quoting uint8
 
 const (

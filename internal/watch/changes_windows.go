@@ -212,10 +212,11 @@ func (w *Watcher) restarted(ctx context.Context) error {
 	return nil
 }
 
-// rearm watches anew. For Wine it does so after each move of a folder: Wine
-// keeps reporting changes in a moved folder under the old name, and watches a
-// folder only from the moment that somebody opens it (8.0, server/change.c).
-// Closing the handle resets this; the listing that follows opens every folder.
+// rearm starts to watch again. Under Wine this is done after each move of a
+// folder: Wine keeps reporting changes in a moved folder under the old name,
+// and watches a folder only from the moment that somebody opens it (8.0,
+// server/change.c). Closing the handle resets this; the listing that follows
+// opens every folder.
 func (w *Watcher) rearm(ctx context.Context) error {
 	s := &w.system
 	s.end()

@@ -20,7 +20,7 @@ type jsonPrinter struct {
 	enc   *json.Encoder // of what is written once for a file
 	total jsonStats
 
-	open     bool  // a file is, since more of it follows
+	open     bool  // a file was begun and is not complete
 	begun    int64 // bytes printed before it
 	file     jsonStats
 	named    string

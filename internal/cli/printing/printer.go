@@ -91,7 +91,7 @@ func (p *printer) coloured(code string, b []byte) {
 	p.put(Reset)
 }
 
-// name writes a path, which most of the time needs no care.
+// name writes a path. Most paths need no escaping.
 func (p *printer) name(path string, line, column int) {
 	linked := p.style.Links.on() && p.style.Colour
 	if linked {

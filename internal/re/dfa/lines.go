@@ -167,7 +167,7 @@ func (c *LineCache) sure(line []byte) bool {
 // stream is a place where a machine is reading.
 type stream struct {
 	pos, end int
-	floor    int // no line in question starts before
+	floor    int // all lines to be found start here or later
 	state    uint32
 	out      []Line
 }

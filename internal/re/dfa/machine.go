@@ -58,7 +58,7 @@ type machine struct {
 	created  int // states since the last clear
 	scanned  int // bytes since the last clear, kept up by the callers
 	read     int // bytes before the last clear
-	bad      int // clears in a row that came too early
+	bad      int // number of clears in a row that came too early
 	thrashed bool
 	loops    map[uint32]*loop // by state; see loopAt
 	clears   int

@@ -163,7 +163,7 @@ func (c *Class) Negate() *Class {
 func (c *Class) Difference(o *Class) *Class {
 	n := o.Negate()
 	if o.Bytes != c.Bytes {
-		// Negate within the receiver's kind, or values only it can hold
+		// Negate as the receiver's kind, or values that only this kind has
 		// would be lost.
 		n = canonical(c.Bytes, slices.Clone(o.Ranges)).Negate()
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // compiler builds from the end of the pattern to its beginning: compile(n,
-// next) returns the state that matches n and goes on to next. So nothing
-// needs patching but loops, and a class's UTF-8 automaton can share its tails.
+// next) returns the state that matches n and goes on to next. So only loops
+// need patching, and the UTF-8 automaton of a class can share its tails.
 type compiler struct {
 	p        *Prog
 	opt      Options

@@ -103,7 +103,7 @@ func (f *Field) next() (bool, error) {
 	return true, nil
 }
 
-// Each visits the fields of a message in the order they stand.
+// Each visits the fields of a message in order.
 func Each(message []byte, visit func(f *Field) error) error {
 	f := &Field{rest: message}
 	for {
