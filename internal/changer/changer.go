@@ -81,10 +81,10 @@ var errRootFolder = errors.New("the path names the workspace itself")
 
 // did records what a change does, in the caller's words if there are any.
 func did(c *change.Change, a change.Action, words string, client change.Client) {
-	if words != "" {
+	if words = change.OneLine(words, change.MaxSummary); words != "" {
 		a = change.Action{Verb: change.Noted, Text: words}
 	}
-	c.Did, c.Summary, c.Client = a, a.String(), client
+	c.Did, c.Summary, c.Client = a, a.String(), client.OneLine()
 }
 
 // showDiff sets the diff of a change.
@@ -95,7 +95,7 @@ func showDiff(c *change.Change, diffs ...change.PathDiff) {
 // toolOf is what a change is recorded as; "" is the method's own name.
 func toolOf(given, name string) string {
 	if given != "" {
-		return given
+		return change.OneLine(given, change.MaxName)
 	}
 	return name
 }

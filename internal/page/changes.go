@@ -33,11 +33,15 @@ type wireChange struct {
 	NoUndo   string    `json:"no_undo,omitempty"`
 }
 
-const maxPaths = 20
+const (
+	maxPaths = 20
+	// A summary that was worded from paths may be longer than one that is given.
+	maxSummary = 1000
+)
 
 func changeOf(c *change.Change) wireChange {
 	w := wireChange{
-		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: c.Tool, Summary: c.Summary, Files: len(c.Paths),
+		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: change.OneLine(c.Tool, change.MaxName), Summary: change.OneLine(c.Summary, maxSummary), Files: len(c.Paths),
 		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Paths: []string{},
 	}
 	for _, p := range c.Paths[:min(len(c.Paths), maxPaths)] {

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,6 +47,7 @@ type diffLine struct {
 	Marks  []int  `json:"m,omitempty"`
 	Colour []any  `json:"c,omitempty"`
 	NoEnd  bool   `json:"e,omitempty"` // no newline at the end of the file
+	CR     bool   `json:"r,omitempty"` // it ends with CR LF, and others of the hunk don't
 }
 
 // filesOf are the parts of a diff, one for each path.
@@ -164,7 +166,8 @@ func (p *diffParser) content(l string) {
 		return
 	}
 	h := &f.Hunks[len(f.Hunks)-1]
-	d := diffLine{Kind: l[:1], Text: strings.TrimSuffix(strings.ToValidUTF8(l[1:], "\uFFFD"), "\r")}
+	d := diffLine{Kind: l[:1], Text: strings.ToValidUTF8(l[1:], "\uFFFD")}
+	d.Text, d.CR = strings.CutSuffix(d.Text, "\r")
 	switch l[0] {
 	case '-':
 		d.Old = p.o
@@ -193,10 +196,20 @@ func finishDiff(ctx context.Context, files []diffFile, deadline time.Time) {
 	for i := range files {
 		for j := range files[i].Hunks {
 			h := &files[i].Hunks[j]
+			markEnds(h.Lines)
 			markWords(h.Lines)
 			if time.Now().Before(deadline) {
 				colourHunk(ctx, files[i].Path, h, deadline)
 			}
+		}
+	}
+}
+
+// markEnds leaves the ends of lines unmarked where all are the same.
+func markEnds(ls []diffLine) {
+	if !slices.ContainsFunc(ls, func(l diffLine) bool { return !l.CR }) {
+		for i := range ls {
+			ls[i].CR = false
 		}
 	}
 }

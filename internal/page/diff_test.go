@@ -101,3 +101,30 @@ func TestColoursCoverTheLine(t *testing.T) {
 		t.Error("colours after the deadline")
 	}
 }
+
+// Ends of lines are marked where they differ.
+func TestLineEnds(t *testing.T) {
+	for hunks, want := range map[string]string{
+		"@@ -1,2 +1,2 @@\n-a\r\n-b\r\n+a\n+b\n": "rr..",
+		"@@ -1,1 +1,2 @@\n a\r\n+b\r\n":         "..",
+		"@@ -1,1 +1,2 @@\n a\n+b\r\n":           ".r",
+	} {
+		f := diffFile{Path: "a.txt"}
+		f.read(hunks)
+		finishDiff(t.Context(), []diffFile{f}, time.Now().Add(time.Minute))
+		got := ""
+		for _, l := range f.Hunks[0].Lines {
+			if strings.HasSuffix(l.Text, "\r") {
+				t.Errorf("text %q", l.Text)
+			}
+			if l.CR {
+				got += "r"
+			} else {
+				got += "."
+			}
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", hunks, got, want)
+		}
+	}
+}

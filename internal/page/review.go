@@ -1,8 +1,10 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,10 +49,12 @@ type wireProposal struct {
 	Whole   bool      `json:"whole,omitempty"` // it can't be decided in parts
 }
 
-// wireReviewFile is a file of a proposal.
+// wireReviewFile is a file of a proposal. Decisions may be fewer than Count: the
+// others are asked for.
 type wireReviewFile struct {
 	diffFile
 	Stale     bool             `json:"stale,omitempty"`
+	Count     int              `json:"count"`
 	Decisions []wireReviewHunk `json:"decisions"`
 }
 
@@ -61,7 +65,6 @@ type wireReviewHunk struct {
 	Parts   []diffHunk `json:"parts"`
 }
 
-// proposalOf is a row of the list; seen is the proposal as the page may show it.
 func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProposal, seen *review.Proposal) {
 	var stale []string
 	if p.State.Open() {
@@ -71,7 +74,7 @@ func (s *Server) proposalOf(ctx context.Context, p *review.Proposal) (w wireProp
 	}
 	p = s.opts.Review.Seen(ctx, s.opts.Decide, p)
 	w = wireProposal{
-		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: p.Tool, Summary: p.Summary, Does: p.Does(), State: string(p.State), Until: p.Until,
+		ID: p.ID, Made: p.Made, Client: clientName(p.Client.Name), Tool: change.OneLine(p.Tool, change.MaxName), Summary: change.OneLine(p.Summary, maxSummary), Does: p.Does(), State: string(p.State), Until: p.Until,
 		Files: len(p.Files), Decided: p.Decided, By: p.By, Comment: p.Comment, Change: p.Change, Problem: p.Problem, Undo: p.Undo, Whole: p.Whole(), Stale: stale,
 	}
 	w.Hunks, w.Yes, w.No = p.Counts()
@@ -100,6 +103,7 @@ func (s *Server) proposals(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, out)
 }
 
+// proposal shows one, or with file and from the decisions of a file from one on.
 func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
 	if s.opts.Review == nil {
 		fail(w, review.ErrUnknown())
@@ -110,7 +114,24 @@ func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	respond(w, http.StatusOK, s.wholeProposal(r.Context(), p))
+	v := r.URL.Query()
+	if v.Get("file") == "" {
+		respond(w, http.StatusOK, s.wholeProposal(r.Context(), p))
+		return
+	}
+	p = s.opts.Review.Seen(r.Context(), s.opts.Decide, p)
+	file, err := positive(v.Get("file"), 1)
+	if err != nil || file > len(p.Files) {
+		fail(w, badRequest("invalid file "+strconv.Quote(v.Get("file"))))
+		return
+	}
+	from, err := strconv.Atoi(cmp.Or(v.Get("from"), "0"))
+	if f := &p.Files[file-1]; err != nil || from < 0 || from > len(f.Hunks) {
+		fail(w, badRequest("invalid hunk "+strconv.Quote(v.Get("from"))))
+		return
+	}
+	d := decisionsFrom{lines: maxDiffLines, deadline: time.Now().Add(colourBudget)}
+	respond(w, http.StatusOK, map[string]any{"decisions": d.read(r.Context(), &p.Files[file-1], from)})
 }
 
 func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[string]any {
@@ -119,10 +140,15 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 	for _, path := range row.Stale {
 		stale[path] = true
 	}
-	deadline := time.Now().Add(colourBudget)
+	d := decisionsFrom{lines: maxDiffLines, deadline: time.Now().Add(colourBudget)}
 	files := []wireReviewFile{}
-	for _, f := range p.Files {
-		one := wireReviewFile{diffFile: diffFile{Path: pathID(f.Path), Kind: "edit", Note: f.Note}, Stale: stale[pathID(f.Path)]}
+	for i := range p.Files {
+		f := &p.Files[i]
+		lines := f.Lines()
+		one := wireReviewFile{
+			diffFile: diffFile{Path: pathID(f.Path), Kind: "edit", Note: f.Note, Add: lines.Added, Del: lines.Removed, Cut: f.Cut.Added + f.Cut.Removed},
+			Stale:    stale[pathID(f.Path)], Count: len(f.Hunks),
+		}
 		switch {
 		case f.Op == change.DeletePath:
 			one.Kind = "delete"
@@ -131,28 +157,63 @@ func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[stri
 		case f.Before == "":
 			one.Kind = "create"
 		}
-		for _, h := range f.Hunks {
-			d := wireReviewHunk{Verdict: string(h.Verdict), Comment: h.Comment, Parts: []diffHunk{}}
-			head := h.Head()
-			for _, text := range splitHeads(h.Text) {
-				if strings.HasPrefix(text, "@@ ") {
-					head, text, _ = strings.Cut(text, "\n")
-				}
-				if text == "" {
-					continue
-				}
-				part := []diffFile{{Path: pathID(f.Path)}}
-				part[0].read(head + "\n" + text)
-				finishDiff(ctx, part, deadline)
-				one.Add += part[0].Add
-				one.Del += part[0].Del
-				d.Parts = append(d.Parts, part[0].Hunks...)
-			}
-			one.Decisions = append(one.Decisions, d)
-		}
+		one.Decisions = d.read(ctx, f, 0)
 		files = append(files, one)
 	}
 	return map[string]any{"proposal": row, "files": files, "now": time.Now()}
+}
+
+// decisionsFrom reads hunks until it has so many lines.
+type decisionsFrom struct {
+	lines    int
+	deadline time.Time // for the colours
+}
+
+// maxPart is how many lines of a hunk are drawn at once.
+const maxPart = 500
+
+func (d *decisionsFrom) read(ctx context.Context, f *review.File, from int) []wireReviewHunk {
+	list := []wireReviewHunk{}
+	for _, h := range f.Hunks[from:] {
+		if d.lines <= 0 {
+			break
+		}
+		one := wireReviewHunk{Verdict: string(h.Verdict), Comment: h.Comment, Parts: []diffHunk{}}
+		head := h.Head()
+		for _, text := range splitHeads(h.Text) {
+			if strings.HasPrefix(text, "@@ ") {
+				head, text, _ = strings.Cut(text, "\n")
+			}
+			if text == "" {
+				continue
+			}
+			part := diffFile{Path: pathID(f.Path)}
+			part.read(head + "\n" + text)
+			part.Hunks = inParts(part.Hunks)
+			finishDiff(ctx, []diffFile{part}, d.deadline)
+			one.Parts = append(one.Parts, part.Hunks...)
+		}
+		for _, p := range one.Parts {
+			d.lines -= len(p.Lines)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// inParts cuts hunks so that none has more than maxPart lines.
+func inParts(hunks []diffHunk) []diffHunk {
+	var list []diffHunk
+	for _, h := range hunks {
+		all := h.Lines
+		for len(all) > maxPart {
+			h.Lines = all[:maxPart:maxPart]
+			list, all = append(list, h), all[maxPart:]
+		}
+		h.Lines = all
+		list = append(list, h)
+	}
+	return list
 }
 
 // splitHeads cuts the text of a whole change at the heads within it. Lines of
@@ -177,9 +238,13 @@ type decision struct {
 	Confirm  bool               `json:"confirm"`
 }
 
+// maxDecision is what a browser keeps of a decision that is not sent yet, with
+// each sign as an escape at worst.
+const maxDecision = 32 << 20
+
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	var d decision
-	if err := readBody(w, r, &d); err != nil {
+	if err := readBodyOf(w, r, maxDecision, &d); err != nil {
 		fail(w, err)
 		return
 	}
@@ -213,9 +278,14 @@ func (s *Server) waiting() int {
 	return len(list)
 }
 
+// clientName is who a client says it is; who has no name is the person. No client
+// passes for that one.
 func clientName(name string) string {
-	if name == "" {
+	switch name = change.OneLine(name, change.MaxName); {
+	case name == "":
 		return "you"
+	case strings.EqualFold(strings.TrimSpace(name), "you"):
+		return "client " + strconv.Quote(name)
 	}
 	return name
 }

@@ -1,9 +1,13 @@
 package page
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,5 +128,106 @@ func TestProposalOfASet(t *testing.T) {
 	got := get[struct{ Files []struct{ Path, Note string } }](t, s, "/api/review/"+pending.ID)
 	if len(got.Files) != 4 || got.Files[1].Path != "new/file.md" || got.Files[3].Note != "makes it executable" {
 		t.Errorf("files = %+v", got.Files)
+	}
+}
+
+// manyHunks proposes a change of so many hunks in two files.
+func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, hunks int) string {
+	t.Helper()
+	var ops []change.Op
+	for _, name := range []string{"a.txt", "b.txt"} {
+		var old, now strings.Builder
+		for i := range hunks / 2 {
+			fmt.Fprintf(&old, "old %d\n1\n2\n3\n4\n5\n6\n7\n", i)
+			fmt.Fprintf(&now, "new %d\n1\n2\n3\n4\n5\n6\n7\n", i)
+		}
+		write(t, filepath.Join(s.dir, name), old.String())
+		ops = append(ops, change.Op{Verb: change.WriteFile, Path: name, Content: []byte(now.String())})
+	}
+	_, err := agent.Apply(t.Context(), change.Set{Tool: "apply_changes", Client: change.Client{Name: "you"}, Ops: ops})
+	var pending *review.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatalf("apply = %v", err)
+	}
+	return pending.ID
+}
+
+// A large proposal comes in parts, and a decision on each hunk fits in a request.
+func TestLargeProposal(t *testing.T) {
+	const hunks = 60_000
+	s, agent := serveReview(t, nil)
+	id := manyHunks(t, s, agent, hunks)
+	type file struct {
+		Count, Add, Del int
+		Decisions       []struct{ Parts []struct{ Lines []any } }
+	}
+	res, body := s.request(t, "GET", "/api/review/"+id, "")
+	if res.StatusCode != http.StatusOK || len(body) > 4<<20 {
+		t.Fatalf("%d, %d bytes", res.StatusCode, len(body))
+	}
+	got := get[struct {
+		Proposal struct {
+			Client string
+			Hunks  int
+		}
+		Files []file
+	}](t, s, "/api/review/"+id)
+	if got.Proposal.Hunks != hunks || len(got.Files) != 2 || got.Files[1].Count != hunks/2 || got.Files[1].Add != hunks/2 || got.Proposal.Client == "you" {
+		t.Errorf("proposal %+v, %d files", got.Proposal, len(got.Files))
+	}
+	have := len(got.Files[0].Decisions)
+	if have == 0 || have >= hunks/2 {
+		t.Errorf("%d decisions at once", have)
+	}
+	more := get[file](t, s, fmt.Sprintf("/api/review/%s?file=1&from=%d", id, have))
+	if len(more.Decisions) == 0 || len(more.Decisions[0].Parts) != 1 {
+		t.Errorf("no more decisions after %d", have)
+	}
+	for _, bad := range []string{"file=0", "file=3", "file=1&from=-1", "file=1&from=30001", "file=x"} {
+		if res, body := s.request(t, "GET", "/api/review/"+id+"?"+bad, ""); res.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s = %d %s", bad, res.StatusCode, body)
+		}
+	}
+	verdicts := make([][]string, 2)
+	for i := range verdicts {
+		verdicts[i] = slices.Repeat([]string{"refuse"}, hunks/2)
+	}
+	decision, _ := json.Marshal(map[string]any{"hunks": verdicts, "comment": strings.Repeat("c", 1<<20)})
+	if res, body := s.request(t, "POST", "/api/review/"+id, string(decision)); res.StatusCode != http.StatusOK {
+		t.Errorf("a decision of %d bytes = %d %.200s", len(decision), res.StatusCode, body)
+	}
+}
+
+// TestBrowserLargeProposal reads and decides a proposal of 1,200 hunks: what is
+// not near is not drawn, and keys reach it all the same.
+func TestBrowserLargeProposal(t *testing.T) {
+	const hunks = 1200
+	s, agent := serveReview(t, nil)
+	id := manyHunks(t, s, agent, hunks)
+	b := s.open(t, "/review/"+id, 1600, 1000, "light")
+	b.has(".hunk.now", "1 of 1,200")
+	if drawn := b.count(".hunk"); drawn > 500 {
+		t.Errorf("%d hunks are drawn at once", drawn)
+	}
+	b.keys("n")
+	b.until(`document.activeElement.dataset.k === "600" && document.activeElement.dataset.f === "1"`)
+	b.keys("a")
+	b.until(`document.activeElement.dataset.k === "601"`)
+	b.click(".decide .ghost")
+	b.has(".decide", "1199 refused")
+	// A second enter while the decision is under way does nothing.
+	b.until(`document.activeElement.matches(".decide .primary")`)
+	eval[chromedp.Void](b, `(() => { const f = fetch; window.posts = 0; window.fetch = (u, o) => { if (o?.method === "POST") posts++; return f(u, o); }; })()`)
+	eval[chromedp.Void](b, `(() => { const p = document.querySelector(".decide .primary"); p.click(); p.click(); document.querySelector("main").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true })); })()`)
+	b.has(".facts", "applied as")
+	if n := eval[int](b, "posts"); n != 1 {
+		t.Errorf("the decision was sent %d times", n)
+	}
+	if n := b.count(".toast.bad"); n > 0 {
+		t.Errorf("%d complaints", n)
+	}
+	data, _ := os.ReadFile(filepath.Join(s.dir, "b.txt"))
+	if !strings.HasPrefix(string(data), "new 0\n1\n") || strings.Count(string(data), "new") != 1 {
+		t.Errorf("b.txt begins with %.40q", data)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -88,18 +89,26 @@ func respond(w http.ResponseWriter, status int, v any) {
 	_, _ = w.Write(append(data, '\n'))
 }
 
-// maxBody bounds the body of a request: decisions and comments.
+// maxBody bounds the body of a request.
 const maxBody = 1 << 20
 
 // readBody reads a JSON body. Another content type could come from a form of
 // another site.
 func readBody(w http.ResponseWriter, r *http.Request, into any) error {
+	return readBodyOf(w, r, maxBody, into)
+}
+
+func readBodyOf(w http.ResponseWriter, r *http.Request, most int64, into any) error {
 	if r.Header.Get("Content-Type") != "application/json" {
 		return badRequest("the content type has to be application/json")
 	}
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return badRequest(fmt.Sprintf("the request has more than %d MB", most>>20))
+		}
 		return badRequest("invalid request: " + err.Error())
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {

@@ -118,7 +118,7 @@ func (g *Gate) Apply(ctx context.Context, set change.Set) (*change.Change, error
 	if err != nil {
 		return nil, err
 	}
-	p := &Proposal{Client: set.Client, Tool: firstText(set.Tool, plan.Tool), Summary: plan.Summary, Set: set, Digest: firstText(shown.Digest, set.Digest), Files: g.files(ctx, &set, shown)}
+	p := &Proposal{Client: set.Client, Tool: plan.Tool, Summary: plan.Summary, Set: set, Digest: firstText(shown.Digest, set.Digest), Files: g.files(ctx, &set, shown)}
 	return g.propose(ctx, p, plan)
 }
 
@@ -142,7 +142,7 @@ func (g *Gate) Undo(ctx context.Context, id string, o change.Options) (*change.C
 		return nil, err
 	}
 	return g.propose(ctx, &Proposal{
-		Client: o.Client, Tool: firstText(o.Tool, plan.Tool), Summary: plan.Summary, Undo: firstText(plan.Undoes, id), Files: g.files(ctx, &change.Set{}, shown),
+		Client: o.Client, Tool: plan.Tool, Summary: plan.Summary, Undo: firstText(plan.Undoes, id), Files: g.files(ctx, &change.Set{}, shown),
 	}, plan)
 }
 

@@ -90,6 +90,20 @@ type File struct {
 	Split bool   `json:"split,omitempty"`
 	Hunks []Hunk `json:"hunks"`
 	Note  string `json:"note,omitempty"` // what it does beside content
+	// Cut are the lines it adds and removes that the hunks don't show.
+	Cut Lines `json:"cut,omitzero"`
+}
+
+// Lines are lines that are added and removed.
+type Lines struct {
+	Added   int `json:"added"`
+	Removed int `json:"removed"`
+}
+
+// Lines are those a file's change adds and removes, shown or not.
+func (f *File) Lines() Lines {
+	added, removed := linesOf(f.Hunks)
+	return Lines{added + f.Cut.Added, removed + f.Cut.Removed}
 }
 
 // Verdict is a decision about a hunk.
@@ -119,9 +133,9 @@ func (p *Proposal) Counts() (all, yes, no int) {
 
 // Lines are the lines it would add and remove.
 func (p *Proposal) Lines() (added, removed int) {
-	for _, f := range p.Files {
-		a, r := linesOf(f.Hunks)
-		added, removed = added+a, removed+r
+	for i := range p.Files {
+		l := p.Files[i].Lines()
+		added, removed = added+l.Added, removed+l.Removed
 	}
 	return added, removed
 }

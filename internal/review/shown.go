@@ -91,7 +91,7 @@ func (g *Gate) fileOf(ctx context.Context, d change.PathDiff) File {
 	}
 	f.Before = stateNow(ctx, g, f.Path)
 	f.note(noteOf(d))
-	f.notShown(d.Cut.Added + d.Cut.Removed)
+	f.notShown(Lines{d.Cut.Added, d.Cut.Removed})
 	return f
 }
 
@@ -101,16 +101,17 @@ func (f *File) note(text string) {
 	}
 }
 
-func (f *File) notShown(lines int) {
-	if lines > 0 {
-		f.note(fmt.Sprintf("too long to be shown: %d of the changed lines are left out here", lines))
+func (f *File) notShown(cut Lines) {
+	if n := cut.Added + cut.Removed; n > 0 {
+		f.Cut = cut
+		f.note(fmt.Sprintf("too long to be shown at once: %d of the changed lines are left out here", n))
 	}
 }
 
 // rewrites adds the diffs of other files to the one whose move causes them.
 func (f *File) rewrites(diffs []change.PathDiff) {
 	var text strings.Builder
-	hidden := 0
+	var hidden Lines
 	for _, d := range diffs {
 		name := fault.Printable(firstText(d.New, d.Old))
 		if d.Hunks == "" {
@@ -119,7 +120,8 @@ func (f *File) rewrites(diffs []change.PathDiff) {
 		}
 		f.note("rewrites links in " + name)
 		text.WriteString(d.Hunks)
-		hidden += d.Cut.Added + d.Cut.Removed
+		hidden.Added += d.Cut.Added
+		hidden.Removed += d.Cut.Removed
 	}
 	if f.notShown(hidden); text.Len() > 0 {
 		f.Split, f.Old = false, nil
@@ -153,10 +155,10 @@ func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f
 	if isVersion(f.Before) {
 		old, err = g.ReadBytes(ctx, f.Path, 0)
 	}
-	lines := 0 // that the change adds or removes
+	var lines Lines // that the change adds and removes
 	for _, pf := range plan.Files {
 		if pf.Path == f.Path && pf.To == f.To {
-			f.After, lines = firstText(pf.Version, unknownVersion), pf.Added+pf.Removed
+			f.After, lines = firstText(pf.Version, unknownVersion), Lines{pf.Added, pf.Removed}
 		}
 	}
 	if f.After == unknownVersion && len(plan.Files) < 2 && plan.Version != "" && isVersion(f.Before) {
@@ -179,7 +181,7 @@ func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f
 	}
 	f.Hunks = whole(text.String())
 	added, removed := linesOf(f.Hunks)
-	f.notShown(lines - added - removed)
+	f.notShown(Lines{max(lines.Added-added, 0), max(lines.Removed-removed, 0)})
 }
 
 // deletes shows a deletion: the text of a file, the names in a folder.
@@ -202,8 +204,12 @@ func (g *Gate) deletes(ctx context.Context, set *change.Set, f *File, old []byte
 	}
 }
 
-// maxNames is how many names of a folder are shown.
-const maxNames = 200
+// maxNames is how many names of a folder are shown, and maxNoted in how many
+// characters each.
+const (
+	maxNames = 200
+	maxNoted = 400
+)
 
 // holds lists what is in a folder that is moved or deleted.
 func (g *Gate) holds(ctx context.Context, f *File, does string) {
@@ -225,7 +231,7 @@ func (g *Gate) holds(ctx context.Context, f *File, does string) {
 			f.note(fmt.Sprintf("and %d more", len(entries)-i))
 			break
 		}
-		f.note("  " + fault.Printable(e.Path))
+		f.note("  " + change.OneLine(fault.Printable(e.Path), maxNoted))
 	}
 }
 

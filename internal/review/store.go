@@ -38,6 +38,8 @@ type Store struct {
 
 	mu   sync.Mutex // guards the lock file: locks don't exclude other goroutines of the same process
 	lock *rootfs.Log
+
+	closed error // why nothing can be written; nil is a store that can
 }
 
 // Open opens the store in dir, which must exist.
@@ -54,6 +56,10 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 	if err == nil {
 		s.lock, err = root.OpenLog(p, true)
 	}
+	if errors.Is(err, fault.ReadOnly) || errors.Is(err, fault.Permission) {
+		// It can be read all the same.
+		s.closed, err = fmt.Errorf("the folder of proposals can't be written: %w", err), nil
+	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -61,10 +67,18 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 }
 
 // Close releases the store.
-func (s *Store) Close() error { return errors.Join(s.lock.Close(), s.root.Close()) }
+func (s *Store) Close() error {
+	if s.closed != nil {
+		return s.root.Close()
+	}
+	return errors.Join(s.lock.Close(), s.root.Close())
+}
 
 // locked runs f while no other process or goroutine changes the store.
 func (s *Store) locked(f func() error) error {
+	if s.closed != nil {
+		return s.closed
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.lock.Lock(true); err != nil {

@@ -1,14 +1,17 @@
 package review_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/internal/rootfs"
 )
 
 // decided makes proposals one after the other, each decided and heard of.
@@ -111,5 +114,60 @@ func TestOldOnesAreDropped(t *testing.T) {
 	list, err := b.store.List()
 	if err != nil || len(list) != 201 || list[200].ID != "p-0031" {
 		t.Errorf("%d are left, %v", len(list), err)
+	}
+}
+
+// A store that can't be written shows what it has, and says why it can't decide.
+func TestReadOnlyStore(t *testing.T) {
+	b := newBench(t, nil, -1)
+	b.propose(change.Op{Verb: change.CreateFile, Path: "a.txt", Content: []byte("x\n")})
+	for _, problem := range []error{syscall.EROFS, syscall.EACCES} {
+		if err := os.Remove(filepath.Join(b.reviews, "lock")); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		s, err := review.OpenLayered(b.reviews, &rootfs.Layer{Before: func(call string) error {
+			if call == "create" {
+				return problem
+			}
+			return nil
+		}})
+		if err != nil {
+			t.Fatalf("%v: %v", problem, err)
+		}
+		if list, err := s.List(); err != nil || len(list) != 1 {
+			t.Errorf("%v: %d proposals, %v", problem, len(list), err)
+		}
+		if err := s.Abandon("p-0001"); !errors.Is(err, problem) || !strings.Contains(err.Error(), "can't be written") {
+			t.Errorf("%v: abandon = %v", problem, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What an agent says is kept in one line, and counts are those of the whole change.
+func TestLongWordsAndCounts(t *testing.T) {
+	b := newBench(t, nil, -1)
+	_, err := b.agent.Apply(t.Context(), change.Set{
+		Summary: strings.Repeat("S\n", 100_000), Tool: strings.Repeat("t", 500), Client: change.Client{Name: strings.Repeat("c", 500)},
+		Ops: []change.Op{{Verb: change.CreateFile, Path: "big.txt", Content: []byte(strings.Repeat("a line\n", 200_001))}},
+	})
+	if err == nil {
+		t.Fatal("it was made")
+	}
+	p := b.only()
+	if len(p.Summary) > 400 || !strings.HasSuffix(p.Summary, "[cut: 199999 characters]") || len(p.Tool) > 200 {
+		t.Errorf("summary %q, tool %q", p.Summary, p.Tool)
+	}
+	if add, del := p.Lines(); add != 200_001 || del != 0 {
+		t.Errorf("+%d -%d", add, del)
+	}
+	if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.Yes, By: "shell"}); err != nil {
+		t.Fatal(err)
+	}
+	log, err := b.person.Changes(t.Context(), 1)
+	if err != nil || len(log.Changes[0].Summary) > 400 || len(log.Changes[0].Client.Name) > 200 || len(log.Changes[0].Tool) > 200 {
+		t.Errorf("change %+v, %v", log, err)
 	}
 }

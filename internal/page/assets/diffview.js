@@ -15,7 +15,7 @@ function row(l, extra = "") {
   return h("div", { class: `l ${cls}${extra}`, "aria-hidden": extra ? "true" : undefined },
     h("span", { class: "o" }, l.o || ""), h("span", { class: "w" }, l.w || ""),
     h("span", { class: "sg", title: title || undefined }, l.k === "+" ? "+" : l.k === "-" ? "−" : ""),
-    h("span", { class: "tx" }, code(l.t, l.c, l.m, tag), l.e ? h("span", { class: "noend", title: "no newline at the end of the file" }, "no newline") : null));
+    h("span", { class: "tx" }, code(l.t, l.c, l.m, tag), l.e ? h("span", { class: "noend", title: "no newline at the end of the file" }, "no newline") : null, l.r ? h("span", { class: "noend", title: "the line ends with CR LF, others here with LF" }, "CR LF") : null));
 }
 
 const filler = (right) => h("div", { class: `l fill${right ? " r" : ""}`, "aria-hidden": "true" });

@@ -36,7 +36,7 @@ export const icon = (name) => s("svg", { class: "ic", "aria-hidden": "true" }, s
 // Characters that can't be seen, or that change how others are: shown as
 // marked escapes. Tab and line feed are not among them in contents.
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
-const alsoInNames = /[\t\n]/g;
+const alsoInNames = /[\t\n\u200c\u200d]/g; // the joiners belong to words and emoji in texts
 
 function escaped(c) {
   const n = c.codePointAt(0);
@@ -52,7 +52,7 @@ export function safe(text, name = false) {
   unsafe.lastIndex = alsoInNames.lastIndex = 0;
   if (!unsafe.test(text) && !(name && alsoInNames.test(text))) return [document.createTextNode(text)];
   const out = [];
-  const re = name ? new RegExp(`${unsafe.source}|[\\t\\n]`, "gu") : unsafe;
+  const re = name ? new RegExp(`${unsafe.source}|${alsoInNames.source}`, "gu") : unsafe;
   let at = 0;
   re.lastIndex = 0;
   for (const m of text.matchAll(re)) {
@@ -181,7 +181,7 @@ export function ago(t) {
 
 export function btn(label, opts = {}) {
   const { ic, key, cls = "", ...props } = opts;
-  return h("button", { type: "button", class: `btn ${cls}`.trim(), ...props }, ic ? icon(ic) : null, label, key ? h("kbd", null, key) : null);
+  return h("button", { type: "button", class: `btn ${cls}`.trim(), ...props }, ic ? icon(ic) : null, label, key ? h("kbd", { "aria-hidden": "true" }, key) : null);
 }
 
 export function notice(kind, ic, ...children) {

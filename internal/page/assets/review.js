@@ -5,9 +5,9 @@ import { get, post } from "./api.js";
 import { app } from "./app.js";
 import { ago, btn, clock, command, day, h, icon, n, notice, pathNode, plural, s, safe } from "./dom.js";
 import { badge } from "./changes.js";
-import { fileHead, hunkBody, layout, pm } from "./diffview.js";
+import { appendLazily, fileHead, hunkBody, layout, pm } from "./diffview.js";
 
-let els, st = null, list = null, shown = null, number = 0, detailNumber = 0, at = 0, draft = null, timer = 0;
+let els, st = null, list = null, shown = null, number = 0, detailNumber = 0, at = 0, draft = null, timer = 0, drawing = null, sending = false;
 
 const open = (state) => state === "waiting" || state === "abandoned" || state === "applying";
 const addressOf = (id, show = st?.show) => "/review" + (id ? "/" + encodeURIComponent(id) : "") + (show ? `?show=${show}` : "");
@@ -22,7 +22,7 @@ function enter(main) {
   timer = setInterval(tick, 1000);
 }
 
-function leave() { number++; detailNumber++; clearInterval(timer); }
+function leave() { number++; detailNumber++; clearInterval(timer); drawing?.seen.disconnect(); drawing = null; }
 
 function update(url) {
   const next = { id: decodeURIComponent(url.pathname.split("/")[2] ?? ""), show: url.searchParams.get("show") ?? "" };
@@ -160,20 +160,21 @@ async function showDetail() {
   }
   if (mine !== detailNumber) return;
   shown = res;
-  const size = res.files.map((f) => f.decisions.length);
+  const size = res.files.map((f) => f.count);
   const kept = load_draft(id);
   const fits = kept && kept.made === res.proposal.made && kept.verdicts.length === size.length && kept.verdicts.every((v, i) => v.length === size[i]);
   draft = fits ? kept : { made: res.proposal.made, verdicts: size.map((k) => Array(k).fill("")), comments: size.map((k) => Array(k).fill("")), comment: "" };
   at = 0;
-  drawDetail();
-  focusNext(0, false);
+  await drawDetail();
+  if (mine === detailNumber) focusNext(0, false);
 }
 
 const back = () => h("a", { class: "backlink onlynarrow", href: addressOf("") }, icon("back"), "All proposals");
 
+// drawDetail shows a proposal. Its hunks, of which there may be 100,000, are
+// drawn as the reader comes near them; the first ones are there when it returns.
 function drawDetail() {
   const { proposal: p, files } = shown, live = open(p.state) && p.state !== "applying" && !app.about.read_only;
-  const total = p.hunks;
   const head = h("div", { class: "dhead" },
     h("div", { class: "row" }, h("h1", null, safe(p.summary || p.tool, true)), h("div", { class: "btns" }, layout.control(),
       live ? btn("Accept all", { key: "A", cls: "yes", "data-writes": "1", onclick: () => whole("accept") }) : null, live ? btn("Refuse all", { key: "R", cls: "no", "data-writes": "1", onclick: () => whole("refuse") }) : null)),
@@ -185,35 +186,92 @@ function drawDetail() {
   if (p.state === "abandoned") els.detail.append(notice("warn", "warn", h("p", null, h("b", null, "The agent has gone since."), " It ended the call or its connection. Accepting asks once more.")));
   if (p.stale?.length && open(p.state)) els.detail.append(notice("warn", "warn", h("p", null, h("b", null, "Files changed since this was proposed.")), h("ul", { class: "conflicts" }, p.stale.map((x) => h("li", null, pathNode(x)))), h("p", { class: "sub sm" }, "What touches them can't be accepted. Refuse it, and the agent reads the files again.")));
   if (!open(p.state) && p.comment) els.detail.append(notice("", "talk", h("p", null, h("b", null, `To ${p.client}`)), h("p", { class: "pre" }, safe(p.comment))));
-  let k = 0;
-  files.forEach((f, i) => {
-    const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, h("span", { class: "tag" }, plural(f.decisions.length, "hunk")),
-      open(p.state) ? (f.stale ? h("span", { class: "tag warn" }, icon("warn"), "changed since the proposal") : h("span", { class: "tag ok" }, icon("check"), "unchanged since the proposal")) : null));
-    if (f.note && f.decisions.some((d) => d.parts.length)) card.append(h("div", { class: "told pre" }, safe(f.note)));
-    f.decisions.forEach((d, j) => { card.append(hunkOf(f, i, j, ++k, total, live)); });
-    els.detail.append(card);
-  });
+  drawing?.seen.disconnect();
+  const d = drawing = { files, i: 0, j: 0, k: 0, live, card: null, busy: null, end: h("div", { class: "lazyend" }) };
+  d.seen = new IntersectionObserver((es) => { if (es.some((e) => e.isIntersecting)) drawMore(d); }, { rootMargin: "1500px" });
+  els.detail.append(d.end);
+  d.seen.observe(d.end);
+  const first = drawMore(d);
   if (live) { els.decide = h("div", { class: "decide", role: "group", "aria-label": "Decision" }); els.detail.append(els.decide); drawDecide(); }
   layout.apply();
+  return first;
+}
+
+function cardOf(f, i) {
+  const { proposal: p } = shown;
+  const card = h("section", { class: "card dfile", id: `f${i}`, tabindex: "-1" }, fileHead(f, h("span", { class: "tag" }, plural(f.count, "hunk")),
+    open(p.state) ? (f.stale ? h("span", { class: "tag warn" }, icon("warn"), "changed since the proposal") : h("span", { class: "tag ok" }, icon("check"), "unchanged since the proposal")) : null));
+  if (f.note && (f.add || f.del)) card.append(h("div", { class: "told pre" }, safe(f.note)));
+  return card;
+}
+
+// drawMore draws the next hunks, and goes on as long as their end is near. What
+// the server left out is asked for.
+function drawMore(d) {
+  d.busy ??= drawSome(d).finally(() => { d.busy = null; });
+  return d.busy;
+}
+
+async function drawSome(d, near = true) {
+  while (d.i < d.files.length && drawing === d) {
+    let lines = 0;
+    for (let some = 0; some < 40 && lines < 600 && d.i < d.files.length; ) {
+      const f = d.files[d.i];
+      if (!d.card) { d.card = cardOf(f, d.i); d.end.before(d.card); }
+      if (d.j >= f.count) { d.card = null; d.i++; d.j = 0; continue; }
+      if (d.j >= f.decisions.length) {
+        let res;
+        try { res = await get(`/api/review/${encodeURIComponent(shown.proposal.id)}`, { file: d.i + 1, from: d.j }); } catch (e) { app.fail(e); return; }
+        if (drawing !== d) return;
+        if (!res.decisions.length) return;
+        f.decisions.push(...res.decisions);
+      }
+      d.card.append(hunkOf(f, d.i, d.j, d.k, d.live));
+      lines += f.decisions[d.j].parts.reduce((sum, part) => sum + part.lines.length, 0);
+      some++; d.j++; d.k++;
+    }
+    if (near && d.end.getBoundingClientRect().top > innerHeight + 1500) return;
+    if (!near) return;
+    await new Promise((resolve) => setTimeout(resolve)); // the page stays alive
+  }
+  if (drawing === d) { d.seen.disconnect(); d.end.remove(); }
+}
+
+// reach draws until a hunk is there, and returns it.
+async function reach(k) {
+  const d = drawing;
+  while (d && d.k <= k && d.i < d.files.length && drawing === d) {
+    const before = d.k;
+    await (d.busy ?? drawSome(d, false));
+    if (d.k === before) break;
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  return hunkAt(k);
 }
 
 const hunksNow = () => [...els.detail.querySelectorAll(".hunk")];
+const hunkAt = (k) => els.detail.querySelector(`.hunk[data-k="${k}"]`);
 
-function hunkOf(f, i, j, k, total, live) {
+function hunkOf(f, i, j, k, live) {
   const d = f.decisions[j], verdict = live ? draft.verdicts[i][j] : d.verdict;
   const first = d.parts[0];
   const where = !first ? "" : first.old_count ? ` · lines ${first.old_start}–${first.old_start + first.old_count - 1}` : ` · after line ${first.old_start}`;
   const tag = h("span", { class: "verdict" });
-  const el = h("div", { class: "hunk", tabindex: "0", "data-f": i, "data-h": j }, h("div", { class: "hhead" }, h("span", null, `${k} of ${total}${where}`), tag,
+  const name = `hunk ${k + 1} of ${shown.proposal.hunks}`;
+  const el = h("div", { class: "hunk", tabindex: "0", role: "group", "data-f": i, "data-h": j, "data-k": k, "data-name": name }, h("div", { class: "hhead" }, h("span", null, `${n(k + 1)} of ${n(shown.proposal.hunks)}${where}`), tag,
     live ? h("span", { class: "acts" },
-      btn("Accept", { ic: "check", cls: "small yes", key: "a", "data-writes": "1", onclick: () => decide(el, "accept") }),
-      btn("Refuse", { ic: "x", cls: "small no", key: "r", "data-writes": "1", onclick: () => decide(el, "refuse") })) : null),
-  d.parts.length ? d.parts.map((part) => hunkBody(part)) : h("div", { class: "told pre" }, f.note ? safe(f.note) : "No lines to show."));
+      btn("Accept", { ic: "check", cls: "small yes", key: "a", "data-writes": "1", "aria-label": `Accept ${name}`, onclick: () => decide(el, "accept") }),
+      btn("Refuse", { ic: "x", cls: "small no", key: "r", "data-writes": "1", "aria-label": `Refuse ${name}`, onclick: () => decide(el, "refuse") })) : null));
+  const body = h("div");
+  el.append(body);
+  if (d.parts.length === 1) body.append(hunkBody(d.parts[0]));
+  else if (d.parts.length) appendLazily(body, d.parts, (part) => hunkBody(part), 1);
+  else body.append(h("div", { class: "told pre" }, f.note ? safe(f.note) : "No lines to show."));
   const say = h("div", { class: "say", hidden: true });
   el.append(say);
   if (live) fillSay(say, i, j); else if (d.comment) { say.hidden = false; say.append(icon("talk"), h("div", { class: "grow" }, h("p", null, h("b", null, `To ${shown.proposal.client}`)), h("p", { class: "pre" }, safe(d.comment)))); }
   paint(el, verdict);
-  el.addEventListener("focusin", () => { at = hunksNow().indexOf(el); now(); });
+  el.addEventListener("focusin", () => { at = k; now(); });
   return el;
 }
 
@@ -234,11 +292,14 @@ function paint(el, verdict) {
   el.classList.toggle("no", verdict === "refuse");
   const tag = verdict === "accept" ? h("span", { class: "tag ok" }, icon("check"), "accepted") : verdict === "refuse" ? h("span", { class: "tag no" }, icon("x"), "refused") : h("span", { class: "tag acc" }, "undecided");
   el.querySelector(".verdict").replaceChildren(tag);
-  el.setAttribute("aria-label", `Hunk, ${verdict === "accept" ? "accepted" : verdict === "refuse" ? "refused" : "undecided"}`);
+  el.setAttribute("aria-label", `${el.dataset.name}, ${verdict === "accept" ? "accepted" : verdict === "refuse" ? "refused" : "undecided"}`);
   for (const b of el.querySelectorAll(".acts .btn")) b.setAttribute("aria-pressed", String(b.classList.contains(verdict === "accept" ? "yes" : verdict === "refuse" ? "no" : "none")));
 }
 
-function now() { hunksNow().forEach((el, i) => el.classList.toggle("now", i === at)); }
+function now() {
+  els.detail.querySelector(".hunk.now")?.classList.remove("now");
+  hunkAt(at)?.classList.add("now");
+}
 
 function decide(el, verdict) {
   const i = Number(el.dataset.f), j = Number(el.dataset.h);
@@ -247,20 +308,24 @@ function decide(el, verdict) {
   save();
   for (const x of shown.proposal.whole ? hunksNow() : [el]) paint(x, draft.verdicts[i][j]);
   drawDecide();
-  if (draft.verdicts[i][j]) focusNext(hunksNow().indexOf(el) + 1);
+  if (draft.verdicts[i][j]) focusNext(Number(el.dataset.k) + 1);
 }
 
 // focusNext goes to the next hunk without a verdict, from one on.
-function focusNext(from, focus = true) {
-  const all = hunksNow();
-  if (!all.length) return;
-  const undecided = (el) => draft && !draft.verdicts[Number(el.dataset.f)][Number(el.dataset.h)];
-  let k = all.findIndex((el, i) => i >= from && undecided(el));
-  if (k < 0) k = all.findIndex(undecided);
+async function focusNext(from, focus = true) {
+  const all = draft?.verdicts.flat() ?? [];
+  let k = all.findIndex((v, i) => i >= from && !v);
+  if (k < 0) k = all.findIndex((v) => !v);
   if (k < 0) { els.decide?.querySelector(".primary")?.focus(); return; }
+  goTo(k, focus);
+}
+
+async function goTo(k, focus = true) {
   at = k;
+  const el = hunkAt(k) ?? await reach(k);
+  if (!el || at !== k) return;
   now();
-  if (focus) { all[k].focus({ preventScroll: true }); reveal(all[k]); }
+  if (focus) { el.focus({ preventScroll: true }); reveal(el); }
 }
 
 function reveal(el) {
@@ -284,7 +349,7 @@ function drawDecide() {
   els.decide.replaceChildren(h("div", { class: "tally" }, t.yes ? h("span", { class: "tag ok" }, icon("check"), `${t.yes} accepted`) : null, t.no ? h("span", { class: "tag no" }, icon("x"), `${t.no} refused`) : null, t.left ? h("span", { class: "tag acc" }, `${t.left} undecided`) : null),
     h("span", { class: "sub sm grow" }, text),
     h("div", { class: "btns" }, t.left && t.left < p.hunks ? btn("Refuse the rest", { cls: "ghost", onclick: () => { draft.verdicts = draft.verdicts.map((v) => v.map((x) => x || "refuse")); save(); redraw(); } }) : null,
-      btn("Send decision", { cls: "primary", key: "enter", "data-writes": "1", disabled: !ready || stale || !app.live.connected, onclick: send })));
+      btn("Send decision", { cls: "primary", key: "enter", "data-writes": "1", disabled: !ready || stale || sending || !app.live.connected, onclick: send })));
 }
 
 function redraw() {
@@ -294,6 +359,7 @@ function redraw() {
 }
 
 async function whole(verdict) {
+  if (sending) return;
   const { proposal: p } = shown;
   if (!(await app.ask(verdict === "accept" ? "Accept everything?" : "Refuse everything?", h("p", null, verdict === "accept" ? `${plural(p.hunks, "hunk")} in ${plural(p.files, "file")} ${p.hunks === 1 ? "is" : "are"} written as one change, which can be undone.` : `Nothing is written, and ${p.client} hears that you refused it.`), verdict === "accept" ? "Accept all" : "Refuse all", verdict === "refuse"))) return;
   draft.verdicts = draft.verdicts.map((v) => v.map(() => verdict));
@@ -302,8 +368,18 @@ async function whole(verdict) {
   send();
 }
 
+// bodyOf is the decision as it is sent: most hunks have the verdict of the rest.
+function bodyOf(confirm) {
+  const t = tally(), rest = t.yes > t.no ? "accept" : "refuse";
+  const short = (rows, empty) => {
+    const cut = rows.map((row) => row.slice(0, row.findLastIndex((x) => !empty(x)) + 1).map((x) => (empty(x) ? "" : x)));
+    return cut.slice(0, cut.findLastIndex((row) => row.length) + 1);
+  };
+  return { rest, hunks: short(draft.verdicts, (v) => v === rest), comment: draft.comment, comments: short(draft.comments, (c) => !c), confirm };
+}
+
 async function send() {
-  if (!shown || !draft || tally().left || !app.live.connected) return false;
+  if (!shown || !draft || tally().left || sending || !app.live.connected) return false;
   const { proposal: p } = shown;
   let confirm = false;
   if (p.state === "abandoned" && tally().yes) {
@@ -311,8 +387,10 @@ async function send() {
     if (!confirm) return;
   }
   app.busy(true);
+  sending = true;
+  drawDecide();
   try {
-    const res = await post(`/api/review/${encodeURIComponent(p.id)}`, { hunks: draft.verdicts, comment: draft.comment, comments: draft.comments, confirm });
+    const res = await post(`/api/review/${encodeURIComponent(p.id)}`, bodyOf(confirm));
     sessionStorage.removeItem(draftKey(p.id));
     app.toast(res.proposal.state === "refused" ? `Refused: ${p.summary}` : `Applied as ${res.proposal.change}`);
     shown = res;
@@ -323,35 +401,33 @@ async function send() {
     app.fail(e);
     await load();
     showDetail();
-  } finally { app.busy(false); }
+  } finally {
+    app.busy(false);
+    sending = false;
+    if (els.decide?.isConnected && draft) drawDecide();
+  }
 }
 
 function comment() {
-  const el = hunksNow()[at];
+  const el = hunkAt(at);
   if (!el || !els.decide?.isConnected) return false;
   fillSay(el.querySelector(".say"), Number(el.dataset.f), Number(el.dataset.h), true);
 }
 
 function move(step) {
-  const all = hunksNow();
-  if (!all.length) return false;
-  at = Math.max(0, Math.min(at + step, all.length - 1));
-  now();
-  all[at].focus({ preventScroll: true });
-  reveal(all[at]);
+  if (!shown?.proposal.hunks) return false;
+  goTo(Math.max(0, Math.min(at + step, shown.proposal.hunks - 1)));
 }
 
 function moveFile(step) {
-  const all = hunksNow(), f = Number(all[at]?.dataset.f ?? 0) + step;
-  const k = all.findIndex((el) => Number(el.dataset.f) === f);
-  if (k < 0) return false;
-  at = k;
-  move(0);
+  const f = Number(hunkAt(at)?.dataset.f ?? 0) + step;
+  if (!shown?.files[f]) return false;
+  goTo(shown.files.slice(0, f).reduce((sum, x) => sum + x.count, 0));
 }
 
 const onHunk = (verdict) => () => {
-  const el = hunksNow()[at];
-  if (!el || !els.decide?.isConnected || !draft) return false;
+  const el = hunkAt(at);
+  if (!el || !els.decide?.isConnected || !draft || sending) return false;
   decide(el, verdict);
 };
 
@@ -371,7 +447,7 @@ async function refresh() {
     const changed = res.proposal.state !== shown.proposal.state || JSON.stringify(res.proposal.stale) !== JSON.stringify(shown.proposal.stale) || res.proposal.problem !== shown.proposal.problem;
     const writing = els.detail.contains(document.activeElement) && document.activeElement.matches("textarea");
     shown.proposal = { ...shown.proposal, until: res.proposal.until };
-    if (changed && !writing) { shown = res; const y = scrollY; drawDetail(); scrollTo(0, y); now(); }
+    if (changed && !writing && !sending) { shown = res; const y = scrollY, k = at; await drawDetail(); await reach(k); scrollTo(0, y); now(); }
   } catch { /* the next event tells again */ }
 }
 
