@@ -13,8 +13,8 @@ type Set struct {
 	// from the plan. "" means that there is no plan.
 	Digest string
 	// FullDiff lets a plan show whole diffs, for a person who decides: up to
-	// 20,000 lines of a file and 200,000 in all instead of 400.
-	FullDiff bool
+	// 20,000 lines of a file and 200,000 in all instead of 400; with AllLines, all.
+	FullDiff, AllLines bool
 }
 
 // OpVerb says what an Op does.
@@ -105,8 +105,8 @@ type Options struct {
 	// files are undone by a separate change, and the original change does not
 	// count as undone.
 	SkipConflicts bool
-	// FullDiff is that of Set, for the dry run of an undo.
-	FullDiff bool
+	// FullDiff and AllLines are those of Set, for the dry run of an undo.
+	FullDiff, AllLines bool
 }
 
 // Set returns the set of one operation with these options. It is recorded with

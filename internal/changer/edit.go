@@ -167,7 +167,10 @@ func diffLimits() *textedit.DiffOptions { return &textedit.DiffOptions{MaxLines:
 
 // fullDiff is for a person who decides about a change and must see all of it. A
 // line that is cut shows that it is.
-func fullDiff() *textedit.DiffOptions {
+func fullDiff(all bool) *textedit.DiffOptions {
+	if all {
+		return &textedit.DiffOptions{MaxLines: -1, MaxLine: -1}
+	}
 	return &textedit.DiffOptions{MaxLines: 20_000, MaxLine: 100_000}
 }
 

@@ -70,7 +70,7 @@ func (p *planner) full() bool { return p.set.FullDiff && p.c.DryRun }
 // limits bounds the diff of one file.
 func (p *planner) limits() *textedit.DiffOptions {
 	if p.full() {
-		return fullDiff()
+		return fullDiff(p.set.AllLines)
 	}
 	return diffLimits()
 }
@@ -82,7 +82,7 @@ func (p *planner) show(diffs ...change.PathDiff) {
 		most = maxFullLines
 	}
 	for _, d := range diffs {
-		if p.shown < most {
+		if p.shown < most || p.full() && p.set.AllLines {
 			p.c.Diffs = append(p.c.Diffs, d)
 			p.shown += strings.Count(d.Hunks, "\n") + 2
 		}

@@ -34,7 +34,7 @@ func textOf(set *change.Set) int {
 // storePlan keeps a set under its digest.
 func (w *Changer) storePlan(set *change.Set, versions map[int]string, digest string) error {
 	kept := *set
-	kept.Digest, kept.FullDiff = digest, false
+	kept.Digest, kept.FullDiff, kept.AllLines = digest, false, false
 	kept.Ops = append([]change.Op(nil), set.Ops...)
 	for i, v := range versions {
 		if kept.Ops[i].Version == "" {
@@ -61,7 +61,7 @@ func (w *Changer) loadPlan(asked change.Set) (change.Set, error) {
 	if asked.Summary != "" {
 		set.Summary = asked.Summary
 	}
-	set.Tool, set.Client, set.FullDiff = toolOf(asked.Tool, set.Tool), asked.Client, asked.FullDiff
+	set.Tool, set.Client, set.FullDiff, set.AllLines = toolOf(asked.Tool, set.Tool), asked.Client, asked.FullDiff, asked.AllLines
 	return set, nil
 }
 

@@ -67,7 +67,7 @@ func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.O
 	did(c, plan.Change.Did, o.Summary, o.Client)
 	limits := diffLimits()
 	if o.FullDiff && o.DryRun {
-		limits = fullDiff()
+		limits = fullDiff(o.AllLines)
 	}
 	diffs, err := w.entryDiff(plan.Of, true, limits)
 	if err != nil {

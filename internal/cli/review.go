@@ -30,6 +30,7 @@ type reviewing struct {
 	hunks   string
 	comment string
 	confirm bool
+	full    bool
 
 	store *review.Store
 }
@@ -59,7 +60,9 @@ program that runs as you and has a shell.`,
 	cmd.Flags().BoolVar(&r.all, "all", false, "list decided ones too")
 	r.commonFlags(cmd.Flags())
 	cmd.AddCommand(
-		r.sub("show ID", "Show what a proposal would change", r.show, nil),
+		r.sub("show ID", "Show what a proposal would change", r.show, func(c *cobra.Command) {
+			c.Flags().BoolVar(&r.full, "full", false, "show files over 20,000 changed lines to the end")
+		}),
 		r.sub("accept ID", "Accept a proposal, or hunks of it, and apply it", r.accept, func(c *cobra.Command) {
 			c.Flags().StringVar(&r.hunks, "hunks", "", "accept only these, as `1,3-5`; the others are refused")
 			c.Flags().BoolVar(&r.confirm, "confirm", false, "apply it though the agent has gone since")
@@ -143,7 +146,7 @@ func who(p *review.Proposal) string {
 	if p.Client.Name == "" {
 		return p.Tool
 	}
-	return p.Client.Name + " " + p.Tool
+	return change.OneLine(p.Client.Name, change.MaxName) + " " + p.Tool
 }
 
 func (r *reviewing) show(ctx context.Context, id string) error {
@@ -152,6 +155,7 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 		return err
 	}
 	stale := r.store.Stale(ctx, r.ws, p)
+	own := p
 	p = r.store.Seen(ctx, r.ws, p)
 	if r.json {
 		return r.s.Encode(p)
@@ -160,6 +164,13 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 	fmt.Fprintf(&b, "%s\n", r.s.Safe(fmt.Sprintf("%s  %s: %s\nIt %s.", p.ID, who(p), p.Summary, p.Does())))
 	k := 0
 	for i := range p.Files {
+		if r.full && p.Files[i].Cut != (review.Lines{}) {
+			f, err := r.store.Whole(ctx, r.ws, own, i)
+			if err != nil {
+				return err
+			}
+			p.Files[i] = *f
+		}
 		for j := range p.Files[i].Hunks {
 			k++
 			b.WriteString(r.hunk(p, i, j, k))

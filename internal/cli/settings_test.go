@@ -81,7 +81,7 @@ var withoutKey = map[string]string{
 	"mcp uninstall client": "asks for one answer", "mcp uninstall scope": "asks for one answer", "mcp uninstall name": "asks for one answer",
 	"mcp uninstall config": "asks for one answer", "mcp uninstall write": "has to be said each time",
 	"tools structured": "mcp.structured sets it for a server", "tools tokens": "asks for one answer",
-	"review accept message": "the comment", "review accept hunks": "the decision", "review accept confirm": "has to be said each time", "review refuse message": "the comment",
+	"review accept message": "the comment", "review show full": "how much is shown once", "review accept hunks": "the decision", "review accept confirm": "has to be said each time", "review refuse message": "the comment",
 	"ui allow": "mcp.allow sets it for agents; a page is started by hand", "ui deny": "is about one start", "ui read-only": "is about one start",
 	"ui force": "has to be said each time", "ui no-index": "is about one start",
 	"diff": "asks for one answer", "note daily period": "asks for one answer", "note daily create": "has to be said each time",

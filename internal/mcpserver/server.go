@@ -19,7 +19,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"quarry/change"
 	"quarry/tool"
 )
 
@@ -193,7 +192,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 	ctx, done := withProgress(ctx, req)
 	defer done()
 	if info := clientInfo(req); info != nil {
-		ctx = tool.WithClient(ctx, tool.Client{Name: change.OneLine(info.Name, change.MaxName), Version: change.OneLine(info.Version, change.MaxName)})
+		ctx = tool.WithClient(ctx, tool.Client{Name: info.Name, Version: info.Version})
 	}
 	if t := s.tools.Lookup(req.Params.Name); s.called != nil && t != nil {
 		s.called(tool.ClientOf(ctx), t)

@@ -18,6 +18,7 @@ type Review interface {
 	Pending() ([]*review.Proposal, error)
 	Get(id string) (*review.Proposal, error)
 	Stamp() (string, error)
+	Whole(ctx context.Context, ws review.Workspace, p *review.Proposal, file int) (*review.File, error)
 	Stale(ctx context.Context, ws review.Files, p *review.Proposal) []string
 	Seen(ctx context.Context, ws review.Files, p *review.Proposal) *review.Proposal
 	Decide(ctx context.Context, ws review.Workspace, id string, d review.Decision) (*review.Proposal, error)
@@ -132,6 +133,40 @@ func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
 	}
 	d := decisionsFrom{lines: maxDiffLines, deadline: time.Now().Add(colourBudget)}
 	respond(w, http.StatusOK, map[string]any{"decisions": d.read(r.Context(), &p.Files[file-1], from)})
+}
+
+// wholeFile shows a file of a proposal that is too long to be shown at once, a
+// piece at a time.
+func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) {
+	if s.opts.Review == nil {
+		fail(w, review.ErrUnknown())
+		return
+	}
+	p, err := s.opts.Review.Get(r.PathValue("id"))
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	v := r.URL.Query()
+	file, err := positive(v.Get("file"), 1)
+	from, wrong := strconv.Atoi(cmp.Or(v.Get("from"), "0"))
+	if err != nil || wrong != nil || file > len(p.Files) || from < 0 {
+		fail(w, badRequest("invalid file or piece"))
+		return
+	}
+	f, err := s.opts.Review.Whole(r.Context(), s.opts.Decide, p, file-1)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	d := decisionsFrom{lines: maxDiffLines}
+	all := d.read(r.Context(), f, 0)[0].Parts
+	end := min(from+maxDiffLines/maxPart, len(all))
+	out := map[string]any{"parts": all[min(from, end):end], "next": 0}
+	if end < len(all) {
+		out["next"] = end
+	}
+	respond(w, http.StatusOK, out)
 }
 
 func (s *Server) wholeProposal(ctx context.Context, p *review.Proposal) map[string]any {

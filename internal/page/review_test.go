@@ -131,15 +131,16 @@ func TestProposalOfASet(t *testing.T) {
 	}
 }
 
-// manyHunks proposes a change of so many hunks in two files.
-func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, hunks int) string {
+// manyHunks proposes a change of so many hunks in each of some files.
+func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, files, hunks int) string {
 	t.Helper()
 	var ops []change.Op
-	for _, name := range []string{"a.txt", "b.txt"} {
+	for k := range files {
+		name := fmt.Sprintf("%c.txt", 'a'+k)
 		var old, now strings.Builder
-		for i := range hunks / 2 {
-			fmt.Fprintf(&old, "old %d\n1\n2\n3\n4\n5\n6\n7\n", i)
-			fmt.Fprintf(&now, "new %d\n1\n2\n3\n4\n5\n6\n7\n", i)
+		for i := range hunks {
+			fmt.Fprintf(&old, "%d\na\nb\nc\nd\ne\nf\ng\n", i)
+			fmt.Fprintf(&now, "new %d\na\nb\nc\nd\ne\nf\ng\n", i)
 		}
 		write(t, filepath.Join(s.dir, name), old.String())
 		ops = append(ops, change.Op{Verb: change.WriteFile, Path: name, Content: []byte(now.String())})
@@ -154,9 +155,9 @@ func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, hunks int) stri
 
 // A large proposal comes in parts, and a decision on each hunk fits in a request.
 func TestLargeProposal(t *testing.T) {
-	const hunks = 60_000
+	const files, hunks = 6, 2000
 	s, agent := serveReview(t, nil)
-	id := manyHunks(t, s, agent, hunks)
+	id := manyHunks(t, s, agent, files, hunks)
 	type file struct {
 		Count, Add, Del int
 		Decisions       []struct{ Parts []struct{ Lines []any } }
@@ -172,25 +173,25 @@ func TestLargeProposal(t *testing.T) {
 		}
 		Files []file
 	}](t, s, "/api/review/"+id)
-	if got.Proposal.Hunks != hunks || len(got.Files) != 2 || got.Files[1].Count != hunks/2 || got.Files[1].Add != hunks/2 || got.Proposal.Client == "you" {
+	if got.Proposal.Hunks != files*hunks || len(got.Files) != files || got.Files[1].Count != hunks || got.Files[1].Add != hunks || got.Proposal.Client == "you" {
 		t.Errorf("proposal %+v, %d files", got.Proposal, len(got.Files))
 	}
 	have := len(got.Files[0].Decisions)
-	if have == 0 || have >= hunks/2 {
+	if have == 0 || have >= hunks {
 		t.Errorf("%d decisions at once", have)
 	}
 	more := get[file](t, s, fmt.Sprintf("/api/review/%s?file=1&from=%d", id, have))
 	if len(more.Decisions) == 0 || len(more.Decisions[0].Parts) != 1 {
 		t.Errorf("no more decisions after %d", have)
 	}
-	for _, bad := range []string{"file=0", "file=3", "file=1&from=-1", "file=1&from=30001", "file=x"} {
+	for _, bad := range []string{"file=0", "file=7", "file=1&from=-1", "file=1&from=2001", "file=x"} {
 		if res, body := s.request(t, "GET", "/api/review/"+id+"?"+bad, ""); res.StatusCode != http.StatusBadRequest {
 			t.Errorf("%s = %d %s", bad, res.StatusCode, body)
 		}
 	}
-	verdicts := make([][]string, 2)
+	verdicts := make([][]string, files)
 	for i := range verdicts {
-		verdicts[i] = slices.Repeat([]string{"refuse"}, hunks/2)
+		verdicts[i] = slices.Repeat([]string{"refuse"}, hunks)
 	}
 	decision, _ := json.Marshal(map[string]any{"hunks": verdicts, "comment": strings.Repeat("c", 1<<20)})
 	if res, body := s.request(t, "POST", "/api/review/"+id, string(decision)); res.StatusCode != http.StatusOK {
@@ -203,7 +204,7 @@ func TestLargeProposal(t *testing.T) {
 func TestBrowserLargeProposal(t *testing.T) {
 	const hunks = 1200
 	s, agent := serveReview(t, nil)
-	id := manyHunks(t, s, agent, hunks)
+	id := manyHunks(t, s, agent, 2, hunks/2)
 	b := s.open(t, "/review/"+id, 1600, 1000, "light")
 	b.has(".hunk.now", "1 of 1,200")
 	if drawn := b.count(".hunk"); drawn > 500 {
@@ -227,7 +228,41 @@ func TestBrowserLargeProposal(t *testing.T) {
 		t.Errorf("%d complaints", n)
 	}
 	data, _ := os.ReadFile(filepath.Join(s.dir, "b.txt"))
-	if !strings.HasPrefix(string(data), "new 0\n1\n") || strings.Count(string(data), "new") != 1 {
+	if !strings.HasPrefix(string(data), "new 0\na\n") || strings.Count(string(data), "new") != 1 {
 		t.Errorf("b.txt begins with %.40q", data)
 	}
+}
+
+// A file over the limit can be read to its end.
+func TestBrowserWholeFile(t *testing.T) {
+	s, agent := serveReview(t, nil)
+	_, err := agent.Write(t.Context(), "big.txt", []byte(strings.Repeat("harmless\n", 210_000)+"EVIL\n"), nil)
+	var pending *review.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatalf("write = %v", err)
+	}
+	from, last := 0, ""
+	for range 100 {
+		res, body := s.request(t, "GET", fmt.Sprintf("/api/review/%s/whole?file=1&from=%d", pending.ID, from), "")
+		var got struct {
+			Parts []diffHunk
+			Next  int
+		}
+		if err := json.Unmarshal([]byte(body), &got); err != nil || res.StatusCode != http.StatusOK || len(got.Parts) == 0 {
+			t.Fatalf("%d %v %.200s", res.StatusCode, err, body)
+		}
+		lines := got.Parts[len(got.Parts)-1].Lines
+		if last, from = lines[len(lines)-1].Text, got.Next; from == 0 {
+			break
+		}
+		from = max(from, 416) // the middle is not read here
+	}
+	if last != "EVIL" {
+		t.Errorf("the last line is %q", last)
+	}
+	b := s.open(t, "/review/"+pending.ID, 1600, 1000, "light")
+	b.has(".dfile .head .plus", "+210,001")
+	b.until(`scrollBy(0, 1e6) || [...document.querySelectorAll(".told button")].some((x) => x.textContent === "Read the whole diff")`)
+	eval[chromedp.Void](b, `[...document.querySelectorAll(".told button")].find((x) => x.textContent === "Read the whole diff").click()`)
+	b.until(`document.querySelector(".told .l.add")`)
 }

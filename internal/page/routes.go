@@ -45,6 +45,7 @@ func (s *Server) routes() []route {
 		{"POST", "/api/undo", false, s.undo},
 		{"GET", "/api/review", false, s.proposals},
 		{"GET", "/api/review/{id}", false, s.proposal},
+		{"GET", "/api/review/{id}/whole", false, s.wholeFile},
 		{"POST", "/api/review/{id}", false, s.decide},
 		{"GET", "/api/health", false, s.health},
 		{"GET", "/api/checks", false, s.checks},

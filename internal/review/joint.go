@@ -117,6 +117,23 @@ func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []string {
 	return list
 }
 
+// Whole is a file with all lines, as the Whole of one store.
+func (j *Joint) Whole(ctx context.Context, _ Workspace, p *Proposal, file int) (*File, error) {
+	r, rest, err := j.part(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	own, err := r.Store.Get(rest)
+	if err != nil {
+		return nil, err
+	}
+	f, err := r.Store.Whole(ctx, r.Workspace, own, file)
+	if err != nil {
+		return nil, err
+	}
+	return &r.in(&Proposal{ID: rest, Files: []File{*f}}).Files[0], nil
+}
+
 // Seen is a proposal as its root may show it.
 func (j *Joint) Seen(ctx context.Context, _ Files, p *Proposal) *Proposal {
 	r, rest, err := j.part(p.ID)

@@ -104,8 +104,12 @@ func (f *File) note(text string) {
 func (f *File) notShown(cut Lines) {
 	if n := cut.Added + cut.Removed; n > 0 {
 		f.Cut = cut
-		f.note(fmt.Sprintf("too long to be shown at once: %d of the changed lines are left out here", n))
+		f.note(cutNote(n))
 	}
+}
+
+func cutNote(lines int) string {
+	return fmt.Sprintf("too long to be shown at once: %d of the changed lines are left out here", lines)
 }
 
 // rewrites adds the diffs of other files to the one whose move causes them.

@@ -163,11 +163,63 @@ func TestLongWordsAndCounts(t *testing.T) {
 	if add, del := p.Lines(); add != 200_001 || del != 0 {
 		t.Errorf("+%d -%d", add, del)
 	}
-	if _, err := b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.Yes, By: "shell"}); err != nil {
+	// What is left out can be read until it is decided.
+	f, err := b.store.Whole(t.Context(), b.person, p, 0)
+	if err != nil {
 		t.Fatal(err)
+	}
+	if l := f.Lines(); l != (review.Lines{Added: 200_001}) || f.Cut != (review.Lines{}) || strings.Count(f.Hunks[0].Text, "\n") != 200_001 || strings.Contains(f.Note, "left out") {
+		t.Errorf("whole: %+v, cut %+v, note %q", l, f.Cut, f.Note)
+	}
+	if p, err = b.store.Decide(t.Context(), b.person, p.ID, review.Decision{Rest: review.Yes, By: "shell"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.store.Whole(t.Context(), b.person, p, 0); err == nil {
+		t.Error("a decided proposal is worked out again")
 	}
 	log, err := b.person.Changes(t.Context(), 1)
 	if err != nil || len(log.Changes[0].Summary) > 400 || len(log.Changes[0].Client.Name) > 200 || len(log.Changes[0].Tool) > 200 {
 		t.Errorf("change %+v, %v", log, err)
+	}
+}
+
+// A long edit, and the undo of it, can be read to the end; not after the file changed.
+func TestWholeOfEditAndUndo(t *testing.T) {
+	b := newBench(t, map[string]string{"big.txt": strings.Repeat("a line of text\n", 100_000)}, -1)
+	check := func() {
+		t.Helper()
+		p := b.only()
+		if p.Files[0].Cut == (review.Lines{}) {
+			t.Fatal("nothing is left out")
+		}
+		if add, del := p.Lines(); add != 100_000 || del != 100_000 {
+			t.Errorf("+%d -%d", add, del)
+		}
+		f, err := b.store.Whole(t.Context(), b.person, p, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l := f.Lines(); l != (review.Lines{Added: 100_000, Removed: 100_000}) {
+			t.Errorf("whole: %+v", l)
+		}
+	}
+	if _, err := b.agent.Write(t.Context(), "big.txt", []byte(strings.Repeat("another line\n", 100_000)), nil); err == nil {
+		t.Fatal("it was made")
+	}
+	check()
+	p, err := b.store.Decide(t.Context(), b.person, "p-0001", review.Decision{Rest: review.Yes, By: "shell"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.agent.Undo(t.Context(), p.Change, nil); err == nil {
+		t.Fatal("it was undone")
+	}
+	check()
+	if err := os.WriteFile(filepath.Join(b.dir, "big.txt"), []byte("by hand\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stale *review.StaleError
+	if _, err := b.store.Whole(t.Context(), b.person, b.only(), 0); !errors.As(err, &stale) {
+		t.Errorf("whole of a file that changed = %v", err)
 	}
 }

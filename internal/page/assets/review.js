@@ -205,6 +205,24 @@ function cardOf(f, i) {
   return card;
 }
 
+// restOf offers the whole diff of a file that is too long to be shown at once.
+function restOf(f, i) {
+  const box = h("div"), { id } = shown.proposal;
+  const more = (from, label) => btn(label, { cls: "small", onclick: async (e) => {
+    const b = e.currentTarget;
+    b.disabled = true;
+    try {
+      const res = await get(`/api/review/${encodeURIComponent(id)}/whole`, { file: i + 1, from });
+      const piece = h("div");
+      b.replaceWith(piece);
+      appendLazily(piece, res.parts, (part) => hunkBody(part), 1);
+      if (res.next) box.append(more(res.next, "Show more of it"));
+    } catch (err) { b.disabled = false; app.fail(err); }
+  } });
+  box.append(more(0, "Read the whole diff"));
+  return h("div", { class: "told" }, h("p", null, `${plural(f.cut, "changed line")} of this file ${f.cut === 1 ? "is" : "are"} not shown above.`), box);
+}
+
 // drawMore draws the next hunks, and goes on as long as their end is near. What
 // the server left out is asked for.
 function drawMore(d) {
@@ -218,7 +236,7 @@ async function drawSome(d, near = true) {
     for (let some = 0; some < 40 && lines < 600 && d.i < d.files.length; ) {
       const f = d.files[d.i];
       if (!d.card) { d.card = cardOf(f, d.i); d.end.before(d.card); }
-      if (d.j >= f.count) { d.card = null; d.i++; d.j = 0; continue; }
+      if (d.j >= f.count) { if (f.cut && open(shown.proposal.state)) d.card.append(restOf(f, d.i)); d.card = null; d.i++; d.j = 0; continue; }
       if (d.j >= f.decisions.length) {
         let res;
         try { res = await get(`/api/review/${encodeURIComponent(shown.proposal.id)}`, { file: d.i + 1, from: d.j }); } catch (e) { app.fail(e); return; }
