@@ -42,14 +42,16 @@ type Options struct {
 	// Trusted lifts the policy: every file of the folder may be used. It is
 	// for a person searching their own files.
 	Trusted bool
-	// AllowAny permits the home folder and the top of the file system.
+	// AllowAny permits the home folder and the top of the file system. Then
+	// StateDir and other such folders may lie inside the workspace.
 	AllowAny bool
 	// ReadOnly refuses every change.
 	ReadOnly bool
 
-	// StateDir is the folder, outside the workspace and private to its user,
-	// that keeps what is needed to undo changes. It must exist. Without it
-	// nothing can be changed.
+	// StateDir is a folder that keeps what is needed to undo changes: old
+	// contents of files. Without it nothing can be changed. It must exist, lie
+	// outside the workspace, and nobody else may be able to write to it. It
+	// belongs to one folder, wherever that is moved; another one is refused.
 	StateDir string
 	// MaxSize is how large an edit may make a file; 0 is 256 MB.
 	MaxSize int64
@@ -121,6 +123,9 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 	}
 	if opts.Index != nil {
 		f.Index = opts.Index.owner()
+	}
+	if opts.Review != nil {
+		f.Reviews = opts.Review.Dir
 	}
 	folder, err := backend.OpenFolder(dir, f)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/changer"
 	"quarry/internal/ignore"
 	"quarry/internal/owner"
@@ -33,6 +34,7 @@ type FolderOptions struct {
 	Outside func() (rules []owner.RuleFile, changed bool)
 	Index   *owner.Options  // where it is and who may own it; nil always scans
 	Changes changer.Options // where they are kept
+	Reviews string          // the folder of proposals; "" if there is none
 	Workers int
 	Logger  *slog.Logger
 }
@@ -42,6 +44,9 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 	root, err := rootfs.Open(dir, &opts.Root)
 	if err != nil {
 		return nil, err
+	}
+	if err := opts.outside(root); err != nil {
+		return nil, errors.Join(err, root.Close())
 	}
 	f := &Folder{Folder: &searcher.Folder{Root: root, Workers: opts.Workers, Logger: opts.Logger}}
 	view := owner.View{Trusted: opts.Root.Trusted, Allow: opts.Root.Rules.Allow, Deny: opts.Root.Rules.Deny, Rules: opts.Rules}
@@ -68,6 +73,30 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// outside refuses to keep what belongs to us among the files of the folder, where
+// searches would find it and changes could reach it. The home folder and the top
+// of the file system can't help it.
+func (o *FolderOptions) outside(root *rootfs.Root) error {
+	if o.Root.AllowAny {
+		return nil
+	}
+	list := []struct{ name, dir string }{{"StateDir", o.Changes.StateDir}, {"Review.Dir", o.Reviews}}
+	if o.Index != nil {
+		list = append(list, struct{ name, dir string }{"Index.Dir", o.Index.Dir})
+	}
+	for _, d := range list {
+		if d.dir == "" {
+			continue
+		}
+		if in, err := root.Holds(d.dir); err != nil {
+			return err
+		} else if in {
+			return fault.New(fault.InvalidArgument, fmt.Sprintf("%s %s is inside the workspace", d.name, d.dir), "give a folder outside the workspace")
+		}
+	}
+	return nil
 }
 
 // refresh applies rules from outside that have changed. If several searches find

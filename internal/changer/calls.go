@@ -26,6 +26,9 @@ func (w *Changer) enter(op string) (leave func(), err error) {
 	if err := w.changeable(op); err != nil {
 		return nil, err
 	}
+	if err := w.claim(); err != nil {
+		return nil, err
+	}
 	c.n++
 	return c.leave, nil
 }

@@ -58,7 +58,10 @@ func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 		return w, nil
 	}
 	var err error
-	if w.state, err = openState(opts); err != nil || root.ReadOnly() {
+	if w.state, err = openState(opts); err != nil {
+		return w, err
+	}
+	if err := w.belongs(); err != nil || root.ReadOnly() {
 		return w, err
 	}
 	return w, w.recoverChanges(context.Background())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"quarry/change"
 	"quarry/fault"
@@ -18,6 +19,7 @@ type state struct {
 	root    *rootfs.Root
 	journal *journal.Journal
 	locks   pathLocks
+	claimed atomic.Bool // it is on record which folder it belongs to
 }
 
 func openState(opts *Options) (*state, error) {
@@ -277,6 +279,9 @@ func (w *Changer) Clean(ctx context.Context) (*change.Cleaned, error) {
 func (w *Changer) Log(limit int) (*change.Log, error) {
 	if w.state == nil {
 		return nil, change.ErrNoState
+	}
+	if err := w.belongs(); err != nil {
+		return nil, err
 	}
 	entries, err := w.state.journal.List(limit)
 	if err != nil {

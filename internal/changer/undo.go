@@ -339,6 +339,9 @@ func (w *Changer) Diff(id string) (*change.Change, error) {
 	if w.state == nil {
 		return nil, change.ErrNoState
 	}
+	if err := w.belongs(); err != nil {
+		return nil, err
+	}
 	e, err := w.entry(id)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,38 @@
+package rootfs
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Holds reports whether dir, an absolute path or one from the current folder, is
+// the root's folder or lies in it. Of a path that doesn't exist yet, the part
+// that does counts.
+func (r *Root) Holds(dir string) (bool, error) {
+	top, err := os.Stat(r.real)
+	if err != nil {
+		return false, err
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return false, err
+	}
+	for real := ""; real == ""; {
+		if real, err = filepath.EvalSymlinks(dir); err == nil {
+			dir = real
+		} else if up := filepath.Dir(dir); up != dir {
+			dir = up
+		} else {
+			return false, err
+		}
+	}
+	for {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(info, top) {
+			return true, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false, nil
+		}
+		dir = up
+	}
+}
