@@ -40,15 +40,28 @@ func identify(root *rootfs.Root) (identity, error) {
 	return id, nil
 }
 
-const folderFormat = "folder 1\npath %q\ndev %d\nino %d\nborn %d\n"
+const (
+	folderHead   = "folder 1\n"
+	folderFormat = folderHead + "path %q\ndev %d\nino %d\nborn %d\n"
+)
 
 func (id identity) String() string {
 	return fmt.Sprintf(folderFormat, id.path, id.dev, id.ino, id.born)
 }
 
-func parseIdentity(data []byte) (id identity, ok bool) {
-	n, err := fmt.Sscanf(string(data), folderFormat, &id.path, &id.dev, &id.ino, &id.born)
-	return id, err == nil && n == 4 && id.String() == string(data)
+// lastIdentity is the last record of a log that is complete.
+func lastIdentity(log []byte) (id identity, ok bool) {
+	for end := len(log); ; {
+		start := bytes.LastIndex(log[:end], []byte(folderHead))
+		if start < 0 {
+			return id, false
+		}
+		n, err := fmt.Sscanf(string(log[start:]), folderFormat, &id.path, &id.dev, &id.ino, &id.born)
+		if err == nil && n == 4 && bytes.HasPrefix(log[start:], []byte(id.String())) {
+			return id, true
+		}
+		end = start
+	}
 }
 
 // is reports whether the recorded folder is now.
@@ -74,31 +87,47 @@ func (id identity) stillThere() bool {
 	return err == nil && there.ino == id.ino && there.born == id.born
 }
 
-// belongs refuses a state folder of another folder.
+// belongs refuses a state folder of another folder. A state without a record
+// has no owner yet.
 func (w *Changer) belongs() error {
-	_, _, _, err := w.recorded()
+	log, err := w.openRecord(false)
+	if rootfs.KindOf(err) == rootfs.NotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	now, err := identify(w.root)
+	if err != nil {
+		return err
+	}
+	_, _, err = w.recorded(log, now)
 	return err
 }
 
+func (w *Changer) openRecord(create bool) (*rootfs.Log, error) {
+	p, err := w.state.root.Known(folderFile)
+	if err != nil {
+		return nil, err
+	}
+	return w.state.root.OpenLog(p, create)
+}
+
 // recorded reads which folder the state belongs to and refuses any but this one.
-// Without a record, or with one that was cut short, the state has no owner yet.
-func (w *Changer) recorded() (p rootfs.Path, data []byte, version rootfs.Version, err error) {
-	if p, err = w.state.root.Known(folderFile); err != nil {
-		return p, nil, version, err
+func (w *Changer) recorded(log *rootfs.Log, now identity) (was identity, size int64, err error) {
+	if size, err = log.Size(); err != nil {
+		return was, 0, err
 	}
-	data, version, _, err = w.state.root.ReadFile(p, 1<<16)
-	if rootfs.KindOf(err) == rootfs.NotFound {
-		return p, nil, version, nil
+	data := make([]byte, size)
+	if n, err := log.ReadAt(data, 0); err != nil && n < len(data) {
+		return was, 0, err
 	}
-	was, ok := parseIdentity(data)
-	if err != nil || !ok {
-		return p, data, version, err
-	}
-	now, err := identify(w.root)
-	if err == nil && !was.is(now) {
+	was, ok := lastIdentity(data)
+	if ok && !was.is(now) {
 		err = otherFolder(w.state.root.Dir(), was.path)
 	}
-	return p, data, version, err
+	return was, size, err
 }
 
 // claim writes down, once, that the state belongs to this folder. If that fails,
@@ -107,30 +136,39 @@ func (w *Changer) claim() error {
 	if w.state.claimed.Load() {
 		return nil
 	}
-	p, data, version, err := w.recorded()
-	if err != nil {
+	err := w.claimOnce()
+	if fault.CodeOf(err) == fault.InvalidArgument {
 		return err
 	}
+	if err != nil {
+		w.log.Warn("state folder: it is not recorded which folder it belongs to", "err", err)
+		return nil
+	}
+	w.state.claimed.Store(true)
+	return nil
+}
+
+func (w *Changer) claimOnce() error {
 	now, err := identify(w.root)
 	if err != nil {
 		return err
 	}
-	text := []byte(now.String())
-	switch {
-	case data == nil:
-		_, _, err = w.state.root.Create(p, text, nil)
-	case !bytes.Equal(data, text):
-		_, err = w.state.root.Replace(p, text, version, nil)
+	log, err := w.openRecord(true)
+	if err != nil {
+		return err
 	}
-	switch rootfs.KindOf(err) {
-	case "":
-		w.state.claimed.Store(true)
-		return nil
-	case rootfs.AlreadyExists, rootfs.Conflict: // another process was faster
-		return w.belongs()
+	defer log.Close()
+	if err := log.Lock(true); err != nil { // Close unlocks
+		return err
 	}
-	w.log.Warn("state folder: it is not recorded which folder it belongs to", "err", err)
-	return nil
+	was, size, err := w.recorded(log, now)
+	if err != nil || was == now {
+		return err
+	}
+	if err := log.Append([]byte(now.String()), size); err != nil {
+		return err
+	}
+	return log.Sync()
 }
 
 func otherFolder(state, path string) error {
