@@ -28,6 +28,7 @@ func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result,
 // are known. An error of yield ends the search and is returned. The summary is
 // returned even if a limit ended the answer.
 func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
+	q.Limits.Reads, q.Limits.ReadBytes = max(q.Limits.Reads, 0), max(q.Limits.ReadBytes, 0)
 	if q.Symbols && q.Detail == search.Lines {
 		yield = lookup.Enclosing(ctx, w.b, yield)
 	}

@@ -155,14 +155,15 @@ const (
 )
 
 // Limits bound an answer; 0 is no limit. Summary.Stopped names the limit that
-// cut it.
+// ended it. BlockLines, LinesPerFile and LineBytes shorten parts of an answer and
+// don't end it.
 type Limits struct {
 	Files        int           // files with a match
 	Lines        int           // matching lines
 	Blocks       int           // of matching lines whose context touches or overlaps
-	BlockLines   int           // lines of one block; the rest of it is omitted
-	LinesPerFile int           // matching lines of one file
-	Bytes        int           // text of the answer
+	BlockLines   int           // lines of one block, if Blocks is set; the rest of it is omitted
+	LinesPerFile int           // matching lines of one file; it is read no further, so totals count no more
+	Bytes        int           // text and paths of the answer, in whole files; the first is given whatever its size
 	LineBytes    int           // text of one line; it is cut around its first match
 	Time         time.Duration // for the whole search
 

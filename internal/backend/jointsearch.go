@@ -2,14 +2,14 @@ package backend
 
 import (
 	"context"
-	"errors"
 	"time"
 
+	"quarry/fault"
 	"quarry/search"
 )
 
 // errOrder refuses any order but path order over several roots.
-var errOrder = errors.New("over several roots, files come in path order only")
+var errOrder = fault.New(fault.InvalidArgument, "over several roots, files come in path order only", "search one root, or order the answer by path")
 
 // SearchEach answers a query file by file: the roots in their order, the files
 // of each in path order.
@@ -139,6 +139,16 @@ func (j *jointSearch) rest(l *search.Limits) bool {
 		}
 		if *one.limit -= one.used; *one.limit <= 0 {
 			*one.limit, j.full, j.why = 1, true, one.why
+		}
+	}
+	if l.Reads > 0 {
+		if l.Reads -= j.sum.Stats.Searched; l.Reads <= 0 {
+			l.Reads = -1 // the next file is one too many
+		}
+	}
+	if l.ReadBytes > 0 {
+		if l.ReadBytes -= j.sum.Stats.Bytes; l.ReadBytes <= 0 {
+			l.ReadBytes = -1
 		}
 	}
 	if j.sum.Stopped != "" {

@@ -32,6 +32,10 @@ func newCollector(q *search.Query, yield func(*search.FileMatch) error) *collect
 	return &collector{q: q, yield: yield, sum: search.Summary{Exact: true, SkippedCount: map[search.Reason]int{}}}
 }
 
+// boundsReads reports whether the files that are read count. A negative limit is
+// used up: the roots before this one have read as much as the query may.
+func boundsReads(l *search.Limits) bool { return l.Reads != 0 || l.ReadBytes != 0 }
+
 func stop(s *search.Summary, why search.Stop) {
 	if s.Stopped == "" {
 		s.Stopped = why
@@ -41,10 +45,10 @@ func stop(s *search.Summary, why search.Stop) {
 
 func (c *collector) add(path string, f *found) error {
 	path = c.prefix + path
-	if lim := &c.q.Limits; lim.Reads > 0 && f.res.Bytes > 0 {
+	if lim := &c.q.Limits; boundsReads(lim) && f.res.Bytes > 0 {
 		c.reads++
 		c.read += f.res.Bytes
-		if c.reads > lim.Reads || lim.ReadBytes > 0 && c.read > lim.ReadBytes {
+		if lim.Reads != 0 && c.reads > lim.Reads || lim.ReadBytes != 0 && c.read > lim.ReadBytes {
 			stop(&c.sum, search.StopReads)
 			return errEnough
 		}

@@ -270,7 +270,7 @@ func (r *searchRun) candidate(k *worker, c *candidate) (*found, bool) {
 		if res, ok := r.byParts(k, f, c); ok {
 			k.searched++
 			k.bytes += res.Bytes
-			return &found{res: res, info: f.Info()}, r.q.Limits.Reads > 0 || (res.Matched == 0) == r.q.FilesWithoutMatch
+			return &found{res: res, info: f.Info()}, boundsReads(&r.q.Limits) || (res.Matched == 0) == r.q.FilesWithoutMatch
 		}
 	}
 	return r.search(k, f, c.path)

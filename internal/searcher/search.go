@@ -368,7 +368,7 @@ func (r *searchRun) search(k *worker, f *rootfs.File, path string) (*found, bool
 		k.bytes += miss.res.Bytes
 		r.watch.Add(0)
 		k.spare = out
-		return miss, r.q.Limits.Reads > 0
+		return miss, boundsReads(&r.q.Limits)
 	}
 	r.scan(k, f, path, out)
 	if out.later {
@@ -379,7 +379,7 @@ func (r *searchRun) search(k *worker, f *rootfs.File, path string) (*found, bool
 	}
 	k.bytes += out.res.Bytes
 	r.watch.Add(out.res.Matched)
-	if r.q.Limits.Reads > 0 {
+	if boundsReads(&r.q.Limits) {
 		return out, true // it counts
 	}
 	if out.err == nil && out.res.Skip == scan.NotSkipped && (out.res.Matched == 0) != r.q.FilesWithoutMatch && !r.q.AllFiles && !r.q.Passthru {

@@ -86,7 +86,7 @@ func (b *backlog) end() {
 func inParts(q *search.Query) bool {
 	l := &q.Limits
 	return q.Parts && q.Detail == search.Lines && q.Order == search.ByPath && q.Offset == 0 && !q.FilesWithoutMatch && !q.AllFiles &&
-		l.Files == 0 && l.Blocks == 0 && l.Bytes == 0 && l.Reads == 0 && l.CountTo == 0
+		l.Files == 0 && l.Blocks == 0 && l.Bytes == 0 && !boundsReads(l) && l.CountTo == 0
 }
 
 // kept is what one worker keeps of a file whose turn has not come.
