@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"quarry/fault"
 	"quarry/internal/backend"
 	"quarry/internal/owner"
 	"quarry/search"
@@ -50,13 +51,17 @@ func (o *IndexOptions) owner() *owner.Options {
 var (
 	// ErrIndexInUse is returned for an index that a process owns.
 	ErrIndexInUse = owner.ErrInUse
-	// ErrNotOwner is returned for a call that only the index owner can make.
+	// ErrNotOwner is returned for a call that only the index owner can make. Its
+	// code is fault.IndexNotFound, as that of a workspace without an index.
 	ErrNotOwner = owner.ErrNotOwner
 )
 
 // DeleteIndex deletes an index that no process owns, and reports whether there
-// was one. Home has to be set.
+// was one. Dir and Home have to be set.
 func DeleteIndex(opts *IndexOptions) (bool, error) {
+	if opts == nil || opts.Dir == "" || opts.Home == "" {
+		return false, fault.New(fault.InvalidArgument, "Dir and Home say which index to delete; one of them is empty", "")
+	}
 	return owner.Delete(&owner.Options{Dir: opts.Dir, Home: opts.Home})
 }
 

@@ -1,6 +1,11 @@
 package quarry
 
-import "quarry/internal/backend"
+import (
+	"fmt"
+
+	"quarry/fault"
+	"quarry/internal/backend"
+)
 
 // Root is a workspace that is one of several, and its name there.
 type Root struct {
@@ -12,10 +17,16 @@ type Root struct {
 // root, as app/src/main.go. A search without a path goes over all roots in the
 // order given; its limits, offset and totals are those of the whole answer. A
 // change affects one root, and its id begins with that root's name. Closing the
-// workspace closes the roots.
+// workspace closes the roots. Files come in path order, root after root: any other
+// Query.Order is refused over several roots. Depth counts from above the roots.
 //
 // A single root is returned unchanged: its paths need no name.
 func Join(roots ...Root) (*Workspace, error) {
+	for _, r := range roots {
+		if r.Workspace == nil {
+			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("root %q has no workspace", r.Name), "")
+		}
+	}
 	if len(roots) == 1 {
 		return roots[0].Workspace, nil
 	}

@@ -2,8 +2,8 @@
 //
 // A Workspace is a folder, repositories on servers, or several of these as one.
 // Its methods are safe for concurrent use. Nothing outside the workspace is read
-// or written, whatever a path says and even if files are replaced by symlinks at
-// the same time. Every result reports what it omitted and why.
+// or written, except in the folders that Options name, whatever a path says and
+// even if files are replaced by symlinks at the same time. Every result reports what it omitted and why.
 //
 // Searching needs no more than a folder:
 //
@@ -58,11 +58,13 @@ type Options struct {
 	// KeepBytes and KeepAge bound the journal; 0 is 256 MB and 30 days.
 	KeepBytes int64
 	KeepAge   time.Duration
-	// Trash is where deleted files go; the zero value follows the vault.
+	// Trash is where deleted files go. The zero value follows the vault. Without
+	// a vault it is the system's trash if TrashDir is set, and on Windows; else
+	// the folder .trash of the workspace.
 	Trash change.TrashKind
 	// TrashDir is the folder that holds the system's trash for the user's own
-	// volume: $XDG_DATA_HOME, or the home folder on macOS. If it is empty, only
-	// other volumes have a trash.
+	// volume: $XDG_DATA_HOME, or the home folder on macOS. If it is empty, files
+	// go to the system's trash only if a deletion asks for it.
 	TrashDir string
 
 	// Review holds changes back until a person decides; nil makes them at once.

@@ -10,7 +10,8 @@ import (
 )
 
 // ReviewOptions hold changes back until a person decides: a change becomes a
-// proposal, and nothing is written before that.
+// proposal, and nothing is written before that. A change that is not decided in
+// time fails with a change.PendingError; quarry review decides it.
 type ReviewOptions struct {
 	// Dir keeps the proposals. It is private to its user, outside the
 	// workspace, and must exist.

@@ -54,6 +54,9 @@ var ErrServers = repos.ErrServers
 // commits, or of the folder if the repository is checked out. OpenServers does
 // not contact a server.
 func OpenServers(opts *ServersOptions) (*Workspace, error) {
+	if opts == nil {
+		opts = &ServersOptions{}
+	}
 	served := searcher.ServersOptions{
 		Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header,
 		Workers: workers(opts.Workers), Logger: logger(opts.Logger),

@@ -52,6 +52,9 @@ func (e *NotFoundError) Error() string { return fmt.Sprintf("text '%s' not found
 // Code is NotFound.
 func (e *NotFoundError) Code() fault.Code { return fault.NotFound }
 
+// Is makes errors.Is find the code.
+func (e *NotFoundError) Is(target error) bool { return target == e.Code() }
+
 // Hint shows what comes closest.
 func (e *NotFoundError) Hint() string {
 	if e.Near != nil {
@@ -73,6 +76,9 @@ func (e *AmbiguousError) Error() string {
 
 // Code is InvalidArgument.
 func (e *AmbiguousError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *AmbiguousError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to decide.
 func (e *AmbiguousError) Hint() string {
@@ -104,6 +110,9 @@ func (e *LineError) Error() string {
 
 // Code is InvalidArgument.
 func (e *LineError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *LineError) Is(target error) bool { return target == e.Code() }
 
 // EditError says which edit of a list, counted from 0, failed.
 type EditError struct {
@@ -153,8 +162,9 @@ func (e *OpError) Error() string {
 // Unwrap gives the error itself.
 func (e *OpError) Unwrap() error { return e.Err }
 
-// SetError refuses a set: it has all operations that can't be made. Nothing was
-// changed. Its code is that of the first.
+// SetError refuses a set: it has all operations that can't be made. If paths are
+// refused, it has only those: no file was read then. Nothing was changed. Its code
+// is that of the first.
 type SetError struct {
 	Failed []*OpError
 	Total  int // operations of the set, edits of a file one by one
@@ -223,6 +233,28 @@ func (e *PartialError) Hint() string {
 		return ""
 	}
 	return fmt.Sprintf("look at change %s and the files it names, then undo it", e.ID)
+}
+
+// PendingError says that a change is held for review and waits for a person's
+// decision, which is made with quarry review. Nothing is written. The same change
+// again waits again; Workspace.Undo with the ID withdraws it.
+type PendingError struct {
+	ID string // of the proposal
+}
+
+func (e *PendingError) Error() string {
+	return fmt.Sprintf("the change waits for a person's decision as %s; nothing is written yet", e.ID)
+}
+
+// Code is Timeout: the wait was over.
+func (e *PendingError) Code() fault.Code { return fault.Timeout }
+
+// Is makes errors.Is find the code.
+func (e *PendingError) Is(target error) bool { return target == e.Code() }
+
+// Hint says how to go on.
+func (e *PendingError) Hint() string {
+	return fmt.Sprintf("go on with other work; the next answer of a tool tells the decision. Sending the same change again waits again, undo_change with %s withdraws it", e.ID)
 }
 
 // Reason is why a path is not what a change left.

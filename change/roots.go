@@ -18,6 +18,9 @@ func (e *AcrossError) Error() string {
 // Code is InvalidArgument.
 func (e *AcrossError) Code() fault.Code { return fault.InvalidArgument }
 
+// Is makes errors.Is find the code.
+func (e *AcrossError) Is(target error) bool { return target == e.Code() }
+
 // Hint returns the next step.
 func (e *AcrossError) Hint() string { return "make a change in each of them" }
 
@@ -30,6 +33,9 @@ func (e *SameIDError) Error() string {
 
 // Code is InvalidArgument.
 func (e *SameIDError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *SameIDError) Is(target error) bool { return target == e.Code() }
 
 // Hint returns the next step.
 func (e *SameIDError) Hint() string { return "give one of them" }

@@ -13,8 +13,8 @@ import (
 )
 
 // Code is the kind of an error. It is itself an error, so errors.Is(err,
-// fault.NotFound) finds a PathError or an error of New with this code. CodeOf
-// works for all errors.
+// fault.NotFound) finds an error of Quarry with this code. CodeOf works for all
+// errors.
 type Code string
 
 // The codes that callers of tools see.
@@ -96,10 +96,12 @@ func (c Code) Code() Code {
 
 // CodeOf returns the code of an error: that of the first error in its tree
 // that has one. An error without a code is a Timeout if a context ended, and
-// an IOError otherwise.
+// an IOError otherwise. No error has no code: "".
 func CodeOf(err error) Code {
 	var coded interface{ Code() Code }
 	switch {
+	case err == nil:
+		return ""
 	case errors.As(err, &coded):
 		return coded.Code()
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
@@ -158,7 +160,7 @@ type sentinel struct {
 func (e *sentinel) Error() string { return e.message }
 
 // Is makes errors.Is work for the code.
-func (e *sentinel) Is(target error) bool { return target == e.code }
+func (e *sentinel) Is(target error) bool { return target == e.code || target == e.code.Code() }
 
 // Code returns what kind of error it is.
 func (e *sentinel) Code() Code { return e.code.Code() }

@@ -79,6 +79,9 @@ func (e *BinaryError) Error() string {
 // Code is NotText.
 func (e *BinaryError) Code() Code { return NotText }
 
+// Is makes errors.Is find the code.
+func (e *BinaryError) Is(target error) bool { return target == e.Code() }
+
 func formatSize(n int64) string {
 	switch {
 	case n == 1:
@@ -106,6 +109,9 @@ func (e *GlobError) Error() string {
 
 // Code is InvalidPattern.
 func (e *GlobError) Code() Code { return InvalidPattern }
+
+// Is makes errors.Is find the code.
+func (e *GlobError) Is(target error) bool { return target == e.Code() }
 
 // clip shows the first n characters of a text that may be of any length.
 func clip(s string, n int) string {

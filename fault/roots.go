@@ -28,6 +28,9 @@ func (e *RootError) Code() Code {
 	return InvalidArgument
 }
 
+// Is makes errors.Is find the code.
+func (e *RootError) Is(target error) bool { return target == e.Code() }
+
 // Hint names the paths that may be meant.
 func (e *RootError) Hint() string {
 	if len(e.Near) > 0 {

@@ -34,6 +34,9 @@ func (e *Error) Error() string {
 // Code is InvalidPattern.
 func (e *Error) Code() fault.Code { return fault.InvalidPattern }
 
+// Is makes errors.Is find the code.
+func (e *Error) Is(target error) bool { return target == e.Code() }
+
 // clip keeps an error about a pattern of a megabyte readable.
 func clip(s string) string {
 	const most = 200

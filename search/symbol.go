@@ -8,7 +8,10 @@ type SymbolQuery struct {
 	// Fuzzy also finds names in another case or style, and names that only
 	// contain the name.
 	Fuzzy bool
-	Kind  string // function, method, class, ...; "" is any
+	// Kind is function, method, class, struct, interface, enum, type, module,
+	// macro, constant, variable, field, member, prototype, impl, test, table or
+	// heading; "" is any.
+	Kind string
 	Scope
 	Limit int  // definitions to give; 0 is 10, and 1000 without a name
 	Text  bool // give the text of each definition with its doc comment

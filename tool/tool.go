@@ -125,7 +125,7 @@ func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	case errors.Is(err, context.Canceled):
 		e = &Error{Code: Timeout, Message: "the call was cancelled"}
 	default:
-		e = &Error{Code: IOError, Message: err.Error()}
+		e = &Error{Code: fault.CodeOf(err), Message: err.Error(), Hint: fault.HintOf(err)}
 	}
 	word := t.ErrorText
 	if word == nil {
@@ -149,7 +149,7 @@ func (t *Tool) execute(ctx context.Context, raw json.RawMessage, panicked func(s
 			}
 			res = t.errorResult(&Error{
 				Code: IOError, Message: fmt.Sprintf("%s failed unexpectedly: %v", t.Name, p),
-				Hint: "This is a bug in quarry. Other calls are not affected.",
+				Hint: "This is a bug of the tool. Other calls are not affected.",
 			}, false)
 		}
 	}()
@@ -197,8 +197,8 @@ type Registry struct {
 func NewRegistry(tools ...*Tool) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Tool, len(tools))}
 	for _, t := range tools {
-		if t.Name == "" || t.Run == nil {
-			return nil, fmt.Errorf("tool %q has no name or does nothing", t.Name)
+		if t == nil || t.Name == "" || t.Run == nil {
+			return nil, errors.New("a tool has no name or does nothing")
 		}
 		if r.byName[t.Name] != nil {
 			return nil, fmt.Errorf("two tools are called %s", t.Name)

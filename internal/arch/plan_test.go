@@ -9,7 +9,7 @@ var plan = []layer{
 		{"cmd/quarry", "main: signals, cli.Run, os.Exit", "internal/cli"},
 	}},
 	{"public", []pkg{
-		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend", "change internal/backend internal/changer internal/lookup internal/owner internal/policy internal/repos internal/review internal/rootfs internal/searcher internal/textfile search"},
+		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend", "change fault internal/backend internal/changer internal/lookup internal/owner internal/policy internal/repos internal/review internal/rootfs internal/searcher internal/textfile search"},
 		{"search", "contract of searching: queries and their answers", "fault match"},
 		{"change", "contract of changing: sets of edits, what they did, what went wrong", "fault"},
 		{"fault", "codes and errors", ""},
@@ -47,7 +47,7 @@ var plan = []layer{
 		{"internal/searcher", "one search: of a folder, by index or walk, or of servers", "fault internal/fuzzy internal/githead internal/glob internal/ignore internal/index internal/policy internal/progress internal/rank internal/repos internal/rootfs internal/scan internal/terms internal/textfile internal/vault internal/walk match search"},
 		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash", "change fault internal/journal internal/policy internal/rootfs internal/textedit internal/textfile internal/trash internal/vault internal/walk match"},
 		{"internal/progress", "what a call has done so far, in its context", ""},
-		{"internal/owner", "the process that holds the index of a root, and its clients", "internal/ignore internal/index internal/policy internal/progress internal/rootfs internal/walk internal/watch search"},
+		{"internal/owner", "the process that holds the index of a root, and its clients", "fault internal/ignore internal/index internal/policy internal/progress internal/rootfs internal/walk internal/watch search"},
 	}},
 	{"middle", []pkg{
 		{"internal/index", "which files could match: segments, sweeps, snapshots", "internal/glob internal/ignore internal/policy internal/rootfs internal/scan internal/terms internal/textfile internal/trigram internal/walk match"},

@@ -2,7 +2,6 @@ package backend
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -25,7 +24,7 @@ type joint struct{ journals }
 // single one is returned unchanged, without its name.
 func Join(parts ...Part) (Backend, error) {
 	if len(parts) == 0 {
-		return nil, errors.New("no root")
+		return nil, fault.New(fault.InvalidArgument, "no root", "")
 	}
 	if len(parts) == 1 {
 		return parts[0].Backend, nil
@@ -33,10 +32,10 @@ func Join(parts ...Part) (Backend, error) {
 	s := &joint{journals{mark: "/"}}
 	for _, r := range parts {
 		if r.Name == "" || strings.ContainsAny(r.Name, `/\`) || r.Name == "." || r.Name == ".." {
-			return nil, fmt.Errorf("invalid root name %q", r.Name)
+			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("invalid root name %q", r.Name), "")
 		}
 		if other := s.called(r.Name); other != nil {
-			return nil, fmt.Errorf("duplicate root name %q", r.Name)
+			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("duplicate root name %q", r.Name), "")
 		}
 		s.parts = append(s.parts, r)
 	}

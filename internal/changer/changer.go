@@ -54,6 +54,11 @@ type Changer struct {
 // processes. The caller closes the root.
 func Open(root *rootfs.Root, opts *Options) (*Changer, error) {
 	w := &Changer{root: root, opts: *opts, log: opts.Logger, largeFrom: largeFile}
+	if opts.Trash != change.TrashDefault {
+		if _, err := w.trashKind(opts.Trash); err != nil {
+			return w, err
+		}
+	}
 	if opts.StateDir == "" {
 		return w, nil
 	}

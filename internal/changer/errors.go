@@ -41,6 +41,9 @@ func (e *planError) Code() fault.Code {
 	return fault.Conflict
 }
 
+// Is makes errors.Is find the code.
+func (e *planError) Is(target error) bool { return target == e.Code() }
+
 // Hint says how to go on.
 func (e *planError) Hint() string { return "make the dry run again and look at what changed" }
 
@@ -66,6 +69,9 @@ func (e *sameFileError) Error() string {
 
 // Code is InvalidArgument.
 func (e *sameFileError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *sameFileError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
 func (e *sameFileError) Hint() string { return "change it under one of them" }

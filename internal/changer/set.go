@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"quarry/change"
+	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/vault"
@@ -156,7 +157,7 @@ func (w *Changer) resolveOne(t *task) (err error) {
 	case change.MovePath:
 		return w.resolveMove(t)
 	}
-	return fmt.Errorf("unknown operation %d", t.Verb)
+	return fault.New(fault.InvalidArgument, fmt.Sprintf("unknown operation %d", t.Verb), "")
 }
 
 // failures collects what is wrong with a set.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,8 @@ import (
 )
 
 // trashKind decides how to delete: as requested, as the workspace was opened, as
-// the vault's settings say, else to the system's trash.
+// the vault's settings say, else to the system's trash, or to the local one
+// without a TrashDir.
 func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 	if asked == change.TrashDefault {
 		asked = w.opts.Trash
@@ -29,6 +31,11 @@ func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 		asked = change.TrashSystem
 		if v != nil {
 			asked = change.TrashKind(v.TrashOption)
+		}
+		// Nobody gets files outside the workspace who doesn't ask for them.
+		// Windows has a recycle bin without a folder.
+		if asked == change.TrashSystem && w.opts.TrashDir == "" && runtime.GOOS != "windows" {
+			asked = change.TrashLocal
 		}
 	}
 	switch asked {

@@ -8,6 +8,7 @@ package lookup
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"regexp"
 	"runtime"
 	"slices"
@@ -44,6 +45,9 @@ const (
 // Symbols answers a query.
 func Symbols(ctx context.Context, from Source, q search.SymbolQuery) (*search.SymbolResult, error) {
 	l := &lookup{from: from, q: q, kind: symbols.ParseKind(q.Kind)}
+	if q.Kind != "" && l.kind == 0 {
+		return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("unknown kind of definition %q", q.Kind), "the kinds are "+strings.Join(symbols.Kinds(), ", "))
+	}
 	l.container, l.name = splitName(q.Name)
 	l.key = rank.NameKey(l.name)
 	files, out, err := l.files(ctx)
@@ -54,7 +58,7 @@ func Symbols(ctx context.Context, from Source, q search.SymbolQuery) (*search.Sy
 	if err != nil {
 		return nil, err
 	}
-	limit := q.Limit
+	limit := max(q.Limit, 0)
 	if l.name != "" {
 		slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
 		limit = cmp.Or(limit, 10)

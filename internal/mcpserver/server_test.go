@@ -85,7 +85,7 @@ func testCall(t *testing.T, structured bool) {
 		{"no arguments at all", `{"name":"put"}`,
 			`{"content":[{"type":"text","text":"Error: key is required and must be a non-empty string."}],"structuredContent":{"error":{"code":"INVALID_ARGUMENT","message":"key is required and must be a non-empty string."}},"isError":true}`},
 		{"a panic too", `{"name":"boom"}`,
-			`{"content":[{"type":"text","text":"Error: boom failed unexpectedly: on purpose\nThis is a bug in quarry. Other calls are not affected."}],"structuredContent":{"error":{"code":"IO_ERROR","message":"boom failed unexpectedly: on purpose","hint":"This is a bug in quarry. Other calls are not affected."}},"isError":true}`},
+			`{"content":[{"type":"text","text":"Error: boom failed unexpectedly: on purpose\nThis is a bug of the tool. Other calls are not affected."}],"structuredContent":{"error":{"code":"IO_ERROR","message":"boom failed unexpectedly: on purpose","hint":"This is a bug of the tool. Other calls are not affected."}},"isError":true}`},
 	} {
 		if !structured {
 			c.want = structure.ReplaceAllString(c.want, "")

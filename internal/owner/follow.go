@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"quarry/fault"
 	"quarry/search"
 )
 
@@ -32,7 +33,7 @@ func (o *owned) progress(files int, bytes int64) {
 }
 
 // ErrNotOwner is returned for a call that only the index owner can make.
-var ErrNotOwner = errors.New("this process does not own the index of the workspace")
+var ErrNotOwner = fault.New(fault.IndexNotFound, "this process does not own the index of the workspace", "")
 
 // Wait waits until this process has built the index. It returns an error if that
 // isn't possible.
@@ -56,7 +57,7 @@ func (m *Member) Wait(ctx context.Context) error {
 const followEvery = 100 * time.Millisecond
 
 // ErrNobody is returned for a root whose index no process owns.
-var ErrNobody = errors.New("no process owns an index of the workspace")
+var ErrNobody = fault.New(fault.IndexNotFound, "no process owns an index of the workspace", "")
 
 // Follow waits until the index is ready, whoever owns it, and reports its
 // progress about ten times a second, on the calling goroutine.

@@ -29,6 +29,9 @@ func (e *Error) Error() string {
 // Code is InvalidArgument.
 func (e *Error) Code() fault.Code { return fault.InvalidArgument }
 
+// Is makes errors.Is find the code.
+func (e *Error) Is(target error) bool { return target == e.Code() }
+
 // Hint says what to do.
 func (e *Error) Hint() string { return e.Next }
 

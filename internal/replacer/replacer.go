@@ -140,6 +140,9 @@ func (e *CountError) Error() string {
 // Code is Conflict.
 func (e *CountError) Code() fault.Code { return fault.Conflict }
 
+// Is makes errors.Is find the code.
+func (e *CountError) Is(target error) bool { return target == e.Code() }
+
 // Hint says how to go on.
 func (e *CountError) Hint() string {
 	return "look at the matches with a search or a dry run, then correct the pattern or the number"
@@ -185,6 +188,9 @@ func (e *IncompleteError) Code() fault.Code {
 	}
 	return fault.Permission
 }
+
+// Is makes errors.Is find the code.
+func (e *IncompleteError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
 func (e *IncompleteError) Hint() string {

@@ -253,7 +253,7 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration) (*Propo
 			}
 		}
 		if time.Since(start) >= wait {
-			return nil, &PendingError{id}
+			return nil, &PendingError{ID: id}
 		}
 		if g.Progress != nil && time.Since(told) >= progressEvery {
 			told = time.Now()

@@ -247,19 +247,7 @@ func (p *Proposal) Paths() []string {
 }
 
 // PendingError says that a change waits for a decision. Nothing is written.
-type PendingError struct{ ID string }
-
-func (e *PendingError) Error() string {
-	return fmt.Sprintf("the change waits for a person's decision as %s; nothing is written yet", e.ID)
-}
-
-// Code is Timeout: the wait was over.
-func (e *PendingError) Code() fault.Code { return fault.Timeout }
-
-// Hint says how to go on.
-func (e *PendingError) Hint() string {
-	return fmt.Sprintf("go on with other work; the next answer of a tool tells the decision. Sending the same change again waits again, undo_change with %s withdraws it", e.ID)
-}
+type PendingError = change.PendingError
 
 // RefusedError says that a person refused a change.
 type RefusedError struct{ Proposal *Proposal }
@@ -268,6 +256,9 @@ func (e *RefusedError) Error() string { return "proposal " + e.Proposal.Verdict(
 
 // Code is Conflict.
 func (e *RefusedError) Code() fault.Code { return fault.Conflict }
+
+// Is makes errors.Is find the code.
+func (e *RefusedError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
 func (e *RefusedError) Hint() string {
@@ -289,6 +280,9 @@ func (e *BusyError) Error() string {
 
 // Code is Conflict.
 func (e *BusyError) Code() fault.Code { return fault.Conflict }
+
+// Is makes errors.Is find the code.
+func (e *BusyError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to go on.
 func (e *BusyError) Hint() string {
@@ -312,6 +306,9 @@ func (e *StaleError) Error() string {
 // Code is Conflict.
 func (e *StaleError) Code() fault.Code { return fault.Conflict }
 
+// Is makes errors.Is find the code.
+func (e *StaleError) Is(target error) bool { return target == e.Code() }
+
 // Hint says how to go on.
 func (e *StaleError) Hint() string { return "refuse it, so that the agent reads the file again" }
 
@@ -322,6 +319,9 @@ func (e *DecidedError) Error() string { return "decided already: " + e.Proposal.
 
 // Code is Conflict.
 func (e *DecidedError) Code() fault.Code { return fault.Conflict }
+
+// Is makes errors.Is find the code.
+func (e *DecidedError) Is(target error) bool { return target == e.Code() }
 
 var (
 	errUnknown   = fault.New(fault.NotFound, "no such proposal", "quarry review lists them")

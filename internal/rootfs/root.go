@@ -3,13 +3,13 @@ package rootfs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 
+	"quarry/fault"
 	"quarry/internal/policy"
 )
 
@@ -52,8 +52,8 @@ type Root struct {
 }
 
 var (
-	errIsTop  = errors.New("the top of the file system as root needs an explicit permission")
-	errIsHome = errors.New("the home folder as root needs an explicit permission")
+	errIsTop  = fault.New(fault.InvalidArgument, "the top of the file system as root needs an explicit permission", "")
+	errIsHome = fault.New(fault.InvalidArgument, "the home folder as root needs an explicit permission", "")
 	errWrites = errors.New("this root is opened read-only")
 )
 
@@ -63,20 +63,20 @@ func Open(dir string, opts *Options) (*Root, error) {
 		opts = &Options{}
 	}
 	if dir == "" {
-		return nil, errors.New("open root: empty path")
+		return nil, fault.New(fault.InvalidArgument, "open root: empty path", "")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("open root %s: %w", dir, err)
+		return nil, &rootError{dir, err}
 	}
 	abs = withoutPrefix(abs)
 	real, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return nil, fmt.Errorf("open root %s: %w", dir, err)
+		return nil, &rootError{dir, err}
 	}
 	if !opts.AllowAny {
 		if err := checkRootDir(real); err != nil {
-			return nil, fmt.Errorf("open root %s: %w", dir, err)
+			return nil, &rootError{dir, err}
 		}
 	}
 	if opts.Private {
@@ -87,11 +87,11 @@ func Open(dir string, opts *Options) (*Root, error) {
 	r := &Root{dir: abs, real: real, readOnly: opts.ReadOnly, rescued: opts.Rescued, allowAny: opts.AllowAny}
 	if !opts.Trusted {
 		if r.policy.Policy, err = policy.New(opts.Rules); err != nil {
-			return nil, fmt.Errorf("open root %s: %w", dir, err)
+			return nil, &rootError{dir, err}
 		}
 	}
 	if err := r.sys.open(real); err != nil {
-		return nil, fmt.Errorf("open root %s: %w", dir, err)
+		return nil, &rootError{dir, err}
 	}
 	if r.layer = opts.Layer; r.layer != nil {
 		r.sys.listen(opts.Layer)

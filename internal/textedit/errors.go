@@ -16,6 +16,11 @@ var (
 	ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text after it could not be read back", "")
 )
 
+// invalid is the error of an edit that makes no sense.
+func invalid(format string, args ...any) error {
+	return fault.New(fault.InvalidArgument, fmt.Sprintf(format, args...), "")
+}
+
 // Clip shortens s to about n bytes for a message, at a character, marked.
 func Clip(s string, n int) string {
 	if len(s) <= n {
@@ -35,6 +40,9 @@ func (e *SizeError) Error() string {
 // Code is TooLarge.
 func (e *SizeError) Code() fault.Code { return fault.TooLarge }
 
+// Is makes errors.Is find the code.
+func (e *SizeError) Is(target error) bool { return target == e.Code() }
+
 // Hint says what to do instead.
 func (e *SizeError) Hint() string {
 	return "replace fewer occurrences, or put less text in their place; change.max-size in quarry.toml is the limit"
@@ -50,6 +58,9 @@ func (e *GuessError) Error() string {
 
 // Code is InvalidArgument.
 func (e *GuessError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *GuessError) Is(target error) bool { return target == e.Code() }
 
 // Hint says what to do instead.
 func (e *GuessError) Hint() string {
@@ -67,6 +78,9 @@ func (e *MeaningError) Error() string {
 // Code is InvalidArgument.
 func (e *MeaningError) Code() fault.Code { return fault.InvalidArgument }
 
+// Is makes errors.Is find the code.
+func (e *MeaningError) Is(target error) bool { return target == e.Code() }
+
 // occurrenceError says that occurrence Want was asked for and there are only
 // Have.
 type occurrenceError struct{ Want, Have int }
@@ -81,6 +95,9 @@ func (e *occurrenceError) Error() string {
 // Code is NotFound.
 func (e *occurrenceError) Code() fault.Code { return fault.NotFound }
 
+// Is makes errors.Is find the code.
+func (e *occurrenceError) Is(target error) bool { return target == e.Code() }
+
 // overlapError names two edits, counted from 0, that want to change the same
 // text, and the line where they meet.
 type overlapError struct{ First, Second, Line int }
@@ -91,6 +108,9 @@ func (e *overlapError) Error() string {
 
 // Code is InvalidArgument.
 func (e *overlapError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *overlapError) Is(target error) bool { return target == e.Code() }
 
 // Hint says what to do instead.
 func (e *overlapError) Hint() string { return "make one edit of the two, or two calls" }

@@ -1,7 +1,6 @@
 package textedit
 
 import (
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -36,12 +35,12 @@ func parseHunk(e change.Edit) (*hunk, error) {
 			h.lines = append(h.lines, hunkLine{kind: ' '})
 		case line[0] == '\\':
 			if len(h.lines) == 0 {
-				return nil, fmt.Errorf("invalid hunk: it begins with %q", line)
+				return nil, invalid("invalid hunk: it begins with %q", line)
 			}
 			h.lines[len(h.lines)-1].noEOL = true
 			continue
 		case strings.IndexByte(" -+", line[0]) < 0:
-			return nil, fmt.Errorf("invalid hunk: the line %q begins with neither a space, - nor +", Clip(line, 80))
+			return nil, invalid("invalid hunk: the line %q begins with neither a space, - nor +", Clip(line, 80))
 		default:
 			h.lines = append(h.lines, hunkLine{kind: line[0], text: line[1:]})
 		}

@@ -1,7 +1,6 @@
 package textedit
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -101,7 +100,7 @@ func (p *planner) plan(e change.Edit) (Outcome, error) {
 	case change.ApplyHunk:
 		return p.applyHunk(e)
 	}
-	return Outcome{}, fmt.Errorf("unknown edit %d", e.Verb)
+	return Outcome{}, invalid("unknown edit %d", e.Verb)
 }
 
 func (p *planner) insertAfter(e change.Edit) (Outcome, error) {
@@ -134,7 +133,7 @@ func (p *planner) line(n int) (textfile.Line, error) {
 // lines finds the lines from first to last, both included.
 func (p *planner) lines(e change.Edit) (first, last textfile.Line, err error) {
 	if e.First > e.Last {
-		return first, last, fmt.Errorf("invalid line range %d-%d: the first is after the last", e.First, e.Last)
+		return first, last, invalid("invalid line range %d-%d: the first is after the last", e.First, e.Last)
 	}
 	if first, err = p.line(e.First); err != nil {
 		return first, last, err
@@ -188,11 +187,11 @@ func (p *planner) replaceLines(e change.Edit) (Outcome, error) {
 
 func (p *planner) replaceSpan(e change.Edit) (Outcome, error) {
 	if e.Start < 0 || e.End < e.Start || e.End > p.doc.Len() {
-		return Outcome{}, fmt.Errorf("span %d-%d does not lie in a text of %d bytes", e.Start, e.End, p.doc.Len())
+		return Outcome{}, invalid("span %d-%d does not lie in a text of %d bytes", e.Start, e.End, p.doc.Len())
 	}
 	for _, off := range [2]int{e.Start, e.End} {
 		if off < p.doc.Len() && !utf8.RuneStart(p.doc.Byte(off)) {
-			return Outcome{}, fmt.Errorf("offset %d is inside a character", off)
+			return Outcome{}, invalid("offset %d is inside a character", off)
 		}
 	}
 	eol, text := p.endingAt(e.Start), e.New

@@ -19,7 +19,7 @@ func (p *planner) replaceText(e change.Edit) (Outcome, error) {
 	case oldText == newText:
 		return Outcome{}, ErrSame
 	case e.Occurrence < change.All:
-		return Outcome{}, fmt.Errorf("occurrence %d: count from 1", e.Occurrence)
+		return Outcome{}, invalid("occurrence %d: count from 1", e.Occurrence)
 	}
 	// An incomplete character in Old could match in the middle of a character.
 	if _, err := textfile.UTF16LE.Append(nil, e.Old); err != nil {

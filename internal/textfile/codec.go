@@ -162,6 +162,9 @@ func (e *EncodeError) Error() string {
 // Code is InvalidArgument: the text was given.
 func (e *EncodeError) Code() fault.Code { return fault.InvalidArgument }
 
+// Is makes errors.Is find the code.
+func (e *EncodeError) Is(target error) bool { return target == e.Code() }
+
 func encodeError(e Encoding, text string, at int) error {
 	r, n := utf8.DecodeRuneInString(text[at:])
 	start := strings.LastIndexByte(text[:at], '\n') + 1

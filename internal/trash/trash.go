@@ -85,11 +85,14 @@ func (i Item) Mark() string {
 	return i.identity + " deleted " + i.Deleted.Format("2006-01-02T15:04:05")
 }
 
+// trashHint is for a person at the command line and for a program.
+const trashHint = "delete to the local trash: --trash local, or Options.Trash in a Go program; Options.TrashDir names the system's"
+
 var (
 	// ErrNoTrash is for a volume on which no trash can be.
-	ErrNoTrash = fault.New(fault.InvalidArgument, "this volume has no trash and none can be made; use --trash local", "")
+	ErrNoTrash = fault.New(fault.InvalidArgument, "this volume has no trash and none can be made", trashHint)
 	// ErrUnsupported is for systems whose trash we don't speak to.
-	ErrUnsupported = fault.New(fault.InvalidArgument, "the system trash is not supported here; use --trash local", "")
+	ErrUnsupported = fault.New(fault.InvalidArgument, "the system trash is not supported here", trashHint)
 	// ErrNotFound is for an item that is not, or no longer, in the trash.
 	ErrNotFound = fault.New(fault.NotFound, "not in the trash", "")
 	// ErrNoOriginal is for an item that has no place in this workspace to go

@@ -82,6 +82,9 @@ func (e *NoPartError) Error() string {
 // Code is NotFound.
 func (e *NoPartError) Code() fault.Code { return fault.NotFound }
 
+// Is makes errors.Is find the code.
+func (e *NoPartError) Is(target error) bool { return target == e.Code() }
+
 // Hint lists what the note has.
 func (e *NoPartError) Hint() string {
 	const most = 20
@@ -107,6 +110,9 @@ func (e *AmbiguousPartError) Error() string {
 
 // Code is InvalidArgument.
 func (e *AmbiguousPartError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *AmbiguousPartError) Is(target error) bool { return target == e.Code() }
 
 // Hint says how to tell them apart.
 func (e *AmbiguousPartError) Hint() string {
