@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -280,7 +281,7 @@ func (c *changer) maxText() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return config.ParseSize(size.Text)
+	return config.ParseSize(cmp.Or(size.Text, size.Default)) // it has no text by default
 }
 
 // text is the value of a flag, or standard input for "-".

@@ -123,7 +123,7 @@ func TestWrongUsage(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
 	writeTree(t, dir, map[string]string{"go.mod": "", "a.txt": "x\n"})
-	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, ".state"))
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, c := range []struct{ line, want string }{
 		{"serch x", "unknown command \"serch\"\n  did you mean quarry search?"},
 		{"a.txt", "quarry search a.txt"},
