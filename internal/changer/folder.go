@@ -130,22 +130,15 @@ func (w *Changer) recorded(log *rootfs.Log, now identity) (was identity, size in
 	return was, size, err
 }
 
-// claim writes down, once, that the state belongs to this folder. If that fails,
-// the change is made all the same: the next one tries again.
+// claim writes down, once, that the state belongs to this folder. A change is
+// refused if that fails: the journal, in the same place, would fail too.
 func (w *Changer) claim() error {
 	if w.state.claimed.Load() {
 		return nil
 	}
 	err := w.claimOnce()
-	if fault.CodeOf(err) == fault.InvalidArgument {
-		return err
-	}
-	if err != nil {
-		w.log.Warn("state folder: it is not recorded which folder it belongs to", "err", err)
-		return nil
-	}
-	w.state.claimed.Store(true)
-	return nil
+	w.state.claimed.Store(err == nil)
+	return err
 }
 
 func (w *Changer) claimOnce() error {

@@ -245,7 +245,8 @@ func (b *tab) count(selector string) int {
 
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.until(fmt.Sprintf("document.querySelector(%s)", quote(selector)))
+	// A button that writes is disabled until the page is connected.
+	b.until(fmt.Sprintf("document.querySelector(%s)?.disabled === false || document.querySelector(%[1]s)?.disabled === undefined && !!document.querySelector(%[1]s)", quote(selector)))
 	eval[chromedp.Void](b, fmt.Sprintf("document.querySelector(%s).click()", quote(selector)))
 }
 

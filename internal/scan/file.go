@@ -63,10 +63,7 @@ func (f *file) blocks(t *text) error {
 	if cap(f.buf) < need {
 		f.buf = make([]byte, 0, max(need, 64<<10))
 	}
-	longest := MaxLine
-	if f.spanning {
-		longest = MaxWhole // as where the whole text is needed
-	}
+	longest := f.longest(t.size)
 	buf := f.buf[:0]
 	searched := 0 // how much of the front was searched before
 	alone := false

@@ -123,6 +123,16 @@ func New(m *match.Matcher) *Scanner {
 	return &Scanner{m: m, inBlocks: p.Cuts(), decodes: p.Windows1252Adds()}
 }
 
+// longest is the longest text without a cut that is searched in a file of a size.
+// In multiline mode it is that of files that are searched whole. Larger files have
+// to be cut more often, else one of 5 GB would take 1 GB before it is given up.
+func (s *Scanner) longest(size int64) int {
+	if s.inBlocks && size <= MaxWhole {
+		return MaxWhole
+	}
+	return MaxLine
+}
+
 // lastCut returns where the whole lines of buf end that can be searched by themselves:
 // after a line feed in buf[from:], or 0.
 func (s *Scanner) lastCut(buf []byte, from int) int {

@@ -108,10 +108,7 @@ func (g *group) next(s *Scanner) (b share, ok bool) {
 	if g.ended {
 		return b, false
 	}
-	longest := MaxLine
-	if s.inBlocks {
-		longest = MaxWhole
-	}
+	longest := s.longest(g.text.size)
 	if cap(s.buf) < blockSize {
 		s.buf = make([]byte, 0, blockSize)
 	}
