@@ -158,7 +158,7 @@ func (x *exam) brokenSettings(c *clients.Client, file string, err error) {
 	x.find(f)
 }
 
-// checkEntry looks at one entry of a client that starts us.
+// checkEntry looks at one entry of a client's settings, which starts quarry.
 func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, args []string) {
 	where := fmt.Sprintf("%s, entry %q of %s", c.Title, name, file)
 	install := func(roots []string, rest []string) []string {

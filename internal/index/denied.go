@@ -33,9 +33,9 @@ func (s *sight) deny(l *Lens, path string, flags Flags, id int) {
 	s.denied = append(s.denied, deniedEntry{path[:n], folder, id, id})
 }
 
-// Denied counts the files and folders below a folder that a lens hides only
-// because of its policy and that pass a test. A folder with files counts once.
-// Only the count may be reported.
+// Denied counts what the policy alone hides below a folder, if it passes a test. A
+// denied folder counts as one, whatever is in it. Answers may tell the count, but no
+// names.
 func (s *Snapshot) Denied(under rootfs.Path, lens *Lens, passes func(path string, folder bool) bool) (n int, err error) {
 	if lens == nil || lens.Denied == nil {
 		return 0, nil

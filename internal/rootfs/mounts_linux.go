@@ -23,7 +23,7 @@ type Mounts struct {
 	file  *os.File // nil without /proc: mounts are unknown then
 	known []Mount
 	sum   uint64 // of known
-	moved []Path // for Poll to tell
+	moved []Path // changed mounts that Poll has not reported yet
 }
 
 // Mounts begins to follow the mounts below the root. Close gives the handle back.

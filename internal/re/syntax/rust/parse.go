@@ -108,7 +108,7 @@ type frame struct {
 	open  int // offset of the parenthesis, -1 for the whole
 	cap   int // 0 when it doesn't capture
 	name  string
-	saved Flags // to hold again after the group
+	saved Flags // the flags before the group, which apply again after it
 
 	alts  []*hir.Node // finished alternatives
 	multi bool        // a | was seen
