@@ -46,7 +46,9 @@ until address=$(grep -om1 'http://[^ ]*' "$fresh/page.out"); do
   sleep 0.2
 done
 host=${address#http://} host=${host%%/*} # a name below localhost, which not every resolver knows
-curl -fsS --resolve "$host:127.0.0.1" "http://$host/" | grep -qi '<!doctype html>' || { echo "$address is not the page"; exit 1; }
+# Into a file: grep -q ends at the first match, and curl would fail on the closed pipe.
+curl -fsS --resolve "$host:127.0.0.1" -o "$fresh/page.html" "http://$host/"
+grep -qi '<!doctype html>' "$fresh/page.html" || { echo "$address is not the page"; exit 1; }
 took
 kill -INT -- "-$page"
 wait "$page" || true
