@@ -274,7 +274,8 @@ func (s *Store) settle(ctx context.Context, ws Workspace, p *Proposal, version r
 
 // entry finds the change that was made of a proposal, "" if there is none: it is
 // newer than the last one before, by the same client and tool, and about a path
-// that was accepted.
+// that was accepted. Of a change of files that are closed to this workspace the log
+// has neither client nor paths: the tool and the time have to do.
 func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
 	log, err := ws.Changes(ctx, 0)
 	if err != nil {
@@ -284,10 +285,11 @@ func (p *Proposal) entry(ctx context.Context, ws Changes) (string, error) {
 		if c.ID == p.Last {
 			break
 		}
-		if c.Pending || c.Client != p.Client || c.Tool != p.Tool {
+		if c.Pending || c.Tool != p.Tool || c.Undoes != p.Undo {
 			continue
 		}
-		if p.Undo != "" && c.Undoes == p.Undo || p.Undo == "" && p.accepts(c.Paths) {
+		closed := len(c.Paths) == 0
+		if closed || c.Client == p.Client.OneLine() && (p.Undo != "" || p.accepts(c.Paths)) {
 			return c.ID, nil
 		}
 	}

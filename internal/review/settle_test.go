@@ -2,6 +2,8 @@ package review_test
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"quarry"
@@ -87,6 +89,48 @@ func TestSettleKnowsWhatHappened(t *testing.T) {
 					t.Errorf("%s, done %v, undo %v: state %s, change %q", name, done, undo, p.State, p.Change)
 				}
 			}
+		}
+	}
+}
+
+// The journal cuts long names of clients, and its log tells a workspace little about
+// files that are closed to it. Both are recognised all the same.
+func TestSettleKnowsMaskedChanges(t *testing.T) {
+	for name, client := range map[string]string{"a long name": strings.Repeat("agent ", 40), "a closed file": "agent"} {
+		b := newBench(t, map[string]string{".env": "KEY=old\n"}, -1)
+		open := func(r *quarry.ReviewOptions) *quarry.Workspace {
+			ws, err := quarry.Open(b.dir, &quarry.Options{StateDir: b.state, Allow: []string{".env"}, Review: r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { ws.Close() })
+			return ws
+		}
+		set := change.Set{Tool: "tool", Client: change.Client{Name: client}, Ops: []change.Op{{Verb: change.EditFile, Path: ".env", Edits: []change.Edit{{Old: "old", New: "new"}}}}}
+		_, err := open(&quarry.ReviewOptions{Dir: b.reviews, Wait: -1}).Apply(t.Context(), set)
+		if pending := (*change.PendingError)(nil); !errors.As(err, &pending) {
+			t.Fatalf("%v, want a proposal that waits", err)
+		}
+		id, allowed := b.only().ID, open(nil)
+		func() {
+			defer func() {
+				if p := recover(); p != (died{}) {
+					t.Fatalf("%s: ended with %v", name, p)
+				}
+			}()
+			_, err := b.store.Decide(t.Context(), dying{allowed, true}, id, review.Decision{Rest: review.Yes})
+			t.Errorf("%s: %v", name, err)
+		}()
+		settler := b.person // to whom the file is closed
+		if name == "a long name" {
+			settler = allowed
+		}
+		if err := b.store.Settle(t.Context(), settler); err != nil {
+			t.Fatal(err)
+		}
+		p, err := b.store.Get(id)
+		if err != nil || p.State != review.Accepted || p.Change == "" {
+			t.Errorf("%s: state %s, change %q, %v; want accepted", name, p.State, p.Change, err)
 		}
 	}
 }
