@@ -108,7 +108,7 @@ var plan = []layer{
 		{"internal/stress/tests", "go test with a summary of what was skipped", ""},
 		{"internal/re/syntax/ecma/ecmatest", "random JavaScript patterns", ""},
 		{"internal/re/hir/hirtest", "shows, compares and checks trees, for tests", "internal/re/hir"},
-		{"internal/re/nfa/nfatest", "trees for the engines' tests", "internal/re/hir"},
+		{"internal/re/nfa/nfatest", "trees for the engines' tests", "internal/re/hir internal/re/nfa"},
 		{"internal/zoekt/zoekttest", "a small Zoekt server", "internal/zoekt/wire"},
 	}},
 }

@@ -7,20 +7,10 @@ import (
 	"testing"
 
 	"quarry/internal/re/backtrack"
-	"quarry/internal/re/hir"
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/nfa/nfatest"
 	"quarry/internal/re/pike"
 )
-
-func compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
-	t.Helper()
-	p, err := nfa.Compile(n, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // check compares one search with the Pike VM's.
 func check(t *testing.T, name string, p *nfa.Prog, hay []byte, from, to int, anchored bool) {
@@ -53,7 +43,7 @@ func TestPikeAgrees(t *testing.T) {
 			node = nfatest.WithLooks(r, node)
 			pattern += " with other assertions"
 		}
-		p := compile(t, node, nfa.Options{UTF8: r.IntN(2) == 0})
+		p := nfatest.Compile(t, node, nfa.Options{UTF8: r.IntN(2) == 0})
 		for range 4 {
 			hay := []byte(nfatest.Text(r, r.IntN(20), r.IntN(2) == 0))
 			from := r.IntN(len(hay) + 1)
@@ -80,7 +70,7 @@ func TestManyWays(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		p := compile(t, node, nfa.Options{UTF8: r.IntN(2) == 0})
+		p := nfatest.Compile(t, node, nfa.Options{UTF8: r.IntN(2) == 0})
 		for range 4 {
 			hay := []byte(nfatest.Text(r, r.IntN(20), r.IntN(2) == 0))
 			from := r.IntN(len(hay) + 1)
@@ -108,7 +98,7 @@ func FuzzPike(f *testing.F) {
 }
 
 func TestBounds(t *testing.T) {
-	p := compile(t, nfatest.MustParse("(x+x+)+y"), nfa.Options{})
+	p := nfatest.Compile(t, nfatest.MustParse("(x+x+)+y"), nfa.Options{})
 	e := backtrack.New(p)
 	var c backtrack.Cache
 	if !e.Fits(10000) || e.Fits(1<<30) {
@@ -124,7 +114,7 @@ func TestBounds(t *testing.T) {
 }
 
 func TestWarmCacheAllocatesNothing(t *testing.T) {
-	p := compile(t, nfatest.MustParse(`(\w+)\s+(\d*)`), nfa.Options{UTF8: true})
+	p := nfatest.Compile(t, nfatest.MustParse(`(\w+)\s+(\d*)`), nfa.Options{UTF8: true})
 	e := backtrack.New(p)
 	hay := []byte("hello  123 été")
 	var c backtrack.Cache
@@ -139,7 +129,7 @@ func TestWarmCacheAllocatesNothing(t *testing.T) {
 func BenchmarkSpans(b *testing.B) {
 	hay := []byte("\tstatic inline int foo_bar(struct device *dev, unsigned long flags) /* été */")
 	for _, pattern := range []string{`(\w+)\s*\((\w+)`, `[\pL_]+\s+\*[\pL_]+`, `unsigned|device|flags`} {
-		p := compile(b, nfatest.MustParse(pattern), nfa.Options{})
+		p := nfatest.Compile(b, nfatest.MustParse(pattern), nfa.Options{})
 		e := backtrack.New(p)
 		slots := make([]int, p.Slots)
 		b.Run("backtrack/"+pattern, func(b *testing.B) {

@@ -66,7 +66,7 @@ func BenchmarkLines(b *testing.B) {
 		{"boundary", `\b[a-z]{3}_\d+\b`},
 		{"every", `.`},
 	} {
-		p := compile(b, nfatest.MustParse(c.pattern), nfa.Options{NoCaptures: true})
+		p := nfatest.Compile(b, nfatest.MustParse(c.pattern), nfa.Options{NoCaptures: true})
 		cache := dfa.NewLines(p, nil).NewCache(exact(p))
 		var lines []dfa.Line
 		for _, size := range []int{64 << 10, 4 << 20} {
@@ -105,8 +105,8 @@ func BenchmarkSpans(b *testing.B) {
 	text = text[:bytes.LastIndexByte(text[:30<<20], '\n')]
 	for _, pattern := range []string{`\w+_lock\b`, unicodeWord + `+\(`, `[A-Z]+_SUSPEND`} {
 		node := nfatest.MustParse(pattern)
-		fwd := compile(b, node, nfa.Options{NoCaptures: true})
-		cache := dfa.NewFinder(fwd, compile(b, node, nfa.Options{Reverse: true}), nil).NewCache()
+		fwd := nfatest.Compile(b, node, nfa.Options{NoCaptures: true})
+		cache := dfa.NewFinder(fwd, nfatest.Compile(b, node, nfa.Options{Reverse: true}), nil).NewCache()
 		all := func(hay []byte) (n int) {
 			for at := 0; at <= len(hay); n++ {
 				_, end, r := cache.Find(hay, at, len(hay), false)

@@ -63,7 +63,7 @@ func TestCatastrophic(t *testing.T) {
 		{"a long line", nfatest.MustParse(`\pL+\d\pL`), []byte(strings.Repeat("a", 4<<20)), 0},
 	} {
 		start := stress.CPU()
-		p := compile(t, c.node, nfa.Options{NoCaptures: true})
+		p := nfatest.Compile(t, c.node, nfa.Options{NoCaptures: true})
 		compiled := stress.CPU() - start
 		match := exact(p)
 		cache := dfa.NewLines(p, nil).NewCache(match)
@@ -87,7 +87,7 @@ func TestCatastrophic(t *testing.T) {
 
 // A cache stays within its size, give or take the scratch of one state.
 func TestCacheIsBounded(t *testing.T) {
-	p := compile(t, nfatest.MustParse(`[a-q][^u-z]{11}x`), nfa.Options{NoCaptures: true})
+	p := nfatest.Compile(t, nfatest.MustParse(`[a-q][^u-z]{11}x`), nfa.Options{NoCaptures: true})
 	r := rand.New(rand.NewPCG(6, 6))
 	hay := make([]byte, 1<<20)
 	for i := range hay {

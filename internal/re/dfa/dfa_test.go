@@ -12,15 +12,6 @@ import (
 	"quarry/internal/re/pike"
 )
 
-func compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
-	t.Helper()
-	p, err := nfa.Compile(n, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 type randomCase struct {
 	node *hir.Node
 	name string
@@ -43,7 +34,7 @@ func randomCases(t testing.TB, seed uint64, n int) []randomCase {
 		}
 		utf8 := r.IntN(2) == 0
 		cs = append(cs, randomCase{node, pattern,
-			compile(t, node, nfa.Options{UTF8: utf8}), compile(t, node, nfa.Options{Reverse: true, UTF8: utf8})})
+			nfatest.Compile(t, node, nfa.Options{UTF8: utf8}), nfatest.Compile(t, node, nfa.Options{Reverse: true, UTF8: utf8})})
 	}
 	return cs
 }

@@ -100,7 +100,7 @@ func TestLineEdges(t *testing.T) {
 		{"nothing matches nothing", `[^\x00-\x{10FFFF}]`, "a\nb", "[]"},
 		{"carriage returns belong to the line", "a\\r$", "a\r\na\n", "[{0 2}]"},
 	} {
-		p := compile(t, nfatest.MustParse(c.pattern), nfa.Options{})
+		p := nfatest.Compile(t, nfatest.MustParse(c.pattern), nfa.Options{})
 		cache := dfa.NewLines(p, nil).NewCache(exact(p))
 		if got := fmt.Sprint(cache.All(nil, []byte(c.hay))); got != c.want {
 			t.Errorf("%s: %q on %q = %v, want %v", c.name, c.pattern, c.hay, got, c.want)
@@ -112,7 +112,7 @@ func TestLineEdges(t *testing.T) {
 func TestDecideOnlyWhereNeeded(t *testing.T) {
 	lit := &hir.Node{Op: hir.OpLiteral, Lit: []byte("foo")}
 	b := &hir.Node{Op: hir.OpLook, Look: hir.LookWordUnicode}
-	p := compile(t, &hir.Node{Op: hir.OpConcat, Subs: []*hir.Node{b, lit, b}}, nfa.Options{})
+	p := nfatest.Compile(t, &hir.Node{Op: hir.OpConcat, Subs: []*hir.Node{b, lit, b}}, nfa.Options{})
 	match := exact(p)
 	asked := 0
 	cache := dfa.NewLines(p, nil).NewCache(func(line []byte) bool { asked++; return match(line) })
@@ -128,7 +128,7 @@ func TestDecideOnlyWhereNeeded(t *testing.T) {
 // The automaton of this pattern has more than 8,192 states: the machine gives
 // up on it rather than rebuild its cache for every few bytes.
 func TestThrashing(t *testing.T) {
-	p := compile(t, nfatest.MustParse("[a-q][^u-z]{13}x"), nfa.Options{})
+	p := nfatest.Compile(t, nfatest.MustParse("[a-q][^u-z]{13}x"), nfa.Options{})
 	match := exact(p)
 	r := rand.New(rand.NewPCG(1, 1))
 	var b strings.Builder
@@ -153,9 +153,9 @@ func TestThrashing(t *testing.T) {
 // Caches share a machine but nothing that changes; the race detector watches.
 func TestSharedByWorkers(t *testing.T) {
 	node := nfatest.MustParse(`\b[a-cé]+\b.*(?:ab|k)$`)
-	p := compile(t, node, nfa.Options{})
+	p := nfatest.Compile(t, node, nfa.Options{})
 	lines := dfa.NewLines(p, nil)
-	finder := dfa.NewFinder(p, compile(t, node, nfa.Options{Reverse: true}), nil)
+	finder := dfa.NewFinder(p, nfatest.Compile(t, node, nfa.Options{Reverse: true}), nil)
 	hay := []byte(nfatest.Text(rand.New(rand.NewPCG(2, 2)), 20000, true))
 	want := naive(hay, exact(p))
 	var wg sync.WaitGroup
@@ -178,9 +178,9 @@ func TestSharedByWorkers(t *testing.T) {
 
 func TestWarmCacheAllocatesNothing(t *testing.T) {
 	node := nfatest.MustParse(`\pL+\s\w*b$`)
-	p := compile(t, node, nfa.Options{})
+	p := nfatest.Compile(t, node, nfa.Options{})
 	cache := dfa.NewLines(p, nil).NewCache(exact(p))
-	spans := dfa.NewFinder(p, compile(t, node, nfa.Options{Reverse: true}), nil).NewCache()
+	spans := dfa.NewFinder(p, nfatest.Compile(t, node, nfa.Options{Reverse: true}), nil).NewCache()
 	hay := []byte(nfatest.Text(rand.New(rand.NewPCG(2, 2)), 20000, false))
 	var lines []dfa.Line
 	run := func() {

@@ -23,7 +23,7 @@ func mustParse(t *testing.T, pattern string) *hir.Node {
 // the stretches between two looks at Stop.
 func TestNextAgrees(t *testing.T) {
 	node := mustParse(t, `foo\s+ba[rz]`)
-	p, rev := compile(t, node, nfa.Options{}), compile(t, node, nfa.Options{Reverse: true})
+	p, rev := nfatest.Compile(t, node, nfa.Options{}), nfatest.Compile(t, node, nfa.Options{Reverse: true})
 	next := func(text []byte, from int) int {
 		if i := bytes.Index(text[from:], []byte("foo")); i >= 0 {
 			return from + i
@@ -45,7 +45,7 @@ func TestNextAgrees(t *testing.T) {
 // A search stops when told to, and says so.
 func TestStop(t *testing.T) {
 	node := mustParse(t, `[a-c]+x`)
-	p, rev := compile(t, node, nfa.Options{}), compile(t, node, nfa.Options{Reverse: true})
+	p, rev := nfatest.Compile(t, node, nfa.Options{}), nfatest.Compile(t, node, nfa.Options{Reverse: true})
 	hay := append(bytes.Repeat([]byte("ab "), 1<<20), "abx"...)
 	asked := 0
 	stop := func() bool { asked++; return asked > 2 }

@@ -7,21 +7,11 @@ import (
 	"testing"
 
 	"quarry/internal/re/backtrack"
-	"quarry/internal/re/hir"
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/nfa/nfatest"
 	"quarry/internal/re/onepass"
 	"quarry/internal/re/pike"
 )
-
-func compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
-	t.Helper()
-	p, err := nfa.Compile(n, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
 
 // check compares a match at a place with the Pike VM's.
 func check(t *testing.T, name string, p *nfa.Prog, e *onepass.Engine, hay []byte, from, to int) {
@@ -52,7 +42,7 @@ func TestPikeAgrees(t *testing.T) {
 			node = nfatest.WithLooks(r, node)
 			pattern += " with other assertions"
 		}
-		p := compile(t, node, nfa.Options{UTF8: r.IntN(2) == 0})
+		p := nfatest.Compile(t, node, nfa.Options{UTF8: r.IntN(2) == 0})
 		e := onepass.New(p)
 		if e == nil {
 			continue
@@ -91,7 +81,7 @@ func TestWhich(t *testing.T) {
 		{`(.*)=(.*)`, false},
 		{`(a*)*`, false},
 	} {
-		p := compile(t, nfatest.MustParse(c.pattern), nfa.Options{})
+		p := nfatest.Compile(t, nfatest.MustParse(c.pattern), nfa.Options{})
 		if got := onepass.New(p) != nil; got != c.want {
 			t.Errorf("%s: for this engine %v, want %v", c.pattern, got, c.want)
 		}
@@ -100,11 +90,11 @@ func TestWhich(t *testing.T) {
 
 // Tables are bounded.
 func TestTooLarge(t *testing.T) {
-	p := compile(t, nfatest.MustParse(`(?:(\pL)\d){30}`), nfa.Options{})
+	p := nfatest.Compile(t, nfatest.MustParse(`(?:(\pL)\d){30}`), nfa.Options{})
 	if onepass.New(p) != nil {
 		t.Errorf("a table was made for %d states", len(p.States))
 	}
-	p = compile(t, nfatest.MustParse(strings.Repeat("(a)", 3000)), nfa.Options{SizeLimit: 4 << 30})
+	p = nfatest.Compile(t, nfatest.MustParse(strings.Repeat("(a)", 3000)), nfa.Options{SizeLimit: 4 << 30})
 	if onepass.New(p) != nil {
 		t.Errorf("a table was made for %d slots", p.Slots)
 	}
@@ -135,7 +125,7 @@ func FuzzPike(f *testing.F) {
 }
 
 func TestWarmCacheAllocatesNothing(t *testing.T) {
-	p := compile(t, nfatest.MustParse(`(?:(\w+)\s+(\d*);)+`), nfa.Options{UTF8: true})
+	p := nfatest.Compile(t, nfatest.MustParse(`(?:(\w+)\s+(\d*);)+`), nfa.Options{UTF8: true})
 	e := onepass.New(p)
 	hay := []byte("hello  123;été 1;")
 	var c onepass.Cache
@@ -153,7 +143,7 @@ func TestWarmCacheAllocatesNothing(t *testing.T) {
 
 func BenchmarkGroups(b *testing.B) {
 	hay := []byte("00C5;LATIN CAPITAL LETTER A WITH RING ABOVE;Lu;0;L;0041 030A;;;;N;LATIN CAPITAL LETTER A RING;;;00E5;")
-	p := compile(b, nfatest.MustParse(`^([0-9A-F]+);([^;]+);([^;]+);(.*)$`), nfa.Options{})
+	p := nfatest.Compile(b, nfatest.MustParse(`^([0-9A-F]+);([^;]+);([^;]+);(.*)$`), nfa.Options{})
 	slots := make([]int, p.Slots)
 	b.Run("onepass", func(b *testing.B) {
 		var c onepass.Cache
@@ -172,7 +162,7 @@ func BenchmarkGroups(b *testing.B) {
 		}
 	})
 	b.Run("build", func(b *testing.B) {
-		p := compile(b, nfatest.MustParse(`\w+(\s+)\w+`), nfa.Options{})
+		p := nfatest.Compile(b, nfatest.MustParse(`\w+(\s+)\w+`), nfa.Options{})
 		for b.Loop() {
 			onepass.New(p)
 		}

@@ -16,15 +16,6 @@ import (
 	"quarry/internal/stress"
 )
 
-func compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
-	t.Helper()
-	p, err := nfa.Compile(n, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 func find(p *nfa.Prog, hay string, from int) []int {
 	var c pike.Cache
 	slots := make([]int, p.Slots)
@@ -52,7 +43,7 @@ func TestPreference(t *testing.T) {
 		{"scalar values", "[☃-☄]é", "a☃é", []int{1, 6}},
 		{"a class never matches a broken encoding", "(?s:.)", "\xff\xe2\x98é", []int{3, 5}},
 	} {
-		p := compile(t, nfatest.MustParse(c.pattern), nfa.Options{})
+		p := nfatest.Compile(t, nfatest.MustParse(c.pattern), nfa.Options{})
 		if got := find(p, c.hay, 0); fmt.Sprint(got) != fmt.Sprint(c.want) {
 			t.Errorf("%s: %q on %q = %v, want %v", c.name, c.pattern, c.hay, got, c.want)
 		}
@@ -67,7 +58,7 @@ func TestStdlibAgrees(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		p := compile(t, nfatest.MustParse(pattern), nfa.Options{UTF8: true})
+		p := nfatest.Compile(t, nfatest.MustParse(pattern), nfa.Options{UTF8: true})
 		for range 4 {
 			hay := nfatest.Text(r, r.IntN(14), false)
 			want := std.FindStringSubmatchIndex(hay)
@@ -132,7 +123,7 @@ func TestLooks(t *testing.T) {
 		{"Unicode half starts, not within é", hir.LookWordStartHalfUnicode, "é ", []int{0, 3}},
 		{"Unicode half ends, not beside an invalid byte", hir.LookWordEndHalfUnicode, "é \xff", []int{2, 4}},
 	} {
-		p := compile(t, look(c.look), nfa.Options{})
+		p := nfatest.Compile(t, look(c.look), nfa.Options{})
 		got := []int{}
 		for at := range len(c.hay) + 1 {
 			var cache pike.Cache
@@ -148,7 +139,7 @@ func TestLooks(t *testing.T) {
 
 func TestContextAndWindow(t *testing.T) {
 	hay := []byte("foobar foo")
-	p := compile(t, nfatest.MustParse(`\bfoo|bar$|bar`), nfa.Options{})
+	p := nfatest.Compile(t, nfatest.MustParse(`\bfoo|bar$|bar`), nfa.Options{})
 	var c pike.Cache
 	slots := make([]int, 2)
 	for _, x := range []struct {
@@ -169,7 +160,7 @@ func TestContextAndWindow(t *testing.T) {
 			t.Errorf("%s: %v %v, want %d %d", x.name, got, slots, x.start, x.end)
 		}
 	}
-	p = compile(t, nfatest.MustParse("a+"), nfa.Options{})
+	p = nfatest.Compile(t, nfatest.MustParse("a+"), nfa.Options{})
 	if c.Find(p, pike.Input{Hay: []byte("xaaa"), To: 4, Earliest: true}, slots) != pike.Match || slots[1] != 2 {
 		t.Errorf("earliest end %v, want 2", slots)
 	}
@@ -181,7 +172,7 @@ func TestEmptyMatchDoesNotSplit(t *testing.T) {
 		utf8 bool
 		want string
 	}{{true, "[0 2 3 6]"}, {false, "[0 1 2 3 4 5 6]"}} {
-		p := compile(t, nfatest.MustParse("q*"), nfa.Options{UTF8: c.utf8})
+		p := nfatest.Compile(t, nfatest.MustParse("q*"), nfa.Options{UTF8: c.utf8})
 		var got []int
 		for at := 0; at <= len(hay); {
 			m := find(p, hay, at)
@@ -198,7 +189,7 @@ func TestEmptyMatchDoesNotSplit(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	p := compile(t, nfatest.MustParse("(a|b|c)*z"), nfa.Options{})
+	p := nfatest.Compile(t, nfatest.MustParse("(a|b|c)*z"), nfa.Options{})
 	hay := []byte(strings.Repeat("abc", 1<<20))
 	asked := 0
 	var c pike.Cache
@@ -209,7 +200,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestWarmCacheAllocatesNothing(t *testing.T) {
-	p := compile(t, nfatest.MustParse(`(\w+)\s+(\d*)`), nfa.Options{UTF8: true})
+	p := nfatest.Compile(t, nfatest.MustParse(`(\w+)\s+(\d*)`), nfa.Options{UTF8: true})
 	hay := []byte("hello  123 été")
 	var c pike.Cache
 	slots := make([]int, p.Slots)
@@ -300,7 +291,7 @@ func TestFoldedAlternatives(t *testing.T) {
 		pattern := "(?i:" + strings.Join(alts, "|") + ")" + tail
 		std := regexp.MustCompile(pattern)
 		node := &hir.Node{Op: hir.OpConcat, Subs: []*hir.Node{alt, nfatest.MustParse(tail)}}
-		p := compile(t, node, nfa.Options{UTF8: true})
+		p := nfatest.Compile(t, node, nfa.Options{UTF8: true})
 		for range 4 {
 			hay := nfatest.Text(r, r.IntN(8), false)
 			want := std.FindStringIndex(hay)

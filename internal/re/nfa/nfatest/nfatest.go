@@ -7,11 +7,23 @@ import (
 	"math/rand/v2"
 	"regexp/syntax"
 	"strings"
+	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/re/nfa"
 )
+
+// Compile compiles a tree that must be valid.
+func Compile(t testing.TB, n *hir.Node, opt nfa.Options) *nfa.Prog {
+	t.Helper()
+	p, err := nfa.Compile(n, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 // Parse reads pattern as Go's regexp does and returns its tree.
 func Parse(pattern string) (*hir.Node, error) {
