@@ -1,11 +1,7 @@
 package profile_test
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -129,28 +125,13 @@ func TestZeroHints(t *testing.T) {
 // Each tool that looks through files says that the policy kept some from it, or
 // "nothing found" would be a claim about files that were not looked at.
 func TestDeniedFilesAreCounted(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"p/a.go": "package p\n\nfunc Hush() {}\n", "b.go": "package b\n\nfunc Other() {}\n"} {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ws, err := quarry.Open(dir, &quarry.Options{Deny: []string{"p/**"}, StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
-	tools, err := profile.New(ws, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reg := tools(t, fixture{files: map[string]string{"p/a.go": "package p\n\nfunc Hush() {}\n", "b.go": "package b\n\nfunc Other() {}\n"}, opts: quarry.Options{Deny: []string{"p/**"}}}.make(t), profile.Options{})
 	for name, args := range map[string]string{
 		"search_files": `{"regex":"Hush"}`, "file_search": `{"query":"Hush"}`, "search_code": `{"query":"Hush"}`,
 		"find_symbol": `{"name":"Hush"}`, "outline": `{"path":"."}`, "search_by_path": `{"pattern":"**/a.go"}`,
 		"replace_in_files": `{"text":"Hush","replacement":"x"}`, "list_files": `{"pattern":"**/*.go"}`,
 	} {
-		res := tools.Lookup(name).Execute(t.Context(), json.RawMessage(args))
+		res := call(t, reg, name, args)
 		if !strings.Contains(res.Text, "1 protected") || strings.Contains(res.Text, "p/a.go") {
 			t.Errorf("%s: %s", name, res.Text)
 		}
@@ -159,30 +140,15 @@ func TestDeniedFilesAreCounted(t *testing.T) {
 
 // The tools for notes count denied notes too: "No links." would be untrue.
 func TestDeniedNotesAreCounted(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{
+	reg := tools(t, fixture{files: map[string]string{
 		".obsidian/app.json": "{}", "private/diary.md": "---\nmood: x\n---\n[[Plan]] #secret\n", "Plan.md": "# Plan\n#open\n", "Other.md": "#open\n",
-	} {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ws, err := quarry.Open(dir, &quarry.Options{Deny: []string{"private/**"}, StateDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
-	tools, err := profile.New(ws, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, opts: quarry.Options{Deny: []string{"private/**"}}}.make(t), profile.Options{})
 	for _, c := range [][2]string{
 		{"links", `{"path":"Plan.md"}`}, {"links", `{"kind":"orphans"}`}, {"links", `{"kind":"unresolved"}`},
 		{"tags", `{}`}, {"tags", `{"tag":"secret"}`}, {"tags", `{"tag":"open","new_name":"todo","dry_run":true}`},
 		{"properties", `{}`},
 	} {
-		res := tools.Lookup(c[0]).Execute(t.Context(), json.RawMessage(c[1]))
+		res := call(t, reg, c[0], c[1])
 		if !strings.Contains(res.Text, "not searched: 1 protected") || strings.Contains(res.Text, "diary") {
 			t.Errorf("%s %s: %s", c[0], c[1], res.Text)
 		}
@@ -190,7 +156,7 @@ func TestDeniedNotesAreCounted(t *testing.T) {
 	for _, c := range [][2]string{
 		{"links", `{"path":"Plan.md","kind":"outgoing"}`}, {"tags", `{"path":"Plan.md"}`}, {"properties", `{"path":"Plan.md"}`},
 	} {
-		if res := tools.Lookup(c[0]).Execute(t.Context(), json.RawMessage(c[1])); strings.Contains(res.Text, "protected") {
+		if res := call(t, reg, c[0], c[1]); strings.Contains(res.Text, "protected") {
 			t.Errorf("%s %s asks one note: %s", c[0], c[1], res.Text)
 		}
 	}
@@ -199,13 +165,7 @@ func TestDeniedNotesAreCounted(t *testing.T) {
 // The local trash is in no listing. A call that includes hidden files would seem
 // to cover it, so its answer says that it does not.
 func TestTrashIsNamed(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"a.txt": "hush\n", ".trash/q.txt": "hush two\n", "sub/b.txt": "hush\n"} {
-		full := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	files := map[string]string{"a.txt": "hush\n", ".trash/q.txt": "hush two\n", "sub/b.txt": "hush\n"}
 	const told = "the trash is omitted: path .trash shows it"
 	for _, c := range []struct {
 		deny       []string
@@ -223,43 +183,27 @@ func TestTrashIsNamed(t *testing.T) {
 		{nil, "search_files", `{"regex":"hush","include_hidden":true,"path":".trash"}`, false},
 		{[]string{".trash/**"}, "search_files", `{"regex":"hush","include_hidden":true}`, false},
 	} {
-		ws, err := quarry.Open(dir, &quarry.Options{Deny: c.deny})
-		if err != nil {
-			t.Fatal(err)
-		}
-		tools, err := profile.New(ws, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res := tools.Lookup(c.name).Execute(t.Context(), json.RawMessage(c.args))
+		ws := fixture{files: files, opts: quarry.Options{Deny: c.deny}}.make(t)
+		res := call(t, tools(t, ws, profile.Options{}), c.name, c.args)
 		if strings.Contains(res.Text, told) != c.want {
 			t.Errorf("%s %s, deny %q: %s", c.name, c.args, c.deny, res.Text)
 		}
-		ws.Close()
 	}
 }
 
 // Several patterns given as a list: the hint names the parameter for them.
 func TestListOfPatterns(t *testing.T) {
-	ws, err := quarry.Open(t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ws.Close()
-	tools, err := profile.New(ws, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reg := tools(t, fixture{}.make(t), profile.Options{})
 	for name, args := range map[string]string{"search_files": `{"regex":["a","b"]}`, "file_search": `{"query":["a","b"]}`} {
-		if res := tools.Lookup(name).Execute(t.Context(), json.RawMessage(args)); !strings.Contains(res.Text, "the others in also, a list") {
+		if res := call(t, reg, name, args); !strings.Contains(res.Text, "the others in also, a list") {
 			t.Errorf("%s %s: %s", name, args, res.Text)
 		}
 	}
-	if res := tools.Lookup("search_files").Execute(t.Context(), json.RawMessage(`{"regex":7.5e3,"path":["a"]}`)); strings.Contains(res.Text, "also") {
+	if res := call(t, reg, "search_files", `{"regex":7.5e3,"path":["a"]}`); strings.Contains(res.Text, "also") {
 		t.Errorf("a path: %s", res.Text)
 	}
 	long := `{"regex":"x","file_pattern":"` + strings.Repeat("x", 30_000) + `"}`
-	if res := tools.Lookup("search_files").Execute(t.Context(), json.RawMessage(long)); len(res.Text) > 4000 {
+	if res := call(t, reg, "search_files", long); len(res.Text) > 4000 {
 		t.Errorf("a glob of 30,000 characters is answered with %d bytes", len(res.Text))
 	}
 }
