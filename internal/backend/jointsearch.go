@@ -64,8 +64,8 @@ type jointSearch struct {
 	why     search.Stop // the limit that is reached then
 }
 
-// part searches one target and reports whether the next is to be searched: it
-// is, unless a limit ended this one. A lost server is no limit.
+// part searches one target and reports whether to go on with the next: yes, unless
+// a limit ended this one. After a lost server the search goes on.
 func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error) {
 	q := j.q
 	q.Offset = max(q.Offset-j.units(&j.sum), 0)

@@ -19,8 +19,8 @@ const pathStretch = 16 << 10
 // test, in path order; nil is the lens of Ask, without hidden files. It is for
 // queries about names only, and takes half the time of Candidates.Files on two
 // processors. test is called once for each goroutine and returns the test for its
-// paths, which are valid during the call; nil lets all pass. The list belongs to
-// the index.
+// paths, which are valid during the call; nil lets all pass. The caller must not
+// change the list.
 func (s *Snapshot) Paths(ctx context.Context, under rootfs.Path, lens *Lens, test func() func(path []byte) bool) ([]string, error) {
 	dir := plain(under)
 	if lens == nil {

@@ -104,13 +104,17 @@ func (s *Server) proposals(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, out)
 }
 
+// asked is the proposal that a request names.
+func (s *Server) asked(r *http.Request) (*review.Proposal, error) {
+	if s.opts.Review == nil {
+		return nil, review.ErrUnknown()
+	}
+	return s.opts.Review.Get(r.PathValue("id"))
+}
+
 // proposal shows one, or with file and from the decisions of a file from one on.
 func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Review == nil {
-		fail(w, review.ErrUnknown())
-		return
-	}
-	p, err := s.opts.Review.Get(r.PathValue("id"))
+	p, err := s.asked(r)
 	if err != nil {
 		fail(w, err)
 		return
@@ -138,11 +142,7 @@ func (s *Server) proposal(w http.ResponseWriter, r *http.Request) {
 // wholeFile shows a file of a proposal that is too long to be shown at once, a
 // piece at a time.
 func (s *Server) wholeFile(w http.ResponseWriter, r *http.Request) {
-	if s.opts.Review == nil {
-		fail(w, review.ErrUnknown())
-		return
-	}
-	p, err := s.opts.Review.Get(r.PathValue("id"))
+	p, err := s.asked(r)
 	if err != nil {
 		fail(w, err)
 		return

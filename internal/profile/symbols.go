@@ -209,10 +209,11 @@ func findDefinition(ctx context.Context, c *call) (*answer, error) {
 	a := &answer{text: definitionText(name, r, similar), data: data}
 	switch {
 	case r.Total == 0:
-		a.receipt = []string{"no file in scope that could be searched defines it or a similar name; search_code looks for words instead"}
-		if c.missed == 0 {
-			a.receipt[0] = "no file in scope defines it or a similar name; search_code looks for words instead"
+		files := "no file in scope"
+		if c.missed > 0 {
+			files += " that could be searched"
 		}
+		a.receipt = []string{files + " defines it or a similar name; search_code looks for words instead"}
 	case r.Total > len(r.Symbols):
 		a.receipt = []string{fmt.Sprintf("the likeliest %d of %d; give a kind, a path or the container, as Store.Open", len(r.Symbols), r.Total)}
 	}

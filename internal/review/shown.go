@@ -174,7 +174,9 @@ func (g *Gate) fill(ctx context.Context, set *change.Set, plan *change.Change, f
 		g.deletes(ctx, set, f, old, err)
 		return
 	case change.MovePath:
-		g.holds(ctx, f, "moves")
+		if !g.isLink(ctx, f.Path) {
+			g.holds(ctx, f, "moves")
+		}
 	}
 	if new, ok := contentAfter(set, f, old, err); ok && splittable(old) && splittable(new) {
 		made := rootfs.VersionOf(new).String()
@@ -217,7 +219,7 @@ const (
 
 // holds lists what is in a folder that is moved or deleted.
 func (g *Gate) holds(ctx context.Context, f *File, does string) {
-	if !strings.HasPrefix(f.Before, folderMark) || g.isLink(ctx, f.Path) {
+	if !strings.HasPrefix(f.Before, folderMark) {
 		return
 	}
 	entries, err := below(ctx, g, f.Path)

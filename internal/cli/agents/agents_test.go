@@ -139,7 +139,7 @@ func TestServerArgs(t *testing.T) {
 	}
 }
 
-// The token of the server is no file for its tools, wherever it lies.
+// No tool can read the file with the server's token, even if it is in the workspace.
 func TestTokenFileIsHidden(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"conf/[my] token!", "conf/other"} {
