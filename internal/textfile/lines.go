@@ -194,8 +194,25 @@ func (l *Lines) start(n int) int {
 	}
 	b := sort.SearchInts(l.before, want) - 1
 	at := b * lineBlock
-	for left := want - l.before[b]; left > 0; left-- {
-		at += bytes.IndexByte(l.text[at:], '\n') + 1
+	return at + behindNewlines(l.text[at:], want-l.before[b])
+}
+
+// behindNewlines returns the offset behind newline number n of text, which has
+// that many. Newlines are counted by the half kilobyte first: with lines of four
+// bytes a block takes 1.5 µs, and 150 to find each newline.
+func behindNewlines(text []byte, n int) int {
+	const stride = 512
+	at := 0
+	for len(text)-at > stride {
+		c := bytes.Count(text[at:at+stride], newline)
+		if c >= n {
+			break
+		}
+		n -= c
+		at += stride
+	}
+	for ; n > 0; n-- {
+		at += bytes.IndexByte(text[at:], '\n') + 1
 	}
 	return at
 }

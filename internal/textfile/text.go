@@ -596,12 +596,7 @@ func (t *Text) Line(n int) (Line, bool) {
 	case n > 1:
 		want := n - 1 // newlines before it
 		i := max(0, sort.Search(len(t.starts), func(i int) bool { return t.starts[i].newlines >= want })-1)
-		p := t.load(i)
-		at := 0
-		for left := want - t.starts[i].newlines; left > 0; left-- {
-			at += bytes.IndexByte(p[at:], '\n') + 1
-		}
-		start = t.starts[i].text + at
+		start = t.starts[i].text + behindNewlines(t.load(i), want-t.starts[i].newlines)
 	}
 	return t.lineAt(start), true
 }
