@@ -164,7 +164,7 @@ async function showDetail() {
   const kept = load_draft(id);
   const fits = kept && kept.made === res.proposal.made && kept.verdicts.length === size.length && kept.verdicts.every((v, i) => v.length === size[i]);
   draft = fits ? kept : { made: res.proposal.made, verdicts: size.map((k) => Array(k).fill("")), comments: size.map((k) => Array(k).fill("")), comment: "" };
-  at = 0;
+  at = Math.max(0, undecided(0)); // before it is drawn: a key may come at once
   await drawDetail();
   if (mine === detailNumber) focusNext(0, false);
 }
@@ -329,11 +329,17 @@ function decide(el, verdict) {
   if (draft.verdicts[i][j]) focusNext(Number(el.dataset.k) + 1);
 }
 
+// undecided is the first hunk without a verdict, from one on and then from the
+// top; -1 if there is none.
+function undecided(from) {
+  const all = draft?.verdicts.flat() ?? [];
+  const k = all.findIndex((v, i) => i >= from && !v);
+  return k < 0 ? all.findIndex((v) => !v) : k;
+}
+
 // focusNext goes to the next hunk without a verdict, from one on.
 async function focusNext(from, focus = true) {
-  const all = draft?.verdicts.flat() ?? [];
-  let k = all.findIndex((v, i) => i >= from && !v);
-  if (k < 0) k = all.findIndex((v) => !v);
+  const k = undecided(from);
   if (k < 0) { els.decide?.querySelector(".primary")?.focus(); return; }
   goTo(k, focus);
 }
