@@ -115,7 +115,7 @@ func TestKill(t *testing.T) {
 }
 
 func killRound(t *testing.T, seed uint64) (acknowledged int, outcome map[string]int) {
-	base := fastDir(t)
+	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
 	dir := filepath.Join(base, "ws")
 	if err := fillKillBase(base, actorFiles()); err != nil {

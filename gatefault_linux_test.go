@@ -48,7 +48,7 @@ func gated(undo string) map[string][]string {
 // the folder of proposals, once or from then on.
 func TestGateFaults(t *testing.T) {
 	run := regime.Start(t, "the gate with faults: every tool, every call", 1, 1)
-	base := fastDir(t)
+	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
 	dir := filepath.Join(base, "ws")
 	for name, text := range map[string]string{

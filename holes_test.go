@@ -236,7 +236,7 @@ func TestHolesOfOthers(t *testing.T) {
 			continue
 		}
 		t.Run(h.name, func(t *testing.T) {
-			base := fastDir(t)
+			base := regime.FastDir(t)
 			w := &holeTree{t: t, dir: filepath.Join(base, "ws"), rng: rand.New(rand.NewPCG(uint64(i), 2))}
 			for _, d := range []string{"ws", "out", "index"} {
 				w.must(os.Mkdir(filepath.Join(base, d), 0o700))

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,21 +37,6 @@ func indexedPair(t *testing.T, dir string, workers int) (with, without *quarry.W
 	}
 	t.Cleanup(func() { without.Close() })
 	return with, without
-}
-
-// fastDir is a folder where syncing costs nothing: what a killed process leaves
-// does not depend on the disk.
-func fastDir(t testing.TB) string {
-	t.Helper()
-	if runtime.GOOS == "windows" {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp("/dev/shm", "quarry-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 // answer is what two ways of searching have to agree on.
@@ -272,7 +256,7 @@ func TestIndexEqualsScan(t *testing.T) {
 // equalsScan asks 1,000 queries about a tree that changes, and counts how they
 // were answered.
 func equalsScan(t *testing.T, seed uint64) (map[string]int, error) {
-	base := fastDir(t)
+	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
 	dir, state := filepath.Join(base, "ws"), filepath.Join(base, "index")
 	m := &mutator{rng: regime.Rand(seed), dir: dir}

@@ -11,6 +11,7 @@ import (
 
 	"quarry"
 	"quarry/internal/owner"
+	"quarry/internal/stress"
 	"quarry/search"
 )
 
@@ -88,7 +89,7 @@ func TestIndexesHaveACap(t *testing.T) {
 
 // Who opens an index at the moment it is deleted gets a new one, in its place.
 func TestIndexDeletedWhileOpened(t *testing.T) {
-	home, dir := fastDir(t), fillTree(t, 5)
+	home, dir := stress.FastDir(t), fillTree(t, 5)
 	opts := homeOptions(home, "x", 0)
 	for range 60 {
 		var wait sync.WaitGroup

@@ -75,8 +75,8 @@ func noise(rng *rand.Rand, latin, nul bool) string {
 // Whatever the file, an edit changes the bytes it names and no others; mode
 // and extended attributes stay, and the undo gives back every byte.
 func TestByteIntegrity(t *testing.T) {
-	dir := fastDir(t)
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: fastDir(t)})
+	dir := regime.FastDir(t)
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: regime.FastDir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}

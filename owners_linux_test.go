@@ -217,7 +217,7 @@ func (r *ownersRun) compare(q search.Query, what string, dying int) {
 // while it answers, while it builds, while files change: every answer of the
 // others is the scan's, and there is never more than one owner.
 func TestOwnersKilled(t *testing.T) {
-	base := fastDir(t)
+	base := regime.FastDir(t)
 	for _, d := range []string{"ws", "index"} {
 		if err := os.Mkdir(filepath.Join(base, d), 0o700); err != nil {
 			t.Fatal(err)
@@ -290,7 +290,7 @@ func TestOwnerMissesEvents(t *testing.T) {
 		{"100 watches", 100, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			base := fastDir(t)
+			base := regime.FastDir(t)
 			dir := filepath.Join(base, "ws")
 			for i := range 150 {
 				if err := os.MkdirAll(filepath.Join(dir, fmt.Sprintf("deep/d%d/e", i)), 0o700); err != nil {

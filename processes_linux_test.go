@@ -64,7 +64,7 @@ func TestEditorChild(t *testing.T) {
 // another program appends without asking anybody. Nothing that was
 // acknowledged is lost: it is in the file, or in a conflict copy beside it.
 func TestLostUpdate(t *testing.T) {
-	base := fastDir(t)
+	base := regime.FastDir(t)
 	for _, d := range []string{"ws", "state", "data"} {
 		if err := os.Mkdir(filepath.Join(base, d), 0o755); err != nil {
 			t.Fatal(err)

@@ -119,7 +119,7 @@ func TestRankedIndexEqualsScan(t *testing.T) {
 
 func rankedEqualsScan(t *testing.T, seed uint64) (indexed int, err error) {
 	r := regime.Rand(seed)
-	base := fastDir(t)
+	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
 	dir, state := filepath.Join(base, "ws"), filepath.Join(base, "index")
 	os.Mkdir(dir, 0o700)

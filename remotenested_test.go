@@ -36,6 +36,7 @@ func nestedCorpus() map[string]map[string]string {
 // TestRemoteNested: where names nest the longest has the path, for whatever is
 // asked, and however many of them are checked out.
 func TestRemoteNested(t *testing.T) {
+	regime.SkipShort(t)
 	corpus := nestedCorpus()
 	names := slices.Sorted(maps.Keys(corpus))
 	owner := func(full string) string {

@@ -176,7 +176,7 @@ func TestSetKill(t *testing.T) {
 }
 
 func setKillRound(t *testing.T, seed uint64) (what, problem string) {
-	base := fastDir(t)
+	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
 	dir := filepath.Join(base, "ws")
 	m := newSetModel(seed)

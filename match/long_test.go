@@ -145,6 +145,7 @@ func TestMatchInsideCharacter(t *testing.T) {
 
 // What is known of a long line changes no answer.
 func TestUnbroken(t *testing.T) {
+	stress.SkipShort(t)
 	for _, expr := range []string{"needle", "needle|nail", `\w+ needle`, "^$", "zzz", "(?i)NEEDLE", `e\r?$`} {
 		m := MustCompile(expr, Options{}).NewMatcher()
 		for _, first := range []int{0, 1, 100, segmentSize - 1, segmentSize, segmentSize + 5, 3 * segmentSize} {

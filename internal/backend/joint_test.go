@@ -125,7 +125,7 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 	set, parent, _ := pair(t, tree())
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, g := range globs {
-		for i := range 40 {
+		for i := range stress.Fewer(40) {
 			if !stress.Samples(i) {
 				continue
 			}

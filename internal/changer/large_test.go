@@ -13,6 +13,7 @@ import (
 
 	"quarry/change"
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // largeAnyway makes a Changer treat all files as large.
@@ -57,7 +58,7 @@ func TestLargeAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 3))
 	ctx := context.Background()
 	made := 0
-	for i := range 150 {
+	for i := range stress.Fewer(150) {
 		var b strings.Builder
 		for n := range 80 + rng.IntN(40) {
 			fmt.Fprintf(&b, "needle %d word%s", n+1, []string{"\n", "\r\n"}[min(1, rng.IntN(i%3+1))])
@@ -101,7 +102,7 @@ func TestLargeAgrees(t *testing.T) {
 			ca, cb = ua, ub
 		}
 	}
-	if made < 60 {
+	if made < stress.Fewer(60) {
 		t.Errorf("only %d edits were made", made)
 	}
 }

@@ -21,6 +21,7 @@ import (
 // Reading only the notes that mention a name gives the plan that reading all
 // of them gives.
 func TestMentionsFindEveryLink(t *testing.T) {
+	stress.SkipShort(t)
 	rng := rand.New(rand.NewPCG(7, 1))
 	names := []string{
 		"Note", "note 1", "NOTE-2", "a&b", "Käse", "Ka\u0308se", "café", "cafe\u0301 x", "日本", "x (y)", "50% off", "a,b;c",

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"quarry/internal/stress"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestFindRipgrep(t *testing.T) {
 		t.Skip("no go command: install Go")
 	}
 	trees["go"] = filepath.Join(strings.TrimSpace(string(goroot)), "src")
-	for seed := range uint64(150) {
+	for seed := range uint64(stress.Fewer(150)) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		tree := pick(rng, "plain", "ignored", "ignored", "names")
 		var flags []string

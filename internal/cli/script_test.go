@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 type guests struct{ m *testing.M }
 
 func (g guests) Run() int {
+	stress.InMemory()
 	dir, err := os.MkdirTemp("", "qt")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

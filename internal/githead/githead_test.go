@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // git runs the real one, which is the measure here.
@@ -191,6 +192,7 @@ func change(t *testing.T, rng *rand.Rand, top string) string {
 
 // TestPlaces covers where git keeps a repository.
 func TestPlaces(t *testing.T) {
+	stress.SkipShort(t)
 	needGit(t)
 	dir := t.TempDir()
 	main := filepath.Join(dir, "main")

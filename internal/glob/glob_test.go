@@ -168,7 +168,7 @@ func TestFilter(t *testing.T) {
 func TestPruningIsNeverWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	matched := 0
-	for range 4000 {
+	for range stress.Fewer(4000) {
 		p := randomPattern(rng)
 		for _, d := range []Dialect{Vault, Gitignore, Minimatch} {
 			g, err := Compile(p, d)
@@ -190,7 +190,7 @@ func TestPruningIsNeverWrong(t *testing.T) {
 			}
 		}
 	}
-	if matched < 1000 {
+	if matched < stress.Fewer(1000) {
 		t.Fatalf("only %d matches: the test shows nothing", matched)
 	}
 }
@@ -199,7 +199,7 @@ func TestPruningIsNeverWrong(t *testing.T) {
 func TestShapesAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	seen := map[shape]int{}
-	for range 6000 {
+	for range stress.Fewer(6000) {
 		p := randomPattern(rng)
 		if rng.IntN(2) == 0 {
 			p = []string{"**", "a", "*.b", "a*", "a/**", "**/a", "**/*.b", "**/ab*", "/*.b", "a/b", "*a", "a/**/*b"}[rng.IntN(12)]
@@ -450,6 +450,7 @@ func BenchmarkMatch(b *testing.B) {
 // Long patterns compile in proportion to their length: four times as long, at most
 // some eight times the work, and well under a second.
 func TestLongPatternsCompileFast(t *testing.T) {
+	stress.SkipShort(t)
 	for _, unit := range []string{`\\`, `\a`, "a", "*", "?", "**/", "[a]", `\`, "é", "a/", "!", "("} {
 		for _, d := range []Dialect{Vault, Gitignore, Minimatch} {
 			cost := func(n, times int) time.Duration {

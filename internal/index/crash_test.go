@@ -24,6 +24,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	stress.InMemory()
 	os.Exit(m.Run())
 }
 

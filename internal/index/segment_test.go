@@ -215,6 +215,7 @@ func dump(t *testing.T, s *segment) string {
 // Holes others had: files over 64 KB or 1 MB, with many grams, with long lines,
 // added after the build.
 func TestNoFileIsTooMuch(t *testing.T) {
+	stress.SkipShort(t)
 	r := rand.New(rand.NewPCG(8, 8))
 	var noise strings.Builder
 	for noise.Len() < 3<<20 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // largeEdit is an edit of a file of 3 MB that can't be compressed, as the
@@ -92,6 +93,7 @@ func TestLargeEditKeepsItsSpans(t *testing.T) {
 // Writing a large file anew with a small difference is such an edit too; with a
 // large difference its content is kept.
 func TestLargeWriteKeepsTheDifference(t *testing.T) {
+	stress.SkipShort(t)
 	b := newBench(t, nil)
 	old := b.putLarge("f")
 	id := b.change("write", b.replace("f", old[:1000]+"x"+old[1001:]))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -34,12 +33,7 @@ func TestMain(m *testing.M) {
 	case "worker":
 		worker()
 	default:
-		flag.Parse()
-		// Neither a kill nor our own damage needs a disk, and memory syncs at
-		// once. Benchmarks do need one.
-		if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() && flag.Lookup("test.bench").Value.String() == "" {
-			os.Setenv("TMPDIR", "/dev/shm")
-		}
+		stress.InMemory() // neither a kill nor our own damage needs a disk
 		os.Exit(m.Run())
 	}
 }

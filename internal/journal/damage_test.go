@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // One flipped bit costs at most one entry, is noticed, and never changes what
@@ -143,6 +144,7 @@ func noise(r *rand.Rand, n int) string {
 }
 
 func TestCapBySize(t *testing.T) {
+	stress.SkipShort(t)
 	for _, c := range []struct {
 		name    string
 		cap     int64

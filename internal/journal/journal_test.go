@@ -195,7 +195,7 @@ func tree(t testing.TB, dir string, times bool) string {
 }
 
 func TestEachKindOfChangeIsTakenBack(t *testing.T) {
-	big := strings.Repeat("a long line of text that is kept in a pack\n", 60_000) // 2.6 MB
+	big := strings.Repeat("a long line of text that is kept in a pack\n", 30_000) // 1.3 MB
 	for _, c := range []struct {
 		name string
 		ops  func(b *bench) []Op

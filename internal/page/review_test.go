@@ -17,6 +17,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/internal/stress"
 )
 
 const thirty = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n14\n15\n16\n17\n18\n19\n20\n21\n22\n23\n24\n25\n26\n27\n28\n29\n30\n"
@@ -155,6 +156,7 @@ func manyHunks(t testing.TB, s *served, agent *quarry.Workspace, files, hunks in
 
 // A large proposal comes in parts, and a decision on each hunk fits in a request.
 func TestLargeProposal(t *testing.T) {
+	stress.SkipShort(t)
 	const files, hunks = 6, 2000
 	s, agent := serveReview(t, nil)
 	id := manyHunks(t, s, agent, files, hunks)

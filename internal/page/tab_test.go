@@ -65,8 +65,8 @@ type tab struct {
 // open opens the page in a tab of its own, with storage of its own.
 func (s *served) open(t testing.TB, path string, width, height int64, theme string) *tab {
 	t.Helper()
-	if testing.Short() && t.Name() != "TestBrowserSearch" {
-		t.Skip("a browser: only one test of it with -short")
+	if testing.Short() {
+		t.Skip("a browser takes seconds: run without -short")
 	}
 	exe := chromium()
 	if exe == "" {

@@ -10,11 +10,13 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/replacer"
+	"quarry/internal/stress"
 	"quarry/match"
 )
 
 // A file's new text is what ripgrep prints with --passthru --replace.
 func TestEqualsRipgrep(t *testing.T) {
+	stress.SkipShort(t)
 	rg := os.Getenv("QUARRY_RG")
 	if rg == "" {
 		var err error

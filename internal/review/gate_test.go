@@ -18,6 +18,7 @@ import (
 	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/review"
+	"quarry/internal/stress"
 	"quarry/toolset"
 )
 
@@ -359,6 +360,7 @@ func hostileValues(r *rand.Rand) any {
 // also while the folders of the state are gone: the workspace stays as it is, to
 // the byte and the time of each file.
 func TestNoByteBeforeADecision(t *testing.T) {
+	stress.SkipShort(t)
 	for _, fault := range []string{"", "reviews", "state"} {
 		t.Run("without "+fault, func(t *testing.T) {
 			b := newBench(t, map[string]string{"a.txt": ten, "notes/n.md": "# n\n\n[[m]]\n", "notes/m.md": "# m\n", ".env": "K=v\n", ".obsidian/app.json": `{"alwaysUpdateLinks":true}`}, -1)

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	stress.InMemory()
 	os.Exit(m.Run())
 }
 

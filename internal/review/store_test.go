@@ -12,6 +12,7 @@ import (
 	"quarry/change"
 	"quarry/internal/review"
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // decided makes proposals one after the other, each decided and heard of.
@@ -148,6 +149,7 @@ func TestReadOnlyStore(t *testing.T) {
 
 // What an agent says is kept in one line, and counts are those of the whole change.
 func TestLongWordsAndCounts(t *testing.T) {
+	stress.SkipShort(t)
 	b := newBench(t, nil, -1)
 	_, err := b.agent.Apply(t.Context(), change.Set{
 		Summary: strings.Repeat("S\n", 100_000), Tool: strings.Repeat("t", 500), Client: change.Client{Name: strings.Repeat("c", 500)},
@@ -185,6 +187,7 @@ func TestLongWordsAndCounts(t *testing.T) {
 
 // A long edit, and the undo of it, can be read to the end; not after the file changed.
 func TestWholeOfEditAndUndo(t *testing.T) {
+	stress.SkipShort(t)
 	b := newBench(t, map[string]string{"big.txt": strings.Repeat("a line of text\n", 100_000)}, -1)
 	check := func() {
 		t.Helper()

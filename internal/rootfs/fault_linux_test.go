@@ -255,6 +255,7 @@ func foreigners() []foreigner {
 // TestForeignWriterAtEveryCall lets another program change the file before each
 // system call of a replacement. Whatever it wrote must still be there.
 func TestForeignWriterAtEveryCall(t *testing.T) {
+	stress.SkipShort(t)
 	run := stress.Start(t, "lost update: a foreign writer at every call", 1, 1)
 	conflicts, successes := 0, 0
 	for _, c := range []struct {

@@ -76,6 +76,7 @@ func metaForeigners() []metaForeigner {
 // system call of a replacement. What it did is still there afterwards, and the
 // replacement has taken place or says why not.
 func TestMetaRaceAtEveryCall(t *testing.T) {
+	stress.SkipShort(t)
 	run := stress.Start(t, "metadata race: every call", 1, 1)
 	for _, who := range metaForeigners() {
 		for _, old := range []string{"some old text", bigText} {

@@ -146,6 +146,7 @@ func TestOddFilesDontBlock(t *testing.T) {
 }
 
 func TestDir(t *testing.T) {
+	stress.SkipShort(t)
 	dir := workspace(t, "top.md", "sub/x", "sub/deep/y", ".git/config", ".env")
 	all := map[string]Type{"top.md": TypeFile, "sub": TypeDir, ".git": TypeDir, ".env": TypeFile, "many": TypeDir}
 	linked := populateLinks(t, dir, "link -> sub")

@@ -3,10 +3,12 @@ package rootfs
 import (
 	"math/rand/v2"
 	"os"
+	"quarry/internal/stress"
 	"testing"
 )
 
 func TestSumOfEditedContent(t *testing.T) {
+	stress.SkipShort(t)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, size := range []int{0, 1, sumStep - 1, sumStep, sumStep + 1, 3*sumStep + 17} {
 		data := make([]byte, size)

@@ -78,6 +78,7 @@ func TestTogetherAgrees(t *testing.T) {
 // What ends a search ends it for all: an error of who takes the lines, one of the
 // file, a line that is too long, a context.
 func TestTogetherEnds(t *testing.T) {
+	stress.SkipShort(t)
 	const size = 32 << 20
 	enough := errors.New("enough")
 	x := match.MustCompile("x", match.Options{})

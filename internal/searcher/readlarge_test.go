@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"quarry/internal/stress"
 	"quarry/search"
 )
 
@@ -68,6 +69,7 @@ func TestReadLargeAgrees(t *testing.T) {
 
 // A line of any length takes no more memory than what is asked for of it.
 func TestReadLargeIsBounded(t *testing.T) {
+	stress.SkipShort(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "one"), []byte("first\n"+strings.Repeat("no end ", 12<<20)), 0o666); err != nil {
 		t.Fatal(err)

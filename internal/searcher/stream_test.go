@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry/internal/stress"
 	"quarry/match"
 	"quarry/search"
 )
@@ -134,6 +135,7 @@ func TestPartsAgree(t *testing.T) {
 // Who takes the parts may stop, and the context may end, with workers waiting for
 // room.
 func TestPartsStop(t *testing.T) {
+	stress.SkipShort(t)
 	dir := t.TempDir()
 	for i := range 50 {
 		put(t, dir, fmt.Sprintf("d%d/f", i), strings.Repeat("foo\n", 5000))
@@ -169,6 +171,7 @@ func TestPartsStop(t *testing.T) {
 
 // Printing a file that matches everywhere takes the memory of one that doesn't.
 func TestPartsAreBounded(t *testing.T) {
+	stress.SkipShort(t)
 	dir := t.TempDir()
 	put(t, dir, "big", strings.Repeat("a line of a log file, in which everything matches\n", 1<<20))
 	d := openFolder(t, dir)

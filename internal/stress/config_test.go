@@ -2,6 +2,7 @@ package stress_test
 
 import (
 	"path/filepath"
+	"quarry/internal/stress"
 	"strings"
 	"testing"
 )
@@ -9,7 +10,7 @@ import (
 // What lies in a workspace can't open what the owner's policy closes, whatever
 // configuration it pretends to be.
 func TestWorkspaceCantConfigure(t *testing.T) {
-	dir, home := fastDir(t), fastDir(t)
+	dir, home := stress.FastDir(t), stress.FastDir(t)
 	lax := "[mcp]\nallow = [\"**\"]\nforce = true\nread-only = false\n"
 	for name, text := range map[string]string{
 		"quarry.toml": lax, ".quarry.toml": lax, ".config/quarry/quarry.toml": lax, ".config/quarry.toml": lax, "quarry/quarry.toml": lax,

@@ -17,6 +17,7 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
+	"quarry/internal/stress"
 	"quarry/tool"
 )
 
@@ -58,20 +59,6 @@ var (
 // closedText is what a closed file holds, each something else.
 func closedText(name string) string { return `{"` + secret + `": "` + name + `"}` }
 
-// fastDir is a folder in memory where there is one.
-func fastDir(t testing.TB) string {
-	t.Helper()
-	if runtime.GOOS == "windows" {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp("/dev/shm", "quarry-stress-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 func put(t testing.TB, name, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -84,13 +71,13 @@ func put(t testing.TB, name, text string) {
 
 func newFortress(t testing.TB, opts quarry.Options) *fortress {
 	t.Helper()
-	f := &fortress{t: t, base: fastDir(t)}
+	f := &fortress{t: t, base: stress.FastDir(t)}
 	f.dir = filepath.Join(f.base, "ws")
 	if err := os.Mkdir(f.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	f.refill()
-	opts.StateDir, opts.TrashDir = fastDir(t), fastDir(t)
+	opts.StateDir, opts.TrashDir = stress.FastDir(t), stress.FastDir(t)
 	ws, err := quarry.Open(f.dir, &opts)
 	if err != nil {
 		t.Fatal(err)

@@ -89,7 +89,7 @@ func forgedIn(s string) bool {
 
 func hostileTree(t testing.TB, text string) string {
 	t.Helper()
-	dir := fastDir(t)
+	dir := stress.FastDir(t)
 	for _, name := range hostileNames {
 		put(t, filepath.Join(dir, filepath.FromSlash(name)), text)
 	}
@@ -102,7 +102,7 @@ func TestHostileNamesOnTerminal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("such names can't exist")
 	}
-	dir, home := hostileTree(t, hostileText), fastDir(t)
+	dir, home := hostileTree(t, hostileText), stress.FastDir(t)
 	t.Chdir(dir)
 	t.Setenv("HOME", home)
 	env := map[string]string{"NO_COLOR": "1", "HOME": home, "XDG_STATE_HOME": home + "/state", "XDG_DATA_HOME": home + "/data", "XDG_CACHE_HOME": home + "/cache"}
@@ -271,7 +271,7 @@ func (h *hostileTools) open() {
 		h.ws.Close()
 	}
 	var err error
-	h.ws, err = quarry.Open(hostileTree(h.t, h.text), &quarry.Options{StateDir: fastDir(h.t), Trash: change.TrashLocal})
+	h.ws, err = quarry.Open(hostileTree(h.t, h.text), &quarry.Options{StateDir: stress.FastDir(h.t), Trash: change.TrashLocal})
 	if err != nil {
 		h.t.Fatal(err)
 	}

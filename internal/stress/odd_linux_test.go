@@ -82,7 +82,7 @@ func TestOddFiles(t *testing.T) {
 	stop := restless(t, dir)
 	defer stop()
 	// One worker: the bound is for a file, and each worker reads one.
-	ws, err := quarry.Open(dir, &quarry.Options{StateDir: fastDir(t), Trash: change.TrashLocal, Workers: 1})
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: stress.FastDir(t), Trash: change.TrashLocal, Workers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestOddFilesIndexed(t *testing.T) {
 		var ws *quarry.Workspace
 		more := grown(func() {
 			var err error
-			if ws, err = quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: fastDir(t)}}); err != nil {
+			if ws, err = quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: stress.FastDir(t)}}); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 2*oddTime)

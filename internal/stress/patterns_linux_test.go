@@ -50,7 +50,7 @@ var slowInJavaScript = []string{
 
 // hurtful texts are what those patterns are slow on.
 func hurtfulTree(t *testing.T) string {
-	dir := fastDir(t)
+	dir := stress.FastDir(t)
 	a := strings.Repeat("a", 20_000)
 	for name, text := range map[string]string{
 		"a.txt": a + "b\n" + a + "!\n", "x.txt": strings.Repeat("x", 20_000) + "\n", "letters.txt": strings.Repeat("abcdefghijklmnopqrst", 5000) + "\n",
@@ -110,7 +110,7 @@ func TestPatternsAsAttack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	indexed, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: fastDir(t)}})
+	indexed, err := quarry.Open(dir, &quarry.Options{Index: &quarry.IndexOptions{Dir: stress.FastDir(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestPatternsAsAttack(t *testing.T) {
 // Globs and ignore rules as attack: in every dialect, as a filter, a listing
 // and a rule file.
 func TestGlobsAsAttack(t *testing.T) {
-	dir := fastDir(t)
+	dir := stress.FastDir(t)
 	deep := strings.Repeat("a/", 60)
 	for _, name := range []string{deep + strings.Repeat("a", 200), strings.Repeat("ab", 120), "x/" + strings.Repeat("a", 250), "b.md"} {
 		put(t, filepath.Join(dir, name), "text\n")

@@ -89,7 +89,7 @@ func TestSymlinkRaceOfEveryTool(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			opts := quarry.Options{Trash: change.TrashLocal}
 			if c.index {
-				opts.Index = &quarry.IndexOptions{Dir: fastDir(t)}
+				opts.Index = &quarry.IndexOptions{Dir: stress.FastDir(t)}
 			}
 			f := newFortress(t, opts)
 			run := stress.StartFor(t, "symlink race: every tool, "+c.name, 10*time.Second)

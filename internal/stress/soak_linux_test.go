@@ -90,7 +90,7 @@ func newSoak(t *testing.T) *soak {
 	s.repository()
 	s.start()
 	var err error
-	s.own, err = quarry.Open(s.dir, &quarry.Options{StateDir: fastDir(t), Trash: change.TrashLocal, Index: &quarry.IndexOptions{Dir: fastDir(t)}})
+	s.own, err = quarry.Open(s.dir, &quarry.Options{StateDir: stress.FastDir(t), Trash: change.TrashLocal, Index: &quarry.IndexOptions{Dir: stress.FastDir(t)}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -140,6 +140,15 @@ func N(n int) int {
 	return n
 }
 
+// Fewer is n, and an eighth of it with -short: for random cases of which go test
+// takes all.
+func Fewer(n int) int {
+	if asked() == tiny {
+		return max(1, n/8)
+	}
+	return n
+}
+
 // Takes reports whether a regime that enumerates its cases takes the i-th: all
 // in the short and the long form, a share of them otherwise. The choice follows no
 // period: an enumeration of calls times faults gets each call and each fault.

@@ -95,13 +95,11 @@ var hostile = []string{
 
 // TestLinear measures processor time, which other programs don't change much.
 func TestLinear(t *testing.T) {
+	stress.SkipShort(t)
 	seen := map[*language]bool{}
 	share := 8 // each language an eighth, and all of them together
-	switch {
-	case stress.Thorough():
+	if stress.Thorough() {
 		share = 1
-	case testing.Short():
-		share = 16
 	}
 	for _, ext := range slices.Sorted(maps.Keys(byExtension())) {
 		l := byExtension()[ext]

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"quarry/change"
+	"quarry/internal/stress"
 	"quarry/internal/textfile"
 )
 
@@ -222,6 +223,7 @@ func FuzzDiffTexts(f *testing.F) {
 
 // git apply and patch are the judges: one patch over 400 files.
 func TestDiffWithGitApplyAndPatch(t *testing.T) {
+	stress.SkipShort(t)
 	rng := rand.New(rand.NewPCG(11, 12))
 	before, after := map[string]string{}, map[string]string{}
 	var patch strings.Builder

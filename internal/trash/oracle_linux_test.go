@@ -298,6 +298,7 @@ func TestSharedMemoryAsVolume(t *testing.T) {
 // An attacker swaps a symlink in for what is being trashed, and folders above
 // it: what leaves the workspace is the link or the file, never its target.
 func TestSwappedUnderneath(t *testing.T) {
+	stress.SkipShort(t)
 	kinds(t, func(t *testing.T, d *desk) {
 		outside := t.TempDir()
 		if err := os.WriteFile(filepath.Join(outside, "x"), []byte("outside"), 0o644); err != nil {

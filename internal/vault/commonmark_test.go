@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"quarry/internal/stress"
 	"regexp"
 	"strings"
 	"testing"
@@ -181,7 +182,7 @@ func TestScanAgainstGoldmarkParts(t *testing.T) {
 		"text ", "# ", "## h\n", "---", "===", "<http://u.md>", "[c](w.md \"t\")", "\\", "[", "]", "(z.md)", "[d]: q.md\n", "[d]", "[x][d]", "![d][]", "<!-- ", " -->", "<b c=\"e\">", "<div>", "</div>\n", "<pre>", "</pre>", "!", "***"}
 	rng := rand.New(rand.NewPCG(3, 4))
 	wrong, compared := 0, 0
-	for range 20000 {
+	for range stress.Fewer(20000) {
 		var b strings.Builder
 		for range 1 + rng.IntN(14) {
 			b.WriteString(pieces[rng.IntN(len(pieces))])
@@ -199,7 +200,7 @@ func TestScanAgainstGoldmarkParts(t *testing.T) {
 			}
 		}
 	}
-	if compared < 10000 {
+	if compared < stress.Fewer(10000) {
 		t.Errorf("only %d texts compared", compared)
 	}
 }

@@ -3,6 +3,7 @@ package vault
 import (
 	"fmt"
 	"math/rand/v2"
+	"quarry/internal/stress"
 	"slices"
 	"strings"
 	"testing"
@@ -118,7 +119,7 @@ func TestResolveAgainstSlow(t *testing.T) {
 	names := []string{"a", "A", "b", "é", "E\u0301", "ß", "a.b", "K", "\u212a", "x.png", "a.md", "longer name"}
 	folders := []string{"", "A/", "B/", "A/B/", "a/", "é/", "A/A/"}
 	one := func() string { return folders[rng.IntN(len(folders))] + names[rng.IntN(len(names))] }
-	for range 300 {
+	for range stress.Fewer(300) {
 		seen := map[string]bool{}
 		var files []string
 		for range rng.IntN(30) {

@@ -329,7 +329,7 @@ func TestMoveToNastyNames(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 12))
 	pick := func(from []string) string { return from[rng.IntN(len(from))] }
 	rewritten, broken := 0, 0
-	for range 1000 {
+	for range stress.Fewer(1000) {
 		m := memory{}
 		var paths []string
 		for len(m) < 5 {
@@ -382,7 +382,7 @@ func TestMoveToNastyNames(t *testing.T) {
 		broken += plan.Broken
 	}
 	t.Logf("%d links rewritten, %d could not be", rewritten, broken)
-	if rewritten < 20*broken || rewritten < 500 {
+	if rewritten < 20*broken || rewritten < stress.Fewer(500) {
 		t.Errorf("%d rewritten, %d could not be", rewritten, broken)
 	}
 }

@@ -102,6 +102,7 @@ func randomTree(t testing.TB, rng *rand.Rand, dir string, repos bool) {
 
 // TestSameAnswer: workers, batches, and order change nothing but the order.
 func TestSameAnswer(t *testing.T) {
+	stress.SkipShort(t)
 	stress.NeedsCase(t)
 	for seed := range uint64(4) {
 		dir := t.TempDir()

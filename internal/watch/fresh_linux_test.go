@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	stress.InMemory()
 	os.Exit(m.Run())
 }
 
@@ -308,21 +309,6 @@ func workspaceIn(t *testing.T, dir string) (string, string) {
 	return dir, root
 }
 
-// fastDir is a temporary folder in memory, where there is one and nobody chose
-// another: it is three times faster than a disk.
-func fastDir(t *testing.T) string {
-	t.Helper()
-	if os.Getenv("TMPDIR") != "" {
-		return t.TempDir()
-	}
-	dir, err := os.MkdirTemp("/dev/shm", "quarry-watch-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
 // Another process makes a change and says so; then a barrier must report it.
 func TestAcknowledgedChangesAreReported(t *testing.T) {
 	for _, c := range []struct {
@@ -339,7 +325,7 @@ func TestAcknowledgedChangesAreReported(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir, root := workspaceIn(t, fastDir(t))
+			dir, root := workspaceIn(t, stress.FastDir(t))
 			for i := range c.folders {
 				makeEntries(t, root, fmt.Sprintf("many/%d/", i))
 			}

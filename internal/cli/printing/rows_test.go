@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/stress"
 	"quarry/search"
 )
 
@@ -33,7 +34,7 @@ func randomLines(rng *rand.Rand, n int) (lines []search.Line) {
 // In parts a file is written as in one, and the plain way writes what the general
 // one does.
 func TestPartsArePrintedAsOne(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(stress.Fewer(200)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s := Style{
 			Heading: rng.IntN(2) == 0, Path: rng.IntN(2) == 0, LineNumber: rng.IntN(2) == 0, Column: rng.IntN(2) == 0,

@@ -10,6 +10,7 @@ import (
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/nfa/nfatest"
 	"quarry/internal/re/pike"
+	"quarry/internal/stress"
 )
 
 // check compares one search with the Pike VM's.
@@ -33,7 +34,7 @@ func check(t *testing.T, name string, p *nfa.Prog, hay []byte, from, to int, anc
 
 func TestPikeAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	for range 3000 {
+	for range stress.Fewer(3000) {
 		pattern := nfatest.Pattern(r, 4)
 		node, err := nfatest.Parse(pattern)
 		if err != nil {
@@ -57,7 +58,7 @@ func TestPikeAgrees(t *testing.T) {
 // Many ways at one place, as a lexer has.
 func TestManyWays(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	for range 1000 {
+	for range stress.Fewer(1000) {
 		var ways []string
 		for range 4 + r.IntN(8) {
 			ways = append(ways, "("+nfatest.Pattern(r, 1+r.IntN(2))+")")

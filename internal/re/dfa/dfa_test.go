@@ -10,6 +10,7 @@ import (
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/nfa/nfatest"
 	"quarry/internal/re/pike"
+	"quarry/internal/stress"
 )
 
 type randomCase struct {
@@ -74,7 +75,7 @@ func checkFind(t *testing.T, name string, cache *dfa.FindCache, p *nfa.Prog, hay
 func TestFinderIsPike(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	gaveUp, all := 0, 0
-	for _, c := range randomCases(t, 1, 2000) {
+	for _, c := range randomCases(t, 1, stress.Fewer(2000)) {
 		size := 0
 		if r.IntN(4) == 0 {
 			size = 1 // the fewest states there can be

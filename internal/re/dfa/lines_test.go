@@ -14,6 +14,7 @@ import (
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/nfa/nfatest"
 	"quarry/internal/re/pike"
+	"quarry/internal/stress"
 )
 
 // exact decides a line with the Pike VM.
@@ -43,7 +44,7 @@ func naive(hay []byte, match func([]byte) bool) []dfa.Line {
 func TestLinesAreThePikeVMsLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
 	lock := 0
-	for i, c := range randomCases(t, 2, 1200) {
+	for i, c := range randomCases(t, 2, stress.Fewer(1200)) {
 		match := exact(c.p)
 		size := 0
 		if r.IntN(4) == 0 {

@@ -9,6 +9,7 @@ import (
 
 	. "quarry/internal/re/hir"
 	"quarry/internal/re/hir/hirtest"
+	"quarry/internal/stress"
 )
 
 // backtrack is the plainest matcher there is: it calls k for every way n can
@@ -146,7 +147,7 @@ func TestSimplificationKeepsTheOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	texts := []string{"", "a", "ab", "aab", "abab", "éa", "aé\xffb", "bbaa"}
 	simplified, compared := 0, 0
-	for range 10_000 {
+	for range stress.Fewer(10_000) {
 		groups := 0
 		built, plain := randomTree(rng, 4, &groups)
 		if err := hirtest.Check(built); err != nil {
@@ -179,7 +180,7 @@ func TestSimplificationKeepsTheOrder(t *testing.T) {
 			}
 		}
 	}
-	if simplified < 3000 || compared < 50_000 {
+	if simplified < stress.Fewer(2900) || compared < stress.Fewer(50_000) {
 		t.Errorf("only %d trees were simplified, %d results compared", simplified, compared)
 	}
 }

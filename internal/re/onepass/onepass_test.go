@@ -11,6 +11,7 @@ import (
 	"quarry/internal/re/nfa/nfatest"
 	"quarry/internal/re/onepass"
 	"quarry/internal/re/pike"
+	"quarry/internal/stress"
 )
 
 // check compares a match at a place with the Pike VM's.
@@ -32,7 +33,7 @@ func check(t *testing.T, name string, p *nfa.Prog, e *onepass.Engine, hay []byte
 func TestPikeAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	tried := 0
-	for range 6000 {
+	for range stress.Fewer(6000) {
 		pattern := nfatest.Pattern(r, 4)
 		node, err := nfatest.Parse(pattern)
 		if err != nil {
@@ -57,7 +58,7 @@ func TestPikeAgrees(t *testing.T) {
 			check(t, pattern, p, e, hay, from, to)
 		}
 	}
-	if tried < 1000 {
+	if tried < stress.Fewer(1000) {
 		t.Errorf("only %d patterns were for this engine", tried)
 	}
 }

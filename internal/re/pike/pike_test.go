@@ -52,7 +52,7 @@ func TestPreference(t *testing.T) {
 
 func TestStdlibAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 6000 {
+	for range stress.Fewer(6000) {
 		pattern := nfatest.Pattern(r, 4)
 		std, err := regexp.Compile(pattern)
 		if err != nil {

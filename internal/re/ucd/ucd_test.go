@@ -2,6 +2,7 @@ package ucd
 
 import (
 	"os/exec"
+	"quarry/internal/stress"
 	"strconv"
 	"strings"
 	"testing"
@@ -167,6 +168,7 @@ func TestSetsAreCanonical(t *testing.T) {
 // TestAgainstGo compares with Go's tables on what they know: a character's
 // category and script rarely change once it is there.
 func TestAgainstGo(t *testing.T) {
+	stress.SkipShort(t)
 	old, err := LookupValue("age", "15.0")
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package vec
 import (
 	"bytes"
 	"math/rand/v2"
+	"quarry/internal/stress"
 	"testing"
 )
 
@@ -71,7 +72,7 @@ func TestIndexNonASCII(t *testing.T) {
 
 func TestByteSet(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for i := range 800 {
+	for i := range stress.Fewer(800) {
 		var set [256]bool
 		members := []int{0, 1, 2, 3, 4, 20, 128, 253, 254, 255, 256}[i%11]
 		for _, b := range r.Perm(256)[:members] {

@@ -205,6 +205,7 @@ func TestFindRandom(t *testing.T) {
 // with long needles that fail late. Quadratic work on the last of these takes
 // over ten seconds, even at the speed at which the standard library compares.
 func TestFindAdversarial(t *testing.T) {
+	stress.SkipShort(t)
 	const n = 1 << 20
 	a := strings.Repeat("a", n)
 	half := strings.Repeat("a", n/4)
