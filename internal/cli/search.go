@@ -51,18 +51,19 @@ Exit code 0 when something matched, 1 when nothing did, 2 for an error.`,
 
 // searching is the state of one search of the command line.
 type searching struct {
-	s       env.Streams
-	f       *searchFlags
-	q       search.Query
-	pattern *match.Pattern
-	targets []target
-	out     printing.Output
-	total   search.Summary
-	held    []heldFile // files that wait to be reversed
-	began   time.Time
-	given   int           // lines, or files where those are shown, that count for --limit
-	failed  bool          // something could not be searched
-	in      *env.Implicit // standard input that nobody named; nil otherwise
+	s          env.Streams
+	f          *searchFlags
+	q          search.Query
+	pattern    *match.Pattern
+	targets    []target
+	out        printing.Output
+	total      search.Summary
+	held       []heldFile // files that wait to be reversed
+	began      time.Time
+	given      int           // lines, or files where those are shown, that count for --limit
+	failed     bool          // something could not be searched
+	binaryTold int           // binary files that a line of stderr names
+	in         *env.Implicit // standard input that nobody named; nil otherwise
 
 	implicit bool // no path was given
 	rules    []string

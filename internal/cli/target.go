@@ -184,6 +184,7 @@ func (r *searching) reportSkips(t *target, s *search.Summary) {
 		case search.Binary:
 			if t.isFile && !r.f.noMessages && !r.f.quiet {
 				fmt.Fprintf(r.s.Err, "quarry: %s: binary file, not searched; -a searches it as text\n", shownName(t, k))
+				r.binaryTold++
 			}
 		}
 	}
@@ -199,7 +200,7 @@ func skipError(t *target, k search.Skip) error {
 	case k.Server:
 		return fmt.Errorf("server %s: %s", k.Path, detail)
 	case k.Reason == search.TooLarge && detail == "":
-		detail = "too_large: a line is over 16 MB, or with -U the file over 1 GB; the rest of it was not searched"
+		detail = "a line is over 16 MB, or with -U the file over 1 GB; the rest of it was not searched"
 	case k.Reason == search.Outside:
 		detail = "leads out of the workspace: not followed"
 	case detail == "":

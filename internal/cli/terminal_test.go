@@ -94,7 +94,7 @@ func TestZeroExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"ignored and hidden", []string{"gamma"}, "quarry: no match in . (2 files searched)\n  2 hidden or ignored files match: -uu shows them\n  1 binary file was skipped: -a searches it\n"},
+		{"ignored and hidden", []string{"gamma"}, "quarry: no match in . (3 files searched)\n  2 hidden or ignored files match: -uu shows them\n  1 binary file was skipped: -a searches it\n"},
 		{"a filter", []string{"-t", "go", "Alpha", "."}, "quarry: no match in . (1 file searched)\n  only files that pass -t go\n  1 other file matches: leave the filter out to see it\n"},
 		{"letter case", []string{"alpha", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  1 file matches in other letter case: -i shows it\n"},
 		{"grep's style", []string{`x\|y`, "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  \\| matches a vertical bar; write | for alternatives.\n"},
@@ -109,6 +109,26 @@ func TestZeroExplained(t *testing.T) {
 		}
 		if got := runQuarry("", append([]string{"search"}, c.args...)...); got.err != "" {
 			t.Errorf("%s, in a pipe: %q", c.name, got.err)
+		}
+	}
+}
+
+// A binary file that was named is told once, and is not one that was searched.
+func TestZeroInBinary(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeTree(t, dir, map[string]string{"bin": "x\x00y", "sub/bin": "x\x00y", "sub/a": "a\n"})
+	told := "quarry: bin: binary file, not searched; -a searches it as text\n"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"bin"}, told + "quarry: no match in bin (0 files searched)\n"},
+		{[]string{"bin", "sub"}, told + "quarry: no match in bin, sub (1 file searched)\n  1 binary file was skipped: -a searches it\n"},
+	} {
+		got := onTerminal(nil, append([]string{"search", "zzz"}, c.args...)...)
+		if diff := cmp.Diff(c.want, got.err); diff != "" {
+			t.Errorf("%q:\n%s", c.args, diff)
 		}
 	}
 }

@@ -25,7 +25,7 @@ func (r *searching) explainZero(ctx context.Context) {
 	for i := range r.targets {
 		where = append(where, printing.Escape(r.targets[i].arg()))
 	}
-	n := r.total.Stats.Searched - r.total.SkippedCount[search.Binary]
+	n := r.total.Stats.Searched
 	fmt.Fprintf(r.s.Err, "quarry: no match in %s (%d %s searched)\n", strings.Join(where, ", "), n, plural(n, "file", "files"))
 	for _, note := range r.zeroNotes(ctx) {
 		fmt.Fprintf(r.s.Err, "  %s\n", note)
@@ -49,7 +49,7 @@ func (r *searching) zeroNotes(ctx context.Context) []string {
 		n := r.wider(ctx, func(q *search.Query) { q.IncludeIgnored, q.IncludeHidden = true, true })
 		note(n, "%d hidden or ignored %s: -uu shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
-	if n := r.total.SkippedCount[search.Binary]; n > 0 {
+	if n := r.total.SkippedCount[search.Binary] - r.binaryTold; n > 0 {
 		notes = append(notes, fmt.Sprintf("%d binary %s", n, plural(n, "file was skipped: -a searches it", "files were skipped: -a searches them")))
 	}
 	if r.q.Match.Case != match.Insensitive {
