@@ -4,13 +4,16 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// AppendEscaped writes text so that it can't move the cursor or hide what
-// follows: control, bidirectional and invisible characters become escapes.
+// AppendEscaped writes text so that it can't move the cursor, hide what follows or
+// look like another text: control, bidirectional and invisible characters become
+// escapes.
 func AppendEscaped(dst, b []byte) []byte {
+	var before rune
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)
 		switch {
@@ -22,32 +25,73 @@ func AppendEscaped(dst, b []byte) []byte {
 		case r < 0x20 || r == 0x7f:
 			dst = append(dst, `\x`...)
 			dst = append(dst, hexDigits[r>>4], hexDigits[r&15])
-		case isTricky(r):
+		case isTricky(r) || isStray(before, r, b[size:]):
 			dst = append(dst, `\u{`...)
 			dst = strconv.AppendInt(dst, int64(r), 16)
 			dst = append(dst, '}')
 		default:
 			dst = append(dst, b[:size]...)
 		}
-		b = b[max(size, 1):]
+		before, b = r, b[max(size, 1):]
 	}
 	return dst
 }
 
 const hexDigits = "0123456789abcdef"
 
-// isTricky reports characters that change how text around them is shown: C1
-// controls, bidirectional marks and tags.
+// isTricky reports characters that can't be seen or that change how text around
+// them is shown: C1 controls, bidirectional marks, spaces without width, fillers
+// and tags. The page has the same list, in dom.js.
 func isTricky(r rune) bool {
-	return 0x80 <= r && r < 0xa0 ||
-		r == 0x61c || 0x200e <= r && r <= 0x200f || 0x202a <= r && r <= 0x202e ||
-		0x2066 <= r && r <= 0x2069 || 0xe0000 <= r && r <= 0xe007f || r == 0xfeff
+	if r < 0x80 {
+		return false
+	}
+	return r < 0xa0 || unicode.Is(tricky, r)
 }
 
-// Escape is appendEscaped for a string.
+var tricky = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: 0xad, Hi: 0xad, Stride: 1},
+		{Lo: 0x34f, Hi: 0x34f, Stride: 1},
+		{Lo: 0x61c, Hi: 0x61c, Stride: 1},
+		{Lo: 0x115f, Hi: 0x1160, Stride: 1},
+		{Lo: 0x17b4, Hi: 0x17b5, Stride: 1},
+		{Lo: 0x180e, Hi: 0x180e, Stride: 1},
+		{Lo: 0x200b, Hi: 0x200b, Stride: 1},
+		{Lo: 0x200e, Hi: 0x200f, Stride: 1},
+		{Lo: 0x2028, Hi: 0x202e, Stride: 1},
+		{Lo: 0x2060, Hi: 0x206f, Stride: 1},
+		{Lo: 0x3164, Hi: 0x3164, Stride: 1},
+		{Lo: 0xfe00, Hi: 0xfe0d, Stride: 1},
+		{Lo: 0xfeff, Hi: 0xfeff, Stride: 1},
+		{Lo: 0xffa0, Hi: 0xffa0, Stride: 1},
+		{Lo: 0xfff9, Hi: 0xfffb, Stride: 1},
+		{Lo: 0xfffe, Hi: 0xffff, Stride: 1},
+	},
+	R32:         []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}},
+	LatinOffset: 1,
+}
+
+// isStray reports a joiner or an emoji's variation selector that has nothing to do
+// where it stands. Between letters of some scripts and in emoji they belong to the
+// text; beside ASCII they only make a name that looks like another one.
+func isStray(before, r rune, after []byte) bool {
+	switch r {
+	case 0x200c, 0x200d:
+		return ascii(before) || len(after) > 0 && after[0] < utf8.RuneSelf
+	case 0xfe0e, 0xfe0f:
+		return ascii(before) && !strings.ContainsRune("0123456789#*", before) // keycaps have one
+	}
+	return false
+}
+
+// ascii reports an ASCII character; 0 is none, as at the start of a text.
+func ascii(r rune) bool { return 0 < r && r < utf8.RuneSelf }
+
+// Escape is AppendEscaped for a string.
 func Escape(s string) string { return string(AppendEscaped(nil, []byte(s))) }
 
-// EscapeLines is appendEscaped for a text of several lines, which stay lines.
+// EscapeLines is AppendEscaped for a text of several lines, which stay lines.
 func EscapeLines(text string) string {
 	var safe []byte
 	for line := range strings.Lines(text) {
