@@ -81,7 +81,7 @@ func TestHugeLine(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		got := runQuarry("", append([]string{"search"}, args...)...)
 		runtime.ReadMemStats(&after)
-		if got.code != exitError || !strings.Contains(got.err, "huge: too_large") {
+		if got.code != exitError || !strings.Contains(got.err, "huge: a line is over 16 MB") {
 			t.Errorf("%q: exit code %d, stderr %q", args, got.code, got.err)
 		}
 		if more := int64(after.Sys) - int64(before.Sys); more > 64<<20 {
