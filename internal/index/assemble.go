@@ -189,7 +189,7 @@ func (b *build) create(w *segmentWriter, n int) error {
 	if err := a.write(w); err != nil {
 		return err
 	}
-	_, err := w.tables(docs, uint64(b.bytes.Load()), func() error {
+	_, err := w.tables(docs, func() error {
 		return inParts(b.workers, b.termAssembly(n, docs.n).part, w.termLists)
 	})
 	return err

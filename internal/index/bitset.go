@@ -1,6 +1,9 @@
 package index
 
-import "math/bits"
+import (
+	"iter"
+	"math/bits"
+)
 
 // bitset marks documents of one segment. Copies share memory; the owner has to
 // copy before it writes, see held.
@@ -29,6 +32,19 @@ func (b bitset) none(lo, hi int) bool {
 	return true
 }
 
+// all gives the marked documents.
+func (b bitset) all() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range b {
+			for ; w != 0; w &= w - 1 {
+				if !yield(64*i + bits.TrailingZeros64(w)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (b bitset) count() int {
 	n := 0
 	for _, w := range b {
@@ -51,6 +67,19 @@ func newHeld(s *segment, dead bitset) *held {
 		dead = newBitset(s.docs.n)
 	}
 	return &held{seg: s, dead: dead, mask: append(bitset(nil), dead...)}
+}
+
+// text is how many bytes of text the live documents stand for.
+func (h *held) text() int64 {
+	n := h.seg.text
+	// What can't be read is reported by the searches that need it.
+	_ = guard(func() error {
+		for id := range h.dead.all() {
+			n -= textSize(h.seg.docs.stamp(id), h.seg.docs.flag(id))
+		}
+		return nil
+	})
+	return int64(n)
 }
 
 func (h *held) own() {

@@ -14,6 +14,7 @@ const restartEvery = 16
 // a range of numbers.
 type docWriter struct {
 	n        int
+	text     uint64 // bytes of the texts among them
 	last     []byte
 	paths    []byte
 	restarts []byte
@@ -42,7 +43,17 @@ func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte, parts uint
 	w.flags = binary.LittleEndian.AppendUint16(w.flags, uint16(f))
 	w.parts = binary.LittleEndian.AppendUint32(w.parts, parts)
 	w.blocks.add(w.n, starts)
+	w.text += textSize(s, f)
 	w.n++
+}
+
+// textSize is how many bytes of text a document stands for: none if the file is
+// binary or was not read.
+func textSize(s Stamp, f Flags) uint64 {
+	if f&Binary != 0 || f&AlwaysScan != 0 && f&Large == 0 {
+		return 0
+	}
+	return uint64(max(0, s.Size))
 }
 
 // docTable reads it. Its methods may panic on bytes docWriter didn't write;

@@ -240,7 +240,7 @@ type Status struct {
 	Documents int   // files known, dirty ones included
 	Dirty     int   // files to be read again
 	Bytes     int64 // on disk
-	Text      int64 // bytes of text indexed
+	Text      int64 // bytes of the texts among the files that were read
 	Swept     bool  // it was compared with the tree
 	// Sweeps counts how often folders were listed and compared, Restamps how
 	// often stamps alone were; SweptAt is when the whole tree was swept last.
@@ -256,7 +256,7 @@ func (ix *Index) Status() Status {
 	for _, h := range ix.segs {
 		st.Documents += h.seg.docs.n - h.dead.count()
 		st.Bytes += h.seg.size
-		st.Text += int64(h.seg.text)
+		st.Text += h.text()
 	}
 	for _, c := range ix.dirty {
 		switch {

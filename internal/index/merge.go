@@ -67,7 +67,6 @@ type joining struct {
 	number [][]int32 // of each, the new number of its documents; -1 if dead
 	blocks [][]int32 // and of its blocks
 	docs   docWriter
-	text   uint64
 }
 
 // join replaces segments by one with their live documents.
@@ -130,7 +129,6 @@ func (j *joining) table() error {
 	}
 	for i, h := range j.from {
 		t := &h.seg.docs
-		j.text += h.seg.text
 		j.number = append(j.number, unnumbered(t.n))
 		j.blocks = append(j.blocks, unnumbered(h.seg.blocks.n))
 		c := &cursor{i: i, id: -1, n: t.n, reader: pathReader{t: t}}
@@ -192,7 +190,7 @@ func (j *joining) write(ctx context.Context, w *segmentWriter, workers int) erro
 	if err != nil {
 		return err
 	}
-	_, err = w.tables(&j.docs, j.text, func() error { return j.writeTerms(ctx, w, workers) })
+	_, err = w.tables(&j.docs, func() error { return j.writeTerms(ctx, w, workers) })
 	return err
 }
 

@@ -99,7 +99,7 @@ func (s *segmentWriter) endStream(id int) ([]byte, error) {
 
 // tables writes what follows the grams: the terms, as fill passes them on, the
 // tables and the footer. It returns the segment's sum.
-func (s *segmentWriter) tables(d *docWriter, text uint64, fill func() error) (uint32, error) {
+func (s *segmentWriter) tables(d *docWriter, fill func() error) (uint32, error) {
 	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
 		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
 	}
@@ -119,12 +119,12 @@ func (s *segmentWriter) tables(d *docWriter, text uint64, fill func() error) (ui
 	if err != nil {
 		return 0, err
 	}
-	return s.finish(d, text, gramSums, termSums)
+	return s.finish(d, gramSums, termSums)
 }
 
-func (s *segmentWriter) finish(d *docWriter, text uint64, gramSums, termSums []byte) (uint32, error) {
+func (s *segmentWriter) finish(d *docWriter, gramSums, termSums []byte) (uint32, error) {
 	var pad [8]byte
-	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(s.grams.n), text
+	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(s.grams.n), d.text
 	s.foot.blocks, s.foot.terms = uint32(d.blocks.n), uint32(s.terms.n)
 	for _, sec := range []struct {
 		id   int
