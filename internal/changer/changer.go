@@ -85,7 +85,10 @@ func (w *Changer) Close() error {
 // maxRead is the largest file that is read into memory.
 const maxRead = 1 << 30
 
-var errRootFolder = errors.New("the path names the workspace itself")
+var (
+	errRootFolder = errors.New("the path names the workspace itself")
+	errSlash      = errors.New("a path that ends in a slash names a folder, not a file")
+)
 
 // did records what a change does, in the caller's words if there are any.
 func did(c *change.Change, a change.Action, words string, client change.Client) {

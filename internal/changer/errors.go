@@ -12,8 +12,8 @@ import (
 // change whose fields callers use.
 var (
 	ErrNoEdits    = fault.New(fault.InvalidArgument, "there is nothing to do: no edit was given", "")
-	errTrashKind  = fault.New(fault.InvalidArgument, "trash is system, local or none", "")
-	errBadVersion = fault.New(fault.InvalidArgument, "expected version", "")
+	errTrashKind  = fault.New(fault.InvalidArgument, "it is system, local or none", "")
+	errBadVersion = fault.New(fault.InvalidArgument, "expected version", "give the version that a read of the file shows")
 	// errTwice is for a path that two operations of a set name, one of which
 	// moves, deletes or makes it.
 	errTwice = fault.New(fault.InvalidArgument, "another operation of the set names this path, or one above or below it", "make two sets of it; several edits of one file are fine")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"quarry/change"
 	"quarry/fault"
@@ -139,6 +140,9 @@ func (w *Changer) resolveOne(t *task) (err error) {
 		t.path, err = w.root.Resolve(t.Path)
 		return err
 	case change.WriteFile, change.CreateFile, change.MakeFolder:
+		if t.Verb != change.MakeFolder && strings.HasSuffix(t.Path, "/") {
+			return &rootfs.Error{Op: "write", Path: t.Path, Kind: rootfs.InvalidArgument, Err: errSlash}
+		}
 		if t.path, err = w.root.Resolve(t.Path); err != nil || !t.path.IsRoot() {
 			return err
 		}

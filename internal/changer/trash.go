@@ -42,7 +42,7 @@ func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 	case change.TrashSystem, change.TrashLocal, change.TrashNone:
 		return asked, nil
 	}
-	return "", fmt.Errorf("%q: %w", string(asked), errTrashKind)
+	return "", fmt.Errorf("trash %q: %w", string(asked), errTrashKind)
 }
 
 // bin opens a trash.
