@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/render"
 	"quarry/internal/rootfs"
+	"quarry/match"
 )
 
 // changer is what the commands that change files have in common.
@@ -36,6 +38,7 @@ type changer struct {
 	skip    bool // files that have changed since, of an undo
 
 	ws   *quarry.Workspace
+	dir  string   // that paths of errors are relative to; "" if none is
 	real []string // full paths, where no workspace says what paths are relative to
 }
 
@@ -55,7 +58,7 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 func (c *changer) mayTouch(given, rel string) error {
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
 		if strings.EqualFold(part, ".git") && !c.force {
-			return fmt.Errorf("%s belongs to Git; --force changes it all the same", printing.EscapeLines(given))
+			return fmt.Errorf("%s belongs to Git; --force changes it all the same", render.Quote(given))
 		}
 	}
 	return nil
@@ -125,6 +128,7 @@ func (c *changer) openAt(root string) error {
 		return err
 	}
 	c.ws, err = quarry.Open(root, opts)
+	c.dir = root
 	return err
 }
 
@@ -136,7 +140,7 @@ func (c *changer) also(given string) (string, error) {
 	}
 	rel, inside := env.Below(c.ws.Dir(), real)
 	if !inside {
-		return "", fmt.Errorf("%s is not in the workspace %s", given, c.ws.Dir())
+		return "", fmt.Errorf("%s is not in the workspace %s", render.Quote(given), printing.Escape(c.ws.Dir()))
 	}
 	if err := c.mayTouch(given, rel); err != nil {
 		return "", err
@@ -176,18 +180,11 @@ func (c *changer) run(action render.Action, path string, err error) error {
 	if c.ws != nil {
 		err = errors.Join(err, c.ws.Close())
 	}
-	if err == nil || errors.Is(err, env.ErrNone) {
+	var pattern *match.Error
+	if err == nil || errors.Is(err, env.ErrNone) || errors.As(err, &pattern) && !c.json {
 		return err
 	}
-	text, hint := render.Error(action, path, err), fault.HintOf(err)
-	if action == render.Undoing && path != "" {
-		switch {
-		case errors.Is(err, change.ErrBadID):
-			text, hint = fmt.Sprintf("%q is not the id of a change", path), "  quarry log lists them"
-		case fault.CodeOf(err) == fault.NotFound && hint == "":
-			hint = "  quarry log lists the changes that are kept"
-		}
-	}
+	text, hint := c.words(action, path, err)
 	if c.json && !isUnreported(err) {
 		problem := map[string]string{"code": string(fault.CodeOf(err)), "message": text}
 		if hint != "" {
@@ -198,10 +195,73 @@ func (c *changer) run(action render.Action, path string, err error) error {
 		}
 		return env.ErrReported
 	}
-	if hint != "" {
-		text += "\n" + strings.TrimRight(hint, "\n")
+	if hint = strings.TrimRight(hint, "\n"); strings.Contains(hint, "\n") {
+		text += "\n" + hint // of several lines, some from the file
+	} else if hint != "" {
+		text += "\n  " + hint
 	}
 	return errors.New(text)
+}
+
+// words are those of an error and what to do about it.
+func (c *changer) words(action render.Action, path string, err error) (text, hint string) {
+	text, hint = render.Error(action, path, err), fault.HintOf(err)
+	var stream *fs.PathError
+	if errors.As(err, &stream) && stream.Path == os.Stdout.Name() && !isUnreported(err) {
+		return err.Error(), "" // no disk of ours is full
+	}
+	if path == "" {
+		return text, hint
+	}
+	if action == render.Undoing {
+		switch {
+		case errors.Is(err, change.ErrBadID):
+			return fmt.Sprintf("%q is not the id of a change", path), "quarry log lists them"
+		case fault.CodeOf(err) == fault.NotFound && hint == "":
+			return text, "quarry log lists the changes that are kept"
+		}
+		return text, hint
+	}
+	var at *fault.PathError
+	if !errors.As(err, &at) || c.dir == "" {
+		return text, hint
+	}
+	name := filepath.Join(c.dir, filepath.FromSlash(at.Path))
+	switch at.Kind {
+	case fault.InvalidArgument:
+		if at.Err != nil {
+			return render.Quote(at.Path) + ": " + at.Err.Error(), hint
+		}
+	case fault.NotRegular:
+		switch info, err := os.Stat(name); {
+		case err != nil:
+		case info.IsDir():
+			return render.Quote(at.Path) + " is a folder, not a file", "quarry find " + printing.ShellQuote(fromHere(name)) + " lists what is in it"
+		case !info.Mode().IsRegular():
+			return render.Quote(at.Path) + " is a pipe, a socket or a device, not a file", hint
+		}
+	case fault.NotFolder:
+		if file := env.FileAbove(name); file != "" {
+			return render.Quote(filepath.ToSlash(strings.TrimPrefix(file[len(c.dir):], string(filepath.Separator)))) + " is a file, not a folder", hint
+		}
+	case fault.NotFound:
+		if near := env.Near(name); near != "" && hint == "" && action != render.Writing && action != render.MakeDir {
+			return text, "did you mean " + printing.Escape(fromHere(near)) + "?"
+		}
+	}
+	return text, hint
+}
+
+// fromHere is a full path as seen from the current folder.
+func fromHere(path string) string {
+	here, err := env.RealPath(".")
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(here, path); err == nil {
+		return rel
+	}
+	return path
 }
 
 // report writes what a change did: sentences, and its diff where asked for. The

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 
@@ -231,6 +232,9 @@ A file that exists keeps its mode; folders that are missing are made.`,
 			path, err := c.openFor(args[0])
 			if err != nil {
 				return err
+			}
+			if os.IsPathSeparator(args[0][len(args[0])-1]) {
+				path += "/" // it names a folder, and the answer says so
 			}
 			o := c.options()
 			ch, err := c.ws.Write(cmd.Context(), path, []byte(text), &o)

@@ -29,14 +29,24 @@ func message(err error) string {
 	b.WriteString(e.Reason)
 	line, column, width := markedLine(e)
 	fmt.Fprintf(&b, "\n    %s\n    %s%s", line, strings.Repeat(" ", column), strings.Repeat("^", width))
-	if e.Hint != "" {
-		fmt.Fprintf(&b, "\n%s", e.Hint)
-		if e.ECMAScript {
-			b.WriteString("\nHere: quarry search --syntax javascript")
-		}
-		if e.Multiline {
-			b.WriteString("\nHere: quarry search -U")
-		}
+	hint, here := e.Hint, ""
+	var replacing *replaceError
+	switch inReplace := errors.As(err, &replacing); {
+	case hint == "":
+	case e.ECMAScript && inReplace:
+		hint = "quarry replace has Rust's syntax alone: match what stands around it in groups, and put them back with $1."
+	case e.ECMAScript:
+		here = "quarry search --syntax javascript"
+	case e.Multiline && inReplace:
+		here = "quarry replace -U"
+	case e.Multiline:
+		here = "quarry search -U"
+	}
+	if hint != "" {
+		fmt.Fprintf(&b, "\n%s", hint)
+	}
+	if here != "" {
+		fmt.Fprintf(&b, "\nHere: %s", here)
 	}
 	return b.String()
 }
@@ -184,6 +194,9 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if check == nil {
 			return nil
 		}
+		if err := emptyArgument(cmd, args); err != nil {
+			return err
+		}
 		err := check(cmd, args)
 		if !errors.Is(err, command.ErrCount) {
 			return err
@@ -199,6 +212,25 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		}
 		return tooMany(cmd, args[min(may, len(args)-1)])
 	}
+}
+
+// mayBeEmpty are the arguments that are texts. Any other one that is empty is a
+// variable that a script has not set: no path, which would be the current folder,
+// and not the last change.
+var mayBeEmpty = map[string]bool{"PATTERN": true, "TEXT": true, "VALUE": true, "JSON": true}
+
+func emptyArgument(cmd *cobra.Command, args []string) error {
+	words := argumentWords(cmd)
+	for i, arg := range args {
+		if arg != "" || len(words) == 0 {
+			continue
+		}
+		word, _, _ := strings.Cut(strings.Trim(words[min(i, len(words)-1)], "[]."), "[") // read takes PATH[:A-B]
+		if !mayBeEmpty[word] {
+			return fmt.Errorf("%s is empty\n  usage: %s", word, cmd.UseLine())
+		}
+	}
+	return nil
 }
 
 // argumentWords are the arguments that a command's usage names, without flags.
@@ -234,7 +266,7 @@ var otherNames = map[string]string{
 	"grep": "search", "rg": "search", "ag": "search", "ack": "search",
 	"ls": "find", "list": "find", "fd": "find", "files": "find", "tree": "find", "glob": "find",
 	"cat": "read", "view": "read", "head": "read", "tail": "read", "show": "read",
-	"sed": "replace", "rename": "mv", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm",
+	"sed": "replace", "rename": "mv", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm", "rmdir": "rm",
 	"apply": "patch", "new": "write", "create": "write", "touch": "write",
 	"history": "log", "changes": "log", "revert": "undo", "redo": "undo", "restore": "trash restore",
 	"install": "mcp install", "uninstall": "mcp uninstall", "server": "mcp", "agent": "mcp",

@@ -64,7 +64,8 @@ func newFind(s env.Streams) *cobra.Command {
 part of their names, in any letter case unless it has a capital letter. One with
 *, ?, [ or { is a glob: without a slash it matches names at any depth, with one
 paths from the folder searched; {a,b} and [a-z] work, a leading ! excludes. What
--g is given is always a glob, and matches exactly.
+-g is given is always a glob, and matches exactly. A lone argument that is a file
+or folder here is a PATH: its files are listed.
 
 Exit code 0 when something was found, 1 when nothing was, 2 for an error or when
 --timeout ended it: then not everything was listed.`,

@@ -101,12 +101,15 @@ folder. The first word of a line is the id for quarry undo and quarry diff.`,
   quarry log main.go -p
   quarry log --since 2h --client claude-code`, command.Args(0, 1),
 		func(cmd *cobra.Command, args []string) (err error) {
+			if limit < 0 {
+				return fmt.Errorf("--limit %d: the number can't be negative", limit)
+			}
 			if which.file, err = c.openLog(args); err != nil {
 				return err
 			}
 			log, err := which.changes(cmd.Context(), c.ws, limit)
 			if err == nil {
-				err = c.showLog(cmd.Context(), log, diffs)
+				err = c.showLog(cmd.Context(), log, which, diffs)
 			}
 			return c.run(render.Undoing, "", err)
 		})
@@ -140,7 +143,7 @@ func (c *changer) openLog(args []string) (string, error) {
 	}
 	rel, inside := env.Below(root, dir)
 	if !inside {
-		return "", fmt.Errorf("%s is not in the workspace %s", args[0], c.root)
+		return "", fmt.Errorf("%s is not in the workspace %s", render.Quote(args[0]), printing.Escape(root))
 	}
 	if rel = filepath.ToSlash(rel); rel == "." {
 		rel = ""
@@ -148,7 +151,7 @@ func (c *changer) openLog(args []string) (string, error) {
 	return rel, c.openAt(root)
 }
 
-func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) error {
+func (c *changer) showLog(ctx context.Context, log *change.Log, which *chosen, diffs bool) error {
 	if c.json {
 		return c.s.Encode(log)
 	}
@@ -182,6 +185,12 @@ func (c *changer) showLog(ctx context.Context, log *change.Log, diffs bool) erro
 		return err
 	}
 	if len(log.Changes) == 0 {
+		switch {
+		case which.since != "" || which.client != "":
+			return c.s.Nothing("no change fits these flags\n  quarry log without them lists all")
+		case which.file != "":
+			return c.s.Nothing("no changes: " + printing.Escape(which.file) + " was not changed with quarry so far")
+		}
 		return c.s.Nothing("no changes: nothing was changed here with quarry so far")
 	}
 	return nil

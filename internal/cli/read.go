@@ -71,6 +71,7 @@ func runRead(cmd *cobra.Command, f *readFlags, arg string) error {
 	if targets[0].stdin {
 		return errors.New("read shows files: - is standard input, which cat shows")
 	}
+	f.dir = targets[0].root
 	if t := &targets[0]; t.outside != "" && (f.root != "" || config.IsRoot(t.outside)) {
 		return f.run(render.Reading, given, outsideError(given, t.outside, t.ws.Dir()))
 	} else if t.outside != "" {

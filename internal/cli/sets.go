@@ -108,7 +108,7 @@ func (c *setter) patchText(ctx context.Context, args []string) (string, error) {
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
-		return "", env.PathError(args[0], err)
+		return "", env.PathErrorNear(args[0], err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(f)
@@ -122,6 +122,12 @@ type replaceFlags struct {
 	expect                             int
 }
 
+// replaceError is what is wrong with a replacement in files, whose flags are not
+// all those of a search.
+type replaceError struct{ error }
+
+func (e *replaceError) Unwrap() error { return e.error }
+
 func newReplace(s env.Streams) *cobra.Command {
 	f := &replaceFlags{setter: setter{changer: changer{s: s}}}
 	cmd := command.New("replace PATTERN TEXT [PATH...]", "Replace every match in files, as one change",
@@ -132,7 +138,12 @@ binary ones are left alone.`,
 		`  quarry replace 'fooBar' fooBaz
   quarry replace '(\w+)Error' 'Err$1' src --glob '*.go' --dry-run
   quarry replace -F 'a.b()' 'b.a()' --expect 3`,
-		command.Args(2, command.Any), func(cmd *cobra.Command, args []string) error { return f.run(cmd.Context(), args) })
+		command.Args(2, command.Any), func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("expect") && f.expect < 1 {
+				return fmt.Errorf("--expect %d: it takes a number of matches, 1 or more", f.expect)
+			}
+			return f.run(cmd.Context(), args)
+		})
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.fixed, "fixed-strings", "F", false, "PATTERN and TEXT are literal")
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
@@ -180,7 +191,7 @@ func (f *replaceFlags) run(ctx context.Context, args []string) error {
 		return errors.Join(f.ws.Close(), f.s.Nothing("nothing matches, so nothing was changed"))
 	}
 	if err != nil {
-		return f.changer.run(render.Editing, "", err)
+		return f.changer.run(render.Editing, "", &replaceError{err})
 	}
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Quote(q.Pattern), render.Quote(q.Replacement),
 		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))

@@ -113,7 +113,7 @@ func runSymbols(cmd *cobra.Command, s env.Streams, f *symbolFlags, args []string
 		return len(res.Symbols), slices.DeleteFunc(res.Skipped, ordinary), nil
 	})
 	switch {
-	case errors.Is(err, env.ErrReported) && len(args) == 1 && f.name == "" && !env.Exists(args[0]) && !strings.ContainsAny(args[0], `/\`):
+	case errors.Is(err, env.ErrReported) && len(args) == 1 && args[0] != "" && f.name == "" && !env.Exists(args[0]) && !strings.ContainsAny(args[0], `/\`):
 		fmt.Fprintf(s.Err, "  to find a definition by its name: quarry symbols --name %s\n", printing.Escape(args[0]))
 		return err
 	case err != nil:

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/render"
 	"quarry/internal/rootfs"
 	"quarry/search"
 )
@@ -34,7 +36,7 @@ type target struct {
 // outsideError refuses a path of another workspace: such a workspace has to be
 // named with --root.
 func outsideError(given, root, there string) error {
-	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", printing.EscapeLines(given), printing.EscapeLines(root), printing.ShellQuote(there))
+	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", render.Quote(given), printing.EscapeLines(root), printing.ShellQuote(there))
 }
 
 // workspaces opens each root once.
@@ -77,11 +79,16 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 	if root, err = env.RootPath(root); err != nil {
 		return nil, err
 	}
-	if len(paths) == 0 {
+	implicit := len(paths) == 0
+	if implicit {
 		paths = []string{""}
 	}
 	var targets []target
 	for _, p := range paths {
+		if p == "" && !implicit {
+			complain(errEmptyPath)
+			continue
+		}
 		t, err := w.target(root, p)
 		if err != nil {
 			complain(err)
@@ -91,6 +98,8 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 	}
 	return targets, nil
 }
+
+var errEmptyPath = errors.New("a path is empty; the current folder is .")
 
 func (w *workspaces) target(root, given string) (target, error) {
 	t := target{given: filepath.ToSlash(given)}
@@ -106,11 +115,11 @@ func (w *workspaces) target(root, given string) (target, error) {
 	}
 	real, err := env.RealPath(filepath.FromSlash(env.OrDot(given)))
 	if err != nil {
-		return t, env.PathError(given, err)
+		return t, env.PathErrorNear(given, err)
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		return t, env.PathError(given, err)
+		return t, env.PathErrorNear(given, err)
 	}
 	t.isFile = !info.IsDir()
 	rel, inside := env.Below(root, real)

@@ -145,6 +145,8 @@ func TestNothingToShow(t *testing.T) {
 		want string
 	}{
 		{[]string{"log"}, "quarry: no changes: nothing was changed here with quarry so far\n"},
+		{[]string{"log", "go.mod"}, "quarry: no changes: go.mod was not changed with quarry so far\n"},
+		{[]string{"log", "--since", "1h"}, "quarry: no change fits these flags\n  quarry log without them lists all\n"},
 		{[]string{"trash", "list"}, "quarry: the trash has nothing of this workspace\n"},
 		{[]string{"undo"}, "quarry: there is nothing to undo\n"},
 		{[]string{"find", "*.md"}, "quarry: no file found\n  -u lists ignored files too, -uu also hidden ones\n"},

@@ -67,6 +67,9 @@ func (f *installFlags) addWhere(fl *pflag.FlagSet) {
 // settings finds the client, its settings file and the content.
 func (f *installFlags) settings(s env.Streams) (c *clients.Client, file string, old []byte, err error) {
 	i := slices.Index(clients.Names(), f.client)
+	if f.client == "" {
+		return nil, "", nil, fmt.Errorf("--client is missing: one of %s", strings.Join(clients.Names(), ", "))
+	}
 	if i < 0 {
 		return nil, "", nil, fmt.Errorf("--client %q: one of %s", f.client, strings.Join(clients.Names(), ", "))
 	}

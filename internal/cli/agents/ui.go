@@ -70,7 +70,7 @@ are shown as agents may see them: secrets stay hidden unless --allow shows them.
 
 func (f *uiFlags) run(ctx context.Context) error {
 	if f.port < 0 || f.port > 65535 {
-		return fmt.Errorf("invalid port %d", f.port)
+		return fmt.Errorf("--port %d: a port is a number up to 65535", f.port)
 	}
 	log := slog.New(slog.NewTextHandler(f.s.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	if len(f.roots) == 0 {

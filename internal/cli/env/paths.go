@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
@@ -44,16 +45,77 @@ func Exists(path string) bool {
 	return err == nil
 }
 
+// PathError says what is wrong with a path that a person gave.
 func PathError(given string, err error) error {
-	given = printing.Escape(given)
+	shown := printing.Escape(given)
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: no such file or folder", given)
+		return fmt.Errorf("%s: no such file or folder", shown)
+	}
+	if file := FileAbove(given); errors.Is(err, syscall.ENOTDIR) && file != "" {
+		return fmt.Errorf("%s: %s is a file, not a folder", shown, printing.Escape(file))
 	}
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
 	}
-	return fmt.Errorf("%s: %w", given, err)
+	return fmt.Errorf("%s: %w", shown, err)
+}
+
+// PathErrorNear is PathError, and names what was probably meant.
+func PathErrorNear(given string, err error) error {
+	if near := Near(given); errors.Is(err, os.ErrNotExist) && near != "" {
+		return fmt.Errorf("%w\n  did you mean %s?", PathError(given, err), printing.Escape(near))
+	}
+	return PathError(given, err)
+}
+
+// FileAbove is the part of a path that is a file where a folder has to be; "" if
+// none is.
+func FileAbove(path string) string {
+	for path = filepath.Clean(path); ; path = filepath.Dir(path) {
+		if info, err := os.Stat(path); err == nil {
+			if info.IsDir() {
+				return ""
+			}
+			return path
+		}
+		if path == filepath.Dir(path) {
+			return ""
+		}
+	}
+}
+
+// Near is the path of an entry that is most like a path that does not exist; ""
+// if none is.
+func Near(path string) string {
+	path = filepath.Clean(path)
+	dir, name := filepath.Dir(path), filepath.Base(path)
+	if dir == path || name == ".." {
+		return ""
+	}
+	if !Exists(dir) {
+		if dir = Near(dir); dir == "" {
+			return ""
+		}
+		if Exists(filepath.Join(dir, name)) {
+			return filepath.Join(dir, name)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.EqualFold(e.Name(), name) {
+			return filepath.Join(dir, e.Name())
+		}
+		names = append(names, e.Name())
+	}
+	if near := config.Nearest(name, names); near != "" {
+		return filepath.Join(dir, near)
+	}
+	return ""
 }
 
 // FindRoot is the root given, else the one found from the current folder.

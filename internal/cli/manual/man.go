@@ -165,7 +165,7 @@ of quarry help. The folder is made if it is missing.`,
   man quarry-search`,
 		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return err
+				return env.PathError(args[0], err)
 			}
 			pages := manPages(cmd.Root())
 			for name, text := range pages {

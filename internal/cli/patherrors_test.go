@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is wrong with a path is said once, in plain words, with what to do next
+// where that is known.
+func TestPathErrors(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("its paths have backslashes, and the system's reasons differ")
+	}
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"w/go.mod": "module x\n", "w/command.go": "x\n", "w/doc/guide.md": "x\n", "other/a.txt": "x\n"})
+	dir = filepath.Join(dir, "w")
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	if err := os.Symlink("../other/a.txt", "away"); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"write", "command.go/x", "--content", "x"}, "\"command.go\" is a file, not a folder\n"},
+		{[]string{"write", "command.go/x/y", "--content", "x"}, "\"command.go\" is a file, not a folder\n"},
+		{[]string{"mkdir", "command.go"}, "\"command.go\" is a file, not a folder\n"},
+		{[]string{"mv", "go.mod", "command.go/x"}, "\"command.go\" is a file, not a folder\n"},
+		{[]string{"read", "command.go/x"}, "command.go/x: command.go is a file, not a folder\n"},
+		{[]string{"man", "command.go"}, "command.go: command.go is a file, not a folder\n"},
+		{[]string{"read", "doc"}, "\"doc\" is a folder, not a file\n  quarry find doc lists what is in it\n"},
+		{[]string{"edit", "doc", "--delete", "1"}, "\"doc\" is a folder, not a file\n  quarry find doc lists what is in it\n"},
+		{[]string{"write", ".", "--content", "x"}, "\".\" is a folder, not a file\n  quarry find . lists what is in it\n"},
+		{[]string{"write", "new/", "--content", "x"}, "\"new/\": a path that ends in a slash names a folder, not a file\n"},
+		{[]string{"mv", "doc", "doc/x"}, "\"doc/x\": a folder can't be moved into itself\n"},
+		{[]string{"read", "comand.go"}, "comand.go: no such file or folder\n  did you mean command.go?\n"},
+		{[]string{"search", "x", "dcc/guide.md"}, "dcc/guide.md: no such file or folder\n  did you mean doc/guide.md?\n"},
+		{[]string{"edit", "DOC/guide.md", "--delete", "1"}, "File not found: \"DOC/guide.md\"\n  did you mean doc/guide.md?\n"},
+		{[]string{"rm", "doc/giude.md"}, "File or folder not found: \"doc/giude.md\"\n  did you mean doc/guide.md?\n"},
+		{[]string{"read", "nothing-like-it"}, "nothing-like-it: no such file or folder\n"},
+		{[]string{"read", "away"}, "\"away\" is not in the workspace " + root + "; if you mean it, add --root " + filepath.Join(filepath.Dir(root), "other") + "\n"},
+		{[]string{"replace", "(", "x"}, "unclosed group\n    (\n    ^\nClose it with \")\", or write \\( to match a parenthesis.\n"},
+		{[]string{"replace", "x(?=y)", "z"}, "look-around isn't supported in Rust syntax\n    x(?=y)\n     ^^^\nquarry replace has Rust's syntax alone: match what stands around it in groups, and put them back with $1.\n"},
+		{[]string{"replace", `x\n`, "z"}, "the pattern contains a line feed, which no single line can match\n    x\\n\n     ^\nSearch in multiline mode to match across lines.\nHere: quarry replace -U\n"},
+	} {
+		got := runQuarry("", c.args...)
+		if diff := cmp.Diff("quarry: "+c.want, got.err); diff != "" || got.code != exitError {
+			t.Errorf("%q: exit code %d\n%s", c.args, got.code, diff)
+		}
+	}
+}
+
+// An argument that a script's unset variable left empty is refused. It was the
+// current folder, or the last change.
+func TestEmptyArguments(t *testing.T) {
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "sub/a.txt": "x\n"})
+	t.Chdir(filepath.Join(dir, "sub"))
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"rm", "", "--trash", "none"}, "PATH is empty\n  usage: quarry rm PATH...\n"},
+		{[]string{"mv", "", "x"}, "SOURCE is empty\n  usage: quarry mv SOURCE... DESTINATION\n"},
+		{[]string{"mv", "a.txt", ""}, "DESTINATION is empty\n  usage: quarry mv SOURCE... DESTINATION\n"},
+		{[]string{"write", "", "--content", "x"}, "PATH is empty\n  usage: quarry write PATH\n"},
+		{[]string{"read", ""}, "PATH is empty\n  usage: quarry read PATH[:A-B]\n"},
+		{[]string{"replace", "x", "", ""}, "PATH is empty\n  usage: quarry replace PATTERN TEXT [PATH...]\n"},
+		{[]string{"undo", ""}, "ID is empty\n  usage: quarry undo [ID]\n"},
+		{[]string{"doctor", ""}, "DIR is empty\n  usage: quarry doctor [DIR]\n"},
+		{[]string{"search", "x", ""}, "a path is empty; the current folder is .\n"},
+		{[]string{"find", "x", ""}, "a path is empty; the current folder is .\n"},
+		{[]string{"symbols", ""}, "a path is empty; the current folder is .\n"},
+	} {
+		got := runQuarry("", c.args...)
+		if diff := cmp.Diff("quarry: "+c.want, got.err); diff != "" || got.code != exitError {
+			t.Errorf("%q: exit code %d\n%s", c.args, got.code, diff)
+		}
+	}
+	if got := runQuarry("", "replace", "x", "", "a.txt"); got.code != 0 {
+		t.Errorf("an empty replacement: exit code %d, %s", got.code, got.err)
+	}
+}
+
+// A number of matches that can't be meant is refused, and nothing is replaced.
+func TestExpectCounts(t *testing.T) {
+	dir := t.TempDir()
+	writeTree(t, dir, map[string]string{"go.mod": "module x\n", "a.txt": "foo\n"})
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, n := range []string{"0", "-1"} {
+		if got := runQuarry("", "replace", "foo", "bar", "--expect", n); got.code != exitError || got.err != "quarry: --expect "+n+": it takes a number of matches, 1 or more\n" {
+			t.Errorf("--expect %s: exit code %d, %s%s", n, got.code, got.out, got.err)
+		}
+	}
+	if data, err := os.ReadFile("a.txt"); err != nil || string(data) != "foo\n" {
+		t.Errorf("a.txt has %q, %v", data, err)
+	}
+}
