@@ -36,9 +36,7 @@ func TestBrowserSearch(t *testing.T) {
 	b.until(`document.querySelectorAll("a.hit").length === 6`)
 	b.has(".status", "6 matching lines in 4 files")
 	b.until(`document.querySelector(".status").textContent.includes("complete")`)
-	if got := eval[string](b, "location.search"); got != "?q=retryAfter" {
-		t.Errorf("address = %s", got)
-	}
+	b.until(`location.search === "?q=retryAfter"`)
 	// Colours come after the text and leave it as it is.
 	b.until(`document.querySelector(".hits .src .k")`)
 	b.keys(kb.ArrowDown)

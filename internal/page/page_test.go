@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type served struct {
 	dir    string
 	base   string // http://127.0.0.1:port
 	listen net.Listener
+	end    func(testing.TB) // ends the server; the test's end does it too
 }
 
 // serve starts a page over files.
@@ -58,16 +60,22 @@ func serveOn(t testing.TB, l net.Listener, files map[string]string, with func(*O
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
+	var once sync.Once
+	end := func(t testing.TB) {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Errorf("Serve = %v", err)
+			}
+		})
+	}
 	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Errorf("Serve = %v", err)
-		}
+		end(t)
 		if err := ws.Close(); err != nil {
 			t.Errorf("Close = %v", err)
 		}
 	})
-	return &served{s, ws, dir, "http://" + l.Addr().String(), l}
+	return &served{s, ws, dir, "http://" + l.Addr().String(), l, end}
 }
 
 func write(t testing.TB, path, text string) {

@@ -104,7 +104,7 @@ function address(path, params) {
 const ours = { cache: "no-store", credentials: "omit", redirect: "error" };
 
 export async function request(path, params, init = {}) {
-  const res = await fetch(address(path, params), { ...init, ...ours, headers: { "X-Quarry-Token": token, ...init.headers } });
+  const res = await fetch(address(path, params), { ...init, ...ours, headers: { "X-Quarry-Token": token, ...init.headers } }).catch(lost);
   if (res.ok) return res;
   if (res.status === 401) forget(); // other tabs are not to get it
   let body = null;
@@ -114,6 +114,11 @@ export async function request(path, params, init = {}) {
 
 export const get = async (path, params, signal) => (await request(path, params, { signal })).json();
 
+// lost words what a browser says when there was no answer, or not all of it.
+function lost(e) {
+  throw e.name === "AbortError" ? e : new Problem(0, { error: { message: "the server does not answer", hint: "start it again with quarry ui" } });
+}
+
 export const post = async (path, body) =>
   (await request(path, null, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } })).json();
 
@@ -121,7 +126,7 @@ export async function* texts(res) {
   const reader = res.body.getReader(), decoder = new TextDecoder(); // a TextDecoderStream is one more queue on the way
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await reader.read().catch(lost);
       if (done) return;
       yield decoder.decode(value, { stream: true });
     }

@@ -21,19 +21,26 @@ export const app = {
   // view's own state changes, as with each key of a search, the view goes first:
   // its request is on the way while the address is written.
   go(path, { push = true } = {}) {
-    const here = location.pathname + location.search + location.hash;
     const url = new URL(path, location.origin);
-    const first = !push && current?.name === viewOf(url.pathname);
-    if (first) current.view.update(url);
-    if (path !== here) history[push ? "pushState" : "replaceState"](null, "", path);
-    if (!first) show();
+    if (!push && current?.name === viewOf(url.pathname)) {
+      current.view.update(url);
+      app.note(path);
+      return;
+    }
+    if (push) settle(); else owed = "";
+    if (path !== location.pathname + location.search + location.hash) history[push ? "pushState" : "replaceState"](null, "", path);
+    show();
   },
-  // note changes the address without a new view.
+  // note changes the address without a new view, once nothing has changed it for
+  // a moment: a browser lists every address in its history, and Safari takes 100
+  // in 30 seconds.
   note(path) {
-    if (path !== location.pathname + location.search) history.replaceState(null, "", path);
+    owed = path;
+    clearTimeout(owing);
+    owing = setTimeout(settle, 500);
   },
   bar(cls, ...nodes) {
-    $("bar").className = `bar ${cls}`;
+    $("bar").className = `bar ${cls}${app.banner ? " banner" : ""}`;
     app.barNodes = nodes.flat();
     if (!app.banner) $("bar").replaceChildren(...app.barNodes.filter(Boolean));
   },
@@ -90,6 +97,13 @@ export const app = {
 };
 
 let current = null;
+let owed = "", owing = 0; // an address that is not written yet, and when it will be
+
+function settle() {
+  clearTimeout(owing);
+  if (owed && owed !== location.pathname + location.search) history.replaceState(null, "", owed);
+  owed = "";
+}
 
 function viewOf(pathname) {
   const name = pathname.split("/")[1] || "search";
@@ -126,6 +140,8 @@ function onKey(e) {
     return;
   }
   if (field) { current.view.fieldKey?.(e); return; }
+  // A key that is held down decides once.
+  if (e.repeat && current.view.once?.includes(e.key)) { e.preventDefault(); return; }
   const own = current.view.keys?.[e.key];
   // Enter and space belong to the button or link that has the focus.
   const pressable = e.target.closest("button, summary, a, input") && (e.key === "Enter" || e.key === " ");
@@ -268,7 +284,13 @@ async function start() {
     const to = a.getAttribute("href");
     app.go(to === "/search" && current.name !== "search" ? "/search" + (search.last ?? "") : to);
   });
-  addEventListener("popstate", show);
+  addEventListener("popstate", () => {
+    owed = ""; // of the entry that was left
+    // A question is about what was shown when it was asked.
+    for (const d of document.querySelectorAll("dialog[open]")) d.close("no");
+    show();
+  });
+  addEventListener("pagehide", settle);
   wide.addEventListener("change", () => current?.view.resized?.());
   $("theme").addEventListener("click", flipTheme);
   $("find").addEventListener("submit", (e) => e.preventDefault());

@@ -391,6 +391,7 @@ function move(step) {
 
 export const changes = {
   enter, leave, update, live,
+  once: ["u", "U"],
   resized: () => layout.apply(),
   keys: {
     j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), u: undoIt, U: redoIt, s: () => layout.next(),

@@ -382,10 +382,15 @@ function redraw() {
   if (!tally().left) els.decide.querySelector(".primary")?.focus();
 }
 
+// still says whether the person still sees what a question was about: another tab may
+// have decided it meanwhile.
+const still = (p) => shown?.proposal.id === p.id && open(shown.proposal.state);
+
 async function whole(verdict) {
   if (sending) return;
   const { proposal: p } = shown;
   if (!(await app.ask(verdict === "accept" ? "Accept everything?" : "Refuse everything?", h("p", null, verdict === "accept" ? `${plural(p.hunks, "hunk")} in ${plural(p.files, "file")} ${p.hunks === 1 ? "is" : "are"} written as one change, which can be undone.` : `Nothing is written, and ${p.client} hears that you refused it.`), verdict === "accept" ? "Accept all" : "Refuse all", verdict === "refuse"))) return;
+  if (!still(p)) { app.toast(`${p.id} was decided already`, "bad"); return; }
   draft.verdicts = draft.verdicts.map((v) => v.map(() => verdict));
   save();
   redraw();
@@ -408,7 +413,7 @@ async function send() {
   let confirm = false;
   if (p.state === "abandoned" && tally().yes) {
     confirm = await app.ask("The agent has gone. Apply it all the same?", h("p", null, "It ended the call or its connection since it proposed this. It may not expect the change any more."), "Apply it");
-    if (!confirm) return;
+    if (!confirm || !still(p)) return;
   }
   app.busy(true);
   sending = true;
@@ -477,6 +482,7 @@ async function refresh() {
 
 export const review = {
   enter, leave, update, live,
+  once: ["a", "r", "A", "R", "Enter"],
   resized: () => layout.apply(),
   keys: {
     j: () => move(1), k: () => move(-1), n: () => moveFile(1), p: () => moveFile(-1), a: onHunk("accept"), r: onHunk("refuse"), c: comment, s: () => layout.next(),

@@ -490,7 +490,7 @@ function buildRail() {
   els.receipt = h("section");
   els.count = h("span", { class: "tag" });
   els.short = h("span", { class: "dim" });
-  els.rail.replaceChildren(h("details", null, h("summary", null, icon("filter"), "Filters ", els.count, h("span", { class: "grow" }), els.short),
+  els.rail.replaceChildren(h("details", { "aria-label": "Filters" }, h("summary", null, icon("filter"), "Filters ", els.count, h("span", { class: "grow" }), els.short),
     h("section", null, h("h3", null, h("label", { for: "glob" }, "Path glob")), glob), els.types, els.folders,
     h("section", null, h("h3", null, "Also search"), h("label", { class: "facet" }, els.hidden, " Hidden files"), h("label", { class: "facet" }, els.ignored, " Ignored files")), els.receipt));
 }

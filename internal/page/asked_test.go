@@ -1,0 +1,103 @@
+package page
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"quarry/change"
+)
+
+// A question is answered for the proposal it was asked about: going back to
+// another one ends it, and one that is decided meanwhile is not decided again.
+func TestBrowserQuestionsEnd(t *testing.T) {
+	s, agent := serveReview(t, map[string]string{"a.txt": thirty, "b.txt": thirty})
+	first := propose(t, agent, "a.txt", change.Edit{Old: "28\n", New: ""})
+	second := propose(t, agent, "b.txt", change.Edit{Old: "28\n", New: ""})
+	b := s.open(t, "/review/"+first, 1600, 1000, "light")
+	b.has(".dfile", "a.txt")
+	b.click(`.entry[data-id="` + second + `"]`)
+	b.has(".dfile", "b.txt")
+	b.keys("A")
+	b.has("dialog[open]", "Accept everything?")
+	b.do(chromedp.NavigateBack())
+	b.has(".dfile", "a.txt")
+	if eval[bool](b, `!!document.querySelector("dialog[open]")`) {
+		t.Fatal("the question about one proposal is open over another")
+	}
+	b.keys("A")
+	b.has("dialog[open]", "Accept everything?")
+	if res, body := s.request(t, "POST", "/api/review/"+first, `{"rest": "refuse"}`); res.StatusCode != http.StatusOK {
+		t.Fatalf("refuse = %d %s", res.StatusCode, body)
+	}
+	b.has(".facts", "refused")
+	eval[chromedp.Void](b, `(() => { const f = fetch; window.posts = 0; window.fetch = (u, o) => { if (o?.method === "POST") posts++; return f(u, o); }; })()`)
+	b.click("dialog[open] .primary")
+	b.has(".toast.bad", "decided already")
+	b.until(`document.querySelectorAll(".hunk.no").length === 1 && !document.querySelector(".hunk.yes")`)
+	if n := eval[int](b, "posts"); n != 0 {
+		t.Errorf("%d decisions were sent", n)
+	}
+	for _, name := range []string{"a.txt", "b.txt"} {
+		if data, _ := os.ReadFile(filepath.Join(s.dir, name)); string(data) != thirty {
+			t.Errorf("%s is %q", name, data)
+		}
+	}
+}
+
+// A key that is held down undoes once: the undo is shown next, and the same key
+// would undo that.
+func TestBrowserHeldKeys(t *testing.T) {
+	s := serve(t, project, nil)
+	if _, err := s.ws.Edit(t.Context(), "README.md", []change.Edit{{Old: "explained", New: "described"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	b := s.open(t, "/changes", 1600, 1000, "light")
+	b.until(`document.querySelector("[data-writes]:not([disabled])")`)
+	b.keys("u")
+	b.until(`document.querySelectorAll(".entry").length === 2 && document.querySelector("[data-writes]:not([disabled])")?.textContent.includes("Undo this undo")`)
+	eval[chromedp.Void](b, `(() => { const f = fetch; window.posts = 0; window.fetch = (u, o) => { if (o?.method === "POST") posts++; return f(u, o); }; })()`)
+	eval[chromedp.Void](b, `document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "u", repeat: true, bubbles: true }))`)
+	if n := eval[int](b, "posts"); n != 0 {
+		t.Error("a held key undid the undo")
+	}
+}
+
+// A server that has ended is said to have, in each view, in words.
+func TestBrowserServerEnds(t *testing.T) {
+	s := serve(t, project, nil)
+	b := s.open(t, "/health", 1600, 1000, "light")
+	b.has("#live", "Live")
+	s.end(t)
+	b.has(".bar.banner", "Not connected.")
+	for _, c := range []struct{ key, want string }{{"2", "The journal can't be read."}, {"3", "The proposals can't be read."}, {"1", "Search demo"}} {
+		b.keys(c.key)
+		b.has("main", c.want)
+		b.has(".bar.banner", "Not connected.")
+	}
+	b.keys("retry")
+	b.has(".notice.bad", "the server does not answer")
+}
+
+// The address follows what is typed, but not each key of it: the browser's
+// history keeps every address.
+func TestBrowserAddressFollows(t *testing.T) {
+	s := serve(t, project, nil)
+	b := s.open(t, "/search", 1600, 1000, "light")
+	b.until(`document.activeElement.id === "q"`)
+	eval[chromedp.Void](b, `(() => { window.written = []; const r = history.replaceState; history.replaceState = function (a, b, c) { written.push(c); return r.call(history, a, b, c); }; })()`)
+	b.keys("retryAfter")
+	b.until(`location.search === "?q=retryAfter"`)
+	if n := eval[int](b, "written.length"); n > 3 { // on a slow machine there may be a pause between two keys
+		t.Errorf("%d addresses for 10 keys", n)
+	}
+	// What is not written yet belongs to the entry that is left.
+	eval[chromedp.Void](b, `(() => { const q = document.getElementById("q"); q.value = "wide"; q.dispatchEvent(new Event("input")); document.querySelector('[data-view="health"]').click(); })()`)
+	b.until(`location.pathname === "/health"`)
+	b.do(chromedp.NavigateBack())
+	b.until(`location.search === "?q=wide" && document.getElementById("q").value === "wide"`)
+	b.until(`document.querySelector(".rail details").getAttribute("aria-label") === "Filters"`)
+}
