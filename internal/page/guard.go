@@ -70,6 +70,21 @@ func (s *Server) holdsToken(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1
 }
 
+// enter gives the token for a ticket, which is used up by that. The ticket comes
+// in the header of the token.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	ticket := r.Header.Get(tokenHeader)
+	s.mu.Lock()
+	known := s.tickets[ticket]
+	delete(s.tickets, ticket)
+	s.mu.Unlock()
+	if !known {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	respond(w, http.StatusOK, map[string]string{"token": s.token})
+}
+
 // private lets a request with the token through.
 func (s *Server) private(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -100,11 +100,37 @@ func stateOf(ctx context.Context, ix *quarry.Index) wireIndex {
 
 // about is what every view needs.
 func (s *Server) about(w http.ResponseWriter, r *http.Request) {
+	theme := ""
+	if s.opts.Theme != nil {
+		theme = s.opts.Theme()
+	}
 	respond(w, http.StatusOK, map[string]any{
 		"name": s.opts.Name, "dir": s.ws.Dir(), "version": s.opts.Version, "editor": s.editor, "read_only": s.opts.ReadOnly,
 		"index": s.indexState(r.Context()), "started": s.started.UnixMilli(),
-		"roots": s.roots(r.Context(), false), "waiting": s.waiting(), "review": s.opts.Review != nil,
+		"roots": s.roots(r.Context(), false), "waiting": s.waiting(), "review": s.opts.Review != nil, "theme": theme,
 	})
+}
+
+// keepTheme keeps the theme that was chosen for the runs to come.
+func (s *Server) keepTheme(w http.ResponseWriter, r *http.Request) {
+	var req struct {
+		Theme string `json:"theme"`
+	}
+	if err := readBody(w, r, &req); err != nil {
+		fail(w, err)
+		return
+	}
+	if req.Theme != "light" && req.Theme != "dark" {
+		fail(w, badRequest("a theme is light or dark"))
+		return
+	}
+	if s.opts.KeepTheme != nil {
+		if err := s.opts.KeepTheme(req.Theme); err != nil {
+			fail(w, err)
+			return
+		}
+	}
+	respond(w, http.StatusOK, map[string]string{"theme": req.Theme})
 }
 
 // health has all figures of the health view except the checks, which take

@@ -66,6 +66,11 @@ type Options struct {
 	// none.
 	Review Review
 	Decide review.Workspace
+	// Theme is the theme that was chosen last, "light" or "dark", and KeepTheme
+	// keeps one. The address of the page is new in each run, so the browser can't.
+	// If they are nil, the choice ends with the run.
+	Theme     func() string
+	KeepTheme func(theme string) error
 	// Token is the secret; "" makes one up.
 	Token string
 	// Logger hears of what goes wrong; nil is silent.
@@ -103,8 +108,9 @@ type Server struct {
 	pulse   *pulse
 	handler http.Handler
 
-	mu   sync.Mutex
-	host map[string]bool // what a Host header may say; guarded by mu
+	mu      sync.Mutex
+	host    map[string]bool // what a Host header may say; guarded by mu
+	tickets map[string]bool // those that are not used yet; guarded by mu
 }
 
 // New makes the page of a workspace.
@@ -118,17 +124,17 @@ func New(opts Options) (*Server, error) {
 	}
 	s := &Server{
 		ws: opts.Workspace, opts: opts, editor: ed, token: opts.Token, log: opts.Logger, started: time.Now(),
-		times: &timings{}, colours: newColours(), counts: &countCache{}, host: map[string]bool{},
+		times: &timings{}, colours: newColours(), counts: &countCache{}, host: map[string]bool{}, tickets: map[string]bool{},
 	}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	var b [32 + 8]byte
-	rand.Read(b[:]) // it never fails
 	if s.token == "" {
-		s.token = base64.RawURLEncoding.EncodeToString(b[:32])
+		s.token = secret()
 	}
-	s.name = fmt.Sprintf("quarry-%x.localhost", b[32:])
+	var b [8]byte
+	rand.Read(b[:]) // it never fails
+	s.name = fmt.Sprintf("quarry-%x.localhost", b)
 	s.pulse = newPulse(s)
 	s.handler = s.guard(s.mux())
 	return s, nil
@@ -172,14 +178,33 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return err
 }
 
+// secret makes up 256 bits that an address can hold.
+func secret() string {
+	var b [32]byte
+	rand.Read(b[:]) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
 // Address is where a browser finds the page, with the token in the fragment,
-// which browsers don't send.
-func (s *Server) Address(l net.Listener) string {
+// which browsers don't send. It can be opened any number of times.
+func (s *Server) Address(l net.Listener) string { return s.address(l) + "#token=" + s.token }
+
+// AddressOnce is an address that can be opened once: a browser keeps it in its
+// history, where the script of the page can't remove it.
+func (s *Server) AddressOnce(l net.Listener) string {
+	ticket := secret()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tickets[ticket] = true
+	return s.address(l) + "#ticket=" + ticket
+}
+
+func (s *Server) address(l net.Listener) string {
 	at := l.Addr().String()
 	if own, ok := l.(*loopback); ok && own.named {
 		at = fmt.Sprintf("%s:%d", s.name, l.Addr().(*net.TCPAddr).Port)
 	}
-	return fmt.Sprintf("http://%s/enter#token=%s", at, s.token)
+	return fmt.Sprintf("http://%s/enter", at)
 }
 
 // allowHost sets the names by which the server may be addressed.

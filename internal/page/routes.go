@@ -21,6 +21,9 @@ type route struct {
 	handle       http.HandlerFunc
 }
 
+// enterPath takes a ticket in place of the token.
+const enterPath = "/api/enter"
+
 func (s *Server) routes() []route {
 	list := []route{
 		{"GET", "/{$}", true, s.shell},
@@ -33,6 +36,7 @@ func (s *Server) routes() []route {
 		{"GET", "/health", true, s.shell},
 		{"GET", "/assets/{name}", true, s.asset},
 
+		{"POST", enterPath, false, s.enter},
 		{"GET", "/api/about", false, s.about},
 		{"GET", "/api/search", false, s.search},
 		{"GET", "/api/suggest", false, s.suggest},
@@ -49,6 +53,7 @@ func (s *Server) routes() []route {
 		{"POST", "/api/review/{id}", false, s.decide},
 		{"GET", "/api/health", false, s.health},
 		{"GET", "/api/checks", false, s.checks},
+		{"POST", "/api/theme", false, s.keepTheme},
 		{"GET", "/api/events", false, s.events},
 	}
 	return list
@@ -58,7 +63,7 @@ func (s *Server) mux() http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		h := r.handle
-		if !r.fixed {
+		if !r.fixed && r.path != enterPath {
 			h = s.private(h)
 		}
 		mux.HandleFunc(r.method+" "+r.path, h)
@@ -72,9 +77,10 @@ func (s *Server) mux() http.Handler {
 // shell is the page itself; its script reads the address.
 func (s *Server) shell(w http.ResponseWriter, r *http.Request) { serveAsset(w, r, "index.html") }
 
-// entrance is the page at the address with the token, which its script leaves at
-// once. It is said to be missing, with the page as its text: Chromium then keeps
-// the address hidden in its history, so it is not listed and not completed.
+// entrance is the page at the address with the token or a ticket, which its script
+// leaves at once. It is said to be missing, with the page as its text: Chromium
+// then keeps the address hidden in its history, so it is not listed and not
+// completed.
 func (s *Server) entrance(w http.ResponseWriter, r *http.Request) {
 	serveAsset(&missing{w}, r, "index.html")
 }

@@ -113,11 +113,10 @@ func (f *uiFlags) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w\n  another program has the port: leave --port out to take a free one", err)
 	}
-	address := server.Address(l)
 	fmt.Fprintf(f.s.Err, "quarry: the page of %s is at\n", strings.Join(dirsOf(roots), ", "))
-	fmt.Fprintln(f.s.Out, address)
+	fmt.Fprintln(f.s.Out, server.Address(l))
 	if !f.noOpen {
-		done, err := f.show(address)
+		done, err := f.show(server.AddressOnce(l))
 		if err != nil {
 			fmt.Fprintf(f.s.Err, "quarry: no browser could be opened (%v): open the address yourself\n", err)
 		}
@@ -145,7 +144,29 @@ func (f *uiFlags) pageOptions(ws *quarry.Workspace, log *slog.Logger) page.Optio
 		Workspace: ws, Name: strings.Join(names, ", "), Version: env.Version(), Editor: f.editor, ReadOnly: f.readOnly, Logger: log,
 		Rules: f.rules(), Checks: func(ctx context.Context) ([]page.Check, error) { return f.healthChecks(ctx, roots) },
 		Clients: func() ([]presence.Client, error) { return f.clientsOf(roots) },
+		Theme:   f.theme, KeepTheme: f.keepTheme,
 	}
+}
+
+// theme is the one that was chosen on a page before; "" is the system's.
+func (f *uiFlags) theme() string {
+	file, err := f.s.ThemeFile()
+	if err != nil {
+		return ""
+	}
+	data, _ := os.ReadFile(file) // none was chosen
+	if theme := strings.TrimSpace(string(data)); theme == "light" || theme == "dark" {
+		return theme
+	}
+	return ""
+}
+
+func (f *uiFlags) keepTheme(theme string) error {
+	file, err := f.s.ThemeFile()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(theme+"\n"), 0o600)
 }
 
 // proposals opens those of each root. What was opened is closed by the caller.

@@ -154,6 +154,13 @@ func (s Streams) ReviewDir(root string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
+// ThemeFile is where the theme is kept that was chosen on the page, for all
+// workspaces.
+func (s Streams) ThemeFile() (string, error) {
+	base, err := config.StateDir(s.Env())
+	return filepath.Join(base, "page-theme"), err
+}
+
 // ClientsDir makes the folder in which the servers of a workspace record who is
 // connected.
 func (s Streams) ClientsDir(root string) (string, error) {

@@ -1,12 +1,13 @@
-// The way to the server. The token comes in the fragment of the first address,
-// stays in sessionStorage, and is sent as a header with every request.
+// The way to the server. The token comes in the fragment of the first address, or
+// for a ticket in it, which is used up by that. It stays in sessionStorage, and is
+// sent as a header with every request.
 
-const key = "quarry.token";
+const key = "quarry.token", ticketKey = "quarry.ticket";
 
 function takeToken() {
-  const m = /^#token=([\w-]+)$/.exec(location.hash);
+  const m = /^#(token|ticket)=([\w-]+)$/.exec(location.hash);
   if (m) {
-    sessionStorage.setItem(key, m[1]);
+    sessionStorage.setItem(m[1] === "token" ? key : ticketKey, m[2]);
     history.replaceState(history.state, "", (location.pathname === "/enter" ? "/search" : location.pathname) + location.search);
   }
   return sessionStorage.getItem(key) || "";
@@ -25,10 +26,22 @@ tabs?.addEventListener("message", (e) => {
   if (e.data?.ask && token) tabs.postMessage({ token });
 });
 
+// enter gives the ticket and gets the token. Only an answer uses a ticket up.
+async function enter() {
+  const ticket = sessionStorage.getItem(ticketKey);
+  if (!ticket) return;
+  const res = await fetch(address("/api/enter"), { ...ours, method: "POST", headers: { "X-Quarry-Token": ticket } }).catch(() => null);
+  if (res) sessionStorage.removeItem(ticketKey);
+  if (!res?.ok) return;
+  ({ token } = await res.json());
+  sessionStorage.setItem(key, token);
+}
+
 // findToken takes the first token that the server knows: a tab may still hold
 // one of an earlier run.
-export function findToken() {
-  if (token || !tabs) return Promise.resolve(token);
+export async function findToken() {
+  await enter();
+  if (token || !tabs) return token;
   return new Promise((resolve) => {
     const tried = new Set();
     let open = 0, over = false;
@@ -101,6 +114,11 @@ function address(path, params) {
   return u;
 }
 
+// lost words what a browser says when there was no answer, or not all of it.
+function lost(e) {
+  throw e.name === "AbortError" ? e : new Problem(0, { error: { message: "the server does not answer", hint: "start it again with quarry ui" } });
+}
+
 const ours = { cache: "no-store", credentials: "omit", redirect: "error" };
 
 export async function request(path, params, init = {}) {
@@ -113,11 +131,6 @@ export async function request(path, params, init = {}) {
 }
 
 export const get = async (path, params, signal) => (await request(path, params, { signal })).json();
-
-// lost words what a browser says when there was no answer, or not all of it.
-function lost(e) {
-  throw e.name === "AbortError" ? e : new Problem(0, { error: { message: "the server does not answer", hint: "start it again with quarry ui" } });
-}
 
 export const post = async (path, body) =>
   (await request(path, null, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } })).json();

@@ -1,6 +1,6 @@
 // The frame around the views: address, header, keys, live connection.
 
-import { findToken, get, removeWorkers, workerRemoved } from "./api.js";
+import { findToken, get, post, removeWorkers, workerRemoved } from "./api.js";
 import { btn, clock, command, h, icon, n, safe } from "./dom.js";
 import { changes } from "./changes.js";
 import { health } from "./health.js";
@@ -162,8 +162,13 @@ function onKey(e) {
 function flipTheme() {
   const root = document.documentElement;
   const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  try { localStorage.setItem("quarry.theme", root.dataset.theme); } catch { /* not kept */ }
+  setTheme(dark ? "light" : "dark");
+  post("/api/theme", { theme: root.dataset.theme }).catch(() => {}); // then it ends with this run
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  try { localStorage.setItem("quarry.theme", theme); } catch { /* not kept */ }
 }
 
 const allKeys = [
@@ -246,6 +251,7 @@ export function waiting(count) {
 
 async function refreshAbout() {
   app.about = await get("/api/about");
+  if (app.about.theme) setTheme(app.about.theme);
   $("root").firstElementChild.textContent = app.about.name;
   $("root").title = app.about.roots.map((r) => r.dir).join("\n") || app.about.dir;
   where(app.about.index);
@@ -256,7 +262,7 @@ function stranger() {
   $("live").replaceChildren(h("i", { class: "dot off" }), h("span", null, "No token"));
   $("main").className = "";
   $("main").replaceChildren(h("div", { class: "empty" }, h("h2", null, "This page needs its whole address"),
-    h("p", null, "Quarry prints an address with a token after the # sign. It is kept for this tab alone, so another browser or a new window needs it again. Start the page once more to get one:"),
+    h("p", null, "Quarry prints an address with a token after the # sign. It is kept for this tab alone, so another browser or a new window needs it again: copy it from the terminal, or start the page once more:"),
     command("quarry ui")));
 }
 

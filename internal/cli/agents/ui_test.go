@@ -1,0 +1,82 @@
+package agents
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"quarry/internal/cli/env"
+	"quarry/internal/config"
+)
+
+// own is an environment whose folders are all below one.
+func own(dir string, more map[string]string) func(string) string {
+	return func(name string) string {
+		switch {
+		case name == "HOME":
+			return dir
+		case strings.HasPrefix(name, "XDG_"):
+			return filepath.Join(dir, name)
+		}
+		return more[name]
+	}
+}
+
+// The theme is kept for all runs; without one, or with a file that says something
+// else, the page is as the system is.
+func TestTheme(t *testing.T) {
+	f := &uiFlags{agent: agent{s: env.Streams{Getenv: own(t.TempDir(), nil)}}}
+	if got := f.theme(); got != "" {
+		t.Errorf("before a choice: %q", got)
+	}
+	state, err := config.StateDir(f.s.Env())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.keepTheme("dark"); err != nil || f.theme() != "dark" {
+		t.Errorf("after a choice: %q, %v", f.theme(), err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "page-theme"), []byte("pink"), 0o600); err != nil || f.theme() != "" {
+		t.Errorf("a theme that is none: %q, %v", f.theme(), err)
+	}
+}
+
+// The browser gets an address without the token: it keeps it in its history.
+func TestBrowserGetsATicket(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		t.Skip("the browser is not a program of the environment there")
+	}
+	dir, root := t.TempDir(), t.TempDir()
+	script, copied := filepath.Join(dir, "browser"), filepath.Join(dir, "copied")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ncp \"$1\" \""+copied+".new\" && mv \""+copied+".new\" \""+copied+"\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	f := &uiFlags{agent: agent{s: env.Streams{Out: &out, Err: &errs, Getenv: own(dir, map[string]string{"BROWSER": script})}, noGate: true, roots: []string{root}, noIndex: true}}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.run(ctx) }()
+	var page []byte
+	for deadline := time.Now().Add(30 * time.Second); len(page) == 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		page, _ = os.ReadFile(copied)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatalf("%v: %s", err, errs.String())
+	}
+	_, token, found := strings.Cut(strings.TrimSpace(out.String()), "#token=")
+	if !found || len(page) == 0 {
+		t.Fatalf("printed %q, opened %q: %s", out.String(), page, errs.String())
+	}
+	if !strings.Contains(string(page), "#ticket=") || strings.Contains(string(page), token) {
+		t.Errorf("the browser was opened with %s", page)
+	}
+}
