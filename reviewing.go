@@ -19,6 +19,10 @@ type ReviewOptions struct {
 	// Wait is how long a change waits for its decision; 0 is 45 s, and a negative
 	// value does not wait. After that time the call fails and the proposal stays.
 	Wait time.Duration
+	// Stays says that the program goes on when a wait is over, as a server does:
+	// what it proposed is called abandoned once it has ended. Without it, that is
+	// so only if it ends while it waits.
+	Stays bool
 	// Clients are the names of the clients whose changes are held back; none
 	// means all.
 	Clients []string
@@ -32,7 +36,7 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 	if err != nil {
 		return nil, err
 	}
-	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Clients: o.Clients, Progress: o.Waiting}, nil
+	return &review.Gate{Backend: b, Store: store, Wait: o.Wait, Stays: o.Stays, Clients: o.Clients, Progress: o.Waiting}, nil
 }
 
 // Reviewed reports whether changes of the workspace may have to wait for a

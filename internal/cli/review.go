@@ -149,8 +149,22 @@ func who(p *review.Proposal) string {
 	return change.OneLine(p.Client.Name, change.MaxName) + " " + p.Tool
 }
 
-func (r *reviewing) show(ctx context.Context, id string) error {
+func (r *reviewing) get(id string) (*review.Proposal, error) {
 	p, err := r.store.Get(id)
+	return p, named(id, err)
+}
+
+// named adds an id that is unknown to the error: it may have been meant as a
+// command.
+func named(id string, err error) error {
+	if errors.Is(err, review.ErrUnknown()) {
+		return fmt.Errorf("%s: %w", strconv.QuoteToGraphic(id), err)
+	}
+	return err
+}
+
+func (r *reviewing) show(ctx context.Context, id string) error {
+	p, err := r.get(id)
 	if err != nil {
 		return err
 	}
@@ -162,8 +176,9 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", r.s.Safe(fmt.Sprintf("%s  %s: %s\nIt %s.", p.ID, who(p), p.Summary, p.Does())))
-	k := 0
+	k, cut := 0, false
 	for i := range p.Files {
+		cut = cut || p.Files[i].Cut != (review.Lines{})
 		if r.full && p.Files[i].Cut != (review.Lines{}) {
 			f, err := r.store.Whole(ctx, r.ws, own, i)
 			if err != nil {
@@ -175,6 +190,12 @@ func (r *reviewing) show(ctx context.Context, id string) error {
 			k++
 			b.WriteString(r.hunk(p, i, j, k))
 		}
+	}
+	if cut && !r.full {
+		fmt.Fprintf(&b, "\nquarry review show %s --full shows what is cut.\n", p.ID)
+	}
+	if p.State == review.Abandoned {
+		b.WriteString("\nThe agent has gone since; accepting it needs --confirm.\n")
 	}
 	if p.State.Open() && len(stale) > 0 {
 		fmt.Fprintf(&b, "%s\n", r.s.Safe("changed since: "+strings.Join(stale, ", ")))
@@ -230,7 +251,7 @@ func (r *reviewing) accept(ctx context.Context, id string) error {
 	if err := r.needTerminal(); err != nil {
 		return err
 	}
-	p, err := r.store.Get(id)
+	p, err := r.get(id)
 	if err != nil {
 		return err
 	}
@@ -262,7 +283,7 @@ func (r *reviewing) refuse(ctx context.Context, id string) error {
 func (r *reviewing) decide(ctx context.Context, id string, d review.Decision) error {
 	p, err := r.store.Decide(ctx, r.ws, id, d)
 	if err != nil {
-		return err
+		return named(id, err)
 	}
 	if r.json {
 		return r.s.Encode(p)
@@ -292,7 +313,7 @@ func numbers(list string, most int) (map[int]bool, error) {
 
 // ask goes through a proposal hunk by hunk.
 func (r *reviewing) ask(ctx context.Context, id string) error {
-	p, err := r.store.Get(id)
+	p, err := r.get(id)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"quarry"
 	"quarry/change"
+	"quarry/internal/review"
 )
 
 // A question is answered for the proposal it was asked about: going back to
@@ -100,4 +103,27 @@ func TestBrowserAddressFollows(t *testing.T) {
 	b.do(chromedp.NavigateBack())
 	b.until(`location.search === "?q=wide" && document.getElementById("q").value === "wide"`)
 	b.until(`document.querySelector(".rail details").getAttribute("aria-label") === "Filters"`)
+}
+
+// An agent that ends while its proposal is read is said to have gone.
+func TestBrowserAgentGoes(t *testing.T) {
+	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
+	propose(t, agent, "a.txt", change.Edit{Old: "2\n3\n", New: "two\n3\n", Occurrence: change.First})
+	own, err := quarry.Open(s.dir, &quarry.Options{StateDir: t.TempDir(), Review: &quarry.ReviewOptions{Dir: s.proposals, Wait: -1, Stays: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = own.Write(t.Context(), "b.txt", []byte("b\n"), &change.Options{Client: change.Client{Name: "cursor"}})
+	var pending *review.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatal(err)
+	}
+	b := s.open(t, "/review/"+pending.ID, 1600, 1000, "light")
+	b.has(".dfile", "b.txt")
+	b.has(".wait-clock", "the agent went on")
+	if err := own.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b.has(".notice.warn", "The agent has gone since.")
+	b.until(`!document.querySelector(".entry:not(.on) .tag.warn")`) // the other one's has not
 }

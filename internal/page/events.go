@@ -32,7 +32,8 @@ type pulse struct {
 	s    *Server
 	wake chan struct{}
 
-	stamp string // of the proposals, when they were counted last; of run alone
+	stamp   string // of the proposals, when they were counted last; of run alone
+	waiting int    // the proposals that waited then; of run alone
 
 	mu   sync.Mutex
 	subs map[chan event]bool // guarded by mu
@@ -87,9 +88,12 @@ func (p *pulse) look(ctx context.Context, index bool) {
 		p.tell("journal", map[string]any{"newest": newest, "pending": pending})
 	}
 	if r := p.s.opts.Review; r != nil {
+		if index && p.waiting > 0 {
+			r.Sweep() // an agent that was killed tells nobody
+		}
 		if stamp, err := r.Stamp(); err == nil && stamp != p.stamp {
-			p.stamp = stamp
-			p.tell("review", map[string]any{"stamp": stamp, "waiting": p.s.waiting()})
+			p.stamp, p.waiting = stamp, p.s.waiting()
+			p.tell("review", map[string]any{"stamp": stamp, "waiting": p.waiting})
 		}
 	}
 	if index {

@@ -26,7 +26,9 @@ type served struct {
 	dir    string
 	base   string // http://127.0.0.1:port
 	listen net.Listener
-	end    func(testing.TB) // ends the server; the test's end does it too
+	// proposals is the folder of serveReview.
+	proposals string
+	end       func(testing.TB) // ends the server; the test's end does it too
 }
 
 // serve starts a page over files.
@@ -75,7 +77,7 @@ func serveOn(t testing.TB, l net.Listener, files map[string]string, with func(*O
 			t.Errorf("Close = %v", err)
 		}
 	})
-	return &served{s, ws, dir, "http://" + l.Addr().String(), l, end}
+	return &served{Server: s, ws: ws, dir: dir, base: "http://" + l.Addr().String(), listen: l, end: end}
 }
 
 func write(t testing.TB, path, text string) {

@@ -18,6 +18,7 @@ type Review interface {
 	Pending() ([]*review.Proposal, error)
 	Get(id string) (*review.Proposal, error)
 	Stamp() (string, error)
+	Sweep()
 	Whole(ctx context.Context, ws review.Workspace, p *review.Proposal, file int) (*review.File, error)
 	Stale(ctx context.Context, ws review.Files, p *review.Proposal) []string
 	Seen(ctx context.Context, ws review.Files, p *review.Proposal) *review.Proposal

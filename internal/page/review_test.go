@@ -33,6 +33,7 @@ func serveReview(t testing.TB, files map[string]string) (*served, *quarry.Worksp
 	}
 	t.Cleanup(func() { store.Close() })
 	s := serve(t, files, func(o *Options) { o.Review, o.Decide = store, o.Workspace.(review.Workspace) })
+	s.proposals = dir
 	agent, err := quarry.Open(s.dir, &quarry.Options{StateDir: t.TempDir(), Review: &quarry.ReviewOptions{Dir: dir, Wait: -1}})
 	if err != nil {
 		t.Fatal(err)

@@ -33,6 +33,10 @@ type Gate struct {
 	// Wait is how long a change waits for its decision; 0 is DefaultWait, less
 	// than 0 does not wait.
 	Wait time.Duration
+	// Stays says that the process goes on when a wait is over, as a server does. A
+	// proposal of it is abandoned once it has ended; of another process only if it
+	// ends while it waits.
+	Stays bool
 	// Clients are held back; none means all. Clients choose their own names, so
 	// letter case is ignored, and a client without a name is held back too.
 	Clients []string
@@ -181,6 +185,9 @@ func (g *Gate) propose(ctx context.Context, p *Proposal, plan *change.Change) (*
 		wait = DefaultWait
 	}
 	until := g.Store.now().Add(max(wait, 0))
+	if wait > 0 || g.Stays {
+		p.Waits = g.Store.hold()
+	}
 	id, err := g.Store.enter(p, until)
 	if err != nil {
 		return nil, err
@@ -208,7 +215,7 @@ func (s *Store) enter(p *Proposal, until time.Time) (id string, err error) {
 				if err != nil {
 					return err
 				}
-				again.Until = until
+				again.Until, again.Waits = until, p.Waits
 				if again.State == Abandoned {
 					again.State = Waiting
 				}
@@ -253,6 +260,7 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration) (*Propo
 			}
 		}
 		if time.Since(start) >= wait {
+			g.waited(id)
 			return nil, &PendingError{ID: id}
 		}
 		if g.Progress != nil && time.Since(told) >= progressEvery {
@@ -265,6 +273,19 @@ func (g *Gate) await(ctx context.Context, id string, wait time.Duration) (*Propo
 		case <-tick.C:
 		}
 	}
+}
+
+// waited notes that a call is over and its process may end. If that fails, the
+// proposal is called abandoned later, and accepting it asks once more.
+func (g *Gate) waited(id string) {
+	if g.Stays {
+		return
+	}
+	_, _ = g.Store.update(id, func(p *Proposal) (bool, error) {
+		ours := p.State == Waiting && p.Waits != "" && p.Waits == g.Store.hold()
+		p.Waits = ""
+		return ours, nil
+	})
 }
 
 // result is the answer to a call after the decision: the planned change, since

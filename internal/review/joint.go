@@ -99,6 +99,13 @@ func (j *Joint) Stamp() (string, error) {
 	return strings.Join(all, "/"), nil
 }
 
+// Sweep looks for processes that ended while they waited.
+func (j *Joint) Sweep() {
+	for i := range j.parts {
+		j.parts[i].Store.Sweep()
+	}
+}
+
 // Stale names the files that changed since a proposal was made. The argument is
 // ignored, because each root has its own files.
 func (j *Joint) Stale(ctx context.Context, _ Files, p *Proposal) []string {

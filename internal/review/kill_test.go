@@ -29,6 +29,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if args := os.Getenv(proposer); args != "" {
+		if err := proposeAsVictim(strings.Split(args, "\n")); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	stress.InMemory()
 	os.Exit(m.Run())
 }

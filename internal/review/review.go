@@ -47,8 +47,10 @@ type Proposal struct {
 	Tool    string        `json:"tool"`
 	Summary string        `json:"summary"`
 	State   State         `json:"state"`
-	// Until is how long the client waits for the decision.
+	// Until is how long the client waits for the decision, and Waits names what the
+	// process that waits holds: see hold.
 	Until time.Time `json:"until,omitzero"`
+	Waits string    `json:"waits,omitempty"`
 
 	// Set is what the client asked for, and Digest identifies the plan made
 	// from it. For an undo, Undo is the change to undo instead.

@@ -40,6 +40,10 @@ type Store struct {
 	lock *rootfs.Log
 
 	closed error // why nothing can be written; nil is a store that can
+
+	holding    sync.Mutex
+	holder     *rootfs.Log // its lock says that this process runs; guarded by holding
+	holderName string      // guarded by holding
 }
 
 // Open opens the store in dir, which must exist.
@@ -71,7 +75,7 @@ func (s *Store) Close() error {
 	if s.closed != nil {
 		return s.root.Close()
 	}
-	return errors.Join(s.lock.Close(), s.root.Close())
+	return errors.Join(s.release(), s.lock.Close(), s.root.Close())
 }
 
 // locked runs f while no other process or goroutine changes the store.
@@ -125,7 +129,8 @@ func (s *Store) content(id string) (data []byte, version rootfs.Version, err err
 	return nil, version, errUnknown
 }
 
-// read reads one proposal and the version of its file.
+// read reads one proposal and the version of its file. One whose process has
+// ended while it waited is abandoned; the next write records it.
 func (s *Store) read(id string) (*Proposal, rootfs.Version, error) {
 	data, version, err := s.content(id)
 	if err != nil {
@@ -134,6 +139,9 @@ func (s *Store) read(id string) (*Proposal, rootfs.Version, error) {
 	p := &Proposal{}
 	if err := json.Unmarshal(data, p); err != nil {
 		return nil, version, fmt.Errorf("proposal %s is damaged: %w", id, err)
+	}
+	if p.State == Waiting && p.Waits != "" && s.ended(p.Waits) {
+		p.State = Abandoned
 	}
 	return p, version, nil
 }

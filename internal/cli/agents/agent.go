@@ -50,6 +50,7 @@ type agent struct {
 	review   bool     // changes wait for a person
 	reviewed []string // of these clients alone
 	noGate   bool     // this process is the person's
+	stays    bool     // the process outlives its calls, as a server does
 	secret   string   // the file with the server's own token: no tool opens it
 	servers  servers.Flags
 }

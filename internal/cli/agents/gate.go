@@ -36,7 +36,7 @@ func (a *agent) gate(root string, opts *quarry.Options) error {
 	if err != nil {
 		return err
 	}
-	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Clients: a.reviewed, Waiting: func(ctx context.Context, id string, waited time.Duration) {
+	opts.Review = &quarry.ReviewOptions{Dir: dir, Wait: wait, Stays: a.stays, Clients: a.reviewed, Waiting: func(ctx context.Context, id string, waited time.Duration) {
 		tool.ProgressOf(ctx)(int64(waited/time.Second), 0, fmt.Sprintf("%s waits for a person's decision", id))
 	}}
 	return nil

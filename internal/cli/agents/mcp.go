@@ -47,7 +47,7 @@ type toolset struct {
 
 // NewMCP makes quarry mcp, with install and uninstall.
 func NewMCP(s env.Streams) *cobra.Command {
-	f := mcpFlags{agent: agent{s: s}}
+	f := mcpFlags{agent: agent{s: s, stays: true}}
 	cmd := &cobra.Command{
 		Use:   "mcp",
 		Short: "Serve the tools to an AI agent over MCP",

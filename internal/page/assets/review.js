@@ -183,7 +183,7 @@ function drawDetail() {
       stateTag(p), p.change ? h("span", null, "applied as ", h("a", { href: `/changes/${encodeURIComponent(p.change)}` }, p.change)) : null));
   els.detail.replaceChildren(back(), head);
   if (p.problem) els.detail.append(notice("bad", "warn", h("p", null, h("b", null, "It could not be applied. Nothing was changed.")), h("p", { class: "pre" }, safe(p.problem))));
-  if (p.state === "abandoned") els.detail.append(notice("warn", "warn", h("p", null, h("b", null, "The agent has gone since."), " It ended the call or its connection. Accepting asks once more.")));
+  if (p.state === "abandoned") els.detail.append(notice("warn", "warn", h("p", null, h("b", null, "The agent has gone since."), " It ended the call or its connection, or it was ended. Accepting asks once more.")));
   if (p.stale?.length && open(p.state)) els.detail.append(notice("warn", "warn", h("p", null, h("b", null, "Files changed since this was proposed.")), h("ul", { class: "conflicts" }, p.stale.map((x) => h("li", null, pathNode(x)))), h("p", { class: "sub sm" }, "What touches them can't be accepted. Refuse it, and the agent reads the files again.")));
   if (!open(p.state) && p.comment) els.detail.append(notice("", "talk", h("p", null, h("b", null, `To ${p.client}`)), h("p", { class: "pre" }, safe(p.comment))));
   drawing?.seen.disconnect();
@@ -412,7 +412,7 @@ async function send() {
   const { proposal: p } = shown;
   let confirm = false;
   if (p.state === "abandoned" && tally().yes) {
-    confirm = await app.ask("The agent has gone. Apply it all the same?", h("p", null, "It ended the call or its connection since it proposed this. It may not expect the change any more."), "Apply it");
+    confirm = await app.ask("The agent has gone. Apply it all the same?", h("p", null, "It ended the call or its connection since it proposed this, or it was ended. It may not expect the change any more."), "Apply it");
     if (!confirm || !still(p)) return;
   }
   app.busy(true);
