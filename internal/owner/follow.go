@@ -18,7 +18,8 @@ func (r *reading) now() search.Progress {
 	return search.Progress{Files: int(files), Total: int(max(r.total.Load(), files)), Bytes: r.bytes.Load()}
 }
 
-// progress adds the number of files that were read, and the bytes so far.
+// progress takes a report: files were read since the last one, bytes is the sum
+// so far.
 func (o *owned) progress(files int, bytes int64) {
 	if o.ready.Load() {
 		return // small flushes are not reported

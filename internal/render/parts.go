@@ -32,7 +32,7 @@ func Outline(dst []byte, o *notebook.Outline) []byte {
 	return dst
 }
 
-// Names words properties or tags with the number of notes that have each.
+// Names lists properties or tags, each with the number of notes that have it.
 func Names(dst []byte, names []notebook.Name, one, many, mark string, l Limits) []byte {
 	if len(names) == 0 {
 		return fmt.Appendf(dst, "No %s.", many)

@@ -65,7 +65,7 @@ func (f *file) blocks(t *text) error {
 	}
 	longest := f.longest(t.size)
 	buf := f.buf[:0]
-	searched := 0 // how much of the front was searched before
+	searched := 0 // how many bytes at the front of buf were searched before
 	alone := false
 	defer func() {
 		f.raw = t.raw

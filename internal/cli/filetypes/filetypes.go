@@ -246,7 +246,7 @@ var aliases = map[string]string{
 	"golang": "go", "proto": "protobuf", "yml": "yaml", "text": "txt",
 }
 
-// Set are file types by name.
+// Set has the globs of each file type, by its name.
 type Set map[string][]string
 
 // Known are all types after --type-clear and --type-add.
