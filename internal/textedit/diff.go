@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -95,6 +96,8 @@ type diffWriter struct {
 	left    int // lines that may still be printed
 	cut     change.Cut
 	end     int // of the last change that is in no hunk shown
+
+	skip map[int]int // bytes at the start of old lines that are not shown
 }
 
 // diffChange replaces count old lines from line a (1-based) by lines.
@@ -107,10 +110,11 @@ type diffChange struct {
 	same     int  // unchanged lines between those
 }
 
-// diffLine is a new line, or the beginning of one that is too long to be shown.
+// diffLine is a line, or as much of one that is too long as may be shown.
 type diffLine struct {
-	text []byte // with its line feed, unless it is cut
-	size int    // of all of it, without the line feed
+	text    []byte // with its line feed; of a cut one the beginning
+	size    int    // of all of it, without the line feed
+	skipped int    // bytes before the text
 }
 
 // added is the number of new lines.
@@ -306,8 +310,35 @@ func (w *diffWriter) compare(first int, before, after []byte) {
 		return out
 	}
 	for _, c := range compareLines(number(a), number(b)) {
-		w.push(diffChange{a: first + c.a0, count: c.a1 - c.a0, lines: wholeLines(b[c.b0:c.b1])})
+		lines := wholeLines(b[c.b0:c.b1])
+		if c.a1-c.a0 == len(lines) {
+			for i := range lines {
+				w.skipEqual(first+c.a0+i, a[c.a0+i], &lines[i])
+			}
+		}
+		w.push(diffChange{a: first + c.a0, count: c.a1 - c.a0, lines: lines})
 	}
+}
+
+// skipEqual leaves out what an old line that is too long and the new one begin
+// with, if the difference would not be seen otherwise.
+func (w *diffWriter) skipEqual(n int, old []byte, line *diffLine) {
+	most := min(w.o.MaxLine, 1<<40)
+	same := 0
+	for same < min(len(old), len(line.text)) && old[same] == line.text[same] {
+		same++
+	}
+	if same <= most*3/4 || max(len(old), line.size) <= most || n == 1 && w.bom {
+		return
+	}
+	from := same - most/4
+	for from > 0 && !utf8.RuneStart(old[from]) {
+		from--
+	}
+	if w.skip == nil {
+		w.skip = map[int]int{}
+	}
+	w.skip[n], line.skipped, line.text = from, from, line.text[from:]
 }
 
 func wholeLines(lines [][]byte) []diffLine {
@@ -432,10 +463,17 @@ func (w *diffWriter) oldLines(from, to int) iter.Seq2[int, diffLine] {
 				return
 			}
 			line := diffLine{size: l.End - l.Start}
-			if line.size > 0 && w.text.Byte(l.End-1) == '\n' {
+			ended := line.size > 0 && w.text.Byte(l.End-1) == '\n'
+			if ended {
 				line.size--
 			}
-			line.text = w.text.Slice(l.Start, min(l.End, l.Start+min(w.o.MaxLine, 1<<40)+utf8.UTFMax))
+			line.skipped = w.skip[n]
+			start := l.Start + line.skipped
+			end := min(l.End, start+min(w.o.MaxLine, 1<<40)+utf8.UTFMax)
+			line.text = w.text.Slice(start, end)
+			if ended && end < l.End {
+				line.text = append(slices.Clip(line.text), '\n') // the cut took it off
+			}
 			if n == 1 && mark != "" {
 				line.text, line.size = append([]byte(mark), line.text...), line.size+len(mark)
 			}
@@ -454,11 +492,16 @@ func (w *diffWriter) line(mark byte, l diffLine) {
 	w.left--
 	w.buffer.WriteByte(mark)
 	text, ended := bytes.CutSuffix(l.text, []byte{'\n'})
-	if l.size > w.o.MaxLine {
+	if l.skipped > 0 {
+		w.buffer.WriteString("…")
+	}
+	if l.size-l.skipped > w.o.MaxLine {
 		w.buffer.WriteString(Clip(string(text[:w.o.MaxLine+1]), w.o.MaxLine))
-		fmt.Fprintf(&w.buffer, " [line cut: %d bytes]", l.size)
 	} else {
 		w.buffer.Write(text)
+	}
+	if l.skipped > 0 || l.size > w.o.MaxLine {
+		fmt.Fprintf(&w.buffer, " [line cut: %d bytes]", l.size)
 	}
 	w.buffer.WriteByte('\n')
 	if !ended {

@@ -151,6 +151,36 @@ func TestDiffIsCut(t *testing.T) {
 	}
 }
 
+// Of a long line the part is shown in which it differs.
+func TestCutLineShowsDifference(t *testing.T) {
+	long := strings.Repeat("é", 5000)
+	got := DiffTexts([]byte(long+"old"+long+"\nx\n"), []byte(long+"new"+long+"\nx\n"), &DiffOptions{MaxLine: 20})
+	want := "@@ -1,2 +1,2 @@\n-…éééoldééééé… [line cut: 20003 bytes]\n+…ééénewééééé… [line cut: 20003 bytes]\n x\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// A line that is cut still says by its last line feed whether it has one.
+func TestCutLineEnds(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	for _, c := range []struct{ name, before, after, want string }{
+		{"changed", long + "1\n", long + "2\n", "- +"},
+		{"context", long + "\na\n", long + "\nb\n", "  - +"},
+		{"without an end", long + "1", long + "2\n", "- \\ +"},
+	} {
+		var got []string
+		for line := range strings.Lines(DiffTexts([]byte(c.before), []byte(c.after), nil)) {
+			if line[0] != '@' {
+				got = append(got, line[:1])
+			}
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %q, want %q", c.name, s, c.want)
+		}
+	}
+}
+
 func randomLines(rng *rand.Rand, n int) string {
 	var b strings.Builder
 	for range n {
