@@ -16,7 +16,7 @@ func TestPathErrors(t *testing.T) {
 		t.Skip("its paths have backslashes, and the system's reasons differ")
 	}
 	dir := t.TempDir()
-	writeTree(t, dir, map[string]string{"w/go.mod": "module x\n", "w/command.go": "x\n", "w/doc/guide.md": "x\n", "other/a.txt": "x\n"})
+	writeTree(t, dir, map[string]string{"w/go.mod": "module x\n", "w/command.go": "x\n", "w/doc/guide.md": "x\n", "w/bin": "x\x00y", "other/a.txt": "x\n"})
 	dir = filepath.Join(dir, "w")
 	t.Chdir(dir)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -47,6 +47,9 @@ func TestPathErrors(t *testing.T) {
 		{[]string{"edit", "DOC/guide.md", "--delete", "1"}, "File not found: \"DOC/guide.md\"\n  did you mean doc/guide.md?\n"},
 		{[]string{"rm", "doc/giude.md"}, "File or folder not found: \"doc/giude.md\"\n  did you mean doc/guide.md?\n"},
 		{[]string{"read", "nothing-like-it"}, "nothing-like-it: no such file or folder\n"},
+		{[]string{"read", "bin"}, "\"bin\" is not a text file (binary data, 3 bytes)\n"},
+		{[]string{"edit", "bin", "--delete", "1"}, "\"bin\" is not a text file (binary data, 3 bytes)\n"},
+		{[]string{"edit", "bin", "command.go", "--old", "x", "--new", "z"}, "1 of 2 changes can't be made, so nothing was changed\n\"bin\" is not a text file (binary data, 3 bytes)\n"},
 		{[]string{"read", "away"}, "\"away\" is not in the workspace " + root + "; if you mean it, add --root " + filepath.Join(filepath.Dir(root), "other") + "\n"},
 		{[]string{"replace", "(", "x"}, "unclosed group\n    (\n    ^\nClose it with \")\", or write \\( to match a parenthesis.\n"},
 		{[]string{"replace", "x(?=y)", "z"}, "look-around isn't supported in Rust syntax\n    x(?=y)\n     ^^^\nquarry replace has Rust's syntax alone: match what stands around it in groups, and put them back with $1.\n"},

@@ -64,7 +64,11 @@ func setProblem(err error) error {
 			text += fmt.Sprintf("\nand %d more", len(set.Failed)-i)
 			break
 		}
-		text += fmt.Sprintf("\n%s: %s", render.Plain(f.Path), render.Error(render.Editing, f.Path, f.Err))
+		why := render.Error(render.Editing, f.Path, f.Err)
+		if !strings.HasPrefix(why, render.Quote(f.Path)) {
+			why = render.Plain(f.Path) + ": " + why
+		}
+		text += "\n" + why
 		if hint := fault.HintOf(f.Err); hint != "" {
 			text += "\n  " + strings.ReplaceAll(strings.TrimRight(hint, "\n"), "\n", "\n  ")
 		}

@@ -32,6 +32,7 @@ func Error(action Action, path string, err error) string {
 	var line *change.LineError
 	var move *change.MoveError
 	var file *fault.PathError
+	var binary *fault.BinaryError
 	switch {
 	case errors.As(err, &missing):
 		return fmt.Sprintf("Text '%s' not found in %s", strings.ToValidUTF8(missing.Old, "\ufffd"), Plain(path))
@@ -39,6 +40,8 @@ func Error(action Action, path string, err error) string {
 		return line.Error()
 	case errors.As(err, &move):
 		return movePath(move)
+	case errors.As(err, &binary) && path != "":
+		return Quote(path) + " is " + binary.Error()
 	case errors.As(err, &file):
 		return pathError(action, path, file)
 	}
