@@ -210,6 +210,11 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 	if errors.As(err, &stream) && stream.Path == os.Stdout.Name() && !isUnreported(err) {
 		return err.Error(), "" // no disk of ours is full
 	}
+	var at *fault.PathError
+	if errors.As(err, &at) && at.Kind == fault.Permission && c.dir != "" {
+		inRoot := func(p string) string { return filepath.Join(c.dir, filepath.FromSlash(p)) }
+		return render.Quote(at.Path) + ": permission denied", cmp.Or(hint, toAllow(action, inRoot(at.Path), inRoot(path)))
+	}
 	if path == "" {
 		return text, hint
 	}
@@ -222,8 +227,7 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 		}
 		return text, hint
 	}
-	var at *fault.PathError
-	if !errors.As(err, &at) || c.dir == "" {
+	if at == nil || c.dir == "" {
 		return text, hint
 	}
 	name := filepath.Join(c.dir, filepath.FromSlash(at.Path))
@@ -250,6 +254,33 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 		}
 	}
 	return text, hint
+}
+
+// toAllow is the command that gives a person the right that is missing at one of
+// some entries or at the folder it is in; "" if the modes forbid nothing to all.
+func toAllow(action render.Action, paths ...string) string {
+	for _, path := range paths {
+		for _, p := range []string{path, filepath.Dir(path)} {
+			info, err := os.Lstat(p)
+			if err != nil || info.Mode()&fs.ModeSymlink != 0 {
+				continue
+			}
+			rights, mode := "", info.Mode().Perm()
+			if mode&0o444 == 0 {
+				rights += "r"
+			}
+			if mode&0o222 == 0 && action != render.Reading {
+				rights += "w"
+			}
+			if mode&0o111 == 0 && info.IsDir() {
+				rights += "x"
+			}
+			if rights != "" {
+				return "if it is yours, chmod u+" + rights + " " + printing.Escape(printing.ShellQuote(fromHere(p))) + " allows it"
+			}
+		}
+	}
+	return ""
 }
 
 // fromHere is a full path as seen from the current folder.

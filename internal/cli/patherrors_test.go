@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/render"
 )
 
 // What is wrong with a path is said once, in plain words, with what to do next
@@ -58,6 +60,43 @@ func TestPathErrors(t *testing.T) {
 		got := runQuarry("", c.args...)
 		if diff := cmp.Diff("quarry: "+c.want, got.err); diff != "" || got.code != exitError {
 			t.Errorf("%q: exit code %d\n%s", c.args, got.code, diff)
+		}
+	}
+}
+
+// Where a mode forbids it to everyone, the command that allows it is given.
+func TestToAllow(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("it has no such modes")
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeTree(t, dir, map[string]string{"a.txt": "", "read-only": "", "closed": "", "d/x": ""})
+	for name, mode := range map[string]os.FileMode{"read-only": 0o444, "closed": 0, "d": 0o555} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	defer os.Chmod("d", 0o755)
+	for _, c := range []struct {
+		action render.Action
+		paths  []string
+		want   string
+	}{
+		{render.Editing, []string{"read-only"}, "if it is yours, chmod u+w read-only allows it"},
+		{render.Editing, []string{"closed"}, "if it is yours, chmod u+rw closed allows it"},
+		{render.Reading, []string{"closed"}, "if it is yours, chmod u+r closed allows it"},
+		{render.Reading, []string{"read-only"}, ""},
+		{render.Writing, []string{"d/new"}, "if it is yours, chmod u+w d allows it"},
+		{render.Moving, []string{"b.txt", "d/x"}, "if it is yours, chmod u+w d allows it"},
+		{render.Editing, []string{"a.txt"}, ""},
+	} {
+		var full []string
+		for _, p := range c.paths {
+			full = append(full, filepath.Join(dir, p))
+		}
+		if got := toAllow(c.action, full...); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.action, c.paths, got, c.want)
 		}
 	}
 }

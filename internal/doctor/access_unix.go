@@ -8,6 +8,12 @@ import "golang.org/x/sys/unix"
 // by its mode, its owner, and whether the volume is mounted for reading only.
 func canWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
 
+// isOurs reports whether a folder belongs to the user.
+func isOurs(dir string) bool {
+	var at unix.Stat_t
+	return unix.Stat(dir, &at) == nil && int(at.Uid) == unix.Geteuid()
+}
+
 // roomOn is how many bytes a user may still write where a folder lies, and
 // which volume that is.
 func roomOn(dir string) (bytes int64, volume uint64, ok bool) {

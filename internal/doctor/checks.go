@@ -34,7 +34,7 @@ func (x *exam) checkRoot(context.Context) error {
 			ID: "root-read-only", What: x.Root + " can't be written to.",
 			Why: "Every change will be refused.",
 			Fix: "Make it writable, or serve it with --read-only.",
-			Run: []string{"chmod u+w " + printing.ShellQuote(x.Root)},
+			Run: makeWritable(x.Root),
 		})
 	}
 	return nil
@@ -171,7 +171,7 @@ func (x *exam) checkPlace(p *place) {
 				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
 				Why: "It holds " + p.holds + "; without it " + p.without + ".",
 				Fix: "Make " + above + " writable, or set " + p.variable + " to a folder of yours.",
-				Run: []string{"chmod u+w " + printing.ShellQuote(above)},
+				Run: makeWritable(above),
 			})
 		}
 		return
@@ -186,7 +186,7 @@ func (x *exam) checkPlace(p *place) {
 	case !canWrite(dir):
 		x.find(Finding{
 			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + p.holds + ".",
-			Fix: "Make it writable.", Run: []string{"chmod u+w " + printing.ShellQuote(dir)},
+			Fix: "Make it writable.", Run: makeWritable(dir),
 		})
 	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
 		x.find(Finding{
@@ -269,7 +269,7 @@ func (x *exam) checkTrash(context.Context) error {
 		info, err := os.Lstat(part)
 		if missing(err) {
 			if above := config.ExistingDir(part); !canWrite(above) {
-				x.noTrash(part, above+" is not writable", "chmod u+w "+printing.ShellQuote(above))
+				x.noTrash(part, above+" is not writable", makeWritable(above)...)
 				return nil
 			}
 			continue
@@ -279,18 +279,27 @@ func (x *exam) checkTrash(context.Context) error {
 			return nil
 		}
 		if !canWrite(part) {
-			x.noTrash(part, "it is not writable", "chmod u+w "+printing.ShellQuote(part))
+			x.noTrash(part, "it is not writable", makeWritable(part)...)
 			return nil
 		}
 	}
 	return nil
 }
 
-func (x *exam) noTrash(part, why, run string) {
+// makeWritable is the command that makes a folder writable. A folder of someone
+// else, as /, has none: chmod would be refused, or is not ours to give.
+func makeWritable(dir string) []string {
+	if !isOurs(dir) {
+		return nil
+	}
+	return []string{"chmod u+w " + printing.ShellQuote(dir)}
+}
+
+func (x *exam) noTrash(part, why string, run ...string) {
 	x.find(Finding{
 		ID: "trash", What: fmt.Sprintf("The system's trash can't be used: %s: %s.", part, why),
 		Why: "Deleting a file fails. (quarry undo could bring it back all the same.)",
-		Fix: "Repair it, or set change.trash to \"local\" in quarry.toml.", Run: []string{run},
+		Fix: "Repair it, or set change.trash to \"local\" in quarry.toml.", Run: run,
 	})
 }
 

@@ -126,3 +126,24 @@ func TestExamineStored(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// chmod is advised for a folder of the user, never for one of someone else.
+func TestMakeWritable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there the owner is not asked")
+	}
+	dir := t.TempDir()
+	if got := makeWritable(dir); len(got) != 1 || got[0] != "chmod u+w "+dir {
+		t.Errorf("a folder of ours: %q", got)
+	}
+	other := "/"
+	if os.Geteuid() == 0 {
+		other = dir
+		if err := os.Chown(dir, 65534, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := makeWritable(other); got != nil {
+		t.Errorf("a folder of another user: %q", got)
+	}
+}

@@ -8,6 +8,7 @@ package lookup
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"runtime"
@@ -255,7 +256,11 @@ func (l *lookup) file(ctx context.Context, path string) ([]scored, search.Skip) 
 	case code == fault.NotFound, code == fault.NotText, ctx.Err() != nil:
 		return nil, search.Skip{}
 	default:
-		return nil, search.Skip{Path: path, Reason: search.Unreadable, Detail: err.Error()}
+		detail := err.Error()
+		if at, ok := errors.AsType[*fault.PathError](err); ok {
+			detail = at.Kind.Words() // the path is said already
+		}
+		return nil, search.Skip{Path: path, Reason: search.Unreadable, Detail: detail}
 	}
 	text := []byte(strings.Join(t.Lines, "\n") + "\n")
 	list := symbols.Of(path, text)

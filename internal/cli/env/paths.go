@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"quarry/fault"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 )
@@ -55,8 +56,12 @@ func PathError(given string, err error) error {
 		return fmt.Errorf("%s: %s is a file, not a folder", shown, printing.Escape(file))
 	}
 	var pe *os.PathError
-	if errors.As(err, &pe) {
+	var at *fault.PathError
+	switch {
+	case errors.As(err, &pe):
 		err = pe.Err
+	case errors.As(err, &at) && at.Kind == fault.Permission:
+		err = errors.New(at.Kind.Words())
 	}
 	return fmt.Errorf("%s: %w", shown, err)
 }
