@@ -35,6 +35,7 @@ type changer struct {
 	trash   string
 	quiet   bool
 	force   bool
+	entries bool // a symlink is moved or deleted, not what it leads to
 	skip    bool // files that have changed since, of an undo
 
 	ws   *quarry.Workspace
@@ -54,14 +55,41 @@ func (c *changer) flags(fl *pflag.FlagSet, versioned bool) {
 	c.commonFlags(fl)
 }
 
-// mayTouch refuses to change Git's own files without --force.
-func (c *changer) mayTouch(given, rel string) error {
+// mayTouch refuses to change Git's own files without --force: a hook that a patch
+// brings along runs at the next commit. A symlink counts as what it leads to,
+// unless the change is one of the link itself.
+func (c *changer) mayTouch(given, root, real string, link bool) error {
+	if !link {
+		real = followed(real)
+	}
+	rel, inside := env.Below(root, real)
+	if c.force || !inside {
+		return nil // what is outside is refused elsewhere
+	}
 	for part := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
-		if strings.EqualFold(part, ".git") && !c.force {
+		if strings.EqualFold(part, ".git") {
 			return fmt.Errorf("%s belongs to Git; --force changes it all the same", render.Quote(given))
 		}
 	}
 	return nil
+}
+
+// followed is where a symlink leads, also to what doesn't exist.
+func followed(real string) string {
+	for range 40 {
+		to, err := os.Readlink(real)
+		if err != nil {
+			return real
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(real), to)
+		}
+		if to, err = realEntry(to); err != nil {
+			return real
+		}
+		real = to
+	}
+	return real
 }
 
 func (c *changer) commonFlags(fl *pflag.FlagSet) {
@@ -100,7 +128,7 @@ func (c *changer) openFor(given string) (string, error) {
 		rel, _ = env.Below(root, real)
 		c.real = append(c.real, real)
 	}
-	if err := c.mayTouch(given, rel); err != nil {
+	if err := c.mayTouch(given, root, real, c.entries); err != nil {
 		return "", err
 	}
 	return filepath.ToSlash(rel), c.openAt(root)
@@ -142,7 +170,7 @@ func (c *changer) also(given string) (string, error) {
 	if !inside {
 		return "", fmt.Errorf("%s is not in the workspace %s", render.Quote(given), printing.Escape(c.ws.Dir()))
 	}
-	if err := c.mayTouch(given, rel); err != nil {
+	if err := c.mayTouch(given, c.ws.Dir(), real, c.entries); err != nil {
 		return "", err
 	}
 	if len(c.real) > 0 {

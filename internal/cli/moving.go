@@ -67,6 +67,7 @@ func moveAll(cmd *cobra.Command, c *changer, links string, sources []string, des
 	}
 	var ops []change.Op
 	folder, err := c.openFor(destination)
+	c.entries = true
 	for _, source := range sources {
 		if err != nil {
 			return err
@@ -92,10 +93,12 @@ func runMv(cmd *cobra.Command, c *changer, links, source, destination string) er
 		return err
 	}
 	opts := &change.MoveOptions{Options: c.options(), Links: update}
+	c.entries = true
 	from, err := c.openFor(source)
 	if err != nil {
 		return err
 	}
+	c.entries = false // a link to a folder takes the source in
 	to, err := c.also(destination)
 	if err == nil {
 		if into(c.ws.Dir(), destination, from, to) {
@@ -134,7 +137,7 @@ func into(root, given, from, to string) bool {
 }
 
 func newRm(s env.Streams) *cobra.Command {
-	c := &changer{s: s}
+	c := &changer{s: s, entries: true}
 	cmd := command.New("rm PATH...", "Delete files and folders, to the trash",
 		`Delete a file, or a folder with all it holds. It goes to the system's trash, or
 where the vault's settings say; --trash local is the folder .trash of the

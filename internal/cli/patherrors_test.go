@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -61,6 +62,50 @@ func TestPathErrors(t *testing.T) {
 		if diff := cmp.Diff("quarry: "+c.want, got.err); diff != "" || got.code != exitError {
 			t.Errorf("%q: exit code %d\n%s", c.args, got.code, diff)
 		}
+	}
+}
+
+// Git's own files need --force, by whatever way a change comes to them.
+func TestGitNeedsForce(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	writeTree(t, dir, map[string]string{".git/config": "bare\n", "a.txt": "a\n", "b.txt": "b\n"})
+	for name, to := range map[string]string{"file": ".git/config", "folder": ".git", "new": ".git/hooks/new"} {
+		if err := os.Symlink(filepath.FromSlash(to), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hook := "diff --git a/.git/hooks/x b/.git/hooks/x\nnew file mode 100755\n--- /dev/null\n+++ b/.git/hooks/x\n@@ -0,0 +1 @@\n+x\n"
+	for _, c := range []struct {
+		name, in string
+		args     []string
+	}{
+		{"a new file of a patch", hook, []string{"patch"}},
+		{"through a link", strings.ReplaceAll(hook, ".git", "folder"), []string{"patch"}},
+		{"in other letter case", strings.ReplaceAll(hook, ".git", ".GIT"), []string{"patch"}},
+		{"Codex's envelope", "*** Begin Patch\n*** Add File: .git/hooks/x\n+x\n*** End Patch\n", []string{"patch"}},
+		{"a rename of a patch", "diff --git a/a.txt b/.git/x\nsimilarity index 100%\nrename from a.txt\nrename to .git/x\n", []string{"patch"}},
+		{"a link to a file", "", []string{"edit", "file", "--old", "bare", "--new", "x"}},
+		{"a link written to", "", []string{"write", "file", "--content", "x"}},
+		{"a link to what is not there yet", "", []string{"write", "new", "--content", "x"}},
+		{"replaced below a link", "", []string{"replace", "bare", "x", "folder"}},
+		{"moved into a linked folder", "", []string{"mv", "a.txt", "folder"}},
+		{"several moved into it", "", []string{"mv", "a.txt", "b.txt", "folder"}},
+	} {
+		got := runQuarry(c.in, c.args...)
+		if got.code != exitError || !strings.Contains(got.err, "belongs to Git; --force changes it all the same") {
+			t.Errorf("%s: exit code %d, %s%s", c.name, got.code, got.out, got.err)
+		}
+	}
+	if got := runQuarry(hook, "patch", "--force", "--dry-run"); got.code != 0 {
+		t.Errorf("with --force: exit code %d, %s", got.code, got.err)
+	}
+	if got := runQuarry("", "rm", "file", "--trash", "none"); got.code != 0 {
+		t.Errorf("a link itself: exit code %d, %s", got.code, got.err)
+	}
+	if data, err := os.ReadFile(".git/config"); err != nil || string(data) != "bare\n" {
+		t.Errorf(".git/config has %q, %v", data, err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 	if c.summary != "" {
 		summary = c.summary
 	}
+	if err := c.mayApply(ops); err != nil {
+		return c.run(render.Editing, "", err)
+	}
 	set := change.Set{Ops: ops, Summary: summary, Tool: tool}
 	do := c.ws.Apply
 	if c.dryRun {
@@ -50,6 +54,24 @@ func (c *setter) apply(ctx context.Context, tool string, ops []change.Op, summar
 		err = c.tell(ch, "Dry run, nothing was changed. ", []string{render.Set(ch)})
 	}
 	return c.run(render.Editing, "", setProblem(err))
+}
+
+// mayApply refuses a set that changes Git's own files. Its paths need not be
+// what a person has typed: a patch brings them along.
+func (c *setter) mayApply(ops []change.Op) error {
+	for i := range ops {
+		link := ops[i].Verb == change.MovePath || ops[i].Verb == change.DeletePath
+		for _, path := range []string{ops[i].Path, ops[i].To} {
+			real, err := realEntry(filepath.Join(c.ws.Dir(), filepath.FromSlash(path)))
+			if err != nil {
+				continue // it is no path, which the workspace says
+			}
+			if err := c.mayTouch(path, c.ws.Dir(), real, link); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // setProblem lists all operations that can't be made, each with its hint.
