@@ -107,13 +107,19 @@ func (a *agent) searchTime() (time.Duration, error) {
 	return time.ParseDuration(set.Text)
 }
 
+func (a *agent) checkTrash() error {
+	switch change.TrashKind(a.trash) {
+	case "", change.TrashSystem, change.TrashLocal, change.TrashNone:
+		return nil
+	}
+	return fmt.Errorf("--trash %q: system, local or none", a.trash)
+}
+
 // open opens the roots for an agent. keep says that the process is long-lived and
 // may own the index; otherwise it asks the owner.
 func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err error) {
-	switch change.TrashKind(a.trash) {
-	case "", change.TrashSystem, change.TrashLocal, change.TrashNone:
-	default:
-		return nil, fmt.Errorf("--trash %q: system, local or none", a.trash)
+	if err := a.checkTrash(); err != nil {
+		return nil, err
 	}
 	if a.servers.Any() {
 		ws, err := a.openBackend(keep, log)

@@ -139,6 +139,48 @@ func TestServerArgs(t *testing.T) {
 	}
 }
 
+// Every flag of the server that can be given to install reaches the server.
+func TestServerArgsAreAll(t *testing.T) {
+	var f installFlags
+	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, g := range f.serverGroups() {
+		fl.AddFlagSet(g.Flags)
+	}
+	elsewhere := map[string]bool{"root": true, "backend": true, "checkout": true, "backend-timeout": true, "backend-header-file": true}
+	fl.VisitAll(func(flag *pflag.Flag) {
+		if elsewhere[flag.Name] {
+			return
+		}
+		value := "x"
+		if flag.Value.Type() == "bool" {
+			value = "true"
+		}
+		if err := fl.Set(flag.Name, value); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(serverArgs(fl), " "); !strings.Contains(got+" ", "--"+flag.Name+" ") {
+			t.Errorf("--%s is lost: %s", flag.Name, got)
+		}
+	})
+}
+
+// What the server would refuse is refused by install.
+func TestInstallRefuses(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"--profile nosuch", `unknown profile "nosuch": quarry, vault`},
+		{"--tools nosuch", `this profile has no tool "nosuch"`},
+		{"--trash nosuch", `--trash "nosuch": system, local or none`},
+	} {
+		var out bytes.Buffer
+		cmd := newInstall(env.Streams{Out: &out, Err: &out})
+		cmd.SetArgs(append(strings.Fields(c.args), "--client", "claude-code", "--config", filepath.Join(t.TempDir(), "x.json")))
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, %s", c.args, err, out.String())
+		}
+	}
+}
+
 // No tool can read the file with the server's token, even if it is in the workspace.
 func TestTokenFileIsHidden(t *testing.T) {
 	dir := t.TempDir()

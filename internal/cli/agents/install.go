@@ -19,6 +19,7 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
 	"quarry/internal/config"
+	"quarry/internal/profile"
 )
 
 type installFlags struct {
@@ -216,6 +217,13 @@ func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.
 	if err := f.servers.Check(len(f.roots) > 0); err != nil {
 		return nil, err
 	}
+	// What the server would refuse is refused here, where a person reads it.
+	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly}); err != nil {
+		return nil, err
+	}
+	if err := f.checkTrash(); err != nil {
+		return nil, err
+	}
 	if f.servers.Given() {
 		servers, err := f.servers.Args()
 		e.Args = append(append(e.Args, servers...), serverArgs(flags)...)
@@ -250,7 +258,7 @@ func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.
 // serverArgs are the flags of the server that were given here.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
-	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "review", "verbose"} {
+	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "review", "review-client", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {
 			continue
