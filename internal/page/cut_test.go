@@ -100,4 +100,20 @@ func TestBrowserCut(t *testing.T) {
 	b.keys("m")
 	b.has(".status", "first 230 of 240 matching lines")
 	b.until(`document.querySelectorAll("a.hit").length === 230`)
+	// At once, while most lines of the first part wait to be drawn.
+	b = s.open(t, "/search?q=nothing", 1600, 1000, "light")
+	b.until(`document.querySelector(".status")`)
+	eval[int](b, `new MutationObserver((_, o) => {
+		if (!document.querySelector(".status")?.textContent.includes("first 200 ")) return;
+		o.disconnect();
+		window.waiting = 200 - document.querySelectorAll("a.hit").length;
+		document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "m", bubbles: true }));
+	}).observe(document.body, { childList: true, subtree: true });
+	const q = document.querySelector("input[type=search]");
+	q.value = "paid";
+	q.dispatchEvent(new Event("input"));
+	q.blur(); 0`)
+	b.has(".status", "first 230 of 240 matching lines")
+	b.until(`document.querySelectorAll("a.hit").length === 230`)
+	b.until(`window.waiting > 0`)
 }

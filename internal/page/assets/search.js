@@ -59,6 +59,7 @@ function bindBox(q, caseButton, wordButton) {
 // ---- asking
 
 async function ask({ offset = 0 } = {}) {
+  if (offset) drawFiles(answer, Infinity); // what still waits to be drawn is part of the answer that goes on
   const mine = ++number;
   running?.abort();
   running = new AbortController();
