@@ -16,6 +16,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
+	"quarry/internal/cli/clients"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/manual"
 )
@@ -484,6 +485,26 @@ func TestPrinted(t *testing.T) {
 	} {
 		if printed(c.want, c.got) != c.same {
 			t.Errorf("%q and %q: want %v", c.want, c.got, c.same)
+		}
+	}
+}
+
+// The README's table has every command, and install has every client.
+func TestReadmeIsWhole(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(topDir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shell, _ := strings.Cut(string(text), "\n## At the shell\n")
+	shell, _, _ = strings.Cut(shell, "\n## ")
+	for _, name := range commandNames(tree()) {
+		if !strings.Contains(shell, "`"+name+"`") && !strings.Contains(shell, "`quarry "+name) {
+			t.Errorf("README.md doesn't name quarry %s", name)
+		}
+	}
+	for _, name := range clients.Names() {
+		if !strings.Contains(string(text), "--client "+name+" ") {
+			t.Errorf("README.md doesn't name the client %s", name)
 		}
 	}
 }
