@@ -141,7 +141,8 @@ func newRm(s env.Streams) *cobra.Command {
 	cmd := command.New("rm PATH...", "Delete files and folders, to the trash",
 		`Delete a file, or a folder with all it holds. It goes to the system's trash, or
 where the vault's settings say; --trash local is the folder .trash of the
-workspace, --trash none deletes for good. quarry undo brings back any of them.`,
+workspace, --trash none deletes for good. quarry undo brings back any of them; what
+is deleted for good, as long as the undo log has room for it (journal.keep-size).`,
 		`  quarry rm old.md
   quarry rm build --trash none`,
 		command.Args(1, command.Any), func(cmd *cobra.Command, args []string) error {

@@ -204,7 +204,7 @@ var (
 	// changes are missing from the log.
 	ErrNewestLost = fault.New(fault.Conflict, "the newest changes are missing from the undo log, so the last one is not known", "look at the log, and undo a change by its id")
 	// ErrNotKept is for content that was never kept.
-	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "")
+	ErrNotKept = fault.New(fault.InvalidArgument, "content was not kept", "other changes can be undone by their ids, which the log lists")
 )
 
 // TooLargeError refuses to keep more than half of what the journal may hold. The
