@@ -165,9 +165,9 @@ func TestEmptyArguments(t *testing.T) {
 		{[]string{"replace", "x", "", ""}, "PATH is empty\n  usage: quarry replace PATTERN TEXT [PATH...]\n"},
 		{[]string{"undo", ""}, "ID is empty\n  usage: quarry undo [ID]\n"},
 		{[]string{"doctor", ""}, "DIR is empty\n  usage: quarry doctor [DIR]\n"},
-		{[]string{"search", "x", ""}, "a path is empty; the current folder is .\n"},
-		{[]string{"find", "x", ""}, "a path is empty; the current folder is .\n"},
-		{[]string{"symbols", ""}, "a path is empty; the current folder is .\n"},
+		{[]string{"search", "x", ""}, "a path is empty; . is the current folder\n"},
+		{[]string{"find", "x", ""}, "a path is empty; . is the current folder\n"},
+		{[]string{"symbols", ""}, "a path is empty; . is the current folder\n"},
 	} {
 		got := runQuarry("", c.args...)
 		if diff := cmp.Diff("quarry: "+c.want, got.err); diff != "" || got.code != exitError {

@@ -99,7 +99,7 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 	return targets, nil
 }
 
-var errEmptyPath = errors.New("a path is empty; the current folder is .")
+var errEmptyPath = errors.New("a path is empty; . is the current folder")
 
 func (w *workspaces) target(root, given string) (target, error) {
 	t := target{given: filepath.ToSlash(given)}
