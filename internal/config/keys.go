@@ -70,7 +70,7 @@ func (k *Key) Variable() string {
 }
 
 var (
-	changing = []string{"edit", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
+	changing = []string{"edit", "replace", "patch", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
 	indexing = []string{"serve", "index build", "index status", "index verify", "index delete"}
 	agents   = []string{"mcp", "call", "tools"}
 	asking   = []string{"search", "find", "read", "symbols", "mcp", "call"}
@@ -139,7 +139,7 @@ var keys = sync.OnceValue(func() []Key {
 		{Section: "change", Name: "trash", Kind: Text, Choices: trashes, Commands: []string{"rm"}},
 		{Section: "change", Name: "max-size", Kind: Size, Default: "256MB", Example: `"1GB"`,
 			About: "how large an edit may make a file; it is refused before anything is done"},
-		{Section: "change", Name: "quiet", Commands: []string{"mv", "rm", "undo"}},
+		{Section: "change", Name: "quiet", Commands: []string{"replace", "patch", "mv", "rm", "undo"}},
 		{Section: "log", Name: "limit", Kind: Int, Commands: []string{"log"}, Example: `50`},
 
 		{Section: "index", Name: "idle", Kind: Duration, Commands: []string{"serve"}, Example: `"8h"`},

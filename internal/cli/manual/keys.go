@@ -15,7 +15,7 @@ import (
 var SectionTexts = map[string]string{
 	"search":  "quarry search",
 	"find":    "quarry find",
-	"change":  "quarry edit, write, mkdir, mv, rm, note and undo",
+	"change":  "quarry edit, replace, patch, write, mkdir, mv, rm, note and undo",
 	"log":     "quarry log",
 	"index":   "quarry serve and quarry index",
 	"mcp":     "what agents get: quarry mcp, call and tools",
