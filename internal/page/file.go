@@ -3,11 +3,15 @@ package page
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"quarry/internal/colour"
+	"quarry/match"
 	"quarry/search"
 )
 
@@ -19,19 +23,25 @@ const (
 
 // wireText is a part of a file.
 type wireText struct {
-	Path     string   `json:"path"`
-	From     int      `json:"from"` // number of the first line
-	Lines    []string `json:"lines"`
-	Cut      []int    `json:"cut,omitempty"` // of these lines only the beginning is here
-	Total    int      `json:"total"`
-	Version  string   `json:"version"`
-	Encoding string   `json:"encoding"`
-	Ending   string   `json:"ending"`
-	Colours  coloured `json:"colours,omitempty"`
-	Language string   `json:"language,omitempty"`
+	Path  string   `json:"path"`
+	From  int      `json:"from"` // number of the first line
+	Lines []string `json:"lines"`
+	// Cut are the lines of which only a part is here; Left has the bytes before it.
+	Cut  []int       `json:"cut,omitempty"`
+	Left map[int]int `json:"left,omitempty"`
+	// Marks are the matches of what was searched, by line: pairs of offsets.
+	Marks    map[int][]int `json:"marks,omitempty"`
+	Total    int           `json:"total"`
+	Version  string        `json:"version"`
+	Encoding string        `json:"encoding"`
+	Ending   string        `json:"ending"`
+	Colours  coloured      `json:"colours,omitempty"`
+	Language string        `json:"language,omitempty"`
 }
 
-// file gives lines of a file: from line "from", at most maxFileLines.
+// file gives lines of a file: from line "from", at most maxFileLines. With a
+// question, as that of a search, its matches are marked. The browser's own engine
+// is not used for them: patterns that are linear here can take it for ever.
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	v := r.URL.Query()
 	path := pathOf(v.Get("path"))
@@ -58,17 +68,102 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	if l := colour.For(t.Path); l != nil {
 		out.Language = l.Name
 	}
+	spans := matchesIn(v, t.Lines)
 	for i, l := range out.Lines {
+		from := 0
 		if len(l) > maxShownLine {
-			out.Lines[i] = strings.ToValidUTF8(l[:maxShownLine], "")
+			from = cutAt(l, spans[i])
+			out.Lines[i] = strings.ToValidUTF8(l[from:min(len(l), from+maxShownLine)], "")
 			out.Cut = append(out.Cut, t.First+i)
+		}
+		if from > 0 {
+			out.Left = setIn(out.Left, t.First+i, from)
+		}
+		if marks := marksIn(out.Lines[i], spans[i], from); marks != nil {
+			out.Marks = setIn(out.Marks, t.First+i, marks)
 		}
 	}
 	if out.Lines == nil {
 		out.Lines = []string{}
 	}
 	out.Colours = s.coloursOf(r.Context(), t.Path, t.Version, t.First, out.Lines, t.Total)
+	if len(out.Left) > 0 {
+		out.Colours = slices.Clone(out.Colours) // they may be kept for others
+		for i := range out.Colours {
+			if out.Left[t.First+i] > 0 {
+				out.Colours[i] = nil // they begin where the line does
+			}
+		}
+	}
 	respond(w, http.StatusOK, out)
+}
+
+func setIn[V any](m map[int]V, k int, v V) map[int]V {
+	if m == nil {
+		m = map[int]V{}
+	}
+	m[k] = v
+	return m
+}
+
+const (
+	maxMarks = 200 // of one line
+	leadIn   = 200 // bytes that are shown before the first match of a line that is cut
+)
+
+// matchesIn finds the matches of a question in each line, in bytes. Without a
+// question, or with one that can't be searched, there are none.
+func matchesIn(v url.Values, lines []string) [][]int {
+	out := make([][]int, len(lines))
+	a, err := readAsked(v)
+	if err != nil || a.mode != "text" && a.mode != "regex" {
+		return out
+	}
+	p, err := match.Compile(a.q, a.query().Match)
+	if err != nil {
+		return out
+	}
+	m := p.NewMatcher()
+	for i, l := range lines {
+		m.EachInLine([]byte(l), func(start, end int) bool {
+			if start < end {
+				out[i] = append(out[i], start, end)
+			}
+			return len(out[i]) < 2*maxMarks
+		})
+	}
+	return out
+}
+
+// cutAt is where the shown part of a long line begins: at its start, unless its
+// first match would be missing then.
+func cutAt(line string, spans []int) int {
+	if len(spans) == 0 || spans[1] <= maxShownLine {
+		return 0
+	}
+	from := max(0, spans[0]-leadIn)
+	for from < len(line) && !utf8.RuneStart(line[from]) {
+		from++
+	}
+	return from
+}
+
+// marksIn are the matches in the part of a line that is shown, which begins at a
+// byte of it, in the units of a script.
+func marksIn(shown string, spans []int, from int) []int {
+	var out []int
+	at, n := 0, 0
+	for i := 0; i+1 < len(spans); i += 2 {
+		a, b := spans[i]-from, min(spans[i+1]-from, len(shown))
+		if a < at || a >= b {
+			continue
+		}
+		n += units([]byte(shown[at:a]))
+		start := n
+		n += units([]byte(shown[a:b]))
+		out, at = append(out, start, n), b
+	}
+	return out
 }
 
 func positive(s string, otherwise int) (int, error) {

@@ -26,8 +26,11 @@ export class Peek {
   stop() { this.number++; }
 
   async show(path, line, question) {
-    this.marks = markerOf(question);
+    const { q, mode } = question, before = this.asked;
+    this.marks = mode === "words" ? wordsOf(q) : () => null;
+    this.asked = q && (mode === "text" || mode === "regex") ? { q, mode, case: question.case, word: question.word } : {};
     if (this.path === path && this.scroller) {
+      if (JSON.stringify(before) !== JSON.stringify(this.asked)) { this.chunks.clear(); this.fetching = 0; this.draw(true); }
       if (this.line !== line) { this.line = line; this.header(); this.jump(false); }
       return;
     }
@@ -39,7 +42,7 @@ export class Peek {
     this.scroller = null;
     const from = Math.max(1, line - (line % chunk === 0 ? chunk : line % chunk) + 1);
     try {
-      const t = await get("/api/file", { path, from, count: chunk });
+      const t = await this.get(from);
       if (mine !== this.number) return;
       this.take(t);
       this.build();
@@ -51,10 +54,12 @@ export class Peek {
     }
   }
 
+  get(from) { return get("/api/file", { ...this.asked, path: this.path, from, count: chunk }); }
+
   take(t) {
     this.info = t;
     const colours = t.colours ?? [];
-    t.lines.forEach((text, i) => this.chunks.set(t.from + i, { text, colours: colours[i] }));
+    t.lines.forEach((text, i) => this.chunks.set(t.from + i, { text, colours: colours[i], marks: t.marks?.[t.from + i], left: t.left?.[t.from + i] }));
     for (const c of t.cut ?? []) if (this.chunks.has(c)) this.chunks.get(c).cut = true;
   }
 
@@ -105,6 +110,9 @@ export class Peek {
     const y = (this.line - 1 - this.base) * this.lineHeight, view = this.scroller.clientHeight;
     if (always || y < this.scroller.scrollTop + 30 || y > this.scroller.scrollTop + view - 60) this.scroller.scrollTop = Math.max(0, y - view / 3);
     this.draw(true);
+    this.scroller.scrollLeft = 0;
+    const mark = this.ol.querySelector(".hit.on mark")?.getBoundingClientRect(), box = this.scroller.getBoundingClientRect();
+    if (mark && mark.right > box.right) this.scroller.scrollLeft = mark.left - box.left - box.width / 3;
   }
 
   draw(again = false) {
@@ -121,7 +129,7 @@ export class Peek {
       const no = this.base + i + 1, l = this.chunks.get(no);
       if (!l && !missing) missing = no;
       list.push(h("li", { class: no === this.line ? "hit on" : "hit", "data-n": no, "aria-current": no === this.line ? "true" : undefined }, h("span", { class: "no" }, no),
-        h("span", { class: "src" }, l ? code(l.text, l.colours, this.marks(l.text)) : "", l?.cut ? h("span", { class: "cutmark", title: "the rest of this line is not shown" }, "…") : null)));
+        h("span", { class: "src" }, l?.left ? h("span", { class: "cutmark", title: `${n(l.left)} bytes before` }, "…") : null, l ? code(l.text, l.colours, l.marks ?? this.marks(l.text)) : "", l?.cut ? h("span", { class: "cutmark", title: "the rest of this line is not shown" }, "…") : null)));
     }
     this.ol.style.transform = `translateY(${first * this.lineHeight}px)`;
     this.ol.replaceChildren(...list);
@@ -133,7 +141,7 @@ export class Peek {
     if (this.fetching === from) return;
     this.fetching = from;
     try {
-      const t = await get("/api/file", { path: this.path, from, count: chunk });
+      const t = await this.get(from);
       if (mine !== this.number) return;
       if (t.version !== this.info.version) { this.reload(t); return; }
       if (this.chunks.size > 30 * chunk) this.chunks.clear();
@@ -158,29 +166,24 @@ export class Peek {
     if (!this.path || !this.scroller) return;
     const mine = this.number;
     try {
-      const t = await get("/api/file", { path: this.path, from: Math.max(1, this.base + this.first + 1), count: chunk });
+      const t = await this.get(Math.max(1, this.base + this.first + 1));
       if (mine === this.number && t.version !== this.info.version) this.reload(t);
     } catch { /* it is gone: what is shown stays until it is opened again */ }
   }
 }
 
-// markerOf finds what was searched in a line of the file, for the marks. It is
-// for the eye only: a pattern that JavaScript reads otherwise marks nothing.
-function markerOf(st) {
-  if (!st.q || st.mode === "paths") return () => null;
-  let source = st.q;
-  if (st.mode !== "regex") {
-    const quote = (x) => x.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-    source = st.mode === "words" ? st.q.split(/[^\p{L}\p{N}_]+/u).filter((w) => w.length > 1).map(quote).join("|") : quote(st.q);
-  }
-  if (!source) return () => null;
-  let re;
-  try { re = new RegExp(st.word ? `\\b(?:${source})\\b` : source, st.case ? "gu" : "giu"); } catch { return () => null; }
+// wordsOf finds words in a line of the file, for the marks. What is searched as
+// text or as a pattern is marked by the server: a pattern that it searches in
+// linear time can keep the browser's engine busy for ever.
+function wordsOf(q) {
+  const words = q.split(/[^\p{L}\p{N}_]+/u).filter((w) => w.length > 1);
+  if (!words.length) return () => null;
+  const re = new RegExp(words.join("|"), "giu");
   return (text) => {
-    if (text.length > (st.mode === "regex" ? 500 : 5000)) return null;
+    if (text.length > 5000) return null;
     const out = [];
     for (const m of text.matchAll(re)) {
-      if (m[0]) out.push(m.index, m.index + m[0].length);
+      out.push(m.index, m.index + m[0].length);
       if (out.length > 200) break;
     }
     return out.length ? out : null;

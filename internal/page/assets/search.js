@@ -226,8 +226,21 @@ const firstLines = 12, windowLines = 48, partLines = 100, soon = 32, quiet = 80;
 const fileHits = 50; // the server gives no more of one file
 let queue = [], drawing = 0, settling = 0;
 
+// toMatch cuts what comes before the first match of a line that would be out of
+// sight: its number takes about 60 pixels, and a character 7.8.
+function toMatch(l) {
+  const wide = innerWidth * (app.wide ? (state.at ? 0.4 : 0.8) : 1), room = Math.max(30, (wide - 60) / 7.8);
+  if (!l.s?.length || l.s[1] < room) return;
+  let from = Math.max(0, l.s[0] - Math.floor(room / 3));
+  if (/[\udc00-\udfff]/.test(l.t[from] ?? "")) from++; // not in the middle of a character
+  l.l = (l.l ?? 0) + new TextEncoder().encode(l.t.slice(0, from)).length;
+  l.t = l.t.slice(from);
+  l.s = l.s.map((x) => x - from);
+}
+
 function append(got, files) {
   for (const f of files) {
+    if (state.mode === "text" || state.mode === "regex") f.lines?.forEach(toMatch);
     const hits = state.mode === "words" ? 1 : f.lines?.filter((l) => l.h).length ?? 1, last = got.files.at(-1);
     f.hits = hits + (last?.path === f.path ? last.hits : 0); // a page may end in the middle of a file
     if (f.hits >= fileHits) f.more = true;
