@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -126,4 +127,50 @@ func TestBrowserAgentGoes(t *testing.T) {
 	}
 	b.has(".notice.warn", "The agent has gone since.")
 	b.until(`!document.querySelector(".entry:not(.on) .tag.warn")`) // the other one's has not
+}
+
+// What arrives after a view was left does not draw over the next one, nor lead
+// back: the checks of a large workspace take seconds.
+func TestBrowserLateAnswers(t *testing.T) {
+	wait := make(chan struct{})
+	asked := make(chan struct{})
+	s, agent := serveReview(t, project)
+	s.opts.Checks = func(context.Context) ([]Check, error) { close(asked); <-wait; return nil, nil }
+	id := propose(t, agent, "README.md", change.Edit{Old: "explained", New: "described"})
+	c, err := s.ws.Edit(t.Context(), "wide.txt", []change.Edit{{Old: "retryAfter", New: "retryLater"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.open(t, "/health", 1600, 1000, "light")
+	<-asked
+	b.has(".health", "Policy")
+	b.keys("1")
+	b.has(".zero h2", "Search demo")
+	eval[chromedp.Void](b, `(() => { const f = fetch; window.fetch = async (u, o) => { const res = await f(u, o); if (String(u).includes("/api/checks")) window.late = true; if (o?.method === "POST") await window.gate; return res; }; })()`)
+	close(wait)
+	stays := func(what string) {
+		t.Helper()
+		eval[chromedp.Void](b, `(() => { window.later = false; setTimeout(() => { later = true; }, 300); })()`)
+		b.until("later") // nothing says that nothing comes
+		if got := eval[string](b, `location.pathname + " " + document.querySelector(".bar").className + " " + document.querySelector("main").className`); got != "/search bar search-bar search" {
+			t.Errorf("%s: %s", what, got)
+		}
+	}
+	stays("after the checks")
+	gate := `window.gate = new Promise((resolve) => { window.open_ = resolve; })`
+	for _, one := range []struct{ path, key string }{{"/review/" + id, "a"}, {"/changes/" + c.ID, "u"}} {
+		eval[bool](b, `(() => { `+gate+`; return true; })()`)
+		eval[bool](b, `(() => { history.pushState(null, "", "`+one.path+`"); dispatchEvent(new PopStateEvent("popstate")); return true; })()`)
+		b.until(`document.querySelector(".dfile") && document.querySelector("[data-writes]:not([disabled])")`)
+		b.keys(one.key)
+		if one.key == "a" {
+			b.until(`!document.querySelector(".decide .primary").disabled`)
+			b.keys("\r")
+		}
+		b.keys("1")
+		b.until(`document.querySelector("main.search")`)
+		eval[bool](b, `(() => { open_(); return true; })()`)
+		b.has(".toast", map[string]string{"a": "Applied as", "u": "Undone"}[one.key])
+		stays(one.path)
+	}
 }

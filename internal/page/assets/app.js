@@ -123,6 +123,7 @@ function show() {
     main.className = "";
     main.replaceChildren();
     document.documentElement.dataset.view = name;
+    if (name !== "search") $("q").blur(); // back from a search: the keys are this view's
     scrollTo(0, 0);
     current.view.enter(main);
   }

@@ -6,7 +6,7 @@ import { ago, btn, clock, command, day, h, icon, n, notice, pathNode, plural, re
 import { appendLazily, fileCard, layout, pm } from "./diffview.js";
 
 const spans = [["", "all time"], ["1h", "last hour"], ["24h", "last 24 hours"], ["7d", "last 7 days"]];
-let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, wanted = new Set(), pick = false;
+let els, st, list, number = 0, detailNumber = 0, shown = null, seen = null, counter = null, wanted = new Set(), pick = false, here = false;
 
 // badge is two letters of a client, in a colour of its own.
 function badge(client) {
@@ -33,6 +33,7 @@ function enter(main) {
   st = null;
   list = null;
   shown = null;
+  here = true;
   layout.apply();
   app.keys(["j k", "move"], ["u", "undo"], ["U", "redo"], ["n p", "next file"], ["s", "split"], ["?", "all keys"]);
   counter = new IntersectionObserver((es) => {
@@ -41,6 +42,7 @@ function enter(main) {
 }
 
 function leave() {
+  here = false;
   number++;
   detailNumber++;
   seen?.disconnect();
@@ -63,6 +65,7 @@ function update(url) {
 // ---- the list
 
 async function load({ quiet = false } = {}) {
+  if (!here) return;
   const mine = ++number;
   if (!quiet) app.busy(true);
   let res;
@@ -220,7 +223,7 @@ async function announce() {
 
 async function insert() {
   await load({ quiet: true });
-  if (st.id) refreshDetail();
+  if (here && st.id) refreshDetail();
 }
 
 // ---- one change
@@ -284,9 +287,10 @@ async function undoOthers(c, others) {
   try {
     const { done } = await post("/api/undo", { ids: [c.id], others: true });
     app.toast("Undone, except for the files that changed since");
+    if (!here) return; // the person went on
     app.go(addressOf(done[0].id), { push: true });
     await load({ quiet: true });
-  } catch (e) { app.fail(e); refreshDetail(); }
+  } catch (e) { app.fail(e); if (here) refreshDetail(); }
 }
 
 function toFile(i) {
@@ -313,9 +317,10 @@ async function undoIt() {
   try {
     const { done } = await post("/api/undo", { ids: [id] });
     app.toast(`Undone: ${shown.change.summary}`);
+    if (!here) return; // the person went on
     app.go(addressOf(done[0].id), { push: true });
     await load({ quiet: true });
-  } catch (e) { app.fail(e); refreshDetail(); }
+  } catch (e) { app.fail(e); if (here) refreshDetail(); }
 }
 
 async function redoIt() {
@@ -325,7 +330,7 @@ async function redoIt() {
     await post("/api/undo", { ids: [by] });
     app.toast(`Made again: ${shown.change.summary}`);
     await insert();
-  } catch (e) { app.fail(e); refreshDetail(); }
+  } catch (e) { app.fail(e); if (here) refreshDetail(); }
 }
 
 // ---- undo since a point

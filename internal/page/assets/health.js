@@ -4,11 +4,12 @@ import { get } from "./api.js";
 import { app } from "./app.js";
 import { ago, bytes, clock, h, icon, ms, n, notice, plural, s, safe } from "./dom.js";
 
-let els, timer = 0, number = 0, data = null, checks = null, at = 0;
+let els, timer = 0, number = 0, visit = 0, data = null, checks = null, at = 0;
 
 function enter(main) {
   main.className = "health";
   els = { main };
+  visit++;
   data = checks = null;
   app.title("Health");
   app.keys(["/", "search"], ["1 2 3 4", "views"], ["t", "theme"], ["?", "all keys"]);
@@ -19,7 +20,7 @@ function enter(main) {
   timer = setInterval(() => { if (document.visibilityState === "visible" && app.live.connected) load(); else bar(); }, 2000);
 }
 
-function leave() { clearInterval(timer); number++; }
+function leave() { clearInterval(timer); number++; visit++; }
 
 async function load() {
   const mine = ++number;
@@ -35,9 +36,12 @@ async function load() {
 }
 
 async function runChecks() {
-  const main = els.main;
-  try { checks = (await get("/api/checks")).checks; } catch (e) { checks = [{ ok: false, what: e.message }]; }
-  if (main === els.main && data) draw();
+  const mine = visit;
+  let found;
+  try { found = (await get("/api/checks")).checks; } catch (e) { found = [{ ok: false, what: e.message }]; }
+  if (mine !== visit) return; // they take a while: another view may be shown
+  checks = found;
+  if (data) draw();
 }
 
 function bar() {

@@ -7,7 +7,7 @@ import { ago, btn, clock, command, day, h, icon, n, notice, pathNode, plural, s,
 import { badge } from "./changes.js";
 import { appendLazily, fileHead, hunkBody, layout, pm } from "./diffview.js";
 
-let els, st = null, list = null, shown = null, number = 0, detailNumber = 0, at = 0, draft = null, timer = 0, drawing = null, sending = false;
+let els, st = null, list = null, shown = null, number = 0, detailNumber = 0, at = 0, draft = null, timer = 0, drawing = null, sending = false, here = false;
 
 const open = (state) => state === "waiting" || state === "abandoned" || state === "applying";
 const addressOf = (id, show = st?.show) => "/review" + (id ? "/" + encodeURIComponent(id) : "") + (show ? `?show=${show}` : "");
@@ -17,12 +17,13 @@ function enter(main) {
   els = { main, list: h("div", { class: "list", role: "region", "aria-label": "Proposals", tabindex: "-1" }), detail: h("div", { class: "detail" }) };
   main.append(els.list, els.detail);
   st = list = shown = null;
+  here = true;
   layout.apply();
   app.keys(["j k", "hunk"], ["a", "accept"], ["r", "refuse"], ["c", "comment"], ["n p", "next file"], ["enter", "send"], ["?", "all keys"]);
   timer = setInterval(tick, 1000);
 }
 
-function leave() { number++; detailNumber++; clearInterval(timer); drawing?.seen.disconnect(); drawing = null; }
+function leave() { here = false; number++; detailNumber++; clearInterval(timer); drawing?.seen.disconnect(); drawing = null; }
 
 function update(url) {
   const next = { id: decodeURIComponent(url.pathname.split("/")[2] ?? ""), show: url.searchParams.get("show") ?? "" };
@@ -37,6 +38,7 @@ function update(url) {
 // ---- the list
 
 async function load() {
+  if (!here) return;
   const mine = ++number;
   let res;
   try {
@@ -422,14 +424,16 @@ async function send() {
     const res = await post(`/api/review/${encodeURIComponent(p.id)}`, bodyOf(confirm));
     sessionStorage.removeItem(draftKey(p.id));
     app.toast(res.proposal.state === "refused" ? `Refused: ${p.summary}` : `Applied as ${res.proposal.change}`);
+    if (!here || shown?.proposal.id !== p.id) { load(); return; } // the person went on
     shown = res;
     await load();
+    if (!here) return;
     const next = list.proposals.filter((x) => open(x.state) && x.id !== p.id).at(-1);
     if (next && app.wide) app.go(addressOf(next.id)); else { drawDetail(); }
   } catch (e) {
     app.fail(e);
     await load();
-    showDetail();
+    if (here) showDetail();
   } finally {
     app.busy(false);
     sending = false;
