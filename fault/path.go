@@ -79,8 +79,8 @@ func (e *BinaryError) Error() string {
 // Code is NotText.
 func (e *BinaryError) Code() Code { return NotText }
 
-// Is makes errors.Is find the code.
-func (e *BinaryError) Is(target error) bool { return target == e.Code() }
+// Is makes errors.Is find the code and ErrNotText.
+func (e *BinaryError) Is(target error) bool { return target == e.Code() || target == ErrNotText }
 
 func formatSize(n int64) string {
 	switch {

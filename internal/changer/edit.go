@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"quarry/change"
-	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
@@ -122,7 +121,7 @@ func document(p rootfs.Path, data []byte) (*textfile.Document, error) {
 	doc, err := textfile.New(data)
 	var binary *textfile.BinaryError
 	if errors.As(err, &binary) {
-		return nil, fmt.Errorf("%w: %s: %w", fault.ErrNotText, p, err)
+		return nil, fmt.Errorf("%s: %w", p, err)
 	}
 	return doc, err
 }

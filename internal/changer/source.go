@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 
-	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
@@ -111,7 +110,7 @@ func (s *source) Text() (*textfile.Text, error) {
 		s.text.StopWith(s.stop)
 	}
 	if s.notText != nil {
-		return nil, fmt.Errorf("%w: %s: %w", fault.ErrNotText, s.path, s.notText)
+		return nil, fmt.Errorf("%s: %w", s.path, s.notText)
 	}
 	return s.text, nil
 }

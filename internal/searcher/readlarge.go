@@ -9,7 +9,6 @@ import (
 	"hash"
 	"io"
 
-	"quarry/fault"
 	"quarry/internal/rootfs"
 	"quarry/internal/textfile"
 	"quarry/search"
@@ -39,7 +38,7 @@ func (d *Folder) readLarge(ctx context.Context, p rootfs.Path, opts *search.Read
 			var binary *textfile.BinaryError
 			if errors.As(err, &binary) {
 				binary.Size = before.Size
-				return nil, fmt.Errorf("%w: %s: %w", fault.ErrNotText, rootfs.Printable(p.String()), err)
+				return nil, fmt.Errorf("%s: %w", rootfs.Printable(p.String()), err)
 			}
 			return nil, err
 		}
