@@ -103,6 +103,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		if r.Method == http.MethodDelete {
 			defer h.visits.ended(id)
+			h.server.calls.cancel(id)
 		}
 		// The new era has only POST; its handler says so.
 		if newEra(r.Header, nil) {

@@ -384,6 +384,36 @@ func TestHTTPCancel(t *testing.T) {
 			}
 		})
 	})
+	t.Run("the session is deleted", func(t *testing.T) {
+		within50(t, started, ended, func(i int) (cancel func()) {
+			resp, err := raw(context.Background(), url, call(1, "initialize", initParams), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			header := map[string]string{"Mcp-Session-Id": resp.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version": "2025-11-25"}
+			resp.Body.Close()
+			go func() {
+				if resp, err := raw(context.Background(), url, call(2, "tools/call", `{"name":"wait"}`), header); err == nil {
+					resp.Body.Close()
+				}
+			}()
+			return func() {
+				req, err := http.NewRequest(http.MethodDelete, url, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for k, v := range header {
+					req.Header.Set(k, v)
+				}
+				resp, err := (&http.Client{Transport: bearer{http.DefaultTransport}, Timeout: 5 * time.Second}).Do(req)
+				if err != nil || resp.StatusCode != http.StatusNoContent {
+					t.Error(resp, err)
+					return
+				}
+				resp.Body.Close()
+			}
+		})
+	})
 	t.Run("2026-07-28", func(t *testing.T) {
 		body := call(1, "tools/call", `{"name":"wait","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}`)
 		within50(t, started, ended, func(int) (cancel func()) {

@@ -61,6 +61,7 @@ type Server struct {
 	grace      time.Duration
 	structured bool
 	called     func(tool.Client, *tool.Tool)
+	calls      sessionCalls
 }
 
 // New makes a server of the tools of a registry.
@@ -191,6 +192,11 @@ func clientInfo(req *mcp.CallToolRequest) *mcp.Implementation {
 func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	ctx, done := withProgress(ctx, req)
 	defer done()
+	if req.Session != nil {
+		var end func()
+		ctx, end = s.calls.begin(ctx, req.Session.ID())
+		defer end()
+	}
 	if info := clientInfo(req); info != nil {
 		ctx = tool.WithClient(ctx, tool.Client{Name: info.Name, Version: info.Version})
 	}
