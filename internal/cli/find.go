@@ -258,7 +258,7 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	case found == 0 && f.json:
 		return env.ErrNone
 	case found == 0:
-		return s.Nothing(f.noFiles())
+		return s.Nothing(f.noFiles(pattern))
 	}
 	return nil
 }
@@ -309,11 +309,20 @@ func (t *target) deep(path string, n int) bool {
 }
 
 // noFiles says what would list more.
-func (f *findFlags) noFiles() string {
-	if f.unrestricted >= 2 || f.hidden && (f.noIgnore || f.unrestricted == 1) {
-		return "no file found"
+func (f *findFlags) noFiles(pattern []string) string {
+	text := "no file found"
+	if slices.ContainsFunc(pattern, looksRegular) {
+		text += "\n  a pattern is a part of a name, or a glob as *.go, not a regular expression"
 	}
-	return "no file found\n  -u lists ignored files too, -uu also hidden ones"
+	if f.unrestricted >= 2 || f.hidden && (f.noIgnore || f.unrestricted == 1) {
+		return text
+	}
+	return text + "\n  -u lists ignored files too, -uu also hidden ones"
+}
+
+// looksRegular reports a pattern as fd takes it.
+func looksRegular(p string) bool {
+	return strings.HasPrefix(p, "^") || strings.HasSuffix(p, "$") || strings.Contains(p, `\.`)
 }
 
 // jsonEntry is a path of quarry find --json.

@@ -151,6 +151,7 @@ func TestNothingToShow(t *testing.T) {
 		{[]string{"undo"}, "quarry: there is nothing to undo\n"},
 		{[]string{"find", "*.md"}, "quarry: no file found\n  -u lists ignored files too, -uu also hidden ones\n"},
 		{[]string{"find", "-uu", "*.md"}, "quarry: no file found\n"},
+		{[]string{"find", "-uu", `\.md$`}, "quarry: no file found\n  a pattern is a part of a name, or a glob as *.go, not a regular expression\n"},
 		{[]string{"find", "--json", "*.md"}, ""},
 	} {
 		got := onTerminal(env, c.args...)
