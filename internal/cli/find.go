@@ -283,7 +283,11 @@ func (f *findFlags) shown(t *target, e *search.Entry) string {
 	if f.absolute {
 		return filepath.ToSlash(filepath.Join(t.root, e.Path))
 	}
-	return t.shown(e.Path)
+	path := t.shown(e.Path)
+	if strings.HasPrefix(path, "-") && (f.nul || len(f.exec)+len(f.execBatch) > 0) {
+		return "./" + path // for a program that takes it as an argument, -rf is no flag
+	}
+	return path
 }
 
 // empty reports an empty file, or a folder without entries.

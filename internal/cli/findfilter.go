@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -216,6 +217,9 @@ func (f *findFlags) run(s env.Streams, paths []string) error {
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = s.In, s.Out, s.Err
 		if err := cmd.Run(); err != nil {
 			failed = true
+			if errors.Is(err, exec.ErrNotFound) {
+				return fmt.Errorf("there is no program %q", words[0])
+			}
 			if _, ok := err.(*exec.ExitError); !ok {
 				return fmt.Errorf("%s: %w", words[0], err)
 			}

@@ -147,7 +147,8 @@ func completeTools(cmd *cobra.Command, _ []string, toComplete string) ([]string,
 func NewCompletion(s env.Streams) *cobra.Command {
 	cmd := command.New("completion SHELL", "Write completions for bash, zsh, fish or PowerShell",
 		`Write a script that lets the shell complete commands, flags and many of their
-values: file types, profiles, tools, keys, the ids of changes.`,
+values: file types, profiles, tools, keys, the ids of changes. In bash it needs the
+package bash-completion.`,
 		`  bash        source <(quarry completion bash)
   zsh         quarry completion zsh > "${fpath[1]}/_quarry"
   fish        quarry completion fish > ~/.config/fish/completions/quarry.fish
