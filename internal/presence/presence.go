@@ -49,8 +49,10 @@ type Server struct {
 	like Client // what all its clients have in common
 
 	mu      sync.Mutex
-	clients []Client  // guarded by mu
-	written time.Time // guarded by mu
+	clients []Client    // guarded by mu
+	written time.Time   // guarded by mu
+	later   *time.Timer // writes what came too soon after the last write; guarded by mu
+	closed  bool        // guarded by mu
 }
 
 // Open begins to tell, in the folder dir, which must exist.
@@ -75,6 +77,12 @@ func Open(dir string, like Client) (*Server, error) {
 
 // Close ends it.
 func (s *Server) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	if s.later != nil {
+		s.later.Stop()
+	}
 	return errors.Join(s.root.Remove(s.path), s.log.Close(), s.root.Close())
 }
 
@@ -94,9 +102,24 @@ func (s *Server) Called(name, version, tool string, changing bool) {
 	if c.Calls++; changing {
 		c.Changes++
 	}
-	if time.Since(s.written) < writeEvery {
+	if s.later != nil {
 		return
 	}
+	if wait := writeEvery - time.Since(s.written); wait > 0 {
+		s.later = time.AfterFunc(wait, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.later = nil; !s.closed {
+				s.write()
+			}
+		})
+		return
+	}
+	s.write()
+}
+
+// write replaces what is told. The caller holds mu.
+func (s *Server) write() {
 	s.written = time.Now()
 	data, err := json.Marshal(s.clients)
 	if err == nil && len(data) <= maxFile && s.log.Truncate(0) == nil {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestPresence(t *testing.T) {
@@ -44,5 +45,27 @@ func TestPresence(t *testing.T) {
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
 		t.Errorf("the file of a killed process stays: %v", err)
+	}
+}
+
+// Calls that follow one another too fast to be written each are told all the same.
+func TestBurst(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir, Client{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, tool := range []string{"read_file", "search_files", "move_file"} {
+		s.Called("cursor", "1", tool, tool == "move_file")
+	}
+	var list []Client
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if list, err = List(dir); err == nil && len(list) == 1 && list[0].Calls == 3 {
+			break
+		}
+	}
+	if len(list) != 1 || list[0].Calls != 3 || list[0].Changes != 1 || list[0].LastTool != "move_file" {
+		t.Errorf("list = %+v, %v", list, err)
 	}
 }
