@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync/atomic"
 
@@ -51,11 +52,16 @@ func (w *Changer) changeable(op string) error {
 	}
 	if err := w.root.InPlace(); errors.Is(err, rootfs.ErrClosed) {
 		return rootfs.ErrClosed
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return errGone
 	} else if err != nil {
 		return errReplaced
 	}
 	return nil
 }
+
+var errGone = fault.New(fault.IOError, "the workspace's folder is not there any more",
+	"it was moved or deleted; put it back or open another one")
 
 // errReplaced is returned for a change if the folder at the workspace's path was
 // replaced since the last answer. After a search or a read of the new folder, it

@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,6 +20,15 @@ import (
 )
 
 func (x *exam) checkRoot(context.Context) error {
+	if _, err := os.Stat(x.Root); errors.Is(err, fs.ErrNotExist) {
+		x.gone = true
+		x.find(Finding{
+			ID: "root-gone", What: x.Root + " is not there any more.",
+			Why: "It was moved or deleted, or its disk is not mounted. What Quarry keeps about it, as the undo log, stays.",
+			Fix: "Put it back, or open the folder where it is now.",
+		})
+		return nil
+	}
 	home, _ := os.UserHomeDir()
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real

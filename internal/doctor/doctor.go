@@ -67,30 +67,34 @@ type Result struct {
 type check struct {
 	name string
 	run  func(*exam, context.Context) error
+	// inside says that it opens the workspace: without the folder it finds a
+	// fault in whatever it looks at, and advises to remove it.
+	inside bool
 }
 
 // checks in the order of a first day: what keeps commands from starting comes
 // first.
 var checks = []check{
-	{"configuration file", (*exam).checkConfig},
-	{"environment", (*exam).checkEnvironment},
-	{"workspace", (*exam).checkRoot},
-	{"files in it", (*exam).checkTree},
-	{"ignore rules", (*exam).checkIgnore},
-	{"folders of Quarry", (*exam).checkPlaces},
-	{"free space", (*exam).checkRoom},
-	{"undo log", (*exam).checkJournal},
-	{"trash", (*exam).checkTrash},
-	{"index", (*exam).checkIndex},
-	{"watch limits", (*exam).checkLimits},
-	{"clients", (*exam).checkClients},
-	{"page", (*exam).checkPage},
+	{"configuration file", (*exam).checkConfig, false},
+	{"environment", (*exam).checkEnvironment, false},
+	{"workspace", (*exam).checkRoot, false},
+	{"files in it", (*exam).checkTree, true},
+	{"ignore rules", (*exam).checkIgnore, true},
+	{"folders of Quarry", (*exam).checkPlaces, false},
+	{"free space", (*exam).checkRoom, true},
+	{"undo log", (*exam).checkJournal, true},
+	{"trash", (*exam).checkTrash, true},
+	{"index", (*exam).checkIndex, true},
+	{"watch limits", (*exam).checkLimits, true},
+	{"clients", (*exam).checkClients, false},
+	{"page", (*exam).checkPage, false},
 }
 
 // exam is one examination.
 type exam struct {
 	*Options
 	findings []Finding
+	gone     bool // the workspace is not there
 }
 
 // Examine makes all checks, one result each. The error is that of the context.
@@ -98,6 +102,10 @@ func Examine(ctx context.Context, o *Options) ([]Result, error) {
 	x := &exam{Options: o}
 	var results []Result
 	for _, c := range checks {
+		if x.gone && c.inside {
+			results = append(results, Result{Check: c.name, Failed: true})
+			continue
+		}
 		before := len(x.findings)
 		err := c.run(x, ctx)
 		if cause := context.Cause(ctx); cause != nil {

@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry"
+	"quarry/internal/config"
 	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 )
@@ -145,5 +148,37 @@ func TestMakeWritable(t *testing.T) {
 	}
 	if got := makeWritable(other); got != nil {
 		t.Errorf("a folder of another user: %q", got)
+	}
+}
+
+// Without the folder one finding says so. The checks that would open it are left
+// out: each would find its own fault and advise to move the undo log away.
+func TestFolderIsGone(t *testing.T) {
+	home := t.TempDir()
+	open := func() (*quarry.Workspace, error) { t.Error("the workspace was opened"); return nil, os.ErrNotExist }
+	results, err := Examine(t.Context(), &Options{
+		Root: filepath.Join(home, "gone"), Open: open, Index: func() (*quarry.IndexOptions, error) { return nil, os.ErrNotExist },
+		Getenv: func(name string) string { return map[string]string{"HOME": home, "PATH": home}[name] },
+		Config: func() (*config.File, error) { return &config.File{}, nil }, HasBrowser: func() bool { return true }, PageRuns: func(string) bool { return false },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := 0
+	for _, r := range results {
+		for _, f := range r.Findings {
+			if f.ID == "root-gone" {
+				gone++
+			}
+			if strings.Contains(f.What, "gone") && f.ID != "root-gone" {
+				t.Errorf("%s: %s %s", r.Check, f.What, f.Fix)
+			}
+		}
+		if r.Check == "undo log" && !r.Failed {
+			t.Error("the undo log is said to be well")
+		}
+	}
+	if gone != 1 {
+		t.Errorf("it is said %d times that the folder is gone", gone)
 	}
 }

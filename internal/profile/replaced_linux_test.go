@@ -43,6 +43,11 @@ func TestReplacedFolderIsSaid(t *testing.T) {
 		if err := os.Rename(ws.Dir(), ws.Dir()+".bak"); err != nil {
 			t.Fatal(err)
 		}
+		if c.profile == "quarry" {
+			if r := call(t, reg, "edit_file", `{"path":"src/a.py","old_text":"alpha","new_text":"omega"}`); !r.IsError || !strings.Contains(r.Text, "is not there any more") {
+				t.Errorf("a change of what is gone: %s", r.Text)
+			}
+		}
 		if err := os.CopyFS(ws.Dir(), os.DirFS(ws.Dir()+".bak")); err != nil {
 			t.Fatal(err)
 		}
