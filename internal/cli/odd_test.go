@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -46,6 +47,7 @@ func TestOddFiles(t *testing.T) {
 	}{
 		{"beside ordinary files", []string{"-l", "foo"}, exitFound, "a.txt\nz.txt\n", ""},
 		{"in the statistics", []string{"--stats", "-c", "foo"}, exitFound, "skipped: binary 1, not_regular 2, symlink 3", ""},
+		{"a device beside a file", []string{"foo", "a.txt", "/dev/null"}, exitFound, "a.txt:1:foo\n", ""},
 		{"a FIFO that is named", []string{"foo", "fifo", "a.txt"}, exitError, "a.txt:1:foo\n", "fifo: "},
 		{"a socket that is named", []string{"foo", "sock", "a.txt"}, exitError, "a.txt:1:foo\n", "sock: "},
 		{"a symlink to itself", []string{"foo", "ring1", "a.txt"}, exitError, "a.txt:1:foo\n", "ring1: "},
@@ -235,5 +237,29 @@ func copyProgram(t *testing.T, to string) {
 	}
 	if err := out.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What a shell puts in place of <(command) is searched, under its own name.
+func TestProcessSubstitution(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	name := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := os.Stat(name); err != nil {
+		t.Skipf("this system has no /dev/fd, mount it: %v", err)
+	}
+	if _, err := w.WriteString("one\nfoo\n"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if got := runQuarry("", "search", "-H", "foo", name); got.code != 0 || got.out != name+":2:foo\n" {
+		t.Errorf("exit code %d, %q, %s", got.code, got.out, got.err)
+	}
+	if got := runQuarry("", "search", "foo", "/dev/fd/999"); got.code != exitError || got.err != "quarry: /dev/fd/999: no such file or folder\n" {
+		t.Errorf("one that is not open: exit code %d, %q", got.code, got.err)
 	}
 }

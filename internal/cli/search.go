@@ -128,7 +128,7 @@ func runSearch(cmd *cobra.Command, s env.Streams, f *searchFlags, args []string)
 	if len(paths) == 0 && f.mode != "files" && !slices.Contains(f.patternFiles, "-") && !f.servers.Given() && f.root == "" && s.InputGiven() {
 		paths, r.in = []string{"-"}, s.ImplicitInput(ctx)
 	}
-	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers}
+	ws := &workspaces{open: map[string]*quarry.Workspace{}, workers: f.workers, streams: true}
 	defer ws.close()
 	if r.targets, err = ws.targets(ctx, &f.servers, f.root, paths, r.complain); err != nil {
 		return err
@@ -322,7 +322,7 @@ func (r *searching) target(ctx context.Context, t *target) error {
 	var sum *search.Summary
 	var err error
 	if t.stdin {
-		sum, err = r.searchInput(ctx, give)
+		sum, err = r.searchInput(ctx, t, give)
 	} else {
 		q := r.about(t, t.path)
 		if r.twice() {
@@ -348,9 +348,17 @@ func (r *searching) target(ctx context.Context, t *target) error {
 	return nil
 }
 
-// searchInput searches standard input.
-func (r *searching) searchInput(ctx context.Context, give func(*search.FileMatch) error) (*search.Summary, error) {
+// searchInput searches standard input, or what stands for it.
+func (r *searching) searchInput(ctx context.Context, t *target, give func(*search.FileMatch) error) (*search.Summary, error) {
 	in := r.input(ctx)
+	if t.stream != "" {
+		f, err := os.Open(t.stream)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = env.InputOf(ctx, f)
+	}
 	if r.contents == nil || r.f.pre != "" || r.f.zip {
 		return quarry.SearchText(ctx, in, r.q, give)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,6 +27,7 @@ type target struct {
 	path   string // in the workspace
 	isFile bool
 	stdin  bool   // the path - of a search
+	stream string // stdin is not read, but this
 	root   string // the workspace's folder
 	here   string // the current folder in the workspace; "" if it lies elsewhere
 	// outside is set if the path is not in the workspace that was named or found
@@ -43,6 +45,7 @@ func outsideError(given, root, there string) error {
 type workspaces struct {
 	open    map[string]*quarry.Workspace
 	workers int
+	streams bool // devices and pipes of the shell may be named
 }
 
 func (w *workspaces) get(root string) (*quarry.Workspace, error) {
@@ -101,6 +104,17 @@ func (w *workspaces) find(root string, paths []string, complain func(error)) ([]
 
 var errEmptyPath = errors.New("a path is empty; . is the current folder")
 
+// isStream reports what a shell puts in place of <(command), and devices such as
+// /dev/null: they are read to their end, as standard input is. A pipe elsewhere
+// is not opened, because nobody may ever write to it.
+func isStream(given string) bool {
+	if clean := filepath.Clean(given); !strings.HasPrefix(clean, "/dev/") && !strings.HasPrefix(clean, "/proc/self/fd/") {
+		return false
+	}
+	info, err := os.Stat(given)
+	return err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0
+}
+
 func (w *workspaces) target(root, given string) (target, error) {
 	t := target{given: filepath.ToSlash(given)}
 	if given == "-" {
@@ -112,6 +126,10 @@ func (w *workspaces) target(root, given string) (target, error) {
 			err = fmt.Errorf("no file is called so; -g %s takes the files that match", given)
 		}
 		return t, env.PathError(given, err)
+	}
+	if w.streams && isStream(given) {
+		t.isFile, t.stdin, t.stream = true, true, given
+		return t, nil
 	}
 	real, err := env.RealPath(filepath.FromSlash(env.OrDot(given)))
 	if err != nil {
@@ -145,7 +163,7 @@ func (w *workspaces) target(root, given string) (target, error) {
 // shown is how a path of the workspace is printed: after the path that was given,
 // as ripgrep does.
 func (t *target) shown(path string) string {
-	if t.stdin {
+	if t.stdin && t.stream == "" {
 		return "<stdin>"
 	}
 	if t.isFile {

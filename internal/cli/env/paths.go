@@ -112,6 +112,9 @@ func Near(path string) string {
 	}
 	var names []string
 	for _, e := range entries {
+		if e.Name() == name {
+			return "" // a link that leads nowhere, as one of a pipe does
+		}
 		if strings.EqualFold(e.Name(), name) {
 			return filepath.Join(dir, e.Name())
 		}
