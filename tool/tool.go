@@ -127,11 +127,32 @@ func (t *Tool) errorResult(err error, badArguments bool) *Result {
 	default:
 		e = &Error{Code: fault.CodeOf(err), Message: err.Error(), Hint: fault.HintOf(err)}
 	}
+	e = &Error{Code: e.Code, Message: cutLines(e.Message), Hint: cutLines(e.Hint)}
 	word := t.ErrorText
 	if word == nil {
 		word = func(e *Error, _ bool) string { return e.Text() }
 	}
 	return &Result{Text: word(e, badArguments), Structured: map[string]*Error{"error": e}, IsError: true}
+}
+
+// maxErrorLine bounds a line of an error, in bytes. Many errors quote an argument,
+// which may be longer than any answer is to be.
+const maxErrorLine = 2000
+
+// cutLines cuts the middle of lines that are too long.
+func cutLines(text string) string {
+	if len(text) <= maxErrorLine {
+		return text
+	}
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		if len(l) > maxErrorLine {
+			const tail = 300
+			end := len(l) - tail
+			lines[i] = fmt.Sprintf("%s… [%d bytes cut] …%s", strings.ToValidUTF8(l[:maxErrorLine-tail], ""), end-(maxErrorLine-tail), strings.ToValidUTF8(l[end:], ""))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // Execute calls the tool with JSON arguments. Whatever they are, and whatever

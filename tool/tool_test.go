@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -120,6 +121,13 @@ func TestErrorsAndPanics(t *testing.T) {
 		if r.Text != c.text || !r.IsError || r.Structured.(map[string]*Error)["error"].Code != c.code {
 			t.Errorf("%s: %+v", c.name, r)
 		}
+	}
+	long := run(func() error {
+		return &Error{Code: InvalidArgument, Message: "first\ninvalid date \"" + strings.Repeat("é", 50_000) + "\"", Hint: "Use today."}
+	})
+	if len(long.Text) > 2200 || !utf8.ValidString(long.Text) || !strings.HasPrefix(long.Text, "Error: first\ninvalid date \"éé") ||
+		!strings.Contains(long.Text, "é… [98015 bytes cut] …é") || !strings.HasSuffix(long.Text, "éé\"\nUse today.") {
+		t.Errorf("a long argument gives %d bytes: %.100s", len(long.Text), long.Text)
 	}
 	if r := run(func() error { panic("boom") }); !r.IsError || !strings.Contains(r.Text, "x failed unexpectedly: boom") {
 		t.Errorf("panic: %+v", r)
