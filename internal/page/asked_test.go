@@ -174,3 +174,15 @@ func TestBrowserLateAnswers(t *testing.T) {
 		stays(one.path)
 	}
 }
+
+// A move without a change of the text says that.
+func TestBrowserMoveIsSaid(t *testing.T) {
+	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
+	_, err := agent.Move(t.Context(), "a.txt", "b.txt", nil)
+	var pending *review.PendingError
+	if !errors.As(err, &pending) {
+		t.Fatal(err)
+	}
+	b := s.open(t, "/review/"+pending.ID, 1600, 1000, "light")
+	b.has(".hunk", "The content stays as it is.")
+}

@@ -82,6 +82,10 @@ func TestBrowserTheme(t *testing.T) {
 	b.keys("t")
 	b.until(`document.documentElement.dataset.theme === "light"`)
 	<-done
-	next := serve(t, project, with).open(t, "/health", 1600, 1000, "dark")
+	next := serve(t, project, with).open(t, "/health", 380, 800, "dark")
 	next.until(`document.documentElement.dataset.theme === "light"`)
+	next.until(`document.getElementById("theme").checkVisibility()`) // a phone has no key t
+	next.has("#live", "Live")
+	next.click("#theme")
+	next.until(`document.documentElement.dataset.theme === "dark"`)
 }

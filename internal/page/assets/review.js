@@ -286,7 +286,7 @@ function hunkOf(f, i, j, k, live) {
   el.append(body);
   if (d.parts.length === 1) body.append(hunkBody(d.parts[0]));
   else if (d.parts.length) appendLazily(body, d.parts, (part) => hunkBody(part), 1);
-  else body.append(h("div", { class: "told pre" }, f.note ? safe(f.note) : "No lines to show."));
+  else body.append(h("div", { class: "told pre" }, f.note ? safe(f.note) : f.kind === "move" ? "The content stays as it is." : "No lines to show."));
   const say = h("div", { class: "say", hidden: true });
   el.append(say);
   if (live) fillSay(say, i, j); else if (d.comment) { say.hidden = false; say.append(icon("talk"), h("div", { class: "grow" }, h("p", null, h("b", null, `To ${shown.proposal.client}`)), h("p", { class: "pre" }, safe(d.comment)))); }
