@@ -185,7 +185,7 @@ func realEntry(given string) (string, error) {
 	if err := rootfs.CheckTyped(given); err != nil {
 		return "", err
 	}
-	abs, err := filepath.Abs(filepath.FromSlash(given))
+	abs, err := env.Abs(filepath.FromSlash(given))
 	if err != nil {
 		return "", err
 	}
@@ -389,7 +389,7 @@ func (c *changer) maxText() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	root, err := os.Getwd()
+	root, err := env.Here()
 	if root = config.FindRoot(root); c.root != "" {
 		root, err = c.root, nil
 	}

@@ -30,7 +30,7 @@ type indexFlags struct {
 }
 
 func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
-	here, err := os.Getwd()
+	here, err := env.Here()
 	if err != nil {
 		return "", nil, err
 	}

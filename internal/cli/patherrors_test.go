@@ -146,6 +146,28 @@ func TestToAllow(t *testing.T) {
 	}
 }
 
+// In a folder that was deleted every command says so.
+func TestCurrentFolderGone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there a current folder can't be deleted")
+	}
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PWD", "")
+	for _, args := range [][]string{{"search", "x"}, {"find"}, {"log"}, {"undo"}, {"read", "a"}, {"edit", "a", "--delete", "1"}, {"rm", "a"}, {"index", "status"}, {"doctor"}, {"config"}, {"mcp"}} {
+		got := runQuarry("", args...)
+		if got.code != exitError || !strings.EqualFold(got.err, "quarry: the current folder no longer exists: change to another one\n") {
+			t.Errorf("%q: exit code %d, %q", args, got.code, got.err)
+		}
+	}
+}
+
 // An argument that a script's unset variable left empty is refused. It was the
 // current folder, or the last change.
 func TestEmptyArguments(t *testing.T) {

@@ -72,7 +72,7 @@ func (w *workspaces) close() {
 // none. root, if not "", is the workspace for all paths inside of it. A path that
 // can't be used is reported and skipped.
 func (w *workspaces) find(root string, paths []string, complain func(error)) ([]target, error) {
-	here, err := os.Getwd()
+	here, err := env.Here()
 	if err != nil {
 		return nil, err
 	}

@@ -130,7 +130,7 @@ func (a *agent) open(keep bool, log *slog.Logger) (_ *quarry.Workspace, err erro
 	}
 	values := a.roots
 	if len(values) == 0 {
-		here, err := os.Getwd()
+		here, err := env.Here()
 		if err != nil {
 			return nil, err
 		}

@@ -193,7 +193,7 @@ func (f *installFlags) settingsFile(s env.Streams, c *clients.Client) (string, e
 		if c.ProjectFile == "" {
 			return "", fmt.Errorf("%s has no settings of a project: --scope user", c.Title)
 		}
-		here, err := os.Getwd()
+		here, err := env.Here()
 		if err != nil {
 			return "", err
 		}

@@ -25,7 +25,7 @@ func OrDot(s string) string {
 func RootPath(p string) (string, error) { return RealPath(config.ExpandHome(p, os.Getenv)) }
 
 func RealPath(p string) (string, error) {
-	abs, err := filepath.Abs(p)
+	abs, err := Abs(p)
 	if err != nil {
 		return "", err
 	}
@@ -48,6 +48,9 @@ func Exists(path string) bool {
 
 // PathError says what is wrong with a path that a person gave.
 func PathError(given string, err error) error {
+	if errors.Is(err, errGone) {
+		return err
+	}
 	shown := printing.Escape(given)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%s: no such file or folder", shown)
@@ -126,12 +129,35 @@ func Near(path string) string {
 	return ""
 }
 
+// errGone is the current folder after someone has deleted it. It is no error of
+// the system's, so that no message takes it for a path that was given.
+var errGone = errors.New("the current folder no longer exists: change to another one")
+
+// Here is the current folder.
+func Here() (string, error) {
+	here, err := os.Getwd()
+	if errors.Is(err, os.ErrNotExist) {
+		return "", errGone
+	}
+	return here, err
+}
+
+// Abs is filepath.Abs, and says when there is no current folder.
+func Abs(p string) (string, error) {
+	if !filepath.IsAbs(p) {
+		if _, err := Here(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Abs(p)
+}
+
 // FindRoot is the root given, else the one found from the current folder.
 func FindRoot(given string) (string, error) {
 	if given != "" {
 		return RootPath(given)
 	}
-	here, err := os.Getwd()
+	here, err := Here()
 	if err != nil {
 		return "", err
 	}
