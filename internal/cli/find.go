@@ -285,7 +285,7 @@ func (f *findFlags) shown(t *target, e *search.Entry) string {
 	}
 	path := t.shown(e.Path)
 	if strings.HasPrefix(path, "-") && (f.nul || len(f.exec)+len(f.execBatch) > 0) {
-		return "./" + path // for a program that takes it as an argument, -rf is no flag
+		return "./" + path // or the program would take a file called -rf for a flag
 	}
 	return path
 }

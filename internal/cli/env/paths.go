@@ -129,8 +129,8 @@ func Near(path string) string {
 	return ""
 }
 
-// errGone is the current folder after someone has deleted it. It is no error of
-// the system's, so that no message takes it for a path that was given.
+// errGone says that someone has deleted the current folder. It does not wrap the
+// system's error: messages would blame a path that was given.
 var errGone = errors.New("the current folder no longer exists: change to another one")
 
 // Here is the current folder.
@@ -142,7 +142,7 @@ func Here() (string, error) {
 	return here, err
 }
 
-// Abs is filepath.Abs, and says when there is no current folder.
+// Abs is filepath.Abs with an error that says so if the current folder was deleted.
 func Abs(p string) (string, error) {
 	if !filepath.IsAbs(p) {
 		if _, err := Here(); err != nil {
