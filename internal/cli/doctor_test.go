@@ -182,6 +182,16 @@ func TestDoctor(t *testing.T) {
 			p.must("mkdir -p ../other && touch ../other/go.mod && echo two > ../other/b.txt && quarry index build -q --root ../other && quarry index build -q")
 			p.write("home/.config/quarry/quarry.toml", "[index]\nmax-size = 10\n")
 		}, ""},
+		{"a folder inside with an index of its own", "index-nested", func(p *patient) {
+			p.must("mkdir sub && echo two > sub/b.txt && quarry index build -q --root sub && quarry index build -q")
+		}, ""},
+		{"a folder around with an index of its own", "index-nested", func(p *patient) { p.must("quarry index build -q --root .. && quarry index build -q") }, ""},
+		{"a second index of this folder", "index-twice", func(p *patient) {
+			p.must("quarry index build -q && cp -R ~/.cache/quarry/index/work-* ~/.cache/quarry/index/work-2")
+		}, ""},
+		{"an index of a folder that is gone", "index-gone", func(p *patient) {
+			p.must("mkdir ../old && echo two > ../old/b.txt && quarry index build -q --root ../old && rm -r ../old")
+		}, ""},
 		{"a process that holds the index and is suspended", "index-silent", func(p *patient) { p.suspended() }, ""},
 		{"a server whose program was replaced", "owner-program", func(p *patient) {
 			p.must("mkdir ../bin2 && cp -L ../bin/quarry ../bin2/quarry")

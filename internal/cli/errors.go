@@ -191,6 +191,9 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		if command.IsGroup(cmd) {
 			return knownCommand(cmd, args)
 		}
+		if root := cmd.Flags().Lookup("root"); root != nil && root.Changed && root.Value.String() == "" {
+			return errEmptyRoot
+		}
 		if check == nil {
 			return nil
 		}
@@ -213,6 +216,8 @@ func clearArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 		return tooMany(cmd, args[min(may, len(args)-1)])
 	}
 }
+
+var errEmptyRoot = errors.New("--root is empty; . is the current folder")
 
 // mayBeEmpty are the arguments that are texts. Any other one that is empty is a
 // variable that a script has not set: no path, which would be the current folder,

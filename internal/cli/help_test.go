@@ -185,7 +185,7 @@ func TestWrongUsage(t *testing.T) {
 		{"serve nowhere", "nowhere: no such file or folder"},
 		{"serve --idle soon", `--idle "soon": it takes a time`},
 		{"index biuld", "unknown command \"biuld\"\n  did you mean quarry index build?"},
-		{"index xyzzy", "unknown command \"xyzzy\" of quarry index: build, delete, status, verify"},
+		{"index xyzzy", "unknown command \"xyzzy\" of quarry index: build, delete, list, status, verify"},
 		{"index status nowhere", "nowhere: no such file or folder"},
 		{"trash xyzzy", "of quarry trash: empty, list, restore"},
 		{"trash empty", "--yes"},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,8 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/doctor"
+	"quarry/internal/render"
 	"quarry/search"
 )
 
@@ -30,14 +33,7 @@ type indexFlags struct {
 }
 
 func (f *indexFlags) place() (root string, opts *quarry.Options, err error) {
-	here, err := env.Here()
-	if err != nil {
-		return "", nil, err
-	}
-	if root = f.root; root == "" {
-		root = config.FindRoot(here)
-	}
-	if root, err = env.RootPath(root); err != nil {
+	if root, err = env.FindRoot(f.root); err != nil {
 		return "", nil, err
 	}
 	opts = env.Personal(root, 0)
@@ -121,6 +117,8 @@ answers the command line; without one, searches read the files.`,
 			RunE: func(c *cobra.Command, _ []string) error { return f.status(c.Context(), s) }},
 		&cobra.Command{Use: "verify", Short: "Compare answers by index with answers by scan", Args: command.Args(0, 0),
 			RunE: func(c *cobra.Command, _ []string) error { return f.verify(c.Context(), s) }},
+		&cobra.Command{Use: "list", Short: "List the indexes of all folders", Args: command.Args(0, 0),
+			RunE: func(c *cobra.Command, _ []string) error { return f.list(s) }},
 		&cobra.Command{Use: "delete", Short: "Delete the index", Args: command.Args(0, 0),
 			RunE: func(c *cobra.Command, _ []string) error { return f.delete(s) }},
 	)
@@ -150,7 +148,7 @@ func (f *indexFlags) build(ctx context.Context, s env.Streams) error {
 	if f.json {
 		return printing.WriteJSON(s.Out, st)
 	}
-	s.Say("Indexed %d files, %s of text, in %.1f s; %s on disk.\n", st.Files, printing.Size(st.TextBytes), time.Since(started).Seconds(), printing.Size(st.DiskBytes))
+	s.Say("Indexed %s, %s of text, in %.1f s; %s on disk.\n", render.Count(st.Files, "file"), printing.Size(st.TextBytes), time.Since(started).Seconds(), printing.Size(st.DiskBytes))
 	return nil
 }
 
@@ -307,10 +305,78 @@ func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
 	return nil
 }
 
-func (f *indexFlags) delete(s env.Streams) error {
+// list shows the indexes of all folders, the one used last first.
+func (f *indexFlags) list(s env.Streams) error {
 	_, opts, err := f.open(s)
 	if err != nil {
 		return err
+	}
+	all, err := doctor.AllStored(opts.Index.Home)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(all)
+	if f.json {
+		return printing.WriteJSON(s.Out, append([]doctor.Stored{}, all...))
+	}
+	if len(all) == 0 {
+		s.Say("No index.\n")
+		return env.ErrNone
+	}
+	var text strings.Builder
+	writeIndexes(&text, all, time.Now())
+	s.Say("%s", text.String())
+	return nil
+}
+
+// writeIndexes shows to a person what indexes there are.
+func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
+	var total int64
+	fmt.Fprintf(w, "%9s  %-10s  %s\n", "size", "last used", "folder")
+	for _, x := range all {
+		total += x.Bytes
+		folder := x.Folder
+		if folder == "" {
+			folder = x.Dir
+		}
+		about := ""
+		switch {
+		case x.Outdated:
+			about = "  (of an earlier version: deleted when the next index is built)"
+		case x.Gone:
+			about = "  (not there)"
+		case x.Kept:
+			about = "  (a process keeps it up to date)"
+		}
+		fmt.Fprintf(w, "%9s  %-10s  %s%s\n", printing.Size(x.Bytes), since(now.Sub(x.Used)), printing.AppendEscaped(nil, []byte(folder)), about)
+	}
+	fmt.Fprintf(w, "%9s  in all; quarry index delete --root FOLDER deletes one\n", printing.Size(total))
+}
+
+// since says how long ago something was, in whole units.
+func since(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", d/time.Hour)
+	}
+	return fmt.Sprintf("%d d ago", d/(24*time.Hour))
+}
+
+func (f *indexFlags) delete(s env.Streams) error {
+	_, opts, missing := f.open(s)
+	if missing != nil {
+		gone, err := env.Abs(config.ExpandHome(f.root, os.Getenv))
+		if err != nil || f.root == "" || env.Exists(gone) {
+			return missing
+		}
+		opts = &quarry.Options{}
+		if opts.Index, err = env.IndexPlace(gone); err != nil {
+			return err
+		}
 	}
 	ok, err := quarry.DeleteIndex(opts.Index)
 	if errors.Is(err, quarry.ErrIndexInUse) {
@@ -318,6 +384,9 @@ func (f *indexFlags) delete(s env.Streams) error {
 	}
 	if err != nil {
 		return err
+	}
+	if !ok && missing != nil {
+		return missing
 	}
 	if !ok {
 		s.Say("No index.\n")

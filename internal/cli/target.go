@@ -72,14 +72,8 @@ func (w *workspaces) close() {
 // none. root, if not "", is the workspace for all paths inside of it. A path that
 // can't be used is reported and skipped.
 func (w *workspaces) find(root string, paths []string, complain func(error)) ([]target, error) {
-	here, err := env.Here()
+	root, err := env.FindRoot(root)
 	if err != nil {
-		return nil, err
-	}
-	if root == "" {
-		root = config.FindRoot(here)
-	}
-	if root, err = env.RootPath(root); err != nil {
 		return nil, err
 	}
 	implicit := len(paths) == 0

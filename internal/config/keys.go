@@ -71,7 +71,7 @@ func (k *Key) Variable() string {
 
 var (
 	changing = []string{"edit", "replace", "patch", "write", "mkdir", "mv", "rm", "note new", "note append", "note prepend", "undo", "trash restore"}
-	indexing = []string{"serve", "index build", "index status", "index verify", "index delete"}
+	indexing = []string{"serve", "index build", "index status", "index verify", "index list", "index delete"}
 	agents   = []string{"mcp", "call", "tools"}
 	asking   = []string{"search", "find", "read", "symbols", "mcp", "call"}
 	trashes  = []string{"system", "local", "none"}

@@ -320,7 +320,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 		return err
 	}
 	at := p.Index
-	if err := x.checkStored(filepath.Dir(at.Dir)); err != nil {
+	if err := x.checkStored(at.Dir); err != nil {
 		return err
 	}
 	// Systems take 104 to 108 bytes for the path of a socket.

@@ -88,9 +88,9 @@ func TestHiding(t *testing.T) {
 }
 
 // All indexes of a user are listed, whoever keeps them.
-func TestExamineStored(t *testing.T) {
+func TestAllStored(t *testing.T) {
 	home := t.TempDir()
-	if got, err := examineStored(filepath.Join(home, "none")); err != nil || got != nil {
+	if got, err := AllStored(filepath.Join(home, "none")); err != nil || got != nil {
 		t.Errorf("without any: %v, %v", got, err)
 	}
 	for _, name := range []string{"kept", "left", "other"} {
@@ -114,7 +114,7 @@ func TestExamineStored(t *testing.T) {
 			lease.Release()
 		}
 	}
-	got, err := examineStored(home)
+	got, err := AllStored(home)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,23 +40,3 @@ func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
 		})
 	}
 }
-
-// checkOutdated looks for indexes that no program of this version uses: of other
-// folders, or of this one as an earlier version kept it, one for each policy.
-func (x *exam) checkOutdated(all []stored) {
-	f := Finding{
-		ID: "index-outdated", Note: true,
-		Why: "No program of this version uses them. They are deleted when an index is built next.", Fix: "To delete them now:",
-	}
-	var size int64
-	for _, s := range all {
-		if s.Outdated && !s.Kept {
-			size += s.Bytes
-			f.Run = append(f.Run, "rm -rf "+printing.ShellQuote(s.Dir))
-		}
-	}
-	if n := len(f.Run); n > 0 {
-		f.What = fmt.Sprintf("Indexes of earlier versions are stored: %d, %s in all.", n, printing.Size(size))
-		x.find(f)
-	}
-}

@@ -2,26 +2,38 @@ package doctor
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"time"
 
+	"quarry/internal/cli/printing"
+	"quarry/internal/config"
 	"quarry/internal/index"
 	"quarry/internal/owner"
 	"quarry/internal/rootfs"
 )
 
-// stored is one of all indexes of a user.
-type stored struct {
-	Dir   string
-	Bytes int64
-	Kept  bool // a process has it in hand
+// Stored is one of all indexes of a user.
+type Stored struct {
+	Dir string `json:"dir"`
+	// Folder is what was indexed, "" if that was not noted: earlier versions
+	// did not.
+	Folder string    `json:"folder"`
+	Bytes  int64     `json:"bytes"`
+	Used   time.Time `json:"used"`
+	// Kept: a process has it in hand.
+	Kept bool `json:"kept"`
+	// Gone: nothing is at Folder. It may be on a disk that is not there now.
+	Gone bool `json:"gone"`
 	// Outdated is one of an earlier version of the format.
-	Outdated bool
+	Outdated bool `json:"outdated"`
 }
 
-// examineStored lists the indexes in the folder that holds all of them, the one
+// AllStored lists the indexes in the folder that holds all of them, the one
 // used longest ago first.
-func examineStored(home string) ([]stored, error) {
+func AllStored(home string) ([]Stored, error) {
 	root, err := rootfs.Open(home, &rootfs.Options{Trusted: true, AllowAny: true})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -34,16 +46,166 @@ func examineStored(home string) ([]stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []stored
+	var list []Stored
 	for _, s := range all {
 		dir := filepath.Join(home, s.Name)
 		kept, err := isKept(dir)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, stored{dir, s.Bytes, kept, s.Outdated})
+		list = append(list, Stored{
+			Dir: dir, Folder: s.Folder, Bytes: s.Bytes, Used: s.Used, Kept: kept,
+			Gone: s.Folder != "" && !exists(s.Folder), Outdated: s.Outdated,
+		})
 	}
 	return list, nil
+}
+
+// remove is the command that deletes an index, which is not the workspace's own.
+func (x *exam) remove(s Stored) string {
+	if s.Folder == "" || s.Outdated || s.Folder == x.Root {
+		return "rm -rf " + printing.ShellQuote(s.Dir)
+	}
+	return "quarry index delete --root " + printing.ShellQuote(s.Folder)
+}
+
+// checkStored looks at all indexes of the user, of which own is this
+// workspace's.
+func (x *exam) checkStored(own string) error {
+	all, err := AllStored(filepath.Dir(own))
+	if err != nil {
+		return err
+	}
+	x.checkOutdated(all)
+	x.checkSeveral(own, all)
+	x.checkGone(all)
+	return x.checkCap(filepath.Dir(own), all)
+}
+
+// checkOutdated looks for indexes that no program of this version uses: of other
+// folders, or of this one as an earlier version kept it, one for each policy.
+func (x *exam) checkOutdated(all []Stored) {
+	f := Finding{
+		ID: "index-outdated", Note: true,
+		Why: "No program of this version uses them. They are deleted when an index is built next.", Fix: "To delete them now:",
+	}
+	var size int64
+	for _, s := range all {
+		if s.Outdated && !s.Kept {
+			size += s.Bytes
+			f.Run = append(f.Run, "rm -rf "+printing.ShellQuote(s.Dir))
+		}
+	}
+	if n := len(f.Run); n > 0 {
+		f.What = fmt.Sprintf("Indexes of earlier versions are stored: %d, %s in all.", n, printing.Size(size))
+		x.find(f)
+	}
+}
+
+// checkSeveral looks for other indexes with files of this folder: under another
+// path that leads to it, of folders inside, and of folders around it.
+func (x *exam) checkSeveral(own string, all []Stored) {
+	here, err := os.Stat(x.Root)
+	if err != nil {
+		return // that was said
+	}
+	for _, s := range all {
+		if s.Dir == own || s.Folder == "" || s.Outdated || s.Gone {
+			continue
+		}
+		there, err := os.Stat(s.Folder)
+		if err != nil {
+			continue
+		}
+		size := printing.Size(s.Bytes)
+		f := Finding{
+			ID: "index-nested", Note: true, Why: "What both folders have is read and stored twice. The answers are right.",
+			Fix: "Leave it, or connect clients to one of the folders.",
+		}
+		switch {
+		case os.SameFile(here, there):
+			f = Finding{
+				ID: "index-twice", What: fmt.Sprintf("This folder has a second index, %s, made for the path %s.", size, s.Folder),
+				Why: "Two processes may each read and store all its files. The answers are right.",
+				Fix: "Use one of the paths in the settings of all clients.",
+			}
+		case inside(x.Root, s.Folder):
+			f.What = fmt.Sprintf("%s, a folder inside this one, has an index of its own, %s.", s.Folder, size)
+		case inside(s.Folder, x.Root):
+			f.What = fmt.Sprintf("%s, which has this folder in it, has an index too, %s.", s.Folder, size)
+		default:
+			continue
+		}
+		if !s.Kept {
+			f.Fix += " To delete the other index:"
+			f.Run = []string{x.remove(s)}
+		}
+		x.find(f)
+	}
+}
+
+// checkGone looks for indexes of folders that are not there.
+func (x *exam) checkGone(all []Stored) {
+	f := Finding{
+		ID: "index-gone", Note: true,
+		Why: "The folders were moved or deleted, or are on a disk that is not there now. Their indexes are deleted when all together become too large.",
+		Fix: "To delete them now:",
+	}
+	var size int64
+	for _, s := range all {
+		if s.Gone && !s.Kept && !s.Outdated {
+			size += s.Bytes
+			f.Run = append(f.Run, x.remove(s))
+		}
+	}
+	if n := len(f.Run); n > 0 {
+		f.What = fmt.Sprintf("Indexes of folders that are not there are stored: %d, %s in all.", n, printing.Size(size))
+		x.find(f)
+	}
+}
+
+// checkCap compares what all indexes take with what they may.
+func (x *exam) checkCap(home string, all []Stored) error {
+	file, err := x.Config()
+	if err != nil {
+		return nil // the configuration is broken, and that was said
+	}
+	const name = "index.max-size"
+	limit, err := file.Get(x.Getenv, x.Root, name)
+	if err != nil {
+		return nil // so was that
+	}
+	if limit.Source == config.FromDefault {
+		for _, k := range config.Keys() {
+			if k.Path() == name {
+				limit.Text = k.Default
+			}
+		}
+	}
+	most, err := config.ParseSize(limit.Text)
+	if err != nil || most == 0 {
+		return err
+	}
+	var total int64
+	for _, s := range all {
+		total += s.Bytes
+	}
+	if total <= most {
+		return nil
+	}
+	f := Finding{
+		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, printing.Size(total), printing.Size(most)),
+		Why: "The next build deletes those used longest ago; an index larger than the limit is deleted each time.",
+		Fix: "Allow more with index.max-size in quarry.toml, or delete what you no longer search; used longest ago:",
+	}
+	for _, s := range all {
+		if total > most && !s.Kept {
+			f.Run = append(f.Run, x.remove(s))
+			total -= s.Bytes
+		}
+	}
+	x.find(f)
+	return nil
 }
 
 func isKept(dir string) (bool, error) {
@@ -76,4 +238,10 @@ func held(state *rootfs.Root) (bool, error) {
 		return err == nil, err
 	}
 	return false, lease.Release()
+}
+
+// inside reports whether path leads into the folder dir.
+func inside(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
 }

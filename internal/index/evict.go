@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"io"
 	"sort"
 	"strings"
 	"time"
@@ -13,23 +14,43 @@ import (
 
 // Stored is the index of one root among others.
 type Stored struct {
-	Name  string // of its folder
-	Bytes int64
-	Used  time.Time // when it was last opened
+	Name string // of its folder
+	// Folder is the path of the folder that was indexed, "" if it was not noted.
+	Folder string
+	Bytes  int64
+	Used   time.Time // when it was last opened
 	// Outdated indexes are of an earlier version of the format: no program of
 	// this version uses what is in them.
 	Outdated bool
 }
 
-// MarkUsed records that the index in the folder dir is in use, for Evict. home is
-// the trusted root in which all indexes have their folders.
-func MarkUsed(home *rootfs.Root, dir rootfs.Path, now time.Time) error {
-	p, err := dir.Child(lockName)
+// MarkUsed records that the index in dir is in use, for Evict, and for people,
+// which folder it is of. home is the trusted root in which all indexes
+// have their folders.
+func MarkUsed(home *rootfs.Root, dir rootfs.Path, folder string, now time.Time) error {
+	lock, err := dir.Child(lockName)
 	if err != nil {
 		return err
 	}
-	return home.SetMeta(p, 0o600, now)
+	note, err := dir.Child(folderName)
+	if err != nil {
+		return err
+	}
+	old, version, _, err := home.ReadFile(note, maxFolder)
+	switch {
+	case rootfs.KindOf(err) == rootfs.NotFound:
+		_, _, err = home.Create(note, []byte(folder), &rootfs.CreateOptions{Mode: 0o600})
+	case err == nil && string(old) != folder:
+		_, err = home.Replace(note, []byte(folder), version, nil)
+	}
+	return errors.Join(err, home.SetMeta(lock, 0o600, now))
 }
+
+const (
+	// folderName is the file with the path of the folder that was indexed.
+	folderName = "folder"
+	maxFolder  = 64 << 10
+)
 
 // List lists the indexes, the least recently used first.
 func List(home *rootfs.Root) ([]Stored, error) {
@@ -91,12 +112,28 @@ func measure(home *rootfs.Dir, name string) (Stored, error) {
 			continue // removed meanwhile
 		}
 		s.Bytes += info.Size
-		if e.Name == lockName {
+		switch e.Name {
+		case lockName:
 			s.Used = info.ModTime
+		case folderName:
+			s.Folder = readFolder(dir)
 		}
 	}
 	s.Outdated = newest != "" && outdated(dir, newest)
 	return s, nil
+}
+
+func readFolder(dir *rootfs.Dir) string {
+	f, err := dir.OpenFile(folderName)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	path, err := io.ReadAll(io.NewSectionReader(f, 0, maxFolder))
+	if err != nil {
+		return ""
+	}
+	return string(path)
 }
 
 // outdated reports whether a manifest is of an earlier version.
@@ -115,7 +152,7 @@ func outdated(dir *rootfs.Dir, name string) bool {
 
 // ours reports whether a name is one of those in an index's folder.
 func ours(name string) bool {
-	return name == lockName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
+	return name == lockName || name == folderName || strings.HasSuffix(name, ".lock") || strings.HasPrefix(name, manifestPrefix) || strings.HasPrefix(name, segmentPrefix) || rootfs.IsTemp(name)
 }
 
 // Evict deletes outdated indexes, then those used longest ago until all together

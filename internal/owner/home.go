@@ -95,7 +95,7 @@ func (o *owned) markUsed() {
 	}
 	home, name, err := o.opts.openHome()
 	if err == nil {
-		err = errors.Join(index.MarkUsed(home, name, time.Now()), home.Close())
+		err = errors.Join(index.MarkUsed(home, name, o.root.RealDir(), time.Now()), home.Close())
 	}
 	if err != nil {
 		o.log.Warn("index: can't note that it is in use", "err", err)

@@ -3,7 +3,6 @@ package agents
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -30,10 +29,7 @@ func parseRoots(values []string) ([]namedRoot, error) {
 		}
 		real, err := env.RootPath(dir)
 		if err != nil {
-			return nil, fmt.Errorf("--root %w", env.PathError(dir, err))
-		}
-		if info, err := os.Stat(real); err != nil || !info.IsDir() {
-			return nil, fmt.Errorf("--root %s: not a folder", dir)
+			return nil, err
 		}
 		if name == "" && len(values) > 1 {
 			if name = nameOf(filepath.Base(real)); name == "" {

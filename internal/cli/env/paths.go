@@ -22,7 +22,19 @@ func OrDot(s string) string {
 
 // RootPath is realPath for the folder of a workspace from a flag or the
 // configuration, where no shell has expanded ~/.
-func RootPath(p string) (string, error) { return RealPath(config.ExpandHome(p, os.Getenv)) }
+func RootPath(p string) (string, error) {
+	real, err := RealPath(config.ExpandHome(p, os.Getenv))
+	if err == nil {
+		var info os.FileInfo
+		if info, err = os.Stat(real); err == nil && !info.IsDir() {
+			err = errors.New("not a folder")
+		}
+	}
+	if err != nil {
+		return "", fmt.Errorf("--root %w", PathErrorNear(p, err))
+	}
+	return real, nil
+}
 
 func RealPath(p string) (string, error) {
 	abs, err := Abs(p)
