@@ -243,7 +243,7 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 		inRoot := func(p string) string { return filepath.Join(c.dir, filepath.FromSlash(p)) }
 		return render.Quote(at.Path) + ": permission denied", cmp.Or(hint, toAllow(action, inRoot(at.Path), inRoot(path)))
 	}
-	if path == "" {
+	if path == "" && at == nil {
 		return text, hint
 	}
 	if action == render.Undoing {

@@ -86,7 +86,7 @@ func (f *configFlags) effective(s env.Streams) (file *config.File, root string, 
 	}
 	c := changer{s: s, root: f.root}
 	if root, err = env.FindRoot(c.root); err != nil {
-		return nil, "", nil, env.PathError(f.root, err)
+		return nil, "", nil, err
 	}
 	list, err = file.Effective(s.Env(), root)
 	return file, root, list, err

@@ -74,7 +74,7 @@ func doctorOptions(s env.Streams, root string) *doctor.Options {
 func (x *examining) examine(ctx context.Context) error {
 	root, err := env.FindRoot(x.root)
 	if err != nil {
-		return env.PathError(env.OrDot(x.root), err)
+		return err
 	}
 	if x.clean {
 		return x.cleanUp(ctx, root)

@@ -75,7 +75,7 @@ func PathError(given string, err error) error {
 	switch {
 	case errors.As(err, &pe):
 		err = pe.Err
-	case errors.As(err, &at) && at.Kind == fault.Permission:
+	case errors.As(err, &at) && (at.Kind == fault.Permission || at.Kind == fault.NotRegular):
 		err = errors.New(at.Kind.Words())
 	}
 	return fmt.Errorf("%s: %w", shown, err)
