@@ -79,7 +79,7 @@ var mutations = []mutation{
 	{"undo and redo know the file that moved", "internal/journal/keep.go", "	case Rename, Trash:\n		return k.know(op, at)\n", "", ".", "TestRedoOfDeletionRefusesForeignChange"},
 	{"undo of a move knows its file", "internal/journal/keep.go", "	case rootfs.TypeFile:\n		n.Version, err = hashFile(k.ws, at)\n", "	case rootfs.TypeFile:\n", ".", "TestUndoOfMoveRefusesReplacedDestination"},
 	{"the order in a trash", "internal/trash/trash.go", " y.Info.ChangeTime.Compare(x.Info.ChangeTime),", "", "./internal/trash", "TestNewestFirstWithinASecond"},
-	{"~/ in paths", "internal/cli/env/paths.go", "return RealPath(config.ExpandHome(p, os.Getenv))", "return RealPath(p)", "./internal/cli/agents", "TestHomeInPaths"},
+	{"~/ in paths", "internal/cli/env/paths.go", "real, err := RealPath(config.ExpandHome(p, os.Getenv))", "real, err := RealPath(p)", "./internal/cli/agents", "TestHomeInPaths"},
 	{"escapes on a terminal", "internal/cli/printing/escape.go", "		case r < 0x20 || r == 0x7f:\n", "		case r < 0:\n", "./internal/stress", "TestHostileNamesOnTerminal"},
 }
 
