@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -112,6 +113,22 @@ func TestBrowserReviewStale(t *testing.T) {
 	if data, _ := os.ReadFile(filepath.Join(s.dir, "a.txt")); string(data) != thirty+"31\n" {
 		t.Errorf("the file is %q", data)
 	}
+}
+
+// A decision that is sent before the stream of events is heard counts.
+func TestBrowserDecidesAtOnce(t *testing.T) {
+	s, agent := serveReview(t, map[string]string{"a.txt": thirty})
+	id := propose(t, agent, "a.txt", change.Edit{Old: "28\n", New: ""})
+	b := s.open(t, "/search", 1600, 1000, "light")
+	source := `const real = fetch; fetch = (what, ...more) => String(what.url ?? what).includes("/api/events") ? new Promise(() => {}) : real(what, ...more);`
+	if _, err := chromedp.Call(b.ctx, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: source}); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(s.base + "/review/" + id))
+	b.until(`document.querySelector(".hunk")`)
+	b.keys("r", kb.Enter)
+	b.until(`document.querySelector(".facts")?.textContent.includes("refused")`)
+	b.has("#live", "Connecting")
 }
 
 // A proposal of several files, one of them new, is shown.

@@ -14,7 +14,9 @@ const wide = matchMedia("(min-width: 1100px)");
 
 export const app = {
   about: null,
-  live: { connected: false, since: 0, journal: null, index: null, review: null },
+  // The page came from the server, so the server is there until the stream of events
+  // says otherwise: a key that is pressed before it is heard counts.
+  live: { connected: true, since: 0, journal: null, index: null, review: null },
   get wide() { return wide.matches; },
 
   // go changes the address; push adds an entry to the history. Where only the

@@ -372,10 +372,12 @@ function drawDecide() {
   const text = stale ? "A file changed since the proposal: refuse what touches it."
     : !ready ? `Nothing is written yet. Decide ${plural(t.left, "more hunk")} to send.`
       : [t.yes ? `${plural(t.yes, "hunk")} in ${plural(touched, "file")} ${t.yes === 1 ? "is" : "are"} written as one change.` : "Nothing is written.", t.comments ? ` ${plural(t.comments, "comment")} ${t.comments === 1 ? "goes" : "go"} to ${p.client}.` : ""].join("");
+  const focused = els.decide.contains(document.activeElement);
   els.decide.replaceChildren(h("div", { class: "tally" }, t.yes ? h("span", { class: "tag ok" }, icon("check"), `${t.yes} accepted`) : null, t.no ? h("span", { class: "tag no" }, icon("x"), `${t.no} refused`) : null, t.left ? h("span", { class: "tag acc" }, `${t.left} undecided`) : null),
     h("span", { class: "sub sm grow" }, text),
     h("div", { class: "btns" }, t.left && t.left < p.hunks ? btn("Refuse the rest", { cls: "ghost", onclick: () => { draft.verdicts = draft.verdicts.map((v) => v.map((x) => x || "refuse")); save(); redraw(); } }) : null,
       btn("Send decision", { cls: "primary", key: "enter", "data-writes": "1", disabled: !ready || stale || sending || !app.live.connected, onclick: send })));
+  if (focused) els.decide.querySelector(".primary").focus();
 }
 
 function redraw() {
