@@ -93,10 +93,7 @@ func rewrite(t *testing.T, file string) {
 
 func TestSmallEditSpeed(t *testing.T) {
 	regime.SkipShort(t)
-	edits := 1000
-	if testing.Short() {
-		edits = 100
-	}
+	edits := regime.N(1000)
 	ws := changeable(t, map[string]string{"n.md": "count 0\n" + string(bytes.Repeat([]byte("some text\n"), 400))}, nil)
 	start := time.Now()
 	for i := range edits {
@@ -113,15 +110,19 @@ func TestSmallEditSpeed(t *testing.T) {
 // Moving a note of a large vault, with reading the whole vault for links.
 func TestVaultMoveSpeed(t *testing.T) {
 	regime.SkipShort(t)
-	ws := bigVault(t, 5000)
+	notes, moves := 1500, 2
+	if regime.Thorough() {
+		notes, moves = 5000, 5
+	}
+	ws := bigVault(t, notes)
 	links, from := 0, "folder 3/sub 3/Note 3.md"
-	least := best(5, func(i int) {
+	least := best(moves, func(i int) {
 		to := fmt.Sprintf("moved/Renamed %d.md", i)
 		c := must(t)(ws.Move(ctx, from, to, nil))
 		links += c.Links.Updated
 		from = to
 	})
-	t.Logf("moving a note in a vault of 5,000: %v, %d links a move", least, links/5)
+	t.Logf("moving a note in a vault of %d: %v, %d links a move", notes, least, links/moves)
 	if links == 0 {
 		t.Error("no link was updated")
 	}

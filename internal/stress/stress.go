@@ -5,7 +5,7 @@
 // until they run out; each case is made from its seed alone, so that a failing
 // one can be had again. The environment decides how many there are:
 //
-//	(unset)           a twelfth of the short form: go test ./...; with -short a fortieth
+//	(unset)           a twentieth of the short form: go test ./...; with -short a fortieth
 //	STRESS=short      the short form: make stress
 //	STRESS=long       the regime's full count
 //	STRESS=20m        the full count, or as many as fit that time
@@ -51,13 +51,13 @@ const (
 )
 
 // share is which part of the short form a lesser form takes: 40 keeps
-// go test -short ./... near half a minute, 12 keeps go test ./... below three.
+// go test -short ./... near a minute, 20 keeps go test ./... near three.
 func (f form) share() int {
 	switch f {
 	case tiny:
 		return 40
 	case quick:
-		return 12
+		return 20
 	}
 	return 1
 }
@@ -128,14 +128,14 @@ func SkipShort(t testing.TB) {
 }
 
 // N is how many of n random cases a test takes that compares two ways to the
-// same answer: all of them in the short and the long form, a fifth in go test, a
+// same answer: all of them in the short and the long form, an eighth in go test, a
 // twentieth with -short.
 func N(n int) int {
 	switch asked() {
 	case tiny:
 		return max(1, n/20)
 	case quick:
-		return max(1, n/5)
+		return max(1, n/8)
 	}
 	return n
 }

@@ -98,6 +98,7 @@ var regimes = []regime{
 	{name: "exact bytes: encodings", pkg: "./internal/textfile", test: "TestRoundTripRandom"},
 	{name: "exact bytes: notes", pkg: "./internal/vault", test: "TestMoveEveryNote|TestPartsLeaveTheRest"},
 	{name: "patches", pkg: "./internal/changer", test: "TestAgainstGNUPatch|TestMutatedPatches|TestLinesOfAVersion"},
+	{name: "speed of changes", pkg: ".", test: "TestSmallEditSpeed|TestVaultMoveSpeed"},
 	{name: "symbols as attack", pkg: "./internal/symbols", test: "TestLinear"},
 	{name: "protocol: random requests", pkg: "./internal/mcpserver", test: "TestFuzzedRequests"},
 	{name: "release", pkg: "./packaging", test: "TestReproducible"},
