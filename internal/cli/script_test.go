@@ -62,8 +62,11 @@ func TestScripts(t *testing.T) {
 			return os.Mkdir(home, 0o755)
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "links" {
+			switch name {
+			case "links":
 				return stress.CanLink(t), nil
+			case "wine":
+				return stress.UnderWine(), nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
