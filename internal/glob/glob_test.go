@@ -466,7 +466,9 @@ func TestLongPatternsCompileFast(t *testing.T) {
 			if cost(64_000, 1) <= 200*time.Millisecond {
 				continue
 			}
-			if small, large := cost(16_000, 3), cost(64_000, 3); large > 200*time.Millisecond && large > 8*small {
+			// It makes 16 times as much of four times the text. A machine that gives
+			// its processors away meanwhile was seen to make 11 times.
+			if small, large := cost(16_000, 10), cost(64_000, 10); large > 200*time.Millisecond && large > 12*small {
 				t.Errorf("%v of %q: 16 KB cost %v, 64 KB %v", d, unit, small, large)
 			}
 		}
