@@ -55,13 +55,21 @@ func AllStored(home string) ([]Stored, error) {
 		}
 		list = append(list, Stored{
 			Dir: dir, Folder: s.Folder, Bytes: s.Bytes, Used: s.Used, Kept: kept,
-			Gone: s.Folder != "" && !exists(s.Folder), Outdated: s.Outdated,
+			Gone: s.Folder != "" && gone(s.Folder), Outdated: s.Outdated,
 		})
 	}
 	return list, nil
 }
 
-// remove is the command that deletes an index, which is not the workspace's own.
+// gone reports that nothing is at a path. A folder that may not be looked into is
+// not gone.
+func gone(path string) bool {
+	_, err := os.Lstat(path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// remove is the command that deletes an index. The path of the workspace leads to
+// its own index, so a second one is deleted by where it is.
 func (x *exam) remove(s Stored) string {
 	if s.Folder == "" || s.Outdated || s.Folder == x.Root {
 		return "rm -rf " + printing.ShellQuote(s.Dir)

@@ -51,7 +51,8 @@ const (
 )
 
 // share is which part of the short form a lesser form takes: 40 keeps
-// go test -short ./... near a minute, 20 keeps go test ./... near three.
+// go test -short ./... near a minute; 12 made go test ./... take four, 20 is to
+// make it three.
 func (f form) share() int {
 	switch f {
 	case tiny:
