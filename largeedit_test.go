@@ -72,10 +72,10 @@ func TestLargeFileWithTwoNames(t *testing.T) {
 // was.
 func TestLargeEditsBeyondTheCap(t *testing.T) {
 	regime.SkipShort(t)
-	const edits = 20
+	edits := regime.Size(8, 20)
 	dir, state := t.TempDir(), t.TempDir()
 	open := func() *quarry.Workspace {
-		ws, err := quarry.Open(dir, &quarry.Options{StateDir: state, KeepBytes: 1 << 20})
+		ws, err := quarry.Open(dir, &quarry.Options{StateDir: state, KeepBytes: int64(edits) * 50 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}

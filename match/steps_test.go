@@ -13,7 +13,7 @@ import (
 // nearly everywhere, and end with ErrBudget where none does. Before, 4 MB took 280 s.
 func TestLargeCounts(t *testing.T) {
 	stress.SkipShort(t)
-	lines := strings.Repeat("static int value = compute(first, second); /* some comment here */\n", 2<<20/68)
+	lines := strings.Repeat("static int value = compute(first, second); /* some comment here */\n", stress.Size(1<<19, 2<<20)/68)
 	one := strings.ReplaceAll(lines, "\n", " ")
 	for _, c := range []struct {
 		expr    string
@@ -41,7 +41,7 @@ func TestLargeCounts(t *testing.T) {
 		}
 		s, n := p.NewSearch(), 0
 		if c.matches < 0 {
-			s.exact.Store(maxSteps / 16) // what a whole one takes is known: 16 times as long
+			s.exact.Store(maxSteps / int64(stress.Size(64, 16))) // what a whole one takes is known: 16 times as long
 		}
 		m := s.NewMatcher()
 		start := stress.CPU()

@@ -58,7 +58,7 @@ func TestLargeAgrees(t *testing.T) {
 	rng := rand.New(rand.NewPCG(18, 3))
 	ctx := context.Background()
 	made := 0
-	for i := range stress.Fewer(150) {
+	for i := range stress.Size(40, 150) {
 		var b strings.Builder
 		for n := range 80 + rng.IntN(40) {
 			fmt.Fprintf(&b, "needle %d word%s", n+1, []string{"\n", "\r\n"}[min(1, rng.IntN(i%3+1))])
@@ -102,7 +102,7 @@ func TestLargeAgrees(t *testing.T) {
 			ca, cb = ua, ub
 		}
 	}
-	if made < stress.Fewer(60) {
+	if made < stress.Size(15, 60) {
 		t.Errorf("only %d edits were made", made)
 	}
 }

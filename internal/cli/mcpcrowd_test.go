@@ -155,10 +155,7 @@ func TestCrowd(t *testing.T) {
 		writeFile(t, filepath.Join(dir, "src", fmt.Sprintf("f%03d.txt", i)), strings.Repeat(fmt.Sprintf("line of file %d with a needle%d\n", i, i%7), 20))
 	}
 	run := stress.Start(t, "protocol: a hundred clients", 1, 40)
-	clients, rounds := 100, 0
-	if testing.Short() {
-		clients = 20
-	}
+	clients, rounds := stress.Size(30, 100), 0
 	server := startHTTP(t, dir, "--trash", "none")
 	var added [counters]atomic.Int64
 	var conflicts, calls atomic.Int64

@@ -153,7 +153,7 @@ func runQuarry(stdin string, args ...string) outcome {
 }
 
 // rgCases is how many combinations are compared; more take longer.
-var rgCases = flag.Int("rgcases", 600, "combinations to compare with ripgrep")
+var rgCases = flag.Int("rgcases", 0, "combinations to compare with ripgrep; 0: 200, 600 in make stress")
 
 // TestRipgrep compares whole outputs and exit codes with ripgrep's over random
 // combinations of tree, patterns, flags and paths.
@@ -163,8 +163,11 @@ func TestRipgrep(t *testing.T) {
 	trees := makeTrees(t)
 	all := slices.Concat(differences, faults)
 	excluded := map[string]int{}
-	compared, wrong := 0, 0
-	for seed := uint64(0); compared < *rgCases && wrong < 25; seed++ {
+	cases, compared, wrong := *rgCases, 0, 0
+	if cases == 0 {
+		cases = stress.Size(200, 600)
+	}
+	for seed := uint64(0); compared < cases && wrong < 25; seed++ {
 		c := randomCase(rand.New(rand.NewPCG(seed, 4)))
 		if i := slices.IndexFunc(all, func(d difference) bool { return d.applies != nil && d.applies(&c, version) }); i >= 0 {
 			excluded[all[i].name]++

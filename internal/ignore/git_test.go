@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"quarry/internal/stress"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,7 +200,7 @@ func TestAgainstGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed (Debian: git)")
 	}
-	repos, perRepo := 130, 1600
+	repos, perRepo := stress.Size(40, 130), 1600
 	if n, err := strconv.Atoi(os.Getenv("QUARRY_IGNORE_REPOS")); err == nil {
 		repos = n // 650 repositories are a million cases
 	}

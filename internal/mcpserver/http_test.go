@@ -455,10 +455,7 @@ func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, sta
 // 100 clients at once, reading and writing: no error, and memory stays flat.
 func TestHundredClients(t *testing.T) {
 	stress.SkipShort(t)
-	clients, rounds := 100, 4 // 100 × 4 × 2 calls
-	if testing.Short() {
-		clients = 20
-	}
+	clients, rounds := stress.Size(40, 100), 4 // in make stress 100 × 4 × 2 calls
 	url, stop := listen(t, newTestServer(t, nil), "127.0.0.1:0")
 	sessions := make([]*mcp.ClientSession, clients)
 	for i := range sessions {

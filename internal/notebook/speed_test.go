@@ -12,6 +12,7 @@ import (
 
 	"quarry"
 	"quarry/internal/notebook"
+	"quarry/internal/stress"
 )
 
 // bigVault is 10,000 notes of about 1.5 KB with seven links each.
@@ -46,10 +47,7 @@ func bigVault(t testing.TB, n int) string {
 // Backlinks come from the index: only files that mention the name are read, and
 // a link that was written a moment ago is there.
 func TestBacklinksIndexed(t *testing.T) {
-	n := 10_000
-	if testing.Short() {
-		n = 1_000
-	}
+	n := stress.Size(2_000, 10_000)
 	ctx := context.Background()
 	dir := bigVault(t, n)
 	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Index: &quarry.IndexOptions{Dir: t.TempDir()}})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"quarry"
+	"quarry/internal/owner"
 	"quarry/internal/stress"
 	"quarry/search"
 )
@@ -44,11 +45,10 @@ func TestSearchWaitsForOpening(t *testing.T) {
 // A command without an owner uses what an earlier one has left, if that is worth
 // it, and sees what has changed since.
 func TestStoredIndexWithoutOwner(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes ten thousand files: run without -short")
-	}
+	files := stress.Size(1_000, 10_000)
+	defer owner.LendFrom(owner.LendFrom(files))
 	h := bareHouse(t)
-	for i := range 10_600 {
+	for i := range files * 106 / 100 {
 		h.put(fmt.Sprintf("d%d/f%d.txt", i%50, i), fmt.Sprintf("common word%d\n", i))
 	}
 	h.put("k.pem", "rareword\n")

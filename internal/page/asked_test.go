@@ -13,11 +13,13 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/internal/review"
+	"quarry/internal/stress"
 )
 
 // A question is answered for the proposal it was asked about: going back to
 // another one ends it, and one that is decided meanwhile is not decided again.
 func TestBrowserQuestionsEnd(t *testing.T) {
+	stress.SkipQuick(t)
 	s, agent := serveReview(t, map[string]string{"a.txt": thirty, "b.txt": thirty})
 	first := propose(t, agent, "a.txt", change.Edit{Old: "28\n", New: ""})
 	second := propose(t, agent, "b.txt", change.Edit{Old: "28\n", New: ""})
@@ -132,6 +134,7 @@ func TestBrowserAgentGoes(t *testing.T) {
 // What arrives after a view was left does not draw over the next one, nor lead
 // back: the checks of a large workspace take seconds.
 func TestBrowserLateAnswers(t *testing.T) {
+	stress.SkipQuick(t)
 	wait := make(chan struct{})
 	asked := make(chan struct{})
 	s, agent := serveReview(t, project)

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"quarry/change"
+	"quarry/internal/stress"
 )
 
 var project = map[string]string{
@@ -155,6 +156,7 @@ func TestBrowserChanges(t *testing.T) {
 
 // TestBrowserManyChanges: a long journal is shown a page at a time.
 func TestBrowserManyChanges(t *testing.T) {
+	stress.SkipQuick(t)
 	const total = 350
 	s := serve(t, map[string]string{"a.txt": "0\n"}, nil)
 	for i := range total {
@@ -179,6 +181,7 @@ func TestBrowserManyChanges(t *testing.T) {
 // TestBrowserWidths looks at every view in both themes, wide and narrow: nothing
 // scrolls sideways, and there is an outline to every focus.
 func TestBrowserWidths(t *testing.T) {
+	stress.SkipQuick(t)
 	s := serve(t, project, nil)
 	if _, err := s.ws.Edit(t.Context(), "internal/pay/retry.go", []change.Edit{change.Edit{Old: "int", New: "int64 /* " + strings.Repeat("long ", 60) + "*/", Occurrence: change.All}}, nil); err != nil {
 		t.Fatal(err)
@@ -306,6 +309,7 @@ func mapKeys(m map[string]string) func(func(string) bool) {
 // TestBrowserOldAnswers types fast against a server that answers out of order:
 // an older answer never replaces a newer one.
 func TestBrowserOldAnswers(t *testing.T) {
+	stress.SkipQuick(t)
 	files := map[string]string{}
 	for i := range 400 {
 		files[fmt.Sprintf("d%d/f.txt", i)] = "abcdefghij\nabcdef\nabc\na\n"
@@ -374,6 +378,7 @@ func TestBrowserHealth(t *testing.T) {
 // TestBrowserUndoOthers: where files of a change, or of changes since a point,
 // changed meanwhile, the page offers to undo the other files.
 func TestBrowserUndoOthers(t *testing.T) {
+	stress.SkipQuick(t)
 	s := serve(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n"}, nil)
 	text := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(s.dir, name))

@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"quarry/internal/stress"
 	"strings"
 	"testing"
 )
@@ -81,6 +82,7 @@ func TestPagesGoOn(t *testing.T) {
 // The page says that a file was cut, counts what is missing, and takes the word
 // back where nothing is.
 func TestBrowserCut(t *testing.T) {
+	stress.SkipQuick(t)
 	s := serve(t, map[string]string{
 		"just.txt": strings.Repeat("needle\n", maxFileHits),
 		"many.md":  strings.Repeat("needle\n", maxFileHits+10),

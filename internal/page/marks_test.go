@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"net/url"
+	"quarry/internal/stress"
 	"strings"
 	"testing"
 
@@ -58,6 +59,7 @@ func TestBrowserSlowPattern(t *testing.T) {
 
 // The match of a line is in sight, in the list and in the file, wherever it is.
 func TestBrowserFarMatch(t *testing.T) {
+	stress.SkipQuick(t)
 	for _, before := range []int{10, 300, 3000, 30_000} {
 		s := serve(t, map[string]string{"a.txt": strings.Repeat("x", before) + " needle " + strings.Repeat("y", 5000) + "\n"}, nil)
 		for _, width := range []int64{380, 1600} {

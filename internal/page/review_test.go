@@ -222,6 +222,7 @@ func TestLargeProposal(t *testing.T) {
 // TestBrowserLargeProposal reads and decides a proposal of 1,200 hunks: what is
 // not near is not drawn, and keys reach it all the same.
 func TestBrowserLargeProposal(t *testing.T) {
+	stress.SkipQuick(t)
 	const hunks = 1200
 	s, agent := serveReview(t, nil)
 	id := manyHunks(t, s, agent, 2, hunks/2)
@@ -255,6 +256,7 @@ func TestBrowserLargeProposal(t *testing.T) {
 
 // A file over the limit can be read to its end.
 func TestBrowserWholeFile(t *testing.T) {
+	stress.SkipQuick(t)
 	s, agent := serveReview(t, nil)
 	_, err := agent.Write(t.Context(), "big.txt", []byte(strings.Repeat("harmless\n", 210_000)+"EVIL\n"), nil)
 	var pending *review.PendingError

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"quarry/internal/stress"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 // one for what happens, so all of them work and are live, also after the tab
 // that listens is closed.
 func TestBrowserManyTabs(t *testing.T) {
+	stress.SkipQuick(t)
 	s := serve(t, project, nil)
 	first := s.open(t, "/changes", 1600, 1000, "light")
 	first.has("#live", "Live")
@@ -54,6 +56,7 @@ func TestBrowserManyTabs(t *testing.T) {
 
 // A tab whose token is an old one does not keep a new tab from getting the valid one.
 func TestBrowserOldToken(t *testing.T) {
+	stress.SkipQuick(t)
 	s := serve(t, project, nil)
 	b := s.open(t, "/search?q=retryAfter", 1600, 1000, "light")
 	b.until(`document.querySelectorAll("a.hit").length === 6`)
@@ -72,6 +75,7 @@ func TestBrowserOldToken(t *testing.T) {
 // the page. The address that is printed is one it has no part in, and at one
 // that it watches it is removed before a request with the token is sent.
 func TestBrowserServiceWorker(t *testing.T) {
+	stress.SkipQuick(t)
 	const worker = `self.addEventListener("install", () => self.skipWaiting()); self.addEventListener("activate", (e) => e.waitUntil(clients.claim()));
 		const keep = (name, text) => caches.open("loot").then((c) => c.put("/" + name, new Response(text)));
 		self.addEventListener("fetch", (e) => { const t = e.request.headers.get("X-Quarry-Token"); e.waitUntil(keep(t ? "token" : "seen", t || "yes")); });`

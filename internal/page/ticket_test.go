@@ -3,6 +3,7 @@ package page
 import (
 	"io"
 	"net/http"
+	"quarry/internal/stress"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -11,6 +12,7 @@ import (
 // The address that the browser is opened with works once, so what a browser keeps
 // of it in its history opens nothing; the token is not in it.
 func TestBrowserTicket(t *testing.T) {
+	stress.SkipQuick(t)
 	s := serve(t, project, nil)
 	address := s.AddressOnce(s.listen)
 	_, ticket, found := strings.Cut(address, "#ticket=")

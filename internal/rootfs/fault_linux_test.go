@@ -262,8 +262,9 @@ func TestForeignWriterAtEveryCall(t *testing.T) {
 		name, old string
 		links     bool
 	}{{"small", "some old text", false}, {"large", bigText, false}, {"in place", "some old text", true}} {
-		for _, who := range foreigners() {
-			for n := 0; ; n++ {
+		for i, who := range foreigners() {
+			step := stress.Size(3, 1) // below make stress, some calls for each writer
+			for n := i % step; ; n += step {
 				dir := memoryDir(t)
 				f := dir + "/f"
 				must(t, os.WriteFile(f, []byte(c.old), 0o644))

@@ -80,7 +80,7 @@ func TestMetaRaceAtEveryCall(t *testing.T) {
 	run := stress.Start(t, "metadata race: every call", 1, 1)
 	for _, who := range metaForeigners() {
 		for _, old := range []string{"some old text", bigText} {
-			for n := 0; ; n++ {
+			for n := 0; ; n += stress.Size(3, 1) {
 				if !metaRace(t, who, old, n) {
 					break
 				}

@@ -132,9 +132,9 @@ func TestEmitIsBounded(t *testing.T) {
 		s := New(match.MustCompile(pattern, match.Options{Mode: c.mode}).NewMatcher())
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		size := int64(24 << 20)
+		size := int64(stress.Size(12, 24) << 20)
 		if c.mode == match.Multiline {
-			size = 64 << 20
+			size = int64(stress.Size(40, 64) << 20)
 		}
 		r, err := s.File(io.LimitReader(&endless{}, size), size, &c.req)
 		runtime.ReadMemStats(&after)

@@ -30,7 +30,7 @@ import (
 // what it held: handles, watches, threads, and in this process goroutines. The
 // memory may not keep growing, and no answer may differ from a scan.
 func TestSoak(t *testing.T) {
-	stress.SkipShort(t)
+	stress.SkipQuick(t)
 	for _, tool := range []string{"go", "git"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed", tool)

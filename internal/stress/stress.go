@@ -128,6 +128,24 @@ func SkipShort(t testing.TB) {
 	}
 }
 
+// SkipQuick leaves a test to make stress, where go test has another that shows
+// the better part of what it does in less time.
+func SkipQuick(t testing.TB) {
+	t.Helper()
+	if asked() < short {
+		t.Skip("a part of make stress: set STRESS=short")
+	}
+}
+
+// Size is how large a test makes what it tries: many in the short and the long
+// form, few below.
+func Size(few, many int) int {
+	if asked() < short {
+		return few
+	}
+	return many
+}
+
 // N is how many of n random cases a test takes that compares two ways to the
 // same answer: all of them in the short and the long form, an eighth in go test, a
 // twentieth with -short.

@@ -97,10 +97,7 @@ var hostile = []string{
 func TestLinear(t *testing.T) {
 	stress.SkipShort(t)
 	seen := map[*language]bool{}
-	share := 8 // each language an eighth, and all of them together
-	if stress.Thorough() {
-		share = 1
-	}
+	share := stress.Size(16, 1) // below, each language a part, and all of them together
 	for _, ext := range slices.Sorted(maps.Keys(byExtension())) {
 		l := byExtension()[ext]
 		if seen[l] {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"quarry/change"
+	"quarry/internal/stress"
 	"quarry/internal/textfile"
 )
 
@@ -124,10 +125,11 @@ func TestClosestIsBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second: run without -short")
 	}
+	n := stress.Size(1<<14, 1<<16)
 	for _, c := range []struct{ raw, old string }{
-		{strings.Repeat("ab", 1<<18), strings.Repeat("ab", 1<<16) + "c"},
-		{strings.Repeat("x\n", 1<<18), strings.Repeat("x\r\n", 1<<16) + "y"},
-		{strings.Repeat("é“—", 1<<18), strings.Repeat("e\u0301\"-", 1<<16)},
+		{strings.Repeat("ab", 4*n), strings.Repeat("ab", n) + "c"},
+		{strings.Repeat("x\n", 4*n), strings.Repeat("x\r\n", n) + "y"},
+		{strings.Repeat("é“—", 4*n), strings.Repeat("e\u0301\"-", n)},
 	} {
 		d := doc(t, c.raw)
 		if n := Closest(textfile.InMemory(d), c.old); n != nil && len(n.String()) > 20000 {

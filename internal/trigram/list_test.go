@@ -29,7 +29,7 @@ func sets(r *rand.Rand) (docs int, ids []uint32) {
 func TestListRoundTrip(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	forms := map[string]int{}
-	for range stress.Fewer(600) {
+	for range stress.Size(150, 600) {
 		docs, ids := sets(r)
 		if len(ids) == 0 {
 			continue

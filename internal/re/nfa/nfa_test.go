@@ -9,6 +9,7 @@ import (
 	"quarry/internal/re/hir"
 	"quarry/internal/re/nfa"
 	"quarry/internal/re/nfa/nfatest"
+	"quarry/internal/stress"
 )
 
 // accepts runs p over text from Start, without assertions.
@@ -71,10 +72,7 @@ func TestClassIsItsUTF8(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		step := rune(1)
-		if testing.Short() {
-			step = 17
-		}
+		step := rune(stress.Size(7, 1))
 		for r := rune(0); r <= utf8.MaxRune; r += step {
 			if r > 0x3000 && r < 0x10FF00 && r%61 != 0 && r&0xFFF > 2 && r&0xFFF < 0xFFE {
 				continue // the edges of blocks and a sample between

@@ -362,24 +362,24 @@ func TestLarge(t *testing.T) {
 		words.WriteString(strings.Repeat("x", i%7))
 		words.WriteByte(byte('a' + i%26))
 	}
-	const mega = 1 << 20
+	mega := stress.Size(1<<18, 1<<20)
 	for _, c := range []struct {
 		name    string
 		pattern string
 		want    bool
 	}{
-		{"a megabyte of text", strings.Repeat("a", mega), true},
-		{"a megabyte without case", "(?i)" + strings.Repeat("k", mega), true},
+		{"a long text", strings.Repeat("a", mega), true},
+		{"a long text without case", "(?i)" + strings.Repeat("k", mega), true},
 		{"10,000 alternatives", words.String()[1:], true},
-		{"half a million groups", strings.Repeat("()", mega/2), true},
-		{"a megabyte of open groups", strings.Repeat("(", mega), false},
-		{"a megabyte of open classes", strings.Repeat("[", mega), false},
-		{"a megabyte of stars", "a" + strings.Repeat("*", mega), false},
-		{"a megabyte of bars", strings.Repeat("|", mega), true},
-		{"half a million of \\w", strings.Repeat(`\w`, mega/2), true},
-		{"half a million of \\w in a class", "[" + strings.Repeat(`\w`, mega/2) + "]", true},
-		{"100,000 properties", strings.Repeat(`\p{Greek}`, 100_000), true},
-		{"many nested classes", "[" + strings.Repeat(`[\w]`, 20_000) + "]", true},
+		{"many groups", strings.Repeat("()", mega/2), true},
+		{"many open groups", strings.Repeat("(", mega), false},
+		{"many open classes", strings.Repeat("[", mega), false},
+		{"many stars", "a" + strings.Repeat("*", mega), false},
+		{"many bars", strings.Repeat("|", mega), true},
+		{"many of \\w", strings.Repeat(`\w`, mega/2), true},
+		{"many of \\w in a class", "[" + strings.Repeat(`\w`, mega/2) + "]", true},
+		{"many properties", strings.Repeat(`\p{Greek}`, mega/10), true},
+		{"many nested classes", "[" + strings.Repeat(`[\w]`, mega/50) + "]", true},
 		{"many nested classes, each large", "[" + strings.Repeat(`[a\w]`, 100_000) + "]", false},
 		{"a long class", "[" + strings.Repeat("az", mega/2) + "]", true},
 		{"half-open posix classes", "[" + strings.Repeat("[:", 200), false},
