@@ -26,7 +26,7 @@ test:
 	$(GO) run ./internal/stress/tests $(SHORT) ./...
 
 race:
-	$(GO) test -race -short ./...
+	STRESS=brief $(GO) test -race -short ./...
 
 # Every fuzz target of every package, FUZZTIME each.
 fuzz:
@@ -137,7 +137,7 @@ WINE_SKIP ?= FuzzPaths
 test-windows:
 	@scripts/wine/prefix >/dev/null
 	@$(GO) build -o bin/tests ./internal/stress/tests
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 bin/tests -timeout 30m $(WINE_FLAGS) -skip '$(WINE_SKIP)' -exec $(CURDIR)/scripts/wine/exec $(WINE_PACKAGES)
+	STRESS=brief GOOS=windows GOARCH=amd64 CGO_ENABLED=0 bin/tests -timeout 30m $(WINE_FLAGS) -skip '$(WINE_SKIP)' -exec $(CURDIR)/scripts/wine/exec $(WINE_PACKAGES)
 
 # What a person runs on a Mac, or on Windows: a report of what passes here.
 .PHONY: test-here
@@ -154,7 +154,7 @@ test-arm64:
 	@command -v qemu-aarch64 >/dev/null || { echo "qemu-aarch64 is missing (Debian: qemu-user)"; exit 3; }
 	@$(GO) build -o bin/tests ./internal/stress/tests
 	@echo "left out: $(ARM64_SKIP) (limits in seconds of processor time, which emulation takes twenty times)"
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 bin/tests -timeout 30m -short -skip '$(ARM64_SKIP)' -exec qemu-aarch64 $(ARM64_PACKAGES)
+	STRESS=brief GOOS=linux GOARCH=arm64 CGO_ENABLED=0 bin/tests -timeout 30m -short -skip '$(ARM64_SKIP)' -exec qemu-aarch64 $(ARM64_PACKAGES)
 
 # The manual pages, from the command tree; the folder is MANDIR.
 MANDIR ?= man

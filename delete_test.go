@@ -16,6 +16,7 @@ import (
 	"quarry"
 	"quarry/change"
 	"quarry/fault"
+	regime "quarry/internal/stress"
 )
 
 func TestDelete(t *testing.T) {
@@ -236,6 +237,7 @@ func TestMarksInTheTrash(t *testing.T) {
 // Two who undo the same change at the same time: one does, and the other is
 // told.
 func TestTwoUndosAtOnce(t *testing.T) {
+	regime.SkipTiny(t)
 	for _, c := range []struct {
 		name string
 		do   func(ws *quarry.Workspace) (*change.Change, error)

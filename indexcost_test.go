@@ -7,12 +7,14 @@ import (
 	"runtime"
 	"testing"
 
+	regime "quarry/internal/stress"
 	"quarry/search"
 )
 
 // Programs save files in many ways. None of the usual ones costs more than
 // reading the saved file: no sweep of the tree, no look at the stamps of all.
 func TestSavesCostNoSweep(t *testing.T) {
+	regime.SkipTiny(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("elsewhere every search sweeps")
 	}

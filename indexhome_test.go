@@ -89,6 +89,7 @@ func TestIndexesHaveACap(t *testing.T) {
 
 // Who opens an index at the moment it is deleted gets a new one, in its place.
 func TestIndexDeletedWhileOpened(t *testing.T) {
+	stress.SkipTiny(t)
 	home, dir := stress.FastDir(t), fillTree(t, 5)
 	opts := homeOptions(home, "x", 0)
 	for range 60 {

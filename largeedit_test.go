@@ -18,6 +18,7 @@ import (
 // Of a large file the journal keeps what an edit overwrote. The change can be
 // shown whatever became of the file, and undone and made again.
 func TestLargeFileDiffAndUndo(t *testing.T) {
+	regime.SkipTiny(t)
 	text := strings.Repeat("some line of text\n", 150_000) + "the end\n"
 	ws := changeable(t, map[string]string{"big.txt": text}, &quarry.Options{KeepBytes: 1 << 20})
 	c := must(t)(ws.Edit(ctx, "big.txt", []change.Edit{change.Edit{Old: "the end", New: "The End", Occurrence: change.First}}, nil))

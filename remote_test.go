@@ -169,6 +169,7 @@ func randomScope(rng *rand.Rand) search.Scope {
 
 // TestRemoteFind compares path searches in the same way.
 func TestRemoteFind(t *testing.T) {
+	regime.SkipTiny(t)
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
 			w := x.make(t)
@@ -318,6 +319,7 @@ func checkPartial(t *testing.T, r *search.Result, dead string) {
 
 // TestRemoteServerHangs: one that accepts and never answers costs its deadline.
 func TestRemoteServerHangs(t *testing.T) {
+	regime.SkipTiny(t)
 	good := startServer(t, zoekttest.Repo{Name: "alpha", Commit: "1", Files: map[string]string{"a.txt": "alpha\n"}})
 	mute := startServer(t, zoekttest.Repo{Name: "beta", Commit: "2", Files: map[string]string{"b.txt": "alpha\n"}})
 	w := &remoteWorld{servers: good.Addr + "," + mute.Addr}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"quarry"
+	regime "quarry/internal/stress"
 	"quarry/internal/zoekt/zoekttest"
 	"quarry/search"
 )
@@ -13,6 +14,7 @@ import (
 // TestRemoteCost counts the contents that servers send. Without a text that every
 // match has all of them may be needed; a limit ends the fetching early.
 func TestRemoteCost(t *testing.T) {
+	regime.SkipTiny(t)
 	const repos, files, lines = 4, 500, 10
 	var served []zoekttest.Repo
 	for r := range repos {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"quarry"
+	regime "quarry/internal/stress"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,7 @@ func TestSymbolsOfACommonName(t *testing.T) {
 
 // TestSymbolsOfManyFiles: a name that more files have than are read for it.
 func TestSymbolsOfManyFiles(t *testing.T) {
+	regime.SkipTiny(t)
 	dir, state := t.TempDir(), t.TempDir()
 	for i := range 400 {
 		putFile(t, filepath.Join(dir, fmt.Sprintf("use%03d.c", i)), fmt.Sprintf("int f%d(void)\n{\n\treturn common(%d);\n}\n", i, i))
@@ -105,6 +107,7 @@ func TestSymbolsOfManyFiles(t *testing.T) {
 
 // When very many files have a name, not all are read, and the answer says so.
 func TestSymbolsTellWhatIsLikelyOnly(t *testing.T) {
+	regime.SkipTiny(t)
 	files := map[string]string{
 		"drv/ops.h":  "struct ops {\n\tint (*probe)(struct dev *d);\n};\n",
 		"drv/main.c": "int probe(void)\n{\n\treturn 0;\n}\n",

@@ -30,6 +30,7 @@ func TestManyMatchesInOneText(t *testing.T) {
 
 // Walking a buffer by Find is no slower than a few times Each.
 func TestFindByFind(t *testing.T) {
+	stress.SkipTiny(t)
 	text := bytes.Repeat([]byte("one two three\nfour\n"), 1<<20/19)
 	for _, expr := range []string{`t\w+o`, "two", `[a-z]{5}$`} {
 		m := MustCompile(expr, Options{}).NewMatcher()

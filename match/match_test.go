@@ -146,6 +146,7 @@ func TestErrors(t *testing.T) {
 
 // Patterns that hang other engines stay within their time and memory.
 func TestCatastrophic(t *testing.T) {
+	stress.SkipTiny(t)
 	alternates := make([]string, 10_000)
 	for i := range alternates {
 		alternates[i] = fmt.Sprintf("w%dx", i*7)

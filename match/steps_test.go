@@ -62,6 +62,7 @@ func TestLargeCounts(t *testing.T) {
 
 // The matchers of one search share its budget.
 func TestStepsAreShared(t *testing.T) {
+	stress.SkipTiny(t)
 	s := MustCompile(`[^a]{40}[^b]{5000}c`, Options{Mode: Multiline}).NewSearch()
 	text := []byte(strings.Repeat("defghijkl mnop", 40_000) + "c")
 	s.exact.Store(1000)

@@ -156,6 +156,7 @@ func TestSearchIsThatOfOneFolder(t *testing.T) {
 
 // The same for paths and listings.
 func TestFindIsThatOfOneFolder(t *testing.T) {
+	stress.SkipTiny(t)
 	set, parent, _ := pair(t, tree())
 	show := func(r *search.FindResult, err error) string {
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
+	"quarry/internal/stress"
 )
 
 // The samples of quarry help syntax match what they say and don't match the
@@ -221,6 +222,7 @@ func TestWrongUsage(t *testing.T) {
 
 // A message does not repeat an argument of any length.
 func TestLongArguments(t *testing.T) {
+	stress.SkipTiny(t)
 	long := strings.Repeat("*{a,b}", 4000)
 	for _, args := range [][]string{{"search", "--type-add", long, "x"}, {"search", "-g", long + "[", "x"}, {long}, {"search", "--color", long, "x"}} {
 		if got := runQuarry("", args...); got.code != exitError || len(got.err) > 12_000 {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // Files that are no ordinary text: nothing hangs or crashes, the rest is
@@ -192,6 +194,7 @@ func TestUnreadable(t *testing.T) {
 // Every tool that searches says what it could not read, whether or not it found
 // something and whether or not its answer was cut.
 func TestToolsTellUnreadable(t *testing.T) {
+	stress.SkipTiny(t)
 	run := ordinary(t, map[string]string{
 		"a.go": "package a\n\nfunc Needle() {}\n", "b.go": "package a\n\nfunc Needle2() {}\n", "note.md": "needle\n",
 		"closed.go": "package a\n\nfunc Secret() {}\n", "locked/b.go": "package b\n\nfunc Secret() {}\n",

@@ -247,6 +247,7 @@ func TestPlaces(t *testing.T) {
 // TestDamage cuts files of a repository short: an error or "changed", no panic, and
 // never "unchanged" for a file that is not.
 func TestDamage(t *testing.T) {
+	stress.SkipTiny(t)
 	needGit(t)
 	top := t.TempDir()
 	git(t, top, "init", "-q")

@@ -233,6 +233,7 @@ func TestShapesAgree(t *testing.T) {
 
 // TestVaultHurry: skipping ahead behind a star changes nothing.
 func TestVaultHurry(t *testing.T) {
+	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(6, 6))
 	atoms := []string{"*", "*", "?", "a", "K", "s", "é", "b", ".", "\u212A", "\u017F", "/", "**/", "É"}
 	pick := func(n int) string {
@@ -300,6 +301,7 @@ func slowVault(p, s string) bool {
 // in what both have: rg knows no POSIX classes and takes "dir/" for the folder
 // only, which no file matches.
 func TestAgainstRipgrep(t *testing.T) {
+	stress.SkipTiny(t)
 	rg := os.Getenv("QUARRY_RG")
 	if rg == "" {
 		rg = "rg"

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/stress"
 	"quarry/match"
 )
 
@@ -208,6 +209,7 @@ func (w *world) mark(name string) map[string]int64 {
 // Files of several blocks in all shapes: words at the edges of blocks are found,
 // each in the one block that has it.
 func TestBlockEdges(t *testing.T) {
+	stress.SkipTiny(t)
 	line := "some text of no interest at all, just enough to fill\n"
 	lines := strings.Repeat(line, 8*blockTarget/len(line))
 	wide := strings.Repeat("wide ", blockTarget)

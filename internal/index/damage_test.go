@@ -218,6 +218,7 @@ func (w *world) complete(how string, p *match.Pattern, matching map[string]bool,
 // Damage that checksums don't show, as nobody makes it by accident: still no
 // panic and no endless loop.
 func TestForgedSegments(t *testing.T) {
+	stress.SkipTiny(t)
 	w := manyFiles(t)
 	w.ix.Close()
 	files := w.stored()
@@ -322,6 +323,7 @@ func TestManifestRoundTrip(t *testing.T) {
 // A segment cut off under our feet is no reason to die: where files are mapped,
 // reading it is a fault.
 func TestTruncatedWhileInUse(t *testing.T) {
+	stress.SkipTiny(t)
 	stress.NeedsUnix(t, "mapped files")
 	w := manyFiles(t)
 	w.calm()

@@ -282,6 +282,7 @@ func TestOneWriter(t *testing.T) {
 // Verify finds nothing in an index in order, and a missing gram or term, a wrong flag
 // or a file the index doesn't know in one that isn't.
 func TestVerify(t *testing.T) {
+	stress.SkipTiny(t)
 	w := manyFiles(t)
 	w.calm()
 	none := func(path, what string) { t.Errorf("%s: %s", path, what) }

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // Paths gives what Files gives, with several segments, dirty files and folders.
 func TestPathsEqualFiles(t *testing.T) {
+	stress.SkipTiny(t)
 	ctx := context.Background()
 	for seed := range uint64(4) {
 		w := newWorld(t, 300+seed, false)

@@ -298,6 +298,7 @@ func TestRacyFilesAreReadAgain(t *testing.T) {
 
 // Searches, changes, flushes and merges at once, for the race detector.
 func TestConcurrentUse(t *testing.T) {
+	stress.SkipTiny(t)
 	w := built(t, map[string]string{"a": "alpha\n", "b/c": "beta\n"})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 3)

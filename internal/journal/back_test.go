@@ -47,6 +47,7 @@ func (b *bench) splice(op Op) {
 // Of a large file only what an edit overwrites is kept, and that is enough to
 // roll it back, to make it again, and to show it.
 func TestLargeEditKeepsItsSpans(t *testing.T) {
+	stress.SkipTiny(t)
 	b := newBench(t, nil)
 	old := b.putLarge("f")
 	op := b.largeEdit("f", rootfs.Edit{Off: 0, Len: 2, Data: []byte("first")}, rootfs.Edit{Off: 1 << 20, Len: 0, Data: []byte("second")},

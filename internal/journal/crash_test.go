@@ -330,6 +330,7 @@ func worker() {
 }
 
 func TestSeveralProcesses(t *testing.T) {
+	stress.SkipTiny(t)
 	b := newBench(t, &Options{MaxBytes: 1 << 20}) // several segments
 	const workers = 4
 	var cmds []*exec.Cmd
@@ -375,6 +376,7 @@ func TestSeveralProcesses(t *testing.T) {
 
 // Changes of one process at the same time share syncs and stay apart.
 func TestConcurrentChanges(t *testing.T) {
+	stress.SkipTiny(t)
 	b := newBench(t, &Options{MaxBytes: 2 << 20})
 	const workers, each = 8, 25
 	for i := range workers {

@@ -147,6 +147,7 @@ func TestDeletedSegmentsAreNoticed(t *testing.T) {
 // What the caps drop is not lost, nor is a journal without a head, or with one
 // that is damaged.
 func TestNothingIsLostInVain(t *testing.T) {
+	stress.SkipTiny(t)
 	b := filled(t, 300)
 	whole := b.copied(func(string) {})
 	if dropped, _, err := whole.j.Dropped(); dropped == 0 || err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"quarry/internal/rootfs"
+	"quarry/internal/stress"
 )
 
 // bench is a workspace with its journal.
@@ -195,6 +196,7 @@ func tree(t testing.TB, dir string, times bool) string {
 }
 
 func TestEachKindOfChangeIsTakenBack(t *testing.T) {
+	stress.SkipTiny(t)
 	big := strings.Repeat("a long line of text that is kept in a pack\n", 30_000) // 1.3 MB
 	for _, c := range []struct {
 		name string
@@ -450,6 +452,7 @@ func TestID(t *testing.T) {
 
 // 200 random changes, undone in reverse, give back the tree.
 func TestRandomChangesUndoneInReverse(t *testing.T) {
+	stress.SkipTiny(t)
 	b := newBench(t, &Options{MaxBytes: 64 << 20})
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 20 {

@@ -214,6 +214,7 @@ func TestPrompts(t *testing.T) {
 
 // Shutting down: the end of input and a signal both let calls be answered.
 func TestShutdown(t *testing.T) {
+	stress.SkipTiny(t)
 	t.Run("end of input", func(t *testing.T) {
 		p := serve(t, newTestServer(t, nil))
 		go func() {

@@ -26,6 +26,7 @@ func bareHouse(t *testing.T) *house {
 
 // A search that comes while a stored index is opened waits for it.
 func TestSearchWaitsForOpening(t *testing.T) {
+	stress.SkipTiny(t)
 	h := bareHouse(t)
 	for i := range 300 {
 		h.put(fmt.Sprintf("d%d/f%d.txt", i%10, i), fmt.Sprintf("word%d\n", i))
@@ -89,6 +90,7 @@ func TestStoredIndexWithoutOwner(t *testing.T) {
 // An owner that was suspended costs a client its patience once; it is asked again
 // as soon as it shows life.
 func TestSuspendedOwnerIsRemembered(t *testing.T) {
+	stress.SkipTiny(t)
 	h := bareHouse(t)
 	h.put("f.txt", "needle\n")
 	h.must(os.MkdirAll(filepath.Dir(h.socket()), 0o700))

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"quarry/internal/stress"
 )
 
 func TestPresence(t *testing.T) {
@@ -50,6 +52,7 @@ func TestPresence(t *testing.T) {
 
 // Calls that follow one another too fast to be written each are told all the same.
 func TestBurst(t *testing.T) {
+	stress.SkipTiny(t)
 	dir := t.TempDir()
 	s, err := Open(dir, Client{})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
+	"quarry/internal/stress"
 )
 
 // project is a small code base with what mistakes need: styles of identifiers,
@@ -154,6 +155,7 @@ func TestMistakes(t *testing.T) {
 
 // An empty answer is the same with an index and without one, and each time.
 func TestZeroIsSteady(t *testing.T) {
+	stress.SkipTiny(t)
 	ws := project().make(t)
 	want, got := tools(t, ws, profile.Options{}), tools(t, withIndex(t, ws.Dir()), profile.Options{})
 	for _, m := range mistakes() {

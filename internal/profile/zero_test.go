@@ -7,6 +7,7 @@ import (
 
 	"quarry"
 	"quarry/internal/profile"
+	"quarry/internal/stress"
 	"quarry/search"
 )
 
@@ -26,6 +27,7 @@ func TestNoteErrorNamesTheNote(t *testing.T) {
 // What an empty answer says of ignored files is what a search with them finds,
 // wherever they lie and whatever is asked.
 func TestZeroKnowsIgnoredFiles(t *testing.T) {
+	stress.SkipTiny(t)
 	t.Run("scan", func(t *testing.T) { zeroKnowsIgnoredFiles(t, quarry.Options{}) })
 	t.Run("index", func(t *testing.T) {
 		zeroKnowsIgnoredFiles(t, quarry.Options{Index: &quarry.IndexOptions{Dir: t.TempDir()}})

@@ -7,6 +7,7 @@ import (
 
 	"quarry"
 	"quarry/internal/review"
+	"quarry/internal/stress"
 	"quarry/tool"
 	"quarry/toolset"
 )
@@ -36,6 +37,7 @@ var works = map[string]map[string]any{
 // waits when that client calls it, however it spells its name, and when a client
 // has none; what another client does is done at once.
 func TestOneClientIsHeld(t *testing.T) {
+	stress.SkipTiny(t)
 	for _, profile := range []string{"quarry", "notes"} { // all changing tools are in these
 		for name, held := range map[string]bool{"rev": true, "REV": true, "": true, "other": false} {
 			if profile == "quarry" && (name == "REV" || name == "") {

@@ -135,6 +135,7 @@ var as = &change.Options{Client: change.Client{Name: agentish}, Tool: "edit_file
 
 // TestOneHunkOfThree accepts each subset of three hunks and finds exactly that.
 func TestOneHunkOfThree(t *testing.T) {
+	stress.SkipTiny(t)
 	parts := []struct{ old, new string }{{"2\n3", "two\n3"}, {"15\n", "15\nfifteen and a half\n"}, {"28\n", ""}}
 	for subset := range 8 {
 		b := newBench(t, map[string]string{"a.txt": ten}, time.Minute)

@@ -13,12 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"quarry/internal/policy"
+	"quarry/internal/stress"
 )
 
 // TestDeathAtEveryCall fails every call from some moment on, with the last write
 // done by half, as if the process had died there. After cleaning up, the old or
 // the new state must be whole.
 func TestDeathAtEveryCall(t *testing.T) {
+	stress.SkipTiny(t)
 	deaths, restored := 0, 0
 	for _, c := range changes() {
 		calls := countCalls(t, c)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/stress"
 	"quarry/match"
 	"quarry/search"
 )
@@ -42,6 +43,7 @@ func TestKeepHits(t *testing.T) {
 // With bounds the counts are the same, and what is kept is the beginning of
 // each of the first blocks.
 func TestBlockBounds(t *testing.T) {
+	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		var b strings.Builder

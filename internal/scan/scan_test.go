@@ -316,6 +316,7 @@ func TestMultilineBlocks(t *testing.T) {
 
 // A pattern over several lines is searched for in files of any size up to MaxWhole.
 func TestMultilineInLargeFile(t *testing.T) {
+	stress.SkipTiny(t)
 	text := strings.Repeat("a line of text that is long enough to fill the file\n", (MaxLine+1<<20)/51) + "begin\nend\n"
 	parts := match.MustCompile(`begin\nend`, match.Options{Mode: match.Multiline})
 	p := match.MustCompile(`begin[\s\S]end`, match.Options{Mode: match.Multiline})

@@ -18,6 +18,7 @@ import (
 
 // A file that is read in pieces gives what reading it whole gives.
 func TestReadLargeAgrees(t *testing.T) {
+	stress.SkipTiny(t)
 	dir := t.TempDir()
 	d := openFolder(t, dir)
 	pieces := []string{"a", "line", "\n", "\r\n", "\r", "é", "caf\xe9", " ", "\n\n", strings.Repeat("long ", 30), "𝛃"}

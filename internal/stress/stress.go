@@ -45,17 +45,18 @@ type form int
 
 const (
 	tiny  form = iota // go test -short
+	brief             // the same with STRESS=brief: for make race and Wine, which take no more than that
 	quick             // go test
 	short             // STRESS=short
 	long              // STRESS=long, or a time
 )
 
 // share is which part of the short form a lesser form takes: 40 keeps
-// go test -short ./... near a minute; 12 made go test ./... take four, 20 is to
+// go test -short ./... at half a minute; 12 made go test ./... take four, 20 is to
 // make it three.
 func (f form) share() int {
 	switch f {
-	case tiny:
+	case tiny, brief:
 		return 40
 	case quick:
 		return 20
@@ -77,6 +78,10 @@ func read(getenv func(string) string) (s setting, err error) {
 		if s.form = quick; testing.Short() {
 			s.form = tiny
 		}
+	case "brief":
+		if s.form = quick; testing.Short() {
+			s.form = brief
+		}
 	case "short":
 		s.form = short
 	case "long":
@@ -84,7 +89,7 @@ func read(getenv func(string) string) (s setting, err error) {
 	default:
 		s.form = long
 		if s.budget, err = time.ParseDuration(v); err != nil || s.budget <= 0 {
-			return s, fmt.Errorf("STRESS=%s: want nothing, short, long, or a time such as 20m", v)
+			return s, fmt.Errorf("STRESS=%s: want nothing, brief, short, long, or a time such as 20m", v)
 		}
 	}
 	if v := getenv("STRESS_SEED"); v != "" {
@@ -123,8 +128,17 @@ func asked() form {
 // SkipShort leaves out a test that costs a second or more when -short is given.
 func SkipShort(t testing.TB) {
 	t.Helper()
-	if asked() == tiny {
+	if asked() < quick {
 		t.Skip("takes a second or more: run without -short")
+	}
+}
+
+// SkipTiny leaves out a test that costs a third of a second when -short is given,
+// unless STRESS=brief is set: that keeps -short at half a minute.
+func SkipTiny(t testing.TB) {
+	t.Helper()
+	if asked() == tiny {
+		t.Skip("takes a third of a second or more: run without -short")
 	}
 }
 
@@ -151,7 +165,7 @@ func Size(few, many int) int {
 // twentieth with -short.
 func N(n int) int {
 	switch asked() {
-	case tiny:
+	case tiny, brief:
 		return max(1, n/20)
 	case quick:
 		return max(1, n/8)
@@ -162,7 +176,7 @@ func N(n int) int {
 // Fewer is n, and an eighth of it with -short: for random cases of which go test
 // takes all.
 func Fewer(n int) int {
-	if asked() == tiny {
+	if asked() < quick {
 		return max(1, n/8)
 	}
 	return n

@@ -7,9 +7,9 @@ import (
 )
 
 func TestSettings(t *testing.T) {
-	unasked := quick
+	unasked, most := quick, quick
 	if testing.Short() {
-		unasked = tiny
+		unasked, most = tiny, brief
 	}
 	for _, c := range []struct {
 		stress, seed string
@@ -17,6 +17,7 @@ func TestSettings(t *testing.T) {
 		fails        bool
 	}{
 		{"", "", setting{form: unasked}, false},
+		{"brief", "", setting{form: most}, false},
 		{"short", "", setting{form: short}, false},
 		{"long", "", setting{form: long}, false},
 		{"20m", "", setting{form: long, budget: 20 * time.Minute}, false},

@@ -91,6 +91,7 @@ You gave:
 
 // A piece of real text, damaged a little, is found where it was taken from.
 func TestClosestFindsDamagedText(t *testing.T) {
+	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(13, 14))
 	words := strings.Fields("index snapshot file walk ignore root path match line byte splice window text edit close open read write fold gram")
 	var b strings.Builder

@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // Every answer of a text in pages is that of the same text in memory, whatever the
 // size of the pages.
 func TestPagesAgree(t *testing.T) {
+	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(18, 2))
 	letters := []string{"a", "b", "ab", "é", "日", "😀", "\r", "\n", "\r\n", "\n\n", " ", "\r\r\n", "aaaa", "longer text without an end"}
 	for i := range 400 {
@@ -143,6 +146,7 @@ func (c *changing) ReadAt(b []byte, off int64) (int, error) { return c.first.Rea
 // A file that changes after it was looked at gives wrong answers and an error, and
 // never a panic.
 func TestPagesOfAChangingFile(t *testing.T) {
+	stress.SkipTiny(t)
 	raw := strings.Repeat("some text\r\nand more é\n", 100)
 	for _, then := range []string{"", raw[:500], strings.Repeat("\r\n", len(raw)/2), strings.Repeat("é", len(raw)/2), strings.Repeat("x", len(raw))} {
 		for _, e := range []Encoding{UTF8, UTF16LE} {

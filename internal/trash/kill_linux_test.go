@@ -157,6 +157,7 @@ func (d *desk) killAndRestore(r *rand.Rand, kills int) {
 }
 
 func TestProcessesTrashOneName(t *testing.T) {
+	stress.SkipTiny(t)
 	kinds(t, func(t *testing.T, d *desk) {
 		const workers = 3
 		var cmds []*exec.Cmd

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"quarry/internal/stress"
 )
 
 func TestPeriodicNotes(t *testing.T) {
@@ -44,6 +46,7 @@ func TestPeriodicNotes(t *testing.T) {
 
 // moment.js writes the same for random times and formats.
 func TestMomentFormats(t *testing.T) {
+	stress.SkipTiny(t)
 	module := oracle(t, "moment", "package.json")
 	node, err := exec.LookPath("node")
 	if err != nil {

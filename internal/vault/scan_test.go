@@ -209,6 +209,7 @@ func TestScanCanvas(t *testing.T) {
 // goldmark, a complete CommonMark parser, must find the same destinations in
 // text made of the pieces both understand.
 func TestScanAgainstGoldmark(t *testing.T) {
+	stress.SkipTiny(t)
 	pieces := []string{"[a](x.md)", "![a](y.png)", "`", "``", "```", "~~~", "\n", "\n", "\n\n", "\n\n", "    ", "  ", "\t", "- ", "* ", "1. ", "2) ", "> ", ">",
 		"text ", "# ", "---", "===", "<u.md>", "[b](<u v.md>)", "[c](w.md \"t\")", "\\", "[", "]", "(", ")", "(z.md)", "[d]: q.md\n", "<!-- ", " -->", "<b c=\"", "\">", "!", "***"}
 	emptyItem := regexp.MustCompile(`(?m)([-*>]|[0-9][.)]) *([-*]|[0-9][.)]) *\n *\n`)

@@ -349,6 +349,7 @@ func TestFollowLinks(t *testing.T) {
 
 // TestLargeFolder: no visit holds more than a batch, and none is lost or doubled.
 func TestLargeFolder(t *testing.T) {
+	stress.SkipTiny(t)
 	dir := t.TempDir()
 	for i := range 700 {
 		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%04d", i)), nil, 0o644))

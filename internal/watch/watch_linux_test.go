@@ -58,6 +58,7 @@ func shown(c Changes) string {
 
 // What a barrier says about single changes.
 func TestReports(t *testing.T) {
+	stress.SkipTiny(t)
 	for _, c := range []struct {
 		name    string
 		entries []string

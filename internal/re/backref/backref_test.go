@@ -237,6 +237,7 @@ func TestCancelTakesEffect(t *testing.T) {
 // TestLongLine: a loop over characters takes no stack, and one over groups
 // enough to be refused before it takes too much.
 func TestLongLine(t *testing.T) {
+	stress.SkipTiny(t)
 	text := []byte(strings.Repeat("ab ", 1<<20))
 	if ok, err := compile(t, `^[ab ]*$(?<=\s)`, 0).NewMatcher(nil).Find(text, 0, nil); !ok || err != nil {
 		t.Errorf("characters: %v, %v", ok, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"quarry/internal/re/hir"
+	"quarry/internal/stress"
 )
 
 func lit(s string) *hir.Node { return hir.Literal([]byte(s)) }
@@ -139,6 +140,7 @@ func TestProductsStayBounded(t *testing.T) {
 // A long text without case is a class for each letter: the need stays small,
 // and finding it doesn't copy what is there for each letter (5 GB for this).
 func TestLongFoldedStaysBounded(t *testing.T) {
+	stress.SkipTiny(t)
 	text := strings.Repeat("abcdefghij", 10_000)
 	tree := fold(text)
 	var before, after runtime.MemStats

@@ -213,6 +213,7 @@ func TestWarmCacheAllocatesNothing(t *testing.T) {
 
 // The patterns that make other engines hang or swell.
 func TestCatastrophic(t *testing.T) {
+	stress.SkipTiny(t)
 	words := make([]string, 10000)
 	r := rand.New(rand.NewPCG(3, 4))
 	for i := range words {

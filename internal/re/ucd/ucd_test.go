@@ -2,11 +2,12 @@ package ucd
 
 import (
 	"os/exec"
-	"quarry/internal/stress"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode"
+
+	"quarry/internal/stress"
 )
 
 func contains(set []Range, r rune) bool {
@@ -275,6 +276,7 @@ func TestCaseMappings(t *testing.T) {
 // TestECMAUpperAgainstNode compares with what node knows; its tables may be
 // of another Unicode.
 func TestECMAUpperAgainstNode(t *testing.T) {
+	stress.SkipTiny(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")

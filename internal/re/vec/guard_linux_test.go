@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // guarded gives one page of memory between two that may not be touched.
@@ -29,6 +31,7 @@ func guarded(t *testing.T) []byte {
 // TestNoReadOutside runs every kernel on texts of all lengths up to 300 that
 // end right before, or begin right after, a page that faults when read.
 func TestNoReadOutside(t *testing.T) {
+	stress.SkipTiny(t)
 	page := guarded(t)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for size := range 301 {

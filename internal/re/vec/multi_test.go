@@ -135,6 +135,7 @@ func TestTeddyRefuses(t *testing.T) {
 // TestMultiPlanted puts each literal at each place of texts of all lengths up
 // to 200.
 func TestMultiPlanted(t *testing.T) {
+	stress.SkipTiny(t)
 	for _, c := range []struct {
 		lits string
 		fold bool

@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"testing"
 	"unicode/utf8"
+
+	"quarry/internal/stress"
 )
 
 // Every pair of bytes, every lead with every second byte and its continuations,
 // at every place of a block and across its ends.
 func TestValidUTF8(t *testing.T) {
+	stress.SkipTiny(t)
 	var samples [][]byte
 	for a := 0x7F; a < 256; a++ {
 		for b := 0x7F; b < 256; b++ {

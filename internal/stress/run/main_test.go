@@ -46,7 +46,7 @@ func TestShortenedTestsAreRegimes(t *testing.T) {
 			tried[filepath.Clean(r.pkg)+"."+name] = true
 		}
 	}
-	shortened := regexp.MustCompile(`\b(?:stress|regime)\.(?:N|Start|StartFor|Takes)\(`)
+	shortened := regexp.MustCompile(`\b(?:stress|regime)\.(?:N|Size|Start|StartFor|SkipQuick|Takes)\(`)
 	found := 0
 	err := filepath.WalkDir("../../..", func(file string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(file, "_test.go") {
