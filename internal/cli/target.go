@@ -69,16 +69,22 @@ func (w *workspaces) close() {
 }
 
 // find makes targets of the given paths, or of the current folder if there are
-// none. root, if not "", is the workspace for all paths inside of it. A path that
-// can't be used is reported and skipped.
-func (w *workspaces) find(root string, paths []string, complain func(error)) ([]target, error) {
-	root, err := env.FindRoot(root)
+// none. named, if not "", is the workspace for all paths inside of it, and what
+// is searched without paths from a folder outside of it. A path that can't be
+// used is reported and skipped.
+func (w *workspaces) find(named string, paths []string, complain func(error)) ([]target, error) {
+	root, err := env.FindRoot(named)
 	if err != nil {
 		return nil, err
 	}
 	implicit := len(paths) == 0
 	if implicit {
 		paths = []string{""}
+		if here, err := env.RealPath("."); named != "" && err == nil {
+			if _, inside := env.Below(root, here); !inside {
+				paths = []string{named}
+			}
+		}
 	}
 	var targets []target
 	for _, p := range paths {
