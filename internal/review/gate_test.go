@@ -65,6 +65,16 @@ func (b *bench) open(r *quarry.ReviewOptions) *quarry.Workspace {
 	return ws
 }
 
+// sameTick gives the folder of proposals a fixed time, as if the clock of the file
+// system had not gone on.
+func (b *bench) sameTick() {
+	b.t.Helper()
+	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+	if err := os.Chtimes(b.reviews, at, at); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
 func (b *bench) read(name string) string {
 	b.t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.dir, filepath.FromSlash(name)))

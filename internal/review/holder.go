@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"quarry/fault"
-	"quarry/internal/rootfs"
 )
 
 // A process that waits for decisions holds the lock of a file of its own beside
@@ -83,12 +82,7 @@ func (s *Store) ended(name string) bool {
 // Sweep looks for processes that ended while they waited; the stamp changes with
 // each. It reads no proposal.
 func (s *Store) Sweep() {
-	dir, err := s.root.OpenDir(rootfs.Path{})
-	if err != nil {
-		return
-	}
-	defer dir.Close()
-	names, err := dir.Read(nil)
+	names, err := s.names()
 	if err != nil {
 		return
 	}

@@ -44,6 +44,7 @@ func TestKilledWhileWaiting(t *testing.T) {
 	if p.State != review.Waiting {
 		t.Errorf("while it waits it is %s", p.State)
 	}
+	b.sameTick()
 	before, _ := b.store.Stamp()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
@@ -51,6 +52,7 @@ func TestKilledWhileWaiting(t *testing.T) {
 	if err != nil || p.State != review.Abandoned {
 		t.Fatalf("after the kill it is %s, %v", p.State, err)
 	}
+	b.sameTick()
 	if after, _ := b.store.Stamp(); after == before {
 		t.Error("the stamp is the same: a page does not look again")
 	}

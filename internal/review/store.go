@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"reflect"
 	"slices"
 	"strconv"
@@ -28,6 +30,8 @@ const (
 	// for reading the earlier ones. A failed move only takes time.
 	unsettledName = ".json"
 	settledName   = ".settled.json"
+
+	lockName = "lock" // its length counts replacements
 )
 
 // Store keeps the proposals of one workspace in a folder of the state folder,
@@ -56,7 +60,7 @@ func OpenLayered(dir string, layer *rootfs.Layer) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{root: root, now: time.Now}
-	p, err := root.Known("lock")
+	p, err := root.Known(lockName)
 	if err == nil {
 		s.lock, err = root.OpenLog(p, true)
 	}
@@ -167,10 +171,21 @@ func (s *Store) write(p *Proposal, old rootfs.Version) error {
 		_, _, err = s.root.Create(path, data, &rootfs.CreateOptions{Mode: 0o600})
 		return err
 	}
-	if _, err = s.root.Replace(path, data, old, nil); err == nil && p.Told && !p.State.Open() {
-		s.moveAway(p.ID)
+	if _, err = s.root.Replace(path, data, old, nil); err == nil {
+		s.count()
+		if p.Told && !p.State.Open() {
+			s.moveAway(p.ID)
+		}
 	}
 	return err
+}
+
+// count makes the lock file longer by a byte, for Stamp. If that fails, the time
+// of the folder tells. The caller holds the lock.
+func (s *Store) count() {
+	if size, err := s.lock.Size(); err == nil {
+		_ = s.lock.Append([]byte{'.'}, size)
+	}
 }
 
 // moveAway gives a settled proposal its name. The caller holds the lock.
@@ -229,14 +244,19 @@ type entry struct {
 	settled bool
 }
 
-// entries lists the proposals there are, oldest first.
-func (s *Store) entries() ([]entry, error) {
+// names lists the folder.
+func (s *Store) names() ([]rootfs.Entry, error) {
 	dir, err := s.root.OpenDir(rootfs.Path{})
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	names, err := dir.Read(nil)
+	return dir.Read(nil)
+}
+
+// entries lists the proposals there are, oldest first.
+func (s *Store) entries() ([]entry, error) {
+	names, err := s.names()
 	if err != nil {
 		return nil, err
 	}
@@ -294,13 +314,36 @@ func (s *Store) list(wanted func(entry) bool) ([]*Proposal, error) {
 	return list, errors.Join(problems...)
 }
 
-// Stamp changes with every change of the store. It is cheap.
+// Stamp changes with every change of the store. It is cheap. The time of the
+// folder alone is not enough: a second change within a tick of the file system's
+// clock leaves it as it is, 4 ms on Linux, more on a machine that is held up, 2 s
+// on FAT. So the names count too, as that of a process that waits, and how many
+// proposals were replaced.
 func (s *Store) Stamp() (string, error) {
 	info, err := s.root.Stat(rootfs.Path{})
 	if err != nil {
 		return "", err
 	}
-	return strconv.FormatInt(info.ModTime.UnixNano(), 36), nil
+	names, err := s.names()
+	if err != nil {
+		return "", err
+	}
+	var replaced int64
+	if path, err := s.root.Known(lockName); err == nil {
+		if lock, err := s.root.Stat(path); err == nil {
+			replaced = lock.Size
+		}
+	}
+	list := make([]string, len(names))
+	for i, e := range names {
+		list[i] = e.Name
+	}
+	slices.Sort(list)
+	sum := fnv.New64a()
+	for _, name := range list {
+		_, _ = io.WriteString(sum, name+"\n")
+	}
+	return fmt.Sprintf("%x-%x-%x", info.ModTime.UnixNano(), replaced, sum.Sum64()), nil
 }
 
 // add stores a new proposal and drops old ones. The caller holds the lock.
