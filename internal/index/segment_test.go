@@ -143,7 +143,7 @@ func goRoot(t *testing.T) string {
 // The Go sources, in one segment and in many that are merged: every gram has
 // the same documents.
 func TestMergedEqualsBuilt(t *testing.T) {
-	stress.SkipShort(t)
+	stress.SkipQuick(t)
 	src := filepath.Join(goRoot(t), "src", "cmd")
 	if _, err := os.Stat(src); err != nil {
 		t.Skip("no Go sources: ", err)

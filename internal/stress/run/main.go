@@ -70,6 +70,7 @@ var regimes = []regime{
 	{name: "lost update: workspace", pkg: ".", test: "TestLostUpdate"},
 	{name: "processes", pkg: ".", test: "TestOwnersKilled"},
 	{name: "journal loss", pkg: "./internal/journal", test: "TestCutSegmentsAreNoticed|TestZeroedEndsAreNoticed"},
+	{name: "large: merged segments", pkg: "./internal/index", test: "TestMergedEqualsBuilt"},
 	{name: "index damage", pkg: "./internal/index", test: "TestDamage"},
 	{name: "identity: second names", pkg: "./internal/index", test: "TestSecondNameOutside"},
 	{name: "identity: root, mounts, rules", pkg: "./internal/owner", test: "TestReplacedRoot|TestMountsBelowTheRoot|TestExcludesUnderEveryOwner|TestOutsideRulesAreFollowed"},
