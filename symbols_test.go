@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"quarry"
-	regime "quarry/internal/stress"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"quarry"
+	regime "quarry/internal/stress"
 	"quarry/search"
 )
 

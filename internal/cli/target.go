@@ -80,10 +80,8 @@ func (w *workspaces) find(named string, paths []string, complain func(error)) ([
 	implicit := len(paths) == 0
 	if implicit {
 		paths = []string{""}
-		if here, err := env.RealPath("."); named != "" && err == nil {
-			if _, inside := env.Below(root, here); !inside {
-				paths = []string{named}
-			}
+		if named != "" && !hereBelow(root) {
+			paths = []string{named}
 		}
 	}
 	var targets []target
@@ -100,6 +98,17 @@ func (w *workspaces) find(named string, paths []string, complain func(error)) ([
 		targets = append(targets, t)
 	}
 	return targets, nil
+}
+
+// hereBelow reports whether the current folder, if there still is one, is root or
+// lies in it.
+func hereBelow(root string) bool {
+	here, err := env.RealPath(".")
+	if err != nil {
+		return false
+	}
+	_, inside := env.Below(root, here)
+	return inside
 }
 
 var errEmptyPath = errors.New("a path is empty; . is the current folder")

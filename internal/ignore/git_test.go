@@ -8,12 +8,13 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"quarry/internal/stress"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // A repo is a random work tree: folders, rule files, and paths to ask about.

@@ -2,9 +2,10 @@ package page
 
 import (
 	"fmt"
-	"quarry/internal/stress"
 	"strings"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // hitsOf are the numbers of a file's matching lines.

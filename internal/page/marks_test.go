@@ -3,12 +3,13 @@ package page
 import (
 	"fmt"
 	"net/url"
-	"quarry/internal/stress"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/stress"
 )
 
 // The server marks what was searched in a file, in the units of a script, and

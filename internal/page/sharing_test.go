@@ -5,12 +5,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"quarry/internal/stress"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"quarry/internal/stress"
 )
 
 // TestBrowserManyTabs: a browser has six connections to a server. The tabs share

@@ -3,10 +3,11 @@ package page
 import (
 	"io"
 	"net/http"
-	"quarry/internal/stress"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"quarry/internal/stress"
 )
 
 // The address that the browser is opened with works once, so what a browser keeps
