@@ -283,6 +283,7 @@ func atEveryCall(t *testing.T, kinds []error, forever bool, check func(t *testin
 // the old one or the new one as the answer says, a second try works, all can be
 // undone, and no handle and no temporary file is left.
 func TestNthFault(t *testing.T) {
+	regime.SkipTiny(t)
 	run := regime.Start(t, "nth fault: every call of every change", 1, 1)
 	atEveryCall(t, faultKinds, false, func(t *testing.T, at string, made func() (*breaker, error)) {
 		open := handles(t)
@@ -330,6 +331,7 @@ func TestTwoFaults(t *testing.T) {
 // dies. The answer says how it is as far as that can be known, and when the disk
 // is back, all of it can be undone.
 func TestDiskDies(t *testing.T) {
+	regime.SkipTiny(t)
 	run := regime.Start(t, "nth fault: all calls from one on", 1, 1)
 	atEveryCall(t, []error{unix.EIO, unix.EROFS, unix.ENOSPC}, true, func(t *testing.T, at string, made func() (*breaker, error)) {
 		if b, err := made(); err != nil {

@@ -102,6 +102,7 @@ func codeAnswer(ws *quarry.Workspace, q search.CodeQuery) (answer string, byInde
 // A ranked search gives the same order, scores and pieces with the index and
 // without, while files change: just changed, read again, merged and reopened.
 func TestRankedIndexEqualsScan(t *testing.T) {
+	regime.SkipTiny(t)
 	run := regime.Start(t, "ranked: index = scan", 12, 600)
 	indexed := 0
 	for seed := range run.Cases() {

@@ -44,6 +44,7 @@ type nodeCase struct {
 //   - the v flag, which Options doesn't have, and modifiers, which node 20
 //     doesn't.
 func TestNode(t *testing.T) {
+	stress.SkipTiny(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")

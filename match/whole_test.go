@@ -13,6 +13,7 @@ import (
 // those of the exact engine: what jumps over such runs, what looks only around a
 // literal and what decides word assertions by their inside changes nothing.
 func TestWholeTextsAgree(t *testing.T) {
+	stress.SkipTiny(t)
 	for seed := range uint64(stress.N(2500)) {
 		g := seeded(seed+2_000_000, false)
 		expr := g.pattern(1 + g.rng.IntN(4))

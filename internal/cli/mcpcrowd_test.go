@@ -146,6 +146,7 @@ func (c *webClient) call(name string, args map[string]any) (*toolAnswer, error) 
 // 0.8 KB each, and no session, request or answer was among the rest; 60 rounds
 // of reads and searches alone left 1 MB, as at the start.
 func TestCrowd(t *testing.T) {
+	stress.SkipTiny(t)
 	dir := t.TempDir()
 	const counters = 5
 	for i := range counters {

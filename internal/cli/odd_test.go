@@ -21,6 +21,7 @@ import (
 // Files that are no ordinary text: nothing hangs or crashes, the rest is
 // searched, and what was left out is told with its reason.
 func TestOddFiles(t *testing.T) {
+	stress.SkipTiny(t)
 	dir := t.TempDir()
 	t.Chdir(dir)
 	writeTree(t, dir, map[string]string{"a.txt": "foo\n", "z.txt": "foo\n"})

@@ -91,6 +91,7 @@ func writeOracleTable(t *testing.T, file string) {
 
 // TestMinimatchLive asks minimatch itself about patterns the table has not seen.
 func TestMinimatchLive(t *testing.T) {
+	stress.SkipTiny(t)
 	if npmFolder() == "" {
 		t.Skip("npm package minimatch not found; set QUARRY_NPM to the folder that holds it")
 	}

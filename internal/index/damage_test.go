@@ -124,6 +124,7 @@ func mutate(r *rand.Rand, files, older map[string][]byte) (string, map[string][]
 // Whatever happens to the files on disk: no panic, the files a walk lists, and
 // no match missing. What is damaged is read again.
 func TestDamage(t *testing.T) {
+	stress.SkipTiny(t)
 	w := manyFiles(t)
 	w.calm()
 	older := w.stored()

@@ -25,6 +25,7 @@ func (w watched) Barrier(ctx context.Context, apply func(Changes)) ([]rootfs.Pat
 
 // The same as TestIndexFollowsTheTree, told by the kernel.
 func TestIndexFollowsTheKernel(t *testing.T) {
+	stress.SkipTiny(t)
 	for seed := range stress.Start(t, "index follows the kernel", 3, 300).Cases() {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			w := newWorld(t, 100+seed, false)

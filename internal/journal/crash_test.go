@@ -262,6 +262,7 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 // A process killed at any moment leaves a journal from which everything can be
 // rolled back.
 func TestKilledAtAnyMoment(t *testing.T) {
+	stress.SkipTiny(t)
 	const kills = 10 // of one journal
 	run := stress.Start(t, "kill -9 of a journal", 20, 1000)
 	for seed := range run.Cases() {

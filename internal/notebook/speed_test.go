@@ -47,6 +47,7 @@ func bigVault(t testing.TB, n int) string {
 // Backlinks come from the index: only files that mention the name are read, and
 // a link that was written a moment ago is there.
 func TestBacklinksIndexed(t *testing.T) {
+	stress.SkipTiny(t)
 	n := stress.Size(2_000, 10_000)
 	ctx := context.Background()
 	dir := bigVault(t, n)

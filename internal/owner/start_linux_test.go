@@ -46,6 +46,7 @@ func TestSearchWaitsForOpening(t *testing.T) {
 // A command without an owner uses what an earlier one has left, if that is worth
 // it, and sees what has changed since.
 func TestStoredIndexWithoutOwner(t *testing.T) {
+	stress.SkipTiny(t)
 	files := stress.Size(1_000, 10_000)
 	defer owner.LendFrom(owner.LendFrom(files))
 	h := bareHouse(t)

@@ -161,6 +161,7 @@ func tidy(t *testing.T, dir string) Cleaned {
 // acknowledged must be there, nothing may be torn, and nothing left over.
 func TestKill(t *testing.T) {
 	t.Parallel()
+	stress.SkipTiny(t)
 	for _, c := range []struct {
 		name, job string
 		links     bool
@@ -297,6 +298,7 @@ func addCarelessly(dir, id string) error {
 // writer. Every acknowledged line must be in its file, once.
 func TestLostUpdate(t *testing.T) {
 	t.Parallel()
+	stress.SkipTiny(t)
 	processes, edits := 8, 200
 	if testing.Short() {
 		processes, edits = 4, 100

@@ -141,6 +141,7 @@ func (a *arena) sandboxed(name string, seen map[string]int) {
 // are read. The naive reader must be seen to escape, or the race isn't real.
 func TestSymlinkRace(t *testing.T) {
 	t.Parallel()
+	stress.SkipTiny(t)
 	a := newArena(t)
 	escapes, rounds := 0, 0
 	seen := map[string]int{}

@@ -77,6 +77,7 @@ func oddFiles(t *testing.T, dir string) (names []string) {
 // Every tool on every odd file, and over all of them: nothing hangs, nothing
 // crashes, and memory stays within 64 MB.
 func TestOddFiles(t *testing.T) {
+	stress.SkipTiny(t)
 	dir := t.TempDir() // a disk: memory has no room for devices and sparse files
 	names := append(oddFiles(t, dir), ".", "growing.txt", "shrinking.txt")
 	stop := restless(t, dir)

@@ -104,6 +104,7 @@ func grown(f func()) int64 {
 // Every catastrophic pattern, in every syntax and mode, by scan and by index,
 // answers or is refused within its bounds.
 func TestPatternsAsAttack(t *testing.T) {
+	stress.SkipTiny(t)
 	dir := hurtfulTree(t)
 	plain, err := quarry.Open(dir, nil)
 	if err != nil {

@@ -82,6 +82,7 @@ func (f *fortress) naive(name string) string {
 // under it: nothing closed is shown or changed. A naive reader must be seen to
 // fall for it, or the race isn't real.
 func TestSymlinkRaceOfEveryTool(t *testing.T) {
+	stress.SkipTiny(t)
 	for _, c := range []struct {
 		name  string
 		index bool

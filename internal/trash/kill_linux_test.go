@@ -91,6 +91,7 @@ func (d *desk) child(role string, seed int) *exec.Cmd {
 // Whenever a process dies, each thing is in its place or in the trash with its
 // record, whole and once.
 func TestKilledAtAnyMoment(t *testing.T) {
+	stress.SkipTiny(t)
 	const kills = 60 // of one trash
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		t.Setenv("TMPDIR", "/dev/shm") // a kill needs no disk

@@ -201,6 +201,7 @@ func dotCoversRgignore(t testing.TB, rg string) bool {
 }
 
 func TestAgainstRipgrep(t *testing.T) {
+	stress.SkipTiny(t)
 	rg := ripgrep(t)
 	t.Run("random trees", func(t *testing.T) {
 		for seed := range uint64(stress.N(12)) {

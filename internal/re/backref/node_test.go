@@ -56,6 +56,7 @@ func flagsOf(s string) ecma.Flags {
 //   - matches V8 finds between the halves of a surrogate pair under u and v,
 //     where the specification doesn't look (see insidePair).
 func TestNode(t *testing.T) {
+	stress.SkipTiny(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed: install Node 22 (Debian: nodejs)")
