@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,6 +191,9 @@ func folderArgument(most int) cobra.PositionalArgs {
 			}
 			if _, after, named := strings.Cut(dir, "="); err != nil && named && most > 1 && env.Exists(after) {
 				err = nil
+			}
+			if errors.Is(err, fs.ErrNotExist) && command.Name(cmd) == "index delete" {
+				err = nil // its index may be there still
 			}
 			if err != nil && cmd.HasSubCommands() && near(cmd, dir) != "" {
 				return fmt.Errorf("%w\n  did you mean %s %s?", env.PathError(dir, err), cmd.CommandPath(), near(cmd, dir))

@@ -350,7 +350,7 @@ func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
 		}
 		fmt.Fprintf(w, "%9s  %-10s  %s%s\n", printing.Size(x.Bytes), since(now.Sub(x.Used)), printing.AppendEscaped(nil, []byte(folder)), about)
 	}
-	fmt.Fprintf(w, "%9s  in all; quarry index delete --root FOLDER deletes one\n", printing.Size(total))
+	fmt.Fprintf(w, "%9s  in all; quarry index delete FOLDER deletes one\n", printing.Size(total))
 }
 
 // since says how long ago something was, in whole units.

@@ -3,9 +3,12 @@ package page
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -86,6 +89,81 @@ func TestBrowserServerEnds(t *testing.T) {
 	}
 	b.keys("retry")
 	b.has(".notice.bad", "the server does not answer")
+}
+
+// cable is a listener whose connections can be cut.
+type cable struct {
+	net.Listener
+	mu   sync.Mutex
+	cut  bool
+	open []net.Conn
+}
+
+func (c *cable) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		cut := c.cut
+		if !cut {
+			c.open = append(c.open, conn)
+		}
+		c.mu.Unlock()
+		if !cut {
+			return conn, nil
+		}
+		conn.Close()
+	}
+}
+
+// set cuts the cable or mends it.
+func (c *cable) set(cut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cut = cut
+	if cut {
+		for _, conn := range c.open {
+			conn.Close()
+		}
+		c.open = nil
+	}
+}
+
+// What could not be shown while the server was out of reach is shown when it is
+// back, without a reload.
+func TestBrowserConnectionReturns(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire := &cable{Listener: l}
+	s := serveOn(t, wire, project, nil)
+	c, err := s.ws.Edit(t.Context(), "wide.txt", []change.Edit{{Old: "retryAfter", New: "retryLater"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.open(t, "/health", 1600, 1000, "light")
+	for _, one := range []struct{ address, failed, shown, want string }{
+		{"/changes/" + c.ID, "The journal can't be read.", "main", "retryLater"},
+		{"/review", "The proposals can't be read.", "main", "Nothing waits"},
+		{"/search?q=retry.fter&mode=regex", "the server does not answer", ".status", "complete"},
+		{"/search?q=retry.fter&mode=regex&at=README.md:3", "This file can't be shown.", ".peek", "explained"},
+	} {
+		b.has("#live", "Live")
+		wire.set(true)
+		b.has(".bar.banner", "Not connected.")
+		eval[bool](b, `(() => { history.pushState(null, "", "`+one.address+`"); dispatchEvent(new PopStateEvent("popstate")); return true; })()`)
+		b.has("main", one.failed)
+		if text := eval[string](b, `document.querySelector("main").textContent`); strings.Contains(text, "This pattern can't be used") {
+			t.Errorf("%s: blames the pattern: %s", one.address, text)
+		}
+		wire.set(false)
+		eval[chromedp.Void](b, `document.querySelector(".banner button")?.click()`)
+		b.has(one.shown, one.want)
+		b.until(`!document.querySelector("main .notice.bad")`)
+	}
 }
 
 // The address follows what is typed, but not each key of it: the browser's

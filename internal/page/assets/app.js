@@ -56,6 +56,8 @@ export const app = {
     $("toasts").append(t);
     setTimeout(() => t.remove(), kind === "bad" ? 8000 : 3500);
   },
+  // whenBack does once more what had no answer, when the server is there again.
+  whenBack(err, again) { if (err.status === 0) unanswered.push(again); },
   fail(err) { app.toast(err.message + (err.hint ? `. ${err.hint}` : ""), "bad"); },
 
   // ask asks once; it resolves to whether the answer was yes.
@@ -99,6 +101,7 @@ export const app = {
 };
 
 let current = null;
+const unanswered = []; // what is to be asked again: see whenBack
 let owed = "", owing = 0; // an address that is not written yet, and when it will be
 
 function settle() {
@@ -214,6 +217,7 @@ function onState(up, problem) {
   }
   document.documentElement.classList.toggle("offline", !up);
   current?.view.live?.("connection", { up });
+  if (up && !was) for (const again of unanswered.splice(0)) again();
 }
 
 function banner(title, text, ...more) {

@@ -72,7 +72,9 @@ async function load({ quiet = false } = {}) {
   try {
     res = await get("/api/changes", { client: st.client, since: st.since, path: st.path });
   } catch (e) {
-    if (mine === number) els.list.replaceChildren(h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, "The journal can't be read.")), h("p", { class: "pre" }, safe(e.message)))));
+    if (mine !== number) return;
+    els.list.replaceChildren(h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, "The journal can't be read.")), h("p", { class: "pre" }, safe(e.message)))));
+    app.whenBack(e, () => { if (mine === number) load(); });
     return;
   } finally {
     if (mine === number) app.busy(false);
@@ -247,6 +249,7 @@ async function refreshDetail() {
   } catch (e) {
     if (mine !== detailNumber) return;
     els.detail.replaceChildren(back(), h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, e.status === 404 ? "This change is not in the journal." : "This change can't be shown.")), h("p", { class: "pre" }, safe(e.message)))));
+    app.whenBack(e, () => { if (here && mine === detailNumber) refreshDetail(); });
     return;
   }
   if (mine !== detailNumber) return;

@@ -38,7 +38,10 @@ async function load() {
 async function runChecks() {
   const mine = visit;
   let found;
-  try { found = (await get("/api/checks")).checks; } catch (e) { found = [{ ok: false, what: e.message }]; }
+  try { found = (await get("/api/checks")).checks; } catch (e) {
+    found = [{ ok: false, what: e.message }];
+    app.whenBack(e, () => { if (mine === visit) runChecks(); });
+  }
   if (mine !== visit) return; // they take a while: another view may be shown
   checks = found;
   if (data) draw();

@@ -44,7 +44,9 @@ async function load() {
   try {
     res = await get("/api/review");
   } catch (e) {
-    if (mine === number) els.list.replaceChildren(h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, "The proposals can't be read.")), h("p", { class: "pre" }, safe(e.message)))));
+    if (mine !== number) return;
+    els.list.replaceChildren(h("div", { class: "pad" }, notice("bad", "warn", h("p", null, h("b", null, "The proposals can't be read.")), h("p", { class: "pre" }, safe(e.message)))));
+    app.whenBack(e, () => { if (mine === number) load(); });
     return;
   }
   if (mine !== number) return;
@@ -157,7 +159,9 @@ async function showDetail() {
   try {
     res = await get(`/api/review/${encodeURIComponent(id)}`);
   } catch (e) {
-    if (mine === detailNumber) els.detail.replaceChildren(back(), notice("bad", "warn", h("p", null, h("b", null, e.status === 404 ? "There is no such proposal." : "This proposal can't be shown.")), h("p", { class: "pre" }, safe(e.message))));
+    if (mine !== detailNumber) return;
+    els.detail.replaceChildren(back(), notice("bad", "warn", h("p", null, h("b", null, e.status === 404 ? "There is no such proposal." : "This proposal can't be shown.")), h("p", { class: "pre" }, safe(e.message))));
+    app.whenBack(e, () => { if (here && mine === detailNumber) showDetail(); });
     return;
   }
   if (mine !== detailNumber) return;

@@ -106,7 +106,8 @@ async function ask({ offset = 0 } = {}) {
     });
   } catch (e) {
     if (e.name === "AbortError") return;
-    got.error = { message: e.message, hint: e.hint };
+    got.error = { message: e.message, hint: e.hint, unanswered: e.status === 0 };
+    app.whenBack(e, () => { if (mine === number) ask(); });
   } finally {
     clearTimeout(patience);
     if (mine === number) { app.busy(false); els.main.removeAttribute("aria-busy"); }
@@ -448,10 +449,10 @@ async function count(how) {
 
 function showError(err) {
   els.status.replaceChildren(h("span", { class: "tag bad" }, "not searched"));
-  const hint = (err.hint || "").trim();
-  els.tail.replaceChildren(notice("bad", "warn", h("p", null, h("b", null, state.mode === "regex" ? "This pattern can't be used." : "This can't be searched.")),
+  const hint = (err.hint || "").trim(), pattern = state.mode === "regex" && !err.unanswered;
+  els.tail.replaceChildren(notice("bad", "warn", h("p", null, h("b", null, pattern ? "This pattern can't be used." : "This can't be searched.")),
     h("p", { class: "mono pre" }, safe(err.message)), hint ? h("p", { class: "sub pre" }, safe(hint)) : null,
-    state.mode === "regex" ? h("div", { class: "btns" }, btn("Search for it as plain text", { cls: "small", onclick: () => set({ mode: "text" }) })) : null));
+    pattern ? h("div", { class: "btns" }, btn("Search for it as plain text", { cls: "small", onclick: () => set({ mode: "text" }) })) : null));
 }
 
 async function showZero(got) {
