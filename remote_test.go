@@ -260,7 +260,7 @@ func TestRemoteServerKilled(t *testing.T) {
 	for _, x := range worlds {
 		t.Run(x.name, func(t *testing.T) {
 			w := x.make(t)
-			remote := w.open(t, quarry.ServersOptions{Timeout: 2 * time.Second})
+			remote := w.open(t, quarry.ServersOptions{Timeout: time.Minute})
 			dead := strings.Split(w.servers, ",")[1]
 			whole, err := remote.Search(t.Context(), search.Query{Pattern: "alpha"})
 			if err != nil || !whole.Exact {

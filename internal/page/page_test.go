@@ -424,7 +424,7 @@ func TestEvents(t *testing.T) {
 	}()
 	wait := func(want string) {
 		t.Helper()
-		for deadline := time.After(20 * time.Second); ; {
+		for deadline := time.After(time.Minute); ; {
 			select {
 			case line := <-heard:
 				if strings.Contains(line, want) {

@@ -63,7 +63,7 @@ func TestBurst(t *testing.T) {
 		s.Called("cursor", "1", tool, tool == "move_file")
 	}
 	var list []Client
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if list, err = List(dir); err == nil && len(list) == 1 && list[0].Calls == 3 {
 			break
 		}

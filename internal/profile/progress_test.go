@@ -32,7 +32,7 @@ func TestProgressOfBuild(t *testing.T) {
 	defer sync.OnceFunc(func() { close(release) })()
 	select {
 	case <-hold:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the index tells nothing of its build")
 	}
 	reg := tools(t, ws, profile.Options{})

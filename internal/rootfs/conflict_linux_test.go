@@ -113,7 +113,7 @@ func TestLateWriter(t *testing.T) {
 		if got := content(t, dir+"/"+p.String()); got != "old"+foreignText {
 			t.Errorf("the copy holds %q", got)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the late text was not rescued")
 	}
 	if content(t, f) != "new" {

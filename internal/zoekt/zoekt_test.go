@@ -2,6 +2,7 @@ package zoekt_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -140,6 +141,15 @@ func TestReplicas(t *testing.T) {
 	gone, slow, good := start(t), start(t), start(t, alpha)
 	gone.Close()
 	defer slow.Hang()()
+	// An answer ends the calls that are on their way, so the good one gives its own
+	// once the slow one has heard the question.
+	release := good.Hang()
+	go func() {
+		for slow.Asked() == 0 && t.Context().Err() == nil {
+			runtime.Gosched()
+		}
+		release()
+	}()
 	c := client(t, gone.Addr+"+"+slow.Addr+"+"+good.Addr, &zoekt.Options{Hedge: 10 * time.Millisecond})
 	docs, err := c.Search(t.Context(), 0, zoekt.Text("hello", false), false)
 	if err != nil || len(docs) != 1 {
