@@ -31,6 +31,7 @@ func TestManyMatchesInOneText(t *testing.T) {
 // Walking a buffer by Find is no slower than a few times Each.
 func TestFindByFind(t *testing.T) {
 	stress.SkipTiny(t)
+	stress.SkipRace(t)
 	text := bytes.Repeat([]byte("one two three\nfour\n"), 1<<20/19)
 	for _, expr := range []string{`t\w+o`, "two", `[a-z]{5}$`} {
 		m := MustCompile(expr, Options{}).NewMatcher()
@@ -56,6 +57,7 @@ func TestFindByFind(t *testing.T) {
 
 // A search ends soon after its context, in every mode and engine, and says so.
 func TestCancelSoon(t *testing.T) {
+	stress.SkipRace(t)
 	oneLine := bytes.Repeat([]byte("hello world это текст "), 8<<20/28)
 	lines := bytes.Clone(oneLine)
 	for i := 80; i < len(lines); i += 80 {

@@ -261,6 +261,7 @@ func TestMCPHTTP(t *testing.T) {
 // What a server costs that answers one tools/list, in processor time, at its best.
 func TestMCPStartTime(t *testing.T) {
 	stress.SkipTiny(t)
+	stress.SkipRace(t)
 	stress.SkipWine(t, "the time a process takes to start")
 	dir, best := sampleWorkspace(t), time.Hour
 	for range 10 {

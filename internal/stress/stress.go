@@ -142,6 +142,15 @@ func SkipTiny(t testing.TB) {
 	}
 }
 
+// SkipRace leaves out a test that bounds processor time: the race detector takes
+// ten times as much.
+func SkipRace(t testing.TB) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("bounds processor time: run without -race")
+	}
+}
+
 // SkipQuick leaves a test to make stress, where go test has another that shows
 // the better part of what it does in less time.
 func SkipQuick(t testing.TB) {

@@ -648,11 +648,13 @@ func TestNoLeaks(t *testing.T) {
 	if _, watches := openHandles(t); watches != 6 || w.Status().Watches != 6 {
 		t.Errorf("the kernel has %d watches, we count %d, want 6", watches, w.Status().Watches)
 	}
+	w.mu.Lock() // it may be drained in the background
 	s := &w.system
 	if len(s.limbo)+len(s.check)+len(s.stack)+len(s.flown)+len(s.marks) != 0 {
 		t.Errorf("left behind: limbo %d, check %d, stack %d, flown %d, marks %d",
 			len(s.limbo), len(s.check), len(s.stack), len(s.flown), len(s.marks))
 	}
+	w.mu.Unlock()
 	os.Rename(in("a/b"), dir+"/out/b") // with two folders in it, never to return
 	w.Barrier(context.Background(), nothing)
 	if _, watches := openHandles(t); watches != 3 || w.Status().Watches != 3 {
