@@ -19,7 +19,7 @@ check:
 	$(GO) test ./internal/arch
 
 # All tests, then what was skipped, why, and how to run it. SHORT=-short takes
-# a minute.
+# half a minute.
 SHORT ?=
 
 test:

@@ -52,7 +52,7 @@ const (
 )
 
 // share is which part of the short form a lesser form takes: 40 keeps
-// go test -short ./... near a minute, half of which is linking; 12 made
+// go test -short ./... at half a minute, half of which is linking; 12 made
 // go test ./... take four, 20 three.
 func (f form) share() int {
 	switch f {
@@ -134,7 +134,7 @@ func SkipShort(t testing.TB) {
 }
 
 // SkipTiny leaves out a test that costs a third of a second when -short is given,
-// unless STRESS=brief is set: there are sixty of them.
+// unless STRESS=brief is set: that keeps -short at half a minute.
 func SkipTiny(t testing.TB) {
 	t.Helper()
 	if asked() == tiny {
