@@ -2,6 +2,7 @@ package owner
 
 import (
 	"errors"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -157,6 +158,9 @@ var ErrInUse = errors.New("a process owns this index")
 // one. Home has to be set.
 func Delete(opts *Options) (bool, error) {
 	home, name, err := opts.openHome()
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // no index was ever built here
+	}
 	if err != nil {
 		return false, err
 	}
