@@ -48,7 +48,7 @@ stress:
 	STRESS=$(STRESS) $(GO) run ./internal/stress/run -only '$(ONLY)' $(WRITE)
 
 # Calls that are meant to exhaust the program, with what each took; WRITE=-write
-# puts the table into docs/RELIABILITY.md.
+# puts the table into docs/FIGURES.md.
 .PHONY: hostile
 hostile:
 	$(GO) run ./internal/stress/hostile $(WRITE)

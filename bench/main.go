@@ -3,7 +3,7 @@
 //
 //	go run ./bench                 everything
 //	go run ./bench -only match     one table
-//	go run ./bench -only texts -write   and into docs/SEARCH.md
+//	go run ./bench -only texts -write   and into docs/FIGURES.md
 //
 // The corpus is the Linux 6.1 source tree of Debian's linux-source-6.1 package,
 // taken from -tree, or unpacked from /usr/src when the package is installed.
@@ -27,7 +27,7 @@ type bench struct {
 	rounds int
 	env    []string // of processes; nil is ours
 
-	write bool            // the tables into docs/SEARCH.md
+	write bool            // the tables into docs/FIGURES.md
 	table strings.Builder // the one in hand, as the document shows it
 }
 
@@ -39,7 +39,7 @@ func main() {
 	flag.StringVar(&b.work, "work", "bench/corpus", "folder for the corpus")
 	flag.StringVar(&b.rg, "rg", os.Getenv("QUARRY_RG"), "ripgrep to compare with")
 	flag.IntVar(&b.rounds, "rounds", 5, "take the best of this many")
-	flag.BoolVar(&b.write, "write", false, "put the tables into docs/SEARCH.md")
+	flag.BoolVar(&b.write, "write", false, "put the tables into docs/FIGURES.md")
 	flag.Parse()
 	if err := b.run(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -71,7 +71,7 @@ func (b *bench) run(only string) error {
 			if err := t.run(); err != nil {
 				return err
 			}
-			if err := b.document("docs/SEARCH.md", t.name); err != nil {
+			if err := b.document("docs/FIGURES.md", t.name); err != nil {
 				return err
 			}
 		}

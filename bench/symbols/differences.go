@@ -36,7 +36,7 @@ func compared(lang string, s *symbols.Symbol) bool {
 }
 
 // difference is a case where we are right not to agree with ctags: it is wrong about
-// the language, or means something else by the kind. docs/SEARCH.md has samples.
+// the language, or means something else by the kind. docs/FIGURES.md has samples.
 type difference struct {
 	lang, reason string
 	extra        bool           // ours has it

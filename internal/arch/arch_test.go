@@ -48,8 +48,8 @@ var opensUserFiles = map[string]bool{
 	"internal/owner":          true, // its own socket
 	"internal/re/ucd/gen":     true,
 	"internal/stress":         true, // tries whether symlinks can be made
-	"internal/stress/hostile": true, // its workspace, and the table of docs/RELIABILITY.md
-	"internal/stress/run":     true, // the table of docs/RELIABILITY.md
+	"internal/stress/hostile": true, // its workspace, and the table of docs/FIGURES.md
+	"internal/stress/run":     true, // the table of docs/FIGURES.md
 	"cmd/quarry":              true,
 	"examples/agent":          true, // its demonstration folder
 	"packaging/bundle":        true, // what it ships

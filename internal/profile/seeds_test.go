@@ -211,7 +211,7 @@ func checkSentences(t *testing.T, id string, list []requirement) {
 	}
 }
 
-// docs/REQUIREMENTS.md tells how many sentences are checked and what was decided
+// testdata/seeds/REQUIREMENTS.md tells how many sentences are checked and what was decided
 // otherwise; go test -update rewrites it.
 func TestSeedsDoc(t *testing.T) {
 	var b, table bytes.Buffer
@@ -241,7 +241,7 @@ func TestSeedsDoc(t *testing.T) {
 		"| document | about | hold | decided otherwise |\n|---|---|---|---|\n" + table.String() +
 		"\n## Decided otherwise\n\nThe documents disagree in places, with each other and with their own code, or speak of a program that this is not.\n\n" +
 		"| document | sentence | what holds instead, and why |\n|---|---|---|\n" + b.String()
-	compare(t, filepath.Join("..", "..", "docs", "REQUIREMENTS.md"), []byte(text))
+	compare(t, filepath.Join("testdata", "seeds", "REQUIREMENTS.md"), []byte(text))
 }
 
 // seedFiles are the files that the blocks of a document speak of.

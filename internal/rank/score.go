@@ -40,7 +40,7 @@ const (
 	maxExamined = 1 << 20
 )
 
-// weights of the features, found on the benchmark of docs/SEARCH.md by
+// weights of the features, found on the benchmark of docs/FIGURES.md by
 // cross-validation over repositories and rounded.
 var weights = Features{
 	fBM25: 0.25, fNameFull: 0.5, fName: 0.65, fPrefix: 0.6, fDir: 0.9, fSymbol: 1, fIdent: 0.75, fDefName: 0.35,

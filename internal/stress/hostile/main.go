@@ -3,7 +3,7 @@
 // code. It fails when one takes more than its limit.
 //
 //	go run ./internal/stress/hostile          what make hostile runs
-//	go run ./internal/stress/hostile -write   and puts the table into docs/RELIABILITY.md
+//	go run ./internal/stress/hostile -write   and puts the table into docs/FIGURES.md
 package main
 
 import (
@@ -29,7 +29,7 @@ type trial struct {
 }
 
 func main() {
-	write := flag.Bool("write", false, "put the table into docs/RELIABILITY.md")
+	write := flag.Bool("write", false, "put the table into docs/FIGURES.md")
 	prepare := flag.String("prepare", "", "make the workspace and what is read in this folder, and end")
 	flag.Parse()
 	if *prepare != "" {
@@ -87,7 +87,7 @@ func run(write bool) error {
 		return fmt.Errorf("%d calls took more than they may, or gave another answer", over)
 	}
 	if write {
-		return intoDocs("docs/RELIABILITY.md", table.String())
+		return intoDocs("docs/FIGURES.md", table.String())
 	}
 	return nil
 }

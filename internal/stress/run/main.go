@@ -4,7 +4,7 @@
 //	go run ./internal/stress/run                  short forms
 //	STRESS=20m go run ./internal/stress/run       the long count, or 20 minutes each
 //	STRESS=long go run ./internal/stress/run      the long count, however long
-//	… -only 'race|paths' -write                   some; and into docs/RELIABILITY.md
+//	… -only 'race|paths' -write                   some; and into docs/FIGURES.md
 //
 // -write replaces the rows of the regimes that were run and leaves the others,
 // so that a table of long forms can be put together over several days.
@@ -130,7 +130,7 @@ type result struct {
 
 func main() {
 	only := flag.String("only", "", "regimes whose name matches this expression")
-	write := flag.Bool("write", false, "put the table into docs/RELIABILITY.md")
+	write := flag.Bool("write", false, "put the table into docs/FIGURES.md")
 	list := flag.Bool("list", false, "print the commands and run nothing")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -174,7 +174,7 @@ func run(ctx context.Context, only string, write, list bool) error {
 		return errors.New("interrupted; nothing is written down")
 	}
 	if write {
-		if err := intoDocs("docs/RELIABILITY.md", rows); err != nil {
+		if err := intoDocs("docs/FIGURES.md", rows); err != nil {
 			return err
 		}
 	}
