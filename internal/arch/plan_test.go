@@ -32,7 +32,7 @@ var plan = []layer{
 		{"internal/presence", "which clients are connected to a workspace", "internal/rootfs"},
 		{"internal/review", "changes that wait for a person: proposals, decisions", "change fault internal/backend internal/rootfs internal/textedit internal/textfile search"},
 		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace", "tool"},
-		{"internal/profile", "one file group a dialect: arguments → query → text", ". change fault internal/notebook internal/notes internal/patch internal/progress internal/render internal/replacer internal/vault match search tool"},
+		{"internal/profile", "a record a dialect: arguments → query → text", ". change fault internal/notebook internal/notes internal/patch internal/progress internal/render internal/replacer internal/vault match search tool"},
 		{"internal/render", "results in words, pure", "change fault internal/notebook search"},
 		{"internal/notes", "what changing a note means: which operation on which file", "change fault internal/vault"},
 		{"internal/notebook", "notes: searched, their parts, properties, tags and links", "change fault internal/noterank internal/rootfs internal/textfile internal/vault match search"},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,21 +19,16 @@ import (
 // env is what the tools of one profile share.
 type env struct {
 	ws    *quarry.Workspace
+	d     *dialect
 	o     Options
 	names []string // of the tools there are
 }
-
-// union reports a profile of our own, quarry or notes, which has all parameters
-// and receipts.
-func (e *env) union() bool { return e.o.Profile == "quarry" || e.o.Profile == "notes" }
-
-func (e *env) is(profile string) bool { return e.o.Profile == profile }
 
 // limits are those of an answer's text. Some room is kept for what follows the
 // body: the line that says what was omitted, and the receipt.
 func (e *env) limits() render.Limits {
 	budget := e.o.Budget
-	if e.o.Structured && !InJSON(e.o.Profile) {
+	if e.o.Structured && !e.d.json {
 		budget /= 2 // a line of code takes about twice its text as JSON
 	}
 	return render.Limits{Budget: max(budget-receiptRoom, 0)}
@@ -43,10 +39,10 @@ const receiptRoom = 1 << 10
 // graceTime is what a call may take beyond its search, to word the answer.
 const graceTime = 5 * time.Second
 
-// limitsUnless returns the limits of an answer. If a strict profile was given a
-// number of results, there are none: it has no offset to get the rest with.
+// limitsUnless returns the limits of an answer, none if the caller gave a number
+// of results and the dialect shows as many.
 func (c *call) limitsUnless(number string) render.Limits {
-	if !c.union() && c.Given(number) {
+	if c.d.limits.countedWhole && c.Given(number) {
 		return render.Limits{}
 	}
 	return c.limits()
@@ -68,14 +64,14 @@ type call struct {
 // answer is what a tool has to say.
 type answer struct {
 	text    []byte
-	receipt []string // parts of the line in brackets, for quarry and notes
+	receipt []string // parts of the line in brackets, where the dialect has one
 	data    any      // the structured result
 	images  []tool.Image
 }
 
-// make makes a tool of its description and the function that answers.
-func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer, error)) *tool.Tool {
-	out := &t
+// make makes a tool.
+func (e *env) make(s *spec) *tool.Tool {
+	out := &tool.Tool{Name: s.name, Title: s.title, Description: s.about, Params: s.params, OutputSchema: schema(s.output), Hints: s.hints}
 	out.ErrorText = e.errorText
 	out.Run = func(ctx context.Context, args tool.Args) (*tool.Result, error) {
 		if e.ws == nil {
@@ -91,7 +87,7 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 			defer cancel()
 			defer e.tellSearched(ctx, &c.watch)()
 		}
-		a, err := run(ctx, c)
+		a, err := s.run(ctx, c)
 		if err != nil {
 			return nil, c.replaced(c.problem(ctx, err))
 		}
@@ -101,29 +97,14 @@ func (e *env) make(t tool.Tool, run func(ctx context.Context, c *call) (*answer,
 	return out
 }
 
-// errorText words an error. The documents of vault and godoctor print one
-// sentence; those of roo and smcp don't say, so the next step is added there. In
-// quarry the code follows. Arguments that can't be read are explained everywhere.
+// errorText words an error, as data where answers are data.
 func (e *env) errorText(err *tool.Error, badArguments bool) string {
 	if e.o.Structured {
 		if text, bad := marshal(map[string]*tool.Error{"error": err}, ""); bad == nil {
 			return string(text)
 		}
 	}
-	switch e.o.Profile {
-	case "quarry", "notes":
-		return err.Text() + "\n[" + string(err.Code) + "]"
-	case "smcp":
-		worded := *err
-		worded.Message = string(err.Code) + ": " + err.Message
-		return worded.Text()
-	case "roo":
-		return err.Text()
-	}
-	if badArguments {
-		return err.Text()
-	}
-	return "Error: " + err.Message
+	return e.d.errorText(err, badArguments)
 }
 
 // result puts text and receipt together.
@@ -139,15 +120,15 @@ func (c *call) result(a *answer) (*tool.Result, error) {
 	if c.watch.Replaced.Load() {
 		said = append(said, folderReplaced)
 	}
-	if r, ok := a.data.(interface{ add([]string) }); ok && c.union() && len(said) > 0 {
+	if r, ok := a.data.(interface{ add([]string) }); ok && c.d.receipts && len(said) > 0 {
 		r.add(said)
 	}
-	if c.o.Structured && !InJSON(c.o.Profile) {
+	if c.o.Structured && !c.d.json {
 		var err error
 		if text, err = marshal(a.data, ""); err != nil {
 			return nil, err
 		}
-	} else if c.union() && len(said) > 0 {
+	} else if c.d.receipts && len(said) > 0 {
 		text = append(text, "\n["...)
 		text = append(text, strings.Join(said, "; ")...)
 		text = append(text, ']')
@@ -167,11 +148,11 @@ func marshal(v any, indent string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// glob is a glob argument. In the profile quarry, a leading ./ is the searched
-// folder, and an absolute glob inside the root is made relative to it.
+// glob is a glob argument. Where the dialect has local globs, a leading ./ is the
+// searched folder, and an absolute glob inside the root is made relative to it.
 func (c *call) glob(name, base string) string {
 	g := c.String(name)
-	if !c.union() {
+	if !c.d.localGlobs {
 		return g
 	}
 	g, not := strings.CutPrefix(g, "!")
@@ -217,4 +198,9 @@ func (c *call) next(offset int) string {
 		args = append(args, `"offset":`+itoa(offset))
 	}
 	return c.tool.Name + " {" + strings.Join(args, ",") + "}"
+}
+
+// takes reports whether the tool has a parameter.
+func (c *call) takes(name string) bool {
+	return slices.ContainsFunc(c.tool.Params, func(p tool.Param) bool { return p.Name == name })
 }

@@ -66,31 +66,7 @@ func changeData(change *change.Change) *change.Change {
 	return &data
 }
 
-func editFile(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "edit_file", Title: "Edit a file",
-		Description: e.words("Edit a text file: replace old_text, or do one line operation.", "Make targeted edits to files using search/replace or line-based operations."),
-		Params: join([]tool.Param{
-			required("path", e.words("File", "File path")),
-			str("old_text", e.words("Exact text to replace", "Text to search for and replace")),
-			str("new_text", e.words("Its replacement", "Text to replace old_text with")),
-			boolean("replace_all", e.words("Replace all, not only the first", "Replace all occurrences (default: false, first only)")),
-			integer("insert_after_line", e.words("Insert content after this line; 0 is the top", "Line number after which to insert (0 = beginning)"), 0),
-			integer("insert_before_line", e.words("Insert content before this line", "Line number before which to insert (1-indexed)"), 1),
-			{Name: "delete_lines", Kind: tool.Object, Description: e.words("Lines to delete", "Line range to delete"), Fields: []tool.Param{
-				need(integer("start", e.words("First line", "First line to delete (1-indexed)"), 1)),
-				need(integer("end", e.words("Last line", "Last line to delete (1-indexed, inclusive)"), 1)),
-			}},
-			str("content", e.words("Text to insert", "Content to insert (required for insert operations)")),
-		}, e.optional(
-			tool.Param{Name: "edits", Kind: tool.Objects, Description: "Several replacements; each old_text must occur once", Fields: []tool.Param{
-				need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
-			}},
-			integer("start_line", "Lines to replace by new_text; needs expected_version", 1), integer("end_line", "Last of them", 1),
-			paramVersion, paramDryRun)),
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, edit)
-}
+var editFile = action{changeSchema, tool.Hints{Destructive: true}, edit}
 
 func edit(ctx context.Context, c *call) (*answer, error) {
 	path, err := c.givenPath(ctx, "path")
@@ -221,33 +197,25 @@ func textMissing(err error, old, path string) error {
 	}
 }
 
-// remaining says, in the profile quarry, that the text occurs in other places
-// too.
+// remaining says that the text occurs in other places too.
 func (c *call) remaining(a *answer, change *change.Change) {
-	if s := render.Remaining(change); s != "" && c.union() {
+	if s := render.Remaining(change); s != "" && c.d.remaining {
 		a.text = append(append(a.text, '\n'), s...)
 	}
 }
 
-func writeFile(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "write_file", Title: "Write a file",
-		Description: e.words("Create or overwrite a file.", "Write content to a file, creating it if it doesn't exist or overwriting if it does."),
-		Params: join([]tool.Param{
-			required("path", e.words("File", "File path")), text("content", e.words("Its whole text", "Content to write")),
-		}, e.optional(paramVersion, paramDryRun)),
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true, Idempotent: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		path, err := c.newPath(ctx, "path")
-		if err != nil {
-			return nil, err
-		}
-		change, err := c.ws.Write(ctx, path, []byte(c.String("content")), c.changing())
-		if err != nil {
-			return nil, c.writeError(ctx, err, path)
-		}
-		return c.changed(change, render.Written(change)), nil
-	})
+var writeFile = action{changeSchema, tool.Hints{Destructive: true, Idempotent: true}, write}
+
+func write(ctx context.Context, c *call) (*answer, error) {
+	path, err := c.newPath(ctx, "path")
+	if err != nil {
+		return nil, err
+	}
+	change, err := c.ws.Write(ctx, path, []byte(c.String("content")), c.changing())
+	if err != nil {
+		return nil, c.writeError(ctx, err, path)
+	}
+	return c.changed(change, render.Written(change)), nil
 }
 
 // writeError words a failure to write as the document does. An error with words
@@ -284,44 +252,29 @@ func (c *call) isFolder(ctx context.Context, path string) bool {
 	return err == nil && info.Folder
 }
 
-func createFolder(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "create_folder", Title: "Create a folder",
-		Description:  e.words("Create a folder and its parents.", "Create folders in the vault, including nested folder structures."),
-		Params:       []tool.Param{text("path", e.words("Folder", "Folder path to create"))},
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Idempotent: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		folder := c.path(ctx, "path")
-		if rel, inside := c.ws.Inside(folder); inside {
-			folder = rel
-		} else {
-			folder = strings.TrimLeft(folder, `/\`) // a leading slash is the top of the vault
-		}
-		if strings.TrimSpace(folder) == "" || path.Clean(strings.ReplaceAll(folder, `\`, "/")) == "." {
-			return nil, invalid("path cannot be empty or root.")
-		}
-		change, err := c.ws.Mkdir(ctx, folder, c.changing())
-		if err != nil {
-			return nil, err
-		}
-		return c.changed(change, render.MadeFolder(change)), nil
-	})
+var createFolder = action{changeSchema, tool.Hints{Idempotent: true}, makeFolder}
+
+func makeFolder(ctx context.Context, c *call) (*answer, error) {
+	folder := c.path(ctx, "path")
+	if rel, inside := c.ws.Inside(folder); inside {
+		folder = rel
+	} else {
+		folder = strings.TrimLeft(folder, `/\`) // a leading slash is the top of the vault
+	}
+	if strings.TrimSpace(folder) == "" || path.Clean(strings.ReplaceAll(folder, `\`, "/")) == "." {
+		return nil, invalid("path cannot be empty or root.")
+	}
+	change, err := c.ws.Mkdir(ctx, folder, c.changing())
+	if err != nil {
+		return nil, err
+	}
+	return c.changed(change, render.MadeFolder(change)), nil
 }
 
-var paramLinks = boolean("update_links", "Rewrite links to it")
+var moveFile = action{changeSchema, tool.Hints{Destructive: true}, movePath}
 
-func moveFile(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "move_file", Title: "Move or rename",
-		Description: e.words("Move or rename a file or folder. Never overwrites.", "Move or rename files and folders within the vault."),
-		Params: join([]tool.Param{
-			required("source", e.words("File or folder", "Path to the file or folder to move")),
-			required("destination", e.words("New path, or folder/", "New path for the file or folder")),
-		}, e.optional(paramLinks, paramDryRun)),
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		return c.move(ctx, false)
-	})
+func movePath(ctx context.Context, c *call) (*answer, error) {
+	return c.move(ctx, false)
 }
 
 func (c *call) move(ctx context.Context, note bool) (*answer, error) {
@@ -388,24 +341,19 @@ func (c *call) moveError(ctx context.Context, err error, from string, note bool)
 // baseName is the last name of a path, with / or \ as separator.
 func baseName(p string) string { return path.Base(strings.ReplaceAll(p, `\`, "/")) }
 
-func deleteFile(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "delete_file", Title: "Delete",
-		Description:  e.words("Delete a file or folder, to the trash.", "Soft-delete files or folders to Obsidian's trash. Respects user's trash settings."),
-		Params:       join([]tool.Param{required("path", e.words("File or folder", "Path to the file or folder to delete"))}, e.optional(paramVersion, paramDryRun)),
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		path, err := c.givenPath(ctx, "path")
-		if err != nil {
-			return nil, err
+var deleteFile = action{changeSchema, tool.Hints{Destructive: true}, deletePath}
+
+func deletePath(ctx context.Context, c *call) (*answer, error) {
+	path, err := c.givenPath(ctx, "path")
+	if err != nil {
+		return nil, err
+	}
+	change, err := c.ws.Delete(ctx, path, &change.DeleteOptions{Options: *c.changing()})
+	if err != nil {
+		if fault.CodeOf(err) == fault.NotFound {
+			return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
 		}
-		change, err := c.ws.Delete(ctx, path, &change.DeleteOptions{Options: *c.changing()})
-		if err != nil {
-			if fault.CodeOf(err) == fault.NotFound {
-				return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
-			}
-			return nil, err
-		}
-		return c.changed(change, render.Deleted(change)), nil
-	})
+		return nil, err
+	}
+	return c.changed(change, render.Deleted(change)), nil
 }

@@ -18,44 +18,22 @@ import (
 
 const setSchema = `{"type":"object","properties":{"id":{"type":"string"},"digest":{"type":"string"},"summary":{"type":"string"},"files":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"to":{"type":"string"},"did":{"type":"string"},"hunks":{"type":"integer"},"added":{"type":"integer"},"removed":{"type":"integer"},"version":{"type":"string"},"executable":{"type":"boolean"}},"required":["path","did"]}},"diff":{"type":"string"}},"required":["summary"]}`
 
-var paramSummary = str("summary", "One line for people")
+var applyChanges = action{setSchema, tool.Hints{Destructive: true}, applyList}
 
-func applyChanges(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "apply_changes", Title: "Change several files",
-		Description: "Make all changes or none, as one change. Texts and lines are those of the files before it.",
-		Params: []tool.Param{
-			{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to", Fields: []tool.Param{
-				need(str("path", "")),
-				str("old_text", "Exact text, found once"),
-				str("new_text", ""),
-				boolean("replace_all", ""),
-				integer("start_line", "Lines to replace by new_text; needs expected_version", 1),
-				integer("end_line", "", 1),
-				str("content", "Whole file, new or not"),
-				boolean("delete", ""),
-				str("move_to", "New path"),
-				paramVersion,
-			}},
-			paramSummary, paramDryRun,
-			str("digest", "Apply this dry run, without changes"),
-		},
-		OutputSchema: schema(setSchema), Hints: tool.Hints{Destructive: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		var ops []change.Op
-		for i, one := range c.Objects("changes") {
-			op, err := c.changeOp(ctx, one)
-			if err != nil {
-				return nil, invalid("changes[%d]: %v", i, err)
-			}
-			op.Origin = fmt.Sprintf("changes[%d]", i)
-			ops = append(ops, op)
+func applyList(ctx context.Context, c *call) (*answer, error) {
+	var ops []change.Op
+	for i, one := range c.Objects("changes") {
+		op, err := c.changeOp(ctx, one)
+		if err != nil {
+			return nil, invalid("changes[%d]: %v", i, err)
 		}
-		if len(ops) == 0 && c.String("digest") == "" {
-			return nil, invalid("changes is empty: give at least one.")
-		}
-		return c.applySet(ctx, ops)
-	})
+		op.Origin = fmt.Sprintf("changes[%d]", i)
+		ops = append(ops, op)
+	}
+	if len(ops) == 0 && c.String("digest") == "" {
+		return nil, invalid("changes is empty: give at least one.")
+	}
+	return c.applySet(ctx, ops)
 }
 
 // changeOp reads one entry of changes: exactly one kind of change.
@@ -118,45 +96,23 @@ func changeEdit(one tool.Args) (change.Edit, bool, error) {
 	return e, true, nil
 }
 
-func applyPatch(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "apply_patch", Title: "Apply a patch",
-		Description:  "Apply a patch to files, all of it or nothing: *** Begin Patch … *** End Patch, or a unified or git diff. Context must match exactly.",
-		Params:       []tool.Param{need(str("patch", "The whole patch")), paramSummary, paramDryRun},
-		OutputSchema: schema(setSchema), Hints: tool.Hints{Destructive: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		ops, err := patch.Parse(c.String("patch"), -1)
-		if err != nil {
-			return nil, err
+var applyPatch = action{setSchema, tool.Hints{Destructive: true}, applyText}
+
+func applyText(ctx context.Context, c *call) (*answer, error) {
+	ops, err := patch.Parse(c.String("patch"), -1)
+	if err != nil {
+		return nil, err
+	}
+	for i := range ops {
+		ops[i].Path = c.clean(ctx, ops[i].Path)
+		if ops[i].To != "" {
+			ops[i].To = c.clean(ctx, ops[i].To)
 		}
-		for i := range ops {
-			ops[i].Path = c.clean(ctx, ops[i].Path)
-			if ops[i].To != "" {
-				ops[i].To = c.clean(ctx, ops[i].To)
-			}
-		}
-		return c.applySet(ctx, ops)
-	})
+	}
+	return c.applySet(ctx, ops)
 }
 
-func replaceInFiles(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "replace_in_files", Title: "Replace in files",
-		Description: "Replace every match in all text files below path, as one change.",
-		Params: []tool.Param{
-			str("regex", "Rust regex; $1 and ${name} in replacement are its groups"),
-			str("text", "Or literal text"),
-			text("replacement", "What comes instead"),
-			str("path", "Folder or file"),
-			str("file_pattern", "Glob: *.ts"),
-			boolean("ignore_case", "Any case"),
-			boolean("multiline", "Match across lines"),
-			integer("expected_count", "Refuse another number of matches", 1),
-			paramSummary, paramDryRun,
-		},
-		OutputSchema: schema(setSchema), Hints: tool.Hints{Destructive: true},
-	}, runReplace)
-}
+var replaceInFiles = action{setSchema, tool.Hints{Destructive: true}, runReplace}
 
 func runReplace(ctx context.Context, c *call) (*answer, error) {
 	q := replacer.Query{Replacement: c.String("replacement"), Expected: c.Int("expected_count")}

@@ -38,108 +38,101 @@ type codeChunk struct {
 
 const codeSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"text":{"type":"string"},"score":{"type":"number"},"startLine":{"type":"integer"},"endLine":{"type":"integer"}},"required":["path","score","startLine","endLine"]}},"totalResults":{"type":"integer"},"searchTimeMs":{"type":"integer"},"partial":{"type":"string"},` + noteSchema + `},"required":["results","totalResults"]}`
 
-func searchCode(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "search_code", Title: "Search code",
-		Description: "Rank code and text by relevance to a query of words or identifiers.",
-		Params: join([]tool.Param{
-			{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
-			{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50), Description: "Maximum number of results"},
-			boolean("compact", "Without text"),
-		}, e.optional(
-			str("path", "Only below this path"),
-			integer("budget", "Tokens to fill (1500 without top_k): the best in full, others in a line", 100),
-		)),
-		OutputSchema: schema(codeSchema), Hints: readOnly,
-	}, rankCode)
-}
+var (
+	searchCode = action{codeSchema, readOnly, rankCode}
+	codeAsJSON = action{codeSchema, readOnly, rankCodeJSON}
+)
 
-func rankCode(ctx context.Context, c *call) (*answer, error) {
-	q := search.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k")}
-	q.IncludeHidden = c.is("smcp")
-	budget := c.codeBudget()
-	if c.Given("budget") && !c.Given("top_k") {
-		q.Limit = 50
-	}
-	if p := c.path(ctx, "path"); c.union() && p != "" && p != "." {
-		q.Paths = []string{p}
-	}
+// rank finds the passages that fit a query best, as many as fit an answer.
+func (c *call) rank(ctx context.Context, q search.CodeQuery) (*search.CodeResult, *codeAnswer, error) {
 	q.Time = c.o.Time
 	r, err := c.ws.SearchCode(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
-		return nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}
+		return nil, nil, &tool.Error{Code: tool.InvalidArgument, Message: "query has no word to search for", Hint: "Give words or identifiers; for other characters use file_search."}
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	data := &codeAnswer{Results: []codeChunk{}, Total: r.Total}
-	if c.is("smcp") {
-		ms := r.Stats.Elapsed.Milliseconds()
-		data.Time = &ms
-	}
-	words := queryWords(q.Query)
+	words, limits := queryWords(q.Query), c.limitsUnless("top_k")
 	size := 0
 	for i := range r.Chunks {
 		chunk := codeResult(&r.Chunks[i], words, c.Bool("compact"))
-		if c.union() {
+		if c.d.around {
 			chunk.Symbol, chunk.Kind = r.Chunks[i].Symbol, r.Chunks[i].Kind
 		}
 		if text, err := marshal(chunk, "  "); err == nil {
 			// Two levels of indentation, eight lines.
-			if size += len(text) + 40; c.limitsUnless("top_k").Full(size) && i > 0 {
+			if size += len(text) + 40; limits.Full(size) && i > 0 {
 				break
 			}
 		}
 		data.Results = append(data.Results, chunk)
 	}
-	if budget > 0 {
-		pack(data, budget)
+	return r, data, nil
+}
+
+// rankCodeJSON answers in JSON, with the time it took.
+func rankCodeJSON(ctx context.Context, c *call) (*answer, error) {
+	r, data, err := c.rank(ctx, search.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k"), Scope: c.where()})
+	if err != nil {
+		return nil, err
 	}
-	partial := c.unfinished(&r.Summary)
-	a := &answer{data: data}
-	if c.union() {
-		a.text = c.codeText(data, r)
-		cut := ""
-		if len(data.Results) < data.Total {
-			cut = "results"
-		}
-		if partial != "" {
-			a.text, cut = append(a.text, "\n\n"+partial...), "time"
-			sum := c.sumUp(ctx, &r.Summary, cut)
-			data.Receipt = &sum
-			return a, nil
-		}
-		r.Stopped = ""
-		sum := c.sumUp(ctx, &r.Summary, cut)
-		data.Receipt = &sum
-		if data.Total == 0 {
-			a.receipt = c.zeroCode(ctx, q, &r.Summary)
-		} else {
-			a.receipt = c.codeReceipt(data)
-		}
-		return a, nil
-	}
-	data.Partial = partial
+	ms := r.Stats.Elapsed.Milliseconds()
+	data.Time, data.Partial = &ms, c.unfinished(&r.Summary)
 	indent := "  "
 	if c.Bool("compact") {
 		indent = ""
 	}
-	a.text, err = marshal(data, indent)
-	return a, err
+	text, err := marshal(data, indent)
+	return &answer{text: text, data: data}, err
 }
 
-// codeTokens is how many tokens an answer has unless more is asked for. Measured
-// with 30 names, an agent sees 7.1 definitions per 10,000 tokens of answers with
-// it and 3.7 without; it finds 26 of the definitions either way.
-const codeTokens = 1500
+// rankCode answers for reading.
+func rankCode(ctx context.Context, c *call) (*answer, error) {
+	q := search.CodeQuery{Query: c.String("query"), Limit: c.Int("top_k"), Scope: c.where()}
+	if c.Given("budget") && !c.Given("top_k") {
+		q.Limit = 50
+	}
+	if p := c.path(ctx, "path"); p != "" && p != "." {
+		q.Paths = []string{p}
+	}
+	r, data, err := c.rank(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if budget := c.codeBudget(); budget > 0 {
+		pack(data, budget)
+	}
+	a := &answer{data: data, text: c.codeText(data, r)}
+	cut := ""
+	if len(data.Results) < data.Total {
+		cut = "results"
+	}
+	if partial := c.unfinished(&r.Summary); partial != "" {
+		a.text = append(a.text, "\n\n"+partial...)
+		sum := c.sumUp(ctx, &r.Summary, "time")
+		data.Receipt = &sum
+		return a, nil
+	}
+	r.Stopped = ""
+	sum := c.sumUp(ctx, &r.Summary, cut)
+	data.Receipt = &sum
+	if data.Total == 0 {
+		a.receipt = c.zeroCode(ctx, q, &r.Summary)
+	} else {
+		a.receipt = c.codeReceipt(data)
+	}
+	return a, nil
+}
 
 // codeBudget is how many bytes an answer should have; 0 is no limit of its own.
 func (c *call) codeBudget() int {
 	switch {
 	case c.Given("budget"):
-		return c.Int("budget") * 4
-	case c.union() && !c.Given("top_k") && !c.Bool("compact"):
-		return codeTokens * 4
+		return c.Int("budget") * tokenBytes
+	case !c.Given("top_k") && !c.Bool("compact"):
+		return c.d.limits.codeTokens * tokenBytes
 	}
 	return 0
 }
@@ -202,7 +195,7 @@ func (c *call) codeReceipt(data *codeAnswer) []string {
 	switch {
 	case c.codeBudget() > 0 && len(data.Results) < data.Total:
 		if !c.Given("budget") {
-			return []string{fmt.Sprintf("the best %d of %d results in %d tokens; for more give top_k or budget", len(data.Results), data.Total, codeTokens)}
+			return []string{fmt.Sprintf("the best %d of %d results in %d tokens; for more give top_k or budget", len(data.Results), data.Total, c.d.limits.codeTokens)}
 		}
 		return []string{fmt.Sprintf("the best %d of %d results, as many as the budget holds", len(data.Results), data.Total)}
 	case len(data.Results) < min(data.Total, c.Int("top_k")):

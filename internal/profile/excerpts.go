@@ -10,53 +10,24 @@ import (
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
-	"quarry/tool"
 )
 
-const (
-	vaultFiles    = 10
-	vaultContext  = 2
-	vaultExcerpts = 5
-	maxFiles      = 1000
-)
+// maxFiles is how many files, or lines of file_search, a caller may ask for.
+const maxFiles = 1000
 
-func vaultSearchFiles(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name:        "search_files",
-		Title:       "Search files",
-		Description: "Search file contents using regex patterns. Returns matching file paths with excerpts showing context around matches.",
-		Params: []tool.Param{
-			need(str("pattern", "Regex pattern to search for")),
-			str("file_pattern", "Glob pattern to filter files (e.g., `*.md`, `Projects/**`)"),
-			{Name: "context_lines", Kind: tool.Integer, Default: vaultContext, Min: tool.Limit(0), Description: "Number of lines before/after match (default: 2)"},
-			{Name: "max_results", Kind: tool.Integer, Default: vaultFiles, Min: tool.Limit(1), Description: "Maximum files to return (default: 10)"},
-		},
-		OutputSchema: schema(searchSchema), Hints: readOnly,
-	}, searchExcerpts)
-}
-
-// vaultScope shows what Obsidian shows: everything but dot entries. Files that
-// git ignores are notes like any other there, and userIgnoreFilters only move
-// notes down in Obsidian's own lists.
-func (e *env) vaultScope(s *search.Scope) {
-	if e.is("vault") {
-		s.IncludeIgnored, s.StrictHidden = true, true
-		s.Dialect = search.Vault
-	}
-}
+var searchByPattern = action{searchSchema, readOnly, searchExcerpts}
 
 // searchExcerpts answers in the vault's form. The order depends on all matching
 // files, so they are counted first, and then the few that are shown are read.
 func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 	q := c.query(ctx, c.String("pattern"), c.glob("file_pattern", c.path(ctx, "path")))
 	q.Match.Syntax = match.ECMAScript
-	c.vaultScope(&q.Scope)
-	if c.is("vault") && len(q.Globs) == 0 {
-		q.Globs = []string{"**/*.md"}
+	if c.d.searched != "" && len(q.Globs) == 0 {
+		q.Globs = []string{c.d.searched}
 	}
 	offset := q.Offset
 	q.Offset = 0
-	limit := c.either("max_results", vaultFiles, maxFiles)
+	limit := c.either("max_results", c.d.limits.files, maxFiles)
 	ranked, sum, err := c.mostMatches(ctx, q)
 	if err != nil {
 		return nil, err
@@ -73,7 +44,7 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 		data.Receipt = c.sumUp(ctx, sum, "")
 		return &answer{
 			text: []byte("No files found matching the pattern."), data: data,
-			receipt: c.zeroIfUnion(ctx, q, sum, "file_pattern"),
+			receipt: c.whyEmpty(ctx, q, sum, "file_pattern"),
 		}, nil
 	}
 	page := ranked[min(offset, len(ranked)):]
@@ -83,7 +54,7 @@ func searchExcerpts(ctx context.Context, c *call) (*answer, error) {
 		return nil, err
 	}
 	text := fmt.Appendf(nil, "Found %s matching file(s):", total)
-	text, shown := render.Excerpts(text, files, vaultExcerpts, c.limits())
+	text, shown := render.Excerpts(text, files, c.d.limits.excerpts, c.limits())
 	cut, by := "", byLimit
 	if shown.Results < len(page) {
 		by = byBudget
@@ -153,8 +124,8 @@ func (c *call) mostMatches(ctx context.Context, q search.Query) ([]counted, *sea
 // read searches the files of a page again, now with their lines. A file that is
 // gone or doesn't match any more is omitted.
 func (c *call) read(ctx context.Context, q search.Query, page []counted) ([]search.FileMatch, error) {
-	q.Before = c.either("context_lines", vaultContext, maxContext)
-	q.Symbols = c.union()
+	q.Before = c.either("context_lines", c.d.limits.context, maxContext)
+	q.Symbols = c.d.around
 	q.After = q.Before
 	q.Limits.LinesPerFile = c.o.Budget/shortLine + 1
 	var files []search.FileMatch

@@ -20,14 +20,7 @@ type logAnswer struct {
 	remark
 }
 
-func listChanges(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "list_changes", Title: "List changes",
-		Description:  "List the last changes, newest first.",
-		Params:       []tool.Param{{Name: "limit", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(100), Description: "Maximum number of changes"}},
-		OutputSchema: schema(logSchema), Hints: readOnly,
-	}, changes)
-}
+var listChanges = action{logSchema, readOnly, changes}
 
 func changes(ctx context.Context, c *call) (*answer, error) {
 	log, err := c.ws.Changes(ctx, c.Int("limit")+1)
@@ -83,19 +76,14 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-func undoChange(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "undo_change", Title: "Undo a change",
-		Description:  "Undo a change, by default the last. Refuses if a file has changed since.",
-		Params:       []tool.Param{str("id", "Id from list_changes"), paramDryRun},
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		change, err := c.ws.Undo(ctx, c.String("id"), c.changing())
-		if err != nil {
-			return nil, c.undoError(err)
-		}
-		return c.changed(change, render.Undone(change)), nil
-	})
+var undoChange = action{changeSchema, tool.Hints{Destructive: true}, undo}
+
+func undo(ctx context.Context, c *call) (*answer, error) {
+	change, err := c.ws.Undo(ctx, c.String("id"), c.changing())
+	if err != nil {
+		return nil, c.undoError(err)
+	}
+	return c.changed(change, render.Undone(change)), nil
 }
 
 func (c *call) undoError(err error) error {

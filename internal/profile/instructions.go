@@ -29,16 +29,6 @@ var uses = []struct{ tool, use string }{
 	{"undo_change", "undo a change; list_changes shows them"},
 }
 
-// omitted says, for each profile, which files searches and listings leave out.
-var omitted = map[string]string{
-	"quarry":   "Hidden and ignored files are omitted unless asked for.",
-	"notes":    "Files and folders whose names begin with a dot are omitted.",
-	"vault":    "Files and folders whose names begin with a dot are omitted.",
-	"roo":      "Hidden and ignored files are omitted.",
-	"godoctor": "Files that .gitignore names are omitted; dot files are searched.",
-	"smcp":     "Ignored files are omitted; hidden ones are listed.",
-}
-
 // Instructions tell a model which tool is for what, and what it may do. They are
 // true for the profile and the tools that are served. roots are the names of
 // several roots; ownPolicy says that the owner has changed what is closed.
@@ -55,10 +45,9 @@ func Instructions(profile string, tools *tool.Registry, roots []string, ownPolic
 			fmt.Fprintf(&b, "- %s: %s\n", u.tool, u.use)
 		}
 	}
-	if profile == "" {
-		profile = "quarry"
+	if d := dialectOf(profile); d != nil {
+		b.WriteString(d.omits)
 	}
-	b.WriteString(omitted[profile])
 	changing := slices.ContainsFunc(tools.Tools(), func(t *tool.Tool) bool { return !t.Hints.ReadOnly })
 	switch {
 	case !changing:

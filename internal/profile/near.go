@@ -17,7 +17,7 @@ import (
 // letter case, without text that was copied along with it, or a file of that
 // name in another folder. This saves a model the call that would find it.
 func (c *call) missing(ctx context.Context, given string) string {
-	if !c.union() || strings.TrimSpace(given) == "" {
+	if !c.d.explains || strings.TrimSpace(given) == "" {
 		return c.lookAround()
 	}
 	if info, err := c.ws.Stat(ctx, given); err == nil { // for reading any case will do

@@ -31,23 +31,12 @@ type foundNote struct {
 
 const notesSchema = `{"type":"object","properties":{"results":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"excerpt":{"type":"string"},"content":{"type":"string"}},"required":["path","excerpt"]}},"total":{"type":"integer"},"receipt":` + receiptSchema + `,` + noteSchema + `},"required":["results","total","receipt"]}`
 
-func searchNotes(e *env) *tool.Tool {
-	query := need(str("query", e.words("Words, and filters tag:, property:name=value, path:, heading:", "Search query")))
-	query.Missing = "query is required and must be a non-empty string."
-	return e.make(tool.Tool{
-		Name: "search_notes", Title: "Search notes",
-		Description: e.words("Find markdown notes by words in any form, best first.", "Search notes for text. Every word of the query must occur."),
-		Params: []tool.Param{
-			query, boolean("read_content", e.words("Give whole notes, not excerpts", "Return full file content (default: false)")),
-		},
-		OutputSchema: schema(notesSchema), Hints: readOnly,
-	}, findNotes)
-}
+var searchNotes = action{notesSchema, readOnly, findNotes}
 
 func findNotes(ctx context.Context, c *call) (*answer, error) {
 	content := c.Bool("read_content")
-	q := notebook.Query{Query: c.String("query"), Content: content, Loose: c.union()}
-	c.vaultScope(&q.Scope)
+	q := notebook.Query{Query: c.String("query"), Content: content, Loose: c.d.anyForm}
+	q.Scope = c.where()
 	q.Dialect, q.Globs = search.Vault, []string{"**/*.md"}
 	q.Time = c.o.Time
 	r, err := notebook.Open(c.ws).Search(ctx, q)
@@ -66,7 +55,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	if r.Total == 0 {
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		text := []byte("No notes found matching your search query.")
-		if s := c.skipped(&r.Summary); s != "" && !c.union() {
+		if s := c.skipped(&r.Summary); s != "" && !c.d.receipts {
 			// "Nothing found" must not hide that some notes were not searched.
 			text = append(text, "\n\nNotes "+s+"."...)
 		}
@@ -105,50 +94,28 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-func createNote(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "create_note", Title: "Create a note",
-		Description: e.words("Create a markdown note. Never overwrites.", "Create new markdown notes in the vault."),
-		Params: join([]tool.Param{
-			text("content", e.words("Its text", "Note content")),
-			str("path", e.words("Its path, .md is added; default from title or text", "Target path (optional, auto-generated if omitted)")),
-			str("title", e.words("Its name", "Note title (optional, extracted from content if omitted)")),
-		}, e.optional(paramDryRun)),
-		OutputSchema: schema(changeSchema),
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		note := notes.New{Content: c.String("content"), Path: c.path(ctx, "path"), Title: c.String("title")}
-		if p, err := c.newPath(ctx, "path"); err == nil {
-			note.Path = p
+var createNote = action{changeSchema, tool.Hints{}, addNote}
+
+func addNote(ctx context.Context, c *call) (*answer, error) {
+	note := notes.New{Content: c.String("content"), Path: c.path(ctx, "path"), Title: c.String("title")}
+	if p, err := c.newPath(ctx, "path"); err == nil {
+		note.Path = p
+	}
+	if err := c.namedRoot(&note.Path); err != nil {
+		return nil, err
+	}
+	change, err := c.applyOne(ctx, notes.Create(note))
+	if err != nil {
+		var path *fault.PathError
+		if fault.CodeOf(err) == fault.AlreadyExists && errors.As(err, &path) {
+			return nil, &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + quoted(path.Path) + ". Use modify_note to update it."}
 		}
-		if err := c.namedRoot(&note.Path); err != nil {
-			return nil, err
-		}
-		change, err := c.applyOne(ctx, notes.Create(note))
-		if err != nil {
-			var path *fault.PathError
-			if fault.CodeOf(err) == fault.AlreadyExists && errors.As(err, &path) {
-				return nil, &tool.Error{Code: tool.AlreadyExists, Message: "A note already exists at " + quoted(path.Path) + ". Use modify_note to update it."}
-			}
-			return nil, err
-		}
-		return c.changed(change, render.CreatedNote(change)), nil
-	})
+		return nil, err
+	}
+	return c.changed(change, render.CreatedNote(change)), nil
 }
 
-func modifyNote(e *env) *tool.Tool {
-	operation := need(str("operation", e.words("prepend goes after front matter", "Operation type")))
-	operation.Enum = []string{"append", "prepend", "replace"}
-	return e.make(tool.Tool{
-		Name: "modify_note", Title: "Modify a note",
-		Description: e.words("Add text to a note, or replace text in it.", "Modify existing notes with atomic read-modify-write operations."),
-		Params: join([]tool.Param{
-			required("path", e.words("Note", "File path")), operation,
-			text("content", e.words("Text to add or put in", "Content to add/replace with")),
-			str("search", e.words("Text to replace", "Text to find (required for replace)")),
-		}, e.optional(paramVersion, paramDryRun)),
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, reviseNote)
-}
+var modifyNote = action{changeSchema, tool.Hints{Destructive: true}, reviseNote}
 
 func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	path, err := c.givenPath(ctx, "path")
@@ -160,9 +127,9 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 		return nil, invalid("To replace text, give the text to find as search.")
 	}
 	edit := notes.Edit{Operation: op, Content: c.String("content"), Search: c.String("search")}
-	change, err := c.modifyNote(ctx, path, edit)
+	change, err := c.changeNote(ctx, path, edit)
 	if err != nil && fault.CodeOf(err) == fault.NotFound && !isTextMissing(err) && !strings.HasSuffix(strings.ToLower(path), ".md") {
-		if change, err = c.modifyNote(ctx, path+".md", edit); err != nil && fault.CodeOf(err) != fault.NotFound || isTextMissing(err) {
+		if change, err = c.changeNote(ctx, path+".md", edit); err != nil && fault.CodeOf(err) != fault.NotFound || isTextMissing(err) {
 			path += ".md" // that is the note it is about
 		}
 	}
@@ -177,7 +144,7 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-func (c *call) modifyNote(ctx context.Context, path string, e notes.Edit) (*change.Change, error) {
+func (c *call) changeNote(ctx context.Context, path string, e notes.Edit) (*change.Change, error) {
 	op, err := notes.Modify(path, e)
 	if err != nil {
 		return nil, err
@@ -214,17 +181,10 @@ func (c *call) noteError(err error, path, search string) error {
 	return err
 }
 
-func organizeNote(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "organize_note", Title: "Move a note",
-		Description: e.words("Move or rename a note; .md is added. Never overwrites.", "Rename or move notes within the vault."),
-		Params: join([]tool.Param{
-			required("source", e.words("Note", "Current file path")), required("destination", e.words("New path", "New file path")),
-		}, e.optional(paramLinks, paramDryRun)),
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		return c.move(ctx, true)
-	})
+var organizeNote = action{changeSchema, tool.Hints{Destructive: true}, moveNote}
+
+func moveNote(ctx context.Context, c *call) (*answer, error) {
+	return c.move(ctx, true)
 }
 
 // namedRoot makes sure that the path of a new note names a root, where there are

@@ -9,8 +9,6 @@ func str(name, about string) tool.Param {
 	return tool.Param{Name: name, Kind: tool.String, Description: about}
 }
 
-func need(p tool.Param) tool.Param { p.Required = true; return p }
-
 func boolean(name, about string) tool.Param {
 	return tool.Param{Name: name, Kind: tool.Boolean, Description: about}
 }
@@ -19,50 +17,19 @@ func integer(name, about string, low int) tool.Param {
 	return tool.Param{Name: name, Kind: tool.Integer, Description: about, Min: tool.Limit(low)}
 }
 
-// words are two texts: a short one for the profile quarry, since models read it
-// at every turn, and the one in the documents of a strict profile.
-func (e *env) words(quarry, document string) string {
-	if e.union() {
-		return quarry
-	}
-	return document
-}
+func need(p tool.Param) tool.Param { p.Required = true; return p }
 
-// optional are parameters only the profile quarry has.
-func (e *env) optional(params ...tool.Param) []tool.Param {
-	if !e.union() {
-		return nil
-	}
-	return params
-}
+// optional is a parameter that another can stand for.
+func optional(p tool.Param) tool.Param { p.Required = false; return p }
 
-func join(lists ...[]tool.Param) []tool.Param {
-	var all []tool.Param
-	for _, l := range lists {
-		all = append(all, l...)
-	}
-	return all
-}
+// oneOf is a parameter with a choice of values.
+func oneOf(p tool.Param, values ...string) tool.Param { p.Enum = values; return p }
 
-// one is a pattern, with the advice for those who give several at once.
-func (e *env) one(p tool.Param) tool.Param {
-	if e.union() {
-		p.Several = "Give one as " + p.Name + " and the others in also, a list; all shows only files that have each of them."
-	}
+// orSeveral is a pattern, with the advice for those who give several at once.
+func orSeveral(p tool.Param) tool.Param {
+	p.Several = "Give one as " + p.Name + " and the others in also, a list; all shows only files that have each of them."
 	return p
 }
-
-var (
-	paramHidden  = boolean("include_hidden", "Also dot files")
-	paramIgnored = boolean("include_ignored", "Also ignored files")
-	paramOffset  = integer("offset", "Results to skip", 0)
-	paramAlso    = tool.Param{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"}
-	paramAll     = boolean("all", "Only files that have each of them")
-	paramChanged = boolean("changed", "Only files that differ from git's HEAD")
-	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
-	paramVersion = str("expected_version", "Refuse other versions")
-	paramDryRun  = boolean("dry_run", "Only preview")
-)
 
 // required is a path that has to be there, in the words of the vault's tools.
 func required(name, about string) tool.Param {
@@ -78,3 +45,17 @@ func text(name, about string) tool.Param {
 	p.Missing = name + " is required and must be a string."
 	return p
 }
+
+var (
+	paramHidden  = boolean("include_hidden", "Also dot files")
+	paramIgnored = boolean("include_ignored", "Also ignored files")
+	paramOffset  = integer("offset", "Results to skip", 0)
+	paramAlso    = tool.Param{Name: "also", Kind: tool.Strings, Description: "Further patterns: any may match"}
+	paramAll     = boolean("all", "Only files that have each of them")
+	paramChanged = boolean("changed", "Only files that differ from git's HEAD")
+	paramCount   = tool.Param{Name: "count", Kind: tool.String, Enum: []string{"exact"}, Description: "Count all results"}
+	paramVersion = str("expected_version", "Refuse other versions")
+	paramDryRun  = boolean("dry_run", "Only preview")
+	paramLinks   = boolean("update_links", "Rewrite links to it")
+	paramSummary = str("summary", "One line for people")
+)

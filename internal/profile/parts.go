@@ -18,11 +18,6 @@ import (
 	"quarry/tool"
 )
 
-// noteTools are the tools for the parts of notes. The profile notes has them
-// always, quarry only if a root is a vault, so that other workspaces don't pay
-// for them.
-var noteTools = []maker{readSection, editSection, properties, tags, links, dailyNote, mergeNotes}
-
 // hasVault reports whether a root is an Obsidian vault.
 func hasVault(ws *quarry.Workspace) bool {
 	return ws != nil && slices.ContainsFunc(ws.Roots(), func(r quarry.Root) bool { return r.Workspace.IsVault() })
@@ -118,12 +113,6 @@ func (c *call) did(s *shelf, ch *change.Change) *answer {
 	return s.tell(c.changed(ch, render.Sentence(ch.Summary)+"."))
 }
 
-var (
-	paramHeading  = str("heading", "Heading, or path A::B")
-	paramBlock    = str("block", "Block id")
-	paramProperty = str("property", "Property name")
-)
-
 // partAnswer is the answer of read_section for a whole note.
 type partAnswer struct {
 	foundPath
@@ -136,14 +125,7 @@ const (
 	namesSchema = `{"type":"object","properties":{"total":{"type":"integer"},` + noteSchema + `},"required":["total"]}`
 )
 
-func readSection(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "read_section", Title: "Read part of a note",
-		Description:  "Read a section, block or property of a note; without one, its outline.",
-		Params:       []tool.Param{required("path", "Note"), paramHeading, paramBlock, paramProperty},
-		OutputSchema: schema(anySchema), Hints: readOnly,
-	}, readPart)
-}
+var readSection = action{anySchema, readOnly, readPart}
 
 func readPart(ctx context.Context, c *call) (*answer, error) {
 	s, path, err := c.note(ctx, "path")
@@ -166,8 +148,8 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 		return nil, c.partError(err, s.show(path))
 	}
 	text := &search.Text{Path: s.show(p.Path), Lines: p.Lines, First: p.First, Total: p.Total, Version: p.Version}
-	if len(text.Lines) > readLines {
-		text.Lines, text.Cut = text.Lines[:readLines], true
+	if most := c.d.limits.readLines; len(text.Lines) > most {
+		text.Lines, text.Cut = text.Lines[:most], true
 	}
 	data := &readAnswer{
 		foundPath: pathOf(text.Path), Start: text.First, End: text.First + len(text.Lines) - 1, Total: text.Total, Cut: text.Cut,
@@ -181,20 +163,7 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-func editSection(e *env) *tool.Tool {
-	operation := need(str("operation", "rename: content is the new heading or id, links follow"))
-	operation.Enum = []string{"append", "prepend", "replace", "before", "after", "rename"}
-	return e.make(tool.Tool{
-		Name: "edit_section", Title: "Edit part of a note",
-		Description: "Change a section, block or property of a note; all else stays.",
-		Params: []tool.Param{
-			required("path", "Note"), operation, text("content", "Text; of a property, YAML"),
-			paramHeading, paramBlock, paramProperty,
-			boolean("create", "Make what is missing"), paramVersion, paramDryRun,
-		},
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, editPart)
-}
+var editSection = action{changeSchema, tool.Hints{Destructive: true}, editPart}
 
 func editPart(ctx context.Context, c *call) (*answer, error) {
 	s, path, err := c.note(ctx, "path")
@@ -220,23 +189,7 @@ func editPart(ctx context.Context, c *call) (*answer, error) {
 	return c.did(s, ch), nil
 }
 
-func properties(e *env) *tool.Tool {
-	operation := str("operation", "Default get")
-	operation.Enum = []string{"get", "set", "delete", "rename"}
-	t := tool.Tool{
-		Name: "properties", Title: "Properties of notes",
-		Description: "Read, set, delete or rename properties. Without path: those of all notes (get, rename).",
-		Params: []tool.Param{
-			str("path", "Note"), str("name", "Property"), operation,
-			str("value", "For set, YAML; for rename, the new name"), paramVersion, paramDryRun,
-		},
-		OutputSchema: schema(anySchema), Hints: tool.Hints{Destructive: true},
-	}
-	if e.o.ReadOnly {
-		t.Description, t.Params, t.Hints = "Read properties of a note; without path, list those of all notes.", t.Params[:2], readOnly
-	}
-	return e.make(t, changeProperties)
-}
+var properties = action{anySchema, tool.Hints{Destructive: true}, changeProperties}
 
 // propertiesAnswer is the answer of properties that are read.
 type propertiesAnswer struct {
@@ -314,20 +267,7 @@ type namesAnswer struct {
 	remark
 }
 
-func tags(e *env) *tool.Tool {
-	t := tool.Tool{
-		Name: "tags", Title: "Tags of notes",
-		Description: "List tags with counts; with tag, the notes that have it or one nested in it; with new_name, rename it.",
-		Params: []tool.Param{
-			str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"), paramDryRun,
-		},
-		OutputSchema: schema(namesSchema), Hints: tool.Hints{Destructive: true},
-	}
-	if e.o.ReadOnly {
-		t.Description, t.Params, t.Hints = "List tags with counts; with tag, the notes that have it or one nested in it.", t.Params[:2], readOnly
-	}
-	return e.make(t, listTags)
-}
+var tags = action{namesSchema, tool.Hints{Destructive: true}, listTags}
 
 func listTags(ctx context.Context, c *call) (*answer, error) {
 	s, path, err := c.book(c.path(ctx, "path"))
@@ -373,16 +313,7 @@ type linksAnswer struct {
 	remark
 }
 
-func links(e *env) *tool.Tool {
-	kind := str("kind", "Default backlinks")
-	kind.Enum = []string{"backlinks", "outgoing", "unresolved", "orphans"}
-	return e.make(tool.Tool{
-		Name: "links", Title: "Links of notes",
-		Description:  "Links to or from a note, links that lead nowhere, or notes nothing links to.",
-		Params:       []tool.Param{str("path", "Note; all for unresolved and orphans"), kind, paramOffset},
-		OutputSchema: schema(namesSchema), Hints: readOnly,
-	}, listLinks)
-}
+var links = action{namesSchema, readOnly, listLinks}
 
 func listLinks(ctx context.Context, c *call) (*answer, error) {
 	s, path, err := c.book(c.path(ctx, "path"))
@@ -445,25 +376,7 @@ type dailyAnswer struct {
 	remark
 }
 
-func dailyNote(e *env) *tool.Tool {
-	period := str("period", "Default daily")
-	for _, p := range vault.Periods {
-		period.Enum = append(period.Enum, string(p))
-	}
-	t := tool.Tool{
-		Name: "daily_note", Title: "Daily note",
-		Description: "Read the note of a day or other period, where the vault's settings put it.",
-		Params: []tool.Param{
-			str("date", "2024-12-31, today, yesterday, tomorrow, or +N, -N periods"), period,
-			boolean("create", "Make it from its template if missing"), paramDryRun,
-		},
-		OutputSchema: schema(anySchema), Hints: tool.Hints{Idempotent: true},
-	}
-	if e.o.ReadOnly {
-		t.Params, t.Hints = t.Params[:2], readOnly
-	}
-	return e.make(t, openDaily)
-}
+var dailyNote = action{anySchema, tool.Hints{Idempotent: true}, openDaily}
 
 func openDaily(ctx context.Context, c *call) (*answer, error) {
 	s, _, err := c.book("")
@@ -491,7 +404,7 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 		return a, nil
 	}
 	data.Version, data.Text = d.Note.Version, string(d.Note.Text)
-	text, err := c.ws.Read(ctx, path, &search.ReadOptions{MaxLines: readLines, MaxBytes: readBytes})
+	text, err := c.ws.Read(ctx, path, &search.ReadOptions{MaxLines: c.d.limits.readLines, MaxBytes: c.d.limits.readBytes})
 	if err != nil {
 		return nil, err
 	}
@@ -504,39 +417,34 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 	return a, nil
 }
 
-func mergeNotes(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "merge_notes", Title: "Merge notes",
-		Description:  "Append a note to another and delete it; links follow.",
-		Params:       []tool.Param{required("source", "Note that goes"), required("destination", "Note that stays"), paramDryRun},
-		OutputSchema: schema(changeSchema), Hints: tool.Hints{Destructive: true},
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		s, from, err := c.note(ctx, "source")
-		if err != nil {
-			return nil, err
+var mergeNotes = action{changeSchema, tool.Hints{Destructive: true}, merge}
+
+func merge(ctx context.Context, c *call) (*answer, error) {
+	s, from, err := c.note(ctx, "source")
+	if err != nil {
+		return nil, err
+	}
+	other, into, err := c.note(ctx, "destination")
+	if err != nil {
+		return nil, err
+	}
+	if other.root.Name != s.root.Name {
+		return nil, invalid("Both notes have to be in one root.")
+	}
+	ch, err := s.Merge(ctx, from, into, c.noteOptions())
+	if err != nil {
+		if _, second := errors.AsType[*notebook.TargetError](err); second {
+			from = into
 		}
-		other, into, err := c.note(ctx, "destination")
-		if err != nil {
-			return nil, err
-		}
-		if other.root.Name != s.root.Name {
-			return nil, invalid("Both notes have to be in one root.")
-		}
-		ch, err := s.Merge(ctx, from, into, c.noteOptions())
-		if err != nil {
-			if _, second := errors.AsType[*notebook.TargetError](err); second {
-				from = into
-			}
-			return nil, c.partError(err, s.show(from))
-		}
-		return c.did(s, ch), nil
-	})
+		return nil, c.partError(err, s.show(from))
+	}
+	return c.did(s, ch), nil
 }
 
 // moveAttached moves a note with its attachments, if the vault's settings allow
-// it. The strict profile moves only what was named.
+// it and the dialect does. Others move only what was named.
 func (c *call) moveAttached(ctx context.Context, from, to string, links change.LinkUpdate) (*answer, error) {
-	if !c.union() {
+	if !c.d.attachments {
 		return nil, nil
 	}
 	s, from, err := c.book(from)

@@ -25,80 +25,86 @@ type pathsAnswer struct {
 
 const pathsSchema = `{"type":"object","properties":{"matches":{"type":"array","items":{"type":"string"}},"totalMatches":{"type":"integer"},"partial":{"type":"string"},"next_offset":{"type":"integer"},` + noteSchema + `},"required":["matches","totalMatches"]}`
 
-func searchByPath(e *env) *tool.Tool {
-	pattern := tool.Param{
-		Name: "pattern", Kind: tool.String, Required: true, AllowEmpty: true, Max: tool.Limit(200),
-		Description: e.words("Glob: auth*.ts at any depth, src/**/*.md from the top; or a part of a path, words of it, initials", "Glob pattern to match (e.g., '**/auth*.ts', 'src/**/*.md')"),
-	}
-	limit := tool.Param{
-		Name: "limit", Kind: tool.Integer, Default: 20, Min: tool.Limit(1), Max: tool.Limit(100),
-		Description: e.words("Maximum number of paths", "Maximum results to return"),
-	}
-	return e.make(tool.Tool{
-		Name: "search_by_path", Title: "Find files", Description: "Find files by name or glob pattern",
-		Params:       join([]tool.Param{pattern, limit}, e.optional(paramHidden, paramIgnored, paramOffset)),
-		OutputSchema: schema(pathsSchema), Hints: readOnly,
-	}, findPaths)
+var (
+	searchByPath = action{pathsSchema, readOnly, findPaths}
+	pathsAsJSON  = action{pathsSchema, readOnly, findIndexedPaths}
+)
+
+// pathQuery reads the query of a path search.
+func (c *call) pathQuery() (search.FindQuery, error) {
+	q := search.FindQuery{Scope: c.where(), Limit: c.Int("limit"), Offset: c.Int("offset")}
+	q.Globs, q.Time = []string{c.glob("pattern", "")}, c.o.Time
+	return q, checkGlob(c.String("pattern"))
 }
 
-func findPaths(ctx context.Context, c *call) (*answer, error) {
-	pattern := c.String("pattern")
-	if err := checkGlob(pattern); err != nil {
+// pathMatches are the paths of an answer, as many as fit.
+func (c *call) pathMatches(r *search.FindResult) *pathsAnswer {
+	data := &pathsAnswer{Matches: []string{}, Total: r.Total, Partial: c.unfinished(&r.Summary)}
+	limits, size := c.limitsUnless("limit"), 0
+	for _, e := range r.Entries {
+		name := render.Path(e.Path)
+		if size += len(name) + 8; limits.Full(size) && len(data.Matches) > 0 {
+			break
+		}
+		data.Matches = append(data.Matches, name)
+	}
+	return data
+}
+
+// findIndexedPaths answers in JSON, and only where there is an index.
+func findIndexedPaths(ctx context.Context, c *call) (*answer, error) {
+	q, err := c.pathQuery()
+	if err != nil {
 		return nil, err
 	}
-	q := search.FindQuery{
-		Scope: search.Scope{Globs: []string{c.glob("pattern", "")}, Dialect: search.Minimatch, IncludeHidden: true},
-		Limit: c.Int("limit"), Offset: c.Int("offset"),
+	if c.o.NoIndex { // the pattern is checked first, so that an invalid one is reported
+		q.MaxDepth, q.Limit = 1, 1
 	}
-	if c.union() {
-		q.Dialect, q.IncludeHidden, q.IncludeIgnored = search.Gitignore, c.Bool("include_hidden"), c.Bool("include_ignored")
+	r, err := c.ws.Find(ctx, q)
+	if err != nil {
+		return nil, badGlob(err, c.String("pattern"))
 	}
-	if c.o.NoIndex && !c.union() {
-		// The pattern is checked first, so that an invalid one is reported.
-		check := q
-		check.MaxDepth, check.Limit = 1, 1
-		if _, err := c.ws.Find(ctx, check); err != nil {
-			return nil, badGlob(err, pattern)
-		}
+	if c.o.NoIndex {
 		return nil, &tool.Error{Code: tool.IndexNotFound, Message: "there is no index of this workspace", Hint: "Switch the index on, or use another profile: it is not needed there."}
 	}
-	q.Time = c.o.Time
+	data := c.pathMatches(r)
+	text, err := marshal(data, "  ")
+	return &answer{text: text, data: data}, err
+}
+
+// findPaths finds paths by a glob, else those that fit what is remembered of one.
+func findPaths(ctx context.Context, c *call) (*answer, error) {
+	q, err := c.pathQuery()
+	if err != nil {
+		return nil, err
+	}
+	pattern := c.String("pattern")
 	r, err := c.ws.Find(ctx, q)
 	if err != nil {
 		return nil, badGlob(err, pattern)
 	}
 	fuzzy := false
-	if c.union() && r.Total == 0 && r.Stopped == "" && !strings.ContainsAny(pattern, "*?[{") && !strings.HasPrefix(pattern, "./") {
+	if r.Total == 0 && r.Stopped == "" && !strings.ContainsAny(pattern, "*?[{") && !strings.HasPrefix(pattern, "./") {
 		if near, err := c.fuzzyPaths(ctx, q, pattern); err == nil && near.Total > 0 {
 			r, fuzzy = near, true
 		}
 	}
-	data := &pathsAnswer{Matches: []string{}, Total: r.Total, Partial: c.unfinished(&r.Summary)}
-	size := 0
-	for _, e := range r.Entries {
-		name := render.Path(e.Path)
-		if size += len(name) + 8; c.limitsUnless("limit").Full(size) && len(data.Matches) > 0 {
-			break
-		}
-		data.Matches = append(data.Matches, name)
-	}
+	data := c.pathMatches(r)
 	text, err := marshal(data, "  ")
 	if err != nil {
 		return nil, err
 	}
 	a := &answer{text: text, data: data}
-	if c.union() {
-		cut := ""
-		if next := q.Offset + len(data.Matches); next < data.Total {
-			cut, data.NextOffset = "paths", next
-		}
-		if data.Partial != "" {
-			cut = "time"
-		}
-		r.Stopped = ""
-		sum := c.sumUp(ctx, &r.Summary, cut)
-		data.Receipt = &sum
+	cut := ""
+	if next := q.Offset + len(data.Matches); next < data.Total {
+		cut, data.NextOffset = "paths", next
 	}
+	if data.Partial != "" {
+		cut = "time"
+	}
+	r.Stopped = ""
+	sum := c.sumUp(ctx, &r.Summary, cut)
+	data.Receipt = &sum
 	if data.Partial != "" {
 		a.receipt = []string{"partial"}
 		return a, nil
@@ -202,22 +208,11 @@ const listSchema = `{"type":"object","properties":{"entries":{"type":"array","it
 
 const maxEntries = 1000
 
-func listFiles(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "list_files", Title: "List files",
-		Description: e.words("List files and folders, newest first.", "List files and folders matching a glob pattern. Returns paths sorted by modification time (most recent first)."),
-		Params: join([]tool.Param{
-			{Name: "pattern", Kind: tool.String, Default: "*", Description: e.words("Glob below path: ** for everything", "Glob pattern to match (default: '*')")},
-			str("path", e.words("Folder", "Base path to search from (default: vault root)")),
-			{Name: "max_results", Kind: tool.Integer, Default: 100, Min: tool.Limit(1), Description: e.words("Maximum number of entries", "Maximum items to return (1-1000, default: 100)")},
-		}, e.optional(integer("depth", "Show a tree of this depth, with sizes", 1), paramHidden, paramIgnored, paramOffset)),
-		OutputSchema: schema(listSchema), Hints: readOnly,
-	}, list)
-}
+var listFiles = action{listSchema, readOnly, list}
 
 func list(ctx context.Context, c *call) (*answer, error) {
 	pattern, path := c.String("pattern"), c.path(ctx, "path")
-	if c.union() {
+	if c.d.localGlobs {
 		pattern = strings.TrimPrefix(pattern, "./")
 	}
 	if pattern == "" {
@@ -235,14 +230,14 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		base = info.Path
 	}
 	q := search.FindQuery{
-		Scope: search.Scope{Paths: []string{base}, Globs: []string{pattern}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored")},
+		Scope: c.where(base),
 		Kind:  search.FilesAndFolders, Order: search.ByModTime, Limit: min(c.Int("max_results"), maxEntries), Offset: c.Int("offset"),
 	}
+	q.Globs = []string{pattern}
 	if c.Given("depth") {
 		return c.tree(ctx, q, base)
 	}
-	c.vaultScope(&q.Scope)
-	if c.union() && !strings.Contains(pattern, "/") && !strings.Contains(pattern, "**") {
+	if q.Dialect == search.Gitignore && !strings.Contains(pattern, "/") && !strings.Contains(pattern, "**") {
 		q.MaxDepth = 1 // a name alone means the folder's own entries, as in the vault
 	}
 	q.Time = c.o.Time
@@ -257,15 +252,13 @@ func list(ctx context.Context, c *call) (*answer, error) {
 		return &answer{text: []byte("Found 0 item(s).\n\n" + partial), data: data}, nil
 	}
 	if r.Total == 0 {
-		where := "vault root"
+		where := c.d.top
 		if base != "." {
 			where = quoted(base)
-		} else if c.union() {
-			where = "the top folder"
 		}
 		data.Receipt = c.sumUp(ctx, &r.Summary, "")
 		a := &answer{text: []byte("No files or folders match the pattern " + quoted(pattern) + " in " + where + "."), data: data}
-		if c.union() {
+		if c.d.explains {
 			a.receipt = c.zeroList(ctx, q, &r.Summary)
 		}
 		return a, nil
@@ -306,27 +299,22 @@ type infoAnswer struct {
 
 const infoSchema = `{"type":"object","properties":{"path":{"type":"string"},"folder":{"type":"boolean"},"size":{"type":"integer"},"created":{"type":"string"},"modified":{"type":"string"}},"required":["path","folder","size","modified"]}`
 
-func getFileInfo(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "get_file_info", Title: "File info",
-		Description:  e.words("Size and dates of a file or folder.", "Get metadata about a file or folder without reading its contents."),
-		Params:       []tool.Param{required("path", e.words("File or folder", "Path to the file or folder"))},
-		OutputSchema: schema(infoSchema), Hints: readOnly,
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		path, err := c.givenPath(ctx, "path")
-		if err != nil {
-			return nil, err
-		}
-		info, err := c.ws.Stat(ctx, path)
-		if err != nil {
-			return nil, err
-		}
-		if info.Folder {
-			info.Size = 0
-		}
-		data := &infoAnswer{pathOf(info.Path), info.Folder, info.Size, utc(info.Created), info.ModTime.UTC()}
-		return &answer{text: render.Info(nil, info, c.o.Zone), data: data}, nil
-	})
+var getFileInfo = action{infoSchema, readOnly, describe}
+
+func describe(ctx context.Context, c *call) (*answer, error) {
+	path, err := c.givenPath(ctx, "path")
+	if err != nil {
+		return nil, err
+	}
+	info, err := c.ws.Stat(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Folder {
+		info.Size = 0
+	}
+	data := &infoAnswer{pathOf(info.Path), info.Folder, info.Size, utc(info.Created), info.ModTime.UTC()}
+	return &answer{text: render.Info(nil, info, c.o.Zone), data: data}, nil
 }
 
 func utc(t time.Time) time.Time {

@@ -11,8 +11,8 @@ import (
 // around them, or as the base64 that an answer gave.
 
 // path is a path argument. White space around it is dropped if no such path
-// exists. In a vault a leading slash is the top of the vault, once the vault's
-// own absolute path is taken off.
+// exists. Where a leading slash is the top of the workspace, the workspace's own
+// absolute path is taken off first.
 func (c *call) path(ctx context.Context, name string) string { return c.clean(ctx, c.String(name)) }
 
 // clean is a path as a caller wrote it.
@@ -26,7 +26,7 @@ func (c *call) clean(ctx context.Context, given string) string {
 			p = bare
 		}
 	}
-	if !c.is("vault") || p == "" {
+	if !c.d.slashIsTop || p == "" {
 		return p
 	}
 	if rel, inside := c.ws.Inside(p); inside {

@@ -199,7 +199,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	}
 	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
-	if !c.is("vault") {
+	if c.d.position {
 		e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
 	}
 	switch {
@@ -208,17 +208,15 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 		if line := longestLine(pattern); line != "" {
 			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(clip(line, 80)) + "."
 		}
-	case p.ECMAScript && c.union():
-		e.Hint += " Pass it as pattern instead of regex."
-	case p.ECMAScript && c.is("roo"): // which has no other syntax
-		e.Hint = "Rust syntax has no look-around and no backreferences: search for a simpler pattern."
+	case p.ECMAScript && c.d.lookAround != nil:
+		e.Hint = c.d.lookAround(e.Hint)
 	case looksLikeGlob(pattern):
 		e.Hint = "This looks like a glob. Use file_pattern to choose the files that are searched"
 		if c.has("search_by_path") {
 			e.Hint += ", or search_by_path to find files by name"
 		}
 		e.Hint += "."
-	case c.union() && c.tool.Name == "search_files":
+	case c.d.explains && c.tool.Name == "search_files":
 		if p.Glob { // *skb = NULL is not one
 			e.Hint = ""
 		}

@@ -33,8 +33,8 @@ type Options struct {
 	// for clients that want data. The content is the same.
 	Structured bool
 
-	// Budget bounds the text of an answer in bytes; 0 is 60 KB. What read_file
-	// shows has a bound of its own.
+	// Budget bounds the text of an answer in bytes; 0 is what the profile says,
+	// 60 KB in quarry. What read_file shows has a bound of its own.
 	Budget int
 	// NoIndex says that the owner has switched the index off or deleted it.
 	// search_by_path of the profile smcp then answers INDEX_NOT_FOUND.
@@ -46,60 +46,31 @@ type Options struct {
 	Zone *time.Location
 }
 
-const (
-	defaultBudget = 60 << 10
-	defaultTime   = 30 * time.Second
-)
-
-// profiles lists the tools of each profile, in the order models see them.
-var profiles = []struct {
-	name  string
-	about string
-	tools []maker
-}{
-	{"quarry", "Every tool once, with the union of parameters.", []maker{
-		unionSearchFiles, fileSearch, searchByPath, searchCode, findSymbol, outline, searchNotes, listFiles, getFileInfo, readFile,
-		editFile, writeFile, applyChanges, applyPatch, replaceInFiles, createFolder, moveFile, deleteFile, createNote, modifyNote, organizeNote,
-		listChanges, undoChange, getIndexStatus,
-	}},
-	{"vault", "The thirteen tools of an Obsidian vault, in their documented words.", []maker{
-		createNote, modifyNote, searchNotes, vaultSearchFiles, listFiles, getFileInfo, organizeNote, readFile,
-		editFile, writeFile, createFolder, deleteFile, moveFile,
-	}},
-	{"roo", "Roo's search_files.", []maker{rooSearchFiles}},
-	{"godoctor", "Godoctor's file_search.", []maker{fileSearch}},
-	{"smcp", "The tools of search-mcp.", []maker{searchByPath, getIndexStatus, searchCode}},
-	{"notes", "The vault's tools and those for sections, properties, tags and links.", append([]maker{
-		createNote, modifyNote, searchNotes, vaultSearchFiles, listFiles, getFileInfo, organizeNote, readFile,
-		editFile, writeFile, createFolder, deleteFile, moveFile,
-	}, append(noteTools, listChanges, undoChange)...)},
-}
-
-// maker makes one tool.
-type maker func(e *env) *tool.Tool
+const defaultTime = 30 * time.Second
 
 // Names lists the profiles, the default first.
 func Names() []string {
 	var names []string
-	for _, p := range profiles {
-		names = append(names, p.name)
+	for _, d := range dialects {
+		names = append(names, d.name)
 	}
 	return names
 }
 
 // About says in a sentence what a profile is.
 func About(name string) string {
-	for _, p := range profiles {
-		if p.name == name {
-			return p.about
-		}
+	if d := dialectOf(name); d != nil {
+		return d.about
 	}
 	return ""
 }
 
 // InJSON reports a profile whose documents answer in JSON. Its tools have the
 // same object as text and as structured result, whatever the options say.
-func InJSON(name string) bool { return name == "smcp" }
+func InJSON(name string) bool {
+	d := dialectOf(name)
+	return d != nil && d.json
+}
 
 // RootNames are the names of the roots that a workspace joins; nil if it is one.
 func RootNames(ws *quarry.Workspace) []string {
@@ -121,12 +92,13 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	e := &env{ws: ws, o: *opts}
-	if e.o.Profile == "" {
-		e.o.Profile = "quarry"
+	d := dialectOf(opts.Profile)
+	if d == nil {
+		return nil, fmt.Errorf("unknown profile %q: %s", opts.Profile, strings.Join(Names(), ", "))
 	}
+	e := &env{ws: ws, d: d, o: *opts}
 	if e.o.Budget <= 0 {
-		e.o.Budget = defaultBudget
+		e.o.Budget = d.limits.answer
 	}
 	if e.o.Time <= 0 {
 		e.o.Time = defaultTime
@@ -134,20 +106,20 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	if e.o.Zone == nil {
 		e.o.Zone = time.Local
 	}
-	i := slices.Index(Names(), e.o.Profile)
-	if i < 0 {
-		return nil, fmt.Errorf("unknown profile %q: %s", e.o.Profile, strings.Join(Names(), ", "))
+	if ws != nil && len(RootNames(ws)) > 0 && !d.manyRoots {
+		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", d.name)
 	}
-	if ws != nil && len(RootNames(ws)) > 0 && !e.union() {
-		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", e.o.Profile)
+	specs := d.tools
+	if len(d.inVault) > 0 && hasVault(ws) {
+		specs = slices.Concat(specs, d.inVault)
 	}
 	var tools []*tool.Tool
-	makers := profiles[i].tools
-	if e.is("quarry") && hasVault(ws) {
-		makers = append(slices.Clone(makers), noteTools...)
-	}
-	for _, m := range makers {
-		tools = append(tools, m(e))
+	for i := range specs {
+		s := &specs[i]
+		if e.o.ReadOnly && s.reading != nil {
+			s = s.reading
+		}
+		tools = append(tools, e.make(s))
 	}
 	tools, err := narrow(tools, e.o.Tools)
 	if err != nil {

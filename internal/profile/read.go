@@ -14,12 +14,6 @@ import (
 	"quarry/tool"
 )
 
-// What read_file shows at most.
-const (
-	readLines = 2000
-	readBytes = 100 << 10
-)
-
 // readAnswer is the answer of read_file.
 type readAnswer struct {
 	foundPath
@@ -36,27 +30,7 @@ type readAnswer struct {
 
 const readSchema = `{"type":"object","properties":{"path":{"type":"string"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"total_lines":{"type":"integer"},"truncated":{"type":"boolean"},"version":{"type":"string"},"encoding":{"type":"string"},"line_ending":{"type":"string"},"lines":{"type":"array","items":{"type":"string"}},"image":{"type":"object"},"files":{"type":"array","items":{"type":"object"}},"not_read":{"type":"array","items":{"type":"string"}},` + noteSchema + `}}`
 
-func readFile(e *env) *tool.Tool {
-	path := required("path", e.words("File", "File path"))
-	if e.union() {
-		path.Required = false // or paths
-	}
-	return e.make(tool.Tool{
-		Name: "read_file", Title: "Read a file",
-		Description: e.words("Read a text file with line numbers, 2000 lines or 100 KB at a time, or look at an image.",
-			"Read file contents from the vault with optional line range filtering."),
-		Params: join([]tool.Param{
-			path,
-			integer("start_line", e.words("First line", "First line to read, 1-indexed"), 1),
-			integer("end_line", e.words("Last line", "Last line to read, 1-indexed"), 1),
-		}, e.optional(
-			integer("tail", "Number of last lines to read", 1),
-			str("symbol", "Only this definition: Open, Store.Open"),
-			tool.Param{Name: "paths", Kind: tool.Strings, Description: "Several files instead"},
-		)),
-		OutputSchema: schema(readSchema), Hints: readOnly,
-	}, read)
-}
+var readFile = action{readSchema, readOnly, read}
 
 func read(ctx context.Context, c *call) (*answer, error) {
 	if c.Given("paths") {
@@ -64,12 +38,12 @@ func read(ctx context.Context, c *call) (*answer, error) {
 	}
 	path, err := c.givenPath(ctx, "path")
 	if err != nil {
-		if c.union() {
+		if c.takes("paths") {
 			err = invalid("path or paths is required and must be a non-empty string or list.")
 		}
 		return nil, err
 	}
-	return c.readOne(ctx, path, readBytes)
+	return c.readOne(ctx, path, c.d.limits.readBytes)
 }
 
 // readOne reads a file, with so many bytes of text at most.
@@ -126,7 +100,7 @@ func (c *call) readOne(ctx context.Context, path string, most int) (*answer, err
 // readText reads lines, for tail the last ones. The number of lines is known
 // only after the file was read. A file that changes meanwhile is read again.
 func (c *call) readText(ctx context.Context, path string, start, end, most int) (*search.Text, error) {
-	opts := &search.ReadOptions{Start: start, End: end, MaxLines: readLines, MaxBytes: most}
+	opts := &search.ReadOptions{Start: start, End: end, MaxLines: c.d.limits.readLines, MaxBytes: most}
 	tail := c.Int("tail")
 	if tail == 0 {
 		return c.ws.Read(ctx, path, opts)
@@ -136,7 +110,7 @@ func (c *call) readText(ctx context.Context, path string, start, end, most int) 
 		if err != nil {
 			return nil, err
 		}
-		opts.Start = max(all.Total-min(tail, readLines)+1, 1)
+		opts.Start = max(all.Total-min(tail, c.d.limits.readLines)+1, 1)
 		version := all.Version
 		if all, err = c.ws.Read(ctx, path, opts); err == nil && all.Version == version {
 			break
@@ -153,7 +127,7 @@ func (c *call) unread(ctx context.Context, err error, path string) (*answer, err
 		return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
 	case c.isFolder(ctx, path):
 		return nil, c.folderError(path)
-	case errors.As(err, &binary) && c.union():
+	case errors.As(err, &binary) && c.d.images:
 		if a := c.image(ctx, path); a != nil {
 			return a, nil
 		}
@@ -212,10 +186,10 @@ func (c *call) readMany(ctx context.Context) (*answer, error) {
 	case len(paths) > maxPaths:
 		return nil, invalid("paths must be at most %d files, not %d", maxPaths, len(paths))
 	}
-	data := &manyAnswer{Files: []any{}}
+	data, most := &manyAnswer{Files: []any{}}, c.d.limits.readBytes
 	a := &answer{data: data}
 	for i, p := range paths {
-		if len(a.text) >= readBytes {
+		if len(a.text) >= most {
 			data.NotRead = paths[i:]
 			break
 		}
@@ -224,7 +198,7 @@ func (c *call) readMany(ctx context.Context) (*answer, error) {
 		}
 		p = c.clean(ctx, p)
 		a.text = fmt.Appendf(a.text, "## %s\n", render.Path(p))
-		one, err := c.readOne(ctx, p, readBytes-len(a.text))
+		one, err := c.readOne(ctx, p, most-len(a.text))
 		if err != nil {
 			var known *tool.Error
 			if !errors.As(c.problem(ctx, err), &known) {
@@ -246,7 +220,7 @@ func (c *call) readMany(ctx context.Context) (*answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.receipt = append(a.receipt, fmt.Sprintf("cut at %d KB; next: read_file {\"paths\":%s}", readBytes>>10, rest))
+		a.receipt = append(a.receipt, fmt.Sprintf("cut at %d KB; next: read_file {\"paths\":%s}", most>>10, rest))
 	}
 	return a, nil
 }

@@ -97,7 +97,7 @@ func (a *answer) tellOmitted(s *search.Summary) {
 // tellTrash adds to the receipt of a call that includes hidden files that the
 // local trash was not looked at: no listing shows it unless a path names it.
 func (c *call) tellTrash(ctx context.Context, a *answer) {
-	if !c.union() || !c.Bool("include_hidden") || len(a.receipt) == 0 {
+	if !c.d.receipts || !c.Bool("include_hidden") || len(a.receipt) == 0 {
 		return
 	}
 	at := strings.Trim(c.path(ctx, "path"), "./")

@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	rooBlocks  = 300
-	rooContext = 1
 	// countFactor is how far results are counted beyond the cap.
 	countFactor = 20
 	// longLine is how many bytes of a line are kept around the match. It is
@@ -26,64 +24,45 @@ const (
 
 var readOnly = tool.Hints{ReadOnly: true, Idempotent: true}
 
-func rooSearchFiles(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name:        "search_files",
-		Title:       "Search files",
-		Description: "Performs recursive regular expression searches across files within a specified directory, providing contextual results.",
-		Params: []tool.Param{
-			{Name: "path", Kind: tool.String, Default: ".", Description: "The path of the directory to search within, relative to the project root. " +
-				"The search will be performed recursively through all subdirectories within this path."},
-			need(str("regex", "The regular expression pattern to search for. Uses Rust regex syntax.")),
-			str("file_pattern", "An optional glob pattern to filter which files are searched (e.g., *.ts, src/**/*.py, !**/node_modules/**). "+
-				"If omitted, searches all files respecting default ignores."),
-		},
-		OutputSchema: schema(searchSchema), Hints: readOnly,
-	}, searchBlocks)
-}
+var searchByRegex = action{searchSchema, readOnly, searchBlocks}
 
-func unionSearchFiles(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name:        "search_files",
-		Title:       "Search files",
-		Description: "Search file text by regular expression: give regex or pattern.",
-		Params: []tool.Param{
-			e.one(str("regex", "Rust syntax; blocks in path order")),
-			e.one(str("pattern", "JavaScript syntax; files with most matches first")),
-			str("path", "File or folder to search"),
-			str("file_pattern", "Glob of files: *.ts, src/**, !*_test.go"),
-			integer("context_lines", "Lines of context; default 1 or 2", 0),
-			integer("max_results", "Maximum number of blocks (300) or, with pattern, files (10)", 1),
-			boolean("ignore_case", "In any letter case"),
-			paramAlso, paramAll, paramChanged, paramHidden, paramIgnored, paramOffset, paramCount,
-		},
-		OutputSchema: schema(searchSchema), Hints: readOnly,
-	}, func(ctx context.Context, c *call) (*answer, error) {
-		switch regex, pattern := c.String("regex") != "", c.String("pattern") != ""; {
-		case regex && pattern:
-			return nil, &tool.Error{
-				Code: tool.InvalidArgument, Message: "regex and pattern can't be used together.",
-				Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
-			}
-		case pattern:
-			return searchExcerpts(ctx, c)
-		case regex:
-			return searchBlocks(ctx, c)
-		}
+var searchByEither = action{searchSchema, readOnly, searchEither}
+
+// searchEither answers in the form of the syntax that is given: regex in Roo's,
+// pattern in the vault's.
+func searchEither(ctx context.Context, c *call) (*answer, error) {
+	switch regex, pattern := c.String("regex") != "", c.String("pattern") != ""; {
+	case regex && pattern:
 		return nil, &tool.Error{
-			Code: tool.InvalidArgument, Message: "regex or pattern is required and must be a non-empty string.",
+			Code: tool.InvalidArgument, Message: "regex and pattern can't be used together.",
 			Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
 		}
-	})
+	case pattern:
+		return searchExcerpts(ctx, c)
+	case regex:
+		return searchBlocks(ctx, c)
+	}
+	return nil, &tool.Error{
+		Code: tool.InvalidArgument, Message: "regex or pattern is required and must be a non-empty string.",
+		Hint: "Give regex for Rust syntax, or pattern for JavaScript syntax.",
+	}
+}
+
+// where is the scope of a search: that of the dialect, with what the caller
+// widens, below some paths.
+func (c *call) where(paths ...string) search.Scope {
+	s := c.d.scope
+	s.Paths = paths
+	s.IncludeHidden = s.IncludeHidden || c.Bool("include_hidden")
+	s.IncludeIgnored = s.IncludeIgnored || c.Bool("include_ignored")
+	return s
 }
 
 // query is what the text searches share.
 func (c *call) query(ctx context.Context, pattern, glob string) search.Query {
 	q := search.Query{
 		Pattern: pattern, Spans: true, Offset: c.Int("offset"),
-		Scope: search.Scope{
-			Paths: []string{c.path(ctx, "path")}, IncludeHidden: c.Bool("include_hidden"), IncludeIgnored: c.Bool("include_ignored"),
-		},
+		Scope:    c.where(c.path(ctx, "path")),
 		Limits:   search.Limits{LineBytes: longLine, Time: c.o.Time},
 		Patterns: c.Strings("also"), Each: c.Bool("all"),
 	}
@@ -155,13 +134,13 @@ func spent(s *search.Summary) error {
 
 // searchBlocks answers in Roo's form.
 func searchBlocks(ctx context.Context, c *call) (*answer, error) {
-	limit := c.either("max_results", rooBlocks, maxBlocks)
+	limit := c.either("max_results", c.d.limits.blocks, maxBlocks)
 	q := c.query(ctx, c.String("regex"), c.glob("file_pattern", c.path(ctx, "path")))
-	q.Before = c.either("context_lines", rooContext, maxContext)
+	q.Before = c.either("context_lines", c.d.limits.blockContext, maxContext)
 	q.After = q.Before
 	q.Limits.Blocks, q.Limits.CountTo, q.Limits.CountCheaply = limit, c.countTo(limit), c.String("count") != "exact"
 	q.Limits.BlockLines = c.o.Budget/shortLine + 1
-	q.Symbols = c.union()
+	q.Symbols = c.d.around
 	offset := q.Offset
 	r, err := c.run(ctx, q)
 	if err != nil {
@@ -194,7 +173,7 @@ func searchBlocks(ctx context.Context, c *call) (*answer, error) {
 		return a, nil
 	}
 	if total.N == 0 {
-		a.receipt = c.zeroIfUnion(ctx, q, &r.Summary, "file_pattern")
+		a.receipt = c.whyEmpty(ctx, q, &r.Summary, "file_pattern")
 		return a, nil
 	}
 	by := byLimit
@@ -221,8 +200,8 @@ func (c *call) finishSearch(a *answer, s *search.Summary, shown *render.Shown) {
 	}
 }
 
-func (c *call) zeroIfUnion(ctx context.Context, q search.Query, s *search.Summary, filter string) []string {
-	if !c.union() {
+func (c *call) whyEmpty(ctx context.Context, q search.Query, s *search.Summary, filter string) []string {
+	if !c.d.explains {
 		return nil
 	}
 	return c.zero(ctx, q, s, filter)

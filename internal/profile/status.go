@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"quarry/search"
-	"quarry/tool"
 )
 
 // statusAnswer is the answer of get_index_status.
@@ -28,13 +27,7 @@ type statusAnswer struct {
 
 const statusSchema = `{"type":"object","properties":{"status":{"enum":["ready","indexing","not_found","failed"]},"totalFiles":{"type":"integer"},"pendingFiles":{"type":"integer"},"freshness":{"type":"string"}},"required":["status"]}`
 
-func getIndexStatus(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "get_index_status", Title: "Index status",
-		Description:  "State of the search index.",
-		OutputSchema: schema(statusSchema), Hints: readOnly,
-	}, indexStatus)
-}
+var indexState = action{statusSchema, readOnly, indexStatus}
 
 // rootIndex is the index of one root.
 type rootIndex struct {

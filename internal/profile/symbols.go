@@ -36,28 +36,9 @@ type foundSymbol struct {
 
 const symbolsSchema = `{"type":"object","properties":{"symbols":{"type":"array","items":{"type":"object","properties":{"path":{"type":"string"},"name":{"type":"string"},"container":{"type":"string"},"kind":{"type":"string"},"line":{"type":"integer"},"start_line":{"type":"integer"},"end_line":{"type":"integer"},"signature":{"type":"string"},"text":{"type":"string"}},"required":["path","name","kind","line","start_line","end_line"]}},"total":{"type":"integer"},"similar":{"type":"boolean"},` + noteSchema + `},"required":["symbols","total"]}`
 
-func outline(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "outline", Title: "Outline a file or folder",
-		Description:  "List functions, types, methods and headings with their lines, without their bodies.",
-		Params:       []tool.Param{required("path", "File or folder"), str("kind", "Only this kind: function, class, ...")},
-		OutputSchema: schema(symbolsSchema), Hints: readOnly,
-	}, outlineOf)
-}
+var outline = action{symbolsSchema, readOnly, outlineOf}
 
-func findSymbol(e *env) *tool.Tool {
-	return e.make(tool.Tool{
-		Name: "find_symbol", Title: "Find a definition",
-		Description: "Find where a function, type, method or constant is defined; gives its text with its doc comment.",
-		Params: []tool.Param{
-			{Name: "name", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
-			str("kind", "Only this kind: function, class, ..."),
-			boolean("fuzzy", "Also similar names"),
-			str("path", "Only below this path"),
-		},
-		OutputSchema: schema(symbolsSchema), Hints: readOnly,
-	}, findDefinition)
-}
+var findSymbol = action{symbolsSchema, readOnly, findDefinition}
 
 // outlined are the kinds an outline shows: what a reader navigates by. Fields
 // and values are shown only if there is nothing else, or if they are requested.

@@ -67,7 +67,7 @@ const ignoredDepth = 3
 
 // zeroPaths explains a path search without matches.
 func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
-	if !c.union() {
+	if !c.d.explains {
 		return nil
 	}
 	scope := search.Query{Scope: q.Scope}
@@ -155,7 +155,7 @@ func (c *call) zeroList(ctx context.Context, q search.FindQuery, sum *search.Sum
 
 // zeroNotes says which words occur in notes, and which notes were not searched.
 func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summary) []string {
-	if !c.union() {
+	if !c.d.explains {
 		return nil
 	}
 	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}

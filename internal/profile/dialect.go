@@ -1,0 +1,149 @@
+package profile
+
+import (
+	"context"
+	"slices"
+
+	"quarry/search"
+	"quarry/tool"
+)
+
+// dialect is everything that one profile says and does differently from the
+// others: its tools with their words and parameters, where they look, how much
+// they show, and how an answer ends. Tools ask the record of the call they
+// answer, never which profile it is, so that a new profile is a new record.
+// Each stands in a file of its own, dialect_*.go.
+type dialect struct {
+	name  string
+	about string // in a sentence
+	omits string // for the instructions: which files are left out
+
+	tools   []spec // in the order models see them
+	inVault []spec // further ones if a root is an Obsidian vault
+
+	// receipts end an answer with one line in square brackets that tells what
+	// the body can't.
+	receipts bool
+	// explains says why an answer is empty, which path was meant by one that is
+	// missing, and which other spelling of a pattern would find something.
+	explains bool
+	// json answers with the JSON of the structured result, as text and as data.
+	json bool
+	// errorText words an error. badArguments says that the arguments could not
+	// be read.
+	errorText func(err *tool.Error, badArguments bool) string
+
+	// manyRoots allows a workspace of several roots, whose names begin paths.
+	manyRoots bool
+	// slashIsTop takes a leading slash of a path for the top of the workspace.
+	slashIsTop bool
+	// top is what the folder of the workspace is called.
+	top string
+
+	// scope is where searches and listings look, before a parameter widens it;
+	// its dialect is that of globs.
+	scope search.Scope
+	// searched is the glob of files that search_files takes if none is given.
+	searched string
+	// localGlobs takes ./ in front of a glob for the searched folder, and an
+	// absolute glob inside the root for one below it.
+	localGlobs bool
+
+	// anyForm lets search_notes find words in any form, and reads filters.
+	anyForm bool
+	// around names the definition around a match.
+	around bool
+	// images lets read_file show pictures.
+	images bool
+	// remaining says how many more places have a text that was replaced once.
+	remaining bool
+	// attachments move with a note if the vault's settings say so.
+	attachments bool
+
+	// position adds to an invalid pattern at which character it is wrong.
+	position bool
+	// lookAround is the advice for a pattern with look-around, where the error's
+	// own doesn't help.
+	lookAround func(own string) string
+
+	limits limits
+}
+
+// limits are how much the answers of a dialect show.
+type limits struct {
+	// answer bounds the text of an answer in bytes, unless the options do.
+	answer int
+	// countedWhole shows as many results as a caller asked for, however long:
+	// such a dialect has no offset to get the rest with.
+	countedWhole bool
+
+	blocks, blockContext     int // of search_files in Roo's form, and lines around
+	files, context, excerpts int // of search_files in the vault's form
+	matches                  int // of file_search
+	readLines, readBytes     int // of read_file
+	codeTokens               int // of search_code without top_k; 0 is no limit
+}
+
+// documented are the limits that the documents name.
+var documented = limits{
+	answer: 60 << 10,
+	blocks: 300, blockContext: 1,
+	files: 10, context: 2, excerpts: 5,
+	matches:   50,
+	readLines: 2000, readBytes: 100 << 10,
+}
+
+// with returns limits after a change.
+func (l limits) with(change func(*limits)) limits {
+	change(&l)
+	return l
+}
+
+// action is what a tool does, whatever the dialect calls it.
+type action struct {
+	output string // the schema of its structured result
+	hints  tool.Hints
+	run    func(ctx context.Context, c *call) (*answer, error)
+}
+
+// spec is a tool as a dialect offers it.
+type spec struct {
+	name, title, about string
+	params             []tool.Param
+	action
+
+	// reading takes its place where nothing can be changed, if a part of it only
+	// reads.
+	reading *spec
+}
+
+// dialects lists the profiles, the default first.
+var dialects = []*dialect{&quarryDialect, &vaultDialect, &rooDialect, &godoctorDialect, &smcpDialect, &notesDialect}
+
+// dialectOf finds the record of a profile, nil if there is none of that name.
+func dialectOf(name string) *dialect {
+	if name == "" {
+		return dialects[0]
+	}
+	i := slices.IndexFunc(dialects, func(d *dialect) bool { return d.name == name })
+	if i < 0 {
+		return nil
+	}
+	return dialects[i]
+}
+
+// named picks tools by name, in the order they are named.
+func named(list []spec, names ...string) []spec {
+	out := make([]spec, len(names))
+	for i, name := range names {
+		at := slices.IndexFunc(list, func(s spec) bool { return s.name == name })
+		out[i] = list[at]
+	}
+	return out
+}
+
+// reading is an action that changes nothing with the parameters it is given.
+func (a action) reading() action {
+	a.hints = readOnly
+	return a
+}

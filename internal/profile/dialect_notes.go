@@ -1,0 +1,126 @@
+package profile
+
+import (
+	"slices"
+
+	"quarry/internal/vault"
+	"quarry/tool"
+)
+
+// notesDialect is the vault's tools in the words of quarry, and those for the
+// parts of notes.
+var notesDialect = dialect{
+	name:  "notes",
+	about: "The vault's tools and those for sections, properties, tags and links.",
+	omits: "Files and folders whose names begin with a dot are omitted.",
+	tools: slices.Concat(
+		named(quarryTools, "create_note", "modify_note", "search_notes"),
+		[]spec{vaultSearchFiles},
+		named(quarryTools, "list_files", "get_file_info", "organize_note", "read_file",
+			"edit_file", "write_file", "create_folder", "delete_file", "move_file"),
+		noteTools,
+		named(quarryTools, "list_changes", "undo_change"),
+	),
+	receipts: true, explains: true, errorText: withCode,
+	manyRoots: true, top: "the top folder", localGlobs: true,
+	anyForm: true, around: true, images: true, remaining: true, attachments: true,
+	position: true, lookAround: useOtherSyntax,
+	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
+}
+
+// noteTools are the tools for the parts of notes. The profile notes has them
+// always, quarry only if a root is a vault, so that other workspaces don't pay
+// for them.
+var noteTools = []spec{
+	{
+		name: "read_section", title: "Read part of a note",
+		about:  "Read a section, block or property of a note; without one, its outline.",
+		params: []tool.Param{required("path", "Note"), paramHeading, paramBlock, paramProperty},
+		action: readSection,
+	},
+	{
+		name: "edit_section", title: "Edit part of a note",
+		about: "Change a section, block or property of a note; all else stays.",
+		params: []tool.Param{
+			required("path", "Note"),
+			oneOf(need(str("operation", "rename: content is the new heading or id, links follow")), "append", "prepend", "replace", "before", "after", "rename"),
+			text("content", "Text; of a property, YAML"),
+			paramHeading, paramBlock, paramProperty,
+			boolean("create", "Make what is missing"), paramVersion, paramDryRun,
+		},
+		action: editSection,
+	},
+	{
+		name: "properties", title: "Properties of notes",
+		about: "Read, set, delete or rename properties. Without path: those of all notes (get, rename).",
+		params: []tool.Param{
+			str("path", "Note"), str("name", "Property"),
+			oneOf(str("operation", "Default get"), "get", "set", "delete", "rename"),
+			str("value", "For set, YAML; for rename, the new name"), paramVersion, paramDryRun,
+		},
+		action: properties,
+		reading: &spec{
+			name: "properties", title: "Properties of notes",
+			about:  "Read properties of a note; without path, list those of all notes.",
+			params: []tool.Param{str("path", "Note"), str("name", "Property")},
+			action: properties.reading(),
+		},
+	},
+	{
+		name: "tags", title: "Tags of notes",
+		about:  "List tags with counts; with tag, the notes that have it or one nested in it; with new_name, rename it.",
+		params: []tool.Param{str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"), paramDryRun},
+		action: tags,
+		reading: &spec{
+			name: "tags", title: "Tags of notes",
+			about:  "List tags with counts; with tag, the notes that have it or one nested in it.",
+			params: []tool.Param{str("path", "Note, default all"), str("tag", "Tag")},
+			action: tags.reading(),
+		},
+	},
+	{
+		name: "links", title: "Links of notes",
+		about: "Links to or from a note, links that lead nowhere, or notes nothing links to.",
+		params: []tool.Param{
+			str("path", "Note; all for unresolved and orphans"),
+			oneOf(str("kind", "Default backlinks"), "backlinks", "outgoing", "unresolved", "orphans"), paramOffset,
+		},
+		action: links,
+	},
+	{
+		name: "daily_note", title: "Daily note",
+		about:  "Read the note of a day or other period, where the vault's settings put it.",
+		params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun),
+		action: dailyNote,
+		reading: &spec{
+			name: "daily_note", title: "Daily note",
+			about:  "Read the note of a day or other period, where the vault's settings put it.",
+			params: dailyParams, action: dailyNote.reading(),
+		},
+	},
+	{
+		name: "merge_notes", title: "Merge notes",
+		about:  "Append a note to another and delete it; links follow.",
+		params: []tool.Param{required("source", "Note that goes"), required("destination", "Note that stays"), paramDryRun},
+		action: mergeNotes,
+	},
+}
+
+var (
+	paramHeading  = str("heading", "Heading, or path A::B")
+	paramBlock    = str("block", "Block id")
+	paramProperty = str("property", "Property name")
+
+	dailyParams = []tool.Param{
+		str("date", "2024-12-31, today, yesterday, tomorrow, or +N, -N periods"),
+		oneOf(str("period", "Default daily"), periods()...),
+	}
+)
+
+func periods() []string {
+	var names []string
+	for _, p := range vault.Periods {
+		names = append(names, string(p))
+	}
+	return names
+}

@@ -1,0 +1,265 @@
+package profile
+
+import "quarry/tool"
+
+// quarryDialect is every tool once, with the union of parameters. Models read
+// its definitions at every turn, so its words are short.
+var quarryDialect = dialect{
+	name:    "quarry",
+	about:   "Every tool once, with the union of parameters.",
+	omits:   "Hidden and ignored files are omitted unless asked for.",
+	tools:   quarryTools,
+	inVault: noteTools,
+
+	receipts: true, explains: true, errorText: withCode,
+	manyRoots: true, top: "the top folder", localGlobs: true,
+	anyForm: true, around: true, images: true, remaining: true, attachments: true,
+	position: true, lookAround: useOtherSyntax,
+	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
+}
+
+// withCode words an error with its next step and its code.
+func withCode(err *tool.Error, _ bool) string { return err.Text() + "\n[" + string(err.Code) + "]" }
+
+// useOtherSyntax is the advice where a pattern can be given in two syntaxes.
+func useOtherSyntax(own string) string { return own + " Pass it as pattern instead of regex." }
+
+// codeTokens is how many tokens search_code shows unless more is asked for.
+// Measured with 30 names, an agent sees 7.1 definitions per 10,000 tokens of
+// answers with it and 3.7 without; it finds 26 of the definitions either way.
+const codeTokens = 1500
+
+var quarryTools = []spec{
+	{
+		name: "search_files", title: "Search files",
+		about: "Search file text by regular expression: give regex or pattern.",
+		params: []tool.Param{
+			orSeveral(str("regex", "Rust syntax; blocks in path order")),
+			orSeveral(str("pattern", "JavaScript syntax; files with most matches first")),
+			str("path", "File or folder to search"),
+			str("file_pattern", "Glob of files: *.ts, src/**, !*_test.go"),
+			integer("context_lines", "Lines of context; default 1 or 2", 0),
+			integer("max_results", "Maximum number of blocks (300) or, with pattern, files (10)", 1),
+			boolean("ignore_case", "In any letter case"),
+			paramAlso, paramAll, paramChanged, paramHidden, paramIgnored, paramOffset, paramCount,
+		},
+		action: searchByEither,
+	},
+	{
+		name: "file_search", title: "Search text",
+		about: "Search file text for a plain string.",
+		params: []tool.Param{
+			orSeveral(need(str("query", "Text to find"))),
+			str("path", "File or folder to search"),
+			{Name: "ignore_case", Kind: tool.Boolean, Default: true, Description: "In any letter case"},
+			str("include", "Glob of files: *.md"),
+			integer("max_results", "Maximum number of matches; default 50", 1),
+			paramAlso, paramAll, paramChanged, paramHidden, paramIgnored, paramOffset, paramCount,
+		},
+		action: searchText,
+	},
+	{
+		name: "search_by_path", title: "Find files", about: "Find files by name or glob pattern",
+		params: []tool.Param{
+			{Name: "pattern", Kind: tool.String, Required: true, AllowEmpty: true, Max: tool.Limit(200), Description: "Glob: auth*.ts at any depth, src/**/*.md from the top; or a part of a path, words of it, initials"},
+			{Name: "limit", Kind: tool.Integer, Default: 20, Min: tool.Limit(1), Max: tool.Limit(100), Description: "Maximum number of paths"},
+			paramHidden, paramIgnored, paramOffset,
+		},
+		action: searchByPath,
+	},
+	{
+		name: "search_code", title: "Search code",
+		about: "Rank code and text by relevance to a query of words or identifiers.",
+		params: []tool.Param{
+			{Name: "query", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(1000), Description: "Words or identifiers"},
+			{Name: "top_k", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(50), Description: "Maximum number of results"},
+			boolean("compact", "Without text"),
+			str("path", "Only below this path"),
+			integer("budget", "Tokens to fill (1500 without top_k): the best in full, others in a line", 100),
+		},
+		action: searchCode,
+	},
+	{
+		name: "find_symbol", title: "Find a definition",
+		about: "Find where a function, type, method or constant is defined; gives its text with its doc comment.",
+		params: []tool.Param{
+			{Name: "name", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
+			str("kind", "Only this kind: function, class, ..."),
+			boolean("fuzzy", "Also similar names"),
+			str("path", "Only below this path"),
+		},
+		action: findSymbol,
+	},
+	{
+		name: "outline", title: "Outline a file or folder",
+		about:  "List functions, types, methods and headings with their lines, without their bodies.",
+		params: []tool.Param{required("path", "File or folder"), str("kind", "Only this kind: function, class, ...")},
+		action: outline,
+	},
+	{
+		name: "search_notes", title: "Search notes",
+		about: "Find markdown notes by words in any form, best first.",
+		params: []tool.Param{
+			required("query", "Words, and filters tag:, property:name=value, path:, heading:"),
+			boolean("read_content", "Give whole notes, not excerpts"),
+		},
+		action: searchNotes,
+	},
+	{
+		name: "list_files", title: "List files",
+		about: "List files and folders, newest first.",
+		params: []tool.Param{
+			{Name: "pattern", Kind: tool.String, Default: "*", Description: "Glob below path: ** for everything"},
+			str("path", "Folder"),
+			{Name: "max_results", Kind: tool.Integer, Default: 100, Min: tool.Limit(1), Description: "Maximum number of entries"},
+			integer("depth", "Show a tree of this depth, with sizes", 1), paramHidden, paramIgnored, paramOffset,
+		},
+		action: listFiles,
+	},
+	{
+		name: "get_file_info", title: "File info",
+		about:  "Size and dates of a file or folder.",
+		params: []tool.Param{required("path", "File or folder")},
+		action: getFileInfo,
+	},
+	{
+		name: "read_file", title: "Read a file",
+		about: "Read a text file with line numbers, 2000 lines or 100 KB at a time, or look at an image.",
+		params: []tool.Param{
+			optional(required("path", "File")), // or paths
+			integer("start_line", "First line", 1),
+			integer("end_line", "Last line", 1),
+			integer("tail", "Number of last lines to read", 1),
+			str("symbol", "Only this definition: Open, Store.Open"),
+			{Name: "paths", Kind: tool.Strings, Description: "Several files instead"},
+		},
+		action: readFile,
+	},
+	{
+		name: "edit_file", title: "Edit a file",
+		about: "Edit a text file: replace old_text, or do one line operation.",
+		params: []tool.Param{
+			required("path", "File"),
+			str("old_text", "Exact text to replace"),
+			str("new_text", "Its replacement"),
+			boolean("replace_all", "Replace all, not only the first"),
+			integer("insert_after_line", "Insert content after this line; 0 is the top", 0),
+			integer("insert_before_line", "Insert content before this line", 1),
+			{Name: "delete_lines", Kind: tool.Object, Description: "Lines to delete", Fields: []tool.Param{
+				need(integer("start", "First line", 1)),
+				need(integer("end", "Last line", 1)),
+			}},
+			str("content", "Text to insert"),
+			{Name: "edits", Kind: tool.Objects, Description: "Several replacements; each old_text must occur once", Fields: []tool.Param{
+				need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
+			}},
+			integer("start_line", "Lines to replace by new_text; needs expected_version", 1), integer("end_line", "Last of them", 1),
+			paramVersion, paramDryRun,
+		},
+		action: editFile,
+	},
+	{
+		name: "write_file", title: "Write a file",
+		about:  "Create or overwrite a file.",
+		params: []tool.Param{required("path", "File"), text("content", "Its whole text"), paramVersion, paramDryRun},
+		action: writeFile,
+	},
+	{
+		name: "apply_changes", title: "Change several files",
+		about: "Make all changes or none, as one change. Texts and lines are those of the files before it.",
+		params: []tool.Param{
+			{Name: "changes", Kind: tool.Objects, Description: "For each: old_text and new_text, or lines, or content, or delete, or move_to", Fields: []tool.Param{
+				need(str("path", "")),
+				str("old_text", "Exact text, found once"),
+				str("new_text", ""),
+				boolean("replace_all", ""),
+				integer("start_line", "Lines to replace by new_text; needs expected_version", 1),
+				integer("end_line", "", 1),
+				str("content", "Whole file, new or not"),
+				boolean("delete", ""),
+				str("move_to", "New path"),
+				paramVersion,
+			}},
+			paramSummary, paramDryRun,
+			str("digest", "Apply this dry run, without changes"),
+		},
+		action: applyChanges,
+	},
+	{
+		name: "apply_patch", title: "Apply a patch",
+		about:  "Apply a patch to files, all of it or nothing: *** Begin Patch … *** End Patch, or a unified or git diff. Context must match exactly.",
+		params: []tool.Param{need(str("patch", "The whole patch")), paramSummary, paramDryRun},
+		action: applyPatch,
+	},
+	{
+		name: "replace_in_files", title: "Replace in files",
+		about: "Replace every match in all text files below path, as one change.",
+		params: []tool.Param{
+			str("regex", "Rust regex; $1 and ${name} in replacement are its groups"),
+			str("text", "Or literal text"),
+			text("replacement", "What comes instead"),
+			str("path", "Folder or file"),
+			str("file_pattern", "Glob: *.ts"),
+			boolean("ignore_case", "Any case"),
+			boolean("multiline", "Match across lines"),
+			integer("expected_count", "Refuse another number of matches", 1),
+			paramSummary, paramDryRun,
+		},
+		action: replaceInFiles,
+	},
+	{
+		name: "create_folder", title: "Create a folder",
+		about:  "Create a folder and its parents.",
+		params: []tool.Param{text("path", "Folder")},
+		action: createFolder,
+	},
+	{
+		name: "move_file", title: "Move or rename",
+		about:  "Move or rename a file or folder. Never overwrites.",
+		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramLinks, paramDryRun},
+		action: moveFile,
+	},
+	{
+		name: "delete_file", title: "Delete",
+		about:  "Delete a file or folder, to the trash.",
+		params: []tool.Param{required("path", "File or folder"), paramVersion, paramDryRun},
+		action: deleteFile,
+	},
+	{
+		name: "create_note", title: "Create a note",
+		about: "Create a markdown note. Never overwrites.",
+		params: []tool.Param{
+			text("content", "Its text"), str("path", "Its path, .md is added; default from title or text"), str("title", "Its name"), paramDryRun,
+		},
+		action: createNote,
+	},
+	{
+		name: "modify_note", title: "Modify a note",
+		about: "Add text to a note, or replace text in it.",
+		params: []tool.Param{
+			required("path", "Note"),
+			oneOf(need(str("operation", "prepend goes after front matter")), "append", "prepend", "replace"),
+			text("content", "Text to add or put in"), str("search", "Text to replace"), paramVersion, paramDryRun,
+		},
+		action: modifyNote,
+	},
+	{
+		name: "organize_note", title: "Move a note",
+		about:  "Move or rename a note; .md is added. Never overwrites.",
+		params: []tool.Param{required("source", "Note"), required("destination", "New path"), paramLinks, paramDryRun},
+		action: organizeNote,
+	},
+	{
+		name: "list_changes", title: "List changes",
+		about:  "List the last changes, newest first.",
+		params: []tool.Param{{Name: "limit", Kind: tool.Integer, Default: 10, Min: tool.Limit(1), Max: tool.Limit(100), Description: "Maximum number of changes"}},
+		action: listChanges,
+	},
+	{
+		name: "undo_change", title: "Undo a change",
+		about:  "Undo a change, by default the last. Refuses if a file has changed since.",
+		params: []tool.Param{str("id", "Id from list_changes"), paramDryRun},
+		action: undoChange,
+	},
+	{name: "get_index_status", title: "Index status", about: "State of the search index.", action: indexState},
+}
