@@ -25,6 +25,7 @@ const (
 	Restored   Verb = "restore"
 	Undid      Verb = "undo"
 	UndidPart  Verb = "undo part" // all files except those that changed since
+	RolledBack Verb = "roll back" // a change that was half applied
 	SetMode    Verb = "mode"      // Text is "executable" or "not executable"
 	Applied    Verb = "apply"     // a set of several files
 	Noted      Verb = "note"      // in the caller's own words
@@ -93,6 +94,12 @@ func (a Action) String() string {
 			return s
 		}
 		return s + ": " + a.Of.String()
+	case RolledBack:
+		s := "rolled back change " + a.ID + ", which was half applied"
+		if a.Count > 0 {
+			s += ": " + count(a.Count, "path")
+		}
+		return s
 	case Applied:
 		return "changed " + count(a.Count, "file")
 	}

@@ -49,6 +49,10 @@ type Change struct {
 	// Pending says that the change is in progress, or was interrupted and could
 	// not be settled.
 	Pending bool `json:"pending,omitempty"`
+	// Partly tells what is on disk of a change that failed half-way and could not
+	// be rolled back; nil if it was made as a whole or is in progress. Undo with
+	// its ID rolls it back.
+	Partly *Partly `json:"partly,omitempty"`
 	// NoUndo says why the change can't be undone; "" when it can.
 	NoUndo string `json:"no_undo,omitempty"`
 	// NoPlan says why the digest of a dry run can't be given instead of the
@@ -148,6 +152,7 @@ func (c *Change) Under(folder, mark string) *Change {
 		links.Files, links.BrokenIn = at.paths(links.Files), at.paths(links.BrokenIn)
 		out.Links = &links
 	}
+	out.Partly = c.Partly.under(at)
 	out.ID, out.Undoes, out.UndoneBy = at.id(c.ID), at.id(c.Undoes), at.id(c.UndoneBy)
 	return &out
 }

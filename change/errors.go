@@ -212,16 +212,21 @@ func (e *MoveError) Error() string {
 // Unwrap gives the error about the path.
 func (e *MoveError) Unwrap() error { return e.Err }
 
-// PartialError is a change of several files that failed half-way and could not
-// be rolled back whole: what remains of it is an entry of the journal.
+// PartialError is a change that failed half-way and could not be rolled back
+// whole: what remains of it is an entry of the journal. Undo of the entry rolls it
+// back, and so does the next start.
 type PartialError struct {
-	ID    string // the entry; Undo undoes it, and so does the next start if a tree was left in part
-	Cause error  // why the change failed
-	Stuck error  // why it could not be rolled back
+	ID string
+	Partly
+	Cause error // why the change failed
+	Stuck error // why it could not be rolled back
 }
 
 func (e *PartialError) Error() string {
-	return fmt.Sprintf("%v; a part of the change could not be rolled back: %v", e.Cause, e.Stuck)
+	if e.Whole() {
+		return fmt.Sprintf("%v; the change is complete all the same, and could not be rolled back: %v", e.Cause, e.Stuck)
+	}
+	return fmt.Sprintf("%v; the change is half applied (%v) and could not be rolled back: %v", e.Cause, &e.Partly, e.Stuck)
 }
 
 // Unwrap gives the cause.
@@ -232,7 +237,54 @@ func (e *PartialError) Hint() string {
 	if e.ID == "" {
 		return ""
 	}
-	return fmt.Sprintf("look at change %s and the files it names, then undo it", e.ID)
+	return fmt.Sprintf("when the cause is gone, quarry undo %s, or undo_change with this id, brings the old files back; the next start tries it too", e.ID)
+}
+
+// Partly tells what is on disk of a change that failed half-way and could not be
+// rolled back.
+type Partly struct {
+	New     []string `json:"new"`               // as the change leaves them
+	Old     []string `json:"old"`               // as they were before
+	Other   []string `json:"other,omitempty"`   // changed by someone else since
+	Unknown []string `json:"unknown,omitempty"` // could not be read
+}
+
+// Whole reports whether all of the change is on disk.
+func (p *Partly) Whole() bool { return len(p.New) > 0 && len(p.Old)+len(p.Other)+len(p.Unknown) == 0 }
+
+// String lists the paths, at most 20 of each kind.
+func (p *Partly) String() string {
+	const most = 20
+	var b strings.Builder
+	for _, l := range []struct {
+		name  string
+		paths []string
+	}{{"new", p.New}, {"old", p.Old}, {"changed by someone else since", p.Other}, {"not known", p.Unknown}} {
+		if len(l.paths) == 0 {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(l.name + ": ")
+		for i, path := range l.paths[:min(len(l.paths), most)] {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(fault.Printable(path))
+		}
+		if n := len(l.paths) - most; n > 0 {
+			fmt.Fprintf(&b, " and %d more", n)
+		}
+	}
+	return b.String()
+}
+
+func (p *Partly) under(at place) *Partly {
+	if p == nil {
+		return nil
+	}
+	return &Partly{at.paths(p.New), at.paths(p.Old), at.paths(p.Other), at.paths(p.Unknown)}
 }
 
 // PendingError says that a change is held for review and waits for a person's

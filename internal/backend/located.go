@@ -64,7 +64,12 @@ func (e *located) As(target any) bool {
 			}
 		})
 	case **change.PartialError:
-		return as(e, target, func(out *change.PartialError) { out.ID = e.part.join(out.ID) })
+		return as(e, target, func(out *change.PartialError) {
+			out.ID = e.part.join(out.ID)
+			for _, list := range []*[]string{&out.New, &out.Old, &out.Other, &out.Unknown} {
+				*list = e.part.joinAll(*list)
+			}
+		})
 	}
 	return false
 }

@@ -42,6 +42,9 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	if len(set.Ops) == 0 {
 		return nil, ErrNoEdits
 	}
+	if !dry {
+		w.repairLeft(ctx)
+	}
 	tasks, err := w.resolve(&set)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"quarry/change"
@@ -21,6 +22,10 @@ type state struct {
 	journal *journal.Journal
 	locks   pathLocks
 	claimed atomic.Bool // it is on record which folder it belongs to
+	left    atomic.Bool // a change of ours was left half-way
+
+	mu         sync.Mutex
+	rolledBack journal.ID // guarded by mu: the newest that recovery rolled back; "" once an undo has told
 }
 
 func openState(opts *Options) (*state, error) {
@@ -182,7 +187,7 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 		}
 		w.log.Info("change was complete", "id", u.ID)
 		return j.Settle(u.ID, len(u.Ops), results...)
-	case u.Done == 0 && !u.Partly:
+	case u.Done == 0 && !u.Begun:
 		return j.Settle(u.ID, 0)
 	case u.Done < 0:
 		return w.settleChanged(ctx, u)
@@ -191,6 +196,9 @@ func (w *Changer) settle(ctx context.Context, u journal.Unfinished) error {
 		return err
 	}
 	w.log.Info("unfinished change rolled back", "id", u.ID)
+	w.state.mu.Lock()
+	w.state.rolledBack = max(w.state.rolledBack, u.ID)
+	w.state.mu.Unlock()
 	return j.Settle(u.ID, 0)
 }
 
@@ -223,15 +231,7 @@ func (w *Changer) settleChanged(ctx context.Context, u journal.Unfinished) error
 		return err
 	}
 	u.Entry.Ops = u.Entry.Ops[:done]
-	_, err := w.undoEntry(ctx, u.Entry, change.Options{
-		Tool: journal.Recovery, SkipConflicts: true,
-		Summary: fmt.Sprintf("rolled back change %s, which was cut short; left as they are, changed since: %d", u.ID, foreign),
-	})
-	var nothing *change.UndoError
-	if errors.As(err, &nothing) {
-		return nil // no file is as the change left it
-	}
-	return err
+	return w.undoRest(ctx, u.Entry, fmt.Sprintf("rolled back change %s, which was cut short; left as they are, changed since: %d", u.ID, foreign))
 }
 
 // reached returns how many operations of a change were begun, according to the
@@ -296,6 +296,9 @@ func (w *Changer) Log(limit int) (*change.Log, error) {
 	log := &change.Log{Changes: []change.Change{}}
 	for _, e := range entries {
 		c := changeOf(e)
+		if c.Partly, err = w.partly(e); err != nil {
+			return nil, err
+		}
 		if w.hidden(e) {
 			c = masked(c)
 		}

@@ -23,6 +23,9 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 		return nil, err
 	}
 	defer leave()
+	if c, err := w.undoInterrupted(ctx, id, o); c != nil || err != nil {
+		return c, err
+	}
 	entry, err := w.entry(id)
 	if err != nil {
 		return nil, err
@@ -41,6 +44,12 @@ func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.O
 		return nil, err
 	}
 	defer unlock()
+	return w.undoUnlocked(ctx, entry, o)
+}
+
+// undoUnlocked is undoEntry for a caller that has locked the paths, or needs no
+// lock because it makes the workspace ready.
+func (w *Changer) undoUnlocked(ctx context.Context, entry journal.Entry, o change.Options) (*change.Change, error) {
 	plan, err := w.state.journal.Plan(ctx, entry.ID)
 	if err != nil {
 		return nil, err
@@ -257,17 +266,17 @@ func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause 
 	// in part; so the disk is asked.
 	u, err := w.state.journal.Progress(w.root, e)
 	if err != nil {
-		return w.endPartly(tx, len(e.Ops), cause, err)
+		return w.endPartly(ctx, tx, len(e.Ops), cause, err)
 	}
 	var torn *rootfs.StuckError
 	switch {
 	case u.Done < 0 && errors.As(cause, &torn): // a file is neither old nor new
-		return w.endPartly(tx, 0, cause, cause)
+		return w.endPartly(ctx, tx, 0, cause, cause)
 	case u.Done < 0, u.Done > done && !bySystem(cause): // someone goes on already, or was first
-		u.Done, u.Partly = done, false
+		u.Done, u.Begun = done, false
 	}
 	if left, err := w.revert(ctx, u); err != nil {
-		return w.endPartly(tx, left, cause, err)
+		return w.endPartly(ctx, tx, left, cause, err)
 	}
 	return errors.Join(cause, tx.Abort())
 }
@@ -276,7 +285,7 @@ func (w *Changer) rollBack(ctx context.Context, tx *journal.Tx, done int, cause 
 // If it fails, the first left ones are still there, as far as it knows.
 func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, err error) {
 	left = len(u.Ops)
-	if u.Done == 0 && !u.Partly {
+	if u.Done == 0 && !u.Begun {
 		return 0, nil
 	}
 	if err := w.locateTrashed(&u); err != nil {
@@ -301,36 +310,10 @@ func (w *Changer) revert(ctx context.Context, u journal.Unfinished) (left int, e
 		}
 	}
 	var stopped *journal.TakeBackError
-	if errors.As(err, &stopped) && !u.Partly {
+	if errors.As(err, &stopped) && !u.Begun {
 		left = len(stopped.Left)
 	}
 	return left, err
-}
-
-// endPartly ends a change that failed and could not be rolled back, as what the
-// disk shows of it. If it shows a tree in part, or can't be asked, the entry
-// stays without an end, and the next start looks after it. If someone has changed
-// the files since, the disk shows nothing, and the first left operations count:
-// those that were not rolled back as far as the caller knows; 0 is that it was
-// not someone, but a part of the change, and the next start will mend it.
-func (w *Changer) endPartly(tx *journal.Tx, left int, cause, stuck error) error {
-	e := tx.Entry()
-	w.log.Error("change not rolled back", "id", e.ID, "cause", cause, "err", stuck)
-	u, err := w.state.journal.Progress(w.root, e)
-	var names []journal.Result
-	if err == nil {
-		names, err = w.findTrashed(u)
-	}
-	switch {
-	case err != nil || u.Partly || u.Done < 0 && left == 0:
-	case u.Done == 0:
-		return errors.Join(cause, tx.Abort()) // it was, only not durably
-	case u.Done < 0:
-		err = tx.CommitPart(left, names...)
-	default:
-		err = tx.CommitPart(u.Done, names...)
-	}
-	return &change.PartialError{ID: string(e.ID), Cause: cause, Stuck: errors.Join(stuck, err)}
 }
 
 // Diff shows a change as a unified diff. It works from what the journal kept,
@@ -347,6 +330,9 @@ func (w *Changer) Diff(id string) (*change.Change, error) {
 		return nil, err
 	}
 	c := changeOf(e)
+	if c.Partly, err = w.partly(e); err != nil {
+		return nil, err
+	}
 	diffs, err := w.entryDiff(e, false, &textedit.DiffOptions{})
 	if err != nil {
 		return nil, err

@@ -201,8 +201,10 @@ func fate(ch *change.Change) string {
 	switch {
 	case ch.UndoneBy != "":
 		return " (undone by " + ch.UndoneBy + ")"
+	case ch.Partly != nil:
+		return fmt.Sprintf(" (half applied; %v; quarry undo %s brings the old files back)", ch.Partly, ch.ID)
 	case ch.Pending:
-		return " (not finished)"
+		return " (in progress)"
 	case ch.NoUndo != "":
 		return " (can't be undone)"
 	}
@@ -264,7 +266,7 @@ func (c *changer) undoAll(ctx context.Context, which *chosen) error {
 	o.SkipConflicts = c.skip
 	n := 0
 	for _, ch := range log.Changes {
-		if ch.UndoneBy != "" || ch.Undoes != "" || ch.Pending {
+		if ch.UndoneBy != "" || ch.Undoes != "" || ch.Pending && ch.Partly == nil {
 			continue
 		}
 		done, err := c.ws.Undo(ctx, ch.ID, &o)

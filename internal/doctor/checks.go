@@ -224,11 +224,15 @@ func (x *exam) checkJournal(context.Context) error {
 		})
 		return nil
 	}
-	if n := len(j.Unfinished); n > 0 {
+	for i, h := range j.Unfinished {
+		if i == 20 {
+			x.find(Finding{ID: "journal-unfinished", What: fmt.Sprintf("%s more left half-way.", render.Count(len(j.Unfinished)-i, "change")), Why: "Their files are half-way between two states.", Fix: "See all of them.", Run: []string{"quarry log" + x.rootFlag()}})
+			break
+		}
 		x.find(Finding{
-			ID: "journal-unfinished", What: fmt.Sprintf("%s left half-way by a process that ended: %s.", render.Count(n, "change"), strings.Join(j.Unfinished[:min(n, 5)], ", ")),
-			Why: "Files may be half-way between two states. The next command that opens the workspace rolls such a change back or completes it.",
-			Fix: "Do it now.", Run: []string{"quarry doctor --clean" + x.rootFlag()},
+			ID: "journal-unfinished", What: fmt.Sprintf("Change %s was left half-way: %v.", h.ID, h.What),
+			Why: "Its files are half-way between two states. The next command that opens the workspace to change something rolls it back, or completes it if all of it is there.",
+			Fix: "Bring the old files back now.", Run: []string{"quarry undo " + h.ID + x.rootFlag()},
 		})
 	}
 	if j.Damaged > 0 {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sort"
 
+	"quarry/change"
 	"quarry/internal/ignore"
 	"quarry/internal/index"
 	"quarry/internal/journal"
@@ -41,9 +43,15 @@ type tree struct {
 type journalState struct {
 	FileSystem rootfs.FSKind
 	Bytes      int64
-	Unfinished []string // ids of changes that a dead process left
-	Damaged    int      // records that can't be read
-	Lost       int      // changes that are missing though nobody dropped them
+	Unfinished []halfDone // changes that were left half-way
+	Damaged    int        // records that can't be read
+	Lost       int        // changes that are missing though nobody dropped them
+}
+
+// halfDone is a change that was left half-way, with what is on disk of it.
+type halfDone struct {
+	ID   string
+	What *change.Partly
 }
 
 // indexState is what was found of the index.
@@ -142,10 +150,7 @@ func examineJournal(p places) (*journalState, error) {
 	}
 	defer j.Close()
 	s := &journalState{FileSystem: dir.FSKind(), Bytes: sizeOf(dir, rootfs.Path{})}
-	cut, err := j.Unfinished(ws)
-	for _, u := range cut {
-		s.Unfinished = append(s.Unfinished, string(u.ID))
-	}
+	s.Unfinished, err = halfDones(j, ws)
 	if err == nil {
 		s.Damaged, err = j.Damage()
 	}
@@ -153,6 +158,29 @@ func examineJournal(p places) (*journalState, error) {
 		s.Lost, err = j.Lost()
 	}
 	return s, err
+}
+
+// halfDones finds the changes without an end whose process has ended or has given
+// them up, and those of which only a part was made.
+func halfDones(j *journal.Journal, ws *rootfs.Root) ([]halfDone, error) {
+	cut, err := j.Interrupted()
+	if err != nil {
+		return nil, err
+	}
+	all, err := j.List(0)
+	if err != nil {
+		return nil, err
+	}
+	var found []halfDone
+	for _, e := range slices.Backward(all) {
+		if !slices.Contains(cut, e.ID) && (e.Planned == nil || e.UndoneBy != "") {
+			continue
+		}
+		// What can't be read is named as such.
+		u, _ := j.Progress(ws, e)
+		found = append(found, halfDone{string(e.ID), u.Partly()})
+	}
+	return found, nil
 }
 
 // sizeOf adds up the files in a folder of ours.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"quarry/internal/rootfs"
@@ -54,7 +55,8 @@ func (j *Journal) begin(ctx context.Context, ws *rootfs.Root, c Change) (*Tx, er
 	if err := k.survey(ctx); err != nil {
 		return nil, err
 	}
-	if err := j.beOwner(); err != nil {
+	var err error
+	if k.owner, err = j.beOwner(); err != nil {
 		return nil, err
 	}
 	if err := k.collect(ctx); err != nil {
@@ -100,14 +102,19 @@ func (op *Op) check() error {
 }
 
 // beOwner makes and locks the file that shows other processes that we are
-// running.
-func (j *Journal) beOwner() error {
+// running. It returns its name.
+func (j *Journal) beOwner() (token string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.ownerF != nil {
-		return nil
+	if j.ownerF == nil {
+		err = j.locked(true, j.newOwner)
 	}
-	return j.locked(true, func() error {
+	return j.owner, err
+}
+
+// newOwner is beOwner with the lock held.
+func (j *Journal) newOwner() error {
+	if j.ownerF == nil {
 		for _, dir := range [...]string{"owners", "packs"} {
 			p, err := j.known(dir)
 			if err != nil {
@@ -136,8 +143,8 @@ func (j *Journal) beOwner() error {
 			return errors.Join(err, f.Close())
 		}
 		j.owner, j.ownerF = token, f
-		return nil
-	})
+	}
+	return nil
 }
 
 // write puts the entry into the log. It returns the change, which from now on is
@@ -160,6 +167,9 @@ func (k *keeper) write() (tx *Tx, seg *segment, holds claim, err error) {
 			}
 		}
 		if err := j.rotate(); err != nil {
+			return err
+		}
+		if err := j.newOwner(); err != nil { // if ours was retired since beOwner
 			return err
 		}
 		seg = j.tail
@@ -275,6 +285,41 @@ func (tx *Tx) Abort() error {
 	return tx.end(func(j *Journal) error { return j.abandon(tx.entry.ID) })
 }
 
+// Leave gives up a change that could neither be made nor be rolled back. Its entry
+// stays without an end, and from now on it counts as interrupted for every
+// process, this one included: Unfinished returns it.
+func (tx *Tx) Leave() error {
+	return tx.end(func(j *Journal) error {
+		j.retired = append(j.retired, retiredOwner{j.owner, j.ownerF})
+		j.owner, j.ownerF = "", nil
+		return j.release()
+	})
+}
+
+// retiredOwner is a token of ours that new changes don't use any more. Its file
+// stays locked as long as changes run that were begun with it.
+type retiredOwner struct {
+	token string
+	file  *rootfs.Log
+}
+
+// release removes the files of retired tokens that no running change needs.
+func (j *Journal) release() error {
+	var errs []error
+	j.retired = slices.DeleteFunc(j.retired, func(o retiredOwner) bool {
+		for _, tx := range j.running {
+			if tx.entry.owner == o.token {
+				return false
+			}
+		}
+		// A name that can't be removed is tidied up later: nobody locks it.
+		_ = j.remove("owners/" + o.token)
+		errs = append(errs, o.file.Close())
+		return true
+	})
+	return errors.Join(errs...)
+}
+
 func (tx *Tx) end(f func(*Journal) error) error {
 	j := tx.j
 	j.mu.Lock()
@@ -284,6 +329,9 @@ func (tx *Tx) end(f func(*Journal) error) error {
 	}
 	tx.over = true
 	delete(j.running, tx.entry.ID)
+	if len(j.retired) > 0 {
+		_ = j.release() // the lock is gone with the handle
+	}
 	if err := f(j); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}

@@ -237,10 +237,10 @@ func recoverAll(b *bench, r *rand.Rand, counts map[string]int) {
 		case u.Done == len(u.Ops):
 			counts["complete"]++
 			b.must(b.j.Settle(u.ID, u.Done))
-		case u.Done == 0 && !u.Partly:
+		case u.Done == 0 && !u.Begun:
 			counts["not begun"]++
 			b.must(b.j.Settle(u.ID, 0))
-		case u.Partly || r.IntN(2) == 0:
+		case u.Begun || r.IntN(2) == 0:
 			counts["rolled back"]++
 			p, err := b.j.Rollback(context.Background(), b.ws, u)
 			b.must(err)
@@ -567,8 +567,8 @@ func TestStatesOfAnUnfinishedChange(t *testing.T) {
 			for _, s := range u.Paths {
 				got = append(got, fmt.Sprintf("%v:%v", s.Path, s.State))
 			}
-			if states := strings.Join(got, " "); u.Done != c.want || u.Partly != c.partly || c.states != "" && states != c.states {
-				t.Errorf("done %d partly %v %s\nwant %d %v %s", u.Done, u.Partly, states, c.want, c.partly, c.states)
+			if states := strings.Join(got, " "); u.Done != c.want || u.Begun != c.partly || c.states != "" && states != c.states {
+				t.Errorf("done %d partly %v %s\nwant %d %v %s", u.Done, u.Begun, states, c.want, c.partly, c.states)
 			}
 			p, err := b.j.Rollback(context.Background(), b.ws, u)
 			if c.want < 0 {

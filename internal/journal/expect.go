@@ -243,7 +243,13 @@ func (x *expectation) forgetBeneath(dir rootfs.Path) {
 type disk struct {
 	ws   *rootfs.Root
 	seen map[rootfs.Path]cell
-	errs []error
+	// failed are the paths that can't be read; errs says why.
+	failed map[rootfs.Path]bool
+	errs   []error
+}
+
+func newDisk(ws *rootfs.Root) *disk {
+	return &disk{ws: ws, seen: map[rootfs.Path]cell{}, failed: map[rootfs.Path]bool{}}
 }
 
 func (d *disk) at(p rootfs.Path) cell {
@@ -253,6 +259,7 @@ func (d *disk) at(p rootfs.Path) cell {
 	c, err := look(d.ws, p)
 	if err != nil {
 		d.errs = append(d.errs, err)
+		d.failed[p] = true
 	}
 	d.seen[p] = c
 	return c

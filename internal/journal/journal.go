@@ -173,6 +173,9 @@ type Entry struct {
 	Change
 	Status   Status
 	UndoneBy ID // the entry that took this one back
+	// Planned has all operations of a committed entry of which only the first,
+	// Ops, were carried out; nil if all were.
+	Planned []Op
 
 	owner string
 	pack  string
@@ -232,6 +235,7 @@ type Journal struct {
 	measured *segment            // the tail when total was last looked up
 	owner    string              // our token, once we have begun a change
 	ownerF   *rootfs.Log
+	retired  []retiredOwner
 	running  map[ID]*Tx // begun here
 	late     []ending   // of entries, not in the log yet
 	closed   bool
@@ -287,6 +291,9 @@ func (j *Journal) Close() error {
 			}
 		}
 		errs = append(errs, j.ownerF.Close())
+	}
+	for _, o := range j.retired {
+		errs = append(errs, o.file.Close())
 	}
 	if j.head != nil {
 		errs = append(errs, j.head.log.Close())

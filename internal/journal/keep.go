@@ -22,6 +22,7 @@ type keeper struct {
 	j      *Journal
 	ws     *rootfs.Root
 	en     *Entry
+	owner  string
 	large  bool // contents go to a pack
 	size   int64
 	inline map[rootfs.Version][]byte
@@ -281,7 +282,7 @@ func (k *keeper) collect(ctx context.Context) error {
 		return k.each(ctx, nil)
 	}
 	token := randomToken()
-	p, err := k.j.known("packs/tmp-" + k.j.owner + "-" + token)
+	p, err := k.j.known("packs/tmp-" + k.owner + "-" + token)
 	if err != nil {
 		return err
 	}

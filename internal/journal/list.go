@@ -210,6 +210,9 @@ func (s *segment) withDamaged() []*Entry {
 // commit makes e what was really done.
 func (e *Entry) commit(c commit) {
 	e.Status = Committed
+	if c.done < len(e.Ops) {
+		e.Planned = e.Ops
+	}
 	e.Ops = slices.Clone(e.Ops[:min(c.done, len(e.Ops))])
 	for _, r := range c.results {
 		if r.Op < 0 || r.Op >= len(e.Ops) {

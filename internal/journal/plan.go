@@ -245,7 +245,7 @@ func (p *Plan) Check(ws *rootfs.Root) ([]Conflict, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &disk{ws: ws, seen: map[rootfs.Path]cell{}}
+	d := newDisk(ws)
 	var found []Conflict
 	for path, want := range x.first {
 		if have := d.at(path); !want.accepts(have) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"quarry/change"
 	"quarry/fault"
 	"quarry/internal/rootfs"
 )
@@ -22,10 +23,11 @@ const (
 	Old                  // as before the change
 	New                  // as after the change
 	Between              // as after some operations, before others
+	Unknown              // it can't be read
 )
 
 func (s State) String() string {
-	return [...]string{"foreign", "old", "new", "between"}[min(s, Between)]
+	return [...]string{"foreign", "old", "new", "between", "unknown"}[min(s, Unknown)]
 }
 
 // PathState is the state of one path.
@@ -40,9 +42,29 @@ type Unfinished struct {
 	// Done is how many of the first operations are on disk; -1 if that can't be
 	// determined because someone has changed files since.
 	Done int
-	// Partly is set when operation number Done, a tree, was begun.
-	Partly bool
-	Paths  []PathState
+	// Begun is set when operation number Done, a tree, was begun.
+	Begun bool
+	Paths []PathState
+}
+
+// Partly is what the disk shows of the change. A file that one operation of the
+// change has reached and another has not, such as a move after an edit, counts as
+// new.
+func (u *Unfinished) Partly() *change.Partly {
+	p := &change.Partly{}
+	for _, s := range u.Paths {
+		list := &p.Other
+		switch s.State {
+		case New, Between:
+			list = &p.New
+		case Old:
+			list = &p.Old
+		case Unknown:
+			list = &p.Unknown
+		}
+		*list = append(*list, s.Path.String())
+	}
+	return p
 }
 
 // Unfinished finds the interrupted changes, oldest first, and determines from ws
@@ -120,9 +142,36 @@ func (j *Journal) entryIn(found []segmentFile, o openEntry) (*Entry, error) {
 }
 
 // Progress determines how far the operations of an entry came, as Unfinished does
-// for those of dead processes. It is needed for a removal that could not be
-// synced.
-func (j *Journal) Progress(ws *rootfs.Root, e Entry) (Unfinished, error) { return resolve(ws, e) }
+// for those of dead processes: of all that were planned, if only the first were
+// carried out. After an error about the workspace, Paths still has what could be
+// read.
+func (j *Journal) Progress(ws *rootfs.Root, e Entry) (Unfinished, error) {
+	if e.Planned != nil {
+		e.Ops = e.Planned
+	}
+	return resolve(ws, e)
+}
+
+// Interrupted returns the ids of the changes that Unfinished would return, oldest
+// first. It does not look at the workspace.
+func (j *Journal) Interrupted() ([]ID, error) {
+	entries, err := j.orphans()
+	var ids []ID
+	for _, e := range entries {
+		ids = append(ids, e.ID)
+	}
+	return ids, err
+}
+
+// RolledBack reports whether the journal knows of a change that was rolled back.
+func (j *Journal) RolledBack(id ID) (bool, error) {
+	found := false
+	err := j.eachSegment(func(s *segment) (bool, error) {
+		found = s.aborts[id]
+		return !found, nil
+	})
+	return found, err
+}
 
 // resolve finds the point between the operations of e that matches the disk; if
 // there are several, the latest.
@@ -132,7 +181,7 @@ func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	if err != nil {
 		return u, err
 	}
-	d := &disk{ws: ws, seen: map[rootfs.Path]cell{}}
+	d := newDisk(ws)
 	end := x.cells
 	y := x.replay()
 	wrong := map[rootfs.Path]bool{}
@@ -147,9 +196,9 @@ func resolve(ws *rootfs.Root, e Entry) (Unfinished, error) {
 	}
 	for k := 0; ; k++ {
 		if len(wrong) == 0 {
-			u.Done, u.Partly = k, false
+			u.Done, u.Begun = k, false
 		} else if k < len(e.Ops) && len(e.Ops[k].Nodes) > 1 && partly(e.Ops[k], wrong, d) {
-			u.Done, u.Partly = k, true
+			u.Done, u.Begun = k, true
 		}
 		if k == len(e.Ops) {
 			break
@@ -206,6 +255,8 @@ func states(e Entry, first, last map[rootfs.Path]cell, d *disk, done int) []Path
 		after, inLast := last[p]
 		s := Foreign
 		switch {
+		case d.failed[p]:
+			s = Unknown
 		case inLast && after.accepts(have):
 			s = New
 		case inFirst && before.accepts(have):
@@ -227,7 +278,7 @@ func (j *Journal) Rollback(ctx context.Context, ws *rootfs.Root, u Unfinished) (
 	}
 	e := u.Entry
 	e.Ops = append([]Op(nil), e.Ops[:u.Done]...)
-	if u.Partly {
+	if u.Begun {
 		parts, err := partsDone(ws, u.Entry.Ops[u.Done])
 		if err != nil {
 			return nil, err

@@ -31,6 +31,7 @@ type wireChange struct {
 	UndoneBy string    `json:"undone_by,omitempty"`
 	Pending  bool      `json:"pending,omitempty"`
 	NoUndo   string    `json:"no_undo,omitempty"`
+	Partly   string    `json:"partly,omitempty"` // what is on disk of a change that is half applied
 }
 
 const (
@@ -43,6 +44,9 @@ func changeOf(c *change.Change) wireChange {
 	w := wireChange{
 		ID: c.ID, Time: c.Time, Client: clientOf(c), Tool: change.OneLine(c.Tool, change.MaxName), Summary: change.OneLine(c.Summary, maxSummary), Files: len(c.Paths),
 		Undoes: c.Undoes, UndoneBy: c.UndoneBy, Pending: c.Pending, NoUndo: c.NoUndo, Paths: []string{},
+	}
+	if c.Partly != nil {
+		w.Partly = c.Partly.String()
 	}
 	for _, p := range c.Paths[:min(len(c.Paths), maxPaths)] {
 		w.Paths = append(w.Paths, pathID(p))

@@ -54,6 +54,8 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 		switch {
 		case change.UndoneBy != "":
 			a.text = append(a.text, "  (undone)"...)
+		case change.Partly != nil:
+			a.text = fmt.Appendf(a.text, "  (half applied; %v; undo_change with its id brings the old files back)", change.Partly)
 		case change.Pending:
 			a.text = append(a.text, "  (unfinished)"...)
 		case change.NoUndo != "":

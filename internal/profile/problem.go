@@ -38,7 +38,10 @@ func (c *call) problem(ctx context.Context, err error) error {
 	var pattern *match.Error
 	var glob *fault.GlobError
 	var binary *fault.BinaryError
+	var partly *change.PartialError
 	switch {
+	case errors.As(err, &partly):
+		e.Message = render.Sentence(partly.Error())
 	case errors.As(err, &pattern):
 		c.badPattern(ctx, e, pattern)
 	case errors.As(err, &glob):

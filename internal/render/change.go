@@ -180,6 +180,12 @@ func CreatedNote(c *change.Change) string {
 
 // Undone is the answer of undo_change.
 func Undone(c *change.Change) string {
+	if c.Did.Verb == change.RolledBack {
+		if c.Unchanged {
+			return fmt.Sprintf("Change %s was half applied and is rolled back already; nothing else was undone.", c.Undoes)
+		}
+		return fmt.Sprintf("Rolled back change %s, which was half applied: %s.", c.Undoes, Count(len(c.Paths), "path"))
+	}
 	if c.Did.Verb == change.UndidPart {
 		return fmt.Sprintf("Undid a part of change %s: %s.", c.Did.ID, Count(len(c.Paths), "path"))
 	}

@@ -33,7 +33,10 @@ func Error(action Action, path string, err error) string {
 	var move *change.MoveError
 	var file *fault.PathError
 	var binary *fault.BinaryError
+	var partly *change.PartialError
 	switch {
+	case errors.As(err, &partly): // it has the words of its cause
+		return Sentence(partly.Error())
 	case errors.As(err, &missing):
 		return fmt.Sprintf("Text '%s' not found in %s", strings.ToValidUTF8(missing.Old, "\ufffd"), Plain(path))
 	case errors.As(err, &line):

@@ -129,7 +129,8 @@ function append(changes) {
 function entry(c) {
   const meta = [h("span", null, safe(c.client, true)), h("code", null, safe(c.tool, true)), h("span", null, c.files === 1 ? safe(realPath(c.paths[0]).split("/").pop(), true) : plural(c.files, "path"))];
   if (c.undone_by) meta.push(h("span", { class: "tag" }, "undone"));
-  if (c.pending) meta.push(h("span", { class: "tag warn" }, "not finished"));
+  if (c.partly) meta.push(h("span", { class: "tag bad" }, "half applied"), h("span", null, safe(`${c.partly}. Undo brings the old files back.`, true)));
+  else if (c.pending) meta.push(h("span", { class: "tag warn" }, "in progress"));
   if (c.no_undo) meta.push(h("span", { class: "tag warn" }, "can't be undone"));
   const a = h("a", { class: `entry${c.undone_by ? " undone" : ""}`, href: addressOf(c.id), "data-id": c.id }, badge(c.client), h("span", { class: "ttl" }, safe(c.summary || c.tool, true)), h("time", { class: "when", datetime: c.time }, clock(c.time)),
     h("span", { class: "meta" }, meta), h("span", { class: "pm" }));
@@ -267,6 +268,7 @@ async function refreshDetail() {
     h("div", { class: "facts" }, h("span", null, badge(c.client), safe(c.client, true)), h("span", null, h("code", null, safe(c.tool, true))), h("span", { title: ago(c.time) }, `${day(c.time)} ${clock(c.time)}`), h("span", null, plural(files.length, "file"), " ", pm(add, del)), h("span", { class: "mono dim" }, c.id), c.undoes ? h("span", null, "undoes ", h("a", { href: addressOf(c.undoes) }, c.undoes)) : null, state),
     files.length > 1 ? h("div", { class: "flist" }, files.slice(0, 40).map((f, i) => h("a", { class: "chip", href: `#f${i}`, onclick: (e) => { e.preventDefault(); e.stopPropagation(); toFile(i); } }, safe(realPath(f.path).split("/").pop(), true), " ", pm(f.add, f.del))), files.length > 40 ? h("span", { class: "dim sm" }, `and ${n(files.length - 40)} more`) : null) : null);
   els.detail.replaceChildren(back(), head);
+  if (c.partly) els.detail.append(notice("bad", "warn", h("p", null, h("b", null, "This change is half applied. "), safe(`${c.partly}. Undo brings the old files back.`))));
   if (res.conflicts) els.detail.append(conflict(c, res, redo));
   else if (!res.undo && !c.undone_by && res.why) els.detail.append(notice("warn", "warn", h("p", { class: "pre" }, safe(res.why))));
   if (!files.length) els.detail.append(notice("", "info", h("p", null, "No content differs.")));
