@@ -54,9 +54,15 @@ type Edit struct {
 	// that something confirms the numbering: Certain, a hunk that matches in one
 	// place only, or three lines of context on either side. Otherwise the place
 	// must follow the line Anchor.
+	//
+	// A hunk without context and removed lines is applied only if the file is
+	// empty, Certain or Loose; one with removed lines only where First points, or
+	// if its text is long and stands once.
 	Hunk   string
 	Anchor string
-	AtEnd  bool // the hunk ends where the file ends
+	// AtStart and AtEnd say that the hunk begins where the file begins, and ends
+	// where it ends. With Stated, a place at the very line First need not.
+	AtStart, AtEnd, Stated bool
 	// Certain says that the file is the very one the hunk was made for.
 	Certain bool
 	// Loose is for formats that can't say whether the last line has a line

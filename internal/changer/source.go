@@ -1,6 +1,7 @@
 package changer
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -115,19 +116,26 @@ func (s *source) Text() (*textfile.Text, error) {
 	return s.text, nil
 }
 
-// isBlob reports whether git calls the content by an id, or by its beginning.
+// isBlob reports whether git calls the content by an id, or by its beginning. git
+// may keep a file with \r\n under the id it has with \n.
 func (s *source) isBlob(id string) bool {
 	if len(id) < 7 {
 		return false
 	}
-	h := sha1.New()
-	fmt.Fprintf(h, "blob %d\x00", s.info.Size)
-	if s.file == nil {
-		h.Write(s.data)
-	} else if _, err := io.Copy(h, io.NewSectionReader(s.file, 0, s.info.Size)); err != nil {
-		return false
+	is := func(size int64, from io.Reader) bool {
+		h := sha1.New()
+		fmt.Fprintf(h, "blob %d\x00", size)
+		_, err := io.Copy(h, from)
+		return err == nil && strings.HasPrefix(hex.EncodeToString(h.Sum(nil)), strings.ToLower(id))
 	}
-	return strings.HasPrefix(hex.EncodeToString(h.Sum(nil)), strings.ToLower(id))
+	if s.file != nil {
+		return is(s.info.Size, io.NewSectionReader(s.file, 0, s.info.Size))
+	}
+	if is(int64(len(s.data)), bytes.NewReader(s.data)) {
+		return true
+	}
+	plain := bytes.ReplaceAll(s.data, []byte("\r\n"), []byte("\n"))
+	return len(plain) < len(s.data) && is(int64(len(plain)), bytes.NewReader(plain))
 }
 
 // rested returns a conflict if a large file was changed since it was opened.

@@ -26,29 +26,25 @@ type fileDiff struct {
 // mails and "git show" have it.
 func (p *parser) diffs() ([]change.Op, error) {
 	var f *fileDiff
-	flush := func() error {
-		if f == nil {
-			return nil
+	var files []*fileDiff
+	flush := func() {
+		if f != nil {
+			files = append(files, f)
 		}
-		op, err := p.opOf(f)
 		f = nil
-		if err == nil && op != nil {
-			p.ops = append(p.ops, *op)
-		}
-		return err
 	}
 	for p.more() {
 		line := p.line()
 		var err error
 		switch {
 		case strings.HasPrefix(line, "diff --git "):
-			err = flush()
+			flush()
 			f = &fileDiff{git: true, line: p.at}
 			f.oldName, f.newName = gitNames(line[len("diff --git "):])
 			p.at++
 		case strings.HasPrefix(line, "--- ") && p.at+1 < len(p.lines) && strings.HasPrefix(p.lines[p.at+1], "+++ "):
 			if f == nil || f.sawNames || len(f.hunks) > 0 {
-				err = flush()
+				flush()
 				f = &fileDiff{line: p.at}
 			}
 			p.names(f)
@@ -66,8 +62,17 @@ func (p *parser) diffs() ([]change.Op, error) {
 			return nil, err
 		}
 	}
-	if err := flush(); err != nil {
-		return nil, err
+	flush()
+	width := contextWidth(files)
+	for _, f := range files {
+		f.edges(width)
+		op, err := p.opOf(f)
+		if err != nil {
+			return nil, err
+		}
+		if op != nil {
+			p.ops = append(p.ops, *op)
+		}
 	}
 	if len(p.ops) == 0 {
 		return nil, &Error{Problem: "no file is changed by it", Next: `give "*** Begin Patch" … "*** End Patch", or a diff with "--- a/path" and "+++ b/path" before its hunks`}

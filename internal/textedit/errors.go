@@ -16,6 +16,52 @@ var (
 	ErrHalfUnit = fault.New(fault.InvalidArgument, "the file ends in half a UTF-16 character; text after it could not be read back", "")
 )
 
+// errNoContext refuses lines that a patch adds at a line number, with nothing that
+// shows that the number is still right.
+var errNoContext = fault.New(fault.InvalidArgument, "the hunk adds lines without any context, and the file is not the one the patch was made for",
+	"make the diff with context (git diff without -U0), or insert the lines by an edit that names the text beside them")
+
+// edgeError refuses a hunk that says by its context that the file begins or ends
+// with it.
+type edgeError struct {
+	line  int
+	start bool
+}
+
+func (e *edgeError) Error() string {
+	if e.start {
+		return fmt.Sprintf("by its context the hunk is at the beginning of the file, but its lines stand at line %d", e.line)
+	}
+	return fmt.Sprintf("by its context the hunk is at the end of the file, but its lines stand at line %d, and the file goes on after them", e.line)
+}
+
+// Code is Conflict: the file has changed since.
+func (e *edgeError) Code() fault.Code { return fault.Conflict }
+
+// Is makes errors.Is find the code.
+func (e *edgeError) Is(target error) bool { return target == e.Code() }
+
+// Hint says what to do instead.
+func (e *edgeError) Hint() string {
+	return "make the diff again from the file as it is; by hand, give as many lines of context before the change as after it"
+}
+
+// misplacedError refuses a hunk without context whose lines stand elsewhere.
+type misplacedError struct{ at, stated int }
+
+func (e *misplacedError) Error() string {
+	return fmt.Sprintf("the hunk has no context, and its text stands at line %d, not at line %d as the patch says", e.at, e.stated)
+}
+
+// Code is InvalidArgument.
+func (e *misplacedError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *misplacedError) Is(target error) bool { return target == e.Code() }
+
+// Hint says what to do instead.
+func (e *misplacedError) Hint() string { return "make the diff with context (git diff without -U0)" }
+
 // invalid is the error of an edit that makes no sense.
 func invalid(format string, args ...any) error {
 	return fault.New(fault.InvalidArgument, fmt.Sprintf(format, args...), "")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"quarry/change"
@@ -92,6 +93,9 @@ type standing struct{ line, off int }
 // it is the line before which lines are added.
 func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	if len(h.old) == 0 {
+		if !e.Loose && !e.Certain && p.doc.Len() > 0 {
+			return standing{}, errNoContext
+		}
 		count := p.doc.LineCount()
 		at := count + 1
 		if e.First > 0 || !e.Loose {
@@ -108,8 +112,18 @@ func (p *planner) place(e change.Edit, h *hunk) (standing, error) {
 	// Two places are enough to know that the choice needs another criterion.
 	switch found := p.candidates(e, h, 2); found.n {
 	case 0:
+		if e.AtStart || e.AtEnd {
+			anywhere := e
+			anywhere.AtStart, anywhere.AtEnd = false, e.AtEnd && e.Loose
+			if found := p.candidates(anywhere, h, 1); found.n > 0 {
+				return standing{}, &edgeError{line: found.first[0].line, start: e.AtStart && found.first[0].line > 1}
+			}
+		}
 		return standing{}, &change.NotFoundError{Old: h.oldText(), Near: p.closest(h.oldText())}
 	case 1:
+		if at := found.first[0]; h.bare() && !e.Loose && !e.Certain && at.line != e.First+p.shift && !telling(h.oldText()) {
+			return standing{}, &misplacedError{at: at.line, stated: e.First + p.shift}
+		}
 		return found.first[0], nil
 	}
 	if line, ok := p.doc.Line(e.First + p.shift); ok && e.First > 0 && p.stands(e, h, line.Start) && p.agrees(e, h) {
@@ -198,6 +212,7 @@ func (p *planner) lineIs(off int, content string) (next int, ok bool) {
 
 // stands reports whether the old lines of a hunk stand at an offset.
 func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
+	start := off
 	for _, n := range h.old {
 		var ok bool
 		if off, ok = p.lineIs(off, h.lines[n].content()); !ok {
@@ -205,7 +220,7 @@ func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
 		}
 	}
 	last := off == p.doc.Len()
-	if e.AtEnd && !last {
+	if !e.Certain && (e.AtStart && start > 0 || e.AtEnd && !last) && !(e.Stated && p.doc.LineAt(start) == e.First+p.shift) {
 		return false
 	}
 	if e.Loose {
@@ -220,7 +235,13 @@ func (p *planner) stands(e change.Edit, h *hunk, off int) bool {
 // next one with a single possible place, has moved by the same distance, or if
 // enough lines around it match.
 func (p *planner) agrees(e change.Edit, h *hunk) bool {
-	if e.Certain || p.shifted {
+	if e.Certain {
+		return true
+	}
+	if h.bare() {
+		return false // one line stands in many places
+	}
+	if p.shifted {
 		return true
 	}
 	for i, later := range p.later {
@@ -250,6 +271,22 @@ func (p *planner) onlyPlace(i int, later change.Edit) standing {
 	}
 	p.alone[i] = at
 	return at
+}
+
+// bare reports a hunk without context.
+func (h *hunk) bare() bool {
+	return !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.kind == ' ' })
+}
+
+// telling reports whether a text is long enough to identify a place by itself.
+func telling(text string) bool {
+	n := 0
+	for _, r := range text {
+		if !unicode.IsSpace(r) {
+			n++
+		}
+	}
+	return n >= 20
 }
 
 // wideContext is the number of context lines that diff prints by default.
