@@ -223,6 +223,7 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	var all []string // for -x and -X
 	left := f.limit
 	began, stopped := time.Now(), false
+	var near []string // what another call would find
 	found, err := list(cmd.Context(), s, &f.servers, f.root, paths, "there are no files to list in stdin", func(w *bufio.Writer, t *target) (int, []search.Skip, error) {
 		if q.Paths = []string{t.path}; f.timeout > 0 {
 			q.Time = max(f.timeout-time.Since(began), 1)
@@ -235,6 +236,9 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 		res.Entries = slices.DeleteFunc(res.Entries, func(e search.Entry) bool {
 			return pass != nil && !pass(&e) || kinds["empty"] && !t.empty(cmd.Context(), &e) || !t.deep(e.Path, f.minDepth)
 		})
+		if len(res.Entries) == 0 && len(near) == 0 && s.OutTerminal() && s.ErrTerminal() {
+			near = f.nearPaths(cmd.Context(), t, q, pattern, &res.Summary)
+		}
 		if f.limit > 0 {
 			res.Entries = res.Entries[:min(left, len(res.Entries))]
 			left -= len(res.Entries)
@@ -258,7 +262,7 @@ func runFind(cmd *cobra.Command, s env.Streams, f *findFlags, args []string) err
 	case found == 0 && f.json:
 		return env.ErrNone
 	case found == 0:
-		return s.Nothing(f.noFiles(pattern))
+		return s.Nothing(f.noFiles(pattern, near))
 	}
 	return nil
 }
@@ -313,12 +317,15 @@ func (t *target) deep(path string, n int) bool {
 }
 
 // noFiles says what would list more.
-func (f *findFlags) noFiles(pattern []string) string {
+func (f *findFlags) noFiles(pattern, near []string) string {
 	text := "no file found"
 	if slices.ContainsFunc(pattern, looksRegular) {
 		text += "\n  a pattern is a part of a name, or a glob as *.go, not a regular expression"
 	}
-	if f.unrestricted >= 2 || f.hidden && (f.noIgnore || f.unrestricted == 1) {
+	for _, line := range near {
+		text += "\n  " + line
+	}
+	if len(near) > 0 || f.unrestricted >= 2 || f.hidden && (f.noIgnore || f.unrestricted == 1) {
 		return text
 	}
 	return text + "\n  -u lists ignored files too, -uu also hidden ones"

@@ -94,11 +94,14 @@ func TestZeroExplained(t *testing.T) {
 		args []string
 		want string
 	}{
-		{"ignored and hidden", []string{"gamma"}, "quarry: no match in . (3 files searched)\n  2 hidden or ignored files match: -uu shows them\n  1 binary file was skipped: -a searches it\n"},
-		{"a filter", []string{"-t", "go", "Alpha", "."}, "quarry: no match in . (1 file searched)\n  only files that pass -t go\n  1 other file matches: leave the filter out to see it\n"},
-		{"letter case", []string{"alpha", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  1 file matches in other letter case: -i shows it\n"},
+		{"ignored and hidden", []string{"gamma"}, "quarry: no match in . (3 files searched)\n  with --hidden 1 file matches (.d)\n  with --no-ignore 1 file matches (c.log)\n  1 binary file was skipped: -a searches it\n"},
+		{"a filter", []string{"-t", "go", "Alpha", "."}, "quarry: no match in . (1 file searched)\n  only files that pass -t go\n  without -t go 1 file matches (a.txt)\n"},
+		{"letter case", []string{"alpha", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  with -i 1 file matches (a.txt)\n"},
 		{"grep's style", []string{`x\|y`, "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  \\| matches a vertical bar; write | for alternatives.\n"},
-		{"plain text", []string{"a.b(c)", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  1 file has the pattern as plain text: -F shows it\n"},
+		{"plain text", []string{"a.b(c)", "a.txt"}, "quarry: no match in a.txt (1 file searched)\n  with -F 1 file matches (a.txt)\n"},
+		{"one letter wrong", []string{"Alpah"}, "quarry: no match in . (3 files searched)\n  near spelling: \"Alpha\" 1 file matches (a.txt)\n  1 binary file was skipped: -a searches it\n"},
+		{"elsewhere", []string{"beta", "sub"}, "quarry: no match in sub (1 file searched)\n  outside sub 1 file matches (b.go)\n"},
+		{"the name of a file", []string{"-g", "*.go", "a.txt"}, "quarry: no match in . (1 file searched)\n  only files that pass -g *.go\n  by name: There is a.txt\n"},
 		{"nothing more to say", []string{"zzz", "sub"}, "quarry: no match in sub (1 file searched)\n"},
 		{"not with -q", []string{"-q", "zzz"}, ""},
 		{"not in JSON", []string{"--json", "zzz"}, ""},

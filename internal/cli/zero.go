@@ -3,19 +3,16 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
-	"time"
 
 	"quarry/internal/cli/printing"
-	"quarry/match"
+	"quarry/internal/explain"
 	"quarry/search"
 )
 
-// zeroTime bounds each search with wider options.
-const zeroTime = time.Second
-
 // explainZero tells a person why nothing was found: where was searched, what
-// narrowed it, and which wider search would find something.
+// narrowed it, and which other search would find something.
 func (r *searching) explainZero(ctx context.Context) {
 	if r.f.quiet || r.f.mode != "" && r.f.mode != "files-with-matches" && r.f.mode != "count" && r.f.mode != "count-matches" ||
 		!r.s.ErrTerminal() || !r.s.OutTerminal() {
@@ -33,53 +30,115 @@ func (r *searching) explainZero(ctx context.Context) {
 }
 
 func (r *searching) zeroNotes(ctx context.Context) []string {
-	var notes []string
-	note := func(n int, format string, args ...any) {
-		if n > 0 {
-			notes = append(notes, fmt.Sprintf(format, args...))
+	notes := r.pattern.Hints()
+	filters := printing.Escape(r.f.filters())
+	if filters != "" {
+		notes = append(notes, "only files that pass "+filters)
+	}
+	if q, t := r.sameRoot(); t != nil {
+		look := explain.After(t.ws, &r.total)
+		for _, f := range look.Text(ctx, q, &r.total) {
+			if f.Way == explain.Name {
+				notes = append(notes, "by name: "+explain.OfName(f.Paths, f.Total, t.fromHere))
+				continue
+			}
+			notes = append(notes, f.Sentence(flagsOf(&f, filters, &q), t.fromHere))
 		}
-	}
-	notes = append(notes, r.pattern.Hints()...)
-	if filters := r.f.filters(); filters != "" {
-		n := r.wider(ctx, func(q *search.Query) { q.Globs, q.Types, q.MaxDepth, q.Changed = nil, nil, 0, search.Changed{} })
-		notes = append(notes, "only files that pass "+printing.Escape(filters))
-		note(n, "%d other %s: leave the filter out to see %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
-	}
-	if !r.q.IncludeIgnored || !r.q.IncludeHidden {
-		n := r.wider(ctx, func(q *search.Query) { q.IncludeIgnored, q.IncludeHidden = true, true })
-		note(n, "%d hidden or ignored %s: -uu shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
 	}
 	if n := r.total.SkippedCount[search.Binary] - r.binaryTold; n > 0 {
 		notes = append(notes, fmt.Sprintf("%d binary %s", n, plural(n, "file was skipped: -a searches it", "files were skipped: -a searches them")))
 	}
-	if r.q.Match.Case != match.Insensitive {
-		n := r.wider(ctx, func(q *search.Query) { q.Match.Case = match.Insensitive })
-		note(n, "%d %s in other letter case: -i shows %s", n, plural(n, "file matches", "files match"), plural(n, "it", "them"))
-	}
-	if r.q.Match.Syntax != match.Literal && strings.ContainsAny(strings.Join(r.q.Patterns, ""), `\.+*?()|[]{}^$`) {
-		n := r.wider(ctx, func(q *search.Query) { q.Match.Syntax = match.Literal })
-		note(n, "%d %s the pattern as plain text: -F shows %s", n, plural(n, "file has", "files have"), plural(n, "it", "them"))
-	}
 	return notes
 }
 
-// wider counts the files that a changed query finds within a second.
-func (r *searching) wider(ctx context.Context, change func(*search.Query)) int {
+// sameRoot is the search as one query, of the targets in the root of the first;
+// nil if there is none. Standard input can be read only once.
+func (r *searching) sameRoot() (search.Query, *target) {
 	q := r.q
-	q.Detail, q.FilesWithoutMatch, q.Spans, q.CountMatches = search.Files, false, false, false
-	q.Limits.Time = zeroTime
-	change(&q)
-	n := 0
-	for _, t := range r.targets {
-		if t.stdin {
-			continue // it can be read only once
-		}
-		q.Paths = []string{t.path}
-		if sum, err := t.ws.SearchEach(ctx, q, func(*search.FileMatch) error { return nil }); err == nil {
-			n += sum.FilesMatched
-		}
+	q.FilesWithoutMatch, q.CountMatches, q.Paths = false, false, nil
+	if len(q.Patterns) == 1 {
+		q.Pattern, q.Patterns = q.Patterns[0], nil
 	}
-	return n
+	var first *target
+	for i := range r.targets {
+		t := &r.targets[i]
+		if t.stdin || first != nil && t.ws != first.ws {
+			continue
+		}
+		if first == nil {
+			first = t
+		}
+		q.Paths = append(q.Paths, t.path)
+	}
+	return q, first
+}
+
+// flagsOf says what a finding does differently, with flags of the search.
+func flagsOf(f *explain.Finding, filters string, q *search.Query) string {
+	switch f.Way {
+	case explain.AllFiles, explain.NoFilter:
+		return "without " + filters
+	case explain.NoPath:
+		return "outside " + printing.Escape(strings.Join(q.Paths, ", "))
+	case explain.NoPathOrGlob:
+		return "in the whole workspace, without " + filters + ","
+	case explain.AnyCase:
+		return "with -i"
+	case explain.InsideWords:
+		return "without -w"
+	case explain.PlainText:
+		return "with -F"
+	case explain.Regex:
+		return "without -F"
+	case explain.OtherSpace:
+		return "with other white space (" + printing.ShellQuote(f.Text) + ")"
+	case explain.Hidden, explain.Ignored, explain.HiddenIgnored:
+		words := map[explain.Way]string{explain.Hidden: "with --hidden", explain.Ignored: "with --no-ignore", explain.HiddenIgnored: "with -uu"}[f.Way]
+		if f.Unfiltered {
+			words = "without " + filters + ", " + words
+		}
+		return words
+	}
+	return f.Common()
+}
+
+// nearPaths says which other call of find would list something.
+func (f *findFlags) nearPaths(ctx context.Context, t *target, q search.FindQuery, pattern []string, sum *search.Summary) []string {
+	if len(pattern) != 1 || f.fuzzy != "" {
+		return nil
+	}
+	glob := pattern[0]
+	if !strings.ContainsAny(glob, `*?[{!`) {
+		glob = "*" + glob + "*"
+	}
+	q.Globs, q.FoldedGlobs = []string{glob}, nil
+	var lines []string
+	for _, found := range explain.After(t.ws, sum).Paths(ctx, q) {
+		words := found.Common()
+		switch found.Way {
+		case explain.AnyCase:
+			words = "with -i"
+		case explain.Hidden:
+			words = "with --hidden"
+		case explain.Ignored:
+			words = "with --no-ignore"
+		case explain.HiddenIgnored:
+			words = "with -uu"
+		}
+		lines = append(lines, found.Sentence(words, t.fromHere))
+	}
+	return lines
+}
+
+// fromHere is a path of the workspace as a person at the shell would name it.
+func (t *target) fromHere(path string) string {
+	if t.here == "" {
+		return printing.Escape(filepath.Join(t.root, filepath.FromSlash(path)))
+	}
+	if rel, err := filepath.Rel(filepath.FromSlash(t.here), filepath.FromSlash(path)); err == nil {
+		path = rel
+	}
+	return printing.Escape(path)
 }
 
 func plural(n int, one, many string) string {

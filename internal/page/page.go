@@ -35,6 +35,7 @@ type Workspace interface {
 	Dir() string
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
+	Stat(ctx context.Context, path string) (*search.Info, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
 	Changes(ctx context.Context, limit int) (*change.Log, error)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"quarry/internal/explain"
 	"quarry/internal/render"
 	"quarry/search"
 	"quarry/tool"
@@ -271,7 +272,7 @@ func queryWords(query string) []string {
 	}
 	for _, w := range strings.FieldsFunc(query, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
 		add(w)
-		for _, part := range parts(w) {
+		for _, part := range explain.Parts(w) {
 			add(part)
 		}
 	}

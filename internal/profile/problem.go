@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/explain"
 	"quarry/internal/render"
 	"quarry/match"
 	"quarry/search"
@@ -208,7 +211,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	switch {
 	case p.Multiline: // no tool has that mode
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
-		if line := longestLine(pattern); line != "" {
+		if line := explain.LongestLine(pattern); line != "" {
 			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(clip(line, 80)) + "."
 		}
 	case p.ECMAScript && c.d.lookAround != nil:
@@ -224,19 +227,19 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 			e.Hint = ""
 		}
 		plain := "To find it as plain text: " + c.other("file_search", "query", pattern) + "."
-		l := &looking{c: c, scan: !c.indexed(ctx)}
+		l := &explain.Look{Files: c.ws, Scan: !c.indexed(ctx)}
 		q := search.Query{Pattern: pattern, Scope: search.Scope{Paths: []string{c.path(ctx, "path")}}}
-		q.Match.Syntax = match.Literal
-		if s := l.ask(ctx, q); len(s.files) > 0 {
-			l.say("As plain text ("+c.other("file_search", "query", pattern)+")", s)
-			plain = l.found[0] + "."
+		if found := c.said(l.Plain(ctx, q), &q, ""); len(found) > 0 {
+			plain = render.Sentence(found[0]) + "."
 		}
 		e.Hint = strings.TrimSpace(e.Hint + " " + plain)
 	}
 }
 
 // globs are what people write to name files: *.ts, **/x, src/*.go.
-var globs = lazily(`^(\*\.\w|\*\*/|!?[\w.*-]+(/[\w.*-]+)+$)`)
+var globs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\*\.\w|\*\*/|!?[\w.*-]+(/[\w.*-]+)+$)`)
+})
 
 // looksLikeGlob reports a pattern that names files rather than text.
 func looksLikeGlob(s string) bool {

@@ -469,7 +469,7 @@ async function showZero(got) {
   if (mine !== number || !res.suggestions.length) return;
   zero.append(h("ul", { class: "sugg" }, res.suggestions.map((sg, i) => h("li", null,
     h("a", { class: i ? "" : "on", href: addressOf({ ...state, ...fromSet(sg.set), at: "" }) }, icon(sg.set.mode !== undefined ? "search" : "filter"), h("span", null, sg.label),
-      h("span", { class: "num" }, sg.files === 1 ? [plural(sg.lines, "match", "matches"), ", ", safe(realPath(sg.first), true)] : `${plural(sg.lines, "match", "matches")}${sg.more ? " or more" : ""} in ${plural(sg.files, "file")}`))))));
+      h("span", { class: "num" }, sg.files === 1 && !sg.more ? safe(realPath(sg.first), true) : plural(sg.files, "file") + (sg.more ? " or more" : "")))))));
 }
 
 function fromSet(change) {

@@ -1,4 +1,4 @@
-package profile
+package explain
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 // among the sources.
 const maxIgnored = 1000
 
-// ignored searches the files that ignore files exclude, and says which flag includes them,
-// after a prefix. hidden is the result for the files that only need include_hidden. An index
+// ignored searches the files that ignore files exclude, and says which flag includes them.
+// unfiltered says that q has lost its filters for that. hidden is the result for the files that only need include_hidden. An index
 // has ignored files up to 20,000. If there are more, walking 78,000 files would take too long,
 // so only those ignored near the top are searched, where build folders and dependencies are.
 // Without an index all are searched.
-func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hidden seen) {
-	if l.whole {
-		l.ignoredIndexed(ctx, prefix, q, hidden)
+func (l *Look) ignored(ctx context.Context, unfiltered bool, q search.Query, hidden seen) {
+	if l.Whole {
+		l.ignoredIndexed(ctx, unfiltered, q, hidden)
 		return
 	}
 	paths := l.onlyIgnored(ctx, q)
@@ -32,8 +32,8 @@ func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hi
 	base := path.Clean(q.Paths[0])
 	inside := q
 	inside.Paths, inside.IncludeHidden, inside.IncludeIgnored = paths, true, true
-	if l.scan {
-		inside.Globs = nil // the paths are files that passed them
+	if l.Scan {
+		inside.Globs, inside.Types = nil, nil // the paths are files that passed them
 	}
 	s := l.ask(ctx, inside)
 	plain := slices.DeleteFunc(slices.Clone(s.files), func(p string) bool {
@@ -41,47 +41,53 @@ func (l *looking) ignored(ctx context.Context, prefix string, q search.Query, hi
 		return strings.HasPrefix(rest, ".") || strings.Contains(rest, "/.")
 	})
 	if len(plain) > 0 {
-		l.say(prefix+withIgnored, seen{files: plain, more: s.more})
+		l.flagged(Ignored, unfiltered, seen{files: plain, more: s.more})
 		return
 	}
 	if len(s.files) > 0 {
 		s.files = append(s.files, hidden.files...)
 		sort.Strings(s.files)
 		s.more = s.more || hidden.more
-		l.say(prefix+withBoth, s)
+		l.flagged(HiddenIgnored, unfiltered, s)
 	}
+}
+
+func (l *Look) flagged(way Way, unfiltered bool, s seen) {
+	f := s.finding(way, "")
+	f.Unfiltered = unfiltered
+	l.add(f)
 }
 
 // ignoredIndexed asks the index. No file matches without the flag, so all that
 // match with it are ignored.
-func (l *looking) ignoredIndexed(ctx context.Context, prefix string, q search.Query, hidden seen) {
+func (l *Look) ignoredIndexed(ctx context.Context, unfiltered bool, q search.Query, hidden seen) {
 	q.IncludeIgnored, q.IncludeHidden = true, false
 	if s := l.ask(ctx, q); len(s.files) > 0 {
-		l.say(prefix+withIgnored, s)
+		l.flagged(Ignored, unfiltered, s)
 		return
 	}
 	q.IncludeHidden = true
 	s := l.ask(ctx, q)
 	if slices.ContainsFunc(s.files, func(p string) bool { return !slices.Contains(hidden.files, p) }) {
-		l.say(prefix+withBoth, s)
+		l.flagged(HiddenIgnored, unfiltered, s)
 	}
 }
 
 // onlyIgnored lists what ignore files leave out of the scope of a query, in path
 // order: files that pass its globs, and whole folders where they can stand for
 // what is in them.
-func (l *looking) onlyIgnored(ctx context.Context, q search.Query) []string {
-	if !l.scan {
+func (l *Look) onlyIgnored(ctx context.Context, q search.Query) []string {
+	if !l.Scan {
 		return l.ignoredTop(ctx, q)
 	}
 	find := search.FindQuery{Scope: q.Scope}
 	find.IncludeHidden = true
-	shown, err := l.c.ws.Find(ctx, find)
+	shown, err := l.Files.Find(ctx, find)
 	if err != nil {
 		return nil
 	}
 	find.IncludeIgnored = true
-	all, err := l.c.ws.Find(ctx, find)
+	all, err := l.Files.Find(ctx, find)
 	if err != nil {
 		return nil
 	}
@@ -123,18 +129,18 @@ func (l *looking) onlyIgnored(ctx context.Context, q search.Query) []string {
 const topDepth = 2
 
 // ignoredTop lists the files and folders that are ignored at the top.
-func (l *looking) ignoredTop(ctx context.Context, q search.Query) []string {
+func (l *Look) ignoredTop(ctx context.Context, q search.Query) []string {
 	if slices.ContainsFunc(q.Globs, func(g string) bool { return strings.Contains(g, "/") }) {
 		return nil // which would mean something else inside a folder
 	}
 	find := search.FindQuery{Scope: q.Scope, Kind: search.FilesAndFolders}
-	find.Globs, find.MaxDepth, find.IncludeHidden = nil, 1, true
-	shown, err := l.c.ws.Find(ctx, find)
+	find.Globs, find.Types, find.MaxDepth, find.IncludeHidden = nil, nil, 1, true
+	shown, err := l.Files.Find(ctx, find)
 	if err != nil {
 		return nil
 	}
 	find.IncludeIgnored = true
-	all, err := l.c.ws.Find(ctx, find)
+	all, err := l.Files.Find(ctx, find)
 	if err != nil {
 		return nil
 	}
@@ -145,7 +151,7 @@ func (l *looking) ignoredTop(ctx context.Context, q search.Query) []string {
 	var paths []string
 	for i := range all.Entries {
 		e := &all.Entries[i]
-		if known[e.Path] || !e.Folder && len(q.Globs) > 0 {
+		if known[e.Path] || !e.Folder && filtered(&q) {
 			continue
 		}
 		if n := len(paths); n > 0 && strings.HasPrefix(e.Path, paths[n-1]+"/") {
@@ -163,15 +169,15 @@ const zeroIgnored = 64
 
 // above are the folders a query searches, and whether a folder may be named
 // instead of its files, which is not so if a glob selects files.
-func (l *looking) above(ctx context.Context, q search.Query) (paths []string, whole bool) {
-	if len(q.Globs) > 0 {
+func (l *Look) above(ctx context.Context, q search.Query) (paths []string, whole bool) {
+	if filtered(&q) {
 		return nil, false
 	}
 	for _, p := range q.Paths {
 		if p == "" {
 			continue // the top
 		}
-		info, err := l.c.ws.Stat(ctx, p)
+		info, err := l.Files.Stat(ctx, p)
 		if err != nil {
 			return nil, false
 		}

@@ -1,10 +1,10 @@
-package profile
+package explain
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,114 +13,11 @@ import (
 	"quarry/search"
 )
 
-// The text may occur in another form: as a regular expression or as plain text,
-// with other white space, in another style of identifiers, or with one letter
-// wrong. The first form that occurs is named.
-
-// forms looks for other ways to write the pattern of a query.
-func (l *looking) forms(ctx context.Context, q search.Query) {
-	plain, isPlain := literalOf(&q)
-	type form struct {
-		what string
-		make func(*search.Query) bool
-	}
-	literal := func(text string) func(*search.Query) bool {
-		return func(q *search.Query) bool {
-			q.Pattern, q.Match.Syntax, q.Match.Case = text, match.Literal, match.Insensitive
-			return text != "" && text != plain
-		}
-	}
-	var list []form
-	if q.Match.Syntax != match.Literal && strings.ContainsAny(q.Pattern, `\.+*?()|[]{}^$`) {
-		list = append(list, form{"as plain text (" + l.c.other("file_search", "query", q.Pattern) + ")", func(q *search.Query) bool {
-			q.Match.Syntax = match.Literal
-			return true
-		}})
-	}
-	if q.Match.Syntax == match.Literal && regexLike().MatchString(q.Pattern) {
-		list = append(list, form{"as a regular expression (" + l.c.other("search_files", "regex", q.Pattern) + ")", func(q *search.Query) bool {
-			q.Match.Syntax = match.Rust
-			return true
-		}})
-	}
-	if best := longestLine(q.Pattern); best != "" {
-		list = append(list, form{"lines are searched one by one: with " + quoted(clip(best, 80)) + " alone", literal(best)})
-	}
-	if isPlain {
-		list = append(list,
-			form{"with other white space (regex " + quoted(spaced(plain)) + ")", func(q *search.Query) bool {
-				q.Pattern, q.Match.Syntax, q.Match.Case = spaced(plain), match.Rust, match.Insensitive
-				return len(strings.Fields(plain)) > 1
-			}},
-		)
-		for _, bare := range bareForms(plain) {
-			list = append(list, form{"with " + quoted(bare) + " alone", literal(bare)})
-		}
-	}
-	for _, f := range list {
-		other := q
-		if !f.make(&other) {
-			continue
-		}
-		if s := l.ask(ctx, other); len(s.files) > 0 {
-			l.say(f.what, s)
-			return
-		}
-	}
-	if isPlain {
-		for _, word := range append([]string{plain}, bareForms(plain)...) {
-			if l.near(ctx, q, word) {
-				return
-			}
-		}
-		l.named(ctx, plain)
-	}
+// lazily compiles an expression when it is first used: compiled at start they
+// took every command a quarter of a millisecond.
+func lazily(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
-
-// other is a call of another tool, where there is one.
-func (c *call) other(name, param, value string) string {
-	if !c.has(name) {
-		return param
-	}
-	if text, err := marshal(map[string]string{param: value}, ""); err == nil && len(value) <= 80 {
-		return name + " " + string(text)
-	}
-	return name
-}
-
-// regexLike reports text that only makes sense as a regular expression.
-var regexLike = lazily(`\\[bBdDwWsS.()\[\]{}*+?|^$]|\.[*+]|\[[^\]]+\]|\w\|\w|\([^)]*\|[^)]*\)|\)[?*+]|^\^|\$$`)
-
-// near looks for a text that is nearly the one given: the same words in another
-// style of identifiers, then one character wrong, missing, added or swapped.
-func (l *looking) near(ctx context.Context, q search.Query, text string) bool {
-	q.Match.Syntax, q.Match.Case = match.Rust, match.Insensitive
-	for i, pattern := range append([]string{styles(text)}, oneEdit(text)...) {
-		if q.Pattern = pattern; pattern == "" {
-			continue
-		}
-		what := "near spelling: "
-		if i == 0 {
-			what = "written "
-		}
-		if s := l.askText(ctx, q); len(s.files) > 0 && s.text != "" {
-			l.say(what+quoted(s.text), s)
-			return true
-		}
-	}
-	return false
-}
-
-// named looks for a file that is called like the text.
-func (l *looking) named(ctx context.Context, text string) {
-	if fileName().MatchString(text) {
-		if s := l.c.sameName(ctx, baseName(text)); s != "" {
-			l.found = append(l.found, "by name: "+strings.TrimSuffix(s, "."))
-		}
-	}
-}
-
-var fileName = lazily(`^[\w./-]*\w\.\w{1,8}$`)
 
 // literalOf is the text that a query stands for, if it is one text.
 func literalOf(q *search.Query) (string, bool) {
@@ -151,8 +48,8 @@ func unescapeBreaks(pattern string) string {
 	return strings.NewReplacer(`\r\n`, "\n", `\n`, "\n").Replace(pattern)
 }
 
-// longestLine is the longest of several lines of a pattern, "" if it has one.
-func longestLine(pattern string) string {
+// LongestLine is the longest of several lines of a pattern, "" if it has one.
+func LongestLine(pattern string) string {
 	best := ""
 	lines := strings.FieldsFunc(unescapeBreaks(pattern), func(r rune) bool { return r == '\n' || r == '\r' })
 	for _, line := range lines {
@@ -202,7 +99,7 @@ var identifier = lazily(`^[\pL_][\pL\pN_-]*( [\pL\pN_-]+){0,3}$`)
 // styles is a pattern for an identifier in any style: max_bytes, maxBytes,
 // max-bytes, "max bytes". It is "" for a single word.
 func styles(text string) string {
-	words := parts(text)
+	words := Parts(text)
 	if len(words) < 2 || len(words) > 8 || !identifier().MatchString(text) {
 		return ""
 	}
@@ -277,4 +174,38 @@ func wholeWord(line string, s search.Span) string {
 		end += n
 	}
 	return clip(render.Name(strings.TrimSpace(line[start:end])), 80)
+}
+
+// Parts are the words an identifier is made of: maxBytesPerLine and
+// max_bytes_per_line have the same parts, in lower case.
+func Parts(identifier string) []string {
+	var out []string
+	var word []rune
+	end := func() {
+		if len(word) > 0 {
+			out = append(out, strings.ToLower(string(word)))
+			word = word[:0]
+		}
+	}
+	runes := []rune(identifier)
+	for i, r := range runes {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			end()
+			continue
+		case unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || unicode.IsDigit(runes[i-1])),
+			unicode.IsUpper(r) && i+1 < len(runes) && unicode.IsLower(runes[i+1]):
+			end()
+		}
+		word = append(word, r)
+	}
+	end()
+	return out
+}
+
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
 }

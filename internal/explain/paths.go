@@ -1,0 +1,195 @@
+package explain
+
+import (
+	"context"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/internal/render"
+	"quarry/search"
+)
+
+// find looks for paths by a changed query.
+func (l *Look) find(ctx context.Context, way Way, text string, q search.FindQuery, change func(*search.FindQuery)) bool {
+	q.Limit, q.Offset = MaxNames, 0
+	change(&q)
+	r, err := l.Files.Find(ctx, q)
+	if err != nil || r.Total == 0 {
+		return false
+	}
+	var found []string
+	for _, e := range r.Entries {
+		found = append(found, e.Path)
+	}
+	return l.add(Finding{Way: way, Text: text, Paths: found, Total: r.Total})
+}
+
+// Flags looks for paths among hidden files, among ignored ones and among both,
+// and names the first of these that has some.
+func (l *Look) Flags(ctx context.Context, q search.FindQuery) []Finding {
+	l.flags(ctx, &q)
+	return l.found
+}
+
+func (l *Look) flags(ctx context.Context, q *search.FindQuery) {
+	look := func(way Way, change func(*search.FindQuery)) bool { return l.find(ctx, way, "", *q, change) }
+	if !q.IncludeHidden && look(Hidden, func(q *search.FindQuery) { q.IncludeHidden = true }) {
+		return
+	}
+	if q.IncludeIgnored {
+		return
+	}
+	ignored := []func(*search.FindQuery){func(q *search.FindQuery) { q.IncludeIgnored = true }}
+	if !l.Scan && !l.Whole {
+		// The index doesn't have these files, and a walk over all files takes too
+		// long. So only look near the top, and in the folders that are ignored
+		// there.
+		ignored[0] = func(q *search.FindQuery) { q.IncludeIgnored, q.MaxDepth = true, topDepth }
+		scope := search.Query{Scope: q.Scope}
+		if len(scope.Paths) == 0 {
+			scope.Paths = []string{"."}
+		}
+		if paths := l.ignoredTop(ctx, scope); len(paths) > 0 {
+			ignored = append(ignored, func(q *search.FindQuery) { q.IncludeIgnored, q.Paths, q.MaxDepth = true, paths, ignoredDepth })
+		}
+	}
+	for _, also := range ignored {
+		if look(Ignored, also) {
+			return
+		}
+	}
+	for _, also := range ignored {
+		if !q.IncludeHidden && look(HiddenIgnored, func(q *search.FindQuery) { also(q); q.IncludeHidden = true }) {
+			return
+		}
+	}
+}
+
+// ignoredDepth is how deep names are searched in ignored folders if there is an
+// index: deep enough for a package's files, not for all of its dependencies.
+const ignoredDepth = 3
+
+// Paths explains a path search without matches.
+func (l *Look) Paths(ctx context.Context, q search.FindQuery) []Finding {
+	glob := strings.ReplaceAll(q.Globs[0], `\`, "/")
+	anywhere := "**/" + strings.TrimPrefix(strings.TrimLeft(glob, "./"), "**/")
+	l.find(ctx, AnyCase, "", q, func(q *search.FindQuery) {
+		q.Dialect, q.Globs = search.Vault, []string{glob}
+		if !strings.Contains(glob, "/") {
+			q.Globs = []string{anywhere}
+		}
+	})
+	if len(l.found) == 0 && strings.Contains(glob, "/") {
+		l.find(ctx, AnyDepth, anywhere, q, func(q *search.FindQuery) { q.Dialect, q.Globs = search.Vault, []string{anywhere} })
+	}
+	l.asGlob(ctx, q, glob)
+	if len(l.found) == 0 && !strings.ContainsAny(glob, "*?[{") {
+		part := strings.Trim(glob, "/")
+		l.find(ctx, PartOfName, part, q, func(q *search.FindQuery) { q.Dialect, q.Globs = search.Vault, []string{"**/*" + part + "*"} })
+	}
+	if len(l.found) == 0 {
+		l.nearName(ctx, glob)
+	}
+	return l.Flags(ctx, q)
+}
+
+// asGlob takes a regular expression over names for the glob it means.
+func (l *Look) asGlob(ctx context.Context, q search.FindQuery, glob string) {
+	if fixed := globOfRegex(glob); len(l.found) == 0 && fixed != glob {
+		l.find(ctx, Glob, fixed, q, func(q *search.FindQuery) { q.Globs = []string{fixed} })
+	}
+}
+
+// List explains an empty listing.
+func (l *Look) List(ctx context.Context, q search.FindQuery) []Finding {
+	glob := q.Globs[0]
+	if strings.ToLower(glob) != strings.ToUpper(glob) {
+		l.find(ctx, AnyCase, "", q, func(q *search.FindQuery) { q.Dialect = search.Vault })
+	}
+	if q.MaxDepth == 1 {
+		l.find(ctx, AnyDepth, "**/"+render.Name(glob), q, func(q *search.FindQuery) { q.MaxDepth = 0 })
+	}
+	l.asGlob(ctx, q, glob)
+	if len(l.found) == 0 {
+		l.nearName(ctx, glob)
+	}
+	return l.Flags(ctx, q)
+}
+
+var regexName = lazily(`\\?\.|\.[*+]|[\^$]`)
+
+// globOfRegex is the glob that a regular expression over names most likely
+// means: .*\.ts$ is *.ts.
+func globOfRegex(s string) string {
+	if !regexName().MatchString(s) || !strings.ContainsAny(s, `^$`) && !strings.Contains(s, ".*") && !strings.Contains(s, `\.`) {
+		return s
+	}
+	s = strings.TrimSuffix(strings.TrimPrefix(s, "^"), "$")
+	return strings.NewReplacer(".*", "*", ".+", "*", `\.`, ".", "/.", ".").Replace(s)
+}
+
+// allowed is how many characters of a name may be wrong.
+func allowed(name string) int { return max(1, min(3, utf8.RuneCountInString(name)/4)) }
+
+// nearName says which file has the nearest spelling of a name, wherever it is.
+func (l *Look) nearName(ctx context.Context, glob string) {
+	name := strings.Trim(baseName(glob), "*")
+	if len(name) < 3 || strings.ContainsAny(name, "*?[]{}") {
+		return
+	}
+	// People get the first letter right, and to list all files takes longer.
+	letter, _ := utf8.DecodeRuneInString(name)
+	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: search.Vault}}
+	r, err := l.Files.Find(ctx, q)
+	if err != nil {
+		return
+	}
+	var found []string
+	least := allowed(name) + 1
+	for i := range r.Entries {
+		switch d := distance(name, path.Base(r.Entries[i].Path), least+1); {
+		case d < least:
+			found, least = []string{r.Entries[i].Path}, d
+		case d == least && len(found) > 0 && len(found) < MaxNames:
+			found = append(found, r.Entries[i].Path)
+		}
+	}
+	l.add(Finding{Way: NearName, Paths: found, Total: len(found)})
+}
+
+// distance is the number of characters that are wrong, missing, added or swapped
+// between two names, in any letter case, up to a bound. It does not allocate:
+// for an empty answer a name is compared with all 78,000.
+func distance(a, b string, bound int) int {
+	const most = 64
+	x, y := strings.ToLower(a), strings.ToLower(b)
+	if d := len(x) - len(y); d >= bound || -d >= bound || len(x) > most || len(y) > most {
+		return bound
+	}
+	var rows [3][most + 1]int
+	two, one, row := &rows[0], &rows[1], &rows[2]
+	for j := range len(y) + 1 {
+		one[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		row[0] = i
+		least := i
+		for j := 1; j <= len(y); j++ {
+			cost := one[j-1]
+			if x[i-1] != y[j-1] {
+				cost++
+			}
+			row[j] = min(cost, one[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				row[j] = min(row[j], two[j-2]+1)
+			}
+			least = min(least, row[j])
+		}
+		if least >= bound {
+			return bound
+		}
+		two, one, row = one, row, two
+	}
+	return min(one[len(y)], bound)
+}

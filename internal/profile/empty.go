@@ -1,0 +1,232 @@
+package profile
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"quarry/internal/explain"
+	"quarry/internal/notebook"
+	"quarry/internal/render"
+	"quarry/match"
+	"quarry/search"
+)
+
+// The words for what package explain finds: an empty answer says where it looked
+// and with which filters, and which other call would find something.
+
+// wording says what a finding does differently, with the parameters of the tools
+// there are. q is the search that found nothing, filter its parameter for globs.
+func (c *call) wording(f *explain.Finding, q *search.Query, filter string) string {
+	switch f.Way {
+	case explain.AnyPattern:
+		return "without all"
+	case explain.AllFiles:
+		return "without changed"
+	case explain.NoFilter:
+		return "without " + filter
+	case explain.NoPath:
+		return "outside " + quoted(q.Paths[0])
+	case explain.NoPathOrGlob:
+		return "without path and " + filter
+	case explain.AnyCase:
+		return "in another letter case"
+	case explain.PlainText:
+		return "as plain text (" + c.other("file_search", "query", f.Text) + ")"
+	case explain.Regex:
+		return "as a regular expression (" + c.other("search_files", "regex", f.Text) + ")"
+	case explain.OtherSpace:
+		return "with other white space (regex " + quoted(f.Text) + ")"
+	case explain.Hidden, explain.Ignored, explain.HiddenIgnored:
+		words := withFlags(f.Way)
+		if f.Unfiltered {
+			words = "without " + filter + ", " + words
+		}
+		return words
+	}
+	return f.Common()
+}
+
+// withFlags names the parameters that widen a search to hidden and ignored files.
+func withFlags(way explain.Way) string {
+	switch way {
+	case explain.Hidden:
+		return "with include_hidden"
+	case explain.Ignored:
+		return "with include_ignored"
+	}
+	return "with include_hidden and include_ignored"
+}
+
+// said words findings of a text search.
+func (c *call) said(list []explain.Finding, q *search.Query, filter string) []string {
+	var out []string
+	for i := range list {
+		f := &list[i]
+		if f.Way == explain.Name {
+			out = append(out, "by name: "+explain.OfName(f.Paths, f.Total, render.Path))
+			continue
+		}
+		out = append(out, f.Sentence(c.wording(f, q, filter), render.Path))
+	}
+	return out
+}
+
+// saidPaths words findings of a path search, or of a listing.
+func saidPaths(list []explain.Finding, listing bool) []string {
+	var out []string
+	for i := range list {
+		f := &list[i]
+		words := f.Common()
+		switch f.Way {
+		case explain.AnyCase:
+			words = "in any letter case"
+		case explain.Hidden, explain.Ignored, explain.HiddenIgnored:
+			words = withFlags(f.Way)
+		}
+		if listing {
+			out = append(out, f.Items(words, render.Path))
+		} else {
+			out = append(out, f.Sentence(words, render.Path))
+		}
+	}
+	return out
+}
+
+// zero explains a text search without matches.
+func (c *call) zero(ctx context.Context, q search.Query, sum *search.Summary, filter string) []string {
+	found := explain.After(c.ws, sum).Text(ctx, q, sum)
+	parts := append([]string{"searched " + c.scope(&q, filter)}, c.said(found, &q, filter)...)
+	if p, err := match.Compile(q.Pattern, q.Match); err == nil {
+		for _, hint := range p.Hints() {
+			parts = append(parts, strings.TrimSuffix(hint, "."))
+		}
+	}
+	if s := c.skipped(sum); s != "" {
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+// zeroPaths explains a path search without matches.
+func (c *call) zeroPaths(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
+	if !c.d.explains {
+		return nil
+	}
+	scope := search.Query{Scope: q.Scope}
+	scope.Globs = nil
+	return append([]string{"searched " + c.scope(&scope, "")}, saidPaths(explain.After(c.ws, sum).Paths(ctx, q), false)...)
+}
+
+// hiddenMatches says whether the query asks for hidden or ignored files by
+// name.
+func (c *call) hiddenMatches(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
+	return saidPaths(explain.After(c.ws, sum).Flags(ctx, q), false)
+}
+
+// zeroList explains an empty listing.
+func (c *call) zeroList(ctx context.Context, q search.FindQuery, sum *search.Summary) []string {
+	scope := search.Query{Scope: q.Scope}
+	scope.Globs = nil
+	where := "looked in " + c.scope(&scope, "")
+	if q.MaxDepth == 1 && len(q.Paths) > 0 && q.Paths[0] == "." {
+		where = strings.Replace(where, "the whole workspace", "the top folder alone", 1)
+		where = strings.Replace(where, "the roots ", "the names of the roots ", 1)
+	}
+	return append([]string{where}, saidPaths(explain.After(c.ws, sum).List(ctx, q), true)...)
+}
+
+// zeroNotes says which words occur in notes, and which notes were not searched.
+func (c *call) zeroNotes(ctx context.Context, q notebook.Query, sum *search.Summary) []string {
+	if !c.d.explains {
+		return nil
+	}
+	parts := []string{"searched the names and text of .md files, without hidden and ignored ones"}
+	if n := sum.SkippedCount[search.Ignored]; n > 0 {
+		parts = append(parts, render.Plural(n, "ignored file or folder", "ignored files and folders")+" not searched: search_files with include_ignored does")
+	}
+	if s := c.skipped(sum); s != "" {
+		parts = append(parts, s)
+	}
+	words := strings.Fields(q.Query)
+	if len(words) > maxWords {
+		return parts
+	}
+	for _, word := range words {
+		one := q
+		one.Query, one.Content, one.Limit = word, false, 1
+		r, err := notebook.Open(c.ws).Search(ctx, one)
+		if err != nil {
+			continue
+		}
+		if len(words) > 1 {
+			parts = append(parts, fmt.Sprintf("%q: %s", word, render.Plural(r.Total, "note", "notes")))
+		}
+		if r.Total == 0 {
+			l := explain.After(c.ws, sum)
+			l.Near(ctx, search.Query{Scope: q.Scope}, word)
+			parts = append(parts, c.said(l.Found(), nil, "")...)
+		}
+	}
+	return parts
+}
+
+// maxWords is how many words of a query an empty answer looks up.
+const maxWords = 8
+
+// zeroCode looks for near spellings of the words of a query.
+func (c *call) zeroCode(ctx context.Context, q search.CodeQuery, sum *search.Summary) []string {
+	l := &explain.Look{Files: c.ws, Scan: !c.indexed(ctx)}
+	for i, word := range strings.Fields(q.Query) {
+		if i == maxWords {
+			break
+		}
+		l.Near(ctx, search.Query{Scope: q.Scope}, strings.Trim(word, "`\"'.,;:()"))
+	}
+	parts := append([]string{"none of the words occurs in the workspace, without hidden and ignored files"}, c.said(l.Found(), nil, "")...)
+	if s := c.skipped(sum); s != "" {
+		parts = append(parts, s)
+	}
+	return parts
+}
+
+// indexed reports whether every root has an index that answers.
+func (c *call) indexed(ctx context.Context) bool {
+	if c.o.NoIndex {
+		return false
+	}
+	st, err := c.ws.Index().Status(ctx)
+	return err == nil && st.State == "ready"
+}
+
+// other is a call of another tool, where there is one.
+func (c *call) other(name, param, value string) string {
+	if !c.has(name) {
+		return param
+	}
+	if text, err := marshal(map[string]string{param: value}, ""); err == nil && len(value) <= 80 {
+		return name + " " + string(text)
+	}
+	return name
+}
+
+// missing suggests what a missing path may mean.
+func (c *call) missing(ctx context.Context, given string) string {
+	if !c.d.explains {
+		return c.lookAround()
+	}
+	guess, paths, total := explain.Missing(ctx, c.ws, given)
+	switch guess {
+	case explain.OtherCase:
+		return "There is " + quoted(paths[0]) + ": to change something, write its path exactly."
+	case explain.CopiedAlong:
+		return "There is " + quoted(paths[0]) + "; give the path alone."
+	case explain.Encoded:
+		return "There is " + quoted(paths[0]) + ": write the path without percent-encoding."
+	case explain.NearSpelling:
+		return "There is " + quoted(paths[0]) + "."
+	case explain.SameName:
+		return explain.OfName(paths, total, render.Path) + "."
+	}
+	return c.lookAround()
+}
