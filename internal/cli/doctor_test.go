@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -52,10 +53,11 @@ func newPatient(t *testing.T) *patient {
 		"work/go.mod": "module x\n", "work/a.txt": "one\n", "home/.config/keep": "",
 		"proc/sys/fs/inotify/max_user_watches": "8192\n", "proc/sys/fs/inotify/max_queued_events": "16384\n",
 		// sudo and sysctl of a machine that has this proc.
-		"bin/sudo":   "#!/bin/sh\nexec \"$@\"\n",
-		"bin/sysctl": "#!/bin/sh\nk=${2%%=*}; echo ${2#*=} > " + top + "/proc/sys/$(echo $k | tr . /)\n",
+		"bin/sudo":     "#!/bin/sh\nexec \"$@\"\n",
+		"bin/xdg-open": "#!/bin/sh\n", // without a browser the doctor has a note
+		"bin/sysctl":   "#!/bin/sh\nk=${2%%=*}; echo ${2#*=} > " + top + "/proc/sys/$(echo $k | tr . /)\n",
 	})
-	for _, name := range []string{"sudo", "sysctl"} {
+	for _, name := range []string{"sudo", "sysctl", "xdg-open"} {
 		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -269,8 +271,14 @@ func (p *patient) becomeNobody() {
 			p.t.Fatalf("%v %s", err, out)
 		}
 	}
-	if out, err := exec.Command("find", top, "-not", "-type", "l", "-not", "-path", own, "-exec", "chown", "65534", "{}", "+").CombinedOutput(); err != nil {
-		p.t.Skipf("can't become another user: %v %s", err, out)
+	err = filepath.WalkDir(top, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || file == own || e.Type() == fs.ModeSymlink {
+			return err
+		}
+		return os.Chown(file, 65534, -1)
+	})
+	if err != nil {
+		p.t.Skipf("can't become another user: %v", err)
 	}
 	p.nobody = true
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,6 +78,18 @@ func TestScripts(t *testing.T) {
 					text := strings.ReplaceAll(ts.ReadFile(name), "\n", "\r\n")
 					ts.Check(os.WriteFile(ts.MkAbs(name), []byte(text), 0o666))
 				}
+			},
+			// numbers N FILE writes 1 to N for NUMBERS in the file, with the line
+			// endings of a JSON text.
+			"numbers": func(ts *testscript.TestScript, _ bool, args []string) {
+				n, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				var list strings.Builder
+				for i := range n {
+					fmt.Fprintf(&list, `%d\n`, i+1)
+				}
+				text := strings.Replace(ts.ReadFile(args[1]), "NUMBERS", list.String(), 1)
+				ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o666))
 			},
 			// nul FILE... makes the files binary.
 			"nul": func(ts *testscript.TestScript, _ bool, args []string) {

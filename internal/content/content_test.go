@@ -3,8 +3,9 @@ package content
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"io"
-	"os/exec"
+	"os"
 	"strings"
 	"testing"
 )
@@ -55,25 +56,50 @@ func TestText(t *testing.T) {
 	}
 }
 
-func TestCommand(t *testing.T) {
-	if _, err := exec.LookPath("cat"); err != nil {
-		t.Skip("needs cat, which this system lacks: run it on Linux or macOS")
+// TestMain makes the test program the one that TestCommand runs: what a cat says
+// of a missing file depends on the system and its language.
+func TestMain(m *testing.M) {
+	switch os.Getenv("CONTENT_PROGRAM") {
+	case "cat":
+		in := os.Stdin
+		if name := os.Args[1]; name != "-" {
+			var err error
+			if in, err = os.Open(name); err != nil {
+				fmt.Fprintln(os.Stderr, "can't open it")
+				os.Exit(1)
+			}
+		}
+		io.Copy(os.Stdout, in)
+	case "false":
+		os.Exit(1)
+	default:
+		os.Exit(m.Run())
 	}
-	got, err := read(t, Options{Command: "cat"}, "-", "foo")
+}
+
+func TestCommand(t *testing.T) {
+	cat, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CONTENT_PROGRAM", "cat")
+	got, err := read(t, Options{Command: cat}, "-", "foo")
 	if err != nil || got != "foo" {
 		t.Errorf("cat -: %q, %v", got, err)
 	}
-	if got, err = read(t, Options{Command: "cat", Wanted: func(string) bool { return false }}, "x", "foo"); err != nil || got != "foo" {
+	if got, err = read(t, Options{Command: cat, Wanted: func(string) bool { return false }}, "x", "foo"); err != nil || got != "foo" {
 		t.Errorf("not wanted: %q, %v", got, err)
 	}
-	if _, err = read(t, Options{Command: "false"}, "x", "foo"); err == nil || !strings.Contains(err.Error(), "exit status 1") {
+	t.Setenv("CONTENT_PROGRAM", "false")
+	if _, err = read(t, Options{Command: cat}, "x", "foo"); err == nil || !strings.Contains(err.Error(), "exit status 1") {
 		t.Errorf("a program that fails: %v", err)
 	}
-	if _, err = read(t, Options{Command: "cat"}, "/no/such/file", "foo"); err == nil || !strings.Contains(err.Error(), "No such file") {
+	t.Setenv("CONTENT_PROGRAM", "cat")
+	if _, err = read(t, Options{Command: cat}, "/no/such/file", "foo"); err == nil || !strings.Contains(err.Error(), "can't open it") {
 		t.Errorf("what a program says: %v", err)
 	}
 	// Nobody reads all of it.
-	m, _ := New(Options{Command: "cat"})
+	m, _ := New(Options{Command: cat})
 	r, err := m.Text(t.Context(), "-", strings.NewReader(strings.Repeat("x", 1<<20)))
 	if err != nil {
 		t.Fatal(err)

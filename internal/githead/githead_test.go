@@ -196,14 +196,16 @@ func TestPlaces(t *testing.T) {
 	needGit(t)
 	dir := t.TempDir()
 	main := filepath.Join(dir, "main")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	write := func(top, name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(top, filepath.Dir(name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(top, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(os.MkdirAll(filepath.Join(top, filepath.Dir(name)), 0o755))
+		must(os.WriteFile(filepath.Join(top, name), []byte(text), 0o644))
 	}
 	os.Mkdir(main, 0o755)
 	git(t, main, "init", "-q", "-b", "main")
@@ -227,7 +229,15 @@ func TestPlaces(t *testing.T) {
 	write(filepath.Join(dir, "borrower"), "src/file-with-a-long-name-02.txt", "other")
 	compare(t, filepath.Join(dir, "borrower"), "clone --shared")
 
-	git(t, main, "-c", "protocol.file.allow=always", "submodule", "-q", "add", filepath.Join(dir, "borrower"), "sub")
+	// What "git submodule add" does: that is a shell script, which needs sed.
+	git(t, main, "clone", "-q", "--separate-git-dir", filepath.Join(main, ".git", "modules-sub"), filepath.Join(dir, "borrower"), "sub")
+	must(os.Mkdir(filepath.Join(main, ".git", "modules"), 0o755))
+	must(os.Rename(filepath.Join(main, ".git", "modules-sub"), filepath.Join(main, ".git", "modules", "sub")))
+	must(os.WriteFile(filepath.Join(main, "sub", ".git"), []byte("gitdir: ../.git/modules/sub\n"), 0o644))
+	git(t, main, "config", "-f", ".git/modules/sub/config", "core.worktree", "../../../sub")
+	git(t, main, "config", "-f", ".gitmodules", "submodule.sub.path", "sub")
+	git(t, main, "config", "-f", ".gitmodules", "submodule.sub.url", filepath.Join(dir, "borrower"))
+	git(t, main, "-c", "advice.addEmbeddedRepo=false", "add", ".gitmodules", "sub")
 	write(filepath.Join(main, "sub"), "src/file-with-a-long-name-03.txt", "other")
 	compare(t, filepath.Join(main, "sub"), "submodule add")
 
