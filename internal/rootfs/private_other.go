@@ -2,5 +2,5 @@
 
 package rootfs
 
-// checkPrivate: the home folder's own permissions keep others out.
-func checkPrivate(string) error { return nil }
+// CheckPrivate: the home folder's own permissions keep others out.
+func CheckPrivate(string) (unverified string, err error) { return "", nil }

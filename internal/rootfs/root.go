@@ -80,7 +80,7 @@ func Open(dir string, opts *Options) (*Root, error) {
 		}
 	}
 	if opts.Private {
-		if err := checkPrivate(abs); err != nil {
+		if _, err := CheckPrivate(abs); err != nil {
 			return nil, err
 		}
 	}
