@@ -78,7 +78,7 @@ func TestReadmeProgram(t *testing.T) {
 // The two commands that connect an agent, with nothing on the path but Go, in an
 // empty folder. The program is compiled from the checkout as it stands: in a copy
 // every package would be compiled again, for 40 s of processor time. What they
-// connect answers. scripts/fresh.sh runs the first two commands in a clone.
+// connect answers. scripts/bare-room.sh runs the first two commands in a clone.
 func TestReadmeConnect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links the program: run without -short")

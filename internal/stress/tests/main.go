@@ -3,8 +3,11 @@
 //
 //	go run ./internal/stress/tests ./...          what make test runs
 //	go run ./internal/stress/tests -short ./...
+//	go run ./internal/stress/tests -skipped < LOG   only what was skipped in a run
 //
-// Its arguments are those of go test. The exit code is that of go test.
+// Its arguments are those of go test. LOG is what "go test -v ./..." printed, for
+// example on a machine without the programs that tests compare with. The exit code
+// is that of go test.
 package main
 
 import (
@@ -24,7 +27,15 @@ import (
 
 func main() {
 	began := time.Now()
-	cmd := exec.Command("go", append([]string{"test", "-json"}, os.Args[1:]...)...)
+	args := os.Args[1:]
+	if len(args) == 1 && args[0] == "-skipped" {
+		var err error
+		if args, err = skippedIn(os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, "tests:", err)
+			os.Exit(1)
+		}
+	}
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -46,5 +47,31 @@ func TestSummary(t *testing.T) {
 		if strings.Contains(got, hidden) {
 			t.Errorf("%q is in\n%s", hidden, got)
 		}
+	}
+}
+
+// What go test -v prints of three packages, one without a skipped test.
+const verbose = `=== RUN   TestFine
+--- PASS: TestFine (0.00s)
+=== RUN   TestOracle
+    a_test.go:12: rg not found: set QUARRY_RG
+--- SKIP: TestOracle (0.00s)
+PASS
+ok  	quarry/a	0.1s
+=== RUN   TestFine
+--- PASS: TestFine (0.00s)
+ok  	quarry/b	(cached)
+--- PASS: TestParts (0.00s)
+    --- PASS: TestParts/here (0.00s)
+    --- SKIP: TestParts/there (0.00s)
+    --- SKIP: TestParts/nowhere (0.00s)
+ok  	quarry/c	0.1s
+?   	quarry/d	[no test files]
+`
+
+func TestSkips(t *testing.T) {
+	packages, names, err := skips(strings.NewReader(verbose))
+	if err != nil || !slices.Equal(packages, []string{"quarry/a", "quarry/c"}) || !slices.Equal(names, []string{"TestOracle", "TestParts"}) {
+		t.Errorf("skipped %q in %q, %v", names, packages, err)
 	}
 }
