@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// call is what an agent of the quarry arm types: RUN TASK TOOL with arguments on
+// standard input, or RUN TASK with several calls.
+func (t trial) call(args []string, in io.Reader, out io.Writer) error {
+	r, err := t.open(args[0])
+	if err != nil {
+		return err
+	}
+	if r.Arm != "quarry" {
+		return fmt.Errorf("run %s is of the arm %s", r.Name, r.Arm)
+	}
+	if err := r.has(args[1]); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	e := entry{Start: time.Now(), Task: args[1]}
+	calls, bad := parseCalls(args[2:], text)
+	switch {
+	case bad != nil: // what a client tells its model about a call it can't send
+		e.Calls = []logged{{Tool: "invalid", Arguments: string(text), Sent: len(text), Text: bad.Error(), Received: len(bad.Error()), Failed: true}}
+	default:
+		answers, err := t.ask(r, request{Task: args[1], Calls: calls})
+		if err != nil {
+			return err
+		}
+		for i, c := range calls {
+			a := answers.Results[i]
+			e.Calls = append(e.Calls, logged{Tool: c.Tool, Arguments: string(c.Arguments), Sent: len(c.Tool) + len(c.Arguments), Received: len(a.Text), Failed: a.Failed, Millis: a.Millis, Text: a.Text})
+		}
+	}
+	e.End = time.Now()
+	if err := r.append(e); err != nil {
+		return err
+	}
+	for i, c := range e.Calls {
+		if len(e.Calls) > 1 {
+			fmt.Fprintf(out, "=== %d %s\n", i+1, c.Tool)
+		}
+		fmt.Fprintln(out, c.Text)
+	}
+	return nil
+}
+
+// parseCalls reads the arguments of one tool, or a stream of calls.
+func parseCalls(tool []string, text []byte) ([]toolCall, error) {
+	if len(tool) == 1 {
+		if len(bytes.TrimSpace(text)) == 0 {
+			text = []byte("{}")
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, text); err != nil {
+			return nil, fmt.Errorf("invalid JSON: %w", err)
+		}
+		return []toolCall{{Tool: tool[0], Arguments: compact.Bytes()}}, nil
+	}
+	var calls []toolCall
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var c toolCall
+		err := d.Decode(&c)
+		switch {
+		case errors.Is(err, io.EOF) && len(calls) > 0:
+			return calls, nil
+		case errors.Is(err, io.EOF):
+			return nil, errors.New(`no call: write {"tool": "NAME", "arguments": {…}} for each`)
+		case err != nil:
+			return nil, fmt.Errorf("invalid JSON in call %d: %w", len(calls)+1, err)
+		case c.Tool == "":
+			return nil, fmt.Errorf(`call %d has no "tool"`, len(calls)+1)
+		}
+		if len(c.Arguments) == 0 {
+			c.Arguments = json.RawMessage("{}")
+		}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, c.Arguments); err != nil {
+			return nil, err
+		}
+		c.Arguments = compact.Bytes()
+		calls = append(calls, c)
+	}
+}
+
+// Clients cut the output of their shell here (Claude Code's Bash: 30,000).
+const shellCut = 30_000
+
+// shell is what an agent of the shell arm types.
+func (t trial) shell(run, task string, in io.Reader, out io.Writer) error {
+	r, err := t.open(run)
+	if err != nil {
+		return err
+	}
+	if r.Arm != "shell" {
+		return fmt.Errorf("run %s is of the arm %s", r.Name, r.Arm)
+	}
+	if err := r.has(task); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	e := entry{Start: time.Now(), Task: task}
+	answer, failed := runShell(r.tree(task), string(text))
+	e.End = time.Now()
+	e.Calls = []logged{{Tool: "sh", Arguments: string(text), Sent: len(text), Received: len(answer), Failed: failed, Millis: e.End.Sub(e.Start).Milliseconds(), Text: answer}}
+	if err := r.append(e); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, answer)
+	return nil
+}
+
+func runShell(tree, text string) (answer string, failed bool) {
+	c := exec.Command("bash", "-c", text)
+	c.Dir = tree
+	data, err := c.CombinedOutput()
+	answer = string(bytes.TrimSuffix(data, []byte("\n")))
+	if len(answer) > shellCut {
+		answer = answer[:shellCut] + fmt.Sprintf("\n[cut: %d of %d characters]", shellCut, len(answer))
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return answer, exit.ExitCode() > 1 // 1 is also how rg says that there is nothing
+	}
+	if err != nil {
+		return err.Error(), true
+	}
+	return answer, false
+}
+
+func (r *runRecord) has(task string) error {
+	k, err := readKind(r.Kind)
+	if err != nil {
+		return err
+	}
+	_, err = k.task(task)
+	return err
+}
+
+// answer keeps what the agent answers or says. It is not a turn.
+func (t trial) answer(run, task string, in io.Reader, out io.Writer) error {
+	r, err := t.open(run)
+	if err != nil {
+		return err
+	}
+	if task != "words" {
+		if err := r.has(task); err != nil {
+			return err
+		}
+	}
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(r.dir, "answers"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "answers", task+".txt"), text, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "noted")
+	return nil
+}

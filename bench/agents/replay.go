@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// replay runs the logged calls on fresh trees and compares these with the trees
+// that were judged: what a log says is what happened.
+func (t trial) replay(r *runRecord, out io.Writer) error {
+	if err := t.stop(r); err != nil {
+		return err
+	}
+	k, err := readKind(r.Kind)
+	if err != nil {
+		return err
+	}
+	log, err := r.log()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(t.dir, "replay")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fresh := *r
+	fresh.dir, fresh.Socket = dir, ""
+	if err := os.MkdirAll(filepath.Join(dir, "home"), 0o755); err != nil {
+		return err
+	}
+	different := 0
+	for _, task := range k.Tasks {
+		if err := t.plant(k, task, &fresh); err != nil {
+			return err
+		}
+		n, err := t.again(r, &fresh, task.ID, log)
+		if err != nil {
+			return err
+		}
+		word := "equal"
+		if diff, err := treesDiffer(r.tree(task.ID), fresh.tree(task.ID)); err != nil {
+			return err
+		} else if diff != "" {
+			word = "DIFFERENT: " + diff
+			different++
+		}
+		fmt.Fprintf(out, "%s %s: %d calls replayed, trees %s\n", r.Name, task.ID, n, word)
+	}
+	if different > 0 {
+		return fmt.Errorf("%d trees differ", different)
+	}
+	return nil
+}
+
+var changeID = regexp.MustCompile(`\[change ([a-z0-9]{6,16})|^([a-z0-9]{6,16})  \d{4}-`)
+
+// again replays the calls of one task. Ids of changes are new in every run: what
+// the first run was told is translated to what this one was told.
+func (t trial) again(r, fresh *runRecord, task string, log []entry) (int, error) {
+	var s *mcp.ClientSession
+	renamed := strings.NewReplacer(r.tree(task), fresh.tree(task), r.dir, fresh.dir)
+	ids := map[string]string{}
+	n := 0
+	for _, e := range log {
+		if e.Task != task {
+			continue
+		}
+		for _, c := range e.Calls {
+			if c.Tool == "invalid" {
+				continue
+			}
+			n++
+			arguments := renamed.Replace(c.Arguments)
+			for old, id := range ids {
+				arguments = strings.ReplaceAll(arguments, old, id)
+			}
+			if c.Tool == "sh" {
+				runShell(fresh.tree(task), arguments)
+				continue
+			}
+			if s == nil {
+				var err error
+				if s, err = t.connect(context.Background(), fresh, task, nil); err != nil {
+					return n, err
+				}
+				defer s.Close()
+			}
+			answer := callTool(s, toolCall{Tool: c.Tool, Arguments: []byte(arguments)})
+			before, now := changeID.FindAllStringSubmatch(c.Text, -1), changeID.FindAllStringSubmatch(answer.Text, -1)
+			for i := range min(len(before), len(now)) {
+				ids[before[i][1]+before[i][2]] = now[i][1] + now[i][2]
+			}
+		}
+	}
+	return n, nil
+}
+
+// treesDiffer names a file that two trees don't have alike.
+func treesDiffer(a, b string) (string, error) {
+	texts := map[string][]byte{}
+	if err := files(a, func(path string, text []byte) error { texts[path] = text; return nil }); err != nil {
+		return "", err
+	}
+	found := ""
+	err := files(b, func(path string, text []byte) error {
+		if old, ok := texts[path]; !ok || !bytes.Equal(old, text) {
+			found = path
+		}
+		delete(texts, path)
+		return nil
+	})
+	for path := range texts {
+		found = path
+	}
+	return found, err
+}

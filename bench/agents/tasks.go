@@ -1,0 +1,143 @@
+package main
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+)
+
+//go:embed tasks/*.json judges/*.json
+var texts embed.FS
+
+// kind is one kind of task: a file of tasks/, which agents see as their brief,
+// and one of judges/, which they never see.
+type kind struct {
+	Name    string   `json:"-"`
+	Use     string   `json:"use"`     // tuning, or measured: looked at only when a version is measured
+	Source  source   `json:"source"`  // of tasks that name none
+	Intro   string   `json:"intro"`   // of the brief
+	Tasks   []task   `json:"tasks"`   //
+	Compile bool     `json:"compile"` // the judges compile: agents are told that they can't
+	Also    []source `json:"also"`    // sources of judges
+}
+
+type task struct {
+	ID     string `json:"id"`
+	Commit string `json:"commit"` // of the source's git repository
+	Shared bool   `json:"shared"` // nothing is to be changed: all runs read the same tree
+	Text   string `json:"text"`
+}
+
+// source is a tree that is never committed here: a git repository, a version of
+// a Go module, or an unpacked Debian source package.
+type source struct {
+	Name    string            `json:"name"`
+	Git     string            `json:"git"`     // where it is published; prepare takes -source NAME=DIR
+	Module  string            `json:"module"`  // path@version, from the Go module proxy
+	Package string            `json:"package"` // Debian package and version; prepare takes -source NAME=FOLDER
+	Add     map[string]string `json:"add"`     // files that we add to the tree
+}
+
+// judge says when a task is solved. Every part that is given must hold.
+type judge struct {
+	From    string    `json:"from"`    // commit of the known solution
+	Take    []string  `json:"take"`    // files of From that are put into the tree first: upstream's tests
+	Run     []command `json:"run"`     // must succeed in the tree
+	Absent  []finding `json:"absent"`  // nothing may match
+	Present []finding `json:"present"` // at least one match each
+	Changed *changed  `json:"changed"` // which files differ from the untouched tree
+	Exists  []string  `json:"exists"`  // paths
+	Gone    []string  `json:"gone"`
+	Answers []answer  `json:"answers"`
+	Solve   solution  `json:"solve"` // where From is no commit
+}
+
+// solution is a known one, by which check tries the judge.
+type solution struct {
+	Script  string `json:"script"` // bash, in the tree
+	Answers string `json:"answers"`
+}
+
+type command struct {
+	Args []string `json:"args"`
+	Env  []string `json:"env"`
+}
+
+// finding is a regular expression and the files it is looked for in.
+type finding struct {
+	Regex  string   `json:"regex"`
+	Files  string   `json:"files"`  // regular expression of paths, "" all
+	Except []string `json:"except"` // paths
+	Count  int      `json:"count"`  // of present: exactly so many matches, 0 any number
+}
+
+// changed compares with the untouched tree: the files whose old text matches Had
+// (and does not match HadNot) must have changed and each must match Now; no other
+// file may have changed, but for Also.
+type changed struct {
+	Files  string   `json:"files"` // regular expression of paths that are looked at
+	Had    string   `json:"had"`
+	HadNot string   `json:"had_not"`
+	Now    string   `json:"now"`
+	Also   []string `json:"also"`  // may change, appear or go
+	Lines  int      `json:"lines"` // of a changed file, at most so many lines are new; 0 no limit
+}
+
+// answer is one line of an answer, "3 …" or "3. …" or "3: …", which must match
+// one of the regular expressions.
+type answer struct {
+	N   string   `json:"n"`
+	Any []string `json:"any"`
+	All []string `json:"all"`
+	Not []string `json:"not"`
+}
+
+func kindNames() string {
+	entries, _ := texts.ReadDir("tasks")
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
+	}
+	return strings.Join(names, ", ")
+}
+
+func readKind(name string) (*kind, error) {
+	k := kind{Name: name}
+	if err := readJSON(path.Join("tasks", name+".json"), &k); err != nil {
+		return nil, fmt.Errorf("unknown kind of task %q; there are %s (%w)", name, kindNames(), err)
+	}
+	return &k, nil
+}
+
+func readJudges(name string) (map[string]judge, error) {
+	judges := map[string]judge{}
+	return judges, readJSON(path.Join("judges", name+".json"), &judges)
+}
+
+func readJSON(name string, into any) error {
+	data, err := texts.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func (k *kind) task(id string) (task, error) {
+	for _, t := range k.Tasks {
+		if t.ID == id {
+			return t, nil
+		}
+	}
+	var ids []string
+	for _, t := range k.Tasks {
+		ids = append(ids, t.ID)
+	}
+	return task{}, fmt.Errorf("unknown task %q; there are %s", id, strings.Join(ids, ", "))
+}
