@@ -60,6 +60,7 @@ func run(args []string, in io.Reader, out io.Writer) error {
 		flags.StringVar(&p.program, "quarry", "quarry", "program of the quarry arm")
 		flags.StringVar(&p.profile, "profile", "quarry", "profile of the quarry arm")
 		flags.StringVar(&p.tools, "tools", "", "only these tools, as --tools of quarry mcp")
+		flags.StringVar(&p.version, "version", "", "what the table calls the program's version (default what it says, with its commit)")
 		flags.Var(sources, "source", "where a source is: caddy=GIT DIRECTORY or linux=FOLDER; may be given several times")
 	case "check", "replay":
 		flags.Var(sources, "source", "where a source is, as for prepare")

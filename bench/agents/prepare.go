@@ -15,7 +15,7 @@ import (
 )
 
 type preparation struct {
-	run, arm, kind, program, profile, tools string
+	run, arm, kind, program, profile, tools, version string
 }
 
 // prepare makes the folder of one run with a tree a task, asks the program for
@@ -43,8 +43,10 @@ func (t trial) prepare(p preparation, out io.Writer) error {
 			return err
 		}
 		r.Profile, r.Tools = p.profile, p.tools
-		if r.Version, err = versionOf(r.Program); err != nil {
-			return err
+		if r.Version = p.version; r.Version == "" {
+			if r.Version, err = versionOf(r.Program); err != nil {
+				return err
+			}
 		}
 	} else {
 		r.Version = "bash"

@@ -78,9 +78,11 @@ func (t trial) serve(r *runRecord) error {
 			}
 			if q.Stop {
 				d.close()
-				listener.Close()
 			}
 			json.NewEncoder(conn).Encode(d.answer(q))
+			if q.Stop {
+				listener.Close()
+			}
 		}()
 	}
 }
