@@ -23,7 +23,7 @@ var plan = []layer{
 		{"internal/cli/manual", "help, manual pages and completions, from the command tree", "internal/cli/clients internal/cli/command internal/cli/env internal/cli/filetypes internal/cli/printing internal/config internal/profile"},
 		{"internal/cli/servers", "flags that choose servers instead of folders", ". internal/cli/command internal/cli/env internal/config"},
 		{"internal/cli/command", "what commands are made of: texts, groups of flags, kinds of values", "internal/config"},
-		{"internal/cli/env", "streams, settings and folders of one run", ". change fault internal/cli/printing internal/config"},
+		{"internal/cli/env", "streams, settings and folders of one run", ". change fault internal/cli/printing internal/config internal/rootfs"},
 		{"internal/cli/filetypes", "the file types of -t and -T", ""},
 		{"internal/cli/clients", "settings of programs that use MCP servers", "internal/config"},
 		{"internal/cli/printing", "matching lines, JSON Lines, colour, progress", "change internal/replacer match search"},

@@ -256,22 +256,8 @@ func TestDoctor(t *testing.T) {
 // becomeNobody gives all the patient has to a user without rights.
 func (p *patient) becomeNobody() {
 	p.t.Helper()
-	top := filepath.Dir(p.home)
-	program, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	// Where tests are compiled others may not look.
-	own := filepath.Join(top, "bin", "quarry")
-	if err := os.Remove(own); err != nil {
-		p.t.Fatal(err)
-	}
-	if os.Link(program, own) != nil { // on another file system
-		if out, err := exec.Command("cp", program, own).CombinedOutput(); err != nil {
-			p.t.Fatalf("%v %s", err, out)
-		}
-	}
-	err = filepath.WalkDir(top, func(file string, e fs.DirEntry, err error) error {
+	top, own := filepath.Dir(p.home), p.copyProgram()
+	err := filepath.WalkDir(top, func(file string, e fs.DirEntry, err error) error {
 		if err != nil || file == own || e.Type() == fs.ModeSymlink {
 			return err
 		}
@@ -281,6 +267,26 @@ func (p *patient) becomeNobody() {
 		p.t.Skipf("can't become another user: %v", err)
 	}
 	p.nobody = true
+}
+
+// copyProgram puts the program itself where another user may run it: where tests
+// are compiled others may not look.
+func (p *patient) copyProgram() (own string) {
+	p.t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	own = filepath.Join(filepath.Dir(p.home), "bin", "quarry")
+	if err := os.Remove(own); err != nil {
+		p.t.Fatal(err)
+	}
+	if os.Link(program, own) != nil { // on another file system
+		if out, err := exec.Command("cp", program, own).CombinedOutput(); err != nil {
+			p.t.Fatalf("%v %s", err, out)
+		}
+	}
+	return own
 }
 
 // suspended leaves a process that keeps the index and was stopped.

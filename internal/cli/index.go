@@ -58,8 +58,8 @@ func (f *indexFlags) keep(s env.Streams) (*quarry.Workspace, error) {
 	if err := env.RefuseHuge(root, f.force); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(opts.Index.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("%w\n  indexes are kept there: make it writable, or set XDG_CACHE_HOME to a folder of yours", err)
+	if err := env.MakeIndexDir(opts.Index); err != nil {
+		return nil, err
 	}
 	opts.Index.Progress = thrifty(f.progress(s, "indexing"))
 	ws, err := quarry.Open(root, opts)

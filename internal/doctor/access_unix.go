@@ -5,8 +5,9 @@ package doctor
 import "golang.org/x/sys/unix"
 
 // canWrite reports whether the system would let this process change a folder:
-// by its mode, its owner, and whether the volume is mounted for reading only.
-func canWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
+// by its mode, its owner, whether the volume is mounted for reading only, and by
+// trying, where that leaves no trace.
+func canWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil && tryWrite(dir) == nil }
 
 // isOurs reports whether a folder belongs to the user.
 func isOurs(dir string) bool {

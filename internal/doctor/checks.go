@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path"
 	"path/filepath"
@@ -151,62 +152,6 @@ func (x *exam) ruleFiles() []ruleFile {
 	return list
 }
 
-// checkPlaces looks at the folders that hold what Quarry keeps.
-func (x *exam) checkPlaces(context.Context) error {
-	state, err := config.StateDir(x.Getenv)
-	if err != nil {
-		return err
-	}
-	cache, err := config.CacheDir(x.Getenv)
-	if err != nil {
-		return err
-	}
-	for _, p := range []place{
-		{state, "the undo log", "files can't be changed", "XDG_STATE_HOME"},
-		{cache, "indexes", "searches have no index", "XDG_CACHE_HOME"},
-	} {
-		x.checkPlace(&p)
-	}
-	return nil
-}
-
-// place is a folder of Quarry's.
-type place struct{ dir, holds, without, variable string }
-
-func (x *exam) checkPlace(p *place) {
-	dir := p.dir
-	info, err := os.Stat(dir)
-	if missing(err) {
-		if above := config.ExistingDir(dir); !canWrite(above) {
-			x.find(Finding{
-				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
-				Why: "It holds " + p.holds + "; without it " + p.without + ".",
-				Fix: "Make " + above + " writable, or set " + p.variable + " to a folder of yours.",
-				Run: makeWritable(above),
-			})
-		}
-		return
-	}
-	switch {
-	case err != nil || !info.IsDir():
-		x.find(Finding{
-			ID: "place-no-folder", What: dir + " is not a folder.",
-			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
-			Run: []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(dir), printing.ShellQuote(dir+".old"))},
-		})
-	case !canWrite(dir):
-		x.find(Finding{
-			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + p.holds + ".",
-			Fix: "Make it writable.", Run: makeWritable(dir),
-		})
-	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
-		x.find(Finding{
-			ID: "place-open", What: fmt.Sprintf("%s is open to other users (mode %04o).", dir, info.Mode().Perm()),
-			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + printing.ShellQuote(dir)},
-		})
-	}
-}
-
 func (x *exam) checkJournal(context.Context) error {
 	p, err := x.places()
 	if err != nil {
@@ -301,15 +246,6 @@ func (x *exam) checkTrash(context.Context) error {
 	return nil
 }
 
-// makeWritable is the command that makes a folder writable. A folder of someone
-// else, as /, has none: chmod would be refused, or is not ours to give.
-func makeWritable(dir string) []string {
-	if !isOurs(dir) {
-		return nil
-	}
-	return []string{"chmod u+w " + printing.ShellQuote(dir)}
-}
-
 func (x *exam) noTrash(part, why string, run ...string) {
 	x.find(Finding{
 		ID: "trash", What: fmt.Sprintf("The system's trash can't be used: %s: %s.", part, why),
@@ -336,6 +272,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 			Run: []string{`export XDG_RUNTIME_DIR=/tmp/run-$(id -u); mkdir -p -m 700 "$XDG_RUNTIME_DIR"`},
 		})
 	}
+	x.trySocket(at.Socket)
 	s, err := examineIndex(ctx, p)
 	if err != nil {
 		x.find(Finding{
@@ -365,6 +302,26 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	}
 	x.checkOwner(s.Owner, at.Socket)
 	return nil
+}
+
+// trySocket makes a socket beside that of the index: some sandboxes allow none.
+func (x *exam) trySocket(socket string) {
+	dir := config.ExistingDir(filepath.Dir(socket))
+	probe := filepath.Join(dir, fmt.Sprintf("q%d.sock", os.Getpid()))
+	if len(probe) > 103 || !canWrite(dir) {
+		return // said already
+	}
+	l, err := net.Listen("unix", probe)
+	if err == nil {
+		err = l.Close() // and removes it
+	}
+	if err != nil {
+		x.find(Finding{
+			ID: "socket", What: fmt.Sprintf("No socket can be made in %s: %v.", dir, err),
+			Why: "Other processes can't ask the index owner, so quarry search reads the files although quarry serve runs.",
+			Fix: "Set XDG_RUNTIME_DIR to a folder of yours, or allow Unix sockets in the sandbox you are in.",
+		})
+	}
 }
 
 // checkLimits compares Linux's limits on watches with what the workspace needs.

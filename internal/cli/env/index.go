@@ -8,6 +8,7 @@ import (
 
 	"quarry"
 	"quarry/internal/config"
+	"quarry/internal/rootfs"
 )
 
 // Personal are the options of a person's own commands: every file of the folder
@@ -46,6 +47,18 @@ func IndexPlace(root string) (*quarry.IndexOptions, error) {
 		Socket:  filepath.Join(runtime, id+".sock"),
 		Version: Version(), Program: ThisProgram(),
 	}, nil
+}
+
+// MakeIndexDir makes the folder that IndexPlace names. An error says how to give
+// the index another one.
+func MakeIndexDir(place *quarry.IndexOptions) error {
+	if err := os.MkdirAll(place.Dir, 0o700); err != nil {
+		return fmt.Errorf("%w\n  indexes are kept there: make it writable, or set XDG_CACHE_HOME to a folder of yours", err)
+	}
+	if _, err := rootfs.CheckPrivate(place.Dir); err != nil {
+		return fmt.Errorf("%w\n  indexes are kept there, and others could tamper with them: set XDG_CACHE_HOME to a folder of yours", err)
+	}
+	return nil
 }
 
 // Asking lets a short command use the index of a process that owns one.

@@ -1,0 +1,103 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"quarry/internal/cli/printing"
+	"quarry/internal/config"
+	"quarry/internal/rootfs"
+)
+
+// checkPlaces looks at the folders that hold what Quarry keeps.
+func (x *exam) checkPlaces(context.Context) error {
+	state, err := config.StateDir(x.Getenv)
+	if err != nil {
+		return err
+	}
+	cache, err := config.CacheDir(x.Getenv)
+	if err != nil {
+		return err
+	}
+	for _, p := range []place{
+		{state, "the undo log", "files can't be changed", "XDG_STATE_HOME"},
+		{cache, "indexes", "searches have no index", "XDG_CACHE_HOME"},
+	} {
+		x.checkPlace(&p)
+	}
+	return nil
+}
+
+// place is a folder of Quarry's.
+type place struct{ dir, holds, without, variable string }
+
+func (x *exam) checkPlace(p *place) {
+	dir := p.dir
+	info, err := os.Stat(dir)
+	if missing(err) {
+		if above := config.ExistingDir(dir); !canWrite(above) {
+			x.find(Finding{
+				ID: "place-missing", What: fmt.Sprintf("%s can't be made: %s is not writable.", dir, above),
+				Why: "It holds " + p.holds + "; without it " + p.without + ".",
+				Fix: "Make " + above + " writable, or set " + p.variable + " to a folder of yours.",
+				Run: makeWritable(above),
+			})
+			return
+		}
+		x.checkPrivate(p)
+		return
+	}
+	switch {
+	case err != nil || !info.IsDir():
+		x.find(Finding{
+			ID: "place-no-folder", What: dir + " is not a folder.",
+			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
+			Run: []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(dir), printing.ShellQuote(dir+".old"))},
+		})
+	case !canWrite(dir):
+		x.find(Finding{
+			ID: "place-read-only", What: dir + " can't be written to.", Why: "It has to hold " + p.holds + ".",
+			Fix: "Make it writable.", Run: makeWritable(dir),
+		})
+	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
+		x.find(Finding{
+			ID: "place-open", What: fmt.Sprintf("%s is open to other users (mode %04o).", dir, info.Mode().Perm()),
+			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + printing.ShellQuote(dir)},
+		})
+	default:
+		x.checkPrivate(p)
+	}
+}
+
+// checkPrivate makes the test that every change makes before it trusts the folder.
+func (x *exam) checkPrivate(p *place) {
+	// What is opened is a folder of this workspace, in the one that holds them all.
+	unverified, err := rootfs.CheckPrivate(filepath.Join(p.dir, config.RootID(x.Root)))
+	if err != nil {
+		x.find(Finding{
+			ID: "place-not-private", What: fmt.Sprintf("%s can't hold %s: %v.", p.dir, p.holds, err),
+			Why: "Other users could tamper with it, so it is refused: " + p.without + ".",
+			Fix: "Set " + p.variable + " to a folder of yours.",
+		})
+		return
+	}
+	if unverified == "" || slices.ContainsFunc(x.findings, func(f Finding) bool { return f.ID == "owner-unverified" }) {
+		return
+	}
+	x.find(Finding{
+		ID: "owner-unverified", Note: true, What: fmt.Sprintf("The owner of %s can't be verified here.", unverified),
+		Why: "In a user namespace, as bubblewrap and unshare make it, users outside of it have no names. Quarry takes such a folder above its own if neither its group nor others may write to it.",
+	})
+}
+
+// makeWritable is the command that makes a folder writable. A folder of someone
+// else, as /, has none: chmod would be refused, or is not ours to give.
+func makeWritable(dir string) []string {
+	if !isOurs(dir) {
+		return nil
+	}
+	return []string{"chmod u+w " + printing.ShellQuote(dir)}
+}
