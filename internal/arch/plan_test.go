@@ -41,7 +41,7 @@ var plan = []layer{
 		{"internal/replacer", "what replaces every match of a search, as operations", "change fault internal/rootfs internal/textfile match search"},
 		{"internal/content", "the text of a file: unpacked, decoded, made by a program", ""},
 		{"internal/config", "the environment, git's configuration, quarry.toml, the root", ""},
-		{"internal/doctor", "what is wrong with what we keep; changes nothing", ". change internal/cli/clients internal/cli/printing internal/config internal/ignore internal/index internal/journal internal/owner internal/render internal/review internal/rootfs search"},
+		{"internal/doctor", "what is wrong with what we keep; changes nothing", ". change internal/cli/clients internal/cli/printing internal/config internal/ignore internal/index internal/journal internal/owner internal/render internal/review internal/rootfs internal/trash search"},
 	}},
 	{"engine", []pkg{
 		{"internal/backend", "where the files are: a folder, servers, several as one", "change fault internal/changer internal/glob internal/ignore internal/owner internal/policy internal/rootfs internal/searcher internal/vault search"},

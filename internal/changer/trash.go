@@ -37,6 +37,11 @@ func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 		if asked == change.TrashSystem && w.opts.TrashDir == "" && runtime.GOOS != "windows" {
 			asked = change.TrashLocal
 		}
+		// Without Full Disk Access macOS refuses ~/.Trash. Nobody asked for that
+		// one, so the file goes where it can be found; the answer says .trash.
+		if asked == change.TrashSystem && trash.SystemClosed(w.opts.TrashDir) {
+			asked = change.TrashLocal
+		}
 	}
 	switch asked {
 	case change.TrashSystem, change.TrashLocal, change.TrashNone:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/ignore"
 	"quarry/internal/render"
+	"quarry/internal/trash"
 	"quarry/search"
 )
 
@@ -225,7 +227,19 @@ func (x *exam) checkTrash(context.Context) error {
 			return nil // deleted things go elsewhere
 		}
 	}
-	for _, part := range []string{bin, filepath.Join(bin, "files"), filepath.Join(bin, "info")} {
+	parts := []string{bin, filepath.Join(bin, "files"), filepath.Join(bin, "info")}
+	if runtime.GOOS == "darwin" {
+		parts = []string{filepath.Join(dir, ".Trash")}
+		if trash.SystemClosed(dir) {
+			x.find(Finding{
+				ID: "trash-closed", Note: true, What: "macOS keeps " + parts[0] + " closed to this program.",
+				Why: "Deleted files go to the folder .trash of the workspace instead.",
+				Fix: "For the system's trash, give your terminal or editor Full Disk Access (System Settings, Privacy & Security).",
+			})
+			return nil
+		}
+	}
+	for _, part := range parts {
 		info, err := os.Lstat(part)
 		if missing(err) {
 			if above := config.ExistingDir(part); !canWrite(above) {

@@ -79,6 +79,20 @@ func mustBeDir(root *rootfs.Root, p rootfs.Path) error {
 	return nil
 }
 
+// closed reports whether a folder exists and can't be listed.
+func closed(dir string) bool {
+	root, err := rootfs.Open(dir, &rootfs.Options{Trusted: true, AllowAny: true, ReadOnly: true})
+	if err == nil {
+		defer root.Close()
+		var d *rootfs.Dir
+		if d, err = root.OpenDir(rootfs.Path{}); err == nil {
+			defer d.Close()
+			_, err = d.Read(nil)
+		}
+	}
+	return errors.Is(err, fs.ErrPermission) || rootfs.KindOf(err) == rootfs.Permission
+}
+
 func isNotExist(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // openDir opens one of the folders a trash is in, outside the workspace.

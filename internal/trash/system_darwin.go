@@ -2,9 +2,11 @@ package trash
 
 import (
 	"errors"
+	"io/fs"
 	"iter"
 	"path/filepath"
 
+	"quarry/fault"
 	"quarry/internal/rootfs"
 )
 
@@ -30,6 +32,16 @@ func (b *Bin) systemExisting(yield func(*can, error) bool) {
 
 var errNoHome = errors.New("no home trash is set up")
 
+// errClosed is what macOS makes of ~/.Trash for a program that was not given the
+// permission: opening it fails, whatever its mode.
+var errClosed = fault.New(fault.InvalidArgument, "macOS keeps ~/.Trash closed to this program",
+	"give your terminal or editor Full Disk Access (System Settings, Privacy & Security), or use the local trash: --trash local")
+
+// SystemClosed reports whether the system keeps its trash closed to this program.
+func SystemClosed(dataDir string) bool {
+	return dataDir != "" && closed(filepath.Join(dataDir, ".Trash"))
+}
+
 func (b *Bin) homeCan(create bool) (*can, error) {
 	if b.opts.DataDir == "" {
 		return nil, errNoHome
@@ -42,6 +54,9 @@ func (b *Bin) homeCan(create bool) (*can, error) {
 	root, err := open(dir)
 	if isNotExist(err) {
 		return nil, rootfs.NotFound
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, errClosed
 	}
 	if err != nil {
 		return nil, err

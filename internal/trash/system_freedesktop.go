@@ -15,6 +15,9 @@ import (
 
 const systemSupported = true
 
+// SystemClosed: only macOS keeps its trash closed to programs.
+func SystemClosed(string) bool { return false }
+
 // systemDestinations follows the specification: the home trash for what is on
 // its volume, else .Trash/$uid of the volume, else .Trash-$uid there, and at
 // last, if allowed, a copy to the home trash.

@@ -12,6 +12,9 @@ import (
 
 const systemSupported = true
 
+// SystemClosed: only macOS keeps its trash closed to programs.
+func SystemClosed(string) bool { return false }
+
 const binName = "$Recycle.Bin"
 
 // desktopINI makes Explorer show the folder as the recycle bin.

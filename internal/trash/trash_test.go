@@ -538,3 +538,22 @@ func TestNamesInPlainTrash(t *testing.T) {
 		}
 	}
 }
+
+// macOS lists no trash without Full Disk Access; a folder without permissions is
+// as closed.
+func TestClosed(t *testing.T) {
+	if os.Getuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("nothing is closed to root: run it as an ordinary user")
+	}
+	dir := t.TempDir()
+	if closed(dir) || closed(filepath.Join(dir, "missing")) {
+		t.Error("a folder that can be listed, or isn't there, is closed")
+	}
+	if err := os.Chmod(dir, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	if !closed(dir) {
+		t.Error("a folder that can't be opened isn't closed")
+	}
+}
