@@ -60,10 +60,11 @@ type searching struct {
 	total      search.Summary
 	held       []heldFile // files that wait to be reversed
 	began      time.Time
-	given      int           // lines, or files where those are shown, that count for --limit
-	failed     bool          // something could not be searched
-	binaryTold int           // binary files that a line of stderr names
-	in         *env.Implicit // standard input that nobody named; nil otherwise
+	accessed   map[accessKey]time.Time // of the files in scope before they are read; for --sort accessed
+	given      int                     // lines, or files where those are shown, that count for --limit
+	failed     bool                    // something could not be searched
+	binaryTold int                     // binary files that a line of stderr names
+	in         *env.Implicit           // standard input that nobody named; nil otherwise
 
 	implicit bool // no path was given
 	rules    []string
@@ -168,6 +169,9 @@ func (r *searching) complain(err error) {
 }
 
 func (r *searching) run(ctx context.Context) error {
+	if err := r.noteAccess(ctx); err != nil {
+		return err
+	}
 	for i := range r.targets {
 		if !r.room() {
 			break
@@ -488,13 +492,44 @@ func (r *searching) again(ctx context.Context, h *heldFile) error {
 	return nil
 }
 
+// accessKey is a file of a workspace.
+type accessKey struct{ root, path string }
+
+// noteAccess notes when the files in scope were last read, before the search reads
+// them: that changes the time.
+func (r *searching) noteAccess(ctx context.Context) error {
+	if by, _ := r.f.order(); by != "accessed" || r.f.mode == "files" {
+		return nil
+	}
+	r.accessed = map[accessKey]time.Time{}
+	for i := range r.targets {
+		t := &r.targets[i]
+		if t.stdin || t.root == "" {
+			continue
+		}
+		q := search.FindQuery{Scope: r.about(t, t.path).Scope}
+		res, err := t.ws.Find(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, e := range res.Entries {
+			r.accessed[accessKey{t.root, e.Path}] = t.time(e.Path, "accessed")
+		}
+	}
+	return nil
+}
+
 // giveHeld prints the files that were held: by path or by time, the oldest first,
 // in reverse with --sortr.
 func (r *searching) giveHeld(ctx context.Context) error {
 	by, reversed := r.f.order()
-	if by == "accessed" || by == "created" {
-		for i := range r.held {
-			r.held[i].file.ModTime = r.held[i].from.time(r.held[i].file.Path, by)
+	for i := range r.held {
+		h := &r.held[i]
+		switch at, noted := r.accessed[accessKey{h.from.root, h.file.Path}]; {
+		case noted:
+			h.file.ModTime = at
+		case by == "accessed" || by == "created":
+			h.file.ModTime = h.from.time(h.file.Path, by)
 		}
 	}
 	if r.q.Order == search.ByModTime {
