@@ -107,6 +107,7 @@ func TestFastPathsAgree(t *testing.T) {
 			Mode:      Mode(g.rng.IntN(4) % 3),
 			WholeWord: g.rng.IntN(8) == 0,
 			WholeLine: g.rng.IntN(16) == 0,
+			KeepCR:    g.rng.IntN(4) == 0,
 		}
 		p, err := Compile(expr, opts)
 		if err != nil {

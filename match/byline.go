@@ -18,7 +18,7 @@ func (p *Pattern) ByLine() bool {
 // expression are the same, unless \r stands in the middle of a line.
 func (p *Pattern) OneLine() bool {
 	f := p.lineFence()
-	return f != nil && f.lineFeed && f.bytes['\r'] && !p.plan.prog().Nullable
+	return f != nil && f.lineFeed && (f.bytes['\r'] || p.opts.KeepCR) && !p.plan.prog().Nullable
 }
 
 // Cut returns where buf may be cut so that in Multiline mode both parts have the

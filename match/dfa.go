@@ -106,7 +106,7 @@ func (m *Matcher) allLines(part []byte, base int, yield func(start, end int) boo
 		start, end := l.Start, l.End
 		line := part[start:end]
 		if m.p.plan.superset || bytes.IndexByte(line, '\r') >= 0 {
-			if end < len(part) && end > start && part[end-1] == '\r' {
+			if !m.p.opts.KeepCR && end < len(part) && end > start && part[end-1] == '\r' {
 				end--
 			}
 			if !m.decide(part[start:end]) {

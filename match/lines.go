@@ -110,7 +110,7 @@ func segmentEnd(buf []byte, base, size int) int {
 // feed in its first unbroken bytes. It reports whether to go on.
 func (m *Matcher) segment(part []byte, base, unbroken int, yield func(start, end int) bool) bool {
 	if m.p.plan.every {
-		return everyLine(part, base, yield)
+		return m.everyLine(part, base, yield)
 	}
 	if pre := m.p.plan.pre; pre != nil && pre.usable(part) {
 		return m.candidateLines(part, base, unbroken, yield)
@@ -119,9 +119,9 @@ func (m *Matcher) segment(part []byte, base, unbroken int, yield func(start, end
 }
 
 // everyLine visits all lines.
-func everyLine(part []byte, base int, yield func(start, end int) bool) bool {
+func (m *Matcher) everyLine(part []byte, base int, yield func(start, end int) bool) bool {
 	for start := 0; start < len(part); {
-		end, next := textEnd(part, start)
+		end, next := textEnd(part, start, m.p.opts.KeepCR)
 		if !yield(base+start, base+end) {
 			return false
 		}
@@ -146,7 +146,7 @@ func (m *Matcher) candidateLines(buf []byte, base, unbroken int, yield func(star
 		if hit > unbroken {
 			start += vec.LastIndexByte(buf[pos:hit], '\n') + 1
 		}
-		end, next := textEndAfter(buf, start, max(hitEnd, unbroken))
+		end, next := textEndAfter(buf, start, max(hitEnd, unbroken), m.p.opts.KeepCR)
 		pos = next
 		if pl.whole {
 			// A hit may include the \r of the line ending; another hit in the
@@ -186,7 +186,7 @@ func (p *plan) from(start, hit int) int {
 }
 
 // textEndAfter is textEnd for a line known to reach past position at.
-func textEndAfter(buf []byte, start, at int) (end, next int) {
+func textEndAfter(buf []byte, start, at int, keepCR bool) (end, next int) {
 	at = min(at, len(buf))
 	if at > start && buf[at-1] == '\n' {
 		at--
@@ -196,7 +196,7 @@ func textEndAfter(buf []byte, start, at int) (end, next int) {
 		return len(buf), len(buf)
 	}
 	end, next = at+i, at+i+1
-	if end > start && buf[end-1] == '\r' {
+	if !keepCR && end > start && buf[end-1] == '\r' {
 		end--
 	}
 	return end, next

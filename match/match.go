@@ -86,6 +86,10 @@ type Options struct {
 	// \p{RGI_Emoji}.
 	UnicodeSets bool
 
+	// KeepCR makes a carriage return before a line feed a part of the line, as in
+	// ripgrep: $ does not match before it. Otherwise \r\n is one line ending.
+	KeepCR bool
+
 	// SizeLimit bounds the memory of the compiled pattern in bytes; 0 is 64 MB.
 	SizeLimit int
 }
@@ -182,6 +186,9 @@ func (p *Pattern) String() string {
 
 // Mode returns the mode the pattern was compiled for.
 func (p *Pattern) Mode() Mode { return p.opts.Mode }
+
+// KeepsCR reports whether a carriage return before a line feed belongs to the line.
+func (p *Pattern) KeepsCR() bool { return p.opts.KeepCR }
 
 // Groups returns the number of capture groups, the whole match included.
 func (p *Pattern) Groups() int { return len(p.names) }

@@ -374,7 +374,7 @@ func (m *Matcher) Find(buf []byte, from int) (start, end int, ok bool) {
 		return 0, 0, false
 	}
 	lineStart := vec.LastIndexByte(buf[:from], '\n') + 1
-	lineEnd, next := textEnd(buf, lineStart)
+	lineEnd, next := textEnd(buf, lineStart, m.p.opts.KeepCR)
 	if from > lineStart && from <= lineEnd {
 		if s, e, ok := m.span(buf[lineStart:lineEnd], from-lineStart); ok {
 			return lineStart + s, lineStart + e, true
@@ -475,13 +475,13 @@ const shortText = 1024
 
 // textEnd returns the end of the text of the line that starts at start, and the
 // start of the next line.
-func textEnd(buf []byte, start int) (end, next int) {
+func textEnd(buf []byte, start int, keepCR bool) (end, next int) {
 	i := bytes.IndexByte(buf[start:], '\n')
 	if i < 0 {
 		return len(buf), len(buf)
 	}
 	end, next = start+i, start+i+1
-	if end > start && buf[end-1] == '\r' {
+	if !keepCR && end > start && buf[end-1] == '\r' {
 		end--
 	}
 	return end, next

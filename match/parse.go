@@ -43,7 +43,7 @@ func parseAll(exprs []string, opts Options) (*source, error) {
 	}
 	src.root = hir.Alt(alts...)
 	if opts.WholeLine {
-		src.root = hir.WholeLine(src.root, opts.Mode == Multiline)
+		src.root = hir.WholeLine(src.root, opts.Mode == Multiline && !opts.KeepCR)
 	} else if opts.WholeWord {
 		src.root = hir.WholeWord(src.root, true)
 	}
@@ -64,7 +64,7 @@ func parseOne(expr string, fold bool, opts Options) (*syntax.Parsed, error) {
 			CaseInsensitive:   fold,
 			MultiLine:         opts.Mode != Text,
 			DotMatchesNewLine: opts.DotAll,
-			CRLF:              opts.Mode == Multiline, // by lines the ending is not part of the text
+			CRLF:              opts.Mode == Multiline && !opts.KeepCR, // by lines the ending is not part of the text
 		})
 	case ECMAScript:
 		return ecma.Parse(expr, ecmaFlags(fold, opts))
@@ -116,7 +116,7 @@ func compileBackref(exprs []string, fold bool, opts Options) (*backref.Program, 
 		trees[i] = tree
 	}
 	around := ecma.Anything
-	if opts.WholeLine && opts.Mode == Multiline {
+	if opts.WholeLine && opts.Mode == Multiline && !opts.KeepCR {
 		around = ecma.WholeLineCRLF
 	} else if opts.WholeLine {
 		around = ecma.WholeLine

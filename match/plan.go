@@ -87,7 +87,10 @@ func newPlan(src *source, found literal.Result, opts Options) (*plan, error) {
 	var err error
 	if opts.Mode == Lines {
 		p.every = !p.superset && (holdsAt(src.root, atStart) || holdsAt(src.root, atEnd))
-		wide := mapLooks(src.root, looseLineEnd)
+		wide := src.root
+		if !opts.KeepCR {
+			wide = mapLooks(wide, looseLineEnd)
+		}
 		if first, err = nfa.Compile(wide, nfa.Options{NoCaptures: true, UTF8: true, SizeLimit: limit}); err != nil {
 			return nil, tooLarge(err)
 		}

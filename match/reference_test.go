@@ -3,7 +3,7 @@ package match
 // eachLine is the definition: the exact engine on every line.
 func (m *Matcher) eachLine(buf []byte, yield func(start, end int) bool) {
 	for pos := 0; pos < len(buf) && m.err == nil; {
-		end, next := textEnd(buf, pos)
+		end, next := textEnd(buf, pos, m.p.opts.KeepCR)
 		if m.findExact(buf[pos:end]) && !yield(pos, end) {
 			return
 		}

@@ -17,6 +17,7 @@ type FileMatch struct {
 	Matches int   // matches, when counted
 	Bytes   int64 // searched
 	NUL     int64 // 1 and the offset of the first NUL of a binary file; 0 for none
+	AtNUL   bool  // the search ended there: Query.NUL
 	Score   float64
 	ModTime time.Time // when the order asked for it
 

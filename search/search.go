@@ -38,6 +38,9 @@ type Query struct {
 	Symbols           bool // which definition each matching line is in: Line.Symbol
 	Binary            bool // search binary files as text
 
+	// NUL says what a NUL in a file means, unless Binary is set.
+	NUL NULRule
+
 	Raw            bool // search the bytes as they are; ignore byte order marks
 	AllFiles       bool // give files without a match too
 	Passthru       bool // give all lines: those that don't match are context
@@ -124,6 +127,7 @@ type RuleFiles struct {
 	Exclude bool // .git/info/exclude
 	Global  bool // git's global file
 	Parent  bool // those of folders above the searched one
+	NoGit   bool // .gitignore and git's global file outside git repositories
 }
 
 // Dialect is a dialect of globs.
@@ -142,6 +146,26 @@ const (
 	Lines  Detail = iota // matching lines with their text
 	Counts               // how many a file has
 	Files                // which files have one
+)
+
+// NULRule says what a NUL in a file means.
+type NULRule uint8
+
+const (
+	// SkipBinary skips a file with a NUL in its first 64 KiB.
+	SkipBinary NULRule = iota
+	// StopAtNUL is ripgrep's rule for files that nobody named: it reads 64 KiB at a
+	// time and stops before those that have a NUL. Matches before them count, but
+	// with Detail Counts the file has none.
+	StopAtNUL
+	// MentionNUL is ripgrep's rule for files that were named: NUL ends a line, and
+	// from the first 64 KiB that have one, a match is only mentioned: see
+	// FileMatch.NUL.
+	MentionNUL
+	// StopAtNULMapped and MentionNULMapped are these rules for a file that ripgrep
+	// maps: only the first 64 KiB and lines that match are looked at.
+	StopAtNULMapped
+	MentionNULMapped
 )
 
 // Order is the order of the answer.

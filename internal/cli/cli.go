@@ -64,9 +64,17 @@ func Run(ctx context.Context, args []string, s env.Streams) int {
 		return exitInterrupted
 	}
 	if !errors.Is(err, env.ErrReported) {
-		fmt.Fprintf(s.Err, "quarry: %s\n", cutLines(printing.EscapeLines(message(err))))
+		fmt.Fprintf(s.Err, "%s: %s\n", programName(args), cutLines(printing.EscapeLines(message(err))))
 	}
 	return exitError
+}
+
+// programName is what messages begin with: rg and fd where quarry stands for them.
+func programName(args []string) string {
+	if len(args) > 0 && (args[0] == "rg" || args[0] == "fd") {
+		return args[0]
+	}
+	return "quarry"
 }
 
 // cutLines cuts the lines of a message where an argument of any length is quoted.
@@ -94,7 +102,7 @@ type maker struct {
 // commands are all commands of the program by name, in the order of the help.
 func commands() []maker {
 	return []maker{
-		{"search", newSearch}, {"find", newFind}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
+		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
 		{"read", newRead}, {"edit", newEdit}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
 		{"patch", newPatch}, {"replace", newReplace},
 		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},
@@ -106,12 +114,12 @@ func commands() []maker {
 
 // hot are the commands that don't need the other commands, so only they are made:
 // making all takes 0.4 ms. The remaining commands list or describe all commands.
-var hot = []string{"search", "find", "read", "symbols", "version"}
+var hot = []string{"search", "find", "rg", "read", "symbols", "version"}
 
 // only returns the one command that a command line needs, or "" if others may be
 // needed.
 func only(args []string) string {
-	if len(args) > 0 && slices.Contains(hot, args[0]) {
+	if len(args) > 0 && slices.Contains(hot, args[0]) && !slices.ContainsFunc(args, func(a string) bool { return strings.HasPrefix(a, "--generate") }) {
 		return args[0]
 	}
 	return ""

@@ -47,6 +47,14 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 			q.Patterns[i] = "(?-u:" + p + ")"
 		}
 	}
+	if f.rg && !f.text && !f.nulData && q.Match.Syntax == match.Rust {
+		for _, p := range q.Patterns {
+			if nulInPattern().MatchString(p) {
+				return errors.New("pattern contains \"\\0\" but it is impossible to match\n\nConsider enabling text mode with the --text flag (or -a for short). Otherwise,\n" +
+					"binary detection is enabled and matching a NUL byte is impossible.")
+			}
+		}
+	}
 	if f.nulData {
 		for _, p := range q.Patterns {
 			if strings.Contains(p, "\n") || strings.Contains(p, `\n`) || strings.Contains(p, `\0`) || strings.Contains(p, `\x00`) {
@@ -56,6 +64,11 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 	}
 	return nil
 }
+
+// nulInPattern is a NUL, or an escape of one, that no backslash precedes.
+var nulInPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\x00|(?:^|[^\\])(?:\\\\)*\\(?:x00|x\{0+\}|u0000|U00000000)`)
+})
 
 func compiles(patterns []string, o match.Options) bool {
 	_, err := match.CompileAny(patterns, o)

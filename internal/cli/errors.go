@@ -82,8 +82,8 @@ var instead = map[string]map[string]string{
 		"require-git":                     "ignore files count outside git repositories, always; --no-ignore-vcs leaves them out",
 		"ignore-file-case-insensitive":    "ignore rules are read as git reads them; write a class: [Rr]eadme",
 		"no-ignore-file-case-insensitive": "ignore rules are read as git reads them: leave the flag out",
-		"generate":                        "quarry man prints manual pages, quarry completion the completions of a shell",
-		"pcre2-version":                   "there is no PCRE2 here; -P is --syntax javascript",
+		"generate":                        "quarry man prints manual pages, quarry completion the completions of a shell; quarry rg has the flag",
+		"pcre2-version":                   "there is no PCRE2 here; -P is --syntax javascript; quarry rg has the flag",
 	},
 	"rm": {
 		"r": deletesFolders, "R": deletesFolders, "recursive": deletesFolders,
@@ -268,7 +268,7 @@ func near(cmd *cobra.Command, word string) string { return config.Nearest(word, 
 
 // otherNames are what other programs call our commands.
 var otherNames = map[string]string{
-	"grep": "search", "rg": "search", "ag": "search", "ack": "search",
+	"grep": "search", "ag": "search", "ack": "search",
 	"ls": "find", "list": "find", "fd": "find", "files": "find", "tree": "find", "glob": "find",
 	"cat": "read", "view": "read", "head": "read", "tail": "read", "show": "read",
 	"sed": "replace", "rename": "mv", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm", "rmdir": "rm",

@@ -60,6 +60,7 @@ type searchFlags struct {
 	timeout        time.Duration
 	rgFlags
 	servers servers.Flags
+	rgPreset
 
 	given map[string]bool // flags on the command line
 }
@@ -73,6 +74,9 @@ func (f *searchFlags) groups() []command.Group {
 	for i, add := range []func(*pflag.FlagSet){f.addPattern, f.addScope, f.addModes, f.addStyle, f.addOther} {
 		list[i].Flags = command.NewFlags()
 		add(list[i].Flags)
+	}
+	if f.rg {
+		f.addRg(list)
 	}
 	addOpposites(list)
 	return list

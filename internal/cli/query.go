@@ -98,6 +98,9 @@ func (f *searchFlags) shownMode() string {
 // argument is the pattern.
 func (f *searchFlags) allPatterns(args []string, stdin io.Reader) (patterns, paths []string, err error) {
 	if !f.given["regexp"] && !f.given["file"] {
+		if len(args) == 0 && f.rg {
+			return nil, nil, errors.New("no pattern given: quarry rg PATTERN [PATH...]")
+		}
 		if len(args) == 0 {
 			return nil, nil, errNoPattern
 		}
@@ -203,6 +206,7 @@ func (f *searchFlags) matchOptions() (match.Options, error) {
 	if f.multiline {
 		o.Mode = match.Multiline
 	}
+	o.KeepCR = f.rg && !f.crlf
 	return o, nil
 }
 

@@ -82,7 +82,7 @@ var differences = []difference{
 	}},
 	{"empty matches lie between characters", "ripgrep also finds them between the bytes of one, not at the end of a last line without line feed, and with -U behind the last line", func(c *rgCase, _ int) bool {
 		return slices.Contains(c.patterns, "x*") && c.has("-U", "-o", "-r", "--vimgrep", "--count-matches", "--json") ||
-			slices.Contains(c.patterns, "^$") && c.has("-U") || slices.Contains(c.patterns, "^") && c.has("-U") && c.has("-x")
+			slices.Contains(c.patterns, "^$") && c.has("-U") || slices.Contains(c.patterns, "^") && c.has("-U") && c.has("-x", "-o")
 	}},
 	{"inverted multiline search", "we show the lines no match touches; ripgrep starts anew after the lines of each match", func(c *rgCase, _ int) bool {
 		return c.has("-U") && c.has("-v")
@@ -101,6 +101,12 @@ var faults = []difference{
 	// a capital letter.
 	{"smart case and named groups", "ripgrep looks at the letters a pattern matches only", func(c *rgCase, _ int) bool {
 		return c.has("-S") && slices.Contains(c.patterns, "(?P<name>b.)r")
+	}},
+	{"adjoining matches with -U and -r in JSON", "ripgrep puts lines into one message that it shows apart otherwise", func(c *rgCase, _ int) bool {
+		return c.has("-U") && c.has("--json") && c.has("-r")
+	}},
+	{"an empty match of --vimgrep with -U", "ripgrep shows no line for it", func(c *rgCase, _ int) bool {
+		return c.has("-U") && c.has("--vimgrep") && slices.Contains(c.patterns, "^")
 	}},
 	{"ripgrep 13", "mended since: replacements and counts with -U, -A and -B beside -C, -w, a group's name used twice, the length of replaced lines and of those that end in \\r\\n, the exit code of --files-without-match", func(c *rgCase, version int) bool {
 		return version < 14 && (c.has("-U") && c.has("-r", "-v", "-m1", "-m2") ||
@@ -163,7 +169,7 @@ func TestRipgrep(t *testing.T) {
 	trees := makeTrees(t)
 	all := slices.Concat(differences, faults)
 	excluded := map[string]int{}
-	cases, compared, wrong := *rgCases, 0, 0
+	cases, compared, printed, wrong := *rgCases, 0, 0, 0
 	if cases == 0 {
 		cases = stress.Size(200, 600)
 	}
@@ -189,6 +195,9 @@ func TestRipgrep(t *testing.T) {
 		if c.tree == "crlf" {
 			want.out = strings.ReplaceAll(want.out, "\r\n", "\n")
 		}
+		if want.out != "" {
+			printed++
+		}
 		if diff := compareOutcome(&c, want, got); diff != "" {
 			wrong++
 			t.Errorf("seed %d: in tree %s: %q\n%s\nstderr %s%s", seed, c.tree, args, diff, got.err, want.err)
@@ -197,7 +206,10 @@ func TestRipgrep(t *testing.T) {
 	for _, d := range all {
 		t.Logf("%4d left out: %s (%s)", excluded[d.name], d.name, d.reason)
 	}
-	t.Logf("%d compared with ripgrep %d", compared, version)
+	t.Logf("%d compared with ripgrep %d, %d of them printed something", compared, version, printed)
+	if printed < compared/2 {
+		t.Errorf("ripgrep printed something for %d of %d cases only: the trees are not what they should be", printed, compared)
+	}
 }
 
 func compareOutcome(c *rgCase, want, got outcome) string {

@@ -10,13 +10,13 @@ import (
 )
 
 // withRipgrepConfig puts the arguments of ripgrep's configuration file before
-// those of a search if QUARRY_RIPGREP_CONFIG=1 is set. Otherwise the file is not
-// read, since it was written for another program.
+// those of quarry rg, and of quarry search if QUARRY_RIPGREP_CONFIG=1 is set: there the
+// file is not read otherwise, since it was written for another program.
 // It can't name a program to run, since such a file may have come with a
 // workspace.
 func withRipgrepConfig(args []string, getenv func(string) string) ([]string, error) {
 	name := getenv("RIPGREP_CONFIG_PATH")
-	if name == "" || getenv("QUARRY_RIPGREP_CONFIG") != "1" || len(args) == 0 || args[0] != "search" || slices.Contains(args, "--no-config") {
+	if name == "" || len(args) == 0 || args[0] != "rg" && (args[0] != "search" || getenv("QUARRY_RIPGREP_CONFIG") != "1") || slices.Contains(args, "--no-config") {
 		return args, nil
 	}
 	data, err := os.ReadFile(name)

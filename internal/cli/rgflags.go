@@ -133,6 +133,7 @@ var opposites = map[string]string{
 	"no-line-buffered": "line-buffered", "no-max-columns-preview": "max-columns-preview", "no-multiline": "multiline",
 	"no-multiline-dotall": "multiline-dotall", "no-one-file-system": "one-file-system", "no-pcre2": "pcre2", "no-search-zip": "search-zip",
 	"no-stats": "stats", "no-text": "text", "no-trim": "trim", "no-sort-files": "sort-files", "pcre2-unicode": "no-pcre2-unicode",
+	"require-git": "no-require-git", "no-crlf": "crlf", // of quarry rg
 	"no-json": "json", "no-encoding": "encoding", "no-pre": "pre",
 }
 
@@ -165,6 +166,9 @@ func addOpposites(groups []command.Group) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(withoutEffect)) {
+		if last.Lookup(name) != nil {
+			continue // it has one in quarry rg
+		}
 		last.Bool(name, false, "")
 		last.Lookup(name).Hidden = true
 	}

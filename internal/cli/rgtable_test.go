@@ -152,7 +152,7 @@ func TestRipgrepTypes(t *testing.T) {
 // another flag back does.
 func TestOpposites(t *testing.T) {
 	for _, name := range slices.Sorted(mapKeys(opposites)) {
-		cmd := newSearch(Streams{})
+		cmd := newRg(Streams{}) // which has all of them
 		of := cmd.Flags().Lookup(opposites[name])
 		if of == nil || cmd.Flags().Lookup(name) == nil {
 			t.Errorf("--%s takes back --%s: one is missing", name, opposites[name])

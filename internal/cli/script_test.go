@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(guests{m}, map[string]func(){
 		"quarry": func() {
 			in := os.Stdin
-			if len(os.Args) > 1 && os.Args[1] == "search" && os.Getenv("PIPED") == "" && !slices.Contains(os.Args, "-") {
+			if len(os.Args) > 1 && (os.Args[1] == "search" || os.Args[1] == "rg") && os.Getenv("PIPED") == "" && !slices.Contains(os.Args, "-") {
 				in, _ = os.Open(os.DevNull) // a script's standard input is a pipe, always
 			}
 			os.Exit(Run(context.Background(), os.Args[1:], Streams{In: in, Out: os.Stdout, Err: os.Stderr}))

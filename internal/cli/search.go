@@ -161,7 +161,7 @@ func (f *searchFlags) bounded(ctx context.Context, began time.Time) (context.Con
 func (r *searching) complain(err error) {
 	r.failed = true
 	if !r.f.noMessages {
-		fmt.Fprintf(r.s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
+		fmt.Fprintf(r.s.Err, "%s: %s\n", r.f.program(), printing.EscapeLines(err.Error()))
 		if hint := fault.HintOf(err); hint != "" && fault.CodeOf(err) == fault.InvalidArgument {
 			fmt.Fprintf(r.s.Err, "  %s\n", printing.EscapeLines(hint))
 		}
@@ -254,6 +254,10 @@ func (f *searchFlags) compile(began time.Time, patterns []string, o match.Option
 
 // nothingSearched says why no file was looked at.
 func (r *searching) nothingSearched() error {
+	if r.f.rg {
+		return errors.New("No files were searched, which means ripgrep probably applied a filter you didn't expect.\n" +
+			"Running with --debug will show why files are being skipped.")
+	}
 	if filters := r.f.filters(); filters != "" {
 		return fmt.Errorf("no file was searched: none passes %s\n  --files lists those that do; -uu takes hidden and ignored ones too", filters)
 	}
@@ -364,14 +368,14 @@ func (r *searching) searchInput(ctx context.Context, t *target, give func(*searc
 		in = env.InputOf(ctx, f)
 	}
 	if r.contents == nil || r.f.pre != "" || r.f.zip {
-		return quarry.SearchText(ctx, in, r.q, give)
+		return quarry.SearchText(ctx, in, r.about(t, ""), give)
 	}
 	text, err := r.contents("-", in)
 	if err != nil {
 		return nil, err
 	}
 	defer text.Close()
-	return quarry.SearchText(ctx, text, r.q, give)
+	return quarry.SearchText(ctx, text, r.about(t, ""), give)
 }
 
 // listFiles shows the files that would be searched.
@@ -384,6 +388,7 @@ func (r *searching) listFiles(ctx context.Context) error {
 			continue
 		}
 		q.Paths, q.Lowest = []string{t.path}, rebased(r.rules, t.here)
+		q.Without.NoGit = r.withoutGit(t)
 		q.Stat = r.f.maxFileSize > 0 || r.q.Order != search.ByPath
 		if r.f.timeout > 0 {
 			q.Time = max(r.f.timeout-time.Since(r.began), 1)
@@ -447,8 +452,14 @@ func badQuery(err error) bool {
 // about is the query for a path of a target.
 func (r *searching) about(t *target, path string) search.Query {
 	q := r.q
-	q.Paths, q.Lowest = []string{path}, rebased(r.rules, t.here)
-	if r.contents != nil {
+	if path != "" {
+		q.Paths, q.Lowest = []string{path}, rebased(r.rules, t.here)
+	}
+	q.Without.NoGit = r.withoutGit(t)
+	if r.f.rg {
+		q.NUL, q.Binary = r.f.nulRule(t, len(r.targets)), q.Binary && (r.f.text || r.f.nulData)
+	}
+	if r.contents != nil && path != "" {
 		q.Text = func(path string, b io.Reader) (io.ReadCloser, error) { return r.contents(t.shown(path), b) }
 	}
 	return q
@@ -559,6 +570,17 @@ func (r *searching) giveHeld(ctx context.Context) error {
 	return nil
 }
 
+// numbers reports whether lines have their numbers: always in quarry search unless
+// they are turned off; in quarry rg on a terminal, and with a column.
+func (r *searching) numbers(tty bool) bool {
+	f := r.f
+	if !f.rg || f.number != "" {
+		return f.number != "no-line-number"
+	}
+	onlyInput := len(r.targets) == 1 && r.targets[0].stdin
+	return f.column || f.vimgrep || tty && !onlyInput
+}
+
 // output picks the way of showing what the flags ask for. paths is how many
 // were given, found or not.
 func (r *searching) output(paths int) (printing.Output, error) {
@@ -577,7 +599,7 @@ func (r *searching) output(paths int) (printing.Output, error) {
 	st := printing.Style{
 		Heading:     (tty && f.heading == "" || f.heading == "heading") && !f.vimgrep,
 		Path:        (!single || f.name == "with-filename") && f.name != "no-filename",
-		LineNumber:  f.number != "no-line-number",
+		LineNumber:  r.numbers(tty),
 		Column:      f.column || f.vimgrep && !f.given["no-column"],
 		ByteOffset:  f.byteOffset,
 		OnlyMatches: f.only,
@@ -591,6 +613,7 @@ func (r *searching) output(paths int) (printing.Output, error) {
 		Symbols:     f.symbol,
 		Multiline:   multiline,
 		Passthru:    f.passthru, NulLines: f.nulData, BinaryNotice: !f.text,
+		BinaryLines: f.rg, KeepCR: f.rg, CRLF: f.rg && f.crlf,
 		Preview: f.preview, PathSep: f.pathSep, Eager: f.eager,
 		MatchSep: unescaped(f.matchSep), ContextSep: unescaped(f.contextFieldSep), NoFieldSep: true,
 		GroupSep: unescaped(f.contextSep), NoGroupSep: f.noContextSep,

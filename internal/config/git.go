@@ -35,8 +35,12 @@ func (c *consulted) globalExcludes(env Env) []byte {
 	if xdg != "" {
 		name = filepath.Join(xdg, "git", "ignore")
 	}
-	// Later files win, as in git.
-	for _, conf := range []string{filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")} {
+	// Later files win, as in git. GIT_CONFIG_GLOBAL stands for both.
+	files := []string{filepath.Join(xdg, "git", "config"), filepath.Join(home, ".gitconfig")}
+	if named := env("GIT_CONFIG_GLOBAL"); named != "" {
+		files = []string{named}
+	}
+	for _, conf := range files {
 		if v, ok := excludesFile(c.read(conf)); ok {
 			name = expandHome(v, home)
 		}

@@ -51,6 +51,18 @@ func TestGlobalExcludes(t *testing.T) {
 	}
 	write(t, filepath.Join(home, ".gitconfig"), "[core]\nexcludesfile = ~/mine\n")
 	write(t, filepath.Join(home, "mine"), "mine\n")
+	other := filepath.Join(t.TempDir(), "config")
+	write(t, other, "[core]\n\texcludesFile = "+filepath.ToSlash(filepath.Join(filepath.Dir(other), "others"))+"\n")
+	write(t, filepath.Join(filepath.Dir(other), "others"), "named\n")
+	named := func(key string) string {
+		if key == "GIT_CONFIG_GLOBAL" {
+			return other
+		}
+		return env(key)
+	}
+	if got := GlobalExcludes(named); string(got) != "named\n" {
+		t.Errorf("with GIT_CONFIG_GLOBAL: %q", got)
+	}
 	if got := GlobalExcludes(env); string(got) != "mine\n" {
 		t.Errorf("configured file: %q", got)
 	}

@@ -26,7 +26,11 @@ type Rule struct {
 type Frame struct {
 	chains [kinds]*link // the deepest rules first
 	used   uint8        // a bit for each kind that has a chain
+	inRepo bool         // at or below the top of a git repository
 }
+
+// InRepo reports whether the folder is in a git repository whose top was pushed.
+func (f *Frame) InRepo() bool { return f != nil && f.inRepo }
 
 // A link is one rule file in a chain.
 type link struct {
@@ -63,6 +67,7 @@ func (f *Frame) Push(dir string, repo bool, sets ...Set) *Frame {
 		cut = len(dir) + 1
 	}
 	if repo {
+		g.inRepo = true
 		for _, k := range [...]Kind{Git, Exclude} {
 			if g.chains[k] = g.chains[k].own(cut); g.chains[k] == nil {
 				g.used &^= 1 << k

@@ -20,7 +20,7 @@ func appendFile(b []byte, f *search.FileMatch) []byte {
 	b = binary.AppendVarint(b, int64(f.Matched))
 	b = binary.AppendVarint(b, int64(f.Matches))
 	b = binary.AppendVarint(b, f.Bytes)
-	b = binary.AppendVarint(b, f.NUL)
+	b = append(binary.AppendVarint(b, f.NUL), flag(f.AtNUL))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.Score))
 	b = appendTime(b, f.ModTime)
 	b = append(b, flag(f.More))
@@ -80,7 +80,7 @@ type wireReader struct {
 func decodeFile(b []byte) (search.FileMatch, error) {
 	r := &wireReader{b: b}
 	f := search.FileMatch{
-		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(), NUL: r.varint(),
+		Path: r.text(), Matched: r.int(), Matches: r.int(), Bytes: r.varint(), NUL: r.varint(), AtNUL: r.byte() == 1,
 		Score: r.float(), ModTime: r.time(), More: r.byte() == 1,
 	}
 	n := r.count(8) // the least a line takes

@@ -17,7 +17,7 @@ func wireSample(t *testing.T) search.FileMatch {
 		Spans: []search.Span{{Start: 1, End: 2}, {Start: 3, End: 3}}, Whole: []search.Span{{Start: 0, End: 9}}, CutBefore: 4, CutAfter: 5, Block: 6,
 	}
 	f := search.FileMatch{
-		Path: "a\nb/\xff", Lines: []search.Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3, NUL: 4,
+		Path: "a\nb/\xff", Lines: []search.Line{line, {Number: 4, Text: []byte{}}}, Matched: 1, Matches: 2, Bytes: 3, NUL: 4, AtNUL: true,
 		Score: 1.5, ModTime: time.Unix(0, 1234567890123456789), More: true,
 	}
 	for _, v := range []reflect.Value{reflect.ValueOf(f), reflect.ValueOf(line)} {

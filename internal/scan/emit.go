@@ -17,6 +17,9 @@ func (s *Scanner) begin(req *Request) *file {
 	f := &s.one
 	*f = file{Scanner: s, req: req, blockEnd: -1}
 	f.owed = f.after(0)
+	if !req.Binary {
+		f.nulls.rule = req.NUL
+	}
 	if req.Emit != nil {
 		f.out.Lines, f.arena, f.found = s.parts.lines[:0], s.parts.arena[:0], s.parts.found[:0]
 	}

@@ -44,6 +44,8 @@ type file struct {
 	spanning bool // multiline mode, by a pattern whose texts can be cut
 	blockEnd int  // where the last line ends that a match in multiline mode touches; -1 is none
 
+	nulls nulls // how NUL is treated
+
 	failed error // of Request.Emit
 }
 
@@ -78,9 +80,14 @@ func (f *file) blocks(t *text) error {
 		var err error
 		fresh := len(buf)
 		// Also of a long line, so that what is read is still in the cache.
-		buf, err = t.fill(buf[:fresh:min(cap(buf), fresh+blockSize)])
+		buf, err = t.fill(buf[:fresh:min(cap(buf), fresh+f.nulls.step(fresh))])
 		buf = f.buf[:len(buf)]
-		f.out.Bytes, f.out.NUL = t.read, t.nul
+		f.out.Bytes = t.read
+		if f.req.NUL == search.SkipBinary {
+			f.out.NUL = t.nul
+		} else if f.read(buf, fresh) {
+			return nil
+		}
 		if err == errBinary {
 			f.out.Skip = Binary
 			return nil
@@ -239,7 +246,7 @@ func (f *file) general(block []byte, from int, odd bool) {
 func (f *file) others(block []byte, from int) {
 	next := 0
 	for at := from; at < len(block) && !f.done && !f.full; {
-		end, after := lineEnd(block, at)
+		end, after := f.lineEnd(block, at)
 		if next < len(f.hits) && f.hits[next].start == at {
 			next++
 		} else {
@@ -261,7 +268,7 @@ func (f *file) oddLines(block []byte, from int) {
 	known := len(f.hits)
 	next := 0
 	for at := from; at < len(block); {
-		end, after := lineEnd(block, at)
+		end, after := f.lineEnd(block, at)
 		for next < known && f.hits[next].start < at {
 			next++
 		}
@@ -284,6 +291,9 @@ func (f *file) oddLines(block []byte, from int) {
 func (f *file) report(block []byte, h hit) {
 	if f.req.WhileMatching && f.passed(block, h.start) {
 		f.done = true
+		return
+	}
+	if f.nulls.rule != search.SkipBinary && f.atNUL(block, h) {
 		return
 	}
 	f.out.Matched++
@@ -311,7 +321,7 @@ func (f *file) report(block []byte, h hit) {
 		}
 	}
 	if f.req.MaxLines > 0 && f.out.Matched >= f.req.MaxLines {
-		_, after := lineEnd(block, h.start)
+		_, after := f.lineEnd(block, h.start)
 		f.stop(after)
 	}
 }
@@ -322,7 +332,7 @@ func (f *file) passed(block []byte, at int) bool {
 	if f.follow > 0 && f.base+int64(at) != f.follow {
 		return true
 	}
-	_, after := lineEnd(block, at)
+	_, after := f.lineEnd(block, at)
 	f.follow = f.base + int64(after)
 	return false
 }
@@ -367,7 +377,7 @@ func (f *file) beyond() bool {
 // owe reports the context after the last match, up to position to.
 func (f *file) owe(block []byte, to int) {
 	for f.owed > 0 && f.shown < to {
-		end, _ := lineEnd(block, f.shown)
+		end, _ := f.lineEnd(block, f.shown)
 		f.show(block, hit{start: f.shown, end: end}, false)
 		f.owed--
 	}
@@ -383,7 +393,7 @@ func (f *file) before(block []byte, at int) {
 		start = vec.LastIndexByte(block[:start-1], '\n') + 1
 	}
 	for start = max(start, f.shown); start < at; {
-		end, after := lineEnd(block, start)
+		end, after := f.lineEnd(block, start)
 		f.show(block, hit{start: start, end: end}, false)
 		start = after
 	}
@@ -496,13 +506,13 @@ func (f *file) countTo(block []byte, to int) {
 
 // lineEnd returns the end of the text of the line that starts at at, and where
 // the next one starts.
-func lineEnd(block []byte, at int) (end, after int) {
+func (f *file) lineEnd(block []byte, at int) (end, after int) {
 	i := bytes.IndexByte(block[at:], '\n')
 	if i < 0 {
 		return len(block), len(block)
 	}
 	end, after = at+i, at+i+1
-	if end > at && block[end-1] == '\r' {
+	if !f.keepCR && end > at && block[end-1] == '\r' {
 		end--
 	}
 	return end, after

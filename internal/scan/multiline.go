@@ -68,6 +68,11 @@ func (f *file) whole(t *text) error {
 		}
 	}
 	f.buf = buf[:0]
+	if f.nulls.rule != search.SkipBinary {
+		if f.out.NUL = 0; f.read(buf, 0) {
+			return nil
+		}
+	}
 	f.multiline(buf, 0)
 	f.settle(buf)
 	return cmp.Or(f.failed, f.m.Err())
@@ -86,6 +91,12 @@ func release(buf *[]byte) {
 // multiline reports the lines of text[from:] that matches touch. Matches whose lines
 // overlap or adjoin are one block.
 func (f *file) multiline(text []byte, from int) {
+	if f.nulls.seen && f.req.Detail == Lines {
+		if _, _, ok := f.m.Find(text, from); ok { // it is only mentioned
+			f.out.Matched, f.done = f.out.Matched+1, true
+		}
+		return
+	}
 	if f.req.Invert {
 		f.untouched(text, from)
 	} else {
@@ -154,7 +165,7 @@ func (f *file) flush(text []byte, spans []search.Span, start int) {
 	f.owe(text, start)
 	f.before(text, start)
 	for at := start; at < limit || at == start; {
-		end, after := lineEnd(text, at)
+		end, after := f.lineEnd(text, at)
 		spans = f.showPart(text, at, end, after, spans)
 		if after == at {
 			break
@@ -236,7 +247,7 @@ func (f *file) untouched(text []byte, from int) {
 	})
 	next, covered := 0, from
 	for at := from; at < len(text) && !f.done && !f.full; {
-		end, after := lineEnd(text, at)
+		end, after := f.lineEnd(text, at)
 		for next < len(f.hits) && f.hits[next].start <= at {
 			covered = max(covered, f.hits[next].end)
 			next++

@@ -45,16 +45,17 @@ const (
 // Request is what to report of a file.
 type Request struct {
 	Detail        Detail
-	Before, After int  // lines of context
-	Invert        bool // lines that don't match
-	Spans         bool // where in each line
-	Matches       bool // count matches, not only lines
-	MaxLines      int  // stop after this many matching lines, in multiline mode matches; 0 is no limit
-	MaxText       int  // cut a longer line around its first match; 0 keeps all
-	Binary        bool // search binary files as text
-	Raw           bool // bytes as they are: no mark of an encoding counts
-	All           bool // report all lines: those that don't match as context
-	WhileMatching bool // stop at the first line after a match that doesn't match
+	Before, After int            // lines of context
+	Invert        bool           // lines that don't match
+	Spans         bool           // where in each line
+	Matches       bool           // count matches, not only lines
+	MaxLines      int            // stop after this many matching lines, in multiline mode matches; 0 is no limit
+	MaxText       int            // cut a longer line around its first match; 0 keeps all
+	Binary        bool           // search binary files as text
+	NUL           search.NULRule // what NUL means if Binary is not set
+	Raw           bool           // bytes as they are: no mark of an encoding counts
+	All           bool           // report all lines: those that don't match as context
+	WhileMatching bool           // stop at the first line after a match that doesn't match
 
 	// Emit, if set, gets reported lines while the file is read, a few thousand at
 	// a time. The Result then has only the last ones. Lines and texts are valid
@@ -99,6 +100,7 @@ type Result struct {
 	Bytes   int64 // searched: up to the last line of MaxLines when Stopped
 	Skip    Skip
 	NUL     int64 // 1 and the offset of the first NUL of a binary file searched as text; 0 for none
+	AtNUL   bool  // the search ended there
 	Stopped bool  // MaxLines was reached and the rest not read
 }
 
@@ -107,6 +109,7 @@ type Result struct {
 type Scanner struct {
 	m        *match.Matcher
 	inBlocks bool // multiline mode, by a pattern whose texts can be cut
+	keepCR   bool // \r before \n belongs to the line
 	decodes  bool // lines that aren't UTF-8 may match only when they are decoded
 	one      file // the file in hand
 	parts    parts
@@ -120,7 +123,7 @@ type Scanner struct {
 // New returns a Scanner for the pattern of m.
 func New(m *match.Matcher) *Scanner {
 	p := m.Pattern()
-	return &Scanner{m: m, inBlocks: p.Cuts(), decodes: p.Windows1252Adds()}
+	return &Scanner{m: m, inBlocks: p.Cuts(), keepCR: p.KeepsCR(), decodes: p.Windows1252Adds()}
 }
 
 // longest is the longest text without a cut that is searched in a file of a size.
@@ -151,9 +154,9 @@ func (s *Scanner) File(r io.Reader, size int64, req *Request) (Result, error) {
 	f := s.begin(req)
 	var err error
 	if f.spanning = s.inBlocks; f.spanning || s.m.Pattern().Mode() == match.Lines {
-		err = f.blocks(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})
+		err = f.blocks(&text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw})
 	} else {
-		err = f.whole(&text{r: r, size: size, binary: req.Binary, asIs: req.Raw, raw: s.raw})
+		err = f.whole(&text{r: r, size: size, binary: req.Binary || req.NUL != search.SkipBinary, asIs: req.Raw, raw: s.raw})
 	}
 	if f.out.Stopped {
 		f.out.Bytes = min(f.out.Bytes, f.searched)

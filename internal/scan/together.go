@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/re/vec"
 	"quarry/match"
+	"quarry/search"
 )
 
 // minTogether is the size from which several scanners share a file: from 16
@@ -46,7 +47,7 @@ func together(all []*Scanner, r io.Reader, size int64, req *Request) (Result, er
 // and matches before them.
 func shares(s *Scanner, req *Request) bool {
 	switch {
-	case req.Before > 0 || req.After > 0 || req.All || req.WhileMatching || req.MaxLines > 0 || req.KeepHits > 0 || req.Gap > 0:
+	case req.Before > 0 || req.After > 0 || req.All || req.WhileMatching || req.MaxLines > 0 || req.KeepHits > 0 || req.Gap > 0 || req.NUL != search.SkipBinary:
 		return false
 	case s.m.Pattern().Mode() == match.Lines:
 		return req.Detail == Count || req.Detail == Lines && req.Emit != nil

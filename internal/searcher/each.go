@@ -124,7 +124,7 @@ func (j *jointly) missing(q *search.Query, k *worker, size int64, open func() (i
 		if err != nil {
 			return nil, nil // the search of the file tells
 		}
-		res, err := k.each[i].File(text, size, &scan.Request{Detail: scan.Exists, Binary: q.Binary, Raw: q.Raw})
+		res, err := k.each[i].File(text, size, &scan.Request{Detail: scan.Exists, Binary: q.Binary, NUL: q.NUL, Raw: q.Raw})
 		if done != nil {
 			done()
 		}

@@ -87,10 +87,14 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		Workers:      workers,
 
 		FollowLinks: s.FollowLinks, OneFileSystem: s.OneFileSystem,
-		NoVCS: s.Without.VCS, NoDot: s.Without.Dot, NoExclude: s.Without.Exclude, NoParents: s.Without.Parent,
+		RequireGit: s.Without.NoGit,
+		NoVCS:      s.Without.VCS, NoDot: s.Without.Dot, NoExclude: s.Without.Exclude, NoParents: s.Without.Parent,
 	}}
 	if s.Without != (search.RuleFiles{}) {
 		f.opts.Rules = slices.DeleteFunc(slices.Clone(rules), func(r ignore.Set) bool { return leavesUnread(&s.Without, r.Kind) })
+	}
+	if s.Without.NoGit && !s.Without.VCS {
+		f.opts.GitRules = slices.DeleteFunc(slices.Clone(rules), func(r ignore.Set) bool { return r.Kind != ignore.Global || s.Without.Global })
 	}
 	if s.IncludeIgnored && len(s.Lowest) > 0 {
 		// Only the rules that the caller names apply.
@@ -146,11 +150,11 @@ func compileGlobs(s *search.Scope) (*glob.Filter, error) {
 func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 	switch k {
 	case ignore.Global:
-		return w.Global || w.VCS
+		return w.Global || w.VCS || w.NoGit
 	case ignore.Exclude:
-		return w.Exclude || w.VCS || w.Parent
+		return w.Exclude || w.VCS || w.Parent || w.NoGit
 	case ignore.Git:
-		return w.VCS || w.Parent
+		return w.VCS || w.Parent || w.NoGit
 	case ignore.Named, ignore.Extra: // the caller's own
 		return false
 	}

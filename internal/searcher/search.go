@@ -141,7 +141,7 @@ func patterns(q *search.Query) []string {
 func scanRequest(q *search.Query) scan.Request {
 	r := scan.Request{
 		Before: q.Before, After: q.After, Invert: q.Invert,
-		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary,
+		Spans: q.Spans, Matches: q.CountMatches, Binary: q.Binary, NUL: q.NUL,
 		MaxLines: q.Limits.LinesPerFile, MaxText: q.Limits.LineBytes,
 		Raw: q.Raw, All: q.Passthru, WhileMatching: q.StopOnNonmatch,
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"quarry/internal/ignore"
@@ -20,6 +21,10 @@ func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, e
 	}
 	var sets []ignore.Set
 	repo := false
+	git := !w.opts.RequireGit || frame.InRepo() || slices.ContainsFunc(entries, func(e rootfs.Entry) bool { return e.Name == ".git" })
+	if git && w.opts.RequireGit && !frame.InRepo() {
+		sets = append(sets, w.opts.GitRules...)
+	}
 	for i := range entries {
 		name := entries[i].Name
 		if name[0] != '.' {
@@ -32,7 +37,7 @@ func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, e
 			}
 			continue
 		}
-		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) {
+		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) && (git || kind != ignore.Git) {
 			sets = w.addFile(sets, kind, dir, shown, name)
 		}
 	}
@@ -198,8 +203,12 @@ func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *
 			sets = w.addExclude(sets, dir.Path(), shown)
 		}
 	}
+	git := !w.opts.RequireGit || frame.InRepo() || repo
+	if repo && w.opts.RequireGit && !frame.InRepo() {
+		sets = append(sets, w.opts.GitRules...)
+	}
 	for _, name := range ignore.FileNames {
-		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) {
+		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) && (git || kind != ignore.Git) {
 			sets = w.addFile(sets, kind, dir, shown, name)
 		}
 	}

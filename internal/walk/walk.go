@@ -35,6 +35,10 @@ type Options struct {
 	NoIgnore, NoVCS, NoDot, NoParents bool
 	// NoExclude leaves info/exclude files unread.
 	NoExclude bool
+	// RequireGit leaves .gitignore files unread that are in no git repository. The
+	// caller leaves git's own rules out of Rules; GitRules apply in each repository.
+	RequireGit bool
+	GitRules   []ignore.Set
 	// Rules apply at the root besides the files found: the global excludes, a
 	// repository around the root, a vault's own. The caller applies the
 	// switches above to them.

@@ -19,7 +19,8 @@ import (
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {
+// WriteCompletion writes the completions of a shell.
+func WriteCompletion(root *cobra.Command, shell string, w io.Writer) error {
 	switch shell {
 	case "bash":
 		return root.GenBashCompletionV2(w, true)
@@ -154,7 +155,7 @@ package bash-completion.`,
   fish        quarry completion fish > ~/.config/fish/completions/quarry.fish
   PowerShell  quarry completion powershell | Out-String | Invoke-Expression`,
 		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
-			return writeCompletion(cmd.Root(), args[0], s.Out)
+			return WriteCompletion(cmd.Root(), args[0], s.Out)
 		})
 	cmd.ValidArgs = shells
 	return cmd

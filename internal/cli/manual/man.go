@@ -2,6 +2,7 @@ package manual
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,21 @@ func manPages(root *cobra.Command) map[string]string {
 		pages["quarry-"+t.Name+".7"] = m.String()
 	}
 	return pages
+}
+
+// WritePage writes the page of one command, by its path without "quarry", or of a
+// topic. It reports whether there is one.
+func WritePage(root *cobra.Command, name string, w io.Writer) (bool, error) {
+	pages := manPages(root)
+	for _, section := range []string{".1", ".5", ".7"} {
+		for _, file := range []string{"quarry-" + strings.ReplaceAll(name, " ", "-"), name} {
+			if page, ok := pages[file+section]; ok {
+				_, err := io.WriteString(w, page)
+				return true, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }

@@ -64,7 +64,8 @@ func (o countOutput) File(path string, f *search.FileMatch) error {
 			o.put(o.style.MatchSep)
 		}
 	}
-	o.row = append(strconv.AppendInt(o.row, int64(n), 10), '\n')
+	o.row = strconv.AppendInt(o.row, int64(n), 10)
+	o.lineEnding()
 	return o.done()
 }
 

@@ -50,6 +50,9 @@ type Style struct {
 	NulLines     bool   // NUL ends a line, and stands for the line feeds of the text
 	Eager        bool   // write the lines of a file when they are found
 	BinaryNotice bool   // matches of binary files are mentioned, not shown
+	BinaryLines  bool   // lines before a NUL are shown, and then that there is one
+	KeepCR       bool   // \r before a line feed is a part of the line
+	CRLF         bool   // what has no line ending of its own gets \r\n
 	Symbols      bool   // the line that begins the definition around a match, as git grep -p
 }
 
@@ -124,11 +127,11 @@ func (p *printer) text(b []byte) {
 // pathRow writes a path on a line of its own.
 func (p *printer) pathRow(path string) error {
 	p.name(path, 0, 0)
-	end := byte('\n')
 	if p.style.Nul {
-		end = 0
+		p.row = append(p.row, 0)
+	} else {
+		p.lineEnding()
 	}
-	p.row = append(p.row, end)
 	return p.flushRow()
 }
 
@@ -147,7 +150,7 @@ type shownBlock struct {
 
 // File writes the lines of a file, or the next part of them.
 func (p *printer) File(path string, f *search.FileMatch) error {
-	if p.style.BinaryNotice && f.NUL > 0 {
+	if p.style.BinaryNotice && f.NUL > 0 && (!p.style.BinaryLines || len(f.Lines) == 0 && !p.open) {
 		return p.binary(path, f)
 	}
 	if !p.open {
@@ -156,7 +159,7 @@ func (p *printer) File(path string, f *search.FileMatch) error {
 	p.open = f.More
 	if p.plain() {
 		p.plainLines(path, f.Lines)
-		return p.done()
+		return p.endFile(path, f)
 	}
 	for lines := range blocksOf(f.Lines, p.style.Multiline) {
 		p.separate(lines[0].Number)
@@ -169,6 +172,14 @@ func (p *printer) File(path string, f *search.FileMatch) error {
 		if p.flushRow() != nil {
 			break
 		}
+	}
+	return p.endFile(path, f)
+}
+
+// endFile mentions the NUL that ended the lines of a file.
+func (p *printer) endFile(path string, f *search.FileMatch) error {
+	if p.style.BinaryLines && f.NUL > 0 && !f.More {
+		return p.binary(path, f)
 	}
 	return p.done()
 }
@@ -183,7 +194,7 @@ func (p *printer) separate(next int) {
 func (p *printer) groupSep() {
 	if !p.style.NoGroupSep {
 		p.put(p.style.GroupSep)
-		p.row = append(p.row, '\n')
+		p.lineEnding()
 	}
 }
 
@@ -219,7 +230,12 @@ func (p *printer) binary(path string, f *search.FileMatch) error {
 		p.name(path, 0, 0)
 		p.put(": ")
 	}
-	p.put("binary file matches (found \"\\0\" byte around offset " + strconv.FormatInt(f.NUL-1, 10) + ")\n")
+	if f.AtNUL {
+		p.put("WARNING: stopped searching binary file after match")
+	} else {
+		p.put("binary file matches")
+	}
+	p.put(" (found \"\\0\" byte around offset " + strconv.FormatInt(f.NUL-1, 10) + ")\n")
 	return p.done()
 }
 
@@ -227,7 +243,7 @@ func (p *printer) binary(path string, f *search.FileMatch) error {
 func (p *printer) begin(path string) {
 	if p.style.Heading {
 		if p.files > 0 {
-			p.row = append(p.row, '\n')
+			p.lineEnding()
 		}
 		if p.style.Path {
 			p.pathRow(path)
@@ -274,7 +290,7 @@ func joined(dst []byte, lines []search.Line) (text []byte, spans []search.Span) 
 func (p *printer) show(path string, lines []search.Line) *shownBlock {
 	b := &p.shown
 	b.path, b.hit, b.number, b.offset = path, lines[0].Hit, lines[0].Number, lines[0].Offset
-	if len(lines) == 1 && lines[0].Whole == nil && p.replace == nil && p.style.MaxColumns == 0 {
+	if len(lines) == 1 && lines[0].Whole == nil && p.replace == nil && p.style.MaxColumns == 0 && !p.style.CRLF {
 		b.text, b.spans = lines[0].Text, lines[0].Spans // its ending is not shown
 	} else {
 		b.buf, b.spans = joined(b.buf[:0], lines)
@@ -334,7 +350,7 @@ func (p *printer) partsByLine(b *shownBlock) {
 	next := 0
 	for start, n := 0, 0; start < len(b.text); n++ {
 		end := b.lineEnd(start, true)
-		at, stop := start, contentEnd(b.text, start, end)
+		at, stop := start, p.contentEnd(b.text, start, end)
 		if p.style.Trim {
 			at += leadingSpace(b.text[at:stop])
 		}
@@ -349,7 +365,7 @@ func (p *printer) partsByLine(b *shownBlock) {
 			at = max(at, s.Start)
 			part := search.Span{Start: at, End: min(stop, s.End)}
 			p.prefix(b, b.number+n, s.Start, b.offset+int64(s.Start))
-			p.rangeText(b, part.Start, part.End, []search.Span{part})
+			p.lineText(b, part.Start, part.End, []search.Span{part})
 			at = part.End
 		}
 		start = end
@@ -384,10 +400,10 @@ func (b *shownBlock) lineEnd(start int, several bool) int {
 }
 
 // contentEnd is the end of a line without its line ending.
-func contentEnd(text []byte, start, end int) int {
+func (p *printer) contentEnd(text []byte, start, end int) int {
 	if end > start && text[end-1] == '\n' {
 		end--
-		if end > start && text[end-1] == '\r' {
+		if !p.style.KeepCR && end > start && text[end-1] == '\r' {
 			end--
 		}
 	}
@@ -447,8 +463,20 @@ func (p *printer) rangeText(b *shownBlock, start, end int, spans []search.Span) 
 		p.omitted(b, start, end, spans)
 		return
 	}
-	p.marked(b, start, contentEnd(b.text, start, end), spans)
+	stop := p.contentEnd(b.text, start, end)
+	p.marked(b, start, stop, spans)
+	if p.style.CRLF && stop == end && (stop == start || b.text[stop-1] != '\r') {
+		p.row = append(p.row, '\r')
+	}
 	p.lineFeed()
+}
+
+// lineEnding ends a row that is no text of a file.
+func (p *printer) lineEnding() {
+	if p.style.CRLF {
+		p.row = append(p.row, '\r')
+	}
+	p.row = append(p.row, '\n')
 }
 
 func (p *printer) lineFeed() {
@@ -509,10 +537,13 @@ func (p *printer) omitted(b *shownBlock, start, end int, spans []search.Span) {
 	case p.style.Preview:
 		p.preview(b, start, end, spans)
 	case b.found > 0 && !p.style.OnlyMatches:
-		p.put("[Omitted long line with " + strconv.Itoa(b.found) + " matches]\n")
+		p.put("[Omitted long line with " + strconv.Itoa(b.found) + " matches]")
+		p.lineEnding()
 	case b.hit:
-		p.put("[Omitted long matching line]\n")
+		p.put("[Omitted long matching line]")
+		p.lineEnding()
 	default:
-		p.put("[Omitted long context line]\n")
+		p.put("[Omitted long context line]")
+		p.lineEnding()
 	}
 }

@@ -68,7 +68,7 @@ func (r *rows) flush() error {
 func (p *printer) plain() bool {
 	s := &p.style
 	return !s.Symbols && !s.OnlyMatches && !s.Vimgrep && !s.Colour && !s.Escape && !s.Trim && s.MaxColumns == 0 &&
-		!(s.Multiline && s.Column) && p.replace == nil && s.PathSep == "" && !s.NulLines
+		!(s.Multiline && s.Column) && p.replace == nil && s.PathSep == "" && !s.NulLines && !s.CRLF
 }
 
 // plainLines is what block does for each line, without the parts that a plain style

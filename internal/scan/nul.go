@@ -1,0 +1,111 @@
+package scan
+
+import (
+	"bytes"
+
+	"quarry/match"
+	"quarry/search"
+)
+
+// nulls is what a file's NUL bytes have done to its search. The rules are ripgrep's,
+// to the size of its buffer: what is shown of a file with a NUL depends on it.
+type nulls struct {
+	rule   search.NULRule
+	seen   bool // a NUL was found, and by the rule it counts
+	mapped bool // the beginning was looked at
+}
+
+// ripgrepBuffer is how much ripgrep reads at a time, what is left of the last lines
+// included.
+const ripgrepBuffer = 64 << 10
+
+// step is how many bytes the next read takes, if fresh are there.
+func (n *nulls) step(fresh int) int {
+	if n.rule == search.StopAtNUL || n.rule == search.MentionNUL {
+		return max(ripgrepBuffer-fresh, ripgrepBuffer/2)
+	}
+	return blockSize
+}
+
+// read looks for NUL in what was read into buf[fresh:]. It reports that the search
+// is over.
+func (f *file) read(buf []byte, fresh int) (over bool) {
+	n := &f.nulls
+	fresh = min(fresh, len(buf))
+	rule := n.rule
+	if f.m.Pattern().Mode() != match.Lines { // ripgrep has the whole file before it, too
+		switch rule {
+		case search.StopAtNUL:
+			rule = search.StopAtNULMapped
+		case search.MentionNUL:
+			rule = search.MentionNULMapped
+		}
+	}
+	switch rule {
+	case search.StopAtNUL, search.MentionNUL:
+		if i := bytes.IndexByte(buf[fresh:], 0); i >= 0 && !n.seen {
+			f.foundNUL(fresh + i)
+		}
+		if !n.seen {
+			return false
+		}
+		if n.rule == search.StopAtNUL {
+			return f.stopAtNUL()
+		}
+		for i := fresh; i < len(buf); i++ {
+			if buf[i] == 0 {
+				buf[i] = '\n'
+			}
+		}
+	case search.StopAtNULMapped, search.MentionNULMapped:
+		if !n.mapped && f.base == 0 {
+			n.mapped = len(buf) >= ripgrepBuffer
+			if i := bytes.IndexByte(buf[:min(len(buf), ripgrepBuffer)], 0); i >= 0 && !n.seen {
+				f.foundNUL(i)
+			}
+		}
+		if n.seen && rule == search.StopAtNULMapped {
+			return f.stopAtNUL()
+		}
+	}
+	return false
+}
+
+func (f *file) foundNUL(at int) {
+	f.nulls.seen = true
+	f.out.NUL = 1 + f.base + int64(at)
+}
+
+// stopAtNUL ends the search. What is counted of such a file is nothing.
+func (f *file) stopAtNUL() bool {
+	f.out.AtNUL = true
+	if f.req.Detail == Count {
+		f.out.Matched, f.out.Matches = 0, 0
+	}
+	if f.out.Matched == 0 {
+		f.out.Skip = Binary // it is no file without a match
+	}
+	return true
+}
+
+// atNUL reports that a matching line is not shown: it has a NUL or comes after one.
+func (f *file) atNUL(block []byte, h hit) bool {
+	n := &f.nulls
+	if n.rule == search.StopAtNULMapped || n.rule == search.MentionNULMapped {
+		if i := bytes.IndexByte(block[h.start:h.end], 0); i >= 0 && !n.seen {
+			f.foundNUL(h.start + i)
+		}
+	}
+	switch {
+	case !n.seen:
+		return false
+	case n.rule == search.StopAtNULMapped:
+		f.done = f.stopAtNUL()
+		return true
+	case f.req.Detail != Lines:
+		return false
+	}
+	f.out.Matched++
+	f.owed, f.done = 0, true
+	return true
+}
