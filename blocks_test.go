@@ -81,18 +81,19 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-func TestVaultRules(t *testing.T) {
+// Rules that a caller gives as gitignore patterns exclude files and folders, and
+// those that hide themselves stay hidden.
+func TestExtraRules(t *testing.T) {
 	ws := workspace(t, map[string]string{
-		".obsidian/app.json": `{"userIgnoreFilters":["Archive/","/\\.tmp\\.md$/"]}`,
-		".gitignore":         "!.shown\n",
-		"archive/old.md":     "x\n",
-		"Notes/a.md":         "x\n",
-		"Notes/a.tmp.md":     "x\n",
-		".shown/b.md":        "x\n",
-		"Archived.md":        "x\n",
+		".gitignore":     "!.shown\n",
+		"archive/old.md": "x\n",
+		"Notes/a.md":     "x\n",
+		"Notes/a.tmp.md": "x\n",
+		".shown/b.md":    "x\n",
+		"Archived.md":    "x\n",
 	}, nil)
 	ctx := context.Background()
-	scope := search.Scope{VaultRules: true, StrictHidden: true}
+	scope := search.Scope{Extra: []string{"/archive/", "*.tmp.md"}, StrictHidden: true}
 	r, err := ws.Search(ctx, search.Query{Pattern: "x", Scope: scope, Detail: search.Files})
 	if err != nil {
 		t.Fatal(err)

@@ -350,14 +350,14 @@ func TestRedo(t *testing.T) {
 
 // modifyNote changes a note as the tools do.
 func modifyNote(ws *quarry.Workspace, path string, e notes.Edit, o *change.Options) (*change.Change, error) {
-	op, err := notes.Modify(path, e)
-	if err != nil {
-		return nil, err
-	}
-	if o == nil {
-		o = &change.Options{}
-	}
-	return ws.Apply(ctx, o.Set("note", op))
+	return notes.Modify(ctx, ws, path, e, func(op change.Op, summary string) (*change.Change, error) {
+		var opts change.Options
+		if o != nil {
+			opts = *o
+		}
+		opts.Summary = summary
+		return ws.Apply(ctx, opts.Set("note", op))
+	})
 }
 
 func TestNotes(t *testing.T) {
@@ -445,7 +445,8 @@ func TestConcurrentEdits(t *testing.T) {
 	for i := range workers {
 		go func() {
 			for k := range each {
-				if _, err := modifyNote(ws, "n.md", notes.Edit{Operation: notes.Append, Content: fmt.Sprintf("%d %d\n", i, k)}, nil); err != nil {
+				where := []notes.Operation{notes.Append, notes.Prepend}[k%2]
+				if _, err := modifyNote(ws, "n.md", notes.Edit{Operation: where, Content: fmt.Sprintf("%d %d\n", i, k)}, nil); err != nil {
 					fail <- err
 					return
 				}

@@ -11,14 +11,14 @@ import (
 // also across a crash. It is one entry of the journal and is undone as one. All
 // texts and line numbers are those of the files as they are before it.
 func (w *Workspace) Apply(ctx context.Context, set change.Set) (*change.Change, error) {
-	return w.b.Apply(ctx, set)
+	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Apply(ctx, set) })
 }
 
 // Plan works out what Apply would do and changes nothing. The plan is kept: to
 // apply exactly this plan, pass a Set that has only the Digest of the answer. It
 // is refused if the result would differ.
 func (w *Workspace) Plan(ctx context.Context, set change.Set) (*change.Change, error) {
-	return w.b.Plan(ctx, set)
+	return answer(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Plan(ctx, set) })
 }
 
 // one makes a change of one operation.
@@ -88,31 +88,35 @@ func (w *Workspace) Undo(ctx context.Context, id string, opts *change.Options) (
 	if opts == nil {
 		opts = &change.Options{}
 	}
-	return w.b.Undo(ctx, id, *opts)
+	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Undo(ctx, id, *opts) })
 }
 
 // Diff shows a change as a unified diff; "" is the last one. It uses the contents
 // that the journal kept, so later changes of the files do not matter.
 func (w *Workspace) Diff(ctx context.Context, id string) (*change.Change, error) {
-	return w.b.Diff(id)
+	return answer(ctx, w, func(context.Context) (*change.Change, error) { return w.b.Diff(id) })
 }
 
 // Changes lists the newest changes, newest first; a limit of 0 is all.
 func (w *Workspace) Changes(ctx context.Context, limit int) (*change.Log, error) {
-	return w.b.Log(limit)
+	return answer(ctx, w, func(context.Context) (*change.Log, error) { return w.b.Log(limit) })
 }
 
 // Clean searches the whole workspace for temporary files that dead processes left
 // behind, and settles their changes. Open does this only for the folders that the
 // journal names.
 func (w *Workspace) Clean(ctx context.Context) (*change.Cleaned, error) {
-	return w.b.Clean(ctx)
+	return changing(ctx, w, func(ctx context.Context) (*change.Cleaned, error) { return w.b.Clean(ctx) })
 }
 
 // Trashed lists what was deleted from this workspace and is in a trash, newest
 // first in each. problems names the trashes and records that can't be read.
-func (w *Workspace) Trashed(context.Context) (items []change.Trashed, problems []string, err error) {
-	return w.b.Trashed()
+func (w *Workspace) Trashed(ctx context.Context) (items []change.Trashed, problems []string, err error) {
+	items, err = answer(ctx, w, func(context.Context) (list []change.Trashed, err error) {
+		list, problems, err = w.b.Trashed()
+		return list, err
+	})
+	return items, problems, err
 }
 
 // RestoreTrashed moves something from a trash to where it was, or to another
@@ -122,12 +126,12 @@ func (w *Workspace) RestoreTrashed(ctx context.Context, what, to string, opts *c
 	if opts == nil {
 		opts = &change.Options{}
 	}
-	return w.b.Restore(ctx, what, to, *opts)
+	return changing(ctx, w, func(ctx context.Context) (*change.Change, error) { return w.b.Restore(ctx, what, to, *opts) })
 }
 
 // EmptyTrash permanently deletes what was deleted from this workspace before the
 // given time, or everything if the time is zero. Those deletions can no longer be
 // undone.
 func (w *Workspace) EmptyTrash(ctx context.Context, before time.Time) (int, error) {
-	return w.b.EmptyTrash(ctx, before)
+	return changing(ctx, w, func(ctx context.Context) (int, error) { return w.b.EmptyTrash(ctx, before) })
 }

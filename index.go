@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"quarry/fault"
-	"quarry/internal/backend"
 	"quarry/internal/owner"
 	"quarry/search"
 )
@@ -67,32 +66,41 @@ func DeleteIndex(opts *IndexOptions) (bool, error) {
 
 // Index is the index of a workspace. Searches use it automatically. Its methods
 // wait for it, report on it or check it.
-type Index struct{ ix backend.Index }
+type Index struct{ w *Workspace }
 
 // Index returns the workspace's index.
-func (w *Workspace) Index() *Index { return &Index{w.b.Index()} }
+func (w *Workspace) Index() *Index { return &Index{w} }
 
 // Status reports the state of the index. If no process owns it, the state is
 // not_found, and DiskBytes is the size of the stored index.
-func (x *Index) Status(ctx context.Context) (*search.IndexStatus, error) { return x.ix.Status(ctx) }
+func (x *Index) Status(ctx context.Context) (*search.IndexStatus, error) {
+	return answer(ctx, x.w, x.w.b.Index().Status)
+}
 
 // Wait waits until this process has built the index. It returns an error if that
 // isn't possible.
-func (x *Index) Wait(ctx context.Context) error { return x.ix.Wait(ctx) }
+func (x *Index) Wait(ctx context.Context) error { return x.wait(ctx, x.w.b.Index().Wait) }
+
+func (x *Index) wait(ctx context.Context, call func(context.Context) error) error {
+	_, err := answer(ctx, x.w, func(ctx context.Context) (bool, error) { return true, call(ctx) })
+	return err
+}
 
 // Follow waits until the index is ready, whichever process owns it, and reports
 // its progress about ten times a second, on the calling goroutine.
 func (x *Index) Follow(ctx context.Context, report func(search.Progress)) error {
-	return x.ix.Follow(ctx, report)
+	return x.wait(ctx, func(ctx context.Context) error { return x.w.b.Index().Follow(ctx, report) })
 }
 
 // Idle is how long ago another process last asked something.
-func (x *Index) Idle() time.Duration { return x.ix.Idle() }
+func (x *Index) Idle() time.Duration { return x.w.b.Index().Idle() }
 
 // Verify compares the index with the files. It reads every file again and checks
 // that the index has all its grams, that the list of paths equals a walk's, and
 // that searches for words of the files find what a scan finds. It calls fault for
 // every difference. progress may be nil.
 func (x *Index) Verify(ctx context.Context, fault func(path, what string), progress func(search.Progress)) (*search.Verification, error) {
-	return x.ix.Verify(ctx, fault, progress)
+	return answer(ctx, x.w, func(ctx context.Context) (*search.Verification, error) {
+		return x.w.b.Index().Verify(ctx, fault, progress)
+	})
 }

@@ -186,7 +186,6 @@ func (m *mutator) query() search.Query {
 	q.IncludeHidden = m.rng.IntN(4) == 0
 	q.IncludeIgnored = m.rng.IntN(5) == 0
 	q.StrictHidden = m.rng.IntN(5) == 0
-	q.VaultRules = m.rng.IntN(5) == 0
 	q.Detail = search.Detail(m.rng.IntN(3))
 	q.FilesWithoutMatch = q.Detail == search.Files && m.rng.IntN(2) == 0
 	q.Invert = m.rng.IntN(12) == 0
@@ -343,7 +342,6 @@ func compareFind(with, without *quarry.Workspace, m *mutator) error {
 	q := search.FindQuery{}
 	q.IncludeHidden = m.rng.IntN(2) == 0
 	q.StrictHidden = m.rng.IntN(2) == 0
-	q.VaultRules = m.rng.IntN(2) == 0
 	if m.rng.IntN(2) == 0 {
 		q.Globs = []string{"*.txt"}
 	}

@@ -38,7 +38,7 @@ func Join(roots ...Root) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Workspace{backend.NewGuard(b), append([]Root(nil), roots...)}, nil
+	return &Workspace{b: b, roots: append([]Root(nil), roots...)}, nil
 }
 
 // Roots lists the roots that Join was given. For any other workspace it is the

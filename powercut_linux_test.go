@@ -132,8 +132,8 @@ func acts() []act {
 // noteName is where the note is now: moves take it elsewhere.
 func (w *Workspace) noteName() string {
 	for _, name := range []string{"note.md", "moved 0/n0.md", "moved 1/n1.md", "moved 2/n2.md"} {
-		if p, err := w.b.Backend.(*backend.Folder).Root.Known(name); err == nil {
-			if _, err := w.b.Backend.(*backend.Folder).Root.Stat(p); err == nil {
+		if p, err := w.b.(*backend.Folder).Root.Known(name); err == nil {
+			if _, err := w.b.(*backend.Folder).Root.Stat(p); err == nil {
 				return name
 			}
 		}

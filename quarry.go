@@ -33,6 +33,7 @@ import (
 	"quarry/internal/owner"
 	"quarry/internal/policy"
 	"quarry/internal/rootfs"
+	"quarry/internal/vaultdir"
 )
 
 // Options of Open; the zero value is a workspace as an agent should see it.
@@ -96,12 +97,14 @@ type IgnoreFile struct {
 
 // Workspace is files to search and change.
 type Workspace struct {
-	b     *backend.Guard
-	roots []Root // those of Join, else the workspace itself without a name
+	b     backend.Backend
+	roots []Root        // those of Join, else the workspace itself without a name
+	vault *vaultdir.Dir // nil unless it is a single folder
+	calls calls
 }
 
-func over(b backend.Backend) *Workspace {
-	w := &Workspace{b: backend.NewGuard(b)}
+func over(b backend.Backend, vault *vaultdir.Dir) *Workspace {
+	w := &Workspace{b: b, vault: vault}
 	w.roots = []Root{{Workspace: w}}
 	return w
 }
@@ -123,6 +126,11 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		},
 		Workers: workers(opts.Workers), Logger: logger(opts.Logger),
 	}
+	var vault *vaultdir.Dir
+	f.Extend = func(root *rootfs.Root) changer.Extension {
+		vault = vaultdir.New(root, f.Workers, f.Logger)
+		return vault
+	}
 	if opts.Index != nil {
 		f.Index = opts.Index.owner()
 	}
@@ -134,13 +142,13 @@ func Open(dir string, opts *Options) (*Workspace, error) {
 		return nil, err
 	}
 	if opts.Review == nil {
-		return over(folder), nil
+		return over(folder, vault), nil
 	}
 	gate, err := opts.Review.gate(folder, opts.layer)
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	return over(gate), nil
+	return over(gate, vault), nil
 }
 
 // ErrClosed is returned by every method of a workspace after Close, and by calls
@@ -149,7 +157,13 @@ var ErrClosed = rootfs.ErrClosed
 
 // Close releases the workspace. Calls in progress end soon, with ErrClosed; Close
 // waits for a change that is being written, which is then made as a whole.
-func (w *Workspace) Close() error { return w.b.Close() }
+func (w *Workspace) Close() error {
+	w.calls.close()
+	for _, r := range w.joined() {
+		r.Workspace.calls.close()
+	}
+	return w.b.Close()
+}
 
 // Dir is the absolute path of the workspace's folder, to be shown to its user; ""
 // if there is no single folder.

@@ -147,7 +147,7 @@ func randomScope(rng *rand.Rand) search.Scope {
 	case 1:
 		s.Paths = []string{"beta-x", "alpha/src"}
 	}
-	s.Dialect = oneOf(rng, search.Gitignore, search.Gitignore, search.Vault, search.Minimatch)
+	s.Dialect = oneOf(rng, search.Gitignore, search.Gitignore, search.Plain, search.Minimatch)
 	if rng.IntN(2) == 0 {
 		s.Globs = [][]string{
 			{"*.go"}, {"*.go", "*.md"}, {"src/**"}, {"**/src/*.ts"}, {"!*.go"}, {"alpha/**"}, {"*.{go,md}"}, {"[a-m]*.txt"}, {"**/pkg1/**"},

@@ -42,6 +42,6 @@ func (o *ReviewOptions) gate(b backend.Backend, layer *rootfs.Layer) (*review.Ga
 // Reviewed reports whether changes of the workspace may have to wait for a
 // decision.
 func (w *Workspace) Reviewed() bool {
-	_, ok := w.b.Backend.(*review.Gate)
+	_, ok := w.b.(*review.Gate)
 	return ok
 }

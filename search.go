@@ -29,10 +29,12 @@ func (w *Workspace) Search(ctx context.Context, q search.Query) (*search.Result,
 // returned even if a limit ended the answer.
 func (w *Workspace) SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error) {
 	q.Limits.Reads, q.Limits.ReadBytes = max(q.Limits.Reads, 0), max(q.Limits.ReadBytes, 0)
-	if q.Symbols && q.Detail == search.Lines {
-		yield = lookup.Enclosing(ctx, w.b, yield)
-	}
-	return w.b.SearchEach(ctx, q, yield)
+	return answer(ctx, w, func(ctx context.Context) (*search.Summary, error) {
+		if q.Symbols && q.Detail == search.Lines {
+			yield = lookup.Enclosing(ctx, w.b, yield)
+		}
+		return w.b.SearchEach(ctx, q, yield)
+	})
 }
 
 // SearchText answers a query about one text outside of any workspace, such as
@@ -43,12 +45,12 @@ func SearchText(ctx context.Context, r io.Reader, q search.Query, yield func(*se
 
 // Find lists the paths that pass a scope.
 func (w *Workspace) Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error) {
-	return w.b.Find(ctx, q)
+	return answer(ctx, w, func(ctx context.Context) (*search.FindResult, error) { return w.b.Find(ctx, q) })
 }
 
 // SearchCode ranks pieces of files by relevance to a query of words.
 func (w *Workspace) SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error) {
-	return w.b.SearchCode(ctx, q)
+	return answer(ctx, w, func(ctx context.Context) (*search.CodeResult, error) { return w.b.SearchCode(ctx, q) })
 }
 
 // EachText calls look with the decoded text of every file of a query, on several
@@ -56,22 +58,22 @@ func (w *Workspace) SearchCode(ctx context.Context, q search.CodeQuery) (*search
 // in path order. A text is valid until look returns. Binary files and files over
 // 8 MB are skipped.
 func (w *Workspace) EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error) {
-	return w.b.EachText(ctx, q, look, yield)
+	return answer(ctx, w, func(ctx context.Context) (*search.Summary, error) { return w.b.EachText(ctx, q, look, yield) })
 }
 
 // Stat describes what a path names. A path that exists only in another letter
 // case is found, if it is the only one.
 func (w *Workspace) Stat(ctx context.Context, path string) (*search.Info, error) {
-	return w.b.Stat(ctx, path)
+	return answer(ctx, w, func(ctx context.Context) (*search.Info, error) { return w.b.Stat(ctx, path) })
 }
 
 // Read returns lines of a text file.
 func (w *Workspace) Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error) {
-	return w.b.Read(ctx, path, opts)
+	return answer(ctx, w, func(ctx context.Context) (*search.Text, error) { return w.b.Read(ctx, path, opts) })
 }
 
 // ReadBytes returns the bytes of a file as they are, text or not. One over max
 // bytes is refused; 0 is 1 GiB.
 func (w *Workspace) ReadBytes(ctx context.Context, path string, max int64) ([]byte, error) {
-	return w.b.ReadBytes(ctx, path, max)
+	return answer(ctx, w, func(ctx context.Context) ([]byte, error) { return w.b.ReadBytes(ctx, path, max) })
 }

@@ -240,7 +240,7 @@ func TestFind(t *testing.T) {
 		{"files", search.FindQuery{}, "a-b.txt a.go a/b.go bin crlf.txt docs/x.md empty vendor/v/v.go"},
 		{"a name at any depth", search.FindQuery{Scope: search.Scope{Globs: []string{"*.go"}}}, "a.go a/b.go vendor/v/v.go"},
 		{"minimatch, only at the top", search.FindQuery{Scope: search.Scope{Globs: []string{"*.go"}, Dialect: search.Minimatch}}, "a.go"},
-		{"vault, any case", search.FindQuery{Scope: search.Scope{Globs: []string{"DOCS/*"}, Dialect: search.Vault}}, "docs/x.md"},
+		{"vault, any case", search.FindQuery{Scope: search.Scope{Globs: []string{"DOCS/*"}, Dialect: search.Plain}}, "docs/x.md"},
 		{"folders", search.FindQuery{Kind: search.OnlyFolders}, "a docs vendor vendor/v"},
 		{"both, one deep", search.FindQuery{Kind: search.FilesAndFolders, Scope: search.Scope{MaxDepth: 1}}, "a a-b.txt a.go bin crlf.txt docs empty vendor"},
 		{"largest first", search.FindQuery{Order: search.BySize, Limit: 2}, "a.go docs/x.md"},

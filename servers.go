@@ -75,7 +75,7 @@ func OpenServers(opts *ServersOptions) (*Workspace, error) {
 		if c.Workspace == nil {
 			return nil, fmt.Errorf("checkout: invalid repository name %q", c.Repo)
 		}
-		folder, ok := c.Workspace.b.Backend.(*backend.Folder)
+		folder, ok := c.Workspace.b.(*backend.Folder)
 		if !ok {
 			return nil, fmt.Errorf("checkout %s: the workspace is not a folder", c.Repo)
 		}
@@ -85,5 +85,5 @@ func OpenServers(opts *ServersOptions) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return over(b), nil
+	return over(b, nil), nil
 }

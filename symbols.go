@@ -10,5 +10,5 @@ import (
 // Symbols finds definitions of functions, types, methods and the like by name,
 // or lists those of files. Files are read as they are now.
 func (w *Workspace) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
-	return lookup.Symbols(ctx, w.b, q)
+	return answer(ctx, w, func(ctx context.Context) (*search.SymbolResult, error) { return lookup.Symbols(ctx, w.b, q) })
 }

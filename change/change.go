@@ -40,7 +40,7 @@ type Change struct {
 
 	Files []File       `json:"files,omitempty"` // of a set, one for each file
 	Edits []Outcome    `json:"edits,omitempty"` // of an edit, one for each
-	Links *LinkReport  `json:"links,omitempty"` // of a move in a vault
+	Links *LinkReport  `json:"links,omitempty"` // of a move that files link to
 	Trash *TrashReport `json:"trash,omitempty"` // of a deletion
 
 	// Undoes is the change this one undid, UndoneBy the one that undid this one.

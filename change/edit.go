@@ -21,7 +21,6 @@ const (
 	InsertBefore                 // New is inserted as lines before line First
 	ReplaceSpan                  // the bytes Start to End of the text, decoded to UTF-8, become New
 	AppendText                   // New is appended, after a line break if the last line has none
-	PrependText                  // New is inserted as lines at the top, after YAML front matter
 	ApplyHunk                    // Hunk is applied where its context matches exactly
 )
 

@@ -71,18 +71,20 @@ func (c Client) String() string {
 type TrashKind string
 
 const (
-	// TrashDefault is what the vault's settings say, else TrashSystem.
+	// TrashDefault is what the folder's own settings say, if it has any. Else it is
+	// TrashSystem if the workspace was opened with a TrashDir, and on Windows;
+	// else TrashLocal.
 	TrashDefault TrashKind = ""
 	TrashSystem  TrashKind = "system" // the desktop's trash
 	TrashLocal   TrashKind = "local"  // the folder .trash of the workspace
 	TrashNone    TrashKind = "none"   // permanently; the journal can still restore it
 )
 
-// LinkUpdate says what a move in a vault does to links.
+// LinkUpdate says what a move does to links in other files.
 type LinkUpdate uint8
 
 const (
-	LinksDefault LinkUpdate = iota // as the vault's alwaysUpdateLinks says
+	LinksDefault LinkUpdate = iota // as the settings of the folder say
 	LinksUpdate                    // rewrite those that would point elsewhere
 	LinksLeave                     // count those that break
 )
@@ -112,7 +114,9 @@ type Options struct {
 // Set returns the set of one operation with these options. It is recorded with
 // the name tool, unless the options name another one.
 func (o Options) Set(tool string, op Op) Set {
-	op.Version = o.ExpectedVersion
+	if o.ExpectedVersion != "" {
+		op.Version = o.ExpectedVersion
+	}
 	if o.Tool != "" {
 		tool = o.Tool
 	}

@@ -105,8 +105,6 @@ type Scope struct {
 	// StrictHidden omits hidden entries even if a rule such as !.github includes
 	// them.
 	StrictHidden bool
-	// VaultRules omits what userIgnoreFilters of an Obsidian vault name.
-	VaultRules bool
 
 	// Extra are further ignore rules, one gitignore pattern each.
 	Extra []string
@@ -135,7 +133,7 @@ type Dialect uint8
 
 const (
 	Gitignore Dialect = iota // a name at any depth, or a path from the searched folder
-	Vault                    // *, ** and ? from the root, in any case
+	Plain                    // *, ** and ? from the root, in any case
 	Minimatch                // as npm's minimatch with dot files, from the root
 )
 

@@ -34,7 +34,9 @@ type FolderOptions struct {
 	Outside func() (rules []owner.RuleFile, changed bool)
 	Index   *owner.Options  // where it is and who may own it; nil always scans
 	Changes changer.Options // where they are kept
-	Reviews string          // the folder of proposals; "" if there is none
+	// Extend, if set, makes the extension of the changer.
+	Extend  func(root *rootfs.Root) changer.Extension
+	Reviews string // the folder of proposals; "" if there is none
 	Workers int
 	Logger  *slog.Logger
 }
@@ -64,6 +66,9 @@ func OpenFolder(dir string, opts *FolderOptions) (*Folder, error) {
 	}
 	changes := opts.Changes
 	changes.Workers, changes.Logger, changes.Touched = opts.Workers, opts.Logger, f.member.Touched
+	if opts.Extend != nil {
+		changes.Extension = opts.Extend(root)
+	}
 	c, err := changer.Open(root, &changes)
 	f.Changes, f.journal = c, c
 	if err == nil && f.member != nil {

@@ -402,7 +402,7 @@ func TestNotesRankAsInOneRoot(t *testing.T) {
 		files[fmt.Sprintf("%s/n%02d.md", []string{"api", "app"}[rnd.IntN(2)], i)] = text
 	}
 	set, one, _ := pair(t, files)
-	q := notebook.Query{Query: "apple pear", Limit: 25, Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}}
+	q := notebook.Query{Query: "apple pear", Limit: 25, Scope: search.Scope{Dialect: search.Plain, Globs: []string{"**/*.md"}}}
 	got, err := notebook.Open(set).Search(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
@@ -420,7 +420,7 @@ func TestRanked(t *testing.T) {
 	set, _, _ := pair(t, map[string]string{
 		"api/a.md": "apple pear\n", "api/b.go": "func apple() {}\n", "app/c.md": "apple apple pear\n", "app/d.md": "nothing\n", "app/e.md": "apple\n",
 	})
-	notes, err := notebook.Open(set).Search(t.Context(), notebook.Query{Query: "apple pear", Scope: search.Scope{Dialect: search.Vault, Globs: []string{"**/*.md"}}})
+	notes, err := notebook.Open(set).Search(t.Context(), notebook.Query{Query: "apple pear", Scope: search.Scope{Dialect: search.Plain, Globs: []string{"**/*.md"}}})
 	if err != nil || notes.Total != 2 || notes.Notes[0].Path != "app/c.md" || notes.Notes[1].Path != "api/a.md" {
 		t.Errorf("notes %+v, %v", notes, err)
 	}

@@ -36,7 +36,9 @@ type Options struct {
 	// Touched, if set, is called with the files and trees that a change has
 	// changed or may have changed.
 	Touched func(files, trees []rootfs.Path)
-	Layer   *rootfs.Layer // for tests
+	// Extension knows what is in files; nil is fine.
+	Extension Extension
+	Layer     *rootfs.Layer // for tests
 }
 
 // Changer makes the changes of one folder. It is safe for concurrent use.

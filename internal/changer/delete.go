@@ -12,7 +12,7 @@ import (
 )
 
 // remove plans to delete a file, a symlink, or a folder with everything in it:
-// into the trash, unless the options, the workspace's or the vault's settings
+// into the trash, unless the options, the workspace's settings or an Extension
 // say otherwise.
 func (p *planner) remove(ctx context.Context, t *task) error {
 	info, err := p.w.root.Stat(t.path)

@@ -12,7 +12,6 @@ import (
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
 	"quarry/internal/textfile"
-	"quarry/internal/vault"
 )
 
 // edit plans the edits of one text file, which is at path and may be shown under
@@ -86,7 +85,7 @@ func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedi
 	if len(extra) > 0 || slices.ContainsFunc(edits, func(e change.Edit) bool { return e.Verb >= change.AppendText }) {
 		all := append(slices.Clone(edits), extra...)
 		for i, e := range all {
-			all[i] = atEdge(doc, e)
+			all[i] = atEnd(doc, e)
 		}
 		edits = all
 	}
@@ -97,23 +96,18 @@ func (pl *planner) planEdits(file *source, edits, extra []change.Edit) (*textedi
 	return edited, nil
 }
 
-// atEdge finds the place for text at the end or at the top. At the end a line
-// break is added before it if the last line has none and the text does not begin
+// atEnd finds the place for text at the end. A line break is added before it if the last line has none and the text does not begin
 // with one.
-func atEdge(doc *textfile.Text, e change.Edit) change.Edit {
-	switch e.Verb {
-	case change.AppendText:
-		end, content := doc.Len(), e.New
-		open := end > 0 && !doc.Terminated()
-		if open && content != "" && !strings.HasPrefix(content, "\n") && !strings.HasPrefix(content, "\r\n") {
-			content = "\n" + content
-		}
-		return change.Edit{Verb: change.ReplaceSpan, Start: end, End: end, New: content}
-	case change.PrependText:
-		s := vault.Prepend(doc.Slice(0, min(doc.Len(), largeFile)), e.New)
-		return change.Edit{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}
+func atEnd(doc *textfile.Text, e change.Edit) change.Edit {
+	if e.Verb != change.AppendText {
+		return e
 	}
-	return e
+	end, content := doc.Len(), e.New
+	open := end > 0 && !doc.Terminated()
+	if open && content != "" && !strings.HasPrefix(content, "\n") && !strings.HasPrefix(content, "\r\n") {
+		content = "\n" + content
+	}
+	return change.Edit{Verb: change.ReplaceSpan, Start: end, End: end, New: content}
 }
 
 // document reads a file's bytes as text.
@@ -154,8 +148,6 @@ func outcomes(edits []change.Edit, done []textedit.Outcome) []change.Outcome {
 			out[i].Kind = change.DeletedLines
 		case change.AppendText:
 			out[i].Kind = change.Appended
-		case change.PrependText:
-			out[i].Kind = change.Prepended
 		}
 	}
 	return out

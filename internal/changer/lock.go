@@ -2,6 +2,7 @@ package changer
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -18,35 +19,72 @@ type pathLocks struct {
 }
 
 type pathHold struct {
-	paths []rootfs.Path
-	turn  chan struct{} // closed when it holds its paths
+	locks *pathLocks
+	paths map[rootfs.Path]bool // guarded by locks.mu
+	turn  chan struct{}        // closed when it holds its paths
 	held  bool
 }
 
 // lock waits until nobody before us wants any of the paths, one beneath or one
 // above them.
 func (l *pathLocks) lock(ctx context.Context, paths ...rootfs.Path) (unlock func(), err error) {
-	h := &pathHold{paths: paths, turn: make(chan struct{})}
+	h, err := l.hold(ctx, paths...)
+	if err != nil {
+		return nil, err
+	}
+	return h.unlock, nil
+}
+
+// hold is lock for a set of paths that may grow.
+func (l *pathLocks) hold(ctx context.Context, paths ...rootfs.Path) (*pathHold, error) {
+	h := &pathHold{locks: l, paths: make(map[rootfs.Path]bool, len(paths)), turn: make(chan struct{})}
+	for _, p := range paths {
+		h.paths[p] = true
+	}
 	l.mu.Lock()
 	l.queue = append(l.queue, h)
 	l.wake()
 	l.mu.Unlock()
 	select {
 	case <-h.turn:
-		return func() { l.leave(h) }, nil
+		return h, nil
 	case <-ctx.Done():
-		l.leave(h)
+		h.unlock()
 		return nil, context.Cause(ctx)
 	}
 }
 
-func (l *pathLocks) leave(h *pathHold) {
+func (h *pathHold) unlock() {
+	l := h.locks
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if i := slices.Index(l.queue, h); i >= 0 {
 		l.queue = slices.Delete(l.queue, i, i+1)
 	}
 	l.wake()
+}
+
+// extend adds paths to a hold if it can have them at once. It never waits, since
+// one that waits with paths in hand can block another that does the same.
+// Requests that came later and still wait go on waiting.
+func (h *pathHold) extend(paths []rootfs.Path) bool {
+	l := h.locks
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	more := &pathHold{paths: make(map[rootfs.Path]bool, len(paths))}
+	for _, p := range paths {
+		more.paths[p] = true
+	}
+	before := true
+	for _, other := range l.queue {
+		if other == h {
+			before = false
+		} else if (before || other.held) && other.meets(more) {
+			return false
+		}
+	}
+	maps.Copy(h.paths, more.paths)
+	return true
 }
 
 // wake grants every request that no earlier request blocks.
@@ -59,11 +97,19 @@ func (l *pathLocks) wake() {
 	}
 }
 
+// meets reports whether a path of one is beneath a path of the other.
 func (h *pathHold) meets(other *pathHold) bool {
-	for _, p := range h.paths {
-		for _, q := range other.paths {
-			if p.Beneath(q) || q.Beneath(p) {
+	return h.beneath(other) || other.beneath(h)
+}
+
+func (h *pathHold) beneath(other *pathHold) bool {
+	for p := range h.paths {
+		for up := p; ; up = up.Dir() {
+			if other.paths[up] {
 				return true
+			}
+			if up.IsRoot() {
+				break
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"quarry/change"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
-	"quarry/internal/vault"
 )
 
 var errIntoItself = errors.New("a folder can't be moved into itself")
@@ -29,9 +28,8 @@ func (w *Changer) resolveMove(t *task) (err error) {
 	return nil
 }
 
-// planMoves plans all moves of a set, and in a vault what they mean for links:
-// that is one plan, for a link may lead from one moved note to another.
-func (p *planner) planMoves(ctx context.Context, tasks []*task, settings *vault.Settings) error {
+// planMoves plans all moves of a set, and what else they change.
+func (p *planner) planMoves(ctx context.Context, tasks []*task) error {
 	var moving []*task
 	for _, t := range tasks {
 		if t.Verb != change.MovePath {
@@ -44,10 +42,15 @@ func (p *planner) planMoves(ctx context.Context, tasks []*task, settings *vault.
 			moving = append(moving, t)
 		}
 	}
-	if settings == nil || len(moving) == 0 || len(p.failures.failed) > 0 {
+	if p.w.opts.Extension == nil || len(moving) == 0 || len(p.failures.failed) > 0 {
 		return nil
 	}
-	if err := p.linkPlan(ctx, tasks, moving, settings); err != nil {
+	err := p.follow(ctx, tasks, moving)
+	var busy *lockError
+	if errors.As(err, &busy) {
+		return err
+	}
+	if err != nil {
 		p.failures.add(moving[0].index, err)
 	}
 	return nil

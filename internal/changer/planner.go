@@ -10,7 +10,6 @@ import (
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/textedit"
-	"quarry/internal/vault"
 )
 
 // planner computes the steps of a set and the Change that reports them. It
@@ -32,7 +31,9 @@ type planner struct {
 	// undone.
 	modes, contents, folders, made, moves, gone []step
 	folderSet                                   map[rootfs.Path]bool
-	relinks                                     map[string][]change.Edit // link edits, by path, of notes that a task edits too
+	hold                                        *pathHold
+	followed                                    map[string]*followedFile // what the Extension has read, by path
+	relinks                                     map[string][]change.Edit // of the Extension, by path, in files that a task edits too
 	opened                                      []*rootfs.File           // large files, read until the plan is carried out
 	held                                        int64                    // bytes of small files in memory
 }
@@ -100,8 +101,8 @@ func (p *planner) file(t *task, f change.File, d change.PathDiff) {
 }
 
 // planAll plans every task, and refuses the set with all that is wrong.
-func (p *planner) planAll(ctx context.Context, tasks []*task, settings *vault.Settings) error {
-	if err := p.planMoves(ctx, tasks, settings); err != nil {
+func (p *planner) planAll(ctx context.Context, tasks []*task) error {
+	if err := p.planMoves(ctx, tasks); err != nil {
 		return err
 	}
 	for _, t := range tasks {

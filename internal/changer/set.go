@@ -13,7 +13,6 @@ import (
 	"quarry/fault"
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
-	"quarry/internal/vault"
 )
 
 // Apply makes a set of operations: all of them or none.
@@ -49,13 +48,22 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	if err != nil {
 		return nil, err
 	}
-	for range maxPlans {
-		c, err := w.once(ctx, &set, tasks, dry)
-		if !errors.Is(err, errReplan) {
+	var also []rootfs.Path // to be locked from the start
+	var busy *lockError
+	for i := range maxPlans {
+		c, err := w.once(ctx, &set, tasks, also, dry)
+		if busy = nil; errors.As(err, &busy) {
+			if also = append(also, busy.paths...); i > 1 {
+				also = []rootfs.Path{{}} // everything: no other change of this process can interfere
+			}
+		} else if !errors.Is(err, errReplan) {
 			return settled(c, err)
 		}
 	}
 	last := tasks[len(tasks)-1]
+	if busy != nil {
+		return nil, &rootfs.Error{Op: "move", Path: last.path.String(), Kind: rootfs.Conflict, Err: busy}
+	}
 	return nil, &rootfs.Error{Op: "mkdir", Path: last.target().Dir().String(), Kind: rootfs.Conflict, Err: errReplan}
 }
 
@@ -231,19 +239,22 @@ func (f *failures) check(tasks []*task) {
 }
 
 // once plans the set on the files as they are now and carries it out.
-func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, dry bool) (*change.Change, error) {
-	settings, err := w.linkSettings(tasks)
+// also are further paths to lock.
+func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, also []rootfs.Path, dry bool) (*change.Change, error) {
+	done, err := w.moveTurn(ctx, slices.ContainsFunc(tasks, func(t *task) bool { return t.Verb == change.MovePath }))
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := w.lockAll(ctx, tasks, settings != nil)
+	defer done()
+	hold, err := w.lockAll(ctx, tasks, also)
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer hold.unlock()
 	p := newPlanner(w, set, dry)
+	p.hold = hold
 	defer p.close()
-	if err := p.planAll(ctx, tasks, settings); err != nil {
+	if err := p.planAll(ctx, tasks); err != nil {
 		return nil, err
 	}
 	c := p.c
@@ -265,31 +276,13 @@ func (w *Changer) once(ctx context.Context, set *change.Set, tasks []*task, dry 
 	return c, w.carryOut(ctx, c, p.steps())
 }
 
-// linkSettings returns how links are written, if a task moves something in a vault
-// or asks for links to be updated; else nil. Outside a vault they are the defaults.
-func (w *Changer) linkSettings(tasks []*task) (*vault.Settings, error) {
-	i := slices.IndexFunc(tasks, func(t *task) bool { return t.Verb == change.MovePath })
-	if i < 0 {
-		return nil, nil
-	}
-	settings, err := vault.Load(w.root, w.log)
-	if err == nil && settings == nil && tasks[i].Links == change.LinksUpdate {
-		defaults := vault.DefaultSettings()
-		defaults.NewLinkFormat = vault.Relative // what other programs than Obsidian follow
-		settings = &defaults
-	}
-	return settings, err
-}
-
 // lockAll locks the paths of all tasks and the folders that have to be made for
-// them. If notes may have to be rewritten, it locks everything.
-func (w *Changer) lockAll(ctx context.Context, tasks []*task, everything bool) (unlock func(), err error) {
-	if everything {
-		return w.state.locks.lock(ctx, rootfs.Path{})
-	}
+// them.
+func (w *Changer) lockAll(ctx context.Context, tasks []*task, also []rootfs.Path) (*pathHold, error) {
 	for {
 		tops := w.tops(tasks)
-		if unlock, err = w.state.locks.lock(ctx, tops...); err != nil {
+		hold, err := w.state.locks.hold(ctx, append(also[:len(also):len(also)], tops...)...)
+		if err != nil {
 			return nil, err
 		}
 		// A folder above may have been deleted before we held the lock.
@@ -301,9 +294,9 @@ func (w *Changer) lockAll(ctx context.Context, tasks []*task, everything bool) (
 			}
 			return true
 		}(); held {
-			return unlock, nil
+			return hold, nil
 		}
-		unlock()
+		hold.unlock()
 	}
 }
 

@@ -21,6 +21,7 @@ type state struct {
 	root    *rootfs.Root
 	journal *journal.Journal
 	locks   pathLocks
+	moves   pathLocks   // of the top only: see moveTurn
 	claimed atomic.Bool // it is on record which folder it belongs to
 	left    atomic.Bool // a change of ours was left half-way
 

@@ -13,24 +13,24 @@ import (
 	"quarry/internal/journal"
 	"quarry/internal/rootfs"
 	"quarry/internal/trash"
-	"quarry/internal/vault"
 )
 
 // trashKind decides how to delete: as requested, as the workspace was opened, as
-// the vault's settings say, else to the system's trash, or to the local one
+// the Extension says, else to the system's trash, or to the local one
 // without a TrashDir.
 func (w *Changer) trashKind(asked change.TrashKind) (change.TrashKind, error) {
 	if asked == change.TrashDefault {
 		asked = w.opts.Trash
 	}
 	if asked == change.TrashDefault {
-		v, err := vault.Load(w.root, w.log)
-		if err != nil {
-			return "", err
+		if w.opts.Extension != nil {
+			var err error
+			if asked, err = w.opts.Extension.Trash(); err != nil {
+				return "", err
+			}
 		}
-		asked = change.TrashSystem
-		if v != nil {
-			asked = change.TrashKind(v.TrashOption)
+		if asked == change.TrashDefault {
+			asked = change.TrashSystem
 		}
 		// Nobody gets files outside the workspace who doesn't ask for them.
 		// Windows has a recycle bin without a folder.

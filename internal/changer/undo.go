@@ -39,6 +39,11 @@ func (w *Changer) Undo(ctx context.Context, id string, o change.Options) (*chang
 
 // undoEntry undoes an entry that may be undone.
 func (w *Changer) undoEntry(ctx context.Context, entry journal.Entry, o change.Options) (*change.Change, error) {
+	done, err := w.moveTurn(ctx, slices.ContainsFunc(entry.Ops, func(op journal.Op) bool { return op.Kind == journal.Rename }))
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	unlock, err := w.state.locks.lock(ctx, entry.Paths()...)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,7 +201,7 @@ note that exists is never overwritten.`,
 			if err != nil {
 				return err
 			}
-			ch, err := c.applyOne(cmd.Context(), notes.Create(n))
+			ch, err := c.applyOne(cmd.Context(), notes.Create(n), "")
 			if err == nil {
 				err = c.report(ch, render.CreatedNote(ch))
 			}
@@ -225,11 +226,9 @@ func newNoteAdd(s env.Streams, how notes.Operation, short string) *cobra.Command
 			if err != nil {
 				return err
 			}
-			op, err := notes.Modify(path, notes.Edit{Operation: how, Content: text})
-			if err != nil {
-				return err
-			}
-			ch, err := c.applyOne(cmd.Context(), op)
+			ch, err := notes.Modify(cmd.Context(), c.ws, path, notes.Edit{Operation: how, Content: text}, func(op change.Op, summary string) (*change.Change, error) {
+				return c.applyOne(cmd.Context(), op, summary)
+			})
 			if err == nil {
 				err = c.report(ch, render.Edited(ch))
 			}
@@ -241,8 +240,9 @@ func newNoteAdd(s env.Streams, how notes.Operation, short string) *cobra.Command
 }
 
 // applyOne makes a change of one operation, as the flags say.
-func (c *changer) applyOne(ctx context.Context, op change.Op) (*change.Change, error) {
+func (c *changer) applyOne(ctx context.Context, op change.Op, summary string) (*change.Change, error) {
 	o := c.options()
+	o.Summary = cmp.Or(o.Summary, summary)
 	do := c.ws.Apply
 	if o.DryRun {
 		do = c.ws.Plan

@@ -72,7 +72,7 @@ func sameName(ctx context.Context, files Files, name string) (paths []string, to
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "*?") {
 		return nil, 0
 	}
-	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + name}, Dialect: search.Vault}, Limit: MaxNames}
+	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + name}, Dialect: search.Plain}, Limit: MaxNames}
 	r, err := files.Find(ctx, q)
 	if err != nil || r.Total == 0 {
 		return nil, 0

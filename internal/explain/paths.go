@@ -75,18 +75,18 @@ func (l *Look) Paths(ctx context.Context, q search.FindQuery) []Finding {
 	glob := strings.ReplaceAll(q.Globs[0], `\`, "/")
 	anywhere := "**/" + strings.TrimPrefix(strings.TrimLeft(glob, "./"), "**/")
 	l.find(ctx, AnyCase, "", q, func(q *search.FindQuery) {
-		q.Dialect, q.Globs = search.Vault, []string{glob}
+		q.Dialect, q.Globs = search.Plain, []string{glob}
 		if !strings.Contains(glob, "/") {
 			q.Globs = []string{anywhere}
 		}
 	})
 	if len(l.found) == 0 && strings.Contains(glob, "/") {
-		l.find(ctx, AnyDepth, anywhere, q, func(q *search.FindQuery) { q.Dialect, q.Globs = search.Vault, []string{anywhere} })
+		l.find(ctx, AnyDepth, anywhere, q, func(q *search.FindQuery) { q.Dialect, q.Globs = search.Plain, []string{anywhere} })
 	}
 	l.asGlob(ctx, q, glob)
 	if len(l.found) == 0 && !strings.ContainsAny(glob, "*?[{") {
 		part := strings.Trim(glob, "/")
-		l.find(ctx, PartOfName, part, q, func(q *search.FindQuery) { q.Dialect, q.Globs = search.Vault, []string{"**/*" + part + "*"} })
+		l.find(ctx, PartOfName, part, q, func(q *search.FindQuery) { q.Dialect, q.Globs = search.Plain, []string{"**/*" + part + "*"} })
 	}
 	if len(l.found) == 0 {
 		l.nearName(ctx, glob)
@@ -105,7 +105,7 @@ func (l *Look) asGlob(ctx context.Context, q search.FindQuery, glob string) {
 func (l *Look) List(ctx context.Context, q search.FindQuery) []Finding {
 	glob := q.Globs[0]
 	if strings.ToLower(glob) != strings.ToUpper(glob) {
-		l.find(ctx, AnyCase, "", q, func(q *search.FindQuery) { q.Dialect = search.Vault })
+		l.find(ctx, AnyCase, "", q, func(q *search.FindQuery) { q.Dialect = search.Plain })
 	}
 	if q.MaxDepth == 1 {
 		l.find(ctx, AnyDepth, "**/"+render.Name(glob), q, func(q *search.FindQuery) { q.MaxDepth = 0 })
@@ -140,7 +140,7 @@ func (l *Look) nearName(ctx context.Context, glob string) {
 	}
 	// People get the first letter right, and to list all files takes longer.
 	letter, _ := utf8.DecodeRuneInString(name)
-	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: search.Vault}}
+	q := search.FindQuery{Scope: search.Scope{Globs: []string{"**/" + string(letter) + "*"}, Dialect: search.Plain}}
 	r, err := l.Files.Find(ctx, q)
 	if err != nil {
 		return

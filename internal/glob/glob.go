@@ -21,10 +21,10 @@ import (
 type Dialect uint8
 
 const (
-	// Vault knows *, ** and ? only; everything else is literal, upper and
+	// Plain knows *, ** and ? only; everything else is literal, upper and
 	// lower case are equal, and the pattern is anchored at the root. A **
 	// beside other characters of its part crosses slashes too: "**.md".
-	Vault Dialect = iota
+	Plain Dialect = iota
 	// Gitignore reads as `rg -g` does: a pattern without a slash matches the
 	// name at any depth, one with a slash is anchored, {a,b} and [a-z] work, a
 	// leading ! makes it an exclusion and a trailing / names a folder and
@@ -41,8 +41,8 @@ const (
 
 func (d Dialect) String() string {
 	switch d {
-	case Vault:
-		return "vault"
+	case Plain:
+		return "plain"
 	case Gitignore:
 		return "gitignore"
 	case GitignoreFold:
@@ -96,8 +96,8 @@ func Compile(pattern string, d Dialect) (*Glob, error) {
 	}
 	var err error
 	switch d {
-	case Vault:
-		g.rows = []row{newRow(parseVault(pattern))}
+	case Plain:
+		g.rows = []row{newRow(parsePlain(pattern))}
 	case Gitignore, GitignoreFold:
 		err = g.compileGitignore()
 	case Minimatch:

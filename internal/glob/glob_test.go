@@ -24,21 +24,21 @@ func TestMatch(t *testing.T) {
 		glob    string
 		yes, no []string
 	}{
-		{"vault: star stays in one folder", Vault, "*.md", []string{"a.md", ".md"}, []string{"x/a.md", "a.txt"}},
-		{"vault: ** crosses folders", Vault, "**/*.md", []string{"a.md", "x/a.md", "x/y/a.MD"}, []string{"a.mdx"}},
-		{"vault: any case", Vault, "projects/**", []string{"Projects/a.md", "PROJECTS/x/y"}, []string{"Projects", "Projectsx/a"}},
-		{"vault: Unicode case", Vault, "ÜBER/Σ*.md", []string{"über/σa.md", "Über/ςa.md"}, []string{"uber/σ.md"}},
-		{"vault: the Kelvin sign is a k", Vault, "k*", []string{"\u212Aelvin", "Kelvin"}, nil},
-		{"vault: a star before a folded letter", Vault, "*st*Σ.md", []string{"xxSTσ.md", "a\u017Ft\u03C2.MD", "sst-sTΣ.md"}, []string{"xs/tσ.md", "xts.md"}},
-		{"vault: ? is one character", Vault, "?.md", []string{"é.md", "a.md"}, []string{"/.md", "ab.md", "x/a.md"}},
-		{"vault: all else is literal", Vault, "[a]{b,c}!(x).md", []string{"[a]{b,c}!(x).md"}, []string{"ab.md"}},
-		{"vault: backslash is literal", Vault, `a\*`, []string{`a\x`}, []string{"a*"}},
-		{"vault: ** inside a name crosses too", Vault, "**.md", []string{"a.md", "x/a.md"}, []string{"a.txt"}},
-		{"vault: a**b", Vault, "a**b", []string{"ab", "a/x/b", "axb"}, []string{"abc"}},
-		{"vault: **/x/**", Vault, "**/daily/**", []string{"daily/a", "x/Daily/a/b"}, []string{"daily", "xdaily/a"}},
-		{"vault: * at the top only", Vault, "*", []string{"a"}, []string{"a/b"}},
-		{"vault: ** is everything", Vault, "**", []string{"a", "a/b/c"}, nil},
-		{"vault: slashes around", Vault, "/Folder/", []string{"folder"}, []string{"folder/x"}},
+		{"plain: star stays in one folder", Plain, "*.md", []string{"a.md", ".md"}, []string{"x/a.md", "a.txt"}},
+		{"plain: ** crosses folders", Plain, "**/*.md", []string{"a.md", "x/a.md", "x/y/a.MD"}, []string{"a.mdx"}},
+		{"plain: any case", Plain, "projects/**", []string{"Projects/a.md", "PROJECTS/x/y"}, []string{"Projects", "Projectsx/a"}},
+		{"plain: Unicode case", Plain, "ÜBER/Σ*.md", []string{"über/σa.md", "Über/ςa.md"}, []string{"uber/σ.md"}},
+		{"plain: the Kelvin sign is a k", Plain, "k*", []string{"\u212Aelvin", "Kelvin"}, nil},
+		{"plain: a star before a folded letter", Plain, "*st*Σ.md", []string{"xxSTσ.md", "a\u017Ft\u03C2.MD", "sst-sTΣ.md"}, []string{"xs/tσ.md", "xts.md"}},
+		{"plain: ? is one character", Plain, "?.md", []string{"é.md", "a.md"}, []string{"/.md", "ab.md", "x/a.md"}},
+		{"plain: all else is literal", Plain, "[a]{b,c}!(x).md", []string{"[a]{b,c}!(x).md"}, []string{"ab.md"}},
+		{"plain: backslash is literal", Plain, `a\*`, []string{`a\x`}, []string{"a*"}},
+		{"plain: ** inside a name crosses too", Plain, "**.md", []string{"a.md", "x/a.md"}, []string{"a.txt"}},
+		{"plain: a**b", Plain, "a**b", []string{"ab", "a/x/b", "axb"}, []string{"abc"}},
+		{"plain: **/x/**", Plain, "**/daily/**", []string{"daily/a", "x/Daily/a/b"}, []string{"daily", "xdaily/a"}},
+		{"plain: * at the top only", Plain, "*", []string{"a"}, []string{"a/b"}},
+		{"plain: ** is everything", Plain, "**", []string{"a", "a/b/c"}, nil},
+		{"plain: slashes around", Plain, "/Folder/", []string{"folder"}, []string{"folder/x"}},
 
 		{"gitignore: a name at any depth", Gitignore, "main.go", []string{"main.go", "cmd/x/main.go"}, []string{"domain.go", "main.go/x"}},
 		{"gitignore: suffix at any depth", Gitignore, "*.go", []string{"a.go", "x/.go", "x/y/z.go"}, []string{"a.gox", "a.go/b"}},
@@ -170,7 +170,7 @@ func TestPruningIsNeverWrong(t *testing.T) {
 	matched := 0
 	for range stress.Fewer(4000) {
 		p := randomPattern(rng)
-		for _, d := range []Dialect{Vault, Gitignore, Minimatch} {
+		for _, d := range []Dialect{Plain, Gitignore, Minimatch} {
 			g, err := Compile(p, d)
 			if err != nil {
 				continue
@@ -231,8 +231,8 @@ func TestShapesAgree(t *testing.T) {
 	}
 }
 
-// TestVaultHurry: skipping ahead behind a star changes nothing.
-func TestVaultHurry(t *testing.T) {
+// TestPlainHurry: skipping ahead behind a star changes nothing.
+func TestPlainHurry(t *testing.T) {
 	stress.SkipTiny(t)
 	rng := rand.New(rand.NewPCG(6, 6))
 	atoms := []string{"*", "*", "?", "a", "K", "s", "é", "b", ".", "\u212A", "\u017F", "/", "**/", "É"}
@@ -250,11 +250,11 @@ func TestVaultHurry(t *testing.T) {
 		for strings.Contains(rest, "/**/") {
 			rest = strings.Replace(rest, "/**/", "/", 1)
 		}
-		g, err := Compile(p, Vault)
+		g, err := Compile(p, Plain)
 		if err != nil || strings.Contains(rest, "**") || !fs.ValidPath(strings.ToValidUTF8(path, "")) || strings.Contains(path, "..") {
-			continue // not what slowVault defines
+			continue // not what slowPlain defines
 		}
-		want := slowVault(p, path)
+		want := slowPlain(p, path)
 		if g.Match(path) != want {
 			t.Fatalf("Match(%q, %q) = %v, want %v", p, path, !want, want)
 		}
@@ -267,21 +267,21 @@ func TestVaultHurry(t *testing.T) {
 	}
 }
 
-// slowVault tries everything; it is the definition.
-func slowVault(p, s string) bool {
+// slowPlain tries everything; it is the definition.
+func slowPlain(p, s string) bool {
 	switch {
 	case p == "":
 		return s == ""
 	case strings.HasPrefix(p, "**/"):
 		for i := range len(s) {
-			if s[i] == '/' && slowVault(p[3:], s[i+1:]) {
+			if s[i] == '/' && slowPlain(p[3:], s[i+1:]) {
 				return true
 			}
 		}
-		return slowVault(p[3:], s)
+		return slowPlain(p[3:], s)
 	case p[0] == '*':
 		for i := 0; ; {
-			if slowVault(p[1:], s[i:]) {
+			if slowPlain(p[1:], s[i:]) {
 				return true
 			}
 			if i == len(s) || s[i] == '/' {
@@ -294,7 +294,7 @@ func slowVault(p, s string) bool {
 	}
 	a, n := utf8.DecodeRuneInString(p)
 	b, m := utf8.DecodeRuneInString(s)
-	return (a == '?' && b != '/' || a != '?' && strings.EqualFold(string(a), string(b))) && slowVault(p[n:], s[m:])
+	return (a == '?' && b != '/' || a != '?' && strings.EqualFold(string(a), string(b))) && slowPlain(p[n:], s[m:])
 }
 
 // TestAgainstRipgrep compares the gitignore dialect, and filters, with rg -g,
@@ -382,7 +382,7 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 		d Dialect
 		p string
 	}{
-		{Vault, "**/Daily *.md"}, {Gitignore, "src/**/*.{ts,tsx}"}, {Gitignore, "**/[a-z]?x*"}, {Minimatch, "**/!(*.test).@(ts|js)"},
+		{Plain, "**/Daily *.md"}, {Gitignore, "src/**/*.{ts,tsx}"}, {Gitignore, "**/[a-z]?x*"}, {Minimatch, "**/!(*.test).@(ts|js)"},
 		{Minimatch, "{1..50}/*.ts"}, {Minimatch, "**/+(a|b*(c|d))*.ts"},
 	} {
 		g, err := Compile(c.p, c.d)
@@ -410,7 +410,7 @@ func FuzzCompile(f *testing.F) {
 		if len(pattern) > 300 || len(path) > 300 {
 			return
 		}
-		for _, d := range []Dialect{Vault, Gitignore, Minimatch} {
+		for _, d := range []Dialect{Plain, Gitignore, Minimatch} {
 			g, err := Compile(pattern, d)
 			if err != nil {
 				var e *Error
@@ -434,7 +434,7 @@ func BenchmarkMatch(b *testing.B) {
 		d Dialect
 		p string
 	}{
-		{Gitignore, "*.go"}, {Gitignore, "drivers/**"}, {Gitignore, "drivers/**/*.{c,h}"}, {Vault, "**/*.md"}, {Minimatch, "**/!(*.test).@(ts|c)"},
+		{Gitignore, "*.go"}, {Gitignore, "drivers/**"}, {Gitignore, "drivers/**/*.{c,h}"}, {Plain, "**/*.md"}, {Minimatch, "**/!(*.test).@(ts|c)"},
 	} {
 		b.Run(fmt.Sprintf("%s/%s", c.d, strings.ReplaceAll(c.p, "/", "_")), func(b *testing.B) {
 			g, err := Compile(c.p, c.d)
@@ -454,7 +454,7 @@ func BenchmarkMatch(b *testing.B) {
 func TestLongPatternsCompileFast(t *testing.T) {
 	stress.SkipShort(t)
 	for _, unit := range []string{`\\`, `\a`, "a", "*", "?", "**/", "[a]", `\`, "é", "a/", "!", "("} {
-		for _, d := range []Dialect{Vault, Gitignore, Minimatch} {
+		for _, d := range []Dialect{Plain, Gitignore, Minimatch} {
 			cost := func(n, times int) time.Duration {
 				best := time.Hour
 				for range times {

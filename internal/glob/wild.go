@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// parseVault reads the vault dialect, in which every pattern is valid.
-func parseVault(p string) []op {
+// parsePlain reads the plain dialect, in which every pattern is valid.
+func parsePlain(p string) []op {
 	p = strings.TrimSuffix(strings.TrimPrefix(p, "/"), "/")
 	var ops []op
 	for i := 0; i < len(p); {

@@ -31,7 +31,7 @@ const (
 	Dot                 // .ignore
 	Rg                  // .rgignore
 	Roo                 // .rooignore, which decides last what agents see
-	Extra               // the caller's own, such as a vault's userIgnoreFilters
+	Extra               // the caller's own
 	kinds
 )
 

@@ -198,6 +198,6 @@ func (b *Book) settings(ctx context.Context) (vault.Settings, error) {
 	if err != nil {
 		return vault.DefaultSettings(), err
 	}
-	s, _ := vault.ParseSettings(data, nil)
+	s, _ := vault.ParseSettings(data)
 	return s, nil
 }

@@ -136,7 +136,7 @@ var notesGlobs = []string{"**/*.md", "**/*.canvas"}
 // scope are the files Obsidian shows. A change sees what ignore files exclude
 // as well, so that no link to it breaks.
 func scope(all bool, globs ...string) search.Scope {
-	return search.Scope{Globs: globs, Dialect: search.Vault, StrictHidden: true, IncludeIgnored: all}
+	return search.Scope{Globs: globs, Dialect: search.Plain, StrictHidden: true, IncludeIgnored: all}
 }
 
 // paths lists files in path order.

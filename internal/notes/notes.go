@@ -1,13 +1,17 @@
 // Package notes says what changing a note means: which operation on which file
-// it is. It opens nothing; whoever applies the operations does.
+// it is. The caller applies the operations.
 package notes
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"quarry/change"
 	"quarry/fault"
+	"quarry/internal/rootfs"
+	"quarry/internal/textfile"
 	"quarry/internal/vault"
 )
 
@@ -51,21 +55,66 @@ type Edit struct {
 	Search    string // for Replace
 }
 
-// Modify adds lines to a note or replaces a text in it.
-func Modify(path string, e Edit) (change.Op, error) {
+// Reader reads the bytes of a file, at most so many.
+type Reader interface {
+	ReadBytes(ctx context.Context, path string, max int64) ([]byte, error)
+}
+
+// maxNote is the largest note that gets lines at its top.
+const maxNote = 64 << 20
+
+// maxTries is how often lines are put at the top of a note that others change at
+// the same time. Each failure is a success of one of them.
+const maxTries = 100
+
+// Modify adds lines to a note or replaces a text in it. apply makes a change of
+// one operation; summary is its line for people, "" if that is worded from the
+// operation.
+func Modify(ctx context.Context, ws Reader, path string, e Edit, apply func(op change.Op, summary string) (*change.Change, error)) (*change.Change, error) {
 	edit := change.Edit{New: e.Content}
 	switch e.Operation {
 	case Append:
 		edit.Verb = change.AppendText
 	case Prepend:
-		edit.Verb = change.PrependText
+		return prepend(ctx, ws, path, e.Content, apply)
 	case Replace:
 		if e.Search == "" {
-			return change.Op{}, fmt.Errorf("modify %s: %w", fault.Printable(path), ErrNoSearch)
+			return nil, fmt.Errorf("modify %s: %w", fault.Printable(path), ErrNoSearch)
 		}
 		edit.Old, edit.Occurrence = e.Search, change.First
 	default:
-		return change.Op{}, fmt.Errorf("modify %s: %w", fault.Printable(path), ErrOperation)
+		return nil, fmt.Errorf("modify %s: %w", fault.Printable(path), ErrOperation)
 	}
-	return change.Op{Verb: change.EditFile, Path: path, Edits: []change.Edit{edit}}, nil
+	return apply(change.Op{Verb: change.EditFile, Path: path, Edits: []change.Edit{edit}}, "")
+}
+
+// prepend puts lines after the front matter of the note as it was read. If it was
+// changed since, it is read again.
+func prepend(ctx context.Context, ws Reader, path, content string, apply func(change.Op, string) (*change.Change, error)) (*change.Change, error) {
+	var failed error
+	for range maxTries {
+		data, err := ws.ReadBytes(ctx, path, maxNote)
+		if err != nil {
+			return nil, err
+		}
+		doc, err := textfile.New(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", fault.Printable(path), err)
+		}
+		s := vault.Prepend(doc.Text(), content)
+		op := change.Op{Verb: change.EditFile, Path: path, Version: rootfs.VersionOf(data).String(), Edits: []change.Edit{{Verb: change.ReplaceSpan, Start: s.Start, End: s.End, New: s.New}}}
+		c, err := apply(op, change.Action{Verb: change.Prepended, Path: path}.String())
+		var stale *change.VersionError
+		if errors.As(err, &stale) && stale.Want == op.Version {
+			failed = err
+			continue
+		}
+		if c != nil {
+			for i := range c.Edits {
+				c.Edits[i].Kind = change.Prepended
+			}
+		}
+		return c, err
+	}
+	return nil, failed
 }

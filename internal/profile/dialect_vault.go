@@ -115,7 +115,7 @@ var vaultDialect = dialect{
 	// What Obsidian shows: everything but dot entries. Files that git ignores are
 	// notes like any other there, and userIgnoreFilters only move notes down in
 	// Obsidian's own lists.
-	scope:    search.Scope{Dialect: search.Vault, IncludeIgnored: true, StrictHidden: true},
+	scope:    search.Scope{Dialect: search.Plain, IncludeIgnored: true, StrictHidden: true},
 	searched: "**/*.md",
 	limits:   documented.with(func(l *limits) { l.countedWhole = true }),
 }

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func findNotes(ctx context.Context, c *call) (*answer, error) {
 	content := c.Bool("read_content")
 	q := notebook.Query{Query: c.String("query"), Content: content, Loose: c.d.anyForm}
 	q.Scope = c.where()
-	q.Dialect, q.Globs = search.Vault, []string{"**/*.md"}
+	q.Dialect, q.Globs = search.Plain, []string{"**/*.md"}
 	q.Time = c.o.Time
 	r, err := notebook.Open(c.ws).Search(ctx, q)
 	if errors.Is(err, search.ErrNoWords) {
@@ -104,7 +105,7 @@ func addNote(ctx context.Context, c *call) (*answer, error) {
 	if err := c.namedRoot(&note.Path); err != nil {
 		return nil, err
 	}
-	change, err := c.applyOne(ctx, notes.Create(note))
+	change, err := c.applyOne(ctx, notes.Create(note), "")
 	if err != nil {
 		var path *fault.PathError
 		if fault.CodeOf(err) == fault.AlreadyExists && errors.As(err, &path) {
@@ -145,16 +146,15 @@ func reviseNote(ctx context.Context, c *call) (*answer, error) {
 }
 
 func (c *call) changeNote(ctx context.Context, path string, e notes.Edit) (*change.Change, error) {
-	op, err := notes.Modify(path, e)
-	if err != nil {
-		return nil, err
-	}
-	return c.applyOne(ctx, op)
+	return notes.Modify(ctx, c.ws, path, e, func(op change.Op, summary string) (*change.Change, error) {
+		return c.applyOne(ctx, op, summary)
+	})
 }
 
 // applyOne makes a change of one operation.
-func (c *call) applyOne(ctx context.Context, op change.Op) (*change.Change, error) {
+func (c *call) applyOne(ctx context.Context, op change.Op, summary string) (*change.Change, error) {
 	o := c.changing()
+	o.Summary = cmp.Or(o.Summary, summary)
 	do := c.ws.Apply
 	if o.DryRun {
 		do = c.ws.Plan

@@ -23,7 +23,7 @@ func globsQuery(globs []string, dialect glob.Dialect) zoekt.Query {
 		if !ok {
 			return zoekt.Query{}
 		}
-		any = append(any, zoekt.PathMatch(re, dialect == glob.Vault))
+		any = append(any, zoekt.PathMatch(re, dialect == glob.Plain))
 	}
 	if len(any) == 0 {
 		return zoekt.Query{}

@@ -65,7 +65,7 @@ func TestGlobsQuery(t *testing.T) {
 		{"an exclusion lets less pass", []string{"*.go", "!x.go"}, glob.Gitignore, path(`(^|/).*\.go(/|$)`)},
 		{"only exclusions", []string{"!x.go"}, glob.Gitignore, zoekt.Query{}},
 		{"minimatch turns the glob round", []string{"*.go", "!x.go"}, glob.Minimatch, zoekt.Query{}},
-		{"a vault ignores case", []string{"*.md"}, glob.Vault, zoekt.PathMatch(`(^|/).*\.md(/|$)`, true)},
+		{"the plain dialect ignores case", []string{"*.md"}, glob.Plain, zoekt.PathMatch(`(^|/).*\.md(/|$)`, true)},
 		{"a set", []string{"[ab].go"}, glob.Gitignore, zoekt.Query{}},
 		{"one that says nothing", []string{"*.go", "*.{md,txt}"}, glob.Gitignore, zoekt.Query{}},
 		{"alternatives above the name", []string{"{a,b/c}/x.go"}, glob.Gitignore, zoekt.Query{}},

@@ -52,20 +52,6 @@ func (g *Gate) keepsBack(c change.Client) bool {
 // Close releases the store and the backend.
 func (g *Gate) Close() error { return errors.Join(g.Store.Close(), g.Backend.Close()) }
 
-// IsVault reports whether the backend is a vault.
-func (g *Gate) IsVault() bool {
-	v, ok := g.Backend.(backend.Vault)
-	return ok && v.IsVault()
-}
-
-// VaultFile is the backend's.
-func (g *Gate) VaultFile(name string) ([]byte, error) {
-	if v, ok := g.Backend.(backend.Vault); ok {
-		return v.VaultFile(name)
-	}
-	return nil, nil
-}
-
 var errHeld = fault.New(fault.ReadOnly, "the trash is not changed while changes are reviewed", "ask the user")
 
 // Restore is refused, because a person can't see it in a proposal.

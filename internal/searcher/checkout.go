@@ -98,7 +98,7 @@ func (r *remoteRun) local(ctx context.Context, part *repos.Part, judge *repos.Ju
 	report, err := walk.Each(ctx, c.folder.Root, &opts, func(v *walk.Visit, e *rootfs.Entry) (*found, bool) {
 		full := c.path(joinPath(v.Shown, e.Name))
 		k := &run.scanners[v.Worker]
-		if shadowed(full) || !judge.Passes(full, e.Name) || run.filter.vaultIgnores(v.Shown, e.Name) {
+		if shadowed(full) || !judge.Passes(full, e.Name) {
 			k.filtered++
 			return nil, false
 		}

@@ -8,39 +8,26 @@ import (
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/rootfs"
-	"quarry/internal/vault"
 	"quarry/internal/walk"
 	"quarry/search"
 )
 
 // filter is a Scope ready to walk with.
 type filter struct {
-	opts  walk.Options
-	types *glob.Filter
-	vault *vault.Settings // for its userIgnoreFilters; nil if they are not applied
-
+	opts    walk.Options
+	types   *glob.Filter
 	changes *changes // nil when unchanged files count too
 }
 
-// leavesOut reports whether a file of a walk is omitted because of the types, the
-// vault or Scope.Changed.
+// leavesOut reports whether a file of a walk is omitted because of the types or
+// Scope.Changed.
 func (f *filter) leavesOut(folder, name string) bool {
-	return f.types != nil && !f.types.MatchFile(name) || f.vaultIgnores(folder, name) || f.unchanged(folder, name)
+	return f.types != nil && !f.types.MatchFile(name) || f.unchanged(folder, name)
 }
 
 // unchanged reports whether a file is omitted because it has not changed.
 func (f *filter) unchanged(folder, name string) bool {
 	return f.changes != nil && !f.changes.has(joinPath(folder, name))
-}
-
-func (f *filter) vaultIgnores(folder, name string) bool {
-	if f.vault == nil {
-		return false
-	}
-	if folder != "" {
-		name = folder + "/" + name
-	}
-	return f.vault.Ignored(name)
 }
 
 // start resolves one path of a scope: a folder to walk, or a file.
@@ -64,19 +51,11 @@ func (d *Folder) filter(s *search.Scope) (*filter, error) {
 	if err != nil {
 		return f, err
 	}
-	if f.changes, err = newChanges(d, s); err != nil || !s.VaultRules {
-		return f, err
-	}
-	if f.vault, err = vault.Load(d.Root, d.Logger); err != nil {
-		return nil, err
-	}
-	if f.vault != nil && len(f.vault.UserIgnoreFilters) == 0 {
-		f.vault = nil
-	}
-	return f, nil
+	f.changes, err = newChanges(d, s)
+	return f, err
 }
 
-// newFilter prepares a scope, without a vault's settings.
+// newFilter prepares a scope, without Scope.Changed.
 func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error) {
 	f := &filter{opts: walk.Options{
 		Hidden:       s.IncludeHidden,
@@ -164,8 +143,8 @@ func leavesUnread(w *search.RuleFiles, k ignore.Kind) bool {
 // GlobDialect converts a dialect of package search to one of package glob.
 func GlobDialect(d search.Dialect) glob.Dialect {
 	switch d {
-	case search.Vault:
-		return glob.Vault
+	case search.Plain:
+		return glob.Plain
 	case search.Minimatch:
 		return glob.Minimatch
 	}

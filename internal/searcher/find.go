@@ -211,7 +211,7 @@ func (r *findRun) tooDeep(shown string) bool {
 }
 
 func (r *findRun) add(list []search.Entry, v *walk.Visit, e *rootfs.Entry, prefix string, folder bool) []search.Entry {
-	if r.filter.vaultIgnores(v.Shown, e.Name) || folder && r.filter.vaultIgnores(v.Shown, e.Name+"/") || r.filter.types != nil && !folder && !r.filter.types.MatchFile(e.Name) {
+	if r.filter.types != nil && !folder && !r.filter.types.MatchFile(e.Name) {
 		return list
 	}
 	path := prefix + e.Name

@@ -196,9 +196,6 @@ func (p *indexPass) admits(path []byte) bool {
 	if f.opts.StrictHidden && !f.opts.Hidden && (rel[0] == '.' || strings.Contains(rel, "/.")) {
 		return false
 	}
-	if f.vault != nil && f.vault.Ignored(string(path)) {
-		return false
-	}
 	if f.opts.Filter != nil {
 		if !f.opts.Filter.MatchFile(rel) {
 			return false
@@ -213,7 +210,7 @@ func (p *indexPass) admits(path []byte) bool {
 // admitsAll reports whether there are no filters.
 func (p *indexPass) admitsAll() bool {
 	if f := p.run.filter; !p.some {
-		p.some, p.all = true, f.types == nil && f.opts.Filter == nil && f.opts.MaxDepth == 0 && f.vault == nil && f.changes == nil && (f.opts.Hidden || !f.opts.StrictHidden)
+		p.some, p.all = true, f.types == nil && f.opts.Filter == nil && f.opts.MaxDepth == 0 && f.changes == nil && (f.opts.Hidden || !f.opts.StrictHidden)
 	}
 	return p.all
 }

@@ -88,7 +88,7 @@ func (r *remoteRun) plan(what string) string {
 	return fmt.Sprintf("zoekt: %d %s, %d servers", named, what, r.r.tree.Servers())
 }
 
-// want prepares a scope. A vault's settings don't apply to servers.
+// want prepares a scope.
 func (r *Servers) want(s *search.Scope) (repos.Want, error) {
 	if s.Changed.Any() {
 		return repos.Want{}, errServersChanged

@@ -188,7 +188,7 @@ func TestGlobsAsAttack(t *testing.T) {
 	}
 	var attacks []attack
 	for _, g := range globs {
-		for _, d := range []search.Dialect{search.Gitignore, search.Vault, search.Minimatch} {
+		for _, d := range []search.Dialect{search.Gitignore, search.Plain, search.Minimatch} {
 			attacks = append(attacks, attack{fmt.Sprintf("%.40q in dialect %v", g, d), func(ws *quarry.Workspace) error {
 				_, err := ws.Find(context.Background(), search.FindQuery{Scope: search.Scope{Globs: []string{g}, Dialect: d}})
 				return err

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -35,9 +34,6 @@ type Settings struct {
 	AttachmentFolderPath string     // "/" is the top, "./" the note's folder
 	NewFileLocation      string     // root, current or folder
 	NewFileFolderPath    string     // used when NewFileLocation is folder
-	UserIgnoreFilters    []string   // as written
-
-	ignored []func(string) bool
 }
 
 // DefaultSettings is what Obsidian does when app.json says nothing.
@@ -49,10 +45,7 @@ func DefaultSettings() Settings {
 // keeps its default; the error, if any, lists every such value, and the
 // settings are usable nevertheless. Empty input is not an error: a new vault
 // has no app.json.
-//
-// compile turns the inside of a /regex/ ignore filter, JavaScript in Obsidian,
-// into a test; nil means Go's regexp, which refuses look-around.
-func ParseSettings(data []byte, compile func(expr string) (func(path string) bool, error)) (Settings, error) {
+func ParseSettings(data []byte) (Settings, error) {
 	s := DefaultSettings()
 	data = []byte(strings.TrimPrefix(string(data), bom))
 	if strings.TrimSpace(string(data)) == "" {
@@ -92,53 +85,7 @@ func ParseSettings(data []byte, compile func(expr string) (func(path string) boo
 	field("useMarkdownLinks", &s.UseMarkdownLinks)
 	field("attachmentFolderPath", &s.AttachmentFolderPath)
 	field("newFileFolderPath", &s.NewFileFolderPath)
-	field("userIgnoreFilters", &s.UserIgnoreFilters)
-	if err := s.compileFilters(compile); err != nil {
-		errs = append(errs, err)
-	}
 	return s, errors.Join(errs...)
-}
-
-func (s *Settings) compileFilters(compile func(string) (func(string) bool, error)) error {
-	if compile == nil {
-		compile = func(expr string) (func(string) bool, error) {
-			re, err := regexp.Compile(expr)
-			if err != nil {
-				return nil, err
-			}
-			return re.MatchString, nil
-		}
-	}
-	var errs []error
-	for _, f := range s.UserIgnoreFilters {
-		if len(f) > 2 && f[0] == '/' && f[len(f)-1] == '/' {
-			test, err := compile(f[1 : len(f)-1])
-			if err != nil {
-				errs = append(errs, fmt.Errorf("app.json: userIgnoreFilters: %s: %w", clip(f, 60), err))
-				continue
-			}
-			s.ignored = append(s.ignored, test)
-			continue
-		}
-		prefix := fold(strings.TrimLeft(f, "/"))
-		if prefix == "" {
-			continue // an empty filter would hide the whole vault
-		}
-		s.ignored = append(s.ignored, func(path string) bool { return strings.HasPrefix(fold(path), prefix) })
-	}
-	return errors.Join(errs...)
-}
-
-// Ignored reports whether userIgnoreFilters exclude the path: a filter written
-// /like this/ is a regular expression, any other is the start of the path, in
-// any case ("Archive/" hides a folder, "Archive" also "Archived.md").
-func (s *Settings) Ignored(path string) bool {
-	for _, test := range s.ignored {
-		if test(path) {
-			return true
-		}
-	}
-	return false
 }
 
 // clip shortens foreign text for an error message.

@@ -40,8 +40,7 @@ type Options struct {
 	RequireGit bool
 	GitRules   []ignore.Set
 	// Rules apply at the root besides the files found: the global excludes, a
-	// repository around the root, a vault's own. The caller applies the
-	// switches above to them.
+	// repository around the root. The caller applies the switches above to them.
 	Rules []ignore.Set
 	// MaxIgnored also lists files that the rules exclude, with Entry.Ignored set,
 	// up to this many. If there are more, only some are listed, and Report.Marked

@@ -88,11 +88,10 @@ func (f *folders) inside(path string) bool {
 	return true
 }
 
-// steering reports whether path is one of the files in protected folders that
-// say which files belong to a search.
+// steering reports whether path is the file in a protected folder that says which
+// files belong to a search.
 func steering(path string) bool {
-	return path == ".git/info/exclude" || strings.HasSuffix(path, "/.git/info/exclude") ||
-		path == ".obsidian/app.json" || strings.HasSuffix(path, "/.obsidian/app.json")
+	return path == ".git/info/exclude" || strings.HasSuffix(path, "/.git/info/exclude")
 }
 
 // happened takes one event. It looks up whether the name is a folder now. If

@@ -390,8 +390,6 @@ func steeringBelow(path string) []string {
 		return []string{path + "/info/exclude"}
 	case base(path) == "info" && base(parent(path)) == ".git":
 		return []string{path + "/exclude"}
-	case base(path) == ".obsidian":
-		return []string{path + "/app.json"}
 	}
 	return nil
 }

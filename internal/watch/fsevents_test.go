@@ -209,7 +209,7 @@ func TestStreamEvents(t *testing.T) {
 		{"what steers searches", func(s *streamed) { s.daemon.at(".git/info/exclude", fsModified|fsIsFile) }, ".git/info/exclude"},
 		{"its folder as a whole", func(s *streamed) { s.daemon.at(".git/info", fsMustScan) }, ".git/info/exclude"},
 		{"the protected folder as a whole", func(s *streamed) { s.daemon.at(".git", fsMustScan) }, ".git/info/exclude"},
-		{"the vault's settings", func(s *streamed) { s.daemon.at(".obsidian", fsMustScan) }, ".obsidian/app.json"},
+		{"another protected folder", func(s *streamed) { s.daemon.at(".obsidian", fsMustScan) }, ""},
 		{"below a folder we never saw", func(s *streamed) { s.daemon.at("d/unseen/f.txt", fsRemoved|fsIsFile) }, "d/"},
 		{"our own markers", func(s *streamed) { s.daemon.note(filepath.ToSlash(s.daemon.own)+"/x.tmp", fsCreated) }, ""},
 	} {

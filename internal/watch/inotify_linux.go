@@ -361,7 +361,7 @@ func (w *Watcher) folderEvent(n *node, name []byte) {
 	if s.reported(n) {
 		return
 	}
-	_, protected := systemFolder(at, w.root.Policy())
+	_, protected := systemFolder(at)
 	inside := !protected && w.admit(at) // uses s.path, too
 	s.path = append(n.append(s.path[:0]), name...)
 	if inside {

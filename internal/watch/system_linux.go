@@ -5,25 +5,23 @@ package watch
 import (
 	"golang.org/x/sys/unix"
 
-	"quarry/internal/policy"
 	"quarry/internal/rootfs"
 )
 
-// The policy closes .git and .obsidian to everybody, but two files in them steer
-// which files belong to a search. Their folders are watched for these files
-// only; nothing else in them is ever reported.
+// The policy closes .git to everybody, but info/exclude in it steers which files
+// belong to a search. The two folders are watched for this file only; nothing
+// else in them is ever reported.
 type systemKind uint8
 
 const (
 	ordinary systemKind = iota
 	gitFolder
 	gitInfo
-	obsidianFolder
 )
 
 // file is the steering file, relative to the folder.
 func (k systemKind) file() string {
-	return [...]string{"", "info/exclude", "exclude", "app.json"}[k]
+	return [...]string{"", "info/exclude", "exclude"}[k]
 }
 
 // mask of .git asks for names only: git writes there all the time.
@@ -37,7 +35,7 @@ func (k systemKind) mask() uint32 {
 // systemFolder says whether a place is in a protected folder, or is one, and
 // which: ordinary means that it is of no interest. A root without policy has no
 // protected folders, but a repository's rules count there too.
-func systemFolder(at place, policy *policy.Policy) (systemKind, bool) {
+func systemFolder(at place) (systemKind, bool) {
 	if at.parent == nil {
 		return ordinary, false
 	}
@@ -47,16 +45,11 @@ func systemFolder(at place, policy *policy.Policy) (systemKind, bool) {
 			return gitInfo, true
 		}
 		return ordinary, true
-	case gitInfo, obsidianFolder:
+	case gitInfo:
 		return ordinary, true
 	}
-	switch at.name {
-	case ".git":
+	if at.name == ".git" {
 		return gitFolder, true
-	case ".obsidian":
-		if policy != nil {
-			return obsidianFolder, true
-		}
 	}
 	return ordinary, false
 }

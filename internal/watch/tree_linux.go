@@ -190,7 +190,7 @@ func (w *Watcher) admit(at place) bool {
 	if at.parent == nil {
 		return true
 	}
-	if kind, ok := systemFolder(at, w.root.Policy()); ok {
+	if kind, ok := systemFolder(at); ok {
 		return kind != ordinary
 	}
 	dir := w.pathOf(place{at.parent.parent, at.parent.name})
@@ -206,7 +206,7 @@ func (w *Watcher) verify(t task) {
 	if t.parent != nil && !s.attached(t.parent) {
 		return // listed when it comes back
 	}
-	if kind, _ := systemFolder(t.place, w.root.Policy()); kind == ordinary {
+	if kind, _ := systemFolder(t.place); kind == ordinary {
 		w.passed()
 	}
 	if !w.admit(t.place) {
@@ -255,7 +255,7 @@ func (s *system) at(p place) *node {
 
 // open opens the folder at a place, never what a symlink there leads to.
 func (w *Watcher) open(at place) (*rootfs.Dir, error) {
-	if kind, ok := systemFolder(at, w.root.Policy()); ok {
+	if kind, ok := systemFolder(at); ok {
 		return w.openSystem(at, kind)
 	}
 	p := w.pathOf(at)
@@ -283,7 +283,7 @@ func (w *Watcher) absent(at place, err error) {
 // the node was not there before.
 func (w *Watcher) watch(t task, d *rootfs.Dir) (n *node, fresh bool, err error) {
 	s := &w.system
-	kind, _ := systemFolder(t.place, w.root.Policy())
+	kind, _ := systemFolder(t.place)
 	wd, err := d.AddWatch(s.fd, kind.mask())
 	if errors.Is(err, unix.ENOSPC) {
 		return nil, false, ErrLimit
@@ -480,7 +480,7 @@ func (w *Watcher) forgo(at place, why error) {
 	}
 	if n == nil || n.wd != noWatch || len(n.kids) > 0 {
 		n = &node{wd: noWatch}
-		n.system, _ = systemFolder(at, w.root.Policy())
+		n.system, _ = systemFolder(at)
 		w.attach(n, at)
 		w.mark(n)
 	}

@@ -142,12 +142,9 @@ func TestReports(t *testing.T) {
 			}
 			return os.WriteFile(in(".git/info/exclude"), nil, 0o644)
 		}, ".git/info/exclude"},
-		{"vault settings are edited", []string{".obsidian/app.json", ".obsidian/workspace.json"}, func(in func(string) string) error {
-			if err := os.WriteFile(in(".obsidian/workspace.json"), nil, 0); err != nil {
-				return err
-			}
+		{"another protected folder", []string{".obsidian/app.json"}, func(in func(string) string) error {
 			return os.WriteFile(in(".obsidian/app.json"), nil, 0)
-		}, ".obsidian/app.json"},
+		}, ""},
 	} {
 		for _, idle := range []bool{true, false} {
 			_, root := workspace(t)

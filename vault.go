@@ -5,10 +5,15 @@ import "context"
 // VaultFile reads a file of settings below the folder .obsidian of the root:
 // app.json, daily-notes.json or the data of the plugin Periodic Notes. A missing
 // file is empty; all other files there are protected.
-func (w *Workspace) VaultFile(_ context.Context, name string) ([]byte, error) {
-	return w.b.VaultFile(name)
+func (w *Workspace) VaultFile(ctx context.Context, name string) ([]byte, error) {
+	return answer(ctx, w, func(context.Context) ([]byte, error) {
+		if w.vault == nil {
+			return nil, nil
+		}
+		return w.vault.File(name)
+	})
 }
 
 // IsVault reports whether the workspace is an Obsidian vault: it has a folder
 // .obsidian at its top.
-func (w *Workspace) IsVault() bool { return w.b.IsVault() }
+func (w *Workspace) IsVault() bool { return w.vault != nil && w.vault.IsVault() }

@@ -1,4 +1,4 @@
-package changer
+package vaultdir
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/changer"
 	"quarry/internal/rootfs"
 	"quarry/internal/vault"
 	"quarry/internal/walk"
@@ -27,14 +28,14 @@ type mention struct{ pattern *match.Pattern }
 const maxMentions = 64
 
 // mentions makes the pattern for moves; nil if every note has to be scanned.
-func (w *Changer) mentions(ctx context.Context, moving []*task) *mention {
+func (d *Dir) mentions(ctx context.Context, moves []changer.Move) *mention {
 	names := map[string]bool{}
-	for _, t := range moving {
-		names[t.path.Base()], names[t.to.Base()] = true, true
-		if info, err := w.root.Stat(t.path); err != nil {
+	for _, m := range moves {
+		names[m.From.Base()], names[m.To.Base()] = true, true
+		if info, err := d.root.Stat(m.From); err != nil {
 			return nil
 		} else if info.Type == rootfs.TypeDir {
-			files, err := w.filesIn(ctx, t.path)
+			files, err := d.filesIn(ctx, m.From)
 			if err != nil {
 				return nil
 			}
@@ -59,9 +60,9 @@ func (w *Changer) mentions(ctx context.Context, moving []*task) *mention {
 
 // filesIn lists the names of the files in a folder and below it, except hidden and
 // denied ones.
-func (w *Changer) filesIn(ctx context.Context, dir rootfs.Path) ([]string, error) {
+func (d *Dir) filesIn(ctx context.Context, dir rootfs.Path) ([]string, error) {
 	var out []string
-	_, err := walk.Walk(ctx, w.root, &walk.Options{Start: dir, NoIgnore: true, Workers: 1}, func(v *walk.Visit) error {
+	_, err := walk.Walk(ctx, d.root, &walk.Options{Start: dir, NoIgnore: true, Workers: 1}, func(v *walk.Visit) error {
 		for i := range v.Files {
 			out = append(out, strings.Clone(v.Files[i].Name))
 		}

@@ -1,8 +1,9 @@
-package changer
+package vaultdir
 
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/url"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/text/unicode/norm"
 
+	"quarry/internal/changer"
+	"quarry/internal/rootfs"
 	"quarry/internal/stress"
 	"quarry/internal/vault"
 )
@@ -60,7 +63,12 @@ func TestMentionsFindEveryLink(t *testing.T) {
 	for i := range 300 { // one link each, so that nothing else makes it a mention
 		write(fmt.Sprintf("links/%d.md", i), spelled(rng, paths[i%len(paths)])+"\n")
 	}
-	ws := opened(t, dir, t.TempDir())
+	root, err := rootfs.Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	ws := New(root, 2, slog.New(slog.DiscardHandler))
 	updated, skipped := 0, 0
 	for i, p := range paths {
 		if !stress.Samples(i) {
@@ -83,7 +91,7 @@ func TestMentionsFindEveryLink(t *testing.T) {
 	}
 }
 
-func planned(t *testing.T, ws *Changer, from, to string, fast bool) (*vault.Plan, int) {
+func planned(t *testing.T, ws *Dir, from, to string, fast bool) (*vault.Plan, int) {
 	t.Helper()
 	ctx := context.Background()
 	src, err := ws.root.ResolveEntry(from)
@@ -94,12 +102,12 @@ func planned(t *testing.T, ws *Changer, from, to string, fast bool) (*vault.Plan
 	if err != nil {
 		t.Fatal(err)
 	}
-	moving := []*task{{path: src, to: dst}}
+	moving := []changer.Move{{From: src, To: dst}}
 	var names *mention
 	if fast {
 		names = ws.mentions(ctx, moving)
 	}
-	files, err := ws.readVault(ctx, moving, names)
+	files, err := ws.files(ctx, moving, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +116,6 @@ func planned(t *testing.T, ws *Changer, from, to string, fast bool) (*vault.Plan
 		t.Fatal(err)
 	}
 	n := len(files.texts)
-	files.texts = nil
 	plan, err := graph.Plan(files, []vault.Move{{From: from, To: to}}, vault.PlanOptions{Update: true})
 	if err != nil {
 		return nil, n // the destination is taken

@@ -1,0 +1,133 @@
+package quarry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// calls are the calls of a workspace that are in progress. Close ends their
+// contexts. A call that was in progress then gives ErrClosed, even if it has an
+// answer: the answer may be a part of the whole. The exception is a change that
+// was made.
+type calls struct {
+	mu      sync.Mutex
+	closed  bool
+	running map[*context.CancelFunc]bool // nil before the first
+}
+
+// close ends the calls in progress and refuses further ones.
+func (c *calls) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	for cancel := range c.running {
+		(*cancel)()
+	}
+}
+
+func (c *calls) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// enter begins a call: it returns a context that ends with close.
+func (c *calls) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, ErrClosed
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	if c.running == nil {
+		c.running = map[*context.CancelFunc]bool{}
+	}
+	c.running[&cancel] = true
+	return ctx, func() {
+		c.mu.Lock()
+		delete(c.running, &cancel)
+		c.mu.Unlock()
+		cancel()
+	}, nil
+}
+
+// enter begins a call of the workspace and of every workspace that is joined in
+// it: closing one of these ends the call too.
+func (w *Workspace) enter(ctx context.Context) (_ context.Context, leave func(), err error) {
+	ctx, leave, err = w.calls.enter(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range w.joined() {
+		inner, leaveRoot, err := r.Workspace.enter(ctx)
+		if err != nil {
+			leave()
+			return nil, nil, err
+		}
+		outer := leave
+		ctx, leave = inner, func() { leaveRoot(); outer() }
+	}
+	return ctx, leave, nil
+}
+
+// joined are the workspaces that Join made this one of.
+func (w *Workspace) joined() []Root {
+	if len(w.roots) == 1 {
+		return nil
+	}
+	return w.roots
+}
+
+func (w *Workspace) isClosed() bool {
+	if w.calls.isClosed() {
+		return true
+	}
+	for _, r := range w.joined() {
+		if r.Workspace.isClosed() {
+			return true
+		}
+	}
+	return false
+}
+
+// outcome is the error of a call that has ended with err: ErrClosed if the
+// workspace was closed meanwhile, with err unless Close caused it.
+func (w *Workspace) outcome(err error) error {
+	if errors.Is(err, ErrClosed) || !w.isClosed() {
+		return err
+	}
+	if err == nil || errors.Is(err, context.Canceled) {
+		return ErrClosed
+	}
+	return fmt.Errorf("%w: %w", ErrClosed, err)
+}
+
+// answer runs a call that changes nothing.
+func answer[T any](ctx context.Context, w *Workspace, call func(context.Context) (T, error)) (T, error) {
+	var none T
+	ctx, leave, err := w.enter(ctx)
+	if err != nil {
+		return none, err
+	}
+	defer leave()
+	out, err := call(ctx)
+	if err = w.outcome(err); err != nil {
+		return none, err
+	}
+	return out, nil
+}
+
+// changing runs a call that changes files. If it succeeds, it has.
+func changing[T any](ctx context.Context, w *Workspace, call func(context.Context) (T, error)) (out T, err error) {
+	ctx, leave, err := w.enter(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
+	if out, err = call(ctx); err != nil {
+		err = w.outcome(err)
+	}
+	return out, err
+}

@@ -1,0 +1,200 @@
+package changer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"quarry/change"
+	"quarry/internal/rootfs"
+	"quarry/internal/textedit"
+	"quarry/internal/textfile"
+)
+
+// Extension adds to changes what a kind of files needs beyond their bytes. The
+// one who opens the folder hands it in. It is called by several goroutines.
+type Extension interface {
+	// Trash is where deleted files go if neither the caller nor the options say
+	// so; "" leaves it to the default.
+	Trash() (change.TrashKind, error)
+	// Follow tells what else changes when files move: edits of files that
+	// refer to them. nil is nothing. All moves of a set come at once, because a
+	// reference may lead from one moved file to another. It gets the text of
+	// each file it wants to edit from read, and changes nothing itself. The
+	// files it edits are then locked together with those of the set.
+	Follow(ctx context.Context, moves []Move, links change.LinkUpdate, read func(path string) ([]byte, error)) (*Followed, error)
+}
+
+// Move is a file or a folder and where it goes.
+type Move struct{ From, To rootfs.Path }
+
+// Followed is what else a set of moves changes.
+type Followed struct {
+	Files []Following
+	Links change.LinkReport // without Files
+}
+
+// Following is the edit of one file that follows a move. Op has its path before
+// and after the moves, the same unless it moves too, and edits by span in the
+// text that was read.
+type Following struct {
+	change.Op
+	Links int // how many links the edits keep whole
+}
+
+// maxFollowed is the largest file that is edited because another one moves.
+const maxFollowed = 64 << 20
+
+// followedFile is a file that an Extension has read.
+type followedFile struct {
+	source
+	doc *textfile.Document
+}
+
+// readFollowed reads a file for the Extension and keeps it with its version.
+func (p *planner) readFollowed(path string) ([]byte, error) {
+	at, err := p.w.root.Known(path)
+	if err != nil {
+		return nil, err
+	}
+	data, info, err := p.w.root.ReadContent(at, maxFollowed)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := document(at, data)
+	if err != nil {
+		return nil, err
+	}
+	p.followed[path] = &followedFile{source{path: at, info: info, data: data, sum: rootfs.SumOf(data)}, doc}
+	return doc.Text(), nil
+}
+
+// follow plans what else the moves of a set change: the steps that edit files at
+// their old paths, and the report.
+func (p *planner) follow(ctx context.Context, tasks, moving []*task) error {
+	moves := make([]Move, len(moving))
+	for i, t := range moving {
+		moves[i] = Move{t.path, t.to}
+	}
+	p.followed = map[string]*followedFile{}
+	var gone []rootfs.Path
+	found, err := p.w.opts.Extension.Follow(ctx, moves, moving[0].Links, func(path string) ([]byte, error) {
+		text, err := p.readFollowed(path)
+		if at, known := p.w.root.Known(path); known == nil && rootfs.KindOf(err) == rootfs.NotFound {
+			gone = append(gone, at)
+		}
+		return text, err
+	})
+	if len(gone) > 0 {
+		return &lockError{gone} // it was deleted meanwhile
+	}
+	if err != nil || found == nil {
+		return err
+	}
+	if err := p.holdFollowed(found.Files); err != nil {
+		return err
+	}
+	c := p.c
+	c.Links = &found.Links
+	edited, written := p.alsoChanged(tasks)
+	for _, e := range found.Files {
+		var err error
+		switch {
+		case written[e.Path]:
+			err = errRewritten
+		case edited[e.Path]:
+			p.relinks[e.Path] = e.Edits
+		default:
+			err = p.editFollowed(p.followed[e.Path], &e.Op)
+		}
+		if err != nil {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("links in %s stay as they are: %v", rootfs.Printable(e.Path), err))
+			c.Links.Updated -= e.Links
+			c.Links.Broken += e.Links
+			if !slices.Contains(c.Links.BrokenIn, e.Path) {
+				c.Links.BrokenIn = append(c.Links.BrokenIn, e.Path)
+			}
+			continue
+		}
+		c.Links.Files = append(c.Links.Files, e.To)
+	}
+	p.did.Updated, p.did.Files, p.did.Broken = c.Links.Updated, len(c.Links.Files), c.Links.Broken
+	return nil
+}
+
+// holdFollowed locks the files that are edited because others move. They were
+// read without a lock: if another change has them, or had them meanwhile, the
+// plan is made again with them locked from the start.
+func (p *planner) holdFollowed(files []Following) error {
+	paths := make([]rootfs.Path, 0, len(files))
+	for _, f := range files {
+		file := p.followed[f.Path]
+		if file == nil {
+			return fmt.Errorf("%s is to be edited but was not read", rootfs.Printable(f.Path))
+		}
+		paths = append(paths, file.path)
+	}
+	if !p.hold.extend(paths) {
+		return &lockError{paths}
+	}
+	for _, path := range paths {
+		file := p.followed[path.String()]
+		if now, err := p.w.root.Stat(path); err != nil || !now.SameFile(file.info) || !rootfs.Unchanged(file.info, now) {
+			return &lockError{paths}
+		}
+	}
+	return nil
+}
+
+// moveTurn lets changes that move files take turns. An Extension looks at all
+// files of the folder, and while it does, none may go from a folder that it has
+// not seen yet to one that it has: its references would break. Other changes
+// need no turn: one that adds a reference to the old name counts as made after
+// the move.
+func (w *Changer) moveTurn(ctx context.Context, moves bool) (done func(), err error) {
+	if w.opts.Extension == nil || !moves {
+		return func() {}, nil
+	}
+	return w.state.moves.lock(ctx, rootfs.Path{})
+}
+
+// lockError says that a plan has to be made again with these paths locked too.
+type lockError struct{ paths []rootfs.Path }
+
+func (e *lockError) Error() string { return "a file that refers to a moved one is being changed" }
+
+var errRewritten = errors.New("the set gives the file new content")
+
+// alsoChanged returns the files that other tasks edit, and apart from these the
+// files that they write anew or delete.
+func (p *planner) alsoChanged(tasks []*task) (edited, written map[string]bool) {
+	edited, written = map[string]bool{}, map[string]bool{}
+	p.relinks = map[string][]change.Edit{}
+	for _, t := range tasks {
+		switch {
+		case t.Verb == change.EditFile:
+			edited[t.path.String()] = true
+		case t.Verb != change.MovePath, len(t.Edits) > 0:
+			written[t.path.String()] = true
+		}
+	}
+	return edited, written
+}
+
+// editFollowed plans the edits of one file. It fails if the new text can't be
+// written in the file's encoding.
+func (p *planner) editFollowed(file *followedFile, op *change.Op) error {
+	edited, err := textedit.Apply(file.doc, op.Edits...)
+	if err != nil {
+		return err
+	}
+	diff := editDiff(op.Path, op.To, edited, p.limits())
+	p.show(diff)
+	s, err := file.step(p.w, edited, diff.Hunks)
+	if err != nil {
+		return err
+	}
+	p.contents = append(p.contents, s)
+	return nil
+}
