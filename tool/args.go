@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -54,21 +55,72 @@ func (t *Tool) decode(raw json.RawMessage) (Args, error) {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
-		why := ", but " + shorten(raw)
+		why, hint := ", but "+shorten(raw), t.knownParams()
 		if !json.Valid(raw) {
 			why = ": " + err.Error()
+			if strings.Contains(why, "in string") {
+				hint = `In a string write a tab as \t, a line break as \n, a quote as \" and a backslash as \\.`
+			}
 		}
-		return Args{}, &Error{Code: InvalidArgument, Message: "the arguments are not a JSON object" + why, Hint: t.knownParams()}
+		return Args{}, &Error{Code: InvalidArgument, Message: "the arguments are not a JSON object" + why, Hint: hint}
 	}
 	return decodeObject(t.Params, object, "")
 }
 
 func (t *Tool) knownParams() string {
+	return listParams(listed(t.Params))
+}
+
+// listed are the names of the parameters that the schema shows.
+func listed(params []Param) []string {
 	var names []string
-	for _, p := range t.Params {
-		names = append(names, p.Name)
+	for _, p := range params {
+		if !p.Unlisted {
+			names = append(names, p.Name)
+		}
 	}
-	return listParams(names)
+	return names
+}
+
+// renamed gives keys that are spelled as other tools spell them the names of the
+// parameters they mean. A key that a parameter has keeps it, and of two keys for
+// one parameter the first in the parameter's list counts; the others are unknown.
+func renamed(params []Param, object map[string]json.RawMessage) map[string]json.RawMessage {
+	known := make(map[string]bool, len(params))
+	for i := range params {
+		known[params[i].Name] = true
+	}
+	out := maps.Clone(object)
+	for i := range params {
+		p := &params[i]
+		if raw, given := object[p.Name]; len(p.Also) == 0 || given && string(raw) != "null" {
+			continue
+		}
+		for _, name := range append([]string{p.Name}, p.Also...) {
+			key, ok := spelled(object, name, known)
+			if !ok {
+				continue
+			}
+			out[p.Name] = object[key]
+			delete(out, key)
+			break
+		}
+	}
+	return out
+}
+
+// spelled finds the key that is a name in any style: old_text, oldText, old-text.
+func spelled(object map[string]json.RawMessage, name string, known map[string]bool) (string, bool) {
+	if _, ok := object[name]; ok && !known[name] {
+		return name, true
+	}
+	want := string(plain(name))
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if !known[key] && string(plain(key)) == want {
+			return key, true
+		}
+	}
+	return "", false
 }
 
 func listParams(names []string) string {
@@ -79,6 +131,7 @@ func listParams(names []string) string {
 }
 
 func decodeObject(params []Param, object map[string]json.RawMessage, prefix string) (Args, error) {
+	object = renamed(params, object)
 	if err := checkKeys(params, object, prefix); err != nil {
 		return Args{}, err
 	}
@@ -132,7 +185,7 @@ func checkKeys(params []Param, object map[string]json.RawMessage, prefix string)
 	}
 	slices.Sort(unknown)
 	e := &Error{Code: InvalidArgument, Message: fmt.Sprintf("unknown parameter %q", prefix+unknown[0])}
-	e.Hint = listParams(names)
+	e.Hint = listParams(listed(params))
 	if near := nearest(unknown[0], names); near != "" {
 		e.Message += fmt.Sprintf("; did you mean %q?", near)
 	}

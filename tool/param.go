@@ -41,6 +41,12 @@ type Param struct {
 	Missing string
 	// Several says what to do where a list is given for a String.
 	Several string
+	// Also are other names that are understood for it, in any style (old_string,
+	// oldString, old-string), and not listed: those that similar tools have. Its
+	// own name is then understood in any style too.
+	Also []string
+	// Unlisted keeps the parameter out of the schema. It is understood.
+	Unlisted bool
 }
 
 // Limit returns a pointer for Min and Max.
@@ -107,6 +113,9 @@ func objectSchema(params []Param) schema {
 		s.Additional = &no
 	}
 	for _, p := range params {
+		if p.Unlisted {
+			continue
+		}
 		s.Properties = append(s.Properties, property{p.Name, p.schema()})
 		if p.Required {
 			s.Required = append(s.Required, p.Name)

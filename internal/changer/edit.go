@@ -125,11 +125,11 @@ func checkVersion(p rootfs.Path, have rootfs.Version, expected string) error {
 	if expected == "" {
 		return nil
 	}
-	want, err := rootfs.ParseVersion(expected)
+	same, err := have.Is(expected)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBadVersion, err)
 	}
-	if want != have {
+	if !same {
 		return &rootfs.Error{Op: "edit", Path: p.String(), Kind: rootfs.Conflict, Err: &change.VersionError{Have: have.String(), Want: expected}}
 	}
 	return nil

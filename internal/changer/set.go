@@ -136,7 +136,8 @@ func sameVersion(a, b *task) bool {
 	if a.Version == "" {
 		a.Version = b.Version
 	}
-	return b.Version == "" || a.Version == b.Version
+	// One of them may be short.
+	return b.Version == "" || strings.HasPrefix(a.Version, b.Version) || strings.HasPrefix(b.Version, a.Version)
 }
 
 func (w *Changer) resolveOne(t *task) (err error) {

@@ -124,7 +124,7 @@ func (b *Book) apply(ctx context.Context, summary string, o Options, ops ...chan
 
 // expect refuses a note that is not what the caller has seen.
 func (n *Note) expect(o Options) error {
-	if o.ExpectedVersion == "" || o.ExpectedVersion == n.Version {
+	if o.ExpectedVersion == "" || len(o.ExpectedVersion) >= 12 && strings.HasPrefix(n.Version, strings.ToLower(o.ExpectedVersion)) {
 		return nil
 	}
 	return fault.New(fault.Conflict, fmt.Sprintf("%s was changed: its version is %s", strconv.QuoteToGraphic(n.Path), n.Version), "read it again and repeat the change")

@@ -25,10 +25,9 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	a := &answer{text: []byte(sentence), data: &changeAnswer{Change: changeData(change)}}
 	if change.DryRun {
 		a.text = append([]byte("Dry run, nothing was changed. It would say: "), sentence...)
-		if change.Diff != "" {
-			a.text = append(a.text, '\n')
-			a.text = append(a.text, strings.TrimSuffix(change.Diff, "\n")...)
-		}
+		c.preview(a, change)
+	} else if c.d.shows && !c.Bool("quiet") {
+		a.text = append(a.text, render.ChangedLines(change, len(change.Diffs) > 1)...)
 	}
 	if change.ID != "" {
 		a.receipt = append(a.receipt, "change "+change.ID)
@@ -37,7 +36,7 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 		a.receipt = append(a.receipt, "nothing had to be changed")
 	}
 	if change.Version != "" && !change.DryRun {
-		a.receipt = append(a.receipt, "version "+change.Version)
+		a.receipt = append(a.receipt, "version "+render.Version(change.Version))
 	}
 	if s := strings.TrimSuffix(render.Links(change), "."); s != "" {
 		a.receipt = append(a.receipt, strings.ToLower(s[:1])+s[1:])
@@ -47,6 +46,42 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	}
 	a.receipt = append(a.receipt, change.Warnings...)
 	return a
+}
+
+// preview adds to a dry run what would change: where the dialect shows changes,
+// a rewrite of many lines by its different rewrites, unless the diff is asked for.
+func (c *call) preview(a *answer, change *change.Change) {
+	if change.Diff == "" {
+		return
+	}
+	text := strings.TrimSuffix(change.Diff, "\n")
+	if c.d.shows && !c.Bool("diff") && len(text) > render.HunkBytes {
+		if short := render.Rewrites(change); short != "" {
+			a.text = append(a.text, short...)
+			a.receipt = append(a.receipt, "diff: true shows every line")
+			return
+		}
+	}
+	a.text = append(append(a.text, '\n'), c.cutLines(text)...)
+}
+
+// maxDiffLines is how many lines of a diff an answer has.
+const maxDiffLines = 400
+
+// cutLines is a diff, or as much of it as an answer has, with how many lines go on.
+func (c *call) cutLines(diff string) string {
+	end, budget := 0, c.limits().Budget
+	for n := range maxDiffLines {
+		next := strings.IndexByte(diff[end:], '\n')
+		if next < 0 {
+			return diff
+		}
+		if end+next > budget && n > 0 {
+			break
+		}
+		end += next + 1
+	}
+	return diff[:end] + fmt.Sprintf("[... %s more]", render.Plural(strings.Count(diff[end:], "\n")+1, "line", "lines"))
 }
 
 // changeAnswer is a change as structured data.

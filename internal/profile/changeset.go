@@ -136,6 +136,10 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if g := c.glob("file_pattern", c.path(ctx, "path")); g != "" {
 		q.Globs, q.Dialect = []string{g}, search.Gitignore
 	}
+	expected := q.Expected
+	if c.Bool("dry_run") {
+		q.Expected = 0 // the preview says how many there are
+	}
 	found, err := replacer.Find(ctx, c.ws, q)
 	if errors.Is(err, replacer.ErrNone) {
 		message := "Nothing matches, so nothing was changed"
@@ -150,10 +154,18 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	summary := fmt.Sprintf("replaced %s by %s: %s in %s", clip(render.Quote(q.Pattern), 60), clip(render.Quote(q.Replacement), 60),
 		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))
 	a, err := c.applySummed(ctx, found.Ops, summary)
-	if err == nil {
-		c.tellMissed(a, found.Summary)
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	if n := found.Matches; c.d.shows {
+		count := fmt.Sprintf("%s in %s. ", render.Plural(n, "match", "matches"), render.Count(len(found.Ops), "file"))
+		if q.Expected != expected && n != expected {
+			count = fmt.Sprintf("expected_count is %d, but there are %s", expected, count)
+		}
+		a.text = append([]byte(count), a.text...)
+	}
+	c.tellMissed(a, found.Summary)
+	return a, nil
 }
 
 func (c *call) applySet(ctx context.Context, ops []change.Op) (*answer, error) {
@@ -169,7 +181,7 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 	}
 	do := c.ws.Apply
 	if o.DryRun {
-		do = c.ws.Plan
+		do, set.FullDiff = c.ws.Plan, c.d.shows // so that every rewrite is counted
 	}
 	done, err := do(ctx, set)
 	if err != nil {
@@ -177,11 +189,12 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 	}
 	told := *done
 	told.Version, told.DryRun = "", false // each file has its own
-	a := c.changed(&told, render.Set(done))
+	said := c.setText(done)
+	a := c.changed(&told, said)
 	a.data = done
 	if done.DryRun {
-		a.text = append(append([]byte("Dry run, nothing was changed. "), a.text...), '\n')
-		a.text = append(a.text, strings.TrimSuffix(done.Diff, "\n")...)
+		a.text = append([]byte("Dry run, nothing was changed. "), said...)
+		c.preview(a, done)
 		if done.NoPlan != "" {
 			a.receipt = append(a.receipt, done.NoPlan)
 		} else {
@@ -189,6 +202,46 @@ func (c *call) applySummed(ctx context.Context, ops []change.Op, summary string)
 		}
 	}
 	return a, nil
+}
+
+// maxFileLines is how many files of a set have a line each in an answer.
+const maxFileLines = 20
+
+// setText says what a set did: a line for each file, of many files numbers, and
+// lines for those that differ from most.
+func (c *call) setText(done *change.Change) string {
+	text := render.Set(done)
+	if !c.d.shows || done.Unchanged || !c.Bool("quiet") && len(done.Files) <= maxFileLines && len(text) <= render.HunkBytes {
+		return text
+	}
+	added, removed := 0, 0
+	count := map[[2]int]int{}
+	most := [2]int{}
+	for _, f := range done.Files {
+		added, removed = added+f.Added, removed+f.Removed
+		lines := [2]int{f.Added, f.Removed}
+		if count[lines]++; count[lines] > count[most] {
+			most = lines
+		}
+	}
+	text = "Changed " + render.Count(len(done.Files), "file")
+	if done.DryRun {
+		text = render.Count(len(done.Files), "file") + " would change"
+	}
+	odd := len(done.Files) - count[most]
+	if c.Bool("quiet") || odd > maxFileLines/2 {
+		return fmt.Sprintf("%s: +%d -%d.", text, added, removed)
+	}
+	if odd > 0 {
+		text += fmt.Sprintf(", %d of them", count[most])
+	}
+	text += fmt.Sprintf(": +%d -%d each.", most[0], most[1])
+	for _, f := range done.Files {
+		if [2]int{f.Added, f.Removed} != most {
+			text += "\n" + render.SetFile(f)
+		}
+	}
+	return text
 }
 
 // setError lists all changes that can't be made.

@@ -57,6 +57,8 @@ type dialect struct {
 	images bool
 	// remaining says how many more places have a text that was replaced once.
 	remaining bool
+	// shows ends the answer to a change with the lines that changed.
+	shows bool
 	// attachments move with a note if the vault's settings say so.
 	attachments bool
 

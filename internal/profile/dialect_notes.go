@@ -23,7 +23,7 @@ var notesDialect = dialect{
 	),
 	receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, top: "the top folder", localGlobs: true,
-	anyForm: true, around: true, images: true, remaining: true, attachments: true,
+	anyForm: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,
 	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
 }
@@ -46,7 +46,7 @@ var noteTools = []spec{
 			oneOf(need(str("operation", "rename: content is the new heading or id, links follow")), "append", "prepend", "replace", "before", "after", "rename"),
 			text("content", "Text; of a property, YAML"),
 			paramHeading, paramBlock, paramProperty,
-			boolean("create", "Make what is missing"), paramVersion, paramDryRun,
+			boolean("create", "Make what is missing"), paramVersion, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: editSection,
 	},
@@ -56,7 +56,7 @@ var noteTools = []spec{
 		params: []tool.Param{
 			str("path", "Note"), str("name", "Property"),
 			oneOf(str("operation", "Default get"), "get", "set", "delete", "rename"),
-			str("value", "For set, YAML; for rename, the new name"), paramVersion, paramDryRun,
+			str("value", "For set, YAML; for rename, the new name"), paramVersion, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: properties,
 		reading: &spec{
@@ -69,7 +69,7 @@ var noteTools = []spec{
 	{
 		name: "tags", title: "Tags of notes",
 		about:  "List tags with counts; with tag, the notes that have it or one nested in it; with new_name, rename it.",
-		params: []tool.Param{str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"), paramDryRun},
+		params: []tool.Param{str("path", "Note, default all"), str("tag", "Tag"), str("new_name", "Its new name"), paramDryRun, paramQuiet, paramDiff},
 		action: tags,
 		reading: &spec{
 			name: "tags", title: "Tags of notes",
@@ -90,7 +90,7 @@ var noteTools = []spec{
 	{
 		name: "daily_note", title: "Daily note",
 		about:  "Read the note of a day or other period, where the vault's settings put it.",
-		params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun),
+		params: append(slices.Clone(dailyParams), boolean("create", "Make it from its template if missing"), paramDryRun, paramQuiet, paramDiff),
 		action: dailyNote,
 		reading: &spec{
 			name: "daily_note", title: "Daily note",
@@ -101,7 +101,7 @@ var noteTools = []spec{
 	{
 		name: "merge_notes", title: "Merge notes",
 		about:  "Append a note to another and delete it; links follow.",
-		params: []tool.Param{required("source", "Note that goes"), required("destination", "Note that stays"), paramDryRun},
+		params: []tool.Param{required("source", "Note that goes"), required("destination", "Note that stays"), paramDryRun, paramQuiet, paramDiff},
 		action: mergeNotes,
 	},
 }

@@ -13,7 +13,7 @@ var quarryDialect = dialect{
 
 	receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, top: "the top folder", localGlobs: true,
-	anyForm: true, around: true, images: true, remaining: true, attachments: true,
+	anyForm: true, around: true, images: true, remaining: true, shows: true, attachments: true,
 	position: true, lookAround: useOtherSyntax,
 	limits: documented.with(func(l *limits) { l.codeTokens = codeTokens }),
 }
@@ -154,14 +154,14 @@ var quarryTools = []spec{
 				need(str("old_text", "")), need(tool.Param{Name: "new_text", AllowEmpty: true}), boolean("replace_all", ""),
 			}},
 			integer("start_line", "Lines to replace by new_text; needs expected_version", 1), integer("end_line", "Last of them", 1),
-			paramVersion, paramDryRun,
+			paramVersion, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: editFile,
 	},
 	{
 		name: "write_file", title: "Write a file",
 		about:  "Create or overwrite a file.",
-		params: []tool.Param{required("path", "File"), text("content", "Its whole text"), paramVersion, paramDryRun},
+		params: []tool.Param{required("path", "File"), text("content", "Its whole text"), paramVersion, paramDryRun, paramQuiet, paramDiff},
 		action: writeFile,
 	},
 	{
@@ -180,7 +180,7 @@ var quarryTools = []spec{
 				str("move_to", "New path"),
 				paramVersion,
 			}},
-			paramSummary, paramDryRun,
+			paramSummary, paramDryRun, paramQuiet, paramDiff,
 			str("digest", "Apply this dry run, without changes"),
 		},
 		action: applyChanges,
@@ -188,7 +188,7 @@ var quarryTools = []spec{
 	{
 		name: "apply_patch", title: "Apply a patch",
 		about:  "Apply a patch to files, all of it or nothing: *** Begin Patch … *** End Patch, or a unified or git diff. Context must match exactly.",
-		params: []tool.Param{need(str("patch", "The whole patch")), paramSummary, paramDryRun},
+		params: []tool.Param{need(str("patch", "The whole patch")), paramSummary, paramDryRun, paramQuiet, paramDiff},
 		action: applyPatch,
 	},
 	{
@@ -203,7 +203,7 @@ var quarryTools = []spec{
 			boolean("ignore_case", "Any case"),
 			boolean("multiline", "Match across lines"),
 			integer("expected_count", "Refuse another number of matches", 1),
-			paramSummary, paramDryRun,
+			paramSummary, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: replaceInFiles,
 	},
@@ -216,7 +216,7 @@ var quarryTools = []spec{
 	{
 		name: "move_file", title: "Move or rename",
 		about:  "Move or rename a file or folder. Never overwrites.",
-		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramLinks, paramDryRun},
+		params: []tool.Param{required("source", "File or folder"), required("destination", "New path, or folder/"), paramLinks, paramDryRun, paramQuiet, paramDiff},
 		action: moveFile,
 	},
 	{
@@ -239,14 +239,14 @@ var quarryTools = []spec{
 		params: []tool.Param{
 			required("path", "Note"),
 			oneOf(need(str("operation", "prepend goes after front matter")), "append", "prepend", "replace"),
-			text("content", "Text to add or put in"), str("search", "Text to replace"), paramVersion, paramDryRun,
+			text("content", "Text to add or put in"), str("search", "Text to replace"), paramVersion, paramDryRun, paramQuiet, paramDiff,
 		},
 		action: modifyNote,
 	},
 	{
 		name: "organize_note", title: "Move a note",
 		about:  "Move or rename a note; .md is added. Never overwrites.",
-		params: []tool.Param{required("source", "Note"), required("destination", "New path"), paramLinks, paramDryRun},
+		params: []tool.Param{required("source", "Note"), required("destination", "New path"), paramLinks, paramDryRun, paramQuiet, paramDiff},
 		action: organizeNote,
 	},
 	{

@@ -46,7 +46,14 @@ func text(name, about string) tool.Param {
 	return p
 }
 
+// unlisted is a parameter that is understood and not shown: a hint names it, or
+// another tool has it.
+func unlisted(p tool.Param) tool.Param { p.Unlisted = true; return p }
+
 var (
+	paramQuiet = unlisted(boolean("quiet", "Only count what changed"))
+	paramDiff  = unlisted(boolean("diff", "Show every line of a dry run"))
+
 	paramHidden  = boolean("include_hidden", "Also dot files")
 	paramIgnored = boolean("include_ignored", "Also ignored files")
 	paramOffset  = integer("offset", "Results to skip", 0)

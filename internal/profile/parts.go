@@ -140,7 +140,7 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 		}
 		o.Path = s.show(o.Path)
 		a := &answer{text: render.Outline(nil, o), data: &partAnswer{foundPath: pathOf(o.Path), Outline: o}}
-		a.receipt = []string{"version " + o.Version}
+		a.receipt = []string{"version " + render.Version(o.Version)}
 		return a, nil
 	}
 	p, err := s.ReadPart(ctx, path, t)
@@ -156,7 +156,7 @@ func readPart(ctx context.Context, c *call) (*answer, error) {
 		Version: text.Version, Encoding: p.Encoding, Ending: p.Ending, Lines: append([]string{}, text.Lines...),
 	}
 	a := &answer{text: render.Lines(nil, text, text.First, text.First+len(p.Lines)-1), data: data}
-	a.receipt = []string{"version " + p.Version}
+	a.receipt = []string{"version " + render.Version(p.Version)}
 	if text.Cut {
 		a.receipt = append(a.receipt, fmt.Sprintf("next: read_file {\"path\":%s,\"start_line\":%d,\"end_line\":%d}", jsonText(text.Path), data.End+1, p.First+len(p.Lines)-1))
 	}
@@ -256,7 +256,7 @@ func (c *call) readProperties(ctx context.Context, s *shelf, path, name string) 
 	if len(list) == 0 {
 		text = fmt.Appendf(nil, "No properties in %s.\n", render.Path(data.Path))
 	}
-	return &answer{text: text[:len(text)-1], data: data, receipt: []string{"version " + n.Version}}, nil
+	return &answer{text: text[:len(text)-1], data: data, receipt: []string{"version " + render.Version(n.Version)}}, nil
 }
 
 // namesAnswer is the answer of tags.
@@ -411,7 +411,7 @@ func openDaily(ctx context.Context, c *call) (*answer, error) {
 	a.text = append(a.text, render.Path(path)+"\n"...)
 	a.text = render.Lines(a.text, text, 0, 0)
 	if d.Change == nil {
-		a.receipt = append(a.receipt, "version "+d.Note.Version)
+		a.receipt = append(a.receipt, "version "+render.Version(d.Note.Version))
 	}
 	a.data = data
 	return a, nil

@@ -77,7 +77,7 @@ func (c *call) readOne(ctx context.Context, path string, most int) (*answer, err
 		Version: t.Version, Encoding: t.Encoding, Ending: t.Ending, Lines: append([]string{}, t.Lines...),
 	}
 	a := &answer{text: render.Lines(nil, t, start, end), data: data}
-	a.receipt = []string{"version " + t.Version}
+	a.receipt = []string{"version " + render.Version(t.Version)}
 	if t.Encoding != "utf-8" {
 		a.receipt = append(a.receipt, t.Encoding)
 	}

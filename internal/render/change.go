@@ -209,12 +209,24 @@ func Set(c *change.Change) string {
 			break
 		}
 		b.WriteString("\n" + SetFile(f))
+		if f.Version != "" && len(c.Files) <= maxVersions {
+			b.WriteString(", version " + Version(f.Version))
+		}
 	}
 	return b.String()
 }
 
-// maxSetFiles is how many files an answer names.
-const maxSetFiles = 200
+const (
+	// maxSetFiles is how many files an answer names.
+	maxSetFiles = 200
+	// maxVersions is of how many files it gives the versions: after a change of
+	// many files the next one is rarely about their lines.
+	maxVersions = 3
+)
+
+// Version is a version as answers show it: its first 12 digits, which every tool
+// takes for the whole.
+func Version(v string) string { return v[:min(len(v), 12)] }
 
 // setVerbs names in one word what a set did to a file.
 var setVerbs = map[change.Verb]string{
@@ -235,9 +247,6 @@ func SetFile(f change.File) string {
 		s += ", now executable"
 	} else if f.Executable != nil {
 		s += ", no longer executable"
-	}
-	if f.Version != "" {
-		s += ", version " + f.Version
 	}
 	return s
 }

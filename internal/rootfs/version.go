@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"strings"
 )
 
 // Version identifies a file's content: the first 128 bits of its SHA-256, which
@@ -21,6 +22,28 @@ func VersionOf(data []byte) Version {
 // VersionFrom returns the version of data whose SHA-256 is sum.
 func VersionFrom(sum []byte) Version { return Version{[16]byte(sum[:16])} }
 
+// shortDigits is how many digits of a version are enough to name it: 48 bits, so
+// that of a million versions of one file two share them once in 560 times.
+const shortDigits = 12
+
+// Is reports whether text names the version: all its digits, or the first ones,
+// at least 12.
+func (v Version) Is(text string) (bool, error) {
+	if len(text) == 2*len(v.sum) {
+		want, err := ParseVersion(text)
+		return want == v, err
+	}
+	for _, c := range []byte(text) {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false, errBadVersion
+		}
+	}
+	if len(text) < shortDigits || len(text) > 2*len(v.sum) {
+		return false, errBadVersion
+	}
+	return strings.EqualFold(v.String()[:len(text)], text), nil
+}
+
 // ParseVersion reads what String printed.
 func ParseVersion(s string) (Version, error) {
 	var v Version
@@ -33,7 +56,7 @@ func ParseVersion(s string) (Version, error) {
 	return v, nil
 }
 
-var errBadVersion = errors.New("a version is 32 hexadecimal digits")
+var errBadVersion = errors.New("a version is 12 to 32 hexadecimal digits")
 
 // String prints the version as 32 hex digits.
 func (v Version) String() string { return hex.EncodeToString(v.sum[:]) }

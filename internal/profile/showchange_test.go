@@ -1,0 +1,100 @@
+package profile_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry"
+	"quarry/change"
+	"quarry/internal/profile"
+	"quarry/tool"
+)
+
+// openTree makes the tools of a profile over files.
+func openTree(t *testing.T, opts *profile.Options, files map[string]string) *tool.Registry {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir(), Trash: change.TrashLocal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ws.Close() })
+	r, err := profile.New(ws, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func callText(t *testing.T, r *tool.Registry, name, args string) string {
+	t.Helper()
+	res, err := r.Call(context.Background(), name, json.RawMessage(args))
+	if err != nil {
+		t.Fatalf("%s %s: %v", name, args, err)
+	}
+	return res.Text
+}
+
+// TestChangesShowThemselves: the lines that changed up to 3 KB, then a line a
+// file, then counts; and a dry run lists different rewrites once.
+func TestChangesShowThemselves(t *testing.T) {
+	files := map[string]string{"a.go": "one\ntwo\nthree\nfour\nfive\n"}
+	for i := range 60 {
+		files[fmt.Sprintf("long/folder/name/file%02d.txt", i)] = strings.Repeat("some text that calls oldName(x) and more\n", 2)
+	}
+	r := openTree(t, nil, files)
+	if got := callText(t, r, "edit_file", `{"path":"a.go","old_text":"three","new_text":"3"}`); !strings.Contains(got, "\n@@ 2\n two\n-three\n+3\n four\n[change ") {
+		t.Errorf("an edit:\n%s", got)
+	}
+	if got := callText(t, r, "edit_file", `{"path":"a.go","old_text":"3","new_text":"three","quiet":true}`); strings.Contains(got, "@@") {
+		t.Errorf("a quiet edit:\n%s", got)
+	}
+	dry := callText(t, r, "replace_in_files", `{"text":"oldName","replacement":"newName","dry_run":true,"expected_count":7}`)
+	if len(dry) > 600 || !strings.HasPrefix(dry, "expected_count is 7, but there are 120 matches in 60 files. ") || !strings.Contains(dry, "\n120× \"oldName\" → \"newName\"") {
+		t.Errorf("a dry run:\n%s", dry)
+	}
+	if got := callText(t, r, "replace_in_files", `{"text":"oldName","replacement":"newName","dry_run":true,"diff":true}`); strings.Count(got, "+some text") < 50 {
+		t.Errorf("a dry run with its diff has %d bytes", len(got))
+	}
+	if got := callText(t, r, "replace_in_files", `{"text":"oldName","replacement":"newName","expected_count":7}`); !strings.Contains(got, "[CONFLICT]") {
+		t.Errorf("another number of matches:\n%s", got)
+	}
+	if got := callText(t, r, "replace_in_files", `{"text":"oldName","replacement":"newName"}`); len(got) > 300 || !strings.Contains(got, "120 matches in 60 files. Changed 60 files: +2 -2 each.") || strings.Contains(got, "version") {
+		t.Errorf("a change of many files:\n%s", got)
+	}
+	set := callText(t, r, "apply_changes", `{"changes":[{"path":"a.go","old_text":"one","new_text":"1"},{"path":"b.go","content":"new\n"}]}`)
+	if !strings.Contains(set, "\n# a.go\n@@ 1\n-one\n+1\n two\n") || strings.Contains(set, "+new") {
+		t.Errorf("a set:\n%s", set)
+	}
+}
+
+// TestShortVersions: what a read shows is enough for the change that follows.
+func TestShortVersions(t *testing.T) {
+	r := openTree(t, nil, map[string]string{"a.txt": "one\ntwo\n"})
+	text := callText(t, r, "read_file", `{"path":"a.txt"}`)
+	_, version, _ := strings.Cut(text, "[version ")
+	version, _, _ = strings.Cut(version, "]")
+	if len(version) != 12 {
+		t.Fatalf("the version %q of\n%s", version, text)
+	}
+	if got := callText(t, r, "edit_file", `{"path":"a.txt","start_line":1,"new_text":"ONE","expected_version":"`+version+`"}`); strings.HasPrefix(got, "Error") {
+		t.Error(got)
+	}
+	if got := callText(t, r, "edit_file", `{"path":"a.txt","start_line":1,"new_text":"eins","expected_version":"`+version+`"}`); !strings.Contains(got, "[CONFLICT]") {
+		t.Errorf("a stale version: %s", got)
+	}
+}

@@ -1,0 +1,201 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/change"
+)
+
+// HunkBytes is how much of a change an answer shows: about 60 lines.
+const HunkBytes = 3 << 10
+
+// Hunks shows what changed in a file, with one line of context, each hunk under
+// "@@" and its first line's number. It is "" if that takes more than most bytes.
+func Hunks(d *change.PathDiff, most int) string {
+	if d.Cut != (change.Cut{}) {
+		return ""
+	}
+	var b strings.Builder
+	number := 0
+	var group []string // lines of one hunk of the diff
+	end := func() { appendHunk(&b, group, number); group = group[:0] }
+	for line := range strings.Lines(d.Hunks) {
+		if strings.HasPrefix(line, "@@") {
+			end()
+			number = newLine(line)
+			continue
+		}
+		if group = append(group, strings.TrimSuffix(line, "\n")); b.Len() > most {
+			return ""
+		}
+	}
+	if end(); b.Len() > most {
+		return ""
+	}
+	return b.String()
+}
+
+// newLine reads the number of a hunk's first line in the new file.
+func newLine(header string) int {
+	_, rest, _ := strings.Cut(header, "+")
+	n, _ := strconv.Atoi(rest[:strings.IndexFunc(rest+" ", func(r rune) bool { return r < '0' || r > '9' })])
+	return n
+}
+
+// appendHunk appends the changed lines of a hunk with one line before and after.
+func appendHunk(b *strings.Builder, lines []string, number int) {
+	keep := make([]bool, len(lines))
+	for i, l := range lines {
+		if l != "" && l[0] == ' ' {
+			continue
+		}
+		for j := max(i-1, 0); j <= min(i+1, len(lines)-1); j++ {
+			keep[j] = true
+		}
+	}
+	for i, l := range lines {
+		if keep[i] {
+			if i == 0 || !keep[i-1] {
+				fmt.Fprintf(b, "\n@@ %d", number)
+			}
+			b.WriteString("\n" + l)
+		}
+		if l == "" || l[0] == ' ' || l[0] == '+' {
+			number++
+		}
+	}
+}
+
+// ChangedLines shows a change after the sentence that says it: of each file its hunks,
+// as far as all of them fit, else nothing. New files are not shown, since the
+// caller has just written them.
+func ChangedLines(c *change.Change, named bool) string {
+	left := HunkBytes
+	var b strings.Builder
+	for i := range c.Diffs {
+		d := &c.Diffs[i]
+		if d.Old == "" || d.New == "" || d.Hunks == "" {
+			continue
+		}
+		text := Hunks(d, left)
+		if text == "" {
+			return ""
+		}
+		if named {
+			text = "\n# " + Path(d.New) + text
+		}
+		if left -= len(text); left < 0 {
+			return ""
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// maxRewrites is how many different rewrites a dry run lists.
+const maxRewrites = 20
+
+// Rewrites lists what a change rewrites, each different rewrite once with how
+// often it is made, most often first. It is "" if lines come and go instead.
+func Rewrites(c *change.Change) string {
+	count := map[[2]string]int{}
+	lines := 0
+	for i := range c.Diffs {
+		var removed, added []string
+		end := func() bool {
+			ok := len(removed) == len(added)
+			for k := range min(len(removed), len(added)) {
+				count[differing(removed[k], added[k])]++
+				lines++
+			}
+			removed, added = removed[:0], added[:0]
+			return ok
+		}
+		for line := range strings.Lines(c.Diffs[i].Hunks) {
+			text := strings.TrimRight(line[1:], "\r\n")
+			switch line[0] {
+			case '-':
+				if len(added) > 0 && !end() {
+					return ""
+				}
+				removed = append(removed, text)
+			case '+':
+				added = append(added, text)
+			case '\\':
+			default:
+				if !end() {
+					return ""
+				}
+			}
+		}
+		if !end() {
+			return ""
+		}
+	}
+	type rewrite struct {
+		of [2]string
+		n  int
+	}
+	var list []rewrite
+	for of, n := range count {
+		list = append(list, rewrite{of, n})
+	}
+	slices.SortFunc(list, func(a, b rewrite) int {
+		return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.of[0], b.of[0]), cmp.Compare(a.of[1], b.of[1]))
+	})
+	more := ""
+	if c.Links != nil && lines < c.Links.Updated { // the diff of a move is cut
+		more = "+"
+	}
+	var b strings.Builder
+	for i, r := range list {
+		if i == maxRewrites {
+			fmt.Fprintf(&b, "\n… and %s more", Plural(len(list)-i, "rewrite", "different rewrites"))
+			break
+		}
+		fmt.Fprintf(&b, "\n%d%s× %s → %s", r.n, more, clipped(r.of[0]), clipped(r.of[1]))
+	}
+	return b.String()
+}
+
+// differing is what of a line differs from another, as whole words.
+func differing(old, text string) [2]string {
+	start := 0
+	for start < len(old) && start < len(text) && old[start] == text[start] {
+		start++
+	}
+	end := 0
+	for end < len(old)-start && end < len(text)-start && old[len(old)-1-end] == text[len(text)-1-end] {
+		end++
+	}
+	word := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+	for start > 0 {
+		r, n := utf8.DecodeLastRuneInString(old[:start])
+		if !word(r) && r != utf8.RuneError {
+			break
+		}
+		start -= n
+	}
+	for end > 0 {
+		r, n := utf8.DecodeRuneInString(old[len(old)-end:])
+		if !word(r) && r != utf8.RuneError {
+			break
+		}
+		end -= n
+	}
+	return [2]string{old[start : len(old)-end], text[start : len(text)-end]}
+}
+
+// clipped is a text in quotes, cut after 80 characters.
+func clipped(s string) string {
+	if utf8.RuneCountInString(s) > 80 {
+		s = string([]rune(s)[:80]) + "…"
+	}
+	return Quote(s)
+}
