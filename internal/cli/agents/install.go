@@ -38,8 +38,10 @@ func newInstall(s env.Streams) *cobra.Command {
 		Use:   "install --client NAME",
 		Short: "Connect an MCP client to this program",
 		Long: `Show what a client's settings need for it to start quarry mcp, and with --write
-put it there. Everything else in the file, comments too, stays as it is; a copy
-of the file is kept beside it. A file that can't be understood is left alone.
+put it there. Everything else in the file, comments too, stays as it is, and so
+does what an entry of that name has beside its command (env, timeout, disabled
+and the like); a copy of the file is kept beside it. A file that can't be
+understood is left alone.
 
 The flags of quarry mcp given here become the server's.`,
 		Example: `  quarry mcp install --client claude-code
@@ -109,7 +111,24 @@ func (f *installFlags) run(s env.Streams, flags *pflag.FlagSet) error {
 		s.Say("This would go into %s; --write puts it there:\n%s", file, c.EntryText(f.name, entry))
 		return nil
 	}
-	return writeClient(s, file, old, changed, fmt.Sprintf("Wrote %s to %s.", f.name, file), "Restart "+c.Title+" to use it.")
+	missing := clients.Missing(file)
+	if err := writeClient(s, file, old, changed, fmt.Sprintf("Wrote %s to %s.", f.name, file), "Restart "+c.Title+" to use it."); err != nil {
+		return err
+	}
+	records, err := records(s)
+	if err == nil {
+		err = records.Installed(file, f.name, old, changed, old != nil, missing)
+	}
+	if err != nil { // the entry is there; only its way back is less exact
+		s.Say("What the file was before could not be noted, so uninstall will remove the entry alone: %v\n", err)
+	}
+	return nil
+}
+
+// records are those of this user.
+func records(s env.Streams) (*clients.Records, error) {
+	base, err := config.StateDir(s.Env())
+	return &clients.Records{Dir: filepath.Join(base, "installed")}, err
 }
 
 // writeClient replaces a client's settings and says what was done.
@@ -132,8 +151,9 @@ func newUninstall(s env.Streams) *cobra.Command {
 		Use:   "uninstall --client NAME",
 		Short: "Disconnect an MCP client from this program",
 		Long: `Show which entry a client's settings have for quarry mcp, and with --write take
-it out. Everything else in the file, comments too, stays as it is; a copy of the
-file is kept beside it. Indexes, the log of changes and the trash stay: quarry
+it out. A file that nobody has changed since quarry mcp install gets the bytes
+back that it had before; in any other the entry alone is removed, and everything
+else, comments too, stays as it is. A copy of the file is kept beside it. Indexes, the log of changes and the trash stay: quarry
 index delete and quarry trash empty remove them.`,
 		Example: `  quarry mcp uninstall --client claude-code
   quarry mcp uninstall --client claude-desktop --write`,
@@ -149,6 +169,12 @@ func (f *installFlags) uninstall(s env.Streams) error {
 	if err != nil {
 		return err
 	}
+	records, recordsErr := records(s)
+	if recordsErr == nil {
+		if before, existed, ok := records.Before(file, f.name, old); ok && f.write {
+			return f.giveBack(s, c, records, file, old, before, existed)
+		}
+	}
 	changed, err := c.Remove(old, f.name)
 	switch {
 	case errors.Is(err, clients.ErrNoEntry):
@@ -160,6 +186,25 @@ func (f *installFlags) uninstall(s env.Streams) error {
 		return err
 	}
 	return writeClient(s, file, old, changed, fmt.Sprintf("Took %s out of %s.", f.name, file), "Restart "+c.Title+".")
+}
+
+// giveBack makes a file what it was before the entry was put into it.
+func (f *installFlags) giveBack(s env.Streams, c *clients.Client, records *clients.Records, file string, old, before []byte, existed bool) error {
+	if !existed {
+		if err := records.RemoveSettings(file, f.name, old); err != nil {
+			return err
+		}
+		s.Say("Removed %s, which was made for %s.\nRestart %s.\n", file, f.name, c.Title)
+		return records.Forget(file, f.name)
+	}
+	next := "Restart " + c.Title + "."
+	if servers, err := c.Servers(before); err == nil && servers[f.name] != nil {
+		next = "It had a server " + f.name + " before, which is there again: run this once more to remove it.\n" + next
+	}
+	if err := writeClient(s, file, old, before, fmt.Sprintf("Took %s out of %s, which is as it was before the install.", f.name, file), next); err != nil {
+		return err
+	}
+	return records.Forget(file, f.name)
 }
 
 // otherScope names the other settings file of a client if it has the entry.
@@ -255,9 +300,17 @@ func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.
 	return e, nil
 }
 
+// proposedProfile is the profile that an entry names when no --profile is given; ""
+// leaves it to the server, whose default is quarry. What trials show to be best for
+// a coding client goes here.
+const proposedProfile = ""
+
 // serverArgs are the flags of the server that were given here.
 func serverArgs(flags *pflag.FlagSet) []string {
 	var args []string
+	if fl := flags.Lookup("profile"); proposedProfile != "" && fl != nil && !fl.Changed {
+		args = append(args, "--profile", proposedProfile)
+	}
 	for _, name := range []string{"profile", "tools", "read-only", "trash", "allow", "deny", "force", "no-index", "structured", "review", "review-client", "verbose"} {
 		fl := flags.Lookup(name)
 		if fl == nil || !fl.Changed {

@@ -9,6 +9,7 @@ package clients
 import (
 	"bytes"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"quarry/internal/config"
@@ -31,12 +32,32 @@ type Client struct {
 	UserFile func(p Places) string
 }
 
-// Set puts an entry into the text of a client's settings.
+// Set puts an entry into the text of a client's settings. What an entry of that name
+// has beside the command stays: env, timeout, disabled, alwaysAllow and whatever a
+// client may add. An entry of another kind, as that of a server at an address, is
+// replaced.
 func (c *Client) Set(old []byte, name string, e *Entry) ([]byte, error) {
 	if c.toml {
 		return setTable(old, c.key, name, e)
 	}
-	return setMember(old, []string{c.key, name}, e)
+	servers, err := c.Servers(old)
+	if len(bytes.TrimSpace(bytes.TrimPrefix(old, utf8BOM))) > 0 && err != nil {
+		return nil, err
+	}
+	entry, _ := servers[name].(map[string]any)
+	if entry["command"] == nil {
+		return setMember(old, []string{c.key, name}, e)
+	}
+	text := old
+	for _, m := range e.members() {
+		if reflect.DeepEqual(entry[m.name], m.value) {
+			continue // its bytes stay, however it is laid out
+		}
+		if text, err = setMember(text, []string{c.key, name, m.name}, m.value); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
 }
 
 // EntryText is an entry alone, in the object it goes into.
@@ -75,6 +96,24 @@ type Entry struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
+}
+
+// entryMember is a member of an entry, its value as a decoder gives it.
+type entryMember struct {
+	name  string
+	value any
+}
+
+func (e *Entry) members() []entryMember {
+	args := make([]any, len(e.Args))
+	for i, a := range e.Args {
+		args[i] = a
+	}
+	list := []entryMember{{"command", e.Command}, {"args", args}}
+	if e.Type != "" {
+		list = append([]entryMember{{"type", e.Type}}, list...)
+	}
+	return list
 }
 
 // Places are the folders of a user.

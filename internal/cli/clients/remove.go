@@ -111,6 +111,13 @@ func removeTable(text []byte, key, name string) ([]byte, error) {
 		}
 	}
 	out := join(head, text[end:])
+	for { // [key.name.env] and the like belong to it
+		start, end, found := findSubtable(out, key, name)
+		if !found {
+			break
+		}
+		out = join(out[:start], out[end:])
+	}
 	after, err := readTOML(out)
 	if err != nil || entryOf(after, key, name) != nil || !sameBeside(before, after, key, name) {
 		return nil, errors.Join(errors.New("it can't be removed without changing more than the entry"), err)

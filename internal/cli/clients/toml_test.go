@@ -15,9 +15,11 @@ func TestSetTable(t *testing.T) {
 		{"at the end", "model = \"x\" # mine\n", "model = \"x\" # mine\n\n" + table},
 		{"without a last line break", "model = \"x\"", "model = \"x\"\n\n" + table},
 		{"beside another", "[mcp_servers.other]\ncommand = \"o\"\n", "[mcp_servers.other]\ncommand = \"o\"\n\n" + table},
-		{"in place of an old one", "[mcp_servers.quarry]\ncommand = \"old\"\nargs = [\n  \"a\",\n]\n\n# next\n[other]\nx = 1\n", table + "\n\n# next\n[other]\nx = 1\n"},
-		{"with its environment", "[mcp_servers.quarry]\ncommand = \"old\"\n[mcp_servers.quarry.env]\nA = \"1\"\n", table + "\n[mcp_servers.quarry.env]\nA = \"1\"\n"},
-		{"quoted", "[ mcp_servers.\"quarry\" ] # x\ncommand = \"old\"\n", table},
+		{"in place of an old one", "[mcp_servers.quarry]\ncommand = \"old\"\nargs = [\n  \"a\",\n]\n\n# next\n[other]\nx = 1\n", table + "\n# next\n[other]\nx = 1\n"},
+		{"with its environment", "[mcp_servers.quarry]\ncommand = \"old\"\n[mcp_servers.quarry.env]\nA = \"1\"\n", table + "[mcp_servers.quarry.env]\nA = \"1\"\n"},
+		{"quoted", "[ mcp_servers.\"quarry\" ] # x\ncommand = \"old\"\n", strings.Replace(table, "[mcp_servers.quarry]", "[ mcp_servers.\"quarry\" ] # x", 1)},
+		{"with more in it", "[mcp_servers.quarry]\nenabled = false\ncommand = 'old' # here\nargs = [\n  \"]\", # ]\n]\ntimeout = 60\n",
+			"[mcp_servers.quarry]\nenabled = false\ncommand = \"C:\\\\bin\\\\quarry \\\"x\\\"\" # here\nargs = [\"mcp\", \"--root\", \"a b\"]\ntimeout = 60\n"},
 		{"Windows' line endings", "a = 1\r\n", "a = 1\r\n\r\n" + strings.ReplaceAll(table, "\n", "\r\n")},
 	} {
 		got, err := setTable([]byte(c.old), "mcp_servers", "quarry", e)

@@ -1,0 +1,133 @@
+package clients
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"quarry/internal/config"
+)
+
+// Records remember what settings files were before an entry was put into them, so
+// that taking it out gives the old bytes back. They are private: settings may hold
+// keys of other servers.
+type Records struct {
+	Dir string
+}
+
+// record is what is remembered of one entry in one file.
+type record struct {
+	File    string   `json:"file"`
+	Entry   string   `json:"entry"`
+	Existed bool     `json:"existed"`          // the file did
+	Before  []byte   `json:"before,omitempty"` // its bytes
+	After   string   `json:"after"`            // hash of what was written
+	Made    []string `json:"made,omitempty"`   // folders made for it, innermost first
+}
+
+func (r *Records) name(file, entry string) string {
+	return filepath.Join(r.Dir, config.RootID(file, entry)+".json")
+}
+
+func (r *Records) read(file, entry string) (*record, bool) {
+	data, err := os.ReadFile(r.name(file, entry))
+	if err != nil {
+		return nil, false
+	}
+	var rec record
+	if json.Unmarshal(data, &rec) != nil || rec.File != file || rec.Entry != entry {
+		return nil, false
+	}
+	return &rec, true
+}
+
+// Missing are the folders above a file that don't exist, innermost first.
+func Missing(file string) []string {
+	var list []string
+	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(dir); err == nil || dir == filepath.Dir(dir) {
+			return list
+		}
+		list = append(list, dir)
+	}
+}
+
+// Installed remembers that an entry was put into a file: old became text, and
+// missing folders were made. What was there before the first of several installs
+// counts, as long as nobody else changed the file between them.
+func (r *Records) Installed(file, entry string, old, text []byte, existed bool, missing []string) error {
+	rec := &record{File: file, Entry: entry, Existed: existed, Before: old, Made: missing}
+	if earlier, ok := r.read(file, entry); ok && existed && earlier.After == hashOf(old) {
+		rec.Existed, rec.Before, rec.Made = earlier.Existed, earlier.Before, earlier.Made
+	}
+	rec.After = hashOf(text)
+	data, err := json.Marshal(rec)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.Dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(r.Dir, "new-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(data)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), r.name(file, entry))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return nil
+}
+
+// Before gives the bytes that a file had before an entry was put into it. ok is
+// false if that isn't known, or if the file has changed since.
+func (r *Records) Before(file, entry string, now []byte) (before []byte, existed, ok bool) {
+	rec, found := r.read(file, entry)
+	if !found || rec.After != hashOf(now) {
+		return nil, false, false
+	}
+	return rec.Before, rec.Existed, true
+}
+
+// Forget drops what is remembered after the entry was taken out.
+func (r *Records) Forget(file, entry string) error {
+	err := os.Remove(r.name(file, entry))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// RemoveSettings removes a file that was made for an entry, and the folders made
+// for it that are empty now. It refuses when somebody has changed the file since it
+// was read.
+func (r *Records) RemoveSettings(file, entry string, old []byte) error {
+	rec, found := r.read(file, entry)
+	if current, err := ReadSettings(file); err != nil || !bytes.Equal(current, old) {
+		return errors.Join(errors.New("the file was changed meanwhile: try again"), err)
+	}
+	if err := os.Remove(file); err != nil {
+		return err
+	}
+	if found {
+		for _, dir := range rec.Made {
+			if os.Remove(dir) != nil {
+				break // something else is in it
+			}
+		}
+	}
+	return nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
