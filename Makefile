@@ -175,3 +175,14 @@ publish-as:
 # A release in a copy, as far as this machine has the tools: nothing is sent.
 release-check:
 	scripts/release-check.sh
+
+# The npm packages, in bin/release/npm: make npm NAME=... VERSION=1.2.3. NAME is
+# given by whoever publishes them; each folder is then sent by npm publish, those of
+# the platforms first.
+.PHONY: npm
+NAME ?=
+VERSION ?= 0.0.0
+
+npm:
+	@test -n "$(NAME)" || { echo "say what the package is called: make npm NAME=..."; exit 1; }
+	$(GO) run ./packaging/bundle -version "$(VERSION)" -npm "$(NAME)" -out bin/release

@@ -294,21 +294,30 @@ func TestServerJSON(t *testing.T) {
 		if p.Transport.Type != "stdio" || p.Identifier == "" {
 			t.Errorf("package %+v", p)
 		}
-		dir := t.TempDir()
-		var args []string
-		for _, a := range p.PackageArguments {
-			value := a.Value
-			if a.Format == "filepath" || value == "/work" {
-				value = dir
+		// VS Code passes a named argument as two words, others as name=value. A
+		// flag without a value would be followed by a word that is taken for a
+		// folder.
+		for _, words := range []bool{false, true} {
+			dir := t.TempDir()
+			var args []string
+			for _, a := range p.PackageArguments {
+				value := a.Value
+				if a.Format == "filepath" || value == "/work" {
+					value = dir
+				}
+				switch {
+				case a.Type == "named" && words:
+					args = append(args, a.Name, value)
+				case a.Type == "named":
+					args = append(args, a.Name+"="+value)
+				default:
+					args = append(args, value)
+				}
 			}
-			if a.Type == "named" {
-				value = a.Name + "=" + value
+			got := listTools(t, args)
+			if readOnly := !slices.Contains(got, "edit_file"); readOnly != (p.RegistryType == "oci") {
+				t.Errorf("%s: %v gives %v", p.RegistryType, args, got)
 			}
-			args = append(args, value)
-		}
-		got := listTools(t, args)
-		if readOnly := !slices.Contains(got, "edit_file"); readOnly != (p.RegistryType == "oci") {
-			t.Errorf("%s: %v gives %v", p.RegistryType, args, got)
 		}
 	}
 }

@@ -8,6 +8,10 @@
 // because a bundle can choose by system but not by processor. The same source
 // and version give the same bytes. server.json is written only from a source
 // that says where it is published, see packaging/publish.
+//
+//	go run ./packaging/bundle -version 1.2.3 -npm NAME -out bin/release
+//
+// writes the npm packages instead, of the same programs: make npm.
 package main
 
 import (
@@ -32,6 +36,7 @@ func main() {
 	flag.StringVar(&o.version, "version", "", "the `version` to stamp, as 1.2.3")
 	flag.StringVar(&o.out, "out", "bin/release", "the `folder` to write to")
 	flag.StringVar(&o.root, "source", ".", "the `folder` of the source")
+	flag.StringVar(&o.npm, "npm", "", "write the npm packages of this `name` instead of bundles")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -40,7 +45,7 @@ func main() {
 	}
 }
 
-type options struct{ version, out, root string }
+type options struct{ version, out, root, npm string }
 
 // semver is what both manifests take for a version.
 var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
@@ -48,6 +53,9 @@ var semver = regexp.MustCompile(`^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$`)
 func run(ctx context.Context, o options) error {
 	if !semver.MatchString(o.version) {
 		return fmt.Errorf("-version %q: want one like 1.2.3", o.version)
+	}
+	if o.npm != "" && !npmName.MatchString(o.npm) {
+		return fmt.Errorf("-npm %q: want a name that the npm registry takes, as quarry-mcp or @acme/quarry", o.npm)
 	}
 	if err := os.MkdirAll(o.out, 0o755); err != nil {
 		return err
@@ -59,6 +67,9 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 		programs[target] = data
+	}
+	if o.npm != "" {
+		return npmPackages(o, programs)
 	}
 	sums := map[string]string{}
 	for name, arch := range map[string]string{"quarry.mcpb": "amd64", "quarry-arm64.mcpb": "arm64"} {

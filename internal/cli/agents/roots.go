@@ -16,6 +16,12 @@ type namedRoot struct{ name, dir string }
 func parseRoots(values []string) ([]namedRoot, error) {
 	var list []namedRoot
 	names, dirs := map[string]string{}, map[string]string{}
+	given := map[string]bool{} // names that somebody chose
+	for _, v := range values {
+		if before, _, found := strings.Cut(v, "="); found && !env.Exists(v) {
+			given[before] = true
+		}
+	}
 	for _, v := range values {
 		if v == "" {
 			return nil, errors.New("--root is empty")
@@ -34,6 +40,11 @@ func parseRoots(values []string) ([]namedRoot, error) {
 		if name == "" && len(values) > 1 {
 			if name = nameOf(filepath.Base(real)); name == "" {
 				return nil, fmt.Errorf("--root %s: with several roots, name it: name=%s", v, v)
+			}
+			// Desktop clients let people choose two folders of one name.
+			taken := func(name string) bool { return names[name] != "" || given[name] }
+			for n, folder := 2, name; taken(name); n++ {
+				name = fmt.Sprintf("%s-%d", folder, n)
 			}
 		}
 		if other, twice := dirs[real]; twice {
