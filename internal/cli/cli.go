@@ -107,7 +107,7 @@ func commands() []maker {
 		{"patch", newPatch}, {"replace", newReplace},
 		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},
 		{"tools", agents.NewTools}, {"call", agents.NewCall},
-		{"mcp", agents.NewMCP}, {"ui", newPage}, {"review", newReview},
+		{"mcp", agents.NewMCP}, {"agents-md", agents.NewAgentsMD}, {"ui", newPage}, {"review", newReview},
 		{"config", newConfig}, {"doctor", newDoctor}, {"completion", manual.NewCompletion}, {"man", manual.NewMan}, {"version", newVersion},
 	}
 }

@@ -64,7 +64,7 @@ func TestFullDiskEverywhere(t *testing.T) {
 	}
 	for _, line := range []string{
 		"--help", "search --help", "find --help", "help syntax", "help", "version", "--version", "index status", "index status --json", "index verify", "index list", "index build -q",
-		"config", "config --all", "config path", "config search.hidden", "doctor", "tools", "tools --json", "log", "diff", "find", "symbols", "read a.go", "search --type-list",
+		"config", "config --all", "config path", "config search.hidden", "doctor", "tools", "tools --json", "agents-md", "log", "diff", "find", "symbols", "read a.go", "search --type-list",
 		"completion bash", "call list_files", "trash list", "note tag", "review", "mcp install --client cursor --root .", "undo -n",
 	} {
 		var errs bytes.Buffer

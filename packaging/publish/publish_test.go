@@ -100,7 +100,7 @@ func TestPublish(t *testing.T) {
 			"Dockerfile":                 {to.registry, "-X " + to.module + "/internal/"},
 			".goreleaser.yaml":           {to.wantImage, "-X " + to.module + "/internal/"},
 			"packaging/bundle/main.go":   {"-X " + to.module + "/internal/"},
-			"README.md":                  {"\t\"" + to.module + "/search\"\n", "go get " + to.module + "`"},
+			"README.md":                  {"\t\"" + to.module + "/search\"\n", "go get " + to.module + "`", "`go install " + to.module + "/cmd/quarry@latest`"},
 		} {
 			data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
 			if err != nil {

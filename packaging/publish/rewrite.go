@@ -102,7 +102,7 @@ func newWords(from, to place) *words {
 			from.registry, to.registry, from.image, to.image, from.repository(), to.repository(),
 			`"source": "`+from.source()+`"`, `"source": "`+to.source()+`"`,
 			from.owner+"@users.noreply."+from.host, to.owner+"@users.noreply."+to.host,
-			notYet(from), notYet(to),
+			notYet(from), notYet(to), install(from), install(to),
 		),
 	}
 }
@@ -114,6 +114,15 @@ func notYet(p place) string {
 		return "The module's path is `quarry`; a program\noutside the checkout needs `go mod edit -replace quarry=DIR`."
 	}
 	return "A program\nimports it after `go get " + p.module + "`."
+}
+
+// install is the sentence of the README that says how the program comes onto the
+// path.
+func install(p place) string {
+	if p.module == unpublished.module {
+		return "`go install ./cmd/quarry` puts `quarry` on your path."
+	}
+	return "`go install " + p.module + "/cmd/quarry@latest` puts `quarry` on your path."
 }
 
 // namesPlace are the files that carry the names of the publisher; in all others

@@ -28,7 +28,7 @@ var chapters = []struct {
 	{"Search and read", []string{"search", "find", "symbols", "read", "rg"}},
 	{"Change files", []string{"edit", "replace", "patch", "write", "mkdir", "mv", "rm", "note"}},
 	{"See what changed, and undo it", []string{"log", "diff", "undo", "trash"}},
-	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call"}},
+	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call", "agents-md"}},
 	{"Make it faster", []string{"index", "serve"}},
 	{"Set up and repair", []string{"doctor", "config", "completion", "man", "version", "help"}},
 }
