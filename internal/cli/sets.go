@@ -143,9 +143,9 @@ func (c *setter) patchText(ctx context.Context, args []string) (string, error) {
 
 type replaceFlags struct {
 	setter
-	fixed, ignoreCase, multiline, word bool
-	globs                              []string
-	expect                             int
+	fixed, literal, ignoreCase, multiline, word bool
+	globs                                       []string
+	expect                                      int
 }
 
 // replaceError is what is wrong with a replacement in files, whose flags are not
@@ -159,7 +159,7 @@ func newReplace(s env.Streams) *cobra.Command {
 	cmd := command.New("replace PATTERN TEXT [PATH...]", "Replace every match in files, as one change",
 		`Replace every match of a regular expression in all text files below the paths,
 or of the workspace, as one change. In TEXT $1, ${1} and ${name} are groups, $$
-is a dollar sign; with -F both are literal. Files that git ignores, hidden and
+is a dollar sign; with -F both are literal, with --literal TEXT is. Files that git ignores, hidden and
 binary ones are left alone.`,
 		`  quarry replace 'fooBar' fooBaz
   quarry replace '(\w+)Error' 'Err$1' src --glob '*.go' --dry-run
@@ -172,6 +172,7 @@ binary ones are left alone.`,
 		})
 	fl := cmd.Flags()
 	fl.BoolVarP(&f.fixed, "fixed-strings", "F", false, "PATTERN and TEXT are literal")
+	fl.BoolVar(&f.literal, "literal", false, "TEXT is literal: $1 and \\1 mean themselves")
 	fl.BoolVarP(&f.ignoreCase, "ignore-case", "i", false, "match any case")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "match across lines")
 	fl.BoolVarP(&f.word, "word-regexp", "w", false, "match whole words")
@@ -182,7 +183,7 @@ binary ones are left alone.`,
 }
 
 func (f *replaceFlags) run(ctx context.Context, args []string) error {
-	q := replacer.Query{Replacement: args[1], Literal: f.fixed, Expected: f.expect}
+	q := replacer.Query{Replacement: args[1], Literal: f.fixed || f.literal, Expected: f.expect}
 	q.Pattern, q.Globs, q.Match.WholeWord = args[0], f.globs, f.word
 	if f.fixed {
 		q.Match.Syntax = match.Literal

@@ -31,8 +31,8 @@ func tree() *cobra.Command {
 // withoutKey are flags that quarry.toml can't set, and why: "find exec" is one of
 // that command, "force" is one of any command.
 var withoutKey = map[string]string{
-	"force": "has to be said each time",
-	"help":  "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
+	"force": "has to be said each time", "replace literal": "changes what a text means",
+	"help": "asks for one answer", "json": "asks for one answer", "root": "names the folder the sections are chosen by",
 	"no-config": "is about the file", "version": "asks for one answer", "dry-run": "is about one change",
 	"expected-version": "is about one file", "yes": "has to be said each time", "all": "asks for one answer",
 

@@ -25,7 +25,8 @@ import (
 // Template is what a match is replaced by. It is for one goroutine.
 type Template struct {
 	text    string
-	literal bool
+	literal bool // there is nothing to fill in
+	asGiven bool // nobody meant a group
 	m       *match.Matcher
 	slots   []int
 }
@@ -33,7 +34,7 @@ type Template struct {
 // NewTemplate makes a template for the matches of m. In one that is not literal
 // $1, ${1}, $name and ${name} stand for groups, and $$ for a dollar sign.
 func NewTemplate(text string, literal bool, m *match.Matcher) *Template {
-	return &Template{text: text, literal: literal || !strings.Contains(text, "$"), m: m}
+	return &Template{text: text, asGiven: literal, literal: literal || !strings.Contains(text, "$"), m: m}
 }
 
 // Append appends what the match [start, end) of text is replaced by. A group
@@ -71,6 +72,85 @@ func (t *Template) Append(out, text []byte, start, end int) []byte {
 		rest = rest[size:]
 	}
 	return out
+}
+
+// GroupError refuses a replacement that names a group the pattern does not have:
+// it would be empty, and text would be lost.
+type GroupError struct {
+	Group string // as it stands in the replacement
+	Fix   string // what was probably meant; "" if that is not known
+	Have  int    // groups of the pattern
+}
+
+func (e *GroupError) Error() string {
+	if strings.HasPrefix(e.Group, `\`) {
+		return fmt.Sprintf("the replacement has %s, which is not a group here", e.Group)
+	}
+	have := fmt.Sprintf("the pattern has %d groups", e.Have)
+	switch e.Have {
+	case 0:
+		have = "the pattern has no groups"
+	case 1:
+		have = "the pattern has 1 group"
+	}
+	return fmt.Sprintf("unknown group %s in the replacement: %s", e.Group, have)
+}
+
+// Code is InvalidArgument.
+func (e *GroupError) Code() fault.Code { return fault.InvalidArgument }
+
+// Is makes errors.Is find the code.
+func (e *GroupError) Is(target error) bool { return target == e.Code() }
+
+// Hint says how to write what was meant.
+func (e *GroupError) Hint() string {
+	switch {
+	case strings.HasPrefix(e.Group, `\`):
+		return fmt.Sprintf("a group is written %s; if the text itself is meant, give the replacement as literal text (quarry replace --literal)", e.Fix)
+	case e.Fix != "":
+		return fmt.Sprintf("write %s; $$ is a dollar sign", e.Fix)
+	}
+	return "$$ is a dollar sign"
+}
+
+// check refuses groups that the pattern does not have, and \1.
+func (t *Template) check() error {
+	have := len(t.m.Pattern().GroupNames()) - 1
+	if !t.asGiven {
+		if i := strings.IndexByte(t.text, '\\'); i >= 0 && i+1 < len(t.text) && '0' <= t.text[i+1] && t.text[i+1] <= '9' && t.group(t.text[i+1:i+2]) >= 0 && have > 0 {
+			return &GroupError{Group: t.text[i : i+2], Fix: "${" + t.text[i+1:i+2] + "}", Have: have}
+		}
+	}
+	if t.literal {
+		return nil
+	}
+	for rest := t.text; ; {
+		i := strings.IndexByte(rest, '$')
+		if i < 0 {
+			return nil
+		}
+		rest = rest[i:]
+		name, size := groupName(rest)
+		switch {
+		case strings.HasPrefix(rest, "$$"):
+			size = 2
+		case size == 0:
+			size = 1
+		case t.group(name) < 0:
+			return &GroupError{Group: rest[:size], Fix: t.fix(name), Have: have}
+		}
+		rest = rest[size:]
+	}
+}
+
+// fix is the group that the beginning of a name may mean: $1_x is ${1}_x.
+func (t *Template) fix(name string) string {
+	for n := len(name) - 1; n > 0; n-- {
+		if t.group(name[:n]) >= 0 {
+			return "${" + name[:n] + "}" + name[n:]
+		}
+	}
+	return ""
 }
 
 // groupName reads $name or ${name} at the start of s.
@@ -228,6 +308,9 @@ func Find(ctx context.Context, files Files, q Query) (*Found, error) {
 		return nil, err
 	}
 	r := &replacing{m: m, template: NewTemplate(q.Replacement, q.Literal, m)}
+	if err := r.template.check(); err != nil {
+		return nil, err
+	}
 	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)

@@ -49,7 +49,7 @@ func TestEqualsRipgrep(t *testing.T) {
 		{pattern: `$`, with: ";"},
 		{pattern: `x*`, with: "-"},
 		{pattern: `FOO`, with: "x", flags: []string{"-i"}, options: match.Options{Case: match.Insensitive}},
-		{pattern: `[äöü]`, with: "$0e"},
+		{pattern: `[äöü]`, with: "${0}e"},
 		{pattern: `foo(bar)?`, with: "[$1]"},
 		{pattern: `foo`, with: `\n$`},
 		{pattern: `^(foo)(Bar)?$`, with: "[$1]"},
