@@ -47,7 +47,7 @@ func (w *Workspace) Edit(ctx context.Context, path string, edits []change.Edit, 
 }
 
 // Write replaces the content of a file. The bytes are written as given, whatever
-// encoding or line ending the file had before. An existing file keeps its mode,
+// encoding or line ending the file had before, unless Options.Text is set. An existing file keeps its mode,
 // owner and extended attributes; if it is not the expected version, the call is
 // refused. A missing file is created, with the folders above it.
 func (w *Workspace) Write(ctx context.Context, path string, content []byte, opts *change.Options) (*change.Change, error) {

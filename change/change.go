@@ -26,6 +26,9 @@ type Change struct {
 	// the change is not about one file.
 	Version string `json:"version,omitempty"`
 	Size    int64  `json:"size,omitempty"`
+	// Kept is what text that overwrote a file took from it: "CRLF", or an
+	// encoding.
+	Kept string `json:"kept,omitempty"`
 
 	DryRun    bool `json:"dry_run,omitempty"`
 	Unchanged bool `json:"unchanged,omitempty"` // everything was so already
@@ -71,6 +74,7 @@ type File struct {
 	Added   int    `json:"added,omitempty"`   // lines
 	Removed int    `json:"removed,omitempty"` // lines
 	Version string `json:"version,omitempty"` // afterwards
+	Kept    string `json:"kept,omitempty"`    // see Change
 	// Executable is the new state if the change changed the file's mode.
 	Executable *bool `json:"executable,omitempty"`
 	// Ops are the operations of the set that are about this file, by their

@@ -37,6 +37,11 @@ type Op struct {
 	To      string // MovePath
 	Edits   []Edit
 	Content []byte
+	// Text says that Content is text in UTF-8. If it overwrites a text file, it
+	// takes that file's encoding and byte order mark, and, if it has only \n, the
+	// file's line ending. Content that is not UTF-8, or begins with a byte order
+	// mark, is written as it is.
+	Text bool
 	// Version is the version of the file that was read. If the content has
 	// changed since, the whole set is refused. "" accepts any version.
 	Version string
@@ -103,6 +108,8 @@ type Options struct {
 	Summary string
 	// Client is the program that asked.
 	Client Client
+	// Text is that of Op, for Write.
+	Text bool
 	// SkipConflicts lets an undo skip files that have changed since. The other
 	// files are undone by a separate change, and the original change does not
 	// count as undone.
@@ -117,6 +124,7 @@ func (o Options) Set(tool string, op Op) Set {
 	if o.ExpectedVersion != "" {
 		op.Version = o.ExpectedVersion
 	}
+	op.Text = op.Text || o.Text
 	if o.Tool != "" {
 		tool = o.Tool
 	}

@@ -89,6 +89,11 @@ type task struct {
 	trash    change.TrashKind
 	from     []int // for each edit, the index of its operation
 	ops      []int // all operations it is made of
+
+	// Of text that overwrites a file: its bytes as the file has them, and what
+	// they took from it; see Change.Kept.
+	encoded []byte
+	kept    string
 }
 
 // target is where something is afterwards.

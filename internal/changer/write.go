@@ -3,6 +3,8 @@ package changer
 import (
 	"context"
 	"errors"
+	"strings"
+	"unicode/utf8"
 
 	"quarry/change"
 	"quarry/internal/journal"
@@ -11,8 +13,8 @@ import (
 	"quarry/internal/textfile"
 )
 
-// write plans new content for a file, byte for byte as it is given; what
-// encoding or line ending the file had before plays no part. A file that exists
+// write plans new content for a file, byte for byte as it is given unless it is
+// said to be text; then it takes encoding and line ending of the file. A file that exists
 // keeps its mode, owner and extended attributes; one that doesn't is made, with
 // the folders on the way.
 func (p *planner) write(ctx context.Context, t *task) error {
@@ -24,6 +26,12 @@ func (p *planner) write(ctx context.Context, t *task) error {
 	case err == nil && t.Verb == change.CreateFile:
 		return &rootfs.Error{Op: "create", Path: t.path.String(), Kind: rootfs.AlreadyExists}
 	case err == nil:
+		doc, err := textfile.New(old)
+		if err == nil {
+			if err := p.likeBefore(t, textfile.InMemory(doc)); err != nil {
+				return err
+			}
+		}
 		return p.overwrite(t, old, version, info, func(content []byte) (change.PathDiff, error) {
 			return diffOf(t.path.String(), t.path.String(), old, content, p.limits()), nil
 		})
@@ -55,8 +63,11 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 	if content == nil {
 		content = []byte{}
 	}
+	if t.encoded != nil {
+		content = t.encoded
+	}
 	next := rootfs.VersionOf(content)
-	p.c.Version, p.c.Size = next.String(), int64(len(content))
+	p.c.Version, p.c.Size, p.c.Kept = next.String(), int64(len(content)), t.kept
 	p.did = change.Action{Verb: change.Overwrote, Path: name, Count: len(content)}
 	if next == version {
 		return nil
@@ -66,7 +77,7 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 		return err
 	}
 	p.show(diff)
-	p.file(t, change.File{Path: name, Did: change.Overwrote, Version: p.c.Version}, diff)
+	p.file(t, change.File{Path: name, Did: change.Overwrote, Version: p.c.Version, Kept: t.kept}, diff)
 	return p.content(info, step{
 		op: journal.Op{Kind: journal.Replace, Path: t.path, Old: version, New: next, OldData: old, NewData: content, Shown: diff.Hunks},
 		do: func(*journal.Tx) error {
@@ -76,11 +87,45 @@ func (p *planner) overwrite(t *task, old []byte, version rootfs.Version, info ro
 	})
 }
 
+// likeBefore gives text that overwrites a file the file's encoding, byte order
+// mark and line ending.
+func (p *planner) likeBefore(t *task, old *textfile.Text) error {
+	t.encoded, t.kept = nil, ""
+	enc, text := old.Encoding(), string(t.Content)
+	if !t.Text || old.Len() == 0 || text == "" || !utf8.ValidString(text) || strings.HasPrefix(text, textfile.UTF8BOM.BOM()) || strings.Contains(text, "\x00") {
+		return nil
+	}
+	var kept []string
+	if strings.Contains(text, "\n") && !strings.Contains(text, "\r\n") && old.Endings().Dominant() == textfile.CRLF {
+		text, kept = textfile.CRLF.Convert(text), append(kept, "CRLF")
+	}
+	if enc != textfile.UTF8 {
+		kept = append(kept, enc.String())
+	}
+	if len(kept) == 0 {
+		return nil
+	}
+	if enc == textfile.Windows1252 && old.Guessed() && strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+		return &textedit.GuessError{Encoding: enc}
+	}
+	data, err := enc.Append([]byte(enc.BOM()), text)
+	if err != nil {
+		return err
+	}
+	t.encoded, t.kept = data, strings.Join(kept, " and ")
+	return nil
+}
+
 // overwriteLarge is overwrite of a file that is not read into memory.
 func (p *planner) overwriteLarge(ctx context.Context, t *task) error {
 	old, err := p.openLarge(ctx, t.path)
 	if err != nil {
 		return err
+	}
+	if old.text != nil {
+		if err := p.likeBefore(t, old.text); err != nil {
+			return err
+		}
 	}
 	return p.overwrite(t, nil, old.Version(), old.info, func(content []byte) (change.PathDiff, error) {
 		diff := change.PathDiff{Old: t.path.String(), New: t.path.String(), Kind: change.DiffBinary}

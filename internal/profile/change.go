@@ -31,9 +31,15 @@ func (c *call) changed(change *change.Change, sentence string) *answer {
 	}
 	if change.ID != "" {
 		a.receipt = append(a.receipt, "change "+change.ID)
+		if change.Undoes == "" {
+			c.made.add(change.ID)
+		}
 	}
 	if change.Unchanged {
 		a.receipt = append(a.receipt, "nothing had to be changed")
+	}
+	if change.Kept != "" {
+		a.receipt = append(a.receipt, change.Kept+" kept")
 	}
 	if change.Version != "" && !change.DryRun {
 		a.receipt = append(a.receipt, "version "+render.Version(change.Version))
@@ -246,7 +252,9 @@ func write(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	change, err := c.ws.Write(ctx, path, []byte(c.String("content")), c.changing())
+	opts := c.changing()
+	opts.Text = true
+	change, err := c.ws.Write(ctx, path, []byte(c.String("content")), opts)
 	if err != nil {
 		return nil, c.writeError(ctx, err, path)
 	}

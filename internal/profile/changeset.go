@@ -57,7 +57,7 @@ func (c *call) changeOp(ctx context.Context, one tool.Args) (change.Op, error) {
 	}
 	switch {
 	case one.Given("content"):
-		op.Verb, op.Content = change.WriteFile, []byte(one.String("content"))
+		op.Verb, op.Content, op.Text = change.WriteFile, []byte(one.String("content")), true
 	case one.Bool("delete"):
 		op.Verb = change.DeletePath
 	case one.Given("move_to"):

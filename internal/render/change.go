@@ -248,5 +248,8 @@ func SetFile(f change.File) string {
 	} else if f.Executable != nil {
 		s += ", no longer executable"
 	}
+	if f.Kept != "" {
+		s += ", " + f.Kept + " kept"
+	}
 	return s
 }
