@@ -62,6 +62,7 @@ type Server struct {
 	structured bool
 	called     func(tool.Client, *tool.Tool)
 	calls      sessionCalls
+	sessions   sessions
 }
 
 // New makes a server of the tools of a registry.
@@ -196,6 +197,7 @@ func (s *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 		var end func()
 		ctx, end = s.calls.begin(ctx, req.Session.ID())
 		defer end()
+		ctx = tool.WithSession(ctx, s.sessions.of(req.Session))
 	}
 	if info := clientInfo(req); info != nil {
 		ctx = tool.WithClient(ctx, tool.Client{Name: info.Name, Version: info.Version})

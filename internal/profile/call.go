@@ -22,6 +22,7 @@ type env struct {
 	d     *dialect
 	o     Options
 	names []string // of the tools there are
+	made  madeHere // by calls that belong to no session
 }
 
 // limits are those of an answer's text. Some room is kept for what follows the
@@ -59,6 +60,7 @@ type call struct {
 	last   bool     // no call gives more of the answer
 	missed int      // files and folders that could not be read
 	told   bool     // the receipt has what was not searched
+	made   *madeHere
 }
 
 // answer is what a tool has to say.
@@ -77,7 +79,7 @@ func (e *env) make(s *spec) *tool.Tool {
 		if e.ws == nil {
 			return nil, errors.New("the tools were made without a workspace")
 		}
-		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx)}
+		c := &call{env: e, Args: args, tool: out, client: tool.ClientOf(ctx), made: e.madeIn(ctx)}
 		defer e.tellBuilding(ctx)()
 		ctx = progress.With(ctx, &c.watch)
 		if out.Hints.ReadOnly {

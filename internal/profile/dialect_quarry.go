@@ -257,7 +257,7 @@ var quarryTools = []spec{
 	},
 	{
 		name: "undo_change", title: "Undo a change",
-		about:  "Undo a change, by default the last. Refuses if a file has changed since.",
+		about:  "Undo a change, by default the last of this connection. Refuses if a file has changed since.",
 		params: []tool.Param{str("id", "Id from list_changes"), paramDryRun},
 		action: undoChange,
 	},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"quarry/change"
@@ -81,11 +83,107 @@ func changes(ctx context.Context, c *call) (*answer, error) {
 var undoChange = action{changeSchema, tool.Hints{Destructive: true}, undo}
 
 func undo(ctx context.Context, c *call) (*answer, error) {
-	change, err := c.ws.Undo(ctx, c.String("id"), c.changing())
-	if err != nil {
-		return nil, c.undoError(err)
+	if id := c.String("id"); id != "" {
+		change, err := c.ws.Undo(ctx, id, c.changing())
+		if err != nil {
+			return nil, c.undoError(err)
+		}
+		return c.changed(change, render.Undone(change)), nil
 	}
-	return c.changed(change, render.Undone(change)), nil
+	// Without an id it is the last change of this connection: what another client
+	// made is not this one's to undo without being named.
+	for id := c.made.last(); id != ""; id = c.made.last() {
+		change, err := c.ws.Undo(ctx, id, c.changing())
+		switch {
+		case err == nil:
+			if !change.DryRun {
+				c.made.drop(id)
+			}
+			return c.changed(change, render.Undone(change)), nil
+		case !c.undone(ctx, id):
+			return nil, c.undoError(err)
+		}
+		c.made.drop(id) // someone has undone it already
+	}
+	return nil, c.needsID(ctx)
+}
+
+// undone reports whether a change was undone.
+func (c *call) undone(ctx context.Context, id string) bool {
+	log, err := c.ws.Changes(ctx, 0)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(log.Changes, func(ch change.Change) bool { return ch.ID == id && ch.UndoneBy != "" })
+}
+
+// needsID refuses an undo without an id and lists the last changes.
+func (c *call) needsID(ctx context.Context) error {
+	log, err := c.ws.Changes(ctx, 5)
+	if err != nil {
+		return err
+	}
+	if len(log.Changes) == 0 {
+		return &tool.Error{Code: tool.NotFound, Message: "There is no change to undo"}
+	}
+	hint := "Give an id. The last changes:"
+	for i := range log.Changes {
+		ch := &log.Changes[i]
+		hint += "\n" + ch.ID + "  " + ch.Summary
+		if ch.Client.Name != "" {
+			hint += " by " + ch.Client.Name
+		}
+		if ch.UndoneBy != "" {
+			hint += " (undone)"
+		}
+	}
+	return &tool.Error{Code: tool.InvalidArgument, Message: "This connection has made no change that could be undone", Hint: hint}
+}
+
+// madeHere has the ids of the changes that one connection has made and not undone.
+type madeHere struct {
+	mu  sync.Mutex
+	ids []string
+}
+
+// maxMade bounds what is remembered; older changes need an id.
+const maxMade = 1000
+
+func (m *madeHere) add(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ids = append(m.ids, id); len(m.ids) > maxMade {
+		m.ids = slices.Delete(m.ids, 0, len(m.ids)-maxMade)
+	}
+}
+
+func (m *madeHere) last() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.ids) == 0 {
+		return ""
+	}
+	return m.ids[len(m.ids)-1]
+}
+
+func (m *madeHere) drop(id string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ids = slices.DeleteFunc(m.ids, func(have string) bool { return have == id })
+}
+
+// madeKey is the key in a session of what the tools of one toolset made.
+type madeKey struct{ *env }
+
+// madeIn finds what the connection of a call has made. Calls without a session,
+// of a Go program, are one connection.
+func (e *env) madeIn(ctx context.Context) *madeHere {
+	s := tool.SessionOf(ctx)
+	if s == nil {
+		return &e.made
+	}
+	m, _ := s.Notes.LoadOrStore(madeKey{e}, &madeHere{})
+	return m.(*madeHere)
 }
 
 func (c *call) undoError(err error) error {

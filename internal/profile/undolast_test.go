@@ -1,0 +1,71 @@
+package profile_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"quarry"
+	"quarry/internal/profile"
+	"quarry/tool"
+)
+
+// undo_change without an id undoes the last change of the connection that calls.
+func TestUndoIsOfTheConnection(t *testing.T) {
+	dir := t.TempDir()
+	ws, err := quarry.Open(dir, &quarry.Options{StateDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	tools, err := profile.New(ws, &profile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(s *tool.Session, name, args string) *tool.Result {
+		t.Helper()
+		ctx := t.Context()
+		if s != nil {
+			ctx = tool.WithSession(ctx, s)
+		}
+		res, err := tools.Call(ctx, name, []byte(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	exists := func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }
+	one, two := &tool.Session{}, &tool.Session{}
+	call(one, "write_file", `{"path":"one","content":"1"}`)
+	call(one, "write_file", `{"path":"one more","content":"1"}`)
+	call(two, "write_file", `{"path":"two","content":"2"}`)
+
+	if res := call(one, "undo_change", `{"dry_run":true}`); res.IsError || !exists("one more") {
+		t.Fatalf("dry run: %s", res.Text)
+	}
+	for _, name := range []string{"one more", "one"} {
+		if res := call(one, "undo_change", `{}`); res.IsError || exists(name) || !exists("two") {
+			t.Fatalf("undo of %s: %s", name, res.Text)
+		}
+	}
+	// It has nothing left, and what it is shown has the other's change.
+	res := call(one, "undo_change", `{}`)
+	if !res.IsError || !exists("two") || !strings.Contains(res.Text, "two") || !strings.Contains(res.Text, "Give an id") {
+		t.Fatalf("undo of nothing: %s", res.Text)
+	}
+	// A new connection has made nothing.
+	if res := call(&tool.Session{}, "undo_change", `{}`); !res.IsError || !exists("two") {
+		t.Fatalf("undo after a reconnect: %s", res.Text)
+	}
+	// One that was undone by its id is passed over.
+	call(two, "write_file", `{"path":"three","content":"3"}`)
+	log, err := ws.Changes(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call(one, "undo_change", `{"id":"`+log.Changes[0].ID+`"}`)
+	if res := call(two, "undo_change", `{}`); res.IsError || exists("two") {
+		t.Fatalf("undo of two: %s", res.Text)
+	}
+}

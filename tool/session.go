@@ -1,0 +1,26 @@
+package tool
+
+import (
+	"context"
+	"sync"
+)
+
+// Session is one connection of a client: calls that follow each other. Tools may
+// remember in it what later calls of the same connection need.
+type Session struct {
+	// Notes has what tools remember, by keys of types of their own.
+	Notes sync.Map
+}
+
+type sessionKey struct{}
+
+// WithSession returns a context whose calls belong to a session.
+func WithSession(ctx context.Context, s *Session) context.Context {
+	return context.WithValue(ctx, sessionKey{}, s)
+}
+
+// SessionOf returns the session of a call; nil if nobody said which it is.
+func SessionOf(ctx context.Context) *Session {
+	s, _ := ctx.Value(sessionKey{}).(*Session)
+	return s
+}
