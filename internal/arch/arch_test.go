@@ -1,4 +1,5 @@
-// Package arch holds the import rules of docs/ARCHITECTURE.md as a test.
+// Package arch holds the rules of docs/ARCHITECTURE.md as a test: layers, a few
+// forbidden roads between them, and who may open files.
 package arch
 
 import (
@@ -8,67 +9,110 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// layer is a part of the plan, in the order of the document.
+// layer is a row of the house.
 type layer struct {
-	name     string
-	packages []pkg
+	name, what string
+	packages   []pkg
 }
 
-// pkg is a package of the plan.
 type pkg struct {
-	path    string // "." is the module's root
-	job     string
-	imports string // packages of the module, by path; "x/..." is some below x
-}
-
-// opensUserFiles are the only packages that may call os functions that take a
-// path: everything else goes through rootfs, which keeps the sandbox.
-var opensUserFiles = map[string]bool{
-	"internal/rootfs":         true,
-	"internal/powercut":       true,
-	"internal/cli":            true,
-	"internal/cli/agents":     true, // tokens, the page's address
-	"internal/cli/clients":    true, // settings of clients
-	"internal/cli/env":        true, // folders that a person names, and its own
-	"internal/cli/manual":     true, // the pages it writes
-	"internal/cli/servers":    true, // credentials
-	"internal/config":         true,
-	"internal/githead":        true, // git's own folder
-	"internal/doctor":         true, // folders and settings it examines
-	"internal/owner":          true, // its own socket
-	"internal/re/ucd/gen":     true,
-	"internal/stress":         true, // tries whether symlinks can be made
-	"internal/stress/hostile": true, // its workspace, and the table of docs/FIGURES.md
-	"internal/stress/run":     true, // the table of docs/FIGURES.md
-	"cmd/quarry":              true,
-	"examples/agent":          true, // its demonstration folder
-	"packaging/bundle":        true, // what it ships
-	"packaging/publish":       true, // the source it rewrites
-	"docs/picture":            true, // its demonstration folders and the pictures
+	path string // "." is the module's root
+	job  string
 }
 
 // forbiddenNames are drawers, not rooms.
 var forbiddenNames = []string{"util", "utils", "common", "helpers", "types", "errors", "misc"}
 
-var update = flag.Bool("update", false, "write the plan into docs/ARCHITECTURE.md")
+// noteWords are what the layers below notes must not say, in code or comments.
+var noteWords = regexp.MustCompile(`(?i)vault|obsidian|wikilink|front[ -]?matter`)
 
-// TestImports compares every package with the plan.
-func TestImports(t *testing.T) {
+// saysNotes are the files below notes that have a reason to: they know names of
+// folders, not what is in notes.
+var saysNotes = map[string]bool{
+	"internal/policy/names.go":     true, // .obsidian is protected
+	"internal/symbols/markdown.go": true, // where the headings of a document begin
+	"internal/rootfs/system.go":    true, // the few files in it that may be read
+	"internal/watch/watch.go":      true, // protected folders are not watched
+	"internal/trash/trash.go":      true, // .trash is laid out as Obsidian does it
+	"internal/trash/can.go":        true,
+	"fault/path.go":                true, // an example of a protected name
+}
+
+var update = flag.Bool("update", false, "write the layers into docs/ARCHITECTURE.md")
+
+// layerOf is the index of a package's layer, or -1.
+func layerOf(name string) int {
+	return slices.IndexFunc(layers, func(l layer) bool {
+		return slices.ContainsFunc(l.packages, func(p pkg) bool { return p.path == name })
+	})
+}
+
+func layerNamed(name string) int {
+	return slices.IndexFunc(layers, func(l layer) bool { return l.name == name })
+}
+
+// covers reports whether a package is what a pattern of roads names.
+func covers(pattern, name string) bool {
+	prefix, tree := strings.CutSuffix(pattern, "/...")
+	return pattern == name || tree && strings.HasPrefix(name, prefix+"/")
+}
+
+// wrong tells what is wrong with a package and its imports.
+func wrong(name string, imports []string) (out []string) {
+	at := layerOf(name)
+	if at < 0 {
+		return []string{fmt.Sprintf("package %s is in no layer: add it to layers_test.go, then go test ./internal/arch -update", name)}
+	}
+	if slices.Contains(forbiddenNames, path.Base(name)) {
+		out = append(out, fmt.Sprintf("package %s: a package is named for what it holds", name))
+	}
+	tests := layerNamed("tests")
+	for _, target := range imports {
+		to := layerOf(target)
+		if to >= 0 && (to < at || to == tests && at != tests) {
+			out = append(out, fmt.Sprintf("%s (%s) imports %s (%s): calls go down", name, layers[at].name, target, layers[to].name))
+		}
+		if at == tests {
+			continue
+		}
+		for pattern, allowed := range roads {
+			if covers(pattern, target) && !slices.ContainsFunc(allowed, func(a string) bool { return covers(a, name) }) {
+				out = append(out, fmt.Sprintf("%s imports %s, which only %s may", name, target, strings.Join(allowed, ", ")))
+			}
+		}
+		if layers[at].name == "contracts" && strings.HasPrefix(target, "internal/") && !(name == "match" && covers("internal/re/...", target)) {
+			out = append(out, fmt.Sprintf("%s imports %s: contracts import nothing internal", name, target))
+		}
+	}
+	return out
+}
+
+// source is a file of the module that is not a test.
+type source struct {
+	pkg, file string // as the plan and docs name them
+	text      []byte
+	parsed    *ast.File
+	fset      *token.FileSet
+}
+
+// sources parses all files, except those of the benchmarks.
+func sources(t *testing.T) []source {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	actual := map[string]map[string]bool{} // imports by package
+	var all []source
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -79,70 +123,119 @@ func TestImports(t *testing.T) {
 			}
 			return nil
 		}
-		if !strings.HasSuffix(file, ".go") {
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return nil
 		}
-		rel, _ := filepath.Rel(root, filepath.Dir(file))
-		name := filepath.ToSlash(rel)
-		if strings.HasSuffix(file, "_test.go") {
-			if name == "internal/arch" {
-				actual[name] = map[string]bool{}
-			}
-			return nil
+		rel, _ := filepath.Rel(root, file)
+		s := source{file: filepath.ToSlash(rel), fset: token.NewFileSet()}
+		s.pkg = path.Dir(s.file)
+		if s.text, err = os.ReadFile(file); err != nil {
+			return err
 		}
-		if actual[name] == nil {
-			actual[name] = map[string]bool{}
+		if s.parsed, err = parser.ParseFile(s.fset, file, s.text, parser.SkipObjectResolution|parser.ParseComments); err != nil {
+			return err
 		}
-		addImports(t, name, file, actual[name])
+		if !isGenerator(s.parsed) {
+			all = append(all, s)
+		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || len(all) < 500 {
+		t.Fatalf("%d files: %v", len(all), err)
 	}
-	planned := map[string]bool{}
-	for _, l := range plan {
+	return all
+}
+
+// imported are the packages of the module that a file imports.
+func (s *source) imported(module string) (out []string) {
+	for _, imp := range s.parsed.Imports {
+		target, _ := strconv.Unquote(imp.Path.Value)
+		if target == module {
+			out = append(out, ".")
+		} else if rest, ok := strings.CutPrefix(target, module+"/"); ok {
+			out = append(out, rest)
+		}
+	}
+	return out
+}
+
+// TestLayers checks every package against the layers, the roads, and who opens
+// files.
+func TestLayers(t *testing.T) {
+	imports := map[string][]string{"internal/arch": nil} // which has tests only
+	said := map[string]bool{}
+	notes, mod := layerNamed("notes"), module(t)
+	for _, s := range sources(t) {
+		for _, target := range append(s.imported(mod), imports[s.pkg]...) {
+			if !slices.Contains(imports[s.pkg], target) {
+				imports[s.pkg] = append(imports[s.pkg], target)
+			}
+		}
+		if imports[s.pkg] == nil {
+			imports[s.pkg] = []string{}
+		}
+		if !opensUserFiles[s.pkg] {
+			checkNoPathOpening(t, s.fset, s.parsed)
+		}
+		word := noteWords.Find(s.text)
+		if said[s.file] = word != nil; word != nil && layerOf(s.pkg) > notes && !saysNotes[s.file] {
+			t.Errorf("%s says %q: what is below notes knows files and texts only", s.file, word)
+		}
+	}
+	for file := range saysNotes {
+		if !said[file] {
+			t.Errorf("%s is in saysNotes and says nothing of notes", file)
+		}
+	}
+	for name, list := range imports {
+		for _, problem := range wrong(name, list) {
+			t.Error(problem)
+		}
+	}
+	for _, l := range layers {
 		for _, p := range l.packages {
-			planned[p.path] = true
-			if actual[p.path] == nil {
-				t.Errorf("%s is on the plan and does not exist", p.path)
-				continue
+			if imports[p.path] == nil && p.path != "internal/arch" {
+				t.Errorf("%s is in layer %s and does not exist", p.path, l.name)
 			}
-			if missing, extra := differences(strings.Fields(p.imports), actual[p.path]); len(missing)+len(extra) > 0 {
-				t.Errorf("%s: the plan lacks %q and has %q too many; it imports\n\t%q", p.path, missing, extra, strings.Join(slices.Sorted(maps.Keys(actual[p.path])), " "))
-			}
-		}
-	}
-	for name := range actual {
-		if !planned[name] {
-			t.Errorf("package %s is not on the plan: add it to plan_test.go, then go test ./internal/arch -update", name)
-		}
-		if slices.Contains(forbiddenNames, path.Base(name)) {
-			t.Errorf("package %s: a package is named for what it holds", name)
 		}
 	}
 }
 
-// differences compares the imports of a plan with those of a package.
-func differences(planned []string, actual map[string]bool) (missing, extra []string) {
-	used := map[string]bool{}
-	for _, target := range slices.Sorted(maps.Keys(actual)) {
-		found := false
-		for _, p := range planned {
-			prefix, tree := strings.CutSuffix(p, "/...")
-			if p == target || tree && strings.HasPrefix(target, prefix+"/") {
-				found, used[p] = true, true
-			}
-		}
-		if !found {
-			missing = append(missing, target)
+// The rules must be able to fail.
+func TestRulesCatchOffenders(t *testing.T) {
+	for _, c := range []struct{ name, imports, problem string }{
+		{"internal/changer", "internal/rootfs change", ""},
+		{"internal/changer", "internal/vault", "calls go down"},
+		{"internal/searcher", "internal/notebook", "calls go down"},
+		{"internal/rootfs", "internal/walk", "calls go down"},
+		{"internal/profile", "internal/changer", "which only"},
+		{"internal/doctor", "internal/cli/printing", "which only"},
+		{"internal/cli/agents", "internal/cli/env", ""},
+		{"search", "internal/rootfs", "calls go down"},
+		{"match", "internal/re/nfa", ""},
+		{"change", "internal/re/nfa", "nothing internal"},
+		{"internal/index", "internal/stress", "calls go down"},
+		{"internal/stress", "internal/index .", ""},
+		{"internal/notekeeper", "internal/vault", "in no layer"},
+	} {
+		got := strings.Join(wrong(c.name, strings.Fields(c.imports)), "\n")
+		if (got == "") != (c.problem == "") || !strings.Contains(got, c.problem) {
+			t.Errorf("%s with %s: %q, want %q", c.name, c.imports, got, c.problem)
 		}
 	}
-	for _, p := range planned {
-		if !used[p] {
-			extra = append(extra, p)
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "x.go", "package x\nimport \"os\"\nfunc f() { os.Open(\"a\"); os.Getpid() }", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(pathOpenings(f)); got != 1 {
+		t.Errorf("pathOpenings found %d, want 1", got)
+	}
+	for text, want := range map[string]bool{"func vaultRules()": true, "// YAML front matter": true, "notice, denote": false} {
+		if noteWords.MatchString(text) != want {
+			t.Errorf("noteWords in %q: %v", text, !want)
 		}
 	}
-	return missing, extra
 }
 
 // module is the path in go.mod; a published copy has another than ours.
@@ -157,34 +250,9 @@ func module(t *testing.T) string {
 	return path
 }
 
-// addImports adds the module's packages that a file imports.
-func addImports(t *testing.T, name, file string, to map[string]bool) {
-	t.Helper()
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution|parser.ParseComments)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	if isGenerator(f) {
-		return
-	}
-	for _, imp := range f.Imports {
-		target, _ := strconv.Unquote(imp.Path.Value)
-		if target == module(t) {
-			to["."] = true
-		} else if rest, ok := strings.CutPrefix(target, module(t)+"/"); ok {
-			to[rest] = true
-		}
-	}
-	if !opensUserFiles[name] {
-		checkNoPathOpening(t, fset, f)
-	}
-}
+const planStart, planEnd = "<!-- the layers: go test ./internal/arch -update -->\n", "<!-- end of the layers -->"
 
-const planStart, planEnd = "<!-- the plan: go test ./internal/arch -update -->\n", "<!-- end of the plan -->"
-
-// TestDocument compares docs/ARCHITECTURE.md with the plan, or writes it.
+// TestDocument compares docs/ARCHITECTURE.md with the layers, or writes them.
 func TestDocument(t *testing.T) {
 	const name = "../../docs/ARCHITECTURE.md"
 	data, err := os.ReadFile(name)
@@ -194,9 +262,9 @@ func TestDocument(t *testing.T) {
 	before, rest, ok := strings.Cut(string(data), planStart)
 	was, after, ends := strings.Cut(rest, planEnd)
 	if !ok || !ends {
-		t.Fatalf("%s has no place for the plan", name)
+		t.Fatalf("%s has no place for the layers", name)
 	}
-	want := planText()
+	want := layersText()
 	switch {
 	case was == want:
 	case *update:
@@ -204,28 +272,22 @@ func TestDocument(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("%s is not the plan; go test ./internal/arch -update writes it", name)
+		t.Errorf("%s does not show the layers; go test ./internal/arch -update writes them", name)
 	}
 }
 
-// planText is the plan as the document shows it.
-func planText() string {
+// layersText is the list as the document shows it.
+func layersText() string {
 	var b strings.Builder
-	b.WriteString("| package | job | imports |\n|---|---|---|\n")
-	for _, l := range plan {
-		fmt.Fprintf(&b, "| **%s** | | |\n", l.name)
+	b.WriteString("| package | job |\n|---|---|\n")
+	for _, l := range append(slices.Clone(layers[1:]), layers[0]) {
+		fmt.Fprintf(&b, "| **%s** | %s |\n", l.name, l.what)
 		for _, p := range l.packages {
 			name := p.path
 			if name == "." {
 				name = "quarry"
 			}
-			imports := strings.Fields(p.imports)
-			for i, imp := range imports {
-				if imports[i] = strings.TrimPrefix(imp, "internal/"); imp == "." {
-					imports[i] = "quarry"
-				}
-			}
-			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", name, p.job, strings.Join(imports, ", "))
+			fmt.Fprintf(&b, "| `%s` | %s |\n", name, p.job)
 		}
 	}
 	return b.String()

@@ -268,7 +268,7 @@ func (c *changer) words(action render.Action, path string, err error) (text, hin
 		switch info, err := os.Stat(name); {
 		case err != nil:
 		case info.IsDir():
-			return render.Quote(at.Path) + " is a folder, not a file", "quarry find " + printing.ShellQuote(fromHere(name)) + " lists what is in it"
+			return render.Quote(at.Path) + " is a folder, not a file", "quarry find " + render.ShellQuote(fromHere(name)) + " lists what is in it"
 		case !info.Mode().IsRegular():
 			return render.Quote(at.Path) + " is a pipe, a socket or a device, not a file", hint
 		}
@@ -304,7 +304,7 @@ func toAllow(action render.Action, paths ...string) string {
 				rights += "x"
 			}
 			if rights != "" {
-				return "if it is yours, chmod u+" + rights + " " + printing.Escape(printing.ShellQuote(fromHere(p))) + " allows it"
+				return "if it is yours, chmod u+" + rights + " " + printing.Escape(render.ShellQuote(fromHere(p))) + " allows it"
 			}
 		}
 	}
@@ -416,7 +416,7 @@ func (c *changer) text(ctx context.Context, value string) (string, error) {
 	var text strings.Builder
 	n, err := io.Copy(&text, io.LimitReader(env.InputOf(ctx, c.s.In), most+1))
 	if err == nil && n > most {
-		err = fmt.Errorf("standard input has more than %s, which is as large as a change may make a file (change.max-size)", printing.Size(most))
+		err = fmt.Errorf("standard input has more than %s, which is as large as a change may make a file (change.max-size)", render.Size(most))
 	}
 	return text.String(), err
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
-	"quarry/internal/cli/clients"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/manual"
+	"quarry/internal/clients"
 )
 
 // The documents are tested three ways. Links lead to files and headings that

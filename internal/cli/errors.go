@@ -15,6 +15,7 @@ import (
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/render"
 	"quarry/match"
 )
 
@@ -300,7 +301,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%w\n  did you mean quarry %s?", err, otherNames[known])
 	}
 	if args[0] != "" && len(args[0]) < 200 && !strings.ContainsFunc(args[0], unicode.IsControl) {
-		return fmt.Errorf("%w\n  to look for a text: quarry search %s\n  quarry help lists the commands", err, printing.ShellQuote(args[0]))
+		return fmt.Errorf("%w\n  to look for a text: quarry search %s\n  quarry help lists the commands", err, render.ShellQuote(args[0]))
 	}
 	return fmt.Errorf("%w\n  quarry help lists the commands", err)
 }

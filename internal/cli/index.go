@@ -148,7 +148,7 @@ func (f *indexFlags) build(ctx context.Context, s env.Streams) error {
 	if f.json {
 		return printing.WriteJSON(s.Out, st)
 	}
-	s.Say("Indexed %s, %s of text, in %.1f s; %s on disk.\n", render.Count(st.Files, "file"), printing.Size(st.TextBytes), time.Since(started).Seconds(), printing.Size(st.DiskBytes))
+	s.Say("Indexed %s, %s of text, in %.1f s; %s on disk.\n", render.Count(st.Files, "file"), render.Size(st.TextBytes), time.Since(started).Seconds(), render.Size(st.DiskBytes))
 	return nil
 }
 
@@ -200,7 +200,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 	case "failed":
 		row("state", "failed: %s", st.Error)
 	case "indexing":
-		row("state", "indexing: %d of %d files, %s; until then searches read the files", st.Building.Files, st.Building.Total, printing.Size(st.Building.Bytes))
+		row("state", "indexing: %d of %d files, %s; until then searches read the files", st.Building.Files, st.Building.Total, render.Size(st.Building.Bytes))
 	default:
 		of := ""
 		if st.Version != "" {
@@ -214,14 +214,14 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 		if st.TextBytes > 0 {
 			share = fmt.Sprintf(", %.1f %% of the text", 100*float64(st.DiskBytes)/float64(st.TextBytes))
 		}
-		row("size", "%s%s", printing.Size(st.DiskBytes), share)
+		row("size", "%s%s", render.Size(st.DiskBytes), share)
 	}
 	if st.State == "ready" || st.State == "indexing" {
 		ignored := ""
 		if st.Ignored {
 			ignored = ", ignored ones included"
 		}
-		row("files", "%d with %s of text%s; %d to be read again", st.Files, printing.Size(st.TextBytes), ignored, st.Pending)
+		row("files", "%d with %s of text%s; %d to be read again", st.Files, render.Size(st.TextBytes), ignored, st.Pending)
 		unwatched := ""
 		if st.Unwatched > 0 {
 			unwatched = fmt.Sprintf("; %d parts of the tree are compared before each answer", st.Unwatched)
@@ -239,7 +239,7 @@ func writeStatus(w io.Writer, root string, st *search.IndexStatus, now time.Time
 		if st.Outdated > 0 {
 			outdated = fmt.Sprintf("; %d of them are of earlier versions and are deleted when the next one is built", st.Outdated)
 		}
-		row("all", "indexes take %s of %s (index.max-size)%s", printing.Size(st.AllBytes), printing.Size(st.MaxBytes), outdated)
+		row("all", "indexes take %s of %s (index.max-size)%s", render.Size(st.AllBytes), render.Size(st.MaxBytes), outdated)
 	}
 	if next := indexAdvice(st); next != "" {
 		row("next", "%s", next)
@@ -299,7 +299,7 @@ func (f *indexFlags) verify(ctx context.Context, s env.Streams) error {
 	if v.Remote {
 		s.Say("Another process owns the index: its answers are compared, its files are not read.\n")
 	} else {
-		s.Say("%d files, %s, read again: the index has all of them.\n", v.Files, printing.Size(v.Bytes))
+		s.Say("%d files, %s, read again: the index has all of them.\n", v.Files, render.Size(v.Bytes))
 	}
 	s.Say("%d paths and %d searches: the index and a full scan agree; %.1f s.\n", v.Listed, v.Searches, time.Since(started).Seconds())
 	return nil
@@ -348,9 +348,9 @@ func writeIndexes(w io.Writer, all []doctor.Stored, now time.Time) {
 		case x.Kept:
 			about = "  (a process keeps it up to date)"
 		}
-		fmt.Fprintf(w, "%9s  %-10s  %s%s\n", printing.Size(x.Bytes), since(now.Sub(x.Used)), printing.AppendEscaped(nil, []byte(folder)), about)
+		fmt.Fprintf(w, "%9s  %-10s  %s%s\n", render.Size(x.Bytes), since(now.Sub(x.Used)), printing.AppendEscaped(nil, []byte(folder)), about)
 	}
-	fmt.Fprintf(w, "%9s  in all; quarry index delete FOLDER deletes one\n", printing.Size(total))
+	fmt.Fprintf(w, "%9s  in all; quarry index delete FOLDER deletes one\n", render.Size(total))
 }
 
 // since says how long ago something was, in whole units.

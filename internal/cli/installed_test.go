@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"quarry/internal/cli/clients"
+	"quarry/internal/clients"
 )
 
 // samples are settings files as people have them: those of JSON, and the same as

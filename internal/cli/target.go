@@ -38,7 +38,7 @@ type target struct {
 // outsideError refuses a path of another workspace: such a workspace has to be
 // named with --root.
 func outsideError(given, root, there string) error {
-	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", render.Quote(given), printing.EscapeLines(root), printing.ShellQuote(there))
+	return fmt.Errorf("%s is not in the workspace %s; if you mean it, add --root %s", render.Quote(given), printing.EscapeLines(root), render.ShellQuote(there))
 }
 
 // workspaces opens each root once.

@@ -8,6 +8,7 @@ import (
 
 	"quarry/internal/cli/printing"
 	"quarry/internal/explain"
+	"quarry/internal/render"
 	"quarry/search"
 )
 
@@ -91,7 +92,7 @@ func flagsOf(f *explain.Finding, filters string, q *search.Query) string {
 	case explain.Regex:
 		return "without -F"
 	case explain.OtherSpace:
-		return "with other white space (" + printing.ShellQuote(f.Text) + ")"
+		return "with other white space (" + render.ShellQuote(f.Text) + ")"
 	case explain.Hidden, explain.Ignored, explain.HiddenIgnored:
 		words := map[explain.Way]string{explain.Hidden: "with --hidden", explain.Ignored: "with --no-ignore", explain.HiddenIgnored: "with -uu"}[f.Way]
 		if f.Unfiltered {

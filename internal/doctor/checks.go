@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/ignore"
 	"quarry/internal/render"
@@ -78,7 +77,7 @@ func (x *exam) checkTree(ctx context.Context) error {
 			Fix: "Make them readable, or exclude them with an ignore file.",
 		}
 		for _, name := range t.Unreadable[:min(len(t.Unreadable), 5)] {
-			f.Run = append(f.Run, "chmod u+rx "+printing.ShellQuote(filepath.Join(x.Root, filepath.FromSlash(name))))
+			f.Run = append(f.Run, "chmod u+rx "+render.ShellQuote(filepath.Join(x.Root, filepath.FromSlash(name))))
 		}
 		x.find(f)
 	}
@@ -117,7 +116,7 @@ func (x *exam) checkIgnore(ctx context.Context) error {
 	if file, line, ok := hiding(x.ruleFiles(), top, isFolder); ok {
 		f.What += fmt.Sprintf(" The rule is line %d of %s.", line, file)
 		if filepath.IsAbs(file) {
-			f.Run = []string{fmt.Sprintf("quarry edit %s --delete %d", printing.ShellQuote(file), line)}
+			f.Run = []string{fmt.Sprintf("quarry edit %s --delete %d", render.ShellQuote(file), line)}
 		}
 	}
 	x.find(f)
@@ -162,7 +161,7 @@ func (x *exam) checkJournal(context.Context) error {
 	if !exists(p.Journal) {
 		return nil // nothing was changed so far
 	}
-	aside := []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(p.Journal), printing.ShellQuote(p.Journal+".damaged-"+time.Now().Format("20060102-150405")))}
+	aside := []string{fmt.Sprintf("mv %s %s", render.ShellQuote(p.Journal), render.ShellQuote(p.Journal+".damaged-"+time.Now().Format("20060102-150405")))}
 	j, err := examineJournal(p)
 	if err != nil {
 		x.find(Finding{
@@ -208,7 +207,7 @@ func (x *exam) checkJournal(context.Context) error {
 	// A segment over the cap is normal: whole ones are dropped.
 	if j.Bytes > limit+limit/4+8<<20 {
 		x.find(Finding{
-			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", printing.Size(j.Bytes), printing.Size(limit)),
+			ID: "journal-size", Note: true, What: fmt.Sprintf("The undo log has %s, more than the %s it may keep.", render.Size(j.Bytes), render.Size(limit)),
 			Why: "The next change drops the oldest entries.",
 		})
 	}
@@ -249,7 +248,7 @@ func (x *exam) checkTrash(context.Context) error {
 			continue
 		}
 		if err != nil || !info.IsDir() {
-			x.noTrash(part, "it is not a folder", fmt.Sprintf("mv %s %s", printing.ShellQuote(part), printing.ShellQuote(part+".old")))
+			x.noTrash(part, "it is not a folder", fmt.Sprintf("mv %s %s", render.ShellQuote(part), render.ShellQuote(part+".old")))
 			return nil
 		}
 		if !canWrite(part) {
@@ -291,7 +290,7 @@ func (x *exam) checkIndex(ctx context.Context) error {
 	if err != nil {
 		x.find(Finding{
 			ID: "index", What: fmt.Sprintf("The index %s can't be opened: %v.", at.Dir, err),
-			Why: "Searches read the files instead.", Fix: "Delete it.", Run: []string{"rm -rf " + printing.ShellQuote(at.Dir)},
+			Why: "Searches read the files instead.", Fix: "Delete it.", Run: []string{"rm -rf " + render.ShellQuote(at.Dir)},
 		})
 		return nil
 	}
@@ -306,12 +305,12 @@ func (x *exam) checkIndex(ctx context.Context) error {
 			ID: "index-silent", What: "A process holds the index and doesn't answer.",
 			Why: "Searches read the files, and no other process can take the index over.",
 			Fix: "End that process: it may be suspended (^Z) or of another version.",
-			Run: []string{"fuser -k " + printing.ShellQuote(filepath.Join(at.Dir, "owner.lock")), "rm -f " + printing.ShellQuote(at.Socket)},
+			Run: []string{"fuser -k " + render.ShellQuote(filepath.Join(at.Dir, "owner.lock")), "rm -f " + render.ShellQuote(at.Socket)},
 		})
 	} else if !s.Answers && exists(at.Socket) {
 		x.find(Finding{
 			ID: "socket-stale", What: "An index owner has ended and left its socket: " + at.Socket + ".",
-			Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + printing.ShellQuote(at.Socket)},
+			Why: "Every search tries it first.", Fix: "Remove it, or start quarry serve again.", Run: []string{"rm " + render.ShellQuote(at.Socket)},
 		})
 	}
 	x.checkOwner(s.Owner, at.Socket)

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"quarry/internal/cli/clients"
-	"quarry/internal/cli/printing"
+	"quarry/internal/clients"
 	"quarry/internal/config"
+	"quarry/internal/render"
 )
 
 // checkConfig reads quarry.toml as every command does.
@@ -65,14 +65,14 @@ func repairConfig(e *config.FileError) string {
 	if err != nil {
 		return ""
 	}
-	edit := "quarry --no-config edit --root " + printing.ShellQuote(filepath.Dir(e.File)) + " " + printing.ShellQuote(e.File)
+	edit := "quarry --no-config edit --root " + render.ShellQuote(filepath.Dir(e.File)) + " " + render.ShellQuote(e.File)
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	if e.Line > len(lines) {
 		return ""
 	}
 	if e.Near != "" && e.Wrong != "" && bytes.Contains(lines[e.Line-1], []byte(e.Wrong)) {
 		before := bytes.Count(bytes.Join(lines[:e.Line-1], nil), []byte(e.Wrong))
-		return fmt.Sprintf("%s --old %s --new %s --nth %d", edit, printing.ShellQuote(e.Wrong), printing.ShellQuote(e.Near), before+1)
+		return fmt.Sprintf("%s --old %s --new %s --nth %d", edit, render.ShellQuote(e.Wrong), render.ShellQuote(e.Near), before+1)
 	}
 	if e.Key == "" || bytes.HasPrefix(bytes.TrimSpace(lines[e.Line-1]), []byte("[")) {
 		return "" // what belongs to it would then stand elsewhere
@@ -151,7 +151,7 @@ func (x *exam) brokenSettings(c *clients.Client, file string, err error) {
 		}
 		if _, err := c.Servers(text); err == nil {
 			f.Fix = "Correct the line by hand, or go back to the copy made when Quarry was connected; the broken file is kept."
-			f.Run = []string{fmt.Sprintf("mv %s %s && cp -p %s %s", printing.ShellQuote(file), printing.ShellQuote(file+".broken"), printing.ShellQuote(old), printing.ShellQuote(file))}
+			f.Run = []string{fmt.Sprintf("mv %s %s && cp -p %s %s", render.ShellQuote(file), render.ShellQuote(file+".broken"), render.ShellQuote(old), render.ShellQuote(file))}
 			break
 		}
 	}
@@ -170,7 +170,7 @@ func (x *exam) checkEntry(c *clients.Client, scope, file, name, command string, 
 		}
 		words = append(append(words, rest...), "--write")
 		for i, w := range words {
-			words[i] = printing.ShellQuote(w)
+			words[i] = render.ShellQuote(w)
 		}
 		return []string{strings.Join(words, " ")}
 	}

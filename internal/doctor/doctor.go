@@ -16,8 +16,8 @@ import (
 	"strconv"
 
 	"quarry"
-	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/render"
 )
 
 // Finding is something that is not as it should be, and what to do.
@@ -161,7 +161,7 @@ func (x *exam) places() (places, error) {
 }
 
 // rootFlag names the workspace for a command that repairs something.
-func (x *exam) rootFlag() string { return " --root " + printing.ShellQuote(x.Root) }
+func (x *exam) rootFlag() string { return " --root " + render.ShellQuote(x.Root) }
 
 // missing reports a file that isn't there, which often is just fine.
 func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/render"
 	"quarry/internal/rootfs"
 )
 
@@ -55,7 +55,7 @@ func (x *exam) checkPlace(p *place) {
 		x.find(Finding{
 			ID: "place-no-folder", What: dir + " is not a folder.",
 			Why: "It has to hold " + p.holds + ".", Fix: "Move it out of the way; the folder is made when it is needed.",
-			Run: []string{fmt.Sprintf("mv %s %s", printing.ShellQuote(dir), printing.ShellQuote(dir+".old"))},
+			Run: []string{fmt.Sprintf("mv %s %s", render.ShellQuote(dir), render.ShellQuote(dir+".old"))},
 		})
 	case !canWrite(dir):
 		x.find(Finding{
@@ -65,7 +65,7 @@ func (x *exam) checkPlace(p *place) {
 	case info.Mode().Perm()&0o077 != 0 && os.PathSeparator == '/':
 		x.find(Finding{
 			ID: "place-open", What: fmt.Sprintf("%s is open to other users (mode %04o).", dir, info.Mode().Perm()),
-			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + printing.ShellQuote(dir)},
+			Why: "It holds " + p.holds + ", and so contents of your files.", Fix: "Close it.", Run: []string{"chmod 700 " + render.ShellQuote(dir)},
 		})
 	default:
 		x.checkPrivate(p)
@@ -99,5 +99,5 @@ func makeWritable(dir string) []string {
 	if !isOurs(dir) {
 		return nil
 	}
-	return []string{"chmod u+w " + printing.ShellQuote(dir)}
+	return []string{"chmod u+w " + render.ShellQuote(dir)}
 }

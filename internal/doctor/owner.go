@@ -3,7 +3,7 @@ package doctor
 import (
 	"fmt"
 
-	"quarry/internal/cli/printing"
+	"quarry/internal/render"
 	"quarry/search"
 )
 
@@ -12,7 +12,7 @@ func (x *exam) checkOwner(st *search.IndexStatus, socket string) {
 	if st == nil {
 		return
 	}
-	stop := []string{fmt.Sprintf("kill %d", st.PID), "rm -f " + printing.ShellQuote(socket)}
+	stop := []string{fmt.Sprintf("kill %d", st.PID), "rm -f " + render.ShellQuote(socket)}
 	switch {
 	case st.Version != "" && x.Version != "" && st.Version != x.Version:
 		x.find(Finding{

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"quarry/internal/cli/printing"
 	"quarry/internal/config"
+	"quarry/internal/render"
 )
 
 // checkRoom looks at what is free on the volumes of the workspace and of what
@@ -31,7 +31,7 @@ func (x *exam) checkRoom(context.Context) error {
 		}
 		seen[volume] = true
 		x.find(Finding{
-			ID: "disk-full", What: fmt.Sprintf("The disk of %s has only %s left.", p.dir, printing.Size(free)), Why: p.why,
+			ID: "disk-full", What: fmt.Sprintf("The disk of %s has only %s left.", p.dir, render.Size(free)), Why: p.why,
 			Fix: "Free some space. Indexes can be deleted (quarry index delete), and the trash emptied (quarry trash empty).",
 		})
 	}

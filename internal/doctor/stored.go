@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"quarry/internal/cli/printing"
 	"quarry/internal/config"
 	"quarry/internal/index"
 	"quarry/internal/owner"
+	"quarry/internal/render"
 	"quarry/internal/rootfs"
 )
 
@@ -72,9 +72,9 @@ func gone(path string) bool {
 // its own index, so a second one is deleted by where it is.
 func (x *exam) remove(s Stored) string {
 	if s.Folder == "" || s.Outdated || s.Folder == x.Root {
-		return "rm -rf " + printing.ShellQuote(s.Dir)
+		return "rm -rf " + render.ShellQuote(s.Dir)
 	}
-	return "quarry index delete --root " + printing.ShellQuote(s.Folder)
+	return "quarry index delete --root " + render.ShellQuote(s.Folder)
 }
 
 // checkStored looks at all indexes of the user, of which own is this
@@ -101,11 +101,11 @@ func (x *exam) checkOutdated(all []Stored) {
 	for _, s := range all {
 		if s.Outdated && !s.Kept {
 			size += s.Bytes
-			f.Run = append(f.Run, "rm -rf "+printing.ShellQuote(s.Dir))
+			f.Run = append(f.Run, "rm -rf "+render.ShellQuote(s.Dir))
 		}
 	}
 	if n := len(f.Run); n > 0 {
-		f.What = fmt.Sprintf("Indexes of earlier versions are stored: %d, %s in all.", n, printing.Size(size))
+		f.What = fmt.Sprintf("Indexes of earlier versions are stored: %d, %s in all.", n, render.Size(size))
 		x.find(f)
 	}
 }
@@ -125,7 +125,7 @@ func (x *exam) checkSeveral(own string, all []Stored) {
 		if err != nil {
 			continue
 		}
-		size := printing.Size(s.Bytes)
+		size := render.Size(s.Bytes)
 		f := Finding{
 			ID: "index-nested", Note: true, Why: "What both folders have is read and stored twice. The answers are right.",
 			Fix: "Leave it, or connect clients to one of the folders.",
@@ -167,7 +167,7 @@ func (x *exam) checkGone(all []Stored) {
 		}
 	}
 	if n := len(f.Run); n > 0 {
-		f.What = fmt.Sprintf("Indexes of folders that are not there are stored: %d, %s in all.", n, printing.Size(size))
+		f.What = fmt.Sprintf("Indexes of folders that are not there are stored: %d, %s in all.", n, render.Size(size))
 		x.find(f)
 	}
 }
@@ -202,7 +202,7 @@ func (x *exam) checkCap(home string, all []Stored) error {
 		return nil
 	}
 	f := Finding{
-		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, printing.Size(total), printing.Size(most)),
+		ID: "index-cap", What: fmt.Sprintf("The indexes in %s take %s together, more than the %s of index.max-size.", home, render.Size(total), render.Size(most)),
 		Why: "The next build deletes those used longest ago; an index larger than the limit is deleted each time.",
 		Fix: "Allow more with index.max-size in quarry.toml, or delete what you no longer search; used longest ago:",
 	}

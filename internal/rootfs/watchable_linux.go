@@ -33,7 +33,7 @@ func (f *File) AddWatch(inotify int, mask uint32) (int32, error) {
 func (d *Dir) FSKind() FSKind { return fsKind(d.fd) }
 
 // OpenSystem opens a folder on the way to a file that ReadSystem reads, to
-// watch it: rel is ".git", ".git/info" or ".obsidian", in folder dir. No symlink
+// watch it: rel is ".git" or ".git/info", in folder dir. No symlink
 // is followed in rel.
 func (r *Root) OpenSystem(dir Path, rel string) (*Dir, error) {
 	leads := func(file string) bool { return strings.HasPrefix(file, rel+"/") }

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"quarry/internal/cli/clients"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
+	"quarry/internal/clients"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 )

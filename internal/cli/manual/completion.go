@@ -9,10 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"quarry/internal/cli/clients"
 	"quarry/internal/cli/command"
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/filetypes"
+	"quarry/internal/clients"
 	"quarry/internal/config"
 	"quarry/internal/profile"
 )

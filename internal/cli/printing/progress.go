@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"quarry/internal/render"
 )
 
 // Progress shows on one line of a terminal how far long work has come: a bar,
@@ -151,7 +153,7 @@ func cutText(s string, width int) string {
 }
 
 func rate(bytes int64, took time.Duration) string {
-	return Size(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
+	return render.Size(int64(float64(bytes)/max(took.Seconds(), 0.001))) + "/s"
 }
 
 // timeText is a time for people: 45 s, 3 min 20 s, 2 h 5 min.

@@ -1,26 +1,12 @@
 package printing
 
 import (
-	"fmt"
 	"strings"
 )
 
 // Width is how wide help texts are: they fit the narrowest terminal people
 // use, and longer lines are harder to read anyway.
 const Width = 80
-
-// Size is a number of bytes for people.
-func Size(n int64) string {
-	switch {
-	case n < 1<<10:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1<<20:
-		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
-	case n < 1<<30:
-		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
-}
 
 // Wrap breaks a text between words into indented lines of Width.
 func Wrap(text, indent string) string { return WrapTo(text, indent, Width) }

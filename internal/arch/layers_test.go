@@ -1,0 +1,167 @@
+package arch
+
+// layers are the packages of the module, from the top to the bottom. A package
+// imports packages of its own layer and of those below. A package that is
+// missing here fails the test: a new package is put into a layer first.
+// go test ./internal/arch -update writes the list into docs/ARCHITECTURE.md.
+var layers = []layer{
+	{"tests", "They may import everything; nothing imports them.", []pkg{
+		{"internal/arch", "this plan"},
+		{"internal/powercut", "the disks a power cut may leave"},
+		{"internal/stress", "how hard tests try: counts, seeds, reports"},
+		{"internal/stress/hostile", "what hostile calls of the built program take"},
+		{"internal/stress/lines", "draws random comments and messages to be read"},
+		{"internal/stress/run", "runs all regimes"},
+		{"internal/stress/tests", "go test with a summary of what was skipped"},
+		{"internal/re/syntax/ecma/ecmatest", "random JavaScript patterns"},
+		{"internal/re/hir/hirtest", "shows, compares and checks trees, for tests"},
+		{"internal/re/nfa/nfatest", "trees for the engines' tests"},
+		{"internal/zoekt/zoekttest", "a small Zoekt server"},
+	}},
+	{"programs", "", []pkg{
+		{"cmd/quarry", "main: signals, cli.Run, os.Exit"},
+		{"examples/agent", "an agent loop with a scripted model"},
+		{"examples/todo", "the program of the README"},
+		{"packaging/bundle", "builds the MCP bundles and server.json"},
+		{"packaging/publish", "gives the source the place it is published at"},
+		{"docs/picture", "makes the pictures of the README from real runs"},
+	}},
+	{"faces", "What people, models and programs see.", []pkg{
+		{"toolset", "Quarry's tools for a Go program that talks to a model"},
+		{"internal/cli", "the commands of a person: their flags and exit codes"},
+		{"internal/cli/agents", "quarry mcp, call, tools, ui and install: what serves agents"},
+		{"internal/cli/manual", "help, manual pages and completions, from the command tree"},
+		{"internal/cli/servers", "flags that choose servers instead of folders"},
+		{"internal/cli/command", "what commands are made of: texts, groups of flags, kinds of values"},
+		{"internal/cli/env", "streams, settings and folders of one run"},
+		{"internal/cli/filetypes", "the file types of -t and -T"},
+		{"internal/cli/printing", "matching lines, JSON Lines, colour, progress"},
+		{"internal/page", "the local page of quarry ui"},
+		{"internal/colour", "keywords, strings and comments of a source text, to show it"},
+		{"internal/presence", "which clients are connected to a workspace"},
+		{"internal/mcpserver", "the protocol, on the MCP SDK; sees no workspace"},
+		{"internal/profile", "a record a dialect: arguments → query → text"},
+		{"internal/explain", "why a search found nothing, and which other one would"},
+		{"internal/doctor", "what is wrong with what we keep; changes nothing"},
+		{"internal/clients", "settings of programs that use MCP servers"},
+		{"internal/render", "results in words, pure"},
+		{"internal/patch", "patches as operations: Codex, unified, git; pure"},
+		{"internal/replacer", "what replaces every match of a search, as operations"},
+		{"internal/content", "the text of a file: unpacked, decoded, made by a program"},
+		{"internal/config", "the environment, git's configuration, quarry.toml, the root"},
+	}},
+	{"facade", "The Go API, and the only place where backends, extensions and servers are put together.", []pkg{
+		{".", "package quarry: Open, OpenServers, Join; Workspace, a facade over one backend"},
+	}},
+	{"notes", "What is in notes. Nothing below knows that there are notes.", []pkg{
+		{"internal/vaultdir", "a folder that is a vault: its settings, and links that follow a move"},
+		{"internal/notebook", "notes: searched, their parts, properties, tags and links"},
+		{"internal/notes", "what changing a note means: which operation on which file"},
+		{"internal/noterank", "how well a note answers words"},
+		{"internal/vault", "Obsidian: sections, links, front matter, the move plan; pure"},
+	}},
+	{"engine", "One search, one change, who holds the index.", []pkg{
+		{"internal/backend", "where the files are: a folder, servers, several as one"},
+		{"internal/review", "changes that wait for a person: proposals, decisions"},
+		{"internal/searcher", "one search: of a folder, by index or walk, or of servers"},
+		{"internal/changer", "one change: plan, steps, undo, recovery, locks, moves, trash"},
+		{"internal/owner", "the process that holds the index of a root, and its clients"},
+		{"internal/lookup", "definitions by name, and of files"},
+		{"internal/progress", "what a call has done so far, in its context"},
+	}},
+	{"middle", "The parts of a search and of a change.", []pkg{
+		{"internal/index", "which files could match: segments, sweeps, snapshots"},
+		{"internal/watch", "change events, the barrier, what must be swept"},
+		{"internal/walk", "parallel listing"},
+		{"internal/ignore", "ignore files, per path and per walk"},
+		{"internal/githead", "which files differ from the last commit; reads git's folder, runs nothing"},
+		{"internal/scan", "matching lines of one file"},
+		{"internal/rank", "relevance of a text to words"},
+		{"internal/terms", "words of a text, as ranked search counts them"},
+		{"internal/fuzzy", "paths by what is remembered of one"},
+		{"internal/symbols", "definitions of a text, without a language server"},
+		{"internal/trigram", "grams of texts and patterns, posting lists"},
+		{"internal/journal", "the undo log"},
+		{"internal/trash", "system trash, .trash, permanent"},
+		{"internal/repos", "repositories of Zoekt servers as one tree of paths"},
+		{"internal/zoekt", "asks Zoekt servers which documents could match"},
+		{"internal/zoekt/wire", "protobuf's wire format"},
+	}},
+	{"bottom", "Files and texts.", []pkg{
+		{"internal/rootfs", "the sandbox: Path, safe open, replace"},
+		{"internal/policy", "what may be touched, by name and path; pure"},
+		{"internal/glob", "the glob dialects"},
+		{"internal/textedit", "edits on bytes and their diffs, pure"},
+		{"internal/textfile", "encodings, binary test, lines"},
+	}},
+	{"contracts", "Data that every layer may use. They import each other, and match its engine.", []pkg{
+		{"search", "contract of searching: queries and their answers"},
+		{"change", "contract of changing: sets of edits, what they did, what went wrong"},
+		{"match", "patterns: three syntaxes, what a match needs"},
+		{"tool", "Tool, Registry, lenient arguments; no transport"},
+		{"fault", "codes and errors"},
+	}},
+	{"patterns", "The engine of match.", []pkg{
+		{"internal/re/hir", "the tree every pattern becomes"},
+		{"internal/re/ucd", "Unicode 17 tables (generated)"},
+		{"internal/re/ucd/gen", "writes them"},
+		{"internal/re/syntax", "what the parsers have in common"},
+		{"internal/re/syntax/rust", "parser of the Rust syntax"},
+		{"internal/re/syntax/ecma", "parser of the ECMAScript syntax"},
+		{"internal/re/literal", "the text a match can't do without"},
+		{"internal/re/vec", "vector kernels with a portable twin"},
+		{"internal/re/nfa", "the automaton; pike, backtrack, onepass and dfa run it"},
+		{"internal/re/pike", "all threads in step: exact, linear"},
+		{"internal/re/backtrack", "groups on short texts"},
+		{"internal/re/onepass", "groups of patterns that never choose"},
+		{"internal/re/dfa", "one table look-up a byte"},
+		{"internal/re/backref", "the exact engine for look-around"},
+	}},
+}
+
+// roads are packages that only these may import, whatever their layer: the
+// engine is reached through the facade, and what is particular to one kind of
+// files or servers enters in one place. "x/..." is every package below x.
+var roads = map[string][]string{
+	"internal/backend":  {".", "internal/review"},
+	"internal/searcher": {".", "internal/backend"},
+	"internal/changer":  {".", "internal/backend", "internal/vaultdir"},
+	"internal/owner":    {".", "internal/backend", "internal/doctor"},
+	"internal/index":    {"internal/searcher", "internal/owner", "internal/doctor"},
+	"internal/journal":  {"internal/changer", "internal/doctor"},
+	"internal/watch":    {"internal/owner"},
+	"internal/trash":    {"internal/changer", "internal/doctor"},
+	"internal/vaultdir": {"."},
+	"internal/repos":    {".", "internal/searcher"},
+	"internal/zoekt":    {"internal/repos"},
+	"internal/cli":      {"cmd/quarry"},
+	"internal/cli/...":  {"internal/cli", "internal/cli/..."},
+	"internal/profile":  {"toolset", "internal/cli/..."},
+	"internal/re/...":   {"match", "internal/re/...", "internal/scan"},
+}
+
+// opensUserFiles are the only packages that may call os functions that take a
+// path: everything else goes through rootfs, which keeps the sandbox.
+var opensUserFiles = map[string]bool{
+	"internal/rootfs":         true,
+	"internal/powercut":       true,
+	"internal/cli":            true,
+	"internal/cli/agents":     true, // tokens, the page's address
+	"internal/clients":        true, // settings of clients
+	"internal/cli/env":        true, // folders that a person names, and its own
+	"internal/cli/manual":     true, // the pages it writes
+	"internal/cli/servers":    true, // credentials
+	"internal/config":         true,
+	"internal/githead":        true, // git's own folder
+	"internal/doctor":         true, // folders and settings it examines
+	"internal/owner":          true, // its own socket
+	"internal/re/ucd/gen":     true,
+	"internal/stress":         true, // tries whether symlinks can be made
+	"internal/stress/hostile": true, // its workspace, and the table of docs/FIGURES.md
+	"internal/stress/run":     true, // the table of docs/FIGURES.md
+	"cmd/quarry":              true,
+	"examples/agent":          true, // its demonstration folder
+	"packaging/bundle":        true, // what it ships
+	"packaging/publish":       true, // the source it rewrites
+	"docs/picture":            true, // its demonstration folders and the pictures
+}
