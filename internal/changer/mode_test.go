@@ -122,12 +122,15 @@ func TestModeConflicts(t *testing.T) {
 	}
 	ctx := context.Background()
 	w := changing(t, map[string]string{"a": "one\n", "b": "two\n"})
+	name := filepath.Join(w.root.RealDir(), "a")
+	if err := os.Chmod(name, 0o644); err != nil { // whatever the umask
+		t.Fatal(err)
+	}
 	makeExecutable := change.Set{Ops: []change.Op{{Verb: change.EditFile, Path: "a", Executable: new(true)}}}
 	plan, err := w.Plan(ctx, makeExecutable)
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(w.root.RealDir(), "a")
 	if err := os.Chmod(name, 0o600); err != nil {
 		t.Fatal(err)
 	}

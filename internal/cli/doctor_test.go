@@ -55,7 +55,7 @@ func newPatient(t *testing.T) *patient {
 		// sudo and sysctl of a machine that has this proc.
 		"bin/sudo":     "#!/bin/sh\nexec \"$@\"\n",
 		"bin/xdg-open": "#!/bin/sh\n", // without a browser the doctor has a note
-		"bin/sysctl":   "#!/bin/sh\nk=${2%%=*}; echo ${2#*=} > " + top + "/proc/sys/$(echo $k | tr . /)\n",
+		"bin/sysctl":   "#!/bin/sh\nk=${2%%=*}; echo ${2#*=} > \"" + top + "/proc/sys/$(echo $k | tr . /)\"\n",
 	})
 	for _, name := range []string{"sudo", "sysctl", "xdg-open"} {
 		if err := os.Chmod(filepath.Join(bin, name), 0o755); err != nil {
@@ -98,7 +98,7 @@ func (p *patient) must(script string) string {
 	return out
 }
 
-const doctorCommand = "quarry doctor --json --least-free 0 --proc $TMPDIR/proc"
+const doctorCommand = "quarry doctor --json --least-free 0 --proc \"$TMPDIR/proc\""
 
 // findings runs the doctor.
 func (p *patient) findings(env ...string) []doctor.Finding {
@@ -372,7 +372,7 @@ func (p *patient) cutChange() {
 // kept if that is elsewhere.
 func TestDoctorRoom(t *testing.T) {
 	p := newPatient(t)
-	out, code := p.sh("quarry doctor --proc $TMPDIR/proc --least-free 9000000000000000000")
+	out, code := p.sh("quarry doctor --proc \"$TMPDIR/proc\" --least-free 9000000000000000000")
 	if n := strings.Count(out, "Problem: "); code != 1 || n < 1 || n > 3 || !strings.HasPrefix(out, "Problem: The disk of "+p.dir+" has only") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
@@ -389,7 +389,7 @@ func TestDoctorNoHome(t *testing.T) {
 
 func TestDoctorText(t *testing.T) {
 	p := newPatient(t)
-	out := p.must("quarry doctor --least-free 0 --proc $TMPDIR/proc")
+	out := p.must("quarry doctor --least-free 0 --proc \"$TMPDIR/proc\"")
 	want := "All is well with " + p.dir + ".\n"
 	if !strings.HasPrefix(out, want) {
 		t.Errorf("%s, want %s", out, want)

@@ -27,7 +27,11 @@ func lockedServer(t *testing.T, name string) (s *zoekttest.Server, dir, file str
 
 func write(t *testing.T, name, text string, mode os.FileMode) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+	err := os.WriteFile(name, []byte(text), mode)
+	if err == nil {
+		err = os.Chmod(name, mode) // whatever the umask
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -35,6 +39,7 @@ func write(t *testing.T, name, text string, mode os.FileMode) {
 // TestBackendHeaders: who has the file gets an answer; nothing of it is shown,
 // and nobody else may be able to read it.
 func TestBackendHeaders(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
 	s, dir, file := lockedServer(t, "app")
 	backend := "--backend=zoekt=" + s.Addr
 	shared, broken := filepath.Join(dir, "shared"), filepath.Join(dir, "broken")

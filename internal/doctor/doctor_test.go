@@ -14,6 +14,7 @@ import (
 	"quarry"
 	"quarry/internal/config"
 	"quarry/internal/owner"
+	"quarry/internal/render"
 	"quarry/internal/rootfs"
 )
 
@@ -136,7 +137,7 @@ func TestMakeWritable(t *testing.T) {
 		t.Skip("there the owner is not asked")
 	}
 	dir := t.TempDir()
-	if got := makeWritable(dir); len(got) != 1 || got[0] != "chmod u+w "+dir {
+	if got := makeWritable(dir); len(got) != 1 || got[0] != "chmod u+w "+render.ShellQuote(dir) {
 		t.Errorf("a folder of ours: %q", got)
 	}
 	other := "/"

@@ -108,7 +108,11 @@ func TestTokenFile(t *testing.T) {
 		"large":     {strings.Repeat("x", 5000), 0o600, "", false},
 	} {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(c.text), c.mode); err != nil {
+		err := os.WriteFile(file, []byte(c.text), c.mode)
+		if err == nil {
+			err = os.Chmod(file, c.mode) // whatever the umask
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		var errs bytes.Buffer
