@@ -126,6 +126,9 @@ type RuleFiles struct {
 	Global  bool // git's global file
 	Parent  bool // those of folders above the searched one
 	NoGit   bool // .gitignore and git's global file outside git repositories
+
+	// Fd reads .fdignore instead of .rgignore and .rooignore.
+	Fd bool
 }
 
 // Dialect is a dialect of globs.

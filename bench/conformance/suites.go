@@ -24,6 +24,8 @@ type suite struct {
 
 var figures = regexp.MustCompile(`suite: tried (?P<tried>\d+), pass (?P<pass>\d+), documented (?P<documented>\d+), fail (?P<fail>\d+)`)
 
+var compiled = regexp.MustCompile(`tests: pass (?P<pass>\d+), documented (?P<documented>\d+), fail (?P<fail>\d+)`)
+
 // suites is the table. DIR in env is -suites, NPM the folder of npm's packages.
 var suites = []suite{
 	{
@@ -51,6 +53,16 @@ var suites = []suite{
 		pkg: "./internal/cli", run: "^TestRipgrepSuite$",
 		line:    regexp.MustCompile(`(?P<tried>\d+) commands: (?P<pass>\d+) the same, (?P<documented>\d+) documented, (?P<fail>\d+) differ`),
 		differs: "listed by the test, 15 of them about binary files",
+	},
+	{
+		name: "ripgrep, compiled", what: "its integration tests, run against `quarry rg`", from: "ripgrep",
+		command: []string{"go", "run", "./bench/compiled", "-suite", "ripgrep", "-from", "DIR/ripgrep"}, line: compiled,
+		differs: "docs/SEARCH.md, \"quarry rg\"",
+	},
+	{
+		name: "fd, compiled", what: "its integration tests, run against `quarry fd`", from: "fd",
+		command: []string{"go", "run", "./bench/compiled", "-suite", "fd", "-from", "DIR/fd"}, line: compiled,
+		differs: "docs/SEARCH.md, \"quarry fd\"",
 	},
 	{
 		name: "git t3070", what: "wildmatch, paths", from: "git",
@@ -93,4 +105,4 @@ var packages = []string{
 }
 
 // repositories are what a folder of suites has, under these names.
-const repositories = "rust-regex (rust-lang/regex), test262 (tc39/test262), rebar (BurntSushi/rebar), ripgrep (BurntSushi/ripgrep), git (git/git), codex (openai/codex), markdown-patch (coddingtonbear/markdown-patch)"
+const repositories = "rust-regex (rust-lang/regex), test262 (tc39/test262), rebar (BurntSushi/rebar), ripgrep (BurntSushi/ripgrep), fd (sharkdp/fd), git (git/git), codex (openai/codex), markdown-patch (coddingtonbear/markdown-patch)"

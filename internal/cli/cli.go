@@ -43,13 +43,16 @@ func Run(ctx context.Context, args []string, s env.Streams) int {
 		fmt.Fprintf(s.Err, "quarry: %s\n", printing.EscapeLines(err.Error()))
 		return exitError
 	}
-	root.SetArgs(splitExec(args))
+	root.SetArgs(splitFdExec(splitExec(args)))
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	err = root.ExecuteContext(ctx)
 	if s.Conf.Unwritten != nil && (err == nil || errors.Is(err, env.ErrNone)) {
 		err = s.Conf.Unwritten
+	}
+	if len(args) > 0 && args[0] == "fd" {
+		return fdExit(ctx, s, err)
 	}
 	switch {
 	case err == nil:
@@ -102,7 +105,7 @@ type maker struct {
 // commands are all commands of the program by name, in the order of the help.
 func commands() []maker {
 	return []maker{
-		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
+		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"fd", newFd}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
 		{"read", newRead}, {"edit", newEdit}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
 		{"patch", newPatch}, {"replace", newReplace},
 		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},
@@ -114,7 +117,7 @@ func commands() []maker {
 
 // hot are the commands that don't need the other commands, so only they are made:
 // making all takes 0.4 ms. The remaining commands list or describe all commands.
-var hot = []string{"search", "find", "rg", "read", "symbols", "version"}
+var hot = []string{"search", "find", "rg", "fd", "read", "symbols", "version"}
 
 // only returns the one command that a command line needs, or "" if others may be
 // needed.

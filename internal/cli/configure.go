@@ -18,8 +18,8 @@ import (
 )
 
 // works names commands that must work with an invalid configuration file: they
-// repair it or don't use it.
-var works = []string{"", "config", "config path", "config init", "doctor", "help", "man", "completion"}
+// repair it or don't use it, as rg and fd, whose defaults are those of other programs.
+var works = []string{"", "rg", "fd", "config", "config path", "config init", "doctor", "help", "man", "completion"}
 
 // configure sets the flags that were not given to the values of the
 // configuration.

@@ -270,7 +270,7 @@ func near(cmd *cobra.Command, word string) string { return config.Nearest(word, 
 // otherNames are what other programs call our commands.
 var otherNames = map[string]string{
 	"grep": "search", "ag": "search", "ack": "search",
-	"ls": "find", "list": "find", "fd": "find", "files": "find", "tree": "find", "glob": "find",
+	"ls": "find", "list": "find", "files": "find", "tree": "find", "glob": "find",
 	"cat": "read", "view": "read", "head": "read", "tail": "read", "show": "read",
 	"sed": "replace", "rename": "mv", "move": "mv", "delete": "rm", "remove": "rm", "del": "rm", "rmdir": "rm",
 	"apply": "patch", "new": "write", "create": "write", "touch": "write",

@@ -33,7 +33,7 @@ func TestFindFd(t *testing.T) {
 			dir = fdTree(t, rng)
 			t.Chdir(dir)
 		}
-		ours, theirs := fdFlags(rng)
+		ours, theirs := fdCase(rng)
 		cmd := exec.Command(fd, theirs...)
 		cmd.Dir = dir
 		out, err := cmd.Output()
@@ -146,8 +146,8 @@ func fdTree(t *testing.T, rng *rand.Rand) string {
 	return dir
 }
 
-// fdFlags draws a command line for both.
-func fdFlags(rng *rand.Rand) (ours, theirs []string) {
+// fdCase draws a command line for both.
+func fdCase(rng *rand.Rand) (ours, theirs []string) {
 	both := []string{"-0"}
 	some := func(n int, flags ...string) {
 		if rng.IntN(n) == 0 {

@@ -120,10 +120,12 @@ func (f *searchFlags) nulRule(t *target, targets int) search.NULRule {
 // ripgrep, which heeds them in repositories only. In a workspace that lies in a
 // repository they all count, and an index can answer.
 func (r *searching) withoutGit(t *target) bool {
-	if !r.f.rg || r.f.noRequireGit || t.root == "" {
-		return false
-	}
-	for dir := t.root; ; dir = filepath.Dir(dir) {
+	return r.f.rg && !r.f.noRequireGit && t.root != "" && outsideGit(t.root)
+}
+
+// outsideGit reports that a folder is in no git repository.
+func outsideGit(root string) bool {
+	for dir := root; ; dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
 			return false
 		}

@@ -66,8 +66,8 @@ func newFilter(s *search.Scope, rules []ignore.Set, workers int) (*filter, error
 		Workers:      workers,
 
 		FollowLinks: s.FollowLinks, OneFileSystem: s.OneFileSystem,
-		RequireGit: s.Without.NoGit,
-		NoVCS:      s.Without.VCS, NoDot: s.Without.Dot, NoExclude: s.Without.Exclude, NoParents: s.Without.Parent,
+		RequireGit: s.Without.NoGit, Fd: s.Without.Fd,
+		NoVCS: s.Without.VCS, NoDot: s.Without.Dot, NoExclude: s.Without.Exclude, NoParents: s.Without.Parent,
 	}}
 	if s.Without != (search.RuleFiles{}) {
 		f.opts.Rules = slices.DeleteFunc(slices.Clone(rules), func(r ignore.Set) bool { return leavesUnread(&s.Without, r.Kind) })

@@ -37,11 +37,25 @@ func (w *worker) pushRules(frame *ignore.Frame, dir *rootfs.Dir, shown string, e
 			}
 			continue
 		}
-		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) && (git || kind != ignore.Git) {
+		if kind, ok := w.fileKind(name); ok && w.reads(kind) && (git || kind != ignore.Git) {
 			sets = w.addFile(sets, kind, dir, shown, name)
 		}
 	}
 	return frame.Push(shown, repo, sets...)
+}
+
+const fdIgnore = ".fdignore"
+
+// fileKind is ignore.FileKind, or what fd takes for it.
+func (w *walker) fileKind(name string) (ignore.Kind, bool) {
+	kind, ok := ignore.FileKind(name)
+	if !w.opts.Fd {
+		return kind, ok
+	}
+	if name == fdIgnore {
+		return ignore.Rg, true
+	}
+	return kind, ok && kind <= ignore.Dot
 }
 
 func (w *walker) reads(k ignore.Kind) bool {
@@ -207,8 +221,12 @@ func (w *worker) pushNamed(frame *ignore.Frame, dir *rootfs.Dir, shown string) *
 	if repo && w.opts.RequireGit && !frame.InRepo() {
 		sets = append(sets, w.opts.GitRules...)
 	}
-	for _, name := range ignore.FileNames {
-		if kind, ok := ignore.FileKind(name); ok && w.reads(kind) && (git || kind != ignore.Git) {
+	names := ignore.FileNames[:]
+	if w.opts.Fd {
+		names = []string{".gitignore", ".ignore", fdIgnore}
+	}
+	for _, name := range names {
+		if kind, ok := w.fileKind(name); ok && w.reads(kind) && (git || kind != ignore.Git) {
 			sets = w.addFile(sets, kind, dir, shown, name)
 		}
 	}

@@ -35,6 +35,8 @@ type Options struct {
 	NoIgnore, NoVCS, NoDot, NoParents bool
 	// NoExclude leaves info/exclude files unread.
 	NoExclude bool
+	// Fd reads .fdignore instead of .rgignore and .rooignore.
+	Fd bool
 	// RequireGit leaves .gitignore files unread that are in no git repository. The
 	// caller leaves git's own rules out of Rules; GitRules apply in each repository.
 	RequireGit bool

@@ -25,7 +25,7 @@ var chapters = []struct {
 	title    string
 	commands []string
 }{
-	{"Search and read", []string{"search", "find", "symbols", "read", "rg"}},
+	{"Search and read", []string{"search", "find", "symbols", "read", "rg", "fd"}},
 	{"Change files", []string{"edit", "replace", "patch", "write", "mkdir", "mv", "rm", "note"}},
 	{"See what changed, and undo it", []string{"log", "diff", "undo", "trash"}},
 	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call", "agents-md"}},

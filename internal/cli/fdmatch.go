@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"quarry/internal/glob"
+	"quarry/match"
+	"quarry/search"
+)
+
+// patterns compiles fd's patterns: all of them have to match the name of an entry,
+// or with -p its absolute path.
+func (f *fdFlags) patterns(list []string) (func(t *target, e *search.Entry) bool, error) {
+	var tests []func(string) bool
+	// A capital letter in one of the patterns counts for all.
+	fold := f.letters == "ignore-case" || f.letters == "" && !slices.ContainsFunc(list, func(p string) bool {
+		return hasUpper(p, f.fixed || f.exactName || f.glob && !f.regex)
+	})
+	for _, p := range list {
+		if p == "" {
+			continue
+		}
+		if !f.fullPath && strings.Contains(p, "/") && !f.glob {
+			return nil, fdErrorf("The search pattern '%s' contains a path-separation character and will not lead to any search results.\n\n"+
+				"If you want to search for all files inside the '%s' directory, use a match-all pattern:\n\n  fd . '%s'\n\n"+
+				"Instead, if you want your pattern to match the full file path, use:\n\n  fd --full-path '%s'", p, p, p, p)
+		}
+		if !f.hidden && onlyHidden(p, f.glob && !f.regex, f.fixed) {
+			return nil, fdErrorf("The pattern(s) seems to only match files with a leading dot, but hidden files are filtered by default. " +
+				"Consider adding -H/--hidden to search hidden files as well or adjust your pattern(s).")
+		}
+		test, err := f.pattern(p, fold)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, test)
+	}
+	return func(t *target, e *search.Entry) bool {
+		text := path.Base(e.Path)
+		if f.fullPath {
+			text = f.whole(t, e)
+		}
+		for _, test := range tests {
+			if !test(text) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// whole is the absolute path of an entry, by the name of the folder that was given.
+func (f *fdFlags) whole(t *target, e *search.Entry) string {
+	shown, err := filepath.Abs(filepath.FromSlash(t.shown(e.Path)))
+	if err != nil {
+		return filepath.ToSlash(t.abs(e))
+	}
+	return filepath.ToSlash(shown)
+}
+
+func (f *fdFlags) pattern(p string, fold bool) (func(string) bool, error) {
+	if f.glob && !f.regex {
+		return fdGlob(p, f.fullPath, fold)
+	}
+	o := match.Options{Mode: match.Text, WholeLine: f.exactName}
+	if f.fixed || f.exactName {
+		o.Syntax = match.Literal
+	}
+	if fold {
+		o.Case = match.Insensitive
+	}
+	compiled, err := match.Compile(p, o)
+	if err != nil {
+		return nil, err
+	}
+	m := compiled.NewMatcher()
+	return func(text string) bool {
+		_, _, ok := m.Find([]byte(text), 0)
+		return ok
+	}, nil
+}
+
+// fdGlob matches a whole name, or a whole path: * does not match a slash.
+func fdGlob(p string, anchored, fold bool) (func(string) bool, error) {
+	dialect := glob.Gitignore
+	if fold {
+		dialect = glob.GitignoreFold
+	}
+	if anchored {
+		p = "/" + strings.TrimPrefix(p, "/")
+	} else if strings.HasPrefix(p, "!") {
+		p = `\` + p
+	}
+	g, err := glob.Compile(p, dialect)
+	if err != nil {
+		return nil, err
+	}
+	only := glob.NewFilter(g)
+	return func(text string) bool { return only.MatchFile(strings.TrimPrefix(text, "/")) }, nil
+}
+
+// hasUpper reports a pattern with a capital letter that stands for itself.
+func hasUpper(p string, literal bool) bool {
+	escaped := false
+	for _, r := range p {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && !literal:
+			escaped = true
+		case unicode.IsUpper(r):
+			return true
+		}
+	}
+	return false
+}
+
+// onlyHidden reports a pattern that matches only names with a leading dot.
+func onlyHidden(p string, isGlob, literal bool) bool {
+	if isGlob {
+		return strings.HasPrefix(p, ".") && len(p) > 1
+	}
+	return !literal && strings.HasPrefix(p, `^\.`)
+}

@@ -1,0 +1,69 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// ownerTest reads user:group of -o, each with a leading ! to exclude; nil lets all
+// pass.
+func ownerTest(s string) (func(path string) bool, error) {
+	if s == "" {
+		return nil, nil
+	}
+	who, group, _ := strings.Cut(s, ":")
+	if strings.Contains(group, ":") {
+		return nil, fdErrorf("more than one ':' in owner '%s'", s)
+	}
+	byUser, err := idTest(who, func(name string) (string, error) {
+		u, err := user.Lookup(name)
+		if err != nil {
+			return "", fdErrorf("'%s' is not a recognized user name", name)
+		}
+		return u.Uid, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	byGroup, err := idTest(group, func(name string) (string, error) {
+		g, err := user.LookupGroup(name)
+		if err != nil {
+			return "", fdErrorf("'%s' is not a recognized group name", name)
+		}
+		return g.Gid, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func(path string) bool {
+		info, err := os.Lstat(path)
+		if err != nil {
+			return false
+		}
+		st, ok := info.Sys().(*syscall.Stat_t)
+		return ok && byUser(st.Uid) && byGroup(st.Gid)
+	}, nil
+}
+
+func idTest(s string, lookup func(string) (string, error)) (func(uint32) bool, error) {
+	name, not := strings.CutPrefix(s, "!")
+	if name == "" {
+		return func(uint32) bool { return true }, nil
+	}
+	n, err := strconv.ParseUint(name, 10, 32)
+	if err != nil {
+		id, err := lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		if n, err = strconv.ParseUint(id, 10, 32); err != nil {
+			return nil, err
+		}
+	}
+	return func(id uint32) bool { return (uint64(id) == n) != not }, nil
+}
