@@ -50,13 +50,20 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 	}
 	var also []rootfs.Path // to be locked from the start
 	var busy *lockError
-	for i := range maxPlans {
+	met := 0
+	for i := 0; i < maxPlans; i++ {
 		c, err := w.once(ctx, &set, tasks, also, dry)
-		if busy = nil; errors.As(err, &busy) {
+		busy = nil
+		switch {
+		case errors.As(err, &busy):
 			if also = append(also, busy.paths...); i > 1 {
 				also = []rootfs.Path{{}} // everything: no other change of this process can interfere
 			}
-		} else if !errors.Is(err, errReplan) {
+		case errors.Is(err, errReplan):
+		case met < maxMet && mayReplan(&set) && errors.Is(err, rootfs.Conflict) && !partial(err) && ctx.Err() == nil:
+			met++
+			i-- // it has a limit of its own
+		default:
 			return settled(c, err)
 		}
 	}
@@ -65,6 +72,20 @@ func (w *Changer) run(ctx context.Context, set change.Set, dry bool) (*change.Ch
 		return nil, &rootfs.Error{Op: "move", Path: last.path.String(), Kind: rootfs.Conflict, Err: busy}
 	}
 	return nil, &rootfs.Error{Op: "mkdir", Path: last.target().Dir().String(), Kind: rootfs.Conflict, Err: errReplan}
+}
+
+// maxMet is how often a set is planned again because another process changed one
+// of its files between reading and writing it. Each time someone else has made
+// progress.
+const maxMet = 64
+
+// mayReplan reports whether a set may be planned again on files that have changed.
+// Whoever named a version, or applies a plan, asked for that very content. To
+// overwrite or delete what someone has just written would lose it.
+func mayReplan(set *change.Set) bool {
+	return set.Digest == "" && !slices.ContainsFunc(set.Ops, func(op change.Op) bool {
+		return op.Version != "" || op.Verb == change.WriteFile || op.Verb == change.DeletePath
+	})
 }
 
 // verbName is the name of the operation in errors about the whole workspace.

@@ -20,6 +20,7 @@ type fileDiff struct {
 	sawNames, copied     bool
 	line                 int
 	oldIsNull, newIsNull bool
+	byHand               bool // its hunks have no numbers, or wrong counts
 }
 
 // diffs reads unified and git diffs. Text before a header is passed over, as
@@ -50,7 +51,13 @@ func (p *parser) diffs() ([]change.Op, error) {
 			p.names(f)
 		case f != nil && strings.HasPrefix(line, "@@"):
 			var e change.Edit
-			if e, err = p.hunk(); err == nil {
+			at := p.at
+			if e, err = p.hunk(); err != nil && f.blob == "" {
+				// Not what a program has written: its lines count, not its header.
+				p.at, f.byHand = at, true
+				e, err = p.looseHunk()
+			}
+			if err == nil {
 				f.hunks = append(f.hunks, e)
 			}
 		case f != nil && f.git && len(f.hunks) == 0:

@@ -14,6 +14,9 @@ const usualContext = 3
 func contextWidth(files []*fileDiff) int {
 	width := 0
 	for _, f := range files {
+		if f.byHand {
+			continue
+		}
 		for _, h := range f.hunks {
 			before, after := contextOf(h)
 			width = max(width, before, after)
@@ -42,12 +45,16 @@ func contextOf(h change.Edit) (before, after int) {
 
 // edges notes which hunks say that the file begins or ends with them: those with
 // fewer lines of context there than the patch has elsewhere. git and GNU patch
-// read it so. A diff that is not git's may be written by hand, with as many lines
-// as the writer liked; there the line number counts as well.
+// read it so. A diff without git's index line may be written by hand, with as many
+// lines as the writer liked; there the line number counts as well. Where it is
+// certain that nobody has counted, the context says nothing of the kind.
 func (f *fileDiff) edges(width int) {
+	if f.byHand {
+		return
+	}
 	for i := range f.hunks {
 		h := &f.hunks[i]
 		before, after := contextOf(*h)
-		h.AtStart, h.AtEnd, h.Stated = before < width, after < width, !f.git
+		h.AtStart, h.AtEnd, h.Stated = before < width, after < width, f.blob == ""
 	}
 }

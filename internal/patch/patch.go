@@ -1,4 +1,5 @@
-// Package patch reads patches: Codex's envelope, unified diffs and git's diffs.
+// Package patch reads patches: Codex's envelope, unified diffs, git's diffs and
+// SEARCH/REPLACE blocks.
 // What comes out are operations of a change.Set. The package reads no files;
 // where a hunk stands is found when the set is planned, in the file as it is
 // then, and only where its lines stand exactly.
@@ -39,7 +40,7 @@ func (e *Error) Hint() string { return e.Next }
 // lose strip leading names, as with patch -p; less than 0 takes off git's a/
 // and b/ where both are there.
 func Parse(text string, strip int) ([]change.Op, error) {
-	p := &parser{lines: splitLines(text), strip: strip}
+	p := &parser{lines: unwrap(splitLines(text)), strip: strip}
 	for _, l := range p.lines {
 		switch trimmed := strings.TrimSpace(l); {
 		case trimmed == "":
@@ -48,6 +49,9 @@ func Parse(text string, strip int) ([]change.Op, error) {
 			return p.codex()
 		}
 		break
+	}
+	if p.hasBlocks() {
+		return p.blocks()
 	}
 	return p.diffs()
 }

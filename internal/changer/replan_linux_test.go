@@ -1,0 +1,101 @@
+package changer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"quarry/change"
+	"quarry/internal/rootfs"
+)
+
+// Processes that edit different places of one file don't get in each other's way:
+// each has only locks of its own. None of the edits is lost.
+func TestDisjointEditsOfOneFile(t *testing.T) {
+	const processes, edits = 10, 5
+	var b strings.Builder
+	for i := range processes * edits {
+		fmt.Fprintf(&b, "line %d old\nbetween\n", i)
+	}
+	w := changing(t, map[string]string{"f": b.String()})
+	state := t.TempDir()
+	var wait sync.WaitGroup
+	for p := range processes {
+		other := opened(t, w.root.RealDir(), state)
+		wait.Go(func() {
+			for e := range edits {
+				n := p*edits + e
+				_, err := other.Apply(context.Background(), change.Set{Ops: []change.Op{{Verb: change.EditFile, Path: "f", Edits: []change.Edit{{Old: fmt.Sprintf("line %d old", n), New: fmt.Sprintf("line %d new", n)}}}}})
+				if err != nil {
+					t.Errorf("edit %d of process %d: %v", e, p, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if got := text(t, w, "f"); got != strings.ReplaceAll(b.String(), "old", "new") {
+		t.Errorf("edits are lost: %d of %d are there", strings.Count(got, "new"), processes*edits)
+	}
+}
+
+// A file that changes between reading and writing it is a conflict for whoever
+// named a version; otherwise the edit is made on what is there now, and refused if
+// its text is gone.
+func TestPlannedAgain(t *testing.T) {
+	for _, c := range []struct {
+		name, meanwhile string
+		version         bool
+		want            string // "" is a conflict, "?" a text that is not found
+	}{
+		{"elsewhere", "new head\nbody\n", false, "new head\nchanged\n"},
+		{"elsewhere, with a version", "new head\nbody\n", true, ""},
+		{"the same text", "head\nother\n", false, "?"},
+	} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "f")
+		if err := os.WriteFile(file, []byte("head\nbody\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		once := false
+		layer := &rootfs.Layer{Before: func(call string) error {
+			if !once { // the new content is about to be written
+				once = true
+				if err := os.WriteFile(file, []byte(c.meanwhile), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		}}
+		root, err := rootfs.Open(dir, &rootfs.Options{Layer: layer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := Open(root, &Options{StateDir: t.TempDir(), Trash: change.TrashNone, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := change.Op{Verb: change.EditFile, Path: "f", Edits: []change.Edit{{Old: "body", New: "changed"}}}
+		if c.version {
+			op.Version = rootfs.VersionOf([]byte("head\nbody\n")).String()
+		}
+		_, err = w.Apply(context.Background(), change.Set{Ops: []change.Op{op}})
+		if !once {
+			t.Fatalf("%s: nothing came between", c.name)
+		}
+		var missing *change.NotFoundError
+		switch {
+		case c.want == "" && !errors.Is(err, rootfs.Conflict), c.want == "?" && !errors.As(err, &missing):
+			t.Errorf("%s: %v", c.name, err)
+		case len(c.want) > 1 && (err != nil || text(t, w, "f") != c.want):
+			t.Errorf("%s: %v, %q", c.name, err, text(t, w, "f"))
+		}
+		w.Close()
+		root.Close()
+	}
+}
