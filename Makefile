@@ -106,6 +106,13 @@ rank-tokens:
 symbols:
 	$(GO) run ./bench/symbols -trees '$(TREES)' -units '$(UNITS)' -lang '$(if $(filter file command\ line,$(origin LANG)),$(LANG))'
 
+# Patches of real commits on files that have changed since, beside git apply and
+# GNU patch: make patches REPOS=A:B:C
+REPOS ?=
+.PHONY: patches
+patches:
+	$(GO) run ./bench/patches -repos '$(REPOS)'
+
 # How often the right definition comes first: make rank-golib TREES=DIR, the source of Go's library
 rank-golib:
 	$(GO) run ./bench/ranking -golib '$(TREES)'
