@@ -98,7 +98,7 @@ func (p *patient) must(script string) string {
 	return out
 }
 
-const doctorCommand = "quarry doctor --json --least-free 0 --proc \"$TMPDIR/proc\""
+const doctorCommand = "quarry doctor --json --least-free 1 --proc \"$TMPDIR/proc\""
 
 // findings runs the doctor.
 func (p *patient) findings(env ...string) []doctor.Finding {
@@ -389,7 +389,7 @@ func TestDoctorNoHome(t *testing.T) {
 
 func TestDoctorText(t *testing.T) {
 	p := newPatient(t)
-	out := p.must("quarry doctor --least-free 0 --proc \"$TMPDIR/proc\"")
+	out := p.must("quarry doctor --least-free 1 --proc \"$TMPDIR/proc\"")
 	want := "All is well with " + p.dir + ".\n"
 	if !strings.HasPrefix(out, want) {
 		t.Errorf("%s, want %s", out, want)

@@ -228,6 +228,7 @@ func TestNobodyThere(t *testing.T) {
 	lease, _ := Claim(state(t, dir))
 	open := filepath.Join(dir, "open")
 	os.Mkdir(open, 0o755)
+	os.Chmod(open, 0o755) // whatever the umask
 	if _, err := lease.Listen(filepath.Join(open, "sock"), nil); err == nil || !strings.Contains(err.Error(), "0700") {
 		t.Errorf("a folder others can enter: %v", err)
 	}
