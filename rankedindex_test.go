@@ -106,7 +106,14 @@ func TestRankedIndexEqualsScan(t *testing.T) {
 	run := regime.Start(t, "ranked: index = scan", 12, 600)
 	indexed := 0
 	for seed := range run.Cases() {
-		n, err := rankedEqualsScan(t, seed)
+		n, err := codeEqualsScan(t, seed, func(r *rand.Rand, with, without *quarry.Workspace) (bool, error) {
+			q := codeQuery(r)
+			got, byIndex := codeAnswer(with, q)
+			if want, _ := codeAnswer(without, q); got != want {
+				return byIndex, fmt.Errorf("%+v:\n%s", q, cmp.Diff(want, got))
+			}
+			return byIndex, nil
+		})
 		indexed += n
 		run.Tried(n)
 		if err != nil {
@@ -118,7 +125,9 @@ func TestRankedIndexEqualsScan(t *testing.T) {
 	}
 }
 
-func rankedEqualsScan(t *testing.T, seed uint64) (indexed int, err error) {
+// codeEqualsScan compares answers of one kind with an index and without, while
+// files change, and counts those that the index gave.
+func codeEqualsScan(t *testing.T, seed uint64, compare func(r *rand.Rand, with, without *quarry.Workspace) (byIndex bool, err error)) (indexed int, err error) {
 	r := regime.Rand(seed)
 	base := regime.FastDir(t)
 	defer os.RemoveAll(base)
@@ -157,14 +166,13 @@ func rankedEqualsScan(t *testing.T, seed uint64) (indexed int, err error) {
 			if r.IntN(3) == 0 {
 				step()
 			}
-			q := codeQuery(r)
-			got, byIndex := codeAnswer(with, q)
+			byIndex, err := compare(r, with, without)
 			if byIndex {
 				indexed++
 			}
-			if want, _ := codeAnswer(without, q); got != want {
+			if err != nil {
 				with.Close()
-				return indexed, fmt.Errorf("round %d, %+v:\n%s", round, q, cmp.Diff(want, got))
+				return indexed, fmt.Errorf("round %d: %w", round, err)
 			}
 		}
 		with.Close()

@@ -8,7 +8,14 @@ import (
 )
 
 // Symbols finds definitions of functions, types, methods and the like by name,
-// or lists those of files. Files are read as they are now.
+// or lists those of files. Lines and texts are those of the files as they are
+// now.
 func (w *Workspace) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
-	return answer(ctx, w, func(ctx context.Context) (*search.SymbolResult, error) { return lookup.Symbols(ctx, w.b, q) })
+	return answer(ctx, w, func(ctx context.Context) (*search.SymbolResult, error) {
+		r, err := w.b.Symbols(ctx, q)
+		if err == nil && q.Name != "" {
+			err = lookup.Describe(ctx, w.b, q.Text, r)
+		}
+		return r, err
+	})
 }

@@ -5,13 +5,17 @@ type SymbolQuery struct {
 	// Name is what to look for: Open, Workspace.Open, Workspace::open. Without
 	// a name the definitions of the files in scope are listed.
 	Name string
-	// Fuzzy also finds names in another case or style, and names that only
-	// contain the name.
+	// Fuzzy also finds names in another case or style, names with one or two
+	// letters missing, doubled, wrong or swapped, and names that only contain the
+	// name.
 	Fuzzy bool
-	// Kind is function, method, class, struct, interface, enum, type, module,
-	// macro, constant, variable, field, member, prototype, impl, test, table or
-	// heading; "" is any.
+	// Kind is function (methods too), type (structs, classes, interfaces and
+	// enumerations too), method, class, struct, interface, enum, module, macro,
+	// constant, variable, field, member, prototype, impl, test, table or heading;
+	// "" is any.
 	Kind string
+	// Kinds are further kinds that count; with Kind and Kinds empty all do.
+	Kinds []string
 	Scope
 	Limit int  // definitions to give; 0 is 10, and 1000 without a name
 	Text  bool // give the text of each definition with its doc comment
@@ -29,6 +33,7 @@ type Symbol struct {
 	Level     int    // how deep it is nested, from 0; of a heading its level, from 1
 	Signature string // the line that defines it
 	Text      string
+	Score     float64 // how well it fits the name
 }
 
 // SymbolResult is the answer to a SymbolQuery. With a name, the likeliest

@@ -122,7 +122,7 @@ func definitions(annotation, root, below string) ([]definition, error) {
 				continue
 			}
 			for _, s := range symbols.Of(file, text) {
-				if rank.NameKey(s.Name) == rank.NameKey(name) && rank.Defining(s.Kind) {
+				if symbols.Key(s.Name) == symbols.Key(name) && rank.Defining(s.Kind) {
 					out = append(out, definition{name, file, strings.TrimSpace(strings.Split(string(text), "\n")[s.Line-1])})
 					break targets
 				}

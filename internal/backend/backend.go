@@ -24,6 +24,8 @@ type Backend interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
+	// Symbols finds definitions. Those of a name have no lines and texts yet.
+	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 	// EachText runs look on the decoded text of every file of a query, in
 	// parallel. It passes each result that is not nil to yield, in path order.
 	EachText(ctx context.Context, q search.TextQuery, look func(path string, text []byte) any, yield func(path string, found any)) (*search.Summary, error)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"quarry/internal/glob"
+	"quarry/internal/lookup"
 	"quarry/internal/searcher"
 	"quarry/search"
 )
@@ -171,6 +172,36 @@ func (s *joint) SearchCode(ctx context.Context, q search.CodeQuery) (*search.Cod
 		out.Chunks, out.Stopped = out.Chunks[:limit], cmp.Or(out.Stopped, search.StopLines)
 	}
 	return out, nil
+}
+
+// Symbols finds definitions in all roots, the likeliest first.
+func (s *joint) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
+	targets, err := s.targets(&q.Scope, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &search.SymbolResult{}
+	out.Exact, out.SkippedCount = true, map[search.Reason]int{}
+	for i := range targets {
+		t, part := &targets[i], q
+		t.narrow(&part.Scope)
+		r, err := t.root.Symbols(ctx, part)
+		if err != nil {
+			return nil, t.root.located(err)
+		}
+		for j := range r.Symbols {
+			r.Symbols[j].Path = t.root.join(r.Symbols[j].Path)
+		}
+		t.root.joinSkips(&r.Summary)
+		if len(targets) == 1 {
+			return r, nil
+		}
+		out.Symbols = append(out.Symbols, r.Symbols...)
+		out.Total += r.Total
+		out.LikelyOnly = out.LikelyOnly || r.LikelyOnly
+		out.Add(&r.Summary)
+	}
+	return out, lookup.Rank(&q, out)
 }
 
 // EachText goes over the texts of one root after the other.

@@ -58,8 +58,8 @@ Exit code 0 when something was found, 1 when nothing was, 2 for an error.`,
 func (f *symbolFlags) groups() []command.Group {
 	what, how := command.NewFlags(), command.NewFlags()
 	what.StringVarP(&f.name, "name", "n", "", "only this `name`: Open, Store.Open, Store::open")
-	what.StringVarP(&f.kind, "kind", "k", "", "only this `kind`: function, class, ...")
-	what.BoolVar(&f.fuzzy, "fuzzy", false, "with --name: other case and style too, and names\nthat contain it")
+	what.StringVarP(&f.kind, "kind", "k", "", "only this `kind`: function (methods too), type (any), class, ...")
+	what.BoolVar(&f.fuzzy, "fuzzy", false, "with --name: other case and style too, typos, and\nnames that contain it")
 	f.changed.add(what)
 	what.BoolVarP(&f.hidden, "hidden", ".", false, "hidden files and folders too")
 	what.BoolVar(&f.ignore, "no-ignore", false, "ignored files too")

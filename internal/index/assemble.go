@@ -150,7 +150,7 @@ const runsWorthFreeing = 32 << 20
 // it, which would add to the memory of the runs: 90 MB for the Linux tree.
 func (b *build) finish(w *segmentWriter, n int) error {
 	err := b.create(w, n)
-	b.runs, b.termRuns = nil, nil
+	b.runs, b.termRuns, b.defRuns = nil, nil, nil
 	if b.held.Load() >= runsWorthFreeing {
 		debug.FreeOSMemory()
 	}
@@ -191,6 +191,6 @@ func (b *build) create(w *segmentWriter, n int) error {
 	}
 	_, err := w.tables(docs, func() error {
 		return inParts(b.workers, b.termAssembly(n, docs.n).part, w.termLists)
-	})
+	}, func() error { return b.defs(w, n, docs.n) })
 	return err
 }

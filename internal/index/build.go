@@ -35,6 +35,7 @@ type build struct {
 	mu       sync.Mutex
 	runs     []run
 	termRuns []termRun
+	defRuns  []defRun
 }
 
 // job is a file to be read.
@@ -57,9 +58,9 @@ const (
 	// with fewer, a byte or two for each.
 	fewInRun = 4
 	// runBudget is the size of runs at which a segment ends. The runs of the
-	// Linux tree take 105 MB. A segment also ends before it has too many blocks,
+	// Linux tree take 230 MB. A segment also ends before it has too many blocks,
 	// with room for those that workers have not finished.
-	runBudget   = 64 << 20
+	runBudget   = 48 << 20
 	blockBudget = maxDocs / 4
 	// jobBudget is how many files a segment takes at most, since each needs some
 	// memory during the build.
@@ -116,6 +117,7 @@ type buildWorker struct {
 	spare    []uint32
 	encoded  []byte
 	terms    termCollector
+	defs     defCollector
 
 	job   int // in hand
 	run   run // being filled, without its grams
@@ -130,10 +132,12 @@ func (w *buildWorker) stretch(ctx context.Context, from, to int) {
 		out.flags |= w.jobs[i].as
 		w.outcomes[i] = out
 		w.countTerms(i)
+		w.define(i)
 		w.build.bytes.Add(w.reader.bytes - before)
 	}
 	w.flush()
 	w.flushTerms()
+	w.flushDefs()
 	if w.progress != nil {
 		w.progress(to-from, w.build.bytes.Load())
 	}

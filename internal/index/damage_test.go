@@ -17,6 +17,7 @@ import (
 
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
+	"quarry/internal/symbols"
 	"quarry/internal/terms"
 	"quarry/internal/trigram"
 	"quarry/match"
@@ -27,6 +28,7 @@ func manyFiles(t *testing.T) *world {
 	w := newWorld(t, 7, true)
 	for i := range 40 {
 		w.write(fmt.Sprintf("d%d/f%d", i%5, i), w.text())
+		w.write(fmt.Sprintf("d%d/f%d.c", i%5, i), fmt.Sprintf("#define NEEDLE_%d 1\nstruct needle {\n\tint a%d, b;\n};\n", i, i))
 	}
 	for i := range 3 {
 		w.write(fmt.Sprintf("d%d/large", i), w.largeText(200<<10))
@@ -262,6 +264,14 @@ func TestForgedSegments(t *testing.T) {
 				for _, word := range []string{"needl", "mutex", "lock", "int"} {
 					v.Postings(terms.KeyOf([]byte(word)), nil, nil)
 				}
+				v.Named([]byte("needle"), func(*Defined) {})
+				v.Names(func(d *Defined) bool {
+					d.Each(func(id int, _ symbols.Kind, container uint32) {
+						v.Container(container)
+						v.Kinds(id, func(symbols.Kind, int) {})
+					})
+					return true
+				})
 			}
 		}
 		s.Close()
@@ -275,7 +285,7 @@ func TestForgedSegments(t *testing.T) {
 func forge(data []byte) {
 	foot := data[len(data)-footerSize:]
 	part := func(i int) []byte {
-		e := foot[32+i*sectionEntry:]
+		e := foot[footerHead+i*sectionEntry:]
 		off, size := binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:])
 		if end := off + size; end >= off && end <= uint64(len(data)-footerSize) {
 			return data[off:end]
@@ -288,8 +298,11 @@ func forge(data []byte) {
 	sums = blockSums{}
 	sums.add(part(secTerms))
 	copy(part(secTermSums), sums.finish())
+	sums = blockSums{}
+	sums.add(part(secDefs))
+	copy(part(secDefSums), sums.finish())
 	for i := range sections {
-		e := foot[32+i*sectionEntry:]
+		e := foot[footerHead+i*sectionEntry:]
 		binary.LittleEndian.PutUint32(e[16:], crc32.Checksum(part(i), castagnoli()))
 	}
 	binary.LittleEndian.PutUint32(foot[footerSize-12:], crc32.Checksum(foot[:footerSize-12], castagnoli()))

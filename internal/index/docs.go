@@ -27,6 +27,16 @@ type docWriter struct {
 // add adds the next document. starts are the starts of its blocks except the
 // first, as in a blockTable; parts is its number of parts, or unknownParts.
 func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte, parts uint32) {
+	w.addPath(path)
+	w.stamps = appendStamp(w.stamps, s)
+	w.flags = binary.LittleEndian.AppendUint16(w.flags, uint16(f))
+	w.parts = binary.LittleEndian.AppendUint32(w.parts, parts)
+	w.blocks.add(w.n-1, starts)
+	w.text += textSize(s, f)
+}
+
+// addPath adds the next path alone.
+func (w *docWriter) addPath(path []byte) {
 	shared := 0
 	if w.n%restartEvery == 0 {
 		w.restarts = binary.LittleEndian.AppendUint32(w.restarts, uint32(len(w.paths)))
@@ -39,11 +49,6 @@ func (w *docWriter) add(path []byte, s Stamp, f Flags, starts []byte, parts uint
 	w.paths = binary.AppendUvarint(w.paths, uint64(len(path)-shared))
 	w.paths = append(w.paths, path[shared:]...)
 	w.last = append(w.last[:0], path...)
-	w.stamps = appendStamp(w.stamps, s)
-	w.flags = binary.LittleEndian.AppendUint16(w.flags, uint16(f))
-	w.parts = binary.LittleEndian.AppendUint32(w.parts, parts)
-	w.blocks.add(w.n, starts)
-	w.text += textSize(s, f)
 	w.n++
 }
 

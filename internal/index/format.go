@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"hash/crc32"
 	"unicode"
+
+	"quarry/internal/symbols"
 )
 
 // The layout of a segment; docs/FORMAT.md describes it.
 const (
 	segmentMagic  = "QRYSEG\x00\x01"
 	footerMagic   = "QRYEND\x00\x01"
-	formatVersion = 6
+	formatVersion = 7
 
 	// maxDocs bounds the blocks of a segment, and so its documents.
 	maxDocs = 1<<24 - 1
@@ -33,12 +35,22 @@ const (
 	secTermHeads
 	secTermSums
 	secParts
+	secDefs
+	secDefHeads
+	secDefFirsts
+	secDefCode
+	secDefSums
+	secContainers
+	secContainerRestarts
+	secDefCounts
+	secDefCountRestarts
 	sections
 )
 
 const (
 	sectionEntry = 24
-	footerSize   = 32 + sections*sectionEntry + 16
+	footerHead   = 40
+	footerSize   = footerHead + sections*sectionEntry + 16
 	postingsPad  = 8 // after the postings, so that reads of eight bytes stay inside
 	// sumBlock is how many bytes of the postings share a checksum. The blocks of
 	// a list are checked each time it is read.
@@ -56,16 +68,17 @@ func damaged(format string, args ...any) error {
 }
 
 // alphabetVersion changes when the same text would get other grams, termVersion
-// when it would get other terms.
+// when it would get other terms, symbols.Version when it would get other
+// definitions.
 const (
 	alphabetVersion = 2
 	termVersion     = 1
 )
 
-// fingerprint is a hash of everything that grams depend on. An index made with
+// fingerprint is a hash of everything that grams, terms and definitions depend on. An index made with
 // other case tables would miss files without any sign of damage.
 func fingerprint() uint32 {
-	return crc32.Checksum(fmt.Appendf(nil, "grams %d, terms %d, unicode %s", alphabetVersion, termVersion, unicode.Version), castagnoli())
+	return crc32.Checksum(fmt.Appendf(nil, "grams %d, terms %d, definitions %d, unicode %s", alphabetVersion, termVersion, symbols.Version, unicode.Version), castagnoli())
 }
 
 type section struct {
@@ -79,6 +92,8 @@ type footer struct {
 	text        uint64 // bytes of the files read
 	blocks      uint32
 	terms       uint32
+	names       uint32 // that are defined
+	containers  uint32
 	table       [sections]section
 }
 
@@ -93,6 +108,8 @@ func (f *footer) append(dst []byte) (out []byte, sum uint32) {
 	dst = binary.LittleEndian.AppendUint64(dst, f.text)
 	dst = binary.LittleEndian.AppendUint32(dst, f.blocks)
 	dst = binary.LittleEndian.AppendUint32(dst, f.terms)
+	dst = binary.LittleEndian.AppendUint32(dst, f.names)
+	dst = binary.LittleEndian.AppendUint32(dst, f.containers)
 	for _, s := range f.table {
 		dst = binary.LittleEndian.AppendUint64(dst, s.off)
 		dst = binary.LittleEndian.AppendUint64(dst, s.size)
@@ -129,9 +146,11 @@ func parseFooter(data []byte) (f footer, sum uint32, err error) {
 	f.text = binary.LittleEndian.Uint64(b[16:])
 	f.blocks = binary.LittleEndian.Uint32(b[24:])
 	f.terms = binary.LittleEndian.Uint32(b[28:])
+	f.names = binary.LittleEndian.Uint32(b[32:])
+	f.containers = binary.LittleEndian.Uint32(b[36:])
 	limit := uint64(len(data) - footerSize)
 	for i := range f.table {
-		e := b[32+i*sectionEntry:]
+		e := b[footerHead+i*sectionEntry:]
 		s := section{binary.LittleEndian.Uint64(e), binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint32(e[16:])}
 		if s.off > limit || s.size > limit-s.off {
 			return f, 0, damaged("section %d outside of the file", i)

@@ -291,15 +291,16 @@ func TestVerify(t *testing.T) {
 		t.Fatalf("Verify: %+v, %v", v, err)
 	}
 	// Break it in memory, as nothing on disk could without being noticed.
-	w.write("zz", "needle_one_two\n")
+	w.write("zz.c", "int needle_one_two(void);\n")
 	w.calm()
 	h := w.ix.segs[len(w.ix.segs)-1]
-	id := h.seg.docs.find([]byte("zz"))
+	id := h.seg.docs.find([]byte("zz.c"))
 	if id < 0 {
-		t.Fatal("zz is not in the last segment")
+		t.Fatal("zz.c is not in the last segment")
 	}
 	h.seg.grams = gramTable{}
 	h.seg.terms = termTable{}
+	h.seg.defs.n = 0
 	h.seg.docs.flags = append([]byte(nil), h.seg.docs.flags...)
 	h.seg.docs.flags[2*id] ^= byte(Large)
 	w.ix.forgetSnapshot()
@@ -307,8 +308,8 @@ func TestVerify(t *testing.T) {
 	if _, err := w.ix.Verify(context.Background(), func(path, _ string) { faults[path]++ }, nil); err != nil {
 		t.Fatal(err)
 	}
-	if faults["zz"] != 3 {
-		t.Errorf("faults of zz: %d, want its flags, its grams and its terms", faults["zz"])
+	if faults["zz.c"] != 4 {
+		t.Errorf("faults of zz.c: %d, want its flags, its grams, its terms and its definitions", faults["zz.c"])
 	}
 }
 

@@ -190,7 +190,7 @@ func (j *joining) write(ctx context.Context, w *segmentWriter, workers int) erro
 	if err != nil {
 		return err
 	}
-	_, err = w.tables(&j.docs, func() error { return j.writeTerms(ctx, w, workers) })
+	_, err = w.tables(&j.docs, func() error { return j.writeTerms(ctx, w, workers) }, func() error { return j.writeDefs(ctx, w) })
 	return err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"quarry/internal/rootfs"
 	"quarry/internal/scan"
+	"quarry/internal/symbols"
 	"quarry/internal/terms"
 	"quarry/internal/textfile"
 	"quarry/internal/trigram"
@@ -97,6 +98,10 @@ type reader struct {
 	// uncounted says that the terms of the current file can't be counted from its
 	// bytes, or that there are too many.
 	uncounted bool
+	// whole is the text of the current file; empty if it has no definitions.
+	whole   []byte
+	invalid bool // some of it is not UTF-8
+	names   symbols.Names
 
 	dir     *rootfs.Dir // the folder of the last file
 	dirName string
@@ -133,6 +138,9 @@ func (r *reader) file(path string) outcome {
 	if out.state != indexed || out.flags&(Binary|AlwaysScan) != 0 {
 		r.begin()
 	}
+	if out.state != indexed || out.flags&(Binary|AlwaysScan) != 0 || len(r.whole) > symbols.MaxText {
+		r.whole = r.whole[:0]
+	}
 	out.parts = uint32(r.terms.Parts())
 	if r.uncounted || out.flags&AlwaysScan != 0 {
 		out.parts = unknownParts
@@ -150,7 +158,7 @@ func (r *reader) file(path string) outcome {
 func (r *reader) begin() {
 	r.grams.Reset()
 	r.terms.Reset()
-	r.uncounted = false
+	r.uncounted, r.invalid, r.whole = false, false, r.whole[:0]
 	r.dropped, r.starts = r.made, r.starts[:0]
 	r.size, r.offset, r.length, r.wide = 0, 0, math.MaxInt64, false
 }
@@ -189,8 +197,23 @@ func (r *reader) add(text []byte) {
 // count counts the terms of whole lines. Text that is not UTF-8 has to be decoded
 // from Windows-1252 as a whole and is not counted here.
 func (r *reader) count(text []byte) {
-	if r.uncounted = r.uncounted || !utf8.Valid(text); !r.uncounted {
+	invalid := !utf8.Valid(text)
+	r.invalid = r.invalid || invalid
+	if len(r.whole) <= symbols.MaxText {
+		r.whole = append(r.whole, text...)
+	}
+	if r.uncounted = r.uncounted || invalid; !r.uncounted {
 		r.terms.Add(text)
+	}
+}
+
+// definitions calls yield with the definitions of the file that was just read.
+func (r *reader) definitions(path string, yield func(name string, kind symbols.Kind, container string)) {
+	if len(r.whole) > 0 {
+		r.names.Each(path, DefinitionText(r.whole, !r.invalid), yield)
+	}
+	if cap(r.whole) > 4*readSize { // after a large file
+		r.whole = nil
 	}
 }
 

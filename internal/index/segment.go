@@ -24,6 +24,7 @@ type segment struct {
 	postings []byte // in the file
 	sums     []byte // of its blocks
 	terms    termTable
+	defs     defTable
 
 	// The documents with a flag, in order, for each flag that a search may ask
 	// for.
@@ -80,7 +81,7 @@ func (s *segment) parse(data []byte) error {
 	var part [sections][]byte
 	for i, sec := range f.table {
 		part[i] = data[sec.off : sec.off+sec.size]
-		if i == secPostings || i == secTerms {
+		if i == secPostings || i == secTerms || i == secDefs {
 			continue // their blocks have sums
 		}
 		if i != secStamps {
@@ -93,11 +94,15 @@ func (s *segment) parse(data []byte) error {
 	s.sum, s.text = sum, f.text
 	s.postings, s.sums = part[secPostings], part[secSums]
 	s.terms = termTable{n: int(f.terms), docs: int(f.docs), heads: part[secTermHeads], file: part[secTerms], sums: part[secTermSums]}
-	for _, sec := range []int{secPostings, secTerms} {
-		data, sums := part[sec], s.sums
-		if sec == secTerms {
-			sums = s.terms.sums
-		}
+	code, err := decodeNameCode(part[secDefCode])
+	if err != nil {
+		return err
+	}
+	s.defs = defTable{n: int(f.names), docs: int(f.docs), heads: part[secDefHeads], firsts: part[secDefFirsts], code: code, file: part[secDefs], sums: part[secDefSums],
+		containers: docTable{n: int(f.containers), paths: part[secContainers], restarts: part[secContainerRestarts]},
+		counts:     part[secDefCounts], restarts: part[secDefCountRestarts]}
+	for sec, sums := range map[int][]byte{secPostings: s.sums, secTerms: s.terms.sums, secDefs: s.defs.sums} {
+		data := part[sec]
 		if len(sums) != (len(data)+sumBlock-1)/sumBlock*4 {
 			return damaged("sums of section %d", sec)
 		}
@@ -109,6 +114,9 @@ func (s *segment) parse(data []byte) error {
 		}
 	}
 	if err := s.terms.check(); err != nil {
+		return err
+	}
+	if err := s.defs.check(); err != nil {
 		return err
 	}
 	s.docs = docTable{int(f.docs), part[secPaths], part[secRestarts], part[secStamps], part[secFlags], part[secParts]}

@@ -85,7 +85,8 @@ func (s *segment) readIntact(off int64, size int, want []byte) error {
 // untouched is called after the postings were used. It checks that the file was
 // not written to meanwhile, or that its content is still the same.
 func (s *segment) untouched() error {
-	if s.mapping.Touched() && (!s.intact(0, len(s.postings)) || !intact(s.terms.file, s.terms.sums, 0, len(s.terms.file))) {
+	if s.mapping.Touched() && (!s.intact(0, len(s.postings)) || !intact(s.terms.file, s.terms.sums, 0, len(s.terms.file)) ||
+		!intact(s.defs.file, s.defs.sums, 0, len(s.defs.file))) {
 		return damaged("it was changed while in use")
 	}
 	return nil

@@ -160,17 +160,23 @@ type termAssembly struct {
 }
 
 func (b *build) termAssembly(n int, docs int) *termAssembly {
-	a := &termAssembly{runs: b.termRuns, docs: docs, number: make([]int32, n)}
+	a := &termAssembly{runs: b.termRuns, docs: docs, number: numberJobs(b.outcomes[:n])}
 	sort.Slice(a.runs, func(i, j int) bool { return a.runs[i].job < a.runs[j].job })
+	return a
+}
+
+// numberJobs returns the document of each job; -1 if it has none.
+func numberJobs(outcomes []outcome) []int32 {
+	number := make([]int32, len(outcomes))
 	next := int32(0)
-	for i := range n {
-		a.number[i] = -1
-		if b.outcomes[i].state == indexed {
-			a.number[i] = next
+	for i := range outcomes {
+		number[i] = -1
+		if outcomes[i].state == indexed {
+			number[i] = next
 			next++
 		}
 	}
-	return a
+	return number
 }
 
 // termRunCursor reads the terms of one part of a run.
@@ -225,7 +231,7 @@ func (a *termAssembly) part(i int, out *termPart) {
 	}
 	// Ordered by key and place; the first few have the smallest key.
 	order := func(x, y *termRunCursor) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.job, y.job)) }
-	h := cursorHeap{cursors, order}
+	h := cursorHeap[*termRunCursor]{cursors, order}
 	h.init()
 	var ids []uint32
 	var counts []uint8
@@ -245,18 +251,18 @@ func (a *termAssembly) part(i int, out *termPart) {
 }
 
 // cursorHeap has the smallest cursor first.
-type cursorHeap struct {
-	list  []*termRunCursor
-	order func(x, y *termRunCursor) int
+type cursorHeap[C any] struct {
+	list  []C
+	order func(x, y C) int
 }
 
-func (h *cursorHeap) init() {
+func (h *cursorHeap[C]) init() {
 	for i := len(h.list)/2 - 1; i >= 0; i-- {
 		h.down(i)
 	}
 }
 
-func (h *cursorHeap) pop() {
+func (h *cursorHeap[C]) pop() {
 	last := len(h.list) - 1
 	h.list[0] = h.list[last]
 	if h.list = h.list[:last]; last > 0 {
@@ -264,7 +270,7 @@ func (h *cursorHeap) pop() {
 	}
 }
 
-func (h *cursorHeap) down(i int) {
+func (h *cursorHeap[C]) down(i int) {
 	for {
 		child := 2*i + 1
 		if child >= len(h.list) {

@@ -21,7 +21,8 @@ type Verified struct {
 }
 
 // Verify reads every file again and compares it with what the index says: the
-// files a walk lists, what each is, and that each has all its grams and terms. It
+// files a walk lists, what each is, and that each has all its grams, terms and
+// definitions. It
 // calls fault for every difference: such a difference could make a search miss
 // something or rank it wrongly, so fault should never be called. progress, if
 // set, is called for files that were read, from any goroutine.
@@ -115,6 +116,7 @@ type checker struct {
 	names          map[uint32]string // of documents
 	postings       []uint64          // gram<<32 | block
 	terms          []termCount
+	defs           []definedName
 }
 
 // takenBlocks keeps the blocks of a file.
@@ -134,7 +136,7 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 		hi := min(lo+stretch, docs.n)
 		read := c.reader.bytes
 		c.names = map[uint32]string{}
-		c.postings, c.terms = c.postings[:0], c.terms[:0]
+		c.postings, c.terms, c.defs = c.postings[:0], c.terms[:0], c.defs[:0]
 		for id := lo; id < hi; id++ {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -148,6 +150,7 @@ func (c *checker) run(ctx context.Context, next *atomic.Int64) error {
 			return err
 		}
 		c.termLists()
+		c.definitions(lo, hi)
 		if c.progress != nil {
 			c.progress(hi-lo, c.reader.bytes-read)
 		}
@@ -179,6 +182,7 @@ func (c *checker) file(id int, path string) {
 	}
 	c.names[uint32(id)] = path
 	c.countTerms(id, out.parts)
+	c.countDefs(id)
 	for i, grams := range c.taken.grams[dropped:] {
 		for _, g := range grams {
 			c.postings = append(c.postings, uint64(g)<<32|uint64(blocks.first(id)+i))

@@ -18,6 +18,7 @@ type segmentWriter struct {
 
 	grams gramWriter
 	terms termWriter
+	defs  defTables
 	sums  blockSums // of the section in hand
 	start uint64    // of it
 }
@@ -97,9 +98,9 @@ func (s *segmentWriter) endStream(id int) ([]byte, error) {
 	return sums, err
 }
 
-// tables writes what follows the grams: the terms, as fill passes them on, the
-// tables and the footer. It returns the segment's sum.
-func (s *segmentWriter) tables(d *docWriter, fill func() error) (uint32, error) {
+// tables writes what follows the grams: the terms and the definitions, as the
+// functions pass them on, the tables and the footer. It returns the segment's sum.
+func (s *segmentWriter) tables(d *docWriter, terms, definitions func() error) (uint32, error) {
 	if uint64(len(d.paths)) > 1<<32-1 || d.blocks.n > maxDocs {
 		return 0, fmt.Errorf("segment of %d documents and %d blocks is too large", d.n, d.blocks.n)
 	}
@@ -107,7 +108,7 @@ func (s *segmentWriter) tables(d *docWriter, fill func() error) (uint32, error) 
 	if err != nil {
 		return 0, err
 	}
-	if err := fill(); err != nil {
+	if err := terms(); err != nil {
 		return 0, err
 	}
 	s.terms.place()
@@ -119,13 +120,51 @@ func (s *segmentWriter) tables(d *docWriter, fill func() error) (uint32, error) 
 	if err != nil {
 		return 0, err
 	}
+	if err := definitions(); err != nil {
+		return 0, err
+	}
+	if s.defs.sums, err = s.endStream(secDefs); err != nil {
+		return 0, err
+	}
 	return s.finish(d, gramSums, termSums)
+}
+
+// defTables are the parts of the table of definitions that are written at the end.
+type defTables struct {
+	n, containers                    int
+	heads, firsts, code, sums        []byte
+	containerData, containerRestarts []byte
+	counts, countRestarts            []byte
+}
+
+// definitions writes the entries of the definitions of a number of documents.
+// sources begins the sequences they come from; it is called twice, first for
+// samples of the names.
+func (s *segmentWriter) definitions(docs int, containers []string, sources func() []defSource) error {
+	w := &defWriter{code: codeOf(sources()), counts: make([]kindCounts, docs)}
+	err := joinDefs(w, sources(), func() error {
+		data := w.take()
+		s.sums.add(data)
+		return s.put(data)
+	})
+	if err != nil {
+		return err
+	}
+	var names docWriter
+	for _, c := range containers {
+		names.addPath(w.code.append(nil, []byte(c)))
+	}
+	s.defs = defTables{n: w.n, containers: len(containers), heads: w.heads, firsts: w.firsts, code: w.code.encode(),
+		containerData: names.paths, containerRestarts: names.restarts}
+	s.defs.counts, s.defs.countRestarts = w.countTable()
+	return nil
 }
 
 func (s *segmentWriter) finish(d *docWriter, gramSums, termSums []byte) (uint32, error) {
 	var pad [8]byte
 	s.foot.docs, s.foot.grams, s.foot.text = uint32(d.n), uint32(s.grams.n), d.text
 	s.foot.blocks, s.foot.terms = uint32(d.blocks.n), uint32(s.terms.n)
+	s.foot.names, s.foot.containers = uint32(s.defs.n), uint32(s.defs.containers)
 	for _, sec := range []struct {
 		id   int
 		data []byte
@@ -134,6 +173,9 @@ func (s *segmentWriter) finish(d *docWriter, gramSums, termSums []byte) (uint32,
 		{secPaths, d.paths}, {secStamps, d.stamps}, {secFlags, d.flags},
 		{secBlocks, append(d.blocks.entries, d.blocks.starts...)}, {secSums, gramSums},
 		{secTermHeads, s.terms.heads}, {secTermSums, termSums}, {secParts, d.parts},
+		{secDefHeads, s.defs.heads}, {secDefFirsts, s.defs.firsts}, {secDefCode, s.defs.code}, {secDefSums, s.defs.sums},
+		{secContainers, s.defs.containerData}, {secContainerRestarts, s.defs.containerRestarts},
+		{secDefCounts, s.defs.counts}, {secDefCountRestarts, s.defs.countRestarts},
 	} {
 		if err := s.put(pad[:(8-s.off%8)%8]); err != nil {
 			return 0, err

@@ -46,12 +46,12 @@ type enclosing struct {
 
 func (e *enclosing) open(ctx context.Context, from Source, path string) {
 	*e = enclosing{path: path, starts: []int{}}
-	data, err := from.ReadBytes(ctx, path, maxBytes)
+	data, err := from.ReadBytes(ctx, path, symbols.MaxText)
 	if err != nil {
 		return
 	}
 	if !plain(data) {
-		t, err := from.Read(ctx, path, &search.ReadOptions{MaxBytes: maxBytes})
+		t, err := from.Read(ctx, path, &search.ReadOptions{MaxBytes: symbols.MaxText})
 		if err != nil || t.Cut {
 			return
 		}

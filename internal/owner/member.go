@@ -64,6 +64,7 @@ type Searches interface {
 	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	Find(ctx context.Context, q search.FindQuery) (*search.FindResult, error)
 	SearchCode(ctx context.Context, q search.CodeQuery) (*search.CodeResult, error)
+	Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error)
 }
 
 // Member is the role of one process for the index of a root: it owns the index,

@@ -30,6 +30,7 @@ type request struct {
 	Search  *search.Query
 	Find    *search.FindQuery
 	Code    *search.CodeQuery
+	Symbols *search.SymbolQuery
 	Status  bool
 }
 
@@ -39,6 +40,7 @@ const (
 	msgSummary = 's' // a Summary, gob
 	msgFind    = 'p' // a FindResult, gob
 	msgCode    = 'c' // a CodeResult, gob
+	msgSymbols = 'd' // a SymbolResult, gob
 	msgStatus  = 'i' // an IndexStatus, gob
 	msgNone    = 'n' // the owner has no index to answer by: scan
 )
@@ -80,6 +82,12 @@ func (m *Member) answer(ctx context.Context, raw []byte, send func([]byte) error
 			return err
 		}
 		return sendGob(send, msgCode, r)
+	case req.Symbols != nil:
+		r, err := searches.Symbols(ctx, *req.Symbols)
+		if err != nil {
+			return err
+		}
+		return sendGob(send, msgSymbols, r)
 	case req.Search != nil:
 		var buf []byte
 		sum, err := searches.SearchEach(ctx, *req.Search, func(f *search.FileMatch) error {
@@ -318,6 +326,21 @@ func (m *Member) Code(ctx context.Context, q *search.CodeQuery) (*search.CodeRes
 	}
 	r, err := askOnce(ctx, m, request{Code: q}, msgCode, func(r *search.CodeResult) bool {
 		return !slices.ContainsFunc(r.Chunks, func(c search.Chunk) bool { return !m.mayKnow(c.Path) })
+	})
+	if r != nil {
+		r.Stats.Remote = true
+	}
+	return r, err
+}
+
+// Symbols lets the owner look up definitions. The result is nil if nobody has
+// answered.
+func (m *Member) Symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error) {
+	if q.NoIndex {
+		return nil, nil
+	}
+	r, err := askOnce(ctx, m, request{Symbols: q}, msgSymbols, func(r *search.SymbolResult) bool {
+		return !slices.ContainsFunc(r.Symbols, func(s search.Symbol) bool { return !m.mayKnow(s.Path) })
 	})
 	if r != nil {
 		r.Stats.Remote = true

@@ -84,7 +84,7 @@ var quarryTools = []spec{
 		about: "Find where a function, type, method or constant is defined; gives its text with its doc comment.",
 		params: []tool.Param{
 			{Name: "name", Kind: tool.String, Required: true, Min: tool.Limit(1), Max: tool.Limit(200), Description: "Open, Store.Open"},
-			str("kind", "Only this kind: function, class, ..."),
+			str("kind", "function (methods too), type (any), method, class, struct, interface, enum, constant, variable, field, member, macro, module, prototype, impl, test, table, heading"),
 			boolean("fuzzy", "Also similar names"),
 			str("path", "Only below this path"),
 		},
@@ -93,7 +93,7 @@ var quarryTools = []spec{
 	{
 		name: "outline", title: "Outline a file or folder",
 		about:  "List functions, types, methods and headings with their lines, without their bodies.",
-		params: []tool.Param{required("path", "File or folder"), str("kind", "Only this kind: function, class, ...")},
+		params: []tool.Param{required("path", "File or folder"), str("kind", "As in find_symbol")},
 		action: outline,
 	},
 	{

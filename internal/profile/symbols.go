@@ -46,6 +46,9 @@ var outlined = []string{
 	"function", "method", "class", "struct", "interface", "enum", "type", "module", "macro", "impl", "test", "table", "heading", "constant",
 }
 
+// outlineLimit is more than an answer of 60 KB holds.
+const outlineLimit = 5000
+
 var errUnread = fault.New(fault.IOError, "the file could not be read", "try again")
 
 func outlineOf(ctx context.Context, c *call) (*answer, error) {
@@ -60,11 +63,21 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 		}
 		return nil, err
 	}
-	q := search.SymbolQuery{Kind: c.String("kind"), Scope: search.Scope{Paths: []string{path}}, Limit: 20000}
+	q := search.SymbolQuery{Kind: c.String("kind"), Scope: search.Scope{Paths: []string{path}}, Limit: outlineLimit}
 	if path == "" || path == "." {
 		q.Paths = nil
 	}
+	if q.Kind == "" {
+		q.Kinds = outlined
+		if info.Folder {
+			q.Kinds = slices.DeleteFunc(slices.Clone(outlined), func(k string) bool { return k == "constant" || k == "test" })
+		}
+	}
 	r, err := c.ws.Symbols(ctx, q)
+	if err == nil && r.Total == 0 && len(q.Kinds) > 0 {
+		q.Kinds = nil
+		r, err = c.ws.Symbols(ctx, q)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,15 +88,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 		return nil, errUnread
 	}
 	list := r.Symbols
-	if q.Kind == "" {
-		list = slices.DeleteFunc(slices.Clone(list), func(s search.Symbol) bool {
-			return !slices.Contains(outlined, s.Kind) || info.Folder && (s.Kind == "constant" || s.Kind == "test")
-		})
-	}
-	if len(list) == 0 {
-		list = r.Symbols
-	}
-	data := &symbolsAnswer{Symbols: []foundSymbol{}, Total: len(list)}
+	data := &symbolsAnswer{Symbols: []foundSymbol{}, Total: r.Total}
 	text, shown := outlineText(list, c.limitsUnless(""))
 	for i := range list[:shown] {
 		data.Symbols = append(data.Symbols, symbolData(&list[i]))
@@ -95,8 +100,8 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	case len(list) == 0:
 		a.text = []byte("No definitions found in " + quoted(clip(path, maxShown)) + ".")
 		a.receipt = []string{"definitions are known of C, C++, C#, Java, Kotlin, Scala, Swift, Go, Rust, Zig, Python, Ruby, PHP, Perl, JavaScript, TypeScript, Elixir, Haskell, Lua, shell, SQL and Markdown"}
-	case shown < len(list):
-		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, len(list))}
+	case shown < r.Total:
+		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, r.Total)}
 	}
 	c.tellMissed(a, &r.Summary)
 	return a, nil

@@ -117,7 +117,7 @@ func (q *Query) isAsked(word []byte) bool {
 // Defines reports whether a text defines a name the query asks for.
 func (q *Query) Defines(path string, text []byte) bool {
 	return slices.ContainsFunc(symbols.Of(path, text), func(s symbols.Symbol) bool {
-		return Defining(s.Kind) && slices.Contains(q.asked, NameKey(s.Name))
+		return Defining(s.Kind) && slices.Contains(q.asked, symbols.Key(s.Name))
 	})
 }
 
@@ -128,16 +128,4 @@ func Defining(k symbols.Kind) bool {
 		return false
 	}
 	return true
-}
-
-// NameKey is what a definition is known by: its last component in lower case
-// without underscores.
-func NameKey(name string) string {
-	for i := len(name) - 1; i >= 0; i-- {
-		if name[i] == '.' && i+1 < len(name) {
-			name = name[i+1:]
-			break
-		}
-	}
-	return foldName(name)
 }

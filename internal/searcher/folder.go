@@ -94,6 +94,8 @@ type Index interface {
 	Find(ctx context.Context, q *search.FindQuery) (*search.FindResult, error)
 	// Code does the same for a ranked search.
 	Code(ctx context.Context, q *search.CodeQuery) (*search.CodeResult, error)
+	// Symbols does the same for definitions.
+	Symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error)
 
 	// Ready reports whether this process has an index that can answer a question
 	// faster than a scan; nil is a question about paths. Fresh returns the index

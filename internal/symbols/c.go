@@ -78,8 +78,13 @@ func (l *lexer) directive() bool {
 
 // macro records what a #define defines.
 func (l *lexer) macro(name []byte, start, at, end int) {
-	if len(l.out) < maxSymbols {
-		l.out = append(l.out, Symbol{Name: string(name), Kind: Macro, Start: start, NameAt: at, End: end})
+	if len(l.out)+len(l.macros) >= maxSymbols || len(name) > maxName {
+		return
+	}
+	if l.names {
+		l.macros = append(l.macros, struct{ start, end int32 }{int32(at), int32(at + len(name))})
+	} else {
+		l.out = append(l.out, Symbol{Name: l.string(name), Kind: Macro, Start: start, NameAt: at, End: end})
 	}
 }
 

@@ -54,7 +54,9 @@ func lex(p *parser) {
 	if p.lang.begin != nil {
 		p.lang.begin(l)
 	}
-	p.toks = make([]token, 0, len(p.text)/5+8)
+	if cap(p.toks) == 0 {
+		p.toks = make([]token, 0, min(len(p.text)/5, 1<<14)+8) // of headers with macros alone there are none
+	}
 	for l.at < len(p.text) {
 		l.next()
 	}
@@ -307,7 +309,11 @@ func (l *lexer) skipHeredocs() {
 // that is never closed is the end of the text. A closing bracket that closes
 // nothing is its own partner.
 func (p *parser) pair() {
-	p.match = make([]int32, len(p.toks))
+	if cap(p.match) < len(p.toks) {
+		p.match = make([]int32, len(p.toks), cap(p.toks))
+	}
+	p.match = p.match[:len(p.toks)]
+	clear(p.match)
 	var open []int32
 	for i := range p.toks {
 		if p.toks[i].kind != punct {

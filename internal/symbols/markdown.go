@@ -70,7 +70,7 @@ func (p *parser) hashHeading(at int, line []byte) {
 }
 
 func (p *parser) heading(at int, name []byte, level int) {
-	if len(name) == 0 || len(name) > 300 || len(p.out) >= maxSymbols {
+	if len(name) == 0 || len(name) > maxName || len(p.out) >= maxSymbols {
 		return
 	}
 	p.out = append(p.out, Symbol{Name: string(name), Kind: Heading, Start: at, NameAt: at, End: at + len(name), Level: level})

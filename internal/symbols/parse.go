@@ -3,6 +3,7 @@ package symbols
 import (
 	"strings"
 	"sync"
+	"unsafe"
 )
 
 // parser holds the tokens of a text and the symbols found so far.
@@ -16,6 +17,11 @@ type parser struct {
 	out      []Symbol
 	scopes   []scope
 	waiting  []opened
+
+	// names says that only names are wanted: they share the bytes of the text, and
+	// those of macros are in macros. A header may have 100,000 of them.
+	names  bool
+	macros []struct{ start, end int32 }
 }
 
 // scope is a definition whose body the reader is in.
@@ -32,7 +38,15 @@ func (p *parser) str(i int) string {
 	if i < 0 || i >= len(p.toks) {
 		return ""
 	}
-	return string(p.text[p.toks[i].start:p.toks[i].end])
+	return p.string(p.text[p.toks[i].start:p.toks[i].end])
+}
+
+// string makes a string of bytes of the text.
+func (p *parser) string(b []byte) string {
+	if p.names && len(b) > 0 {
+		return unsafe.String(&b[0], len(b))
+	}
+	return string(b)
 }
 
 // is reports whether token i is exactly s. It does not allocate.
@@ -166,7 +180,7 @@ func (p *parser) add(kind Kind, name, first, last int) *Symbol {
 
 // named records a symbol whose name is not one token.
 func (p *parser) named(kind Kind, name string, at, first, last int) *Symbol {
-	if name == "" || len(name) > 300 || len(p.out) >= maxSymbols || at >= len(p.toks) {
+	if name == "" || len(name) > maxName || len(p.out) >= maxSymbols || at >= len(p.toks) {
 		return &Symbol{}
 	}
 	last = min(max(last, at), len(p.toks)-1)

@@ -37,6 +37,8 @@ const (
 	Test
 	Table // of a database, and its views and indexes
 	Heading
+
+	KindEnd // all kinds are below it
 )
 
 var kindNames = [...]string{
@@ -104,6 +106,9 @@ func (s *Symbol) DocFirst() int {
 // 100,000 macros; nothing needs more.
 const maxSymbols = 1 << 18
 
+// maxName bounds a name: longer ones are data.
+const maxName = 300
+
 // maxText is the largest text that is read; tokens of more would take too
 // much memory.
 const maxText = 16 << 20
@@ -133,12 +138,7 @@ func Read(path string, text []byte) (list []Symbol, comments [][2]int) {
 		return nil, nil
 	}
 	p := &parser{lang: l, text: text}
-	if l.plain != nil {
-		l.plain(p)
-	} else {
-		lex(p)
-		l.parse(p)
-	}
+	p.read()
 	p.finish()
 	comments = make([][2]int, len(p.comments))
 	for i, c := range p.comments {
@@ -147,12 +147,30 @@ func Read(path string, text []byte) (list []Symbol, comments [][2]int) {
 	return p.out, comments
 }
 
+// read finds the symbols, in no order and without lines.
+func (p *parser) read() {
+	if p.lang.plain != nil {
+		p.lang.plain(p)
+		return
+	}
+	lex(p)
+	p.lang.parse(p)
+}
+
+// order orders the symbols by the place of their names.
+func (p *parser) order() {
+	inOrder := func(a, b Symbol) int {
+		return cmp.Or(cmp.Compare(a.NameAt, b.NameAt), cmp.Compare(b.End, a.End))
+	}
+	if !slices.IsSortedFunc(p.out, inOrder) {
+		slices.SortStableFunc(p.out, inOrder)
+	}
+	p.out = slices.CompactFunc(p.out, func(a, b Symbol) bool { return a.NameAt == b.NameAt && a.Name == b.Name })
+}
+
 // finish orders the symbols and gives each its lines and doc comment.
 func (p *parser) finish() {
-	slices.SortStableFunc(p.out, func(a, b Symbol) int {
-		return cmp.Or(cmp.Compare(a.NameAt, b.NameAt), cmp.Compare(b.End, a.End))
-	})
-	p.out = slices.CompactFunc(p.out, func(a, b Symbol) bool { return a.NameAt == b.NameAt && a.Name == b.Name })
+	p.order()
 	if len(p.out) == 0 {
 		return
 	}

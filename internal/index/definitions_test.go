@@ -1,0 +1,200 @@
+package index
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"quarry/internal/symbols"
+)
+
+// Names come back as they were, and those of a kind in half of the space.
+func TestNameCode(t *testing.T) {
+	var samples [][]byte
+	for i := range 2000 {
+		samples = append(samples, []byte("REG_"+string(rune('A'+i%26))+"__STATUS_MASK"), []byte("_SHIFT"))
+	}
+	c := trainCode(samples)
+	if len(c.symbols) < 20 {
+		t.Fatalf("%d symbols: %q", len(c.symbols), c.symbols)
+	}
+	again, err := decodeNameCode(c.encode())
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, coded := 0, 0
+	for _, s := range samples {
+		raw, coded = raw+len(s), coded+len(c.append(nil, s))
+	}
+	if coded*2 > raw {
+		t.Errorf("%d bytes are coded in %d", raw, coded)
+	}
+	for i := range 256 {
+		samples = append(samples, []byte{byte(i)}, []byte{'x', byte(i), byte(i)})
+	}
+	for _, s := range append(samples, nil, []byte("größe")) {
+		if got := again.appendText(nil, c.append(nil, s)); string(got) != string(s) {
+			t.Fatalf("%q comes back as %q", s, got)
+		}
+	}
+}
+
+// definingText is a random text of some language.
+func definingText(r *rand.Rand, name string) string {
+	word := func() string {
+		parts := []string{"REG", "status", "Mask", "open", "dev", "größe", "x1", "SHIFT", "handler", "_", "__"}
+		s := parts[r.IntN(5)]
+		for range r.IntN(5) {
+			s += parts[r.IntN(len(parts))]
+		}
+		return s
+	}
+	var b strings.Builder
+	for range r.IntN(40) {
+		switch filepath.Ext(name) {
+		case ".c":
+			fmt.Fprintf(&b, []string{"#define %s 1\n", "int %s(void)\n{\n}\n", "struct %s {\n\tint a, b;\n};\n"}[r.IntN(3)], word())
+		case ".py":
+			fmt.Fprintf(&b, "class %s:\n    def %s(self):\n        pass\n", word(), word())
+		case ".md":
+			fmt.Fprintf(&b, "# %s and %s.%s\r\n", word(), word(), word())
+		default:
+			b.WriteString(word() + "\n")
+		}
+	}
+	if r.IntN(10) == 0 {
+		b.WriteString("\xe9\n") // Windows-1252
+	}
+	return b.String()
+}
+
+// table is everything that the tables say of the selected documents, in order.
+func (w *world) table(snap *Snapshot) (names, kinds []string) {
+	w.t.Helper()
+	counted, err := snap.Counted(Ask{Hidden: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, v := range counted.Views {
+		last := ""
+		err := v.Names(func(d *Defined) bool {
+			if place := string(d.Key) + "\x00" + string(d.Name); place <= last && last != "" {
+				w.t.Errorf("%q comes after %q", place, last)
+			} else {
+				last = place
+			}
+			d.Each(func(id int, kind symbols.Kind, container uint32) {
+				in, err := v.Container(container)
+				paths, err2 := v.Paths([]int{id})
+				if err != nil || err2 != nil {
+					w.t.Fatal(err, err2)
+				}
+				names = append(names, fmt.Sprintf("%s: %s %s in %q", paths[0], kind, d.Name, in))
+			})
+			if len(names)%8 != 0 {
+				return true
+			}
+			found := false
+			err := v.Named(d.Key, func(same *Defined) { found = found || string(same.Name) == string(d.Name) })
+			if err != nil || !found {
+				w.t.Errorf("%q is not found by its key, %v", d.Name, err)
+			}
+			return true
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for id := range v.Documents() {
+			if !v.Shows(id) {
+				continue
+			}
+			paths, _ := v.Paths([]int{id})
+			if _, err := v.Kinds(id, func(k symbols.Kind, n int) { kinds = append(kinds, fmt.Sprintf("%s: %d %s", paths[0], n, k)) }); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(kinds)
+	return names, kinds
+}
+
+// The tables of definitions say of each file what its text defines: after it was
+// read, after merges and after the index is opened again.
+func TestDefinitions(t *testing.T) {
+	w := newWorld(t, 3, true)
+	r := rand.New(rand.NewPCG(3, 3))
+	files := map[string]string{}
+	write := func(n int) {
+		for range n {
+			name := fmt.Sprintf("d%d/f%d%s", r.IntN(4), r.IntN(60), []string{".c", ".py", ".md", ".txt"}[r.IntN(4)])
+			files[name] = definingText(r, name)
+			w.write(name, files[name])
+		}
+	}
+	write(150)
+	w.open()
+	total := 0
+	for round := range 6 {
+		w.calm()
+		var names, kinds []string
+		for path, text := range files {
+			counts := map[symbols.Kind]int{}
+			for _, s := range symbols.Of(path, DefinitionText([]byte(text), strings.ToValidUTF8(text, "") == text)) {
+				names = append(names, fmt.Sprintf("%s: %s %s in %q", path, s.Kind, s.Name, s.Container))
+				counts[s.Kind]++
+			}
+			for k, n := range counts {
+				kinds = append(kinds, fmt.Sprintf("%s: %d %s", path, n, k))
+			}
+		}
+		slices.Sort(names)
+		slices.Sort(kinds)
+		snap, err := w.ix.Snapshot()
+		if err != nil {
+			t.Fatal(err)
+		}
+		gotNames, gotKinds := w.table(snap)
+		snap.Close()
+		if diff := cmp.Diff(names, gotNames); diff != "" {
+			t.Fatalf("round %d:\n%s", round, diff)
+		}
+		if diff := cmp.Diff(kinds, gotKinds); diff != "" {
+			t.Fatalf("round %d:\n%s", round, diff)
+		}
+		total += len(names)
+		v, err := w.ix.Verify(context.Background(), func(path, what string) { t.Errorf("%s: %s", path, what) }, nil)
+		if err != nil || v.Files == 0 {
+			t.Fatal(v, err)
+		}
+		switch round % 3 {
+		case 0:
+			write(20)
+			for name := range files {
+				os.Remove(filepath.Join(w.dir, name))
+				delete(files, name)
+				break
+			}
+		case 1:
+			for range 5 {
+				write(2)
+				w.calm()
+			}
+			if err := w.ix.Merge(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		case 2:
+			w.reopen()
+		}
+	}
+	if total < 5_000 {
+		t.Errorf("only %d definitions were compared", total)
+	}
+}

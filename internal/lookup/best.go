@@ -1,0 +1,121 @@
+package lookup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"quarry/internal/symbols"
+	"quarry/search"
+)
+
+// Best keeps the best definitions of a name and counts all. What it keeps
+// depends only on the definitions, not on the order they are added in.
+type Best struct {
+	name  *Name
+	limit int
+	found []Found
+	total int
+	floor float64 // definitions below it are only counted
+}
+
+// Found is a definition whose lines are not known yet.
+type Found struct {
+	Path, Name, Container string
+	Kind                  symbols.Kind
+	Nth                   int // of those with the same path, name, container and kind, from 1
+	Score                 float64
+}
+
+// NewBest keeps a number of definitions.
+func NewBest(name *Name, limit int) *Best { return &Best{name: name, limit: limit} }
+
+// Wants counts a definition, and reports whether it may be among the best.
+func (b *Best) Wants(score float64) bool {
+	b.total++
+	return score >= b.floor
+}
+
+// Add adds a definition that is wanted.
+func (b *Best) Add(f Found) {
+	b.found = append(b.found, f)
+	if len(b.found) >= 4*b.limit+1000 {
+		b.cut(b.limit + 1) // Alone asks for one more
+		b.floor = b.found[len(b.found)-1].Score
+	}
+}
+
+func (b *Best) cut(n int) {
+	slices.SortFunc(b.found, func(x, y Found) int {
+		return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Name, y.Name),
+			cmp.Compare(x.Container, y.Container), cmp.Compare(x.Kind, y.Kind), cmp.Compare(x.Nth, y.Nth))
+	})
+	b.found = b.found[:min(len(b.found), n)]
+}
+
+// Result fills in the definitions, best first, without lines and text; see
+// Describe.
+func (b *Best) Result(out *search.SymbolResult) {
+	b.cut(b.limit + 1)
+	if n := len(b.found); n > 1 && b.name.Alone(b.found[0].Score, b.found[1].Score) {
+		b.found, b.total = b.found[:1], 1
+	}
+	out.Total = b.total
+	if len(b.found) > b.limit {
+		b.found, out.Stopped = b.found[:b.limit], cmp.Or(out.Stopped, search.StopLines)
+	}
+	for i := range b.found {
+		f := &b.found[i]
+		out.Symbols = append(out.Symbols, search.Symbol{Path: f.Path, Name: f.Name, Container: f.Container, Kind: f.Kind.String(), Line: f.Nth, Score: f.Score})
+	}
+}
+
+// File returns what of the definitions of a text is like the name.
+func (n *Name) File(names *symbols.Names, path string, text []byte) (found []Found) {
+	weight := 0.0
+	type same struct {
+		name, container string
+		kind            symbols.Kind
+	}
+	var nth map[same]int
+	var key []byte
+	names.Each(path, text, func(name string, kind symbols.Kind, container string) {
+		if !n.Takes(kind) {
+			return
+		}
+		key = symbols.AppendKey(key[:0], []byte(name))
+		like := n.Likeness([]byte(name), key)
+		if like == 0 {
+			return
+		}
+		if nth == nil {
+			nth, weight = map[same]int{}, Weight(path)
+		}
+		of := same{strings.Clone(name), strings.Clone(container), kind} // they share the text
+		nth[of]++
+		found = append(found, Found{Path: path, Name: of.name, Container: of.container, Kind: kind, Nth: nth[of],
+			Score: n.Score(like, kind, container, path, weight)})
+	})
+	return found
+}
+
+// Rank orders the definitions that several answers to one query have together,
+// and cuts them to what was asked for.
+func Rank(q *search.SymbolQuery, r *search.SymbolResult) error {
+	limit := cmp.Or(max(q.Limit, 0), 1000)
+	if q.Name != "" {
+		name, err := Compile(q)
+		if err != nil {
+			return err
+		}
+		limit = cmp.Or(max(q.Limit, 0), 10)
+		slices.SortStableFunc(r.Symbols, func(a, b search.Symbol) int { return cmp.Compare(b.Score, a.Score) })
+		if len(r.Symbols) > 1 && name.Alone(r.Symbols[0].Score, r.Symbols[1].Score) {
+			r.Symbols, r.Total = r.Symbols[:1], 1
+		}
+	}
+	if len(r.Symbols) > limit {
+		r.Symbols, r.Stopped = r.Symbols[:limit], cmp.Or(r.Stopped, search.StopLines)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package lookup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"quarry/fault"
+	"quarry/internal/symbols"
+	"quarry/search"
+)
+
+// textOf is the text of a file with line feeds as line ends.
+func textOf(ctx context.Context, from Source, path string) ([]byte, error) {
+	data, err := from.ReadBytes(ctx, path, symbols.MaxText)
+	if err != nil {
+		return nil, err
+	}
+	if plain(data) {
+		return data, nil
+	}
+	t, err := from.Read(ctx, path, &search.ReadOptions{MaxBytes: symbols.MaxText})
+	if err != nil {
+		return nil, err
+	}
+	if t.Cut {
+		return nil, fault.New(fault.TooLarge, "the file is too large", "")
+	}
+	return []byte(strings.Join(t.Lines, "\n") + "\n"), nil
+}
+
+// skipOf says why a file could not be looked at. A file that is gone by now, or
+// is not text, has no definitions.
+func skipOf(ctx context.Context, path string, err error) search.Skip {
+	switch code := fault.CodeOf(err); {
+	case code == fault.NotFound, code == fault.NotText, ctx.Err() != nil:
+		return search.Skip{}
+	case code == fault.TooLarge:
+		return search.Skip{Path: path, Reason: search.TooLarge}
+	}
+	detail := err.Error()
+	if at, ok := errors.AsType[*fault.PathError](err); ok {
+		detail = at.Kind.Words() // the path is said already
+	}
+	return search.Skip{Path: path, Reason: search.Unreadable, Detail: detail}
+}
+
+// Describe gives the definitions of an answer by name their lines, signatures
+// and, if wanted, texts, from the current content of their files. One that is
+// there no more is dropped.
+func Describe(ctx context.Context, from Source, text bool, r *search.SymbolResult) error {
+	files := map[string][]*search.Symbol{}
+	for i := range r.Symbols {
+		files[r.Symbols[i].Path] = append(files[r.Symbols[i].Path], &r.Symbols[i])
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for path, list := range files {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if data, err := textOf(ctx, from, path); err == nil {
+				describe(path, data, list, text)
+			}
+		})
+	}
+	wg.Wait()
+	before := len(r.Symbols)
+	r.Symbols = slices.DeleteFunc(r.Symbols, func(s search.Symbol) bool { return s.StartLine == 0 })
+	r.Total -= before - len(r.Symbols)
+	return ctx.Err()
+}
+
+// describe fills in the definitions of one file. Their Line says which of several
+// equal ones each is.
+func describe(path string, data []byte, list []*search.Symbol, text bool) {
+	list = slices.DeleteFunc(slices.Clone(list), func(want *search.Symbol) bool { return describeMacro(path, data, want, text) })
+	if len(list) == 0 {
+		return
+	}
+	type same struct{ name, container, kind string }
+	nth := map[same]int{}
+	lines := newLines(data)
+	for _, s := range symbols.Of(path, data) {
+		of := same{s.Name, s.Container, s.Kind.String()}
+		nth[of]++
+		for _, want := range list {
+			if want.StartLine > 0 || want.Line != nth[of] || of != (same{want.Name, want.Container, want.Kind}) {
+				continue
+			}
+			score := want.Score
+			*want = symbolOf(&s, path, data, lines.count())
+			if want.Score = score; text {
+				want.Text = lines.text(want.StartLine, want.EndLine)
+			}
+			break
+		}
+	}
+}
+
+// Outline lists the definitions of a text that the query's kinds allow.
+func (n *Name) Outline(path string, data []byte, text bool) (out []search.Symbol) {
+	lines := newLines(data)
+	for _, s := range symbols.Of(path, data) {
+		if !n.Takes(s.Kind) {
+			continue
+		}
+		one := symbolOf(&s, path, data, lines.count())
+		if text {
+			one.Text = lines.text(one.StartLine, one.EndLine)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// lines finds lines of a text.
+type lines struct {
+	data   []byte
+	starts []int
+}
+
+func newLines(data []byte) *lines {
+	l := &lines{data: data}
+	for at := 0; at < len(data); {
+		l.starts = append(l.starts, at)
+		n := bytes.IndexByte(data[at:], '\n')
+		if n < 0 {
+			break
+		}
+		at += n + 1
+	}
+	return l
+}
+
+func (l *lines) count() int { return len(l.starts) }
+
+// text is the text of some lines, without the last line feed.
+func (l *lines) text(first, last int) string {
+	if first < 1 || first > last || first > len(l.starts) {
+		return ""
+	}
+	end := len(l.data)
+	if last < len(l.starts) {
+		end = l.starts[last]
+	}
+	return strings.TrimSuffix(string(l.data[l.starts[first-1]:end]), "\n")
+}
+
+// symbolOf is a definition in a text of some lines.
+func symbolOf(s *symbols.Symbol, path string, text []byte, lines int) search.Symbol {
+	out := search.Symbol{
+		Path: path, Name: s.Name, Container: s.Container, Kind: s.Kind.String(), Line: s.Line,
+		StartLine: s.DocFirst(), EndLine: min(s.Last, lines), Level: s.Level, Signature: s.Signature(text),
+	}
+	if s.Kind != symbols.Heading && s.Container != "" {
+		out.Level = strings.Count(s.Container, ".") + 1
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package lookup
+
+import (
+	"bytes"
+
+	"quarry/internal/symbols"
+	"quarry/search"
+)
+
+// Headers of registers have up to 3 MB of macros, and a name is in ten of them.
+// Finding the definitions of one takes 30 ms, so in a text of largeText a macro
+// is found by its line, and only what is around it is read.
+const largeText = 128 << 10
+
+// describeMacro fills in a macro of a large text, if one line alone defines it.
+func describeMacro(path string, data []byte, want *search.Symbol, text bool) bool {
+	if len(data) < largeText || want.Kind != symbols.Macro.String() || want.Line != 1 {
+		return false
+	}
+	at := -1
+	for i := 0; ; {
+		n := bytes.Index(data[i:], []byte(want.Name))
+		if n < 0 {
+			break
+		}
+		if i += n; definesMacro(data, i, len(want.Name)) {
+			if at >= 0 {
+				return false
+			}
+			at = i
+		}
+		i += len(want.Name)
+	}
+	if at < 0 {
+		return false
+	}
+	from, to := around(data, at)
+	part := data[from:to]
+	lines := newLines(part)
+	before := bytes.Count(data[:from], []byte{'\n'})
+	for _, s := range symbols.Of(path, part) {
+		if s.Name != want.Name || s.Kind != symbols.Macro || s.NameAt != at-from {
+			continue
+		}
+		score := want.Score
+		*want = symbolOf(&s, path, part, lines.count())
+		if text {
+			want.Text = lines.text(want.StartLine, want.EndLine)
+		}
+		want.Score, want.Line, want.StartLine, want.EndLine = score, want.Line+before, want.StartLine+before, want.EndLine+before
+		return true
+	}
+	return false
+}
+
+// definesMacro reports whether a name in a text stands after #define.
+func definesMacro(data []byte, at, size int) bool {
+	if end := at + size; end < len(data) && wordByte(data[end]) {
+		return false
+	}
+	line := bytes.TrimLeft(data[bytes.LastIndexByte(data[:at], '\n')+1:at], " \t")
+	rest, ok := bytes.CutPrefix(line, []byte("#"))
+	if !ok {
+		return false
+	}
+	rest, ok = bytes.CutPrefix(bytes.TrimLeft(rest, " \t"), []byte("define"))
+	return ok && len(rest) > 0 && len(bytes.TrimLeft(rest, " \t")) == 0
+}
+
+func wordByte(c byte) bool {
+	return c >= 0x80 || c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// around returns the lines of a directive with those that continue it and the
+// comments above it.
+func around(data []byte, at int) (from, to int) {
+	from = bytes.LastIndexByte(data[:at], '\n') + 1
+	for from > 0 {
+		above := bytes.LastIndexByte(data[:from-1], '\n') + 1
+		line := bytes.TrimSpace(data[above : from-1])
+		switch {
+		case bytes.HasSuffix(line, []byte("*/")):
+			open := bytes.LastIndex(data[:from-1], []byte("/*"))
+			if open < 0 {
+				return from, endOf(data, at)
+			}
+			from = bytes.LastIndexByte(data[:open], '\n') + 1
+		case bytes.HasPrefix(line, []byte("//")):
+			from = above
+		default:
+			return from, endOf(data, at)
+		}
+	}
+	return from, endOf(data, at)
+}
+
+func endOf(data []byte, at int) int {
+	for {
+		n := bytes.IndexByte(data[at:], '\n')
+		if n < 0 {
+			return len(data)
+		}
+		line := data[at : at+n]
+		if at += n + 1; !bytes.HasSuffix(bytes.TrimRight(line, "\r"), []byte(`\`)) {
+			return at
+		}
+	}
+}

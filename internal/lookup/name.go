@@ -1,0 +1,169 @@
+package lookup
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"quarry/fault"
+	"quarry/internal/rank"
+	"quarry/internal/symbols"
+	"quarry/search"
+)
+
+// Name is what definitions are looked for by: a name, perhaps with its
+// container, and kinds.
+type Name struct {
+	text      string // "" matches every definition
+	key       string
+	container []string // components of what stands before the name
+	folded    string   // the container's last component, folded
+	fuzzy     bool
+	kinds     *[symbols.KindEnd]bool // nil is any
+	typo      *typo
+}
+
+// Compile prepares a query.
+func Compile(q *search.SymbolQuery) (*Name, error) {
+	n := &Name{fuzzy: q.Fuzzy}
+	for _, kind := range append([]string{q.Kind}, q.Kinds...) {
+		if kind == "" {
+			continue
+		}
+		family := symbols.Family(kind)
+		if family == nil {
+			return nil, fault.New(fault.InvalidArgument, fmt.Sprintf("unknown kind of definition %q", kind), "the kinds are "+strings.Join(symbols.Kinds(), ", "))
+		}
+		if n.kinds == nil {
+			n.kinds = new([symbols.KindEnd]bool)
+		}
+		for _, k := range family {
+			n.kinds[k] = true
+		}
+	}
+	n.container, n.text = splitName(q.Name)
+	n.key = symbols.Key(n.text)
+	if len(n.container) > 0 {
+		n.folded = symbols.Key(n.container[len(n.container)-1])
+	}
+	if n.fuzzy {
+		n.typo = newTypo(n.key)
+	}
+	return n, nil
+}
+
+// splitName takes a name apart: Store.Open, Store::open, Store#open, the
+// container's components in front.
+func splitName(name string) (container []string, short string) {
+	name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(name), "()"))
+	i := strings.LastIndexAny(name, ".:#\\")
+	if i < 0 || i == len(name)-1 {
+		return nil, name
+	}
+	container = strings.FieldsFunc(name[:i], func(r rune) bool { return strings.ContainsRune(".:#\\", r) })
+	if len(container) == 0 { // #private
+		return nil, name
+	}
+	return container, name[i+1:]
+}
+
+// All reports that no name was given: every definition is asked for.
+func (n *Name) All() bool { return n.text == "" }
+
+// Fuzzy reports that similar names count, too.
+func (n *Name) Fuzzy() bool { return n.fuzzy }
+
+// Key is the key of the name.
+func (n *Name) Key() []byte { return []byte(n.key) }
+
+// Text is the name alone, which a text has somewhere that defines exactly it.
+func (n *Name) Text() string { return n.text }
+
+// Takes reports whether definitions of a kind count.
+func (n *Name) Takes(k symbols.Kind) bool { return n.kinds == nil || n.kinds[k] }
+
+// Likeness is how much a defined name is like the one that is looked for, given
+// its key; 0 is not at all.
+func (n *Name) Likeness(name, key []byte) float64 {
+	if string(name) == n.text || len(name) > len(n.text) && name[len(name)-len(n.text)-1] == '.' && string(name[len(name)-len(n.text):]) == n.text {
+		return 10
+	}
+	if !n.fuzzy || n.key == "" {
+		return 0
+	}
+	k := string(key) // doesn't leave, so nothing is copied
+	switch {
+	case k == n.key:
+		return 6
+	case strings.HasPrefix(k, n.key):
+		return max(3+float64(len(n.key))/float64(len(k)), n.typo.likeness(key))
+	}
+	v := n.typo.likeness(key)
+	if len(n.key) >= minPart && strings.Contains(k, n.key) {
+		v = max(v, 2+float64(len(n.key))/float64(len(k)))
+	}
+	return v
+}
+
+// minPart is the shortest name that is also looked for inside of others.
+const minPart = 3
+
+// Containers are compared before anything else, so each class outweighs all that
+// a score has otherwise.
+const (
+	exactContainer  = 1000 // Store.Open is Open in Store, or in x.Store
+	foldedContainer = 500  // in store
+	placeContainer  = 250  // in store.py, or in a folder store
+	likeContainer   = 100  // in StoreOptions
+)
+
+// Score rates a definition that is like the name. weight is that of its path.
+func (n *Name) Score(likeness float64, kind symbols.Kind, container, file string, weight float64) float64 {
+	v := likeness + 2*rank.KindWeight(kind)
+	if kind == symbols.Module { // a package clause is in every file
+		v--
+	}
+	if container == "" {
+		v++
+	}
+	v = max(v, 0.1) * weight
+	if n.folded != "" {
+		v += n.within(container, file)
+	}
+	return v
+}
+
+// Weight is that of a path: among equals, the one nearer to the top is likelier.
+func Weight(path string) float64 {
+	return rank.PathWeight(path) * (1 - 0.01*float64(min(strings.Count(path, "/"), 20)))
+}
+
+func (n *Name) within(container, file string) float64 {
+	parts := strings.FieldsFunc(container, func(r rune) bool { return r == '.' || r == ':' })
+	want := n.container
+	if same := min(len(parts), len(want)); same > 0 {
+		exact := true
+		for i := 1; i <= same; i++ {
+			exact = exact && parts[len(parts)-i] == want[len(want)-i]
+		}
+		switch last := symbols.Key(parts[len(parts)-1]); {
+		case exact:
+			return exactContainer
+		case last == n.folded:
+			return foldedContainer
+		case strings.Contains(last, n.folded):
+			return likeContainer
+		}
+	}
+	dir, base := path.Split(file)
+	if symbols.Key(strings.TrimSuffix(base, path.Ext(base))) == n.folded || symbols.Key(path.Base(dir)) == n.folded {
+		return placeContainer
+	}
+	return 0
+}
+
+// Alone reports whether only one of some definitions, best first, is what was
+// asked for: the only one with exactly the container.
+func (n *Name) Alone(best, second float64) bool {
+	return n.folded != "" && best >= exactContainer && second < exactContainer
+}

@@ -1,0 +1,315 @@
+package searcher
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"quarry/internal/index"
+	"quarry/internal/lookup"
+	"quarry/internal/symbols"
+	"quarry/match"
+	"quarry/search"
+)
+
+// Symbols finds definitions by their name. They have no lines and no text yet;
+// lookup.Describe adds these.
+func (d *Folder) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
+	started := time.Now()
+	followed, err := d.here(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := d.index().Symbols(ctx, &q)
+	if err == nil && r == nil {
+		r, err = d.symbols(ctx, &q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Stats.Replaced, r.Stats.Elapsed = followed, time.Since(started)
+	return r, nil
+}
+
+// Symbols finds definitions in repositories on servers by searching for the name.
+func (r *Servers) Symbols(ctx context.Context, q search.SymbolQuery) (*search.SymbolResult, error) {
+	return lookup.Searched(ctx, r, &q)
+}
+
+func (d *Folder) symbols(ctx context.Context, q *search.SymbolQuery) (*search.SymbolResult, error) {
+	name, err := lookup.Compile(q)
+	if err != nil {
+		return nil, err
+	}
+	if name.All() {
+		return d.outline(ctx, q, name)
+	}
+	s := &symbolRun{folder: d, q: q, name: name}
+	if err := s.indexed(ctx); !errors.Is(err, errNoIndex) {
+		return s.result(), err
+	}
+	*s = symbolRun{folder: d, q: q, name: name}
+	err = s.scan(ctx)
+	return s.result(), err
+}
+
+// symbolRun looks for the definitions of one name.
+type symbolRun struct {
+	folder *Folder
+	q      *search.SymbolQuery
+	name   *lookup.Name
+	best   *lookup.Best
+	out    search.SymbolResult
+	read   []string // paths of files that the index can't answer for
+}
+
+func (s *symbolRun) begin() {
+	s.best = lookup.NewBest(s.name, cmp.Or(max(s.q.Limit, 0), 10))
+	s.out.Exact = true
+	s.out.SkippedCount = map[search.Reason]int{}
+}
+
+func (s *symbolRun) result() *search.SymbolResult {
+	s.best.Result(&s.out)
+	return &s.out
+}
+
+// scan reads every file in scope that may define the name.
+func (s *symbolRun) scan(ctx context.Context) error {
+	s.begin()
+	defer s.dropSkips()
+	s.out.Stats.Plan = "scan"
+	readers := sync.Pool{New: func() any { return new(symbols.Names) }}
+	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, match.Need{}, func(path string, text []byte) *[]lookup.Found {
+		names := readers.Get().(*symbols.Names)
+		defer readers.Put(names)
+		return s.define(names, path, text)
+	}, s.take)
+}
+
+// dropSkips removes the skips of files that have no definitions anyway.
+func (s *symbolRun) dropSkips() {
+	kept := s.out.Skipped[:0]
+	for _, k := range s.out.Skipped {
+		if k.Reason == search.Binary || k.Reason == search.TooLarge && symbols.Language(k.Path, nil) == "" {
+			s.out.SkippedCount[k.Reason]--
+			continue
+		}
+		kept = append(kept, k)
+	}
+	s.out.Skipped = kept
+	delete(s.out.SkippedCount, search.Binary)
+	for reason, n := range s.out.SkippedCount {
+		if n <= 0 {
+			delete(s.out.SkippedCount, reason)
+		}
+	}
+}
+
+// define finds the definitions in a decoded text. A text that doesn't contain
+// the name defines it only in another style.
+func (s *symbolRun) define(names *symbols.Names, path string, text []byte) *[]lookup.Found {
+	if !s.name.Fuzzy() && !bytes.Contains(text, []byte(s.name.Text())) || len(text) > symbols.MaxText {
+		return nil
+	}
+	found := s.name.File(names, path, index.DefinitionText(text, true))
+	if len(found) == 0 {
+		return nil
+	}
+	return &found
+}
+
+func (s *symbolRun) take(_ string, found *[]lookup.Found) {
+	for _, f := range *found {
+		if s.best.Wants(f.Score) {
+			s.best.Add(f)
+		}
+	}
+}
+
+// indexed looks the name up in the index. It returns errNoIndex if that isn't
+// possible.
+func (s *symbolRun) indexed(ctx context.Context) error {
+	s.begin()
+	d := s.folder
+	f, err := d.filter(&s.q.Scope)
+	if err != nil {
+		return err
+	}
+	paths := s.q.Paths
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	for _, path := range paths {
+		start, isFile, err := d.start(path)
+		if err != nil {
+			return err
+		}
+		if isFile || !d.indexable(&s.q.Scope, start) {
+			return errNoIndex
+		}
+		ask := index.Ask{Under: start, Hidden: s.q.IncludeHidden, Terms: true}
+		pass := &indexPass{run: &searchRun{filter: f}, below: belowLength(start)}
+		if err := s.under(ctx, &ask, pass); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) error {
+	ix := s.folder.index()
+	if !ix.Ready(ask) {
+		return errNoIndex
+	}
+	snap, err := ix.Fresh(ctx)
+	if err != nil {
+		return noIndex(ctx, err)
+	}
+	defer snap.Close()
+	if !ix.Covers(snap, ask.Under, s.q.IncludeIgnored) {
+		return errNoIndex
+	}
+	ask.Lens = ix.Lens(ask.Hidden, s.q.IncludeIgnored)
+	counted, err := snap.Counted(*ask)
+	if err != nil {
+		return noIndex(ctx, err)
+	}
+	s.read = nil
+	for _, v := range counted.Views {
+		if err := s.view(v, pass); err != nil {
+			return noIndex(ctx, err)
+		}
+	}
+	for _, path := range counted.Dirty {
+		if pass.admits([]byte(path)) {
+			s.read = append(s.read, path)
+		}
+	}
+	sum := &s.out.Summary
+	if sum.Denied, err = denied(snap, ask.Under, ask.Lens, pass, sum.Denied); err != nil {
+		return noIndex(ctx, err)
+	}
+	addFolders(sum, s.folder.Root, snap.Skipped(), ask.Under, s.q.IncludeIgnored)
+	sum.Stats.IgnoredIndexed = snap.Ignored()
+	sum.Stats.Plan = fmt.Sprintf("index: definitions, %d files read", len(s.read))
+	return s.others(ctx)
+}
+
+// view adds the definitions of one segment.
+func (s *symbolRun) view(v *index.CountedView, pass *indexPass) error {
+	in := &definedIn{symbolRun: s, view: v, pass: pass, paths: map[int]string{}}
+	unknown, err := v.Paths(v.Undefined())
+	if err != nil {
+		return err
+	}
+	for _, path := range unknown {
+		if pass.admits([]byte(path)) {
+			s.read = append(s.read, path)
+		}
+	}
+	if s.name.Fuzzy() {
+		return cmp.Or(v.Names(func(d *index.Defined) bool {
+			in.add(d)
+			return in.err == nil
+		}), in.err)
+	}
+	err = v.Named(s.name.Key(), in.add)
+	return cmp.Or(err, in.err)
+}
+
+// definedIn adds the definitions of a segment.
+type definedIn struct {
+	*symbolRun
+	view  *index.CountedView
+	pass  *indexPass
+	paths map[int]string // of documents; "" if the query's filters exclude it
+	err   error
+}
+
+// add adds the definitions of a name.
+func (in *definedIn) add(d *index.Defined) {
+	like := in.name.Likeness(d.Name, d.Key)
+	if like == 0 {
+		return
+	}
+	type same struct {
+		container uint32
+		kind      symbols.Kind
+	}
+	last, nth := -1, map[same]int{}
+	name := ""
+	d.Each(func(id int, kind symbols.Kind, container uint32) {
+		if !in.name.Takes(kind) || in.err != nil {
+			return
+		}
+		path := in.path(id)
+		if path == "" {
+			return
+		}
+		if id != last {
+			last = id
+			clear(nth)
+		}
+		nth[same{container, kind}]++
+		if name == "" {
+			name = string(d.Name)
+		}
+		f := lookup.Found{Path: path, Name: name, Kind: kind, Nth: nth[same{container, kind}]}
+		if container > 0 {
+			f.Container, in.err = in.view.Container(container)
+		}
+		f.Score = in.name.Score(like, kind, f.Container, path, lookup.Weight(path))
+		if in.best.Wants(f.Score) {
+			in.best.Add(f)
+		}
+	})
+}
+
+// path is the path of a document, or "" if the query's filters exclude it.
+func (in *definedIn) path(id int) string {
+	path, ok := in.paths[id]
+	if !ok {
+		list, err := in.view.Paths([]int{id})
+		if err != nil {
+			in.err = err
+			return ""
+		}
+		if in.pass.admits([]byte(list[0])) {
+			path = list[0]
+		}
+		in.paths[id] = path
+	}
+	return path
+}
+
+// others reads the files that the index can't answer for.
+func (s *symbolRun) others(ctx context.Context) error {
+	defer s.dropSkips()
+	type outcome struct {
+		found *[]lookup.Found
+		skip  search.Reason
+	}
+	workers := max(s.folder.Workers, 1)
+	readers, names := make([]textReader, workers), make([]symbols.Names, workers)
+	return inOrder(ctx, len(s.read), workers, nil, func(worker, i int) (outcome, bool) {
+		text, skip := readers[worker].path(s.folder.Root, s.read[i])
+		if skip != "" {
+			return outcome{skip: skip}, skip != gone
+		}
+		found := s.define(&names[worker], s.read[i], text)
+		return outcome{found: found}, found != nil
+	}, func(i int, o outcome) error {
+		if o.skip != "" {
+			s.out.SkippedCount[o.skip]++
+			addSkip(&s.out.Summary, search.Skip{Path: s.read[i], Reason: o.skip})
+			return nil
+		}
+		s.take("", o.found)
+		return nil
+	})
+}

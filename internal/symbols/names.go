@@ -1,0 +1,85 @@
+package symbols
+
+import "bytes"
+
+// Version changes whenever some text gets other names, kinds or containers than
+// before. An index carries it, so that definitions of an older program are never
+// served. TestVersion fails when the samples change and it does not.
+const Version = 1
+
+// MaxText is the largest text whose definitions are looked for.
+const MaxText = 8 << 20
+
+// AppendKey appends what a definition is known by: the last component of its
+// name in lower case and without underscores and hyphens, so that the same name
+// in another style has the same key.
+func AppendKey(dst []byte, name []byte) []byte {
+	if i := bytes.LastIndexByte(name, '.'); i >= 0 && i+1 < len(name) {
+		name = name[i+1:]
+	}
+	for _, c := range name {
+		switch {
+		case c == '_' || c == '-':
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+// Key is the key of a name; see AppendKey.
+func Key(name string) string { return string(AppendKey(nil, []byte(name))) }
+
+// Names reads the definitions of one text after the other without their lines,
+// which takes two thirds of the time of Of and little memory. One goroutine uses
+// it.
+type Names struct{ p parser }
+
+// Each calls yield with the names, kinds and containers of the symbols of a text.
+// Those that are equal in all three come as often as Of has them. The strings are
+// valid until the text changes.
+func (n *Names) Each(path string, text []byte, yield func(name string, kind Kind, container string)) {
+	l := languageOf(path, text)
+	if l == nil || len(text) > maxText {
+		return
+	}
+	p := &n.p
+	if cap(p.toks) > 1<<17 { // after a large text
+		*p = parser{}
+	}
+	*p = parser{lang: l, text: text, toks: p.toks[:0], match: p.match, comments: p.comments[:0], out: p.out[:0], scopes: p.scopes[:0],
+		waiting: p.waiting[:0], macros: p.macros[:0], names: true}
+	p.read()
+	p.order()
+	for _, m := range p.macros {
+		yield(p.string(text[m.start:m.end]), Macro, "")
+	}
+	for i := range p.out {
+		yield(p.out[i].Name, p.out[i].Kind, p.out[i].Container)
+	}
+}
+
+// families are the kinds that a name of a kind also stands for, and other words
+// for kinds.
+var families = map[string][]Kind{
+	"function": {Function, Method},
+	"func":     {Function, Method}, "fn": {Function, Method}, "def": {Function, Method},
+	"type":  {Class, Struct, Interface, Enum, Type},
+	"trait": {Interface}, "protocol": {Interface}, "alias": {Type}, "typedef": {Type}, "union": {Struct},
+	"const": {Const}, "var": {Variable}, "package": {Module}, "namespace": {Module},
+}
+
+// Family returns the kinds that a word stands for: type also means structs,
+// classes, interfaces and enumerations, function also methods. It is nil for an
+// unknown word.
+func Family(kind string) []Kind {
+	if list, ok := families[kind]; ok {
+		return list
+	}
+	if k := ParseKind(kind); k != 0 {
+		return []Kind{k}
+	}
+	return nil
+}
