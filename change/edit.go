@@ -60,7 +60,9 @@ type Edit struct {
 	Hunk   string
 	Anchor string
 	// AtStart and AtEnd say that the hunk begins where the file begins, and ends
-	// where it ends. With Stated, a place at the very line First need not.
+	// where it ends. Stated says that a person or a model may have written the
+	// hunk: a place at the very line First need not be at these edges, and one with
+	// little context need not be at its line.
 	AtStart, AtEnd, Stated bool
 	// Certain says that the file is the very one the hunk was made for.
 	Certain bool

@@ -49,11 +49,12 @@ func contextOf(h change.Edit) (before, after int) {
 // lines as the writer liked; there the line number counts as well. Where it is
 // certain that nobody has counted, the context says nothing of the kind.
 func (f *fileDiff) edges(width int) {
-	if f.byHand {
-		return
-	}
 	for i := range f.hunks {
 		h := &f.hunks[i]
+		if f.byHand {
+			h.Stated = true
+			continue
+		}
 		before, after := contextOf(*h)
 		h.AtStart, h.AtEnd, h.Stated = before < width, after < width, f.blob == ""
 	}

@@ -213,7 +213,7 @@ func (c *call) editError(ctx context.Context, err error, path string) error {
 	var line *change.LineError
 	switch {
 	case isTextMissing(err):
-		return textMissing(err, c.String("old_text"), path)
+		return c.oneOf(err, textMissing(err, c.oldText(err), path))
 	case errors.As(err, &line):
 		return &tool.Error{Code: tool.InvalidArgument, Message: line.Error(), Hint: "Read the file again: lines are counted from 1."}
 	case fault.CodeOf(err) == fault.NotFound:
@@ -226,6 +226,25 @@ func (c *call) editError(ctx context.Context, err error, path string) error {
 		return c.folderError(path)
 	}
 	return err
+}
+
+// oldText is the text that an edit was to replace.
+func (c *call) oldText(err error) string {
+	var missing *change.NotFoundError
+	if old := c.String("old_text"); old != "" || !errors.As(err, &missing) {
+		return old
+	}
+	return missing.Old
+}
+
+// oneOf says which of several edits an error is about.
+func (c *call) oneOf(err, worded error) error {
+	var edit *change.EditError
+	var e *tool.Error
+	if c.String("old_text") == "" && errors.As(err, &edit) && errors.As(worded, &e) {
+		e.Message = fmt.Sprintf("Edit %d: %s", edit.Index+1, e.Message)
+	}
+	return worded
 }
 
 // textMissing says that a text isn't in a file; the hint shows the text that

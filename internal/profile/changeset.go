@@ -262,7 +262,14 @@ func (c *call) setError(ctx context.Context, err error) error {
 		if errors.As(c.problem(ctx, f.Err), &worded) {
 			text = worded.Message
 		}
-		fmt.Fprintf(&b, "\n%s, %s: %s", f.Origin, render.Path(f.Path), strings.TrimSuffix(text, "."))
+		origin := f.Origin
+		if edit := (*change.EditError)(nil); origin == "" && errors.As(f.Err, &edit) {
+			origin = fmt.Sprintf("edit %d", edit.Index+1)
+		}
+		if origin != "" {
+			origin += ", "
+		}
+		fmt.Fprintf(&b, "\n%s%s: %s", origin, render.Path(f.Path), strings.TrimSuffix(text, "."))
 		if hint != "" {
 			b.WriteString("\n  " + strings.ReplaceAll(strings.TrimSuffix(sentence(hint), "\n"), "\n", "\n  "))
 		}

@@ -117,7 +117,11 @@ func Remaining(c *change.Change) string {
 	if e.Remaining == 1 {
 		verb = "remains"
 	}
-	return fmt.Sprintf("%s %s, on %s %s.", Count(e.Remaining, "other occurrence"), verb, word, strings.Join(list, ", "))
+	more := ""
+	if n := e.Remaining - len(e.RemainingLines); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s %s, on %s %s%s.", Count(e.Remaining, "other occurrence"), verb, word, strings.Join(list, ", "), more)
 }
 
 // Written is the answer of write_file.

@@ -46,11 +46,11 @@ func (e *edgeError) Hint() string {
 	return "make the diff again from the file as it is; by hand, give as many lines of context before the change as after it"
 }
 
-// misplacedError refuses a hunk without context whose lines stand elsewhere.
+// misplacedError refuses a hunk with little context whose lines stand elsewhere.
 type misplacedError struct{ at, stated int }
 
 func (e *misplacedError) Error() string {
-	return fmt.Sprintf("the hunk has no context, and its text stands at line %d, not at line %d as the patch says", e.at, e.stated)
+	return fmt.Sprintf("the hunk has little context, and its text stands at line %d, not at line %d as the patch says", e.at, e.stated)
 }
 
 // Code is InvalidArgument.
@@ -60,7 +60,7 @@ func (e *misplacedError) Code() fault.Code { return fault.InvalidArgument }
 func (e *misplacedError) Is(target error) bool { return target == e.Code() }
 
 // Hint says what to do instead.
-func (e *misplacedError) Hint() string { return "make the diff with context (git diff without -U0)" }
+func (e *misplacedError) Hint() string { return "make the diff with three lines of context" }
 
 // invalid is the error of an edit that makes no sense.
 func invalid(format string, args ...any) error {

@@ -42,6 +42,9 @@ func (n *Near) describe(f fold, file string) string {
 		rest := n.folds & (foldRunes | foldBlank)
 		return n.describeEdge(f, rest.apply(file), rest.apply(n.given))
 	case foldBlank:
+		if blanks(file) == blanks(n.given) && strings.HasSuffix(n.given, "\n") && !strings.HasSuffix(file, "\n") {
+			return "the end: the last line of the file has no newline, you gave one"
+		}
 		return fmt.Sprintf("blank lines: file has %s, you gave %s", blanks(file), blanks(n.given))
 	case foldWhite:
 		return n.describeWhite(file)
