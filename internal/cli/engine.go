@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,13 +25,13 @@ func (f *searchFlags) enginePatterns(q *search.Query) error {
 	case "default":
 	case "auto":
 		// The other engine is used only for what Rust's syntax can't express.
-		if _, err := match.CompileAny(q.Patterns, q.Match); err == nil || q.Match.Syntax != match.Rust || f.pcrePatterns(q) != nil {
+		if q.Match.Syntax != match.Rust || compiles(q.Patterns, q.Match) {
 			break
 		}
-		o := q.Match
-		if o.Syntax = match.ECMAScript; compiles(q.Patterns, o) {
-			q.Match = o
+		if err := f.pcrePatterns(q); err != nil {
+			return err
 		}
+		q.Match.Syntax = match.ECMAScript
 	case "pcre2":
 		if q.Match.Syntax == match.Literal {
 			break
@@ -75,42 +76,33 @@ func compiles(patterns []string, o match.Options) bool {
 	return err == nil
 }
 
-// pcreOnly are parts of PCRE2's syntax that JavaScript's lacks or reads
-// differently, each with what to write instead.
-var pcreOnly = []struct{ pattern, instead string }{
-	{`\\K`, `write what comes before as look-behind: (?<=…)`},
-	{`\\[AG]`, `lines are matched one by one: ^ is their start`},
-	{`\\[zZ]`, `lines are matched one by one: $ is their end`},
-	{`\\[hHRXVN]`, `write the characters as a class: [ \t]`},
-	{`\\Q`, `escape each character, or use -F`},
-	{`\(\?>`, `JavaScript has no atomic groups: leave the ?> out`},
-	{`[*+?}]\+`, `JavaScript has no possessive quantifiers: leave the + out`},
-	{`\(\?(R|\d+|&|\()`, `JavaScript has no recursion and no conditions`},
-	{`\(\?[a-zA-Z^-]*x[a-zA-Z-]*[:)]`, `JavaScript has no free spacing: write the pattern without it`},
-	{`\(\?[a-zA-Z^-]+\)`, `give -i or -U in place of a flag for the whole pattern, or (?i:…) for a part`},
-	{`\[\[:\^?[a-z]+:\]`, `write the class out, as [a-z] or \p{L}`},
-	{`\(\*[A-Z]`, `JavaScript has no verbs`},
-}
-
-var pcreTests = sync.OnceValue(func() []*regexp.Regexp {
-	var list []*regexp.Regexp
-	for _, p := range pcreOnly {
-		list = append(list, regexp.MustCompile(`^(?:[^\\]|\\.)*?(`+p.pattern+`)`))
-	}
-	return list
-})
-
-// pcrePatterns reports parts of a pattern that JavaScript's syntax lacks, and
-// rewrites those that are only written differently.
+// pcrePatterns writes patterns of PCRE2 in JavaScript's syntax, or says which part of
+// one can't be.
 func (f *searchFlags) pcrePatterns(q *search.Query) error {
+	fold := q.Match.Case == match.Insensitive
+	if q.Match.Case == match.Smart {
+		fold = !slices.ContainsFunc(q.Patterns, func(p string) bool { return hasUpper(p, false) })
+	}
+	out := make([]string, len(q.Patterns))
 	for i, p := range q.Patterns {
-		for k, re := range pcreTests() {
-			if m := re.FindStringSubmatch(p); m != nil {
-				return fmt.Errorf("-P is JavaScript's syntax here, and PCRE2's %s is not in it\n  %s", m[1], pcreOnly[k].instead)
-			}
+		made, err := fromPCRE(p, fold, f.dotAll, !f.multiline)
+		if err != nil {
+			return err
 		}
-		q.Patterns[i] = strings.NewReplacer("(?P<", "(?<", "(?'", "(?<").Replace(p)
-		q.Patterns[i] = regexp.MustCompile(`\(\?P=(\w+)\)`).ReplaceAllString(q.Patterns[i], `\k<$1>`)
+		if made.nested && f.given["replace"] && strings.Contains(f.replace, "$") {
+			return pcreError("group that is repeated", "with -r its text may be another one; write (?:…) in its place")
+		}
+		if made.refers && len(q.Patterns) > 1 {
+			return pcreError("backreference", "with several patterns groups are counted together: join them with |")
+		}
+		if out[i] = made.text; q.Match.WholeWord {
+			out[i] = `(?<![` + pcreWord + `])(?:` + made.text + `)(?![` + pcreWord + `])`
+		}
+	}
+	q.Patterns, q.Match.WholeWord, q.Match.Unicode = out, false, true
+	q.Match.Case = match.Sensitive
+	if fold {
+		q.Match.Case = match.Insensitive
 	}
 	return nil
 }

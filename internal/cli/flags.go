@@ -96,7 +96,7 @@ func (f *searchFlags) addPattern(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.every, "all", false, "only files in which each of several patterns matches")
 	fl.BoolVarP(&f.multiline, "multiline", "U", false, "let matches span lines")
 	fl.BoolVar(&f.dotAll, "multiline-dotall", false, "with -U, let . match a line feed")
-	fl.BoolVarP(&f.pcre, "pcre2", "P", false, "look-around and backreferences, as --syntax\njavascript has them")
+	fl.BoolVarP(&f.pcre, "pcre2", "P", false, "PCRE2's syntax: look-around, backreferences; an error\nfor what would be answered differently")
 	f.rgFlags.addPattern(fl)
 }
 

@@ -439,6 +439,7 @@ var suiteDifferences = map[string]string{
 	"r1838_nul_error_with_binary_detection":  "a pattern with NUL is no error",
 	"r2480":                                  "each pattern has to be one by itself",
 	"f196_persistent_config":                 "RIPGREP_CONFIG_PATH is read by choice",
+	"r3275_git_global_config_env":            mendedSince,
 	"ignore_git_multi_root_order":            mendedSince,
 	"ignore_rgignore_multi_root_order":       mendedSince,
 }

@@ -19,7 +19,7 @@ import (
 // rgDiffers are ripgrep's flags that are not the same here, with what is so instead.
 var rgDiffers = map[string]string{
 	"follow":                       "within the workspace only: a link that leads out of it is reported",
-	"pcre2":                        "JavaScript's syntax: look-around and backreferences. Where PCRE2 differs, an error says what to write",
+	"pcre2":                        "PCRE2's syntax where our engine gives the same answer: look-around, backreferences, Unicode classes; an error for the rest",
 	"engine":                       "`pcre2` is `-P`",
 	"auto-hybrid-regex":            "falls back to JavaScript's syntax",
 	"null-data":                    "a pattern can't have line feeds",

@@ -1,0 +1,348 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"quarry/match"
+)
+
+// -P reads PCRE2's syntax, with UTF and UCP as ripgrep sets them, and writes it in
+// JavaScript's, which our engine runs. What JavaScript can't express, or would answer
+// differently, is an error: nothing is read as something else.
+
+// What PCRE2's classes are in Unicode.
+const (
+	pcreWord     = `\p{L}\p{N}\p{Mn}\p{Pc}`
+	pcreSpace    = `\p{Z}\t\n\v\f\r\x85`
+	pcreBlank    = `\t \xA0\u1680\u180E\u2000-\u200A\u202F\u205F\u3000`
+	pcreVertical = `\n\v\f\r\x85\u2028\u2029`
+)
+
+// pcreError refuses a part of a pattern.
+func pcreError(part, why string) error {
+	return fmt.Errorf("-P: PCRE2's %s is not supported: %s", part, why)
+}
+
+// pcreFrame is a group that is open.
+type pcreFrame struct {
+	group   int          // its number; 0 if it doesn't capture
+	set     map[int]bool // groups that are surely set behind what was read of it
+	several bool         // it has alternatives
+	forgets bool         // what is set in it counts for nothing behind it: look-around
+	behind  bool         // look-behind
+	starts  int          // number of groups before it
+}
+
+// pcreReader translates one pattern.
+type pcreReader struct {
+	s      string
+	at     int
+	out    strings.Builder
+	frames []pcreFrame
+	groups int
+	names  map[string]int
+	fold   bool // letters in any case
+	suffix string
+	dot    string // what . is
+	refers bool   // there is a backreference
+	byLine bool   // a line is all that the pattern sees
+	// nested says that a group which captures is repeated. Where an iteration does not
+	// set it, PCRE2 keeps the text of the one before, and JavaScript does not.
+	nested bool
+}
+
+// pcreText is a pattern of PCRE2 in JavaScript's syntax.
+type pcreText struct {
+	text   string
+	nested bool // a group's text may not be PCRE2's
+	refers bool // there is a backreference
+}
+
+// fromPCRE translates a pattern. dotAll says that . matches a line feed.
+func fromPCRE(pattern string, fold, dotAll, byLine bool) (pcreText, error) {
+	if !utf8.ValidString(pattern) {
+		return pcreText{}, pcreError("pattern", "it is not UTF-8")
+	}
+	r := &pcreReader{s: pattern, fold: fold, byLine: byLine, dot: `[^\n]`, names: map[string]int{}, frames: []pcreFrame{{set: map[int]bool{}}}}
+	if dotAll {
+		r.dot = `[\s\S]`
+	}
+	for r.at < len(r.s) {
+		if err := r.item(); err != nil {
+			return pcreText{}, err
+		}
+	}
+	if len(r.frames) > 1 {
+		return pcreText{}, pcreError("(", "it is not closed")
+	}
+	return pcreText{r.out.String() + r.suffix, r.nested, r.refers}, nil
+}
+
+func (r *pcreReader) rest() string      { return r.s[r.at:] }
+func (r *pcreReader) top() *pcreFrame   { return &r.frames[len(r.frames)-1] }
+func (r *pcreReader) has(p string) bool { return strings.HasPrefix(r.rest(), p) }
+
+// item reads one part with its quantifier.
+func (r *pcreReader) item() error {
+	groups, from, start := r.groups, r.at, r.out.Len()
+	switch c := r.s[r.at]; c {
+	case '(':
+		return r.open()
+	case ')':
+		return r.close()
+	case '|':
+		r.top().several = true
+		r.top().set = map[int]bool{}
+		r.emit("|", 1)
+		return nil
+	case '^':
+		r.emit(`(?<![^\n])`, 1)
+	case '$':
+		r.emit(`(?![^\n])`, 1)
+	case '.':
+		r.emit(r.dot, 1)
+	case '[':
+		text, err := r.class()
+		if err != nil {
+			return err
+		}
+		r.out.WriteString(text)
+	case '\\':
+		if err := r.escape(); err != nil {
+			return err
+		}
+	case '*', '+', '?':
+		return pcreError(string(c), "there is nothing before it to repeat")
+	default:
+		if n, _ := pcreRepeat(r.rest()); n > 0 {
+			return pcreError(r.rest()[:n], "there is nothing before it to repeat")
+		}
+		ch, size := utf8.DecodeRuneInString(r.rest())
+		r.emit(jsLiteral(ch), size)
+	}
+	if r.byLine && r.behind() && matchesLineFeed(r.out.String()[start:]) {
+		return pcreError(r.s[from:r.at], "in look-behind ripgrep sees the line feed before a line; name the characters, as [ \\t]")
+	}
+	return r.quantifier(groups)
+}
+
+func (r *pcreReader) behind() bool {
+	return slices.ContainsFunc(r.frames, func(f pcreFrame) bool { return f.behind })
+}
+
+// matchesLineFeed reports a part of a pattern that matches a line feed; assertions and
+// references are none.
+func matchesLineFeed(part string) bool {
+	if !strings.HasPrefix(part, "[") && !strings.HasPrefix(part, `\`) && part != "\n" {
+		return false
+	}
+	p, err := match.Compile(part, match.Options{Syntax: match.ECMAScript, Unicode: true, Mode: match.Text})
+	if err != nil {
+		return false
+	}
+	_, _, ok := p.NewMatcher().Find([]byte("\n"), 0)
+	return ok
+}
+
+func (r *pcreReader) emit(text string, n int) {
+	r.out.WriteString(text)
+	r.at += n
+}
+
+// jsLiteral writes a character that stands for itself.
+func jsLiteral(ch rune) string {
+	if strings.ContainsRune(`^$\.*+?()[]{}|/`, ch) {
+		return `\` + string(ch)
+	}
+	return string(ch)
+}
+
+// quantifier reads what repeats the part before it, in which the groups after the
+// first so many were opened.
+func (r *pcreReader) quantifier(groups int) error {
+	n, text := pcreRepeat(r.rest())
+	if n == 0 {
+		return nil
+	}
+	if text == "" {
+		return pcreError(r.rest()[:n], "write {0,n}")
+	}
+	r.at += n
+	switch {
+	case r.has("+"):
+		return pcreError(text+"+", "there are no possessive quantifiers: leave the + out")
+	case r.has("?"):
+		text += "?"
+		r.at++
+	}
+	if m, _ := pcreRepeat(r.rest()); m > 0 {
+		return pcreError(r.rest()[:m], "two quantifiers in a row")
+	}
+	if r.behind() && (strings.Trim(text, "{0123456789,}?") != "" || strings.Contains(text, ",}")) {
+		return pcreError(text, "look-behind has to have a length")
+	}
+	r.out.WriteString(text)
+	for g := groups + 1; g <= r.groups; g++ {
+		delete(r.top().set, g) // it may be unset, or have another iteration's text
+		r.nested = true
+	}
+	return nil
+}
+
+// pcreRepeat returns the length of a quantifier at the start of s, 0 for none, and
+// the same in JavaScript; "" if versions of PCRE2 read it differently.
+func pcreRepeat(s string) (n int, js string) {
+	if s == "" {
+		return 0, ""
+	}
+	if strings.IndexByte("*+?", s[0]) >= 0 {
+		return 1, s[:1]
+	}
+	end := strings.IndexByte(s, '}')
+	if s[0] != '{' || end < 0 {
+		return 0, ""
+	}
+	body := s[1:end]
+	if strings.Trim(body, "0123456789, \t") != "" || strings.Trim(body, ", \t") == "" || strings.Count(body, ",") > 1 {
+		return 0, ""
+	}
+	if body[0] == ',' || strings.ContainsAny(body, " \t") {
+		return end + 1, ""
+	}
+	return end + 1, s[:end+1]
+}
+
+// open reads a group's beginning.
+func (r *pcreReader) open() error {
+	f := pcreFrame{set: map[int]bool{}, starts: r.groups}
+	for g := range r.top().set {
+		f.set[g] = true
+	}
+	switch {
+	case r.has("(?#"):
+		end := strings.IndexByte(r.rest(), ')')
+		if end < 0 {
+			return pcreError("(?#", "it is not closed")
+		}
+		r.at += end + 1
+		return nil
+	case r.has("(*"):
+		return pcreError("(*", "there are no verbs")
+	case r.has("(?:"):
+		r.emit("(?:", 3)
+	case r.has("(?="), r.has("(?!"):
+		f.forgets = true
+		r.emit(r.rest()[:3], 3)
+	case r.has("(?<="), r.has("(?<!"):
+		f.forgets, f.behind = true, true
+		r.emit(r.rest()[:4], 4)
+	case r.has("(?<"), r.has("(?P<"), r.has("(?'"):
+		return r.named(f)
+	case r.has("(?P=") || r.has("(?P>"):
+		return r.namedReference()
+	case r.has("(?i)"):
+		if r.out.Len() > 0 || len(r.frames) > 1 || r.suffix != "" {
+			return pcreError("(?i)", "write (?i:…) around what it is for, or give -i")
+		}
+		r.fold, r.suffix = true, ")"
+		r.emit("(?i:", 4)
+		return nil
+	case r.has("(?i:"):
+		if !r.fold {
+			return r.folded(f)
+		}
+		r.emit("(?:", 4)
+	case r.has("(?"):
+		end := min(len(r.rest()), 4)
+		return pcreError(r.rest()[:end], "of the groups with ? there are (?:, look-around, names and (?i:")
+	default:
+		r.groups++
+		f.group = r.groups
+		r.emit("(", 1)
+	}
+	r.frames = append(r.frames, f)
+	return nil
+}
+
+// folded reads (?i:…).
+func (r *pcreReader) folded(f pcreFrame) error {
+	r.emit("(?i:", 4)
+	r.frames = append(r.frames, f)
+	was := r.fold
+	r.fold = true
+	depth := len(r.frames)
+	for r.at < len(r.s) && len(r.frames) >= depth {
+		if err := r.item(); err != nil {
+			return err
+		}
+	}
+	r.fold = was
+	return nil
+}
+
+func (r *pcreReader) named(f pcreFrame) error {
+	begin := strings.IndexAny(r.rest(), "<'") + 1
+	stop := strings.IndexAny(r.rest()[begin:], ">'")
+	if stop <= 0 {
+		return pcreError(r.rest()[:begin], "a name has to follow")
+	}
+	name := r.rest()[begin : begin+stop]
+	if r.names[name] > 0 {
+		return pcreError("(?<"+name+">", "the name is used twice")
+	}
+	r.groups++
+	f.group = r.groups
+	r.names[name] = r.groups
+	r.emit("(?<"+name+">", begin+stop+1)
+	r.frames = append(r.frames, f)
+	return nil
+}
+
+func (r *pcreReader) namedReference() error {
+	end := strings.IndexByte(r.rest(), ')')
+	if end < 0 || !r.has("(?P=") {
+		return pcreError("(?P>", "there is no recursion")
+	}
+	name := r.rest()[4:end]
+	groups := r.groups
+	if err := r.reference(r.names[name], r.rest()[:end+1]); err != nil {
+		return err
+	}
+	return r.quantifier(groups)
+}
+
+// close reads a group's end and what repeats it.
+func (r *pcreReader) close() error {
+	if len(r.frames) == 1 {
+		return pcreError(")", "it closes nothing")
+	}
+	f := *r.top()
+	r.frames = r.frames[:len(r.frames)-1]
+	r.emit(")", 1)
+	top := r.top()
+	if !f.several && !f.forgets {
+		top.set = f.set
+	}
+	if f.group > 0 && !f.forgets {
+		top.set[f.group] = true
+	}
+	return r.quantifier(f.starts)
+}
+
+// reference writes a backreference, which means the same only to a group that is
+// surely set: an unset one matches nothing in PCRE2 and the empty text in JavaScript.
+func (r *pcreReader) reference(group int, text string) error {
+	if r.behind() {
+		return pcreError(text, "no backreference in look-behind")
+	}
+	if group <= 0 || group > r.groups || !r.top().set[group] {
+		return pcreError(text, "it has to refer to a group that is always set before it: not an optional, repeated or alternative one")
+	}
+	r.refers = true
+	r.emit(`(?:\`+strconv.Itoa(group)+`)`, len(text))
+	return nil
+}

@@ -1,0 +1,319 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// escape reads an escape outside of a class.
+func (r *pcreReader) escape() error {
+	if r.at+1 >= len(r.s) {
+		return pcreError(`\`, "nothing follows it")
+	}
+	switch c := r.s[r.at+1]; c {
+	case 'b', 'B':
+		word := "[" + pcreWord + "]"
+		text := fmt.Sprintf("(?:(?<=%[1]s)(?!%[1]s)|(?<!%[1]s)(?=%[1]s))", word)
+		if c == 'B' {
+			text = fmt.Sprintf("(?:(?<=%[1]s)(?=%[1]s)|(?<!%[1]s)(?!%[1]s))", word)
+		}
+		r.emit(text, 2)
+		return nil
+	case 'N':
+		if r.has(`\N{`) {
+			return pcreError(`\N{`, `write \x{…}`)
+		}
+		r.emit(`[^\n]`, 2)
+		return nil
+	case 'Q':
+		text := r.s[r.at+2:]
+		end := strings.Index(text, `\E`)
+		if end < 0 {
+			return pcreError(`\Q`, `\E has to follow`)
+		}
+		for _, ch := range text[:end] {
+			r.out.WriteString(jsLiteral(ch))
+		}
+		r.at += 2 + end + 2
+		if m, _ := pcreRepeat(r.rest()); m > 0 {
+			return pcreError(`\Q…\E`, "write what is repeated by itself")
+		}
+		return nil
+	case 'k', 'g':
+		return r.namedEscape()
+	case '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		end := r.at + 1
+		for end < len(r.s) && '0' <= r.s[end] && r.s[end] <= '9' {
+			end++
+		}
+		n, _ := strconv.Atoi(r.s[r.at+1 : end])
+		return r.reference(n, r.s[r.at:end])
+	}
+	ch, class, n, err := r.unit()
+	if err != nil {
+		return err
+	}
+	if class != "" {
+		r.emit(class, n)
+	} else {
+		r.emit(jsLiteral(ch), n)
+	}
+	return nil
+}
+
+// namedEscape reads \k<name> and its like, \g1, \g{1}, \g{-1} and \g{name}.
+func (r *pcreReader) namedEscape() error {
+	text := r.rest()
+	n := 3
+	if n > len(text) {
+		return pcreError(text, "a group has to follow")
+	}
+	name := ""
+	if closing := map[byte]string{'{': "}", '<': ">", '\'': "'"}[text[2]]; closing != "" {
+		end := strings.Index(text[3:], closing)
+		if end < 0 || text[1] == 'g' && closing != "}" {
+			return pcreError(text[:3], "there is no recursion; of a group it is \\g{1} or \\k<name>")
+		}
+		name, n = text[3:3+end], 3+end+1
+	} else if text[1] == 'g' {
+		for n = 2; n < len(text) && ('0' <= text[n] && text[n] <= '9' || n == 2 && text[n] == '-'); n++ {
+		}
+		name = text[2:n]
+	} else {
+		return pcreError(text[:3], `it is \k<name>`)
+	}
+	group := r.names[name]
+	if number, err := strconv.Atoi(name); err == nil && text[1] == 'g' {
+		if group = number; number < 0 {
+			group = r.groups + 1 + number
+		}
+	}
+	return r.reference(group, text[:n])
+}
+
+// unit reads an escape that is a character or a class, in a class or outside. class
+// is written so that it can stand in both: a class in a class is not wrapped.
+func (r *pcreReader) unit() (ch rune, class string, n int, err error) {
+	text := r.rest()
+	bad := func(why string) (rune, string, int, error) {
+		return 0, "", 0, pcreError(text[:min(len(text), 2)], why)
+	}
+	if len(text) < 2 {
+		return bad("nothing follows it")
+	}
+	if set, ok := map[byte]string{'w': pcreWord, 's': pcreSpace, 'd': `\p{Nd}`, 'h': pcreBlank, 'v': pcreVertical}[text[1]|0x20]; ok && text[1] != 'N' {
+		if 'A' <= text[1] && text[1] <= 'Z' {
+			return 0, "[^" + set + "]", 2, nil
+		}
+		return 0, "[" + set + "]", 2, nil
+	}
+	switch c := text[1]; c {
+	case 't', 'n', 'r', 'f', 'e', 'a':
+		return map[byte]rune{'t': '\t', 'n': '\n', 'r': '\r', 'f': '\f', 'e': 0x1B, 'a': 7}[c], "", 2, nil
+	case 'p', 'P':
+		return r.property()
+	case 'x':
+		return r.hex()
+	case 'o':
+		if end := strings.IndexByte(text, '}'); len(text) > 2 && text[2] == '{' && end > 0 {
+			if v, err := strconv.ParseUint(text[3:end], 8, 32); err == nil && utf8.ValidRune(rune(v)) {
+				return rune(v), "", end + 1, nil
+			}
+		}
+		return bad(`it is \o{101}`)
+	case '0':
+		n = 2
+		for n < len(text) && n < 4 && '0' <= text[n] && text[n] <= '7' {
+			n++
+		}
+		v, _ := strconv.ParseUint(text[1:n], 8, 32)
+		return rune(v), "", n, nil
+	case 'c':
+		if len(text) > 2 && text[2] >= ' ' && text[2] < 127 {
+			up := text[2]
+			if 'a' <= up && up <= 'z' {
+				up -= 0x20
+			}
+			return rune(up ^ 0x40), "", 3, nil
+		}
+		return bad("a character has to follow")
+	case 'A', 'z', 'Z', 'G':
+		return bad("lines are matched one by one: ^ and $ are their ends")
+	case 'K':
+		return bad("write what comes before as look-behind: (?<=…)")
+	case 'R', 'X', 'C':
+		return bad(`write the characters as a class: [\r\n]`)
+	case 'E':
+		return bad(`there is no \Q before it`)
+	}
+	ch, size := utf8.DecodeRuneInString(text[1:])
+	if ch < utf8.RuneSelf && (ch >= '0' && ch <= '9' || ch|0x20 >= 'a' && ch|0x20 <= 'z') {
+		return bad("no such escape")
+	}
+	return ch, "", 1 + size, nil
+}
+
+// hex reads \xHH and \x{H…}.
+func (r *pcreReader) hex() (ch rune, class string, n int, err error) {
+	text := r.rest()
+	digits, n := "", 2
+	if end := strings.IndexByte(text, '}'); len(text) > 2 && text[2] == '{' && end > 0 {
+		digits, n = text[3:end], end+1
+	} else {
+		for n < len(text) && n < 4 && strings.IndexByte("0123456789abcdefABCDEF", text[n]) >= 0 {
+			n++
+		}
+		digits = text[2:n]
+	}
+	v, err := strconv.ParseUint(digits, 16, 32)
+	if err != nil || !utf8.ValidRune(rune(v)) {
+		return 0, "", 0, pcreError(text[:min(len(text), n)], `it is \xC9 or \x{C9}`)
+	}
+	return rune(v), "", n, nil
+}
+
+// pcreCategories are the properties that mean the same in both.
+const pcreCategories = " C Cc Cf Cn Co L Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs "
+
+// property reads \pL, \p{Lu}, \p{^Lu} and \P.
+func (r *pcreReader) property() (ch rune, class string, n int, err error) {
+	text := r.rest()
+	name, n := "", 3
+	if len(text) > 2 && text[2] == '{' {
+		end := strings.IndexByte(text, '}')
+		if end < 0 {
+			return 0, "", 0, pcreError(text[:3], "it is not closed")
+		}
+		name, n = text[3:end], end+1
+	} else if len(text) > 2 {
+		name = text[2:3]
+	} else {
+		return 0, "", 0, pcreError(text, "a property has to follow")
+	}
+	kind := text[1]
+	if inner, not := strings.CutPrefix(name, "^"); not {
+		name, kind = inner, kind^0x20
+	}
+	if name == "L&" {
+		return 0, map[byte]string{'p': `[\p{Lu}\p{Ll}\p{Lt}]`, 'P': `[^\p{Lu}\p{Ll}\p{Lt}]`}[kind], n, nil
+	}
+	if !strings.Contains(pcreCategories, " "+name+" ") || name == "" {
+		return 0, "", 0, pcreError(text[:n], "of the properties there are the general categories, as \\p{L} and \\p{Lu}")
+	}
+	if r.fold && (name == "Lu" || name == "Ll" || name == "Lt") {
+		return 0, "", 0, pcreError(text[:n], "with -i it has two meanings; write \\p{L&}")
+	}
+	return 0, fmt.Sprintf(`\%c{%s}`, kind, name), n, nil
+}
+
+// posixClasses are those that mean the same in Unicode in all versions.
+var posixClasses = map[string]string{
+	"alpha": `\p{L}`, "alnum": `\p{L}\p{N}`, "digit": `\p{Nd}`, "space": pcreSpace, "blank": pcreBlank, "word": pcreWord, "cntrl": `\p{Cc}`,
+}
+
+// class reads [...].
+func (r *pcreReader) class() (string, error) {
+	var b strings.Builder
+	begin := r.at
+	r.at++
+	b.WriteByte('[')
+	if r.has("^") {
+		b.WriteByte('^')
+		r.at++
+	}
+	negated := b.Len() == 2
+	single := func(ch rune) string {
+		if strings.ContainsRune(`^$\.*+?()[]{}|/-`, ch) {
+			return `\` + string(ch)
+		}
+		return string(ch)
+	}
+	for first := true; ; first = false {
+		if r.at >= len(r.s) {
+			return "", pcreError("[", "it is not closed")
+		}
+		if r.s[r.at] == ']' && !first {
+			r.at++
+			break
+		}
+		lo, set, err := r.member(negated)
+		if err != nil {
+			return "", err
+		}
+		if set != "" {
+			b.WriteString(set)
+			if r.has("-") && !r.has("-]") {
+				return "", pcreError(r.s[begin:r.at+1], `write \- for a hyphen after a class`)
+			}
+			continue
+		}
+		if !r.has("-") || r.has("-]") {
+			b.WriteString(single(lo))
+			continue
+		}
+		r.at++
+		hi, set, err := r.member(negated)
+		if err != nil {
+			return "", err
+		}
+		if set != "" || hi < lo {
+			return "", pcreError(r.s[begin:r.at], "it is no range")
+		}
+		b.WriteString(single(lo) + "-" + single(hi))
+	}
+	b.WriteByte(']')
+	return b.String(), nil
+}
+
+// member reads one character of a class, or a class in it, without brackets.
+func (r *pcreReader) member(negated bool) (ch rune, set string, err error) {
+	if r.has("[:") {
+		if end := strings.Index(r.rest(), ":]"); end > 0 {
+			name := r.rest()[2:end]
+			set, ok := posixClasses[name]
+			if !ok {
+				return 0, "", pcreError(r.rest()[:end+2], "write the characters, or a property as \\p{L}")
+			}
+			r.at += end + 2
+			return 0, set, nil
+		}
+	}
+	if r.has("[.") || r.has("[=") {
+		return 0, "", pcreError(r.rest()[:2], `write \[ for a bracket`)
+	}
+	if r.s[r.at] != '\\' {
+		ch, size := utf8.DecodeRuneInString(r.rest())
+		r.at += size
+		return ch, "", nil
+	}
+	if r.has(`\b`) {
+		r.at += 2
+		return 8, "", nil
+	}
+	if r.has(`\Q`) || r.has(`\E`) || r.has(`\N`) || r.has(`\B`) {
+		return 0, "", pcreError(r.rest()[:2], "not in a class")
+	}
+	if len(r.rest()) > 1 && '1' <= r.s[r.at+1] && r.s[r.at+1] <= '9' {
+		return 0, "", pcreError(r.rest()[:2], `write \o{…} or \x{…}`)
+	}
+	ch, class, n, err := r.unit()
+	if err != nil {
+		return 0, "", err
+	}
+	r.at += n
+	if class == "" {
+		return ch, "", nil
+	}
+	if strings.HasPrefix(class, "[^") {
+		// A negated class can't stand in another without its brackets, but these two can.
+		for _, c := range []struct{ from, to string }{{`[^\p{Nd}]`, `\P{Nd}`}} {
+			if class == c.from {
+				return 0, c.to, nil
+			}
+		}
+		return 0, "", pcreError(`\`+string(class[0]), "a negated class is not supported in a class")
+	}
+	return 0, strings.TrimSuffix(strings.TrimPrefix(class, "["), "]"), nil
+}
