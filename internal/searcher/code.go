@@ -52,6 +52,13 @@ func searchCode(ctx context.Context, from texts, q search.CodeQuery) (*search.Co
 		return nil, err
 	}
 	out.Chunks = chunks(best)
+	if len(out.Chunks) == 0 {
+		// No word occurs as a word. What is only a part of words is found, too, so
+		// an empty answer means that a plain search finds nothing either.
+		if out.Chunks, err = partChunks(ctx, from, &q, &out.Summary); err != nil {
+			return nil, err
+		}
+	}
 	if out.Total = len(out.Chunks); out.Total > q.Limit {
 		out.Chunks = out.Chunks[:q.Limit]
 		out.Stopped = cmp.Or(out.Stopped, search.StopLines)

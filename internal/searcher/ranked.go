@@ -28,6 +28,7 @@ type texts interface {
 	eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, need match.Need,
 		work textWork, deliver func(path string, r any)) error
 	Read(ctx context.Context, path string, opts *search.ReadOptions) (*search.Text, error)
+	SearchEach(ctx context.Context, q search.Query, yield func(*search.FileMatch) error) (*search.Summary, error)
 	// wholeText is the decoded text of one file.
 	wholeText(ctx context.Context, path string) ([]byte, error)
 	width() int // how many files are worked on at once

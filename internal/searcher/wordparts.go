@@ -1,0 +1,117 @@
+package searcher
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"quarry/internal/rank"
+	"quarry/match"
+	"quarry/search"
+)
+
+const (
+	// maxPartWords bounds the words that are searched as parts of others.
+	maxPartWords = 64
+	// partLines are shown before and after the first line that has most words.
+	partLines = 3
+)
+
+// wordPart is what is looked for inside of words.
+type wordPart struct {
+	text   string // in lower case
+	weight float64
+}
+
+// wordParts takes a query apart: its words, and of those in scripts without spaces
+// also each pair of neighbouring characters, as a sentence is one word there.
+func wordParts(query string) (parts []wordPart) {
+	seen := map[string]bool{}
+	add := func(text string) {
+		text = strings.ToLower(text)
+		if n := utf8.RuneCountInString(text); n > 0 && !seen[text] && len(parts) < maxPartWords {
+			seen[text] = true
+			parts = append(parts, wordPart{text, float64(n)})
+		}
+	}
+	words := strings.FieldsFunc(query, func(r rune) bool { return unicode.IsSpace(r) })
+	for i, w := range words {
+		words[i] = strings.TrimFunc(w, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
+		add(words[i])
+	}
+	for _, w := range words {
+		letters := []rune(w)
+		for i := 0; i+1 < len(letters); i++ {
+			if withoutSpaces(letters[i]) && withoutSpaces(letters[i+1]) {
+				add(string(letters[i : i+2]))
+			}
+		}
+	}
+	return parts
+}
+
+// withoutSpaces reports a character of a script that puts no spaces between words.
+func withoutSpaces(r rune) bool {
+	return r >= 0x0E00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
+}
+
+// partChunks ranks files by which words of a query they have as parts of others.
+func partChunks(ctx context.Context, from texts, q *search.CodeQuery, sum *search.Summary) ([]search.Chunk, error) {
+	parts := wordParts(q.Query)
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	quoted := make([]string, len(parts))
+	for i, p := range parts {
+		quoted[i] = regexp.QuoteMeta(p.text)
+	}
+	text := search.Query{Pattern: strings.Join(quoted, "|"), Match: match.Options{Case: match.Insensitive}, Scope: q.Scope}
+	text.Limits.LineBytes, text.Limits.Time = 4<<10, q.Time
+	var list []search.Chunk
+	found, err := from.SearchEach(ctx, text, func(f *search.FileMatch) error {
+		if c, ok := partChunk(f, parts); ok {
+			list = append(list, c)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum.FilesMatched, sum.Stopped = len(list), cmp.Or(sum.Stopped, found.Stopped)
+	slices.SortStableFunc(list, func(a, b search.Chunk) int { return cmp.Compare(b.Score, a.Score) })
+	return list, nil
+}
+
+// partChunk is the line of a file that has most of the parts, and what is around
+// it. The score counts the parts that the file has anywhere.
+func partChunk(f *search.FileMatch, parts []wordPart) (search.Chunk, bool) {
+	all := make([]bool, len(parts))
+	at, most := 0, 0.0
+	for i := range f.Lines {
+		line := strings.ToLower(string(f.Lines[i].Text))
+		here := 0.0
+		for k, p := range parts {
+			if strings.Contains(line, p.text) {
+				all[k] = true
+				here += p.weight
+			}
+		}
+		if f.Lines[i].Hit && (here > most || at == 0) {
+			at, most = f.Lines[i].Number, here
+		}
+	}
+	if at == 0 {
+		return search.Chunk{}, false
+	}
+	score := 0.1
+	for k, p := range parts {
+		if all[k] {
+			score += p.weight
+		}
+	}
+	return search.Chunk{Path: f.Path, StartLine: max(1, at-partLines), EndLine: at + partLines, Score: score * rank.PathWeight(f.Path)}, true
+}
