@@ -1,7 +1,8 @@
 // Package fuzzy ranks paths by how well they fit what somebody remembers of one.
 //
 // A query is words in any order, each a name, a stem, the start or a part of one,
-// the initials of its words, or one of these with a typo; slashes in a word
+// the initials of its words, one of these with a typo, or the beginnings of words
+// of the path with nothing between; slashes in a word
 // separate folders. Letter case does not count, and _ and - are the same. Every
 // word has to fit. Scoring a path allocates nothing and depends on the path alone,
 // so the order (score, then the shorter path, then its bytes) is the same on

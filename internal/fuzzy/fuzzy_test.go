@@ -246,3 +246,30 @@ func TestFirst(t *testing.T) {
 		}
 	}
 }
+
+// Beginnings of the words of a path are found with nothing between them.
+func TestGlued(t *testing.T) {
+	paths := []string{
+		"kernel/sched/core.c", "kernel/sched/cpufreq.c", "kernel/power/snapshot.c", "drivers/net/ethernet/intel/e1000/e1000_main.c",
+		"internal/searcher/find.go", "net/ipv4/tcp_input.c", "kernel/locking/mutex.c",
+	}
+	const fits = 6000 // search.FuzzyFits: what search_by_path offers where no path is exactly the pattern
+	for _, c := range []struct{ query, want string }{
+		{"kernschcore", "kernel/sched/core.c"}, {"schedcpufr", "kernel/sched/cpufreq.c"}, {"intsearfind", "internal/searcher/find.go"},
+		{"netipv4tcpin", "net/ipv4/tcp_input.c"}, {"kerlockmut", "kernel/locking/mutex.c"}, {"drivinte1000main", "drivers/net/ethernet/intel/e1000/e1000_main.c"},
+	} {
+		q, err := Compile(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _ := q.Rank(paths, 1, fits, 1)
+		if len(list) == 0 || paths[list[0].Index] != c.want {
+			t.Errorf("%s: %v, want %s", c.query, list, c.want)
+		}
+	}
+	if q, _ := Compile("kschedc"); q != nil {
+		if list, _ := q.Rank([]string{"a/b/c.c"}, 1, 0, 1); len(list) > 0 {
+			t.Errorf("letters that are not there fit: %v", list)
+		}
+	}
+}

@@ -106,7 +106,9 @@ func (g *group) score(p *path, i int, several, letters bool) int {
 		}
 	}
 	if v == 0 && letters {
-		v, cover = p.scatter(t.text, t.mask)
+		if v, cover = p.glued(t.text, t.mask); v == 0 {
+			v, cover = p.scatter(t.text, t.mask)
+		}
 	}
 	if typo {
 		p.typos++
