@@ -20,6 +20,7 @@ import (
 	"quarry/internal/cli/env"
 	"quarry/internal/cli/manual"
 	"quarry/internal/cli/printing"
+	"quarry/internal/script/worker"
 )
 
 // Exit codes.
@@ -36,6 +37,13 @@ type Streams = env.Streams
 
 // Run runs one command line and returns the process's exit code.
 func Run(ctx context.Context, args []string, s env.Streams) int {
+	if len(args) == 1 && args[0] == agents.WorkerCommand {
+		if err := worker.Main(s.In, s.Out); err != nil {
+			fmt.Fprintf(s.Err, "quarry: %v\n", err)
+			return exitError
+		}
+		return exitFound
+	}
 	s.Conf = &env.Settings{Completing: len(args) > 0 && strings.HasPrefix(args[0], "__complete")}
 	root := newRoot(s, only(args))
 	args, err := withRipgrepConfig(args, s.Env())
@@ -108,6 +116,7 @@ func commands() []maker {
 		{"search", newSearch}, {"find", newFind}, {"rg", newRg}, {"fd", newFd}, {"symbols", newSymbols}, {"index", newIndex}, {"serve", newServe},
 		{"read", newRead}, {"edit", newEdit}, {"write", newWrite}, {"mkdir", newMkdir}, {"mv", newMv}, {"rm", newRm}, {"note", newNote},
 		{"patch", newPatch}, {"replace", newReplace},
+		{"look", agents.NewLook}, {"change", agents.NewChange},
 		{"log", newLog}, {"undo", newUndo}, {"diff", newDiff}, {"trash", newTrash},
 		{"tools", agents.NewTools}, {"call", agents.NewCall},
 		{"mcp", agents.NewMCP}, {"agents-md", agents.NewAgentsMD}, {"ui", newPage}, {"review", newReview},

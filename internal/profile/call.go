@@ -13,6 +13,7 @@ import (
 	"quarry"
 	"quarry/internal/progress"
 	"quarry/internal/render"
+	"quarry/internal/script/worker"
 	"quarry/tool"
 )
 
@@ -23,6 +24,8 @@ type env struct {
 	o     Options
 	names []string // of the tools there are
 	made  madeHere // by calls that belong to no session
+
+	scripts *worker.Pool // what runs scripts, nil for none
 }
 
 // limits are those of an answer's text. Some room is kept for what follows the

@@ -20,6 +20,7 @@ type dialect struct {
 
 	tools   []spec // in the order models see them
 	inVault []spec // further ones if a root is an Obsidian vault
+	asked   []spec // further ones that are there only if Options.Tools names them
 
 	// receipts end an answer with one line in square brackets that tells what
 	// the body can't.

@@ -21,6 +21,7 @@ var notesDialect = dialect{
 		noteTools,
 		named(quarryTools, "list_changes", "undo_change"),
 	),
+	asked:    []spec{lookSpec, changeSpec},
 	receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, top: "the top folder", localGlobs: true,
 	anyForm: true, around: true, images: true, remaining: true, shows: true, attachments: true,

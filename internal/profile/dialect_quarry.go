@@ -10,6 +10,7 @@ var quarryDialect = dialect{
 	omits:   "Hidden and ignored files are omitted unless asked for.",
 	tools:   quarryTools,
 	inVault: noteTools,
+	asked:   []spec{lookSpec, changeSpec},
 
 	receipts: true, explains: true, errorText: withCode,
 	manyRoots: true, top: "the top folder", localGlobs: true,

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"quarry"
+	"quarry/internal/script/worker"
 	"quarry/tool"
 )
 
@@ -44,6 +45,10 @@ type Options struct {
 	Time time.Duration
 	// Zone is the time zone of dates; nil is the system's.
 	Zone *time.Location
+
+	// Worker is the command that runs scripts in a process of its own; it calls
+	// worker.Main. Without one there are no tools that run scripts.
+	Worker []string
 }
 
 const defaultTime = 30 * time.Second
@@ -109,7 +114,17 @@ func New(ws *quarry.Workspace, opts *Options) (*tool.Registry, error) {
 	if ws != nil && len(RootNames(ws)) > 0 && !d.manyRoots {
 		return nil, fmt.Errorf("the profile %s has one root: its documents know no names of roots in paths. Use the profile quarry, or a server for each root", d.name)
 	}
-	specs := d.tools
+	specs := slices.Clone(d.tools)
+	for _, s := range d.asked { // only if named
+		if slices.Contains(e.o.Tools, s.name) {
+			specs = append(specs, s)
+		}
+	}
+	if e.o.Worker != nil {
+		e.scripts = &worker.Pool{Command: e.o.Worker, Limits: worker.Limits{Time: e.o.Time}}
+	} else {
+		specs = slices.DeleteFunc(specs, func(s spec) bool { return s.name == lookSpec.name || s.name == changeSpec.name })
+	}
 	if len(d.inVault) > 0 && hasVault(ws) {
 		specs = slices.Concat(specs, d.inVault)
 	}

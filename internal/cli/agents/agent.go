@@ -87,6 +87,7 @@ func (a *agent) registry(set *quarry.Workspace) (*tool.Registry, error) {
 	}
 	return profile.New(set, &profile.Options{
 		Profile: a.profile, Tools: a.tools, ReadOnly: a.readOnly, NoIndex: a.noIndex, Structured: a.data, Time: limit,
+		Worker: worker(),
 	})
 }
 

@@ -263,7 +263,7 @@ func (f *installFlags) entry(c *clients.Client, flags *pflag.FlagSet) (*clients.
 		return nil, err
 	}
 	// What the server would refuse is refused here, where a person reads it.
-	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly}); err != nil {
+	if _, err := profile.New(nil, &profile.Options{Profile: f.profile, Tools: f.tools, ReadOnly: f.readOnly, Worker: worker()}); err != nil {
 		return nil, err
 	}
 	if err := f.checkTrash(); err != nil {

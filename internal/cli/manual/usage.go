@@ -25,8 +25,8 @@ var chapters = []struct {
 	title    string
 	commands []string
 }{
-	{"Search and read", []string{"search", "find", "symbols", "read", "rg", "fd"}},
-	{"Change files", []string{"edit", "replace", "patch", "write", "mkdir", "mv", "rm", "note"}},
+	{"Search and read", []string{"search", "find", "symbols", "read", "look", "rg", "fd"}},
+	{"Change files", []string{"edit", "replace", "patch", "change", "write", "mkdir", "mv", "rm", "note"}},
 	{"See what changed, and undo it", []string{"log", "diff", "undo", "trash"}},
 	{"Work beside agents", []string{"mcp", "ui", "review", "tools", "call", "agents-md"}},
 	{"Make it faster", []string{"index", "serve"}},
