@@ -148,144 +148,17 @@ func runChange(ctx context.Context, c *call) (*answer, error) {
 		a.text = append(a.text, "Nothing was changed."...)
 		return a, nil
 	}
-	o := c.changing()
-	set.Tool, set.Client = o.Tool, o.Client
-	do := c.ws.Apply
-	if o.DryRun {
-		do = c.ws.Plan
-	}
-	done, err := do(ctx, set)
+	done, err := c.applySet(ctx, set.Ops)
 	if err != nil {
-		return nil, c.setError(ctx, err)
+		return nil, err
 	}
 	if out.Text != "" {
 		a.text = append(a.text, '\n')
 	}
-	a.text = append(a.text, setText(done)...)
-	told := *done
-	told.Version = ""
-	a.receipt = append(c.changed(&told, "").receipt, a.receipt...)
-	if done.DryRun && done.NoPlan == "" && done.Digest != "" {
-		a.receipt = append([]string{"digest " + done.Digest + " applies it with apply_changes"}, a.receipt...)
+	a.text = append(a.text, done.text...)
+	a.receipt = append(done.receipt, a.receipt...)
+	if made, ok := done.data.(*change.Change); ok {
+		a.data = &scriptAnswer{Printed: out.Text, Change: made}
 	}
-	a.data = &scriptAnswer{Printed: out.Text, Change: changeData(done)}
 	return a, nil
-}
-
-// shownHunks is how much of the changed lines an answer shows.
-const shownHunks = 3 << 10
-
-// setText shows what a set changed: its hunks while they are few, then a line a
-// file, and files that changed alike summed up.
-func setText(c *change.Change) string {
-	if c.Unchanged {
-		return "Nothing had to be changed."
-	}
-	var b strings.Builder
-	word := "Changed"
-	if c.DryRun {
-		word = "Dry run, nothing was changed. It would change"
-	}
-	files := make([]change.File, 0, len(c.Files))
-	added, removed := 0, 0
-	for _, f := range c.Files {
-		if f.Hunks == 0 && f.To == "" && f.Did == change.Edited {
-			continue // only its version was checked
-		}
-		files = append(files, f)
-		added, removed = added+f.Added, removed+f.Removed
-	}
-	fmt.Fprintf(&b, "%s %s, +%d -%d", word, render.Plural(len(files), "file", "files"), added, removed)
-	left := shownHunks
-	var rest []change.File
-	for _, f := range files {
-		f.Version = "" // no call needs it
-		text := "\n# " + render.SetFile(f)
-		for i := range c.Diffs {
-			if d := &c.Diffs[i]; d.New == f.Path || d.Old == f.Path || f.To != "" && d.New == f.To {
-				text += hunks(d)
-			}
-		}
-		if len(text) > left {
-			rest = append(rest, f)
-			continue
-		}
-		left -= len(text)
-		b.WriteString(text)
-	}
-	b.WriteString(alike(rest))
-	return b.String()
-}
-
-// hunks shows what changed in a file, with one line of context, each hunk under
-// "@@" and the number of its first line.
-func hunks(d *change.PathDiff) string {
-	var b strings.Builder
-	number := 0
-	lines := strings.Split(strings.TrimSuffix(d.Hunks, "\n"), "\n")
-	changes := func(i int) bool { // a line that is not context
-		return i >= 0 && i < len(lines) && lines[i] != "" && lines[i][0] != ' ' && !strings.HasPrefix(lines[i], "@@")
-	}
-	shown := false
-	for i, l := range lines {
-		if strings.HasPrefix(l, "@@") {
-			fmt.Sscanf(l[max(strings.IndexByte(l, '+'), 0):], "+%d", &number)
-			shown = false
-			continue
-		}
-		keep := changes(i) || changes(i-1) || changes(i+1)
-		if keep {
-			if !shown {
-				fmt.Fprintf(&b, "\n@@ %d", number)
-			}
-			b.WriteString("\n" + l)
-		}
-		shown = keep
-		if l == "" || l[0] == ' ' || l[0] == '+' {
-			number++
-		}
-	}
-	if d.Hunks == "" {
-		return ""
-	}
-	return b.String()
-}
-
-// maxAlike is how many files are listed that changed like no other.
-const maxAlike = 40
-
-// alike lists files in a line each, those with the same counts in one.
-func alike(files []change.File) string {
-	type kind struct {
-		did            change.Verb
-		added, removed int
-		moved          bool
-	}
-	groups := map[kind][]change.File{}
-	var order []kind
-	for _, f := range files {
-		k := kind{f.Did, f.Added, f.Removed, f.To != ""}
-		if groups[k] == nil {
-			order = append(order, k)
-		}
-		groups[k] = append(groups[k], f)
-	}
-	var b strings.Builder
-	lines := 0
-	for _, k := range order {
-		g := groups[k]
-		if len(g) > 3 {
-			fmt.Fprintf(&b, "\n# %d more files, +%d -%d each, as %s", len(g), k.added, k.removed, render.Path(g[0].Path))
-			continue
-		}
-		for _, f := range g {
-			if lines++; lines <= maxAlike {
-				b.WriteString("\n# " + render.SetFile(f))
-			}
-		}
-	}
-	if lines > maxAlike {
-		fmt.Fprintf(&b, "\n# and %d more", lines-maxAlike)
-	}
-	return b.String()
 }

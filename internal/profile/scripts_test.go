@@ -99,7 +99,7 @@ print(definition("fresh").path, read("src/a.py", 1, 1))
 move("notes/todo.md", "notes/done.md")
 delete("empty.txt")
 `)
-	want := "2 0 2\nsrc/new.py omega\n\nChanged 5 files, +6 -3"
+	want := "2 0 2\nsrc/new.py omega\n\nChanged 5 files:"
 	if res.IsError || !strings.HasPrefix(res.Text, want) || !strings.Contains(res.Text, "[change ") {
 		t.Fatalf("got %q, want it to begin with %q", res.Text, want)
 	}
@@ -129,7 +129,7 @@ delete("empty.txt")
 		t.Error("src/new.py is still there after undo")
 	}
 	// A dry run changes nothing.
-	if res := call(t, r, "change", `{"script":"sub(\"TODO\", \"DONE\")","dry_run":true}`); !strings.HasPrefix(res.Text, "Dry run, nothing was changed. It would change 4 files, +5 -5") || read("README.md") != code().files["README.md"] {
+	if res := call(t, r, "change", `{"script":"sub(\"TODO\", \"DONE\")","dry_run":true}`); !strings.HasPrefix(res.Text, "Dry run, nothing was changed. 4 files would change:") || read("README.md") != code().files["README.md"] {
 		t.Errorf("dry run: %q", res.Text)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // globDialects are the dialects of a scope as package glob names them.
-var globDialects = map[search.Dialect]glob.Dialect{search.Gitignore: glob.Gitignore, search.Vault: glob.Vault, search.Minimatch: glob.Minimatch}
+var globDialects = map[search.Dialect]glob.Dialect{search.Gitignore: glob.Gitignore, search.Plain: glob.Plain, search.Minimatch: glob.Minimatch}
 
 // inScope lists the staged files that a scope includes. A file that is on the disk
 // is included where the search of the disk includes it; a new one by its path, the
