@@ -36,6 +36,7 @@ var withoutKey = map[string]string{
 	"no-config": "is about the file", "version": "asks for one answer", "dry-run": "is about one change",
 	"expected-version": "is about one file", "yes": "has to be said each time", "all": "asks for one answer",
 
+	"look expression": "the script", "change expression": "the script",
 	"search regexp": "the pattern", "search file": "the pattern", "search fixed-strings": "search.syntax sets it",
 	"search word-regexp": "changes what a pattern means", "search line-regexp": "changes what a pattern means",
 	"search invert-match": "changes what a pattern means", "search type-list": "asks for one answer",
