@@ -241,7 +241,11 @@ func (v *View) Symbols(ctx context.Context, q search.SymbolQuery) (*search.Symbo
 	if !v.Changed() {
 		return v.ws.Symbols(ctx, q)
 	}
-	return lookup.Symbols(ctx, v, q)
+	r, err := lookup.Searched(ctx, v, &q)
+	if err == nil && q.Name != "" {
+		err = lookup.Describe(ctx, v, q.Text, r)
+	}
+	return r, err
 }
 
 // SearchCode ranks pieces. Those of files that were changed are left out where
