@@ -297,9 +297,9 @@ func damage(rng *rand.Rand, t *trial, segs []segment) error {
 	case "a block stands twice":
 		i := 2*rng.IntN(hunks) + 1
 		block := slices.Concat(last(segs[i-1].old, 3), segs[i].old, first(segs[i+1].old, 3))
-		if rng.IntN(2) == 0 {
+		if rng.IntN(2) == 0 && i > 1 {
 			same(0, append(block, segs[0].old...))
-		} else {
+		} else { // before the first hunk, the copy might stand at its very line
 			same(len(segs)-1, append(slices.Clone(segs[len(segs)-1].old), block...))
 		}
 	case `\r\n`:

@@ -275,9 +275,10 @@ func (p *planner) laterShift() (shift int, ok bool) {
 
 // evident reports whether the only place where a hunk stands is its own. With less
 // than the usual context that is not certain: the place may have changed, and the
-// same lines stand elsewhere. 3 of 400 diffs with one line of context were
-// misplaced so. Then it must be the line that the patch names, a later hunk must
-// have moved as far, or the text must be long.
+// same lines stand elsewhere: that happened to 3 of 400 diffs with one line of
+// context, and to one with four lines of text. Then it must be the line that the
+// patch names, or a later hunk must have moved as far. A long line that is replaced
+// without context counts as well.
 func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if e.Loose || e.Certain || e.First == 0 || at == e.First+p.shift || h.wide(at, p.doc.LineCount()) {
 		return true
@@ -288,10 +289,7 @@ func (p *planner) evident(e change.Edit, h *hunk, at int) bool {
 	if shift, ok := p.laterShift(); ok && shift == at-e.First {
 		return true
 	}
-	if h.bare() {
-		return telling(h.oldText(), 1, 20)
-	}
-	return telling(h.oldText(), 3, 60)
+	return h.bare() && telling(h.oldText())
 }
 
 // onlyPlace is where a later hunk stands, if it names a line and stands in one place
@@ -320,22 +318,15 @@ func (h *hunk) bare() bool {
 	return !slices.ContainsFunc(h.lines, func(l hunkLine) bool { return l.kind == ' ' })
 }
 
-// telling reports whether a text is long enough to identify a place by itself: it
-// has so many lines that are not blank, and so many characters that are not white
-// space.
-func telling(text string, lines, characters int) bool {
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
-		lines--
-		for _, r := range line {
-			if !unicode.IsSpace(r) {
-				characters--
-			}
+// telling reports whether a text is long enough to identify a place by itself.
+func telling(text string) bool {
+	n := 0
+	for _, r := range text {
+		if !unicode.IsSpace(r) {
+			n++
 		}
 	}
-	return lines <= 0 && characters <= 0
+	return n >= 20
 }
 
 // wideContext is the number of context lines that diff prints by default.
