@@ -176,10 +176,15 @@ func roffText(s string) string {
 func NewMan(s env.Streams) *cobra.Command {
 	return command.New("man DIR", "Write the manual pages into a folder",
 		`Write a manual page for every command, quarry.toml(5), and a page for each topic
-of quarry help. The folder is made if it is missing.`,
+of quarry help. The folder is made if it is missing. The name of a command or topic
+instead of a folder prints its page.`,
 		`  quarry man ~/.local/share/man/man1
-  man quarry-search`,
+  man quarry-search
+  quarry man search | man -l -`,
 		command.Args(1, 1), func(cmd *cobra.Command, args []string) error {
+			if known, err := WritePage(cmd.Root(), args[0], s.Out); known || err != nil {
+				return err
+			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return env.PathError(args[0], err)
 			}
