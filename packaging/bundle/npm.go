@@ -136,6 +136,9 @@ func writePackage(o options, p *npmPackage, files []packageFile) error {
 		if err := os.WriteFile(file, f.data, f.mode); err != nil {
 			return err
 		}
+		if err := os.Chmod(file, f.mode); err != nil { // npm packs the mode that it finds
+			return err
+		}
 		size += len(f.data)
 	}
 	fmt.Printf("%s  %s, %d bytes\n", dir, p.Name, size)
