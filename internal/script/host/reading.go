@@ -328,6 +328,9 @@ func (h *Host) part(ctx context.Context, a args) (*search.Text, error) {
 	if err != nil {
 		return nil, err
 	}
+	if opts.Start > max(t.Total, 1) {
+		return nil, &script.Error{Message: fmt.Sprintf("%s has %d lines, so there is no line %d", p, t.Total, opts.Start)}
+	}
 	if t.Cut {
 		return nil, &script.Error{Message: fmt.Sprintf("%s has more than %d MB of text there", p, maxRead>>20), Hint: "Read some of its lines: read(path, start, end).", Code: string(fault.TooLarge)}
 	}
