@@ -204,8 +204,8 @@ func TestEach(t *testing.T) {
 		if want := []string{"both.txt2", "large.txt2", "line.txt1"}; !slices.Equal(got, want) {
 			t.Errorf("no index %v: files and lines %q, want %q", noIndex, got, want)
 		}
-		if !noIndex && !strings.HasPrefix(r.Stats.Plan, "index: 4 of") { // with the binary file, which is told
-			t.Errorf("plan %q, want 4 candidates", r.Stats.Plan)
+		if !noIndex && r.Stats.Plan.Candidates != 4 { // with the binary file, which is told
+			t.Errorf("plan %q, want 4 candidates", r.Stats.Plan.Kind)
 		}
 		if r.SkippedCount[search.Binary] != 1 {
 			t.Errorf("no index %v: %d binary files told, want 1", noIndex, r.SkippedCount[search.Binary])

@@ -297,8 +297,8 @@ func (w *holeTree) checkHole(with *quarry.Workspace, when, want string) {
 			w.t.Errorf("%s, %s: by index\n%.2000s\nby scan\n%.2000s", when, q.Pattern, got, scan[i])
 			continue
 		}
-		if !strings.HasPrefix(r.Stats.Plan, "index:") {
-			w.t.Errorf("%s, %s: answered by %q", when, q.Pattern, r.Stats.Plan)
+		if !r.Stats.Plan.Indexed() {
+			w.t.Errorf("%s, %s: answered by %q", when, q.Pattern, r.Stats.Plan.Kind)
 		}
 		if got := paths(r); !q.FilesWithoutMatch && want != "" && got != want {
 			w.t.Errorf("%s, %s: %q, want %q", when, q.Pattern, got, want)

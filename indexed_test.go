@@ -330,7 +330,7 @@ func howAnswered(r *search.Result, stage string, building bool) string {
 	switch {
 	case r == nil:
 		return "error"
-	case strings.HasPrefix(r.Stats.Plan, "index:"):
+	case r.Stats.Plan.Indexed():
 		return "index" + stage
 	case building:
 		return "scan, while building"
@@ -407,11 +407,11 @@ func TestIndexIsUsed(t *testing.T) {
 	}
 	with, _ := indexedPair(t, dir, 2)
 	r, err := with.Search(context.Background(), search.Query{Pattern: "word33"})
-	if err != nil || len(r.Files) != 1 || r.Stats.Searched > 3 || !strings.HasPrefix(r.Stats.Plan, "index:") {
+	if err != nil || len(r.Files) != 1 || r.Stats.Searched > 3 || !r.Stats.Plan.Indexed() {
 		t.Errorf("%+v %v", r, err)
 	}
 	r, err = with.Search(context.Background(), search.Query{Pattern: "word33", Scope: search.Scope{NoIndex: true}})
-	if err != nil || len(r.Files) != 1 || r.Stats.Plan != "scan" || r.Stats.Searched != 50 {
+	if err != nil || len(r.Files) != 1 || r.Stats.Plan.Kind != search.PlanScan || r.Stats.Searched != 50 {
 		t.Errorf("%+v %v", r.Stats, err)
 	}
 	st, err := with.Index().Status(context.Background())

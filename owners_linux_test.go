@@ -25,7 +25,7 @@ import (
 // told is what a process of TestOwnersKilled says after a question.
 type told struct {
 	Answer []byte // JSON text can't hold every byte of a file
-	Plan   string
+	Plan   search.Plan
 	Remote bool
 	Keeper bool // it says that it owns the index
 	Status search.IndexStatus
@@ -203,7 +203,7 @@ func (r *ownersRun) compare(q search.Query, what string, dying int) {
 			continue
 		}
 		how := "scan"
-		if strings.HasPrefix(a.Plan, "index:") {
+		if a.Plan.Indexed() {
 			how = map[bool]string{true: "asked", false: "owned"}[a.Remote]
 		}
 		r.answers[how]++

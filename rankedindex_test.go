@@ -96,7 +96,7 @@ func codeAnswer(ws *quarry.Workspace, q search.CodeQuery) (answer string, byInde
 		fmt.Fprintf(&b, "%s:%d-%d %v %s %s\n%s\n", c.Path, c.StartLine, c.EndLine, c.Score, c.Kind, c.Symbol, c.Text)
 	}
 	fmt.Fprintf(&b, "%d of %d, %d files of %d, binary %d", len(r.Chunks), r.Total, r.FilesMatched, r.Stats.Searched, r.SkippedCount[search.Binary])
-	return b.String(), strings.HasPrefix(r.Stats.Plan, "index:")
+	return b.String(), r.Stats.Plan.Indexed()
 }
 
 // A ranked search gives the same order, scores and pieces with the index and
@@ -212,7 +212,7 @@ func TestRankedIndexIsShared(t *testing.T) {
 		}
 		defer alone.Close()
 		r, err := client.SearchCode(ctx, q)
-		if err != nil || !r.Stats.Remote || !strings.HasPrefix(r.Stats.Plan, "index:") {
+		if err != nil || !r.Stats.Remote || !r.Stats.Plan.Indexed() {
 			t.Fatalf("deny %v: %+v %v", deny, r, err)
 		}
 		got, _ := codeAnswer(client, q)

@@ -11,6 +11,7 @@ import (
 	"quarry/internal/policy"
 	"quarry/internal/repos"
 	"quarry/internal/searcher"
+	"quarry/internal/zoekt"
 )
 
 // ServersOptions of OpenServers.
@@ -57,11 +58,11 @@ func OpenServers(opts *ServersOptions) (*Workspace, error) {
 	if opts == nil {
 		opts = &ServersOptions{}
 	}
-	served := searcher.ServersOptions{
-		Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header,
-		Workers: workers(opts.Workers), Logger: logger(opts.Logger),
+	client, err := zoekt.New(opts.Servers, &zoekt.Options{Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header})
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	served := searcher.ServersOptions{Client: client, Workers: workers(opts.Workers), Logger: logger(opts.Logger)}
 	if !opts.Trusted {
 		if served.Policy, err = policy.New(policy.Rules{Allow: opts.Allow, Deny: opts.Deny}); err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func symbolAnswer(ws *quarry.Workspace, q search.SymbolQuery) (answer string, by
 		fmt.Fprintf(&b, "%+v\n", s)
 	}
 	fmt.Fprintf(&b, "%d of %d, stopped %q, too large %d", len(r.Symbols), r.Total, r.Stopped, r.SkippedCount[search.TooLarge])
-	return b.String(), strings.HasPrefix(r.Stats.Plan, "index:"), len(r.Symbols)
+	return b.String(), r.Stats.Plan.Indexed(), len(r.Symbols)
 }
 
 // Definitions are the same with the index and without, while files change: exact
@@ -117,7 +117,7 @@ func TestSymbolsIndexIsShared(t *testing.T) {
 			q.Paths = []string{c.path}
 		}
 		r, err := client.Symbols(ctx, q)
-		if err != nil || !r.Stats.Remote || !strings.HasPrefix(r.Stats.Plan, "index:") || r.Total != c.want {
+		if err != nil || !r.Stats.Remote || !r.Stats.Plan.Indexed() || r.Total != c.want {
 			t.Errorf("%+v: %+v %v", c, r, err)
 		}
 	}

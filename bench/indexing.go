@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"time"
 
 	"quarry"
@@ -95,8 +94,8 @@ func (b *bench) opening(exe, cache string) error {
 		}
 		sum, err := ws.SearchEach(context.Background(), search.Query{Pattern: "PM_RESUME", Detail: search.Counts}, ignoreFile)
 		took := time.Since(start)
-		if err == nil && !strings.HasPrefix(sum.Stats.Plan, "index") {
-			err = fmt.Errorf("a search while opening was answered by %s", sum.Stats.Plan)
+		if err == nil && !sum.Stats.Plan.Indexed() {
+			err = fmt.Errorf("a search while opening was answered by %s", sum.Stats.Plan.Kind)
 		}
 		if err = errors.Join(err, ws.Close()); err != nil {
 			return err
@@ -215,8 +214,8 @@ func (b *bench) restart(cache string) (time.Duration, error) {
 			sum, err = ws.SearchEach(context.Background(), search.Query{Pattern: "PM_RESUME", Detail: search.Counts}, ignoreFile)
 		}
 		took := time.Since(start)
-		if err == nil && !strings.HasPrefix(sum.Stats.Plan, "index") {
-			err = fmt.Errorf("answered by %s", sum.Stats.Plan)
+		if err == nil && !sum.Stats.Plan.Indexed() {
+			err = fmt.Errorf("answered by %s", sum.Stats.Plan.Kind)
 		}
 		if err = errors.Join(err, ws.Close()); err != nil {
 			return 0, err
@@ -330,8 +329,8 @@ func (b *bench) asked(ws *quarry.Workspace, pattern string, fold bool, first int
 			return 0, err
 		}
 		best = min(best, time.Since(from))
-		if !strings.HasPrefix(sum.Stats.Plan, "index") {
-			return 0, fmt.Errorf("%s was answered by %s", pattern, sum.Stats.Plan)
+		if !sum.Stats.Plan.Indexed() {
+			return 0, fmt.Errorf("%s was answered by %s", pattern, sum.Stats.Plan.Kind)
 		}
 	}
 	return best, nil

@@ -112,8 +112,8 @@ func (s *Summary) Add(part *Summary) {
 	st.Strategy = part.Stats.Strategy
 	st.Remote = st.Remote || part.Stats.Remote
 	st.Replaced = st.Replaced || part.Stats.Replaced
-	st.IgnoredIndexed = part.Stats.IgnoredIndexed && (st.IgnoredIndexed || st.Plan == "")
-	if st.Plan != "scan" {
+	st.IgnoredIndexed = part.Stats.IgnoredIndexed && (st.IgnoredIndexed || st.Plan.Kind == "")
+	if st.Plan.Kind != PlanScan {
 		st.Plan = part.Stats.Plan
 	}
 }
@@ -157,14 +157,49 @@ type Skip struct {
 	Server bool
 }
 
+// PlanKind is how the files that could match were found.
+type PlanKind string
+
+const (
+	PlanScan    PlanKind = "scan"    // every file in scope was read
+	PlanIndex   PlanKind = "index"   // an index named the candidates
+	PlanWords   PlanKind = "words"   // an index had the words of files
+	PlanSymbols PlanKind = "symbols" // an index had the definitions of files
+	PlanServers PlanKind = "servers" // servers named them
+)
+
+// Plan tells how the files that could match were found.
+type Plan struct {
+	Kind       PlanKind
+	Documents  int  // files that the index has in scope
+	Candidates int  // files that could match; with PlanServers also the names found
+	Changed    int  // files that changed since they were indexed, and were read
+	Every      bool // the index could not narrow the search
+	AtLeast    bool // the search ended before all candidates were known
+	// Grams are what the pattern needs, Lists what was read of them, and Blocks the
+	// parts of files that could match. NoDetail says that these are withheld,
+	// since they would show something of files that the policy denies.
+	Grams, Lists, Blocks int
+	NoDetail             bool
+	Servers              int // PlanServers: how many were asked
+}
+
+// Indexed reports whether an index answered.
+func (p Plan) Indexed() bool {
+	return p.Kind == PlanIndex || p.Kind == PlanWords || p.Kind == PlanSymbols
+}
+
+// Scanned reports whether the files were found without an index or servers.
+func (p Plan) Scanned() bool { return p.Kind == "" || p.Kind == PlanScan }
+
 // Stats tell how an answer came about.
 type Stats struct {
 	Considered int // files that passed the filters
 	Searched   int // of which read as text
 	Bytes      int64
 	Strategy   string // of the pattern
-	Plan       string // scan, or what the index said
-	Remote     bool   // another process answered
+	Plan       Plan
+	Remote     bool // another process answered
 	// IgnoredIndexed says that the index that answered has ignored files too, so
 	// a search with Scope.IncludeIgnored needs no scan.
 	IgnoredIndexed bool

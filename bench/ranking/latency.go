@@ -56,8 +56,8 @@ func latency(tree, dir string) error {
 	fmt.Printf("first question: %s\n", time.Since(first).Round(time.Millisecond))
 	if err := measure("sentences", sentences, func(s string) error {
 		r, err := ws.SearchCode(ctx, search.CodeQuery{Query: s, Limit: 10})
-		if err == nil && !strings.HasPrefix(r.Stats.Plan, "index:") {
-			err = fmt.Errorf("%q was not answered by the index: %s", s, r.Stats.Plan)
+		if err == nil && !r.Stats.Plan.Indexed() {
+			err = fmt.Errorf("%q was not answered by the index: %s", s, r.Stats.Plan.Kind)
 		}
 		return err
 	}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"quarry/fault"
+	"quarry/internal/searcher"
 	"quarry/search"
 )
 
@@ -82,7 +83,7 @@ func (j *jointSearch) part(ctx context.Context, t *target) (more bool, err error
 			j.given.files++
 		}
 		j.given.lines += f.Matched
-		j.given.bytes += textBytes(f)
+		j.given.bytes += searcher.TextBytes(f)
 		return j.yield(f)
 	})
 	if err != nil {
@@ -161,13 +162,4 @@ func (j *jointSearch) rest(l *search.Limits) bool {
 		}
 	}
 	return true
-}
-
-// textBytes is how Limits.Bytes measures a file.
-func textBytes(f *search.FileMatch) int {
-	n := len(f.Path)
-	for i := range f.Lines {
-		n += len(f.Lines[i].Text) + 8
-	}
-	return n
 }

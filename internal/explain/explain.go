@@ -97,7 +97,7 @@ type Look struct {
 
 // After is a look after a search with this summary.
 func After(files Files, sum *search.Summary) *Look {
-	return &Look{Files: files, Scan: sum.Stats.Plan == "" || sum.Stats.Plan == "scan", Whole: sum.Stats.IgnoredIndexed}
+	return &Look{Files: files, Scan: sum.Stats.Plan.Scanned(), Whole: sum.Stats.IgnoredIndexed}
 }
 
 // limits are those of one extra search.
@@ -210,7 +210,7 @@ func (l *Look) Text(ctx context.Context, q search.Query, sum *search.Summary) []
 		l.forms(ctx, q)
 	}
 	var hidden seen
-	known := sum.Stats.Plan == "scan" // an index doesn't count what it leaves out
+	known := sum.Stats.Plan.Kind == search.PlanScan // an index doesn't count what it leaves out
 	if !q.IncludeHidden && (!known || sum.SkippedCount[search.Hidden] > 0) {
 		hidden = l.search(ctx, Hidden, q, func(q *search.Query) { q.IncludeHidden = true })
 	}

@@ -173,7 +173,7 @@ func wholeWord(line string, s search.Span) string {
 		}
 		end += n
 	}
-	return clip(render.Name(strings.TrimSpace(line[start:end])), 80)
+	return render.Clip(render.Name(strings.TrimSpace(line[start:end])), 80)
 }
 
 // Parts are the words an identifier is made of: maxBytesPerLine and
@@ -201,11 +201,4 @@ func Parts(identifier string) []string {
 	}
 	end()
 	return out
-}
-
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + "…"
 }

@@ -101,12 +101,12 @@ func TestReplacedRoot(t *testing.T) {
 		for _, name := range []string{"client", "owner", "agent"} {
 			for word, want := range map[string]string{"oldword": "", "newword": "new.txt"} {
 				if got, st := h.paths(all[name], word); got != want {
-					run.Violation(seed, "%s: %s is in %q, want %q (%s)", name, word, got, want, st.Plan)
+					run.Violation(seed, "%s: %s is in %q, want %q (%s)", name, word, got, want, st.Plan.Kind)
 				}
 			}
 		}
 		if _, st := h.paths(client, "newword"); !st.Remote {
-			run.Violation(seed, "the client doesn't use the owner of the new folder: %s", st.Plan)
+			run.Violation(seed, "the client doesn't use the owner of the new folder: %s", st.Plan.Kind)
 		}
 		os.RemoveAll(h.dir + ".bak")
 		client.Close()
@@ -132,8 +132,8 @@ func TestExcludesUnderEveryOwner(t *testing.T) {
 				{"one.txt\n", "x/two.txt"}, {"x/\n", ""}, {"\n", "x/one.txt x/two.txt"},
 			} {
 				h.put(".git/info/exclude", c.rules)
-				if got, st := h.paths(keeper, "needleword"); got != c.want || !strings.HasPrefix(st.Plan, "index") {
-					run.Violation(seed, "round %d, trusted %v, exclude %q: found %q, want %q (%s)", round, o.Trusted, c.rules, got, c.want, st.Plan)
+				if got, st := h.paths(keeper, "needleword"); got != c.want || !st.Plan.Indexed() {
+					run.Violation(seed, "round %d, trusted %v, exclude %q: found %q, want %q (%s)", round, o.Trusted, c.rules, got, c.want, st.Plan.Kind)
 				}
 			}
 		}
@@ -156,8 +156,8 @@ func TestExcludesOfWorktrees(t *testing.T) {
 		for range 2 {
 			for rules, want := range map[string]string{"one.txt\n": "", "two.txt\n": "beside/one.txt repo/one.txt"} {
 				h.put("repo/.git/info/exclude", rules)
-				if got, st := h.paths(keeper, "needleword"); got != want || !strings.HasPrefix(st.Plan, "index") {
-					t.Errorf("trusted %v, exclude %q: found %q, want %q (%s)", trusted, rules, got, want, st.Plan)
+				if got, st := h.paths(keeper, "needleword"); got != want || !st.Plan.Indexed() {
+					t.Errorf("trusted %v, exclude %q: found %q, want %q (%s)", trusted, rules, got, want, st.Plan.Kind)
 				}
 			}
 		}
@@ -214,7 +214,7 @@ func mountsBelow(t *testing.T) {
 			t.Helper()
 			for name, ws := range map[string]*quarry.Workspace{"owner": keeper, "client": client} {
 				if got, st := h.paths(ws, "needleword"); got != want {
-					run.Violation(seed, "%s, %s: found %q, want %q (%s)", when, name, got, want, st.Plan)
+					run.Violation(seed, "%s, %s: found %q, want %q (%s)", when, name, got, want, st.Plan.Kind)
 				}
 			}
 		}
@@ -299,8 +299,8 @@ func TestOutsideRulesAreFollowed(t *testing.T) {
 			} {
 				rules = c.rules
 				for name, ws := range all {
-					if got, st := h.paths(ws, "needleword"); got != c.want || (name != "scan") != strings.HasPrefix(st.Plan, "index") {
-						run.Violation(seed, "%s, rules %q: found %q, want %q (%s)", name, c.rules, got, c.want, st.Plan)
+					if got, st := h.paths(ws, "needleword"); got != c.want || (name != "scan") != st.Plan.Indexed() {
+						run.Violation(seed, "%s, rules %q: found %q, want %q (%s)", name, c.rules, got, c.want, st.Plan.Kind)
 					}
 				}
 			}

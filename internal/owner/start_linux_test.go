@@ -36,8 +36,8 @@ func TestSearchWaitsForOpening(t *testing.T) {
 	h.put("d1/f1.txt", "changedword\n")
 	for range 5 {
 		ws := h.open(o, &quarry.IndexOptions{Home: h.makeHome(), Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket()})
-		if got, st := h.paths(ws, "changedword"); got != "d1/f1.txt" || !strings.HasPrefix(st.Plan, "index") {
-			t.Errorf("the first search found %q by %q, want the index to answer", got, st.Plan)
+		if got, st := h.paths(ws, "changedword"); got != "d1/f1.txt" || !st.Plan.Indexed() {
+			t.Errorf("the first search found %q by %q, want the index to answer", got, st.Plan.Kind)
 		}
 		ws.Close()
 	}
@@ -66,11 +66,11 @@ func TestStoredIndexWithoutOwner(t *testing.T) {
 		if trusted {
 			want += " k.pem"
 		}
-		if got, st := h.paths(ask, "rareword"); got != want || !strings.HasPrefix(st.Plan, "index") {
-			t.Errorf("trusted %v: found %q by %q, want %q by the index", trusted, got, st.Plan, want)
+		if got, st := h.paths(ask, "rareword"); got != want || !st.Plan.Indexed() {
+			t.Errorf("trusted %v: found %q by %q, want %q by the index", trusted, got, st.Plan.Kind, want)
 		}
-		if _, st := h.paths(ask, "common"); st.Plan != "scan" {
-			t.Errorf("what is in every file was searched by %q", st.Plan)
+		if _, st := h.paths(ask, "common"); !st.Plan.Scanned() {
+			t.Errorf("what is in every file was searched by %q", st.Plan.Kind)
 		}
 		if got, _ := h.paths(ask, "word103"); strings.Contains(got, "d3/") {
 			t.Errorf("a folder that is gone: %q", got)
@@ -80,7 +80,7 @@ func TestStoredIndexWithoutOwner(t *testing.T) {
 		if trusted {
 			ask := h.open(o, &quarry.IndexOptions{Dir: filepath.Join(h.state, "index", "one"), Socket: h.socket(), Ask: true})
 			if got, st := h.paths(ask, "rareword"); !strings.HasPrefix(got, ".git/x") {
-				t.Errorf("found %q by %q, want .git/x too", got, st.Plan)
+				t.Errorf("found %q by %q, want .git/x too", got, st.Plan.Kind)
 			}
 			ask.Close()
 		}

@@ -208,7 +208,7 @@ func (h *house) ask(ws *quarry.Workspace, q search.Query) (a answer, plan string
 	for _, e := range found.Entries {
 		a.Found = append(a.Found, e.Path)
 	}
-	return a, res.Stats.Plan
+	return a, string(res.Stats.Plan.Kind)
 }
 
 // One index of a root gives every view what a scan gives it, and nothing of what

@@ -195,7 +195,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) {
 	took := time.Since(start)
 	done.Millis, done.First = millis(took), millis(run.first)
 	if !a.count && !a.exact {
-		s.times.add(timing{Total: done.Millis, First: done.First, Scan: done.Plan == "scan"})
+		s.times.add(timing{Total: done.Millis, First: done.First, Scan: done.Plan == string(search.PlanScan)})
 	}
 	_ = run.out.send(map[string]any{"done": done}, true)
 }
@@ -287,7 +287,7 @@ func fileOf(f *search.FileMatch) wireFile {
 func receipt(sum *search.Summary) *wireDone {
 	d := &wireDone{
 		Files: sum.FilesMatched, Lines: sum.LinesMatched, Exact: sum.Exact, Stopped: string(sum.Stopped),
-		Considered: sum.Stats.Considered, Searched: sum.Stats.Searched, Plan: sum.Stats.Plan, Replaced: sum.Stats.Replaced, Unit: "lines",
+		Considered: sum.Stats.Considered, Searched: sum.Stats.Searched, Plan: string(sum.Stats.Plan.Kind), Replaced: sum.Stats.Replaced, Unit: "lines",
 	}
 	for reason, n := range sum.SkippedCount {
 		if d.Skipped == nil {

@@ -103,7 +103,7 @@ func (c *call) freshness(ctx context.Context, s *search.Stats) string {
 	if s.Remote {
 		return "remote"
 	}
-	if s.Plan == "" || s.Plan == "scan" {
+	if s.Plan.Scanned() {
 		return "sweep"
 	}
 	st, err := c.ws.Index().Status(ctx)

@@ -221,7 +221,7 @@ func (c *call) editError(ctx context.Context, err error, path string) error {
 		if hint == c.lookAround() {
 			hint = strings.TrimSpace("Paths of changes are exact. " + c.hint("write_file", "To make a new file use write_file."))
 		}
-		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: hint}
+		return &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(render.Clip(path, maxShown)), Hint: hint}
 	case fault.CodeOf(err) == fault.InvalidArgument && c.isFolder(ctx, path):
 		return c.folderError(path)
 	}
@@ -252,7 +252,7 @@ func (c *call) oneOf(err, worded error) error {
 func textMissing(err error, old, path string) error {
 	return &tool.Error{
 		Code:    tool.NotFound,
-		Message: fmt.Sprintf("Text '%s' not found in %s", clip(old, 200), render.Name(path)),
+		Message: fmt.Sprintf("Text '%s' not found in %s", render.Clip(old, 200), render.Name(path)),
 		Hint:    sentence(fault.HintOf(err)),
 	}
 }
@@ -298,7 +298,7 @@ func (c *call) writeError(ctx context.Context, err error, path string) error {
 		case errors.As(err, &at) && known.Code != tool.NotFound && !saysItself(at, fault.CodeOf(err)):
 			why = pathReason(at, fault.CodeOf(err))
 		}
-		e.Message = "Failed to write file " + quoted(clip(path, maxShown)) + ": " + why
+		e.Message = "Failed to write file " + quoted(render.Clip(path, maxShown)) + ": " + why
 		return &e
 	}
 	return err
@@ -413,7 +413,7 @@ func deletePath(ctx context.Context, c *call) (*answer, error) {
 	change, err := c.ws.Delete(ctx, path, &change.DeleteOptions{Options: *c.changing()})
 	if err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
-			return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
+			return nil, &tool.Error{Code: tool.NotFound, Message: "File or folder not found: " + quoted(render.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
 		}
 		return nil, err
 	}

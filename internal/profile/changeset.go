@@ -151,7 +151,7 @@ func runReplace(ctx context.Context, c *call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	summary := fmt.Sprintf("replaced %s by %s: %s in %s", clip(render.Quote(q.Pattern), 60), clip(render.Quote(q.Replacement), 60),
+	summary := fmt.Sprintf("replaced %s by %s: %s in %s", render.Clip(render.Quote(q.Pattern), 60), render.Clip(render.Quote(q.Replacement), 60),
 		render.Plural(found.Matches, "match", "matches"), render.Count(len(found.Ops), "file"))
 	a, err := c.applySummed(ctx, found.Ops, summary)
 	if err != nil {

@@ -48,7 +48,7 @@ func (c *call) problem(ctx context.Context, err error) error {
 	case errors.As(err, &pattern):
 		c.badPattern(ctx, e, pattern)
 	case errors.As(err, &glob):
-		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", clip(glob.Pattern, maxShown), glob.Reason, characters(glob.Pattern, glob.Offset)+1)
+		e.Message = fmt.Sprintf("Invalid glob %q: %s at position %d", render.Clip(glob.Pattern, maxShown), glob.Reason, characters(glob.Pattern, glob.Offset)+1)
 	case errors.As(err, &binary):
 		e.Message = "Cannot read a binary file as text: it is " + binary.Type + ", " + render.Size(binary.Size)
 	case errors.As(err, &path):
@@ -135,7 +135,7 @@ func (e *env) has(name string) bool { return slices.Contains(e.names, name) }
 const maxShown = 1000
 
 func (c *call) badPath(e *tool.Error, path *fault.PathError, code fault.Code) {
-	name := quoted(clip(path.Path, maxShown))
+	name := quoted(render.Clip(path.Path, maxShown))
 	switch code {
 	case fault.ProtectedPath:
 		e.Message = render.Error(render.Reading, path.Path, path)
@@ -203,7 +203,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	if c.tool.Name == "file_search" {
 		what = "query"
 	}
-	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, clip(render.Name(pattern), 200), p.Reason)
+	e.Message = fmt.Sprintf("Invalid %s \"%s\": %s", what, render.Clip(render.Name(pattern), 200), p.Reason)
 	e.Hint = p.Hint
 	if c.d.position {
 		e.Message += fmt.Sprintf(" (at position %d)", characters(pattern, p.Offset)+1)
@@ -212,7 +212,7 @@ func (c *call) badPattern(ctx context.Context, e *tool.Error, p *match.Error) {
 	case p.Multiline: // no tool has that mode
 		e.Hint = "Lines are searched one by one: search for a part that lies on one line."
 		if line := explain.LongestLine(pattern); line != "" {
-			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(clip(line, 80)) + "."
+			e.Hint = "Lines are searched one by one: search for one line of it, as " + quoted(render.Clip(line, 80)) + "."
 		}
 	case p.ECMAScript && c.d.lookAround != nil:
 		e.Hint = c.d.lookAround(e.Hint)
@@ -244,13 +244,6 @@ var globs = sync.OnceValue(func() *regexp.Regexp {
 // looksLikeGlob reports a pattern that names files rather than text.
 func looksLikeGlob(s string) bool {
 	return strings.Contains(s, "*") && globs().MatchString(s) && !strings.ContainsAny(s, ` =;\()|^$+`)
-}
-
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n]) + "…"
 }
 
 func invalid(format string, args ...any) error {

@@ -124,7 +124,7 @@ func (c *call) unread(ctx context.Context, err error, path string) (*answer, err
 	var binary *fault.BinaryError
 	switch {
 	case fault.CodeOf(err) == fault.NotFound:
-		return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
+		return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(render.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
 	case c.isFolder(ctx, path):
 		return nil, c.folderError(path)
 	case errors.As(err, &binary) && c.d.images:

@@ -177,7 +177,7 @@ func (c *call) scope(q *search.Query, filter string) string {
 		where = quoted(q.Paths[0])
 	}
 	if len(q.Globs) > 0 {
-		where += ", " + filter + " " + quoted(clip(strings.Join(q.Globs, ", "), maxShown))
+		where += ", " + filter + " " + quoted(render.Clip(strings.Join(q.Globs, ", "), maxShown))
 	}
 	if q.Changed.Any() {
 		where += ", changed files only"

@@ -95,7 +95,7 @@ func (c *call) scriptError(err error, out script.Outcome) error {
 	}
 	hint := e.Hint
 	if out.Text != "" {
-		hint = strings.TrimSpace(hint + "\nIt had printed:\n" + clip(out.Text, 2000))
+		hint = strings.TrimSpace(hint + "\nIt had printed:\n" + render.Clip(out.Text, 2000))
 	}
 	code := tool.Code(e.Code)
 	if code == "" {

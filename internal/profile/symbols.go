@@ -59,7 +59,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	info, err := c.ws.Stat(ctx, path)
 	if err != nil {
 		if fault.CodeOf(err) == fault.NotFound {
-			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(clip(path, maxShown)), Hint: c.missing(ctx, path)}
+			return nil, &tool.Error{Code: tool.NotFound, Message: "File not found: " + quoted(render.Clip(path, maxShown)), Hint: c.missing(ctx, path)}
 		}
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func outlineOf(ctx context.Context, c *call) (*answer, error) {
 	data.Receipt = &sum
 	switch {
 	case len(list) == 0:
-		a.text = []byte("No definitions found in " + quoted(clip(path, maxShown)) + ".")
+		a.text = []byte("No definitions found in " + quoted(render.Clip(path, maxShown)) + ".")
 		a.receipt = []string{"definitions are known of C, C++, C#, Java, Kotlin, Scala, Swift, Go, Rust, Zig, Python, Ruby, PHP, Perl, JavaScript, TypeScript, Elixir, Haskell, Lua, shell, SQL and Markdown"}
 	case shown < r.Total:
 		a.receipt = []string{fmt.Sprintf("the first %d of %d definitions, as many as an answer holds; give a narrower path or a kind", shown, r.Total)}
@@ -268,5 +268,5 @@ func (c *call) symbolLinesOf(ctx context.Context, path, name string) (start, end
 		}
 		hint = "Similar names: " + strings.Join(names, ", ") + ". " + hint
 	}
-	return 0, 0, &tool.Error{Code: tool.NotFound, Message: fmt.Sprintf("%s defines no %s", clip(path, maxShown), quoted(name)), Hint: hint}
+	return 0, 0, &tool.Error{Code: tool.NotFound, Message: fmt.Sprintf("%s defines no %s", render.Clip(path, maxShown), quoted(name)), Hint: hint}
 }

@@ -1,6 +1,9 @@
 package render
 
-import "strconv"
+import (
+	"strconv"
+	"unicode/utf8"
+)
 
 // SizeExact is a size with its bytes: 2.4 KB (2,456 bytes).
 func SizeExact(n int64) string {
@@ -26,4 +29,12 @@ func Plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// Clip shows the first n characters of a text, and that there are more.
+func Clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
 }

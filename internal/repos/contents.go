@@ -5,8 +5,8 @@ import (
 	"iter"
 	"sync"
 
+	"quarry/internal/remote"
 	"quarry/internal/rootfs"
-	"quarry/internal/zoekt"
 )
 
 // fetchFirst and fetchMost are how many files are fetched at a time. A server
@@ -19,14 +19,14 @@ const (
 // Batch is files and the content they have on their servers.
 type Batch struct {
 	Files []File
-	docs  map[string]*zoekt.Doc // by path of the tree
+	docs  map[string]*remote.Doc // by path of the tree
 
-	failures []zoekt.Failure
+	failures []remote.Failure
 }
 
 // Doc is the content of a file and its commit; nil if the server failed or the
 // file is gone.
-func (b *Batch) Doc(i int) *zoekt.Doc { return b.docs[b.Files[i].Path] }
+func (b *Batch) Doc(i int) *remote.Doc { return b.docs[b.Files[i].Path] }
 
 // Fetched is the number of contents that arrived, and their bytes.
 func (b *Batch) Fetched() (files int, size int64) {
@@ -90,14 +90,14 @@ func (t *Tree) fetch(ctx context.Context, files []File) *Batch {
 	}
 	var mu sync.Mutex
 	var all sync.WaitGroup
-	b := &Batch{Files: files, docs: map[string]*zoekt.Doc{}}
+	b := &Batch{Files: files, docs: map[string]*remote.Doc{}}
 	for server, repos := range wanted {
 		all.Go(func() {
-			var any []zoekt.Query
+			var any []remote.Query
 			for name, paths := range repos {
-				any = append(any, zoekt.And(zoekt.In(name), zoekt.Paths(paths...)))
+				any = append(any, remote.And(remote.In(name), remote.Paths(paths...)))
 			}
-			docs, err := t.client.Search(ctx, server, zoekt.And(zoekt.Head(), zoekt.Or(any...)), true)
+			docs, err := t.client.Search(ctx, server, remote.And(remote.Head(), remote.Or(any...)), true)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {

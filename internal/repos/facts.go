@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"quarry/internal/ignore"
+	"quarry/internal/remote"
 	"quarry/internal/walk"
-	"quarry/internal/zoekt"
 )
 
 // facts are what must be known about a repository at one commit to give the
@@ -72,10 +72,10 @@ var ruleFiles = sync.OnceValue(func() string {
 	return "(^|/)(" + strings.Join(names, "|") + ")$"
 })
 
-func factsKey(r *zoekt.Repo) string { return r.Name + "\x00" + r.Commit }
+func factsKey(r *remote.Repo) string { return r.Name + "\x00" + r.Commit }
 
 // factsOf returns what is known about a repository; false before loadFacts.
-func (t *Tree) factsOf(p *zoekt.Repo) (facts, bool) {
+func (t *Tree) factsOf(p *remote.Repo) (facts, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f, ok := t.facts[factsKey(p)]
@@ -84,7 +84,7 @@ func (t *Tree) factsOf(p *zoekt.Repo) (facts, bool) {
 
 // loadFacts fetches the facts about repositories of one server that are not
 // known yet.
-func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) error {
+func (t *Tree) loadFacts(ctx context.Context, server int, repos []*remote.Repo) error {
 	var names []string
 	fresh := map[string]facts{}
 	for _, p := range repos {
@@ -96,8 +96,8 @@ func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) e
 	if len(names) == 0 {
 		return nil
 	}
-	docs, err := t.client.Search(ctx, server, zoekt.And(zoekt.Head(), zoekt.In(names...),
-		zoekt.Or(zoekt.PathMatch(ruleFiles(), false), zoekt.Text(notIndexed, false))), true)
+	docs, err := t.client.Search(ctx, server, remote.And(remote.Head(), remote.In(names...),
+		remote.Or(remote.PathMatch(ruleFiles(), false), remote.Text(notIndexed, false))), true)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (t *Tree) loadFacts(ctx context.Context, server int, repos []*zoekt.Repo) e
 }
 
 // learn takes one document in.
-func (f *facts) learn(d *zoekt.Doc) {
+func (f *facts) learn(d *remote.Doc) {
 	dir, name := "", d.Path
 	if i := strings.LastIndexByte(d.Path, '/'); i >= 0 {
 		dir, name = d.Path[:i], d.Path[i+1:]

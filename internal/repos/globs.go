@@ -4,31 +4,31 @@ import (
 	"strings"
 
 	"quarry/internal/glob"
-	"quarry/internal/zoekt"
+	"quarry/internal/remote"
 )
 
 // globsQuery is a condition that every path that passes the globs meets, or nil
 // if there is no simple one. A glob is anchored at the searched folder, which
 // may be above the repository, so only the end of the glob is used.
-func globsQuery(globs []string, dialect glob.Dialect) zoekt.Query {
-	var any []zoekt.Query
+func globsQuery(globs []string, dialect glob.Dialect) remote.Query {
+	var any []remote.Query
 	for _, g := range globs {
 		if strings.HasPrefix(g, "!") {
 			if dialect == glob.Minimatch {
-				return zoekt.Query{} // it turns the glob round
+				return remote.Query{} // it turns the glob round
 			}
 			continue // an exclusion lets less pass
 		}
 		re, ok := globEnd(g)
 		if !ok {
-			return zoekt.Query{}
+			return remote.Query{}
 		}
-		any = append(any, zoekt.PathMatch(re, dialect == glob.Plain))
+		any = append(any, remote.PathMatch(re, dialect == glob.Plain))
 	}
 	if len(any) == 0 {
-		return zoekt.Query{}
+		return remote.Query{}
 	}
-	return zoekt.Or(any...)
+	return remote.Or(any...)
 }
 
 // globEnd is an expression for the last part of a glob: *.go says that a name,
@@ -48,7 +48,7 @@ func globEnd(g string) (string, bool) {
 		case '?':
 			b.WriteByte('.')
 		default:
-			b.WriteString(zoekt.QuoteRE(string(r)))
+			b.WriteString(remote.QuoteRE(string(r)))
 		}
 	}
 	return b.String() + "(/|$)", true

@@ -6,9 +6,9 @@ import (
 	"quarry/internal/glob"
 	"quarry/internal/ignore"
 	"quarry/internal/policy"
+	"quarry/internal/remote"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
-	"quarry/internal/zoekt"
 	"quarry/match"
 )
 
@@ -41,8 +41,8 @@ func (w *Want) Narrow() bool { return !needQuery(w.Need).Trivial() }
 
 // query is the part of a want that a server can check: a condition that every
 // wanted file meets.
-func (w *Want) query() zoekt.Query {
-	return zoekt.And(globsQuery(w.TypeGlobs, glob.Gitignore), globsQuery(w.Globs, w.Dialect), needQuery(w.Need))
+func (w *Want) query() remote.Query {
+	return remote.And(globsQuery(w.TypeGlobs, glob.Gitignore), globsQuery(w.Globs, w.Dialect), needQuery(w.Need))
 }
 
 // Judge decides about paths on servers as a walk of the same files would: by

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"quarry/internal/zoekt"
+	"quarry/internal/remote"
 	"quarry/match"
 )
 
@@ -17,7 +17,7 @@ type Known struct {
 }
 
 // Checksum is that of a content in Known.Sums.
-func Checksum(content []byte) uint64 { return zoekt.Checksum(content) }
+func Checksum(content []byte) uint64 { return remote.Checksum(content) }
 
 // sums are the checksums of a repository's files at one commit.
 type sums struct {
@@ -38,7 +38,7 @@ func (q *Question) Known(ctx context.Context, name string, need match.Need) (*Kn
 	if err != nil {
 		return nil, err
 	}
-	docs, err := q.tree.client.Search(ctx, repo.Server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), zoekt.In(name), needed)), false)
+	docs, err := q.tree.client.Search(ctx, repo.Server, remote.NamesOnly(remote.And(remote.Head(), remote.In(name), needed)), false)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (q *Question) Known(ctx context.Context, name string, need match.Need) (*Kn
 
 // sumsOf gives the checksums of a repository's files at the commit that is
 // served.
-func (t *Tree) sumsOf(ctx context.Context, repo *zoekt.Repo) (map[string]uint64, error) {
+func (t *Tree) sumsOf(ctx context.Context, repo *remote.Repo) (map[string]uint64, error) {
 	t.mu.Lock()
 	s := t.sums[repo.Name]
 	if s == nil {
@@ -68,7 +68,7 @@ func (t *Tree) sumsOf(ctx context.Context, repo *zoekt.Repo) (map[string]uint64,
 	if s.byPath != nil && s.commit == repo.Commit {
 		return s.byPath, nil
 	}
-	docs, err := t.client.Search(ctx, repo.Server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), zoekt.In(repo.Name))), false)
+	docs, err := t.client.Search(ctx, repo.Server, remote.NamesOnly(remote.And(remote.Head(), remote.In(repo.Name))), false)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/remote"
 	"quarry/internal/rootfs"
-	"quarry/internal/zoekt"
 )
 
 // Clean turns a path that a user wrote into our form: "" is the top.
@@ -38,7 +38,7 @@ func isName(name string) bool {
 // Repo nor Checkout), a repository, or something in one.
 type Place struct {
 	Path     string // cleaned, and in the case it is written in
-	Repo     *zoekt.Repo
+	Repo     *remote.Repo
 	Checkout string // the repository, if it is checked out here
 	Rel      string // in the repository; "" is its top
 	IsFile   bool
@@ -137,27 +137,27 @@ func (l *Listing) above(given, p string) (*Place, error) {
 // locateIn finds a path in a repository: the file, else the folder, else the
 // one that differs in case only.
 func (t *Tree) locateIn(ctx context.Context, at *Place, given string) error {
-	found := func(rel string, d *zoekt.Doc) error {
+	found := func(rel string, d *remote.Doc) error {
 		at.Rel, at.IsFile = rel, d.Path == rel
 		at.Path = at.Repo.Name + "/" + rel
 		return t.mayName(at, given)
 	}
-	in := zoekt.And(zoekt.Head(), zoekt.In(at.Repo.Name))
-	ask := func(q zoekt.Query, most int) ([]zoekt.Doc, error) {
-		docs, err := t.client.Some(ctx, at.Repo.Server, zoekt.NamesOnly(zoekt.And(in, q)), most)
+	in := remote.And(remote.Head(), remote.In(at.Repo.Name))
+	ask := func(q remote.Query, most int) ([]remote.Doc, error) {
+		docs, err := t.client.Some(ctx, at.Repo.Server, remote.NamesOnly(remote.And(in, q)), most)
 		if err != nil && ctx.Err() == nil {
 			err = t.failure(at.Repo.Server, err)
 		}
 		return docs, err
 	}
-	docs, err := ask(zoekt.Paths(at.Rel), 4)
+	docs, err := ask(remote.Paths(at.Rel), 4)
 	for i := range docs {
 		if docs[i].Path == at.Rel {
 			return found(at.Rel, &docs[i])
 		}
 	}
 	if err == nil {
-		docs, err = ask(zoekt.PathMatch("^"+zoekt.QuoteRE(at.Rel)+"/", false), 1)
+		docs, err = ask(remote.PathMatch("^"+remote.QuoteRE(at.Rel)+"/", false), 1)
 	}
 	if err != nil {
 		return err
@@ -166,11 +166,11 @@ func (t *Tree) locateIn(ctx context.Context, at *Place, given string) error {
 		return found(at.Rel, &docs[0])
 	}
 	const most = 1000 // below folders of one name
-	if docs, err = ask(zoekt.PathMatch("^"+zoekt.QuoteRE(at.Rel)+"(/|$)", true), most); err != nil {
+	if docs, err = ask(remote.PathMatch("^"+remote.QuoteRE(at.Rel)+"(/|$)", true), most); err != nil {
 		return err
 	}
 	var names []string
-	var one *zoekt.Doc
+	var one *remote.Doc
 	for i := range docs {
 		p := docs[i].Path
 		if len(p) < len(at.Rel) || !strings.EqualFold(p[:len(at.Rel)], at.Rel) || slices.Contains(names, p[:len(at.Rel)]) {
@@ -188,8 +188,8 @@ func (t *Tree) locateIn(ctx context.Context, at *Place, given string) error {
 	return &rootfs.Error{Op: "resolve", Path: given, Kind: rootfs.Ambiguous, Matches: names}
 }
 
-func (t *Tree) failure(server int, err error) zoekt.Failure {
-	return zoekt.Failure{Server: server, Name: t.client.Name(server), Err: err}
+func (t *Tree) failure(server int, err error) remote.Failure {
+	return remote.Failure{Server: server, Name: t.client.Name(server), Err: err}
 }
 
 // mayName applies the policy to a path that was named.

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"quarry/internal/zoekt"
+	"quarry/internal/remote"
 	"quarry/match"
 )
 
@@ -20,34 +20,34 @@ import (
 //   - Less than three characters it looks for with a regular expression in
 //     every file, whose any-case misses ſ, and which may end at a byte that is
 //     no UTF-8. So that little is not asked for; most files have it anyway.
-func needQuery(n match.Need) zoekt.Query {
+func needQuery(n match.Need) remote.Query {
 	switch n.Op {
 	case match.NeedNever:
-		return zoekt.None()
+		return remote.None()
 	case match.NeedOneOf:
-		subs := make([]zoekt.Query, len(n.Texts))
+		subs := make([]remote.Query, len(n.Texts))
 		for i, t := range n.Texts {
 			subs[i] = textQuery(t)
 		}
-		return zoekt.Or(subs...)
+		return remote.Or(subs...)
 	case match.NeedAll, match.NeedEither:
-		subs := make([]zoekt.Query, len(n.Subs))
+		subs := make([]remote.Query, len(n.Subs))
 		for i := range n.Subs {
 			subs[i] = needQuery(n.Subs[i])
 		}
 		if n.Op == match.NeedAll {
-			return zoekt.And(subs...)
+			return remote.And(subs...)
 		}
-		return zoekt.Or(subs...)
+		return remote.Or(subs...)
 	}
-	return zoekt.Query{}
+	return remote.Query{}
 }
 
 // indexedRun is how many characters a server's index knows together.
 const indexedRun = 3
 
 // textQuery asks for the parts of a text that can be asked for.
-func textQuery(t match.NeedText) zoekt.Query {
+func textQuery(t match.NeedText) remote.Query {
 	onlyUTF8 := false
 	for _, r := range t.Text {
 		onlyUTF8 = onlyUTF8 || r >= 0x80 && !inWindows1252(r, t.Fold)
@@ -55,22 +55,22 @@ func textQuery(t match.NeedText) zoekt.Query {
 	runs := strings.FieldsFunc(t.Text, func(r rune) bool {
 		return r == unicode.ReplacementChar || r >= 0x80 && !onlyUTF8 && inWindows1252(r, t.Fold) || t.Fold && !foldsByLower(r)
 	})
-	var all []zoekt.Query
+	var all []remote.Query
 	for _, run := range runs {
 		if utf8.RuneCountInString(run) >= indexedRun {
 			all = append(all, runQuery(run, t.Fold))
 		}
 	}
-	return zoekt.And(all...)
+	return remote.And(all...)
 }
 
 // maxLongS bounds the variants of a text with ſ in the place of s: eight.
 const maxLongS = 3
 
 // runQuery asks for one text; in any case, also with the long s.
-func runQuery(run string, fold bool) zoekt.Query {
+func runQuery(run string, fold bool) remote.Query {
 	if !fold || !strings.ContainsRune(run, 's') {
-		return zoekt.Text(run, fold)
+		return remote.Text(run, fold)
 	}
 	// A part of the text with few s is needed as well as the whole.
 	best, from, seen := "", 0, 0
@@ -102,13 +102,13 @@ func runQuery(run string, fold bool) zoekt.Query {
 		variants = with
 	}
 	if utf8.RuneCountInString(best) < indexedRun { // sss
-		return zoekt.Query{}
+		return remote.Query{}
 	}
-	subs := make([]zoekt.Query, len(variants))
+	subs := make([]remote.Query, len(variants))
 	for i, v := range variants {
-		subs[i] = zoekt.Text(v, true)
+		subs[i] = remote.Text(v, true)
 	}
-	return zoekt.Or(subs...)
+	return remote.Or(subs...)
 }
 
 // foldsByLower reports whether all case variants of a letter have the same

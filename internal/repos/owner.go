@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"quarry/internal/remote"
 	"quarry/internal/rootfs"
-	"quarry/internal/zoekt"
 )
 
 // Names may nest: both a and a/b can be repositories, served or checked out. A
@@ -15,8 +15,8 @@ import (
 // at such paths are not part of the tree: they are not found, listed or changed.
 
 // repo is the served repository of a name; nil if there is none.
-func (l *Listing) repo(name string) *zoekt.Repo {
-	i, ok := slices.BinarySearchFunc(l.Repos, name, func(p zoekt.Repo, name string) int { return comparePaths(p.Name, name) })
+func (l *Listing) repo(name string) *remote.Repo {
+	i, ok := slices.BinarySearchFunc(l.Repos, name, func(p remote.Repo, name string) int { return comparePaths(p.Name, name) })
 	if !ok {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (l *Listing) nested(name string) []string {
 			out = append(out, checkout)
 		}
 	}
-	i, _ := slices.BinarySearchFunc(l.Repos, name, func(p zoekt.Repo, name string) int { return comparePaths(p.Name, name) })
+	i, _ := slices.BinarySearchFunc(l.Repos, name, func(p remote.Repo, name string) int { return comparePaths(p.Name, name) })
 	for ; i < len(l.Repos) && (l.Repos[i].Name == name || strings.HasPrefix(l.Repos[i].Name, name+"/")); i++ {
 		if l.Repos[i].Name != name && !l.isCheckout(l.Repos[i].Name) {
 			out = append(out, l.Repos[i].Name)

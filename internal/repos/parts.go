@@ -4,12 +4,12 @@ import (
 	"sort"
 	"strings"
 
-	"quarry/internal/zoekt"
+	"quarry/internal/remote"
 )
 
 // Part is repositories that are asked about together, or a checkout.
 type Part struct {
-	Repos    []*zoekt.Repo
+	Repos    []*remote.Repo
 	Checkout string
 	// Inside are parts whose names are below a name of this one, so that in
 	// path order their files come between its own. They are checkouts, or are
@@ -50,12 +50,12 @@ func (l *Listing) parts(at *Place) []Part {
 	if at.Checkout != "" {
 		list = append(list, Part{Checkout: at.Checkout})
 	} else if at.Repo != nil {
-		list = append(list, Part{Repos: []*zoekt.Repo{at.Repo}})
+		list = append(list, Part{Repos: []*remote.Repo{at.Repo}})
 	}
 	below := func(name string) bool { return at.Path == "" || strings.HasPrefix(name, at.Path+"/") }
 	for i := range l.Repos {
 		if p := &l.Repos[i]; below(p.Name) && !l.isCheckout(p.Name) {
-			list = append(list, Part{Repos: []*zoekt.Repo{p}})
+			list = append(list, Part{Repos: []*remote.Repo{p}})
 		}
 	}
 	for _, name := range l.checkouts {

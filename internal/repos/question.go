@@ -5,15 +5,15 @@ import (
 	"sort"
 	"strings"
 
+	"quarry/internal/remote"
 	"quarry/internal/walk"
-	"quarry/internal/zoekt"
 )
 
 // Question is one request to the servers: what they had at its start, and which
 // of them failed since. A server that failed is not asked again.
 type Question struct {
 	// Failures are the servers that did not answer, each once.
-	Failures []zoekt.Failure
+	Failures []remote.Failure
 	// Named counts the files that servers named.
 	Named int
 
@@ -36,7 +36,7 @@ func (t *Tree) Ask(ctx context.Context) (*Question, error) {
 }
 
 // lost records that the part of a server is missing from the answer.
-func (q *Question) lost(f zoekt.Failure) {
+func (q *Question) lost(f remote.Failure) {
 	if !q.down[f.Server] {
 		q.down[f.Server] = true
 		q.Failures = append(q.Failures, f)
@@ -55,7 +55,7 @@ func (q *Question) Err() error {
 // File is a file on a server.
 type File struct {
 	Path   string // of the tree
-	Repo   *zoekt.Repo
+	Repo   *remote.Repo
 	Rel    string
 	Absent *Absence // why the server doesn't have its content; nil if it does
 }
@@ -66,7 +66,7 @@ func (at *Place) File() File { return File{Path: at.Path, Repo: at.Repo, Rel: at
 // File is the file at a place.
 func (q *Question) File(ctx context.Context, at *Place) (File, error) {
 	f := at.File()
-	err := q.scatter(ctx, []*zoekt.Repo{at.Repo}, func(server int, repos []*zoekt.Repo) (func(), error) {
+	err := q.scatter(ctx, []*remote.Repo{at.Repo}, func(server int, repos []*remote.Repo) (func(), error) {
 		return func() {}, q.tree.loadFacts(ctx, server, repos)
 	})
 	if facts, known := q.tree.factsOf(at.Repo); known && err == nil {
@@ -91,11 +91,11 @@ func (q *Question) FileAt(path string) (File, bool) {
 func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (files []File, left walk.Report, err error) {
 	wanted := judge.want.query()
 	named := map[string][]string{} // paths by repository
-	err = q.scatter(ctx, part.Repos, func(server int, repos []*zoekt.Repo) (func(), error) {
+	err = q.scatter(ctx, part.Repos, func(server int, repos []*remote.Repo) (func(), error) {
 		if err := q.tree.loadFacts(ctx, server, repos); err != nil {
 			return nil, err
 		}
-		docs, err := q.tree.client.Search(ctx, server, zoekt.NamesOnly(zoekt.And(zoekt.Head(), in(repos, judge.at), wanted)), false)
+		docs, err := q.tree.client.Search(ctx, server, remote.NamesOnly(remote.And(remote.Head(), in(repos, judge.at), wanted)), false)
 		return func() {
 			for i := range docs {
 				named[docs[i].Repo] = append(named[docs[i].Repo], docs[i].Path)
@@ -122,7 +122,7 @@ func (q *Question) Candidates(ctx context.Context, part *Part, judge *Judge) (fi
 
 // in asks for files of repositories, below a place in the repository that
 // contains it.
-func in(repos []*zoekt.Repo, at *Place) zoekt.Query {
+func in(repos []*remote.Repo, at *Place) remote.Query {
 	var names []string
 	for _, p := range repos {
 		if !at.within(p) {
@@ -130,22 +130,22 @@ func in(repos []*zoekt.Repo, at *Place) zoekt.Query {
 		}
 	}
 	if len(names) == len(repos) {
-		return zoekt.In(names...)
+		return remote.In(names...)
 	}
-	part := zoekt.And(zoekt.In(at.Repo.Name), zoekt.PathMatch("^"+zoekt.QuoteRE(at.Rel)+"/", false))
+	part := remote.And(remote.In(at.Repo.Name), remote.PathMatch("^"+remote.QuoteRE(at.Rel)+"/", false))
 	if len(names) == 0 {
 		return part
 	}
-	return zoekt.Or(part, zoekt.In(names...))
+	return remote.Or(part, remote.In(names...))
 }
 
 // within reports whether a place is a part of a repository.
-func (at *Place) within(p *zoekt.Repo) bool {
+func (at *Place) within(p *remote.Repo) bool {
 	return at.Rel != "" && at.Repo != nil && at.Repo.Name == p.Name
 }
 
 // judged adds the wanted files of the judge's repository.
-func (q *Question) judged(files []File, p *zoekt.Repo, named []string, judge *Judge, left *walk.Report) []File {
+func (q *Question) judged(files []File, p *remote.Repo, named []string, judge *Judge, left *walk.Report) []File {
 	shadowed := q.list.shadowed(p.Name)
 	add := func(rel string, absent *Absence) {
 		full := p.Name + "/" + rel
@@ -174,8 +174,8 @@ func (q *Question) judged(files []File, p *zoekt.Repo, named []string, judge *Ju
 // scatter does work for the repositories of each server at once, without those
 // that failed. The functions that work returns are called afterwards, one by
 // one. A server that fails is recorded.
-func (q *Question) scatter(ctx context.Context, repos []*zoekt.Repo, work func(server int, repos []*zoekt.Repo) (func(), error)) error {
-	byServer := map[int][]*zoekt.Repo{}
+func (q *Question) scatter(ctx context.Context, repos []*remote.Repo, work func(server int, repos []*remote.Repo) (func(), error)) error {
+	byServer := map[int][]*remote.Repo{}
 	for _, p := range repos {
 		if !q.down[p.Server] {
 			byServer[p.Server] = append(byServer[p.Server], p)

@@ -13,12 +13,23 @@ import (
 
 	"quarry/internal/ignore"
 	"quarry/internal/policy"
+	"quarry/internal/remote"
 	"quarry/internal/rootfs"
 	"quarry/internal/walk"
 	"quarry/internal/zoekt"
 	"quarry/internal/zoekt/zoekttest"
 	"quarry/match"
 )
+
+// asking makes a client of servers.
+func asking(t *testing.T, servers string) remote.Client {
+	t.Helper()
+	c, err := zoekt.New(servers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 func serve(t *testing.T, repos ...zoekttest.Repo) *zoekttest.Server {
 	t.Helper()
@@ -94,7 +105,7 @@ func TestNames(t *testing.T) {
 		{[]string{"../a"}, `checkout: invalid repository name "../a"`},
 	} {
 		got := ""
-		if tr, err := New(&Options{Servers: "localhost:1", Checkouts: c.checkouts}); err != nil {
+		if tr, err := New(&Options{Client: asking(t, "localhost:1"), Checkouts: c.checkouts}); err != nil {
 			got = err.Error()
 		} else {
 			tr.Close()
@@ -117,7 +128,7 @@ func TestLocate(t *testing.T) {
 		repo("org/app", "main.go", "src/x.go", "src/X.go", "Doc/Read.me", ".env", "lib/shadowed.go"),
 		repo("org/app/lib", "lib.go"), repo("Org2/tool", "t.go"), repo("here", "a.go"),
 		repo("Case", "x"), repo("case", "x"))
-	q := ask(t, tree(t, Options{Servers: s.Addr, Policy: policy, Checkouts: []string{"here", "deep/er/one"}}))
+	q := ask(t, tree(t, Options{Client: asking(t, s.Addr), Policy: policy, Checkouts: []string{"here", "deep/er/one"}}))
 	for _, c := range []struct {
 		given, path, repo, checkout, rel string
 		file                             bool
@@ -171,9 +182,9 @@ func listing(checkouts string, repos ...string) *Listing {
 	for _, r := range repos {
 		name, size, _ := strings.Cut(r, ":")
 		files := map[string]int{"": 1, "small": firstFiles / 2, "large": mostFiles}[size]
-		l.Repos = append(l.Repos, zoekt.Repo{Name: name, Files: files})
+		l.Repos = append(l.Repos, remote.Repo{Name: name, Files: files})
 	}
-	slices.SortFunc(l.Repos, func(a, b zoekt.Repo) int { return comparePaths(a.Name, b.Name) })
+	slices.SortFunc(l.Repos, func(a, b remote.Repo) int { return comparePaths(a.Name, b.Name) })
 	return l
 }
 
@@ -234,7 +245,7 @@ func showParts(list []Part) string {
 // a server has the longer name.
 func TestToChange(t *testing.T) {
 	one := serve(t, repo("a/b", "x"), repo("s", "x"))
-	tr := tree(t, Options{Servers: one.Addr, Checkouts: []string{"a", "s/t", "deep"}, Find: func(checkout, rel string) (string, bool, error) {
+	tr := tree(t, Options{Client: asking(t, one.Addr), Checkouts: []string{"a", "s/t", "deep"}, Find: func(checkout, rel string) (string, bool, error) {
 		for _, has := range []string{"", "C", "C/x"} {
 			if rel == "" || checkout == "deep" && has == rel {
 				return rel, rel == "C/x", nil
@@ -321,12 +332,12 @@ func TestFacts(t *testing.T) {
 		"marker": "NOT-INDEXED: a text that begins like what a server keeps in place of one, but longer\n",
 	}}
 	s := serve(t, r)
-	tr := tree(t, Options{Servers: s.Addr})
+	tr := tree(t, Options{Client: asking(t, s.Addr)})
 	list, err := tr.List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	repos := []*zoekt.Repo{&list.Repos[0]}
+	repos := []*remote.Repo{&list.Repos[0]}
 	if _, known := tr.factsOf(repos[0]); known {
 		t.Error("known before it was asked for")
 	}
@@ -363,7 +374,7 @@ func TestFacts(t *testing.T) {
 func TestUnknownRules(t *testing.T) {
 	r := repo("r", "out/a.go", "out/deep/b.go", "in/c.go", "in/d.log", "gone/e.go")
 	r.Files["out/.gitignore"], r.Files[".gitignore"], r.Files["gone/.ignore"] = "*\n", "*.log\n/gone/\n", "*"
-	q := ask(t, tree(t, Options{Servers: serve(t, r).Addr}))
+	q := ask(t, tree(t, Options{Client: asking(t, serve(t, r).Addr)}))
 	for _, c := range []struct {
 		below, want, doubts string
 		all                 bool
@@ -399,7 +410,7 @@ func TestUnknownRules(t *testing.T) {
 
 // TestForget: facts about commits that are gone don't pile up.
 func TestForget(t *testing.T) {
-	tr := tree(t, Options{Servers: "localhost:1"})
+	tr := tree(t, Options{Client: asking(t, "localhost:1")})
 	l := listing("", "a", "b")
 	l.Repos[0].Commit = "now"
 	tr.facts[factsKey(&l.Repos[0])] = facts{}
@@ -418,7 +429,7 @@ func TestForget(t *testing.T) {
 // list the servers once.
 func TestListShared(t *testing.T) {
 	s := serve(t, repo("a", "x"), repo("../b", "x"))
-	tr := tree(t, Options{Servers: s.Addr})
+	tr := tree(t, Options{Client: asking(t, s.Addr)})
 	release := s.Hang()
 	var all sync.WaitGroup
 	list := func() {
@@ -457,7 +468,7 @@ func TestCandidates(t *testing.T) {
 	app := repo("app", "b.go", "a.go", "x.log", ".hidden", "lib/shadowed.go", "sub/c.go", "tiny")
 	app.Files[".gitignore"], app.Files["tiny"] = "*.log\n", "x"
 	one, two := serve(t, app), serve(t, repo("app/lib", "l.go"), repo("app-x", "z.go"))
-	tr := tree(t, Options{Servers: one.Addr + "," + two.Addr})
+	tr := tree(t, Options{Client: asking(t, one.Addr+","+two.Addr)})
 	q := ask(t, tr)
 	need := match.Need{Op: match.NeedOneOf, Texts: []match.NeedText{{Text: "text of"}}}
 	for _, c := range []struct {
@@ -502,7 +513,7 @@ func TestCandidates(t *testing.T) {
 	if len(q.Failures) != 1 || q.Failures[0].Name != two.Addr || q.Err() != nil {
 		t.Errorf("failures %v, %v", q.Failures, q.Err())
 	}
-	err := q.scatter(t.Context(), q.Parts(&Place{})[0].Repos, func(server int, _ []*zoekt.Repo) (func(), error) {
+	err := q.scatter(t.Context(), q.Parts(&Place{})[0].Repos, func(server int, _ []*remote.Repo) (func(), error) {
 		if server != 0 {
 			t.Error("the server that failed was asked again")
 		}
@@ -519,9 +530,9 @@ func TestCandidates(t *testing.T) {
 
 // TestSilence: when no server answers, one sentence names all of them.
 func TestSilence(t *testing.T) {
-	tr := tree(t, Options{Servers: "127.0.0.1:1,127.0.0.1:2"})
+	tr := tree(t, Options{Client: asking(t, "127.0.0.1:1,127.0.0.1:2")})
 	_, err := tr.Ask(t.Context())
-	var failed zoekt.Failure
+	var failed remote.Failure
 	if !errors.Is(err, ErrServers) || !errors.As(err, &failed) {
 		t.Fatalf("%v", err)
 	}
@@ -541,7 +552,7 @@ func TestBatches(t *testing.T) {
 		r.Files[p] = "text of " + p
 	}
 	s := serve(t, r)
-	q := ask(t, tree(t, Options{Servers: s.Addr}))
+	q := ask(t, tree(t, Options{Client: asking(t, s.Addr)}))
 	for p := range r.Files {
 		f, ok := q.FileAt("r/" + p)
 		if !ok || f.Rel != p {
@@ -579,7 +590,7 @@ func TestSizes(t *testing.T) {
 	r := repo("r", "a")
 	r.Files["bin"] = "a\x00b"
 	r.Files["marker"] = notIndexed + strings.Repeat("x", 100)
-	q := ask(t, tree(t, Options{Servers: serve(t, r).Addr}))
+	q := ask(t, tree(t, Options{Client: asking(t, serve(t, r).Addr)}))
 	var files []File
 	for _, p := range []string{"r/marker", "r/bin", "r/a"} {
 		f, _ := q.FileAt(p)
@@ -596,7 +607,7 @@ func TestSizes(t *testing.T) {
 func TestKnown(t *testing.T) {
 	r := repo("r", "a", "b")
 	s := serve(t, r, repo("other", "a"))
-	tr := tree(t, Options{Servers: s.Addr, Checkouts: []string{"r", "unserved"}})
+	tr := tree(t, Options{Client: asking(t, s.Addr), Checkouts: []string{"r", "unserved"}})
 	q := ask(t, tr)
 	need := match.Need{Op: match.NeedOneOf, Texts: []match.NeedText{{Text: "text of b"}}}
 	for range 2 {

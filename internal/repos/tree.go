@@ -1,4 +1,4 @@
-// Package repos shows the repositories of Zoekt servers as one tree of paths.
+// Package repos shows the repositories of servers as one tree of paths.
 //
 // A path is one in a repository with the repository's name in front; where
 // names nest, the longest has the path. A Tree says what there is and where,
@@ -18,11 +18,9 @@ package repos
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"slices"
 	"sort"
 	"strings"
@@ -30,16 +28,13 @@ import (
 	"time"
 
 	"quarry/internal/policy"
-	"quarry/internal/zoekt"
+	"quarry/internal/remote"
 )
 
 // Options of New.
 type Options struct {
-	// Servers, Timeout, TLS and Header are as in zoekt.New.
-	Servers string
-	Timeout time.Duration
-	TLS     *tls.Config
-	Header  http.Header
+	// Client asks the servers. It is closed with the tree.
+	Client remote.Client
 
 	// Policy says which paths may be seen; nil is all.
 	Policy *policy.Policy
@@ -52,7 +47,7 @@ type Options struct {
 
 // Tree is the repositories of some servers.
 type Tree struct {
-	client    *zoekt.Client
+	client    remote.Client
 	policy    *policy.Policy
 	checkouts []string
 	find      func(checkout, rel string) (string, bool, error)
@@ -67,8 +62,8 @@ type Tree struct {
 
 // Listing is what the servers had at one moment.
 type Listing struct {
-	Repos    []zoekt.Repo // in path order
-	Failures []zoekt.Failure
+	Repos    []remote.Repo // in path order
+	Failures []remote.Failure
 
 	checkouts []string // in the order of their names
 	when      time.Time
@@ -80,11 +75,7 @@ const listingAge = 10 * time.Second
 
 // New makes a tree. No server is asked yet.
 func New(opts *Options) (*Tree, error) {
-	client, err := zoekt.New(opts.Servers, &zoekt.Options{Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header})
-	if err != nil {
-		return nil, err
-	}
-	t := &Tree{client: client, policy: opts.Policy, find: opts.Find, facts: map[string]facts{}, sums: map[string]*sums{}}
+	t := &Tree{client: opts.Client, policy: opts.Policy, find: opts.Find, facts: map[string]facts{}, sums: map[string]*sums{}}
 	for _, name := range opts.Checkouts {
 		if !isName(name) {
 			return nil, fmt.Errorf("checkout: invalid repository name %q", name)
@@ -146,7 +137,7 @@ func (t *Tree) askList(ctx context.Context) (*Listing, error) {
 		return nil, err
 	}
 	// A name that can't be a path is not part of the tree.
-	l.Repos = slices.DeleteFunc(l.Repos, func(p zoekt.Repo) bool { return !isName(p.Name) })
+	l.Repos = slices.DeleteFunc(l.Repos, func(p remote.Repo) bool { return !isName(p.Name) })
 	sort.Slice(l.Repos, func(i, j int) bool { return comparePaths(l.Repos[i].Name, l.Repos[j].Name) < 0 })
 	if len(l.Failures) == t.client.Servers() {
 		return nil, silence(l.Failures)
@@ -165,7 +156,7 @@ func (t *Tree) relist() {
 var ErrServers = errors.New("no server answered")
 
 // silence is ErrServers with what each of them said.
-type silence []zoekt.Failure
+type silence []remote.Failure
 
 func (s silence) Error() string {
 	said := make([]string, len(s))

@@ -175,7 +175,7 @@ func (r *remoteRun) localFile(ctx context.Context, at *repos.Place) error {
 func (r *remoteRun) theirs(ctx context.Context, c *checkout) (*repos.Known, error) {
 	known, err := r.ask.Known(ctx, c.repo, r.want.Need)
 	if err != nil {
-		r.r.log.Warn("zoekt: a checkout is searched without its server", "repo", c.repo, "err", err)
+		r.r.log.Warn("servers: a checkout is searched without its server", "repo", c.repo, "err", err)
 	}
 	if known != nil {
 		addCommit(&r.collect.sum.Stats, c.repo, known.Commit)

@@ -187,7 +187,7 @@ func (c *collector) give(f *search.FileMatch) error {
 		}
 		c.given.blocks += countBlocks(f.Lines, gap)
 	}
-	if lim.Bytes > 0 && c.given.bytes+textBytes(f) > lim.Bytes && c.given.files > 0 {
+	if lim.Bytes > 0 && c.given.bytes+TextBytes(f) > lim.Bytes && c.given.files > 0 {
 		return c.fill(search.StopBytes)
 	}
 	if f.Matched == 0 && !c.q.FilesWithoutMatch && !c.q.AllFiles && !c.q.Passthru {
@@ -195,7 +195,7 @@ func (c *collector) give(f *search.FileMatch) error {
 	}
 	c.given.files++
 	c.given.lines += f.Matched
-	c.given.bytes += textBytes(f)
+	c.given.bytes += TextBytes(f)
 	if err := c.yield(f); err != nil {
 		return err
 	}
@@ -271,7 +271,8 @@ func dropLines(f *search.FileMatch, n int) {
 	}
 }
 
-func textBytes(f *search.FileMatch) int {
+// TextBytes is how Limits.Bytes measures a file.
+func TextBytes(f *search.FileMatch) int {
 	n := len(f.Path)
 	for i := range f.Lines {
 		n += len(f.Lines[i].Text) + 8 // a line number and its ending

@@ -3,7 +3,6 @@ package searcher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 
 	"quarry/internal/index"
@@ -57,7 +56,7 @@ func countRead(ctx context.Context, from texts, words *rank.Query, scope *search
 	err = eachText(ctx, from, scope, sum, anyWord(pattern.Need()), func(_ string, text []byte) *rank.Counts {
 		return words.Look(text)
 	}, tally.Add)
-	sum.Stats.Plan = "scan"
+	sum.Stats.Plan.Kind = search.PlanScan
 	c := &counted{}
 	c.add(tally, nil)
 	return c, err
@@ -136,14 +135,10 @@ func (r *countRun) under(ctx context.Context) (err error) {
 			r.read = append(r.read, path)
 		}
 	}
-	r.sum.Stats.Plan = countPlan(r.sum.Stats.Searched, len(r.read))
+	r.sum.Stats.Plan = search.Plan{Kind: search.PlanWords, Documents: r.sum.Stats.Searched, Changed: len(r.read)}
 	addFolders(r.sum, r.folder.Root, r.snap.Skipped(), r.ask.Under, r.ignored)
 	r.sum.Stats.IgnoredIndexed = r.snap.Ignored()
 	return r.others(ctx)
-}
-
-func countPlan(known, read int) string {
-	return fmt.Sprintf("index: words of %d files, %d read", known, read)
 }
 
 // view adds the counts of one segment.

@@ -153,7 +153,7 @@ func (r *findRun) path(ctx context.Context, path string) error {
 	if err := r.indexed(ctx, start); !errors.Is(err, errNoIndex) {
 		return err
 	}
-	r.out.Stats.Plan = "scan"
+	r.out.Stats.Plan.Kind = search.PlanScan
 	report, err := walk.Walk(ctx, r.folder.Root, &opts, r.visit)
 	addReport(&r.out.Summary, &report)
 	for i, part := range r.found {

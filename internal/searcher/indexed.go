@@ -3,7 +3,6 @@ package searcher
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unsafe"
@@ -80,7 +79,7 @@ func (r *searchRun) indexed(ctx context.Context, start rootfs.Path) error {
 	if err != nil {
 		return noIndex(ctx, err)
 	}
-	defer func() { r.collect.sum.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy()) }()
+	defer func() { r.collect.sum.Stats.Plan = planOf(&c.Plan, r.folder.Root.Policy()) }()
 	p := &indexPass{run: r, under: start, below: belowLength(start)}
 	r.collect.sum.Stats.IgnoredIndexed = snap.Ignored()
 	if r.q.FilesWithoutMatch {
@@ -315,7 +314,7 @@ func (r *findRun) indexed(ctx context.Context, start rootfs.Path) error {
 	}
 	addFolders(&r.out.Summary, r.folder.Root, snap.Skipped(), start, r.q.IncludeIgnored)
 	r.out.Stats.Considered += len(list)
-	r.out.Stats.Plan = planText(&c.Plan, r.folder.Root.Policy())
+	r.out.Stats.Plan = planOf(&c.Plan, r.folder.Root.Policy())
 	r.out.Stats.IgnoredIndexed = snap.Ignored()
 	return ctx.Err()
 }
@@ -362,25 +361,20 @@ func addFolders(s *search.Summary, root *rootfs.Root, skips []walk.Skip, start r
 	}
 }
 
-// planText describes how the index answered. The number of lists read depends on
-// files that the policy's globs deny, so it is omitted if there are such globs.
-func planText(p *index.Plan, policy *policy.Policy) string {
+// planOf tells how the index answered. The number of lists read depends on files
+// that the policy's globs deny, so it is omitted if there are such globs; where a
+// piece ends does too.
+func planOf(p *index.Plan, policy *policy.Policy) search.Plan {
+	out := search.Plan{Kind: search.PlanIndex, Documents: p.Documents, Changed: p.Dirty, Every: p.Useless}
 	if p.Useless {
-		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Dirty)
+		return out
 	}
-	some := ""
-	if p.Partial { // the search ended before
-		some = "at least "
+	out.AtLeast, out.NoDetail = p.Partial, policy.ByPlace()
+	if !out.NoDetail || !out.AtLeast {
+		out.Candidates = p.Candidates
 	}
-	if policy.ByPlace() {
-		if p.Partial { // where a piece ends depends on denied files too
-			return fmt.Sprintf("index: some of %d files, %d changed", p.Documents, p.Dirty)
-		}
-		return fmt.Sprintf("index: %d of %d files, %d changed", p.Candidates, p.Documents, p.Dirty)
+	if !out.NoDetail {
+		out.Grams, out.Lists, out.Blocks = p.Grams, p.Lists, p.Blocks
 	}
-	blocks := ""
-	if p.Blocks > 0 {
-		blocks = fmt.Sprintf(" in %d blocks", p.Blocks)
-	}
-	return fmt.Sprintf("index: %s%d of %d files%s by %d of %d grams, %d changed", some, p.Candidates, p.Documents, blocks, p.Lists, p.Grams, p.Dirty)
+	return out
 }

@@ -30,7 +30,7 @@ func (r *Servers) Find(ctx context.Context, q search.FindQuery) (*search.FindRes
 		return nil, err
 	}
 	out := &search.FindResult{Entries: run.found, Summary: run.collect.sum}
-	out.Stats.Remote, out.Stats.Plan = true, run.plan("names")
+	out.Stats.Remote, out.Stats.Plan = true, run.plan()
 	if q.Order == search.BySize {
 		if err := run.sizes(ctx, out.Entries); err != nil {
 			return nil, err

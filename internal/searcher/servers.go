@@ -2,28 +2,22 @@ package searcher
 
 import (
 	"context"
-	"crypto/tls"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"quarry/internal/ignore"
 	"quarry/internal/policy"
+	"quarry/internal/remote"
 	"quarry/internal/repos"
 	"quarry/search"
 )
 
 // ServersOptions of NewServers.
 type ServersOptions struct {
-	// Servers are the Zoekt servers that together have all repositories:
-	// "HOST:PORT,HOST:PORT". Replicas of one are joined by a plus. A server
-	// with TLS is https://HOST[:PORT].
-	Servers string
-	Timeout time.Duration // of a server for one answer; 0 is 10 s
-	TLS     *tls.Config   // nil trusts the system's roots
-	Header  http.Header   // sent with every request
+	// Client asks the servers that together have all repositories. It is closed
+	// with the Servers.
+	Client remote.Client
 
 	// Checkouts are repositories that are checked out on this machine. Their
 	// files are read from the folders.
@@ -41,7 +35,7 @@ type Checkout struct {
 	Folder *Folder
 }
 
-// Servers searches the repositories of Zoekt servers. Package repos presents them
+// Servers searches the repositories of servers. Package repos presents them
 // as a tree; Servers answers queries about it and the checkouts.
 type Servers struct {
 	tree      *repos.Tree
@@ -56,7 +50,7 @@ type Servers struct {
 // the folder if the repository is checked out. No server is contacted yet.
 func NewServers(opts *ServersOptions) (*Servers, error) {
 	r := &Servers{rules: opts.Rules, workers: opts.Workers, log: opts.Logger}
-	served := repos.Options{Servers: opts.Servers, Timeout: opts.Timeout, TLS: opts.TLS, Header: opts.Header, Policy: opts.Policy}
+	served := repos.Options{Client: opts.Client, Policy: opts.Policy}
 	for _, c := range opts.Checkouts {
 		served.Checkouts = append(served.Checkouts, c.Repo)
 		r.checkouts = append(r.checkouts, &checkout{repo: c.Repo, folder: c.Folder, rest: stampRest})

@@ -3,7 +3,6 @@ package searcher
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"sort"
 	"sync"
 	"time"
@@ -74,18 +73,18 @@ func (r *Servers) SearchEach(ctx context.Context, q search.Query, yield func(*se
 	err = run.all(bounded)
 	sum := &run.collect.sum
 	sum.Stats.Strategy, sum.Stats.Remote = pattern.Strategy(), true
-	sum.Stats.Plan = run.plan("candidates")
+	sum.Stats.Plan = run.plan()
 	sum.Stats.Elapsed = time.Since(started)
 	return ended(ctx, sum, err)
 }
 
 // plan says how the servers were asked.
-func (r *remoteRun) plan(what string) string {
+func (r *remoteRun) plan() search.Plan {
 	named := 0
 	if r.ask != nil {
 		named = r.ask.Named
 	}
-	return fmt.Sprintf("zoekt: %d %s, %d servers", named, what, r.r.tree.Servers())
+	return search.Plan{Kind: search.PlanServers, Candidates: named, Servers: r.r.tree.Servers()}
 }
 
 // want prepares a scope.
@@ -176,7 +175,7 @@ func (r *remoteRun) each(parts []repos.Part) error {
 func (r *remoteRun) noteLost() {
 	for _, f := range r.ask.Failures[r.noted:] {
 		r.noted++
-		r.r.log.Warn("zoekt: no answer", "server", f.Name, "err", f.Err)
+		r.r.log.Warn("servers: no answer", "server", f.Name, "err", f.Err)
 		lostServer(&r.collect.sum, f.Name, f.Err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -82,7 +81,7 @@ func (s *symbolRun) result() *search.SymbolResult {
 func (s *symbolRun) scan(ctx context.Context) error {
 	s.begin()
 	defer s.dropSkips()
-	s.out.Stats.Plan = "scan"
+	s.out.Stats.Plan.Kind = search.PlanScan
 	readers := sync.Pool{New: func() any { return new(symbols.Names) }}
 	return eachText(ctx, s.folder, &s.q.Scope, &s.out.Summary, match.Need{}, func(path string, text []byte) *[]lookup.Found {
 		names := readers.Get().(*symbols.Names)
@@ -196,7 +195,7 @@ func (s *symbolRun) under(ctx context.Context, ask *index.Ask, pass *indexPass) 
 	}
 	addFolders(sum, s.folder.Root, snap.Skipped(), ask.Under, s.q.IncludeIgnored)
 	sum.Stats.IgnoredIndexed = snap.Ignored()
-	sum.Stats.Plan = fmt.Sprintf("index: definitions, %d files read", len(s.read))
+	sum.Stats.Plan = search.Plan{Kind: search.PlanSymbols, Changed: len(s.read)}
 	return s.others(ctx)
 }
 

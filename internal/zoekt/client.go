@@ -14,7 +14,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"hash/crc64"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,6 +22,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"quarry/internal/remote"
 )
 
 // Options of New; nil and the zero value are good.
@@ -157,31 +158,22 @@ func (c *Client) Servers() int { return len(c.servers) }
 // Name is how a server was given.
 func (c *Client) Name(server int) string { return c.servers[server].name }
 
-// Failure is a server that could not answer.
-type Failure struct {
-	Server int
-	Name   string
-	Err    error
-}
-
-func (f Failure) Error() string { return fmt.Sprintf("server %s: %v", f.Name, f.Err) }
-
 // List asks all servers which repositories they have, in the order of their
 // names. What one server has two have only while it moves; then the newer index
 // counts.
-func (c *Client) List(ctx context.Context) ([]Repo, []Failure) {
-	lists := make([][]Repo, len(c.servers))
+func (c *Client) List(ctx context.Context) ([]remote.Repo, []remote.Failure) {
+	lists := make([][]remote.Repo, len(c.servers))
 	errs := make([]error, len(c.servers))
 	var all sync.WaitGroup
 	for i := range c.servers {
 		all.Go(func() { lists[i], errs[i] = c.list(ctx, i) })
 	}
 	all.Wait()
-	var repos []Repo
-	var failures []Failure
+	var repos []remote.Repo
+	var failures []remote.Failure
 	for i := range c.servers {
 		if errs[i] != nil {
-			failures = append(failures, Failure{i, c.servers[i].name, errs[i]})
+			failures = append(failures, remote.Failure{Server: i, Name: c.servers[i].name, Err: errs[i]})
 		}
 		repos = append(repos, lists[i]...)
 	}
@@ -189,12 +181,12 @@ func (c *Client) List(ctx context.Context) ([]Repo, []Failure) {
 		a, b := &repos[i], &repos[j]
 		return cmp.Or(strings.Compare(a.Name, b.Name), b.Indexed.Compare(a.Indexed)) < 0
 	})
-	return slices.CompactFunc(repos, func(a, b Repo) bool { return a.Name == b.Name }), failures
+	return slices.CompactFunc(repos, func(a, b remote.Repo) bool { return a.Name == b.Name }), failures
 }
 
-func (c *Client) list(ctx context.Context, server int) ([]Repo, error) {
-	return ask(ctx, c, server, func(ctx context.Context, base string) ([]Repo, error) {
-		var repos []Repo
+func (c *Client) list(ctx context.Context, server int) ([]remote.Repo, error) {
+	return ask(ctx, c, server, func(ctx context.Context, base string) ([]remote.Repo, error) {
+		var repos []remote.Repo
 		var crashes uint64
 		err := call(ctx, c.http, base, "List", encodeList(), func(m []byte) (err error) {
 			repos, crashes, err = readList(m)
@@ -218,20 +210,20 @@ var errOutOfTime = errors.New("the server ran out of time")
 
 // Search asks one server for the documents of a query, with their content or
 // without. They come in no order.
-func (c *Client) Search(ctx context.Context, server int, q Query, content bool) ([]Doc, error) {
+func (c *Client) Search(ctx context.Context, server int, q remote.Query, content bool) ([]remote.Doc, error) {
 	return c.search(ctx, server, q, content, 0)
 }
 
 // Some is Search for a few documents that need not be all.
-func (c *Client) Some(ctx context.Context, server int, q Query, most int) ([]Doc, error) {
+func (c *Client) Some(ctx context.Context, server int, q remote.Query, most int) ([]remote.Doc, error) {
 	return c.search(ctx, server, q, false, most)
 }
 
-func (c *Client) search(ctx context.Context, server int, q Query, content bool, most int) ([]Doc, error) {
-	if q.op == opNone {
+func (c *Client) search(ctx context.Context, server int, q remote.Query, content bool, most int) ([]remote.Doc, error) {
+	if q.Op == remote.OpNone {
 		return nil, nil
 	}
-	return ask(ctx, c, server, func(ctx context.Context, base string) ([]Doc, error) {
+	return ask(ctx, c, server, func(ctx context.Context, base string) ([]remote.Doc, error) {
 		wall := c.opts.Timeout
 		if deadline, ok := ctx.Deadline(); ok {
 			wall = time.Until(deadline)
@@ -249,6 +241,3 @@ func (c *Client) search(ctx context.Context, server int, q Query, content bool, 
 		return r.docs, nil
 	})
 }
-
-// Checksum is Doc.Sum of a content.
-func Checksum(content []byte) uint64 { return crc64.Checksum(content, crc64.MakeTable(crc64.ISO)) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"quarry/internal/remote"
 	"quarry/internal/zoekt/wire"
 )
 
@@ -18,7 +19,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(wire.AppendMessage(nil, 1, wire.AppendMessage(nil, 1, repo)))
 	f.Add([]byte{0x32, 0xff, 0xff, 0xff, 0xff, 0x0f})
 	f.Add([]byte{0})
-	f.Add(Or(Text("x", true), And(In("a"), Paths("b"))).encode())
+	f.Add(encode(remote.Or(remote.Text("x", true), remote.And(remote.In("a"), remote.Paths("b")))))
 	f.Fuzz(func(t *testing.T, message []byte) {
 		var r found
 		_ = r.addChunk(message)

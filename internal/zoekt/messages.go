@@ -2,38 +2,18 @@ package zoekt
 
 import (
 	"encoding/binary"
-	"quarry/internal/zoekt/wire"
 	"time"
+
+	"quarry/internal/remote"
+	"quarry/internal/zoekt/wire"
 )
-
-// Doc is a document a server found.
-type Doc struct {
-	Repo   string
-	Path   string // in the repository
-	Commit string
-	// Sum is the CRC-64 (ISO) of what the server keeps, see Checksum.
-	Sum     uint64
-	Content []byte // when asked for
-}
-
-// Repo is a repository a server has.
-type Repo struct {
-	Name    string
-	Branch  string
-	Commit  string
-	Changed time.Time // when that commit was made; zero if unknown
-	Indexed time.Time
-	Files   int
-	Bytes   int64
-	Server  int // which of the client's servers has it
-}
 
 // unlimited is for limits that we set ourselves: the server's own defaults
 // would cut an answer in silence.
 const unlimited = 1<<31 - 1
 
 // encodeSearch writes a StreamSearchRequest.
-func encodeSearch(q Query, whole bool, most int, wall time.Duration) []byte {
+func encodeSearch(q remote.Query, whole bool, most int, wall time.Duration) []byte {
 	if most <= 0 {
 		most = unlimited
 	}
@@ -45,19 +25,19 @@ func encodeSearch(q Query, whole bool, most int, wall time.Duration) []byte {
 	d = wire.AppendInt(d, 2, int64(wall%time.Second))
 	opts = wire.AppendMessage(opts, 6, d)
 	opts = wire.AppendBool(opts, 10, true) // chunks: a document has one at least, so the leaner form
-	request := wire.AppendMessage(wire.AppendMessage(nil, 1, q.encode()), 2, opts)
+	request := wire.AppendMessage(wire.AppendMessage(nil, 1, encode(q)), 2, opts)
 	return wire.AppendMessage(nil, 3, request)
 }
 
 // encodeList writes a ListRequest for every repository.
 func encodeList() []byte {
 	const fieldRepos = 1
-	return wire.AppendMessage(wire.AppendMessage(nil, 1, Query{}.encode()), 2, wire.AppendInt(nil, 1, fieldRepos))
+	return wire.AppendMessage(wire.AppendMessage(nil, 1, encode(remote.Query{})), 2, wire.AppendInt(nil, 1, fieldRepos))
 }
 
 // found is what the messages of one search said.
 type found struct {
-	docs    []Doc
+	docs    []remote.Doc
 	crashes uint64 // of shards, and 1 while a server is loading its own
 	skipped uint64 // shards and documents that were not looked at
 }
@@ -85,8 +65,8 @@ func (r *found) responseField(f *wire.Field) error {
 			return nil
 		})
 	case f.Is(3, wire.Bytes):
-		var d Doc
-		if err := d.read(f.Data); err != nil {
+		var d remote.Doc
+		if err := readDoc(&d, f.Data); err != nil {
 			return err
 		}
 		r.docs = append(r.docs, d)
@@ -94,8 +74,8 @@ func (r *found) responseField(f *wire.Field) error {
 	return nil
 }
 
-// read reads a FileMatch.
-func (d *Doc) read(message []byte) error {
+// readDoc reads a FileMatch.
+func readDoc(d *remote.Doc, message []byte) error {
 	return wire.Each(message, func(f *wire.Field) error {
 		switch {
 		case f.Is(3, wire.Bytes):
@@ -116,7 +96,7 @@ func (d *Doc) read(message []byte) error {
 }
 
 // readList reads a ListResponse.
-func readList(message []byte) (repos []Repo, crashes uint64, err error) {
+func readList(message []byte) (repos []remote.Repo, crashes uint64, err error) {
 	err = wire.Each(message, func(f *wire.Field) error {
 		switch {
 		case f.Is(1, wire.Bytes):
@@ -136,7 +116,7 @@ func readList(message []byte) (repos []Repo, crashes uint64, err error) {
 }
 
 // readRepo reads a RepoListEntry; dead is one that is there no longer.
-func readRepo(message []byte) (r Repo, dead bool, err error) {
+func readRepo(message []byte) (r remote.Repo, dead bool, err error) {
 	err = wire.Each(message, func(f *wire.Field) error {
 		switch {
 		case f.Is(1, wire.Bytes):

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"quarry/internal/remote"
 	"quarry/internal/zoekt"
 	"quarry/internal/zoekt/zoekttest"
 )
@@ -48,20 +49,20 @@ func TestQueries(t *testing.T) {
 	c := client(t, s.Addr, nil)
 	for _, x := range []struct {
 		name string
-		q    zoekt.Query
+		q    remote.Query
 		want string
 	}{
-		{"everything", zoekt.Query{}, "alpha/a.txt alpha/bad\xff alpha/bin/c.dat alpha/src/b.go beta/a.txt"},
-		{"nothing", zoekt.None(), ""},
-		{"a text, case counts", zoekt.Text("hello", false), "alpha/a.txt beta/a.txt"},
-		{"a text in any case", zoekt.Text("HELLO", true), "alpha/a.txt alpha/src/b.go beta/a.txt"},
-		{"a text in one repository", zoekt.And(zoekt.In("beta"), zoekt.Text("hello", false)), "beta/a.txt"},
-		{"operators in a text are text", zoekt.Text(`"repo:alpha" (or) -not`, false), "beta/a.txt"},
-		{"a text that would leave its repository", zoekt.And(zoekt.In("alpha"), zoekt.Text(`x" or repo:beta`, false)), ""},
-		{"paths", zoekt.And(zoekt.Paths("a.txt", "bad\xff"), zoekt.In("alpha")), "alpha/a.txt alpha/bad\xff"},
-		{"a path by an expression", zoekt.PathMatch(`^src/.*\.go$`, false), "alpha/src/b.go"},
-		{"no repository", zoekt.And(zoekt.In(), zoekt.Text("hello", false)), ""},
-		{"names only", zoekt.NamesOnly(zoekt.And(zoekt.Head(), zoekt.Text("odd", false))), "alpha/bad\xff"},
+		{"everything", remote.Query{}, "alpha/a.txt alpha/bad\xff alpha/bin/c.dat alpha/src/b.go beta/a.txt"},
+		{"nothing", remote.None(), ""},
+		{"a text, case counts", remote.Text("hello", false), "alpha/a.txt beta/a.txt"},
+		{"a text in any case", remote.Text("HELLO", true), "alpha/a.txt alpha/src/b.go beta/a.txt"},
+		{"a text in one repository", remote.And(remote.In("beta"), remote.Text("hello", false)), "beta/a.txt"},
+		{"operators in a text are text", remote.Text(`"repo:alpha" (or) -not`, false), "beta/a.txt"},
+		{"a text that would leave its repository", remote.And(remote.In("alpha"), remote.Text(`x" or repo:beta`, false)), ""},
+		{"paths", remote.And(remote.Paths("a.txt", "bad\xff"), remote.In("alpha")), "alpha/a.txt alpha/bad\xff"},
+		{"a path by an expression", remote.PathMatch(`^src/.*\.go$`, false), "alpha/src/b.go"},
+		{"no repository", remote.And(remote.In(), remote.Text("hello", false)), ""},
+		{"names only", remote.NamesOnly(remote.And(remote.Head(), remote.Text("odd", false))), "alpha/bad\xff"},
 	} {
 		docs, err := c.Search(t.Context(), 0, x.q, false)
 		if err != nil {
@@ -81,18 +82,18 @@ func TestQueries(t *testing.T) {
 func TestContent(t *testing.T) {
 	s := start(t, alpha)
 	c := client(t, s.Addr, nil)
-	docs, err := c.Search(t.Context(), 0, zoekt.Paths("a.txt"), true)
+	docs, err := c.Search(t.Context(), 0, remote.Paths("a.txt"), true)
 	if err != nil || len(docs) != 1 {
 		t.Fatalf("%d documents, %v", len(docs), err)
 	}
 	d := docs[0]
-	if string(d.Content) != "hello world\n" || d.Commit != "a1" || d.Sum != zoekt.Checksum(d.Content) {
+	if string(d.Content) != "hello world\n" || d.Commit != "a1" || d.Sum != remote.Checksum(d.Content) {
 		t.Errorf("content %q of %s, sum %x", d.Content, d.Commit, d.Sum)
 	}
-	if _, err := c.Search(t.Context(), 0, zoekt.PathMatch("a(b", false), true); err == nil || !strings.Contains(err.Error(), "a(b") {
+	if _, err := c.Search(t.Context(), 0, remote.PathMatch("a(b", false), true); err == nil || !strings.Contains(err.Error(), "a(b") {
 		t.Errorf("a bad expression: %v", err)
 	}
-	some, err := c.Some(t.Context(), 0, zoekt.Query{}, 2)
+	some, err := c.Some(t.Context(), 0, remote.Query{}, 2)
 	if err != nil || len(some) != 2 {
 		t.Errorf("Some gave %d documents, %v", len(some), err)
 	}
@@ -122,7 +123,7 @@ func TestDeadline(t *testing.T) {
 	defer s.Hang()()
 	c := client(t, s.Addr, &zoekt.Options{Timeout: 50 * time.Millisecond})
 	began := time.Now()
-	_, err := c.Search(t.Context(), 0, zoekt.Query{}, false)
+	_, err := c.Search(t.Context(), 0, remote.Query{}, false)
 	if err == nil || !strings.Contains(err.Error(), "no answer in 50ms") {
 		t.Errorf("%v", err)
 	}
@@ -131,7 +132,7 @@ func TestDeadline(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Search(ctx, 0, zoekt.Query{}, false); err != context.Canceled {
+	if _, err := c.Search(ctx, 0, remote.Query{}, false); err != context.Canceled {
 		t.Errorf("cancelled by the caller: %v", err)
 	}
 }
@@ -151,7 +152,7 @@ func TestReplicas(t *testing.T) {
 		release()
 	}()
 	c := client(t, gone.Addr+"+"+slow.Addr+"+"+good.Addr, &zoekt.Options{Hedge: 10 * time.Millisecond})
-	docs, err := c.Search(t.Context(), 0, zoekt.Text("hello", false), false)
+	docs, err := c.Search(t.Context(), 0, remote.Text("hello", false), false)
 	if err != nil || len(docs) != 1 {
 		t.Errorf("%d documents, %v", len(docs), err)
 	}

@@ -30,10 +30,40 @@ func WriteStats(w io.Writer, s *search.Summary, p *match.Pattern, printed int64)
 	}
 	fmt.Fprintf(w, "strategy: %s\n", p.Strategy())
 	who := ""
-	if s.Stats.Remote && !strings.HasPrefix(s.Stats.Plan, "zoekt") {
+	if s.Stats.Remote && s.Stats.Plan.Kind != search.PlanServers {
 		who = ", answered by the index owner"
 	}
-	fmt.Fprintf(w, "plan: %s%s\n", s.Stats.Plan, who)
+	fmt.Fprintf(w, "plan: %s%s\n", planText(&s.Stats.Plan), who)
+}
+
+// planText says how the files that could match were found.
+func planText(p *search.Plan) string {
+	switch p.Kind {
+	case search.PlanWords:
+		return fmt.Sprintf("index: words of %d files, %d read", p.Documents, p.Changed)
+	case search.PlanSymbols:
+		return fmt.Sprintf("index: definitions, %d files read", p.Changed)
+	case search.PlanServers:
+		return fmt.Sprintf("servers: %d candidates of %d servers", p.Candidates, p.Servers)
+	case search.PlanScan, "":
+		return string(p.Kind)
+	}
+	switch {
+	case p.Every:
+		return fmt.Sprintf("index: every one of %d files, %d changed", p.Documents, p.Changed)
+	case p.NoDetail && p.AtLeast:
+		return fmt.Sprintf("index: some of %d files, %d changed", p.Documents, p.Changed)
+	case p.NoDetail:
+		return fmt.Sprintf("index: %d of %d files, %d changed", p.Candidates, p.Documents, p.Changed)
+	}
+	some, blocks := "", ""
+	if p.AtLeast {
+		some = "at least "
+	}
+	if p.Blocks > 0 {
+		blocks = fmt.Sprintf(" in %d blocks", p.Blocks)
+	}
+	return fmt.Sprintf("index: %s%d of %d files%s by %d of %d grams, %d changed", some, p.Candidates, p.Documents, blocks, p.Lists, p.Grams, p.Changed)
 }
 
 func orNothing(s string) string {
