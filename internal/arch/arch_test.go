@@ -177,6 +177,7 @@ func TestLayers(t *testing.T) {
 		if !opensUserFiles[s.pkg] {
 			checkNoPathOpening(t, s.fset, s.parsed)
 		}
+		checkNoReading(t, s.fset, s.parsed, s.file)
 		word := noteWords.Find(s.text)
 		if said[s.file] = word != nil; word != nil && layerOf(s.pkg) > notes && !saysNotes[s.file] {
 			t.Errorf("%s says %q: what is below notes knows files and texts only", s.file, word)
@@ -230,6 +231,9 @@ func TestRulesCatchOffenders(t *testing.T) {
 	}
 	if got := len(pathOpenings(f)); got != 1 {
 		t.Errorf("pathOpenings found %d, want 1", got)
+	}
+	if got := len(callsOf(f, fileReaders)); got != 1 || mayRead("internal/githead/file.go") || !mayRead("internal/rootfs/plain.go") {
+		t.Errorf("callsOf found %d readers, want 1, outside of rootfs", got)
 	}
 	for text, want := range map[string]bool{"func vaultRules()": true, "// YAML front matter": true, "notice, denote": false} {
 		if noteWords.MatchString(text) != want {

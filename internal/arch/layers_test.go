@@ -79,6 +79,7 @@ var layers = []layer{
 		{"internal/watch", "change events, the barrier, what must be swept"},
 		{"internal/walk", "parallel listing"},
 		{"internal/ignore", "ignore files, per path and per walk"},
+		{"internal/gitdir", "where git's folder of a checkout is; opens nothing that does not name the checkout back"},
 		{"internal/githead", "which files differ from the last commit; reads git's folder, runs nothing"},
 		{"internal/scan", "matching lines of one file"},
 		{"internal/rank", "relevance of a text to words"},
@@ -158,7 +159,6 @@ var opensUserFiles = map[string]bool{
 	"internal/cli/manual":     true, // the pages it writes
 	"internal/cli/servers":    true, // credentials
 	"internal/config":         true,
-	"internal/githead":        true, // git's own folder
 	"internal/doctor":         true, // folders and settings it examines
 	"internal/owner":          true, // its own socket
 	"internal/re/ucd/gen":     true,

@@ -24,7 +24,9 @@ func checkNoPathOpening(t *testing.T, fset *token.FileSet, f *ast.File) {
 	}
 }
 
-func pathOpenings(f *ast.File) []token.Pos {
+func pathOpenings(f *ast.File) []token.Pos { return callsOf(f, pathOpeners) }
+
+func callsOf(f *ast.File, functions map[string]bool) []token.Pos {
 	if !imports(f, "os") {
 		return nil
 	}
@@ -34,7 +36,7 @@ func pathOpenings(f *ast.File) []token.Pos {
 		if !ok {
 			return true
 		}
-		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "os" && pathOpeners[sel.Sel.Name] {
+		if x, ok := sel.X.(*ast.Ident); ok && x.Name == "os" && functions[sel.Sel.Name] {
 			found = append(found, sel.Pos())
 		}
 		return true
@@ -49,4 +51,48 @@ func imports(f *ast.File, path string) bool {
 		}
 	}
 	return false
+}
+
+// fileReaders open a file for reading by its path: what stands there may be a FIFO,
+// a device or 20 GB. Everyone takes rootfs: a Root for a user's tree, ReadPlain for
+// files that a person names.
+var fileReaders = map[string]bool{"Open": true, "ReadFile": true, "OpenFile": true, "DirFS": true, "OpenRoot": true, "OpenInRoot": true}
+
+// readsByPath are the files, or folders with all of theirs, that may call
+// fileReaders, with the reason.
+var readsByPath = map[string]string{
+	"internal/rootfs/":               "the door",
+	"internal/powercut/":             "a model of a disk, for tests",
+	"internal/stress/":               "tests",
+	"internal/re/":                   "generators",
+	"internal/config/write.go":       "makes a file that must not exist",
+	"internal/cli/agents/ui.go":      "makes the page's address file",
+	"internal/cli/agents/scripts.go": "a script that a person names, which may be a pipe",
+	"internal/cli/sets.go":           "a patch that a person names, which may be a pipe",
+	"internal/cli/content.go":        "rules that a person names, which may be a pipe",
+	"internal/cli/query.go":          "patterns that a person names, which may be a pipe",
+	"internal/cli/search.go":         "a pipe that a person names",
+	"internal/doctor/checks.go":      "the kernel's limits in /proc",
+	"examples/":                      "its demonstration folder",
+	"docs/picture/":                  "its demonstration folders",
+	"packaging/":                     "what it ships",
+}
+
+func mayRead(file string) bool {
+	for at := range readsByPath {
+		if file == at || strings.HasSuffix(at, "/") && strings.HasPrefix(file, at) {
+			return true
+		}
+	}
+	return false
+}
+
+func checkNoReading(t *testing.T, fset *token.FileSet, f *ast.File, file string) {
+	t.Helper()
+	if mayRead(file) {
+		return
+	}
+	for _, pos := range callsOf(f, fileReaders) {
+		t.Errorf("%s: files are read through rootfs, or the file is listed in readsByPath with a reason", fset.Position(pos))
+	}
 }

@@ -56,7 +56,7 @@ func TestBackendHeaders(t *testing.T) {
 		{[]string{"search", backend, "hello"}, 2, "!401 Unauthorized: it wants credentials"},
 		{[]string{"search", backend, "--backend-header-file", shared, "hello"}, 2, "!others can read " + shared + ": chmod 600 it"},
 		{[]string{"search", backend, "--backend-header-file", broken, "hello"}, 2, "!broken:1: a line is Name: value"},
-		{[]string{"search", backend, "--backend-header-file", dir, "hello"}, 2, "!no file"},
+		{[]string{"search", backend, "--backend-header-file", dir, "hello"}, 2, "!not a regular file"},
 		{[]string{"search", backend, "--backend-header-file", file + "x", "hello"}, 2, "!no such file"},
 		{[]string{"search", backend + ",search.example.org:6070", "--backend-header-file", file, "hello"}, 2, "!search.example.org:6070 without encryption"},
 		{[]string{"search", "--backend-header-file", file, "hello", dir}, 2, "!--backend-header-file is for --backend"},

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"quarry/internal/cli/env"
+	"quarry/internal/rootfs"
 )
 
 // withRipgrepConfig puts the arguments of ripgrep's configuration file before
@@ -19,7 +19,7 @@ func withRipgrepConfig(args []string, getenv func(string) string) ([]string, err
 	if name == "" || len(args) == 0 || args[0] != "rg" && (args[0] != "search" || getenv("QUARRY_RIPGREP_CONFIG") != "1") || slices.Contains(args, "--no-config") {
 		return args, nil
 	}
-	data, err := os.ReadFile(name)
+	data, _, err := rootfs.ReadPlain(name, 1<<20)
 	if err != nil {
 		return nil, env.PathError(name, err)
 	}

@@ -10,22 +10,20 @@ import (
 	"time"
 
 	"quarry/internal/config"
+	"quarry/internal/rootfs"
 )
 
 // ReadSettings reads a settings file; one that isn't there is empty.
 func ReadSettings(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
 	const most = 64 << 20
-	if !info.Mode().IsRegular() || info.Size() > most {
+	data, info, err := rootfs.ReadPlain(file, most)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil && info != nil && (!info.Mode().IsRegular() || info.Size() > most):
 		return nil, fmt.Errorf("%s is not a settings file", file)
 	}
-	return os.ReadFile(file)
+	return data, err
 }
 
 // WriteSettings replaces a file by a new one in one step, after copying it. It

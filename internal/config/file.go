@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"quarry/internal/rootfs"
 )
 
 // FileName is what the configuration file is called.
@@ -115,21 +117,18 @@ func Load(env Env) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(name)
+	if isNull(name) {
+		return &File{}, nil
+	}
+	data, info, err := rootfs.ReadPlain(name, maxFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && !given:
 		return &File{}, nil
+	case err != nil && info != nil && (!info.Mode().IsRegular() || info.Size() > maxFile):
+		return nil, fmt.Errorf("%s is not a configuration file", name)
 	case err != nil && given:
 		return nil, fmt.Errorf("QUARRY_CONFIG: %w", err)
 	case err != nil:
-		return nil, err
-	case isNull(name):
-		return &File{}, nil
-	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return nil, fmt.Errorf("%s is not a configuration file", name)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
 		return nil, err
 	}
 	return Parse(name, data, homeDir(env))

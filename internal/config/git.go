@@ -5,10 +5,11 @@
 package config
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"quarry/internal/gitdir"
+	"quarry/internal/rootfs"
 )
 
 // maxFile bounds what is read of a configuration file.
@@ -53,54 +54,12 @@ func (c *consulted) globalExcludes(env Env) []byte {
 
 // excludesFile finds core.excludesFile in the text of a git configuration.
 func excludesFile(text []byte) (value string, ok bool) {
-	core := false
-	for line := range bytes.Lines(text) {
-		s := strings.TrimSpace(string(line))
-		switch {
-		case s == "" || s[0] == '#' || s[0] == ';':
-		case s[0] == '[':
-			section, rest, _ := strings.Cut(s[1:], "]")
-			core = strings.EqualFold(strings.TrimSpace(section), "core")
-			if core && strings.TrimSpace(rest) != "" {
-				if v, found := keyValue(rest); found {
-					value, ok = v, true
-				}
-			}
-		case core:
-			if v, found := keyValue(s); found {
-				value, ok = v, true
-			}
+	for key, v := range gitdir.Settings(text) {
+		if key == "core.excludesfile" {
+			value, ok = v, true
 		}
 	}
 	return value, ok
-}
-
-func keyValue(s string) (string, bool) {
-	key, val, found := strings.Cut(s, "=")
-	if !found || !strings.EqualFold(strings.TrimSpace(key), "excludesfile") {
-		return "", false
-	}
-	return unquote(strings.TrimSpace(val)), true
-}
-
-// unquote removes quotes, escapes and a trailing comment from a value.
-func unquote(s string) string {
-	var b strings.Builder
-	quoted := false
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			quoted = !quoted
-		case c == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		case (c == '#' || c == ';') && !quoted:
-			return strings.TrimSpace(b.String())
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // ExpandHome replaces ~/ at the beginning of a path, as a shell does.
@@ -165,29 +124,26 @@ func (c *consulted) rulesAbove(root string) []IgnoreFile {
 	return found
 }
 
-// excludes reads the info/exclude of the repository whose top is dir. The .git
-// of a worktree is a file. It names a folder in the repository, whose file
-// commondir says where the rules are, as in git.
+// excludes reads the info/exclude of the repository whose top is dir. A worktree
+// uses that of its repository, as in git; gitdir says where it may be.
 func (c *consulted) excludes(dir string) []byte {
-	git := filepath.Join(dir, ".git")
-	if c.isWorktree(dir) {
-		text, ok := strings.CutPrefix(string(c.read(git)), "gitdir:")
-		if !ok {
-			return nil
-		}
-		git = from(dir, strings.TrimSpace(text))
-		if common := strings.TrimSpace(string(c.read(filepath.Join(git, "commondir")))); common != "" {
-			git = from(git, common)
-		}
+	top, err := gitdir.View(dir)
+	if err != nil {
+		return nil
 	}
-	return c.read(filepath.Join(git, "info", "exclude"))
-}
-
-func from(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return name
+	defer top.Close()
+	git, err := gitdir.Open(top)
+	if err != nil {
+		return nil
 	}
-	return filepath.Join(dir, name)
+	defer git.Close()
+	c.stat(filepath.Join(git.Own.RealDir(), "commondir"))
+	c.stat(filepath.Join(git.Common.RealDir(), "info", "exclude"))
+	data, err := gitdir.Read(git.Common, "info/exclude")
+	if err != nil {
+		return nil
+	}
+	return data
 }
 
 // isWorktree reports whether the .git of a folder is a file.
@@ -219,11 +175,7 @@ func (c *consulted) repoAbove(dir string) bool {
 
 // readSmall reads a regular file of reasonable size, or nothing.
 func readSmall(name string) []byte {
-	info, err := os.Stat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil
-	}
-	data, err := os.ReadFile(name)
+	data, _, err := rootfs.ReadPlain(name, maxFile)
 	if err != nil {
 		return nil
 	}

@@ -26,6 +26,7 @@ func TestOutsideFollows(t *testing.T) {
 	}
 	put("repo/.git/HEAD", "")
 	put("repo/.git/worktrees/w/commondir", "../..\n")
+	put("repo/.git/worktrees/w/gitdir", filepath.Join(home, "tree/.git")+"\n")
 	put("repo/ws/f", "")
 	put("tree/.git", "gitdir: "+filepath.Join(home, "repo/.git/worktrees/w")+"\n")
 	for _, c := range []struct{ root, write, text, want string }{

@@ -12,6 +12,8 @@ import (
 	"strconv"
 
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"quarry/internal/rootfs"
 )
 
 // SetText parses values that a person gives for a key, in the same way as flags
@@ -286,7 +288,7 @@ func ChangeFile(env Env, k Key, root string, v *Value) (name string, changed boo
 		target = real
 	}
 	mode := fs.FileMode(0o644)
-	old, err := os.ReadFile(target)
+	old, _, err := rootfs.ReadPlain(target, maxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"quarry/internal/config"
+	"quarry/internal/gitdir"
 	"quarry/internal/ignore"
 	"quarry/internal/render"
 	"quarry/internal/trash"
@@ -140,9 +141,14 @@ func (x *exam) ruleFiles() []ruleFile {
 		}
 		list = append(list, ruleFile{Name: name, Kind: f.Name, Above: f.Above, Source: f.Data})
 	}
+	top, err := gitdir.View(x.Root)
+	if err != nil {
+		return list
+	}
+	defer top.Close()
 	for _, name := range append([]string{".git/info/exclude"}, ignore.FileNames[:]...) {
 		file := filepath.Join(x.Root, filepath.FromSlash(name))
-		if data, err := os.ReadFile(file); err == nil {
+		if data, err := gitdir.Read(top, name); err == nil {
 			kind := path.Base(name)
 			if kind == "exclude" {
 				kind = "info/exclude"

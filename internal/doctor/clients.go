@@ -16,6 +16,7 @@ import (
 	"quarry/internal/clients"
 	"quarry/internal/config"
 	"quarry/internal/render"
+	"quarry/internal/rootfs"
 )
 
 // checkConfig reads quarry.toml as every command does.
@@ -61,7 +62,7 @@ func (x *exam) checkConfig(context.Context) error {
 // repairConfig is the command that corrects a mistake: with the word that was
 // probably meant, else without the line.
 func repairConfig(e *config.FileError) string {
-	data, err := os.ReadFile(e.File)
+	data, _, err := rootfs.ReadPlain(e.File, 4<<20)
 	if err != nil {
 		return ""
 	}
@@ -232,11 +233,12 @@ func (x *exam) isOlder(program string) bool {
 
 // sameBytes compares two programs; what can't be read is not the same.
 func sameBytes(a, b string) bool {
-	one, err := os.ReadFile(a)
+	const most = 256 << 20
+	one, _, err := rootfs.ReadPlain(a, most)
 	if err != nil {
 		return false
 	}
-	two, err := os.ReadFile(b)
+	two, _, err := rootfs.ReadPlain(b, most)
 	return err == nil && bytes.Equal(one, two)
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"quarry/internal/gitdir"
 	"quarry/internal/rootfs"
 	"quarry/internal/stress"
 )
@@ -38,13 +39,30 @@ func needGit(t *testing.T) {
 	}
 }
 
-// differing lists the files that are not as in the last commit, by us.
-func differing(t *testing.T, top string) []string {
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
+
+func open(t *testing.T, top string) *Repo {
 	t.Helper()
-	r, err := Open(top)
+	view, err := gitdir.View(top)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer view.Close()
+	r, err := Open(t.Context(), view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// differing lists the files that are not as in the last commit, by us.
+func differing(t *testing.T, top string) []string {
+	t.Helper()
+	r := open(t, top)
+	defer r.Close()
 	root, err := rootfs.Open(top, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +72,7 @@ func differing(t *testing.T, top string) []string {
 	filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(top, p)
 		if err != nil || d.IsDir() {
-			if d != nil && (d.Name() == ".git" || p != top && Has(p)) {
+			if d != nil && (d.Name() == ".git" || p != top && exists(filepath.Join(p, ".git"))) {
 				return fs.SkipDir
 			}
 			return err
@@ -70,7 +88,7 @@ func differing(t *testing.T, top string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		same, err := r.Same(&File{
+		same, err := r.Same(t.Context(), &File{
 			Path: filepath.ToSlash(rel), Mode: info.Mode, Size: info.Size, ModTime: info.ModTime, ChangeTime: info.ChangeTime, Ino: info.Ino,
 			Open: func() (io.ReadCloser, error) { return os.Open(p) },
 		})
@@ -281,11 +299,17 @@ func TestDamage(t *testing.T) {
 				bad[at] ^= 0xff
 			}
 			os.WriteFile(name, bad, 0o644)
-			r, err := Open(top)
+			view, err := gitdir.View(top)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(t.Context(), view)
+			view.Close()
 			if err != nil {
 				continue
 			}
-			same, err := r.Same(&File{Path: "a.txt", Size: 4, Mode: 0o644, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(top, "a.txt")) }})
+			same, err := r.Same(t.Context(), &File{Path: "a.txt", Size: 4, Mode: 0o644, Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(top, "a.txt")) }})
+			r.Close()
 			if same {
 				t.Fatalf("%s, damage %d: a changed file is called unchanged (%v)", filepath.Base(name), i, err)
 			}

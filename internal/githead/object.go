@@ -2,19 +2,19 @@ package githead
 
 import (
 	"bufio"
-	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
+
+	"quarry/internal/rootfs"
 )
 
 // Kinds of objects, as packs number them.
@@ -25,83 +25,158 @@ const (
 	namedDelta   = 7
 )
 
-// maxObject is the largest tree or commit that is read, and maxChain the
-// longest chain of deltas; git makes at most 50.
+// maxObject is the largest tree or commit that is read, about 400,000 entries. A
+// chain of deltas has at most maxChain links, of maxObject bytes in all, and makes
+// at most maxMade bytes on its way; git makes at most 50 links by itself.
 const (
-	maxObject = 256 << 20
+	maxObject = 16 << 20
 	maxChain  = 4096
+	maxMade   = 512 << 20
 )
 
 var errDamaged = errors.New("an object of the repository is damaged")
 
-// object reads a commit or tree.
-func (r *Repo) object(id string) (kind int, data []byte, err error) { return r.stored(id, 0) }
+// place is where a packed object is.
+type place struct {
+	in   *store
+	pack string
+	at   int64
+}
 
-func (r *Repo) stored(id string, depth int) (kind int, data []byte, err error) {
-	name := hex.EncodeToString([]byte(id))
-	for _, dir := range r.objects {
-		f, err := os.Open(filepath.Join(dir, name[:2], name[2:]))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
+// object reads a commit or tree.
+func (r *Repo) object(ctx context.Context, id string) (kind int, data []byte, err error) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	var deltas [][]byte // the last one is next to the base
+	held, made := 0, 0
+	next := func(id string) (*place, error) {
+		at, kindOf, whole, err := r.find(ctx, id)
+		kind, data = kindOf, whole
+		return at, err
+	}
+	at, err := next(id)
+	for err == nil && at != nil {
+		var link *link
+		if link, err = r.packed(ctx, at); err != nil {
+			break
 		}
+		if link.kind != offsetDelta && link.kind != namedDelta {
+			kind, data, at = link.kind, link.data, nil
+			break
+		}
+		if held += len(link.data); held > maxObject || len(deltas) == maxChain {
+			return 0, nil, errDamaged
+		}
+		deltas = append(deltas, link.data)
+		if link.kind == namedDelta {
+			at, err = next(link.base)
+		} else {
+			at = &place{at.in, at.pack, at.at - link.below}
+		}
+	}
+	for i := len(deltas) - 1; i >= 0 && err == nil; i-- {
+		if err = ctx.Err(); err != nil {
+			break
+		}
+		data, err = applyDelta(data, deltas[i])
+		if made += len(data); made > maxMade {
+			err = errDamaged
+		}
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	return kind, data, nil
+}
+
+// find looks an object up: it is read if it has a file of its own, else its place
+// in a pack is returned.
+func (r *Repo) find(ctx context.Context, id string) (at *place, kind int, data []byte, err error) {
+	name := hex.EncodeToString([]byte(id))
+	for _, s := range r.stores {
+		f, err := s.open(name[:2] + "/" + name[2:])
 		if err != nil {
-			return 0, nil, err
+			if k := rootfs.KindOf(err); k == rootfs.NotFound || k == rootfs.NotFolder {
+				continue
+			}
+			return nil, 0, nil, err
 		}
 		defer f.Close()
-		return loose(f)
+		kind, data, err = loose(&reader{ctx.Err, f})
+		return nil, kind, data, err
 	}
-	for _, pack := range r.packs {
-		at, err := r.inPack(pack, id)
-		if err != nil {
-			return 0, nil, err
-		}
-		if at > 0 {
-			return r.packed(pack, at, depth)
+	for _, s := range r.stores {
+		for _, pack := range s.packs {
+			if err := ctx.Err(); err != nil {
+				return nil, 0, nil, err
+			}
+			at, err := s.inPack(pack, id)
+			if err != nil {
+				return nil, 0, nil, err
+			}
+			if at > 0 {
+				return &place{s, pack, at}, 0, nil, nil
+			}
 		}
 	}
-	return 0, nil, fmt.Errorf("the repository has no object %s", name)
+	return nil, 0, nil, errors.New("the repository lacks an object; a partial clone has not fetched it yet")
 }
 
 // loose reads an object that has a file of its own.
 func loose(f io.Reader) (kind int, data []byte, err error) {
 	z, err := zlib.NewReader(bufio.NewReader(f))
 	if err != nil {
-		return 0, nil, err
-	}
-	defer z.Close()
-	b := bufio.NewReader(z)
-	head, err := b.ReadString(0)
-	if err != nil {
-		return 0, nil, err
-	}
-	word, length, _ := strings.Cut(strings.TrimSuffix(head, "\x00"), " ")
-	n, err := strconv.ParseInt(length, 10, 64)
-	if err != nil || n < 0 || n > maxObject {
 		return 0, nil, errDamaged
 	}
-	data, err = io.ReadAll(io.LimitReader(b, n+1))
-	if err == nil && int64(len(data)) != n {
-		err = errDamaged
+	defer z.Close()
+	b := bufio.NewReaderSize(z, 4<<10)
+	head, err := b.ReadSlice(0)
+	if err != nil {
+		return 0, nil, errDamaged
 	}
+	word, length, _ := strings.Cut(string(head[:len(head)-1]), " ")
+	n, err := strconv.ParseInt(length, 10, 64)
+	if err != nil || n < 0 {
+		return 0, nil, errDamaged
+	}
+	data, err = unpack(b, n)
 	return map[string]int{"commit": commitObject, "tree": treeObject}[word], data, err
+}
+
+// errLarge is said of trees and commits that are too large.
+var errLarge = fmt.Errorf("a folder or a commit of the repository takes more than %d MB", maxObject>>20)
+
+// unpack reads exactly size bytes.
+func unpack(in io.Reader, size int64) ([]byte, error) {
+	if size > maxObject {
+		return nil, errLarge
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(in, data); err != nil {
+		return nil, errDamaged
+	}
+	if n, err := in.Read(make([]byte, 1)); n > 0 || err != io.EOF {
+		return nil, errDamaged
+	}
+	return data, nil
 }
 
 // inPack is the offset of an object in a pack, from the pack's index; 0 if it is
 // not there.
-func (r *Repo) inPack(pack, id string) (int64, error) {
-	f, err := os.Open(pack + ".idx")
+func (s *store) inPack(pack, id string) (int64, error) {
+	f, err := s.open("pack/" + pack + ".idx")
 	if err != nil {
 		return 0, err
 	}
 	defer f.Close()
 	var head [8]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil || string(head[:]) != "\xfftOc\x00\x00\x00\x02" {
-		return 0, fmt.Errorf("%s.idx is of an unknown form", filepath.Base(pack))
+		return 0, errors.New("the index of a pack is of an unknown form")
 	}
 	number := func(at int64) int64 {
 		var b [4]byte
 		if _, e := f.ReadAt(b[:], at); e != nil {
-			err = e
+			err = errDamaged
 		}
 		return int64(binary.BigEndian.Uint32(b[:]))
 	}
@@ -118,91 +193,79 @@ func (r *Repo) inPack(pack, id string) (int64, error) {
 	got := make([]byte, size)
 	at := low + int64(sort.Search(int(high-low), func(i int) bool {
 		if _, e := f.ReadAt(got, names+(low+int64(i))*size); e != nil {
-			err = e
+			err = errDamaged
 		}
 		return string(got) >= id
 	}))
 	if at == high || err != nil {
 		return 0, err
 	}
-	if _, err := f.ReadAt(got, names+at*size); err != nil || string(got) != id {
-		return 0, err
+	if _, e := f.ReadAt(got, names+at*size); e != nil || string(got) != id {
+		return 0, nil
 	}
-	offsets := names + all*size + all*4 // behind the checksums
+	offsets := names + all*size + all*4 // after the checksums
 	to := number(offsets + at*4)
 	if to&(1<<31) != 0 { // a large pack has a table of wide offsets
 		var b [8]byte
 		if _, err := f.ReadAt(b[:], offsets+all*4+(to&^(1<<31))*8); err != nil {
-			return 0, err
+			return 0, errDamaged
 		}
 		to = int64(binary.BigEndian.Uint64(b[:]) & (1<<63 - 1))
 	}
 	return to, err
 }
 
-// packed reads the object at an offset of a pack.
-func (r *Repo) packed(pack string, at int64, depth int) (kind int, data []byte, err error) {
-	if depth > maxChain || at < 0 {
-		return 0, nil, errDamaged
+// link is an object of a pack, or a delta with where its base is.
+type link struct {
+	kind  int
+	data  []byte
+	base  string // of a namedDelta
+	below int64  // how far before an offsetDelta
+}
+
+// packed reads what is at a place of a pack.
+func (r *Repo) packed(ctx context.Context, at *place) (*link, error) {
+	if at.at <= 0 {
+		return nil, errDamaged
 	}
-	f, err := os.Open(pack + ".pack")
+	f, err := at.in.open("pack/" + at.pack + ".pack")
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	defer f.Close()
-	b := bufio.NewReader(io.NewSectionReader(f, at, 1<<62))
+	b := bufio.NewReader(&reader{ctx.Err, io.NewSectionReader(f, at.at, 1<<62)})
 	c, err := b.ReadByte()
 	if err != nil {
-		return 0, nil, err
+		return nil, errDamaged
 	}
-	kind = int(c >> 4 & 7)
+	l := &link{kind: int(c >> 4 & 7)}
 	size := int64(c & 15)
 	for shift := 4; c&0x80 != 0; shift += 7 {
 		if c, err = b.ReadByte(); err != nil || shift > 50 {
-			return 0, nil, errDamaged
+			return nil, errDamaged
 		}
 		size |= int64(c&0x7f) << shift
 	}
-	base := ""
-	below := int64(0)
-	switch kind {
+	switch l.kind {
 	case offsetDelta:
-		if below, err = backwards(b); err != nil {
-			return 0, nil, err
+		// A base is before its delta: no chain comes back to where it began.
+		if l.below, err = backwards(b); err != nil || l.below <= 0 {
+			return nil, errDamaged
 		}
 	case namedDelta:
 		name := make([]byte, r.idSize())
 		if _, err := io.ReadFull(b, name); err != nil {
-			return 0, nil, err
+			return nil, errDamaged
 		}
-		base = string(name)
-	}
-	if size > maxObject {
-		return 0, nil, errDamaged
+		l.base = string(name)
 	}
 	z, err := zlib.NewReader(b)
 	if err != nil {
-		return 0, nil, err
+		return nil, errDamaged
 	}
 	defer z.Close()
-	data = make([]byte, size)
-	if _, err := io.ReadFull(z, data); err != nil {
-		return 0, nil, err
-	}
-	var under []byte
-	switch kind {
-	case offsetDelta:
-		kind, under, err = r.packed(pack, at-below, depth+1)
-	case namedDelta:
-		kind, under, err = r.stored(base, depth+1)
-	default:
-		return kind, data, nil
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	data, err = applyDelta(under, data)
-	return kind, data, err
+	l.data, err = unpack(z, size)
+	return l, err
 }
 
 // backwards reads the distance from a delta back to its base.
@@ -230,8 +293,11 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 	}
 	delta = delta[n:]
 	size, n := binary.Uvarint(delta)
-	if n <= 0 || size > maxObject {
+	if n <= 0 {
 		return nil, errDamaged
+	}
+	if size > maxObject {
+		return nil, errLarge
 	}
 	delta = delta[n:]
 	out := make([]byte, 0, size)
@@ -276,66 +342,111 @@ func applyDelta(base, delta []byte) ([]byte, error) {
 
 // branch is one entry of a tree.
 type branch struct {
-	name string
 	mode uint32
 	id   string
 }
 
 const treeMode = 0o40000
 
-// tree returns a tree, cached if it was read before. Its entries are in order
-// of their names.
-func (r *Repo) tree(id string) ([]branch, error) {
-	r.mu.Lock()
-	list, ok := r.trees[id]
-	r.mu.Unlock()
-	if ok {
-		return list, nil
+// tree is a tree as git stores it, and where its entries begin, in order of their
+// names. Entries as values would take five times as much.
+type tree struct {
+	data    string
+	entries []uint32
+	idSize  int
+}
+
+// maxTrees bounds the trees that are kept, in bytes: those of 300,000 files.
+const maxTrees = 16 << 20
+
+// name is that of the i-th entry.
+func (t *tree) name(i int) string { return entryName(t.data, t.entries[i]) }
+
+func (t *tree) branch(i int) branch {
+	s := t.data[t.entries[i]:]
+	space, end := strings.IndexByte(s, ' '), strings.IndexByte(s, 0)
+	mode, _ := strconv.ParseUint(s[:space], 8, 32) // parseTree has tried it
+	return branch{uint32(mode), s[end+1 : end+1+t.idSize]}
+}
+
+// parseTree finds the entries of a tree.
+func parseTree(data string, idSize int) (*tree, error) {
+	t := &tree{data: data, idSize: idSize}
+	for at := 0; at < len(data); {
+		s := data[at:min(len(data), at+8<<10)]
+		space, end := strings.IndexByte(s, ' '), strings.IndexByte(s, 0)
+		if space < 0 || end < space || len(data)-at < end+1+idSize {
+			return nil, errDamaged
+		}
+		if _, err := strconv.ParseUint(s[:space], 8, 32); err != nil {
+			return nil, errDamaged
+		}
+		t.entries = append(t.entries, uint32(at))
+		at += end + 1 + idSize
 	}
-	kind, data, err := r.object(id)
+	// Git's order takes a folder's name with a slash after it.
+	slices.SortFunc(t.entries, func(a, b uint32) int {
+		return strings.Compare(entryName(data, a), entryName(data, b))
+	})
+	return t, nil
+}
+
+func entryName(data string, at uint32) string {
+	s := data[at:]
+	s = s[strings.IndexByte(s, ' ')+1:]
+	return s[:strings.IndexByte(s, 0)]
+}
+
+// tree returns a tree, which may have been read before.
+func (r *Repo) tree(ctx context.Context, id string) (*tree, error) {
+	r.mu.Lock()
+	t := r.trees[id]
+	r.mu.Unlock()
+	if t != nil {
+		return t, nil
+	}
+	kind, data, err := r.object(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if kind != treeObject {
 		return nil, errDamaged
 	}
-	for len(data) > 0 {
-		head, rest, ok := bytes.Cut(data, []byte{0})
-		mode, name, found := bytes.Cut(head, []byte{' '})
-		bits, err := strconv.ParseUint(string(mode), 8, 32)
-		if !ok || !found || err != nil || len(rest) < r.idSize() {
-			return nil, errDamaged
-		}
-		list = append(list, branch{string(name), uint32(bits), string(rest[:r.idSize()])})
-		data = rest[r.idSize():]
+	if t, err = parseTree(string(data), r.idSize()); err != nil {
+		return nil, err
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].name < list[j].name })
+	size := len(t.data) + 4*cap(t.entries)
 	r.mu.Lock()
-	r.trees[id] = list
-	r.mu.Unlock()
-	return list, nil
+	defer r.mu.Unlock()
+	if r.held += size; r.held > maxTrees { // files come in order of their paths: few are asked for again
+		r.held = size
+		clear(r.trees)
+	}
+	r.trees[id] = t
+	return t, nil
 }
 
 // committed finds a path in the last commit.
-func (r *Repo) committed(path string) (branch, bool, error) {
+func (r *Repo) committed(ctx context.Context, path string) (branch, bool, error) {
 	id := r.root
 	for id != "" {
-		list, err := r.tree(id)
+		t, err := r.tree(ctx, id)
 		if err != nil {
 			return branch{}, false, err
 		}
 		name, rest, deeper := strings.Cut(path, "/")
-		i := sort.Search(len(list), func(i int) bool { return list[i].name >= name })
-		if i == len(list) || list[i].name != name {
+		i := sort.Search(len(t.entries), func(i int) bool { return t.name(i) >= name })
+		if i == len(t.entries) || t.name(i) != name {
 			break
 		}
+		at := t.branch(i)
 		if !deeper {
-			return list[i], list[i].mode != treeMode, nil
+			return at, at.mode != treeMode, nil
 		}
-		if list[i].mode != treeMode {
+		if at.mode != treeMode {
 			break
 		}
-		id, path = list[i].id, rest
+		id, path = at.id, rest
 	}
 	return branch{}, false, nil
 }

@@ -6,153 +6,239 @@
 // the name that the commit's tree gives the path; git's index only spares the
 // reading of files whose stamp it knows. So a damaged or unknown form of index
 // costs time, and never makes a changed file look unchanged.
+//
+// The folder may be made to attack: package gitdir says how it is opened. Each
+// object, index and list of references is bounded, so that a repository takes at
+// most about 64 MB, and everything ends with the caller's context.
 package githead
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
+
+	"quarry/internal/gitdir"
+	"quarry/internal/rootfs"
 )
 
 // Repo is a repository as it was when it was opened. It is safe for concurrent
-// use and holds no file open.
+// use, and must be closed.
 type Repo struct {
-	top     string   // the folder with the files
-	git     string   // git's folder of this worktree
-	common  string   // git's folder that all worktrees share
-	objects []string // folders of objects
-	sha256  bool
+	git    *gitdir.Dir
+	stores []*store // of objects: its own, then those it borrows from
+	sha256 bool
 
 	crlf bool // git may convert line endings here
 	mode bool // the executable bit counts
 
-	index   map[string]*stamped
-	written stamp // of the index itself
+	known stamps // from the index
 
-	mu    sync.Mutex
-	packs []string            // paths of pack files, without .pack
-	root  string              // id of HEAD's tree; "" before the first commit
-	trees map[string][]branch // by id
+	reading sync.Mutex // one object at a time: each may take 48 MB
+	mu      sync.Mutex
+	root    string           // id of HEAD's tree; "" before the first commit
+	trees   map[string]*tree // by id; guarded by mu
+	held    int              // bytes of trees; guarded by mu
 }
 
-// Has reports whether a folder is the top of a repository or of a worktree.
-func Has(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
+// store is a folder of objects.
+type store struct {
+	root   *rootfs.Root
+	prefix string   // from the root to the folder
+	packs  []string // names of packs, without .pack
+	alone  bool     // the root is only this store's
 }
 
-// maxSmall bounds the files that are read whole, except the index. Real ones
-// are far smaller.
-const maxSmall = 4 << 20
+// errForeign is what a reader is told instead of contents.
+var errForeign = errors.New("a file of git's folder is not what git writes")
 
-// Open opens the repository whose files are in a folder.
-func Open(top string) (*Repo, error) {
-	r := &Repo{top: top, git: filepath.Join(top, ".git"), mode: runtime.GOOS != "windows", crlf: runtime.GOOS == "windows", trees: map[string][]branch{}}
-	info, err := os.Stat(r.git)
+// Open opens the repository whose files are in top, a root without a policy.
+func Open(ctx context.Context, top *rootfs.Root) (*Repo, error) {
+	git, err := gitdir.Open(top)
 	if err != nil {
 		return nil, err
 	}
-	if !info.IsDir() { // a worktree or submodule: the file names the folder
-		text, err := small(r.git)
-		to, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir:")
-		if err != nil || !ok {
-			return nil, fmt.Errorf("%s is no git repository", top)
-		}
-		r.git = from(top, strings.TrimSpace(to))
-	}
-	r.common = r.git
-	if text, err := small(filepath.Join(r.git, "commondir")); err == nil {
-		r.common = from(r.git, strings.TrimSpace(string(text)))
-	}
-	if err := r.configure(); err != nil {
+	r := &Repo{git: git, mode: runtime.GOOS != "windows", crlf: runtime.GOOS == "windows", trees: map[string]*tree{}}
+	if err := r.load(ctx, top); err != nil {
+		r.Close()
 		return nil, err
 	}
-	r.objectFolders(filepath.Join(r.common, "objects"), 0)
-	if r.root, err = r.headTree(); err != nil {
-		return nil, err
-	}
-	r.readIndex()
 	return r, nil
 }
 
-func from(dir, name string) string {
-	if filepath.IsAbs(name) {
-		return name
+// Close releases the repository.
+func (r *Repo) Close() {
+	for _, s := range r.stores {
+		if s.alone {
+			s.root.Close()
+		}
 	}
-	return filepath.Join(dir, filepath.FromSlash(name))
+	r.git.Close()
 }
 
-// small reads a regular file of reasonable size.
-func small(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
+func (r *Repo) load(ctx context.Context, top *rootfs.Root) error {
+	if err := r.configure(top); err != nil {
+		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxSmall {
-		return nil, fmt.Errorf("%s is not the file git writes", name)
+	if err := r.addStore(&store{root: r.git.Common, prefix: "objects/"}, 0); err != nil {
+		return err
 	}
-	return os.ReadFile(name)
+	var err error
+	if r.root, err = r.headTree(ctx); err != nil {
+		return err
+	}
+	return r.readIndex(ctx)
 }
 
 // configure reads the parts of git's configuration that say how files are
 // stored.
-func (r *Repo) configure() error {
-	text, _ := small(filepath.Join(r.common, "config"))
-	section := ""
-	for line := range bytes.Lines(text) {
-		s := strings.ToLower(strings.TrimSpace(string(line)))
-		if strings.HasPrefix(s, "[") {
-			section, _, _ = strings.Cut(s[1:], "]")
-			continue
-		}
-		key, value, _ := strings.Cut(s, "=")
-		switch value = strings.TrimSpace(value); section + "." + strings.TrimSpace(key) {
+func (r *Repo) configure(top *rootfs.Root) error {
+	text, err := gitdir.Read(r.git.Common, "config")
+	if err != nil && rootfs.KindOf(err) != rootfs.NotFound {
+		return err
+	}
+	for key, value := range gitdir.Settings(text) {
+		value = strings.ToLower(value)
+		switch key {
 		case "core.autocrlf":
 			r.crlf = r.crlf || value == "true" || value == "input"
 		case "core.filemode":
 			r.mode = r.mode && value != "false"
 		case "extensions.objectformat":
 			if value != "sha1" && value != "sha256" {
-				return fmt.Errorf("objects of the repository are named by %q", value)
+				return errors.New("the objects of the repository are named in an unknown way (extensions.objectFormat)")
 			}
 			r.sha256 = value == "sha256"
 		case "extensions.refstorage":
 			if value != "files" {
-				return fmt.Errorf("the repository keeps its references as %q", value)
+				return errors.New("the repository does not keep its references in files (extensions.refStorage)")
 			}
 		}
 	}
-	attributes, _ := small(filepath.Join(r.top, ".gitattributes"))
+	attributes, _ := gitdir.Read(top, ".gitattributes")
 	r.crlf = r.crlf || bytes.Contains(attributes, []byte("text")) || bytes.Contains(attributes, []byte("eol=")) || bytes.Contains(attributes, []byte("crlf"))
 	return nil
 }
 
-// objectFolders lists a folder of objects and its alternates.
-func (r *Repo) objectFolders(dir string, depth int) {
-	r.objects = append(r.objects, dir)
-	names, _ := filepath.Glob(filepath.Join(dir, "pack", "*.idx"))
-	for _, n := range names {
-		r.packs = append(r.packs, strings.TrimSuffix(n, ".idx"))
+// How much a repository may borrow, and in how many packs its objects may be. Git
+// follows alternates five deep and starts to repack at 50 packs.
+const (
+	maxDepth  = 5
+	maxStores = 32
+	maxPacks  = 4096
+)
+
+// addStore adds a folder of objects and its alternates, each once.
+func (r *Repo) addStore(s *store, depth int) error {
+	r.stores = append(r.stores, s)
+	if len(r.stores) > maxStores || depth > maxDepth {
+		return fmt.Errorf("the repository borrows objects from more than %d others, or more than %d deep", maxStores-1, maxDepth)
 	}
-	text, err := small(filepath.Join(dir, "info", "alternates"))
-	if err != nil || depth > 4 { // as deep as git goes
-		return
+	if err := s.listPacks(); err != nil {
+		return err
 	}
+	text, err := gitdir.Read(s.root, s.prefix+"info/alternates")
+	if rootfs.KindOf(err) == rootfs.NotFound || rootfs.KindOf(err) == rootfs.NotFolder {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tried := 0
 	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			r.objectFolders(from(dir, line), depth+1)
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		if tried++; tried > maxStores {
+			return fmt.Errorf("the repository borrows objects from more than %d others", maxStores-1)
+		}
+		root, err := gitdir.Alternate(s.dir(), line)
+		if err != nil {
+			continue // as git, which goes on without
+		}
+		if r.has(root) {
+			root.Close()
+			continue
+		}
+		if err := r.addStore(&store{root: root, alone: true}, depth+1); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+func (r *Repo) has(root *rootfs.Root) bool {
+	at, err := root.Place()
+	return err != nil || slices.ContainsFunc(r.stores, func(s *store) bool {
+		other, err := s.place()
+		return err != nil || other == at
+	})
+}
+
+// dir is the absolute path of the folder.
+func (s *store) dir() string {
+	return s.root.RealDir() + "/" + s.prefix
+}
+
+func (s *store) place() (rootfs.Place, error) {
+	if s.prefix == "" {
+		return s.root.Place()
+	}
+	p, err := s.root.Resolve(s.prefix)
+	if err != nil {
+		return rootfs.Place{}, err
+	}
+	info, err := s.root.Stat(p)
+	return rootfs.Place{Dev: info.Dev, Ino: info.Ino}, err
+}
+
+// listPacks finds the packs of a store.
+func (s *store) listPacks() error {
+	p, err := s.root.Resolve(s.prefix + "pack")
+	if err != nil {
+		return err
+	}
+	d, err := s.root.OpenDir(p)
+	if err != nil {
+		if k := rootfs.KindOf(err); k == rootfs.NotFound || k == rootfs.NotFolder {
+			return nil
+		}
+		return err
+	}
+	defer d.Close()
+	list, err := d.Read(nil)
+	if err != nil {
+		return err
+	}
+	for _, e := range list {
+		if name, ok := strings.CutSuffix(e.Name, ".idx"); ok {
+			s.packs = append(s.packs, strings.Clone(name))
+		}
+	}
+	if len(s.packs) > maxPacks {
+		return fmt.Errorf("the repository has %d packs, and at most %d are read: run git gc", len(s.packs), maxPacks)
+	}
+	slices.Sort(s.packs)
+	return nil
+}
+
+// open opens a file of a store.
+func (s *store) open(name string) (*rootfs.File, error) {
+	p, err := s.root.Known(s.prefix + name)
+	if err != nil {
+		return nil, err
+	}
+	return s.root.OpenFile(p)
 }
 
 func (r *Repo) newHash() hash.Hash {
@@ -170,8 +256,8 @@ func (r *Repo) idSize() int {
 }
 
 // headTree is the tree of the last commit, or "" if there is none yet.
-func (r *Repo) headTree() (string, error) {
-	text, err := small(filepath.Join(r.git, "HEAD"))
+func (r *Repo) headTree(ctx context.Context) (string, error) {
+	text, err := gitdir.Read(r.git.Own, "HEAD")
 	if err != nil {
 		return "", err
 	}
@@ -181,52 +267,85 @@ func (r *Repo) headTree() (string, error) {
 		if !ok {
 			break
 		}
-		if value, err = r.reference(strings.TrimSpace(name)); err != nil || value == "" {
+		if value, err = r.reference(ctx, strings.TrimSpace(name)); err != nil || value == "" {
 			return "", err
 		}
 	}
 	id, err := hex.DecodeString(value)
 	if err != nil || len(id) != r.idSize() {
-		return "", fmt.Errorf("HEAD names no commit: %q", value)
+		return "", errors.New("HEAD names no commit")
 	}
-	kind, data, err := r.object(string(id))
+	kind, data, err := r.object(ctx, string(id))
 	if err != nil {
 		return "", err
 	}
-	line, _, _ := strings.Cut(string(data), "\n")
-	tree, err := hex.DecodeString(strings.TrimPrefix(line, "tree "))
-	if kind != commitObject || err != nil || len(tree) != r.idSize() {
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	tree := make([]byte, hex.DecodedLen(len(line)))
+	n, err := hex.Decode(tree, bytes.TrimPrefix(line, []byte("tree ")))
+	if kind != commitObject || err != nil || n != r.idSize() {
 		return "", errors.New("HEAD names something that is no commit")
 	}
-	return string(tree), nil
+	return string(tree[:n]), nil
 }
 
+// maxReferences bounds packed-refs: about three million references.
+const maxReferences = 256 << 20
+
 // reference is the value of a reference; "" if it does not exist yet.
-func (r *Repo) reference(name string) (string, error) {
+func (r *Repo) reference(ctx context.Context, name string) (string, error) {
 	if !strings.HasPrefix(name, "refs/") || strings.Contains(name, "..") {
-		return "", fmt.Errorf("invalid reference %q", name)
+		return "", errors.New("HEAD names an invalid reference")
 	}
-	for _, dir := range []string{r.git, r.common} {
-		text, err := small(filepath.Join(dir, filepath.FromSlash(name)))
+	for _, dir := range []*rootfs.Root{r.git.Own, r.git.Common} {
+		text, err := gitdir.Read(dir, name)
 		if err == nil {
 			return strings.TrimSpace(string(text)), nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+		switch rootfs.KindOf(err) {
+		case rootfs.NotFound, rootfs.NotFolder:
+		case rootfs.InvalidArgument:
+			return "", errors.New("HEAD names an invalid reference")
+		default:
+			return "", errForeign
 		}
 	}
-	packed, err := os.ReadFile(filepath.Join(r.common, "packed-refs"))
+	p, err := r.git.Common.Known("packed-refs")
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	f, err := r.git.Common.OpenFile(p)
+	if err != nil {
+		if rootfs.KindOf(err) == rootfs.NotFound {
 			return "", nil
 		}
 		return "", err
 	}
-	for line := range bytes.Lines(packed) {
-		id, of, ok := strings.Cut(strings.TrimSpace(string(line)), " ")
-		if ok && of == name {
-			return id, nil
+	defer f.Close()
+	if f.Info().Size > maxReferences {
+		return "", fmt.Errorf("packed-refs has more than %d MB", maxReferences>>20)
+	}
+	lines := bufio.NewScanner(&reader{ctx.Err, io.LimitReader(f, maxReferences)})
+	for lines.Scan() {
+		id, of, ok := bytes.Cut(bytes.TrimSpace(lines.Bytes()), []byte(" "))
+		if ok && string(of) == name {
+			return string(id), nil
 		}
 	}
+	if err := lines.Err(); err != nil { // a line of more than 64 KB
+		return "", errors.Join(ctx.Err(), errForeign)
+	}
 	return "", nil
+}
+
+// reader reads until a context ends.
+type reader struct {
+	ended func() error // the context's Err
+	in    io.Reader
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	if err := r.ended(); err != nil {
+		return 0, err
+	}
+	return r.in.Read(b)
 }

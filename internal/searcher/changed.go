@@ -1,14 +1,15 @@
 package searcher
 
 import (
+	"context"
 	"io"
 	"log/slog"
-	"path"
 	"path/filepath"
 	"strings"
 	"sync"
 
 	"quarry/fault"
+	"quarry/internal/gitdir"
 	"quarry/internal/githead"
 	"quarry/internal/rootfs"
 	"quarry/search"
@@ -16,29 +17,42 @@ import (
 
 // changes tells which files changed, for one search.
 type changes struct {
+	// ended, load and same are bound to the context of the search: walks and indexes
+	// ask about a file without one.
+	ended func() error
+	load  func(top *rootfs.Root) (*githead.Repo, error)
+	same  func(*githead.Repo, *githead.File) (bool, error)
+
 	root *rootfs.Root
 	want search.Changed
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	repos map[string]*repository // by absolute folder: the repository of its files
+	repos map[rootfs.Path]*repository // by folder: the repository of its files
+	all   []*githead.Repo             // that are open
 }
 
-// repository is a repository around a folder; a nil repo is one that can't be
-// read, top is "" where there is none.
+// repository is a repository around a folder.
 type repository struct {
-	top  string
-	repo *githead.Repo
-	err  error
+	none   bool   // there is none
+	top    string // from the workspace, "" if it is the workspace or above it
+	prefix string // from the top of one above to the workspace, with a slash
+	repo   *githead.Repo
+	err    error // why it can't be read
 }
 
 // newChanges prepares a test of which files of a scope changed; nil accepts all
 // files.
-func newChanges(d *Folder, s *search.Scope) (*changes, error) {
+func newChanges(ctx context.Context, d *Folder, s *search.Scope) (*changes, error) {
 	if !s.Changed.Any() {
 		return nil, nil
 	}
-	c := &changes{root: d.Root, want: s.Changed, log: d.Logger, repos: map[string]*repository{}}
+	c := &changes{
+		ended: ctx.Err,
+		load:  func(top *rootfs.Root) (*githead.Repo, error) { return githead.Open(ctx, top) },
+		same:  func(r *githead.Repo, f *githead.File) (bool, error) { return r.Same(ctx, f) },
+		root:  d.Root, want: s.Changed, log: d.Logger, repos: map[rootfs.Path]*repository{},
+	}
 	if !s.Changed.Git {
 		return c, nil
 	}
@@ -48,17 +62,28 @@ func newChanges(d *Folder, s *search.Scope) (*changes, error) {
 	}
 	for _, p := range paths {
 		at, isFile, err := d.start(p)
+		if err == nil {
+			if isFile {
+				at = at.Dir()
+			}
+			err = c.check(at)
+		}
 		if err != nil {
-			return nil, err
-		}
-		if isFile {
-			at = at.Dir()
-		}
-		if err := c.check(at); err != nil {
+			c.close()
 			return nil, err
 		}
 	}
 	return c, nil
+}
+
+// close releases the repositories.
+func (c *changes) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.all {
+		r.Close()
+	}
+	c.all, c.repos = nil, nil
 }
 
 // errNoRepository is returned for a search for changed files outside of a
@@ -68,9 +93,11 @@ var errNoRepository = fault.New(fault.InvalidArgument, "no git repository here, 
 
 // check refuses a folder that is in no repository and has none just below it.
 func (c *changes) check(at rootfs.Path) error {
-	dir := filepath.Join(c.root.Dir(), filepath.FromSlash(at.String()))
-	if r := c.around(dir); r.top != "" {
+	if r := c.around(at); !r.none {
 		if r.err != nil {
+			if err := c.ended(); err != nil {
+				return err
+			}
 			return fault.New(fault.IOError, "the git repository can't be read: "+r.err.Error(), "ask for files changed since a time instead")
 		}
 		return nil
@@ -82,35 +109,83 @@ func (c *changes) check(at rootfs.Path) error {
 	defer d.Close()
 	list, _ := d.Read(nil)
 	for _, e := range list {
-		if e.Type == rootfs.TypeDir && githead.Has(filepath.Join(dir, e.Name)) {
+		if below, err := at.Child(e.Name); err == nil && e.Type == rootfs.TypeDir && c.isTop(below) {
 			return nil
 		}
 	}
 	return errNoRepository
 }
 
-// around finds the repository that the files of a folder are in.
-func (c *changes) around(dir string) *repository {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.find(dir)
+// isTop reports whether a folder of the workspace is the top of a repository.
+func (c *changes) isTop(at rootfs.Path) bool {
+	d, err := c.root.OpenDir(at)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	_, err = d.Stat(".git")
+	return err == nil || rootfs.KindOf(err) == rootfs.Protected // a protected entry that is not there is not found
 }
 
-func (c *changes) find(dir string) *repository {
-	if r, ok := c.repos[dir]; ok {
+// around finds the repository that the files of a folder are in.
+func (c *changes) around(at rootfs.Path) *repository {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.find(at)
+}
+
+func (c *changes) find(at rootfs.Path) *repository {
+	if r, ok := c.repos[at]; ok {
 		return r
 	}
 	r := &repository{}
-	if githead.Has(dir) {
-		r.top = dir
-		if r.repo, r.err = githead.Open(dir); r.err != nil {
-			c.log.Warn("a git repository can't be read: its files count as changed", "folder", dir, "err", r.err)
+	switch {
+	case c.isTop(at):
+		view, err := c.root.Inside(at)
+		if !at.IsRoot() {
+			r.top = at.String()
 		}
-	} else if parent := filepath.Dir(dir); parent != dir {
-		r = c.find(parent)
+		c.open(r, view, err, at.String())
+	case at.IsRoot():
+		c.above(r)
+	default:
+		r = c.find(at.Dir())
 	}
-	c.repos[dir] = r
+	if c.repos != nil { // not after close
+		c.repos[at] = r
+	}
 	return r
+}
+
+// above looks for a repository that the workspace is a part of. One that another
+// user put there does not count.
+func (c *changes) above(r *repository) {
+	for dir := c.root.RealDir(); ; {
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			r.none = true
+			return
+		}
+		r.prefix = filepath.Base(dir) + "/" + r.prefix
+		dir = parent
+		if view, ours := gitdir.Above(dir); ours {
+			c.open(r, view, nil, dir)
+			return
+		}
+	}
+}
+
+// open opens a repository; view is its top, which is closed.
+func (c *changes) open(r *repository, view *rootfs.Root, err error, shown string) {
+	if r.err = err; err == nil {
+		defer view.Close()
+		r.repo, r.err = c.load(view)
+	}
+	if r.err != nil {
+		c.log.Warn("a git repository can't be read: its files count as changed", "folder", shown, "err", r.err)
+		return
+	}
+	c.all = append(c.all, r.repo)
 }
 
 // has reports whether a file changed. A file that can't be examined counts as
@@ -137,17 +212,19 @@ func (c *changes) has(name string) bool {
 
 // differs reports whether a file differs from its repository's last commit.
 func (c *changes) differs(p rootfs.Path, info *rootfs.Info) bool {
-	full := path.Join(filepath.ToSlash(c.root.Dir()), p.String())
-	r := c.around(filepath.FromSlash(path.Dir(full)))
-	if r.top == "" {
+	r := c.around(p.Dir())
+	if r.none {
 		return false
 	}
 	if r.err != nil {
 		return true
 	}
-	rel := strings.TrimPrefix(strings.TrimPrefix(full, filepath.ToSlash(r.top)), "/")
-	same, err := r.repo.Same(&githead.File{
-		Path: rel, Mode: info.Mode, Size: info.Size, ModTime: info.ModTime, ChangeTime: info.ChangeTime, Ino: info.Ino,
+	rel := p.String()
+	if r.top != "" {
+		rel = strings.TrimPrefix(rel, r.top+"/")
+	}
+	same, err := c.same(r.repo, &githead.File{
+		Path: r.prefix + rel, Mode: info.Mode, Size: info.Size, ModTime: info.ModTime, ChangeTime: info.ChangeTime, Ino: info.Ino,
 		Open: func() (io.ReadCloser, error) { return c.root.OpenFile(p) },
 	})
 	return err != nil || !same

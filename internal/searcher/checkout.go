@@ -90,6 +90,7 @@ func (r *remoteRun) local(ctx context.Context, part *repos.Part, judge *repos.Ju
 	if !ok {
 		return r.each(inside)
 	}
+	defer run.filter.close()
 	shadowed := r.ask.Shadowed(c.repo)
 	known, err := r.theirs(ctx, c)
 	if err != nil {
@@ -131,12 +132,16 @@ func (r *remoteRun) localRun(ctx context.Context, c *checkout, at *repos.Place) 
 	scope.Globs, scope.Types, scope.Paths = nil, nil, nil
 	depth, ok := at.DepthIn(c.repo, scope.MaxDepth)
 	scope.MaxDepth = depth
-	f, err := c.folder.filter(&scope)
-	if err != nil || !ok {
+	if !ok {
+		return nil, walk.Options{}, false, nil
+	}
+	f, err := c.folder.filter(ctx, &scope)
+	if err != nil {
 		return nil, walk.Options{}, false, err
 	}
 	opts := f.opts
 	if opts.Start, _, err = c.folder.start(at.In(c.repo)); err != nil {
+		f.close()
 		return nil, opts, false, c.located(err)
 	}
 	return &searchRun{

@@ -64,10 +64,11 @@ func countRead(ctx context.Context, from texts, words *rank.Query, scope *search
 
 // countIndexed counts by the index. It returns errNoIndex if that isn't possible.
 func (d *Folder) countIndexed(ctx context.Context, words *rank.Query, scope *search.Scope, sum *search.Summary, c *counted) error {
-	f, err := d.filter(scope)
+	f, err := d.filter(ctx, scope)
 	if err != nil {
 		return err
 	}
+	defer f.close()
 	paths := scope.Paths
 	if len(paths) == 0 {
 		paths = []string{""}

@@ -1,6 +1,7 @@
 package searcher
 
 import (
+	"context"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +26,13 @@ func (f *filter) leavesOut(folder, name string) bool {
 	return f.types != nil && !f.types.MatchFile(name) || f.unchanged(folder, name)
 }
 
+// close releases the repositories that files were compared with.
+func (f *filter) close() {
+	if f.changes != nil {
+		f.changes.close()
+	}
+}
+
 // unchanged reports whether a file is omitted because it has not changed.
 func (f *filter) unchanged(folder, name string) bool {
 	return f.changes != nil && !f.changes.has(joinPath(folder, name))
@@ -45,13 +53,15 @@ func (d *Folder) start(path string) (p rootfs.Path, isFile bool, err error) {
 	return p, info.Type != rootfs.TypeDir, nil
 }
 
-// filter compiles the globs and ignore rules of a scope.
-func (d *Folder) filter(s *search.Scope) (*filter, error) {
+// filter compiles the globs and ignore rules of a scope. The context is that of the
+// search, in which files are compared with their repositories. The filter must be
+// closed.
+func (d *Folder) filter(ctx context.Context, s *search.Scope) (*filter, error) {
 	f, err := newFilter(s, d.outlook().rules, d.Workers)
 	if err != nil {
 		return f, err
 	}
-	f.changes, err = newChanges(d, s)
+	f.changes, err = newChanges(ctx, d, s)
 	return f, err
 }
 

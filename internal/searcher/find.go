@@ -29,10 +29,13 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 		}
 		return r, err
 	}
-	f, err := d.filter(&q.Scope)
+	bounded, cancel := within(ctx, q.Time)
+	defer cancel()
+	f, err := d.filter(bounded, &q.Scope)
 	if err != nil {
 		return nil, err
 	}
+	defer f.close()
 	q.Stat = q.Stat || q.Order == search.ByModTime || q.Order == search.BySize
 	run := &findRun{folder: d, q: &q, filter: f, found: make([][]search.Entry, d.Workers)}
 	run.out.Exact = true
@@ -41,8 +44,6 @@ func (d *Folder) Find(ctx context.Context, q search.FindQuery) (*search.FindResu
 	if len(paths) == 0 {
 		paths = []string{""}
 	}
-	bounded, cancel := within(ctx, q.Time)
-	defer cancel()
 	for _, path := range paths {
 		if err = run.path(bounded, path); err != nil {
 			break

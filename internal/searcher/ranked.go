@@ -82,10 +82,11 @@ func textsOf(ctx context.Context, from texts, q *search.TextQuery, work textWork
 
 func (d *Folder) eachText(ctx context.Context, scope *search.Scope, sum *search.Summary, _ match.Need,
 	work textWork, deliver func(path string, r any)) error {
-	f, err := d.filter(scope)
+	f, err := d.filter(ctx, scope)
 	if err != nil {
 		return err
 	}
+	defer f.close()
 	sum.Exact = true
 	sum.SkippedCount = map[search.Reason]int{}
 	type outcome struct {

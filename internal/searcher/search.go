@@ -44,12 +44,13 @@ func (d *Folder) SearchEach(ctx context.Context, q search.Query, yield func(*sea
 		sum.Stats.Replaced = followed
 		return sum, nil
 	}
-	filter, err := d.filter(&q.Scope)
+	bounded, cancel := within(ctx, q.Limits.Time)
+	defer cancel()
+	filter, err := d.filter(bounded, &q.Scope)
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := within(ctx, q.Limits.Time)
-	defer cancel()
+	defer filter.close()
 	run := &searchRun{
 		folder: d, q: &q, filter: filter, pattern: pattern,
 		request:  scanRequest(&q),

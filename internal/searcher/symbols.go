@@ -135,10 +135,11 @@ func (s *symbolRun) take(_ string, found *[]lookup.Found) {
 func (s *symbolRun) indexed(ctx context.Context) error {
 	s.begin()
 	d := s.folder
-	f, err := d.filter(&s.q.Scope)
+	f, err := d.filter(ctx, &s.q.Scope)
 	if err != nil {
 		return err
 	}
+	defer f.close()
 	paths := s.q.Paths
 	if len(paths) == 0 {
 		paths = []string{""}

@@ -22,6 +22,7 @@ import (
 	"quarry/internal/config"
 	"quarry/internal/mcpserver"
 	"quarry/internal/profile"
+	"quarry/internal/rootfs"
 	"quarry/tool"
 )
 
@@ -189,17 +190,13 @@ func (f *mcpFlags) token(s env.Streams) (string, error) {
 	}
 	name := config.ExpandHome(f.tokenFile, os.Getenv)
 	f.secret = name
-	info, err := os.Stat(name)
-	if err != nil {
-		return "", fmt.Errorf("--token-file %w", env.PathError(f.tokenFile, err))
-	}
 	const most = 4096
-	if !info.Mode().IsRegular() || info.Size() > most {
+	data, info, err := rootfs.ReadPlain(name, most)
+	if err != nil && info != nil && (!info.Mode().IsRegular() || info.Size() > most) {
 		return "", fmt.Errorf("--token-file %s is not a small file", f.tokenFile)
 	}
-	data, err := os.ReadFile(name)
 	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", err)
+		return "", fmt.Errorf("--token-file %w", env.PathError(f.tokenFile, err))
 	}
 	token := strings.TrimSpace(string(data))
 	if len(token) < 16 || strings.ContainsAny(token, " \t\r\n") {

@@ -25,6 +25,7 @@ import (
 	"quarry/internal/page"
 	"quarry/internal/presence"
 	"quarry/internal/review"
+	"quarry/internal/rootfs"
 )
 
 // uiFlags are the flags of quarry ui.
@@ -154,7 +155,7 @@ func (f *uiFlags) theme() string {
 	if err != nil {
 		return ""
 	}
-	data, _ := os.ReadFile(file) // none was chosen
+	data, _, _ := rootfs.ReadPlain(file, 4096) // none was chosen
 	if theme := strings.TrimSpace(string(data)); theme == "light" || theme == "dark" {
 		return theme
 	}
@@ -295,7 +296,7 @@ func (f *uiFlags) show(address string) (done func(), err error) {
 // PageRuns reports whether the server whose address is in a file still runs: its
 // port accepts connections.
 func PageRuns(file string) bool {
-	data, err := os.ReadFile(file)
+	data, _, err := rootfs.ReadPlain(file, 64<<10)
 	if err != nil {
 		return false
 	}

@@ -3,16 +3,15 @@ package servers
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 
 	"quarry/internal/cli/env"
+	"quarry/internal/rootfs"
 )
 
 // A file of headers contains credentials. So errors show nothing of its text, the
@@ -27,27 +26,15 @@ func readHeaders(name, servers string) (http.Header, error) {
 	if open, found := unprotected(servers); found {
 		return nil, fmt.Errorf("what is in it would go to %s without encryption: https://HOST[:PORT] is a server with TLS", open)
 	}
-	info, err := os.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("no file") // opening a pipe might wait for ever
+	data, info, err := rootfs.ReadPlain(name, maxHeaders)
+	if err != nil && info != nil && info.Mode().IsRegular() && info.Size() > maxHeaders {
+		return nil, fmt.Errorf("%s: more than %d KB", name, maxHeaders>>10)
 	}
 	if err != nil {
-		return nil, env.PathError(name, err)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, env.PathError(name, err)
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
 		return nil, env.PathError(name, err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("others can read %s: chmod 600 it", name)
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxHeaders+1))
-	if err != nil {
-		return nil, env.PathError(name, err)
 	}
 	header, err := parseHeaders(data)
 	if err != nil {

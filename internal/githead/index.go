@@ -1,0 +1,152 @@
+package githead
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"hash/maphash"
+	"io"
+	"time"
+)
+
+// stamp is what git stores about a file to detect changes: the lower 32 bits of
+// each value.
+type stamp struct{ mtime, mnano, ctime, cnano, ino, size uint32 }
+
+// stamps are the entries of an index: which path had which content at which
+// stamp. Of each only a sum of 128 bits is kept, under seeds of its own: a
+// hundred bytes an entry would make an index of a million files take 100 MB.
+type stamps struct {
+	seeds [2]maphash.Seed
+	sums  map[[2]uint64]struct{}
+}
+
+func (s *stamps) sum(path, id string, at stamp) [2]uint64 {
+	var b [24]byte
+	for i, v := range [...]uint32{at.mtime, at.mnano, at.ctime, at.cnano, at.ino, at.size} {
+		binary.LittleEndian.PutUint32(b[4*i:], v)
+	}
+	var sum [2]uint64
+	for i, seed := range s.seeds {
+		var h maphash.Hash
+		h.SetSeed(seed)
+		h.Write(b[:])
+		h.WriteString(id)
+		h.WriteString(path)
+		sum[i] = h.Sum64()
+	}
+	return sum
+}
+
+// maxStamps bounds the entries of an index that are used, 40 bytes each. Files
+// beyond are compared by their content. maxIndex bounds what is read.
+const (
+	maxStamps = 1_000_000
+	maxIndex  = 1 << 30
+)
+
+// readIndex reads git's index. Parts that can't be read are skipped; see the
+// package comment.
+func (r *Repo) readIndex(ctx context.Context) error {
+	r.known = stamps{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, sums: map[[2]uint64]struct{}{}}
+	p, err := r.git.Own.Known("index")
+	if err != nil {
+		return nil
+	}
+	f, err := r.git.Own.OpenFile(p)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if f.Info().Size > maxIndex {
+		return nil
+	}
+	r.parseIndex(bufio.NewReaderSize(&reader{ctx.Err, io.LimitReader(f, maxIndex)}, 64<<10), f.Info().ModTime)
+	return ctx.Err()
+}
+
+// parseIndex takes the entries of an index in version 2, 3 or 4 that was written
+// at a time.
+func (r *Repo) parseIndex(in *bufio.Reader, written time.Time) {
+	var head [12]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil || string(head[:4]) != "DIRC" {
+		return
+	}
+	version, count := binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
+	if version < 2 || version > 4 {
+		return
+	}
+	fixed := make([]byte, 40+r.idSize()+2)
+	before := []byte{}
+	for range min(count, maxStamps) {
+		if _, err := io.ReadFull(in, fixed); err != nil {
+			return
+		}
+		var at stamp
+		for i, to := range []*uint32{&at.ctime, &at.cnano, &at.mtime, &at.mnano, nil, &at.ino, nil, nil, nil, &at.size} {
+			if to != nil {
+				*to = binary.BigEndian.Uint32(fixed[4*i:])
+			}
+		}
+		flags := binary.BigEndian.Uint16(fixed[len(fixed)-2:])
+		size := len(fixed)
+		if version >= 3 && flags&0x4000 != 0 {
+			if n, err := in.Discard(2); err != nil {
+				return
+			} else {
+				size += n
+			}
+		}
+		var ok bool
+		if before, ok = entryPath(in, size, version, before); !ok || len(before) == 0 {
+			return
+		}
+		// Of a conflict there is no one entry. A file that was written in the same
+		// clock tick as the index, or later, may have changed without a new stamp.
+		if flags>>12&3 == 0 && time.Unix(int64(at.mtime), int64(at.mnano)).Before(written) {
+			r.known.sums[r.known.sum(string(before), string(fixed[40:40+r.idSize()]), at)] = struct{}{}
+		}
+	}
+}
+
+// entryPath reads the path of an entry, which comes after its head of the given
+// size, and what fills the entry up. Version 4 omits the prefix that the previous
+// path has too.
+func entryPath(in *bufio.Reader, head int, version uint32, before []byte) ([]byte, bool) {
+	drop := len(before)
+	if version == 4 {
+		drop = 0
+		for i := 0; ; i++ {
+			c, err := in.ReadByte()
+			if err != nil || i > 4 {
+				return nil, false
+			}
+			if drop = drop<<7 | int(c&0x7f); c&0x80 == 0 {
+				break
+			}
+			drop++
+		}
+	}
+	tail, err := in.ReadSlice(0) // at most 64 KB
+	if err != nil || drop > len(before) {
+		return nil, false
+	}
+	n := len(tail) - 1
+	path := append(before[:len(before)-drop], bytes.TrimSuffix(tail, []byte{0})...)
+	if version < 4 {
+		if _, err := in.Discard((head+n+8)&^7 - (head + n + 1)); err != nil {
+			return nil, false
+		}
+	}
+	return path, len(path) <= 64<<10
+}
+
+// trusts reports whether a file has the stamp that the index has of a content.
+func (r *Repo) trusts(f *File, id string) bool {
+	m, c := f.ModTime, f.ChangeTime
+	_, ok := r.known.sums[r.known.sum(f.Path, id, stamp{
+		uint32(m.Unix()), uint32(m.Nanosecond()), uint32(c.Unix()), uint32(c.Nanosecond()), uint32(f.Ino), uint32(f.Size),
+	})]
+	return ok
+}

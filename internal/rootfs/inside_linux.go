@@ -1,0 +1,14 @@
+//go:build linux && !portable
+
+package rootfs
+
+func (s *sysRoot) openInside(above *sysRoot, rel string) error {
+	fd, err := above.openRel(rel, flagsDir)
+	if err != nil {
+		return err
+	}
+	s.fd, s.byName = fd, above.byName
+	s.refs.Store(1)
+	s.setKind()
+	return nil
+}
